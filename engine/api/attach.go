@@ -1,0 +1,47 @@
+package api
+
+import "tandem/keys"
+
+// session.attach is a WebSocket at GET /v1/session.attach. Its query holds the
+// AttachOptions. Every message is binary: one byte of kind, then a body.
+//
+// A viewer's size counts from when it types, pastes or clicks: the terminal
+// takes the size of the viewer that typed last, or of the first one.
+
+// AttachOptions say what a viewer wants to see.
+type AttachOptions struct {
+	ID       string
+	Raw      bool // the terminal's bytes instead of frames; first a repaint of the screen
+	ReadOnly bool // input is refused
+	Cols     int  // size of the viewer's area; 0 if it has none and never decides the size
+	Rows     int
+	Client   string // who this is, for Terminal.Typist: "dashboard", "attach", …
+}
+
+// Input is one message from a viewer to a session; one of the fields is set.
+type Input struct {
+	Bytes  []byte      // sent to the program as they are
+	Key    *keys.Key   // encoded for the modes the program has set
+	Mouse  *keys.Mouse // likewise; dropped when the program wants no mouse
+	Paste  *string     // sent bracketed when the program asked for that
+	Focus  *bool       // told to the program when it asked for focus reports
+	Resize *Size       // the viewer's area has another size
+	Lines  *LineRange  // asks for scrollback; answered by Output.Lines
+}
+
+// Size is the size of a terminal in cells.
+type Size struct{ Cols, Rows int }
+
+// LineRange is Count lines from absolute line From on.
+type LineRange struct {
+	From  int64
+	Count int
+}
+
+// Output is one message from a session to a viewer; one of the fields is set.
+type Output struct {
+	Frame *Frame         // a change of the screen (not Raw)
+	Bytes []byte         // what the program wrote (Raw)
+	Lines []NumberedLine // scrollback that was asked for
+	Ended *Process       // the session has ended; nothing follows
+}

@@ -1,0 +1,37 @@
+package api
+
+// An Effect says what calling an operation may change.
+type Effect string
+
+const (
+	Read        Effect = "read"
+	Write       Effect = "write"
+	Destructive Effect = "destructive" // ends or removes something
+)
+
+// An Operation is one entry of the table: a name, what it does in a sentence,
+// and, as type parameters, the shapes that go in and out. Everything that
+// offers operations (routes, client, CLI, agents' tools) is made from it.
+type Operation[In, Out any] struct {
+	Name   string
+	Doc    string
+	Effect Effect
+}
+
+// An Entry is an Operation without its types, for listings of the table.
+type Entry struct {
+	Name   string
+	Doc    string
+	Effect Effect
+	In     any // zero value of the input
+	Out    any // zero value of the output
+}
+
+func (o Operation[In, Out]) entry() Entry {
+	var in In
+	var out Out
+	return Entry{Name: o.Name, Doc: o.Doc, Effect: o.Effect, In: in, Out: out}
+}
+
+// Empty is the input or output of an operation that takes or gives nothing.
+type Empty struct{}
