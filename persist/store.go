@@ -1,85 +1,172 @@
 package persist
 
-import "time"
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
 
-// SchemaVersion is written into every record. Records of smaller versions
-// load; those of larger ones are refused, not damaged.
-const SchemaVersion = 1
+// processesName is the folder of the data folder that holds one folder per
+// process.
+const processesName = "processes"
+
+// removedPrefix marks a process folder whose deletion was begun. No id starts
+// with a dot.
+const removedPrefix = ".removed-"
+
+// adviseFolder ends every error that another data folder would solve.
+const adviseFolder = "set TANDEM_DATA_DIR to a folder of your own"
 
 // A Store is the data folder. Safe for concurrent use on different ids.
-type Store struct{}
-
-// Open makes the folder (0700) if needed and checks that it can be written.
-// Errors say what to do.
-func Open(dir string) (*Store, error) { panic("not written") }
-
-// Dir is the folder of one process.
-func (s *Store) Dir(id string) string { panic("not written") }
-
-// A Record is what must survive about one process: what it is, what is wanted
-// of it, and who it was when last seen.
-type Record struct {
-	Schema  int               `json:"schema"`
-	ID      string            `json:"id"`
-	Kind    string            `json:"kind"` // "session" or "process"
-	Name    string            `json:"name"`
-	Argv    []string          `json:"argv"`
-	CWD     string            `json:"cwd"`
-	Env     map[string]string `json:"env,omitempty"` // what was asked for beyond the engine's own
-	TTY     bool              `json:"tty"`
-	Cols    int               `json:"cols,omitempty"`
-	Rows    int               `json:"rows,omitempty"`
-	Actor   string            `json:"actor"`
-	Desired string            `json:"desired"` // "running" or "stopped"
-	State   string            `json:"state"`   // last announced, api.State
-	Error   string            `json:"error,omitempty"`
-
-	Identity  *Identity `json:"identity,omitempty"` // set once a child exists
-	CreatedAt time.Time `json:"created_at"`
-	StartedAt time.Time `json:"started_at,omitzero"`
-	Title     string    `json:"title,omitempty"`
+type Store struct {
+	dir string // absolute
 }
 
-// Identity tells one process from every other there ever was: a pid counts
-// only together with its start time and the boot it belongs to.
-type Identity struct {
-	BootID    string `json:"boot_id"`
-	PID       int    `json:"pid"`
-	StartTime uint64 `json:"start_time"` // field 22 of /proc/<pid>/stat, clock ticks since boot
+// Open makes the folder (0700) if needed and checks that it can be written. A
+// folder of ours that others may enter is closed to them. Errors say what to
+// do.
+func Open(dir string) (*Store, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find data folder %s: %w", dir, err)
+	}
+	s := &Store{dir: abs}
+	if err := os.MkdirAll(s.processes(), 0o700); err != nil {
+		return nil, fmt.Errorf("data folder %s cannot be made: %w; make room for it or %s", abs, cause(err), adviseFolder)
+	}
+	for _, d := range []string{abs, s.processes()} {
+		if err := makePrivate(d); err != nil {
+			return nil, err
+		}
+		if err := checkWritable(d); err != nil {
+			return nil, fmt.Errorf("data folder %s cannot be written: %w; make it writable or %s", d, cause(err), adviseFolder)
+		}
+	}
+	return s, nil
 }
 
-// Exit is how a process ended; the keeper writes it as exit.json.
-type Exit struct {
-	Schema   int       `json:"schema"`
-	Identity Identity  `json:"identity"`
-	Code     *int      `json:"code"`             // nil when a signal ended it or it is unknown
-	Signal   string    `json:"signal,omitempty"` // "SIGKILL"
-	Unknown  bool      `json:"unknown,omitempty"`
-	ExitedAt time.Time `json:"exited_at"`
+// makePrivate sees to it that dir is ours and nobody else can enter it.
+func makePrivate(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("data folder %s cannot be read: %w; %s", dir, cause(err), adviseFolder)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("data folder %s belongs to uid %d and this is uid %d; %s", dir, st.Uid, os.Geteuid(), adviseFolder)
+	}
+	if info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return fmt.Errorf("data folder %s is open to others and cannot be closed to them: %w; %s", dir, cause(err), adviseFolder)
+	}
+	return nil
 }
 
-// Save writes a record durably.
-func (s *Store) Save(r Record) error { panic("not written") }
+// checkWritable tries what every later write does. Permission bits alone would
+// not tell: they do not bind root and know nothing of read-only mounts.
+func checkWritable(dir string) error {
+	f, err := createTemp(dir, "check")
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("tandem\n")
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
 
-// Load reads every record, oldest first. A damaged one is set aside as
-// record.json.bad and reported in problems; it costs no other anything.
-func (s *Store) Load() (records []Record, problems []error) { panic("not written") }
+// cause strips the call and path off an error, for messages that name them.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
 
-// Exit reads the last exit of a process; ok is false when there is none.
-func (s *Store) Exit(id string) (e Exit, ok bool, err error) { panic("not written") }
+func (s *Store) processes() string { return filepath.Join(s.dir, processesName) }
 
-// Remove deletes a process's folder.
-func (s *Store) Remove(id string) error { panic("not written") }
+// Dir is the folder of one process. Save makes it.
+func (s *Store) Dir(id string) string { return filepath.Join(s.processes(), id) }
+
+// file is the path of one file of a process; an id that could lead out of the
+// processes folder is an error.
+func (s *Store) file(id, name string) (string, error) {
+	if !validID(id) {
+		return "", fmt.Errorf("find files of process: invalid id %q", id)
+	}
+	return filepath.Join(s.Dir(id), name), nil
+}
+
+// validID reports whether id is safe as a folder's name: 1 to 64 letters,
+// digits, "-" and "_".
+func validID(id string) bool {
+	if id == "" || len(id) > 64 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // NewID makes an id that no folder has: 12 lower-case hex digits.
-func (s *Store) NewID() (string, error) { panic("not written") }
+func (s *Store) NewID() (string, error) {
+	for {
+		var b [6]byte
+		if _, err := rand.Read(b[:]); err != nil {
+			return "", fmt.Errorf("make id: %w", err)
+		}
+		id := hex.EncodeToString(b[:])
+		_, err := os.Lstat(s.Dir(id))
+		if errors.Is(err, fs.ErrNotExist) {
+			return id, nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("make id: %w", err)
+		}
+	}
+}
 
-// BootID is the id of this boot (/proc/sys/kernel/random/boot_id).
-func BootID() (string, error) { panic("not written") }
+// Remove deletes a process's folder with all that is in it; one that is not
+// there is no error. A crash halfway leaves nothing that Load would see.
+func (s *Store) Remove(id string) error {
+	if !validID(id) {
+		return fmt.Errorf("remove process: invalid id %q", id)
+	}
+	grave := filepath.Join(s.processes(), removedPrefix+id)
+	if err := os.RemoveAll(grave); err != nil {
+		return fmt.Errorf("remove process %s: %w", id, err)
+	}
+	err := os.Rename(s.Dir(id), grave)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("remove process %s: %w", id, err)
+	}
+	if err := errors.Join(syncDir(s.processes()), os.RemoveAll(grave)); err != nil {
+		return fmt.Errorf("remove process %s: %w", id, err)
+	}
+	return nil
+}
 
-// Identify reads the start time of a live pid and makes its identity.
-func Identify(pid int) (Identity, error) { panic("not written") }
-
-// Alive reports whether the process with this identity still runs (zombies do
-// not).
-func (i Identity) Alive() bool { panic("not written") }
+// finishRemoval deletes what a Remove that was cut short has left.
+func (s *Store) finishRemoval(name string) error {
+	if !strings.HasPrefix(name, removedPrefix) {
+		return nil
+	}
+	if err := os.RemoveAll(filepath.Join(s.processes(), name)); err != nil {
+		return fmt.Errorf("remove process %s: %w", strings.TrimPrefix(name, removedPrefix), err)
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package persist
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// SchemaVersion is written into every record. Records of smaller versions
+// load; those of larger ones are refused, not damaged.
+const SchemaVersion = 1
+
+const (
+	recordName = "record.json"
+	exitName   = "exit.json"
+
+	// maxJSON bounds what is read of a record: arguments and environment of a
+	// process are at most a few megabytes.
+	maxJSON = 32 << 20
+)
+
+// ErrNewer is in the error of a file that a later version of Tandem has
+// written. The file is left as it is.
+var ErrNewer = errors.New("written by a newer Tandem")
+
+// A Record is what must survive about one process: what it is, what is wanted
+// of it, and who it was when last seen.
+type Record struct {
+	Schema  int               `json:"schema"`
+	ID      string            `json:"id"`
+	Kind    string            `json:"kind"` // "session" or "process"
+	Name    string            `json:"name"`
+	Argv    []string          `json:"argv"`
+	CWD     string            `json:"cwd"`
+	Env     map[string]string `json:"env,omitempty"` // what was asked for beyond the engine's own
+	TTY     bool              `json:"tty"`
+	Cols    int               `json:"cols,omitempty"`
+	Rows    int               `json:"rows,omitempty"`
+	Actor   string            `json:"actor"`
+	Desired string            `json:"desired"` // "running" or "stopped"
+	State   string            `json:"state"`   // last announced, api.State
+	Error   string            `json:"error,omitempty"`
+
+	Identity  *Identity `json:"identity,omitempty"` // set once a child exists
+	CreatedAt time.Time `json:"created_at"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	Title     string    `json:"title,omitempty"`
+}
+
+// Exit is how a process ended; the keeper writes it as exit.json.
+type Exit struct {
+	Schema   int       `json:"schema"`
+	Identity Identity  `json:"identity"`
+	Code     *int      `json:"code"`             // nil when a signal ended it or it is unknown
+	Signal   string    `json:"signal,omitempty"` // "SIGKILL"
+	Unknown  bool      `json:"unknown,omitempty"`
+	ExitedAt time.Time `json:"exited_at"`
+}
+
+// Save writes a record durably, and makes the process's folder if there is
+// none yet. It sets the schema itself.
+func (s *Store) Save(r Record) error {
+	path, err := s.file(r.ID, recordName)
+	if err != nil {
+		return err
+	}
+	r.Schema = SchemaVersion
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("save record %s: %w", path, err)
+	}
+	if err := s.makeDir(r.ID); err != nil {
+		return fmt.Errorf("save record %s: %w", path, err)
+	}
+	if err := replaceFile(path, true, append(b, '\n')); err != nil {
+		return fmt.Errorf("save record %s: %w", path, err)
+	}
+	return nil
+}
+
+func (s *Store) makeDir(id string) error {
+	err := os.Mkdir(s.Dir(id), 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(s.processes())
+}
+
+// Load reads every record, oldest first. A damaged one is set aside as
+// record.json.bad and reported in problems; it costs no other anything. One of
+// a newer schema is reported (ErrNewer) and left alone. A folder without a
+// record is none of a process. Load also clears away what crashes have left.
+func (s *Store) Load() (records []Record, problems []error) {
+	entries, err := os.ReadDir(s.processes())
+	if err != nil {
+		return nil, []error{fmt.Errorf("load records: %w", err)}
+	}
+	problems = appendError(problems, removeStaleTemps(s.dir))
+	problems = appendError(problems, removeStaleTemps(s.processes()))
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if !validID(e.Name()) {
+			problems = appendError(problems, s.finishRemoval(e.Name()))
+			continue
+		}
+		problems = appendError(problems, removeStaleTemps(s.Dir(e.Name())))
+		r, err := s.loadRecord(e.Name())
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		records = append(records, r)
+	}
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return records, problems
+}
+
+func appendError(errs []error, err error) []error {
+	if err == nil {
+		return errs
+	}
+	return append(errs, err)
+}
+
+// loadRecord reads the record of one process. If it is damaged it is set aside
+// and the error says so.
+func (s *Store) loadRecord(id string) (Record, error) {
+	path := filepath.Join(s.Dir(id), recordName)
+	b, err := readBounded(path)
+	if err != nil {
+		return Record{}, fmt.Errorf("load record %s: %w", path, cause(err))
+	}
+	r, err := decodeRecord(b, id)
+	if err == nil {
+		return r, nil
+	}
+	if errors.Is(err, ErrNewer) {
+		return Record{}, fmt.Errorf("load record %s: %w", path, err)
+	}
+	aside, asideErr := setAside(path)
+	if asideErr != nil {
+		return Record{}, fmt.Errorf("load record %s: damaged: %v; it cannot be set aside: %v", path, err, cause(asideErr))
+	}
+	return Record{}, fmt.Errorf("load record %s: damaged: %v; set aside as %s", path, err, filepath.Base(aside))
+}
+
+// decodeRecord checks and decodes the content of the record of process id.
+func decodeRecord(b []byte, id string) (Record, error) {
+	if err := checkSchema(b); err != nil {
+		return Record{}, err
+	}
+	var r Record
+	if err := json.Unmarshal(b, &r); err != nil {
+		return Record{}, err
+	}
+	if r.ID != id {
+		return Record{}, fmt.Errorf("it is of process %q", r.ID)
+	}
+	return r, nil
+}
+
+// checkSchema looks at the schema alone, because the other fields may mean
+// something else in a newer one.
+func checkSchema(b []byte) error {
+	if len(bytes.Trim(b, "\x00 \t\r\n")) == 0 {
+		return errors.New("it is empty")
+	}
+	var v struct {
+		Schema int `json:"schema"`
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	switch {
+	case v.Schema > SchemaVersion:
+		return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewer, v.Schema, SchemaVersion)
+	case v.Schema < 1:
+		return fmt.Errorf("it has schema %d", v.Schema)
+	}
+	return nil
+}
+
+// setAside renames a damaged file to the first of .bad, .bad.2, .bad.3, … that
+// is free.
+func setAside(path string) (string, error) {
+	aside := path + ".bad"
+	for n := 2; ; n++ {
+		_, err := os.Lstat(aside)
+		if errors.Is(err, fs.ErrNotExist) {
+			return aside, os.Rename(path, aside)
+		}
+		if err != nil {
+			return "", err
+		}
+		aside = path + ".bad." + strconv.Itoa(n)
+	}
+}
+
+// readBounded reads a whole file, of which more than maxJSON bytes are an
+// error.
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxJSON+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxJSON {
+		return nil, fmt.Errorf("larger than %d bytes", maxJSON)
+	}
+	return b, nil
+}
+
+// Exit reads the last exit of a process; ok is false when there is none. One
+// that says nothing about how the process ended is an error, never a code.
+func (s *Store) Exit(id string) (e Exit, ok bool, err error) {
+	path, err := s.file(id, exitName)
+	if err != nil {
+		return Exit{}, false, err
+	}
+	b, err := readBounded(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Exit{}, false, nil
+	}
+	if err != nil {
+		return Exit{}, false, fmt.Errorf("read exit %s: %w", path, cause(err))
+	}
+	if e, err = decodeExit(b); err != nil {
+		return Exit{}, false, fmt.Errorf("read exit %s: %w", path, err)
+	}
+	return e, true, nil
+}
+
+func decodeExit(b []byte) (Exit, error) {
+	if err := checkSchema(b); err != nil {
+		return Exit{}, err
+	}
+	var e Exit
+	if err := json.Unmarshal(b, &e); err != nil {
+		return Exit{}, err
+	}
+	if e.Code == nil && e.Signal == "" && !e.Unknown {
+		return Exit{}, errors.New("it has no code and no signal")
+	}
+	return e, nil
+}

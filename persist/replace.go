@@ -1,0 +1,99 @@
+package persist
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	tempPrefix = ".persist-"
+	tempSuffix = ".tmp"
+
+	// A temporary file this old was left by a crash: nobody takes that long to
+	// write and rename one.
+	tempAge = 10 * time.Minute
+)
+
+// createTemp makes a temporary file (0600) in dir for writing name.
+func createTemp(dir, name string) (*os.File, error) {
+	return os.CreateTemp(dir, tempPrefix+name+"-*"+tempSuffix)
+}
+
+// replaceFile gives the file at path new content: afterwards it holds either
+// the old content or the new one, whatever happens. With durable set that
+// includes a loss of power, and the new content is on disk on return.
+func replaceFile(path string, durable bool, parts ...[]byte) error {
+	temp, err := writeTemp(path, durable, parts...)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	if durable {
+		return syncDir(filepath.Dir(path))
+	}
+	return nil
+}
+
+// writeTemp writes what is to become the file at path into a temporary file
+// beside it.
+func writeTemp(path string, durable bool, parts ...[]byte) (string, error) {
+	dir, name := filepath.Split(path)
+	f, err := createTemp(dir, name)
+	if err != nil {
+		return "", err
+	}
+	if err := writeAndClose(f, durable, parts); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+func writeAndClose(f *os.File, durable bool, parts [][]byte) error {
+	for _, p := range parts {
+		if _, err := f.Write(p); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	if durable {
+		if err := f.Sync(); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return f.Close()
+}
+
+// syncDir makes names in dir that were added, removed or renamed durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// removeStaleTemps deletes temporary files that a crash has left in dir. It
+// spares young ones, which may be somebody's at this moment.
+func removeStaleTemps(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("clean folder %s: %w", dir, err)
+	}
+	var errs []error
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), tempPrefix) || !strings.HasSuffix(e.Name(), tempSuffix) {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < tempAge {
+			continue
+		}
+		errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
+	}
+	return errors.Join(errs...)
+}
