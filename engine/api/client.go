@@ -1,53 +1,246 @@
 package api
 
 import (
+	"bytes"
 	"context"
-	"iter"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
 )
 
-// A Client talks to one engine. It is safe for concurrent use.
-type Client struct{}
+const (
+	maxResponseBody = 64 << 20
+	maxErrorBody    = 1 << 20
+	idleConnTimeout = 90 * time.Second
+
+	// baseURL names no host: every connection goes to the client's socket.
+	baseURL = "http://tandem" + routePrefix
+
+	hintStart     = "`tandem` starts one"
+	hintAgain     = "the engine may be restarting: try again"
+	hintOwnFolder = "choose a data folder of your own with TANDEM_DATA_DIR"
+)
+
+// A Client talks to one engine. It is safe for concurrent use, and goes on to
+// work after that engine was replaced by another one on the same socket: what
+// was under way fails with CodeUnavailable, the next call connects anew.
+type Client struct {
+	socket string
+	header http.Header // sent with every request
+	http   http.Client
+}
 
 // ConnectOptions say which engine to talk to, and as whom.
 type ConnectOptions struct {
-	DataDir string // see DataDir
-	Version string // this program's version; a newer one than the engine's replaces the engine
-	Name    string // who this is, for the engine's log: "dashboard", "cli", …
+	DataDir string   // default: what DataDir tells
+	Version string   // this program's version; a newer one than the engine's replaces the engine
+	Name    string   // who this is, for the engine's log: "dashboard", "cli", …
+	Command []string // how Activate runs the keeper; default this executable with "keeper"
+
+	timeout time.Duration // of Connect and Activate
+}
+
+// complete fills in what has a default, and makes the data folder absolute.
+func (o ConnectOptions) complete() (ConnectOptions, error) {
+	if o.timeout == 0 {
+		o.timeout = activateTimeout
+	}
+	var err error
+	if o.DataDir == "" {
+		o.DataDir, err = DataDir()
+		return o, err
+	}
+	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
+		return o, Errorf(CodeUnavailable, "find data folder: %v", err).WithHint("give an absolute path")
+	}
+	return o, nil
 }
 
 // Connect reaches a running engine; it starts none. Without one it fails with
-// CodeUnavailable.
-func Connect(ctx context.Context, o ConnectOptions) (*Client, error) { panic("not written") }
+// CodeUnavailable, with one of another Protocol with CodeConflict.
+func Connect(ctx context.Context, o ConnectOptions) (*Client, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	c := newClient(o)
+	info, err := EngineInfo.Call(limited, c, Empty{})
+	if err == nil {
+		err = checkProtocol(info)
+	}
+	if err == nil {
+		return c, nil
+	}
+	c.Close()
+	if timedOut(ctx, err) {
+		err = Errorf(CodeUnavailable, "connect: the engine of %s did not answer within %v", o.DataDir, o.timeout).
+			WithHint(hintLog(o.DataDir))
+	}
+	return nil, err
+}
 
-// Activate reaches the engine of a data folder and starts keeper and engine
-// first if they are not running. An engine of an older version is asked to
-// step down in favour of this program; its sessions go on.
-func Activate(ctx context.Context, o ConnectOptions) (*Client, error) { panic("not written") }
+// timedOut reports whether err comes from a deadline of ours, not of ctx.
+func timedOut(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
+}
 
-// Call runs an operation on the engine behind c.
+func checkProtocol(info Info) error {
+	if info.Protocol == Protocol {
+		return nil
+	}
+	return Errorf(CodeConflict, "connect: the engine %s (pid %d) speaks protocol %d, this program %d",
+		info.Version, info.EnginePID, info.Protocol, Protocol).
+		WithHint("use the version of tandem that the engine has, or end the engine with that version's `tandem shutdown`")
+}
+
+func newClient(o ConnectOptions) *Client {
+	socket, _ := Sockets(o.DataDir)
+	c := &Client{socket: socket, header: http.Header{}}
+	if o.Name != "" {
+		c.header.Set(clientHeader, o.Name)
+	}
+	if o.Version != "" {
+		c.header.Set(versionHeader, o.Version)
+	}
+	c.http.Transport = &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) },
+		DisableCompression: true,
+		IdleConnTimeout:    idleConnTimeout,
+	}
+	return c
+}
+
+// Close lets go of connections that are not in use. The client stays usable.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// dial connects to a socket and makes sure that no other user listens there.
+func dial(ctx context.Context, socket string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	uid, err := peerUID(conn.(*net.UnixConn))
+	if err != nil || !trusted(uid, os.Geteuid()) {
+		conn.Close()
+		return nil, &foreignError{uid}
+	}
+	return conn, nil
+}
+
+// foreignError says that a socket is another user's.
+type foreignError struct{ uid int }
+
+func (e *foreignError) Error() string { return fmt.Sprintf("it belongs to user %d", e.uid) }
+
+// Call runs an operation on the engine behind c. Errors are *Error, or wrap
+// ctx's when that has ended. After CodeUnavailable it is not known whether an
+// operation that writes was carried out.
 func (o Operation[In, Out]) Call(ctx context.Context, c *Client, in In) (Out, error) {
-	panic("not written")
+	var out Out
+	input, err := json.Marshal(in)
+	if err != nil {
+		return out, Errorf(CodeInvalid, "call %s: encode input: %v", o.Name, err)
+	}
+	req, err := c.request(ctx, http.MethodPost, o.Name, bytes.NewReader(input))
+	if err != nil {
+		return out, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if o.Effect == Read {
+		// Not sent; it lets net/http try again when a kept connection is dead.
+		req.Header["Idempotency-Key"] = nil
+	}
+	body, err := c.do(req, o.Name)
+	if err != nil {
+		return out, err
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		return out, Errorf(CodeInternal, "call %s: decode answer: %v", o.Name, err)
+	}
+	return out, nil
 }
 
-// Watch streams events, a snapshot first, until ctx ends or the engine goes;
-// the last pair then carries the error. A reader that falls far behind is cut.
-func (c *Client) Watch(ctx context.Context) iter.Seq2[Event, error] { panic("not written") }
-
-// Attach opens a viewer on a session.
-func (c *Client) Attach(ctx context.Context, o AttachOptions) (*Attachment, error) {
-	panic("not written")
+func (c *Client) request(ctx context.Context, method, name string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, baseURL+name, body)
+	if err != nil {
+		return nil, Errorf(CodeInvalid, "call %s: %v", name, err)
+	}
+	req.Header = c.header.Clone()
+	return req, nil
 }
 
-// An Attachment is a client's end of session.attach.
-type Attachment struct{}
+// do sends a request and reads the whole answer.
+func (c *Client) do(req *http.Request, name string) ([]byte, error) {
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.lost(req.Context(), name, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponseBody+1))
+	if err != nil {
+		return nil, c.lost(req.Context(), name, err)
+	}
+	if len(body) > maxResponseBody {
+		return nil, Errorf(CodeInternal, "call %s: the answer is larger than %d bytes", name, maxResponseBody)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, decodeError(name, resp.StatusCode, body)
+	}
+	return body, nil
+}
 
-// Send queues input in order and never blocks. It fails when the attachment is
-// closed or more than 16 MiB wait to be sent.
-func (a *Attachment) Send(in Input) error { panic("not written") }
+// decodeError reads the error that an answer with this status carries.
+func decodeError(name string, status int, body []byte) *Error {
+	var e Error
+	if json.Unmarshal(body, &e) != nil || e.Code == "" {
+		return Errorf(CodeInternal, "call %s: the engine answers with status %d and no error", name, status)
+	}
+	return &e
+}
 
-// Receive waits for the next message; its error is final. Only one goroutine
-// may receive.
-func (a *Attachment) Receive() (Output, error) { panic("not written") }
+// lost says what a failed connection to the engine means: the caller's context
+// has ended, or there is no engine to talk to.
+func (c *Client) lost(ctx context.Context, name string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("call %s: %w", name, ctx.Err())
+	}
+	var foreign *foreignError
+	switch {
+	case errors.As(err, &foreign):
+		return Errorf(CodeConflict, "call %s: connect to %s: %v", name, c.socket, foreign).WithHint(hintOwnFolder)
+	case errors.Is(err, fs.ErrPermission):
+		return Errorf(CodeConflict, "call %s: connect to %s: permission denied", name, c.socket).WithHint(hintOwnFolder)
+	case noListener(err):
+		return Errorf(CodeUnavailable, "call %s: no engine is running at %s", name, c.socket).WithHint(hintStart)
+	}
+	return Errorf(CodeUnavailable, "call %s: lost the engine at %s: %v", name, c.socket, root(err)).WithHint(hintAgain)
+}
 
-// Close ends the attachment; a Receive that waits returns. The session goes on.
-func (a *Attachment) Close() error { panic("not written") }
+// noListener reports whether err says that nothing listens on the socket.
+func noListener(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// root is the innermost cause, without the addresses and verbs around it.
+func root(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+func hintLog(dataDir string) string { return "see " + logPath(dataDir) }

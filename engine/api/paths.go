@@ -1,11 +1,74 @@
 package api
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// maxSocketPath is the length of sun_path less its final NUL (unix(7)).
+const maxSocketPath = 107
+
 // DataDir tells the data folder: $TANDEM_DATA_DIR, or tandem in
 // $XDG_STATE_HOME, or ~/.local/state/tandem. Absolute; it need not exist.
-func DataDir() (string, error) { panic("not written") }
+func DataDir() (string, error) {
+	if dir := os.Getenv("TANDEM_DATA_DIR"); dir != "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return "", Errorf(CodeUnavailable, "find data folder %s: %v", dir, err).
+				WithHint("set TANDEM_DATA_DIR to an absolute path")
+		}
+		return abs, nil
+	}
+	// The XDG base directory specification says to ignore relative paths.
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "tandem"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return "", Errorf(CodeUnavailable, "find data folder: there is no home directory").
+			WithHint("set HOME, or set TANDEM_DATA_DIR to the data folder")
+	}
+	return filepath.Join(home, ".local", "state", "tandem"), nil
+}
 
 // Sockets tells where the engine's and the keeper's sockets of a data folder
 // are: in it, or, where the path would be too long for a socket address, in
 // $XDG_RUNTIME_DIR/tandem (or a 0700 folder in the temporary folder) under a
-// name made from a hash of the data folder.
-func Sockets(dataDir string) (engine, keeper string) { panic("not written") }
+// name made from a hash of the data folder. Activate and Listen make the folder.
+func Sockets(dataDir string) (engine, keeper string) {
+	dataDir = filepath.Clean(dataDir)
+	engine, keeper = filepath.Join(dataDir, "tandem.sock"), filepath.Join(dataDir, "keeper.sock")
+	if fits(engine, keeper) {
+		return engine, keeper
+	}
+	sum := sha256.Sum256([]byte(dataDir))
+	name := hex.EncodeToString(sum[:10])
+	private := "tandem-" + strconv.Itoa(os.Geteuid())
+	for _, dir := range []string{runtimeDir(), filepath.Join(os.TempDir(), private), "/tmp/" + private} {
+		engine, keeper = filepath.Join(dir, name+".sock"), filepath.Join(dir, name+"-keeper.sock")
+		if filepath.IsAbs(dir) && fits(engine, keeper) {
+			break
+		}
+	}
+	return engine, keeper
+}
+
+// runtimeDir is "" where the session has no runtime folder.
+func runtimeDir() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return filepath.Join(dir, "tandem")
+	}
+	return ""
+}
+
+func fits(paths ...string) bool {
+	for _, p := range paths {
+		if len(p) > maxSocketPath {
+			return false
+		}
+	}
+	return true
+}

@@ -1,47 +1,202 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+const (
+	maxRequestBody = 16 << 20
+	shutdownGrace  = 2 * time.Second
+	routePrefix    = "/v1/"
 )
 
 // A Mux serves operations under POST /v1/<name>, events.watch and
-// session.attach.
-type Mux struct{}
+// session.attach. Register everything before the first request.
+type Mux struct {
+	routes map[string]route // by name
+}
+
+type route struct {
+	method string
+	serve  func(http.ResponseWriter, *http.Request)
+}
 
 // NewMux returns a Mux that answers CodeNotFound to everything.
-func NewMux() *Mux { panic("not written") }
+func NewMux() *Mux { return &Mux{routes: map[string]route{}} }
 
 // Handle serves an operation. Errors that are no *Error become CodeInternal.
+// The context ends when the client goes away; CallerOf tells who it is.
+// Handling one operation twice is a mistake of the program and panics.
 func Handle[In, Out any](m *Mux, op Operation[In, Out], f func(context.Context, In) (Out, error)) {
-	panic("not written")
+	m.add(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		if err := readInput(w, r, op.Name, &in); err != nil {
+			writeError(w, err)
+			return
+		}
+		out, err := f(withCaller(r), in)
+		if err != nil {
+			writeError(w, handlerError(op.Name, err))
+			return
+		}
+		writeJSON(w, http.StatusOK, out)
+	})
 }
 
-// HandleWatch serves events.watch: f sends a snapshot and then what changes
-// until ctx ends or send fails.
-func (m *Mux) HandleWatch(f func(ctx context.Context, send func(Event) error) error) {
-	panic("not written")
+func (m *Mux) add(name, method string, serve func(http.ResponseWriter, *http.Request)) {
+	if _, ok := m.routes[name]; ok {
+		panic("api: operation " + name + " is handled twice")
+	}
+	m.routes[name] = route{method, serve}
 }
 
-// HandleAttach serves session.attach. f has the connection until it returns;
-// an error it returns before the first Send reaches the client's Attach.
-func (m *Mux) HandleAttach(f func(ctx context.Context, o AttachOptions, v *Viewer) error) {
-	panic("not written")
+// ServeHTTP answers one request; every error it answers with is an Error in JSON.
+func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, ok := strings.CutPrefix(r.URL.Path, routePrefix)
+	rt, known := m.routes[name]
+	switch {
+	case !ok || !known:
+		writeError(w, Errorf(CodeNotFound, "call %s: the engine has no such operation", r.URL.Path).
+			WithHint("docs/api.md lists the operations; an older engine may lack newer ones"))
+		return
+	case r.Method != rt.method:
+		w.Header().Set("Allow", rt.method)
+		writeStatus(w, http.StatusMethodNotAllowed,
+			Errorf(CodeInvalid, "call %s: the method is %s, not %s", name, rt.method, r.Method))
+		return
+	}
+	defer recoverRequest(w, name)
+	rt.serve(w, r)
 }
 
-func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) { panic("not written") }
+// recoverRequest keeps one operation's mistake from costing its client the answer.
+func recoverRequest(w http.ResponseWriter, name string) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	slog.Error("operation panicked", "operation", name, "panic", p, "stack", string(debug.Stack()))
+	writeError(w, Errorf(CodeInternal, "call %s: the engine made a mistake: %v", name, p).
+		WithHint("engine.log has the details"))
+}
 
-// A Viewer is the engine's end of session.attach.
-type Viewer struct{}
+// Serve answers requests from l until ctx ends; then it lets running
+// operations finish for a moment, their contexts cancelled, and returns nil.
+func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
+	s := &http.Server{
+		Handler:     m,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+	}
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(done)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+		defer cancel()
+		if s.Shutdown(grace) != nil {
+			s.Close()
+		}
+	})
+	err := s.Serve(l)
+	if stop() {
+		s.Close()
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	<-done
+	return nil
+}
 
-// Receive waits for the viewer's next input; its error is final.
-func (v *Viewer) Receive() (Input, error) { panic("not written") }
+// readInput decodes a request's body strictly; no body is the zero input.
+func readInput(w http.ResponseWriter, r *http.Request, name string, in any) *Error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
+	if err != nil {
+		var big *http.MaxBytesError
+		if errors.As(err, &big) {
+			return Errorf(CodeInvalid, "call %s: the input is larger than %d bytes", name, big.Limit)
+		}
+		return Errorf(CodeInvalid, "call %s: read input: %v", name, err)
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(in); err != nil {
+		return inputError(name, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return Errorf(CodeInvalid, "call %s: something follows the input", name)
+	}
+	return nil
+}
 
-// Send writes a message and blocks while the viewer is slow. One goroutine at
-// a time.
-func (v *Viewer) Send(out Output) error { panic("not written") }
+// inputError says in our words what encoding/json found.
+func inputError(name string, err error) *Error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		if wrong.Field == "" {
+			return Errorf(CodeInvalid, "call %s: the input is a JSON %s, not an object", name, wrong.Value)
+		}
+		return Errorf(CodeInvalid, "call %s: field %q cannot be a %s", name, wrong.Field, wrong.Value)
+	}
+	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return Errorf(CodeInvalid, "call %s: unknown field %s", name, field)
+	}
+	return Errorf(CodeInvalid, "call %s: the input is no JSON: %s", name, strings.TrimPrefix(err.Error(), "json: "))
+}
 
-// Listen makes the engine's unix socket at path, mode 0600, replacing a stale
-// one; connections of other users are closed at once.
-func Listen(path string) (net.Listener, error) { panic("not written") }
+// handlerError is what goes over the wire for an operation's error. A context
+// that ended under it means that the engine stops, as nobody else is told.
+func handlerError(name string, err error) *Error {
+	if errors.Is(err, context.Canceled) {
+		return Errorf(CodeUnavailable, "call %s: the engine is stopping", name).WithHint(hintAgain)
+	}
+	return AsError(err)
+}
+
+func writeError(w http.ResponseWriter, e *Error) { writeStatus(w, e.Code.status(), e) }
+
+func writeStatus(w http.ResponseWriter, status int, e *Error) { writeJSON(w, status, e) }
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		status = http.StatusInternalServerError
+		body, _ = json.Marshal(Errorf(CodeInternal, "encode answer: %v", err))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// A failed write means that the client has gone, and nobody is left to tell.
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// status is the HTTP status that goes with a code.
+func (c Code) status() int {
+	switch c {
+	case CodeInvalid:
+		return http.StatusBadRequest
+	case CodeNotFound:
+		return http.StatusNotFound
+	case CodeAmbiguous, CodeConflict:
+		return http.StatusConflict
+	case CodeEnded:
+		return http.StatusGone
+	case CodeUnavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}

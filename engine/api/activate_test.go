@@ -1,0 +1,298 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// The test binary started with this variable set is a keeper and its engine in
+// one process; the variable's value says how it behaves.
+const fakeKeeperRole = "TANDEM_TEST_KEEPER"
+
+// fakeVersion is the variable with the version of the fake engine.
+const fakeVersion = "TANDEM_TEST_VERSION"
+
+// fakeKeeper behaves as a keeper does towards Activate: it says one line and,
+// if it is the first of its data folder, serves until engine.stop.
+func fakeKeeper(role string) int {
+	switch role {
+	case "silent":
+		return 3
+	case "failing":
+		fmt.Println("cannot listen: somebody sits on the line")
+		return 1
+	case "stuck":
+		time.Sleep(time.Hour)
+	}
+	dir := os.Getenv("TANDEM_DATA_DIR")
+	lock := flock.New(filepath.Join(dir, "keeper.lock"))
+	if locked, err := lock.TryLock(); err != nil || !locked {
+		fmt.Println("ready")
+		return 0
+	}
+	appendLine := func(name, text string) {
+		f, _ := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		fmt.Fprintln(f, text)
+		f.Close()
+	}
+	appendLine("keepers", strconv.Itoa(os.Getpid()))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	m := infoMux(os.Getenv(fakeVersion))
+	Handle(m, EngineStop, func(context.Context, EngineStopInput) (Empty, error) {
+		cancel()
+		return Empty{}, nil
+	})
+	socket, _ := Sockets(dir)
+	l, err := Listen(socket)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("ready")
+	os.Stdout.Close()
+	fmt.Fprintln(os.Stderr, "engine is up")
+	_ = m.Serve(ctx, l)
+	return 0
+}
+
+// fakeOptions make Activate run the fake keeper. The engine it may leave is
+// stopped when the test ends.
+func fakeOptions(t *testing.T, role, version string) ConnectOptions {
+	t.Helper()
+	t.Setenv(fakeKeeperRole, role)
+	t.Setenv(fakeVersion, version)
+	o := ConnectOptions{DataDir: filepath.Join(shortDir(t), "data"), Version: version, Command: []string{os.Args[0]}}
+	t.Cleanup(func() { stopFake(t, o.DataDir) })
+	return o
+}
+
+// stopFake stops the fake engine of dir and waits until its process is gone.
+func stopFake(t *testing.T, dir string) {
+	t.Helper()
+	ctx := context.Background()
+	c, err := Connect(ctx, ConnectOptions{DataDir: dir})
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	if _, err := EngineStop.Call(ctx, c, EngineStopInput{All: true}); err != nil {
+		t.Errorf("stop fake engine: %v", err)
+	}
+	lock := flock.New(filepath.Join(dir, "keeper.lock"))
+	if _, err := lock.TryLockContext(ctx, time.Millisecond); err != nil {
+		t.Errorf("wait for fake keeper: %v", err)
+	}
+	lock.Close()
+}
+
+func mustActivate(t *testing.T, o ConnectOptions) *Client {
+	t.Helper()
+	c, err := Activate(t.Context(), o)
+	if err != nil {
+		t.Fatalf("Activate: %v", err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func TestActivateStartsAKeeperWhereNoEngineAnswers(t *testing.T) {
+	o := fakeOptions(t, "normal", "1.0.0")
+	c := mustActivate(t, o)
+	info, err := EngineInfo.Call(t.Context(), c, Empty{})
+	if err != nil || info.EnginePID == os.Getpid() {
+		t.Fatalf("engine.info = %+v, %v; want the engine in another process", info, err)
+	}
+	if mode := mustStat(t, o.DataDir).Mode().Perm(); mode != 0o700 {
+		t.Errorf("data folder has mode %o, want 700", mode)
+	}
+	if sid := sessionOf(t, info.EnginePID); sid != info.EnginePID {
+		t.Errorf("keeper is in session %d, want its own, %d", sid, info.EnginePID)
+	}
+	if cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", info.EnginePID)); cwd != "/" {
+		t.Errorf("keeper's working directory is %s, want /", cwd)
+	}
+	stopFake(t, o.DataDir)
+	log, err := os.ReadFile(filepath.Join(o.DataDir, "engine.log"))
+	if err != nil || !strings.Contains(string(log), "engine is up") {
+		t.Errorf("engine.log = %q, %v; want what the keeper wrote to stderr", log, err)
+	}
+}
+
+func TestActivateUsesTheEngineThatRuns(t *testing.T) {
+	o := serve(t, infoMux("1.2.3"))
+	o.Command = []string{"/nonexistent"}
+	mustActivate(t, o)
+}
+
+func TestManyClientsActivatingAtOnceGiveOneKeeper(t *testing.T) {
+	o := fakeOptions(t, "normal", "1.0.0")
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			c, err := Activate(t.Context(), o)
+			if err != nil {
+				t.Errorf("Activate: %v", err)
+				return
+			}
+			c.Close()
+		})
+	}
+	wg.Wait()
+	keepers, err := os.ReadFile(filepath.Join(o.DataDir, "keepers"))
+	if err != nil || strings.Count(string(keepers), "\n") != 1 {
+		t.Errorf("keepers that ran: %q, %v; want one", keepers, err)
+	}
+}
+
+func TestActivateReplacesAnOlderEngine(t *testing.T) {
+	o := fakeOptions(t, "normal", "2.0.0")
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	replace := make(chan string, 1)
+	stopped := make(chan struct{})
+	old := infoMux("1.9.9")
+	Handle(old, EngineStop, func(_ context.Context, in EngineStopInput) (Empty, error) {
+		replace <- in.Replace
+		close(stopped)
+		return Empty{}, nil
+	})
+	stop := serveAt(t, old, o.DataDir)
+	// What the keeper does: the old engine goes, then the new one comes.
+	var keeper sync.WaitGroup
+	defer keeper.Wait()
+	keeper.Go(func() {
+		<-stopped
+		stop()
+		if err := runKeeper(t.Context(), o); err != nil {
+			t.Errorf("run keeper: %v", err)
+		}
+	})
+	c := mustActivate(t, o)
+	if info, err := EngineInfo.Call(t.Context(), c, Empty{}); err != nil || info.Version != "2.0.0" {
+		t.Errorf("engine.info = %+v, %v; want version 2.0.0", info, err)
+	}
+	if want, got := fmt.Sprintf("/proc/%d/exe", os.Getpid()), <-replace; got != want {
+		t.Errorf("engine.stop was asked to replace with %q, want %q", got, want)
+	}
+}
+
+func TestActivateLeavesANewerEngineAlone(t *testing.T) {
+	o := serve(t, infoMux("3.0.0")) // serves no engine.stop
+	o.Version = "2.0.0"
+	mustActivate(t, o)
+}
+
+func TestActivateRefusesAnEngineOfAnotherProtocol(t *testing.T) {
+	m := NewMux()
+	Handle(m, EngineInfo, func(context.Context, Empty) (Info, error) {
+		return Info{Version: "9.0.0", Protocol: Protocol + 1}, nil
+	})
+	_, err := Activate(t.Context(), serve(t, m))
+	var e *Error
+	if !errors.As(err, &e) || e.Code != CodeConflict || !strings.Contains(e.Message, "protocol") || e.Hint == "" {
+		t.Errorf("Activate = %v, want CodeConflict that names the protocol, with a hint", err)
+	}
+}
+
+func TestActivatePassesOnWhyTheKeeperFailed(t *testing.T) {
+	for role, want := range map[string]string{"failing": "somebody sits on the line", "silent": "exit status 3"} {
+		t.Run(role, func(t *testing.T) {
+			_, err := Activate(t.Context(), fakeOptions(t, role, "1.0.0"))
+			var e *Error
+			if !errors.As(err, &e) || e.Code != CodeUnavailable || !strings.Contains(e.Message, want) ||
+				!strings.Contains(e.Hint, "engine.log") {
+				t.Errorf("Activate = %v, want CodeUnavailable with %q and a hint at engine.log", err, want)
+			}
+		})
+	}
+}
+
+func TestActivateNamesAnExecutableThatIsMissing(t *testing.T) {
+	o := ConnectOptions{DataDir: filepath.Join(shortDir(t), "data"), Command: []string{"/nonexistent"}}
+	if _, err := Activate(t.Context(), o); !errors.Is(err, CodeUnavailable) {
+		t.Errorf("Activate = %v, want CodeUnavailable", err)
+	}
+}
+
+func TestActivateGivesUpOnAnEngineThatNeverAnswers(t *testing.T) {
+	m := NewMux()
+	Handle(m, EngineInfo, func(ctx context.Context, _ Empty) (Info, error) {
+		<-ctx.Done()
+		return Info{}, ctx.Err()
+	})
+	o := serve(t, m)
+	o.timeout = 50 * time.Millisecond
+	_, err := Activate(t.Context(), o)
+	var e *Error
+	if !errors.As(err, &e) || e.Code != CodeUnavailable || !strings.Contains(e.Hint, "engine.log") {
+		t.Errorf("Activate = %v, want CodeUnavailable with a hint at engine.log", err)
+	}
+}
+
+func TestActivateSaysThatAnOldEngineDoesNotStepDown(t *testing.T) {
+	m := infoMux("1.0.0")
+	Handle(m, EngineStop, func(context.Context, EngineStopInput) (Empty, error) { return Empty{}, nil })
+	o := serve(t, m)
+	o.Version, o.timeout = "2.0.0", 100*time.Millisecond
+	_, err := Activate(t.Context(), o)
+	if !errors.Is(err, CodeUnavailable) || !strings.Contains(err.Error(), "hand over") {
+		t.Errorf("Activate = %v, want CodeUnavailable about the hand-over", err)
+	}
+}
+
+func TestActivateEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := ConnectOptions{DataDir: filepath.Join(shortDir(t), "data"), Command: []string{"/nonexistent"}}
+	if _, err := Activate(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("Activate = %v, want context.Canceled", err)
+	}
+}
+
+func TestActivateExplainsADataFolderThatCannotBeMade(t *testing.T) {
+	file := filepath.Join(shortDir(t), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "data")} {
+		_, err := Activate(t.Context(), ConnectOptions{DataDir: dir})
+		var e *Error
+		if !errors.As(err, &e) || e.Code != CodeUnavailable || !strings.Contains(e.Message, dir) || e.Hint == "" {
+			t.Errorf("Activate(%s) = %v, want CodeUnavailable that names the folder, with a hint", dir, err)
+		}
+	}
+}
+
+func mustStat(t *testing.T, path string) fs.FileInfo {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// sessionOf is field 6 of /proc/<pid>/stat.
+func sessionOf(t *testing.T, pid int) int {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	sid, _ := strconv.Atoi(fields[3])
+	return sid
+}

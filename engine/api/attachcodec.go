@@ -1,0 +1,222 @@
+package api
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"tandem/keys"
+)
+
+// Kinds of messages from a viewer; Bytes and Paste have the text as it is for
+// a body.
+const (
+	inputBytes  = 'b'
+	inputKey    = 'k'
+	inputMouse  = 'm'
+	inputPaste  = 'p'
+	inputFocus  = 'f'
+	inputResize = 'r'
+	inputLines  = 'l'
+)
+
+// Kinds of messages from a session.
+const (
+	outputFrame = 'f'
+	outputBytes = 'b'
+	outputLines = 'l'
+	outputEnded = 'e' // a Process in JSON
+	outputError = 'x' // an Error in JSON: why the engine closes the attachment
+)
+
+const (
+	// maxPaste bounds one paste, which must stay whole to keep its brackets.
+	maxPaste = 16 << 20
+	// maxInputMessage bounds what the engine reads, maxOutputMessage what a
+	// client reads, in bytes.
+	maxInputMessage  = maxPaste + 64
+	maxOutputMessage = 64 << 20
+)
+
+// appendInput appends the message for in.
+func appendInput(dst []byte, in Input) ([]byte, error) {
+	switch {
+	case in.Bytes != nil:
+		return append(append(dst, inputBytes), in.Bytes...), nil
+	case in.Key != nil:
+		return appendKey(append(dst, inputKey), in.Key), nil
+	case in.Mouse != nil:
+		return appendMouse(append(dst, inputMouse), in.Mouse), nil
+	case in.Paste != nil:
+		return append(append(dst, inputPaste), *in.Paste...), nil
+	case in.Focus != nil:
+		return appendBool(append(dst, inputFocus), *in.Focus), nil
+	case in.Resize != nil:
+		dst = binary.AppendVarint(append(dst, inputResize), int64(in.Resize.Cols))
+		return binary.AppendVarint(dst, int64(in.Resize.Rows)), nil
+	case in.Lines != nil:
+		dst = binary.AppendVarint(append(dst, inputLines), in.Lines.From)
+		return binary.AppendVarint(dst, int64(in.Lines.Count)), nil
+	}
+	return dst, Errorf(CodeInvalid, "send input: nothing is set")
+}
+
+func appendKey(dst []byte, k *keys.Key) []byte {
+	dst = appendRune(dst, rune(k.Code))
+	dst = append(dst, byte(k.Mods), byte(k.Phase))
+	dst = appendRune(dst, k.Shifted)
+	dst = appendRune(dst, k.Base)
+	return append(dst, k.Text...)
+}
+
+func appendMouse(dst []byte, m *keys.Mouse) []byte {
+	dst = binary.AppendVarint(dst, int64(m.X))
+	dst = binary.AppendVarint(dst, int64(m.Y))
+	return append(dst, byte(m.Button), byte(m.Kind), byte(m.Mods))
+}
+
+// decodeInput reads a message from a viewer. Nothing in the result refers to b.
+func decodeInput(b []byte) (Input, error) {
+	var in Input
+	d := decoder{b: b}
+	switch kind := d.byte(); kind {
+	case inputBytes:
+		in.Bytes = append([]byte{}, d.rest()...)
+	case inputKey:
+		in.Key = &keys.Key{Code: keys.Code(d.rune()), Mods: keys.Mod(d.byte()), Phase: keys.Phase(d.byte()),
+			Shifted: d.rune(), Base: d.rune(), Text: string(d.rest())}
+	case inputMouse:
+		in.Mouse = &keys.Mouse{X: d.small(), Y: d.small(), Button: keys.Button(d.byte()),
+			Kind: keys.MouseKind(d.byte()), Mods: keys.Mod(d.byte())}
+	case inputPaste:
+		text := string(d.rest())
+		in.Paste = &text
+	case inputFocus:
+		on := d.bool()
+		in.Focus = &on
+	case inputResize:
+		in.Resize = &Size{Cols: d.small(), Rows: d.small()}
+	case inputLines:
+		in.Lines = &LineRange{From: d.varint(), Count: d.small()}
+	default:
+		d.fail()
+	}
+	if err := d.end(); err != nil {
+		return Input{}, fmt.Errorf("decode input: %w", err)
+	}
+	return in, nil
+}
+
+// appendOutput appends the message for out.
+func appendOutput(dst []byte, out Output) ([]byte, error) {
+	switch {
+	case out.Frame != nil:
+		return AppendFrame(append(dst, outputFrame), out.Frame), nil
+	case out.Bytes != nil:
+		return append(append(dst, outputBytes), out.Bytes...), nil
+	case out.Lines != nil:
+		return appendLines(append(dst, outputLines), out.Lines, 0), nil
+	case out.Ended != nil:
+		return appendJSON(append(dst, outputEnded), out.Ended)
+	}
+	return dst, Errorf(CodeInternal, "send output: nothing is set")
+}
+
+func appendJSON(dst []byte, v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return dst, Errorf(CodeInternal, "send output: %v", err)
+	}
+	return append(dst, body...), nil
+}
+
+// decodeOutput reads a message from a session. An error that the engine sent
+// is returned as the *Error it is. Nothing in the result refers to b.
+func decodeOutput(b []byte) (Output, error) {
+	var out Output
+	d := decoder{b: b}
+	switch kind := d.byte(); kind {
+	case outputFrame:
+		f, err := DecodeFrame(d.rest())
+		if err != nil {
+			return Output{}, fmt.Errorf("decode frame: %w", err)
+		}
+		out.Frame = f
+	case outputBytes:
+		out.Bytes = append([]byte{}, d.rest()...)
+	case outputLines:
+		if out.Lines = d.lines(0); out.Lines == nil {
+			out.Lines = []NumberedLine{}
+		}
+	case outputEnded:
+		out.Ended = new(Process)
+		if json.Unmarshal(d.rest(), out.Ended) != nil {
+			d.fail()
+		}
+	case outputError:
+		return Output{}, decodeError(attachName, 0, d.rest())
+	default:
+		d.fail()
+	}
+	if err := d.end(); err != nil {
+		return Output{}, fmt.Errorf("decode output: %w", err)
+	}
+	return out, nil
+}
+
+// query is the form of o in a URL.
+func (o AttachOptions) query() string {
+	q := url.Values{"id": {o.ID}}
+	set := func(name, value string, given bool) {
+		if given {
+			q.Set(name, value)
+		}
+	}
+	set("raw", "true", o.Raw)
+	set("read_only", "true", o.ReadOnly)
+	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
+	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
+	set("client", o.Client, o.Client != "")
+	return q.Encode()
+}
+
+// parseAttach reads what query writes, strictly.
+func parseAttach(q url.Values) (AttachOptions, *Error) {
+	var o AttachOptions
+	for name, values := range q {
+		var err error
+		value := values[len(values)-1]
+		switch name {
+		case "id":
+			o.ID = value
+		case "client":
+			o.Client = value
+		case "raw":
+			o.Raw, err = strconv.ParseBool(value)
+		case "read_only":
+			o.ReadOnly, err = strconv.ParseBool(value)
+		case "cols":
+			o.Cols, err = parseSide(value)
+		case "rows":
+			o.Rows, err = parseSide(value)
+		default:
+			return o, Errorf(CodeInvalid, "call %s: unknown field %q", attachName, name)
+		}
+		if err != nil {
+			return o, Errorf(CodeInvalid, "call %s: field %q cannot be %q", attachName, name, value)
+		}
+	}
+	if strings.TrimSpace(o.ID) == "" {
+		return o, Errorf(CodeInvalid, "call %s: field \"id\" is missing", attachName)
+	}
+	return o, nil
+}
+
+func parseSide(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return int(min(n, math.MaxUint16)), err
+}

@@ -1,0 +1,160 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const probeTimeout = 2 * time.Second
+
+// Listen makes the engine's unix socket at path, mode 0600, replacing a stale
+// one; connections of users other than this one and root are closed at once.
+// A socket that somebody answers on, or that is another user's, is CodeConflict
+// and stays; so does a file that is no socket. The folder is made (0700) if needed.
+func Listen(path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, Errorf(CodeInvalid, "listen on %s: the path has %d bytes, a socket's has at most %d",
+			path, len(path), maxSocketPath).WithHint("choose a shorter data folder with TANDEM_DATA_DIR")
+	}
+	if err := privateFolder(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	return bind(path)
+}
+
+// removeStale makes room for a new socket, but only by deleting one of ours
+// that nobody listens on.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return Errorf(CodeUnavailable, "listen on %s: %v", path, err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return Errorf(CodeConflict, "listen on %s: it is there and no socket", path).
+			WithHint("move it away, or choose another data folder with TANDEM_DATA_DIR")
+	case !ownedBySelf(info):
+		return Errorf(CodeConflict, "listen on %s: the socket there is another user's", path).WithHint(hintOwnFolder)
+	}
+	c, err := net.DialTimeout("unix", path, probeTimeout)
+	if err == nil {
+		c.Close()
+		return Errorf(CodeConflict, "listen on %s: another engine answers there", path)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return Errorf(CodeUnavailable, "listen on %s: see whether the socket there is in use: %v", path, err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Errorf(CodeUnavailable, "listen on %s: remove the stale socket: %v", path, err)
+	}
+	return nil
+}
+
+// bind creates the socket file with its final mode from the first moment on:
+// the mode of the unbound socket is that of the file (unix(7)), less the umask.
+func bind(path string) (net.Listener, error) {
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		var err error
+		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
+			return e
+		}
+		return err
+	}}
+	l, err := lc.Listen(context.Background(), "unix", path)
+	if err != nil {
+		return nil, Errorf(CodeUnavailable, "listen on %s: %v", path, err)
+	}
+	ul := l.(*net.UnixListener)
+	ul.SetUnlinkOnClose(false)
+	var info fs.FileInfo
+	if err = os.Chmod(path, 0o600); err == nil {
+		info, err = os.Lstat(path)
+	}
+	if err != nil {
+		ul.Close()
+		return nil, Errorf(CodeUnavailable, "listen on %s: %v", path, err)
+	}
+	return &listener{UnixListener: ul, path: path, file: info, uid: os.Geteuid()}, nil
+}
+
+// A listener gives out connections of trusted users only.
+type listener struct {
+	*net.UnixListener
+	path string
+	file fs.FileInfo
+	uid  int
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		if uid, err := peerUID(c); err == nil && trusted(uid, l.uid) {
+			return c, nil
+		}
+		c.Close()
+	}
+}
+
+// Close removes the socket file, unless it is no longer this listener's: a
+// newer engine may have put its own there.
+func (l *listener) Close() error {
+	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.file) {
+		_ = os.Remove(l.path) // a stale socket is replaced by the next engine anyway
+	}
+	return l.UnixListener.Close()
+}
+
+// privateFolder makes a folder (0700) or checks that the one there can be
+// trusted: in a shared temporary folder somebody else may have made it. Root
+// may use another user's folder anywhere else, a mounted volume for example.
+func privateFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return folderError(dir, err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return folderError(dir, err)
+	}
+	if !info.IsDir() {
+		return folderError(dir, syscall.ENOTDIR)
+	}
+	if !ownedBySelf(info) && (os.Geteuid() != 0 || shared(filepath.Dir(dir))) {
+		return Errorf(CodeConflict, "use folder %s: it belongs to another user", dir).WithHint(hintOwnFolder)
+	}
+	return nil
+}
+
+// shared reports whether anybody may make files in dir.
+func shared(dir string) bool {
+	info, err := os.Stat(dir)
+	return err != nil || info.Mode().Perm()&0o002 != 0
+}
+
+func folderError(dir string, err error) *Error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return Errorf(CodeUnavailable, "make folder %s: %v", dir, err).
+		WithHint("make it writable for you, or choose another data folder with TANDEM_DATA_DIR")
+}
+
+func ownedBySelf(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(st.Uid) == os.Geteuid()
+}

@@ -1,0 +1,32 @@
+package api
+
+import (
+	"fmt"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// peerUID is the user at the other end of a unix socket connection, as it was
+// when the connection was made (SO_PEERCRED, unix(7)).
+func peerUID(c *net.UnixConn) (int, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, fmt.Errorf("read peer credentials: %v", err)
+	}
+	var cred *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) {
+		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err == nil {
+		err = credErr
+	}
+	if err != nil {
+		return 0, fmt.Errorf("read peer credentials: %v", err)
+	}
+	return int(cred.Uid), nil
+}
+
+// trusted reports whether a peer is this user or root.
+func trusted(uid, self int) bool { return uid == self || uid == 0 }

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+)
+
+const (
+	watchName = "events.watch"
+
+	// watchStall is how long a reader may take nothing before it is cut; it
+	// then re-lists by watching again.
+	watchStall    = 10 * time.Second
+	maxEventBytes = 64 << 20
+)
+
+// The stream is that of server-sent events (HTML standard, 9.2): one "data:"
+// line of JSON an event; an "event: error" carries an Error and ends it.
+var (
+	dataField  = []byte("data: ")
+	errorField = []byte("event: error")
+)
+
+// HandleWatch serves events.watch: f sends a snapshot and then what changes
+// until ctx ends or send fails. Send blocks while the client is slow and fails
+// when it has taken nothing for ten seconds. An error that f returns reaches
+// the client's Watch.
+func (m *Mux) HandleWatch(f func(ctx context.Context, send func(Event) error) error) {
+	m.add(watchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+		s := &eventWriter{w: w, rc: http.NewResponseController(w)}
+		// The connection may serve other requests afterwards.
+		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
+		ctx := withCaller(r)
+		if err := f(ctx, s.send); err != nil && ctx.Err() == nil {
+			s.fail(AsError(err))
+		}
+	})
+}
+
+// An eventWriter is the engine's end of one event stream.
+type eventWriter struct {
+	w       http.ResponseWriter
+	rc      *http.ResponseController
+	started bool
+	failed  bool
+}
+
+func (s *eventWriter) send(e Event) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return Errorf(CodeInternal, "send event %s: %v", e.Type, err)
+	}
+	return s.write(nil, data)
+}
+
+func (s *eventWriter) write(field, data []byte) error {
+	if !s.started {
+		s.started = true
+		s.w.Header().Set("Content-Type", "text/event-stream")
+		s.w.Header().Set("Cache-Control", "no-store")
+	}
+	var b bytes.Buffer
+	if field != nil {
+		b.Write(field)
+		b.WriteByte('\n')
+	}
+	b.Write(dataField)
+	b.Write(data)
+	b.WriteString("\n\n")
+	err := s.rc.SetWriteDeadline(time.Now().Add(watchStall))
+	if err == nil {
+		_, err = s.w.Write(b.Bytes())
+	}
+	if err == nil {
+		err = s.rc.Flush()
+	}
+	if err != nil {
+		s.failed = true
+		return Errorf(CodeUnavailable, "send event: %v", root(err))
+	}
+	return nil
+}
+
+func (s *eventWriter) fail(e *Error) {
+	switch {
+	case s.failed:
+	case !s.started:
+		writeError(s.w, e)
+	default:
+		data, _ := json.Marshal(e)
+		_ = s.write(errorField, data) // a client that has gone need not know
+	}
+}
+
+// Watch streams events, a snapshot first, until ctx ends or the engine goes;
+// the last pair then carries the error: ctx's, or an *Error. A reader that
+// falls far behind is cut. After CodeUnavailable, watching again starts with a
+// new snapshot.
+func (c *Client) Watch(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		body, err := c.openEvents(ctx)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		defer body.Close()
+		for e, err := range readEvents(body) {
+			var final *Error
+			if err != nil && (ctx.Err() != nil || !errors.As(err, &final)) {
+				err = c.lost(ctx, watchName, err)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Client) openEvents(ctx context.Context) (io.ReadCloser, error) {
+	req, err := c.request(ctx, http.MethodGet, watchName, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.lost(ctx, watchName, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		return nil, decodeError(watchName, resp.StatusCode, text)
+	}
+	return resp.Body, nil
+}
+
+// readEvents decodes a stream; its last pair carries an error.
+func readEvents(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, maxEventBytes)
+		failed := false
+		for lines.Scan() {
+			data, ok := bytes.CutPrefix(lines.Bytes(), dataField)
+			switch {
+			case ok && failed:
+				yield(Event{}, decodeError(watchName, http.StatusOK, data))
+				return
+			case ok:
+				var e Event
+				if err := json.Unmarshal(data, &e); err != nil {
+					yield(Event{}, Errorf(CodeInternal, "watch events: decode event: %v", err))
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			case bytes.Equal(lines.Bytes(), errorField):
+				failed = true
+			}
+		}
+		err := lines.Err()
+		if err == nil {
+			err = Errorf(CodeUnavailable, "watch events: the engine ended the stream").WithHint(hintAgain)
+		}
+		yield(Event{}, err)
+	}
+}
