@@ -1,0 +1,164 @@
+package keys
+
+import "strconv"
+
+// Numbers of the kitty protocol's table of functional keys.
+// https://sw.kovidgoyal.net/kitty/keyboard-protocol/#functional-key-definitions
+const (
+	kittyCapsLock      = 57358
+	kittyScrollLock    = 57359
+	kittyNumLock       = 57360
+	kittyPrintScreen   = 57361
+	kittyPause         = 57362
+	kittyMenu          = 57363
+	kittyF13           = 57376
+	kittyKP0           = 57399
+	kittyKPSeparator   = 57416
+	kittyKPLeft        = 57417
+	kittyKPBegin       = 57427
+	kittyFirstModifier = 57441
+	kittyLastModifier  = 57454
+)
+
+// appendKitty encodes by the kitty keyboard protocol, for the flags in m. A
+// key that types text stays text unless all keys are wanted as escape codes;
+// enter, tab and backspace stay too, so that a shell is usable after a program
+// that left the flags set.
+func appendKitty(dst []byte, k Key, m Modes) []byte {
+	if m.Kitty&KittyEventTypes == 0 {
+		if k.Phase == Release {
+			return dst
+		}
+		k.Phase = Press
+	}
+	if m.Kitty&KittyAllKeys != 0 {
+		return appendKittyCode(dst, k, m)
+	}
+	if k.Code.textual() {
+		k.Mods &^= locks
+	}
+	switch k.Code {
+	case Enter, Tab, Backspace:
+		if k.Phase == Release {
+			return dst
+		}
+		if k.Mods == 0 {
+			return appendLegacy(dst, k, m)
+		}
+	}
+	if k.Phase != Release {
+		if text := k.typed(); text != "" {
+			return append(dst, text...)
+		}
+		if m.Kitty&KittyDisambiguate == 0 && k.Phase == Press {
+			return appendLegacy(dst, k, m)
+		}
+	}
+	if k.Code.modifier() {
+		return dst
+	}
+	return appendKittyCode(dst, k, m)
+}
+
+// textual reports whether lock keys are left out of the key's report.
+func (c Code) textual() bool {
+	return printable(c) || c == Enter || c == Tab || c == Backspace
+}
+
+func (c Code) modifier() bool {
+	return c == kittyCapsLock || c == kittyNumLock || (c >= kittyFirstModifier && c <= kittyLastModifier)
+}
+
+// appendKittyCode appends CSI code[:shifted[:base]] ; modifiers[:event] ; text u,
+// or one of the older forms for the function keys that have one.
+func appendKittyCode(dst []byte, k Key, m Modes) []byte {
+	number, final := kittyNumber(k.Code)
+	text := ""
+	if m.Kitty&KittyAllKeys != 0 && m.Kitty&KittyText != 0 && k.Phase != Release {
+		text = k.typed()
+	}
+	if number == 0 && text == "" {
+		return dst
+	}
+	more := k.Mods != 0 || k.Phase != Press
+	dst = append(dst, esc, '[')
+	if final == 'u' || final == '~' || more {
+		dst = strconv.AppendInt(dst, int64(number), 10)
+	}
+	if final == 'u' && m.Kitty&KittyAlternateKeys != 0 {
+		dst = appendAlternates(dst, k)
+	}
+	if more || text != "" {
+		dst = append(dst, ';')
+	}
+	if more {
+		dst = strconv.AppendInt(dst, int64(k.Mods)+1, 10)
+	}
+	if k.Phase != Press {
+		dst = append(dst, ':', '1'+byte(k.Phase))
+	}
+	if text != "" {
+		dst = appendCodePoints(append(dst, ';'), text)
+	}
+	return append(dst, final)
+}
+
+func kittyNumber(c Code) (number int, final byte) {
+	switch {
+	case c == F3:
+		return 13, '~' // CSI R would be a cursor position report
+	case c >= F13 && c <= F24:
+		return kittyF13 + int(c-F13), 'u'
+	case c >= KP0 && c <= KPSeparator:
+		return kittyKP0 + int(c-KP0), 'u'
+	}
+	switch c {
+	case Menu:
+		return kittyMenu, 'u'
+	case PrintScreen:
+		return kittyPrintScreen, 'u'
+	case Pause:
+		return kittyPause, 'u'
+	case ScrollLock:
+		return kittyScrollLock, 'u'
+	}
+	if f, ok := functionOf(c); ok {
+		return f.number, f.final
+	}
+	if c < 0 || c >= Up {
+		return 0, 'u'
+	}
+	return int(c), 'u'
+}
+
+func appendAlternates(dst []byte, k Key) []byte {
+	shifted := k.Mods&Shift != 0 && printable(k.Code)
+	if shifted {
+		if r := k.Shifted; r != 0 || lowercase(rune(k.Code)) {
+			dst = append(dst, ':')
+			dst = strconv.AppendInt(dst, int64(Key{Code: k.Code, Mods: Shift, Shifted: r}.character()), 10)
+		} else {
+			shifted = false
+		}
+	}
+	if k.Base == 0 || Code(k.Base) == k.Code {
+		return dst
+	}
+	if !shifted {
+		dst = append(dst, ':')
+	}
+	return strconv.AppendInt(append(dst, ':'), int64(k.Base), 10)
+}
+
+func appendCodePoints(dst []byte, text string) []byte {
+	for i, r := range text {
+		if control(r) {
+			continue // the protocol allows no control codes here
+		}
+		if i > 0 {
+			dst = append(dst, ':')
+		}
+		dst = strconv.AppendInt(dst, int64(r), 10)
+	}
+	return dst
+}

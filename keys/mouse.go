@@ -1,0 +1,191 @@
+package keys
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// Mouse is one mouse event; coordinates are cells from 0.
+type Mouse struct {
+	X, Y   int
+	Button Button
+	Kind   MouseKind
+	Mods   Mod
+
+	// PixelX and PixelY are the place in pixels from 0, where known; without
+	// them a program that asked for pixels gets cells.
+	PixelX, PixelY int `json:",omitempty"`
+}
+
+// A Button is a button of a mouse, or a direction of its wheel.
+type Button uint8
+
+const (
+	ButtonNone Button = iota
+	ButtonLeft
+	ButtonMiddle
+	ButtonRight
+	WheelUp
+	WheelDown
+	WheelLeft
+	WheelRight
+	ButtonBack
+	ButtonForward
+)
+
+// MouseKind is what happened: a press, a release, a move. A turn of the wheel
+// is a press.
+type MouseKind uint8
+
+const (
+	MouseDown MouseKind = iota
+	MouseUp
+	MouseMove // with Button held, or ButtonNone
+)
+
+// MouseMode says which events a program asked for. It and MouseEncoding have
+// the values of their namesakes in engine/vt.
+type MouseMode uint8
+
+const (
+	MouseOff MouseMode = iota
+	MousePress
+	MouseClick
+	MouseDrag
+	MouseMotion
+)
+
+// MouseEncoding says in which form a program wants them.
+type MouseEncoding uint8
+
+const (
+	MouseX10 MouseEncoding = iota
+	MouseUTF8
+	MouseSGR
+	MouseURXVT
+	MouseSGRPixels
+)
+
+// EncodeMouse appends what a terminal in these modes sends for a mouse event;
+// nothing when the program did not ask for it, or where its encoding has no
+// room for the coordinates. Source: xterm's ctlseqs, "Mouse Tracking".
+func EncodeMouse(dst []byte, e Mouse, m Modes) []byte {
+	if !e.wanted(m.Mouse) || e.X < 0 || e.Y < 0 {
+		return dst
+	}
+	code := e.buttonCode(m)
+	x, y := e.X+1, e.Y+1
+	switch m.MouseEncoding {
+	case MouseSGR, MouseSGRPixels:
+		if m.MouseEncoding == MouseSGRPixels && (e.PixelX > 0 || e.PixelY > 0) {
+			x, y = e.PixelX+1, e.PixelY+1
+		}
+		dst = appendMouseNumbers(append(dst, esc, '[', '<'), code, x, y)
+		if e.Kind == MouseUp {
+			return append(dst, 'm')
+		}
+		return append(dst, 'M')
+	case MouseURXVT:
+		return append(appendMouseNumbers(append(dst, esc, '['), code+32, x, y), 'M')
+	case MouseUTF8:
+		if x > 2015 || y > 2015 {
+			return dst
+		}
+		dst = utf8.AppendRune(append(dst, esc, '[', 'M'), rune(code+32))
+		return utf8.AppendRune(utf8.AppendRune(dst, rune(x+32)), rune(y+32))
+	}
+	if x > 223 || y > 223 {
+		return dst
+	}
+	return append(dst, esc, '[', 'M', byte(code+32), byte(x+32), byte(y+32))
+}
+
+func (e Mouse) wanted(mode MouseMode) bool {
+	switch {
+	case mode == MouseOff, e.Kind != MouseMove && e.Button == ButtonNone && e.Kind == MouseDown:
+		return false
+	case mode == MousePress:
+		return e.Kind == MouseDown && e.Button <= ButtonRight
+	case e.Kind == MouseUp:
+		return !e.Button.wheel() // a wheel has no release
+	case e.Kind == MouseDown:
+		return true
+	}
+	return mode == MouseMotion || mode == MouseDrag && e.Button != ButtonNone
+}
+
+func (b Button) wheel() bool { return b >= WheelUp && b <= WheelRight }
+
+const (
+	mouseMotion  = 32
+	mouseWheel   = 64
+	mouseExtra   = 128
+	mouseNone    = 3
+	mouseShift   = 4
+	mouseAlt     = 8
+	mouseControl = 16
+)
+
+// buttonCode is Cb of ctlseqs, without the 32 that the older encodings add.
+func (e Mouse) buttonCode(m Modes) int {
+	code := e.Button.number()
+	sgr := m.MouseEncoding == MouseSGR || m.MouseEncoding == MouseSGRPixels
+	if e.Kind == MouseUp && !sgr {
+		code = mouseNone // they do not tell which button was released
+	}
+	if e.Kind == MouseMove {
+		code += mouseMotion
+	}
+	if m.Mouse == MousePress {
+		return code
+	}
+	if e.Mods&Shift != 0 {
+		code += mouseShift
+	}
+	if e.Mods&(Alt|Meta) != 0 {
+		code += mouseAlt
+	}
+	if e.Mods&Ctrl != 0 {
+		code += mouseControl
+	}
+	return code
+}
+
+func (b Button) number() int {
+	switch {
+	case b >= ButtonLeft && b <= ButtonRight:
+		return int(b - ButtonLeft)
+	case b.wheel():
+		return mouseWheel + int(b-WheelUp)
+	case b == ButtonBack || b == ButtonForward:
+		return mouseExtra + int(b-ButtonBack)
+	}
+	return mouseNone
+}
+
+// buttonOf is the inverse of number for Cb without modifiers and motion.
+func buttonOf(code int) Button {
+	low := code & 3
+	switch {
+	case code&mouseExtra != 0:
+		if low < 2 {
+			return ButtonBack + Button(low)
+		}
+		return ButtonNone
+	case code&mouseWheel != 0:
+		return WheelUp + Button(low)
+	case low == mouseNone:
+		return ButtonNone
+	}
+	return ButtonLeft + Button(low)
+}
+
+func appendMouseNumbers(dst []byte, numbers ...int) []byte {
+	for i, n := range numbers {
+		if i > 0 {
+			dst = append(dst, ';')
+		}
+		dst = strconv.AppendInt(dst, int64(n), 10)
+	}
+	return dst
+}

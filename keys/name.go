@@ -1,0 +1,202 @@
+package keys
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A modifierName pairs a modifier with its name. Their order is the order in
+// which String writes them.
+type modifierName struct {
+	mod  Mod
+	name string
+}
+
+var modifierNames = [...]modifierName{
+	{Ctrl, "ctrl"}, {Alt, "alt"}, {Shift, "shift"},
+	{Super, "super"}, {Hyper, "hyper"}, {Meta, "meta"},
+}
+
+// named lists the keys without a character, from Up on.
+var named = [...]string{
+	"up", "down", "right", "left", "home", "end", "pgup", "pgdown", "insert", "delete",
+	"f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12",
+	"f13", "f14", "f15", "f16", "f17", "f18", "f19", "f20", "f21", "f22", "f23", "f24",
+	"kp0", "kp1", "kp2", "kp3", "kp4", "kp5", "kp6", "kp7", "kp8", "kp9",
+	"kpdecimal", "kpdivide", "kpmultiply", "kpminus", "kpplus", "kpenter", "kpequal", "kpseparator",
+	"menu", "printscreen", "pause", "scrolllock",
+}
+
+// Parse reads a key's name: "a", "A", "ctrl+c", "alt+shift+left", "f5",
+// "enter", "space", "esc", "pgup". Names of keys and modifiers are read in any
+// case; tmux's and Emacs' "C-c", "M-x" and "S-up" are understood, and "^c".
+// With ctrl, a capital letter means the plain letter: "ctrl+C" is "ctrl+c".
+func Parse(name string) (Key, error) {
+	rest, mods, err := parseModifiers(name)
+	if err != nil {
+		return Key{}, err
+	}
+	if r, n := utf8.DecodeRuneInString(rest); n == len(rest) && n > 0 {
+		return parseCharacter(name, r, mods)
+	}
+	if caret, ok := strings.CutPrefix(rest, "^"); ok && len(caret) == 1 {
+		return parseCharacter(name, rune(caret[0]), mods|Ctrl)
+	}
+	code, shift, ok := parseNamed(strings.ToLower(rest))
+	if !ok {
+		return Key{}, fmt.Errorf("parse key %q: no key has this name", name)
+	}
+	k := Key{Code: code, Mods: mods | shift}
+	k.Text = k.knownText()
+	return k, nil
+}
+
+func parseModifiers(name string) (rest string, mods Mod, err error) {
+	rest = name
+	for {
+		i := strings.IndexAny(rest, "+-")
+		if i <= 0 || i == len(rest)-1 || strings.EqualFold(rest[:i+1], "u+") {
+			return rest, mods, nil
+		}
+		mod, ok := parseModifier(rest[:i], rest[i])
+		if !ok {
+			return "", 0, fmt.Errorf("parse key %q: %q is no modifier", name, rest[:i])
+		}
+		mods |= mod
+		rest = rest[i+1:]
+	}
+}
+
+func parseModifier(name string, separator byte) (Mod, bool) {
+	if separator == '-' {
+		switch name {
+		case "C", "c":
+			return Ctrl, true
+		case "M", "m", "A", "a":
+			return Alt, true
+		case "S", "s":
+			return Shift, true
+		}
+	}
+	lower := strings.ToLower(name)
+	for _, m := range modifierNames {
+		if m.name == lower {
+			return m.mod, true
+		}
+	}
+	switch lower {
+	case "control":
+		return Ctrl, true
+	case "option", "opt":
+		return Alt, true
+	case "cmd", "win":
+		return Super, true
+	}
+	return 0, false
+}
+
+func parseCharacter(name string, r rune, mods Mod) (Key, error) {
+	if !printable(Code(r)) {
+		return Key{}, fmt.Errorf("parse key %q: not a printable character", name)
+	}
+	if mods&Ctrl != 0 && capital(r) {
+		r = unicode.ToLower(r)
+	}
+	k := Key{Code: Code(r), Mods: mods}.normal()
+	k.Text = k.knownText()
+	return k, nil
+}
+
+func parseNamed(name string) (code Code, mods Mod, ok bool) {
+	switch name {
+	case "enter", "return", "cr":
+		return Enter, 0, true
+	case "tab":
+		return Tab, 0, true
+	case "backtab", "btab":
+		return Tab, Shift, true
+	case "esc", "escape":
+		return Escape, 0, true
+	case "space", "spc":
+		return Space, 0, true
+	case "backspace", "bspace", "bs":
+		return Backspace, 0, true
+	case "plus":
+		return '+', 0, true
+	case "minus":
+		return '-', 0, true
+	case "pageup", "ppage":
+		return PageUp, 0, true
+	case "pgdn", "pagedown", "npage":
+		return PageDown, 0, true
+	case "ins", "ic":
+		return Insert, 0, true
+	case "del", "dc":
+		return Delete, 0, true
+	}
+	for i, n := range named {
+		if n == name {
+			return Up + Code(i), 0, true
+		}
+	}
+	return parseCodePoint(name)
+}
+
+// parseCodePoint reads "u+e061", the name of a key that has no other: the
+// functional keys which the kitty protocol puts in the private use area.
+func parseCodePoint(name string) (Code, Mod, bool) {
+	hex, ok := strings.CutPrefix(name, "u+")
+	if !ok {
+		return 0, 0, false
+	}
+	n, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil || n > unicode.MaxRune || !utf8.ValidRune(rune(n)) {
+		return 0, 0, false
+	}
+	return Code(n), 0, true
+}
+
+// String is the name that Parse reads. The phase, the state of the lock keys
+// and what is known of the layout are not part of a name.
+func (k Key) String() string {
+	c := k.chord()
+	var b strings.Builder
+	mods := c.mods
+	name := c.code.name()
+	if mods == Shift && lowercase(rune(c.code)) {
+		return string(unicode.ToUpper(rune(c.code)))
+	}
+	for _, m := range modifierNames {
+		if mods&m.mod != 0 {
+			b.WriteString(m.name)
+			b.WriteByte('+')
+		}
+	}
+	b.WriteString(name)
+	return b.String()
+}
+
+func (c Code) name() string {
+	switch c {
+	case Enter:
+		return "enter"
+	case Tab:
+		return "tab"
+	case Escape:
+		return "esc"
+	case Space:
+		return "space"
+	case Backspace:
+		return "backspace"
+	}
+	if i := int(c - Up); i >= 0 && i < len(named) {
+		return named[i]
+	}
+	if printable(c) {
+		return string(rune(c))
+	}
+	return fmt.Sprintf("u+%04x", uint32(c))
+}

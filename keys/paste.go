@@ -1,0 +1,58 @@
+package keys
+
+import "strings"
+
+const (
+	pasteStart = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+	// pasteEndC1 is the end mark with the eight-bit CSI, which a terminal that
+	// reads UTF-8 may take for the same.
+	pasteEndC1 = "\u009b201~"
+)
+
+// EncodePaste appends text as a paste. When bracketed, end marks inside text
+// are removed, so that a paste cannot leave its brackets; otherwise line ends
+// become carriage returns, as if typed.
+func EncodePaste(dst []byte, text string, m Modes) []byte {
+	if !m.BracketedPaste {
+		return appendTyped(dst, text)
+	}
+	dst = append(dst, pasteStart...)
+	dst = appendWithoutEnd(dst, text)
+	return append(dst, pasteEnd...)
+}
+
+func appendTyped(dst []byte, text string) []byte {
+	for i := range len(text) {
+		switch {
+		case text[i] != '\n':
+			dst = append(dst, text[i])
+		case i == 0 || text[i-1] != '\r':
+			dst = append(dst, '\r')
+		}
+	}
+	return dst
+}
+
+// appendWithoutEnd copies text without end marks, those included that only
+// come about when an inner one is removed.
+func appendWithoutEnd(dst []byte, text string) []byte {
+	if !strings.Contains(text, "201~") {
+		return append(dst, text...)
+	}
+	start := len(dst)
+	for i := range len(text) {
+		dst = append(dst, text[i])
+		if text[i] != '~' {
+			continue
+		}
+		tail := dst[start:]
+		for _, end := range [...]string{pasteEnd, pasteEndC1} {
+			if strings.HasSuffix(string(tail[max(0, len(tail)-len(end)):]), end) {
+				dst = dst[:len(dst)-len(end)]
+				break
+			}
+		}
+	}
+	return dst
+}
