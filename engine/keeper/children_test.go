@@ -1,0 +1,252 @@
+package keeper
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTerminalChildTalksThroughItsMaster(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	child, master := r.start(c, r.ttySpec("a", "stty size; tty; read x; echo got-$x-$A"))
+	if !child.TTY || child.PID <= 0 || child.StartTime == 0 || child.BootID == "" {
+		t.Errorf("incomplete child %+v", child)
+	}
+	r.readUntil(master, "30 100")
+	r.readUntil(master, "/dev/pts/")
+	if _, err := io.WriteString(master, "hello\n"); err != nil {
+		t.Fatal(err)
+	}
+	r.readUntil(master, "got-hello-b")
+	if got := r.ended(c); got.ID != "a" || got.Exit == nil || got.Exit.Code == nil || *got.Exit.Code != 0 {
+		t.Errorf("exit %+v, want code 0", got.Exit)
+	}
+}
+
+func TestMasterObeysDeadlinesAndClose(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	_, master := r.start(c, r.ttySpec("a", "exec sleep 1000"))
+	master.SetReadDeadline(time.Now())
+	if _, err := master.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("read gives %v, want deadline exceeded", err)
+	}
+	master.SetReadDeadline(time.Time{})
+	ended := make(chan error)
+	go func() {
+		_, err := master.Read(make([]byte, 1))
+		ended <- err
+	}()
+	master.Close()
+	if err := <-ended; !errors.Is(err, os.ErrClosed) {
+		t.Errorf("read gives %v, want closed", err)
+	}
+	again, err := c.Master(r.ctx(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	again.SetReadDeadline(time.Now())
+	if _, err := again.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("read of second master gives %v, want deadline exceeded", err)
+	}
+}
+
+func TestChildWithoutTerminalAppendsToItsFiles(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	s := r.spec("a", "cat; echo out; echo err >&2; pwd; exit 3")
+	s.Stderr = filepath.Join(s.Dir, "stderr.log")
+	if err := os.WriteFile(s.Stdout, []byte("before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	child, master := r.start(c, s)
+	if master != nil || child.TTY {
+		t.Error("child has a terminal")
+	}
+	if got := r.ended(c); got.Exit.Code == nil || *got.Exit.Code != 3 {
+		t.Errorf("exit %v, want code 3", got.Exit)
+	}
+	out, _ := os.ReadFile(s.Stdout)
+	if want := "before\nout\n" + r.dir + "\n"; string(out) != want {
+		t.Errorf("stdout %q, want %q", out, want)
+	}
+	errs, _ := os.ReadFile(s.Stderr)
+	if string(errs) != "err\n" {
+		t.Errorf("stderr %q", errs)
+	}
+}
+
+func TestExitIsOnDiskBeforeItIsTold(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	for script, want := range map[string]Exit{
+		"exit 7":     {Code: new(7)},
+		"kill -9 $$": {Signal: "SIGKILL"},
+		"kill $$":    {Signal: "SIGTERM"},
+	} {
+		s := r.spec("id", script)
+		os.Remove(filepath.Join(s.Dir, "exit.json"))
+		child, _ := r.start(c, s)
+		told := r.ended(c)
+		body, err := os.ReadFile(filepath.Join(s.Dir, "exit.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var onDisk exitFile
+		if err := json.Unmarshal(body, &onDisk); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&want, told.Exit); diff != "" {
+			t.Errorf("%s: told: %s", script, diff)
+		}
+		if diff := cmp.Diff(want, onDisk.Exit); diff != "" {
+			t.Errorf("%s: on disk: %s", script, diff)
+		}
+		if onDisk.Identity != child.identity() || onDisk.Schema != 1 || onDisk.ExitedAt.IsZero() {
+			t.Errorf("%s: on disk: %s", script, body)
+		}
+	}
+}
+
+func TestExitIsToldWhenTheFolderIsGone(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	s := r.spec("a", "exit 5")
+	s.Stdout, s.Stderr = "", ""
+	os.RemoveAll(s.Dir)
+	r.start(c, s)
+	if got := r.ended(c); got.Exit.Code == nil || *got.Exit.Code != 5 {
+		t.Errorf("exit %v, want code 5", got.Exit)
+	}
+}
+
+func TestStartSaysWhyItFailed(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	script := filepath.Join(r.dir, "script")
+	os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700)
+	plain := filepath.Join(r.dir, "plain")
+	os.WriteFile(plain, []byte("echo hi\n"), 0o600)
+	for name, test := range map[string]struct {
+		change func(*Spec)
+		want   string
+	}{
+		"unknown command":     {func(s *Spec) { s.Argv = []string{"foo"} }, `start "foo": executable not found in PATH`},
+		"empty PATH":          {func(s *Spec) { s.Env = []string{"PATH=/nowhere"} }, `start "sh": executable not found in PATH`},
+		"missing file":        {func(s *Spec) { s.Argv = []string{"/no/such"} }, `start "/no/such": /no/such: no such file or directory`},
+		"not executable":      {func(s *Spec) { s.Argv = []string{plain} }, "plain: permission denied"},
+		"a folder":            {func(s *Spec) { s.Argv = []string{r.dir} }, "is a directory"},
+		"missing interpreter": {func(s *Spec) { s.Argv = []string{script} }, "is there, but the interpreter that it names is not"},
+		"missing cwd":         {func(s *Spec) { s.CWD = "/no/such" }, `start "sh": working directory /no/such: no such file or directory`},
+		"cwd is a file":       {func(s *Spec) { s.CWD = plain }, "not a directory"},
+		"no command":          {func(s *Spec) { s.Argv = nil }, "no command given"},
+		"no id":               {func(s *Spec) { s.ID = "" }, "no id given"},
+		"relative folder":     {func(s *Spec) { s.Dir = "x" }, "is not an absolute path"},
+		"NUL in argument":     {func(s *Spec) { s.Argv = []string{"sh", "a\x00b"} }, "argument holds a NUL byte"},
+		"NUL in environment":  {func(s *Spec) { s.Env = append(s.Env, "X=\x00") }, `environment variable "X" holds a NUL byte`},
+		"output in no folder": {func(s *Spec) { s.Stdout = "/no/such/log" }, "open output /no/such/log: no such file"},
+	} {
+		for _, tty := range []bool{false, true} {
+			s := r.spec("a", "exit 0")
+			s.TTY = tty && s.Stdout == ""
+			test.change(&s)
+			_, _, err := c.Start(r.ctx(), s)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v, want %s", name, err, test.want)
+			}
+		}
+	}
+	if list, err := c.List(r.ctx()); err != nil || len(list) != 0 {
+		t.Errorf("%d children after failed starts, %v", len(list), err)
+	}
+}
+
+func TestStartFindsCommandsAsAShellDoes(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	os.WriteFile(filepath.Join(r.dir, "noshebang"), []byte("exit 9\n"), 0o700)
+	for name, change := range map[string]func(*Spec){
+		"from the working directory": func(s *Spec) { s.Argv = []string{"./noshebang"} },
+		"in the PATH given":          func(s *Spec) { s.Argv, s.Env = []string{"noshebang"}, []string{"PATH=/nowhere:" + r.dir} },
+		"in a relative PATH":         func(s *Spec) { s.Argv, s.Env = []string{"noshebang"}, []string{"PATH=."} },
+	} {
+		s := r.spec("a", "")
+		change(&s)
+		r.start(c, s)
+		if got := r.ended(c); got.Exit.Code == nil || *got.Exit.Code != 9 {
+			t.Errorf("%s: exit %v, want code 9", name, got.Exit)
+		}
+	}
+}
+
+func TestEnvironmentLargerThanAPacketArrives(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	s := r.spec("a", `echo ${#V1} ${#V9}`)
+	for i := range 10 {
+		s.Env = append(s.Env, "V"+string(rune('0'+i))+"="+strings.Repeat("x", 100_000))
+	}
+	r.start(c, s)
+	if got := r.ended(c); got.Exit.Code == nil || *got.Exit.Code != 0 {
+		t.Fatalf("exit %v, want code 0", got.Exit)
+	}
+	if out, _ := os.ReadFile(s.Stdout); string(out) != "100000 100000\n" {
+		t.Errorf("child printed %q", out)
+	}
+}
+
+func TestListAndForget(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	a, _ := r.start(c, r.ttySpec("a", "exec sleep 1000"))
+	r.start(c, r.ttySpec("b", "echo last words; exit 1"))
+	r.ended(c)
+	list, err := c.List(r.ctx())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].ID != "a" || list[0].Exit != nil || list[1].Exit == nil {
+		t.Errorf("list %+v", list)
+	}
+	if err := c.Forget(r.ctx(), "a"); err == nil || !strings.Contains(err.Error(), "has not ended") {
+		t.Errorf("forget of a living child: %v", err)
+	}
+	if _, _, err := c.Start(r.ctx(), r.spec("a", "exit")); err == nil || !strings.Contains(err.Error(), "has not ended") {
+		t.Errorf("second child with the id of a living one: %v", err)
+	}
+	master, err := c.Master(r.ctx(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	r.readUntil(master, "last words")
+	if err := c.Forget(r.ctx(), "b"); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Master(r.ctx(), "b"); err == nil {
+		t.Error("a forgotten child has a master")
+	}
+	syscall.Kill(a.PID, syscall.SIGKILL)
+	if got := r.ended(c); got.Exit.Signal != "SIGKILL" {
+		t.Errorf("exit %v, want SIGKILL", got.Exit)
+	}
+}

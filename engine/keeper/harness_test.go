@@ -1,0 +1,329 @@
+package keeper
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The test binary is also the programs under test: with this variable set, its
+// first argument says which.
+const roleVariable = "TANDEM_KEEPER_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleVariable) == "" || len(os.Args) < 2 {
+		// Orphans of killed keepers come here, where tests decide when they are
+		// collected.
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(m.Run())
+	}
+	var err error
+	switch os.Args[1] {
+	case "keeper":
+		err = keeperProgram(os.Args[2:])
+	case "engine":
+		err = engineProgramOf(os.Args[2:])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// keeperProgram is what main does for `tandem keeper`. Arguments: data folder,
+// socket, pid of the engine, engine arguments. Descriptor 3 is the ready pipe.
+func keeperProgram(args []string) error {
+	pid, err := strconv.Atoi(args[2])
+	if err != nil {
+		return err
+	}
+	o := Options{DataDir: args[0], Socket: args[1], EnginePID: pid, Engine: args[3:]}
+	return Main(context.Background(), o, os.NewFile(3, "ready"))
+}
+
+// engineProgramOf is a tiny engine. Arguments: mode, socket, journal. It adds one
+// line with its pid to the journal each time it runs.
+func engineProgramOf(args []string) error {
+	mode, socket, journal := args[0], args[1], args[2]
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	if mode == "fail" {
+		note(journal, "failed")
+		fmt.Println("some output")
+		return fmt.Errorf("engine: no luck today")
+	}
+	c, err := Dial(context.Background(), socket)
+	if err != nil {
+		return err
+	}
+	if err := c.Ready(); err != nil {
+		return err
+	}
+	note(journal, strconv.Itoa(os.Getpid()))
+	if mode == "hangup" {
+		c.Close()
+		note(journal, "hung up")
+	}
+	if mode == "stubborn" {
+		select {}
+	}
+	<-term
+	if mode == "pause" {
+		if err := c.Pause(context.Background()); err != nil {
+			return err
+		}
+	}
+	note(journal, "stopped")
+	return nil
+}
+
+func note(journal, line string) {
+	f, err := os.OpenFile(journal, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	fmt.Fprintln(f, line)
+}
+
+// A rig is one data folder with its keepers.
+type rig struct {
+	t       testing.TB
+	dir     string
+	socket  string
+	journal string
+	signals []string // env(1) options for the keeper's start
+}
+
+func newRig(t testing.TB) *rig {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return &rig{t: t, dir: dir, socket: filepath.Join(dir, "keeper.sock"), journal: filepath.Join(dir, "journal")}
+}
+
+// A running keeper process.
+type running struct {
+	rig   *rig
+	cmd   *exec.Cmd
+	ready *bufio.Reader
+	exit  chan struct{} // closed when it has ended
+}
+
+// keeper starts a keeper process. Engine mode "" means that the test itself is
+// the engine.
+func (r *rig) keeper(mode string) *running {
+	r.t.Helper()
+	pid := "0"
+	if mode == "" {
+		pid = strconv.Itoa(os.Getpid())
+		mode = "fail"
+	}
+	args := []string{"keeper", r.dir, r.socket, pid, "engine", mode, r.socket, r.journal}
+	exe, err := os.Executable()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.run(exec.Command(exe, args...))
+}
+
+func (r *rig) run(cmd *exec.Cmd) *running {
+	r.t.Helper()
+	in, out, err := os.Pipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), roleVariable+"=1")
+	cmd.ExtraFiles = []*os.File{out}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	out.Close()
+	k := &running{rig: r, cmd: cmd, ready: bufio.NewReader(in), exit: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait()
+		close(k.exit)
+	}()
+	r.t.Cleanup(func() {
+		k.kill()
+		in.Close()
+	})
+	return k
+}
+
+// answer is what came through the ready pipe.
+func (k *running) answer() string {
+	k.rig.t.Helper()
+	all, err := io.ReadAll(k.ready)
+	if err != nil {
+		k.rig.t.Fatal(err)
+	}
+	return string(all)
+}
+
+func (k *running) mustBeReady() *running {
+	k.rig.t.Helper()
+	if got := k.answer(); got != "ready\n" {
+		k.rig.t.Fatalf("keeper said %q, want ready", got)
+	}
+	return k
+}
+
+// kill ends the keeper with SIGKILL and collects it.
+func (k *running) kill() {
+	_ = k.cmd.Process.Kill()
+	<-k.exit
+}
+
+// dial makes the test the engine.
+func (r *rig) dial() *Client {
+	r.t.Helper()
+	c, err := Dial(r.ctx(), r.socket)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { r.sweep(c); c.Close() })
+	return c
+}
+
+// sweep kills what still lives in the keeper, so that a test leaves nothing.
+func (r *rig) sweep(c *Client) {
+	children, err := c.List(context.Background())
+	if err != nil {
+		return
+	}
+	for _, child := range children {
+		if child.Exit == nil {
+			_ = syscall.Kill(-child.PID, syscall.SIGKILL)
+		}
+	}
+}
+
+func (r *rig) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	r.t.Cleanup(cancel)
+	return ctx
+}
+
+// spec makes a child's folder and a spec for a shell command.
+func (r *rig) spec(id, script string) Spec {
+	r.t.Helper()
+	dir := filepath.Join(r.dir, "processes", id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	return Spec{
+		ID: id, Dir: dir, Argv: []string{"sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin", "A=b"}, CWD: r.dir,
+		Stdout: filepath.Join(dir, "process.log"), Stderr: filepath.Join(dir, "process.log"),
+	}
+}
+
+func (r *rig) ttySpec(id, script string) Spec {
+	s := r.spec(id, script)
+	s.TTY, s.Cols, s.Rows, s.Stdout, s.Stderr = true, 100, 30, "", ""
+	return s
+}
+
+// start starts a child that must start.
+func (r *rig) start(c *Client, s Spec) (Child, *os.File) {
+	r.t.Helper()
+	child, master, err := c.Start(r.ctx(), s)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if master != nil {
+		r.t.Cleanup(func() { master.Close() })
+	}
+	return child, master
+}
+
+// ended waits for the next exit.
+func (r *rig) ended(c *Client) Child {
+	r.t.Helper()
+	select {
+	case child, ok := <-c.Exits():
+		if !ok {
+			r.t.Fatal("connection to the keeper is lost")
+		}
+		return child
+	case <-r.ctx().Done():
+		r.t.Fatal("no child ended")
+	}
+	return Child{}
+}
+
+// lines waits until the journal has n lines.
+func (r *rig) lines(n int) []string {
+	r.t.Helper()
+	var lines []string
+	r.eventually(fmt.Sprintf("journal of %d lines", n), func() bool {
+		b, _ := os.ReadFile(r.journal)
+		lines = strings.Fields(strings.ReplaceAll(string(b), " ", "_"))
+		return len(lines) >= n
+	})
+	return lines
+}
+
+func (r *rig) pidLine(i int) int {
+	r.t.Helper()
+	pid, err := strconv.Atoi(r.lines(i + 1)[i])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return pid
+}
+
+// eventually polls for what no event announces.
+func (r *rig) eventually(what string, ok func() bool) {
+	r.t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// readUntil reads a terminal until it has shown want.
+func (r *rig) readUntil(master *os.File, want string) string {
+	r.t.Helper()
+	if err := master.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		r.t.Fatal(err)
+	}
+	var got strings.Builder
+	buf := make([]byte, 4096)
+	for !strings.Contains(got.String(), want) {
+		n, err := master.Read(buf)
+		got.Write(buf[:n])
+		if err != nil {
+			r.t.Fatalf("read %q, want %q: %v", got.String(), want, err)
+		}
+	}
+	return got.String()
+}
+
+// alive says whether a process runs; a zombie does not.
+func alive(pid int) bool {
+	stat, err := readStat(pid)
+	return err == nil && stat.state != 'Z' && stat.state != 'X'
+}

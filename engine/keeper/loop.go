@@ -1,0 +1,214 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A keeper's state belongs to one goroutine, run's. Everything else that happens
+// (requests, slow work that is done, timers) reaches it as a function to call.
+type keeper struct {
+	calls    chan func()
+	done     chan struct{} // closed when run ends
+	children map[string]*child
+	byPID    map[int]*child      // those that live
+	starting map[string]struct{} // ids on their way to a fork
+	bootID   string
+	engine   engine
+	ready    *readiness
+	watch    *watcher
+
+	recording sync.WaitGroup // exit.json being written
+	writers   chan struct{}  // bounds them
+
+	finished bool // nothing needs the keeper any more
+	err      error
+}
+
+// keep runs the keeper. The caller holds the lock.
+func keep(ctx context.Context, o Options, r *readiness) error {
+	k, err := newKeeper(o, r)
+	if err != nil {
+		return err
+	}
+	defer k.engine.close()
+	if err := detach(o, r); err != nil {
+		return err
+	}
+	listener, err := listen(o.Socket)
+	if err != nil {
+		return err
+	}
+	// Closing it removes the socket, while the lock is still held.
+	defer listener.Close()
+	if k.watch, err = newWatcher(k.do); err != nil {
+		return err
+	}
+	defer k.watch.close()
+	save := limitMemory()
+	defer save()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{listener: listener, uid: os.Geteuid(), do: k.do, handle: k.handle, gone: k.gone}
+	go s.serve(ctx)
+	go k.watch.run()
+	return k.run(ctx)
+}
+
+func newKeeper(o Options, r *readiness) (*keeper, error) {
+	bootID, err := readBootID()
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{
+		calls:    make(chan func()),
+		done:     make(chan struct{}),
+		children: map[string]*child{},
+		byPID:    map[int]*child{},
+		starting: map[string]struct{}{},
+		bootID:   bootID,
+		ready:    r,
+		writers:  make(chan struct{}, 4),
+	}
+	k.engine, err = newEngine(o)
+	return k, err
+}
+
+// do runs f on the loop; false says that the loop has ended.
+func (k *keeper) do(f func()) bool {
+	select {
+	case k.calls <- f:
+		return true
+	case <-k.done:
+		return false
+	}
+}
+
+// after runs f on the loop in d.
+func (k *keeper) after(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() { k.do(f) })
+}
+
+// run is the loop. It keeps its thread, whose signal mask the children inherit.
+func (k *keeper) run(ctx context.Context) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(k.done)
+	reap, stop, err := adoptSignals()
+	if err != nil {
+		return err
+	}
+	defer signal.Stop(reap)
+	defer signal.Stop(stop)
+	k.firstEngine()
+	for !k.finished {
+		select {
+		case f := <-k.calls:
+			f()
+		case <-reap:
+			k.reap()
+		case s := <-stop:
+			k.finished = s == syscall.SIGTERM
+		case <-ctx.Done():
+			k.finished = true
+		}
+	}
+	k.settle()
+	return k.err
+}
+
+// settle gives the exits that are being written some time.
+func (k *keeper) settle() {
+	written := make(chan struct{})
+	go func() {
+		k.recording.Wait()
+		close(written)
+	}()
+	deadline := time.NewTimer(2 * time.Second)
+	defer deadline.Stop()
+	for {
+		select {
+		case <-written:
+			return
+		case <-deadline.C:
+			return
+		case f := <-k.calls:
+			f()
+		}
+	}
+}
+
+// reap collects every process that has ended: children, the engine, and orphans
+// that came here because the keeper is a subreaper. Forks happen on this
+// goroutine too, so a process is in the tables before its end can be seen.
+func (k *keeper) reap() {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || pid <= 0 {
+			return
+		}
+		if c := k.byPID[pid]; c != nil && !c.adopted {
+			k.ended(c, exitOf(ws))
+		}
+		k.engineEnded(pid, exitOf(ws))
+	}
+}
+
+// finishIfIdle ends the keeper when it was paused and holds nothing that lives.
+func (k *keeper) finishIfIdle() {
+	if k.engine.paused && !k.engine.alive() && len(k.byPID) == 0 && len(k.starting) == 0 {
+		k.finished = true
+	}
+}
+
+// limitMemory trades a little speed, of which the keeper needs none, for a small
+// process.
+func limitMemory() (restore func()) {
+	percent := debug.SetGCPercent(20)
+	procs := runtime.GOMAXPROCS(2)
+	return func() {
+		debug.SetGCPercent(percent)
+		runtime.GOMAXPROCS(procs)
+	}
+}
+
+// listen replaces a socket that an earlier keeper left. Nobody else can listen on
+// it, since the caller holds the lock.
+func listen(socket string) (*net.UnixListener, error) {
+	if len(socket) > maxSocketPath {
+		return nil, fmt.Errorf("listen on %s: path is longer than %d bytes", socket, maxSocketPath)
+	}
+	switch st, err := os.Lstat(socket); {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("listen on keeper socket: %w", err)
+	case st.Mode().Type() != os.ModeSocket:
+		return nil, fmt.Errorf("listen on %s: a file that is no socket is there", socket)
+	default:
+		if err := os.Remove(socket); err != nil {
+			return nil, fmt.Errorf("remove stale socket: %w", err)
+		}
+	}
+	mask := syscall.Umask(0o177)
+	defer syscall.Umask(mask)
+	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: socket, Net: "unixpacket"})
+	if err != nil {
+		return nil, fmt.Errorf("listen on keeper socket: %w", err)
+	}
+	return l, nil
+}
+
+const maxSocketPath = 107 // unix(7), without the NUL

@@ -1,0 +1,161 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Main runs the keeper until nothing needs it. If another keeper has the data
+// folder already, it asks that one to start its engine instead and returns.
+// Once the engine says it is ready, "ready\n" is written to ready; whatever
+// prevents that is written there as one line of error and returned. It closes
+// ready in every case.
+//
+// Main takes the process over: it closes the descriptors that were inherited
+// besides ready, sends standard output and error to engine.log, changes to / and
+// reaps every child.
+func Main(ctx context.Context, o Options, ready io.WriteCloser) error {
+	r := &readiness{out: ready}
+	err := run(ctx, o, r)
+	if err == nil {
+		r.tell(nil)
+		return nil
+	}
+	r.tell(err)
+	return err
+}
+
+// run becomes the keeper, or a client of the one there is.
+func run(ctx context.Context, o Options, r *readiness) error {
+	o, err := o.prepared()
+	if err != nil {
+		return err
+	}
+	for {
+		lock, err := takeLock(filepath.Join(o.DataDir, "keeper.lock"))
+		if err != nil {
+			return err
+		}
+		if lock != nil {
+			defer lock.Close()
+			return keep(ctx, o, r)
+		}
+		err = wake(ctx, o.Socket)
+		if !errors.Is(err, errNoKeeper) {
+			return err
+		}
+		// The other keeper is about to listen, or to end.
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wake the keeper that has %s: %w", o.DataDir, err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// prepared makes paths absolute and the folders they need.
+func (o Options) prepared() (Options, error) {
+	for _, path := range []*string{&o.DataDir, &o.Socket} {
+		abs, err := filepath.Abs(*path)
+		if err != nil {
+			return o, fmt.Errorf("find folder %s: %w", *path, err)
+		}
+		*path = abs
+	}
+	for _, dir := range []string{o.DataDir, filepath.Dir(o.Socket)} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return o, fmt.Errorf("make folder: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// takeLock gives nil when another process has the lock. The kernel drops it when
+// the process ends, however that happens.
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open lock: %w", err)
+	}
+	switch err := flock(f); err {
+	case nil:
+		return f, nil
+	case unix.EWOULDBLOCK:
+		f.Close()
+		return nil, nil
+	default:
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+}
+
+func flock(f *os.File) error {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// errNoKeeper: whoever has the lock does not answer (yet, or any more).
+var errNoKeeper = errors.New("keeper does not answer")
+
+// wake asks a running keeper for a running engine and waits until there is one.
+func wake(ctx context.Context, socket string) error {
+	conn, err := connect(ctx, socket)
+	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) {
+		return errNoKeeper
+	}
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	l := newLink(conn)
+	p, err := encode(message{Op: opWake})
+	if err != nil {
+		return err
+	}
+	if err := l.send(p); err != nil {
+		return errNoKeeper
+	}
+	m, fds, err := l.receive()
+	closeFDs(fds)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("wait for the engine: %w", ctx.Err())
+	case err != nil:
+		return errNoKeeper
+	case m.Error != "":
+		return errors.New(m.Error)
+	}
+	return nil
+}
+
+// A readiness is the pipe on which whoever started the keeper waits. It is
+// told once.
+type readiness struct {
+	out io.WriteCloser // nil once told
+}
+
+func (r *readiness) tell(err error) {
+	if r.out == nil {
+		return
+	}
+	line := "ready\n"
+	if err != nil {
+		line = oneLine(err.Error()) + "\n"
+	}
+	// Nobody may be there to read it any more.
+	_, _ = io.WriteString(r.out, line)
+	_ = r.out.Close()
+	r.out = nil
+}

@@ -1,0 +1,171 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// A server accepts connections and turns what they send into calls of handle and
+// gone, each made on the keeper's loop.
+type server struct {
+	listener *net.UnixListener
+	uid      int // whose processes may connect
+	do       func(func()) bool
+	handle   func(*session, message, []int)
+	gone     func(*session)
+}
+
+// A session is one accepted connection.
+type session struct {
+	link   *link
+	peer   peer
+	outbox *outbox
+}
+
+// serve accepts until the listener is closed. A failing accept (no descriptors
+// left) is tried again: the keeper must stay reachable.
+func (s *server) serve(ctx context.Context) {
+	for {
+		conn, err := s.listener.AcceptUnix()
+		switch {
+		case err == nil:
+			s.open(conn)
+		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			return
+		default:
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}
+}
+
+func (s *server) open(conn *net.UnixConn) {
+	p, err := peerOf(conn)
+	if err == nil {
+		err = p.checkUID(s.uid)
+	}
+	sess := &session{link: newLink(conn), peer: p, outbox: newOutbox()}
+	go sess.write()
+	if err != nil {
+		sess.send(message{Op: opReply, Error: err.Error()})
+		sess.outbox.close()
+		closeFD(p.pidfd)
+		return
+	}
+	go s.read(sess)
+}
+
+// read hands a connection's messages to the loop until it ends. The loop takes
+// one at a time, so that a flood of requests holds up only its sender.
+func (s *server) read(sess *session) {
+	for {
+		m, fds, err := sess.link.receive()
+		var bad *badMessage
+		switch {
+		case errors.As(err, &bad):
+			sess.send(message{Op: opReply, ID: bad.id, Error: bad.why})
+		case err != nil:
+			s.do(func() { s.gone(sess) })
+			sess.outbox.close()
+			closeFD(sess.peer.pidfd)
+			return
+		case !s.do(func() { s.handle(sess, m, fds) }):
+			closeFDs(fds)
+		}
+	}
+}
+
+// send queues a message and takes fds over. A session that cannot have it is cut:
+// its peer will list what it missed.
+func (s *session) send(m message, fds ...int) {
+	p, err := encode(m, fds...)
+	if err != nil {
+		p, err = encode(message{Op: m.Op, ID: m.ID, Error: err.Error()})
+	}
+	if err != nil || !s.outbox.add(p) {
+		p.close()
+		s.cut()
+	}
+}
+
+// reply answers request id; err may be nil.
+func (s *session) reply(id uint64, err error) {
+	m := message{Op: opReply, ID: id}
+	if err != nil {
+		m.Error = err.Error()
+	}
+	s.send(m)
+}
+
+// cut ends the connection; the reader sees that and reports it gone.
+func (s *session) cut() { s.link.conn.Close() }
+
+// write sends what is queued until the outbox is closed and empty.
+func (s *session) write() {
+	defer s.cut()
+	for {
+		p, ok := s.outbox.next()
+		if !ok {
+			return
+		}
+		if err := s.link.send(p); err != nil {
+			s.outbox.close()
+		}
+	}
+}
+
+// An outbox is the bounded queue between the loop, which never waits, and a
+// connection's writer.
+type outbox struct {
+	mu     sync.Mutex // guards what follows
+	filled sync.Cond
+	queue  []packet
+	closed bool
+}
+
+const maxQueued = 16384 // packets; more than a keeper has children
+
+func newOutbox() *outbox {
+	o := &outbox{}
+	o.filled.L = &o.mu
+	return o
+}
+
+func (o *outbox) add(p packet) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed || len(o.queue) >= maxQueued {
+		return false
+	}
+	o.queue = append(o.queue, p)
+	o.filled.Signal()
+	return true
+}
+
+func (o *outbox) next() (packet, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.queue) == 0 && !o.closed {
+		o.filled.Wait()
+	}
+	if len(o.queue) == 0 {
+		return packet{}, false
+	}
+	p := o.queue[0]
+	o.queue = o.queue[1:]
+	return p, true
+}
+
+// close lets next give what is queued and then false.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	o.filled.Signal()
+}

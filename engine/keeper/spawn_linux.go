@@ -1,0 +1,265 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// A launch is everything that one fork needs, opened and checked beforehand, so
+// that the fork itself waits for no disk.
+type launch struct {
+	path  string
+	argv  []string
+	env   []string
+	dir   string
+	files [3]int // become stdin, stdout and stderr
+	tty   bool
+	keep  []int // closed by close, like files
+}
+
+// prepare opens and checks what a spec names. It gives the PTY master, or -1.
+func prepare(s Spec) (*launch, int, error) {
+	l, master, err := prepareSpec(s)
+	if err != nil {
+		name := s.ID
+		if len(s.Argv) > 0 {
+			name = s.Argv[0]
+		}
+		return nil, -1, fmt.Errorf("start %q: %w", name, err)
+	}
+	return l, master, nil
+}
+
+func prepareSpec(s Spec) (*launch, int, error) {
+	if err := checkSpec(s); err != nil {
+		return nil, -1, err
+	}
+	if s.CWD == "" {
+		s.CWD = "/"
+	}
+	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}}
+	master, err := l.open(s)
+	if err != nil {
+		l.close()
+		return nil, -1, err
+	}
+	return l, master, nil
+}
+
+func checkSpec(s Spec) error {
+	if s.ID == "" {
+		return errors.New("no id given")
+	}
+	if len(s.Argv) == 0 || s.Argv[0] == "" {
+		return errors.New("no command given")
+	}
+	if !filepath.IsAbs(s.Dir) {
+		return fmt.Errorf("folder %q is not an absolute path", s.Dir)
+	}
+	for _, a := range s.Argv {
+		if strings.IndexByte(a, 0) >= 0 {
+			return errors.New("argument holds a NUL byte")
+		}
+	}
+	for _, e := range s.Env {
+		if strings.IndexByte(e, 0) >= 0 {
+			name, _, _ := strings.Cut(e, "=")
+			return fmt.Errorf("environment variable %q holds a NUL byte", name)
+		}
+	}
+	return nil
+}
+
+func (l *launch) open(s Spec) (master int, err error) {
+	if err := l.openDir(s.CWD); err != nil {
+		return -1, err
+	}
+	if l.path, err = lookPath(s.Argv[0], s.CWD, s.Env); err != nil {
+		return -1, err
+	}
+	if s.TTY {
+		return l.openTTY(s.Cols, s.Rows)
+	}
+	return -1, l.openFiles(s.Stdout, s.Stderr)
+}
+
+// openDir holds the working directory open: a mount that hangs does so here and
+// not in the fork.
+func (l *launch) openDir(dir string) error {
+	fd, err := openFD(dir, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return fmt.Errorf("working directory %s: %w", dir, err)
+	}
+	l.keep = append(l.keep, fd)
+	l.dir = fmt.Sprintf("/proc/self/fd/%d", fd)
+	if err := unix.Access(l.dir, unix.X_OK); err != nil {
+		return fmt.Errorf("working directory %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (l *launch) openTTY(cols, rows uint16) (master int, err error) {
+	if cols == 0 {
+		cols = 80
+	}
+	if rows == 0 {
+		rows = 24
+	}
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		return -1, fmt.Errorf("open terminal: %w", err)
+	}
+	defer ptmx.Close()
+	defer tty.Close()
+	if err := pty.Setsize(ptmx, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
+		return -1, fmt.Errorf("set size of terminal: %w", err)
+	}
+	// Fd makes the terminal blocking again, which programs expect of theirs.
+	slave, err := dupFD(int(tty.Fd()))
+	if err != nil {
+		return -1, fmt.Errorf("open terminal: %w", err)
+	}
+	l.files = [3]int{slave, slave, slave}
+	if master, err = dupFD(int(ptmx.Fd())); err != nil {
+		return -1, fmt.Errorf("open terminal: %w", err)
+	}
+	return master, nil
+}
+
+func (l *launch) openFiles(stdout, stderr string) (err error) {
+	if l.files[0], err = openFD("/dev/null", unix.O_RDONLY, 0); err != nil {
+		return fmt.Errorf("open /dev/null: %w", err)
+	}
+	for i, path := range []string{stdout, stderr} {
+		if l.files[1+i], err = openOutput(path); err != nil {
+			return fmt.Errorf("open output %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// openOutput opens a log for appending. It does not wait for the reader of a FIFO.
+func openOutput(path string) (int, error) {
+	if path == "" {
+		return openFD("/dev/null", unix.O_WRONLY, 0)
+	}
+	fd, err := openFD(path, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NOCTTY|unix.O_NONBLOCK, 0o600)
+	if err != nil {
+		return -1, err
+	}
+	if err := unix.SetNonblock(fd, false); err != nil {
+		closeFD(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+func openFD(path string, flags int, mode uint32) (int, error) {
+	for {
+		fd, err := unix.Open(path, flags|unix.O_CLOEXEC, mode)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
+}
+
+func (l *launch) close() {
+	closeFDs(l.keep)
+	closeFD(l.files[0])
+	if !l.tty {
+		closeFD(l.files[1])
+		closeFD(l.files[2])
+	}
+}
+
+// fork starts the process and gives its pid. Go's ForkExec resets the signals
+// that the runtime handles; see adoptSignals for the others.
+func (l *launch) fork() (int, error) {
+	attr := &syscall.ProcAttr{
+		Dir:   l.dir,
+		Env:   l.env,
+		Files: []uintptr{uintptr(l.files[0]), uintptr(l.files[1]), uintptr(l.files[2])},
+		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: l.tty, Ctty: 0},
+	}
+	pid, err := syscall.ForkExec(l.path, l.argv, attr)
+	if err == syscall.ENOEXEC {
+		// A script without #!, which execvp(3) and every shell give to sh.
+		argv := append([]string{"/bin/sh", l.path}, l.argv[1:]...)
+		pid, err = syscall.ForkExec("/bin/sh", argv, attr)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("start %q: %w", l.argv[0], explain(l.path, err))
+	}
+	return pid, nil
+}
+
+// explain makes an error of execve(2) one that a person can act on.
+func explain(path string, err error) error {
+	switch err {
+	case syscall.ENOENT:
+		return fmt.Errorf("%s is there, but the interpreter that it names is not", path)
+	case syscall.E2BIG:
+		return errors.New("arguments and environment are too long")
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// lookPath finds a command as execvp(3) would in the child: a name with a slash
+// from cwd on, any other in the PATH of env.
+func lookPath(name, cwd string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(cwd, path)
+		}
+		return path, executable(path)
+	}
+	denied := false
+	for _, dir := range filepath.SplitList(pathOf(env)) {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(cwd, dir)
+		}
+		path := filepath.Join(dir, name)
+		switch err := executable(path); {
+		case err == nil:
+			return path, nil
+		case errors.Is(err, fs.ErrPermission):
+			denied = true
+		}
+	}
+	if denied {
+		return "", errors.New("found in PATH, but not executable")
+	}
+	return "", errors.New("executable not found in PATH")
+}
+
+// pathOf gives the first PATH of env, which is the one that getenv(3) finds.
+func pathOf(env []string) string {
+	for _, e := range env {
+		if path, ok := strings.CutPrefix(e, "PATH="); ok {
+			return path
+		}
+	}
+	return "/usr/local/bin:/usr/bin:/bin"
+}
+
+func executable(path string) error {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return fmt.Errorf("%s: %w", path, unix.EISDIR)
+	}
+	if err := unix.Access(path, unix.X_OK); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A watcher waits for any number of processes that are not our children, with
+// one goroutine: their pidfds are in an epoll set of its own, and that set is in
+// the runtime's poller. Its methods other than run belong to the loop.
+type watcher struct {
+	set   *os.File
+	do    func(func()) bool
+	ended map[int32]func() // by pidfd
+}
+
+func newWatcher(do func(func()) bool) (*watcher, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make epoll set: %w", err)
+	}
+	set, err := fileOf(fd, "pidfds")
+	if err != nil {
+		return nil, err
+	}
+	return &watcher{set: set, do: do, ended: map[int32]func(){}}, nil
+}
+
+func (w *watcher) close() { w.set.Close() }
+
+// add calls ended on the loop, once, when the process ends.
+func (w *watcher) add(pidfd int, ended func()) error {
+	raw, err := w.set.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var addErr error
+	err = raw.Control(func(set uintptr) {
+		event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLONESHOT, Fd: int32(pidfd)}
+		addErr = unix.EpollCtl(int(set), unix.EPOLL_CTL_ADD, pidfd, &event)
+	})
+	if err = errors.Join(err, addErr); err != nil {
+		return fmt.Errorf("watch process: %w", err)
+	}
+	w.ended[int32(pidfd)] = ended
+	return nil
+}
+
+// run reports ends until the watcher is closed.
+func (w *watcher) run() {
+	raw, err := w.set.SyscallConn()
+	if err != nil {
+		return
+	}
+	events := make([]unix.EpollEvent, 32)
+	for {
+		n := 0
+		err := raw.Read(func(set uintptr) bool {
+			n, _ = unix.EpollWait(int(set), events, 0)
+			return n > 0
+		})
+		if err != nil {
+			return
+		}
+		for _, e := range events[:n] {
+			if !w.do(func() { w.fire(e.Fd) }) {
+				return
+			}
+		}
+	}
+}
+
+func (w *watcher) fire(pidfd int32) {
+	if ended := w.ended[pidfd]; ended != nil {
+		delete(w.ended, pidfd)
+		ended()
+	}
+}
+
+// errGone: the process has ended, or another one has its pid.
+var errGone = errors.New("process is gone")
+
+// openProcess gives a pidfd of the process with this pid and start time. The
+// order counts: what the descriptor is open on cannot change any more when the
+// start time is compared.
+func openProcess(pid int, startTime uint64) (int, error) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == unix.ESRCH || err == unix.EINVAL {
+		return -1, errGone
+	}
+	if err != nil {
+		return -1, fmt.Errorf("open process %d: %w", pid, err)
+	}
+	stat, err := readStat(pid)
+	if err != nil || stat.startTime != startTime {
+		closeFD(fd)
+		return -1, errGone
+	}
+	return fd, nil
+}
+
+// exitOfOther tells how a process that is not our child ended; false if that
+// cannot be told now. Since Linux 6.15 a pidfd knows once the process was
+// collected (ioctl_pidfd(2), PIDFD_INFO_EXIT); before that, its stat file does.
+func exitOfOther(pidfd, pid int, startTime uint64) (Exit, bool) {
+	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
+	if err := unix.IoctlPidfdInfo(pidfd, &info); err == nil && info.Mask&unix.PIDFD_INFO_EXIT != 0 {
+		return exitOf(syscall.WaitStatus(info.Exit_code)), true
+	}
+	stat, err := readStat(pid)
+	if err == nil && stat.startTime == startTime && stat.state == 'Z' && mayKnowExit(pid) {
+		return exitOf(syscall.WaitStatus(stat.exitCode)), true
+	}
+	return Exit{Unknown: true}, false
+}
+
+// mayKnowExit says whether the exit code in a zombie's stat file is the real one:
+// the kernel shows 0 to other users, and 0 would be taken for success.
+func mayKnowExit(pid int) bool {
+	var st unix.Stat_t
+	if unix.Stat(fmt.Sprintf("/proc/%d", pid), &st) != nil {
+		return false
+	}
+	own := os.Geteuid()
+	return own == 0 || int(st.Uid) == own && own == os.Getuid()
+}
+
+// checkMaster says whether a descriptor is the master of a PTY.
+func checkMaster(fd int) error {
+	if _, err := unix.IoctlGetInt(fd, unix.TIOCGPTN); err != nil {
+		return errors.New("descriptor is not the master of a terminal")
+	}
+	return nil
+}

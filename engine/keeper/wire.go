@@ -1,0 +1,177 @@
+package keeper
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+)
+
+// wireVersion is in every message. A keeper answers other versions with an
+// error; within a version fields are only ever added.
+const wireVersion = 1
+
+const (
+	maxPacket  = 16 << 10 // bytes of one packet; longer messages go into a memfd
+	maxMessage = 16 << 20 // bytes of one message
+	maxFDs     = 4        // descriptors beside one packet
+)
+
+// The operations. Requests go to the keeper, which answers each with one opReply
+// that has the request's id; opExit comes unasked with id 0.
+const (
+	opHello   = "hello"   // I am the engine → PID
+	opReady   = "ready"   // clients can connect to me
+	opStart   = "start"   // Spec → Child, master
+	opList    = "list"    // → Children
+	opMaster  = "master"  // ChildID → master
+	opAdopt   = "adopt"   // Child, Dir, master
+	opForget  = "forget"  // ChildID
+	opReplace = "replace" // executable
+	opPause   = "pause"   // start no engine until opWake
+	opWake    = "wake"    // a client wants an engine → once it is ready
+	opReply   = "reply"
+	opExit    = "exit" // Child
+)
+
+// A message is everything that goes over the socket, in both directions.
+type message struct {
+	V     int    `json:"v"`
+	ID    uint64 `json:"id"`
+	Op    string `json:"op"`
+	Error string `json:"error,omitempty"`
+
+	// Large says that the message is not here but in a memfd, which is the first
+	// descriptor beside the packet.
+	Large bool `json:"large,omitempty"`
+
+	PID      int     `json:"pid,omitempty"`
+	ChildID  string  `json:"child_id,omitempty"`
+	Dir      string  `json:"dir,omitempty"`
+	Spec     *Spec   `json:"spec,omitempty"`
+	Child    *Child  `json:"child,omitempty"`
+	Children []Child `json:"children,omitempty"`
+}
+
+// A packet is a message as it travels. Whoever holds it owns its descriptors.
+type packet struct {
+	body []byte
+	fds  []int
+}
+
+func (p packet) close() { closeFDs(p.fds) }
+
+// encode makes m a packet that owns fds, also when it fails.
+func encode(m message, fds ...int) (packet, error) {
+	m.V = wireVersion
+	body, err := json.Marshal(m)
+	if err != nil {
+		closeFDs(fds)
+		return packet{}, err
+	}
+	if len(body) <= maxPacket {
+		return packet{body, fds}, nil
+	}
+	if len(body) > maxMessage {
+		closeFDs(fds)
+		return packet{}, fmt.Errorf("message of %d bytes is over the limit of %d", len(body), maxMessage)
+	}
+	mem, err := memfd(body)
+	if err != nil {
+		closeFDs(fds)
+		return packet{}, err
+	}
+	head, err := json.Marshal(message{V: wireVersion, ID: m.ID, Op: m.Op, Large: true})
+	return packet{head, append([]int{mem}, fds...)}, err
+}
+
+// A badMessage is a packet that came whole and makes no sense. The connection is
+// fine.
+type badMessage struct {
+	id  uint64
+	why string
+}
+
+func (e *badMessage) Error() string { return e.why }
+
+// decode reads the message of a packet. It returns the descriptors that belong to
+// the message; on an error it has closed them all.
+func decode(body []byte, fds []int) (message, []int, error) {
+	m, err := unmarshal(body)
+	if err == nil && m.Large {
+		m, fds, err = decodeLarge(m, fds)
+	}
+	if err != nil {
+		closeFDs(fds)
+		return message{}, nil, err
+	}
+	return m, fds, nil
+}
+
+// decodeLarge reads the memfd in front of fds and takes it away.
+func decodeLarge(head message, fds []int) (message, []int, error) {
+	if len(fds) == 0 {
+		return message{}, nil, &badMessage{head.ID, "large message without its content"}
+	}
+	body, err := readMemfd(fds[0])
+	closeFDs(fds[:1])
+	fds = fds[1:]
+	if err != nil {
+		return message{}, fds, &badMessage{head.ID, err.Error()}
+	}
+	m, err := unmarshal(body)
+	if err == nil && m.Large {
+		err = &badMessage{head.ID, "large message within a large message"}
+	}
+	return m, fds, err
+}
+
+func unmarshal(body []byte) (message, error) {
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return message{}, &badMessage{m.ID, "message is not understood: " + err.Error()}
+	}
+	if m.V != wireVersion {
+		return message{}, &badMessage{m.ID, fmt.Sprintf("message has version %d, the keeper speaks %d", m.V, wireVersion)}
+	}
+	return m, nil
+}
+
+// A link sends and receives packets over one connection. Sending is safe for
+// concurrent use, receiving is not.
+type link struct {
+	conn *net.UnixConn
+	body []byte
+	oob  []byte
+}
+
+func newLink(conn *net.UnixConn) *link {
+	return &link{conn: conn, body: make([]byte, maxPacket+1), oob: make([]byte, rightsSpace(maxFDs))}
+}
+
+// send writes a packet and closes its descriptors.
+func (l *link) send(p packet) error {
+	defer p.close()
+	_, _, err := l.conn.WriteMsgUnix(p.body, rights(p.fds), nil)
+	return err
+}
+
+// receive waits for the next message. A *badMessage can be answered; after any
+// other error the connection is of no use.
+func (l *link) receive() (message, []int, error) {
+	n, oobn, flags, _, err := l.conn.ReadMsgUnix(l.body, l.oob)
+	if err != nil {
+		return message{}, nil, err
+	}
+	fds := parseRights(l.oob[:oobn])
+	if n == 0 {
+		closeFDs(fds)
+		return message{}, nil, io.EOF
+	}
+	if n > maxPacket || truncated(flags) {
+		closeFDs(fds)
+		return message{}, nil, errors.New("packet is too large")
+	}
+	return decode(l.body[:n], fds)
+}

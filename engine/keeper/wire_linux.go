@@ -1,0 +1,149 @@
+package keeper
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func rightsSpace(n int) int { return unix.CmsgSpace(4 * n) }
+
+// rights is the control message that carries fds, see unix(7), SCM_RIGHTS.
+func rights(fds []int) []byte {
+	if len(fds) == 0 {
+		return nil
+	}
+	return unix.UnixRights(fds...)
+}
+
+// parseRights gives all descriptors that arrived in a control buffer.
+func parseRights(oob []byte) (fds []int) {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil
+	}
+	for i := range messages {
+		if got, err := unix.ParseUnixRights(&messages[i]); err == nil {
+			fds = append(fds, got...)
+		}
+	}
+	return fds
+}
+
+func truncated(flags int) bool { return flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 }
+
+func closeFDs(fds []int) {
+	for _, fd := range fds {
+		closeFD(fd)
+	}
+}
+
+func closeFD(fd int) {
+	if fd >= 0 {
+		unix.Close(fd)
+	}
+}
+
+func dupFD(fd int) (int, error) {
+	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+}
+
+// memfd puts body into an anonymous file.
+func memfd(body []byte) (int, error) {
+	fd, err := unix.MemfdCreate("tandem-message", unix.MFD_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("make memfd: %v", err)
+	}
+	for off := 0; off < len(body); {
+		n, err := unix.Pwrite(fd, body[off:], int64(off))
+		if err != nil && err != unix.EINTR {
+			closeFD(fd)
+			return -1, fmt.Errorf("write memfd: %v", err)
+		}
+		off += max(n, 0)
+	}
+	return fd, nil
+}
+
+// readMemfd reads a message from a descriptor that a peer sent. Only regular
+// files count, since reading anything else may never end.
+func readMemfd(fd int) ([]byte, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, fmt.Errorf("stat content of large message: %v", err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, errors.New("content of large message is not a regular file")
+	}
+	if st.Size > maxMessage {
+		return nil, fmt.Errorf("message of %d bytes is over the limit of %d", st.Size, maxMessage)
+	}
+	body := make([]byte, st.Size)
+	for off := 0; off < len(body); {
+		n, err := unix.Pread(fd, body[off:], int64(off))
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return nil, fmt.Errorf("read content of large message: %v", err)
+		case n == 0:
+			return nil, io.ErrUnexpectedEOF
+		default:
+			off += n
+		}
+	}
+	return body, nil
+}
+
+// A peer is the process at the other end of a socket.
+type peer struct {
+	uid, pid int
+	pidfd    int // -1 where the kernel does not tell (before Linux 6.5)
+}
+
+// peerOf asks the kernel who connected, see socket(7), SO_PEERCRED.
+func peerOf(conn *net.UnixConn) (peer, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return peer{}, err
+	}
+	p := peer{pidfd: -1}
+	var credErr error
+	err = raw.Control(func(fd uintptr) {
+		var cred *unix.Ucred
+		if cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); credErr != nil {
+			return
+		}
+		p.uid, p.pid = int(cred.Uid), int(cred.Pid)
+		if pidfd, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD); err == nil {
+			unix.CloseOnExec(pidfd)
+			p.pidfd = pidfd
+		}
+	})
+	if err = errors.Join(err, credErr); err != nil {
+		return peer{}, fmt.Errorf("ask who connected: %w", err)
+	}
+	return p, nil
+}
+
+// checkUID refuses the processes of other users, root among them: nothing of
+// Tandem's crosses users.
+func (p peer) checkUID(own int) error {
+	if p.uid != own {
+		return fmt.Errorf("socket of user %d refuses process %d of user %d", own, p.pid, p.uid)
+	}
+	return nil
+}
+
+// fileOf makes a descriptor that came over the wire an *os.File with working
+// deadlines: os.NewFile hands only non-blocking descriptors to the poller.
+func fileOf(fd int, name string) (*os.File, error) {
+	if err := unix.SetNonblock(fd, true); err != nil {
+		closeFD(fd)
+		return nil, fmt.Errorf("make %s non-blocking: %v", name, err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
