@@ -151,3 +151,13 @@ func lowercase(r rune) bool {
 	u := unicode.ToUpper(r)
 	return u != r && unicode.ToLower(u) == r
 }
+
+// Same reports whether a and k are one key to a person, whichever encoding and
+// layout they came with. Phases do not matter.
+func (k Key) Same(a Key) bool {
+	if k.chord() == a.chord() {
+		return true
+	}
+	c, ok := k.layoutChord()
+	return ok && c == a.chord()
+}

@@ -1,0 +1,170 @@
+package keys
+
+// An Action is something a person can do with a key. Its text is the name in
+// the configuration.
+type Action string
+
+const (
+	Prefix Action = "prefix"
+
+	ViewSessions  Action = "view.sessions"
+	ViewProcesses Action = "view.processes"
+	ViewHistory   Action = "view.history"
+	ViewFiles     Action = "view.files"
+
+	FocusLeft     Action = "focus.left"
+	FocusDown     Action = "focus.down"
+	FocusUp       Action = "focus.up"
+	FocusRight    Action = "focus.right"
+	FocusNext     Action = "focus.next"
+	FocusPrevious Action = "focus.previous"
+	FocusList     Action = "focus.list"
+
+	SplitBeside Action = "split.beside"
+	SplitBelow  Action = "split.below"
+	PaneZoom    Action = "pane.zoom"
+	PaneClose   Action = "pane.close"
+	ResizeLeft  Action = "resize.left"
+	ResizeDown  Action = "resize.down"
+	ResizeUp    Action = "resize.up"
+	ResizeRight Action = "resize.right"
+
+	SessionNew      Action = "session.new"
+	SessionNext     Action = "session.next"
+	SessionPrevious Action = "session.previous"
+	SessionRename   Action = "session.rename"
+	SessionEnd      Action = "session.end"
+	SessionForget   Action = "session.forget"
+
+	ScrollMode    Action = "scroll.mode"
+	PasteBuffer   Action = "paste"
+	HistoryInsert Action = "history.insert"
+	Palette       Action = "palette"
+	Help          Action = "help"
+	Detach        Action = "detach"
+
+	MoveDown     Action = "move.down"
+	MoveUp       Action = "move.up"
+	MovePageDown Action = "move.pagedown"
+	MovePageUp   Action = "move.pageup"
+	MoveFirst    Action = "move.first"
+	MoveLast     Action = "move.last"
+	Open         Action = "open"
+	Filter       Action = "filter"
+	Clear        Action = "clear"
+	Mark         Action = "mark"
+	Quit         Action = "quit"
+
+	ScrollDown     Action = "scroll.down"
+	ScrollUp       Action = "scroll.up"
+	ScrollPageDown Action = "scroll.pagedown"
+	ScrollPageUp   Action = "scroll.pageup"
+	ScrollHalfDown Action = "scroll.halfdown"
+	ScrollHalfUp   Action = "scroll.halfup"
+	ScrollFirst    Action = "scroll.first"
+	ScrollLast     Action = "scroll.last"
+	ScrollLeave    Action = "scroll.leave"
+	ScrollSearch   Action = "scroll.search"
+	ScrollNext     Action = "scroll.next"
+	ScrollPrevious Action = "scroll.previous"
+	ScrollSelect   Action = "scroll.select"
+	ScrollCopy     Action = "scroll.copy"
+
+	ProcessNew       Action = "process.new"
+	ProcessRestart   Action = "process.restart"
+	ProcessStop      Action = "process.stop"
+	ProcessKill      Action = "process.kill"
+	ProcessKeepAlive Action = "process.keepalive"
+	ProcessSort      Action = "process.sort"
+	ProcessForget    Action = "process.forget"
+
+	HistoryRun    Action = "history.run"
+	HistoryCopy   Action = "history.copy"
+	HistoryForget Action = "history.forget"
+
+	FilesUp       Action = "files.up"
+	FilesInto     Action = "files.into"
+	FilesEdit     Action = "files.edit"
+	FilesTerminal Action = "files.terminal"
+	FilesRename   Action = "files.rename"
+	FilesCopy     Action = "files.copy"
+	FilesMove     Action = "files.move"
+	FilesDelete   Action = "files.delete"
+	FilesHidden   Action = "files.hidden"
+	FilesSearch   Action = "files.search"
+
+	Accept Action = "accept"
+	Cancel Action = "cancel"
+	Close  Action = "close"
+
+	HelpDown     Action = "help.down"
+	HelpUp       Action = "help.up"
+	HelpPageDown Action = "help.pagedown"
+	HelpPageUp   Action = "help.pageup"
+)
+
+// A Scope is a place where keys mean something.
+type Scope string
+
+const (
+	ScopeGlobal    Scope = "global"    // everywhere, in terminals too
+	ScopePrefix    Scope = "prefix"    // the key after the prefix
+	ScopeTerminal  Scope = "terminal"  // a live terminal: keys go to its program
+	ScopeList      Scope = "list"      // every pane that is a list
+	ScopeSessions  Scope = "sessions"  // the list of sessions
+	ScopeProcesses Scope = "processes" //
+	ScopeHistory   Scope = "history"   //
+	ScopeFiles     Scope = "files"     //
+	ScopeScroll    Scope = "scroll"    // scroll and copy mode
+	ScopeHelp      Scope = "help"      // the overlay of keys
+	ScopeDialog    Scope = "dialog"    // a question with yes and no
+	ScopePrompt    Scope = "prompt"    // a line of text being typed
+)
+
+// Title is the scope's heading in help.
+func (s Scope) Title() string {
+	switch s {
+	case ScopeGlobal:
+		return "Everywhere"
+	case ScopePrefix:
+		return "After the prefix"
+	case ScopeTerminal:
+		return "Terminal"
+	case ScopeList:
+		return "Lists"
+	case ScopeSessions:
+		return "Sessions"
+	case ScopeProcesses:
+		return "Processes"
+	case ScopeHistory:
+		return "History"
+	case ScopeFiles:
+		return "Files"
+	case ScopeScroll:
+		return "Scroll mode"
+	case ScopeHelp:
+		return "Help"
+	case ScopeDialog:
+		return "Question"
+	case ScopePrompt:
+		return "Prompt"
+	}
+	return string(s)
+}
+
+// Chains lists the scopes that are looked up together, from the focused pane
+// outward. Within one, no key may have two meanings.
+func Chains() [][]Scope {
+	return [][]Scope{
+		{ScopePrefix},
+		{ScopeTerminal, ScopeGlobal},
+		{ScopeSessions, ScopeList, ScopeGlobal},
+		{ScopeProcesses, ScopeList, ScopeGlobal},
+		{ScopeHistory, ScopeList, ScopeGlobal},
+		{ScopeFiles, ScopeList, ScopeGlobal},
+		{ScopeScroll, ScopeGlobal},
+		{ScopeHelp},
+		{ScopeDialog},
+		{ScopePrompt},
+	}
+}

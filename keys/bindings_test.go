@@ -1,0 +1,195 @@
+package keys
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func press(t testing.TB, name string) Key {
+	t.Helper()
+	k, err := Parse(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestDefaultBindingsHaveNoClash(t *testing.T) {
+	if _, err := newBindings(Catalogue()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEveryActionIsDescribedOnce(t *testing.T) {
+	seen := map[Action]bool{}
+	for _, d := range Catalogue() {
+		if seen[d.Action] {
+			t.Errorf("%s is there twice", d.Action)
+		}
+		seen[d.Action] = true
+		if d.Help == "" || strings.ContainsAny(d.Help, "\n") || len(d.Help) > 60 {
+			t.Errorf("%s: help %q is no short line", d.Action, d.Help)
+		}
+		if len(d.Keys) == 0 || !d.Scope.known() {
+			t.Errorf("%s has no key or scope", d.Action)
+		}
+		if d.Rank > 0 && d.Short == "" {
+			t.Errorf("%s is in the status bar without a label", d.Action)
+		}
+	}
+}
+
+func TestRebindChangesOnlyWhatIsNamed(t *testing.T) {
+	before := DefaultBindings()
+	after, err := before.Rebind(map[Action][]string{Prefix: {"ctrl+a"}, SessionNew: {"t", "sessions N"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !after.Is(press(t, "ctrl+a"), ScopeGlobal, Prefix) || after.Is(press(t, "ctrl+b"), ScopeGlobal, Prefix) {
+		t.Error("the prefix did not move to ctrl+a")
+	}
+	if !after.Is(press(t, "t"), ScopePrefix, SessionNew) || !after.Is(press(t, "N"), ScopeSessions, SessionNew) {
+		t.Error("session.new did not move")
+	}
+	if !after.Is(press(t, "z"), ScopePrefix, PaneZoom) {
+		t.Error("pane.zoom lost its key")
+	}
+	if !before.Is(press(t, "ctrl+b"), ScopeGlobal, Prefix) {
+		t.Error("rebinding changed the bindings it started from")
+	}
+}
+
+func TestRebindRefusesWhatCannotWork(t *testing.T) {
+	cases := []struct {
+		change map[Action][]string
+		says   string
+	}{
+		{map[Action][]string{"fly": {"f"}}, "no action"},
+		{map[Action][]string{PaneZoom: {"hyper+"}}, "hyper+"},
+		{map[Action][]string{PaneZoom: {"attic z"}}, "no scope"},
+		{map[Action][]string{PaneZoom: {"c"}}, "already pane.zoom"},
+		{map[Action][]string{SessionNew: {"sessions q"}}, "already"},
+		{map[Action][]string{Quit: {"ctrl+b"}}, "already"},
+		{map[Action][]string{ViewFiles: {"global x"}}, "no longer be typed"},
+		{map[Action][]string{Prefix: {}}, "needs a key"},
+	}
+	for _, c := range cases {
+		_, err := DefaultBindings().Rebind(c.change)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("Rebind(%v) = %v, want an error with %q", c.change, err, c.says)
+		}
+	}
+}
+
+func TestDirectKeysCanBeSwitchedOff(t *testing.T) {
+	b := DefaultBindings()
+	scopes := []Scope{ScopeTerminal, ScopeGlobal}
+	if got := NewResolver(b).Resolve(press(t, "alt+2"), scopes...); got.Action != ViewProcesses {
+		t.Errorf("alt+2 is %+v", got)
+	}
+	r := NewResolver(b.WithoutDirect())
+	for _, name := range []string{"alt+2", "alt+left"} {
+		if got := r.Resolve(press(t, name), scopes...); got.Kind != Unbound {
+			t.Errorf("%s without direct keys is %+v", name, got)
+		}
+	}
+	if got := r.Resolve(press(t, "ctrl+b"), scopes...); got.Kind != Pending {
+		t.Errorf("the prefix without direct keys is %+v", got)
+	}
+	if got := r.Resolve(press(t, "2"), scopes...); got.Action != ViewProcesses {
+		t.Errorf("prefix 2 without direct keys is %+v", got)
+	}
+}
+
+func TestResolver(t *testing.T) {
+	terminal := []Scope{ScopeTerminal, ScopeGlobal}
+	list := []Scope{ScopeSessions, ScopeList, ScopeGlobal}
+	type step struct {
+		key    string
+		scopes []Scope
+		want   Outcome
+	}
+	bound := func(a Action, s Scope) Outcome { return Outcome{Bound, a, s} }
+	cases := map[string][]step{
+		"keys go to the program": {{"a", terminal, Outcome{}}, {"ctrl+c", terminal, Outcome{}}, {"?", terminal, Outcome{}}},
+		"a chord is an action":   {{"ctrl+b", terminal, Outcome{Kind: Pending}}, {"c", terminal, bound(SessionNew, ScopePrefix)}, {"c", terminal, Outcome{}}},
+		"twice goes through":     {{"ctrl+b", terminal, Outcome{Kind: Pending}}, {"ctrl+b", terminal, Outcome{}}, {"c", terminal, Outcome{}}},
+		"nonsense is dropped":    {{"ctrl+b", terminal, Outcome{Kind: Pending}}, {"f9", terminal, Outcome{Kind: Dropped}}, {"c", terminal, Outcome{}}},
+		"planned is dropped":     {{"ctrl+b", terminal, Outcome{Kind: Pending}}, {":", terminal, Outcome{Kind: Dropped}}},
+		"inner scope first":      {{"n", list, bound(SessionNew, ScopeSessions)}, {"j", list, bound(MoveDown, ScopeList)}, {"alt+1", list, bound(ViewSessions, ScopeGlobal)}},
+		"shifted letters":        {{"G", list, bound(MoveLast, ScopeList)}, {"g", list, bound(MoveFirst, ScopeList)}},
+		"keypad enter":           {{"kpenter", list, bound(Open, ScopeList)}},
+		"a prompt has no prefix": {{"ctrl+b", []Scope{ScopePrompt}, Outcome{}}, {"esc", []Scope{ScopePrompt}, bound(Cancel, ScopePrompt)}},
+	}
+	for name, steps := range cases {
+		r := NewResolver(DefaultBindings())
+		for _, s := range steps {
+			if got := r.Resolve(press(t, s.key), s.scopes...); got != s.want {
+				t.Errorf("%s: %s is %+v, want %+v", name, s.key, got, s.want)
+			}
+		}
+	}
+}
+
+func TestReleasesAndModifiersDoNotDisturbAChord(t *testing.T) {
+	r := NewResolver(DefaultBindings())
+	scopes := []Scope{ScopeTerminal, ScopeGlobal}
+	for _, k := range []Key{
+		{Code: 'b', Mods: Ctrl},
+		{Code: 'b', Mods: Ctrl, Phase: Repeat},
+		{Code: 'b', Mods: Ctrl, Phase: Release},
+		{Code: kittyFirstModifier, Mods: Shift},
+	} {
+		if got := r.Resolve(k, scopes...); got.Kind != Pending {
+			t.Fatalf("%+v is %+v, want pending", k, got)
+		}
+	}
+	if got := r.Resolve(Key{Code: '5', Shifted: '%', Mods: Shift, Text: "%"}, scopes...); got.Action != SplitBeside {
+		t.Fatalf("shift+5 is %+v, want split.beside", got)
+	}
+}
+
+func TestKeysOfAnotherScriptWorkByTheirPlace(t *testing.T) {
+	r := NewResolver(DefaultBindings())
+	if got := r.Resolve(Key{Code: 'и', Base: 'b', Mods: Ctrl}, ScopeTerminal, ScopeGlobal); got.Kind != Pending {
+		t.Fatalf("ctrl+и is %+v, want the prefix", got)
+	}
+	if got := r.Resolve(Key{Code: 'с', Base: 'c', Text: "с"}, ScopeTerminal, ScopeGlobal); got.Action != SessionNew {
+		t.Fatalf("с is %+v, want session.new", got)
+	}
+}
+
+func TestHelpShowsWhatWorksHere(t *testing.T) {
+	sections := DefaultBindings().Help(ScopeSessions, ScopeList, ScopeGlobal)
+	var titles []string
+	for _, s := range sections {
+		titles = append(titles, s.Title)
+		for _, row := range s.Rows {
+			if row.Action == Palette || row.Action == Mark {
+				t.Errorf("help lists %s, which is only planned", row.Action)
+			}
+			if row.Action == SessionNew && s.Scope == ScopePrefix && row.Label() != "ctrl+b c" {
+				t.Errorf("help shows session.new as %q", row.Label())
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"Sessions", "Lists", "Everywhere", "After the prefix"}, titles); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHintsAreTheNextUsefulKeys(t *testing.T) {
+	b := DefaultBindings()
+	if got := b.Hints(false, ScopeTerminal, ScopeGlobal); !cmp.Equal(got, []Hint{{"ctrl+b", "commands"}}) {
+		t.Errorf("in a terminal: %v", got)
+	}
+	pending := b.Hints(true, ScopeTerminal, ScopeGlobal)
+	if len(pending) < 5 || pending[0] != (Hint{"c", "new"}) {
+		t.Errorf("after the prefix: %v", pending)
+	}
+	if got := b.Hints(false, ScopeDialog); !cmp.Equal(got, []Hint{{"enter", "yes"}, {"esc", "cancel"}}) {
+		t.Errorf("in a question: %v", got)
+	}
+}

@@ -1,0 +1,156 @@
+package keys
+
+// A Definition is an action as the catalogue has it.
+type Definition struct {
+	Action  Action
+	Scope   Scope    // of keys that name no scope
+	Keys    []string // default keys, each "key" or "scope key": "alt+1", "prefix c", "list q"
+	Short   string   // for the status bar: one or two words
+	Help    string   // one line
+	Rank    int      // place in the status bar, from 1; 0 keeps it out
+	Planned bool     // named and bound, but not yet there to use
+}
+
+// Catalogue lists every action with its default keys, in the order of help.
+func Catalogue() []Definition {
+	all := [][]Definition{
+		everywhere(), layout(), sessions(), lists(), scrolling(),
+		processes(), history(), files(), overlays(),
+	}
+	var catalogue []Definition
+	for _, part := range all {
+		catalogue = append(catalogue, part...)
+	}
+	return catalogue
+}
+
+func everywhere() []Definition {
+	return []Definition{
+		{Prefix, ScopeGlobal, k("ctrl+b"), "commands", "start a command; twice sends the key to the program", 1, false},
+		{ViewSessions, ScopeGlobal, k("alt+1", "prefix 1", "list 1"), "sessions", "show the sessions", 0, false},
+		{ViewProcesses, ScopeGlobal, k("alt+2", "prefix 2", "list 2"), "processes", "show the processes", 0, false},
+		{ViewHistory, ScopeGlobal, k("alt+3", "prefix 3", "list 3"), "history", "show the command history", 0, false},
+		{ViewFiles, ScopeGlobal, k("alt+4", "prefix 4", "list 4"), "files", "show the files", 0, false},
+		{Detach, ScopePrefix, k("d"), "leave", "leave the dashboard; everything goes on", 7, false},
+		{Help, ScopePrefix, k("?", "list ?"), "keys", "show the keys", 8, false},
+		{Palette, ScopePrefix, k(":", "list :", "list ctrl+p"), "palette", "find a command by name", 0, true},
+	}
+}
+
+func layout() []Definition {
+	return []Definition{
+		{FocusLeft, ScopePrefix, k("left", "h", "global alt+left"), "", "focus the pane to the left", 0, false},
+		{FocusDown, ScopePrefix, k("down", "j", "global alt+down"), "", "focus the pane below", 0, false},
+		{FocusUp, ScopePrefix, k("up", "k", "global alt+up"), "", "focus the pane above", 0, false},
+		{FocusRight, ScopePrefix, k("right", "l", "global alt+right"), "", "focus the pane to the right", 0, false},
+		{FocusNext, ScopePrefix, k("o", "list tab"), "next pane", "focus the next pane", 6, false},
+		{FocusPrevious, ScopePrefix, k(";", "list shift+tab"), "", "focus the previous pane", 0, false},
+		{FocusList, ScopePrefix, k("s"), "list", "focus the list, or go back to the terminal", 6, false},
+		{SplitBeside, ScopePrefix, k("%", "|"), "split", "split: a new session beside this one", 2, false},
+		{SplitBelow, ScopePrefix, k("\"", "-"), "split below", "split: a new session below this one", 3, false},
+		{PaneZoom, ScopePrefix, k("z"), "zoom", "the pane fills the screen, or goes back", 4, false},
+		{PaneClose, ScopePrefix, k("w"), "close pane", "close the pane; its session goes on", 0, false},
+		{ResizeLeft, ScopePrefix, k("H", "ctrl+left"), "", "move the pane's border to the left", 0, false},
+		{ResizeDown, ScopePrefix, k("J", "ctrl+down"), "", "move the pane's border down", 0, false},
+		{ResizeUp, ScopePrefix, k("K", "ctrl+up"), "", "move the pane's border up", 0, false},
+		{ResizeRight, ScopePrefix, k("L", "ctrl+right"), "", "move the pane's border to the right", 0, false},
+	}
+}
+
+func sessions() []Definition {
+	return []Definition{
+		{SessionNew, ScopePrefix, k("c", "sessions n"), "new", "start a session", 1, false},
+		{SessionNext, ScopePrefix, k("n"), "next", "go to the next session", 5, false},
+		{SessionPrevious, ScopePrefix, k("p"), "", "go to the previous session", 0, false},
+		{SessionRename, ScopePrefix, k(",", "sessions r"), "rename", "give the session another name", 0, false},
+		{SessionEnd, ScopePrefix, k("x", "sessions x"), "end", "end the session; asks first", 4, false},
+		{SessionForget, ScopeSessions, k("D"), "forget", "remove an ended session and its log", 0, false},
+		{ScrollMode, ScopePrefix, k("["), "scroll", "look back at what has scrolled off", 6, false},
+		{PasteBuffer, ScopePrefix, k("]"), "paste", "paste what was copied", 0, true},
+		{HistoryInsert, ScopePrefix, k("r"), "history", "put a command from the history on the prompt", 0, true},
+	}
+}
+
+func lists() []Definition {
+	return []Definition{
+		{Open, ScopeList, k("enter"), "open", "open what is selected", 1, false},
+		{MoveDown, ScopeList, k("j", "down"), "", "next row", 0, false},
+		{MoveUp, ScopeList, k("k", "up"), "", "previous row", 0, false},
+		{MovePageDown, ScopeList, k("pgdown"), "", "one page down", 0, false},
+		{MovePageUp, ScopeList, k("pgup"), "", "one page up", 0, false},
+		{MoveFirst, ScopeList, k("g", "home"), "", "first row", 0, false},
+		{MoveLast, ScopeList, k("G", "end"), "", "last row", 0, false},
+		{Filter, ScopeList, k("/"), "filter", "show only rows that match", 5, false},
+		{Clear, ScopeList, k("esc"), "", "clear the filter", 0, false},
+		{Mark, ScopeList, k("space"), "mark", "mark the row", 0, true},
+		{Quit, ScopeList, k("q"), "leave", "leave the dashboard; everything goes on", 7, false},
+	}
+}
+
+func scrolling() []Definition {
+	return []Definition{
+		{ScrollDown, ScopeScroll, k("j", "down"), "", "one line down", 0, false},
+		{ScrollUp, ScopeScroll, k("k", "up"), "", "one line up", 0, false},
+		{ScrollPageDown, ScopeScroll, k("pgdown", "ctrl+f", "space"), "page down", "one page down", 2, false},
+		{ScrollPageUp, ScopeScroll, k("pgup"), "page up", "one page up", 1, false},
+		{ScrollHalfDown, ScopeScroll, k("ctrl+d"), "", "half a page down", 0, false},
+		{ScrollHalfUp, ScopeScroll, k("ctrl+u"), "", "half a page up", 0, false},
+		{ScrollFirst, ScopeScroll, k("g", "home"), "oldest", "the oldest line", 3, false},
+		{ScrollLast, ScopeScroll, k("G", "end"), "newest", "the newest line", 4, false},
+		{ScrollLeave, ScopeScroll, k("q", "esc"), "back", "back to the live screen", 5, false},
+		{ScrollSearch, ScopeScroll, k("/"), "search", "search", 0, true},
+		{ScrollNext, ScopeScroll, k("n"), "", "next match", 0, true},
+		{ScrollPrevious, ScopeScroll, k("N"), "", "previous match", 0, true},
+		{ScrollSelect, ScopeScroll, k("v"), "select", "start a selection", 0, true},
+		{ScrollCopy, ScopeScroll, k("y"), "copy", "copy the selection", 0, true},
+	}
+}
+
+func processes() []Definition {
+	return []Definition{
+		{ProcessNew, ScopeProcesses, k("n"), "new", "start a process", 2, true},
+		{ProcessRestart, ScopeProcesses, k("r"), "restart", "restart the process", 3, true},
+		{ProcessStop, ScopeProcesses, k("x"), "stop", "stop the process", 4, true},
+		{ProcessKill, ScopeProcesses, k("X"), "kill", "kill the process at once", 0, true},
+		{ProcessKeepAlive, ScopeProcesses, k("a"), "keep alive", "start the process again whenever it ends", 0, true},
+		{ProcessSort, ScopeProcesses, k("o"), "sort", "sort by another column", 0, true},
+		{ProcessForget, ScopeProcesses, k("D"), "forget", "remove an ended process and its log", 0, true},
+	}
+}
+
+func history() []Definition {
+	return []Definition{
+		{HistoryRun, ScopeHistory, k("r"), "run", "run the command in the background", 2, true},
+		{HistoryCopy, ScopeHistory, k("y"), "copy", "copy the command", 3, true},
+		{HistoryForget, ScopeHistory, k("D"), "forget", "remove the command from the history", 0, true},
+	}
+}
+
+func files() []Definition {
+	return []Definition{
+		{FilesUp, ScopeFiles, k("h", "left"), "up", "to the folder above", 2, true},
+		{FilesInto, ScopeFiles, k("l", "right"), "into", "into the folder", 0, true},
+		{FilesEdit, ScopeFiles, k("e"), "edit", "edit the file", 3, true},
+		{FilesTerminal, ScopeFiles, k("t"), "terminal", "start a session here", 4, true},
+		{FilesRename, ScopeFiles, k("R"), "rename", "rename", 0, true},
+		{FilesCopy, ScopeFiles, k("C"), "copy", "copy", 0, true},
+		{FilesMove, ScopeFiles, k("M"), "move", "move", 0, true},
+		{FilesDelete, ScopeFiles, k("D"), "delete", "delete; asks first", 0, true},
+		{FilesHidden, ScopeFiles, k("."), "hidden", "show or hide hidden files", 0, true},
+		{FilesSearch, ScopeFiles, k("ctrl+f"), "search", "search in files", 0, true},
+	}
+}
+
+func overlays() []Definition {
+	return []Definition{
+		{Accept, ScopePrompt, k("enter", "dialog enter", "dialog y"), "yes", "accept", 1, false},
+		{Cancel, ScopePrompt, k("esc", "ctrl+c", "dialog esc", "dialog n", "dialog q", "dialog ctrl+c"), "cancel", "cancel", 2, false},
+		{Close, ScopeHelp, k("esc", "q", "?", "enter", "ctrl+c"), "close", "close", 1, false},
+		{HelpDown, ScopeHelp, k("j", "down"), "", "one line down", 0, false},
+		{HelpUp, ScopeHelp, k("k", "up"), "", "one line up", 0, false},
+		{HelpPageDown, ScopeHelp, k("pgdown", "space"), "", "one page down", 0, false},
+		{HelpPageUp, ScopeHelp, k("pgup"), "", "one page up", 0, false},
+	}
+}
+
+func k(names ...string) []string { return names }

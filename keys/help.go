@@ -1,0 +1,132 @@
+package keys
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A HelpSection is the keys of one scope.
+type HelpSection struct {
+	Scope Scope
+	Title string
+	Rows  []HelpRow
+}
+
+// A HelpRow is one action in one scope.
+type HelpRow struct {
+	Action Action
+	Keys   []string // as they are shown: "ctrl+b c", "↑", "j"
+	Short  string
+	Help   string
+}
+
+// Label is the keys in one string.
+func (r HelpRow) Label() string { return strings.Join(r.Keys, " ") }
+
+// Help lists what keys do in scopes, one section for each scope that has any.
+// With a global scope among them comes what follows the prefix. Actions that
+// are only planned are left out.
+func (b Bindings) Help(scopes ...Scope) []HelpSection {
+	if slices.Contains(scopes, ScopeGlobal) && !slices.Contains(scopes, ScopePrefix) {
+		scopes = append(slices.Clone(scopes), ScopePrefix)
+	}
+	var sections []HelpSection
+	for _, scope := range scopes {
+		section := HelpSection{Scope: scope, Title: scope.Title()}
+		for _, d := range b.definitions {
+			if row, ok := b.row(d, scope); ok {
+				section.Rows = append(section.Rows, row)
+			}
+		}
+		if len(section.Rows) > 0 {
+			sections = append(sections, section)
+		}
+	}
+	return sections
+}
+
+func (b Bindings) row(d Definition, scope Scope) (HelpRow, bool) {
+	row := HelpRow{Action: d.Action, Short: d.Short, Help: d.Help}
+	if d.Planned {
+		return row, false
+	}
+	for _, bound := range b.keys[d.Action] {
+		if bound.scope == scope {
+			row.Keys = append(row.Keys, b.shown(bound))
+		}
+	}
+	return row, len(row.Keys) > 0
+}
+
+// shown is a key as a person reads it, with the prefix before it.
+func (b Bindings) shown(bound binding) string {
+	name := bound.key.Show()
+	if bound.scope == ScopePrefix {
+		return b.keys[Prefix][0].key.Show() + " " + name
+	}
+	return name
+}
+
+// Show is the key's name as help writes it: like String, with arrows.
+func (k Key) Show() string {
+	name := k.String()
+	for _, a := range [...][2]string{{"up", "↑"}, {"down", "↓"}, {"left", "←"}, {"right", "→"}} {
+		if rest, ok := strings.CutSuffix(name, a[0]); ok && (rest == "" || strings.HasSuffix(rest, "+")) {
+			return rest + a[1]
+		}
+	}
+	return name
+}
+
+// A Hint is a key worth showing in the status bar.
+type Hint struct {
+	Key   string // without the prefix once that was pressed
+	Label string
+}
+
+// Hints lists the next useful keys, the most useful first: those of scopes, or
+// once the prefix was pressed those that may follow it.
+func (b Bindings) Hints(pending bool, scopes ...Scope) []Hint {
+	if pending {
+		scopes = []Scope{ScopePrefix}
+	}
+	type ranked struct {
+		Hint
+		scope, rank int
+	}
+	var found []ranked
+	for i, scope := range scopes {
+		for _, d := range b.definitions {
+			if d.Planned || d.Rank == 0 {
+				continue
+			}
+			for _, bound := range b.keys[d.Action] {
+				if bound.scope == scope {
+					found = append(found, ranked{Hint{bound.key.Show(), d.Short}, i, d.Rank})
+					break
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(x, y ranked) int {
+		return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.scope, y.scope))
+	})
+	hints := make([]Hint, len(found))
+	for i, f := range found {
+		hints[i] = f.Hint
+	}
+	return hints
+}
+
+// KeysOf lists an action's keys as help writes them, those of scope or, for an
+// empty scope, all.
+func (b Bindings) KeysOf(a Action, scope Scope) []string {
+	var names []string
+	for _, bound := range b.keys[a] {
+		if scope == "" || bound.scope == scope {
+			names = append(names, b.shown(bound))
+		}
+	}
+	return names
+}

@@ -1,0 +1,77 @@
+package keys
+
+// OutcomeKind says what became of a key.
+type OutcomeKind uint8
+
+const (
+	Unbound OutcomeKind = iota // means nothing here: in a terminal it goes to the program
+	Bound                      // Action is to be done
+	Pending                    // the prefix waits for the next key
+	Dropped                    // nothing is to be done, and the program gets nothing
+)
+
+// An Outcome is a Resolver's answer.
+type Outcome struct {
+	Kind   OutcomeKind
+	Action Action // for Bound
+	Scope  Scope  // for Bound: where the key was found
+}
+
+// A Resolver turns keys into actions. It is for one goroutine.
+type Resolver struct {
+	bindings Bindings
+	pending  bool
+}
+
+// NewResolver returns a resolver that waits for no second key.
+func NewResolver(b Bindings) *Resolver { return &Resolver{bindings: b} }
+
+// Pending reports whether the prefix was pressed and waits for a key.
+func (r *Resolver) Pending() bool { return r.pending }
+
+// Cancel forgets a prefix that waits.
+func (r *Resolver) Cancel() { r.pending = false }
+
+// Resolve answers for a key in scopes, from the focused pane outward. The
+// prefix counts where the scopes include the global one. After it, a key that
+// is bound nowhere is dropped, and the prefix again is Unbound, so that it goes
+// to the program.
+func (r *Resolver) Resolve(k Key, scopes ...Scope) Outcome {
+	if r.pending {
+		return r.afterPrefix(k)
+	}
+	if k.Phase == Release {
+		return Outcome{}
+	}
+	for _, scope := range scopes {
+		action, ok := r.bindings.find(k, scope)
+		switch {
+		case !ok || r.bindings.planned[action]:
+		case action == Prefix:
+			r.pending = true
+			return Outcome{Kind: Pending}
+		default:
+			return Outcome{Kind: Bound, Action: action, Scope: scope}
+		}
+	}
+	return Outcome{}
+}
+
+func (r *Resolver) afterPrefix(k Key) Outcome {
+	if k.Phase == Release || k.Code.modifier() {
+		return Outcome{Kind: Pending}
+	}
+	prefix := r.bindings.Is(k, ScopeGlobal, Prefix)
+	if prefix && k.Phase == Repeat {
+		return Outcome{Kind: Pending} // the prefix is still held down
+	}
+	r.pending = false
+	action, ok := r.bindings.find(k, ScopePrefix)
+	switch {
+	case ok && !r.bindings.planned[action]:
+		return Outcome{Kind: Bound, Action: action, Scope: ScopePrefix}
+	case prefix:
+		return Outcome{Kind: Unbound}
+	}
+	return Outcome{Kind: Dropped}
+}
