@@ -36,6 +36,7 @@ type Client struct {
 	socket string
 	header http.Header // sent with every request
 	http   http.Client
+	trust  func(uid int) bool
 }
 
 // ConnectOptions say which engine to talk to, and as whom.
@@ -105,7 +106,7 @@ func checkProtocol(info Info) error {
 
 func newClient(o ConnectOptions) *Client {
 	socket, _ := Sockets(o.DataDir)
-	c := &Client{socket: socket, header: http.Header{}}
+	c := &Client{socket: socket, header: http.Header{}, trust: trustFor(os.Geteuid())}
 	if o.Name != "" {
 		c.header.Set(clientHeader, o.Name)
 	}
@@ -113,7 +114,7 @@ func newClient(o ConnectOptions) *Client {
 		c.header.Set(versionHeader, o.Version)
 	}
 	c.http.Transport = &http.Transport{
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) },
+		DialContext:        c.dial,
 		DisableCompression: true,
 		IdleConnTimeout:    idleConnTimeout,
 	}
@@ -123,19 +124,30 @@ func newClient(o ConnectOptions) *Client {
 // Close lets go of connections that are not in use. The client stays usable.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// dial connects to a socket and makes sure that no other user listens there.
-func dial(ctx context.Context, socket string) (net.Conn, error) {
+// dial connects to the engine's socket and makes sure that no other user
+// listens there.
+func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", socket)
+	conn, err := d.DialContext(ctx, "unix", c.socket)
 	if err != nil {
 		return nil, err
 	}
 	uid, err := peerUID(conn.(*net.UnixConn))
-	if err != nil || !trusted(uid, os.Geteuid()) {
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if !c.trust(uid) {
 		conn.Close()
 		return nil, &foreignError{uid}
 	}
 	return conn, nil
+}
+
+// trustFor is the rule for the other end of a connection: it has to be the
+// same user, or root.
+func trustFor(self int) func(uid int) bool {
+	return func(uid int) bool { return uid == self || uid == 0 }
 }
 
 // foreignError says that a socket is another user's.

@@ -86,15 +86,15 @@ func bind(path string) (net.Listener, error) {
 		ul.Close()
 		return nil, Errorf(CodeUnavailable, "listen on %s: %v", path, err)
 	}
-	return &listener{UnixListener: ul, path: path, file: info, uid: os.Geteuid()}, nil
+	return &listener{UnixListener: ul, path: path, file: info, trust: trustFor(os.Geteuid())}, nil
 }
 
 // A listener gives out connections of trusted users only.
 type listener struct {
 	*net.UnixListener
-	path string
-	file fs.FileInfo
-	uid  int
+	path  string
+	file  fs.FileInfo
+	trust func(uid int) bool
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -103,7 +103,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if uid, err := peerUID(c); err == nil && trusted(uid, l.uid) {
+		if uid, err := peerUID(c); err == nil && l.trust(uid) {
 			return c, nil
 		}
 		c.Close()

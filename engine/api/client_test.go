@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+func TestConnectSaysThatNoEngineRuns(t *testing.T) {
+	stale := shortDir(t)
+	l, err := net.Listen("unix", filepath.Join(stale, "tandem.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+	for name, dir := range map[string]string{"no socket": shortDir(t), "a stale socket": stale} {
+		_, err := Connect(t.Context(), ConnectOptions{DataDir: dir})
+		var e *Error
+		if !errors.As(err, &e) || e.Code != CodeUnavailable || !strings.Contains(e.Message, dir) || e.Hint != hintStart {
+			t.Errorf("with %s, Connect = %v, want CodeUnavailable that names %s, with a hint", name, err, dir)
+		}
+	}
+}
+
+func TestConnectRefusesAnEngineOfAnotherProtocol(t *testing.T) {
+	m := NewMux()
+	Handle(m, EngineInfo, func(context.Context, Empty) (Info, error) { return Info{Protocol: Protocol + 1}, nil })
+	if _, err := Connect(t.Context(), serve(t, m)); !errors.Is(err, CodeConflict) {
+		t.Errorf("Connect = %v, want CodeConflict", err)
+	}
+}
+
+func TestAnEngineThatDiesDuringACallIsUnavailable(t *testing.T) {
+	dir := shortDir(t)
+	l, err := Listen(filepath.Join(dir, "tandem.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // reads a request and hangs up, as often as one comes
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conn.Read(make([]byte, 1024))
+			conn.Close()
+		}
+	}()
+	_, err = Connect(t.Context(), ConnectOptions{DataDir: dir})
+	var e *Error
+	if !errors.As(err, &e) || e.Code != CodeUnavailable || e.Hint == "" {
+		t.Errorf("Connect = %v, want CodeUnavailable with a hint", err)
+	}
+}
+
+func TestAClientStaysUsableWhenTheEngineIsReplaced(t *testing.T) {
+	dir := shortDir(t)
+	stop := serveAt(t, infoMux("1"), dir)
+	c := connect(t, ConnectOptions{DataDir: dir})
+	for _, version := range []string{"2", "3"} {
+		stop()
+		if _, err := EngineInfo.Call(t.Context(), c, Empty{}); !errors.Is(err, CodeUnavailable) {
+			t.Fatalf("without an engine, Call = %v, want CodeUnavailable", err)
+		}
+		stop = serveAt(t, infoMux(version), dir)
+		info, err := EngineInfo.Call(t.Context(), c, Empty{})
+		if err != nil || info.Version != version {
+			t.Fatalf("Call = %+v, %v; want the engine of version %s", info, err, version)
+		}
+	}
+}
+
+// A write may have been carried out when its answer is lost; only what reads
+// may be sent again.
+func TestOnlyReadsAreSentAgainOnADeadConnection(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		call func(context.Context, *Client) error
+		want error
+		runs int32
+	}{
+		{"a read", func(ctx context.Context, c *Client) error {
+			_, err := SessionGet.Call(ctx, c, IDInput{})
+			return err
+		}, nil, 2},
+		{"a write", func(ctx context.Context, c *Client) error {
+			_, err := SessionRename.Call(ctx, c, SessionRenameInput{})
+			return err
+		}, CodeUnavailable, 1},
+	} {
+		var runs atomic.Int32
+		answer := func() (Process, error) {
+			if runs.Add(1) == 1 {
+				panic(http.ErrAbortHandler) // the connection drops, nothing is answered
+			}
+			return Process{}, nil
+		}
+		m := infoMux("1")
+		Handle(m, SessionGet, func(context.Context, IDInput) (Process, error) { return answer() })
+		Handle(m, SessionRename, func(context.Context, SessionRenameInput) (Process, error) { return answer() })
+		err := tc.call(t.Context(), connect(t, serve(t, m)))
+		if !errors.Is(err, tc.want) || runs.Load() != tc.runs {
+			t.Errorf("%s: error %v after %d runs, want %v after %d", tc.name, err, runs.Load(), tc.want, tc.runs)
+		}
+	}
+}
+
+func TestCallEndsWithItsContext(t *testing.T) {
+	m := infoMux("1")
+	entered := make(chan struct{})
+	Handle(m, SessionGet, func(ctx context.Context, _ IDInput) (Process, error) {
+		close(entered)
+		<-ctx.Done()
+		return Process{}, ctx.Err()
+	})
+	c := connect(t, serve(t, m))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-entered
+		cancel()
+	}()
+	if _, err := SessionGet.Call(ctx, c, IDInput{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Call = %v, want context.Canceled", err)
+	}
+}
+
+func TestOnlyTheOwnUserAndRootAreTrusted(t *testing.T) {
+	for _, tc := range []struct {
+		uid, self int
+		want      bool
+	}{{1000, 1000, true}, {0, 1000, true}, {0, 0, true}, {1001, 1000, false}, {1000, 0, false}} {
+		if got := trustFor(tc.self)(tc.uid); got != tc.want {
+			t.Errorf("user %d trusts %d: %v, want %v", tc.self, tc.uid, got, tc.want)
+		}
+	}
+}
+
+func BenchmarkCall(b *testing.B) {
+	c := connect(b, serve(b, infoMux("1")))
+	for b.Loop() {
+		if _, err := EngineInfo.Call(b.Context(), c, Empty{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkConnect is what a command-line verb pays before its own call.
+func BenchmarkConnect(b *testing.B) {
+	o := serve(b, infoMux("1"))
+	for b.Loop() {
+		c, err := Connect(b.Context(), o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+	}
+}
+
+func TestSocketOfAnotherUserIsExplained(t *testing.T) {
+	o, err := serve(t, infoMux("1")).complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(o)
+	defer c.Close()
+	c.trust = func(int) bool { return false }
+	_, err = EngineInfo.Call(t.Context(), c, Empty{})
+	var e *Error
+	if !errors.As(err, &e) || e.Code != CodeConflict || !strings.Contains(e.Message, "belongs to user") || e.Hint == "" {
+		t.Errorf("Call = %v, want CodeConflict that says whose it is, with a hint", err)
+	}
+}

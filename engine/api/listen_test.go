@@ -1,0 +1,139 @@
+package api
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestListenMakesAPrivateSocketWhateverTheUmask(t *testing.T) {
+	old := unix.Umask(0)
+	defer unix.Umask(old)
+	for _, mask := range []int{0, 0o777} {
+		dir := filepath.Join(shortDir(t), "run")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		unix.Umask(mask)
+		path := filepath.Join(dir, "s")
+		l, err := Listen(path)
+		unix.Umask(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := mustStat(t, path).Mode(); mode != fs.ModeSocket|0o600 {
+			t.Errorf("with umask %o the socket has mode %v, want 0600", mask, mode)
+		}
+		l.Close()
+	}
+}
+
+func TestListenReplacesAStaleSocket(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	stale, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.(*net.UnixListener).SetUnlinkOnClose(false)
+	stale.Close()
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatalf("Listen = %v", err)
+	}
+	l.Close()
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after Close the socket is still there: %v", err)
+	}
+}
+
+func TestListenLeavesALiveSocketAlone(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := Listen(path); !errors.Is(err, CodeConflict) {
+		t.Errorf("second Listen = %v, want CodeConflict", err)
+	}
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatalf("the first listener is gone: %v", err)
+	}
+	c.Close()
+}
+
+func TestListenNeverDeletesAFileThatIsNoSocket(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(path); !errors.Is(err, CodeConflict) {
+		t.Errorf("Listen = %v, want CodeConflict", err)
+	}
+	if data, _ := os.ReadFile(path); string(data) != "precious" {
+		t.Errorf("the file holds %q now", data)
+	}
+}
+
+func TestListenExplainsAPathThatIsTooLong(t *testing.T) {
+	path := filepath.Join(shortDir(t), strings.Repeat("x", maxSocketPath))
+	_, err := Listen(path)
+	var e *Error
+	if !errors.As(err, &e) || e.Code != CodeInvalid || !strings.Contains(e.Message, "at most 107") || e.Hint == "" {
+		t.Errorf("Listen = %v, want CodeInvalid with the limit and a hint", err)
+	}
+}
+
+func TestAClosingListenerLeavesItsSuccessorsSocket(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	first, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	second, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	first.Close()
+	if _, err := os.Lstat(path); err != nil {
+		t.Errorf("the second socket is gone: %v", err)
+	}
+}
+
+func TestAListenerClosesConnectionsOfOtherUsers(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	l.(*listener).trust = func(int) bool { return false }
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		c, _ := l.Accept()
+		accepted <- c
+	}()
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if n, err := c.Read(make([]byte, 1)); err == nil {
+		t.Errorf("the stranger's connection gives %d bytes, want it closed", n)
+	}
+	l.Close()
+	if c := <-accepted; c != nil {
+		t.Error("Accept gave out the stranger's connection")
+	}
+}
