@@ -182,7 +182,7 @@ func TestALimitedLogDropsItsHeadAndKeepsItsOffsets(t *testing.T) {
 	if n, err := l.ReadAt(make([]byte, 10), l.Start()-1); n != 0 || !errors.Is(err, ErrDropped) {
 		t.Fatalf("read before the start: %d, %v", n, err)
 	}
-	if got := blocks(t, path); got > limit*2+maxWindow*3 {
+	if got := blocks(t, path); got > limit+minDrop+3*maxWindow {
 		t.Fatalf("%d bytes of disk are used", got)
 	}
 	start, end := l.Start(), l.End()

@@ -11,12 +11,17 @@ import (
 const (
 	// A window is the mapped and preallocated part of the file. It grows while
 	// output comes fast and shrinks when it does not, so that an idle log holds
-	// little of disk and memory.
+	// little of disk and memory. Larger ones than these append no faster.
 	minWindow = 64 << 10
-	maxWindow = 1 << 20
+	maxWindow = 256 << 10
 
 	// fastWindow is how soon a window must be full for the next to be larger.
 	fastWindow = time.Second
+
+	// A log with a limit outgrows it by an eighth, within these bounds, before
+	// its head is freed.
+	minDrop = 64 << 10
+	maxDrop = 16 << 20
 )
 
 // Space returns a writable part of the mapping behind the end, at least min
@@ -183,9 +188,8 @@ func (l *Log) dropHead() {
 	if l.limit == 0 || l.noPunch {
 		return
 	}
-	step := min(max(l.limit/8, minWindow), 16*maxWindow)
 	start := l.Start()
-	if l.End()-start <= l.limit+step {
+	if l.End()-start <= l.limit+min(max(l.limit/8, minDrop), maxDrop) {
 		return
 	}
 	page := int64(os.Getpagesize())
