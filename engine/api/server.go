@@ -45,7 +45,11 @@ func Handle[In, Out any](m *Mux, op Operation[In, Out], f func(context.Context, 
 			writeError(w, err)
 			return
 		}
-		out, err := f(withCaller(r), in)
+		var out Out
+		err := guard(op.Name, func() (err error) {
+			out, err = f(withCaller(r), in)
+			return err
+		})
 		if err != nil {
 			writeError(w, handlerError(op.Name, err))
 			return
@@ -69,29 +73,31 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ok || !known:
 		writeError(w, Errorf(CodeNotFound, "call %s: the engine has no such operation", r.URL.Path).
 			WithHint("docs/api.md lists the operations; an older engine may lack newer ones"))
-		return
 	case r.Method != rt.method:
 		w.Header().Set("Allow", rt.method)
 		writeStatus(w, http.StatusMethodNotAllowed,
 			Errorf(CodeInvalid, "call %s: the method is %s, not %s", name, rt.method, r.Method))
-		return
+	default:
+		rt.serve(w, r)
 	}
-	defer recoverRequest(w, name)
-	rt.serve(w, r)
 }
 
-// recoverRequest keeps one operation's mistake from costing its client the answer.
-func recoverRequest(w http.ResponseWriter, name string) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	if p == http.ErrAbortHandler {
-		panic(p)
-	}
-	slog.Error("operation panicked", "operation", name, "panic", p, "stack", string(debug.Stack()))
-	writeError(w, Errorf(CodeInternal, "call %s: the engine made a mistake: %v", name, p).
-		WithHint("engine.log has the details"))
+// guard turns a panic of f into an error, so that one operation's mistake
+// costs nobody else anything and its client gets an answer.
+func guard(name string, f func() error) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		slog.Error("operation panicked", "operation", name, "panic", p, "stack", string(debug.Stack()))
+		err = Errorf(CodeInternal, "call %s: the engine made a mistake: %v", name, p).
+			WithHint("engine.log has the details")
+	}()
+	return f()
 }
 
 // Serve answers requests from l until ctx ends; then it lets running

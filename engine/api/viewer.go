@@ -45,10 +45,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o AttachOptions, v *Viewe
 			o.Client = CallerOf(ctx).Name
 		}
 		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel}
-		var err error
-		defer func() { v.finish(err) }()
-		err = errViewerGone // what is told should f panic
-		err = f(ctx, o, v)
+		v.finish(guard(attachName, func() error { return f(ctx, o, v) }))
 	})
 }
 

@@ -38,7 +38,8 @@ func (m *Mux) HandleWatch(f func(ctx context.Context, send func(Event) error) er
 		// The connection may serve other requests afterwards.
 		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
 		ctx := withCaller(r)
-		if err := f(ctx, s.send); err != nil && ctx.Err() == nil {
+		err := guard(watchName, func() error { return f(ctx, s.send) })
+		if err != nil && ctx.Err() == nil {
 			s.fail(AsError(err))
 		}
 	})
