@@ -1,0 +1,85 @@
+package themes
+
+import "strings"
+
+// Glyphs are the signs that tell a state without colour. Each is one cell.
+type Glyphs struct {
+	Running, Starting, Stopping, Backoff string
+	Stopped, Exited, Failed, Unknown     string
+	Bell, Waiting, Attached              string
+	Selected, Ellipsis, Separator        string
+	Up, Down, Check, Cross, Warn         string
+}
+
+// UnicodeGlyphs are for terminals that show UTF-8.
+func UnicodeGlyphs() Glyphs {
+	return Glyphs{
+		Running: "●", Starting: "◌", Stopping: "◍", Backoff: "↻",
+		Stopped: "■", Exited: "○", Failed: "✗", Unknown: "?",
+		Bell: "♪", Waiting: "…", Attached: "•",
+		Selected: "▌", Ellipsis: "…", Separator: "│",
+		Up: "↑", Down: "↓", Check: "✓", Cross: "✗", Warn: "!",
+	}
+}
+
+// ASCIIGlyphs are for all others.
+func ASCIIGlyphs() Glyphs {
+	return Glyphs{
+		Running: "*", Starting: "+", Stopping: "-", Backoff: "@",
+		Stopped: "#", Exited: "o", Failed: "X", Unknown: "?",
+		Bell: "!", Waiting: "~", Attached: "=",
+		Selected: ">", Ellipsis: "~", Separator: "|",
+		Up: "^", Down: "v", Check: "+", Cross: "X", Warn: "!",
+	}
+}
+
+// GlyphsFor picks the glyphs for an environment of "NAME=value" strings.
+func GlyphsFor(environ []string) Glyphs {
+	if UTF8(environ) {
+		return UnicodeGlyphs()
+	}
+	return ASCIIGlyphs()
+}
+
+// UTF8 reports whether the terminal of an environment shows UTF-8: its locale
+// says so or says nothing, as in a container, and it is not the Linux console,
+// whose font has no signs.
+func UTF8(environ []string) bool {
+	value := map[string]string{}
+	for _, entry := range environ {
+		if name, v, ok := strings.Cut(entry, "="); ok {
+			value[name] = v
+		}
+	}
+	if value["TERM"] == "linux" || value["TERM"] == "dumb" {
+		return false
+	}
+	for _, name := range [...]string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := value[name]; v != "" {
+			charset := strings.ToLower(strings.ReplaceAll(v, "-", ""))
+			return strings.Contains(charset, "utf8")
+		}
+	}
+	return true
+}
+
+// State is the glyph of a process state, by its name in the API.
+func (g Glyphs) State(state string) string {
+	switch state {
+	case "running":
+		return g.Running
+	case "starting":
+		return g.Starting
+	case "stopping":
+		return g.Stopping
+	case "backoff":
+		return g.Backoff
+	case "stopped":
+		return g.Stopped
+	case "exited":
+		return g.Exited
+	case "failed":
+		return g.Failed
+	}
+	return g.Unknown
+}

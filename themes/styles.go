@@ -1,0 +1,100 @@
+package themes
+
+import (
+	"image/color"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// Styles are what the dashboard draws with. Build them once; they are values
+// and may be shared.
+type Styles struct {
+	Text    lipgloss.Style
+	Strong  lipgloss.Style
+	Muted   lipgloss.Style
+	Faint   lipgloss.Style
+	Accent  lipgloss.Style
+	Success lipgloss.Style
+	Warning lipgloss.Style
+	Danger  lipgloss.Style
+	Info    lipgloss.Style
+
+	Border      lipgloss.Style
+	BorderFocus lipgloss.Style
+	Title       lipgloss.Style // of a pane
+	TitleFocus  lipgloss.Style // of the pane with the focus
+
+	Selection     lipgloss.Style // selected row of the list with the focus
+	SelectionIdle lipgloss.Style // selected row of another list
+	Match         lipgloss.Style // the part of a row that a filter matched
+
+	Bar        lipgloss.Style // the bars' ground and text
+	BarActive  lipgloss.Style // the view that is shown
+	BarMuted   lipgloss.Style
+	BarKey     lipgloss.Style // a key in the status bar
+	BarSuccess lipgloss.Style
+	BarWarning lipgloss.Style
+	BarDanger  lipgloss.Style
+
+	HelpKey  lipgloss.Style // a key in the help overlay
+	HelpText lipgloss.Style
+	Heading  lipgloss.Style
+}
+
+// Styles builds the styles for a terminal of this colour profile. Where it has
+// 16 colours or none, reverse video, bold and underline take the place of
+// grounds that could not be told apart.
+func (t Theme) Styles(profile colorprofile.Profile) Styles {
+	b := builder{t.palette(profile), profile <= colorprofile.ANSI}
+	p := b.palette
+	s := Styles{
+		Text: b.fg(p.Text), Strong: b.fg(p.Text).Bold(true), Muted: b.fg(p.Muted), Faint: b.fg(p.Faint),
+		Accent: b.fg(p.Accent), Success: b.fg(p.Success), Warning: b.fg(p.Warning),
+		Danger: b.fg(p.Danger), Info: b.fg(p.Info),
+
+		Border: b.fg(p.Border), BorderFocus: b.fg(p.BorderFocus),
+		Title: b.fg(p.Muted), TitleFocus: b.fg(p.Accent).Bold(true),
+
+		Selection:     b.on(p.SelectionText, p.Selection).Bold(b.plain),
+		SelectionIdle: b.fg(p.Text).Bold(true),
+		Match:         b.fg(p.Accent).Underline(true),
+
+		Bar: b.on(p.BarText, p.Bar), BarActive: b.on(p.Accent, p.Bar).Bold(true).Underline(b.plain),
+		BarMuted: b.on(p.BarMuted, p.Bar), BarKey: b.on(p.Accent, p.Bar).Bold(true),
+		BarSuccess: b.on(p.Success, p.Bar), BarWarning: b.on(p.Warning, p.Bar), BarDanger: b.on(p.Danger, p.Bar).Bold(b.plain),
+
+		HelpKey: b.fg(p.Accent).Bold(true), HelpText: b.fg(p.Text),
+		Heading: b.fg(p.Text).Bold(true).Underline(true),
+	}
+	return s
+}
+
+type builder struct {
+	palette Palette
+	plain   bool // grounds are told by reverse video
+}
+
+func (b builder) fg(c color.Color) lipgloss.Style {
+	return lipgloss.NewStyle().Foreground(c)
+}
+
+func (b builder) on(fg, ground color.Color) lipgloss.Style {
+	if b.plain {
+		return lipgloss.NewStyle().Reverse(true)
+	}
+	return lipgloss.NewStyle().Foreground(fg).Background(ground)
+}
+
+// State is the style of a process state, by its name in the API.
+func (s Styles) State(state string) lipgloss.Style {
+	switch state {
+	case "running":
+		return s.Success
+	case "starting", "stopping", "backoff":
+		return s.Warning
+	case "failed":
+		return s.Danger
+	}
+	return s.Muted
+}

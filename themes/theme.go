@@ -1,0 +1,125 @@
+package themes
+
+import (
+	"fmt"
+	"image/color"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// A Palette is colours by what they are for.
+type Palette struct {
+	Text        color.Color // what is read
+	Muted       color.Color // what is read second: paths, ages, hints
+	Faint       color.Color // what is only there: rules, placeholders
+	Accent      color.Color // where the person is: active view, keys, matches
+	Border      color.Color
+	BorderFocus color.Color
+	Success     color.Color
+	Warning     color.Color
+	Danger      color.Color
+	Info        color.Color
+
+	Selection     color.Color // ground of the selected row
+	SelectionText color.Color
+	Bar           color.Color // ground of the top and status bars
+	BarText       color.Color
+	BarMuted      color.Color
+}
+
+// A Theme is a palette with a name.
+type Theme struct {
+	Name    string
+	Dark    bool
+	Ground  color.Color // the background it is made for; it is never painted
+	Palette Palette
+	Basic   Palette         // for terminals of 16 colours
+	ANSI    [16]color.Color // the 16 colours of a terminal, for pictures of it
+}
+
+// Names lists the themes by name.
+func Names() []string { return []string{"dark", "light"} }
+
+// ByName finds a theme.
+func ByName(name string) (Theme, error) {
+	switch name {
+	case "dark":
+		return Dark(), nil
+	case "light":
+		return Light(), nil
+	}
+	return Theme{}, fmt.Errorf("find theme %q: there are %s", name, strings.Join(Names(), " and "))
+}
+
+// ForBackground is the theme for a terminal whose background is dark or light.
+func ForBackground(dark bool) Theme {
+	if dark {
+		return Dark()
+	}
+	return Light()
+}
+
+// palette picks the colours that a terminal of this profile can tell apart.
+func (t Theme) palette(p colorprofile.Profile) Palette {
+	if p == colorprofile.ANSI {
+		return t.Basic
+	}
+	return t.Palette
+}
+
+// Dark is calm on black and on the dark greys that terminals use.
+func Dark() Theme {
+	c := lipgloss.Color
+	return Theme{
+		Name: "dark", Dark: true, Ground: c("#16181d"),
+		Palette: Palette{
+			Text: c("#dde1e8"), Muted: c("#a9b0bd"), Faint: c("#969daa"), Accent: c("#7cc4ff"),
+			Border: c("#4a5160"), BorderFocus: c("#7cc4ff"),
+			Success: c("#8fd694"), Warning: c("#f0c674"), Danger: c("#ff9b93"), Info: c("#8fd3e0"),
+			Selection: c("#2f4256"), SelectionText: c("#ffffff"),
+			Bar: c("#262b34"), BarText: c("#dde1e8"), BarMuted: c("#a9b0bd"),
+		},
+		Basic: basic(lipgloss.BrightWhite, lipgloss.White, lipgloss.White, lipgloss.BrightCyan, lipgloss.BrightGreen,
+			lipgloss.BrightYellow, lipgloss.BrightRed),
+		ANSI: terminalColors("#1e2127", "#ff7b72", "#8fd694", "#f0c674", "#7cc4ff", "#d8a6ff", "#8fd3e0", "#dde1e8",
+			"#6b7280", "#ffa198", "#b5e8b8", "#ffe08a", "#a6d8ff", "#e8c8ff", "#b6e6ef", "#ffffff"),
+	}
+}
+
+// Light is calm on white and on paper.
+func Light() Theme {
+	c := lipgloss.Color
+	return Theme{
+		Name: "light", Ground: c("#ffffff"),
+		Palette: Palette{
+			Text: c("#1f2430"), Muted: c("#4b5362"), Faint: c("#5c6472"), Accent: c("#0b57a4"),
+			Border: c("#b5bbc6"), BorderFocus: c("#0b57a4"),
+			Success: c("#1a6b2c"), Warning: c("#7a4f00"), Danger: c("#b0221b"), Info: c("#0a6173"),
+			Selection: c("#d3e5f8"), SelectionText: c("#10151f"),
+			Bar: c("#e6e9ef"), BarText: c("#1f2430"), BarMuted: c("#4b5362"),
+		},
+		Basic: basic(lipgloss.Black, lipgloss.Black, lipgloss.Black, lipgloss.Blue, lipgloss.Green,
+			lipgloss.Magenta, lipgloss.Red),
+		ANSI: terminalColors("#1f2430", "#b0221b", "#1a6b2c", "#7a4f00", "#0b57a4", "#7b2fa0", "#0a6173", "#c9ced8",
+			"#5c6472", "#d1372e", "#2a8540", "#976300", "#2673c4", "#9a4bc0", "#167c92", "#ffffff"),
+	}
+}
+
+// basic is a palette of the terminal's own 16 colours. The bars and the
+// selection are told by reverse video there.
+func basic(text, muted, faint, accent, success, warning, danger color.Color) Palette {
+	return Palette{
+		Text: text, Muted: muted, Faint: faint, Accent: accent,
+		Border: faint, BorderFocus: accent,
+		Success: success, Warning: warning, Danger: danger, Info: accent,
+	}
+}
+
+func terminalColors(hex ...string) (colors [16]color.Color) {
+	for i, h := range hex {
+		colors[i] = lipgloss.Color(h)
+	}
+	return colors
+}

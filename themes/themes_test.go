@@ -1,0 +1,154 @@
+package themes
+
+import (
+	"image/color"
+	"math"
+	"reflect"
+	"testing"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// luminance is WCAG 2's relative luminance.
+func luminance(c color.Color) float64 {
+	r, g, b, _ := c.RGBA()
+	channel := func(v uint32) float64 {
+		s := float64(v) / 0xffff
+		if s <= 0.04045 {
+			return s / 12.92
+		}
+		return math.Pow((s+0.055)/1.055, 2.4)
+	}
+	return 0.2126*channel(r) + 0.7152*channel(g) + 0.0722*channel(b)
+}
+
+func contrast(a, b color.Color) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func TestTextStandsOutFromItsGround(t *testing.T) {
+	grounds := map[bool][]string{
+		true:  {"#000000", "#16181d", "#1e1e2e", "#282c34"},
+		false: {"#ffffff", "#fdf6e3", "#eff1f5"},
+	}
+	for _, name := range Names() {
+		theme, err := ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := theme.Palette
+		texts := map[string]color.Color{
+			"text": p.Text, "muted": p.Muted, "faint": p.Faint, "accent": p.Accent, "success": p.Success,
+			"warning": p.Warning, "danger": p.Danger, "info": p.Info,
+		}
+		for _, hex := range grounds[theme.Dark] {
+			for role, c := range texts {
+				if got := contrast(c, lipgloss.Color(hex)); got < 4.5 {
+					t.Errorf("%s: %s on %s has contrast %.2f, want 4.5", name, role, hex, got)
+				}
+			}
+		}
+		delete(texts, "faint")
+		texts["bar text"], texts["bar muted"] = p.BarText, p.BarMuted
+		for role, c := range texts {
+			if got := contrast(c, p.Bar); got < 4.5 {
+				t.Errorf("%s: %s on the bar has contrast %.2f, want 4.5", name, role, got)
+			}
+		}
+		if got := contrast(p.SelectionText, p.Selection); got < 7 {
+			t.Errorf("%s: a selected row has contrast %.2f, want 7", name, got)
+		}
+		if got := contrast(p.BorderFocus, p.Border); got < 1.8 {
+			t.Errorf("%s: the focused border has contrast %.2f against another, want 1.8", name, got)
+		}
+	}
+}
+
+func TestBackgroundPicksTheTheme(t *testing.T) {
+	if got := ForBackground(true); got.Name != "dark" || !got.Dark {
+		t.Errorf("a dark background gets %q", got.Name)
+	}
+	if got := ForBackground(false); got.Name != "light" || got.Dark {
+		t.Errorf("a light background gets %q", got.Name)
+	}
+	if _, err := ByName("sepia"); err == nil {
+		t.Error("an unknown theme is found")
+	}
+}
+
+func TestStylesHoldNoUnsetColour(t *testing.T) {
+	for _, name := range Names() {
+		theme, _ := ByName(name)
+		v := reflect.ValueOf(theme.Palette)
+		for i := range v.NumField() {
+			if v.Field(i).IsNil() {
+				t.Errorf("%s: %s has no colour", name, v.Type().Field(i).Name)
+			}
+		}
+		for i, c := range theme.ANSI {
+			if c == nil {
+				t.Errorf("%s: ANSI colour %d is missing", name, i)
+			}
+		}
+	}
+}
+
+func TestSelectionShowsWithoutColour(t *testing.T) {
+	for _, profile := range []colorprofile.Profile{colorprofile.ASCII, colorprofile.ANSI} {
+		s := Dark().Styles(profile)
+		if !s.Selection.GetReverse() || !s.Bar.GetReverse() {
+			t.Errorf("%s: selection and bar are not told by reverse video", profile)
+		}
+	}
+	if s := Dark().Styles(colorprofile.TrueColor); s.Selection.GetReverse() {
+		t.Error("the selection is reversed on a terminal of many colours")
+	}
+}
+
+func TestEveryStateHasItsOwnGlyphOfOneCell(t *testing.T) {
+	for _, g := range []Glyphs{UnicodeGlyphs(), ASCIIGlyphs()} {
+		seen := map[string]string{}
+		for _, state := range []string{"starting", "running", "backoff", "stopping", "stopped", "exited", "failed", "?"} {
+			glyph := g.State(state)
+			if other, ok := seen[glyph]; ok {
+				t.Errorf("%s and %s share the glyph %s", state, other, glyph)
+			}
+			seen[glyph] = state
+		}
+		v := reflect.ValueOf(g)
+		for i := range v.NumField() {
+			if w := ansi.StringWidth(v.Field(i).String()); w != 1 {
+				t.Errorf("%s is %d cells wide", v.Type().Field(i).Name, w)
+			}
+		}
+	}
+	v := reflect.ValueOf(ASCIIGlyphs())
+	for i := range v.NumField() {
+		if s := v.Field(i).String(); s[0] >= 0x80 {
+			t.Errorf("%q is not ASCII", s)
+		}
+	}
+}
+
+func TestLocaleDecidesTheGlyphs(t *testing.T) {
+	cases := []struct {
+		environ []string
+		want    bool
+	}{
+		{[]string{"LANG=en_US.UTF-8"}, true},
+		{[]string{"LANG=C.utf8"}, true},
+		{[]string{"LANG=en_US.UTF-8", "LC_ALL=C"}, false},
+		{[]string{"LC_CTYPE=C.UTF-8", "LC_ALL="}, true},
+		{[]string{"LANG=en_US.UTF-8", "TERM=linux"}, false},
+		{[]string{"LANG=de_DE.ISO-8859-1"}, false},
+		{nil, true},
+	}
+	for _, c := range cases {
+		if got := UTF8(c.environ); got != c.want {
+			t.Errorf("UTF8(%v) = %v, want %v", c.environ, got, c.want)
+		}
+	}
+}
