@@ -1,6 +1,17 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist"
+)
 
 // Options configure an engine. DataDir is required.
 type Options struct {
@@ -10,8 +21,108 @@ type Options struct {
 	Emulator   string   // grid of the terminals: "" or "native", or "vt10x"
 	Scrollback int      // lines kept of each session's screen; default 10,000
 	LogLimit   int64    // bytes kept of each session's output; default 1 GiB
+	Keeper     []string // arguments that make this executable a keeper; default "keeper"
+}
+
+func (o Options) withDefaults() Options {
+	if o.LogLimit == 0 {
+		o.LogLimit = 1 << 30
+	}
+	if len(o.Keeper) == 0 {
+		o.Keeper = []string{"keeper"}
+	}
+	return o
 }
 
 // Run serves the data folder until ctx ends or a client stops the engine; it
-// then returns nil. Sessions and processes go on in the keeper.
-func Run(ctx context.Context, o Options) error { panic("not written") }
+// then returns nil. Sessions and processes go on in the keeper. Its log goes to
+// standard error.
+func Run(ctx context.Context, o Options) error {
+	o = o.withDefaults()
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	store, err := persist.Open(o.DataDir)
+	if err != nil {
+		return err
+	}
+	lock, err := lockFolder(o.DataDir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	bootID, err := persist.BootID()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h := &host{
+		o:       o,
+		log:     log,
+		store:   store,
+		bootID:  bootID,
+		replays: make(chan struct{}, replaysAtOnce),
+		chunks:  newChunks(),
+		stop:    cancel,
+	}
+	h.control = newControl(ctx, h, log)
+	return h.run(ctx)
+}
+
+// run connects to the keeper, takes over what is there, and serves.
+func (h *host) run(ctx context.Context) error {
+	socket, keeperSocket := api.Sockets(h.o.DataDir)
+	client, err := keeper.Dial(ctx, keeperSocket)
+	if err != nil {
+		return err
+	}
+	h.link = newLink(client)
+	h.link.log = h.log
+	h.link.start = func(ctx context.Context) error { return startKeeper(ctx, h.o.Keeper, h.o.DataDir) }
+	h.link.dial = func(ctx context.Context) (keeperClient, error) { return keeper.Dial(ctx, keeperSocket) }
+	h.link.charges = h.charges
+	h.link.exited = h.exited
+	h.link.notice = func(text string) { h.control.box.post(func() { h.control.notice(text) }) }
+
+	defer h.sessions.Wait()
+	defer h.closeSessions()
+	if err := h.takeStock(ctx, h.control, client); err != nil {
+		client.Close()
+		return err
+	}
+	listener, err := api.Listen(socket)
+	if err != nil {
+		client.Close()
+		return err
+	}
+	return h.serve(ctx, listener, client)
+}
+
+// serve runs everything until ctx ends, then nothing any more.
+func (h *host) serve(ctx context.Context, listener net.Listener, client keeperClient) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(h.control.run)
+	running.Go(func() { h.link.run(ctx) })
+	defer func() {
+		cancel()
+		h.stop()
+		running.Wait()
+		h.link.close()
+	}()
+	if err := client.Ready(); err != nil {
+		listener.Close()
+		return fmt.Errorf("tell keeper that the engine is ready: %w", err)
+	}
+	h.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", h.o.Version)
+	err := h.mux().Serve(ctx, listener)
+	h.log.Info("end", "error", err)
+	return err
+}
+
+// closeSessions lets go of all terminals; the keeper holds them on. It runs
+// when the control goroutine does not any more.
+func (h *host) closeSessions() {
+	for _, p := range h.control.procs {
+		p.close()
+	}
+}

@@ -1,0 +1,206 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist"
+)
+
+// What a new engine finds is not a case of its own: it puts every record into
+// the table in the state that was written down, and then feeds the events that
+// lead from there to what is.
+
+// A found is one record with the event that a new engine feeds for it.
+type found struct {
+	rec    persist.Record
+	ending *ending // of one that had ended before
+	events []event // their live is still to be filled in for evFound
+}
+
+// A survey is everything that a new engine can know when it starts.
+type survey struct {
+	bootID   string
+	records  []persist.Record
+	children []keeper.Child
+	exit     func(id string) (persist.Exit, bool)
+	alive    func(persist.Identity) bool
+	guess    func(keeper.Child) persist.Record // a record for a child that has none
+}
+
+// plan says what each record leads to, and which children of the keeper are
+// only to be forgotten.
+func (s survey) plan() (all []found, forget []string) {
+	children := make(map[string]keeper.Child, len(s.children))
+	for _, c := range s.children {
+		children[c.ID] = c
+	}
+	for _, r := range s.records {
+		c, held := children[r.ID]
+		delete(children, r.ID)
+		ended := api.State(r.State).Ended()
+		switch {
+		case held && !(ended && isOf(r, c)):
+			all = append(all, s.held(r, c))
+		case ended:
+			all = append(all, found{rec: r, ending: s.pastEnding(r)})
+			if held {
+				forget = append(forget, r.ID)
+			}
+		default:
+			all = append(all, s.unheld(r))
+		}
+	}
+	for _, c := range s.children {
+		if _, orphan := children[c.ID]; !orphan {
+			continue
+		}
+		if c.Exit != nil {
+			forget = append(forget, c.ID)
+			continue
+		}
+		all = append(all, s.held(s.guess(c), c))
+	}
+	return all, forget
+}
+
+func isOf(r persist.Record, c keeper.Child) bool {
+	return c.Exit != nil && r.Identity != nil && r.Identity.PID == c.PID && r.Identity.StartTime == c.StartTime
+}
+
+// held is a record whose child the keeper has, dead or alive.
+func (s survey) held(r persist.Record, c keeper.Child) found {
+	if api.State(r.State).Ended() { // written before its child was seen to live
+		r.State = string(api.StateRunning)
+	}
+	f := found{rec: r, events: []event{{kind: evFound, child: c}}}
+	if c.Exit != nil {
+		end := ending{exit: *c.Exit}
+		if e, ok := s.exit(r.ID); ok {
+			end.at = e.ExitedAt
+		}
+		f.events = append(f.events, event{kind: evExited, child: c, ending: end})
+	}
+	return f
+}
+
+// unheld is a record of something that should run and that the keeper does not
+// know.
+func (s survey) unheld(r persist.Record) found {
+	if r.Identity != nil && r.Identity.BootID == s.bootID && s.alive(*r.Identity) {
+		return found{rec: r, events: []event{{kind: evLost}}}
+	}
+	end := ending{exit: keeper.Exit{Unknown: true}}
+	if e := s.pastEnding(r); e != nil {
+		end = *e
+	}
+	return found{rec: r, events: []event{{kind: evMissing, ending: end}}}
+}
+
+// pastEnding is what exit.json says of a record's child; nil when it says
+// nothing.
+func (s survey) pastEnding(r persist.Record) *ending {
+	e, ok := s.exit(r.ID)
+	if !ok || r.Identity == nil || e.Identity != *r.Identity {
+		return nil
+	}
+	return &ending{exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, at: e.ExitedAt}
+}
+
+// takeStock gathers what there is and fills the control's table with it. It
+// runs before the control goroutine does.
+func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) error {
+	children, err := client.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list children: %w", err)
+	}
+	records, problems := h.store.Load()
+	for _, p := range problems {
+		h.log.Error("load record", "error", p)
+		h.problems = append(h.problems, p.Error())
+	}
+	s := survey{
+		bootID:   h.bootID,
+		records:  records,
+		children: children,
+		exit:     h.pastExit,
+		alive:    persist.Identity.Alive,
+		guess:    guessRecord,
+	}
+	all, forget := s.plan()
+	for _, f := range all {
+		h.place(ctx, c, client, f)
+	}
+	for _, id := range forget {
+		if err := client.Forget(ctx, id); err != nil {
+			h.log.Warn("forget child", "id", id, "error", err)
+		}
+	}
+	return nil
+}
+
+func (h *host) pastExit(id string) (persist.Exit, bool) {
+	e, ok, err := h.store.Exit(id)
+	if err != nil {
+		h.log.Warn("read exit", "id", id, "error", err)
+	}
+	return e, ok && err == nil
+}
+
+// place puts one record into the table and feeds its events.
+func (h *host) place(ctx context.Context, c *control, client keeperClient, f found) {
+	p := c.insert(f.rec, h.logPath(f.rec))
+	p.ending = f.ending
+	p.last = facts{cols: f.rec.Cols, rows: f.rec.Rows, title: f.rec.Title, bytes: sizeOf(p.logPath)}
+	if len(f.events) == 0 {
+		p.view = describe(p)
+		return
+	}
+	for _, e := range f.events {
+		if e.kind == evFound && f.rec.TTY {
+			master, err := client.Master(ctx, f.rec.ID)
+			if err != nil {
+				h.log.Error("get terminal", "id", f.rec.ID, "error", err)
+				e.kind = evLost
+			} else {
+				e.live = h.adoptSession(f.rec, e.child, master)
+			}
+		}
+		c.handle(f.rec.ID, e)
+	}
+}
+
+// guessRecord makes a record for a child whose own was lost.
+func guessRecord(c keeper.Child) persist.Record {
+	r := newRecord(c.ID, api.KindProcess)
+	if c.TTY {
+		r.Kind = string(api.KindSession)
+	}
+	r.TTY = c.TTY
+	proc := "/proc/" + strconv.Itoa(c.PID)
+	if line, err := os.ReadFile(filepath.Join(proc, "cmdline")); err == nil {
+		r.Argv = strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")
+	}
+	if len(r.Argv) == 0 || r.Argv[0] == "" {
+		r.Argv = []string{"unknown"}
+	}
+	if cwd, err := os.Readlink(filepath.Join(proc, "cwd")); err == nil {
+		r.CWD = cwd
+	}
+	r.Name = programName(r.Argv)
+	return r
+}
+
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

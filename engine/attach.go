@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+)
+
+const (
+	// frameGap is the least time between two frames to one viewer.
+	frameGap = 8 * time.Millisecond
+	// syncLimit is how long a program may hold the screen back (mode 2026).
+	syncLimit = 100 * time.Millisecond
+	// rawLead is how far a viewer of bytes may be behind before it gets a
+	// repaint instead of everything it missed.
+	rawLead = 1 << 20
+	// rawChunk is how many bytes go to a viewer in one message.
+	rawChunk = 64 << 10
+	// linesLimit bounds how many lines one answer holds.
+	linesLimit = 5000
+)
+
+// A stream is a viewer's connection; api.Viewer is one.
+type stream interface {
+	Receive() (api.Input, error)
+	Send(out api.Output) error
+}
+
+// attach serves a viewer until it leaves, the session ends or ctx does.
+func (s *session) attach(ctx context.Context, o api.AttachOptions, to stream) error {
+	if err := s.isReady(ctx); err != nil {
+		return err
+	}
+	v := newViewer(o)
+	s.viewers.add(v)
+	s.pace.touch()
+	defer func() {
+		s.viewers.remove(v)
+		s.decideSize(context.WithoutCancel(ctx))
+		s.pace.touch()
+	}()
+	s.decideSize(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // ends when the connection does, which is when attach returns
+		defer cancel()
+		s.receive(ctx, v, to)
+	}()
+	if v.raw {
+		return s.sendBytes(ctx, v, to)
+	}
+	return s.sendFrames(ctx, v, to)
+}
+
+// decideSize gives the terminal the size of the viewer that decides it.
+func (s *session) decideSize(ctx context.Context) {
+	size, ok := s.viewers.size()
+	if !ok || s.o.master == nil {
+		return
+	}
+	if err := s.resize(ctx, size.Cols, size.Rows); err != nil && ctx.Err() == nil {
+		s.o.log.Debug("resize", "id", s.o.id, "error", err)
+	}
+}
+
+// sendFrames sends what changed on the screen, at once after a pause and at
+// most every frameGap. What a viewer is too slow for is skipped.
+func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
+	f := framer{session: s, to: to}
+	for {
+		var due <-chan time.Time
+		if f.owed {
+			wait := time.Until(f.next)
+			if wait <= 0 {
+				f.owed = false
+				if err := f.send(ctx); err != nil {
+					return err
+				}
+				continue
+			}
+			due = time.After(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case r := <-v.lines:
+			if err := s.sendLines(ctx, r, to); err != nil {
+				return err
+			}
+		case <-v.dirty:
+			f.owe()
+		case <-due:
+		case <-s.over:
+			f.last = true
+			if err := f.send(ctx); err != nil {
+				return err
+			}
+			return to.Send(api.Output{Ended: &s.ended})
+		}
+	}
+}
+
+// A framer sends frames to one viewer.
+type framer struct {
+	session *session
+	to      stream
+	state   vt.Diff   // the last diff that was sent, without its lines
+	sent    time.Time // when
+	held    time.Time // since when the program holds the screen back
+	owed    bool      // a frame is to be sent
+	next    time.Time // at this time
+	last    bool      // nothing is held back any more
+}
+
+// owe makes a frame due, now or as soon as frameGap allows.
+func (f *framer) owe() {
+	if !f.owed {
+		f.owed = true
+		f.next = f.sent.Add(frameGap)
+	}
+}
+
+// send sends a frame with what changed since the last one, if anything did.
+func (f *framer) send(ctx context.Context) error {
+	var diff vt.Diff
+	err := f.session.onScreen(ctx, func(t terminal) {
+		if f.last {
+			f.session.catchUp()
+		}
+		diff = t.Diff(f.state.Seq)
+	})
+	if err != nil {
+		return err
+	}
+	if f.holdBack(diff.Modes.Sync) {
+		return nil
+	}
+	if !changed(f.state, diff) {
+		f.state.Seq = diff.Seq
+		return nil
+	}
+	frame := newFrame(diff)
+	f.state, f.state.Lines = diff, nil
+	err = f.to.Send(api.Output{Frame: &frame})
+	f.sent = time.Now()
+	return err
+}
+
+// holdBack reports whether the program draws a screen that is not to be seen
+// yet, and then asks for another look.
+func (f *framer) holdBack(sync bool) bool {
+	if !sync || f.last {
+		f.held = time.Time{}
+		return false
+	}
+	now := time.Now()
+	if f.held.IsZero() {
+		f.held = now
+	}
+	if now.Sub(f.held) >= syncLimit {
+		f.held = time.Time{}
+		return false
+	}
+	f.owed, f.next = true, f.held.Add(syncLimit)
+	return true
+}
+
+// changed reports whether a viewer that has seen state a would see anything
+// new in b.
+func changed(a, b vt.Diff) bool {
+	return b.Full || len(b.Lines) > 0 || a.Cols != b.Cols || a.Rows != b.Rows ||
+		a.Oldest != b.Oldest || a.First != b.First || a.Cursor != b.Cursor ||
+		a.Modes != b.Modes || a.Title != b.Title || a.Bells != b.Bells
+}
+
+func (s *session) sendLines(ctx context.Context, r api.LineRange, to stream) error {
+	var lines []vt.NumberedLine
+	err := s.onScreen(ctx, func(t terminal) { lines = t.Lines(r.From, min(max(r.Count, 0), linesLimit)) })
+	if err != nil {
+		return err
+	}
+	return to.Send(api.Output{Lines: newLines(lines)})
+}
+
+// sendBytes sends a repaint of the screen and then what the program writes.
+func (s *session) sendBytes(ctx context.Context, v *viewer, to stream) error {
+	v.repaint.Store(true)
+	var at int64
+	buffer := make([]byte, rawChunk)
+	for {
+		if v.repaint.Swap(false) || s.log.End()-at > rawLead {
+			var screen []byte
+			err := s.onScreen(ctx, func(t terminal) {
+				s.catchUp()
+				screen, at = t.AppendRepaint(nil), s.parsed.Load()
+			})
+			if err == nil {
+				err = to.Send(api.Output{Bytes: screen})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		n, _ := s.log.ReadAt(buffer, at)
+		if n > 0 {
+			at += int64(n)
+			if err := to.Send(api.Output{Bytes: buffer[:n:n]}); err != nil {
+				return err
+			}
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-v.dirty:
+		case r := <-v.lines:
+			if err := s.sendLines(ctx, r, to); err != nil {
+				return err
+			}
+		case <-s.over:
+			if at == s.log.End() {
+				return to.Send(api.Output{Ended: &s.ended})
+			}
+		}
+	}
+}

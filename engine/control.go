@@ -1,0 +1,373 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist"
+)
+
+// endedKept is how many ended records are kept; older ones are removed.
+const endedKept = 200
+
+// endedIdle is how long the screen of an ended process stays in memory.
+const endedIdle = time.Minute
+
+// A world is what the control loop can cause. Its methods may block; the
+// control loop calls them only from workers.
+type world interface {
+	save(r persist.Record) error
+	// spawn starts the child of a record and, for a terminal, its session.
+	spawn(ctx context.Context, r persist.Record) (keeper.Child, liveSession, error)
+	// endTree ends a child and everything that runs in its session or
+	// descends from it, and returns when nothing of it is left.
+	endTree(ctx context.Context, who persist.Identity) error
+	// lateExit looks for an exit status that nobody reported.
+	lateExit(ctx context.Context, r persist.Record) ending
+	forget(id string)
+	remove(id string) error
+}
+
+// A liveSession is the part of a session that the control loop needs. None of
+// its methods blocks.
+type liveSession interface {
+	childEnded()          // read what is left, then report evDrained
+	facts() facts         // what it shows now
+	finish(p api.Process) // tell viewers that it has ended
+	close()
+}
+
+// An ending is how a child ended.
+type ending struct {
+	exit keeper.Exit
+	at   time.Time // zero when nobody saw it
+}
+
+// A proc is all the control loop knows about one process.
+type proc struct {
+	rec      persist.Record // as wanted and as known now; State is an api.State
+	logPath  string
+	ending   *ending // set once the child has ended
+	drained  bool    // all its output has been read
+	gone     bool    // nothing that it started is left
+	killing  bool    // a worker ends its tree
+	removing bool    // a worker deletes its folder
+	live     liveSession
+	last     facts       // of a session that is no longer live
+	idle     *time.Timer // closes the session of an ended process
+
+	view    api.Process // as last announced
+	rev     int         // of rec; what is announced is what was saved at rev
+	waiters []waiter
+	jobs    []func() // disk work, one at a time and in order
+	working bool
+}
+
+func (p *proc) state() api.State { return api.State(p.rec.State) }
+
+// A waiter is a request that is answered once an announced state is as wanted.
+type waiter struct {
+	until func(api.State) bool
+	reply chan<- outcome // of 1
+}
+
+type outcome struct {
+	process api.Process
+	err     error
+}
+
+// control owns all process state. Everything but post and ask runs on its own
+// goroutine.
+type control struct {
+	world   world
+	log     *slog.Logger
+	table   table
+	procs   map[string]*proc
+	hub     hub
+	box     *mailbox
+	closing bool // everything is being ended: nothing may be started any more
+	frozen  bool // the engine is ending: nothing that is observed counts any more
+	ctx     context.Context
+	workers sync.WaitGroup
+	done    chan struct{}
+}
+
+// newControl makes a control whose table can be filled before it runs. It and
+// its workers end with ctx.
+func newControl(ctx context.Context, w world, log *slog.Logger) *control {
+	return &control{
+		ctx:   ctx,
+		world: w,
+		log:   log,
+		table: newTable(),
+		procs: make(map[string]*proc),
+		box:   newMailbox(),
+		done:  make(chan struct{}),
+	}
+}
+
+// run is the control goroutine. When its context ends it takes no more events,
+// waits for the workers and returns.
+func (c *control) run() {
+	defer close(c.done)
+	for c.ctx.Err() == nil {
+		select {
+		case <-c.ctx.Done():
+		case <-c.box.wake:
+			for _, f := range c.box.take() {
+				f()
+			}
+		}
+	}
+	c.frozen = true
+	c.hub.close()
+	c.workers.Wait()
+}
+
+// insert puts a record into the table.
+func (c *control) insert(r persist.Record, logPath string) *proc {
+	p := &proc{rec: r, logPath: logPath}
+	c.procs[r.ID] = p
+	return p
+}
+
+// post hands an event about a process to the control goroutine.
+func (c *control) post(id string, e event) {
+	c.box.post(func() { c.handle(id, e) })
+}
+
+// ask runs f on the control goroutine and gives what it returned.
+func ask[T any](ctx context.Context, c *control, f func() T) (T, error) {
+	reply := make(chan T, 1)
+	c.box.post(func() { reply <- f() })
+	var none T
+	select {
+	case v := <-reply:
+		return v, nil
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case <-c.done:
+		return none, errEnding()
+	}
+}
+
+func errEnding() error {
+	return api.Errorf(api.CodeUnavailable, "the engine is ending").WithHint("try again in a moment")
+}
+
+func (c *control) handle(id string, e event) {
+	p := c.procs[id]
+	if p == nil || c.frozen {
+		return
+	}
+	act := c.table[p.state()][e.kind]
+	if act == nil {
+		c.log.Error("event that cannot be", "id", id, "state", p.state(), "event", e.kind)
+		return
+	}
+	act(c, p, e)
+}
+
+// work runs f in a worker.
+func (c *control) work(f func()) {
+	c.workers.Go(f)
+}
+
+// onDisk queues disk work of a process behind the work that waits already.
+func (c *control) onDisk(p *proc, job func()) {
+	p.jobs = append(p.jobs, job)
+	if !p.working {
+		p.working = true
+		c.nextJob(p)
+	}
+}
+
+func (c *control) nextJob(p *proc) {
+	if len(p.jobs) == 0 {
+		p.working = false
+		return
+	}
+	job := p.jobs[0]
+	p.jobs = p.jobs[1:]
+	c.work(func() {
+		job()
+		c.box.post(func() { c.nextJob(p) })
+	})
+}
+
+// become changes the state of a process and saves it; it is announced once it
+// is on disk.
+func (c *control) become(p *proc, s api.State) {
+	c.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
+	p.rec.State = string(s)
+	c.save(p)
+}
+
+func (c *control) save(p *proc) {
+	if c.frozen {
+		return
+	}
+	p.rev++
+	rec, rev := p.rec, p.rev
+	c.onDisk(p, func() {
+		err := c.world.save(rec)
+		c.box.post(func() { c.saved(p, rev, err) })
+	})
+}
+
+// saved announces a state that is on disk now, unless a newer one follows.
+func (c *control) saved(p *proc, rev int, err error) {
+	if c.frozen || c.procs[p.rec.ID] != p {
+		return
+	}
+	if p.state() == api.StateStarting && p.rec.Identity == nil && rev == 1 {
+		c.handle(p.rec.ID, event{kind: evIntent, err: err})
+		return
+	}
+	if err != nil {
+		c.notice(fmt.Sprintf("%s: %v", p.rec.Name, err))
+	}
+	if rev == p.rev {
+		c.announce(p)
+	}
+}
+
+// announce publishes a process and answers who waited for that.
+func (c *control) announce(p *proc) {
+	p.view = describe(p)
+	c.publish(p)
+	state := p.state()
+	p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool {
+		if !w.until(state) {
+			return false
+		}
+		w.reply <- outcome{process: c.current(p)}
+		return true
+	})
+	if state.Ended() {
+		if p.live != nil {
+			p.live.finish(c.current(p))
+			c.dropIdle(p)
+		}
+		c.trimEnded()
+	}
+}
+
+func (c *control) publish(p *proc) {
+	view := c.current(p)
+	c.hub.publish(api.Event{Type: api.EventProcess, Process: &view})
+}
+
+func (c *control) notice(text string) {
+	c.log.Warn("notice", "text", text)
+	c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
+}
+
+// fail answers everybody who waits on a process with an error.
+func (p *proc) fail(err error) {
+	for _, w := range p.waiters {
+		w.reply <- outcome{err: err}
+	}
+	p.waiters = nil
+}
+
+// touched announces what a session shows, which is not on disk.
+func (c *control) touched(id string) {
+	c.box.post(func() {
+		if p := c.procs[id]; p != nil && !c.frozen && p.view.ID != "" {
+			c.publish(p)
+		}
+	})
+}
+
+// listed gives what is announced, oldest first.
+func (c *control) listed() []api.Process {
+	var all []*proc
+	for _, p := range c.procs {
+		if p.view.ID != "" {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, byAge)
+	out := make([]api.Process, len(all))
+	for i, p := range all {
+		out[i] = c.current(p)
+	}
+	return out
+}
+
+func byAge(a, b *proc) int {
+	if d := a.rec.CreatedAt.Compare(b.rec.CreatedAt); d != 0 {
+		return d
+	}
+	if a.rec.ID < b.rec.ID {
+		return -1
+	}
+	return 1
+}
+
+// dropIdle closes the session of an ended process when nobody has used it for
+// a while.
+func (c *control) dropIdle(p *proc) {
+	if p.idle != nil {
+		p.idle.Reset(endedIdle)
+		return
+	}
+	p.idle = time.AfterFunc(endedIdle, func() {
+		c.box.post(func() {
+			switch {
+			case p.live == nil || !p.state().Ended():
+			case p.live.facts().viewers > 0:
+				p.idle.Reset(endedIdle)
+			default:
+				p.close()
+			}
+		})
+	})
+}
+
+// close closes the session and keeps what it showed.
+func (p *proc) close() {
+	if p.idle != nil {
+		p.idle.Stop()
+	}
+	if p.live != nil {
+		p.last = p.live.facts()
+		p.live.close()
+		p.live = nil
+	}
+}
+
+// trimEnded removes the oldest ended records beyond endedKept.
+func (c *control) trimEnded() {
+	var ended []*proc
+	for _, p := range c.procs {
+		if p.state().Ended() {
+			ended = append(ended, p)
+		}
+	}
+	if len(ended) <= endedKept {
+		return
+	}
+	slices.SortFunc(ended, byAge)
+	for _, p := range ended[:len(ended)-endedKept] {
+		c.handle(p.rec.ID, event{kind: evRemove})
+	}
+}
+
+// running counts the processes that have a live child.
+func (c *control) running() int {
+	n := 0
+	for _, p := range c.procs {
+		if p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// enginePIDVariable tells a keeper that an engine started it and which one.
+const enginePIDVariable = "TANDEM_ENGINE_PID"
+
+// KeeperEnginePID is the EnginePID of keeper.Options: the engine that started
+// this keeper because its own had died, or 0.
+func KeeperEnginePID() int {
+	pid, err := strconv.Atoi(os.Getenv(enginePIDVariable))
+	if err != nil || pid != os.Getppid() {
+		return 0
+	}
+	return pid
+}
+
+// startKeeper runs this executable as a keeper for this engine and waits until
+// it can be connected to.
+func startKeeper(ctx context.Context, args []string, dataDir string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("start keeper: %v", err)
+	}
+	defer r.Close()
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Args[0] = "tandem"
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+dataDir, enginePIDVariable+"="+strconv.Itoa(os.Getpid()))
+	cmd.Stdout, cmd.Stderr = w, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		return fmt.Errorf("start keeper: %v", err)
+	}
+	go cmd.Wait() // it outlives this engine, or leaves no zombie
+	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	line, err := bufio.NewReader(io.LimitReader(r, 64<<10)).ReadString('\n')
+	switch line = strings.TrimSpace(line); {
+	case line == "ready":
+		return nil
+	case line != "":
+		return errors.New("start keeper: " + line)
+	}
+	return fmt.Errorf("start keeper: it said nothing: %v", err)
+}

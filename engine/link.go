@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+)
+
+// A keeperClient is what the engine needs of keeper.Client.
+type keeperClient interface {
+	PID() int
+	Ready() error
+	Start(ctx context.Context, s keeper.Spec) (keeper.Child, *os.File, error)
+	List(ctx context.Context) ([]keeper.Child, error)
+	Master(ctx context.Context, id string) (*os.File, error)
+	Adopt(ctx context.Context, child keeper.Child, dir string, master *os.File) error
+	Forget(ctx context.Context, id string) error
+	Replace(ctx context.Context, executable *os.File) error
+	Pause(ctx context.Context) error
+	Exits() <-chan keeper.Child
+	Close() error
+}
+
+const (
+	// keeperPatience is how long a start waits for a keeper while there is none.
+	keeperPatience = 5 * time.Second
+	// keeperRetry is the time between attempts to get a new keeper, at first;
+	// it doubles up to keeperRetryMost.
+	keeperRetry     = 50 * time.Millisecond
+	keeperRetryMost = 10 * time.Second
+)
+
+// A charge is a child with what a keeper needs to look after it.
+type charge struct {
+	child  keeper.Child
+	dir    string
+	master *os.File
+}
+
+// A link is the connection to whichever keeper there is. When the keeper dies
+// it gets a new one and hands it every child.
+type link struct {
+	log     *slog.Logger
+	start   func(ctx context.Context) error                 // starts a keeper process
+	dial    func(ctx context.Context) (keeperClient, error) // connects to it
+	charges func(ctx context.Context) []charge              // all children that live
+	exited  func(keeper.Child)
+	notice  func(text string)
+
+	mu     sync.Mutex
+	client keeperClient  // nil while there is none
+	up     chan struct{} // closed when client is set
+}
+
+func newLink(client keeperClient) *link {
+	l := &link{client: client, up: make(chan struct{})}
+	close(l.up)
+	return l
+}
+
+// get gives the connection, after a while if there is none at the moment.
+func (l *link) get(ctx context.Context) (keeperClient, error) {
+	ctx, cancel := context.WithTimeout(ctx, keeperPatience)
+	defer cancel()
+	for {
+		l.mu.Lock()
+		client, up := l.client, l.up
+		l.mu.Unlock()
+		if client != nil {
+			return client, nil
+		}
+		select {
+		case <-up:
+		case <-ctx.Done():
+			return nil, api.Errorf(api.CodeUnavailable, "reach keeper: it ended, and a new one has not started yet").
+				WithHint("try again; engine.log has the reason")
+		}
+	}
+}
+
+// pid is the keeper's, 0 while there is none.
+func (l *link) pid() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.client == nil {
+		return 0
+	}
+	return l.client.PID()
+}
+
+func (l *link) set(client keeperClient) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.client = client; client == nil {
+		l.up = make(chan struct{})
+	} else {
+		close(l.up)
+	}
+}
+
+// run passes exits on and replaces a keeper that died, until ctx ends.
+func (l *link) run(ctx context.Context) {
+	client := l.client
+	for ctx.Err() == nil {
+		l.passExits(ctx, client)
+		if ctx.Err() != nil {
+			return
+		}
+		client.Close()
+		l.set(nil)
+		l.notice("the keeper ended; starting another one")
+		if client = l.reconnect(ctx); client == nil {
+			return
+		}
+		l.notice("a new keeper holds all sessions")
+	}
+}
+
+func (l *link) passExits(ctx context.Context, client keeperClient) {
+	for {
+		select {
+		case child, ok := <-client.Exits():
+			if !ok {
+				return
+			}
+			l.exited(child)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// reconnect gets a new keeper, however long that takes; nil when ctx ends.
+func (l *link) reconnect(ctx context.Context) keeperClient {
+	for wait := keeperRetry; ; wait = min(2*wait, keeperRetryMost) {
+		client, err := l.renew(ctx)
+		if err == nil {
+			return client
+		}
+		l.log.Error("start keeper", "error", err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// renew starts a keeper and hands it every child. A child that it does not
+// take is not lost with it: the terminal stays open here.
+func (l *link) renew(ctx context.Context) (keeperClient, error) {
+	if err := l.start(ctx); err != nil {
+		return nil, err
+	}
+	client, err := l.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range l.charges(ctx) {
+		if err := client.Adopt(ctx, c.child, c.dir, c.master); err != nil {
+			l.log.Error("hand child to keeper", "id", c.child.ID, "error", err)
+			if errors.Is(err, keeper.ErrLost) {
+				client.Close()
+				return nil, err
+			}
+		}
+	}
+	if err := client.Ready(); err != nil {
+		client.Close()
+		return nil, err
+	}
+	l.set(client)
+	return client, nil
+}
+
+// close ends the connection; the keeper and its children go on.
+func (l *link) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.client != nil {
+		l.client.Close()
+	}
+}

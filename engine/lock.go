@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFolder makes sure that no other engine works on the data folder. The
+// kernel drops the lock when this process ends, however that happens.
+func lockFolder(dataDir string) (io.Closer, error) {
+	path := filepath.Join(dataDir, "engine.lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock data folder: %v", err)
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		pid, _ := io.ReadAll(io.LimitReader(f, 32))
+		f.Close()
+		return nil, fmt.Errorf("lock data folder %s: another engine (pid %s) works on it",
+			dataDir, strings.TrimSpace(string(pid)))
+	}
+	if err == nil {
+		err = writePID(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock data folder %s: %v", dataDir, err)
+	}
+	return f, nil
+}
+
+// writePID says who holds the lock, for people.
+func writePID(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
+}

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+)
+
+const maxName = 64 // runes
+
+// checkName refuses names that could not be shown or told from an id.
+func checkName(name string) error {
+	wrong := func(why string) error {
+		return api.Errorf(api.CodeInvalid, "name %q: %s", name, why)
+	}
+	switch {
+	case strings.TrimSpace(name) == "":
+		return wrong("it is empty")
+	case !utf8.ValidString(name):
+		return wrong("it is not UTF-8")
+	case utf8.RuneCountInString(name) > maxName:
+		return wrong(fmt.Sprintf("it is longer than %d characters", maxName))
+	case strings.IndexFunc(name, notGraphic) >= 0:
+		return wrong("it has characters that cannot be shown")
+	case isID(name):
+		return wrong("it looks like an id")
+	}
+	return nil
+}
+
+func notGraphic(r rune) bool { return !unicode.IsGraphic(r) }
+
+func isID(s string) bool {
+	return len(s) == 12 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// programName is the name of what argv starts, as it can be shown.
+func programName(argv []string) string {
+	name := strings.Map(func(r rune) rune {
+		if notGraphic(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, strings.TrimLeft(filepath.Base(argv[0]), "-"))
+	if runes := []rune(name); len(runes) > maxName-8 {
+		name = string(runes[:maxName-8])
+	}
+	if checkName(name) != nil {
+		return "program"
+	}
+	return name
+}
+
+// freeName is name, or name-2, name-3, … if something that has not ended is
+// called that.
+func (c *control) freeName(name string) string {
+	for n, free := 2, name; ; n++ {
+		if c.namedLive(free) == nil {
+			return free
+		}
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
+}
+
+func (c *control) namedLive(name string) *proc {
+	for _, p := range c.procs {
+		if p.rec.Name == name && !p.state().Ended() {
+			return p
+		}
+	}
+	return nil
+}
+
+// find resolves an id, a name or a unique prefix of an id, in this order. Of
+// several with one name the live one counts, or else the one that ended last.
+func (c *control) find(what string, kinds ...api.Kind) (*proc, error) {
+	wanted := func(p *proc) bool {
+		return p.view.ID != "" && (len(kinds) == 0 || slices.Contains(kinds, api.Kind(p.rec.Kind)))
+	}
+	if p := c.procs[what]; p != nil && wanted(p) {
+		return p, nil
+	}
+	var named *proc
+	var prefixed []*proc
+	for id, p := range c.procs {
+		if !wanted(p) {
+			continue
+		}
+		if p.rec.Name == what && (named == nil || preferred(p, named)) {
+			named = p
+		}
+		if what != "" && strings.HasPrefix(id, what) {
+			prefixed = append(prefixed, p)
+		}
+	}
+	switch {
+	case named != nil:
+		return named, nil
+	case len(prefixed) == 1:
+		return prefixed[0], nil
+	case len(prefixed) > 1:
+		return nil, errAmbiguous(what, prefixed)
+	}
+	return nil, api.Errorf(api.CodeNotFound, "find %s: no %s has this id or name", shown(what), noun(kinds)).
+		WithHint("tandem ls shows all")
+}
+
+func preferred(p, q *proc) bool {
+	if live := !p.state().Ended(); live == q.state().Ended() {
+		return live
+	}
+	return byAge(p, q) > 0
+}
+
+func errAmbiguous(what string, candidates []*proc) error {
+	slices.SortFunc(candidates, byAge)
+	var names []string
+	for _, p := range candidates {
+		names = append(names, p.rec.ID+" ("+p.rec.Name+")")
+	}
+	return api.Errorf(api.CodeAmbiguous, "find %s: several ids begin so: %s", shown(what), strings.Join(names, ", ")).
+		WithHint("give more of the id")
+}
+
+func noun(kinds []api.Kind) string {
+	if len(kinds) == 1 {
+		return string(kinds[0])
+	}
+	return "session or process"
+}
+
+// shown is a client's word as it can stand in a message.
+func shown(what string) string {
+	if runes := []rune(what); len(runes) > maxName {
+		what = string(runes[:maxName]) + "…"
+	}
+	if what == "" || strings.IndexFunc(what, notGraphic) >= 0 {
+		return fmt.Sprintf("%q", what)
+	}
+	return what
+}

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// What is wanted of a process, apart from what it does.
+const (
+	desiredRunning = "running"
+	desiredStopped = "stopped"
+)
+
+// facts are what a session shows and no record holds.
+type facts struct {
+	cols, rows int
+	title      string
+	cwd        string // from OSC 7; "" when the program told none
+	rang       bool
+	viewers    int
+	typist     string
+	bytes      int64
+}
+
+// describe makes what clients are told about a process from its record.
+func describe(p *proc) api.Process {
+	r := p.rec
+	view := api.Process{
+		ID:        r.ID,
+		Kind:      api.Kind(r.Kind),
+		Name:      r.Name,
+		State:     p.state(),
+		CWD:       r.CWD,
+		Command:   shellQuote(r.Argv),
+		Argv:      r.Argv,
+		Actor:     r.Actor,
+		LogPath:   p.logPath,
+		StartedAt: r.StartedAt,
+		Error:     r.Error,
+	}
+	if view.StartedAt.IsZero() {
+		view.StartedAt = r.CreatedAt
+	}
+	if r.Identity != nil && p.ending == nil && !view.State.Ended() {
+		view.PID = r.Identity.PID
+	}
+	if view.State.Ended() && view.State != api.StateFailed {
+		describeEnding(&view, p.ending)
+	}
+	return view
+}
+
+func describeEnding(view *api.Process, e *ending) {
+	if e == nil {
+		view.ExitUnknown = true
+		return
+	}
+	view.ExitCode = e.exit.Code
+	view.ExitSignal = e.exit.Signal
+	view.ExitUnknown = e.exit.Unknown || (e.exit.Code == nil && e.exit.Signal == "")
+	if !e.at.IsZero() {
+		at := e.at
+		view.ExitedAt = &at
+	}
+}
+
+// current is what was announced last, with what the session shows now.
+func (c *control) current(p *proc) api.Process {
+	view := p.view
+	if !p.rec.TTY {
+		return view
+	}
+	f := p.last
+	if p.live != nil {
+		f = p.live.facts()
+	}
+	if f.cwd != "" {
+		view.CWD = f.cwd
+	}
+	view.Terminal = &api.Terminal{
+		Cols: f.cols, Rows: f.rows, Title: f.title, Rang: f.rang,
+		Viewers: f.viewers, Typist: f.typist, Bytes: f.bytes,
+	}
+	return view
+}
+
+// newRecord is a record of a process that nobody has started yet.
+func newRecord(id string, kind api.Kind) persist.Record {
+	return persist.Record{
+		Schema:    persist.SchemaVersion,
+		ID:        id,
+		Kind:      string(kind),
+		Actor:     "person",
+		Desired:   desiredRunning,
+		State:     string(api.StateStarting),
+		CreatedAt: time.Now(),
+	}
+}
+
+// shellQuote writes argv as a line that a POSIX shell reads back.
+func shellQuote(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = quoteWord(a)
+	}
+	return strings.Join(words, " ")
+}
+
+func quoteWord(word string) string {
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("_-./:=,@%+", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxLead is how far the log may be ahead of the screen: enough to keep
+	// both busy, little enough that a key is echoed soon during a flood.
+	maxLead = 1 << 20
+	// readSpace is the least room in the log that a read is tried with.
+	readSpace = 16 << 10
+	// endGrace is how long the PTY of an ended child has to be silent while
+	// something else still holds it open, endLimit how long at all it is read.
+	endGrace = 50 * time.Millisecond
+	endLimit = time.Second
+	// logRetry is the time between attempts to write to a full disk.
+	logRetry = 500 * time.Millisecond
+	// hangUpRetry is the time between looks at a PTY that nothing has open
+	// while the child lives: it may open its terminal again.
+	hangUpRetry = time.Second
+)
+
+// read is the reader goroutine: it moves output from the PTY to the log until
+// the PTY is empty and its child has ended, or the session is closed.
+func (s *session) read() {
+	full := false
+	for s.waitForRoom() && s.childLives() {
+		space, err := s.log.Space(readSpace)
+		if err != nil {
+			if !s.logFull(err, &full) {
+				return
+			}
+			continue
+		}
+		full = false
+		n, err := s.o.master.Read(space)
+		s.took(n)
+		if err != nil && !s.readAgain(err) {
+			return
+		}
+	}
+	s.readRest()
+}
+
+// readRest reads what an ended child has left in the PTY. Something else may
+// still write to it: then it is read for a while, but not for ever.
+func (s *session) readRest() {
+	endBy := time.Now().Add(endLimit)
+	full := false
+	for s.waitForRoom() {
+		space, err := s.log.Space(readSpace)
+		if err != nil {
+			if !s.logFull(err, &full) {
+				return
+			}
+			continue
+		}
+		s.expectEnd()
+		n, err := s.o.master.Read(space)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			n, err = readNow(s.o.master, space)
+		}
+		s.took(n)
+		if err != nil || n == 0 || time.Now().After(endBy) {
+			if s.ctx.Err() == nil {
+				s.o.drained()
+			}
+			return
+		}
+	}
+}
+
+// readNow reads what is there. A deadline that passed before a read began does
+// not tell that there is nothing.
+func readNow(f *os.File, p []byte) (n int, err error) {
+	err = onDescriptor(f, func(fd int) (err error) {
+		n, err = unix.Read(fd, p)
+		return err
+	})
+	return max(n, 0), err
+}
+
+// took makes n bytes that were read part of the log.
+func (s *session) took(n int) {
+	if n > 0 {
+		s.log.Commit(n)
+		signal(s.grew)
+		s.viewers.rawChanged()
+	}
+}
+
+// logFull waits for room on the disk; the program waits too.
+func (s *session) logFull(err error, told *bool) bool {
+	if !*told {
+		s.o.notice("write log: " + err.Error() + "; the program waits until there is room")
+	}
+	*told = true
+	select {
+	case <-time.After(logRetry):
+		return true
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+// readAgain decides after an error while the child lives.
+func (s *session) readAgain(err error) bool {
+	switch {
+	case errors.Is(err, os.ErrClosed):
+		return false
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return true // the child ended just now
+	}
+	select { // nothing has the terminal open
+	case <-s.exited:
+		return true
+	case <-s.ctx.Done():
+		return false
+	case <-time.After(hangUpRetry):
+		return true
+	}
+}
+
+func (s *session) childLives() bool {
+	select {
+	case <-s.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// waitForRoom holds the reader back while the screen is far behind.
+func (s *session) waitForRoom() bool {
+	for s.log.End()-s.parsed.Load() > maxLead {
+		select {
+		case <-s.room:
+		case <-s.ctx.Done():
+			return false
+		}
+	}
+	return s.ctx.Err() == nil
+}
+
+// expectEnd lets a read of an ended child's PTY fail when it stays silent.
+func (s *session) expectEnd() {
+	if s.o.master != nil && s.ctx.Err() == nil {
+		s.o.master.SetReadDeadline(time.Now().Add(endGrace))
+	}
+}
+
+// interruptReader makes a read return.
+func (s *session) interruptReader() {
+	s.o.master.SetReadDeadline(time.Unix(1, 0))
+}

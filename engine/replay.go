@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"io"
+	"slices"
+	"sync"
+
+	"tandem/engine/vt"
+	"tandem/persist"
+)
+
+const (
+	// parseChunk is how much output is shown at a time; requests to the screen
+	// are answered in between.
+	parseChunk = 32 << 10
+	// checkpointGap is the least output between two checkpoints.
+	checkpointGap = 2 << 20
+	// replayLeast is the output that a replay shows at least, so that the
+	// scrollback is there as well.
+	replayLeast = 1 << 20
+	// replayMost bounds a replay when there are no checkpoints.
+	replayMost = 8 << 20
+)
+
+// newChunks makes a pool of buffers for copies of the log; sessions hold one
+// only while they show what is in it.
+func newChunks() *sync.Pool {
+	return &sync.Pool{New: func() any { return new([parseChunk]byte) }}
+}
+
+// prepare opens the log and brings the screen to where the log ends.
+func (s *session) prepare() error {
+	log, err := s.o.open()
+	if err != nil {
+		return err
+	}
+	s.log = log
+	if log.End() == 0 {
+		return s.replay()
+	}
+	select {
+	case s.o.replays <- struct{}{}:
+		defer func() { <-s.o.replays }()
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
+	return s.replay()
+}
+
+// replay shows the tail of the log, from a checkpoint on if there is one, with
+// the sizes that the terminal had. Nothing is answered and nothing announced.
+func (s *session) replay() error {
+	sizes, err := s.o.journal.ReadResizes(s.o.id)
+	if err != nil {
+		return err
+	}
+	checkpoints, err := s.o.journal.ReadCheckpoints(s.o.id)
+	if err != nil {
+		s.o.log.Warn("read checkpoints", "id", s.o.id, "error", err)
+	}
+	start, end := s.log.Start(), s.log.End()
+	from := chooseCheckpoint(checkpoints, start, end)
+	if from.Cols == 0 {
+		from.Cols, from.Rows = s.o.cols, s.o.rows
+		if i := lastSize(sizes, from.Offset); i >= 0 {
+			from.Cols, from.Rows = sizes[i].Cols, sizes[i].Rows
+		}
+	}
+	s.term = s.o.terminal(vt.Options{Cols: from.Cols, Rows: from.Rows, Reply: s.input.reply, Event: s.event})
+	s.term.SetReplies(false)
+	s.term.Write(from.Repaint)
+	s.parsed.Store(from.Offset)
+	s.saved = from.Offset
+	for _, size := range sizes[lastSize(sizes, from.Offset-1)+1:] {
+		s.replayTo(min(size.Offset, end))
+		s.term.Resize(size.Cols, size.Rows)
+	}
+	s.replayTo(end)
+	s.term.SetReplies(true)
+	s.adoptSize()
+	s.noteReplayed()
+	return s.ctx.Err()
+}
+
+func (s *session) replayTo(end int64) {
+	for s.ctx.Err() == nil && s.feed(end, parseChunk) {
+	}
+}
+
+// chooseCheckpoint gives where a replay starts: at the newest checkpoint that
+// leaves enough output for a scrollback, or with an empty screen.
+func chooseCheckpoint(newestFirst []persist.Checkpoint, start, end int64) persist.Checkpoint {
+	for _, c := range newestFirst {
+		if c.Offset >= start && c.Offset <= end-replayLeast {
+			return c
+		}
+	}
+	return persist.Checkpoint{Offset: max(start, end-replayMost)}
+}
+
+// lastSize is the index of the size that holds at an offset, -1 if none does.
+func lastSize(sizes []persist.Resize, offset int64) int {
+	i, _ := slices.BinarySearchFunc(sizes, offset+1, func(r persist.Resize, o int64) int {
+		return int(min(1, max(-1, r.Offset-o)))
+	})
+	return i - 1
+}
+
+// adoptSize takes the size that the PTY has, should the journal tell another.
+func (s *session) adoptSize() {
+	if s.o.master == nil {
+		return
+	}
+	cols, rows, err := ptySize(s.o.master)
+	if err != nil || cols == 0 || rows == 0 {
+		return
+	}
+	if c, r := s.term.Size(); c != cols || r != rows {
+		s.setScreenSize(cols, rows)
+	}
+}
+
+// noteReplayed takes over what a replay does not announce.
+func (s *session) noteReplayed() {
+	s.noteScreen()
+	cols, rows := s.term.Size()
+	s.mu.Lock()
+	s.known.cols, s.known.rows = cols, rows
+	s.known.title = s.term.Title()
+	s.mu.Unlock()
+	s.pace.touch()
+}
+
+// feed shows at most n bytes of the log before end and reports whether there
+// is more.
+func (s *session) feed(end int64, n int) bool {
+	at := s.parsed.Load()
+	n = int(min(int64(n), end-at))
+	if n <= 0 {
+		return false
+	}
+	buffer := s.o.chunks.Get().(*[parseChunk]byte)
+	defer s.o.chunks.Put(buffer)
+	n, err := s.log.ReadAt(buffer[:n], at)
+	if n == 0 && err != nil && err != io.EOF {
+		s.o.log.Error("read log", "id", s.o.id, "offset", at, "error", err)
+		s.parsed.Store(end)
+		return false
+	}
+	s.term.Write(buffer[:n])
+	s.parsed.Store(at + int64(n))
+	return n > 0 && at+int64(n) < end
+}
+
+// maybeCheckpoint saves the screen once in a while, one save at a time.
+func (s *session) maybeCheckpoint() {
+	at := s.parsed.Load()
+	if at-s.saved < checkpointGap || !s.saving.CompareAndSwap(false, true) {
+		return
+	}
+	s.saved = at
+	cols, rows := s.term.Size()
+	c := persist.Checkpoint{Offset: at, Cols: cols, Rows: rows, Repaint: s.term.AppendRepaint(nil)}
+	s.reader.Go(func() {
+		defer s.saving.Store(false)
+		if err := s.o.journal.SaveCheckpoint(s.o.id, c); err != nil {
+			s.o.log.Warn("save checkpoint", "id", s.o.id, "error", err)
+		}
+	})
+}

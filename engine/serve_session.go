@@ -1,0 +1,384 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/persist"
+)
+
+const (
+	defaultCols, defaultRows = 80, 24
+
+	readDefault = 64 << 10
+	readMost    = 1 << 20
+
+	scrollbackMost = 100_000
+)
+
+func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	rec, err := h.recordOf(in)
+	if err != nil {
+		return api.Process{}, err
+	}
+	reply := make(chan outcome, 1)
+	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), in.Name != "", reply) })
+	if err != nil {
+		return api.Process{}, err
+	}
+	if refused != nil {
+		return api.Process{}, refused
+	}
+	return await(ctx, h.control, reply)
+}
+
+// recordOf checks what a client asks to start and makes a record of it.
+func (h *host) recordOf(in api.SessionStartInput) (persist.Record, error) {
+	none := persist.Record{}
+	id, err := h.store.NewID()
+	if err != nil {
+		return none, api.Errorf(api.CodeUnavailable, "start session: %v", err)
+	}
+	r := newRecord(id, api.KindSession)
+	r.TTY = true
+	if r.Argv = in.Command; len(r.Argv) == 0 {
+		r.Argv = h.shell()
+	}
+	if r.Argv[0] == "" {
+		return none, api.Errorf(api.CodeInvalid, "start session: the program's name is empty")
+	}
+	if r.CWD, err = workingFolder(in.CWD); err != nil {
+		return none, err
+	}
+	if r.Name = in.Name; r.Name == "" {
+		r.Name = programName(r.Argv)
+	}
+	if err := checkName(r.Name); err != nil {
+		return none, err
+	}
+	if r.Cols, r.Rows, err = startSize(in.Cols, in.Rows); err != nil {
+		return none, err
+	}
+	if in.Actor != "" {
+		r.Actor = in.Actor
+	}
+	if checkName(r.Actor) != nil {
+		return none, api.Errorf(api.CodeInvalid, "start session: actor %q is no name", shown(r.Actor))
+	}
+	r.Env = in.Env
+	return r, checkEnv(in.Env)
+}
+
+// workingFolder checks where a program is to be started.
+func workingFolder(path string) (string, error) {
+	if path == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "/", nil
+		}
+		path = home
+		if _, err := os.Stat(path); err != nil {
+			return "/", nil
+		}
+	}
+	if !filepath.IsAbs(path) {
+		return "", api.Errorf(api.CodeInvalid, "start in %s: the path is not absolute", shown(path))
+	}
+	path = filepath.Clean(path)
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", shown(path), cause(err))
+	}
+	if !info.IsDir() {
+		return "", api.Errorf(api.CodeInvalid, "start in %s: it is not a directory", shown(path))
+	}
+	return path, nil
+}
+
+// cause strips the call and path off an error, for messages that name them.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+func startSize(cols, rows int) (int, int, error) {
+	if cols == 0 {
+		cols = defaultCols
+	}
+	if rows == 0 {
+		rows = defaultRows
+	}
+	return cols, rows, checkSize(cols, rows)
+}
+
+func checkSize(cols, rows int) error {
+	if cols != clampSide(cols) || rows != clampSide(rows) {
+		return api.Errorf(api.CodeInvalid, "size %dx%d: both sides must be 1 to %d", cols, rows, maxSide)
+	}
+	return nil
+}
+
+func checkEnv(env map[string]string) error {
+	for name, value := range env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+			return api.Errorf(api.CodeInvalid, "environment variable %s: it cannot be set", shown(name))
+		}
+	}
+	return nil
+}
+
+// start puts a new record into the table. reply is answered when it runs, has
+// ended already, or could not be started.
+func (c *control) start(r persist.Record, logPath string, named bool, reply chan<- outcome) error {
+	switch other := c.namedLive(r.Name); {
+	case c.closing:
+		return errEnding()
+	case other != nil && named:
+		return api.Errorf(api.CodeConflict, "start session: %s %s is called %s already", other.rec.Kind, other.rec.ID, r.Name).
+			WithHint("choose another name")
+	}
+	r.Name = c.freeName(r.Name)
+	p := c.insert(r, logPath)
+	p.waiters = append(p.waiters, waiter{until: hasStarted, reply: reply})
+	c.save(p)
+	return nil
+}
+
+func hasStarted(s api.State) bool { return s != api.StateStarting }
+
+func (h *host) sessionList(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
+	all, err := ask(ctx, h.control, h.control.listed)
+	sessions := []api.Process{}
+	for _, p := range all {
+		if p.Kind == api.KindSession {
+			sessions = append(sessions, p)
+		}
+	}
+	return api.SessionListOutput{Sessions: sessions}, err
+}
+
+// withProc finds a process and runs f on it, on the control goroutine.
+func withProc(ctx context.Context, h *host, id string, f func(p *proc) error, kinds ...api.Kind) error {
+	failed, err := ask(ctx, h.control, func() error {
+		p, err := h.control.find(id, kinds...)
+		if err != nil {
+			return err
+		}
+		return f(p)
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}
+
+func (h *host) sessionGet(ctx context.Context, in api.IDInput) (view api.Process, err error) {
+	err = withProc(ctx, h, in.ID, func(p *proc) error {
+		view = h.control.current(p)
+		return nil
+	}, api.KindSession)
+	return view, err
+}
+
+// sessionOf finds a session; that of a program that has ended is made anew from
+// its log if need be.
+func (h *host) sessionOf(ctx context.Context, id string) (s *session, view api.Process, err error) {
+	err = withProc(ctx, h, id, func(p *proc) error {
+		if p.live == nil && !p.state().Ended() {
+			return api.Errorf(api.CodeUnavailable, "use session %s: its terminal is not there", p.rec.Name)
+		}
+		view = h.control.current(p)
+		if p.live == nil {
+			revived := h.revive(p.rec)
+			revived.finish(view)
+			p.live = revived
+		}
+		if p.state().Ended() {
+			h.control.dropIdle(p)
+		}
+		s = p.live.(*session)
+		return nil
+	}, api.KindSession)
+	return s, view, err
+}
+
+func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.Empty, error) {
+	typed := make([]keys.Key, len(in.Keys))
+	for i, name := range in.Keys {
+		k, err := keys.Parse(name)
+		if err != nil {
+			return api.Empty{}, api.Errorf(api.CodeInvalid, "type key %s: %v", shown(name), err)
+		}
+		typed[i] = k
+	}
+	s, view, err := h.sessionOf(ctx, in.ID)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	if view.State.Ended() {
+		return api.Empty{}, api.Errorf(api.CodeEnded, "type into %s: it has ended", view.Name)
+	}
+	if err := s.isReady(ctx); err != nil {
+		return api.Empty{}, err
+	}
+	modes := keyModes(*s.modes.Load())
+	p := []byte(in.Text)
+	for _, k := range typed {
+		p = keys.Encode(p, k, modes)
+	}
+	if in.Paste != "" {
+		p = keys.EncodePaste(p, in.Paste, modes)
+	}
+	return api.Empty{}, s.input.write(ctx, p)
+}
+
+func (h *host) sessionRead(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
+	s, view, err := h.sessionOf(ctx, in.ID)
+	if err == nil {
+		err = s.isReady(ctx)
+	}
+	if err != nil {
+		return api.SessionReadOutput{}, err
+	}
+	most := in.Max
+	if most <= 0 {
+		most = readDefault
+	}
+	out, err := readLog(s.log, in.Since, min(most, readMost), view.State.Ended())
+	out.State = view.State
+	return out, err
+}
+
+// readLog reads up to most bytes as text. A character that is not complete yet
+// is left for the next call, unless nothing more comes.
+func readLog(log sessionLog, since int64, most int, ended bool) (api.SessionReadOutput, error) {
+	start, end := log.Start(), log.End()
+	if since < 0 {
+		since = max(0, end+since)
+	}
+	since = min(since, end)
+	from := max(since, start)
+	p := make([]byte, min(int64(most), end-from))
+	n, err := log.ReadAt(p, from)
+	if n == 0 && len(p) > 0 {
+		return api.SessionReadOutput{}, api.Errorf(api.CodeInternal, "read log: %v", err)
+	}
+	p = p[:n]
+	if !(ended && from+int64(n) == end) {
+		p = p[:wholeRunes(p)]
+	}
+	return api.SessionReadOutput{
+		Data:       strings.ToValidUTF8(string(p), "\uFFFD"),
+		NextCursor: from + int64(len(p)),
+		Dropped:    from - since,
+	}, nil
+}
+
+// wholeRunes is the length of p without an incomplete character at its end; at
+// least one byte, so that a reader gets on.
+func wholeRunes(p []byte) int {
+	for back := 1; back <= min(utf8.UTFMax-1, len(p)-1); back++ {
+		if at := len(p) - back; utf8.RuneStart(p[at]) {
+			if !utf8.FullRune(p[at:]) {
+				return at
+			}
+			break
+		}
+	}
+	return len(p)
+}
+
+func (h *host) sessionScreen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {
+	s, view, err := h.sessionOf(ctx, in.ID)
+	if err != nil {
+		return api.Screen{}, err
+	}
+	var screen api.Screen
+	err = s.onScreen(ctx, func(t terminal) {
+		s.catchUp()
+		screen = screenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
+	})
+	screen.State = view.State
+	return screen, err
+}
+
+func (h *host) sessionResize(ctx context.Context, in api.SessionResizeInput) (api.Empty, error) {
+	if err := checkSize(in.Cols, in.Rows); err != nil {
+		return api.Empty{}, err
+	}
+	s, view, err := h.sessionOf(ctx, in.ID)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	if view.State.Ended() {
+		return api.Empty{}, api.Errorf(api.CodeEnded, "resize %s: it has ended", view.Name)
+	}
+	return api.Empty{}, s.resize(ctx, in.Cols, in.Rows)
+}
+
+func (h *host) sessionRename(ctx context.Context, in api.SessionRenameInput) (api.Process, error) {
+	if err := checkName(in.Name); err != nil {
+		return api.Process{}, err
+	}
+	reply := make(chan outcome, 1)
+	err := withProc(ctx, h, in.ID, func(p *proc) error {
+		if other := h.control.namedLive(in.Name); other != nil && other != p && !p.state().Ended() {
+			return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, in.Name)
+		}
+		p.rec.Name = in.Name
+		p.waiters = append(p.waiters, waiter{until: always, reply: reply})
+		h.control.save(p)
+		return nil
+	}, api.KindSession)
+	if err != nil {
+		return api.Process{}, err
+	}
+	return await(ctx, h.control, reply)
+}
+
+func always(api.State) bool { return true }
+
+func (h *host) sessionKill(ctx context.Context, in api.IDInput) (api.Process, error) {
+	return h.request(ctx, in.ID, evStop, api.KindSession)
+}
+
+func (h *host) processRemove(ctx context.Context, in api.IDInput) (api.Empty, error) {
+	_, err := h.request(ctx, in.ID, evRemove)
+	return api.Empty{}, err
+}
+
+// request feeds an event that is answered.
+func (h *host) request(ctx context.Context, id string, kind eventKind, kinds ...api.Kind) (api.Process, error) {
+	reply := make(chan outcome, 1)
+	err := withProc(ctx, h, id, func(p *proc) error {
+		h.control.handle(p.rec.ID, event{kind: kind, reply: reply})
+		return nil
+	}, kinds...)
+	if err != nil {
+		return api.Process{}, err
+	}
+	return await(ctx, h.control, reply)
+}
+
+// attach serves session.attach.
+func (h *host) attach(ctx context.Context, o api.AttachOptions, v *api.Viewer) error {
+	s, view, err := h.sessionOf(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	if o.Raw && view.State.Ended() {
+		return api.Errorf(api.CodeEnded, "attach to %s: it has ended", view.Name).
+			WithHint("tandem screen shows its last screen")
+	}
+	return s.attach(ctx, o, v)
+}

@@ -1,0 +1,341 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+	"tandem/persist"
+)
+
+// A terminal is what a session needs of vt.Terminal.
+type terminal interface {
+	Write(p []byte) (int, error)
+	Resize(cols, rows int)
+	SetReplies(on bool)
+	Size() (cols, rows int)
+	Cursor() vt.Cursor
+	Modes() vt.Modes
+	Title() string
+	Diff(since uint64) vt.Diff
+	Lines(from int64, n int) []vt.NumberedLine
+	Bounds() (oldest, first, end int64)
+	AppendRepaint(dst []byte) []byte
+}
+
+// A sessionLog is what a session needs of persist.Log.
+type sessionLog interface {
+	Space(min int) ([]byte, error)
+	Commit(n int)
+	Start() int64
+	End() int64
+	ReadAt(p []byte, off int64) (int, error)
+	Close() error
+}
+
+// A journal is what a session needs of persist.Store.
+type journal interface {
+	AppendResize(id string, r persist.Resize) error
+	ReadResizes(id string) ([]persist.Resize, error)
+	SaveCheckpoint(id string, c persist.Checkpoint) error
+	ReadCheckpoints(id string) ([]persist.Checkpoint, error)
+}
+
+// sessionOptions say what a session is made of. What they open and call may
+// block; it is called from the session's goroutines.
+type sessionOptions struct {
+	id         string
+	master     *os.File // non-blocking; nil when the program has ended
+	cols, rows int      // used when the journal tells no size
+	open       func() (sessionLog, error)
+	journal    journal
+	terminal   func(vt.Options) terminal
+	replays    chan struct{} // a token is held during a replay
+	chunks     *sync.Pool    // see newChunks
+	log        *slog.Logger
+
+	drained func()            // all output has been read
+	touched func()            // facts have changed; at most 10 times a second
+	notice  func(text string) // something a person should read
+}
+
+// A session is one terminal: its log, its screen and its viewers. The reader
+// goroutine moves output from the PTY to the log; the screen goroutine follows
+// the log, owns the emulator and runs what is asked of it.
+type session struct {
+	o       sessionOptions
+	viewers viewerSet
+	pace    *pacer
+
+	ready  chan struct{} // closed when the screen is as the log says
+	failed error         // set before ready is closed
+	log    sessionLog    // likewise
+	term   terminal      // owned by the screen goroutine
+
+	asks   chan func()
+	grew   chan struct{} // of 1: the log has grown
+	room   chan struct{} // of 1: the screen has caught up a bit
+	parsed atomic.Int64  // how much of the log the screen shows
+	modes  atomic.Pointer[vt.Modes]
+	input  *input
+	saving atomic.Bool // a checkpoint is being written
+	saved  int64       // offset of the last checkpoint
+
+	mu    sync.Mutex
+	known facts // all but bytes and what viewers knows
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	exited chan struct{} // closed when the child has ended
+	over   chan struct{} // closed when the end has been announced
+	ended  api.Process   // set before over is closed
+	once   struct{ exited, over sync.Once }
+	reader sync.WaitGroup
+	closed chan struct{} // closed when nothing of the session runs any more
+}
+
+// startSession starts the goroutines of a session and returns at once. done is
+// called when the last of them has ended.
+func startSession(o sessionOptions, done func()) *session {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &session{
+		o:      o,
+		ready:  make(chan struct{}),
+		asks:   make(chan func()),
+		grew:   make(chan struct{}, 1),
+		room:   make(chan struct{}, 1),
+		ctx:    ctx,
+		cancel: cancel,
+		exited: make(chan struct{}),
+		over:   make(chan struct{}),
+		closed: make(chan struct{}),
+		known:  facts{cols: o.cols, rows: o.rows},
+	}
+	s.modes.Store(&vt.Modes{})
+	s.pace = newPacer(o.touched)
+	s.input = newInput(o.master)
+	if o.master == nil {
+		s.once.exited.Do(func() { close(s.exited) })
+	}
+	go func() {
+		defer done()
+		s.run()
+	}()
+	return s
+}
+
+// run is the screen goroutine.
+func (s *session) run() {
+	defer close(s.closed)
+	defer s.release()
+	if err := s.prepare(); err != nil {
+		if s.ctx.Err() == nil {
+			s.o.notice("open log: " + err.Error())
+		}
+		s.failed = err
+		close(s.ready)
+		s.reportDrainedWithout()
+		return
+	}
+	close(s.ready)
+	if s.o.master != nil {
+		s.reader.Go(s.read)
+	}
+	for {
+		select {
+		case ask := <-s.asks:
+			ask()
+		case <-s.grew:
+			s.parse()
+		case <-s.over:
+			s.hangUp()
+			s.serveEnded()
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// serveEnded answers what is asked of the screen of a program that has ended.
+func (s *session) serveEnded() {
+	for {
+		select {
+		case ask := <-s.asks:
+			ask()
+		case <-s.grew:
+			s.parse()
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// reportDrainedWithout stands in for a reader when there is no log to read
+// into: the child may go on, its output waits in the PTY.
+func (s *session) reportDrainedWithout() {
+	if s.o.master == nil {
+		<-s.ctx.Done()
+		return
+	}
+	select {
+	case <-s.exited:
+		s.o.drained()
+	case <-s.ctx.Done():
+	}
+	<-s.ctx.Done()
+}
+
+// release ends the reader and closes what the session holds.
+func (s *session) release() {
+	s.cancel()
+	s.pace.stop()
+	s.hangUp()
+	if s.log != nil {
+		if err := s.log.Close(); err != nil {
+			s.o.log.Warn("close log", "id", s.o.id, "error", err)
+		}
+	}
+}
+
+// hangUp closes the PTY master; the keeper may hold another duplicate.
+func (s *session) hangUp() {
+	s.input.close()
+	if s.o.master != nil {
+		s.o.master.Close()
+	}
+	s.reader.Wait()
+}
+
+// parse shows a piece of what the log has grown by.
+func (s *session) parse() {
+	if s.feed(s.log.End(), parseChunk) {
+		signal(s.grew)
+	}
+	signal(s.room)
+	s.noteScreen()
+	s.viewers.frameChanged()
+	s.maybeCheckpoint()
+}
+
+// catchUp shows everything that the log holds now.
+func (s *session) catchUp() {
+	end := s.log.End()
+	if s.parsed.Load() < end {
+		for s.feed(end, parseChunk) {
+		}
+		signal(s.room)
+		s.noteScreen()
+		s.viewers.frameChanged()
+	}
+}
+
+// noteScreen publishes the modes for the goroutines that encode input.
+func (s *session) noteScreen() {
+	if modes := s.term.Modes(); modes != *s.modes.Load() {
+		s.modes.Store(&modes)
+	}
+}
+
+// onScreen runs f on the screen goroutine once the screen is ready, and waits
+// for it.
+func (s *session) onScreen(ctx context.Context, f func(t terminal)) error {
+	if err := s.isReady(ctx); err != nil {
+		return err
+	}
+	ran := make(chan struct{})
+	select {
+	case s.asks <- func() { f(s.term); close(ran) }:
+		<-ran
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.closed:
+		return errEnding()
+	}
+}
+
+func (s *session) isReady(ctx context.Context) error {
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if s.failed != nil {
+		return api.Errorf(api.CodeUnavailable, "open log: %v", s.failed)
+	}
+	return nil
+}
+
+// event takes what the program tells beyond the screen; called from Write.
+func (s *session) event(e vt.Event) {
+	s.mu.Lock()
+	before := s.known
+	switch e := e.(type) {
+	case vt.TitleEvent:
+		s.known.title = e.Title
+	case vt.BellEvent:
+		s.known.rang = true
+	case vt.CWDEvent:
+		s.known.cwd = e.Path
+	}
+	changed := before != s.known
+	s.mu.Unlock()
+	if changed {
+		s.pace.touch()
+	}
+}
+
+func (s *session) facts() facts {
+	s.mu.Lock()
+	f := s.known
+	s.mu.Unlock()
+	f.viewers, f.typist = s.viewers.count()
+	select {
+	case <-s.ready:
+		if s.log != nil {
+			f.bytes = s.log.End()
+		}
+	default:
+	}
+	return f
+}
+
+func (s *session) setCWD(path string) {
+	s.mu.Lock()
+	s.known.cwd = path
+	s.mu.Unlock()
+}
+
+func (s *session) childEnded() {
+	s.once.exited.Do(func() {
+		close(s.exited)
+		s.expectEnd()
+	})
+}
+
+func (s *session) finish(p api.Process) {
+	s.once.over.Do(func() {
+		s.ended = p
+		close(s.over)
+	})
+}
+
+func (s *session) close() {
+	s.cancel()
+	if s.o.master != nil {
+		s.interruptReader()
+	}
+}
+
+// signal sets a flag that somebody waits for; it never blocks.
+func signal(flag chan struct{}) {
+	select {
+	case flag <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"tandem/engine/api"
+)
+
+// A viewer is one client attached to a session.
+type viewer struct {
+	client   string
+	raw      bool
+	readOnly bool
+	dirty    chan struct{} // of 1: there is something to send
+	lines    chan api.LineRange
+	repaint  atomic.Bool // raw: what follows makes sense only after a repaint
+
+	size  api.Size // guarded by the set's mutex
+	typed int64    // when it typed last; 0 if never
+}
+
+func newViewer(o api.AttachOptions) *viewer {
+	v := &viewer{
+		client:   o.Client,
+		raw:      o.Raw,
+		readOnly: o.ReadOnly,
+		dirty:    make(chan struct{}, 1),
+		lines:    make(chan api.LineRange, 4),
+		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
+	}
+	signal(v.dirty)
+	return v
+}
+
+// A viewerSet is who is attached to one session, in order of arrival. Its
+// zero value is empty.
+type viewerSet struct {
+	mu     sync.Mutex
+	all    []*viewer // replaced, never changed
+	clock  int64
+	typist atomic.Pointer[viewer] // who typed last
+
+	list atomic.Pointer[[]*viewer] // all, for those who must not wait
+}
+
+func (set *viewerSet) add(v *viewer) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.replace(append(slices.Clone(set.all), v))
+}
+
+func (set *viewerSet) remove(v *viewer) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.replace(slices.DeleteFunc(slices.Clone(set.all), func(w *viewer) bool { return w == v }))
+	set.typist.CompareAndSwap(v, nil)
+}
+
+func (set *viewerSet) replace(all []*viewer) {
+	set.all = all
+	set.list.Store(&all)
+}
+
+// typed notes that v typed; news is whether somebody else did before.
+func (set *viewerSet) typed(v *viewer) (news bool) {
+	if set.typist.Load() == v {
+		return false
+	}
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.clock++
+	v.typed = set.clock
+	set.typist.Store(v)
+	return true
+}
+
+func (set *viewerSet) setSize(v *viewer, size api.Size) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	v.size = size
+}
+
+// size is that of the viewer that typed last, or else of the first; ok is false
+// when no viewer decides. Who only reads has no say.
+func (set *viewerSet) size() (size api.Size, ok bool) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	var decider *viewer
+	for _, v := range set.all {
+		if v.readOnly || v.size.Cols <= 0 || v.size.Rows <= 0 {
+			continue
+		}
+		if decider == nil || v.typed > decider.typed {
+			decider = v
+		}
+	}
+	if decider == nil {
+		return api.Size{}, false
+	}
+	return decider.size, true
+}
+
+func (set *viewerSet) count() (n int, typist string) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	if v := set.typist.Load(); v != nil {
+		typist = v.client
+	}
+	return len(set.all), typist
+}
+
+// frameChanged tells viewers of frames that the screen has changed.
+func (set *viewerSet) frameChanged() { set.mark(false) }
+
+// rawChanged tells viewers of bytes that the log has grown.
+func (set *viewerSet) rawChanged() { set.mark(true) }
+
+func (set *viewerSet) mark(raw bool) {
+	all := set.list.Load()
+	if all == nil {
+		return
+	}
+	for _, v := range *all {
+		if v.raw == raw {
+			signal(v.dirty)
+		}
+	}
+}
+
+// repaint makes viewers of bytes start anew from the screen.
+func (set *viewerSet) repaint() {
+	all := set.list.Load()
+	if all == nil {
+		return
+	}
+	for _, v := range *all {
+		if v.raw {
+			v.repaint.Store(true)
+			signal(v.dirty)
+		}
+	}
+}
