@@ -24,6 +24,8 @@ func detach(o Options, r *readiness) error {
 	}
 	// Fails for the leader of a group, whom its parent has put there on purpose.
 	_, _ = unix.Setsid()
+	// Started through /proc/self/exe it would be called exe.
+	_ = os.WriteFile("/proc/self/comm", []byte("tandem-keeper"), 0)
 	if err := os.Chdir("/"); err != nil {
 		return fmt.Errorf("change to /: %w", err)
 	}

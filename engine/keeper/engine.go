@@ -139,14 +139,14 @@ func (e *engine) forgetAnnounced() {
 // engineFailed decides what follows when no engine lives any more.
 func (k *keeper) engineFailed(how Exit, reason error) {
 	e := &k.engine
-	wasReady := e.ready
+	wasWanted, wasReady := e.replacing || e.paused, e.ready
 	e.ready = false
 	delay := e.nextDelay(wasReady, how, time.Now())
 	if e.paused {
 		k.finishIfIdle()
 		return
 	}
-	if !wasReady && !e.program.rollBack() && !e.excused(how) {
+	if !wasWanted && !wasReady && !e.program.rollBack() && !e.excused(how) {
 		k.failWaiting(reason)
 		if !e.everReady && len(k.byPID) == 0 {
 			k.err = reason

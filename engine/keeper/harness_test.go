@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 )
 
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	}
 	var err error
 	switch os.Args[1] {
@@ -56,58 +56,12 @@ func keeperProgram(args []string) error {
 	return Main(context.Background(), o, os.NewFile(3, "ready"))
 }
 
-// engineProgramOf is a tiny engine. Arguments: mode, socket, journal. It adds one
-// line with its pid to the journal each time it runs.
-func engineProgramOf(args []string) error {
-	mode, socket, journal := args[0], args[1], args[2]
-	term := make(chan os.Signal, 1)
-	signal.Notify(term, syscall.SIGTERM)
-	if mode == "fail" {
-		note(journal, "failed")
-		fmt.Println("some output")
-		return fmt.Errorf("engine: no luck today")
-	}
-	c, err := Dial(context.Background(), socket)
-	if err != nil {
-		return err
-	}
-	if err := c.Ready(); err != nil {
-		return err
-	}
-	note(journal, strconv.Itoa(os.Getpid()))
-	if mode == "hangup" {
-		c.Close()
-		note(journal, "hung up")
-	}
-	if mode == "stubborn" {
-		select {}
-	}
-	<-term
-	if mode == "pause" {
-		if err := c.Pause(context.Background()); err != nil {
-			return err
-		}
-	}
-	note(journal, "stopped")
-	return nil
-}
-
-func note(journal, line string) {
-	f, err := os.OpenFile(journal, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		panic(err)
-	}
-	defer f.Close()
-	fmt.Fprintln(f, line)
-}
-
 // A rig is one data folder with its keepers.
 type rig struct {
 	t       testing.TB
 	dir     string
 	socket  string
-	journal string
-	signals []string // env(1) options for the keeper's start
+	journal string // of the fake engines
 }
 
 func newRig(t testing.TB) *rig {
@@ -116,8 +70,64 @@ func newRig(t testing.TB) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	before := openFDs(t)
+	t.Cleanup(func() {
+		reapOrphans(t)
+		if after := openFDs(t); after > before {
+			t.Errorf("%d descriptors were left open", after-before)
+		}
+		os.RemoveAll(dir)
+	})
 	return &rig{t: t, dir: dir, socket: filepath.Join(dir, "keeper.sock"), journal: filepath.Join(dir, "journal")}
+}
+
+func openFDs(t testing.TB) int {
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names)
+}
+
+// reapOrphans ends and collects what tests left when they killed a keeper, and
+// what those leave in turn.
+func reapOrphans(t testing.TB) {
+	for pids := ownChildren(t); len(pids) > 0; pids = ownChildren(t) {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			collect(pid)
+		}
+	}
+}
+
+func ownChildren(t testing.TB) (pids []int) {
+	tasks, err := filepath.Glob("/proc/self/task/*/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		b, _ := os.ReadFile(task)
+		for _, field := range strings.Fields(string(b)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+func threadsOf(t testing.TB, pid int) int {
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(threads)
+}
+
+// collect reaps an orphan that came to the test.
+func collect(pid int) (ws syscall.WaitStatus) {
+	_, _ = syscall.Wait4(pid, &ws, 0, nil)
+	return ws
 }
 
 // A running keeper process.
@@ -201,7 +211,10 @@ func (r *rig) dial() *Client {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.t.Cleanup(func() { r.sweep(c); c.Close() })
+	r.t.Cleanup(func() {
+		r.sweep(c)
+		c.Close()
+	})
 	return c
 }
 

@@ -1,0 +1,166 @@
+package keeper
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// engineProgramOf is a tiny engine that the test tells what to do. Arguments:
+// mode, socket, journal. It adds one line with its pid to the journal each time
+// it is ready.
+func engineProgramOf(args []string) error {
+	mode, socket, journal := args[0], args[1], args[2]
+	switch mode {
+	case "fail":
+		note(journal, "failed")
+		fmt.Println("some output")
+		return fmt.Errorf("engine: no luck today")
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+	}
+	c, err := Dial(context.Background(), socket)
+	if err != nil {
+		return err
+	}
+	os.Remove(controlOf(socket))
+	l, err := net.Listen("unix", controlOf(socket))
+	if err != nil {
+		return err
+	}
+	if err := c.Ready(); err != nil {
+		return err
+	}
+	note(journal, strconv.Itoa(os.Getpid()))
+	e := &fakeEngine{c, args}
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		line, _ := bufio.NewReader(conn).ReadString('\n')
+		fmt.Fprintln(conn, e.obey(strings.TrimSpace(line)))
+		conn.Close()
+	}
+}
+
+func controlOf(socket string) string { return filepath.Join(filepath.Dir(socket), "control") }
+
+// A fakeEngine is the running engine program.
+type fakeEngine struct {
+	*Client
+	args []string // its own
+}
+
+// restartKeeper does what an engine does when its keeper is dead.
+func (e *fakeEngine) restartKeeper() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return err.Error()
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		return err.Error()
+	}
+	socket := e.args[1]
+	args := []string{"keeper", filepath.Dir(socket), socket, strconv.Itoa(os.Getpid()), "engine"}
+	cmd := exec.Command(exe, append(args, e.args...)...)
+	cmd.ExtraFiles = []*os.File{out}
+	if err := cmd.Start(); err != nil {
+		return err.Error()
+	}
+	out.Close()
+	answer, _ := io.ReadAll(in)
+	if e.Client, err = Dial(context.Background(), socket); err != nil {
+		return err.Error()
+	}
+	if err := e.Ready(); err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(answer))
+}
+
+// obey carries out one command of the test and gives its answer.
+func (e *fakeEngine) obey(line string) string {
+	c := e.Client
+	ctx := context.Background()
+	verb, rest, _ := strings.Cut(line, " ")
+	var err error
+	switch verb {
+	case "exit":
+		os.Exit(0)
+	case "hangup":
+		err = c.Close()
+	case "pause":
+		err = c.Pause(ctx)
+	case "start":
+		var child Child
+		spec := Spec{ID: "helped", Dir: rest, Argv: []string{"sleep", "1000"}, Env: os.Environ(), CWD: "/", TTY: true}
+		if child, _, err = c.Start(ctx, spec); err == nil {
+			return strconv.Itoa(child.PID)
+		}
+	case "replace":
+		var f *os.File
+		if f, err = os.Open(rest); err == nil {
+			err = c.Replace(ctx, f)
+		}
+	case "keeper":
+		return e.restartKeeper()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return "ok"
+}
+
+func note(journal, line string) {
+	f, err := os.OpenFile(journal, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	fmt.Fprintln(f, line)
+}
+
+// tell gives the running engine a command and returns its answer; an engine that
+// ended instead of answering gives "".
+func (r *rig) tell(command string) string {
+	r.t.Helper()
+	conn, err := net.Dial("unix", controlOf(r.socket))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintln(conn, command)
+	answer, _ := bufio.NewReader(conn).ReadString('\n')
+	return strings.TrimSpace(answer)
+}
+
+// must gives a command that must succeed.
+func (r *rig) must(command string) {
+	r.t.Helper()
+	if got := r.tell(command); got != "ok" {
+		r.t.Fatalf("%s: %s", command, got)
+	}
+}
+
+// helped makes the engine start a child and gives its pid.
+func (r *rig) helped() int {
+	r.t.Helper()
+	answer := r.tell("start " + r.spec("helped", "").Dir)
+	pid, err := strconv.Atoi(answer)
+	if err != nil {
+		r.t.Fatal(answer)
+	}
+	r.t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
+	return pid
+}
