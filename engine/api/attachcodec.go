@@ -39,7 +39,7 @@ const (
 	// maxInputMessage bounds what the engine reads, maxOutputMessage what a
 	// client reads, in bytes.
 	maxInputMessage  = maxPaste + 64
-	maxOutputMessage = 64 << 20
+	maxOutputMessage = 32 << 20
 )
 
 // appendInput appends the message for in.

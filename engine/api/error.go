@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"net/http"
 )
 
 // A Code is the stable name of a kind of error. As an error it is the target
@@ -18,8 +19,49 @@ const (
 	CodeConflict    Code = "conflict"    // the state of things does not allow it
 	CodeEnded       Code = "ended"       // the session has ended
 	CodeUnavailable Code = "unavailable" // the engine cannot do it now
-	CodeInternal    Code = "internal"
+	CodeInternal    Code = "internal"    // the engine made a mistake
 )
+
+// Codes lists all codes.
+func Codes() []Code {
+	return []Code{CodeInvalid, CodeNotFound, CodeAmbiguous, CodeConflict, CodeEnded, CodeUnavailable, CodeInternal}
+}
+
+// status is the HTTP status that goes with a code.
+func (c Code) status() int {
+	switch c {
+	case CodeInvalid:
+		return http.StatusBadRequest
+	case CodeNotFound:
+		return http.StatusNotFound
+	case CodeAmbiguous, CodeConflict:
+		return http.StatusConflict
+	case CodeEnded:
+		return http.StatusGone
+	case CodeUnavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// meaning is a code in words, for the reference page.
+func (c Code) meaning() string {
+	switch c {
+	case CodeInvalid:
+		return "the input is wrong"
+	case CodeNotFound:
+		return "no such session, process or operation"
+	case CodeAmbiguous:
+		return "an id prefix or name that several have"
+	case CodeConflict:
+		return "the state of things does not allow it"
+	case CodeEnded:
+		return "the session has ended"
+	case CodeUnavailable:
+		return "the engine cannot do it now"
+	}
+	return "the engine made a mistake"
+}
 
 // Error is an error as it crosses the wire.
 type Error struct {

@@ -13,10 +13,10 @@ const (
 // An Event is one message of events.watch, a server-sent-event stream at
 // GET /v1/events.watch. The snapshot and what follows it have no gap.
 type Event struct {
-	Type      EventType `json:"type"`
-	Info      *Info     `json:"info,omitempty"`
-	Processes []Process `json:"processes,omitempty"`
-	Process   *Process  `json:"process,omitempty"`
-	ID        string    `json:"id,omitempty"`
-	Notice    string    `json:"notice,omitempty"`
+	Type      EventType `json:"type" jsonschema:"snapshot, process, removed or notice"`
+	Info      *Info     `json:"info,omitempty" jsonschema:"in a snapshot: what engine.info tells"`
+	Processes []Process `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
+	Process   *Process  `json:"process,omitempty" jsonschema:"one that is new or has changed"`
+	ID        string    `json:"id,omitempty" jsonschema:"of a process that is gone"`
+	Notice    string    `json:"notice,omitempty" jsonschema:"something a person should read"`
 }

@@ -44,97 +44,97 @@ func Operations() []Entry {
 
 // Info is the answer of engine.info.
 type Info struct {
-	EnginePID int    `json:"engine_pid"`
-	KeeperPID int    `json:"keeper_pid"` // 0 while a new keeper is being started
-	Version   string `json:"version"`
-	Protocol  int    `json:"protocol"`
-	DataDir   string `json:"data_dir"`
-	Socket    string `json:"socket"`
-	BootID    string `json:"boot_id"`
-	Running   int    `json:"running"` // sessions and processes with a live child
+	EnginePID int    `json:"engine_pid" jsonschema:"process id of the engine"`
+	KeeperPID int    `json:"keeper_pid" jsonschema:"process id of the keeper; 0 while a new one is being started"`
+	Version   string `json:"version" jsonschema:"version of the engine"`
+	Protocol  int    `json:"protocol" jsonschema:"number of the API that the engine speaks"`
+	DataDir   string `json:"data_dir" jsonschema:"the data folder"`
+	Socket    string `json:"socket" jsonschema:"path of the engine's socket"`
+	BootID    string `json:"boot_id" jsonschema:"id of the boot that the pids belong to"`
+	Running   int    `json:"running" jsonschema:"sessions and processes with a live child"`
 }
 
 // IDInput names one session or process: its id, a prefix of the id that no
 // other has, or its name.
 type IDInput struct {
-	ID string `json:"id"`
+	ID string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
 }
 
 // EngineStopInput is the input of engine.stop.
 type EngineStopInput struct {
-	All     bool   `json:"all,omitempty"`     // end every session and process, and the keeper, first
-	Replace string `json:"replace,omitempty"` // executable of the engine that the keeper starts instead
+	All     bool   `json:"all,omitempty" jsonschema:"end every session and process, and the keeper, first"`
+	Replace string `json:"replace,omitempty" jsonschema:"path of the executable that the keeper starts as the engine instead"`
 }
 
 // SessionStartInput is the input of session.start.
 type SessionStartInput struct {
-	Command []string          `json:"command,omitempty"` // argv; empty is the person's shell
-	Name    string            `json:"name,omitempty"`    // default: the program's base name, made unique
-	CWD     string            `json:"cwd,omitempty"`     // default: the home directory
-	Env     map[string]string `json:"env,omitempty"`     // added to the engine's environment
-	Cols    int               `json:"cols,omitempty"`    // default 80
-	Rows    int               `json:"rows,omitempty"`    // default 24
-	Actor   string            `json:"actor,omitempty"`   // default "person"
+	Command []string          `json:"command,omitempty" jsonschema:"program and arguments; default the person's shell"`
+	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
+	CWD     string            `json:"cwd,omitempty" jsonschema:"working directory; default the home directory"`
+	Env     map[string]string `json:"env,omitempty" jsonschema:"environment variables on top of the engine's"`
+	Cols    int               `json:"cols,omitempty" jsonschema:"width in cells; default 80"`
+	Rows    int               `json:"rows,omitempty" jsonschema:"height in cells; default 24"`
+	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it, \"person\" or \"agent:NAME\"; default \"person\""`
 }
 
 // SessionListOutput is the output of session.list, oldest first.
 type SessionListOutput struct {
-	Sessions []Process `json:"sessions"`
+	Sessions []Process `json:"sessions" jsonschema:"oldest first"`
 }
 
 // SessionWriteInput is the input of session.write. Of Text, Keys and Paste
 // what is set is sent, in this order.
 type SessionWriteInput struct {
-	ID    string   `json:"id"`
-	Text  string   `json:"text,omitempty"`  // sent as it is
-	Keys  []string `json:"keys,omitempty"`  // key names, "ctrl+c", "up", "enter", encoded for the program's modes
-	Paste string   `json:"paste,omitempty"` // sent as a paste, bracketed when the program asked for it
+	ID    string   `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Text  string   `json:"text,omitempty" jsonschema:"sent as it is"`
+	Keys  []string `json:"keys,omitempty" jsonschema:"key names such as ctrl+c, up or enter, encoded for the program's modes"`
+	Paste string   `json:"paste,omitempty" jsonschema:"sent as a paste, bracketed when the program asked for it"`
 }
 
 // SessionReadInput is the input of session.read.
 type SessionReadInput struct {
-	ID    string `json:"id"`
-	Since int64  `json:"since"`         // absolute offset; negative counts from the end
-	Max   int    `json:"max,omitempty"` // bytes; default 64 KiB, at most 1 MiB
+	ID    string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Since int64  `json:"since" jsonschema:"absolute offset; negative counts from the end"`
+	Max   int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, limit 1 MiB"`
 }
 
 // SessionReadOutput is the output of session.read: raw terminal bytes, with
 // what is not UTF-8 replaced.
 type SessionReadOutput struct {
-	Data       string `json:"data"`
-	NextCursor int64  `json:"next_cursor"` // Since of the next call
-	Dropped    int64  `json:"dropped"`     // bytes after Since that the log's bound has cost
-	State      State  `json:"state"`
+	Data       string `json:"data" jsonschema:"raw terminal bytes, with what is not UTF-8 replaced"`
+	NextCursor int64  `json:"next_cursor" jsonschema:"since of the next call"`
+	Dropped    int64  `json:"dropped" jsonschema:"bytes after since that are gone because the log is bounded"`
+	State      State  `json:"state" jsonschema:"of the session"`
 }
 
 // SessionScreenInput is the input of session.screen.
 type SessionScreenInput struct {
-	ID         string `json:"id"`
-	ANSI       bool   `json:"ansi,omitempty"`       // keep colours and styles as SGR sequences
-	Scrollback int    `json:"scrollback,omitempty"` // this many lines of history before the screen
+	ID         string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	ANSI       bool   `json:"ansi,omitempty" jsonschema:"keep colours and styles as SGR sequences"`
+	Scrollback int    `json:"scrollback,omitempty" jsonschema:"this many lines of history before the screen"`
 }
 
 // Screen is what a terminal displays. Lines carry no trailing blanks and no
 // control characters but the SGR sequences asked for.
 type Screen struct {
-	Cols      int      `json:"cols"`
-	Rows      int      `json:"rows"`
-	Lines     []string `json:"lines"`
-	Cursor    Cursor   `json:"cursor"`
-	Title     string   `json:"title"`
-	AltScreen bool     `json:"alt_screen"`
-	State     State    `json:"state"`
+	Cols      int      `json:"cols" jsonschema:"width in cells"`
+	Rows      int      `json:"rows" jsonschema:"height in cells"`
+	Lines     []string `json:"lines" jsonschema:"history asked for, then the rows of the screen, without trailing blanks"`
+	Cursor    Cursor   `json:"cursor" jsonschema:"where it is and how it looks"`
+	Title     string   `json:"title" jsonschema:"set by the program"`
+	AltScreen bool     `json:"alt_screen" jsonschema:"the alternate screen is shown"`
+	State     State    `json:"state" jsonschema:"of the session"`
 }
 
 // SessionResizeInput is the input of session.resize.
 type SessionResizeInput struct {
-	ID   string `json:"id"`
-	Cols int    `json:"cols"` // 1…1000
-	Rows int    `json:"rows"` // 1…1000
+	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Cols int    `json:"cols" jsonschema:"width in cells, 1 to 1000"`
+	Rows int    `json:"rows" jsonschema:"height in cells, 1 to 1000"`
 }
 
 // SessionRenameInput is the input of session.rename.
 type SessionRenameInput struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Name string `json:"name" jsonschema:"the new name"`
 }

@@ -32,37 +32,35 @@ func (s State) Ended() bool {
 // A Process is what the engine tells about one process record: a shell in a
 // terminal, a background service or a one-shot command. Values are copies.
 type Process struct {
-	ID      string   `json:"id"`      // 12 lower-case hex digits
-	Kind    Kind     `json:"kind"`    //
-	Name    string   `json:"name"`    // unique among what has not ended
-	State   State    `json:"state"`   //
-	PID     int      `json:"pid"`     // 0 unless a child is alive
-	CWD     string   `json:"cwd"`     // where it was started; a session's moves with OSC 7
-	Command string   `json:"command"` // argv, quoted for a shell
-	Argv    []string `json:"argv"`    //
-	Actor   string   `json:"actor"`   // who started it: "person" or "agent:NAME"
-	LogPath string   `json:"log_path"`
+	ID      string   `json:"id" jsonschema:"12 lower-case hex digits"`
+	Kind    Kind     `json:"kind" jsonschema:"\"session\" with a terminal, \"process\" without"`
+	Name    string   `json:"name" jsonschema:"unique among what has not ended"`
+	State   State    `json:"state" jsonschema:"starting, running, backoff, stopping, stopped, exited or failed"`
+	PID     int      `json:"pid" jsonschema:"process id; 0 unless a child is alive"`
+	CWD     string   `json:"cwd" jsonschema:"where it was started; a session's follows what its program reports"`
+	Command string   `json:"command" jsonschema:"program and arguments, quoted for a shell"`
+	Argv    []string `json:"argv" jsonschema:"program and arguments"`
+	Actor   string   `json:"actor" jsonschema:"who started it: \"person\" or \"agent:NAME\""`
+	LogPath string   `json:"log_path" jsonschema:"file of all its output"`
 
-	StartedAt time.Time  `json:"started_at"`
-	ExitedAt  *time.Time `json:"exited_at,omitempty"`
+	StartedAt time.Time  `json:"started_at" jsonschema:"when it was started last"`
+	ExitedAt  *time.Time `json:"exited_at,omitempty" jsonschema:"when it ended"`
 
-	// ExitCode is nil while the process runs, when a signal ended it, and when
-	// its status is unknown, which ExitUnknown then says.
-	ExitCode    *int   `json:"exit_code"`
-	ExitSignal  string `json:"exit_signal,omitempty"`  // "SIGKILL"
-	ExitUnknown bool   `json:"exit_unknown,omitempty"` // nobody of ours saw it end
-	Error       string `json:"error,omitempty"`        // why it failed, in words
+	ExitCode    *int   `json:"exit_code" jsonschema:"null while it runs, when a signal ended it, and when nobody saw it end"`
+	ExitSignal  string `json:"exit_signal,omitempty" jsonschema:"the signal that ended it, SIGKILL for example"`
+	ExitUnknown bool   `json:"exit_unknown,omitempty" jsonschema:"it ended and nobody saw how"`
+	Error       string `json:"error,omitempty" jsonschema:"why it failed, in words"`
 
-	Terminal *Terminal `json:"terminal,omitempty"` // set for sessions
+	Terminal *Terminal `json:"terminal,omitempty" jsonschema:"set for sessions"`
 }
 
 // A Terminal is the part of a Process that only a session has.
 type Terminal struct {
-	Cols    int    `json:"cols"`
-	Rows    int    `json:"rows"`
-	Title   string `json:"title"`         // set by the program, control characters removed
-	Rang    bool   `json:"rang"`          // a bell since a viewer last typed
-	Viewers int    `json:"viewers"`       // attached clients
-	Typist  string `json:"typist"`        // client name of who typed last
-	Bytes   int64  `json:"bytes_written"` // length of the log: all output so far
+	Cols    int    `json:"cols" jsonschema:"width in cells"`
+	Rows    int    `json:"rows" jsonschema:"height in cells"`
+	Title   string `json:"title" jsonschema:"set by the program, control characters removed"`
+	Rang    bool   `json:"rang" jsonschema:"it rang since a viewer last typed"`
+	Viewers int    `json:"viewers" jsonschema:"number of attached clients"`
+	Typist  string `json:"typist" jsonschema:"name of the client that typed last"`
+	Bytes   int64  `json:"bytes_written" jsonschema:"length of the log: all output so far"`
 }

@@ -189,20 +189,3 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	// A failed write means that the client has gone, and nobody is left to tell.
 	_, _ = w.Write(append(body, '\n'))
 }
-
-// status is the HTTP status that goes with a code.
-func (c Code) status() int {
-	switch c {
-	case CodeInvalid:
-		return http.StatusBadRequest
-	case CodeNotFound:
-		return http.StatusNotFound
-	case CodeAmbiguous, CodeConflict:
-		return http.StatusConflict
-	case CodeEnded:
-		return http.StatusGone
-	case CodeUnavailable:
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
-}

@@ -154,6 +154,7 @@ func TestServeLetsTheAnswerOfEngineStopOut(t *testing.T) {
 	stop = serveAt(t, m, dir)
 	close(ready)
 	c := connect(t, ConnectOptions{DataDir: dir})
+	defer stop()
 	if _, err := EngineStop.Call(t.Context(), c, EngineStopInput{}); err != nil {
 		t.Errorf("engine.stop = %v", err)
 	}

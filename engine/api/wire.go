@@ -33,6 +33,12 @@ func (d *decoder) byte() byte {
 
 // uvarint reads a number of at most max.
 func (d *decoder) uvarint(max uint64) uint64 {
+	// Most numbers take one byte.
+	if len(d.b) > 0 && d.b[0] < 0x80 && uint64(d.b[0]) <= max {
+		n := uint64(d.b[0])
+		d.b = d.b[1:]
+		return n
+	}
 	n, size := binary.Uvarint(d.b)
 	if size <= 0 || n > max {
 		d.fail()
@@ -80,10 +86,7 @@ func (d *decoder) bytes(n int) []byte {
 
 func (d *decoder) string() string { return string(d.bytes(d.count(1))) }
 
-func (d *decoder) rune() rune {
-	r := rune(d.uvarint(math.MaxInt32))
-	return r
-}
+func (d *decoder) rune() rune { return rune(d.uvarint(math.MaxInt32)) }
 
 func (d *decoder) bool() bool {
 	c := d.byte()

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOperationsHaveUniqueNamesAndOneSentence(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z]+\.[a-z]+(_[a-z]+)*$`)
+	seen := map[string]bool{}
+	for _, e := range Operations() {
+		if seen[e.Name] || !name.MatchString(e.Name) {
+			t.Errorf("%q is there twice or no name for an operation", e.Name)
+		}
+		seen[e.Name] = true
+		if !strings.HasSuffix(e.Doc, ".") || strings.Contains(e.Doc[:len(e.Doc)-1], ". ") || strings.ToUpper(e.Doc[:1]) != e.Doc[:1] {
+			t.Errorf("%s: %q is not one sentence", e.Name, e.Doc)
+		}
+		if e.Effect != Read && e.Effect != Write && e.Effect != Destructive {
+			t.Errorf("%s has effect %q", e.Name, e.Effect)
+		}
+	}
+}
+
+func TestEveryFieldOnTheWireHasASnakeCaseNameAndADescription(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	checkFields(t, reflect.TypeFor[Event](), seen)
+	for _, e := range Operations() {
+		checkFields(t, reflect.TypeOf(e.In), seen)
+		checkFields(t, reflect.TypeOf(e.Out), seen)
+	}
+}
+
+func checkFields(t *testing.T, typ reflect.Type, seen map[reflect.Type]bool) {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct || typ == reflect.TypeFor[time.Time]() || seen[typ] {
+		return
+	}
+	seen[typ] = true
+	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
+	// The schema package takes "word=" at the start for an option of its own.
+	option := regexp.MustCompile(`^\w+=`)
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if doc := f.Tag.Get("jsonschema"); !snake.MatchString(name) || doc == "" || option.MatchString(doc) {
+			t.Errorf("%s.%s: JSON name %q, description %q", typ.Name(), f.Name, name, doc)
+		}
+		checkFields(t, f.Type, seen)
+	}
+}
+
+func TestTheReferenceCoversTheWholeTable(t *testing.T) {
+	page := Reference()
+	if page != Reference() {
+		t.Error("the page is different each time")
+	}
+	for _, e := range Operations() {
+		if !strings.Contains(page, "\n### "+e.Name+"\n") {
+			t.Errorf("%s is missing", e.Name)
+		}
+	}
+	for _, c := range Codes() {
+		if !strings.Contains(page, "`"+string(c)+"`") {
+			t.Errorf("code %s is missing", c)
+		}
+	}
+	for _, link := range regexp.MustCompile(`\]\(#([a-z]+)\)`).FindAllStringSubmatch(page, -1) {
+		if !strings.Contains(strings.ToLower(page), "\n### "+link[1]+"\n") {
+			t.Errorf("nothing is at #%s", link[1])
+		}
+	}
+}

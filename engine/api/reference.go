@@ -1,0 +1,159 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Reference is the reference page of the API in Markdown: every operation with
+// its fields, the two streams, the shapes they share and the error codes. It is
+// made from the table and the types, so it is the same for the same program.
+func Reference() string {
+	p := &page{}
+	p.intro()
+	for _, e := range Operations() {
+		p.operation(e)
+	}
+	p.streams()
+	p.sharedShapes()
+	p.errorCodes()
+	return p.b.String()
+}
+
+// A page is a reference page being written.
+type page struct {
+	b      strings.Builder
+	shared []reflect.Type // structs that fields refer to, in order of appearance
+}
+
+func (p *page) intro() {
+	fmt.Fprintf(&p.b, `# API
+
+The engine serves protocol %d over HTTP/1.1 on its unix socket (`+"`tandem info`"+` tells the path), to its own user
+and root only. An operation is a POST with a JSON object; fields marked *optional* may be left out, unknown ones
+are an error. The headers %s and %s say who calls.
+
+    curl --unix-socket "$SOCKET" -d '{"command":["htop"]}' http://tandem/v1/session.start
+
+An error has an HTTP status of 400 or above and a body of code, message and, where something can be done, hint.
+
+## Operations
+
+`, Protocol, code(clientHeader), code(versionHeader))
+}
+
+func (p *page) operation(e Entry) {
+	fmt.Fprintf(&p.b, "### %s\n\n%s Effect: %s.\n\n", e.Name, e.Doc, e.Effect)
+	p.fields("Input", reflect.TypeOf(e.In))
+	p.result(reflect.TypeOf(e.Out))
+}
+
+// result lists an output's fields, or refers to the shape it shares with others.
+func (p *page) result(t reflect.Type) {
+	if slices.Contains(referencedShapes(), t) {
+		fmt.Fprintf(&p.b, "Output: %s.\n\n", p.typeName(t))
+		return
+	}
+	p.fields("Output", t)
+}
+
+// referencedShapes are the outputs that are described once for all.
+func referencedShapes() []reflect.Type {
+	return []reflect.Type{reflect.TypeFor[Info](), reflect.TypeFor[Process]()}
+}
+
+func (p *page) fields(title string, t reflect.Type) {
+	if t.NumField() == 0 {
+		fmt.Fprintf(&p.b, "%s: none.\n\n", title)
+		return
+	}
+	fmt.Fprintf(&p.b, "| %s | type | |\n|---|---|---|\n", title)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		doc := f.Tag.Get("jsonschema")
+		if strings.Contains(options, "omit") {
+			doc = strings.TrimSuffix("*optional*; "+doc, "; ")
+		}
+		fmt.Fprintf(&p.b, "| %s | %s | %s |\n", code(name), p.typeName(f.Type), strings.ReplaceAll(doc, "|", `\|`))
+	}
+	p.b.WriteByte('\n')
+}
+
+// typeName tells a type as JSON has it, and remembers structs to describe.
+func (p *page) typeName(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Time]() {
+		return "time (RFC 3339)"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return p.typeName(t.Elem())
+	case reflect.Slice:
+		return "array of " + p.typeName(t.Elem())
+	case reflect.Map:
+		return "object of " + p.typeName(t.Elem())
+	case reflect.Struct:
+		if !slices.Contains(p.shared, t) {
+			p.shared = append(p.shared, t)
+		}
+		return fmt.Sprintf("[%s](#%s)", t.Name(), strings.ToLower(t.Name()))
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	}
+	return "integer"
+}
+
+func (p *page) streams() {
+	p.b.WriteString(`## Streams
+
+### events.watch
+
+` + "`GET /v1/events.watch`" + ` is a stream of server-sent events, each with one Event in JSON as its data; the snapshot
+comes first and what follows it leaves no gap. An event named error carries an error and ends the stream. A reader
+that takes nothing for ten seconds is cut; watching again starts with a new snapshot.
+
+`)
+	p.fields("Event", reflect.TypeFor[Event]())
+	p.b.WriteString(`### session.attach
+
+` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw and
+read_only (true or false), cols and rows (size of the viewer's area), client (who attaches). Every message is
+binary, one byte of kind and then a body:
+
+| to the session | body | | from the session | body |
+|---|---|---|---|---|
+| b | bytes, sent as they are | | b | bytes of the terminal (raw) |
+| k | a key | | f | a frame |
+| m | a mouse event | | l | lines of scrollback |
+| p | text of a paste | | e | the session has ended: a Process in JSON |
+| f | focus, 0 or 1 | | x | the engine ends the attachment: an error in JSON |
+| r | columns, rows | | | |
+| l | first line, count | | | |
+
+Numbers are varints; framecodec.go and attachcodec.go in engine/api define the bodies.
+
+`)
+}
+
+func (p *page) sharedShapes() {
+	p.b.WriteString("## Shapes\n\n")
+	for i := 0; i < len(p.shared); i++ { // describing one may add others
+		t := p.shared[i]
+		fmt.Fprintf(&p.b, "### %s\n\n", t.Name())
+		p.fields("Field", t)
+	}
+}
+
+func (p *page) errorCodes() {
+	p.b.WriteString("## Errors\n\n| code | status | meaning |\n|---|---|---|\n")
+	for _, c := range Codes() {
+		fmt.Fprintf(&p.b, "| %s | %d | %s |\n", code(string(c)), c.status(), c.meaning())
+	}
+}
+
+func code(s string) string { return "`" + s + "`" }
