@@ -1,0 +1,182 @@
+package panes
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+)
+
+const sgrReset = "\x1b[m"
+
+// A Widths says how the terminal that shows the dashboard advances its cursor
+// over a cluster of several code points.
+type Widths uint8
+
+const (
+	PerRune    Widths = iota // by the sum of its code points, like wcwidth
+	PerCluster               // as one glyph (mode 2027)
+)
+
+// appendLine appends a line of a screen as exactly w cells of text with SGR
+// sequences and hyperlinks, ending in the default style. A wide character that
+// the edge would cut is a space instead.
+func appendLine(dst []byte, l api.Line, w int, m Widths) []byte {
+	var style api.Style
+	x := 0
+	for i := range l.Runs {
+		if x >= w {
+			break
+		}
+		r := &l.Runs[i]
+		if r.Style != style {
+			dst = appendStyle(dst, style, r.Style)
+			style = r.Style
+		}
+		dst, x = appendRun(dst, r, x, w, m)
+	}
+	dst = appendStyle(dst, style, api.Style{})
+	return append(dst, Spaces(w-x)...)
+}
+
+// appendRun appends the text of a run that starts at column x and returns the
+// column behind it. The run takes the cells that it says, whatever its text
+// would measure here, so that what follows stays in its column.
+func appendRun(dst []byte, r *api.Run, x, w int, m Widths) ([]byte, int) {
+	end := min(x+max(r.Cells, 0), w)
+	if len(r.Text) == r.Cells && isPlain(r.Text) {
+		return append(dst, r.Text[:end-x]...), end
+	}
+	for text := r.Text; text != "" && x < end; {
+		cluster, width := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+		if cluster == "" {
+			break
+		}
+		text = text[len(cluster):]
+		if width == 0 && !isControl(cluster) {
+			continue
+		}
+		width = max(width, 1)
+		if x+width > end {
+			break
+		}
+		dst = appendCluster(dst, cluster, width, m)
+		x += width
+	}
+	return append(dst, Spaces(end-x)...), end
+}
+
+func isControl(cluster string) bool {
+	c := cluster[0]
+	return c < 0x20 || c == 0x7f || c == 0xc2 && len(cluster) > 1 && cluster[1] < 0xa0
+}
+
+// appendCluster appends one cluster in a form that the terminal shows in width
+// cells.
+func appendCluster(dst []byte, cluster string, width int, m Widths) []byte {
+	if isControl(cluster) {
+		return append(dst, ' ')
+	}
+	if m == PerCluster || ansi.StringWidthWc(cluster) == width {
+		return append(dst, cluster...)
+	}
+	_, n := utf8.DecodeRuneInString(cluster)
+	if first := cluster[:n]; ansi.StringWidthWc(first) <= width {
+		dst = append(dst, first...)
+		return append(dst, Spaces(width-ansi.StringWidthWc(first))...)
+	}
+	return append(dst, Spaces(width)...)
+}
+
+// appendStyle appends what takes a terminal from one style to another.
+func appendStyle(dst []byte, from, to api.Style) []byte {
+	if from == to {
+		return dst
+	}
+	if from.Link != to.Link {
+		dst = append(dst, "\x1b]8;;"...)
+		dst = append(dst, cleanLink(to.Link)...)
+		dst = append(dst, "\x1b\\"...)
+	}
+	from.Link, to.Link = "", ""
+	if from == to {
+		return dst
+	}
+	if to == (api.Style{}) {
+		return append(dst, sgrReset...)
+	}
+	dst = append(dst, "\x1b[0"...)
+	dst = appendAttrs(dst, to)
+	dst = appendColor(dst, to.FG, 30, 90, 38)
+	dst = appendColor(dst, to.BG, 40, 100, 48)
+	dst = appendColor(dst, to.UL, 0, 0, 58)
+	return append(dst, 'm')
+}
+
+func appendAttrs(dst []byte, s api.Style) []byte {
+	attrs := [...]struct {
+		bit api.Attr
+		sgr byte
+	}{
+		{api.Bold, '1'}, {api.Faint, '2'}, {api.Italic, '3'}, {api.Blink, '5'},
+		{api.Reverse, '7'}, {api.Conceal, '8'}, {api.Strike, '9'},
+	}
+	for _, a := range attrs {
+		if s.Attrs&a.bit != 0 {
+			dst = append(dst, ';', a.sgr)
+		}
+	}
+	switch {
+	case s.Underline == api.UnderlineSingle:
+		dst = append(dst, ";4"...)
+	case s.Underline > api.UnderlineSingle && s.Underline <= api.UnderlineDashed:
+		dst = append(dst, ";4:"...)
+		dst = append(dst, '0'+byte(s.Underline))
+	}
+	return dst
+}
+
+// appendColor appends a colour as SGR parameters: the first eight of the
+// palette from base on, the next eight from bright on, all others behind ext.
+func appendColor(dst []byte, c api.Color, base, bright, ext int) []byte {
+	n := int(c & 0xffffff)
+	switch c >> 24 {
+	case api.ColorIndexed >> 24:
+		n &= 0xff
+		switch {
+		case n < 8 && base > 0:
+			return appendParam(dst, base+n)
+		case n < 16 && bright > 0:
+			return appendParam(dst, bright+n-8)
+		}
+		return appendParam(appendParam(appendParam(dst, ext), 5), n)
+	case api.ColorRGB >> 24:
+		dst = appendParam(appendParam(dst, ext), 2)
+		return appendParam(appendParam(appendParam(dst, n>>16), n>>8&0xff), n&0xff)
+	}
+	return dst
+}
+
+func appendParam(dst []byte, n int) []byte {
+	return strconv.AppendInt(append(dst, ';'), int64(n), 10)
+}
+
+// cleanLink lets only printable ASCII of a hyperlink's target through (the
+// form that OSC 8 asks for), and nothing of one that is absurdly long.
+func cleanLink(s string) string {
+	if len(s) > 2083 {
+		return ""
+	}
+	if isPlain(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e {
+			return -1
+		}
+		return r
+	}, s)
+}

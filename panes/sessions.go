@@ -1,0 +1,250 @@
+package panes
+
+import (
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// A SessionRow is one entry of the session list.
+type SessionRow struct {
+	Process api.Process
+	Branch  string // how it hangs together with its neighbours: "┌", "│", "└" or ""
+	Current bool   // shown in the pane that has, or last had, the keyboard
+}
+
+// A SessionList is the list of sessions with a cursor. It keeps its place by
+// session, not by position, when rows come and go.
+type SessionList struct {
+	Focused bool
+
+	rows   []SessionRow
+	cursor int
+	top    int
+	out    []string
+}
+
+// SetRows replaces the rows.
+func (l *SessionList) SetRows(rows []SessionRow) {
+	id := l.Selected()
+	l.rows = rows
+	l.cursor = min(l.cursor, max(len(rows)-1, 0))
+	l.Select(id)
+}
+
+// Rows are the rows as they were set.
+func (l *SessionList) Rows() []SessionRow { return l.rows }
+
+// Selected is the id of the session under the cursor, "" without one.
+func (l *SessionList) Selected() string {
+	if l.cursor < len(l.rows) {
+		return l.rows[l.cursor].Process.ID
+	}
+	return ""
+}
+
+// Select puts the cursor on a session, if it is there.
+func (l *SessionList) Select(id string) {
+	for i := range l.rows {
+		if l.rows[i].Process.ID == id {
+			l.cursor = i
+			return
+		}
+	}
+}
+
+// Move moves the cursor, as far as there are rows.
+func (l *SessionList) Move(by int) {
+	l.cursor = max(min(l.cursor+by, len(l.rows)-1), 0)
+}
+
+// At is the id of the session drawn in row y of the list, "" for none.
+func (l *SessionList) At(y int) string {
+	if i := l.top + y - 1; y >= 1 && i < len(l.rows) {
+		return l.rows[i].Process.ID
+	}
+	return ""
+}
+
+// Draw gives h rows of w cells: a heading and the sessions. The slice is valid
+// until the next call.
+func (l *SessionList) Draw(w, h int, look *Look) []string {
+	l.out = append(l.out[:0], Heading("sessions", "", w, l.Focused, look))
+	l.follow(h - 1)
+	for i := l.top; len(l.out) < h; i++ {
+		if i >= len(l.rows) {
+			l.out = append(l.out, Spaces(w))
+			continue
+		}
+		l.out = append(l.out, l.drawRow(i, w, look))
+	}
+	return l.out
+}
+
+// follow keeps the cursor among the n visible rows.
+func (l *SessionList) follow(n int) {
+	if l.cursor < l.top {
+		l.top = l.cursor
+	}
+	if n > 0 && l.cursor >= l.top+n {
+		l.top = l.cursor - n + 1
+	}
+	l.top = max(min(l.top, len(l.rows)-n), 0)
+}
+
+const nameCells = 14 // of a row, at most, before the detail begins
+
+// drawRow draws a row: what hangs together, state, name, detail, mark.
+func (l *SessionList) drawRow(i, w int, look *Look) string {
+	row := &l.rows[i]
+	p := &row.Process
+	glyph, glyphInk := StateGlyph(p, look)
+	mark, markInk := sessionMark(p, look)
+	if mark != "" {
+		mark = " " + mark
+	}
+	here, branch := " ", row.Branch
+	if row.Current {
+		here = look.Glyphs.Selected
+	}
+	if branch == "" {
+		branch = " "
+	}
+	room := max(w-5-Width(mark), 0)
+	name := Clip(Clean(p.Name), min(nameCells, room))
+	detail := ""
+	if rest := room - Width(name) - 2; rest > 3 {
+		detail = "  " + Clip(sessionDetail(p), rest)
+	}
+	detail = Pad(detail, room-Width(name))
+	if l.Focused && i == l.cursor {
+		return look.Selected.Text(Fit(here+branch+glyph+" "+name+detail+mark, w))
+	}
+	nameInk := look.Text
+	switch {
+	case row.Current:
+		nameInk = look.Current
+	case p.State.Ended():
+		nameInk = look.Dim
+	}
+	return look.Accent.Text(here) + look.Rule.Text(branch) + glyphInk.Text(glyph) + " " +
+		nameInk.Text(name) + look.Dim.Text(detail) + markInk.Text(mark) + " "
+}
+
+// StateGlyph is the sign of a process's state and its ink.
+func StateGlyph(p *api.Process, look *Look) (string, Ink) {
+	glyph := look.Glyphs.State(string(p.State))
+	switch {
+	case Failed(p):
+		return look.Glyphs.Failed, look.Bad
+	case p.State == api.StateRunning && p.Terminal != nil && p.Terminal.Rang:
+		return glyph, look.Warn
+	case p.State == api.StateRunning:
+		return glyph, look.Good
+	case p.State.Ended():
+		return glyph, look.Dim
+	}
+	return glyph, look.Warn
+}
+
+// Failed reports whether a process ended by itself and not well.
+func Failed(p *api.Process) bool {
+	switch p.State {
+	case api.StateFailed:
+		return true
+	case api.StateExited:
+		return p.ExitCode == nil && !p.ExitUnknown || p.ExitCode != nil && *p.ExitCode != 0
+	}
+	return false
+}
+
+// sessionMark is what a session wants to be noticed for.
+func sessionMark(p *api.Process, look *Look) (string, Ink) {
+	switch {
+	case p.State == api.StateStopping:
+		return "ending", look.Dim
+	case p.State == api.StateExited && p.ExitCode != nil:
+		return "exit " + itoa(*p.ExitCode), look.Bad
+	case p.State.Ended() && p.ExitSignal != "":
+		return Clean(p.ExitSignal), look.Bad
+	case p.State == api.StateFailed:
+		return "failed", look.Bad
+	case p.Terminal != nil && p.Terminal.Rang:
+		return look.Glyphs.Bell + " rang", look.Warn
+	}
+	return "", look.Dim
+}
+
+// sessionDetail is what tells sessions of the same name apart: the title that
+// the program set, or where it is.
+func sessionDetail(p *api.Process) string {
+	if p.Terminal != nil && p.Terminal.Title != "" {
+		return Clean(p.Terminal.Title)
+	}
+	if len(p.Argv) > 1 {
+		return Clean(p.Command)
+	}
+	return Clean(p.CWD)
+}
+
+// Strip is the list in a single row, for a narrow screen: the names side by
+// side, the current one in view.
+func (l *SessionList) Strip(w int, look *Look) string {
+	first := l.stripStart(w, look)
+	var b strings.Builder
+	used := 0
+	for i := first; i < len(l.rows); i++ {
+		cell := l.stripCell(i, look)
+		n := Width(cell)
+		if used+n > w {
+			break
+		}
+		ink := look.Dim
+		if l.rows[i].Current {
+			ink = look.Title
+		}
+		if i == l.cursor && l.Focused {
+			ink = look.Selected
+		}
+		b.WriteString(ink.Text(cell))
+		used += n
+	}
+	return b.String() + Spaces(w-used)
+}
+
+// stripStart is the first row to show so that the one with the cursor fits.
+func (l *SessionList) stripStart(w int, look *Look) int {
+	first, used := l.cursor, 0
+	for first >= 0 && first < len(l.rows) {
+		used += Width(l.stripCell(first, look))
+		if used > w {
+			return min(first+1, l.cursor)
+		}
+		if first == 0 {
+			return 0
+		}
+		first--
+	}
+	return 0
+}
+
+func (l *SessionList) stripCell(i int, look *Look) string {
+	p := &l.rows[i].Process
+	glyph, _ := StateGlyph(p, look)
+	mark, _ := sessionMark(p, look)
+	if mark != "" {
+		mark = " " + mark
+	}
+	return " " + glyph + " " + Clip(Clean(p.Name), nameCells) + mark + " "
+}
+
+// StripAt is the id of the session at column x of the strip.
+func (l *SessionList) StripAt(x, w int, look *Look) string {
+	for i, used := l.stripStart(w, look), 0; i < len(l.rows); i++ {
+		used += Width(l.stripCell(i, look))
+		if x < used {
+			return l.rows[i].Process.ID
+		}
+	}
+	return ""
+}

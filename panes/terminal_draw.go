@@ -1,0 +1,156 @@
+package panes
+
+import (
+	"fmt"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+)
+
+// Draw gives the pane's rows: h strings of w cells each. The slice is valid
+// until the next call.
+func (t *Terminal) Draw(w, h int, look *Look, m Widths) []string {
+	t.rows = t.rows[:0]
+	st := t.State()
+	if w <= 0 || h <= 0 {
+		return t.rows
+	}
+	if !st.Known {
+		return t.drawUnknown(w, h, look)
+	}
+	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.top(st), W: w, H: h, Widths: m})
+	t.fill(st, w, h, look)
+	if t.scroll.active {
+		t.rows[0] = overlay(t.rows[0], w, " "+t.position(st)+" ", look.Selected)
+	}
+	if t.ended != nil {
+		t.rows[h-1] = endedRow(t.ended, w, look)
+	}
+	return t.rows
+}
+
+// drawUnknown is the pane before its first frame.
+func (t *Terminal) drawUnknown(w, h int, look *Look) []string {
+	var text string
+	switch {
+	case t.ended != nil:
+		text = HowEnded(t.ended)
+	case t.err != nil:
+		text = Clean(t.err.Error())
+	}
+	for y := range h {
+		if y == h/2 && text != "" {
+			t.rows = append(t.rows, look.Dim.Text(Center(text, w)))
+			continue
+		}
+		t.rows = append(t.rows, Spaces(w))
+	}
+	if t.ended != nil {
+		t.rows[h-1] = endedRow(t.ended, w, look)
+	}
+	return t.rows
+}
+
+// top is the line at the pane's top: where it was scrolled to, or as far down
+// as it takes to see the cursor.
+func (t *Terminal) top(st ScreenState) int64 {
+	if t.scroll.active {
+		return t.scroll.top
+	}
+	return st.First + int64(t.offset(st))
+}
+
+// offset is how many rows of a screen that is higher than the pane are above
+// the pane's top.
+func (t *Terminal) offset(st ScreenState) int {
+	h := t.size.Rows
+	if st.Rows <= h {
+		return 0
+	}
+	return min(max(st.Cursor.Y-h+1, 0), st.Rows-h)
+}
+
+// fill makes the rows w cells wide and h many; what lies outside the session's
+// screen shows a pattern, so that it is seen not to be part of it.
+func (t *Terminal) fill(st ScreenState, w, h int, look *Look) {
+	filled := Spaces
+	if t.settled {
+		filled = look.filled
+	}
+	if st.Cols < w {
+		side := filled(w - st.Cols)
+		for i := range t.rows {
+			t.rows[i] += side
+		}
+	}
+	if len(t.rows) == h {
+		return
+	}
+	row := filled(w)
+	for len(t.rows) < h {
+		t.rows = append(t.rows, row)
+	}
+}
+
+// overlay puts a label over the right end of a row that is w cells wide.
+func overlay(row string, w int, label string, ink Ink) string {
+	n := Width(label)
+	if n >= w {
+		return ink.Text(Fit(label, w))
+	}
+	return Pad(ansi.Truncate(row, w-n, ""), w-n) + sgrReset + ink.Text(label)
+}
+
+// Cursor is where the program's cursor stands in the pane; ok is false when
+// there is none to show.
+func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
+	st := t.State()
+	c = st.Cursor
+	c.Y -= t.offset(st)
+	c.X = min(c.X, st.Cols-1)
+	shown := st.Known && c.Visible && !t.scroll.active && t.ended == nil
+	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.size.Cols && c.Y < t.size.Rows
+}
+
+// HowEnded says in words how a session or process ended.
+func HowEnded(p *api.Process) string {
+	switch {
+	case p.Error != "":
+		return Clean(p.Error)
+	case p.ExitCode != nil:
+		return fmt.Sprintf("exited with status %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		return "ended by " + Clean(p.ExitSignal)
+	case p.ExitUnknown:
+		return "ended, its status is unknown"
+	}
+	return "ended"
+}
+
+// endedRow is the last row of a pane whose program is gone, with what can be
+// done about it.
+func endedRow(p *api.Process, w int, look *Look) string {
+	what := " " + HowEnded(p) + " "
+	keys := []string{"enter", " new shell  ", "x", " close"}
+	if Width(what)+Width("enter new shell  x close")+2 > w {
+		return look.BarBad.Text(Fit(what, w))
+	}
+	row := look.BarBad.Text(what) + "  "
+	used := Width(what) + 2
+	for i, part := range keys {
+		ink := look.Key
+		if i%2 == 1 {
+			ink = look.Dim
+		}
+		row += ink.Text(part)
+		used += Width(part)
+	}
+	return row + Spaces(w-used)
+}
+
+// Center puts text in the middle of w cells.
+func Center(s string, w int) string {
+	s = Clip(s, w)
+	return Pad(Spaces((w-Width(s))/2)+s, w)
+}

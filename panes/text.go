@@ -1,0 +1,86 @@
+package panes
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Clean makes text from elsewhere (names, titles, errors) fit for one row:
+// control, format and bidirectional-override characters are gone, white space
+// of any kind is a space.
+func Clean(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	return strings.TrimSpace(strings.Map(cleanRune, strings.ToValidUTF8(s, "\uFFFD")))
+}
+
+func isPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+func cleanRune(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case r == '\u200d' || r == '\ufe0f': // they join emoji
+		return r
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+		return -1
+	}
+	return r
+}
+
+// Width is the number of cells that s takes; SGR sequences take none.
+func Width(s string) int {
+	if isPlain(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// Fit makes clean text exactly w cells wide: what is too long ends in "…", what
+// is too short is padded with spaces.
+func Fit(s string, w int) string {
+	return Pad(Clip(s, w), w)
+}
+
+// Clip shortens text to at most w cells; a cut is marked with "…".
+func Clip(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if len(s) <= w && utf8.RuneCountInString(s) == len(s) || Width(s) <= w {
+		return s
+	}
+	return ansi.Truncate(s, w, "…")
+}
+
+// Pad adds spaces up to w cells.
+func Pad(s string, w int) string {
+	if n := w - Width(s); n > 0 {
+		return s + Spaces(n)
+	}
+	return s
+}
+
+const blank = "                                                                                                                                "
+
+// Spaces is a string of n spaces.
+func Spaces(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n <= len(blank):
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}

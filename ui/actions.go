@@ -1,0 +1,265 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// actions is what each action does. Those of the dashboard that are missing
+// here are planned.
+func actions() map[keys.Action]func(*model) tea.Cmd {
+	return map[keys.Action]func(*model) tea.Cmd{
+		keys.ViewSessions:  func(m *model) tea.Cmd { return m.setView(viewSessions) },
+		keys.ViewProcesses: func(m *model) tea.Cmd { return m.setView(viewProcesses) },
+		keys.ViewHistory:   func(m *model) tea.Cmd { return m.setView(viewHistory) },
+		keys.ViewFiles:     func(m *model) tea.Cmd { return m.setView(viewFiles) },
+
+		keys.FocusLeft:     func(m *model) tea.Cmd { return m.focusTowards(left) },
+		keys.FocusRight:    func(m *model) tea.Cmd { return m.focusTowards(right) },
+		keys.FocusUp:       func(m *model) tea.Cmd { return m.focusTowards(up) },
+		keys.FocusDown:     func(m *model) tea.Cmd { return m.focusTowards(down) },
+		keys.FocusNext:     func(m *model) tea.Cmd { return m.focusStep(1) },
+		keys.FocusPrevious: func(m *model) tea.Cmd { return m.focusStep(-1) },
+		keys.FocusList:     (*model).focusList,
+
+		keys.SplitBeside: func(m *model) tea.Cmd { return m.split(beside) },
+		keys.SplitBelow:  func(m *model) tea.Cmd { return m.split(below) },
+		keys.PaneZoom:    (*model).zoom,
+		keys.PaneClose:   (*model).closePane,
+		keys.ResizeLeft:  func(m *model) tea.Cmd { return m.push(left) },
+		keys.ResizeRight: func(m *model) tea.Cmd { return m.push(right) },
+		keys.ResizeUp:    func(m *model) tea.Cmd { return m.push(up) },
+		keys.ResizeDown:  func(m *model) tea.Cmd { return m.push(down) },
+
+		keys.SessionNew:      (*model).newSession,
+		keys.SessionNext:     func(m *model) tea.Cmd { return m.step(1) },
+		keys.SessionPrevious: func(m *model) tea.Cmd { return m.step(-1) },
+		keys.SessionRename:   (*model).askName,
+		keys.SessionEnd:      (*model).askEnd,
+		keys.SessionForget:   (*model).askForget,
+
+		keys.ScrollMode:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StartScroll) },
+		keys.ScrollDown:     scrollBy(1),
+		keys.ScrollUp:       scrollBy(-1),
+		keys.ScrollPageDown: scrollHalves(2),
+		keys.ScrollPageUp:   scrollHalves(-2),
+		keys.ScrollHalfDown: scrollHalves(1),
+		keys.ScrollHalfUp:   scrollHalves(-1),
+		keys.ScrollFirst:    func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).ScrollHome) },
+		keys.ScrollLast:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).ScrollEnd) },
+		keys.ScrollLeave:    func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StopScroll) },
+
+		keys.MoveDown:     listBy(1),
+		keys.MoveUp:       listBy(-1),
+		keys.MovePageDown: func(m *model) tea.Cmd { return m.moveList(m.listPage()) },
+		keys.MovePageUp:   func(m *model) tea.Cmd { return m.moveList(-m.listPage()) },
+		keys.MoveFirst:    func(m *model) tea.Cmd { return m.moveList(-len(m.list.Rows())) },
+		keys.MoveLast:     func(m *model) tea.Cmd { return m.moveList(len(m.list.Rows())) },
+		keys.Open:         (*model).openSelected,
+		keys.Filter:       (*model).askFilter,
+		keys.Clear:        (*model).clearFilter,
+
+		keys.Help:   (*model).showHelp,
+		keys.Detach: (*model).leave,
+		keys.Quit:   (*model).leave,
+	}
+}
+
+func scrollBy(lines int) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		return m.scroll(func(p *panes.Terminal) { p.ScrollBy(lines) })
+	}
+}
+
+func scrollHalves(halves int) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		return m.scroll(func(p *panes.Terminal) { p.ScrollPages(halves) })
+	}
+}
+
+func listBy(rows int) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd { return m.moveList(rows) }
+}
+
+// scopes are the scopes of what has the keyboard, from the inside outward.
+func (m *model) scopes() []keys.Scope {
+	p := m.focused()
+	switch {
+	case m.overlay != nil:
+		return m.overlay.scopes()
+	case p != nil && p.Scrolling():
+		return []keys.Scope{keys.ScopeScroll, keys.ScopeGlobal}
+	case p != nil:
+		return []keys.Scope{keys.ScopeTerminal, keys.ScopeGlobal}
+	}
+	view := [viewCount]keys.Scope{keys.ScopeSessions, keys.ScopeProcesses, keys.ScopeHistory, keys.ScopeFiles}
+	return []keys.Scope{view[m.view], keys.ScopeList, keys.ScopeGlobal}
+}
+
+// pressKey is the way of every key: an action, or on to the program.
+func (m *model) pressKey(k keys.Key) tea.Cmd {
+	pending := m.resolver.Pending()
+	outcome := m.resolver.Resolve(k, m.scopes()...)
+	if pending != m.resolver.Pending() {
+		m.dirty = true
+	}
+	switch outcome.Kind {
+	case keys.Bound:
+		m.dirty = true
+		if m.overlay != nil {
+			return m.overlay.act(m, outcome.Action)
+		}
+		if act := m.actions[outcome.Action]; act != nil {
+			return act(m)
+		}
+	case keys.Unbound:
+		return m.typeKey(k)
+	}
+	return nil
+}
+
+// typeKey gives a key that means nothing to the dashboard to what has the
+// keyboard.
+func (m *model) typeKey(k keys.Key) tea.Cmd {
+	if m.overlay != nil {
+		m.dirty = true
+		return m.overlay.typed(m, k)
+	}
+	p := m.focused()
+	switch {
+	case p == nil || p.Scrolling():
+		return nil
+	case p.Ended() != nil || p.Err() != nil:
+		return m.keyAfterEnd(k)
+	}
+	return m.sent(p.Send(api.Input{Key: &k}))
+}
+
+// paste gives pasted text to what has the keyboard.
+func (m *model) paste(text string) tea.Cmd {
+	if m.overlay != nil {
+		m.dirty = true
+		return m.overlay.pasted(m, text)
+	}
+	p := m.focused()
+	if p == nil {
+		return nil
+	}
+	if p.Scrolling() {
+		p.StopScroll()
+		m.dirty = true
+	}
+	return m.sent(p.Send(api.Input{Paste: &text}))
+}
+
+// sent says so when input could not be kept, so that nothing is lost silently.
+func (m *model) sent(err error) tea.Cmd {
+	if err == nil {
+		return nil
+	}
+	if m.toast.bad && m.toast.text == err.Error() {
+		return nil
+	}
+	return m.say(err.Error(), true)
+}
+
+func (m *model) setView(v viewKind) tea.Cmd {
+	m.moveFocus(func() { m.view = v })
+	m.relayout()
+	return nil
+}
+
+// focusTowards moves the focus to the pane beside, the list included.
+func (m *model) focusTowards(d direction) tea.Cmd {
+	if m.view != viewSessions || m.current == nil || m.zoomed {
+		return nil
+	}
+	if m.listFocused {
+		if back := right; d == back || m.layout.list.w == 0 && d == down {
+			m.moveFocus(func() { m.listFocused = false })
+		}
+		return nil
+	}
+	if next := m.current.focus.neighbour(d); next != nil {
+		m.moveFocus(func() { m.current.focus = next })
+		return nil
+	}
+	if d == left && m.layout.list.w > 0 || d == up && m.layout.strip.w > 0 {
+		return m.focusList()
+	}
+	return nil
+}
+
+// focusStep goes around all panes of the view.
+func (m *model) focusStep(step int) tea.Cmd {
+	if m.view != viewSessions || m.current == nil || m.zoomed {
+		return nil
+	}
+	leaves := m.current.root.leaves(nil)
+	at := -1 // the list
+	if !m.listFocused {
+		for i, l := range leaves {
+			if l == m.current.focus {
+				at = i
+			}
+		}
+	}
+	at += step
+	if at < -1 {
+		at = len(leaves) - 1
+	}
+	m.moveFocus(func() {
+		m.listFocused = at < 0 || at == len(leaves)
+		if !m.listFocused {
+			m.current.focus = leaves[at]
+		}
+	})
+	m.refreshList()
+	return nil
+}
+
+// focusList gives the keyboard to the session list, or back.
+func (m *model) focusList() tea.Cmd {
+	if m.view != viewSessions {
+		return m.setView(viewSessions)
+	}
+	if m.zoomed {
+		m.zoomed = false
+		m.relayout()
+	}
+	m.moveFocus(func() { m.listFocused = !m.listFocused })
+	m.refreshList()
+	return nil
+}
+
+func (m *model) push(d direction) tea.Cmd {
+	if m.current != nil && !m.zoomed && m.view == viewSessions {
+		step := 2
+		if d == left || d == right {
+			step = 4
+		}
+		m.current.focus.push(d, step)
+		m.relayout()
+	}
+	return nil
+}
+
+func (m *model) scroll(change func(*panes.Terminal)) tea.Cmd {
+	if p := m.focused(); p != nil {
+		change(p)
+	}
+	return nil
+}
+
+func (m *model) moveList(rows int) tea.Cmd {
+	m.list.Move(rows)
+	return nil
+}
+
+func (m *model) listPage() int { return max(m.layout.list.h-2, 1) }
+
+// leave ends the dashboard and nothing else.
+func (m *model) leave() tea.Cmd { return tea.Quit }

@@ -1,0 +1,193 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// topBar names the program, the views with their numbers, and how things are.
+func (m *model) topBar() string {
+	look := &m.look
+	counts, right := m.counts()
+	line, used := "", 0
+	if m.w >= 80 {
+		line, used = look.BarKey.Text(" tandem ")+look.Bar.Text(" "), 9
+	}
+	for v := viewKind(0); v < viewCount; v++ {
+		label := fmt.Sprintf(" %d %s ", int(v)+1, v)
+		ink := look.BarDim
+		if v == m.view {
+			ink = look.Tab
+		}
+		line += ink.Text(label)
+		used += panes.Width(label)
+	}
+	if gap := m.w - used - right; gap > 0 {
+		return line + look.Bar.Text(panes.Spaces(gap)) + counts
+	}
+	return line + look.Bar.Text(panes.Spaces(m.w-used))
+}
+
+// counts says how many processes run, failed and wait for the person.
+func (m *model) counts() (text string, cells int) {
+	running, failed, waiting := 0, 0, 0
+	for i := range m.news.processes {
+		p := &m.news.processes[i]
+		switch {
+		case panes.Failed(p) && !m.closed[p.ID]:
+			failed++
+		case !p.State.Ended():
+			running++
+			if p.Terminal != nil && p.Terminal.Rang {
+				waiting++
+			}
+		}
+	}
+	g, look := &m.look.Glyphs, &m.look
+	parts := []struct {
+		glyph, what string
+		n           int
+		ink         panes.Ink
+	}{
+		{g.Bell, "waiting", waiting, look.BarWarn},
+		{g.Failed, "failed", failed, look.BarBad},
+		{g.Running, "running", running, look.BarGood},
+	}
+	for _, p := range parts {
+		if p.n == 0 && p.what != "running" {
+			continue
+		}
+		label := fmt.Sprintf("%s %d ", p.glyph, p.n)
+		if m.w >= 80 {
+			label = fmt.Sprintf("%s %d %s  ", p.glyph, p.n, p.what)
+		}
+		text += p.ink.Text(label)
+		cells += panes.Width(label)
+	}
+	return text, cells
+}
+
+// statusBar shows the next useful keys, or what the person should know.
+func (m *model) statusBar() string {
+	look := &m.look
+	note, noteInk := m.note()
+	right := panes.Clip(note, m.w-2)
+	room := m.w - 1
+	if right != "" {
+		room -= panes.Width(right) + 3
+	}
+	line, used := panes.Hints(m.hints(), max(room, 0), look.BarKey, look.BarDim)
+	gap := max(m.w-1-used, 0)
+	if right == "" {
+		return look.Bar.Text(" ") + line + look.Bar.Text(panes.Spaces(gap))
+	}
+	right += " "
+	gap = max(m.w-1-used-panes.Width(right), 0)
+	return look.Bar.Text(" ") + line + look.Bar.Text(panes.Spaces(gap)) + noteInk.Text(right)
+}
+
+// note is the message in the status bar: the state of the connection before
+// anything else.
+func (m *model) note() (string, panes.Ink) {
+	switch {
+	case m.opened && !m.news.connected:
+		text := "engine restarted – reconnecting…"
+		if n := m.waitingKeys(); n > 0 {
+			text = fmt.Sprintf("%s %d keys wait", text, n)
+		}
+		return text, m.look.BarWarn
+	case m.toast.text != "" && m.toast.bad:
+		return m.toast.text, m.look.BarBad
+	case m.toast.text != "":
+		return m.toast.text, m.look.BarGood
+	case m.filter != "" && m.listFocused:
+		return "showing sessions with “" + panes.Clean(m.filter) + "”", m.look.BarWarn
+	}
+	return "", m.look.Bar
+}
+
+func (m *model) waitingKeys() int {
+	n := 0
+	for p := range m.attachments {
+		n += p.Waiting()
+	}
+	return n
+}
+
+// hints are the next useful keys where the keyboard is.
+func (m *model) hints() []panes.Hint {
+	b := m.o.Bindings
+	pending := m.resolver.Pending()
+	p := m.focused()
+	if p != nil && p.Ended() != nil && !pending && m.overlay == nil {
+		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
+	}
+	var hints []panes.Hint
+	for _, h := range b.Hints(pending, m.scopes()...) {
+		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+	}
+	if p == nil || pending || m.overlay != nil || p.Scrolling() {
+		return hints
+	}
+	for _, h := range b.Hints(true) {
+		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+	}
+	return hints
+}
+
+// page is what a view shows that has nothing to show yet.
+func (m *model) page() *panes.Page {
+	text := [viewCount][]string{
+		viewProcesses: {"Background commands and their logs will be listed here."},
+		viewHistory:   {"The commands of every session will be found here,", "with where they ran and how they ended."},
+		viewFiles:     {"Files will be listed here, with a preview beside them."},
+	}
+	return &panes.Page{
+		Title: m.view.String(),
+		Lines: text[m.view],
+		Hints: []panes.Hint{m.hintFor(keys.ViewSessions, "sessions"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
+	}
+}
+
+// noSessions is the sessions view without any.
+func (m *model) noSessions() *panes.Page {
+	if !m.opened {
+		return &panes.Page{Title: "", Lines: nil}
+	}
+	return &panes.Page{
+		Title: "No session is running",
+		Lines: []string{"Everything that was started here has ended."},
+		Hints: []panes.Hint{m.hintFor(keys.Open, "new shell"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
+	}
+}
+
+// hintFor is the key of an action in lists.
+func (m *model) hintFor(a keys.Action, does string) panes.Hint {
+	for _, scope := range []keys.Scope{keys.ScopeList, keys.ScopeGlobal, ""} {
+		if names := m.o.Bindings.KeysOf(a, scope); len(names) > 0 {
+			return panes.Hint{Key: names[0], Does: does}
+		}
+	}
+	return panes.Hint{Key: "", Does: does}
+}
+
+// farewell is the line that is left in the terminal.
+func farewell(processes []api.Process) string {
+	n := 0
+	for i := range processes {
+		if processes[i].Kind == api.KindSession && !processes[i].State.Ended() {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "left 1 session running; tandem brings it back"
+	}
+	return strings.TrimSpace(fmt.Sprintf("left %d sessions running; tandem brings them back", n))
+}

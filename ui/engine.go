@@ -1,0 +1,56 @@
+package ui
+
+import (
+	"context"
+	"iter"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// An engine is what the dashboard asks of the engine's API.
+type engine interface {
+	Watch(context.Context) iter.Seq2[api.Event, error]
+	Attach(context.Context, api.AttachOptions) (viewer, error)
+	Start(context.Context, api.SessionStartInput) (api.Process, error)
+	Rename(ctx context.Context, id, name string) (api.Process, error)
+	Kill(ctx context.Context, id string) (api.Process, error)
+	Remove(ctx context.Context, id string) error
+}
+
+// A viewer is an attachment to one session.
+type viewer interface {
+	panes.Viewer
+	Receive() (api.Output, error)
+	Close() error
+}
+
+// client is the engine behind an API client.
+type client struct{ api *api.Client }
+
+func (c client) Watch(ctx context.Context) iter.Seq2[api.Event, error] { return c.api.Watch(ctx) }
+
+func (c client) Attach(ctx context.Context, o api.AttachOptions) (viewer, error) {
+	a, err := c.api.Attach(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (c client) Start(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	return api.SessionStart.Call(ctx, c.api, in)
+}
+
+func (c client) Rename(ctx context.Context, id, name string) (api.Process, error) {
+	return api.SessionRename.Call(ctx, c.api, api.SessionRenameInput{ID: id, Name: name})
+}
+
+func (c client) Kill(ctx context.Context, id string) (api.Process, error) {
+	return api.SessionKill.Call(ctx, c.api, api.IDInput{ID: id})
+}
+
+func (c client) Remove(ctx context.Context, id string) error {
+	_, err := api.ProcessRemove.Call(ctx, c.api, api.IDInput{ID: id})
+	return err
+}

@@ -1,0 +1,145 @@
+package ui
+
+import (
+	"bytes"
+	"os"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/keys"
+)
+
+// escapeWait is how long an escape that ends a read may still turn out to
+// begin a sequence. Terminals write a sequence in one piece; only a slow line
+// takes it apart.
+const escapeWait = 20 * time.Millisecond
+
+// maxPaste is where a longer paste is passed on in pieces.
+const maxPaste = 4 << 20
+
+// inputMsg says that typed input waits.
+type inputMsg struct{}
+
+// A typed is one thing that the person did: a key, a mouse event, a paste, or
+// giving the terminal the keyboard or taking it away.
+type typed struct {
+	kind  keys.EventKind
+	key   keys.Key
+	mouse keys.Mouse
+	paste string
+}
+
+// An input stands between the terminal and Bubble Tea's reader. It decodes
+// keys, mouse and pastes itself and keeps them in order for Update; only what
+// is left, the terminal's replies, goes on to Bubble Tea. So no key waits for
+// a time-out but a lone escape, an alt+key is one key at once, and a paste
+// keeps its bytes.
+type input struct {
+	*os.File
+	notify  func() // called when the queue is no longer empty; must not block
+	decoder keys.Decoder
+	raw     []byte // read and not yet claimed by an event
+	base    int64  // offset of raw[0] in the stream
+	reply   []byte // replies that Read has not returned yet
+	paste   bytes.Buffer
+	buf     [16 << 10]byte
+
+	mu    sync.Mutex
+	queue []typed
+}
+
+// Read reads from the terminal and returns the replies in what it got, which
+// may be none.
+func (in *input) Read(p []byte) (int, error) {
+	if len(in.reply) == 0 {
+		n, err := in.File.Read(in.buf[:])
+		if err != nil {
+			return 0, err
+		}
+		in.feed(in.buf[:n])
+		if in.decoder.Pending() > 0 && !in.more() {
+			in.decoder.Flush(in.take)
+		}
+	}
+	n := copy(p, in.reply)
+	in.reply = in.reply[n:]
+	return n, nil
+}
+
+// more waits a moment for what may follow an escape.
+func (in *input) more() bool {
+	fds := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, int(escapeWait.Milliseconds()))
+	return n > 0 && err == nil
+}
+
+func (in *input) feed(p []byte) {
+	in.raw = append(in.raw, p...)
+	in.decoder.Feed(p, in.take)
+}
+
+// take sorts one event.
+func (in *input) take(e keys.Event) {
+	text := in.raw[e.Start-in.base : e.End-in.base]
+	switch e.Kind {
+	case keys.EventOther:
+		in.reply = append(in.reply, text...)
+	case keys.EventPaste:
+		in.takePaste(e)
+	default:
+		in.add(typed{kind: e.Kind, key: e.Key, mouse: e.Mouse})
+	}
+	in.raw = in.raw[e.End-in.base:]
+	in.base = e.End
+	if len(in.raw) == 0 {
+		in.raw = nil
+	}
+}
+
+// takePaste collects a paste, so that it reaches the program as one.
+func (in *input) takePaste(e keys.Event) {
+	in.paste.Write(e.Paste)
+	for in.paste.Len() > maxPaste {
+		piece := in.paste.Bytes()[:maxPaste]
+		in.add(typed{kind: keys.EventPaste, paste: string(in.paste.Next(wholeRunes(piece)))})
+	}
+	if e.Last {
+		in.add(typed{kind: keys.EventPaste, paste: in.paste.String()})
+		in.paste = bytes.Buffer{}
+	}
+}
+
+// wholeRunes is the length of p without a character that its end cuts.
+func wholeRunes(p []byte) int {
+	for i := len(p) - 1; i >= max(len(p)-utf8.UTFMax, 0); i-- {
+		if utf8.RuneStart(p[i]) {
+			if utf8.FullRune(p[i:]) {
+				return len(p)
+			}
+			return i
+		}
+	}
+	return len(p)
+}
+
+func (in *input) add(t typed) {
+	in.mu.Lock()
+	in.queue = append(in.queue, t)
+	first := len(in.queue) == 1
+	in.mu.Unlock()
+	if first {
+		in.notify()
+	}
+}
+
+// drain takes what was typed since the last call, in order.
+func (in *input) drain() []typed {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	queue := in.queue
+	in.queue = nil
+	return queue
+}

@@ -1,0 +1,113 @@
+package ui
+
+// Least size of the terminal that the dashboard draws in.
+const (
+	minScreenWidth  = 60
+	minScreenHeight = 15
+)
+
+// From this width on the session list has a column of its own; below, it is a
+// row.
+const (
+	wideScreen   = 90
+	minListWidth = 24
+	maxListWidth = 34
+)
+
+// A layout says where everything is on a screen of a size. Rectangles that are
+// not shown are empty.
+type layout struct {
+	w, h  int
+	body  rect // between the bars
+	list  rect // the session list as a column
+	strip rect // the session list as a row
+	tree  rect // the terminals
+	bare  bool // the one terminal has no title row
+}
+
+// layoutOptions is what decides the layout beside the size.
+type layoutOptions struct {
+	zoomed bool
+	panes  int
+}
+
+func layoutFor(w, h int, o layoutOptions) layout {
+	l := layout{w: w, h: h}
+	if w < minScreenWidth || h < minScreenHeight {
+		return l
+	}
+	l.body = rect{0, 1, w, h - 2}
+	l.tree = l.body
+	switch {
+	case o.zoomed:
+		l.bare = true
+	case w >= wideScreen:
+		l.list = l.body
+		l.list.w = min(max(w/5, minListWidth), maxListWidth)
+		l.tree.x = l.list.w + 1
+		l.tree.w = w - l.tree.x
+	default:
+		l.strip = l.body
+		l.strip.h = 1
+		l.tree.y++
+		l.tree.h--
+		l.bare = o.panes == 1
+	}
+	return l
+}
+
+func (l layout) tooSmall() bool { return l.body.w == 0 }
+
+// content is the part of a leaf's rectangle that its terminal has.
+func (l layout) content(leaf rect) rect {
+	if l.bare {
+		return leaf
+	}
+	leaf.y++
+	leaf.h--
+	return leaf
+}
+
+// relayout computes the layout anew and gives every visible pane its size.
+func (m *model) relayout() {
+	m.dirty = true
+	o := layoutOptions{zoomed: m.zoomed}
+	var leaves []*node
+	if m.current != nil {
+		leaves = m.current.root.leaves(nil)
+	}
+	o.panes = len(leaves)
+	m.layout = layoutFor(m.w, m.h, o)
+	if m.layout.tooSmall() || m.current == nil {
+		return
+	}
+	m.current.root.place(m.layout.tree)
+	for _, l := range leaves {
+		if m.zoomed && l != m.current.focus {
+			continue
+		}
+		r := m.area(l)
+		l.pane.SetSize(r.w, r.h)
+		m.attach(l.pane)
+	}
+	m.resized = true
+}
+
+// visible are the leaves that are on the screen.
+func (m *model) visible() []*node {
+	if m.current == nil || m.view != viewSessions || m.layout.tooSmall() {
+		return nil
+	}
+	if m.zoomed {
+		return []*node{m.current.focus}
+	}
+	return m.current.root.leaves(nil)
+}
+
+// area is where the terminal of a leaf is on the screen.
+func (m *model) area(l *node) rect {
+	if m.zoomed {
+		return m.layout.tree
+	}
+	return m.layout.content(l.rect)
+}

@@ -1,0 +1,226 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// clientName is who the dashboard is, for the engine.
+const clientName = "dashboard"
+
+// A viewKind is one of the four views; its number is one less than the key's.
+type viewKind int
+
+const (
+	viewSessions viewKind = iota
+	viewProcesses
+	viewHistory
+	viewFiles
+	viewCount
+)
+
+func (v viewKind) String() string {
+	return [viewCount]string{"Sessions", "Processes", "History", "Files"}[v]
+}
+
+// A model is the state of the dashboard. It belongs to Bubble Tea's goroutine.
+type model struct {
+	ctx  context.Context
+	o    Options
+	link *link
+	in   *input
+
+	w, h   int
+	layout layout
+	view   viewKind
+
+	news        news
+	opened      bool // the first snapshot has been taken in
+	starting    int  // sessions that were asked for and are not there yet
+	groups      []*group
+	current     *group // the one on the screen; nil without sessions
+	shows       uint64
+	attachments map[*panes.Terminal]context.CancelFunc
+	closed      map[string]bool // ended sessions that the person has put away
+	zoomed      bool
+	blurred     bool // another window has the keyboard
+
+	list        panes.SessionList
+	listFocused bool
+	filter      string
+	dragged     *node           // the split whose border the mouse holds
+	pressed     *panes.Terminal // the pane in which a mouse button went down
+
+	resolver *keys.Resolver
+	actions  map[keys.Action]func(*model) tea.Cmd
+	overlay  overlay
+	toast    toast
+	look     panes.Look
+	dark     bool
+	profile  colorprofile.Profile
+	widths   panes.Widths
+
+	dirty   bool // what is on the screen has to be drawn anew
+	resized bool // a pane may have a size that its session was not told
+	calm    bool // a timer runs that tells sizes
+	content []byte
+	drawn   tea.View
+}
+
+// A toast is a message in the status bar that goes away by itself.
+type toast struct {
+	text   string
+	bad    bool
+	serial int
+}
+
+const toastTime = 4 * time.Second
+
+// toastOver is the end of the toast with that number.
+type toastOver int
+
+// say shows a toast.
+func (m *model) say(text string, bad bool) tea.Cmd {
+	m.toast = toast{panes.Clean(text), bad, m.toast.serial + 1}
+	m.dirty = true
+	serial := toastOver(m.toast.serial)
+	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })
+}
+
+// focused is the pane that keys go to; nil when a list or nothing has them.
+func (m *model) focused() *panes.Terminal {
+	if m.view != viewSessions || m.current == nil || m.listFocused {
+		return nil
+	}
+	return m.current.focus.pane
+}
+
+// tellFocus tells the program in the focused pane that it has the keyboard, or
+// not any more.
+func (m *model) tellFocus(on bool) {
+	if p := m.focused(); p != nil && !(on && m.blurred) {
+		p.Focus(on)
+	}
+}
+
+// moveFocus runs a change of the focus and tells both programs.
+func (m *model) moveFocus(change func()) {
+	before := m.focused()
+	change()
+	m.dirty = true
+	after := m.focused()
+	if before == after || m.blurred {
+		return
+	}
+	if before != nil {
+		before.Focus(false)
+	}
+	if after != nil {
+		after.Focus(true)
+	}
+}
+
+// process is what is known of a session.
+func (m *model) process(id string) (api.Process, bool) {
+	for i := range m.news.processes {
+		if m.news.processes[i].ID == id {
+			return m.news.processes[i], true
+		}
+	}
+	return api.Process{}, false
+}
+
+// Init asks for the terminal's background, which decides the theme.
+func (m *model) Init() tea.Cmd {
+	return tea.RequestBackgroundColor
+}
+
+// Update takes in one message. Everything that has an order, typed input above
+// all, is handled here and not in commands, which run concurrently.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.handle(msg)
+	return m, tea.Batch(cmd, m.tellSizes())
+}
+
+func (m *model) handle(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case inputMsg:
+		return m.handleInput(m.in.drain())
+	case changedMsg:
+		return m.sync()
+	case tea.WindowSizeMsg:
+		return m.resize(msg.Width, msg.Height)
+	case startedMsg:
+		return m.started(msg)
+	case doneMsg:
+		return m.done(msg)
+	case toastOver:
+		return m.endToast(msg)
+	case sizesDue:
+		m.calm = false
+	case settled:
+		m.settle()
+	case tea.BackgroundColorMsg:
+		m.setDark(msg.IsDark())
+	case tea.ColorProfileMsg:
+		m.setProfile(msg.Profile)
+	case tea.ModeReportMsg:
+		m.noteMode(msg)
+	}
+	return nil
+}
+
+func (m *model) endToast(serial toastOver) tea.Cmd {
+	if int(serial) == m.toast.serial {
+		m.toast.text = ""
+		m.dirty = true
+	}
+	return nil
+}
+
+func (m *model) resize(w, h int) tea.Cmd {
+	m.w, m.h = w, h
+	m.relayout()
+	return m.open()
+}
+
+// typed input
+
+func (m *model) handleInput(events []typed) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, e := range events {
+		cmds = append(cmds, m.handleTyped(e))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (m *model) handleTyped(e typed) tea.Cmd {
+	switch e.kind {
+	case keys.EventKey:
+		return m.pressKey(e.key)
+	case keys.EventMouse:
+		return m.mouse(e.mouse)
+	case keys.EventPaste:
+		return m.paste(e.paste)
+	case keys.EventFocusIn, keys.EventFocusOut:
+		m.setBlurred(e.kind == keys.EventFocusOut)
+	}
+	return nil
+}
+
+func (m *model) setBlurred(blurred bool) {
+	if m.blurred == blurred {
+		return
+	}
+	m.blurred = blurred
+	if p := m.focused(); p != nil {
+		p.Focus(!blurred)
+	}
+}

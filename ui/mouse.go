@@ -1,0 +1,140 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// mouse handles one mouse event: what was pressed keeps the mouse until the
+// button is released.
+func (m *model) mouse(e keys.Mouse) tea.Cmd {
+	if m.overlay != nil || m.layout.tooSmall() {
+		return nil
+	}
+	switch {
+	case m.dragged != nil:
+		return m.drag(e)
+	case m.pressed != nil && e.Kind != keys.MouseDown:
+		p := m.pressed
+		if e.Kind == keys.MouseUp {
+			m.pressed = nil
+		}
+		m.mouseTo(p, e)
+		return nil
+	case e.Y == 0:
+		return m.clickTopBar(e)
+	case m.view != viewSessions || m.current == nil:
+		return nil
+	case m.layout.strip.contains(e.X, e.Y), m.layout.list.contains(e.X, e.Y):
+		return m.mouseOnList(e)
+	}
+	return m.mouseOnTree(e)
+}
+
+func leftDown(e keys.Mouse) bool { return e.Kind == keys.MouseDown && e.Button == keys.ButtonLeft }
+
+func isWheel(e keys.Mouse) bool { return e.Button == keys.WheelUp || e.Button == keys.WheelDown }
+
+func (m *model) clickTopBar(e keys.Mouse) tea.Cmd {
+	if !leftDown(e) {
+		return nil
+	}
+	x := 0
+	if m.w >= 80 {
+		x = 9
+	}
+	for v := viewKind(0); v < viewCount; v++ {
+		x += panes.Width(v.String()) + 4
+		if e.X < x {
+			return m.setView(v)
+		}
+	}
+	return nil
+}
+
+func (m *model) mouseOnList(e keys.Mouse) tea.Cmd {
+	switch {
+	case e.Button == keys.WheelUp:
+		m.list.Move(-1)
+	case e.Button == keys.WheelDown:
+		m.list.Move(1)
+	case leftDown(e) && m.layout.list.w > 0:
+		return m.clickSession(m.list.At(e.Y - m.layout.list.y))
+	case leftDown(e):
+		return m.clickSession(m.list.StripAt(e.X, m.layout.strip.w, &m.look))
+	default:
+		return nil
+	}
+	m.dirty = true
+	return nil
+}
+
+// clickSession opens a session; a click beside the rows focuses the list.
+func (m *model) clickSession(id string) tea.Cmd {
+	if id == "" {
+		if !m.listFocused {
+			return m.focusList()
+		}
+		return nil
+	}
+	return m.openSession(id)
+}
+
+func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
+	leaf := m.current.focus
+	if !m.zoomed {
+		if border := m.current.root.borderAt(e.X, e.Y); border != nil && leftDown(e) {
+			m.dragged = border
+			return nil
+		}
+		leaf = m.current.root.leafAt(e.X, e.Y)
+	}
+	if leaf == nil {
+		return nil
+	}
+	if e.Kind == keys.MouseDown && !isWheel(e) {
+		if leaf.pane != m.focused() {
+			m.moveFocus(func() { m.current.focus, m.listFocused = leaf, false })
+			m.refreshList()
+		}
+		m.pressed = leaf.pane
+	}
+	m.mouseTo(leaf.pane, e)
+	return nil
+}
+
+// mouseTo passes an event on to a pane, in its own cells.
+func (m *model) mouseTo(p *panes.Terminal, e keys.Mouse) {
+	for _, l := range m.visible() {
+		if l.pane != p {
+			continue
+		}
+		r := m.area(l)
+		if e.Kind == keys.MouseDown && !r.contains(e.X, e.Y) {
+			return
+		}
+		e.X = min(max(e.X-r.x, 0), r.w-1)
+		e.Y = min(max(e.Y-r.y, 0), r.h-1)
+		if p.Mouse(e) {
+			m.dirty = m.dirty || isWheel(e)
+		}
+		return
+	}
+}
+
+// drag moves the border that the mouse holds.
+func (m *model) drag(e keys.Mouse) tea.Cmd {
+	if e.Kind == keys.MouseUp {
+		m.dragged = nil
+		return nil
+	}
+	at := e.X
+	if m.dragged.axis == below {
+		at = e.Y
+	}
+	m.dragged.moveBorder(at)
+	m.relayout()
+	return nil
+}

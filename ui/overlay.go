@@ -1,0 +1,139 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// An overlay is drawn over the view and has the keyboard while it is open. The
+// model's overlay field is set to nil to close it.
+type overlay interface {
+	scopes() []keys.Scope
+	act(*model, keys.Action) tea.Cmd
+	typed(*model, keys.Key) tea.Cmd
+	pasted(*model, string) tea.Cmd
+	// draw gives the rows of the inside, all w cells wide, for a screen of a
+	// size; x is the column of the cursor in row y, or negative for none.
+	draw(m *model, screen rect) (rows []string, w, x, y int)
+}
+
+// box draws a frame around an overlay's rows and returns it with its place in
+// the middle of the screen.
+func box(rows []string, w int, screen rect, look *panes.Look) ([]string, rect) {
+	edge := look.Accent
+	line := strings.Repeat("─", w+2)
+	out := []string{edge.Text("╭" + line + "╮")}
+	for _, r := range rows {
+		out = append(out, edge.Text("│")+" "+r+" "+edge.Text("│"))
+	}
+	out = append(out, edge.Text("╰"+line+"╯"))
+	at := rect{w: w + 4, h: len(out)}
+	at.x = (screen.w - at.w) / 2
+	at.y = max((screen.h-at.h)*2/5, 0)
+	return out, at
+}
+
+// lay puts the rows of a box over the rows of a screen.
+func lay(screen, box []string, at rect) {
+	for i, row := range box {
+		y := at.y + i
+		if y >= len(screen) {
+			return
+		}
+		under := screen[y]
+		head := panes.Pad(ansi.Truncate(under, at.x, ""), at.x)
+		tail := ansi.TruncateLeft(under, at.x+at.w, "")
+		screen[y] = head + "\x1b[m" + row + tail
+	}
+}
+
+// A question asks for yes or no before something that cannot be taken back.
+type question struct {
+	title string
+	lines []string
+	yes   string
+	then  tea.Cmd
+}
+
+func (q *question) scopes() []keys.Scope { return []keys.Scope{keys.ScopeDialog} }
+
+func (q *question) act(m *model, a keys.Action) tea.Cmd {
+	m.overlay = nil
+	if a == keys.Accept {
+		return q.then
+	}
+	return nil
+}
+
+func (q *question) typed(*model, keys.Key) tea.Cmd { return nil }
+func (q *question) pasted(*model, string) tea.Cmd  { return nil }
+
+func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
+	look := &m.look
+	hints := []panes.Hint{{Key: "y", Does: q.yes}, {Key: "n", Does: "keep it"}}
+	width := 34
+	for _, l := range append([]string{q.title}, q.lines...) {
+		width = max(width, panes.Width(l))
+	}
+	width = min(width, screen.w-8)
+	rows := []string{look.Strong.Text(panes.Fit(q.title, width))}
+	for _, l := range q.lines {
+		rows = append(rows, look.Dim.Text(panes.Fit(l, width)))
+	}
+	line, used := panes.Hints(hints, width, look.Key, look.Text)
+	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
+	return rows, width, -1, 0
+}
+
+// A prompt asks for a line of text.
+type prompt struct {
+	title string
+	field panes.Field
+	then  func(*model, string) tea.Cmd
+}
+
+func newPrompt(title, text string, then func(*model, string) tea.Cmd) *prompt {
+	p := &prompt{title: title, then: then}
+	p.field.Set(text)
+	return p
+}
+
+func (p *prompt) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+
+func (p *prompt) act(m *model, a keys.Action) tea.Cmd {
+	m.overlay = nil
+	if a == keys.Accept {
+		return p.then(m, strings.TrimSpace(p.field.Text()))
+	}
+	return nil
+}
+
+func (p *prompt) typed(_ *model, k keys.Key) tea.Cmd {
+	p.field.Type(k)
+	return nil
+}
+
+func (p *prompt) pasted(_ *model, text string) tea.Cmd {
+	p.field.Insert(text)
+	return nil
+}
+
+func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {
+	look := &m.look
+	width := min(44, screen.w-8)
+	field, x := p.field.Draw(width)
+	hints := []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "esc", Does: "cancel"}}
+	line, used := panes.Hints(hints, width, look.Key, look.Dim)
+	return []string{
+		look.Strong.Text(panes.Fit(p.title, width)),
+		panes.Spaces(width),
+		look.Text.Text(field),
+		panes.Spaces(width),
+		line + panes.Spaces(width-used),
+	}, width, x, 2
+}

@@ -1,0 +1,204 @@
+// Package ui is the dashboard: the one Bubble Tea program, with its split tree,
+// focus, overlays and bars. It shows what the engine's API tells and sends what
+// the person types; it owns no session, and ending it ends nothing.
+package ui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// Options are what the dashboard needs from its surroundings.
+type Options struct {
+	// Connect reaches the engine, starting it if need be. It is called again
+	// whenever the connection is lost.
+	Connect  func(context.Context) (*api.Client, error)
+	Bindings keys.Bindings // default: the catalogue's
+	Theme    string        // "", "auto" or the name of a theme
+	Input    *os.File      // default os.Stdin; has to be a terminal
+	Output   *os.File      // default os.Stdout; has to be a terminal
+	Version  string
+	CWD      string // where the first session starts; default the present folder
+}
+
+// maxFPS is the most frames a second that are drawn.
+const maxFPS = 120
+
+// minFrame is the least time between two wakings of the program by what
+// sessions print.
+const minFrame = 4 * time.Millisecond
+
+// Run shows the dashboard until the person leaves it, a signal ends it or ctx
+// does. The terminal is as it was before when it returns. Errors before the
+// terminal was touched are those of a terminal that cannot be used and of
+// Connect. After the person left, one line says what goes on.
+func Run(ctx context.Context, o Options) error {
+	o = o.withDefaults()
+	if err := checkTerminal(o.Input, o.Output); err != nil {
+		return err
+	}
+	connect := func(ctx context.Context) (engine, error) {
+		c, err := o.Connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return client{c}, nil
+	}
+	first, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := run(ctx, o, first, connect)
+	if err != nil {
+		return err
+	}
+	if line := farewell(m.news.processes); line != "" {
+		fmt.Fprintln(o.Output, line)
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if len(o.Bindings.PrefixKeys()) == 0 {
+		o.Bindings = keys.DefaultBindings()
+	}
+	if o.Input == nil {
+		o.Input = os.Stdin
+	}
+	if o.Output == nil {
+		o.Output = os.Stdout
+	}
+	if o.CWD == "" {
+		o.CWD, _ = os.Getwd() // without one the engine chooses
+	}
+	return o
+}
+
+// checkTerminal refuses what the dashboard could not be drawn on.
+func checkTerminal(in, out *os.File) error {
+	const hint = "without one there are `tandem ls`, `tandem new` and `tandem --serve`"
+	switch {
+	case !term.IsTerminal(in.Fd()):
+		return api.Errorf(api.CodeInvalid, "open the dashboard: standard input is not a terminal").WithHint(hint)
+	case !term.IsTerminal(out.Fd()):
+		return api.Errorf(api.CodeInvalid, "open the dashboard: standard output is not a terminal").WithHint(hint)
+	case os.Getenv("TERM") == "dumb":
+		return api.Errorf(api.CodeInvalid, "open the dashboard: a terminal with TERM=dumb cannot show it").WithHint(hint)
+	}
+	return nil
+}
+
+// run is Run behind the checks.
+func run(ctx context.Context, o Options, first engine, connect func(context.Context) (engine, error)) (*model, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := endOnSignal(ctx, cancel)
+	defer stop()
+
+	wake := newWaker()
+	l := newLink(first, connect)
+	in := &input{File: o.Input, notify: wake.input}
+	l.notify = wake.changed
+	l.crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v", p)) }
+	m := newModel(ctx, o, l, in)
+	program := tea.NewProgram(m,
+		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(o.Output),
+		tea.WithFPS(maxFPS), tea.WithoutSignalHandler())
+	l.start(func() { l.run(ctx) })
+	l.start(func() { wake.run(ctx, program.Send) })
+	_, err := program.Run()
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	cancel(nil)
+	l.tasks.Wait()
+	return m, err
+}
+
+// endOnSignal ends the program, not the process, on the signals that ask for
+// it, so that the terminal is put back.
+func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case s := <-signals:
+			cancel(fmt.Errorf("the dashboard was ended by %s; sessions go on", s))
+		case <-ctx.Done():
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		cancel(nil)
+		<-done
+	}
+}
+
+func newModel(ctx context.Context, o Options, l *link, in *input) *model {
+	m := &model{
+		ctx: ctx, o: o, link: l, in: in,
+		attachments: map[*panes.Terminal]context.CancelFunc{},
+		closed:      map[string]bool{},
+		resolver:    keys.NewResolver(o.Bindings),
+		actions:     actions(),
+		dark:        true,
+		profile:     colorprofile.TrueColor,
+	}
+	m.dress()
+	return m
+}
+
+// A waker turns notices from other goroutines into messages: at most one of
+// each kind waits, and its own goroutine sends them, because sending blocks.
+type waker struct {
+	typed chan struct{}
+	news  chan struct{}
+}
+
+func newWaker() *waker {
+	return &waker{make(chan struct{}, 1), make(chan struct{}, 1)}
+}
+
+func (w *waker) input()   { ring(w.typed) }
+func (w *waker) changed() { ring(w.news) }
+
+func ring(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// run sends until ctx ends. Typed input goes out at once; news at most every
+// minFrame.
+func (w *waker) run(ctx context.Context, send func(tea.Msg)) {
+	var free <-chan time.Time
+	news := w.news
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.typed:
+			send(inputMsg{})
+		case <-news:
+			send(changedMsg{})
+			news, free = nil, time.After(minFrame)
+		case <-free:
+			news, free = w.news, nil
+		}
+	}
+}

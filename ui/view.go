@@ -1,0 +1,264 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// View gives the screen. Bubble Tea asks after every message; what has not
+// changed is not drawn again.
+func (m *model) View() tea.View {
+	if m.dirty {
+		m.dirty = false
+		m.draw()
+	}
+	return m.drawn
+}
+
+// draw makes the whole screen anew.
+func (m *model) draw() {
+	m.drawn = tea.View{
+		AltScreen:   true,
+		MouseMode:   m.mouseMode(),
+		ReportFocus: true,
+		WindowTitle: m.windowTitle(),
+	}
+	switch {
+	case m.w <= 0 || m.h <= 0:
+	case m.layout.tooSmall():
+		m.drawn.Content = m.drawTooSmall()
+	default:
+		m.prepare()
+		m.drawn.Content = m.drawScreen()
+		if m.overlay == nil {
+			m.drawn.Cursor = m.cursor()
+		} else {
+			m.drawOverlay()
+		}
+	}
+}
+
+func (m *model) drawTooSmall() string {
+	text := fmt.Sprintf("terminal too small: %d×%d, needs %d×%d", m.w, m.h, minScreenWidth, minScreenHeight)
+	rows := make([]string, m.h)
+	words := wrap(text, m.w)
+	first := max((m.h-len(words))/2, 0)
+	for i, line := range words {
+		if first+i < m.h {
+			rows[first+i] = panes.Center(line, m.w)
+		}
+	}
+	return strings.Join(rows, "\n")
+}
+
+// wrap breaks text at spaces into lines of at most w cells; a longer word is
+// cut.
+func wrap(text string, w int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case panes.Width(line)+1+panes.Width(word) <= w:
+			line += " " + word
+		default:
+			lines = append(lines, panes.Clip(line, w))
+			line = word
+		}
+	}
+	return append(lines, panes.Clip(line, w))
+}
+
+// prepare lets every visible pane make its rows.
+func (m *model) prepare() {
+	focused := m.focused()
+	for _, l := range m.visible() {
+		r := m.area(l)
+		l.rows = l.pane.Draw(r.w, r.h, &m.look, m.widths)
+		l.title = ""
+		if !m.layout.bare {
+			name, detail := m.describe(l.pane)
+			l.title = panes.Heading(name, detail, l.rect.w, l.pane == focused, &m.look)
+		}
+	}
+}
+
+// describe is a pane's name and what else its title row says.
+func (m *model) describe(p *panes.Terminal) (name, detail string) {
+	process, ok := m.process(p.ID)
+	if !ok {
+		return "new session", ""
+	}
+	name = panes.Clean(process.Name)
+	if title := panes.Clean(p.State().Title); title != "" && title != name {
+		return name, title
+	}
+	if len(process.Argv) > 1 {
+		return name, panes.Clean(process.Command)
+	}
+	return name, panes.Clean(process.CWD)
+}
+
+// drawScreen joins the rows of everything on the screen.
+func (m *model) drawScreen() string {
+	out := append(m.content[:0], m.topBar()...)
+	body := m.layout.body
+	side := m.sideRows()
+	for y := body.y; y < body.y+body.h; y++ {
+		out = append(out, '\n')
+		out = m.appendBodyRow(out, side, y)
+	}
+	out = append(out, '\n')
+	out = append(out, m.statusBar()...)
+	m.content = out
+	return string(out)
+}
+
+// sideRows are the rows of what stands beside the terminals, or, for a view
+// without, of the whole body.
+func (m *model) sideRows() []string {
+	body := m.layout.body
+	switch {
+	case m.view != viewSessions:
+		return m.page().Draw(body.w, body.h, &m.look)
+	case m.current == nil:
+		return m.noSessions().Draw(body.w, body.h, &m.look)
+	case m.layout.list.w > 0:
+		return m.list.Draw(m.layout.list.w, body.h, &m.look)
+	case m.layout.strip.w > 0:
+		return []string{m.list.Strip(body.w, &m.look)}
+	}
+	return nil
+}
+
+func (m *model) appendBodyRow(out []byte, side []string, y int) []byte {
+	i := y - m.layout.body.y
+	if m.view != viewSessions || m.current == nil || m.layout.strip.contains(0, y) {
+		return append(out, side[i]...)
+	}
+	if m.zoomed {
+		return append(out, m.current.focus.rows[y-m.layout.tree.y]...)
+	}
+	if m.layout.list.w > 0 {
+		out = append(out, side[i]...)
+		out = append(out, m.look.Rule.Text(joint(i == 0, m.current.root.titleAt(y, true)))...)
+	}
+	return m.current.root.appendRow(out, y, &m.look)
+}
+
+// appendRow appends the row y of the screen as far as it is the node's.
+func (n *node) appendRow(out []byte, y int, look *panes.Look) []byte {
+	if n.pane != nil {
+		i := y - n.rect.y
+		if n.title != "" {
+			if i == 0 {
+				return append(out, n.title...)
+			}
+			i--
+		}
+		if i < len(n.rows) {
+			return append(out, n.rows[i]...)
+		}
+		return append(out, panes.Spaces(n.rect.w)...)
+	}
+	if n.axis == below {
+		return n.half(y).appendRow(out, y, look)
+	}
+	out = n.a.appendRow(out, y, look)
+	out = append(out, look.Rule.Text(joint(n.a.titleAt(y, false), n.b.titleAt(y, true)))...)
+	return n.b.appendRow(out, y, look)
+}
+
+// half is the half of a split below that has row y.
+func (n *node) half(y int) *node {
+	if y < n.b.rect.y {
+		return n.a
+	}
+	return n.b
+}
+
+// titleAt reports whether row y is a title row at the node's left or right
+// edge.
+func (n *node) titleAt(y int, leftEdge bool) bool {
+	switch {
+	case n.pane != nil:
+		return n.title != "" && y == n.rect.y
+	case n.axis == below:
+		return n.half(y).titleAt(y, leftEdge)
+	case leftEdge:
+		return n.a.titleAt(y, true)
+	}
+	return n.b.titleAt(y, false)
+}
+
+// joint is the piece of a vertical border beside which there may be title rows.
+func joint(onLeft, onRight bool) string {
+	switch {
+	case onLeft && onRight:
+		return "┼"
+	case onLeft:
+		return "┤"
+	case onRight:
+		return "├"
+	}
+	return "│"
+}
+
+func (m *model) drawOverlay() {
+	screen := rect{0, 0, m.w, m.h}
+	inside, w, x, y := m.overlay.draw(m, screen)
+	rows, at := box(inside, w, screen, &m.look)
+	all := strings.Split(m.drawn.Content, "\n")
+	lay(all, rows, at)
+	m.drawn.Content = strings.Join(all, "\n")
+	if x >= 0 {
+		m.drawn.Cursor = tea.NewCursor(at.x+2+x, at.y+1+y)
+		m.drawn.Cursor.Shape = tea.CursorBar
+	}
+}
+
+// cursor is the program's cursor in the focused pane.
+func (m *model) cursor() *tea.Cursor {
+	p := m.focused()
+	if p == nil {
+		return nil
+	}
+	c, ok := p.Cursor()
+	if !ok {
+		return nil
+	}
+	r := m.area(m.current.focus)
+	shape := tea.CursorBlock
+	switch c.Shape {
+	case api.CursorUnderline:
+		shape = tea.CursorUnderline
+	case api.CursorBar:
+		shape = tea.CursorBar
+	}
+	return &tea.Cursor{Position: tea.Position{X: r.x + c.X, Y: r.y + c.Y}, Shape: shape, Blink: c.Blink}
+}
+
+// mouseMode asks the terminal for motion only when the program wants it.
+func (m *model) mouseMode() tea.MouseMode {
+	if p := m.focused(); p != nil && p.State().Mouse == api.MouseMotion {
+		return tea.MouseModeAllMotion
+	}
+	return tea.MouseModeCellMotion
+}
+
+func (m *model) windowTitle() string {
+	p := m.focused()
+	if p == nil {
+		return "tandem"
+	}
+	name, detail := m.describe(p)
+	if title := panes.Clean(p.State().Title); title != "" {
+		name = detail
+	}
+	return "tandem – " + panes.Clip(name, 120)
+}
