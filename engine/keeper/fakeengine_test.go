@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // engineProgramOf is a tiny engine that the test tells what to do. Arguments:
@@ -25,6 +27,8 @@ func engineProgramOf(args []string) error {
 		note(journal, "failed")
 		fmt.Println("some output")
 		return fmt.Errorf("engine: no luck today")
+	case "fds":
+		return noteDescriptors(socket, journal)
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -51,6 +55,19 @@ func engineProgramOf(args []string) error {
 		fmt.Fprintln(conn, e.obey(strings.TrimSpace(line)))
 		conn.Close()
 	}
+}
+
+// noteDescriptors tells the journal what the engine has open apart from what the
+// runtime opens itself, which is close-on-exec.
+func noteDescriptors(socket, journal string) error {
+	var inherited []int
+	for fd := range 100 {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			inherited = append(inherited, fd)
+		}
+	}
+	note(journal, fmt.Sprint(inherited))
+	return engineProgramOf([]string{"run", socket, journal})
 }
 
 func controlOf(socket string) string { return filepath.Join(filepath.Dir(socket), "control") }

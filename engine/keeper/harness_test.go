@@ -35,7 +35,11 @@ func TestMain(m *testing.M) {
 	var err error
 	switch os.Args[1] {
 	case "keeper":
-		err = keeperProgram(os.Args[2:])
+		err = keeperProgram(os.Args[2:], os.NewFile(3, "ready"))
+	case "keeper-signals":
+		err = becomeKeeperWithSignals(os.Args[2:])
+	case "keeper-stdout":
+		err = keeperProgram(os.Args[2:], os.Stdout)
 	case "engine":
 		err = engineProgramOf(os.Args[2:])
 	}
@@ -46,14 +50,14 @@ func TestMain(m *testing.M) {
 }
 
 // keeperProgram is what main does for `tandem keeper`. Arguments: data folder,
-// socket, pid of the engine, engine arguments. Descriptor 3 is the ready pipe.
-func keeperProgram(args []string) error {
+// socket, pid of the engine, engine arguments.
+func keeperProgram(args []string, ready *os.File) error {
 	pid, err := strconv.Atoi(args[2])
 	if err != nil {
 		return err
 	}
 	o := Options{DataDir: args[0], Socket: args[1], EnginePID: pid, Engine: args[3:]}
-	return Main(context.Background(), o, os.NewFile(3, "ready"))
+	return Main(context.Background(), o, ready)
 }
 
 // A rig is one data folder with its keepers.

@@ -1,0 +1,78 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+)
+
+func BenchmarkStart(b *testing.B) {
+	for _, tty := range []bool{false, true} {
+		b.Run(fmt.Sprintf("tty=%v", tty), func(b *testing.B) {
+			r := newRig(b)
+			r.keeper("").mustBeReady()
+			c := r.dial()
+			s := r.spec("a", "")
+			s.Argv, s.TTY = []string{"true"}, tty
+			b.ResetTimer()
+			for i := range b.N {
+				s.ID = strconv.Itoa(i)
+				_, master, err := c.Start(r.ctx(), s)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if master != nil {
+					master.Close()
+				}
+				r.ended(c)
+				if err := c.Forget(r.ctx(), s.ID); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "children/s")
+		})
+	}
+}
+
+// BenchmarkMemory reports the resident set of a keeper that holds terminals.
+func BenchmarkMemory(b *testing.B) {
+	for _, n := range []int{0, 200} {
+		b.Run(fmt.Sprintf("terminals=%d", n), func(b *testing.B) {
+			for range b.N {
+				r := newRig(b)
+				k := r.keeper("").mustBeReady()
+				c := r.dial()
+				s := r.ttySpec("a", "")
+				s.Argv = []string{"sleep", "1000"}
+				for i := range n {
+					s.ID = strconv.Itoa(i)
+					_, master, err := c.Start(r.ctx(), s)
+					if err != nil {
+						b.Fatal(err)
+					}
+					master.Close()
+				}
+				pid := k.cmd.Process.Pid
+				b.ReportMetric(statusMB(b, pid, "VmRSS"), "MB-rss")
+				b.ReportMetric(statusMB(b, pid, "RssAnon"), "MB-anon")
+				b.ReportMetric(float64(threadsOf(b, pid)), "threads")
+			}
+		})
+	}
+}
+
+// statusMB reads a size from /proc/<pid>/status.
+func statusMB(b *testing.B, pid int, field string) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := regexp.MustCompile(field + `:\s+(\d+) kB`).FindSubmatch(status)
+	if m == nil {
+		b.Fatalf("no %s in %s", field, status)
+	}
+	kb, _ := strconv.Atoi(string(m[1]))
+	return float64(kb) / 1000
+}

@@ -1,0 +1,228 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// descriptors maps what a process has open to where that leads.
+func descriptors(t *testing.T, pid int) map[int]string {
+	t.Helper()
+	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fds := map[int]string{}
+	for _, name := range names {
+		fd, _ := strconv.Atoi(name.Name())
+		fds[fd], _ = os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
+	}
+	return fds
+}
+
+func keysOf(fds map[int]string) string {
+	var keys []int
+	for fd := range fds {
+		keys = append(keys, fd)
+	}
+	sort.Ints(keys)
+	return fmt.Sprint(keys)
+}
+
+func TestChildrenInheritOnlyTheirStandardFiles(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	first, _ := r.start(c, r.ttySpec("a", "exec sleep 1000"))
+	second, _ := r.start(c, r.ttySpec("b", "exec sleep 1000"))
+	third, _ := r.start(c, r.spec("c", "exec sleep 1000"))
+	for _, child := range []Child{first, second, third} {
+		r.eventually("sleep", func() bool { return comm(child.PID) == "sleep" })
+		if fds := descriptors(t, child.PID); keysOf(fds) != "[0 1 2]" {
+			t.Errorf("child %s has %v", child.ID, fds)
+		}
+	}
+	log := filepath.Join(r.dir, "processes", "c", "process.log")
+	if fds := descriptors(t, third.PID); fds[0] != "/dev/null" || fds[1] != log || fds[2] != log {
+		t.Errorf("child without terminal has %v", fds)
+	}
+}
+
+func comm(pid int) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	return strings.TrimSpace(string(b))
+}
+
+func TestEngineInheritsOnlyItsStandardFiles(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("").mustBeReady()
+	c := r.dial()
+	r.start(c, r.ttySpec("a", "exec sleep 1000"))
+	// The engine of this keeper is the test; the fake one tells what it got.
+	k.kill()
+	k = r.keeper("fds").mustBeReady()
+	if got := r.lines(1)[0]; got != "[0_1_2]" {
+		t.Errorf("engine has descriptors %s", got)
+	}
+	k.kill()
+}
+
+// The keeper outlives whoever started it, and must not hold up who waits for an
+// end of file on a descriptor that slipped through.
+func TestKeeperHoldsNothingThatItInherited(t *testing.T) {
+	r := newRig(t)
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	// The shell passes descriptor 9 on, and has its own standard files closed off.
+	exe, _ := os.Executable()
+	cmd := exec.Command("sh", "-c", `exec 9>&1; exec "$@"`, "sh", exe, "keeper", r.dir, r.socket, strconv.Itoa(os.Getpid()))
+	cmd.Stdout, cmd.Stderr = out, out
+	k := r.run(cmd)
+	out.Close()
+	k.mustBeReady()
+	if n, err := in.Read(make([]byte, 1)); err == nil {
+		t.Errorf("read %d bytes", n)
+	}
+	fds := descriptors(t, cmd.Process.Pid)
+	if fds[0] != "/dev/null" || filepath.Base(fds[1]) != "engine.log" || filepath.Base(fds[2]) != "engine.log" {
+		t.Errorf("standard files are %v", fds)
+	}
+	if cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", cmd.Process.Pid)); cwd != "/" {
+		t.Errorf("keeper keeps %s busy", cwd)
+	}
+	if got := comm(cmd.Process.Pid); got != "tandem-keeper" {
+		t.Errorf("keeper is called %s", got)
+	}
+}
+
+func TestReadyMayBeStandardOutput(t *testing.T) {
+	r := newRig(t)
+	exe, _ := os.Executable()
+	cmd := exec.Command("sh", "-c", `exec "$@" 3>&- `, "sh", exe, "keeper-stdout", r.dir, r.socket, strconv.Itoa(os.Getpid()))
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	cmd.Stdout = out
+	r.run(cmd)
+	out.Close()
+	buf := make([]byte, 100)
+	n, _ := in.Read(buf)
+	if string(buf[:n]) != "ready\n" {
+		t.Errorf("keeper said %q", buf[:n])
+	}
+	if n, err := in.Read(buf); err == nil {
+		t.Errorf("pipe stays open: %q", buf[:n])
+	}
+}
+
+func TestChildrenGetCleanSignals(t *testing.T) {
+	r := newRig(t)
+	exe, _ := os.Executable()
+	r.run(exec.Command(exe, "keeper-signals", r.dir, r.socket, strconv.Itoa(os.Getpid()))).mustBeReady()
+	c := r.dial()
+	for _, s := range []Spec{r.spec("a", "exec sleep 1000"), r.ttySpec("b", "exec sleep 1000")} {
+		s.Argv = []string{"sleep", "1000"}
+		child, _ := r.start(c, s)
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", child.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range []string{"SigBlk", "SigIgn"} {
+			if !strings.Contains(string(status), field+":\t0000000000000000") {
+				t.Errorf("child %s: %s is not empty:\n%s", s.ID, field, status)
+			}
+		}
+	}
+}
+
+// becomeKeeperWithSignals starts the keeper's program with signals ignored and
+// blocked, as nohup and careless parents do.
+func becomeKeeperWithSignals(args []string) error {
+	runtime.LockOSThread()
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGTSTP, syscall.SIGTTIN,
+		syscall.SIGTTOU, syscall.SIGCHLD, syscall.SIGQUIT, syscall.SIGCONT)
+	all := unix.Sigset_t{Val: [16]uint64{^uint64(0)}}
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &all, nil); err != nil {
+		return err
+	}
+	return syscall.Exec("/proc/self/exe", append([]string{"tandem", "keeper"}, args...), os.Environ())
+}
+
+func TestChildLeadsASessionWithItsTerminal(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	tty, master := r.start(c, r.ttySpec("a", "echo up; exec sleep 1000"))
+	r.readUntil(master, "up")
+	plain, _ := r.start(c, r.spec("b", "exec sleep 1000"))
+	for _, child := range []Child{tty, plain} {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := strings.Fields(string(b[strings.LastIndex(string(b), ")")+1:]))
+		group, session, terminal := fields[2], fields[3], fields[4]
+		if own := strconv.Itoa(child.PID); group != own || session != own || (terminal != "0") != child.TTY {
+			t.Errorf("child %s: group %s, session %s, terminal %s", child.ID, group, session, terminal)
+		}
+	}
+	master.WriteString("\x03")
+	if got := r.ended(c); got.ID != "a" || got.Exit.Signal != "SIGINT" {
+		t.Errorf("ctrl+c: %s ended with %v", got.ID, got.Exit)
+	}
+}
+
+func TestOnlySIGTERMEndsTheKeeper(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("").mustBeReady()
+	c := r.dial()
+	child, _ := r.start(c, r.ttySpec("a", "exec sleep 1000"))
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGUSR1} {
+		k.cmd.Process.Signal(s)
+		if _, err := c.List(r.ctx()); err != nil {
+			t.Fatalf("after %v: %v", s, err)
+		}
+	}
+	k.cmd.Process.Signal(syscall.SIGTERM)
+	<-k.exit
+	if !k.cmd.ProcessState.Success() {
+		t.Errorf("keeper ended with %v", k.cmd.ProcessState)
+	}
+	syscall.Kill(child.PID, syscall.SIGKILL)
+}
+
+func TestOrphansAreCollected(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	s := r.spec("a", "sh -c 'echo $$; exec sleep 1000' & exit 0")
+	r.start(c, s)
+	r.ended(c)
+	var orphan int
+	r.eventually("pid of the orphan", func() bool {
+		b, _ := os.ReadFile(s.Stdout)
+		orphan, _ = strconv.Atoi(strings.TrimSpace(string(b)))
+		return orphan != 0
+	})
+	syscall.Kill(orphan, syscall.SIGKILL)
+	r.eventually("collected orphan", func() bool {
+		_, err := readStat(orphan)
+		return err != nil
+	})
+}
