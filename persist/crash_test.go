@@ -2,12 +2,8 @@ package persist
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"testing"
 )
 
@@ -16,47 +12,14 @@ func TestAKilledWriterLosesNothingItHasCommitted(t *testing.T) {
 		t.Run(fmt.Sprint("limit ", limit), func(t *testing.T) {
 			path := logPath(t)
 			for range 15 {
-				acked := floodAndKill(t, path, limit)
+				c := startChild(t, roleWriter, pathVar+"="+path, limitVar+"="+fmt.Sprint(limit))
+				acked := c.killAfter(t, rand.IntN(400))
 				l := mustOpen(t, path, LogOptions{Limit: limit}, systemDisk())
 				checkLines(t, l, acked)
 				crash(t, l)
 			}
 		})
 	}
-}
-
-// floodAndKill runs a writer on the log at path, kills it after some of its
-// commits and returns the last end that it has told.
-func floodAndKill(t *testing.T, path string, limit int64) int64 {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVar+"="+roleWriter, pathVar+"="+path, limitVar+"="+fmt.Sprint(limit))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	kill := rand.IntN(400)
-	acked := int64(0)
-	for n := 0; ; n++ {
-		if n == kill {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var ack [8]byte
-		if _, err := io.ReadFull(out, ack[:]); err != nil {
-			break
-		}
-		acked = int64(binary.LittleEndian.Uint64(ack[:]))
-	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
-		t.Fatalf("the writer was not killed but ended: %v", err)
-	}
-	return acked
 }
 
 // checkLines checks that a log holds all lines up to offset acked at least.
@@ -70,5 +33,30 @@ func checkLines(t *testing.T, l *Log, acked int64) {
 	fillLines(want, l.Start())
 	if !bytes.Equal(got, want) {
 		t.Fatalf("lines between %d and %d are missing or wrong", l.Start(), l.End())
+	}
+}
+
+func TestAKilledSaverLeavesWholeFiles(t *testing.T) {
+	s := mustStore(t)
+	for range 10 {
+		acked := startChild(t, roleSaver, pathVar+"="+s.dir).killAfter(t, rand.IntN(30))
+		records, problems := s.Load()
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if acked == 0 {
+			continue
+		}
+		if len(records) != 1 || int64(records[0].Cols) < acked {
+			t.Fatalf("number %d was saved, and the records are %v", acked, records)
+		}
+		resizes, err := s.ReadResizes("p")
+		if err != nil || len(resizes) == 0 || resizes[len(resizes)-1].Offset < acked {
+			t.Fatalf("number %d was saved, and the sizes are %v, %v", acked, resizes, err)
+		}
+		checkpoints, err := s.ReadCheckpoints("p")
+		if err != nil || len(checkpoints) == 0 || checkpoints[0].Offset < acked-1 {
+			t.Fatalf("number %d was saved, and there are %d checkpoints, %v", acked, len(checkpoints), err)
+		}
 	}
 }

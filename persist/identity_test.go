@@ -3,10 +3,11 @@ package persist
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // fakeProc is a /proc with one process in it.
@@ -78,32 +79,24 @@ func TestIdentifyReadsTheStartTime(t *testing.T) {
 }
 
 func TestAChildIsAliveUntilItHasExited(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVar+"="+roleWait)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	id, err := Identify(cmd.Process.Pid)
+	c := startChild(t, roleWait)
+	pid := c.cmd.Process.Pid
+	id, err := Identify(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !id.Alive() {
 		t.Error("a running child is not alive")
 	}
-	in.Close()
-	// The end of its output: it is about to be a zombie or is one.
-	if _, err := out.Read(make([]byte, 1)); err == nil {
-		t.Fatal("the child has written something")
+	c.in.Close()
+	// Waits for the exit and leaves the zombie.
+	if err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil {
+	if id.Alive() {
+		t.Error("a zombie is alive")
+	}
+	if err := c.cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if id.Alive() {

@@ -28,6 +28,14 @@ func (noMapping) mapRange(*os.File, int64, int) ([]byte, error) { return nil, er
 func onEveryDisk(t *testing.T, test func(t *testing.T, d disk)) {
 	t.Run("mapped", func(t *testing.T) { test(t, systemDisk()) })
 	t.Run("plain", func(t *testing.T) { test(t, noMapping{systemDisk()}) })
+	t.Run("allocation without mapping", func(t *testing.T) { test(t, onlyAllocation{systemDisk()}) })
+}
+
+// onlyAllocation is a disk that preallocates but does not map files.
+type onlyAllocation struct{ disk }
+
+func (onlyAllocation) mapRange(*os.File, int64, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
 }
 
 func mustOpen(t testing.TB, path string, o LogOptions, d disk) *Log {
@@ -258,6 +266,48 @@ func TestAFullDiskIsAnErrorAndTheLogGoesOnOnceThereIsRoom(t *testing.T) {
 	write(t, l, rest)
 	if !bytes.Equal(contents(t, l), want) {
 		t.Fatal("bytes were lost around the full disk")
+	}
+}
+
+func TestPlainWritesKeepWhatAFullDiskRefused(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	l := mustOpen(t, logPath(t), LogOptions{}, noMapping{systemDisk()})
+	write(t, l, []byte("one "))
+	s, err := l.Space(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := l.f
+	l.f = full
+	l.Commit(copy(s, "two "))
+	for range 2 {
+		if _, err := l.Space(10); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("space after a failed write: %v", err)
+		}
+	}
+	if l.End() != 4 {
+		t.Errorf("the end is %d, behind bytes that are not in the file", l.End())
+	}
+	l.f = file
+	write(t, l, []byte("three"))
+	if got := string(contents(t, l)); got != "one two three" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestASpaceThatCannotBeIsRefused(t *testing.T) {
+	l := mustOpen(t, logPath(t), LogOptions{}, systemDisk())
+	for _, n := range []int{-1, MaxSpace + 1} {
+		if _, err := l.Space(n); err == nil {
+			t.Errorf("a space of %d bytes was given", n)
+		}
+	}
+	if s, err := l.Space(MaxSpace); err != nil || len(s) < MaxSpace {
+		t.Errorf("space of %d bytes, %v", len(s), err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"testing"
 
@@ -15,28 +16,94 @@ import (
 const (
 	roleVar    = "TANDEM_PERSIST_TEST_ROLE"
 	roleWait   = "wait"   // lives until its standard input ends
-	roleWriter = "writer" // floods a log; see runWriter
+	roleWriter = "writer" // floods the log at pathVar
+	roleSaver  = "saver"  // saves into the data folder at pathVar
 
-	pathVar  = "TANDEM_PERSIST_TEST_LOG"
+	pathVar  = "TANDEM_PERSIST_TEST_PATH"
 	limitVar = "TANDEM_PERSIST_TEST_LIMIT"
 )
 
 func TestMain(m *testing.M) {
+	var err error
 	switch os.Getenv(roleVar) {
 	case "":
 		goleak.VerifyTestMain(m)
 	case roleWait:
-		io.Copy(io.Discard, os.Stdin)
+		_, err = io.Copy(io.Discard, os.Stdin)
 	case roleWriter:
-		if err := runWriter(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+		err = runWriter()
+	case roleSaver:
+		err = runSaver()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 
-// runWriter appends numbered lines to a log until it is killed. After each
-// commit it writes the end of the log, 8 bytes, to standard output.
+// A child is the test binary in another role.
+type child struct {
+	cmd *exec.Cmd
+	in  io.Closer
+	out io.Reader
+}
+
+// startChild starts a child with more environment, and ends it with the test.
+func startChild(t testing.TB, role string, env ...string) child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), roleVar+"="+role), env...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	})
+	return child{cmd, in, out}
+}
+
+// ack tells the parent of a child that everything up to n is done.
+func ack(n int64) error {
+	_, err := os.Stdout.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
+	return err
+}
+
+// killAfter kills a child after so many acks and returns the last one it gave.
+func (c child) killAfter(t testing.TB, acks int) int64 {
+	t.Helper()
+	last := int64(0)
+	for n := 0; ; n++ {
+		if n == acks {
+			if err := c.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var b [8]byte
+		if _, err := io.ReadFull(c.out, b[:]); err != nil {
+			break
+		}
+		last = int64(binary.LittleEndian.Uint64(b[:]))
+	}
+	if err := c.cmd.Wait(); err == nil || c.cmd.ProcessState.Exited() {
+		t.Fatalf("the child was not killed but ended: %v", err)
+	}
+	return last
+}
+
+// runWriter appends numbered lines to a log until it is killed, and acks its
+// end after each commit.
 func runWriter() error {
 	limit, err := strconv.ParseInt(os.Getenv(limitVar), 10, 64)
 	if err != nil {
@@ -51,11 +118,10 @@ func runWriter() error {
 		if err != nil {
 			return err
 		}
-		n := fillLines(s[:min(len(s), int(1+l.End()%5000))], l.End())
+		n := min(len(s), int(1+l.End()%5000))
+		fillLines(s[:n], l.End())
 		l.Commit(n)
-		var ack [8]byte
-		binary.LittleEndian.PutUint64(ack[:], uint64(l.End()))
-		if _, err := os.Stdout.Write(ack[:]); err != nil {
+		if err := ack(l.End()); err != nil {
 			return err
 		}
 	}
@@ -65,12 +131,41 @@ func runWriter() error {
 const lineLen = 16
 
 // fillLines fills b with what a log of numbered lines has at offset off.
-func fillLines(b []byte, off int64) int {
-	n := 0
-	for n < len(b) {
-		at := off + int64(n)
-		line := fmt.Appendf(nil, "%0*d\n", lineLen-1, at/lineLen)
-		n += copy(b[n:], line[at%lineLen:])
+func fillLines(b []byte, off int64) {
+	for len(b) > 0 {
+		line := fmt.Appendf(nil, "%0*d\n", lineLen-1, off/lineLen)
+		n := copy(b, line[off%lineLen:])
+		b, off = b[n:], off+int64(n)
 	}
-	return n
+}
+
+// runSaver saves everything there is about one process again and again, with
+// growing numbers in it, and acks each number.
+func runSaver() error {
+	s, err := Open(os.Getenv(pathVar))
+	if err != nil {
+		return err
+	}
+	resizes, err := s.ReadResizes("p")
+	if err != nil {
+		return err
+	}
+	n := int64(1)
+	if len(resizes) > 0 {
+		n = resizes[len(resizes)-1].Offset + 1
+	}
+	for ; ; n++ {
+		if err := s.Save(Record{ID: "p", Cols: int(n)}); err != nil {
+			return err
+		}
+		if err := s.AppendResize("p", Resize{n, 80, 24}); err != nil {
+			return err
+		}
+		if err := s.SaveCheckpoint("p", Checkpoint{n, 80, 24, make([]byte, 10_000)}); err != nil {
+			return err
+		}
+		if err := ack(n); err != nil {
+			return err
+		}
+	}
 }
