@@ -194,7 +194,7 @@ func (s *session) sendBytes(ctx context.Context, v *viewer, to stream) error {
 			var screen []byte
 			err := s.onScreen(ctx, func(t terminal) {
 				s.catchUp()
-				screen, at = t.AppendRepaint(nil), s.parsed.Load()
+				screen, at = t.AppendRepaint(nil), s.boundary()
 			})
 			if err == nil {
 				err = to.Send(api.Output{Bytes: screen})

@@ -89,7 +89,7 @@ func readNow(f *os.File, p []byte) (n int, err error) {
 func (s *session) took(n int) {
 	if n > 0 {
 		s.log.Commit(n)
-		signal(s.grew)
+		raise(s.grew)
 		s.viewers.rawChanged()
 	}
 }

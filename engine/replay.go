@@ -160,7 +160,7 @@ func (s *session) maybeCheckpoint() {
 	}
 	s.saved = at
 	cols, rows := s.term.Size()
-	c := persist.Checkpoint{Offset: at, Cols: cols, Rows: rows, Repaint: s.term.AppendRepaint(nil)}
+	c := persist.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.term.AppendRepaint(nil)}
 	s.reader.Go(func() {
 		defer s.saving.Store(false)
 		if err := s.o.journal.SaveCheckpoint(s.o.id, c); err != nil {

@@ -214,9 +214,9 @@ func (s *session) hangUp() {
 // parse shows a piece of what the log has grown by.
 func (s *session) parse() {
 	if s.feed(s.log.End(), parseChunk) {
-		signal(s.grew)
+		raise(s.grew)
 	}
-	signal(s.room)
+	raise(s.room)
 	s.noteScreen()
 	s.viewers.frameChanged()
 	s.maybeCheckpoint()
@@ -228,7 +228,7 @@ func (s *session) catchUp() {
 	if s.parsed.Load() < end {
 		for s.feed(end, parseChunk) {
 		}
-		signal(s.room)
+		raise(s.room)
 		s.noteScreen()
 		s.viewers.frameChanged()
 	}
@@ -332,8 +332,8 @@ func (s *session) close() {
 	}
 }
 
-// signal sets a flag that somebody waits for; it never blocks.
-func signal(flag chan struct{}) {
+// raise sets a flag that somebody waits for; it never blocks.
+func raise(flag chan struct{}) {
 	select {
 	case flag <- struct{}{}:
 	default:

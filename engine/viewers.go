@@ -30,7 +30,7 @@ func newViewer(o api.AttachOptions) *viewer {
 		lines:    make(chan api.LineRange, 4),
 		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
 	}
-	signal(v.dirty)
+	raise(v.dirty)
 	return v
 }
 
@@ -124,7 +124,7 @@ func (set *viewerSet) mark(raw bool) {
 	}
 	for _, v := range *all {
 		if v.raw == raw {
-			signal(v.dirty)
+			raise(v.dirty)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (set *viewerSet) repaint() {
 	for _, v := range *all {
 		if v.raw {
 			v.repaint.Store(true)
-			signal(v.dirty)
+			raise(v.dirty)
 		}
 	}
 }

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist"
+)
+
+// A fakeWorld is a world in memory. What it does is written down in order.
+type fakeWorld struct {
+	mu       sync.Mutex
+	did      []string
+	disk     map[string]persist.Record
+	nextPID  int
+	sessions map[string]*fakeSession
+
+	spawnTakes, endTakes time.Duration
+	saveErr, spawnErr    error
+	endErr               error
+	late                 ending
+}
+
+func newFakeWorld() *fakeWorld {
+	return &fakeWorld{
+		disk:     make(map[string]persist.Record),
+		sessions: make(map[string]*fakeSession),
+		nextPID:  100,
+		late:     ending{exit: keeper.Exit{Unknown: true}},
+	}
+}
+
+func (w *fakeWorld) note(format string, args ...any) {
+	w.did = append(w.did, fmt.Sprintf(format, args...))
+}
+
+func (w *fakeWorld) deeds() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.did)
+}
+
+func (w *fakeWorld) onDisk(id string) persist.Record {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.disk[id]
+}
+
+func (w *fakeWorld) save(r persist.Record) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("save %s %s", r.State, r.Desired)
+	if w.saveErr != nil {
+		return w.saveErr
+	}
+	w.disk[r.ID] = r
+	return nil
+}
+
+func (w *fakeWorld) spawn(_ context.Context, r persist.Record) (keeper.Child, liveSession, error) {
+	time.Sleep(w.spawnTakes)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("spawn")
+	if w.spawnErr != nil {
+		return keeper.Child{}, nil, w.spawnErr
+	}
+	w.nextPID++
+	s := &fakeSession{}
+	w.sessions[r.ID] = s
+	return keeper.Child{ID: r.ID, PID: w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}, s, nil
+}
+
+func (w *fakeWorld) endTree(ctx context.Context, who persist.Identity) error {
+	w.mu.Lock()
+	w.note("end %d", who.PID)
+	w.mu.Unlock()
+	select {
+	case <-time.After(w.endTakes):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.endErr
+}
+
+func (w *fakeWorld) lateExit(context.Context, persist.Record) ending { return w.late }
+
+func (w *fakeWorld) forget(string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("forget")
+}
+
+func (w *fakeWorld) remove(id string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("remove")
+	delete(w.disk, id)
+	return nil
+}
+
+// A fakeSession counts what it is told.
+type fakeSession struct {
+	mu       sync.Mutex
+	ended    bool
+	finished *api.Process
+	closed   bool
+}
+
+func (s *fakeSession) childEnded() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+}
+
+func (s *fakeSession) facts() facts { return facts{cols: 80, rows: 24, title: "title"} }
+
+func (s *fakeSession) finish(p api.Process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.finished = &p
+}
+
+func (s *fakeSession) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+}
+
+// A rig is a running control with a fake world, in a bubble of fake time.
+type rig struct {
+	*testing.T
+	w    *fakeWorld
+	c    *control
+	stop func()
+}
+
+// withRig runs a test with a control goroutine that ends with it.
+func withRig(t *testing.T, f func(r *rig)) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := newFakeWorld()
+		r := &rig{T: t, w: w, c: newControl(ctx, w, slog.New(slog.NewTextHandler(io.Discard, nil)))}
+		go r.c.run()
+		r.stop = func() {
+			cancel()
+			<-r.c.done
+		}
+		defer r.stop()
+		f(r)
+	})
+}
+
+// begin starts a process and gives the channel of its answer.
+func (r *rig) begin(id string) <-chan outcome {
+	r.Helper()
+	rec := newRecord(id, api.KindSession)
+	rec.Name, rec.Argv, rec.TTY = "name-"+id, []string{"sh"}, true
+	reply := make(chan outcome, 1)
+	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, reply) })
+	if err != nil || refused != nil {
+		r.Fatal(err, refused)
+	}
+	return reply
+}
+
+// running starts a process and waits until it runs.
+func (r *rig) running(id string) api.Process {
+	r.Helper()
+	o := <-r.begin(id)
+	if o.err != nil || o.process.State != api.StateRunning {
+		r.Fatalf("start: %v, %v", o.process.State, o.err)
+	}
+	return o.process
+}
+
+func (r *rig) ask(id string, kind eventKind) <-chan outcome {
+	reply := make(chan outcome, 1)
+	r.c.post(id, event{kind: kind, reply: reply})
+	return reply
+}
+
+// exits reports that the child of a process ended with code.
+func (r *rig) exits(p api.Process, code int) {
+	r.c.post(p.ID, event{
+		kind:   evExited,
+		child:  keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7},
+		ending: ending{exit: keeper.Exit{Code: &code}, at: time.Now()},
+	})
+}
+
+func (r *rig) drained(p api.Process) { r.c.post(p.ID, event{kind: evDrained}) }
+
+// view is what is announced of a process at the moment.
+func (r *rig) view(id string) api.Process {
+	r.Helper()
+	synctest.Wait()
+	for _, p := range r.listed() {
+		if p.ID == id {
+			return p
+		}
+	}
+	r.Fatalf("%s is not listed", id)
+	return api.Process{}
+}
+
+func (r *rig) listed() []api.Process {
+	all, err := ask(r.Context(), r.c, r.c.listed)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return all
+}
+
+func (r *rig) wantDeeds(want ...string) {
+	r.Helper()
+	synctest.Wait()
+	if got := r.w.deeds(); !slices.Equal(got, want) {
+		r.Errorf("did %q, want %q", got, want)
+	}
+}
+
+var errFake = errors.New("it broke")

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+
+	"go.uber.org/goleak"
+)
+
+// The test binary is also the keeper and the engine of the tests that need
+// real ones.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 {
+		switch role := os.Args[1]; role {
+		case "keeper", "engine":
+			os.Exit(runRole(role))
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func runRole(role string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	dir, err := api.DataDir()
+	if err == nil {
+		_, socket := api.Sockets(dir)
+		switch role {
+		case "keeper":
+			err = keeper.Main(ctx, keeper.Options{
+				DataDir:   dir,
+				Socket:    socket,
+				Engine:    []string{"engine"},
+				EnginePID: KeeperEnginePID(),
+			}, os.Stdout)
+		case "engine":
+			err = Run(ctx, Options{DataDir: dir, Version: "1.2.3", Shell: []string{"/bin/sh"}})
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)
+		return 1
+	}
+	return 0
+}

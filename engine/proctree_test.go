@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/persist"
+
+	"golang.org/x/sys/unix"
+)
+
+// startLeader runs a shell script as the leader of a session and reads one
+// line of numbers from it.
+func startLeader(t *testing.T, script string) (root persist.Identity, told []int) {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waited := make(chan struct{})
+	go func() {
+		defer close(waited)
+		cmd.Process.Wait()
+	}()
+	t.Cleanup(func() {
+		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
+		<-waited
+		out.Close()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	for _, word := range strings.Fields(line) {
+		pid, _ := strconv.Atoi(word)
+		told = append(told, pid)
+	}
+	root, err = persist.Identify(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root, told
+}
+
+func lives(pid int) bool {
+	s, ok := readStat(pid)
+	return ok && !s.zombie
+}
+
+func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
+	root, told := startLeader(t, `trap 'exit 0' HUP TERM
+		sh -c 'trap "" HUP TERM; echo $$ '$$'; while :; do sleep 1; done' &
+		wait`)
+	if err := endTree(context.Background(), root); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range told {
+		if lives(pid) {
+			t.Errorf("process %d lives on", pid)
+		}
+	}
+}
+
+func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
+	root, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
+	if err := endTree(context.Background(), root); err != nil {
+		t.Fatal(err)
+	}
+	if len(told) != 1 || lives(told[0]) {
+		t.Errorf("processes %v", told)
+	}
+}
+
+func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
+	root, _ := startLeader(t, `echo; kill -STOP $$; sleep 1000`)
+	if err := endTree(context.Background(), root); err != nil {
+		t.Fatal(err)
+	}
+	if lives(root.PID) {
+		t.Error("it lives on")
+	}
+}
+
+func TestEndTreeNeverTouchesAReusedPID(t *testing.T) {
+	root, _ := startLeader(t, `echo; sleep 1000`)
+	old := root
+	old.StartTime--
+	if err := endTree(context.Background(), old); err != nil {
+		t.Fatal(err)
+	}
+	other := root
+	other.BootID = "another boot"
+	if err := endTree(context.Background(), other); err != nil {
+		t.Fatal(err)
+	}
+	if !lives(root.PID) {
+		t.Error("another process was ended")
+	}
+}
+
+func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
+	root, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
+	spared := told[0]
+	defer unix.Kill(spared, unix.SIGKILL)
+	if err := endTree(context.Background(), root, spared); err != nil {
+		t.Fatal(err)
+	}
+	if lives(root.PID) || !lives(spared) {
+		t.Errorf("root lives %v, spared lives %v", lives(root.PID), lives(spared))
+	}
+}
+
+func TestStatOfAProcessWithAnyNameIsRead(t *testing.T) {
+	fields := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 20"
+	s, ok := parseStat(7, []byte("7 (a) b (c)"+fields))
+	want := procStat{pid: 7, parent: 1, group: 2, session: 3, name: "a) b (c", startTime: 99}
+	if !ok || s != want {
+		t.Errorf("got %+v, %v, want %+v", s, ok, want)
+	}
+	for _, damaged := range []string{"", "7", "7 (a", "7 (a) S", "7 )a( S" + fields, "7 (a) S x" + fields} {
+		if _, ok := parseStat(7, []byte(damaged)); ok {
+			t.Errorf("%q was taken for a stat", damaged)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+
+	"golang.org/x/sys/unix"
+)
+
+// patience bounds how long a test waits for something to happen.
+const patience = 60 * time.Second
+
+// A machine is a real keeper and engine on a data folder of their own.
+type machine struct {
+	*testing.T
+	dir    string
+	client *api.Client
+}
+
+func startMachine(t *testing.T) *machine {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td") // short, for the sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &machine{T: t, dir: dir}
+	m.client, err = api.Activate(t.Context(), m.options())
+	if err != nil {
+		t.Fatal(err, m.log())
+	}
+	t.Cleanup(m.end)
+	return m
+}
+
+func (m *machine) options() api.ConnectOptions {
+	return api.ConnectOptions{DataDir: m.dir, Version: "1.2.3", Name: "test"}
+}
+
+// end ends everything, sees that nothing is left and removes the folder.
+func (m *machine) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if m.Failed() {
+		m.Log(m.log())
+	}
+	var info api.Info
+	m.eventually("the engine's pids", func() bool {
+		var err error
+		info, err = api.EngineInfo.Call(ctx, m.client, api.Empty{})
+		return err == nil && info.KeeperPID != 0
+	})
+	if _, err := api.EngineStop.Call(ctx, m.client, api.EngineStopInput{All: true}); err != nil {
+		m.Errorf("stop: %v", err)
+	}
+	m.client.Close()
+	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
+		m.eventually("the end of engine and keeper", func() bool { return !lives(pid) })
+	}
+	os.RemoveAll(m.dir)
+}
+
+func (m *machine) log() string {
+	text, _ := os.ReadFile(filepath.Join(m.dir, "engine.log"))
+	return string(text[max(0, len(text)-20000):])
+}
+
+// eventually waits until something holds.
+func (m *machine) eventually(what string, holds func() bool) {
+	m.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			m.Fatalf("waited in vain for %s\n%s", what, m.log())
+		}
+	}
+}
+
+// call runs an operation, again if the engine is just being restarted.
+func call[In, Out any](m *machine, op api.Operation[In, Out], in In) Out {
+	m.Helper()
+	var out Out
+	var err error
+	m.eventually(op.Name, func() bool {
+		out, err = op.Call(context.Background(), m.client, in)
+		return !errors.Is(err, api.CodeUnavailable)
+	})
+	if err != nil {
+		m.Fatalf("%s: %v", op.Name, err)
+	}
+	return out
+}
+
+func (m *machine) info() api.Info { m.Helper(); return call(m, api.EngineInfo, api.Empty{}) }
+
+func (m *machine) start(argv ...string) api.Process {
+	m.Helper()
+	return call(m, api.SessionStart, api.SessionStartInput{Command: argv})
+}
+
+func (m *machine) get(id string) api.Process {
+	m.Helper()
+	return call(m, api.SessionGet, api.IDInput{ID: id})
+}
+
+// ended waits for the end of a session.
+func (m *machine) ended(id string) api.Process {
+	m.Helper()
+	var p api.Process
+	m.eventually("the end of "+id, func() bool { p = m.get(id); return p.State.Ended() })
+	return p
+}
+
+func (m *machine) write(id, text string) {
+	m.Helper()
+	call(m, api.SessionWrite, api.SessionWriteInput{ID: id, Text: text})
+}
+
+func (m *machine) screen(id string) string {
+	m.Helper()
+	return strings.Join(call(m, api.SessionScreen, api.SessionScreenInput{ID: id}).Lines, "\n")
+}
+
+// shows waits until the screen of a session contains text.
+func (m *machine) shows(id, text string) {
+	m.Helper()
+	var last string
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		if last = m.screen(id); strings.Contains(last, text) {
+			return
+		}
+		if time.Now().After(end) {
+			m.Fatalf("no %q on the screen:\n%s\n%s", text, last, m.log())
+		}
+	}
+}
+
+// crash kills a process of ours and waits until it is gone.
+func (m *machine) crash(pid int) {
+	m.Helper()
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		m.Fatal(err)
+	}
+	m.eventually("the death of a process", func() bool { return !lives(pid) })
+}
+
+func (m *machine) logOf(p api.Process) string {
+	m.Helper()
+	text, err := os.ReadFile(p.LogPath)
+	if err != nil {
+		m.Fatal(err)
+	}
+	return strings.TrimRight(string(text), "\x00")
+}
