@@ -76,3 +76,15 @@ func statusMB(b *testing.B, pid int, field string) float64 {
 	kb, _ := strconv.Atoi(string(m[1]))
 	return float64(kb) / 1000
 }
+
+// BenchmarkList is the cost of one round trip.
+func BenchmarkList(b *testing.B) {
+	r := newRig(b)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	for b.Loop() {
+		if _, err := c.List(r.ctx()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -14,7 +14,6 @@ type child struct {
 	Child
 	dir     string
 	master  int  // PTY master, or -1
-	live    bool // its end has not been seen
 	adopted bool // somebody else's child, watched through pidfd
 	pidfd   int  // of an adopted child, else -1
 }
@@ -71,20 +70,19 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 		Child:  Child{ID: spec.ID, PID: pid, StartTime: stat.startTime, BootID: k.bootID, TTY: spec.TTY},
 		dir:    spec.Dir,
 		master: master,
-		live:   true,
 		pidfd:  -1,
 	}
 	k.insert(c)
+	k.byPID[pid] = c
 	k.replyWithMaster(s, message{Op: opReply, ID: id, Child: &c.Child}, c)
 }
 
-// insert puts c into the tables, in place of an ended child of the same id.
+// insert puts c into the table, in place of an ended child of the same id.
 func (k *keeper) insert(c *child) {
 	if old := k.children[c.ID]; old != nil {
 		closeFD(old.master)
 	}
 	k.children[c.ID] = c
-	k.byPID[c.PID] = c
 }
 
 // replyWithMaster sends a duplicate of c's PTY master along, if it has one.
@@ -103,8 +101,7 @@ func (k *keeper) replyWithMaster(s *session, m message, c *child) {
 
 // ended records how a living child ended: first on disk, then for the engine.
 func (k *keeper) ended(c *child, e Exit) {
-	c.live = false
-	delete(k.byPID, c.PID)
+	k.unlist(c)
 	closeFD(c.pidfd)
 	c.pidfd = -1
 	file := exitFile{Schema: exitSchema, Identity: c.identity(), Exit: e, ExitedAt: time.Now()}
@@ -117,6 +114,14 @@ func (k *keeper) ended(c *child, e Exit) {
 		<-k.writers
 		k.do(func() { k.recorded(c, e, err) })
 	}()
+}
+
+// unlist takes c off the table of living processes, where another one may have
+// its pid by now.
+func (k *keeper) unlist(c *child) {
+	if k.byPID[c.PID] == c {
+		delete(k.byPID, c.PID)
+	}
 }
 
 // recorded tells the engine of an exit, also of one that no disk would take.
@@ -171,29 +176,29 @@ func (k *keeper) forget(childID string) error {
 // adopt takes over a child of an earlier keeper. The process counts only if it
 // has the start time that it is said to have. It takes master over if it returns
 // nil.
-func (k *keeper) adopt(child_ *Child, dir string, fds []int) error {
-	if child_ == nil || child_.ID == "" || child_.PID <= 0 {
+func (k *keeper) adopt(given *Child, dir string, fds []int) error {
+	if given == nil || given.ID == "" || given.PID <= 0 {
 		return errors.New("adopt: no child given")
 	}
-	c, err := k.adoptable(*child_, dir, fds)
+	c, err := k.adoptable(*given, dir, fds)
 	if err != nil {
-		return fmt.Errorf("adopt %q: %w", child_.ID, err)
+		return fmt.Errorf("adopt %q: %w", given.ID, err)
 	}
 	if c == nil {
 		closeFDs(fds)
 		return nil
 	}
-	k.insert(c)
 	if c.pidfd < 0 {
+		k.insert(c)
 		k.endedBefore(c)
 		return nil
 	}
 	if err := k.watch.add(c.pidfd, func() { k.adoptedEnded(c, 0) }); err != nil {
-		delete(k.children, c.ID)
-		delete(k.byPID, c.PID)
 		closeFD(c.pidfd)
 		return fmt.Errorf("adopt %q: %w", c.ID, err)
 	}
+	k.insert(c)
+	k.byPID[c.PID] = c
 	return nil
 }
 
@@ -217,7 +222,7 @@ func (k *keeper) adoptable(given Child, dir string, fds []int) (*child, error) {
 		}
 	}
 	given.Exit = nil
-	c := &child{Child: given, dir: dir, master: master, live: true, adopted: true, pidfd: -1}
+	c := &child{Child: given, dir: dir, master: master, adopted: true, pidfd: -1}
 	if given.BootID != k.bootID {
 		return c, nil
 	}
@@ -232,8 +237,6 @@ func (k *keeper) adoptable(given Child, dir string, fds []int) (*child, error) {
 // endedBefore reports the exit of a child that was gone when it was adopted.
 func (k *keeper) endedBefore(c *child) {
 	if e, ok := readExit(c.dir, c.identity()); ok {
-		c.live = false
-		delete(k.byPID, c.PID)
 		k.recorded(c, e, nil)
 		return
 	}

@@ -163,7 +163,9 @@ func (k *keeper) reap() {
 		if c := k.byPID[pid]; c != nil && !c.adopted {
 			k.ended(c, exitOf(ws))
 		}
-		k.engineEnded(pid, exitOf(ws))
+		if pid == k.engine.spawned {
+			k.engineEnded(pid, exitOf(ws))
+		}
 	}
 }
 
@@ -178,9 +180,11 @@ func (k *keeper) finishIfIdle() {
 // process.
 func limitMemory() (restore func()) {
 	percent := debug.SetGCPercent(20)
+	limit := debug.SetMemoryLimit(8 << 20) // returns what a large message took
 	procs := runtime.GOMAXPROCS(2)
 	return func() {
 		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
 		runtime.GOMAXPROCS(procs)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -47,7 +48,11 @@ func run(ctx context.Context, o Options, r *readiness) error {
 			defer lock.Close()
 			return keep(ctx, o, r)
 		}
-		err = wake(ctx, o.Socket)
+		if o.EnginePID != 0 {
+			err = reach(ctx, o.Socket)
+		} else {
+			err = wake(ctx, o.Socket)
+		}
 		if !errors.Is(err, errNoKeeper) {
 			return err
 		}
@@ -108,12 +113,27 @@ func flock(f *os.File) error {
 // errNoKeeper: whoever has the lock does not answer (yet, or any more).
 var errNoKeeper = errors.New("keeper does not answer")
 
-// wake asks a running keeper for a running engine and waits until there is one.
-func wake(ctx context.Context, socket string) error {
+// dialKeeper connects to the keeper that has the lock.
+func dialKeeper(ctx context.Context, socket string) (*net.UnixConn, error) {
 	conn, err := connect(ctx, socket)
 	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) {
-		return errNoKeeper
+		return nil, errNoKeeper
 	}
+	return conn, err
+}
+
+// reach succeeds when an engine can dial the running keeper.
+func reach(ctx context.Context, socket string) error {
+	conn, err := dialKeeper(ctx, socket)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// wake asks a running keeper for a running engine and waits until there is one.
+func wake(ctx context.Context, socket string) error {
+	conn, err := dialKeeper(ctx, socket)
 	if err != nil {
 		return err
 	}

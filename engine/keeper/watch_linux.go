@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -121,12 +124,17 @@ func exitOfOther(pidfd, pid int, startTime uint64) (Exit, bool) {
 // mayKnowExit says whether the exit code in a zombie's stat file is the real one:
 // the kernel shows 0 to other users, and 0 would be taken for success.
 func mayKnowExit(pid int) bool {
-	var st unix.Stat_t
-	if unix.Stat(fmt.Sprintf("/proc/%d", pid), &st) != nil {
-		return false
+	own := strconv.Itoa(os.Geteuid())
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil || own == "0" {
+		return err == nil
 	}
-	own := os.Geteuid()
-	return own == 0 || int(st.Uid) == own && own == os.Getuid()
+	for line := range strings.Lines(string(status)) {
+		if ids, ok := strings.CutPrefix(line, "Uid:"); ok {
+			return !slices.ContainsFunc(strings.Fields(ids), func(id string) bool { return id != own })
+		}
+	}
+	return false
 }
 
 // checkMaster says whether a descriptor is the master of a PTY.

@@ -14,7 +14,7 @@ const wireVersion = 1
 
 const (
 	maxPacket  = 16 << 10 // bytes of one packet; longer messages go into a memfd
-	maxMessage = 16 << 20 // bytes of one message
+	maxMessage = 8 << 20  // bytes of one message; execve(2) takes 2 MiB or so
 	maxFDs     = 4        // descriptors beside one packet
 )
 
@@ -46,6 +46,10 @@ type message struct {
 	// descriptor beside the packet.
 	Large bool `json:"large,omitempty"`
 
+	// Raw says that the strings of Spec and Dir are in base64, because at least
+	// one of them is not UTF-8 and JSON would damage it.
+	Raw bool `json:"raw,omitempty"`
+
 	PID      int     `json:"pid,omitempty"`
 	ChildID  string  `json:"child_id,omitempty"`
 	Dir      string  `json:"dir,omitempty"`
@@ -65,7 +69,7 @@ func (p packet) close() { closeFDs(p.fds) }
 // encode makes m a packet that owns fds, also when it fails.
 func encode(m message, fds ...int) (packet, error) {
 	m.V = wireVersion
-	body, err := json.Marshal(m)
+	body, err := json.Marshal(m.armoured())
 	if err != nil {
 		closeFDs(fds)
 		return packet{}, err
@@ -134,6 +138,9 @@ func unmarshal(body []byte) (message, error) {
 	}
 	if m.V != wireVersion {
 		return message{}, &badMessage{m.ID, fmt.Sprintf("message has version %d, the keeper speaks %d", m.V, wireVersion)}
+	}
+	if err := m.disarm(); err != nil {
+		return message{}, &badMessage{m.ID, "message is not understood: " + err.Error()}
 	}
 	return m, nil
 }

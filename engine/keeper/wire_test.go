@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -215,7 +216,47 @@ func TestAnotherProcessCannotBeTheEngineMeanwhile(t *testing.T) {
 }
 
 // An engine that does not read must not hold up the keeper.
-func TestExitsWaitForASlowEngine(t *testing.T) {
+func TestEngineThatDoesNotReadHoldsUpNobody(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	lazy, other := r.raw(), r.raw()
+	lazy.send(packet{body: []byte(`{"v":1,"id":0,"op":"hello"}`)})
+	const n = 5000
+	for i := range n {
+		if err := lazy.send(packet{body: fmt.Appendf(nil, `{"v":1,"id":%d,"op":"list"}`, i+1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other.send(packet{body: []byte(`{"v":1,"id":7,"op":"list"}`)})
+	if m, _, err := other.receive(); err != nil || m.ID != 7 {
+		t.Fatalf("another connection got %+v, %v", m, err)
+	}
+	for i := range n + 1 {
+		if m, _, err := lazy.receive(); err != nil || m.ID != uint64(i) || m.Error != "" {
+			t.Fatalf("reply %d: %+v, %v", i, m, err)
+		}
+	}
+}
+
+func TestStringsThatAreNotUTF8ArriveUnchanged(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	s := r.spec("a", `printf '%s %s' "$0" "$X"; pwd`)
+	s.CWD = filepath.Join(r.dir, "\xff\xfe")
+	if err := os.Mkdir(s.CWD, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.Argv = append(s.Argv, "a\x80b")
+	s.Env = append(s.Env, "X=\xe4")
+	r.start(c, s)
+	r.ended(c)
+	if out, _ := os.ReadFile(s.Stdout); string(out) != "a\x80b \xe4"+s.CWD+"\n" {
+		t.Errorf("child printed %q", out)
+	}
+}
+
+func TestManyChildrenTakeFewThreads(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("").mustBeReady()
 	c := r.dial()
