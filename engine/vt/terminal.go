@@ -1,5 +1,7 @@
 package vt
 
+import "time"
+
 // Options configure a Terminal. Only the size has no useful zero.
 type Options struct {
 	Cols, Rows      int
@@ -9,7 +11,7 @@ type Options struct {
 	Colors          Palette                   // what colour queries answer with
 
 	// Reply takes what the terminal answers to the program. It is called from
-	// Write, must not block, and may be nil.
+	// Write, must not block, and may be nil. It may keep the slice.
 	Reply func([]byte)
 	// Event takes what the program tells beyond the screen. Called from Write;
 	// may be nil.
@@ -22,191 +24,185 @@ type Palette struct {
 	Colors                         [16]uint32
 }
 
+const (
+	maxSide = 1000
+	// feedSize is how much is interpreted between two looks at the tables.
+	feedSize = 64 << 10
+)
+
 // A Terminal emulates xterm.
-type Terminal struct{}
+type Terminal struct {
+	o          Options
+	cols, rows int
+	quiet      bool // a replay: no replies, no events
+
+	ps       parser
+	main     *screen
+	other    *screen // the alternate screen, nil until first used
+	scr      *screen // the one that is shown
+	hist     history
+	styles   styleTable
+	links    stringTable
+	clusters stringTable
+
+	cur       cursor
+	penStyle  StyleID // of cur.pen
+	blank     StyleID // what erased cells get: cur.pen's background
+	stylesOld bool    // penStyle and blank do not fit cur.pen
+
+	region   Rect // margins
+	tabs     []bool
+	mode     modeSet
+	savedDEC map[int]bool // XTSAVE
+	title    string
+	titles   []string
+	colors   colorTable
+	bells    uint32
+	syncAt   time.Time // when synchronised output began
+
+	joinOK   bool // the last thing done was printing the cluster before the cursor
+	lastRune rune // last code point printed
+	last     Cell // last cluster printed, for REP; lastWide goes with it
+	lastWide bool
+
+	epoch    uint64   // changes are marked with it; each Diff starts the next
+	fullSeq  uint64   // a viewer with an older state needs everything
+	gone     []uint64 // by line number modulo length: versions of lines that left
+	goneLost uint64   // newest version that fell out of gone
+
+	cells []Cell // scratch
+	text  []byte // scratch
+}
 
 // New returns a cleared terminal with replies switched on.
-func New(o Options) *Terminal { panic("not written") }
+func New(o Options) *Terminal {
+	if o.Grid == nil {
+		o.Grid = newCellGrid
+	}
+	if o.ScrollbackLines == 0 {
+		o.ScrollbackLines = 10000
+	}
+	if o.ScrollbackBytes <= 0 {
+		o.ScrollbackBytes = 64 << 20
+	}
+	t := &Terminal{
+		o:    o,
+		cols: clampSide(o.Cols), rows: clampSide(o.Rows),
+		hist:     history{maxLines: o.ScrollbackLines, maxBytes: o.ScrollbackBytes},
+		styles:   newStyleTable(),
+		links:    newStringTable(),
+		clusters: newStringTable(),
+		epoch:    1,
+	}
+	t.main = t.newScreen()
+	t.scr = t.main
+	t.gone = make([]uint64, 2*t.rows)
+	t.tabs = defaultTabs(nil, t.cols)
+	t.softReset()
+	t.mode.reset()
+	return t
+}
+
+func clampSide(n int) int { return min(max(n, 1), maxSide) }
 
 // Write interprets what a program wrote. It never fails and never blocks;
 // sequences and characters may be split anywhere.
-func (t *Terminal) Write(p []byte) (int, error) { panic("not written") }
-
-// Resize sets the size, each side clamped to 1…1000.
-func (t *Terminal) Resize(cols, rows int) { panic("not written") }
+func (t *Terminal) Write(p []byte) (int, error) {
+	total := len(p)
+	for len(p) > 0 {
+		n := min(len(p), feedSize)
+		if t.styles.full() || t.links.full() || t.clusters.full() {
+			t.collectUnused()
+		}
+		t.feed(p[:n])
+		p = p[n:]
+	}
+	return total, nil
+}
 
 // SetReplies switches replies and events off for a replay, or on again.
-func (t *Terminal) SetReplies(on bool) { panic("not written") }
+func (t *Terminal) SetReplies(on bool) { t.quiet = !on }
 
-func (t *Terminal) Size() (cols, rows int) { panic("not written") }
-func (t *Terminal) Cursor() Cursor         { panic("not written") }
-func (t *Terminal) Modes() Modes           { panic("not written") }
-func (t *Terminal) Title() string          { panic("not written") }
+// Size is the terminal's size in cells.
+func (t *Terminal) Size() (cols, rows int) { return t.cols, t.rows }
 
-// Diff tells what changed since the state that an earlier Diff's Seq names; 0
-// asks for everything.
-func (t *Terminal) Diff(since uint64) Diff { panic("not written") }
+// Title is the window title, without control characters.
+func (t *Terminal) Title() string { return t.title }
 
-// Lines gives up to n lines from absolute line number from on; scrollback and
-// screen are one sequence. Lines that are gone are left out.
-func (t *Terminal) Lines(from int64, n int) []NumberedLine { panic("not written") }
-
-// Bounds are the first line still kept, the line number of the screen's top
-// row, and the number behind the last row.
-func (t *Terminal) Bounds() (oldest, first, end int64) { panic("not written") }
-
-// AppendRepaint appends the byte stream that brings a new terminal of the same
-// size into this one's state: both screens' cells and styles, modes, margins,
-// tab stops, saved cursors, title, cursor. Scrollback is not part of it.
-func (t *Terminal) AppendRepaint(dst []byte) []byte { panic("not written") }
-
-// Color, Attr, Underline, Style, Run, Line, Cursor have the layout and bits of
-// their namesakes in engine/api, which cannot be imported from here.
-
-type Color uint32
-
-const (
-	ColorIndexed Color = 1 << 24 // | 0…255
-	ColorRGB     Color = 2 << 24 // | 0xRRGGBB
-)
-
-type Attr uint16
-
-const (
-	Bold Attr = 1 << iota
-	Faint
-	Italic
-	Blink
-	Reverse
-	Conceal
-	Strike
-	Overline
-)
-
-type Underline uint8
-
-const (
-	UnderlineNone Underline = iota
-	UnderlineSingle
-	UnderlineDouble
-	UnderlineCurly
-	UnderlineDotted
-	UnderlineDashed
-)
-
-// A Style is how a cell looks. Comparable.
-type Style struct {
-	FG, BG, UL Color
-	Attrs      Attr
-	Underline  Underline
-	Link       string
+func (t *Terminal) reply(b []byte) {
+	if t.o.Reply != nil && !t.quiet {
+		t.o.Reply(b)
+	}
 }
 
-// A Run is text in one style; a wide cluster counts two cells.
-type Run struct {
-	Style Style
-	Text  string
-	Cells int
+func (t *Terminal) event(e Event) {
+	if t.o.Event != nil && !t.quiet {
+		t.o.Event(e)
+	}
 }
 
-// A Line is one row; cells after the last run are blank in the default style.
-type Line struct {
-	Runs    []Run
-	Wrapped bool // continues on the next line
+// penID gives the interned style of the pen.
+func (t *Terminal) penID() StyleID {
+	if t.stylesOld {
+		t.internPen()
+	}
+	return t.penStyle
 }
 
-type NumberedLine struct {
-	N    int64
-	Line Line
+// blankID gives the style of cells that are erased now: the background colour
+// alone (back colour erase).
+func (t *Terminal) blankID() StyleID {
+	if t.stylesOld {
+		t.internPen()
+	}
+	return t.blank
 }
 
-type Cursor struct {
-	X, Y    int
-	Visible bool
-	Shape   CursorShape
-	Blink   bool
+func (t *Terminal) internPen() {
+	t.stylesOld = false
+	t.penStyle = t.styles.id(t.cur.pen)
+	t.blank = t.styles.id(pen{bg: t.cur.pen.bg})
 }
 
-type CursorShape uint8
-
-const (
-	CursorBlock CursorShape = iota
-	CursorUnderline
-	CursorBar
-)
-
-type MouseMode uint8
-
-const (
-	MouseOff MouseMode = iota
-	MousePress
-	MouseClick
-	MouseDrag
-	MouseMotion
-)
-
-type MouseEncoding uint8
-
-const (
-	MouseX10 MouseEncoding = iota
-	MouseUTF8
-	MouseSGR
-	MouseURXVT
-	MouseSGRPixels
-)
-
-// Modes are what a program has set and a viewer or key encoder has to know.
-type Modes struct {
-	Alt             bool // the alternate screen is shown
-	AppCursor       bool // DECCKM
-	AppKeypad       bool // DECKPAM
-	Newline         bool // LNM
-	BracketedPaste  bool
-	FocusReports    bool
-	AlternateScroll bool // wheel sends arrows on the alternate screen, mode 1007
-	Mouse           MouseMode
-	MouseEncoding   MouseEncoding
-	ModifyOther     uint8 // XTMODKEYS modifyOtherKeys, 0…2
-	Kitty           uint8 // kitty keyboard progressive enhancement flags
-	Sync            bool  // synchronised output (2026) holds the screen back
-	ReverseScreen   bool  // DECSCNM
+// collectUnused takes back the numbers of styles, links and clusters that
+// nothing refers to any more.
+func (t *Terminal) collectUnused() {
+	styles := make([]bool, len(t.styles.pens))
+	clusters := make([]bool, len(t.clusters.text))
+	for _, s := range [...]*screen{t.main, t.other} {
+		if s == nil {
+			continue
+		}
+		for y := range t.rows {
+			for _, c := range s.grid.Row(y) {
+				styles[c.Style] = true
+				if c.Glyph >= firstCluster && c.Glyph != Tail {
+					clusters[c.Glyph-firstCluster] = true
+				}
+			}
+		}
+	}
+	if g := t.last.Glyph; g >= firstCluster {
+		clusters[g-firstCluster] = true
+	}
+	t.hist.eachStyle(func(id StyleID) { styles[id] = true })
+	t.clusters.sweep(clusters)
+	t.styles.sweep(styles)
+	t.stylesOld = true
+	t.sweepLinks()
 }
 
-// A Diff takes a viewer from one state to the next.
-type Diff struct {
-	Seq    uint64 // names the state after this diff
-	Full   bool   // forget all lines held; Lines has the whole screen
-	Cols   int
-	Rows   int
-	Oldest int64
-	First  int64
-	Lines  []NumberedLine // changed rows, and lines that scrolled off changed
-	Cursor Cursor
-	Modes  Modes
-	Title  string
-	Bells  uint32 // bells so far
+// sweepLinks runs when the styles left are those in use.
+func (t *Terminal) sweepLinks() {
+	used := make([]bool, len(t.links.text))
+	for _, p := range t.styles.pens {
+		used[p.link] = true
+	}
+	used[t.cur.pen.link] = true
+	for _, s := range [...]*screen{t.main, t.other} {
+		if s != nil {
+			used[s.saved.pen.link] = true
+		}
+	}
+	t.links.sweep(used)
 }
-
-// An Event is something a program tells beyond the screen.
-type Event interface{ event() }
-
-type (
-	TitleEvent  struct{ Title string }      // OSC 0, 2; control characters removed
-	BellEvent   struct{}                    //
-	CWDEvent    struct{ Host, Path string } // OSC 7
-	PromptEvent struct {
-		Mark byte
-		Exit *int
-	} // OSC 133 A B C D
-	NotifyEvent    struct{ Title, Body string } // OSC 9, 777
-	ProgressEvent  struct{ State, Percent int } // OSC 9;4
-	ClipboardEvent struct{ Data []byte }        // OSC 52 write, at most 1 MiB
-)
-
-func (TitleEvent) event()     {}
-func (BellEvent) event()      {}
-func (CWDEvent) event()       {}
-func (PromptEvent) event()    {}
-func (NotifyEvent) event()    {}
-func (ProgressEvent) event()  {}
-func (ClipboardEvent) event() {}

@@ -1,0 +1,287 @@
+package vt_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/vt"
+	"tandem/engine/vt10x"
+)
+
+// grids are the grids that every behaviour is checked on.
+var grids = map[string]func(cols, rows int) vt.Grid{"own": nil, "vt10x": vt10x.New}
+
+// TestCases runs testdata/*.test; testdata/README says how they are written.
+// Each case runs on every grid, with its input whole and byte by byte.
+func TestCases(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.test")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("find cases: %v, %d files", err, len(files))
+	}
+	for _, file := range files {
+		subject := strings.TrimSuffix(filepath.Base(file), ".test")
+		for _, c := range readCases(t, file) {
+			for grid := range grids {
+				for _, bytewise := range []bool{false, true} {
+					name := fmt.Sprintf("%s/%s/%s/bytewise=%v", subject, c.name, grid, bytewise)
+					t.Run(name, func(t *testing.T) { c.run(t, grid, bytewise) })
+				}
+			}
+		}
+	}
+}
+
+type testCase struct {
+	name, file string
+	cols, rows int
+	steps      []step
+}
+
+type step struct {
+	line int
+	verb string
+	args []string
+}
+
+func readCases(t *testing.T, file string) []*testCase {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []*testCase
+	names := map[string]bool{}
+	for i, text := range strings.Split(string(data), "\n") {
+		text = strings.TrimSpace(text)
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		verb, rest, _ := strings.Cut(text, " ")
+		if verb == "case" {
+			if names[rest] {
+				t.Fatalf("%s:%d: case %q is there twice", file, i+1, rest)
+			}
+			names[rest] = true
+			cases = append(cases, &testCase{name: rest, file: file, cols: 20, rows: 5})
+			continue
+		}
+		c := cases[len(cases)-1]
+		args, err := words(rest)
+		if err != nil {
+			t.Fatalf("%s:%d: %v", file, i+1, err)
+		}
+		if verb == "size" {
+			c.cols, c.rows = size(args[0])
+			continue
+		}
+		c.steps = append(c.steps, step{i + 1, verb, args})
+	}
+	return cases
+}
+
+// words splits a line at spaces; quoted words have Go's escapes and \e.
+func words(s string) ([]string, error) {
+	var out []string
+	for s = strings.TrimLeft(s, " "); s != ""; s = strings.TrimLeft(s, " ") {
+		if s[0] != '"' {
+			word, rest, _ := strings.Cut(s, " ")
+			out, s = append(out, word), rest
+			continue
+		}
+		end := 1
+		for end < len(s) && s[end] != '"' {
+			if s[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(s) {
+			return nil, fmt.Errorf("no closing quote in %s", s)
+		}
+		word, err := strconv.Unquote(strings.ReplaceAll(s[:end+1], `\e`, `\x1b`))
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %v", s[:end+1], err)
+		}
+		out, s = append(out, word), s[end+1:]
+	}
+	return out, nil
+}
+
+func size(s string) (cols, rows int) {
+	c, r, _ := strings.Cut(s, "x")
+	cols, _ = strconv.Atoi(c)
+	rows, _ = strconv.Atoi(r)
+	return cols, rows
+}
+
+// A bench is a terminal under test with what it said.
+type bench struct {
+	*vt.Terminal
+	replies string
+	events  []string
+}
+
+func newBench(cols, rows int, grid string) *bench {
+	b := &bench{}
+	b.Terminal = vt.New(vt.Options{
+		Cols: cols, Rows: rows, Grid: grids[grid],
+		Colors: vt.Palette{Foreground: 0xEEEEEE, Background: 0x102030, Cursor: 0xFF8000,
+			Colors: [16]uint32{1: 0xCD0000, 15: 0xFFFFFF}},
+		Reply: func(p []byte) { b.replies += string(p) },
+		Event: func(e vt.Event) { b.events = append(b.events, eventText(e)) },
+	})
+	return b
+}
+
+func eventText(e vt.Event) string {
+	switch e := e.(type) {
+	case vt.TitleEvent:
+		return "title " + e.Title
+	case vt.BellEvent:
+		return "bell"
+	case vt.CWDEvent:
+		return "cwd " + e.Host + " " + e.Path
+	case vt.PromptEvent:
+		if e.Exit != nil {
+			return fmt.Sprintf("prompt %c %d", e.Mark, *e.Exit)
+		}
+		return fmt.Sprintf("prompt %c", e.Mark)
+	case vt.NotifyEvent:
+		return "notify " + e.Title + "|" + e.Body
+	case vt.ProgressEvent:
+		return fmt.Sprintf("progress %d %d", e.State, e.Percent)
+	case vt.ClipboardEvent:
+		return "clipboard " + string(e.Data)
+	}
+	return fmt.Sprintf("%T", e)
+}
+
+func (c *testCase) run(t *testing.T, grid string, bytewise bool) {
+	b := newBench(c.cols, c.rows, grid)
+	for _, s := range c.steps {
+		if s.verb == "put" {
+			b.put(s.args, bytewise)
+			continue
+		}
+		want, got := b.check(s)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:%d: %s (-want +got)\n%s\nscreen:\n%s", c.file, s.line, s.verb, diff, b.Text())
+		}
+	}
+}
+
+func (b *bench) put(args []string, bytewise bool) {
+	for _, a := range args {
+		if !bytewise {
+			b.Write([]byte(a))
+			continue
+		}
+		for i := range len(a) {
+			b.Write([]byte(a[i : i+1]))
+		}
+	}
+}
+
+// check gives what a step wants and what is there.
+func (b *bench) check(s step) (want, got any) {
+	n := func(i int) int { v, _ := strconv.Atoi(s.args[i]); return v }
+	switch s.verb {
+	case "resize":
+		b.Resize(size(s.args[0]))
+		return nil, nil
+	case "screen":
+		return strings.TrimRight(strings.Join(s.args, "\n"), "\n"), strings.TrimRight(b.Text(), "\n")
+	case "row":
+		return s.args[1], strings.Split(b.Text(), "\n")[n(0)]
+	case "at":
+		c := b.Cursor()
+		return [2]int{n(0), n(1)}, [2]int{c.X, c.Y}
+	case "style":
+		return strings.Join(s.args[2:], " "), styleText(b.styleAt(n(0), n(1)))
+	case "reply":
+		got, b.replies = b.replies, ""
+		return strings.Join(s.args, ""), got
+	case "event":
+		got, b.events = strings.Join(b.events, "\n"), nil
+		return strings.Join(s.args, "\n"), got
+	case "history":
+		return strings.Join(s.args, "\n"), b.history()
+	case "wraps":
+		_, first, _ := b.Bounds()
+		return s.args[1] == "yes", b.Lines(first+int64(n(0)), 1)[0].Line.Wrapped
+	case "title":
+		return s.args[0], b.Title()
+	case "mode":
+		name, value, _ := strings.Cut(s.args[0], "=")
+		return value, b.modeText(name)
+	}
+	return "a known verb", s.verb
+}
+
+func (b *bench) history() string {
+	oldest, first, _ := b.Bounds()
+	var lines []string
+	for _, l := range b.Lines(oldest, int(first-oldest)) {
+		lines = append(lines, l.Line.Text())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (b *bench) styleAt(x, y int) vt.Style {
+	_, first, _ := b.Bounds()
+	for _, r := range b.Lines(first+int64(y), 1)[0].Line.Runs {
+		if x < r.Cells {
+			return r.Style
+		}
+		x -= r.Cells
+	}
+	return vt.Style{}
+}
+
+func styleText(s vt.Style) string {
+	var out []string
+	names := []string{"bold", "faint", "italic", "blink", "reverse", "conceal", "strike", "overline"}
+	for i, name := range names {
+		if s.Attrs&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	if s.Underline != 0 {
+		out = append(out, []string{"", "underline", "double", "curly", "dotted", "dashed"}[s.Underline])
+	}
+	for _, c := range []struct {
+		name  string
+		color vt.Color
+	}{{"fg", s.FG}, {"bg", s.BG}, {"ul", s.UL}} {
+		if c.color&vt.ColorRGB != 0 {
+			out = append(out, fmt.Sprintf("%s=#%06x", c.name, uint32(c.color&0xFFFFFF)))
+		} else if c.color != 0 {
+			out = append(out, fmt.Sprintf("%s=%d", c.name, uint32(c.color&0xFF)))
+		}
+	}
+	if s.Link != "" {
+		out = append(out, "link="+s.Link)
+	}
+	if out == nil {
+		return "plain"
+	}
+	return strings.Join(out, " ")
+}
+
+func (b *bench) modeText(name string) string {
+	m, c := b.Modes(), b.Cursor()
+	flags := map[string]any{
+		"alt": m.Alt, "cursorkeys": m.AppCursor, "keypad": m.AppKeypad, "newline": m.Newline,
+		"paste": m.BracketedPaste, "focus": m.FocusReports, "altscroll": m.AlternateScroll,
+		"mouse": m.Mouse, "encoding": m.MouseEncoding, "modify": m.ModifyOther, "kitty": m.Kitty,
+		"sync": m.Sync, "reverse": m.ReverseScreen,
+		"visible": c.Visible, "shape": c.Shape, "blink": c.Blink,
+	}
+	return fmt.Sprint(flags[name])
+}

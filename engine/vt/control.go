@@ -1,0 +1,131 @@
+package vt
+
+// The controls that the parser and the interpreter name.
+const (
+	bel = 0x07
+	can = 0x18
+	sub = 0x1A
+	esc = 0x1B
+)
+
+// execute does a C0 control.
+func (t *Terminal) execute(b byte) {
+	if b != 0x7F && b != esc {
+		t.joinOK = false
+	}
+	switch b {
+	case bel:
+		t.bells++
+		t.event(BellEvent{})
+	case '\b':
+		t.back(1)
+	case '\t':
+		t.tab(1)
+	case '\n', '\v', '\f':
+		t.index()
+		if t.mode.newline {
+			t.carriageReturn()
+		}
+	case '\r':
+		t.carriageReturn()
+	case 0x0E:
+		t.cur.gl = 1
+	case 0x0F:
+		t.cur.gl = 0
+	case can, sub:
+		t.ps.state = stateGround
+	case esc:
+		t.startEscape()
+	}
+}
+
+// index does IND: one row down, scrolling at the margin.
+func (t *Terminal) index() {
+	t.cur.pending = false
+	t.lineFeed()
+}
+
+// c1 does a C1 control that came as a code point from U+0080 to U+009F.
+func (t *Terminal) c1(r rune) {
+	t.joinOK = false
+	b := byte(r) - 0x40
+	t.startEscape()
+	if t.introduce(b) {
+		return
+	}
+	t.ps.state = stateGround
+	t.dispatchEscape(b)
+}
+
+// dispatchEscape does the sequences of ESC, intermediates and a final byte.
+func (t *Terminal) dispatchEscape(b byte) {
+	switch t.ps.inter {
+	case 0:
+		t.plainEscape(b)
+	case '#':
+		if b == '8' {
+			t.align()
+		}
+	case '(', ')', '*', '+':
+		t.designate(int(t.ps.inter-'('), b)
+	case '-', '.', '/': // 96-character sets: we have none
+		t.designate(int(t.ps.inter-'-')+1, 'B')
+	}
+}
+
+func (t *Terminal) plainEscape(b byte) {
+	switch b {
+	case '7':
+		t.saveCursor()
+	case '8':
+		t.restoreCursor()
+	case 'D':
+		t.index()
+	case 'E':
+		t.index()
+		t.carriageReturn()
+	case 'H':
+		t.tabs[t.cur.x] = true
+	case 'M':
+		t.cur.pending = false
+		t.reverseLineFeed()
+	case 'N':
+		t.cur.single = 2
+	case 'O':
+		t.cur.single = 3
+	case 'Z':
+		t.deviceAttributes(0)
+	case 'c':
+		t.hardReset()
+	case '=':
+		t.mode.appKeypad = true
+	case '>':
+		t.mode.appKeypad = false
+	case 'n':
+		t.cur.gl = 2
+	case 'o':
+		t.cur.gl = 3
+	case '6':
+		t.backIndex()
+	case '9':
+		t.forwardIndex()
+	}
+}
+
+// backIndex does DECBI: one column left, scrolling at the margin.
+func (t *Terminal) backIndex() {
+	if t.cur.x == t.region.Left && t.inRegion() {
+		t.shiftColumns(t.region.Left, 1)
+		return
+	}
+	t.moveTo(t.cur.x-1, t.cur.y)
+}
+
+// forwardIndex does DECFI: one column right, scrolling at the margin.
+func (t *Terminal) forwardIndex() {
+	if t.cur.x == t.region.Right && t.inRegion() {
+		t.shiftColumns(t.region.Left, -1)
+		return
+	}
+	t.moveTo(t.cur.x+1, t.cur.y)
+}

@@ -1,0 +1,271 @@
+package vt
+
+// dispatchCSI does one control sequence. The names are those of ECMA-48 and
+// xterm's ctlseqs.
+func (t *Terminal) dispatchCSI(b byte) {
+	switch {
+	case t.ps.inter != 0:
+		t.csiInter(b)
+	case t.ps.prefix == 0:
+		t.csi(b)
+	case t.ps.prefix == '?':
+		t.csiPrivate(b)
+	default:
+		t.csiOther(b)
+	}
+}
+
+// csi does the sequences without prefix and intermediates.
+func (t *Terminal) csi(b byte) {
+	switch b {
+	case 'm':
+		t.graphicRendition()
+	case '@':
+		t.insertChars(t.param(0, 1))
+	case 'P':
+		t.deleteChars(t.param(0, 1))
+	case 'X':
+		t.cur.pending = false
+		t.eraseCells(t.cur.x, t.cur.y, t.param(0, 1), t.blankID())
+	case 'J':
+		t.eraseDisplay(t.param(0, 0), false)
+	case 'K':
+		t.eraseLine(t.param(0, 0), false)
+	case 'L':
+		t.insertLines(t.param(0, 1))
+	case 'M':
+		t.deleteLines(t.param(0, 1))
+	case 'S':
+		t.scrollUp(t.region, t.param(0, 1), true)
+	case 'T':
+		if t.ps.n <= 1 {
+			t.scrollDown(t.region, t.param(0, 1))
+		}
+	case '^':
+		t.scrollDown(t.region, t.param(0, 1))
+	case 'b':
+		t.repeat(t.param(0, 1))
+	case 'h', 'l':
+		t.setModes(false, b == 'h')
+	default:
+		t.csiCursor(b)
+	}
+}
+
+// csiCursor does what moves the cursor or sets its limits.
+func (t *Terminal) csiCursor(b byte) {
+	n := t.param(0, 1)
+	switch b {
+	case 'A':
+		t.up(n)
+	case 'B':
+		t.down(n)
+	case 'C':
+		t.forward(n)
+	case 'D':
+		t.back(n)
+	case 'E':
+		t.down(n)
+		t.carriageReturn()
+	case 'F':
+		t.up(n)
+		t.carriageReturn()
+	case 'G', '`':
+		_, y0 := t.origin()
+		t.moveToOrigin(n-1, t.cur.y-y0)
+	case 'H', 'f':
+		t.moveToOrigin(t.param(1, 1)-1, n-1)
+	case 'a':
+		t.moveTo(t.cur.x+n, t.cur.y)
+	case 'd':
+		x0, _ := t.origin()
+		t.moveToOrigin(t.cur.x-x0, n-1)
+	case 'e':
+		t.moveTo(t.cur.x, t.cur.y+n)
+	case 'I':
+		t.tab(n)
+	case 'Z':
+		t.backTab(n)
+	case 'g':
+		t.clearTabs(t.param(0, 0))
+	case 'r':
+		t.setTopBottom()
+	case 's':
+		t.setLeftRight()
+	case 'u':
+		t.restoreCursor()
+	default:
+		t.csiReport(b)
+	}
+}
+
+// csiReport does what asks for an answer.
+func (t *Terminal) csiReport(b byte) {
+	switch b {
+	case 'c':
+		t.deviceAttributes(0)
+	case 'n':
+		t.deviceStatus(false)
+	case 't':
+		t.windowOps()
+	case 'x':
+		t.terminalParameters()
+	}
+}
+
+func (t *Terminal) clearTabs(how int) {
+	switch how {
+	case 0:
+		t.tabs[t.cur.x] = false
+	case 3:
+		clear(t.tabs)
+	}
+}
+
+// setTopBottom does DECSTBM.
+func (t *Terminal) setTopBottom() {
+	top, bottom := t.param(0, 1), min(t.param(1, t.rows), t.rows)
+	if top < bottom {
+		t.region.Top, t.region.Bottom = top-1, bottom-1
+		t.moveToOrigin(0, 0)
+	}
+}
+
+// setLeftRight does DECSLRM where DECLRMM allows it, else SCOSC.
+func (t *Terminal) setLeftRight() {
+	if !t.mode.leftRight {
+		if t.ps.n == 0 {
+			t.saveCursor()
+		}
+		return
+	}
+	left, right := t.param(0, 1), min(t.param(1, t.cols), t.cols)
+	if left < right {
+		t.region.Left, t.region.Right = left-1, right-1
+		t.moveToOrigin(0, 0)
+	}
+}
+
+// csiPrivate does the sequences with the prefix ?.
+func (t *Terminal) csiPrivate(b byte) {
+	switch b {
+	case 'h', 'l':
+		t.setModes(true, b == 'h')
+	case 'J':
+		t.eraseDisplay(t.param(0, 0), true)
+	case 'K':
+		t.eraseLine(t.param(0, 0), true)
+	case 'n':
+		t.deviceStatus(true)
+	case 's':
+		t.saveModes()
+	case 'r':
+		t.restoreModes()
+	case 'u':
+		t.reportKitty()
+	case 'm':
+		t.reportModifyKeys()
+	case 'W':
+		if t.param(0, 0) == 5 {
+			t.tabs = defaultTabs(nil, t.cols)
+		}
+	}
+}
+
+// csiOther does the sequences with the prefixes <, = and >.
+func (t *Terminal) csiOther(b byte) {
+	switch prefix := t.ps.prefix; b {
+	case 'c':
+		t.deviceAttributes(prefix)
+	case 'u':
+		t.setKitty(prefix)
+	case 'm':
+		if prefix == '>' {
+			t.setModifyKeys()
+		}
+	case 'n':
+		if prefix == '>' && t.param(0, 0) == 4 {
+			t.mode.modifyOther = 0
+		}
+	case 'q':
+		if prefix == '>' && t.param(0, 0) == 0 {
+			t.reply([]byte("\x1bP>|tandem\x1b\\"))
+		}
+	}
+}
+
+// csiInter does the sequences with an intermediate.
+func (t *Terminal) csiInter(b byte) {
+	switch t.ps.inter {
+	case '$':
+		if b == 'p' {
+			t.requestMode(t.ps.prefix == '?')
+		} else if t.ps.prefix == 0 {
+			t.csiRect(b)
+		}
+	case ' ':
+		t.csiSpace(b)
+	case '!':
+		if b == 'p' {
+			t.softReset()
+		}
+	case '"':
+		if b == 'q' {
+			t.protect(t.param(0, 0))
+		}
+	case '\'':
+		if b == '}' && t.inRegion() {
+			t.shiftColumns(t.cur.x, t.param(0, 1))
+		} else if b == '~' && t.inRegion() {
+			t.shiftColumns(t.cur.x, -t.param(0, 1))
+		}
+	case '*':
+		if b == 'x' {
+			t.mode.rectExtent = t.param(0, 0) == 2
+		} else if b == 'y' {
+			t.checksum()
+		}
+	}
+}
+
+// csiSpace does the sequences with a space before the final byte.
+func (t *Terminal) csiSpace(b byte) {
+	switch b {
+	case 'q':
+		t.cursorStyle(t.param(0, 0))
+	case '@':
+		t.scrollColumns(t.param(0, 1), false)
+	case 'A':
+		t.scrollColumns(t.param(0, 1), true)
+	}
+}
+
+// scrollColumns does SL and SR.
+func (t *Terminal) scrollColumns(n int, right bool) {
+	if !t.inRegion() {
+		return
+	}
+	if !right {
+		n = -n
+	}
+	t.shiftColumns(t.region.Left, n)
+}
+
+// protect does DECSCA.
+func (t *Terminal) protect(how int) {
+	t.cur.pen.attrs &^= attrProtected
+	if how == 1 {
+		t.cur.pen.attrs |= attrProtected
+	}
+	t.stylesOld = true
+}
+
+// cursorStyle does DECSCUSR.
+func (t *Terminal) cursorStyle(n int) {
+	if n > 6 {
+		return
+	}
+	n = max(n, 1)
+	t.mode.shape = CursorShape((n - 1) / 2)
+	t.mode.blink = n%2 == 1
+}

@@ -1,0 +1,157 @@
+package vt
+
+// A Cursor is where the next character would go and how it is shown.
+type Cursor struct {
+	X, Y    int // from 0
+	Visible bool
+	Shape   CursorShape
+	Blink   bool
+}
+
+// CursorShape is how a cursor is drawn.
+type CursorShape uint8
+
+// The cursor shapes of DECSCUSR.
+const (
+	CursorBlock CursorShape = iota
+	CursorUnderline
+	CursorBar
+)
+
+// Cursor is the cursor of the screen shown.
+func (t *Terminal) Cursor() Cursor {
+	return Cursor{
+		X: t.cur.x, Y: t.cur.y, Visible: t.mode.cursorOn,
+		Shape: t.mode.shape, Blink: t.mode.blink,
+	}
+}
+
+// moveTo places the cursor, kept on the screen.
+func (t *Terminal) moveTo(x, y int) {
+	t.cur.x = min(max(x, 0), t.cols-1)
+	t.cur.y = min(max(y, 0), t.rows-1)
+	t.cur.pending = false
+}
+
+// moveToOrigin places the cursor as CUP does: with origin mode, relative to
+// the margins and kept inside them.
+func (t *Terminal) moveToOrigin(x, y int) {
+	if !t.cur.origin {
+		t.moveTo(x, y)
+		return
+	}
+	r := &t.region
+	t.moveTo(min(max(x, 0)+r.Left, r.Right), min(max(y, 0)+r.Top, r.Bottom))
+}
+
+// origin is what CUP's and CPR's 1;1 stands for.
+func (t *Terminal) origin() (x, y int) {
+	if t.cur.origin {
+		return t.region.Left, t.region.Top
+	}
+	return 0, 0
+}
+
+// up moves n rows up; the top margin stops it unless it is above.
+func (t *Terminal) up(n int) {
+	top := 0
+	if t.cur.y >= t.region.Top {
+		top = t.region.Top
+	}
+	t.moveTo(t.cur.x, max(t.cur.y-n, top))
+}
+
+func (t *Terminal) down(n int) {
+	bottom := t.rows - 1
+	if t.cur.y <= t.region.Bottom {
+		bottom = t.region.Bottom
+	}
+	t.moveTo(t.cur.x, min(t.cur.y+n, bottom))
+}
+
+func (t *Terminal) forward(n int) { t.moveTo(min(t.cur.x+n, t.rightLimit()), t.cur.y) }
+
+// back moves n columns left. In reverse wrap mode it goes on at the end of the
+// row above if that one wrapped (mode 45).
+func (t *Terminal) back(n int) {
+	if t.mode.reverseWrap && t.mode.autowrap {
+		t.backWrapping(n)
+		return
+	}
+	t.moveTo(max(t.cur.x-n, t.leftLimit()), t.cur.y)
+}
+
+func (t *Terminal) backWrapping(n int) {
+	if t.cur.pending {
+		n--
+		t.cur.pending = false
+	}
+	for n = min(n, t.cols*t.rows); n > 0; {
+		left := t.leftLimit()
+		if step := min(n, t.cur.x-left); step > 0 {
+			t.moveTo(t.cur.x-step, t.cur.y)
+			n -= step
+			continue
+		}
+		y := t.cur.y - 1
+		if y < 0 || t.cur.y == t.region.Top || !t.scr.rows[y].wrapped {
+			return
+		}
+		t.moveTo(t.region.Right, y)
+		n--
+	}
+}
+
+// leftLimit is how far left CUB goes.
+func (t *Terminal) leftLimit() int {
+	if t.cur.x >= t.region.Left {
+		return t.region.Left
+	}
+	return 0
+}
+
+// rightLimit is the last column that text or CUF reaches.
+func (t *Terminal) rightLimit() int {
+	if t.cur.x <= t.region.Right {
+		return t.region.Right
+	}
+	return t.cols - 1
+}
+
+func (t *Terminal) carriageReturn() { t.moveTo(t.leftLimit(), t.cur.y) }
+
+// defaultTabs gives tab stops for cols columns; stops that there were stay.
+func defaultTabs(old []bool, cols int) []bool {
+	tabs := make([]bool, cols)
+	for x := copy(tabs, old); x < cols; x++ {
+		tabs[x] = x%8 == 0 && x > 0
+	}
+	return tabs
+}
+
+// tab moves n tab stops forward. The pending wrap stays when there is none.
+func (t *Terminal) tab(n int) {
+	limit := t.rightLimit()
+	x := t.cur.x
+	for ; n > 0 && x < limit; n-- {
+		for x++; x < limit && !t.tabs[x]; x++ {
+		}
+	}
+	if x != t.cur.x {
+		t.moveTo(x, t.cur.y)
+	}
+}
+
+// backTab moves n tab stops back.
+func (t *Terminal) backTab(n int) {
+	limit := 0
+	if t.cur.origin {
+		limit = t.region.Left
+	}
+	x := t.cur.x
+	for ; n > 0 && x > limit; n-- {
+		for x--; x > limit && !t.tabs[x]; x-- {
+		}
+	}
+	t.moveTo(x, t.cur.y)
+}

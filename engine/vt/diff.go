@@ -1,0 +1,111 @@
+package vt
+
+// A Diff takes a viewer from one state to the next.
+type Diff struct {
+	Seq    uint64 // names the state after this diff
+	Full   bool   // forget all lines held; Lines has the whole screen
+	Cols   int
+	Rows   int
+	Oldest int64
+	First  int64
+	Lines  []NumberedLine // changed rows, and lines that scrolled off changed
+	Cursor Cursor
+	Modes  Modes
+	Title  string
+	Bells  uint32 // bells so far
+}
+
+// Diff tells what changed since the state that an earlier Diff's Seq names; 0
+// asks for everything. Of the lines that scrolled off meanwhile, it has at most
+// twice the screen's rows; when more went, the diff is full.
+func (t *Terminal) Diff(since uint64) Diff {
+	d := Diff{
+		Seq: t.epoch, Cols: t.cols, Rows: t.rows,
+		Oldest: t.hist.oldest, First: t.hist.end,
+		Cursor: t.Cursor(), Modes: t.Modes(), Title: t.title, Bells: t.bells,
+	}
+	d.Full = since == 0 || since < t.fullSeq || since < t.goneLost || since >= t.epoch
+	if !d.Full {
+		d.Lines = t.leftSince(since)
+	}
+	for y := range t.rows {
+		if d.Full || t.scr.rows[y].version > since {
+			d.Lines = append(d.Lines, NumberedLine{t.hist.end + int64(y), t.row(y)})
+		}
+	}
+	t.epoch++
+	return d
+}
+
+// leftSince gives the lines in the scrollback that changed after since.
+func (t *Terminal) leftSince(since uint64) []NumberedLine {
+	var lines []NumberedLine
+	size := int64(len(t.gone))
+	for n := max(t.hist.oldest, t.hist.end-size); n < t.hist.end; n++ {
+		if t.gone[n%size] > since {
+			lines = append(lines, t.kept(n))
+		}
+	}
+	return lines
+}
+
+// row gives a row of the screen shown.
+func (t *Terminal) row(y int) Line {
+	return t.line(t.scr.grid.Row(y), t.scr.rows[y].wrapped)
+}
+
+// kept gives a line of the scrollback.
+func (t *Terminal) kept(n int64) NumberedLine {
+	var wrapped bool
+	t.cells, wrapped = t.hist.get(n, t.cells[:0], t.internCluster)
+	return NumberedLine{n, t.line(t.cells, wrapped)}
+}
+
+func (t *Terminal) internCluster(b []byte) Glyph { return firstCluster + Glyph(t.clusters.id(b)) }
+
+// Lines gives up to n lines from absolute line number from on; scrollback and
+// screen are one sequence. Lines that are gone are left out.
+func (t *Terminal) Lines(from int64, n int) []NumberedLine {
+	oldest, _, end := t.Bounds()
+	if gone := oldest - int64(max(n, 0)); n <= 0 || from >= end || from <= gone {
+		return nil
+	}
+	if from < oldest {
+		n, from = n-int(oldest-from), oldest
+	}
+	end = from + min(int64(n), end-from)
+	var lines []NumberedLine
+	for i := from; i < end; i++ {
+		if i < t.hist.end {
+			lines = append(lines, t.kept(i))
+		} else {
+			lines = append(lines, NumberedLine{i, t.row(int(i - t.hist.end))})
+		}
+	}
+	return lines
+}
+
+// Bounds are the first line still kept, the line number of the screen's top
+// row, and the number behind the last row.
+func (t *Terminal) Bounds() (oldest, first, end int64) {
+	return t.hist.oldest, t.hist.end, t.hist.end + int64(t.rows)
+}
+
+// Text is the screen shown without styles, rows without trailing spaces and
+// joined with newlines.
+func (t *Terminal) Text() string {
+	var b []byte
+	for y := range t.rows {
+		if y > 0 {
+			b = append(b, '\n')
+		}
+		from := len(b)
+		for _, c := range t.scr.grid.Row(y) {
+			b = t.appendGlyph(b, c.Glyph)
+		}
+		for len(b) > from && b[len(b)-1] == ' ' {
+			b = b[:len(b)-1]
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,228 @@
+package vt
+
+// splitWide blanks a wide cluster that has a half on either side of the left
+// edge of column x.
+func (t *Terminal) splitWide(x, y int) {
+	if x <= 0 || x >= t.cols || !t.scr.rows[y].wide {
+		return
+	}
+	g := t.scr.grid
+	right := g.Cell(x, y)
+	if right.Glyph != Tail {
+		return
+	}
+	left := g.Cell(x-1, y)
+	g.Put(x-1, y, []Cell{{0, left.Style}, {0, right.Style}})
+	t.touch(y)
+}
+
+// splitColumns blanks the wide clusters that the sides of a rectangle cut.
+func (t *Terminal) splitColumns(r Rect) {
+	for y := r.Top; y <= r.Bottom; y++ {
+		t.splitWide(r.Left, y)
+		t.splitWide(r.Right+1, y)
+	}
+}
+
+// eraseCells blanks n cells of a row.
+func (t *Terminal) eraseCells(x, y, n int, s StyleID) {
+	n = min(n, t.cols-x)
+	if n <= 0 {
+		return
+	}
+	row := &t.scr.rows[y]
+	t.splitWide(x, y)
+	t.splitWide(x+n, y)
+	t.scr.grid.Erase(x, y, n, s)
+	row.version = t.epoch
+	if x+n == t.cols {
+		row.wrapped = false
+	}
+	if n == t.cols {
+		row.wide = false
+	}
+}
+
+// eraseRows blanks whole rows.
+func (t *Terminal) eraseRows(top, bottom int) {
+	for y := top; y <= bottom; y++ {
+		t.eraseCells(0, y, t.cols, t.blankID())
+	}
+}
+
+// insertCells moves cells right from x up to column right.
+func (t *Terminal) insertCells(x, y, right, n int) {
+	n = min(n, right-x+1)
+	t.splitWide(x, y)
+	t.splitWide(right+1, y)
+	t.splitWide(right+1-n, y)
+	t.scr.grid.Insert(x, y, right, n, t.blankID())
+	t.changedTo(right, y)
+}
+
+// deleteCells removes n cells at x; those up to right move left.
+func (t *Terminal) deleteCells(x, y, right, n int) {
+	n = min(n, right-x+1)
+	t.splitWide(x, y)
+	t.splitWide(x+n, y)
+	t.splitWide(right+1, y)
+	t.scr.grid.Delete(x, y, right, n, t.blankID())
+	t.changedTo(right, y)
+}
+
+func (t *Terminal) changedTo(right, y int) {
+	t.touch(y)
+	if right == t.cols-1 {
+		t.scr.rows[y].wrapped = false
+	}
+}
+
+// insertChars does ICH.
+func (t *Terminal) insertChars(n int) {
+	t.cur.pending = false
+	if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
+		t.insertCells(t.cur.x, t.cur.y, t.region.Right, n)
+	}
+}
+
+// deleteChars does DCH.
+func (t *Terminal) deleteChars(n int) {
+	t.cur.pending = false
+	if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
+		t.deleteCells(t.cur.x, t.cur.y, t.region.Right, n)
+	}
+}
+
+// insertLines does IL.
+func (t *Terminal) insertLines(n int) {
+	if t.inRegion() {
+		r := t.region
+		r.Top = t.cur.y
+		t.scrollDown(r, n)
+		t.moveTo(t.region.Left, t.cur.y)
+	}
+}
+
+// deleteLines does DL.
+func (t *Terminal) deleteLines(n int) {
+	if t.inRegion() {
+		r := t.region
+		r.Top = t.cur.y
+		t.scrollUp(r, n, false)
+		t.moveTo(t.region.Left, t.cur.y)
+	}
+}
+
+// shiftColumns does DECIC (n > 0) and DECDC (n < 0) at column x.
+func (t *Terminal) shiftColumns(x, n int) {
+	for y := t.region.Top; y <= t.region.Bottom; y++ {
+		if n > 0 {
+			t.insertCells(x, y, t.region.Right, n)
+		} else {
+			t.deleteCells(x, y, t.region.Right, -n)
+		}
+	}
+}
+
+// eraseLine does EL and, when selective, DECSEL.
+func (t *Terminal) eraseLine(how int, selective bool) {
+	t.cur.pending = t.cur.pending && how != 0
+	x, y := t.cur.x, t.cur.y
+	switch how {
+	case 0:
+		t.erase(x, y, t.cols-x, selective)
+	case 1:
+		t.erase(0, y, x+1, selective)
+	case 2:
+		t.erase(0, y, t.cols, selective)
+	}
+}
+
+// eraseDisplay does ED and, when selective, DECSED. Clearing the whole main
+// screen keeps what stood there in the scrollback.
+func (t *Terminal) eraseDisplay(how int, selective bool) {
+	y := t.cur.y
+	switch how {
+	case 0:
+		t.eraseLine(0, selective)
+		t.eraseLines(y+1, t.rows-1, selective)
+	case 1:
+		t.eraseLines(0, y-1, selective)
+		t.eraseLine(1, selective)
+	case 2:
+		if !selective && t.scr == t.main {
+			t.keepScreen()
+		}
+		t.eraseLines(0, t.rows-1, selective)
+	case 3:
+		if !selective {
+			t.hist.clear()
+			clear(t.gone)
+			t.goneLost = 0
+		}
+	}
+}
+
+func (t *Terminal) eraseLines(top, bottom int, selective bool) {
+	for y := top; y <= bottom; y++ {
+		t.erase(0, y, t.cols, selective)
+	}
+}
+
+// keepScreen scrolls the rows in use out, so that a cleared screen can still
+// be read.
+func (t *Terminal) keepScreen() {
+	used := t.usedRows()
+	if used == 0 {
+		return
+	}
+	all := Rect{0, 0, t.cols - 1, t.rows - 1}
+	t.scrollUp(all, used, true)
+}
+
+// usedRows counts the rows of the screen shown up to the last that is not
+// blank.
+func (t *Terminal) usedRows() int {
+	n := t.rows
+	for n > 0 && len(trimBlank(t.scr.grid.Row(n-1))) == 0 {
+		n--
+	}
+	return n
+}
+
+// erase blanks n cells; selective leaves protected ones.
+func (t *Terminal) erase(x, y, n int, selective bool) {
+	if !selective {
+		t.eraseCells(x, y, n, t.blankID())
+		return
+	}
+	for i := x; i < x+n; i++ {
+		if t.protected(i, y) {
+			continue
+		}
+		start := i
+		for i < x+n && !t.protected(i, y) {
+			i++
+		}
+		t.eraseCells(start, y, i-start, t.blankID())
+	}
+}
+
+func (t *Terminal) protected(x, y int) bool {
+	return t.styles.pens[t.scr.grid.Cell(x, y).Style].attrs&attrProtected != 0
+}
+
+// align does DECALN: the screen full of E.
+func (t *Terminal) align() {
+	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
+	t.cur.origin = false
+	t.moveTo(0, 0)
+	row := make([]byte, t.cols)
+	for x := range row {
+		row[x] = 'E'
+	}
+	for y := range t.rows {
+		t.eraseCells(0, y, t.cols, 0)
+		t.scr.grid.PutASCII(0, y, row, 0)
+	}
+}

@@ -1,0 +1,34 @@
+package vt
+
+// An Event is something a program tells beyond the screen.
+type Event interface{ event() }
+
+// The events a Terminal passes on.
+type (
+	// TitleEvent: OSC 0, 2; control characters removed.
+	TitleEvent struct{ Title string }
+	// BellEvent: BEL.
+	BellEvent struct{}
+	// CWDEvent: OSC 7, the program's working directory.
+	CWDEvent struct{ Host, Path string }
+	// PromptEvent: OSC 133, Mark is A, B, C or D; Exit comes with D.
+	PromptEvent struct {
+		Mark byte
+		Exit *int
+	}
+	// NotifyEvent: OSC 9 and OSC 777.
+	NotifyEvent struct{ Title, Body string }
+	// ProgressEvent: OSC 9;4. State is 0 none, 1 normal, 2 error, 3
+	// indeterminate, 4 paused.
+	ProgressEvent struct{ State, Percent int }
+	// ClipboardEvent: OSC 52 write, at most 1 MiB.
+	ClipboardEvent struct{ Data []byte }
+)
+
+func (TitleEvent) event()     {}
+func (BellEvent) event()      {}
+func (CWDEvent) event()       {}
+func (PromptEvent) event()    {}
+func (NotifyEvent) event()    {}
+func (ProgressEvent) event()  {}
+func (ClipboardEvent) event() {}

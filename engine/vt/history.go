@@ -1,0 +1,242 @@
+package vt
+
+import (
+	"encoding/binary"
+	"sort"
+	"unicode/utf8"
+)
+
+// chunkSize is how many bytes of lines are kept together. Lines are dropped
+// one by one, their memory a chunk at a time.
+const chunkSize = 32 << 10
+
+// Kinds of packed runs: how the text divides into cells.
+const (
+	runNarrow      = iota // one code point a cell
+	runWide               // one code point in two cells
+	runCluster            // one cluster in one cell
+	runWideCluster        // one cluster in two cells
+)
+
+// Flags that open a packed line's list of runs.
+const (
+	lineWrapped = 1 << iota
+	linePlain   // one narrow run in the default style; no list follows
+)
+
+// A history holds the lines that left the screen, packed: text, then a list of
+// runs (style, kind, bytes). It is bounded by lines and by bytes, and in steady state
+// allocates nothing.
+type history struct {
+	maxLines, maxBytes int
+	chunks             []*chunk // oldest first
+	spare              *chunk
+	oldest, end        int64 // numbers of the first line kept, and of the next
+	bytes              int
+	runs               []byte
+}
+
+type chunk struct {
+	first int64
+	lines []packedLine
+	buf   []byte
+}
+
+// A packedLine is where a line's text starts in its chunk, and its runs.
+type packedLine struct{ text, runs uint32 }
+
+func (c *chunk) size() int { return cap(c.buf) + 8*cap(c.lines) }
+
+func (c *chunk) end() int64 { return c.first + int64(len(c.lines)) }
+
+// push appends a line under number h.end. Trailing blanks are not kept unless
+// the line goes on.
+func (h *history) push(cells []Cell, wrapped bool, clusters []string) {
+	if h.maxLines <= 0 {
+		h.end++
+		h.oldest = h.end
+		return
+	}
+	if !wrapped {
+		cells = trimBlank(cells)
+	}
+	c := h.room()
+	before := c.size()
+	at := packedLine{text: uint32(len(c.buf))}
+	c.buf, h.runs = packText(c.buf, h.runs[:0], cells, clusters)
+	at.runs = uint32(len(c.buf))
+	var flags byte
+	if wrapped {
+		flags |= lineWrapped
+	}
+	if plainRuns(h.runs) {
+		c.buf = append(c.buf, flags|linePlain)
+	} else {
+		c.buf = append(append(c.buf, flags), h.runs...)
+	}
+	c.lines = append(c.lines, at)
+	h.end++
+	h.bytes += c.size() - before
+	h.trim()
+}
+
+// room gives the chunk that the next line goes to.
+func (h *history) room() *chunk {
+	if n := len(h.chunks); n > 0 && len(h.chunks[n-1].buf) < chunkSize {
+		return h.chunks[n-1]
+	}
+	c := h.spare
+	h.spare = nil
+	if c == nil {
+		c = &chunk{}
+	}
+	c.first, c.lines, c.buf = h.end, c.lines[:0], c.buf[:0]
+	h.chunks = append(h.chunks, c)
+	h.bytes += c.size()
+	return c
+}
+
+func (h *history) trim() {
+	h.oldest = max(h.oldest, h.end-int64(h.maxLines))
+	for len(h.chunks) > 1 && (h.chunks[0].end() <= h.oldest || h.bytes > h.maxBytes) {
+		c := h.chunks[0]
+		h.bytes -= c.size()
+		h.oldest = max(h.oldest, c.end())
+		if c.size() <= 4*chunkSize {
+			h.spare = c
+		}
+		n := copy(h.chunks, h.chunks[1:])
+		h.chunks[n] = nil
+		h.chunks = h.chunks[:n]
+	}
+}
+
+// clear forgets all lines; numbering goes on.
+func (h *history) clear() {
+	h.chunks, h.spare, h.bytes, h.oldest = nil, nil, 0, h.end
+}
+
+// get appends the cells of line n, which must be kept, to dst.
+func (h *history) get(n int64, dst []Cell, intern func([]byte) Glyph) (cells []Cell, wrapped bool) {
+	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
+	c := h.chunks[i]
+	text, runs := c.line(int(n - c.first))
+	flags := runs[0]
+	if flags&linePlain != 0 {
+		return unpackRun(dst, text, 0, runNarrow, intern), flags&lineWrapped != 0
+	}
+	for r := runs[1:]; len(r) > 0; {
+		style, kind, size, used := readRun(r)
+		r = r[used:]
+		dst = unpackRun(dst, text[:size], style, kind, intern)
+		text = text[size:]
+	}
+	return dst, flags&lineWrapped != 0
+}
+
+// line gives the text and the runs (flags first) of the i-th line.
+func (c *chunk) line(i int) (text, runs []byte) {
+	l, end := c.lines[i], uint32(len(c.buf))
+	if i+1 < len(c.lines) {
+		end = c.lines[i+1].text
+	}
+	return c.buf[l.text:l.runs], c.buf[l.runs:end]
+}
+
+// eachStyle calls f for every style that a kept line uses.
+func (h *history) eachStyle(f func(StyleID)) {
+	for _, c := range h.chunks {
+		for i := range c.lines {
+			_, runs := c.line(i)
+			for r := runs[1:]; len(r) > 0; {
+				style, _, _, used := readRun(r)
+				f(style)
+				r = r[used:]
+			}
+		}
+	}
+}
+
+// plainRuns says whether a list of runs is what linePlain stands for.
+func plainRuns(runs []byte) bool {
+	if len(runs) == 0 {
+		return true
+	}
+	style, kind, _, used := readRun(runs)
+	return used == len(runs) && style == 0 && kind == runNarrow
+}
+
+func appendRun(dst []byte, style StyleID, kind, size int) []byte {
+	dst = binary.AppendUvarint(dst, uint64(style)<<2|uint64(kind))
+	return binary.AppendUvarint(dst, uint64(size))
+}
+
+func readRun(b []byte) (style StyleID, kind, size, used int) {
+	head, n := binary.Uvarint(b)
+	length, m := binary.Uvarint(b[n:])
+	return StyleID(head >> 2), int(head & 3), int(length), n + m
+}
+
+// packText appends the text of cells to dst and their runs to runs.
+func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []byte) {
+	start, kind, style := len(dst), runNarrow, StyleID(0)
+	for i := 0; i < len(cells); i++ {
+		c := cells[i]
+		if c.Glyph == Tail {
+			continue
+		}
+		k := runNarrow
+		if c.Glyph >= utf8.RuneSelf {
+			k = cellKind(cells, i)
+		}
+		if (c.Style != style || k != kind || k >= runCluster) && len(dst) > start {
+			runs = appendRun(runs, style, kind, len(dst)-start)
+			start = len(dst)
+		}
+		style, kind = c.Style, k
+		switch {
+		case c.Glyph == 0:
+			dst = append(dst, ' ')
+		case c.Glyph < utf8.RuneSelf:
+			dst = append(dst, byte(c.Glyph))
+		case c.Glyph < firstCluster:
+			dst = utf8.AppendRune(dst, rune(c.Glyph))
+		default:
+			dst = append(dst, clusters[c.Glyph-firstCluster]...)
+		}
+	}
+	if len(dst) > start {
+		runs = appendRun(runs, style, kind, len(dst)-start)
+	}
+	return dst, runs
+}
+
+func cellKind(cells []Cell, i int) int {
+	kind := runNarrow
+	if cells[i].Glyph >= firstCluster {
+		kind = runCluster
+	}
+	if i+1 < len(cells) && cells[i+1].Glyph == Tail {
+		kind++
+	}
+	return kind
+}
+
+// unpackRun appends the cells of one run.
+func unpackRun(dst []Cell, text []byte, style StyleID, kind int, intern func([]byte) Glyph) []Cell {
+	switch kind {
+	case runCluster:
+		return append(dst, Cell{intern(text), style})
+	case runWideCluster:
+		return append(dst, Cell{intern(text), style}, Cell{Tail, style})
+	}
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		text = text[n:]
+		dst = append(dst, Cell{Glyph(r), style})
+		if kind == runWide {
+			dst = append(dst, Cell{Tail, style})
+		}
+	}
+	return dst
+}

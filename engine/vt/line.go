@@ -1,0 +1,132 @@
+package vt
+
+import "unicode/utf8"
+
+// A Run is text in one style; a wide cluster counts two cells.
+type Run struct {
+	Style Style
+	Text  string
+	Cells int
+}
+
+// A Line is one row; cells after the last run are blank in the default style.
+type Line struct {
+	Runs    []Run
+	Wrapped bool // continues on the next line
+}
+
+// Text is the line without styles.
+func (l Line) Text() string {
+	if len(l.Runs) == 1 {
+		return l.Runs[0].Text
+	}
+	var b []byte
+	for _, r := range l.Runs {
+		b = append(b, r.Text...)
+	}
+	return string(b)
+}
+
+// A NumberedLine is a line with its absolute number.
+type NumberedLine struct {
+	N    int64
+	Line Line
+}
+
+// trimBlank cuts the trailing cells that are blank in the default style.
+func trimBlank(cells []Cell) []Cell {
+	n := len(cells)
+	for n > 0 && cells[n-1].blank() {
+		n--
+	}
+	return cells[:n]
+}
+
+// appendGlyph appends the text of one cell: a space for a blank, nothing for
+// the second half of a wide cluster.
+func (t *Terminal) appendGlyph(dst []byte, g Glyph) []byte {
+	switch {
+	case g == 0:
+		return append(dst, ' ')
+	case g < utf8.RuneSelf:
+		return append(dst, byte(g))
+	case g < firstCluster:
+		return utf8.AppendRune(dst, rune(g))
+	case g == Tail:
+		return dst
+	}
+	return append(dst, t.clusters.text[g-firstCluster]...)
+}
+
+// style gives the outside form of an interned style.
+func (t *Terminal) style(id StyleID) Style {
+	p := t.styles.pens[id]
+	return Style{
+		FG: p.fg, BG: p.bg, UL: p.ul,
+		Attrs: p.attrs &^ attrProtected, Underline: p.under,
+		Link: t.links.text[p.link],
+	}
+}
+
+// line turns cells into runs.
+func (t *Terminal) line(cells []Cell, wrapped bool) Line {
+	l := Line{Wrapped: wrapped}
+	cells = trimBlank(cells)
+	if len(cells) == 0 {
+		return l
+	}
+	t.text = t.text[:0]
+	start, from := 0, 0
+	var ends [16]int
+	bounds := ends[:0]
+	for i, c := range cells {
+		if i > start && c.Style != cells[start].Style {
+			bounds = append(bounds, len(t.text))
+			l.Runs = append(l.Runs, Run{Style: t.style(cells[start].Style), Cells: i - start})
+			start = i
+		}
+		t.text = t.appendGlyph(t.text, c.Glyph)
+	}
+	bounds = append(bounds, len(t.text))
+	l.Runs = append(l.Runs, Run{Style: t.style(cells[start].Style), Cells: len(cells) - start})
+	text := string(t.text)
+	for i, end := range bounds {
+		l.Runs[i].Text = text[from:end]
+		from = end
+	}
+	return mergeRuns(l)
+}
+
+// mergeRuns joins neighbours that differ in what stays inside only (DECSCA).
+func mergeRuns(l Line) Line {
+	out := l.Runs[:1]
+	for _, r := range l.Runs[1:] {
+		last := &out[len(out)-1]
+		if last.Style == r.Style {
+			last.Text += r.Text
+			last.Cells += r.Cells
+			continue
+		}
+		out = append(out, r)
+	}
+	l.Runs = out
+	if n := len(out); out[n-1].Style == (Style{}) {
+		out[n-1] = trimRun(out[n-1])
+		if out[n-1].Cells == 0 {
+			l.Runs = out[:n-1]
+		}
+	}
+	if len(l.Runs) == 0 {
+		l.Runs = nil
+	}
+	return l
+}
+
+// trimRun cuts trailing spaces of a run in the default style.
+func trimRun(r Run) Run {
+	for r.Cells > 0 && r.Text[len(r.Text)-1] == ' ' {
+		r.Text = r.Text[:len(r.Text)-1]
+		r.Cells--
+	}
+	return r
+}

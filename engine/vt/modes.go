@@ -1,0 +1,281 @@
+package vt
+
+import "time"
+
+// MouseMode says which mouse events a program asked for.
+type MouseMode uint8
+
+// The mouse modes: none, 9, 1000, 1002, 1003.
+const (
+	MouseOff MouseMode = iota
+	MousePress
+	MouseClick
+	MouseDrag
+	MouseMotion
+)
+
+// MouseEncoding is how mouse events are written to the program.
+type MouseEncoding uint8
+
+// The mouse encodings: the original one, 1005, 1006, 1015, 1016.
+const (
+	MouseX10 MouseEncoding = iota
+	MouseUTF8
+	MouseSGR
+	MouseURXVT
+	MouseSGRPixels
+)
+
+// Modes are what a program has set and a viewer or key encoder has to know.
+type Modes struct {
+	Alt             bool // the alternate screen is shown
+	AppCursor       bool // DECCKM
+	AppKeypad       bool // DECKPAM
+	Newline         bool // LNM
+	BracketedPaste  bool
+	FocusReports    bool
+	AlternateScroll bool // wheel sends arrows on the alternate screen, mode 1007
+	Mouse           MouseMode
+	MouseEncoding   MouseEncoding
+	ModifyOther     uint8 // XTMODKEYS modifyOtherKeys, 0…2
+	Kitty           uint8 // kitty keyboard progressive enhancement flags
+	Sync            bool  // synchronised output (2026) holds the screen back
+	ReverseScreen   bool  // DECSCNM
+}
+
+// syncLimit is how long synchronised output may hold the screen back.
+const syncLimit = 150 * time.Millisecond
+
+// Modes are the modes now. Sync ends by itself 150 ms after it was set.
+func (t *Terminal) Modes() Modes {
+	m := &t.mode
+	return Modes{
+		Alt:       t.scr == t.other,
+		AppCursor: m.appCursor, AppKeypad: m.appKeypad, Newline: m.newline,
+		BracketedPaste: m.paste, FocusReports: m.focus, AlternateScroll: m.altScroll,
+		Mouse: m.mouse, MouseEncoding: m.mouseEncoding,
+		ModifyOther: m.modifyOther, Kitty: t.scr.kitty.flags(),
+		Sync:          m.sync && time.Since(t.syncAt) < syncLimit,
+		ReverseScreen: m.reverse,
+	}
+}
+
+// A modeSet is every mode but those that DECSC saves.
+type modeSet struct {
+	appCursor, appKeypad, newline, insert, autowrap  bool
+	reverse, cursorOn, blink, reverseWrap, leftRight bool
+	paste, focus, altScroll, sync, keyLock, localOff bool
+	metaEsc, altEsc, backarrow                       bool
+	mouse                                            MouseMode
+	mouseEncoding                                    MouseEncoding
+	modifyOther                                      uint8
+	shape                                            CursorShape
+	rectExtent                                       bool // DECSACE 2
+}
+
+// reset is what RIS makes of the modes.
+func (m *modeSet) reset() {
+	*m = modeSet{autowrap: true, cursorOn: true, blink: true, altScroll: true, localOff: true, metaEsc: true}
+}
+
+// flag gives the DEC private mode that is nothing but a flag, or nil.
+func (m *modeSet) flag(n int) *bool {
+	switch n {
+	case 1:
+		return &m.appCursor
+	case 5:
+		return &m.reverse
+	case 7:
+		return &m.autowrap
+	case 12:
+		return &m.blink
+	case 25:
+		return &m.cursorOn
+	case 45:
+		return &m.reverseWrap
+	case 66:
+		return &m.appKeypad
+	case 67:
+		return &m.backarrow
+	case 69:
+		return &m.leftRight
+	case 1004:
+		return &m.focus
+	case 1007:
+		return &m.altScroll
+	case 1036:
+		return &m.metaEsc
+	case 1039:
+		return &m.altEsc
+	case 2004:
+		return &m.paste
+	case 2026:
+		return &m.sync
+	}
+	return nil
+}
+
+// ansiFlag gives the mode of SM and RM, or nil.
+func (m *modeSet) ansiFlag(n int) *bool {
+	switch n {
+	case 2:
+		return &m.keyLock
+	case 4:
+		return &m.insert
+	case 12:
+		return &m.localOff
+	case 20:
+		return &m.newline
+	}
+	return nil
+}
+
+// mouseOf gives the mouse mode behind a DEC mode number.
+func mouseOf(n int) MouseMode {
+	switch n {
+	case 9:
+		return MousePress
+	case 1000:
+		return MouseClick
+	case 1002:
+		return MouseDrag
+	case 1003:
+		return MouseMotion
+	}
+	return MouseOff
+}
+
+// encodingOf gives the mouse encoding behind a DEC mode number.
+func encodingOf(n int) MouseEncoding {
+	switch n {
+	case 1005:
+		return MouseUTF8
+	case 1006:
+		return MouseSGR
+	case 1015:
+		return MouseURXVT
+	case 1016:
+		return MouseSGRPixels
+	}
+	return MouseX10
+}
+
+// setModes does SM, RM, DECSET and DECRST.
+func (t *Terminal) setModes(private, on bool) {
+	for i := range max(t.ps.n, 1) {
+		n := t.param(i, 0)
+		if private {
+			t.setPrivate(n, on)
+		} else if f := t.mode.ansiFlag(n); f != nil {
+			*f = on
+		}
+	}
+}
+
+// setPrivate sets one DEC private mode.
+func (t *Terminal) setPrivate(n int, on bool) {
+	if f := t.mode.flag(n); f != nil {
+		*f = on
+	}
+	switch n {
+	case 6:
+		t.cur.origin = on
+		t.moveToOrigin(0, 0)
+	case 7:
+		t.cur.pending = t.cur.pending && on
+	case 47, 1047, 1049:
+		t.setAlt(n, on)
+	case 69:
+		t.region.Left, t.region.Right = 0, t.cols-1
+	case 1048:
+		if on {
+			t.saveCursor()
+		} else {
+			t.restoreCursor()
+		}
+	case 9, 1000, 1002, 1003:
+		t.mode.mouse = MouseOff
+		if on {
+			t.mode.mouse = mouseOf(n)
+		}
+	case 1005, 1006, 1015, 1016:
+		t.mode.mouseEncoding = MouseX10
+		if on {
+			t.mode.mouseEncoding = encodingOf(n)
+		}
+	case 2026:
+		t.syncAt = time.Now()
+	}
+}
+
+// private tells what DECRQM and XTSAVE want to know of a DEC private mode.
+func (t *Terminal) private(n int) (on, known bool) {
+	if f := t.mode.flag(n); f != nil {
+		return *f, true
+	}
+	switch n {
+	case 6:
+		return t.cur.origin, true
+	case 47, 1047, 1049:
+		return t.scr == t.other, true
+	case 1048:
+		return true, true
+	case 9, 1000, 1002, 1003:
+		return t.mode.mouse == mouseOf(n), true
+	case 1005, 1006, 1015, 1016:
+		return t.mode.mouseEncoding == encodingOf(n), true
+	}
+	return false, false
+}
+
+// saveModes does XTSAVE. Only known modes are kept, so it is bounded.
+func (t *Terminal) saveModes() {
+	for i := range t.ps.n {
+		n := t.param(i, 0)
+		if on, known := t.private(n); known {
+			if t.savedDEC == nil {
+				t.savedDEC = map[int]bool{}
+			}
+			t.savedDEC[n] = on
+		}
+	}
+}
+
+// restoreModes does XTRESTORE.
+func (t *Terminal) restoreModes() {
+	for i := range t.ps.n {
+		n := t.param(i, 0)
+		if on, ok := t.savedDEC[n]; ok {
+			t.setPrivate(n, on)
+		}
+	}
+}
+
+// softReset does DECSTR (DEC STD 070, and xterm's VTReset).
+func (t *Terminal) softReset() {
+	m := &t.mode
+	m.cursorOn, m.insert, m.autowrap = true, false, true
+	m.appCursor, m.appKeypad, m.leftRight, m.reverseWrap, m.keyLock = false, false, false, false, false
+	m.rectExtent = false
+	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
+	x, y := t.cur.x, t.cur.y
+	t.cur = cursor{x: x, y: y}
+	t.scr.saved = cursor{}
+	t.scr.kitty = kittyStack{}
+	m.modifyOther = 0
+	t.stylesOld = true
+}
+
+// hardReset does RIS. The scrollback stays.
+func (t *Terminal) hardReset() {
+	t.other = nil
+	t.showScreen(t.main)
+	t.cur = cursor{}
+	t.softReset()
+	t.mode.reset()
+	t.tabs = defaultTabs(nil, t.cols)
+	t.titles, t.savedDEC, t.colors = nil, nil, colorTable{}
+	t.eraseRows(0, t.rows-1)
+	t.last = Cell{}
+	t.setTitle("")
+}

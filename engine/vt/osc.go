@@ -1,0 +1,239 @@
+package vt
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what operating system commands may keep.
+const (
+	maxTitle     = 1024    // bytes
+	maxTitles    = 10      // pushed by XTWINOPS 22
+	maxLink      = 2083    // bytes of a hyperlink's target
+	maxText      = 4096    // bytes of a notification or a path
+	maxClipboard = 1 << 20 // bytes
+)
+
+// dispatchOSC does an operating system command. end is how it was terminated;
+// a reply ends the same way.
+func (t *Terminal) dispatchOSC(b []byte, end string) {
+	n, rest := splitNumber(b)
+	switch n {
+	case 0, 2:
+		t.setTitle(cleanText(rest, maxTitle))
+	case 4:
+		t.paletteColors(rest, end)
+	case 7:
+		t.workingDirectory(rest)
+	case 8:
+		t.hyperlink(rest)
+	case 9:
+		t.notify9(rest)
+	case 10, 11, 12:
+		t.dynamicColors(n, rest, end)
+	case 52:
+		t.clipboard(rest)
+	case 104:
+		t.resetPalette(rest)
+	case 110, 111, 112:
+		delete(t.colors.changed, colorForeground+n-110)
+	case 133:
+		t.promptMark(rest)
+	case 777:
+		t.notify777(rest)
+	}
+}
+
+// cleanText makes valid text without control characters of at most limit
+// bytes.
+func cleanText(b []byte, limit int) string {
+	if len(b) > limit {
+		b = b[:limit]
+		for len(b) > 0 && !utf8.RuneStart(b[len(b)-1]) {
+			b = b[:len(b)-1]
+		}
+		if len(b) > 0 && b[len(b)-1] >= utf8.RuneSelf {
+			b = b[:len(b)-1]
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(b), "\uFFFD"))
+}
+
+func (t *Terminal) setTitle(title string) {
+	if title == t.title {
+		return
+	}
+	t.title = title
+	t.event(TitleEvent{title})
+}
+
+// pushTitle does XTWINOPS 22; the title is kept, never told.
+func (t *Terminal) pushTitle() {
+	if t.param(1, 0) == 1 { // the icon's name alone
+		return
+	}
+	if len(t.titles) == maxTitles {
+		t.titles = append(t.titles[:0], t.titles[1:]...)
+	}
+	t.titles = append(t.titles, t.title)
+}
+
+// popTitle does XTWINOPS 23.
+func (t *Terminal) popTitle() {
+	if n := len(t.titles); n > 0 && t.param(1, 0) != 1 {
+		title := t.titles[n-1]
+		t.titles = t.titles[:n-1]
+		t.setTitle(title)
+	}
+}
+
+// paletteColors does OSC 4: pairs of index and colour, or ? to ask.
+func (t *Terminal) paletteColors(b []byte, end string) {
+	for range 256 {
+		var n int
+		n, b = splitNumber(b)
+		spec, rest, more := bytes.Cut(b, []byte{';'})
+		if n < 0 || n > 255 {
+			return
+		}
+		if string(spec) == "?" {
+			t.replyf("\x1b]4;%d;%s%s", n, appendRGB(nil, t.color(n)), end)
+		} else if rgb, ok := parseColor(string(spec)); ok {
+			t.colors.set(n, rgb)
+		}
+		if b = rest; !more {
+			return
+		}
+	}
+}
+
+// resetPalette does OSC 104.
+func (t *Terminal) resetPalette(b []byte) {
+	if len(b) == 0 {
+		for n := range 256 {
+			delete(t.colors.changed, n)
+		}
+		return
+	}
+	for len(b) > 0 {
+		var n int
+		n, b = splitNumber(b)
+		if n >= 0 && n < 256 {
+			delete(t.colors.changed, n)
+		}
+	}
+}
+
+// dynamicColors does OSC 10, 11 and 12; further colours go to the next numbers.
+func (t *Terminal) dynamicColors(n int, b []byte, end string) {
+	for ; n <= 12; n++ {
+		spec, rest, more := bytes.Cut(b, []byte{';'})
+		at := colorForeground + n - 10
+		if string(spec) == "?" {
+			t.replyf("\x1b]%d;%s%s", n, appendRGB(nil, t.color(at)), end)
+		} else if rgb, ok := parseColor(string(spec)); ok {
+			t.colors.set(at, rgb)
+		}
+		if b = rest; !more {
+			return
+		}
+	}
+}
+
+// workingDirectory does OSC 7: a file URL.
+func (t *Terminal) workingDirectory(b []byte) {
+	if len(b) > maxText {
+		return
+	}
+	u, err := url.Parse(string(b))
+	if err != nil || u.Scheme != "file" || !strings.HasPrefix(u.Path, "/") {
+		return
+	}
+	t.event(CWDEvent{Host: cleanText([]byte(u.Host), maxText), Path: cleanText([]byte(u.Path), maxText)})
+}
+
+// hyperlink does OSC 8; params ; URI, an empty URI ends the link.
+func (t *Terminal) hyperlink(b []byte) {
+	_, uri, ok := bytes.Cut(b, []byte{';'})
+	if !ok {
+		return
+	}
+	t.stylesOld = true
+	t.cur.pen.link = 0
+	if len(uri) > 0 && len(uri) <= maxLink && plainURI(uri) {
+		t.cur.pen.link = t.links.id(uri)
+	}
+}
+
+// plainURI says that a hyperlink's target has printable ASCII only, as the
+// hyperlink specification wants it.
+func plainURI(b []byte) bool { return printable(b) == len(b) }
+
+// notify9 does OSC 9: a notification, or with 4; a progress (ConEmu).
+func (t *Terminal) notify9(b []byte) {
+	if rest, ok := bytes.CutPrefix(b, []byte("4;")); ok {
+		state, rest := splitNumber(rest)
+		percent, _ := splitNumber(rest)
+		if state >= 0 && state <= 4 {
+			t.event(ProgressEvent{state, min(max(percent, 0), 100)})
+		}
+		return
+	}
+	n, rest := splitNumber(b)
+	if n > 0 && n <= 12 && len(rest) > 0 || bytes.HasPrefix(b, []byte("9;")) { // ConEmu's own commands
+		return
+	}
+	if text := cleanText(b, maxText); text != "" {
+		t.event(NotifyEvent{Body: text})
+	}
+}
+
+// notify777 does OSC 777;notify;title;body (urxvt).
+func (t *Terminal) notify777(b []byte) {
+	rest, ok := bytes.CutPrefix(b, []byte("notify;"))
+	if !ok {
+		return
+	}
+	title, body, _ := bytes.Cut(rest, []byte{';'})
+	t.event(NotifyEvent{cleanText(title, maxText), cleanText(body, maxText)})
+}
+
+// promptMark does OSC 133 (FinalTerm): A prompt, B command, C output, D end
+// with its exit status.
+func (t *Terminal) promptMark(b []byte) {
+	if len(b) == 0 || b[0] < 'A' || b[0] > 'D' || len(b) > 1 && b[1] != ';' {
+		return
+	}
+	e := PromptEvent{Mark: b[0]}
+	if e.Mark == 'D' && len(b) > 2 {
+		if n, _ := splitNumber(b[2:]); n >= 0 {
+			e.Exit = &n
+		}
+	}
+	t.event(e)
+}
+
+// clipboard does OSC 52 for writing. Asking for the clipboard is refused.
+func (t *Terminal) clipboard(b []byte) {
+	_, data, ok := bytes.Cut(b, []byte{';'})
+	if !ok || string(data) == "?" || base64.StdEncoding.DecodedLen(len(data)) > maxClipboard+2 {
+		return
+	}
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
+	n, err := base64.StdEncoding.Decode(out, data)
+	if err != nil {
+		n, err = base64.RawStdEncoding.Decode(out, data)
+	}
+	if err == nil && n <= maxClipboard {
+		t.event(ClipboardEvent{out[:n]})
+	}
+}

@@ -1,0 +1,353 @@
+package vt
+
+import "bytes"
+
+// The parser is Paul Williams' state machine (vt100.net, "A parser for DEC's
+// ANSI-compatible video terminals"), with UTF-8 in the ground state and colon
+// sub-parameters. Bytes from 0x80 on are no controls: they are text.
+
+type parseState uint8
+
+const (
+	stateGround parseState = iota
+	stateEscape
+	stateEscapeInter
+	stateParam // inside CSI or the head of a DCS
+	stateIgnore
+	stateString
+	stateStringEsc // ESC inside a string: ST if a backslash follows
+)
+
+// Bounds of what a sequence may hold; longer ones are read over.
+const (
+	maxParams   = 32
+	maxParam    = 65535
+	maxOSC      = 1<<20*4/3 + 256 // a clipboard of 1 MiB in base64
+	maxDCS      = 64 << 10
+	keepScratch = 64 << 10 // a longer string's buffer is given back
+)
+
+// A parser holds one sequence between its first byte and its last.
+type parser struct {
+	state  parseState
+	kind   byte // 'P', ']', 'X', '^' or '_' in a string; '[' or 'P' in parameters
+	prefix byte // one of < = > ?, or 0
+	inter  byte // intermediate, or 0; '?' + more than one is stateIgnore
+	final  byte // of a DCS
+	n      int  // parameters begun
+	params [maxParams]int32
+	set    uint32 // by parameter: has digits
+	sub    uint32 // by parameter: a colon stood before it
+	drop   bool   // the string is too long or of no interest
+	buf    []byte
+
+	utf  [4]byte // a character cut off by the end of a Write
+	nutf int
+}
+
+// feed runs p through the state machine.
+func (t *Terminal) feed(p []byte) {
+	if t.ps.nutf > 0 {
+		p = t.finishRune(p)
+	}
+	for len(p) > 0 {
+		var n int
+		switch t.ps.state {
+		case stateGround:
+			n = t.ground(p)
+		case stateEscape, stateEscapeInter:
+			n = t.escape(p[0])
+		case stateParam, stateIgnore:
+			n = t.sequence(p)
+		case stateString:
+			n = t.collect(p)
+		default:
+			n = t.endString(p[0])
+		}
+		p = p[n:]
+	}
+}
+
+// ground takes text and controls and says how much of p it used.
+func (t *Terminal) ground(p []byte) int {
+	if n := printable(p); n > 0 {
+		t.printASCII(p[:n])
+		return n
+	}
+	if b := p[0]; b < 0x80 {
+		t.execute(b)
+		return 1
+	}
+	for used := 0; ; {
+		r, n := decodeRune(p[used:])
+		if n == 0 {
+			t.ps.nutf = copy(t.ps.utf[:], p[used:])
+			return len(p)
+		}
+		t.print(r)
+		used += n
+		if used == len(p) || p[used] < 0x80 || t.ps.state != stateGround {
+			return used
+		}
+	}
+}
+
+// finishRune completes a character that an earlier Write began, and gives the
+// rest of p.
+func (t *Terminal) finishRune(p []byte) []byte {
+	for len(p) > 0 {
+		had := t.ps.nutf
+		t.ps.utf[had] = p[0]
+		r, n := decodeRune(t.ps.utf[:had+1])
+		if n == 0 {
+			t.ps.nutf++
+			p = p[1:]
+			continue
+		}
+		t.ps.nutf = 0
+		t.print(r)
+		return p[n-had:]
+	}
+	return p
+}
+
+func (t *Terminal) startEscape() {
+	t.ps.state, t.ps.prefix, t.ps.inter, t.ps.n = stateEscape, 0, 0, 0
+}
+
+// escape takes one byte behind ESC.
+func (t *Terminal) escape(b byte) int {
+	ps := &t.ps
+	switch {
+	case b < 0x20:
+		t.execute(b)
+	case b == 0x7F:
+	case b >= 0x80:
+		ps.state = stateGround
+		return 0
+	case b < 0x30:
+		if ps.state == stateEscapeInter {
+			ps.inter = 0xFF // more than one: nothing we know
+		} else {
+			ps.state, ps.inter = stateEscapeInter, b
+		}
+	case ps.state == stateEscape && t.introduce(b):
+	default:
+		ps.state = stateGround
+		t.joinOK = false
+		t.dispatchEscape(b)
+	}
+	return 1
+}
+
+// introduce starts the sequences that go on behind their first byte.
+func (t *Terminal) introduce(b byte) bool {
+	ps := &t.ps
+	switch b {
+	case '[', 'P':
+		ps.state, ps.kind = stateParam, b
+		ps.prefix, ps.inter, ps.n, ps.set, ps.sub = 0, 0, 0, 0, 0
+	case ']', 'X', '^', '_':
+		t.startString(b, b != ']')
+	default:
+		return false
+	}
+	return true
+}
+
+func (t *Terminal) startString(kind byte, drop bool) {
+	t.ps.state, t.ps.kind, t.ps.drop = stateString, kind, drop
+	t.ps.buf = t.ps.buf[:0]
+}
+
+// sequence takes parameters, intermediates and the final byte of a control
+// sequence, or of the head of a device control string.
+func (t *Terminal) sequence(p []byte) int {
+	ps := &t.ps
+	for i, b := range p {
+		switch {
+		case b >= '0' && b <= '9':
+			ps.digit(b)
+		case b == ';' || b == ':':
+			ps.separate(b)
+		case b >= 0x40 && b <= 0x7E:
+			t.finishSequence(b)
+			return i + 1
+		case b < 0x20:
+			if ps.kind == 'P' && b != esc && b != can && b != sub {
+				continue
+			}
+			t.execute(b)
+			if ps.state != stateParam && ps.state != stateIgnore {
+				return i + 1
+			}
+		case b < 0x30:
+			if ps.inter != 0 {
+				ps.state = stateIgnore
+			}
+			ps.inter = b
+		case b < 0x40:
+			if ps.n > 0 || ps.prefix != 0 || ps.inter != 0 {
+				ps.state = stateIgnore
+			}
+			ps.prefix = b
+		case b >= 0x80:
+			ps.state = stateGround
+			return i
+		}
+	}
+	return len(p)
+}
+
+func (ps *parser) digit(b byte) {
+	if ps.inter != 0 {
+		ps.state = stateIgnore
+	}
+	if ps.n == 0 {
+		ps.n, ps.params[0] = 1, 0
+	}
+	if ps.n > maxParams {
+		return
+	}
+	at := ps.n - 1
+	ps.set |= 1 << at
+	ps.params[at] = min(ps.params[at]*10+int32(b-'0'), maxParam)
+}
+
+func (ps *parser) separate(b byte) {
+	if ps.inter != 0 {
+		ps.state = stateIgnore
+	}
+	if ps.n == 0 {
+		ps.n, ps.params[0] = 1, 0
+	}
+	if ps.n > maxParams {
+		return
+	}
+	if ps.n < maxParams {
+		ps.params[ps.n] = 0
+		if b == ':' {
+			ps.sub |= 1 << ps.n
+		}
+	}
+	ps.n++
+}
+
+func (t *Terminal) finishSequence(b byte) {
+	ps := &t.ps
+	ignore := ps.state == stateIgnore
+	ps.n = min(ps.n, maxParams)
+	if ps.kind == 'P' {
+		ps.final = b
+		t.startString('P', ignore || !wantsDCS(ps.prefix, ps.inter, b))
+		return
+	}
+	ps.state = stateGround
+	if ignore {
+		return
+	}
+	if b != 'm' {
+		t.joinOK = false
+	}
+	t.dispatchCSI(b)
+}
+
+// param gives parameter i, or def when it is missing or zero.
+func (t *Terminal) param(i, def int) int {
+	if i < t.ps.n && t.ps.params[i] != 0 {
+		return int(t.ps.params[i])
+	}
+	return def
+}
+
+// given says whether parameter i was written out.
+func (t *Terminal) given(i int) bool { return i < t.ps.n && t.ps.set&(1<<i) != 0 }
+
+// collect takes the inside of a string up to its end.
+func (t *Terminal) collect(p []byte) int {
+	n := 0
+	for n < len(p) && p[n] >= 0x20 {
+		n++
+	}
+	t.keep(p[:n])
+	if n == len(p) {
+		return n
+	}
+	switch b := p[n]; {
+	case b == esc:
+		t.ps.state = stateStringEsc
+	case b == can || b == sub:
+		t.ps.state = stateGround
+	case b == bel && t.ps.kind == ']':
+		t.finishString("\a")
+	case t.ps.kind == 'P':
+		t.keep(p[n : n+1])
+	}
+	return n + 1
+}
+
+// keep stores a part of a string within its bound.
+func (t *Terminal) keep(p []byte) {
+	ps := &t.ps
+	if ps.drop || len(p) == 0 {
+		return
+	}
+	bound := maxDCS
+	if ps.kind == ']' {
+		bound = maxOSC
+	}
+	if len(ps.buf)+len(p) > bound {
+		ps.drop, ps.buf = true, nil
+		return
+	}
+	ps.buf = append(ps.buf, p...)
+}
+
+// endString takes the byte behind an ESC inside a string. Any but a backslash
+// breaks the string off and starts its own sequence.
+func (t *Terminal) endString(b byte) int {
+	if b == '\\' {
+		t.finishString("\x1b\\")
+		return 1
+	}
+	t.startEscape()
+	return 0
+}
+
+func (t *Terminal) finishString(end string) {
+	ps := &t.ps
+	ps.state = stateGround
+	if !ps.drop {
+		switch ps.kind {
+		case ']':
+			t.dispatchOSC(ps.buf, end)
+		case 'P':
+			t.dispatchDCS(ps.buf)
+		}
+	}
+	if cap(ps.buf) > keepScratch {
+		ps.buf = nil
+	}
+}
+
+// splitNumber cuts a decimal number and the semicolon behind it off b; -1 when
+// there is none.
+func splitNumber(b []byte) (n int, rest []byte) {
+	head, rest, _ := bytes.Cut(b, []byte{';'})
+	return number(head), rest
+}
+
+// number reads a decimal number of at most six digits; else it is -1.
+func number(b []byte) int {
+	if len(b) == 0 || len(b) > 6 {
+		return -1
+	}
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,260 @@
+package vt
+
+import (
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// maxCluster is the longest cluster a cell holds, in bytes. The code points
+// that would make it longer are dropped.
+const maxCluster = 64
+
+const zwj = 0x200D
+
+// printASCII prints a run of bytes from 0x20 to 0x7e.
+func (t *Terminal) printASCII(s []byte) {
+	if t.cur.single != 0 || t.cur.g[t.cur.gl] != charsetASCII {
+		t.printCharset(s)
+		return
+	}
+	final := s[len(s)-1]
+	for len(s) > 0 {
+		limit := t.beforePrint()
+		if !t.mode.autowrap && t.cur.x == limit {
+			s = s[len(s)-1:]
+		}
+		n := min(len(s), limit-t.cur.x+1)
+		t.makeRoom(n, limit)
+		t.scr.grid.PutASCII(t.cur.x, t.cur.y, s[:n], t.penID())
+		t.touch(t.cur.y)
+		t.advance(n, limit)
+		s = s[n:]
+	}
+	t.printed(rune(final), Glyph(final), false)
+}
+
+// printCharset prints ASCII through a character set that is not ASCII.
+func (t *Terminal) printCharset(s []byte) {
+	for _, b := range s {
+		set := t.cur.g[t.cur.gl]
+		if t.cur.single != 0 {
+			set, t.cur.single = t.cur.g[t.cur.single], 0
+		}
+		r := set.translate(b)
+		t.put(r, Glyph(r), 1)
+	}
+}
+
+// beforePrint does the pending wrap and gives the last column of this row.
+func (t *Terminal) beforePrint() int {
+	if t.cur.pending {
+		t.cur.pending = false
+		if t.mode.autowrap {
+			t.wrap(false)
+		}
+	}
+	return t.rightLimit()
+}
+
+// wrap goes to the next row as autowrap does. padded says that a wide cluster
+// did not fit in.
+func (t *Terminal) wrap(padded bool) {
+	y := t.cur.y
+	if t.cur.x == t.cols-1 && t.region.Left == 0 && (y < t.rows-1 || y == t.region.Bottom) {
+		t.scr.rows[y].wrapped, t.scr.rows[y].padded = true, padded
+		t.touch(y)
+	}
+	t.cur.x = t.leftLimit()
+	t.lineFeed()
+}
+
+// makeRoom readies n cells at the cursor: in insert mode they are new, else
+// wide clusters that they cover in part are blanked.
+func (t *Terminal) makeRoom(n, limit int) {
+	x, y := t.cur.x, t.cur.y
+	if t.mode.insert && x+n <= limit {
+		t.insertCells(x, y, limit, n)
+		return
+	}
+	if t.scr.rows[y].wide {
+		t.splitWide(x, y)
+		t.splitWide(x+n, y)
+	}
+}
+
+// advance moves the cursor behind n printed cells.
+func (t *Terminal) advance(n, limit int) {
+	t.cur.x += n
+	if t.cur.x > limit {
+		t.cur.x, t.cur.pending = limit, t.mode.autowrap
+	}
+}
+
+// printed notes what combining characters and REP need.
+func (t *Terminal) printed(r rune, g Glyph, wide bool) {
+	t.joinOK = true
+	t.lastRune, t.last.Glyph, t.lastWide = r, g, wide
+}
+
+// print prints a character from U+0080 on.
+func (t *Terminal) print(r rune) {
+	switch {
+	case r < 0xA0:
+		t.c1(r)
+		return
+	case r < 0x300:
+		t.put(r, Glyph(r), 1)
+		return
+	}
+	w := displaywidth.Rune(r)
+	if t.joinOK && t.mayJoin(r, w) && t.join(r) {
+		return
+	}
+	if w > 0 {
+		t.put(r, Glyph(r), min(w, 2))
+	}
+}
+
+// put prints one cluster of w cells.
+func (t *Terminal) put(r rune, g Glyph, w int) {
+	t.cur.single = 0
+	limit := t.beforePrint()
+	if w == 2 && t.cur.x == limit {
+		if limit == t.leftLimit() {
+			r, g, w = utf8.RuneError, utf8.RuneError, 1
+		} else {
+			limit = t.wrapWide(limit)
+		}
+	}
+	t.makeRoom(w, limit)
+	style := t.penID()
+	cells := [2]Cell{{g, style}, {Tail, style}}
+	t.scr.grid.Put(t.cur.x, t.cur.y, cells[:w])
+	row := &t.scr.rows[t.cur.y]
+	row.version = t.epoch
+	row.wide = row.wide || w == 2
+	t.advance(w, limit)
+	t.printed(r, g, w == 2)
+}
+
+// wrapWide makes place for a wide cluster at the last column and gives the new
+// last column. The cell it leaves is blank.
+func (t *Terminal) wrapWide(limit int) int {
+	if !t.mode.autowrap {
+		t.cur.x = limit - 1
+		return limit
+	}
+	t.eraseCells(t.cur.x, t.cur.y, 1, 0)
+	t.wrap(true)
+	return t.rightLimit()
+}
+
+// mayJoin rules out most characters that start a new cluster, so that the full
+// rules are looked up only where they can apply (UAX #29).
+func (t *Terminal) mayJoin(r rune, w int) bool {
+	switch {
+	case w == 0 || t.lastRune == zwj:
+		return true
+	case r >= 0x1F1E6 && r <= 0x1F1FF, r >= 0x1F3FB && r <= 0x1F3FF: // flags, skin tones
+		return true
+	case r >= 0x900 && r <= 0x1CFF: // Indic scripts, Hangul Jamo
+		return true
+	case r >= 0xA800 && r <= 0xABFF, r >= 0xD7B0 && r <= 0xD7FF, r >= 0x11000 && r <= 0x11FFF:
+		return true
+	case r >= 0xAC00 && r <= 0xD7A3: // a syllable behind a leading consonant
+		return t.lastRune >= 0x1100 && t.lastRune <= 0x115F
+	}
+	return r >= 0xFF9E && r <= 0xFF9F || r >= 0x302E && r <= 0x302F
+}
+
+// join adds a code point to the cluster before the cursor if it belongs there.
+func (t *Terminal) join(r rune) bool {
+	x, y := t.lastCell()
+	if x < 0 {
+		return false
+	}
+	cell := t.scr.grid.Cell(x, y)
+	t.text = t.appendGlyph(t.text[:0], cell.Glyph)
+	t.text = utf8.AppendRune(t.text, r)
+	if n, _, err := graphemes.SplitFunc(t.text, true); err != nil || n != len(t.text) {
+		return false
+	}
+	if len(t.text) > maxCluster {
+		return true
+	}
+	wide := displaywidth.Bytes(t.text) > 1
+	cell.Glyph = firstCluster + Glyph(t.clusters.id(t.text))
+	t.setLast(x, y, cell, wide)
+	t.lastRune = r
+	return true
+}
+
+// lastCell is where the cluster before the cursor stands; x is -1 if nowhere.
+func (t *Terminal) lastCell() (x, y int) {
+	x, y = t.cur.x, t.cur.y
+	if !t.cur.pending && (t.mode.autowrap || x < t.rightLimit()) {
+		x--
+	}
+	if x > 0 && t.scr.rows[y].wide && t.scr.grid.Cell(x, y).Glyph == Tail {
+		x--
+	}
+	return x, y
+}
+
+// setLast writes a cluster that grew, and makes it wide if it became so and
+// there is room.
+func (t *Terminal) setLast(x, y int, cell Cell, wide bool) {
+	limit := t.rightLimit()
+	was := t.lastWide
+	cells := [2]Cell{cell, {Tail, cell.Style}}
+	switch {
+	case was:
+		t.scr.grid.Put(x, y, cells[:2])
+	case wide && x < limit && t.cur.x == x+1 && !t.cur.pending:
+		t.makeRoom(1, limit)
+		t.scr.grid.Put(x, y, cells[:2])
+		t.advance(1, limit)
+		t.scr.rows[y].wide, was = true, true
+	default:
+		t.scr.grid.Put(x, y, cells[:1])
+	}
+	t.touch(y)
+	t.last.Glyph, t.lastWide = cell.Glyph, was
+}
+
+// repeat does REP: the last cluster n more times, at most a screenful.
+func (t *Terminal) repeat(n int) {
+	if t.last.Glyph == 0 {
+		return
+	}
+	n = min(n, t.cols*t.rows)
+	if g := t.last.Glyph; g < utf8.RuneSelf {
+		t.repeatASCII(byte(g), n)
+		return
+	}
+	w := 1
+	if t.lastWide {
+		w = 2
+	}
+	for range n {
+		t.put(t.lastRune, t.last.Glyph, w)
+	}
+}
+
+func (t *Terminal) repeatASCII(b byte, n int) {
+	var run [64]byte
+	for i := range run {
+		run[i] = b
+	}
+	gl := t.cur.gl
+	set := t.cur.g[gl]
+	t.cur.g[gl], t.cur.single = charsetASCII, 0
+	for n > 0 {
+		k := min(n, len(run))
+		t.printASCII(run[:k])
+		n -= k
+	}
+	t.cur.g[gl] = set
+}

@@ -1,0 +1,232 @@
+package vt_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/vt"
+)
+
+// pieces are what random programs write.
+var pieces = []string{
+	"hello", "a", "the quick brown fox", "\r\n", "\n", "\r", "\b", "\t", "\r\n\r\n\r\n",
+	"中文字", "é", "e\u0301", "👨\u200d👩\u200d👧", "🇩🇪", "🇩", "\u200d", "\u0301", "\ufe0f", "한글", "\ue0b0\U000f0001",
+	"\xe2\x82", "\xff", "\a",
+	"\x1b[H", "\x1b[3;4H", "\x1b[99;99H", "\x1b[A", "\x1b[5B", "\x1b[2C", "\x1b[7D", "\x1b[2G", "\x1b[4d", "\x1bM", "\x1bD", "\x1bE",
+	"\x1b[m", "\x1b[1;31m", "\x1b[44m", "\x1b[4:3;58:2::1:2:3m", "\x1b[38;5;200m", "\x1b[48;2;9;8;7m", "\x1b[7;53m",
+	"\x1b]8;;http://a.b/c\x1b\\", "\x1b]8;;\a",
+	"\x1b[J", "\x1b[1J", "\x1b[2J", "\x1b[3J", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[?K", "\x1b[1\"q", "\x1b[0\"q", "\x1b[?J",
+	"\x1b[3@", "\x1b[2P", "\x1b[4X", "\x1b[2L", "\x1b[2M", "\x1b[2S", "\x1b[T", "\x1b[9b", "\x1b[2'}", "\x1b['~", "\x1b[2 @", "\x1b[ A",
+	"\x1b[2;4r", "\x1b[r", "\x1b[?69h", "\x1b[3;6s", "\x1b[?69l", "\x1b[?6h", "\x1b[?6l",
+	"\x1b7", "\x1b8", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[?1047h", "\x1b[?1047l",
+	"\x1b[4h", "\x1b[4l", "\x1b[?7l", "\x1b[?7h", "\x1b[20h", "\x1b[20l", "\x1b(0", "\x1b(B", "\x1b)0", "\x0e", "\x0f",
+	"\x1b[?1h", "\x1b=", "\x1b>", "\x1b[?25l", "\x1b[?25h", "\x1b[?5h", "\x1b[?1002h", "\x1b[?1006h", "\x1b[?1003l", "\x1b[?2004h", "\x1b[?1004h",
+	"\x1b[>5u", "\x1b[<u", "\x1b[=3;1u", "\x1b[>4;2m", "\x1b[3 q", "\x1b[5 q", "\x1b]2;title\a", "\x1b[22t", "\x1b[23t",
+	"\x1bH", "\x1b[g", "\x1b[3g", "\x1b#8", "\x1b[!p", "\x1bc", "\x1b6", "\x1b9", "\x1b[?45h",
+	"\x1b[65;1;1;3;3$x", "\x1b[1;1;2;4$z", "\x1b[1;1;2;3;1;2;2$v", "\x1b[1;1;2;4;1$r", "\x1b]10;#fff\a", "\x1b]4;3;#123\a",
+}
+
+// A viewer holds what it learned from diffs.
+type viewer struct {
+	seq   uint64
+	lines map[int64]vt.Line
+	last  vt.Diff
+}
+
+func (v *viewer) take(d vt.Diff) {
+	if d.Full || v.lines == nil {
+		v.lines = map[int64]vt.Line{}
+	}
+	for _, l := range d.Lines {
+		v.lines[l.N] = l.Line
+	}
+	for n := range v.lines {
+		if n < d.Oldest || n >= d.First+int64(d.Rows) {
+			delete(v.lines, n)
+		}
+	}
+	v.seq, v.last = d.Seq, d
+}
+
+// screen is what the viewer shows.
+func (v *viewer) screen() []vt.NumberedLine {
+	var out []vt.NumberedLine
+	for y := range v.last.Rows {
+		n := v.last.First + int64(y)
+		out = append(out, vt.NumberedLine{N: n, Line: v.lines[n]})
+	}
+	return out
+}
+
+func TestViewerThatAppliesDiffsHasTheStateOfASnapshot(t *testing.T) {
+	for name, grid := range grids {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				term := vt.New(vt.Options{Cols: 9, Rows: 5, Grid: grid, ScrollbackLines: 12})
+				viewers := make([]viewer, 2)
+				for range rapid.IntRange(1, 80).Draw(t, "steps") {
+					switch rapid.IntRange(0, 9).Draw(t, "kind") {
+					case 0:
+						cols, rows := rapid.IntRange(1, 14).Draw(t, "cols"), rapid.IntRange(1, 8).Draw(t, "rows")
+						term.Resize(cols, rows)
+					case 1, 2:
+						v := &viewers[rapid.IntRange(0, 1).Draw(t, "viewer")]
+						v.take(term.Diff(v.seq))
+						compareViewer(t, term, v)
+					default:
+						term.Write([]byte(rapid.SampledFrom(pieces).Draw(t, "piece")))
+					}
+				}
+			})
+		})
+	}
+}
+
+func compareViewer(t *rapid.T, term *vt.Terminal, v *viewer) {
+	full := term.Diff(0)
+	if diff := cmp.Diff(full.Lines, v.screen()); diff != "" {
+		t.Fatalf("screen (-snapshot +viewer)\n%s", diff)
+	}
+	for n, line := range v.lines {
+		kept := term.Lines(n, 1)
+		if len(kept) != 1 {
+			t.Fatalf("viewer holds line %d, which is gone", n)
+		}
+		if diff := cmp.Diff(kept[0].Line, line); diff != "" {
+			t.Fatalf("line %d (-kept +viewer)\n%s", n, diff)
+		}
+	}
+	if v.last.Cursor != full.Cursor || v.last.Modes != full.Modes || v.last.Title != full.Title {
+		t.Fatalf("cursor, modes or title differ: %+v, %+v", v.last, full)
+	}
+}
+
+// random draws what a program writes.
+func random(t *rapid.T) []byte {
+	var b []byte
+	for range rapid.IntRange(1, 60).Draw(t, "pieces") {
+		b = append(b, rapid.SampledFrom(pieces).Draw(t, "piece")...)
+	}
+	return b
+}
+
+// state is all that a terminal shows.
+func state(term *vt.Terminal) vt.Diff {
+	d := term.Diff(0)
+	d.Seq, d.First, d.Oldest, d.Bells, d.Modes.Sync = 0, 0, 0, 0, false
+	for i := range d.Lines {
+		d.Lines[i].N = int64(i)
+	}
+	return d
+}
+
+func TestRepaintRestoresTheState(t *testing.T) {
+	for name, grid := range grids {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				o := vt.Options{Cols: 9, Rows: 5, Grid: grid}
+				was, is := vt.New(o), vt.New(o)
+				was.Write(random(t))
+				is.Write(random(t)) // a dirty terminal
+				is.Write([]byte("\x18\x1b[!p\x1b[?1049l\x1b[2J\x1b7\x1b[99<u\x1b[?1007h\x1b[?1036h"))
+				is.Write(was.AppendRepaint(nil))
+				if diff := cmp.Diff(state(was), state(is)); diff != "" {
+					t.Fatalf("(-was +repainted)\n%s\nrepaint: %q", diff, was.AppendRepaint(nil))
+				}
+				after := random(t)
+				was.Write(after)
+				is.Write(after)
+			})
+		})
+	}
+}
+
+func TestRepaintedTerminalGoesOnAsTheOriginal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := vt.Options{Cols: 9, Rows: 5, ScrollbackLines: -1}
+		was, is := vt.New(o), vt.New(o)
+		was.Write(random(t))
+		was.Write([]byte("\x1b[1m")) // ends what was begun, and what could be joined
+		is.Write(was.AppendRepaint(nil))
+		is.Write([]byte("\x1b[1m"))
+		after := []byte("x" + rapid.SampledFrom(pieces).Draw(t, "next") + "y")
+		was.Write(after)
+		is.Write(after)
+		if diff := cmp.Diff(state(was), state(is)); diff != "" {
+			t.Fatalf("after %q (-was +repainted)\n%s\nrepaint: %q", after, diff, was.AppendRepaint(nil))
+		}
+	})
+}
+
+func TestInputSplitAnywhereGivesTheSameState(t *testing.T) {
+	for name, grid := range grids {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				input := append(random(t), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes")...)
+				input = append(input, random(t)...)
+				var replies [2]string
+				var terms [2]*vt.Terminal
+				for i := range terms {
+					terms[i] = vt.New(vt.Options{Cols: 9, Rows: 5, Grid: grid,
+						Reply: func(b []byte) { replies[i] += string(b) }})
+				}
+				terms[0].Write(input)
+				for len(input) > 0 {
+					n := rapid.IntRange(1, min(len(input), 4)).Draw(t, "split")
+					terms[1].Write(input[:n])
+					input = input[n:]
+				}
+				if diff := cmp.Diff(state(terms[0]), state(terms[1])); diff != "" || replies[0] != replies[1] {
+					t.Fatalf("(-whole +split)\n%s\nreplies %q %q", diff, replies[0], replies[1])
+				}
+			})
+		})
+	}
+}
+
+func TestGridsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		input := random(t)
+		var states []vt.Diff
+		for _, name := range []string{"own", "vt10x"} {
+			term := vt.New(vt.Options{Cols: 9, Rows: 5, Grid: grids[name]})
+			term.Write(input)
+			term.Resize(6, 4)
+			term.Write(input)
+			states = append(states, state(term))
+		}
+		if diff := cmp.Diff(states[0], states[1]); diff != "" {
+			t.Fatalf("(-own +vt10x)\n%s", diff)
+		}
+	})
+}
+
+// TestNarrowingAndWideningKeepsText wraps lines to a smaller width and back.
+func TestNarrowingAndWideningKeepsText(t *testing.T) {
+	for name, grid := range grids {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				term := vt.New(vt.Options{Cols: 12, Rows: 6, Grid: grid})
+				for i := range rapid.IntRange(0, 20).Draw(t, "lines") {
+					words := rapid.SliceOfN(rapid.SampledFrom([]string{"ab", "中", "xyz ", " "}), 0, 9).Draw(t, "words")
+					fmt.Fprintf(term, "%d%s\r\n", i, words)
+				}
+				oldest, _, end := term.Bounds()
+				before := term.Lines(oldest, int(end-oldest))
+				term.Resize(rapid.IntRange(2, 11).Draw(t, "cols"), rapid.IntRange(1, 9).Draw(t, "rows"))
+				term.Resize(12, 6)
+				oldest, _, end = term.Bounds()
+				after := term.Lines(oldest, int(end-oldest))
+				for i := range after {
+					after[i].N = before[min(i, len(before)-1)].N
+				}
+				if diff := cmp.Diff(before, after); diff != "" {
+					t.Fatalf("(-before +after)\n%s", diff)
+				}
+			})
+		})
+	}
+}

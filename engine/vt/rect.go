@@ -1,0 +1,204 @@
+package vt
+
+// csiRect does the rectangle operations (DEC STD 070; xterm ctlseqs).
+func (t *Terminal) csiRect(b byte) {
+	switch b {
+	case 'x':
+		t.fillRect()
+	case 'z':
+		if r, ok := t.rectAt(0); ok {
+			t.eraseRect(r, false)
+		}
+	case '{':
+		if r, ok := t.rectAt(0); ok {
+			t.eraseRect(r, true)
+		}
+	case 'v':
+		t.copyRect()
+	case 'r', 't':
+		t.changeRect(b == 't')
+	}
+}
+
+// rectAt reads top, left, bottom and right from parameter i on, counted from
+// the origin and cut to what may be addressed.
+func (t *Terminal) rectAt(i int) (Rect, bool) {
+	x0, y0 := t.origin()
+	right, bottom := t.cols, t.rows
+	if t.cur.origin {
+		right, bottom = t.region.Right+1, t.region.Bottom+1
+	}
+	r := Rect{
+		Top: t.param(i, 1) - 1 + y0, Left: t.param(i+1, 1) - 1 + x0,
+		Bottom: min(t.param(i+2, bottom-y0)+y0, bottom) - 1,
+		Right:  min(t.param(i+3, right-x0)+x0, right) - 1,
+	}
+	return r, r.Top <= r.Bottom && r.Left <= r.Right
+}
+
+// fillRect does DECFRA.
+func (t *Terminal) fillRect() {
+	ch := t.param(0, 0)
+	r, ok := t.rectAt(1)
+	if !ok || ch < 0x20 || ch == 0x7F || ch >= 0x80 && ch < 0xA0 || ch > 0xFF {
+		return
+	}
+	width := r.Right - r.Left + 1
+	t.cells = t.cells[:0]
+	for range width {
+		t.cells = append(t.cells, Cell{Glyph(ch), t.penID()})
+	}
+	for y := r.Top; y <= r.Bottom; y++ {
+		t.putCells(r.Left, y, t.cells)
+	}
+}
+
+// putCells writes whole cells over what stands there.
+func (t *Terminal) putCells(x, y int, cells []Cell) {
+	t.splitWide(x, y)
+	t.splitWide(x+len(cells), y)
+	t.scr.grid.Put(x, y, cells)
+	t.touch(y)
+}
+
+// eraseRect does DECERA and DECSERA.
+func (t *Terminal) eraseRect(r Rect, selective bool) {
+	for y := r.Top; y <= r.Bottom; y++ {
+		t.erase(r.Left, y, r.Right-r.Left+1, selective)
+	}
+}
+
+// copyRect does DECCRA; the rectangles may overlap.
+func (t *Terminal) copyRect() {
+	r, ok := t.rectAt(0)
+	x0, y0 := t.origin()
+	toY, toX := t.param(5, 1)-1+y0, t.param(6, 1)-1+x0
+	right, bottom := t.cols-1, t.rows-1
+	if t.cur.origin {
+		right, bottom = t.region.Right, t.region.Bottom
+	}
+	width, height := min(r.Right-r.Left, right-toX)+1, min(r.Bottom-r.Top, bottom-toY)+1
+	if !ok || width <= 0 || height <= 0 {
+		return
+	}
+	for i := range height {
+		if toY > r.Top { // from below, so that no source row is overwritten first
+			i = height - 1 - i
+		}
+		t.copyCells(r.Left, r.Top+i, toX, toY+i, width)
+	}
+}
+
+// copyCells copies a part of a row; halves of wide clusters become blank.
+func (t *Terminal) copyCells(x, y, toX, toY, n int) {
+	t.cells = append(t.cells[:0], t.scr.grid.Row(y)[x:min(x+n+1, t.cols)]...)
+	if len(t.cells) > n {
+		if t.cells[n].Glyph == Tail {
+			t.cells[n-1].Glyph = 0
+		}
+		t.cells = t.cells[:n]
+	}
+	if t.cells[0].Glyph == Tail {
+		t.cells[0].Glyph = 0
+	}
+	t.putCells(toX, toY, t.cells)
+	t.scr.rows[toY].wide = t.scr.rows[toY].wide || t.scr.rows[y].wide
+}
+
+// changeRect does DECCARA and, with reverse, DECRARA. Without DECSACE's
+// rectangle the change runs from the first place to the last as text does.
+func (t *Terminal) changeRect(reverse bool) {
+	r, ok := t.rectAt(0)
+	if !ok {
+		return
+	}
+	for y := r.Top; y <= r.Bottom; y++ {
+		left, right := r.Left, r.Right
+		if !t.mode.rectExtent {
+			if y > r.Top {
+				left = 0
+			}
+			if y < r.Bottom {
+				right = t.cols - 1
+			}
+		}
+		t.changeCells(left, right, y, reverse)
+	}
+}
+
+func (t *Terminal) changeCells(left, right, y int, reverse bool) {
+	t.cells = append(t.cells[:0], t.scr.grid.Row(y)[left:right+1]...)
+	for i := range t.cells {
+		p := t.styles.pens[t.cells[i].Style]
+		for k := 4; k < max(t.ps.n, 5); k++ {
+			p.change(int32(t.param(k, 0)), reverse)
+		}
+		t.cells[i].Style = t.styles.id(p)
+	}
+	t.scr.grid.Put(left, y, t.cells)
+	t.touch(y)
+}
+
+// change applies one of the attributes of DECCARA or DECRARA.
+func (p *pen) change(n int32, reverse bool) {
+	const all = Bold | Blink | Reverse | Conceal
+	switch {
+	case !reverse && n == 0:
+		p.attrs, p.under = p.attrs&^all, UnderlineNone
+	case !reverse && n == 4:
+		p.under = UnderlineSingle
+	case !reverse:
+		p.attribute(n)
+	case n == 4 || n == 0:
+		if p.under != UnderlineNone {
+			p.under = UnderlineNone
+		} else {
+			p.under = UnderlineSingle
+		}
+		if n == 0 {
+			p.attrs ^= all
+		}
+	default:
+		on, _ := attrOf(n)
+		p.attrs ^= on
+	}
+}
+
+// checksum does DECRQCRA: the negated sum of the characters and attributes.
+func (t *Terminal) checksum() {
+	r, ok := t.rectAt(2)
+	sum := 0
+	if ok {
+		for y := r.Top; y <= r.Bottom; y++ {
+			for _, c := range t.scr.grid.Row(y)[r.Left : r.Right+1] {
+				sum += t.cellSum(c)
+			}
+		}
+	}
+	t.replyf("\x1bP%d!~%04X\x1b\\", t.param(0, 0), -sum&0xFFFF)
+}
+
+// cellSum is what one cell adds to DECRQCRA's checksum on a VT420.
+func (t *Terminal) cellSum(c Cell) int {
+	p := t.styles.pens[c.Style]
+	sum := 0x20
+	if !c.empty() {
+		t.text = t.appendGlyph(t.text[:0], c.Glyph)
+		sum = 0
+		for _, r := range string(t.text) {
+			sum += int(r)
+		}
+	}
+	for _, a := range [...]struct {
+		on   bool
+		adds int
+	}{
+		{p.attrs&attrProtected != 0, 0x04}, {p.attrs&Conceal != 0, 0x08}, {p.under != 0, 0x10},
+		{p.attrs&Reverse != 0, 0x20}, {p.attrs&Blink != 0, 0x40}, {p.attrs&Bold != 0, 0x80},
+	} {
+		if a.on {
+			sum += a.adds
+		}
+	}
+	return sum
+}

@@ -1,0 +1,300 @@
+package vt
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// cleanSlate makes a terminal in any state a blank one with default modes, and
+// leaves what is not ours alone: its scrollback, its palette, its tab bell.
+const cleanSlate = "\x1b\\" + // whatever string was begun
+	"\x1b[?2026l\x1b[?47l" +
+	"\x1b[>4;0m\x1b[=0;1u\x1b[!p" +
+	"\x1b[?1;5;6;9;45;67;69;1000;1002;1003;1004;1005;1006;1015;1016;1039;2004l\x1b[?7;25h\x1b>" +
+	"\x1b[4l\x1b[20l\x1b[0 q\x1b[?5W" +
+	"\x1b[r\x1b[m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" +
+	"\x1b[H\x1b[2J"
+
+// AppendRepaint appends the byte stream that brings a new terminal of the same
+// size into this one's state: both screens' cells and styles, modes, margins,
+// tab stops, saved cursors, title, cursor. Scrollback is not part of it. It is
+// fit for a person's terminal in whatever state: it cleans up first, asks for
+// no reply and rings no bell.
+func (t *Terminal) AppendRepaint(dst []byte) []byte {
+	p := painter{t: t, dst: append(dst, cleanSlate...)}
+	if t.scr == t.main && t.other != nil {
+		p.add("\x1b[?47h\x1b[H\x1b[2J")
+		p.screen(t.other)
+		p.add("\x1b[?47l")
+	}
+	p.screen(t.main)
+	if t.scr == t.other {
+		p.savedCursor(t.main) // 1049 saves it once more
+		p.add("\x1b[?1049h")
+		p.setPen(pen{})
+		p.plainCursor()
+		p.screen(t.other)
+	}
+	p.tabs()
+	p.titles()
+	p.palette()
+	p.modes()
+	p.margins()
+	p.cursor(t.cur)
+	p.lateModes()
+	return p.dst
+}
+
+// A painter writes a repaint.
+type painter struct {
+	t   *Terminal
+	dst []byte
+	pen pen // as the terminal painted has it
+}
+
+func (p *painter) add(s string) { p.dst = append(p.dst, s...) }
+
+// csi adds a control sequence: prefix, numbers, final bytes.
+func (p *painter) csi(prefix, final string, ns ...int) {
+	p.add("\x1b[" + prefix)
+	p.dst = appendInts(p.dst, ns...)
+	p.add(final)
+}
+
+// screen paints one screen, its keyboard flags and its saved cursor, with the
+// terminal's margins at its edges.
+func (p *painter) screen(s *screen) {
+	p.rows(s)
+	p.csi("=", "u", int(s.kitty.stack[0]), 1)
+	for i := 1; i <= s.kitty.n; i++ {
+		p.csi(">", "u", int(s.kitty.stack[i]))
+	}
+	p.savedCursor(s)
+	p.add("\x1b7")
+	p.plainCursor()
+}
+
+// plainCursor takes back what a cursor painted changed but its place.
+func (p *painter) plainCursor() {
+	p.setPen(pen{})
+	p.add("\x1b[?6l\x1b(B\x1b)B\x1b*B\x1b+B\x0f")
+}
+
+func (p *painter) rows(s *screen) {
+	goesOn := false // the row before wraps into this one
+	for y := range s.rows {
+		cells := slices.Clone(s.grid.Row(y))
+		wrapped := s.rows[y].wrapped && y+1 < len(s.rows)
+		switch {
+		case wrapped:
+			if n := len(cells) - 1; cells[n].blank() && wideFirst(s, y+1) && s.rows[y].padded {
+				cells = cells[:n]
+			}
+		case goesOn:
+			first := cells[:min(2, len(cells))]
+			if len(trimBlank(cells)) > len(first) {
+				first = trimBlank(cells)
+			}
+			cells = first
+		default:
+			cells = trimBlank(cells)
+		}
+		if !goesOn && len(cells) > 0 {
+			p.csi("", "H", y+1, 1)
+		}
+		p.row(cells)
+		goesOn = wrapped
+	}
+}
+
+func wideFirst(s *screen, y int) bool {
+	return len(s.grid.Row(y)) > 1 && s.grid.Cell(1, y).Glyph == Tail
+}
+
+// row paints cells from where the cursor is.
+func (p *painter) row(cells []Cell) {
+	for i, c := range cells {
+		if c.Glyph == Tail {
+			continue
+		}
+		p.setPen(p.t.styles.pens[c.Style])
+		if c.Glyph < 0x300 {
+			p.dst = p.t.appendGlyph(p.dst, c.Glyph)
+			continue
+		}
+		p.add("\x1b[4l") // what came before must not join
+		p.cluster(c.Glyph, i+1 < len(cells) && cells[i+1].Glyph == Tail)
+	}
+}
+
+// cluster paints a cluster. One that had no room to become wide is painted
+// without the selector that makes it so.
+func (p *painter) cluster(g Glyph, wide bool) {
+	from := len(p.dst)
+	p.dst = p.t.appendGlyph(p.dst, g)
+	if g < firstCluster || wide || displaywidth.Bytes(p.dst[from:]) < 2 {
+		return
+	}
+	_, n := utf8.DecodeRune(p.dst[from:])
+	p.dst = p.dst[:from+n]
+}
+
+func (p *painter) setPen(q pen) {
+	was := p.pen
+	if was == q {
+		return
+	}
+	p.pen = q
+	if was.link != q.link {
+		p.add("\x1b]8;;" + p.t.links.text[q.link] + "\x1b\\")
+		was.link = q.link
+	}
+	if (was.attrs^q.attrs)&attrProtected != 0 {
+		p.csi("", "\"q", int(q.attrs/attrProtected))
+		was.attrs ^= attrProtected
+	}
+	if was != q {
+		p.dst = appendSGR(p.dst, q)
+	}
+}
+
+// savedCursor puts the cursor where s has it saved.
+func (p *painter) savedCursor(s *screen) {
+	c := s.saved
+	c.x, c.y = min(c.x, p.t.cols-1), min(c.y, p.t.rows-1)
+	if c.origin {
+		p.add("\x1b[?6h")
+	}
+	p.place(c, s, 0, 0)
+}
+
+// cursor paints the cursor inside the margins that are set by now.
+func (p *painter) cursor(c cursor) {
+	x0, y0 := p.t.origin()
+	if c.origin {
+		p.add("\x1b[?6h")
+	}
+	p.place(c, p.t.scr, x0, y0)
+}
+
+// place moves the cursor, sets the pending wrap by writing the cell under it
+// again, then the pen and the character sets.
+func (p *painter) place(c cursor, s *screen, x0, y0 int) {
+	x := c.x
+	if c.pending && x > 0 && s.grid.Cell(x, c.y).Glyph == Tail {
+		x--
+	}
+	p.csi("", "H", c.y-y0+1, x-x0+1)
+	if c.pending {
+		p.row(slices.Clone(s.grid.Row(c.y)[x : c.x+1]))
+	}
+	p.setPen(c.pen)
+	for i, set := range c.g {
+		if set != charsetASCII {
+			p.dst = append(p.dst, esc, "()*+"[i], "B0A"[set])
+		}
+	}
+	p.add([...]string{"", "\x0e", "\x1bn", "\x1bo"}[c.gl])
+}
+
+// tabs sets the tab stops if they are not those of cleanSlate.
+func (p *painter) tabs() {
+	t := p.t
+	if slices.Equal(t.tabs, defaultTabs(nil, t.cols)) {
+		return
+	}
+	p.add("\x1b[3g")
+	for x, set := range t.tabs {
+		if set {
+			p.csi("", "H", 1, x+1)
+			p.add("\x1bH")
+		}
+	}
+}
+
+func (p *painter) titles() {
+	for _, title := range p.t.titles {
+		p.add("\x1b]2;" + title + "\x1b\\\x1b[22;2t")
+	}
+	if p.t.title != "" || len(p.t.titles) > 0 {
+		p.add("\x1b]2;" + p.t.title + "\x1b\\")
+	}
+}
+
+// palette sets the colours that the program changed.
+func (p *painter) palette() {
+	for n := range colorCursor + 1 {
+		rgb, ok := p.t.colors.changed[n]
+		if !ok {
+			continue
+		}
+		if n < 256 {
+			p.dst = appendInts(append(p.dst, "\x1b]4;"...), n)
+		} else {
+			p.dst = appendInts(append(p.dst, "\x1b]"...), n-colorForeground+10)
+		}
+		p.dst = appendRGB(append(p.dst, ';'), rgb)
+		p.add("\x1b\\")
+	}
+}
+
+// modes sets the modes that do not touch the cursor.
+func (p *painter) modes() {
+	m := &p.t.mode
+	for _, n := range [...]int{1, 5, 45, 66, 67, 1004, 1039, 2004} {
+		if *m.flag(n) {
+			p.csi("?", "h", n)
+		}
+	}
+	for _, n := range [...]int{25, 1007, 1036} {
+		if !*m.flag(n) {
+			p.csi("?", "l", n)
+		}
+	}
+	for _, n := range [...]int{9, 1000, 1002, 1003} {
+		if m.mouse == mouseOf(n) {
+			p.csi("?", "h", n)
+		}
+	}
+	for _, n := range [...]int{1005, 1006, 1015, 1016} {
+		if m.mouseEncoding == encodingOf(n) {
+			p.csi("?", "h", n)
+		}
+	}
+	if m.modifyOther != 0 {
+		p.csi(">", "m", 4, int(m.modifyOther))
+	}
+	if n := p.t.styleNumber(); n != 1 {
+		p.csi("", " q", n)
+	}
+	if m.rectExtent {
+		p.csi("", "*x", 2)
+	}
+	if m.newline {
+		p.csi("", "h", 20)
+	}
+}
+
+// margins sets what is not at the screen's edges.
+func (p *painter) margins() {
+	r := &p.t.region
+	if p.t.mode.leftRight {
+		p.add("\x1b[?69h")
+		p.csi("", "s", r.Left+1, r.Right+1)
+	}
+	if r.Top > 0 || r.Bottom < p.t.rows-1 {
+		p.csi("", "r", r.Top+1, r.Bottom+1)
+	}
+}
+
+// lateModes sets the modes under which the cursor could not be painted.
+func (p *painter) lateModes() {
+	if p.t.mode.insert {
+		p.csi("", "h", 4)
+	}
+	if !p.t.mode.autowrap {
+		p.csi("?", "l", 7)
+	}
+}

@@ -1,0 +1,245 @@
+package vt
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+)
+
+// Size of a cell in pixels, for programs that ask; a viewer's may differ.
+const (
+	cellWidth  = 8
+	cellHeight = 16
+)
+
+// replyf answers with a control sequence or string that is made of our own
+// text and numbers only.
+func (t *Terminal) replyf(format string, args ...any) {
+	if t.o.Reply != nil && !t.quiet {
+		t.o.Reply(fmt.Appendf(nil, format, args...))
+	}
+}
+
+// appendInts appends numbers with semicolons between them.
+func appendInts(dst []byte, ns ...int) []byte {
+	for i, n := range ns {
+		if i > 0 {
+			dst = append(dst, ';')
+		}
+		dst = strconv.AppendInt(dst, int64(n), 10)
+	}
+	return dst
+}
+
+// deviceAttributes does DA1, DA2 and DA3: a VT420 with selective erase,
+// horizontal scrolling, colour, rectangles and clipboard writing.
+func (t *Terminal) deviceAttributes(prefix byte) {
+	if t.param(0, 0) != 0 {
+		return
+	}
+	switch prefix {
+	case 0:
+		t.replyf("\x1b[?64;6;21;22;28;52c")
+	case '>':
+		t.replyf("\x1b[>41;354;0c")
+	case '=':
+		t.replyf("\x1bP!|00000000\x1b\\")
+	}
+}
+
+// deviceStatus does DSR.
+func (t *Terminal) deviceStatus(private bool) {
+	x0, y0 := t.origin()
+	x, y := t.cur.x-x0+1, t.cur.y-y0+1
+	switch n := t.param(0, 0); {
+	case n == 5 && !private:
+		t.replyf("\x1b[0n")
+	case n == 6 && !private:
+		t.replyf("\x1b[%d;%dR", y, x)
+	case n == 6:
+		t.replyf("\x1b[?%d;%d;1R", y, x)
+	case n == 15: // no printer
+		t.replyf("\x1b[?13n")
+	case n == 25: // user-defined keys are locked
+		t.replyf("\x1b[?21n")
+	case n == 26: // keyboard
+		t.replyf("\x1b[?27;1;0;0n")
+	case n == 55: // no locator
+		t.replyf("\x1b[?53n")
+	case n == 56:
+		t.replyf("\x1b[?57;0n")
+	case n == 75: // data integrity
+		t.replyf("\x1b[?70n")
+	}
+}
+
+// terminalParameters does DECREQTPARM.
+func (t *Terminal) terminalParameters() {
+	if n := t.param(0, 0); n <= 1 {
+		t.replyf("\x1b[%d;1;1;128;128;1;0x", n+2)
+	}
+}
+
+// windowOps does the parts of XTWINOPS that tell sizes and that keep titles.
+// Reports of a title are refused: a program could make us type it.
+func (t *Terminal) windowOps() {
+	switch t.param(0, 0) {
+	case 11:
+		t.replyf("\x1b[1t")
+	case 14:
+		t.replyf("\x1b[4;%d;%dt", t.rows*cellHeight, t.cols*cellWidth)
+	case 15:
+		t.replyf("\x1b[5;%d;%dt", t.rows*cellHeight, t.cols*cellWidth)
+	case 16:
+		t.replyf("\x1b[6;%d;%dt", cellHeight, cellWidth)
+	case 18:
+		t.replyf("\x1b[8;%d;%dt", t.rows, t.cols)
+	case 19:
+		t.replyf("\x1b[9;%d;%dt", t.rows, t.cols)
+	case 22:
+		t.pushTitle()
+	case 23:
+		t.popTitle()
+	}
+}
+
+// requestMode does DECRQM: 1 set, 2 reset, 3 and 4 for ever so, 0 unknown.
+func (t *Terminal) requestMode(private bool) {
+	n := t.param(0, 0)
+	if !private {
+		t.replyf("\x1b[%d;%d$y", n, modeReport(t.mode.ansiFlag(n)))
+		return
+	}
+	state := 0
+	on, known := t.private(n)
+	switch {
+	case n == 2027: // grapheme clusters
+		state = 3
+	case n == 3 || n == 4 || n == 8 || n == 40:
+		state = 4
+	case known && on:
+		state = 1
+	case known:
+		state = 2
+	}
+	t.replyf("\x1b[?%d;%d$y", n, state)
+}
+
+func modeReport(f *bool) int {
+	switch {
+	case f == nil:
+		return 0
+	case *f:
+		return 1
+	}
+	return 2
+}
+
+// wantsDCS says which device control strings are kept at all.
+func wantsDCS(prefix, inter, final byte) bool {
+	return prefix == 0 && final == 'q' && (inter == '$' || inter == '+')
+}
+
+// dispatchDCS does DECRQSS and XTGETTCAP.
+func (t *Terminal) dispatchDCS(b []byte) {
+	if t.ps.inter == '+' {
+		t.termcap(b)
+		return
+	}
+	setting := t.setting(string(b))
+	if setting == "" {
+		t.replyf("\x1bP0$r\x1b\\")
+		return
+	}
+	t.replyf("\x1bP1$r%s%s\x1b\\", setting, b)
+}
+
+// setting gives the parameters of the setting that DECRQSS names by its final
+// bytes; "" when we have no such setting.
+func (t *Terminal) setting(name string) string {
+	r := &t.region
+	switch name {
+	case "m":
+		return string(appendSGRParams(nil, t.cur.pen))
+	case "r":
+		return string(appendInts(nil, r.Top+1, r.Bottom+1))
+	case "s":
+		if t.mode.leftRight {
+			return string(appendInts(nil, r.Left+1, r.Right+1))
+		}
+	case " q":
+		return strconv.Itoa(t.styleNumber())
+	case "\"q":
+		if t.cur.pen.attrs&attrProtected != 0 {
+			return "1"
+		}
+		return "0"
+	case "\"p":
+		return "64;1"
+	case "t", "*|":
+		return strconv.Itoa(t.rows)
+	case "$|":
+		return strconv.Itoa(t.cols)
+	case "*x":
+		if t.mode.rectExtent {
+			return "2"
+		}
+		return "1"
+	}
+	return ""
+}
+
+// styleNumber is DECSCUSR's number of the cursor style.
+func (t *Terminal) styleNumber() int {
+	n := 2*int(t.mode.shape) + 2
+	if t.mode.blink {
+		n--
+	}
+	return n
+}
+
+// termcap does XTGETTCAP: names in hex with semicolons between them. A name
+// that is not ours is answered without repeating it.
+func (t *Terminal) termcap(b []byte) {
+	for range 16 {
+		var name []byte
+		n := 0
+		for n < len(b) && b[n] != ';' {
+			n++
+		}
+		name, b = b[:n], b[min(n+1, len(b)):]
+		text, err := hex.DecodeString(string(name))
+		value, ok := capability(string(text))
+		if err != nil || !ok {
+			t.replyf("\x1bP0+r\x1b\\")
+		} else {
+			t.replyf("\x1bP1+r%X=%X\x1b\\", text, value)
+		}
+		if len(b) == 0 {
+			return
+		}
+	}
+}
+
+// capability gives the terminfo capabilities that programs ask for.
+func capability(name string) (value string, ok bool) {
+	switch name {
+	case "TN", "name":
+		return "xterm-256color", true
+	case "Co", "colors":
+		return "256", true
+	case "RGB":
+		return "8/8/8", true
+	case "Tc", "Su":
+		return "", true
+	case "Smulx":
+		return "\x1b[4:%p1%dm", true
+	case "Ms":
+		return "\x1b]52;%p1%s;%p2%s\x1b\\", true
+	case "Ss":
+		return "\x1b[%p1%d q", true
+	case "Se":
+		return "\x1b[2 q", true
+	}
+	return "", false
+}

@@ -1,0 +1,242 @@
+package vt
+
+import "unicode/utf8"
+
+// Resize sets the size, each side clamped to 1…1000. Lines of the main screen
+// and the scrollback that wrapped are wrapped anew; the alternate screen is cut
+// or extended at its right and bottom. Margins go back to the edges.
+func (t *Terminal) Resize(cols, rows int) {
+	cols, rows = clampSide(cols), clampSide(rows)
+	if cols == t.cols && rows == t.rows {
+		return
+	}
+	t.reflowMain(cols, rows)
+	if t.other != nil {
+		t.cropOther(cols, rows)
+	}
+	t.cols, t.rows = cols, rows
+	t.tabs = defaultTabs(t.tabs[:min(len(t.tabs), cols)], cols)
+	t.region = Rect{0, 0, cols - 1, rows - 1}
+	t.cur.x, t.cur.y = min(t.cur.x, cols-1), min(t.cur.y, rows-1)
+	t.cur.pending = t.cur.pending && t.cur.x == cols-1 && t.mode.autowrap
+	t.joinOK = false
+	t.fullSeq = t.epoch
+	t.gone = make([]uint64, 2*rows)
+	t.goneLost = 0
+}
+
+// A mark is a place that a reflow carries along: a row in the sequence of
+// scrollback and screen, and a column in it.
+type mark struct{ row, x int }
+
+// A reflow rewraps lines into rows of another width.
+type reflow struct {
+	t     *Terminal
+	cols  int
+	out   history // what was rewrapped so far; numbers from 0
+	line  []Cell  // the logical line being gathered
+	rows  int     // rows read so far
+	marks []*mark // places not yet mapped that lie in rows read
+	at    []int   // their offsets in line
+	wait  []*mark // places in rows to come
+}
+
+// reflowMain rewraps the scrollback and the main screen.
+func (t *Terminal) reflowMain(cols, rows int) {
+	s := t.main
+	cur := &t.cur
+	if t.scr != s {
+		cur = &s.saved
+	}
+	kept := int(t.hist.end - t.hist.oldest)
+	used, below := t.mainRows(cur)
+	cursor, saved := cur.mark(kept), s.saved.mark(kept)
+	saved.row = min(saved.row, kept+used-1)
+	top := mark{kept, 0}
+	f := reflow{t: t, cols: cols, wait: []*mark{&top, &cursor, &saved}}
+	f.out = history{maxLines: t.hist.maxLines + rows + t.rows*(t.cols/cols+1), maxBytes: 2 * t.o.ScrollbackBytes}
+	cells := []Cell(nil)
+	for n := t.hist.oldest; n < t.hist.end; n++ {
+		var wrapped bool
+		cells, wrapped = t.hist.get(n, cells[:0], t.internCluster)
+		f.add(cells, wrapped)
+	}
+	for y := range used {
+		row := s.text(y)
+		wrapped := s.rows[y].wrapped && y < used-1
+		if !wrapped {
+			row = trimBlank(row)
+		}
+		f.add(row, wrapped)
+	}
+	f.flush()
+	first := f.firstRow(top.row, rows, below)
+	t.install(s, &f.out, first, cols, rows)
+	s.saved.goTo(saved, first, cols, rows)
+	cur.goTo(cursor, first, cols, rows)
+}
+
+// mark gives the cursor's place; with a pending wrap it is behind the last
+// cell.
+func (c *cursor) mark(kept int) mark {
+	m := mark{kept + c.y, c.x}
+	if c.pending {
+		m.x++
+	}
+	return m
+}
+
+// goTo places the cursor at a mark, on a screen that starts with row first.
+func (c *cursor) goTo(m mark, first, cols, rows int) {
+	c.pending = m.x == cols
+	c.x, c.y = min(m.x, cols-1), min(max(m.row-first, 0), rows-1)
+}
+
+// mainRows counts the rows of the main screen that hold text or the cursor,
+// and the blank ones below.
+func (t *Terminal) mainRows(cur *cursor) (used, below int) {
+	used = t.rows
+	for used > cur.y+1 && len(trimBlank(t.main.grid.Row(used-1))) == 0 {
+		used--
+	}
+	return used, t.rows - used
+}
+
+// add takes one row.
+func (f *reflow) add(cells []Cell, wrapped bool) {
+	left := f.wait[:0]
+	for _, m := range f.wait {
+		if m.row == f.rows {
+			f.marks = append(f.marks, m)
+			f.at = append(f.at, len(f.line)+m.x)
+		} else {
+			left = append(left, m)
+		}
+	}
+	f.wait = left
+	f.line = append(f.line, cells...)
+	f.rows++
+	if !wrapped {
+		f.flush()
+	}
+}
+
+// flush wraps the line gathered and starts the next.
+func (f *reflow) flush() {
+	if f.rows == 0 {
+		return
+	}
+	if f.cols == 1 {
+		f.line = narrow(f.line)
+	}
+	from := 0
+	for {
+		to := f.cut(from)
+		last := to == len(f.line)
+		f.place(from, to, last)
+		f.out.push(f.line[from:to], !last, f.t.clusters.text)
+		if from = to; last {
+			break
+		}
+	}
+	f.line, f.marks, f.at = f.line[:0], f.marks[:0], f.at[:0]
+}
+
+// narrow replaces wide clusters, for a screen of one column.
+func narrow(cells []Cell) []Cell {
+	out := cells[:0]
+	for _, c := range cells {
+		if c.Glyph == Tail {
+			out[len(out)-1].Glyph = utf8.RuneError
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// cut says where the row that starts at from ends.
+func (f *reflow) cut(from int) int {
+	to := min(from+f.cols, len(f.line))
+	if to < len(f.line) && f.line[to].Glyph == Tail && to-1 > from {
+		to--
+	}
+	return to
+}
+
+// place maps the marks that fall into the row of line[from:to].
+func (f *reflow) place(from, to int, last bool) {
+	for i, m := range f.marks {
+		if at := f.at[i]; at >= from && (at < to || last) {
+			m.row, m.x = int(f.out.end), at-from
+			f.at[i] = -1
+		}
+	}
+}
+
+// firstRow says which row becomes the top of the screen. A screen with free
+// rows below stays where it was; one that was full is filled from the
+// scrollback, so that nothing visible is lost and growing undoes shrinking.
+func (f *reflow) firstRow(top, rows, below int) int {
+	total := int(f.out.end)
+	if below > 0 && total-top <= rows {
+		return top
+	}
+	return max(total-rows, int(f.out.oldest))
+}
+
+// install makes rows from first on the screen, and those before it the
+// scrollback.
+func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
+	s.grid.Resize(cols, height)
+	s.rows = make([]rowState, height)
+	base := t.hist.oldest
+	hist := history{maxLines: t.hist.maxLines, maxBytes: t.hist.maxBytes, oldest: base, end: base}
+	cells := []Cell(nil)
+	for n := int(rows.oldest); n < int(rows.end); n++ {
+		var wrapped bool
+		cells, wrapped = rows.get(int64(n), cells[:0], t.internCluster)
+		if n < first {
+			hist.push(cells, wrapped, t.clusters.text)
+			continue
+		}
+		y := n - first
+		s.grid.Put(0, y, cells)
+		s.rows[y] = rowState{wrapped: wrapped, padded: len(cells) < cols, wide: true}
+	}
+	t.hist = hist
+	for y := range s.rows {
+		s.rows[y].version = t.epoch
+	}
+}
+
+// cropOther cuts or extends the alternate screen; when the cursor would be
+// below it, rows go at the top instead.
+func (t *Terminal) cropOther(cols, rows int) {
+	s := t.other
+	first := 0
+	if t.scr == s {
+		first = max(t.cur.y-rows+1, 0)
+		t.cur.y -= first
+	}
+	height := min(t.rows-first, rows)
+	saved := make([][]Cell, height)
+	for y := range saved {
+		row := append([]Cell(nil), s.grid.Row(first + y)[:min(cols, t.cols)]...)
+		if n := len(row); n < t.cols && s.grid.Cell(n, first+y).Glyph == Tail {
+			row[n-1].Glyph = 0
+		}
+		saved[y] = row
+	}
+	old := s.rows
+	s.grid.Resize(cols, rows)
+	s.rows = make([]rowState, rows)
+	for y, row := range saved {
+		s.grid.Put(0, y, row)
+		s.rows[y].wide = old[first+y].wide
+	}
+	for y := range s.rows {
+		s.rows[y].version = t.epoch
+	}
+	s.saved.x, s.saved.y = min(s.saved.x, cols-1), min(s.saved.y, rows-1)
+}

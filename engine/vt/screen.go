@@ -1,0 +1,230 @@
+package vt
+
+// A screen is one of the two: cells, what the front end knows of each row, and
+// what DECSC and the kitty keyboard protocol keep for each screen.
+type screen struct {
+	grid  Grid
+	rows  []rowState
+	saved cursor
+	kitty kittyStack
+}
+
+type rowState struct {
+	version uint64 // epoch of the last change
+	wrapped bool   // goes on in the next row
+	padded  bool   // wrapped, and its last cell is free for want of two
+	wide    bool   // may hold wide clusters
+}
+
+// A cursor is what DECSC saves.
+type cursor struct {
+	x, y    int
+	pending bool // the next character wraps first
+	origin  bool // DECOM
+	pen     pen
+	g       [4]charset
+	gl      uint8 // which of g is in use
+	single  uint8 // which of g the next character uses (SS2, SS3); 0 for gl
+}
+
+// text gives the cells of a row that belong to its line.
+func (s *screen) text(y int) []Cell {
+	cells := s.grid.Row(y)
+	if r := &s.rows[y]; r.wrapped && r.padded && cells[len(cells)-1].blank() {
+		cells = cells[:len(cells)-1]
+	}
+	return cells
+}
+
+func (t *Terminal) newScreen() *screen {
+	s := &screen{grid: t.o.Grid(t.cols, t.rows), rows: make([]rowState, t.rows)}
+	for y := range s.rows {
+		s.rows[y].version = t.epoch
+	}
+	return s
+}
+
+// touch marks a row of the shown screen as changed.
+func (t *Terminal) touch(y int) { t.scr.rows[y].version = t.epoch }
+
+func (t *Terminal) touchRows(top, bottom int) {
+	for y := top; y <= bottom; y++ {
+		t.scr.rows[y].version = t.epoch
+	}
+}
+
+// showScreen makes s the screen that is shown.
+func (t *Terminal) showScreen(s *screen) {
+	if t.scr != s {
+		t.scr = s
+		t.touchRows(0, t.rows-1)
+	}
+}
+
+func (t *Terminal) altScreen() *screen {
+	if t.other == nil {
+		t.other = t.newScreen()
+	}
+	return t.other
+}
+
+// setAlt does modes 47, 1047 and 1049 (xterm ctlseqs, DECSET).
+func (t *Terminal) setAlt(mode int, on bool) {
+	if mode == 1049 && on {
+		t.saveCursor()
+	}
+	if on {
+		t.showScreen(t.altScreen())
+		if mode == 1049 {
+			t.eraseRows(0, t.rows-1)
+		}
+	} else {
+		if mode == 1047 && t.scr == t.other {
+			t.eraseRows(0, t.rows-1)
+		}
+		t.showScreen(t.main)
+		if mode == 1049 {
+			t.restoreCursor()
+		}
+	}
+}
+
+func (t *Terminal) saveCursor() { t.scr.saved = t.cur }
+
+// restoreCursor does DECRC; with nothing saved it is home and the defaults.
+func (t *Terminal) restoreCursor() {
+	t.cur = t.scr.saved
+	t.cur.x, t.cur.y = min(t.cur.x, t.cols-1), min(t.cur.y, t.rows-1)
+	if r := &t.region; t.cur.origin {
+		t.cur.x = min(max(t.cur.x, r.Left), r.Right)
+		t.cur.y = min(max(t.cur.y, r.Top), r.Bottom)
+	}
+	t.cur.pending = t.cur.pending && t.mode.autowrap && t.cur.x == t.rightLimit()
+	t.stylesOld = true
+}
+
+// fullWidth says that the left and right margins are the screen's edges.
+func (t *Terminal) fullWidth() bool { return t.region.Left == 0 && t.region.Right == t.cols-1 }
+
+// inRegion says whether the cursor is inside the margins.
+func (t *Terminal) inRegion() bool {
+	r := &t.region
+	return t.cur.y >= r.Top && t.cur.y <= r.Bottom && t.cur.x >= r.Left && t.cur.x <= r.Right
+}
+
+// lineFeed moves down, scrolling at the bottom margin.
+func (t *Terminal) lineFeed() {
+	switch {
+	case t.cur.y == t.region.Bottom:
+		if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
+			t.scrollUp(t.region, 1, true)
+		}
+	case t.cur.y < t.rows-1:
+		t.cur.y++
+	}
+}
+
+// reverseLineFeed moves up, scrolling at the top margin.
+func (t *Terminal) reverseLineFeed() {
+	switch {
+	case t.cur.y == t.region.Top:
+		if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
+			t.scrollDown(t.region, 1)
+		}
+	case t.cur.y > 0:
+		t.cur.y--
+	}
+}
+
+// scrollUp moves a rectangle up by n rows. With keep, what leaves the top of
+// the main screen goes to the scrollback.
+func (t *Terminal) scrollUp(r Rect, n int, keep bool) {
+	n = min(n, r.Bottom-r.Top+1)
+	if n <= 0 {
+		return
+	}
+	whole := r.Left == 0 && r.Right == t.cols-1
+	if keep && whole && r.Top == 0 && t.scr == t.main {
+		t.keepRows(n)
+		t.scr.grid.Scroll(r, n, t.blankID())
+		t.moveRows(r.Top, r.Bottom, n)
+		t.touchRows(r.Bottom-n+1, t.rows-1)
+		return
+	}
+	t.scroll(r, n, whole)
+}
+
+func (t *Terminal) scrollDown(r Rect, n int) {
+	n = min(n, r.Bottom-r.Top+1)
+	if n > 0 {
+		t.scroll(r, -n, r.Left == 0 && r.Right == t.cols-1)
+	}
+}
+
+// scroll moves rows whose numbers stay: all of them changed.
+func (t *Terminal) scroll(r Rect, n int, whole bool) {
+	if !whole {
+		t.splitColumns(r)
+	}
+	t.scr.grid.Scroll(r, n, t.blankID())
+	if whole {
+		t.moveRows(r.Top, r.Bottom, n)
+	} else {
+		wide := t.anyWide(r.Top, r.Bottom)
+		for y := r.Top; y <= r.Bottom; y++ {
+			t.scr.rows[y].wide = wide
+			t.scr.rows[y].wrapped = false
+		}
+	}
+	if r.Top > 0 {
+		t.unwrap(r.Top - 1)
+	}
+	t.touchRows(r.Top, r.Bottom)
+}
+
+func (t *Terminal) anyWide(top, bottom int) bool {
+	for y := top; y <= bottom; y++ {
+		if t.scr.rows[y].wide {
+			return true
+		}
+	}
+	return false
+}
+
+// moveRows carries what is known of rows along with their cells; the rows that
+// come free are new.
+func (t *Terminal) moveRows(top, bottom, n int) {
+	rows := t.scr.rows[top : bottom+1]
+	if n > 0 {
+		copy(rows, rows[n:])
+		clear(rows[len(rows)-n:])
+		return
+	}
+	copy(rows[-n:], rows)
+	clear(rows[:-n])
+	rows[len(rows)-1].wrapped = false
+}
+
+// unwrap says that a row does not go on in the next one.
+func (t *Terminal) unwrap(y int) {
+	if t.scr.rows[y].wrapped {
+		t.scr.rows[y].wrapped = false
+		t.touch(y)
+	}
+}
+
+// keepRows puts the first n rows of the screen into the scrollback.
+func (t *Terminal) keepRows(n int) {
+	for y := range n {
+		row := &t.scr.rows[y]
+		t.leave(row.version)
+		t.hist.push(t.scr.text(y), row.wrapped, t.clusters.text)
+	}
+}
+
+// leave notes the version of the line that is about to get number hist.end.
+func (t *Terminal) leave(version uint64) {
+	at := &t.gone[t.hist.end%int64(len(t.gone))]
+	t.goneLost = max(t.goneLost, *at)
+	*at = version
+}

@@ -1,0 +1,171 @@
+package vt
+
+// A Color is the default colour (0), one of the palette, or a true colour.
+// Color, Attr, Underline, Style, Run, Line and Cursor have the layout and bits
+// of their namesakes in engine/api, which cannot be imported from here.
+type Color uint32
+
+// The kinds of a Color that is not the default.
+const (
+	ColorIndexed Color = 1 << 24 // | 0…255
+	ColorRGB     Color = 2 << 24 // | 0xRRGGBB
+)
+
+// Attr is a set of text attributes.
+type Attr uint16
+
+// The text attributes (SGR 1–9 and 53).
+const (
+	Bold Attr = 1 << iota
+	Faint
+	Italic
+	Blink
+	Reverse
+	Conceal
+	Strike
+	Overline
+)
+
+// attrProtected marks cells that selective erase leaves alone (DECSCA). It
+// lives in interned styles only and never leaves the package.
+const attrProtected Attr = 1 << 15
+
+// Underline is the style of an underline; the values are those of SGR 4:n.
+type Underline uint8
+
+// The underline styles.
+const (
+	UnderlineNone Underline = iota
+	UnderlineSingle
+	UnderlineDouble
+	UnderlineCurly
+	UnderlineDotted
+	UnderlineDashed
+)
+
+// A Style is how a cell looks. Comparable.
+type Style struct {
+	FG, BG, UL Color
+	Attrs      Attr
+	Underline  Underline
+	Link       string // target of an OSC 8 hyperlink, "" for none
+}
+
+// A pen is a style as cells refer to it: comparable without reading strings.
+type pen struct {
+	fg, bg, ul Color
+	link       uint32 // number in the link table, 0 for none
+	attrs      Attr
+	under      Underline
+}
+
+func (p pen) hash() uint8 {
+	h := uint32(p.fg)*0x9E3779B1 ^ uint32(p.bg)*0x85EBCA6B ^ uint32(p.ul)*0xC2B2AE35
+	h ^= (uint32(p.attrs)<<8 | uint32(p.under)) * 0x27D4EB2F
+	h ^= p.link * 0x165667B1
+	return uint8(h >> 24)
+}
+
+// minStyles is how many styles are interned before unused ones are looked for.
+const minStyles = 4096
+
+// A styleTable interns pens. Numbers of styles that no cell uses any more are
+// taken back by the terminal's collect.
+type styleTable struct {
+	pens  []pen // by StyleID; 0 is the zero pen
+	ids   map[pen]StyleID
+	free  []StyleID
+	cache [256]StyleID // by pen.hash; a hit costs one comparison
+	limit int          // interned styles that are worth a collection
+}
+
+func newStyleTable() styleTable {
+	return styleTable{pens: make([]pen, 1, 16), ids: map[pen]StyleID{}, limit: minStyles}
+}
+
+// id interns a pen.
+func (s *styleTable) id(p pen) StyleID {
+	slot := &s.cache[p.hash()]
+	if s.pens[*slot] == p {
+		return *slot
+	}
+	*slot = s.lookup(p)
+	return *slot
+}
+
+func (s *styleTable) lookup(p pen) StyleID {
+	if p == (pen{}) {
+		return 0
+	}
+	if id, ok := s.ids[p]; ok {
+		return id
+	}
+	var id StyleID
+	if n := len(s.free); n > 0 {
+		id, s.free = s.free[n-1], s.free[:n-1]
+		s.pens[id] = p
+	} else {
+		id = StyleID(len(s.pens))
+		s.pens = append(s.pens, p)
+	}
+	s.ids[p] = id
+	return id
+}
+
+// full says that a collection is due.
+func (s *styleTable) full() bool { return len(s.ids) > s.limit }
+
+// sweep frees every style that is not marked as used.
+func (s *styleTable) sweep(used []bool) {
+	s.cache = [256]StyleID{}
+	for p, id := range s.ids {
+		if !used[id] {
+			delete(s.ids, p)
+			s.pens[id] = pen{}
+			s.free = append(s.free, id)
+		}
+	}
+	s.limit = max(minStyles, 2*len(s.ids))
+}
+
+// A stringTable interns strings under numbers from 1 on.
+type stringTable struct {
+	text  []string // by number; 0 is ""
+	ids   map[string]uint32
+	free  []uint32
+	limit int
+}
+
+func newStringTable() stringTable {
+	return stringTable{text: make([]string, 1), ids: map[string]uint32{}, limit: minStyles}
+}
+
+func (s *stringTable) id(b []byte) uint32 {
+	if id, ok := s.ids[string(b)]; ok {
+		return id
+	}
+	var id uint32
+	text := string(b)
+	if n := len(s.free); n > 0 {
+		id, s.free = s.free[n-1], s.free[:n-1]
+		s.text[id] = text
+	} else {
+		id = uint32(len(s.text))
+		s.text = append(s.text, text)
+	}
+	s.ids[text] = id
+	return id
+}
+
+func (s *stringTable) full() bool { return len(s.ids) > s.limit }
+
+func (s *stringTable) sweep(used []bool) {
+	for text, id := range s.ids {
+		if !used[id] {
+			delete(s.ids, text)
+			s.text[id] = ""
+			s.free = append(s.free, id)
+		}
+	}
+	s.limit = max(minStyles, 2*len(s.ids))
+}

@@ -1,0 +1,69 @@
+package vt
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// decodeRune decodes the first character of p, which starts with a byte from
+// 0x80 on. Size 0 says that p ends inside a character that may still become
+// valid. Each maximal ill-formed part is one U+FFFD (Unicode, section 3.9,
+// "U+FFFD substitution of maximal subparts"), so no byte behind it is lost.
+func decodeRune(p []byte) (r rune, size int) {
+	b := p[0]
+	low, high := byte(0x80), byte(0xBF)
+	var need int
+	switch {
+	case b >= 0xC2 && b <= 0xDF:
+		need, r = 1, rune(b&0x1F)
+	case b >= 0xE0 && b <= 0xEF:
+		need, r = 2, rune(b&0x0F)
+		if b == 0xE0 {
+			low = 0xA0
+		} else if b == 0xED {
+			high = 0x9F
+		}
+	case b >= 0xF0 && b <= 0xF4:
+		need, r = 3, rune(b&0x07)
+		if b == 0xF0 {
+			low = 0x90
+		} else if b == 0xF4 {
+			high = 0x8F
+		}
+	default:
+		return utf8.RuneError, 1
+	}
+	for i := 1; i <= need; i++ {
+		if i >= len(p) {
+			return 0, 0
+		}
+		if p[i] < low || p[i] > high {
+			return utf8.RuneError, i
+		}
+		r = r<<6 | rune(p[i]&0x3F)
+		low, high = 0x80, 0xBF
+	}
+	return r, need + 1
+}
+
+// printable counts the printable ASCII at the start of p.
+func printable(p []byte) int {
+	const (
+		ones = 0x0101010101010101
+		tops = 0x8080808080808080
+	)
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		v := binary.LittleEndian.Uint64(p[i:])
+		// A byte below 0x20 borrows, 0x7f carries, the rest has its top bit.
+		if (v|(v-0x20*ones)|(v+ones))&tops != 0 {
+			break
+		}
+	}
+	for ; i < len(p); i++ {
+		if p[i] < 0x20 || p[i] > 0x7E {
+			break
+		}
+	}
+	return i
+}

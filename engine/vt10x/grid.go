@@ -1,0 +1,235 @@
+package vt10x
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/hinshun/vt10x"
+
+	"tandem/engine/vt"
+)
+
+// styleBase is added to a style's number to make it a true colour: below it,
+// vt10x takes a number for a palette colour and may change it.
+const styleBase = 256
+
+// maxPending is how much is gathered before vt10x is given it.
+const maxPending = 32 << 10
+
+// A grid drives one vt10x terminal. Writes are gathered and given to vt10x
+// when a cell is read.
+type grid struct {
+	term       vt10x.Terminal
+	cols, rows int
+	out        []byte // not yet given to term
+	x, y       int    // where term's cursor is after out; x is -1 when not known
+	style      vt.StyleID
+	styled     bool // term's colour is style
+	names      names
+	row        []vt.Cell
+	moved      []vt.Cell
+}
+
+// New returns a blank grid.
+func New(cols, rows int) vt.Grid {
+	g := &grid{}
+	g.Resize(cols, rows)
+	return g
+}
+
+// Resize starts with a new vt10x terminal: its own resize loses lines.
+func (g *grid) Resize(cols, rows int) {
+	g.cols, g.rows = cols, rows
+	g.out, g.styled, g.x = g.out[:0], false, -1
+	g.names = newNames()
+	g.term = vt10x.New(vt10x.WithSize(cols, rows))
+	g.out = append(g.out, "\x1b[?7l"...)
+}
+
+// flush gives vt10x what was gathered. Should it panic after all, the cells
+// stay as they are: whatever is wrong with them, the session goes on.
+func (g *grid) flush() {
+	if len(g.out) == 0 {
+		return
+	}
+	defer func() {
+		if recover() != nil {
+			g.styled = false
+		}
+		g.out = g.out[:0]
+		g.x = -1
+	}()
+	_, _ = g.term.Write(g.out)
+}
+
+// room flushes when much is gathered.
+func (g *grid) room() {
+	if len(g.out) > maxPending {
+		g.flush()
+	}
+}
+
+// csi appends a control sequence of up to two numbers.
+func (g *grid) csi(final byte, ns ...int) {
+	g.out = append(g.out, 0x1b, '[')
+	for i, n := range ns {
+		if i > 0 {
+			g.out = append(g.out, ';')
+		}
+		g.out = strconv.AppendInt(g.out, int64(n), 10)
+	}
+	g.out = append(g.out, final)
+}
+
+// at moves vt10x's cursor.
+func (g *grid) at(x, y int) {
+	if g.x != x || g.y != y {
+		g.csi('H', y+1, x+1)
+		g.x, g.y = x, y
+	}
+}
+
+// use sets the style of what is written or erased next: its number as the
+// foreground colour, so that the colour read back names the style.
+func (g *grid) use(s vt.StyleID) {
+	if g.styled && g.style == s {
+		return
+	}
+	n := int(s) + styleBase
+	g.out = append(g.out, "\x1b[38;2"...)
+	for shift := 16; shift >= 0; shift -= 8 {
+		g.out = append(g.out, ';')
+		g.out = strconv.AppendInt(g.out, int64(n>>shift&255), 10)
+	}
+	g.out = append(g.out, 'm')
+	g.style, g.styled = s, true
+}
+
+// wrote notes that n cells were written from the cursor on.
+func (g *grid) wrote(n int) {
+	if g.x += n; g.x >= g.cols {
+		g.x = -1
+	}
+}
+
+func (g *grid) PutASCII(x, y int, text []byte, s vt.StyleID) {
+	g.room()
+	g.use(s)
+	g.at(x, y)
+	g.out = append(g.out, text...)
+	g.wrote(len(text))
+}
+
+func (g *grid) Put(x, y int, cells []vt.Cell) {
+	g.room()
+	for i, c := range cells {
+		r := g.rune(c.Glyph)
+		g.use(c.Style)
+		g.at(x+i, y)
+		g.out = utf8.AppendRune(g.out, r)
+		g.wrote(1)
+	}
+}
+
+func (g *grid) Cell(x, y int) vt.Cell {
+	g.flush()
+	return g.cell(x, y)
+}
+
+func (g *grid) cell(x, y int) vt.Cell {
+	c := g.term.Cell(x, y)
+	var s vt.StyleID
+	if c.FG >= styleBase && c.FG < vt10x.DefaultFG {
+		s = vt.StyleID(c.FG - styleBase)
+	}
+	return vt.Cell{Glyph: g.names.glyph(c.Char), Style: s}
+}
+
+func (g *grid) Row(y int) []vt.Cell {
+	g.flush()
+	g.row = g.row[:0]
+	for x := range g.cols {
+		g.row = append(g.row, g.cell(x, y))
+	}
+	return g.row
+}
+
+func (g *grid) Erase(x, y, n int, s vt.StyleID) {
+	g.room()
+	g.use(s)
+	g.at(x, y)
+	if x == 0 && n >= g.cols {
+		g.csi('K', 2)
+		return
+	}
+	g.csi('X', min(n, g.cols-x))
+}
+
+func (g *grid) Insert(x, y, right, n int, s vt.StyleID) {
+	n = min(n, right-x+1)
+	if right == g.cols-1 {
+		g.shift('@', x, y, n, s)
+		return
+	}
+	g.moved = append(g.moved[:0], g.Row(y)[x:right+1-n]...)
+	g.Put(x+n, y, g.moved)
+	g.Erase(x, y, n, s)
+}
+
+func (g *grid) Delete(x, y, right, n int, s vt.StyleID) {
+	n = min(n, right-x+1)
+	if right == g.cols-1 {
+		g.shift('P', x, y, n, s)
+		return
+	}
+	g.moved = append(g.moved[:0], g.Row(y)[x+n:right+1]...)
+	g.Put(x, y, g.moved)
+	g.Erase(right+1-n, y, n, s)
+}
+
+func (g *grid) shift(final byte, x, y, n int, s vt.StyleID) {
+	g.room()
+	g.use(s)
+	g.at(x, y)
+	g.csi(final, n)
+}
+
+// Scroll moves whole rows with SU and SD inside vt10x's margins; parts of rows
+// are read and written again.
+func (g *grid) Scroll(r vt.Rect, n int, s vt.StyleID) {
+	if r.Left > 0 || r.Right < g.cols-1 {
+		g.scrollPart(r, n, s)
+		return
+	}
+	g.room()
+	g.use(s)
+	whole := r.Top == 0 && r.Bottom == g.rows-1
+	if !whole {
+		g.csi('r', r.Top+1, r.Bottom+1)
+	}
+	if n > 0 {
+		g.csi('S', n)
+	} else {
+		g.csi('T', -n)
+	}
+	if !whole {
+		g.csi('r', 1, g.rows)
+		g.x, g.y = 0, 0
+	}
+}
+
+func (g *grid) scrollPart(r vt.Rect, n int, s vt.StyleID) {
+	width := r.Right - r.Left + 1
+	for i := range r.Bottom - r.Top + 1 {
+		to := r.Top + i
+		if n < 0 {
+			to = r.Bottom - i
+		}
+		if from := to + n; from >= r.Top && from <= r.Bottom {
+			g.moved = append(g.moved[:0], g.Row(from)[r.Left:r.Right+1]...)
+			g.Put(r.Left, to, g.moved)
+		} else {
+			g.Erase(r.Left, to, width, s)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package vt10x
+
+import "tandem/engine/vt"
+
+// vt10x keeps one code point a cell. What is not one plain code point gets one
+// from the private-use planes 15 and 16; programs that print code points of
+// these planes get another one for them as well.
+const (
+	tailRune  = 0xF0000
+	firstName = tailRune + 1
+	maxNames  = 0x10FFFF - firstName
+)
+
+// names gives glyphs their private code points. Those that no cell shows any
+// more are used again.
+type names struct {
+	runes  map[vt.Glyph]rune
+	glyphs []vt.Glyph // by rune - firstName; 0 when free
+	free   []rune
+	limit  int
+}
+
+func newNames() names { return names{runes: map[vt.Glyph]rune{}, limit: 4096} }
+
+// glyph gives the glyph behind a code point read from vt10x.
+func (n *names) glyph(r rune) vt.Glyph {
+	switch {
+	case r == ' ':
+		return 0
+	case r < tailRune:
+		return vt.Glyph(r)
+	case r == tailRune:
+		return vt.Tail
+	}
+	return n.glyphs[r-firstName]
+}
+
+// rune gives the code point to write for a glyph.
+func (g *grid) rune(gl vt.Glyph) rune {
+	switch {
+	case gl == 0:
+		return ' '
+	case gl == vt.Tail:
+		return tailRune
+	case gl < tailRune:
+		return rune(gl)
+	}
+	n := &g.names
+	if r, ok := n.runes[gl]; ok {
+		return r
+	}
+	if len(n.runes) >= n.limit {
+		g.sweepNames()
+	}
+	r := n.next()
+	if r == 0 {
+		return '\uFFFD'
+	}
+	n.runes[gl], n.glyphs[r-firstName] = r, gl
+	return r
+}
+
+// next gives a free code point, 0 when there is none.
+func (n *names) next() rune {
+	if k := len(n.free); k > 0 {
+		r := n.free[k-1]
+		n.free = n.free[:k-1]
+		return r
+	}
+	if len(n.glyphs) >= maxNames {
+		return 0
+	}
+	n.glyphs = append(n.glyphs, 0)
+	return firstName + rune(len(n.glyphs)-1)
+}
+
+// sweepNames takes back the code points that no cell shows.
+func (g *grid) sweepNames() {
+	g.flush()
+	used := make([]bool, len(g.names.glyphs))
+	for y := range g.rows {
+		for x := range g.cols {
+			if r := g.term.Cell(x, y).Char; r >= firstName {
+				used[r-firstName] = true
+			}
+		}
+	}
+	n := &g.names
+	for gl, r := range n.runes {
+		if !used[r-firstName] {
+			delete(n.runes, gl)
+			n.glyphs[r-firstName] = 0
+			n.free = append(n.free, r)
+		}
+	}
+	n.limit = max(4096, 2*len(n.runes))
+}
