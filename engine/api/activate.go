@@ -123,7 +123,8 @@ func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
 	for {
 		locked, err := lock.TryLock()
 		if err != nil {
-			return nil, verdictAbsent, folderError(path, err)
+			return nil, verdictAbsent, Errorf(CodeUnavailable, "use data folder %s: lock activate.lock: %v", a.DataDir, root(err)).
+				WithHint(hintWritable)
 		}
 		v, err := a.look(ctx)
 		if err != nil || locked || v == verdictReady {

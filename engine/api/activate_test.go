@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 )
 
 // The test binary started with this variable set is a keeper and its engine in
@@ -127,6 +128,25 @@ func TestActivateStartsAKeeperWhereNoEngineAnswers(t *testing.T) {
 	log, err := os.ReadFile(filepath.Join(o.DataDir, "engine.log"))
 	if err != nil || !strings.Contains(string(log), "engine is up") {
 		t.Errorf("engine.log = %q, %v; want what the keeper wrote to stderr", log, err)
+	}
+}
+
+func TestTheKeeperInheritsNoDescriptorOfItsStarter(t *testing.T) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], 0); err != nil { // as a shell passes them on
+		t.Fatal(err)
+	}
+	r := os.NewFile(uintptr(fds[0]), "pipe")
+	defer r.Close()
+	mustActivate(t, fakeOptions(t, "normal", "1.0.0"))
+	if err := unix.Close(fds[1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.SetNonblock(fds[0], true); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := unix.Read(fds[0], make([]byte, 1)); n != 0 || err != nil {
+		t.Errorf("the pipe gives %d bytes and %v, want its end: the keeper holds it open", n, err)
 	}
 }
 
@@ -267,7 +287,11 @@ func TestActivateExplainsADataFolderThatCannotBeMade(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{file, filepath.Join(file, "data")} {
+	unlockable := filepath.Join(shortDir(t), "data")
+	if err := os.MkdirAll(filepath.Join(unlockable, "activate.lock"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "data"), unlockable} {
 		_, err := Activate(t.Context(), ConnectOptions{DataDir: dir})
 		var e *Error
 		if !errors.As(err, &e) || e.Code != CodeUnavailable || !strings.Contains(e.Message, dir) || e.Hint == "" {

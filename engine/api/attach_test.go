@@ -158,6 +158,28 @@ func TestAnAttachmentEndsWithTheEngine(t *testing.T) {
 	}
 }
 
+func TestAStuckViewerDoesNotKeepTheEngineFromStopping(t *testing.T) {
+	dir := shortDir(t)
+	blocked := make(chan error, 1)
+	stop := serveAt(t, attachMux(func(_ context.Context, _ AttachOptions, v *Viewer) error {
+		var err error
+		for err == nil {
+			err = v.Send(Output{Bytes: make([]byte, 1<<20)})
+		}
+		blocked <- err
+		return err
+	}), dir)
+	a, err := connect(t, ConnectOptions{DataDir: dir}).Attach(t.Context(), AttachOptions{ID: "a", Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	stop()
+	if err := <-blocked; !errors.Is(err, CodeUnavailable) {
+		t.Errorf("Send = %v, want CodeUnavailable", err)
+	}
+}
+
 func TestCloseEndsReceiveOnBothSides(t *testing.T) {
 	gone := make(chan struct{})
 	a := attach(t, attachMux(func(ctx context.Context, o AttachOptions, v *Viewer) error {

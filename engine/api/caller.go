@@ -3,11 +3,13 @@ package api
 import (
 	"context"
 	"net/http"
+	"strconv"
 )
 
 const (
-	clientHeader  = "Tandem-Client"
-	versionHeader = "Tandem-Version"
+	clientHeader   = "Tandem-Client"
+	versionHeader  = "Tandem-Version"
+	protocolHeader = "Tandem-Protocol"
 )
 
 // A Caller is who sent a request, as it says itself.
@@ -27,4 +29,13 @@ func CallerOf(ctx context.Context) Caller {
 func withCaller(r *http.Request) context.Context {
 	c := Caller{Name: r.Header.Get(clientHeader), Version: r.Header.Get(versionHeader)}
 	return context.WithValue(r.Context(), callerKey{}, c)
+}
+
+// understood reports whether a request is in this engine's Protocol: a client
+// of another one may still have its connection when the engine is replaced. A
+// client that does not say is believed to know what it does, and the two
+// operations with which clients choose or replace an engine never change.
+func understood(r *http.Request, name string) bool {
+	said := r.Header.Get(protocolHeader)
+	return said == "" || said == strconv.Itoa(Protocol) || name == EngineInfo.Name || name == EngineStop.Name
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -26,6 +27,7 @@ const (
 
 	hintStart     = "`tandem` starts one"
 	hintAgain     = "the engine may be restarting: try again"
+	hintWritable  = "make it writable for you, or choose another data folder with TANDEM_DATA_DIR"
 	hintOwnFolder = "choose a data folder of your own with TANDEM_DATA_DIR"
 )
 
@@ -106,7 +108,7 @@ func checkProtocol(info Info) error {
 
 func newClient(o ConnectOptions) *Client {
 	socket, _ := Sockets(o.DataDir)
-	c := &Client{socket: socket, header: http.Header{}, trust: trustFor(os.Geteuid())}
+	c := &Client{socket: socket, header: http.Header{protocolHeader: {strconv.Itoa(Protocol)}}, trust: trustFor(os.Geteuid())}
 	if o.Name != "" {
 		c.header.Set(clientHeader, o.Name)
 	}

@@ -71,6 +71,7 @@ func spawnKeeper(o ConnectOptions, stdout *os.File) (exited <-chan string, err e
 		defer log.Close()
 		cmd.Stderr = log
 	}
+	inheritNothing()
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

@@ -150,8 +150,7 @@ func folderError(dir string, err error) *Error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return Errorf(CodeUnavailable, "make folder %s: %v", dir, err).
-		WithHint("make it writable for you, or choose another data folder with TANDEM_DATA_DIR")
+	return Errorf(CodeUnavailable, "make folder %s: %v", dir, err).WithHint(hintWritable)
 }
 
 func ownedBySelf(info fs.FileInfo) bool {

@@ -34,7 +34,7 @@ func (p *page) intro() {
 
 The engine serves protocol %d over HTTP/1.1 on its unix socket (`+"`tandem info`"+` tells the path), to its own user
 and root only. An operation is a POST with a JSON object; fields marked *optional* may be left out, unknown ones
-are an error. The headers %s and %s say who calls.
+are an error. The headers %s and %s say who calls, %s in which protocol.
 
     curl --unix-socket "$SOCKET" -d '{"command":["htop"]}' http://tandem/v1/session.start
 
@@ -42,7 +42,7 @@ An error has an HTTP status of 400 or above and a body of code, message and, whe
 
 ## Operations
 
-`, Protocol, code(clientHeader), code(versionHeader))
+`, Protocol, code(clientHeader), code(versionHeader), code(protocolHeader))
 }
 
 func (p *page) operation(e Entry) {

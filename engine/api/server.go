@@ -25,6 +25,7 @@ const (
 // session.attach. Register everything before the first request.
 type Mux struct {
 	routes map[string]route // by name
+	stall  time.Duration    // how long a watcher may take nothing
 }
 
 type route struct {
@@ -33,7 +34,7 @@ type route struct {
 }
 
 // NewMux returns a Mux that answers CodeNotFound to everything.
-func NewMux() *Mux { return &Mux{routes: map[string]route{}} }
+func NewMux() *Mux { return &Mux{routes: map[string]route{}, stall: watchStall} }
 
 // Handle serves an operation. Errors that are no *Error become CodeInternal.
 // The context ends when the client goes away; CallerOf tells who it is.
@@ -77,6 +78,9 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", rt.method)
 		writeStatus(w, http.StatusMethodNotAllowed,
 			Errorf(CodeInvalid, "call %s: the method is %s, not %s", name, rt.method, r.Method))
+	case !understood(r, name):
+		writeError(w, Errorf(CodeConflict, "call %s: the engine speaks protocol %d now, the client %s",
+			name, Protocol, r.Header.Get(protocolHeader)).WithHint("start this program again in the engine's version"))
 	default:
 		rt.serve(w, r)
 	}

@@ -120,6 +120,20 @@ func TestRequestsThatDoNotFitTheTableAreRefused(t *testing.T) {
 	}
 }
 
+func TestAClientOfAnotherProtocolIsToldSo(t *testing.T) {
+	m := infoMux("1")
+	Handle(m, SessionList, func(context.Context, Empty) (SessionListOutput, error) { return SessionListOutput{}, nil })
+	c := connect(t, serve(t, m))
+	c.header.Set(protocolHeader, "0")
+	var e *Error
+	if _, err := SessionList.Call(t.Context(), c, Empty{}); !errors.As(err, &e) || e.Code != CodeConflict || e.Hint == "" {
+		t.Errorf("session.list = %v, want CodeConflict with a hint", err)
+	}
+	if _, err := EngineInfo.Call(t.Context(), c, Empty{}); err != nil {
+		t.Errorf("engine.info = %v, want an answer in every protocol", err)
+	}
+}
+
 func TestEveryCodeHasAnHTTPStatusOfItsKind(t *testing.T) {
 	for code, want := range map[Code]int{
 		CodeInvalid: 400, CodeNotFound: 404, CodeAmbiguous: 409, CodeConflict: 409, CodeEnded: 410,

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -25,7 +26,8 @@ const (
 // line of JSON an event; an "event: error" carries an Error and ends it.
 var (
 	dataField  = []byte("data: ")
-	errorField = []byte("event: error")
+	errorField = []byte("event: error\n")
+	blockEnd   = []byte("\n\n")
 )
 
 // HandleWatch serves events.watch: f sends a snapshot and then what changes
@@ -34,7 +36,7 @@ var (
 // the client's Watch.
 func (m *Mux) HandleWatch(f func(ctx context.Context, send func(Event) error) error) {
 	m.add(watchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
-		s := &eventWriter{w: w, rc: http.NewResponseController(w)}
+		s := &eventWriter{w: w, rc: http.NewResponseController(w), stall: m.stall}
 		// The connection may serve other requests afterwards.
 		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
 		ctx := withCaller(r)
@@ -49,6 +51,7 @@ func (m *Mux) HandleWatch(f func(ctx context.Context, send func(Event) error) er
 type eventWriter struct {
 	w       http.ResponseWriter
 	rc      *http.ResponseController
+	stall   time.Duration
 	started bool
 	failed  bool
 }
@@ -67,17 +70,10 @@ func (s *eventWriter) write(field, data []byte) error {
 		s.w.Header().Set("Content-Type", "text/event-stream")
 		s.w.Header().Set("Cache-Control", "no-store")
 	}
-	var b bytes.Buffer
-	if field != nil {
-		b.Write(field)
-		b.WriteByte('\n')
-	}
-	b.Write(dataField)
-	b.Write(data)
-	b.WriteString("\n\n")
-	err := s.rc.SetWriteDeadline(time.Now().Add(watchStall))
+	block := slices.Concat(field, dataField, data, blockEnd)
+	err := s.rc.SetWriteDeadline(time.Now().Add(s.stall))
 	if err == nil {
-		_, err = s.w.Write(b.Bytes())
+		_, err = s.w.Write(block)
 	}
 	if err == nil {
 		err = s.rc.Flush()
@@ -146,32 +142,45 @@ func (c *Client) openEvents(ctx context.Context) (io.ReadCloser, error) {
 // readEvents decodes a stream; its last pair carries an error.
 func readEvents(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		lines := bufio.NewScanner(r)
-		lines.Buffer(nil, maxEventBytes)
-		failed := false
-		for lines.Scan() {
-			data, ok := bytes.CutPrefix(lines.Bytes(), dataField)
-			switch {
-			case ok && failed:
-				yield(Event{}, decodeError(watchName, http.StatusOK, data))
+		blocks := bufio.NewScanner(r)
+		blocks.Buffer(nil, maxEventBytes)
+		blocks.Split(splitBlocks)
+		for blocks.Scan() {
+			block, failed := bytes.CutPrefix(blocks.Bytes(), errorField)
+			data, ok := bytes.CutPrefix(block, dataField)
+			if !ok {
+				continue // a comment, or of a newer engine
+			}
+			e, err := decodeEvent(data, failed)
+			if !yield(e, err) || err != nil {
 				return
-			case ok:
-				var e Event
-				if err := json.Unmarshal(data, &e); err != nil {
-					yield(Event{}, Errorf(CodeInternal, "watch events: decode event: %v", err))
-					return
-				}
-				if !yield(e, nil) {
-					return
-				}
-			case bytes.Equal(lines.Bytes(), errorField):
-				failed = true
 			}
 		}
-		err := lines.Err()
+		err := blocks.Err()
 		if err == nil {
 			err = Errorf(CodeUnavailable, "watch events: the engine ended the stream").WithHint(hintAgain)
 		}
 		yield(Event{}, err)
 	}
+}
+
+// splitBlocks is a bufio.SplitFunc for what ends with an empty line. A block
+// that the stream's end has cut is dropped, as the standard asks.
+func splitBlocks(data []byte, _ bool) (advance int, block []byte, err error) {
+	i := bytes.Index(data, blockEnd)
+	if i < 0 {
+		return 0, nil, nil
+	}
+	return i + len(blockEnd), data[:i], nil
+}
+
+func decodeEvent(data []byte, failed bool) (Event, error) {
+	if failed {
+		return Event{}, decodeError(watchName, http.StatusOK, data)
+	}
+	var e Event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return Event{}, Errorf(CodeInternal, "watch events: decode event: %v", err)
+	}
+	return e, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -84,6 +85,34 @@ func drain(c *Client, ctx context.Context) (events int, final error) {
 	return events, nil
 }
 
+func TestAWatcherThatTakesNothingIsCut(t *testing.T) {
+	m := infoMux("1")
+	m.stall = time.Millisecond
+	cut := make(chan error, 1)
+	m.HandleWatch(func(_ context.Context, send func(Event) error) error {
+		var err error
+		for err == nil {
+			err = send(Event{Type: EventNotice, Notice: strings.Repeat("x", 64<<10)})
+		}
+		cut <- err
+		return err
+	})
+	c := connect(t, serve(t, m))
+	var final error
+	for _, err := range c.Watch(t.Context()) {
+		if err == nil && cut != nil {
+			if err := <-cut; !errors.Is(err, CodeUnavailable) {
+				t.Errorf("send = %v, want CodeUnavailable", err)
+			}
+			cut = nil
+		}
+		final = err
+	}
+	if !errors.Is(final, CodeUnavailable) {
+		t.Errorf("Watch ends with %v, want CodeUnavailable", final)
+	}
+}
+
 func TestWatchEndsWithTheEngine(t *testing.T) {
 	m := infoMux("1")
 	m.HandleWatch(func(ctx context.Context, send func(Event) error) error {
@@ -139,6 +168,22 @@ func TestWatchWithoutAnEngineIsUnavailable(t *testing.T) {
 	stop()
 	if _, err := drain(c, t.Context()); !errors.Is(err, CodeUnavailable) {
 		t.Errorf("Watch = %v, want CodeUnavailable", err)
+	}
+}
+
+func TestAnEventThatTheEnginesDeathCutsIsDropped(t *testing.T) {
+	const whole = "data: {\"type\":\"notice\"}\n\n"
+	for n := range len(whole) - 1 {
+		events := 0
+		var final error
+		for _, err := range readEvents(strings.NewReader(whole + whole[:n])) {
+			if final = err; err == nil {
+				events++
+			}
+		}
+		if events != 1 || !errors.Is(final, CodeUnavailable) {
+			t.Errorf("cut after %d bytes: %d events and %v, want one and CodeUnavailable", n, events, final)
+		}
 	}
 }
 
