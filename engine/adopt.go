@@ -158,10 +158,7 @@ func (h *host) place(ctx context.Context, c *control, client keeperClient, f fou
 	p := c.insert(f.rec, h.logPath(f.rec))
 	p.ending = f.ending
 	p.last = facts{cols: f.rec.Cols, rows: f.rec.Rows, title: f.rec.Title, bytes: sizeOf(p.logPath)}
-	if len(f.events) == 0 {
-		p.view = describe(p)
-		return
-	}
+	p.view = describe(p) // as it was announced last
 	for _, e := range f.events {
 		if e.kind == evFound && f.rec.TTY {
 			master, err := client.Master(ctx, f.rec.ID)

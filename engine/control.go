@@ -91,8 +91,10 @@ type control struct {
 	procs   map[string]*proc
 	hub     hub
 	box     *mailbox
-	closing bool // everything is being ended: nothing may be started any more
-	frozen  bool // the engine is ending: nothing that is observed counts any more
+	busy    int           // processes with disk work
+	onIdle  chan struct{} // closed when there is none; nil if nobody waits
+	closing bool          // everything is being ended: nothing may be started any more
+	frozen  bool          // the engine is ending: nothing that is observed counts any more
 	ctx     context.Context
 	workers sync.WaitGroup
 	done    chan struct{}
@@ -184,13 +186,30 @@ func (c *control) onDisk(p *proc, job func()) {
 	p.jobs = append(p.jobs, job)
 	if !p.working {
 		p.working = true
+		c.busy++
 		c.nextJob(p)
 	}
+}
+
+// written gives a channel that is closed when all that was decided so far is on
+// disk. It is asked for once, before the first client.
+func (c *control) written() <-chan struct{} {
+	idle := make(chan struct{})
+	if c.busy == 0 {
+		close(idle)
+	} else {
+		c.onIdle = idle
+	}
+	return idle
 }
 
 func (c *control) nextJob(p *proc) {
 	if len(p.jobs) == 0 {
 		p.working = false
+		if c.busy--; c.busy == 0 && c.onIdle != nil {
+			close(c.onIdle)
+			c.onIdle = nil
+		}
 		return
 	}
 	job := p.jobs[0]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"sync"
 
@@ -89,32 +88,39 @@ func (h *host) run(ctx context.Context) error {
 		client.Close()
 		return err
 	}
-	listener, err := api.Listen(socket)
-	if err != nil {
-		client.Close()
-		return err
-	}
-	return h.serve(ctx, listener, client)
+	return h.serve(ctx, socket, client)
 }
 
-// serve runs everything until ctx ends, then nothing any more.
-func (h *host) serve(ctx context.Context, listener net.Listener, client keeperClient) error {
-	ctx, cancel := context.WithCancel(ctx)
+// serve runs everything until ctx ends, then nothing any more. Clients can
+// connect once the table is complete and on disk.
+func (h *host) serve(ctx context.Context, socket string, client keeperClient) error {
 	var running sync.WaitGroup
 	running.Go(h.control.run)
 	running.Go(func() { h.link.run(ctx) })
 	defer func() {
-		cancel()
 		h.stop()
 		running.Wait()
 		h.link.close()
 	}()
+	written, err := ask(ctx, h.control, h.control.written)
+	if err != nil {
+		return nil // ended before it began
+	}
+	select {
+	case <-written:
+	case <-ctx.Done():
+		return nil
+	}
+	listener, err := api.Listen(socket)
+	if err != nil {
+		return err
+	}
 	if err := client.Ready(); err != nil {
 		listener.Close()
-		return fmt.Errorf("tell keeper that the engine is ready: %w", err)
+		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
 	h.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", h.o.Version)
-	err := h.mux().Serve(ctx, listener)
+	err = h.mux().Serve(ctx, listener)
 	h.log.Info("end", "error", err)
 	return err
 }

@@ -1,0 +1,299 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+
+	"golang.org/x/sys/unix"
+)
+
+// wantNumbered fails unless text holds the lines prefix1, prefix2, … without a
+// gap, up to at least n of them; it gives the last number.
+func wantNumbered(t *testing.T, text, prefix string, n int) int {
+	t.Helper()
+	want := 1
+	for line := range strings.SplitSeq(text, "\r\n") {
+		number, ok := strings.CutPrefix(line, prefix)
+		if !ok {
+			continue
+		}
+		if i, err := strconv.Atoi(number); err != nil {
+			break // cut off
+		} else if i != want {
+			t.Fatalf("%s%d follows %d", prefix, i, want-1)
+		}
+		want++
+	}
+	if want <= n {
+		t.Fatalf("only %d numbers", want-1)
+	}
+	return want - 1
+}
+
+func TestEngineKilledDuringTicksLosesNone(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.005; done`)
+	for range 8 {
+		seen := wantNumbered(t, m.logOf(p), "tick ", 0)
+		m.crash(m.info().EnginePID)
+		m.shows(p.ID, fmt.Sprintf("tick %d\n", seen+5))
+		if now := m.get(p.ID); now.PID != p.PID || now.State != api.StateRunning {
+			t.Fatalf("became %+v", now)
+		}
+	}
+	last := regexp.MustCompile(`tick (\d+)`).FindAllStringSubmatch(m.screen(p.ID), -1)
+	shown, _ := strconv.Atoi(last[len(last)-1][1])
+	if n := wantNumbered(t, m.logOf(p), "tick ", shown-1); n < shown-1 {
+		t.Errorf("%d on the screen, %d in the log", shown, n)
+	}
+}
+
+func TestEngineKilledDuringAFloodLosesNothing(t *testing.T) {
+	const lines = 1_500_000
+	m := startMachine(t)
+	p := m.start("sh", "-c", fmt.Sprintf(`seq 1 %d; echo done; read x`, lines))
+	for range 6 {
+		before := m.get(p.ID).Terminal.Bytes
+		m.eventually("output", func() bool { return m.get(p.ID).Terminal.Bytes > before || strings.Contains(m.logOf(p), "done") })
+		m.crash(m.info().EnginePID)
+	}
+	m.shows(p.ID, "done")
+	if n := wantNumbered(t, m.logOf(p), "", lines); n != lines {
+		t.Errorf("%d lines", n)
+	}
+	if !strings.Contains(m.screen(p.ID), "1499999\n1500000\ndone") {
+		t.Errorf("the screen shows\n%s", m.screen(p.ID))
+	}
+}
+
+func TestExitWhileTheEngineIsDeadIsKnown(t *testing.T) {
+	m := startMachine(t)
+	flag := filepath.Join(m.dir, "flag")
+	p := m.start("sh", "-c", `while [ ! -e "$0" ]; do sleep 0.01; done; echo last words; exit 9`, flag)
+	engine := m.info().EnginePID
+	if err := unix.Kill(engine, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(flag, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("the exit", func() bool {
+		_, err := os.Stat(filepath.Join(filepath.Dir(p.LogPath), "exit.json"))
+		return err == nil
+	})
+	m.crash(engine)
+	end := m.ended(p.ID)
+	if end.ExitCode == nil || *end.ExitCode != 9 || end.State != api.StateExited {
+		t.Errorf("ended as %+v", end)
+	}
+	m.shows(p.ID, "last words")
+	m.crash(m.info().EnginePID)
+	if again := m.get(p.ID); again.ExitCode == nil || *again.ExitCode != 9 || !again.ExitedAt.Equal(*end.ExitedAt) {
+		t.Errorf("later known as %+v, before as %+v", again, end)
+	}
+	m.shows(p.ID, "last words")
+}
+
+func TestKeeperKilledEndsNoSession(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `while read line; do echo got $line; [ $line = end ] && exit 5; done`)
+	for i := range 3 {
+		before := m.info()
+		m.crash(before.KeeperPID)
+		m.eventually("another keeper", func() bool {
+			after := m.info()
+			if after.EnginePID != before.EnginePID {
+				t.Fatal("the engine ended too")
+			}
+			return after.KeeperPID != 0 && after.KeeperPID != before.KeeperPID
+		})
+		m.write(p.ID, fmt.Sprintf("word%d\r", i))
+		m.shows(p.ID, fmt.Sprintf("got word%d", i))
+	}
+	m.crash(m.info().EnginePID)
+	m.write(p.ID, "more\r")
+	m.shows(p.ID, "got more")
+	other := m.start("sh", "-c", "exit 3")
+	if end := m.ended(other.ID); end.ExitCode == nil || *end.ExitCode != 3 {
+		t.Errorf("ended as %+v", end)
+	}
+	m.write(p.ID, "end\r")
+	if end := m.ended(p.ID); end.ExitUnknown == (end.ExitCode != nil) || (end.ExitCode != nil && *end.ExitCode != 5) {
+		t.Errorf("ended as %+v", end)
+	}
+}
+
+func TestKillLeavesNoGrandchildThatIgnoresSignals(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `sh -c 'trap "" HUP TERM; echo child $$.; while :; do sleep 0.1; done' & wait`)
+	m.shows(p.ID, "child ")
+	var child int
+	m.eventually("the grandchild's pid", func() bool {
+		found := regexp.MustCompile(`child (\d+)\.`).FindStringSubmatch(m.screen(p.ID))
+		if found != nil {
+			child, _ = strconv.Atoi(found[1])
+		}
+		return found != nil
+	})
+	end := call(m, api.SessionKill, api.IDInput{ID: p.ID})
+	if end.State != api.StateStopped || lives(child) || lives(p.PID) {
+		t.Errorf("answered %+v; grandchild lives: %v", end, lives(child))
+	}
+}
+
+func TestKillGoesOnAfterTheEngineWasKilled(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `trap "" HUP TERM; echo ready; while :; do sleep 0.1; done`)
+	m.shows(p.ID, "ready")
+	engine := m.info().EnginePID
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		api.SessionKill.Call(context.Background(), m.client, api.IDInput{ID: p.ID})
+	}()
+	m.eventually("the wish on disk", func() bool {
+		text, _ := os.ReadFile(filepath.Join(filepath.Dir(p.LogPath), "record.json"))
+		return strings.Contains(string(text), `"stopping"`)
+	})
+	m.crash(engine)
+	<-gone
+	if end := m.ended(p.ID); end.State != api.StateStopped || lives(p.PID) {
+		t.Errorf("ended as %+v", end)
+	}
+}
+
+func TestSizesAreReplayed(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `printf '\033[2J\033[H'; i=0; while [ $i -lt 60 ]; do printf x; i=$((i+1)); done; echo; read x; stty size; printf '\033[1;90Hend'; read x`)
+	m.shows(p.ID, "xxx")
+	call(m, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 100, Rows: 30})
+	m.write(p.ID, "\r")
+	m.shows(p.ID, "30 100")
+	m.shows(p.ID, "end")
+	before := m.screen(p.ID)
+	m.crash(m.info().EnginePID)
+	if after := m.screen(p.ID); after != before {
+		t.Errorf("the screen was\n%s\nand is\n%s", before, after)
+	}
+	if got := m.get(p.ID).Terminal; got.Cols != 100 || got.Rows != 30 {
+		t.Errorf("size %dx%d", got.Cols, got.Rows)
+	}
+}
+
+func TestDamagedRecordCostsNoSessionAnything(t *testing.T) {
+	m := startMachine(t)
+	p, other := m.start("cat"), m.start("cat")
+	engine := m.info().EnginePID
+	unix.Kill(engine, unix.SIGSTOP)
+	record := filepath.Join(filepath.Dir(p.LogPath), "record.json")
+	if err := os.WriteFile(record, []byte("not a record"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.crash(engine)
+	for _, s := range []api.Process{p, other} {
+		m.write(s.ID, "alive\r")
+		m.shows(s.ID, "alive")
+		if now := m.get(s.ID); now.PID != s.PID || now.Command != "cat" {
+			t.Errorf("became %+v", now)
+		}
+	}
+	if _, err := os.Stat(record + ".bad"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("cat")
+	call(m, api.EngineStop, api.EngineStopInput{})
+	m.eventually("the engine's end", func() bool {
+		_, err := os.Stat(filepath.Join(m.dir, "tandem.sock"))
+		return err != nil
+	})
+	store, err := persist.Open(m.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	who, err := persist.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	who.BootID = "another boot"
+	old := newRecord("0123456789ab", api.KindSession)
+	old.Name, old.Argv, old.TTY, old.State, old.Identity = "old", []string{"sh"}, true, "running", &who
+	if err := store.Save(old); err != nil {
+		t.Fatal(err)
+	}
+	client, err := api.Activate(t.Context(), m.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if got := m.get(old.ID); got.State != api.StateExited || !got.ExitUnknown || got.PID != 0 {
+		t.Errorf("became %+v", got)
+	}
+	if now := m.get(p.ID); now.PID != p.PID || now.State != api.StateRunning {
+		t.Errorf("the other session became %+v", now)
+	}
+}
+
+func TestEngineAndKeeperKilledTogetherEndTerminalsHonestly(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `trap "" HUP; echo ready; while :; do sleep 0.1; done`)
+	m.shows(p.ID, "ready")
+	i := m.info()
+	unix.Kill(i.EnginePID, unix.SIGSTOP)
+	m.crash(i.KeeperPID)
+	m.crash(i.EnginePID)
+	client, err := api.Activate(t.Context(), m.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	end := m.ended(p.ID)
+	if end.State != api.StateExited || end.Error == "" && !end.ExitUnknown && end.ExitSignal == "" {
+		t.Errorf("ended as %+v", end)
+	}
+	if lives(p.PID) {
+		t.Error("its program lives on without a terminal")
+	}
+	m.shows(p.ID, "ready")
+}
+
+func TestReplacedEngineKeepsItsSessions(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("cat")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := m.info()
+	call(m, api.EngineStop, api.EngineStopInput{Replace: exe})
+	m.eventually("another engine", func() bool { return m.info().EnginePID != before.EnginePID })
+	m.write(p.ID, "still here\r")
+	m.shows(p.ID, "still here")
+	if after := m.info(); after.KeeperPID != before.KeeperPID {
+		t.Error("the keeper was replaced too")
+	}
+}
+
+func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
+	m := startMachine(t)
+	pid := m.info().EnginePID
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := Run(ctx, Options{DataDir: m.dir})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another engine (pid %d)", pid)) {
+		t.Errorf("Run: %v", err)
+	}
+}
