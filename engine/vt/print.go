@@ -74,7 +74,7 @@ func (t *Terminal) wrap(padded bool) {
 // wide clusters that they cover in part are blanked.
 func (t *Terminal) makeRoom(n, limit int) {
 	x, y := t.cur.x, t.cur.y
-	if t.mode.insert && x+n <= limit {
+	if t.mode.insert {
 		t.insertCells(x, y, limit, n)
 		return
 	}
@@ -184,10 +184,29 @@ func (t *Terminal) join(r rune) bool {
 	if len(t.text) > maxCluster {
 		return true
 	}
-	wide := displaywidth.Bytes(t.text) > 1
-	cell.Glyph = firstCluster + Glyph(t.clusters.id(t.text))
-	t.setLast(x, y, cell, wide)
-	t.lastRune = r
+	cell.Glyph = t.internCluster(t.text)
+	wide := t.lastWide || displaywidth.Bytes(t.text) > 1
+	switch limit := t.rightLimit(); {
+	case wide == t.lastWide:
+	case t.cur.x == x+1 && x < limit:
+		t.makeRoom(1, limit)
+		t.advance(1, limit)
+		t.scr.rows[y].wide = true
+	case t.cur.pending && t.mode.autowrap:
+		t.cur.pending = false
+		t.put(r, cell.Glyph, 2)
+		return true
+	default:
+		return true // it would need a cell that is not there
+	}
+	cells := [2]Cell{cell, {Tail, cell.Style}}
+	n := 1
+	if wide {
+		n = 2
+	}
+	t.scr.grid.Put(x, y, cells[:n])
+	t.touch(y)
+	t.printed(r, cell.Glyph, wide)
 	return true
 }
 
@@ -201,27 +220,6 @@ func (t *Terminal) lastCell() (x, y int) {
 		x--
 	}
 	return x, y
-}
-
-// setLast writes a cluster that grew, and makes it wide if it became so and
-// there is room.
-func (t *Terminal) setLast(x, y int, cell Cell, wide bool) {
-	limit := t.rightLimit()
-	was := t.lastWide
-	cells := [2]Cell{cell, {Tail, cell.Style}}
-	switch {
-	case was:
-		t.scr.grid.Put(x, y, cells[:2])
-	case wide && x < limit && t.cur.x == x+1 && !t.cur.pending:
-		t.makeRoom(1, limit)
-		t.scr.grid.Put(x, y, cells[:2])
-		t.advance(1, limit)
-		t.scr.rows[y].wide, was = true, true
-	default:
-		t.scr.grid.Put(x, y, cells[:1])
-	}
-	t.touch(y)
-	t.last.Glyph, t.lastWide = cell.Glyph, was
 }
 
 // repeat does REP: the last cluster n more times, at most a screenful.

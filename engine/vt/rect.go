@@ -126,7 +126,17 @@ func (t *Terminal) changeRect(reverse bool) {
 	}
 }
 
+// changeCells changes a part of a row; a wide cluster goes with its first half.
 func (t *Terminal) changeCells(left, right, y int, reverse bool) {
+	if t.scr.grid.Cell(left, y).Glyph == Tail {
+		left++
+	}
+	if right < t.cols-1 && t.scr.grid.Cell(right+1, y).Glyph == Tail {
+		right++
+	}
+	if left > right {
+		return
+	}
 	t.cells = append(t.cells[:0], t.scr.grid.Row(y)[left:right+1]...)
 	for i := range t.cells {
 		p := t.styles.pens[t.cells[i].Style]

@@ -1,11 +1,6 @@
 package vt
 
-import (
-	"slices"
-	"unicode/utf8"
-
-	"github.com/clipperhouse/displaywidth"
-)
+import "slices"
 
 // cleanSlate makes a terminal in any state a blank one with default modes, and
 // leaves what is not ours alone: its scrollback, its palette, its tab bell.
@@ -33,8 +28,8 @@ func (t *Terminal) AppendRepaint(dst []byte) []byte {
 	if t.scr == t.other {
 		p.savedCursor(t.main) // 1049 saves it once more
 		p.add("\x1b[?1049h")
-		p.setPen(pen{})
 		p.plainCursor()
+		p.add("\x1b[2J")
 		p.screen(t.other)
 	}
 	p.tabs()
@@ -115,30 +110,16 @@ func wideFirst(s *screen, y int) bool {
 
 // row paints cells from where the cursor is.
 func (p *painter) row(cells []Cell) {
-	for i, c := range cells {
+	for _, c := range cells {
 		if c.Glyph == Tail {
 			continue
 		}
 		p.setPen(p.t.styles.pens[c.Style])
-		if c.Glyph < 0x300 {
-			p.dst = p.t.appendGlyph(p.dst, c.Glyph)
-			continue
+		if c.Glyph >= 0x300 {
+			p.add("\x1b[4l") // what came before must not join
 		}
-		p.add("\x1b[4l") // what came before must not join
-		p.cluster(c.Glyph, i+1 < len(cells) && cells[i+1].Glyph == Tail)
+		p.dst = p.t.appendGlyph(p.dst, c.Glyph)
 	}
-}
-
-// cluster paints a cluster. One that had no room to become wide is painted
-// without the selector that makes it so.
-func (p *painter) cluster(g Glyph, wide bool) {
-	from := len(p.dst)
-	p.dst = p.t.appendGlyph(p.dst, g)
-	if g < firstCluster || wide || displaywidth.Bytes(p.dst[from:]) < 2 {
-		return
-	}
-	_, n := utf8.DecodeRune(p.dst[from:])
-	p.dst = p.dst[:from+n]
 }
 
 func (p *painter) setPen(q pen) {
@@ -218,9 +199,7 @@ func (p *painter) titles() {
 	for _, title := range p.t.titles {
 		p.add("\x1b]2;" + title + "\x1b\\\x1b[22;2t")
 	}
-	if p.t.title != "" || len(p.t.titles) > 0 {
-		p.add("\x1b]2;" + p.t.title + "\x1b\\")
-	}
+	p.add("\x1b]2;" + p.t.title + "\x1b\\")
 }
 
 // palette sets the colours that the program changed.
