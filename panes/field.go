@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"strings"
+
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys"
@@ -32,14 +34,7 @@ func (f *Field) Text() string {
 
 // Insert puts text at the cursor, without what has no place in a line.
 func (f *Field) Insert(text string) {
-	if isPlain(text) {
-		f.insert(text)
-		return
-	}
-	f.insert(Clean(text))
-}
-
-func (f *Field) insert(text string) {
+	text = cleanText(strings.TrimRight(text, "\r\n"))
 	text = text[:min(len(text), max(maxFieldText-len(f.Text()), 0))]
 	after := append([]string(nil), f.clusters[f.at:]...)
 	head := ""

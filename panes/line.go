@@ -80,6 +80,9 @@ func appendCluster(dst []byte, cluster string, width int, m Widths) []byte {
 	if isControl(cluster) {
 		return append(dst, ' ')
 	}
+	if !utf8.ValidString(cluster) {
+		return append(append(dst, string(utf8.RuneError)...), Spaces(width-1)...)
+	}
 	if m == PerCluster || ansi.StringWidthWc(cluster) == width {
 		return append(dst, cluster...)
 	}

@@ -17,10 +17,12 @@ type SessionRow struct {
 // session, not by position, when rows come and go.
 type SessionList struct {
 	Focused bool
+	Home    string // shown as "~"
 
 	rows   []SessionRow
 	cursor int
 	top    int
+	names  int // cells of the column of names
 	out    []string
 }
 
@@ -30,6 +32,10 @@ func (l *SessionList) SetRows(rows []SessionRow) {
 	l.rows = rows
 	l.cursor = min(l.cursor, max(len(rows)-1, 0))
 	l.Select(id)
+	l.names = 0
+	for i := range rows {
+		l.names = max(l.names, min(Width(Clean(rows[i].Process.Name)), nameCells))
+	}
 }
 
 // Rows are the rows as they were set.
@@ -111,10 +117,10 @@ func (l *SessionList) drawRow(i, w int, look *Look) string {
 		branch = " "
 	}
 	room := max(w-5-Width(mark), 0)
-	name := Clip(Clean(p.Name), min(nameCells, room))
+	name := Fit(Clean(p.Name), min(l.names, room))
 	detail := ""
 	if rest := room - Width(name) - 2; rest > 3 {
-		detail = "  " + Clip(sessionDetail(p), rest)
+		detail = "  " + l.detail(p, rest)
 	}
 	detail = Pad(detail, room-Width(name))
 	if l.Focused && i == l.cursor {
@@ -175,16 +181,16 @@ func sessionMark(p *api.Process, look *Look) (string, Ink) {
 	return "", look.Dim
 }
 
-// sessionDetail is what tells sessions of the same name apart: the title that
-// the program set, or where it is.
-func sessionDetail(p *api.Process) string {
-	if p.Terminal != nil && p.Terminal.Title != "" {
-		return Clean(p.Terminal.Title)
+// detail is what tells sessions of the same name apart, in at most w cells: the
+// title that the program set, its command, or where it is.
+func (l *SessionList) detail(p *api.Process, w int) string {
+	switch {
+	case p.Terminal != nil && p.Terminal.Title != "":
+		return Clip(Clean(p.Terminal.Title), w)
+	case len(p.Argv) > 1:
+		return Clip(Clean(p.Command), w)
 	}
-	if len(p.Argv) > 1 {
-		return Clean(p.Command)
-	}
-	return Clean(p.CWD)
+	return ClipLeft(ShortPath(p.CWD, l.Home), w)
 }
 
 // Strip is the list in a single row, for a narrow screen: the names side by

@@ -15,7 +15,11 @@ func Clean(s string) string {
 	if isPlain(s) {
 		return s
 	}
-	return strings.TrimSpace(strings.Map(cleanRune, strings.ToValidUTF8(s, "\uFFFD")))
+	return strings.TrimSpace(cleanText(s))
+}
+
+func cleanText(s string) string {
+	return strings.Map(cleanRune, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
 func isPlain(s string) bool {
@@ -62,6 +66,30 @@ func Clip(s string, w int) string {
 		return s
 	}
 	return ansi.Truncate(s, w, "…")
+}
+
+// ClipLeft shortens a path to at most w cells; its end stays.
+func ClipLeft(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	n := Width(s)
+	if n <= w {
+		return s
+	}
+	return ansi.TruncateLeft(s, n-w+1, "…")
+}
+
+// ShortPath is a path with the home folder as "~".
+func ShortPath(path, home string) string {
+	path = Clean(path)
+	if home == "" || home == "/" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(home, "/")); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
 }
 
 // Pad adds spaces up to w cells.

@@ -133,6 +133,9 @@ func (m *model) hints() []panes.Hint {
 	if p == nil || pending || m.overlay != nil || p.Scrolling() {
 		return hints
 	}
+	if len(hints) > 0 {
+		hints[len(hints)-1].Does = "then"
+	}
 	for _, h := range b.Hints(true) {
 		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
 	}

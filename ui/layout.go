@@ -6,12 +6,12 @@ const (
 	minScreenHeight = 15
 )
 
-// From this width on the session list has a column of its own; below, it is a
-// row.
+// The session list has a column of its own as long as that leaves the
+// terminals listLeaves columns; on a narrower screen it is a row.
 const (
-	wideScreen   = 90
-	minListWidth = 24
+	minListWidth = 25
 	maxListWidth = 34
+	listLeaves   = 80
 )
 
 // A layout says where everything is on a screen of a size. Rectangles that are
@@ -41,9 +41,9 @@ func layoutFor(w, h int, o layoutOptions) layout {
 	switch {
 	case o.zoomed:
 		l.bare = true
-	case w >= wideScreen:
+	case w >= minListWidth+1+listLeaves:
 		l.list = l.body
-		l.list.w = min(max(w/5, minListWidth), maxListWidth)
+		l.list.w = min(max(w/4, minListWidth), maxListWidth, w-1-listLeaves)
 		l.tree.x = l.list.w + 1
 		l.tree.w = w - l.tree.x
 	default:

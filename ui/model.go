@@ -36,14 +36,15 @@ type model struct {
 	o    Options
 	link *link
 	in   *input
+	stop context.CancelCauseFunc // ends the dashboard with an error
 
 	w, h   int
 	layout layout
 	view   viewKind
 
 	news        news
-	opened      bool // the first snapshot has been taken in
-	starting    int  // sessions that were asked for and are not there yet
+	opened      bool    // the first snapshot has been taken in
+	starts      []start // sessions that were asked for and are not there yet; the first is being started
 	groups      []*group
 	current     *group // the one on the screen; nil without sessions
 	shows       uint64
@@ -161,6 +162,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.started(msg)
 	case doneMsg:
 		return m.done(msg)
+	case zoomedOut:
+		return m.zoomedOut(msg)
 	case toastOver:
 		return m.endToast(msg)
 	case sizesDue:

@@ -113,6 +113,7 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	l.notify = wake.changed
 	l.crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v", p)) }
 	m := newModel(ctx, o, l, in)
+	m.stop = cancel
 	program := tea.NewProgram(m,
 		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithFPS(maxFPS), tea.WithoutSignalHandler())
@@ -137,7 +138,7 @@ func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func
 		defer close(done)
 		select {
 		case s := <-signals:
-			cancel(fmt.Errorf("the dashboard was ended by %s; sessions go on", s))
+			cancel(endedBy(s))
 		case <-ctx.Done():
 		}
 	}()
@@ -146,6 +147,10 @@ func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func
 		cancel(nil)
 		<-done
 	}
+}
+
+func endedBy(s os.Signal) error {
+	return fmt.Errorf("the dashboard was ended by a signal (%s); sessions go on", s)
 }
 
 func newModel(ctx context.Context, o Options, l *link, in *input) *model {
@@ -158,6 +163,7 @@ func newModel(ctx context.Context, o Options, l *link, in *input) *model {
 		dark:        true,
 		profile:     colorprofile.TrueColor,
 	}
+	m.list.Home, _ = os.UserHomeDir() // without one paths are shown in full
 	m.dress()
 	return m
 }

@@ -16,9 +16,8 @@ import (
 // changedMsg says that the link has news or a pane's session has.
 type changedMsg struct{}
 
-// startedMsg is the outcome of starting a session for a pane.
+// startedMsg is the outcome of the first of the starts.
 type startedMsg struct {
-	pane    *panes.Terminal
 	process api.Process
 	err     error
 }
@@ -79,7 +78,7 @@ func (m *model) adopt() {
 			continue
 		}
 		live[p.ID] = true
-		if g, _ := m.find(p.ID); g == nil && m.starting == 0 {
+		if g, _ := m.find(p.ID); g == nil && len(m.starts) == 0 {
 			m.groups = append(m.groups, newGroup(panes.NewTerminal(p.ID)))
 		}
 	}
@@ -199,13 +198,13 @@ func matches(p api.Process, filter string) bool {
 // newSession starts a shell in a group of its own and shows it at once; what
 // is typed meanwhile waits in the pane.
 func (m *model) newSession() tea.Cmd {
-	cwd := m.cwd()
+	here := m.currentPane()
 	p := panes.NewTerminal("")
 	g := newGroup(p)
 	m.groups = append(m.groups, g)
 	m.view = viewSessions
 	m.show(g, nil)
-	return m.startFor(p, cwd)
+	return m.startFor(p, here)
 }
 
 // split starts a shell beside or below the focused pane.
@@ -221,23 +220,46 @@ func (m *model) split(x axis) tea.Cmd {
 	if !leaf.canSplit(x) {
 		return m.say("no room to split this pane", true)
 	}
-	cwd := m.cwd()
 	p := panes.NewTerminal("")
 	var created *node
 	m.current.root, created = leaf.split(x, p)
 	m.show(m.current, created)
-	return m.startFor(p, cwd)
+	return m.startFor(p, leaf.pane)
 }
 
-// startFor starts the session of a pane that is on the screen already.
-func (m *model) startFor(p *panes.Terminal, cwd string) tea.Cmd {
-	m.starting++
-	size := p.Feed.Size()
-	in := api.SessionStartInput{CWD: cwd, Cols: size.Cols, Rows: size.Rows}
+func (m *model) currentPane() *panes.Terminal {
+	if m.current == nil {
+		return nil
+	}
+	return m.current.focus.pane
+}
+
+// A start is a session that is wanted for a pane, in the folder where another
+// pane's is.
+type start struct{ pane, near *panes.Terminal }
+
+// startFor starts the session of a pane that is on the screen already. Starts
+// follow each other, so that sessions are there in the order they were asked
+// for.
+func (m *model) startFor(p, near *panes.Terminal) tea.Cmd {
+	m.starts = append(m.starts, start{p, near})
+	if len(m.starts) > 1 {
+		return nil
+	}
+	return m.startNext()
+}
+
+func (m *model) startNext() tea.Cmd {
+	if len(m.starts) == 0 {
+		return nil
+	}
+	next := m.starts[0]
+	size := next.pane.Feed.Size()
+	in := api.SessionStartInput{CWD: m.cwd(next.near), Cols: size.Cols, Rows: size.Rows}
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		process, err := e.Start(ctx, in)
-		return startedMsg{p, process, err}
-	}, func(err error) tea.Msg { return startedMsg{pane: p, err: err} })
+		return startedMsg{process, err}
+	}, func(err error) tea.Msg { return startedMsg{err: err} })
 }
 
 // call runs an operation on the engine as a command.
@@ -252,10 +274,10 @@ func (m *model) call(do func(context.Context, engine) tea.Msg, failed func(error
 	}
 }
 
-// cwd is where a new session starts: where the focused one is.
-func (m *model) cwd() string {
-	if m.current != nil {
-		if p, ok := m.process(m.current.focus.pane.ID); ok && p.CWD != "" {
+// cwd is where a new session starts: where that of a pane is.
+func (m *model) cwd(near *panes.Terminal) string {
+	if near != nil {
+		if p, ok := m.process(near.ID); ok && p.CWD != "" {
 			return p.CWD
 		}
 	}
@@ -263,28 +285,27 @@ func (m *model) cwd() string {
 }
 
 func (m *model) started(msg startedMsg) tea.Cmd {
-	m.starting--
-	g, l := m.groupOf(msg.pane)
+	pane := m.starts[0].pane
+	m.starts = m.starts[1:]
+	g, l := m.groupOf(pane)
 	if msg.err != nil {
 		if g != nil {
 			m.closeLeaf(g, l)
 		}
 		m.adopt()
 		m.refreshList()
-		return m.say(errorText(msg.err), true)
+		return tea.Batch(m.startNext(), m.say(errorText(msg.err), true))
 	}
 	m.news.processes = withMissing(m.news.processes, msg.process)
-	if g == nil {
-		m.adopt()
-	} else {
-		msg.pane.ID = msg.process.ID
+	if g != nil {
+		pane.ID = msg.process.ID
 		if g == m.current {
 			m.relayout()
 		}
-		m.adopt()
 	}
+	m.adopt()
 	m.refreshList()
-	return m.sync()
+	return tea.Batch(m.startNext(), m.sync())
 }
 
 // withMissing is list with p, unless the list has a newer state of it.
@@ -399,14 +420,14 @@ func (m *model) keyAfterEnd(k keys.Key) tea.Cmd {
 
 // startInPlace starts a shell in the focused pane after its program has ended.
 func (m *model) startInPlace() tea.Cmd {
-	cwd := m.cwd()
 	leaf := m.current.focus
-	m.release(leaf.pane)
-	m.closed[leaf.pane.ID] = true
+	ended := leaf.pane
+	m.release(ended)
+	m.closed[ended.ID] = true
 	leaf.pane = panes.NewTerminal("")
 	m.relayout()
 	m.refreshList()
-	return m.startFor(leaf.pane, cwd)
+	return m.startFor(leaf.pane, ended)
 }
 
 // target is the session that an action is about: that of the focused pane, or

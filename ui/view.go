@@ -101,7 +101,7 @@ func (m *model) describe(p *panes.Terminal) (name, detail string) {
 	if len(process.Argv) > 1 {
 		return name, panes.Clean(process.Command)
 	}
-	return name, panes.Clean(process.CWD)
+	return name, panes.ShortPath(process.CWD, m.list.Home)
 }
 
 // drawScreen joins the rows of everything on the screen.
@@ -146,7 +146,7 @@ func (m *model) appendBodyRow(out []byte, side []string, y int) []byte {
 	}
 	if m.layout.list.w > 0 {
 		out = append(out, side[i]...)
-		out = append(out, m.look.Rule.Text(joint(i == 0, m.current.root.titleAt(y, true)))...)
+		out = append(out, m.look.Rule.Text(joint(i == 0, m.current.root.titleAt(y, true), i == 0))...)
 	}
 	return m.current.root.appendRow(out, y, &m.look)
 }
@@ -170,7 +170,7 @@ func (n *node) appendRow(out []byte, y int, look *panes.Look) []byte {
 		return n.half(y).appendRow(out, y, look)
 	}
 	out = n.a.appendRow(out, y, look)
-	out = append(out, look.Rule.Text(joint(n.a.titleAt(y, false), n.b.titleAt(y, true)))...)
+	out = append(out, look.Rule.Text(joint(n.a.titleAt(y, false), n.b.titleAt(y, true), y == n.rect.y))...)
 	return n.b.appendRow(out, y, look)
 }
 
@@ -196,9 +196,12 @@ func (n *node) titleAt(y int, leftEdge bool) bool {
 	return n.b.titleAt(y, false)
 }
 
-// joint is the piece of a vertical border beside which there may be title rows.
-func joint(onLeft, onRight bool) string {
+// joint is the piece of a vertical border at a row: there may be title rows on
+// both sides, and the border may begin here.
+func joint(onLeft, onRight, first bool) string {
 	switch {
+	case onLeft && onRight && first:
+		return "┬"
 	case onLeft && onRight:
 		return "┼"
 	case onLeft:

@@ -1,15 +1,153 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"io"
+	"os"
+	"time"
 
-// zoom lets the focused pane fill the screen, or go back to its place.
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/ui/attach"
+)
+
+// zoom lets the focused pane fill the screen, or go back to its place. Where
+// that can be, the terminal itself becomes the session until the next prefix
+// key; else the pane is drawn as large as the screen.
 func (m *model) zoom() tea.Cmd {
 	if m.view != viewSessions || m.current == nil {
 		return nil
 	}
 	m.listFocused = false
-	m.zoomed = !m.zoomed
+	if !m.zoomed {
+		if cmd := m.zoomDirectly(); cmd != nil {
+			return cmd
+		}
+	}
+	m.setZoomed(!m.zoomed)
+	return nil
+}
+
+func (m *model) setZoomed(zoomed bool) {
+	m.zoomed = zoomed
 	m.relayout()
 	m.refreshList()
+}
+
+// zoomedOut is the end of a direct zoom.
+type zoomedOut struct {
+	outcome attach.Outcome
+	err     error
+}
+
+// zoomDirectly hands the terminal to the session; nil if that cannot be.
+func (m *model) zoomDirectly() tea.Cmd {
+	p := m.focused()
+	e, direct := m.link.now().(client)
+	if !direct || p == nil || p.ID == "" || !p.Connected() || p.Ended() != nil {
+		return nil
+	}
+	p.StopScroll()
+	run := &directZoom{m: m, options: attach.Options{
+		Client: e.api, ID: p.ID, In: m.o.Input, Out: m.o.Output,
+		Prefix: m.o.Bindings.PrefixKeys(), Name: clientName, Handoff: true, Activate: m.o.Connect,
+	}}
+	return tea.Exec(run, func(err error) tea.Msg { return zoomedOut{run.outcome, err} })
+}
+
+// leastExec is how long Bubble Tea's renderer has to be stopped before it may
+// start again: it stops and starts one ticker from two goroutines, and would
+// stay stopped if the stop came last.
+const leastExec = 50 * time.Millisecond
+
+// A directZoom is the session as a command that has the terminal.
+type directZoom struct {
+	m       *model
+	options attach.Options
+	outcome attach.Outcome
+}
+
+func (z *directZoom) SetStdin(io.Reader)  {}
+func (z *directZoom) SetStdout(io.Writer) {}
+func (z *directZoom) SetStderr(io.Writer) {}
+
+// Run is called on the goroutine of Update, which waits for it.
+func (z *directZoom) Run() error {
+	least := time.After(leastExec)
+	defer func() { <-least }()
+	z.typeAhead()
+	var err error
+	z.outcome, err = attach.Run(z.m.ctx, z.options)
+	return err
+}
+
+// typeAhead passes on what was typed after the zoom key and before the terminal
+// was handed over.
+func (z *directZoom) typeAhead() {
+	p := z.m.focused()
+	for _, t := range z.m.in.drain() {
+		switch {
+		case p == nil:
+		case t.kind == keys.EventKey:
+			p.Send(api.Input{Key: &t.key})
+		case t.kind == keys.EventPaste:
+			p.Send(api.Input{Paste: &t.paste})
+		}
+	}
+}
+
+// zoomedOut goes on where the direct zoom was left: with a prefix key, which
+// counts as if it had been pressed here, or because there is nothing more to
+// show.
+func (m *model) zoomedOut(msg zoomedOut) tea.Cmd {
+	m.dirty = true
+	m.relayout()
+	cmd := m.sync()
+	if msg.err != nil {
+		return tea.Batch(cmd, m.say(errorText(msg.err), true))
+	}
+	switch msg.outcome.Reason {
+	case attach.PrefixKey:
+		return tea.Batch(cmd, m.afterZoom(msg.outcome.Key))
+	case attach.Detached, attach.HungUp:
+		return m.leave()
+	case attach.Interrupted:
+		return m.interrupted(msg.outcome.Signal)
+	}
+	return cmd
+}
+
+// afterZoom does what the key after the prefix means. What concerns the pane
+// as it was seen goes on with the pane filling the screen.
+func (m *model) afterZoom(k keys.Key) tea.Cmd {
+	prefix := m.o.Bindings.PrefixKeys()[0]
+	m.resolver.Cancel()
+	m.resolver.Resolve(prefix, keys.ScopeGlobal)
+	outcome := m.resolver.Resolve(k, m.scopes()...)
+	switch {
+	case outcome.Kind != keys.Bound || outcome.Action == keys.PaneZoom:
+		return nil
+	case outcome.Action == keys.ScrollMode:
+		m.setZoomed(true)
+	}
+	if act := m.actions[outcome.Action]; act != nil {
+		return act(m)
+	}
 	return nil
+}
+
+// interrupted ends the dashboard as a signal that came to it would have.
+func (m *model) interrupted(s os.Signal) tea.Cmd {
+	if s != nil {
+		m.stop(endedBy(s))
+	}
+	return m.leave()
+}
+
+// now is the engine at hand, nil while there is none.
+func (l *link) now() engine {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.engine
 }

@@ -1,0 +1,112 @@
+package panes
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+)
+
+func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
+	red := api.Style{FG: api.ColorIndexed | 1, Attrs: api.Bold}
+	tests := []struct {
+		name string
+		line api.Line
+		w    int
+		want string
+	}{
+		{"blank", api.Line{}, 4, "    "},
+		{"plain, padded", line(run("ab", 2, api.Style{})), 4, "ab  "},
+		{"plain, cut", line(run("abcdef", 6, api.Style{})), 4, "abcd"},
+		{"styled", line(run("ab", 2, red), run("c", 1, api.Style{})), 4, "\x1b[0;1;31mab\x1b[mc "},
+		{"styled to the edge", line(run("abcd", 4, red)), 4, "\x1b[0;1;31mabcd\x1b[m"},
+		{"wide, cut by the edge", line(run("漢字", 4, api.Style{})), 3, "漢 "},
+		{"wide", line(run("漢字", 4, api.Style{})), 4, "漢字"},
+		{"combining", line(run("e\u0301x", 2, api.Style{})), 3, "e\u0301x "},
+		{"control characters", line(run("a\x1b[2J\x07b", 7, api.Style{})), 8, "a [2J b "},
+		{"C1 control", line(run("a\u009bb", 3, api.Style{})), 3, "a b"},
+		{"joined emoji without mode 2027", line(run("👩‍🚀x", 3, api.Style{})), 4, "👩x "},
+		{"text longer than it says", line(run("漢字", 2, api.Style{}), run("x", 1, api.Style{})), 4, "漢x "},
+		{"text shorter than it says", line(run("a", 3, api.Style{}), run("x", 1, api.Style{})), 4, "a  x"},
+		{"palette", line(run("a", 1, api.Style{FG: api.ColorIndexed | 9, BG: api.ColorIndexed | 200})), 1, "\x1b[0;91;48;5;200ma\x1b[m"},
+		{"true colour", line(run("a", 1, api.Style{BG: api.ColorRGB | 0x0a141e})), 1, "\x1b[0;48;2;10;20;30ma\x1b[m"},
+		{"underline", line(run("a", 1, api.Style{Underline: api.UnderlineCurly, UL: api.ColorIndexed | 1})), 1, "\x1b[0;4:3;58;5;1ma\x1b[m"},
+		{"link", line(run("a", 1, api.Style{Link: "http://x\x07y"})), 2, "\x1b]8;;http://xy\x1b\\a\x1b]8;;\x1b\\ "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := string(appendLine(nil, tt.line, tt.w, PerRune)); got != tt.want {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func run(text string, cells int, s api.Style) api.Run {
+	return api.Run{Style: s, Text: text, Cells: cells}
+}
+
+func line(runs ...api.Run) api.Line { return api.Line{Runs: runs} }
+
+func TestJoinedEmojiStayWholeWhereTheTerminalCountsClusters(t *testing.T) {
+	got := string(appendLine(nil, line(run("👩‍🚀x", 3, api.Style{})), 4, PerCluster))
+	if want := "👩‍🚀x "; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
+	alphabet := []rune("abc 漢字é\u0301\u200d👩🚀🇩🇪\x1b\x07\u009b\u0600\ufe0f❤ก็")
+	rapid.Check(t, func(t *rapid.T) {
+		var l api.Line
+		for range rapid.IntRange(0, 6).Draw(t, "runs") {
+			text := rapid.StringOfN(rapid.SampledFrom(alphabet), 0, 12, -1).Draw(t, "text")
+			l.Runs = append(l.Runs, api.Run{
+				Style: api.Style{FG: api.Color(rapid.Uint32().Draw(t, "fg")), Attrs: api.Attr(rapid.Uint16().Draw(t, "attrs"))},
+				Text:  text, Cells: rapid.IntRange(-1, 20).Draw(t, "cells"),
+			})
+		}
+		w := rapid.IntRange(0, 40).Draw(t, "w")
+		m := rapid.SampledFrom([]Widths{PerRune, PerCluster}).Draw(t, "widths")
+		got := string(appendLine(nil, l, w, m))
+		width := ansi.StringWidth
+		if m == PerRune {
+			width = ansi.StringWidthWc
+		}
+		if n := width(got); n != w {
+			t.Fatalf("%q takes %d cells, want %d", got, n, w)
+		}
+		if text := ansi.Strip(got); strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
+			t.Fatalf("%q has control characters", text)
+		}
+	})
+}
+
+func FuzzLine(f *testing.F) {
+	f.Add("a\x1b]0;x\x07", 5, "http://\x1b", 10)
+	f.Add("漢字\xff\xfe", 4, "", 3)
+	f.Fuzz(func(t *testing.T, text string, cells int, link string, w int) {
+		if w < 0 || w > 400 || cells > 1000 {
+			return
+		}
+		got := string(appendLine(nil, line(run(text, cells, api.Style{Link: link})), w, PerRune))
+		if n := ansi.StringWidthWc(got); n != w || !utf8.ValidString(got) {
+			t.Errorf("%q takes %d cells, want %d", got, n, w)
+		}
+	})
+}
+
+func BenchmarkColourfulLine(b *testing.B) {
+	var l api.Line
+	for i := range 40 {
+		l.Runs = append(l.Runs, run("word ", 5, api.Style{FG: api.ColorIndexed | api.Color(i)}))
+	}
+	var buf []byte
+	for b.Loop() {
+		buf = appendLine(buf[:0], l, 200, PerRune)
+	}
+}

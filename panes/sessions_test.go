@@ -1,0 +1,120 @@
+package panes
+
+import (
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/themes"
+)
+
+func session(id, name string, state api.State) api.Process {
+	return api.Process{ID: id, Kind: api.KindSession, Name: name, State: state, CWD: "/home/ann/src", Terminal: &api.Terminal{}}
+}
+
+func listOf(rows ...SessionRow) *SessionList {
+	l := &SessionList{Home: "/home/ann"}
+	l.SetRows(rows)
+	return l
+}
+
+func drawn(rows []string) (out []string) {
+	for _, r := range rows {
+		out = append(out, ansi.Strip(r))
+	}
+	return out
+}
+
+func TestSessionListShowsStateTitleAndMarks(t *testing.T) {
+	vim := session("2", "vim", api.StateRunning)
+	vim.Terminal.Title = "main.go"
+	rang := session("3", "build", api.StateRunning)
+	rang.Terminal.Rang = true
+	seven := 7
+	failed := session("4", "deploy\x1b[31m", api.StateExited)
+	failed.ExitCode = &seven
+	l := listOf(
+		SessionRow{Process: session("1", "bash", api.StateRunning), Current: true},
+		SessionRow{Process: vim, Branch: "┌"}, SessionRow{Process: rang, Branch: "└"},
+		SessionRow{Process: failed},
+	)
+	check(t, drawn(l.Draw(30, 6, &Look{Glyphs: themes.UnicodeGlyphs()})), []string{
+		"─ sessions ───────────────────",
+		"▌ ● bash        ~/src         ",
+		" ┌● vim         main.go       ",
+		" └● build       ~/src  ♪ rang ",
+		"  ✗ deploy[31m  ~/src  exit 7 ",
+		"                              ",
+	})
+}
+
+func TestEveryRowOfTheListIsAsWideAsTheList(t *testing.T) {
+	p := session("1", "一二三四五六七八九十", api.StateRunning)
+	p.Terminal.Title, p.Terminal.Rang = "長い題名がここにあります", true
+	for w := 20; w < 60; w++ {
+		for focused := range 2 {
+			l := listOf(SessionRow{Process: p, Branch: "│", Current: true})
+			l.Focused = focused == 1
+			for _, r := range l.Draw(w, 3, &Look{Glyphs: themes.UnicodeGlyphs()}) {
+				if got := ansi.StringWidth(r); got != w {
+					t.Fatalf("row %q takes %d cells of %d", r, got, w)
+				}
+			}
+		}
+	}
+}
+
+func TestListKeepsItsPlaceWhenRowsComeAndGo(t *testing.T) {
+	a, b, c := session("1", "a", api.StateRunning), session("2", "b", api.StateRunning), session("3", "c", api.StateRunning)
+	l := listOf(SessionRow{Process: a}, SessionRow{Process: c})
+	l.Move(1)
+	l.SetRows([]SessionRow{{Process: a}, {Process: b}, {Process: c}})
+	if got := l.Selected(); got != "3" {
+		t.Errorf("after a row was added above: on %s", got)
+	}
+	l.SetRows([]SessionRow{{Process: a}, {Process: b}})
+	if got := l.Selected(); got != "2" {
+		t.Errorf("after its row has gone: on %s", got)
+	}
+	l.SetRows(nil)
+	if got := l.Selected(); got != "" {
+		t.Errorf("in an empty list: on %q", got)
+	}
+}
+
+func TestLongListScrollsWithItsCursor(t *testing.T) {
+	var rows []SessionRow
+	for i := range 50 {
+		rows = append(rows, SessionRow{Process: session(string(rune('A'+i)), string(rune('A'+i)), api.StateRunning)})
+	}
+	l := listOf(rows...)
+	look := &Look{Glyphs: themes.UnicodeGlyphs()}
+	l.Draw(30, 11, look)
+	l.Move(12)
+	l.Draw(30, 11, look)
+	if got := l.At(10); got != "M" {
+		t.Errorf("the last row shows %q", got)
+	}
+	if got := l.At(0); got != "" {
+		t.Errorf("the heading is session %q", got)
+	}
+}
+
+func TestStripKeepsTheCurrentSessionInView(t *testing.T) {
+	var rows []SessionRow
+	for i := range 20 {
+		rows = append(rows, SessionRow{Process: session(string(rune('a'+i)), "session"+string(rune('a'+i)), api.StateRunning)})
+	}
+	rows[15].Current = true
+	l := listOf(rows...)
+	l.Select("p")
+	look := &Look{Glyphs: themes.UnicodeGlyphs()}
+	got := ansi.Strip(l.Strip(60, look))
+	if want := " ● sessionl  ● sessionm  ● sessionn  ● sessiono  ● sessionp "; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if id := l.StripAt(40, 60, look); id != "o" {
+		t.Errorf("at column 40 is %q", id)
+	}
+}

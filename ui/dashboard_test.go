@@ -1,0 +1,379 @@
+package ui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+func TestDashboardStartsAShellWhenThereIsNone(t *testing.T) {
+	e := newFakeEngine()
+	d := drive(t, e, 120, 36)
+	d.hasStarted(1)
+	d.shows("$ ")
+	in := e.started[0]
+	if in.CWD != "/home/ann" || in.Cols != d.m.layout.tree.w || in.Rows != d.m.layout.tree.h-1 {
+		t.Errorf("started with %+v, the pane is %v", in, d.m.layout.tree)
+	}
+}
+
+func TestDashboardOpensOnTheSessionsThereAre(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "hello-42")
+	e.add("second", "other")
+	d := drive(t, e, 120, 36)
+	d.shows("hello-42")
+	d.shows("second")
+	if n := len(e.started); n != 0 {
+		t.Errorf("%d sessions were started", n)
+	}
+}
+
+func TestKeysTypedBeforeTheNewSessionIsThereReachItInOrder(t *testing.T) {
+	e := newFakeEngine()
+	first := e.add("first", "$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("$ ")
+	d.press("'one", "ctrl+b", "c", "'two", "ctrl+b", "%", "'three", "enter")
+	d.hasStarted(3)
+	d.typedInto(first, "one")
+	d.typedInto(d.nth(1), "two")
+	d.typedInto(d.nth(2), "three\r")
+}
+
+func TestTenThousandKeysArriveInOrder(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("$ ")
+	text := strings.Repeat("0123456789", 1000)
+	d.press("'" + text)
+	d.typedInto(s, text)
+}
+
+func TestPasteArrivesWhole(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("$ ")
+	text := strings.Repeat("line of a large paste\n", 50_000)
+	d.press("'a")
+	d.run(d.m.handleInput([]typed{{kind: keys.EventPaste, paste: text}}))
+	d.press("'b")
+	d.typedInto(s, "a"+text+"b")
+}
+
+func TestSplitsAreBesideAndBelowAndFocusMoves(t *testing.T) {
+	e := newFakeEngine()
+	first := e.add("first", "$ ")
+	d := drive(t, e, 160, 40)
+	d.shows("$ ")
+	d.press("ctrl+b", "%")
+	d.hasStarted(2)
+	d.press("ctrl+b", `"`)
+	d.hasStarted(3)
+	d.press("'c", "ctrl+b", "up", "'b", "alt+left", "'a", "ctrl+b", "ctrl+b")
+	d.typedInto(d.nth(2), "c")
+	d.typedInto(d.nth(1), "b")
+	d.typedInto(first, "a\x02")
+	if got := len(d.m.current.root.leaves(nil)); got != 3 {
+		t.Errorf("%d panes", got)
+	}
+	d.press("alt+left")
+	if d.m.focused() != nil {
+		t.Error("left of the leftmost pane is not the list")
+	}
+}
+
+func TestNextAndPreviousGoThroughAllSessions(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	e.add("second", "two$ ")
+	e.add("third", "three$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", "n")
+	d.shows("two$ ")
+	d.press("ctrl+b", "p", "ctrl+b", "p")
+	d.shows("three$ ")
+	d.press("ctrl+b", "n")
+	d.shows("one$ ")
+}
+
+func TestSessionThatExitsWellLeavesTheScreen(t *testing.T) {
+	e := newFakeEngine()
+	first := e.add("first", "one$ ")
+	e.add("second", "two$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	zero := 0
+	first.end(api.StateExited, &zero)
+	d.shows("two$ ")
+	d.lacks("first")
+}
+
+func TestSessionThatFailedStaysUntilItIsPutAway(t *testing.T) {
+	e := newFakeEngine()
+	first := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	seven := 7
+	first.end(api.StateExited, &seven)
+	d.shows("exited with status 7")
+	d.shows("exit 7")
+	d.press("'z", "enter")
+	d.hasStarted(2)
+	d.shows("$ ")
+	d.lacks("status 7")
+	d.nth(1).end(api.StateExited, &seven)
+	d.shows("exited with status 7")
+	d.press("'x")
+	d.shows("No session is running")
+	d.press("enter")
+	d.hasStarted(3)
+}
+
+func TestEndingASessionAsksFirst(t *testing.T) {
+	e := newFakeEngine()
+	first := e.add("first", "one$ ")
+	e.add("second", "two$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", "x")
+	d.shows("End session first?")
+	if c := d.m.View().Cursor; c != nil {
+		t.Error("the program's cursor shows through the question")
+	}
+	d.press("'n")
+	d.lacks("End session")
+	d.press("ctrl+b", "x", "'y")
+	d.shows("two$ ")
+	if s := first.process.State; s != api.StateStopped {
+		t.Errorf("the session is %s", s)
+	}
+	if got := first.input(); got != "" {
+		t.Errorf("the answers reached the program: %q", got)
+	}
+}
+
+func TestRenameTakesALine(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", ",", "ctrl+u", "'web 漢x", "backspace")
+	d.run(d.m.handleInput([]typed{{kind: keys.EventPaste, paste: " two\n"}}))
+	d.press("enter")
+	d.shows("web 漢 two")
+}
+
+func TestReconnectsByItselfAndKeepsWhatWasTyped(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("'before ")
+	d.typedInto(s, "before ")
+	d.mu.Lock()
+	d.next = nil
+	d.mu.Unlock()
+	next := e.die()
+	d.shows("reconnecting")
+	d.press("'while ")
+	d.mu.Lock()
+	d.next = next
+	d.mu.Unlock()
+	d.engine = next
+	d.shows("reconnected")
+	d.press("'after")
+	d.typedInto(s, "before while after")
+}
+
+func TestStartThatFailsSaysWhyAndLeavesNoPane(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	e.mu.Lock()
+	e.refuse = errors.New("start session: no more PTYs\x1b[2J")
+	e.mu.Unlock()
+	d.press("ctrl+b", "%")
+	d.shows("no more PTYs")
+	if got := len(d.m.current.root.leaves(nil)); got != 1 {
+		t.Errorf("%d panes are left", got)
+	}
+}
+
+func TestTooSmallTerminalSaysSoAndRecovers(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 10, 3)
+	d.until("news", func() bool { return d.m.opened })
+	if got := d.screen(); !strings.Contains(strings.Join(strings.Fields(got), " "), "terminal too small:") {
+		t.Errorf("at 10×3:\n%s", got)
+	}
+	d.update(tea.WindowSizeMsg{Width: 59, Height: 15})
+	d.shows("terminal too small: 59×15, needs 60×15")
+	d.update(tea.WindowSizeMsg{Width: 60, Height: 15})
+	d.shows("one$ ")
+}
+
+func TestEveryRowIsAsWideAsTheScreen(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字x", "b")
+	e.add("second", "two$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("漢字")
+	d.press("ctrl+b", "%")
+	d.hasStarted(3)
+	d.press("ctrl+b", "-")
+	d.hasStarted(4)
+	for _, size := range [][2]int{{60, 15}, {61, 16}, {80, 24}, {90, 30}, {106, 30}, {120, 36}, {200, 60}, {300, 100}} {
+		d.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		for range viewCount {
+			d.checkSize(size[0], size[1])
+			d.press("alt+2", "?")
+			d.checkSize(size[0], size[1])
+			d.press("esc", "alt+1", "ctrl+b", "x")
+			d.checkSize(size[0], size[1])
+			d.press("esc", "ctrl+b", "z")
+			d.checkSize(size[0], size[1])
+			d.press("ctrl+b", "z", "ctrl+b")
+			d.checkSize(size[0], size[1])
+			d.press("esc")
+		}
+	}
+}
+
+func (d *driver) checkSize(w, h int) {
+	d.t.Helper()
+	rows := strings.Split(d.m.View().Content, "\n")
+	if len(rows) != h {
+		d.t.Fatalf("%d rows at %d×%d:\n%s", len(rows), w, h, d.screen())
+	}
+	for _, r := range rows {
+		if got := ansi.StringWidth(r); got != w {
+			d.t.Fatalf("row of %d cells at %d×%d: %q", got, w, h, ansi.Strip(r))
+		}
+	}
+}
+
+func TestZoomedPaneFillsTheScreenBetweenTheBars(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", "z")
+	d.lacks("sessions ─")
+	d.until("the session has the size", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return s.size == api.Size{Cols: 120, Rows: 34}
+	})
+	d.press("ctrl+b", "z")
+	d.shows("sessions ─")
+}
+
+func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	s.mouse = api.MouseClick
+	d := drive(t, e, 160, 40)
+	d.shows("one$ ")
+	d.press("ctrl+b", "%")
+	d.hasStarted(2)
+	tree := d.m.layout.tree
+	d.click(tree.x+4, tree.y+3)
+	d.press("'a")
+	d.typedInto(s, "a")
+	e.mu.Lock()
+	mice := s.mice
+	e.mu.Unlock()
+	if len(mice) != 2 || mice[0].X != 4 || mice[0].Y != 2 || mice[1].Kind != keys.MouseUp {
+		t.Errorf("the program got %+v", mice)
+	}
+	before := d.m.current.root.border()
+	d.mouse(keys.Mouse{X: before, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.mouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.mouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	if got := d.m.current.root.border(); got != before-10 {
+		t.Errorf("the border is at %d, dragged from %d", got, before)
+	}
+	d.click(5, 1+2)
+	if d.m.current.focus.pane.ID != d.nth(1).process.ID {
+		t.Error("a click on the list's second row does not focus its session")
+	}
+	d.click(25, 0)
+	d.shows("Background commands")
+}
+
+func TestFocusReportsFollowTheKeyboard(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.until("focus in", func() bool { d.press("alt+2", "alt+1"); return len(s.reports()) >= 2 })
+	got := s.reports()
+	if got[len(got)-2] || !got[len(got)-1] {
+		t.Errorf("leaving and coming back reported %v", got)
+	}
+	d.run(d.m.handleInput([]typed{{kind: keys.EventFocusOut}}))
+	if got := s.reports(); got[len(got)-1] {
+		t.Errorf("another window has the keyboard, reported %v", got)
+	}
+}
+
+func (s *fakeSession) reports() []bool {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	return append([]bool(nil), s.focus...)
+}
+
+func TestWindowTitleNamesTheSession(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first\x1b]0;x\x07", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	if got := d.m.View().WindowTitle; got != "tandem – first]0;x" {
+		t.Errorf("the title is %q", got)
+	}
+}
+
+func TestListFiltersAndForgets(t *testing.T) {
+	e := newFakeEngine()
+	e.add("alpha", "one$ ")
+	e.add("beta", "two$ ")
+	gone := e.add("gamma", "three$ ")
+	seven := 7
+	gone.process.State, gone.process.ExitCode = api.StateExited, &seven
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("ctrl+b", "s", "/", "'bet", "enter")
+	d.lacks("gamma")
+	d.press("esc")
+	d.shows("gamma")
+	d.press("G", "x")
+	d.shows("Forget session gamma?")
+	d.press("enter")
+	d.lacks("gamma")
+	d.press("q")
+	d.until("the dashboard ends", func() bool { return d.quit })
+}
+
+func TestNothingIsDrawnAgainWhenNothingChanged(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.m.View()
+	d.update(nil)
+	if d.m.dirty {
+		t.Error("a message that changes nothing makes the screen dirty")
+	}
+}

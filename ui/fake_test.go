@@ -1,0 +1,359 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+// A fakeEngine keeps sessions in memory. Each is a program that prints a
+// prompt and echoes what is typed, and that records it.
+type fakeEngine struct {
+	mu       sync.Mutex
+	sessions []*fakeSession
+	watchers map[chan api.Event]bool
+	gone     chan struct{} // closed when the engine dies
+	refuse   error         // what Start fails with
+	started  []api.SessionStartInput
+}
+
+type fakeSession struct {
+	process api.Process
+	engine  *fakeEngine
+	typed   []byte
+	lines   []api.Line
+	size    api.Size
+	bells   uint32
+	mouse   api.MouseMode
+	alt     bool
+	asked   []api.LineRange
+	mice    []keys.Mouse
+	focus   []bool
+	old     []api.Line // scrollback
+	viewers map[*fakeViewer]bool
+}
+
+func newFakeEngine() *fakeEngine {
+	return &fakeEngine{watchers: map[chan api.Event]bool{}, gone: make(chan struct{})}
+}
+
+var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
+
+// die breaks every connection; what there was goes on in next.
+func (e *fakeEngine) die() (next *fakeEngine) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.gone)
+	next = newFakeEngine()
+	for _, s := range e.sessions {
+		for v := range s.viewers {
+			v.end()
+		}
+		s.viewers = map[*fakeViewer]bool{}
+		s.engine = next
+	}
+	next.sessions = e.sessions
+	return next
+}
+
+func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
+	return func(yield func(api.Event, error) bool) {
+		c := make(chan api.Event, 1000)
+		e.mu.Lock()
+		e.watchers[c] = true
+		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{}}
+		for _, s := range e.sessions {
+			snapshot.Processes = append(snapshot.Processes, s.process)
+		}
+		e.mu.Unlock()
+		if !yield(snapshot, nil) {
+			return
+		}
+		for {
+			select {
+			case ev := <-c:
+				if !yield(ev, nil) {
+					return
+				}
+			case <-e.gone:
+				yield(api.Event{}, errGone)
+				return
+			case <-ctx.Done():
+				yield(api.Event{}, ctx.Err())
+				return
+			}
+		}
+	}
+}
+
+func (e *fakeEngine) tell(ev api.Event) {
+	for c := range e.watchers {
+		c <- ev
+	}
+}
+
+// add makes a session that runs already.
+func (e *fakeEngine) add(name string, lines ...string) *fakeSession {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.make(name, lines)
+}
+
+func (e *fakeEngine) make(name string, lines []string) *fakeSession {
+	n := len(e.sessions) + 1
+	s := &fakeSession{
+		engine: e,
+		process: api.Process{
+			ID: fmt.Sprintf("%012x", n), Kind: api.KindSession, Name: name, State: api.StateRunning, PID: 100 + n,
+			CWD: "/home/ann/src", Command: "bash", Argv: []string{"bash"}, Actor: "person",
+			StartedAt: time.Unix(int64(n), 0), Terminal: &api.Terminal{Cols: 80, Rows: 24},
+		},
+		size:    api.Size{Cols: 80, Rows: 24},
+		viewers: map[*fakeViewer]bool{},
+	}
+	for _, l := range lines {
+		s.lines = append(s.lines, plainLine(l))
+	}
+	e.sessions = append(e.sessions, s)
+	return s
+}
+
+func plainLine(text string) api.Line {
+	return api.Line{Runs: []api.Run{{Text: text, Cells: len([]rune(text))}}}
+}
+
+func (e *fakeEngine) Start(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.refuse != nil {
+		return api.Process{}, e.refuse
+	}
+	e.started = append(e.started, in)
+	s := e.make(fmt.Sprintf("bash-%d", len(e.sessions)+1), []string{"$ "})
+	s.process.CWD = in.CWD
+	e.tell(api.Event{Type: api.EventProcess, Process: &s.process})
+	return s.process, nil
+}
+
+func (e *fakeEngine) session(id string) (*fakeSession, error) {
+	for _, s := range e.sessions {
+		if s.process.ID == id {
+			return s, nil
+		}
+	}
+	return nil, api.Errorf(api.CodeNotFound, "find session %q: there is none", id)
+}
+
+func (e *fakeEngine) Rename(_ context.Context, id, name string) (api.Process, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, err := e.session(id)
+	if err != nil {
+		return api.Process{}, err
+	}
+	s.process.Name = name
+	p := s.process
+	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	return p, nil
+}
+
+func (e *fakeEngine) Kill(_ context.Context, id string) (api.Process, error) {
+	e.mu.Lock()
+	s, err := e.session(id)
+	e.mu.Unlock()
+	if err != nil {
+		return api.Process{}, err
+	}
+	s.end(api.StateStopped, nil)
+	return s.process, nil
+}
+
+func (e *fakeEngine) Remove(_ context.Context, id string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, s := range e.sessions {
+		if s.process.ID == id {
+			e.sessions = append(e.sessions[:i:i], e.sessions[i+1:]...)
+			e.tell(api.Event{Type: api.EventRemoved, ID: id})
+			return nil
+		}
+	}
+	return errors.New("no such session")
+}
+
+func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (viewer, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	select {
+	case <-e.gone:
+		return nil, errGone
+	default:
+	}
+	s, err := e.session(o.ID)
+	if err != nil {
+		return nil, err
+	}
+	if o.Cols > 0 && len(s.viewers) == 0 {
+		s.size = api.Size{Cols: o.Cols, Rows: o.Rows}
+	}
+	v := &fakeViewer{session: s, wake: make(chan struct{}, 1)}
+	s.viewers[v] = true
+	v.push(api.Output{Frame: s.frame(true)})
+	if s.process.State.Ended() {
+		p := s.process
+		v.push(api.Output{Ended: &p})
+	}
+	return v, nil
+}
+
+// end ends a session's program.
+func (s *fakeSession) end(state api.State, code *int) {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	s.process.State, s.process.ExitCode, s.process.PID = state, code, 0
+	p := s.process
+	for v := range s.viewers {
+		v.push(api.Output{Ended: &p})
+	}
+	s.engine.tell(api.Event{Type: api.EventProcess, Process: &p})
+}
+
+// frame is the whole screen: what was there and what was typed behind it.
+func (s *fakeSession) frame(full bool) *api.Frame {
+	lines := append([]api.Line(nil), s.lines...)
+	text := string(s.typed)
+	x := 0
+	if n := len(lines) - 1; n >= 0 && len(lines[n].Runs) > 0 {
+		last := lines[n].Runs[len(lines[n].Runs)-1].Text
+		tail := text[strings.LastIndexByte(text, '\r')+1:]
+		tail = tail[max(len(tail)-max(s.size.Cols-10, 0), 0):]
+		lines[n] = plainLine(strings.TrimRight(last, "") + tail)
+		x = lines[n].Runs[0].Cells
+	}
+	f := &api.Frame{
+		Full: full, Cols: s.size.Cols, Rows: s.size.Rows, Alt: s.alt, First: int64(len(s.old)), Mouse: s.mouse, Bells: s.bells,
+		Cursor: api.Cursor{X: x, Y: max(len(lines)-1, 0), Visible: true},
+	}
+	for y := range s.size.Rows {
+		l := api.NumberedLine{N: f.First + int64(y)}
+		if y < len(lines) {
+			l.Line = lines[y]
+		}
+		f.Lines = append(f.Lines, l)
+	}
+	return f
+}
+
+func (s *fakeSession) show() {
+	for v := range s.viewers {
+		v.push(api.Output{Frame: s.frame(false)})
+	}
+}
+
+// print replaces the session's screen.
+func (s *fakeSession) print(lines ...api.Line) {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	s.lines = lines
+	s.show()
+}
+
+func (s *fakeSession) input() string {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	return string(s.typed)
+}
+
+// A fakeViewer is an attachment to a fakeSession.
+type fakeViewer struct {
+	session *fakeSession
+	mu      sync.Mutex
+	queue   []api.Output
+	ended   bool
+	wake    chan struct{}
+}
+
+func (v *fakeViewer) push(out api.Output) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n := len(v.queue); n > 0 && out.Frame != nil && v.queue[n-1].Frame != nil {
+		out.Frame.Full = out.Frame.Full || v.queue[n-1].Frame.Full
+		v.queue[n-1] = out
+	} else {
+		v.queue = append(v.queue, out)
+	}
+	ring(v.wake)
+}
+
+func (v *fakeViewer) end() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.ended = true
+	ring(v.wake)
+}
+
+func (v *fakeViewer) Receive() (api.Output, error) {
+	for {
+		v.mu.Lock()
+		if len(v.queue) > 0 {
+			out := v.queue[0]
+			v.queue = v.queue[1:]
+			v.mu.Unlock()
+			return out, nil
+		}
+		ended := v.ended
+		v.mu.Unlock()
+		if ended {
+			return api.Output{}, errGone
+		}
+		<-v.wake
+	}
+}
+
+func (v *fakeViewer) Close() error {
+	v.session.engine.mu.Lock()
+	delete(v.session.viewers, v)
+	v.session.engine.mu.Unlock()
+	v.end()
+	return nil
+}
+
+func (v *fakeViewer) Send(in api.Input) error {
+	s := v.session
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	v.mu.Lock()
+	ended := v.ended
+	v.mu.Unlock()
+	if ended {
+		return errGone
+	}
+	switch {
+	case in.Key != nil:
+		s.typed = keys.Encode(s.typed, *in.Key, keys.Modes{})
+	case in.Paste != nil:
+		s.typed = append(s.typed, *in.Paste...)
+	case in.Mouse != nil:
+		s.mice = append(s.mice, *in.Mouse)
+	case in.Focus != nil:
+		s.focus = append(s.focus, *in.Focus)
+	case in.Resize != nil:
+		s.size = *in.Resize
+	case in.Lines != nil:
+		s.asked = append(s.asked, *in.Lines)
+		var out api.Output
+		for n := in.Lines.From; n < min(in.Lines.From+int64(in.Lines.Count), int64(len(s.old))); n++ {
+			out.Lines = append(out.Lines, api.NumberedLine{N: n, Line: s.old[n]})
+		}
+		v.push(out)
+	}
+	s.show()
+	return nil
+}

@@ -1,0 +1,54 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"tandem/engine/api"
+)
+
+// dashboardEnv makes the test binary the dashboard over a fake engine.
+const dashboardEnv = "TANDEM_TEST_DASHBOARD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(dashboardEnv) != "" {
+		os.Exit(runFakeDashboard())
+	}
+	// Bubble Tea's timers cannot be stopped; they end by themselves.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("charm.land/bubbletea/v2.Tick.func1"))
+}
+
+// runFakeDashboard shows a few sessions that exist in memory alone.
+func runFakeDashboard() int {
+	e := newFakeEngine()
+	if os.Getenv(dashboardEnv) == "some" {
+		showSome(e)
+	}
+	o := Options{CWD: "/home/ann/src"}.withDefaults()
+	if err := checkTerminal(o.Input, o.Output); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	_, err := run(context.Background(), o, e, func(context.Context) (engine, error) { return e, nil })
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func showSome(e *fakeEngine) {
+	e.add("bash", "ann@box:~/src$ ls", "Makefile  README.md  main.go", "ann@box:~/src$ ")
+	s := e.add("vim", "package main", "", "func main() {}")
+	s.process.Terminal.Title = "main.go + (~/src) - VIM"
+	s = e.add("build", "$ make", "")
+	s.process.Terminal.Rang = true
+	s.process.Argv, s.process.Command = []string{"make", "-j8"}, "make -j8"
+	s = e.add("deploy", "$ ./deploy", "error: no route to host")
+	seven := 7
+	s.process.State, s.process.ExitCode = api.StateExited, &seven
+}

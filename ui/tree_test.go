@@ -1,0 +1,159 @@
+package ui
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem/panes"
+)
+
+func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		area := rect{rapid.IntRange(0, 40).Draw(t, "x"), 1, rapid.IntRange(1, 300).Draw(t, "w"), rapid.IntRange(1, 100).Draw(t, "h")}
+		root, leaves := grow(t, area)
+		cells := 0
+		for i, l := range leaves {
+			cells += l.rect.w * l.rect.h
+			if l.rect.w < 0 || l.rect.h < 0 {
+				t.Fatalf("leaf %v is less than empty", l.rect)
+			}
+			for _, o := range leaves[:i] {
+				if overlap(l.rect.x, l.rect.w, o.rect.x, o.rect.w) && overlap(l.rect.y, l.rect.h, o.rect.y, o.rect.h) {
+					t.Fatalf("leaves %v and %v overlap", l.rect, o.rect)
+				}
+			}
+		}
+		if got := cells + borderCells(root); got != area.w*area.h {
+			t.Fatalf("leaves and borders take %d cells of %d", got, area.w*area.h)
+		}
+	})
+}
+
+// grow makes a tree by splitting leaves, closing some and moving borders.
+func grow(t *rapid.T, area rect) (*node, []*node) {
+	root := leafOf(panes.NewTerminal("0"))
+	root.place(area)
+	for range rapid.IntRange(0, 12).Draw(t, "steps") {
+		leaves := root.leaves(nil)
+		l := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "leaf")]
+		switch rapid.SampledFrom([]string{"split", "split", "split", "close", "push"}).Draw(t, "step") {
+		case "split":
+			x := rapid.SampledFrom([]axis{beside, below}).Draw(t, "axis")
+			if l.canSplit(x) {
+				root, _ = l.split(x, panes.NewTerminal("n"))
+			}
+		case "close":
+			if smaller, focus := l.remove(); smaller != nil {
+				if focus == nil {
+					t.Fatal("no leaf to focus after closing one of several")
+				}
+				root = smaller
+			}
+		case "push":
+			l.push(direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 200).Draw(t, "by"))
+		}
+		root.place(area)
+	}
+	return root, root.leaves(nil)
+}
+
+// borderCells are the cells of the columns between halves, as far as there was
+// room for one.
+func borderCells(n *node) int {
+	if n.pane != nil {
+		return 0
+	}
+	cells := borderCells(n.a) + borderCells(n.b)
+	if n.axis == beside {
+		cells += (n.rect.w - n.a.rect.w - n.b.rect.w) * n.rect.h
+	}
+	return cells
+}
+
+func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
+	root := leafOf(panes.NewTerminal("a"))
+	root.place(rect{0, 1, 80, 22})
+	root, second := root.split(beside, panes.NewTerminal("b"))
+	root.place(rect{0, 1, 80, 22})
+	second.push(left, 500)
+	if root.a.rect.w != minPaneWidth {
+		t.Errorf("pushed to the edge, the left half has %d columns, want %d", root.a.rect.w, minPaneWidth)
+	}
+	second.push(right, 500)
+	if root.b.rect.w != minPaneWidth {
+		t.Errorf("pushed to the other edge, the right half has %d columns, want %d", root.b.rect.w, minPaneWidth)
+	}
+}
+
+// fourPanes is a|b over c|d, drawn as
+//
+//	a │ b
+//	──┼──
+//	c │ d
+func fourPanes() (root, a, b, c, d *node) {
+	area := rect{0, 0, 81, 20}
+	a = leafOf(panes.NewTerminal("a"))
+	root = a
+	root.place(area)
+	root, b = a.split(beside, panes.NewTerminal("b"))
+	root.place(area)
+	root, c = a.split(below, panes.NewTerminal("c"))
+	root, d = b.split(below, panes.NewTerminal("d"))
+	root.place(area)
+	return root, a, b, c, d
+}
+
+func TestFocusGoesToThePaneAcross(t *testing.T) {
+	_, a, b, c, d := fourPanes()
+	tests := []struct {
+		from *node
+		to   direction
+		want *node
+	}{
+		{a, right, b}, {a, down, c}, {a, left, nil}, {a, up, nil},
+		{b, left, a}, {b, down, d}, {c, right, d}, {c, up, a}, {d, left, c}, {d, up, b},
+	}
+	for _, tt := range tests {
+		if got := tt.from.neighbour(tt.to); got != tt.want {
+			t.Errorf("from %s towards %d: got %v", tt.from.pane.ID, tt.to, got)
+		}
+	}
+}
+
+func TestClosingAPaneGivesItsPlaceToItsSibling(t *testing.T) {
+	root, a, _, c, _ := fourPanes()
+	left := root.a
+	area := left.rect
+	root, focus := a.remove()
+	root.place(root.rect)
+	if focus != c || c.rect != area {
+		t.Errorf("focus is on %v at %v, want c at %v", focus.pane.ID, c.rect, area)
+	}
+}
+
+func TestFocusGoesAroundThePanes(t *testing.T) {
+	_, a, b, c, d := fourPanes()
+	at := a
+	for _, want := range []*node{c, b, d, a} {
+		if at = at.next(1); at != want {
+			t.Fatalf("next is %s, want %s", at.pane.ID, want.pane.ID)
+		}
+	}
+}
+
+func TestBordersAreFoundWhereTheyAreDrawn(t *testing.T) {
+	root, a, _, _, d := fourPanes()
+	if got := root.borderAt(40, 3); got != root {
+		t.Errorf("at the column between the halves: %v", got)
+	}
+	if got := root.borderAt(70, d.rect.y); got != root.b {
+		t.Errorf("at the title row of the lower right pane: %v", got)
+	}
+	if got := root.borderAt(3, 3); got != nil {
+		t.Errorf("inside a pane: %v", got)
+	}
+	if got := root.leafAt(3, 3); got != a {
+		t.Errorf("the leaf there is %v", got)
+	}
+}
