@@ -85,6 +85,9 @@ func readCases(t *testing.T, file string) []*testCase {
 	return cases
 }
 
+// escapes makes \e one of Go's escapes.
+var escapes = strings.NewReplacer(`\\`, `\\`, `\e`, `\x1b`)
+
 // words splits a line at spaces; quoted words have Go's escapes and \e.
 func words(s string) ([]string, error) {
 	var out []string
@@ -104,7 +107,7 @@ func words(s string) ([]string, error) {
 		if end >= len(s) {
 			return nil, fmt.Errorf("no closing quote in %s", s)
 		}
-		word, err := strconv.Unquote(strings.ReplaceAll(s[:end+1], `\e`, `\x1b`))
+		word, err := strconv.Unquote(escapes.Replace(s[:end+1]))
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %v", s[:end+1], err)
 		}

@@ -225,15 +225,14 @@ func (t *Terminal) promptMark(b []byte) {
 // clipboard does OSC 52 for writing. Asking for the clipboard is refused.
 func (t *Terminal) clipboard(b []byte) {
 	_, data, ok := bytes.Cut(b, []byte{';'})
-	if !ok || string(data) == "?" || base64.StdEncoding.DecodedLen(len(data)) > maxClipboard+2 {
+	data = bytes.TrimRight(data, "=")
+	size := base64.RawStdEncoding.DecodedLen(len(data))
+	if !ok || string(data) == "?" || size > maxClipboard {
 		return
 	}
-	out := make([]byte, base64.StdEncoding.DecodedLen(len(data)))
-	n, err := base64.StdEncoding.Decode(out, data)
-	if err != nil {
-		n, err = base64.RawStdEncoding.Decode(out, data)
-	}
-	if err == nil && n <= maxClipboard {
+	out := make([]byte, size)
+	n, err := base64.RawStdEncoding.Decode(out, data)
+	if err == nil {
 		t.event(ClipboardEvent{out[:n]})
 	}
 }

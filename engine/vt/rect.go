@@ -109,7 +109,7 @@ func (t *Terminal) copyCells(x, y, toX, toY, n int) {
 // rectangle the change runs from the first place to the last as text does.
 func (t *Terminal) changeRect(reverse bool) {
 	r, ok := t.rectAt(0)
-	if !ok {
+	if !ok && (t.mode.rectExtent || r.Top >= r.Bottom) {
 		return
 	}
 	for y := r.Top; y <= r.Bottom; y++ {

@@ -36,6 +36,7 @@ type reflow struct {
 	out   history // what was rewrapped so far; numbers from 0
 	line  []Cell  // the logical line being gathered
 	rows  int     // rows read so far
+	open  bool    // rows of line were read
 	marks []*mark // places not yet mapped that lie in rows read
 	at    []int   // their offsets in line
 	wait  []*mark // places in rows to come
@@ -116,6 +117,7 @@ func (f *reflow) add(cells []Cell, wrapped bool) {
 	f.wait = left
 	f.line = append(f.line, cells...)
 	f.rows++
+	f.open = true
 	if !wrapped {
 		f.flush()
 	}
@@ -123,9 +125,10 @@ func (f *reflow) add(cells []Cell, wrapped bool) {
 
 // flush wraps the line gathered and starts the next.
 func (f *reflow) flush() {
-	if f.rows == 0 {
+	if !f.open {
 		return
 	}
+	f.open = false
 	if f.cols == 1 {
 		f.line = narrow(f.line)
 	}
