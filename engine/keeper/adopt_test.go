@@ -120,6 +120,24 @@ func TestAdoptionTrustsTheExitOnDisk(t *testing.T) {
 	}
 }
 
+func TestAdoptionDoesNotTakeAnOlderExitOnDisk(t *testing.T) {
+	r := newRig(t)
+	child, dir, c := r.orphan("exec sleep 1000")
+	older := child.identity()
+	older.StartTime--
+	if err := writeExit(dir, exitFile{Schema: exitSchema, Identity: older, Exit: Exit{Code: new(0)}}); err != nil {
+		t.Fatal(err)
+	}
+	syscall.Kill(child.PID, syscall.SIGKILL)
+	collect(child.PID)
+	if err := c.Adopt(r.ctx(), child, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.ended(c); !got.Exit.Unknown {
+		t.Errorf("exit %v, want unknown", got.Exit)
+	}
+}
+
 func TestPidOfAnotherProcessIsNotAdopted(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")

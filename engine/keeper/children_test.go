@@ -22,8 +22,9 @@ func TestTerminalChildTalksThroughItsMaster(t *testing.T) {
 	if !child.TTY || child.PID <= 0 || child.StartTime == 0 || child.BootID == "" {
 		t.Errorf("incomplete child %+v", child)
 	}
-	r.readUntil(master, "30 100")
-	r.readUntil(master, "/dev/pts/")
+	if got := r.readUntil(master, "/dev/pts/"); !strings.Contains(got, "30 100") {
+		t.Errorf("terminal shows %q, want its size", got)
+	}
 	if _, err := io.WriteString(master, "hello\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -248,5 +249,25 @@ func TestListAndForget(t *testing.T) {
 	syscall.Kill(a.PID, syscall.SIGKILL)
 	if got := r.ended(c); got.Exit.Signal != "SIGKILL" {
 		t.Errorf("exit %v, want SIGKILL", got.Exit)
+	}
+}
+
+func TestTerminalsOfForgottenChildrenAreClosed(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("").mustBeReady()
+	c := r.dial()
+	run := func(id string) {
+		r.start(c, r.ttySpec(id, "exit 0"))
+		r.ended(c)
+	}
+	run("a")
+	before := len(descriptors(t, k.cmd.Process.Pid))
+	run("a") // in place of the one that ended
+	run("b")
+	if err := c.Forget(r.ctx(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	if after := len(descriptors(t, k.cmd.Process.Pid)); after != before {
+		t.Errorf("%d descriptors before, %d after", before, after)
 	}
 }

@@ -22,7 +22,7 @@ type engine struct {
 	readyAt   time.Time
 	everReady bool
 	paused    bool // not to be started until a client wakes it
-	replacing bool // was told to end in favour of another program
+	leaving   bool // is about to end on request, so its death is none
 
 	failures int         // deaths in a row without having been well
 	restart  *time.Timer // of the next start, if it waits
@@ -139,14 +139,14 @@ func (e *engine) forgetAnnounced() {
 // engineFailed decides what follows when no engine lives any more.
 func (k *keeper) engineFailed(how Exit, reason error) {
 	e := &k.engine
-	wasWanted, wasReady := e.replacing || e.paused, e.ready
+	wasLeaving, wasReady := e.leaving, e.ready
 	e.ready = false
 	delay := e.nextDelay(wasReady, how, time.Now())
 	if e.paused {
 		k.finishIfIdle()
 		return
 	}
-	if !wasWanted && !wasReady && !e.program.rollBack() && !e.excused(how) {
+	if !wasLeaving && !wasReady && !e.program.rollBack() && !e.excused(how) {
 		k.failWaiting(reason)
 		if !e.everReady && len(k.byPID) == 0 {
 			k.err = reason
@@ -173,8 +173,8 @@ const (
 // keeps dying by itself waits longer each time.
 func (e *engine) nextDelay(wasReady bool, how Exit, now time.Time) time.Duration {
 	switch {
-	case e.replacing || wasReady && now.Sub(e.readyAt) >= wellAfter:
-		e.replacing = false
+	case e.leaving || wasReady && now.Sub(e.readyAt) >= wellAfter:
+		e.leaving = false
 		e.failures = 0
 		return 0
 	case wasReady && how.Code == nil:
@@ -225,9 +225,9 @@ func (k *keeper) wake(s *session, id uint64) {
 // pause keeps the engine from being started again. It is about to end, so nobody
 // should be sent to it any more.
 func (k *keeper) pause() {
-	k.engine.paused = true
-	k.engine.ready = false
-	k.engine.stopTimer()
+	e := &k.engine
+	e.leaving, e.paused, e.ready = true, true, false
+	e.stopTimer()
 }
 
 // replace makes the descriptor the engine's program and ends the running one. It
@@ -240,7 +240,7 @@ func (k *keeper) replace(fds []int) error {
 	if err := e.program.replace(fds[0]); err != nil {
 		return fmt.Errorf("replace engine: %w", err)
 	}
-	e.replacing, e.paused, e.ready = true, false, false
+	e.leaving, e.paused, e.ready = true, false, false
 	pid := e.announced
 	e.signal(pid, syscall.SIGTERM)
 	k.after(5*time.Second, func() { e.signal(pid, syscall.SIGKILL) })

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestFirstKeeperStartsAnEngineAndSaysReady(t *testing.T) {
@@ -195,6 +198,23 @@ func TestPausedKeeperWithChildrenStaysUntilWoken(t *testing.T) {
 	r.endEngine(r.pidLine(1), k)
 }
 
+func TestClientThatComesWhileTheEngineStepsDownGetsTheNextOne(t *testing.T) {
+	r := newRig(t)
+	k := r.keeper("run").mustBeReady()
+	r.must("pause")
+	l := r.raw()
+	l.send(packet{body: []byte(`{"v":1,"id":1,"op":"wake"}`)})
+	l.send(packet{body: []byte(`nonsense`)})
+	if m, _, err := l.receive(); err != nil || m.ID != 0 {
+		t.Fatalf("the wake was answered first: %+v, %v", m, err)
+	}
+	r.tell("exit")
+	if m, _, err := l.receive(); err != nil || m.ID != 1 || m.Error != "" {
+		t.Errorf("wake was answered with %+v, %v", m, err)
+	}
+	r.endEngine(r.pidLine(1), k)
+}
+
 func TestPausedKeeperEndsWithItsLastChild(t *testing.T) {
 	r := newRig(t)
 	k := r.keeper("run").mustBeReady()
@@ -339,4 +359,39 @@ func TestBigEngineLogIsPutAside(t *testing.T) {
 		t.Errorf("no old log: %v", err)
 	}
 	r.endEngine(r.pidLine(0), k)
+}
+
+// The engine here is a real process that ignores SIGTERM; the five seconds that
+// it is given are not.
+func TestEngineThatIgnoresSIGTERMIsKilledForItsSuccessor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cmd := exec.Command("sh", "-c", `trap "" TERM; echo up; read x`)
+		in, _ := cmd.StdinPipe()
+		out, _ := cmd.StdoutPipe()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		out.Read(make([]byte, 3))
+		k, _ := idleKeeper(t)
+		k.done = make(chan struct{})
+		k.engine.announced, k.engine.spawned = cmd.Process.Pid, cmd.Process.Pid
+		exe, err := openFD("/proc/self/exe", unix.O_RDONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer k.engine.close()
+		asked := time.Now()
+		if err := k.replace([]int{exe}); err != nil {
+			t.Fatal(err)
+		}
+		(<-k.calls)()
+		if waited := time.Since(asked); waited != 5*time.Second {
+			t.Errorf("engine got %v", waited)
+		}
+		cmd.Wait()
+		if got := cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(); got != syscall.SIGKILL {
+			t.Errorf("engine ended with %v", got)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -79,6 +80,12 @@ func newRig(t testing.TB) *rig {
 		reapOrphans(t)
 		if after := openFDs(t); after > before {
 			t.Errorf("%d descriptors were left open", after-before)
+		}
+		log, _ := os.ReadFile(filepath.Join(dir, "engine.log"))
+		for _, bad := range []string{"DATA RACE", "panic: ", "fatal error: "} {
+			if bytes.Contains(log, []byte(bad)) {
+				t.Errorf("engine.log tells of a crash:\n%s", log)
+			}
 		}
 		os.RemoveAll(dir)
 	})
