@@ -366,29 +366,49 @@ func TestReadersOfALimitedLogNeverSeeTheHole(t *testing.T) {
 	l := mustOpen(t, logPath(t), LogOptions{Limit: 64 << 10}, systemDisk())
 	done := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		buf := make([]byte, 50_000)
-		for {
-			n, err := l.ReadAt(buf, l.Start())
-			if err != nil && err != io.EOF && !errors.Is(err, ErrDropped) {
-				t.Error(err)
+	for range 4 {
+		wg.Go(func() {
+			buf := make([]byte, 4096)
+			for {
+				n, err := l.ReadAt(buf, l.Start())
+				if err != nil && err != io.EOF && !errors.Is(err, ErrDropped) {
+					t.Error(err)
+				}
+				if bytes.IndexByte(buf[:n], 0) >= 0 {
+					t.Error("a reader got bytes of a hole")
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
 			}
-			if bytes.IndexByte(buf[:n], 0) >= 0 {
-				t.Error("a reader got bytes of a hole")
-			}
-			select {
-			case <-done:
-				return
-			default:
-			}
-		}
-	})
-	line := text(4096)
-	for range 2000 {
+		})
+	}
+	line := text(64 << 10)
+	for range 200 {
 		write(t, l, line)
 	}
 	close(done)
 	wg.Wait()
+}
+
+func TestALogOfNothingButNULsKeepsItsPlaceBehindTheHole(t *testing.T) {
+	path := logPath(t)
+	if err := os.WriteFile(path, make([]byte, 256<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(systemDisk().punch(f, 0, 128<<10), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, path, LogOptions{}, systemDisk())
+	if l.Start() != 128<<10 || l.End() != 128<<10 {
+		t.Fatalf("the log is from %d to %d", l.Start(), l.End())
+	}
 }
 
 func TestReadAtEndsWithEOF(t *testing.T) {
