@@ -3,7 +3,7 @@ package vt
 // splitWide blanks a wide cluster that has a half on either side of the left
 // edge of column x.
 func (t *Terminal) splitWide(x, y int) {
-	if x <= 0 || x >= t.cols || !t.scr.rows[y].wide {
+	if x <= 0 || x >= t.scr.rows[y].wide || x >= t.cols {
 		return
 	}
 	g := t.scr.grid
@@ -12,7 +12,8 @@ func (t *Terminal) splitWide(x, y int) {
 		return
 	}
 	left := g.Cell(x-1, y)
-	g.Put(x-1, y, []Cell{{0, left.Style}, {0, right.Style}})
+	t.pair = [2]Cell{{0, left.Style}, {0, right.Style}}
+	g.Put(x-1, y, t.pair[:])
 	t.touch(y)
 }
 
@@ -39,7 +40,7 @@ func (t *Terminal) eraseCells(x, y, n int, s StyleID) {
 		row.wrapped = false
 	}
 	if n == t.cols {
-		row.wide = false
+		row.wide = 0
 	}
 }
 
@@ -57,6 +58,9 @@ func (t *Terminal) insertCells(x, y, right, n int) {
 	t.splitWide(right+1, y)
 	t.splitWide(right+1-n, y)
 	t.scr.grid.Insert(x, y, right, n, t.blankID())
+	if row := &t.scr.rows[y]; row.wide > x {
+		row.wide = t.cols
+	}
 	t.changedTo(right, y)
 }
 

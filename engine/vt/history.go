@@ -2,13 +2,17 @@ package vt
 
 import (
 	"encoding/binary"
+	"slices"
 	"sort"
 	"unicode/utf8"
 )
 
 // chunkSize is how many bytes of lines are kept together. Lines are dropped
 // one by one, their memory a chunk at a time.
-const chunkSize = 32 << 10
+const (
+	chunkSize  = 32 << 10
+	chunkLines = 1024
+)
 
 // Kinds of packed runs: how the text divides into cells.
 const (
@@ -82,8 +86,10 @@ func (h *history) push(cells []Cell, wrapped bool, clusters []string) {
 
 // room gives the chunk that the next line goes to.
 func (h *history) room() *chunk {
-	if n := len(h.chunks); n > 0 && len(h.chunks[n-1].buf) < chunkSize {
-		return h.chunks[n-1]
+	if n := len(h.chunks); n > 0 {
+		if c := h.chunks[n-1]; len(c.buf) < chunkSize && len(c.lines) < chunkLines {
+			return c
+		}
 	}
 	c := h.spare
 	h.spare = nil
@@ -180,7 +186,15 @@ func readRun(b []byte) (style StyleID, kind, size, used int) {
 // packText appends the text of cells to dst and their runs to runs.
 func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []byte) {
 	start, kind, style := len(dst), runNarrow, StyleID(0)
+	dst = slices.Grow(dst, len(cells))
 	for i := 0; i < len(cells); i++ {
+		if kind == runNarrow {
+			n := packASCII(dst[len(dst):cap(dst)], cells[i:], style)
+			dst = dst[:len(dst)+n]
+			if i += n; i == len(cells) {
+				break
+			}
+		}
 		c := cells[i]
 		if c.Glyph == Tail {
 			continue
@@ -209,6 +223,22 @@ func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []b
 		runs = appendRun(runs, style, kind, len(dst)-start)
 	}
 	return dst, runs
+}
+
+// packASCII packs the cells up to the first that is not ASCII in one style, or
+// that does not fit into dst.
+func packASCII(dst []byte, cells []Cell, style StyleID) int {
+	for i, c := range cells {
+		if c.Style != style || c.Glyph >= utf8.RuneSelf || i >= len(dst) {
+			return i
+		}
+		b := byte(c.Glyph)
+		if b == 0 {
+			b = ' '
+		}
+		dst[i] = b
+	}
+	return len(cells)
 }
 
 func cellKind(cells []Cell, i int) int {

@@ -79,6 +79,10 @@ func (t *Terminal) ground(p []byte) int {
 		return 1
 	}
 	for used := 0; ; {
+		used += t.printSimple(p[used:])
+		if used == len(p) || p[used] < 0x80 {
+			return used
+		}
 		r, n := decodeRune(p[used:])
 		if n == 0 {
 			t.ps.nutf = copy(t.ps.utf[:], p[used:])

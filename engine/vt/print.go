@@ -78,7 +78,7 @@ func (t *Terminal) makeRoom(n, limit int) {
 		t.insertCells(x, y, limit, n)
 		return
 	}
-	if t.scr.rows[y].wide {
+	if t.scr.rows[y].wide > x {
 		t.splitWide(x, y)
 		t.splitWide(x+n, y)
 	}
@@ -109,7 +109,7 @@ func (t *Terminal) print(r rune) {
 		return
 	}
 	w := displaywidth.Rune(r)
-	if t.joinOK && t.mayJoin(r, w) && t.join(r) {
+	if t.joinOK && t.mayJoin(r) && t.join(r) {
 		return
 	}
 	if w > 0 {
@@ -130,13 +130,20 @@ func (t *Terminal) put(r rune, g Glyph, w int) {
 	}
 	t.makeRoom(w, limit)
 	style := t.penID()
-	cells := [2]Cell{{g, style}, {Tail, style}}
-	t.scr.grid.Put(t.cur.x, t.cur.y, cells[:w])
-	row := &t.scr.rows[t.cur.y]
-	row.version = t.epoch
-	row.wide = row.wide || w == 2
+	t.pair = [2]Cell{{g, style}, {Tail, style}}
+	t.scr.grid.Put(t.cur.x, t.cur.y, t.pair[:w])
+	t.touch(t.cur.y)
+	if w == 2 {
+		t.noteWide(t.cur.x + 2)
+	}
 	t.advance(w, limit)
 	t.printed(r, g, w == 2)
+}
+
+// noteWide says that a wide cluster ends before column x of the cursor's row.
+func (t *Terminal) noteWide(x int) {
+	row := &t.scr.rows[t.cur.y]
+	row.wide = max(row.wide, x)
 }
 
 // wrapWide makes place for a wide cluster at the last column and gives the new
@@ -151,22 +158,10 @@ func (t *Terminal) wrapWide(limit int) int {
 	return t.rightLimit()
 }
 
-// mayJoin rules out most characters that start a new cluster, so that the full
-// rules are looked up only where they can apply (UAX #29).
-func (t *Terminal) mayJoin(r rune, w int) bool {
-	switch {
-	case w == 0 || t.lastRune == zwj:
-		return true
-	case r >= 0x1F1E6 && r <= 0x1F1FF, r >= 0x1F3FB && r <= 0x1F3FF: // flags, skin tones
-		return true
-	case r >= 0x900 && r <= 0x1CFF: // Indic scripts, Hangul Jamo
-		return true
-	case r >= 0xA800 && r <= 0xABFF, r >= 0xD7B0 && r <= 0xD7FF, r >= 0x11000 && r <= 0x11FFF:
-		return true
-	case r >= 0xAC00 && r <= 0xD7A3: // a syllable behind a leading consonant
-		return t.lastRune >= 0x1100 && t.lastRune <= 0x115F
-	}
-	return r >= 0xFF9E && r <= 0xFF9F || r >= 0x302E && r <= 0x302F
+// mayJoin rules out the characters that start a new cluster in any case, so
+// that the full rules (UAX #29) are looked up for the few others only.
+func (t *Terminal) mayJoin(r rune) bool {
+	return simpleWidth(r) == 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune)
 }
 
 // join adds a code point to the cluster before the cursor if it belongs there.
@@ -191,7 +186,7 @@ func (t *Terminal) join(r rune) bool {
 	case t.cur.x == x+1 && x < limit:
 		t.makeRoom(1, limit)
 		t.advance(1, limit)
-		t.scr.rows[y].wide = true
+		t.noteWide(x + 2)
 	case t.cur.pending && t.mode.autowrap:
 		t.cur.pending = false
 		t.put(r, cell.Glyph, 2)
@@ -199,12 +194,12 @@ func (t *Terminal) join(r rune) bool {
 	default:
 		return true // it would need a cell that is not there
 	}
-	cells := [2]Cell{cell, {Tail, cell.Style}}
+	t.pair = [2]Cell{cell, {Tail, cell.Style}}
 	n := 1
 	if wide {
 		n = 2
 	}
-	t.scr.grid.Put(x, y, cells[:n])
+	t.scr.grid.Put(x, y, t.pair[:n])
 	t.touch(y)
 	t.printed(r, cell.Glyph, wide)
 	return true
@@ -216,7 +211,7 @@ func (t *Terminal) lastCell() (x, y int) {
 	if !t.cur.pending && (t.mode.autowrap || x < t.rightLimit()) {
 		x--
 	}
-	if x > 0 && t.scr.rows[y].wide && t.scr.grid.Cell(x, y).Glyph == Tail {
+	if x > 0 && t.scr.rows[y].wide > x && t.scr.grid.Cell(x, y).Glyph == Tail {
 		x--
 	}
 	return x, y

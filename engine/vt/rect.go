@@ -102,7 +102,9 @@ func (t *Terminal) copyCells(x, y, toX, toY, n int) {
 		t.cells[0].Glyph = 0
 	}
 	t.putCells(toX, toY, t.cells)
-	t.scr.rows[toY].wide = t.scr.rows[toY].wide || t.scr.rows[y].wide
+	if t.scr.rows[y].wide > 0 {
+		t.scr.rows[toY].wide = t.cols
+	}
 }
 
 // changeRect does DECCARA and, with reverse, DECRARA. Without DECSACE's

@@ -13,7 +13,7 @@ type rowState struct {
 	version uint64 // epoch of the last change
 	wrapped bool   // goes on in the next row
 	padded  bool   // wrapped, and its last cell is free for want of two
-	wide    bool   // may hold wide clusters
+	wide    int    // wide clusters stand before this column only
 }
 
 // A cursor is what DECSC saves.
@@ -170,7 +170,7 @@ func (t *Terminal) scroll(r Rect, n int, whole bool) {
 	if whole {
 		t.moveRows(r.Top, r.Bottom, n)
 	} else {
-		wide := t.anyWide(r.Top, r.Bottom)
+		wide := t.widest(r.Top, r.Bottom)
 		for y := r.Top; y <= r.Bottom; y++ {
 			t.scr.rows[y].wide = wide
 			t.scr.rows[y].wrapped = false
@@ -182,13 +182,12 @@ func (t *Terminal) scroll(r Rect, n int, whole bool) {
 	t.touchRows(r.Top, r.Bottom)
 }
 
-func (t *Terminal) anyWide(top, bottom int) bool {
+func (t *Terminal) widest(top, bottom int) int {
+	wide := 0
 	for y := top; y <= bottom; y++ {
-		if t.scr.rows[y].wide {
-			return true
-		}
+		wide = max(wide, t.scr.rows[y].wide)
 	}
-	return false
+	return wide
 }
 
 // moveRows carries what is known of rows along with their cells; the rows that

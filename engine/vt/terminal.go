@@ -70,8 +70,9 @@ type Terminal struct {
 	gone     []uint64 // by line number modulo length: versions of lines that left
 	goneLost uint64   // newest version that fell out of gone
 
-	cells []Cell // scratch
-	text  []byte // scratch
+	cells []Cell  // scratch
+	pair  [2]Cell // scratch: one cluster
+	text  []byte  // scratch
 }
 
 // New returns a cleared terminal with replies switched on.
