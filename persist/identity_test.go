@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // fakeProc is a /proc with one process in it.
@@ -75,32 +73,6 @@ func TestIdentifyReadsTheStartTime(t *testing.T) {
 	}
 	if _, err := bootID(fakeProc(t, "", 1, "")); err == nil {
 		t.Error("an empty boot id")
-	}
-}
-
-func TestAChildIsAliveUntilItHasExited(t *testing.T) {
-	c := startChild(t, roleWait)
-	pid := c.cmd.Process.Pid
-	id, err := Identify(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !id.Alive() {
-		t.Error("a running child is not alive")
-	}
-	c.in.Close()
-	// Waits for the exit and leaves the zombie.
-	if err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
-		t.Fatal(err)
-	}
-	if id.Alive() {
-		t.Error("a zombie is alive")
-	}
-	if err := c.cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if id.Alive() {
-		t.Error("a reaped child is alive")
 	}
 }
 

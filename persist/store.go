@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -37,10 +38,10 @@ func Open(dir string) (*Store, error) {
 		return nil, fmt.Errorf("find data folder %s: %w", dir, err)
 	}
 	s := &Store{dir: abs}
-	if err := os.MkdirAll(s.processes(), 0o700); err != nil {
-		return nil, fmt.Errorf("data folder %s cannot be made: %w; make room for it or %s", abs, cause(err), adviseFolder)
-	}
 	for _, d := range []string{abs, s.processes()} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, fmt.Errorf("data folder %s cannot be made: %w; make room for it or %s", d, cause(err), adviseFolder)
+		}
 		if err := makePrivate(d); err != nil {
 			return nil, err
 		}
@@ -51,17 +52,40 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// makePrivate sees to it that dir is ours and nobody else can enter it.
+// holdsOther reports whether a folder has anything in it that is not Tandem's:
+// it was named by mistake, say a home folder or /tmp.
+func holdsOther(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		name := e.Name()
+		switch filepath.Ext(name) {
+		case ".lock", ".log", ".sock", tempSuffix:
+			return false
+		}
+		return name != processesName && !strings.HasPrefix(name, "history.db")
+	})
+}
+
+// makePrivate sees to it that nobody but this user can enter dir. Root may use
+// the folder of another user, a mounted volume for example, if it is closed.
 func makePrivate(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return fmt.Errorf("data folder %s cannot be read: %w; %s", dir, cause(err), adviseFolder)
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+	open := info.Mode().Perm()&0o077 != 0
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if ok && int(st.Uid) != os.Geteuid() && (open || os.Geteuid() != 0) {
 		return fmt.Errorf("data folder %s belongs to uid %d and this is uid %d; %s", dir, st.Uid, os.Geteuid(), adviseFolder)
 	}
-	if info.Mode().Perm()&0o077 == 0 {
+	if !open {
 		return nil
+	}
+	if filepath.Base(dir) != processesName && holdsOther(dir) {
+		return fmt.Errorf("data folder %s is open to others and holds other things than Tandem's; close it (chmod 700) or %s", dir, adviseFolder)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
 		return fmt.Errorf("data folder %s is open to others and cannot be closed to them: %w; %s", dir, cause(err), adviseFolder)

@@ -82,14 +82,55 @@ func TestOpenMakesFoldersThatOnlyTheUserCanEnter(t *testing.T) {
 
 func TestOpenClosesAFolderThatIsOpenToOthers(t *testing.T) {
 	dir := t.TempDir()
+	for _, name := range []string{"processes", "history.db-wal", "engine.lock", "engine.log", "tandem.sock"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir); err != nil {
 		t.Fatal(err)
 	}
-	if got := mode(t, dir); got != 0o700 {
-		t.Errorf("mode is %o", got)
+	for _, d := range []string{dir, filepath.Join(dir, "processes")} {
+		if got := mode(t, d); got != 0o700 {
+			t.Errorf("%s has mode %o", d, got)
+		}
+	}
+}
+
+func TestOpenLeavesAFolderOfSomethingElseAsItIs(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(dir, 0o755),
+		os.WriteFile(filepath.Join(dir, "letter.txt"), nil, 0o600), os.WriteFile(filepath.Join(dir, "engine.lock"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "chmod 700") {
+		t.Errorf("open: %v", err)
+	}
+	if got := mode(t, dir); got != 0o755 || len(fileNames(t, dir)) != 2 {
+		t.Errorf("the folder has mode %o and holds %v", got, fileNames(t, dir))
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err != nil {
+		t.Errorf("a closed folder is refused: %v", err)
+	}
+}
+
+func TestOpenRefusesAFolderOfAnotherUser(t *testing.T) {
+	root := os.Geteuid() == 0
+	dir := "/" // of root
+	if root {
+		dir = t.TempDir()
+		if err := errors.Join(os.Chown(dir, 12345, -1), os.Chmod(dir, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(dir); err == nil || root && !strings.Contains(err.Error(), "belongs to uid 12345") {
+		t.Errorf("open: %v", err)
 	}
 }
 
