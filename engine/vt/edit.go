@@ -3,7 +3,7 @@ package vt
 // splitWide blanks a wide cluster that has a half on either side of the left
 // edge of column x.
 func (t *Terminal) splitWide(x, y int) {
-	if x <= 0 || x >= t.scr.rows[y].wide || x >= t.cols {
+	if x <= 0 || x >= int(t.scr.rows[y].wide) || x >= t.cols {
 		return
 	}
 	g := t.scr.grid
@@ -58,8 +58,8 @@ func (t *Terminal) insertCells(x, y, right, n int) {
 	t.splitWide(right+1, y)
 	t.splitWide(right+1-n, y)
 	t.scr.grid.Insert(x, y, right, n, t.blankID())
-	if row := &t.scr.rows[y]; row.wide > x {
-		row.wide = t.cols
+	if row := &t.scr.rows[y]; int(row.wide) > x {
+		row.wide = int32(t.cols)
 	}
 	t.changedTo(right, y)
 }

@@ -36,7 +36,7 @@ type NumberedLine struct {
 // trimBlank cuts the trailing cells that are blank in the default style.
 func trimBlank(cells []Cell) []Cell {
 	n := len(cells)
-	for n > 0 && cells[n-1].blank() {
+	for n > 0 && (cells[n-1] == Cell{} || cells[n-1].blank()) {
 		n--
 	}
 	return cells[:n]

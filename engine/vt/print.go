@@ -78,7 +78,7 @@ func (t *Terminal) makeRoom(n, limit int) {
 		t.insertCells(x, y, limit, n)
 		return
 	}
-	if t.scr.rows[y].wide > x {
+	if int(t.scr.rows[y].wide) > x {
 		t.splitWide(x, y)
 		t.splitWide(x+n, y)
 	}
@@ -87,6 +87,7 @@ func (t *Terminal) makeRoom(n, limit int) {
 // advance moves the cursor behind n printed cells.
 func (t *Terminal) advance(n, limit int) {
 	t.cur.x += n
+	t.lastEnd = t.cur.x - 1
 	if t.cur.x > limit {
 		t.cur.x, t.cur.pending = limit, t.mode.autowrap
 	}
@@ -143,7 +144,7 @@ func (t *Terminal) put(r rune, g Glyph, w int) {
 // noteWide says that a wide cluster ends before column x of the cursor's row.
 func (t *Terminal) noteWide(x int) {
 	row := &t.scr.rows[t.cur.y]
-	row.wide = max(row.wide, x)
+	row.wide = max(row.wide, int32(x))
 }
 
 // wrapWide makes place for a wide cluster at the last column and gives the new
@@ -166,9 +167,9 @@ func (t *Terminal) mayJoin(r rune) bool {
 
 // join adds a code point to the cluster before the cursor if it belongs there.
 func (t *Terminal) join(r rune) bool {
-	x, y := t.lastCell()
-	if x < 0 {
-		return false
+	x, y := t.lastEnd, t.cur.y
+	if t.lastWide {
+		x--
 	}
 	cell := t.scr.grid.Cell(x, y)
 	t.text = t.appendGlyph(t.text[:0], cell.Glyph)
@@ -203,18 +204,6 @@ func (t *Terminal) join(r rune) bool {
 	t.touch(y)
 	t.printed(r, cell.Glyph, wide)
 	return true
-}
-
-// lastCell is where the cluster before the cursor stands; x is -1 if nowhere.
-func (t *Terminal) lastCell() (x, y int) {
-	x, y = t.cur.x, t.cur.y
-	if !t.cur.pending && (t.mode.autowrap || x < t.rightLimit()) {
-		x--
-	}
-	if x > 0 && t.scr.rows[y].wide > x && t.scr.grid.Cell(x, y).Glyph == Tail {
-		x--
-	}
-	return x, y
 }
 
 // repeat does REP: the last cluster n more times, at most a screenful.

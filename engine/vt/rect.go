@@ -103,7 +103,7 @@ func (t *Terminal) copyCells(x, y, toX, toY, n int) {
 	}
 	t.putCells(toX, toY, t.cells)
 	if t.scr.rows[y].wide > 0 {
-		t.scr.rows[toY].wide = t.cols
+		t.scr.rows[toY].wide = int32(t.cols)
 	}
 }
 
@@ -124,7 +124,9 @@ func (t *Terminal) changeRect(reverse bool) {
 				right = t.cols - 1
 			}
 		}
-		t.changeCells(left, right, y, reverse)
+		if left <= right {
+			t.changeCells(left, right, y, reverse)
+		}
 	}
 }
 

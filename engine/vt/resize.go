@@ -205,7 +205,7 @@ func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
 		}
 		y := n - first
 		s.grid.Put(0, y, cells)
-		s.rows[y] = rowState{wrapped: wrapped, padded: len(cells) < cols, wide: cols}
+		s.rows[y] = rowState{wrapped: wrapped, padded: len(cells) < cols, wide: int32(cols)}
 	}
 	t.hist = hist
 	for y := range s.rows {
@@ -236,7 +236,7 @@ func (t *Terminal) cropOther(cols, rows int) {
 	s.rows = make([]rowState, rows)
 	for y, row := range saved {
 		s.grid.Put(0, y, row)
-		s.rows[y].wide = min(old[first+y].wide, cols)
+		s.rows[y].wide = min(old[first+y].wide, int32(cols))
 	}
 	for y := range s.rows {
 		s.rows[y].version = t.epoch

@@ -11,9 +11,9 @@ type screen struct {
 
 type rowState struct {
 	version uint64 // epoch of the last change
+	wide    int32  // wide clusters stand before this column only
 	wrapped bool   // goes on in the next row
 	padded  bool   // wrapped, and its last cell is free for want of two
-	wide    int    // wide clusters stand before this column only
 }
 
 // A cursor is what DECSC saves.
@@ -182,8 +182,8 @@ func (t *Terminal) scroll(r Rect, n int, whole bool) {
 	t.touchRows(r.Top, r.Bottom)
 }
 
-func (t *Terminal) widest(top, bottom int) int {
-	wide := 0
+func (t *Terminal) widest(top, bottom int) int32 {
+	var wide int32
 	for y := top; y <= bottom; y++ {
 		wide = max(wide, t.scr.rows[y].wide)
 	}

@@ -59,12 +59,15 @@ type pen struct {
 	under      Underline
 }
 
-func (p pen) hash() uint8 {
+func (p pen) hash() uint32 {
 	h := uint32(p.fg)*0x9E3779B1 ^ uint32(p.bg)*0x85EBCA6B ^ uint32(p.ul)*0xC2B2AE35
 	h ^= (uint32(p.attrs)<<8 | uint32(p.under)) * 0x27D4EB2F
 	h ^= p.link * 0x165667B1
-	return uint8(h >> 24)
+	return h >> (32 - cacheBits)
 }
+
+// cacheBits is how many bits of a pen's hash find it in the cache.
+const cacheBits = 10
 
 // minStyles is how many styles are interned before unused ones are looked for.
 const minStyles = 4096
@@ -75,8 +78,8 @@ type styleTable struct {
 	pens  []pen // by StyleID; 0 is the zero pen
 	ids   map[pen]StyleID
 	free  []StyleID
-	cache [256]StyleID // by pen.hash; a hit costs one comparison
-	limit int          // interned styles that are worth a collection
+	cache [1 << cacheBits]StyleID // by pen.hash; a hit costs one comparison
+	limit int                     // interned styles that are worth a collection
 }
 
 func newStyleTable() styleTable {
@@ -117,7 +120,7 @@ func (s *styleTable) full() bool { return len(s.ids) > s.limit }
 
 // sweep frees every style that is not marked as used.
 func (s *styleTable) sweep(used []bool) {
-	s.cache = [256]StyleID{}
+	clear(s.cache[:])
 	for p, id := range s.ids {
 		if !used[id] {
 			delete(s.ids, p)

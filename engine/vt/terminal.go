@@ -64,6 +64,7 @@ type Terminal struct {
 	lastRune rune // last code point printed
 	last     Cell // last cluster printed, for REP; lastWide goes with it
 	lastWide bool
+	lastEnd  int // its last column
 
 	epoch    uint64   // changes are marked with it; each Diff starts the next
 	fullSeq  uint64   // a viewer with an older state needs everything
