@@ -166,7 +166,7 @@ func TestRawViewerSeesWhatTheScreenShows(t *testing.T) {
 
 func TestViewerThatIsFarBehindIsRepainted(t *testing.T) {
 	m := startMachine(t)
-	p := m.start("sh", "-c", `read x; yes | head -c 30000000; echo; echo end; read x`)
+	p := m.start("sh", "-c", `read x; yes "$0" | head -c 30000000; echo; echo end; read x`, strings.Repeat("y", 70))
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "attach", Raw: true, Cols: 80, Rows: 24})
 	w.typed("\r")
 	m.shows(p.ID, "end") // and nobody has received anything so far

@@ -134,6 +134,7 @@ func TestKeeperKilledEndsNoSession(t *testing.T) {
 }
 
 func TestKillLeavesNoGrandchildThatIgnoresSignals(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `sh -c 'trap "" HUP TERM; echo child $$.; while :; do sleep 0.1; done' & wait`)
 	m.shows(p.ID, "child ")
@@ -152,6 +153,7 @@ func TestKillLeavesNoGrandchildThatIgnoresSignals(t *testing.T) {
 }
 
 func TestKillGoesOnAfterTheEngineWasKilled(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `trap "" HUP TERM; echo ready; while :; do sleep 0.1; done`)
 	m.shows(p.ID, "ready")
@@ -248,6 +250,7 @@ func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
 }
 
 func TestEngineAndKeeperKilledTogetherEndTerminalsHonestly(t *testing.T) {
+	t.Parallel()
 	m := startMachine(t)
 	p := m.start("sh", "-c", `trap "" HUP; echo ready; while :; do sleep 0.1; done`)
 	m.shows(p.ID, "ready")

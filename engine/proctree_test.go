@@ -59,6 +59,7 @@ func lives(pid int) bool {
 }
 
 func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
+	t.Parallel()
 	root, told := startLeader(t, `trap 'exit 0' HUP TERM
 		sh -c 'trap "" HUP TERM; echo $$ '$$'; while :; do sleep 1; done' &
 		wait`)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"io"
 	"os"
 	"time"
 
@@ -13,7 +14,13 @@ const (
 	// both busy, little enough that a key is echoed soon during a flood.
 	maxLead = 1 << 20
 	// readSpace is the least room in the log that a read is tried with.
-	readSpace = 16 << 10
+	readSpace = 32 << 10
+	// readMostAtOnce is how much is read before anybody is told.
+	readMostAtOnce = 64 << 10
+	// ptyBuffer is about what a PTY gives at once when its program writes more
+	// than that, and burstWait how long the rest is then waited for.
+	ptyBuffer = 4000
+	burstWait = time.Millisecond
 	// endGrace is how long the PTY of an ended child has to be silent while
 	// something else still holds it open, endLimit how long at all it is read.
 	endGrace = 50 * time.Millisecond
@@ -38,13 +45,54 @@ func (s *session) read() {
 			continue
 		}
 		full = false
-		n, err := s.o.master.Read(space)
+		n, err := s.readBurst(space[:min(len(space), readMostAtOnce)])
 		s.took(n)
 		if err != nil && !s.readAgain(err) {
 			return
 		}
 	}
 	s.readRest()
+}
+
+// readBurst waits for output and takes what there is of it, up to len(p). A PTY
+// gives no more than 4 KiB at a time, and to wake the screen for each of them
+// would cost more than to read them; so once output fills a PTY's buffer, a
+// little more of it is waited for.
+func (s *session) readBurst(p []byte) (n int, err error) {
+	conn, err := s.o.master.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	waitErr := conn.Read(func(fd uintptr) bool {
+		for n < len(p) {
+			var got int
+			got, err = unix.Read(int(fd), p[n:])
+			switch {
+			case got > 0:
+				n += got
+			case err == unix.EINTR:
+			case err == unix.EAGAIN && n >= ptyBuffer && readable(int(fd), burstWait):
+			default:
+				return n > 0 || err != unix.EAGAIN
+			}
+		}
+		return true
+	})
+	switch {
+	case n > 0: // an error comes again
+		return n, nil
+	case waitErr != nil:
+		return 0, waitErr
+	case err == nil:
+		return 0, io.EOF
+	}
+	return 0, err
+}
+
+// readable waits a little for output.
+func readable(fd int, wait time.Duration) bool {
+	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(wait.Milliseconds()))
+	return n > 0
 }
 
 // readRest reads what an ended child has left in the PTY. Something else may

@@ -19,18 +19,18 @@ const patience = 60 * time.Second
 
 // A machine is a real keeper and engine on a data folder of their own.
 type machine struct {
-	*testing.T
+	testing.TB
 	dir    string
 	client *api.Client
 }
 
-func startMachine(t *testing.T) *machine {
+func startMachine(t testing.TB) *machine {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td") // short, for the sockets
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{T: t, dir: dir}
+	m := &machine{TB: t, dir: dir}
 	m.client, err = api.Activate(t.Context(), m.options())
 	if err != nil {
 		t.Fatal(err, m.log())

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// floodSize is the output of one run of the throughput benchmarks.
+const floodSize = 100 << 20
+
+// floodFile is a file of log lines.
+func floodFile(b *testing.B) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "flood")
+	var text strings.Builder
+	for i := 0; text.Len() < floodSize; i++ {
+		fmt.Fprintf(&text, "2026-11-20T12:00:00.%06dZ INFO request served method=GET path=/v1/items/%d status=200\n", i%1e6, i)
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// BenchmarkFlood compares a session without viewers with a bare reader of a
+// PTY, in turns.
+func BenchmarkFlood(b *testing.B) {
+	path := floodFile(b)
+	m := startMachine(b)
+	var bare, session time.Duration
+	for b.Loop() {
+		bare += floodBare(b, path)
+		session += m.flood(path)
+	}
+	speed := func(d time.Duration) float64 { return floodSize / 1e6 * float64(b.N) / d.Seconds() }
+	b.ReportMetric(speed(bare), "MB/s-bare")
+	b.ReportMetric(speed(session), "MB/s-session")
+	b.ReportMetric(100*bare.Seconds()/session.Seconds(), "%")
+}
+
+func floodBare(b *testing.B, path string) time.Duration {
+	cmd := exec.Command("cat", path)
+	began := time.Now()
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	buffer := make([]byte, 64<<10)
+	for {
+		if _, err := f.Read(buffer); err != nil {
+			break
+		}
+	}
+	took := time.Since(began)
+	cmd.Wait()
+	return took
+}
+
+func (m *machine) flood(path string) time.Duration {
+	began := time.Now()
+	p := m.start("cat", path)
+	m.eventually("the end", func() bool { return m.get(p.ID).State.Ended() })
+	took := time.Since(began)
+	call(m, api.ProcessRemove, api.IDInput{ID: p.ID})
+	return took
+}
+
+// BenchmarkMemory tells what engine and keeper use with a number of idle
+// shells.
+func BenchmarkMemory(b *testing.B) {
+	for _, n := range []int{0, 1, 50, 200} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			m := startMachine(b)
+			for range n {
+				m.start("sh", "-c", "seq 1 2000; read x")
+			}
+			m.eventually("output", func() bool {
+				for _, p := range call(m, api.SessionList, api.Empty{}).Sessions {
+					if p.Terminal.Bytes < 8893+2000 {
+						return false
+					}
+				}
+				return true
+			})
+			for b.Loop() {
+			}
+			i := m.info()
+			b.ReportMetric(residentMB(b, i.EnginePID), "MB-engine")
+			b.ReportMetric(residentMB(b, i.KeeperPID), "MB-keeper")
+		})
+	}
+}
+
+// residentMB is a process's memory without what it shares with a file.
+func residentMB(b *testing.B, pid int) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "VmRSS:" {
+			kb, _ := strconv.ParseFloat(f[1], 64)
+			return kb / 1024
+		}
+	}
+	b.Fatal("no VmRSS")
+	return 0
+}
+
+// BenchmarkEcho is the time from a key to its echo as bytes and as a frame.
+func BenchmarkEcho(b *testing.B) {
+	for _, raw := range []bool{true, false} {
+		b.Run(fmt.Sprintf("raw=%v", raw), func(b *testing.B) {
+			m := startMachine(b)
+			p := m.start("sh", "-c", "stty raw -echo; echo ready; exec cat")
+			m.shows(p.ID, "ready")
+			a, err := m.client.Attach(context.Background(), api.AttachOptions{ID: p.ID, Raw: raw, Cols: 80, Rows: 24})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer a.Close()
+			a.Receive()
+			for b.Loop() {
+				if err := a.Send(api.Input{Bytes: []byte("x")}); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := a.Receive(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSession is a session alone, without keeper and API, for profiles.
+func BenchmarkSession(b *testing.B) {
+	path := floodFile(b)
+	store, err := persist.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := &host{store: store, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: newChunks()}
+	h.o.LogLimit = 1 << 30
+	h.control = newControl(context.Background(), h, h.log)
+	b.SetBytes(floodSize)
+	for b.Loop() {
+		r := newRecord("flood", api.KindSession)
+		r.Cols, r.Rows = 80, 24
+		if err := store.Save(r); err != nil {
+			b.Fatal(err)
+		}
+		log, err := h.openLog(h.logPath(r))
+		if err != nil {
+			b.Fatal(err)
+		}
+		cmd := exec.Command("cat", path)
+		f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := h.session(r, nonBlocking(b, f), func() (sessionLog, error) { return log, nil })
+		cmd.Wait()
+		for s.isReady(context.Background()); s.parsed.Load() < log.End() || log.End() < floodSize; {
+			time.Sleep(time.Millisecond)
+		}
+		s.close()
+		h.sessions.Wait()
+		store.Remove(r.ID)
+	}
+}
+
+// nonBlocking gives a PTY master as the keeper hands it over.
+func nonBlocking(b *testing.B, f *os.File) *os.File {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f.Close()
+	if err := unix.SetNonblock(fd, true); err != nil {
+		b.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), "pty")
+}
