@@ -3,10 +3,13 @@ package keeper
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -270,4 +273,39 @@ func TestTerminalsOfForgottenChildrenAreClosed(t *testing.T) {
 	if after := len(descriptors(t, k.cmd.Process.Pid)); after != before {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
+}
+
+func TestExitsOfManyChildrenAtOnceAreEachToldOnce(t *testing.T) {
+	const starters, each = 6, 20
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	c := r.dial()
+	dir := r.spec("all", "").Dir
+	var group sync.WaitGroup
+	for i := range starters {
+		group.Go(func() {
+			for j := range each {
+				code := strconv.Itoa((i*each + j) % 256)
+				s := Spec{ID: fmt.Sprint(i, "-", j), Dir: dir, Argv: []string{"/bin/sh", "-c", "exit " + code}, TTY: j%2 == 0}
+				_, master, err := c.Start(t.Context(), s)
+				if err != nil {
+					t.Error(err)
+				}
+				if master != nil {
+					master.Close()
+				}
+			}
+		})
+	}
+	seen := map[string]bool{}
+	for range starters * each {
+		got := r.ended(c)
+		var i, j int
+		fmt.Sscanf(got.ID, "%d-%d", &i, &j)
+		if want := (i*each + j) % 256; seen[got.ID] || got.Exit.Code == nil || *got.Exit.Code != want {
+			t.Errorf("exit of %s: %v, want %d once", got.ID, got.Exit, want)
+		}
+		seen[got.ID] = true
+	}
+	group.Wait()
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -54,8 +53,7 @@ func keep(ctx context.Context, o Options, r *readiness) error {
 		return err
 	}
 	defer k.watch.close()
-	save := limitMemory()
-	defer save()
+	defer limitMemory()()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{listener: listener, uid: os.Geteuid(), do: k.do, handle: k.handle, gone: k.gone}
@@ -110,8 +108,13 @@ func (k *keeper) run(ctx context.Context) error {
 	defer signal.Stop(reap)
 	defer signal.Stop(stop)
 	k.firstEngine()
+	resting := time.NewTimer(restAfter)
+	defer resting.Stop()
 	for !k.finished {
 		select {
+		case <-resting.C:
+			releaseMemory()
+			continue // and rest until something happens
 		case f := <-k.calls:
 			f()
 		case <-reap:
@@ -121,10 +124,13 @@ func (k *keeper) run(ctx context.Context) error {
 		case <-ctx.Done():
 			k.finished = true
 		}
+		resting.Reset(restAfter)
 	}
 	k.settle()
 	return k.err
 }
+
+const restAfter = 2 * time.Second // without anything to do
 
 // settle gives the exits that are being written some time.
 func (k *keeper) settle() {
@@ -173,19 +179,6 @@ func (k *keeper) reap() {
 func (k *keeper) finishIfIdle() {
 	if k.engine.paused && !k.engine.alive() && len(k.byPID) == 0 && len(k.starting) == 0 {
 		k.finished = true
-	}
-}
-
-// limitMemory trades a little speed, of which the keeper needs none, for a small
-// process.
-func limitMemory() (restore func()) {
-	percent := debug.SetGCPercent(20)
-	limit := debug.SetMemoryLimit(8 << 20) // returns what a large message took
-	procs := runtime.GOMAXPROCS(2)
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-		runtime.GOMAXPROCS(procs)
 	}
 }
 

@@ -272,6 +272,28 @@ func TestManyChildrenTakeFewThreads(t *testing.T) {
 	}
 }
 
+func TestChildOfAnEngineThatHungUpMeanwhileIsListed(t *testing.T) {
+	r := newRig(t)
+	r.keeper("").mustBeReady()
+	l := r.raw()
+	l.send(packet{body: []byte(`{"v":1,"id":1,"op":"hello"}`)})
+	s := r.ttySpec("a", "exec sleep 1000")
+	p, err := encode(message{ID: 2, Op: opStart, Spec: &s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.send(p)
+	l.conn.Close()
+	c := r.dial()
+	r.eventually("the child", func() bool {
+		list, err := c.List(r.ctx())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list) == 1 && list[0].ID == "a"
+	})
+}
+
 func TestPathOfTheSocketMayBeTooLong(t *testing.T) {
 	_, err := listen("/" + strings.Repeat("x", maxSocketPath))
 	if err == nil || !strings.Contains(err.Error(), "longer than 107 bytes") {
