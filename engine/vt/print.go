@@ -206,12 +206,12 @@ func (t *Terminal) join(r rune) bool {
 	return true
 }
 
-// repeat does REP: the last cluster n more times, at most a screenful.
+// repeat does REP: the last cluster n more times, at most what fills the space between the margins.
 func (t *Terminal) repeat(n int) {
 	if t.last.Glyph == 0 {
 		return
 	}
-	n = min(n, t.cols*t.rows)
+	n = min(n, (t.rightLimit()-t.leftLimit()+1)*t.rows)
 	if g := t.last.Glyph; g < utf8.RuneSelf {
 		t.repeatASCII(byte(g), n)
 		return

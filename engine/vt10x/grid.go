@@ -24,7 +24,8 @@ type grid struct {
 	out        []byte // not yet given to term
 	x, y       int    // where term's cursor is after out; x is -1 when not known
 	style      vt.StyleID
-	styled     bool // term's colour is style
+	styled     bool  // term's colour is style
+	used       []int // by row: from this column on all is blank in style 0
 	names      names
 	row        []vt.Cell
 	moved      []vt.Cell
@@ -41,6 +42,7 @@ func New(cols, rows int) vt.Grid {
 func (g *grid) Resize(cols, rows int) {
 	g.cols, g.rows = cols, rows
 	g.out, g.styled, g.x = g.out[:0], false, -1
+	g.used = make([]int, rows)
 	g.names = newNames()
 	g.term = vt10x.New(vt10x.WithSize(cols, rows))
 	g.out = append(g.out, "\x1b[?7l"...)
@@ -118,6 +120,7 @@ func (g *grid) PutASCII(x, y int, text []byte, s vt.StyleID) {
 	g.at(x, y)
 	g.out = append(g.out, text...)
 	g.wrote(len(text))
+	g.used[y] = max(g.used[y], x+len(text))
 }
 
 func (g *grid) Put(x, y int, cells []vt.Cell) {
@@ -129,9 +132,13 @@ func (g *grid) Put(x, y int, cells []vt.Cell) {
 		g.out = utf8.AppendRune(g.out, r)
 		g.wrote(1)
 	}
+	g.used[y] = max(g.used[y], x+len(cells))
 }
 
 func (g *grid) Cell(x, y int) vt.Cell {
+	if x >= g.used[y] {
+		return vt.Cell{}
+	}
 	g.flush()
 	return g.cell(x, y)
 }
@@ -146,15 +153,25 @@ func (g *grid) cell(x, y int) vt.Cell {
 }
 
 func (g *grid) Row(y int) []vt.Cell {
-	g.flush()
-	g.row = g.row[:0]
-	for x := range g.cols {
-		g.row = append(g.row, g.cell(x, y))
-	}
+	g.row = g.read(g.row[:0], 0, y, g.cols)
 	return g.row
 }
 
+// read appends n cells to dst.
+func (g *grid) read(dst []vt.Cell, x, y, n int) []vt.Cell {
+	g.flush()
+	for i := range n {
+		if x+i < g.used[y] {
+			dst = append(dst, g.cell(x+i, y))
+		} else {
+			dst = append(dst, vt.Cell{})
+		}
+	}
+	return dst
+}
+
 func (g *grid) Erase(x, y, n int, s vt.StyleID) {
+	g.erased(x, y, n, s)
 	g.room()
 	g.use(s)
 	g.at(x, y)
@@ -165,13 +182,24 @@ func (g *grid) Erase(x, y, n int, s vt.StyleID) {
 	g.csi('X', min(n, g.cols-x))
 }
 
+// erased keeps used.
+func (g *grid) erased(x, y, n int, s vt.StyleID) {
+	switch {
+	case s != 0:
+		g.used[y] = max(g.used[y], min(x+n, g.cols))
+	case x+n >= g.used[y]:
+		g.used[y] = min(g.used[y], x)
+	}
+}
+
 func (g *grid) Insert(x, y, right, n int, s vt.StyleID) {
 	n = min(n, right-x+1)
 	if right == g.cols-1 {
-		g.shift('@', x, y, n, s)
+		g.inRow('@', x, y, n, s)
+		g.used[y] = min(max(g.used[y], x)+n, g.cols)
 		return
 	}
-	g.moved = append(g.moved[:0], g.Row(y)[x:right+1-n]...)
+	g.moved = g.read(g.moved[:0], x, y, right+1-n-x)
 	g.Put(x+n, y, g.moved)
 	g.Erase(x, y, n, s)
 }
@@ -179,15 +207,18 @@ func (g *grid) Insert(x, y, right, n int, s vt.StyleID) {
 func (g *grid) Delete(x, y, right, n int, s vt.StyleID) {
 	n = min(n, right-x+1)
 	if right == g.cols-1 {
-		g.shift('P', x, y, n, s)
+		g.inRow('P', x, y, n, s)
+		if s != 0 {
+			g.used[y] = g.cols
+		}
 		return
 	}
-	g.moved = append(g.moved[:0], g.Row(y)[x+n:right+1]...)
+	g.moved = g.read(g.moved[:0], x+n, y, right+1-n-x)
 	g.Put(x, y, g.moved)
 	g.Erase(right+1-n, y, n, s)
 }
 
-func (g *grid) shift(final byte, x, y, n int, s vt.StyleID) {
+func (g *grid) inRow(final byte, x, y, n int, s vt.StyleID) {
 	g.room()
 	g.use(s)
 	g.at(x, y)
@@ -207,14 +238,29 @@ func (g *grid) Scroll(r vt.Rect, n int, s vt.StyleID) {
 	if !whole {
 		g.csi('r', r.Top+1, r.Bottom+1)
 	}
+	fresh := 0
+	if s != 0 {
+		fresh = g.cols
+	}
+	used := g.used[r.Top : r.Bottom+1]
 	if n > 0 {
 		g.csi('S', n)
+		shift(used, used[n:], used[len(used)-n:], fresh)
 	} else {
 		g.csi('T', -n)
+		shift(used[-n:], used, used[:-n], fresh)
 	}
 	if !whole {
 		g.csi('r', 1, g.rows)
 		g.x, g.y = 0, 0
+	}
+}
+
+// shift copies and then fills what came free.
+func shift(to, from, free []int, fill int) {
+	copy(to, from)
+	for i := range free {
+		free[i] = fill
 	}
 }
 
@@ -226,7 +272,7 @@ func (g *grid) scrollPart(r vt.Rect, n int, s vt.StyleID) {
 			to = r.Bottom - i
 		}
 		if from := to + n; from >= r.Top && from <= r.Bottom {
-			g.moved = append(g.moved[:0], g.Row(from)[r.Left:r.Right+1]...)
+			g.moved = g.read(g.moved[:0], r.Left, from, width)
 			g.Put(r.Left, to, g.moved)
 		} else {
 			g.Erase(r.Left, to, width, s)
