@@ -76,6 +76,10 @@ func (d *Decoder) Feed(p []byte, emit func(Event)) {
 // Pending is the number of bytes of an unfinished sequence.
 func (d *Decoder) Pending() int { return len(d.held) }
 
+// Idle reports whether the next byte begins something new: no sequence, paste
+// or reply is under way.
+func (d *Decoder) Idle() bool { return len(d.held) == 0 && d.state == atGround }
+
 // Flush decodes an unfinished sequence as what was typed if nothing follows: a
 // lone escape is the escape key, ESC [ is alt+[.
 func (d *Decoder) Flush(emit func(Event)) {

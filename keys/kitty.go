@@ -69,6 +69,10 @@ func (c Code) modifier() bool {
 	return c == kittyCapsLock || c == kittyNumLock || (c >= kittyFirstModifier && c <= kittyLastModifier)
 }
 
+// IsModifier reports whether the key is a modifier itself, shift or caps lock,
+// which some terminals report like other keys.
+func (k Key) IsModifier() bool { return k.Code.modifier() }
+
 // appendKittyCode appends CSI code[:shifted[:base]] ; modifiers[:event] ; text u,
 // or one of the older forms for the function keys that have one.
 func appendKittyCode(dst []byte, k Key, m Modes) []byte {

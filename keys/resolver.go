@@ -58,7 +58,7 @@ func (r *Resolver) Resolve(k Key, scopes ...Scope) Outcome {
 }
 
 func (r *Resolver) afterPrefix(k Key) Outcome {
-	if k.Phase == Release || k.Code.modifier() {
+	if k.Phase == Release || k.IsModifier() {
 		return Outcome{Kind: Pending}
 	}
 	prefix := r.bindings.Is(k, ScopeGlobal, Prefix)

@@ -1,0 +1,308 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+// Options say what to attach to, and with which terminal.
+type Options struct {
+	Client   *api.Client
+	ID       string // of the session, a prefix of it, or its name
+	ReadOnly bool   // nothing that is typed reaches the session, but the prefix works
+	In, Out  *os.File
+	Prefix   []keys.Key // default ctrl+b; pressed twice it goes to the session
+	Name     string     // who this is, for Terminal.Typist; default "attach"
+
+	// Handoff ends the run for any key after the prefix, with PrefixKey; else
+	// only d does, and other keys ring the bell.
+	Handoff bool
+	// InAltScreen says that the terminal is on its alternate screen already and
+	// stays there.
+	InAltScreen bool
+	// Activate starts the engine again when it does not come back by itself.
+	// Nil waits for whoever else does.
+	Activate func(ctx context.Context) (*api.Client, error)
+}
+
+// Reason says why a run ended.
+type Reason int
+
+const (
+	Detached    Reason = iota // the person left: prefix d
+	Ended                     // the session has ended; Process says how
+	PrefixKey                 // Key was pressed after the prefix
+	Interrupted               // a signal, which Signal tells, or ctx
+	HungUp                    // the terminal is gone
+	Lost                      // the engine did not come back
+)
+
+// An Outcome is how a run ended.
+type Outcome struct {
+	Reason  Reason
+	Process *api.Process // for Ended, where it could be learnt
+	Key     keys.Key     // for PrefixKey
+	Signal  os.Signal    // for Interrupted by a signal
+}
+
+const (
+	// patience is how long a run waits for an engine that has gone.
+	patience = 15 * time.Second
+	// retry is the time between two attempts to reach it.
+	retry = 25 * time.Millisecond
+	// activateAfter is how long the keeper has to start the engine again before
+	// the run does it.
+	activateAfter = 500 * time.Millisecond
+	// noteAfter is how long the engine may be gone before the screen says so.
+	noteAfter = 100 * time.Millisecond
+	// barrierLimit bounds the wait for the engine to take input before the
+	// screen is fetched anew.
+	barrierLimit = 300 * time.Millisecond
+)
+
+// Run connects the terminal to the session until one of the Reasons. When it
+// returns, the terminal is as it was before. The error is not nil for Lost,
+// and when the run could not begin, which leaves the terminal untouched.
+func Run(ctx context.Context, o Options) (Outcome, error) {
+	o = o.complete()
+	r, err := newRun(ctx, o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer r.cancel()
+	defer r.terminal.close()
+	if err := r.begin(); err != nil {
+		return Outcome{}, err
+	}
+	defer context.AfterFunc(r.ctx, r.terminal.hurry)()
+	if err := r.terminal.enter(); err != nil {
+		r.link.current().Close()
+		return Outcome{}, err
+	}
+	defer r.terminal.leave()
+	defer r.terminal.restoreOnPanic()
+	return r.serve()
+}
+
+func (o Options) complete() Options {
+	if o.Name == "" {
+		o.Name = "attach"
+	}
+	if len(o.Prefix) == 0 {
+		o.Prefix = []keys.Key{{Code: 'b', Mods: keys.Ctrl}}
+	}
+	return o
+}
+
+// A run is one call of Run. Its main goroutine receives from the engine and
+// writes to the terminal; one goroutine reads the terminal and sends, one
+// waits for signals.
+type run struct {
+	Options
+	ctx      context.Context
+	cancel   context.CancelFunc
+	terminal *terminal
+	filter   filter
+	link     *link
+}
+
+func newRun(ctx context.Context, o Options) (*run, error) {
+	t, err := newTerminal(o.In, o.Out, o.InAltScreen)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Options: o, terminal: t}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.link = newLink(r.cancel)
+	return r, nil
+}
+
+// begin opens the first attachment. From then on the session is known by its
+// id, which nobody can change.
+func (r *run) begin() error {
+	p, err := api.SessionGet.Call(r.ctx, r.Client, api.IDInput{ID: r.ID})
+	if err != nil {
+		return err
+	}
+	r.ID = p.ID
+	a, err := r.attach(r.Client)
+	if err != nil {
+		return err
+	}
+	r.connected(a)
+	return nil
+}
+
+// connected makes a the attachment that is received from and sent to.
+func (r *run) connected(a *api.Attachment) {
+	r.filter.expectRepaint()
+	r.link.up(a)
+	r.link.resize(r.terminal.size()) // it may have changed since the attachment was asked for
+}
+
+func (r *run) attach(c *api.Client) (*api.Attachment, error) {
+	size := r.terminal.size()
+	return c.Attach(r.ctx, api.AttachOptions{
+		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Cols: size.Cols, Rows: size.Rows, Client: r.Name,
+	})
+}
+
+// serve runs the three goroutines and waits for them.
+func (r *run) serve() (Outcome, error) {
+	in, err := newInput(r)
+	if err != nil {
+		r.link.current().Close()
+		return Outcome{}, fmt.Errorf("attach to session: %w", err)
+	}
+	stop := context.AfterFunc(r.ctx, func() { r.link.stop(Outcome{Reason: Interrupted}) })
+	defer stop()
+	signals := r.watchSignals()
+	reading := r.spawn(in.loop)
+
+	outcome, err := r.receive()
+
+	r.link.stop(outcome)
+	in.wake()
+	<-reading
+	<-signals
+	in.close()
+	return outcome, err
+}
+
+// spawn runs f in a goroutine. A panic in it restores the terminal before it
+// ends the program.
+func (r *run) spawn(f func()) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		defer r.terminal.restoreOnPanic()
+		f()
+	}()
+	return done
+}
+
+// receive writes what the session shows until there is an outcome.
+func (r *run) receive() (Outcome, error) {
+	for {
+		out, err := r.link.current().Receive()
+		if outcome, stopped := r.link.outcome(); stopped {
+			return outcome, nil
+		}
+		switch {
+		case err != nil:
+			if outcome, err := r.reattach(err); outcome != nil {
+				return *outcome, err
+			}
+		case out.Ended != nil:
+			return Outcome{Reason: Ended, Process: out.Ended}, nil
+		default:
+			if err := r.show(out.Bytes); err != nil {
+				r.link.stop(Outcome{Reason: HungUp}) // unless it was left meanwhile
+				outcome, _ := r.link.outcome()
+				return outcome, nil
+			}
+		}
+	}
+}
+
+// show writes a piece of the session's output to the terminal. When the
+// program has left its alternate screen, only the engine knows what was below,
+// and the screen is fetched anew.
+func (r *run) show(p []byte) error {
+	p, left := r.filter.pass(p)
+	if r.filter.extended {
+		r.link.extended.Store(true)
+	}
+	err := r.terminal.write(p)
+	if err == nil && left {
+		r.refetch()
+	}
+	return err
+}
+
+// refetch opens another attachment in place of this one, for the repaint it
+// begins with. Input waits meanwhile: what was sent before has arrived when the
+// engine has answered a request that followed it.
+func (r *run) refetch() {
+	release := r.link.hold()
+	defer release()
+	old := r.link.current()
+	if old.Send(api.Input{Lines: &api.LineRange{}}) != nil {
+		return
+	}
+	expired := time.AfterFunc(barrierLimit, func() { old.Close() })
+	defer expired.Stop()
+	for {
+		out, err := old.Receive()
+		if err != nil || out.Ended != nil || (out.Bytes == nil && out.Frame == nil) {
+			break
+		}
+	}
+	a, err := r.attach(r.Client)
+	if err != nil {
+		return // to receive from the old one then tells why
+	}
+	old.Close()
+	r.connected(a)
+}
+
+// reattach follows the loss of the attachment: it waits for the engine and
+// attaches again, or says how the run ends.
+func (r *run) reattach(cause error) (*Outcome, error) {
+	r.link.hold()
+	r.link.current().Close()
+	start := time.Now()
+	noted := false
+	for {
+		a, err := r.attach(r.Client)
+		if err == nil {
+			r.connected(a)
+			return nil, nil
+		}
+		if outcome, stopped := r.link.outcome(); stopped {
+			return &outcome, nil
+		}
+		gone := time.Since(start)
+		switch {
+		case errors.Is(err, api.CodeEnded), errors.Is(err, api.CodeNotFound):
+			return &Outcome{Reason: Ended, Process: r.process()}, nil
+		case gone > patience:
+			return &Outcome{Reason: Lost}, fmt.Errorf("attach to session again: %w", errors.Join(err, cause))
+		case gone > activateAfter && r.Activate != nil:
+			if c, err := r.Activate(r.ctx); err == nil {
+				r.Client = c
+			}
+		}
+		if gone > noteAfter && !noted {
+			noted = true
+			r.terminal.note("tandem: the engine is gone, reconnecting")
+		}
+		r.pause()
+	}
+}
+
+func (r *run) pause() {
+	timer := time.NewTimer(retry)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.ctx.Done():
+	}
+}
+
+// process asks how the session ended; nil if nobody knows.
+func (r *run) process() *api.Process {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), time.Second)
+	defer cancel()
+	p, err := api.SessionGet.Call(ctx, r.Client, api.IDInput{ID: r.ID})
+	if err != nil {
+		return nil
+	}
+	return &p
+}

@@ -1,0 +1,564 @@
+package attach
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/keys"
+
+	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// An engineStub serves one session. Each attachment runs the next of scripts;
+// the last one is used again.
+type engineStub struct {
+	client  *api.Client
+	scripts chan script
+	mu      sync.Mutex
+	options []api.AttachOptions
+}
+
+type script func(t *testing.T, v *api.Viewer) error
+
+func newEngineStub(t *testing.T, scripts ...script) *engineStub {
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &engineStub{scripts: make(chan script, len(scripts))}
+	for _, s := range scripts {
+		e.scripts <- s
+	}
+	mux := api.NewMux()
+	api.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+		return api.Info{Version: "1.0.0", Protocol: api.Protocol}, nil
+	})
+	api.Handle(mux, api.SessionGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		if in.ID != "work" && in.ID != "0123456789ab" {
+			return api.Process{}, api.Errorf(api.CodeNotFound, "find session %q: there is none", in.ID)
+		}
+		return api.Process{ID: "0123456789ab", Name: "work", State: api.StateRunning}, nil
+	})
+	mux.HandleAttach(func(_ context.Context, o api.AttachOptions, v *api.Viewer) error {
+		e.mu.Lock()
+		e.options = append(e.options, o)
+		e.mu.Unlock()
+		select {
+		case s := <-e.scripts:
+			return s(t, v)
+		default:
+			return api.Errorf(api.CodeEnded, "attach to session: it has ended")
+		}
+	})
+	socket, _ := api.Sockets(dir)
+	listener, err := api.Listen(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- mux.Serve(ctx, listener) }()
+	e.client, err = api.Connect(t.Context(), api.ConnectOptions{DataDir: dir, Version: "1.0.0", Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		e.client.Close()
+		stop()
+		<-served
+		os.RemoveAll(filepath.Dir(socket))
+	})
+	return e
+}
+
+// A person sits at a terminal.
+type person struct {
+	t        *testing.T
+	keyboard *os.File // the terminal's other side
+	slave    *os.File
+	before   *unix.Termios
+	read     chan struct{} // closed when the screen is gone
+	outcome  chan Outcome
+	err      error
+
+	mu   sync.Mutex
+	seen bytes.Buffer
+	more chan struct{}
+}
+
+func newPerson(t *testing.T) *person {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(master, &pty.Winsize{Cols: 80, Rows: 24}); err != nil {
+		t.Fatal(err)
+	}
+	p := &person{t: t, keyboard: master, slave: slave, more: make(chan struct{}, 1),
+		read: make(chan struct{}), outcome: make(chan Outcome, 1)}
+	p.before = p.termios()
+	t.Cleanup(func() {
+		slave.Close()
+		master.Close()
+	})
+	return p
+}
+
+func (p *person) termios() *unix.Termios {
+	state, err := unix.IoctlGetTermios(int(p.slave.Fd()), unix.TCGETS)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return state
+}
+
+// watch collects what the terminal shows.
+func (p *person) watch() {
+	go func() {
+		defer close(p.read)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := p.keyboard.Read(buffer)
+			p.mu.Lock()
+			p.seen.Write(buffer[:n])
+			p.mu.Unlock()
+			select {
+			case p.more <- struct{}{}:
+			default:
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	p.t.Cleanup(func() {
+		p.slave.Close()
+		<-p.read
+	})
+}
+
+func (p *person) screen() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen.String()
+}
+
+// sees waits until the terminal has shown text.
+func (p *person) sees(text string) {
+	p.t.Helper()
+	limit := time.After(10 * time.Second)
+	for !strings.Contains(p.screen(), text) {
+		select {
+		case <-p.more:
+		case <-limit:
+			p.t.Fatalf("the terminal does not show %q but %q", text, p.screen())
+		}
+	}
+}
+
+// full waits until the terminal takes no more output.
+func (p *person) full() {
+	for {
+		fds := []unix.PollFd{{Fd: int32(p.slave.Fd()), Events: unix.POLLOUT}}
+		if n, err := unix.Poll(fds, 0); err != nil || n == 0 {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+func (p *person) types(text string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.keyboard, text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *person) attach(e *engineStub, change func(*Options)) {
+	o := Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave}
+	if change != nil {
+		change(&o)
+	}
+	go func() {
+		outcome, err := Run(context.Background(), o)
+		p.err = err
+		p.outcome <- outcome
+	}()
+}
+
+// leaves waits for the end and checks that the terminal is as it was.
+func (p *person) leaves() Outcome {
+	p.t.Helper()
+	select {
+	case outcome := <-p.outcome:
+		if diff := cmp.Diff(p.before, p.termios()); diff != "" {
+			p.t.Errorf("the terminal's settings are not as before: %s", diff)
+		}
+		return outcome
+	case <-time.After(10 * time.Second):
+		p.t.Fatalf("the run does not end; the terminal shows %q", p.screen())
+		return Outcome{}
+	}
+}
+
+func say(v *api.Viewer, text string) error { return v.Send(api.Output{Bytes: []byte(text)}) }
+
+// echo answers each piece of input with "<piece>" until the viewer goes.
+func echo(v *api.Viewer) error {
+	for {
+		in, err := v.Receive()
+		if err != nil {
+			return err
+		}
+		switch {
+		case in.Lines != nil:
+			err = v.Send(api.Output{Lines: []api.NumberedLine{}})
+		case in.Bytes != nil:
+			err = say(v, "<"+string(in.Bytes)+">")
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func greetAndEcho(text string) script {
+	return func(_ *testing.T, v *api.Viewer) error {
+		if err := say(v, text); err != nil {
+			return err
+		}
+		return echo(v)
+	}
+}
+
+func TestBytesPassBothWaysAndDetachRestoresTheTerminal(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
+	p.sees("ready>")
+	p.types("ls\r\x03")
+	p.sees("<ls\r\x03>")
+	p.types("\x02")
+	p.types("d")
+	if got := p.leaves(); got.Reason != Detached || p.err != nil {
+		t.Fatalf("the outcome is %+v, %v", got, p.err)
+	}
+	p.sees(leaveAlt)
+	for _, mode := range []string{"\x1b[?1000l", "\x1b[?2004l", "\x1b[?25h", "\x1b[<99u", "\x1b[>4m"} {
+		if !strings.Contains(p.screen()[strings.Index(p.screen(), "ready>"):], mode) {
+			t.Errorf("leaving does not send %q", mode)
+		}
+	}
+}
+
+func TestPrefixTwiceGoesToTheSessionOnce(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
+	p.sees("ready>")
+	p.types("a\x02\x02b")
+	p.sees("<a\x02b>")
+	p.types("\x02d")
+	p.leaves()
+}
+
+func TestPrefixIsKnownInEveryEncodingAndInPieces(t *testing.T) {
+	for _, prefix := range []string{"\x1b[98;5u", "\x1b[27;5;98~", "\x1b[98;5:1u", "\x02"} {
+		p := newPerson(t)
+		p.watch()
+		p.attach(newEngineStub(t, greetAndEcho("\x1b[>1uready>")), nil)
+		p.sees("ready>")
+		p.types("x")
+		p.sees("<x>")
+		half := len(prefix) / 2
+		p.types(prefix[:half])
+		p.types(prefix[half:])
+		p.types("\x1b[98;5:3u")
+		p.types("d")
+		if got := p.leaves(); got.Reason != Detached {
+			t.Errorf("%q and d: %+v", prefix, got)
+		}
+		if strings.Contains(p.screen(), "98") {
+			t.Errorf("%q: some of it reached the session: %q", prefix, p.screen())
+		}
+	}
+}
+
+func TestPrefixInAPasteIsText(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
+	p.sees("ready>")
+	p.types("\x1b[200~a\x02d\x1b[201~")
+	p.sees("<\x1b[200~a\x02d\x1b[201~>")
+	p.types("\x02d")
+	p.leaves()
+}
+
+func TestLoneEscapeArrives(t *testing.T) {
+	for _, greeting := range []string{"ready>", "\x1b[>1uready>"} {
+		p := newPerson(t)
+		p.watch()
+		p.attach(newEngineStub(t, greetAndEcho(greeting)), nil)
+		p.sees("ready>")
+		p.types("\x1b")
+		p.sees("<\x1b>")
+		p.types("x")
+		p.sees("x>")
+		p.types("\x02d")
+		p.leaves()
+	}
+}
+
+func TestOtherKeysAfterThePrefixAreHandedBack(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, greetAndEcho("ready>")), func(o *Options) { o.Handoff, o.InAltScreen = true, true })
+	p.sees("ready>")
+	p.types("a\x02z")
+	got := p.leaves()
+	if got.Reason != PrefixKey || !got.Key.Same(keys.Key{Code: 'z', Text: "z"}) {
+		t.Errorf("the outcome is %+v", got)
+	}
+	if strings.Contains(p.screen(), "?1049") {
+		t.Errorf("the alternate screen was left: %q", p.screen())
+	}
+}
+
+func TestReadOnlySendsNothing(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	e := newEngineStub(t, greetAndEcho("ready>"))
+	p.attach(e, func(o *Options) { o.ReadOnly = true })
+	p.sees("ready>")
+	p.types("x\x02d")
+	p.leaves()
+	if strings.Contains(p.screen(), "<x") {
+		t.Errorf("something was typed: %q", p.screen())
+	}
+	if !e.options[0].ReadOnly || !e.options[0].Raw || e.options[0].Cols != 80 || e.options[0].Rows != 24 {
+		t.Errorf("attached with %+v", e.options[0])
+	}
+}
+
+func TestEndOfTheSessionEndsTheRun(t *testing.T) {
+	code := 3
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, func(_ *testing.T, v *api.Viewer) error {
+		if err := say(v, "bye"); err != nil {
+			return err
+		}
+		return v.Send(api.Output{Ended: &api.Process{Name: "work", State: api.StateExited, ExitCode: &code}})
+	}), nil)
+	got := p.leaves()
+	if got.Reason != Ended || got.Process == nil || *got.Process.ExitCode != 3 {
+		t.Errorf("the outcome is %+v", got)
+	}
+	p.sees("bye")
+}
+
+func TestRunGoesOnAfterTheEngineWasAway(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	lost := make(chan struct{})
+	p.attach(newEngineStub(t,
+		func(_ *testing.T, v *api.Viewer) error {
+			say(v, "first>")
+			<-lost
+			return api.Errorf(api.CodeUnavailable, "the engine stops")
+		},
+		func(*testing.T, *api.Viewer) error {
+			return api.Errorf(api.CodeUnavailable, "the engine starts")
+		},
+		greetAndEcho("second>")), nil)
+	p.sees("first>")
+	close(lost)
+	p.types("typed")
+	p.sees("second>")
+	p.types("\r")
+	p.sees("\r>")
+	p.types("\x02d")
+	if got := p.leaves(); got.Reason != Detached {
+		t.Errorf("the outcome is %+v", got)
+	}
+}
+
+func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	typed := make(chan string, 100)
+	take := func(v *api.Viewer) error {
+		for {
+			in, err := v.Receive()
+			switch {
+			case err != nil:
+				return err
+			case in.Bytes != nil:
+				typed <- string(in.Bytes)
+			case in.Lines != nil:
+				v.Send(api.Output{Lines: []api.NumberedLine{}})
+			}
+		}
+	}
+	p.attach(newEngineStub(t,
+		func(t *testing.T, v *api.Viewer) error {
+			say(v, "\x1b[?1049hvim")
+			in, err := v.Receive()
+			for err == nil && in.Bytes == nil { // sizes come first
+				in, err = v.Receive()
+			}
+			typed <- string(in.Bytes)
+			say(v, "\x1b[?1049lstale")
+			return take(v)
+		},
+		func(_ *testing.T, v *api.Viewer) error {
+			say(v, "below>")
+			return take(v)
+		}), nil)
+	p.sees("vim")
+	p.types(":q")
+	p.types("ahead")
+	p.sees("below>")
+	p.types("x")
+	for got := ""; got != ":qaheadx"; {
+		got += <-typed
+		if !strings.HasPrefix(":qaheadx", got) {
+			t.Fatalf("the session was sent %q", got)
+		}
+	}
+	p.types("\x02d")
+	p.leaves()
+	p.sees(leaveAlt)
+	if screen := p.screen(); strings.Contains(screen, "stale") || strings.Count(screen, "?1049") != 2 {
+		t.Errorf("the terminal was sent %q", screen)
+	}
+}
+
+func TestSignalRestoresTheTerminal(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
+	p.sees("ready>")
+	if err := unix.Kill(os.Getpid(), unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.leaves(); got.Reason != Interrupted || got.Signal != unix.SIGTERM {
+		t.Errorf("the outcome is %+v", got)
+	}
+	p.sees(leaveAlt)
+}
+
+func TestSizeFollowsTheTerminal(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, func(_ *testing.T, v *api.Viewer) error {
+		say(v, "ready>")
+		for {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			if in.Resize != nil && in.Resize.Cols == 100 {
+				say(v, "wide")
+			}
+		}
+	}), nil)
+	p.sees("ready>")
+	if err := pty.Setsize(p.keyboard, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+		t.Fatal(err)
+	}
+	// The signal goes to the terminal's foreground process group only.
+	if err := unix.Kill(os.Getpid(), unix.SIGWINCH); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("wide")
+	p.types("\x02d")
+	p.leaves()
+}
+
+func TestStalledTerminalCanBeLeft(t *testing.T) {
+	p := newPerson(t) // who does not watch, so that the terminal fills up
+	p.attach(newEngineStub(t, func(_ *testing.T, v *api.Viewer) error {
+		for {
+			if err := say(v, strings.Repeat("flood ", 10_000)); err != nil {
+				return err
+			}
+		}
+	}), nil)
+	p.full()
+	p.types("\x02d")
+	got := <-p.outcome
+	if got.Reason != Detached {
+		t.Errorf("the outcome is %+v", got)
+	}
+	p.watch()
+	p.sees(leaveAlt)
+}
+
+func TestClosedTerminalEndsTheRun(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
+	p.sees("ready>")
+	p.keyboard.Close()
+	if got := <-p.outcome; got.Reason != HungUp || p.err != nil {
+		t.Errorf("the outcome is %+v, %v", got, p.err)
+	}
+}
+
+func TestRunThatCannotBeginLeavesTheTerminalAlone(t *testing.T) {
+	p := newPerson(t)
+	e := newEngineStub(t)
+	pipe, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	defer write.Close()
+	for name, change := range map[string]func(*Options){
+		"no session":  func(o *Options) { o.ID = "nobody" },
+		"no terminal": func(o *Options) { o.In = pipe },
+		"ended":       func(o *Options) {},
+	} {
+		o := Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave}
+		change(&o)
+		if outcome, err := Run(context.Background(), o); err == nil {
+			t.Errorf("%s: %+v, want an error", name, outcome)
+		}
+	}
+	if diff := cmp.Diff(p.before, p.termios()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestContextEndsTheRun(t *testing.T) {
+	p := newPerson(t)
+	p.watch()
+	e := newEngineStub(t, greetAndEcho("ready>"))
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		outcome, err := Run(ctx, Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave})
+		p.err = err
+		p.outcome <- outcome
+	}()
+	p.sees("ready>")
+	cancel()
+	if got := p.leaves(); got.Reason != Interrupted {
+		t.Errorf("the outcome is %+v", got)
+	}
+}

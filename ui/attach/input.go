@@ -1,0 +1,195 @@
+package attach
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"tandem/keys"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	readSize = 64 << 10
+	// sequenceDelay is how many milliseconds the rest of an escape sequence may
+	// take to arrive; then its start was typed.
+	sequenceDelay = 25
+)
+
+// An input reads the terminal and sends what it reads, but for the prefix and
+// the key after it. Offsets count the bytes that the decoder was fed.
+type input struct {
+	run     *run
+	decoder keys.Decoder
+	plain   []byte // what prefix keys are as control characters
+	short   bool   // each prefix key is one
+
+	pending []byte // fed to the decoder, and not dropped yet
+	start   int64  // offset of pending
+	decoded int64  // end of the last event
+	done    int64  // up to here everything is sent or swallowed
+	waiting bool   // the prefix was pressed
+
+	wakeRead, wakeWrite int
+}
+
+func newInput(r *run) (*input, error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return nil, fmt.Errorf("make pipe: %w", err)
+	}
+	in := &input{run: r, wakeRead: fds[0], wakeWrite: fds[1], short: true}
+	for _, k := range r.Prefix {
+		if p := keys.Encode(nil, k, keys.Modes{}); len(p) == 1 {
+			in.plain = append(in.plain, p[0])
+		} else {
+			in.short = false
+		}
+	}
+	return in, nil
+}
+
+// wake ends loop.
+func (in *input) wake() { _, _ = unix.Write(in.wakeWrite, []byte{0}) }
+
+func (in *input) close() {
+	unix.Close(in.wakeRead)
+	unix.Close(in.wakeWrite)
+}
+
+// loop reads until wake or until the terminal is gone.
+func (in *input) loop() {
+	buffer := make([]byte, readSize)
+	fd := int(in.run.In.Fd())
+	for {
+		timeout := -1
+		if in.decoder.Pending() > 0 {
+			timeout = sequenceDelay
+		}
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(in.wakeRead), Events: unix.POLLIN}}
+		n, err := poll(fds, timeout)
+		switch {
+		case err != nil || fds[1].Revents != 0:
+			return
+		case n == 0:
+			in.flush()
+			continue
+		}
+		n, err = unix.Read(fd, buffer)
+		switch {
+		case err == unix.EINTR || err == unix.EAGAIN:
+		case err != nil || n == 0:
+			in.run.link.stop(Outcome{Reason: HungUp})
+			return
+		default:
+			in.take(buffer[:n])
+		}
+	}
+}
+
+// take handles bytes that were read.
+func (in *input) take(p []byte) {
+	if in.decoder.Idle() && !in.waiting && in.boring(p) {
+		in.run.forward(p)
+		return
+	}
+	in.pending = append(in.pending, p...)
+	in.decoder.Feed(p, in.event)
+	in.pass()
+}
+
+// boring reports whether p cannot hold a prefix key, nor the start of one.
+func (in *input) boring(p []byte) bool {
+	if bytes.IndexByte(p, 0x1b) >= 0 {
+		return false
+	}
+	for _, c := range in.plain {
+		if bytes.IndexByte(p, c) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// flush takes an unfinished sequence for what was typed.
+func (in *input) flush() {
+	in.decoder.Flush(in.event)
+	in.pass()
+}
+
+// pass sends what is decoded. What is not may be sent too, without waiting for
+// its end, as long as no prefix key can be longer than one byte.
+func (in *input) pass() {
+	end := in.decoded
+	if in.short && !in.waiting && !in.run.link.extended.Load() {
+		end = in.start + int64(len(in.pending))
+	}
+	in.passUpTo(end)
+	in.pending = slices.Delete(in.pending, 0, int(in.decoded-in.start))
+	in.start = in.decoded
+}
+
+func (in *input) passUpTo(end int64) {
+	if end > in.done {
+		in.run.forward(in.pending[in.done-in.start : end-in.start])
+		in.done = end
+	}
+}
+
+// swallow keeps an event from the session, and sends what came before it.
+func (in *input) swallow(e keys.Event) {
+	in.passUpTo(e.Start)
+	in.done = max(in.done, e.End)
+}
+
+func (in *input) event(e keys.Event) {
+	in.decoded = e.End
+	if e.Kind != keys.EventKey {
+		return
+	}
+	switch {
+	case in.waiting:
+		in.afterPrefix(e)
+	case e.Key.Phase != keys.Release && in.isPrefix(e.Key):
+		in.swallow(e)
+		in.waiting = true
+	}
+}
+
+func (in *input) isPrefix(k keys.Key) bool {
+	return slices.ContainsFunc(in.run.Prefix, k.Same)
+}
+
+func (in *input) afterPrefix(e keys.Event) {
+	k := e.Key
+	switch {
+	case k.Phase == keys.Release || k.IsModifier(), k.Phase == keys.Repeat && in.isPrefix(k):
+		in.swallow(e)
+	case in.isPrefix(k):
+		in.waiting = false // and the second press goes to the session
+	default:
+		in.waiting = false
+		in.swallow(e)
+		in.run.command(k)
+	}
+}
+
+// forward sends input to the session.
+func (r *run) forward(p []byte) {
+	if !r.ReadOnly {
+		r.link.send(p)
+	}
+}
+
+// command does what a key after the prefix asks for.
+func (r *run) command(k keys.Key) {
+	switch {
+	case k.Same(keys.Key{Code: 'd', Text: "d"}):
+		r.link.stop(Outcome{Reason: Detached})
+	case r.Handoff:
+		r.link.stop(Outcome{Reason: PrefixKey, Key: k})
+	default:
+		r.terminal.bell()
+	}
+}

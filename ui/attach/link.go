@@ -1,0 +1,156 @@
+package attach
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tandem/engine/api"
+)
+
+const (
+	// heldLimit bounds what is typed ahead while there is no engine; then the
+	// terminal is not read any further.
+	heldLimit = 1 << 20
+	// sendRetry is how often input is offered again to a session that takes none.
+	sendRetry = 10 * time.Millisecond
+)
+
+// A link is the attachment as the goroutines of a run share it, and the place
+// where they leave the outcome.
+type link struct {
+	cancel   context.CancelFunc
+	extended atomic.Bool // the session may have asked for keys as escape codes
+
+	mu     sync.Mutex
+	a      *api.Attachment
+	open   bool          // input may go to a; else it is held
+	held   []byte        // input that waits for an attachment
+	room   chan struct{} // closed when held is sent on, or at the end
+	result *Outcome
+}
+
+func newLink(cancel context.CancelFunc) *link {
+	return &link{cancel: cancel, room: make(chan struct{})}
+}
+
+// current is the attachment to receive from.
+func (l *link) current() *api.Attachment {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.a
+}
+
+// up makes a the attachment and sends on what was held. After stop, a is
+// closed instead.
+func (l *link) up(a *api.Attachment) {
+	l.mu.Lock()
+	stopped := l.result != nil
+	l.a = a
+	l.pass()
+	l.mu.Unlock()
+	if stopped {
+		a.Close()
+	}
+}
+
+// hold keeps input back until up, or until release is called.
+func (l *link) hold() (release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = false
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.open {
+			l.pass()
+		}
+	}
+}
+
+// pass lets input through again; l is locked.
+func (l *link) pass() {
+	l.open = true
+	if len(l.held) > 0 && l.a.Send(api.Input{Bytes: l.held}) == nil {
+		l.held = nil
+	}
+	close(l.room)
+	l.room = make(chan struct{})
+}
+
+// send queues input behind all that was sent before. It blocks while a session
+// takes none, and drops what is left when the run ends.
+func (l *link) send(p []byte) {
+	for len(p) > 0 {
+		wait, sent := l.trySend(p)
+		if sent {
+			return
+		}
+		timer := time.NewTimer(sendRetry)
+		select {
+		case <-timer.C:
+		case <-wait:
+		}
+		timer.Stop()
+	}
+}
+
+func (l *link) trySend(p []byte) (wait <-chan struct{}, sent bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.result != nil:
+		return nil, true
+	case l.open && len(l.held) == 0:
+		return nil, l.a.Send(api.Input{Bytes: p}) == nil
+	case l.open:
+		if l.a.Send(api.Input{Bytes: l.held}) == nil {
+			l.held = nil
+			return l.room, l.a.Send(api.Input{Bytes: p}) == nil
+		}
+		return nil, false
+	case len(l.held)+len(p) > heldLimit:
+		return l.room, false
+	}
+	l.held = append(l.held, p...)
+	return nil, true
+}
+
+// resize tells the size of the terminal to the engine, if there is one.
+func (l *link) resize(size api.Size) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open {
+		// An attachment that is lost is opened again with the size of then.
+		_ = l.a.Send(api.Input{Resize: &size})
+	}
+}
+
+// refresh makes the main goroutine attach anew.
+func (l *link) refresh() { l.current().Close() }
+
+// stop leaves the outcome, unless there is one, and ends the run: receiving
+// fails, waiting is over.
+func (l *link) stop(outcome Outcome) {
+	l.mu.Lock()
+	if l.result == nil {
+		l.result = &outcome
+		close(l.room)
+		l.room = make(chan struct{})
+	}
+	a := l.a
+	l.mu.Unlock()
+	l.cancel()
+	a.Close()
+}
+
+// outcome tells whether and how the run has ended.
+func (l *link) outcome() (Outcome, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.result == nil {
+		return Outcome{}, false
+	}
+	return *l.result, true
+}

@@ -1,0 +1,225 @@
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	enterAlt  = "\x1b[?1049h"
+	leaveAlt  = "\x1b[?1049l"
+	saveTitle = "\x1b[22;0t"
+	oldTitle  = "\x1b[23;0t"
+	home      = "\x1b[H\x1b[2J"
+)
+
+const (
+	// stallTick is how often a write that the terminal does not take looks
+	// whether the run has ended.
+	stallTick = 50 * time.Millisecond
+	// leaveLimit is how long a terminal that takes nothing may hold up the end
+	// of a run; then the output it has not taken is thrown away.
+	leaveLimit = 250 * time.Millisecond
+)
+
+// errStalled says that the terminal takes no output.
+var errStalled = errors.New("the terminal takes no output")
+
+// restModes brings a terminal to the modes in which a shell expects it,
+// whatever a program has set: xterm's ctlseqs, the kitty keyboard protocol.
+// It keeps the screen that is shown. A control string that was cut off is
+// ended first.
+func restModes() string {
+	return "\x1b\\" +
+		"\x1b[?2026l" + // output is shown at once
+		"\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f" + // plain text
+		"\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[20l\x1b[?7h\x1b[?5l" + // whole screen, wrapped
+		"\x1b[?1l\x1b>" + // cursor and keypad keys
+		"\x1b[>4m\x1b[<99u\x1b[=0u" + // modifyOtherKeys, kitty keys
+		"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" + // mouse
+		"\x1b[?1004l\x1b[?2004l\x1b[?2031l\x1b[?2048l" + // reports and paste
+		"\x1b[?25h\x1b[0 q" // cursor
+}
+
+// A terminal is the person's, in raw mode and on its alternate screen from
+// enter until leave.
+type terminal struct {
+	in, out *os.File
+	keepAlt bool // the alternate screen is shown before and after
+	fd      int  // to write to: out, opened again so that no write blocks
+
+	hurried atomic.Bool // the run has ended, and output can be dropped
+
+	mu    sync.Mutex
+	saved *term.State // nil unless the terminal is in raw mode
+}
+
+func newTerminal(in, out *os.File, keepAlt bool) (*terminal, error) {
+	for _, f := range [...]*os.File{in, out} {
+		if f == nil || !term.IsTerminal(f.Fd()) {
+			return nil, api.Errorf(api.CodeInvalid, "attach to session: standard input and output have to be a terminal").
+				WithHint("`tandem send` and `tandem screen` work without one")
+		}
+	}
+	t := &terminal{in: in, out: out, keepAlt: keepAlt}
+	t.fd = reopen(out)
+	return t, nil
+}
+
+func (t *terminal) close() {
+	if t.fd != int(t.out.Fd()) {
+		unix.Close(t.fd)
+	}
+}
+
+// hurry makes writes that the terminal does not take fail.
+func (t *terminal) hurry() { t.hurried.Store(true) }
+
+// size is the terminal's size in cells; zero if it cannot be told.
+func (t *terminal) size() api.Size {
+	cols, rows, err := term.GetSize(t.out.Fd())
+	if err != nil {
+		return api.Size{}
+	}
+	return api.Size{Cols: cols, Rows: rows}
+}
+
+// enter makes the terminal the session's.
+func (t *terminal) enter() error {
+	if err := t.raw(); err != nil {
+		return err
+	}
+	screen := ""
+	if !t.keepAlt {
+		screen = saveTitle + enterAlt
+	}
+	if err := t.write([]byte(screen + restModes() + home)); err != nil {
+		t.leave()
+		return fmt.Errorf("attach to session: write to terminal: %w", err)
+	}
+	return nil
+}
+
+// raw switches off all that the kernel does to bytes. The state before the
+// first call is what leave restores.
+func (t *terminal) raw() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	state, err := term.MakeRaw(t.in.Fd())
+	if err != nil {
+		return fmt.Errorf("attach to session: make terminal raw: %w", err)
+	}
+	if t.saved == nil {
+		t.saved = state
+	}
+	return nil
+}
+
+// leave gives the terminal back as it was. It does nothing the second time.
+func (t *terminal) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.saved == nil {
+		return
+	}
+	screen := restModes()
+	if !t.keepAlt {
+		screen += leaveAlt + "\x1b[?25h" + oldTitle
+	}
+	t.writeLast([]byte(screen))
+	_ = term.Restore(t.in.Fd(), t.saved)
+	t.saved = nil
+}
+
+// restoreOnPanic is deferred where a panic would end the program with the
+// terminal raw.
+func (t *terminal) restoreOnPanic() {
+	if p := recover(); p != nil {
+		t.leave()
+		panic(p)
+	}
+}
+
+// write writes all of p, and waits for the terminal to take it until the run
+// has ended.
+func (t *terminal) write(p []byte) error {
+	for len(p) > 0 {
+		n, err := t.writeSome(p, stallTick)
+		p = p[n:]
+		if err != nil {
+			return err
+		}
+		if n == 0 && t.hurried.Load() {
+			return errStalled
+		}
+	}
+	return nil
+}
+
+// writeSome writes what the terminal takes, after waiting at most limit for it
+// to take anything.
+func (t *terminal) writeSome(p []byte, limit time.Duration) (int, error) {
+	n, err := unix.Write(t.fd, p)
+	if err == unix.EAGAIN {
+		_, err = poll([]unix.PollFd{{Fd: int32(t.fd), Events: unix.POLLOUT}}, int(limit.Milliseconds()))
+	}
+	if err == unix.EINTR {
+		err = nil
+	}
+	return max(n, 0), err
+}
+
+// writeLast writes what gives the terminal back. Where it takes nothing, what
+// it was sent before is thrown away first.
+func (t *terminal) writeLast(p []byte) {
+	for _, last := range [...]bool{false, true} {
+		for deadline := time.Now().Add(leaveLimit); len(p) > 0 && time.Now().Before(deadline); {
+			n, err := t.writeSome(p, leaveLimit)
+			if err != nil {
+				return // it is gone, and needs no restoring
+			}
+			p = p[n:]
+		}
+		if len(p) == 0 || last {
+			return
+		}
+		discardOutput(t.out)
+	}
+}
+
+// note shows a line at the bottom, until the next repaint.
+func (t *terminal) note(text string) {
+	size := t.size()
+	if size.Rows == 0 {
+		return
+	}
+	if len(text) > size.Cols {
+		text = text[:size.Cols]
+	}
+	// A terminal that is gone is noticed by reading from it.
+	_ = t.write([]byte(fmt.Sprintf("\x1b7\x1b[%d;1H\x1b[0;7m%s%s\x1b[0m\x1b8",
+		size.Rows, text, strings.Repeat(" ", size.Cols-len(text)))))
+}
+
+// bell rings.
+func (t *terminal) bell() { _ = t.write([]byte{0x07}) }
+
+// poll waits for one of fds; timeout is in milliseconds, -1 for none.
+func poll(fds []unix.PollFd, timeout int) (n int, err error) {
+	for {
+		n, err = unix.Poll(fds, timeout)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
