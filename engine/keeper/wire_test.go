@@ -277,6 +277,9 @@ func TestChildOfAnEngineThatHungUpMeanwhileIsListed(t *testing.T) {
 	r.keeper("").mustBeReady()
 	l := r.raw()
 	l.send(packet{body: []byte(`{"v":1,"id":1,"op":"hello"}`)})
+	if _, _, err := l.receive(); err != nil {
+		t.Fatal(err)
+	}
 	s := r.ttySpec("a", "exec sleep 1000")
 	p, err := encode(message{ID: 2, Op: opStart, Spec: &s})
 	if err != nil {
