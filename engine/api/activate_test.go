@@ -37,17 +37,14 @@ func fakeKeeper(role string) int {
 		time.Sleep(time.Hour)
 	}
 	dir := os.Getenv("TANDEM_DATA_DIR")
+	f, _ := os.OpenFile(filepath.Join(dir, "keepers"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	fmt.Fprintln(f, os.Getpid())
+	f.Close()
 	lock := flock.New(filepath.Join(dir, "keeper.lock"))
 	if locked, err := lock.TryLock(); err != nil || !locked {
 		fmt.Println("ready")
 		return 0
 	}
-	appendLine := func(name, text string) {
-		f, _ := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		fmt.Fprintln(f, text)
-		f.Close()
-	}
-	appendLine("keepers", strconv.Itoa(os.Getpid()))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	m := infoMux(os.Getenv(fakeVersion))

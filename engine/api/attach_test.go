@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -177,6 +178,22 @@ func TestAStuckViewerDoesNotKeepTheEngineFromStopping(t *testing.T) {
 	stop()
 	if err := <-blocked; !errors.Is(err, CodeUnavailable) {
 		t.Errorf("Send = %v, want CodeUnavailable", err)
+	}
+}
+
+func TestSendNoticesTheLossOfAnAttachmentThatNobodyReceivesFrom(t *testing.T) {
+	a := attach(t, attachMux(func(_ context.Context, _ AttachOptions, v *Viewer) error {
+		return v.Send(Output{Bytes: []byte("x")})
+	}), AttachOptions{ID: "a"})
+	for {
+		err := a.Send(Input{Bytes: []byte("y")})
+		if errors.Is(err, errLost) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("Send = %v, want %v", err, errLost)
+		}
+		runtime.Gosched()
 	}
 }
 

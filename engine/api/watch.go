@@ -37,7 +37,7 @@ var (
 func (m *Mux) HandleWatch(f func(ctx context.Context, send func(Event) error) error) {
 	m.add(watchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		s := &eventWriter{w: w, rc: http.NewResponseController(w), stall: m.stall}
-		// The connection may serve other requests afterwards.
+		// The stream's end is written after this, long after the last event perhaps.
 		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
 		ctx := withCaller(r)
 		err := guard(watchName, func() error { return f(ctx, s.send) })

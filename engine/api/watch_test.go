@@ -113,6 +113,20 @@ func TestAWatcherThatTakesNothingIsCut(t *testing.T) {
 	}
 }
 
+func TestAQuietStreamEndsInOrder(t *testing.T) {
+	m := infoMux("1")
+	m.stall = time.Millisecond
+	m.HandleWatch(func(_ context.Context, send func(Event) error) error {
+		err := send(Event{Type: EventSnapshot})
+		<-time.After(2 * m.stall) // the deadline of that event has passed then
+		return err
+	})
+	events, err := drain(connect(t, serve(t, m)), t.Context())
+	if events != 1 || !errors.Is(err, CodeUnavailable) || !strings.Contains(err.Error(), "ended the stream") {
+		t.Errorf("%d events and %v, want one and the stream's end", events, err)
+	}
+}
+
 func TestWatchEndsWithTheEngine(t *testing.T) {
 	m := infoMux("1")
 	m.HandleWatch(func(ctx context.Context, send func(Event) error) error {
