@@ -148,15 +148,20 @@ func (t *Terminal) eraseDisplay(how int, selective bool) {
 	y := t.cur.y
 	switch how {
 	case 0:
+		if t.cur.x == 0 {
+			t.unwrap(y - 1)
+		}
 		t.eraseLine(0, selective)
 		t.eraseLines(y+1, t.rows-1, selective)
 	case 1:
+		t.unwrap(-1)
 		t.eraseLines(0, y-1, selective)
 		t.eraseLine(1, selective)
 	case 2:
 		if !selective && t.scr == t.main {
 			t.keepScreen()
 		}
+		t.unwrap(-1)
 		t.eraseLines(0, t.rows-1, selective)
 	case 3:
 		if !selective {

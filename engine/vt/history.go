@@ -117,6 +117,18 @@ func (h *history) trim() {
 	}
 }
 
+// unwrapLast says that the last line does not go on, and whether it did.
+func (h *history) unwrapLast() bool {
+	if h.oldest == h.end {
+		return false
+	}
+	c := h.chunks[len(h.chunks)-1]
+	flags := &c.buf[c.lines[len(c.lines)-1].runs]
+	was := *flags&lineWrapped != 0
+	*flags &^= lineWrapped
+	return was
+}
+
 // clear forgets all lines; numbering goes on.
 func (h *history) clear() {
 	h.chunks, h.spare, h.bytes, h.oldest = nil, nil, 0, h.end

@@ -176,7 +176,7 @@ func (t *Terminal) scroll(r Rect, n int, whole bool) {
 			t.scr.rows[y].wrapped = false
 		}
 	}
-	if r.Top > 0 {
+	if r.Top > 0 || n < 0 {
 		t.unwrap(r.Top - 1)
 	}
 	t.touchRows(r.Top, r.Bottom)
@@ -204,8 +204,15 @@ func (t *Terminal) moveRows(top, bottom, n int) {
 	rows[len(rows)-1].wrapped = false
 }
 
-// unwrap says that a row does not go on in the next one.
+// unwrap says that a row does not go on in the next one; row -1 is the last
+// line of the scrollback.
 func (t *Terminal) unwrap(y int) {
+	if y < 0 {
+		if t.scr == t.main && t.hist.unwrapLast() {
+			t.gone[(t.hist.end-1)%int64(len(t.gone))] = t.epoch
+		}
+		return
+	}
 	if t.scr.rows[y].wrapped {
 		t.scr.rows[y].wrapped = false
 		t.touch(y)
