@@ -105,17 +105,30 @@ func newPerson(t *testing.T) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pty.Setsize(master, &pty.Winsize{Cols: 80, Rows: 24}); err != nil {
+	if err := pty.Setsize(slave, &pty.Winsize{Cols: 80, Rows: 24}); err != nil {
 		t.Fatal(err)
 	}
-	p := &person{t: t, keyboard: master, slave: slave, more: make(chan struct{}, 1),
+	p := &person{t: t, keyboard: interruptible(t, master), slave: slave, more: make(chan struct{}, 1),
 		read: make(chan struct{}), outcome: make(chan Outcome, 1)}
 	p.before = p.termios()
 	t.Cleanup(func() {
 		slave.Close()
-		master.Close()
+		p.keyboard.Close()
 	})
 	return p
+}
+
+// interruptible wraps a PTY master anew, so that Close ends a Read that waits.
+func interruptible(t *testing.T, f *os.File) *os.File {
+	defer f.Close()
+	fd, err := unix.Dup(int(f.Fd()))
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), f.Name())
 }
 
 func (p *person) termios() *unix.Termios {
@@ -479,7 +492,7 @@ func TestSizeFollowsTheTerminal(t *testing.T) {
 		}
 	}), nil)
 	p.sees("ready>")
-	if err := pty.Setsize(p.keyboard, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+	if err := pty.Setsize(p.slave, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
 		t.Fatal(err)
 	}
 	// The signal goes to the terminal's foreground process group only.
