@@ -77,21 +77,22 @@ func isControl(cluster string) bool {
 // appendCluster appends one cluster in a form that the terminal shows in width
 // cells.
 func appendCluster(dst []byte, cluster string, width int, m Widths) []byte {
-	if isControl(cluster) {
-		return append(dst, ' ')
-	}
 	if !utf8.ValidString(cluster) {
 		return append(append(dst, string(utf8.RuneError)...), Spaces(width-1)...)
+	}
+	cluster = strings.TrimRight(cluster, "\u200d") // would join what follows
+	first, n := utf8.DecodeRuneInString(cluster)
+	if isControl(cluster) || ansi.StringWidthWc(string(first)) == 0 { // would join what is before
+		return append(dst, Spaces(width)...)
 	}
 	if m == PerCluster || ansi.StringWidthWc(cluster) == width {
 		return append(dst, cluster...)
 	}
-	_, n := utf8.DecodeRuneInString(cluster)
-	if first := cluster[:n]; ansi.StringWidthWc(first) <= width {
-		dst = append(dst, first...)
-		return append(dst, Spaces(width-ansi.StringWidthWc(first))...)
+	shown := ansi.StringWidthWc(cluster[:n])
+	if shown > width {
+		return append(dst, Spaces(width)...)
 	}
-	return append(dst, Spaces(width)...)
+	return append(append(dst, cluster[:n]...), Spaces(width-shown)...)
 }
 
 // appendStyle appends what takes a terminal from one style to another.

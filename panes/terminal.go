@@ -9,7 +9,7 @@ import (
 
 // What a pane keeps of typed input while its session cannot be reached.
 const (
-	maxQueuedInputs = 2000
+	maxQueuedInputs = 50_000
 	maxQueuedBytes  = 4 << 20
 )
 
@@ -110,7 +110,9 @@ func (t *Terminal) flush() {
 		t.queue[sent] = api.Input{}
 		sent++
 	}
-	t.queue = append(t.queue[:0], t.queue[sent:]...)
+	if sent > 0 {
+		t.queue = append(t.queue[:0], t.queue[sent:]...)
+	}
 }
 
 func inputSize(in api.Input) int {

@@ -330,8 +330,8 @@ func TestFocusReportsFollowTheKeyboard(t *testing.T) {
 }
 
 func (s *fakeSession) reports() []bool {
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return append([]bool(nil), s.focus...)
 }
 

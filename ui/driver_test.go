@@ -155,7 +155,8 @@ func (d *driver) click(x, y int) {
 // typedInto waits until a session's program has got text.
 func (d *driver) typedInto(s *fakeSession, text string) {
 	d.t.Helper()
-	d.until(s.process.Name+" gets "+text, func() bool { return s.input() == text })
+	what := text[:min(len(text), 40)]
+	d.until(s.process.Name+" gets "+what, func() bool { return s.input() == text })
 }
 
 // nth is the engine's session number i.

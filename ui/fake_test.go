@@ -16,7 +16,7 @@ import (
 // A fakeEngine keeps sessions in memory. Each is a program that prints a
 // prompt and echoes what is typed, and that records it.
 type fakeEngine struct {
-	mu       sync.Mutex
+	mu       *sync.Mutex // shared with its successors
 	sessions []*fakeSession
 	watchers map[chan api.Event]bool
 	gone     chan struct{} // closed when the engine dies
@@ -25,6 +25,7 @@ type fakeEngine struct {
 }
 
 type fakeSession struct {
+	mu      *sync.Mutex // the engine's
 	process api.Process
 	engine  *fakeEngine
 	typed   []byte
@@ -41,7 +42,7 @@ type fakeSession struct {
 }
 
 func newFakeEngine() *fakeEngine {
-	return &fakeEngine{watchers: map[chan api.Event]bool{}, gone: make(chan struct{})}
+	return &fakeEngine{mu: &sync.Mutex{}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{})}
 }
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
@@ -52,6 +53,7 @@ func (e *fakeEngine) die() (next *fakeEngine) {
 	defer e.mu.Unlock()
 	close(e.gone)
 	next = newFakeEngine()
+	next.mu = e.mu
 	for _, s := range e.sessions {
 		for v := range s.viewers {
 			v.end()
@@ -109,7 +111,7 @@ func (e *fakeEngine) add(name string, lines ...string) *fakeSession {
 func (e *fakeEngine) make(name string, lines []string) *fakeSession {
 	n := len(e.sessions) + 1
 	s := &fakeSession{
-		engine: e,
+		mu: e.mu, engine: e,
 		process: api.Process{
 			ID: fmt.Sprintf("%012x", n), Kind: api.KindSession, Name: name, State: api.StateRunning, PID: 100 + n,
 			CWD: "/home/ann/src", Command: "bash", Argv: []string{"bash"}, Actor: "person",
@@ -215,8 +217,8 @@ func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (viewer, err
 
 // end ends a session's program.
 func (s *fakeSession) end(state api.State, code *int) {
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.process.State, s.process.ExitCode, s.process.PID = state, code, 0
 	p := s.process
 	for v := range s.viewers {
@@ -259,15 +261,15 @@ func (s *fakeSession) show() {
 
 // print replaces the session's screen.
 func (s *fakeSession) print(lines ...api.Line) {
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.lines = lines
 	s.show()
 }
 
 func (s *fakeSession) input() string {
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return string(s.typed)
 }
 
@@ -318,17 +320,17 @@ func (v *fakeViewer) Receive() (api.Output, error) {
 }
 
 func (v *fakeViewer) Close() error {
-	v.session.engine.mu.Lock()
+	v.session.mu.Lock()
 	delete(v.session.viewers, v)
-	v.session.engine.mu.Unlock()
+	v.session.mu.Unlock()
 	v.end()
 	return nil
 }
 
 func (v *fakeViewer) Send(in api.Input) error {
 	s := v.session
-	s.engine.mu.Lock()
-	defer s.engine.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	v.mu.Lock()
 	ended := v.ended
 	v.mu.Unlock()
