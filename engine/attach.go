@@ -70,31 +70,22 @@ func (s *session) decideSize(ctx context.Context) {
 func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
 	f := framer{session: s, to: to}
 	for {
-		var due <-chan time.Time
-		if f.owed {
-			wait := time.Until(f.next)
-			if wait <= 0 {
-				f.owed = false
-				if err := f.send(ctx); err != nil {
-					return err
-				}
-				continue
-			}
-			due = time.After(wait)
+		wait, err := f.sendDue(ctx)
+		if err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-v.dirty:
+			f.owed = true
+		case <-wait:
 		case r := <-v.lines:
 			if err := s.sendLines(ctx, r, to); err != nil {
 				return err
 			}
-		case <-v.dirty:
-			f.owe()
-		case <-due:
 		case <-s.over:
-			f.last = true
-			if err := f.send(ctx); err != nil {
+			if err := f.sendLast(ctx); err != nil {
 				return err
 			}
 			return to.Send(api.Output{Ended: &s.ended})
@@ -108,63 +99,55 @@ type framer struct {
 	to      stream
 	state   vt.Diff   // the last diff that was sent, without its lines
 	sent    time.Time // when
-	held    time.Time // since when the program holds the screen back
-	owed    bool      // a frame is to be sent
-	next    time.Time // at this time
-	last    bool      // nothing is held back any more
+	held    time.Time // since when the program holds the screen back; zero if not
+	owed    bool      // the screen has changed since
 }
 
-// owe makes a frame due, now or as soon as frameGap allows.
-func (f *framer) owe() {
+// sendDue sends a frame if one is owed and due; if it is owed and not due, wait
+// tells when to look again.
+func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error) {
 	if !f.owed {
-		f.owed = true
-		f.next = f.sent.Add(frameGap)
+		return nil, nil
 	}
+	due := f.sent.Add(frameGap)
+	if f.session.modes.Load().Sync {
+		if f.held.IsZero() {
+			f.held = time.Now()
+		}
+		due = f.held.Add(syncLimit)
+	} else {
+		f.held = time.Time{}
+	}
+	if left := time.Until(due); left > 0 {
+		return time.After(left), nil
+	}
+	f.owed, f.held = false, time.Time{}
+	return nil, f.send(ctx, func(t terminal) vt.Diff { return t.Diff(f.state.Seq) })
 }
 
-// send sends a frame with what changed since the last one, if anything did.
-func (f *framer) send(ctx context.Context) error {
-	var diff vt.Diff
-	err := f.session.onScreen(ctx, func(t terminal) {
-		if f.last {
-			f.session.catchUp()
-		}
-		diff = t.Diff(f.state.Seq)
+// sendLast sends what the program left on the screen.
+func (f *framer) sendLast(ctx context.Context) error {
+	return f.send(ctx, func(t terminal) vt.Diff {
+		f.session.catchUp()
+		return t.Diff(f.state.Seq)
 	})
-	if err != nil {
+}
+
+// send sends what a diff holds, if that is anything.
+func (f *framer) send(ctx context.Context, take func(terminal) vt.Diff) error {
+	var diff vt.Diff
+	if err := f.session.onScreen(ctx, func(t terminal) { diff = take(t) }); err != nil {
 		return err
 	}
-	if f.holdBack(diff.Modes.Sync) {
-		return nil
-	}
-	if !changed(f.state, diff) {
-		f.state.Seq = diff.Seq
-		return nil
-	}
+	news := changed(f.state, diff)
 	frame := newFrame(diff)
 	f.state, f.state.Lines = diff, nil
-	err = f.to.Send(api.Output{Frame: &frame})
+	if !news {
+		return nil
+	}
+	err := f.to.Send(api.Output{Frame: &frame})
 	f.sent = time.Now()
 	return err
-}
-
-// holdBack reports whether the program draws a screen that is not to be seen
-// yet, and then asks for another look.
-func (f *framer) holdBack(sync bool) bool {
-	if !sync || f.last {
-		f.held = time.Time{}
-		return false
-	}
-	now := time.Now()
-	if f.held.IsZero() {
-		f.held = now
-	}
-	if now.Sub(f.held) >= syncLimit {
-		f.held = time.Time{}
-		return false
-	}
-	f.owed, f.next = true, f.held.Add(syncLimit)
-	return true
 }
 
 // changed reports whether a viewer that has seen state a would see anything

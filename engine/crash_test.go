@@ -40,19 +40,28 @@ func wantNumbered(t *testing.T, text, prefix string, n int) int {
 	return want - 1
 }
 
+// lastTick is the highest number on a screen of ticks, 0 if there is none.
+func lastTick(screen string) int {
+	all := regexp.MustCompile(`tick (\d+)`).FindAllStringSubmatch(screen, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	n, _ := strconv.Atoi(all[len(all)-1][1])
+	return n
+}
+
 func TestEngineKilledDuringTicksLosesNone(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("sh", "-c", `i=0; while :; do i=$((i+1)); echo tick $i; sleep 0.005; done`)
 	for range 8 {
 		seen := wantNumbered(t, m.logOf(p), "tick ", 0)
 		m.crash(m.info().EnginePID)
-		m.shows(p.ID, fmt.Sprintf("tick %d\n", seen+5))
+		m.eventually("more ticks on the screen", func() bool { return lastTick(m.screen(p.ID)) > seen+5 })
 		if now := m.get(p.ID); now.PID != p.PID || now.State != api.StateRunning {
 			t.Fatalf("became %+v", now)
 		}
 	}
-	last := regexp.MustCompile(`tick (\d+)`).FindAllStringSubmatch(m.screen(p.ID), -1)
-	shown, _ := strconv.Atoi(last[len(last)-1][1])
+	shown := lastTick(m.screen(p.ID))
 	if n := wantNumbered(t, m.logOf(p), "tick ", shown-1); n < shown-1 {
 		t.Errorf("%d on the screen, %d in the log", shown, n)
 	}

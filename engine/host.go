@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -84,10 +85,13 @@ func (h *host) start(ctx context.Context, r persist.Record) (keeper.Child, *os.F
 		Cols: uint16(r.Cols),
 		Rows: uint16(r.Rows),
 	})
-	if err != nil {
-		return keeper.Child{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+	switch {
+	case err == nil:
+		return child, master, nil
+	case errors.Is(err, keeper.ErrLost), ctx.Err() != nil:
+		return keeper.Child{}, nil, api.Errorf(api.CodeUnavailable, "start %s: %v", r.Name, err).WithHint("try again")
 	}
-	return child, master, nil
+	return keeper.Child{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 }
 
 // adoptSession goes on with a session of an earlier engine.

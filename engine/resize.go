@@ -12,13 +12,13 @@ const maxSide = 1000
 
 // resize sets the size of terminal and screen.
 func (s *session) resize(ctx context.Context, cols, rows int) error {
-	if s.o.master == nil {
+	if s.o.master == nil || s.isOver() {
 		return api.Errorf(api.CodeEnded, "resize session: it has ended")
 	}
 	var resizeErr error
 	err := s.onScreen(ctx, func(t terminal) {
 		cols, rows := clampSide(cols), clampSide(rows)
-		if c, r := t.Size(); c == cols && r == rows {
+		if c, r := t.Size(); s.isOver() || c == cols && r == rows {
 			return
 		}
 		s.catchUp()
@@ -29,6 +29,15 @@ func (s *session) resize(ctx context.Context, cols, rows int) error {
 		return api.Errorf(api.CodeEnded, "resize session: %v", resizeErr)
 	}
 	return err
+}
+
+func (s *session) isOver() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
 }
 
 func clampSide(n int) int { return min(max(n, 1), maxSide) }

@@ -69,6 +69,7 @@ func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empt
 		}
 	}
 	if err := client.Pause(ctx); err != nil {
+		h.control.box.post(func() { h.control.closing = false })
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
 	}
 	h.stop()

@@ -1,10 +1,11 @@
 package engine
 
 import (
+	"time"
+
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/persist"
-	"time"
 )
 
 // An eventKind is something that happens to a process.
@@ -233,6 +234,7 @@ func conclude(c *control, p *proc, e event) {
 // endLost ends a child whose terminal nobody holds any more.
 func endLost(c *control, p *proc, _ event) {
 	p.drained = true
+	p.ending = &ending{exit: keeper.Exit{Unknown: true}} // whoever could tell is gone
 	p.rec.Error = "its terminal was lost: engine and keeper ended at the same time"
 	c.become(p, api.StateStopping)
 	endProcess(c, p)
