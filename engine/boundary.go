@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -25,6 +26,8 @@ func (s *session) boundary() int64 {
 
 // unfinished is the length of the escape sequence or UTF-8 character that
 // output ends in the middle of, 0 if it ends between two (ECMA-48 5.3 to 5.6).
+// A control character inside an unfinished sequence has had its effect already;
+// who goes on from there sees it twice, as nobody writes such a thing.
 func unfinished(tail []byte) int {
 	const escape = 0x1b
 	if i := bytes.LastIndexByte(tail, escape); i >= 0 && inSequence(tail[i+1:]) {
@@ -44,24 +47,28 @@ func unfinished(tail []byte) int {
 // inSequence reports whether what follows an ESC, without another ESC, leaves
 // the sequence unfinished.
 func inSequence(p []byte) bool {
-	if len(p) == 0 {
-		return true
-	}
 	if bytes.ContainsAny(p, "\x18\x1a") { // CAN and SUB end every sequence
 		return false
 	}
-	switch p[0] {
-	case '[':
-		return !hasFinal(p[1:], 0x40)
-	case ']':
-		return bytes.IndexByte(p, '\a') < 0
-	case 'P', 'X', '^', '_':
+	if len(p) == 0 {
 		return true
 	}
-	return !hasFinal(p, 0x30)
+	switch p[0] {
+	case '[':
+		return end(p[1:], 0x40) < 0
+	case ']':
+		return bytes.IndexByte(p, '\a') < 0
+	case 'P': // a string behind a final byte
+		i := end(p[1:], 0x40)
+		return i < 0 || p[1+i] < 0x7f
+	case 'X', '^', '_':
+		return true
+	}
+	return end(p, 0x30) < 0
 }
 
-// hasFinal reports whether a byte from first to 0x7e ends the sequence.
-func hasFinal(p []byte, first byte) bool {
-	return bytes.IndexFunc(p, func(r rune) bool { return rune(first) <= r && r <= 0x7e }) >= 0
+// end finds what ends a sequence: a final byte, from first to 0x7e, or text
+// beyond ASCII, which breaks it off.
+func end(p []byte, first byte) int {
+	return slices.IndexFunc(p, func(b byte) bool { return b >= first && b != 0x7f })
 }

@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/vt"
+	"tandem/engine/vt10x"
 	"tandem/persist"
 )
 
@@ -132,6 +133,9 @@ func (h *host) session(r persist.Record, master *os.File, open func() (sessionLo
 // terminal makes the emulator that the person has chosen.
 func (h *host) terminal(o vt.Options) terminal {
 	o.ScrollbackLines = h.o.Scrollback
+	if h.o.Emulator == "vt10x" {
+		o.Grid = vt10x.New
+	}
 	return vt.New(o)
 }
 

@@ -268,7 +268,7 @@ func readLog(log sessionLog, since int64, most int, ended bool) (api.SessionRead
 	}
 	since = min(since, end)
 	from := max(since, start)
-	p := make([]byte, min(int64(most), end-from))
+	p := make([]byte, min(int64(max(most, utf8.UTFMax)), end-from))
 	n, err := log.ReadAt(p, from)
 	if n == 0 && len(p) > 0 {
 		return api.SessionReadOutput{}, api.Errorf(api.CodeInternal, "read log: %v", err)
@@ -284,10 +284,9 @@ func readLog(log sessionLog, since int64, most int, ended bool) (api.SessionRead
 	}, nil
 }
 
-// wholeRunes is the length of p without an incomplete character at its end; at
-// least one byte, so that a reader gets on.
+// wholeRunes is the length of p without an incomplete character at its end.
 func wholeRunes(p []byte) int {
-	for back := 1; back <= min(utf8.UTFMax-1, len(p)-1); back++ {
+	for back := 1; back < min(utf8.UTFMax, len(p)+1); back++ {
 		if at := len(p) - back; utf8.RuneStart(p[at]) {
 			if !utf8.FullRune(p[at:]) {
 				return at
