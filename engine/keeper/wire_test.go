@@ -286,6 +286,12 @@ func TestChildOfAnEngineThatHungUpMeanwhileIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.send(p)
+	l.send(packet{body: []byte("nonsense")})
+	_, fds, err := l.receive() // the start was taken up, whichever reply this is
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeFDs(fds)
 	l.conn.Close()
 	c := r.dial()
 	r.eventually("the child", func() bool {
