@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"syscall"
+
+	"tandem/engine/api"
+	"tandem/ui/attach"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) attachCommand() *cobra.Command {
+	var readOnly bool
+	cmd := &cobra.Command{
+		Use:   "attach ID [--read-only]",
+		Short: "Make this terminal the session; ctrl+b d leaves",
+		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
+			"The session goes on when you leave. Pressed twice, ctrl+b goes to the session.\nAfter a crash of this program itself, `reset` mends the terminal.",
+		Example: "tandem attach build\ntandem attach --read-only build",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(1, "attach to which session? give an id or a name"),
+		ValidArgsFunction:     a.completeSession(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.attach(cmd, args[0], readOnly)
+		},
+	}
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "only look: nothing you type reaches the session")
+	return cmd
+}
+
+func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
+	in, isIn := terminal(a.Stdin)
+	out, isOut := terminal(a.Stdout)
+	if !isIn || !isOut {
+		return api.Errorf(api.CodeInvalid, "attach to %s: standard input and output have to be a terminal", id).
+			WithHint("`tandem send` types into a session and `tandem screen` prints it without one")
+	}
+	if t := a.env("TERM"); t == "dumb" || t == "" {
+		return api.Errorf(api.CodeInvalid, "attach to %s: TERM is %q, so this terminal cannot show a session", id, t).
+			WithHint("set TERM to what the terminal is, such as xterm-256color")
+	}
+	prefix, err := a.Prefix()
+	if err != nil {
+		return err
+	}
+	client, err := a.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	outcome, err := attach.Run(cmd.Context(), attach.Options{
+		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.Connect,
+	})
+	if err != nil {
+		return err
+	}
+	return a.attached(id, outcome)
+}
+
+// attached says how it ended, when the terminal is the person's again.
+func (a *app) attached(id string, outcome attach.Outcome) error {
+	switch outcome.Reason {
+	case attach.Ended:
+		if outcome.Process == nil {
+			a.tell("%s has ended", visible(id))
+			break
+		}
+		a.tell("%s has ended: %s", visible(outcome.Process.Name), stateText(*outcome.Process))
+	case attach.Detached:
+		a.tell("left %s, which goes on; `tandem attach %s` comes back", visible(id), visible(id))
+	case attach.HungUp:
+		return &exitError{status: 128 + int(syscall.SIGHUP)}
+	case attach.Interrupted:
+		status := statusFailed
+		if s, ok := outcome.Signal.(syscall.Signal); ok {
+			status = 128 + int(s)
+		}
+		return &exitError{status: status}
+	}
+	if a.json {
+		return a.answer(outcome.Process, nil)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"tandem/engine/api"
+	"tandem/keys"
+
+	"github.com/spf13/cobra"
+)
+
+// Options say what the command line works with. Zero values are a program's
+// own: standard streams, the engine of the data folder.
+type Options struct {
+	Version string
+
+	// Connect reaches the engine and starts it if need be.
+	Connect func(ctx context.Context) (*api.Client, error)
+	// Reach reaches a running engine and starts none.
+	Reach func(ctx context.Context) (*api.Client, error)
+	// Dashboard is what `tandem` without a verb does.
+	Dashboard func(ctx context.Context) error
+	// Prefix tells the prefix keys of attach; default ctrl+b.
+	Prefix func() ([]keys.Key, error)
+
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Environ        []string // "NAME=value"
+}
+
+// Exit statuses.
+const (
+	statusFailed = 1
+	statusUsage  = 2
+)
+
+// Main runs the command line with the arguments after the program's name, and
+// returns the exit status: 0, 1 if it failed, 2 if it was not understood, and
+// 128 and a signal's number if that ended attach. Errors are printed.
+func Main(ctx context.Context, o Options, args []string) int {
+	o = o.complete()
+	root := New(o)
+	root.SetArgs(args)
+	_, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	printError(o, err)
+	return status(err)
+}
+
+func status(err error) int {
+	var usage *usageError
+	var exit *exitError
+	switch {
+	case errors.As(err, &usage):
+		return statusUsage
+	case errors.As(err, &exit):
+		return exit.status
+	}
+	return statusFailed
+}
+
+// An app is what the verbs share.
+type app struct {
+	Options
+	json bool
+}
+
+// New makes the command tree, for Main and for whoever documents it.
+func New(o Options) *cobra.Command {
+	a := &app{Options: o.complete()}
+	root := &cobra.Command{
+		Use:           "tandem",
+		Short:         "Terminals and processes that outlive their screen",
+		Long:          "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a verb it opens the dashboard.",
+		Example:       "tandem\ntandem new --name build -- make watch\ntandem attach build",
+		Version:       a.Version,
+		Args:          a.noVerb,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context()) },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+
+		SuggestionsMinimumDistance: 2,
+	}
+	root.SetVersionTemplate("tandem {{.Version}}\n")
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.help(cmd) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the answer as JSON")
+	root.AddCommand(
+		a.newCommand(), a.attachCommand(), a.sendCommand(), a.screenCommand(), a.killCommand(), a.removeCommand(),
+		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(),
+	)
+	return root
+}
+
+func (o Options) complete() Options {
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
+	}
+	if o.Stdout == nil {
+		o.Stdout = os.Stdout
+	}
+	if o.Stderr == nil {
+		o.Stderr = os.Stderr
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	if o.Connect == nil {
+		o.Connect = func(ctx context.Context) (*api.Client, error) {
+			return api.Activate(ctx, api.ConnectOptions{Version: o.Version, Name: "cli"})
+		}
+	}
+	if o.Reach == nil {
+		o.Reach = func(ctx context.Context) (*api.Client, error) {
+			return api.Connect(ctx, api.ConnectOptions{Version: o.Version, Name: "cli"})
+		}
+	}
+	if o.Prefix == nil {
+		o.Prefix = func() ([]keys.Key, error) { return nil, nil }
+	}
+	return o
+}
+
+// noVerb refuses words that are no verb.
+func (a *app) noVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := usagef(cmd, "there is no verb %q", visible(args[0]))
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		err.hint = "did you mean `tandem " + like[0] + "`?"
+	}
+	return err
+}
+
+func (a *app) dashboard(ctx context.Context) error {
+	if a.Dashboard == nil {
+		return errors.New("open dashboard: this program was built without one")
+	}
+	return a.Dashboard(ctx)
+}
+
+// call connects and calls an operation.
+func call[In, Out any](ctx context.Context, a *app, op api.Operation[In, Out], in In) (Out, error) {
+	client, err := a.Connect(ctx)
+	if err != nil {
+		var none Out
+		return none, err
+	}
+	defer client.Close()
+	return op.Call(ctx, client, in)
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// doctorLimit is how long a running engine may take to answer the doctor.
+const doctorLimit = 3 * time.Second
+
+// A verdict is how a check came out.
+type verdict string
+
+const (
+	ok   verdict = "ok"
+	warn verdict = "warn" // it works, but less well
+	fail verdict = "fail" // it does not work
+)
+
+// A finding is the outcome of one check.
+type finding struct {
+	Check  string  `json:"check"`
+	Status verdict `json:"status"`
+	Detail string  `json:"detail"`
+	Fix    string  `json:"fix,omitempty"` // what to do, unless it is ok
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Look for what is wrong here, and say how to mend it",
+		Long: "Checks the data folder, the engine, this terminal and what the kernel offers.\n" +
+			"It starts no engine. The exit status is 1 if something does not work.",
+		Example: "tandem doctor\ntandem doctor --json",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings := a.examine(cmd.Context())
+			if err := a.answer(findings, func() string { return a.doctorText(findings) }); err != nil {
+				return err
+			}
+			for _, f := range findings {
+				if f.Status == fail {
+					return &exitError{status: statusFailed}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// examine does all checks, in the order of the report.
+func (a *app) examine(ctx context.Context) []finding {
+	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
+	defer cancel()
+	dir, findings := examineFolder()
+	if dir != "" {
+		findings = append(findings, a.examineEngine(ctx, dir)...)
+		findings = append(findings, examineRecords(dir)...)
+	}
+	findings = append(findings, a.examineTerminal()...)
+	findings = append(findings, a.examineShell())
+	findings = append(findings, examineKernel(existing(dir))...)
+	return append(findings, examineLogin()...)
+}
+
+func (a *app) doctorText(findings []finding) string {
+	paint := a.painter()
+	tints := map[verdict]tint{ok: green, warn: yellow, fail: red}
+	width := 0
+	for _, f := range findings {
+		width = max(width, len(f.Check))
+	}
+	var b strings.Builder
+	for _, f := range findings {
+		mark := paint(tints[f.Status], fmt.Sprintf("%-4s", f.Status))
+		fmt.Fprintf(&b, "%s  %-*s  %s\n", mark, width, f.Check, visible(f.Detail))
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "      %-*s  → %s\n", width, "", visible(f.Fix))
+		}
+	}
+	return b.String()
+}
+
+// existing is the data folder or the nearest folder above it that there is.
+func existing(dir string) string {
+	for dir != "" {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	return os.TempDir()
+}
+
+// examineRecords looks for records that were set aside.
+func examineRecords(dir string) []finding {
+	records, err := os.ReadDir(filepath.Join(dir, "processes"))
+	if err != nil {
+		return nil
+	}
+	var damaged []string
+	for _, r := range records {
+		path := filepath.Join(dir, "processes", r.Name(), "record.json.bad")
+		if _, err := os.Stat(path); err == nil {
+			damaged = append(damaged, path)
+		}
+	}
+	f := finding{"records", ok, fmt.Sprintf("%d, none is damaged", len(records)), ""}
+	if len(damaged) > 0 {
+		f.Status, f.Detail = warn, fmt.Sprintf("%d of %d are damaged and set aside: %s", len(damaged), len(records), damaged[0])
+		f.Fix = "remove the folder of a record that you do not need"
+	}
+	return []finding{f}
+}
+
+// writable tries to make a file in a folder.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// executable reports whether path is a program.
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// private reports whether only the owner may enter a folder.
+func private(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 == 0 }

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// examineKernel checks the kernel's features; dir is on the data folder's file
+// system.
+func examineKernel(dir string) []finding {
+	return []finding{examinePidfd(), examinePunch(dir), examineFiles()}
+}
+
+func examinePidfd() finding {
+	const check = "pidfd"
+	fd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return finding{check, fail, fmt.Sprintf("processes cannot be watched: %v", err), "Tandem needs Linux 5.3 or later"}
+	}
+	defer unix.Close(fd)
+	if !tellsExit(fd) {
+		return finding{check, warn, "works, but does not tell exit statuses",
+			"with Linux 6.15 the status of a process that outlived its keeper is known"}
+	}
+	return finding{check, ok, "works, and tells exit statuses", ""}
+}
+
+// tellsExit reports whether a pidfd tells how its process ended: the call is
+// there, and the kernel is 6.15 or later, as a process that lives has no answer
+// to try it with.
+func tellsExit(fd int) bool {
+	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
+	var name unix.Utsname
+	if unix.IoctlPidfdInfo(fd, &info) != nil || unix.Uname(&name) != nil {
+		return false
+	}
+	var major, minor int
+	n, _ := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor)
+	return n == 2 && (major > 6 || major == 6 && minor >= 15)
+}
+
+func examinePunch(dir string) finding {
+	const check = "bounded logs"
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return finding{check, warn, fmt.Sprintf("not known: %v", err), "see the data folder"}
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	const size = 64 << 10
+	err = unix.Fallocate(int(f.Fd()), 0, 0, size)
+	if err == nil {
+		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, size/2)
+	}
+	if err != nil {
+		return finding{check, warn, fmt.Sprintf("the file system of %s cannot free the head of a file (%v), so logs grow", dir, err),
+			"put the data folder on ext4, xfs, btrfs or tmpfs, with TANDEM_DATA_DIR"}
+	}
+	return finding{check, ok, "the file system can free the head of a file", ""}
+}
+
+// examineFiles checks how many files may be open; a session needs a few.
+func examineFiles() finding {
+	const least = 1024
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return finding{"open files", warn, err.Error(), "see `ulimit -n`"}
+	}
+	if limit.Max < least {
+		return finding{"open files", warn, fmt.Sprintf("at most %d", limit.Max), fmt.Sprintf("raise the hard limit to %d or more", least)}
+	}
+	return finding{"open files", ok, fmt.Sprintf("up to %d", limit.Max), ""}
+}
+
+// examineLogin checks whether a login manager ends what a person leaves behind.
+func examineLogin() []finding {
+	const check = "logout"
+	if _, err := os.Stat("/run/systemd/seats"); err != nil {
+		return nil // no logind
+	}
+	if !killsUserProcesses("/etc/systemd/logind.conf") {
+		return []finding{{check, ok, "sessions go on after you log out", ""}}
+	}
+	if u, err := user.Current(); err == nil {
+		if _, err := os.Stat(filepath.Join("/var/lib/systemd/linger", u.Username)); err == nil {
+			return []finding{{check, ok, "you linger, so sessions go on after you log out", ""}}
+		}
+	}
+	return []finding{{check, warn, "the login manager ends everything when you log out (KillUserProcesses)",
+		"run `loginctl enable-linger`, and start tandem with `systemd-run --user --scope tandem`"}}
+}
+
+// killsUserProcesses reads KillUserProcesses of logind.conf and the files in
+// the folder beside it, of which the last one counts (logind.conf(5)).
+func killsUserProcesses(path string) bool {
+	more, _ := filepath.Glob(path + ".d/*.conf") // the pattern is a good one
+	kills := false
+	for _, p := range append([]string{path}, more...) {
+		f, err := os.Open(p)
+		if err != nil {
+			continue
+		}
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			name, value, _ := strings.Cut(strings.TrimSpace(lines.Text()), "=")
+			if strings.TrimSpace(name) == "KillUserProcesses" {
+				value = strings.ToLower(strings.TrimSpace(value))
+				kills = value == "yes" || value == "true" || value == "on" || value == "1"
+			}
+		}
+		f.Close()
+	}
+	return kills
+}

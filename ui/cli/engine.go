@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) infoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "info",
+		Short:   "Tell about the engine: pids, version, paths",
+		Example: "tandem info\nkill -9 $(tandem info --json | jq .engine_pid)   # sessions go on",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			info, err := call(cmd.Context(), a, api.EngineInfo, api.Empty{})
+			if err != nil {
+				return err
+			}
+			return a.answer(info, func() string { return a.infoText(info) })
+		},
+	}
+}
+
+func (a *app) infoText(i api.Info) string {
+	keeper := strconv.Itoa(i.KeeperPID)
+	if i.KeeperPID == 0 {
+		keeper = "being started"
+	}
+	var b strings.Builder
+	for _, row := range [][2]string{
+		{"version", i.Version}, {"engine pid", strconv.Itoa(i.EnginePID)}, {"keeper pid", keeper},
+		{"running", strconv.Itoa(i.Running)}, {"data folder", i.DataDir}, {"socket", i.Socket}, {"boot id", i.BootID},
+	} {
+		fmt.Fprintf(&b, "%-11s  %s\n", row[0], visible(row[1]))
+	}
+	return b.String()
+}
+
+func (a *app) shutdownCommand() *cobra.Command {
+	var all, yes bool
+	cmd := &cobra.Command{
+		Use:   "shutdown [--all] [--yes]",
+		Short: "Stop the engine; sessions go on unless --all is given",
+		Long: "Stops the engine. Sessions and processes go on, and the next call of tandem finds\nthem. " +
+			"With --all they are ended first, and so is the keeper that holds them.",
+		Example: "tandem shutdown\ntandem shutdown --all --yes",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.shutdown(cmd, all, yes) },
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "end every session and process, and the keeper")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
+	ctx := cmd.Context()
+	client, err := a.reachAgain(ctx)
+	if errors.Is(err, api.CodeUnavailable) {
+		a.tell("no engine is running")
+		return a.answer(api.Empty{}, func() string { return "" })
+	}
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if all && !yes {
+		info, err := api.EngineInfo.Call(ctx, client, api.Empty{})
+		if err != nil {
+			return err
+		}
+		if info.Running > 0 {
+			if err := a.confirm(cmd, fmt.Sprintf("This ends %s. Go on?", running(info.Running))); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := api.EngineStop.Call(ctx, client, api.EngineStopInput{All: all}); err != nil {
+		return err
+	}
+	return a.answer(api.Empty{}, func() string { return "" })
+}
+
+// reachAgain reaches an engine, also one that its keeper is starting again.
+func (a *app) reachAgain(ctx context.Context) (*api.Client, error) {
+	const tries, pause = 20, 50 * time.Millisecond
+	for i := 0; ; i++ {
+		client, err := a.Reach(ctx)
+		if err == nil || !errors.Is(err, api.CodeUnavailable) || i == tries || !a.keeperSocket() {
+			return client, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// keeperSocket reports whether there may be a keeper.
+func (a *app) keeperSocket() bool {
+	dir, err := api.DataDir()
+	if err != nil {
+		return false
+	}
+	_, keeper := api.Sockets(dir)
+	_, err = os.Stat(keeper)
+	return err == nil
+}
+
+func running(n int) string {
+	if n == 1 {
+		return "1 session or process that is running"
+	}
+	return fmt.Sprintf("%d sessions and processes that are running", n)
+}
+
+// confirm asks on the terminal, and fails unless the answer is yes.
+func (a *app) confirm(cmd *cobra.Command, question string) error {
+	if _, ok := terminal(a.Stdin); !ok {
+		return &usageError{"shut down: this would end what is running, and there is no terminal to ask on",
+			"give --yes to end it all the same"}
+	}
+	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
+	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return nil
+	}
+	if err != nil {
+		a.tell("")
+	}
+	return &exitError{status: statusFailed, message: "shut down: you said no, nothing was ended"}
+}

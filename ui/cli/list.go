@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "ls",
+		Aliases: []string{"list"},
+		Short:   "List sessions, the live ones first",
+		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out, err := call(cmd.Context(), a, api.SessionList, api.Empty{})
+			if err != nil {
+				return err
+			}
+			list := liveFirst(out.Sessions)
+			if len(list) == 0 && !a.json {
+				a.tell("there are no sessions; `tandem new` starts one, `tandem` opens the dashboard")
+				return nil
+			}
+			return a.answer(list, func() string { return a.sessionTable(list, time.Now()) })
+		},
+	}
+}
+
+// liveFirst orders processes: those that run, then those that have ended, each
+// as they came.
+func liveFirst(all []api.Process) []api.Process {
+	list := make([]api.Process, 0, len(all))
+	for _, ended := range [...]bool{false, true} {
+		for _, p := range all {
+			if p.State.Ended() == ended {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+func (a *app) sessionTable(list []api.Process, now time.Time) string {
+	t := table{header: []string{"ID", "NAME", "STATE", "PID", "AGE", "FOLDER", "COMMAND"}, paint: a.painter()}
+	if f, ok := terminal(a.Stdout); ok {
+		t.width, _, _ = term.GetSize(f.Fd())
+	}
+	for _, p := range list {
+		pid := "-"
+		if p.PID > 0 {
+			pid = strconv.Itoa(p.PID)
+		}
+		t.add(cell{text: p.ID}, cell{visible(p.Name), strong}, cell{stateText(p), stateTint(p)}, cell{text: pid},
+			cell{text: age(p, now)}, cell{text: visible(home(p.CWD))}, cell{text: visible(p.Command)})
+	}
+	return t.String()
+}
+
+// stateText is a process's state in words, with how it ended.
+func stateText(p api.Process) string {
+	text := string(p.State)
+	switch {
+	case !p.State.Ended():
+		return text
+	case p.ExitSignal != "":
+		return text + " " + p.ExitSignal
+	case p.ExitCode != nil:
+		return text + " " + strconv.Itoa(*p.ExitCode)
+	case p.ExitUnknown:
+		return text + " (status unknown)"
+	}
+	return text
+}
+
+func stateTint(p api.Process) tint {
+	bad := p.ExitSignal != "" || p.ExitUnknown || p.ExitCode != nil && *p.ExitCode != 0
+	switch {
+	case p.State == api.StateRunning:
+		return green
+	case p.State == api.StateFailed, p.State == api.StateExited && bad:
+		return red
+	case p.State.Ended():
+		return faint
+	}
+	return yellow
+}
+
+// age is how long a process has run, or since when it has ended.
+func age(p api.Process, now time.Time) string {
+	since := p.StartedAt
+	if p.ExitedAt != nil {
+		since = *p.ExitedAt
+	}
+	if since.IsZero() {
+		return "-"
+	}
+	return span(now.Sub(since))
+}
+
+// span is a duration in its largest unit.
+func span(d time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}}
+	i := slices.IndexFunc(units, func(u struct {
+		size time.Duration
+		name string
+	}) bool {
+		return d >= u.size
+	})
+	if i < 0 {
+		return "0s"
+	}
+	return fmt.Sprintf("%d%s", d/units[i].size, units[i].name)
+}

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/keys"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+)
+
+// newFlags are the flags of new.
+type newFlags struct{ name, cwd, size string }
+
+func (a *app) newCommand() *cobra.Command {
+	var f newFlags
+	cmd := &cobra.Command{
+		Use:     "new [--name N] [--cwd D] [--size 80x24] [--] [CMD…]",
+		Short:   "Start a session and print its id",
+		Long:    "Starts a program, or your shell, in a new terminal that goes on without you.\nPrints the session's id.",
+		Example: "tandem new\ntandem new --name build --cwd ~/src -- make watch",
+
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := a.startInput(cmd, f, args)
+			if err != nil {
+				return err
+			}
+			p, err := call(cmd.Context(), a, api.SessionStart, in)
+			if err != nil {
+				return err
+			}
+			return a.answer(p, func() string { return p.ID + "\n" })
+		},
+	}
+	cmd.Flags().SetInterspersed(false) // what follows CMD is CMD's
+	cmd.Flags().StringVar(&f.name, "name", "", "name of the session (default: the program's)")
+	cmd.Flags().StringVar(&f.cwd, "cwd", "", "folder to start in (default: this one)")
+	cmd.Flags().StringVar(&f.size, "size", "", "columns and rows, as in 80x24")
+	return cmd
+}
+
+func (a *app) startInput(cmd *cobra.Command, f newFlags, command []string) (api.SessionStartInput, error) {
+	in := api.SessionStartInput{Command: command, Name: f.name}
+	var err error
+	if in.CWD, err = filepath.Abs(f.cwd); err != nil {
+		return in, fmt.Errorf("find folder %q: %w", f.cwd, err)
+	}
+	if f.size == "" {
+		in.Cols, in.Rows = a.ownSize()
+		return in, nil
+	}
+	if in.Cols, in.Rows, err = parseSize(f.size); err != nil {
+		return in, usagef(cmd, "%v", err)
+	}
+	return in, nil
+}
+
+func parseSize(s string) (cols, rows int, err error) {
+	var rest string
+	n, _ := fmt.Sscanf(strings.ToLower(s)+" .", "%dx%d %s", &cols, &rows, &rest)
+	if n != 3 || rest != "." || cols < 1 || rows < 1 || cols > 1000 || rows > 1000 {
+		return 0, 0, fmt.Errorf("read size %q: want columns and rows up to 1000, as in 80x24", s)
+	}
+	return cols, rows, nil
+}
+
+// ownSize is the size of the terminal this runs in, 0 if there is none.
+func (a *app) ownSize() (cols, rows int) {
+	for _, stream := range []any{a.Stdout, a.Stderr, a.Stdin} {
+		if f, ok := terminal(stream); ok {
+			if cols, rows, err := term.GetSize(f.Fd()); err == nil {
+				return cols, rows
+			}
+		}
+	}
+	return 0, 0
+}
+
+func (a *app) sendCommand() *cobra.Command {
+	var enter bool
+	var names string
+	cmd := &cobra.Command{
+		Use:   "send ID [--enter] [--keys NAMES] [TEXT…]",
+		Short: "Type into a session",
+		Long: "Types into a session: the text, with blanks between its words, then the keys of\n--keys, then enter if --enter is given. " +
+			"Key names are those of the help, such as\nctrl+c, up, f5, alt+x, enter, space.",
+		Example: "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.atLeast(1, "send to which session? give an id or a name"),
+		ValidArgsFunction:     a.completeSession(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := api.SessionWriteInput{ID: args[0], Text: strings.Join(args[1:], " "), Keys: strings.Fields(names)}
+			for _, name := range in.Keys {
+				if _, err := keys.Parse(name); err != nil {
+					return usagef(cmd, "%v", err)
+				}
+			}
+			if enter {
+				in.Keys = append(in.Keys, "enter")
+			}
+			if in.Text == "" && len(in.Keys) == 0 {
+				return usagef(cmd, "send what to %s? give text, --keys or --enter", visible(in.ID))
+			}
+			out, err := call(cmd.Context(), a, api.SessionWrite, in)
+			if err != nil {
+				return err
+			}
+			return a.answer(out, func() string { return "" })
+		},
+	}
+	cmd.Flags().BoolVar(&enter, "enter", false, "press enter at the end")
+	cmd.Flags().StringVar(&names, "keys", "", "names of keys to press, with blanks between")
+	return cmd
+}
+
+func (a *app) screenCommand() *cobra.Command {
+	var ansi bool
+	var scrollback int
+	cmd := &cobra.Command{
+		Use:     "screen ID [--ansi] [--scrollback N]",
+		Short:   "Print what a session shows now",
+		Example: "tandem screen build\ntandem screen build --scrollback 200 | grep error",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(1, "the screen of which session? give an id or a name"),
+		ValidArgsFunction:     a.completeSession(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if scrollback < 0 {
+				return usagef(cmd, "read --scrollback %d: want 0 or more lines", scrollback)
+			}
+			in := api.SessionScreenInput{ID: args[0], ANSI: ansi, Scrollback: scrollback}
+			screen, err := call(cmd.Context(), a, api.SessionScreen, in)
+			if err != nil {
+				return err
+			}
+			return a.answer(screen, func() string { return screenText(screen, ansi) })
+		},
+	}
+	cmd.Flags().BoolVar(&ansi, "ansi", false, "keep colours and styles")
+	cmd.Flags().IntVar(&scrollback, "scrollback", 0, "lines of history before the screen")
+	return cmd
+}
+
+func screenText(s api.Screen, ansi bool) string {
+	var b strings.Builder
+	for _, line := range s.Lines {
+		if ansi {
+			b.WriteString(line + "\x1b[0m\n")
+		} else {
+			b.WriteString(visible(line) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func (a *app) killCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "kill ID…",
+		Short:   "End sessions and all that runs in them",
+		Example: "tandem kill build",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.atLeast(1, "kill which session? give an id or a name"),
+		ValidArgsFunction:     a.completeSessions(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return each(cmd, a, args, api.SessionKill, func(p api.Process) string {
+				return visible(p.Name) + ": " + stateText(p) + "\n"
+			})
+		},
+	}
+}
+
+func (a *app) removeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "rm ID…",
+		Aliases: []string{"remove"},
+		Short:   "Forget sessions that have ended, with their logs",
+		Example: "tandem rm build",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.atLeast(1, "forget which session? give an id or a name"),
+		ValidArgsFunction:     a.completeSessions(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return each(cmd, a, args, api.ProcessRemove, func(api.Empty) string { return "" })
+		},
+	}
+}
+
+// each calls an operation for every id, and goes on when one fails. The JSON is
+// an array of the answers.
+func each[Out any](cmd *cobra.Command, a *app, ids []string, op api.Operation[api.IDInput, Out], text func(Out) string) error {
+	client, err := a.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	answers := []Out{}
+	var failed []error
+	for _, id := range ids {
+		out, err := op.Call(cmd.Context(), client, api.IDInput{ID: id})
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		answers = append(answers, out)
+	}
+	for _, err := range failed[:max(len(failed)-1, 0)] {
+		printError(a.Options, err)
+	}
+	err = a.answer(answers, func() string {
+		var b strings.Builder
+		for _, out := range answers {
+			b.WriteString(text(out))
+		}
+		return b.String()
+	})
+	if len(failed) > 0 {
+		return errors.Join(err, failed[len(failed)-1])
+	}
+	return err
+}
+
+// atLeast and exactly are cobra's checks with our words.
+func (a *app) atLeast(n int, otherwise string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usagef(cmd, "%s", otherwise)
+		}
+		return nil
+	}
+}
+
+func (a *app) exactly(n int, otherwise string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usagef(cmd, "%s takes no %q", cmd.Name(), visible(args[n]))
+		}
+		return a.atLeast(n, otherwise)(cmd, args)
+	}
+}
+
+// home writes a path below the home directory with a tilde.
+func home(path string) string {
+	dir, err := os.UserHomeDir()
+	if err != nil || dir == "/" {
+		return path
+	}
+	if path == dir {
+		return "~"
+	}
+	if rest, ok := strings.CutPrefix(path, dir+"/"); ok {
+		return "~/" + rest
+	}
+	return path
+}

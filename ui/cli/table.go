@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// A cell is one field of a table.
+type cell struct {
+	text string
+	tint tint
+}
+
+// A table is rows of cells under a header. Its columns are as wide as their
+// widest cell, measured in cells of the terminal.
+type table struct {
+	header []string
+	rows   [][]cell
+	paint  func(tint, string) string
+	width  int // of the terminal; 0 for no limit. The last column is cut to fit
+}
+
+func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+
+// String draws the table, each line ended.
+func (t *table) String() string {
+	header := make([]cell, len(t.header))
+	for i, h := range t.header {
+		header[i] = cell{h, faint}
+	}
+	rows := append([][]cell{header}, t.rows...)
+	widths := make([]int, len(t.header))
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], ansi.StringWidth(c.text))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		t.writeRow(&b, row, widths)
+	}
+	return b.String()
+}
+
+func (t *table) writeRow(b *strings.Builder, row []cell, widths []int) {
+	const gap = "  "
+	used := 0
+	for i, c := range row {
+		last := i == len(row)-1
+		if last && t.width > 0 {
+			c.text = ansi.Truncate(c.text, max(t.width-used, 8), "…")
+		}
+		b.WriteString(t.paint(c.tint, c.text))
+		if !last {
+			b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(c.text)))
+			b.WriteString(gap)
+		}
+		used += widths[i] + len(gap)
+	}
+	b.WriteByte('\n')
+}
