@@ -83,6 +83,13 @@ func (g *cellGrid) Scroll(r Rect, n int, s StyleID) {
 // scrollRows rotates the rows in order and blanks those that came round.
 func (g *cellGrid) scrollRows(order []int32, n int, s StyleID) {
 	moved, fresh := g.moved, order
+	if n == 1 {
+		first := order[0]
+		copy(order, order[1:])
+		order[len(order)-1] = first
+		blankCells(g.slab[first:int(first)+g.cols], s)
+		return
+	}
 	if n > 0 {
 		copy(moved, order[:n])
 		copy(order, order[n:])

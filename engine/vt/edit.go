@@ -36,6 +36,11 @@ func (t *Terminal) eraseCells(x, y, n int, s StyleID) {
 	t.splitWide(x+n, y)
 	t.scr.grid.Erase(x, y, n, s)
 	row.version = t.epoch
+	if s != 0 {
+		row.used = max(row.used, int16(x+n))
+	} else if x+n >= int(row.used) {
+		row.used = min(row.used, int16(x))
+	}
 	if x+n == t.cols {
 		row.wrapped = false
 	}
@@ -59,7 +64,7 @@ func (t *Terminal) insertCells(x, y, right, n int) {
 	t.splitWide(right+1-n, y)
 	t.scr.grid.Insert(x, y, right, n, t.blankID())
 	if row := &t.scr.rows[y]; int(row.wide) > x {
-		row.wide = int32(t.cols)
+		row.wide = int16(t.cols)
 	}
 	t.changedTo(right, y)
 }
@@ -75,7 +80,7 @@ func (t *Terminal) deleteCells(x, y, right, n int) {
 }
 
 func (t *Terminal) changedTo(right, y int) {
-	t.touch(y)
+	t.wrote(y, t.cols)
 	if right == t.cols-1 {
 		t.scr.rows[y].wrapped = false
 	}
@@ -233,5 +238,6 @@ func (t *Terminal) align() {
 	for y := range t.rows {
 		t.eraseCells(0, y, t.cols, 0)
 		t.scr.grid.PutASCII(0, y, row, 0)
+		t.wrote(y, t.cols)
 	}
 }

@@ -53,16 +53,12 @@ func (c *chunk) size() int { return cap(c.buf) + 8*cap(c.lines) }
 
 func (c *chunk) end() int64 { return c.first + int64(len(c.lines)) }
 
-// push appends a line under number h.end. Trailing blanks are not kept unless
-// the line goes on.
+// push appends a line under number h.end.
 func (h *history) push(cells []Cell, wrapped bool, clusters []string) {
 	if h.maxLines <= 0 {
 		h.end++
 		h.oldest = h.end
 		return
-	}
-	if !wrapped {
-		cells = trimBlank(cells)
 	}
 	c := h.room()
 	before := c.size()

@@ -28,7 +28,7 @@ func (t *Terminal) printASCII(s []byte) {
 		n := min(len(s), limit-t.cur.x+1)
 		t.makeRoom(n, limit)
 		t.scr.grid.PutASCII(t.cur.x, t.cur.y, s[:n], t.penID())
-		t.touch(t.cur.y)
+		t.wrote(t.cur.y, t.cur.x+n)
 		t.advance(n, limit)
 		s = s[n:]
 	}
@@ -133,7 +133,7 @@ func (t *Terminal) put(r rune, g Glyph, w int) {
 	style := t.penID()
 	t.pair = [2]Cell{{g, style}, {Tail, style}}
 	t.scr.grid.Put(t.cur.x, t.cur.y, t.pair[:w])
-	t.touch(t.cur.y)
+	t.wrote(t.cur.y, t.cur.x+w)
 	if w == 2 {
 		t.noteWide(t.cur.x + 2)
 	}
@@ -144,7 +144,7 @@ func (t *Terminal) put(r rune, g Glyph, w int) {
 // noteWide says that a wide cluster ends before column x of the cursor's row.
 func (t *Terminal) noteWide(x int) {
 	row := &t.scr.rows[t.cur.y]
-	row.wide = max(row.wide, int32(x))
+	row.wide = max(row.wide, int16(x))
 }
 
 // wrapWide makes place for a wide cluster at the last column and gives the new
@@ -201,7 +201,7 @@ func (t *Terminal) join(r rune) bool {
 		n = 2
 	}
 	t.scr.grid.Put(x, y, t.pair[:n])
-	t.touch(y)
+	t.wrote(y, x+n)
 	t.printed(r, cell.Glyph, wide)
 	return true
 }

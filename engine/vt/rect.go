@@ -58,7 +58,7 @@ func (t *Terminal) putCells(x, y int, cells []Cell) {
 	t.splitWide(x, y)
 	t.splitWide(x+len(cells), y)
 	t.scr.grid.Put(x, y, cells)
-	t.touch(y)
+	t.wrote(y, x+len(cells))
 }
 
 // eraseRect does DECERA and DECSERA.
@@ -103,7 +103,7 @@ func (t *Terminal) copyCells(x, y, toX, toY, n int) {
 	}
 	t.putCells(toX, toY, t.cells)
 	if t.scr.rows[y].wide > 0 {
-		t.scr.rows[toY].wide = int32(t.cols)
+		t.scr.rows[toY].wide = int16(t.cols)
 	}
 }
 
@@ -150,7 +150,7 @@ func (t *Terminal) changeCells(left, right, y int, reverse bool) {
 		t.cells[i].Style = t.styles.id(p)
 	}
 	t.scr.grid.Put(left, y, t.cells)
-	t.touch(y)
+	t.wrote(y, right+1)
 }
 
 // change applies one of the attributes of DECCARA or DECRARA.

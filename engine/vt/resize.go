@@ -63,12 +63,7 @@ func (t *Terminal) reflowMain(cols, rows int) {
 		f.add(cells, wrapped)
 	}
 	for y := range used {
-		row := s.text(y)
-		wrapped := s.rows[y].wrapped && y < used-1
-		if !wrapped {
-			row = trimBlank(row)
-		}
-		f.add(row, wrapped)
+		f.add(s.text(y), s.rows[y].wrapped && y < used-1)
 	}
 	f.flush()
 	first := f.firstRow(top.row, rows, below)
@@ -205,7 +200,7 @@ func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
 		}
 		y := n - first
 		s.grid.Put(0, y, cells)
-		s.rows[y] = rowState{wrapped: wrapped, padded: len(cells) < cols, wide: int32(cols)}
+		s.rows[y] = rowState{wrapped: wrapped, padded: len(cells) < cols, wide: int16(cols), used: int16(cols)}
 	}
 	t.hist = hist
 	for y := range s.rows {
@@ -236,7 +231,7 @@ func (t *Terminal) cropOther(cols, rows int) {
 	s.rows = make([]rowState, rows)
 	for y, row := range saved {
 		s.grid.Put(0, y, row)
-		s.rows[y].wide = min(old[first+y].wide, int32(cols))
+		s.rows[y].wide, s.rows[y].used = min(old[first+y].wide, int16(cols)), int16(cols)
 	}
 	for y := range s.rows {
 		s.rows[y].version = t.epoch

@@ -11,7 +11,8 @@ type screen struct {
 
 type rowState struct {
 	version uint64 // epoch of the last change
-	wide    int32  // wide clusters stand before this column only
+	wide    int16  // wide clusters stand before this column only
+	used    int16  // from this column on all cells are blank in the default style
 	wrapped bool   // goes on in the next row
 	padded  bool   // wrapped, and its last cell is free for want of two
 }
@@ -27,11 +28,15 @@ type cursor struct {
 	single  uint8 // which of g the next character uses (SS2, SS3); 0 for gl
 }
 
-// text gives the cells of a row that belong to its line.
+// text gives the cells of a row that belong to its line: all of a row that
+// goes on but the one left free, else those up to the last that is not blank.
 func (s *screen) text(y int) []Cell {
-	cells := s.grid.Row(y)
-	if r := &s.rows[y]; r.wrapped && r.padded && cells[len(cells)-1].blank() {
-		cells = cells[:len(cells)-1]
+	cells, r := s.grid.Row(y), &s.rows[y]
+	switch {
+	case !r.wrapped:
+		return trimBlank(cells[:r.used])
+	case r.padded && cells[len(cells)-1].blank():
+		return cells[:len(cells)-1]
 	}
 	return cells
 }
@@ -42,6 +47,13 @@ func (t *Terminal) newScreen() *screen {
 		s.rows[y].version = t.epoch
 	}
 	return s
+}
+
+// wrote marks a row of the shown screen as changed before column end.
+func (t *Terminal) wrote(y, end int) {
+	row := &t.scr.rows[y]
+	row.version = t.epoch
+	row.used = max(row.used, int16(end))
 }
 
 // touch marks a row of the shown screen as changed.
@@ -172,7 +184,7 @@ func (t *Terminal) scroll(r Rect, n int, whole bool) {
 	} else {
 		wide := t.widest(r.Top, r.Bottom)
 		for y := r.Top; y <= r.Bottom; y++ {
-			t.scr.rows[y].wide = wide
+			t.scr.rows[y].wide, t.scr.rows[y].used = wide, int16(t.cols)
 			t.scr.rows[y].wrapped = false
 		}
 	}
@@ -182,8 +194,8 @@ func (t *Terminal) scroll(r Rect, n int, whole bool) {
 	t.touchRows(r.Top, r.Bottom)
 }
 
-func (t *Terminal) widest(top, bottom int) int32 {
-	var wide int32
+func (t *Terminal) widest(top, bottom int) int16 {
+	var wide int16
 	for y := top; y <= bottom; y++ {
 		wide = max(wide, t.scr.rows[y].wide)
 	}
@@ -194,14 +206,21 @@ func (t *Terminal) widest(top, bottom int) int32 {
 // come free are new.
 func (t *Terminal) moveRows(top, bottom, n int) {
 	rows := t.scr.rows[top : bottom+1]
+	fresh := rows
 	if n > 0 {
 		copy(rows, rows[n:])
-		clear(rows[len(rows)-n:])
-		return
+		fresh = rows[len(rows)-n:]
+	} else {
+		copy(rows[-n:], rows)
+		fresh = rows[:-n]
+		rows[len(rows)-1].wrapped = false
 	}
-	copy(rows[-n:], rows)
-	clear(rows[:-n])
-	rows[len(rows)-1].wrapped = false
+	clear(fresh)
+	if t.blankID() != 0 {
+		for y := range fresh {
+			fresh[y].used = int16(t.cols)
+		}
+	}
 }
 
 // unwrap says that a row does not go on in the next one; row -1 is the last

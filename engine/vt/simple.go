@@ -35,7 +35,7 @@ func (t *Terminal) printSimple(p []byte) int {
 func (t *Terminal) putSimple(cells []Cell, last rune, limit int) {
 	t.makeRoom(len(cells), limit)
 	t.scr.grid.Put(t.cur.x, t.cur.y, cells)
-	t.touch(t.cur.y)
+	t.wrote(t.cur.y, t.cur.x+len(cells))
 	wide := cells[len(cells)-1].Glyph == Tail
 	if wide || len(cells) > 1 {
 		t.noteWide(t.cur.x + len(cells))
