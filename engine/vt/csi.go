@@ -257,7 +257,7 @@ func (t *Terminal) protect(how int) {
 	if how == 1 {
 		t.cur.pen.attrs |= attrProtected
 	}
-	t.stylesOld = true
+	t.penChanged = true
 }
 
 // cursorStyle does DECSCUSR.

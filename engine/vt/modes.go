@@ -263,7 +263,7 @@ func (t *Terminal) softReset() {
 	t.scr.saved = cursor{}
 	t.scr.kitty = kittyStack{}
 	m.modifyOther = 0
-	t.stylesOld = true
+	t.penChanged = true
 }
 
 // hardReset does RIS. The scrollback stays.

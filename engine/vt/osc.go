@@ -167,7 +167,7 @@ func (t *Terminal) hyperlink(b []byte) {
 	if !ok {
 		return
 	}
-	t.stylesOld = true
+	t.penChanged = true
 	t.cur.pen.link = 0
 	if len(uri) > 0 && len(uri) <= maxLink && plainURI(uri) {
 		t.cur.pen.link = t.links.id(uri)

@@ -112,7 +112,7 @@ func (t *Terminal) restoreCursor() {
 		t.cur.y = min(max(t.cur.y, r.Top), r.Bottom)
 	}
 	t.cur.pending = t.cur.pending && t.mode.autowrap && t.cur.x == t.rightLimit()
-	t.stylesOld = true
+	t.penChanged = true
 }
 
 // fullWidth says that the left and right margins are the screen's edges.

@@ -5,7 +5,7 @@ package vt
 func (t *Terminal) graphicRendition() {
 	ps := &t.ps
 	p := &t.cur.pen
-	t.stylesOld = true
+	t.penChanged = true
 	if ps.n == 0 {
 		p.resetLook()
 		return

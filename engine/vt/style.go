@@ -88,6 +88,9 @@ func newStyleTable() styleTable {
 
 // id interns a pen.
 func (s *styleTable) id(p pen) StyleID {
+	if p == (pen{}) {
+		return 0
+	}
 	slot := &s.cache[p.hash()]
 	if s.pens[*slot] == p {
 		return *slot
@@ -97,9 +100,6 @@ func (s *styleTable) id(p pen) StyleID {
 }
 
 func (s *styleTable) lookup(p pen) StyleID {
-	if p == (pen{}) {
-		return 0
-	}
 	if id, ok := s.ids[p]; ok {
 		return id
 	}

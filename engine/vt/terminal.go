@@ -45,10 +45,9 @@ type Terminal struct {
 	links    stringTable
 	clusters stringTable
 
-	cur       cursor
-	penStyle  StyleID // of cur.pen
-	blank     StyleID // what erased cells get: cur.pen's background
-	stylesOld bool    // penStyle and blank do not fit cur.pen
+	cur        cursor
+	penStyle   StyleID // of cur.pen
+	penChanged bool    // penStyle does not fit cur.pen
 
 	region   Rect // margins
 	tabs     []bool
@@ -145,8 +144,9 @@ func (t *Terminal) event(e Event) {
 
 // penID gives the interned style of the pen.
 func (t *Terminal) penID() StyleID {
-	if t.stylesOld {
-		t.internPen()
+	if t.penChanged {
+		t.penChanged = false
+		t.penStyle = t.styles.id(t.cur.pen)
 	}
 	return t.penStyle
 }
@@ -154,16 +154,10 @@ func (t *Terminal) penID() StyleID {
 // blankID gives the style of cells that are erased now: the background colour
 // alone (back colour erase).
 func (t *Terminal) blankID() StyleID {
-	if t.stylesOld {
-		t.internPen()
+	if t.cur.pen.bg == 0 {
+		return 0
 	}
-	return t.blank
-}
-
-func (t *Terminal) internPen() {
-	t.stylesOld = false
-	t.penStyle = t.styles.id(t.cur.pen)
-	t.blank = t.styles.id(pen{bg: t.cur.pen.bg})
+	return t.styles.id(pen{bg: t.cur.pen.bg})
 }
 
 // collectUnused takes back the numbers of styles, links and clusters that
@@ -190,7 +184,7 @@ func (t *Terminal) collectUnused() {
 	t.hist.eachStyle(func(id StyleID) { styles[id] = true })
 	t.clusters.sweep(clusters)
 	t.styles.sweep(styles)
-	t.stylesOld = true
+	t.penChanged = true
 	t.sweepLinks()
 }
 
