@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -37,6 +38,8 @@ type model struct {
 	link *link
 	in   *input
 	stop context.CancelCauseFunc // ends the dashboard with an error
+
+	terminal *terminal // nil in tests
 
 	w, h   int
 	layout layout
@@ -138,14 +141,13 @@ func (m *model) process(id string) (api.Process, bool) {
 	return api.Process{}, false
 }
 
-// Init asks for the terminal's background, which decides the theme.
-func (m *model) Init() tea.Cmd {
-	return tea.RequestBackgroundColor
-}
+// Init does nothing; what there is to begin with comes as messages.
+func (m *model) Init() tea.Cmd { return nil }
 
 // Update takes in one message. Everything that has an order, typed input above
 // all, is handled here and not in commands, which run concurrently.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	defer m.leaveOnPanic()
 	cmd := m.handle(msg)
 	return m, tea.Batch(cmd, m.tellSizes())
 }
@@ -172,8 +174,10 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		m.settle()
 	case tea.BackgroundColorMsg:
 		m.setDark(msg.IsDark())
-	case tea.ColorProfileMsg:
-		m.setProfile(msg.Profile)
+	case uv.DarkColorSchemeEvent:
+		m.setDark(true)
+	case uv.LightColorSchemeEvent:
+		m.setDark(false)
 	case tea.ModeReportMsg:
 		m.noteMode(msg)
 	}

@@ -33,12 +33,9 @@ type Options struct {
 	CWD      string // where the first session starts; default the present folder
 }
 
-// maxFPS is the most frames a second that are drawn.
-const maxFPS = 120
-
-// minFrame is the least time between two wakings of the program by what
+// newsEvery is the least time between two wakings of the program by what
 // sessions print.
-const minFrame = 4 * time.Millisecond
+const newsEvery = 4 * time.Millisecond
 
 // Run shows the dashboard until the person leaves it, a signal ends it or ctx
 // does. The terminal is as it was before when it returns. Errors before the
@@ -107,24 +104,37 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	stop := endOnSignal(ctx, cancel)
 	defer stop()
 
+	t, err := takeTerminal(o.Input, o.Output)
+	if err != nil {
+		return nil, err
+	}
+	defer t.giveBack()
 	wake := newWaker()
 	l := newLink(first, connect)
 	in := &input{File: o.Input, notify: wake.input}
 	l.notify = wake.changed
 	l.crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v", p)) }
 	m := newModel(ctx, o, l, in)
-	m.stop = cancel
-	program := tea.NewProgram(m,
-		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(o.Output),
-		tea.WithFPS(maxFPS), tea.WithoutSignalHandler())
+	m.stop, m.terminal = cancel, t
+	m.setProfile(t.painter.profile)
+	w, h := t.size()
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(o.Output),
+		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.start(func() { l.run(ctx) })
 	l.start(func() { wake.run(ctx, program.Send) })
-	_, err := program.Run()
+	l.start(func() { t.watchSize(ctx, program.Send) })
+	painted := make(chan struct{})
+	go func() {
+		defer close(painted)
+		t.painter.run(ctx, cancel)
+	}()
+	_, err = program.Run()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
 	cancel(nil)
 	l.tasks.Wait()
+	t.await(painted)
 	return m, err
 }
 
@@ -190,7 +200,7 @@ func ring(c chan struct{}) {
 }
 
 // run sends until ctx ends. Typed input goes out at once; news at most every
-// minFrame.
+// newsEvery.
 func (w *waker) run(ctx context.Context, send func(tea.Msg)) {
 	var free <-chan time.Time
 	news := w.news
@@ -202,7 +212,7 @@ func (w *waker) run(ctx context.Context, send func(tea.Msg)) {
 			send(inputMsg{})
 		case <-news:
 			send(changedMsg{})
-			news, free = nil, time.After(minFrame)
+			news, free = nil, time.After(newsEvery)
 		case <-free:
 			news, free = w.news, nil
 		}

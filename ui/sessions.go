@@ -43,8 +43,8 @@ func (m *model) sync() tea.Cmd {
 		}
 	}
 	m.closeFinished()
-	if rang {
-		cmds = append(cmds, tea.Raw("\a"))
+	if rang && m.terminal != nil {
+		m.terminal.painter.update(func(f *frame) { f.bells++ })
 	}
 	return tea.Batch(cmds...)
 }

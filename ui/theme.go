@@ -38,15 +38,19 @@ func (m *model) setProfile(p colorprofile.Profile) {
 	}
 }
 
-// noteMode learns whether the terminal counts clusters as one: Bubble Tea then
-// switches that on, and measures accordingly.
+// noteMode learns what the terminal can do: count clusters as one, which is
+// then switched on, and hold its screen back while a frame is written.
 func (m *model) noteMode(msg tea.ModeReportMsg) {
-	if msg.Mode != ansi.ModeUnicodeCore {
+	known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet
+	if !known || m.terminal == nil {
 		return
 	}
-	switch msg.Value {
-	case ansi.ModeReset, ansi.ModeSet, ansi.ModePermanentlySet:
+	switch msg.Mode {
+	case ansi.ModeUnicodeCore:
 		m.widths = panes.PerCluster
 		m.dirty = true
+		m.terminal.painter.update(func(f *frame) { f.clusters = true })
+	case ansi.ModeSynchronizedOutput:
+		m.terminal.painter.update(func(f *frame) { f.sync = true })
 	}
 }

@@ -10,12 +10,17 @@ import (
 	"tandem/panes"
 )
 
-// View gives the screen. Bubble Tea asks after every message; what has not
-// changed is not drawn again.
+// View gives the screen, to the painter first of all. Bubble Tea asks after
+// every message; what has not changed is not drawn again.
 func (m *model) View() tea.View {
-	if m.dirty {
-		m.dirty = false
-		m.draw()
+	defer m.leaveOnPanic()
+	if !m.dirty {
+		return m.drawn
+	}
+	m.dirty = false
+	m.draw()
+	if m.terminal != nil {
+		m.terminal.painter.update(func(f *frame) { f.view, f.w, f.h = m.drawn, m.w, m.h })
 	}
 	return m.drawn
 }

@@ -1,9 +1,9 @@
 package ui
 
 import (
+	"errors"
 	"io"
 	"os"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -45,21 +45,16 @@ type zoomedOut struct {
 func (m *model) zoomDirectly() tea.Cmd {
 	p := m.focused()
 	e, direct := m.link.now().(client)
-	if !direct || p == nil || p.ID == "" || !p.Connected() || p.Ended() != nil {
+	if !direct || m.terminal == nil || p == nil || p.ID == "" || !p.Connected() || p.Ended() != nil {
 		return nil
 	}
 	p.StopScroll()
 	run := &directZoom{m: m, options: attach.Options{
 		Client: e.api, ID: p.ID, In: m.o.Input, Out: m.o.Output,
-		Prefix: m.o.Bindings.PrefixKeys(), Name: clientName, Handoff: true, Activate: m.o.Connect,
+		Prefix: m.o.Bindings.PrefixKeys(), Name: clientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
 	}}
 	return tea.Exec(run, func(err error) tea.Msg { return zoomedOut{run.outcome, err} })
 }
-
-// leastExec is how long Bubble Tea's renderer has to be stopped before it may
-// start again: it stops and starts one ticker from two goroutines, and would
-// stay stopped if the stop came last.
-const leastExec = 50 * time.Millisecond
 
 // A directZoom is the session as a command that has the terminal.
 type directZoom struct {
@@ -74,12 +69,15 @@ func (z *directZoom) SetStderr(io.Writer) {}
 
 // Run is called on the goroutine of Update, which waits for it.
 func (z *directZoom) Run() error {
-	least := time.After(leastExec)
-	defer func() { <-least }()
 	z.typeAhead()
+	painter := z.m.terminal.painter
+	painter.leave(false)
 	var err error
 	z.outcome, err = attach.Run(z.m.ctx, z.options)
-	return err
+	if z.outcome.Reason == attach.HungUp {
+		return err
+	}
+	return errors.Join(err, painter.enter(false))
 }
 
 // typeAhead passes on what was typed after the zoom key and before the terminal
@@ -101,7 +99,7 @@ func (z *directZoom) typeAhead() {
 // counts as if it had been pressed here, or because there is nothing more to
 // show.
 func (m *model) zoomedOut(msg zoomedOut) tea.Cmd {
-	m.dirty = true
+	m.w, m.h = m.terminal.size()
 	m.relayout()
 	cmd := m.sync()
 	if msg.err != nil {

@@ -1,0 +1,269 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// minFrame is the least time between two frames.
+const minFrame = time.Second / 120
+
+// A painter writes views to the terminal, from a goroutine of its own: a
+// terminal that takes nothing holds up nobody. It writes a frame at once after
+// a pause, at most one every minFrame, and nothing at all while nothing
+// changes, which Bubble Tea's renderer, that looks 120 times a second, does
+// not. Rows that are as before are not even looked at.
+type painter struct {
+	out     *os.File
+	profile colorprofile.Profile
+	dirty   chan struct{} // of 1
+
+	mu   sync.Mutex // guards next
+	next frame
+
+	busy  sync.Mutex // held while writing; guards the rest
+	away  bool       // somebody else has the terminal
+	shown frame
+	rows  []string // of shown
+	cells uv.ScreenBuffer
+	diff  *uv.TerminalRenderer
+	moves bytes.Buffer // what diff writes
+	buf   bytes.Buffer
+	err   error
+}
+
+// A frame is what the screen should be.
+type frame struct {
+	view     tea.View
+	w, h     int
+	bells    int
+	clusters bool // the terminal counts clusters as one (mode 2027)
+	sync     bool // it shows synchronised output (mode 2026)
+}
+
+func newPainter(out *os.File, profile colorprofile.Profile) *painter {
+	return &painter{out: out, profile: profile, dirty: make(chan struct{}, 1)}
+}
+
+// update changes the frame to be shown next.
+func (p *painter) update(change func(*frame)) {
+	p.mu.Lock()
+	change(&p.next)
+	p.mu.Unlock()
+	ring(p.dirty)
+}
+
+func (p *painter) latest() frame {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next
+}
+
+// run paints until ctx ends or the terminal fails, which it tells.
+func (p *painter) run(ctx context.Context, failed func(error)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.dirty:
+		}
+		if err := p.paint(); err != nil {
+			failed(err)
+			return
+		}
+		pause(ctx, minFrame)
+	}
+}
+
+// enter takes the terminal: its alternate screen, unless that is shown
+// already, and the modes of the dashboard. All is painted anew.
+func (p *painter) enter(alt bool) error {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	p.away = false
+	p.shown, p.rows = frame{}, nil
+	p.diff = uv.NewTerminalRenderer(&p.moves, os.Environ())
+	p.diff.SetColorProfile(p.profile)
+	p.diff.SetFullscreen(true)
+	p.diff.SetRelativeCursor(false)
+	p.diff.SetTabStops(-1)
+	p.diff.Erase()
+	p.buf.Reset()
+	if alt {
+		p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor)
+	}
+	p.buf.WriteString(ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent +
+		ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr +
+		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes))
+	return p.flush()
+}
+
+// The title on the terminal's stack (XTWINOPS 22 and 23).
+const (
+	saveTitle = "\x1b[22;0t"
+	oldTitle  = "\x1b[23;0t"
+)
+
+// leave puts the terminal back as enter found it. With alt false the alternate
+// screen stays, for somebody else who has it now.
+func (p *painter) leave(alt bool) {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	if p.away {
+		return
+	}
+	p.away = true
+	p.buf.Reset()
+	if p.shown.sync {
+		p.buf.WriteString(ansi.ResetModeSynchronizedOutput)
+	}
+	if p.shown.clusters {
+		p.buf.WriteString(ansi.ResetModeUnicodeCore)
+	}
+	p.buf.WriteString(ansi.PopKittyKeyboard(1) + ansi.ResetModifyOtherKeys +
+		ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseExtSgr +
+		ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeLightDark +
+		ansi.ResetStyle + ansi.SetCursorStyle(0) + ansi.SetModeTextCursorEnable)
+	if alt {
+		p.buf.WriteString(ansi.ResetModeAltScreenSaveCursor + oldTitle)
+	}
+	_ = p.flush() // the terminal may be gone
+}
+
+// ask asks the terminal what it is; it answers with messages.
+func (p *painter) ask() error {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	p.buf.Reset()
+	p.buf.WriteString(ansi.RequestBackgroundColor + ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore +
+		ansi.SetModeLightDark)
+	return p.flush()
+}
+
+// flush writes what is in buf.
+func (p *painter) flush() error {
+	if p.buf.Len() == 0 || p.err != nil {
+		return p.err
+	}
+	_, p.err = p.out.Write(p.buf.Bytes())
+	p.buf.Reset()
+	return p.err
+}
+
+// paint writes what differs between the frame shown and the next one.
+func (p *painter) paint() error {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	f := p.latest()
+	if p.away || f.w <= 0 || f.h <= 0 {
+		return nil
+	}
+	p.buf.Reset()
+	p.modes(f)
+	p.draw(f)
+	p.place(f)
+	p.shown = f
+	return p.flush()
+}
+
+// modes switches what is asked of the terminal beside its cells.
+func (p *painter) modes(f frame) {
+	was := p.shown
+	if f.clusters && !was.clusters {
+		p.buf.WriteString(ansi.SetModeUnicodeCore)
+	}
+	if f.view.MouseMode != was.view.MouseMode && was.view.MouseMode != tea.MouseModeNone {
+		if f.view.MouseMode == tea.MouseModeAllMotion {
+			p.buf.WriteString(ansi.SetModeMouseAnyEvent)
+		} else {
+			p.buf.WriteString(ansi.ResetModeMouseAnyEvent + ansi.SetModeMouseButtonEvent)
+		}
+	} else if was.w == 0 && f.view.MouseMode == tea.MouseModeAllMotion {
+		p.buf.WriteString(ansi.SetModeMouseAnyEvent)
+	}
+	if f.view.WindowTitle != was.view.WindowTitle {
+		p.buf.WriteString(ansi.SetWindowTitle(f.view.WindowTitle))
+	}
+	if f.bells != was.bells && was.w > 0 {
+		p.buf.WriteByte('\a')
+	}
+}
+
+// draw writes the cells that differ.
+func (p *painter) draw(f frame) {
+	if f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters {
+		p.cells = uv.NewScreenBuffer(f.w, f.h)
+		if f.clusters {
+			p.cells.Method = ansi.GraphemeWidth
+		}
+		p.rows = make([]string, f.h)
+		p.diff.Resize(f.w, f.h)
+		p.diff.Erase()
+	}
+	rest := f.view.Content
+	for y := range f.h {
+		var row string
+		row, rest, _ = strings.Cut(rest, "\n")
+		if row != p.rows[y] {
+			uv.NewStyledString(row).Draw(p.cells, uv.Rect(0, y, f.w, 1))
+			p.rows[y] = row
+		}
+	}
+	p.diff.Render(p.cells.RenderBuffer)
+}
+
+// place puts the cursor where it belongs, after everything was drawn with the
+// cursor hidden.
+func (p *painter) place(f frame) {
+	c, was := f.view.Cursor, p.shown.view.Cursor
+	if c != nil {
+		p.diff.MoveTo(c.X, c.Y)
+	}
+	p.moves.Reset()
+	_ = p.diff.Flush() // into moves, which cannot fail
+	drawn := p.moves.Len() > 0
+	if !drawn && sameCursor(c, was) {
+		return
+	}
+	if f.sync && drawn {
+		p.buf.WriteString(ansi.SetModeSynchronizedOutput)
+	}
+	if was != nil && (drawn || c == nil) {
+		p.buf.WriteString(ansi.ResetModeTextCursorEnable)
+	}
+	p.buf.Write(p.moves.Bytes())
+	if c != nil {
+		if was == nil || c.Shape != was.Shape || c.Blink != was.Blink {
+			p.buf.WriteString(ansi.SetCursorStyle(cursorStyle(c)))
+		}
+		p.buf.WriteString(ansi.SetModeTextCursorEnable)
+	}
+	if f.sync && drawn {
+		p.buf.WriteString(ansi.ResetModeSynchronizedOutput)
+	}
+}
+
+func sameCursor(a, b *tea.Cursor) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// cursorStyle is the parameter of DECSCUSR.
+func cursorStyle(c *tea.Cursor) int {
+	style := 2*int(c.Shape) + 1
+	if !c.Blink {
+		style++
+	}
+	return style
+}

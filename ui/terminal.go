@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+)
+
+// stalled is how long a terminal that takes no output may hold up the end.
+const stalled = 500 * time.Millisecond
+
+// A terminal is the person's, in raw mode, with what paints on it.
+type terminal struct {
+	in, out *os.File
+	saved   *term.State
+	painter *painter
+}
+
+// takeTerminal makes the terminal the dashboard's until giveBack.
+func takeTerminal(in, out *os.File) (*terminal, error) {
+	saved, err := term.MakeRaw(in.Fd())
+	if err != nil {
+		return nil, fmt.Errorf("open the dashboard: make terminal raw: %w", err)
+	}
+	t := &terminal{in: in, out: out, saved: saved, painter: newPainter(out, colorprofile.Detect(out, os.Environ()))}
+	err = t.painter.enter(true)
+	if err == nil {
+		err = t.painter.ask()
+	}
+	if err != nil {
+		t.giveBack()
+		return nil, fmt.Errorf("open the dashboard: write to terminal: %w", err)
+	}
+	return t, nil
+}
+
+// giveBack puts the terminal back as it was. It may be called again.
+func (t *terminal) giveBack() {
+	done := make(chan struct{})
+	go func() { // ends when the terminal takes its output or is closed
+		defer close(done)
+		t.painter.leave(true)
+	}()
+	t.await(done)
+	_ = term.Restore(t.in.Fd(), t.saved) // the terminal may be gone
+}
+
+// await waits for what writes to the terminal, but not on a stalled one.
+func (t *terminal) await(done <-chan struct{}) {
+	select {
+	case <-done:
+	case <-time.After(stalled):
+	}
+}
+
+// size is the terminal's size in cells; a usual one if it cannot be told.
+func (t *terminal) size() (w, h int) {
+	w, h, err := term.GetSize(t.out.Fd())
+	if err != nil || w <= 0 || h <= 0 {
+		return 80, 24
+	}
+	return w, h
+}
+
+// watchSize tells of every change of the size until ctx ends.
+func (t *terminal) watchSize(ctx context.Context, send func(tea.Msg)) {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGWINCH)
+	defer signal.Stop(changed)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+			w, h := t.size()
+			send(tea.WindowSizeMsg{Width: w, Height: h})
+		}
+	}
+}
+
+// leaveOnPanic puts the terminal back before a panic goes on, so that what is
+// printed about it can be read.
+func (m *model) leaveOnPanic() {
+	if p := recover(); p != nil {
+		if m.terminal != nil {
+			m.terminal.giveBack()
+		}
+		panic(p)
+	}
+}
