@@ -57,8 +57,26 @@ func keeperProgram(args []string, ready *os.File) error {
 	if err != nil {
 		return err
 	}
+	endWithTest()
 	o := Options{DataDir: args[0], Socket: args[1], EnginePID: pid, Engine: args[3:]}
 	return Main(context.Background(), o, ready)
+}
+
+// endWithTest ends this program once the test holds descriptor 4 no more, so that
+// a test that panics leaves no keeper.
+func endWithTest() {
+	flags, err := unix.FcntlInt(4, unix.F_GETFD, 0)
+	if err != nil || flags&unix.FD_CLOEXEC != 0 {
+		return // not inherited
+	}
+	fd, err := dupFD(4)
+	if err != nil {
+		return
+	}
+	go func() {
+		_, _ = os.NewFile(uintptr(fd), "life").Read(make([]byte, 1))
+		os.Exit(3)
+	}()
 }
 
 // A rig is one data folder with its keepers.
@@ -173,12 +191,17 @@ func (r *rig) run(cmd *exec.Cmd) *running {
 		r.t.Fatal(err)
 	}
 	cmd.Env = append(os.Environ(), roleVariable+"=1")
-	cmd.ExtraFiles = []*os.File{out}
+	lifeIn, life, err := os.Pipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	cmd.ExtraFiles = []*os.File{out, lifeIn}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
 	out.Close()
+	lifeIn.Close()
 	k := &running{rig: r, cmd: cmd, ready: bufio.NewReader(in), exit: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait()
@@ -187,6 +210,7 @@ func (r *rig) run(cmd *exec.Cmd) *running {
 	r.t.Cleanup(func() {
 		k.kill()
 		in.Close()
+		life.Close()
 	})
 	return k
 }
