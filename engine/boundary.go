@@ -50,6 +50,7 @@ func inSequence(p []byte) bool {
 	if bytes.ContainsAny(p, "\x18\x1a") { // CAN and SUB end every sequence
 		return false
 	}
+	p = bytes.TrimLeftFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f })
 	if len(p) == 0 {
 		return true
 	}
