@@ -35,6 +35,7 @@ type host struct {
 	control  *control
 	replays  chan struct{}
 	chunks   *sync.Pool
+	table    processTable
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
 	sessions sync.WaitGroup
@@ -140,7 +141,7 @@ func (h *host) terminal(o vt.Options) terminal {
 }
 
 func (h *host) endTree(ctx context.Context, who persist.Identity) error {
-	return endTree(ctx, who, os.Getpid(), h.link.pid())
+	return endTree(ctx, &h.table, who, os.Getpid(), h.link.pid())
 }
 
 // lateExit waits for the keeper's word about a child that is gone.

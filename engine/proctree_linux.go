@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/persist"
@@ -75,6 +76,43 @@ func allProcesses() ([]procStat, error) {
 		}
 	}
 	return all, nil
+}
+
+// A processTable reads the process table for many at once: whoever asks while
+// it is being read shares the next reading, which begins after they asked.
+type processTable struct {
+	reading sync.Mutex // held during a reading
+
+	mu   sync.Mutex
+	next *reading // not begun yet; nil if nobody waits
+}
+
+type reading struct {
+	done chan struct{}
+	all  []procStat
+	err  error
+}
+
+// read gives the process table as it is now. The result is shared.
+func (t *processTable) read() ([]procStat, error) {
+	t.mu.Lock()
+	r, mine := t.next, t.next == nil
+	if mine {
+		r = &reading{done: make(chan struct{})}
+		t.next = r
+	}
+	t.mu.Unlock()
+	if mine {
+		t.reading.Lock()
+		t.mu.Lock()
+		t.next = nil
+		t.mu.Unlock()
+		r.all, r.err = allProcesses()
+		t.reading.Unlock()
+		close(r.done)
+	}
+	<-r.done
+	return r.all, r.err
 }
 
 // A tree is a child of ours and everything that came of it: what is in its
@@ -147,7 +185,7 @@ const (
 
 // endTree ends a child and everything that came of it. It returns when nothing
 // of it is left, or says who stays. Processes with a spared pid are left alone.
-func endTree(ctx context.Context, root persist.Identity, spared ...int) error {
+func endTree(ctx context.Context, table *processTable, root persist.Identity, spared ...int) error {
 	boot, err := persist.BootID()
 	if err != nil {
 		return err
@@ -159,7 +197,7 @@ func endTree(ctx context.Context, root persist.Identity, spared ...int) error {
 	began := time.Now()
 	sent := time.Duration(-1)
 	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		all, err := allProcesses()
+		all, err := table.read()
 		if err != nil {
 			return err
 		}
