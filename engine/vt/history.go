@@ -101,16 +101,30 @@ func (h *history) room() *chunk {
 func (h *history) trim() {
 	h.oldest = max(h.oldest, h.end-int64(h.maxLines))
 	for len(h.chunks) > 1 && (h.chunks[0].end() <= h.oldest || h.bytes > h.maxBytes) {
-		c := h.chunks[0]
-		h.bytes -= c.size()
-		h.oldest = max(h.oldest, c.end())
-		if c.size() <= 4*chunkSize {
-			h.spare = c
-		}
-		n := copy(h.chunks, h.chunks[1:])
-		h.chunks[n] = nil
-		h.chunks = h.chunks[:n]
+		h.dropChunk()
 	}
+}
+
+func (h *history) dropChunk() {
+	c := h.chunks[0]
+	h.bytes -= c.size()
+	h.oldest = max(h.oldest, c.end())
+	if c.size() <= 4*chunkSize {
+		h.spare = c
+	}
+	n := copy(h.chunks, h.chunks[1:])
+	h.chunks[n] = nil
+	h.chunks = h.chunks[:n]
+}
+
+// dropHalf forgets the older half and says whether there was anything.
+func (h *history) dropHalf() bool {
+	if h.oldest == h.end {
+		return false
+	}
+	h.oldest += (h.end - h.oldest + 1) / 2
+	h.trim()
+	return true
 }
 
 // unwrapLast says that the last line does not go on, and whether it did.
@@ -160,7 +174,7 @@ func (c *chunk) line(i int) (text, runs []byte) {
 // eachStyle calls f for every style that a kept line uses.
 func (h *history) eachStyle(f func(StyleID)) {
 	for _, c := range h.chunks {
-		for i := range c.lines {
+		for i := int(max(h.oldest-c.first, 0)); i < len(c.lines); i++ {
 			_, runs := c.line(i)
 			for r := runs[1:]; len(r) > 0; {
 				style, _, _, used := readRun(r)

@@ -187,6 +187,39 @@ func TestStylesLinksAndClustersAreTakenBack(t *testing.T) {
 	}
 }
 
+func TestTooManyStylesOrLinksCostOldLines(t *testing.T) {
+	inputs := map[string]func(b *bytes.Buffer, i int){
+		"styles": func(b *bytes.Buffer, i int) {
+			fmt.Fprintf(b, "\x1b[38;2;%d;%d;%dm.", i>>16, i>>8&255, i&255)
+		},
+		"links": func(b *bytes.Buffer, i int) {
+			fmt.Fprintf(b, "\x1b]8;;http://a/%02000d\x1b\\.", i)
+		},
+	}
+	counts := map[string]int{"styles": 400_000, "links": 30_000}
+	for name, add := range inputs {
+		t.Run(name, func(t *testing.T) {
+			term := vt.New(vt.Options{Cols: 80, Rows: 24})
+			before := heap()
+			var b bytes.Buffer
+			for i := range counts[name] {
+				if add(&b, i); b.Len() > 32<<10 {
+					term.Write(b.Bytes())
+					b.Reset()
+				}
+			}
+			b = bytes.Buffer{}
+			if grown := heap() - before; grown > 40<<20 {
+				t.Errorf("it costs %d bytes", grown)
+			}
+			if _, first, _ := term.Bounds(); len(term.Lines(first-10, 10)) != 10 {
+				t.Error("the newest lines are gone as well")
+			}
+			runtime.KeepAlive(term)
+		})
+	}
+}
+
 func TestSynchronisedOutputEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term := vt.New(vt.Options{Cols: 20, Rows: 3})

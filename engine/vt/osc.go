@@ -169,7 +169,7 @@ func (t *Terminal) hyperlink(b []byte) {
 	}
 	t.penChanged = true
 	t.cur.pen.link = 0
-	if len(uri) > 0 && len(uri) <= maxLink && plainURI(uri) {
+	if len(uri) > 0 && len(uri) <= maxLink && plainURI(uri) && t.links.bytes < 2*maxLinkBytes {
 		t.cur.pen.link = t.links.id(uri)
 	}
 }

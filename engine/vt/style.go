@@ -69,8 +69,13 @@ func (p pen) hash() uint32 {
 // cacheBits is how many bits of a pen's hash find it in the cache.
 const cacheBits = 10
 
-// minStyles is how many styles are interned before unused ones are looked for.
-const minStyles = 4096
+// Bounds of what styles and links may cost. The scrollback gives up lines
+// before they are passed for good.
+const (
+	minStyles    = 4096    // interned before unused ones are looked for
+	maxStyles    = 1 << 17 // in use
+	maxLinkBytes = 8 << 20 // of hyperlink targets in use
+)
 
 // A styleTable interns pens. Numbers of styles that no cell uses any more are
 // taken back by the terminal's collect.
@@ -128,14 +133,18 @@ func (s *styleTable) sweep(used []bool) {
 			s.free = append(s.free, id)
 		}
 	}
-	s.limit = max(minStyles, 2*len(s.ids))
+	s.limit = nextLimit(len(s.ids))
 }
+
+// nextLimit says at how many entries to look again when so many are in use.
+func nextLimit(used int) int { return max(used+minStyles, min(2*used, maxStyles)) }
 
 // A stringTable interns strings under numbers from 1 on.
 type stringTable struct {
 	text  []string // by number; 0 is ""
 	ids   map[string]uint32
 	free  []uint32
+	bytes int // of all strings
 	limit int
 }
 
@@ -157,6 +166,7 @@ func (s *stringTable) id(b []byte) uint32 {
 		s.text = append(s.text, text)
 	}
 	s.ids[text] = id
+	s.bytes += len(text)
 	return id
 }
 
@@ -166,9 +176,10 @@ func (s *stringTable) sweep(used []bool) {
 	for text, id := range s.ids {
 		if !used[id] {
 			delete(s.ids, text)
+			s.bytes -= len(text)
 			s.text[id] = ""
 			s.free = append(s.free, id)
 		}
 	}
-	s.limit = max(minStyles, 2*len(s.ids))
+	s.limit = nextLimit(len(s.ids))
 }

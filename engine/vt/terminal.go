@@ -112,9 +112,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	total := len(p)
 	for len(p) > 0 {
 		n := min(len(p), feedSize)
-		if t.styles.full() || t.links.full() || t.clusters.full() {
-			t.collectUnused()
-		}
+		t.tidy()
 		t.feed(p[:n])
 		p = p[n:]
 	}
@@ -158,6 +156,21 @@ func (t *Terminal) blankID() StyleID {
 		return 0
 	}
 	return t.styles.id(pen{bg: t.cur.pen.bg})
+}
+
+// tidy keeps the tables within their bounds. When what is in use is too much,
+// the scrollback gives up its older half.
+func (t *Terminal) tidy() {
+	if !t.styles.full() && !t.links.full() && !t.clusters.full() && t.links.bytes <= maxLinkBytes {
+		return
+	}
+	t.collectUnused()
+	for len(t.styles.ids) > maxStyles || t.links.bytes > maxLinkBytes/2 {
+		if !t.hist.dropHalf() {
+			return
+		}
+		t.collectUnused()
+	}
 }
 
 // collectUnused takes back the numbers of styles, links and clusters that
