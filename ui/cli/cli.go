@@ -85,6 +85,7 @@ func New(o Options) *cobra.Command {
 		SilenceUsage:  true,
 
 		SuggestionsMinimumDistance: 2,
+		DisableFlagsInUseLine:      true,
 	}
 	root.SetVersionTemplate("tandem {{.Version}}\n")
 	root.SetIn(a.Stdin)
@@ -97,6 +98,7 @@ func New(o Options) *cobra.Command {
 		a.newCommand(), a.attachCommand(), a.sendCommand(), a.screenCommand(), a.killCommand(), a.removeCommand(),
 		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(),
 	)
+	nameExtras(root)
 	return root
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // help prints what a verb does, how it is used, and an example.
@@ -33,13 +34,11 @@ func (a *app) help(cmd *cobra.Command) {
 			fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
-	if flags := strings.TrimRight(cmd.LocalFlags().FlagUsages(), "\n"); flags != "" {
-		section("Flags")
-		fmt.Fprintln(&b, flags)
-	}
-	if inherited := strings.TrimRight(cmd.InheritedFlags().FlagUsages(), "\n"); inherited != "" {
-		fmt.Fprintln(&b, inherited)
-	}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.AddFlagSet(cmd.LocalFlags())
+	flags.AddFlagSet(cmd.InheritedFlags())
+	section("Flags")
+	b.WriteString(flags.FlagUsages())
 	if !cmd.HasParent() {
 		section("More")
 		b.WriteString("  tandem VERB --help tells more about a verb.\n" +
@@ -55,8 +54,29 @@ func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 		width = max(width, len(c.Name()))
 	}
 	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() || c.Name() == "help" {
+		if c.IsAvailableCommand() {
 			fmt.Fprintf(b, "  %-*s  %s\n", width, c.Name(), c.Short)
+		}
+	}
+}
+
+// nameExtras gives the verbs that cobra adds our words.
+func nameExtras(root *cobra.Command) {
+	root.InitDefaultHelpFlag()
+	root.InitDefaultVersionFlag()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	root.Flags().Lookup("help").Usage = "tell what tandem can do"
+	root.Flags().Lookup("version").Usage = "print the version"
+	for _, c := range root.Commands() {
+		c.InitDefaultHelpFlag()
+		c.Flags().Lookup("help").Usage = "tell about this verb"
+		if c.Name() == "completion" {
+			c.Short = "Print the script that lets your shell complete verbs and sessions"
+			c.Long = "Prints the script that lets a shell complete verbs, flags and sessions."
+			c.Example = "source <(tandem completion bash)\n" +
+				"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
+				"tandem completion fish > ~/.config/fish/completions/tandem.fish"
 		}
 	}
 }

@@ -149,9 +149,14 @@ func (a *app) screenCommand() *cobra.Command {
 	return cmd
 }
 
+// screenText is the screen down to the last line that is not empty.
 func screenText(s api.Screen, ansi bool) string {
 	var b strings.Builder
-	for _, line := range s.Lines {
+	lines := s.Lines
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	for _, line := range lines {
 		if ansi {
 			b.WriteString(line + "\x1b[0m\n")
 		} else {
