@@ -34,24 +34,36 @@ func (p *Page) Draw(w, h int, look *Look) []string {
 }
 
 func centeredHints(hints []Hint, w int, look *Look) string {
-	line, used := Hints(hints, w, look.Key, look.Dim)
+	line, used := Hints(hints, w, 0, look.Key, look.Dim)
 	return Spaces((w-used)/2) + line + Spaces(w-used-(w-used)/2)
 }
 
-// Hints puts as many hints into a row of at most w cells as fit, and tells how
-// many cells they take.
-func Hints(hints []Hint, w int, key, does Ink) (line string, used int) {
-	for _, h := range hints {
-		n := Width(h.Key) + 1 + Width(h.Does)
+// Hints puts as many hints into a row of at most w cells as fit, in their
+// order, and tells how many cells they take. Of those that would not all fit,
+// the last keep ones come before the others.
+func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
+	first := max(len(hints)-keep, 0)
+	reserved := 0
+	for _, h := range hints[first:] {
+		reserved += h.cells() + hintGap
+	}
+	for i, h := range hints {
+		if i >= first {
+			reserved -= h.cells() + hintGap
+		}
 		gap := 0
 		if used > 0 {
-			gap = 3
+			gap = hintGap
 		}
-		if used+gap+n > w {
+		if used+gap+h.cells()+max(reserved, 0) > w {
 			continue
 		}
 		line += does.Text(Spaces(gap)) + key.Text(h.Key) + does.Text(" "+h.Does)
-		used += gap + n
+		used += gap + h.cells()
 	}
 	return line, used
 }
+
+const hintGap = 3
+
+func (h Hint) cells() int { return Width(h.Key) + 1 + Width(h.Does) }

@@ -80,7 +80,7 @@ func (m *model) statusBar() string {
 	if right != "" {
 		room -= panes.Width(right) + 3
 	}
-	line, used := panes.Hints(m.hints(), max(room, 0), look.BarKey, look.BarDim)
+	line, used := panes.Hints(m.hints(), max(room, 0), keptHints, look.BarKey, look.BarDim)
 	gap := max(m.w-1-used, 0)
 	if right == "" {
 		return look.Bar.Text(" ") + line + look.Bar.Text(panes.Spaces(gap))
@@ -89,6 +89,10 @@ func (m *model) statusBar() string {
 	gap = max(m.w-1-used-panes.Width(right), 0)
 	return look.Bar.Text(" ") + line + look.Bar.Text(panes.Spaces(gap)) + noteInk.Text(right)
 }
+
+// keptHints is how many of the last hints a narrow bar keeps: how to leave, and
+// where the other keys are told.
+const keptHints = 2
 
 // note is the message in the status bar: the state of the connection before
 // anything else.

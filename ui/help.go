@@ -55,7 +55,7 @@ func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
 	}
 	rows := []string{m.look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}
 	rows = append(rows, all[h.top:h.top+h.height]...)
-	line, used := panes.Hints([]panes.Hint{{Key: "esc", Does: "close"}}, width, m.look.Key, m.look.Dim)
+	line, used := panes.Hints([]panes.Hint{{Key: "esc", Does: "close"}}, width, 0, m.look.Key, m.look.Dim)
 	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
 	return rows, width, -1, 0
 }

@@ -85,7 +85,7 @@ func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
 	for _, l := range q.lines {
 		rows = append(rows, look.Dim.Text(panes.Fit(l, width)))
 	}
-	line, used := panes.Hints(hints, width, look.Key, look.Text)
+	line, used := panes.Hints(hints, width, 0, look.Key, look.Text)
 	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
 	return rows, width, -1, 0
 }
@@ -128,7 +128,7 @@ func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	width := min(44, screen.w-8)
 	field, x := p.field.Draw(width)
 	hints := []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "esc", Does: "cancel"}}
-	line, used := panes.Hints(hints, width, look.Key, look.Dim)
+	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
 	return []string{
 		look.Strong.Text(panes.Fit(p.title, width)),
 		panes.Spaces(width),

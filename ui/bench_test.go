@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// busy is a dashboard of 200×60 with four panes that are full of colour, and
+// the frames that change it.
+func busy(b *testing.B) (m *model, change func(i int)) {
+	e := newFakeEngine()
+	l := newLink(e, nil)
+	m = newModel(b.Context(), Options{}.withDefaults(), l, &input{})
+	m.w, m.h, m.opened, m.news.connected = 200, 60, true, true
+	var leaves []*node
+	for i := range 4 {
+		s := e.add(fmt.Sprint("session", i))
+		m.news.processes = append(m.news.processes, s.process)
+		p := panes.NewTerminal(s.process.ID)
+		if i == 0 {
+			g := newGroup(p)
+			m.groups, m.current = append(m.groups, g), g
+			leaves = append(leaves, g.root)
+			continue
+		}
+		m.attachments[p] = func() {}
+		root, leaf := leaves[(i-1)/2].split(axis(i%2), p)
+		m.current.root = root
+		leaves = append(leaves, leaf)
+	}
+	m.attachments[leaves[0].pane] = func() {}
+	m.relayout()
+	m.refreshList()
+	for _, leaf := range leaves {
+		leaf.pane.Feed.Receive(api.Output{Frame: colourful(0, 60, true)})
+	}
+	m.sync()
+	return m, func(i int) {
+		leaves[0].pane.Feed.Receive(api.Output{Frame: colourful(i, 1, false)})
+		m.sync()
+	}
+}
+
+// colourful is a frame of 200×60 with so many lines, all of short runs.
+func colourful(seed, lines int, full bool) *api.Frame {
+	f := &api.Frame{Full: full, Cols: 200, Rows: 60, Cursor: api.Cursor{Visible: true}}
+	for y := range lines {
+		var l api.Line
+		for x := range 25 {
+			l.Runs = append(l.Runs, api.Run{
+				Text: fmt.Sprintf("%-8d", seed+y*x), Cells: 8,
+				Style: api.Style{FG: api.ColorIndexed | api.Color((seed+x)%256), Attrs: api.Attr(x % 4)},
+			})
+		}
+		f.Lines = append(f.Lines, api.NumberedLine{N: int64(y), Line: l})
+	}
+	return f
+}
+
+func BenchmarkViewUnchanged(b *testing.B) {
+	m, _ := busy(b)
+	m.View()
+	for b.Loop() {
+		m.View()
+	}
+}
+
+func BenchmarkViewOneLineChanged(b *testing.B) {
+	m, change := busy(b)
+	i := 0
+	for b.Loop() {
+		i++
+		change(i)
+		m.View()
+	}
+}
+
+func BenchmarkPaintOneLineChanged(b *testing.B) {
+	m, change := busy(b)
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer null.Close()
+	p := newPainter(null, colorprofile.TrueColor)
+	p.enter(true)
+	i := 0
+	for b.Loop() {
+		i++
+		change(i)
+		view := m.View()
+		p.update(func(f *frame) { f.view, f.w, f.h = view, 200, 60 })
+		if err := p.paint(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkViewEverythingChanged(b *testing.B) {
+	m, _ := busy(b)
+	i := 0
+	for b.Loop() {
+		i++
+		for _, l := range m.visible() {
+			l.pane.Feed.Receive(api.Output{Frame: colourful(i, 60, false)})
+		}
+		m.sync()
+		m.View()
+	}
+}
+
+var _ tea.Model = (*model)(nil)
