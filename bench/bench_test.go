@@ -1,0 +1,103 @@
+// Package bench measures the whole program, and tmux beside it in the same run
+// where it is installed:
+//
+//	go test -bench . -benchtime 1x -timeout 30m ./bench
+//
+// Figures depend on the machine; the ratios are what counts.
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A program is a tandem of this tree with a data folder of its own.
+type program struct {
+	path string
+	env  []string
+}
+
+// build compiles tandem and gives it an empty data folder; what it started is
+// ended with the benchmark.
+func build(b *testing.B) program {
+	b.Helper()
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := program{path: filepath.Join(dir, "tandem")}
+	if out, err := exec.Command("go", "build", "-o", p.path, "tandem").CombinedOutput(); err != nil {
+		b.Fatalf("build: %v\n%s", err, out)
+	}
+	p.env = append(os.Environ(), "TANDEM_DATA_DIR="+filepath.Join(dir, "d"), "XDG_CONFIG_HOME="+dir,
+		"SHELL=/bin/sh", "ENV=", "PS1=ready> ", "TERM=xterm-256color", "LANG=C.UTF-8", "TMUX=")
+	b.Cleanup(func() {
+		p.command("shutdown", "--all", "--yes").Run()
+		os.RemoveAll(dir)
+	})
+	return p
+}
+
+func (p program) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(p.path, args...)
+	cmd.Env = p.env
+	return cmd
+}
+
+func (p program) run(b *testing.B, args ...string) string {
+	b.Helper()
+	out, err := p.command(args...).CombinedOutput()
+	if err != nil {
+		b.Fatalf("tandem %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+type info struct {
+	EnginePID int `json:"engine_pid"`
+	KeeperPID int `json:"keeper_pid"`
+}
+
+func (p program) info(b *testing.B) (i info) {
+	b.Helper()
+	if err := json.Unmarshal([]byte(p.run(b, "info", "--json")), &i); err != nil {
+		b.Fatal(err)
+	}
+	return i
+}
+
+// A peer is a tmux server of its own with an empty configuration.
+type peer struct{ socket string }
+
+// tmux starts nothing yet; ok is false where tmux is not installed.
+func tmux(b *testing.B) (peer, bool) {
+	b.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		b.Log("tmux is not installed: no figures to compare with")
+		return peer{}, false
+	}
+	p := peer{fmt.Sprintf("tandem-bench-%d", os.Getpid())}
+	b.Cleanup(func() { p.command("kill-server").Run() })
+	return p, true
+}
+
+func (p peer) command(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.Background(), "tmux", append([]string{"-u", "-L", p.socket, "-f", "/dev/null"}, args...)...)
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "TMUX=", "SHELL=/bin/sh", "ENV=", "PS1=ready> ")
+	return cmd
+}
+
+func (p peer) run(b *testing.B, args ...string) string {
+	b.Helper()
+	out, err := p.command(args...).CombinedOutput()
+	if err != nil {
+		b.Fatalf("tmux %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}

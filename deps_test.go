@@ -1,0 +1,143 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "tandem"
+
+// A layer is a package of ours: which others of ours it may import, and why
+// it may not import more.
+type layer struct {
+	may []string
+	why string
+}
+
+// layers is the architecture. A package that is not here must not exist.
+var layers = map[string]layer{
+	"": {
+		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/keeper", "engine/sandbox", "engine/mcp", "persist", "keys", "themes"},
+		"main wires roles; what a pane or an emulator is made of is not its business",
+	},
+	"ui": {
+		[]string{"panes", "ui/attach", "engine/api", "keys", "themes"},
+		"the dashboard is a client: it knows the engine by its API alone",
+	},
+	"ui/attach": {
+		[]string{"engine/api", "keys"},
+		"a raw terminal needs a stream and the prefix key, nothing drawn",
+	},
+	"ui/cli": {
+		[]string{"ui/attach", "engine/api", "keys", "themes"},
+		"the verbs are a client: they know the engine by its API alone",
+	},
+	"panes": {
+		[]string{"engine/api", "keys", "themes"},
+		"panes draw what the API tells and own no policy",
+	},
+	"engine": {
+		[]string{"engine/api", "engine/keeper", "engine/vt", "engine/vt10x", "engine/files", "engine/sandbox", "persist", "keys"},
+		"the engine has no screen of its own",
+	},
+	"engine/mcp": {
+		[]string{"engine/api", "keys"},
+		"agents are clients of the API, equal to the person's dashboard",
+	},
+	"engine/api": {
+		[]string{"keys"},
+		"the language both sides speak must not pull either side in",
+	},
+	"engine/vt10x": {
+		[]string{"engine/vt"},
+		"a grid knows the interface it fills and nothing else",
+	},
+	"engine/keeper":  {nil, "the keeper cannot be upgraded while it lives, so nothing of ours may change under it"},
+	"engine/vt":      {nil, "an emulator is bytes in and a screen out"},
+	"engine/files":   {nil, "confined file operations stand alone"},
+	"engine/sandbox": {nil, "the launch stage links as little as possible"},
+	"persist":        {nil, "how things lie on disk is independent of who asks"},
+	"keys":           {nil, "what a key is does not depend on who is told"},
+	"themes":         {nil, "a palette becomes styles and nothing more"},
+}
+
+func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
+	for file := range goFiles(t) {
+		pkg := filepath.ToSlash(filepath.Dir(file))
+		if pkg == "." {
+			pkg = ""
+		}
+		rule, known := layers[pkg]
+		if !known {
+			t.Errorf("%s: package %q has no place in the architecture; add it to layers with its reason", file, pkg)
+			continue
+		}
+		for _, imported := range imports(t, file) {
+			name, ours := strings.CutPrefix(imported, module+"/")
+			if ours && !slices.Contains(rule.may, name) {
+				t.Errorf("%s imports %s, which %q may not: %s", file, name, pkg, rule.why)
+			}
+		}
+	}
+}
+
+func TestTheKeeperLinksLittle(t *testing.T) {
+	heavy := []string{"net/http", "charm.land/", "github.com/spf13/", "github.com/coder/"}
+	for file := range goFiles(t) {
+		if filepath.ToSlash(filepath.Dir(file)) != "engine/keeper" {
+			continue
+		}
+		for _, imported := range imports(t, file) {
+			for _, prefix := range heavy {
+				if strings.HasPrefix(imported, prefix) {
+					t.Errorf("%s imports %s: %s", file, imported, layers["engine/keeper"].why)
+				}
+			}
+		}
+	}
+}
+
+// goFiles yields every Go file that is not a test, relative to the module.
+func goFiles(t *testing.T) map[string]struct{} {
+	t.Helper()
+	files := map[string]struct{}{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() != "." && strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			files[path] = struct{}{}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func imports(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, spec := range parsed.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
