@@ -57,7 +57,12 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 		s.reply(id, err)
 		return
 	}
-	pid, err := l.fork()
+	var pid int
+	if k.finished {
+		err = fmt.Errorf("start %q: the keeper is about to end", spec.ID)
+	} else {
+		pid, err = l.fork()
+	}
 	l.close()
 	if err != nil {
 		closeFD(master)

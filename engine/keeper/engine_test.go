@@ -395,3 +395,44 @@ func TestEngineThatIgnoresSIGTERMIsKilledForItsSuccessor(t *testing.T) {
 		}
 	})
 }
+
+func TestLockWithoutAKeeperIsReportedAfterAMinute(t *testing.T) {
+	r := newRig(t)
+	lock, err := takeLock(filepath.Join(r.dir, "keeper.lock"))
+	if err != nil || lock == nil {
+		t.Fatal(lock, err)
+	}
+	defer lock.Close()
+	synctest.Test(t, func(t *testing.T) {
+		asked := time.Now()
+		err := run(t.Context(), Options{DataDir: r.dir, Socket: r.socket}, &readiness{})
+		if err == nil || !strings.Contains(err.Error(), "locked: keeper does not answer") {
+			t.Errorf("run gives %v", err)
+		}
+		if waited := time.Since(asked).Round(time.Second); waited != time.Minute {
+			t.Errorf("waited for %v", waited)
+		}
+	})
+}
+
+func TestKeeperThatFindsTheLockFreedTakesItsPlace(t *testing.T) {
+	r := newRig(t)
+	lock, err := takeLock(filepath.Join(r.dir, "keeper.lock"))
+	if err != nil || lock == nil {
+		t.Fatal(lock, err)
+	}
+	dying, err := listen(r.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := r.keeper("run")
+	conn, err := dying.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dying.Close()
+	lock.Close()
+	conn.Close()
+	k.mustBeReady()
+	r.endEngine(r.pidLine(0), k)
+}

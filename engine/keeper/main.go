@@ -39,6 +39,8 @@ func run(ctx context.Context, o Options, r *readiness) error {
 	if err != nil {
 		return err
 	}
+	waiting, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
 	for {
 		lock, err := takeLock(filepath.Join(o.DataDir, "keeper.lock"))
 		if err != nil {
@@ -48,21 +50,28 @@ func run(ctx context.Context, o Options, r *readiness) error {
 			defer lock.Close()
 			return keep(ctx, o, r)
 		}
-		if o.EnginePID != 0 {
-			err = reach(ctx, o.Socket)
-		} else {
-			err = wake(ctx, o.Socket)
-		}
-		if !errors.Is(err, errNoKeeper) {
+		if err := askKeeper(waiting, o); !errors.Is(err, errNoKeeper) {
 			return err
 		}
 		// The other keeper is about to listen, or to end.
 		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wake the keeper that has %s: %w", o.DataDir, err)
+		case <-waiting.Done():
+			return fmt.Errorf("wake the keeper that has %s locked: %w", o.DataDir, errNoKeeper)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// maxWait bounds how long a process waits for another one's engine: whoever
+// wanted it has gone by then.
+const maxWait = time.Minute
+
+// askKeeper gets from the running keeper what this one was started for.
+func askKeeper(ctx context.Context, o Options) error {
+	if o.EnginePID != 0 {
+		return reach(ctx, o.Socket)
+	}
+	return wake(ctx, o.Socket)
 }
 
 // prepared makes paths absolute and the folders they need.
@@ -116,7 +125,7 @@ var errNoKeeper = errors.New("keeper does not answer")
 // dialKeeper connects to the keeper that has the lock.
 func dialKeeper(ctx context.Context, socket string) (*net.UnixConn, error) {
 	conn, err := connect(ctx, socket)
-	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) {
+	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) || err != nil && ctx.Err() != nil {
 		return nil, errNoKeeper
 	}
 	return conn, err
