@@ -125,7 +125,9 @@ var errNoKeeper = errors.New("keeper does not answer")
 // dialKeeper connects to the keeper that has the lock.
 func dialKeeper(ctx context.Context, socket string) (*net.UnixConn, error) {
 	conn, err := connect(ctx, socket)
-	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) || err != nil && ctx.Err() != nil {
+	var netErr net.Error
+	late := errors.As(err, &netErr) && netErr.Timeout()
+	if late || errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) {
 		return nil, errNoKeeper
 	}
 	return conn, err
