@@ -221,7 +221,7 @@ func (t *Terminal) csiInter(b byte) {
 		}
 	case '*':
 		if b == 'x' {
-			t.mode.rectExtent = t.param(0, 0) == 2
+			t.mode.rectExtent = uint8(min(t.param(0, 0), 2))
 		} else if b == 'y' {
 			t.checksum()
 		}

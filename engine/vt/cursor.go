@@ -71,10 +71,11 @@ func (t *Terminal) down(n int) {
 
 func (t *Terminal) forward(n int) { t.moveTo(min(t.cur.x+n, t.rightLimit()), t.cur.y) }
 
-// back moves n columns left. In reverse wrap mode it goes on at the end of the
-// row above if that one wrapped (mode 45).
+// back moves n columns left. In reverse wrap mode (45) it goes on at the end
+// of the row above if that one wrapped; in the extended mode (1045) in any
+// case, and from the top margin at the bottom one.
 func (t *Terminal) back(n int) {
-	if t.mode.reverseWrap && t.mode.autowrap {
+	if (t.mode.reverseWrap || t.mode.reverseAll) && t.mode.autowrap {
 		t.backWrapping(n)
 		return
 	}
@@ -93,13 +94,26 @@ func (t *Terminal) backWrapping(n int) {
 			n -= step
 			continue
 		}
-		y := t.cur.y - 1
-		if y < 0 || t.cur.y == t.region.Top || !t.scr.rows[y].wrapped {
+		y, ok := t.rowBefore()
+		if !ok {
 			return
 		}
 		t.moveTo(t.region.Right, y)
 		n--
 	}
+}
+
+// rowBefore is where reverse wrap goes on, if anywhere.
+func (t *Terminal) rowBefore() (y int, ok bool) {
+	y = t.cur.y - 1
+	top := y < 0 || t.cur.y == t.region.Top
+	if !t.mode.reverseAll {
+		return y, !top && t.scr.rows[y].wrapped
+	}
+	if top {
+		y = t.region.Bottom
+	}
+	return y, true
 }
 
 // leftLimit is how far left CUB goes.
@@ -118,7 +132,13 @@ func (t *Terminal) rightLimit() int {
 	return t.cols - 1
 }
 
-func (t *Terminal) carriageReturn() { t.moveTo(t.leftLimit(), t.cur.y) }
+func (t *Terminal) carriageReturn() {
+	x := t.leftLimit()
+	if t.cur.origin {
+		x = t.region.Left
+	}
+	t.moveTo(x, t.cur.y)
+}
 
 // defaultTabs gives tab stops for cols columns; stops that there were stay.
 func defaultTabs(old []bool, cols int) []bool {

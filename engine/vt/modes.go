@@ -63,14 +63,15 @@ func (t *Terminal) Modes() Modes {
 // A modeSet is every mode but those that DECSC saves.
 type modeSet struct {
 	appCursor, appKeypad, newline, insert, autowrap  bool
-	reverse, cursorOn, blink, reverseWrap, leftRight bool
+	reverse, cursorOn, blink, leftRight              bool
+	reverseWrap, reverseAll                          bool
 	paste, focus, altScroll, sync, keyLock, localOff bool
 	metaEsc, altEsc, backarrow                       bool
 	mouse                                            MouseMode
 	mouseEncoding                                    MouseEncoding
 	modifyOther                                      uint8
 	shape                                            CursorShape
-	rectExtent                                       bool // DECSACE 2
+	rectExtent                                       uint8 // DECSACE, 0…2
 }
 
 // reset is what RIS makes of the modes.
@@ -105,6 +106,8 @@ func (m *modeSet) flag(n int) *bool {
 		return &m.altScroll
 	case 1036:
 		return &m.metaEsc
+	case 1045:
+		return &m.reverseAll
 	case 1039:
 		return &m.altEsc
 	case 2004:
@@ -255,8 +258,9 @@ func (t *Terminal) restoreModes() {
 func (t *Terminal) softReset() {
 	m := &t.mode
 	m.cursorOn, m.insert, m.autowrap = true, false, true
-	m.appCursor, m.appKeypad, m.leftRight, m.reverseWrap, m.keyLock = false, false, false, false, false
-	m.rectExtent = false
+	m.appCursor, m.appKeypad, m.leftRight, m.keyLock = false, false, false, false
+	m.reverseWrap, m.reverseAll = false, false
+	m.rectExtent = 0
 	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
 	x, y := t.cur.x, t.cur.y
 	t.cur = cursor{x: x, y: y}

@@ -111,12 +111,12 @@ func (t *Terminal) copyCells(x, y, toX, toY, n int) {
 // rectangle the change runs from the first place to the last as text does.
 func (t *Terminal) changeRect(reverse bool) {
 	r, ok := t.rectAt(0)
-	if !ok && (t.mode.rectExtent || r.Top >= r.Bottom) {
+	if !ok && (t.mode.rectExtent == 2 || r.Top >= r.Bottom) {
 		return
 	}
 	for y := r.Top; y <= r.Bottom; y++ {
 		left, right := r.Left, r.Right
-		if !t.mode.rectExtent {
+		if t.mode.rectExtent != 2 {
 			if y > r.Top {
 				left = 0
 			}

@@ -7,7 +7,7 @@ import "slices"
 const cleanSlate = "\x1b\\" + // whatever string was begun
 	"\x1b[?2026l\x1b[?47l" +
 	"\x1b[>4;0m\x1b[=0;1u\x1b[!p" +
-	"\x1b[?1;5;6;9;45;67;69;1000;1002;1003;1004;1005;1006;1015;1016;1039;2004l\x1b[?7;25h\x1b>" +
+	"\x1b[?1;5;6;9;45;67;69;1000;1002;1003;1004;1005;1006;1015;1016;1039;1045;2004l\x1b[?7;25h\x1b>" +
 	"\x1b[4l\x1b[20l\x1b[0 q\x1b[?5W" +
 	"\x1b[r\x1b[m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" +
 	"\x1b[H\x1b[2J"
@@ -222,7 +222,7 @@ func (p *painter) palette() {
 // modes sets the modes that do not touch the cursor.
 func (p *painter) modes() {
 	m := &p.t.mode
-	for _, n := range [...]int{1, 5, 45, 66, 67, 1004, 1039, 2004} {
+	for _, n := range [...]int{1, 5, 45, 66, 67, 1004, 1039, 1045, 2004} {
 		if *m.flag(n) {
 			p.csi("?", "h", n)
 		}
@@ -248,8 +248,8 @@ func (p *painter) modes() {
 	if n := p.t.styleNumber(); n != 1 {
 		p.csi("", " q", n)
 	}
-	if m.rectExtent {
-		p.csi("", "*x", 2)
+	if m.rectExtent != 0 {
+		p.csi("", "*x", int(m.rectExtent))
 	}
 	if m.newline {
 		p.csi("", "h", 20)

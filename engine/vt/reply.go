@@ -181,10 +181,9 @@ func (t *Terminal) setting(name string) string {
 	case "$|":
 		return strconv.Itoa(t.cols)
 	case "*x":
-		if t.mode.rectExtent {
-			return "2"
-		}
-		return "1"
+		return strconv.Itoa(int(t.mode.rectExtent))
+	case "$}", "$~": // there is no status line
+		return "0"
 	}
 	return ""
 }
