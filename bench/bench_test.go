@@ -35,7 +35,7 @@ func build(b *testing.B) program {
 	if out, err := exec.Command("go", "build", "-o", p.path, "tandem").CombinedOutput(); err != nil {
 		b.Fatalf("build: %v\n%s", err, out)
 	}
-	p.env = append(os.Environ(), "TANDEM_DATA_DIR="+filepath.Join(dir, "d"), "XDG_CONFIG_HOME="+dir,
+	p.env = append(os.Environ(), "TANDEM_DATA_DIR="+filepath.Join(dir, "d"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"),
 		"SHELL=/bin/sh", "ENV=", "PS1=ready> ", "TERM=xterm-256color", "LANG=C.UTF-8", "TMUX=")
 	b.Cleanup(func() {
 		p.command("shutdown", "--all", "--yes").Run()

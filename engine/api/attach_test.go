@@ -426,3 +426,32 @@ func BenchmarkRawOutput(b *testing.B) {
 		}
 	}
 }
+
+func TestWhatALostAttachmentCouldNotDeliverGoesFirstThroughTheNext(t *testing.T) {
+	got := make(chan string, 2)
+	m := attachMux(func(_ context.Context, _ AttachOptions, v *Viewer) error {
+		for {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			got <- string(in.Bytes)
+		}
+	})
+	lost, next := attach(t, m, AttachOptions{ID: "a"}), attach(t, m, AttachOptions{ID: "a"})
+	lost.conn.CloseNow()
+	if err := lost.Send(Input{Bytes: []byte("typed before anybody noticed")}); err != nil {
+		t.Fatal(err)
+	}
+	next.Inherit(lost)
+	if err := next.Send(Input{Bytes: []byte(", and after")}); err != nil {
+		t.Fatal(err)
+	}
+	want := "typed before anybody noticed, and after"
+	for text := ""; text != want; {
+		text += <-got
+		if !strings.HasPrefix(want, text) {
+			t.Fatalf("arrived: %q", text)
+		}
+	}
+}

@@ -65,6 +65,15 @@ type Attachment struct {
 // Sizes that follow each other without other input in between become one.
 func (a *Attachment) Send(in Input) error { return a.out.add(in) }
 
+// Inherit queues what from, an attachment to the same session that was lost,
+// could not deliver: keys that were typed before anybody noticed. Call it before
+// the first Send.
+func (a *Attachment) Inherit(from *Attachment) {
+	from.out.abort()
+	<-from.out.done
+	a.out.prepend(from.out.undelivered())
+}
+
 // write is the writer goroutine: it ends when the outbox is closed and empty,
 // or when the connection fails.
 func (a *Attachment) write() {
@@ -74,9 +83,9 @@ func (a *Attachment) write() {
 		if batch == nil {
 			return
 		}
-		for _, msg := range batch {
+		for i, msg := range batch {
 			if a.conn.Write(context.Background(), websocket.MessageBinary, msg) != nil {
-				a.out.abort()
+				a.out.giveBack(batch[i:])
 				return
 			}
 			a.out.sent(len(msg))

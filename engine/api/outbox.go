@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -100,7 +101,9 @@ func (o *outbox) take() [][]byte {
 	for {
 		o.mu.Lock()
 		queue, closed, lost := o.queue, o.closed != nil, o.lost
-		o.queue = nil
+		if !lost {
+			o.queue = nil
+		}
 		o.mu.Unlock()
 		switch {
 		case lost:
@@ -118,6 +121,35 @@ func (o *outbox) sent(n int) {
 	o.mu.Lock()
 	o.size -= n
 	o.mu.Unlock()
+}
+
+// giveBack puts messages that could not be sent back in front, as the
+// connection is lost.
+func (o *outbox) giveBack(batch [][]byte) {
+	o.mu.Lock()
+	o.queue = append(batch, o.queue...)
+	o.mu.Unlock()
+	o.abort()
+}
+
+// undelivered takes the input that was never sent; sizes are not input.
+func (o *outbox) undelivered() [][]byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	queue := slices.DeleteFunc(o.queue, func(msg []byte) bool { return msg[0] == inputResize })
+	o.queue = nil
+	return queue
+}
+
+// prepend queues messages in front of all others.
+func (o *outbox) prepend(msgs [][]byte) {
+	o.mu.Lock()
+	for _, msg := range msgs {
+		o.size += len(msg)
+	}
+	o.queue = append(msgs, o.queue...)
+	o.mu.Unlock()
+	o.signal()
 }
 
 // close lets nothing more in; what is queued can still be taken.

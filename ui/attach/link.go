@@ -42,11 +42,14 @@ func (l *link) current() *api.Attachment {
 	return l.a
 }
 
-// up makes a the attachment and sends on what was held. After stop, a is
-// closed instead.
+// up makes a the attachment and sends on what the last one could not deliver
+// and what was held. After stop, a is closed instead.
 func (l *link) up(a *api.Attachment) {
 	l.mu.Lock()
 	stopped := l.result != nil
+	if l.a != nil {
+		a.Inherit(l.a)
+	}
 	l.a = a
 	l.pass()
 	l.mu.Unlock()
