@@ -219,6 +219,10 @@ func (t *Terminal) csiInter(b byte) {
 		} else if b == '~' && t.inRegion() {
 			t.shiftColumns(t.cur.x, -t.param(0, 1))
 		}
+	case '#':
+		if b == 'y' {
+			t.mode.checksum = uint8(t.param(0, 0) & 3)
+		}
 	case '*':
 		if b == 'x' {
 			t.mode.rectExtent = uint8(min(t.param(0, 0), 2))

@@ -72,7 +72,14 @@ type modeSet struct {
 	modifyOther                                      uint8
 	shape                                            CursorShape
 	rectExtent                                       uint8 // DECSACE, 0…2
+	checksum                                         uint8 // XTCHECKSUM, bits below
 }
+
+// What XTCHECKSUM asks of DECRQCRA.
+const (
+	checksumPositive = 1 << iota
+	checksumPlain    // characters without attributes
+)
 
 // reset is what RIS makes of the modes.
 func (m *modeSet) reset() {

@@ -178,7 +178,8 @@ func (p *pen) change(n int32, reverse bool) {
 	}
 }
 
-// checksum does DECRQCRA: the negated sum of the characters and attributes.
+// checksum does DECRQCRA: the negated sum of the characters and attributes,
+// unless XTCHECKSUM asked for another.
 func (t *Terminal) checksum() {
 	r, ok := t.rectAt(2)
 	sum := 0
@@ -189,7 +190,10 @@ func (t *Terminal) checksum() {
 			}
 		}
 	}
-	t.replyf("\x1bP%d!~%04X\x1b\\", t.param(0, 0), -sum&0xFFFF)
+	if t.mode.checksum&checksumPositive == 0 {
+		sum = -sum
+	}
+	t.replyf("\x1bP%d!~%04X\x1b\\", t.param(0, 0), sum&0xFFFF)
 }
 
 // cellSum is what one cell adds to DECRQCRA's checksum on a VT420.
@@ -202,6 +206,9 @@ func (t *Terminal) cellSum(c Cell) int {
 		for _, r := range string(t.text) {
 			sum += int(r)
 		}
+	}
+	if t.mode.checksum&checksumPlain != 0 {
+		return sum
 	}
 	for _, a := range [...]struct {
 		on   bool
