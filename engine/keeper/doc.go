@@ -7,6 +7,15 @@
 // # Wire
 //
 // The keeper listens on a unixpacket socket (0600, peer uid checked). A packet
-// is one JSON message; descriptors travel beside it as SCM_RIGHTS. Messages are
-// versioned and frozen: fields may be added, never changed.
+// is one JSON message; descriptors travel beside it as SCM_RIGHTS, and a message
+// that is too long for a packet as a memfd among them. Every request is answered
+// by one reply with its id. Messages are versioned and frozen: fields may be
+// added, never changed. What makes no sense is answered with an error; packets
+// over the limit and strangers are cut off.
+//
+// # Processes
+//
+// One goroutine owns all state, forks and collects, so no exit can fall between
+// a fork and its entry in the table. Opening files and syncing exit.json happen
+// beside it.
 package keeper

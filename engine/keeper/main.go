@@ -21,7 +21,8 @@ import (
 //
 // Main takes the process over: it closes the descriptors that were inherited
 // besides ready, sends standard output and error to engine.log, changes to / and
-// reaps every child.
+// reaps every child. SIGHUP and SIGINT are ignored; SIGTERM or the end of ctx
+// ends it, which closes its terminals.
 func Main(ctx context.Context, o Options, ready io.WriteCloser) error {
 	r := &readiness{out: ready}
 	err := run(ctx, o, r)
