@@ -62,9 +62,10 @@ func background(role string, run func(ctx context.Context, dataDir string) error
 func runKeeper(ctx context.Context, dataDir string) error {
 	_, socket := api.Sockets(dataDir)
 	return keeper.Main(ctx, keeper.Options{
-		DataDir: dataDir,
-		Socket:  socket,
-		Engine:  []string{"engine"},
+		DataDir:   dataDir,
+		Socket:    socket,
+		Engine:    []string{"engine"},
+		EnginePID: engine.KeeperEnginePID(),
 	}, os.Stdout)
 }
 
