@@ -130,6 +130,10 @@ func (r *run) begin() error {
 	if err != nil {
 		return err
 	}
+	if p.State.Ended() {
+		return api.Errorf(api.CodeEnded, "attach to session %s: it has ended", p.Name).
+			WithHint("`tandem screen " + p.ID + "` prints what it showed last")
+	}
 	r.ID = p.ID
 	a, err := r.attach(r.Client)
 	if err != nil {

@@ -32,9 +32,9 @@ type engineStub struct {
 	options []api.AttachOptions
 }
 
-type script func(t *testing.T, v *api.Viewer) error
+type script func(t testing.TB, v *api.Viewer) error
 
-func newEngineStub(t *testing.T, scripts ...script) *engineStub {
+func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 	dir, err := os.MkdirTemp("", "td")
 	if err != nil {
 		t.Fatal(err)
@@ -48,10 +48,14 @@ func newEngineStub(t *testing.T, scripts ...script) *engineStub {
 		return api.Info{Version: "1.0.0", Protocol: api.Protocol}, nil
 	})
 	api.Handle(mux, api.SessionGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
-		if in.ID != "work" && in.ID != "0123456789ab" {
+		if in.ID == "nobody" {
 			return api.Process{}, api.Errorf(api.CodeNotFound, "find session %q: there is none", in.ID)
 		}
-		return api.Process{ID: "0123456789ab", Name: "work", State: api.StateRunning}, nil
+		p := api.Process{ID: "0123456789ab", Name: in.ID, State: api.StateRunning}
+		if in.ID == "over" {
+			p.State = api.StateExited
+		}
+		return p, nil
 	})
 	mux.HandleAttach(func(_ context.Context, o api.AttachOptions, v *api.Viewer) error {
 		e.mu.Lock()
@@ -87,7 +91,7 @@ func newEngineStub(t *testing.T, scripts ...script) *engineStub {
 
 // A person sits at a terminal.
 type person struct {
-	t        *testing.T
+	t        testing.TB
 	keyboard *os.File // the terminal's other side
 	slave    *os.File
 	before   *unix.Termios
@@ -100,7 +104,7 @@ type person struct {
 	more chan struct{}
 }
 
-func newPerson(t *testing.T) *person {
+func newPerson(t testing.TB) *person {
 	master, slave, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +123,7 @@ func newPerson(t *testing.T) *person {
 }
 
 // interruptible wraps a PTY master anew, so that Close ends a Read that waits.
-func interruptible(t *testing.T, f *os.File) *os.File {
+func interruptible(t testing.TB, f *os.File) *os.File {
 	defer f.Close()
 	fd, err := unix.Dup(int(f.Fd()))
 	if err == nil {
@@ -250,7 +254,7 @@ func echo(v *api.Viewer) error {
 }
 
 func greetAndEcho(text string) script {
-	return func(_ *testing.T, v *api.Viewer) error {
+	return func(_ testing.TB, v *api.Viewer) error {
 		if err := say(v, text); err != nil {
 			return err
 		}
@@ -372,7 +376,7 @@ func TestEndOfTheSessionEndsTheRun(t *testing.T) {
 	code := 3
 	p := newPerson(t)
 	p.watch()
-	p.attach(newEngineStub(t, func(_ *testing.T, v *api.Viewer) error {
+	p.attach(newEngineStub(t, func(_ testing.TB, v *api.Viewer) error {
 		if err := say(v, "bye"); err != nil {
 			return err
 		}
@@ -390,12 +394,12 @@ func TestRunGoesOnAfterTheEngineWasAway(t *testing.T) {
 	p.watch()
 	lost := make(chan struct{})
 	p.attach(newEngineStub(t,
-		func(_ *testing.T, v *api.Viewer) error {
+		func(_ testing.TB, v *api.Viewer) error {
 			say(v, "first>")
 			<-lost
 			return api.Errorf(api.CodeUnavailable, "the engine stops")
 		},
-		func(*testing.T, *api.Viewer) error {
+		func(testing.TB, *api.Viewer) error {
 			return api.Errorf(api.CodeUnavailable, "the engine starts")
 		},
 		greetAndEcho("second>")), nil)
@@ -429,7 +433,7 @@ func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
 		}
 	}
 	p.attach(newEngineStub(t,
-		func(t *testing.T, v *api.Viewer) error {
+		func(t testing.TB, v *api.Viewer) error {
 			say(v, "\x1b[?1049hvim")
 			in, err := v.Receive()
 			for err == nil && in.Bytes == nil { // sizes come first
@@ -439,7 +443,7 @@ func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
 			say(v, "\x1b[?1049lstale")
 			return take(v)
 		},
-		func(_ *testing.T, v *api.Viewer) error {
+		func(_ testing.TB, v *api.Viewer) error {
 			say(v, "below>")
 			return take(v)
 		}), nil)
@@ -479,7 +483,7 @@ func TestSignalRestoresTheTerminal(t *testing.T) {
 func TestSizeFollowsTheTerminal(t *testing.T) {
 	p := newPerson(t)
 	p.watch()
-	p.attach(newEngineStub(t, func(_ *testing.T, v *api.Viewer) error {
+	p.attach(newEngineStub(t, func(_ testing.TB, v *api.Viewer) error {
 		say(v, "ready>")
 		for {
 			in, err := v.Receive()
@@ -506,7 +510,7 @@ func TestSizeFollowsTheTerminal(t *testing.T) {
 
 func TestStalledTerminalCanBeLeft(t *testing.T) {
 	p := newPerson(t) // who does not watch, so that the terminal fills up
-	p.attach(newEngineStub(t, func(_ *testing.T, v *api.Viewer) error {
+	p.attach(newEngineStub(t, func(_ testing.TB, v *api.Viewer) error {
 		for {
 			if err := say(v, strings.Repeat("flood ", 10_000)); err != nil {
 				return err
@@ -546,7 +550,8 @@ func TestRunThatCannotBeginLeavesTheTerminalAlone(t *testing.T) {
 	for name, change := range map[string]func(*Options){
 		"no session":  func(o *Options) { o.ID = "nobody" },
 		"no terminal": func(o *Options) { o.In = pipe },
-		"ended":       func(o *Options) {},
+		"ended":       func(o *Options) { o.ID = "over" },
+		"just ended":  func(o *Options) {},
 	} {
 		o := Options{Client: e.client, ID: "work", In: p.slave, Out: p.slave}
 		change(&o)
