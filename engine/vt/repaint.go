@@ -3,11 +3,11 @@ package vt
 import "slices"
 
 // cleanSlate makes a terminal in any state a blank one with default modes, and
-// leaves what is not ours alone: its scrollback, its palette, its tab bell.
+// leaves what is not ours alone: its scrollback and its palette.
 const cleanSlate = "\x1b\\" + // whatever string was begun
 	"\x1b[?2026l\x1b[?47l" +
 	"\x1b[>4;0m\x1b[=0;1u\x1b[!p" +
-	"\x1b[?1;5;6;9;45;67;69;1000;1002;1003;1004;1005;1006;1015;1016;1039;1045;2004l\x1b[?7;25h\x1b>" +
+	"\x1b[?1;5;6;45;67;69;1039;1045l\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b[?7;25h\x1b>" +
 	"\x1b[4l\x1b[20l\x1b[0 q\x1b[?5W" +
 	"\x1b[r\x1b[m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" +
 	"\x1b[H\x1b[2J"
