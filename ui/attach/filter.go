@@ -19,11 +19,15 @@ type filter struct {
 	extended bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
 }
 
+// clearedScreen takes the place of a switch: each screen begins empty, and with
+// keyboard flags of its own.
+const clearedScreen = "\x1b[<99u\x1b[=0u\x1b[2J"
+
 // filterLimit bounds a sequence that is looked at.
 const filterLimit = 64
 
-// expectRepaint is called when the output starts anew: its first piece says
-// which screen is shown, and leaves none.
+// expectRepaint is called when the output starts anew: its first piece paints
+// one screen after the other, the one that is shown last.
 func (f *filter) expectRepaint() {
 	*f = filter{repaint: true, extended: f.extended}
 }
@@ -32,8 +36,7 @@ func (f *filter) expectRepaint() {
 // may be p itself. Left says that the program has left its alternate screen;
 // nothing after that is returned.
 func (f *filter) pass(p []byte) (out []byte, left bool) {
-	repaint := f.repaint
-	f.repaint = false
+	defer func() { f.repaint = false }()
 	if len(f.held) > 0 {
 		p = append(f.held, p...)
 		f.held = nil
@@ -62,7 +65,7 @@ func (f *filter) pass(p []byte) (out []byte, left bool) {
 		out = append(append(out, p[done:at]...), insteadOf.text...)
 		at += length
 		done = at
-		if insteadOf.left && !repaint {
+		if insteadOf.left {
 			return out, true
 		}
 	}
@@ -128,10 +131,10 @@ func (f *filter) modes(parameters string, set bool) *substitute {
 	if len(others) > 0 {
 		s.text = "\x1b[?" + strings.Join(others, ";") + string("lh"[btoi(set)])
 	}
-	if set {
-		s.text += "\x1b[=0u\x1b[2J" // the alternate screen has key modes of its own
+	if set || f.repaint {
+		s.text += clearedScreen
 	}
-	s.left = f.alt && !set
+	s.left = f.alt && !set && !f.repaint
 	f.alt = set
 	return &s
 }

@@ -19,8 +19,6 @@ func passed(f *filter, pieces ...string) (string, bool) {
 	return out.String(), false
 }
 
-const cleared = "\x1b[=0u\x1b[2J"
-
 func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 	cases := []struct {
 		name, in, want string
@@ -28,10 +26,10 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 	}{
 		{"text passes", "plain \x1b[31mred\x1b[0m é\x1b]0;title\x07", "plain \x1b[31mred\x1b[0m é\x1b]0;title\x07", false},
 		{"other modes pass", "\x1b[?25l\x1b[?2004h", "\x1b[?25l\x1b[?2004h", false},
-		{"entering clears", "a\x1b[?1049hb", "a" + cleared + "b", false},
-		{"leaving is told", "\x1b[?1049hvim\x1b[?1049lshell", cleared + "vim", true},
-		{"old switches", "\x1b[?47hx\x1b[?1047l", cleared + "x", true},
-		{"modes beside it stay", "\x1b[?1;1049;25h", "\x1b[?1;25h" + cleared, false},
+		{"entering clears", "a\x1b[?1049hb", "a" + clearedScreen + "b", false},
+		{"leaving is told", "\x1b[?1049hvim\x1b[?1049lshell", clearedScreen + "vim", true},
+		{"old switches", "\x1b[?47hx\x1b[?1047l", clearedScreen + "x", true},
+		{"modes beside it stay", "\x1b[?1;1049;25h", "\x1b[?1;25h" + clearedScreen, false},
 		{"leaving what was not entered", "a\x1b[?1049lb", "ab", false},
 		{"reset stays here", "a\x1bcb", "a" + restModes() + home + "\x1b[3Jb", false},
 		{"other questions", "\x1b[?1049$p\x1b[?u", "\x1b[?1049$p\x1b[?u", false},
@@ -57,10 +55,18 @@ func TestFilterFindsASwitchInPieces(t *testing.T) {
 	}
 }
 
+func TestRepaintOfBothScreensLeavesTheLast(t *testing.T) {
+	var f filter
+	f.expectRepaint()
+	if got, left := passed(&f, "\x1b[?47hother\x1b[?47lmain"); got != clearedScreen+"other"+clearedScreen+"main" || left || f.alt {
+		t.Fatalf("the repaint becomes %q, %v", got, left)
+	}
+}
+
 func TestRepaintSaysWhichScreenIsShown(t *testing.T) {
 	var f filter
 	f.expectRepaint()
-	if got, left := passed(&f, "\x1b[?1049lmain\x1b[?1049halt"); got != "main"+cleared+"alt" || left {
+	if got, left := passed(&f, "\x1b[?1049lmain\x1b[?1049halt"); got != clearedScreen+"main"+clearedScreen+"alt" || left {
 		t.Fatalf("the repaint becomes %q, %v", got, left)
 	}
 	if got, left := passed(&f, "x\x1b[?1049l"); got != "x" || !left {
