@@ -15,33 +15,60 @@ type Diff struct {
 	Bells  uint32 // bells so far
 }
 
+// A diffTaken remembers where the screen was when a diff was taken.
+type diffTaken struct {
+	seq   uint64
+	first int64
+}
+
+// keptDiffs is how many diffs are remembered. A viewer that is further behind
+// gets a full diff when much has scrolled off.
+const keptDiffs = 64
+
 // Diff tells what changed since the state that an earlier Diff's Seq names; 0
-// asks for everything. Of the lines that scrolled off meanwhile, it has at most
-// twice the screen's rows; when more went, the diff is full.
+// asks for everything. Of the lines that scrolled off meanwhile, it has those
+// that were on the viewer's screen, and at most twice the screen's rows of the
+// newer ones; the others have to be asked for.
 func (t *Terminal) Diff(since uint64) Diff {
 	d := Diff{
 		Seq: t.epoch, Cols: t.cols, Rows: t.rows,
 		Oldest: t.hist.oldest, First: t.hist.end,
 		Cursor: t.Cursor(), Modes: t.Modes(), Title: t.title, Bells: t.bells,
 	}
-	d.Full = since == 0 || since < t.fullSeq || since < t.goneLost || since >= t.epoch
+	first, known := t.firstAt(since)
+	d.Full = since == 0 || since < t.fullSeq || since >= t.epoch || since < t.goneLost && !known
 	if !d.Full {
-		d.Lines = t.leftSince(since)
+		d.Lines = t.leftSince(since, first)
 	}
 	for y := range t.rows {
 		if d.Full || t.scr.rows[y].version > since {
 			d.Lines = append(d.Lines, NumberedLine{t.hist.end + int64(y), t.row(y)})
 		}
 	}
+	t.taken[t.epoch%keptDiffs] = diffTaken{t.epoch, t.hist.end}
 	t.epoch++
 	return d
 }
 
-// leftSince gives the lines in the scrollback that changed after since.
-func (t *Terminal) leftSince(since uint64) []NumberedLine {
+// firstAt is the top row's number when a diff was taken.
+func (t *Terminal) firstAt(seq uint64) (first int64, known bool) {
+	d := t.taken[seq%keptDiffs]
+	return d.first, d.seq == seq
+}
+
+// leftSince gives the lines in the scrollback that a viewer whose screen began
+// with line first does not have as they are. Lines above first change no more,
+// but for the one before it, which may have been cut off.
+func (t *Terminal) leftSince(since uint64, first int64) []NumberedLine {
 	var lines []NumberedLine
 	size := int64(len(t.gone))
-	for n := max(t.hist.oldest, t.hist.end-size); n < t.hist.end; n++ {
+	recent := max(t.hist.oldest, t.hist.end-size)
+	if since < t.goneLost {
+		for n := max(t.hist.oldest, first-1); n < min(first+int64(t.rows), recent); n++ {
+			lines = append(lines, t.kept(n))
+		}
+	}
+	for n := recent; n < t.hist.end; n++ {
 		if t.gone[n%size] > since {
 			lines = append(lines, t.kept(n))
 		}

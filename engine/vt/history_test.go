@@ -146,8 +146,16 @@ func TestDiffHasUnseenLinesThatScrolledOff(t *testing.T) {
 		t.Errorf("full %v, %d lines: %v", d.Full, len(d.Lines), d.Lines)
 	}
 	term.Write(numbered(100))
-	if d = term.Diff(d.Seq); !d.Full || len(d.Lines) != 5 {
-		t.Errorf("after a flood: full %v, %d lines", d.Full, len(d.Lines))
+	if d = term.Diff(d.Seq); d.Full || len(d.Lines) != 1+5+10+5 || d.Lines[0].N != 3 {
+		t.Errorf("after a flood: full %v, %d lines: %v", d.Full, len(d.Lines), d.Lines)
+	}
+	old := d.Seq
+	for range 100 {
+		term.Diff(0)
+	}
+	term.Write(numbered(100))
+	if d = term.Diff(old); !d.Full || len(d.Lines) != 5 {
+		t.Errorf("for a viewer far behind: full %v, %d lines", d.Full, len(d.Lines))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // pieces are what random programs write.
 var pieces = []string{
-	"hello", "a", "the quick brown fox", "\r\n", "\n", "\r", "\b", "\t", "\r\n\r\n\r\n",
+	"hello", "a", "the quick brown fox", "\r\n", "\n", "\r", "\b", "\t", "\r\n\r\n\r\n", "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n",
 	"中文字", "é", "e\u0301", "👨\u200d👩\u200d👧", "🇩🇪", "🇩", "\u200d", "\u0301", "\ufe0f", "한글", "\ue0b0\U000f0001",
 	"\xe2\x82", "\xff", "\a",
 	"\x1b[H", "\x1b[3;4H", "\x1b[99;99H", "\x1b[A", "\x1b[5B", "\x1b[2C", "\x1b[7D", "\x1b[2G", "\x1b[4d", "\x1bM", "\x1bD", "\x1bE",

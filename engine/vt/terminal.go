@@ -65,8 +65,9 @@ type Terminal struct {
 	lastWide bool
 	lastEnd  int // its last column
 
-	epoch    uint64   // changes are marked with it; each Diff starts the next
-	fullSeq  uint64   // a viewer with an older state needs everything
+	epoch    uint64 // changes are marked with it; each Diff starts the next
+	fullSeq  uint64 // a viewer with an older state needs everything
+	taken    [keptDiffs]diffTaken
 	gone     []uint64 // by line number modulo length: versions of lines that left
 	goneLost uint64   // newest version that fell out of gone
 
