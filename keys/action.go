@@ -164,7 +164,7 @@ func Chains() [][]Scope {
 		{ScopeFiles, ScopeList, ScopeGlobal},
 		{ScopeScroll, ScopeGlobal},
 		{ScopeHelp},
-		{ScopeDialog},
 		{ScopePrompt},
+		{ScopeDialog},
 	}
 }

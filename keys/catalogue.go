@@ -27,10 +27,10 @@ func Catalogue() []Definition {
 func everywhere() []Definition {
 	return []Definition{
 		{Prefix, ScopeGlobal, k("ctrl+b"), "commands", "start a command; twice sends the key to the program", 1, false},
-		{ViewSessions, ScopeGlobal, k("alt+1", "prefix 1", "list 1"), "sessions", "show the sessions", 0, false},
-		{ViewProcesses, ScopeGlobal, k("alt+2", "prefix 2", "list 2"), "processes", "show the processes", 0, false},
-		{ViewHistory, ScopeGlobal, k("alt+3", "prefix 3", "list 3"), "history", "show the command history", 0, false},
-		{ViewFiles, ScopeGlobal, k("alt+4", "prefix 4", "list 4"), "files", "show the files", 0, false},
+		{ViewSessions, ScopePrefix, k("1", "global alt+1", "list 1"), "sessions", "show the sessions", 0, false},
+		{ViewProcesses, ScopePrefix, k("2", "global alt+2", "list 2"), "processes", "show the processes", 0, false},
+		{ViewHistory, ScopePrefix, k("3", "global alt+3", "list 3"), "history", "show the command history", 0, false},
+		{ViewFiles, ScopePrefix, k("4", "global alt+4", "list 4"), "files", "show the files", 0, false},
 		{Detach, ScopePrefix, k("d"), "leave", "leave the dashboard; everything goes on", 7, false},
 		{Help, ScopePrefix, k("?", "list ?"), "keys", "show the keys", 8, false},
 		{Palette, ScopePrefix, k(":", "list :", "list ctrl+p"), "palette", "find a command by name", 0, true},

@@ -229,3 +229,24 @@ func BenchmarkEncodePasteMegabyte(b *testing.B) {
 		dst = EncodePaste(dst[:0], text, Modes{BracketedPaste: true})
 	}
 }
+
+func FuzzEncodePaste(f *testing.F) {
+	f.Add("x\x1b[201~y")
+	f.Add("\x1b[20\x1b[201~1~\u009b201~")
+	f.Fuzz(func(t *testing.T, text string) {
+		p := string(EncodePaste(nil, text, Modes{BracketedPaste: true}))
+		inner, ok := strings.CutSuffix(strings.TrimPrefix(p, pasteStart), pasteEnd)
+		if !ok || strings.Contains(inner, pasteEnd) || strings.Contains(inner, pasteEndC1) {
+			t.Fatalf("the paste of %q is %q", text, p)
+		}
+		if !strings.Contains(text, "201~") && inner != text {
+			t.Fatalf("the paste of %q has changed to %q", text, inner)
+		}
+		events := decodeAll([]byte(p))
+		for i, e := range events {
+			if e.Kind != EventPaste || e.Last != (i == len(events)-1) {
+				t.Fatalf("the paste of %q is decoded as %+v", text, events)
+			}
+		}
+	})
+}
