@@ -17,6 +17,8 @@ const (
 	readSpace = 32 << 10
 	// readMostAtOnce is how much is read before anybody is told.
 	readMostAtOnce = 64 << 10
+	// pieceSize is the most that is read in one call: it lies in two pages.
+	pieceSize = 4 << 10
 	// ptyBuffer is about what a PTY gives at once when its program writes more
 	// than that, and burstWait how long the rest is then waited for.
 	ptyBuffer = 4000
@@ -66,7 +68,7 @@ func (s *session) readBurst(p []byte) (n int, err error) {
 	waitErr := conn.Read(func(fd uintptr) bool {
 		for n < len(p) {
 			var got int
-			got, err = unix.Read(int(fd), p[n:])
+			got, err = readPiece(int(fd), p[n:])
 			switch {
 			case got > 0:
 				n += got
@@ -89,6 +91,16 @@ func (s *session) readBurst(p []byte) (n int, err error) {
 	return 0, err
 }
 
+// readPiece reads at most pieceSize bytes. The kernel takes output from the PTY
+// before it copies it, and a copy that faults in a process that is being killed
+// loses it; so the memory is written to, and is there, before there is anything
+// to lose.
+func readPiece(fd int, p []byte) (n int, err error) {
+	p = p[:min(len(p), pieceSize)]
+	p[0], p[len(p)-1] = 0, 0
+	return unix.Read(fd, p)
+}
+
 // readable waits a little for output.
 func readable(fd int, wait time.Duration) bool {
 	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(wait.Milliseconds()))
@@ -109,7 +121,7 @@ func (s *session) readRest() {
 			continue
 		}
 		s.expectEnd()
-		n, err := s.o.master.Read(space)
+		n, err := s.readBurst(space[:min(len(space), readMostAtOnce)])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			n, err = readNow(s.o.master, space)
 		}
@@ -127,7 +139,7 @@ func (s *session) readRest() {
 // not tell that there is nothing.
 func readNow(f *os.File, p []byte) (n int, err error) {
 	err = onDescriptor(f, func(fd int) (err error) {
-		n, err = unix.Read(fd, p)
+		n, err = readPiece(fd, p)
 		return err
 	})
 	return max(n, 0), err
