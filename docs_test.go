@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/keys"
 )
 
 var update = flag.Bool("update", false, "write the generated pages anew")
 
 func TestGeneratedPagesAreUpToDate(t *testing.T) {
 	for page, want := range map[string]string{
-		"docs/api.md": api.Reference(),
+		"docs/api.md":  api.Reference(),
+		"docs/keys.md": keys.Reference(),
 	} {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
