@@ -2,9 +2,11 @@ package engine
 
 import (
 	"io"
+	"runtime/debug"
 	"slices"
 	"sync"
 
+	"tandem/engine/api"
 	"tandem/engine/vt"
 	"tandem/persist"
 )
@@ -66,20 +68,42 @@ func (s *session) replay() error {
 			from.Cols, from.Rows = sizes[i].Cols, sizes[i].Rows
 		}
 	}
-	s.term = s.o.terminal(vt.Options{Cols: from.Cols, Rows: from.Rows, Reply: s.input.reply, Event: s.event})
+	s.term = s.newTerminal(from.Cols, from.Rows)
 	s.term.SetReplies(false)
-	s.term.Write(from.Repaint)
+	s.guard("show checkpoint", func() { s.term.Write(from.Repaint) })
 	s.parsed.Store(from.Offset)
 	s.saved = from.Offset
 	for _, size := range sizes[lastSize(sizes, from.Offset-1)+1:] {
 		s.replayTo(min(size.Offset, end))
-		s.term.Resize(size.Cols, size.Rows)
+		s.guard("resize screen", func() { s.term.Resize(size.Cols, size.Rows) })
 	}
 	s.replayTo(end)
 	s.term.SetReplies(true)
 	s.adoptSize()
 	s.noteReplayed()
 	return s.ctx.Err()
+}
+
+func (s *session) newTerminal(cols, rows int) terminal {
+	return s.o.terminal(vt.Options{Cols: cols, Rows: rows, Reply: s.input.reply, Event: s.event})
+}
+
+// guard keeps a mistake of the emulator from costing more than one screen: the
+// engine would end, and replay the same output into the same mistake for ever.
+func (s *session) guard(what string, f func()) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		s.o.log.Error(what, "id", s.o.id, "offset", s.parsed.Load(), "panic", p, "stack", string(debug.Stack()))
+		s.o.notice("the emulator failed; its screen was cleared")
+		cols, rows := s.term.Size()
+		s.term = s.newTerminal(cols, rows)
+		err = api.Errorf(api.CodeInternal, "%s: the emulator failed", what)
+	}()
+	f()
+	return nil
 }
 
 func (s *session) replayTo(end int64) {
@@ -147,7 +171,7 @@ func (s *session) feed(end int64, n int) bool {
 		s.parsed.Store(end)
 		return false
 	}
-	s.term.Write(buffer[:n])
+	s.guard("show output", func() { s.term.Write(buffer[:n]) })
 	s.parsed.Store(at + int64(n))
 	return n > 0 && at+int64(n) < end
 }

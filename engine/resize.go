@@ -49,7 +49,7 @@ func (s *session) setScreenSize(cols, rows int) {
 	if err := s.o.journal.AppendResize(s.o.id, at); err != nil {
 		s.o.log.Warn("write sizes", "id", s.o.id, "error", err)
 	}
-	s.term.Resize(cols, rows)
+	s.guard("resize screen", func() { s.term.Resize(cols, rows) })
 	s.mu.Lock()
 	s.known.cols, s.known.rows = cols, rows
 	s.mu.Unlock()

@@ -247,11 +247,10 @@ func (s *session) onScreen(ctx context.Context, f func(t terminal)) error {
 	if err := s.isReady(ctx); err != nil {
 		return err
 	}
-	ran := make(chan struct{})
+	ran := make(chan error, 1)
 	select {
-	case s.asks <- func() { f(s.term); close(ran) }:
-		<-ran
-		return nil
+	case s.asks <- func() { ran <- s.guard("read screen", func() { f(s.term) }) }:
+		return <-ran
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.closed:

@@ -92,8 +92,12 @@ func (l *memoryLog) ReadCheckpoints(string) ([]persist.Checkpoint, error) {
 
 // memorySession is a session without a PTY: what the log gets is its output.
 func memorySession(t *testing.T, l *memoryLog) *session {
+	return newMemorySession(t, l, func(*sessionOptions) {})
+}
+
+func newMemorySession(t *testing.T, l *memoryLog, change func(*sessionOptions)) *session {
 	ended := make(chan struct{})
-	s := startSession(sessionOptions{
+	o := sessionOptions{
 		id: "a", cols: 20, rows: 5,
 		open:     func() (sessionLog, error) { return l, nil },
 		journal:  l,
@@ -104,7 +108,9 @@ func memorySession(t *testing.T, l *memoryLog) *session {
 		drained:  func() {},
 		touched:  func() {},
 		notice:   func(text string) { t.Error(text) },
-	}, func() { close(ended) })
+	}
+	change(&o)
+	s := startSession(o, func() { close(ended) })
 	t.Cleanup(func() {
 		s.close()
 		<-ended
@@ -388,6 +394,39 @@ func TestReadOfTheLogNeverSplitsACharacter(t *testing.T) {
 	}
 	if out, err := readLog(l, 1000, 100, false); err != nil || out.NextCursor != l.End() {
 		t.Errorf("read behind the end: %+v, %v", out, err)
+	}
+}
+
+// A brittleTerminal fails over a certain word.
+type brittleTerminal struct{ terminal }
+
+func (b brittleTerminal) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "poison") {
+		panic("poisoned")
+	}
+	return b.terminal.Write(p)
+}
+
+func TestMistakeOfTheEmulatorCostsOneScreenAndNoEngine(t *testing.T) {
+	l := &memoryLog{}
+	l.add("poison before\r\n")
+	s := newMemorySession(t, l, func(o *sessionOptions) {
+		o.terminal = func(o vt.Options) terminal { return brittleTerminal{vt.New(o)} }
+		o.notice = func(string) {}
+	})
+	l.add("poison after\r\n")
+	s.onScreen(t.Context(), func(terminal) { s.catchUp() })
+	l.add("text")
+	var screen api.Screen
+	err := s.onScreen(t.Context(), func(term terminal) {
+		s.catchUp()
+		screen = screenOf(s.term, false, 0)
+	})
+	if err != nil || screen.Lines[0] != "text" || screen.Cols != 20 {
+		t.Errorf("%v, %+v", err, screen)
+	}
+	if err := s.onScreen(t.Context(), func(terminal) { panic("again") }); !errors.Is(err, api.CodeInternal) {
+		t.Errorf("answered %v", err)
 	}
 }
 

@@ -45,7 +45,7 @@ type table map[api.State]map[eventKind]action
 func newTable() table {
 	ended := map[eventKind]action{
 		evSpawnFailed: ignore,
-		evExited:      ignore,
+		evExited:      forgetLate,
 		evDrained:     ignore,
 		evGone:        ignore,
 		evStuck:       ignore,
@@ -217,6 +217,12 @@ func endedAs(r persist.Record) api.State {
 		return api.StateStopped
 	}
 	return api.StateExited
+}
+
+// forgetLate lets the keeper drop a child whose end it learned after us.
+func forgetLate(c *control, p *proc, _ event) {
+	id := p.rec.ID
+	c.onDisk(p, func() { c.world.forget(id) })
 }
 
 // conclude ends a process whose child is not there when an engine starts.
