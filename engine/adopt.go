@@ -13,6 +13,9 @@ import (
 	"tandem/persist"
 )
 
+// problemsTold is how many damaged records a person is told of; the log has all.
+const problemsTold = 20
+
 // What a new engine finds is not a case of its own: it puts every record into
 // the table in the state that was written down, and then feeds the events that
 // lead from there to what is.
@@ -125,6 +128,7 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 		h.log.Error("load record", "error", p)
 		h.problems = append(h.problems, p.Error())
 	}
+	h.problems = h.problems[:min(len(h.problems), problemsTold)]
 	s := survey{
 		bootID:   h.bootID,
 		records:  records,

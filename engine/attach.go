@@ -56,6 +56,11 @@ func (s *session) attach(ctx context.Context, o api.AttachOptions, to stream) er
 
 // decideSize gives the terminal the size of the viewer that decides it.
 func (s *session) decideSize(ctx context.Context) {
+	select {
+	case <-s.o.ending:
+		return
+	default:
+	}
 	size, ok := s.viewers.size()
 	if !ok || s.o.master == nil {
 		return

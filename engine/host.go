@@ -123,6 +123,7 @@ func (h *host) session(r persist.Record, master *os.File, open func() (sessionLo
 		replays:  h.replays,
 		chunks:   h.chunks,
 		log:      h.log,
+		ending:   h.control.ctx.Done(),
 		drained:  func() { h.control.post(r.ID, event{kind: evDrained}) },
 		touched:  func() { h.control.touched(r.ID) },
 		notice: func(text string) {

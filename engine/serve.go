@@ -54,6 +54,7 @@ func (h *host) engineInfo(ctx context.Context, _ api.Empty) (api.Info, error) {
 // engineStop answers when nothing can fail any more, and ends the engine
 // behind the answer.
 func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empty, error) {
+	h.log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "by", api.CallerOf(ctx).Name)
 	client, err := h.link.get(ctx)
 	if err != nil {
 		return api.Empty{}, err
@@ -147,7 +148,7 @@ func (h *host) watch(ctx context.Context, send func(api.Event) error) error {
 		info := h.info()
 		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listed()})
 		for _, text := range h.problems {
-			s.events <- api.Event{Type: api.EventNotice, Notice: text}
+			c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
 		}
 		h.problems = nil
 		return s

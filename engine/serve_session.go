@@ -360,6 +360,7 @@ func (h *host) processRemove(ctx context.Context, in api.IDInput) (api.Empty, er
 func (h *host) request(ctx context.Context, id string, kind eventKind, kinds ...api.Kind) (api.Process, error) {
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, id, func(p *proc) error {
+		h.log.Info("request", "event", kind, "id", p.rec.ID, "by", api.CallerOf(ctx).Name)
 		h.control.handle(p.rec.ID, event{kind: kind, reply: reply})
 		return nil
 	}, kinds...)

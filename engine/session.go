@@ -57,6 +57,7 @@ type sessionOptions struct {
 	replays    chan struct{} // a token is held during a replay
 	chunks     *sync.Pool    // see newChunks
 	log        *slog.Logger
+	ending     <-chan struct{} // closed when the engine ends: viewers that leave now decide nothing
 
 	drained func()            // all output has been read
 	touched func()            // facts have changed; at most 10 times a second
