@@ -40,7 +40,7 @@ func BenchmarkIdle(b *testing.B) {
 		}
 		cmd := peer.command("new-session")
 		_, chunks := openTerminal(b, cmd)
-		await(b, chunks, []byte("ready>"))
+		await(b, chunks, []byte("0:sh")) // in its status bar
 		await(b, chunks, nil)
 		server := number(b, peer.run(b, "display-message", "-p", "#{pid}"))
 		for b.Loop() {
