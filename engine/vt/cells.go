@@ -1,13 +1,18 @@
 package vt
 
 // A cellGrid is the package's own grid: one slab of cells and the order of its
-// rows, so that scrolling whole rows moves numbers instead of cells.
+// rows, so that scrolling whole rows moves their places instead of cells.
 type cellGrid struct {
 	cols, rows int
 	slab       []Cell
-	order      []int32 // by row: where its cells start in slab
-	moved      []int32 // scratch of Scroll
+	order      []cellRow // by row; a part of orders
+	orders     []cellRow
+	moved      []cellRow // scratch of Scroll
 }
+
+// A cellRow is where the cells of a row start in the slab. From column used on
+// they are all zero, so that a short line costs no more than its text.
+type cellRow struct{ at, used int32 }
 
 func newCellGrid(cols, rows int) Grid {
 	g := &cellGrid{}
@@ -18,91 +23,113 @@ func newCellGrid(cols, rows int) Grid {
 func (g *cellGrid) Resize(cols, rows int) {
 	g.cols, g.rows = cols, rows
 	g.slab = make([]Cell, cols*rows)
-	g.order = make([]int32, rows)
-	g.moved = make([]int32, rows)
+	g.orders = make([]cellRow, slabSize*rows)
+	g.order = g.orders[:rows]
+	g.moved = make([]cellRow, rows)
 	for y := range g.order {
-		g.order[y] = int32(y * cols)
+		g.order[y].at = int32(y * cols)
 	}
 }
 
 func (g *cellGrid) row(y int) []Cell {
-	at := int(g.order[y])
+	at := int(g.order[y].at)
 	return g.slab[at : at+g.cols : at+g.cols]
 }
 
+// write gives the cells from x on, of which the first n will change.
+func (g *cellGrid) write(x, y, n int) []Cell {
+	row := &g.order[y]
+	row.used = max(row.used, int32(x+n))
+	at := int(row.at)
+	return g.slab[at+x : at+g.cols]
+}
+
 func (g *cellGrid) PutASCII(x, y int, text []byte, s StyleID) {
-	cells := g.row(y)[x:]
+	cells := g.write(x, y, len(text))
 	cells = cells[:len(text)]
 	for i, b := range text {
 		cells[i] = Cell{Glyph(b), s}
 	}
 }
 
-func (g *cellGrid) Put(x, y int, cells []Cell) { copy(g.row(y)[x:], cells) }
+func (g *cellGrid) Put(x, y int, cells []Cell) { copy(g.write(x, y, len(cells)), cells) }
 
-func (g *cellGrid) Cell(x, y int) Cell { return g.slab[int(g.order[y])+x] }
+func (g *cellGrid) Cell(x, y int) Cell { return g.slab[int(g.order[y].at)+x] }
 
 func (g *cellGrid) Row(y int) []Cell { return g.row(y) }
 
-func (g *cellGrid) Erase(x, y, n int, s StyleID) { blankCells(g.row(y)[x:x+n], s) }
+func (g *cellGrid) Erase(x, y, n int, s StyleID) {
+	row := &g.order[y]
+	if s == 0 && x+n >= int(row.used) {
+		n = max(int(row.used)-x, 0)
+		row.used = min(row.used, int32(x))
+		blankCells(g.row(y)[x:x+n], 0)
+		return
+	}
+	blankCells(g.write(x, y, n)[:n], s)
+}
 
 func (g *cellGrid) Insert(x, y, right, n int, s StyleID) {
-	row := g.row(y)[x : right+1]
+	row := g.write(x, y, right+1-x)[:right+1-x]
 	n = min(n, len(row))
 	copy(row[n:], row)
 	blankCells(row[:n], s)
 }
 
 func (g *cellGrid) Delete(x, y, right, n int, s StyleID) {
-	row := g.row(y)[x : right+1]
+	row := g.write(x, y, right+1-x)[:right+1-x]
 	n = min(n, len(row))
 	copy(row, row[n:])
 	blankCells(row[len(row)-n:], s)
 }
 
 func (g *cellGrid) Scroll(r Rect, n int, s StyleID) {
-	if r.Left == 0 && r.Right == g.cols-1 {
-		g.scrollRows(g.order[r.Top:r.Bottom+1], n, s)
-		return
+	switch whole := r.Left == 0 && r.Right == g.cols-1; {
+	case whole && n == 1 && r.Top == 0 && r.Bottom == g.rows-1:
+		top := g.order[0]
+		g.order = slide(g.orders, g.order)
+		g.order[r.Bottom] = top
+		g.Erase(0, r.Bottom, g.cols, s)
+	case whole:
+		g.scrollRows(r, n, s)
+	default:
+		g.scrollPart(r, n, s)
 	}
-	height := r.Bottom - r.Top + 1
+}
+
+// scrollRows rotates the rows in order and blanks those that came round.
+func (g *cellGrid) scrollRows(r Rect, n int, s StyleID) {
+	order := g.order[r.Top : r.Bottom+1]
+	fresh := r.Top
+	if n > 0 {
+		fresh = r.Bottom + 1 - n
+		copy(g.moved, order[:n])
+		copy(order, order[n:])
+	} else {
+		n = -n
+		copy(g.moved, order[len(order)-n:])
+		copy(order[n:], order)
+	}
+	copy(g.order[fresh:fresh+n], g.moved)
+	for y := fresh; y < fresh+n; y++ {
+		g.Erase(0, y, g.cols, s)
+	}
+}
+
+// scrollPart copies cells between rows.
+func (g *cellGrid) scrollPart(r Rect, n int, s StyleID) {
+	height, width := r.Bottom-r.Top+1, r.Right-r.Left+1
 	for i := range height {
 		to := r.Top + i
 		if n < 0 {
 			to = r.Bottom - i
 		}
-		row := g.row(to)[r.Left : r.Right+1]
+		row := g.write(r.Left, to, width)[:width]
 		if from := to + n; from >= r.Top && from <= r.Bottom {
 			copy(row, g.row(from)[r.Left:])
 		} else {
 			blankCells(row, s)
 		}
-	}
-}
-
-// scrollRows rotates the rows in order and blanks those that came round.
-func (g *cellGrid) scrollRows(order []int32, n int, s StyleID) {
-	moved, fresh := g.moved, order
-	if n == 1 {
-		first := order[0]
-		copy(order, order[1:])
-		order[len(order)-1] = first
-		blankCells(g.slab[first:int(first)+g.cols], s)
-		return
-	}
-	if n > 0 {
-		copy(moved, order[:n])
-		copy(order, order[n:])
-		fresh = order[len(order)-n:]
-	} else {
-		n = -n
-		copy(moved, order[len(order)-n:])
-		copy(order[n:], order)
-		fresh = order[:n]
-	}
-	copy(fresh, moved[:n])
-	for _, at := range fresh {
-		blankCells(g.slab[at:int(at)+g.cols], s)
 	}
 }
 

@@ -69,7 +69,7 @@ func (h *history) push(cells []Cell, wrapped bool, clusters []string) {
 	if wrapped {
 		flags |= lineWrapped
 	}
-	if plainRuns(h.runs) {
+	if len(h.runs) == 0 {
 		c.buf = append(c.buf, flags|linePlain)
 	} else {
 		c.buf = append(append(c.buf, flags), h.runs...)
@@ -185,15 +185,6 @@ func (h *history) eachStyle(f func(StyleID)) {
 	}
 }
 
-// plainRuns says whether a list of runs is what linePlain stands for.
-func plainRuns(runs []byte) bool {
-	if len(runs) == 0 {
-		return true
-	}
-	style, kind, _, used := readRun(runs)
-	return used == len(runs) && style == 0 && kind == runNarrow
-}
-
 func appendRun(dst []byte, style StyleID, kind, size int) []byte {
 	dst = binary.AppendUvarint(dst, uint64(style)<<2|uint64(kind))
 	return binary.AppendUvarint(dst, uint64(size))
@@ -205,67 +196,77 @@ func readRun(b []byte) (style StyleID, kind, size, used int) {
 	return StyleID(head >> 2), int(head & 3), int(length), n + m
 }
 
-// packText appends the text of cells to dst and their runs to runs.
+// packText appends the text of cells to dst and their runs to runs; a single
+// narrow run in the default style goes without saying.
 func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []byte) {
-	start, kind, style := len(dst), runNarrow, StyleID(0)
 	dst = slices.Grow(dst, len(cells))
-	for i := 0; i < len(cells); i++ {
-		if kind == runNarrow {
-			n := packASCII(dst[len(dst):cap(dst)], cells[i:], style)
-			dst = dst[:len(dst)+n]
-			if i += n; i == len(cells) {
-				break
+	for i := 0; i < len(cells); {
+		start, kind, n := len(dst), cellKind(cells, i), 0
+		switch kind {
+		case runNarrow:
+			dst, n = packNarrow(dst, cells[i:])
+			if cells[0].Style == 0 && n == len(cells) {
+				return dst, runs
 			}
-		}
-		c := cells[i]
-		if c.Glyph == Tail {
-			continue
-		}
-		k := runNarrow
-		if c.Glyph >= utf8.RuneSelf {
-			k = cellKind(cells, i)
-		}
-		if (c.Style != style || k != kind || k >= runCluster) && len(dst) > start {
-			runs = appendRun(runs, style, kind, len(dst)-start)
-			start = len(dst)
-		}
-		style, kind = c.Style, k
-		switch {
-		case c.Glyph == 0:
-			dst = append(dst, ' ')
-		case c.Glyph < utf8.RuneSelf:
-			dst = append(dst, byte(c.Glyph))
-		case c.Glyph < firstCluster:
-			dst = utf8.AppendRune(dst, rune(c.Glyph))
+		case runWide:
+			dst, n = packWide(dst, cells[i:])
 		default:
-			dst = append(dst, clusters[c.Glyph-firstCluster]...)
+			dst = append(dst, clusters[cells[i].Glyph-firstCluster]...)
+			n = 1 + kind - runCluster
 		}
-	}
-	if len(dst) > start {
-		runs = appendRun(runs, style, kind, len(dst)-start)
+		runs = appendRun(runs, cells[i].Style, kind, len(dst)-start)
+		i += n
 	}
 	return dst, runs
+}
+
+// packNarrow appends the code points of the cells up to the first of another
+// style or kind, and says how many cells these are.
+func packNarrow(dst []byte, cells []Cell) (text []byte, n int) {
+	style := cells[0].Style
+	for n < len(cells) {
+		k := packASCII(dst[len(dst):cap(dst)], cells[n:], style)
+		dst = dst[:len(dst)+k]
+		n += k
+		if n == len(cells) || cells[n].Style != style || cellKind(cells, n) != runNarrow {
+			break
+		}
+		dst = utf8.AppendRune(dst, rune(max(cells[n].Glyph, ' ')))
+		n++
+	}
+	return dst, n
+}
+
+// packWide does the same for code points that take two cells each.
+func packWide(dst []byte, cells []Cell) (text []byte, n int) {
+	style := cells[0].Style
+	for ; n+1 < len(cells) && cells[n+1].Glyph == Tail; n += 2 {
+		c := cells[n]
+		if c.Style != style || c.Glyph >= firstCluster {
+			break
+		}
+		dst = utf8.AppendRune(dst, rune(c.Glyph))
+	}
+	return dst, n
 }
 
 // packASCII packs the cells up to the first that is not ASCII in one style, or
 // that does not fit into dst.
 func packASCII(dst []byte, cells []Cell, style StyleID) int {
+	cells = cells[:min(len(cells), len(dst))]
 	for i, c := range cells {
-		if c.Style != style || c.Glyph >= utf8.RuneSelf || i >= len(dst) {
+		if c.Style != style || c.Glyph >= utf8.RuneSelf {
 			return i
 		}
-		b := byte(c.Glyph)
-		if b == 0 {
-			b = ' '
-		}
-		dst[i] = b
+		dst[i] = byte(max(c.Glyph, ' '))
 	}
 	return len(cells)
 }
 
+// cellKind is the kind of run that the cell belongs to.
 func cellKind(cells []Cell, i int) int {
 	kind := runNarrow
-	if cells[i].Glyph >= firstCluster {
+	if g := cells[i].Glyph; g >= firstCluster && g != Tail {
 		kind = runCluster
 	}
 	if i+1 < len(cells) && cells[i+1].Glyph == Tail {

@@ -70,30 +70,40 @@ func (t *Terminal) feed(p []byte) {
 
 // ground takes text and controls and says how much of p it used.
 func (t *Terminal) ground(p []byte) int {
-	if n := printable(p); n > 0 {
-		t.printASCII(p[:n])
+	used := 0
+	for used < len(p) && t.ps.state == stateGround {
+		if n := printable(p[used:]); n > 0 {
+			t.printASCII(p[used : used+n])
+			used += n
+			continue
+		}
+		switch b := p[used]; {
+		case b == '\r' && !t.cur.origin && t.region.Left == 0:
+			t.joinOK = false
+			t.cur.x, t.cur.pending = 0, false
+			used++
+		case b < 0x80:
+			t.execute(b)
+			used++
+		default:
+			used += t.beyondASCII(p[used:])
+		}
+	}
+	return used
+}
+
+// beyondASCII prints at least one character from U+0080 on.
+func (t *Terminal) beyondASCII(p []byte) int {
+	if n := t.printSimple(p); n > 0 {
 		return n
 	}
-	if b := p[0]; b < 0x80 {
-		t.execute(b)
-		return 1
+	r, n := decodeRune(p)
+	if n == 0 {
+		t.ps.nutf = copy(t.ps.utf[:], p)
+		return len(p)
 	}
-	for used := 0; ; {
-		used += t.printSimple(p[used:])
-		if used == len(p) || p[used] < 0x80 {
-			return used
-		}
-		r, n := decodeRune(p[used:])
-		if n == 0 {
-			t.ps.nutf = copy(t.ps.utf[:], p[used:])
-			return len(p)
-		}
-		t.print(r)
-		used += n
-		if used == len(p) || p[used] < 0x80 || t.ps.state != stateGround {
-			return used
-		}
-	}
+	t.print(r)
+	return n
 }
 
 // finishRune completes a character that an earlier Write began, and gives the
@@ -168,10 +178,10 @@ func (t *Terminal) startString(kind byte, drop bool) {
 // sequence, or of the head of a device control string.
 func (t *Terminal) sequence(p []byte) int {
 	ps := &t.ps
-	for i, b := range p {
-		switch {
+	for i := 0; i < len(p); i++ {
+		switch b := p[i]; {
 		case b >= '0' && b <= '9':
-			ps.digit(b)
+			i += ps.number(p[i:]) - 1
 		case b == ';' || b == ':':
 			ps.separate(b)
 		case b >= 0x40 && b <= 0x7E:
@@ -203,19 +213,28 @@ func (t *Terminal) sequence(p []byte) int {
 	return len(p)
 }
 
-func (ps *parser) digit(b byte) {
+// number adds the digits at the start of p to the last parameter and says how
+// many they are.
+func (ps *parser) number(p []byte) (n int) {
 	if ps.inter != 0 {
 		ps.state = stateIgnore
 	}
 	if ps.n == 0 {
 		ps.n, ps.params[0] = 1, 0
 	}
-	if ps.n > maxParams {
-		return
+	value, known := int32(0), ps.n <= maxParams
+	if known {
+		ps.set |= 1 << (ps.n - 1)
+		value = ps.params[ps.n-1]
 	}
-	at := ps.n - 1
-	ps.set |= 1 << at
-	ps.params[at] = min(ps.params[at]*10+int32(b-'0'), maxParam)
+	for n < len(p) && p[n] >= '0' && p[n] <= '9' {
+		value = min(value*10+int32(p[n]-'0'), maxParam)
+		n++
+	}
+	if known {
+		ps.params[ps.n-1] = value
+	}
+	return n
 }
 
 func (ps *parser) separate(b byte) {

@@ -187,7 +187,7 @@ func (f *reflow) firstRow(top, rows, below int) int {
 // scrollback.
 func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
 	s.grid.Resize(cols, height)
-	s.rows = make([]rowState, height)
+	s.newRows(height, t.epoch)
 	base := t.hist.oldest
 	hist := history{maxLines: t.hist.maxLines, maxBytes: t.hist.maxBytes, oldest: base, end: base}
 	cells := []Cell(nil)
@@ -200,12 +200,9 @@ func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
 		}
 		y := n - first
 		s.grid.Put(0, y, cells)
-		s.rows[y] = rowState{wrapped: wrapped, padded: len(cells) < cols, wide: int16(cols), used: int16(cols)}
+		s.rows[y] = rowState{version: t.epoch, wrapped: wrapped, padded: len(cells) < cols, wide: int16(cols), used: int16(cols)}
 	}
 	t.hist = hist
-	for y := range s.rows {
-		s.rows[y].version = t.epoch
-	}
 }
 
 // cropOther cuts or extends the alternate screen; when the cursor would be
@@ -228,13 +225,10 @@ func (t *Terminal) cropOther(cols, rows int) {
 	}
 	old := s.rows
 	s.grid.Resize(cols, rows)
-	s.rows = make([]rowState, rows)
+	s.newRows(rows, t.epoch)
 	for y, row := range saved {
 		s.grid.Put(0, y, row)
 		s.rows[y].wide, s.rows[y].used = min(old[first+y].wide, int16(cols)), int16(cols)
-	}
-	for y := range s.rows {
-		s.rows[y].version = t.epoch
 	}
 	s.saved.x, s.saved.y = min(s.saved.x, cols-1), min(s.saved.y, rows-1)
 }

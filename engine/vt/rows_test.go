@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,6 +35,9 @@ func checkRows(t *rapid.T, term *Terminal, piece string) {
 		cells := term.scr.grid.Row(y)
 		if len(trimBlank(cells)) > int(row.used) {
 			t.Fatalf("after %q row %d is used up to %d, noted is %d", piece, y, len(trimBlank(cells)), row.used)
+		}
+		if g := term.scr.grid.(*cellGrid); slices.IndexFunc(cells[g.order[y].used:], func(c Cell) bool { return c != Cell{} }) >= 0 {
+			t.Fatalf("after %q row %d has cells from column %d on: %v", piece, y, g.order[y].used, cells)
 		}
 		for x, c := range cells {
 			lead := x > 0 && cells[x-1].Glyph != Tail && !cells[x-1].empty()

@@ -4,7 +4,8 @@ package vt
 // what DECSC and the kitty keyboard protocol keep for each screen.
 type screen struct {
 	grid  Grid
-	rows  []rowState
+	rows  []rowState // a part of slab
+	slab  []rowState
 	saved cursor
 	kitty kittyStack
 }
@@ -42,11 +43,33 @@ func (s *screen) text(y int) []Cell {
 }
 
 func (t *Terminal) newScreen() *screen {
-	s := &screen{grid: t.o.Grid(t.cols, t.rows), rows: make([]rowState, t.rows)}
-	for y := range s.rows {
-		s.rows[y].version = t.epoch
-	}
+	s := &screen{grid: t.o.Grid(t.cols, t.rows)}
+	s.newRows(t.rows, t.epoch)
 	return s
+}
+
+// newRows makes all that is known of rows new, changed in an epoch.
+func (s *screen) newRows(n int, epoch uint64) {
+	s.slab = make([]rowState, slabSize*n)
+	s.rows = s.slab[:n]
+	for y := range s.rows {
+		s.rows[y].version = epoch
+	}
+}
+
+// slabSize is how much longer than a screen the slices are that it slides over.
+const slabSize = 4
+
+// slide moves a window of slab on by one element, and back to the start where
+// the slab ends, so that scrolling costs the same for all screens. The last
+// element is any.
+func slide[T any](slab, window []T) []T {
+	n := len(window)
+	if cap(window) == n {
+		copy(slab, window[1:])
+		return slab[:n]
+	}
+	return window[1 : n+1]
 }
 
 // wrote marks a row of the shown screen as changed before column end.
@@ -205,6 +228,11 @@ func (t *Terminal) widest(top, bottom int) int16 {
 // moveRows carries what is known of rows along with their cells; the rows that
 // come free are new.
 func (t *Terminal) moveRows(top, bottom, n int) {
+	if n == 1 && top == 0 && bottom == t.rows-1 {
+		t.scr.rows = slide(t.scr.slab, t.scr.rows)
+		t.scr.rows[bottom] = t.freshRow()
+		return
+	}
 	rows := t.scr.rows[top : bottom+1]
 	fresh := rows
 	if n > 0 {
@@ -215,12 +243,18 @@ func (t *Terminal) moveRows(top, bottom, n int) {
 		fresh = rows[:-n]
 		rows[len(rows)-1].wrapped = false
 	}
-	clear(fresh)
-	if t.blankID() != 0 {
-		for y := range fresh {
-			fresh[y].used = int16(t.cols)
-		}
+	for y := range fresh {
+		fresh[y] = t.freshRow()
 	}
+}
+
+// freshRow is what is known of a row that comes free now.
+func (t *Terminal) freshRow() rowState {
+	row := rowState{version: t.epoch}
+	if t.blankID() != 0 {
+		row.used = int16(t.cols)
+	}
+	return row
 }
 
 // unwrap says that a row does not go on in the next one; row -1 is the last

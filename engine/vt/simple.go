@@ -51,6 +51,8 @@ func isLeadingJamo(r rune) bool { return r >= 0x1100 && r <= 0x115F || r >= 0xA9
 // all others.
 func simpleWidth(r rune) int {
 	switch {
+	case r >= 0x4E00 && r < 0xA000, r >= 0xAC00 && r < 0xD7A4: // by far the most
+		return 2
 	case r < 0xA0:
 		return 0
 	case r < 0x300, r >= 0x370 && r < 0x483, r >= 0x48A && r < 0x530:
@@ -59,9 +61,7 @@ func simpleWidth(r rune) int {
 		return 1
 	case r >= 0x3041 && r < 0x3097, r >= 0x30A1 && r < 0x3100, r >= 0x3400 && r < 0x4DC0:
 		return 2
-	case r >= 0x4E00 && r < 0xA000, r >= 0xAC00 && r < 0xD7A4, r >= 0xFF01 && r < 0xFF61:
-		return 2
-	case r >= 0x3001 && r < 0x302A:
+	case r >= 0x3001 && r < 0x302A, r >= 0xFF01 && r < 0xFF61, r >= 0x1F600 && r < 0x1F650:
 		return 2
 	case r >= 0x1F300 && r < 0x1F3FB, r >= 0x1F400 && r < 0x1FB00:
 		return displaywidth.Rune(r)

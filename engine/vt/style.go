@@ -59,15 +59,12 @@ type pen struct {
 	under      Underline
 }
 
-func (p pen) hash() uint32 {
+func (p *pen) hash() uint32 {
 	h := uint32(p.fg)*0x9E3779B1 ^ uint32(p.bg)*0x85EBCA6B ^ uint32(p.ul)*0xC2B2AE35
 	h ^= (uint32(p.attrs)<<8 | uint32(p.under)) * 0x27D4EB2F
 	h ^= p.link * 0x165667B1
-	return h >> (32 - cacheBits)
+	return h ^ h>>15
 }
-
-// cacheBits is how many bits of a pen's hash find it in the cache.
-const cacheBits = 10
 
 // Bounds of what styles and links may cost. The scrollback gives up lines
 // before they are passed for good.
@@ -77,18 +74,26 @@ const (
 	maxLinkBytes = 8 << 20 // of hyperlink targets in use
 )
 
-// A styleTable interns pens. Numbers of styles that no cell uses any more are
-// taken back by the terminal's collect.
+// A styleTable interns pens: a hash table chained through the styles' numbers.
+// Numbers of styles that no cell uses any more are taken back by the
+// terminal's collectUnused.
 type styleTable struct {
-	pens  []pen // by StyleID; 0 is the zero pen
-	ids   map[pen]StyleID
+	pens  []pen     // by StyleID; 0 is the zero pen
+	next  []StyleID // by StyleID: another one with the same head; 0 ends it
+	heads []StyleID // by hash; their number is a power of two
 	free  []StyleID
-	cache [1 << cacheBits]StyleID // by pen.hash; a hit costs one comparison
-	limit int                     // interned styles that are worth a collection
+	n     int // interned
+	limit int // interned styles that are worth a collection
 }
 
+// minHeads is the least number of chains.
+const minHeads = 64
+
 func newStyleTable() styleTable {
-	return styleTable{pens: make([]pen, 1, 16), ids: map[pen]StyleID{}, limit: minStyles}
+	return styleTable{
+		pens: make([]pen, 1, 16), next: make([]StyleID, 1, 16),
+		heads: make([]StyleID, minHeads), limit: minStyles,
+	}
 }
 
 // id interns a pen.
@@ -96,17 +101,21 @@ func (s *styleTable) id(p pen) StyleID {
 	if p == (pen{}) {
 		return 0
 	}
-	slot := &s.cache[p.hash()]
-	if s.pens[*slot] == p {
-		return *slot
+	for id := *s.head(&p); id != 0; id = s.next[id] {
+		if s.pens[id] == p {
+			return id
+		}
 	}
-	*slot = s.lookup(p)
-	return *slot
+	return s.add(p)
 }
 
-func (s *styleTable) lookup(p pen) StyleID {
-	if id, ok := s.ids[p]; ok {
-		return id
+func (s *styleTable) head(p *pen) *StyleID { return &s.heads[int(p.hash())&(len(s.heads)-1)] }
+
+// add gives a pen that is not interned a number.
+func (s *styleTable) add(p pen) StyleID {
+	if s.n == len(s.heads) {
+		s.heads = make([]StyleID, 2*len(s.heads))
+		s.chain()
 	}
 	var id StyleID
 	if n := len(s.free); n > 0 {
@@ -114,26 +123,39 @@ func (s *styleTable) lookup(p pen) StyleID {
 		s.pens[id] = p
 	} else {
 		id = StyleID(len(s.pens))
-		s.pens = append(s.pens, p)
+		s.pens, s.next = append(s.pens, p), append(s.next, 0)
 	}
-	s.ids[p] = id
+	head := s.head(&p)
+	s.next[id], *head = *head, id
+	s.n++
 	return id
 }
 
+// chain makes the chains anew; a zero pen has no number but 0.
+func (s *styleTable) chain() {
+	clear(s.heads)
+	for i := range s.pens {
+		if p := &s.pens[i]; *p != (pen{}) {
+			head := s.head(p)
+			s.next[i], *head = *head, StyleID(i)
+		}
+	}
+}
+
 // full says that a collection is due.
-func (s *styleTable) full() bool { return len(s.ids) > s.limit }
+func (s *styleTable) full() bool { return s.n > s.limit }
 
 // sweep frees every style that is not marked as used.
 func (s *styleTable) sweep(used []bool) {
-	clear(s.cache[:])
-	for p, id := range s.ids {
-		if !used[id] {
-			delete(s.ids, p)
-			s.pens[id] = pen{}
-			s.free = append(s.free, id)
+	for i := range s.pens {
+		if !used[i] && s.pens[i] != (pen{}) {
+			s.pens[i] = pen{}
+			s.free = append(s.free, StyleID(i))
+			s.n--
 		}
 	}
-	s.limit = nextLimit(len(s.ids))
+	s.chain()
+	s.limit = nextLimit(s.n)
 }
 
 // nextLimit says at how many entries to look again when so many are in use.

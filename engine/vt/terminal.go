@@ -166,7 +166,7 @@ func (t *Terminal) tidy() {
 		return
 	}
 	t.collectUnused()
-	for len(t.styles.ids) > maxStyles || t.links.bytes > maxLinkBytes/2 {
+	for t.styles.n > maxStyles || t.links.bytes > maxLinkBytes/2 {
 		if !t.hist.dropHalf() {
 			return
 		}

@@ -11,6 +11,9 @@ import (
 // "U+FFFD substitution of maximal subparts"), so no byte behind it is lost.
 func decodeRune(p []byte) (r rune, size int) {
 	b := p[0]
+	if r, ok := threeBytes(p); ok { // most of what is not ASCII
+		return r, 3
+	}
 	low, high := byte(0x80), byte(0xBF)
 	var need int
 	switch {
@@ -44,6 +47,15 @@ func decodeRune(p []byte) (r rune, size int) {
 		low, high = 0x80, 0xBF
 	}
 	return r, need + 1
+}
+
+// threeBytes decodes a well-formed character of three bytes.
+func threeBytes(p []byte) (r rune, ok bool) {
+	if len(p) < 3 || p[0]&0xF0 != 0xE0 || (p[1]^0x80)|(p[2]^0x80) >= 0x40 {
+		return 0, false
+	}
+	r = rune(p[0]&0x0F)<<12 | rune(p[1]&0x3F)<<6 | rune(p[2]&0x3F)
+	return r, r >= 0x800 && r&^0x7FF != 0xD800
 }
 
 // printable counts the printable ASCII at the start of p.
