@@ -230,31 +230,32 @@ func (t *Terminal) widest(top, bottom int) int16 {
 func (t *Terminal) moveRows(top, bottom, n int) {
 	if n == 1 && top == 0 && bottom == t.rows-1 {
 		t.scr.rows = slide(t.scr.slab, t.scr.rows)
-		t.scr.rows[bottom] = t.freshRow()
+		t.freshRow(bottom)
 		return
 	}
 	rows := t.scr.rows[top : bottom+1]
-	fresh := rows
+	fresh := top
 	if n > 0 {
 		copy(rows, rows[n:])
-		fresh = rows[len(rows)-n:]
+		fresh = bottom + 1 - n
 	} else {
-		copy(rows[-n:], rows)
-		fresh = rows[:-n]
+		n = -n
+		copy(rows[n:], rows)
 		rows[len(rows)-1].wrapped = false
 	}
-	for y := range fresh {
-		fresh[y] = t.freshRow()
+	for y := fresh; y < fresh+n; y++ {
+		t.freshRow(y)
 	}
 }
 
-// freshRow is what is known of a row that comes free now.
-func (t *Terminal) freshRow() rowState {
-	row := rowState{version: t.epoch}
-	if t.blankID() != 0 {
+// freshRow forgets what was known of a row that comes free now.
+func (t *Terminal) freshRow(y int) {
+	row := &t.scr.rows[y]
+	*row = rowState{}
+	row.version = t.epoch
+	if t.cur.pen.bg != 0 {
 		row.used = int16(t.cols)
 	}
-	return row
 }
 
 // unwrap says that a row does not go on in the next one; row -1 is the last
