@@ -161,8 +161,11 @@ func (h *host) pastExit(id string) (persist.Exit, bool) {
 func (h *host) place(ctx context.Context, c *control, client keeperClient, f found) {
 	p := c.insert(f.rec, h.logPath(f.rec))
 	p.ending = f.ending
-	p.last = facts{cols: f.rec.Cols, rows: f.rec.Rows, title: f.rec.Title, bytes: sizeOf(p.logPath)}
+	p.last = facts{cols: f.rec.Cols, rows: f.rec.Rows, title: f.rec.Title}
 	p.view = describe(p) // as it was announced last
+	if f.rec.TTY && (len(f.events) == 0 || f.events[0].kind != evFound) {
+		p.last.bytes = h.logSize(p.logPath)
+	}
 	for _, e := range f.events {
 		if e.kind == evFound && f.rec.TTY {
 			master, err := client.Master(ctx, f.rec.ID)
@@ -198,10 +201,24 @@ func guessRecord(c keeper.Child) persist.Record {
 	return r
 }
 
-func sizeOf(path string) int64 {
+// logSize is the length of the log of something that has ended. After a crash
+// the file is longer, by what was set aside for output that never came; opening
+// and closing it cuts that off.
+func (h *host) logSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0
 	}
-	return info.Size()
+	if info.Size() == 0 || info.Size()%int64(os.Getpagesize()) != 0 {
+		return info.Size()
+	}
+	log, err := h.openLog(path)
+	if err != nil {
+		return info.Size()
+	}
+	end := log.End()
+	if err := log.Close(); err != nil {
+		h.log.Warn("close log", "path", path, "error", err)
+	}
+	return end
 }

@@ -1,11 +1,15 @@
 package engine
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"tandem/engine/api"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSessionRunsShowsAndEndsWithItsStatus(t *testing.T) {
@@ -58,5 +62,85 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 	}
 	if all := call(m, api.SessionList, api.Empty{}); len(all.Sessions) != 0 {
 		t.Errorf("left %+v", all.Sessions)
+	}
+}
+
+func TestWatchTellsOfEverythingThatHappensToASession(t *testing.T) {
+	m := startMachine(t)
+	first := m.start("cat")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var seen []string
+	for e, err := range m.client.Watch(ctx) {
+		if err != nil {
+			t.Fatal(err, seen)
+		}
+		switch {
+		case e.Type == api.EventSnapshot:
+			seen = append(seen, fmt.Sprintf("%d running", e.Info.Running))
+			p := call(m, api.SessionStart, api.SessionStartInput{
+				Command: []string{"sh", "-c", `read x; printf '\033]2;a title\007'; read x`}, Name: "second",
+			})
+			m.write(p.ID, "\r")
+		case e.Type == api.EventProcess && e.Process.ID != first.ID:
+			note := e.Process.Name + " " + string(e.Process.State) + " " + e.Process.Terminal.Title
+			if note != seen[len(seen)-1] {
+				seen = append(seen, note)
+			}
+			if note == "second running a title" {
+				call(m, api.SessionRename, api.SessionRenameInput{ID: "second", Name: "other"})
+				call(m, api.SessionKill, api.IDInput{ID: "other"})
+				call(m, api.ProcessRemove, api.IDInput{ID: e.Process.ID})
+			}
+		case e.Type == api.EventRemoved:
+			seen = append(seen, "removed")
+		}
+		if e.Type == api.EventRemoved {
+			break
+		}
+	}
+	want := []string{"1 running", "second running ", "second running a title", "other running a title",
+		"other stopping a title", "other stopped a title", "removed"}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSessionsAreFoundByNameAndKeepTheirNames(t *testing.T) {
+	m := startMachine(t)
+	named := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"cat"}, Name: "mine"})
+	if _, err := api.SessionStart.Call(t.Context(), m.client, api.SessionStartInput{Name: "mine"}); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("second one of the same name: %v", err)
+	}
+	if p := m.start("cat"); p.Name != "cat" {
+		t.Errorf("named %q", p.Name)
+	}
+	if p := m.start("cat"); p.Name != "cat-2" {
+		t.Errorf("named %q", p.Name)
+	}
+	if p := m.get("mine"); p.ID != named.ID {
+		t.Errorf("found %+v", p)
+	}
+	call(m, api.SessionRename, api.SessionRenameInput{ID: named.ID[:8], Name: "yours"})
+	m.crash(m.info().EnginePID)
+	if p := m.get("yours"); p.ID != named.ID {
+		t.Errorf("found %+v", p)
+	}
+	if _, err := api.ProcessRemove.Call(t.Context(), m.client, api.IDInput{ID: "yours"}); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("removal of a live one: %v", err)
+	}
+}
+
+func TestKeysAreEncodedForTheModesOfTheProgram(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `stty raw -echo; printf ready; dd bs=1 count=3 2>/dev/null | od -An -c; printf '\033[?1h\033[?2004happlication'; dd bs=1 count=16 2>/dev/null | od -An -c; read x`)
+	m.shows(p.ID, "ready")
+	call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"up"}})
+	m.shows(p.ID, "033   [   A")
+	m.shows(p.ID, "application")
+	call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"up"}, Paste: "x"})
+	m.shows(p.ID, "033   O   A 033   [   2   0   0   ~   x 033   [   2")
+	if _, err := api.SessionWrite.Call(t.Context(), m.client, api.SessionWriteInput{ID: p.ID, Keys: []string{"no-such-key"}}); !errors.Is(err, api.CodeInvalid) {
+		t.Errorf("unknown key: %v", err)
 	}
 }

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// A run is a session that was started, with what it will exit with.
+type run struct {
+	id   string
+	code int
+}
+
+// startMany starts short sessions until ctx ends.
+func (m *machine) startMany(ctx context.Context) (all []run) {
+	for i := 0; ctx.Err() == nil; i++ {
+		script := fmt.Sprintf("echo out; sleep 0.0%d; exit %d", i%7, i%100)
+		p, err := api.SessionStart.Call(ctx, m.client, api.SessionStartInput{Command: []string{"sh", "-c", script}})
+		if err == nil {
+			all = append(all, run{p.ID, i % 100})
+		}
+	}
+	return all
+}
+
+func TestKillsAtRandomMomentsLoseNoSessionNoStatusAndNoOutput(t *testing.T) {
+	m := startMachine(t)
+	kept := m.start("cat")
+	ctx, cancel := context.WithCancel(t.Context())
+	started := make(chan []run)
+	go func() { started <- m.startMany(ctx) }()
+	for i := range 12 {
+		for range rand.IntN(20) { // a random moment, in the engine's time
+			m.info()
+		}
+		before := m.info()
+		switch {
+		case i%3 > 0:
+			m.crash(before.EnginePID)
+		case before.KeeperPID != 0:
+			m.crash(before.KeeperPID)
+			m.eventually("another keeper", func() bool {
+				pid := m.info().KeeperPID
+				return pid != 0 && pid != before.KeeperPID
+			})
+		}
+	}
+	cancel()
+	all := <-started
+	for _, r := range all[max(0, len(all)-endedKept/2):] {
+		end := m.ended(r.id)
+		switch {
+		case end.ExitUnknown: // honest, if nobody could tell
+		case end.ExitCode == nil || *end.ExitCode != r.code:
+			t.Errorf("exit %d is known as %+v", r.code, end)
+		case m.logOf(end) != "out\r\n" || end.Terminal.Bytes != 5:
+			t.Errorf("log %q, said to have %d bytes", m.logOf(end), end.Terminal.Bytes)
+		}
+	}
+	m.write(kept.ID, "alive\r")
+	m.shows(kept.ID, "alive")
+	if now := m.get(kept.ID); now.PID != kept.PID {
+		t.Errorf("became %+v", now)
+	}
+}
