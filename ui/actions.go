@@ -135,7 +135,15 @@ func (m *model) typeKey(k keys.Key) tea.Cmd {
 	case p.Ended() != nil || p.Err() != nil:
 		return m.keyAfterEnd(k)
 	}
+	m.noteWaiting(p)
 	return m.sent(p.Send(api.Input{Key: &k}))
+}
+
+// noteWaiting has the bar count what waits for a session that is not reached.
+func (m *model) noteWaiting(p *panes.Terminal) {
+	if !p.Connected() {
+		m.dirty = true
+	}
 }
 
 // paste gives pasted text to what has the keyboard.
@@ -152,6 +160,7 @@ func (m *model) paste(text string) tea.Cmd {
 		p.StopScroll()
 		m.dirty = true
 	}
+	m.noteWaiting(p)
 	return m.sent(p.Send(api.Input{Paste: &text}))
 }
 

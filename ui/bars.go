@@ -100,6 +100,9 @@ func (m *model) note() (string, panes.Ink) {
 	switch {
 	case m.opened && !m.news.connected:
 		text := "engine restarted – reconnecting…"
+		if m.news.attempts > 5 && m.news.err != nil {
+			text = "cannot reach the engine, trying again: " + panes.Clean(errorText(m.news.err))
+		}
 		if n := m.waitingKeys(); n > 0 {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
 		}
@@ -130,7 +133,13 @@ func (m *model) hints() []panes.Hint {
 	if p != nil && p.Ended() != nil && !pending && m.overlay == nil {
 		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
 	}
+	if m.view != viewSessions && !pending && m.overlay == nil {
+		return m.page().Hints
+	}
 	var hints []panes.Hint
+	if pending {
+		hints = append(hints, panes.Hint{Key: b.PrefixKeys()[0].Show(), Does: "…"})
+	}
 	for _, h := range b.Hints(pending, m.scopes()...) {
 		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
 	}
@@ -162,19 +171,22 @@ func (m *model) page() *panes.Page {
 
 // noSessions is the sessions view without any.
 func (m *model) noSessions() *panes.Page {
-	if !m.opened {
-		return &panes.Page{Title: "", Lines: nil}
+	switch {
+	case !m.opened && m.news.attempts > 0:
+		return &panes.Page{Title: "Connecting to the engine…"}
+	case !m.opened:
+		return &panes.Page{}
 	}
 	return &panes.Page{
 		Title: "No session is running",
 		Lines: []string{"Everything that was started here has ended."},
-		Hints: []panes.Hint{m.hintFor(keys.Open, "new shell"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
+		Hints: []panes.Hint{m.hintFor(keys.SessionNew, "new shell"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
 	}
 }
 
 // hintFor is the key of an action in lists.
 func (m *model) hintFor(a keys.Action, does string) panes.Hint {
-	for _, scope := range []keys.Scope{keys.ScopeList, keys.ScopeGlobal, ""} {
+	for _, scope := range []keys.Scope{keys.ScopeSessions, keys.ScopeList, keys.ScopeGlobal, ""} {
 		if names := m.o.Bindings.KeysOf(a, scope); len(names) > 0 {
 			return panes.Hint{Key: names[0], Does: does}
 		}

@@ -40,6 +40,7 @@ type news struct {
 	serial    int  // counts changes
 	connected bool // a snapshot has arrived on the present connection
 	losses    int  // connections lost so far
+	attempts  int  // to connect that failed since the last one that did not
 	err       error
 	info      api.Info
 	processes []api.Process // oldest first; never changed in place
@@ -145,7 +146,7 @@ func (l *link) take(e api.Event) {
 	n.serial++
 	switch e.Type {
 	case api.EventSnapshot:
-		n.connected, n.err = true, nil
+		n.connected, n.attempts, n.err = true, 0, nil
 		n.processes = slices.Clone(e.Processes)
 		slices.SortStableFunc(n.processes, older)
 		if e.Info != nil {
@@ -171,8 +172,10 @@ func (l *link) lose(err error) {
 	}
 	n := &l.news
 	n.serial++
+	n.attempts++
 	if n.connected {
 		n.losses++
+		n.attempts = 0
 	}
 	n.connected, n.err = false, err
 	l.mu.Unlock()

@@ -25,10 +25,12 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return nil
 	case e.Y == 0:
 		return m.clickTopBar(e)
-	case m.view != viewSessions || m.current == nil:
+	case m.view != viewSessions:
 		return nil
 	case m.layout.strip.contains(e.X, e.Y), m.layout.list.contains(e.X, e.Y):
 		return m.mouseOnList(e)
+	case m.current == nil:
+		return nil
 	}
 	return m.mouseOnTree(e)
 }

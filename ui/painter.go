@@ -139,6 +139,13 @@ func (p *painter) leave(alt bool) {
 	_ = p.flush() // the terminal may be gone
 }
 
+// isAway reports whether somebody else has the terminal.
+func (p *painter) isAway() bool {
+	p.busy.Lock()
+	defer p.busy.Unlock()
+	return p.away
+}
+
 // ask asks the terminal what it is; it answers with messages.
 func (p *painter) ask() error {
 	p.busy.Lock()

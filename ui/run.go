@@ -118,11 +118,15 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	m.stop, m.terminal = cancel, t
 	m.setProfile(t.painter.profile)
 	w, h := t.size()
-	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(o.Output),
+	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.start(func() { l.run(ctx) })
 	l.start(func() { wake.run(ctx, program.Send) })
-	l.start(func() { t.watchSize(ctx, program.Send) })
+	l.start(func() { t.watch(ctx, program.Send) })
+	l.start(func() {
+		<-ctx.Done()
+		program.Quit() // and not its own context, which would leave its reader behind
+	})
 	painted := make(chan struct{})
 	go func() {
 		defer close(painted)

@@ -69,20 +69,33 @@ func (t *terminal) size() (w, h int) {
 	return w, h
 }
 
-// watchSize tells of every change of the size until ctx ends.
-func (t *terminal) watchSize(ctx context.Context, send func(tea.Msg)) {
-	changed := make(chan os.Signal, 1)
-	signal.Notify(changed, syscall.SIGWINCH)
-	defer signal.Stop(changed)
+// watch tells of every change of the size until ctx ends, and takes the
+// terminal again after the program was stopped and goes on.
+func (t *terminal) watch(ctx context.Context, send func(tea.Msg)) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT)
+	defer signal.Stop(signals)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-changed:
+		case s := <-signals:
+			if s == syscall.SIGCONT {
+				t.retake()
+			}
 			w, h := t.size()
 			send(tea.WindowSizeMsg{Width: w, Height: h})
 		}
 	}
+}
+
+// retake sets the modes again that a shell has changed meanwhile.
+func (t *terminal) retake() {
+	if t.painter.isAway() {
+		return
+	}
+	_, _ = term.MakeRaw(t.in.Fd())
+	_ = t.painter.enter(true) // what fails here fails with the next frame too
 }
 
 // leaveOnPanic puts the terminal back before a panic goes on, so that what is

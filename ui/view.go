@@ -113,7 +113,7 @@ func (m *model) describe(p *panes.Terminal) (name, detail string) {
 func (m *model) drawScreen() string {
 	out := append(m.content[:0], m.topBar()...)
 	body := m.layout.body
-	side := m.sideRows()
+	side := m.drawSide()
 	for y := body.y; y < body.y+body.h; y++ {
 		out = append(out, '\n')
 		out = m.appendBodyRow(out, side, y)
@@ -124,34 +124,47 @@ func (m *model) drawScreen() string {
 	return string(out)
 }
 
-// sideRows are the rows of what stands beside the terminals, or, for a view
-// without, of the whole body.
-func (m *model) sideRows() []string {
-	body := m.layout.body
-	switch {
-	case m.view != viewSessions:
-		return m.page().Draw(body.w, body.h, &m.look)
-	case m.current == nil:
-		return m.noSessions().Draw(body.w, body.h, &m.look)
-	case m.layout.list.w > 0:
-		return m.list.Draw(m.layout.list.w, body.h, &m.look)
-	case m.layout.strip.w > 0:
-		return []string{m.list.Strip(body.w, &m.look)}
-	}
-	return nil
+// side is what is drawn beside the terminals, or in their place.
+type side struct {
+	list []string // rows of the list's column
+	page []string // rows in place of the terminals, nil if there are some
 }
 
-func (m *model) appendBodyRow(out []byte, side []string, y int) []byte {
+func (m *model) drawSide() (s side) {
+	l := m.layout
+	switch {
+	case m.view != viewSessions:
+		s.page = m.page().Draw(l.body.w, l.body.h, &m.look)
+		return s
+	case m.zoomed:
+		return s
+	case l.list.w > 0:
+		s.list = m.list.Draw(l.list.w, l.list.h, &m.look)
+	default:
+		s.list = []string{m.list.Strip(l.strip.w, &m.look)}
+	}
+	if m.current == nil {
+		s.page = m.noSessions().Draw(l.tree.w, l.tree.h, &m.look)
+	}
+	return s
+}
+
+func (m *model) appendBodyRow(out []byte, s side, y int) []byte {
 	i := y - m.layout.body.y
-	if m.view != viewSessions || m.current == nil || m.layout.strip.contains(0, y) {
-		return append(out, side[i]...)
+	switch {
+	case m.view != viewSessions:
+		return append(out, s.page[i]...)
+	case m.zoomed:
+		return append(out, m.current.focus.rows[i]...)
+	case m.layout.strip.contains(0, y):
+		return append(out, s.list[i]...)
+	case m.layout.list.w > 0:
+		out = append(out, s.list[i]...)
+		title := m.current != nil && m.current.root.titleAt(y, true)
+		out = append(out, m.look.Rule.Text(joint(i == 0, title, i == 0))...)
 	}
-	if m.zoomed {
-		return append(out, m.current.focus.rows[y-m.layout.tree.y]...)
-	}
-	if m.layout.list.w > 0 {
-		out = append(out, side[i]...)
-		out = append(out, m.look.Rule.Text(joint(i == 0, m.current.root.titleAt(y, true), i == 0))...)
+	if m.current == nil {
+		return append(out, s.page[y-m.layout.tree.y]...)
 	}
 	return m.current.root.appendRow(out, y, &m.look)
 }

@@ -1,0 +1,131 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// doneMsg is the outcome of an operation whose effect comes as an event.
+type doneMsg struct{ err error }
+
+// call runs an operation on the engine as a command.
+func (m *model) call(do func(context.Context, engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
+	ctx, l := m.ctx, m.link
+	return func() tea.Msg {
+		e, err := l.at(ctx)
+		if err != nil {
+			return failed(err)
+		}
+		return do(ctx, e)
+	}
+}
+
+func (m *model) done(msg doneMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	return nil
+}
+
+// errorText is an error with its hint on one line.
+func errorText(err error) string {
+	e := api.AsError(err)
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + " – " + e.Hint
+}
+
+// target is the session that an action is about: that of the focused pane, or
+// the list's.
+func (m *model) target() (api.Process, bool) {
+	if m.view != viewSessions {
+		return api.Process{}, false
+	}
+	if p := m.focused(); p != nil {
+		return m.process(p.ID)
+	}
+	return m.process(m.list.Selected())
+}
+
+func (m *model) askEnd() tea.Cmd {
+	p, ok := m.target()
+	if !ok {
+		return nil
+	}
+	if p.State.Ended() {
+		if m.focused() != nil {
+			return m.closePane()
+		}
+		return m.askForget()
+	}
+	m.overlay = &question{
+		title: fmt.Sprintf("End session %s?", panes.Clean(p.Name)),
+		lines: []string{"Its program and all that runs in it get SIGHUP."},
+		yes:   "end it",
+		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+			_, err := e.Kill(ctx, p.ID)
+			return doneMsg{err}
+		}, func(err error) tea.Msg { return doneMsg{err} }),
+	}
+	return nil
+}
+
+func (m *model) askForget() tea.Cmd {
+	p, ok := m.target()
+	if !ok {
+		return nil
+	}
+	if !p.State.Ended() {
+		return m.say("the session is running; end it first", true)
+	}
+	m.overlay = &question{
+		title: fmt.Sprintf("Forget session %s?", panes.Clean(p.Name)),
+		lines: []string{"Its record and its output are removed."},
+		yes:   "forget it",
+		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+			return doneMsg{e.Remove(ctx, p.ID)}
+		}, func(err error) tea.Msg { return doneMsg{err} }),
+	}
+	return nil
+}
+
+func (m *model) askName() tea.Cmd {
+	p, ok := m.target()
+	if !ok {
+		return nil
+	}
+	m.overlay = newPrompt("Rename session", p.Name, func(m *model, name string) tea.Cmd {
+		if name == "" || name == p.Name {
+			return nil
+		}
+		return m.call(func(ctx context.Context, e engine) tea.Msg {
+			_, err := e.Rename(ctx, p.ID, name)
+			return doneMsg{err}
+		}, func(err error) tea.Msg { return doneMsg{err} })
+	})
+	return nil
+}
+
+func (m *model) askFilter() tea.Cmd {
+	if m.view != viewSessions {
+		return nil
+	}
+	m.overlay = newPrompt("Show sessions with", m.filter, func(m *model, text string) tea.Cmd {
+		m.filter = text
+		m.refreshList()
+		return nil
+	})
+	return nil
+}
+
+func (m *model) clearFilter() tea.Cmd {
+	m.filter = ""
+	m.refreshList()
+	return nil
+}

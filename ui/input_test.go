@@ -1,0 +1,110 @@
+package ui
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/keys"
+)
+
+// pipeInput is an input that reads what is written to the file returned.
+func pipeInput(t *testing.T) (*input, *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return &input{File: r, notify: func() {}}, w
+}
+
+// read lets the input read once and gives the replies it passes on.
+func read(t *testing.T, in *input) string {
+	t.Helper()
+	buf := make([]byte, 4096)
+	n, err := in.Read(buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(buf[:n])
+}
+
+func names(events []typed) (out []string) {
+	for _, e := range events {
+		switch e.kind {
+		case keys.EventKey:
+			out = append(out, e.key.String())
+		case keys.EventPaste:
+			out = append(out, "paste "+e.paste)
+		case keys.EventMouse:
+			out = append(out, "mouse")
+		case keys.EventFocusIn:
+			out = append(out, "focus in")
+		}
+	}
+	return out
+}
+
+func TestInputSortsKeysFromReplies(t *testing.T) {
+	in, w := pipeInput(t)
+	w.WriteString("a\x1b]11;rgb:0000/0000/0000\x1b\\\x1bx\x1b[A\x1b[?2026;2$y\x1b[I\x1b[<0;3;4M\x1b[200~é\x1b[201~z")
+	replies := read(t, in)
+	if want := "\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?2026;2$y"; replies != want {
+		t.Errorf("passed on %q, want %q", replies, want)
+	}
+	want := []string{"a", "alt+x", "up", "focus in", "mouse", "paste é", "z"}
+	if d := cmp.Diff(want, names(in.drain())); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestLoneEscapeIsAKeyAndASplitSequenceIsNot(t *testing.T) {
+	in, w := pipeInput(t)
+	w.WriteString("\x1b")
+	read(t, in)
+	if d := cmp.Diff([]string{"esc"}, names(in.drain())); d != "" {
+		t.Errorf("a lone escape (-want +got)\n%s", d)
+	}
+	in.feed([]byte("\x1b["))
+	in.feed([]byte("5~"))
+	if d := cmp.Diff([]string{"pgup"}, names(in.drain())); d != "" {
+		t.Errorf("a sequence in two pieces (-want +got)\n%s", d)
+	}
+}
+
+func TestHugePasteComesInPiecesThatCutNoCharacter(t *testing.T) {
+	in, _ := pipeInput(t)
+	text := "x" + strings.Repeat("漢", maxPaste/2)
+	in.feed([]byte("\x1b[200~" + text + "\x1b[201~"))
+	var got strings.Builder
+	events := in.drain()
+	for _, e := range events {
+		if strings.ContainsRune(e.paste, '\uFFFD') || len(e.paste) > maxPaste {
+			t.Errorf("a piece of %d bytes", len(e.paste))
+		}
+		got.WriteString(e.paste)
+	}
+	if got.String() != text || len(events) < 2 {
+		t.Errorf("%d pieces, %d bytes of %d", len(events), got.Len(), len(text))
+	}
+}
+
+func FuzzInputClaimsEveryByteOnce(f *testing.F) {
+	f.Add([]byte("a\x1b[A\x1b]11;?\x07\x1b[200~x\x1b[201~"), 3)
+	f.Fuzz(func(t *testing.T, data []byte, step int) {
+		in := &input{notify: func() {}}
+		step = max(step, 1)
+		for rest := data; len(rest) > 0; {
+			n := min(step, len(rest))
+			in.feed(rest[:n])
+			rest = rest[n:]
+		}
+		in.decoder.Flush(in.take)
+		if len(in.raw) != in.decoder.Pending() {
+			t.Errorf("%d bytes are left of which %d are unfinished", len(in.raw), in.decoder.Pending())
+		}
+	})
+}

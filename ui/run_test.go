@@ -1,0 +1,249 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
+
+	"tandem/engine/api"
+)
+
+// A person is a terminal with the dashboard on it.
+type person struct {
+	t      *testing.T
+	master *os.File
+	slave  *os.File
+	before *term.State
+	cancel context.CancelFunc
+	result chan error
+	paused chan chan struct{} // receives what ends a pause in taking output
+
+	mu     sync.Mutex
+	output bytes.Buffer
+}
+
+// open runs the dashboard on a PTY of a size.
+func open(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(master, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := term.GetState(slave.Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &person{t: t, master: master, slave: slave, before: before, cancel: cancel, result: make(chan error, 1), paused: make(chan chan struct{}, 1)}
+	var reading sync.WaitGroup
+	reading.Go(p.read)
+	o := Options{Input: slave, Output: slave, CWD: "/home/ann"}.withDefaults()
+	go func() {
+		_, err := run(ctx, o, e, func(context.Context) (engine, error) { return e, nil })
+		p.result <- err
+	}()
+	t.Cleanup(func() {
+		cancel()
+		slave.Close()
+		master.Close()
+		reading.Wait()
+	})
+	return p
+}
+
+func (p *person) read() {
+	buf := make([]byte, 64<<10)
+	for {
+		select {
+		case resume := <-p.paused:
+			<-resume
+		default:
+		}
+		n, err := p.master.Read(buf)
+		p.mu.Lock()
+		p.output.Write(buf[:n])
+		p.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// until waits until cond holds.
+func (p *person) until(what string, cond func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(patience); !cond(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.t.Fatalf("waited in vain: %s; the end of the output is %q", what, tail(p.output.String(), 800))
+		}
+	}
+}
+
+func tail(s string, n int) string { return s[max(len(s)-n, 0):] }
+
+// sees waits until the output has text.
+func (p *person) sees(text string) {
+	p.t.Helper()
+	p.until("the output has "+text, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return strings.Contains(p.output.String(), text)
+	})
+}
+
+func (p *person) types(text string) {
+	p.t.Helper()
+	if _, err := p.master.WriteString(text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// ends waits for the end of the dashboard.
+func (p *person) ends() error {
+	p.t.Helper()
+	select {
+	case err := <-p.result:
+		return err
+	case <-time.After(patience):
+		p.t.Fatal("the dashboard does not end")
+		return nil
+	}
+}
+
+// restored checks that the terminal is as it was.
+func (p *person) restored() {
+	p.t.Helper()
+	after, err := term.GetState(p.slave.Fd())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if *after != *p.before {
+		p.t.Errorf("the terminal's modes are %+v, were %+v", after, p.before)
+	}
+	for _, sequence := range []string{"\x1b[?1049l", "\x1b[?2004l", "\x1b[?1002l", "\x1b[?25h", "\x1b[<1u"} {
+		p.sees(sequence)
+	}
+}
+
+func TestKeysAndPasteThroughATerminalArriveCompleteAndInOrder(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "ready$ ")
+	p := open(t, e, 120, 36)
+	p.sees("ready$")
+	typed := strings.Repeat("abcdefghij", 1000)
+	pasted := strings.Repeat("a line of one megabyte ünd more\r", 32_000)
+	p.types(typed + "\x1b[200~" + pasted + "\x1b[201~" + "end")
+	p.until("all of it has arrived", func() bool { return len(s.input()) >= len(typed)+len(pasted)+3 })
+	if got := s.input(); got != typed+pasted+"end" {
+		t.Error("what arrived is not what was typed")
+	}
+	p.types("\x02d")
+	if err := p.ends(); err != nil {
+		t.Errorf("leaving: %v", err)
+	}
+	p.restored()
+}
+
+func TestSignalEndsTheDashboardAndRestoresTheTerminal(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "ready$ ")
+	p := open(t, e, 120, 36)
+	p.sees("ready$")
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ends(); err == nil || !strings.Contains(err.Error(), "hangup") {
+		t.Errorf("ended with %v", err)
+	}
+	p.restored()
+}
+
+func TestTerminalThatTakesNoOutputHoldsUpNoKey(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "ready$ ")
+	p := open(t, e, 200, 60)
+	p.sees("ready$")
+	p.types(".")
+	p.until("a key arrives", func() bool { return s.input() == "." })
+	resume := make(chan struct{})
+	p.paused <- resume
+	for i := range 200 {
+		line := strings.Repeat(string(rune('a'+i%26)), 150)
+		var lines []api.Line
+		for range 50 {
+			lines = append(lines, plainLine(line))
+		}
+		s.print(lines...)
+		p.types("x")
+	}
+	p.until("every key has arrived", func() bool { return len(s.input()) == 201 })
+	close(resume)
+	p.types("\x02d")
+	if err := p.ends(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestResizeOfTheTerminalReachesTheSession(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "ready$ ")
+	p := open(t, e, 120, 36)
+	p.sees("ready$")
+	if err := pty.Setsize(p.master, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGWINCH); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the session has the size", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return s.size == api.Size{Cols: 100, Rows: 27}
+	})
+	p.cancel()
+	if err := p.ends(); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	p.restored()
+}
+
+func TestWithoutATerminalItSaysSo(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	err = Run(t.Context(), Options{Input: r, Output: w})
+	var e *api.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Message, "not a terminal") || e.Hint == "" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDumbTerminalIsRefused(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	t.Setenv("TERM", "dumb")
+	if err := Run(t.Context(), Options{Input: slave, Output: slave}); err == nil || !strings.Contains(err.Error(), "TERM=dumb") {
+		t.Errorf("got %v", err)
+	}
+}

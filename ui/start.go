@@ -1,0 +1,224 @@
+package ui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// startedMsg is the outcome of the first of the starts.
+type startedMsg struct {
+	process api.Process
+	err     error
+}
+
+// newSession starts a shell in a group of its own and shows it at once; what
+// is typed meanwhile waits in the pane.
+func (m *model) newSession() tea.Cmd {
+	here := m.currentPane()
+	p := panes.NewTerminal("")
+	g := newGroup(p)
+	m.groups = append(m.groups, g)
+	m.view = viewSessions
+	m.show(g, nil)
+	return m.startFor(p, here)
+}
+
+// split starts a shell beside or below the focused pane.
+func (m *model) split(x axis) tea.Cmd {
+	if m.view != viewSessions || m.current == nil {
+		return m.newSession()
+	}
+	if m.zoomed {
+		m.zoomed = false
+		m.relayout()
+	}
+	leaf := m.current.focus
+	if !leaf.canSplit(x) {
+		return m.say("no room to split this pane", true)
+	}
+	p := panes.NewTerminal("")
+	var created *node
+	m.current.root, created = leaf.split(x, p)
+	m.show(m.current, created)
+	return m.startFor(p, leaf.pane)
+}
+
+func (m *model) currentPane() *panes.Terminal {
+	if m.current == nil {
+		return nil
+	}
+	return m.current.focus.pane
+}
+
+// A start is a session that is wanted for a pane, in the folder where another
+// pane's is.
+type start struct{ pane, near *panes.Terminal }
+
+// startFor starts the session of a pane that is on the screen already. Starts
+// follow each other, so that sessions are there in the order they were asked
+// for.
+func (m *model) startFor(p, near *panes.Terminal) tea.Cmd {
+	m.starts = append(m.starts, start{p, near})
+	if len(m.starts) > 1 {
+		return nil
+	}
+	return m.startNext()
+}
+
+func (m *model) startNext() tea.Cmd {
+	if len(m.starts) == 0 {
+		return nil
+	}
+	next := m.starts[0]
+	size := next.pane.Feed.Size()
+	in := api.SessionStartInput{CWD: m.cwd(next.near), Cols: size.Cols, Rows: size.Rows}
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		process, err := e.Start(ctx, in)
+		return startedMsg{process, err}
+	}, func(err error) tea.Msg { return startedMsg{err: err} })
+}
+
+// cwd is where a new session starts: where that of a pane is.
+func (m *model) cwd(near *panes.Terminal) string {
+	if near != nil {
+		if p, ok := m.process(near.ID); ok && p.CWD != "" {
+			return p.CWD
+		}
+	}
+	return m.o.CWD
+}
+
+func (m *model) started(msg startedMsg) tea.Cmd {
+	pane := m.starts[0].pane
+	m.starts = m.starts[1:]
+	g, l := m.groupOf(pane)
+	if msg.err != nil {
+		if g != nil {
+			m.closeLeaf(g, l)
+		}
+		m.adopt()
+		m.refreshList()
+		return tea.Batch(m.startNext(), m.say(errorText(msg.err), true))
+	}
+	m.news.processes = withMissing(m.news.processes, msg.process)
+	if g != nil {
+		pane.ID = msg.process.ID
+		if g == m.current {
+			m.relayout()
+		}
+	}
+	m.adopt()
+	m.refreshList()
+	return tea.Batch(m.startNext(), m.sync())
+}
+
+// withMissing is list with p, unless the list has a newer state of it.
+func withMissing(list []api.Process, p api.Process) []api.Process {
+	for i := range list {
+		if list[i].ID == p.ID {
+			return list
+		}
+	}
+	return with(list, p)
+}
+
+// step goes to the next session of the list, around its end.
+func (m *model) step(by int) tea.Cmd {
+	var all []*node
+	at := -1
+	for _, g := range m.groups {
+		for _, l := range g.root.leaves(nil) {
+			if m.current == g && g.focus == l {
+				at = len(all)
+			}
+			all = append(all, l)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	next := all[(at+by+len(all))%len(all)]
+	m.view = viewSessions
+	g, _ := m.groupOf(next.pane)
+	m.show(g, next)
+	m.refreshList()
+	return nil
+}
+
+// openSelected shows the session under the list's cursor. One that has ended
+// gets a pane that says how.
+func (m *model) openSelected() tea.Cmd {
+	if m.view != viewSessions {
+		return nil
+	}
+	if len(m.list.Rows()) == 0 {
+		return m.newSession()
+	}
+	return m.openSession(m.list.Selected())
+}
+
+func (m *model) openSession(id string) tea.Cmd {
+	if id == "" {
+		return nil
+	}
+	g, l := m.find(id)
+	if g == nil {
+		g = newGroup(panes.NewTerminal(id))
+		m.groups = append(m.groups, g)
+	}
+	m.show(g, l)
+	m.refreshList()
+	return nil
+}
+
+// closePane takes the focused pane off the screen; its session goes on in a
+// group of its own.
+func (m *model) closePane() tea.Cmd {
+	p := m.focused()
+	if p == nil {
+		return nil
+	}
+	g, l := m.current, m.current.focus
+	if p.Ended() != nil || p.Err() != nil {
+		m.closed[p.ID] = true
+		m.closeLeaf(g, l)
+		m.refreshList()
+		return nil
+	}
+	if g.root.pane != nil {
+		return m.say("this is the session's only pane; end the session to close it", false)
+	}
+	m.closeLeaf(g, l)
+	m.adopt()
+	m.refreshList()
+	return nil
+}
+
+// keyAfterEnd handles keys in a pane whose program is gone.
+func (m *model) keyAfterEnd(k keys.Key) tea.Cmd {
+	switch {
+	case k.Phase == keys.Release:
+	case k.Code == keys.Enter || k.Code == keys.KPEnter:
+		return m.startInPlace()
+	case k.Text == "x" || k.Text == "q":
+		return m.closePane()
+	}
+	return nil
+}
+
+// startInPlace starts a shell in the focused pane after its program has ended.
+func (m *model) startInPlace() tea.Cmd {
+	leaf := m.current.focus
+	ended := leaf.pane
+	m.release(ended)
+	m.closed[ended.ID] = true
+	leaf.pane = panes.NewTerminal("")
+	m.relayout()
+	m.refreshList()
+	return m.startFor(leaf.pane, ended)
+}
