@@ -18,6 +18,9 @@ type help struct {
 
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.scopes()
+	if m.focused() != nil {
+		scopes = append([]keys.Scope{keys.ScopePrefix}, scopes...)
+	}
 	m.overlay = &help{sections: m.o.Bindings.Help(scopes...)}
 	return nil
 }

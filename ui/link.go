@@ -83,13 +83,17 @@ func (l *link) at(ctx context.Context) (engine, error) {
 // start runs a task of the link in a goroutine that ends with it.
 func (l *link) start(task func()) {
 	l.tasks.Go(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				l.crash(p)
-			}
-		}()
+		defer rescue(l.crash)
 		task()
 	})
+}
+
+// rescue, deferred, tells crash of a panic instead of ending the program with
+// the terminal as it is.
+func rescue(crash func(any)) {
+	if p := recover(); p != nil {
+		crash(p)
+	}
 }
 
 // run follows the engine's events until ctx ends, connecting again as often as

@@ -31,7 +31,7 @@ type painter struct {
 	next frame
 
 	busy  sync.Mutex // held while writing; guards the rest
-	away  bool       // somebody else has the terminal
+	away  bool       // the terminal is not entered, or somebody else has it
 	shown frame
 	rows  []string // of shown
 	cells uv.ScreenBuffer
@@ -51,7 +51,7 @@ type frame struct {
 }
 
 func newPainter(out *os.File, profile colorprofile.Profile) *painter {
-	return &painter{out: out, profile: profile, dirty: make(chan struct{}, 1)}
+	return &painter{out: out, profile: profile, dirty: make(chan struct{}, 1), away: true}
 }
 
 // update changes the frame to be shown next.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -113,7 +114,7 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	l := newLink(first, connect)
 	in := &input{File: o.Input, notify: wake.input}
 	l.notify = wake.changed
-	l.crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v", p)) }
+	l.crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
 	m.stop, m.terminal = cancel, t
 	m.setProfile(t.painter.profile)
@@ -130,6 +131,7 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	painted := make(chan struct{})
 	go func() {
 		defer close(painted)
+		defer rescue(l.crash)
 		t.painter.run(ctx, cancel)
 	}()
 	_, err = program.Run()

@@ -1,0 +1,149 @@
+package ui
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// A canvas is a painter that paints into a file.
+type canvas struct {
+	*painter
+	t    *testing.T
+	file *os.File
+	at   int64
+}
+
+func newCanvas(t *testing.T) *canvas {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "terminal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return &canvas{painter: newPainter(file, colorprofile.TrueColor), t: t, file: file}
+}
+
+// written is what was written since it was asked last.
+func (c *canvas) written() string {
+	c.t.Helper()
+	size, err := c.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	text := make([]byte, size-c.at)
+	if _, err := c.file.ReadAt(text, c.at); err != nil && len(text) > 0 {
+		c.t.Fatal(err)
+	}
+	c.at = size
+	return string(text)
+}
+
+func (c *canvas) show(v tea.View) string {
+	c.t.Helper()
+	c.update(func(f *frame) { f.view, f.w, f.h = v, 20, 3 })
+	if err := c.paint(); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.written()
+}
+
+func viewOf(rows ...string) tea.View {
+	return tea.View{Content: strings.Join(rows, "\n"), MouseMode: tea.MouseModeCellMotion}
+}
+
+func TestOnlyWhatChangedIsWritten(t *testing.T) {
+	c := newCanvas(t)
+	if err := c.enter(true); err != nil {
+		t.Fatal(err)
+	}
+	c.written()
+	first := c.show(viewOf("first row           ", "second row          ", "third row           "))
+	for _, row := range []string{"first row", "second row", "third row"} {
+		if !strings.Contains(first, row) {
+			t.Errorf("the first frame lacks %q: %q", row, first)
+		}
+	}
+	if again := c.show(viewOf("first row           ", "second row          ", "third row           ")); again != "" {
+		t.Errorf("the same frame wrote %q", again)
+	}
+	changed := c.show(viewOf("first row           ", "second now          ", "third row           "))
+	if !strings.Contains(changed, "n") || strings.Contains(changed, "first") || len(changed) > 40 {
+		t.Errorf("one changed word wrote %q", changed)
+	}
+}
+
+func TestCursorIsShownWithItsShapeAndHiddenWhileDrawing(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	c.written()
+	v := viewOf("a", "b", "c")
+	v.Cursor = &tea.Cursor{Position: tea.Position{X: 1, Y: 1}, Shape: tea.CursorBar, Blink: true}
+	if got := c.show(v); !strings.Contains(got, "\x1b[5 q") || !strings.HasSuffix(got, "\x1b[?25h") {
+		t.Errorf("a bar that blinks: %q", got)
+	}
+	v.Content = "x\nb\nc"
+	if got := c.show(v); !strings.HasPrefix(got, "\x1b[?25l") || !strings.HasSuffix(got, "\x1b[?25h") {
+		t.Errorf("drawing beside the cursor: %q", got)
+	}
+	v.Cursor = nil
+	if got := c.show(v); got != "\x1b[?25l" {
+		t.Errorf("no cursor any more: %q", got)
+	}
+}
+
+func TestFramesAreHeldTogetherWhereTheTerminalCan(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	c.written()
+	c.update(func(f *frame) { f.sync = true })
+	got := c.show(viewOf("a", "b", "c"))
+	if !strings.Contains(got, "\x1b[?2026h") || !strings.Contains(got, "\x1b[?2026l") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestLeavingUndoesEveryModeThatWasSet(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	c.ask()
+	v := viewOf("a", "b", "c")
+	v.MouseMode = tea.MouseModeAllMotion
+	v.WindowTitle = "title"
+	c.update(func(f *frame) { f.clusters, f.sync = true, true })
+	c.show(v)
+	c.leave(true)
+	c.leave(true)
+	data, err := os.ReadFile(c.file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := string(data)
+	for _, m := range regexp.MustCompile(`\x1b\[\?(\d+)h`).FindAllStringSubmatch(all, -1) {
+		on, off := strings.LastIndex(all, m[0]), strings.LastIndex(all, "\x1b[?"+m[1]+"l")
+		if m[1] != "25" && off < on {
+			t.Errorf("mode %s stays set", m[1])
+		}
+	}
+	if !strings.HasSuffix(all, oldTitle) || strings.Count(all, "\x1b[?1049l") != 1 {
+		t.Errorf("the end is %q", tail(all, 60))
+	}
+}
+
+func TestFailedTerminalStopsThePainter(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	c.file.Close()
+	c.update(func(f *frame) { f.view, f.w, f.h = viewOf("a"), 20, 3 })
+	var failed error
+	c.run(t.Context(), func(err error) { failed = err })
+	if failed == nil {
+		t.Error("no failure was told")
+	}
+}
