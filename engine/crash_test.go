@@ -299,6 +299,32 @@ func TestReplacedEngineKeepsItsSessions(t *testing.T) {
 	}
 }
 
+func TestEngineEndsWhenItsFolderAndKeeperAreGone(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sleep", "1000")
+	before := m.info()
+	if err := os.Rename(m.dir, m.dir+"-moved"); err != nil {
+		t.Fatal(err)
+	}
+	m.crash(before.KeeperPID)
+	m.eventually("the engine's end", func() bool { return !lives(before.EnginePID) })
+	m.eventually("the end of the session", func() bool { return !lives(p.PID) })
+	if _, err := os.Stat(m.dir); err == nil {
+		t.Error("the folder is back")
+	}
+	if err := os.Rename(m.dir+"-moved", m.dir); err != nil {
+		t.Fatal(err)
+	}
+	client, err := api.Activate(t.Context(), m.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Close()
+	if got := m.get(p.ID); !got.State.Ended() || !got.ExitUnknown {
+		t.Errorf("became %+v", got)
+	}
+}
+
 func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
 	m := startMachine(t)
 	pid := m.info().EnginePID

@@ -56,6 +56,7 @@ func Run(ctx context.Context, o Options) error {
 	defer cancel()
 	h := &host{
 		o:       o,
+		lock:    lock,
 		log:     log,
 		store:   store,
 		bootID:  bootID,
@@ -76,7 +77,7 @@ func (h *host) run(ctx context.Context) error {
 	}
 	h.link = newLink(client)
 	h.link.log = h.log
-	h.link.start = func(ctx context.Context) error { return startKeeper(ctx, h.o.Keeper, h.o.DataDir) }
+	h.link.start = h.startKeeper
 	h.link.dial = func(ctx context.Context) (keeperClient, error) { return keeper.Dial(ctx, keeperSocket) }
 	h.link.charges = h.charges
 	h.link.exited = h.exited
@@ -89,6 +90,16 @@ func (h *host) run(ctx context.Context) error {
 		return err
 	}
 	return h.serve(ctx, socket, client)
+}
+
+// startKeeper gets a new keeper. Without its data folder an engine is of no use
+// to anybody: it ends, and does not bring the folder back.
+func (h *host) startKeeper(ctx context.Context) error {
+	if !holdsFolder(h.lock, h.o.DataDir) {
+		h.stop()
+		return fmt.Errorf("start keeper: the data folder %s was deleted", h.o.DataDir)
+	}
+	return startKeeper(ctx, h.o.Keeper, h.o.DataDir)
 }
 
 // serve runs everything until ctx ends, then nothing any more. Clients can

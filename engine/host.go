@@ -28,6 +28,7 @@ const (
 // A host is the world of a real engine: disk, keeper, terminals.
 type host struct {
 	o        Options
+	lock     *os.File // on the data folder
 	log      *slog.Logger
 	store    *persist.Store
 	bootID   string

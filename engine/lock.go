@@ -12,10 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const lockName = "engine.lock"
+
 // lockFolder makes sure that no other engine works on the data folder. The
 // kernel drops the lock when this process ends, however that happens.
-func lockFolder(dataDir string) (io.Closer, error) {
-	path := filepath.Join(dataDir, "engine.lock")
+func lockFolder(dataDir string) (*os.File, error) {
+	path := filepath.Join(dataDir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock data folder: %v", err)
@@ -35,6 +37,17 @@ func lockFolder(dataDir string) (io.Closer, error) {
 		return nil, fmt.Errorf("lock data folder %s: %v", dataDir, err)
 	}
 	return f, nil
+}
+
+// holdsFolder reports whether the data folder is still the one that was locked:
+// somebody may have deleted it, and perhaps made another one in its place.
+func holdsFolder(lock *os.File, dataDir string) bool {
+	ours, err := lock.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(filepath.Join(dataDir, lockName))
+	return err == nil && os.SameFile(ours, there)
 }
 
 // writePID says who holds the lock, for people.

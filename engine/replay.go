@@ -185,7 +185,7 @@ func (s *session) maybeCheckpoint() {
 	s.saved = at
 	cols, rows := s.term.Size()
 	c := persist.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.term.AppendRepaint(nil)}
-	s.reader.Go(func() {
+	s.running.Go(func() {
 		defer s.saving.Store(false)
 		if err := s.o.journal.SaveCheckpoint(s.o.id, c); err != nil {
 			s.o.log.Warn("save checkpoint", "id", s.o.id, "error", err)

@@ -89,14 +89,14 @@ type session struct {
 	mu    sync.Mutex
 	known facts // all but bytes and what viewers knows
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	exited chan struct{} // closed when the child has ended
-	over   chan struct{} // closed when the end has been announced
-	ended  api.Process   // set before over is closed
-	once   struct{ exited, over sync.Once }
-	reader sync.WaitGroup
-	closed chan struct{} // closed when nothing of the session runs any more
+	ctx     context.Context
+	cancel  context.CancelFunc
+	exited  chan struct{} // closed when the child has ended
+	over    chan struct{} // closed when the end has been announced
+	ended   api.Process   // set before over is closed
+	once    struct{ exited, over sync.Once }
+	running sync.WaitGroup // the reader and a checkpoint being saved
+	closed  chan struct{}  // closed when nothing of the session runs any more
 }
 
 // startSession starts the goroutines of a session and returns at once. done is
@@ -144,7 +144,7 @@ func (s *session) run() {
 	}
 	close(s.ready)
 	if s.o.master != nil {
-		s.reader.Go(s.read)
+		s.running.Go(s.read)
 	}
 	for {
 		select {
@@ -209,7 +209,7 @@ func (s *session) hangUp() {
 	if s.o.master != nil {
 		s.o.master.Close()
 	}
-	s.reader.Wait()
+	s.running.Wait()
 }
 
 // parse shows a piece of what the log has grown by.
