@@ -22,6 +22,7 @@ type fakeEngine struct {
 	gone     chan struct{} // closed when the engine dies
 	refuse   error         // what Start fails with
 	started  []api.SessionStartInput
+	changed  chan struct{} // of 1: a session has got input
 }
 
 type fakeSession struct {
@@ -42,7 +43,7 @@ type fakeSession struct {
 }
 
 func newFakeEngine() *fakeEngine {
-	return &fakeEngine{mu: &sync.Mutex{}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{})}
+	return &fakeEngine{mu: &sync.Mutex{}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1)}
 }
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
@@ -331,6 +332,7 @@ func (v *fakeViewer) Send(in api.Input) error {
 	s := v.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer ring(s.engine.changed)
 	v.mu.Lock()
 	ended := v.ended
 	v.mu.Unlock()

@@ -19,13 +19,15 @@ import (
 
 // A person is a terminal with the dashboard on it.
 type person struct {
-	t      *testing.T
-	master *os.File
-	slave  *os.File
-	before *term.State
-	cancel context.CancelFunc
-	result chan error
-	paused chan chan struct{} // receives what ends a pause in taking output
+	t       *testing.T
+	engine  *fakeEngine
+	printed chan struct{} // of 1: there is more output
+	master  *os.File
+	slave   *os.File
+	before  *term.State
+	cancel  context.CancelFunc
+	result  chan error
+	paused  chan chan struct{} // receives what ends a pause in taking output
 
 	mu     sync.Mutex
 	output bytes.Buffer
@@ -46,7 +48,7 @@ func open(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	p := &person{t: t, master: master, slave: slave, before: before, cancel: cancel, result: make(chan error, 1), paused: make(chan chan struct{}, 1)}
+	p := &person{t: t, engine: e, printed: make(chan struct{}, 1), master: master, slave: slave, before: before, cancel: cancel, result: make(chan error, 1), paused: make(chan chan struct{}, 1)}
 	var reading sync.WaitGroup
 	reading.Go(p.read)
 	o := Options{Input: slave, Output: slave, CWD: "/home/ann"}.withDefaults()
@@ -75,6 +77,7 @@ func (p *person) read() {
 		p.mu.Lock()
 		p.output.Write(buf[:n])
 		p.mu.Unlock()
+		ring(p.printed)
 		if err != nil {
 			return
 		}
@@ -84,8 +87,12 @@ func (p *person) read() {
 // until waits until cond holds.
 func (p *person) until(what string, cond func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); !cond(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
+	deadline := time.After(patience)
+	for !cond() {
+		select {
+		case <-p.printed:
+		case <-p.engine.changed:
+		case <-deadline:
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.t.Fatalf("waited in vain: %s; the end of the output is %q", what, tail(p.output.String(), 800))
