@@ -110,7 +110,7 @@ func TestTenThousandLinesCostUnderThreeMegabytes(t *testing.T) {
 func TestSteadyOutputAllocatesNothing(t *testing.T) {
 	for _, s := range streams {
 		term := vt.New(vt.Options{Cols: 80, Rows: 24, ScrollbackLines: 1000})
-		data := stream(80, 24, s.make)[:256<<10]
+		data := stream(256<<10, 80, 24, s.make)
 		term.Write(data)
 		term.Write(data)
 		if n := testing.AllocsPerRun(3, func() { term.Write(data) }); n > 8 {

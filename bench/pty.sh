@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Measures how fast output passes through a terminal: six streams through a bare
+# PTY reader, a Tandem session and (where it is installed) tmux in turn, at two
+# sizes; first with nobody looking, then with Tandem's dashboard and a tmux
+# client attached. Prints the best of ROUNDS in MB/s, and the ratios.
+#
+#   bench/pty.sh [STREAM…]          all of: yes log color utf8 redraw region
+#   SIZES="80x24" ROUNDS=5 MB=32 bench/pty.sh log
+#
+# It needs Bash and Go. What it starts uses a folder and a tmux socket of its
+# own, and is ended with it.
+set -euo pipefail
+
+# In the terminal that is measured: print a stream, and ask where the cursor is.
+# The answer says that everything before the question has been interpreted.
+if [[ ${1-} == --print ]]; then
+	stty -echo -icanon min 1
+	printf 'ready' >"$4"
+	read -r _ <"$3"
+	start=$EPOCHREALTIME
+	cat -- "$2"
+	printf '\e[6n'
+	IFS= read -r -s -d R _
+	end=$EPOCHREALTIME
+	printf '%s\n' $((${end/./} - ${start/./})) >"$4"
+	read -r _ <"$3"
+	exit
+fi
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+self=$root/bench/pty.sh
+dir=$(mktemp -d "${TMPDIR:-/tmp}/tdXXXXXX")
+sizes=${SIZES:-80x24 200x60}
+rounds=${ROUNDS:-3}
+streams=("$@")
+((${#streams[@]})) || streams=(yes log color utf8 redraw region)
+
+export TANDEM_DATA_DIR=$dir/d XDG_CONFIG_HOME=$dir/config TERM=xterm-256color LANG=C.UTF-8 SHELL=/bin/sh
+unset TMUX
+tandem=$dir/tandem
+terminal=$dir/bench.test
+tmux() { command tmux -u -S "$dir/tmux" -f /dev/null "$@"; }
+
+viewer=
+finish() {
+	[[ -z $viewer ]] || kill "$viewer" 2>/dev/null || true
+	"$tandem" shutdown --all --yes >/dev/null 2>&1 || true
+	tmux kill-server >/dev/null 2>&1 || true
+	rm -rf -- "$dir"
+}
+trap finish EXIT
+
+cd "$root"
+go build -o "$tandem" .
+go test -c -o "$terminal" ./bench
+mkdir "$dir/streams"
+go test ./engine/vt -run '^TestStreamsAreTheSameEachTime$' -count 1 -streams "$dir/streams" -stream-size $((${MB:-16} << 20)) >/dev/null
+peers=(tandem)
+! type -P tmux >/dev/null || peers+=(tmux)
+
+# begin PEER SIZE NAME runs the measured program in a terminal.
+begin() {
+	local command=(bash "$self" --print "$dir/streams/$3-$2" "$dir/go" "$dir/told")
+	case $1 in
+	bare) "$terminal" terminal "$2" "${command[@]}" & ;;
+	tandem) session=$("$tandem" new --size "$2" -- "${command[@]}") ;;
+	tmux) tmux new-session -d -x "${2%x*}" -y "${2#*x}" "$(printf '%q ' "${command[@]}")" ;;
+	esac
+}
+
+# attach PEER SIZE makes somebody look, in a terminal of that size.
+attach() {
+	case $1 in
+	tandem) "$terminal" terminal "$2" "$tandem" & ;;
+	tmux) "$terminal" terminal "$2" tmux -u -S "$dir/tmux" attach-session & ;;
+	esac
+	viewer=$!
+	until attached "$1"; do sleep 0.05; done
+	sleep 0.5 # its first frames
+}
+
+attached() {
+	case $1 in
+	tandem) [[ $("$tandem" ls --json) =~ \"viewers\":\ *[1-9] ]] ;;
+	tmux) [[ -n $(tmux list-clients) ]] ;;
+	esac
+}
+
+# measure PEER SIZE NAME VIEW sets rate to bytes per microsecond, in hundredths.
+measure() {
+	local file=$dir/streams/$3-$2 took _
+	rm -f "$dir/go" "$dir/told"
+	mkfifo "$dir/go" "$dir/told"
+	begin "$1" "$2" "$3"
+	read -r -t 20 _ <"$dir/told" || [[ $_ ]] || true
+	[[ $4 == nobody ]] || attach "$1" "$2"
+	echo go >"$dir/go"
+	read -r -t 300 took <"$dir/told"
+	rate=$((100 * $(stat -c %s "$file") / took))
+	if [[ $4 != nobody ]]; then
+		kill "$viewer"
+		wait "$viewer" 2>/dev/null || true
+		viewer=
+	fi
+	echo end >"$dir/go"
+	case $1 in
+	bare) wait ;;
+	tandem) until "$tandem" rm "$session" >/dev/null 2>&1; do sleep 0.05; done ;; # it has ended
+	esac
+}
+
+# shown HUNDREDTHS prints a figure with two decimals.
+shown() { printf '%10d.%02d' $(($1 / 100)) $(($1 % 100)); }
+
+# table VIEW PEER… prints a row for each stream and size.
+table() {
+	local view=$1 size name peer i best
+	shift
+	printf '\n%-7s %-7s' size stream
+	printf '%13s' "$@"
+	for peer in bare tmux; do
+		[[ " $* " != *" $peer "* ]] || printf '%13s' "tandem/$peer"
+	done
+	printf '\n'
+	for size in $sizes; do
+		for name in "${streams[@]}"; do
+			declare -A best=()
+			for ((i = 0; i < rounds; i++)); do
+				for peer in "$@"; do
+					measure "$peer" "$size" "$name" "$view"
+					((rate <= ${best[$peer]:-0})) || best[$peer]=$rate
+				done
+			done
+			printf '%-7s %-7s' "$size" "$name"
+			for peer in "$@"; do shown "${best[$peer]}"; done
+			for peer in bare tmux; do
+				[[ -z ${best[$peer]-} ]] || shown $((100 * best[tandem] / best[$peer]))
+			done
+			printf '\n'
+		done
+	done
+}
+
+echo "MB/s, best of $rounds; nobody attached"
+table nobody bare "${peers[@]}"
+printf '\nMB/s, best of %d; the dashboard and a tmux client attached\n' "$rounds"
+table somebody "${peers[@]}"

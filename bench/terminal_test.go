@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// TestMain makes the test binary a terminal of its own for pty.sh:
+//
+//	bench.test terminal 80x24 COMMAND…
+//
+// runs a command on a PTY, throws away what it prints and answers where the
+// cursor is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 3 && os.Args[1] == "terminal" {
+		if err := runTerminal(os.Args[2], os.Args[3:]); err != nil {
+			fmt.Fprintln(os.Stderr, "terminal:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func runTerminal(size string, command []string) error {
+	var ws pty.Winsize
+	if _, err := fmt.Sscanf(strings.Replace(size, "x", " ", 1), "%d %d", &ws.Cols, &ws.Rows); err != nil {
+		return fmt.Errorf("read size %q: %v", size, err)
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	master, err := pty.StartWithSize(cmd, &ws)
+	if err != nil {
+		return err
+	}
+	defer master.Close()
+	buf := make([]byte, 64<<10)
+	asks := []byte("\x1b[6n") // DSR; who asks waits, so that nothing follows
+	for had := 0; ; {
+		n, err := master.Read(buf[had:])
+		if err != nil {
+			return cmd.Wait()
+		}
+		n += had
+		if bytes.HasSuffix(buf[:n], asks) {
+			if _, err := master.Write([]byte("\x1b[1;1R")); err != nil {
+				return err
+			}
+		}
+		had = copy(buf, buf[max(n-len(asks)+1, 0):n])
+	}
+}
