@@ -14,7 +14,7 @@ set -euo pipefail
 # In the terminal that is measured: print a stream, and ask where the cursor is.
 # The answer says that everything before the question has been interpreted.
 if [[ ${1-} == --print ]]; then
-	stty -echo -icanon min 1
+	stty -echo -icanon min 1 -opost # the streams have CR LF: what is measured is no line discipline
 	printf 'ready' >"$4"
 	read -r _ <"$3"
 	start=$EPOCHREALTIME
