@@ -70,8 +70,8 @@ func (s *session) decideSize(ctx context.Context) {
 	}
 }
 
-// sendFrames sends what changed on the screen, at once after a pause and at
-// most every frameGap. What a viewer is too slow for is skipped.
+// sendFrames sends what changed on the screen, at once after a pause or after
+// the viewer typed, else every frameGap. What a viewer is too slow for is skipped.
 func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
 	f := framer{session: s, to: to}
 	for {
@@ -84,6 +84,9 @@ func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
 			return ctx.Err()
 		case <-v.dirty:
 			f.owed = true
+			if v.eager.Swap(false) {
+				f.sent = time.Time{}
+			}
 		case <-wait:
 		case r := <-v.lines:
 			if err := s.sendLines(ctx, r, to); err != nil {

@@ -36,6 +36,7 @@ func (s *session) accept(ctx context.Context, v *viewer, in api.Input) error {
 		}
 	case !v.readOnly:
 		if asTyped(in) {
+			v.eager.Store(true)
 			s.typedBy(ctx, v)
 		}
 		if p := encode(in, *s.modes.Load()); len(p) > 0 {

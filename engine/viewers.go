@@ -16,6 +16,7 @@ type viewer struct {
 	dirty    chan struct{} // of 1: there is something to send
 	lines    chan api.LineRange
 	repaint  atomic.Bool // raw: what follows makes sense only after a repaint
+	eager    atomic.Bool // it has typed: the next frame, with the echo, is not held back
 
 	size  api.Size // guarded by the set's mutex
 	typed int64    // when it typed last; 0 if never

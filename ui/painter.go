@@ -19,13 +19,14 @@ const minFrame = time.Second / 120
 
 // A painter writes views to the terminal, from a goroutine of its own: a
 // terminal that takes nothing holds up nobody. It writes a frame at once after
-// a pause, at most one every minFrame, and nothing at all while nothing
+// a pause or a key, else one every minFrame, and nothing at all while nothing
 // changes, which Bubble Tea's renderer, that looks 120 times a second, does
 // not. Rows that are as before are not even looked at.
 type painter struct {
 	out     *os.File
 	profile colorprofile.Profile
 	dirty   chan struct{} // of 1
+	typed   chan struct{} // of 1
 
 	mu   sync.Mutex // guards next
 	next frame
@@ -51,7 +52,7 @@ type frame struct {
 }
 
 func newPainter(out *os.File, profile colorprofile.Profile) *painter {
-	return &painter{out: out, profile: profile, dirty: make(chan struct{}, 1), away: true}
+	return &painter{out: out, profile: profile, dirty: make(chan struct{}, 1), typed: make(chan struct{}, 1), away: true}
 }
 
 // update changes the frame to be shown next.
@@ -80,7 +81,21 @@ func (p *painter) run(ctx context.Context, failed func(error)) {
 			failed(err)
 			return
 		}
-		pause(ctx, minFrame)
+		p.rest(ctx)
+	}
+}
+
+// hurry ends a rest, because a key was pressed and its echo is to be seen.
+func (p *painter) hurry() { ring(p.typed) }
+
+// rest keeps frames apart.
+func (p *painter) rest(ctx context.Context) {
+	timer := time.NewTimer(minFrame)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.typed:
+	case <-ctx.Done():
 	}
 }
 

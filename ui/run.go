@@ -112,7 +112,10 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	defer t.giveBack()
 	wake := newWaker()
 	l := newLink(first, connect)
-	in := &input{File: o.Input, notify: wake.input}
+	in := &input{File: o.Input, notify: func() {
+		t.painter.hurry()
+		wake.input()
+	}}
 	l.notify = wake.changed
 	l.crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
@@ -205,8 +208,8 @@ func ring(c chan struct{}) {
 	}
 }
 
-// run sends until ctx ends. Typed input goes out at once; news at most every
-// newsEvery.
+// run sends until ctx ends. Typed input goes out at once, and so does the next
+// news after it; other news goes out every newsEvery.
 func (w *waker) run(ctx context.Context, send func(tea.Msg)) {
 	var free <-chan time.Time
 	news := w.news
@@ -216,6 +219,7 @@ func (w *waker) run(ctx context.Context, send func(tea.Msg)) {
 			return
 		case <-w.typed:
 			send(inputMsg{})
+			news, free = w.news, nil
 		case <-news:
 			send(changedMsg{})
 			news, free = nil, time.After(newsEvery)
