@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,8 +16,9 @@ const (
 	maxLead = 1 << 20
 	// readSpace is the least room in the log that a read is tried with.
 	readSpace = 32 << 10
-	// readMostAtOnce is how much is read before anybody is told.
-	readMostAtOnce = 64 << 10
+	// readMostAtOnce is how much is read before anybody is told. To wake the
+	// screen costs as much as to read a few pieces.
+	readMostAtOnce = 256 << 10
 	// pieceSize is the most that is read in one call: it lies in two pages.
 	pieceSize = 4 << 10
 	// ptyBuffer is about what a PTY gives at once when its program writes more
@@ -98,7 +100,18 @@ func (s *session) readBurst(p []byte) (n int, err error) {
 func readPiece(fd int, p []byte) (n int, err error) {
 	p = p[:min(len(p), pieceSize)]
 	p[0], p[len(p)-1] = 0, 0
-	return unix.Read(fd, p)
+	return readNonBlocking(fd, p)
+}
+
+// readNonBlocking is read(2) of a descriptor on which it does not wait. The
+// scheduler is not told of the call, as it would give the processor to another
+// thread in the middle of a flood.
+func readNonBlocking(fd int, p []byte) (n int, err error) {
+	got, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(got), nil
 }
 
 // readable waits a little for output.
