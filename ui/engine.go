@@ -23,6 +23,16 @@ type viewer interface {
 	panes.Viewer
 	Receive() (api.Output, error)
 	Close() error
+	Inherit(from viewer) // see api.Attachment
+}
+
+// attachment is a viewer behind an API client.
+type attachment struct{ *api.Attachment }
+
+func (a attachment) Inherit(from viewer) {
+	if lost, ok := from.(attachment); ok {
+		a.Attachment.Inherit(lost.Attachment)
+	}
 }
 
 // client is the engine behind an API client.
@@ -35,7 +45,7 @@ func (c client) Attach(ctx context.Context, o api.AttachOptions) (viewer, error)
 	if err != nil {
 		return nil, err
 	}
-	return a, nil
+	return attachment{a}, nil
 }
 
 func (c client) Start(ctx context.Context, in api.SessionStartInput) (api.Process, error) {

@@ -302,6 +302,8 @@ func (v *fakeViewer) end() {
 	ring(v.wake)
 }
 
+func (v *fakeViewer) Inherit(viewer) {}
+
 func (v *fakeViewer) Receive() (api.Output, error) {
 	for {
 		v.mu.Lock()

@@ -199,15 +199,19 @@ func (l *link) latest() news {
 // attaches again whenever the attachment is lost.
 func (l *link) attach(ctx context.Context, id string, feed *panes.Feed) {
 	wait := firstWait
+	var v viewer
 	for ctx.Err() == nil {
 		e, err := l.at(ctx)
 		if err != nil {
 			return
 		}
 		since := time.Now()
-		done := l.receive(ctx, e, id, feed)
+		next, done := l.receive(ctx, e, id, feed, v)
 		if done {
 			return
+		}
+		if next != nil {
+			v = next
 		}
 		if time.Since(since) > steady {
 			wait = firstWait
@@ -217,12 +221,16 @@ func (l *link) attach(ctx context.Context, id string, feed *panes.Feed) {
 	}
 }
 
-// receive is one attachment; it reports whether there is no point in another.
-func (l *link) receive(ctx context.Context, e engine, id string, feed *panes.Feed) (done bool) {
+// receive is one attachment, v, after the one that was lost last, if any; it
+// reports whether there is no point in another.
+func (l *link) receive(ctx context.Context, e engine, id string, feed *panes.Feed, last viewer) (v viewer, done bool) {
 	size := feed.Size()
 	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Client: clientName})
 	if err != nil {
-		return l.refused(err, feed)
+		return nil, l.refused(err, feed)
+	}
+	if last != nil {
+		v.Inherit(last)
 	}
 	stop := context.AfterFunc(ctx, func() { v.Close() })
 	defer stop()
@@ -234,12 +242,12 @@ func (l *link) receive(ctx context.Context, e engine, id string, feed *panes.Fee
 	for {
 		out, err := v.Receive()
 		if err != nil {
-			return ctx.Err() != nil
+			return v, ctx.Err() != nil
 		}
 		feed.Receive(out)
 		l.notify()
 		if out.Ended != nil {
-			return true
+			return v, true
 		}
 	}
 }
