@@ -1,6 +1,7 @@
 package vt
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -11,9 +12,13 @@ type colorTable struct {
 	changed map[int]uint32 // by index 0…255, or one of the below
 }
 
-// Places of the dynamic colours in a colorTable; OSC 10, 11, 12.
+// Places behind the palette in a colorTable: the colours that stand for bold,
+// underline, blink, reverse and italic (OSC 5), then the dynamic ones (OSC 10,
+// 11, 12).
 const (
-	colorForeground = 256 + iota
+	colorSpecial    = 256
+	specialColors   = 5
+	colorForeground = colorSpecial + specialColors + iota - 2
 	colorBackground
 	colorCursor
 )
@@ -34,8 +39,8 @@ func (t *Terminal) color(n int) uint32 {
 	switch {
 	case n < 16:
 		return p.Colors[n]
-	case n == colorForeground:
-		return p.Foreground
+	case n >= colorSpecial && n <= colorForeground: // special ones are the text's
+		return t.foreground()
 	case n == colorBackground:
 		return p.Background
 	case n == colorCursor:
@@ -47,6 +52,14 @@ func (t *Terminal) color(n int) uint32 {
 	return cubeLevel(n/36)<<16 | cubeLevel(n/6%6)<<8 | cubeLevel(n%6)
 }
 
+// foreground is the colour of plain text as a program has it.
+func (t *Terminal) foreground() uint32 {
+	if rgb, ok := t.colors.changed[colorForeground]; ok {
+		return rgb
+	}
+	return t.o.Colors.Foreground
+}
+
 // cubeLevel is a component of xterm's 6×6×6 colour cube.
 func cubeLevel(n int) uint32 {
 	if n == 0 {
@@ -55,31 +68,79 @@ func cubeLevel(n int) uint32 {
 	return uint32(55 + 40*n)
 }
 
+// maxColorSpec is longer than any colour that parseColor knows.
+const maxColorSpec = 64
+
 // parseColor reads a colour as XParseColor does: rgb:r/g/b with one to four
-// hex digits each, or # and three equal parts.
+// hex digits each, rgbi:r/g/b with intensities from 0 to 1, or # and three
+// equal parts of one to four hex digits.
 func parseColor(s string) (rgb uint32, ok bool) {
-	var parts []string
-	if rest, found := strings.CutPrefix(s, "rgb:"); found {
-		parts = strings.Split(rest, "/")
-	} else if rest, found := strings.CutPrefix(s, "#"); found && len(rest)%3 == 0 {
-		n := len(rest) / 3
-		parts = []string{rest[:n], rest[n : 2*n], rest[2*n:]}
+	if len(s) > maxColorSpec {
+		return 0, false
 	}
+	if rest, found := strings.CutPrefix(s, "#"); found {
+		n := len(rest) / 3
+		if n < 1 || n > 4 || len(rest) != 3*n {
+			return 0, false
+		}
+		return joinColor([]string{rest[:n], rest[n : 2*n], rest[2*n:]}, upperBits)
+	}
+	space, rest, found := strings.Cut(s, ":")
+	if !found {
+		return 0, false
+	}
+	switch parts := strings.Split(rest, "/"); strings.ToLower(space) {
+	case "rgb":
+		return joinColor(parts, fraction)
+	case "rgbi":
+		return joinColor(parts, intensity)
+	}
+	return 0, false
+}
+
+// joinColor makes a colour of three components that one reads, as 0…255.
+func joinColor(parts []string, one func(string) (uint32, bool)) (rgb uint32, ok bool) {
 	if len(parts) != 3 {
 		return 0, false
 	}
 	for _, p := range parts {
-		v, err := strconv.ParseUint(p, 16, 16)
-		if err != nil || len(p) > 4 {
+		v, ok := one(p)
+		if !ok {
 			return 0, false
 		}
-		full := uint64(1)<<(4*len(p)) - 1
-		if s[0] == '#' { // # gives the upper bits, not a fraction
-			v, full = v<<(16-4*len(p)), 0xFFFF
-		}
-		rgb = rgb<<8 | uint32((v*255+full/2)/full)
+		rgb = rgb<<8 | v
 	}
 	return rgb, true
+}
+
+// upperBits reads the upper bits of a 16-bit component.
+func upperBits(s string) (uint32, bool) {
+	v, err := strconv.ParseUint(s, 16, 16)
+	return uint32(v) << (16 - 4*len(s)) >> 8, err == nil
+}
+
+// fraction reads a component of which all f is the most.
+func fraction(s string) (uint32, bool) {
+	if len(s) > 4 {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(s, 16, 16)
+	full := uint64(1)<<(4*len(s)) - 1
+	return uint32((v*255 + full/2) / max(full, 1)), err == nil
+}
+
+// intensity reads a linear component and gives it as sRGB has it.
+func intensity(s string) (uint32, bool) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0 && v <= 1) {
+		return 0, false
+	}
+	if v <= 0.0031308 {
+		v *= 12.92
+	} else {
+		v = 1.055*math.Pow(v, 1/2.4) - 0.055
+	}
+	return uint32(math.Round(255 * v)), true
 }
 
 // appendRGB appends a colour in the form of replies.

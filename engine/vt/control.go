@@ -93,6 +93,10 @@ func (t *Terminal) plainEscape(b byte) {
 		t.cur.single = 2
 	case 'O':
 		t.cur.single = 3
+	case 'V':
+		t.guard(true)
+	case 'W':
+		t.guard(false)
 	case 'Z':
 		t.deviceAttributes(0)
 	case 'c':

@@ -26,11 +26,11 @@ func (t *Terminal) csi(b byte) {
 		t.deleteChars(t.param(0, 1))
 	case 'X':
 		t.cur.pending = false
-		t.eraseCells(t.cur.x, t.cur.y, t.param(0, 1), t.blankID())
+		t.erase(t.cur.x, t.cur.y, min(t.param(0, 1), t.cols-t.cur.x), t.mode.guarded)
 	case 'J':
-		t.eraseDisplay(t.param(0, 0), false)
+		t.eraseDisplay(t.param(0, 0), t.mode.guarded && t.param(0, 0) != 3)
 	case 'K':
-		t.eraseLine(t.param(0, 0), false)
+		t.eraseLine(t.param(0, 0), t.mode.guarded)
 	case 'L':
 		t.insertLines(t.param(0, 1))
 	case 'M':
@@ -212,6 +212,8 @@ func (t *Terminal) csiInter(b byte) {
 	case '"':
 		if b == 'q' {
 			t.protect(t.param(0, 0))
+		} else if b == 'p' {
+			t.setLevel(t.param(0, 0) - 60)
 		}
 	case '\'':
 		if b == '}' && t.inRegion() {
@@ -221,7 +223,7 @@ func (t *Terminal) csiInter(b byte) {
 		}
 	case '#':
 		if b == 'y' {
-			t.mode.checksum = uint8(t.param(0, 0) & 3)
+			t.mode.checksum = uint8(t.param(0, 0) & checksumAll)
 		}
 	case '*':
 		if b == 'x' {
@@ -255,13 +257,34 @@ func (t *Terminal) scrollColumns(n int, right bool) {
 	t.shiftColumns(t.region.Left, n)
 }
 
-// protect does DECSCA.
+// protect does DECSCA: what is written now is safe from selective erasing.
 func (t *Terminal) protect(how int) {
+	t.mode.guarded = false
+	t.protectPen(how == 1)
+}
+
+// guard does SPA and EPA (ECMA-48): what is written between them is safe from
+// any erasing, until DECSCA is used or the terminal reset.
+func (t *Terminal) guard(on bool) {
+	t.mode.guarded = t.mode.guarded || on
+	t.protectPen(on)
+}
+
+func (t *Terminal) protectPen(on bool) {
 	t.cur.pen.attrs &^= attrProtected
-	if how == 1 {
+	if on {
 		t.cur.pen.attrs |= attrProtected
 	}
 	t.penChanged = true
+}
+
+// setLevel does DECSCL: a soft reset, then what terminals of that level know.
+func (t *Terminal) setLevel(n int) {
+	if n < 1 || n > maxLevel {
+		return
+	}
+	t.softReset()
+	t.mode.level = uint8(n)
 }
 
 // cursorStyle does DECSCUSR.

@@ -151,6 +151,9 @@ func defaultTabs(old []bool, cols int) []bool {
 
 // tab moves n tab stops forward. The pending wrap stays when there is none.
 func (t *Terminal) tab(n int) {
+	if t.cur.pending && t.mode.moreFix {
+		t.beforePrint()
+	}
 	limit := t.rightLimit()
 	x := t.cur.x
 	for ; n > 0 && x < limit; n-- {

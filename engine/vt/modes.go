@@ -73,17 +73,35 @@ type modeSet struct {
 	shape                                            CursorShape
 	rectExtent                                       uint8 // DECSACE, 0…2
 	checksum                                         uint8 // XTCHECKSUM, bits below
+	level                                            uint8 // DECSCL, 1 to maxLevel
+	guarded                                          bool  // SPA was used: erasing spares what is protected
+	allowColumns, columns, keepOnColumns             bool  // 40, DECCOLM, DECNCSM
+	moreFix                                          bool
+	smooth, formFeed, printExtent, hebrew, national  bool // kept for reports alone
 }
+
+// Conformance levels: a VT420, with the VT520's as well for those who ask.
+const (
+	defaultLevel = 4
+	maxLevel     = 5
+)
 
 // What XTCHECKSUM asks of DECRQCRA.
 const (
 	checksumPositive = 1 << iota
 	checksumPlain    // characters without attributes
+	checksumBlanks   // all blanks
+	_
+	checksumWide // whole code points, all of a cell
+	checksumAll  = 1<<iota - 1
 )
 
 // reset is what RIS makes of the modes.
 func (m *modeSet) reset() {
-	*m = modeSet{autowrap: true, cursorOn: true, blink: true, altScroll: true, localOff: true, metaEsc: true}
+	*m = modeSet{
+		autowrap: true, cursorOn: true, blink: true, altScroll: true, localOff: true, metaEsc: true,
+		level: defaultLevel,
+	}
 }
 
 // flag gives the DEC private mode that is nothing but a flag, or nil.
@@ -106,6 +124,9 @@ func (m *modeSet) flag(n int) *bool {
 	case 67:
 		return &m.backarrow
 	case 69:
+		if m.level < 4 {
+			return nil
+		}
 		return &m.leftRight
 	case 1004:
 		return &m.focus
@@ -121,6 +142,31 @@ func (m *modeSet) flag(n int) *bool {
 		return &m.paste
 	case 2026:
 		return &m.sync
+	}
+	return m.oldFlag(n)
+}
+
+// oldFlag gives the modes that matter to programs for real DEC terminals only.
+func (m *modeSet) oldFlag(n int) *bool {
+	switch n {
+	case 4:
+		return &m.smooth
+	case 18:
+		return &m.formFeed
+	case 19:
+		return &m.printExtent
+	case 35:
+		return &m.hebrew
+	case 40:
+		return &m.allowColumns
+	case 41:
+		return &m.moreFix
+	case 42:
+		return &m.national
+	case 95:
+		if m.level >= 5 {
+			return &m.keepOnColumns
+		}
 	}
 	return nil
 }
@@ -188,6 +234,8 @@ func (t *Terminal) setPrivate(n int, on bool) {
 		*f = on
 	}
 	switch n {
+	case 3:
+		t.setColumns(on)
 	case 6:
 		t.cur.origin = on
 		t.moveToOrigin(0, 0)
@@ -196,7 +244,9 @@ func (t *Terminal) setPrivate(n int, on bool) {
 	case 47, 1047, 1049:
 		t.setAlt(n, on)
 	case 69:
-		t.region.Left, t.region.Right = 0, t.cols-1
+		if t.mode.level >= 4 {
+			t.region.Left, t.region.Right = 0, t.cols-1
+		}
 	case 1048:
 		if on {
 			t.saveCursor()
@@ -224,6 +274,8 @@ func (t *Terminal) private(n int) (on, known bool) {
 		return *f, true
 	}
 	switch n {
+	case 3:
+		return t.mode.columns, true
 	case 6:
 		return t.cur.origin, true
 	case 47, 1047, 1049:
@@ -236,6 +288,22 @@ func (t *Terminal) private(n int) (on, known bool) {
 		return t.mode.mouseEncoding == encodingOf(n), true
 	}
 	return false, false
+}
+
+// setColumns does DECCOLM where mode 40 allows it: all of it but the change of
+// the width, which is the viewer's.
+func (t *Terminal) setColumns(on bool) {
+	m := &t.mode
+	if !m.allowColumns {
+		return
+	}
+	m.columns = on
+	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
+	m.leftRight = false
+	if !m.keepOnColumns || m.level < 5 {
+		t.moveTo(0, 0)
+		t.eraseRows(0, t.rows-1)
+	}
 }
 
 // saveModes does XTSAVE. Only known modes are kept, so it is bounded.
@@ -267,7 +335,7 @@ func (t *Terminal) softReset() {
 	m.cursorOn, m.insert, m.autowrap = true, false, true
 	m.appCursor, m.appKeypad, m.leftRight, m.keyLock = false, false, false, false
 	m.reverseWrap, m.reverseAll = false, false
-	m.rectExtent = 0
+	m.rectExtent, m.guarded = 0, false
 	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
 	x, y := t.cur.x, t.cur.y
 	t.cur = cursor{x: x, y: y}

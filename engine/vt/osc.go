@@ -26,7 +26,9 @@ func (t *Terminal) dispatchOSC(b []byte, end string) {
 	case 0, 2:
 		t.setTitle(cleanText(rest, maxTitle))
 	case 4:
-		t.paletteColors(rest, end)
+		t.paletteColors(n, 0, colorForeground, rest, end)
+	case 5:
+		t.paletteColors(n, colorSpecial, specialColors, rest, end)
 	case 7:
 		t.workingDirectory(rest)
 	case 8:
@@ -38,7 +40,9 @@ func (t *Terminal) dispatchOSC(b []byte, end string) {
 	case 52:
 		t.clipboard(rest)
 	case 104:
-		t.resetPalette(rest)
+		t.resetPalette(0, colorForeground, rest)
+	case 105:
+		t.resetPalette(colorSpecial, specialColors, rest)
 	case 110, 111, 112:
 		delete(t.colors.changed, colorForeground+n-110)
 	case 133:
@@ -96,19 +100,20 @@ func (t *Terminal) popTitle() {
 	}
 }
 
-// paletteColors does OSC 4: pairs of index and colour, or ? to ask.
-func (t *Terminal) paletteColors(b []byte, end string) {
-	for range 256 {
+// paletteColors does OSC 4 and 5: pairs of index and colour, or ? to ask. The
+// colours are count ones from first on.
+func (t *Terminal) paletteColors(osc, first, count int, b []byte, end string) {
+	for range colorForeground {
 		var n int
 		n, b = splitNumber(b)
 		spec, rest, more := bytes.Cut(b, []byte{';'})
-		if n < 0 || n > 255 {
+		if n < 0 || n >= count {
 			return
 		}
 		if string(spec) == "?" {
-			t.replyf("\x1b]4;%d;%s%s", n, appendRGB(nil, t.color(n)), end)
+			t.replyf("\x1b]%d;%d;%s%s", osc, n, appendRGB(nil, t.color(first+n)), end)
 		} else if rgb, ok := parseColor(string(spec)); ok {
-			t.colors.set(n, rgb)
+			t.colors.set(first+n, rgb)
 		}
 		if b = rest; !more {
 			return
@@ -116,19 +121,19 @@ func (t *Terminal) paletteColors(b []byte, end string) {
 	}
 }
 
-// resetPalette does OSC 104.
-func (t *Terminal) resetPalette(b []byte) {
+// resetPalette does OSC 104 and 105: the colours named, or all count of them.
+func (t *Terminal) resetPalette(first, count int, b []byte) {
 	if len(b) == 0 {
-		for n := range 256 {
-			delete(t.colors.changed, n)
+		for n := range count {
+			delete(t.colors.changed, first+n)
 		}
 		return
 	}
 	for len(b) > 0 {
 		var n int
 		n, b = splitNumber(b)
-		if n >= 0 && n < 256 {
-			delete(t.colors.changed, n)
+		if n >= 0 && n < count {
+			delete(t.colors.changed, first+n)
 		}
 	}
 }

@@ -11,7 +11,7 @@ func (t *Terminal) csiRect(b byte) {
 		}
 	case '{':
 		if r, ok := t.rectAt(0); ok {
-			t.eraseRect(r, true)
+			t.eraseRect(r, !t.mode.guarded)
 		}
 	case 'v':
 		t.copyRect()
@@ -179,14 +179,17 @@ func (p *pen) change(n int32, reverse bool) {
 }
 
 // checksum does DECRQCRA: the negated sum of the characters and attributes,
-// unless XTCHECKSUM asked for another.
+// unless XTCHECKSUM asked for another. As in xterm, only the first blank of
+// the rectangle counts, and neither protection nor concealing.
 func (t *Terminal) checksum() {
 	r, ok := t.rectAt(2)
 	sum := 0
 	if ok {
+		first := true
 		for y := r.Top; y <= r.Bottom; y++ {
 			for _, c := range t.scr.grid.Row(y)[r.Left : r.Right+1] {
-				sum += t.cellSum(c)
+				sum += t.cellSum(c, first)
+				first = false
 			}
 		}
 	}
@@ -196,30 +199,37 @@ func (t *Terminal) checksum() {
 	t.replyf("\x1bP%d!~%04X\x1b\\", t.param(0, 0), sum&0xFFFF)
 }
 
-// cellSum is what one cell adds to DECRQCRA's checksum on a VT420.
-func (t *Terminal) cellSum(c Cell) int {
-	p := t.styles.pens[c.Style]
-	sum := 0x20
-	if !c.empty() {
-		t.text = t.appendGlyph(t.text[:0], c.Glyph)
-		sum = 0
-		for _, r := range string(t.text) {
-			sum += int(r)
-		}
+// cellSum is what one cell adds to DECRQCRA's checksum.
+func (t *Terminal) cellSum(c Cell, first bool) int {
+	how := t.mode.checksum
+	if c.empty() && c.Style == 0 && !first && how&checksumBlanks == 0 {
+		return 0
 	}
-	if t.mode.checksum&checksumPlain != 0 {
+	sum := t.glyphSum(c)
+	if how&checksumPlain != 0 {
 		return sum
 	}
+	p := t.styles.pens[c.Style]
 	for _, a := range [...]struct {
 		on   bool
 		adds int
-	}{
-		{p.attrs&attrProtected != 0, 0x04}, {p.attrs&Conceal != 0, 0x08}, {p.under != 0, 0x10},
-		{p.attrs&Reverse != 0, 0x20}, {p.attrs&Blink != 0, 0x40}, {p.attrs&Bold != 0, 0x80},
-	} {
+	}{{p.under != 0, 0x10}, {p.attrs&Reverse != 0, 0x20}, {p.attrs&Blink != 0, 0x40}, {p.attrs&Bold != 0, 0x80}} {
 		if a.on {
 			sum += a.adds
 		}
+	}
+	return sum
+}
+
+// glyphSum is the sum of a cell's code points; eight bits of the first one
+// alone unless checksumWide is set.
+func (t *Terminal) glyphSum(c Cell) (sum int) {
+	t.text = t.appendGlyph(t.text[:0], c.Glyph)
+	for _, r := range string(t.text) {
+		if t.mode.checksum&checksumWide == 0 {
+			return int(r) & 0xFF
+		}
+		sum += int(r)
 	}
 	return sum
 }

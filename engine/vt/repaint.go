@@ -7,7 +7,7 @@ import "slices"
 const cleanSlate = "\x1b\\" + // whatever string was begun
 	"\x1b[?2026l\x1b[?47l" +
 	"\x1b[>4;0m\x1b[=0;1u\x1b[!p" +
-	"\x1b[?1;5;6;45;67;69;1039;1045l\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b[?7;25h\x1b>" +
+	"\x1b[?1;5;6;41;45;67;69;1039;1045l\x1b[?9;1000;1002;1003;1004;1005;1006;1015;1016;2004l\x1b[?7;25h\x1b>" +
 	"\x1b[4l\x1b[20l\x1b[0 q\x1b[?5W" +
 	"\x1b[r\x1b[m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" +
 	"\x1b[H\x1b[2J"
@@ -16,7 +16,8 @@ const cleanSlate = "\x1b\\" + // whatever string was begun
 // size into this one's state: both screens' cells and styles, modes, margins,
 // tab stops, saved cursors, title, cursor. Scrollback is not part of it. It is
 // fit for a person's terminal in whatever state: it cleans up first, asks for
-// no reply and rings no bell.
+// no reply and rings no bell. Modes that show in reports alone, as the
+// conformance level, are left out: that terminal goes on to be the person's.
 func (t *Terminal) AppendRepaint(dst []byte) []byte {
 	p := painter{t: t, dst: append(dst, cleanSlate...)}
 	if t.scr == t.main && t.other != nil {
@@ -209,7 +210,7 @@ func (p *painter) palette() {
 		if !ok {
 			continue
 		}
-		if n < 256 {
+		if n < colorForeground {
 			p.dst = appendInts(append(p.dst, "\x1b]4;"...), n)
 		} else {
 			p.dst = appendInts(append(p.dst, "\x1b]"...), n-colorForeground+10)
@@ -222,7 +223,7 @@ func (p *painter) palette() {
 // modes sets the modes that do not touch the cursor.
 func (p *painter) modes() {
 	m := &p.t.mode
-	for _, n := range [...]int{1, 5, 45, 66, 67, 1004, 1039, 1045, 2004} {
+	for _, n := range [...]int{1, 5, 41, 45, 66, 67, 1004, 1039, 1045, 2004} {
 		if *m.flag(n) {
 			p.csi("?", "h", n)
 		}
@@ -270,6 +271,12 @@ func (p *painter) margins() {
 
 // lateModes sets the modes under which the cursor could not be painted.
 func (p *painter) lateModes() {
+	if p.t.mode.guarded {
+		p.add("\x1bV")
+		if p.t.cur.pen.attrs&attrProtected == 0 {
+			p.add("\x1bW")
+		}
+	}
 	if p.t.mode.insert {
 		p.csi("", "h", 4)
 	}

@@ -31,17 +31,22 @@ func appendInts(dst []byte, ns ...int) []byte {
 	return dst
 }
 
-// deviceAttributes does DA1, DA2 and DA3: a VT420 with selective erase,
-// horizontal scrolling, colour, rectangles and clipboard writing.
+// deviceAttributes does DA1, DA2 and DA3. The terminal says what xterm says of
+// itself, a VT420 or, at that conformance level, a VT520, and 52: a program can
+// write the clipboard.
 func (t *Terminal) deviceAttributes(prefix byte) {
 	if t.param(0, 0) != 0 {
 		return
 	}
+	service, model := 64, 41
+	if t.mode.level == 5 {
+		service, model = 65, 64
+	}
 	switch prefix {
 	case 0:
-		t.replyf("\x1b[?64;6;21;22;28;52c")
+		t.replyf("\x1b[?%d;1;2;6;9;15;16;17;18;21;22;28;29;52c", service)
 	case '>':
-		t.replyf("\x1b[>41;354;0c")
+		t.replyf("\x1b[>%d;354;0c", model)
 	case '=':
 		t.replyf("\x1bP!|00000000\x1b\\")
 	}
@@ -58,18 +63,25 @@ func (t *Terminal) deviceStatus(private bool) {
 		t.replyf("\x1b[%d;%dR", y, x)
 	case n == 6:
 		t.replyf("\x1b[?%d;%d;1R", y, x)
+	case !private:
 	case n == 15: // no printer
 		t.replyf("\x1b[?13n")
 	case n == 25: // user-defined keys are locked
 		t.replyf("\x1b[?21n")
 	case n == 26: // keyboard
 		t.replyf("\x1b[?27;1;0;0n")
-	case n == 55: // no locator
-		t.replyf("\x1b[?53n")
+	case n == 53 || n == 55: // no locator
+		t.replyf("\x1b[?50n")
 	case n == 56:
 		t.replyf("\x1b[?57;0n")
+	case n == 62: // no room for macros
+		t.replyf("\x1b[0*{")
+	case n == 63: // checksum of no macros
+		t.replyf("\x1bP%d!~0000\x1b\\", t.param(1, 0))
 	case n == 75: // data integrity
 		t.replyf("\x1b[?70n")
+	case n == 85: // no sessions
+		t.replyf("\x1b[?83n")
 	}
 }
 
@@ -106,8 +118,11 @@ func (t *Terminal) windowOps() {
 // requestMode does DECRQM: 1 set, 2 reset, 3 and 4 for ever so, 0 unknown.
 func (t *Terminal) requestMode(private bool) {
 	n := t.param(0, 0)
-	if !private {
-		t.replyf("\x1b[%d;%d$y", n, modeReport(t.mode.ansiFlag(n)))
+	switch {
+	case t.mode.level < 3:
+		return
+	case !private:
+		t.replyf("\x1b[%d;%d$y", n, t.mode.ansiReport(n))
 		return
 	}
 	state := 0
@@ -115,7 +130,7 @@ func (t *Terminal) requestMode(private bool) {
 	switch {
 	case n == 2027: // grapheme clusters
 		state = 3
-	case n == 3 || n == 4 || n == 8 || n == 40:
+	case n == 8 || n == 60: // DECARM, DECHCCM
 		state = 4
 	case known && on:
 		state = 1
@@ -125,14 +140,19 @@ func (t *Terminal) requestMode(private bool) {
 	t.replyf("\x1b[?%d;%d$y", n, state)
 }
 
-func modeReport(f *bool) int {
+// ansiReport is DECRQM's answer for a mode of ECMA-48. Those that xterm names
+// are reset for ever.
+func (m *modeSet) ansiReport(n int) int {
+	f := m.ansiFlag(n)
 	switch {
-	case f == nil:
-		return 0
-	case *f:
+	case f != nil && *f:
 		return 1
+	case f != nil:
+		return 2
+	case n == 1 || n == 5 || n == 7 || n == 10 || n == 11 || n >= 13 && n <= 19:
+		return 4
 	}
-	return 2
+	return 0
 }
 
 // wantsDCS says which device control strings are kept at all.
@@ -175,7 +195,7 @@ func (t *Terminal) setting(name string) string {
 		}
 		return "0"
 	case "\"p":
-		return "64;1"
+		return strconv.Itoa(60+int(t.mode.level)) + ";1"
 	case "t", "*|":
 		return strconv.Itoa(t.rows)
 	case "$|":
