@@ -199,7 +199,6 @@ func readRun(b []byte) (style StyleID, kind, size, used int) {
 // packText appends the text of cells to dst and their runs to runs; a single
 // narrow run in the default style goes without saying.
 func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []byte) {
-	dst = slices.Grow(dst, len(cells))
 	for i := 0; i < len(cells); {
 		start, kind, n := len(dst), cellKind(cells, i), 0
 		switch kind {
@@ -224,6 +223,7 @@ func packText(dst, runs []byte, cells []Cell, clusters []string) (text, list []b
 // style or kind, and says how many cells these are.
 func packNarrow(dst []byte, cells []Cell) (text []byte, n int) {
 	style := cells[0].Style
+	dst = slices.Grow(dst, utf8.UTFMax*len(cells))
 	for n < len(cells) {
 		k := packASCII(dst[len(dst):cap(dst)], cells[n:], style)
 		dst = dst[:len(dst)+k]
@@ -231,29 +231,15 @@ func packNarrow(dst []byte, cells []Cell) (text []byte, n int) {
 		if n == len(cells) || cells[n].Style != style || cellKind(cells, n) != runNarrow {
 			break
 		}
-		dst = utf8.AppendRune(dst, rune(max(cells[n].Glyph, ' ')))
+		dst = utf8.AppendRune(dst, rune(cells[n].Glyph))
 		n++
 	}
 	return dst, n
 }
 
-// packWide does the same for code points that take two cells each.
-func packWide(dst []byte, cells []Cell) (text []byte, n int) {
-	style := cells[0].Style
-	for ; n+1 < len(cells) && cells[n+1].Glyph == Tail; n += 2 {
-		c := cells[n]
-		if c.Style != style || c.Glyph >= firstCluster {
-			break
-		}
-		dst = utf8.AppendRune(dst, rune(c.Glyph))
-	}
-	return dst, n
-}
-
-// packASCII packs the cells up to the first that is not ASCII in one style, or
-// that does not fit into dst.
+// packASCII packs the cells up to the first that is not ASCII in one style.
 func packASCII(dst []byte, cells []Cell, style StyleID) int {
-	cells = cells[:min(len(cells), len(dst))]
+	dst = dst[:len(cells)]
 	for i, c := range cells {
 		if c.Style != style || c.Glyph >= utf8.RuneSelf {
 			return i
@@ -261,6 +247,23 @@ func packASCII(dst []byte, cells []Cell, style StyleID) int {
 		dst[i] = byte(max(c.Glyph, ' '))
 	}
 	return len(cells)
+}
+
+// packWide does what packNarrow does for code points that take two cells each.
+func packWide(dst []byte, cells []Cell) (text []byte, n int) {
+	style := cells[0].Style
+	for ; n+1 < len(cells) && cells[n+1].Glyph == Tail; n += 2 {
+		c := cells[n]
+		if c.Style != style || c.Glyph >= firstCluster {
+			break
+		}
+		if r := c.Glyph; r >= 0x800 && r <= 0xFFFF { // by far the most
+			dst = append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
+		} else {
+			dst = utf8.AppendRune(dst, rune(r))
+		}
+	}
+	return dst, n
 }
 
 // cellKind is the kind of run that the cell belongs to.

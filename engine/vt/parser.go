@@ -82,6 +82,10 @@ func (t *Terminal) ground(p []byte) int {
 			t.joinOK = false
 			t.cur.x, t.cur.pending = 0, false
 			used++
+		case b == esc && used+1 < len(p) && p[used+1] == '[':
+			t.introduce('[')
+			used += 2
+			used += t.sequence(p[used:])
 		case b < 0x80:
 			t.execute(b)
 			used++

@@ -1,57 +1,106 @@
 package vt
 
-import "github.com/clipperhouse/displaywidth"
+import (
+	"slices"
+
+	"github.com/clipperhouse/displaywidth"
+)
 
 // printSimple prints the characters at the start of p that never join the one
-// before them, as many as fit in the row, in one go. It says how many bytes it
-// used; where it gives up, print goes on.
+// before them, and the ASCII between them, as many as fit in the row, in one go.
+// It says how many bytes it used; where it gives up, print goes on.
 func (t *Terminal) printSimple(p []byte) int {
 	if t.cur.pending || t.mode.insert || t.cur.single != 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune) {
 		return 0
 	}
-	limit, style := t.rightLimit(), t.penID()
+	limit := t.rightLimit()
 	room := limit - t.cur.x + 1
-	cells, last, used := t.cells[:0], rune(0), 0
-	for used < len(p) && p[used] >= 0x80 {
-		r, n := decodeRune(p[used:])
-		w := simpleWidth(r)
-		if n == 0 || w == 0 || len(cells)+w > room {
-			break
-		}
-		cells = append(cells, Cell{Glyph(r), style})
-		if w == 2 {
-			cells = append(cells, Cell{Tail, style})
-		}
-		last = r
-		used += n
-	}
-	t.cells = cells
+	t.cells = slices.Grow(t.cells[:0], room)
+	ascii := t.cur.g[t.cur.gl] == charsetASCII
+	filled, used := fillSimple(t.cells[:room], p, t.penID(), ascii)
 	if used > 0 {
-		t.putSimple(cells, last, limit)
+		t.putSimple(t.cells[:filled], limit)
 	}
 	return used
 }
 
-func (t *Terminal) putSimple(cells []Cell, last rune, limit int) {
+// fillSimple fills cells with the simple characters at the start of p, ASCII
+// among them where it is wanted. It says how many cells and bytes these are.
+func fillSimple(cells []Cell, p []byte, style StyleID, ascii bool) (filled, used int) {
+	for used < len(p) && filled < len(cells) {
+		if b := p[used]; b < 0x80 {
+			if b < ' ' || b == 0x7F || !ascii {
+				break
+			}
+			cells[filled] = Cell{Glyph(b), style}
+			filled++
+			used++
+			continue
+		}
+		if n := fillWide(cells[filled:], p[used:], style); n > 0 {
+			filled += 2 * n
+			used += 3 * n
+			continue
+		}
+		r, n := decodeRune(p[used:])
+		w := simpleWidth(r)
+		if n == 0 || w == 0 || filled+w > len(cells) {
+			break
+		}
+		cells[filled] = Cell{Glyph(r), style}
+		if w == 2 {
+			cells[filled+1] = Cell{Tail, style}
+		}
+		filled += w
+		used += n
+	}
+	return filled, used
+}
+
+// fillWide fills cells with the Chinese characters and Hangul syllables at the
+// start of p, and says how many there are.
+func fillWide(cells []Cell, p []byte, style StyleID) (n int) {
+	for len(p) >= 3 && len(cells) >= 2 && p[0]&0xF0 == 0xE0 && (p[1]^0x80)|(p[2]^0x80) < 0x40 {
+		r := rune(p[0]&0x0F)<<12 | rune(p[1]&0x3F)<<6 | rune(p[2]&0x3F)
+		if !commonWide(r) {
+			break
+		}
+		cells[0], cells[1] = Cell{Glyph(r), style}, Cell{Tail, style}
+		cells, p = cells[2:], p[3:]
+		n++
+	}
+	return n
+}
+
+// putSimple prints cells that fit in the row.
+func (t *Terminal) putSimple(cells []Cell, limit int) {
 	t.makeRoom(len(cells), limit)
 	t.scr.grid.Put(t.cur.x, t.cur.y, cells)
 	t.wrote(t.cur.y, t.cur.x+len(cells))
-	wide := cells[len(cells)-1].Glyph == Tail
-	if wide || len(cells) > 1 {
+	last := cells[len(cells)-1].Glyph
+	wide := last == Tail
+	if wide {
+		last = cells[len(cells)-2].Glyph
+	}
+	if len(cells) > 1 {
 		t.noteWide(t.cur.x + len(cells))
 	}
 	t.advance(len(cells), limit)
-	t.printed(last, Glyph(last), wide)
+	t.printed(rune(last), last, wide)
 }
 
 func isLeadingJamo(r rune) bool { return r >= 0x1100 && r <= 0x115F || r >= 0xA960 && r <= 0xA97C }
+
+// commonWide says whether r is a Chinese character or a Hangul syllable: most of
+// what takes two cells.
+func commonWide(r rune) bool { return r >= 0x4E00 && r < 0xA000 || r >= 0xAC00 && r < 0xD7A4 }
 
 // simpleWidth gives the width of the common characters that start a new
 // cluster whatever stands before them (but for ZWJ and a leading Jamo), 0 for
 // all others.
 func simpleWidth(r rune) int {
 	switch {
-	case r >= 0x4E00 && r < 0xA000, r >= 0xAC00 && r < 0xD7A4: // by far the most
+	case commonWide(r):
 		return 2
 	case r < 0xA0:
 		return 0
