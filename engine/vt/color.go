@@ -72,8 +72,8 @@ func cubeLevel(n int) uint32 {
 const maxColorSpec = 64
 
 // parseColor reads a colour as XParseColor does: rgb:r/g/b with one to four
-// hex digits each, rgbi:r/g/b with intensities from 0 to 1, or # and three
-// equal parts of one to four hex digits.
+// hex digits each, rgbi:r/g/b with intensities from 0 to 1, # and three
+// equal parts of one to four hex digits, or a name.
 func parseColor(s string) (rgb uint32, ok bool) {
 	if len(s) > maxColorSpec {
 		return 0, false
@@ -87,7 +87,7 @@ func parseColor(s string) (rgb uint32, ok bool) {
 	}
 	space, rest, found := strings.Cut(s, ":")
 	if !found {
-		return 0, false
+		return namedColor(s)
 	}
 	switch parts := strings.Split(rest, "/"); strings.ToLower(space) {
 	case "rgb":

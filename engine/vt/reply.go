@@ -61,6 +61,8 @@ func (t *Terminal) deviceStatus(private bool) {
 		t.replyf("\x1b[0n")
 	case n == 6 && !private:
 		t.replyf("\x1b[%d;%dR", y, x)
+	case n == 6 && t.mode.level < 4:
+		t.replyf("\x1b[?%d;%dR", y, x)
 	case n == 6:
 		t.replyf("\x1b[?%d;%d;1R", y, x)
 	case !private:
@@ -190,7 +192,7 @@ func (t *Terminal) setting(name string) string {
 	case " q":
 		return strconv.Itoa(t.styleNumber())
 	case "\"q":
-		if t.cur.pen.attrs&attrProtected != 0 {
+		if t.cur.pen.attrs&attrProtected != 0 && !t.mode.guarded {
 			return "1"
 		}
 		return "0"
