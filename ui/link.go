@@ -39,7 +39,7 @@ type link struct {
 type news struct {
 	serial    int  // counts changes
 	connected bool // a snapshot has arrived on the present connection
-	losses    int  // connections lost so far
+	snapshots int  // one for each connection so far
 	attempts  int  // to connect that failed since the last one that did not
 	err       error
 	info      api.Info
@@ -151,6 +151,7 @@ func (l *link) take(e api.Event) {
 	switch e.Type {
 	case api.EventSnapshot:
 		n.connected, n.attempts, n.err = true, 0, nil
+		n.snapshots++
 		n.processes = slices.Clone(e.Processes)
 		slices.SortStableFunc(n.processes, older)
 		if e.Info != nil {
@@ -178,7 +179,6 @@ func (l *link) lose(err error) {
 	n.serial++
 	n.attempts++
 	if n.connected {
-		n.losses++
 		n.attempts = 0
 	}
 	n.connected, n.err = false, err

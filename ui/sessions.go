@@ -44,7 +44,7 @@ func (m *model) takeNews(n news) tea.Cmd {
 	m.adopt()
 	m.refreshList()
 	cmd := m.open()
-	if n.connected && !before.connected && n.losses > 0 {
+	if before.snapshots > 0 && n.snapshots > before.snapshots {
 		cmd = tea.Batch(cmd, m.say("reconnected", false))
 	}
 	for _, notice := range n.notices {
