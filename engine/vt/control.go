@@ -68,8 +68,8 @@ func (t *Terminal) dispatchEscape(b byte) {
 		}
 	case '(', ')', '*', '+':
 		t.designate(int(t.ps.inter-'('), b)
-	case '-', '.', '/': // 96-character sets: we have none
-		t.designate(int(t.ps.inter-'-')+1, 'B')
+	case '-', '.', '/':
+		t.designate96(int(t.ps.inter-'-')+1, b)
 	}
 }
 

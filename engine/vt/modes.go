@@ -76,8 +76,8 @@ type modeSet struct {
 	level                                            uint8 // DECSCL, 1 to maxLevel
 	guarded                                          bool  // SPA was used: erasing spares what is protected
 	allowColumns, columns, keepOnColumns             bool  // 40, DECCOLM, DECNCSM
-	moreFix                                          bool
-	smooth, formFeed, printExtent, hebrew, national  bool // kept for reports alone
+	moreFix, national                                bool  // 41, DECNRCM
+	smooth, formFeed, printExtent, hebrew            bool  // kept for reports alone
 }
 
 // Conformance levels: a VT420, with the VT520's as well for those who ask.

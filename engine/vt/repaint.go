@@ -175,7 +175,7 @@ func (p *painter) place(c cursor, s *screen, x0, y0 int) {
 	p.setPen(c.pen)
 	for i, set := range c.g {
 		if set != charsetASCII {
-			p.dst = append(p.dst, esc, "()*+"[i], "B0A"[set])
+			p.dst = set.appendDesignation(p.dst, i)
 		}
 	}
 	p.add([...]string{"", "\x0e", "\x1bn", "\x1bo"}[c.gl])
