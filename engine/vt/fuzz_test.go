@@ -2,7 +2,9 @@ package vt_test
 
 import (
 	"bytes"
+	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 
 	"tandem/engine/vt"
@@ -15,21 +17,38 @@ var hostile = []string{
 	"\x1b[0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0m",
 	"\x1b]2;never ended", "\x1bPnever ended", "\x1b]52;c;AAAA", "\x1b[?69h\x1b[2;3s\x1b[?45h\b\b\b\b\b\b中中",
 	"\x1b[88;1;1;65535;65535$x\x1b[1;1;65535;65535;1;65535;65535$v", "\x1b[1;65535;1;1;1;1$r\x1b[65535;65535$t",
+	"\x1b]4;1;rgbi:1e9999/-0/0x1p-9;1;?\a", "\x1b]5;0;?;1;?;2;?\x1b\\", "\x1b]10;red;?;?;?\a", "\x1b]4;1;gray99999999999;1;?\a",
+	"\x1bP$qm;ls\r\x1b\\", "\x1bP+q6c73;544e\x1b\\", "\x1b[21t\x1b[20t\x05", "\x1b[?63;9999999n\x1b[65535;1;1;1;1;1*y",
+	"\x1b[?42h\x1b(K\x1b-A\x0e\x1b*>\x1bNa", "\x1bVab\x1b[2J\x1bW\x1b[1K\x1b[?40;3h", "\x1b[61\"p\x1b[?69h\x1b[65\"p\x1b[?95h",
 	"\x1b[?6h\x1b[5;2r\x1b[?69h\x1b[9;1s\x1b[0;0;0;0$z", "\x1b7\x1b[?1049h\x1b8\x1b[?47l\x1bc\x1b8", "\x1b[1;1;1;9;9;9*y",
 	"\u200d\u200d\u0301\ufe0f🇩🇩🇩", "\x1b[?7l中\x1b[?7h中\x1b[4h中", "\x1b]4;0;?;1;?;2;?;3;?\a", "\x1bP+q;;;;;;\x1b\\",
 }
 
+// replyForms is all that a terminal may answer: sequences of our own making
+// with numbers, hex digits and the few words that are ours.
+var replyForms = regexp.MustCompile(`^(?:` + strings.Join([]string{
+	`\x1b\[[?>]?[0-9;]*(?:[cnRtxum]|\$y|\*\{)`,
+	`\x1bP[01]\$r[0-9;:]*(?:[mrst]| q|"[pq]|\*[x|]|\$[|}~])?\x1b\\`,
+	`\x1bP[01]\+r[0-9A-F=]*\x1b\\`,
+	`\x1bP[0-9]+!~[0-9A-F]{4}\x1b\\`,
+	`\x1bP!\|00000000\x1b\\`,
+	`\x1bP>\|tandem\x1b\\`,
+	`\x1b\](?:[45];[0-9]+|1[012]);rgb:[0-9a-f]{4}/[0-9a-f]{4}/[0-9a-f]{4}(?:\a|\x1b\\)`,
+}, "|") + `)*$`)
+
 // FuzzWrite writes anything, resizes in between and reads all there is to
-// read: no panic, no hang, and both grids show the same.
+// read: no panic, no hang, no reply of a program's choice, and both grids show
+// the same.
 func FuzzWrite(f *testing.F) {
 	for _, s := range append(hostile, pieces...) {
 		f.Add([]byte(s), uint8(9), uint8(5))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cols, rows uint8) {
 		var states []vt.Diff
+		var replies []byte
 		for _, name := range []string{"own", "vt10x"} {
 			term := vt.New(vt.Options{Cols: 8, Rows: 4, Grid: grids[name], ScrollbackLines: 20,
-				Reply: func([]byte) {}, Event: func(vt.Event) {}})
+				Reply: func(b []byte) { replies = append(replies, b...) }, Event: func(vt.Event) {}})
 			term.Write(data)
 			term.Diff(1)
 			term.Resize(int(cols), int(rows%64))
@@ -38,6 +57,9 @@ func FuzzWrite(f *testing.F) {
 			term.Lines(0, 100)
 			term.Resize(8, 4)
 			states = append(states, state(term))
+		}
+		if !replyForms.Match(replies) {
+			t.Errorf("a reply is of no known form: %q", replies)
 		}
 		if len(states[0].Lines) != 4 || states[0].Lines[0].Line.Text() != states[1].Lines[0].Line.Text() {
 			t.Errorf("grids differ: %v, %v", states[0].Lines, states[1].Lines)
