@@ -27,8 +27,40 @@ var (
 	SessionKill = Operation[IDInput, Process]{"session.kill",
 		"Ends a session and all that runs in it, and answers when it has ended.", Destructive}
 
+	ProcessStart = Operation[ProcessStartInput, Process]{"process.start",
+		"Starts a program that goes on by itself, and looks after it.", Write}
+	ProcessList = Operation[ProcessListInput, ProcessListOutput]{"process.list",
+		"Lists sessions and processes, those that have ended included.", Read}
+	ProcessGet = Operation[IDInput, Process]{"process.get",
+		"Tells all about one session or process, measured.", Read}
+	ProcessStop = Operation[ProcessStopInput, Process]{"process.stop",
+		"Ends a process and all that it started, and answers when nothing of it is left.", Destructive}
+	ProcessStopAll = Operation[ProcessStopAllInput, ProcessStopAllOutput]{"process.stop_all",
+		"Ends all processes.", Destructive}
+	ProcessRestart = Operation[IDInput, Process]{"process.restart",
+		"Starts a process anew, after ending it if it runs.", Destructive}
+	ProcessSignal = Operation[ProcessSignalInput, Empty]{"process.signal",
+		"Sends a signal to a process and all in its group.", Destructive}
+	ProcessLog = Operation[ProcessLogInput, ProcessLogOutput]{"process.log",
+		"Reads or searches the log of a session or process.", Read}
+	ProcessWait = Operation[ProcessWaitInput, ProcessWaitOutput]{"process.wait",
+		"Waits until a process has ended, is ready, prints something, listens or falls silent.", Read}
+	ProcessUpdate = Operation[ProcessUpdateInput, Process]{"process.update",
+		"Changes the name, restart policy or log bound of a process.", Write}
 	ProcessRemove = Operation[IDInput, Empty]{"process.remove",
 		"Forgets a session or process that has ended, with its log.", Destructive}
+
+	Exec = Operation[ExecInput, ExecOutput]{"exec",
+		"Runs a command and gives its output and exit status.", Destructive}
+
+	EnvGet = Operation[EnvInput, EnvVar]{"env.get",
+		"Reads a variable of the environment for what is started from now on.", Read}
+	EnvSet = Operation[EnvSetInput, Empty]{"env.set",
+		"Sets a variable of the environment for what is started from now on.", Write}
+	EnvUnset = Operation[EnvInput, Empty]{"env.unset",
+		"Removes a variable that env.set has set.", Write}
+	EnvList = Operation[EnvListInput, EnvListOutput]{"env.list",
+		"Lists what env.set has set.", Read}
 )
 
 // Operations lists the whole table in a fixed order.
@@ -38,7 +70,11 @@ func Operations() []Entry {
 		SessionStart.entry(), SessionList.entry(), SessionGet.entry(), SessionWrite.entry(),
 		SessionRead.entry(), SessionScreen.entry(), SessionResize.entry(), SessionRename.entry(),
 		SessionKill.entry(),
-		ProcessRemove.entry(),
+		ProcessStart.entry(), ProcessList.entry(), ProcessGet.entry(), ProcessStop.entry(),
+		ProcessStopAll.entry(), ProcessRestart.entry(), ProcessSignal.entry(), ProcessLog.entry(),
+		ProcessWait.entry(), ProcessUpdate.entry(), ProcessRemove.entry(),
+		Exec.entry(),
+		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
 	}
 }
 

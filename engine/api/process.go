@@ -51,7 +51,10 @@ type Process struct {
 	ExitUnknown bool   `json:"exit_unknown,omitempty" jsonschema:"it ended and nobody saw how"`
 	Error       string `json:"error,omitempty" jsonschema:"why it failed, in words"`
 
-	Terminal *Terminal `json:"terminal,omitempty" jsonschema:"set for sessions"`
+	KeepAlive   bool         `json:"keep_alive" jsonschema:"it is started again whenever it ends"`
+	Supervision *Supervision `json:"supervision,omitempty" jsonschema:"how it is looked after; set for processes"`
+	Metrics     *Metrics     `json:"metrics,omitempty" jsonschema:"what it uses, where that was asked for"`
+	Terminal    *Terminal    `json:"terminal,omitempty" jsonschema:"set for sessions"`
 }
 
 // A Terminal is the part of a Process that only a session has.

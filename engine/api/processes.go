@@ -1,0 +1,259 @@
+package api
+
+import "time"
+
+// A Policy says when a process that has ended is started again.
+type Policy string
+
+const (
+	PolicyNo            Policy = "no"             // never
+	PolicyOnFailure     Policy = "on-failure"     // when its exit status is no success
+	PolicyAlways        Policy = "always"         // whatever its exit status, and after a reboot
+	PolicyUnlessStopped Policy = "unless-stopped" // the same; what was stopped stays so
+)
+
+// Restart is what to do when a process ends by itself.
+type Restart struct {
+	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure, always or unless-stopped; default no"`
+	Max          int    `json:"max,omitempty" jsonschema:"restarts without a healthy run in between before it counts as failed; 0 is no limit"`
+	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"first delay, doubled each time up to 60000; default 2000"`
+	SuccessCodes []int  `json:"success_codes,omitempty" jsonschema:"exit codes beside 0 that are a success"`
+}
+
+// Readiness says when a process counts as ready; what is set has to hold.
+type Readiness struct {
+	Log       string   `json:"log,omitempty" jsonschema:"regular expression that a line of its log matches"`
+	Port      int      `json:"port,omitempty" jsonschema:"TCP port on the loopback interface that accepts connections"`
+	HTTP      string   `json:"http,omitempty" jsonschema:"URL that answers with a status from 200 to 299"`
+	Command   []string `json:"command,omitempty" jsonschema:"program and arguments that exit with 0"`
+	TimeoutMS int      `json:"timeout_ms,omitempty" jsonschema:"after this it counts as failed; default 60000"`
+}
+
+// Sandbox confines a process; its JSON is the public sandbox-runtime shape.
+type Sandbox struct {
+	Filesystem SandboxFilesystem `json:"filesystem" jsonschema:"which files may be read and written"`
+	Network    *SandboxNetwork   `json:"network,omitempty" jsonschema:"which hosts may be reached; without it the network is not restricted"`
+	Limits     *SandboxLimits    `json:"limits,omitempty" jsonschema:"resource limits"`
+}
+
+// SandboxFilesystem lists absolute paths; a folder stands for all below it. Its
+// names, like those of SandboxNetwork, are the public shape's.
+type SandboxFilesystem struct {
+	DenyRead   []string `json:"denyRead" jsonschema:"may not be read; everything else may"`
+	AllowWrite []string `json:"allowWrite" jsonschema:"may be written; nothing else may"`
+	DenyWrite  []string `json:"denyWrite" jsonschema:"exceptions from allowWrite"`
+}
+
+// SandboxNetwork lists domains; "*.example.org" stands for all below it. An
+// empty list of allowed domains switches the network off.
+type SandboxNetwork struct {
+	AllowedDomains []string `json:"allowedDomains" jsonschema:"may be reached, through a proxy of the engine"`
+	DeniedDomains  []string `json:"deniedDomains" jsonschema:"exceptions from allowedDomains"`
+}
+
+// SandboxLimits are resource limits of the process and its children each; 0 is
+// none.
+type SandboxLimits struct {
+	OpenFiles   uint64 `json:"open_files,omitempty" jsonschema:"open file descriptors"`
+	Processes   uint64 `json:"processes,omitempty" jsonschema:"processes of the user"`
+	MemoryBytes uint64 `json:"memory_bytes,omitempty" jsonschema:"address space in bytes"`
+	CPUSeconds  uint64 `json:"cpu_seconds,omitempty" jsonschema:"processor time in seconds"`
+}
+
+// Metrics are what a process and all its descendants use.
+type Metrics struct {
+	CPUPercent float64   `json:"cpu_percent" jsonschema:"share of one core since the last look, in percent"`
+	RSSBytes   int64     `json:"rss_bytes" jsonschema:"resident memory"`
+	Threads    int       `json:"threads" jsonschema:"threads"`
+	OpenFiles  int       `json:"open_files" jsonschema:"open file descriptors"`
+	Processes  int       `json:"processes" jsonschema:"processes in the tree"`
+	Ports      []int     `json:"ports" jsonschema:"TCP ports it listens on"`
+	CPUHistory []float64 `json:"cpu_history,omitempty" jsonschema:"earlier values of cpu_percent, oldest first"`
+}
+
+// ProcessStartInput is the input of process.start.
+type ProcessStartInput struct {
+	Command []string          `json:"command" jsonschema:"program and arguments"`
+	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
+	CWD     string            `json:"cwd,omitempty" jsonschema:"folder to start in; default: the home directory"`
+	Env     map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
+	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\""`
+
+	TTY  bool `json:"tty,omitempty" jsonschema:"give it a terminal, which makes it a session"`
+	Cols int  `json:"cols,omitempty" jsonschema:"width of the terminal; default 80"`
+	Rows int  `json:"rows,omitempty" jsonschema:"height of the terminal; default 24"`
+
+	KeepAlive     bool       `json:"keep_alive,omitempty" jsonschema:"short for the restart policy always"`
+	Restart       *Restart   `json:"restart,omitempty" jsonschema:"what to do when it ends by itself"`
+	Ready         *Readiness `json:"ready,omitempty" jsonschema:"when it counts as ready"`
+	StopSignal    string     `json:"stop_signal,omitempty" jsonschema:"default SIGTERM"`
+	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty" jsonschema:"from stop signal to SIGKILL; default 8000"`
+	SplitLog      bool       `json:"split_log,omitempty" jsonschema:"keep standard output and error in files of their own"`
+	LogLimit      int64      `json:"log_limit,omitempty" jsonschema:"bytes kept of its log; default 64 MiB"`
+	Sandbox       *Sandbox   `json:"sandbox,omitempty" jsonschema:"confinement"`
+	Transient     bool       `json:"transient,omitempty" jsonschema:"forget it some time after it has ended"`
+}
+
+// ProcessListInput is the input of process.list.
+type ProcessListInput struct {
+	Metrics bool `json:"metrics,omitempty" jsonschema:"measure each process; the engine measures only what is asked for"`
+}
+
+// ProcessListOutput is the output of process.list: sessions and processes,
+// oldest first.
+type ProcessListOutput struct {
+	Processes []Process `json:"processes" jsonschema:"all sessions and processes"`
+}
+
+// ProcessStopInput is the input of process.stop.
+type ProcessStopInput struct {
+	ID     string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Signal string `json:"signal,omitempty" jsonschema:"instead of the process's stop signal"`
+}
+
+// ProcessStopAllInput is the input of process.stop_all.
+type ProcessStopAllInput struct {
+	Signal   string `json:"signal,omitempty" jsonschema:"instead of each process's stop signal"`
+	Sessions bool   `json:"sessions,omitempty" jsonschema:"end sessions too"`
+}
+
+// ProcessStopAllOutput is the output of process.stop_all.
+type ProcessStopAllOutput struct {
+	Stopped []Process `json:"stopped" jsonschema:"what was running and is stopped now"`
+}
+
+// ProcessSignalInput is the input of process.signal.
+type ProcessSignalInput struct {
+	ID     string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Signal string `json:"signal" jsonschema:"name or number: SIGHUP, HUP, 1"`
+}
+
+// ProcessUpdateInput is the input of process.update; what is null stays.
+type ProcessUpdateInput struct {
+	ID        string   `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Name      *string  `json:"name,omitempty" jsonschema:"another name"`
+	KeepAlive *bool    `json:"keep_alive,omitempty" jsonschema:"start it again whenever it ends, or not"`
+	Restart   *Restart `json:"restart,omitempty" jsonschema:"another restart policy"`
+	LogLimit  *int64   `json:"log_limit,omitempty" jsonschema:"bytes kept of its log"`
+}
+
+// ProcessLogInput is the input of process.log. Without since, from_line and
+// tail it starts at the oldest byte kept.
+type ProcessLogInput struct {
+	ID       string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Stream   string `json:"stream,omitempty" jsonschema:"stdout or stderr, where they are kept apart"`
+	Since    *int64 `json:"since,omitempty" jsonschema:"absolute offset in bytes; negative counts from the end"`
+	FromLine *int64 `json:"from_line,omitempty" jsonschema:"line kept, from 0; negative counts from the end"`
+	Tail     int    `json:"tail,omitempty" jsonschema:"only the last lines, this many"`
+	Max      int    `json:"max,omitempty" jsonschema:"bytes at most; default 64 KiB, at most 1 MiB"`
+	Grep     string `json:"grep,omitempty" jsonschema:"regular expression (RE2); then matches are given instead of data"`
+	Context  int    `json:"context,omitempty" jsonschema:"lines around each match"`
+	Backward bool   `json:"backward,omitempty" jsonschema:"search from since, or the end, towards the start"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"matches at most; default 100"`
+	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"when there is nothing yet, wait this long for more; at most 50000"`
+}
+
+// ProcessLogOutput is the output of process.log.
+type ProcessLogOutput struct {
+	Data       string     `json:"data" jsonschema:"the log from start on; what is not UTF-8 is replaced"`
+	Start      int64      `json:"start" jsonschema:"absolute offset of data"`
+	NextCursor int64      `json:"next_cursor" jsonschema:"since of the next call"`
+	End        int64      `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
+	Dropped    int64      `json:"dropped" jsonschema:"bytes before the oldest one kept"`
+	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines that match grep"`
+	State      State      `json:"state" jsonschema:"the process's state"`
+}
+
+// A LogMatch is a line of a log that a search has found.
+type LogMatch struct {
+	Offset int64    `json:"offset" jsonschema:"absolute offset of the line"`
+	Text   string   `json:"text" jsonschema:"the line"`
+	Before []string `json:"before,omitempty" jsonschema:"lines before it"`
+	After  []string `json:"after,omitempty" jsonschema:"lines after it"`
+}
+
+// ProcessWaitInput is the input of process.wait: the call answers as soon as
+// one of the conditions that are set holds.
+type ProcessWaitInput struct {
+	ID        string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Exit      bool   `json:"exit,omitempty" jsonschema:"it has ended"`
+	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
+	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`
+	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for log begins; default: its oldest byte"`
+	Port      int    `json:"port,omitempty" jsonschema:"something listens on this TCP port of the loopback interface"`
+	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this long"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
+}
+
+// ProcessWaitOutput is the output of process.wait.
+type ProcessWaitOutput struct {
+	Met     string  `json:"met" jsonschema:"the condition that holds: exit, ready, log, port or idle; empty after the time-out"`
+	Line    string  `json:"line,omitempty" jsonschema:"the line that matched log"`
+	Process Process `json:"process" jsonschema:"the process now"`
+}
+
+// ExecInput is the input of exec.
+type ExecInput struct {
+	Command   []string          `json:"command" jsonschema:"program and arguments"`
+	CWD       string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
+	Env       map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
+	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
+	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, instead of letting it go on as a process"`
+	MaxOutput int               `json:"max_output,omitempty" jsonschema:"bytes kept of each stream, its end; default 64 KiB, at most 16 MiB"`
+	Sandbox   *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
+	Actor     string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\""`
+	Name      string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
+}
+
+// ExecOutput is the output of exec. Process tells the exit status; after a
+// time-out it goes on under its id.
+type ExecOutput struct {
+	Process       Process `json:"process" jsonschema:"what was run"`
+	Stdout        string  `json:"stdout" jsonschema:"end of its standard output"`
+	Stderr        string  `json:"stderr" jsonschema:"end of its standard error"`
+	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"bytes before stdout that are in the log only"`
+	StderrDropped int64   `json:"stderr_dropped" jsonschema:"bytes before stderr that are in the log only"`
+	TimedOut      bool    `json:"timed_out" jsonschema:"it had not ended in time"`
+	DurationMS    float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
+}
+
+// EnvInput names a variable of the overlay for what is started from now on.
+type EnvInput struct {
+	Name   string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
+	Reveal bool   `json:"reveal,omitempty" jsonschema:"show the value even if the name looks like that of a secret"`
+}
+
+// EnvSetInput is the input of env.set.
+type EnvSetInput struct {
+	Name  string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
+	Value string `json:"value" jsonschema:"its value for what is started from now on"`
+}
+
+// EnvListInput is the input of env.list.
+type EnvListInput struct {
+	Reveal bool `json:"reveal,omitempty" jsonschema:"show values even of names that look like those of secrets"`
+}
+
+// EnvVar is one variable of the overlay.
+type EnvVar struct {
+	Name     string `json:"name" jsonschema:"the variable's name"`
+	Value    string `json:"value" jsonschema:"its value; empty if redacted"`
+	Redacted bool   `json:"redacted,omitempty" jsonschema:"the value is not shown because the name looks like that of a secret"`
+}
+
+// EnvListOutput is the output of env.list, sorted by name.
+type EnvListOutput struct {
+	Variables []EnvVar `json:"variables" jsonschema:"the overlay"`
+}
+
+// Supervision is the part of a Process that tells how it is looked after.
+type Supervision struct {
+	Restart   Restart    `json:"restart" jsonschema:"what happens when it ends by itself"`
+	Restarts  int        `json:"restarts" jsonschema:"how often it was started again"`
+	Ready     *bool      `json:"ready,omitempty" jsonschema:"whether it is ready; null without a readiness check"`
+	NextStart *time.Time `json:"next_start,omitempty" jsonschema:"in backoff: when it is started again"`
+	LastLines []string   `json:"last_lines,omitempty" jsonschema:"the end of its log, when it failed or is in backoff"`
+	SplitLog  bool       `json:"split_log,omitempty" jsonschema:"standard output and error are in files of their own"`
+	Sandboxed bool       `json:"sandboxed,omitempty" jsonschema:"it is confined"`
+	Transient bool       `json:"transient,omitempty" jsonschema:"it is forgotten some time after it has ended"`
+}
