@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Package initialisation is paid by every role, the keeper among them. What it
+// allocates stands for the time it takes, because that is the same every time.
+const (
+	initBytes  = 512 << 10
+	initAllocs = 2000
+)
+
+func TestPackageInitialisationStaysSmall(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe", "--version")
+	cmd.Env = append(os.Environ(), asProgram+"=1", "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var bytes, allocs int
+	for line := range strings.Lines(string(out)) {
+		var pkg, at, clock string
+		var b, a int
+		if n, _ := fmt.Sscanf(line, "init %s @%s ms, %s ms clock, %d bytes, %d allocs", &pkg, &at, &clock, &b, &a); n == 5 {
+			bytes, allocs = bytes+b, allocs+a
+		}
+	}
+	if allocs == 0 {
+		t.Fatalf("no trace in:\n%s", out)
+	}
+	if bytes > initBytes || allocs > initAllocs {
+		t.Errorf("package initialisation allocates %d bytes in %d pieces, more than %d in %d; build tables on first use",
+			bytes, allocs, initBytes, initAllocs)
+	}
+}
+
+func TestNoPackageOfOursHasAnInitFunction(t *testing.T) {
+	for file := range goFiles(t) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s has an init function", file)
+			}
+		}
+	}
+}
