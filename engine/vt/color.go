@@ -1,7 +1,6 @@
 package vt
 
 import (
-	"math"
 	"strconv"
 	"strings"
 )
@@ -72,8 +71,8 @@ func cubeLevel(n int) uint32 {
 const maxColorSpec = 64
 
 // parseColor reads a colour as XParseColor does: rgb:r/g/b with one to four
-// hex digits each, rgbi:r/g/b with intensities from 0 to 1, # and three
-// equal parts of one to four hex digits, or a name.
+// hex digits each, # and three equal parts of one to four hex digits, a name,
+// or three numbers in one of spaceColor's spaces.
 func parseColor(s string) (rgb uint32, ok bool) {
 	if len(s) > maxColorSpec {
 		return 0, false
@@ -89,13 +88,10 @@ func parseColor(s string) (rgb uint32, ok bool) {
 	if !found {
 		return namedColor(s)
 	}
-	switch parts := strings.Split(rest, "/"); strings.ToLower(space) {
-	case "rgb":
-		return joinColor(parts, fraction)
-	case "rgbi":
-		return joinColor(parts, intensity)
+	if space = strings.ToLower(space); space == "rgb" {
+		return joinColor(strings.Split(rest, "/"), fraction)
 	}
-	return 0, false
+	return spaceColor(space, rest)
 }
 
 // joinColor makes a colour of three components that one reads, as 0…255.
@@ -127,20 +123,6 @@ func fraction(s string) (uint32, bool) {
 	v, err := strconv.ParseUint(s, 16, 16)
 	full := uint64(1)<<(4*len(s)) - 1
 	return uint32((v*255 + full/2) / max(full, 1)), err == nil
-}
-
-// intensity reads a linear component and gives it as sRGB has it.
-func intensity(s string) (uint32, bool) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v >= 0 && v <= 1) {
-		return 0, false
-	}
-	if v <= 0.0031308 {
-		v *= 12.92
-	} else {
-		v = 1.055*math.Pow(v, 1/2.4) - 0.055
-	}
-	return uint32(math.Round(255 * v)), true
 }
 
 // appendRGB appends a colour in the form of replies.
