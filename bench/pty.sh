@@ -2,7 +2,11 @@
 # Measures how fast output passes through a terminal: six streams through a bare
 # PTY reader, a Tandem session and (where it is installed) tmux in turn, at two
 # sizes; first with nobody looking, then with Tandem's dashboard and a tmux
-# client attached. Prints the best of ROUNDS in MB/s, and the ratios.
+# client attached. Prints the median of ROUNDS in MB/s, and the ratios.
+#
+# The terminal's output processing is off, and lines end with CR LF, because else
+# the kernel is most of what is measured: it passes short lines at 11 MB/s and
+# log lines at 100. OPOST=1 measures with it.
 #
 #   bench/pty.sh [STREAM…]          all of: yes log color utf8 redraw region
 #   SIZES="80x24" ROUNDS=5 MB=32 bench/pty.sh log
@@ -14,7 +18,7 @@ set -euo pipefail
 # In the terminal that is measured: print a stream, and ask where the cursor is.
 # The answer says that everything before the question has been interpreted.
 if [[ ${1-} == --print ]]; then
-	stty -echo -icanon min 1 -opost # the streams have CR LF: what is measured is no line discipline
+	stty -echo -icanon min 1 "$5"
 	printf 'ready' >"$4"
 	read -r _ <"$3"
 	start=$EPOCHREALTIME
@@ -31,7 +35,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 self=$root/bench/pty.sh
 dir=$(mktemp -d "${TMPDIR:-/tmp}/tdXXXXXX")
 sizes=${SIZES:-80x24 200x60}
-rounds=${ROUNDS:-3}
+rounds=${ROUNDS:-5}
 streams=("$@")
 ((${#streams[@]})) || streams=(yes log color utf8 redraw region)
 
@@ -55,12 +59,19 @@ go build -o "$tandem" .
 go test -c -o "$terminal" ./bench
 mkdir "$dir/streams"
 go test ./engine/vt -run '^TestStreamsAreTheSameEachTime$' -count 1 -streams "$dir/streams" -stream-size $((${MB:-16} << 20)) >/dev/null
+opost=-opost
+if [[ ${OPOST-} ]]; then
+	opost=opost
+	for file in "$dir"/streams/*; do
+		tr -d '\r' <"$file" >"$file.lf" && mv "$file.lf" "$file"
+	done
+fi
 peers=(tandem)
 ! type -P tmux >/dev/null || peers+=(tmux)
 
 # begin PEER SIZE NAME runs the measured program in a terminal.
 begin() {
-	local command=(bash "$self" --print "$dir/streams/$3-$2" "$dir/go" "$dir/told")
+	local command=(bash "$self" --print "$dir/streams/$3-$2" "$dir/go" "$dir/told" "$opost")
 	case $1 in
 	bare) "$terminal" terminal "$2" "${command[@]}" & ;;
 	tandem) session=$("$tandem" new --size "$2" -- "${command[@]}") ;;
@@ -112,9 +123,12 @@ measure() {
 # shown HUNDREDTHS prints a figure with two decimals.
 shown() { printf '%10d.%02d' $(($1 / 100)) $(($1 % 100)); }
 
+# median RATE… prints the middle one.
+median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
+
 # table VIEW PEER… prints a row for each stream and size.
 table() {
-	local view=$1 size name peer i best
+	local view=$1 size name peer i
 	shift
 	printf '\n%-7s %-7s' size stream
 	printf '%13s' "$@"
@@ -124,24 +138,27 @@ table() {
 	printf '\n'
 	for size in $sizes; do
 		for name in "${streams[@]}"; do
-			declare -A best=()
+			declare -A rates=()
 			for ((i = 0; i < rounds; i++)); do
 				for peer in "$@"; do
 					measure "$peer" "$size" "$name" "$view"
-					((rate <= ${best[$peer]:-0})) || best[$peer]=$rate
+					rates[$peer]+="$rate "
 				done
 			done
 			printf '%-7s %-7s' "$size" "$name"
-			for peer in "$@"; do shown "${best[$peer]}"; done
+			for peer in "$@"; do
+				rates[$peer]=$(median ${rates[$peer]})
+				shown "${rates[$peer]}"
+			done
 			for peer in bare tmux; do
-				[[ -z ${best[$peer]-} ]] || shown $((100 * best[tandem] / best[$peer]))
+				[[ -z ${rates[$peer]-} ]] || shown $((100 * rates[tandem] / rates[$peer]))
 			done
 			printf '\n'
 		done
 	done
 }
 
-echo "MB/s, best of $rounds; nobody attached"
+echo "MB/s, median of $rounds; nobody attached"
 table nobody bare "${peers[@]}"
-printf '\nMB/s, best of %d; the dashboard and a tmux client attached\n' "$rounds"
+printf '\nMB/s, median of %d; the dashboard and a tmux client attached\n' "$rounds"
 table somebody "${peers[@]}"
