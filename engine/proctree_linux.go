@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,67 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// A procStat is what /proc/<pid>/stat says about one process (proc(5)).
-type procStat struct {
-	pid, parent, group, session int
-	name                        string
-	zombie                      bool
-	startTime                   uint64
-}
-
-// readStat reads one process; ok is false when it is gone.
-func readStat(pid int) (s procStat, ok bool) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return procStat{}, false
-	}
-	return parseStat(pid, text)
-}
-
-func parseStat(pid int, text []byte) (s procStat, ok bool) {
-	open, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
-	if open < 0 || end < open {
-		return procStat{}, false
-	}
-	f := bytes.Fields(text[end+1:])
-	if len(f) < 20 {
-		return procStat{}, false
-	}
-	var err error
-	s = procStat{pid: pid, name: string(text[open+1 : end]), zombie: f[0][0] == 'Z' || f[0][0] == 'X'}
-	for i, into := range map[int]*int{1: &s.parent, 2: &s.group, 3: &s.session} {
-		if *into, err = strconv.Atoi(string(f[i])); err != nil {
-			return procStat{}, false
-		}
-	}
-	s.startTime, err = strconv.ParseUint(string(f[19]), 10, 64)
-	return s, err == nil
-}
-
-// allProcesses reads the process table.
-func allProcesses() ([]procStat, error) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %v", err)
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %v", err)
-	}
-	var all []procStat
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if s, ok := readStat(pid); ok {
-			all = append(all, s)
-		}
-	}
-	return all, nil
-}
 
 // A processTable reads the process table for many at once: whoever asks while
 // it is being read shares the next reading, which begins after they asked.

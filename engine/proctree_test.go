@@ -125,7 +125,7 @@ func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
 func TestStatOfAProcessWithAnyNameIsRead(t *testing.T) {
 	fields := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 20"
 	s, ok := parseStat(7, []byte("7 (a) b (c)"+fields))
-	want := procStat{pid: 7, parent: 1, group: 2, session: 3, name: "a) b (c", startTime: 99}
+	want := procStat{pid: 7, parent: 1, group: 2, session: 3, name: "a) b (c", threads: 17, cpu: 50, startTime: 99}
 	if !ok || s != want {
 		t.Errorf("got %+v, %v, want %+v", s, ok, want)
 	}
