@@ -182,7 +182,7 @@ func (t *Terminal) setting(name string) string {
 	r := &t.region
 	switch name {
 	case "m":
-		return string(appendSGRParams(nil, t.cur.pen))
+		return string(appendSetting(nil, t.cur.pen))
 	case "r":
 		return string(appendInts(nil, r.Top+1, r.Bottom+1))
 	case "s":
@@ -208,6 +208,26 @@ func (t *Terminal) setting(name string) string {
 		return "0"
 	}
 	return ""
+}
+
+// appendSetting appends the parameters of SGR that make p the pen, with colours
+// in colon form as xterm tells them.
+func appendSetting(dst []byte, p pen) []byte {
+	fg, bg := p.fg, p.bg
+	p.fg, p.bg = 0, 0
+	dst = appendSettingColor(appendSGRParams(dst, p), fg, 30)
+	return appendSettingColor(dst, bg, 40)
+}
+
+func appendSettingColor(dst []byte, c Color, base int) []byte {
+	n := int(c & 0xFFFFFF)
+	switch {
+	case c&ColorRGB != 0:
+		return fmt.Appendf(dst, ";%d:2::%d:%d:%d", base+8, n>>16, n>>8&255, n&255)
+	case c != 0 && n >= 16:
+		return fmt.Appendf(dst, ";%d:5:%d", base+8, n)
+	}
+	return appendColor(dst, c, base)
 }
 
 // styleNumber is DECSCUSR's number of the cursor style.
