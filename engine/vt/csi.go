@@ -222,15 +222,25 @@ func (t *Terminal) csiInter(b byte) {
 			t.shiftColumns(t.cur.x, -t.param(0, 1))
 		}
 	case '#':
-		if b == 'y' {
-			t.mode.checksum = uint8(t.param(0, 0) & checksumAll)
-		}
+		t.csiHash(b)
 	case '*':
 		if b == 'x' {
 			t.mode.rectExtent = uint8(min(t.param(0, 0), 2))
 		} else if b == 'y' {
 			t.checksum()
 		}
+	}
+}
+
+// csiHash does the sequences with # before the final byte.
+func (t *Terminal) csiHash(b byte) {
+	switch b {
+	case '{', 'p':
+		t.pushStyle()
+	case '}', 'q':
+		t.popStyle()
+	case 'y':
+		t.mode.checksum = uint8(t.param(0, 0) & checksumAll)
 	}
 }
 

@@ -353,7 +353,7 @@ func (t *Terminal) hardReset() {
 	t.softReset()
 	t.mode.reset()
 	t.tabs = defaultTabs(nil, t.cols)
-	t.titles, t.savedDEC, t.colors = nil, nil, colorTable{}
+	t.titles, t.savedDEC, t.savedStyles, t.colors = nil, nil, nil, colorTable{}
 	t.eraseRows(0, t.rows-1)
 	t.last = Cell{}
 	t.setTitle("")

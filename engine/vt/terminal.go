@@ -49,15 +49,16 @@ type Terminal struct {
 	penStyle   StyleID // of cur.pen
 	penChanged bool    // penStyle does not fit cur.pen
 
-	region   Rect // margins
-	tabs     []bool
-	mode     modeSet
-	savedDEC map[int]bool // XTSAVE
-	title    string
-	titles   []string
-	colors   colorTable
-	bells    uint32
-	syncAt   time.Time // when synchronised output began
+	region      Rect // margins
+	tabs        []bool
+	mode        modeSet
+	savedDEC    map[int]bool // XTSAVE
+	title       string
+	titles      []string
+	savedStyles []savedStyle // XTPUSHSGR
+	colors      colorTable
+	bells       uint32
+	syncAt      time.Time // when synchronised output began
 
 	joinOK   bool // the last thing done was printing the cluster before the cursor
 	lastRune rune // last code point printed
