@@ -95,26 +95,50 @@ func TestLinesLeavesOutWhatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestTenThousandLinesCostUnderThreeMegabytes(t *testing.T) {
+func TestAnIdleTerminalCostsUnder64KiB(t *testing.T) {
 	before := heap()
-	term := vt.New(vt.Options{Cols: 80, Rows: 24})
-	idle := heap() - before
-	term.Write(bytes.Repeat([]byte(strings.Repeat("abcd\x1b[31mefgh\x1b[m", 9)+"\r\n"), 10100))
-	full := heap() - before
-	runtime.KeepAlive(term)
-	if idle > 64<<10 || full > 3<<20 {
-		t.Errorf("an idle terminal costs %d bytes, 10,000 lines %d", idle, full)
+	terms := make([]*vt.Terminal, 16)
+	for i := range terms {
+		terms[i] = vt.New(vt.Options{Cols: 80, Rows: 24})
+		terms[i].Write([]byte("\x1b]2;a shell\a\x1b[1;32m$\x1b[m "))
+	}
+	if each := (heap() - before) / int64(len(terms)); each > 64<<10 {
+		t.Errorf("it costs %d bytes", each)
+	}
+	runtime.KeepAlive(terms)
+}
+
+func TestTenThousandLinesCostUnderThreeMegabytes(t *testing.T) {
+	lines := map[string]string{
+		"text":   strings.Repeat("x", 80),
+		"styles": strings.Repeat("abcd\x1b[31mefgh\x1b[m", 10),
+		"wide":   strings.Repeat("世界", 20),
+	}
+	for name, line := range lines {
+		before := heap()
+		term := vt.New(vt.Options{Cols: 80, Rows: 24})
+		term.Write(bytes.Repeat([]byte(line+"\r\n"), 10100))
+		if cost := heap() - before; cost > 3<<20 {
+			t.Errorf("%s: they cost %d bytes", name, cost)
+		}
+		if oldest, first, _ := term.Bounds(); first-oldest != 10000 {
+			t.Errorf("%s: %d lines are kept", name, first-oldest)
+		}
+		runtime.KeepAlive(term)
 	}
 }
 
 func TestSteadyOutputAllocatesNothing(t *testing.T) {
 	for _, s := range streams {
-		term := vt.New(vt.Options{Cols: 80, Rows: 24, ScrollbackLines: 1000})
-		data := stream(256<<10, 80, 24, s.make)
-		term.Write(data)
-		term.Write(data)
-		if n := testing.AllocsPerRun(3, func() { term.Write(data) }); n > 8 {
-			t.Errorf("%s: %v allocations for 256 KiB", s.name, n)
+		for _, size := range [][2]int{{80, 24}, {200, 60}} {
+			term := vt.New(vt.Options{Cols: size[0], Rows: size[1], ScrollbackLines: 1000})
+			data := stream(256<<10, size[0], size[1], s.make)
+			for range 8 {
+				term.Write(data)
+			}
+			if n := testing.AllocsPerRun(3, func() { term.Write(data) }); n > 0 {
+				t.Errorf("%s at %d×%d: %v allocations for 256 KiB", s.name, size[0], size[1], n)
+			}
 		}
 	}
 }
