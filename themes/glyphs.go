@@ -9,6 +9,10 @@ type Glyphs struct {
 	Bell, Waiting, Attached              string
 	Selected, Ellipsis, Separator        string
 	Up, Down, Check, Cross, Warn         string
+	Ascending, Descending                string // the order of a sorted column
+	Terminal, KeepAlive                  string // kinds of process
+	Level1, Level2, Level3               string // bars of growing height
+	Level4, Level5                       string
 }
 
 // UnicodeGlyphs are for terminals that show UTF-8.
@@ -19,6 +23,8 @@ func UnicodeGlyphs() Glyphs {
 		Bell: "♪", Waiting: "…", Attached: "•",
 		Selected: "▌", Ellipsis: "…", Separator: "│",
 		Up: "↑", Down: "↓", Check: "✓", Cross: "✗", Warn: "!",
+		Ascending: "▲", Descending: "▼", Terminal: "❯", KeepAlive: "∞",
+		Level1: "▁", Level2: "▂", Level3: "▃", Level4: "▅", Level5: "▇",
 	}
 }
 
@@ -30,6 +36,8 @@ func ASCIIGlyphs() Glyphs {
 		Bell: "!", Waiting: "~", Attached: "=",
 		Selected: ">", Ellipsis: "~", Separator: "|",
 		Up: "^", Down: "v", Check: "+", Cross: "X", Warn: "!",
+		Ascending: "^", Descending: "v", Terminal: ">", KeepAlive: "&",
+		Level1: "_", Level2: ".", Level3: "-", Level4: "=", Level5: "#",
 	}
 }
 
@@ -61,6 +69,11 @@ func UTF8(environ []string) bool {
 		}
 	}
 	return true
+}
+
+// Level is the bar of a height from 0 to 4.
+func (g Glyphs) Level(height int) string {
+	return [...]string{g.Level1, g.Level2, g.Level3, g.Level4, g.Level5}[min(max(height, 0), 4)]
 }
 
 // State is the glyph of a process state, by its name in the API.

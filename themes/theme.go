@@ -36,6 +36,7 @@ type Theme struct {
 	Ground  color.Color // the background it is made for; it is never painted
 	Palette Palette
 	Basic   Palette         // for terminals of 16 colours
+	Greys   Greys           // grounds and borders on terminals of 256 colours
 	ANSI    [16]color.Color // the 16 colours of a terminal, for pictures of it
 }
 
@@ -61,12 +62,20 @@ func ForBackground(dark bool) Theme {
 	return Light()
 }
 
+// Greys are the palette's quietest colours out of the 256 of a terminal: the
+// nearest ones to tinted greys there are saturated.
+type Greys struct{ Bar, Selection, Border color.Color }
+
 // palette picks the colours that a terminal of this profile can tell apart.
 func (t Theme) palette(p colorprofile.Profile) Palette {
-	if p == colorprofile.ANSI {
+	palette := t.Palette
+	switch p {
+	case colorprofile.ANSI:
 		return t.Basic
+	case colorprofile.ANSI256:
+		palette.Bar, palette.Selection, palette.Border = t.Greys.Bar, t.Greys.Selection, t.Greys.Border
 	}
-	return t.Palette
+	return palette
 }
 
 // Dark is calm on black and on the dark greys that terminals use.
@@ -81,6 +90,7 @@ func Dark() Theme {
 			Selection: c("#2f4256"), SelectionText: c("#ffffff"),
 			Bar: c("#262b34"), BarText: c("#dde1e8"), BarMuted: c("#a9b0bd"),
 		},
+		Greys: Greys{Bar: c("235"), Selection: c("238"), Border: c("240")},
 		Basic: basic(lipgloss.BrightWhite, lipgloss.White, lipgloss.White, lipgloss.BrightCyan, lipgloss.BrightGreen,
 			lipgloss.BrightYellow, lipgloss.BrightRed),
 		ANSI: terminalColors("#1e2127", "#ff7b72", "#8fd694", "#f0c674", "#7cc4ff", "#d8a6ff", "#8fd3e0", "#dde1e8",
@@ -100,6 +110,7 @@ func Light() Theme {
 			Selection: c("#d3e5f8"), SelectionText: c("#10151f"),
 			Bar: c("#e6e9ef"), BarText: c("#1f2430"), BarMuted: c("#4b5362"),
 		},
+		Greys: Greys{Bar: c("254"), Selection: c("252"), Border: c("249")},
 		Basic: basic(lipgloss.Black, lipgloss.Black, lipgloss.Black, lipgloss.Blue, lipgloss.Green,
 			lipgloss.Magenta, lipgloss.Red),
 		ANSI: terminalColors("#1f2430", "#b0221b", "#1a6b2c", "#7a4f00", "#0b57a4", "#7b2fa0", "#0a6173", "#c9ced8",

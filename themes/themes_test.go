@@ -152,3 +152,22 @@ func TestLocaleDecidesTheGlyphs(t *testing.T) {
 		}
 	}
 }
+
+func TestGroundsAreGreyOn256Colours(t *testing.T) {
+	for _, name := range Names() {
+		theme, _ := ByName(name)
+		p := theme.palette(colorprofile.ANSI256)
+		for _, c := range []color.Color{p.Bar, p.Selection, p.Border} {
+			if r, g, b, _ := c.RGBA(); r != g || g != b {
+				t.Errorf("%s: %v is no grey", name, c)
+			}
+		}
+		for role, pair := range map[string][2]color.Color{
+			"bar text": {p.BarText, p.Bar}, "bar muted": {p.BarMuted, p.Bar}, "selection": {p.SelectionText, p.Selection},
+		} {
+			if got := contrast(pair[0], pair[1]); got < 4.5 {
+				t.Errorf("%s: %s has contrast %.2f, want 4.5", name, role, got)
+			}
+		}
+	}
+}
