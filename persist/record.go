@@ -54,6 +54,37 @@ type Record struct {
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	Title     string    `json:"title,omitempty"`
+
+	Restart       Restart    `json:"restart,omitzero"`
+	Ready         *Readiness `json:"ready,omitempty"`
+	StopSignal    string     `json:"stop_signal,omitempty"`
+	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty"`
+	SplitLog      bool       `json:"split_log,omitempty"` // stdout.log and stderr.log instead of process.log
+	LogLimit      int64      `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
+	Sandboxed     bool       `json:"sandboxed,omitempty"` // sandbox.json says how
+	Transient     bool       `json:"transient,omitempty"`
+
+	Restarts  int       `json:"restarts,omitempty"`  // how often it was started again
+	Failures  int       `json:"failures,omitempty"`  // of these, since it last ran for long
+	WasReady  bool      `json:"was_ready,omitempty"` // this child has been ready
+	NextStart time.Time `json:"next_start,omitzero"` // in backoff
+}
+
+// Restart says what happens to a process that has ended by itself.
+type Restart struct {
+	Policy       string `json:"policy,omitempty"` // "no", "on-failure", "always" or "unless-stopped"
+	Max          int    `json:"max,omitempty"`
+	DelayMS      int    `json:"delay_ms,omitempty"`
+	SuccessCodes []int  `json:"success_codes,omitempty"`
+}
+
+// Readiness says when a process counts as ready; all that is set has to hold.
+type Readiness struct {
+	Log       string   `json:"log,omitempty"` // regular expression
+	Port      int      `json:"port,omitempty"`
+	HTTP      string   `json:"http,omitempty"` // URL
+	Command   []string `json:"command,omitempty"`
+	TimeoutMS int      `json:"timeout_ms,omitempty"`
 }
 
 // Exit is how a process ended; the keeper writes it as exit.json.
@@ -68,7 +99,13 @@ type Exit struct {
 
 // Save writes a record durably, and makes the process's folder if there is
 // none yet. It sets the schema itself.
-func (s *Store) Save(r Record) error {
+func (s *Store) Save(r Record) error { return s.save(r, true) }
+
+// Write is Save that does not wait for the disk: what it wrote survives the
+// death of every process, and a loss of power maybe not.
+func (s *Store) Write(r Record) error { return s.save(r, false) }
+
+func (s *Store) save(r Record, durable bool) error {
 	path, err := s.file(r.ID, recordName)
 	if err != nil {
 		return err
@@ -78,24 +115,35 @@ func (s *Store) Save(r Record) error {
 	if err != nil {
 		return fmt.Errorf("save record %s: %w", path, err)
 	}
-	if err := s.makeDir(r.ID); err != nil {
+	if err := s.makeDir(r.ID, durable); err != nil {
 		return fmt.Errorf("save record %s: %w", path, err)
 	}
-	if err := replaceFile(path, true, append(b, '\n')); err != nil {
+	if err := replaceFile(path, durable, append(b, '\n')); err != nil {
 		return fmt.Errorf("save record %s: %w", path, err)
 	}
 	return nil
 }
 
-func (s *Store) makeDir(id string) error {
+// makeDir makes a process's folder. Its name gets on disk with the first
+// durable write into it.
+func (s *Store) makeDir(id string, durable bool) error {
 	err := os.Mkdir(s.Dir(id), 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(s.processes())
+	s.mu.Lock()
+	if err == nil {
+		s.fresh[id] = struct{}{}
+	}
+	_, fresh := s.fresh[id]
+	if durable {
+		delete(s.fresh, id)
+	}
+	s.mu.Unlock()
+	if !fresh || !durable {
+		return nil
+	}
+	return s.syncProcesses()
 }
 
 // Load reads every record, oldest first. A damaged one is set aside as

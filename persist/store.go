@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -27,6 +28,18 @@ const adviseFolder = "set TANDEM_DATA_DIR to a folder of your own"
 // A Store is the data folder. Safe for concurrent use on different ids.
 type Store struct {
 	dir string // absolute
+
+	mu     sync.Mutex          // guards what follows
+	fresh  map[string]struct{} // ids whose folder's name may not be on disk yet
+	next   *dirSync            // not begun yet; nil if nobody waits
+	during sync.Mutex          // held during a synchronisation of processes
+}
+
+// A dirSync is one synchronisation of the processes folder, for everybody who
+// asked before it began.
+type dirSync struct {
+	done chan struct{}
+	err  error
 }
 
 // Open makes the folder (0700) if needed and checks that it can be written. A
@@ -37,7 +50,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find data folder %s: %w", dir, err)
 	}
-	s := &Store{dir: abs}
+	s := &Store{dir: abs, fresh: make(map[string]struct{})}
 	for _, d := range []string{abs, s.processes()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fmt.Errorf("data folder %s cannot be made: %w; make room for it or %s", d, cause(err), adviseFolder)
@@ -65,7 +78,7 @@ func holdsOther(dir string) bool {
 		case ".lock", ".log", ".sock", tempSuffix:
 			return false
 		}
-		return name != processesName && !strings.HasPrefix(name, "history.db")
+		return name != processesName && name != envName && !strings.HasPrefix(name, "history.db")
 	})
 }
 
@@ -178,10 +191,36 @@ func (s *Store) Remove(id string) error {
 	if err != nil {
 		return fmt.Errorf("remove process %s: %w", id, err)
 	}
-	if err := errors.Join(syncDir(s.processes()), os.RemoveAll(grave)); err != nil {
+	s.mu.Lock()
+	delete(s.fresh, id)
+	s.mu.Unlock()
+	if err := errors.Join(s.syncProcesses(), os.RemoveAll(grave)); err != nil {
 		return fmt.Errorf("remove process %s: %w", id, err)
 	}
 	return nil
+}
+
+// syncProcesses makes the names of the process folders durable. Whoever asks
+// while that is being done shares the next time, which begins after they asked.
+func (s *Store) syncProcesses() error {
+	s.mu.Lock()
+	d, mine := s.next, s.next == nil
+	if mine {
+		d = &dirSync{done: make(chan struct{})}
+		s.next = d
+	}
+	s.mu.Unlock()
+	if mine {
+		s.during.Lock()
+		s.mu.Lock()
+		s.next = nil
+		s.mu.Unlock()
+		d.err = syncDir(s.processes())
+		s.during.Unlock()
+		close(d.done)
+	}
+	<-d.done
+	return d.err
 }
 
 // finishRemoval deletes what a Remove that was cut short has left.

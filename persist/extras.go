@@ -1,0 +1,82 @@
+package persist
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+const (
+	sandboxName = "sandbox.json"
+	envName     = "env.json"
+)
+
+// SaveSandbox writes sandbox.json, which says how a process is confined, before
+// there is a record of it; it makes the process's folder.
+func (s *Store) SaveSandbox(id string, profile []byte) error {
+	path, err := s.file(id, sandboxName)
+	if err != nil {
+		return err
+	}
+	if err := s.makeDir(id, true); err != nil {
+		return fmt.Errorf("save sandbox %s: %w", path, err)
+	}
+	if err := replaceFile(path, true, profile); err != nil {
+		return fmt.Errorf("save sandbox %s: %w", path, err)
+	}
+	return nil
+}
+
+// SandboxPath is where the sandbox.json of a process is.
+func (s *Store) SandboxPath(id string) string { return filepath.Join(s.Dir(id), sandboxName) }
+
+// An envFile is the content of env.json.
+type envFile struct {
+	Schema    int               `json:"schema"`
+	Variables map[string]string `json:"variables"`
+}
+
+// SaveEnv writes the environment overlay durably, readable by this user alone.
+func (s *Store) SaveEnv(variables map[string]string) error {
+	path := filepath.Join(s.dir, envName)
+	b, err := json.MarshalIndent(envFile{SchemaVersion, variables}, "", "  ")
+	if err == nil {
+		err = replaceFile(path, true, append(b, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("save environment %s: %w", path, err)
+	}
+	return nil
+}
+
+// LoadEnv reads the environment overlay; without a file it is empty. A damaged
+// file is set aside as env.json.bad and is an error.
+func (s *Store) LoadEnv() (map[string]string, error) {
+	path := filepath.Join(s.dir, envName)
+	b, err := readBounded(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load environment %s: %w", path, cause(err))
+	}
+	var f envFile
+	if err = checkSchema(b); err == nil {
+		err = json.Unmarshal(b, &f)
+	}
+	switch {
+	case errors.Is(err, ErrNewer):
+		return nil, fmt.Errorf("load environment %s: %w", path, err)
+	case err != nil:
+		aside, asideErr := setAside(path)
+		if asideErr != nil {
+			return nil, fmt.Errorf("load environment %s: damaged: %v; it cannot be set aside: %v", path, err, cause(asideErr))
+		}
+		return nil, fmt.Errorf("load environment %s: damaged: %v; set aside as %s", path, err, filepath.Base(aside))
+	case f.Variables == nil:
+		f.Variables = map[string]string{}
+	}
+	return f.Variables, nil
+}
