@@ -119,13 +119,16 @@ type numbers struct {
 // word takes the next field, empty at the end.
 func (n *numbers) word() []byte {
 	n.field = max(n.field+1, 3)
-	n.text = bytes.TrimLeft(n.text, " \n")
-	i := bytes.IndexAny(n.text, " \n")
-	if i < 0 {
-		i = len(n.text)
+	from := 0
+	for from < len(n.text) && betweenFields(n.text[from]) {
+		from++
 	}
-	w := n.text[:i]
-	n.text = n.text[i:]
+	to := from
+	for to < len(n.text) && !betweenFields(n.text[to]) {
+		to++
+	}
+	w := n.text[from:to]
+	n.text = n.text[to:]
 	return w
 }
 
@@ -142,3 +145,5 @@ func (n *numbers) next(field int) uint64 {
 	n.bad = n.bad || err != nil
 	return v
 }
+
+func betweenFields(c byte) bool { return c == ' ' || c == '\n' }

@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+const (
+	// ticksPerSecond is the unit of processor times that the kernel shows to
+	// programs (USER_HZ), the same on all of Linux. A tick a second is 1 %.
+	ticksPerSecond = 100
+	// shortestLook is the shortest time that ticks make a percentage of; who
+	// asks again sooner gets the last one.
+	shortestLook = 200 * time.Millisecond
+
+	// The history has a value a second for a sparkline, and begins anew when
+	// nobody has looked for a while.
+	historyStep = time.Second
+	historyGap  = 30 * time.Second
+	historySize = 30
+)
+
+// A meter measures processes when somebody asks; in between it only remembers.
+type meter struct {
+	mu      sync.Mutex // held during a measurement, which waits for nobody
+	trees   map[persist.Identity]*treeUse
+	members map[int]*member // by pid
+	sockets listeners
+}
+
+func newMeter() *meter {
+	return &meter{trees: make(map[persist.Identity]*treeUse), members: make(map[int]*member)}
+}
+
+// A treeUse is what is remembered of a process and all that came of it. Times
+// are since boot.
+type treeUse struct {
+	at      time.Duration // the last look; at first the start of the root
+	percent float64
+	history []float64
+	noted   time.Duration // when history was added to
+	moved   uint64        // ticks of members that have ended, which their parents now show as theirs
+}
+
+// A member is a process that belongs to a tree.
+type member struct {
+	root      persist.Identity
+	parent    int
+	startTime uint64
+	cpu       uint64 // ticks counted so far
+	held      heldSockets
+}
+
+// A measurement is one look at the process table for some trees.
+type measurement struct {
+	*meter
+	now   time.Duration
+	all   []procStat
+	index map[int]int // pid → place in all
+	ids   []persist.Identity
+	roots map[int]int // pid → place in ids, of those alive
+	owner []int       // of each in all: place in ids, nobody or unasked
+}
+
+const (
+	nobody  = -1
+	unasked = -2
+)
+
+// look measures the trees of ids in a process table: nil for those not alive.
+// Inspect adds what one living member uses beside the processor.
+func (m *meter) look(now time.Duration, boot string, ids []persist.Identity, all []procStat,
+	inspect func(procStat, *member, *api.Metrics)) []*api.Metrics {
+	s := measurement{meter: m, now: now, all: all, ids: ids,
+		index: make(map[int]int, len(all)), roots: make(map[int]int, len(ids)), owner: make([]int, len(all))}
+	for i, p := range all {
+		s.index[p.pid] = i
+		s.owner[i] = unasked
+	}
+	s.forget(boot)
+	out := make([]*api.Metrics, len(ids))
+	for i, id := range ids {
+		if s.alive(id, boot) {
+			s.roots[id.PID] = i
+			out[i] = &api.Metrics{Ports: []int{}}
+		}
+	}
+	ticks := make([]uint64, len(ids))
+	for i, p := range all {
+		o := s.ownerOf(i)
+		if o == nobody {
+			continue
+		}
+		mb := s.join(p, ids[o])
+		if s.due(ids[o]) {
+			ticks[o] += p.cpu - min(mb.cpu, p.cpu)
+			mb.cpu = p.cpu
+		}
+		if !p.zombie {
+			out[o].Processes++
+			out[o].Threads += p.threads
+			inspect(p, mb, out[o])
+		}
+	}
+	for pid, i := range s.roots {
+		s.account(out[i], ids[i], s.all[s.index[pid]], ticks[i])
+	}
+	for i, id := range ids {
+		// The same process asked for twice is measured once.
+		if first, ok := s.roots[id.PID]; ok && out[i] != nil {
+			out[i] = out[first]
+		}
+	}
+	return out
+}
+
+func (s *measurement) alive(id persist.Identity, boot string) bool {
+	i, ok := s.index[id.PID]
+	return ok && id.BootID == boot && s.all[i].startTime == id.StartTime && !s.all[i].zombie
+}
+
+// forget drops the trees whose root has ended, and members that have.
+func (s *measurement) forget(boot string) {
+	for id := range s.trees {
+		if !s.alive(id, boot) {
+			delete(s.trees, id)
+		}
+	}
+	var ended []int
+	for pid, mb := range s.members {
+		if s.trees[mb.root] == nil || !s.there(pid, mb) {
+			ended = append(ended, pid)
+		}
+	}
+	for _, pid := range ended {
+		if mb := s.members[pid]; s.trees[mb.root] != nil && s.waitedFor(mb) {
+			s.trees[mb.root].moved += mb.cpu
+		}
+	}
+	for _, pid := range ended {
+		delete(s.members, pid)
+	}
+}
+
+func (s *measurement) there(pid int, mb *member) bool {
+	i, ok := s.index[pid]
+	return ok && s.all[i].startTime == mb.startTime
+}
+
+// waitedFor reports whether the ticks of a member that has ended went over to
+// another member: the nearest ancestor that lives.
+func (s *measurement) waitedFor(mb *member) bool {
+	for range s.members {
+		parent := s.members[mb.parent]
+		if parent == nil || parent.root != mb.root {
+			return false
+		}
+		if s.there(mb.parent, parent) {
+			return true
+		}
+		mb = parent
+	}
+	return false
+}
+
+// ownerOf finds the tree that a process belongs to: where it belonged before,
+// that of its session, or that of its parent.
+func (s *measurement) ownerOf(i int) int {
+	if s.owner[i] != unasked {
+		return s.owner[i]
+	}
+	s.owner[i] = nobody // ends a circle, which reused pids could feign
+	p := s.all[i]
+	if o, ok := s.roots[p.pid]; ok {
+		s.owner[i] = o
+	} else if mb := s.members[p.pid]; mb != nil {
+		if o, ok := s.roots[mb.root.PID]; ok {
+			s.owner[i] = o
+		}
+	} else if o, ok := s.roots[p.session]; ok && p.startTime >= s.ids[o].StartTime {
+		s.owner[i] = o
+	} else if parent, ok := s.index[p.parent]; ok {
+		s.owner[i] = s.ownerOf(parent)
+	}
+	return s.owner[i]
+}
+
+// join makes a process a member of a tree, if it is none yet.
+func (s *measurement) join(p procStat, root persist.Identity) *member {
+	mb := s.members[p.pid]
+	if mb == nil {
+		mb = &member{startTime: p.startTime}
+		s.members[p.pid] = mb
+	}
+	mb.root, mb.parent = root, p.parent
+	return mb
+}
+
+func (s *measurement) use(root persist.Identity) *treeUse {
+	u := s.trees[root]
+	if u == nil {
+		began := time.Duration(root.StartTime) * time.Second / ticksPerSecond
+		u = &treeUse{at: min(began, s.now)}
+		s.trees[root] = u
+	}
+	return u
+}
+
+// due reports whether enough time has gone by for a new percentage.
+func (s *measurement) due(root persist.Identity) bool { return s.now-s.use(root).at >= shortestLook }
+
+// account makes a percentage of what a tree has used since the last look.
+func (s *measurement) account(out *api.Metrics, id persist.Identity, root procStat, ticks uint64) {
+	u := s.use(id)
+	if s.due(id) {
+		if s.now-u.at >= historyGap {
+			u.history = nil
+		}
+		u.percent = float64(ticks-min(u.moved, ticks)) / (s.now - u.at).Seconds()
+		u.at, u.moved = s.now, 0
+	}
+	out.CPUPercent, out.CPUHistory = u.percent, slices.Clone(u.history)
+	slices.Sort(out.Ports)
+	out.Ports = slices.Compact(out.Ports)
+	if s.now-u.noted >= historyStep && u.at == s.now {
+		u.history = append(u.history, u.percent)
+		u.history = u.history[max(len(u.history)-historySize, 0):]
+		u.noted = s.now
+	}
+}

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A meteredTable is a process table that a meter looks at.
+type meteredTable struct {
+	*meter
+	now time.Duration
+	all []procStat
+}
+
+func newMeteredTable(all ...procStat) *meteredTable {
+	return &meteredTable{meter: newMeter(), now: 1000 * time.Second, all: all}
+}
+
+// see looks at the trees with these roots.
+func (m *meteredTable) see(roots ...persist.Identity) []*api.Metrics {
+	return m.look(m.now, "boot", roots, m.all, func(p procStat, _ *member, out *api.Metrics) {
+		out.RSSBytes += int64(p.pid)
+	})
+}
+
+// set changes how much processor time a process has used, in ticks.
+func (m *meteredTable) set(pid int, cpu uint64) {
+	for i := range m.all {
+		if m.all[i].pid == pid {
+			m.all[i].cpu = cpu
+		}
+	}
+}
+
+func (m *meteredTable) end(pid int) {
+	var left []procStat
+	for _, p := range m.all {
+		if p.parent == pid {
+			p.parent = 1
+		}
+		if p.pid != pid {
+			left = append(left, p)
+		}
+	}
+	m.all = left
+}
+
+func rootOf(pid int) persist.Identity {
+	return persist.Identity{BootID: "boot", PID: pid, StartTime: 90_000}
+}
+
+// aged is a process that began 100 s before the meteredTable's first look.
+func aged(pid, parent, session int) procStat {
+	return procStat{pid: pid, parent: parent, session: session, threads: 1, startTime: 90_000}
+}
+
+func TestATreeIsWhatDescendsFromARootOrIsInItsSession(t *testing.T) {
+	m := newMeteredTable(aged(1, 0, 1), aged(10, 1, 10), aged(11, 10, 10), aged(12, 11, 12),
+		aged(13, 1, 10), aged(20, 1, 20), aged(30, 1, 30))
+	got := m.see(rootOf(20), rootOf(10))
+	if got[0].Processes != 1 || got[0].RSSBytes != 20 {
+		t.Errorf("the tree of 20 is %+v", got[0])
+	}
+	if got[1].Processes != 4 || got[1].Threads != 4 || got[1].RSSBytes != 10+11+12+13 {
+		t.Errorf("the tree of 10 is %+v", got[1])
+	}
+}
+
+func TestWhoHasBelongedToATreeStaysInIt(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(12, 11, 12))
+	m.see(rootOf(10))
+	m.end(11)
+	if got := m.see(rootOf(10))[0]; got.Processes != 2 {
+		t.Errorf("after its parent's end the tree is %+v", got)
+	}
+}
+
+func TestWhatIsNotAliveIsNotMeasured(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10), aged(11, 1, 11))
+	m.all[1].zombie = true
+	earlier, elsewhere := rootOf(10), rootOf(10)
+	earlier.StartTime--
+	elsewhere.BootID = "another"
+	got := m.see(earlier, elsewhere, rootOf(11), rootOf(12), rootOf(10), rootOf(10))
+	for i, alive := range []bool{false, false, false, false, true, true} {
+		if (got[i] != nil) != alive {
+			t.Errorf("%d: %+v", i, got[i])
+		}
+	}
+	if got[4].Processes != 1 || got[5].Processes != 1 {
+		t.Errorf("asked for twice: %+v, %+v", got[4], got[5])
+	}
+}
+
+func TestTheFirstPercentageIsThatOfAWholeLife(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10))
+	m.set(10, 5000) // 50 s of 100 s
+	if got := m.see(rootOf(10))[0].CPUPercent; got != 50 {
+		t.Errorf("%v %%", got)
+	}
+}
+
+func TestLaterPercentagesAreThoseSinceTheLastLook(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10))
+	m.set(10, 5000)
+	m.see(rootOf(10))
+	m.now += 2 * time.Second
+	m.set(10, 5100)
+	m.set(11, 200)
+	if got := m.see(rootOf(10))[0].CPUPercent; got != 150 {
+		t.Errorf("%v %%, want 1 s and 2 s in 2 s", got)
+	}
+	m.now += 50 * time.Millisecond
+	m.set(10, 5105)
+	if got := m.see(rootOf(10))[0].CPUPercent; got != 150 {
+		t.Errorf("asked again at once: %v %%", got)
+	}
+	m.now += 950 * time.Millisecond
+	if got := m.see(rootOf(10))[0].CPUPercent; got != 5 {
+		t.Errorf("then %v %%, want 5 ticks in a second", got)
+	}
+}
+
+func TestChildrenThatEndAreNotCountedTwice(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(12, 11, 10))
+	m.set(11, 100)
+	m.set(12, 1000)
+	m.see(rootOf(10))
+	m.now += time.Second
+	m.end(12)
+	m.end(11)
+	m.set(10, 1130) // waited for 11, which had waited for 12; 30 ticks are new
+	if got := m.see(rootOf(10))[0].CPUPercent; got != 30 {
+		t.Errorf("%v %%, want 30", got)
+	}
+}
+
+func TestAnOrphanThatEndsTakesNothingAway(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(12, 11, 10))
+	m.set(12, 1000)
+	m.see(rootOf(10))
+	m.end(11)
+	m.now += time.Second
+	m.see(rootOf(10))
+	m.end(12)
+	m.now += time.Second
+	m.set(10, 30)
+	if got := m.see(rootOf(10))[0].CPUPercent; got != 30 {
+		t.Errorf("%v %%, want 30", got)
+	}
+}
+
+func TestMembersThatEndUnseenAreRememberedForTheirTree(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(20, 1, 20))
+	m.set(11, 1000)
+	m.see(rootOf(10), rootOf(20))
+	m.now += time.Second
+	m.end(11)
+	m.set(10, 1000)
+	m.see(rootOf(20))
+	m.now += time.Second
+	m.set(10, 1040)
+	if got := m.see(rootOf(10))[0].CPUPercent; got != 20 {
+		t.Errorf("%v %%, want 40 ticks in two seconds", got)
+	}
+}
+
+func TestTheHistoryHasOneValueASecondAndAnEnd(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10))
+	cpu := uint64(0)
+	step := func(d time.Duration, ticks uint64) []float64 {
+		m.now += d
+		cpu += ticks
+		m.set(10, cpu)
+		return m.see(rootOf(10))[0].CPUHistory
+	}
+	if got := step(0, 0); got != nil {
+		t.Errorf("the first look has history %v", got)
+	}
+	step(time.Second, 10)
+	step(500*time.Millisecond, 10)
+	got := step(500*time.Millisecond, 20)
+	if diff := cmp.Diff([]float64{0, 10}, got); diff != "" {
+		t.Error(diff)
+	}
+	for range 50 {
+		got = step(time.Second, 7)
+	}
+	if len(got) != historySize || got[0] != 7 {
+		t.Errorf("after 50 seconds it has %d values: %v", len(got), got)
+	}
+	step(time.Minute, 0)
+	if got := step(time.Second, 0); len(got) != 1 {
+		t.Errorf("after a minute of nobody looking it has %v", got)
+	}
+}
+
+func TestNothingIsRememberedOfWhatHasEnded(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10), aged(11, 10, 10), aged(20, 1, 20))
+	m.see(rootOf(10), rootOf(20))
+	m.end(10)
+	m.end(20)
+	m.see()
+	if len(m.trees)+len(m.members) != 0 {
+		t.Errorf("%d trees and %d members are left", len(m.trees), len(m.members))
+	}
+}
+
+func TestACircleOfParentsIsSurvived(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10), aged(11, 12, 11), aged(12, 11, 11))
+	if got := m.see(rootOf(10))[0]; got.Processes != 1 {
+		t.Errorf("%+v", got)
+	}
+}
