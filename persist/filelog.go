@@ -30,11 +30,11 @@ type LogReader interface {
 // What has been dropped is a hole at the head of the file, so every FileLog on
 // it knows where it starts, whoever made the hole.
 type FileLog struct {
-	f       *os.File
-	disk    disk
-	limit   int64
+	f         *os.File
+	disk      disk
+	limit     int64
 	committed func() int64
-	first   atomic.Pointer[firstLine]
+	first     atomic.Pointer[firstLine]
 
 	trimming  sync.Mutex  // held during a Trim
 	unbounded atomic.Bool // the head could not be freed

@@ -98,7 +98,8 @@ func endOfCut(err error) error {
 }
 
 // A backwardScan reads a part of a log in regions from its end on. buf holds a
-// block and behind it the rest of a line that begins in it or before.
+// block and behind it the rest of a line that begins in it or before, which is
+// longer than a block where the block at floor is not whole.
 type backwardScan struct {
 	r     LogReader
 	start int64 // of the log
@@ -119,7 +120,7 @@ func newBackwardScan(r LogReader, from, to int64) (*backwardScan, error) {
 	}
 	return &backwardScan{
 		r: r, start: start, floor: max(from, start), to: to,
-		whole: line == to, buf: make([]byte, 2*lineBlock),
+		whole: line == to, buf: make([]byte, 3*lineBlock),
 	}, nil
 }
 

@@ -42,4 +42,3 @@ func (l *FileLog) Trim() error {
 	}
 	return nil
 }
-

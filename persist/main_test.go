@@ -19,6 +19,8 @@ const (
 	roleWriter = "writer" // floods the log at pathVar
 	roleSaver  = "saver"  // saves into the data folder at pathVar
 
+	roleAppender = "appender" // appends limitVar bytes of lines to the file at pathVar
+
 	pathVar  = "TANDEM_PERSIST_TEST_PATH"
 	limitVar = "TANDEM_PERSIST_TEST_LIMIT"
 )
@@ -34,6 +36,8 @@ func TestMain(m *testing.M) {
 		err = runWriter()
 	case roleSaver:
 		err = runSaver()
+	case roleAppender:
+		err = runAppender()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -127,13 +131,44 @@ func runWriter() error {
 	}
 }
 
+// runAppender appends numbered lines to a plain file as fast as it can.
+func runAppender() error {
+	total, err := strconv.ParseInt(os.Getenv(limitVar), 10, 64)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(os.Getenv(pathVar), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := make([]byte, 1<<20)
+	for at := int64(0); at < total; at += int64(len(lines)) {
+		fillLines(lines, at)
+		for rest := lines; len(rest) > 0; {
+			n, err := f.Write(rest[:min(len(rest), 4096-len(rest)%64)])
+			if err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+	}
+	return nil
+}
+
 // lineLen is the length of the lines that fillLines makes.
 const lineLen = 16
 
 // fillLines fills b with what a log of numbered lines has at offset off.
 func fillLines(b []byte, off int64) {
+	var line [lineLen]byte
+	line[lineLen-1] = '\n'
 	for len(b) > 0 {
-		line := fmt.Appendf(nil, "%0*d\n", lineLen-1, off/lineLen)
+		number := off / lineLen
+		for i := lineLen - 2; i >= 0; i-- {
+			line[i] = byte('0' + number%10)
+			number /= 10
+		}
 		n := copy(b, line[off%lineLen:])
 		b, off = b[n:], off+int64(n)
 	}

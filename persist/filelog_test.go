@@ -1,0 +1,226 @@
+package persist
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func mustOpenFile(t testing.TB, path string, o FileLogOptions, d disk) *FileLog {
+	t.Helper()
+	l, err := openFileLog(path, o, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// appendTo appends to the file at path as a process does that has it as its
+// standard output.
+func appendTo(t testing.TB, path string, b []byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestATrimmedFileKeepsOffsetsAndWholeLines(t *testing.T) {
+	const limit = 256 << 10
+	path := logPath(t)
+	appendTo(t, path, nil)
+	l := mustOpenFile(t, path, FileLogOptions{Limit: limit}, systemDisk())
+	reader := mustOpenFile(t, path, FileLogOptions{}, systemDisk())
+	all := make([]byte, 4<<20)
+	for i := 0; i < len(all); {
+		i += copy(all[i:], "line "+strconv.Itoa(i)+"\n")
+	}
+	for i := 0; i < len(all); i += 10_000 {
+		appendTo(t, path, all[i:min(i+10_000, len(all))])
+		if err := l.Trim(); err != nil {
+			t.Fatal(err)
+		}
+		start, end := reader.Start(), reader.End()
+		if start > 0 && (end-start < limit-1000 || all[start-1] != '\n') {
+			t.Fatalf("the log is from %d to %d, behind %q", start, end, all[start-1])
+		}
+	}
+	start := reader.Start()
+	if start == 0 || start != l.Start() || !l.Bounded() {
+		t.Fatalf("starts at %d and %d, bounded %v", start, l.Start(), l.Bounded())
+	}
+	got, err := io.ReadAll(io.NewSectionReader(reader, start, reader.End()-start))
+	if err != nil || !bytes.Equal(got, all[start:]) {
+		t.Fatalf("what is kept is not the tail of what was written (%v)", err)
+	}
+	if n, err := reader.ReadAt(make([]byte, 10), 100); n != 0 || !errors.Is(err, ErrDropped) {
+		t.Fatalf("read in the hole: %d, %v", n, err)
+	}
+	if got := blocks(t, path); got > limit+Excess(limit)+64<<10 {
+		t.Fatalf("%d bytes of disk are used", got)
+	}
+}
+
+func TestAFileWhoseHeadCannotBeFreedGrowsAndSaysSo(t *testing.T) {
+	path := logPath(t)
+	appendTo(t, path, text(1<<20))
+	l := mustOpenFile(t, path, FileLogOptions{Limit: 64 << 10}, noMapping{systemDisk()})
+	if !l.Bounded() {
+		t.Fatal("unbounded before it was tried")
+	}
+	for range 2 {
+		if err := l.Trim(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l.Bounded() || l.Start() != 0 || l.End() != 1<<20 {
+		t.Fatalf("bounded %v, from %d to %d", l.Bounded(), l.Start(), l.End())
+	}
+}
+
+// blindDisk frees heads and cannot tell holes from NULs.
+type blindDisk struct{ disk }
+
+func (blindDisk) nextData(_ *os.File, off int64) (int64, error) { return off, nil }
+
+func TestWhereHolesCannotBeToldNothingIsFreedTwice(t *testing.T) {
+	path := logPath(t)
+	appendTo(t, path, text(1<<20))
+	l := mustOpenFile(t, path, FileLogOptions{Limit: 64 << 10}, blindDisk{systemDisk()})
+	if err := l.Trim(); err != nil || l.Bounded() {
+		t.Fatalf("bounded %v, %v", l.Bounded(), err)
+	}
+}
+
+func TestAFileLogEndsWhereItsAppenderHasCommitted(t *testing.T) {
+	path := logPath(t)
+	l := mustOpen(t, path, LogOptions{}, systemDisk())
+	write(t, l, []byte("seen\n"))
+	r := mustOpenFile(t, path, FileLogOptions{End: l.End}, systemDisk())
+	got := make([]byte, 100)
+	if n, err := r.ReadAt(got, 0); err != io.EOF || string(got[:n]) != "seen\n" || r.End() != 5 {
+		t.Fatalf("read %q, %v; the end is %d", got[:n], err, r.End())
+	}
+}
+
+func TestOnlyRegularFilesAreFileLogs(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, fifo, os.DevNull, filepath.Join(dir, "none")} {
+		if l, err := OpenFileLog(path, FileLogOptions{}); err == nil {
+			l.Close()
+			t.Errorf("%s was opened as a log", path)
+		}
+	}
+	if _, err := OpenFileLog(filepath.Join(dir, "none"), FileLogOptions{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestAFileThatIsCutEndsThere(t *testing.T) {
+	path := logPath(t)
+	appendTo(t, path, []byte("one\ntwo\n"))
+	l := mustOpenFile(t, path, FileLogOptions{Limit: 1}, systemDisk())
+	if err := os.Truncate(path, 4); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := l.ReadAt(make([]byte, 4), 4); n != 0 || err != io.EOF || l.End() != 4 {
+		t.Fatalf("%d, %v, end %d", n, err, l.End())
+	}
+}
+
+// A follower and a trimmer beside a child that writes at full speed: the
+// follower gets each line, and what is kept at the end is whole.
+func TestNoLineIsLostWhileAFileIsTrimmedUnderLoad(t *testing.T) {
+	const limit, total = 8 << 20, 300 << 20
+	path := logPath(t)
+	appendTo(t, path, nil)
+	l := mustOpenFile(t, path, FileLogOptions{Limit: limit}, systemDisk())
+	r := mustOpenFile(t, path, FileLogOptions{}, systemDisk())
+	c := startChild(t, roleAppender, pathVar+"="+path, limitVar+"="+strconv.Itoa(total))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, c.out)
+		ended <- errors.Join(err, c.cmd.Wait())
+	}()
+	want := make([]byte, 1<<20)
+	got := make([]byte, 1<<20)
+	at, done := int64(0), false
+	trims := 0
+	for !done || at < r.End() {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+			done = true
+		default:
+		}
+		n, err := r.ReadAt(got, at)
+		if errors.Is(err, ErrDropped) {
+			t.Fatalf("the follower fell behind at %d, the log starts at %d", at, r.Start())
+		}
+		if err != nil && err != io.EOF {
+			t.Fatal(err)
+		}
+		fillLines(want[:n], at)
+		if !bytes.Equal(got[:n], want[:n]) {
+			t.Fatalf("lost or changed bytes at %d", at)
+		}
+		at += int64(n)
+		// Trimmed only up to what was followed, for a follower that keeps up.
+		if at > r.End()-limit {
+			if err := l.Trim(); err != nil {
+				t.Fatal(err)
+			}
+			trims++
+		}
+	}
+	if at != total || r.Start() < total-2*limit || trims == 0 {
+		t.Fatalf("%d bytes of %d, starts at %d after %d trims", at, total, r.Start(), trims)
+	}
+	checkLines(t, r)
+	if got := blocks(t, path); got > limit+Excess(limit)+1<<20 {
+		t.Fatalf("%d bytes of disk are used", got)
+	}
+}
+
+// checkLines reads all that is kept of a log of numbered lines.
+func checkLines(t *testing.T, r *FileLog) {
+	t.Helper()
+	s, err := NewSearch("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := r.Start()
+	if at%lineLen != 0 {
+		t.Errorf("the log starts at %d, within a line", at)
+	}
+	_, err = s.Forward(context.Background(), r, at, r.End(), func(l LogLine) bool {
+		if l.Offset != at || strings.TrimLeft(string(l.Text), "0") != strings.TrimLeft(strconv.FormatInt(at/lineLen, 10), "0") {
+			t.Errorf("at %d is %q", at, l.Text)
+		}
+		at += lineLen
+		return !t.Failed()
+	})
+	if err != nil || at != r.End() {
+		t.Errorf("read up to %d of %d: %v", at, r.End(), err)
+	}
+}
