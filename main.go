@@ -16,6 +16,7 @@ import (
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/sandbox"
 	"tandem/keys"
 	"tandem/ui"
 	"tandem/ui/cli"
@@ -38,6 +39,11 @@ func run(args []string, version string) int {
 		return background(args[0], func(ctx context.Context, dataDir string) error {
 			return runEngine(ctx, dataDir, version)
 		})
+	}
+	if len(args) > 0 && args[0] == "launch" {
+		// It returns only when the program was not started.
+		fmt.Fprintf(os.Stderr, "tandem: %v\n", sandbox.Launch(args[1:]))
+		return 126
 	}
 	return runClient(args, version)
 }

@@ -1,0 +1,42 @@
+package sandbox
+
+import "net/url"
+
+// proxyVariable tells the launch stage the proxy's address. It is not passed on.
+const proxyVariable = "TANDEM_SANDBOX_PROXY"
+
+// Command is the command line that starts argv confined by the profile in the
+// file profilePath. executable is this program; the process that it starts
+// becomes argv, under the same pid.
+func Command(executable, profilePath string, argv []string) []string {
+	return append([]string{executable, "launch", profilePath, "--"}, argv...)
+}
+
+// Env is what a process with this profile needs in its environment, as
+// "NAME=value", behind everything else. proxyURL comes from Proxy.Grant; it is
+// not used where the profile needs no proxy.
+//
+// Every variable names the HTTP proxy, which tunnels any TCP connection: many
+// programs fail on a SOCKS address in ALL_PROXY. SOCKS 5 is to be had at the
+// same address with the same user and password.
+func (p Profile) Env(proxyURL string) []string {
+	if !p.NeedsProxy() || proxyURL == "" {
+		return nil
+	}
+	env := []string{proxyVariable + "=" + proxyURL}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+		env = append(env, name+"="+proxyURL)
+	}
+	// Node 24 and later obey the variables only with the last one.
+	return append(env, "NO_PROXY=", "no_proxy=", "NODE_USE_ENV_PROXY=1")
+}
+
+// splitURL takes a proxy's URL apart.
+func splitURL(proxyURL string) (address string, c credentials, ok bool) {
+	u, err := url.Parse(proxyURL)
+	if err != nil || u.User == nil || u.Port() == "" {
+		return "", credentials{}, false
+	}
+	password, _ := u.User.Password()
+	return u.Host, credentials{user: u.User.Username(), password: password}, true
+}

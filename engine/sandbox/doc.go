@@ -1,0 +1,68 @@
+// Package sandbox confines a process: a Profile (the JSON of sandbox.json)
+// becomes Landlock rules, a seccomp filter and resource limits in the launch
+// stage, and a Proxy in the engine lets it reach the domains that the profile
+// allows. It needs no privileges and no helper program.
+//
+// # Use
+//
+// The engine checks a profile with Parse and Check before it writes
+// sandbox.json. It starts the process as Command(executable, path, argv) with
+// Profile.Env(url) appended to its environment, where url is what
+// Proxy.Grant(profile, refused) gave; refused is called with lines for the
+// process's log. When the process has ended for good, the engine calls revoke.
+// A process that outlives its engine keeps its url, so the engine stores it (it
+// holds a password), and the next engine opens its proxy at the same Port and
+// calls Proxy.Restore. A profile for which NeedsProxy is false needs none of this.
+//
+// # Files
+//
+// Everything may be read but denyRead; nothing may be written but allowWrite
+// less denyWrite, /dev/null and its like, and the terminal or log that the
+// process was given. Landlock grants on what a path leads to, so neither "..",
+// a symbolic link, another mount of the same file system nor a rename leads
+// around a denial, and a denial wins over a grant.
+//
+// Landlock (kernel: Documentation/userspace-api/landlock.rst) can only grant,
+// and what it grants on a folder holds for all below. A denial is therefore a
+// grant on everything beside it: on the entries, at the time of the start, of
+// each folder on the way to what is denied, and not on these folders
+// themselves. It follows that
+//
+//   - what is made later directly in such a folder (not deeper) is denied too,
+//     and so is a file there that was replaced by a rename;
+//   - under a denyWrite, nothing can be made or removed directly in a folder
+//     between allowWrite and it;
+//   - where a folder is in denyRead, the folders above it cannot be listed, since
+//     that right could not be kept from the denied one; what is in them can be
+//     read by name. A denied file has no such effect;
+//   - a denied path that does not exist is denied all the same, if made later.
+//
+// Not covered, because Landlock does not: mode, owner, times and extended
+// attributes of files (chmod(2) and the like), stat(2), and other hard links of
+// a denied file.
+//
+// # Network
+//
+// Without "network" nothing is restricted. With no allowed domain, no Internet
+// socket can be made. With some, TCP can be connected to the proxy's port only,
+// nothing can be bound, and there is neither UDP nor any other protocol; names
+// are looked up by the proxy. Landlock knows ports and not addresses: a program
+// made for it can reach this one port of other hosts.
+//
+// Unix sockets lead to daemons outside (Docker, D-Bus, Tandem itself), whatever
+// the network is. Where the kernel can confine them (Landlock with
+// RESOLVE_UNIX), those outside allowWrite are out of reach, abstract ones too;
+// elsewhere no Unix socket can be made. Connected pairs (socketpair(2)) work.
+//
+// # The rest
+//
+// No signal reaches, and no debugger attaches to, a process outside; there are no
+// new privileges (set-user-ID does nothing), no io_uring (it goes around system
+// call filters), and of root's capabilities only those over files and users
+// stay. Terminals other than its own cannot be opened for writing. All of it
+// holds for all descendants.
+//
+// A refused connection is a line in the process's log. A refused file is EACCES
+// to the program, which usually says so in its log; the kernel tells nobody
+// else but its audit log, where there is one (type=LANDLOCK_ACCESS).
+package sandbox

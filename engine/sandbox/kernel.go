@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A kernel is what the running one can enforce.
+type kernel struct {
+	landlock    int   // version of Landlock's ABI, 0: none
+	landlockErr error // why there is none
+	seccomp     error // why system calls cannot be filtered, nil: they can
+	resolveUnix bool  // Landlock confines Unix sockets in the file system
+}
+
+// Versions of Landlock's ABI and what is first in them.
+const (
+	landlockTruncate = 3 // without it truncate(2) would be open
+	landlockTCP      = 4
+	landlockIoctl    = 5
+	landlockScopes   = 6 // abstract Unix sockets and signals
+	landlockLog      = 7
+)
+
+func (k kernel) check(p Profile) error {
+	if k.landlock == 0 {
+		return fmt.Errorf("sandbox: this kernel has no Landlock (%v): it needs Linux 6.2 or later with \"landlock\" in the boot parameter lsm=", k.landlockErr)
+	}
+	if k.landlock < landlockTruncate {
+		return k.tooOld("files", landlockTruncate, "6.2")
+	}
+	if p.NeedsProxy() && k.landlock < landlockTCP {
+		return k.tooOld("allowedDomains", landlockTCP, "6.7")
+	}
+	if k.seccomp != nil {
+		return fmt.Errorf("sandbox: system calls cannot be filtered: %w", k.seccomp)
+	}
+	return nil
+}
+
+func (k kernel) tooOld(what string, need int, linux string) error {
+	return fmt.Errorf("sandbox: to confine %s, Landlock must have version %d (Linux %s); this kernel has version %d", what, need, linux, k.landlock)
+}
+
+// errPlatform is why nothing can be confined on other systems.
+var errPlatform = errors.New("only Linux on amd64 and arm64 is supported")

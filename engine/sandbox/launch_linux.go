@@ -1,0 +1,157 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Launch is the launch stage. args are what follows "launch" in Command:
+// the profile's path, "--", a program and its arguments. It confines this
+// process and becomes the program, looked up in PATH, so it returns only with an
+// error, and then nothing was started: the caller reports it and exits with
+// status 126.
+//
+// It must be called before other goroutines run that matter, and reads the
+// environment for what Profile.Env has put there.
+func Launch(args []string) error {
+	if len(args) < 3 || args[1] != "--" {
+		return errors.New("launch: usage: launch PROFILE -- COMMAND…")
+	}
+	path, argv := args[0], args[2:]
+	p, err := Load(path)
+	if err != nil {
+		return fmt.Errorf("launch: %w", err)
+	}
+	program, err := lookUp(argv[0])
+	if err != nil {
+		return fmt.Errorf("launch: %w", err)
+	}
+	env, proxyURL := withoutProxyURL(os.Environ())
+	// What is confined is the thread, and the thread that executes a program is
+	// the process from then on.
+	runtime.LockOSThread()
+	if err := confine(p, proxyURL, guardedBy(path)); err != nil {
+		return fmt.Errorf("launch %s: %w", argv[0], err)
+	}
+	return fmt.Errorf("launch %s: %w", argv[0], execute(program, argv, env))
+}
+
+func lookUp(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrDot) {
+		err = nil // PATH says so
+	}
+	var execErr *exec.Error
+	if errors.As(err, &execErr) {
+		return "", fmt.Errorf("%q: %w", name, execErr.Err)
+	}
+	return path, err
+}
+
+func withoutProxyURL(env []string) (rest []string, proxyURL string) {
+	rest = slices.DeleteFunc(env, func(pair string) bool {
+		value, ok := strings.CutPrefix(pair, proxyVariable+"=")
+		if ok {
+			proxyURL = value
+		}
+		return ok
+	})
+	return rest, proxyURL
+}
+
+// guardedBy are the folders from which processes are started: the profile's
+// own, and the data folder around it.
+func guardedBy(profile string) []string {
+	absolute, err := filepath.Abs(profile)
+	if err != nil {
+		return nil
+	}
+	guarded := []string{filepath.Dir(absolute)}
+	if data := os.Getenv("TANDEM_DATA_DIR"); filepath.IsAbs(data) {
+		guarded = append(guarded, data)
+	}
+	return guarded
+}
+
+// confine applies a profile to the calling thread, or tells what prevents it.
+func confine(p Profile, proxyURL string, guarded []string) error {
+	k := currentKernel()
+	if err := k.check(p); err != nil {
+		return err
+	}
+	port, err := proxyPort(p, proxyURL)
+	if err != nil {
+		return err
+	}
+	rules, err := landlockFor(p, k, port, guarded)
+	if err != nil {
+		return err
+	}
+	defer rules.close()
+	// Nothing that was open by accident is inherited.
+	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return fmt.Errorf("close descriptors: %w", err)
+	}
+	if err := setLimits(p.Limits); err != nil {
+		return err
+	}
+	if err := dropCapabilities(); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("set no_new_privs: %w", err)
+	}
+	if err := rules.restrict(logFlags(k)); err != nil {
+		return err
+	}
+	if err := install(compile(refusalsFor(p, k))); err != nil {
+		return err
+	}
+	return limitMemory(p.Limits)
+}
+
+// logFlags have refusals of the program itself logged where the kernel logs any.
+func logFlags(k kernel) uintptr {
+	if k.landlock < landlockLog {
+		return 0
+	}
+	return unix.LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON
+}
+
+func proxyPort(p Profile, proxyURL string) (uint16, error) {
+	if !p.NeedsProxy() {
+		return 0, nil
+	}
+	address, _, ok := splitURL(proxyURL)
+	_, text, err := net.SplitHostPort(address)
+	port, convErr := strconv.ParseUint(text, 10, 16)
+	if !ok || err != nil || convErr != nil || port == 0 {
+		return 0, errors.New("allowedDomains needs the engine's proxy, and its address was not given")
+	}
+	return uint16(port), nil
+}
+
+// execute becomes the program. A script without #! goes to sh, as with execvp(3).
+func execute(program string, argv, env []string) error {
+	err := unix.Exec(program, argv, env)
+	if err == unix.ENOEXEC {
+		err = unix.Exec("/bin/sh", append([]string{"/bin/sh", program}, argv[1:]...), env)
+	}
+	if err == unix.EACCES {
+		return fmt.Errorf("%s cannot be executed; its profile may deny reading it: %w", program, err)
+	}
+	return fmt.Errorf("%s: %w", program, err)
+}

@@ -1,0 +1,58 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// setLimits sets all limits but that of memory.
+func setLimits(l *Limits) error {
+	if l == nil {
+		return nil
+	}
+	for _, limit := range []struct {
+		name     string
+		resource int
+		value    uint64
+	}{
+		{"open_files", unix.RLIMIT_NOFILE, l.OpenFiles},
+		{"processes", unix.RLIMIT_NPROC, l.Processes},
+		{"cpu_seconds", unix.RLIMIT_CPU, l.CPUSeconds},
+	} {
+		if err := setLimit(limit.name, limit.resource, limit.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limitMemory comes last, because this process itself may have more.
+func limitMemory(l *Limits) error {
+	if l == nil {
+		return nil
+	}
+	return setLimit("memory_bytes", unix.RLIMIT_AS, l.MemoryBytes)
+}
+
+// setLimit sets a limit for good. A stricter one that holds already stays.
+func setLimit(name string, resource int, value uint64) error {
+	if value == 0 {
+		return nil
+	}
+	var now unix.Rlimit
+	if err := unix.Getrlimit(resource, &now); err != nil {
+		return fmt.Errorf("limit %s: %w", name, err)
+	}
+	hard := min(value, now.Max)
+	soft := hard
+	if resource == unix.RLIMIT_CPU && hard < now.Max {
+		hard++ // SIGXCPU at the limit, SIGKILL a second later (getrlimit(2))
+	}
+	if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: soft, Max: hard}); err != nil {
+		return fmt.Errorf("limit %s to %d: %w", name, value, err)
+	}
+	return nil
+}

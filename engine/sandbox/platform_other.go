@@ -1,0 +1,15 @@
+//go:build !linux || !(amd64 || arm64)
+
+package sandbox
+
+import "fmt"
+
+func currentKernel() kernel {
+	return kernel{landlockErr: errPlatform, seccomp: errPlatform}
+}
+
+// Launch confines this process and becomes the given program, which cannot be
+// done here.
+func Launch([]string) error {
+	return fmt.Errorf("launch: %w", errPlatform)
+}

@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"encoding/base64"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+	"time"
+)
+
+// serveHTTP answers one request to the proxy.
+func (p *Proxy) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	shown, _ := basicCredentials(r.Header.Get("Proxy-Authorization"))
+	g := p.granted(shown)
+	if g == nil {
+		w.Header().Set("Proxy-Authenticate", `Basic realm="tandem"`)
+		http.Error(w, "tandem: sandbox: the proxy knows no such user and password", http.StatusProxyAuthRequired)
+		return
+	}
+	end, ok := g.begin()
+	if !ok {
+		http.Error(w, "tandem: sandbox: too many connections at a time", http.StatusServiceUnavailable)
+		return
+	}
+	defer end()
+	ctx, cancel := g.with(r.Context())
+	defer cancel()
+	r = r.WithContext(ctx)
+	if r.Method == http.MethodConnect {
+		g.connect(w, r)
+		return
+	}
+	g.forward(w, r)
+}
+
+// basicCredentials reads the value of Proxy-Authorization (RFC 7617).
+func basicCredentials(header string) (credentials, bool) {
+	scheme, encoded, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return credentials{}, false
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
+	if err != nil {
+		return credentials{}, false
+	}
+	user, password, ok := strings.Cut(string(decoded), ":")
+	return credentials{user, password}, ok
+}
+
+// connect makes the connection a tunnel.
+func (g *grant) connect(w http.ResponseWriter, r *http.Request) {
+	host, port, err := splitTarget(r.Host)
+	if err != nil {
+		http.Error(w, "tandem: sandbox: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	upstream, err := g.dial(r.Context(), host, port)
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	defer upstream.Close()
+	client, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		failed(w, err)
+		return
+	}
+	defer g.proxy.running.Done()
+	defer client.Close()
+	client.SetDeadline(time.Time{})
+	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	tunnel(g.ctx, g.proxy.o.Idle, client, buffered, upstream)
+}
+
+// forward passes one request on to its http URL.
+func (g *grant) forward(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Scheme != "http" || r.URL.Host == "" {
+		http.Error(w, "tandem: sandbox: this is a proxy: it takes CONNECT, and requests for http URLs", http.StatusBadRequest)
+		return
+	}
+	target := r.URL.Host
+	if r.URL.Port() == "" {
+		target = net.JoinHostPort(r.URL.Hostname(), "80")
+	}
+	host, port, err := splitTarget(target)
+	if err == nil {
+		// A connection kept open is used without dialing, so ask first.
+		if hostErr := g.hosts.checkHost(host); hostErr != nil {
+			failed(w, g.refuse(host, port, hostErr))
+			return
+		}
+	}
+	if err != nil {
+		http.Error(w, "tandem: sandbox: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	proxy := httputil.ReverseProxy{
+		Rewrite:       func(*httputil.ProxyRequest) {}, // the URL is the target already
+		Transport:     g.transport,
+		FlushInterval: -1,
+		ErrorLog:      log.New(io.Discard, "", 0),
+		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, err error) { failed(w, err) },
+	}
+	proxy.ServeHTTP(w, r)
+}
+
+// failed tells the client why there is no connection.
+func failed(w http.ResponseWriter, err error) {
+	status := http.StatusBadGateway
+	var refused *refusedError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &refused):
+		status = http.StatusForbidden
+	case errors.As(err, &timeout) && timeout.Timeout():
+		status = http.StatusGatewayTimeout
+	}
+	http.Error(w, "tandem: sandbox: "+err.Error(), status)
+}

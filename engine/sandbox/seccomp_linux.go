@@ -1,0 +1,192 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A refusal makes a system call fail with an error when all conditions hold.
+type refusal struct {
+	call  uint32
+	errno unix.Errno
+	when  []condition
+}
+
+// A condition looks at the low 32 bits of an argument, which is all that the
+// kernel uses of an int.
+type condition struct {
+	arg    int
+	mask   uint32
+	not    bool // the masked argument is none of values
+	values []uint32
+}
+
+const allBits = ^uint32(0)
+
+func argIs(arg int, values ...uint32) condition {
+	return condition{arg: arg, mask: allBits, values: values}
+}
+
+func argIsNot(arg int, values ...uint32) condition {
+	return condition{arg: arg, mask: allBits, not: true, values: values}
+}
+
+// socketType is the second argument of socket(2) less its flags.
+func socketTypeIsNot(values ...uint32) condition {
+	return condition{arg: 1, mask: 0xf, not: true, values: values}
+}
+
+// tiocsti and tioclinux put characters into a terminal's input (tty_ioctl(4),
+// ioctl_console(2)).
+const (
+	tiocsti   = 0x5412
+	tioclinux = 0x541c
+)
+
+// refusalsFor are the system calls that a profile's process has to do without.
+func refusalsFor(p Profile, k kernel) []refusal {
+	all := baseRefusals()
+	if !k.resolveUnix {
+		all = append(all, unixRefusals()...)
+	}
+	switch p.network() {
+	case noNetwork:
+		all = append(all,
+			refusal{unix.SYS_SOCKET, unix.EACCES, []condition{argIsNot(0, unix.AF_UNIX, unix.AF_NETLINK)}})
+	case proxyNetwork:
+		all = append(all, proxyRefusals()...)
+		if !k.resolveUnix {
+			// A TCP socket that was not bound listens on any free port.
+			all = append(all, refusal{call: unix.SYS_LISTEN, errno: unix.EACCES})
+		}
+	}
+	if p.network() != openNetwork {
+		all = append(all, refusal{unix.SYS_SOCKET, unix.EACCES, []condition{argIs(0, unix.AF_NETLINK), argIsNot(2, unix.NETLINK_ROUTE)}})
+	}
+	return all
+}
+
+// baseRefusals are what no confined process may do: go around the filter, type
+// into a terminal, leave its namespaces, change the machine.
+func baseRefusals() []refusal {
+	all := []refusal{
+		{unix.SYS_IOCTL, unix.EPERM, []condition{argIs(1, tiocsti, tioclinux)}},
+	}
+	for _, call := range []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
+		all = append(all, refusal{call: call, errno: unix.ENOSYS}) // programs have another way then
+	}
+	for _, call := range append([]uint32{
+		unix.SYS_ACCT, unix.SYS_ADD_KEY, unix.SYS_BPF, unix.SYS_CLOCK_ADJTIME, unix.SYS_CLOCK_SETTIME, unix.SYS_DELETE_MODULE,
+		unix.SYS_FINIT_MODULE, unix.SYS_FSOPEN, unix.SYS_INIT_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEYCTL, unix.SYS_MOUNT, unix.SYS_MOVE_MOUNT,
+		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_OPEN_TREE, unix.SYS_PERF_EVENT_OPEN,
+		unix.SYS_PIVOT_ROOT, unix.SYS_QUOTACTL, unix.SYS_REBOOT, unix.SYS_REQUEST_KEY, unix.SYS_SETDOMAINNAME, unix.SYS_SETHOSTNAME,
+		unix.SYS_SETNS, unix.SYS_SETTIMEOFDAY, unix.SYS_SWAPOFF, unix.SYS_SWAPON, unix.SYS_UMOUNT2, unix.SYS_USERFAULTFD, unix.SYS_VHANGUP,
+	}, machineCalls()...) {
+		all = append(all, refusal{call: call, errno: unix.EPERM})
+	}
+	return all
+}
+
+// unixRefusals keep Unix sockets inside where Landlock cannot: only pairs can
+// be made, and no pair that can be sent elsewhere. An unconnected or datagram
+// socket would reach every daemon that listens at a path.
+func unixRefusals() []refusal {
+	return []refusal{
+		{unix.SYS_SOCKET, unix.EACCES, []condition{argIs(0, unix.AF_UNIX)}},
+		{unix.SYS_SOCKETPAIR, unix.EACCES, []condition{socketTypeIsNot(unix.SOCK_STREAM, unix.SOCK_SEQPACKET)}},
+	}
+}
+
+// proxyRefusals leave plain TCP: Landlock has no say over other protocols, nor
+// in some kernels over a connection made by sending (MSG_FASTOPEN, tcp(7)).
+func proxyRefusals() []refusal {
+	inet := argIs(0, unix.AF_INET, unix.AF_INET6)
+	fastOpen := func(call uint32, arg int) refusal {
+		flag := condition{arg: arg, mask: unix.MSG_FASTOPEN, values: []uint32{unix.MSG_FASTOPEN}}
+		return refusal{call, unix.EACCES, []condition{flag}}
+	}
+	return []refusal{
+		{unix.SYS_SOCKET, unix.EACCES, []condition{argIsNot(0, unix.AF_UNIX, unix.AF_NETLINK, unix.AF_INET, unix.AF_INET6)}},
+		{unix.SYS_SOCKET, unix.EACCES, []condition{inet, socketTypeIsNot(unix.SOCK_STREAM)}},
+		{unix.SYS_SOCKET, unix.EACCES, []condition{inet, argIsNot(2, unix.IPPROTO_IP, unix.IPPROTO_TCP)}},
+		fastOpen(unix.SYS_SENDTO, 3), fastOpen(unix.SYS_SENDMSG, 2), fastOpen(unix.SYS_SENDMMSG, 3),
+	}
+}
+
+// Offsets in struct seccomp_data (linux/seccomp.h), little-endian.
+const (
+	dataCall = 0
+	dataArch = 4
+	dataArgs = 16
+)
+
+// compile makes the filter's program. A call of another architecture kills the
+// process, because its numbers mean other calls.
+func compile(refusals []refusal) []unix.SockFilter {
+	program := []unix.SockFilter{
+		load(dataArch),
+		jumpEqual(auditArch, 1, 0),
+		verdict(unix.SECCOMP_RET_KILL_PROCESS),
+	}
+	program = append(program, foreignCalls()...)
+	for _, r := range refusals {
+		program = append(program, r.compile()...)
+	}
+	return append(program, verdict(unix.SECCOMP_RET_ALLOW))
+}
+
+func (r refusal) compile() []unix.SockFilter {
+	body := []unix.SockFilter{verdict(unix.SECCOMP_RET_ERRNO | uint32(r.errno))}
+	for i := len(r.when) - 1; i >= 0; i-- {
+		body = append(r.when[i].compile(uint8(len(body))), body...)
+	}
+	return append([]unix.SockFilter{load(dataCall), jumpEqual(r.call, 0, uint8(len(body)))}, body...)
+}
+
+// compile gives code that goes on behind itself if the condition holds and
+// skips that many instructions more if it does not.
+func (c condition) compile(skip uint8) []unix.SockFilter {
+	code := []unix.SockFilter{load(dataArgs + 8*uint32(c.arg)), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: c.mask}}
+	for i, value := range c.values {
+		left := uint8(len(c.values) - 1 - i)
+		last := left == 0
+		switch {
+		case c.not && last:
+			code = append(code, jumpEqual(value, skip, 0))
+		case c.not:
+			code = append(code, jumpEqual(value, left+skip, 0))
+		case last:
+			code = append(code, jumpEqual(value, 0, skip))
+		default:
+			code = append(code, jumpEqual(value, left, 0))
+		}
+	}
+	return code
+}
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+func jumpEqual(value uint32, yes, no uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jt: yes, Jf: no}
+}
+
+func verdict(action uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+}
+
+// install filters the calling thread's system calls, and those of what it
+// executes and forks, for good.
+func install(program []unix.SockFilter) error {
+	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&filter)))
+	if errno != 0 {
+		return fmt.Errorf("filter system calls: %w", errno)
+	}
+	return nil
+}

@@ -1,0 +1,22 @@
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+const auditArch = unix.AUDIT_ARCH_X86_64
+
+// x32Bit marks calls of the x32 ABI, which have the same architecture.
+const x32Bit = 0x40000000
+
+// foreignCalls refuses system calls whose numbers no rule would match.
+func foreignCalls() []unix.SockFilter {
+	return []unix.SockFilter{
+		load(dataCall),
+		{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32Bit, Jt: 0, Jf: 1},
+		verdict(unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)),
+	}
+}
+
+// machineCalls change the machine and exist on this architecture.
+func machineCalls() []uint32 {
+	return []uint32{unix.SYS_IOPERM, unix.SYS_IOPL, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_MODIFY_LDT}
+}

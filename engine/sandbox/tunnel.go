@@ -1,0 +1,56 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// tunnel copies both ways until both have ended, one fails, nothing was copied
+// for the idle time or the context ends. fromClient reads from client, beginning
+// with what was read already.
+func tunnel(ctx context.Context, idle time.Duration, client net.Conn, fromClient io.Reader, upstream net.Conn) {
+	cut := sync.OnceFunc(func() {
+		client.Close()
+		upstream.Close()
+	})
+	defer cut()
+	stop := context.AfterFunc(ctx, cut)
+	defer stop()
+
+	started := time.Now()
+	var last atomic.Int64 // when something was copied, since started
+	carry := func(to net.Conn, from io.Reader, deadline net.Conn) {
+		buffer := make([]byte, 32<<10)
+		for {
+			deadline.SetReadDeadline(started.Add(time.Duration(last.Load()) + idle))
+			n, err := from.Read(buffer)
+			if n > 0 {
+				last.Store(int64(time.Since(started)))
+				if _, err := to.Write(buffer[:n]); err != nil {
+					cut()
+					return
+				}
+			}
+			switch {
+			case err == io.EOF:
+				closeWrite(to)
+				return
+			case errors.Is(err, os.ErrDeadlineExceeded) && time.Since(started)-time.Duration(last.Load()) < idle:
+				// The other direction was busy meanwhile.
+			case err != nil:
+				cut()
+				return
+			}
+		}
+	}
+	var both sync.WaitGroup
+	both.Go(func() { carry(upstream, fromClient, client) })
+	both.Go(func() { carry(client, upstream, upstream) })
+	both.Wait()
+}
