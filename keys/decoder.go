@@ -162,6 +162,7 @@ func (d *Decoder) decodeEscape(p []byte) (Event, int) {
 		k := controlKey(c)
 		k.Mods |= Alt
 		k.Text = ""
+		k.Implied = true
 		return keyEvent(k), 2
 	case !utf8.FullRune(p[1:]):
 		return Event{}, 0
@@ -188,7 +189,7 @@ func textOf(r rune) string {
 	return string(r)
 }
 
-func altKey(r rune) Key { return Key{Code: Code(r), Mods: Alt}.normal() }
+func altKey(r rune) Key { return Key{Code: Code(r), Mods: Alt, Implied: true}.normal() }
 
 // controlKey is the key that a C0 character stands for.
 func controlKey(c byte) Key {

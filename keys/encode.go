@@ -32,7 +32,7 @@ func Encode(dst []byte, k Key, m Modes) []byte {
 	if k.Phase == Release {
 		return dst
 	}
-	if m.ModifyOther > 0 {
+	if m.ModifyOther > 0 && !k.Implied {
 		if code, ok := otherKey(k, m.ModifyOther); ok {
 			return appendOtherKey(dst, code, k.Mods)
 		}

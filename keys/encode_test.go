@@ -250,3 +250,18 @@ func FuzzEncodePaste(f *testing.F) {
 		}
 	})
 }
+
+func TestAnEscapeBeforeAKeyStaysOneUnderModifyOtherKeys(t *testing.T) {
+	for _, typed := range []string{"\x1b:", "\x1b\x06", "\x1bé"} {
+		var d Decoder
+		var got []byte
+		d.Feed([]byte(typed), func(e Event) { got = Encode(got, e.Key, Modes{ModifyOther: 2}) })
+		if string(got) != typed {
+			t.Errorf("%q goes on as %q", typed, got)
+		}
+	}
+	alt := Key{Code: ':', Mods: Alt}
+	if got, want := string(Encode(nil, alt, Modes{ModifyOther: 2})), "\x1b[27;3;58~"; got != want {
+		t.Errorf("alt+: is encoded as %q, want %q", got, want)
+	}
+}

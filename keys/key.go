@@ -103,4 +103,9 @@ type Key struct {
 	Text    string `json:"text,omitempty"`    // what it types, "" for none
 	Shifted rune   `json:"shifted,omitempty"` // the code with shift, where known
 	Base    rune   `json:"base,omitempty"`    // the code on a US layout, where known
+
+	// Implied says that Alt was told by an escape before the key, which may as
+	// well have been the escape key, pressed just before: to a program that
+	// would be told of alt in another way, both go as they came.
+	Implied bool `json:"implied,omitempty"`
 }

@@ -33,6 +33,9 @@ const (
 	outputError = 'x' // an Error in JSON: why the engine closes the attachment
 )
 
+// impliedAlt is the bit of keys.Key.Implied in the byte of the phase.
+const impliedAlt = 0x80
+
 const (
 	// maxPaste bounds one paste, which must stay whole to keep its brackets.
 	maxPaste = 16 << 20
@@ -67,7 +70,11 @@ func appendInput(dst []byte, in Input) ([]byte, error) {
 
 func appendKey(dst []byte, k *keys.Key) []byte {
 	dst = appendRune(dst, rune(k.Code))
-	dst = append(dst, byte(k.Mods), byte(k.Phase))
+	phase := byte(k.Phase)
+	if k.Implied {
+		phase |= impliedAlt
+	}
+	dst = append(dst, byte(k.Mods), phase)
 	dst = appendRune(dst, k.Shifted)
 	dst = appendRune(dst, k.Base)
 	return append(dst, k.Text...)
@@ -87,8 +94,7 @@ func decodeInput(b []byte) (Input, error) {
 	case inputBytes:
 		in.Bytes = append([]byte{}, d.rest()...)
 	case inputKey:
-		in.Key = &keys.Key{Code: keys.Code(d.rune()), Mods: keys.Mod(d.byte()), Phase: keys.Phase(d.byte()),
-			Shifted: d.rune(), Base: d.rune(), Text: string(d.rest())}
+		in.Key = decodeKey(&d)
 	case inputMouse:
 		in.Mouse = &keys.Mouse{X: d.small(), Y: d.small(), Button: keys.Button(d.byte()),
 			Kind: keys.MouseKind(d.byte()), Mods: keys.Mod(d.byte())}
@@ -109,6 +115,14 @@ func decodeInput(b []byte) (Input, error) {
 		return Input{}, fmt.Errorf("decode input: %w", err)
 	}
 	return in, nil
+}
+
+func decodeKey(d *decoder) *keys.Key {
+	k := &keys.Key{Code: keys.Code(d.rune()), Mods: keys.Mod(d.byte())}
+	phase := d.byte()
+	k.Phase, k.Implied = keys.Phase(phase&^impliedAlt), phase&impliedAlt != 0
+	k.Shifted, k.Base, k.Text = d.rune(), d.rune(), string(d.rest())
+	return k
 }
 
 // appendOutput appends the message for out.

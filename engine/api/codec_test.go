@@ -276,3 +276,15 @@ func BenchmarkDecodeFrame(b *testing.B) {
 		}
 	}
 }
+
+func TestAKeyKeepsHowItsAltWasTold(t *testing.T) {
+	want := keys.Key{Code: ':', Mods: keys.Alt, Phase: keys.Repeat, Implied: true}
+	msg, err := appendInput(nil, Input{Key: &want})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodeInput(msg)
+	if err != nil || got.Key == nil || *got.Key != want {
+		t.Errorf("%+v became %+v, %v", want, got.Key, err)
+	}
+}
