@@ -153,13 +153,14 @@ func StateGlyph(p *api.Process, look *Look) (string, Ink) {
 	return glyph, look.Warn
 }
 
-// Failed reports whether a process ended by itself and not well.
+// Failed reports whether a process ended by itself and not well, as far as
+// anybody knows.
 func Failed(p *api.Process) bool {
 	switch p.State {
 	case api.StateFailed:
 		return true
 	case api.StateExited:
-		return p.ExitCode == nil && !p.ExitUnknown || p.ExitCode != nil && *p.ExitCode != 0
+		return p.ExitCode == nil || *p.ExitCode != 0
 	}
 	return false
 }

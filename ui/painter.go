@@ -117,6 +117,7 @@ func (p *painter) enter(alt bool) error {
 		p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor)
 	}
 	p.buf.WriteString(ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent +
+		ansi.SetModeLightDark + ansi.RequestBackgroundColor +
 		ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes))
 	return p.flush()
@@ -166,8 +167,7 @@ func (p *painter) ask() error {
 	p.busy.Lock()
 	defer p.busy.Unlock()
 	p.buf.Reset()
-	p.buf.WriteString(ansi.RequestBackgroundColor + ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore +
-		ansi.SetModeLightDark)
+	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore)
 	return p.flush()
 }
 

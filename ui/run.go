@@ -19,6 +19,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/themes"
 )
 
 // Options are what the dashboard needs from its surroundings.
@@ -44,6 +45,9 @@ const newsEvery = 4 * time.Millisecond
 // Connect. After the person left, one line says what goes on.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
+	if err := checkTheme(o.Theme); err != nil {
+		return err
+	}
 	if err := checkTerminal(o.Input, o.Output); err != nil {
 		return err
 	}
@@ -84,9 +88,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// checkTheme refuses a name that no theme has.
+func checkTheme(name string) error {
+	if name == "" || name == "auto" {
+		return nil
+	}
+	if _, err := themes.ByName(name); err != nil {
+		return api.Errorf(api.CodeInvalid, "open the dashboard: %v", err).WithHint("correct theme in config.toml")
+	}
+	return nil
+}
+
 // checkTerminal refuses what the dashboard could not be drawn on.
 func checkTerminal(in, out *os.File) error {
-	const hint = "without one there are `tandem ls`, `tandem new` and `tandem --serve`"
+	const hint = "without one there are `tandem ls`, `tandem new` and `tandem screen`"
 	switch {
 	case !term.IsTerminal(in.Fd()):
 		return api.Errorf(api.CodeInvalid, "open the dashboard: standard input is not a terminal").WithHint(hint)
