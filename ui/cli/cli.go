@@ -38,8 +38,9 @@ const (
 )
 
 // Main runs the command line with the arguments after the program's name, and
-// returns the exit status: 0, 1 if it failed, 2 if it was not understood, and
-// 128 and a signal's number if that ended attach. Errors are printed.
+// returns the exit status: 0, 1 if it failed, 2 if it was not understood, 128
+// and a signal's number if that ended attach, and what exec says. Errors are
+// printed.
 func Main(ctx context.Context, o Options, args []string) int {
 	o = o.complete()
 	root := New(o)
@@ -77,7 +78,7 @@ func New(o Options) *cobra.Command {
 		Use:           "tandem",
 		Short:         "Terminals and processes that outlive their screen",
 		Long:          "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a verb it opens the dashboard.",
-		Example:       "tandem\ntandem new --name build -- make watch\ntandem attach build",
+		Example:       "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
 		Version:       a.Version,
 		Args:          a.noVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context()) },
@@ -96,6 +97,8 @@ func New(o Options) *cobra.Command {
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the answer as JSON")
 	root.AddCommand(
 		a.newCommand(), a.attachCommand(), a.sendCommand(), a.screenCommand(), a.killCommand(), a.removeCommand(),
+		a.startCommand(), a.psCommand(), a.stopCommand(), a.restartCommand(), a.signalCommand(), a.logsCommand(),
+		a.waitCommand(), a.execCommand(), a.envCommand(),
 		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(),
 	)
 	nameExtras(root)

@@ -31,6 +31,7 @@ type rig struct {
 	removed  []string
 	stopped  []api.EngineStopInput
 	screen   api.Screen
+	fakeProcesses
 }
 
 func newRig(t *testing.T) *rig {
@@ -107,6 +108,7 @@ func (r *rig) mux() *api.Mux {
 		r.removed = append(r.removed, in.ID)
 		return api.Empty{}, r.find(in.ID)
 	})
+	r.handleProcesses(mux)
 	mux.HandleAttach(func(_ context.Context, _ api.AttachOptions, v *api.Viewer) error {
 		code := 3
 		if err := v.Send(api.Output{Bytes: []byte("bye")}); err != nil {
@@ -467,6 +469,7 @@ func TestCompletionOffersSessions(t *testing.T) {
 		{ID: "bbbbbbbbbbbb", Name: "old", State: api.StateExited, ExitCode: code(1), Command: "sh"},
 		{ID: "cccccccccccc", Name: "two words", State: api.StateRunning, Command: "sh"},
 	}
+	r.processes = r.sessions
 	for _, c := range []struct {
 		args []string
 		want []string

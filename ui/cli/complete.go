@@ -16,17 +16,42 @@ const completeLimit = 500 * time.Millisecond
 // completeSession offers names and ids for the first argument, those of live
 // sessions or all.
 func (a *app) completeSession(live bool) cobra.CompletionFunc {
-	all := a.completeSessions(live)
+	return first(a.completeSessions(live))
+}
+
+// completeSessions offers sessions for every argument.
+func (a *app) completeSessions(live bool) cobra.CompletionFunc {
+	return a.complete(live, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
+		out, err := api.SessionList.Call(ctx, c, api.Empty{})
+		return out.Sessions, err
+	})
+}
+
+// completeProcesses offers sessions and processes for every argument.
+func (a *app) completeProcesses(live bool) cobra.CompletionFunc {
+	return a.complete(live, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
+		out, err := api.ProcessList.Call(ctx, c, api.ProcessListInput{})
+		return out.Processes, err
+	})
+}
+
+// completeProcess offers them for the first argument.
+func (a *app) completeProcess(live bool) cobra.CompletionFunc {
+	return first(a.completeProcesses(live))
+}
+
+// first offers nothing behind the first argument.
+func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return all(cmd, args, toComplete)
+		return complete(cmd, args, toComplete)
 	}
 }
 
-// completeSessions offers them for every argument. It starts no engine.
-func (a *app) completeSessions(live bool) cobra.CompletionFunc {
+// complete offers what is in a list, those alive or all. It starts no engine.
+func (a *app) complete(live bool, list func(context.Context, *api.Client) ([]api.Process, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 		defer cancel()
@@ -35,11 +60,11 @@ func (a *app) completeSessions(live bool) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer client.Close()
-		out, err := api.SessionList.Call(ctx, client, api.Empty{})
+		all, err := list(ctx, client)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return candidates(liveFirst(out.Sessions), live, toComplete), cobra.ShellCompDirectiveNoFileComp
+		return candidates(liveFirst(all), live, toComplete), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -61,4 +86,24 @@ func candidates(list []api.Process, live bool, toComplete string) []cobra.Comple
 		}
 	}
 	return found
+}
+
+// completeEnv offers the variables that are set.
+func (a *app) completeEnv(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
+	defer cancel()
+	client, err := a.Reach(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer client.Close()
+	out, err := api.EnvList.Call(ctx, client, api.EnvListInput{})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var found []cobra.Completion
+	for _, v := range out.Variables {
+		found = append(found, v.Name)
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
 }

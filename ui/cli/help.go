@@ -42,7 +42,7 @@ func (a *app) help(cmd *cobra.Command) {
 	if !cmd.HasParent() {
 		section("More")
 		b.WriteString("  tandem VERB --help tells more about a verb.\n" +
-			"  An ID may be shortened as long as only one session has it; a name does too.\n" +
+			"  An ID may be shortened as long as no other one begins so; a name does too.\n" +
 			"  $TANDEM_DATA_DIR is the data folder, by default ~/.local/state/tandem.\n")
 	}
 	fmt.Fprint(a.Stdout, b.String()) // if that fails there is nobody to tell
@@ -72,8 +72,8 @@ func nameExtras(root *cobra.Command) {
 		c.InitDefaultHelpFlag()
 		c.Flags().Lookup("help").Usage = "tell about this verb"
 		if c.Name() == "completion" {
-			c.Short = "Print the script that lets your shell complete verbs and sessions"
-			c.Long = "Prints the script that lets a shell complete verbs, flags and sessions."
+			c.Short = "Print the script that lets your shell complete verbs and names"
+			c.Long = "Prints the script that lets a shell complete verbs, flags and names."
 			c.Example = "source <(tandem completion bash)\n" +
 				"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
 				"tandem completion fish > ~/.config/fish/completions/tandem.fish"

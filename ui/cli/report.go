@@ -139,12 +139,17 @@ func terminal(stream any) (*os.File, bool) {
 }
 
 func (a *app) env(name string) string {
+	value, _ := a.lookupEnv(name)
+	return value
+}
+
+func (a *app) lookupEnv(name string) (value string, ok bool) {
 	for i := len(a.Environ) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(a.Environ[i], name+"="); ok {
-			return value
+			return value, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // A tint is a colour of the terminal's own palette, which suits its background.

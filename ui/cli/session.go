@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -176,9 +175,7 @@ func (a *app) killCommand() *cobra.Command {
 		Args:                  a.atLeast(1, "kill which session? give an id or a name"),
 		ValidArgsFunction:     a.completeSessions(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return each(cmd, a, args, api.SessionKill, func(p api.Process) string {
-				return visible(p.Name) + ": " + stateText(p) + "\n"
-			})
+			return each(cmd, a, args, 1, byID(api.SessionKill), outcome)
 		},
 	}
 }
@@ -187,50 +184,16 @@ func (a *app) removeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm ID…",
 		Aliases: []string{"remove"},
-		Short:   "Forget sessions that have ended, with their logs",
+		Short:   "Forget sessions and processes that have ended, with their logs",
 		Example: "tandem rm build",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.atLeast(1, "forget which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSessions(false),
+		Args:                  a.atLeast(1, "forget which session or process? give an id or a name"),
+		ValidArgsFunction:     a.completeProcesses(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return each(cmd, a, args, api.ProcessRemove, func(api.Empty) string { return "" })
+			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
 		},
 	}
-}
-
-// each calls an operation for every id, and goes on when one fails. The JSON is
-// an array of the answers.
-func each[Out any](cmd *cobra.Command, a *app, ids []string, op api.Operation[api.IDInput, Out], text func(Out) string) error {
-	client, err := a.Connect(cmd.Context())
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	answers := []Out{}
-	var failed []error
-	for _, id := range ids {
-		out, err := op.Call(cmd.Context(), client, api.IDInput{ID: id})
-		if err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		answers = append(answers, out)
-	}
-	for _, err := range failed[:max(len(failed)-1, 0)] {
-		printError(a.Options, err)
-	}
-	err = a.answer(answers, func() string {
-		var b strings.Builder
-		for _, out := range answers {
-			b.WriteString(text(out))
-		}
-		return b.String()
-	})
-	if len(failed) > 0 {
-		return errors.Join(err, failed[len(failed)-1])
-	}
-	return err
 }
 
 // atLeast and exactly are cobra's checks with our words.

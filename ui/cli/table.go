@@ -17,11 +17,20 @@ type cell struct {
 type table struct {
 	header []string
 	rows   [][]cell
+	notes  map[int][]string // below the row with this number
 	paint  func(tint, string) string
 	width  int // of the terminal; 0 for no limit. The last column is cut to fit
 }
 
 func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+
+// note adds a line below the last row.
+func (t *table) note(text string) {
+	if t.notes == nil {
+		t.notes = make(map[int][]string)
+	}
+	t.notes[len(t.rows)] = append(t.notes[len(t.rows)], text)
+}
 
 // String draws the table, each line ended.
 func (t *table) String() string {
@@ -37,8 +46,11 @@ func (t *table) String() string {
 		}
 	}
 	var b strings.Builder
-	for _, row := range rows {
+	for i, row := range rows {
 		t.writeRow(&b, row, widths)
+		for _, note := range t.notes[i] {
+			t.writeNote(&b, note)
+		}
 	}
 	return b.String()
 }
@@ -59,4 +71,12 @@ func (t *table) writeRow(b *strings.Builder, row []cell, widths []int) {
 		used += widths[i] + len(gap)
 	}
 	b.WriteByte('\n')
+}
+
+func (t *table) writeNote(b *strings.Builder, note string) {
+	note = "  " + note
+	if t.width > 0 {
+		note = ansi.Truncate(note, t.width, "…")
+	}
+	b.WriteString(t.paint(faint, note) + "\n")
 }

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"strings"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+)
+
+// envFlags are the flags of env and its verbs.
+type envFlags struct{ reveal bool }
+
+func (a *app) envCommand() *cobra.Command {
+	var f envFlags
+	list := func(cmd *cobra.Command, _ []string) error { return a.listEnv(cmd, f) }
+	cmd := &cobra.Command{
+		Use:   "env [set K=V… | unset K… | get K | list] [--reveal]",
+		Short: "Set variables for what is started from now on",
+		Long: "Sets variables of the environment for what is started from now on. What already\nruns keeps its own. " +
+			"Values of names that look like those of secrets are hidden\nunless --reveal is given.",
+		Example: "tandem env set PORT=8080 NODE_ENV=production\ntandem env get API_KEY --reveal\ntandem env unset PORT",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  list,
+	}
+	cmd.PersistentFlags().BoolVar(&f.reveal, "reveal", false, "show the values of secrets")
+	cmd.AddCommand(
+		&cobra.Command{Use: "set K=V…", Short: "Set variables", Example: "tandem env set PORT=8080",
+			DisableFlagsInUseLine: true, Args: a.atLeast(1, "set what? give K=V"),
+			ValidArgsFunction: cobra.NoFileCompletions, RunE: a.setEnv},
+		&cobra.Command{Use: "unset K…", Short: "Remove variables that were set", Example: "tandem env unset PORT",
+			DisableFlagsInUseLine: true, Args: a.atLeast(1, "unset what? give a name"),
+			ValidArgsFunction: a.completeEnv, RunE: a.unsetEnv},
+		&cobra.Command{Use: "get K", Short: "Print the value of a variable", Example: "tandem env get PORT",
+			DisableFlagsInUseLine: true, Args: a.exactly(1, "get what? give a name"), ValidArgsFunction: first(a.completeEnv),
+			RunE: func(cmd *cobra.Command, args []string) error { return a.getEnv(cmd, args[0], f) }},
+		&cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List what is set", Example: "tandem env list --json",
+			DisableFlagsInUseLine: true, Args: a.exactly(0, ""), ValidArgsFunction: cobra.NoFileCompletions, RunE: list},
+	)
+	return cmd
+}
+
+func (a *app) listEnv(cmd *cobra.Command, f envFlags) error {
+	out, err := call(cmd.Context(), a, api.EnvList, api.EnvListInput{Reveal: f.reveal})
+	if err != nil {
+		return err
+	}
+	if out.Variables == nil {
+		out.Variables = []api.EnvVar{}
+	}
+	if len(out.Variables) == 0 && !a.json {
+		a.tell("nothing is set; `tandem env set K=V` does it")
+		return nil
+	}
+	paint := a.painter()
+	return a.answer(out.Variables, func() string {
+		var b strings.Builder
+		for _, v := range out.Variables {
+			value := visible(v.Value)
+			if v.Redacted {
+				value = paint(faint, "(hidden; --reveal shows it)")
+			}
+			b.WriteString(visible(v.Name) + "=" + value + "\n")
+		}
+		return b.String()
+	})
+}
+
+func (a *app) getEnv(cmd *cobra.Command, name string, f envFlags) error {
+	v, err := call(cmd.Context(), a, api.EnvGet, api.EnvInput{Name: name, Reveal: f.reveal})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(v, nil)
+	}
+	if v.Redacted {
+		return api.Errorf(api.CodeConflict, "get variable %s: its value is hidden, as its name looks like that of a secret", v.Name).
+			WithHint("--reveal shows it")
+	}
+	value := v.Value
+	if _, ok := terminal(a.Stdout); ok {
+		value = visibleLines(value)
+	}
+	return a.print(value + "\n")
+}
+
+func (a *app) setEnv(cmd *cobra.Command, args []string) error {
+	settings := make([]api.EnvSetInput, len(args))
+	for i, arg := range args {
+		name, value, given := strings.Cut(arg, "=")
+		if !given || name == "" {
+			return usagef(cmd, "set %s: want K=V", visible(arg))
+		}
+		settings[i] = api.EnvSetInput{Name: name, Value: value}
+	}
+	client, err := a.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, s := range settings {
+		if _, err := api.EnvSet.Call(cmd.Context(), client, s); err != nil {
+			return err
+		}
+	}
+	return a.answer(api.Empty{}, func() string { return "" })
+}
+
+func (a *app) unsetEnv(cmd *cobra.Command, args []string) error {
+	client, err := a.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, name := range args {
+		if _, err := api.EnvUnset.Call(cmd.Context(), client, api.EnvInput{Name: name}); err != nil {
+			return err
+		}
+	}
+	return a.answer(api.Empty{}, func() string { return "" })
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"tandem/engine/api"
+)
+
+// fakeProcesses is the half of the fake engine that has to do with processes.
+type fakeProcesses struct {
+	mu        sync.Mutex
+	processes []api.Process
+	begun     []api.ProcessStartInput
+	ended     []api.ProcessStopInput
+	signalled []api.ProcessSignalInput
+	asked     []api.ProcessLogInput
+	waited    []api.ProcessWaitInput
+	ran       []api.ExecInput
+	variables []api.EnvVar
+	start     api.Process
+	execution api.ExecOutput
+	log       func(api.ProcessLogInput) (api.ProcessLogOutput, error)
+	wait      func(api.ProcessWaitInput) (api.ProcessWaitOutput, error)
+}
+
+func (r *rig) handleProcesses(mux *api.Mux) {
+	api.Handle(mux, api.ProcessStart, func(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
+		r.begun = append(r.begun, in)
+		return r.start, nil
+	})
+	api.Handle(mux, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
+		return api.ProcessListOutput{Processes: r.processes}, nil
+	})
+	api.Handle(mux, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		return api.Process{ID: "id-of-" + in.ID, Name: in.ID}, r.find(in.ID)
+	})
+	api.Handle(mux, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended = append(r.ended, in)
+		return api.Process{Name: in.ID, State: api.StateStopped, ExitSignal: "SIGTERM"}, r.find(in.ID)
+	})
+	api.Handle(mux, api.ProcessStopAll, func(_ context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {
+		r.ended = append(r.ended, api.ProcessStopInput{ID: "*", Signal: in.Signal})
+		return api.ProcessStopAllOutput{Stopped: r.processes}, nil
+	})
+	api.Handle(mux, api.ProcessRestart, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		return api.Process{Name: in.ID, State: api.StateRunning}, r.find(in.ID)
+	})
+	api.Handle(mux, api.ProcessSignal, func(_ context.Context, in api.ProcessSignalInput) (api.Empty, error) {
+		r.signalled = append(r.signalled, in)
+		return api.Empty{}, r.find(in.ID)
+	})
+	api.Handle(mux, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		r.asked = append(r.asked, in)
+		return r.log(in)
+	})
+	api.Handle(mux, api.ProcessWait, func(_ context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+		r.waited = append(r.waited, in)
+		return r.wait(in)
+	})
+	api.Handle(mux, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
+		r.ran = append(r.ran, in)
+		return r.execution, nil
+	})
+	r.handleEnv(mux)
+}
+
+func (r *rig) handleEnv(mux *api.Mux) {
+	shown := func(v api.EnvVar, reveal bool) api.EnvVar {
+		if v.Redacted = strings.Contains(v.Name, "KEY") && !reveal; v.Redacted {
+			v.Value = ""
+		}
+		return v
+	}
+	api.Handle(mux, api.EnvSet, func(_ context.Context, in api.EnvSetInput) (api.Empty, error) {
+		r.variables = append(r.variables, api.EnvVar{Name: in.Name, Value: in.Value})
+		return api.Empty{}, nil
+	})
+	api.Handle(mux, api.EnvUnset, func(_ context.Context, in api.EnvInput) (api.Empty, error) {
+		for i, v := range r.variables {
+			if v.Name == in.Name {
+				r.variables = append(r.variables[:i], r.variables[i+1:]...)
+				return api.Empty{}, nil
+			}
+		}
+		return api.Empty{}, api.Errorf(api.CodeNotFound, "unset variable %s: it is not set", in.Name)
+	})
+	api.Handle(mux, api.EnvGet, func(_ context.Context, in api.EnvInput) (api.EnvVar, error) {
+		for _, v := range r.variables {
+			if v.Name == in.Name {
+				return shown(v, in.Reveal), nil
+			}
+		}
+		return api.EnvVar{}, api.Errorf(api.CodeNotFound, "get variable %s: it is not set", in.Name)
+	})
+	api.Handle(mux, api.EnvList, func(_ context.Context, in api.EnvListInput) (api.EnvListOutput, error) {
+		var out api.EnvListOutput
+		for _, v := range r.variables {
+			out.Variables = append(out.Variables, shown(v, in.Reveal))
+		}
+		return out, nil
+	})
+}
+
+// logOf answers process.log from a text, page by page; a session of pages is
+// what the process has written by the time of each call.
+func logOf(text string, state api.State) func(api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	return func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		end := int64(len(text))
+		start := int64(0)
+		switch {
+		case in.Since != nil && *in.Since < 0:
+			start = max(end+*in.Since, 0)
+		case in.Since != nil:
+			start = *in.Since
+		case in.Tail > 0:
+			lines := strings.SplitAfter(text, "\n")
+			if n := len(lines); lines[n-1] == "" {
+				lines = lines[:n-1]
+			}
+			start = end - int64(len(strings.Join(lines[max(len(lines)-in.Tail, 0):], "")))
+		}
+		next := min(end, start+int64(in.Max))
+		return api.ProcessLogOutput{Data: text[start:next], Start: start, NextCursor: next, End: end, State: state}, nil
+	}
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// launchFlags are the flags of the verbs that start something.
+type launchFlags struct {
+	name, cwd, sandbox string
+	env                []string
+}
+
+func (f *launchFlags) add(flags *pflag.FlagSet) {
+	flags.SetInterspersed(false) // what follows CMD is CMD's
+	flags.StringVar(&f.name, "name", "", "name of the process (default: the program's)")
+	flags.StringVar(&f.cwd, "cwd", "", "folder to start in (default: this one)")
+	flags.StringArrayVar(&f.env, "env", nil, "set a variable, as in K=V; K alone takes it from here")
+	flags.StringVar(&f.sandbox, "sandbox", "", "confine it as this JSON file says")
+}
+
+// folder is the folder to start in, absolute.
+func (f *launchFlags) folder() (string, error) {
+	dir, err := filepath.Abs(f.cwd)
+	if err != nil {
+		return "", fmt.Errorf("find folder %q: %w", f.cwd, err)
+	}
+	return dir, nil
+}
+
+// environment reads the --env flags; nil if there are none.
+func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string, error) {
+	var env map[string]string
+	for _, setting := range f.env {
+		name, value, given := strings.Cut(setting, "=")
+		if !given {
+			if value, given = a.lookupEnv(name); !given {
+				return nil, usagef(cmd, "read --env %s: want K=V; here no variable has this name", visible(setting))
+			}
+		}
+		if name == "" {
+			return nil, usagef(cmd, "read --env %s: it has no name", visible(setting))
+		}
+		if env == nil {
+			env = make(map[string]string)
+		}
+		env[name] = value
+	}
+	return env, nil
+}
+
+// confinement reads the --sandbox file; nil if none is given.
+func (f *launchFlags) confinement() (*api.Sandbox, error) {
+	if f.sandbox == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.sandbox)
+	if err != nil {
+		return nil, fmt.Errorf("read sandbox: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	var s *api.Sandbox
+	if err := d.Decode(&s); err != nil {
+		return nil, fmt.Errorf("read sandbox %s: %s%w", f.sandbox, where(text, err), err)
+	}
+	if _, err := d.Token(); s == nil || !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read sandbox %s: want one JSON object", f.sandbox)
+	}
+	return s, nil
+}
+
+// where names the line of a mistake in JSON, if the error tells.
+func where(text []byte, err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	at := int64(-1)
+	switch {
+	case errors.As(err, &syntax):
+		at = syntax.Offset
+	case errors.As(err, &kind):
+		at = kind.Offset
+	}
+	if at < 0 || at > int64(len(text)) {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", 1+bytes.Count(text[:at], []byte("\n")))
+}
+
+// A duration is a flag such as 500ms, 1m30s, or 90 for seconds.
+type duration time.Duration
+
+func (d *duration) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
+
+func (d *duration) Type() string { return "duration" }
+
+func (d *duration) Set(s string) error {
+	v, err := time.ParseDuration(s)
+	if seconds, plain := strconv.ParseFloat(s, 64); plain == nil {
+		v, err = time.Duration(seconds*float64(time.Second)), nil
+	}
+	if err != nil || v < time.Millisecond || v > 1000*24*time.Hour {
+		return errors.New("want a time such as 500ms, 30s or 5m, of a millisecond at least")
+	}
+	*d = duration(v)
+	return nil
+}
+
+func (d duration) milliseconds() int { return int(time.Duration(d).Milliseconds()) }

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	// logPage is how much of a log is asked for at once, logMatches how many
+	// lines that match.
+	logPage    = 1 << 20
+	logMatches = 1000
+	// logWait is how long one call waits for more.
+	logWait = 30 * time.Second
+	// logPause keeps a log that gives nothing, although it has more, from
+	// being asked for all the time.
+	logPause = 50 * time.Millisecond
+)
+
+// logFlags are the flags of logs.
+type logFlags struct {
+	follow, raw    bool
+	lines, context int
+	since          int64
+	grep, stream   string
+}
+
+func (a *app) logsCommand() *cobra.Command {
+	var f logFlags
+	cmd := &cobra.Command{
+		Use:   "logs ID [-f] [-n N] [--grep RE [--context N]] [--stream stdout|stderr]",
+		Short: "Print what a process has written",
+		Long: "Prints what a process has written, from the oldest line kept. Control characters\n" +
+			"are made visible, unless --raw is given. With -f it goes on until the process has\n" +
+			"ended. With --grep it prints the lines that match, -n of them at the end, and\nexits with 1 if there are none.",
+		Example: "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(1, "the log of which process? give an id or a name"),
+		ValidArgsFunction:     a.completeProcess(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return a.logs(cmd, args[0], f)
+		},
+	}
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what it writes from now on")
+	cmd.Flags().IntVarP(&f.lines, "lines", "n", -1, "only the last lines, this many")
+	cmd.Flags().Int64Var(&f.since, "since", 0, "begin at this offset in bytes; negative counts from the end")
+	cmd.Flags().StringVar(&f.grep, "grep", "", "only lines that match this regular expression")
+	cmd.Flags().IntVar(&f.context, "context", 0, "lines around each match")
+	cmd.Flags().StringVar(&f.stream, "stream", "", "stdout or stderr alone, where they are kept apart")
+	cmd.Flags().BoolVar(&f.raw, "raw", false, "pass control characters on as they are")
+	cmd.Flags().Lookup("lines").DefValue = "0"
+	offer(cmd, "stream", "stdout", "stderr")
+	return cmd
+}
+
+func (f *logFlags) check(cmd *cobra.Command) error {
+	if _, err := regexp.Compile(f.grep); err != nil {
+		return usagef(cmd, "read --grep: %v", err)
+	}
+	switch {
+	case cmd.Flags().Changed("lines") && f.lines < 0:
+		return usagef(cmd, "read -n %d: want 0 or more lines", f.lines)
+	case cmd.Flags().Changed("lines") && cmd.Flags().Changed("since"):
+		return usagef(cmd, "-n and --since both say where to begin; give one of the two")
+	case f.context < 0:
+		return usagef(cmd, "read --context %d: want 0 or more lines", f.context)
+	case f.context > 0 && f.grep == "":
+		return usagef(cmd, "--context goes with --grep")
+	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr":
+		return usagef(cmd, "read --stream %s: want stdout or stderr", visible(f.stream))
+	}
+	return nil
+}
+
+// A logReader prints a log.
+type logReader struct {
+	*patient
+	logFlags
+	in      api.ProcessLogInput
+	text    logText
+	matches *matchPrinter // nil without --grep
+	skip    bool          // the next answer only tells where the log ends
+}
+
+func (a *app) logs(cmd *cobra.Command, id string, f logFlags) error {
+	ctx := cmd.Context()
+	p, err := a.patiently(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if f.follow {
+		// Another process may have the name before this one has ended.
+		process, err := ask(ctx, p, api.ProcessGet, api.IDInput{ID: id})
+		if err != nil {
+			return err
+		}
+		id = process.ID
+	}
+	r := &logReader{patient: p, logFlags: f, text: logText{raw: f.raw}}
+	r.begin(cmd, id)
+	if err := r.read(ctx); err != nil {
+		return err
+	}
+	if r.matches != nil && r.matches.count == 0 && !a.json {
+		return &exitError{status: statusFailed}
+	}
+	return nil
+}
+
+// begin makes the first question.
+func (r *logReader) begin(cmd *cobra.Command, id string) {
+	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context}
+	if cmd.Flags().Changed("since") {
+		r.in.Since = &r.since
+	}
+	if r.grep != "" {
+		r.matches = newMatchPrinter(r.app, r.grep, r.raw, r.context > 0)
+		r.in.Limit = logMatches
+	}
+	switch {
+	case r.lines == 0:
+		r.skip = true
+		r.in.Tail, r.in.Grep, r.in.Context, r.in.Limit = 1, "", 0, 0
+	case r.lines > 0 && r.grep != "":
+		r.in.Backward, r.in.Limit = true, r.lines
+	case r.lines > 0:
+		r.in.Tail = r.lines
+	}
+}
+
+// read asks for the log until its end, and when following for more.
+func (r *logReader) read(ctx context.Context) error {
+	for {
+		out, err := ask(ctx, r.patient, api.ProcessLog, r.in)
+		if err != nil {
+			return err
+		}
+		if err := r.print(out); err != nil {
+			return err
+		}
+		moved := r.in.Since == nil || out.NextCursor > *r.in.Since
+		atEnd := r.in.Backward || r.skip || out.NextCursor >= out.End || !moved && out.State.Ended()
+		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && (r.app.json || !moved) {
+			return r.print(api.ProcessLogOutput{})
+		}
+		if !atEnd && !moved {
+			if err := pause(ctx, logPause); err != nil {
+				return err
+			}
+		}
+		r.next(out)
+	}
+}
+
+// next makes the question that follows an answer.
+func (r *logReader) next(out api.ProcessLogOutput) {
+	since := out.NextCursor
+	if r.in.Backward || r.skip {
+		since = out.End
+	}
+	r.in.Since, r.in.Tail, r.in.Backward, r.skip = &since, 0, false, false
+	if r.grep != "" {
+		r.in.Grep, r.in.Context, r.in.Limit = r.grep, r.context, logMatches
+	}
+	if r.follow {
+		r.in.WaitMS = int(logWait.Milliseconds())
+	}
+}
+
+// print prints an answer; the zero one is the end.
+func (r *logReader) print(out api.ProcessLogOutput) error {
+	end := out.State == ""
+	if r.skip {
+		return nil
+	}
+	if r.app.json {
+		return r.printJSON(out)
+	}
+	r.tellGap(out)
+	if r.matches != nil {
+		return r.app.print(r.matches.add(out.Matches))
+	}
+	return r.app.print(r.text.add(out.Data, end))
+}
+
+// tellGap says what cannot be printed because the log is bounded.
+func (r *logReader) tellGap(out api.ProcessLogOutput) {
+	asked := int64(0)
+	switch {
+	case r.in.Since != nil:
+		asked = *r.in.Since
+	case r.in.Tail > 0:
+		return
+	}
+	if gone := out.Dropped - asked; asked >= 0 && gone > 0 && !r.in.Backward {
+		r.app.tell("%d bytes before this are gone: the log is bounded", gone)
+	}
+}
+
+// printJSON prints one answer, or when following one a line.
+func (r *logReader) printJSON(out api.ProcessLogOutput) error {
+	if out.State == "" || r.follow && out.Data == "" && len(out.Matches) == 0 {
+		return nil
+	}
+	if !r.follow {
+		return r.app.answer(out, nil)
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	return r.app.print(string(b) + "\n")
+}
+
+// ordered gives matches from the oldest to the newest.
+func ordered(matches []api.LogMatch) []api.LogMatch {
+	matches = slices.Clone(matches)
+	slices.SortStableFunc(matches, func(a, b api.LogMatch) int {
+		switch {
+		case a.Offset < b.Offset:
+			return -1
+		case a.Offset > b.Offset:
+			return 1
+		}
+		return 0
+	})
+	return matches
+}

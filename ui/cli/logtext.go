@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// A logText makes a log fit for a terminal, piece by piece.
+type logText struct {
+	raw  bool
+	held bool // a carriage return that a line feed may follow
+}
+
+// add gives a piece as it is to be printed. A carriage return before a line
+// feed, as terminals have it, is none to be shown.
+func (l *logText) add(s string, end bool) string {
+	if l.raw {
+		return s
+	}
+	if l.held {
+		s, l.held = "\r"+s, false
+	}
+	if !end && strings.HasSuffix(s, "\r") {
+		s, l.held = s[:len(s)-1], true
+	}
+	return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
+}
+
+// A matchPrinter prints lines that match, with what is around them, each line
+// once.
+type matchPrinter struct {
+	pattern *regexp.Regexp
+	paint   func(tint, string) string
+	raw     bool
+	around  bool
+	count   int
+	printed int64 // offset behind the last line printed
+}
+
+func newMatchPrinter(a *app, pattern string, raw, around bool) *matchPrinter {
+	return &matchPrinter{pattern: regexp.MustCompile(pattern), paint: a.painter(), raw: raw, around: around}
+}
+
+// add gives the text of matches.
+func (m *matchPrinter) add(matches []api.LogMatch) string {
+	var b strings.Builder
+	for _, match := range ordered(matches) {
+		m.count++
+		offset := match.Offset
+		for _, line := range match.Before {
+			offset -= int64(len(line)) + 1
+		}
+		if m.around && m.count > 1 && offset > m.printed {
+			b.WriteString(m.paint(faint, "--") + "\n")
+		}
+		for _, line := range match.Before {
+			offset = m.line(&b, offset, line)
+		}
+		offset = m.line(&b, match.Offset, match.Text)
+		for _, line := range match.After {
+			offset = m.line(&b, offset, line)
+		}
+	}
+	return b.String()
+}
+
+// line prints a line of the log unless it has been, and gives the offset of the
+// next one.
+func (m *matchPrinter) line(b *strings.Builder, offset int64, line string) int64 {
+	next := offset + int64(len(line)) + 1
+	if offset < m.printed {
+		return next
+	}
+	m.printed = next
+	b.WriteString(m.marked(line) + "\n")
+	return next
+}
+
+// marked is a line with its matches marked.
+func (m *matchPrinter) marked(line string) string {
+	if m.raw {
+		return line
+	}
+	show := func(s string) string { return escape(s, "\t") }
+	line = strings.TrimSuffix(line, "\r")
+	var b strings.Builder
+	from := 0
+	for _, at := range m.pattern.FindAllStringIndex(line, -1) {
+		b.WriteString(show(line[from:at[0]]) + m.paint(red, show(line[at[0]:at[1]])))
+		from = at[1]
+	}
+	b.WriteString(show(line[from:]))
+	return b.String()
+}

@@ -1,0 +1,607 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
+	r := newRig(t)
+	r.start = api.Process{ID: "0123456789ab", Name: "web", State: api.StateRunning}
+	r.options.Environ = append(r.options.Environ, "HERE=yes")
+	sandbox := filepath.Join(t.TempDir(), "sandbox.json")
+	if err := os.WriteFile(sandbox, []byte(`{"filesystem":{"allowWrite":["/tmp/x"]},"network":{"allowedDomains":[]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.succeeds("start", "--", "sleep", "--really", "5"); got != "0123456789ab\n" {
+		t.Errorf("start prints %q", got)
+	}
+	r.succeeds("start", "--name", "web", "--keep-alive", "--cwd", "/tmp", "--env", "A=1=2", "--env", "HERE", "--split-log",
+		"--sandbox", sandbox, "--ready-log", "up on .*", "--ready-port", "80", "sh", "-c", "exit 7")
+	r.succeeds("start", "--restart", "always", "--max-restarts", "3", "--tty", "top")
+	r.succeeds("start", "--max-restarts", "3", "top")
+	want := []api.ProcessStartInput{
+		{Command: []string{"sleep", "--really", "5"}, CWD: cwd},
+		{Command: []string{"sh", "-c", "exit 7"}, Name: "web", CWD: "/tmp", KeepAlive: true, SplitLog: true,
+			Env:   map[string]string{"A": "1=2", "HERE": "yes"},
+			Ready: &api.Readiness{Log: "up on .*", Port: 80},
+			Sandbox: &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{"/tmp/x"}},
+				Network: &api.SandboxNetwork{AllowedDomains: []string{}}}},
+		{Command: []string{"top"}, CWD: cwd, TTY: true, Restart: &api.Restart{Policy: api.PolicyAlways, Max: 3}},
+		{Command: []string{"top"}, CWD: cwd, Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 3}},
+	}
+	if diff := cmp.Diff(want, r.begun); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStartOfWhatFailedAtOnceFails(t *testing.T) {
+	r := newRig(t)
+	r.start = api.Process{ID: "0123456789ab", Name: "web", State: api.StateFailed, Error: "no such program"}
+	stdout, stderr, status := r.run("start", "web")
+	if status != 1 || stdout != "0123456789ab\n" || stderr != "tandem: start web: no such program\n" {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+func TestASandboxFileWithAMistakeIsNotUsed(t *testing.T) {
+	r := newRig(t)
+	file := filepath.Join(t.TempDir(), "sandbox.json")
+	for text, says := range map[string]string{
+		"{\n\"filesystem\": {\"allowWrites\": []}}": "allowWrites",
+		"{\n\"filesystem\": {]}":                    "line 2",
+		"{\n\"filesystem\": {\"allowWrite\": 1}}":   "line 2",
+		"{} {}": "one JSON object",
+		"null":  "one JSON object",
+		"":      "EOF",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, status := r.run("start", "--sandbox", file, "true")
+		if status != 1 || !strings.Contains(stderr, "sandbox") || !strings.Contains(stderr, says) {
+			t.Errorf("%q: status %d, %q", text, status, stderr)
+		}
+	}
+	if _, stderr, status := r.run("start", "--sandbox", file+"x", "true"); status != 1 || !strings.Contains(stderr, "no such file") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	if len(r.begun) > 0 {
+		t.Error("something was started all the same")
+	}
+}
+
+// sampleProcesses are a table with one of each kind.
+func sampleProcesses(now time.Time) []api.Process {
+	soon, notReady := now.Add(3900*time.Millisecond), false
+	return []api.Process{
+		{ID: "aaaaaaaaaaaa", Kind: api.KindProcess, Name: "old", State: api.StateExited, ExitCode: code(7), Actor: "person",
+			Supervision: &api.Supervision{}},
+		{ID: "bbbbbbbbbbbb", Kind: api.KindProcess, Name: "web", State: api.StateRunning, PID: 42, StartedAt: now.Add(-3 * time.Minute),
+			Actor: "agent:x\x1b", KeepAlive: true, Supervision: &api.Supervision{Restarts: 2},
+			Metrics: &api.Metrics{CPUPercent: 12.34, RSSBytes: 50 << 20, Ports: []int{80, 8080}}},
+		{ID: "cccccccccccc", Kind: api.KindProcess, Name: "crash", State: api.StateBackoff, ExitSignal: "SIGSEGV", Actor: "person",
+			Supervision: &api.Supervision{Restarts: 4, NextStart: &soon, LastLines: []string{"1", "2", "3", "segv \x1b[31m\n"}}},
+		{ID: "dddddddddddd", Kind: api.KindProcess, Name: "bad", State: api.StateFailed, Error: "no such program", Actor: "person",
+			ExitUnknown: true, Supervision: &api.Supervision{}},
+		{ID: "eeeeeeeeeeee", Kind: api.KindProcess, Name: "slow", State: api.StateRunning, PID: 43, StartedAt: now, Actor: "person",
+			Supervision: &api.Supervision{Ready: &notReady}, Metrics: &api.Metrics{RSSBytes: 900}},
+		{ID: "ffffffffffff", Kind: api.KindSession, Name: "sh", State: api.StateRunning, PID: 44, StartedAt: now, Actor: "person"},
+	}
+}
+
+func TestThePsTableShowsStateUseAndTrouble(t *testing.T) {
+	r := newRig(t)
+	now := time.Now()
+	a := &app{Options: r.options}
+	want := "" +
+		"STATE      NAME   PID  CPU    MEM   UP  RESTARTS  PORTS    EXIT     WHO\n" +
+		"running    web    42   12.3%  50M   3m  2         80,8080  -        agent:x^[\n" +
+		"backoff    crash  -    -      -     -   4         -        SIGSEGV  person\n" +
+		"  starts again in 3.9s\n" +
+		"  2\n" +
+		"  3\n" +
+		"  segv ^[[31m\n" +
+		"not ready  slow   43   0.0%   900B  0s  0         -        -        person\n" +
+		"running    sh     44   -      -     0s  -         -        -        person\n" +
+		"exited     old    -    -      -     -   0         -        7        person\n" +
+		"failed     bad    -    -      -     -   0         -        unknown  person\n" +
+		"  no such program\n"
+	if diff := cmp.Diff(want, a.processTable(liveFirst(sampleProcesses(now)), now)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPsAsJSONHasEveryMember(t *testing.T) {
+	r := newRig(t)
+	r.processes = sampleProcesses(time.Now())
+	for _, row := range readJSON(t, r.succeeds("ps", "--json")).([]any) {
+		row := row.(map[string]any)
+		for _, key := range []string{"id", "kind", "name", "state", "pid", "cwd", "command", "cpu_percent", "rss_bytes", "started_at",
+			"uptime_seconds", "restarts", "exit_code", "ports", "keep_alive", "actor", "log_path"} {
+			if _, ok := row[key]; !ok {
+				t.Errorf("%v has no %q", row["name"], key)
+			}
+		}
+		if row["ports"] == nil {
+			t.Errorf("%v has no list of ports", row["name"])
+		}
+		if row["name"] == "web" && (row["restarts"] != 2.0 || row["cpu_percent"] != 12.34 || row["uptime_seconds"].(float64) < 180) {
+			t.Errorf("web is %v", row)
+		}
+	}
+	r.processes = nil
+	if got := r.succeeds("ps", "--json"); got != "[]\n" {
+		t.Errorf("ps --json prints %q", got)
+	}
+	if _, stderr, status := r.run("ps"); status != 0 || !strings.Contains(stderr, "tandem start") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+}
+
+func TestPsWatchRedrawsATerminalAndLeavesItAsItWas(t *testing.T) {
+	r := newRig(t)
+	r.processes = sampleProcesses(time.Now())
+	master, slave := openTerminal(t)
+	if err := pty.Setsize(master, &pty.Winsize{Cols: 60, Rows: 5}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o := r.options
+	o.Stdin, o.Stdout = slave, slave
+	status := make(chan int, 1)
+	go func() { status <- Main(ctx, o, []string{"ps", "--watch"}) }()
+	var seen strings.Builder
+	buf := make([]byte, 4096)
+	for !strings.Contains(seen.String(), "more lines\x1b[0m\x1b[K\x1b[J") {
+		n, err := master.Read(buf)
+		if err != nil {
+			t.Fatalf("%v, after %q", err, &seen)
+		}
+		seen.Write(buf[:n])
+	}
+	cancel()
+	if got := <-status; got != 0 {
+		t.Errorf("status %d", got)
+	}
+	for !strings.Contains(seen.String(), "\x1b[?1049l") {
+		n, err := master.Read(buf)
+		if err != nil {
+			t.Fatalf("%v, after %q", err, &seen)
+		}
+		seen.Write(buf[:n])
+	}
+	if got := seen.String(); !strings.HasPrefix(got, "\x1b[?1049h\x1b[?25l\x1b[H") || strings.Count(got, "\n") != 4 {
+		t.Errorf("drawn: %q", got)
+	}
+}
+
+func TestStopEndsManyAndTellsHow(t *testing.T) {
+	r := newRig(t)
+	if got := r.succeeds("stop", "a", "b", "c", "--signal", "INT"); got != "a: stopped SIGTERM\nb: stopped SIGTERM\nc: stopped SIGTERM\n" {
+		t.Errorf("stop prints %q", got)
+	}
+	slices.SortFunc(r.ended, func(a, b api.ProcessStopInput) int { return strings.Compare(a.ID, b.ID) })
+	want := []api.ProcessStopInput{{ID: "a", Signal: "INT"}, {ID: "b", Signal: "INT"}, {ID: "c", Signal: "INT"}}
+	if diff := cmp.Diff(want, r.ended); diff != "" {
+		t.Error(diff)
+	}
+	if stdout, stderr, status := r.run("stop", "nobody", "b"); status != 1 || stdout != "b: stopped SIGTERM\n" || !strings.Contains(stderr, "nobody") {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+func TestStopAllEndsEveryProcess(t *testing.T) {
+	r := newRig(t)
+	if _, stderr, status := r.run("stop", "--all"); status != 0 || stderr != "no process is running\n" {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	if got := r.succeeds("stop", "--all", "--json"); got != "[]\n" {
+		t.Errorf("stop --all --json prints %q", got)
+	}
+	r.processes = []api.Process{{Name: "web", State: api.StateStopped, ExitCode: code(0)}}
+	if got := r.succeeds("stop", "--all", "--signal", "KILL"); got != "web: stopped 0\n" || r.ended[len(r.ended)-1].Signal != "KILL" {
+		t.Errorf("stop --all prints %q and asks %+v", got, r.ended)
+	}
+}
+
+func TestRestartAndSignal(t *testing.T) {
+	r := newRig(t)
+	if got := r.succeeds("restart", "a", "b"); got != "a: running\nb: running\n" {
+		t.Errorf("restart prints %q", got)
+	}
+	r.succeeds("signal", "web", "HUP")
+	if diff := cmp.Diff([]api.ProcessSignalInput{{ID: "web", Signal: "HUP"}}, r.signalled); diff != "" {
+		t.Error(diff)
+	}
+	if _, stderr, status := r.run("signal", "nobody", "HUP"); status != 1 || !strings.Contains(stderr, "nobody") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+}
+
+func TestLogsPrintsAllPages(t *testing.T) {
+	r := newRig(t)
+	text := strings.Repeat("0123456789\r\n", 200_000)
+	r.log = logOf(text, api.StateRunning)
+	if got := r.succeeds("logs", "web"); got != strings.ReplaceAll(text, "\r", "") {
+		t.Errorf("logs prints %d bytes", len(got))
+	}
+	if len(r.asked) != 3 {
+		t.Errorf("it took %d questions", len(r.asked))
+	}
+	if got := r.succeeds("logs", "web", "--raw"); got != text {
+		t.Errorf("logs --raw prints %d bytes", len(got))
+	}
+}
+
+func TestLogsShowsTheEndWithItsControlCharacters(t *testing.T) {
+	r := newRig(t)
+	r.log = logOf("one\ntwo\x1b[31m\tx\rthree\r\nfour\r", api.StateExited)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-n", "2"}, "two^[[31m\tx^Mthree\nfour^M"},
+		{[]string{"-n", "1", "-f"}, "four^M"},
+		{[]string{"-n", "0"}, ""},
+		{[]string{"-n", "2", "--raw"}, "two\x1b[31m\tx\rthree\r\nfour\r"},
+		{[]string{"--since", "-6"}, "\nfour^M"},
+	} {
+		if got := r.succeeds(append([]string{"logs", "web"}, c.args...)...); got != c.want {
+			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+		}
+	}
+	r.succeeds("logs", "web", "--stream", "stderr")
+	if last := r.asked[len(r.asked)-1]; last.Stream != "stderr" {
+		t.Errorf("asked for %+v", last)
+	}
+}
+
+func TestLogsFollowsUntilTheProcessHasEnded(t *testing.T) {
+	r := newRig(t)
+	written := []string{"a\n", "a\n", "a\nb\r", "a\nb\r\nc\n"}
+	calls := 0
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		n := calls
+		calls++
+		switch {
+		case n == 2:
+			return api.ProcessLogOutput{}, api.Errorf(api.CodeUnavailable, "the engine is being replaced")
+		case n >= len(written):
+			return logOf(written[len(written)-1], api.StateExited)(in)
+		}
+		return logOf(written[n], api.StateRunning)(in)
+	}
+	if got := r.succeeds("logs", "-f", "web"); got != "a\nb\nc\n" {
+		t.Errorf("logs -f prints %q", got)
+	}
+	if first, later := r.asked[0], r.asked[1]; first.ID != "id-of-web" || first.WaitMS != 0 || later.WaitMS == 0 {
+		t.Errorf("asked first %+v, then %+v", first, later)
+	}
+}
+
+func TestLogsSaysWhatIsGone(t *testing.T) {
+	r := newRig(t)
+	r.log = func(api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		return api.ProcessLogOutput{Data: "rest\n", Start: 10, NextCursor: 15, End: 15, Dropped: 10, State: api.StateRunning}, nil
+	}
+	stdout, stderr, status := r.run("logs", "web")
+	if stdout != "rest\n" || status != 0 || !strings.Contains(stderr, "10 bytes") {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	if _, stderr, _ := r.run("logs", "web", "-n", "1"); stderr != "" {
+		t.Errorf("for the end alone it says %q", stderr)
+	}
+}
+
+func TestLogsGrepPrintsMatchesWithWhatIsAroundThem(t *testing.T) {
+	r := newRig(t)
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		out := api.ProcessLogOutput{NextCursor: 100, End: 100, State: api.StateRunning, Matches: []api.LogMatch{
+			{Offset: 2, Text: "hit1\r", Before: []string{"a"}, After: []string{"b"}},
+			{Offset: 10, Text: "hit2", Before: []string{"b"}, After: []string{"\x1bc"}},
+			{Offset: 50, Text: "hit3", Before: []string{"y"}},
+		}}
+		if in.Backward {
+			slices.Reverse(out.Matches)
+		}
+		return out, nil
+	}
+	want := "a\nhit1\nb\nhit2\n^[c\n--\ny\nhit3\n"
+	if got := r.succeeds("logs", "web", "--grep", "hit", "--context", "1"); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := r.succeeds("logs", "web", "--grep", "hit", "--context", "1", "-n", "3"); got != want {
+		t.Errorf("the last three: %q, want %q", got, want)
+	}
+	if last := r.asked[len(r.asked)-1]; !last.Backward || last.Limit != 3 || last.Context != 1 || last.Tail != 0 {
+		t.Errorf("asked for %+v", last)
+	}
+	r.log = logOf("nothing\n", api.StateRunning)
+	if stdout, stderr, status := r.run("logs", "web", "--grep", "hit"); stdout+stderr != "" || status != 1 {
+		t.Errorf("without a match: status %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+func TestLogsAsJSONIsTheAnswer(t *testing.T) {
+	r := newRig(t)
+	r.log = logOf("one\ntwo\n", api.StateExited)
+	answer := readJSON(t, r.succeeds("logs", "web", "--json")).(map[string]any)
+	if answer["data"] != "one\ntwo\n" || answer["next_cursor"] != 8.0 {
+		t.Errorf("logs --json is %v", answer)
+	}
+	lines := strings.Split(strings.TrimSpace(r.succeeds("logs", "-f", "web", "--json")), "\n")
+	if len(lines) != 1 || readJSON(t, lines[0]).(map[string]any)["data"] != "one\ntwo\n" {
+		t.Errorf("logs -f --json prints %q", lines)
+	}
+}
+
+func TestWaitSaysWhatHolds(t *testing.T) {
+	r := newRig(t)
+	web := api.Process{Name: "web", State: api.StateRunning}
+	gone := api.Process{Name: "web", State: api.StateExited, ExitCode: code(3)}
+	meets := func(met string, p api.Process) {
+		r.waited = nil
+		r.wait = func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+			if met == "exit" && !in.Exit {
+				return api.ProcessWaitOutput{Process: p}, nil
+			}
+			return api.ProcessWaitOutput{Met: met, Line: "up\x1b", Process: p}, nil
+		}
+	}
+	for _, c := range []struct {
+		met  string
+		args []string
+		want string
+	}{
+		{"exit", nil, "web: exited 3\n"},
+		{"ready", []string{"--ready"}, "web: ready\n"},
+		{"log", []string{"--log", "u."}, "up^[\n"},
+		{"port", []string{"--port", "80"}, "web: port 80 is open\n"},
+		{"idle", []string{"--idle", "1.5"}, "web: idle\n"},
+	} {
+		p := web
+		if c.met == "exit" {
+			p = gone
+		}
+		meets(c.met, p)
+		if got := r.succeeds(append([]string{"wait", "web"}, c.args...)...); got != c.want {
+			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+		}
+	}
+	if last := r.waited[len(r.waited)-1]; last.IdleMS != 1500 || last.TimeoutMS != 50_000 {
+		t.Errorf("asked for %+v", last)
+	}
+	meets("exit", gone)
+	if _, stderr, status := r.run("wait", "web", "--port", "80"); status != 1 || stderr != "tandem: wait for web: it has ended: exited 3\n" {
+		t.Errorf("of what has ended: status %d, %q", status, stderr)
+	}
+}
+
+func TestWaitGoesOnUntilItsTimeIsOver(t *testing.T) {
+	r := newRig(t)
+	r.wait = func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+		if len(r.waited) == 2 {
+			return api.ProcessWaitOutput{}, api.Errorf(api.CodeUnavailable, "the engine is being replaced")
+		}
+		if len(r.waited) < 4 {
+			return api.ProcessWaitOutput{Process: api.Process{Name: "web", State: api.StateRunning}}, nil
+		}
+		return api.ProcessWaitOutput{Met: "ready", Process: api.Process{Name: "web"}}, nil
+	}
+	r.succeeds("wait", "web", "--ready")
+	if len(r.waited) != 4 {
+		t.Errorf("it asked %d times", len(r.waited))
+	}
+	r.wait = func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+		return api.ProcessWaitOutput{Process: api.Process{Name: "web", State: api.StateRunning}}, nil
+	}
+	stdout, stderr, status := r.run("wait", "web", "--timeout", "20ms")
+	if status != 1 || stdout != "" || stderr != "tandem: wait for web: it has not come to that within 20ms\n" {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+func TestExecPassesOutputAndStatusOn(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		p      api.Process
+		status int
+		says   string
+	}{
+		{api.Process{ExitCode: code(0)}, 0, ""},
+		{api.Process{ExitCode: code(42)}, 42, ""},
+		{api.Process{ExitSignal: "SIGKILL"}, 137, ""},
+		{api.Process{ExitUnknown: true}, 1, "tandem: exec: nobody saw how it ended\n"},
+	} {
+		r.execution = api.ExecOutput{Process: c.p, Stdout: "out\x1b\n", Stderr: "err\n"}
+		stdout, stderr, status := r.run("exec", "--", "x")
+		if stdout != "out\x1b\n" || stderr != "err\n"+c.says || status != c.status {
+			t.Errorf("%+v: status %d, %q, %q", c.p, status, stdout, stderr)
+		}
+	}
+	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", Name: "x"}, Stdout: "a\n", TimedOut: true, DurationMS: 1000.4}
+	stdout, stderr, status := r.run("exec", "--timeout", "1", "--cwd", "/tmp", "--env", "A=b", "x", "--timeout")
+	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: not done after 1s; it goes on as abc x, see `tandem logs -f abc`\n" {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 1000, MaxOutput: execOutput}
+	if diff := cmp.Diff(want, r.ran[len(r.ran)-1]); diff != "" {
+		t.Error(diff)
+	}
+	if _, stderr, status := r.run("exec", "--kill", "x"); status != 124 || !strings.Contains(stderr, "was ended") || !r.ran[len(r.ran)-1].Kill {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	stdout, _, status = r.run("exec", "--json", "x")
+	if status != 124 || readJSON(t, stdout).(map[string]any)["timed_out"] != true {
+		t.Errorf("status %d, %q", status, stdout)
+	}
+	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", ExitCode: code(0)}, Stdout: "end", StdoutDropped: 5}
+	if stdout, stderr, _ := r.run("exec", "x"); stdout != "end" || !strings.Contains(stderr, "first 5 bytes of stdout") {
+		t.Errorf("%q, %q", stdout, stderr)
+	}
+}
+
+func TestEnvSetsGetsAndHides(t *testing.T) {
+	r := newRig(t)
+	if _, stderr, status := r.run("env"); status != 0 || !strings.Contains(stderr, "tandem env set") {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	r.succeeds("env", "set", "PORT=8080", "API_KEY=s=e", "ODD=a\x1b")
+	want := "PORT=8080\nAPI_KEY=(hidden; --reveal shows it)\nODD=a^[\n"
+	if got := r.succeeds("env"); got != want || r.succeeds("env", "list") != want {
+		t.Errorf("env prints %q", got)
+	}
+	if got := r.succeeds("env", "--reveal", "list"); !strings.Contains(got, "API_KEY=s=e\n") {
+		t.Errorf("env list --reveal prints %q", got)
+	}
+	if got := r.succeeds("env", "get", "ODD"); got != "a\x1b\n" {
+		t.Errorf("env get prints %q", got)
+	}
+	if stdout, stderr, status := r.run("env", "get", "API_KEY"); status != 1 || stdout != "" || !strings.Contains(stderr, "hint: --reveal") {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	if got := r.succeeds("env", "get", "API_KEY", "--reveal"); got != "s=e\n" {
+		t.Errorf("env get --reveal prints %q", got)
+	}
+	r.succeeds("env", "unset", "ODD", "API_KEY")
+	if rows := readJSON(t, r.succeeds("env", "--json")).([]any); len(rows) != 1 {
+		t.Errorf("env --json prints %v", rows)
+	}
+	if _, _, status := r.run("env", "unset", "ODD"); status != 1 {
+		t.Errorf("of what is not set: status %d", status)
+	}
+}
+
+func TestProcessVerbsAreExactAboutTheirWords(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"start"}, "start what"},
+		{[]string{"start", "--restart", "maybe", "x"}, "unless-stopped"},
+		{[]string{"start", "--keep-alive", "--restart", "no", "x"}, "one of the two"},
+		{[]string{"start", "--max-restarts", "-1", "x"}, "-1"},
+		{[]string{"start", "--ready-port", "65536", "x"}, "65536"},
+		{[]string{"start", "--tty", "--split-log", "x"}, "one output"},
+		{[]string{"start", "--env", "NOWHERE", "x"}, "K=V"},
+		{[]string{"start", "--env", "=v", "x"}, "no name"},
+		{[]string{"ps", "x"}, "takes no"},
+		{[]string{"stop"}, "which process"},
+		{[]string{"stop", "--all", "x"}, "not both"},
+		{[]string{"restart"}, "which process"},
+		{[]string{"signal", "web"}, "HUP"},
+		{[]string{"signal", "web", "HUP", "x"}, "takes no"},
+		{[]string{"logs"}, "which process"},
+		{[]string{"logs", "web", "-n", "-1"}, "-1"},
+		{[]string{"logs", "web", "-n", "1", "--since", "5"}, "one of the two"},
+		{[]string{"logs", "web", "--grep", "("}, "missing closing"},
+		{[]string{"logs", "web", "--context", "1"}, "--grep"},
+		{[]string{"logs", "web", "--grep", "x", "--context", "-1"}, "-1"},
+		{[]string{"logs", "web", "--stream", "both"}, "stdout or stderr"},
+		{[]string{"wait"}, "which process"},
+		{[]string{"wait", "web", "--log", "("}, "missing closing"},
+		{[]string{"wait", "web", "--port", "-1"}, "-1"},
+		{[]string{"wait", "web", "--timeout", "soon"}, "500ms"},
+		{[]string{"wait", "web", "--idle", "-1s"}, "500ms"},
+		{[]string{"exec"}, "run what"},
+		{[]string{"exec", "--timeout", "0", "x"}, "500ms"},
+		{[]string{"env", "frobnicate"}, "takes no"},
+		{[]string{"env", "set", "PORT"}, "K=V"},
+		{[]string{"env", "get"}, "name"},
+	} {
+		stdout, stderr, status := r.run(c.args...)
+		if status != 2 || stdout != "" || !strings.Contains(stderr, c.says) || !strings.Contains(stderr, "\nhint: ") {
+			t.Errorf("%q: status %d, %q, %q", c.args, status, stdout, stderr)
+		}
+	}
+	if len(r.begun)+len(r.ended)+len(r.ran) > 0 {
+		t.Error("something was done all the same")
+	}
+}
+
+func TestProcessVerbsAreCompleted(t *testing.T) {
+	r := newRig(t)
+	r.processes = []api.Process{
+		{ID: "aaaaaaaaaaaa", Name: "web", State: api.StateRunning, Command: "serve"},
+		{ID: "bbbbbbbbbbbb", Name: "old", State: api.StateExited, ExitCode: code(1), Command: "sh"},
+	}
+	r.variables = []api.EnvVar{{Name: "PORT", Value: "1"}}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"stop", ""}, "web\trunning: serve\n:4\n"},
+		{[]string{"logs", "o"}, "old\texited 1: sh\n:4\n"},
+		{[]string{"logs", "old", ""}, ":4\n"},
+		{[]string{"signal", "w"}, "web\trunning: serve\n:4\n"},
+		{[]string{"logs", "--stream", ""}, "stdout\nstderr\n:4\n"},
+		{[]string{"start", "--restart", ""}, "no\non-failure\nalways\nunless-stopped\n:4\n"},
+		{[]string{"env", "unset", ""}, "PORT\n:4\n"},
+	} {
+		if got, _, status := r.run(append([]string{"__complete"}, c.args...)...); got != c.want || status != 0 {
+			t.Errorf("%q: status %d, %q, want %q", c.args, status, got, c.want)
+		}
+	}
+	if got, _, _ := r.run("__complete", "signal", "web", ""); !regexp.MustCompile(`(?m)^HUP$`).MatchString(got) {
+		t.Errorf("signals: %q", got)
+	}
+}
+
+func TestSizesHaveTheirLargestUnit(t *testing.T) {
+	for bytes, want := range map[int64]string{0: "0B", 999: "999B", 1000: "1.0K", 10 << 10: "10K", 1<<20 - 1: "1.0M",
+		50 << 20: "50M", 1500 << 20: "1.5G", 3 << 50: "3072T"} {
+		if got := size(bytes); got != want {
+			t.Errorf("%d bytes are %s, want %s", bytes, got, want)
+		}
+	}
+}
+
+func FuzzLogTextIsTheSameInOnePieceOrTwo(f *testing.F) {
+	f.Add("a\r\nb\r\rc\r", 2)
+	f.Fuzz(func(t *testing.T, s string, cut int) {
+		s = strings.ToValidUTF8(s, "?")
+		cut = max(0, min(cut, len(s)))
+		head := strings.ToValidUTF8(s[:cut], "")
+		var whole, parts logText
+		want := whole.add(s, true)
+		got := parts.add(head, false) + parts.add(s[len(head):], true)
+		if len(head) == cut && got != want {
+			t.Fatalf("%q cut at %d: %q, want %q", s, cut, got, want)
+		}
+	})
+}
+
+func TestLogsOfAFullDiskIsAnError(t *testing.T) {
+	r := newRig(t)
+	r.log = logOf("text\n", api.StateRunning)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	o := r.options
+	var stderr bytes.Buffer
+	o.Stdout, o.Stderr = io.Writer(full), &stderr
+	if status := Main(t.Context(), o, []string{"logs", "web"}); status != 1 || !strings.Contains(stderr.String(), "write to standard output") {
+		t.Errorf("status %d, %q", status, &stderr)
+	}
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+)
+
+// watchStep is how often ps --watch looks.
+const watchStep = time.Second
+
+func (a *app) psCommand() *cobra.Command {
+	var watch bool
+	cmd := &cobra.Command{
+		Use:     "ps [--watch]",
+		Short:   "Show what processes and sessions do and use",
+		Long:    "Shows what processes and sessions do and use, each with all that it started.\nWith --watch it goes on, one line of JSON a second with --json, until ctrl+c.",
+		Example: "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if watch {
+				return a.watchProcesses(cmd.Context())
+			}
+			out, err := call(cmd.Context(), a, api.ProcessList, api.ProcessListInput{Metrics: true})
+			if err != nil {
+				return err
+			}
+			list := liveFirst(out.Processes)
+			if len(list) == 0 && !a.json {
+				a.tell("there are no processes; `tandem start` starts one")
+				return nil
+			}
+			now := time.Now()
+			return a.answer(processRows(list, now), func() string { return a.processTable(list, now) })
+		},
+	}
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")
+	return cmd
+}
+
+// A processRow is a row of ps --json: the API's process, and what it uses
+// beside its other members.
+type processRow struct {
+	api.Process
+	CPUPercent    float64 `json:"cpu_percent"`
+	RSSBytes      int64   `json:"rss_bytes"`
+	Ports         []int   `json:"ports"`
+	UptimeSeconds float64 `json:"uptime_seconds"` // 0 unless a child is alive
+	Restarts      int     `json:"restarts"`
+}
+
+func processRows(list []api.Process, now time.Time) []processRow {
+	rows := make([]processRow, len(list))
+	for i, p := range list {
+		rows[i] = processRow{Process: p, Ports: []int{}, UptimeSeconds: uptime(p, now).Seconds(), Restarts: restarts(p)}
+		if p.Metrics != nil {
+			rows[i].CPUPercent, rows[i].RSSBytes = p.Metrics.CPUPercent, p.Metrics.RSSBytes
+			rows[i].Ports = append(rows[i].Ports, p.Metrics.Ports...)
+		}
+	}
+	return rows
+}
+
+// uptime is how long the child has been alive; 0 if there is none.
+func uptime(p api.Process, now time.Time) time.Duration {
+	if p.PID == 0 || p.StartedAt.IsZero() {
+		return 0
+	}
+	return max(now.Sub(p.StartedAt), 0)
+}
+
+func restarts(p api.Process) int {
+	if p.Supervision == nil {
+		return 0
+	}
+	return p.Supervision.Restarts
+}
+
+func (a *app) processTable(list []api.Process, now time.Time) string {
+	t := table{header: []string{"STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO"}, paint: a.painter()}
+	if f, ok := terminal(a.Stdout); ok {
+		t.width, _, _ = term.GetSize(f.Fd())
+	}
+	for _, p := range list {
+		state, tint := liveState(p)
+		cpu, mem, ports := used(p.Metrics)
+		pid, up, again := "-", "-", "-"
+		if p.PID > 0 {
+			pid, up = strconv.Itoa(p.PID), span(uptime(p, now))
+		}
+		if p.Supervision != nil {
+			again = strconv.Itoa(p.Supervision.Restarts)
+		}
+		t.add(cell{state, tint}, cell{visible(p.Name), strong}, cell{text: pid}, cell{text: cpu}, cell{text: mem},
+			cell{text: up}, cell{text: again}, cell{text: ports}, cell{text: exitText(p)}, cell{text: visible(p.Actor)})
+		for _, note := range trouble(p, now) {
+			t.note(note)
+		}
+	}
+	return t.String()
+}
+
+// liveState is a process's state in a word or two, and its colour.
+func liveState(p api.Process) (string, tint) {
+	if s := p.Supervision; p.State == api.StateRunning && s != nil && s.Ready != nil && !*s.Ready {
+		return "not ready", yellow
+	}
+	return string(p.State), stateTint(p)
+}
+
+// used is what a process uses, "-" where it is not measured.
+func used(m *api.Metrics) (cpu, mem, ports string) {
+	if m == nil {
+		return "-", "-", "-"
+	}
+	ports = "-"
+	if len(m.Ports) > 0 {
+		ports = strings.ReplaceAll(strings.Trim(fmt.Sprint(m.Ports), "[]"), " ", ",")
+	}
+	return fmt.Sprintf("%.1f%%", m.CPUPercent), size(m.RSSBytes), ports
+}
+
+// size is a number of bytes in its largest unit of 1024.
+func size(bytes int64) string {
+	n, units := float64(bytes), "BKMGT"
+	for n >= 1000 && len(units) > 1 {
+		n, units = n/1024, units[1:]
+	}
+	if n < 9.95 && units[0] != 'B' && n > 0 {
+		return fmt.Sprintf("%.1f%c", n, units[0])
+	}
+	return fmt.Sprintf("%.0f%c", n, units[0])
+}
+
+// exitText is how a process has ended last, "-" if it has not.
+func exitText(p api.Process) string {
+	switch {
+	case p.ExitSignal != "":
+		return p.ExitSignal
+	case p.ExitCode != nil:
+		return strconv.Itoa(*p.ExitCode)
+	case p.ExitUnknown:
+		return "unknown"
+	}
+	return "-"
+}
+
+// trouble tells why a process does not run although it should, and its last
+// words.
+func trouble(p api.Process, now time.Time) []string {
+	const words = 3
+	var lines []string
+	s := p.Supervision
+	switch {
+	case p.State != api.StateFailed && p.State != api.StateBackoff:
+		return nil
+	case p.Error != "":
+		lines = append(lines, visible(p.Error))
+	}
+	if s == nil {
+		return lines
+	}
+	if p.State == api.StateBackoff && s.NextStart != nil {
+		lines = append(lines, "starts again in "+max(s.NextStart.Sub(now), 0).Round(100*time.Millisecond).String())
+	}
+	for _, line := range s.LastLines[max(len(s.LastLines)-words, 0):] {
+		lines = append(lines, visible(strings.TrimRight(line, "\r\n")))
+	}
+	return lines
+}
+
+// watchProcesses shows the table again and again until a signal comes.
+func (a *app) watchProcesses(ctx context.Context) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	p, err := a.patiently(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	show := a.printProcesses
+	if f, ok := terminal(a.Stdout); ok && !a.json && a.env("TERM") != "dumb" {
+		const enter, leave = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+		if err := a.print(enter); err != nil {
+			return err
+		}
+		defer func() { _ = a.print(leave) }() // if that fails there is no terminal to mend
+		show = func(list []api.Process, now time.Time) error { return a.redraw(f, list, now) }
+	}
+	for {
+		out, err := ask(ctx, p, api.ProcessList, api.ProcessListInput{Metrics: true})
+		if err == nil {
+			err = show(liveFirst(out.Processes), time.Now())
+		}
+		if err == nil {
+			err = pause(ctx, watchStep)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// printProcesses prints the table below the last one.
+func (a *app) printProcesses(list []api.Process, now time.Time) error {
+	if !a.json {
+		return a.print(a.processTable(list, now) + "\n")
+	}
+	b, err := json.Marshal(processRows(list, now))
+	if err != nil {
+		return fmt.Errorf("encode answer: %w", err)
+	}
+	return a.print(string(b) + "\n")
+}
+
+// redraw puts the table on the screen in place of the last one.
+func (a *app) redraw(f *os.File, list []api.Process, now time.Time) error {
+	cols, rows, err := term.GetSize(f.Fd())
+	if err != nil || cols < 1 || rows < 1 {
+		cols, rows = 80, 24
+	}
+	lines := strings.Split(strings.TrimSuffix(a.processTable(list, now), "\n"), "\n")
+	if len(lines) > rows {
+		hidden := len(lines) - rows + 1
+		lines = append(lines[:rows-1], fmt.Sprintf("… and %d more lines", hidden))
+	}
+	var b strings.Builder
+	b.WriteString("\x1b[H")
+	for i, line := range lines {
+		if i > 0 {
+			b.WriteString("\r\n")
+		}
+		b.WriteString(ansi.Truncate(line, cols, "") + "\x1b[0m\x1b[K")
+	}
+	b.WriteString("\x1b[J")
+	return a.print(b.String())
+}

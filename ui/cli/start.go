@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+)
+
+// startFlags are the flags of start.
+type startFlags struct {
+	launchFlags
+	keepAlive, tty, splitLog bool
+	restart, readyLog        string
+	maxRestarts, readyPort   int
+}
+
+func (a *app) startCommand() *cobra.Command {
+	var f startFlags
+	cmd := &cobra.Command{
+		Use:   "start [FLAGS] [--] CMD…",
+		Short: "Start a background process and print its id",
+		Long: "Starts a program that goes on without you, and looks after it. Its output goes\nto a log, " +
+			"which `tandem logs` shows. Prints the process's id.",
+		Example: "tandem start --name web --keep-alive -- python3 -m http.server 0\n" +
+			"tandem start --restart on-failure --max-restarts 5 --ready-port 8080 -- ./server",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.atLeast(1, "start what? give a program and its arguments"),
+		ValidArgsFunction:     completeProgram,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := a.processInput(cmd, f, args)
+			if err != nil {
+				return err
+			}
+			p, err := call(cmd.Context(), a, api.ProcessStart, in)
+			if err != nil {
+				return err
+			}
+			if err := a.answer(p, func() string { return p.ID + "\n" }); err != nil {
+				return err
+			}
+			if p.State == api.StateFailed {
+				return api.Errorf(api.CodeConflict, "start %s: %s", p.Name, p.Error)
+			}
+			return nil
+		},
+	}
+	f.add(cmd.Flags())
+	cmd.Flags().BoolVar(&f.keepAlive, "keep-alive", false, "start it again whenever it ends, and after a reboot")
+	cmd.Flags().StringVar(&f.restart, "restart", "", "when to start it again: "+strings.Join(policies(), ", "))
+	cmd.Flags().IntVar(&f.maxRestarts, "max-restarts", 0, "give up after this many without a healthy run (alone: on failure)")
+	cmd.Flags().BoolVar(&f.tty, "tty", false, "give it a terminal, which makes it a session")
+	cmd.Flags().StringVar(&f.readyLog, "ready-log", "", "it is ready when a line of its log matches")
+	cmd.Flags().IntVar(&f.readyPort, "ready-port", 0, "it is ready when this TCP port is open")
+	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
+	offer(cmd, "restart", policies()...)
+	return cmd
+}
+
+func policies() []string {
+	return []string{string(api.PolicyNo), string(api.PolicyOnFailure), string(api.PolicyAlways), string(api.PolicyUnlessStopped)}
+}
+
+func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (in api.ProcessStartInput, err error) {
+	if err := f.check(cmd); err != nil {
+		return in, err
+	}
+	in = api.ProcessStartInput{Command: command, Name: f.name, TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog}
+	if f.restart != "" || f.maxRestarts > 0 {
+		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts}
+		if f.restart == "" {
+			in.Restart.Policy = api.PolicyOnFailure
+			if f.keepAlive {
+				in.Restart.Policy = api.PolicyAlways
+			}
+		}
+	}
+	if f.readyLog != "" || f.readyPort > 0 {
+		in.Ready = &api.Readiness{Log: f.readyLog, Port: f.readyPort}
+	}
+	if f.tty {
+		in.Cols, in.Rows = a.ownSize()
+	}
+	if in.Env, err = a.environment(cmd, f.launchFlags); err != nil {
+		return in, err
+	}
+	if in.CWD, err = f.folder(); err != nil {
+		return in, err
+	}
+	in.Sandbox, err = f.confinement()
+	return in, err
+}
+
+func (f *startFlags) check(cmd *cobra.Command) error {
+	switch {
+	case f.restart != "" && !slices.Contains(policies(), f.restart):
+		return usagef(cmd, "read --restart %s: want %s", visible(f.restart), strings.Join(policies(), ", "))
+	case f.keepAlive && f.restart != "" && f.restart != string(api.PolicyAlways):
+		return usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
+	case f.maxRestarts < 0:
+		return usagef(cmd, "read --max-restarts %d: want a number that is not negative", f.maxRestarts)
+	case f.readyPort < 0 || f.readyPort > 65535:
+		return usagef(cmd, "read --ready-port %d: want a port up to 65535", f.readyPort)
+	case f.tty && f.splitLog:
+		return usagef(cmd, "a terminal has one output: --split-log does not go with --tty")
+	}
+	return nil
+}
+
+// completeProgram lets the shell offer files, which programs and their
+// arguments are.
+func completeProgram(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// offer lets the shell complete the values of a flag.
+func offer(cmd *cobra.Command, flag string, values ...string) {
+	// Fails only for a flag that is not there.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+)
+
+// together is how many processes one call stops or restarts at the same time:
+// one that is slow to end must not keep the others.
+const together = 16
+
+func (a *app) stopCommand() *cobra.Command {
+	var all bool
+	var signal string
+	cmd := &cobra.Command{
+		Use:   "stop ID… [--signal S] | stop --all",
+		Short: "End processes and all that they started",
+		Long: "Ends processes and all that they started, and returns when nothing of them is\nleft: " +
+			"first with the stop signal (SIGTERM), then, when they take too long, with\nSIGKILL. " +
+			"What was stopped stays so. --all leaves sessions alone.",
+		Example: "tandem stop web\ntandem stop --all\ntandem stop web --signal INT",
+
+		DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all && len(args) > 0 {
+				return usagef(cmd, "stop takes ids or --all, not both")
+			}
+			if all {
+				return nil
+			}
+			return a.atLeast(1, "stop which process? give an id or a name, or --all")(cmd, args)
+		},
+		ValidArgsFunction: a.completeProcesses(true),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return a.stopAll(cmd, signal)
+			}
+			return each(cmd, a, args, together, func(ctx context.Context, c *api.Client, id string) (api.Process, error) {
+				return api.ProcessStop.Call(ctx, c, api.ProcessStopInput{ID: id, Signal: signal})
+			}, outcome)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "every process")
+	cmd.Flags().StringVar(&signal, "signal", "", "instead of the stop signal")
+	offer(cmd, "signal", signals()...)
+	return cmd
+}
+
+func (a *app) stopAll(cmd *cobra.Command, signal string) error {
+	out, err := call(cmd.Context(), a, api.ProcessStopAll, api.ProcessStopAllInput{Signal: signal})
+	if err != nil {
+		return err
+	}
+	if len(out.Stopped) == 0 && !a.json {
+		a.tell("no process is running")
+	}
+	if out.Stopped == nil {
+		out.Stopped = []api.Process{}
+	}
+	return a.answer(out.Stopped, func() string {
+		var b strings.Builder
+		for _, p := range out.Stopped {
+			b.WriteString(outcome(p))
+		}
+		return b.String()
+	})
+}
+
+// outcome tells the state of a process in a line.
+func outcome(p api.Process) string { return visible(p.Name) + ": " + stateText(p) + "\n" }
+
+func (a *app) restartCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "restart ID…",
+		Short:   "Start processes anew, after ending them if they run",
+		Example: "tandem restart web",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.atLeast(1, "restart which process? give an id or a name"),
+		ValidArgsFunction:     a.completeProcesses(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return each(cmd, a, args, together, byID(api.ProcessRestart), outcome)
+		},
+	}
+}
+
+func (a *app) signalCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "signal ID SIGNAL",
+		Short:   "Send a signal to a process and all in its group",
+		Example: "tandem signal web HUP\ntandem signal web 10",
+
+		DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return usagef(cmd, "signal takes no %q", visible(args[2]))
+			}
+			return a.atLeast(2, "signal which process how? give an id or a name, and a signal such as HUP")(cmd, args)
+		},
+		ValidArgsFunction: a.completeSignal,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out, err := call(cmd.Context(), a, api.ProcessSignal, api.ProcessSignalInput{ID: args[0], Signal: args[1]})
+			if err != nil {
+				return err
+			}
+			return a.answer(out, func() string { return "" })
+		},
+	}
+}
+
+// signals are those worth offering.
+func signals() []string {
+	return []string{"TERM", "HUP", "INT", "QUIT", "KILL", "USR1", "USR2", "STOP", "CONT", "WINCH"}
+}
+
+func (a *app) completeSignal(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.completeProcesses(true)(cmd, args, toComplete)
+	case 1:
+		return signals(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// byID makes the call of an operation that takes an id alone.
+func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, *api.Client, string) (Out, error) {
+	return func(ctx context.Context, c *api.Client, id string) (Out, error) {
+		return op.Call(ctx, c, api.IDInput{ID: id})
+	}
+}
+
+// each makes a call for every id, some at a time, and goes on when one fails.
+// It prints in the order of ids; the JSON is an array of the answers.
+func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
+	do func(context.Context, *api.Client, string) (Out, error), text func(Out) string) error {
+	client, err := a.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	outs, errs := make([]Out, len(ids)), make([]error, len(ids))
+	places := make(chan struct{}, atOnce)
+	var calls sync.WaitGroup
+	for i, id := range ids {
+		places <- struct{}{}
+		calls.Go(func() {
+			outs[i], errs[i] = do(cmd.Context(), client, id)
+			<-places
+		})
+	}
+	calls.Wait()
+	answers := []Out{}
+	var failed []error
+	for i, err := range errs {
+		if err != nil {
+			failed = append(failed, err)
+		} else {
+			answers = append(answers, outs[i])
+		}
+	}
+	return a.answerEach(answers, failed, func() string {
+		var b strings.Builder
+		for _, out := range answers {
+			b.WriteString(text(out))
+		}
+		return b.String()
+	})
+}
+
+// answerEach prints what went well, and what failed but the last, which is the
+// verb's own error.
+func (a *app) answerEach(answers any, failed []error, text func() string) error {
+	for _, err := range failed[:max(len(failed)-1, 0)] {
+		printError(a.Options, err)
+	}
+	err := a.answer(answers, text)
+	if len(failed) > 0 {
+		return errors.Join(err, failed[len(failed)-1])
+	}
+	return err
+}

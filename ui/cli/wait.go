@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+)
+
+// waitCall is the longest that one call of process.wait lasts.
+const waitCall = 50 * time.Second
+
+func (a *app) waitCommand() *cobra.Command {
+	var in api.ProcessWaitInput
+	var idle, timeout duration
+	cmd := &cobra.Command{
+		Use:   "wait ID [--exit] [--ready] [--log RE] [--port N] [--idle D] [--timeout D]",
+		Short: "Wait until a process has ended, is ready, prints something …",
+		Long: "Waits until one of the conditions holds, by default until the process has ended.\n" +
+			"Exits with 1 when that did not happen in time, or cannot any more.",
+		Example: "tandem wait web --ready --timeout 30s\ntandem wait build && echo done\ntandem wait web --log 'listening on' --idle 5s",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(1, "wait for which process? give an id or a name"),
+		ValidArgsFunction:     a.completeProcess(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.ID, in.IdleMS = args[0], idle.milliseconds()
+			if _, err := regexp.Compile(in.Log); err != nil {
+				return usagef(cmd, "read --log: %v", err)
+			}
+			if in.Port < 0 || in.Port > 65535 {
+				return usagef(cmd, "read --port %d: want a port up to 65535", in.Port)
+			}
+			if !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0 {
+				in.Exit = true
+			}
+			return a.wait(cmd.Context(), in, time.Duration(timeout))
+		},
+	}
+	cmd.Flags().BoolVar(&in.Exit, "exit", false, "it has ended")
+	cmd.Flags().BoolVar(&in.Ready, "ready", false, "it is ready")
+	cmd.Flags().StringVar(&in.Log, "log", "", "a line of its log matches this regular expression")
+	cmd.Flags().IntVar(&in.Port, "port", 0, "something listens on this TCP port")
+	cmd.Flags().Var(&idle, "idle", "it has written nothing for this long")
+	cmd.Flags().Var(&timeout, "timeout", "give up after this long (default: never)")
+	return cmd
+}
+
+func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Duration) error {
+	p, err := a.patiently(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	out, err := waitUntil(ctx, p, in, timeout)
+	if err != nil {
+		return err
+	}
+	if err := a.answer(out, func() string { return waitText(out, in) }); err != nil || out.Met != "" {
+		return err
+	}
+	message := fmt.Sprintf("wait for %s: it has not come to that within %v", out.Process.Name, timeout)
+	if out.Process.State.Ended() {
+		message = fmt.Sprintf("wait for %s: it has ended: %s", out.Process.Name, stateText(out.Process))
+	}
+	return &exitError{status: statusFailed, message: message}
+}
+
+// waitUntil asks until a condition holds, none can any more, or it is too late;
+// then Met is empty. A timeout of 0 is none.
+func waitUntil(ctx context.Context, p *patient, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
+	ending := in.Exit
+	in.Exit = true // to learn that nothing can come any more
+	deadline := time.Now().Add(timeout)
+	for {
+		left := waitCall
+		if timeout > 0 {
+			left = min(left, max(time.Until(deadline), time.Millisecond))
+		}
+		in.TimeoutMS = max(int(left.Milliseconds()), 1)
+		out, err := ask(ctx, p, api.ProcessWait, in)
+		if err != nil || ending && out.Met == "exit" {
+			return out, err
+		}
+		if out.Met == "exit" {
+			// What held as it ended comes first.
+			in.Exit, in.TimeoutMS = false, 1
+			return ask(ctx, p, api.ProcessWait, in)
+		}
+		if out.Met != "" || timeout > 0 && !time.Now().Before(deadline) {
+			return out, nil
+		}
+	}
+}
+
+// waitText tells what held.
+func waitText(out api.ProcessWaitOutput, in api.ProcessWaitInput) string {
+	name := visible(out.Process.Name)
+	switch out.Met {
+	case "exit":
+		return outcome(out.Process)
+	case "log":
+		return visible(out.Line) + "\n"
+	case "port":
+		return fmt.Sprintf("%s: port %d is open\n", name, in.Port)
+	case "":
+		return ""
+	}
+	return name + ": " + visible(out.Met) + "\n"
+}
