@@ -74,9 +74,21 @@ const (
 	ProcessRestart   Action = "process.restart"
 	ProcessStop      Action = "process.stop"
 	ProcessKill      Action = "process.kill"
+	ProcessSignal    Action = "process.signal"
 	ProcessKeepAlive Action = "process.keepalive"
 	ProcessSort      Action = "process.sort"
+	ProcessReverse   Action = "process.reverse"
 	ProcessForget    Action = "process.forget"
+
+	LogFollow   Action = "log.follow"
+	LogWrap     Action = "log.wrap"
+	LogLeft     Action = "log.left"
+	LogRight    Action = "log.right"
+	LogSearch   Action = "log.search"
+	LogNext     Action = "log.next"
+	LogPrevious Action = "log.previous"
+	LogSave     Action = "log.save"
+	LogLeave    Action = "log.leave"
 
 	HistoryRun    Action = "history.run"
 	HistoryCopy   Action = "history.copy"
@@ -97,6 +109,9 @@ const (
 	Cancel Action = "cancel"
 	Close  Action = "close"
 
+	FormNext     Action = "form.next"
+	FormPrevious Action = "form.previous"
+
 	HelpDown     Action = "help.down"
 	HelpUp       Action = "help.up"
 	HelpPageDown Action = "help.pagedown"
@@ -116,9 +131,11 @@ const (
 	ScopeHistory   Scope = "history"   //
 	ScopeFiles     Scope = "files"     //
 	ScopeScroll    Scope = "scroll"    // scroll and copy mode
+	ScopeLog       Scope = "log"       // the log of a process
 	ScopeHelp      Scope = "help"      // the overlay of keys
 	ScopeDialog    Scope = "dialog"    // a question with yes and no
 	ScopePrompt    Scope = "prompt"    // a line of text being typed
+	ScopeForm      Scope = "form"      // several of them
 )
 
 // Title is the scope's heading in help.
@@ -142,12 +159,16 @@ func (s Scope) Title() string {
 		return "Files"
 	case ScopeScroll:
 		return "Scroll mode"
+	case ScopeLog:
+		return "Log"
 	case ScopeHelp:
 		return "Help"
 	case ScopeDialog:
 		return "Question"
 	case ScopePrompt:
 		return "Prompt"
+	case ScopeForm:
+		return "Form"
 	}
 	return string(s)
 }
@@ -163,8 +184,10 @@ func Chains() [][]Scope {
 		{ScopeHistory, ScopeList, ScopeGlobal},
 		{ScopeFiles, ScopeList, ScopeGlobal},
 		{ScopeScroll, ScopeGlobal},
+		{ScopeLog, ScopeGlobal},
 		{ScopeHelp},
 		{ScopePrompt},
 		{ScopeDialog},
+		{ScopeForm},
 	}
 }

@@ -167,7 +167,7 @@ func TestHelpShowsWhatWorksHere(t *testing.T) {
 	for _, s := range sections {
 		titles = append(titles, s.Title)
 		for _, row := range s.Rows {
-			if row.Action == Palette || row.Action == Mark {
+			if row.Action == Palette || row.Action == PasteBuffer {
 				t.Errorf("help lists %s, which is only planned", row.Action)
 			}
 			if row.Action == SessionNew && s.Scope == ScopePrefix && row.Label() != "ctrl+b c" {
@@ -189,7 +189,7 @@ func TestHintsAreTheNextUsefulKeys(t *testing.T) {
 	if len(pending) < 5 || pending[0] != (Hint{"c", "new"}) {
 		t.Errorf("after the prefix: %v", pending)
 	}
-	if got := b.Hints(false, ScopeDialog); !cmp.Equal(got, []Hint{{"enter", "yes"}, {"esc", "cancel"}}) {
+	if got := b.Hints(false, ScopeDialog); !cmp.Equal(got, []Hint{{"y", "accept"}, {"esc", "cancel"}}) {
 		t.Errorf("in a question: %v", got)
 	}
 }

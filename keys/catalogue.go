@@ -14,8 +14,8 @@ type Definition struct {
 // Catalogue lists every action with its default keys, in the order of help.
 func Catalogue() []Definition {
 	all := [][]Definition{
-		everywhere(), layout(), sessions(), lists(), scrolling(),
-		processes(), history(), files(), overlays(),
+		everywhere(), layout(), sessions(), lists(), processes(), logs(),
+		scrolling(), history(), files(), overlays(),
 	}
 	var catalogue []Definition
 	for _, part := range all {
@@ -27,12 +27,12 @@ func Catalogue() []Definition {
 func everywhere() []Definition {
 	return []Definition{
 		{Prefix, ScopeGlobal, k("ctrl+b"), "commands", "start a command; twice sends the key to the program", 1, false},
-		{ViewSessions, ScopePrefix, k("1", "global alt+1", "list 1"), "sessions", "show the sessions", 0, false},
-		{ViewProcesses, ScopePrefix, k("2", "global alt+2", "list 2"), "processes", "show the processes", 0, false},
-		{ViewHistory, ScopePrefix, k("3", "global alt+3", "list 3"), "history", "show the command history", 0, false},
-		{ViewFiles, ScopePrefix, k("4", "global alt+4", "list 4"), "files", "show the files", 0, false},
+		{ViewSessions, ScopePrefix, k("1", "global alt+1", "list 1", "log 1"), "sessions", "show the sessions", 0, false},
+		{ViewProcesses, ScopePrefix, k("2", "global alt+2", "list 2", "log 2"), "processes", "show the processes", 0, false},
+		{ViewHistory, ScopePrefix, k("3", "global alt+3", "list 3", "log 3"), "history", "show the command history", 0, false},
+		{ViewFiles, ScopePrefix, k("4", "global alt+4", "list 4", "log 4"), "files", "show the files", 0, false},
 		{Detach, ScopePrefix, k("d"), "leave", "leave the dashboard; everything goes on", 7, false},
-		{Help, ScopePrefix, k("?", "list ?"), "keys", "show the keys", 8, false},
+		{Help, ScopePrefix, k("?", "list ?", "log ?"), "keys", "show the keys", 8, false},
 		{Palette, ScopePrefix, k(":", "list :", "list ctrl+p"), "palette", "find a command by name", 0, true},
 	}
 }
@@ -43,12 +43,12 @@ func layout() []Definition {
 		{FocusDown, ScopePrefix, k("down", "j", "global alt+down"), "", "focus the pane below", 0, false},
 		{FocusUp, ScopePrefix, k("up", "k", "global alt+up"), "", "focus the pane above", 0, false},
 		{FocusRight, ScopePrefix, k("right", "l", "global alt+right"), "", "focus the pane to the right", 0, false},
-		{FocusNext, ScopePrefix, k("o", "list tab"), "next pane", "focus the next pane", 6, false},
-		{FocusPrevious, ScopePrefix, k(";", "list shift+tab"), "", "focus the previous pane", 0, false},
+		{FocusNext, ScopePrefix, k("o", "list tab", "log tab"), "next pane", "focus the next pane", 6, false},
+		{FocusPrevious, ScopePrefix, k(";", "list shift+tab", "log shift+tab"), "", "focus the previous pane", 0, false},
 		{FocusList, ScopePrefix, k("s"), "list", "focus the list, or go back to the terminal", 6, false},
 		{SplitBeside, ScopePrefix, k("%", "|"), "split", "split: a new session beside this one", 2, false},
 		{SplitBelow, ScopePrefix, k("\"", "-"), "split below", "split: a new session below this one", 3, false},
-		{PaneZoom, ScopePrefix, k("z"), "zoom", "the pane fills the screen, or goes back", 4, false},
+		{PaneZoom, ScopePrefix, k("z", "processes z", "log z"), "zoom", "the pane fills the screen, or goes back", 4, false},
 		{PaneClose, ScopePrefix, k("w"), "close pane", "close the pane; its session goes on", 0, false},
 		{ResizeLeft, ScopePrefix, k("H", "ctrl+left"), "", "move the pane's border to the left", 0, false},
 		{ResizeDown, ScopePrefix, k("J", "ctrl+down"), "", "move the pane's border down", 0, false},
@@ -82,21 +82,20 @@ func lists() []Definition {
 		{MoveLast, ScopeList, k("G", "end"), "", "last row", 0, false},
 		{Filter, ScopeList, k("/"), "filter", "show only rows that match", 5, false},
 		{Clear, ScopeList, k("esc"), "", "clear the filter", 0, false},
-		{Mark, ScopeList, k("space"), "mark", "mark the row", 0, true},
-		{Quit, ScopeList, k("q"), "leave", "leave the dashboard; everything goes on", 7, false},
+		{Quit, ScopeList, k("q", "log q"), "leave", "leave the dashboard; everything goes on", 7, false},
 	}
 }
 
 func scrolling() []Definition {
 	return []Definition{
-		{ScrollDown, ScopeScroll, k("j", "down"), "", "one line down", 0, false},
-		{ScrollUp, ScopeScroll, k("k", "up"), "", "one line up", 0, false},
-		{ScrollPageDown, ScopeScroll, k("pgdown", "ctrl+f", "space"), "page down", "one page down", 2, false},
-		{ScrollPageUp, ScopeScroll, k("pgup"), "page up", "one page up", 1, false},
-		{ScrollHalfDown, ScopeScroll, k("ctrl+d"), "", "half a page down", 0, false},
-		{ScrollHalfUp, ScopeScroll, k("ctrl+u"), "", "half a page up", 0, false},
-		{ScrollFirst, ScopeScroll, k("g", "home"), "oldest", "the oldest line", 3, false},
-		{ScrollLast, ScopeScroll, k("G", "end"), "newest", "the newest line", 4, false},
+		{ScrollDown, ScopeScroll, k("j", "down", "log j", "log down"), "", "one line down", 0, false},
+		{ScrollUp, ScopeScroll, k("k", "up", "log k", "log up"), "", "one line up", 0, false},
+		{ScrollPageDown, ScopeScroll, k("pgdown", "ctrl+f", "space", "log pgdown", "log ctrl+f", "log space"), "page down", "one page down", 2, false},
+		{ScrollPageUp, ScopeScroll, k("pgup", "log pgup"), "page up", "one page up", 1, false},
+		{ScrollHalfDown, ScopeScroll, k("ctrl+d", "log ctrl+d"), "", "half a page down", 0, false},
+		{ScrollHalfUp, ScopeScroll, k("ctrl+u", "log ctrl+u"), "", "half a page up", 0, false},
+		{ScrollFirst, ScopeScroll, k("g", "home", "log g", "log home"), "oldest", "the oldest line", 3, false},
+		{ScrollLast, ScopeScroll, k("G", "end", "log G", "log end"), "newest", "the newest line", 4, false},
 		{ScrollLeave, ScopeScroll, k("q", "esc"), "back", "back to the live screen", 5, false},
 		{ScrollSearch, ScopeScroll, k("/"), "search", "search", 0, true},
 		{ScrollNext, ScopeScroll, k("n"), "", "next match", 0, true},
@@ -108,13 +107,30 @@ func scrolling() []Definition {
 
 func processes() []Definition {
 	return []Definition{
-		{ProcessNew, ScopeProcesses, k("n"), "new", "start a process", 2, true},
-		{ProcessRestart, ScopeProcesses, k("r"), "restart", "restart the process", 3, true},
-		{ProcessStop, ScopeProcesses, k("x"), "stop", "stop the process", 4, true},
-		{ProcessKill, ScopeProcesses, k("X"), "kill", "kill the process at once", 0, true},
-		{ProcessKeepAlive, ScopeProcesses, k("a"), "keep alive", "start the process again whenever it ends", 0, true},
-		{ProcessSort, ScopeProcesses, k("o"), "sort", "sort by another column", 0, true},
-		{ProcessForget, ScopeProcesses, k("D"), "forget", "remove an ended process and its log", 0, true},
+		{ProcessNew, ScopeProcesses, k("n"), "new", "start a process", 2, false},
+		{ProcessRestart, ScopeProcesses, k("r"), "restart", "restart the process", 3, false},
+		{ProcessStop, ScopeProcesses, k("x"), "stop", "stop the process; asks first", 3, false},
+		{ProcessKill, ScopeProcesses, k("X"), "kill", "kill the process at once; asks first", 0, false},
+		{ProcessSignal, ScopeProcesses, k("s"), "signal", "send the process a signal", 0, false},
+		{ProcessKeepAlive, ScopeProcesses, k("a"), "keep alive", "start the process again whenever it ends, or not", 0, false},
+		{Mark, ScopeProcesses, k("space"), "mark", "mark the row; actions are about all that are marked", 6, false},
+		{ProcessSort, ScopeProcesses, k("o"), "sort", "sort by the next column", 6, false},
+		{ProcessReverse, ScopeProcesses, k("O"), "", "turn the order round", 0, false},
+		{ProcessForget, ScopeProcesses, k("D"), "forget", "remove an ended process and its log; asks first", 0, false},
+	}
+}
+
+func logs() []Definition {
+	return []Definition{
+		{LogFollow, ScopeLog, k("f"), "follow", "follow what is printed, or pause", 1, false},
+		{LogSearch, ScopeLog, k("/"), "search", "search the whole log for a regular expression", 1, false},
+		{LogNext, ScopeLog, k("n"), "next", "next match below", 1, false},
+		{LogPrevious, ScopeLog, k("N"), "previous", "next match above", 1, false},
+		{LogWrap, ScopeLog, k("w"), "wrap", "wrap long lines, or scroll sideways", 1, false},
+		{LogLeft, ScopeLog, k("left", "h"), "", "scroll to the left", 0, false},
+		{LogRight, ScopeLog, k("right", "l"), "", "scroll to the right", 0, false},
+		{LogSave, ScopeLog, k("S"), "save", "save the log to a file", 1, false},
+		{LogLeave, ScopeLog, k("esc"), "table", "end the search, or go back to the table", 1, false},
 	}
 }
 
@@ -143,8 +159,10 @@ func files() []Definition {
 
 func overlays() []Definition {
 	return []Definition{
-		{Accept, ScopePrompt, k("enter", "dialog enter", "dialog y"), "yes", "accept", 1, false},
-		{Cancel, ScopePrompt, k("esc", "ctrl+c", "dialog esc", "dialog n", "dialog q", "dialog ctrl+c"), "cancel", "cancel", 2, false},
+		{Accept, ScopePrompt, k("enter", "dialog y", "form enter"), "accept", "accept", 1, false},
+		{Cancel, ScopePrompt, k("esc", "ctrl+c", "dialog esc", "dialog n", "dialog q", "dialog ctrl+c", "form esc", "form ctrl+c"), "cancel", "cancel", 2, false},
+		{FormNext, ScopeForm, k("tab", "down"), "next field", "complete the path, or go to the next field", 0, false},
+		{FormPrevious, ScopeForm, k("shift+tab", "up"), "", "go to the field above", 0, false},
 		{Close, ScopeHelp, k("esc", "q", "?", "enter", "ctrl+c"), "close", "close", 1, false},
 		{HelpDown, ScopeHelp, k("j", "down"), "", "one line down", 0, false},
 		{HelpUp, ScopeHelp, k("k", "up"), "", "one line up", 0, false},

@@ -28,27 +28,29 @@ func (k Ink) Text(s string) string {
 
 // A Look is the set of inks and glyphs that everything is drawn in.
 type Look struct {
-	Text     Ink // ordinary text
-	Dim      Ink // second in importance
-	Faint    Ink // decoration
-	Rule     Ink // borders
-	Strong   Ink // headings
-	Accent   Ink // what has the focus
-	Title    Ink // of the pane with the focus
-	Good     Ink // runs
-	Warn     Ink // waits for the person
-	Bad      Ink // failed
-	Key      Ink // a key's name
-	Bar      Ink // the two bars
-	BarDim   Ink // second in importance in a bar
-	BarKey   Ink // a key's name in a bar
-	BarGood  Ink
-	BarWarn  Ink
-	BarBad   Ink
-	Tab      Ink // the view that is shown
-	Selected Ink // the row that the keys act on
-	Current  Ink // the row of what is shown, while another pane has the keys
-	Match    Ink // what a filter is
+	Text      Ink // ordinary text
+	Dim       Ink // second in importance
+	Faint     Ink // decoration
+	Rule      Ink // borders
+	Strong    Ink // headings
+	Accent    Ink // what has the focus
+	Title     Ink // of the pane with the focus
+	Good      Ink // runs
+	Warn      Ink // waits for the person
+	Bad       Ink // failed
+	Key       Ink // a key's name
+	Bar       Ink // the two bars
+	BarDim    Ink // second in importance in a bar
+	BarKey    Ink // a key's name in a bar
+	BarGood   Ink
+	BarWarn   Ink
+	BarBad    Ink
+	Tab       Ink // the view that is shown
+	Selected  Ink // the row that the keys act on
+	Current   Ink // the row of what is shown, while another pane has the keys
+	Match     Ink // what a filter is
+	Found     Ink // what a search is for
+	FoundHere Ink // the same in the line that was found last
 
 	Glyphs themes.Glyphs
 }
@@ -56,6 +58,7 @@ type Look struct {
 // NewLook makes a look from a theme's styles.
 func NewLook(s themes.Styles, g themes.Glyphs) Look {
 	return Look{
+		Found: InkOf(s.Warning.Reverse(true)), FoundHere: InkOf(s.Accent.Reverse(true)),
 		Text: InkOf(s.Text), Dim: InkOf(s.Muted), Faint: InkOf(s.Faint), Rule: InkOf(s.Border),
 		Strong: InkOf(s.Strong), Accent: InkOf(s.BorderFocus), Title: InkOf(s.TitleFocus),
 		Good: InkOf(s.Success), Warn: InkOf(s.Warning), Bad: InkOf(s.Danger), Key: InkOf(s.HelpKey),

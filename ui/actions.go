@@ -41,23 +41,44 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.SessionEnd:      (*model).askEnd,
 		keys.SessionForget:   (*model).askForget,
 
-		keys.ScrollMode:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StartScroll) },
+		keys.ScrollMode:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StartScroll, nil) },
 		keys.ScrollDown:     scrollBy(1),
 		keys.ScrollUp:       scrollBy(-1),
 		keys.ScrollPageDown: scrollHalves(2),
 		keys.ScrollPageUp:   scrollHalves(-2),
 		keys.ScrollHalfDown: scrollHalves(1),
 		keys.ScrollHalfUp:   scrollHalves(-1),
-		keys.ScrollFirst:    func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).ScrollHome) },
-		keys.ScrollLast:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).ScrollEnd) },
-		keys.ScrollLeave:    func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StopScroll) },
+		keys.ScrollFirst:    func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).ScrollHome, (*panes.Log).Home) },
+		keys.ScrollLast:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).ScrollEnd, (*panes.Log).End) },
+		keys.ScrollLeave:    func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StopScroll, nil) },
+
+		keys.ProcessNew:       (*model).showStartForm,
+		keys.ProcessRestart:   (*model).restart,
+		keys.ProcessStop:      (*model).askStop,
+		keys.ProcessKill:      (*model).askKill,
+		keys.ProcessSignal:    (*model).askSignal,
+		keys.ProcessKeepAlive: (*model).toggleKeepAlive,
+		keys.ProcessForget:    (*model).askForgetProcesses,
+		keys.ProcessSort:      onTable((*panes.ProcessTable).SortNext),
+		keys.ProcessReverse:   onTable((*panes.ProcessTable).Reverse),
+		keys.Mark:             onTable((*panes.ProcessTable).Mark),
+
+		keys.LogFollow:   onLog((*panes.Log).Follow),
+		keys.LogWrap:     onLog((*panes.Log).Wrap),
+		keys.LogLeft:     onLog(func(l *panes.Log) { l.Sideways(-1) }),
+		keys.LogRight:    onLog(func(l *panes.Log) { l.Sideways(1) }),
+		keys.LogSearch:   (*model).askSearch,
+		keys.LogNext:     func(m *model) tea.Cmd { return m.nextMatch(false) },
+		keys.LogPrevious: func(m *model) tea.Cmd { return m.nextMatch(true) },
+		keys.LogSave:     (*model).askSave,
+		keys.LogLeave:    (*model).leaveLog,
 
 		keys.MoveDown:     listBy(1),
 		keys.MoveUp:       listBy(-1),
 		keys.MovePageDown: func(m *model) tea.Cmd { return m.moveList(m.listPage()) },
 		keys.MovePageUp:   func(m *model) tea.Cmd { return m.moveList(-m.listPage()) },
-		keys.MoveFirst:    func(m *model) tea.Cmd { return m.moveList(-len(m.list.Rows())) },
-		keys.MoveLast:     func(m *model) tea.Cmd { return m.moveList(len(m.list.Rows())) },
+		keys.MoveFirst:    func(m *model) tea.Cmd { return m.moveList(-allRows) },
+		keys.MoveLast:     func(m *model) tea.Cmd { return m.moveList(allRows) },
 		keys.Open:         (*model).openSelected,
 		keys.Filter:       (*model).askFilter,
 		keys.Clear:        (*model).clearFilter,
@@ -70,13 +91,13 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 
 func scrollBy(lines int) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
-		return m.scroll(func(p *panes.Terminal) { p.ScrollBy(lines) })
+		return m.scroll(func(p *panes.Terminal) { p.ScrollBy(lines) }, func(l *panes.Log) { l.Scroll(lines) })
 	}
 }
 
 func scrollHalves(halves int) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
-		return m.scroll(func(p *panes.Terminal) { p.ScrollPages(halves) })
+		return m.scroll(func(p *panes.Terminal) { p.ScrollPages(halves) }, func(l *panes.Log) { l.Pages(halves) })
 	}
 }
 
@@ -94,6 +115,9 @@ func (m *model) scopes() []keys.Scope {
 		return []keys.Scope{keys.ScopeScroll, keys.ScopeGlobal}
 	case p != nil:
 		return []keys.Scope{keys.ScopeTerminal, keys.ScopeGlobal}
+	}
+	if m.view == viewProcesses && m.processes.onLog {
+		return []keys.Scope{keys.ScopeLog, keys.ScopeGlobal}
 	}
 	view := [viewCount]keys.Scope{keys.ScopeSessions, keys.ScopeProcesses, keys.ScopeHistory, keys.ScopeFiles}
 	return []keys.Scope{view[m.view], keys.ScopeList, keys.ScopeGlobal}
@@ -178,11 +202,18 @@ func (m *model) sent(err error) tea.Cmd {
 func (m *model) setView(v viewKind) tea.Cmd {
 	m.moveFocus(func() { m.view = v })
 	m.relayout()
+	m.refreshProcesses()
 	return nil
 }
 
 // focusTowards moves the focus to the pane beside, the list included.
 func (m *model) focusTowards(d direction) tea.Cmd {
+	if m.view == viewProcesses {
+		if !m.processes.zoomed && (d == up || d == down) {
+			return m.focusLog(d == down)
+		}
+		return nil
+	}
 	if m.view != viewSessions || m.current == nil || m.zoomed {
 		return nil
 	}
@@ -204,6 +235,9 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 
 // focusStep goes around all panes of the view.
 func (m *model) focusStep(step int) tea.Cmd {
+	if m.view == viewProcesses {
+		return m.focusLog(!m.processes.onLog)
+	}
 	if m.view != viewSessions || m.current == nil || m.zoomed {
 		return nil
 	}
@@ -245,6 +279,13 @@ func (m *model) focusList() tea.Cmd {
 }
 
 func (m *model) push(d direction) tea.Cmd {
+	switch {
+	case m.view != viewProcesses:
+	case d == up:
+		return m.resizeTable(-2)
+	case d == down:
+		return m.resizeTable(2)
+	}
 	if m.current != nil && !m.zoomed && m.view == viewSessions {
 		step := 2
 		if d == left || d == right {
@@ -256,19 +297,40 @@ func (m *model) push(d direction) tea.Cmd {
 	return nil
 }
 
-func (m *model) scroll(change func(*panes.Terminal)) tea.Cmd {
-	if p := m.focused(); p != nil {
-		change(p)
+// scroll changes what is seen of the focused terminal or log.
+func (m *model) scroll(terminal func(*panes.Terminal), log func(*panes.Log)) tea.Cmd {
+	p := m.focused()
+	switch {
+	case p != nil:
+		terminal(p)
+	case log != nil && m.view == viewProcesses && m.processes.log != nil:
+		log(m.processes.log)
 	}
 	return nil
 }
 
+// allRows is more than any list has.
+const allRows = 1 << 30
+
 func (m *model) moveList(rows int) tea.Cmd {
-	m.list.Move(rows)
+	switch m.view {
+	case viewSessions:
+		m.list.Move(rows)
+	case viewProcesses:
+		m.processes.table.Move(rows)
+	}
 	return nil
 }
 
-func (m *model) listPage() int { return max(m.layout.list.h-2, 1) }
+func (m *model) listPage() int {
+	if m.view == viewProcesses {
+		return max(m.processParts().table.h-2, 1)
+	}
+	return max(m.layout.list.h-2, 1)
+}
 
 // leave ends the dashboard and nothing else.
-func (m *model) leave() tea.Cmd { return tea.Quit }
+func (m *model) leave() tea.Cmd {
+	m.left = true
+	return tea.Quit
+}

@@ -66,7 +66,7 @@ func (m *model) askEnd() tea.Cmd {
 	}
 	m.overlay = &question{
 		title: fmt.Sprintf("End session %s?", panes.Clean(p.Name)),
-		lines: []string{"Its program and all that runs in it get SIGHUP."},
+		lines: []string{"Its program and all that it started are ended."},
 		yes:   "end it",
 		then: m.call(func(ctx context.Context, e engine) tea.Msg {
 			_, err := e.Kill(ctx, p.ID)
@@ -113,6 +113,9 @@ func (m *model) askName() tea.Cmd {
 }
 
 func (m *model) askFilter() tea.Cmd {
+	if m.view == viewProcesses {
+		return m.askProcessFilter()
+	}
 	if m.view != viewSessions {
 		return nil
 	}
@@ -125,6 +128,9 @@ func (m *model) askFilter() tea.Cmd {
 }
 
 func (m *model) clearFilter() tea.Cmd {
+	if m.view == viewProcesses {
+		return m.clearProcesses()
+	}
 	m.filter = ""
 	m.refreshList()
 	return nil

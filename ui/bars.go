@@ -38,7 +38,7 @@ func (m *model) counts() (text string, cells int) {
 	for i := range m.news.processes {
 		p := &m.news.processes[i]
 		switch {
-		case panes.Failed(p) && !m.closed[p.ID]:
+		case panes.Failed(p) && !m.closed[p.ID], p.State == api.StateBackoff:
 			failed++
 		case !p.State.Ended():
 			running++
@@ -111,7 +111,9 @@ func (m *model) note() (string, panes.Ink) {
 		return m.toast.text, m.look.BarBad
 	case m.toast.text != "":
 		return m.toast.text, m.look.BarGood
-	case m.filter != "" && m.listFocused:
+	case m.view == viewProcesses && m.processNote() != "":
+		return m.processNote(), m.look.BarWarn
+	case m.filter != "" && m.listFocused && m.view == viewSessions:
 		return "showing sessions with “" + panes.Clean(m.filter) + "”", m.look.BarWarn
 	}
 	return "", m.look.Bar
@@ -133,7 +135,7 @@ func (m *model) hints() []panes.Hint {
 	if p != nil && p.Ended() != nil && !pending && m.overlay == nil {
 		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
 	}
-	if m.view != viewSessions && !pending && m.overlay == nil {
+	if (m.view == viewHistory || m.view == viewFiles) && !pending && m.overlay == nil {
 		return m.page().Hints
 	}
 	var hints []panes.Hint
@@ -158,9 +160,8 @@ func (m *model) hints() []panes.Hint {
 // page is what a view shows that has nothing to show yet.
 func (m *model) page() *panes.Page {
 	text := [viewCount][]string{
-		viewProcesses: {"Background commands and their logs will be listed here."},
-		viewHistory:   {"The commands of every session will be found here,", "with where they ran and how they ended."},
-		viewFiles:     {"Files will be listed here, with a preview beside them."},
+		viewHistory: {"The commands of every session will be found here,", "with where they ran and how they ended."},
+		viewFiles:   {"Files will be listed here, with a preview beside them."},
 	}
 	return &panes.Page{
 		Title: m.view.String(),
@@ -186,7 +187,7 @@ func (m *model) noSessions() *panes.Page {
 
 // hintFor is the key of an action in lists.
 func (m *model) hintFor(a keys.Action, does string) panes.Hint {
-	for _, scope := range []keys.Scope{keys.ScopeSessions, keys.ScopeList, keys.ScopeGlobal, ""} {
+	for _, scope := range []keys.Scope{keys.ScopeSessions, keys.ScopeProcesses, keys.ScopeList, keys.ScopeGlobal, ""} {
 		if names := m.o.Bindings.KeysOf(a, scope); len(names) > 0 {
 			return panes.Hint{Key: names[0], Does: does}
 		}

@@ -310,7 +310,7 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 		t.Error("a click on the list's second row does not focus its session")
 	}
 	d.click(25, 0)
-	d.shows("Background commands")
+	d.shows("command")
 }
 
 func TestFocusReportsFollowTheKeyboard(t *testing.T) {
@@ -360,7 +360,8 @@ func TestListFiltersAndForgets(t *testing.T) {
 	d.shows("gamma")
 	d.press("G", "x")
 	d.shows("Forget session gamma?")
-	d.press("enter")
+	d.press("enter") // answers nothing that cannot be taken back
+	d.press("y")
 	d.lacks("gamma")
 	d.press("q")
 	d.until("the dashboard ends", func() bool { return d.quit })

@@ -16,6 +16,14 @@ type engine interface {
 	Rename(ctx context.Context, id, name string) (api.Process, error)
 	Kill(ctx context.Context, id string) (api.Process, error)
 	Remove(ctx context.Context, id string) error
+
+	Measure(context.Context) ([]api.Process, error) // all processes, with metrics
+	Log(context.Context, api.ProcessLogInput) (api.ProcessLogOutput, error)
+	StartProcess(context.Context, api.ProcessStartInput) (api.Process, error)
+	StopProcess(context.Context, api.ProcessStopInput) error
+	Restart(ctx context.Context, id string) error
+	Signal(context.Context, api.ProcessSignalInput) error
+	UpdateProcess(context.Context, api.ProcessUpdateInput) error
 }
 
 // A viewer is an attachment to one session.
@@ -62,5 +70,38 @@ func (c client) Kill(ctx context.Context, id string) (api.Process, error) {
 
 func (c client) Remove(ctx context.Context, id string) error {
 	_, err := api.ProcessRemove.Call(ctx, c.api, api.IDInput{ID: id})
+	return err
+}
+
+func (c client) Measure(ctx context.Context) ([]api.Process, error) {
+	out, err := api.ProcessList.Call(ctx, c.api, api.ProcessListInput{Metrics: true})
+	return out.Processes, err
+}
+
+func (c client) Log(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	return api.ProcessLog.Call(ctx, c.api, in)
+}
+
+func (c client) StartProcess(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
+	return api.ProcessStart.Call(ctx, c.api, in)
+}
+
+func (c client) StopProcess(ctx context.Context, in api.ProcessStopInput) error {
+	_, err := api.ProcessStop.Call(ctx, c.api, in)
+	return err
+}
+
+func (c client) Restart(ctx context.Context, id string) error {
+	_, err := api.ProcessRestart.Call(ctx, c.api, api.IDInput{ID: id})
+	return err
+}
+
+func (c client) Signal(ctx context.Context, in api.ProcessSignalInput) error {
+	_, err := api.ProcessSignal.Call(ctx, c.api, in)
+	return err
+}
+
+func (c client) UpdateProcess(ctx context.Context, in api.ProcessUpdateInput) error {
+	_, err := api.ProcessUpdate.Call(ctx, c.api, in)
 	return err
 }

@@ -22,6 +22,7 @@ type fakeEngine struct {
 	gone     chan struct{} // closed when the engine dies
 	refuse   error         // what Start fails with
 	started  []api.SessionStartInput
+	calls    []string      // what was asked of processes
 	changed  chan struct{} // of 1: a session has got input
 }
 
@@ -39,6 +40,9 @@ type fakeSession struct {
 	mice    []keys.Mouse
 	focus   []bool
 	old     []api.Line // scrollback
+	metrics *api.Metrics
+	log     string
+	printed chan struct{} // closed when the log grows
 	viewers map[*fakeViewer]bool
 }
 

@@ -40,6 +40,7 @@ type model struct {
 	stop context.CancelCauseFunc // ends the dashboard with an error
 
 	terminal *terminal // nil in tests
+	left     bool      // the person has left; what is typed now goes nowhere
 
 	w, h   int
 	layout layout
@@ -59,6 +60,7 @@ type model struct {
 	list        panes.SessionList
 	listFocused bool
 	filter      string
+	processes   processes
 	dragged     *node           // the split whose border the mouse holds
 	pressed     *panes.Terminal // the pane in which a mouse button went down
 
@@ -149,7 +151,7 @@ func (m *model) Init() tea.Cmd { return nil }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.tellSizes())
+	return m, tea.Batch(cmd, m.tellSizes(), m.pumpProcesses())
 }
 
 func (m *model) handle(msg tea.Msg) tea.Cmd {
@@ -166,6 +168,20 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.done(msg)
 	case zoomedOut:
 		return m.zoomedOut(msg)
+	case metricsMsg:
+		return m.takeMetrics(msg)
+	case metricsDue:
+		m.processes.polling = false
+	case logMsg:
+		return m.takeLog(msg)
+	case searchMsg:
+		return m.searched(msg)
+	case savedMsg:
+		return m.saved(msg)
+	case formMsg:
+		return m.formAnswered(msg)
+	case completionMsg:
+		return m.completed(msg)
 	case toastOver:
 		return m.endToast(msg)
 	case sizesDue:
@@ -203,6 +219,9 @@ func (m *model) resize(w, h int) tea.Cmd {
 func (m *model) handleInput(events []typed) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, e := range events {
+		if m.left { // what was typed after that is not for the session that was left
+			break
+		}
 		cmds = append(cmds, m.handleTyped(e))
 	}
 	return tea.Batch(cmds...)

@@ -23,8 +23,10 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		}
 		m.mouseTo(p, e)
 		return nil
-	case e.Y == 0:
+	case e.Y == 0 && !m.processes.dragged:
 		return m.clickTopBar(e)
+	case m.view == viewProcesses:
+		return m.mouseOnProcesses(e)
 	case m.view != viewSessions:
 		return nil
 	case m.layout.strip.contains(e.X, e.Y), m.layout.list.contains(e.X, e.Y):

@@ -43,7 +43,11 @@ func (m *model) takeNews(n news) tea.Cmd {
 	m.dirty = true
 	m.adopt()
 	m.refreshList()
+	m.refreshProcesses()
 	cmd := m.open()
+	if before.snapshots > 0 {
+		cmd = tea.Batch(cmd, m.noteChanges(before.processes))
+	}
 	if before.snapshots > 0 && n.snapshots > before.snapshots {
 		cmd = tea.Batch(cmd, m.say("reconnected", false))
 	}

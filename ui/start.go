@@ -153,6 +153,9 @@ func (m *model) step(by int) tea.Cmd {
 // openSelected shows the session under the list's cursor. One that has ended
 // gets a pane that says how.
 func (m *model) openSelected() tea.Cmd {
+	if m.view == viewProcesses {
+		return m.openProcess()
+	}
 	if m.view != viewSessions {
 		return nil
 	}

@@ -127,12 +127,15 @@ func (m *model) drawScreen() string {
 // side is what is drawn beside the terminals, or in their place.
 type side struct {
 	list []string // rows of the list's column
-	page []string // rows in place of the terminals, nil if there are some
+	page []string // rows of another view, or in place of the terminals if there are none
 }
 
 func (m *model) drawSide() (s side) {
 	l := m.layout
 	switch {
+	case m.view == viewProcesses:
+		s.page = m.drawProcesses()
+		return s
 	case m.view != viewSessions:
 		s.page = m.page().Draw(l.body.w, l.body.h, &m.look)
 		return s

@@ -16,6 +16,11 @@ import (
 // that can be, the terminal itself becomes the session until the next prefix
 // key; else the pane is drawn as large as the screen.
 func (m *model) zoom() tea.Cmd {
+	if m.view == viewProcesses {
+		m.processes.zoomed = !m.processes.zoomed
+		m.dirty = true
+		return nil
+	}
 	if m.view != viewSessions || m.current == nil {
 		return nil
 	}

@@ -1,0 +1,376 @@
+package panes
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+)
+
+// A drawKey is all that the drawing of a line depends on beside the line.
+type drawKey struct {
+	w, left, finds int
+	found          bool
+	text           Ink
+	widths         Widths
+}
+
+// Draw gives the visible part of the log: h rows of w cells. The slice is valid
+// until the next call.
+func (l *Log) Draw(w, h int, look *Look, m Widths) []string {
+	l.SetSize(w, h)
+	l.out = l.out[:0]
+	if w <= 0 || h <= 0 {
+		return l.out
+	}
+	if len(l.lines) == 0 {
+		return l.drawEmpty(look)
+	}
+	if l.follow {
+		l.top = l.bottom()
+	}
+	row := l.top.row
+	for i := l.index(l.top.offset); i < len(l.lines) && len(l.out) < h; i++ {
+		breaks := l.rowsOf(i)
+		for ; row < len(breaks) && len(l.out) < h; row++ {
+			l.out = append(l.out, l.drawLine(i, row, look, m))
+		}
+		row = 0
+	}
+	for len(l.out) < h {
+		l.out = append(l.out, Spaces(w))
+	}
+	return l.out
+}
+
+// drawEmpty is the view as long as there is no line.
+func (l *Log) drawEmpty(look *Look) []string {
+	var text string
+	switch {
+	case l.err != nil && len(l.tail) == 0:
+		text = Clean(l.err.Error())
+	case l.known && len(l.tail) == 0:
+		text = "nothing printed yet"
+		if l.state.Ended() {
+			text = "it has printed nothing"
+		}
+	}
+	first := max(l.h-len(l.tail), 0)
+	for y := range l.h {
+		switch {
+		case y == l.h/3 && text != "":
+			l.out = append(l.out, look.Dim.Text(Center(text, l.w)))
+		case y >= first:
+			l.out = append(l.out, look.Dim.Text(Fit(Clean(l.tail[len(l.tail)-l.h+y]), l.w)))
+		default:
+			l.out = append(l.out, Spaces(l.w))
+		}
+	}
+	return l.out
+}
+
+// drawLine draws one row of line i.
+func (l *Log) drawLine(i, row int, look *Look, m Widths) string {
+	line := &l.lines[i]
+	key := drawKey{l.w, l.left, l.finds, line.offset == l.found, look.Text, m}
+	if !l.wrap && line.drawn != "" && line.key == key {
+		return line.drawn
+	}
+	text := l.text(i)
+	from := l.left
+	var cells int
+	if l.wrap {
+		breaks := l.rowsOf(i)
+		if from = breaks[row]; row+1 < len(breaks) {
+			cells = min(breaks[row+1]-from, l.w)
+		} else {
+			cells = l.w
+		}
+	} else if cells = l.w; text.cells-from > l.w {
+		cells--
+	}
+	d := lineDrawing{dst: l.buf[:0], from: from, to: from + cells, at: 0, look: look, widths: m}
+	d.draw(text, l.marks(text, key.found, look))
+	d.dst = append(d.dst, Spaces(cells-d.used)...)
+	if !l.wrap && cells < l.w {
+		d.dst = append(d.dst, look.Dim.Text("›")...)
+	}
+	l.buf = d.dst
+	drawn := string(d.dst) + Spaces(l.w-max(cells, d.used)-b2i(!l.wrap && cells < l.w))
+	if !l.wrap {
+		line.drawn, line.key = drawn, key
+	}
+	return drawn
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A textMark is a part of a line's text, in bytes, that has an ink of its own.
+type textMark struct {
+	from, to int
+	ink      Ink
+	always   bool // over the line's own colours too
+}
+
+// marks are what stands out in a line: what is searched for, else words that
+// tell a level.
+func (l *Log) marks(text *logText, found bool, look *Look) []textMark {
+	plain := text.plain()
+	var marks []textMark
+	if l.find != nil {
+		ink := look.Found
+		if found {
+			ink = look.FoundHere
+		}
+		for _, at := range l.find.FindAllStringIndex(plain, 100) {
+			if at[1] > at[0] {
+				marks = append(marks, textMark{at[0], at[1], ink, true})
+			}
+		}
+	}
+	if len(marks) == 0 && !text.styled() {
+		marks = levelMarks(plain, look)
+	}
+	return marks
+}
+
+// styled reports whether the line brings colours of its own.
+func (t *logText) styled() bool {
+	for i := range t.runs {
+		if t.runs[i].style != (api.Style{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// levelReach is how far into a line words are looked at.
+const levelReach = 200
+
+// levelMarks finds the words that tell how serious a line is.
+func levelMarks(s string, look *Look) []textMark {
+	var marks []textMark
+	s = s[:min(len(s), levelReach)]
+	for i := 0; i < len(s); {
+		if !isLetter(s[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(s) && isLetter(s[j]) {
+			j++
+		}
+		if ink, ok := levelInk(s[i:j], look); ok {
+			marks = append(marks, textMark{from: i, to: j, ink: ink})
+		}
+		i = j
+	}
+	return marks
+}
+
+func isLetter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
+
+func levelInk(word string, look *Look) (Ink, bool) {
+	if len(word) < 3 || len(word) > 9 {
+		return "", false
+	}
+	switch strings.ToLower(word) {
+	case "error", "errors", "err", "fatal", "panic", "critical", "crit", "emerg", "alert", "exception", "failed", "failure":
+		return look.Bad, true
+	case "warn", "warning", "warnings":
+		return look.Warn, true
+	case "info", "notice":
+		return look.Good, true
+	case "debug", "trace", "verbose":
+		return look.Faint, true
+	}
+	return "", false
+}
+
+// A lineDrawing draws the cells of a line from one up to another.
+type lineDrawing struct {
+	dst      []byte
+	from, to int
+	at       int // cell of the line
+	used     int // cells drawn
+	look     *Look
+	widths   Widths
+}
+
+func (d *lineDrawing) draw(text *logText, marks []textMark) {
+	offset := 0
+	for i := range text.runs {
+		r := &text.runs[i]
+		for piece := r.text; piece != "" && d.at < d.to; {
+			n, mark := nextMark(offset, len(piece), marks)
+			d.piece(piece[:n], r, mark)
+			piece = piece[n:]
+			offset += n
+		}
+	}
+}
+
+// nextMark is how many of the next n bytes are in the same mark, or in none.
+func nextMark(offset, n int, marks []textMark) (int, *textMark) {
+	for i := range marks {
+		k := &marks[i]
+		switch {
+		case offset < k.from:
+			return min(n, k.from-offset), nil
+		case offset < k.to:
+			return min(n, k.to-offset), k
+		}
+	}
+	return n, nil
+}
+
+// piece draws a text of one look.
+func (d *lineDrawing) piece(s string, r *logRun, mark *textMark) {
+	s, cells := d.visible(s)
+	if cells == 0 {
+		return
+	}
+	ink := Ink("")
+	switch {
+	case mark != nil && (mark.always || r.style == api.Style{}):
+		ink = mark.ink
+	case r.sign:
+		ink = d.look.Faint
+	}
+	run := api.Run{Text: s, Cells: cells}
+	if ink != "" {
+		d.dst = append(d.dst, ink...)
+		d.dst, _ = appendRun(d.dst, &run, 0, cells, d.widths)
+		d.dst = append(d.dst, sgrReset...)
+	} else {
+		d.dst = appendStyle(d.dst, api.Style{}, r.style)
+		d.dst, _ = appendRun(d.dst, &run, 0, cells, d.widths)
+		d.dst = appendStyle(d.dst, r.style, api.Style{})
+	}
+	d.used += cells
+}
+
+// visible is the part of s that is to be drawn and its width. A wide character
+// that an edge cuts is spaces.
+func (d *lineDrawing) visible(s string) (string, int) {
+	if isPlain(s) {
+		a := min(max(d.from-d.at, 0), len(s))
+		b := min(max(d.to-d.at, a), len(s))
+		d.at += len(s)
+		return s[a:b], b - a
+	}
+	var b strings.Builder
+	cells := 0
+	for s != "" {
+		c, n := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		if c == "" {
+			break
+		}
+		s = s[len(c):]
+		shown := min(d.at+n, d.to) - max(d.at, d.from)
+		switch {
+		case shown == n:
+			b.WriteString(c)
+			cells += n
+		case shown > 0:
+			b.WriteString(Spaces(shown))
+			cells += shown
+		}
+		d.at += n
+	}
+	return b.String(), cells
+}
+
+// wrap is the cells at which the rows of a line begin that is w cells wide; no
+// character is cut.
+func (t *logText) wrap(w int) []int {
+	breaks := []int{0}
+	cell := 0
+	for i := range t.runs {
+		s := t.runs[i].text
+		for s != "" {
+			n, width := 1, 1
+			if s[0] >= utf8.RuneSelf || len(s) > 1 && s[1] >= utf8.RuneSelf {
+				var c string
+				if c, width = ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth); c == "" {
+					break
+				}
+				n = len(c)
+			}
+			if cell+width > breaks[len(breaks)-1]+max(w, 2) {
+				breaks = append(breaks, cell)
+			}
+			cell += width
+			s = s[n:]
+		}
+	}
+	return breaks
+}
+
+// Heading is the row above the log: whose it is, how that process is, and what
+// the view does.
+func (l *Log) Heading(p *api.Process, reason string, w int, look *Look) string {
+	name, rule := look.Dim, look.Rule
+	if l.Focused {
+		name, rule = look.Title, look.Accent
+	}
+	right := " " + l.status() + " "
+	left := Clip(Clean(p.Name), max(w/3, 8))
+	line := rule.Text("─") + " " + name.Text(left) + " "
+	used := 3 + Width(left)
+	if w-used-Width(right) < 2 {
+		right = ""
+	}
+	room := w - used - Width(right) - 2
+	detail, ink := Clean(p.Command), look.Dim
+	if reason != "" {
+		detail = reason
+		if _, ink = StateGlyph(p, look); p.State == api.StateRunning {
+			ink = look.Warn
+		}
+	}
+	if detail = Clip(detail, room-1); detail != "" {
+		line += ink.Text(detail) + " "
+		used += Width(detail) + 1
+	}
+	tail := b2i(right != "")
+	line += rule.Text(strings.Repeat("─", max(w-used-Width(right)-tail, 0)))
+	if right != "" {
+		line += look.Dim.Text(right) + rule.Text("─")
+	}
+	return line
+}
+
+// status says what the view does.
+func (l *Log) status() string {
+	var parts []string
+	if l.err != nil {
+		parts = append(parts, "cannot be read now")
+	}
+	if l.pattern != "" {
+		parts = append(parts, "/"+Clip(Clean(l.Pattern()), 20))
+	}
+	if l.left > 0 {
+		parts = append(parts, fmt.Sprintf("column %d", l.left+1))
+	}
+	switch {
+	case l.skipped > 0 && l.follow:
+		parts = append(parts, "following, skipped "+Bytes(l.skipped))
+	case l.follow:
+		parts = append(parts, "following")
+	default:
+		parts = append(parts, fmt.Sprintf("paused %d%%", l.position()))
+	}
+	if l.known {
+		parts = append(parts, Bytes(l.last-l.oldest))
+	}
+	return strings.Join(parts, " · ")
+}

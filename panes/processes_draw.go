@@ -1,0 +1,282 @@
+package panes
+
+import (
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// A columnKind is how a column is drawn.
+type columnKind struct {
+	column Column
+	head   string
+	right  bool
+	most   int // cells at most
+	rank   int // columns of a high rank go first on a narrow screen
+	text   func(p *api.Process, now time.Time) string
+}
+
+// plainCell makes a cell's text of what does not change with time.
+func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) string {
+	return func(p *api.Process, _ time.Time) string { return text(p) }
+}
+
+func columnKinds() []columnKind {
+	return []columnKind{
+		{ColumnName, "name", false, 28, 0, plainCell(func(p *api.Process) string { return Clean(p.Name) })},
+		{ColumnPID, "pid", true, 7, 7, plainCell(pidText)},
+		{ColumnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
+		{ColumnMemory, "mem", true, 5, 2, plainCell(memoryText)},
+		{ColumnUp, "up", true, 6, 3, upText},
+		{ColumnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
+		{ColumnPorts, "ports", true, 17, 5, plainCell(portsText)},
+		{ColumnExit, "exit", true, 6, 4, plainCell(exitText)},
+		{ColumnWho, "who", false, 12, 8, plainCell(whoText)},
+	}
+}
+
+const (
+	leadCells    = 6 // mark, state, kind, and the spaces about them
+	columnGap    = 2
+	sparkCells   = 8
+	sparkWidth   = 100 // of the table, from which there are sparklines
+	commandCells = 16  // least width of the column of commands
+	narrowName   = 16
+)
+
+// A place is where a column is drawn.
+type place struct {
+	columnKind
+	x, w int
+}
+
+// Draw gives h rows of w cells: the names of the columns and the processes. The
+// slice is valid until the next call.
+func (t *ProcessTable) Draw(w, h int, now time.Time, look *Look) []string {
+	t.out = t.out[:0]
+	if h <= 0 {
+		return t.out
+	}
+	t.follow(h - 1)
+	t.measure(w, h-1, now)
+	t.out = append(t.out, t.drawHead(w, look))
+	for row := t.top; len(t.out) < h; row++ {
+		p := t.at(row)
+		switch {
+		case p != nil:
+			t.out = append(t.out, t.drawRow(p, row == t.cursor, w, now, look))
+		case row == 0:
+			t.out = append(t.out, look.Dim.Text(Fit("   nothing matches “"+Clean(t.filter)+"”", w)))
+		default:
+			t.out = append(t.out, Spaces(w))
+		}
+	}
+	return t.out
+}
+
+// follow keeps the cursor among the n visible rows.
+func (t *ProcessTable) follow(n int) {
+	if t.cursor < t.top {
+		t.top = t.cursor
+	}
+	if n > 0 && t.cursor >= t.top+n {
+		t.top = t.cursor - n + 1
+	}
+	t.top = max(min(t.top, len(t.shown)-n), 0)
+}
+
+// measure places the columns. A column never gets narrower as long as the table
+// keeps its width, so that nothing jumps while it is scrolled.
+func (t *ProcessTable) measure(w, n int, now time.Time) {
+	if w != t.width {
+		t.width, t.widths = w, [columnCount]int{}
+	}
+	kinds := columnKinds()
+	for i := range kinds {
+		k := &kinds[i]
+		if k.column == ColumnName && w < sparkWidth {
+			k.most = narrowName
+		}
+		cells := max(t.widths[k.column], Width(k.head)+1)
+		for row := t.top; row < min(t.top+n, len(t.shown)); row++ {
+			cells = max(cells, min(Width(k.text(t.at(row), now)), k.most))
+		}
+		t.widths[k.column] = cells
+	}
+	t.place(kinds, w)
+}
+
+// place gives columns their places, leaving out what has no room.
+func (t *ProcessTable) place(kinds []columnKind, w int) {
+	for {
+		used, last := leadCells-columnGap, -1
+		for i, k := range kinds {
+			used += columnGap + t.cellsOf(k, w)
+			if last < 0 || k.rank > kinds[last].rank {
+				last = i
+			}
+		}
+		if used <= w || len(kinds) <= 1 {
+			break
+		}
+		kinds = append(kinds[:last:last], kinds[last+1:]...)
+	}
+	t.places = t.places[:0]
+	x := leadCells
+	for _, k := range kinds {
+		cells := min(t.cellsOf(k, w), max(w-x, 0))
+		t.places = append(t.places, place{k, x, cells})
+		x += cells + columnGap
+	}
+	if rest := w - x; rest >= commandCells {
+		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(func(p *api.Process) string { return Clean(p.Command) })}
+		t.places = append(t.places, place{command, x, rest})
+	}
+}
+
+func (t *ProcessTable) cellsOf(k columnKind, w int) int {
+	if k.column == ColumnCPU && w >= sparkWidth {
+		return t.widths[k.column] + 1 + sparkCells
+	}
+	return t.widths[k.column]
+}
+
+func (t *ProcessTable) drawHead(w int, look *Look) string {
+	ink, chosen := look.Dim, look.Strong
+	if t.Focused {
+		chosen = look.Title
+	}
+	head := ink
+	state := "  "
+	if t.order == ColumnState {
+		state, head = t.arrow(look)+" ", chosen
+	}
+	line, x := "  "+head.Text(state)+"  ", leadCells
+	for _, p := range t.places {
+		text, ink := p.head, ink
+		if p.column == t.order {
+			text, ink = text+t.arrow(look), chosen
+		}
+		w := p.w
+		if p.column == ColumnCPU && w > sparkCells {
+			w -= sparkCells + 1
+		}
+		if text = Clip(text, w); p.right {
+			text = padLeft(text, w)
+		}
+		text = Pad(text, p.w)
+		line += Spaces(p.x-x) + ink.Text(text)
+		x = p.x + p.w
+	}
+	return line + Spaces(w-x)
+}
+
+func (t *ProcessTable) arrow(look *Look) string {
+	if t.descending() {
+		return look.Glyphs.Descending
+	}
+	return look.Glyphs.Ascending
+}
+
+func padLeft(s string, w int) string { return Spaces(w-Width(s)) + s }
+
+// drawRow draws a process. The row with the cursor is one colour.
+func (t *ProcessTable) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *Look) string {
+	mark, here := " ", " "
+	if t.marked[p.ID] {
+		mark = look.Glyphs.Check
+	}
+	if cursor {
+		here = look.Glyphs.Selected
+	}
+	glyph, glyphInk := StateGlyph(p, look)
+	kind := " "
+	switch {
+	case p.Kind == api.KindSession:
+		kind = look.Glyphs.Terminal
+	case p.KeepAlive:
+		kind = look.Glyphs.KeepAlive
+	}
+	r := row{plain: cursor && t.Focused}
+	r.add(here, look.Accent)
+	r.add(mark, look.Warn)
+	r.add(glyph, glyphInk)
+	r.add(" "+kind+" ", look.Dim)
+	for i := range t.places {
+		t.drawCell(&r, p, &t.places[i], cursor, now, look)
+	}
+	r.add(Spaces(w-r.cells), "")
+	if r.plain {
+		return look.Selected.Text(r.text.String())
+	}
+	return r.text.String()
+}
+
+func (t *ProcessTable) drawCell(r *row, p *api.Process, c *place, cursor bool, now time.Time, look *Look) {
+	r.add(Spaces(c.x-r.cells), "")
+	ink := look.Dim
+	switch {
+	case c.column == ColumnName && cursor:
+		ink = look.Current
+	case p.State.Ended():
+	case c.column == ColumnName && p.Kind == api.KindProcess, c.column == ColumnCPU, c.column == ColumnMemory:
+		ink = look.Text
+	}
+	text := c.text(p, now)
+	switch {
+	case c.column == ColumnExit && Failed(p):
+		ink = look.Bad
+	case c.column == ColumnCommand:
+		if reason := Reason(p, now); reason != "" {
+			text = reason
+			if _, ink = StateGlyph(p, look); p.State == api.StateRunning {
+				ink = look.Warn
+			}
+		}
+	case c.column == ColumnCPU && c.w > sparkCells:
+		r.add(padLeft(Clip(text, c.w-sparkCells-1), c.w-sparkCells-1), ink)
+		r.add(" "+t.spark(p, look), look.Accent)
+		return
+	}
+	text = Clip(text, c.w)
+	if c.right {
+		text = padLeft(text, c.w)
+	}
+	r.add(Pad(text, c.w), ink)
+}
+
+func (t *ProcessTable) spark(p *api.Process, look *Look) string {
+	if p.Metrics == nil || p.PID == 0 {
+		return Spaces(sparkCells)
+	}
+	return sparkline(p.Metrics.CPUHistory, sparkCells, look)
+}
+
+// ColumnAt is the column whose name is drawn at column x of the first row.
+func (t *ProcessTable) ColumnAt(x int) (Column, bool) {
+	if x < leadCells {
+		return ColumnState, true
+	}
+	for _, p := range t.places {
+		if x >= p.x && x < p.x+p.w {
+			return p.column, true
+		}
+	}
+	return 0, false
+}
+
+// A row is a row that is being drawn, in inks or, if plain, in one colour.
+type row struct {
+	text  strings.Builder
+	cells int
+	plain bool
+}
+
+func (r *row) add(text string, ink Ink) {
+	if r.plain {
+		ink = ""
+	}
+	r.text.WriteString(ink.Text(text))
+	r.cells += Width(text)
+}

@@ -1,0 +1,179 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// addProcess makes a process that runs already and has printed a log.
+func (e *fakeEngine) addProcess(name, log string) *fakeSession {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.makeProcess(name, log)
+}
+
+func (e *fakeEngine) makeProcess(name, log string) *fakeSession {
+	s := e.make(name, nil)
+	s.process.Kind, s.process.Terminal = api.KindProcess, nil
+	s.process.Command, s.process.Argv = "serve "+name, []string{"serve", name}
+	s.process.Supervision = &api.Supervision{}
+	s.process.StartedAt = time.Now().Add(-time.Duration(len(e.sessions)) * time.Hour)
+	s.metrics = &api.Metrics{CPUPercent: float64(len(e.sessions)), RSSBytes: int64(len(e.sessions)) << 20,
+		CPUHistory: []float64{0, 10, 20, 30, 25, 12, 40}}
+	s.log, s.printed = log, make(chan struct{})
+	return s
+}
+
+// write appends to a process's log.
+func (s *fakeSession) write(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log += text
+	close(s.printed)
+	s.printed = make(chan struct{})
+}
+
+// change changes a process and tells of it.
+func (s *fakeSession) change(change func(*api.Process)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.process)
+	p := s.process
+	s.engine.tell(api.Event{Type: api.EventProcess, Process: &p})
+}
+
+func (e *fakeEngine) note(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.calls = append(e.calls, fmt.Sprintf(format, args...))
+	ring(e.changed)
+}
+
+// called are the operations on processes so far.
+func (e *fakeEngine) called() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return strings.Join(e.calls, "; ")
+}
+
+func (e *fakeEngine) Measure(context.Context) ([]api.Process, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []api.Process
+	for _, s := range e.sessions {
+		p := s.process
+		p.Metrics = s.metrics
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (e *fakeEngine) Log(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	e.mu.Lock()
+	s, err := e.session(in.ID)
+	if err != nil {
+		e.mu.Unlock()
+		return api.ProcessLogOutput{}, err
+	}
+	out := logOf(s.log, in)
+	out.State = s.process.State
+	printed := s.printed
+	e.mu.Unlock()
+	if out.Data != "" || in.WaitMS == 0 || in.Grep != "" {
+		return out, nil
+	}
+	select {
+	case <-printed:
+		in.WaitMS = 0
+		return e.Log(ctx, in)
+	case <-ctx.Done():
+		return out, ctx.Err()
+	}
+}
+
+// logOf answers a request about a log.
+func logOf(log string, in api.ProcessLogInput) api.ProcessLogOutput {
+	end := int64(len(log))
+	since := int64(0)
+	if in.Since != nil {
+		if since = *in.Since; since < 0 {
+			since += end
+		}
+		since = max(min(since, end), 0)
+	}
+	out := api.ProcessLogOutput{Start: since, End: end}
+	if in.Grep != "" {
+		return grepOf(log, in, since, out)
+	}
+	size := int64(in.Max)
+	if size == 0 {
+		size = 64 << 10
+	}
+	out.NextCursor = min(since+size, end)
+	out.Data = log[since:out.NextCursor]
+	return out
+}
+
+func grepOf(log string, in api.ProcessLogInput, since int64, out api.ProcessLogOutput) api.ProcessLogOutput {
+	re := regexp.MustCompile(in.Grep)
+	at := int64(0)
+	for line := range strings.Lines(log) {
+		if re.MatchString(strings.TrimSuffix(line, "\n")) {
+			m := api.LogMatch{Offset: at, Text: line}
+			switch {
+			case in.Backward && at < since:
+				out.Matches = []api.LogMatch{m}
+			case !in.Backward && at >= since && len(out.Matches) == 0:
+				out.Matches = append(out.Matches, m)
+			}
+		}
+		at += int64(len(line))
+	}
+	if out.NextCursor = out.End; in.Backward {
+		out.NextCursor = 0
+	}
+	return out
+}
+
+func (e *fakeEngine) StartProcess(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
+	e.note("start %q in %s as %q keep %v env %v", in.Command, in.CWD, in.Name, in.KeepAlive, in.Env)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.refuse != nil {
+		return api.Process{}, e.refuse
+	}
+	name := in.Name
+	if name == "" {
+		name = in.Command[0]
+	}
+	s := e.makeProcess(name, "")
+	s.process.KeepAlive = in.KeepAlive
+	p := s.process
+	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	return p, nil
+}
+
+func (e *fakeEngine) StopProcess(_ context.Context, in api.ProcessStopInput) error {
+	e.note("stop %s %s", in.ID[10:], in.Signal)
+	return nil
+}
+
+func (e *fakeEngine) Restart(_ context.Context, id string) error {
+	e.note("restart %s", id[10:])
+	return nil
+}
+
+func (e *fakeEngine) Signal(_ context.Context, in api.ProcessSignalInput) error {
+	e.note("signal %s %s", in.ID[10:], in.Signal)
+	return nil
+}
+
+func (e *fakeEngine) UpdateProcess(_ context.Context, in api.ProcessUpdateInput) error {
+	e.note("keep %s %v", in.ID[10:], *in.KeepAlive)
+	return nil
+}

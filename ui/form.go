@@ -1,0 +1,263 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// The fields of the form that starts a process.
+const (
+	fieldCommand = iota
+	fieldName
+	fieldFolder
+	fieldEnv
+	fieldKeepAlive
+	fieldSandbox
+	fieldCount
+)
+
+// A startForm asks for what a process needs to be started.
+type startForm struct {
+	fields    [fieldCount]panes.Field
+	keepAlive bool
+	at        int
+	bad       int    // the field that err is about
+	err       string // what is wrong
+	busy      bool   // the engine has been asked
+	matches   completion
+}
+
+// formMsg is the outcome of a form: the process, or what is wrong with a field.
+type formMsg struct {
+	form    *startForm
+	process api.Process
+	field   int
+	err     error
+}
+
+func (m *model) showStartForm() tea.Cmd {
+	f := &startForm{}
+	f.fields[fieldFolder].Set(panes.ShortPath(m.cwd(m.currentPane()), m.list.Home))
+	m.overlay = f
+	return nil
+}
+
+func (f *startForm) scopes() []keys.Scope { return []keys.Scope{keys.ScopeForm} }
+
+func (f *startForm) act(m *model, a keys.Action) tea.Cmd {
+	switch a {
+	case keys.Cancel:
+		m.overlay = nil
+	case keys.Accept:
+		return f.start(m)
+	case keys.FormNext:
+		if f.complete() {
+			return f.lookUp(m)
+		}
+		return f.focus(m, 1)
+	case keys.FormPrevious:
+		return f.focus(m, -1)
+	}
+	return nil
+}
+
+func (f *startForm) focus(m *model, by int) tea.Cmd {
+	f.at = (f.at + by + fieldCount) % fieldCount
+	return f.lookUp(m)
+}
+
+func (f *startForm) typed(m *model, k keys.Key) tea.Cmd {
+	if k.Phase == keys.Release {
+		return nil
+	}
+	f.err = ""
+	if f.at == fieldKeepAlive {
+		if k.Text == " " || k.Code == keys.Left || k.Code == keys.Right {
+			f.keepAlive = !f.keepAlive
+		}
+		return nil
+	}
+	f.fields[f.at].Type(k)
+	return f.lookUp(m)
+}
+
+func (f *startForm) pasted(m *model, text string) tea.Cmd {
+	if f.at != fieldKeepAlive {
+		f.err = ""
+		f.fields[f.at].Insert(strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))
+	}
+	return f.lookUp(m)
+}
+
+// fail shows what is wrong at its field.
+func (f *startForm) fail(field int, err error) {
+	f.at, f.bad, f.err, f.busy = field, field, panes.Clean(errorText(err)), false
+}
+
+// start reads the fields and asks the engine.
+func (f *startForm) start(m *model) tea.Cmd {
+	if f.busy {
+		return nil
+	}
+	f.err = ""
+	text := func(i int) string { return strings.TrimSpace(f.fields[i].Text()) }
+	command, err := commandOf(text(fieldCommand))
+	if err != nil {
+		f.fail(fieldCommand, err)
+		return nil
+	}
+	env, err := parseEnv(text(fieldEnv))
+	if err != nil {
+		f.fail(fieldEnv, err)
+		return nil
+	}
+	in := api.ProcessStartInput{
+		Command: command, Name: text(fieldName), CWD: expandHome(text(fieldFolder), m.list.Home),
+		Env: env, KeepAlive: f.keepAlive, Actor: "person",
+	}
+	sandbox := expandHome(text(fieldSandbox), m.list.Home)
+	f.busy = true
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return f.ask(ctx, e, in, sandbox)
+	}, func(err error) tea.Msg { return formMsg{form: f, err: err} })
+}
+
+// ask does what takes a file or the engine.
+func (f *startForm) ask(ctx context.Context, e engine, in api.ProcessStartInput, sandbox string) formMsg {
+	if in.CWD != "" {
+		if info, err := os.Stat(in.CWD); err != nil {
+			return formMsg{form: f, field: fieldFolder, err: errors.New("there is no such folder")}
+		} else if !info.IsDir() {
+			return formMsg{form: f, field: fieldFolder, err: errors.New("this is no folder")}
+		}
+	}
+	if sandbox != "" {
+		profile, err := readSandbox(sandbox)
+		if err != nil {
+			return formMsg{form: f, field: fieldSandbox, err: err}
+		}
+		in.Sandbox = profile
+	}
+	p, err := e.StartProcess(ctx, in)
+	return formMsg{form: f, process: p, field: fieldCommand, err: err}
+}
+
+// maxSandboxFile bounds what is read as a sandbox file.
+const maxSandboxFile = 1 << 20
+
+// readSandbox reads a sandbox file. What it says and nobody would enforce is an
+// error.
+func readSandbox(path string) (*api.Sandbox, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, errors.New("there is no such file")
+	case !info.Mode().IsRegular() || info.Size() > maxSandboxFile:
+		return nil, errors.New("this is no sandbox file")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var profile api.Sandbox
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&profile); err != nil {
+		return nil, err
+	}
+	return &profile, nil
+}
+
+func (m *model) formAnswered(msg formMsg) tea.Cmd {
+	m.dirty = true
+	if msg.err != nil {
+		if m.overlay != overlay(msg.form) {
+			return m.say(errorText(msg.err), true)
+		}
+		msg.form.fail(msg.field, msg.err)
+		return nil
+	}
+	if m.overlay == overlay(msg.form) {
+		m.overlay = nil
+	}
+	m.news.processes = withMissing(m.news.processes, msg.process)
+	m.processes.onLog = false
+	m.refreshProcesses()
+	m.processes.table.Select(msg.process.ID)
+	return m.say("started "+panes.Clean(msg.process.Name), false)
+}
+
+func fieldLabels() [fieldCount]string {
+	return [fieldCount]string{"command", "name", "folder", "environment", "keep alive", "sandbox file"}
+}
+
+// note is what is said under the field that is typed in.
+func (f *startForm) note() string {
+	switch f.at {
+	case fieldCommand:
+		if _, shell, err := splitCommand(f.fields[fieldCommand].Text()); shell && err == nil {
+			return "runs in /bin/sh"
+		}
+		return "program and arguments; quotes as in a shell"
+	case fieldName:
+		return "default: the program's name"
+	case fieldFolder, fieldSandbox:
+		if f.matches.field == f.at && f.matches.text == f.fields[f.at].Text() && len(f.matches.names) > 0 {
+			return "tab: " + strings.Join(f.matches.names, "  ")
+		}
+		if f.at == fieldSandbox {
+			return "JSON that says what it may read, write and reach"
+		}
+		return "default: the home folder"
+	case fieldEnv:
+		return "NAME=value, separated by blanks or commas"
+	}
+	return "space switches; started again whenever it ends"
+}
+
+func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
+	const label = 14
+	look := &m.look
+	width := max(min(74, screen.w-8), label+16)
+	title := "Start a process"
+	if f.busy {
+		title = "Starting…"
+	}
+	rows := []string{look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}
+	x, y := -1, 0
+	for i, name := range fieldLabels() {
+		ink, text, room := look.Dim, "", width-label
+		if i == f.at {
+			ink = look.Title
+		}
+		if i == fieldKeepAlive {
+			text = panes.Pad(map[bool]string{true: "[x] yes", false: "[ ] no"}[f.keepAlive], room)
+			if i == f.at {
+				x, y = label+1, len(rows)
+			}
+		} else {
+			var at int
+			if text, at = f.fields[i].Draw(room); i == f.at {
+				x, y = label+at, len(rows)
+			}
+		}
+		rows = append(rows, ink.Text(panes.Pad(name, label))+look.Text.Text(text))
+	}
+	note, ink := panes.Clip(f.note(), width), look.Dim
+	if f.err != "" {
+		note, ink = panes.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
+	}
+	hints := []panes.Hint{{Key: "enter", Does: "start"}, {Key: "tab", Does: "next"}, {Key: "esc", Does: "cancel"}}
+	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
+	rows = append(rows, panes.Spaces(width), ink.Text(panes.Pad(note, width)), panes.Spaces(width), line+panes.Spaces(width-used))
+	return rows, width, x, y
+}

@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// A menu lets the person choose one of a few, or type another.
+type menu struct {
+	title  string
+	items  []menuItem
+	field  panes.Field
+	cursor int
+	then   func(*model, string) tea.Cmd
+}
+
+type menuItem struct{ name, does string }
+
+func newMenu(title string, items []menuItem, then func(*model, string) tea.Cmd) *menu {
+	return &menu{title: title, items: items, then: then}
+}
+
+func (u *menu) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+
+// shown are the items that begin with what was typed.
+func (u *menu) shown() (items []menuItem) {
+	typed := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(u.field.Text())), "SIG")
+	for _, item := range u.items {
+		if strings.HasPrefix(item.name, typed) {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func (u *menu) act(m *model, a keys.Action) tea.Cmd {
+	m.overlay = nil
+	if a != keys.Accept {
+		return nil
+	}
+	if items := u.shown(); u.cursor < len(items) {
+		return u.then(m, items[u.cursor].name)
+	}
+	if typed := strings.TrimSpace(u.field.Text()); typed != "" {
+		return u.then(m, typed)
+	}
+	return nil
+}
+
+func (u *menu) typed(_ *model, k keys.Key) tea.Cmd {
+	switch {
+	case k.Phase == keys.Release:
+	case k.Code == keys.Up:
+		u.cursor = max(u.cursor-1, 0)
+	case k.Code == keys.Down:
+		u.cursor = max(min(u.cursor+1, len(u.shown())-1), 0)
+	default:
+		u.field.Type(k)
+		u.cursor = 0
+	}
+	return nil
+}
+
+func (u *menu) pasted(_ *model, text string) tea.Cmd {
+	u.field.Insert(text)
+	u.cursor = 0
+	return nil
+}
+
+func (u *menu) draw(m *model, screen rect) ([]string, int, int, int) {
+	look := &m.look
+	width := min(46, screen.w-8)
+	field, x := u.field.Draw(width)
+	rows := []string{look.Strong.Text(panes.Fit(u.title, width)), look.Text.Text(field)}
+	items := u.shown()
+	n := min(len(u.items), max(screen.h-8, 3))
+	top := max(u.cursor-n+1, 0)
+	for i := top; i < top+n; i++ {
+		switch {
+		case i >= len(items):
+			rows = append(rows, panes.Spaces(width))
+		case i == u.cursor:
+			rows = append(rows, look.Selected.Text(panes.Fit(" "+panes.Pad(items[i].name, 7)+items[i].does, width)))
+		default:
+			rows = append(rows, look.Key.Text(panes.Fit(" "+items[i].name, 8))+look.Dim.Text(panes.Fit(items[i].does, width-8)))
+		}
+	}
+	hints := []panes.Hint{{Key: "enter", Does: "send"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "cancel"}}
+	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
+	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, x, 1
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

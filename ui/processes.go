@@ -1,0 +1,321 @@
+package ui
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// metricsEvery is how often processes are measured while their view is shown.
+const metricsEvery = time.Second
+
+// processes is the state of the processes view: a table above the log of the
+// process under its cursor.
+type processes struct {
+	table   panes.ProcessTable
+	log     *panes.Log // of the process under the cursor; nil without one
+	stop    context.CancelFunc
+	onLog   bool // the log has the keyboard
+	zoomed  bool // what has the keyboard fills the view
+	height  int  // of the table, where the person has set it
+	dragged bool // the mouse holds the border
+
+	metrics map[string]*api.Metrics
+	polling bool
+
+	find    context.CancelFunc // ends the search under way; nil without one
+	finding panes.LogSearch
+}
+
+// metricsMsg is what was measured; metricsDue comes when it is time to measure
+// again.
+type (
+	metricsMsg struct {
+		processes []api.Process
+		err       error
+	}
+	metricsDue struct{}
+)
+
+// onProcesses reports whether the processes view is shown.
+func (m *model) onProcesses() bool { return m.view == viewProcesses && !m.layout.tooSmall() }
+
+// pumpProcesses asks for what the processes view needs now. Nothing is asked
+// for while it is not shown.
+func (m *model) pumpProcesses() tea.Cmd {
+	if !m.onProcesses() {
+		return nil
+	}
+	return tea.Batch(m.pumpMetrics(), m.pumpLog())
+}
+
+func (m *model) pumpMetrics() tea.Cmd {
+	p := &m.processes
+	if p.polling || !m.news.connected {
+		return nil
+	}
+	p.polling = true
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		all, err := e.Measure(ctx)
+		return metricsMsg{all, err}
+	}, func(err error) tea.Msg { return metricsMsg{err: err} })
+}
+
+func (m *model) takeMetrics(msg metricsMsg) tea.Cmd {
+	if msg.err == nil {
+		metrics := make(map[string]*api.Metrics, len(msg.processes))
+		for i := range msg.processes {
+			if p := &msg.processes[i]; p.Metrics != nil {
+				metrics[p.ID] = p.Metrics
+			}
+		}
+		m.processes.metrics = metrics
+	}
+	m.refreshProcesses()
+	return tea.Tick(metricsEvery, func(time.Time) tea.Msg { return metricsDue{} })
+}
+
+// refreshProcesses makes the table's rows: all that is known from events, with
+// what was measured last.
+func (m *model) refreshProcesses() {
+	if !m.onProcesses() {
+		return
+	}
+	rows := slices.Clone(m.news.processes)
+	for i := range rows {
+		if metrics := m.processes.metrics[rows[i].ID]; metrics != nil && !rows[i].State.Ended() {
+			rows[i].Metrics = metrics
+		}
+	}
+	m.processes.table.SetRows(rows)
+	m.processes.table.Home = m.list.Home
+	m.dirty = true
+}
+
+// processParts are where the parts of the processes view are on the screen.
+type processParts struct{ table, heading, log rect }
+
+// Least heights of the view's parts, with their headings.
+const (
+	minTableHeight = 3
+	minLogHeight   = 4
+)
+
+func (m *model) processParts() (parts processParts) {
+	p, body := &m.processes, m.layout.body
+	_, rows := p.table.Len()
+	h := min(max(rows+1, minTableHeight+1), body.h*9/20)
+	if p.height > 0 {
+		h = p.height
+	}
+	h = max(min(h, body.h-minLogHeight), minTableHeight)
+	switch {
+	case p.zoomed && !p.onLog:
+		h = body.h
+	case p.zoomed:
+		h = 0
+	}
+	parts.table, parts.log = body, body
+	parts.table.h = h
+	if h == body.h {
+		return processParts{table: body}
+	}
+	parts.heading = rect{body.x, body.y + h, body.w, 1}
+	parts.log.y += h + 1
+	parts.log.h -= h + 1
+	return parts
+}
+
+// drawProcesses gives the rows of the view.
+func (m *model) drawProcesses() []string {
+	p, body := &m.processes, m.layout.body
+	if _, all := p.table.Len(); all == 0 {
+		return m.noProcesses().Draw(body.w, body.h, &m.look)
+	}
+	p.table.Focused = !p.onLog
+	parts, now := m.processParts(), time.Now()
+	rows := slices.Clone(p.table.Draw(parts.table.w, parts.table.h, now, &m.look))
+	if parts.heading.h == 0 {
+		return rows
+	}
+	selected, ok := p.table.Selected()
+	if !ok || p.log == nil {
+		rows = append(rows, panes.Heading("log", "", body.w, false, &m.look))
+		for len(rows) < body.h {
+			rows = append(rows, panes.Spaces(body.w))
+		}
+		return rows
+	}
+	p.log.Focused = p.onLog
+	log := p.log.Draw(parts.log.w, parts.log.h, &m.look, m.widths)
+	rows = append(rows, p.log.Heading(&selected, panes.Reason(&selected, now), body.w, &m.look))
+	return append(rows, log...)
+}
+
+func (m *model) noProcesses() *panes.Page {
+	if !m.news.connected {
+		return &panes.Page{Title: "Connecting to the engine…"}
+	}
+	return &panes.Page{
+		Title: "No process yet",
+		Lines: []string{"What is started here goes on without the dashboard,", "and its output is kept."},
+		Hints: []panes.Hint{m.hintFor(keys.ProcessNew, "start one"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
+	}
+}
+
+// moves
+
+func (m *model) focusLog(on bool) tea.Cmd {
+	p := &m.processes
+	if on && p.log == nil {
+		return nil
+	}
+	p.onLog = on
+	m.dirty = true
+	return nil
+}
+
+// openProcess shows the terminal of the process under the cursor or, if it has
+// none, gives its log the keyboard.
+func (m *model) openProcess() tea.Cmd {
+	p, ok := m.processes.table.Selected()
+	switch {
+	case !ok:
+		if _, all := m.processes.table.Len(); all == 0 {
+			return m.showStartForm()
+		}
+		return nil
+	case p.Kind == api.KindSession:
+		cmd := m.setView(viewSessions)
+		return tea.Batch(cmd, m.openSession(p.ID))
+	}
+	return m.focusLog(true)
+}
+
+func (m *model) askProcessFilter() tea.Cmd {
+	m.overlay = newPrompt("Show processes with (! before a word: without)", m.processes.table.Filter(),
+		func(m *model, text string) tea.Cmd {
+			m.processes.table.SetFilter(text)
+			return nil
+		})
+	return nil
+}
+
+// clearProcesses takes back the marks or, if there are none, the filter.
+func (m *model) clearProcesses() tea.Cmd {
+	t := &m.processes.table
+	if !t.Unmark() {
+		t.SetFilter("")
+	}
+	return nil
+}
+
+// resizeTable moves the border between the table and the log.
+func (m *model) resizeTable(by int) tea.Cmd {
+	parts := m.processParts()
+	if !m.processes.zoomed {
+		m.setTableHeight(parts.table.h + by)
+	}
+	return nil
+}
+
+func (m *model) setTableHeight(h int) {
+	m.processes.height = max(min(h, m.layout.body.h-minLogHeight), minTableHeight)
+	m.dirty = true
+}
+
+// onTable changes the table, where that is what is shown.
+func onTable(change func(*panes.ProcessTable)) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		change(&m.processes.table)
+		return nil
+	}
+}
+
+// onLog changes the log that is shown.
+func onLog(change func(*panes.Log)) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		if m.processes.log != nil {
+			change(m.processes.log)
+		}
+		return nil
+	}
+}
+
+// processNote is what the status bar says of the view.
+func (m *model) processNote() string {
+	t := &m.processes.table
+	switch shown, all := t.Len(); {
+	case m.processes.find != nil:
+		return "searching… esc ends it"
+	case t.Marked() > 0:
+		return itoa(t.Marked()) + " marked"
+	case t.Filter() != "":
+		return itoa(shown) + " of " + itoa(all) + " with “" + panes.Clean(t.Filter()) + "”"
+	}
+	return ""
+}
+
+// mouseOnProcesses handles the mouse in the view.
+func (m *model) mouseOnProcesses(e keys.Mouse) tea.Cmd {
+	p, parts := &m.processes, m.processParts()
+	if p.dragged {
+		if e.Kind == keys.MouseUp {
+			p.dragged = false
+		}
+		m.setTableHeight(e.Y - parts.table.y)
+		return nil
+	}
+	down := leftDown(e)
+	switch {
+	case parts.heading.contains(e.X, e.Y) && down:
+		p.dragged = !p.zoomed
+		return m.focusLog(true)
+	case parts.table.contains(e.X, e.Y):
+		return m.mouseOnTable(e, e.Y-parts.table.y)
+	case p.log == nil || !parts.log.contains(e.X, e.Y):
+		return nil
+	case isWheel(e):
+		p.log.Scroll(wheelRows(e))
+	case down:
+		return m.focusLog(true)
+	default:
+		return nil
+	}
+	m.dirty = true
+	return nil
+}
+
+func wheelRows(e keys.Mouse) int {
+	if e.Button == keys.WheelUp {
+		return -3
+	}
+	return 3
+}
+
+func (m *model) mouseOnTable(e keys.Mouse, y int) tea.Cmd {
+	t := &m.processes.table
+	switch {
+	case isWheel(e):
+		t.Move(wheelRows(e) / 3)
+	case !leftDown(e):
+		return nil
+	case y == 0:
+		if c, ok := t.ColumnAt(e.X); ok {
+			t.SortBy(c)
+		}
+	default:
+		if row := t.RowAt(y); row >= 0 {
+			t.Go(row)
+		}
+		m.focusLog(false)
+	}
+	m.dirty = true
+	return nil
+}

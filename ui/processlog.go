@@ -1,0 +1,296 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// logMsg is the answer to a request of a log.
+type logMsg struct {
+	log     *panes.Log
+	request panes.LogRequest
+	out     api.ProcessLogOutput
+	err     error
+}
+
+// pumpLog shows the log of the process under the cursor and asks for what that
+// needs. Update never waits for it.
+func (m *model) pumpLog() tea.Cmd {
+	p := &m.processes
+	selected, ok := p.table.Selected()
+	if !ok {
+		m.dropLog()
+		return nil
+	}
+	if p.log == nil || p.log.ID != selected.ID {
+		m.dropLog()
+		p.log = panes.NewLog(selected.ID, selected.Kind == api.KindSession)
+		m.dirty = true
+	}
+	var tail []string
+	if selected.Supervision != nil {
+		tail = selected.Supervision.LastLines
+	}
+	p.log.SetState(selected.State, tail)
+	size := m.processParts().log
+	p.log.SetSize(size.w, size.h)
+	request, ok := p.log.Next()
+	if !ok {
+		return nil
+	}
+	if p.stop != nil {
+		p.stop()
+	}
+	ctx, stop := context.WithCancel(m.ctx)
+	p.stop = stop
+	return readLog(ctx, m.link, p.log, request)
+}
+
+func readLog(ctx context.Context, l *link, log *panes.Log, request panes.LogRequest) tea.Cmd {
+	return func() tea.Msg {
+		pause(ctx, request.Delay)
+		e, err := l.at(ctx)
+		if err != nil {
+			return logMsg{log: log, request: request, err: err}
+		}
+		out, err := e.Log(ctx, request.Input)
+		return logMsg{log, request, out, err}
+	}
+}
+
+// dropLog ends what is under way for the log that was shown.
+func (m *model) dropLog() {
+	p := &m.processes
+	m.endSearch()
+	if p.stop != nil {
+		p.stop()
+	}
+	if p.log == nil {
+		return
+	}
+	p.log, p.stop = nil, nil
+	if _, ok := p.table.Selected(); !ok {
+		p.onLog = false
+	}
+	m.dirty = true
+}
+
+func (m *model) takeLog(msg logMsg) tea.Cmd {
+	if msg.log != m.processes.log {
+		return nil
+	}
+	changed := false
+	if msg.err != nil {
+		changed = msg.log.Fail(msg.request, msg.err)
+	} else {
+		changed = msg.log.Take(msg.request, msg.out)
+	}
+	m.dirty = m.dirty || changed
+	return nil
+}
+
+// search
+
+// searchMsg is the answer to a search.
+type searchMsg struct {
+	log    *panes.Log
+	search panes.LogSearch
+	out    api.ProcessLogOutput
+	err    error
+}
+
+func (m *model) askSearch() tea.Cmd {
+	log := m.processes.log
+	if log == nil {
+		return nil
+	}
+	m.overlay = newPrompt("Search the log for", log.Pattern(), func(m *model, pattern string) tea.Cmd {
+		m.endSearch()
+		if err := log.Search(pattern); err != nil {
+			return m.say(err.Error(), true)
+		}
+		if s, ok := log.First(); ok {
+			return m.search(log, s)
+		}
+		return nil
+	})
+	return nil
+}
+
+// nextMatch goes to the next match above or below.
+func (m *model) nextMatch(above bool) tea.Cmd {
+	log := m.processes.log
+	if log == nil {
+		return nil
+	}
+	s, ok := log.Another(above)
+	if !ok {
+		return m.askSearch()
+	}
+	return m.search(log, s)
+}
+
+func (m *model) search(log *panes.Log, s panes.LogSearch) tea.Cmd {
+	m.endSearch()
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.processes.find, m.processes.finding = cancel, s
+	l := m.link
+	return func() tea.Msg {
+		e, err := l.at(ctx)
+		if err != nil {
+			return searchMsg{log: log, search: s, err: err}
+		}
+		out, err := e.Log(ctx, s.Input)
+		return searchMsg{log, s, out, err}
+	}
+}
+
+func (m *model) endSearch() {
+	if m.processes.find != nil {
+		m.processes.find()
+		m.processes.find = nil
+	}
+}
+
+func (m *model) searched(msg searchMsg) tea.Cmd {
+	p := &m.processes
+	if p.find == nil || msg.log != p.log || msg.search != p.finding {
+		return nil
+	}
+	m.endSearch()
+	m.dirty = true
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	found, more := msg.log.Found(msg.search, msg.out)
+	switch {
+	case more != nil:
+		return m.search(msg.log, *more)
+	case found:
+		return nil
+	case msg.search.Input.Backward:
+		return m.say("no match above", false)
+	}
+	return m.say("no match below", false)
+}
+
+// leaveLog ends a search, takes its highlights away, or goes back to the table,
+// whichever comes first.
+func (m *model) leaveLog() tea.Cmd {
+	p := &m.processes
+	switch {
+	case p.find != nil:
+		m.endSearch()
+	case p.log != nil && p.log.Pattern() != "":
+		return m.sent(p.log.Search(""))
+	case p.zoomed:
+		p.zoomed = false
+	default:
+		return m.focusLog(false)
+	}
+	return nil
+}
+
+// saving
+
+func (m *model) askSave() tea.Cmd {
+	selected, ok := m.processes.table.Selected()
+	if !ok {
+		return nil
+	}
+	name := strings.Map(func(r rune) rune {
+		if r == '/' || r < ' ' {
+			return '_'
+		}
+		return r
+	}, selected.Name)
+	m.overlay = newPrompt("Save the log of "+panes.Clean(selected.Name)+" to", filepath.Join(m.o.CWD, name+".log"),
+		func(m *model, path string) tea.Cmd {
+			if path == "" {
+				return nil
+			}
+			path = expandHome(path, m.list.Home)
+			return m.call(func(ctx context.Context, e engine) tea.Msg {
+				n, err := saveLog(ctx, e, selected, path)
+				return savedMsg{path, n, err}
+			}, func(err error) tea.Msg { return doneMsg{err} })
+		})
+	return nil
+}
+
+// savedMsg is the outcome of saving a log.
+type savedMsg struct {
+	path  string
+	bytes int64
+	err   error
+}
+
+func (m *model) saved(msg savedMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	return m.say("saved "+panes.Bytes(msg.bytes)+" to "+panes.ShortPath(msg.path, m.list.Home), false)
+}
+
+// saveLog writes all that is kept of a log at this moment to a new file. What
+// fails in the middle leaves no file.
+func saveLog(ctx context.Context, e engine, p api.Process, path string) (written int64, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return 0, api.Errorf(api.CodeConflict, "save log: %s is there already", path).WithHint("give another name")
+	}
+	if err != nil {
+		return 0, api.Errorf(api.CodeInvalid, "save log: %v", err)
+	}
+	written, err = copyLog(ctx, e, p, f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		os.Remove(path)
+	}
+	return written, err
+}
+
+// copyLog copies what is kept of a log now: from its file, byte for byte, or
+// where that cannot be read through the engine.
+func copyLog(ctx context.Context, e engine, p api.Process, to *os.File) (written int64, err error) {
+	in := api.ProcessLogInput{ID: p.ID, Max: 1 << 20}
+	out, err := e.Log(ctx, in)
+	if err != nil {
+		return 0, err
+	}
+	if from, err := os.Open(p.LogPath); err == nil {
+		defer from.Close()
+		written, err = io.Copy(to, io.NewSectionReader(from, out.Dropped, out.End-out.Dropped))
+		return written, failedSave(err)
+	}
+	for end := out.End; ; {
+		n, err := to.WriteString(out.Data)
+		written += int64(n)
+		if err != nil || out.NextCursor >= end || out.Data == "" {
+			return written, failedSave(err)
+		}
+		next := out.NextCursor
+		in.Since = &next
+		if out, err = e.Log(ctx, in); err != nil {
+			return written, err
+		}
+	}
+}
+
+func failedSave(err error) error {
+	if err == nil {
+		return nil
+	}
+	return api.Errorf(api.CodeUnavailable, "save log: %v", err)
+}

@@ -1,0 +1,129 @@
+package ui
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+)
+
+// shellSigns are the characters that only a shell understands, outside quotes.
+const shellSigns = "|&;<>()$`*?[]{}~!#\n"
+
+// splitCommand splits a command line into words as a shell does: blanks
+// separate, single and double quotes and the backslash take away meanings. With
+// shell set the line needs a shell: for a pipe, a variable, a pattern or the
+// like.
+func splitCommand(line string) (words []string, shell bool, err error) {
+	var word strings.Builder
+	begun, quote := false, rune(0)
+	escaped := false
+	for _, r := range line {
+		switch {
+		case escaped:
+			if quote == '"' && !strings.ContainsRune("\"\\$`", r) {
+				word.WriteByte('\\')
+			}
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, begun = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			shell = shell || quote == '"' && strings.ContainsRune("$`", r)
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, begun = r, true
+		case r == ' ' || r == '\t' || r == '\n':
+			if begun {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			begun = false
+		default:
+			shell = shell || strings.ContainsRune(shellSigns, r) || r == '=' && len(words) == 0
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	switch {
+	case quote != 0:
+		return nil, false, errors.New("a quote is not closed")
+	case escaped:
+		return nil, false, errors.New("it ends in a backslash")
+	}
+	if begun {
+		words = append(words, word.String())
+	}
+	return words, shell, nil
+}
+
+// commandOf is the program and arguments that a command line stands for: its
+// words or, where it takes one, a shell that runs it.
+func commandOf(line string) ([]string, error) {
+	words, shell, err := splitCommand(line)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(words) == 0:
+		return nil, errors.New("say what to run")
+	case shell:
+		return []string{"/bin/sh", "-c", strings.TrimSpace(line)}, nil
+	}
+	return words, nil
+}
+
+// parseEnv reads NAME=value pairs that blanks or commas separate. A value with
+// either is quoted.
+func parseEnv(text string) (map[string]string, error) {
+	words, _, err := splitCommand(text)
+	if err != nil {
+		return nil, err
+	}
+	env := map[string]string{}
+	for _, word := range words {
+		word = strings.Trim(word, ",")
+		for word != "" {
+			var pair string
+			pair, word = cutPair(word)
+			name, value, ok := strings.Cut(pair, "=")
+			if !ok || !isName(name) {
+				return nil, errors.New("“" + pair + "” is not NAME=value")
+			}
+			env[name] = value
+		}
+	}
+	return env, nil
+}
+
+// cutPair cuts "A=1" off "A=1,B=2"; a comma that no other pair follows is part
+// of the value.
+func cutPair(s string) (pair, rest string) {
+	for i := range s {
+		if s[i] != ',' {
+			continue
+		}
+		if name, _, ok := strings.Cut(s[i+1:], "="); ok && isName(name) {
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+func isName(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// expandHome is a path with "~" as the home folder.
+func expandHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
