@@ -1,0 +1,354 @@
+package engine
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"tandem/persist"
+)
+
+const (
+	// followGap is how soon followers of a log are told again that it grows.
+	followGap = 5 * time.Millisecond
+	// boundGap is how often logs that grow slowly, and that nobody follows, are
+	// looked at.
+	boundGap = 200 * time.Millisecond
+
+	// A log that cannot be watched is polled: the more often the more it grows
+	// while somebody follows it, else once in pollBound.
+	pollFast  = 10 * time.Millisecond
+	pollSlow  = 100 * time.Millisecond
+	pollBound = 2 * time.Second
+)
+
+// logs reads the logs of processes, tells followers that they grow and keeps
+// them within their limits. It has one goroutine, which runs only while there
+// is something to follow or to bound, and sleeps while nothing is written.
+//
+// The engine calls bound when a process starts to write, or is found running,
+// and what bound returns when it has ended. read is process.log; waitLine and
+// waitIdle are conditions of process.wait and of readiness; lastLines is what
+// a process that failed leaves to be shown. None of them may be called on the
+// control goroutine: they read files.
+type logs struct {
+	log  *slog.Logger
+	kick chan struct{} // of 1: something was asked of the goroutine
+
+	mu     sync.Mutex
+	files  map[string]*logFile // by path
+	byID   map[int]*logFile    // those that are watched
+	growth growth              // nil while the goroutine does not run
+	closed bool
+	run    sync.WaitGroup
+}
+
+// A logFile is a log that somebody follows or that is kept within a limit.
+type logFile struct {
+	path      string
+	id        int          // of the watch; 0 if it is polled
+	end       func() int64 // of a terminal's log, which is written unseen
+	followers map[chan struct{}]bool
+
+	bounds int   // how many want it bounded
+	limit  int64 // as the last of them wants
+	notice func(string)
+	dirty  bool // it may have outgrown its limit
+
+	size int64     // when looked at last
+	grew time.Time // when that had changed
+	from int64     // polled and trimmed: where it starts, as far as known
+	free bool      // it cannot be bounded
+}
+
+// A growth tells that files grow. Only wait is for one goroutine alone.
+type growth interface {
+	// add watches a file; the id is positive.
+	add(path string) (id int, err error)
+	remove(id int)
+	// wait blocks until files that are watched have grown, a time has come
+	// (unless it is zero), or wake is called. all is whether any may have grown.
+	wait(until time.Time) (ids []int, all bool)
+	wake()
+	close()
+}
+
+func newLogs(log *slog.Logger) *logs {
+	return &logs{
+		log:   log,
+		kick:  make(chan struct{}, 1),
+		files: make(map[string]*logFile),
+		byID:  make(map[int]*logFile),
+	}
+}
+
+// close ends the goroutine; nothing is followed or bounded any more.
+func (s *logs) close() {
+	s.mu.Lock()
+	s.closed = true
+	clear(s.files)
+	s.wake()
+	s.mu.Unlock()
+	s.run.Wait()
+}
+
+// follow gives a channel that gets a token whenever the log at path has grown,
+// or may have. end is nil but for a terminal's log. Who follows calls stop.
+func (s *logs) follow(path string, end func() int64) (grew <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	return c, s.join(c, path, end)
+}
+
+// join has a channel of one told that the log at path has grown.
+func (s *logs) join(c chan struct{}, path string, end func() int64) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.file(path, end)
+	f.followers[c] = true
+	s.wake()
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(f.followers, c)
+		s.release(f)
+	}
+}
+
+// bound keeps the log at path, which a process writes itself, within limit
+// bytes until stop is called, and looks at it once more then. notice is told,
+// once, if the file system cannot do that.
+func (s *logs) bound(path string, limit int64, notice func(string)) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.file(path, nil)
+	f.bounds++
+	f.limit, f.notice, f.dirty = limit, notice, true
+	s.wake()
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		f.bounds--
+		f.dirty = true
+		s.wake()
+	})
+}
+
+// file is the entry of a path; it starts the goroutine if need be.
+func (s *logs) file(path string, end func() int64) *logFile {
+	f := s.files[path]
+	if f == nil {
+		f = &logFile{path: path, followers: make(map[chan struct{}]bool), grew: time.Now()}
+		s.files[path] = f
+	}
+	if end != nil {
+		f.end = end
+	}
+	if s.growth == nil && !s.closed {
+		g := newGrowth()
+		s.growth = g
+		s.run.Go(func() { s.loop(g) })
+	}
+	s.watch(f)
+	f.size = f.now()
+	return f
+}
+
+// watch has a file watched rather than polled, if that can be.
+func (s *logs) watch(f *logFile) {
+	if f.id != 0 || f.end != nil || s.closed {
+		return
+	}
+	if id, err := s.growth.add(f.path); err == nil {
+		f.id = id
+		s.byID[id] = f
+	}
+}
+
+// now is the size of the log.
+func (f *logFile) now() int64 {
+	if f.end != nil {
+		return f.end()
+	}
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// release forgets a file that nobody follows and that is not to be bounded.
+func (s *logs) release(f *logFile) {
+	if len(f.followers) > 0 || f.bounds > 0 || f.dirty || s.files[f.path] != f {
+		return
+	}
+	delete(s.files, f.path)
+	if f.id != 0 {
+		delete(s.byID, f.id)
+		s.growth.remove(f.id)
+	}
+	if len(s.files) == 0 {
+		s.wake()
+	}
+}
+
+// wake has the goroutine look at what there is to do.
+func (s *logs) wake() {
+	if s.growth != nil {
+		raise(s.kick)
+		s.growth.wake()
+	}
+}
+
+// loop is the goroutine. It ends when there is nothing left to do.
+func (s *logs) loop(g growth) {
+	defer g.close()
+	var until time.Time
+	for {
+		ids, all := g.wait(until)
+		fast, due, ended := s.look(ids, all)
+		if ended {
+			return
+		}
+		for _, t := range due {
+			s.trim(t)
+		}
+		gap := boundGap
+		if fast {
+			gap = followGap
+		}
+		s.pause(gap)
+		until = s.nextPoll()
+	}
+}
+
+// look takes note of which logs have grown, and says which may have to be
+// trimmed and whether to look again soon.
+func (s *logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.files) == 0 {
+		s.growth = nil
+		clear(s.byID)
+		return false, nil, true
+	}
+	for _, id := range ids {
+		if f := s.byID[id]; f != nil && f.grown() {
+			fast = true
+		}
+	}
+	for _, f := range s.files {
+		if (all || f.id == 0) && f.grown() {
+			fast = true
+		}
+		fast = fast || len(f.followers) > 0
+		if f.dirty {
+			f.dirty = false
+			due = append(due, trimming{f, f.path, f.limit, f.bounds == 0 || f.outgrown()})
+		}
+		if f.id == 0 && f.size > 0 {
+			s.watch(f)
+		}
+	}
+	return fast, due, false
+}
+
+// grown looks at how much f has grown, tells its followers, and reports whether
+// it may soon outgrow its limit.
+func (f *logFile) grown() bool {
+	size := f.now()
+	more := size - f.size
+	if more == 0 {
+		return false
+	}
+	f.size, f.grew = size, time.Now()
+	for c := range f.followers {
+		raise(c)
+	}
+	f.dirty = f.dirty || f.bounds > 0
+	return f.bounds > 0 && more > persist.Excess(f.limit)/4
+}
+
+// outgrown reports whether f is to be trimmed, as far as is known.
+func (f *logFile) outgrown() bool {
+	return !f.free && f.size-f.from > f.limit+persist.Excess(f.limit)
+}
+
+// nextPoll is when the logs that cannot be watched are looked at next, zero if
+// there are none.
+func (s *logs) nextPoll() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	var next time.Time
+	for _, f := range s.files {
+		if f.id != 0 {
+			continue
+		}
+		after := pollBound
+		if len(f.followers) > 0 {
+			after = min(max(now.Sub(f.grew)/4, pollFast), pollSlow)
+		}
+		if at := now.Add(after); next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}
+
+// pause lets events gather.
+func (s *logs) pause(gap time.Duration) {
+	timer := time.NewTimer(gap)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.kick:
+	}
+}
+
+// A trimming is a log that may have to be trimmed.
+type trimming struct {
+	file  *logFile
+	path  string
+	limit int64
+	now   bool
+}
+
+// trim frees the head of a log that has outgrown its limit.
+func (s *logs) trim(t trimming) {
+	from, bounded, err := int64(0), true, error(nil)
+	if t.now {
+		from, bounded, err = trimFile(t.path, t.limit)
+	}
+	s.mu.Lock()
+	f, notice := t.file, func(string) {}
+	if t.now && err == nil {
+		f.from = from
+	}
+	if !bounded && !f.free {
+		f.free, notice = true, f.notice
+	}
+	s.release(f)
+	s.mu.Unlock()
+	if err != nil {
+		s.log.Warn("trim log", "path", t.path, "error", err)
+	}
+	if !bounded && notice != nil {
+		notice("the log is not kept within its limit: the file system cannot free the head of a file")
+	}
+}
+
+// trimFile trims the log at path, and tells where it starts and whether it can
+// be bounded.
+func trimFile(path string, limit int64) (from int64, bounded bool, err error) {
+	l, err := persist.OpenFileLog(path, persist.FileLogOptions{Limit: limit})
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, true, nil
+	}
+	if err != nil {
+		return 0, true, err
+	}
+	err = l.Trim()
+	return l.Start(), l.Bounded(), errors.Join(err, l.Close())
+}

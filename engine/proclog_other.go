@@ -1,0 +1,5 @@
+//go:build !linux
+
+package engine
+
+func newGrowth() growth { return newPollOnly() }

@@ -1,0 +1,359 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+const (
+	logReadDefault  = 64 << 10
+	logReadMost     = 1 << 20
+	logMatches      = 100
+	logMatchesMost  = 10_000
+	logContextMost  = 1000
+	logLineMost     = 16 << 10 // of a line in a match
+	logWaitMost     = 50 * time.Second
+	logStateRecheck = 250 * time.Millisecond
+)
+
+// A logSource is the log of one process, as reading it needs to know it.
+type logSource struct {
+	name    string // of the process
+	path    string // of its log, or of its standard output
+	errPath string // of its standard error, where they are kept apart
+
+	// end is the committed end of the log of a terminal whose session is open;
+	// nil for a log that is as long as its file.
+	end func() int64
+
+	started time.Time        // of the process
+	state   func() api.State // now; any goroutine may call it, and it does not block
+}
+
+// stream is the part of the log that a request is about.
+func (p logSource) stream(name string) (logSource, error) {
+	switch {
+	case name == "":
+	case name != "stdout" && name != "stderr":
+		return p, api.Errorf(api.CodeInvalid, "read log of %s: no stream %q", p.name, name).WithHint("stdout or stderr")
+	case p.errPath == "":
+		return p, api.Errorf(api.CodeInvalid, "read log of %s: its standard output and error are not kept apart", p.name).
+			WithHint("leave the stream out, or start it with a split log")
+	case name == "stderr":
+		p.path = p.errPath
+	}
+	return p, nil
+}
+
+// open opens the log; it is nil if there is none yet.
+func (p logSource) open() (*persist.FileLog, error) {
+	l, err := persist.OpenFileLog(p.path, persist.FileLogOptions{End: p.end})
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return l, err
+}
+
+// A logQuery is a process.log under way.
+type logQuery struct {
+	in     api.ProcessLogInput
+	source logSource
+	search *persist.Search // nil without grep
+
+	since *int64 // where it goes on, once known
+	tail  int64  // what a search backward does not go behind
+}
+
+// read answers process.log.
+func (s *logs) read(ctx context.Context, in api.ProcessLogInput, p logSource) (api.ProcessLogOutput, error) {
+	q, err := newLogQuery(in, p)
+	if err != nil {
+		return api.ProcessLogOutput{}, err
+	}
+	if in.WaitMS <= 0 || in.Backward {
+		return q.run(ctx)
+	}
+	grew, stop := s.follow(q.source.path, p.end)
+	defer stop()
+	wait := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, logWaitMost))
+	defer wait.Stop()
+	recheck := time.NewTicker(logStateRecheck)
+	defer recheck.Stop()
+	for {
+		out, err := q.run(ctx)
+		if err != nil || out.Data != "" || len(out.Matches) > 0 || out.State.Ended() {
+			return out, err
+		}
+		for again := false; !again; {
+			select {
+			case <-grew:
+				again = true
+			case <-recheck.C:
+				again = p.state().Ended()
+			case <-wait.C:
+				return out, nil
+			case <-ctx.Done():
+				return out, ctx.Err()
+			}
+		}
+	}
+}
+
+// newLogQuery checks a request.
+func newLogQuery(in api.ProcessLogInput, p logSource) (*logQuery, error) {
+	source, err := p.stream(in.Stream)
+	if err != nil {
+		return nil, err
+	}
+	q := &logQuery{in: in, source: source, since: in.Since}
+	starts := 0
+	for _, given := range []bool{in.Since != nil, in.FromLine != nil, in.Tail > 0} {
+		if given {
+			starts++
+		}
+	}
+	switch {
+	case starts > 1:
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s: since, from_line and tail exclude each other", p.name)
+	case min(in.Tail, in.Max, in.Context, in.Limit, in.WaitMS) < 0:
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s: tail, max, context, limit and wait_ms cannot be negative", p.name)
+	case in.Backward && in.Grep == "":
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s backward: there is nothing to search", p.name).WithHint("give grep")
+	case in.Grep != "":
+		q.search, err = newLogSearch(p.name, in.Grep)
+	}
+	q.in.Max = min(cmp.Or(in.Max, logReadDefault), logReadMost)
+	q.in.Limit = min(cmp.Or(in.Limit, logMatches), logMatchesMost)
+	q.in.Context = min(in.Context, logContextMost)
+	return q, err
+}
+
+// newLogSearch makes a search of the log of a process.
+func newLogSearch(name, expr string) (*persist.Search, error) {
+	search, err := persist.NewSearch(expr)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "search the log of %s: %v", name, err).
+			WithHint("regular expressions are RE2: no backreferences, no lookaround")
+	}
+	return search, nil
+}
+
+// run gives what there is now. What is dropped while it reads is left out.
+func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
+	// Asked first: what an ended process has written is all in its log.
+	out := api.ProcessLogOutput{State: q.source.state()}
+	l, err := q.source.open()
+	if err != nil || l == nil {
+		return out, err
+	}
+	defer l.Close()
+	for {
+		out.End, out.Dropped = l.End(), l.Start()
+		out.Start, err = q.start(ctx, l, out.End)
+		if err == nil && q.search == nil {
+			err = q.data(l, &out)
+		} else if err == nil {
+			err = q.grep(ctx, l, &out)
+		}
+		if !errors.Is(err, persist.ErrDropped) {
+			return out, err
+		}
+		out.Matches = nil
+	}
+}
+
+// start is where reading or searching begins, given where the log ends.
+func (q *logQuery) start(ctx context.Context, l persist.LogReader, end int64) (int64, error) {
+	at := l.Start()
+	switch {
+	case q.since != nil && *q.since < 0:
+		at = end + *q.since
+	case q.since != nil:
+		at = *q.since
+	case q.in.FromLine != nil || q.in.Tail > 0:
+		n := -int64(q.in.Tail)
+		if q.in.FromLine != nil {
+			n = *q.in.FromLine
+		}
+		line, err := persist.FindLine(ctx, l, n)
+		if err != nil {
+			return 0, err
+		}
+		at = line
+		if q.in.Backward && q.in.Tail > 0 {
+			q.tail, at = line, end
+		}
+	case q.in.Backward:
+		at = end
+	}
+	return max(min(at, end), l.Start()), nil
+}
+
+// data reads text from out.Start on.
+func (q *logQuery) data(l *persist.FileLog, out *api.ProcessLogOutput) error {
+	text, err := readText(l, out.Start, out.End, q.in.Max, out.State.Ended())
+	if err != nil {
+		return err
+	}
+	out.Data = strings.ToValidUTF8(string(text), "\uFFFD")
+	out.NextCursor = out.Start + int64(len(text))
+	q.since = &out.NextCursor
+	return nil
+}
+
+// readText reads up to most bytes. A character that is not complete yet is left
+// for the next call, unless nothing more comes.
+func readText(l persist.LogReader, from, end int64, most int, ended bool) ([]byte, error) {
+	p := make([]byte, min(int64(max(most, 4)), end-from))
+	n, err := l.ReadAt(p, from)
+	if n < len(p) && errors.Is(err, persist.ErrDropped) {
+		return nil, err
+	}
+	if n == 0 && len(p) > 0 && err != nil {
+		return nil, api.Errorf(api.CodeInternal, "%v", err)
+	}
+	p = p[:n]
+	if ended && from+int64(n) == end {
+		return p, nil
+	}
+	return p[:wholeRunes(p)], nil
+}
+
+// grep searches from out.Start on, or before it.
+func (q *logQuery) grep(ctx context.Context, l *persist.FileLog, out *api.ProcessLogOutput) error {
+	m := &matches{log: l, q: q}
+	var err error
+	if q.in.Backward {
+		out.NextCursor, err = q.search.Backward(ctx, l, q.tail, out.Start, m.add)
+	} else {
+		out.NextCursor, err = q.forward(ctx, l, m, out)
+	}
+	out.Matches = m.found
+	q.since = &out.NextCursor
+	return errors.Join(err, m.err)
+}
+
+// forward searches forward. The last line of a log that is still written may
+// not be whole: who waits for matches gets it when it is; who does not, gets it
+// as it is, but a next search begins with it again unless it has matched.
+func (q *logQuery) forward(ctx context.Context, l *persist.FileLog, m *matches, out *api.ProcessLogOutput) (int64, error) {
+	from, to := out.Start, out.End
+	if out.State.Ended() {
+		return q.search.Forward(ctx, l, from, to, m.add)
+	}
+	last, err := persist.LineStart(l, to)
+	if err != nil {
+		return from, err
+	}
+	last = max(last, from)
+	if q.in.WaitMS > 0 {
+		return q.search.Forward(ctx, l, from, last, m.add)
+	}
+	next, err := q.search.Forward(ctx, l, from, to, m.add)
+	if next == to && m.last < to {
+		next = last
+	}
+	return next, err
+}
+
+// matches collects what a search finds.
+type matches struct {
+	log   *persist.FileLog
+	q     *logQuery
+	found []api.LogMatch
+	size  int   // of all text so far
+	last  int64 // where the last one ends
+	err   error
+}
+
+// add takes a line that matches, and reports whether there is room for more.
+func (m *matches) add(line persist.LogLine) bool {
+	most := min(logLineMost, m.q.in.Max)
+	match := api.LogMatch{Offset: line.Offset, Text: lineText(line.Text, most)}
+	if n := m.q.in.Context; n > 0 {
+		before, errBefore := linesBefore(m.log, line.Offset, n, most)
+		after, errAfter := linesAfter(m.log, line.Next, n, most)
+		if m.err = errors.Join(errBefore, errAfter); m.err != nil {
+			return false
+		}
+		match.Before, match.After = before, after
+	}
+	m.found = append(m.found, match)
+	m.last = line.Next
+	m.size += len(match.Text)
+	for _, l := range slices.Concat(match.Before, match.After) {
+		m.size += len(l)
+	}
+	return len(m.found) < m.q.in.Limit && m.size < m.q.in.Max
+}
+
+// lineText is a line as text, cut to most bytes.
+func lineText(line []byte, most int) string {
+	if len(line) > most {
+		line = line[:most]
+		line = line[:wholeRunes(line)]
+	}
+	return strings.ToValidUTF8(string(line), "\uFFFD")
+}
+
+// linesBefore are up to n lines that end at an offset; those that are dropped
+// meanwhile are left out.
+func linesBefore(l persist.LogReader, off int64, n, most int) ([]string, error) {
+	var lines []string
+	for ; n > 0 && off > l.Start(); n-- {
+		from, err := persist.LineStart(l, off-1)
+		line := ""
+		if err == nil {
+			line, err = readLine(l, from, off, most)
+		}
+		if errors.Is(err, persist.ErrDropped) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+		off = from
+	}
+	slices.Reverse(lines)
+	return lines, nil
+}
+
+// linesAfter are up to n lines that begin at an offset.
+func linesAfter(l persist.LogReader, off int64, n, most int) ([]string, error) {
+	var lines []string
+	for ; n > 0 && off < l.End(); n-- {
+		to, err := persist.LineEnd(l, off)
+		line := ""
+		if err == nil {
+			line, err = readLine(l, off, to, most)
+		}
+		if errors.Is(err, persist.ErrDropped) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+		off = to
+	}
+	return lines, nil
+}
+
+// readLine reads the line between two offsets as text, cut to most bytes.
+func readLine(l persist.LogReader, from, to int64, most int) (string, error) {
+	p := make([]byte, min(to-from, int64(most)+2))
+	n, err := l.ReadAt(p, from)
+	if n < len(p) && err != nil {
+		return "", err
+	}
+	return lineText(persist.TrimLine(p), most), nil
+}

@@ -1,0 +1,407 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A logRig is the log of a process that only the test writes.
+type logRig struct {
+	*testing.T
+	logs   *logs
+	source logSource
+	state  atomic.Value // api.State
+	file   *os.File
+}
+
+func newLogRig(t *testing.T) *logRig {
+	t.Helper()
+	r := &logRig{T: t, logs: newLogs(slog.New(slog.DiscardHandler))}
+	t.Cleanup(r.logs.close)
+	path := filepath.Join(t.TempDir(), logName)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	r.file = f
+	r.state.Store(api.StateRunning)
+	r.source = logSource{name: "p", path: path, state: func() api.State { return r.state.Load().(api.State) }}
+	return r
+}
+
+func (r *logRig) write(format string, args ...any) {
+	if _, err := fmt.Fprintf(r.file, format, args...); err != nil {
+		r.Error(err)
+	}
+}
+
+func (r *logRig) read(in api.ProcessLogInput) api.ProcessLogOutput {
+	r.Helper()
+	out, err := r.logs.read(r.Context(), in, r.source)
+	if err != nil {
+		r.Fatalf("read %+v: %v", in, err)
+	}
+	return out
+}
+
+func TestALogIsReadFromWhereItIsAsked(t *testing.T) {
+	r := newLogRig(t)
+	r.write("one\ntwo\nthree\nfo")
+	at := func(n int64) *int64 { return &n }
+	for _, c := range []struct {
+		in          api.ProcessLogInput
+		start, next int64
+		data        string
+	}{
+		{api.ProcessLogInput{}, 0, 16, "one\ntwo\nthree\nfo"},
+		{api.ProcessLogInput{Max: 5}, 0, 5, "one\nt"},
+		{api.ProcessLogInput{Since: at(4), Max: 4}, 4, 8, "two\n"},
+		{api.ProcessLogInput{Since: at(-3)}, 13, 16, "\nfo"},
+		{api.ProcessLogInput{Since: at(-300)}, 0, 16, "one\ntwo\nthree\nfo"},
+		{api.ProcessLogInput{Since: at(99)}, 16, 16, ""},
+		{api.ProcessLogInput{FromLine: at(2)}, 8, 16, "three\nfo"},
+		{api.ProcessLogInput{FromLine: at(-1)}, 14, 16, "fo"},
+		{api.ProcessLogInput{FromLine: at(9)}, 16, 16, ""},
+		{api.ProcessLogInput{Tail: 2}, 8, 16, "three\nfo"},
+		{api.ProcessLogInput{Tail: 200}, 0, 16, "one\ntwo\nthree\nfo"},
+	} {
+		want := api.ProcessLogOutput{Data: c.data, Start: c.start, NextCursor: c.next, End: 16, State: api.StateRunning}
+		if diff := cmp.Diff(want, r.read(c.in)); diff != "" {
+			t.Errorf("%+v: %s", c.in, diff)
+		}
+	}
+}
+
+func TestALogIsSearchedBothWays(t *testing.T) {
+	r := newLogRig(t)
+	r.write("a1\r\nb\na2\nc\na3\nd\na4")
+	at := func(n int64) *int64 { return &n }
+	for _, c := range []struct {
+		in   api.ProcessLogInput
+		next int64
+		want []api.LogMatch
+	}{
+		{api.ProcessLogInput{Grep: "^a[12]$"}, 16, []api.LogMatch{{Offset: 0, Text: "a1"}, {Offset: 6, Text: "a2"}}},
+		{api.ProcessLogInput{Grep: "a", Limit: 2}, 9, []api.LogMatch{{Offset: 0, Text: "a1"}, {Offset: 6, Text: "a2"}}},
+		{api.ProcessLogInput{Grep: "a", Since: at(9), Limit: 1}, 14, []api.LogMatch{{Offset: 11, Text: "a3"}}},
+		{api.ProcessLogInput{Grep: "a", Since: at(14)}, 18, []api.LogMatch{{Offset: 16, Text: "a4"}}},
+		{api.ProcessLogInput{Grep: "x"}, 16, nil},
+		{api.ProcessLogInput{Grep: "a", Backward: true, Limit: 2}, 11, []api.LogMatch{{Offset: 16, Text: "a4"}, {Offset: 11, Text: "a3"}}},
+		{api.ProcessLogInput{Grep: "a", Backward: true, Since: at(11)}, 0, []api.LogMatch{{Offset: 6, Text: "a2"}, {Offset: 0, Text: "a1"}}},
+		{api.ProcessLogInput{Grep: "[ac]", Backward: true, Tail: 3}, 11, []api.LogMatch{{Offset: 16, Text: "a4"}, {Offset: 11, Text: "a3"}}},
+		{api.ProcessLogInput{Grep: "2", Context: 1}, 16, []api.LogMatch{{Offset: 6, Text: "a2", Before: []string{"b"}, After: []string{"c"}}}},
+		{api.ProcessLogInput{Grep: "2", Context: 9}, 16, []api.LogMatch{
+			{Offset: 6, Text: "a2", Before: []string{"a1", "b"}, After: []string{"c", "a3", "d", "a4"}},
+		}},
+		{api.ProcessLogInput{Grep: "a", Max: 1}, 4, []api.LogMatch{{Offset: 0, Text: "a"}}},
+	} {
+		out := r.read(c.in)
+		if diff := cmp.Diff(c.want, out.Matches); diff != "" || out.NextCursor != c.next || out.End != 18 {
+			t.Errorf("%+v: next %d, end %d, %s", c.in, out.NextCursor, out.End, diff)
+		}
+	}
+}
+
+func TestARequestThatMakesNoSenseIsInvalid(t *testing.T) {
+	r := newLogRig(t)
+	zero := int64(0)
+	for _, in := range []api.ProcessLogInput{
+		{Grep: "("}, {Tail: -1}, {Max: -1}, {Since: &zero, Tail: 1}, {Since: &zero, FromLine: &zero}, {Backward: true},
+		{Stream: "stdin"}, {Stream: "stderr"}, {Limit: -1}, {Context: -1}, {WaitMS: -1},
+	} {
+		if _, err := r.logs.read(t.Context(), in, r.source); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+}
+
+func TestASplitLogIsReadByStream(t *testing.T) {
+	r := newLogRig(t)
+	r.write("out\n")
+	r.source.errPath = r.source.path + ".err"
+	if err := os.WriteFile(r.source.errPath, []byte("err\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for stream, want := range map[string]string{"": "out\n", "stdout": "out\n", "stderr": "err\n"} {
+		if out := r.read(api.ProcessLogInput{Stream: stream}); out.Data != want {
+			t.Errorf("stream %q is %q", stream, out.Data)
+		}
+	}
+	if got := lastLines(r.source, 3); !cmp.Equal(got, []string{"err"}) {
+		t.Errorf("last lines %q", got)
+	}
+}
+
+func TestALogThatIsNotThereYetIsEmpty(t *testing.T) {
+	r := newLogRig(t)
+	r.source.path += ".none"
+	want := api.ProcessLogOutput{State: api.StateRunning}
+	for _, in := range []api.ProcessLogInput{{}, {Grep: "x"}, {Tail: 3}, {WaitMS: 1}} {
+		if diff := cmp.Diff(want, r.read(in)); diff != "" {
+			t.Errorf("%+v: %s", in, diff)
+		}
+	}
+	if got := lastLines(r.source, 3); got != nil {
+		t.Errorf("last lines %q", got)
+	}
+}
+
+func TestCharactersAreNotCutAndOtherBytesReplaced(t *testing.T) {
+	r := newLogRig(t)
+	r.write("ä\xff\xe2\x82")
+	out := r.read(api.ProcessLogInput{})
+	if out.Data != "ä\uFFFD" || out.NextCursor != 3 {
+		t.Errorf("%q up to %d", out.Data, out.NextCursor)
+	}
+	r.write("\xac")
+	if out := r.read(api.ProcessLogInput{Since: &out.NextCursor}); out.Data != "€" {
+		t.Errorf("%q", out.Data)
+	}
+	r.write("\xe2")
+	r.state.Store(api.StateExited)
+	if out := r.read(api.ProcessLogInput{}); out.Data != "ä\uFFFD€\uFFFD" || out.NextCursor != out.End {
+		t.Errorf("%q up to %d of %d", out.Data, out.NextCursor, out.End)
+	}
+}
+
+// afterFollow runs f once somebody waits for the log to grow.
+func (r *logRig) afterFollow(f func()) {
+	done := make(chan struct{})
+	r.Cleanup(func() { <-done })
+	go func() {
+		defer close(done)
+		for r.Context().Err() == nil {
+			r.logs.mu.Lock()
+			file := r.logs.files[r.source.path]
+			waiting := file != nil && len(file.followers) > 0
+			r.logs.mu.Unlock()
+			if waiting {
+				f()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+}
+
+func TestAReaderIsWokenWhenTheLogGrows(t *testing.T) {
+	r := newLogRig(t)
+	r.afterFollow(func() { r.write("news\n") })
+	if out := r.read(api.ProcessLogInput{WaitMS: 50_000}); out.Data != "news\n" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestAReaderIsWokenWhenTheLogAppears(t *testing.T) {
+	r := newLogRig(t)
+	path := r.source.path + ".later"
+	r.source.path = path
+	r.afterFollow(func() {
+		if err := os.WriteFile(path, []byte("news\n"), 0o600); err != nil {
+			t.Error(err)
+		}
+	})
+	if out := r.read(api.ProcessLogInput{WaitMS: 50_000}); out.Data != "news\n" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestAReaderOfATerminalIsWoken(t *testing.T) {
+	r := newLogRig(t)
+	var end atomic.Int64
+	r.source.end = end.Load
+	r.write("$ ls\x00\x00\x00")
+	r.afterFollow(func() { end.Store(4) })
+	if out := r.read(api.ProcessLogInput{WaitMS: 50_000}); out.Data != "$ ls" || out.End != 4 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestWaitingForMatchesGivesWholeLines(t *testing.T) {
+	r := newLogRig(t)
+	r.write("match: no")
+	r.afterFollow(func() {
+		r.write("t yet")
+		r.write(" finished\n")
+	})
+	out := r.read(api.ProcessLogInput{Grep: "match", WaitMS: 50_000})
+	want := []api.LogMatch{{Offset: 0, Text: "match: not yet finished"}}
+	if diff := cmp.Diff(want, out.Matches); diff != "" || out.NextCursor != out.End {
+		t.Errorf("%d of %d: %s", out.NextCursor, out.End, diff)
+	}
+}
+
+func TestWaitingForAnEndedProcessEnds(t *testing.T) {
+	r := newLogRig(t)
+	r.afterFollow(func() { r.state.Store(api.StateExited) })
+	if out := r.read(api.ProcessLogInput{WaitMS: 50_000}); out.State != api.StateExited {
+		t.Errorf("%+v", out)
+	}
+}
+
+func mustSearch(t *testing.T, expr string) *persist.Search {
+	t.Helper()
+	s, err := persist.NewSearch(expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestALineIsWaitedFor(t *testing.T) {
+	r := newLogRig(t)
+	r.write("listening on nothing\n")
+	r.afterFollow(func() { r.write("listening on 80"); r.write("80\r\nmore\n") })
+	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "on [0-9]+"), 3)
+	if line != "listening on 8080" || at != 21 || err != nil {
+		t.Errorf("%q at %d, %v", line, at, err)
+	}
+}
+
+func TestAPromptIsALineOnceItSettles(t *testing.T) {
+	r := newLogRig(t)
+	r.afterFollow(func() { r.write("password: ") })
+	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "word"), 0)
+	if line != "password: " || at != 0 || err != nil {
+		t.Errorf("%q at %d, %v", line, at, err)
+	}
+}
+
+func TestALineThatCannotComeAnyMoreIsNotWaitedFor(t *testing.T) {
+	r := newLogRig(t)
+	r.afterFollow(func() { r.state.Store(api.StateFailed) })
+	if _, _, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "x"), 0); !errors.Is(err, errLogOver) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r.state.Store(api.StateRunning)
+	r.afterFollow(cancel)
+	if _, _, err := r.logs.waitLine(ctx, r.source, mustSearch(t, "x"), 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestIdleCountsFromTheLastWrite(t *testing.T) {
+	r := newLogRig(t)
+	r.write("x")
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(r.source.path, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.logs.waitIdle(t.Context(), r.source, time.Minute); err != nil {
+		t.Error(err)
+	}
+	r.source.started = time.Now()
+	ctx, cancel := context.WithCancel(t.Context())
+	r.afterFollow(cancel)
+	if err := r.logs.waitIdle(ctx, r.source, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Errorf("a process that has just started is idle: %v", err)
+	}
+}
+
+func TestLastLinesAreThoseOfTheEnd(t *testing.T) {
+	r := newLogRig(t)
+	for i := range 100 {
+		r.write("line %d\n", i)
+	}
+	r.write("%s\xff", strings.Repeat("x", 10_000))
+	got := lastLines(r.source, 3)
+	want := []string{"line 98", "line 99", strings.Repeat("x", 4<<10)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestALogIsBoundedWhileItsProcessRuns(t *testing.T) {
+	const limit, total = 1 << 20, 64 << 20
+	r := newLogRig(t)
+	stop := r.logs.bound(r.source.path, limit, func(text string) { t.Error(text) })
+	line := bytes.Repeat([]byte("0123456789abcde\n"), 4096)
+	for n := 0; n < total; n += len(line) {
+		if _, err := r.file.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	await := func(what string, ok func() bool) {
+		t.Helper()
+		for !ok() {
+			if t.Context().Err() != nil {
+				t.Fatal(what)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	await("the log is not watched any more", func() bool {
+		r.logs.mu.Lock()
+		defer r.logs.mu.Unlock()
+		return len(r.logs.files) == 0 && r.logs.growth == nil
+	})
+	out := r.read(api.ProcessLogInput{Tail: 1})
+	if kept := out.End - out.Dropped; out.End != total || kept > limit+persist.Excess(limit) || kept < limit-16 {
+		t.Errorf("%d bytes of %d are kept", kept, out.End)
+	}
+	var st syscall.Stat_t
+	if err := syscall.Stat(r.source.path, &st); err != nil || st.Blocks*512 > limit+persist.Excess(limit)+64<<10 {
+		t.Errorf("%d bytes of disk, %v", st.Blocks*512, err)
+	}
+}
+
+func TestFollowersComeAndGo(t *testing.T) {
+	r := newLogRig(t)
+	for range 100 {
+		grew, stop := r.logs.follow(r.source.path, nil)
+		r.write("x")
+		select {
+		case <-grew:
+		case <-t.Context().Done():
+			t.Fatal("the follower was not told")
+		}
+		stop()
+	}
+	r.logs.close()
+	_, stop := r.logs.follow(r.source.path, nil)
+	stop()
+}
+
+func TestEventsAreParsedWhateverTheyAre(t *testing.T) {
+	for n := range 64 {
+		parseEvents(bytes.Repeat([]byte{0xff}, n))
+	}
+}
+
+func BenchmarkFollow(b *testing.B) {
+	logs := newLogs(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	defer logs.close()
+	path := filepath.Join(b.TempDir(), logName)
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	grew, stop := logs.follow(path, nil)
+	defer stop()
+	for b.Loop() {
+		if _, err := f.Write([]byte("x\n")); err != nil {
+			b.Fatal(err)
+		}
+		<-grew
+	}
+}
