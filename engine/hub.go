@@ -17,6 +17,20 @@ type subscriber struct {
 	events chan api.Event
 }
 
+// rest sends what waits, for as long as somebody takes it.
+func (s *subscriber) rest(send func(api.Event) error) {
+	for {
+		select {
+		case e, ok := <-s.events:
+			if !ok || send(e) != nil {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
 func (h *hub) subscribe(snapshot api.Event) *subscriber {
 	s := &subscriber{events: make(chan api.Event, outboxSize)}
 	s.events <- snapshot

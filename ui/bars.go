@@ -196,8 +196,11 @@ func (m *model) hintFor(a keys.Action, does string) panes.Hint {
 }
 
 // farewell is the line that is left in the terminal.
-func farewell(processes []api.Process) string {
-	n := 0
+func farewell(known news) string {
+	if known.stopped != "" {
+		return known.stopped
+	}
+	n, processes := 0, known.processes
 	for i := range processes {
 		if processes[i].Kind == api.KindSession && !processes[i].State.Ended() {
 			n++

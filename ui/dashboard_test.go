@@ -378,3 +378,21 @@ func TestNothingIsDrawnAgainWhenNothingChanged(t *testing.T) {
 		t.Error("a message that changes nothing makes the screen dirty")
 	}
 }
+
+func TestWhatIsTypedAfterLeavingGoesNowhere(t *testing.T) {
+	e := newFakeEngine()
+	e.add("alpha", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	var batch []typed
+	for _, name := range []string{"a", "ctrl+b", "d", "r", "m"} {
+		k, err := keys.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch = append(batch, typed{kind: keys.EventKey, key: k})
+	}
+	d.run(d.m.handleInput(batch))
+	d.until("the dashboard ends", func() bool { return d.quit })
+	d.typedInto(d.nth(0), "a")
+}

@@ -45,6 +45,7 @@ type news struct {
 	info      api.Info
 	processes []api.Process // oldest first; never changed in place
 	notices   []string
+	stopped   string // why the engine will not come back; empty if it will
 }
 
 func newLink(first engine, connect func(context.Context) (engine, error)) *link {
@@ -110,6 +111,9 @@ func (l *link) run(ctx context.Context) {
 			wait = firstWait
 		}
 		l.lose(err)
+		if l.stopped() {
+			return
+		}
 		pause(ctx, wait)
 		wait = min(2*wait, longWait)
 	}
@@ -163,6 +167,8 @@ func (l *link) take(e api.Event) {
 		}
 	case api.EventRemoved:
 		n.processes = without(n.processes, e.ID)
+	case api.EventStopped:
+		n.stopped = e.Notice
 	case api.EventNotice:
 		n.notices = append(slices.Clip(n.notices), e.Notice)
 	}
@@ -184,6 +190,13 @@ func (l *link) lose(err error) {
 	n.connected, n.err = false, err
 	l.mu.Unlock()
 	l.notify()
+}
+
+// stopped reports whether the engine ended because somebody asked.
+func (l *link) stopped() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.news.stopped != ""
 }
 
 // latest is what is known now; notices are handed out once.

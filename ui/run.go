@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if line := farewell(m.news.processes); line != "" {
+	if line := farewell(m.news); line != "" {
 		fmt.Fprintln(o.Output, line)
 	}
 	return nil

@@ -44,6 +44,9 @@ func (m *model) takeNews(n news) tea.Cmd {
 	m.adopt()
 	m.refreshList()
 	m.refreshProcesses()
+	if n.stopped != "" {
+		return m.leave()
+	}
 	cmd := m.open()
 	if before.snapshots > 0 {
 		cmd = tea.Batch(cmd, m.noteChanges(before.processes))

@@ -8,12 +8,13 @@ const (
 	EventProcess  EventType = "process"  // Process is new or has changed
 	EventRemoved  EventType = "removed"  // ID is gone
 	EventNotice   EventType = "notice"   // Notice is something a person should read
+	EventStopped  EventType = "stopped"  // always last: the engine ends because somebody asked, Notice says how; do not start it again
 )
 
 // An Event is one message of events.watch, a server-sent-event stream at
 // GET /v1/events.watch. The snapshot and what follows it have no gap.
 type Event struct {
-	Type      EventType `json:"type" jsonschema:"snapshot, process, removed or notice"`
+	Type      EventType `json:"type" jsonschema:"snapshot, process, removed, notice or stopped"`
 	Info      *Info     `json:"info,omitempty" jsonschema:"in a snapshot: what engine.info tells"`
 	Processes []Process `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
 	Process   *Process  `json:"process,omitempty" jsonschema:"one that is new or has changed"`
