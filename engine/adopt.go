@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
@@ -25,6 +28,7 @@ type found struct {
 	rec    persist.Record
 	ending *ending // of one that had ended before
 	events []event // their live is still to be filled in for evFound
+	orphan bool    // the child of the evFound is none of the keeper's yet
 }
 
 // A survey is everything that a new engine can know when it starts.
@@ -34,7 +38,8 @@ type survey struct {
 	children []keeper.Child
 	exit     func(id string) (persist.Exit, bool)
 	alive    func(persist.Identity) bool
-	guess    func(keeper.Child) persist.Record // a record for a child that has none
+	orphan   func(persist.Record) (persist.Identity, bool) // a child that nobody could write down
+	guess    func(keeper.Child) persist.Record             // a record for a child that has none
 }
 
 // plan says what each record leads to, and which children of the keeper are
@@ -49,10 +54,12 @@ func (s survey) plan() (all []found, forget []string) {
 		delete(children, r.ID)
 		ended := api.State(r.State).Ended()
 		switch {
+		case held && r.State == string(api.StateBackoff) && isOf(r, c):
+			all = append(all, s.unheld(r))
 		case held && !(ended && isOf(r, c)):
 			all = append(all, s.held(r, c))
 		case ended:
-			all = append(all, found{rec: r, ending: s.pastEnding(r)})
+			all = append(all, s.ended(r))
 			if held {
 				forget = append(forget, r.ID)
 			}
@@ -93,17 +100,49 @@ func (s survey) held(r persist.Record, c keeper.Child) found {
 	return f
 }
 
+// ended is a record of something that has ended. What a reboot should have
+// started again, and which failed before it, is tried once more.
+func (s survey) ended(r persist.Record) found {
+	f := found{rec: r, ending: s.pastEnding(r)}
+	if s.rebooted(r) && r.Desired == desiredRunning && startsAtBoot(r.Restart) {
+		f.events = []event{{kind: evBooted}}
+	}
+	return f
+}
+
+func (s survey) rebooted(r persist.Record) bool {
+	return r.Identity != nil && r.Identity.BootID != s.bootID
+}
+
 // unheld is a record of something that should run and that the keeper does not
-// know.
+// know: the keeper is a new one, or the process has ended for good.
 func (s survey) unheld(r persist.Record) found {
-	if r.Identity != nil && r.Identity.BootID == s.bootID && s.alive(*r.Identity) {
+	if s.rebooted(r) {
+		return found{rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r), rebooted: true}}}
+	}
+	alive := r.Identity != nil && s.alive(*r.Identity)
+	if !alive && r.Desired == desiredRunning {
+		// It may have been started at the moment when nobody could write it down.
+		if id, ok := s.orphan(r); ok {
+			r.Identity, alive = &id, true
+			r.StartedAt = time.Time{}
+		}
+	}
+	switch {
+	case !alive:
+		return found{rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r)}}}
+	case r.TTY:
 		return found{rec: r, events: []event{{kind: evLost}}}
 	}
-	end := ending{exit: keeper.Exit{Unknown: true}}
+	child := keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID}
+	return found{rec: r, events: []event{{kind: evFound, child: child}}, orphan: true}
+}
+
+func (s survey) endingOf(r persist.Record) ending {
 	if e := s.pastEnding(r); e != nil {
-		end = *e
+		return *e
 	}
-	return found{rec: r, events: []event{{kind: evMissing, ending: end}}}
+	return ending{exit: keeper.Exit{Unknown: true}}
 }
 
 // pastEnding is what exit.json says of a record's child; nil when it says
@@ -135,11 +174,14 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 		children: children,
 		exit:     h.pastExit,
 		alive:    persist.Identity.Alive,
+		orphan:   h.orphans(),
 		guess:    guessRecord,
 	}
 	all, forget := s.plan()
 	for _, f := range all {
-		h.place(ctx, c, client, f)
+		if err := h.place(ctx, c, client, f); err != nil {
+			return err
+		}
 	}
 	for _, id := range forget {
 		if err := client.Forget(ctx, id); err != nil {
@@ -157,14 +199,93 @@ func (h *host) pastExit(id string) (persist.Exit, bool) {
 	return e, ok && err == nil
 }
 
+// orphans gives what finds the child of a record by its mark among all that
+// has no parent of ours. It looks once, when first asked.
+func (h *host) orphans() func(persist.Record) (persist.Identity, bool) {
+	look := sync.OnceValue(func() *snapshot {
+		all, err := h.table.read()
+		if err != nil {
+			h.log.Error("look for orphans", "error", err)
+			return newSnapshot(nil, &h.table.marks)
+		}
+		return all
+	})
+	return func(r persist.Record) (persist.Identity, bool) { return h.orphanOf(r, look()) }
+}
+
+// orphanOf is the first process that carries a record's mark, leads a session
+// and has its command line; what it started has another one, as a rule.
+func (h *host) orphanOf(r persist.Record, all *snapshot) (persist.Identity, bool) {
+	var first procStat
+	for _, pid := range all.marked()[mark{id: r.ID, dataDir: h.o.DataDir}] {
+		p := all.byPID[pid]
+		older := first.pid == 0 || p.startTime < first.startTime
+		if p.session == pid && !p.zombie && older && runs(pid, r.Argv) {
+			first = p
+		}
+	}
+	return persist.Identity{BootID: h.bootID, PID: first.pid, StartTime: first.startTime}, first.pid != 0
+}
+
+// runs reports whether a process has these arguments, maybe behind those of an
+// interpreter.
+func runs(pid int, argv []string) bool {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(argv) == 0 {
+		return false
+	}
+	args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	rest := argv[1:]
+	return len(args) >= len(argv) && slices.Equal(args[len(args)-len(rest):], rest) &&
+		filepath.Base(args[len(args)-len(argv)]) == filepath.Base(argv[0])
+}
+
+// salvage looks after a start whose keeper died before it answered: the child
+// may live.
+func (h *host) salvage(ctx context.Context, r persist.Record, lost error) (keeper.Child, *os.File, error) {
+	again := api.Errorf(api.CodeUnavailable, "start %s: %v", r.Name, lost).WithHint("try again")
+	client, err := h.link.get(ctx)
+	if err != nil {
+		return keeper.Child{}, nil, err
+	}
+	all, err := h.table.read()
+	if err != nil {
+		return keeper.Child{}, nil, again
+	}
+	id, ok := h.orphanOf(r, all)
+	if !ok {
+		return keeper.Child{}, nil, again
+	}
+	child := keeper.Child{ID: r.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID}
+	if r.TTY { // its terminal is gone for good
+		r.Identity = &id
+		if err := h.endTree(ctx, r, ""); err != nil {
+			h.log.Error("end lost child", "id", r.ID, "error", err)
+		}
+		return keeper.Child{}, nil, again
+	}
+	if err := client.Adopt(ctx, child, h.store.Dir(r.ID), nil); err != nil {
+		return keeper.Child{}, nil, again
+	}
+	return child, nil, nil
+}
+
 // place puts one record into the table and feeds its events.
-func (h *host) place(ctx context.Context, c *control, client keeperClient, f found) {
+func (h *host) place(ctx context.Context, c *control, client keeperClient, f found) error {
 	p := c.insert(f.rec, h.logPath(f.rec))
 	p.ending = f.ending
 	p.last = facts{cols: f.rec.Cols, rows: f.rec.Rows, title: f.rec.Title}
+	if p.showsLines() {
+		p.lines = h.lastLines(f.rec)
+	}
 	p.view = describe(p) // as it was announced last
 	if f.rec.TTY && (len(f.events) == 0 || f.events[0].kind != evFound) {
 		p.last.bytes = h.logSize(p.logPath)
+	}
+	if f.orphan {
+		if err := client.Adopt(ctx, f.events[0].child, h.store.Dir(f.rec.ID), nil); err != nil {
+			return fmt.Errorf("hand %s to the keeper: %w", f.rec.ID, err)
+		}
 	}
 	for _, e := range f.events {
 		if e.kind == evFound && f.rec.TTY {
@@ -178,6 +299,7 @@ func (h *host) place(ctx context.Context, c *control, client keeperClient, f fou
 		}
 		c.handle(f.rec.ID, e)
 	}
+	return nil
 }
 
 // guessRecord makes a record for a child whose own was lost.

@@ -92,6 +92,8 @@ func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
 			if err := s.sendLines(ctx, r, to); err != nil {
 				return err
 			}
+		case <-s.closed:
+			return errEnding()
 		case <-s.over:
 			if err := f.sendLast(ctx); err != nil {
 				return err
@@ -210,6 +212,8 @@ func (s *session) sendBytes(ctx context.Context, v *viewer, to stream) error {
 			if err := s.sendLines(ctx, r, to); err != nil {
 				return err
 			}
+		case <-s.closed:
+			return errEnding()
 		case <-s.over:
 			if at == s.log.End() {
 				return to.Send(api.Output{Ended: &s.ended})

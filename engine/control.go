@@ -22,12 +22,18 @@ const endedIdle = time.Minute
 // A world is what the control loop can cause. Its methods may block; the
 // control loop calls them only from workers.
 type world interface {
-	save(r persist.Record) error
-	// spawn starts the child of a record and, for a terminal, its session.
-	spawn(ctx context.Context, r persist.Record) (keeper.Child, liveSession, error)
-	// endTree ends a child and everything that runs in its session or
-	// descends from it, and returns when nothing of it is left.
-	endTree(ctx context.Context, who persist.Identity) error
+	// save writes a record; with durable set it survives a loss of power too.
+	save(r persist.Record, durable bool) error
+	// spawn starts the child of a record and, for a terminal, its session, once
+	// nothing is left of the one before.
+	spawn(ctx context.Context, r persist.Record, before predecessor) (started, error)
+	// endTree ends a record's child and everything that came of it, and returns
+	// when nothing of that is left. signal is sent instead of the stop signal.
+	endTree(ctx context.Context, r persist.Record, signal string) error
+	// probe waits until a child is ready and gives nil, or why it is not.
+	probe(ctx context.Context, r persist.Record) error
+	// lastLines is the end of what a process has written.
+	lastLines(r persist.Record) []string
 	// lateExit looks for an exit status that nobody reported.
 	lateExit(ctx context.Context, r persist.Record) ending
 	forget(id string)
@@ -41,6 +47,21 @@ type liveSession interface {
 	facts() facts         // what it shows now
 	finish(p api.Process) // tell viewers that it has ended
 	close()
+	gone() <-chan struct{} // closed when nothing of it runs any more, after close
+}
+
+// A started is a child that was just started.
+type started struct {
+	child    keeper.Child
+	live     liveSession // of a terminal
+	logStart int64       // where in the log its output begins
+}
+
+// A predecessor is what may be left of the run before. Its zero value is
+// nothing.
+type predecessor struct {
+	identity persist.Identity // of a child whose tree may not have ended; PID 0 if it has
+	live     liveSession      // closed, but maybe not gone
 }
 
 // An ending is how a child ended.
@@ -62,8 +83,19 @@ type proc struct {
 	last     facts       // of a session that is no longer live
 	idle     *time.Timer // closes the session of an ended process
 
+	former   persist.Identity   // of the child before this one
+	due      *time.Timer        // in backoff
+	unprobe  context.CancelFunc // ends the readiness check
+	again    bool               // somebody has asked to start it when it has ended
+	fault    string             // why the run that is being ended counts as failed
+	signal   string             // asked for instead of the stop signal
+	lines    []string           // the end of its log, in backoff and when it failed
+	removals []chan<- outcome   // who wants it removed once it is stopped
+	runs     int                // how often its child was seen to begin
+
 	view    api.Process // as last announced
 	rev     int         // of rec; what is announced is what was saved at rev
+	intent  int         // the rev of the wish to start it for the first time; 0 if there is none
 	waiters []waiter
 	jobs    []func() // disk work, one at a time and in order
 	working bool
@@ -233,19 +265,33 @@ func (c *control) save(p *proc) {
 		return
 	}
 	p.rev++
-	rec, rev := p.rec, p.rev
+	rec, rev, durable, wantLines := p.rec, p.rev, p.promised(), p.showsLines()
 	c.onDisk(p, func() {
-		err := c.world.save(rec)
-		c.box.post(func() { c.saved(p, rev, err) })
+		err := c.world.save(rec, durable)
+		var lines []string
+		if wantLines {
+			lines = c.world.lastLines(rec)
+		}
+		c.box.post(func() { c.saved(p, rev, lines, err) })
 	})
 }
 
+// promised reports whether what is saved will be somebody's answer, and so must
+// not be lost with the power. The rest is found out again after that.
+func (p *proc) promised() bool {
+	return !p.rec.Transient && slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(p.state()) })
+}
+
+func (p *proc) showsLines() bool {
+	return !p.rec.TTY && (p.state() == api.StateBackoff || p.state() == api.StateFailed)
+}
+
 // saved announces a state that is on disk now, unless a newer one follows.
-func (c *control) saved(p *proc, rev int, err error) {
+func (c *control) saved(p *proc, rev int, lines []string, err error) {
 	if c.frozen || c.procs[p.rec.ID] != p {
 		return
 	}
-	if p.state() == api.StateStarting && p.rec.Identity == nil && rev == 1 {
+	if rev == p.intent {
 		c.handle(p.rec.ID, event{kind: evIntent, err: err})
 		return
 	}
@@ -253,8 +299,30 @@ func (c *control) saved(p *proc, rev int, err error) {
 		c.notice(fmt.Sprintf("%s: %v", p.rec.Name, err))
 	}
 	if rev == p.rev {
+		p.lines = lines
 		c.announce(p)
 	}
+}
+
+// probe starts the readiness check of a child that runs.
+func (c *control) probe(p *proc, child keeper.Child) {
+	if p.rec.Ready == nil || p.rec.WasReady {
+		return
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	p.unprobe = cancel
+	rec := p.rec
+	c.work(func() {
+		defer cancel()
+		err := c.world.probe(ctx, rec)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			c.post(rec.ID, event{kind: evUnready, child: child, err: err})
+		default:
+			c.post(rec.ID, event{kind: evReady, child: child})
+		}
+	})
 }
 
 // announce publishes a process and answers who waited for that.
@@ -363,11 +431,17 @@ func (p *proc) close() {
 	}
 }
 
-// trimEnded removes the oldest ended records beyond endedKept.
+// trimEnded removes the oldest ended sessions and transient processes beyond
+// endedKept each. Others stay until somebody removes them.
 func (c *control) trimEnded() {
+	c.trim(func(p *proc) bool { return p.rec.Transient })
+	c.trim(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
+}
+
+func (c *control) trim(kind func(*proc) bool) {
 	var ended []*proc
 	for _, p := range c.procs {
-		if p.state().Ended() {
+		if kind(p) && p.state().Ended() {
 			ended = append(ended, p)
 		}
 	}

@@ -63,6 +63,11 @@ func Run(ctx context.Context, o Options) error {
 		replays: make(chan struct{}, replaysAtOnce),
 		chunks:  newChunks(),
 		stop:    cancel,
+		meter:   newMeter(),
+	}
+	if err := h.env.load(store); err != nil {
+		log.Error("load environment", "error", err)
+		h.problems = append(h.problems, err.Error())
 	}
 	h.control = newControl(ctx, h, log)
 	return h.run(ctx)
@@ -140,6 +145,7 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 // when the control goroutine does not any more.
 func (h *host) closeSessions() {
 	for _, p := range h.control.procs {
+		p.disarm()
 		p.close()
 	}
 }

@@ -33,11 +33,14 @@ func (h *host) childEnv(r persist.Record) []string {
 		env["TERM_PROGRAM_VERSION"] = h.o.Version
 	}
 	env["PWD"] = r.CWD
+	for name, value := range h.env.all() {
+		env[name] = value
+	}
 	for name, value := range r.Env {
 		env[name] = value
 	}
-	env["TANDEM_SESSION_ID"] = r.ID
-	env["TANDEM_DATA_DIR"] = h.o.DataDir
+	env[idVariable] = r.ID
+	env[dirVariable] = h.o.DataDir
 	pairs := make([]string, 0, len(env))
 	for name, value := range env {
 		pairs = append(pairs, name+"="+value)

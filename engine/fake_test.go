@@ -28,6 +28,8 @@ type fakeWorld struct {
 	spawnTakes, endTakes time.Duration
 	saveErr, spawnErr    error
 	endErr               error
+	probeTakes           time.Duration
+	probeErr             error
 	late                 ending
 }
 
@@ -56,7 +58,7 @@ func (w *fakeWorld) onDisk(id string) persist.Record {
 	return w.disk[id]
 }
 
-func (w *fakeWorld) save(r persist.Record) error {
+func (w *fakeWorld) save(r persist.Record, _ bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("save %s %s", r.State, r.Desired)
@@ -67,23 +69,38 @@ func (w *fakeWorld) save(r persist.Record) error {
 	return nil
 }
 
-func (w *fakeWorld) spawn(_ context.Context, r persist.Record) (keeper.Child, liveSession, error) {
+func (w *fakeWorld) spawn(_ context.Context, r persist.Record, _ predecessor) (started, error) {
 	time.Sleep(w.spawnTakes)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("spawn")
 	if w.spawnErr != nil {
-		return keeper.Child{}, nil, w.spawnErr
+		return started{}, w.spawnErr
 	}
 	w.nextPID++
-	s := &fakeSession{}
-	w.sessions[r.ID] = s
-	return keeper.Child{ID: r.ID, PID: w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}, s, nil
+	begun := started{child: keeper.Child{ID: r.ID, PID: w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}}
+	if r.TTY {
+		s := &fakeSession{}
+		w.sessions[r.ID] = s
+		begun.live = s
+	}
+	return begun, nil
 }
 
-func (w *fakeWorld) endTree(ctx context.Context, who persist.Identity) error {
+func (w *fakeWorld) probe(ctx context.Context, _ persist.Record) error {
+	select {
+	case <-time.After(w.probeTakes):
+		return w.probeErr
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *fakeWorld) lastLines(persist.Record) []string { return []string{"last words"} }
+
+func (w *fakeWorld) endTree(ctx context.Context, r persist.Record, _ string) error {
 	w.mu.Lock()
-	w.note("end %d", who.PID)
+	w.note("end %d", r.Identity.PID)
 	w.mu.Unlock()
 	select {
 	case <-time.After(w.endTakes):
@@ -137,6 +154,12 @@ func (s *fakeSession) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
+}
+
+func (s *fakeSession) gone() <-chan struct{} {
+	gone := make(chan struct{})
+	close(gone)
+	return gone
 }
 
 // A rig is a running control with a fake world, in a bubble of fake time.

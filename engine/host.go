@@ -15,14 +15,20 @@ import (
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
 	"tandem/persist"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
-	logName = "process.log"
+	logName    = "process.log"
+	stdoutName = "stdout.log"
+	stderrName = "stderr.log"
 	// replaysAtOnce bounds how many screens are rebuilt at a time.
 	replaysAtOnce = 2
 	// lateExitWait is how long a dead child's exit status may be on its way.
 	lateExitWait = 2 * time.Second
+	// defaultStopTimeout is the time from the stop signal to SIGKILL.
+	defaultStopTimeout = 8 * time.Second
 )
 
 // A host is the world of a real engine: disk, keeper, terminals.
@@ -37,40 +43,92 @@ type host struct {
 	replays  chan struct{}
 	chunks   *sync.Pool
 	table    processTable
+	env      overlay
+	meter    *meter
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
 	sessions sync.WaitGroup
 }
 
-func (h *host) save(r persist.Record) error { return h.store.Save(r) }
+func (h *host) save(r persist.Record, durable bool) error {
+	if durable {
+		return h.store.Save(r)
+	}
+	return h.store.Write(r)
+}
 
+// logPath is the file of a process's output, or of the standard output where
+// it is split.
 func (h *host) logPath(r persist.Record) string {
-	return filepath.Join(h.store.Dir(r.ID), logName)
+	name := logName
+	if r.SplitLog {
+		name = stdoutName
+	}
+	return filepath.Join(h.store.Dir(r.ID), name)
+}
+
+func (h *host) errorLogPath(r persist.Record) string {
+	if !r.SplitLog {
+		return h.logPath(r)
+	}
+	return filepath.Join(h.store.Dir(r.ID), stderrName)
 }
 
 func (h *host) openLog(path string) (sessionLog, error) {
 	return persist.OpenLog(path, persist.LogOptions{Limit: h.o.LogLimit})
 }
 
-// spawn opens the log before it starts the child, so that nothing runs that
-// could not be recorded.
-func (h *host) spawn(ctx context.Context, r persist.Record) (keeper.Child, liveSession, error) {
+// spawn starts a child once nothing is left of the one before. What has no
+// terminal writes its log itself.
+func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) (started, error) {
+	if err := h.clear(ctx, r, before); err != nil {
+		return started{}, err
+	}
+	if r.TTY {
+		return h.spawnSession(ctx, r)
+	}
+	s := started{logStart: fileSize(h.logPath(r))}
+	var err error
+	s.child, _, err = h.start(ctx, r)
+	return s, err
+}
+
+// clear waits for the end of what is left of an earlier run: its terminal's log
+// is open, its other processes hold ports and files.
+func (h *host) clear(ctx context.Context, r persist.Record, before predecessor) error {
+	if before.live != nil {
+		select {
+		case <-before.live.gone():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if before.identity.PID == 0 {
+		return nil
+	}
+	r.Identity = &before.identity
+	return h.endTree(ctx, r, "")
+}
+
+// spawnSession opens the log before it starts the child, so that nothing runs
+// that could not be recorded.
+func (h *host) spawnSession(ctx context.Context, r persist.Record) (started, error) {
 	log, err := h.openLog(h.logPath(r))
 	if err != nil {
-		return keeper.Child{}, nil, err
+		return started{}, err
 	}
-	size := persist.Resize{Offset: log.End(), Cols: r.Cols, Rows: r.Rows}
-	if err := h.store.AppendResize(r.ID, size); err != nil {
+	begin := log.End()
+	if err := h.store.AppendResize(r.ID, persist.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
 		log.Close()
-		return keeper.Child{}, nil, err
+		return started{}, err
 	}
 	child, master, err := h.start(ctx, r)
 	if err != nil {
 		log.Close()
-		return keeper.Child{}, nil, err
+		return started{}, err
 	}
 	open := func() (sessionLog, error) { return log, nil }
-	return child, h.session(r, master, open), nil
+	return started{child, h.session(r, master, open), begin}, nil
 }
 
 func (h *host) start(ctx context.Context, r persist.Record) (keeper.Child, *os.File, error) {
@@ -78,21 +136,27 @@ func (h *host) start(ctx context.Context, r persist.Record) (keeper.Child, *os.F
 	if err != nil {
 		return keeper.Child{}, nil, err
 	}
-	child, master, err := client.Start(ctx, keeper.Spec{
+	spec := keeper.Spec{
 		ID:   r.ID,
 		Dir:  h.store.Dir(r.ID),
 		Argv: r.Argv,
 		Env:  h.childEnv(r),
 		CWD:  r.CWD,
 		TTY:  r.TTY,
-		Cols: uint16(r.Cols),
-		Rows: uint16(r.Rows),
-	})
+	}
+	if r.TTY {
+		spec.Cols, spec.Rows = uint16(r.Cols), uint16(r.Rows)
+	} else {
+		spec.Stdout, spec.Stderr = h.logPath(r), h.errorLogPath(r)
+	}
+	child, master, err := client.Start(ctx, spec)
 	switch {
 	case err == nil:
 		return child, master, nil
-	case errors.Is(err, keeper.ErrLost), ctx.Err() != nil:
-		return keeper.Child{}, nil, api.Errorf(api.CodeUnavailable, "start %s: %v", r.Name, err).WithHint("try again")
+	case ctx.Err() != nil:
+		return keeper.Child{}, nil, errEnding()
+	case errors.Is(err, keeper.ErrLost):
+		return h.salvage(ctx, r, err)
 	}
 	return keeper.Child{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 }
@@ -142,8 +206,36 @@ func (h *host) terminal(o vt.Options) terminal {
 	return vt.New(o)
 }
 
-func (h *host) endTree(ctx context.Context, who persist.Identity) error {
-	return endTree(ctx, &h.table, who, os.Getpid(), h.link.pid())
+// endTree ends a record's child and all that came of it. What came of a
+// process with a terminal may have left it for good, as a person's daemons do.
+func (h *host) endTree(ctx context.Context, r persist.Record, signal string) error {
+	t := newTree(*r.Identity, os.Getpid(), h.link.pid())
+	if !r.TTY {
+		t.mark = mark{id: r.ID, dataDir: h.o.DataDir}
+	}
+	return t.end(ctx, &h.table, stepsOf(r, signal))
+}
+
+// stepsOf says how a record's tree is ended.
+func stepsOf(r persist.Record, signal string) []step {
+	if signal == "" {
+		signal = r.StopSignal
+	}
+	if signal == "" && r.TTY {
+		return terminalSteps[:]
+	}
+	number, err := parseSignal(signal)
+	if err != nil {
+		number = unix.SIGTERM
+	}
+	return stopSteps(number, stopTimeout(r))
+}
+
+func stopTimeout(r persist.Record) time.Duration {
+	if r.StopTimeoutMS > 0 {
+		return time.Duration(r.StopTimeoutMS) * time.Millisecond
+	}
+	return defaultStopTimeout
 }
 
 // lateExit waits for the keeper's word about a child that is gone.

@@ -59,8 +59,14 @@ func programName(argv []string) string {
 // freeName is name, or name-2, name-3, … if something that has not ended is
 // called that.
 func (c *control) freeName(name string) string {
+	taken := make(map[string]bool, len(c.procs))
+	for _, p := range c.procs {
+		if !p.state().Ended() {
+			taken[p.rec.Name] = true
+		}
+	}
 	for n, free := 2, name; ; n++ {
-		if c.namedLive(free) == nil {
+		if !taken[free] {
 			return free
 		}
 		free = fmt.Sprintf("%s-%d", name, n)

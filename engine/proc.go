@@ -47,10 +47,46 @@ func describe(p *proc) api.Process {
 	if r.Identity != nil && p.ending == nil && !view.State.Ended() {
 		view.PID = r.Identity.PID
 	}
-	if view.State.Ended() && view.State != api.StateFailed {
+	switch {
+	case p.ending != nil && (view.State == api.StateFailed || view.State == api.StateBackoff),
+		view.State == api.StateStopped, view.State == api.StateExited:
 		describeEnding(&view, p.ending)
 	}
+	if !r.TTY || r.Restart.Policy != "" {
+		view.KeepAlive = startsAtBoot(r.Restart)
+		view.Supervision = supervision(p)
+	}
 	return view
+}
+
+// supervision tells how a process is looked after.
+func supervision(p *proc) *api.Supervision {
+	r := p.rec
+	s := &api.Supervision{
+		Restart: api.Restart{
+			Policy:       api.Policy(r.Restart.Policy),
+			Max:          r.Restart.Max,
+			DelayMS:      r.Restart.DelayMS,
+			SuccessCodes: r.Restart.SuccessCodes,
+		},
+		Restarts:  r.Restarts,
+		SplitLog:  r.SplitLog,
+		Sandboxed: r.Sandboxed,
+		Transient: r.Transient,
+		LastLines: p.lines,
+	}
+	if s.Restart.Policy == "" {
+		s.Restart.Policy = api.PolicyNo
+	}
+	if r.Ready != nil {
+		ready := r.WasReady && p.state() == api.StateRunning
+		s.Ready = &ready
+	}
+	if p.state() == api.StateBackoff {
+		next := r.NextStart
+		s.NextStart = &next
+	}
+	return s
 }
 
 func describeEnding(view *api.Process, e *ending) {

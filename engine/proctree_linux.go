@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +17,7 @@ import (
 // it is being read shares the next reading, which begins after they asked.
 type processTable struct {
 	reading sync.Mutex // held during a reading
+	marks   marks
 
 	mu   sync.Mutex
 	next *reading // not begun yet; nil if nobody waits
@@ -25,12 +25,12 @@ type processTable struct {
 
 type reading struct {
 	done chan struct{}
-	all  []procStat
+	all  *snapshot
 	err  error
 }
 
 // read gives the process table as it is now. The result is shared.
-func (t *processTable) read() ([]procStat, error) {
+func (t *processTable) read() (*snapshot, error) {
 	t.mu.Lock()
 	r, mine := t.next, t.next == nil
 	if mine {
@@ -43,7 +43,10 @@ func (t *processTable) read() ([]procStat, error) {
 		t.mu.Lock()
 		t.next = nil
 		t.mu.Unlock()
-		r.all, r.err = allProcesses()
+		var all []procStat
+		if all, r.err = allProcesses(); r.err == nil {
+			r.all = newSnapshot(all, &t.marks)
+		}
 		t.reading.Unlock()
 		close(r.done)
 	}
@@ -51,11 +54,37 @@ func (t *processTable) read() ([]procStat, error) {
 	return r.all, r.err
 }
 
+// A snapshot is one reading of the process table, in the orders that trees are
+// found by.
+type snapshot struct {
+	byPID     map[int]procStat
+	byParent  map[int][]int
+	bySession map[int][]int
+	marked    func() map[mark][]int // orphans by what they are marked with
+}
+
+func newSnapshot(all []procStat, marks *marks) *snapshot {
+	s := &snapshot{
+		byPID:     make(map[int]procStat, len(all)),
+		byParent:  make(map[int][]int),
+		bySession: make(map[int][]int),
+	}
+	for _, p := range all {
+		s.byPID[p.pid] = p
+		s.byParent[p.parent] = append(s.byParent[p.parent], p.pid)
+		s.bySession[p.session] = append(s.bySession[p.session], p.pid)
+	}
+	s.marked = sync.OnceValue(func() map[mark][]int { return marks.orphans(s) })
+	return s
+}
+
 // A tree is a child of ours and everything that came of it: what is in its
-// session and what descends from it. Who once belonged to it stays in it when
-// its parent has ended or it has left the session.
+// session, what descends from it, and orphans that carry its mark. Who once
+// belonged to it stays in it when its parent has ended or it has left the
+// session.
 type tree struct {
 	root   persist.Identity
+	mark   mark           // of its orphans; none if it is zero
 	known  map[int]uint64 // pid → start time of all members seen
 	spared map[int]bool   // pids that never belong to it: engine and keeper
 }
@@ -71,67 +100,95 @@ func newTree(root persist.Identity, spared ...int) *tree {
 // members gives those that live now. A session id counts as long as nobody
 // else can have it: while a process of that session lives, its number is not
 // given to a new one.
-func (t *tree) members(all []procStat) []procStat {
+func (t *tree) members(all *snapshot) []procStat {
+	var queue []int
 	ours := make(map[int]bool)
-	reused := t.reused(all)
-	for _, p := range all {
-		if t.spared[p.pid] {
-			continue
-		}
-		if start, ok := t.known[p.pid]; ok && start == p.startTime {
-			ours[p.pid] = true
-		}
-		if p.session == t.root.PID && p.startTime >= t.root.StartTime && !reused {
-			ours[p.pid] = true
+	add := func(pid int) {
+		if !ours[pid] && !t.spared[pid] {
+			ours[pid] = true
+			queue = append(queue, pid)
 		}
 	}
-	for grown := true; grown; {
-		grown = false
-		for _, p := range all {
-			if ours[p.parent] && !ours[p.pid] && !t.spared[p.pid] {
-				ours[p.pid], grown = true, true
+	for pid, start := range t.known {
+		if p, ok := all.byPID[pid]; ok && p.startTime == start {
+			add(pid)
+		}
+	}
+	if !t.reused(all) {
+		for _, pid := range all.bySession[t.root.PID] {
+			if all.byPID[pid].startTime >= t.root.StartTime {
+				add(pid)
 			}
+		}
+	}
+	if t.mark != (mark{}) {
+		for _, pid := range all.marked()[t.mark] {
+			add(pid)
+		}
+	}
+	for len(queue) > 0 {
+		pid := queue[0]
+		queue = queue[1:]
+		for _, child := range all.byParent[pid] {
+			add(child)
 		}
 	}
 	var live []procStat
-	for _, p := range all {
-		if ours[p.pid] {
-			t.known[p.pid] = p.startTime
-			if !p.zombie {
-				live = append(live, p)
-			}
+	for pid := range ours {
+		p := all.byPID[pid]
+		t.known[pid] = p.startTime
+		if !p.zombie {
+			live = append(live, p)
 		}
 	}
 	return live
 }
 
 // reused reports whether the root's pid is another process's now.
-func (t *tree) reused(all []procStat) bool {
-	i := slices.IndexFunc(all, func(p procStat) bool { return p.pid == t.root.PID })
-	return i >= 0 && all[i].startTime != t.root.StartTime
+func (t *tree) reused(all *snapshot) bool {
+	p, ok := all.byPID[t.root.PID]
+	return ok && p.startTime != t.root.StartTime
 }
 
-// How a tree is ended: a terminal hangs up first, which shells obey, then
-// programs are asked, then they are killed.
-const (
-	termAfter  = 700 * time.Millisecond
-	killAfter  = 3 * time.Second
-	stuckAfter = 6 * time.Second
-)
+// A step is a number of signals that a tree gets if it lives so long.
+type step struct {
+	after   time.Duration
+	signals []unix.Signal
+	repeat  bool // send them again to what was born in between
+}
 
-// endTree ends a child and everything that came of it. It returns when nothing
-// of it is left, or says who stays. Processes with a spared pid are left alone.
-func endTree(ctx context.Context, table *processTable, root persist.Identity, spared ...int) error {
+// stuckAfter is how long after the last step a tree counts as stuck.
+const stuckAfter = 3 * time.Second
+
+// terminalSteps end what has a terminal: that hangs up first, which shells
+// obey, then programs are asked, then they are killed.
+var terminalSteps = [...]step{
+	{0, []unix.Signal{unix.SIGHUP, unix.SIGCONT}, false},
+	{700 * time.Millisecond, []unix.Signal{unix.SIGTERM, unix.SIGCONT}, false},
+	{3 * time.Second, []unix.Signal{unix.SIGKILL}, true},
+}
+
+// stopSteps ask with one signal and then kill.
+func stopSteps(signal unix.Signal, patience time.Duration) []step {
+	kill := step{patience, []unix.Signal{unix.SIGKILL}, true}
+	if signal == unix.SIGKILL {
+		kill.after = 0
+		return []step{kill}
+	}
+	return []step{{0, []unix.Signal{signal, unix.SIGCONT}, false}, kill}
+}
+
+// end ends a tree. It returns when nothing of it is left, or says who stays.
+func (t *tree) end(ctx context.Context, table *processTable, steps []step) error {
 	boot, err := persist.BootID()
 	if err != nil {
 		return err
 	}
-	if root.BootID != boot {
+	if t.root.BootID != boot {
 		return nil
 	}
-	t := newTree(root, spared...)
 	began := time.Now()
-	sent := time.Duration(-1)
+	sent := -1
 	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		all, err := table.read()
 		if err != nil {
@@ -142,13 +199,13 @@ func endTree(ctx context.Context, table *processTable, root persist.Identity, sp
 			return nil
 		}
 		since := time.Since(began)
-		if since > stuckAfter {
+		if since > steps[len(steps)-1].after+stuckAfter {
 			return errStuck(live)
 		}
-		for _, step := range endSteps {
-			if since >= step.after && (sent < step.after || step.repeat) {
+		for i, step := range steps {
+			if since >= step.after && (sent < i || step.repeat) {
 				sendAll(live, step.signals)
-				sent = max(sent, step.after)
+				sent = max(sent, i)
 			}
 		}
 		select {
@@ -157,18 +214,6 @@ func endTree(ctx context.Context, table *processTable, root persist.Identity, sp
 			return ctx.Err()
 		}
 	}
-}
-
-// endSteps are what is sent when; SIGKILL goes out again to what was born in
-// between.
-var endSteps = [...]struct {
-	after   time.Duration
-	signals []unix.Signal
-	repeat  bool
-}{
-	{0, []unix.Signal{unix.SIGHUP, unix.SIGCONT}, false},
-	{termAfter, []unix.Signal{unix.SIGTERM, unix.SIGCONT}, false},
-	{killAfter, []unix.Signal{unix.SIGKILL}, true},
 }
 
 // sendAll signals the process groups of all members, which reaches children

@@ -53,6 +53,11 @@ func startLeader(t *testing.T, script string) (root persist.Identity, told []int
 	return root, told
 }
 
+// endTree ends a tree as that of a terminal.
+func endTree(root persist.Identity, spared ...int) error {
+	return newTree(root, spared...).end(context.Background(), new(processTable), terminalSteps[:])
+}
+
 func lives(pid int) bool {
 	s, ok := readStat(pid)
 	return ok && !s.zombie
@@ -63,7 +68,7 @@ func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
 	root, told := startLeader(t, `trap 'exit 0' HUP TERM
 		sh -c 'trap "" HUP TERM; echo $$ '$$'; while :; do sleep 1; done' &
 		wait`)
-	if err := endTree(context.Background(), new(processTable), root); err != nil {
+	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
 	for _, pid := range told {
@@ -75,7 +80,7 @@ func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
 
 func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
 	root, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
-	if err := endTree(context.Background(), new(processTable), root); err != nil {
+	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
 	if len(told) != 1 || lives(told[0]) {
@@ -85,7 +90,7 @@ func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
 
 func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
 	root, _ := startLeader(t, `echo; kill -STOP $$; sleep 1000`)
-	if err := endTree(context.Background(), new(processTable), root); err != nil {
+	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
 	if lives(root.PID) {
@@ -97,12 +102,12 @@ func TestEndTreeNeverTouchesAReusedPID(t *testing.T) {
 	root, _ := startLeader(t, `echo; sleep 1000`)
 	old := root
 	old.StartTime--
-	if err := endTree(context.Background(), new(processTable), old); err != nil {
+	if err := endTree(old); err != nil {
 		t.Fatal(err)
 	}
 	other := root
 	other.BootID = "another boot"
-	if err := endTree(context.Background(), new(processTable), other); err != nil {
+	if err := endTree(other); err != nil {
 		t.Fatal(err)
 	}
 	if !lives(root.PID) {
@@ -114,7 +119,7 @@ func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
 	root, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
 	spared := told[0]
 	defer unix.Kill(spared, unix.SIGKILL)
-	if err := endTree(context.Background(), new(processTable), root, spared); err != nil {
+	if err := endTree(root, spared); err != nil {
 		t.Fatal(err)
 	}
 	if lives(root.PID) || !lives(spared) {

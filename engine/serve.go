@@ -9,8 +9,9 @@ import (
 	"tandem/engine/api"
 )
 
-// stopAllPatience bounds how long engine.stop waits for everything to end.
-const stopAllPatience = 15 * time.Second
+// stopAllPatience bounds how long engine.stop waits for everything to end,
+// beyond the longest stop time-out.
+const stopAllPatience = 7 * time.Second
 
 // mux serves the operation table.
 func (h *host) mux() *api.Mux {
@@ -26,7 +27,21 @@ func (h *host) mux() *api.Mux {
 	api.Handle(m, api.SessionResize, h.sessionResize)
 	api.Handle(m, api.SessionRename, h.sessionRename)
 	api.Handle(m, api.SessionKill, h.sessionKill)
+	api.Handle(m, api.ProcessStart, h.processStart)
+	api.Handle(m, api.ProcessList, h.processList)
+	api.Handle(m, api.ProcessGet, h.processGet)
+	api.Handle(m, api.ProcessStop, h.processStop)
+	api.Handle(m, api.ProcessStopAll, h.processStopAll)
+	api.Handle(m, api.ProcessRestart, h.processRestart)
+	api.Handle(m, api.ProcessSignal, h.processSignal)
+	api.Handle(m, api.ProcessWait, h.processWait)
+	api.Handle(m, api.ProcessUpdate, h.processUpdate)
 	api.Handle(m, api.ProcessRemove, h.processRemove)
+	api.Handle(m, api.Exec, h.exec)
+	api.Handle(m, api.EnvGet, h.envGet)
+	api.Handle(m, api.EnvSet, h.envSet)
+	api.Handle(m, api.EnvUnset, h.envUnset)
+	api.Handle(m, api.EnvList, h.envList)
 	m.HandleWatch(h.watch)
 	m.HandleAttach(h.attach)
 	return m
@@ -73,8 +88,23 @@ func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empt
 		h.control.box.post(func() { h.control.closing = false })
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
 	}
+	h.announceStop(ctx, in.All)
 	h.stop()
 	return api.Empty{}, nil
+}
+
+// announceStop tells clients that nothing is lost, so that none starts the
+// engine again.
+func (h *host) announceStop(ctx context.Context, all bool) {
+	text := "the engine was stopped; sessions go on, and tandem brings them back"
+	if all {
+		text = "everything was ended, and the engine with it"
+	}
+	// An engine that ends already has nobody left to tell.
+	_, _ = ask(ctx, h.control, func() struct{} {
+		h.control.hub.publish(api.Event{Type: api.EventStopped, Notice: text})
+		return struct{}{}
+	})
 }
 
 // replaceBy hands the keeper another executable; it then ends this engine.
@@ -96,12 +126,21 @@ func replaceBy(ctx context.Context, client keeperClient, path string) error {
 
 // stopAll ends everything and lets nothing new be started.
 func (h *host) stopAll(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, stopAllPatience)
-	defer cancel()
-	replies, err := ask(ctx, h.control, h.control.stopAll)
+	type asked struct {
+		replies  []<-chan outcome
+		patience time.Duration
+	}
+	a, err := ask(ctx, h.control, func() asked {
+		h.control.closing = true
+		longest := h.control.longestStop()
+		return asked{h.control.stopEach("", func(*proc) bool { return true }), longest + stopAllPatience}
+	})
 	if err != nil {
 		return err
 	}
+	replies := a.replies
+	ctx, cancel := context.WithTimeout(ctx, a.patience)
+	defer cancel()
 	var failed error
 	for _, reply := range replies {
 		if _, err := await(ctx, h.control, reply); err != nil && !errors.Is(err, api.CodeEnded) {
@@ -115,18 +154,15 @@ func (h *host) stopAll(ctx context.Context) error {
 	return nil
 }
 
-// stopAll asks everything to end; the answers come on the channels.
-func (c *control) stopAll() []<-chan outcome {
-	c.closing = true
-	var replies []<-chan outcome
-	for id, p := range c.procs {
+// longestStop is the longest stop time-out of what has not ended.
+func (c *control) longestStop() time.Duration {
+	longest := defaultStopTimeout
+	for _, p := range c.procs {
 		if !p.state().Ended() {
-			reply := make(chan outcome, 1)
-			c.handle(id, event{kind: evStop, reply: reply})
-			replies = append(replies, reply)
+			longest = max(longest, stopTimeout(p.rec))
 		}
 	}
-	return replies
+	return longest
 }
 
 // await waits for the answer to a request.
@@ -167,6 +203,7 @@ func (h *host) watch(ctx context.Context, send func(api.Event) error) error {
 				return err
 			}
 		case <-ctx.Done():
+			s.rest(send)
 			return ctx.Err()
 		}
 	}

@@ -149,8 +149,9 @@ func (c *control) start(r persist.Record, logPath string, named bool, reply chan
 	}
 	r.Name = c.freeName(r.Name)
 	p := c.insert(r, logPath)
-	p.waiters = append(p.waiters, waiter{until: hasStarted, reply: reply})
+	p.await(reply, hasStarted)
 	c.save(p)
+	p.intent = p.rev
 	return nil
 }
 
@@ -194,7 +195,8 @@ func (h *host) sessionGet(ctx context.Context, in api.IDInput) (view api.Process
 // its log if need be.
 func (h *host) sessionOf(ctx context.Context, id string) (s *session, view api.Process, err error) {
 	err = withProc(ctx, h, id, func(p *proc) error {
-		if p.live == nil && !p.state().Ended() {
+		waiting := p.state() == api.StateBackoff
+		if p.live == nil && !p.state().Ended() && !waiting {
 			return api.Errorf(api.CodeUnavailable, "use session %s: its terminal is not there", p.rec.Name)
 		}
 		view = h.control.current(p)
@@ -358,10 +360,16 @@ func (h *host) processRemove(ctx context.Context, in api.IDInput) (api.Empty, er
 
 // request feeds an event that is answered.
 func (h *host) request(ctx context.Context, id string, kind eventKind, kinds ...api.Kind) (api.Process, error) {
+	return h.requestWith(ctx, id, event{kind: kind}, kinds...)
+}
+
+// requestWith hands an event to a process and waits for the answer.
+func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api.Kind) (api.Process, error) {
 	reply := make(chan outcome, 1)
+	e.reply = reply
 	err := withProc(ctx, h, id, func(p *proc) error {
-		h.log.Info("request", "event", kind, "id", p.rec.ID, "by", api.CallerOf(ctx).Name)
-		h.control.handle(p.rec.ID, event{kind: kind, reply: reply})
+		h.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", api.CallerOf(ctx).Name)
+		h.control.handle(p.rec.ID, e)
 		return nil
 	}, kinds...)
 	if err != nil {

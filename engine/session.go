@@ -332,6 +332,8 @@ func (s *session) close() {
 	}
 }
 
+func (s *session) gone() <-chan struct{} { return s.closed }
+
 // raise sets a flag that somebody waits for; it never blocks.
 func raise(flag chan struct{}) {
 	select {

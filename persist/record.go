@@ -68,6 +68,7 @@ type Record struct {
 	Failures  int       `json:"failures,omitempty"`  // of these, since it last ran for long
 	WasReady  bool      `json:"was_ready,omitempty"` // this child has been ready
 	NextStart time.Time `json:"next_start,omitzero"` // in backoff
+	LogStart  int64     `json:"log_start,omitempty"` // where in its log this child's output begins
 }
 
 // Restart says what happens to a process that has ended by itself.

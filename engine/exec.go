@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+const (
+	execTimeout    = 30 * time.Second
+	execOutput     = 64 << 10
+	execOutputMost = 16 << 20
+)
+
+// plain are variables with which programs print for a reader that is none, and
+// wait for nobody. They count less than the overlay and what a caller sets.
+var plain = map[string]string{"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"}
+
+// exec runs a command as a process of its own and waits for it. What has not
+// ended in time goes on as a process, unless the caller wants it ended.
+func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
+	rec, err := h.execRecord(in)
+	if err != nil {
+		return api.ExecOutput{}, err
+	}
+	if in.Sandbox != nil {
+		if err := h.confine(&rec, in.Sandbox); err != nil {
+			return api.ExecOutput{}, err
+		}
+	}
+	began := time.Now()
+	if _, err := h.startRecord(ctx, rec, in.Name != ""); err != nil {
+		return api.ExecOutput{}, err
+	}
+	timeout := execTimeout
+	if in.TimeoutMS > 0 {
+		timeout = time.Duration(in.TimeoutMS) * time.Millisecond
+	}
+	p, err := h.awaitEnd(ctx, rec.ID, timeout-time.Since(began))
+	out := api.ExecOutput{TimedOut: errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil}
+	if err != nil && !out.TimedOut {
+		return api.ExecOutput{}, err
+	}
+	if out.TimedOut {
+		if p, err = h.overdue(ctx, rec.ID, in.Kill); err != nil {
+			return api.ExecOutput{}, err
+		}
+	}
+	out.Process = p
+	out.DurationMS = duration(p).Seconds() * 1000
+	return out, h.outputs(rec, in.MaxOutput, &out)
+}
+
+func (h *host) execRecord(in api.ExecInput) (persist.Record, error) {
+	if in.TimeoutMS < 0 || in.MaxOutput < 0 {
+		return persist.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms and max_output cannot be negative")
+	}
+	rec, err := h.processRecord(api.ProcessStartInput{
+		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Actor: in.Actor,
+		SplitLog: true, Transient: true,
+	})
+	if err != nil {
+		return rec, err
+	}
+	rec.Env = make(map[string]string, len(in.Env)+len(plain))
+	set := h.env.all()
+	for name, value := range plain {
+		if _, ok := set[name]; !ok {
+			rec.Env[name] = value
+		}
+	}
+	for name, value := range in.Env {
+		rec.Env[name] = value
+	}
+	return rec, nil
+}
+
+// awaitEnd waits until a process has ended; context.DeadlineExceeded when it
+// has not after a while.
+func (h *host) awaitEnd(ctx context.Context, id string, patience time.Duration) (api.Process, error) {
+	reply := make(chan outcome, 1)
+	err := withProc(ctx, h, id, func(p *proc) error {
+		if p.view.State.Ended() {
+			reply <- outcome{process: h.control.current(p)}
+			return nil
+		}
+		p.await(reply, api.State.Ended)
+		return nil
+	})
+	if err != nil {
+		return api.Process{}, err
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case o := <-reply:
+		return o.process, o.err
+	case <-timer.C:
+		return api.Process{}, context.DeadlineExceeded
+	case <-ctx.Done():
+		return api.Process{}, ctx.Err()
+	case <-h.control.done:
+		return api.Process{}, errEnding()
+	}
+}
+
+// overdue handles a command that has not ended in time.
+func (h *host) overdue(ctx context.Context, id string, kill bool) (api.Process, error) {
+	if kill {
+		p, err := h.requestWith(ctx, id, event{kind: evStop, signal: "SIGKILL"})
+		if !errors.Is(err, api.CodeEnded) {
+			return p, err
+		}
+	}
+	var view api.Process
+	err := withProc(ctx, h, id, func(p *proc) error {
+		view = h.control.current(p)
+		return nil
+	})
+	return view, err
+}
+
+// duration is how long a process ran, or has run.
+func duration(p api.Process) time.Duration {
+	if p.ExitedAt != nil {
+		return max(p.ExitedAt.Sub(p.StartedAt), 0)
+	}
+	return time.Since(p.StartedAt)
+}
+
+// outputs reads what a command has printed so far. The files are complete when
+// it has ended, because it wrote them itself.
+func (h *host) outputs(r persist.Record, most int, out *api.ExecOutput) (err error) {
+	if most == 0 {
+		most = execOutput
+	}
+	most = min(most, execOutputMost)
+	dir := h.store.Dir(r.ID)
+	if out.Stdout, out.StdoutDropped, err = tail(filepath.Join(dir, stdoutName), 0, most); err == nil {
+		out.Stderr, out.StderrDropped, err = tail(filepath.Join(dir, stderrName), 0, most)
+	}
+	if err != nil {
+		return api.Errorf(api.CodeInternal, "read output of %s: %v", r.Name, cause(err))
+	}
+	return nil
+}

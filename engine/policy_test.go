@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist"
+
+	"pgregory.net/rapid"
+)
+
+func exitCode(code int) keeper.Exit { return keeper.Exit{Code: &code} }
+
+func TestPolicyDecidesWhatBecomesOfAnExit(t *testing.T) {
+	killed, unknown := keeper.Exit{Signal: "SIGKILL"}, keeper.Exit{Unknown: true}
+	cases := []struct {
+		policy api.Policy
+		life   life
+		want   api.State
+	}{
+		{"", life{exit: exitCode(1)}, api.StateExited},
+		{api.PolicyNo, life{exit: exitCode(1)}, api.StateExited},
+		{api.PolicyNo, life{exit: exitCode(0), fault: "not ready"}, api.StateFailed},
+		{api.PolicyOnFailure, life{exit: exitCode(0)}, api.StateExited},
+		{api.PolicyOnFailure, life{exit: exitCode(3)}, api.StateExited},
+		{api.PolicyOnFailure, life{exit: exitCode(1)}, api.StateBackoff},
+		{api.PolicyOnFailure, life{exit: exitCode(1), lasted: healthyRun}, api.StateStarting},
+		{api.PolicyOnFailure, life{exit: killed}, api.StateBackoff},
+		{api.PolicyOnFailure, life{exit: unknown}, api.StateBackoff},
+		{api.PolicyOnFailure, life{exit: exitCode(0), fault: "not ready"}, api.StateBackoff},
+		{api.PolicyAlways, life{exit: exitCode(0)}, api.StateBackoff},
+		{api.PolicyAlways, life{exit: exitCode(0), lasted: healthyRun}, api.StateStarting},
+		{api.PolicyUnlessStopped, life{exit: killed, lasted: time.Hour}, api.StateStarting},
+	}
+	for _, c := range cases {
+		r := persist.Record{Restart: persist.Restart{Policy: string(c.policy), SuccessCodes: []int{3}}}
+		if got := judge(r, c.life, 0); got.state != c.want {
+			t.Errorf("%q after %+v: %+v, want %s", c.policy, c.life, got, c.want)
+		}
+	}
+}
+
+func TestDelaysDoubleUpToAMinuteAndAHealthyRunForgetsThem(t *testing.T) {
+	r := persist.Record{Restart: persist.Restart{Policy: string(api.PolicyAlways)}}
+	for _, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
+		v := judge(r, life{exit: exitCode(1)}, 0)
+		if v.delay != want*time.Second {
+			t.Errorf("after %d failures: %v, want %v s", r.Failures, v.delay, int(want))
+		}
+		r.Failures = v.failures
+	}
+	if v := judge(r, life{exit: exitCode(1), lasted: healthyRun}, 0); v.state != api.StateStarting || v.failures != 0 {
+		t.Errorf("after a healthy run: %+v", v)
+	}
+}
+
+func TestMostRestartsAreCountedFromTheLastHealthyRun(t *testing.T) {
+	r := persist.Record{Restart: persist.Restart{Policy: string(api.PolicyAlways), Max: 2}, Failures: 2}
+	v := judge(r, life{exit: exitCode(7)}, 0)
+	if v.state != api.StateFailed || !strings.Contains(v.reason, "exited with 7") || !strings.Contains(v.reason, "2 restarts") {
+		t.Errorf("%+v", v)
+	}
+	if v := judge(r, life{exit: exitCode(7), lasted: healthyRun}, 0); v.state != api.StateStarting {
+		t.Errorf("after a healthy run: %+v", v)
+	}
+}
+
+func TestDelayIsNeverLongerThanAMinuteAndJitterAtMostATenth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := persist.Restart{DelayMS: rapid.IntRange(0, 100_000).Draw(t, "delay")}
+		failures := rapid.IntRange(0, 1000).Draw(t, "failures")
+		plain := delayOf(r, failures, 0)
+		d := delayOf(r, failures, rapid.Float64Range(0, 0.999).Draw(t, "random"))
+		if off := (d - plain).Abs(); d > longestDelay || d <= 0 || off > plain/10 {
+			t.Errorf("%v, without jitter %v", d, plain)
+		}
+	})
+}

@@ -1,0 +1,317 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
+	rec, err := h.processRecord(in)
+	if err != nil {
+		return api.Process{}, err
+	}
+	if in.Sandbox != nil {
+		if err := h.confine(&rec, in.Sandbox); err != nil {
+			return api.Process{}, err
+		}
+	}
+	return h.startRecord(ctx, rec, in.Name != "")
+}
+
+// startRecord starts a new record and answers when it runs, has ended already,
+// or could not be started.
+func (h *host) startRecord(ctx context.Context, rec persist.Record, named bool) (api.Process, error) {
+	reply := make(chan outcome, 1)
+	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), named, reply) })
+	if err == nil {
+		err = refused
+	}
+	if err != nil {
+		if rec.Sandboxed {
+			err = errors.Join(err, h.store.Remove(rec.ID))
+		}
+		return api.Process{}, api.AsError(err)
+	}
+	return await(ctx, h.control, reply)
+}
+
+// processRecord checks what a client asks to start and makes a record of it.
+func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
+	none := persist.Record{}
+	if len(in.Command) == 0 && !in.TTY {
+		return none, api.Errorf(api.CodeInvalid, "start process: no command is given")
+	}
+	r, err := h.recordOf(api.SessionStartInput{
+		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Cols: in.Cols, Rows: in.Rows, Actor: in.Actor,
+	})
+	if err != nil {
+		return none, err
+	}
+	if r.TTY = in.TTY; !in.TTY {
+		r.Kind, r.Cols, r.Rows = string(api.KindProcess), 0, 0
+	}
+	if r.Restart, err = restartOf(in.KeepAlive, in.Restart); err != nil {
+		return none, err
+	}
+	if err := checkReadiness(in.Ready); err != nil {
+		return none, err
+	}
+	if in.Ready != nil {
+		ready := persist.Readiness(*in.Ready)
+		r.Ready = &ready
+	}
+	if in.StopSignal != "" {
+		if _, err := parseSignal(in.StopSignal); err != nil {
+			return none, err
+		}
+	}
+	if in.StopTimeoutMS < 0 || in.LogLimit < 0 {
+		return none, api.Errorf(api.CodeInvalid, "start process: stop_timeout_ms and log_limit cannot be negative")
+	}
+	r.StopSignal, r.StopTimeoutMS = in.StopSignal, in.StopTimeoutMS
+	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, in.LogLimit, in.Transient
+	return r, nil
+}
+
+// restartOf checks a restart policy and brings it into the form of a record.
+func restartOf(keepAlive bool, in *api.Restart) (persist.Restart, error) {
+	r := persist.Restart{}
+	if in != nil {
+		r = persist.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, SuccessCodes: in.SuccessCodes}
+	}
+	if keepAlive {
+		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {
+			return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", shown(r.Policy)).
+				WithHint("give one of both")
+		}
+		r.Policy = string(api.PolicyAlways)
+	}
+	switch api.Policy(r.Policy) {
+	case "", api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
+	default:
+		return r, api.Errorf(api.CodeInvalid, "restart policy %s: there is no such policy", shown(r.Policy)).
+			WithHint("it is no, on-failure, always or unless-stopped")
+	}
+	if r.Max < 0 || r.DelayMS < 0 {
+		return r, api.Errorf(api.CodeInvalid, "restart policy: max and delay_ms cannot be negative")
+	}
+	return r, nil
+}
+
+// confine writes down how a process is confined, beside what will be its record.
+func (h *host) confine(r *persist.Record, s *api.Sandbox) error {
+	profile, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return api.Errorf(api.CodeInvalid, "sandbox: %v", err)
+	}
+	if err := h.store.SaveSandbox(r.ID, append(profile, '\n')); err != nil {
+		return api.Errorf(api.CodeUnavailable, "%v", err)
+	}
+	r.Sandboxed = true
+	return nil
+}
+
+func (h *host) processList(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
+	all, err := ask(ctx, h.control, func() []measurable { return h.control.measurables() })
+	if err != nil {
+		return api.ProcessListOutput{}, err
+	}
+	if in.Metrics {
+		h.measure(all)
+	}
+	out := api.ProcessListOutput{Processes: make([]api.Process, len(all))}
+	for i, m := range all {
+		out.Processes[i] = m.view
+	}
+	return out, nil
+}
+
+// A measurable is what is announced of a process, with whom to measure.
+type measurable struct {
+	view api.Process
+	who  persist.Identity // PID 0 without a child
+}
+
+func (c *control) measurables() []measurable {
+	all := c.listed()
+	out := make([]measurable, len(all))
+	for i, view := range all {
+		out[i] = c.measurable(c.procs[view.ID], view)
+	}
+	return out
+}
+
+func (c *control) measurable(p *proc, view api.Process) measurable {
+	m := measurable{view: view}
+	if p.rec.Identity != nil && view.PID == p.rec.Identity.PID {
+		m.who = *p.rec.Identity
+	}
+	return m
+}
+
+// measure adds what processes use; those without a child use nothing.
+func (h *host) measure(all []measurable) {
+	ids := make([]persist.Identity, len(all))
+	for i, m := range all {
+		ids[i] = m.who
+	}
+	for i, use := range h.meter.measure(ids) {
+		all[i].view.Metrics = use
+	}
+}
+
+func (h *host) processGet(ctx context.Context, in api.IDInput) (api.Process, error) {
+	one := make([]measurable, 1)
+	err := withProc(ctx, h, in.ID, func(p *proc) error {
+		one[0] = h.control.measurable(p, h.control.current(p))
+		return nil
+	})
+	if err != nil {
+		return api.Process{}, err
+	}
+	h.measure(one)
+	return one[0].view, nil
+}
+
+func (h *host) processStop(ctx context.Context, in api.ProcessStopInput) (api.Process, error) {
+	if in.Signal != "" {
+		if _, err := parseSignal(in.Signal); err != nil {
+			return api.Process{}, err
+		}
+	}
+	return h.requestWith(ctx, in.ID, event{kind: evStop, signal: in.Signal})
+}
+
+func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {
+	out := api.ProcessStopAllOutput{Stopped: []api.Process{}}
+	if in.Signal != "" {
+		if _, err := parseSignal(in.Signal); err != nil {
+			return out, err
+		}
+	}
+	h.log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", api.CallerOf(ctx).Name)
+	replies, err := ask(ctx, h.control, func() []<-chan outcome {
+		return h.control.stopEach(in.Signal, func(p *proc) bool { return in.Sessions || !p.rec.TTY })
+	})
+	if err != nil {
+		return out, err
+	}
+	var failed error
+	for _, reply := range replies {
+		p, err := await(ctx, h.control, reply)
+		switch {
+		case err == nil:
+			out.Stopped = append(out.Stopped, p)
+		case !errors.Is(err, api.CodeEnded):
+			failed = errors.Join(failed, err)
+		}
+	}
+	if failed != nil {
+		return out, api.Errorf(api.CodeConflict, "stop all: %v", failed)
+	}
+	return out, nil
+}
+
+// stopEach asks all that are wanted to end, oldest first; the answers come on
+// the channels.
+func (c *control) stopEach(signal string, wanted func(*proc) bool) []<-chan outcome {
+	var live []*proc
+	for _, p := range c.procs {
+		if !p.state().Ended() && wanted(p) {
+			live = append(live, p)
+		}
+	}
+	slices.SortFunc(live, byAge)
+	replies := make([]<-chan outcome, len(live))
+	for i, p := range live {
+		reply := make(chan outcome, 1)
+		c.handle(p.rec.ID, event{kind: evStop, signal: signal, reply: reply})
+		replies[i] = reply
+	}
+	return replies
+}
+
+func (h *host) processRestart(ctx context.Context, in api.IDInput) (api.Process, error) {
+	return h.requestWith(ctx, in.ID, event{kind: evRestart})
+}
+
+func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (api.Empty, error) {
+	number, err := parseSignal(in.Signal)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	var who persist.Identity
+	err = withProc(ctx, h, in.ID, func(p *proc) error {
+		if p.rec.Identity == nil || p.ending != nil || p.state().Ended() {
+			return api.Errorf(api.CodeEnded, "send signal to %s: it does not run", p.rec.Name)
+		}
+		who = *p.rec.Identity
+		return nil
+	})
+	if err != nil {
+		return api.Empty{}, err
+	}
+	h.log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", api.CallerOf(ctx).Name)
+	return api.Empty{}, signalGroup(who, number)
+}
+
+func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {
+	if in.Name != nil {
+		if err := checkName(*in.Name); err != nil {
+			return api.Process{}, err
+		}
+	}
+	if in.LogLimit != nil && *in.LogLimit < 0 {
+		return api.Process{}, api.Errorf(api.CodeInvalid, "update process: log_limit cannot be negative")
+	}
+	if _, err := restartOf(false, in.Restart); err != nil {
+		return api.Process{}, err
+	}
+	reply := make(chan outcome, 1)
+	err := withProc(ctx, h, in.ID, func(p *proc) error { return h.control.update(p, in, reply) })
+	if err != nil {
+		return api.Process{}, err
+	}
+	return await(ctx, h.control, reply)
+}
+
+// update changes what is wanted of a process, whatever it does. What waits for
+// a restart that is not wanted any more has ended.
+func (c *control) update(p *proc, in api.ProcessUpdateInput, reply chan<- outcome) error {
+	restart := p.rec.Restart
+	if in.Restart != nil {
+		restart, _ = restartOf(false, in.Restart) // it was checked
+	}
+	if in.KeepAlive != nil {
+		switch {
+		case *in.KeepAlive && !startsAtBoot(restart):
+			restart.Policy = string(api.PolicyAlways)
+		case !*in.KeepAlive && startsAtBoot(restart):
+			restart.Policy = string(api.PolicyNo)
+		}
+	}
+	if in.Name != nil {
+		if other := c.namedLive(*in.Name); other != nil && other != p && !p.state().Ended() {
+			return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, *in.Name)
+		}
+		p.rec.Name = *in.Name
+	}
+	if in.LogLimit != nil {
+		p.rec.LogLimit = *in.LogLimit
+	}
+	p.rec.Restart = restart
+	p.await(reply, always)
+	if p.state() == api.StateBackoff && !wantsRestart(restart, p.life()) {
+		p.disarm()
+		c.become(p, api.StateExited)
+		c.forget(p)
+		return nil
+	}
+	c.save(p)
+	return nil
+}

@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+
+	"tandem/engine/api"
+
+	"golang.org/x/sys/unix"
+)
+
+const maxSignal = 64
+
+// parseSignal reads the name of a signal, with or without SIG and in any case,
+// or its number.
+func parseSignal(text string) (unix.Signal, error) {
+	wrong := func(why string) error {
+		return api.Errorf(api.CodeInvalid, "signal %s: %s", shown(text), why).
+			WithHint("give a name such as SIGHUP or HUP, or a number such as 1")
+	}
+	if n, err := strconv.Atoi(text); err == nil {
+		if n < 1 || n > maxSignal {
+			return 0, wrong("there is no such number")
+		}
+		return unix.Signal(n), nil
+	}
+	name := strings.ToUpper(text)
+	if !strings.HasPrefix(name, "SIG") {
+		name = "SIG" + name
+	}
+	if s := unix.SignalNum(name); s != 0 {
+		return s, nil
+	}
+	return 0, wrong("there is no such name")
+}

@@ -1,0 +1,311 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist"
+)
+
+// spawnFirst starts a process now that the intent is on disk.
+func spawnFirst(c *control, p *proc, e event) {
+	if e.err != nil {
+		giveUp(c, p, e)
+		return
+	}
+	c.spawn(p, predecessor{})
+}
+
+// spawn asks the keeper for the child.
+func (c *control) spawn(p *proc, before predecessor) {
+	rec := p.rec
+	c.work(func() {
+		s, err := c.world.spawn(c.ctx, rec, before)
+		if err != nil {
+			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
+			return
+		}
+		c.post(rec.ID, event{kind: evSpawned, child: s.child, live: s.live, logStart: s.logStart})
+	})
+}
+
+// startAgain starts a process anew whose last run has ended. The record is on
+// disk before the child can be.
+func startAgain(c *control, p *proc, _ event) {
+	before := p.leave()
+	p.rec.Desired = desiredRunning
+	p.rec.Restarts++
+	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
+	p.ending, p.drained, p.gone, p.killing = nil, false, false, false
+	p.again, p.fault, p.signal, p.lines = false, "", "", nil
+	c.become(p, api.StateStarting)
+	c.onDisk(p, func() {
+		c.box.post(func() { c.proceed(p, before) })
+	})
+}
+
+// proceed starts the child, unless it was asked to stop meanwhile.
+func (c *control) proceed(p *proc, before predecessor) {
+	switch {
+	case c.frozen:
+	case p.rec.Desired == desiredStopped:
+		c.become(p, api.StateStopped)
+		c.removeStopped(p)
+	default:
+		c.spawn(p, before)
+	}
+}
+
+// leave lets go of a run that has ended.
+func (p *proc) leave() predecessor {
+	p.disarm()
+	before := predecessor{live: p.live}
+	p.close()
+	if p.rec.Identity != nil {
+		p.former = *p.rec.Identity
+		if !p.gone {
+			before.identity = p.former
+		}
+	}
+	p.rec.Identity = nil
+	return before
+}
+
+// begin takes a child that exists, and ends it again if that is wanted.
+func begin(c *control, p *proc, e event) {
+	id := persist.Identity{BootID: e.child.BootID, PID: e.child.PID, StartTime: e.child.StartTime}
+	known := p.rec.Identity != nil && *p.rec.Identity == id
+	p.disarm()
+	p.live = e.live
+	p.rec.Identity = &id
+	p.rec.Error = ""
+	if e.kind == evSpawned {
+		p.rec.LogStart = e.logStart
+	}
+	p.rec.NextStart = time.Time{}
+	p.drained = p.drained || e.live == nil
+	p.runs++
+	if p.rec.StartedAt.IsZero() || !known {
+		p.rec.StartedAt = time.Now()
+	}
+	switch {
+	case p.rec.Desired == desiredStopped, known && p.state() == api.StateStopping:
+		p.again = p.rec.Desired == desiredRunning
+		c.become(p, api.StateStopping)
+		endProcess(c, p)
+	case known && p.state() == api.StateRunning:
+		c.announce(p)
+	default:
+		c.become(p, api.StateRunning)
+	}
+	if p.ending != nil { // the exit came before the start did
+		childEnded(p)
+		settle(c, p)
+	} else if p.state() == api.StateRunning {
+		c.probe(p, e.child)
+	}
+}
+
+// giveUp drops a process that could not be started and tells who asked for it.
+func giveUp(c *control, p *proc, e event) {
+	c.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
+	p.fail(e.err)
+	drop(c, p)
+}
+
+// startFailed handles a start that came to nothing: of a new process nothing
+// is left, an older one fails or is tried again, as its policy says.
+func startFailed(c *control, p *proc, e event) {
+	if p.view.ID == "" {
+		giveUp(c, p, e)
+		return
+	}
+	c.log.Warn("restart failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
+	p.fail(e.err)
+	if p.rec.Desired == desiredStopped {
+		c.become(p, api.StateStopped)
+		return
+	}
+	v := judge(p.rec, life{fault: e.err.Error()}, rand.Float64())
+	c.carryOut(p, v)
+}
+
+// carryOut brings about what the policy has decided.
+func (c *control) carryOut(p *proc, v verdict) {
+	p.rec.Failures = v.failures
+	if v.reason != "" {
+		p.rec.Error = v.reason
+	}
+	switch {
+	case v.state == api.StateStarting && !c.closing:
+		startAgain(c, p, event{})
+	case v.state == api.StateBackoff && !c.closing:
+		p.rec.NextStart = time.Now().Add(v.delay)
+		c.arm(p)
+		c.become(p, api.StateBackoff)
+	default:
+		if v.state != api.StateFailed {
+			v.state = api.StateExited
+		}
+		c.become(p, v.state)
+		c.forget(p)
+	}
+}
+
+// arm sets the timer of a process in backoff.
+func (c *control) arm(p *proc) {
+	id := p.rec.ID
+	var timer *time.Timer
+	timer = time.AfterFunc(min(time.Until(p.rec.NextStart), longestDelay), func() {
+		c.box.post(func() {
+			if p.due == timer {
+				c.handle(id, event{kind: evDue})
+			}
+		})
+	})
+	p.due = timer
+}
+
+// disarm stops the timer and the readiness check of a process.
+func (p *proc) disarm() {
+	if p.due != nil {
+		p.due.Stop()
+		p.due = nil
+	}
+	if p.unprobe != nil {
+		p.unprobe()
+		p.unprobe = nil
+	}
+}
+
+func startDue(c *control, p *proc, e event) {
+	p.due = nil
+	startAgain(c, p, e)
+}
+
+// awaitStart answers a restart of what is being started already.
+func awaitStart(c *control, p *proc, e event) {
+	if p.rec.Desired == desiredStopped {
+		e.answer(outcome{err: errStopping(p)})
+		return
+	}
+	p.await(e.reply, hasStarted)
+}
+
+func errStopping(p *proc) error {
+	return api.Errorf(api.CodeConflict, "restart %s: it is being stopped", p.rec.Name).WithHint("try again in a moment")
+}
+
+// restartRunning ends a process that shall go on running: settle starts it
+// again.
+func restartRunning(c *control, p *proc, e event) {
+	if c.closing {
+		e.answer(outcome{err: errEnding()})
+		return
+	}
+	p.await(e.reply, isUp)
+	p.rec.Failures, p.again = 0, true
+	c.become(p, api.StateStopping)
+	endProcess(c, p)
+}
+
+// restartStopping turns a stop into a restart. Who waits for the stop learns
+// that somebody else wants otherwise.
+func restartStopping(c *control, p *proc, e event) {
+	if c.closing || p.removals != nil {
+		e.answer(outcome{err: errStopping(p)})
+		return
+	}
+	if p.rec.Desired == desiredStopped {
+		p.fail(api.Errorf(api.CodeConflict, "stop %s: somebody has asked to start it again", p.rec.Name))
+		p.rec.Desired = desiredRunning
+		c.save(p)
+	}
+	p.again, p.rec.Failures = true, 0
+	p.await(e.reply, isUp)
+	if !p.killing { // it was stuck
+		endProcess(c, p)
+	}
+}
+
+func isUp(s api.State) bool { return s != api.StateStarting && s != api.StateStopping }
+
+// restartEnded starts a process that does not run at the moment.
+func restartEnded(c *control, p *proc, e event) {
+	switch {
+	case c.closing:
+		e.answer(outcome{err: errEnding()})
+		return
+	case p.removing:
+		e.answer(outcome{err: api.Errorf(api.CodeConflict, "restart %s: it is being removed", p.rec.Name)})
+		return
+	case p.state().Ended():
+		p.rec.Name = c.freeName(p.rec.Name)
+	}
+	p.await(e.reply, isUp)
+	p.rec.Failures = 0
+	startAgain(c, p, e)
+}
+
+// noteReady and endUnready take the result of a readiness check.
+func noteReady(c *control, p *proc, e event) {
+	if !sameChild(p.rec.Identity, e.child) || p.rec.WasReady {
+		return
+	}
+	p.rec.WasReady = true
+	c.save(p)
+}
+
+// endUnready ends a child that was not ready in time; its policy decides what
+// follows.
+func endUnready(c *control, p *proc, e event) {
+	if !sameChild(p.rec.Identity, e.child) || p.ending != nil {
+		return
+	}
+	p.fault = e.err.Error()
+	c.notice(p.rec.Name + ": " + p.fault)
+	c.become(p, api.StateStopping)
+	endProcess(c, p)
+}
+
+// conclude goes on with a process whose child is not there when an engine
+// starts.
+func conclude(c *control, p *proc, e event) {
+	p.ending, p.drained, p.gone = &e.ending, true, true
+	p.again = p.state() == api.StateStopping && p.rec.Desired == desiredRunning
+	if p.rec.Identity == nil {
+		p.ending = nil
+	}
+	supervised := p.rec.Restart.Policy != "" && p.rec.Restart.Policy != string(api.PolicyNo)
+	switch {
+	case p.rec.Desired == desiredStopped:
+		c.become(p, api.StateStopped)
+	case e.rebooted && startsAtBoot(p.rec.Restart):
+		p.rec.Failures = 0
+		startAgain(c, p, e)
+	case e.rebooted:
+		c.become(p, api.StateExited)
+	case p.state() == api.StateBackoff:
+		c.arm(p)
+		c.announce(p)
+	case p.rec.Identity != nil:
+		settle(c, p)
+	case supervised:
+		startAgain(c, p, e)
+	default:
+		p.rec.Error = "the engine ended before it was started"
+		c.become(p, api.StateFailed)
+	}
+}
+
+// endLost ends a child whose terminal nobody holds any more.
+func endLost(c *control, p *proc, _ event) {
+	p.disarm()
+	p.drained = true
+	p.ending = &ending{exit: keeper.Exit{Unknown: true}} // whoever could tell is gone
+	p.rec.Error = "its terminal was lost: engine and keeper ended at the same time"
+	c.become(p, api.StateStopping)
+	endProcess(c, p)
+}

@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist"
+)
+
+// noteExit remembers how the child ended. Its output is read to the end before
+// anybody is told.
+func noteExit(c *control, p *proc, e event) {
+	if p.ending != nil || !p.isChild(e.child) {
+		return
+	}
+	p.ending = &e.ending
+	if p.rec.Identity == nil { // the start has not been reported yet
+		return
+	}
+	childEnded(p)
+	settle(c, p)
+}
+
+// isChild reports whether an event is about the child that runs or is being
+// started, and not about one before it.
+func (p *proc) isChild(child keeper.Child) bool {
+	if p.rec.Identity == nil && p.former.PID != 0 && sameChild(&p.former, child) {
+		return false
+	}
+	return sameChild(p.rec.Identity, child)
+}
+
+// sameChild reports whether an event is about the child we know; an event
+// without a pid is, and so is every event as long as we know none.
+func sameChild(id *persist.Identity, child keeper.Child) bool {
+	return id == nil || child.PID == 0 || (child.PID == id.PID && child.StartTime == id.StartTime)
+}
+
+func childEnded(p *proc) {
+	if p.live != nil {
+		p.live.childEnded()
+	}
+}
+
+func noteDrained(c *control, p *proc, _ event) {
+	p.drained = true
+	settle(c, p)
+}
+
+func noteGone(c *control, p *proc, _ event) {
+	p.gone, p.killing = true, false
+	if p.ending == nil {
+		rec := p.rec
+		c.work(func() {
+			late := c.world.lateExit(c.ctx, rec)
+			c.post(rec.ID, event{kind: evExited, ending: late})
+		})
+		return
+	}
+	settle(c, p)
+}
+
+// settle ends a run once nothing more can come of it, and begins the next if
+// that is wanted.
+func settle(c *control, p *proc) {
+	if p.ending == nil || !p.drained || p.killing {
+		return
+	}
+	stopping := p.state() == api.StateStopping
+	if stopping && !p.gone {
+		endProcess(c, p)
+		return
+	}
+	p.disarm()
+	if p.live != nil {
+		p.last = p.live.facts()
+		p.rec.Title, p.rec.Cols, p.rec.Rows = p.last.title, p.last.cols, p.last.rows
+	}
+	switch {
+	case p.rec.Desired == desiredStopped:
+		c.become(p, api.StateStopped)
+		c.forget(p)
+		c.removeStopped(p)
+	case stopping && p.again && !c.closing:
+		startAgain(c, p, event{})
+	default:
+		c.carryOut(p, judge(p.rec, p.life(), rand.Float64()))
+	}
+}
+
+// life is the run that has ended.
+func (p *proc) life() life {
+	at := p.ending.at
+	if at.IsZero() {
+		at = time.Now()
+	}
+	return life{exit: p.ending.exit, lasted: at.Sub(p.rec.StartedAt), fault: p.fault}
+}
+
+// forget lets the keeper drop an ended child.
+func (c *control) forget(p *proc) {
+	id := p.rec.ID
+	c.onDisk(p, func() { c.world.forget(id) })
+}
+
+// forgetLate lets the keeper drop a child whose end it learned after us.
+func forgetLate(c *control, p *proc, _ event) { c.forget(p) }
+
+// stop writes down that the process shall not run, then ends it.
+func stop(c *control, p *proc, e event) {
+	p.await(e.reply, api.State.Ended)
+	if p.killing && p.rec.Desired == desiredStopped {
+		return
+	}
+	p.signal, p.again = e.signal, false
+	p.rec.Desired = desiredStopped
+	c.become(p, api.StateStopping)
+	if !p.killing {
+		endProcess(c, p)
+	}
+}
+
+// stopWaiting ends a process that has no child at the moment.
+func stopWaiting(c *control, p *proc, e event) {
+	p.disarm()
+	p.await(e.reply, api.State.Ended)
+	p.rec.Desired = desiredStopped
+	p.rec.NextStart = time.Time{}
+	c.become(p, api.StateStopped)
+	c.forget(p)
+}
+
+// stopOnceStarted writes the wish down; begin then acts on it.
+func stopOnceStarted(c *control, p *proc, e event) {
+	p.await(e.reply, api.State.Ended)
+	p.signal = e.signal
+	p.rec.Desired = desiredStopped
+	if p.view.ID != "" {
+		c.save(p)
+	}
+}
+
+// stopEnded sees to it that what has ended is not started again by a reboot.
+func stopEnded(c *control, p *proc, e event) {
+	if !startsAtBoot(p.rec.Restart) || p.rec.Desired == desiredStopped || p.removing {
+		e.answer(outcome{err: errEnded(p)})
+		return
+	}
+	p.await(e.reply, api.State.Ended)
+	p.rec.Desired = desiredStopped
+	c.become(p, api.StateStopped)
+}
+
+func errEnded(p *proc) error {
+	return api.Errorf(api.CodeEnded, "%s %s has ended", p.rec.Kind, p.rec.Name)
+}
+
+// endProcess queues behind what is being saved, so that the wish is on disk
+// before the first signal is sent.
+func endProcess(c *control, p *proc) {
+	p.disarm()
+	p.killing = true
+	rec, signal := p.rec, p.signal
+	c.onDisk(p, func() {
+		c.work(func() {
+			if err := c.world.endTree(c.ctx, rec, signal); err != nil {
+				c.post(rec.ID, event{kind: evStuck, err: err})
+				return
+			}
+			c.post(rec.ID, event{kind: evGone})
+		})
+	})
+}
+
+func reportStuck(c *control, p *proc, e event) {
+	p.killing = false
+	p.fail(e.err)
+	p.failRemovals(e.err)
+	c.notice(e.err.Error())
+}
+
+func refuseRunning(_ *control, p *proc, e event) {
+	e.answer(outcome{err: errRunning(p)})
+}
+
+func errRunning(p *proc) error {
+	return api.Errorf(api.CodeConflict, "remove %s: it has not ended", p.rec.Name).WithHint("end it first")
+}
+
+// removeOnceStopped remembers the wish until nothing of the process is left.
+func removeOnceStopped(_ *control, p *proc, e event) {
+	if p.rec.Desired != desiredStopped {
+		e.answer(outcome{err: errRunning(p)})
+		return
+	}
+	p.removals = append(p.removals, e.reply)
+}
+
+func (c *control) removeStopped(p *proc) {
+	for _, reply := range p.removals {
+		id := p.rec.ID
+		c.box.post(func() { c.handle(id, event{kind: evRemove, reply: reply}) })
+	}
+	p.removals = nil
+}
+
+func (p *proc) failRemovals(err error) {
+	for _, reply := range p.removals {
+		event{reply: reply}.answer(outcome{err: err})
+	}
+	p.removals = nil
+}
+
+// remove deletes what is on disk, then forgets the process.
+func remove(c *control, p *proc, e event) {
+	p.await(e.reply, never)
+	if p.removing {
+		return
+	}
+	p.removing = true
+	drop(c, p)
+}
+
+func never(api.State) bool { return false }
+
+// drop removes a process from disk and table and announces that.
+func drop(c *control, p *proc) {
+	p.disarm()
+	p.close()
+	id := p.rec.ID
+	c.onDisk(p, func() {
+		err := c.world.remove(id)
+		c.box.post(func() { c.dropped(p, err) })
+	})
+}
+
+func (c *control) dropped(p *proc, err error) {
+	p.removing = false
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	for _, w := range p.waiters {
+		w.reply <- outcome{process: p.view}
+	}
+	p.waiters = nil
+	delete(c.procs, p.rec.ID)
+	if p.view.ID != "" {
+		c.hub.publish(api.Event{Type: api.EventRemoved, ID: p.rec.ID})
+	}
+}
+
+// await makes the answer wait for an announced state; nobody waits for a nil
+// reply.
+func (p *proc) await(reply chan<- outcome, until func(api.State) bool) {
+	if reply != nil {
+		p.waiters = append(p.waiters, waiter{until: until, reply: reply})
+	}
+}
+
+// answer answers whoever sent an event, if somebody waits.
+func (e event) answer(o outcome) {
+	if e.reply != nil {
+		e.reply <- o
+	}
+}
