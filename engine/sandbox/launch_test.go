@@ -1,0 +1,404 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A rig is a folder with something of everything, and a profile about it.
+type rig struct {
+	t       *testing.T
+	dir     string // its own, without symbolic links
+	profile Profile
+	env     []string
+	files   []*os.File // inherited by mistake
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, dir: dir}
+	for _, name := range []string{"secret/key", "secret/deep/key", "open/file", "work/file", "work/keep/file", "work/sub/file"} {
+		r.put(name)
+	}
+	r.profile.Filesystem = Filesystem{
+		DenyRead:   []string{r.at("secret")},
+		AllowWrite: []string{r.at("work")},
+	}
+	if err := r.profile.Check(); err != nil {
+		if _, stderr, status := r.run("pid"); status != 126 || !strings.Contains(stderr, "kernel") {
+			t.Errorf("a kernel that cannot confine gave status %d: %s", status, stderr)
+		}
+		t.Skipf("the kernel lacks Landlock or seccomp: %v", err)
+	}
+	return r
+}
+
+func (r *rig) at(name string) string { return filepath.Join(r.dir, name) }
+
+func (r *rig) put(name string) {
+	r.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(r.at(name)), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(r.at(name), []byte("content"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// command starts a probe through the launch stage.
+func (r *rig) command(args ...string) *exec.Cmd {
+	r.t.Helper()
+	data, err := json.Marshal(r.profile)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	path := filepath.Join(r.t.TempDir(), "sandbox.json")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	argv := Command(self, path, append([]string{self, "probe"}, args...))
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), r.env...)
+	cmd.ExtraFiles = r.files
+	return cmd
+}
+
+func (r *rig) run(args ...string) (stdout, stderr string, status int) {
+	r.t.Helper()
+	cmd := r.command(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		r.t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// expect runs a probe and compares what it printed.
+func (r *rig) expect(want string, args ...string) {
+	r.t.Helper()
+	got, stderr, status := r.run(args...)
+	if got != want || status != 0 {
+		r.t.Errorf("%v gave %q, status %d, want %q; %s", args, got, status, want, stderr)
+	}
+}
+
+// refused runs a launch that must not happen.
+func (r *rig) refused(part string) {
+	r.t.Helper()
+	got, stderr, status := r.run("pid")
+	if status != 126 || got != "" || !strings.Contains(stderr, part) {
+		r.t.Errorf("the launch gave %q, status %d and %q, want 126 and %q", got, status, stderr, part)
+	}
+}
+
+func TestDeniedFilesCannotBeReadByAnyPath(t *testing.T) {
+	r := newRig(t)
+	if err := os.Symlink(r.at("secret"), r.at("open/link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		r.at("secret/key"), r.at("secret/deep/key"), r.at("open/link/key"),
+		r.at("open") + "/../secret/key", "/proc/self/root" + r.at("secret/key"), "/proc/self/cwd/../../../../../../../.." + r.at("secret/key"),
+	} {
+		r.expect("EACCES", "read", path)
+	}
+	r.expect("EACCES", "list", r.at("secret"))
+	r.expect("EACCES", "list", r.at("secret/deep"))
+	r.expect("content", "read", r.at("open/file"))
+	r.expect("1", "list", r.at("work/sub"))
+}
+
+func TestADenialByLinkHoldsForWhatItLeadsTo(t *testing.T) {
+	r := newRig(t)
+	if err := os.Symlink("../secret/key", r.at("open/link")); err != nil {
+		t.Fatal(err)
+	}
+	r.profile.Filesystem.DenyRead = []string{r.at("open/link")}
+	r.expect("EACCES", "read", r.at("secret/key"))
+	r.expect("content", "read", r.at("secret/deep/key"))
+}
+
+func TestADeniedFileLeavesItsFolderListable(t *testing.T) {
+	r := newRig(t)
+	r.profile.Filesystem.DenyRead = []string{r.at("secret/key")}
+	r.expect("2", "list", r.at("secret"))
+	r.expect("EACCES", "read", r.at("secret/key"))
+	r.expect("content", "read", r.at("secret/deep/key"))
+}
+
+func TestWhatIsDeniedBeforeItExistsStaysDenied(t *testing.T) {
+	r := newRig(t)
+	r.profile.Filesystem.DenyRead = []string{r.at("open/later")}
+	r.profile.Filesystem.DenyWrite = []string{r.at("work/sub/later")}
+	r.expect("content", "read", r.at("open/file"))
+	r.expect("EACCES", "write", r.at("work/sub/later"))
+	r.expect("EACCES", "mkdir", r.at("work/sub/later"))
+	r.expect("written", "write", r.at("work/keep/new"))
+
+	cmd := r.command("child", "read", r.at("open/file"))
+	if output, err := cmd.Output(); err != nil || string(output) != "content" {
+		t.Errorf("beside it, reading gave %q, %v", output, err)
+	}
+	r.later("open/later", "EACCES")
+	r.profile.Filesystem.DenyRead = []string{r.at("secret")}
+	r.later("open/other", "content")
+}
+
+// later runs a process that reads a file which is made while it runs.
+func (r *rig) later(name, want string) {
+	r.t.Helper()
+	cmd := r.command("after", "read", r.at(name))
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	awaitProgram(r.t, cmd.Process.Pid)
+	r.put(name)
+	stdin.Close()
+	if err := cmd.Wait(); err != nil || out.String() != want {
+		r.t.Errorf("reading %s, made later, gave %q, %v, want %q", name, out.String(), err, want)
+	}
+}
+
+// awaitProgram waits until the launch stage has become the program.
+func awaitProgram(t *testing.T, pid int) {
+	t.Helper()
+	for {
+		line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fields := strings.Split(string(line), "\x00"); len(fields) > 1 && fields[1] == "probe" {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+func TestAConfinedProcessCannotMoveWhatIsDeniedToWhereItIsNot(t *testing.T) {
+	r := newRig(t)
+	r.profile.Filesystem.DenyRead = []string{r.at("work/keep")}
+	for _, verb := range []string{"rename", "link"} {
+		got, _, _ := r.run(verb, r.at("work/keep/file"), r.at("work/sub/stolen"))
+		if got != "EXDEV" && got != "EACCES" {
+			t.Errorf("%s gave %q", verb, got)
+		}
+	}
+	r.expect("EACCES", "read", r.at("work/keep/file"))
+}
+
+func TestOnlyWhatIsAllowedCanBeWritten(t *testing.T) {
+	r := newRig(t)
+	r.expect("written", "write", r.at("work/file"))
+	r.expect("written", "write", r.at("work/new"))
+	r.expect("made", "mkdir", r.at("work/dir"))
+	r.expect("removed", "remove", r.at("work/dir"))
+	r.expect("renamed", "rename", r.at("work/new"), r.at("work/sub/new"))
+	for _, path := range []string{r.at("open/file"), r.at("open/new"), r.at("work") + "/../open/file", "/proc/self/comm"} {
+		r.expect("EACCES", "write", path)
+	}
+	r.expect("EACCES", "truncate", r.at("open/file"))
+	r.expect("EACCES", "mkdir", r.at("open/dir"))
+	r.expect("EACCES", "remove", r.at("open/file"))
+	r.expect("EACCES", "rename", r.at("open/file"), r.at("open/other"))
+	if data, err := os.ReadFile(r.at("open/file")); err != nil || string(data) != "content" {
+		t.Errorf("the file outside is %q now, %v", data, err)
+	}
+}
+
+func TestDenyWriteWinsOverAllowWrite(t *testing.T) {
+	r := newRig(t)
+	r.profile.Filesystem.DenyWrite = []string{r.at("work/keep")}
+	r.expect("EACCES", "write", r.at("work/keep/file"))
+	r.expect("EACCES", "write", r.at("work/keep/new"))
+	r.expect("EACCES", "remove", r.at("work/keep/file"))
+	r.expect("EACCES", "rename", r.at("work/keep"), r.at("work/kept"))
+	r.expect("written", "write", r.at("work/file"))
+	r.expect("written", "write", r.at("work/sub/new"))
+	r.expect("content", "read", r.at("work/keep/file"))
+
+	r.profile.Filesystem.DenyWrite = []string{r.dir}
+	r.expect("EACCES", "write", r.at("work/file"))
+}
+
+func TestDevicesThatKeepNothingCanBeWritten(t *testing.T) {
+	r := newRig(t)
+	r.expect("written", "write", "/dev/null")
+	r.expect("EACCES", "otherterminal")
+	if got, _, _ := r.run("mknod", r.at("work/disk")); got != "EACCES" && got != "EPERM" {
+		t.Errorf("making a disk's node gave %q", got)
+	}
+}
+
+func TestChildrenAreConfinedToo(t *testing.T) {
+	r := newRig(t)
+	r.profile.Network = &Network{}
+	r.expect("EACCES", "child", "child", "read", r.at("secret/key"))
+	r.expect("EACCES", "child", "write", r.at("open/file"))
+	r.expect("EACCES", "child", "socket", strconv.Itoa(unix.AF_INET), strconv.Itoa(unix.SOCK_STREAM), "0")
+}
+
+func TestTheProgramKeepsThePIDAndInheritsNoDescriptor(t *testing.T) {
+	r := newRig(t)
+	file, err := os.Open(r.at("secret/key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r.files = []*os.File{file}
+	r.expect("", "fds")
+
+	cmd := r.command("pid")
+	output, err := cmd.Output()
+	if err != nil || string(output) != strconv.Itoa(cmd.Process.Pid) {
+		t.Errorf("the program ran as %s, started as %d: %v", output, cmd.Process.Pid, err)
+	}
+}
+
+func TestAConfinedProcessIsWithoutPowers(t *testing.T) {
+	r := newRig(t)
+	status, _, _ := r.run("status")
+	for _, want := range []string{"NoNewPrivs:\t1", "Seccomp:\t2"} {
+		if !strings.Contains(status, want) {
+			t.Errorf("its status lacks %q:\n%s", want, status)
+		}
+	}
+	for line := range strings.Lines(status) {
+		name, value, _ := strings.Cut(line, ":")
+		if name != "CapPrm" && name != "CapEff" && name != "CapBnd" || name == "CapBnd" && os.Geteuid() != 0 {
+			continue
+		}
+		if set, err := strconv.ParseUint(strings.TrimSpace(value), 16, 64); err != nil || set&^keptCapabilities() != 0 {
+			t.Errorf("it has capabilities: %s", line)
+		}
+	}
+	r.expect("ENOSYS", "uring")
+	r.expect("EPERM", "sti")
+	if currentKernel().landlock >= landlockScopes {
+		r.expect("EPERM", "kill0", strconv.Itoa(os.Getpid()))
+	}
+}
+
+func TestLimitsHold(t *testing.T) {
+	r := newRig(t)
+	r.profile.Limits = &Limits{OpenFiles: 64, Processes: 5000, MemoryBytes: 4 << 30, CPUSeconds: 1}
+	r.expect("64 64", "limit", "open_files")
+	r.expect("5000 5000", "limit", "processes")
+	r.expect("4294967296 4294967296", "limit", "memory_bytes")
+	r.expect("1 2", "child", "limit", "cpu_seconds")
+
+	// Go's runtime survives SIGXCPU, so it is the hard limit that ends it.
+	err := r.command("cpuhog").Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || !exit.Sys().(syscall.WaitStatus).Signaled() && exit.ExitCode() == 0 {
+		t.Errorf("a program over its processor time ended with %v", err)
+	}
+}
+
+func TestAProfileThatCannotBeEnforcedStartsNothing(t *testing.T) {
+	r := newRig(t)
+	r.profile.Filesystem.AllowWrite = []string{r.at("missing")}
+	r.refused("missing: no such file or directory; create it first")
+
+	r.profile.Filesystem.AllowWrite = []string{"relative"}
+	r.refused("not absolute")
+
+	r.profile.Filesystem.AllowWrite = nil
+	r.profile.Network = &Network{AllowedDomains: []string{"example.org"}}
+	r.refused("proxy")
+}
+
+func TestTheFolderOfTheProfileCannotBeMadeWritable(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"TANDEM_DATA_DIR=" + r.at("work/sub")}
+	r.refused("the sandbox could be lifted")
+	r.profile.Filesystem.DenyWrite = []string{r.at("work/sub")}
+	r.expect("written", "write", r.at("work/file"))
+	r.expect("EACCES", "write", r.at("work/sub/file"))
+}
+
+func TestWithoutDomainsThereIsNoNetwork(t *testing.T) {
+	r := newRig(t)
+	r.profile.Network = &Network{DeniedDomains: []string{"example.org"}}
+	server, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	r.expect("EACCES", "dial", "tcp", server.Addr().String())
+	r.expect("EACCES", "dial", "udp", server.Addr().String())
+	for _, family := range []int{unix.AF_INET, unix.AF_INET6, unix.AF_PACKET, unix.AF_VSOCK} {
+		r.expect("EACCES", "socket", strconv.Itoa(family), strconv.Itoa(unix.SOCK_DGRAM), "0")
+	}
+	r.expect("made", "socket", strconv.Itoa(unix.AF_NETLINK), strconv.Itoa(unix.SOCK_RAW), strconv.Itoa(unix.NETLINK_ROUTE))
+	r.expect("EACCES", "socket", strconv.Itoa(unix.AF_NETLINK), strconv.Itoa(unix.SOCK_RAW), strconv.Itoa(unix.NETLINK_AUDIT))
+
+	r.profile.Network = nil
+	r.expect("connected", "dial", "tcp", server.Addr().String())
+}
+
+func TestUnixSocketsLeadNowhereOutside(t *testing.T) {
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	r := newRig(t)
+	stream, err := net.Listen("unix", filepath.Join(dir, "stream"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	datagram, err := net.ListenPacket("unixgram", filepath.Join(dir, "datagram"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer datagram.Close()
+	name := "tandem-sandbox-test-" + strconv.Itoa(os.Getpid())
+	abstract, err := net.Listen("unix", "@"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer abstract.Close()
+	for _, args := range [][]string{
+		{"dial", "unix", filepath.Join(dir, "stream")},
+		{"dial", "unixgram", filepath.Join(dir, "datagram")},
+		{"sendpair", filepath.Join(dir, "datagram")},
+		{"abstract", name},
+		{"child", "dial", "unix", filepath.Join(dir, "stream")},
+	} {
+		if got, _, _ := r.run(args...); got != "EACCES" && got != "EPERM" {
+			t.Errorf("%v gave %q", args, got)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// The test binary is also the launch stage, and the program that is confined.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "launch":
+			fmt.Fprintln(os.Stderr, Launch(os.Args[2:]))
+			os.Exit(126)
+		case "probe":
+			os.Exit(probe(os.Args[2:]))
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
