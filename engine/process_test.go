@@ -1,0 +1,473 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+
+	"golang.org/x/sys/unix"
+)
+
+func (m *machine) run(in api.ProcessStartInput) api.Process {
+	m.Helper()
+	return call(m, api.ProcessStart, in)
+}
+
+func (m *machine) process(id string) api.Process {
+	m.Helper()
+	return call(m, api.ProcessGet, api.IDInput{ID: id})
+}
+
+// reaches waits until a process is in a state.
+func (m *machine) reaches(id string, state api.State) api.Process {
+	m.Helper()
+	var p api.Process
+	m.eventually(id+" "+string(state), func() bool { p = m.process(id); return p.State == state })
+	return p
+}
+
+// prints waits until the log of a process contains text, and gives it.
+func (m *machine) prints(p api.Process, text string) string {
+	m.Helper()
+	m.eventually("output "+text, func() bool {
+		_, err := os.Stat(p.LogPath)
+		return err == nil && strings.Contains(m.logOf(p), text)
+	})
+	return m.logOf(p)
+}
+
+// numbers are those behind a word in the log of a process.
+func (m *machine) numbers(p api.Process, word string) (all []int) {
+	m.Helper()
+	for _, found := range regexp.MustCompile(word+` (\d+)`).FindAllStringSubmatch(m.logOf(p), -1) {
+		n, _ := strconv.Atoi(found[1])
+		all = append(all, n)
+	}
+	return all
+}
+
+func sh(script string) []string { return []string{"sh", "-c", script} }
+
+func TestProcessWritesItsLogItselfAndEndsWithItsStatus(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("echo out; echo err >&2; exit 7"), Name: "job"})
+	end := m.reaches(p.ID, api.StateExited)
+	if end.ExitCode == nil || *end.ExitCode != 7 || end.Kind != api.KindProcess || end.Name != "job" {
+		t.Errorf("ended as %+v", end)
+	}
+	if got := m.logOf(end); got != "out\nerr\n" {
+		t.Errorf("log %q", got)
+	}
+}
+
+func TestSplitLogKeepsErrorsApart(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("echo out; echo err >&2"), SplitLog: true})
+	end := m.reaches(p.ID, api.StateExited)
+	errors, _ := os.ReadFile(filepath.Join(filepath.Dir(end.LogPath), stderrName))
+	if m.logOf(end) != "out\n" || string(errors) != "err\n" {
+		t.Errorf("logs %q and %q", m.logOf(end), errors)
+	}
+}
+
+func TestStopLeavesNothingOfATree(t *testing.T) {
+	t.Parallel()
+	scripts := map[string]string{
+		"children in other sessions":         `setsid sh -c 'echo child $$; exec sleep 1000' & sleep 1000`,
+		"orphans in other sessions":          `(setsid sh -c 'echo child $$; exec sleep 1000' &); sleep 1000`,
+		"a grandchild that ignores TERM":     `trap 'exit 0' TERM; sh -c 'trap "" TERM; echo child $$; while :; do sleep 0.1; done' & wait`,
+		"an orphan daemon that ignores TERM": `(setsid sh -c 'trap "" TERM; echo child $$; while :; do sleep 0.1; done' &); while :; do sleep 0.1; done`,
+	}
+	m := startMachine(t)
+	for name, script := range scripts {
+		t.Run(name, func(t *testing.T) {
+			p := m.run(api.ProcessStartInput{Command: []string{"bash", "-c", script}, StopTimeoutMS: 300})
+			m.prints(p, "child ")
+			child := m.numbers(p, "child")[0]
+			end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+			if end.State != api.StateStopped || lives(p.PID) || lives(child) {
+				t.Errorf("answered %+v; child lives: %v", end, lives(child))
+			}
+		})
+	}
+}
+
+func TestStopSignalIsThatOfTheProcessOrOfTheCaller(t *testing.T) {
+	m := startMachine(t)
+	script := sh(`trap 'exit 3' INT; trap 'exit 4' USR1; trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done`)
+	for _, test := range []struct {
+		own, asked string
+		code       int
+	}{{"", "", 5}, {"int", "", 3}, {"SIGINT", "SIGUSR1", 4}, {"", "10", 4}} {
+		p := m.run(api.ProcessStartInput{Command: script, StopSignal: test.own})
+		m.prints(p, "ready")
+		end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: test.asked})
+		if end.ExitCode == nil || *end.ExitCode != test.code {
+			t.Errorf("%+v: %+v", test, end)
+		}
+	}
+}
+
+func TestStopAllEndsProcessesAndLeavesSessions(t *testing.T) {
+	m := startMachine(t)
+	session := m.start("cat")
+	for range 20 {
+		m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+	}
+	out := call(m, api.ProcessStopAll, api.ProcessStopAllInput{})
+	if len(out.Stopped) != 20 {
+		t.Errorf("stopped %d", len(out.Stopped))
+	}
+	for _, p := range call(m, api.ProcessList, api.ProcessListInput{}).Processes {
+		if p.State != api.StateStopped && p.ID != session.ID {
+			t.Errorf("%+v", p)
+		}
+	}
+	if m.process(session.ID).State != api.StateRunning {
+		t.Error("the session was ended too")
+	}
+}
+
+func TestSignalReachesTheGroupAndOnlyKnownSignalsAreSent(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh(`trap 'echo leader' USR1; sh -c 'trap "echo child" USR1; echo ready; while :; do sleep 0.01; done' & while :; do sleep 0.01; done`)})
+	m.prints(p, "ready")
+	call(m, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "usr1"})
+	m.prints(p, "leader")
+	m.prints(p, "child")
+	for _, wrong := range []string{"", "0", "65", "-9", "SIGNOTHING"} {
+		_, err := api.ProcessSignal.Call(t.Context(), m.client, api.ProcessSignalInput{ID: p.ID, Signal: wrong})
+		if !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("signal %q: %v", wrong, err)
+		}
+	}
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "KILL"})
+	_, err := api.ProcessSignal.Call(t.Context(), m.client, api.ProcessSignalInput{ID: p.ID, Signal: "HUP"})
+	if !errors.Is(err, api.CodeEnded) {
+		t.Errorf("signal to an ended process: %v", err)
+	}
+}
+
+func TestRestartEndsTheOldTreeAndStartsANewOne(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh(`echo run $$; setsid sleep 1000 & sleep 1000`), Name: "web"})
+	m.prints(p, "run")
+	again := call(m, api.ProcessRestart, api.IDInput{ID: "web"})
+	if again.State != api.StateRunning || again.PID == p.PID || again.ID != p.ID || lives(p.PID) || again.Supervision.Restarts != 1 {
+		t.Errorf("became %+v", again)
+	}
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	again = call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
+	if again.State != api.StateRunning || again.Supervision.Restarts != 2 {
+		t.Errorf("became %+v", again)
+	}
+}
+
+func TestKeepAliveIsStoppedForGoodUntilStartedAgain(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("echo run; exec sleep 1000"), KeepAlive: true, Restart: &api.Restart{DelayMS: 1}})
+	unix.Kill(p.PID, unix.SIGKILL)
+	m.eventually("another run", func() bool {
+		now := m.process(p.ID)
+		return now.State == api.StateRunning && now.PID != p.PID
+	})
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	m.crash(m.info().EnginePID)
+	if now := m.process(p.ID); now.State != api.StateStopped || !now.KeepAlive {
+		t.Errorf("became %+v", now)
+	}
+}
+
+func TestFailingServiceShowsReasonAndLastLines(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("echo no database; exit 1"), Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 2, DelayMS: 1}})
+	end := m.reaches(p.ID, api.StateFailed)
+	if !strings.Contains(end.Error, "exited with 1") || end.ExitCode == nil || *end.ExitCode != 1 || end.Supervision.Restarts != 2 {
+		t.Errorf("failed as %+v", end)
+	}
+	if lines := end.Supervision.LastLines; len(lines) != 3 || lines[2] != "no database" {
+		t.Errorf("last lines %q", lines)
+	}
+	other := m.run(api.ProcessStartInput{Command: sh("echo again; exit 1"), KeepAlive: true})
+	waiting := m.reaches(other.ID, api.StateBackoff)
+	if s := waiting.Supervision; s.NextStart == nil || len(s.LastLines) != 1 || waiting.Error == "" {
+		t.Errorf("in backoff as %+v", waiting)
+	}
+	if end := call(m, api.ProcessStop, api.ProcessStopInput{ID: other.ID}); end.State != api.StateStopped {
+		t.Errorf("stopped as %+v", end)
+	}
+}
+
+func TestReadinessIsAwaitedAndItsTimeOutFails(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("echo starting; sleep 0.2; echo now ready; exec sleep 1000"), Ready: &api.Readiness{Log: "^now ready$", Command: []string{"true"}}})
+	if p.Supervision.Ready == nil || *p.Supervision.Ready {
+		t.Errorf("started as %+v", p.Supervision)
+	}
+	out := call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})
+	if out.Met != "ready" || !*out.Process.Supervision.Ready {
+		t.Errorf("waited: %+v", out)
+	}
+	m.crash(m.info().EnginePID)
+	if now := m.process(p.ID); !*now.Supervision.Ready {
+		t.Error("forgot that it is ready")
+	}
+	never := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Ready: &api.Readiness{Command: []string{"false"}, TimeoutMS: 100}})
+	end := m.reaches(never.ID, api.StateFailed)
+	if !strings.Contains(end.Error, "not ready") || lives(never.PID) {
+		t.Errorf("failed as %+v", end)
+	}
+}
+
+func TestWaitAnswersWithTheConditionThatHolds(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("echo one; echo two words; sleep 0.3; exit 2")})
+	wait := func(in api.ProcessWaitInput) api.ProcessWaitOutput {
+		in.ID = p.ID
+		return call(m, api.ProcessWait, in)
+	}
+	if out := wait(api.ProcessWaitInput{Log: "^two", Exit: true}); out.Met != "log" || out.Line != "two words" {
+		t.Errorf("log: %+v", out)
+	}
+	if out := wait(api.ProcessWaitInput{Log: "never", TimeoutMS: 20}); out.Met != "" {
+		t.Errorf("time-out: %+v", out)
+	}
+	if out := wait(api.ProcessWaitInput{IdleMS: 20}); out.Met != "idle" {
+		t.Errorf("idle: %+v", out)
+	}
+	if out := wait(api.ProcessWaitInput{Exit: true}); out.Met != "exit" || *out.Process.ExitCode != 2 {
+		t.Errorf("exit: %+v", out)
+	}
+	if out := wait(api.ProcessWaitInput{Ready: true}); out.Met != "" || !out.Process.State.Ended() {
+		t.Errorf("ready after the end: %+v", out)
+	}
+}
+
+func TestUpdateChangesPolicyAndName(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+	on, name := true, "other"
+	if now := call(m, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on, Name: &name}); !now.KeepAlive || now.Name != name {
+		t.Errorf("became %+v", now)
+	}
+	unix.Kill(p.PID, unix.SIGKILL)
+	m.reaches("other", api.StateBackoff)
+	on = false
+	if now := call(m, api.ProcessUpdate, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on}); now.State != api.StateExited || now.ExitSignal != "SIGKILL" {
+		t.Errorf("became %+v", now)
+	}
+}
+
+func TestTerminalWithKeepAliveIsStartedAgainInItsLog(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("echo run $$.; exec cat"), TTY: true, KeepAlive: true, Restart: &api.Restart{DelayMS: 1}})
+	m.shows(p.ID, "run ")
+	unix.Kill(p.PID, unix.SIGKILL)
+	m.eventually("another run", func() bool {
+		now := m.process(p.ID)
+		return now.State == api.StateRunning && now.PID != p.PID
+	})
+	m.eventually("both runs in the log", func() bool { return strings.Count(m.logOf(p), "run ") == 2 })
+	m.write(p.ID, "hello\r")
+	m.shows(p.ID, "hello")
+	if now := m.process(p.ID); now.Kind != api.KindSession || !now.KeepAlive {
+		t.Errorf("became %+v", now)
+	}
+}
+
+func TestStartRefusesWhatCannotBe(t *testing.T) {
+	m := startMachine(t)
+	for name, in := range map[string]api.ProcessStartInput{
+		"no command":      {},
+		"no program":      {Command: []string{"/no/such/program"}},
+		"unknown policy":  {Command: []string{"true"}, Restart: &api.Restart{Policy: "sometimes"}},
+		"two policies":    {Command: []string{"true"}, KeepAlive: true, Restart: &api.Restart{Policy: "no"}},
+		"unknown signal":  {Command: []string{"true"}, StopSignal: "SIGNOTHING"},
+		"no condition":    {Command: []string{"true"}, Ready: &api.Readiness{}},
+		"bad expression":  {Command: []string{"true"}, Ready: &api.Readiness{Log: "("}},
+		"relative folder": {Command: []string{"true"}, CWD: "here"},
+	} {
+		if _, err := api.ProcessStart.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if all := call(m, api.ProcessList, api.ProcessListInput{}).Processes; len(all) != 0 {
+		t.Errorf("left %+v", all)
+	}
+}
+
+func TestExecGivesOutputAndStatus(t *testing.T) {
+	m := startMachine(t)
+	out := call(m, api.Exec, api.ExecInput{Command: sh(`echo "$X $TERM"; echo err >&2; exit 3`), Env: map[string]string{"X": "x"}})
+	if out.Stdout != "x dumb\n" || out.Stderr != "err\n" || *out.Process.ExitCode != 3 || out.TimedOut {
+		t.Errorf("%+v", out)
+	}
+	out = call(m, api.Exec, api.ExecInput{Command: sh(`echo $TERM; seq 1 1000`), Env: map[string]string{"TERM": "vt100"}, MaxOutput: 5})
+	if out.Stdout != "1000\n" || out.StdoutDropped != 6+3893-5 {
+		t.Errorf("%+v", out)
+	}
+	out = call(m, api.Exec, api.ExecInput{Command: sh(`sleep 1000 & echo done`)})
+	if out.Stdout != "done\n" || out.TimedOut {
+		t.Errorf("with a child that holds its output: %+v", out)
+	}
+}
+
+func TestExecThatTakesTooLongGoesOnAsAProcess(t *testing.T) {
+	m := startMachine(t)
+	out := call(m, api.Exec, api.ExecInput{Command: sh("echo a; sleep 0.5; echo b"), TimeoutMS: 100})
+	if !out.TimedOut || out.Stdout != "a\n" || out.Process.State != api.StateRunning {
+		t.Errorf("%+v", out)
+	}
+	end := m.reaches(out.Process.ID, api.StateExited)
+	if got := m.logOf(end); got != "a\nb\n" {
+		t.Errorf("log %q", got)
+	}
+	out = call(m, api.Exec, api.ExecInput{Command: sh("trap '' TERM; sleep 1000"), TimeoutMS: 50, Kill: true})
+	if !out.TimedOut || out.Process.State != api.StateStopped || out.Process.ExitSignal != "SIGKILL" {
+		t.Errorf("killed: %+v", out)
+	}
+}
+
+func TestEnvironmentOverlayReachesWhatIsStartedAndSurvivesTheEngine(t *testing.T) {
+	m := startMachine(t)
+	call(m, api.EnvSet, api.EnvSetInput{Name: "COLOUR", Value: "blue"})
+	call(m, api.EnvSet, api.EnvSetInput{Name: "API_TOKEN", Value: "hidden"})
+	m.crash(m.info().EnginePID)
+	out := call(m, api.Exec, api.ExecInput{Command: sh("echo $COLOUR $API_TOKEN")})
+	if out.Stdout != "blue hidden\n" {
+		t.Errorf("%+v", out)
+	}
+	all := call(m, api.EnvList, api.EnvListInput{}).Variables
+	if len(all) != 2 || all[0] != (api.EnvVar{Name: "API_TOKEN", Redacted: true}) || all[1].Value != "blue" {
+		t.Errorf("%+v", all)
+	}
+	if v := call(m, api.EnvGet, api.EnvInput{Name: "API_TOKEN", Reveal: true}); v.Value != "hidden" {
+		t.Errorf("%+v", v)
+	}
+	call(m, api.EnvUnset, api.EnvInput{Name: "COLOUR"})
+	if _, err := api.EnvGet.Call(t.Context(), m.client, api.EnvInput{Name: "COLOUR"}); !errors.Is(err, api.CodeNotFound) {
+		t.Errorf("after unset: %v", err)
+	}
+	info, err := os.Stat(filepath.Join(m.dir, "env.json"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// killBoth ends engine and keeper at the same time and starts others.
+func (m *machine) killBoth() {
+	m.Helper()
+	i := m.info()
+	unix.Kill(i.EnginePID, unix.SIGSTOP)
+	m.crash(i.KeeperPID)
+	m.crash(i.EnginePID)
+	m.activate()
+}
+
+// activate starts keeper and engine if they do not run.
+func (m *machine) activate() {
+	m.Helper()
+	client, err := api.Activate(context.Background(), m.options())
+	if err != nil {
+		m.Fatal(err, m.log())
+	}
+	client.Close()
+}
+
+func TestProcessesGoOnWhenEngineAndKeeperAreKilledTogether(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh(`trap 'exit 6' USR1; echo ready; while :; do sleep 0.01; done`), KeepAlive: true})
+	m.prints(p, "ready")
+	m.killBoth()
+	if now := m.process(p.ID); now.PID != p.PID || now.State != api.StateRunning {
+		t.Errorf("became %+v", now)
+	}
+	call(m, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "USR1"})
+	m.eventually("its end", func() bool { return m.process(p.ID).PID != p.PID })
+	if now := m.process(p.ID); now.State == api.StateBackoff && now.ExitCode != nil && *now.ExitCode != 6 {
+		t.Errorf("ended as %+v", now)
+	}
+}
+
+// reboot makes a stopped data folder look as after a reboot: all that ran in it
+// belongs to another boot.
+func (m *machine) reboot() {
+	m.Helper()
+	i := m.info()
+	unix.Kill(i.EnginePID, unix.SIGSTOP)
+	m.crash(i.KeeperPID)
+	m.crash(i.EnginePID)
+	store, err := persist.Open(m.dir)
+	if err != nil {
+		m.Fatal(err)
+	}
+	records, problems := store.Load()
+	if len(problems) > 0 {
+		m.Fatal(problems)
+	}
+	for _, r := range records {
+		if r.Identity != nil {
+			r.Identity.BootID = "another boot"
+		}
+		if err := store.Save(r); err != nil {
+			m.Fatal(err)
+		}
+	}
+	m.activate()
+}
+
+func TestRebootStartsWhatShouldRunAndNothingElse(t *testing.T) {
+	m := startMachine(t)
+	start := func(name string, in api.ProcessStartInput) api.Process {
+		in.Name, in.Command = name, []string{"sleep", "1000"}
+		return m.run(in)
+	}
+	all := []api.Process{
+		start("kept", api.ProcessStartInput{KeepAlive: true}),
+		start("unless-stopped", api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyUnlessStopped}}),
+		start("stopped", api.ProcessStartInput{KeepAlive: true}),
+		start("once", api.ProcessStartInput{}),
+	}
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: "stopped"})
+	m.reboot()
+	for name, want := range map[string]api.State{
+		"kept": api.StateRunning, "unless-stopped": api.StateRunning, "stopped": api.StateStopped, "once": api.StateExited,
+	} {
+		p := m.reaches(name, want)
+		if want == api.StateExited && !p.ExitUnknown {
+			t.Errorf("%s became %+v", name, p)
+		}
+	}
+	for _, old := range all {
+		if now := m.process(old.ID); now.PID == old.PID {
+			t.Errorf("%s has the pid of another boot", old.Name)
+		}
+		if lives(old.PID) { // to Tandem it is somebody else's, so nobody has touched it
+			unix.Kill(old.PID, unix.SIGKILL)
+		} else if old.Name != "stopped" {
+			t.Errorf("a reused pid was signalled: that of %s", old.Name)
+		}
+	}
+}
+
+func TestDelayIsOverWhenTheEngineIsBack(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("echo run; exit 1"), KeepAlive: true, Restart: &api.Restart{DelayMS: 300}})
+	before := m.reaches(p.ID, api.StateBackoff)
+	m.crash(m.info().EnginePID)
+	m.eventually("another run", func() bool { return m.process(p.ID).Supervision.Restarts > before.Supervision.Restarts })
+	if now := m.process(p.ID); now.Supervision.Restarts > before.Supervision.Restarts+1 {
+		t.Errorf("became %+v", now)
+	}
+}
+
+var _ = time.Second
