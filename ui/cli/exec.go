@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -13,8 +14,9 @@ import (
 )
 
 const (
-	// execOutput is how much of each stream is kept, the most the engine gives.
-	execOutput = 16 << 20
+	// execOutput is how much of each stream comes with the answer; of what has
+	// more the log is read.
+	execOutput = 1 << 20
 	// execTimeout is how long a command may take by default.
 	execTimeout = 30 * time.Second
 	// statusTimedOut is what timeout(1) exits with too.
@@ -49,11 +51,7 @@ func (a *app) execCommand() *cobra.Command {
 			if in.Sandbox, err = f.confinement(); err != nil {
 				return err
 			}
-			out, err := call(cmd.Context(), a, api.Exec, in)
-			if err != nil {
-				return err
-			}
-			return a.executed(out, kill)
+			return a.exec(cmd.Context(), in)
 		},
 	}
 	f.add(cmd.Flags())
@@ -62,15 +60,30 @@ func (a *app) execCommand() *cobra.Command {
 	return cmd
 }
 
-// executed prints what a command has, and makes its exit status ours.
-func (a *app) executed(out api.ExecOutput, kill bool) error {
-	if a.json {
-		if err := a.answer(out, nil); err != nil {
-			return err
-		}
-	} else if err := a.printStreams(out); err != nil {
+// exec runs a command, prints what it has, and makes its exit status ours.
+func (a *app) exec(ctx context.Context, in api.ExecInput) error {
+	p, err := a.patiently(ctx)
+	if err != nil {
 		return err
 	}
+	defer p.close()
+	out, err := api.Exec.Call(ctx, p.client, in)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.answer(out, nil)
+	} else {
+		err = p.printStreams(ctx, out)
+	}
+	if err != nil {
+		return err
+	}
+	return statusOf(out, in.Kill)
+}
+
+// statusOf is the exit status of a command as an error of ours.
+func statusOf(out api.ExecOutput, kill bool) error {
 	p := out.Process
 	if out.TimedOut {
 		message := fmt.Sprintf("exec: not done after %s; it goes on as %s %s, see `tandem logs -f %s`",
@@ -83,21 +96,44 @@ func (a *app) executed(out api.ExecOutput, kill bool) error {
 	return exitOf(p)
 }
 
-func (a *app) printStreams(out api.ExecOutput) error {
-	for _, s := range []struct {
-		name    string
-		dropped int64
-	}{{"stdout", out.StdoutDropped}, {"stderr", out.StderrDropped}} {
-		if s.dropped > 0 {
-			a.tell("the first %d bytes of %s are left out; `tandem logs %s --stream %s` has them",
-				s.dropped, s.name, out.Process.ID, s.name)
-		}
-	}
-	if err := a.print(out.Stdout); err != nil {
+func (p *patient) printStreams(ctx context.Context, out api.ExecOutput) error {
+	if err := p.printStream(ctx, out.Process.ID, "stdout", out.Stdout, out.StdoutDropped); err != nil {
 		return err
 	}
-	_, err := io.WriteString(a.Stderr, out.Stderr)
-	return err
+	return p.printStream(ctx, out.Process.ID, "stderr", out.Stderr, out.StderrDropped)
+}
+
+// printStream prints the end of a stream, and before it what the answer has no
+// room for.
+func (p *patient) printStream(ctx context.Context, id, name, end string, dropped int64) error {
+	w := p.app.Stdout
+	if name == "stderr" {
+		w = p.app.Stderr
+	}
+	write := func(s string) error {
+		if _, err := io.WriteString(w, s); err != nil {
+			return fmt.Errorf("write to %s: %w", name, err)
+		}
+		return nil
+	}
+	for at := int64(0); at < dropped; {
+		in := api.ProcessLogInput{ID: id, Stream: name, Since: &at, Max: int(min(dropped-at, logPage))}
+		out, err := ask(ctx, p, api.ProcessLog, in)
+		if err != nil {
+			return err
+		}
+		if out.Start > at {
+			p.app.tell("%d bytes of %s before this are gone: the log is bounded", out.Start-at, name)
+		}
+		if out.NextCursor <= at {
+			break
+		}
+		if err := write(out.Data); err != nil {
+			return err
+		}
+		at = out.NextCursor
+	}
+	return write(end)
 }
 
 // exitOf is the exit status of a process that has ended, as an error of ours.

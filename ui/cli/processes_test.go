@@ -360,9 +360,6 @@ func TestWaitSaysWhatHolds(t *testing.T) {
 	meets := func(met string, p api.Process) {
 		r.waited = nil
 		r.wait = func(in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
-			if met == "exit" && !in.Exit {
-				return api.ProcessWaitOutput{Process: p}, nil
-			}
 			return api.ProcessWaitOutput{Met: met, Line: "up\x1b", Process: p}, nil
 		}
 	}
@@ -389,7 +386,11 @@ func TestWaitSaysWhatHolds(t *testing.T) {
 	if last := r.waited[len(r.waited)-1]; last.IdleMS != 1500 || last.TimeoutMS != 50_000 {
 		t.Errorf("asked for %+v", last)
 	}
-	meets("exit", gone)
+	meets("exit", api.Process{Name: "web", State: api.StateBackoff, ExitSignal: "SIGKILL"})
+	if got := r.succeeds("wait", "web"); got != "web: ended with SIGKILL, now backoff\n" {
+		t.Errorf("of what is started again: %q", got)
+	}
+	meets("", gone)
 	if _, stderr, status := r.run("wait", "web", "--port", "80"); status != 1 || stderr != "tandem: wait for web: it has ended: exited 3\n" {
 		t.Errorf("of what has ended: status %d, %q", status, stderr)
 	}
@@ -453,9 +454,22 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 	if status != 124 || readJSON(t, stdout).(map[string]any)["timed_out"] != true {
 		t.Errorf("status %d, %q", status, stdout)
 	}
-	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", ExitCode: code(0)}, Stdout: "end", StdoutDropped: 5}
-	if stdout, stderr, _ := r.run("exec", "x"); stdout != "end" || !strings.Contains(stderr, "first 5 bytes of stdout") {
-		t.Errorf("%q, %q", stdout, stderr)
+}
+
+func TestExecPrintsAllOfALongOutput(t *testing.T) {
+	r := newRig(t)
+	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", ExitCode: code(0)}, Stdout: "end\n", StdoutDropped: 3 << 20,
+		Stderr: "done\n", StderrDropped: 4}
+	head := strings.Repeat("0123456\n", 3<<17)
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		if in.Stream == "stderr" {
+			return api.ProcessLogOutput{Data: "r\n", Start: 2, NextCursor: 4, End: 9, State: api.StateExited}, nil
+		}
+		return logOf(head+"end\n", api.StateExited)(in)
+	}
+	stdout, stderr, status := r.run("exec", "x")
+	if stdout != head+"end\n" || status != 0 || stderr != "2 bytes of stderr before this are gone: the log is bounded\nr\ndone\n" {
+		t.Errorf("status %d, %d bytes, %q", status, len(stdout), stderr)
 	}
 }
 

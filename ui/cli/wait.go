@@ -70,28 +70,21 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 	return &exitError{status: statusFailed, message: message}
 }
 
-// waitUntil asks until a condition holds, none can any more, or it is too late;
-// then Met is empty. A timeout of 0 is none.
+// waitUntil asks until a condition holds, none can any more as the process has
+// ended, or it is too late; then Met is empty. A timeout of 0 is none.
 func waitUntil(ctx context.Context, p *patient, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
-	ending := in.Exit
-	in.Exit = true // to learn that nothing can come any more
 	deadline := time.Now().Add(timeout)
 	for {
 		left := waitCall
 		if timeout > 0 {
-			left = min(left, max(time.Until(deadline), time.Millisecond))
+			left = min(left, time.Until(deadline))
 		}
 		in.TimeoutMS = max(int(left.Milliseconds()), 1)
 		out, err := ask(ctx, p, api.ProcessWait, in)
-		if err != nil || ending && out.Met == "exit" {
+		switch {
+		case err != nil || out.Met != "" || out.Process.State.Ended():
 			return out, err
-		}
-		if out.Met == "exit" {
-			// What held as it ended comes first.
-			in.Exit, in.TimeoutMS = false, 1
-			return ask(ctx, p, api.ProcessWait, in)
-		}
-		if out.Met != "" || timeout > 0 && !time.Now().Before(deadline) {
+		case timeout > 0 && !time.Now().Before(deadline):
 			return out, nil
 		}
 	}
@@ -102,6 +95,9 @@ func waitText(out api.ProcessWaitOutput, in api.ProcessWaitInput) string {
 	name := visible(out.Process.Name)
 	switch out.Met {
 	case "exit":
+		if p := out.Process; !p.State.Ended() {
+			return fmt.Sprintf("%s: ended with %s, now %s\n", name, exitText(p), p.State)
+		}
 		return outcome(out.Process)
 	case "log":
 		return visible(out.Line) + "\n"
