@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,6 +97,8 @@ func tryNetwork(what string, args []string) (string, error) {
 		return sendFromPair(args[0])
 	case "abstract":
 		return "connected", dialAbstract(args[0])
+	case "fastopen":
+		return "sent", fastOpen(args[0])
 	case "bind":
 		l, err := net.Listen("tcp4", args[0])
 		if err != nil {
@@ -167,6 +170,19 @@ func sendFromPair(path string) (string, error) {
 		return "", err
 	}
 	return "sent", unix.Sendto(pair[0], []byte("out"), 0, &unix.SockaddrUnix{Name: path})
+}
+
+// fastOpen connects by sending (tcp(7), MSG_FASTOPEN).
+func fastOpen(address string) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Sendto(fd, []byte("out"), unix.MSG_FASTOPEN, &unix.SockaddrInet4{Addr: target.Addr().As4(), Port: int(target.Port())})
 }
 
 func dialAbstract(name string) error {

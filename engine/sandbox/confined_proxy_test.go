@@ -1,0 +1,77 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// newProxied is a rig whose profile has a proxy on a small Internet.
+func newProxied(t *testing.T) (*rig, *stage) {
+	t.Helper()
+	r := newRig(t)
+	s := newStage(t, ProxyOptions{})
+	r.profile.Network = &Network{AllowedDomains: []string{"allowed.example"}}
+	if err := r.profile.Check(); err != nil {
+		t.Skipf("the kernel's Landlock knows no TCP ports: %v", err)
+	}
+	r.env = r.profile.Env(s.grant(*r.profile.Network))
+	return r, s
+}
+
+func TestAConfinedProgramReachesAllowedDomainsThroughTheProxyAlone(t *testing.T) {
+	r, s := newProxied(t)
+	r.expect("200 hello from allowed.example", "get", "http://allowed.example/")
+	r.expect("200 hello from allowed.example", "child", "get", "http://allowed.example/")
+	if got, _, _ := r.run("get", "http://evil.example/"); !strings.HasPrefix(got, "403 ") {
+		t.Errorf("a domain not allowed gave %q", got)
+	}
+	if got, _, _ := r.run("get", "https://evil.example/"); !strings.Contains(got, "Forbidden") {
+		t.Errorf("a domain not allowed gave %q over TLS", got)
+	}
+	lines := s.lines()
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "tandem: sandbox: refused connection to evil.example:80") {
+		t.Errorf("reported: %q", lines)
+	}
+	r.expect("EACCES", "dial", "tcp", s.server.Listener.Addr().String())
+	r.expect("EACCES", "child", "dial", "tcp", s.server.Listener.Addr().String())
+	r.expect("", "env", proxyVariable)
+}
+
+func TestBesidesTheProxyThereIsNoProtocolToUse(t *testing.T) {
+	r, _ := newProxied(t)
+	socket := func(numbers ...int) []string {
+		args := []string{"socket"}
+		for _, n := range numbers {
+			args = append(args, strconv.Itoa(n))
+		}
+		return args
+	}
+	r.expect("made", socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)...)
+	r.expect("made", socket(unix.AF_INET6, unix.SOCK_STREAM, unix.IPPROTO_TCP)...)
+	for _, numbers := range [][]int{
+		{unix.AF_INET, unix.SOCK_DGRAM, 0},
+		{unix.AF_INET6, unix.SOCK_DGRAM | unix.SOCK_CLOEXEC, unix.IPPROTO_UDP},
+		{unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP},
+		{unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP},
+		{unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP},
+		{unix.AF_SMC, unix.SOCK_STREAM, 0},
+		{unix.AF_VSOCK, unix.SOCK_STREAM, 0},
+		{unix.AF_PACKET, unix.SOCK_RAW, 0},
+		{unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT},
+	} {
+		r.expect("EACCES", socket(numbers...)...)
+	}
+	r.expect("EACCES", "bind", "127.0.0.1:0")
+	server, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	r.expect("EACCES", "fastopen", server.Addr().String())
+}

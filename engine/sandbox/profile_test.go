@@ -1,0 +1,144 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const whole = `{
+	"filesystem": {"denyRead": ["/home/u/.ssh"], "allowWrite": ["/tmp/x"], "denyWrite": ["/tmp/x/keep"]},
+	"network": {"allowedDomains": ["example.org", "*.example.com"], "deniedDomains": ["bad.example.com"]},
+	"limits": {"open_files": 64, "processes": 32, "memory_bytes": 1073741824, "cpu_seconds": 60}
+}`
+
+func TestAProfileIsReadAsItIsWritten(t *testing.T) {
+	want := Profile{
+		Filesystem: Filesystem{DenyRead: []string{"/home/u/.ssh"}, AllowWrite: []string{"/tmp/x"}, DenyWrite: []string{"/tmp/x/keep"}},
+		Network:    &Network{AllowedDomains: []string{"example.org", "*.example.com"}, DeniedDomains: []string{"bad.example.com"}},
+		Limits:     &Limits{OpenFiles: 64, Processes: 32, MemoryBytes: 1 << 30, CPUSeconds: 60},
+	}
+	path := filepath.Join(t.TempDir(), "sandbox.json")
+	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Load(path + ".missing"); err == nil {
+		t.Error("a missing profile was read")
+	}
+}
+
+func TestAProfileThatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
+	for profile, want := range map[string]string{
+		``:                                      "it ends too early",
+		`{`:                                     "it ends too early",
+		`{"filesystem": {}} {}`:                 "something follows its end",
+		`{"filesystem": {}}, `:                  "something follows its end",
+		"{\n\"filesystem\": }":                  "line 2: ",
+		`{"filesytem": {}}`:                     `unknown field "filesytem"`,
+		`{"network": {"allowUnixSockets": []}}`: `unknown field "allowUnixSockets"`,
+		"{\n\"filesystem\": {\"denyRead\": \"/x\"}}":               `line 2: "filesystem.denyRead" cannot be a string`,
+		`{"limits": {"open_files": -1}}`:                           "limits.open_files",
+		`{"filesystem": {"denyRead": ["~/x"]}}`:                    `filesystem.denyRead: path "~/x" is not absolute`,
+		`{"filesystem": {"allowWrite": [""]}}`:                     "not absolute",
+		`{"filesystem": {"denyWrite": ["/missing/*"]}}`:            "patterns are not supported",
+		"{\"filesystem\": {\"denyWrite\": [\"/x\\u0000\"]}}":       "NUL",
+		`{"network": {"allowedDomains": ["https://example.org"]}}`: `network.allowedDomains: "https://example.org"`,
+		`{"network": {"allowedDomains": ["example.org:443"]}}`:     "without scheme, port and path",
+		`{"network": {"allowedDomains": [""]}}`:                    "empty",
+		`{"network": {"allowedDomains": ["a.*.org"]}}`:             "cannot be in a host name",
+		`{"network": {"deniedDomains": ["*."]}}`:                   "network.deniedDomains",
+		`{"network": {"deniedDomains": ["127.1"]}}`:                "neither a host name nor an IP address",
+	} {
+		_, err := Parse([]byte(profile))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gave %v, want %q", profile, err, want)
+		}
+	}
+	if _, err := Parse([]byte(strings.Repeat(" ", maxProfile+1))); err == nil {
+		t.Error("a profile without bounds was read")
+	}
+}
+
+func TestAKernelThatCannotEnforceAProfileSaysWhatIsMissing(t *testing.T) {
+	files := Profile{}
+	off := Profile{Network: &Network{}}
+	some := Profile{Network: &Network{AllowedDomains: []string{"example.org"}}}
+	for _, c := range []struct {
+		kernel  kernel
+		profile Profile
+		want    string
+	}{
+		{kernel{landlockErr: errPlatform}, files, "no Landlock"},
+		{kernel{landlock: 1}, files, "must have version 3 (Linux 6.2); this kernel has version 1"},
+		{kernel{landlock: 3}, files, ""},
+		{kernel{landlock: 3}, off, ""},
+		{kernel{landlock: 3}, some, "to confine allowedDomains, Landlock must have version 4"},
+		{kernel{landlock: 4}, some, ""},
+		{kernel{landlock: 9, seccomp: errPlatform}, files, "system calls cannot be filtered"},
+	} {
+		err := c.kernel.check(c.profile)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v with %+v gave %v, want %q", c.kernel, c.profile, err, c.want)
+		}
+	}
+}
+
+func TestTheEnvironmentNamesTheProxyOnlyWhereThereIsOne(t *testing.T) {
+	const proxyURL = "http://u:p@127.0.0.1:1"
+	for _, p := range []Profile{{}, {Network: &Network{}}} {
+		if env := p.Env(proxyURL); env != nil {
+			t.Errorf("%+v gave %q", p, env)
+		}
+	}
+	some := Profile{Network: &Network{AllowedDomains: []string{"example.org"}}}
+	env := some.Env(proxyURL)
+	for _, want := range []string{"HTTP_PROXY=" + proxyURL, "https_proxy=" + proxyURL, "ALL_PROXY=" + proxyURL, "NO_PROXY="} {
+		if !slices.Contains(env, want) {
+			t.Errorf("the environment lacks %s: %q", want, env)
+		}
+	}
+}
+
+func TestTheCommandLineKeepsArgumentsApart(t *testing.T) {
+	got := Command("/bin/tandem", "/d/sandbox.json", []string{"prog", "--", "-x"})
+	want := []string{"/bin/tandem", "launch", "/d/sandbox.json", "--", "prog", "--", "-x"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Add([]byte(`{"filesystem":{"denyRead":["/a\u0000"]},"network":null}`))
+	f.Add([]byte(`{"network":{"allowedDomains":["*.","[::1]","*"]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := Parse(data)
+		if err != nil {
+			return
+		}
+		// What was accepted means the same when it is written and read again.
+		written, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse(written)
+		if err != nil {
+			t.Fatalf("%s is refused the second time: %v", written, err)
+		}
+		if again.network() != p.network() {
+			t.Errorf("%s: the network changed", written)
+		}
+	})
+}
