@@ -11,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"tandem/keys"
+	"tandem/themes"
 )
 
 // Config is what config.toml may say. Every key is optional; zero values mean
@@ -91,6 +92,14 @@ func (c Config) check() error {
 	if c.LogLimit != 0 && c.LogLimit < 1<<20 {
 		return fmt.Errorf("log_limit = %d: want at least %d bytes", c.LogLimit, 1<<20)
 	}
+	if c.Theme != "" && c.Theme != "auto" {
+		if _, err := themes.ByName(c.Theme); err != nil {
+			return fmt.Errorf("theme = %q: %w", c.Theme, err)
+		}
+	}
+	if _, err := c.bindings(); err != nil {
+		return fmt.Errorf("[keys]: %w", err)
+	}
 	return nil
 }
 
@@ -102,7 +111,7 @@ func (c Config) bindings() (keys.Bindings, error) {
 	}
 	bindings, err := keys.DefaultBindings().Rebind(changes)
 	if err != nil {
-		return keys.Bindings{}, fmt.Errorf("configuration: %w", err)
+		return keys.Bindings{}, err
 	}
 	if c.DirectKeys != nil && !*c.DirectKeys {
 		bindings = bindings.WithoutDirect()

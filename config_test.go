@@ -34,13 +34,16 @@ prefix = ["ctrl+a"]
 
 func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":   {"\nscrolback = 3\n", "line 2: no such key"},
-		"caret":         {"scrolback = 3\n", "~~~~"},
-		"wrong type":    {"scrollback = \"many\"\n", "line 1"},
-		"not TOML":      {"shell = [\n", "line"},
-		"bad emulator":  {`emulator = "xterm"`, `want "native" or "vt10x"`},
-		"tiny log":      {"log_limit = 10", "at least 1048576"},
-		"negative size": {"scrollback = -1", "want 0 or more"},
+		"unknown key":    {"\nscrolback = 3\n", "line 2: no such key"},
+		"caret":          {"scrolback = 3\n", "~~~~"},
+		"wrong type":     {"scrollback = \"many\"\n", "line 1"},
+		"not TOML":       {"shell = [\n", "line"},
+		"bad emulator":   {`emulator = "xterm"`, `want "native" or "vt10x"`},
+		"tiny log":       {"log_limit = 10", "at least 1048576"},
+		"negative size":  {"scrollback = -1", "want 0 or more"},
+		"unknown theme":  {`theme = "solar"`, "there are dark and light"},
+		"unknown action": {"[keys]\nfly = [\"f\"]", `bind "fly"`},
+		"clash":          {"[keys]\n\"session.new\" = [\"d\"]", "bind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parseConfig([]byte(c.text))
