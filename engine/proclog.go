@@ -22,6 +22,10 @@ const (
 	pollFast  = 10 * time.Millisecond
 	pollSlow  = 100 * time.Millisecond
 	pollBound = 2 * time.Second
+
+	// logsLinger is how long the goroutine waits for more to do, because who
+	// reads a log comes back.
+	logsLinger = 10 * time.Second
 )
 
 // logs reads the logs of processes, tells followers that they grow and keeps
@@ -34,13 +38,15 @@ const (
 // a process that failed leaves to be shown. None of them may be called on the
 // control goroutine: they read files.
 type logs struct {
-	log  *slog.Logger
-	kick chan struct{} // of 1: something was asked of the goroutine
+	log    *slog.Logger
+	kick   chan struct{} // of 1: something was asked of the goroutine
+	linger time.Duration // logsLinger but in tests
 
 	mu     sync.Mutex
 	files  map[string]*logFile // by path
 	byID   map[int]*logFile    // those that are watched
 	growth growth              // nil while the goroutine does not run
+	idle   time.Time           // since when there are no files
 	closed bool
 	run    sync.WaitGroup
 }
@@ -77,10 +83,11 @@ type growth interface {
 
 func newLogs(log *slog.Logger) *logs {
 	return &logs{
-		log:   log,
-		kick:  make(chan struct{}, 1),
-		files: make(map[string]*logFile),
-		byID:  make(map[int]*logFile),
+		log:    log,
+		kick:   make(chan struct{}, 1),
+		linger: logsLinger,
+		files:  make(map[string]*logFile),
+		byID:   make(map[int]*logFile),
 	}
 }
 
@@ -189,6 +196,7 @@ func (s *logs) release(f *logFile) {
 		s.growth.remove(f.id)
 	}
 	if len(s.files) == 0 {
+		s.idle = time.Now()
 		s.wake()
 	}
 }
@@ -228,7 +236,7 @@ func (s *logs) loop(g growth) {
 func (s *logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.files) == 0 {
+	if s.closed || len(s.files) == 0 && time.Since(s.idle) >= s.linger {
 		s.growth = nil
 		clear(s.byID)
 		return false, nil, true
@@ -275,13 +283,16 @@ func (f *logFile) outgrown() bool {
 	return !f.free && f.size-f.from > f.limit+persist.Excess(f.limit)
 }
 
-// nextPoll is when the logs that cannot be watched are looked at next, zero if
-// there are none.
+// nextPoll is when the logs that cannot be watched are looked at next, or when
+// the goroutine ends for want of logs; zero if neither is due.
 func (s *logs) nextPoll() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
 	var next time.Time
+	if len(s.files) == 0 {
+		next = s.idle.Add(s.linger)
+	}
 	for _, f := range s.files {
 		if f.id != 0 {
 			continue

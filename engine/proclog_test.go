@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -181,24 +181,16 @@ func TestCharactersAreNotCutAndOtherBytesReplaced(t *testing.T) {
 	}
 }
 
-// afterFollow runs f once somebody waits for the log to grow.
+// afterFollow runs f, beside what goes on, once somebody follows the log: who
+// does asks for the state after that.
 func (r *logRig) afterFollow(f func()) {
-	done := make(chan struct{})
-	r.Cleanup(func() { <-done })
-	go func() {
-		defer close(done)
-		for r.Context().Err() == nil {
-			r.logs.mu.Lock()
-			file := r.logs.files[r.source.path]
-			waiting := file != nil && len(file.followers) > 0
-			r.logs.mu.Unlock()
-			if waiting {
-				f()
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
+	var once sync.Once
+	var run sync.WaitGroup
+	r.Cleanup(run.Wait)
+	r.source.state = func() api.State {
+		once.Do(func() { run.Go(f) })
+		return r.state.Load().(api.State)
+	}
 }
 
 func TestAReaderIsWokenWhenTheLogGrows(t *testing.T) {
@@ -310,7 +302,7 @@ func TestIdleCountsFromTheLastWrite(t *testing.T) {
 	}
 	r.source.started = time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
-	r.afterFollow(cancel)
+	cancel()
 	if err := r.logs.waitIdle(ctx, r.source, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("a process that has just started is idle: %v", err)
 	}
@@ -332,6 +324,7 @@ func TestLastLinesAreThoseOfTheEnd(t *testing.T) {
 func TestALogIsBoundedWhileItsProcessRuns(t *testing.T) {
 	const limit, total = 1 << 20, 64 << 20
 	r := newLogRig(t)
+	r.logs.linger = 0
 	stop := r.logs.bound(r.source.path, limit, func(text string) { t.Error(text) })
 	line := bytes.Repeat([]byte("0123456789abcde\n"), 4096)
 	for n := 0; n < total; n += len(line) {
@@ -340,20 +333,7 @@ func TestALogIsBoundedWhileItsProcessRuns(t *testing.T) {
 		}
 	}
 	stop()
-	await := func(what string, ok func() bool) {
-		t.Helper()
-		for !ok() {
-			if t.Context().Err() != nil {
-				t.Fatal(what)
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}
-	await("the log is not watched any more", func() bool {
-		r.logs.mu.Lock()
-		defer r.logs.mu.Unlock()
-		return len(r.logs.files) == 0 && r.logs.growth == nil
-	})
+	r.logs.run.Wait() // for the last look
 	out := r.read(api.ProcessLogInput{Tail: 1})
 	if kept := out.End - out.Dropped; out.End != total || kept > limit+persist.Excess(limit) || kept < limit-16 {
 		t.Errorf("%d bytes of %d are kept", kept, out.End)
@@ -366,6 +346,7 @@ func TestALogIsBoundedWhileItsProcessRuns(t *testing.T) {
 
 func TestFollowersComeAndGo(t *testing.T) {
 	r := newLogRig(t)
+	r.logs.linger = time.Microsecond
 	for range 100 {
 		grew, stop := r.logs.follow(r.source.path, nil)
 		r.write("x")
@@ -387,8 +368,24 @@ func TestEventsAreParsedWhateverTheyAre(t *testing.T) {
 	}
 }
 
+// BenchmarkReadLogWaiting asks for a log's news when there are some.
+func BenchmarkReadLogWaiting(b *testing.B) {
+	logs := newLogs(slog.New(slog.DiscardHandler))
+	defer logs.close()
+	path := filepath.Join(b.TempDir(), logName)
+	if err := os.WriteFile(path, bytes.Repeat([]byte("0123456789abcde\n"), 4<<10), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	p := logSource{path: path, state: func() api.State { return api.StateRunning }}
+	for b.Loop() {
+		if _, err := logs.read(b.Context(), api.ProcessLogInput{WaitMS: 1000}, p); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkFollow(b *testing.B) {
-	logs := newLogs(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	logs := newLogs(slog.New(slog.DiscardHandler))
 	defer logs.close()
 	path := filepath.Join(b.TempDir(), logName)
 	f, err := os.Create(path)
