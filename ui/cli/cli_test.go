@@ -222,7 +222,7 @@ func TestScreenPrintsWhatASessionShows(t *testing.T) {
 func TestListShowsTheLiveFirstInAlignedColumns(t *testing.T) {
 	r := newRig(t)
 	start := time.Now().Add(-90 * time.Second)
-	r.sessions = []api.Process{
+	r.processes = []api.Process{
 		{ID: "aaaaaaaaaaaa", Name: "old", State: api.StateExited, ExitCode: code(7), CWD: "/", Command: "make", StartedAt: start},
 		{ID: "bbbbbbbbbbbb", Name: "你好", State: api.StateRunning, PID: 42, CWD: "/srv", Command: "vim \x1b[31mx", StartedAt: start},
 		{ID: "cccccccccccc", Name: "c", State: api.StateStopped, ExitSignal: "SIGHUP", CWD: "/", Command: "sh", StartedAt: start},

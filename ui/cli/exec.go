@@ -79,16 +79,16 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	if err != nil {
 		return err
 	}
-	return statusOf(out, in.Kill)
+	return statusOf(out, in)
 }
 
 // statusOf is the exit status of a command as an error of ours.
-func statusOf(out api.ExecOutput, kill bool) error {
+func statusOf(out api.ExecOutput, in api.ExecInput) error {
 	p := out.Process
 	if out.TimedOut {
 		message := fmt.Sprintf("exec: not done after %s; it goes on as %s %s, see `tandem logs -f %s`",
-			time.Duration(out.DurationMS*float64(time.Millisecond)).Round(time.Millisecond), p.ID, p.Name, p.ID)
-		if kill {
+			time.Duration(in.TimeoutMS)*time.Millisecond, p.ID, p.Name, p.ID)
+		if in.Kill {
 			message = fmt.Sprintf("exec: not done in time; %s was ended", p.Name)
 		}
 		return &exitError{status: statusTimedOut, message: message}

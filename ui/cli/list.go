@@ -16,20 +16,20 @@ func (a *app) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "ls",
 		Aliases: []string{"list"},
-		Short:   "List sessions, the live ones first",
+		Short:   "List sessions and processes, the live ones first",
 		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := call(cmd.Context(), a, api.SessionList, api.Empty{})
+			out, err := call(cmd.Context(), a, api.ProcessList, api.ProcessListInput{})
 			if err != nil {
 				return err
 			}
-			list := liveFirst(out.Sessions)
+			list := liveFirst(out.Processes)
 			if len(list) == 0 && !a.json {
-				a.tell("there are no sessions; `tandem new` starts one, `tandem` opens the dashboard")
+				a.tell("there is nothing yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard")
 				return nil
 			}
 			return a.answer(list, func() string { return a.sessionTable(list, time.Now()) })
