@@ -215,7 +215,7 @@ func TestTooSmallTerminalSaysSoAndRecovers(t *testing.T) {
 	e.add("first", "one$ ")
 	d := drive(t, e, 10, 3)
 	d.until("news", func() bool { return d.m.opened })
-	if got := d.screen(); !strings.Contains(strings.Join(strings.Fields(got), " "), "terminal too small:") {
+	if got := d.screen(); !strings.Contains(strings.Join(strings.Fields(got), " "), "too small: needs 60×15") {
 		t.Errorf("at 10×3:\n%s", got)
 	}
 	d.update(tea.WindowSizeMsg{Width: 59, Height: 15})

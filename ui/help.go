@@ -47,7 +47,7 @@ func (h *help) typed(*model, keys.Key) tea.Cmd { return nil }
 func (h *help) pasted(*model, string) tea.Cmd  { return nil }
 
 func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
-	width := min(72, screen.w-8)
+	width := min(92, screen.w-6)
 	all := h.lines(width, &m.look)
 	h.rows = len(all)
 	h.height = min(h.rows, screen.h-8)

@@ -48,10 +48,17 @@ func (m *model) draw() {
 	}
 }
 
+// drawTooSmall says what is needed in as many words as there is room for.
 func (m *model) drawTooSmall() string {
-	text := fmt.Sprintf("terminal too small: %d×%d, needs %d×%d", m.w, m.h, minScreenWidth, minScreenHeight)
+	needs := fmt.Sprintf("needs %d×%d", minScreenWidth, minScreenHeight)
+	long := fmt.Sprintf("terminal too small: %d×%d, %s", m.w, m.h, needs)
+	var words []string
+	for _, text := range []string{long, "too small: " + needs, needs} {
+		if words = wrap(text, m.w); len(words) <= m.h {
+			break
+		}
+	}
 	rows := make([]string, m.h)
-	words := wrap(text, m.w)
 	first := max((m.h-len(words))/2, 0)
 	for i, line := range words {
 		if first+i < m.h {
