@@ -20,18 +20,34 @@ var xyzToLinear = [3]triple{
 	{0.0635, -0.2002, 0.8107},
 }
 
-// toneLevels are component values at which tones give the intensity.
-var toneLevels = [...]float64{20, 40, 80, 120, 160, 200, 240, 255}
+// linearToXYZ is xyzToLinear the other way round.
+var linearToXYZ = [3]triple{
+	{0.38106, 0.32026, 0.24835},
+	{0.20730, 0.68055, 0.11215},
+	{0.02134, 0.14297, 1.24173},
+}
 
-// tones are how that screen's red, green and blue answer to values: the
-// intensity at toneLevels, and the power of it that is close to linear.
-var tones = [3]struct {
+// A tone is how one of that screen's components answers to values: the
+// intensity at each of some values, and the power of it that is close to
+// linear between them. The first value is the least that is not dark.
+type tone struct {
 	power     float64
-	intensity [len(toneLevels)]float64
-}{
-	{0.38, [...]float64{0.002329, 0.009699, 0.052373, 0.147610, 0.309278, 0.546082, 0.861571, 1}},
-	{0.47, [...]float64{0.000832, 0.008428, 0.056520, 0.165176, 0.343441, 0.587797, 0.882164, 1}},
-	{0.52, [...]float64{0.002080, 0.009357, 0.056154, 0.162915, 0.339410, 0.583291, 0.880093, 1}},
+	value     [tonePoints]float64
+	intensity [tonePoints]float64
+}
+
+const tonePoints = 10
+
+var tones = [3]tone{
+	{0.38,
+		[...]float64{9, 11, 20, 40, 80, 120, 160, 200, 240, 255},
+		[...]float64{0, 0.001, 0.002329, 0.009699, 0.052373, 0.147610, 0.309278, 0.546082, 0.861571, 1}},
+	{0.47,
+		[...]float64{19, 20, 23, 40, 80, 120, 160, 200, 240, 255},
+		[...]float64{0, 0.000832, 0.0015, 0.008428, 0.056520, 0.165176, 0.343441, 0.587797, 0.882164, 1}},
+	{0.52,
+		[...]float64{14, 15, 20, 40, 80, 120, 160, 200, 240, 255},
+		[...]float64{0, 0.0013, 0.002080, 0.009357, 0.056154, 0.162915, 0.339410, 0.583291, 0.880093, 1}},
 }
 
 // parseTriple reads three numbers with slashes between them.
@@ -51,43 +67,48 @@ func parseTriple(s string) (t triple, ok bool) {
 }
 
 // spaceColor reads a colour of one of the spaces that XParseColor knows beside
-// RGB.
+// RGB. What is darker than black or brighter than white is none.
 func spaceColor(space, spec string) (rgb uint32, ok bool) {
 	c, ok := parseTriple(spec)
 	if !ok {
 		return 0, false
 	}
+	upTo := func(v, most float64) bool { return v >= 0 && v <= most }
 	switch space {
 	case "rgbi":
 		return linearColor(c), min(c[0], c[1], c[2]) >= 0 && max(c[0], c[1], c[2]) <= 1
 	case "ciexyz":
-		return xyzColor(c)
+		ok = upTo(c[1], 1)
 	case "ciexyy":
-		return xyzColor(xyzOfChromaticity(c))
+		c, ok = xyzOfChromaticity(c), upTo(c[2], 1)
 	case "cieuvy":
-		return xyzColor(xyzOfUV(c))
+		c, ok = xyzOfUV(c), upTo(c[2], 1)
 	case "cielab":
-		return xyzColor(xyzOfLab(c))
+		c, ok = xyzOfLab(c), upTo(c[0], 100)
 	case "cieluv":
-		return xyzColor(xyzOfLuv(c))
+		c, ok = xyzOfLuv(c), upTo(c[0], 100)
+	case "tekhvc":
+		c, ok = xyzOfTek(c), upTo(c[1], 100) && c[2] >= 0
+	default:
+		return 0, false
 	}
-	return 0, false
+	if !ok {
+		return 0, false
+	}
+	return xyzColor(c)
 }
 
-// xyzColor gives a colour of CIE XYZ. As bright as white is white; other
-// components that the screen cannot show are cut.
+// xyzColor gives a colour of CIE XYZ, or the one most like it that the screen
+// can show.
 func xyzColor(c triple) (rgb uint32, ok bool) {
 	for _, v := range c {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return 0, false
 		}
 	}
-	if c[1] >= xyzWhite[1] {
-		return 0xFFFFFF, true
-	}
-	var linear triple
-	for i, row := range xyzToLinear {
-		linear[i] = row[0]*c[0] + row[1]*c[1] + row[2]*c[2]
+	linear := linearOfXYZ(c)
+	if !displayable(linear) {
+		linear = intoGamut(c)
 	}
 	return linearColor(linear), true
 }
@@ -102,17 +123,17 @@ func linearColor(c triple) (rgb uint32) {
 
 // toneValue gives the value at which a component has an intensity.
 func toneValue(component int, intensity float64) uint32 {
-	t := &tones[component]
-	from, low := 0.0, 0.0
-	x := math.Pow(min(max(intensity, 0), 1), t.power)
-	for i, level := range toneLevels {
-		high := math.Pow(t.intensity[i], t.power)
-		if x <= high {
-			return uint32(math.Round(from + (level-from)*(x-low)/(high-low)))
-		}
-		from, low = level, high
+	if intensity <= 0 {
+		return 0
 	}
-	return 255
+	t := &tones[component]
+	i, power := 1, 1.0
+	for i < tonePoints-1 && intensity > t.intensity[i] {
+		i, power = i+1, t.power
+	}
+	low, high := math.Pow(t.intensity[i-1], power), math.Pow(t.intensity[i], power)
+	part := (math.Pow(min(intensity, 1), power) - low) / (high - low)
+	return uint32(math.Round(t.value[i-1] + part*(t.value[i]-t.value[i-1])))
 }
 
 // xyzOfChromaticity reads CIE xyY.
@@ -127,6 +148,10 @@ func xyzOfUV(c triple) triple {
 	return triple{bright * 9 * u / (4 * v), bright, bright * (12 - 3*u - 20*v) / (4 * v)}
 }
 
+// xScale is how much larger X takes a*, b*, u* and v* than the CIE does, for
+// which 100 is the lightness of white and not 1.
+const xScale = 100
+
 // xyzOfLab reads CIE L*a*b*. Near black X takes L for a fraction of 1, and so
 // does this.
 func xyzOfLab(c triple) triple {
@@ -136,17 +161,16 @@ func xyzOfLab(c triple) triple {
 		y := l / 9.03292
 		return triple{xyzWhite[0] * (y + a/3893.5), y, xyzWhite[2] * (y - b/1557.4)}
 	}
-	fx, fz := f+a/500, f-b/200
+	fx, fz := f+xScale*a/500, f-xScale*b/200
 	return triple{xyzWhite[0] * fx * fx * fx, f * f * f, xyzWhite[2] * fz * fz * fz}
 }
 
 // xyzOfLuv reads CIE L*u*v*.
 func xyzOfLuv(c triple) triple {
-	l := c[0]
-	bright := l / 903.29
-	if l >= 7.99953624 {
-		bright = math.Pow((l+16)/116, 3)
+	if c[0] == 0 {
+		return triple{}
 	}
-	d := xyzWhite[0] + 15*xyzWhite[1] + 3*xyzWhite[2]
-	return xyzOfUV(triple{4*xyzWhite[0]/d + c[1]/(13*l), 9*xyzWhite[1]/d + c[2]/(13*l), bright})
+	u, v := whiteUV()
+	d := 13 * c[0] / xScale
+	return xyzOfUV(triple{u + c[1]/d, v + c[2]/d, brightness(c[0])})
 }
