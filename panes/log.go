@@ -14,7 +14,8 @@ const (
 	logWindow    = 1 << 20 // bytes held
 	logLines     = 20_000  // lines held
 	longLogLine  = 16 << 10
-	logMargin    = 3         // screens held before and behind the one shown
+	logMargin    = 3         // screens held before and behind the one shown,
+	logAhead     = 200       // and lines at least
 	logFarBehind = 512 << 10 // bytes by which following skips to the end
 )
 

@@ -69,7 +69,7 @@ func (l *Log) want() *LogRequest {
 		return l.more(logFollow)
 	}
 	top := l.index(l.top.offset)
-	switch margin := logMargin * l.h; {
+	switch margin := max(logMargin*l.h, logAhead); {
 	case top < margin && l.start > l.oldest:
 		since := max(l.start-logChunk, l.oldest)
 		return l.ask(askBefore, since, int(l.start-since))
