@@ -173,6 +173,9 @@ func TestNewStartsASessionAndPrintsItsID(t *testing.T) {
 		{Command: []string{"make", "--watch", "-n"}, Name: "build", CWD: "/tmp", Cols: 100, Rows: 30},
 		{Command: []string{"sh", "-c", "exit 7"}, CWD: cwd},
 	}
+	for i := range want {
+		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}
+	}
 	if diff := cmp.Diff(want, r.started); diff != "" {
 		t.Error(diff)
 	}

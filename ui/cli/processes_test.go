@@ -47,6 +47,9 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 		{Command: []string{"top"}, CWD: cwd, TTY: true, Restart: &api.Restart{Policy: api.PolicyAlways, Max: 3}},
 		{Command: []string{"top"}, CWD: cwd, Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 3}},
 	}
+	for i := range want {
+		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}
+	}
 	if diff := cmp.Diff(want, r.begun); diff != "" {
 		t.Error(diff)
 	}
@@ -443,7 +446,8 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: not done after 1s; it goes on as abc x, see `tandem logs -f abc`\n" {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 1000, MaxOutput: execOutput}
+	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 1000, MaxOutput: execOutput,
+		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}}
 	if diff := cmp.Diff(want, r.ran[len(r.ran)-1]); diff != "" {
 		t.Error(diff)
 	}

@@ -46,7 +46,7 @@ func (a *app) newCommand() *cobra.Command {
 }
 
 func (a *app) startInput(cmd *cobra.Command, f newFlags, command []string) (api.SessionStartInput, error) {
-	in := api.SessionStartInput{Command: command, Name: f.name}
+	in := api.SessionStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ)}
 	var err error
 	if in.CWD, err = filepath.Abs(f.cwd); err != nil {
 		return in, fmt.Errorf("find folder %q: %w", f.cwd, err)

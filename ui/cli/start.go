@@ -68,7 +68,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 	if err := f.check(cmd); err != nil {
 		return in, err
 	}
-	in = api.ProcessStartInput{Command: command, Name: f.name, TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog}
+	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog}
 	if f.restart != "" || f.maxRestarts > 0 {
 		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts}
 		if f.restart == "" {

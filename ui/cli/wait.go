@@ -66,6 +66,9 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 	message := fmt.Sprintf("wait for %s: it has not come to that within %v", out.Process.Name, timeout)
 	if out.Process.State.Ended() {
 		message = fmt.Sprintf("wait for %s: it has ended: %s", out.Process.Name, stateText(out.Process))
+		if out.Process.Error != "" {
+			message += ": " + out.Process.Error
+		}
 	}
 	return &exitError{status: statusFailed, message: message}
 }
