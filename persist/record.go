@@ -41,7 +41,8 @@ type Record struct {
 	Name    string            `json:"name"`
 	Argv    []string          `json:"argv"`
 	CWD     string            `json:"cwd"`
-	Env     map[string]string `json:"env,omitempty"` // what was asked for beyond the engine's own
+	Env     map[string]string `json:"env,omitempty"`     // what was asked for beyond the engine's own
+	Environ map[string]string `json:"environ,omitempty"` // what that is added to; nil: the engine's own
 	TTY     bool              `json:"tty"`
 	Cols    int               `json:"cols,omitempty"`
 	Rows    int               `json:"rows,omitempty"`

@@ -121,6 +121,7 @@ func (f *startForm) start(m *model) tea.Cmd {
 		return nil
 	}
 	in := api.ProcessStartInput{
+		Environ: api.Environ(os.Environ()),
 		Command: command, Name: text(fieldName), CWD: expandHome(text(fieldFolder), m.list.Home),
 		Env: env, KeepAlive: f.keepAlive, Actor: "person",
 	}

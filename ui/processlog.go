@@ -113,7 +113,7 @@ func (m *model) askSearch() tea.Cmd {
 	if log == nil {
 		return nil
 	}
-	m.overlay = newPrompt("Search the log for", log.Pattern(), func(m *model, pattern string) tea.Cmd {
+	m.overlay = newPrompt("Search the log for", "", func(m *model, pattern string) tea.Cmd {
 		m.endSearch()
 		if err := log.Search(pattern); err != nil {
 			return m.say(err.Error(), true)

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"os"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -76,7 +77,10 @@ func (m *model) startNext() tea.Cmd {
 	}
 	next := m.starts[0]
 	size := next.pane.Feed.Size()
-	in := api.SessionStartInput{CWD: m.cwd(next.near), Cols: size.Cols, Rows: size.Rows}
+	in := api.SessionStartInput{CWD: m.cwd(next.near), Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ())}
+	if next.near != nil {
+		in.CWDOf = next.near.ID
+	}
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		process, err := e.Start(ctx, in)
 		return startedMsg{process, err}

@@ -77,6 +77,7 @@ type ProcessStartInput struct {
 	Name    string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
 	CWD     string            `json:"cwd,omitempty" jsonschema:"folder to start in; default: the home directory"`
 	Env     map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
+	Environ map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it; default \"person\""`
 
 	TTY  bool `json:"tty,omitempty" jsonschema:"give it a terminal, which makes it a session"`
@@ -197,6 +198,7 @@ type ExecInput struct {
 	Command   []string          `json:"command" jsonschema:"program and arguments"`
 	CWD       string            `json:"cwd,omitempty" jsonschema:"folder to run in; default: the home directory"`
 	Env       map[string]string `json:"env,omitempty" jsonschema:"added to the engine's environment and the overlay of env.set"`
+	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
 	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
 	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, instead of letting it go on as a process"`
 	MaxOutput int               `json:"max_output,omitempty" jsonschema:"bytes kept of each stream, its end; default 64 KiB, at most 16 MiB"`

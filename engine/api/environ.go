@@ -1,0 +1,29 @@
+package api
+
+import (
+	"slices"
+	"strings"
+)
+
+// outer are variables that speak of the terminal or multiplexer that a program
+// was started in, and would mislead what runs in another one.
+var outer = []string{
+	"TMUX", "TMUX_PANE", "STY", "WINDOW", "COLUMNS", "LINES", "TERMCAP",
+	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "PWD", "OLDPWD", "SHLVL", "_",
+	"VTE_VERSION", "WINDOWID", "KITTY_WINDOW_ID", "KITTY_PID", "WEZTERM_PANE", "ALACRITTY_WINDOW_ID",
+	"ITERM_SESSION_ID", "TERM_SESSION_ID", "WT_SESSION", "KONSOLE_VERSION", "ZELLIJ", "ZELLIJ_SESSION_NAME",
+}
+
+// Environ is what a program that Tandem starts should see of an environment of
+// "NAME=value" pairs: all but what speaks of the terminal outside, and of
+// Tandem itself.
+func Environ(environ []string) map[string]string {
+	env := make(map[string]string, len(environ))
+	for _, pair := range environ {
+		name, value, _ := strings.Cut(pair, "=")
+		if name != "" && !slices.Contains(outer, name) && !strings.HasPrefix(name, "TANDEM_") {
+			env[name] = value
+		}
+	}
+	return env
+}
