@@ -134,10 +134,11 @@ func (l *FileLog) firstLine(hole int64) (int64, bool) {
 
 // hole is the offset up to which the head was freed.
 func (l *FileLog) hole() int64 {
+	end := l.End() // asked first: what is appended then is no hole
 	at, err := l.disk.nextData(l.f, 0)
 	switch {
 	case err == io.EOF:
-		return l.End()
+		return end
 	case err != nil:
 		return 0
 	}

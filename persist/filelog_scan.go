@@ -39,7 +39,9 @@ type forwardScan struct {
 func newForwardScan(r LogReader, from, to int64) *forwardScan {
 	start := r.Start()
 	from = max(from, start)
-	return &forwardScan{r: r, start: start, to: min(to, r.End()), at: from, base: from, buf: make([]byte, 2*lineBlock)}
+	to = min(to, r.End())
+	size := max(min(to-from, 2*lineBlock), 0)
+	return &forwardScan{r: r, start: start, to: to, at: from, base: from, buf: make([]byte, size)}
 }
 
 // next is the next region, valid until the one after it. At the end there is
@@ -106,7 +108,8 @@ type backwardScan struct {
 	floor int64
 	to    int64 // what is before it is read next
 	buf   []byte
-	rest  int    // bytes in buf behind the block
+	block int    // where in buf the block ends
+	rest  int    // bytes in buf behind that
 	keep  []byte // of the last region's block, the new rest
 	whole bool   // the line that the rest ends with does not grow
 }
@@ -118,15 +121,17 @@ func newBackwardScan(r LogReader, from, to int64) (*backwardScan, error) {
 	if err != nil && !errors.Is(err, ErrDropped) {
 		return nil, err
 	}
+	floor := max(from, start)
+	block := max(min(to-floor, lineBlock), 0)
 	return &backwardScan{
-		r: r, start: start, floor: max(from, start), to: to,
-		whole: line == to, buf: make([]byte, 3*lineBlock),
+		r: r, start: start, floor: floor, to: to, whole: line == to,
+		block: int(block), buf: make([]byte, block+max(min(to-floor, 2*lineBlock), 0)),
 	}, nil
 }
 
 func (sc *backwardScan) next() (region, bool, error) {
 	if sc.keep != nil {
-		sc.rest = copy(sc.buf[lineBlock:], sc.keep)
+		sc.rest = copy(sc.buf[sc.block:], sc.keep)
 		sc.keep, sc.whole = nil, true
 	}
 	for sc.to > sc.floor {
@@ -141,7 +146,7 @@ func (sc *backwardScan) next() (region, bool, error) {
 			return g, true, nil
 		}
 	}
-	g := region{sc.to, sc.buf[lineBlock : lineBlock+sc.rest], sc.whole}
+	g := region{sc.to, sc.buf[sc.block : sc.block+sc.rest], sc.whole}
 	sc.rest = 0
 	return g, len(g.data) > 0 && g.base >= sc.floor, nil
 }
@@ -150,7 +155,7 @@ func (sc *backwardScan) next() (region, bool, error) {
 // region is empty if no line is complete yet.
 func (sc *backwardScan) read(from int64) (region, error) {
 	n := int(sc.to - from)
-	p := sc.buf[lineBlock-n : lineBlock]
+	p := sc.buf[sc.block-n : sc.block]
 	if _, err := readFull(sc.r, p, from); err != nil {
 		return region{}, err
 	}
@@ -158,16 +163,16 @@ func (sc *backwardScan) read(from int64) (region, error) {
 	sc.to = from
 	first := bytes.IndexByte(p, '\n') + 1
 	if first == 0 && !(n == lineBlock && from >= sc.start) {
-		sc.rest = copy(sc.buf[lineBlock:], sc.buf[lineBlock-n:lineBlock+sc.rest])
+		sc.rest = copy(sc.buf[sc.block:], sc.buf[sc.block-n:sc.block+sc.rest])
 		return region{}, nil
 	}
-	g := region{to, sc.buf[lineBlock : lineBlock+sc.rest], sc.whole}
+	g := region{to, sc.buf[sc.block : sc.block+sc.rest], sc.whole}
 	if first > 0 {
-		g.base, g.data = from+int64(first), sc.buf[lineBlock-n+first:lineBlock+sc.rest]
+		g.base, g.data = from+int64(first), sc.buf[sc.block-n+first:sc.block+sc.rest]
 		p = p[:first]
 	}
 	if len(g.data) == 0 {
-		sc.rest, sc.whole = copy(sc.buf[lineBlock:], p), true
+		sc.rest, sc.whole = copy(sc.buf[sc.block:], p), true
 		return region{}, nil
 	}
 	sc.keep = p
