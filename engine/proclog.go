@@ -14,8 +14,9 @@ const (
 	// followGap is how soon followers of a log are told again that it grows.
 	followGap = 5 * time.Millisecond
 	// boundGap is how often logs that grow slowly, and that nobody follows, are
-	// looked at.
-	boundGap = 200 * time.Millisecond
+	// looked at. It takes some looks to get there from followGap, since a flood
+	// is known only by the second one.
+	boundGap = 100 * time.Millisecond
 
 	// A log that cannot be watched is polled: the more often the more it grows
 	// while somebody follows it, else once in pollBound.
@@ -213,7 +214,9 @@ func (s *logs) wake() {
 func (s *logs) loop(g growth) {
 	defer g.close()
 	var until time.Time
+	gap := followGap
 	for {
+		begin := time.Now()
 		ids, all := g.wait(until)
 		fast, due, ended := s.look(ids, all)
 		if ended {
@@ -222,8 +225,8 @@ func (s *logs) loop(g growth) {
 		for _, t := range due {
 			s.trim(t)
 		}
-		gap := boundGap
-		if fast {
+		gap = min(2*gap, boundGap)
+		if fast || time.Since(begin) > time.Second {
 			gap = followGap
 		}
 		s.pause(gap)

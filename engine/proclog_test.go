@@ -402,3 +402,73 @@ func BenchmarkFollow(b *testing.B) {
 		<-grew
 	}
 }
+
+// BenchmarkBoundedFlood writes at full speed to a log with a limit of 8 MiB and
+// tells how much disk it took at most.
+func BenchmarkBoundedFlood(b *testing.B) {
+	const limit = 8 << 20
+	for _, limited := range []bool{false, true} {
+		b.Run(fmt.Sprint("limited=", limited), func(b *testing.B) {
+			logs := newLogs(slog.New(slog.DiscardHandler))
+			defer logs.close()
+			path := filepath.Join(b.TempDir(), logName)
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer f.Close()
+			if limited {
+				defer logs.bound(path, limit, func(text string) { b.Error(text) })()
+			}
+			line := bytes.Repeat([]byte("0123456789abcde\n"), 256)
+			b.SetBytes(int64(len(line)))
+			most := int64(0)
+			for n := 0; b.Loop(); n++ {
+				if _, err := f.Write(line); err != nil {
+					b.Fatal(err)
+				}
+				var st syscall.Stat_t
+				if n%256 == 0 && syscall.Stat(path, &st) == nil {
+					most = max(most, st.Blocks*512)
+				}
+			}
+			b.ReportMetric(float64(most)/(1<<20), "MiB-disk")
+		})
+	}
+}
+
+// BenchmarkManyQuietLogs is what a second costs in which each of 500 processes
+// writes ten lines.
+func BenchmarkManyQuietLogs(b *testing.B) {
+	logs := newLogs(slog.New(slog.DiscardHandler))
+	defer logs.close()
+	dir := b.TempDir()
+	files := make([]*os.File, 500)
+	for i := range files {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		f, err := os.Create(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		files[i] = f
+		defer logs.bound(path, 8<<20, func(string) {})()
+	}
+	var before, after syscall.Rusage
+	for b.Loop() {
+		syscall.Getrusage(syscall.RUSAGE_SELF, &before)
+		for range 10 {
+			for _, f := range files {
+				if _, err := f.Write([]byte("a line\n")); err != nil {
+					b.Fatal(err)
+				}
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		syscall.Getrusage(syscall.RUSAGE_SELF, &after)
+	}
+	cpu := func(r syscall.Rusage) float64 {
+		return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e6
+	}
+	b.ReportMetric(cpu(after)-cpu(before), "cpu-ms/s")
+}
