@@ -20,7 +20,8 @@
 // less denyWrite, /dev/null and its like, and the terminal or log that the
 // process was given. Landlock grants on what a path leads to, so neither "..",
 // a symbolic link, another mount of the same file system nor a rename leads
-// around a denial, and a denial wins over a grant.
+// around a denial, and a denial wins over a grant. What may not be read may not
+// be written either.
 //
 // Landlock (kernel: Documentation/userspace-api/landlock.rst) can only grant,
 // and what it grants on a folder holds for all below. A denial is therefore a
@@ -38,8 +39,10 @@
 //   - a denied path that does not exist is denied all the same, if made later.
 //
 // Not covered, because Landlock does not: mode, owner, times and extended
-// attributes of files (chmod(2) and the like), stat(2), and other hard links of
-// a denied file.
+// attributes of files (chmod(2) and the like), stat(2), other hard links of a
+// denied file, System V IPC and POSIX message queues. Paths are looked up at
+// each start, so whoever else may write a folder that a profile names something
+// in can lead the profile elsewhere.
 //
 // # Network
 //

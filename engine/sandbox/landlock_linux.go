@@ -113,9 +113,19 @@ func allowWriting(set *ruleset, p Profile, table mounts, guarded []string) error
 	if err != nil {
 		return err
 	}
+	// A folder that could be written around what may not be read would let it
+	// be renamed, and the denial miss it at the next start.
+	unreadable, err := resolveAll("denyRead", p.Filesystem.DenyRead, table)
+	if err != nil {
+		return err
+	}
+	denied = append(denied, unreadable...)
 	for _, path := range p.Filesystem.AllowWrite {
 		resolved, err := resolve(path)
 		if err != nil {
+			return fmt.Errorf("allowWrite %s: %w", path, err)
+		}
+		if err := checkNested(path, resolved, p.Filesystem.AllowWrite); err != nil {
 			return fmt.Errorf("allowWrite %s: %w", path, err)
 		}
 		if _, err := os.Lstat(resolved); err != nil {
@@ -126,6 +136,21 @@ func allowWriting(set *ruleset, p Profile, table mounts, guarded []string) error
 		}
 		if err := allowBut(set, resolved, write, denied); err != nil {
 			return fmt.Errorf("allowWrite %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// checkNested refuses a path that leads out of another one that it is in: the
+// process could have put the link there to have more the next time.
+func checkNested(path, resolved string, allowed []string) error {
+	for _, other := range allowed {
+		around, err := resolve(other)
+		if err != nil {
+			return err
+		}
+		if within(filepath.Clean(path), filepath.Clean(other)) && !within(resolved, around) {
+			return fmt.Errorf("a symbolic link leads out of %s, to %s", other, resolved)
 		}
 	}
 	return nil

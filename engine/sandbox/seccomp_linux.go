@@ -75,6 +75,7 @@ func refusalsFor(p Profile, k kernel) []refusal {
 func baseRefusals() []refusal {
 	all := []refusal{
 		{unix.SYS_IOCTL, unix.EPERM, []condition{argIs(1, tiocsti, tioclinux)}},
+		{unix.SYS_PRLIMIT64, unix.EPERM, []condition{argIsNot(0, 0)}}, // of another process
 	}
 	for _, call := range []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
 		all = append(all, refusal{call: call, errno: unix.ENOSYS}) // programs have another way then

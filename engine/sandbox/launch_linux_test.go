@@ -215,6 +215,23 @@ func TestAConfinedProcessCannotMoveWhatIsDeniedToWhereItIsNot(t *testing.T) {
 		}
 	}
 	r.expect("EACCES", "read", r.at("work/keep/file"))
+	// Nor rename it, so that the profile would not find it at the next start.
+	r.expect("EACCES", "rename", r.at("work/keep"), r.at("work/kept"))
+	r.profile.Filesystem.DenyRead = []string{r.at("work/keep/file")}
+	r.expect("EACCES", "rename", r.at("work/keep/file"), r.at("work/keep/kept"))
+	r.expect("EACCES", "write", r.at("work/keep/file"))
+}
+
+func TestALinkInAWritableFolderGrantsNothingOutside(t *testing.T) {
+	r := newRig(t)
+	if err := os.Symlink(r.at("open"), r.at("work/more")); err != nil {
+		t.Fatal(err)
+	}
+	r.profile.Filesystem.AllowWrite = []string{r.at("work"), r.at("work/more")}
+	r.refused("a symbolic link leads out of")
+	r.profile.Filesystem.AllowWrite = []string{r.at("work"), r.at("work/sub")}
+	r.expect("written", "write", r.at("work/sub/file"))
+	r.expect("EACCES", "write", r.at("work/more/file"))
 }
 
 func TestOnlyWhatIsAllowedCanBeWritten(t *testing.T) {
@@ -304,6 +321,8 @@ func TestAConfinedProcessIsWithoutPowers(t *testing.T) {
 	}
 	r.expect("ENOSYS", "uring")
 	r.expect("EPERM", "sti")
+	r.expect("EPERM", "prlimit", strconv.Itoa(os.Getpid()))
+	r.expect("changed", "prlimit", "0")
 	if currentKernel().landlock >= landlockScopes {
 		r.expect("EPERM", "kill0", strconv.Itoa(os.Getpid()))
 	}

@@ -68,6 +68,9 @@ func TestBesidesTheProxyThereIsNoProtocolToUse(t *testing.T) {
 		r.expect("EACCES", socket(numbers...)...)
 	}
 	r.expect("EACCES", "bind", "127.0.0.1:0")
+	if !currentKernel().resolveUnix {
+		r.expect("EACCES", "listen")
+	}
 	server, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
