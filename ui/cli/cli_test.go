@@ -168,10 +168,11 @@ func TestNewStartsASessionAndPrintsItsID(t *testing.T) {
 	}
 	r.succeeds("new", "--name", "build", "--cwd", "/tmp", "--size", "100x30", "--", "make", "--watch", "-n")
 	r.succeeds("new", "sh", "-c", "exit 7")
+	environ := map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}
 	want := []api.SessionStartInput{
-		{CWD: cwd},
-		{Command: []string{"make", "--watch", "-n"}, Name: "build", CWD: "/tmp", Cols: 100, Rows: 30},
-		{Command: []string{"sh", "-c", "exit 7"}, CWD: cwd},
+		{CWD: cwd, Environ: environ},
+		{Command: []string{"make", "--watch", "-n"}, Name: "build", CWD: "/tmp", Cols: 100, Rows: 30, Environ: environ},
+		{Command: []string{"sh", "-c", "exit 7"}, CWD: cwd, Environ: environ},
 	}
 	for i := range want {
 		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}

@@ -41,7 +41,8 @@ func (a *app) execCommand() *cobra.Command {
 		Args:                  a.atLeast(1, "run what? give a program and its arguments"),
 		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(), Kill: kill, MaxOutput: execOutput}
+			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
+				Kill: kill, MaxOutput: execOutput}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err
 			}

@@ -37,15 +37,16 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 		"--sandbox", sandbox, "--ready-log", "up on .*", "--ready-port", "80", "sh", "-c", "exit 7")
 	r.succeeds("start", "--restart", "always", "--max-restarts", "3", "--tty", "top")
 	r.succeeds("start", "--max-restarts", "3", "top")
+	environ := map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}
 	want := []api.ProcessStartInput{
-		{Command: []string{"sleep", "--really", "5"}, CWD: cwd},
+		{Command: []string{"sleep", "--really", "5"}, CWD: cwd, Environ: environ},
 		{Command: []string{"sh", "-c", "exit 7"}, Name: "web", CWD: "/tmp", KeepAlive: true, SplitLog: true,
-			Env:   map[string]string{"A": "1=2", "HERE": "yes"},
+			Env: map[string]string{"A": "1=2", "HERE": "yes"}, Environ: environ,
 			Ready: &api.Readiness{Log: "up on .*", Port: 80},
 			Sandbox: &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{"/tmp/x"}},
 				Network: &api.SandboxNetwork{AllowedDomains: []string{}}}},
-		{Command: []string{"top"}, CWD: cwd, TTY: true, Restart: &api.Restart{Policy: api.PolicyAlways, Max: 3}},
-		{Command: []string{"top"}, CWD: cwd, Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 3}},
+		{Command: []string{"top"}, CWD: cwd, Environ: environ, TTY: true, Restart: &api.Restart{Policy: api.PolicyAlways, Max: 3}},
+		{Command: []string{"top"}, CWD: cwd, Environ: environ, Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 3}},
 	}
 	for i := range want {
 		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}
