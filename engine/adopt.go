@@ -280,7 +280,7 @@ func (h *host) place(ctx context.Context, c *control, client keeperClient, f fou
 	}
 	p.view = describe(p) // as it was announced last
 	if f.rec.TTY && (len(f.events) == 0 || f.events[0].kind != evFound) {
-		p.last.bytes = h.logSize(p.logPath)
+		p.last.bytes = h.logSize(f.rec)
 	}
 	if f.orphan {
 		if err := client.Adopt(ctx, f.events[0].child, h.store.Dir(f.rec.ID), nil); err != nil {
@@ -326,7 +326,8 @@ func guessRecord(c keeper.Child) persist.Record {
 // logSize is the length of the log of something that has ended. After a crash
 // the file is longer, by what was set aside for output that never came; opening
 // and closing it cuts that off.
-func (h *host) logSize(path string) int64 {
+func (h *host) logSize(r persist.Record) int64 {
+	path := h.logPath(r)
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0
@@ -334,7 +335,7 @@ func (h *host) logSize(path string) int64 {
 	if info.Size() == 0 || info.Size()%int64(os.Getpagesize()) != 0 {
 		return info.Size()
 	}
-	log, err := h.openLog(path)
+	log, err := h.openLog(r)
 	if err != nil {
 		return info.Size()
 	}

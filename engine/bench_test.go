@@ -164,7 +164,7 @@ func BenchmarkSession(b *testing.B) {
 		if err := store.Save(r); err != nil {
 			b.Fatal(err)
 		}
-		log, err := h.openLog(h.logPath(r))
+		log, err := h.openLog(r)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -32,6 +32,9 @@ type world interface {
 	endTree(ctx context.Context, r persist.Record, signal string) error
 	// probe waits until a child is ready and gives nil, or why it is not.
 	probe(ctx context.Context, r persist.Record) error
+	// bound keeps the log of a process without a terminal bounded until stop is
+	// called. Neither blocks.
+	bound(r persist.Record) (stop func())
 	// lastLines is the end of what a process has written.
 	lastLines(r persist.Record) []string
 	// lateExit looks for an exit status that nobody reported.
@@ -86,12 +89,14 @@ type proc struct {
 	former   persist.Identity   // of the child before this one
 	due      *time.Timer        // in backoff
 	unprobe  context.CancelFunc // ends the readiness check
+	unbound  func()             // ends the bounding of the log
 	again    bool               // somebody has asked to start it when it has ended
 	fault    string             // why the run that is being ended counts as failed
 	signal   string             // asked for instead of the stop signal
 	lines    []string           // the end of its log, in backoff and when it failed
 	removals []chan<- outcome   // who wants it removed once it is stopped
 	runs     int                // how often its child was seen to begin
+	glance   glance             // for other goroutines
 
 	view    api.Process // as last announced
 	rev     int         // of rec; what is announced is what was saved at rev
@@ -167,6 +172,7 @@ func (c *control) run() {
 // insert puts a record into the table.
 func (c *control) insert(r persist.Record, logPath string) *proc {
 	p := &proc{rec: r, logPath: logPath}
+	p.show()
 	c.procs[r.ID] = p
 	return p
 }
@@ -206,6 +212,7 @@ func (c *control) handle(id string, e event) {
 		return
 	}
 	act(c, p, e)
+	p.show()
 }
 
 // work runs f in a worker.
@@ -429,6 +436,7 @@ func (p *proc) close() {
 		p.live.close()
 		p.live = nil
 	}
+	p.show()
 }
 
 // trimEnded removes the oldest ended sessions and transient processes beyond

@@ -21,11 +21,16 @@ type Options struct {
 	Scrollback int      // lines kept of each session's screen; default 10,000
 	LogLimit   int64    // bytes kept of each session's output; default 1 GiB
 	Keeper     []string // arguments that make this executable a keeper; default "keeper"
+
+	ProcessLogLimit int64 // bytes kept of the log of each process without a terminal; default 64 MiB
 }
 
 func (o Options) withDefaults() Options {
 	if o.LogLimit == 0 {
 		o.LogLimit = 1 << 30
+	}
+	if o.ProcessLogLimit == 0 {
+		o.ProcessLogLimit = 64 << 20
 	}
 	if len(o.Keeper) == 0 {
 		o.Keeper = []string{"keeper"}
@@ -64,6 +69,7 @@ func Run(ctx context.Context, o Options) error {
 		chunks:  newChunks(),
 		stop:    cancel,
 		meter:   newMeter(),
+		logs:    newLogs(log),
 	}
 	if err := h.env.load(store); err != nil {
 		log.Error("load environment", "error", err)
@@ -146,6 +152,8 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 func (h *host) closeSessions() {
 	for _, p := range h.control.procs {
 		p.disarm()
+		p.release()
 		p.close()
 	}
+	h.logs.close()
 }

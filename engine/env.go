@@ -1,30 +1,19 @@
 package engine
 
 import (
+	"maps"
 	"os"
 	"slices"
-	"strings"
 
+	"tandem/engine/api"
 	"tandem/persist"
 )
 
-// outer are variables that speak of the terminal or the role that the engine
-// was started in, and would mislead what runs in another one.
-var outer = []string{
-	"TMUX", "TMUX_PANE", "STY", "WINDOW", "COLUMNS", "LINES", "TERMCAP",
-	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "PWD", "OLDPWD", "SHLVL",
-	"VTE_VERSION", "WINDOWID", "KITTY_WINDOW_ID", "KITTY_PID", "WEZTERM_PANE", "ALACRITTY_WINDOW_ID",
-	"ITERM_SESSION_ID", "TERM_SESSION_ID", "WT_SESSION", "KONSOLE_VERSION", "ZELLIJ", "ZELLIJ_SESSION_NAME",
-}
-
 // childEnv is the complete environment of a record's child.
 func (h *host) childEnv(r persist.Record) []string {
-	env := make(map[string]string)
-	for _, pair := range os.Environ() {
-		name, value, _ := strings.Cut(pair, "=")
-		if name != "" && !slices.Contains(outer, name) && !strings.HasPrefix(name, "TANDEM_") {
-			env[name] = value
-		}
+	env := maps.Clone(r.Environ)
+	if env == nil {
+		env = api.Environ(os.Environ())
 	}
 	if r.TTY {
 		env["TERM"] = "xterm-256color"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tandem/engine/api"
@@ -60,7 +61,7 @@ func (h *host) execRecord(in api.ExecInput) (persist.Record, error) {
 		return persist.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms and max_output cannot be negative")
 	}
 	rec, err := h.processRecord(api.ProcessStartInput{
-		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Actor: in.Actor,
+		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Actor: in.Actor,
 		SplitLog: true, Transient: true,
 	})
 	if err != nil {
@@ -82,29 +83,41 @@ func (h *host) execRecord(in api.ExecInput) (persist.Record, error) {
 // awaitEnd waits until a process has ended; context.DeadlineExceeded when it
 // has not after a while.
 func (h *host) awaitEnd(ctx context.Context, id string, patience time.Duration) (api.Process, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return h.awaitThat(ctx, id, func(p *proc) bool { return p.state().Ended() })
+}
+
+// awaitThat waits until something announced of a process holds. The error of
+// ctx is given as it is.
+func (h *host) awaitThat(ctx context.Context, id string, holds func(p *proc) bool) (api.Process, error) {
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, id, func(p *proc) error {
-		if p.view.State.Ended() {
+		if p.view.State == p.state() && holds(p) {
 			reply <- outcome{process: h.control.current(p)}
 			return nil
 		}
-		p.await(reply, api.State.Ended)
+		p.await(reply, func(api.State) bool { return holds(p) })
 		return nil
 	})
 	if err != nil {
 		return api.Process{}, err
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case o := <-reply:
 		return o.process, o.err
-	case <-timer.C:
-		return api.Process{}, context.DeadlineExceeded
-	case <-ctx.Done():
-		return api.Process{}, ctx.Err()
 	case <-h.control.done:
 		return api.Process{}, errEnding()
+	case <-ctx.Done():
+		h.control.box.post(func() { h.control.abandon(id, reply) })
+		return api.Process{}, ctx.Err()
+	}
+}
+
+// abandon drops a request whose client waits no longer.
+func (c *control) abandon(id string, reply chan<- outcome) {
+	if p := c.procs[id]; p != nil {
+		p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool { return w.reply == reply })
 	}
 }
 
@@ -140,8 +153,8 @@ func (h *host) outputs(r persist.Record, most int, out *api.ExecOutput) (err err
 	}
 	most = min(most, execOutputMost)
 	dir := h.store.Dir(r.ID)
-	if out.Stdout, out.StdoutDropped, err = tail(filepath.Join(dir, stdoutName), 0, most); err == nil {
-		out.Stderr, out.StderrDropped, err = tail(filepath.Join(dir, stderrName), 0, most)
+	if out.Stdout, out.StdoutDropped, err = tail(filepath.Join(dir, stdoutName), most); err == nil {
+		out.Stderr, out.StderrDropped, err = tail(filepath.Join(dir, stderrName), most)
 	}
 	if err != nil {
 		return api.Errorf(api.CodeInternal, "read output of %s: %v", r.Name, cause(err))

@@ -96,6 +96,8 @@ func (w *fakeWorld) probe(ctx context.Context, _ persist.Record) error {
 	}
 }
 
+func (w *fakeWorld) bound(persist.Record) func() { return func() {} }
+
 func (w *fakeWorld) lastLines(persist.Record) []string { return []string{"last words"} }
 
 func (w *fakeWorld) endTree(ctx context.Context, r persist.Record, _ string) error {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -45,12 +46,16 @@ type host struct {
 	table    processTable
 	env      overlay
 	meter    *meter
+	logs     *logs
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
 	sessions sync.WaitGroup
 }
 
 func (h *host) save(r persist.Record, durable bool) error {
+	if again := r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo); r.Transient || r.TTY && !again {
+		r.Environ = nil // it is not needed again, and secrets are best not kept
+	}
 	if durable {
 		return h.store.Save(r)
 	}
@@ -74,8 +79,12 @@ func (h *host) errorLogPath(r persist.Record) string {
 	return filepath.Join(h.store.Dir(r.ID), stderrName)
 }
 
-func (h *host) openLog(path string) (sessionLog, error) {
-	return persist.OpenLog(path, persist.LogOptions{Limit: h.o.LogLimit})
+func (h *host) openLog(r persist.Record) (sessionLog, error) {
+	limit := r.LogLimit
+	if limit == 0 {
+		limit = h.o.LogLimit
+	}
+	return persist.OpenLog(h.logPath(r), persist.LogOptions{Limit: limit})
 }
 
 // spawn starts a child once nothing is left of the one before. What has no
@@ -113,7 +122,7 @@ func (h *host) clear(ctx context.Context, r persist.Record, before predecessor) 
 // spawnSession opens the log before it starts the child, so that nothing runs
 // that could not be recorded.
 func (h *host) spawnSession(ctx context.Context, r persist.Record) (started, error) {
-	log, err := h.openLog(h.logPath(r))
+	log, err := h.openLog(r)
 	if err != nil {
 		return started{}, err
 	}
@@ -150,6 +159,9 @@ func (h *host) start(ctx context.Context, r persist.Record) (keeper.Child, *os.F
 		spec.Stdout, spec.Stderr = h.logPath(r), h.errorLogPath(r)
 	}
 	child, master, err := client.Start(ctx, spec)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
+		child, master, err = h.startOccupied(ctx, client, spec, err)
+	}
 	switch {
 	case err == nil:
 		return child, master, nil
@@ -161,9 +173,42 @@ func (h *host) start(ctx context.Context, r persist.Record) (keeper.Child, *os.F
 	return keeper.Child{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 }
 
+// startOccupied looks at a start that the keeper refused because it knows a
+// child with this id. One that is dead is only not written off yet; one that
+// lives is what an engine before this one has asked for.
+func (h *host) startOccupied(ctx context.Context, client keeperClient, spec keeper.Spec, refused error) (keeper.Child, *os.File, error) {
+	for end := time.Now().Add(lateExitWait); ; {
+		all, err := client.List(ctx)
+		if err != nil {
+			return keeper.Child{}, nil, err
+		}
+		i := slices.IndexFunc(all, func(c keeper.Child) bool { return c.ID == spec.ID && c.Exit == nil })
+		switch {
+		case i < 0:
+			return client.Start(ctx, spec)
+		case identityOf(all[i]).Alive() && spec.TTY:
+			master, err := client.Master(ctx, spec.ID)
+			return all[i], master, err
+		case identityOf(all[i]).Alive():
+			return all[i], nil, nil
+		case time.Now().After(end):
+			return keeper.Child{}, nil, refused
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
+			return keeper.Child{}, nil, ctx.Err()
+		}
+	}
+}
+
+func identityOf(c keeper.Child) persist.Identity {
+	return persist.Identity{BootID: c.BootID, PID: c.PID, StartTime: c.StartTime}
+}
+
 // adoptSession goes on with a session of an earlier engine.
 func (h *host) adoptSession(r persist.Record, c keeper.Child, master *os.File) liveSession {
-	s := h.session(r, master, func() (sessionLog, error) { return h.openLog(h.logPath(r)) })
+	s := h.session(r, master, func() (sessionLog, error) { return h.openLog(r) })
 	if cwd, err := os.Readlink("/proc/" + strconv.Itoa(c.PID) + "/cwd"); err == nil {
 		s.setCWD(cwd)
 	}
@@ -172,7 +217,7 @@ func (h *host) adoptSession(r persist.Record, c keeper.Child, master *os.File) l
 
 // revive makes the session of a record that has ended: only its screen.
 func (h *host) revive(r persist.Record) *session {
-	return h.session(r, nil, func() (sessionLog, error) { return h.openLog(h.logPath(r)) })
+	return h.session(r, nil, func() (sessionLog, error) { return h.openLog(r) })
 }
 
 func (h *host) session(r persist.Record, master *os.File, open func() (sessionLog, error)) *session {

@@ -1,43 +1,118 @@
 package engine
 
 import (
+	"context"
 	"os"
 	"strings"
+	"sync/atomic"
 
+	"tandem/engine/api"
 	"tandem/persist"
 )
 
-// lastLines is the end of what a process without a terminal has written; of
-// split logs that of its errors, or if there is none, of its output.
-func (h *host) lastLines(r persist.Record) []string {
-	if lines := lastLinesOf(h.errorLogPath(r)); len(lines) > 0 || !r.SplitLog {
-		return lines
-	}
-	return lastLinesOf(h.logPath(r))
+// shownLines is how many lines of the log of what failed are shown.
+const shownLines = 20
+
+// A glance is what any goroutine may know of a process at any time.
+type glance struct {
+	state atomic.Value            // an api.State
+	live  atomic.Pointer[glimpse] // of a terminal
 }
 
-func lastLinesOf(path string) []string {
-	text, _, err := tail(path, 0, shownBytes)
-	text = strings.TrimRight(text, "\r\n")
-	if err != nil || text == "" {
+type glimpse struct{ live liveSession }
+
+// show lets other goroutines know what the process is like now.
+func (p *proc) show() {
+	p.glance.state.Store(p.state())
+	if p.live != nil {
+		p.glance.live.Store(&glimpse{p.live})
+	} else {
+		p.glance.live.Store(nil)
+	}
+}
+
+// written is how much a terminal has written.
+func (g *glance) written(path string) int64 {
+	if l := g.live.Load(); l != nil {
+		return l.live.facts().bytes
+	}
+	return fileSize(path)
+}
+
+// source is the log of a process, for any goroutine to read.
+func (h *host) source(p *proc) logSource {
+	g := &p.glance
+	s := logSource{
+		name:    p.rec.Name,
+		path:    h.logPath(p.rec),
+		started: p.rec.StartedAt,
+		state:   func() api.State { return g.state.Load().(api.State) },
+	}
+	if p.rec.SplitLog {
+		s.errPath = h.errorLogPath(p.rec)
+	}
+	if p.live != nil {
+		path := s.path
+		s.end = func() int64 { return g.written(path) }
+	}
+	return s
+}
+
+func (h *host) logSource(ctx context.Context, id string) (s logSource, err error) {
+	err = withProc(ctx, h, id, func(p *proc) error {
+		s = h.source(p)
 		return nil
-	}
-	lines := strings.Split(text, "\n")
-	lines = lines[max(0, len(lines)-shownLines):]
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], "\r")
-	}
-	return lines
+	})
+	return s, err
 }
 
-// tail is the end of a file from an offset on, as text, of at most a number of
-// bytes; dropped is what it leaves out before. It begins with a whole character.
-func tail(path string, from int64, most int) (text string, dropped int64, err error) {
-	f, err := os.Open(path)
+func (h *host) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	source, err := h.logSource(ctx, in.ID)
 	if err != nil {
-		if os.IsNotExist(err) {
-			err = nil
-		}
+		return api.ProcessLogOutput{}, err
+	}
+	return h.logs.read(ctx, in, source)
+}
+
+// bound keeps the logs of a process that writes them itself within their limit
+// until stop is called.
+func (h *host) bound(r persist.Record) (stop func()) {
+	limit := r.LogLimit
+	if limit == 0 {
+		limit = h.o.ProcessLogLimit
+	}
+	notice := func(text string) {
+		h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })
+	}
+	stopOut := h.logs.bound(h.logPath(r), limit, notice)
+	if !r.SplitLog {
+		return stopOut
+	}
+	stopErr := h.logs.bound(h.errorLogPath(r), limit, notice)
+	return func() {
+		stopOut()
+		stopErr()
+	}
+}
+
+// lastLines is the end of what a process has written, of split logs rather that
+// of its errors.
+func (h *host) lastLines(r persist.Record) []string {
+	source := logSource{path: h.logPath(r)}
+	if r.SplitLog {
+		source.errPath = h.errorLogPath(r)
+	}
+	return lastLines(source, shownLines)
+}
+
+// tail is the end of a file, as text, of at most a number of bytes; dropped is
+// how many there are before. It begins with a whole character.
+func tail(path string, most int) (text string, dropped int64, err error) {
+	f, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return "", 0, nil
+	}
+	if err != nil {
 		return "", 0, err
 	}
 	defer f.Close()
@@ -45,17 +120,17 @@ func tail(path string, from int64, most int) (text string, dropped int64, err er
 	if err != nil {
 		return "", 0, err
 	}
-	start := max(from, info.Size()-int64(most))
-	p := make([]byte, max(info.Size()-start, 0))
+	start := max(0, info.Size()-int64(most))
+	p := make([]byte, info.Size()-start)
 	n, err := f.ReadAt(p, start)
-	if n < len(p) && n == 0 && err != nil {
+	if n == 0 && len(p) > 0 {
 		return "", 0, err
 	}
 	p = p[:n]
-	for cut := 0; cut < 3 && start > from && len(p) > 0 && p[0]&0xC0 == 0x80; cut++ {
+	for cut := 0; cut < 3 && start > 0 && len(p) > 0 && p[0]&0xC0 == 0x80; cut++ {
 		p, start = p[1:], start+1
 	}
-	return strings.ToValidUTF8(string(p), "\uFFFD"), start - from, nil
+	return strings.ToValidUTF8(string(p), "\uFFFD"), start, nil
 }
 
 func fileSize(path string) int64 {

@@ -25,10 +25,11 @@ const (
 	probeTime           = 5 * time.Second // for one try
 )
 
-// A check is one condition of readiness. It gives nil once it holds.
+// A check is one condition of readiness. wait gives nil once it holds, or when
+// ctx ends why it does not.
 type check struct {
 	name string
-	try  func(ctx context.Context) error
+	wait func(ctx context.Context) error
 }
 
 // probe waits until all conditions of a record have held; it gives why not when
@@ -40,12 +41,7 @@ func (h *host) probe(ctx context.Context, r persist.Record) error {
 	}
 	ctx, cancel := context.WithDeadline(ctx, r.StartedAt.Add(timeout))
 	defer cancel()
-	checks, done, err := h.checks(r)
-	if err != nil {
-		return err
-	}
-	defer done()
-	for _, c := range checks {
+	for _, c := range h.checks(r) {
 		if err := c.wait(ctx); err != nil {
 			return fmt.Errorf("not ready after %v: %s: %v", timeout, c.name, err)
 		}
@@ -53,52 +49,70 @@ func (h *host) probe(ctx context.Context, r persist.Record) error {
 	return nil
 }
 
-// wait tries until the condition holds or ctx ends.
-func (c check) wait(ctx context.Context) error {
-	last := errors.New("it was not tried")
-	for gap := probeGap; ctx.Err() == nil; gap = min(2*gap, probeGapMost) {
-		try, cancel := context.WithTimeout(ctx, probeTime)
-		err := c.try(try)
-		cancel()
-		if err == nil {
-			return nil
+// repeat tries until the condition holds or ctx ends.
+func repeat(try func(ctx context.Context) error) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		last := errors.New("it was not tried")
+		for gap := probeGap; ctx.Err() == nil; gap = min(2*gap, probeGapMost) {
+			once, cancel := context.WithTimeout(ctx, probeTime)
+			err := try(once)
+			cancel()
+			if err == nil {
+				return nil
+			}
+			if ctx.Err() == nil {
+				last = err
+			}
+			select {
+			case <-time.After(gap):
+			case <-ctx.Done():
+			}
 		}
-		if ctx.Err() == nil {
-			last = err
-		}
-		select {
-		case <-time.After(gap):
-		case <-ctx.Done():
-		}
+		return last
 	}
-	return last
 }
 
-// checks gives the conditions of a record and what closes what they use.
-func (h *host) checks(r persist.Record) (all []check, done func(), err error) {
+// checks gives the conditions of a record.
+func (h *host) checks(r persist.Record) (all []check) {
 	ready := r.Ready
-	done = func() {}
 	if ready.Port != 0 {
-		all = append(all, check{fmt.Sprintf("port %d", ready.Port), func(ctx context.Context) error { return dialPort(ctx, ready.Port) }})
+		all = append(all, check{fmt.Sprintf("port %d", ready.Port),
+			repeat(func(ctx context.Context) error { return dialPort(ctx, ready.Port) })})
 	}
 	if ready.HTTP != "" {
-		all = append(all, check{ready.HTTP, func(ctx context.Context) error { return getOK(ctx, ready.HTTP) }})
+		all = append(all, check{ready.HTTP, repeat(func(ctx context.Context) error { return getOK(ctx, ready.HTTP) })})
 	}
 	if len(ready.Command) > 0 {
-		all = append(all, check{shellQuote(ready.Command), func(ctx context.Context) error { return h.runCheck(ctx, r) }})
+		all = append(all, check{shellQuote(ready.Command), repeat(func(ctx context.Context) error { return h.runCheck(ctx, r) })})
 	}
 	if ready.Log != "" {
-		w, err := h.watchLog(r, ready.Log, r.LogStart)
-		if err != nil {
-			return nil, done, err
-		}
-		done = w.close
-		all = append(all, check{"log line " + ready.Log, func(ctx context.Context) error {
-			_, err := w.next(ctx)
-			return err
-		}})
+		all = append(all, check{"log line " + ready.Log, func(ctx context.Context) error { return h.awaitLine(ctx, r) }})
 	}
-	return all, done, nil
+	return all
+}
+
+// awaitLine waits for the line that tells that a process is ready.
+func (h *host) awaitLine(ctx context.Context, r persist.Record) error {
+	search, err := newLogSearch(r.Name, r.Ready.Log)
+	if err != nil {
+		return err
+	}
+	source, err := ask(ctx, h.control, func() *logSource {
+		p := h.control.procs[r.ID] // not announced yet, so nobody else can find it
+		if p == nil {
+			return nil
+		}
+		s := h.source(p)
+		return &s
+	})
+	if err != nil || source == nil {
+		return errors.New("it was removed")
+	}
+	_, _, err = h.logs.waitLine(ctx, *source, search, r.LogStart)
+	if err != nil && ctx.Err() != nil {
+		return errors.New("there was no such line")
+	}
+	return err
 }
 
 // dialPort reports whether something listens on a port of the loopback

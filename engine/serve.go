@@ -34,6 +34,7 @@ func (h *host) mux() *api.Mux {
 	api.Handle(m, api.ProcessStopAll, h.processStopAll)
 	api.Handle(m, api.ProcessRestart, h.processRestart)
 	api.Handle(m, api.ProcessSignal, h.processSignal)
+	api.Handle(m, api.ProcessLog, h.processLog)
 	api.Handle(m, api.ProcessWait, h.processWait)
 	api.Handle(m, api.ProcessUpdate, h.processUpdate)
 	api.Handle(m, api.ProcessRemove, h.processRemove)

@@ -47,7 +47,7 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 		return none, api.Errorf(api.CodeInvalid, "start process: no command is given")
 	}
 	r, err := h.recordOf(api.SessionStartInput{
-		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Cols: in.Cols, Rows: in.Rows, Actor: in.Actor,
+		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Cols: in.Cols, Rows: in.Rows, Actor: in.Actor,
 	})
 	if err != nil {
 		return none, err
@@ -303,6 +303,10 @@ func (c *control) update(p *proc, in api.ProcessUpdateInput, reply chan<- outcom
 	}
 	if in.LogLimit != nil {
 		p.rec.LogLimit = *in.LogLimit
+		if p.unbound != nil {
+			p.release()
+			p.unbound = c.world.bound(p.rec)
+		}
 	}
 	p.rec.Restart = restart
 	p.await(reply, always)

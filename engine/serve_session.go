@@ -24,6 +24,11 @@ const (
 )
 
 func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	if in.CWDOf != "" {
+		if folder, err := h.folderOf(ctx, in.CWDOf); err == nil {
+			in.CWD = folder
+		}
+	}
 	rec, err := h.recordOf(in)
 	if err != nil {
 		return api.Process{}, err
@@ -72,7 +77,10 @@ func (h *host) recordOf(in api.SessionStartInput) (persist.Record, error) {
 	if checkName(r.Actor) != nil {
 		return none, api.Errorf(api.CodeInvalid, "start session: actor %q is no name", shown(r.Actor))
 	}
-	r.Env = in.Env
+	r.Env, r.Environ = in.Env, in.Environ
+	if err := checkEnv(in.Environ); err != nil {
+		return none, err
+	}
 	return r, checkEnv(in.Env)
 }
 

@@ -9,52 +9,69 @@ import (
 	"tandem/persist"
 )
 
-const (
-	waitMost = 50 * time.Second
-	waitGap  = 10 * time.Millisecond // between two looks, at first
-	waitSlow = 100 * time.Millisecond
-)
+const waitMost = 50 * time.Second
 
-// A lookout is one call of process.wait.
-type lookout struct {
-	in      api.ProcessWaitInput
-	log     *logWatch // nil if no line is waited for
-	runs    int       // how often the process had begun when the call came
-	size    int64     // of its output at the last look
-	changed time.Time // when that was different last
+// A sighting is a condition of process.wait that holds, or that never will.
+type sighting struct {
+	met   string // empty if it cannot hold any more
+	line  string
+	ended bool // the process has ended
+	err   error
 }
 
-// processWait looks at the conditions that are set until one holds, the process
-// has ended so that none ever will, or the time is over.
+// processWait looks out for the conditions that are set until one holds, the
+// process has ended so that none ever will, or the time is over.
 func (h *host) processWait(ctx context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 	if err := checkWait(in); err != nil {
 		return api.ProcessWaitOutput{}, err
-	}
-	l := &lookout{in: in}
-	var rec persist.Record
-	err := withProc(ctx, h, in.ID, func(p *proc) error {
-		rec, l.runs = p.rec, p.runs
-		return nil
-	})
-	if err != nil {
-		return api.ProcessWaitOutput{}, err
-	}
-	l.in.ID = rec.ID
-	if in.Log != "" {
-		from := int64(0)
-		if in.Since != nil {
-			from = *in.Since
-		}
-		if l.log, err = h.watchLog(rec, in.Log, from); err != nil {
-			return api.ProcessWaitOutput{}, err
-		}
-		defer l.log.close()
 	}
 	timeout := waitMost
 	if in.TimeoutMS > 0 {
 		timeout = min(timeout, time.Duration(in.TimeoutMS)*time.Millisecond)
 	}
-	return h.lookOut(ctx, l, rec, timeout)
+	watch, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	seen, err := h.lookOut(watch, &in)
+	if err != nil {
+		return api.ProcessWaitOutput{}, err
+	}
+	s := firstOf(watch, seen, in.Log != "")
+	if s.err != nil {
+		return api.ProcessWaitOutput{}, s.err
+	}
+	if ctx.Err() != nil {
+		return api.ProcessWaitOutput{}, ctx.Err()
+	}
+	out := api.ProcessWaitOutput{Met: s.met, Line: s.line}
+	err = withProc(ctx, h, in.ID, func(p *proc) error {
+		out.Process = h.control.current(p)
+		return nil
+	})
+	return out, err
+}
+
+// firstOf takes the first sighting that counts. When the process has ended, what
+// it has written may still hold the line that is waited for.
+func firstOf(ctx context.Context, seen <-chan sighting, line bool) sighting {
+	ended := false
+	for {
+		select {
+		case s := <-seen:
+			switch {
+			case s.met != "" || s.err != nil:
+				return s
+			case s.ended:
+				ended = true
+			default:
+				line = false
+			}
+			if ended && !line {
+				return sighting{}
+			}
+		case <-ctx.Done():
+			return sighting{}
+		}
+	}
 }
 
 func checkWait(in api.ProcessWaitInput) error {
@@ -70,97 +87,83 @@ func checkWait(in api.ProcessWaitInput) error {
 	return nil
 }
 
-func (h *host) lookOut(ctx context.Context, l *lookout, rec persist.Record, timeout time.Duration) (api.ProcessWaitOutput, error) {
-	deadline := time.NewTimer(timeout)
-	defer deadline.Stop()
-	l.changed = time.Now()
-	for gap := waitGap; ; gap = min(gap*5/4, waitSlow) {
-		out, done, err := h.look(ctx, l, rec)
-		if done || err != nil {
-			return out, err
-		}
-		select {
-		case <-time.After(gap):
-		case <-deadline.C:
-			return out, nil
-		case <-ctx.Done():
-			return out, ctx.Err()
-		}
-	}
-}
-
-// look looks once. done is set when a condition holds or none can any more.
-func (h *host) look(ctx context.Context, l *lookout, rec persist.Record) (out api.ProcessWaitOutput, done bool, err error) {
-	runs := 0
-	err = withProc(ctx, h, l.in.ID, func(p *proc) error {
-		out.Process, runs = h.control.current(p), p.runs
+// lookOut starts a goroutine for each condition, which end with ctx. It puts
+// the process's id into in.
+func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
+	var source logSource
+	var runs int
+	err := withProc(ctx, h, in.ID, func(p *proc) error {
+		in.ID, runs, source = p.rec.ID, p.runs, h.source(p)
 		return nil
 	})
 	if err != nil {
-		return out, false, err
+		return nil, err
 	}
-	ended := out.Process.State.Ended()
-	met, line, err := h.met(ctx, l, rec, out.Process)
+	seen := make(chan sighting, 4) // one for each goroutine
+	go func() { seen <- h.seeState(ctx, *in, runs) }()
+	if in.Log != "" {
+		search, err := newLogSearch(source.name, in.Log)
+		if err != nil {
+			return nil, err
+		}
+		go func() { seen <- h.seeLine(ctx, source, search, in.Since) }()
+	}
+	if in.Port != 0 {
+		port := in.Port
+		dial := repeat(func(ctx context.Context) error { return dialPort(ctx, port) })
+		go func() {
+			if dial(ctx) == nil {
+				seen <- sighting{met: "port"}
+			}
+		}()
+	}
+	if in.IdleMS != 0 {
+		d := time.Duration(in.IdleMS) * time.Millisecond
+		go func() {
+			if h.logs.waitIdle(ctx, source, d) == nil {
+				seen <- sighting{met: "idle"}
+			}
+		}()
+	}
+	return seen, nil
+}
+
+// seeState waits for the end of a run, or for readiness.
+func (h *host) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) sighting {
+	over := func(p *proc) bool {
+		return p.state().Ended() || in.Exit && (p.runs > runs || p.state() == api.StateBackoff)
+	}
+	view, err := h.awaitThat(ctx, in.ID, func(p *proc) bool { return over(p) || in.Ready && p.isReady() })
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return sighting{}
 	case err != nil:
-		return out, false, err
-	case met != "":
-		out.Met, out.Line = met, line
-		return out, true, nil
-	case l.in.Exit && (ended || runs > l.runs || out.Process.State == api.StateBackoff):
-		out.Met = "exit"
-		return out, true, nil
+		return sighting{err: err}
+	case in.Ready && view.State == api.StateRunning:
+		return sighting{met: "ready"}
+	case in.Exit:
+		return sighting{met: "exit"}
 	}
-	return out, ended, nil
+	return sighting{ended: true}
 }
 
-// met names the condition beside exit that holds now.
-func (h *host) met(ctx context.Context, l *lookout, rec persist.Record, p api.Process) (met, line string, err error) {
-	if l.in.Ready && ready(p) {
-		return "ready", "", nil
-	}
-	if l.log != nil {
-		line, err := l.log.next(ctx)
-		if err == nil {
-			return "log", line, nil
-		}
-		if !errors.Is(err, errNoLine) && !errors.Is(err, persist.ErrDropped) {
-			return "", "", api.Errorf(api.CodeUnavailable, "read log of %s: %v", p.Name, err)
-		}
-	}
-	if l.in.Port != 0 && dialPort(ctx, l.in.Port) == nil {
-		return "port", "", nil
-	}
-	if l.in.IdleMS != 0 && l.idle(h.outputSize(rec, p)) {
-		return "idle", "", nil
-	}
-	return "", "", nil
-}
-
-// ready reports whether a process runs and is ready; one without a readiness
+// isReady reports whether a process runs and is ready; one without a readiness
 // check is as soon as it runs.
-func ready(p api.Process) bool {
-	if p.State != api.StateRunning {
-		return false
-	}
-	return p.Supervision == nil || p.Supervision.Ready == nil || *p.Supervision.Ready
+func (p *proc) isReady() bool {
+	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
 }
 
-func (l *lookout) idle(size int64) bool {
-	if size != l.size {
-		l.size, l.changed = size, time.Now()
+func (h *host) seeLine(ctx context.Context, source logSource, search *persist.Search, since *int64) sighting {
+	from := int64(0)
+	if since != nil {
+		from = *since
 	}
-	return time.Since(l.changed) >= time.Duration(l.in.IdleMS)*time.Millisecond
-}
-
-// outputSize is how much a process has written so far, in all.
-func (h *host) outputSize(rec persist.Record, p api.Process) int64 {
-	if p.Terminal != nil {
-		return p.Terminal.Bytes
+	line, _, err := h.logs.waitLine(ctx, source, search, from)
+	switch {
+	case err == nil:
+		return sighting{met: "log", line: line}
+	case errors.Is(err, errLogOver), ctx.Err() != nil:
+		return sighting{}
 	}
-	size := fileSize(h.logPath(rec))
-	if rec.SplitLog {
-		size += fileSize(h.errorLogPath(rec))
-	}
-	return size
+	return sighting{err: api.Errorf(api.CodeUnavailable, "read log of %s: %v", source.name, err)}
 }

@@ -6,7 +6,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist"
 )
 
 // spawnFirst starts a process now that the intent is on disk.
@@ -75,7 +74,7 @@ func (p *proc) leave() predecessor {
 
 // begin takes a child that exists, and ends it again if that is wanted.
 func begin(c *control, p *proc, e event) {
-	id := persist.Identity{BootID: e.child.BootID, PID: e.child.PID, StartTime: e.child.StartTime}
+	id := identityOf(e.child)
 	known := p.rec.Identity != nil && *p.rec.Identity == id
 	p.disarm()
 	p.live = e.live
@@ -87,6 +86,9 @@ func begin(c *control, p *proc, e event) {
 	p.rec.NextStart = time.Time{}
 	p.drained = p.drained || e.live == nil
 	p.runs++
+	if !p.rec.TTY && p.unbound == nil {
+		p.unbound = c.world.bound(p.rec)
+	}
 	if p.rec.StartedAt.IsZero() || !known {
 		p.rec.StartedAt = time.Now()
 	}
@@ -166,6 +168,14 @@ func (c *control) arm(p *proc) {
 		})
 	})
 	p.due = timer
+}
+
+// release ends the bounding of a log that is not written any more.
+func (p *proc) release() {
+	if p.unbound != nil {
+		p.unbound()
+		p.unbound = nil
+	}
 }
 
 // disarm stops the timer and the readiness check of a process.

@@ -74,6 +74,7 @@ func settle(c *control, p *proc) {
 		return
 	}
 	p.disarm()
+	p.release()
 	if p.live != nil {
 		p.last = p.live.facts()
 		p.rec.Title, p.rec.Cols, p.rec.Rows = p.last.title, p.last.cols, p.last.rows
@@ -228,6 +229,7 @@ func never(api.State) bool { return false }
 // drop removes a process from disk and table and announces that.
 func drop(c *control, p *proc) {
 	p.disarm()
+	p.release()
 	p.close()
 	id := p.rec.ID
 	c.onDisk(p, func() {
