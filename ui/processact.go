@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -211,7 +212,7 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 			continue
 		}
 		switch {
-		case inTrouble(p) && !inTrouble(was):
+		case inTrouble(p) && !inTrouble(was) && !m.toldAlready(p):
 			failed = append(failed, panes.Clean(p.Name)+" failed: "+panes.HowEnded(p))
 		case isReady(p) && !isReady(was):
 			ready = append(ready, panes.Clean(p.Name)+" is ready")
@@ -224,6 +225,21 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 		return m.say(withMore(ready), false)
 	}
 	return nil
+}
+
+// unsteady is how long a process may run and still count as failing again
+// rather than anew.
+const unsteady = 10 * time.Second
+
+// toldAlready keeps a process that fails over and over from being told of each
+// time.
+func (m *model) toldAlready(p *api.Process) bool {
+	told := m.processes.told[p.ID]
+	if m.processes.told == nil {
+		m.processes.told = map[string]bool{}
+	}
+	m.processes.told[p.ID] = true
+	return told && p.ExitedAt != nil && p.ExitedAt.Sub(p.StartedAt) < unsteady
 }
 
 func inTrouble(p *api.Process) bool {

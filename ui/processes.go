@@ -29,6 +29,8 @@ type processes struct {
 	metrics map[string]*api.Metrics
 	polling bool
 
+	told map[string]bool // processes that have failed and were told of
+
 	find    context.CancelFunc // ends the search under way; nil without one
 	finding panes.LogSearch
 }

@@ -1,0 +1,352 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+// onProcesses opens the dashboard on the processes of an engine, with one shell
+// beside them.
+func onProcesses(t *testing.T, w, h int, prepare func(*fakeEngine)) *driver {
+	t.Helper()
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	prepare(e)
+	d := drive(t, e, w, h)
+	d.shows("$ ")
+	d.press("alt+2")
+	d.shows("cpu%")
+	return d
+}
+
+// select puts the cursor on a process.
+func (d *driver) selects(name string) {
+	d.t.Helper()
+	d.press("g")
+	d.until("the cursor is on "+name, func() bool {
+		p, _ := d.m.processes.table.Selected()
+		if p.Name != name {
+			d.press("j")
+		}
+		return p.Name == name
+	})
+	d.run(d.m.pumpProcesses())
+}
+
+// calls waits until the engine was asked for that and nothing else.
+func (d *driver) calls(want string) {
+	d.t.Helper()
+	d.until("the engine is asked for "+want+", not "+d.engine.called(), func() bool { return d.engine.called() == want })
+}
+
+func TestProcessesAreShownWithMetricsAndTheLogBelow(t *testing.T) {
+	var web *fakeSession
+	d := onProcesses(t, 120, 36, func(e *fakeEngine) { web = e.addProcess("web", "listening on 8080\n") })
+	d.shows("listening on 8080")
+	d.shows("2.0M")
+	web.write("a request\n")
+	d.shows("a request")
+	d.shows("following")
+}
+
+func TestMetricsAreAskedForOnlyWhileTheyAreSeen(t *testing.T) {
+	d := onProcesses(t, 120, 36, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.until("measured", func() bool { return d.m.processes.metrics != nil })
+	d.press("alt+1")
+	d.until("the timer is over", func() bool { return !d.m.processes.polling })
+	if cmd := d.m.pumpProcesses(); cmd != nil {
+		t.Error("something is asked for in another view")
+	}
+}
+
+func TestStartFormSaysWhatIsWrongAndStarts(t *testing.T) {
+	folder := t.TempDir()
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.press("n", "enter")
+	d.shows("command: say what to run")
+	d.press("'make \"it", "enter")
+	d.shows("a quote is not closed")
+	d.press("'\" so", "tab", "'maker", "tab", "ctrl+u", "'"+folder+"/nowhere", "enter")
+	d.shows("there is no such folder")
+	d.press("ctrl+w", "'"+folder, "enter")
+	d.shows("started maker")
+	d.calls(fmt.Sprintf(`start ["make" "it" "so"] in %s as "maker" keep false env map[]`, folder))
+	if p, _ := d.m.processes.table.Selected(); p.Name != "maker" {
+		t.Errorf("the cursor is on %s", p.Name)
+	}
+}
+
+func TestStartFormTakesEnvironmentKeepAliveAndShellLines(t *testing.T) {
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.press("n", "'a | b", "tab", "tab", "ctrl+u", "tab", "'A=1,B=x,y C", "enter")
+	d.shows("is not NAME=value")
+	d.press("'=3", "tab", "space", "enter")
+	d.calls(`start ["/bin/sh" "-c" "a | b"] in  as "" keep true env map[A:1 B:x,y C:3]`)
+}
+
+func TestStartFormShowsTheEnginesRefusal(t *testing.T) {
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) {
+		e.addProcess("web", "")
+		e.refuse = api.Errorf(api.CodeInvalid, "start nope: no such program")
+	})
+	d.press("n", "'nope", "tab", "tab", "ctrl+u", "enter")
+	d.shows("command: start nope: no such program")
+	d.press("esc")
+	d.lacks("Start a process")
+}
+
+func TestTabCompletesFolders(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"project-one", "project-two"} {
+		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "project-file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := onProcesses(t, 200, 40, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.press("n", "tab", "tab", "ctrl+u", "'"+folder+"/pro")
+	d.shows("project-one/  project-two/")
+	d.press("tab", "'t")
+	d.until("only one is left", func() bool {
+		form := d.m.overlay.(*startForm)
+		return strings.HasSuffix(form.matches.whole, "two/") && form.matches.text == form.fields[fieldFolder].Text()
+	})
+	d.press("tab")
+	if got := d.m.overlay.(*startForm).fields[fieldFolder].Text(); got != folder+"/project-two/" {
+		t.Errorf("the folder is %s", got)
+	}
+}
+
+func TestActionsAskWhereTheyDestroy(t *testing.T) {
+	d := onProcesses(t, 100, 30, func(e *fakeEngine) {
+		e.addProcess("one", "")
+		e.addProcess("two", "")
+		gone := e.addProcess("gone", "")
+		gone.process.State, gone.process.PID = api.StateStopped, 0
+	})
+	d.selects("gone")
+	d.press("x")
+	d.shows("it has ended already")
+	d.selects("one")
+	d.press("space", "space")
+	d.shows("2 marked")
+	d.press("x")
+	d.shows("Stop 2 processes?")
+	d.shows("one, two")
+	d.press("n")
+	d.lacks("Stop 2")
+	d.press("X", "y")
+	d.until("both are killed", func() bool { return strings.Count(d.engine.called(), "SIGKILL") == 2 })
+	d.press("esc")
+	d.selects("two")
+	d.engine.mu.Lock()
+	d.engine.calls = nil
+	d.engine.mu.Unlock()
+	d.press("r")
+	d.calls("restart 03")
+	d.press("a")
+	d.calls("restart 03; keep 03 true")
+	d.press("s", "'us", "down", "enter")
+	d.calls("restart 03; keep 03 true; signal 03 USR2")
+	d.press("s", "'34", "enter")
+	d.calls("restart 03; keep 03 true; signal 03 USR2; signal 03 34")
+	d.press("D")
+	d.shows("two has not ended")
+	d.selects("gone")
+	d.press("D")
+	d.shows("Forget gone?")
+	d.press("y")
+	d.until("it is gone", func() bool { _, all := d.m.processes.table.Len(); return all == 3 })
+}
+
+func TestFailuresAndReadinessAreTold(t *testing.T) {
+	var web *fakeSession
+	d := onProcesses(t, 120, 30, func(e *fakeEngine) {
+		web = e.addProcess("web", "")
+		no := false
+		web.process.Supervision.Ready = &no
+	})
+	yes, one, soon := true, 1, time.Now().Add(time.Hour)
+	web.change(func(p *api.Process) { p.Supervision = &api.Supervision{Ready: &yes} })
+	d.shows("web is ready")
+	web.change(func(p *api.Process) {
+		p.State, p.ExitCode, p.PID, p.Supervision = api.StateBackoff, &one, 0, &api.Supervision{NextStart: &soon, Restarts: 1}
+	})
+	d.shows("web failed: exited with status 1")
+	d.shows("starts again in")
+}
+
+func TestLogIsSearchedThroughTheEngine(t *testing.T) {
+	log := "needle first\n" + strings.Repeat("hay\n", 100_000) + "needle second\n" + strings.Repeat("hay\n", 100)
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", log) })
+	d.shows("hay")
+	d.press("tab", "/", "'needle", "enter")
+	d.shows("needle second")
+	d.shows("paused")
+	d.press("N")
+	d.shows("needle first")
+	d.press("N")
+	d.shows("no match above")
+	d.press("n")
+	d.shows("needle second")
+	d.press("/", "'(", "enter")
+	d.shows("no regular expression")
+	d.press("G")
+	d.shows("following")
+	d.press("esc", "esc")
+	if d.m.processes.onLog {
+		t.Error("esc does not go back to the table")
+	}
+}
+
+func TestLogIsSavedToANewFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.log")
+	d := onProcesses(t, 200, 24, func(e *fakeEngine) { e.addProcess("web", strings.Repeat("some text\n", 200_000)) })
+	d.shows("some text")
+	d.press("tab", "S", "ctrl+u", "'"+path, "enter")
+	d.shows("saved 1.9M")
+	data, err := os.ReadFile(path)
+	if err != nil || string(data) != strings.Repeat("some text\n", 200_000) {
+		t.Errorf("the file has %d bytes, %v", len(data), err)
+	}
+	d.press("S", "ctrl+u", "'"+path, "enter")
+	d.shows("is there already")
+}
+
+func TestEnterOpensTheTerminalOrTheLog(t *testing.T) {
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.selects("web")
+	d.press("enter")
+	if !d.m.processes.onLog {
+		t.Error("the log has no focus")
+	}
+	d.press("esc")
+	d.selects("shell")
+	d.press("enter")
+	d.until("the session is shown", func() bool { return d.m.view == viewSessions && d.m.focused() != nil })
+}
+
+func TestMouseSelectsSortsScrollsAndDragsTheBorder(t *testing.T) {
+	d := onProcesses(t, 120, 30, func(e *fakeEngine) {
+		e.addProcess("web", strings.Repeat("line\n", 1000))
+		e.addProcess("api", "")
+	})
+	d.click(10, 3)
+	if p, _ := d.m.processes.table.Selected(); p.Name != "web" {
+		t.Errorf("a click selects %q", p.Name)
+	}
+	d.shows("line")
+	d.click(7, 1)
+	d.shows("name▲")
+	parts := d.m.processParts()
+	d.mouse(keys.Mouse{X: 9, Y: parts.log.y + 2, Button: keys.WheelUp, Kind: keys.MouseDown})
+	d.shows("paused")
+	d.mouse(keys.Mouse{X: 9, Y: parts.heading.y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.mouse(keys.Mouse{X: 9, Y: parts.heading.y + 4, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.mouse(keys.Mouse{X: 9, Y: parts.heading.y + 4, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	if got := d.m.processParts().heading.y; got != parts.heading.y+4 {
+		t.Errorf("the border is at %d, dragged from %d by 4", got, parts.heading.y)
+	}
+}
+
+func TestEveryRowOfTheProcessesViewIsAsWideAsTheScreen(t *testing.T) {
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) {
+		for i := range 40 {
+			e.addProcess(fmt.Sprintf("名前-%d", i), "一二三\x1b[2J\tlong "+strings.Repeat("x", 300)+"\n")
+		}
+	})
+	d.shows("long")
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {120, 36}, {200, 60}} {
+		d.run(d.m.resize(size[0], size[1]))
+		for _, press := range []string{"tab", "z", "z", "n", "esc", "tab", "z", "z", "s", "esc"} {
+			d.press(press)
+			rows := strings.Split(d.m.View().Content, "\n")
+			if len(rows) != size[1] {
+				t.Fatalf("%v: %d rows", size, len(rows))
+			}
+			for y, row := range rows {
+				if got := ansi.StringWidth(row); got != size[0] {
+					t.Fatalf("%v after %s: row %d takes %d cells: %q", size, press, y, got, ansi.Strip(row))
+				}
+			}
+		}
+	}
+}
+
+func TestCommandLinesAreReadAsAShellReadsThem(t *testing.T) {
+	for line, want := range map[string]string{
+		`a b  c`: `["a" "b" "c"]`, `a 'b c' "d e" f\ g`: `["a" "b c" "d e" "f g"]`, `a ''`: `["a" ""]`,
+		`a "\"\\ \n"`: `["a" "\"\\ \\n"]`, `echo $HOME`: `["/bin/sh" "-c" "echo $HOME"]`, `A=1 b`: `["/bin/sh" "-c" "A=1 b"]`,
+		`a 'x|y'`: `["a" "x|y"]`, `a --b=c`: `["a" "--b=c"]`, `a "x`: `error a quote is not closed`, `  `: `error say what to run`,
+	} {
+		words, err := commandOf(line)
+		got := fmt.Sprintf("%q", words)
+		if err != nil {
+			got = "error " + err.Error()
+		}
+		if got != want {
+			t.Errorf("%s is %s, want %s", line, got, want)
+		}
+	}
+}
+
+func TestSandboxFileIsReadStrictly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.json")
+	for text, ok := range map[string]bool{
+		`{"filesystem":{"denyRead":[],"allowWrite":["/tmp/x"],"denyWrite":[]}}`: true,
+		`{"filesytem":{}}`: false, `{`: false,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readSandbox(path); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := readSandbox(filepath.Dir(path)); err == nil {
+		t.Error("a folder is read as a sandbox file")
+	}
+}
+
+// thousandProcesses is a dashboard of 200×60 on as many processes.
+func thousandProcesses(b *testing.B) *model {
+	e := newFakeEngine()
+	m := newModel(b.Context(), Options{}.withDefaults(), newLink(e, nil), &input{})
+	m.opened, m.news.connected = true, true
+	for i := range 1000 {
+		m.news.processes = append(m.news.processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)
+	}
+	m.resize(200, 60)
+	m.setView(viewProcesses)
+	return m
+}
+
+func BenchmarkViewThousandProcessesMoving(b *testing.B) {
+	m := thousandProcesses(b)
+	for b.Loop() {
+		m.moveList(1)
+		m.dirty = true
+		m.View()
+	}
+}
+
+func BenchmarkEventAmongThousandProcesses(b *testing.B) {
+	m := thousandProcesses(b)
+	n := m.news
+	for b.Loop() {
+		n.serial++
+		m.takeNews(n)
+		m.View()
+	}
+}
