@@ -80,7 +80,8 @@ func (r *rig) command(args ...string) *exec.Cmd {
 	}
 	argv := Command(self, path, append([]string{self, "probe"}, args...))
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), r.env...)
+	// A program with the race detector would wait a second at its end.
+	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), r.env...)
 	cmd.ExtraFiles = r.files
 	return cmd
 }
