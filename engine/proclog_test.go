@@ -472,3 +472,46 @@ func BenchmarkManyQuietLogs(b *testing.B) {
 	}
 	b.ReportMetric(cpu(after)-cpu(before), "cpu-ms/s")
 }
+
+// Who follows a bounded log gets what was written, in order, and is told what
+// it missed.
+func TestAFollowerOfABoundedFloodMissesNothingUntold(t *testing.T) {
+	const limit, lines = 4 << 20, 2 << 20
+	r := newLogRig(t)
+	stop := r.logs.bound(r.source.path, limit, func(text string) { t.Error(text) })
+	defer stop()
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		var buf []byte
+		for i := range lines {
+			buf = fmt.Appendf(buf, "%015d\n", i)
+			if len(buf) >= 4000 || i == lines-1 {
+				r.write("%s", buf)
+				buf = buf[:0]
+			}
+		}
+		r.state.Store(api.StateExited)
+	})
+	at := int64(0)
+	for over := false; !over; {
+		out := r.read(api.ProcessLogInput{Since: &at, Max: 1 << 20, WaitMS: 50_000})
+		if out.Start != max(at, out.Dropped) {
+			t.Fatalf("asked for %d, got %d, %d are dropped", at, out.Start, out.Dropped)
+		}
+		for i := 0; i < len(out.Data); {
+			off := out.Start + int64(i)
+			want := fmt.Sprintf("%015d\n", off/16)[off%16:]
+			want = want[:min(len(want), len(out.Data)-i)]
+			if out.Data[i:i+len(want)] != want {
+				t.Fatalf("at %d is %q, want %q", off, out.Data[i:i+len(want)], want)
+			}
+			i += len(want)
+		}
+		at = out.NextCursor
+		over = out.State.Ended() && at == out.End
+	}
+	writer.Wait()
+	if at != lines*16 {
+		t.Errorf("the log ended at %d", at)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -218,5 +219,67 @@ func checkLines(t *testing.T, r *FileLog) {
 	})
 	if err != nil || at != r.End() {
 		t.Errorf("read up to %d of %d: %v", at, r.End(), err)
+	}
+}
+
+// What a search or a page gives is what was written there, even while heads are
+// freed under it by another FileLog.
+func TestReadersOfATrimmedFileNeverSeeTheHole(t *testing.T) {
+	const limit, total = 1 << 20, 100 << 20
+	path := logPath(t)
+	appendTo(t, path, nil)
+	l := mustOpenFile(t, path, FileLogOptions{Limit: limit}, systemDisk())
+	c := startChild(t, roleAppender, pathVar+"="+path, limitVar+"="+strconv.Itoa(total))
+	ended := make(chan struct{})
+	var readers sync.WaitGroup
+	for _, backward := range []bool{false, true} {
+		r := mustOpenFile(t, path, FileLogOptions{}, systemDisk())
+		readers.Go(func() {
+			for done := false; !done && !t.Failed(); {
+				select {
+				case <-ended:
+					done = true
+				default:
+				}
+				searchLines(t, r, backward)
+			}
+		})
+	}
+	readers.Go(func() {
+		for l.End() < total && !t.Failed() {
+			if err := l.Trim(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	_, err := io.Copy(io.Discard, c.out)
+	if err := errors.Join(err, c.cmd.Wait()); err != nil {
+		t.Error(err)
+	}
+	close(ended)
+	readers.Wait()
+}
+
+// searchLines looks at all lines of a log of numbered lines.
+func searchLines(t *testing.T, r *FileLog, backward bool) {
+	s, err := NewSearch("0$")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	find := s.Forward
+	if backward {
+		find = s.Backward
+	}
+	want := make([]byte, lineLen)
+	_, err = find(context.Background(), r, r.Start(), r.End(), func(l LogLine) bool {
+		fillLines(want, l.Offset)
+		if !bytes.HasPrefix(want, l.Text) || l.Whole && len(l.Text) != int(lineLen-1-l.Offset%lineLen) {
+			t.Errorf("at %d is %q", l.Offset, l.Text)
+		}
+		return !t.Failed()
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
