@@ -39,9 +39,10 @@ const (
 // a process that failed leaves to be shown. None of them may be called on the
 // control goroutine: they read files.
 type logs struct {
-	log    *slog.Logger
-	kick   chan struct{} // of 1: something was asked of the goroutine
-	linger time.Duration // logsLinger but in tests
+	log     *slog.Logger
+	kick    chan struct{} // of 1: something was asked of the goroutine
+	linger  time.Duration // logsLinger but in tests
+	growths func() growth // newGrowth but in tests
 
 	mu     sync.Mutex
 	files  map[string]*logFile // by path
@@ -66,8 +67,9 @@ type logFile struct {
 
 	size int64     // when looked at last
 	grew time.Time // when that had changed
-	from int64     // polled and trimmed: where it starts, as far as known
-	free bool      // it cannot be bounded
+	from int64     // where it starts, as far as known
+
+	unbounded bool // the file system cannot free its head
 }
 
 // A growth tells that files grow. Only wait is for one goroutine alone.
@@ -84,11 +86,12 @@ type growth interface {
 
 func newLogs(log *slog.Logger) *logs {
 	return &logs{
-		log:    log,
-		kick:   make(chan struct{}, 1),
-		linger: logsLinger,
-		files:  make(map[string]*logFile),
-		byID:   make(map[int]*logFile),
+		log:     log,
+		kick:    make(chan struct{}, 1),
+		linger:  logsLinger,
+		growths: newGrowth,
+		files:   make(map[string]*logFile),
+		byID:    make(map[int]*logFile),
 	}
 }
 
@@ -154,7 +157,7 @@ func (s *logs) file(path string, end func() int64) *logFile {
 		f.end = end
 	}
 	if s.growth == nil && !s.closed {
-		g := newGrowth()
+		g := s.growths()
 		s.growth = g
 		s.run.Go(func() { s.loop(g) })
 	}
@@ -283,7 +286,7 @@ func (f *logFile) grown() bool {
 
 // outgrown reports whether f is to be trimmed, as far as is known.
 func (f *logFile) outgrown() bool {
-	return !f.free && f.size-f.from > f.limit+persist.Excess(f.limit)
+	return !f.unbounded && f.size-f.from > f.limit+persist.Excess(f.limit)
 }
 
 // nextPoll is when the logs that cannot be watched are looked at next, or when
@@ -326,22 +329,22 @@ type trimming struct {
 	file  *logFile
 	path  string
 	limit int64
-	now   bool
+	due   bool // it has outgrown its limit, as far as known
 }
 
 // trim frees the head of a log that has outgrown its limit.
 func (s *logs) trim(t trimming) {
 	from, bounded, err := int64(0), true, error(nil)
-	if t.now {
+	if t.due {
 		from, bounded, err = trimFile(t.path, t.limit)
 	}
 	s.mu.Lock()
 	f, notice := t.file, func(string) {}
-	if t.now && err == nil {
+	if t.due && err == nil {
 		f.from = from
 	}
-	if !bounded && !f.free {
-		f.free, notice = true, f.notice
+	if !bounded && !f.unbounded {
+		f.unbounded, notice = true, f.notice
 	}
 	s.release(f)
 	s.mu.Unlock()

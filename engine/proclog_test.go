@@ -194,10 +194,13 @@ func (r *logRig) afterFollow(f func()) {
 }
 
 func TestAReaderIsWokenWhenTheLogGrows(t *testing.T) {
-	r := newLogRig(t)
-	r.afterFollow(func() { r.write("news\n") })
-	if out := r.read(api.ProcessLogInput{WaitMS: 50_000}); out.Data != "news\n" {
-		t.Errorf("%+v", out)
+	for _, growths := range []func() growth{newGrowth, newPollOnly} {
+		r := newLogRig(t)
+		r.logs.growths = growths
+		r.afterFollow(func() { r.write("news\n") })
+		if out := r.read(api.ProcessLogInput{WaitMS: 50_000}); out.Data != "news\n" {
+			t.Errorf("%+v", out)
+		}
 	}
 }
 
@@ -322,9 +325,14 @@ func TestLastLinesAreThoseOfTheEnd(t *testing.T) {
 }
 
 func TestALogIsBoundedWhileItsProcessRuns(t *testing.T) {
+	t.Run("watched", func(t *testing.T) { testBounded(t, newGrowth) })
+	t.Run("polled", func(t *testing.T) { testBounded(t, newPollOnly) })
+}
+
+func testBounded(t *testing.T, growths func() growth) {
 	const limit, total = 1 << 20, 64 << 20
 	r := newLogRig(t)
-	r.logs.linger = 0
+	r.logs.linger, r.logs.growths = 0, growths
 	stop := r.logs.bound(r.source.path, limit, func(text string) { t.Error(text) })
 	line := bytes.Repeat([]byte("0123456789abcde\n"), 4096)
 	for n := 0; n < total; n += len(line) {
