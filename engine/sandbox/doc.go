@@ -5,7 +5,7 @@
 //
 // # Use
 //
-// The engine checks a profile with Parse and Check before it writes
+// The engine checks a profile with Parse and Check(data folder) before it writes
 // sandbox.json. It starts the process as Command(executable, path, argv) with
 // Profile.Env(url) appended to its environment, where url is what
 // Proxy.Grant(profile, refused) gave; refused is called with lines for the

@@ -109,48 +109,73 @@ func allowReading(set *ruleset, p Profile, table mounts) error {
 }
 
 func allowWriting(set *ruleset, p Profile, table mounts, guarded []string) error {
-	denied, err := resolveAll("denyWrite", p.Filesystem.DenyWrite, table)
+	roots, denied, err := writable(p, table, guarded)
 	if err != nil {
 		return err
 	}
-	// A folder that could be written around what may not be read would let it
-	// be renamed, and the denial miss it at the next start.
-	unreadable, err := resolveAll("denyRead", p.Filesystem.DenyRead, table)
-	if err != nil {
-		return err
-	}
-	denied = append(denied, unreadable...)
-	for _, path := range p.Filesystem.AllowWrite {
-		resolved, err := resolve(path)
-		if err != nil {
-			return fmt.Errorf("allowWrite %s: %w", path, err)
-		}
-		if err := checkNested(path, resolved, p.Filesystem.AllowWrite); err != nil {
-			return fmt.Errorf("allowWrite %s: %w", path, err)
-		}
-		if _, err := os.Lstat(resolved); err != nil {
-			return fmt.Errorf("allowWrite %s: %w; create it first", path, errors.Unwrap(err))
-		}
-		if err := checkGuarded(resolved, denied, guarded); err != nil {
-			return fmt.Errorf("allowWrite %s: %w", path, err)
-		}
-		if err := allowBut(set, resolved, write, denied); err != nil {
-			return fmt.Errorf("allowWrite %s: %w", path, err)
+	for _, root := range roots {
+		if err := allowBut(set, root, write, denied); err != nil {
+			return fmt.Errorf("allow writing: %w", err)
 		}
 	}
 	return nil
 }
 
-// checkNested refuses a path that leads out of another one that it is in: the
-// process could have put the link there to have more the next time.
-func checkNested(path, resolved string, allowed []string) error {
+// writable resolves what may be written, and what below it may not.
+func writable(p Profile, table mounts, guarded []string) (roots, denied []string, err error) {
+	denied, err = resolveAll("denyWrite", p.Filesystem.DenyWrite, table)
+	if err != nil {
+		return nil, nil, err
+	}
+	// A folder that could be written around what may not be read would let it
+	// be renamed, and the denial miss it at the next start.
+	unreadable, err := resolveAll("denyRead", p.Filesystem.DenyRead, table)
+	if err != nil {
+		return nil, nil, err
+	}
+	denied = append(denied, unreadable...)
+	for _, path := range p.Filesystem.AllowWrite {
+		root, err := resolve(path)
+		if err == nil {
+			err = checkWritable(path, root, p.Filesystem.AllowWrite)
+		}
+		if err == nil {
+			err = checkGuarded(root, denied, guarded)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("allowWrite %s: %w", path, err)
+		}
+		roots = append(roots, root)
+	}
+	return roots, denied, nil
+}
+
+// checkPaths tells which paths of a profile would prevent a start now.
+func checkPaths(p Profile, guarded []string) error {
+	table, err := readMounts()
+	if err == nil {
+		_, _, err = writable(p, table, guarded)
+	}
+	if err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	return nil
+}
+
+// checkWritable refuses a path that is not there, and one that leads out of
+// another that it is in: the process could have put the link there to have more
+// the next time.
+func checkWritable(path, root string, allowed []string) error {
+	if _, err := os.Lstat(root); err != nil {
+		return fmt.Errorf("%w; create it first", errors.Unwrap(err))
+	}
 	for _, other := range allowed {
 		around, err := resolve(other)
 		if err != nil {
 			return err
 		}
-		if within(filepath.Clean(path), filepath.Clean(other)) && !within(resolved, around) {
-			return fmt.Errorf("a symbolic link leads out of %s, to %s", other, resolved)
+		if within(filepath.Clean(path), filepath.Clean(other)) && !within(root, around) {
+			return fmt.Errorf("a symbolic link leads out of %s, to %s", other, root)
 		}
 	}
 	return nil

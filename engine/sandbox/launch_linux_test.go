@@ -349,6 +349,9 @@ func TestAProfileThatCannotBeEnforcedStartsNothing(t *testing.T) {
 	r := newRig(t)
 	r.profile.Filesystem.AllowWrite = []string{r.at("missing")}
 	r.refused("missing: no such file or directory; create it first")
+	if err := r.profile.Check(); err == nil || !strings.Contains(err.Error(), "create it first") {
+		t.Errorf("the check gave %v", err)
+	}
 
 	r.profile.Filesystem.AllowWrite = []string{"relative"}
 	r.refused("not absolute")
@@ -362,7 +365,13 @@ func TestTheFolderOfTheProfileCannotBeMadeWritable(t *testing.T) {
 	r := newRig(t)
 	r.env = []string{"TANDEM_DATA_DIR=" + r.at("work/sub")}
 	r.refused("the sandbox could be lifted")
+	if err := r.profile.Check(r.at("work/sub")); err == nil || !strings.Contains(err.Error(), "the sandbox could be lifted") {
+		t.Errorf("the check gave %v", err)
+	}
 	r.profile.Filesystem.DenyWrite = []string{r.at("work/sub")}
+	if err := r.profile.Check(r.at("work/sub")); err != nil {
+		t.Errorf("the check gave %v", err)
+	}
 	r.expect("written", "write", r.at("work/file"))
 	r.expect("EACCES", "write", r.at("work/sub/file"))
 }

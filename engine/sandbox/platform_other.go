@@ -8,6 +8,10 @@ func currentKernel() kernel {
 	return kernel{landlockErr: errPlatform, seccomp: errPlatform}
 }
 
+func checkPaths(Profile, []string) error {
+	return errPlatform
+}
+
 // Launch confines this process and becomes the given program, which cannot be
 // done here.
 func Launch([]string) error {

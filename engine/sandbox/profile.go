@@ -143,13 +143,19 @@ func checkPath(path string) error {
 	return nil
 }
 
-// Check tells why this kernel cannot enforce the profile, nil if it can. A
-// profile that fails is not to be started.
-func (p Profile) Check() error {
+// Check tells why the profile cannot be enforced here and now, nil if it can:
+// what the kernel lacks, or which path is in the way. guarded are folders that
+// must not become writable because they decide how processes are started: the
+// data folder. A profile that fails is not to be started; the launch stage
+// checks again.
+func (p Profile) Check(guarded ...string) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	return currentKernel().check(p)
+	if err := currentKernel().check(p); err != nil {
+		return err
+	}
+	return checkPaths(p, guarded)
 }
 
 // An access is which network a profile leaves to a process.

@@ -93,7 +93,7 @@ func NewProxy(o ProxyOptions) (*Proxy, error) {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0), // what clients send is no news
 		ConnState: func(_ net.Conn, state http.ConnState) {
-			if state == http.StateClosed {
+			if state == http.StateClosed || state == http.StateHijacked {
 				p.running.Done()
 			}
 		},
@@ -196,7 +196,7 @@ func (p *Proxy) serve(c *conn) {
 		p.serveSOCKS(c)
 	default:
 		c.SetDeadline(time.Time{})
-		p.running.Add(1) // until the server closes it, or its tunnel ends
+		p.running.Add(1) // until the server closes it or gives it to a handler
 		if !p.handoff.give(c) {
 			p.running.Done()
 			c.Close()

@@ -14,6 +14,8 @@ import (
 
 // serveHTTP answers one request to the proxy.
 func (p *Proxy) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	p.running.Add(1) // a handler may keep the connection as a tunnel
+	defer p.running.Done()
 	shown, _ := basicCredentials(r.Header.Get("Proxy-Authorization"))
 	g := p.granted(shown)
 	if g == nil {
@@ -69,7 +71,6 @@ func (g *grant) connect(w http.ResponseWriter, r *http.Request) {
 		failed(w, err)
 		return
 	}
-	defer g.proxy.running.Done()
 	defer client.Close()
 	client.SetDeadline(time.Time{})
 	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -276,6 +277,42 @@ func TestNobodyUsesAnothersAllowance(t *testing.T) {
 		if status, _ := s.get(stolen.String(), "http://other.example/"); status != 407 {
 			t.Errorf("as %v it got %d", user, status)
 		}
+	}
+}
+
+func TestAnUpgradedConnectionGoesOnAndEndsWithTheProxy(t *testing.T) {
+	s := newStage(t, ProxyOptions{})
+	s.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		io.Copy(c, rw)
+	})
+	parsed, _ := url.Parse(s.grant(Network{AllowedDomains: []string{"allowed.example"}}))
+	c, err := net.Dial("tcp", parsed.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	password, _ := parsed.User.Password()
+	token := base64.StdEncoding.EncodeToString([]byte(parsed.User.Username() + ":" + password))
+	fmt.Fprintf(c, "GET http://allowed.example/ HTTP/1.1\r\nHost: allowed.example\r\nProxy-Authorization: Basic %s\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n", token)
+	reader := bufio.NewReader(c)
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("the server answered %v, %v", response, err)
+	}
+	io.WriteString(c, "ping\n")
+	if line, err := reader.ReadString('\n'); err != nil || line != "ping\n" {
+		t.Errorf("it echoed %q, %v", line, err)
+	}
+	s.proxy.Close()
+	if _, err := reader.ReadByte(); err == nil {
+		t.Error("the connection goes on without the proxy")
 	}
 }
 
