@@ -65,6 +65,8 @@ func (t *Terminal) dispatchEscape(b byte) {
 	case '#':
 		if b == '8' {
 			t.align()
+		} else if size, ok := lineSizeOf(b); ok {
+			t.setLineSize(size)
 		}
 	case '(', ')', '*', '+':
 		t.designate(int(t.ps.inter-'('), b)

@@ -28,8 +28,8 @@ func (t *Terminal) Cursor() Cursor {
 
 // moveTo places the cursor, kept on the screen.
 func (t *Terminal) moveTo(x, y int) {
-	t.cur.x = min(max(x, 0), t.cols-1)
 	t.cur.y = min(max(y, 0), t.rows-1)
+	t.cur.x = min(max(x, 0), t.scr.rows[t.cur.y].lastColumn(t.cols))
 	t.cur.pending = false
 }
 
@@ -126,10 +126,11 @@ func (t *Terminal) leftLimit() int {
 
 // rightLimit is the last column that text or CUF reaches.
 func (t *Terminal) rightLimit() int {
-	if t.cur.x <= t.region.Right {
+	row := &t.scr.rows[t.cur.y]
+	if row.size == SingleSize && t.cur.x <= t.region.Right {
 		return t.region.Right
 	}
-	return t.cols - 1
+	return row.lastColumn(t.cols)
 }
 
 func (t *Terminal) carriageReturn() {

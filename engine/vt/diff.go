@@ -78,14 +78,14 @@ func (t *Terminal) leftSince(since uint64, first int64) []NumberedLine {
 
 // row gives a row of the screen shown.
 func (t *Terminal) row(y int) Line {
-	return t.line(t.scr.grid.Row(y), t.scr.rows[y].wrapped)
+	return t.line(t.scr.grid.Row(y), t.scr.attrs(y))
 }
 
 // kept gives a line of the scrollback.
 func (t *Terminal) kept(n int64) NumberedLine {
-	var wrapped bool
-	t.cells, wrapped = t.hist.get(n, t.cells[:0], t.internCluster)
-	return NumberedLine{n, t.line(t.cells, wrapped)}
+	var attrs lineAttrs
+	t.cells, attrs = t.hist.get(n, t.cells[:0], t.internCluster)
+	return NumberedLine{n, t.line(t.cells, attrs)}
 }
 
 func (t *Terminal) internCluster(b []byte) Glyph { return firstCluster + Glyph(t.clusters.id(b)) }

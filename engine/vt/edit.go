@@ -53,6 +53,7 @@ func (t *Terminal) eraseCells(x, y, n int, s StyleID) {
 func (t *Terminal) eraseRows(top, bottom int) {
 	for y := top; y <= bottom; y++ {
 		t.eraseCells(0, y, t.cols, t.blankID())
+		t.singleSize(y)
 	}
 }
 
@@ -148,7 +149,8 @@ func (t *Terminal) eraseLine(how int, selective bool) {
 }
 
 // eraseDisplay does ED and, when selective, DECSED. Clearing the whole main
-// screen keeps what stood there in the scrollback.
+// screen keeps what stood there in the scrollback. Whole rows become single
+// size; as in xterm, the cursor's is one only if all rows are erased.
 func (t *Terminal) eraseDisplay(how int, selective bool) {
 	y := t.cur.y
 	switch how {
@@ -156,12 +158,18 @@ func (t *Terminal) eraseDisplay(how int, selective bool) {
 		if t.cur.x == 0 {
 			t.unwrap(y - 1)
 		}
+		if t.cur.x == 0 && y == 0 {
+			t.singleSize(y)
+		}
 		t.eraseLine(0, selective)
 		t.eraseLines(y+1, t.rows-1, selective)
 	case 1:
 		t.unwrap(-1)
 		t.eraseLines(0, y-1, selective)
 		t.eraseLine(1, selective)
+		if t.cur.x == t.cols-1 && y == t.rows-1 {
+			t.singleSize(y)
+		}
 	case 2:
 		if !selective && t.scr == t.main {
 			t.keepScreen()
@@ -180,6 +188,7 @@ func (t *Terminal) eraseDisplay(how int, selective bool) {
 func (t *Terminal) eraseLines(top, bottom int, selective bool) {
 	for y := top; y <= bottom; y++ {
 		t.erase(0, y, t.cols, selective)
+		t.singleSize(y)
 	}
 }
 
@@ -237,6 +246,7 @@ func (t *Terminal) align() {
 	}
 	for y := range t.rows {
 		t.eraseCells(0, y, t.cols, 0)
+		t.singleSize(y)
 		t.scr.grid.PutASCII(0, y, row, 0)
 		t.wrote(y, t.cols)
 	}

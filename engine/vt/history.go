@@ -26,6 +26,8 @@ const (
 const (
 	lineWrapped = 1 << iota
 	linePlain   // one narrow run in the default style; no list follows
+
+	lineSizeShift = iota // the LineSize is above
 )
 
 // A history holds the lines that left the screen, packed: text, then a list of
@@ -54,7 +56,7 @@ func (c *chunk) size() int { return cap(c.buf) + 8*cap(c.lines) }
 func (c *chunk) end() int64 { return c.first + int64(len(c.lines)) }
 
 // push appends a line under number h.end.
-func (h *history) push(cells []Cell, wrapped bool, clusters []string) {
+func (h *history) push(cells []Cell, attrs lineAttrs, clusters []string) {
 	if h.maxLines <= 0 {
 		h.end++
 		h.oldest = h.end
@@ -65,8 +67,8 @@ func (h *history) push(cells []Cell, wrapped bool, clusters []string) {
 	at := packedLine{text: uint32(len(c.buf))}
 	c.buf, h.runs = packText(c.buf, h.runs[:0], cells, clusters)
 	at.runs = uint32(len(c.buf))
-	var flags byte
-	if wrapped {
+	flags := byte(attrs.size) << lineSizeShift
+	if attrs.wrapped {
 		flags |= lineWrapped
 	}
 	if len(h.runs) == 0 {
@@ -145,13 +147,14 @@ func (h *history) clear() {
 }
 
 // get appends the cells of line n, which must be kept, to dst.
-func (h *history) get(n int64, dst []Cell, intern func([]byte) Glyph) (cells []Cell, wrapped bool) {
+func (h *history) get(n int64, dst []Cell, intern func([]byte) Glyph) (cells []Cell, attrs lineAttrs) {
 	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
 	c := h.chunks[i]
 	text, runs := c.line(int(n - c.first))
 	flags := runs[0]
+	attrs = lineAttrs{flags&lineWrapped != 0, LineSize(flags >> lineSizeShift)}
 	if flags&linePlain != 0 {
-		return unpackRun(dst, text, 0, runNarrow, intern), flags&lineWrapped != 0
+		return unpackRun(dst, text, 0, runNarrow, intern), attrs
 	}
 	for r := runs[1:]; len(r) > 0; {
 		style, kind, size, used := readRun(r)
@@ -159,7 +162,7 @@ func (h *history) get(n int64, dst []Cell, intern func([]byte) Glyph) (cells []C
 		dst = unpackRun(dst, text[:size], style, kind, intern)
 		text = text[size:]
 	}
-	return dst, flags&lineWrapped != 0
+	return dst, attrs
 }
 
 // line gives the text and the runs (flags first) of the i-th line.

@@ -13,6 +13,7 @@ type Run struct {
 type Line struct {
 	Runs    []Run
 	Wrapped bool // continues on the next line
+	Size    LineSize
 }
 
 // Text is the line without styles.
@@ -69,8 +70,8 @@ func (t *Terminal) style(id StyleID) Style {
 }
 
 // line turns cells into runs.
-func (t *Terminal) line(cells []Cell, wrapped bool) Line {
-	l := Line{Wrapped: wrapped}
+func (t *Terminal) line(cells []Cell, attrs lineAttrs) Line {
+	l := Line{Wrapped: attrs.wrapped, Size: attrs.size}
 	cells = trimBlank(cells)
 	if len(cells) == 0 {
 		return l

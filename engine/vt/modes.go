@@ -246,6 +246,9 @@ func (t *Terminal) setPrivate(n int, on bool) {
 	case 69:
 		if t.mode.level >= 4 {
 			t.region.Left, t.region.Right = 0, t.cols-1
+			if on {
+				t.allSingleSize()
+			}
 		}
 	case 1048:
 		if on {

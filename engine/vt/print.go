@@ -62,12 +62,23 @@ func (t *Terminal) beforePrint() int {
 // did not fit in.
 func (t *Terminal) wrap(padded bool) {
 	y := t.cur.y
-	if t.cur.x == t.cols-1 && t.region.Left == 0 && (y < t.rows-1 || y == t.region.Bottom) {
+	if t.cur.x == t.cols-1 && t.region.Left == 0 && t.mayGoOn(y) {
 		t.scr.rows[y].wrapped, t.scr.rows[y].padded = true, padded
 		t.touch(y)
 	}
 	t.cur.x = t.leftLimit()
 	t.lineFeed()
+}
+
+// mayGoOn says whether a row and the one that a wrap leads to can be one line.
+func (t *Terminal) mayGoOn(y int) bool {
+	switch {
+	case t.scr.rows[y].size != SingleSize:
+		return false
+	case y == t.region.Bottom:
+		return true
+	}
+	return y < t.rows-1 && t.scr.rows[y+1].size == SingleSize
 }
 
 // makeRoom readies n cells at the cursor: in insert mode they are new, else
@@ -123,10 +134,11 @@ func (t *Terminal) put(r rune, g Glyph, w int) {
 	t.cur.single = 0
 	limit := t.beforePrint()
 	if w == 2 && t.cur.x == limit {
-		if limit == t.leftLimit() {
-			r, g, w = utf8.RuneError, utf8.RuneError, 1
-		} else {
+		if limit > t.leftLimit() {
 			limit = t.wrapWide(limit)
+		}
+		if t.cur.x == limit {
+			r, g, w = utf8.RuneError, utf8.RuneError, 1
 		}
 	}
 	t.makeRoom(w, limit)

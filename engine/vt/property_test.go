@@ -28,6 +28,7 @@ var pieces = []string{
 	"\x1bH", "\x1b[g", "\x1b[3g", "\x1b#8", "\x1b[!p", "\x1bc", "\x1b6", "\x1b9", "\x1b[?45h", "\x1b[?1045h",
 	"\x1b[65;1;1;3;3$x", "\x1b[1;1;2;4$z", "\x1b[1;1;2;3;1;2;2$v", "\x1b[1;1;2;4;1$r", "\x1b]10;#fff\a", "\x1b[?42h\x1b(K\x1b+`", "\x1b)>", "\x1b*A\x1bn", "\x1b-A", "[\\]{|}~", "\x1bV", "\x1bW", "\x1b[?41h", "\x1b]5;1;#123\a",
 	"\x1b]4;3;#123\a",
+	"\x1b#3", "\x1b#4", "\x1b#5", "\x1b#6", "\r\n\x1b#6ab",
 }
 
 // A viewer holds what it learned from diffs.

@@ -20,6 +20,7 @@ const cleanSlate = "\x1b\\" + // whatever string was begun
 // conformance level, are left out: that terminal goes on to be the person's.
 func (t *Terminal) AppendRepaint(dst []byte) []byte {
 	p := painter{t: t, dst: append(dst, cleanSlate...)}
+	p.tabs()
 	if t.scr == t.main && t.other != nil {
 		p.add("\x1b[?47h\x1b[H\x1b[2J")
 		p.screen(t.other)
@@ -33,7 +34,6 @@ func (t *Terminal) AppendRepaint(dst []byte) []byte {
 		p.add("\x1b[2J")
 		p.screen(t.other)
 	}
-	p.tabs()
 	p.titles()
 	p.palette()
 	p.modes()
@@ -102,6 +102,15 @@ func (p *painter) rows(s *screen) {
 		}
 		p.row(cells)
 		goesOn = wrapped
+		p.lineSize(y, s.rows[y].size)
+	}
+}
+
+// lineSize makes a row that is painted as large as it is.
+func (p *painter) lineSize(y int, size LineSize) {
+	if size != SingleSize {
+		p.csi("", "H", y+1, 1)
+		p.dst = append(p.dst, esc, '#', sizeFinals[size])
 	}
 }
 
@@ -145,7 +154,10 @@ func (p *painter) setPen(q pen) {
 // savedCursor puts the cursor where s has it saved.
 func (p *painter) savedCursor(s *screen) {
 	c := s.saved
-	c.x, c.y = min(c.x, p.t.cols-1), min(c.y, p.t.rows-1)
+	c.y = min(c.y, p.t.rows-1)
+	last := s.rows[c.y].lastColumn(p.t.cols)
+	c.x = min(c.x, last)
+	c.pending = c.pending && c.x == last
 	if c.origin {
 		p.add("\x1b[?6h")
 	}

@@ -1,6 +1,9 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // Resize sets the size, each side clamped to 1…1000. Lines of the main screen
 // and the scrollback that wrapped are wrapped anew; the alternate screen is cut
@@ -10,6 +13,7 @@ func (t *Terminal) Resize(cols, rows int) {
 	if cols == t.cols && rows == t.rows {
 		return
 	}
+	pending := t.cur.pending
 	t.reflowMain(cols, rows)
 	if t.other != nil {
 		t.cropOther(cols, rows)
@@ -18,11 +22,21 @@ func (t *Terminal) Resize(cols, rows int) {
 	t.tabs = defaultTabs(t.tabs[:min(len(t.tabs), cols)], cols)
 	t.region = Rect{0, 0, cols - 1, rows - 1}
 	t.cur.x, t.cur.y = min(t.cur.x, cols-1), min(t.cur.y, rows-1)
-	t.cur.pending = t.cur.pending && t.cur.x == cols-1 && t.mode.autowrap
+	t.stayInSight(pending)
 	t.joinOK = false
 	t.fullSeq = t.epoch
 	t.gone = make([]uint64, 2*rows)
 	t.goneLost = 0
+}
+
+// stayInSight puts the cursor into the columns of its row after a resize.
+// pending says that it was behind the last one before.
+func (t *Terminal) stayInSight(pending bool) {
+	last := t.scr.rows[t.cur.y].lastColumn(t.cols)
+	if t.cur.x > last {
+		t.cur.x, t.cur.pending = last, pending
+	}
+	t.cur.pending = t.cur.pending && t.cur.x == last && t.mode.autowrap
 }
 
 // A mark is a place that a reflow carries along: a row in the sequence of
@@ -58,12 +72,14 @@ func (t *Terminal) reflowMain(cols, rows int) {
 	f.out = history{maxLines: t.hist.maxLines + rows + t.rows*(t.cols/cols+1), maxBytes: 2 * t.o.ScrollbackBytes}
 	cells := []Cell(nil)
 	for n := t.hist.oldest; n < t.hist.end; n++ {
-		var wrapped bool
-		cells, wrapped = t.hist.get(n, cells[:0], t.internCluster)
-		f.add(cells, wrapped)
+		var attrs lineAttrs
+		cells, attrs = t.hist.get(n, cells[:0], t.internCluster)
+		f.add(cells, attrs)
 	}
 	for y := range used {
-		f.add(s.text(y), s.rows[y].wrapped && y < used-1)
+		attrs := s.attrs(y)
+		attrs.wrapped = attrs.wrapped && y < used-1
+		f.add(s.text(y), attrs)
 	}
 	f.flush()
 	first := f.firstRow(top.row, rows, below)
@@ -92,14 +108,18 @@ func (c *cursor) goTo(m mark, first, cols, rows int) {
 // and the blank ones below.
 func (t *Terminal) mainRows(cur *cursor) (used, below int) {
 	used = t.rows
-	for used > cur.y+1 && len(trimBlank(t.main.grid.Row(used-1))) == 0 {
+	s := t.main
+	for used > cur.y+1 && s.rows[used-1].size == SingleSize && len(trimBlank(s.grid.Row(used-1))) == 0 {
 		used--
 	}
 	return used, t.rows - used
 }
 
 // add takes one row.
-func (f *reflow) add(cells []Cell, wrapped bool) {
+func (f *reflow) add(cells []Cell, attrs lineAttrs) {
+	if attrs.size != SingleSize {
+		f.flush()
+	}
 	left := f.wait[:0]
 	for _, m := range f.wait {
 		if m.row == f.rows {
@@ -113,9 +133,30 @@ func (f *reflow) add(cells []Cell, wrapped bool) {
 	f.line = append(f.line, cells...)
 	f.rows++
 	f.open = true
-	if !wrapped {
+	if attrs.size != SingleSize {
+		f.cutOff(attrs.size)
+	} else if !attrs.wrapped {
 		f.flush()
 	}
+}
+
+// cutOff takes the line gathered, which is not of single size, as one row.
+func (f *reflow) cutOff(size LineSize) {
+	cells := cropCells(f.line, f.cols)
+	f.place(0, len(cells), true)
+	f.out.push(cells, lineAttrs{size: size}, f.t.clusters.text)
+	f.line, f.marks, f.at, f.open = f.line[:0], f.marks[:0], f.at[:0], false
+}
+
+// cropCells cuts a row; of a wide cluster it leaves no half.
+func cropCells(cells []Cell, cols int) []Cell {
+	if len(cells) <= cols {
+		return cells
+	}
+	if cells[cols].Glyph == Tail {
+		cells[cols-1].Glyph = 0
+	}
+	return cells[:cols]
 }
 
 // flush wraps the line gathered and starts the next.
@@ -132,7 +173,7 @@ func (f *reflow) flush() {
 		to := f.cut(from)
 		last := to == len(f.line)
 		f.place(from, to, last)
-		f.out.push(f.line[from:to], !last, f.t.clusters.text)
+		f.out.push(f.line[from:to], lineAttrs{wrapped: !last}, f.t.clusters.text)
 		if from = to; last {
 			break
 		}
@@ -192,15 +233,18 @@ func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
 	hist := history{maxLines: t.hist.maxLines, maxBytes: t.hist.maxBytes, oldest: base, end: base}
 	cells := []Cell(nil)
 	for n := int(rows.oldest); n < int(rows.end); n++ {
-		var wrapped bool
-		cells, wrapped = rows.get(int64(n), cells[:0], t.internCluster)
+		var attrs lineAttrs
+		cells, attrs = rows.get(int64(n), cells[:0], t.internCluster)
 		if n < first {
-			hist.push(cells, wrapped, t.clusters.text)
+			hist.push(cells, attrs, t.clusters.text)
 			continue
 		}
 		y := n - first
 		s.grid.Put(0, y, cells)
-		s.rows[y] = rowState{version: t.epoch, wrapped: wrapped, padded: len(cells) < cols, wide: int16(cols), used: int16(cols)}
+		s.rows[y] = rowState{
+			version: t.epoch, wrapped: attrs.wrapped, padded: len(cells) < cols, size: attrs.size,
+			wide: int16(cols), used: int16(cols),
+		}
 	}
 	t.hist = hist
 }
@@ -217,11 +261,7 @@ func (t *Terminal) cropOther(cols, rows int) {
 	height := min(t.rows-first, rows)
 	saved := make([][]Cell, height)
 	for y := range saved {
-		row := append([]Cell(nil), s.grid.Row(first + y)[:min(cols, t.cols)]...)
-		if n := len(row); n < t.cols && s.grid.Cell(n, first+y).Glyph == Tail {
-			row[n-1].Glyph = 0
-		}
-		saved[y] = row
+		saved[y] = cropCells(slices.Clone(s.grid.Row(first+y)), cols)
 	}
 	old := s.rows
 	s.grid.Resize(cols, rows)
@@ -229,6 +269,7 @@ func (t *Terminal) cropOther(cols, rows int) {
 	for y, row := range saved {
 		s.grid.Put(0, y, row)
 		s.rows[y].wide, s.rows[y].used = min(old[first+y].wide, int16(cols)), int16(cols)
+		s.rows[y].size = old[first+y].size
 	}
 	s.saved.x, s.saved.y = min(s.saved.x, cols-1), min(s.saved.y, rows-1)
 }

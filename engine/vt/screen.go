@@ -16,6 +16,7 @@ type rowState struct {
 	used    int16  // from this column on all cells are blank in the default style
 	wrapped bool   // goes on in the next row
 	padded  bool   // wrapped, and its last cell is free for want of two
+	size    LineSize
 }
 
 // A cursor is what DECSC saves.
@@ -47,6 +48,9 @@ func (t *Terminal) newScreen() *screen {
 	s.newRows(t.rows, t.epoch)
 	return s
 }
+
+// attrs is what stays known of a row when it leaves the screen.
+func (s *screen) attrs(y int) lineAttrs { return lineAttrs{s.rows[y].wrapped, s.rows[y].size} }
 
 // newRows makes all that is known of rows new, changed in an epoch.
 func (s *screen) newRows(n int, epoch uint64) {
@@ -93,6 +97,7 @@ func (t *Terminal) showScreen(s *screen) {
 	if t.scr != s {
 		t.scr = s
 		t.touchRows(0, t.rows-1)
+		t.keepInSight()
 	}
 }
 
@@ -134,6 +139,7 @@ func (t *Terminal) restoreCursor() {
 		t.cur.x = min(max(t.cur.x, r.Left), r.Right)
 		t.cur.y = min(max(t.cur.y, r.Top), r.Bottom)
 	}
+	t.keepInSight()
 	t.cur.pending = t.cur.pending && t.mode.autowrap && t.cur.x == t.rightLimit()
 	t.penChanged = true
 }
@@ -156,6 +162,7 @@ func (t *Terminal) lineFeed() {
 		}
 	case t.cur.y < t.rows-1:
 		t.cur.y++
+		t.keepInSight()
 	}
 }
 
@@ -168,6 +175,7 @@ func (t *Terminal) reverseLineFeed() {
 		}
 	case t.cur.y > 0:
 		t.cur.y--
+		t.keepInSight()
 	}
 }
 
@@ -184,6 +192,7 @@ func (t *Terminal) scrollUp(r Rect, n int, keep bool) {
 		t.scr.grid.Scroll(r, n, t.blankID())
 		t.moveRows(r.Top, r.Bottom, n)
 		t.touchRows(r.Bottom-n+1, t.rows-1)
+		t.keepInSight()
 		return
 	}
 	t.scroll(r, n, whole)
@@ -215,6 +224,7 @@ func (t *Terminal) scroll(r Rect, n int, whole bool) {
 		t.unwrap(r.Top - 1)
 	}
 	t.touchRows(r.Top, r.Bottom)
+	t.keepInSight()
 }
 
 func (t *Terminal) widest(top, bottom int) int16 {
@@ -278,7 +288,7 @@ func (t *Terminal) keepRows(n int) {
 	for y := range n {
 		row := &t.scr.rows[y]
 		t.leave(row.version)
-		t.hist.push(t.scr.text(y), row.wrapped, t.clusters.text)
+		t.hist.push(t.scr.text(y), t.scr.attrs(y), t.clusters.text)
 	}
 }
 

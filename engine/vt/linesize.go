@@ -1,0 +1,83 @@
+package vt
+
+// LineSize is how large the characters of a line are drawn (DECSWL, DECDWL,
+// DECDHL).
+type LineSize uint8
+
+// The sizes of lines. All but the first show half as many columns, each two
+// cells wide; of the last two the one shows the upper, the other the lower
+// half of characters that are two lines high.
+const (
+	SingleSize LineSize = iota
+	DoubleWidth
+	DoubleTop
+	DoubleBottom
+)
+
+// lineAttrs is what is known of a line beside its cells.
+type lineAttrs struct {
+	wrapped bool // goes on in the next line
+	size    LineSize
+}
+
+// sizeFinals end DECDHL's two halves, DECSWL and DECDWL behind ESC #.
+const sizeFinals = "5634" // by LineSize
+
+// lineSizeOf gives the size that a final byte behind ESC # stands for.
+func lineSizeOf(b byte) (size LineSize, ok bool) {
+	for i := range len(sizeFinals) {
+		if sizeFinals[i] == b {
+			return LineSize(i), true
+		}
+	}
+	return 0, false
+}
+
+// setLineSize does DECSWL, DECDWL and DECDHL. As on a VT420, there are no such
+// lines while left and right margins are possible. What stands in the half
+// that is out of sight stays, as in xterm. Such a line is one of its own: it
+// neither goes on in the next nor is what one before it goes on in.
+func (t *Terminal) setLineSize(size LineSize) {
+	y := t.cur.y
+	if t.mode.leftRight || t.scr.rows[y].size == size {
+		return
+	}
+	t.unwrap(y - 1)
+	t.unwrap(y)
+	t.scr.rows[y].size = size
+	t.touch(y)
+	t.keepInSight()
+}
+
+// singleSize makes a row of the shown screen one of the ordinary size.
+func (t *Terminal) singleSize(y int) {
+	if row := &t.scr.rows[y]; row.size != SingleSize {
+		row.size, row.version = SingleSize, t.epoch
+	}
+}
+
+// allSingleSize does so for all rows of both screens.
+func (t *Terminal) allSingleSize() {
+	for _, s := range [...]*screen{t.main, t.other} {
+		for y := 0; s != nil && y < len(s.rows); y++ {
+			if row := &s.rows[y]; row.size != SingleSize {
+				row.size, row.version = SingleSize, t.epoch
+			}
+		}
+	}
+}
+
+// lastColumn is the last one in sight in a row of cols columns.
+func (r *rowState) lastColumn(cols int) int {
+	if r.size != SingleSize {
+		return (cols - 1) / 2
+	}
+	return cols - 1
+}
+
+// keepInSight moves the cursor left when its row has become too narrow for it.
+func (t *Terminal) keepInSight() {
+	if row := &t.scr.rows[t.cur.y]; row.size != SingleSize {
+		t.cur.x = min(t.cur.x, row.lastColumn(t.cols))
+	}
+}
