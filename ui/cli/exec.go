@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"tandem/engine/api"
@@ -17,6 +20,9 @@ const (
 	// execOutput is how much of each stream comes with the answer; of what has
 	// more the log is read.
 	execOutput = 1 << 20
+	// execAtOnce is how long a command may take to come with the answer as a
+	// whole; after that its output is passed on as it comes.
+	execAtOnce = 200 * time.Millisecond
 	// execTimeout is how long a command may take by default.
 	execTimeout = 30 * time.Second
 	// statusTimedOut is what timeout(1) exits with too.
@@ -32,9 +38,9 @@ func (a *app) execCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec [--timeout D] [--kill] [--cwd D] [--env K=V] [--] CMD…",
 		Short: "Run a command and exit with its status",
-		Long: "Runs a command through the engine and prints its output when it has ended. Its\n" +
-			"exit status is this one's, 128 and the number of a signal if that ended it. After\n" +
-			"the time-out it goes on as a background process, or is ended with --kill, and the\nexit status is 124.",
+		Long: "Runs a command through the engine and prints its output. Its exit status is this\n" +
+			"one's, 128 and the number of a signal if that ended it. After the time-out it goes\n" +
+			"on as a background process, or is ended with --kill, and the exit status is 124.\nctrl+c ends it too.",
 		Example: "tandem exec -- make test\ntandem exec --timeout 5m -- sh -c 'make && make install'",
 
 		DisableFlagsInUseLine: true,
@@ -68,13 +74,23 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 		return err
 	}
 	defer p.close()
-	out, err := api.Exec.Call(ctx, p.client, in)
-	if err != nil {
-		return err
+	first, deadline := in, time.Now().Add(time.Duration(in.TimeoutMS)*time.Millisecond)
+	live := !a.json && in.TimeoutMS > int(execAtOnce.Milliseconds())
+	signals := make(chan os.Signal, 1)
+	if live {
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+		defer signal.Stop(signals)
+		first.TimeoutMS, first.Kill = int(execAtOnce.Milliseconds()), false
 	}
-	if a.json {
+	out, err := api.Exec.Call(ctx, p.client, first)
+	switch {
+	case err != nil:
+		return err
+	case live && out.TimedOut:
+		return a.follow(ctx, out.Process, in, deadline, signals)
+	case a.json:
 		err = a.answer(out, nil)
-	} else {
+	default:
 		err = p.printStreams(ctx, out)
 	}
 	if err != nil {

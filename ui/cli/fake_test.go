@@ -20,6 +20,7 @@ type fakeProcesses struct {
 	ran       []api.ExecInput
 	variables []api.EnvVar
 	start     api.Process
+	now       *api.Process // what process.get tells; nil for a name alone
 	execution api.ExecOutput
 	log       func(api.ProcessLogInput) (api.ProcessLogOutput, error)
 	wait      func(api.ProcessWaitInput) (api.ProcessWaitOutput, error)
@@ -34,6 +35,9 @@ func (r *rig) handleProcesses(mux *api.Mux) {
 		return api.ProcessListOutput{Processes: r.processes}, nil
 	})
 	api.Handle(mux, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		if r.now != nil {
+			return *r.now, nil
+		}
 		return api.Process{ID: "id-of-" + in.ID, Name: in.ID}, r.find(in.ID)
 	})
 	api.Handle(mux, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
@@ -54,6 +58,8 @@ func (r *rig) handleProcesses(mux *api.Mux) {
 		return api.Empty{}, r.find(in.ID)
 	})
 	api.Handle(mux, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.asked = append(r.asked, in)
 		return r.log(in)
 	})

@@ -69,8 +69,7 @@ func nameExtras(root *cobra.Command) {
 	root.Flags().Lookup("help").Usage = "tell what tandem can do"
 	root.Flags().Lookup("version").Usage = "print the version"
 	for _, c := range root.Commands() {
-		c.InitDefaultHelpFlag()
-		c.Flags().Lookup("help").Usage = "tell about this verb"
+		nameHelp(c)
 		if c.Name() == "completion" {
 			c.Short = "Print the script that lets your shell complete verbs and names"
 			c.Long = "Prints the script that lets a shell complete verbs, flags and names."
@@ -78,5 +77,14 @@ func nameExtras(root *cobra.Command) {
 				"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
 				"tandem completion fish > ~/.config/fish/completions/tandem.fish"
 		}
+	}
+}
+
+// nameHelp says what --help is for, of a verb and the verbs below it.
+func nameHelp(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	cmd.Flags().Lookup("help").Usage = "tell about this verb"
+	for _, c := range cmd.Commands() {
+		nameHelp(c)
 	}
 }

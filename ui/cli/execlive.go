@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// A live is a command that takes its time: what it prints is passed on as it
+// comes, and who interrupts it ends it.
+type live struct {
+	app     *app
+	process api.Process
+	streams [2]liveStream
+}
+
+// A liveStream is one of its outputs.
+type liveStream struct {
+	name   string
+	to     io.Writer
+	cursor int64
+}
+
+// follow passes on what a command prints until it has ended. At the deadline it
+// is left alone, or ended with kill; a signal to this program ends it. The
+// error carries the exit status.
+func (a *app) follow(ctx context.Context, p api.Process, in api.ExecInput, deadline time.Time, signals <-chan os.Signal) error {
+	l := &live{app: a, process: p, streams: [2]liveStream{{name: "stdout", to: a.Stdout}, {name: "stderr", to: a.Stderr}}}
+	limited, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	caught := make(chan os.Signal, 1)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case s := <-signals:
+			signal.Reset(s) // a second one ends this program at once
+			caught <- s
+			cancel()
+		case <-limited.Done():
+		}
+	}()
+	err := l.read(limited, true)
+	late := err != nil && limited.Err() != nil && ctx.Err() == nil
+	cancel()
+	<-watched
+	if err != nil && !late {
+		return err
+	}
+	var stopped os.Signal
+	select {
+	case stopped = <-caught:
+	default:
+	}
+	return l.finish(ctx, in, late, stopped)
+}
+
+// finish prints what is left and tells how it came out.
+func (l *live) finish(ctx context.Context, in api.ExecInput, late bool, stopped os.Signal) error {
+	if late && (stopped != nil || in.Kill) {
+		stop := api.ProcessStopInput{ID: l.process.ID, Signal: "SIGKILL"}
+		if s, ok := stopped.(syscall.Signal); ok {
+			stop.Signal = fmt.Sprint(int(s))
+		}
+		if _, err := call(ctx, l.app, api.ProcessStop, stop); err != nil {
+			return err
+		}
+	}
+	if late {
+		if err := l.read(ctx, false); err != nil {
+			return err
+		}
+	}
+	if s, ok := stopped.(syscall.Signal); ok && late {
+		return &exitError{status: statusSignal + int(s)}
+	}
+	p, err := call(ctx, l.app, api.ProcessGet, api.IDInput{ID: l.process.ID})
+	if err != nil {
+		return err
+	}
+	return statusOf(api.ExecOutput{Process: p, TimedOut: late}, in)
+}
+
+// read prints both streams: to the end of the process with wait, else what
+// there is. It returns the first error.
+func (l *live) read(ctx context.Context, wait bool) error {
+	var readers sync.WaitGroup
+	var errs [len(l.streams)]error
+	for i := range l.streams {
+		readers.Go(func() { errs[i] = l.streams[i].read(ctx, l.app, l.process.ID, wait) })
+	}
+	readers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) error {
+	p, err := a.patiently(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	for {
+		in := api.ProcessLogInput{ID: id, Stream: s.name, Since: &s.cursor, Max: logPage}
+		if wait {
+			in.WaitMS = int(logWait.Milliseconds())
+		}
+		out, err := ask(ctx, p, api.ProcessLog, in)
+		if err != nil {
+			return err
+		}
+		if out.Start > s.cursor {
+			a.tell("%d bytes of %s before this are gone: the log is bounded", out.Start-s.cursor, s.name)
+		}
+		if _, err := io.WriteString(s.to, out.Data); err != nil {
+			return fmt.Errorf("write to %s: %w", s.name, err)
+		}
+		moved := out.NextCursor > s.cursor
+		s.cursor = max(s.cursor, out.NextCursor)
+		atEnd := s.cursor >= out.End || !moved
+		if atEnd && (!wait || out.State.Ended()) {
+			return nil
+		}
+	}
+}
