@@ -87,6 +87,7 @@ const (
 	LogSearch   Action = "log.search"
 	LogNext     Action = "log.next"
 	LogPrevious Action = "log.previous"
+	LogStream   Action = "log.stream"
 	LogSave     Action = "log.save"
 	LogLeave    Action = "log.leave"
 

@@ -129,6 +129,7 @@ func logs() []Definition {
 		{LogWrap, ScopeLog, k("w"), "wrap", "wrap long lines, or scroll sideways", 1, false},
 		{LogLeft, ScopeLog, k("left", "h"), "", "scroll to the left", 0, false},
 		{LogRight, ScopeLog, k("right", "l"), "", "scroll to the right", 0, false},
+		{LogStream, ScopeLog, k("e"), "", "show standard error, or output, where they are kept apart", 0, false},
 		{LogSave, ScopeLog, k("S"), "save", "save the log to a file", 1, false},
 		{LogLeave, ScopeLog, k("esc"), "table", "end the search, or go back to the table", 1, false},
 	}

@@ -25,7 +25,8 @@ const (
 // logWindow bytes.
 type Log struct {
 	ID       string
-	Terminal bool // its bytes are what a program wrote to a terminal
+	Stream   string // "stdout" or "stderr", where they are kept apart
+	Terminal bool   // its bytes are what a program wrote to a terminal
 	Focused  bool
 
 	lines    []logLine // without a gap
@@ -38,7 +39,7 @@ type Log struct {
 	err      error
 	tail     []string // shown as long as nothing else is
 	w, h     int
-	top      place64
+	top      logPlace
 	follow   bool
 	skipped  int64 // bytes passed over because they came too fast to be read
 	wrap     bool
@@ -56,9 +57,9 @@ type Log struct {
 	buf      []byte
 }
 
-// A place64 is a row of the log: an absolute offset, and how many rows of the
+// A logPlace is a row of the log: an absolute offset, and how many rows of the
 // wrapped line that begins there are above.
-type place64 struct {
+type logPlace struct {
 	offset int64
 	row    int
 }
@@ -152,9 +153,8 @@ func (l *Log) index(offset int64) int {
 // replace makes data all that is held. What is not a whole line at its beginning
 // is left out, unless the log begins there.
 func (l *Log) replace(out *api.ProcessLogOutput) {
-	c := chunkOf(out)
-	whole := out.Start <= out.Dropped
-	l.lines = c.split(nil, !whole)
+	c := chunkOf(out, out.Start > out.Dropped)
+	l.lines = c.split(nil)
 	l.start, l.end = out.Start, out.NextCursor
 	if len(l.lines) > 0 {
 		l.start = l.lines[0].offset
@@ -163,20 +163,20 @@ func (l *Log) replace(out *api.ProcessLogOutput) {
 
 // append adds what follows on the last line held.
 func (l *Log) append(out *api.ProcessLogOutput) {
-	c := chunkOf(out)
+	c := chunkOf(out, false)
 	if n := len(l.lines) - 1; n >= 0 && l.lines[n].open && c.text != "" {
 		last := &l.lines[n]
 		more := c.cut(longLogLine - len(last.raw))
 		*last = logLine{offset: last.offset, raw: last.raw + more.raw, open: more.open}
 	}
-	l.lines = c.split(l.lines, false)
+	l.lines = c.split(l.lines)
 	l.end = out.NextCursor
 }
 
 // prepend adds what comes before the first line held.
 func (l *Log) prepend(out *api.ProcessLogOutput) {
-	c := chunkOf(out)
-	before := c.split(nil, out.Start > out.Dropped)
+	c := chunkOf(out, out.Start > out.Dropped)
+	before := c.split(nil)
 	if n := len(before); n > 0 {
 		before[n-1].open = false
 		l.start = before[0].offset

@@ -14,18 +14,27 @@ type chunk struct {
 	bytes  func(text string) int64 // how many bytes of the log a part of the text was
 }
 
-// chunkOf takes the data of an answer. Where bytes that are not UTF-8 were
-// replaced on the way, offsets inside are made out from the lengths.
-func chunkOf(out *api.ProcessLogOutput) chunk {
+// chunkOf takes the data of an answer; with partial set, what comes before its
+// first newline is left out. Where bytes that are not UTF-8 were replaced on the
+// way, offsets inside are made out from the lengths.
+func chunkOf(out *api.ProcessLogOutput, partial bool) chunk {
+	const sign = string(utf8.RuneError)
 	c := chunk{text: out.Data, offset: out.Start, bytes: func(text string) int64 { return int64(len(text)) }}
 	n, size := out.NextCursor-out.Start, int64(len(out.Data))
-	const sign = string(utf8.RuneError)
 	switch {
 	case size == n || size == 0:
 	case size-n == int64((len(sign)-1)*strings.Count(out.Data, sign)):
 		c.bytes = func(text string) int64 { return int64(len(text) - (len(sign)-1)*strings.Count(text, sign)) }
 	default:
 		c.bytes = func(text string) int64 { return int64(len(text)) * n / size }
+	}
+	if !partial {
+		return c
+	}
+	c.drop(strings.IndexByte(c.text, '\n') + 1)
+	if !strings.Contains(c.text, sign) { // only the part of a character at the beginning was replaced
+		c.offset = out.NextCursor - int64(len(c.text))
+		c.bytes = func(text string) int64 { return int64(len(text)) }
 	}
 	return c
 }
@@ -66,12 +75,8 @@ func (c *chunk) drop(n int) {
 	c.text = c.text[n:]
 }
 
-// split appends the lines of the chunk to lines; with partial set, the first
-// one is not whole and is left out.
-func (c *chunk) split(lines []logLine, partial bool) []logLine {
-	if partial {
-		c.drop(strings.IndexByte(c.text, '\n') + 1)
-	}
+// split appends the lines of the chunk to lines.
+func (c *chunk) split(lines []logLine) []logLine {
 	for c.text != "" {
 		lines = append(lines, c.cut(longLogLine))
 	}

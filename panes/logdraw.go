@@ -80,37 +80,36 @@ func (l *Log) drawLine(i, row int, look *Look, m Widths) string {
 		return line.drawn
 	}
 	text := l.text(i)
-	from := l.left
-	var cells int
-	if l.wrap {
-		breaks := l.rowsOf(i)
-		if from = breaks[row]; row+1 < len(breaks) {
-			cells = min(breaks[row+1]-from, l.w)
-		} else {
-			cells = l.w
-		}
-	} else if cells = l.w; text.cells-from > l.w {
-		cells--
+	from, to := l.rowCells(i, row)
+	more := ""
+	if !l.wrap && text.cells > to {
+		more = look.Glyphs.More
+		to -= Width(more)
 	}
-	d := lineDrawing{dst: l.buf[:0], from: from, to: from + cells, at: 0, look: look, widths: m}
+	d := lineDrawing{dst: l.buf[:0], from: from, to: to, look: look, widths: m}
 	d.draw(text, l.marks(text, key.found, look))
-	d.dst = append(d.dst, Spaces(cells-d.used)...)
-	if !l.wrap && cells < l.w {
-		d.dst = append(d.dst, look.Dim.Text("›")...)
-	}
+	d.dst = append(d.dst, Spaces(l.w-Width(more)-d.used)...)
+	d.dst = append(d.dst, look.Dim.Text(more)...)
 	l.buf = d.dst
-	drawn := string(d.dst) + Spaces(l.w-max(cells, d.used)-b2i(!l.wrap && cells < l.w))
-	if !l.wrap {
-		line.drawn, line.key = drawn, key
+	if l.wrap {
+		return string(d.dst)
 	}
-	return drawn
+	line.drawn, line.key = string(d.dst), key
+	return line.drawn
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
+// rowCells are the first cell of a line that a row of it shows, and the one
+// behind the last.
+func (l *Log) rowCells(i, row int) (from, to int) {
+	if !l.wrap {
+		return l.left, l.left + l.w
 	}
-	return 0
+	breaks := l.rowsOf(i)
+	from = breaks[row]
+	if row+1 < len(breaks) {
+		return from, min(breaks[row+1], from+l.w)
+	}
+	return from, from + l.w
 }
 
 // A textMark is a part of a line's text, in bytes, that has an ink of its own.
@@ -322,14 +321,12 @@ func (l *Log) Heading(p *api.Process, reason string, w int, look *Look) string {
 	if l.Focused {
 		name, rule = look.Title, look.Accent
 	}
-	right := " " + l.status() + " "
-	left := Clip(Clean(p.Name), max(w/3, 8))
-	line := rule.Text("─") + " " + name.Text(left) + " "
-	used := 3 + Width(left)
-	if w-used-Width(right) < 2 {
-		right = ""
+	title := Clip(Clean(p.Name), max(w/3, 8))
+	status := " " + l.status() + " "
+	rest := w - Width(title) - Width(status) - 5
+	if rest < 0 {
+		return Heading(Clean(p.Name), "", w, l.Focused, look)
 	}
-	room := w - used - Width(right) - 2
 	detail, ink := Clean(p.Command), look.Dim
 	if reason != "" {
 		detail = reason
@@ -337,21 +334,20 @@ func (l *Log) Heading(p *api.Process, reason string, w int, look *Look) string {
 			ink = look.Warn
 		}
 	}
-	if detail = Clip(detail, room-1); detail != "" {
+	line := rule.Text("─") + " " + name.Text(title) + " "
+	if detail = Clip(detail, rest-2); detail != "" {
 		line += ink.Text(detail) + " "
-		used += Width(detail) + 1
+		rest -= Width(detail) + 1
 	}
-	tail := b2i(right != "")
-	line += rule.Text(strings.Repeat("─", max(w-used-Width(right)-tail, 0)))
-	if right != "" {
-		line += look.Dim.Text(right) + rule.Text("─")
-	}
-	return line
+	return line + rule.Text(strings.Repeat("─", rest+1)) + look.Dim.Text(status) + rule.Text("─")
 }
 
 // status says what the view does.
 func (l *Log) status() string {
 	var parts []string
+	if l.Stream != "" {
+		parts = append(parts, l.Stream)
+	}
 	if l.err != nil {
 		parts = append(parts, "cannot be read now")
 	}

@@ -1,7 +1,6 @@
 package panes
 
 import (
-	"errors"
 	"time"
 
 	"tandem/engine/api"
@@ -51,7 +50,7 @@ func (l *Log) Next() (r LogRequest, ok bool) {
 	l.jump = nil
 	l.serial++
 	want.n = l.serial
-	want.Input.ID = l.ID
+	want.Input.ID, want.Input.Stream = l.ID, l.Stream
 	l.asked = want
 	return *want, true
 }
@@ -161,9 +160,9 @@ func (l *Log) skipTo(out *api.ProcessLogOutput) {
 func (l *Log) settle(r LogRequest) {
 	switch r.kind {
 	case askStart:
-		l.top = place64{offset: l.start}
+		l.top = logPlace{offset: l.start}
 	case askAround:
-		l.top = place64{offset: r.at}
+		l.top = logPlace{offset: r.at}
 		l.showLine(r.at)
 	}
 }
@@ -187,6 +186,3 @@ func (l *Log) around(offset int64) *LogRequest {
 	r.at = offset
 	return r
 }
-
-// Lost reports whether the log is not there to be read at all.
-func (l *Log) Lost() bool { return errors.Is(l.err, api.CodeNotFound) }

@@ -9,16 +9,16 @@ func (l *Log) fix() {
 }
 
 // bottom is the place from which the end of what is held fills the view.
-func (l *Log) bottom() place64 {
+func (l *Log) bottom() logPlace {
 	rows := 0
 	for i := len(l.lines) - 1; i >= 0; i-- {
 		n := len(l.rowsOf(i))
 		if rows+n >= l.h {
-			return place64{l.lines[i].offset, rows + n - l.h}
+			return logPlace{l.lines[i].offset, rows + n - l.h}
 		}
 		rows += n
 	}
-	return place64{offset: l.start}
+	return logPlace{offset: l.start}
 }
 
 // Scroll moves the view by rows, negative is up. It no longer follows then.
@@ -44,7 +44,7 @@ func (l *Log) move(rows int) {
 		row -= len(l.rowsOf(i))
 		i++
 	}
-	l.top = place64{l.lines[i].offset, max(min(row, len(l.rowsOf(i))-1), 0)}
+	l.top = logPlace{l.lines[i].offset, max(min(row, len(l.rowsOf(i))-1), 0)}
 	l.clamp()
 }
 
@@ -64,7 +64,7 @@ func (l *Log) Pages(halves int) {
 func (l *Log) Home() {
 	l.fix()
 	if l.start <= l.oldest && l.known {
-		l.top = place64{offset: l.start}
+		l.top = logPlace{offset: l.start}
 		return
 	}
 	l.jump = l.ask(askStart, l.oldest, logChunk)
@@ -127,7 +127,7 @@ func (l *Log) showLine(offset int64) {
 	if i > top && i < top+l.h-1 && !l.wrap {
 		return
 	}
-	l.top = place64{offset: l.lines[i].offset}
+	l.top = logPlace{offset: l.lines[i].offset}
 	l.move(-l.h / 3)
 }
 

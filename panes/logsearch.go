@@ -78,7 +78,7 @@ func (l *Log) behind(offset int64) int64 {
 func (l *Log) search(since int64, above bool) LogSearch {
 	l.serial++
 	s := LogSearch{n: l.serial, Input: api.ProcessLogInput{
-		ID: l.ID, Since: &since, Grep: l.pattern, Backward: above, Limit: 1,
+		ID: l.ID, Stream: l.Stream, Since: &since, Grep: l.pattern, Backward: above, Limit: 1,
 	}}
 	return s
 }

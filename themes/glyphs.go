@@ -7,7 +7,7 @@ type Glyphs struct {
 	Running, Starting, Stopping, Backoff string
 	Stopped, Exited, Failed, Unknown     string
 	Bell, Waiting, Attached              string
-	Selected, Ellipsis, Separator        string
+	Selected, Ellipsis, Separator, More  string
 	Up, Down, Check, Cross, Warn         string
 	Ascending, Descending                string // the order of a sorted column
 	Terminal, KeepAlive                  string // kinds of process
@@ -21,7 +21,7 @@ func UnicodeGlyphs() Glyphs {
 		Running: "●", Starting: "◌", Stopping: "◍", Backoff: "↻",
 		Stopped: "■", Exited: "○", Failed: "✗", Unknown: "?",
 		Bell: "♪", Waiting: "…", Attached: "•",
-		Selected: "▌", Ellipsis: "…", Separator: "│",
+		Selected: "▌", Ellipsis: "…", Separator: "│", More: "›",
 		Up: "↑", Down: "↓", Check: "✓", Cross: "✗", Warn: "!",
 		Ascending: "▲", Descending: "▼", Terminal: "❯", KeepAlive: "∞",
 		Level1: "▁", Level2: "▂", Level3: "▃", Level4: "▅", Level5: "▇",
@@ -34,7 +34,7 @@ func ASCIIGlyphs() Glyphs {
 		Running: "*", Starting: "+", Stopping: "-", Backoff: "@",
 		Stopped: "#", Exited: "o", Failed: "X", Unknown: "?",
 		Bell: "!", Waiting: "~", Attached: "=",
-		Selected: ">", Ellipsis: "~", Separator: "|",
+		Selected: ">", Ellipsis: "~", Separator: "|", More: ">",
 		Up: "^", Down: "v", Check: "+", Cross: "X", Warn: "!",
 		Ascending: "^", Descending: "v", Terminal: ">", KeepAlive: "&",
 		Level1: "_", Level2: ".", Level3: "-", Level4: "=", Level5: "#",

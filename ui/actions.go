@@ -70,6 +70,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.LogSearch:   (*model).askSearch,
 		keys.LogNext:     func(m *model) tea.Cmd { return m.nextMatch(false) },
 		keys.LogPrevious: func(m *model) tea.Cmd { return m.nextMatch(true) },
+		keys.LogStream:   (*model).switchStream,
 		keys.LogSave:     (*model).askSave,
 		keys.LogLeave:    (*model).leaveLog,
 

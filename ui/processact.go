@@ -207,8 +207,11 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 	var failed, ready []string
 	for i := range m.news.processes {
 		p := &m.news.processes[i]
-		was, known := old[p.ID]
-		if !known || p.Kind != api.KindProcess || p.Supervision != nil && p.Supervision.Transient {
+		was := old[p.ID]
+		if was == nil && time.Since(p.StartedAt) < unsteady {
+			was = &api.Process{} // so new that its start was not seen
+		}
+		if was == nil || p.Kind != api.KindProcess || p.Supervision != nil && p.Supervision.Transient {
 			continue
 		}
 		switch {

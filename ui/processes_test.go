@@ -140,7 +140,9 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.shows("it has ended already")
 	d.selects("one")
 	d.press("space", "space")
-	d.shows("2 marked")
+	if n := d.m.processes.table.Marked(); n != 2 {
+		t.Fatalf("%d are marked", n)
+	}
 	d.press("x")
 	d.shows("Stop 2 processes?")
 	d.shows("one, two")

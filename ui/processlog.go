@@ -34,6 +34,9 @@ func (m *model) pumpLog() tea.Cmd {
 	if p.log == nil || p.log.ID != selected.ID {
 		m.dropLog()
 		p.log = panes.NewLog(selected.ID, selected.Kind == api.KindSession)
+		if splitLog(&selected) {
+			p.log.Stream = "stdout"
+		}
 		m.dirty = true
 	}
 	var tail []string
@@ -53,6 +56,22 @@ func (m *model) pumpLog() tea.Cmd {
 	ctx, stop := context.WithCancel(m.ctx)
 	p.stop = stop
 	return readLog(ctx, m.link, p.log, request)
+}
+
+func splitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }
+
+// switchStream goes from standard output to standard error and back.
+func (m *model) switchStream() tea.Cmd {
+	p := &m.processes
+	selected, ok := p.table.Selected()
+	if !ok || p.log == nil || !splitLog(&selected) {
+		return m.say("this process has one log for both output and errors", false)
+	}
+	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[p.log.Stream]
+	m.dropLog()
+	p.log = panes.NewLog(selected.ID, false)
+	p.log.Stream = stream
+	return nil
 }
 
 func readLog(ctx context.Context, l *link, log *panes.Log, request panes.LogRequest) tea.Cmd {
@@ -207,6 +226,10 @@ func (m *model) askSave() tea.Cmd {
 	if !ok {
 		return nil
 	}
+	stream := ""
+	if log := m.processes.log; log != nil && log.ID == selected.ID {
+		stream = log.Stream
+	}
 	name := strings.Map(func(r rune) rune {
 		if r == '/' || r < ' ' {
 			return '_'
@@ -220,7 +243,7 @@ func (m *model) askSave() tea.Cmd {
 			}
 			path = expandHome(path, m.list.Home)
 			return m.call(func(ctx context.Context, e engine) tea.Msg {
-				n, err := saveLog(ctx, e, selected, path)
+				n, err := saveLog(ctx, e, selected, stream, path)
 				return savedMsg{path, n, err}
 			}, func(err error) tea.Msg { return doneMsg{err} })
 		})
@@ -243,7 +266,7 @@ func (m *model) saved(msg savedMsg) tea.Cmd {
 
 // saveLog writes all that is kept of a log at this moment to a new file. What
 // fails in the middle leaves no file.
-func saveLog(ctx context.Context, e engine, p api.Process, path string) (written int64, err error) {
+func saveLog(ctx context.Context, e engine, p api.Process, stream, path string) (written int64, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
 		return 0, api.Errorf(api.CodeConflict, "save log: %s is there already", path).WithHint("give another name")
@@ -251,7 +274,7 @@ func saveLog(ctx context.Context, e engine, p api.Process, path string) (written
 	if err != nil {
 		return 0, api.Errorf(api.CodeInvalid, "save log: %v", err)
 	}
-	written, err = copyLog(ctx, e, p, f)
+	written, err = copyLog(ctx, e, p, stream, f)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -263,14 +286,17 @@ func saveLog(ctx context.Context, e engine, p api.Process, path string) (written
 
 // copyLog copies what is kept of a log now: from its file, byte for byte, or
 // where that cannot be read through the engine.
-func copyLog(ctx context.Context, e engine, p api.Process, to *os.File) (written int64, err error) {
-	in := api.ProcessLogInput{ID: p.ID, Max: 1 << 20}
+func copyLog(ctx context.Context, e engine, p api.Process, stream string, to *os.File) (written int64, err error) {
+	in := api.ProcessLogInput{ID: p.ID, Stream: stream, Max: 1 << 20}
 	out, err := e.Log(ctx, in)
 	if err != nil {
 		return 0, err
 	}
-	if from, err := os.Open(p.LogPath); err == nil {
+	from, err := os.Open(p.LogPath)
+	if err == nil {
 		defer from.Close()
+	}
+	if err == nil && stream == "" {
 		written, err = io.Copy(to, io.NewSectionReader(from, out.Dropped, out.End-out.Dropped))
 		return written, failedSave(err)
 	}
