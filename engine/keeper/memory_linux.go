@@ -14,8 +14,8 @@ import (
 // limitMemory trades a little speed, of which the keeper needs none, for a small
 // process.
 func limitMemory() (restore func()) {
-	percent := debug.SetGCPercent(20)
-	limit := debug.SetMemoryLimit(8 << 20) // returns what a large message took
+	percent := debug.SetGCPercent(50)
+	limit := debug.SetMemoryLimit(32 << 20) // returns what a large message took
 	procs := runtime.GOMAXPROCS(2)
 	return func() {
 		debug.SetGCPercent(percent)
