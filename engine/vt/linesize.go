@@ -53,6 +53,7 @@ func (t *Terminal) setLineSize(size LineSize) {
 func (t *Terminal) singleSize(y int) {
 	if row := &t.scr.rows[y]; row.size != SingleSize {
 		row.size, row.version = SingleSize, t.epoch
+		t.keepInSight()
 	}
 }
 
@@ -65,6 +66,7 @@ func (t *Terminal) allSingleSize() {
 			}
 		}
 	}
+	t.keepInSight()
 }
 
 // lastColumn is the last one in sight in a row of cols columns.
@@ -75,9 +77,13 @@ func (r *rowState) lastColumn(cols int) int {
 	return cols - 1
 }
 
-// keepInSight moves the cursor left when its row has become too narrow for it.
+// keepInSight moves the cursor left when its row has become too narrow for it,
+// and forgets a pending wrap where the row has become wider.
 func (t *Terminal) keepInSight() {
 	if row := &t.scr.rows[t.cur.y]; row.size != SingleSize {
 		t.cur.x = min(t.cur.x, row.lastColumn(t.cols))
+	}
+	if t.cur.pending {
+		t.cur.pending = t.cur.x == t.rightLimit()
 	}
 }

@@ -140,7 +140,7 @@ func (t *Terminal) restoreCursor() {
 		t.cur.y = min(max(t.cur.y, r.Top), r.Bottom)
 	}
 	t.keepInSight()
-	t.cur.pending = t.cur.pending && t.mode.autowrap && t.cur.x == t.rightLimit()
+	t.cur.pending = t.cur.pending && t.mode.autowrap
 	t.penChanged = true
 }
 
