@@ -218,6 +218,8 @@ func (b *bench) check(s step) (want, got any) {
 	case "wraps":
 		_, first, _ := b.Bounds()
 		return s.args[1] == "yes", b.Lines(first+int64(n(0)), 1)[0].Line.Wrapped
+	case "sizes":
+		return strings.Join(s.args, " "), b.sizes()
 	case "title":
 		return s.args[0], b.Title()
 	case "mode":
@@ -234,6 +236,21 @@ func (b *bench) history() string {
 		lines = append(lines, l.Line.Text())
 	}
 	return strings.Join(lines, "\n")
+}
+
+// sizes are those of the lines in the scrollback and on the screen, up to the
+// last that is not single.
+func (b *bench) sizes() string {
+	names := []string{"single", "double", "top", "bottom"}
+	oldest, _, end := b.Bounds()
+	text := ""
+	for _, l := range b.Lines(oldest, int(end-oldest)) {
+		text += names[l.Line.Size] + " "
+	}
+	for text = strings.TrimSpace(text); strings.HasSuffix(text, "single"); {
+		text = strings.TrimSpace(strings.TrimSuffix(text, "single"))
+	}
+	return text
 }
 
 func (b *bench) styleAt(x, y int) vt.Style {
