@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -241,123 +238,6 @@ func TestRestartAndSignal(t *testing.T) {
 	}
 }
 
-func TestLogsPrintsAllPages(t *testing.T) {
-	r := newRig(t)
-	text := strings.Repeat("0123456789\r\n", 200_000)
-	r.log = logOf(text, api.StateRunning)
-	if got := r.succeeds("logs", "web"); got != strings.ReplaceAll(text, "\r", "") {
-		t.Errorf("logs prints %d bytes", len(got))
-	}
-	if len(r.asked) != 3 {
-		t.Errorf("it took %d questions", len(r.asked))
-	}
-	if got := r.succeeds("logs", "web", "--raw"); got != text {
-		t.Errorf("logs --raw prints %d bytes", len(got))
-	}
-}
-
-func TestLogsShowsTheEndWithItsControlCharacters(t *testing.T) {
-	r := newRig(t)
-	r.log = logOf("one\ntwo\x1b[31m\tx\rthree\r\nfour\r", api.StateExited)
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"-n", "2"}, "two^[[31m\tx^Mthree\nfour^M"},
-		{[]string{"-n", "1", "-f"}, "four^M"},
-		{[]string{"-n", "0"}, ""},
-		{[]string{"-n", "2", "--raw"}, "two\x1b[31m\tx\rthree\r\nfour\r"},
-		{[]string{"--since", "-6"}, "\nfour^M"},
-	} {
-		if got := r.succeeds(append([]string{"logs", "web"}, c.args...)...); got != c.want {
-			t.Errorf("%q: %q, want %q", c.args, got, c.want)
-		}
-	}
-	r.succeeds("logs", "web", "--stream", "stderr")
-	if last := r.asked[len(r.asked)-1]; last.Stream != "stderr" {
-		t.Errorf("asked for %+v", last)
-	}
-}
-
-func TestLogsFollowsUntilTheProcessHasEnded(t *testing.T) {
-	r := newRig(t)
-	written := []string{"a\n", "a\n", "a\nb\r", "a\nb\r\nc\n"}
-	calls := 0
-	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		n := calls
-		calls++
-		switch {
-		case n == 2:
-			return api.ProcessLogOutput{}, api.Errorf(api.CodeUnavailable, "the engine is being replaced")
-		case n >= len(written):
-			return logOf(written[len(written)-1], api.StateExited)(in)
-		}
-		return logOf(written[n], api.StateRunning)(in)
-	}
-	if got := r.succeeds("logs", "-f", "web"); got != "a\nb\nc\n" {
-		t.Errorf("logs -f prints %q", got)
-	}
-	if first, later := r.asked[0], r.asked[1]; first.ID != "id-of-web" || first.WaitMS != 0 || later.WaitMS == 0 {
-		t.Errorf("asked first %+v, then %+v", first, later)
-	}
-}
-
-func TestLogsSaysWhatIsGone(t *testing.T) {
-	r := newRig(t)
-	r.log = func(api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		return api.ProcessLogOutput{Data: "rest\n", Start: 10, NextCursor: 15, End: 15, Dropped: 10, State: api.StateRunning}, nil
-	}
-	stdout, stderr, status := r.run("logs", "web")
-	if stdout != "rest\n" || status != 0 || !strings.Contains(stderr, "10 bytes") {
-		t.Errorf("status %d, %q, %q", status, stdout, stderr)
-	}
-	if _, stderr, _ := r.run("logs", "web", "-n", "1"); stderr != "" {
-		t.Errorf("for the end alone it says %q", stderr)
-	}
-}
-
-func TestLogsGrepPrintsMatchesWithWhatIsAroundThem(t *testing.T) {
-	r := newRig(t)
-	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		out := api.ProcessLogOutput{NextCursor: 100, End: 100, State: api.StateRunning, Matches: []api.LogMatch{
-			{Offset: 2, Text: "hit1\r", Before: []string{"a"}, After: []string{"b"}},
-			{Offset: 10, Text: "hit2", Before: []string{"b"}, After: []string{"\x1bc"}},
-			{Offset: 50, Text: "hit3", Before: []string{"y"}},
-		}}
-		if in.Backward {
-			slices.Reverse(out.Matches)
-		}
-		return out, nil
-	}
-	want := "a\nhit1\nb\nhit2\n^[c\n--\ny\nhit3\n"
-	if got := r.succeeds("logs", "web", "--grep", "hit", "--context", "1"); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := r.succeeds("logs", "web", "--grep", "hit", "--context", "1", "-n", "3"); got != want {
-		t.Errorf("the last three: %q, want %q", got, want)
-	}
-	if last := r.asked[len(r.asked)-1]; !last.Backward || last.Limit != 3 || last.Context != 1 || last.Tail != 0 {
-		t.Errorf("asked for %+v", last)
-	}
-	r.log = logOf("nothing\n", api.StateRunning)
-	if stdout, stderr, status := r.run("logs", "web", "--grep", "hit"); stdout+stderr != "" || status != 1 {
-		t.Errorf("without a match: status %d, %q, %q", status, stdout, stderr)
-	}
-}
-
-func TestLogsAsJSONIsTheAnswer(t *testing.T) {
-	r := newRig(t)
-	r.log = logOf("one\ntwo\n", api.StateExited)
-	answer := readJSON(t, r.succeeds("logs", "web", "--json")).(map[string]any)
-	if answer["data"] != "one\ntwo\n" || answer["next_cursor"] != 8.0 {
-		t.Errorf("logs --json is %v", answer)
-	}
-	lines := strings.Split(strings.TrimSpace(r.succeeds("logs", "-f", "web", "--json")), "\n")
-	if len(lines) != 1 || readJSON(t, lines[0]).(map[string]any)["data"] != "one\ntwo\n" {
-		t.Errorf("logs -f --json prints %q", lines)
-	}
-}
-
 func TestWaitSaysWhatHolds(t *testing.T) {
 	r := newRig(t)
 	web := api.Process{Name: "web", State: api.StateRunning}
@@ -422,139 +302,6 @@ func TestWaitGoesOnUntilItsTimeIsOver(t *testing.T) {
 	stdout, stderr, status := r.run("wait", "web", "--timeout", "20ms")
 	if status != 1 || stdout != "" || stderr != "tandem: wait for web: it has not come to that within 20ms\n" {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
-	}
-}
-
-func TestExecPassesOutputAndStatusOn(t *testing.T) {
-	r := newRig(t)
-	for _, c := range []struct {
-		p      api.Process
-		status int
-		says   string
-	}{
-		{api.Process{ExitCode: code(0)}, 0, ""},
-		{api.Process{ExitCode: code(42)}, 42, ""},
-		{api.Process{ExitSignal: "SIGKILL"}, 137, ""},
-		{api.Process{ExitUnknown: true}, 1, "tandem: exec: nobody saw how it ended\n"},
-	} {
-		r.execution = api.ExecOutput{Process: c.p, Stdout: "out\x1b\n", Stderr: "err\n"}
-		stdout, stderr, status := r.run("exec", "--", "x")
-		if stdout != "out\x1b\n" || stderr != "err\n"+c.says || status != c.status {
-			t.Errorf("%+v: status %d, %q, %q", c.p, status, stdout, stderr)
-		}
-	}
-	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", Name: "x"}, Stdout: "a\n", TimedOut: true, DurationMS: 1000.4}
-	stdout, stderr, status := r.run("exec", "--timeout", "0.1", "--cwd", "/tmp", "--env", "A=b", "x", "--timeout")
-	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: not done after 100ms; it goes on as abc x, see `tandem logs -f abc`\n" {
-		t.Errorf("status %d, %q, %q", status, stdout, stderr)
-	}
-	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: execOutput,
-		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}}
-	if diff := cmp.Diff(want, r.ran[len(r.ran)-1]); diff != "" {
-		t.Error(diff)
-	}
-	if _, stderr, status := r.run("exec", "--timeout", "100ms", "--kill", "x"); status != 124 || !strings.Contains(stderr, "was ended") || !r.ran[len(r.ran)-1].Kill {
-		t.Errorf("status %d, %q", status, stderr)
-	}
-	stdout, _, status = r.run("exec", "--json", "x")
-	if status != 124 || readJSON(t, stdout).(map[string]any)["timed_out"] != true {
-		t.Errorf("status %d, %q", status, stdout)
-	}
-}
-
-func TestExecPrintsAllOfALongOutput(t *testing.T) {
-	r := newRig(t)
-	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", ExitCode: code(0)}, Stdout: "end\n", StdoutDropped: 3 << 20,
-		Stderr: "done\n", StderrDropped: 4}
-	head := strings.Repeat("0123456\n", 3<<17)
-	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		if in.Stream == "stderr" {
-			return api.ProcessLogOutput{Data: "r\n", Start: 2, NextCursor: 4, End: 9, State: api.StateExited}, nil
-		}
-		return logOf(head+"end\n", api.StateExited)(in)
-	}
-	stdout, stderr, status := r.run("exec", "x")
-	if stdout != head+"end\n" || status != 0 || stderr != "2 bytes of stderr before this are gone: the log is bounded\nr\ndone\n" {
-		t.Errorf("status %d, %d bytes, %q", status, len(stdout), stderr)
-	}
-}
-
-// takesLong has the fake engine's exec give a command that goes on, and its log
-// grow by a line each time it is asked for, until the given one.
-func (r *rig) takesLong(lines int) {
-	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", Name: "x"}, Stdout: "not this", TimedOut: true}
-	r.now = &api.Process{ID: "abc", Name: "x", State: api.StateRunning}
-	written := map[string]int{}
-	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		state := api.StateRunning
-		if written[in.Stream]++; written[in.Stream] > lines {
-			r.now = &api.Process{ID: "abc", Name: "x", State: api.StateExited, ExitCode: code(9)}
-			state, written[in.Stream] = api.StateExited, lines
-		}
-		return logOf(strings.Repeat(in.Stream+"\n", written[in.Stream]), state)(in)
-	}
-}
-
-func TestExecPassesOnWhatALongCommandPrintsAsItComes(t *testing.T) {
-	r := newRig(t)
-	r.takesLong(3)
-	stdout, stderr, status := r.run("exec", "x")
-	if stdout != "stdout\nstdout\nstdout\n" || stderr != "stderr\nstderr\nstderr\n" || status != 9 {
-		t.Errorf("status %d, %q, %q", status, stdout, stderr)
-	}
-	if in := r.ran[0]; in.TimeoutMS != int(execAtOnce.Milliseconds()) {
-		t.Errorf("asked for %+v", in)
-	}
-}
-
-func TestExecLeavesOrEndsWhatTakesTooLong(t *testing.T) {
-	r := newRig(t)
-	for _, kill := range []bool{false, true} {
-		r.takesLong(1 << 30)
-		slow := r.log
-		r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-			if in.WaitMS == 0 {
-				return api.ProcessLogOutput{Data: "end\n", Start: *in.Since, NextCursor: *in.Since + 4, End: *in.Since + 4, State: api.StateRunning}, nil
-			}
-			return slow(in)
-		}
-		args := []string{"exec", "--timeout", "250ms", "x"}
-		says := "not done after 250ms; it goes on as abc x"
-		if kill {
-			args, says = slices.Insert(args, 1, "--kill"), "was ended"
-		}
-		r.ended = nil
-		stdout, stderr, status := r.run(args...)
-		if status != 124 || !strings.HasSuffix(stdout, "end\n") || !strings.Contains(stderr, says) {
-			t.Errorf("kill %v: status %d, %q", kill, status, stderr[max(len(stderr)-200, 0):])
-		}
-		if ended := len(r.ended) == 1 && r.ended[0].Signal == "SIGKILL"; ended != kill {
-			t.Errorf("kill %v: asked to stop %+v", kill, r.ended)
-		}
-	}
-}
-
-func TestAnInterruptedExecEndsItsCommand(t *testing.T) {
-	r := newRig(t)
-	r.takesLong(1 << 30)
-	slow, sent := r.log, false
-	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-		if !sent {
-			sent = true
-			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
-				return api.ProcessLogOutput{}, err
-			}
-		}
-		if in.WaitMS == 0 {
-			return logOf("", api.StateStopped)(api.ProcessLogInput{Since: new(int64)})
-		}
-		return slow(in)
-	}
-	if _, stderr, status := r.run("exec", "x"); status != 130 {
-		t.Errorf("status %d, %q", status, stderr[max(len(stderr)-200, 0):])
-	}
-	if len(r.ended) != 1 || r.ended[0] != (api.ProcessStopInput{ID: "abc", Signal: "2"}) {
-		t.Errorf("asked to stop %+v", r.ended)
 	}
 }
 
@@ -671,36 +418,5 @@ func TestSizesHaveTheirLargestUnit(t *testing.T) {
 		if got := size(bytes); got != want {
 			t.Errorf("%d bytes are %s, want %s", bytes, got, want)
 		}
-	}
-}
-
-func FuzzLogTextIsTheSameInOnePieceOrTwo(f *testing.F) {
-	f.Add("a\r\nb\r\rc\r", 2)
-	f.Fuzz(func(t *testing.T, s string, cut int) {
-		s = strings.ToValidUTF8(s, "?")
-		cut = max(0, min(cut, len(s)))
-		head := strings.ToValidUTF8(s[:cut], "")
-		var whole, parts logText
-		want := whole.add(s, true)
-		got := parts.add(head, false) + parts.add(s[len(head):], true)
-		if len(head) == cut && got != want {
-			t.Fatalf("%q cut at %d: %q, want %q", s, cut, got, want)
-		}
-	})
-}
-
-func TestLogsOfAFullDiskIsAnError(t *testing.T) {
-	r := newRig(t)
-	r.log = logOf("text\n", api.StateRunning)
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer full.Close()
-	o := r.options
-	var stderr bytes.Buffer
-	o.Stdout, o.Stderr = io.Writer(full), &stderr
-	if status := Main(t.Context(), o, []string{"logs", "web"}); status != 1 || !strings.Contains(stderr.String(), "write to standard output") {
-		t.Errorf("status %d, %q", status, &stderr)
 	}
 }

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestExecPassesOutputAndStatusOn(t *testing.T) {
+	r := newRig(t)
+	for _, c := range []struct {
+		p      api.Process
+		status int
+		says   string
+	}{
+		{api.Process{ExitCode: code(0)}, 0, ""},
+		{api.Process{ExitCode: code(42)}, 42, ""},
+		{api.Process{ExitSignal: "SIGKILL"}, 137, ""},
+		{api.Process{ExitUnknown: true}, 1, "tandem: exec: nobody saw how it ended\n"},
+	} {
+		r.execution = api.ExecOutput{Process: c.p, Stdout: "out\x1b\n", Stderr: "err\n"}
+		stdout, stderr, status := r.run("exec", "--", "x")
+		if stdout != "out\x1b\n" || stderr != "err\n"+c.says || status != c.status {
+			t.Errorf("%+v: status %d, %q, %q", c.p, status, stdout, stderr)
+		}
+	}
+	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", Name: "x"}, Stdout: "a\n", TimedOut: true, DurationMS: 1000.4}
+	stdout, stderr, status := r.run("exec", "--timeout", "0.1", "--cwd", "/tmp", "--env", "A=b", "x", "--timeout")
+	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: not done after 100ms; it goes on as abc x, see `tandem logs -f abc`\n" {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: execOutput,
+		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}}
+	if diff := cmp.Diff(want, r.ran[len(r.ran)-1]); diff != "" {
+		t.Error(diff)
+	}
+	if _, stderr, status := r.run("exec", "--timeout", "100ms", "--kill", "x"); status != 124 || !strings.Contains(stderr, "was ended") || !r.ran[len(r.ran)-1].Kill {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	stdout, _, status = r.run("exec", "--json", "x")
+	if status != 124 || readJSON(t, stdout).(map[string]any)["timed_out"] != true {
+		t.Errorf("status %d, %q", status, stdout)
+	}
+}
+
+func TestExecPrintsAllOfALongOutput(t *testing.T) {
+	r := newRig(t)
+	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", ExitCode: code(0)}, Stdout: "end\n", StdoutDropped: 3 << 20,
+		Stderr: "done\n", StderrDropped: 4}
+	head := strings.Repeat("0123456\n", 3<<17)
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		if in.Stream == "stderr" {
+			return api.ProcessLogOutput{Data: "r\n", Start: 2, NextCursor: 4, End: 9, State: api.StateExited}, nil
+		}
+		return logOf(head+"end\n", api.StateExited)(in)
+	}
+	stdout, stderr, status := r.run("exec", "x")
+	if stdout != head+"end\n" || status != 0 || stderr != "2 bytes of stderr before this are gone: the log is bounded\nr\ndone\n" {
+		t.Errorf("status %d, %d bytes, %q", status, len(stdout), stderr)
+	}
+}
+
+// takesLong has the fake engine's exec give a command that goes on, and its log
+// grow by a line each time it is asked for, until the given one.
+func (r *rig) takesLong(lines int) {
+	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", Name: "x"}, Stdout: "not this", TimedOut: true}
+	r.now = &api.Process{ID: "abc", Name: "x", State: api.StateRunning}
+	written := map[string]int{}
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		state := api.StateRunning
+		if written[in.Stream]++; written[in.Stream] > lines {
+			r.now = &api.Process{ID: "abc", Name: "x", State: api.StateExited, ExitCode: code(9)}
+			state, written[in.Stream] = api.StateExited, lines
+		}
+		return logOf(strings.Repeat(in.Stream+"\n", written[in.Stream]), state)(in)
+	}
+}
+
+func TestExecPassesOnWhatALongCommandPrintsAsItComes(t *testing.T) {
+	r := newRig(t)
+	r.takesLong(3)
+	stdout, stderr, status := r.run("exec", "x")
+	if stdout != "stdout\nstdout\nstdout\n" || stderr != "stderr\nstderr\nstderr\n" || status != 9 {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	if in := r.ran[0]; in.TimeoutMS != int(execAtOnce.Milliseconds()) {
+		t.Errorf("asked for %+v", in)
+	}
+}
+
+func TestExecLeavesOrEndsWhatTakesTooLong(t *testing.T) {
+	r := newRig(t)
+	for _, kill := range []bool{false, true} {
+		r.takesLong(1 << 30)
+		slow := r.log
+		r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+			if in.WaitMS == 0 {
+				return api.ProcessLogOutput{Data: "end\n", Start: *in.Since, NextCursor: *in.Since + 4, End: *in.Since + 4, State: api.StateRunning}, nil
+			}
+			return slow(in)
+		}
+		args := []string{"exec", "--timeout", "250ms", "x"}
+		says := "not done after 250ms; it goes on as abc x"
+		if kill {
+			args, says = slices.Insert(args, 1, "--kill"), "was ended"
+		}
+		r.ended = nil
+		stdout, stderr, status := r.run(args...)
+		if status != 124 || !strings.HasSuffix(stdout, "end\n") || !strings.Contains(stderr, says) {
+			t.Errorf("kill %v: status %d, %q", kill, status, stderr[max(len(stderr)-200, 0):])
+		}
+		if ended := len(r.ended) == 1 && r.ended[0].Signal == "SIGKILL"; ended != kill {
+			t.Errorf("kill %v: asked to stop %+v", kill, r.ended)
+		}
+	}
+}
+
+func TestAnInterruptedExecEndsItsCommand(t *testing.T) {
+	r := newRig(t)
+	r.takesLong(1 << 30)
+	slow, sent := r.log, false
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		if !sent {
+			sent = true
+			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+				return api.ProcessLogOutput{}, err
+			}
+		}
+		if in.WaitMS == 0 {
+			return logOf("", api.StateStopped)(api.ProcessLogInput{Since: new(int64)})
+		}
+		return slow(in)
+	}
+	if _, stderr, status := r.run("exec", "x"); status != 130 {
+		t.Errorf("status %d, %q", status, stderr[max(len(stderr)-200, 0):])
+	}
+	if len(r.ended) != 1 || r.ended[0] != (api.ProcessStopInput{ID: "abc", Signal: "2"}) {
+		t.Errorf("asked to stop %+v", r.ended)
+	}
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestLogsPrintsAllPages(t *testing.T) {
+	r := newRig(t)
+	text := strings.Repeat("0123456789\r\n", 200_000)
+	r.log = logOf(text, api.StateRunning)
+	if got := r.succeeds("logs", "web"); got != strings.ReplaceAll(text, "\r", "") {
+		t.Errorf("logs prints %d bytes", len(got))
+	}
+	if len(r.asked) != 3 {
+		t.Errorf("it took %d questions", len(r.asked))
+	}
+	if got := r.succeeds("logs", "web", "--raw"); got != text {
+		t.Errorf("logs --raw prints %d bytes", len(got))
+	}
+}
+
+func TestLogsShowsTheEndWithItsControlCharacters(t *testing.T) {
+	r := newRig(t)
+	r.log = logOf("one\ntwo\x1b[31m\tx\rthree\r\nfour\r", api.StateExited)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-n", "2"}, "two^[[31m\tx^Mthree\nfour^M"},
+		{[]string{"-n", "1", "-f"}, "four^M"},
+		{[]string{"-n", "0"}, ""},
+		{[]string{"-n", "2", "--raw"}, "two\x1b[31m\tx\rthree\r\nfour\r"},
+		{[]string{"--since", "-6"}, "\nfour^M"},
+	} {
+		if got := r.succeeds(append([]string{"logs", "web"}, c.args...)...); got != c.want {
+			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+		}
+	}
+	r.succeeds("logs", "web", "--stream", "stderr")
+	if last := r.asked[len(r.asked)-1]; last.Stream != "stderr" {
+		t.Errorf("asked for %+v", last)
+	}
+}
+
+func TestLogsFollowsUntilTheProcessHasEnded(t *testing.T) {
+	r := newRig(t)
+	written := []string{"a\n", "a\n", "a\nb\r", "a\nb\r\nc\n"}
+	calls := 0
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		n := calls
+		calls++
+		switch {
+		case n == 2:
+			return api.ProcessLogOutput{}, api.Errorf(api.CodeUnavailable, "the engine is being replaced")
+		case n >= len(written):
+			return logOf(written[len(written)-1], api.StateExited)(in)
+		}
+		return logOf(written[n], api.StateRunning)(in)
+	}
+	if got := r.succeeds("logs", "-f", "web"); got != "a\nb\nc\n" {
+		t.Errorf("logs -f prints %q", got)
+	}
+	if first, later := r.asked[0], r.asked[1]; first.ID != "id-of-web" || first.WaitMS != 0 || later.WaitMS == 0 {
+		t.Errorf("asked first %+v, then %+v", first, later)
+	}
+}
+
+func TestLogsSaysWhatIsGone(t *testing.T) {
+	r := newRig(t)
+	r.log = func(api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		return api.ProcessLogOutput{Data: "rest\n", Start: 10, NextCursor: 15, End: 15, Dropped: 10, State: api.StateRunning}, nil
+	}
+	stdout, stderr, status := r.run("logs", "web")
+	if stdout != "rest\n" || status != 0 || !strings.Contains(stderr, "10 bytes") {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+	if _, stderr, _ := r.run("logs", "web", "-n", "1"); stderr != "" {
+		t.Errorf("for the end alone it says %q", stderr)
+	}
+}
+
+func TestLogsGrepPrintsMatchesWithWhatIsAroundThem(t *testing.T) {
+	r := newRig(t)
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		out := api.ProcessLogOutput{NextCursor: 100, End: 100, State: api.StateRunning, Matches: []api.LogMatch{
+			{Offset: 2, Text: "hit1\r", Before: []string{"a"}, After: []string{"b"}},
+			{Offset: 10, Text: "hit2", Before: []string{"b"}, After: []string{"\x1bc"}},
+			{Offset: 50, Text: "hit3", Before: []string{"y"}},
+		}}
+		if in.Backward {
+			slices.Reverse(out.Matches)
+		}
+		return out, nil
+	}
+	want := "a\nhit1\nb\nhit2\n^[c\n--\ny\nhit3\n"
+	if got := r.succeeds("logs", "web", "--grep", "hit", "--context", "1"); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := r.succeeds("logs", "web", "--grep", "hit", "--context", "1", "-n", "3"); got != want {
+		t.Errorf("the last three: %q, want %q", got, want)
+	}
+	if last := r.asked[len(r.asked)-1]; !last.Backward || last.Limit != 3 || last.Context != 1 || last.Tail != 0 {
+		t.Errorf("asked for %+v", last)
+	}
+	r.log = logOf("nothing\n", api.StateRunning)
+	if stdout, stderr, status := r.run("logs", "web", "--grep", "hit"); stdout+stderr != "" || status != 1 {
+		t.Errorf("without a match: status %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+func TestLogsAsJSONIsTheAnswer(t *testing.T) {
+	r := newRig(t)
+	r.log = logOf("one\ntwo\n", api.StateExited)
+	answer := readJSON(t, r.succeeds("logs", "web", "--json")).(map[string]any)
+	if answer["data"] != "one\ntwo\n" || answer["next_cursor"] != 8.0 {
+		t.Errorf("logs --json is %v", answer)
+	}
+	lines := strings.Split(strings.TrimSpace(r.succeeds("logs", "-f", "web", "--json")), "\n")
+	if len(lines) != 1 || readJSON(t, lines[0]).(map[string]any)["data"] != "one\ntwo\n" {
+		t.Errorf("logs -f --json prints %q", lines)
+	}
+}
+
+func FuzzLogTextIsTheSameInOnePieceOrTwo(f *testing.F) {
+	f.Add("a\r\nb\r\rc\r", 2)
+	f.Fuzz(func(t *testing.T, s string, cut int) {
+		s = strings.ToValidUTF8(s, "?")
+		cut = max(0, min(cut, len(s)))
+		head := strings.ToValidUTF8(s[:cut], "")
+		var whole, parts logText
+		want := whole.add(s, true)
+		got := parts.add(head, false) + parts.add(s[len(head):], true)
+		if len(head) == cut && got != want {
+			t.Fatalf("%q cut at %d: %q, want %q", s, cut, got, want)
+		}
+	})
+}
+
+func TestLogsOfAFullDiskIsAnError(t *testing.T) {
+	r := newRig(t)
+	r.log = logOf("text\n", api.StateRunning)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	o := r.options
+	var stderr bytes.Buffer
+	o.Stdout, o.Stderr = io.Writer(full), &stderr
+	if status := Main(t.Context(), o, []string{"logs", "web"}); status != 1 || !strings.Contains(stderr.String(), "write to standard output") {
+		t.Errorf("status %d, %q", status, &stderr)
+	}
+}
