@@ -23,6 +23,7 @@ type fakeWorld struct {
 	did      []string
 	disk     map[string]persist.Record
 	nextPID  int
+	children map[int]string // pid → id of those that live
 	sessions map[string]*fakeSession
 
 	spawnTakes, endTakes time.Duration
@@ -37,6 +38,7 @@ func newFakeWorld() *fakeWorld {
 	return &fakeWorld{
 		disk:     make(map[string]persist.Record),
 		sessions: make(map[string]*fakeSession),
+		children: make(map[int]string),
 		nextPID:  100,
 		late:     ending{exit: keeper.Exit{Unknown: true}},
 	}
@@ -78,6 +80,7 @@ func (w *fakeWorld) spawn(_ context.Context, r persist.Record, _ predecessor) (s
 		return started{}, w.spawnErr
 	}
 	w.nextPID++
+	w.children[w.nextPID] = r.ID
 	begun := started{child: keeper.Child{ID: r.ID, PID: w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}}
 	if r.TTY {
 		s := &fakeSession{}
@@ -111,7 +114,33 @@ func (w *fakeWorld) endTree(ctx context.Context, r persist.Record, _ string) err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.endErr == nil {
+		delete(w.children, r.Identity.PID)
+	}
 	return w.endErr
+}
+
+// killChild ends the child of a process from outside, if it has one.
+func (w *fakeWorld) killChild(r *rig, id string, code int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for pid, of := range w.children {
+		if of == id {
+			delete(w.children, pid)
+			r.exits(api.Process{ID: id, PID: pid}, code)
+		}
+	}
+}
+
+func (w *fakeWorld) liveChildren(id string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, of := range w.children {
+		if of == id {
+			n++
+		}
+	}
+	return n
 }
 
 func (w *fakeWorld) lateExit(context.Context, persist.Record) ending { return w.late }

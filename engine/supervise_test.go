@@ -1,0 +1,413 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/persist"
+)
+
+// service is a record of a process without a terminal.
+func service(id string, policy api.Policy) persist.Record {
+	r := newRecord(id, api.KindProcess)
+	r.Name, r.Argv = "name-"+id, []string{"serve"}
+	r.Restart.Policy = string(policy)
+	return r
+}
+
+// launch starts a record and waits until it runs.
+func (r *rig) launch(rec persist.Record) api.Process {
+	r.Helper()
+	reply := make(chan outcome, 1)
+	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, reply) })
+	if err != nil || refused != nil {
+		r.Fatal(err, refused)
+	}
+	o := <-reply
+	if o.err != nil || o.process.State != api.StateRunning {
+		r.Fatalf("start: %v, %v", o.process.State, o.err)
+	}
+	return o.process
+}
+
+// wants fails unless a process is in a state, and gives it.
+func (r *rig) wants(id string, state api.State) api.Process {
+	r.Helper()
+	p := r.view(id)
+	if p.State != state {
+		r.Fatalf("%s is %s, want %s", id, p.State, state)
+	}
+	return p
+}
+
+func (r *rig) spawns() (n int) {
+	for _, deed := range r.w.deeds() {
+		if deed == "spawn" {
+			n++
+		}
+	}
+	return n
+}
+
+func TestServiceThatExitsAtOnceForDaysIsStartedEverLessOften(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyAlways))
+		began := time.Now()
+		for time.Since(began) < 3*24*time.Hour {
+			r.exits(p, 1)
+			r.wants("a", api.StateBackoff)
+			if n := r.spawns(); time.Since(began) < 15*time.Second && n > 5 {
+				t.Fatalf("%d starts in %v", n, time.Since(began))
+			}
+			next := *r.view("a").Supervision.NextStart
+			if wait := time.Until(next); wait <= 0 || wait > longestDelay {
+				t.Fatalf("next start in %v", wait)
+			}
+			time.Sleep(time.Until(next) + time.Millisecond)
+			p = r.wants("a", api.StateRunning)
+		}
+		if n := r.spawns(); n < 3*24*60 || n > 3*24*60*12/10 {
+			t.Errorf("%d starts in three days", n)
+		}
+	})
+}
+
+func TestFirstRestartAfterAHealthyRunIsImmediate(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyAlways))
+		for range 5 {
+			time.Sleep(healthyRun + time.Second)
+			r.exits(p, 1)
+			again := r.wants("a", api.StateRunning)
+			if again.PID == p.PID {
+				t.Fatal("the same child")
+			}
+			p = again
+		}
+		r.exits(p, 1)
+		back := r.wants("a", api.StateBackoff)
+		if wait := time.Until(*back.Supervision.NextStart); wait < firstDelay || wait > firstDelay*11/10 {
+			t.Errorf("delay %v", wait)
+		}
+		if back.Supervision.Restarts != 5 || back.Supervision.LastLines[0] != "last words" || back.Error == "" || *back.ExitCode != 1 {
+			t.Errorf("in backoff as %+v, %+v", back, back.Supervision)
+		}
+	})
+}
+
+func TestGivenUpServiceHasFailedAndCanBeStartedAgain(t *testing.T) {
+	withRig(t, func(r *rig) {
+		rec := service("a", api.PolicyOnFailure)
+		rec.Restart.Max = 1
+		p := r.launch(rec)
+		r.exits(p, 9)
+		r.wants("a", api.StateBackoff)
+		time.Sleep(3 * time.Second)
+		r.exits(r.wants("a", api.StateRunning), 9)
+		failed := r.wants("a", api.StateFailed)
+		if !strings.Contains(failed.Error, "exited with 9") || len(failed.Supervision.LastLines) == 0 {
+			t.Errorf("failed as %+v", failed)
+		}
+		if o := <-r.ask("a", evRestart); o.err != nil || o.process.State != api.StateRunning || o.process.Error != "" {
+			t.Errorf("restart: %+v", o)
+		}
+		r.exits(r.view("a"), 9)
+		r.wants("a", api.StateBackoff)
+	})
+}
+
+func TestStopInBackoffIsFinal(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.exits(r.launch(service("a", api.PolicyAlways)), 1)
+		r.wants("a", api.StateBackoff)
+		if o := <-r.ask("a", evStop); o.process.State != api.StateStopped {
+			t.Errorf("answered %+v", o)
+		}
+		time.Sleep(time.Hour)
+		r.wants("a", api.StateStopped)
+		if r.spawns() != 1 || r.w.onDisk("a").Desired != desiredStopped {
+			t.Errorf("%d starts, %s on disk", r.spawns(), r.w.onDisk("a").Desired)
+		}
+	})
+}
+
+func TestStopDuringARestartEndsTheNewChild(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyAlways))
+		r.w.spawnTakes = time.Second
+		time.Sleep(healthyRun)
+		r.exits(p, 1)
+		r.wants("a", api.StateStarting)
+		if o := <-r.ask("a", evStop); o.process.State != api.StateStopped {
+			t.Errorf("answered %+v", o)
+		}
+		if deeds := r.w.deeds(); !strings.HasPrefix(deeds[len(deeds)-2], "save stopped") && !strings.HasPrefix(deeds[len(deeds)-1], "save stopped") {
+			t.Errorf("did %q", deeds)
+		}
+	})
+}
+
+func TestRestartInBackoffStartsAtOnce(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.exits(r.launch(service("a", api.PolicyAlways)), 1)
+		r.wants("a", api.StateBackoff)
+		if o := <-r.ask("a", evRestart); o.process.State != api.StateRunning {
+			t.Errorf("answered %+v", o)
+		}
+		time.Sleep(time.Hour)
+		if r.spawns() != 2 {
+			t.Errorf("%d starts", r.spawns())
+		}
+	})
+}
+
+func TestStopDuringARequestedRestartWins(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyNo))
+		r.w.endTakes = time.Second
+		restarted := r.ask("a", evRestart)
+		r.wants("a", api.StateStopping)
+		stopped := r.ask("a", evStop)
+		r.exits(p, 0)
+		if o := <-stopped; o.process.State != api.StateStopped {
+			t.Errorf("stop answered %+v", o)
+		}
+		if o := <-restarted; o.err == nil && o.process.State != api.StateStopped {
+			t.Errorf("restart answered %+v", o)
+		}
+	})
+}
+
+func TestRestartDuringAStopWinsAndTellsWhoStops(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyNo))
+		r.w.endTakes = time.Second
+		stopped := r.ask("a", evStop)
+		r.wants("a", api.StateStopping)
+		restarted := r.ask("a", evRestart)
+		r.exits(p, 0)
+		if o := <-stopped; !errors.Is(o.err, api.CodeConflict) {
+			t.Errorf("stop answered %+v", o)
+		}
+		if o := <-restarted; o.process.State != api.StateRunning || o.process.PID == p.PID {
+			t.Errorf("restart answered %+v", o)
+		}
+	})
+}
+
+func TestRemovalWhileStoppingFollowsTheStop(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyAlways))
+		r.w.endTakes = time.Second
+		stopped := r.ask("a", evStop)
+		removed := r.ask("a", evRemove)
+		r.exits(p, 0)
+		if o := <-stopped; o.process.State != api.StateStopped {
+			t.Errorf("stop answered %+v", o)
+		}
+		if o := <-removed; o.err != nil || len(r.listed()) != 0 || r.w.onDisk("a").ID != "" {
+			t.Errorf("removal answered %v, left %v", o.err, r.listed())
+		}
+	})
+}
+
+func TestFailedRestartIsTriedAgainWithItsReason(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyAlways))
+		r.w.mu.Lock()
+		r.w.spawnErr = errFake
+		r.w.mu.Unlock()
+		time.Sleep(healthyRun)
+		r.exits(p, 1)
+		if back := r.wants("a", api.StateBackoff); back.Error != errFake.Error() {
+			t.Errorf("in backoff as %+v", back)
+		}
+		r.w.mu.Lock()
+		r.w.spawnErr = nil
+		r.w.mu.Unlock()
+		time.Sleep(longestDelay)
+		r.wants("a", api.StateRunning)
+	})
+}
+
+func TestReadinessIsKnownAndItsTimeOutIsAFailure(t *testing.T) {
+	withRig(t, func(r *rig) {
+		rec := service("a", api.PolicyOnFailure)
+		rec.Ready = &persist.Readiness{Port: 1}
+		r.w.probeTakes = time.Second
+		p := r.launch(rec)
+		if *p.Supervision.Ready {
+			t.Error("ready at once")
+		}
+		time.Sleep(2 * time.Second)
+		if !*r.view("a").Supervision.Ready {
+			t.Error("not ready after the check")
+		}
+		r.w.probeErr = errors.New("not ready after 1s: port 1")
+		restarted := r.ask("a", evRestart)
+		synctest.Wait()
+		r.exits(p, 0)
+		again := (<-restarted).process
+		time.Sleep(2 * time.Second)
+		r.exits(again, 0)
+		if back := r.wants("a", api.StateBackoff); back.Error != r.w.probeErr.Error() {
+			t.Errorf("became %+v", back)
+		}
+	})
+}
+
+func TestLateExitOfTheChildBeforeIsNotThatOfTheNext(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyAlways))
+		r.w.spawnTakes = time.Second
+		time.Sleep(healthyRun)
+		r.exits(p, 1)
+		r.exits(p, 1) // told by the keeper's list as well
+		time.Sleep(2 * time.Second)
+		r.exits(p, 1)
+		if now := r.wants("a", api.StateRunning); now.PID == p.PID || r.spawns() != 2 {
+			t.Errorf("became %+v after %d starts", now, r.spawns())
+		}
+	})
+}
+
+// What a new engine makes of each state that it can find, with and without a
+// child, in the same boot and after another.
+func TestEngineRestartInEveryState(t *testing.T) {
+	who := persist.Identity{BootID: "boot", PID: 50, StartTime: 7}
+	old := persist.Identity{BootID: "another", PID: 50, StartTime: 7}
+	child := keeper.Child{ID: "a", PID: 50, StartTime: 7, BootID: "boot"}
+	one := 1
+	dead := child
+	dead.Exit = &keeper.Exit{Code: &one}
+	always, no, fail := api.PolicyAlways, api.PolicyNo, api.PolicyOnFailure
+	cases := []struct {
+		policy         api.Policy
+		state, desired string
+		identity       *persist.Identity
+		held           *keeper.Child
+		alive          bool
+		want           api.State
+		spawns         int
+	}{
+		{always, "starting", "running", nil, nil, false, api.StateRunning, 1},
+		{always, "starting", "running", nil, &child, true, api.StateRunning, 0},
+		{no, "starting", "running", nil, nil, false, api.StateFailed, 0},
+		{no, "starting", "stopped", nil, nil, false, api.StateStopped, 0},
+		{always, "running", "running", &who, &child, true, api.StateRunning, 0},
+		{always, "running", "running", &who, nil, true, api.StateRunning, 0},
+		{always, "running", "running", &who, &dead, false, api.StateBackoff, 0},
+		{always, "running", "running", &who, nil, false, api.StateBackoff, 0},
+		{always, "running", "running", &old, nil, true, api.StateRunning, 1},
+		{no, "running", "running", &old, nil, true, api.StateExited, 0},
+		{fail, "running", "running", &old, nil, true, api.StateExited, 0},
+		{no, "running", "running", &who, &dead, false, api.StateExited, 0},
+		{always, "stopping", "stopped", &who, &dead, false, api.StateStopped, 0},
+		{always, "stopping", "stopped", &who, nil, false, api.StateStopped, 0},
+		{always, "stopping", "stopped", &old, nil, true, api.StateStopped, 0},
+		{no, "stopping", "running", &who, nil, false, api.StateRunning, 1},
+		{no, "stopping", "running", &who, &dead, false, api.StateRunning, 1},
+		{always, "backoff", "running", &who, &dead, false, api.StateBackoff, 0},
+		{always, "backoff", "running", &who, nil, false, api.StateBackoff, 0},
+		{always, "backoff", "running", &old, nil, false, api.StateRunning, 1},
+		{always, "stopped", "stopped", &who, nil, false, api.StateStopped, 0},
+		{always, "stopped", "stopped", &old, nil, true, api.StateStopped, 0},
+		{always, "failed", "running", &who, nil, false, api.StateFailed, 0},
+		{always, "failed", "running", &old, nil, false, api.StateRunning, 1},
+		{no, "exited", "running", &who, &dead, false, api.StateExited, 0},
+		{no, "exited", "running", &old, nil, false, api.StateExited, 0},
+	}
+	for _, c := range cases {
+		name := fmt.Sprintf("%s %s %s boot=%v held=%v alive=%v", c.policy, c.state, c.desired, c.identity == &who, c.held != nil, c.alive)
+		t.Run(name, func(t *testing.T) {
+			withRig(t, func(r *rig) {
+				rec := service("a", c.policy)
+				rec.State, rec.Desired, rec.Identity = c.state, c.desired, c.identity
+				rec.StartedAt, rec.NextStart = time.Now(), time.Now().Add(time.Second)
+				s := survey{
+					bootID:  "boot",
+					records: []persist.Record{rec},
+					exit:    func(string) (persist.Exit, bool) { return persist.Exit{}, false },
+					alive:   func(id persist.Identity) bool { return c.alive && id == who },
+					orphan:  func(persist.Record) (persist.Identity, bool) { return persist.Identity{}, false },
+				}
+				if c.held != nil {
+					s.children = []keeper.Child{*c.held}
+				}
+				all, _ := s.plan()
+				r.c.box.post(func() {
+					p := r.c.insert(all[0].rec, "")
+					p.ending = all[0].ending
+					p.view = describe(p)
+					for _, e := range all[0].events {
+						r.c.handle("a", e)
+					}
+				})
+				p := r.wants("a", c.want)
+				if r.spawns() != c.spawns {
+					t.Errorf("%d starts, want %d", r.spawns(), c.spawns)
+				}
+				if c.want == api.StateBackoff {
+					time.Sleep(longestDelay)
+					p = r.wants("a", api.StateRunning)
+				}
+				if c.want == api.StateRunning && c.spawns == 0 && p.PID != 50 {
+					t.Errorf("pid %d", p.PID)
+				}
+			})
+		})
+	}
+}
+
+// Whatever is asked of a process and whatever happens to it, in whatever order:
+// it never has two children, every request is answered, and in the end it is
+// what was asked for last.
+func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
+	for seed := range uint64(200) {
+		withRig(t, func(r *rig) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			r.w.spawnTakes = time.Duration(random.IntN(3)) * 100 * time.Millisecond
+			r.w.endTakes = time.Duration(random.IntN(3)) * 150 * time.Millisecond
+			policy := []api.Policy{api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways}[random.IntN(3)]
+			r.launch(service("a", policy))
+			var replies []<-chan outcome
+			for range 40 {
+				switch random.IntN(6) {
+				case 0:
+					replies = append(replies, r.ask("a", evStop))
+				case 1:
+					replies = append(replies, r.ask("a", evRestart))
+				case 2, 3:
+					r.w.killChild(r, "a", random.IntN(2))
+				case 4:
+					time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
+				case 5:
+					time.Sleep(time.Duration(random.IntN(40)) * time.Second)
+				}
+				if n := r.w.liveChildren("a"); n > 1 {
+					t.Fatalf("seed %d: %d children", seed, n)
+				}
+			}
+			time.Sleep(time.Hour)
+			final := r.ask("a", evStop)
+			time.Sleep(time.Hour)
+			for i, reply := range append(replies, final) {
+				select {
+				case <-reply:
+				default:
+					t.Errorf("seed %d: request %d was never answered", seed, i)
+				}
+			}
+			if p := r.view("a"); !p.State.Ended() || r.w.liveChildren("a") != 0 {
+				t.Errorf("seed %d: %s with %d children", seed, p.State, r.w.liveChildren("a"))
+			}
+		})
+	}
+}
