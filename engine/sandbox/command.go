@@ -13,7 +13,7 @@ func Command(executable, profilePath string, argv []string) []string {
 }
 
 // Env is what a process with this profile needs in its environment, as
-// "NAME=value", behind everything else. proxyURL comes from Proxy.Grant; it is
+// "NAME=value", instead of variables of the same names. proxyURL comes from Proxy.Grant; it is
 // not used where the profile needs no proxy.
 //
 // Every variable names the HTTP proxy, which tunnels any TCP connection: many

@@ -7,9 +7,9 @@
 //
 // The engine checks a profile with Parse and Check(data folder) before it writes
 // sandbox.json. It starts the process as Command(executable, path, argv) with
-// Profile.Env(url) appended to its environment, where url is what
-// Proxy.Grant(profile, refused) gave; refused is called with lines for the
-// process's log. When the process has ended for good, the engine calls revoke.
+// Profile.Env(url) in its environment, instead of variables of the same names.
+// url is what Proxy.Grant(profile, refused) gave; refused is called with lines
+// for the process's log. When the process has ended for good, the engine calls revoke.
 // A process that outlives its engine keeps its url, so the engine stores it (it
 // holds a password), and the next engine opens its proxy at the same Port and
 // calls Proxy.Restore. A profile for which NeedsProxy is false needs none of this.
@@ -33,7 +33,7 @@
 //     and so is a file there that was replaced by a rename;
 //   - under a denyWrite, nothing can be made or removed directly in a folder
 //     between allowWrite and it;
-//   - where a folder is in denyRead, the folders above it cannot be listed, since
+//   - where a folder (or what does not exist) is in denyRead, the folders above it cannot be listed, since
 //     that right could not be kept from the denied one; what is in them can be
 //     read by name. A denied file has no such effect;
 //   - a denied path that does not exist is denied all the same, if made later.

@@ -160,7 +160,7 @@ func (g *grant) dial(ctx context.Context, host string, port uint16) (net.Conn, e
 		return nil, err
 	}
 	var firstErr error
-	for _, address := range addresses {
+	for i, address := range addresses {
 		if err := g.hosts.checkAddress(host, address); err != nil {
 			addressErr := g.refuse(host, port, err)
 			if firstErr == nil {
@@ -168,8 +168,7 @@ func (g *grant) dial(ctx context.Context, host string, port uint16) (net.Conn, e
 			}
 			continue
 		}
-		// By address, so that what was checked is what is reached.
-		connection, err := g.proxy.o.Dial(ctx, "tcp", netip.AddrPortFrom(address.Unmap(), port).String())
+		connection, err := g.attempt(ctx, netip.AddrPortFrom(address.Unmap(), port), len(addresses)-i)
 		if err == nil {
 			return connection, nil
 		}
@@ -178,6 +177,18 @@ func (g *grant) dial(ctx context.Context, host string, port uint16) (net.Conn, e
 		}
 	}
 	return nil, firstErr
+}
+
+// attempt connects to an address, so that what was checked is what is reached.
+// left is how many are to share the time that remains: one that never answers
+// must not cost the others theirs.
+func (g *grant) attempt(ctx context.Context, address netip.AddrPort, left int) (net.Conn, error) {
+	if deadline, ok := ctx.Deadline(); ok && left > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
+		defer cancel()
+	}
+	return g.proxy.o.Dial(ctx, "tcp", address.String())
 }
 
 func (g *grant) lookUp(ctx context.Context, host string) ([]netip.Addr, error) {

@@ -197,8 +197,8 @@ func checkGuarded(path string, denied, guarded []string) error {
 }
 
 // allowDevices grants what every program may write: the devices that keep
-// nothing, and what standard input, output and error already are, which some
-// open again by name.
+// nothing, and what standard input, output and error are open on for writing
+// already, which some open again by name.
 func allowDevices(set *ruleset) error {
 	const access = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
@@ -207,9 +207,13 @@ func allowDevices(set *ruleset) error {
 		}
 	}
 	for fd := range 3 {
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
+			continue
+		}
 		// Pipes and what else has no path cannot have a rule, and need none.
-		err := set.allowFD(fd, access)
-		if err != nil && err != unix.EBADF && err != unix.EBADFD {
+		err = set.allowFD(fd, access)
+		if err != nil && err != unix.EBADFD {
 			return fmt.Errorf("allow writing of descriptor %d: %w", fd, err)
 		}
 	}

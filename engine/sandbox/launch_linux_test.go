@@ -269,6 +269,31 @@ func TestDenyWriteWinsOverAllowWrite(t *testing.T) {
 	r.expect("EACCES", "write", r.at("work/file"))
 }
 
+func TestAStandardStreamCanBeOpenedAgainAsItIsOpen(t *testing.T) {
+	r := newRig(t)
+	input, err := os.Open(r.at("open/file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer input.Close()
+	output, err := os.OpenFile(r.at("open/log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer output.Close()
+	for path, want := range map[string]string{"/dev/stdin": "content", "/dev/stderr": "changed"} {
+		cmd := r.command("write", path)
+		cmd.Stdin, cmd.Stderr = input, output
+		if err := cmd.Run(); err != nil {
+			t.Fatal(err)
+		}
+		target := map[string]string{"/dev/stdin": "open/file", "/dev/stderr": "open/log"}[path]
+		if data, err := os.ReadFile(r.at(target)); err != nil || string(data) != want {
+			t.Errorf("after writing to %s, %s is %q, %v, want %q", path, target, data, err, want)
+		}
+	}
+}
+
 func TestDevicesThatKeepNothingCanBeWritten(t *testing.T) {
 	r := newRig(t)
 	r.expect("written", "write", "/dev/null")

@@ -62,6 +62,8 @@ func resolveFixed(_ context.Context, host string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("::ffff:169.254.169.254")}, nil
 	case "both.example":
 		return []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("93.184.216.34")}, nil
+	case "many.example":
+		return []netip.Addr{netip.MustParseAddr("192.0.1.1"), netip.MustParseAddr("93.184.216.34")}, nil
 	case "localhost":
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	case "nowhere.example":
@@ -313,6 +315,20 @@ func TestAnUpgradedConnectionGoesOnAndEndsWithTheProxy(t *testing.T) {
 	s.proxy.Close()
 	if _, err := reader.ReadByte(); err == nil {
 		t.Error("the connection goes on without the proxy")
+	}
+}
+
+func TestAnAddressThatNeverAnswersLeavesTimeForTheNext(t *testing.T) {
+	var s *stage
+	s = newStage(t, ProxyOptions{DialTimeout: 2 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if strings.HasPrefix(address, "192.0.1.1:") {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return s.dial(ctx, network, address)
+	}})
+	if status, body := s.get(s.grant(Network{AllowedDomains: []string{"many.example"}}), "http://many.example/"); status != 200 {
+		t.Errorf("the proxy answered %d: %s", status, body)
 	}
 }
 
