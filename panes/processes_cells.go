@@ -125,6 +125,15 @@ func Reason(p *api.Process, now time.Time) string {
 	return ""
 }
 
+// shortReason is Reason where there is little room and the exit status is told
+// beside it.
+func shortReason(p *api.Process, now time.Time) string {
+	if p.State == api.StateBackoff {
+		return strings.TrimPrefix(againIn(p, now), ", ")
+	}
+	return HowEnded(p)
+}
+
 // againIn says when a process in backoff is started again.
 func againIn(p *api.Process, now time.Time) string {
 	if p.Supervision == nil || p.Supervision.NextStart == nil {

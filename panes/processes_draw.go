@@ -203,14 +203,41 @@ func (t *ProcessTable) drawRow(p *api.Process, cursor bool, w int, now time.Time
 	r.add(mark, look.Warn)
 	r.add(glyph, glyphInk)
 	r.add(" "+kind+" ", look.Dim)
+	from, to := t.idleCells(p)
 	for i := range t.places {
-		t.drawCell(&r, p, &t.places[i], cursor, now, look)
+		switch c := &t.places[i]; {
+		case i == from:
+			span := t.places[to].x + t.places[to].w - c.x
+			r.add(Spaces(c.x-r.cells), "")
+			r.add(Fit(shortReason(p, now), span), glyphInk)
+		case i < from || i > to:
+			t.drawCell(&r, p, c, cursor, now, look)
+		}
 	}
 	r.add(Spaces(w-r.cells), "")
 	if r.plain {
 		return look.Selected.Text(r.text.String())
 	}
 	return r.text.String()
+}
+
+// idleCells are the columns, from one up to another, that have nothing to say of
+// a process without a pid. The reason why stands there where there is no column
+// of commands; else there are none, and to is less than from.
+func (t *ProcessTable) idleCells(p *api.Process) (from, to int) {
+	from, to = len(t.places), -1
+	if p.PID != 0 || !Failed(p) && p.State != api.StateBackoff {
+		return from, to
+	}
+	for i := range t.places {
+		switch t.places[i].column {
+		case ColumnPID, ColumnCPU, ColumnMemory, ColumnUp:
+			from, to = min(from, i), i
+		case ColumnCommand:
+			return len(t.places), -1
+		}
+	}
+	return from, to
 }
 
 func (t *ProcessTable) drawCell(r *row, p *api.Process, c *place, cursor bool, now time.Time, look *Look) {

@@ -68,8 +68,8 @@ func TestTableShowsWhatMattersFirst(t *testing.T) {
 	})
 	check(t, drawn(tableOf(some()).Draw(60, 3, noon, look)), []string{
 		"  ▲   name    pid   cpu%   mem   up   rst   ports   exit    ",
-		"▌ ✗   cache                                                 ",
-		"  ↻   api                               3              1    ",
+		"▌ ✗   cache  start redis: no such …                         ",
+		"  ↻   api    starts again in 4s         3              1    ",
 	})
 }
 
