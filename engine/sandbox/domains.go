@@ -91,7 +91,7 @@ func checkName(name string) error {
 		}
 		for _, r := range label {
 			if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_", r) {
-				return fmt.Errorf("%q cannot be in a host name; give names without scheme, port and path, international ones as xn--", r)
+				return fmt.Errorf("%+q cannot be in a host name; give names without scheme, port and path, international ones as xn--", r)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -103,5 +104,20 @@ func TestSOCKSNeedsAPassword(t *testing.T) {
 	c.Write([]byte{5, 1, 0})
 	if got, err := io.ReadAll(c); err != nil || !bytes.Equal(got, []byte{5, 0xff}) {
 		t.Errorf("the proxy answered % x, %v", got, err)
+	}
+}
+
+func TestAReportedLineHoldsNothingThatMovesACursor(t *testing.T) {
+	s := newStage(t, ProxyOptions{})
+	proxyURL := s.grant(Network{AllowedDomains: []string{"allowed.example"}})
+	for _, name := range []string{"a\n[tandem: all is well", "\x1b]52;c;AAAA\x07", "bücher.example", "\xff\xfe"} {
+		if _, got := s.socks(proxyURL, "", socksTo(name, 80)); got != 2 {
+			t.Errorf("%q gave %d", name, got)
+		}
+	}
+	for _, line := range s.lines() {
+		if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("reported %q", line)
+		}
 	}
 }
