@@ -71,6 +71,9 @@ func (a *app) shutdownCommand() *cobra.Command {
 func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	ctx := cmd.Context()
 	client, err := a.reachAgain(ctx)
+	if errors.Is(err, api.CodeUnavailable) && all && a.keeperSocket() {
+		client, err = a.Connect(ctx) // what a keeper holds, only an engine can end
+	}
 	if errors.Is(err, api.CodeUnavailable) {
 		a.tell("no engine is running")
 		return a.answer(api.Empty{}, func() string { return "" })
