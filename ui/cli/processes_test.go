@@ -190,7 +190,7 @@ func TestPsWatchRedrawsATerminalAndLeavesItAsItWas(t *testing.T) {
 		}
 		seen.Write(buf[:n])
 	}
-	if got := seen.String(); !strings.HasPrefix(got, "\x1b[?1049h\x1b[?25l\x1b[H") || strings.Count(got, "\n") != 4 {
+	if got := seen.String(); !strings.HasPrefix(got, "\x1b[?1049h\x1b[?25l\x1b[H") || strings.Count(got, "\n")%4 != 0 {
 		t.Errorf("drawn: %q", got)
 	}
 }
