@@ -89,13 +89,13 @@ func (s survey) held(r persist.Record, c keeper.Child) found {
 	if api.State(r.State).Ended() { // written before its child was seen to live
 		r.State = string(api.StateRunning)
 	}
-	f := found{rec: r, events: []event{{kind: evFound, child: c}}}
+	f := found{rec: r, events: []event{{kind: evFound, started: started{child: c}}}}
 	if c.Exit != nil {
 		end := ending{exit: *c.Exit}
 		if e, ok := s.exit(r.ID); ok {
 			end.at = e.ExitedAt
 		}
-		f.events = append(f.events, event{kind: evExited, child: c, ending: end})
+		f.events = append(f.events, event{kind: evExited, started: started{child: c}, ending: end})
 	}
 	return f
 }
@@ -135,7 +135,7 @@ func (s survey) unheld(r persist.Record) found {
 		return found{rec: r, events: []event{{kind: evLost}}}
 	}
 	child := keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID}
-	return found{rec: r, events: []event{{kind: evFound, child: child}}, orphan: true}
+	return found{rec: r, events: []event{{kind: evFound, started: started{child: child}}}, orphan: true}
 }
 
 func (s survey) endingOf(r persist.Record) ending {
@@ -179,6 +179,7 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 	}
 	all, forget := s.plan()
 	for _, f := range all {
+		h.readmit(f.rec)
 		if err := h.place(ctx, c, client, f); err != nil {
 			return err
 		}
@@ -241,33 +242,34 @@ func runs(pid int, argv []string) bool {
 }
 
 // salvage looks after a start whose keeper died before it answered: the child
-// may live.
-func (h *host) salvage(ctx context.Context, r persist.Record, lost error) (keeper.Child, *os.File, error) {
+// may live. Without a terminal it goes on under the next keeper; with one, that
+// is gone for good, and it is ended.
+func (h *host) salvage(ctx context.Context, r persist.Record, lost error) (keeper.Child, error) {
 	again := api.Errorf(api.CodeUnavailable, "start %s: %v", r.Name, lost).WithHint("try again")
 	client, err := h.link.get(ctx)
 	if err != nil {
-		return keeper.Child{}, nil, err
+		return keeper.Child{}, err
 	}
 	all, err := h.table.read()
 	if err != nil {
-		return keeper.Child{}, nil, again
+		return keeper.Child{}, again
 	}
 	id, ok := h.orphanOf(r, all)
 	if !ok {
-		return keeper.Child{}, nil, again
+		return keeper.Child{}, again
 	}
 	child := keeper.Child{ID: r.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID}
-	if r.TTY { // its terminal is gone for good
+	if r.TTY {
 		r.Identity = &id
 		if err := h.endTree(ctx, r, ""); err != nil {
 			h.log.Error("end lost child", "id", r.ID, "error", err)
 		}
-		return keeper.Child{}, nil, again
+		return keeper.Child{}, again
 	}
 	if err := client.Adopt(ctx, child, h.store.Dir(r.ID), nil); err != nil {
-		return keeper.Child{}, nil, again
+		return keeper.Child{}, again
 	}
-	return child, nil, nil
+	return child, nil
 }
 
 // place puts one record into the table and feeds its events.

@@ -58,6 +58,7 @@ type started struct {
 	child    keeper.Child
 	live     liveSession // of a terminal
 	logStart int64       // where in the log its output begins
+	proxyURL string      // its way out of its sandbox; "" if it needs none
 }
 
 // A predecessor is what may be left of the run before. Its zero value is
@@ -325,9 +326,9 @@ func (c *control) probe(p *proc, child keeper.Child) {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			c.post(rec.ID, event{kind: evUnready, child: child, err: err})
+			c.post(rec.ID, event{kind: evUnready, started: started{child: child}, err: err})
 		default:
-			c.post(rec.ID, event{kind: evReady, child: child})
+			c.post(rec.ID, event{kind: evReady, started: started{child: child}})
 		}
 	})
 }

@@ -315,11 +315,11 @@ func TestEngineStartFeedsTheEventsThatItMissed(t *testing.T) {
 		want           api.State
 		unknown        bool
 	}{
-		"runs on":                     {"running", "running", &who, []event{{kind: evFound, child: child}}, api.StateRunning, false},
-		"was being started, is there": {"starting", "running", nil, []event{{kind: evFound, child: child}}, api.StateRunning, false},
+		"runs on":                     {"running", "running", &who, []event{{kind: evFound, started: started{child: child}}}, api.StateRunning, false},
+		"was being started, is there": {"starting", "running", nil, []event{{kind: evFound, started: started{child: child}}}, api.StateRunning, false},
 		"was being started, is not":   {"starting", "running", nil, []event{{kind: evMissing}}, api.StateFailed, false},
-		"was being stopped":           {"stopping", "stopped", &who, []event{{kind: evFound, child: child}, {kind: evExited, child: dead, ending: ending{exit: *dead.Exit}}}, api.StateStopped, false},
-		"ended meanwhile":             {"running", "running", &who, []event{{kind: evFound, child: child}, {kind: evExited, child: dead, ending: ending{exit: *dead.Exit}}}, api.StateExited, false},
+		"was being stopped":           {"stopping", "stopped", &who, []event{{kind: evFound, started: started{child: child}}, {kind: evExited, started: started{child: dead}, ending: ending{exit: *dead.Exit}}}, api.StateStopped, false},
+		"ended meanwhile":             {"running", "running", &who, []event{{kind: evFound, started: started{child: child}}, {kind: evExited, started: started{child: dead}, ending: ending{exit: *dead.Exit}}}, api.StateExited, false},
 		"is gone":                     {"running", "running", &who, []event{{kind: evMissing, ending: ending{exit: keeper.Exit{Unknown: true}}}}, api.StateExited, true},
 		"lost its terminal":           {"running", "running", &who, []event{{kind: evLost}}, api.StateExited, true},
 	}

@@ -71,6 +71,7 @@ func Run(ctx context.Context, o Options) error {
 		meter:   newMeter(),
 		logs:    newLogs(log),
 	}
+	h.gate.log = log
 	if err := h.env.load(store); err != nil {
 		log.Error("load environment", "error", err)
 		h.problems = append(h.problems, err.Error())
@@ -156,4 +157,5 @@ func (h *host) closeSessions() {
 		p.close()
 	}
 	h.logs.close()
+	h.gate.close()
 }

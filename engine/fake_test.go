@@ -249,9 +249,9 @@ func (r *rig) ask(id string, kind eventKind) <-chan outcome {
 // exits reports that the child of a process ended with code.
 func (r *rig) exits(p api.Process, code int) {
 	r.c.post(p.ID, event{
-		kind:   evExited,
-		child:  keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7},
-		ending: ending{exit: keeper.Exit{Code: &code}, at: time.Now()},
+		kind:    evExited,
+		started: started{child: keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7}},
+		ending:  ending{exit: keeper.Exit{Code: &code}, at: time.Now()},
 	})
 }
 

@@ -47,6 +47,7 @@ type host struct {
 	env      overlay
 	meter    *meter
 	logs     *logs
+	gate     gate
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
 	sessions sync.WaitGroup
@@ -96,9 +97,9 @@ func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) 
 	if r.TTY {
 		return h.spawnSession(ctx, r)
 	}
-	s := started{logStart: fileSize(h.logPath(r))}
-	var err error
-	s.child, _, err = h.start(ctx, r)
+	begin := fileSize(h.logPath(r))
+	s, _, err := h.start(ctx, r)
+	s.logStart = begin
 	return s, err
 }
 
@@ -131,46 +132,56 @@ func (h *host) spawnSession(ctx context.Context, r persist.Record) (started, err
 		log.Close()
 		return started{}, err
 	}
-	child, master, err := h.start(ctx, r)
+	s, master, err := h.start(ctx, r)
 	if err != nil {
 		log.Close()
 		return started{}, err
 	}
-	open := func() (sessionLog, error) { return log, nil }
-	return started{child, h.session(r, master, open), begin}, nil
+	s.live = h.session(r, master, func() (sessionLog, error) { return log, nil })
+	s.logStart = begin
+	return s, nil
 }
 
-func (h *host) start(ctx context.Context, r persist.Record) (keeper.Child, *os.File, error) {
+// start has the keeper start a record's child, and gives its terminal's master.
+func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, error) {
 	client, err := h.link.get(ctx)
 	if err != nil {
-		return keeper.Child{}, nil, err
+		return started{}, nil, err
 	}
-	spec := keeper.Spec{
-		ID:   r.ID,
-		Dir:  h.store.Dir(r.ID),
-		Argv: r.Argv,
-		Env:  h.childEnv(r),
-		CWD:  r.CWD,
-		TTY:  r.TTY,
+	spec, proxyURL, err := h.spec(r)
+	if err != nil {
+		return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	child, master, err := client.Start(ctx, spec)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
+		child, master, err = h.startOccupied(ctx, client, spec, err)
+	}
+	if errors.Is(err, keeper.ErrLost) && ctx.Err() == nil {
+		child, err = h.salvage(ctx, r, err)
+	}
+	switch {
+	case err == nil:
+		return started{child: child, proxyURL: proxyURL}, master, nil
+	case ctx.Err() != nil:
+		return started{}, nil, errEnding()
+	case errors.Is(err, api.CodeUnavailable):
+		return started{}, nil, err
+	}
+	return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+}
+
+// spec is what the keeper is told to start.
+func (h *host) spec(r persist.Record) (spec keeper.Spec, proxyURL string, err error) {
+	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY}
+	if spec.Argv, spec.Env, proxyURL, err = h.launch(r); err != nil {
+		return spec, "", err
 	}
 	if r.TTY {
 		spec.Cols, spec.Rows = uint16(r.Cols), uint16(r.Rows)
 	} else {
 		spec.Stdout, spec.Stderr = h.logPath(r), h.errorLogPath(r)
 	}
-	child, master, err := client.Start(ctx, spec)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
-		child, master, err = h.startOccupied(ctx, client, spec, err)
-	}
-	switch {
-	case err == nil:
-		return child, master, nil
-	case ctx.Err() != nil:
-		return keeper.Child{}, nil, errEnding()
-	case errors.Is(err, keeper.ErrLost):
-		return h.salvage(ctx, r, err)
-	}
-	return keeper.Child{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+	return spec, proxyURL, nil
 }
 
 // startOccupied looks at a start that the keeper refused because it knows a
@@ -302,6 +313,7 @@ func (h *host) lateExit(ctx context.Context, r persist.Record) ending {
 }
 
 func (h *host) forget(id string) {
+	h.gate.expel(id)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	client, err := h.link.get(ctx)
@@ -313,7 +325,10 @@ func (h *host) forget(id string) {
 	}
 }
 
-func (h *host) remove(id string) error { return h.store.Remove(id) }
+func (h *host) remove(id string) error {
+	h.gate.expel(id)
+	return h.store.Remove(id)
+}
 
 // charges are the children that a new keeper has to take over.
 func (h *host) charges(ctx context.Context) []charge {
@@ -347,5 +362,5 @@ func (h *host) exited(c keeper.Child) {
 	if c.Exit != nil {
 		end.exit = *c.Exit
 	}
-	h.control.post(c.ID, event{kind: evExited, child: c, ending: end})
+	h.control.post(c.ID, event{kind: evExited, started: started{child: c}, ending: end})
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"tandem/engine/api"
 	"tandem/persist"
@@ -470,4 +469,49 @@ func TestDelayIsOverWhenTheEngineIsBack(t *testing.T) {
 	}
 }
 
-var _ = time.Second
+func TestSandboxedProcessWritesOnlyWhereItMay(t *testing.T) {
+	m := startMachine(t)
+	dir := t.TempDir()
+	allowed, denied := filepath.Join(dir, "allowed"), filepath.Join(dir, "denied")
+	for _, d := range []string{allowed, denied} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	confined := &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{allowed}}, Network: &api.SandboxNetwork{}}
+	out := call(m, api.Exec, api.ExecInput{Command: append(sh(`echo a >"$0/file" && echo wrote; echo b >"$1/file" || echo refused`), allowed, denied), Sandbox: confined})
+	if out.Stdout != "wrote\nrefused\n" || !out.Process.Supervision.Sandboxed {
+		t.Errorf("%+v", out)
+	}
+	if _, err := os.Stat(filepath.Join(denied, "file")); err == nil {
+		t.Error("it wrote where it may not")
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(out.Process.LogPath), "sandbox.json")); err != nil {
+		t.Error(err)
+	}
+	_, err := api.ProcessStart.Call(t.Context(), m.client, api.ProcessStartInput{
+		Command: []string{"true"}, Sandbox: &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{m.dir}}},
+	})
+	if !errors.Is(err, api.CodeInvalid) {
+		t.Errorf("a sandbox that may write the data folder: %v", err)
+	}
+}
+
+func TestSandboxedProcessKeepsItsWayOutWhenTheEngineIsKilled(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{
+		Command: sh(`echo url $HTTP_PROXY; exec sleep 1000`),
+		Sandbox: &api.Sandbox{Network: &api.SandboxNetwork{AllowedDomains: []string{"example.org"}}},
+	})
+	url := strings.TrimPrefix(strings.TrimSpace(m.prints(p, "url http")), "url ")
+	m.crash(m.info().EnginePID)
+	m.process(p.ID)
+	port := url[strings.LastIndexByte(url, ':')+1:]
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dialPort(t.Context(), n); err != nil {
+		t.Errorf("the proxy is not at port %s any more: %v", port, err)
+	}
+}

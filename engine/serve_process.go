@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 
@@ -101,19 +100,6 @@ func restartOf(keepAlive bool, in *api.Restart) (persist.Restart, error) {
 		return r, api.Errorf(api.CodeInvalid, "restart policy: max and delay_ms cannot be negative")
 	}
 	return r, nil
-}
-
-// confine writes down how a process is confined, beside what will be its record.
-func (h *host) confine(r *persist.Record, s *api.Sandbox) error {
-	profile, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return api.Errorf(api.CodeInvalid, "sandbox: %v", err)
-	}
-	if err := h.store.SaveSandbox(r.ID, append(profile, '\n')); err != nil {
-		return api.Errorf(api.CodeUnavailable, "%v", err)
-	}
-	r.Sandboxed = true
-	return nil
 }
 
 func (h *host) processList(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {

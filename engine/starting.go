@@ -26,7 +26,7 @@ func (c *control) spawn(p *proc, before predecessor) {
 			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		c.post(rec.ID, event{kind: evSpawned, child: s.child, live: s.live, logStart: s.logStart})
+		c.post(rec.ID, event{kind: evSpawned, started: s})
 	})
 }
 
@@ -81,7 +81,7 @@ func begin(c *control, p *proc, e event) {
 	p.rec.Identity = &id
 	p.rec.Error = ""
 	if e.kind == evSpawned {
-		p.rec.LogStart = e.logStart
+		p.rec.LogStart, p.rec.ProxyURL = e.logStart, e.proxyURL
 	}
 	p.rec.NextStart = time.Time{}
 	p.drained = p.drained || e.live == nil

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"tandem/engine/api"
-	"tandem/engine/keeper"
 )
 
 // An eventKind is something that happens to a process.
@@ -30,10 +29,8 @@ const (
 
 // An event carries what its kind says.
 type event struct {
-	kind     eventKind
-	child    keeper.Child
-	live     liveSession
-	logStart int64
+	kind eventKind
+	started
 	ending   ending
 	rebooted bool
 	err      error

@@ -64,6 +64,7 @@ type Record struct {
 	LogLimit      int64      `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
 	Sandboxed     bool       `json:"sandboxed,omitempty"` // sandbox.json says how
 	Transient     bool       `json:"transient,omitempty"`
+	ProxyURL      string     `json:"proxy_url,omitempty"` // with a password: its way out of its sandbox
 
 	Restarts  int       `json:"restarts,omitempty"`  // how often it was started again
 	Failures  int       `json:"failures,omitempty"`  // of these, since it last ran for long

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/sandbox"
+	"tandem/persist"
+)
+
+// A gate lets confined processes out to the hosts that their profiles allow. It
+// listens once the first one needs it.
+type gate struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
+	proxy  *sandbox.Proxy
+	passes map[string]pass // by process id
+}
+
+// A pass is one process's way out.
+type pass struct {
+	url    string // a secret of the process
+	revoke func()
+}
+
+// admit gives the URL under which a process can get out. known is the one that
+// it, or its last run, had from an engine before; that stays good if it can.
+func (g *gate) admit(id, known string, profile sandbox.Profile, refused func(line string)) (string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p, ok := g.passes[id]; ok {
+		return p.url, nil
+	}
+	if err := g.open(known); err != nil {
+		return "", err
+	}
+	if g.passes == nil {
+		g.passes = make(map[string]pass)
+	}
+	if known != "" {
+		revoke, err := g.proxy.Restore(known, profile, refused)
+		if err == nil {
+			g.passes[id] = pass{known, revoke}
+			return known, nil
+		}
+		g.log.Warn("restore network", "id", id, "error", err)
+	}
+	made, revoke, err := g.proxy.Grant(profile, refused)
+	if err != nil {
+		return "", err
+	}
+	g.passes[id] = pass{made, revoke}
+	return made, nil
+}
+
+// open listens, at the port of a known URL if it is free.
+func (g *gate) open(known string) (err error) {
+	if g.proxy != nil {
+		return nil
+	}
+	if u, err := url.Parse(known); err == nil {
+		if port, err := strconv.Atoi(u.Port()); err == nil {
+			if g.proxy, err = sandbox.NewProxy(sandbox.ProxyOptions{Port: port}); err == nil {
+				return nil
+			}
+			g.log.Warn("open proxy again", "error", err)
+		}
+	}
+	g.proxy, err = sandbox.NewProxy(sandbox.ProxyOptions{})
+	return err
+}
+
+// expel ends the pass of a process, if it has one.
+func (g *gate) expel(id string) {
+	g.mu.Lock()
+	p, ok := g.passes[id]
+	delete(g.passes, id)
+	g.mu.Unlock()
+	if ok {
+		p.revoke()
+	}
+}
+
+func (g *gate) close() {
+	g.mu.Lock()
+	proxy := g.proxy
+	g.mu.Unlock()
+	if proxy != nil {
+		proxy.Close()
+	}
+}
+
+// confine writes down how a process is confined, beside what will be its
+// record. A profile that could not be enforced is refused.
+func (h *host) confine(r *persist.Record, s *api.Sandbox) error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return api.Errorf(api.CodeInvalid, "sandbox: %v", err)
+	}
+	profile, err := sandbox.Parse(text)
+	if err == nil {
+		err = profile.Check(h.o.DataDir)
+	}
+	if err != nil {
+		return api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	if err := h.store.SaveSandbox(r.ID, append(text, '\n')); err != nil {
+		return api.Errorf(api.CodeUnavailable, "%v", err)
+	}
+	r.Sandboxed = true
+	return nil
+}
+
+// launch is the command line and environment of a record's child, and the URL
+// of its way out if it needs one.
+func (h *host) launch(r persist.Record) (argv, env []string, proxyURL string, err error) {
+	env = h.childEnv(r)
+	if !r.Sandboxed {
+		return r.Argv, env, "", nil
+	}
+	path := h.store.SandboxPath(r.ID)
+	profile, err := sandbox.Load(path)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if profile.NeedsProxy() {
+		if proxyURL, err = h.gate.admit(r.ID, r.ProxyURL, profile, h.refused(r)); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	env = replaceEnv(env, profile.Env(proxyURL))
+	return sandbox.Command(fmt.Sprintf("/proc/%d/exe", os.Getpid()), path, r.Argv), env, proxyURL, nil
+}
+
+// replaceEnv puts variables behind others, without those of the same name.
+func replaceEnv(env, with []string) []string {
+	names := make(map[string]bool)
+	for _, pair := range with {
+		name, _, _ := strings.Cut(pair, "=")
+		names[name] = true
+	}
+	env = slices.DeleteFunc(env, func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return names[name]
+	})
+	return append(env, with...)
+}
+
+// refused gives what writes refused connections into a process's log. That of
+// a terminal belongs to its session, so a person is told instead.
+func (h *host) refused(r persist.Record) func(line string) {
+	if r.TTY {
+		return func(line string) {
+			h.control.box.post(func() { h.control.notice(r.Name + ": " + line) })
+		}
+	}
+	return func(line string) {
+		f, err := os.OpenFile(h.errorLogPath(r), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			h.log.Warn("write refused connection", "id", r.ID, "error", err)
+			return
+		}
+		defer f.Close()
+		if _, err := f.WriteString(line + "\n"); err != nil {
+			h.log.Warn("write refused connection", "id", r.ID, "error", err)
+		}
+	}
+}
+
+// readmit lets a process that runs since an engine before go on using its way
+// out.
+func (h *host) readmit(r persist.Record) {
+	if r.ProxyURL == "" || api.State(r.State).Ended() {
+		return
+	}
+	profile, err := sandbox.Load(h.store.SandboxPath(r.ID))
+	if err == nil {
+		_, err = h.gate.admit(r.ID, r.ProxyURL, profile, h.refused(r))
+	}
+	if err != nil {
+		h.log.Error("restore network", "id", r.ID, "error", err)
+		h.problems = append(h.problems, fmt.Sprintf("%s: %v", r.Name, err))
+	}
+}
