@@ -193,7 +193,10 @@ func (m *model) formAnswered(msg formMsg) tea.Cmd {
 	m.news.processes = withMissing(m.news.processes, msg.process)
 	m.processes.onLog = false
 	m.refreshProcesses()
-	m.processes.table.Select(msg.process.ID)
+	if !m.processes.table.Select(msg.process.ID) {
+		m.processes.table.SetFilter("")
+		m.processes.table.Select(msg.process.ID)
+	}
 	return m.say("started "+panes.Clean(msg.process.Name), false)
 }
 
