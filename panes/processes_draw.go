@@ -246,7 +246,7 @@ func (t *ProcessTable) drawCell(r *row, p *api.Process, c *place, cursor bool, n
 	switch {
 	case c.column == ColumnName && cursor:
 		ink = look.Current
-	case p.State.Ended():
+	case p.State.Ended() && !Failed(p):
 	case c.column == ColumnName && p.Kind == api.KindProcess, c.column == ColumnCPU, c.column == ColumnMemory:
 		ink = look.Text
 	}

@@ -189,6 +189,39 @@ func TestFailuresAndReadinessAreTold(t *testing.T) {
 	d.shows("starts again in")
 }
 
+func TestProcessThatFailsOverAndOverIsToldOfOnce(t *testing.T) {
+	one, exited := 1, time.Now()
+	m := newModel(t.Context(), Options{}.withDefaults(), newLink(newFakeEngine(), nil), &input{})
+	fine := api.Process{ID: "1", Kind: api.KindProcess, Name: "web", State: api.StateRunning, StartedAt: exited.Add(-time.Hour)}
+	bad := fine
+	bad.State, bad.ExitCode, bad.ExitedAt = api.StateBackoff, &one, &exited
+	m.news.processes = []api.Process{bad}
+	if m.noteChanges([]api.Process{fine}); m.toast.text != "web failed: exited with status 1" {
+		t.Fatalf("told %q", m.toast.text)
+	}
+	m.toast.text = ""
+	m.news.processes[0].StartedAt = exited.Add(-time.Second)
+	if m.noteChanges([]api.Process{fine}); m.toast.text != "" {
+		t.Errorf("told again: %q", m.toast.text)
+	}
+}
+
+func TestSplitLogShowsOneStreamAtATime(t *testing.T) {
+	d := onProcesses(t, 120, 30, func(e *fakeEngine) {
+		e.addProcess("split", "text\n").process.Supervision.SplitLog = true
+		e.addProcess("whole", "text\n")
+	})
+	d.selects("split")
+	d.press("tab")
+	d.shows("stdout · following")
+	d.press("e")
+	d.shows("stderr · following")
+	d.press("esc")
+	d.selects("whole")
+	d.press("tab", "e")
+	d.shows("one log for both")
+}
+
 func TestLogIsSearchedThroughTheEngine(t *testing.T) {
 	log := "needle first\n" + strings.Repeat("hay\n", 100_000) + "needle second\n" + strings.Repeat("hay\n", 100)
 	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", log) })
