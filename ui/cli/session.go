@@ -25,7 +25,7 @@ func (a *app) newCommand() *cobra.Command {
 		Example: "tandem new\ntandem new --name build --cwd ~/src -- make watch",
 
 		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     cobra.NoFileCompletions,
+		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := a.startInput(cmd, f, args)
 			if err != nil {
