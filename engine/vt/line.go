@@ -13,7 +13,7 @@ type Run struct {
 type Line struct {
 	Runs    []Run
 	Wrapped bool // continues on the next line
-	Size    LineSize
+	Size    LineSize // only the first half of the columns shows unless it is SingleSize
 }
 
 // Text is the line without styles.
