@@ -12,7 +12,7 @@ type Run struct {
 // A Line is one row; cells after the last run are blank in the default style.
 type Line struct {
 	Runs    []Run
-	Wrapped bool // continues on the next line
+	Wrapped bool     // continues on the next line
 	Size    LineSize // only the first half of the columns shows unless it is SingleSize
 }
 
