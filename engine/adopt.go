@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,7 +120,7 @@ func (s survey) unheld(r persist.Record) found {
 		return found{rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r), rebooted: true}}}
 	}
 	alive := r.Identity != nil && s.alive(*r.Identity)
-	if !alive && r.Desired == desiredRunning {
+	if r.Identity == nil {
 		// It may have been started at the moment when nobody could write it down.
 		if id, ok := s.orphan(r); ok {
 			r.Identity, alive = &id, true
@@ -214,31 +213,18 @@ func (h *host) orphans() func(persist.Record) (persist.Identity, bool) {
 	return func(r persist.Record) (persist.Identity, bool) { return h.orphanOf(r, look()) }
 }
 
-// orphanOf is the first process that carries a record's mark, leads a session
-// and has its command line; what it started has another one, as a rule.
+// orphanOf is the first process that carries a record's mark and leads a
+// session: the child, since what it has started came later.
 func (h *host) orphanOf(r persist.Record, all *snapshot) (persist.Identity, bool) {
 	var first procStat
 	for _, pid := range all.marked()[mark{id: r.ID, dataDir: h.o.DataDir}] {
 		p := all.byPID[pid]
 		older := first.pid == 0 || p.startTime < first.startTime
-		if p.session == pid && !p.zombie && older && runs(pid, r.Argv) {
+		if p.session == pid && !p.zombie && older {
 			first = p
 		}
 	}
 	return persist.Identity{BootID: h.bootID, PID: first.pid, StartTime: first.startTime}, first.pid != 0
-}
-
-// runs reports whether a process has these arguments, maybe behind those of an
-// interpreter.
-func runs(pid int, argv []string) bool {
-	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	if err != nil || len(argv) == 0 {
-		return false
-	}
-	args := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-	rest := argv[1:]
-	return len(args) >= len(argv) && slices.Equal(args[len(args)-len(rest):], rest) &&
-		filepath.Base(args[len(args)-len(argv)]) == filepath.Base(argv[0])
 }
 
 // salvage looks after a start whose keeper died before it answered: the child

@@ -8,11 +8,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 const lockName = "engine.lock"
+
+// lockPatience is how long an engine that was killed may still hold the lock:
+// its parent knows of its end before the last of its threads is gone.
+const lockPatience = time.Second
 
 // lockFolder makes sure that no other engine works on the data folder. The
 // kernel drops the lock when this process ends, however that happens.
@@ -23,6 +28,10 @@ func lockFolder(dataDir string) (*os.File, error) {
 		return nil, fmt.Errorf("lock data folder: %v", err)
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for end := time.Now().Add(lockPatience); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end); {
+		time.Sleep(2 * time.Millisecond)
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		pid, _ := io.ReadAll(io.LimitReader(f, 32))
 		f.Close()
