@@ -38,6 +38,12 @@ sizes=${SIZES:-80x24 200x60}
 rounds=${ROUNDS:-5}
 streams=("$@")
 ((${#streams[@]})) || streams=(yes log color utf8 redraw region)
+for stream in "${streams[@]}"; do
+	case $stream in
+	yes | log | color | utf8 | redraw | region) ;;
+	*) echo "no stream is called $stream; there are yes, log, color, utf8, redraw and region" >&2; exit 2 ;;
+	esac
+done
 
 export TANDEM_DATA_DIR=$dir/d XDG_CONFIG_HOME=$dir/config TERM=xterm-256color LANG=C.UTF-8 SHELL=/bin/sh
 unset TMUX
