@@ -91,8 +91,12 @@ func settle(c *control, p *proc) {
 	}
 }
 
-// life is the run that has ended.
+// life is the run that has ended; of one that could not begin nothing is known
+// but why.
 func (p *proc) life() life {
+	if p.ending == nil {
+		return life{exit: keeper.Exit{Unknown: true}, fault: p.rec.Error}
+	}
 	at := p.ending.at
 	if at.IsZero() {
 		at = time.Now()

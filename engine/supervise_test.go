@@ -379,7 +379,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 			r.launch(service("a", policy))
 			var replies []<-chan outcome
 			for range 40 {
-				switch random.IntN(6) {
+				switch random.IntN(8) {
 				case 0:
 					replies = append(replies, r.ask("a", evStop))
 				case 1:
@@ -390,11 +390,26 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 					time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
 				case 5:
 					time.Sleep(time.Duration(random.IntN(40)) * time.Second)
+				case 6:
+					keep, reply := random.IntN(2) == 0, make(chan outcome, 1)
+					r.c.box.post(func() {
+						if err := r.c.update(r.c.procs["a"], api.ProcessUpdateInput{KeepAlive: &keep}, reply); err != nil {
+							t.Error(err)
+						}
+					})
+					replies = append(replies, reply)
+				case 7:
+					r.w.mu.Lock()
+					r.w.spawnErr = [...]error{nil, nil, errFake}[random.IntN(3)]
+					r.w.mu.Unlock()
 				}
 				if n := r.w.liveChildren("a"); n > 1 {
 					t.Fatalf("seed %d: %d children", seed, n)
 				}
 			}
+			r.w.mu.Lock()
+			r.w.spawnErr = nil
+			r.w.mu.Unlock()
 			time.Sleep(time.Hour)
 			final := r.ask("a", evStop)
 			time.Sleep(time.Hour)
