@@ -91,6 +91,7 @@ type proc struct {
 	due      *time.Timer        // in backoff
 	unprobe  context.CancelFunc // ends the readiness check
 	unbound  func()             // ends the bounding of the log
+	atBoot   bool               // its policy is, or was, one that starts it after a reboot
 	again    bool               // somebody has asked to start it when it has ended
 	fault    string             // why the run that is being ended counts as failed
 	signal   string             // asked for instead of the stop signal
@@ -284,10 +285,12 @@ func (c *control) save(p *proc) {
 	})
 }
 
-// promised reports whether what is saved will be somebody's answer, and so must
-// not be lost with the power. The rest is found out again after that.
+// promised reports whether what is saved will be somebody's answer and decides
+// what a reboot starts: it must not be lost with the power. What else there is
+// to know of a process ends with the power too.
 func (p *proc) promised() bool {
-	return !p.rec.Transient && slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(p.state()) })
+	p.atBoot = p.atBoot || startsAtBoot(p.rec.Restart)
+	return p.atBoot && slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(p.state()) })
 }
 
 func (p *proc) showsLines() bool {
