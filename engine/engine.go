@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
@@ -142,6 +143,7 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
+	running.Go(func() { h.watchFolder(ctx) })
 	h.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", h.o.Version)
 	err = h.mux().Serve(ctx, listener)
 	h.log.Info("end", "error", err)
@@ -158,4 +160,35 @@ func (h *host) closeSessions() {
 	}
 	h.logs.close()
 	h.gate.close()
+}
+
+// folderCheck is the time between looks at whether the data folder is there.
+const folderCheck = time.Minute
+
+// watchFolder ends engine and keeper when somebody has deleted the data folder
+// and nothing runs any more: nobody could reach them again.
+func (h *host) watchFolder(ctx context.Context) {
+	tick := time.NewTicker(folderCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if holdsFolder(h.lock, h.o.DataDir) {
+			continue
+		}
+		running, err := ask(ctx, h.control, h.control.running)
+		if err != nil || running > 0 {
+			continue
+		}
+		h.log.Warn("the data folder is gone and nothing runs: ending")
+		if client, err := h.link.get(ctx); err == nil {
+			err = client.Pause(ctx)
+			h.log.Info("pause keeper", "error", err)
+		}
+		h.stop()
+		return
+	}
 }
