@@ -63,6 +63,7 @@ func BenchmarkMemory(b *testing.B) {
 				i := p.info(b)
 				b.ReportMetric(residentMB(b, i.EnginePID), "MB-engine")
 				b.ReportMetric(residentMB(b, i.KeeperPID), "MB-keeper")
+				p.run(b, "shutdown", "--all", "--yes")
 			}
 		})
 		b.Run(fmt.Sprintf("tmux-%d", sessions), func(b *testing.B) {
@@ -75,6 +76,7 @@ func BenchmarkMemory(b *testing.B) {
 					peer.run(b, "new-session", "-d", "-s", strconv.Itoa(i), "-x", "80", "-y", "24")
 				}
 				b.ReportMetric(residentMB(b, number(b, peer.run(b, "display-message", "-p", "#{pid}"))), "MB-server")
+				peer.run(b, "kill-server")
 			}
 		})
 	}
