@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"os"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -133,6 +134,13 @@ func (in *input) add(t typed) {
 	if first {
 		in.notify()
 	}
+}
+
+// unread puts back what was taken, in front of what came since.
+func (in *input) unread(events []typed) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.queue = append(slices.Clone(events), in.queue...)
 }
 
 // drain takes what was typed since the last call, in order.

@@ -41,6 +41,7 @@ type model struct {
 
 	terminal *terminal // nil in tests
 	left     bool      // the person has left; what is typed now goes nowhere
+	handing  bool      // the terminal is being handed to a session; what is typed waits
 
 	w, h   int
 	layout layout
@@ -218,8 +219,12 @@ func (m *model) resize(w, h int) tea.Cmd {
 
 func (m *model) handleInput(events []typed) tea.Cmd {
 	var cmds []tea.Cmd
-	for _, e := range events {
+	for i, e := range events {
 		if m.left { // what was typed after that is not for the session that was left
+			break
+		}
+		if m.handing {
+			m.in.unread(events[i:])
 			break
 		}
 		cmds = append(cmds, m.handleTyped(e))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -43,6 +44,7 @@ func (m *model) setZoomed(zoomed bool) {
 // zoomedOut is the end of a direct zoom.
 type zoomedOut struct {
 	outcome attach.Outcome
+	undone  bool
 	err     error
 }
 
@@ -58,7 +60,8 @@ func (m *model) zoomDirectly() tea.Cmd {
 		Client: e.api, ID: p.ID, In: m.o.Input, Out: m.o.Output,
 		Prefix: m.o.Bindings.PrefixKeys(), Name: clientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
 	}}
-	return tea.Exec(run, func(err error) tea.Msg { return zoomedOut{run.outcome, err} })
+	m.handing = true
+	return tea.Exec(run, func(err error) tea.Msg { return zoomedOut{run.outcome, run.undone, err} })
 }
 
 // A directZoom is the session as a command that has the terminal.
@@ -66,6 +69,7 @@ type directZoom struct {
 	m       *model
 	options attach.Options
 	outcome attach.Outcome
+	undone  bool // the person has pressed the prefix already
 }
 
 func (z *directZoom) SetStdin(io.Reader)  {}
@@ -74,7 +78,9 @@ func (z *directZoom) SetStderr(io.Writer) {}
 
 // Run is called on the goroutine of Update, which waits for it.
 func (z *directZoom) Run() error {
-	z.typeAhead()
+	if z.undone = !z.typeAhead(); z.undone {
+		return nil
+	}
 	painter := z.m.terminal.painter
 	painter.leave(false)
 	var err error
@@ -82,15 +88,21 @@ func (z *directZoom) Run() error {
 	if z.outcome.Reason == attach.HungUp {
 		return err
 	}
+	z.m.in.feed(z.outcome.Rest) // nobody else reads now
 	return errors.Join(err, painter.enter(false))
 }
 
 // typeAhead passes on what was typed after the zoom key and before the terminal
-// was handed over.
-func (z *directZoom) typeAhead() {
+// was handed over. It reports whether that is all; a prefix and what follows it
+// is left to the dashboard.
+func (z *directZoom) typeAhead() (all bool) {
 	p := z.m.focused()
-	for _, t := range z.m.in.drain() {
+	events := z.m.in.drain()
+	for i, t := range events {
 		switch {
+		case t.kind == keys.EventKey && slices.ContainsFunc(z.options.Prefix, t.key.Same):
+			z.m.in.unread(events[i:])
+			return false
 		case p == nil:
 		case t.kind == keys.EventKey:
 			p.Send(api.Input{Key: &t.key})
@@ -98,12 +110,23 @@ func (z *directZoom) typeAhead() {
 			p.Send(api.Input{Paste: &t.paste})
 		}
 	}
+	return true
 }
 
 // zoomedOut goes on where the direct zoom was left: with a prefix key, which
 // counts as if it had been pressed here, or because there is nothing more to
 // show.
 func (m *model) zoomedOut(msg zoomedOut) tea.Cmd {
+	m.handing = false
+	if msg.undone {
+		m.setZoomed(true)
+		return m.handleInput(m.in.drain())
+	}
+	cmd := m.afterDirectZoom(msg)
+	return tea.Batch(cmd, m.handleInput(m.in.drain()))
+}
+
+func (m *model) afterDirectZoom(msg zoomedOut) tea.Cmd {
 	m.w, m.h = m.terminal.size()
 	m.relayout()
 	cmd := m.sync()

@@ -48,6 +48,7 @@ type Outcome struct {
 	Reason  Reason
 	Process *api.Process // for Ended, where it could be learnt
 	Key     keys.Key     // for PrefixKey
+	Rest    []byte       // for PrefixKey: what was typed after it, as the terminal sent it
 	Signal  os.Signal    // for Interrupted by a signal
 }
 
@@ -174,6 +175,7 @@ func (r *run) serve() (Outcome, error) {
 	r.link.stop(outcome)
 	in.wake()
 	<-reading
+	outcome.Rest = in.rest
 	<-signals
 	in.close()
 	return outcome, err

@@ -30,6 +30,8 @@ type input struct {
 	decoded int64  // end of the last event
 	done    int64  // up to here everything is sent or swallowed
 	waiting bool   // the prefix was pressed
+	over    int64  // where the run ended; 0 if it goes on
+	rest    []byte // what came behind that
 
 	wakeRead, wakeWrite int
 }
@@ -85,6 +87,9 @@ func (in *input) loop() {
 		default:
 			in.take(buffer[:n])
 		}
+		if in.over > 0 {
+			return // what is typed now is for whoever has the terminal next
+		}
 	}
 }
 
@@ -96,6 +101,10 @@ func (in *input) take(p []byte) {
 	}
 	in.pending = append(in.pending, p...)
 	in.decoder.Feed(p, in.event)
+	if in.over > 0 {
+		in.rest = slices.Clone(in.pending[in.over-in.start:])
+		return
+	}
 	in.pass()
 }
 
@@ -145,7 +154,7 @@ func (in *input) swallow(e keys.Event) {
 
 func (in *input) event(e keys.Event) {
 	in.decoded = e.End
-	if e.Kind != keys.EventKey {
+	if e.Kind != keys.EventKey || in.over > 0 {
 		return
 	}
 	switch {
@@ -171,7 +180,9 @@ func (in *input) afterPrefix(e keys.Event) {
 	default:
 		in.waiting = false
 		in.swallow(e)
-		in.run.command(k)
+		if in.run.command(k) {
+			in.over = e.End
+		}
 	}
 }
 
@@ -182,8 +193,9 @@ func (r *run) forward(p []byte) {
 	}
 }
 
-// command does what a key after the prefix asks for.
-func (r *run) command(k keys.Key) {
+// command does what a key after the prefix asks for; over is whether that ends
+// the run.
+func (r *run) command(k keys.Key) (over bool) {
 	switch {
 	case k.Same(keys.Key{Code: 'd', Text: "d"}):
 		r.link.stop(Outcome{Reason: Detached})
@@ -191,5 +203,7 @@ func (r *run) command(k keys.Key) {
 		r.link.stop(Outcome{Reason: PrefixKey, Key: k})
 	default:
 		r.terminal.bell()
+		return false
 	}
+	return true
 }
