@@ -45,6 +45,13 @@ func startLeader(t *testing.T, script string) (root persist.Identity, told []int
 	for _, word := range strings.Fields(line) {
 		pid, _ := strconv.Atoi(word)
 		told = append(told, pid)
+		if child, err := persist.Identify(pid); err == nil {
+			t.Cleanup(func() {
+				if child.Alive() { // it may have a session of its own
+					unix.Kill(child.PID, unix.SIGKILL)
+				}
+			})
+		}
 	}
 	root, err = persist.Identify(cmd.Process.Pid)
 	if err != nil {
