@@ -74,6 +74,16 @@ func isControl(cluster string) bool {
 	return c < 0x20 || c == 0x7f || c == 0xc2 && len(cluster) > 1 && cluster[1] < 0xa0
 }
 
+// loneIndicator is the letter of half a flag, which would become a whole one
+// with the half that may follow it in another run.
+func loneIndicator(cluster string, first rune, length int) (letter byte, ok bool) {
+	const a, z = '\U0001F1E6', '\U0001F1FF'
+	if length != len(cluster) || first < a || first > z {
+		return 0, false
+	}
+	return byte('A' + first - a), true
+}
+
 // appendCluster appends one cluster in a form that the terminal shows in width
 // cells.
 func appendCluster(dst []byte, cluster string, width int, m Widths) []byte {
@@ -84,6 +94,9 @@ func appendCluster(dst []byte, cluster string, width int, m Widths) []byte {
 	first, n := utf8.DecodeRuneInString(cluster)
 	if isControl(cluster) || ansi.StringWidthWc(string(first)) == 0 { // would join what is before
 		return append(dst, Spaces(width)...)
+	}
+	if letter, ok := loneIndicator(cluster, first, n); ok && m == PerCluster {
+		return append(append(dst, letter), Spaces(width-1)...)
 	}
 	if m == PerCluster || ansi.StringWidthWc(cluster) == width {
 		return append(dst, cluster...)

@@ -59,6 +59,13 @@ func TestJoinedEmojiStayWholeWhereTheTerminalCountsClusters(t *testing.T) {
 	}
 }
 
+func TestHalvesOfAFlagInTwoRunsDoNotJoin(t *testing.T) {
+	got := string(appendLine(nil, line(run("🇩", 2, api.Style{}), run("🇪", 2, api.Style{})), 4, PerCluster))
+	if want := "D E "; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
 	alphabet := []rune("abc 漢字é\u0301\u200d👩🚀🇩🇪\x1b\x07\u009b\u0600\ufe0f❤ก็")
 	rapid.Check(t, func(t *rapid.T) {
