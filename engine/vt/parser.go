@@ -287,9 +287,6 @@ func (t *Terminal) param(i, def int) int {
 	return def
 }
 
-// given says whether parameter i was written out.
-func (t *Terminal) given(i int) bool { return i < t.ps.n && t.ps.set&(1<<i) != 0 }
-
 // collect takes the inside of a string up to its end.
 func (t *Terminal) collect(p []byte) int {
 	n := 0

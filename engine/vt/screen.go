@@ -144,9 +144,6 @@ func (t *Terminal) restoreCursor() {
 	t.penChanged = true
 }
 
-// fullWidth says that the left and right margins are the screen's edges.
-func (t *Terminal) fullWidth() bool { return t.region.Left == 0 && t.region.Right == t.cols-1 }
-
 // inRegion says whether the cursor is inside the margins.
 func (t *Terminal) inRegion() bool {
 	r := &t.region
