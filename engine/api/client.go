@@ -36,6 +36,7 @@ const (
 // was under way fails with CodeUnavailable, the next call connects anew.
 type Client struct {
 	socket string
+	keeper string      // its keeper's socket
 	header http.Header // sent with every request
 	http   http.Client
 	trust  func(uid int) bool
@@ -106,9 +107,20 @@ func checkProtocol(info Info) error {
 		WithHint("use the version of tandem that the engine has, or end the engine with that version's `tandem shutdown`")
 }
 
+// KeeperAlive reports whether there is a keeper, which starts an engine that
+// has died, and leaves one that was stopped alone.
+func (c *Client) KeeperAlive() bool {
+	conn, err := net.Dial("unixpacket", c.keeper)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
 func newClient(o ConnectOptions) *Client {
-	socket, _ := Sockets(o.DataDir)
-	c := &Client{socket: socket, header: http.Header{protocolHeader: {strconv.Itoa(Protocol)}}, trust: trustFor(os.Geteuid())}
+	socket, keeper := Sockets(o.DataDir)
+	c := &Client{socket: socket, keeper: keeper, header: http.Header{protocolHeader: {strconv.Itoa(Protocol)}}, trust: trustFor(os.Geteuid())}
 	if o.Name != "" {
 		c.header.Set(clientHeader, o.Name)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -175,5 +176,29 @@ func TestSocketOfAnotherUserIsExplained(t *testing.T) {
 	var e *Error
 	if !errors.As(err, &e) || e.Code != CodeConflict || !strings.Contains(e.Message, "belongs to user") || e.Hint == "" {
 		t.Errorf("Call = %v, want CodeConflict that says whose it is, with a hint", err)
+	}
+}
+
+func TestAClientKnowsWhetherThereIsAKeeper(t *testing.T) {
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	c := newClient(ConnectOptions{DataDir: dir})
+	if c.KeeperAlive() {
+		t.Error("there is a keeper in an empty folder")
+	}
+	_, socket := Sockets(dir)
+	keeper, err := net.Listen("unixpacket", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.KeeperAlive() {
+		t.Error("the keeper is not found")
+	}
+	keeper.Close()
+	if c.KeeperAlive() {
+		t.Error("a keeper that is gone is found")
 	}
 }

@@ -26,7 +26,8 @@ type Options struct {
 	// InAltScreen says that the terminal is on its alternate screen already and
 	// stays there.
 	InAltScreen bool
-	// Activate starts the engine again when it does not come back by itself.
+	// Activate starts the engine again when its keeper is gone too. A keeper
+	// that lives starts it by itself, unless somebody has stopped it.
 	// Nil waits for whoever else does.
 	Activate func(ctx context.Context) (*api.Client, error)
 }
@@ -280,7 +281,7 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 			return &Outcome{Reason: Ended, Process: r.process()}, nil
 		case gone > patience:
 			return &Outcome{Reason: Lost}, fmt.Errorf("attach to session again: %w", errors.Join(err, cause))
-		case gone > activateAfter && r.Activate != nil:
+		case gone > activateAfter && r.Activate != nil && !r.Client.KeeperAlive():
 			if c, err := r.Activate(r.ctx); err == nil {
 				r.Client = c
 			}
