@@ -96,8 +96,8 @@ func newRig(t testing.TB) *rig {
 	before := openFDs(t)
 	t.Cleanup(func() {
 		reapOrphans(t)
-		if after := openFDs(t); after > before {
-			t.Errorf("%d descriptors were left open", after-before)
+		if left := leftOpen(t, before); left > 0 {
+			t.Errorf("%d descriptors were left open", left)
 		}
 		log, _ := os.ReadFile(filepath.Join(dir, "engine.log"))
 		for _, bad := range []string{"DATA RACE", "panic: ", "fatal error: "} {
@@ -108,6 +108,26 @@ func newRig(t testing.TB) *rig {
 		os.RemoveAll(dir)
 	})
 	return &rig{t: t, dir: dir, socket: filepath.Join(dir, "keeper.sock"), journal: filepath.Join(dir, "journal")}
+}
+
+// leftOpen is how many more descriptors are open than before. One that is closed
+// while a goroutine reads from it is gone only when that read has returned, so
+// it looks again until the end of a second.
+func leftOpen(t testing.TB, before int) int {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	end := time.After(time.Second)
+	for {
+		left := openFDs(t) - before
+		if left <= 0 {
+			return 0
+		}
+		select {
+		case <-look.C:
+		case <-end:
+			return left
+		}
+	}
 }
 
 // openFDs counts what the test has open, the poller's own descriptors included.
