@@ -24,6 +24,8 @@ type Config struct {
 	Theme      string              `toml:"theme"`       // "auto" or the name of a theme
 	DirectKeys *bool               `toml:"direct_keys"` // alt+1…4 and alt+arrows without the prefix
 	Keys       map[string][]string `toml:"keys"`        // action = keys
+
+	ProcessLogLimit int64 `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
 }
 
 // configPath is $XDG_CONFIG_HOME/tandem/config.toml.
@@ -91,6 +93,9 @@ func (c Config) check() error {
 	}
 	if c.LogLimit != 0 && c.LogLimit < 1<<20 {
 		return fmt.Errorf("log_limit = %d: want at least %d bytes", c.LogLimit, 1<<20)
+	}
+	if c.ProcessLogLimit != 0 && c.ProcessLogLimit < 64<<10 {
+		return fmt.Errorf("process_log_limit = %d: want at least %d bytes", c.ProcessLogLimit, 64<<10)
 	}
 	if c.Theme != "" && c.Theme != "auto" {
 		if _, err := themes.ByName(c.Theme); err != nil {

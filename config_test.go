@@ -14,6 +14,7 @@ shell = ["bash", "-i"]
 emulator = "vt10x"
 scrollback = 5000
 log_limit = 67108864
+process_log_limit = 1048576
 theme = "light"
 direct_keys = false
 
@@ -24,7 +25,7 @@ prefix = ["ctrl+a"]
 		t.Fatal(err)
 	}
 	want := Config{
-		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20,
+		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20,
 		Theme: "light", DirectKeys: &off, Keys: map[string][]string{"prefix": {"ctrl+a"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -40,6 +41,7 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 		"not TOML":       {"shell = [\n", "line"},
 		"bad emulator":   {`emulator = "xterm"`, `want "native" or "vt10x"`},
 		"tiny log":       {"log_limit = 10", "at least 1048576"},
+		"tiny logs":      {"process_log_limit = 10", "at least 65536"},
 		"negative size":  {"scrollback = -1", "want 0 or more"},
 		"unknown theme":  {`theme = "solar"`, "there are dark and light"},
 		"unknown action": {"[keys]\nfly = [\"f\"]", `bind "fly"`},

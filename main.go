@@ -89,6 +89,8 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		Emulator:   config.Emulator,
 		Scrollback: config.Scrollback,
 		LogLimit:   config.LogLimit,
+
+		ProcessLogLimit: config.ProcessLogLimit,
 	})
 }
 

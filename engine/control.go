@@ -58,7 +58,9 @@ type started struct {
 	child    keeper.Child
 	live     liveSession // of a terminal
 	logStart int64       // where in the log its output begins
-	proxyURL string      // its way out of its sandbox; "" if it needs none
+
+	errorLogStart int64  // the same of stderr.log
+	proxyURL      string // its way out of its sandbox; "" if it needs none
 }
 
 // A predecessor is what may be left of the run before. Its zero value is

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -53,7 +54,7 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 	}
 	out.Process = p
 	out.DurationMS = duration(p).Seconds() * 1000
-	return out, h.outputs(rec, in.MaxOutput, &out)
+	return out, h.outputs(rec, in, &out)
 }
 
 func (h *host) execRecord(in api.ExecInput) (persist.Record, error) {
@@ -147,17 +148,17 @@ func duration(p api.Process) time.Duration {
 
 // outputs reads what a command has printed so far. The files are complete when
 // it has ended, because it wrote them itself.
-func (h *host) outputs(r persist.Record, most int, out *api.ExecOutput) (err error) {
-	if most == 0 {
-		most = execOutput
-	}
-	most = min(most, execOutputMost)
+func (h *host) outputs(r persist.Record, in api.ExecInput, out *api.ExecOutput) error {
+	most := min(cmp.Or(in.MaxOutput, execOutput), execOutputMost)
 	dir := h.store.Dir(r.ID)
-	if out.Stdout, out.StdoutDropped, err = tail(filepath.Join(dir, stdoutName), most); err == nil {
-		out.Stderr, out.StderrDropped, err = tail(filepath.Join(dir, stderrName), most)
+	stdout, dropped, err := tail(filepath.Join(dir, stdoutName), most)
+	out.StdoutDropped = dropped
+	stderr, dropped, errStderr := tail(filepath.Join(dir, stderrName), most)
+	out.StderrDropped = dropped
+	if err := errors.Join(err, errStderr); err != nil {
+		return api.Errorf(api.CodeInternal, "read output of %s: %v", r.Name, err)
 	}
-	if err != nil {
-		return api.Errorf(api.CodeInternal, "read output of %s: %v", r.Name, cause(err))
-	}
+	out.Stdout, out.StdoutBytes = inJSON(stdout, in.Exact)
+	out.Stderr, out.StderrBytes = inJSON(stderr, in.Exact)
 	return nil
 }

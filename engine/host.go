@@ -97,9 +97,9 @@ func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) 
 	if r.TTY {
 		return h.spawnSession(ctx, r)
 	}
-	begin := fileSize(h.logPath(r))
+	begin, errorsBegin := fileSize(h.logPath(r)), fileSize(h.errorLogPath(r))
 	s, _, err := h.start(ctx, r)
-	s.logStart = begin
+	s.logStart, s.errorLogStart = begin, errorsBegin
 	return s, err
 }
 

@@ -2,8 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
-	"strings"
 	"sync/atomic"
 
 	"tandem/engine/api"
@@ -54,6 +55,9 @@ func (h *host) source(p *proc) logSource {
 	if p.live != nil {
 		path := s.path
 		s.end = func() int64 { return g.written(path) }
+		if live, ok := p.live.(*session); ok {
+			s.opened = live.opened
+		}
 	}
 	return s
 }
@@ -105,32 +109,32 @@ func (h *host) lastLines(r persist.Record) []string {
 	return lastLines(source, shownLines)
 }
 
-// tail is the end of a file, as text, of at most a number of bytes; dropped is
-// how many there are before. It begins with a whole character.
-func tail(path string, most int) (text string, dropped int64, err error) {
-	f, err := os.Open(path)
-	if os.IsNotExist(err) {
-		return "", 0, nil
+// tail is the end of a log, of at most a number of bytes; dropped is how many
+// there are, or were, before. It begins with a whole character.
+func tail(path string, most int) (end []byte, dropped int64, err error) {
+	source := logSource{path: path}
+	l, err := source.open()
+	if err != nil || l == nil {
+		return nil, 0, err
 	}
-	if err != nil {
-		return "", 0, err
+	defer l.Close()
+	for {
+		size := l.End()
+		from := max(l.Start(), size-int64(most))
+		p := make([]byte, max(size-from, 0))
+		n, err := l.ReadAt(p, from)
+		switch {
+		case errors.Is(err, persist.ErrDropped):
+			continue
+		case err != nil && err != io.EOF:
+			return nil, 0, err
+		}
+		p = p[:n]
+		for cut := 0; cut < 3 && from > 0 && len(p) > 0 && p[0]&0xC0 == 0x80; cut++ {
+			p, from = p[1:], from+1
+		}
+		return p, from, nil
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", 0, err
-	}
-	start := max(0, info.Size()-int64(most))
-	p := make([]byte, info.Size()-start)
-	n, err := f.ReadAt(p, start)
-	if n == 0 && len(p) > 0 {
-		return "", 0, err
-	}
-	p = p[:n]
-	for cut := 0; cut < 3 && start > 0 && len(p) > 0 && p[0]&0xC0 == 0x80; cut++ {
-		p, start = p[1:], start+1
-	}
-	return strings.ToValidUTF8(string(p), "\uFFFD"), start, nil
 }
 
 func fileSize(path string) int64 {

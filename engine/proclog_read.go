@@ -3,11 +3,13 @@ package engine
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"os"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/persist"
@@ -32,7 +34,8 @@ type logSource struct {
 
 	// end is the committed end of the log of a terminal whose session is open;
 	// nil for a log that is as long as its file.
-	end func() int64
+	end    func() int64
+	opened <-chan struct{} // closed once end tells; nil if it always does
 
 	started time.Time        // of the process
 	state   func() api.State // now; any goroutine may call it, and it does not block
@@ -51,6 +54,19 @@ func (p logSource) stream(name string) (logSource, error) {
 		p.path = p.errPath
 	}
 	return p, nil
+}
+
+// await waits until it is known where the log ends.
+func (p logSource) await(ctx context.Context) error {
+	if p.opened == nil {
+		return nil
+	}
+	select {
+	case <-p.opened:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // open opens the log; it is nil if there is none yet.
@@ -75,6 +91,9 @@ type logQuery struct {
 // read answers process.log.
 func (s *logs) read(ctx context.Context, in api.ProcessLogInput, p logSource) (api.ProcessLogOutput, error) {
 	q, err := newLogQuery(in, p)
+	if err == nil {
+		err = p.await(ctx)
+	}
 	if err != nil {
 		return api.ProcessLogOutput{}, err
 	}
@@ -89,7 +108,7 @@ func (s *logs) read(ctx context.Context, in api.ProcessLogInput, p logSource) (a
 	defer recheck.Stop()
 	for {
 		out, err := q.run(ctx)
-		if err != nil || out.Data != "" || len(out.Matches) > 0 || out.State.Ended() {
+		if err != nil || out.Data != "" || out.DataBytes != "" || len(out.Matches) > 0 || out.State.Ended() {
 			return out, err
 		}
 		for again := false; !again; {
@@ -203,10 +222,19 @@ func (q *logQuery) data(l *persist.FileLog, out *api.ProcessLogOutput) error {
 	if err != nil {
 		return err
 	}
-	out.Data = strings.ToValidUTF8(string(text), "\uFFFD")
+	out.Data, out.DataBytes = inJSON(text, q.in.Exact)
 	out.NextCursor = out.Start + int64(len(text))
 	q.since = &out.NextCursor
 	return nil
+}
+
+// inJSON is what was printed as a string of JSON can hold it: as text, or with
+// exact in base64 if it is no UTF-8.
+func inJSON(p []byte, exact bool) (text, encoded string) {
+	if exact && !utf8.Valid(p) {
+		return "", base64.StdEncoding.EncodeToString(p)
+	}
+	return strings.ToValidUTF8(string(p), "\uFFFD"), ""
 }
 
 // readText reads up to most bytes. A character that is not complete yet is left

@@ -264,31 +264,31 @@ func TestALineIsWaitedFor(t *testing.T) {
 	r := newLogRig(t)
 	r.write("listening on nothing\n")
 	r.afterFollow(func() { r.write("listening on 80"); r.write("80\r\nmore\n") })
-	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "on [0-9]+"), 3)
-	if line != "listening on 8080" || at != 21 || err != nil {
-		t.Errorf("%q at %d, %v", line, at, err)
+	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "on [0-9]+"), r.source.places(3, 0))
+	if line != "listening on 8080" || at.at != 21 || err != nil {
+		t.Errorf("%q at %v, %v", line, at, err)
 	}
 }
 
 func TestAPromptIsALineOnceItSettles(t *testing.T) {
 	r := newLogRig(t)
 	r.afterFollow(func() { r.write("password: ") })
-	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "word"), 0)
-	if line != "password: " || at != 0 || err != nil {
-		t.Errorf("%q at %d, %v", line, at, err)
+	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "word"), r.source.places(0, 0))
+	if line != "password: " || at.at != 0 || err != nil {
+		t.Errorf("%q at %v, %v", line, at, err)
 	}
 }
 
 func TestALineThatCannotComeAnyMoreIsNotWaitedFor(t *testing.T) {
 	r := newLogRig(t)
 	r.afterFollow(func() { r.state.Store(api.StateFailed) })
-	if _, _, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "x"), 0); !errors.Is(err, errLogOver) {
+	if _, _, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "x"), r.source.places(0, 0)); !errors.Is(err, errLogOver) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	r.state.Store(api.StateRunning)
 	r.afterFollow(cancel)
-	if _, _, err := r.logs.waitLine(ctx, r.source, mustSearch(t, "x"), 0); !errors.Is(err, context.Canceled) {
+	if _, _, err := r.logs.waitLine(ctx, r.source, mustSearch(t, "x"), r.source.places(0, 0)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -521,5 +521,54 @@ func TestAFollowerOfABoundedFloodMissesNothingUntold(t *testing.T) {
 	writer.Wait()
 	if at != lines*16 {
 		t.Errorf("the log ended at %d", at)
+	}
+}
+
+func TestBytesThatAreNoTextAreGivenExactlyIfAskedFor(t *testing.T) {
+	r := newLogRig(t)
+	r.write("a\xff\x00\n")
+	if out := r.read(api.ProcessLogInput{}); out.Data != "a\uFFFD\x00\n" || out.DataBytes != "" {
+		t.Errorf("%+v", out)
+	}
+	out := r.read(api.ProcessLogInput{Exact: true, WaitMS: 1})
+	if got, err := out.Bytes(); string(got) != "a\xff\x00\n" || out.Data != "" || err != nil {
+		t.Errorf("%+v, %v", out, err)
+	}
+	r.write("ä")
+	since := out.NextCursor
+	if out := r.read(api.ProcessLogInput{Exact: true, Since: &since}); out.Data != "ä" || out.DataBytes != "" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestALineIsWaitedForInBothStreams(t *testing.T) {
+	r := newLogRig(t)
+	r.source.errPath = filepath.Join(t.TempDir(), stderrName)
+	r.write("ready\n")
+	r.afterFollow(func() {
+		if err := os.WriteFile(r.source.errPath, []byte("not yet\nready\n"), 0o600); err != nil {
+			t.Error(err)
+		}
+	})
+	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "ready"), r.source.places(6, 3))
+	if line != "ready" || at != (place{r.source.errPath, 8}) || err != nil {
+		t.Errorf("%q at %v, %v", line, at, err)
+	}
+}
+
+func TestTheEndOfATrimmedLogHasNoneOfItsHole(t *testing.T) {
+	r := newLogRig(t)
+	for i := range 40_000 {
+		r.write("line %08d\n", i)
+	}
+	if _, _, err := trimFile(r.source.path, 64<<10); err != nil {
+		t.Fatal(err)
+	}
+	end, dropped, err := tail(r.source.path, 16<<20)
+	if err != nil || dropped == 0 || int(dropped)+len(end) != 40_000*14 || !bytes.HasPrefix(end, []byte("line ")) || bytes.IndexByte(end, 0) >= 0 {
+		t.Errorf("%d bytes behind %d that begin with %.20q, %v", len(end), dropped, end, err)
+	}
+	if lines := lastLines(r.source, 100_000); len(lines) != len(end)/14 || lines[0] != string(end[:13]) {
+		t.Errorf("%d lines, the first %.20q", len(lines), lines[0])
 	}
 }

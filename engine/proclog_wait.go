@@ -16,35 +16,70 @@ const lineSettles = 50 * time.Millisecond
 // for.
 var errLogOver = errors.New("the process has ended and its log has no such line")
 
-// waitLine waits for a line of a log, from an offset on, that matches search:
-// its text and where it begins. If the process has ended and there is none, it
-// returns errLogOver; what ends ctx is its error too.
-func (s *logs) waitLine(ctx context.Context, p logSource, search *persist.Search, since int64) (string, int64, error) {
-	grew, stop := s.follow(p.path, p.end)
-	defer stop()
+// A place is somewhere in one of the files of a log.
+type place struct {
+	path string
+	at   int64
+}
+
+// places are the oldest bytes of the files of a log, or offsets in them.
+func (p logSource) places(out, err int64) []place {
+	all := []place{{p.path, out}}
+	if p.errPath != "" {
+		all = append(all, place{p.errPath, err})
+	}
+	return all
+}
+
+// waitLine waits for a line of a log that matches search, behind a place in
+// each of the files that count: its text and where it begins. If the process
+// has ended and there is none, it returns errLogOver; what ends ctx is its error
+// too.
+func (s *logs) waitLine(ctx context.Context, p logSource, search *persist.Search, behind []place) (string, place, error) {
+	if err := p.await(ctx); err != nil {
+		return "", place{}, err
+	}
+	grew := make(chan struct{}, 1)
+	for _, b := range behind {
+		defer s.join(grew, b.path, p.end)()
+	}
 	recheck := time.NewTicker(logStateRecheck)
 	defer recheck.Stop()
 	for {
 		ended := p.state().Ended()
-		hit, next, err := p.firstMatch(ctx, search, since)
+		hit, path, err := p.firstOf(ctx, search, behind)
 		switch {
 		case err != nil:
-			return "", 0, err
+			return "", place{}, err
 		case hit != nil && (ended || hit.Whole || settled(ctx, grew)):
-			return string(hit.Text), hit.Offset, nil
+			return string(hit.Text), place{path, hit.Offset}, nil
 		case hit != nil:
 			continue
 		case ended:
-			return "", 0, errLogOver
+			return "", place{}, errLogOver
 		}
-		since = next
 		select {
 		case <-grew:
 		case <-recheck.C:
 		case <-ctx.Done():
-			return "", 0, ctx.Err()
+			return "", place{}, ctx.Err()
 		}
 	}
+}
+
+// firstOf is the first line that matches in the first file that has one, and
+// which file that is. The places of those that have none move on.
+func (p logSource) firstOf(ctx context.Context, search *persist.Search, behind []place) (*persist.LogLine, string, error) {
+	for i := range behind {
+		b := &behind[i]
+		p.path = b.path
+		hit, next, err := p.firstMatch(ctx, search, b.at)
+		if err != nil || hit != nil {
+			return hit, b.path, err
+		}
+		b.at = next
+	}
+	return nil, "", nil
 }
 
 // settled reports whether a log does not grow for a moment.
@@ -89,6 +124,9 @@ func (p logSource) firstMatch(ctx context.Context, search *persist.Search, since
 // waitIdle waits until a process has written nothing for d; what it has not
 // written before the call counts.
 func (s *logs) waitIdle(ctx context.Context, p logSource, d time.Duration) error {
+	if err := p.await(ctx); err != nil {
+		return err
+	}
 	grew := make(chan struct{}, 1)
 	for _, path := range p.paths() {
 		defer s.join(grew, path, p.end)()

@@ -108,7 +108,7 @@ func (h *host) awaitLine(ctx context.Context, r persist.Record) error {
 	if err != nil || source == nil {
 		return errors.New("it was removed")
 	}
-	_, _, err = h.logs.waitLine(ctx, *source, search, r.LogStart)
+	_, _, err = h.logs.waitLine(ctx, *source, search, source.places(r.LogStart, r.ErrorLogStart))
 	if err != nil && ctx.Err() != nil {
 		return errors.New("there was no such line")
 	}

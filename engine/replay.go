@@ -33,10 +33,13 @@ func newChunks() *sync.Pool {
 // prepare opens the log and brings the screen to where the log ends.
 func (s *session) prepare() error {
 	log, err := s.o.open()
+	if err == nil {
+		s.log = log
+	}
+	close(s.opened)
 	if err != nil {
 		return err
 	}
-	s.log = log
 	if log.End() == 0 {
 		return s.replay()
 	}

@@ -9,6 +9,9 @@ import (
 	"tandem/persist"
 )
 
+// mostLog is a limit that no log reaches, small enough to be reckoned with.
+const mostLog = 1 << 60
+
 func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
 	rec, err := h.processRecord(in)
 	if err != nil {
@@ -73,7 +76,7 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 		return none, api.Errorf(api.CodeInvalid, "start process: stop_timeout_ms and log_limit cannot be negative")
 	}
 	r.StopSignal, r.StopTimeoutMS = in.StopSignal, in.StopTimeoutMS
-	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, in.LogLimit, in.Transient
+	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, mostLog), in.Transient
 	return r, nil
 }
 
@@ -288,7 +291,7 @@ func (c *control) update(p *proc, in api.ProcessUpdateInput, reply chan<- outcom
 		p.rec.Name = *in.Name
 	}
 	if in.LogLimit != nil {
-		p.rec.LogLimit = *in.LogLimit
+		p.rec.LogLimit = min(*in.LogLimit, mostLog)
 		if p.unbound != nil {
 			p.release()
 			p.unbound = c.world.bound(p.rec)

@@ -106,7 +106,11 @@ func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan si
 		if err != nil {
 			return nil, err
 		}
-		go func() { seen <- h.seeLine(ctx, source, search, in.Since) }()
+		behind, err := source.behind(*in)
+		if err != nil {
+			return nil, err
+		}
+		go func() { seen <- h.seeLine(ctx, source, search, behind) }()
 	}
 	if in.Port != 0 {
 		port := in.Port
@@ -153,12 +157,25 @@ func (p *proc) isReady() bool {
 	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
 }
 
-func (h *host) seeLine(ctx context.Context, source logSource, search *persist.Search, since *int64) sighting {
-	from := int64(0)
-	if since != nil {
-		from = *since
+// behind is where looking for a line begins. An offset is one of a single file.
+func (p logSource) behind(in api.ProcessWaitInput) ([]place, error) {
+	part, err := p.stream(in.Stream)
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Since == nil && in.Stream == "":
+		return p.places(0, 0), nil
+	case in.Since == nil:
+		return []place{{part.path, 0}}, nil
+	case in.Stream == "" && p.errPath != "":
+		return nil, api.Errorf(api.CodeInvalid, "wait for a line of %s: it has two logs, and since is an offset in one", p.name).
+			WithHint("give stream, stdout or stderr, too")
 	}
-	line, _, err := h.logs.waitLine(ctx, source, search, from)
+	return []place{{part.path, *in.Since}}, nil
+}
+
+func (h *host) seeLine(ctx context.Context, source logSource, search *persist.Search, behind []place) sighting {
+	line, _, err := h.logs.waitLine(ctx, source, search, behind)
 	switch {
 	case err == nil:
 		return sighting{met: "log", line: line}

@@ -72,9 +72,10 @@ type session struct {
 	viewers viewerSet
 	pace    *pacer
 
+	opened chan struct{} // closed when the log is open, or cannot be opened
 	ready  chan struct{} // closed when the screen is as the log says
 	failed error         // set before ready is closed
-	log    sessionLog    // likewise
+	log    sessionLog    // set before opened is closed; nil if it cannot be opened
 	term   terminal      // owned by the screen goroutine
 
 	asks   chan func()
@@ -105,6 +106,7 @@ func startSession(o sessionOptions, done func()) *session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{
 		o:      o,
+		opened: make(chan struct{}),
 		ready:  make(chan struct{}),
 		asks:   make(chan func()),
 		grew:   make(chan struct{}, 1),
@@ -296,7 +298,7 @@ func (s *session) facts() facts {
 	s.mu.Unlock()
 	f.viewers, f.typist = s.viewers.count()
 	select {
-	case <-s.ready:
+	case <-s.opened:
 		if s.log != nil {
 			f.bytes = s.log.End()
 		}

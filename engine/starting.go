@@ -81,7 +81,7 @@ func begin(c *control, p *proc, e event) {
 	p.rec.Identity = &id
 	p.rec.Error = ""
 	if e.kind == evSpawned {
-		p.rec.LogStart, p.rec.ProxyURL = e.logStart, e.proxyURL
+		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.logStart, e.errorLogStart, e.proxyURL
 	}
 	p.rec.NextStart = time.Time{}
 	p.drained = p.drained || e.live == nil

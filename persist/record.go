@@ -71,6 +71,8 @@ type Record struct {
 	WasReady  bool      `json:"was_ready,omitempty"` // this child has been ready
 	NextStart time.Time `json:"next_start,omitzero"` // in backoff
 	LogStart  int64     `json:"log_start,omitempty"` // where in its log this child's output begins
+
+	ErrorLogStart int64 `json:"error_log_start,omitempty"` // the same of stderr.log
 }
 
 // Restart says what happens to a process that has ended by itself.

@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"encoding/base64"
+	"time"
+)
 
 // A Policy says when a process that has ended is started again.
 type Policy string
@@ -152,17 +155,34 @@ type ProcessLogInput struct {
 	Backward bool   `json:"backward,omitempty" jsonschema:"search from since, or the end, towards the start"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"matches at most; default 100"`
 	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"when there is nothing yet, wait this long for more; at most 50000"`
+	Exact    bool   `json:"exact,omitempty" jsonschema:"give data that is not UTF-8 as data_bytes"`
 }
 
 // ProcessLogOutput is the output of process.log.
 type ProcessLogOutput struct {
 	Data       string     `json:"data" jsonschema:"the log from start on; what is not UTF-8 is replaced"`
+	DataBytes string     `json:"data_bytes,omitempty" jsonschema:"in base64, instead of data that is not UTF-8, if exact was asked for"`
 	Start      int64      `json:"start" jsonschema:"absolute offset of data"`
 	NextCursor int64      `json:"next_cursor" jsonschema:"since of the next call"`
 	End        int64      `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
 	Dropped    int64      `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines that match grep"`
 	State      State      `json:"state" jsonschema:"the process's state"`
+}
+
+// Bytes is the log from Start on: exactly, if that was asked for.
+func (o ProcessLogOutput) Bytes() ([]byte, error) { return exactly(o.Data, o.DataBytes) }
+
+// exactly is what came as text, or in base64 where it is none.
+func exactly(text, encoded string) ([]byte, error) {
+	if encoded == "" {
+		return []byte(text), nil
+	}
+	b, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, Errorf(CodeInternal, "decode output: %v", err)
+	}
+	return b, nil
 }
 
 // A LogMatch is a line of a log that a search has found.
@@ -180,6 +200,7 @@ type ProcessWaitInput struct {
 	Exit      bool   `json:"exit,omitempty" jsonschema:"it has ended"`
 	Ready     bool   `json:"ready,omitempty" jsonschema:"it is ready"`
 	Log       string `json:"log,omitempty" jsonschema:"a line of its log, from since on, matches this regular expression"`
+	Stream    string `json:"stream,omitempty" jsonschema:"stdout or stderr, where they are kept apart: look for log only there; default: in both"`
 	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for log begins; default: its oldest byte"`
 	Port      int    `json:"port,omitempty" jsonschema:"something listens on this TCP port of the loopback interface"`
 	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has written nothing for this long"`
@@ -202,6 +223,7 @@ type ExecInput struct {
 	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
 	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, instead of letting it go on as a process"`
 	MaxOutput int               `json:"max_output,omitempty" jsonschema:"bytes kept of each stream, its end; default 64 KiB, at most 16 MiB"`
+	Exact     bool              `json:"exact,omitempty" jsonschema:"give output that is not UTF-8 as stdout_bytes and stderr_bytes"`
 	Sandbox   *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
 	Actor     string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\""`
 	Name      string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
@@ -213,10 +235,22 @@ type ExecOutput struct {
 	Process       Process `json:"process" jsonschema:"what was run"`
 	Stdout        string  `json:"stdout" jsonschema:"end of its standard output"`
 	Stderr        string  `json:"stderr" jsonschema:"end of its standard error"`
+	StdoutBytes  string  `json:"stdout_bytes,omitempty" jsonschema:"in base64, instead of a stdout that is not UTF-8, if exact was asked for"`
+	StderrBytes  string  `json:"stderr_bytes,omitempty" jsonschema:"in base64, instead of a stderr that is not UTF-8, if exact was asked for"`
 	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"bytes before stdout that are in the log only"`
 	StderrDropped int64   `json:"stderr_dropped" jsonschema:"bytes before stderr that are in the log only"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it had not ended in time"`
 	DurationMS    float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
+}
+
+// Output is what it printed last to standard output and error: exactly, if
+// that was asked for.
+func (o ExecOutput) Output() (stdout, stderr []byte, err error) {
+	if stdout, err = exactly(o.Stdout, o.StdoutBytes); err != nil {
+		return nil, nil, err
+	}
+	stderr, err = exactly(o.Stderr, o.StderrBytes)
+	return stdout, stderr, err
 }
 
 // EnvInput names a variable of the overlay for what is started from now on.

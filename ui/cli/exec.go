@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -48,7 +47,7 @@ func (a *app) execCommand() *cobra.Command {
 		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
-				Kill: kill, MaxOutput: execOutput}
+				Kill: kill, MaxOutput: execOutput, Exact: !a.json}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err
 			}
@@ -114,27 +113,31 @@ func statusOf(out api.ExecOutput, in api.ExecInput) error {
 }
 
 func (p *patient) printStreams(ctx context.Context, out api.ExecOutput) error {
-	if err := p.printStream(ctx, out.Process.ID, "stdout", out.Stdout, out.StdoutDropped); err != nil {
+	stdout, stderr, err := out.Output()
+	if err != nil {
 		return err
 	}
-	return p.printStream(ctx, out.Process.ID, "stderr", out.Stderr, out.StderrDropped)
+	if err := p.printStream(ctx, out.Process.ID, "stdout", stdout, out.StdoutDropped); err != nil {
+		return err
+	}
+	return p.printStream(ctx, out.Process.ID, "stderr", stderr, out.StderrDropped)
 }
 
 // printStream prints the end of a stream, and before it what the answer has no
 // room for.
-func (p *patient) printStream(ctx context.Context, id, name, end string, dropped int64) error {
+func (p *patient) printStream(ctx context.Context, id, name string, end []byte, dropped int64) error {
 	w := p.app.Stdout
 	if name == "stderr" {
 		w = p.app.Stderr
 	}
-	write := func(s string) error {
-		if _, err := io.WriteString(w, s); err != nil {
+	write := func(b []byte) error {
+		if _, err := w.Write(b); err != nil {
 			return fmt.Errorf("write to %s: %w", name, err)
 		}
 		return nil
 	}
 	for at := int64(0); at < dropped; {
-		in := api.ProcessLogInput{ID: id, Stream: name, Since: &at, Max: int(min(dropped-at, logPage))}
+		in := api.ProcessLogInput{ID: id, Stream: name, Since: &at, Max: int(min(dropped-at, logPage)), Exact: true}
 		out, err := ask(ctx, p, api.ProcessLog, in)
 		if err != nil {
 			return err
@@ -145,7 +148,11 @@ func (p *patient) printStream(ctx context.Context, id, name, end string, dropped
 		if out.NextCursor <= at {
 			break
 		}
-		if err := write(out.Data); err != nil {
+		page, err := out.Bytes()
+		if err != nil {
+			return err
+		}
+		if err := write(page); err != nil {
 			return err
 		}
 		at = out.NextCursor

@@ -35,7 +35,7 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: not done after 100ms; it goes on as abc x, see `tandem logs -f abc`\n" {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
-	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: execOutput,
+	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: execOutput, Exact: true,
 		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}}
 	if diff := cmp.Diff(want, r.ran[len(r.ran)-1]); diff != "" {
 		t.Error(diff)
@@ -142,5 +142,19 @@ func TestAnInterruptedExecEndsItsCommand(t *testing.T) {
 	}
 	if len(r.ended) != 1 || r.ended[0] != (api.ProcessStopInput{ID: "abc", Signal: "2"}) {
 		t.Errorf("asked to stop %+v", r.ended)
+	}
+}
+
+func TestExecPassesBytesThatAreNoTextOn(t *testing.T) {
+	r := newRig(t)
+	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", ExitCode: code(0)}, StdoutBytes: "/wD+", StdoutDropped: 2, Stderr: "text\n"}
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		if !in.Exact {
+			t.Errorf("asked for %+v", in)
+		}
+		return api.ProcessLogOutput{DataBytes: "gIE=", NextCursor: 2, End: 5, State: api.StateExited}, nil
+	}
+	if stdout, stderr, status := r.run("exec", "--", "x"); stdout != "\x80\x81\xff\x00\xfe" || stderr != "text\n" || status != 0 {
+		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
 }

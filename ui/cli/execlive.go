@@ -112,7 +112,7 @@ func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) err
 	}
 	defer p.close()
 	for {
-		in := api.ProcessLogInput{ID: id, Stream: s.name, Since: &s.cursor, Max: logPage}
+		in := api.ProcessLogInput{ID: id, Stream: s.name, Since: &s.cursor, Max: logPage, Exact: true}
 		if wait {
 			in.WaitMS = int(logWait.Milliseconds())
 		}
@@ -123,7 +123,11 @@ func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) err
 		if out.Start > s.cursor {
 			a.tell("%d bytes of %s before this are gone: the log is bounded", out.Start-s.cursor, s.name)
 		}
-		if _, err := io.WriteString(s.to, out.Data); err != nil {
+		page, err := out.Bytes()
+		if err != nil {
+			return err
+		}
+		if _, err := s.to.Write(page); err != nil {
 			return fmt.Errorf("write to %s: %w", s.name, err)
 		}
 		moved := out.NextCursor > s.cursor

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -40,7 +41,8 @@ func (a *app) logsCommand() *cobra.Command {
 		Short: "Print what a process has written",
 		Long: "Prints what a process has written, from the oldest line kept. Control characters\n" +
 			"are made visible, unless --raw is given. With -f it goes on until the process has\n" +
-			"ended. With --grep it prints the lines that match, -n of them at the end, and\nexits with 1 if there are none.",
+			"ended. With --grep it prints the lines that match, -n of them at the end, and\nexits with 1 if there are none. " +
+			"Where standard output and error are kept apart,\nthey come on those of this command; with --json, output alone unless --stream says\notherwise.",
 		Example: "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3",
 
 		DisableFlagsInUseLine: true,
@@ -101,28 +103,82 @@ func (a *app) logs(cmd *cobra.Command, id string, f logFlags) error {
 		return err
 	}
 	defer p.close()
-	if f.follow {
-		// Another process may have the name before this one has ended.
-		process, err := ask(ctx, p, api.ProcessGet, api.IDInput{ID: id})
-		if err != nil {
-			return err
-		}
-		id = process.ID
-	}
-	r := &logReader{patient: p, logFlags: f, text: logText{raw: f.raw}}
-	r.begin(cmd, id)
-	if err := r.read(ctx); err != nil {
+	// Another process may have the name before this one has ended.
+	process, err := ask(ctx, p, api.ProcessGet, api.IDInput{ID: id})
+	if err != nil {
 		return err
 	}
-	if r.matches != nil && r.matches.count == 0 && !a.json {
-		return &exitError{status: statusFailed}
+	split := process.Supervision != nil && process.Supervision.SplitLog
+	if f.stream != "" || !split || a.json {
+		r := newLogReader(cmd, p, process.ID, f)
+		return f.outcome(r.read(ctx), r)
 	}
-	return nil
+	f.stream = "stdout"
+	stdout := newLogReader(cmd, p, process.ID, f)
+	f.stream = "stderr"
+	beside := *a
+	beside.Stdout = a.Stderr
+	stderr := newLogReader(cmd, &patient{app: &beside}, process.ID, f)
+	return f.outcome(readBoth(ctx, stdout, stderr), stdout, stderr)
+}
+
+// readBoth prints both streams of a process: as they come when following, else
+// one after the other. The second reader gets a connection of its own.
+func readBoth(ctx context.Context, stdout, stderr *logReader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	second, err := stderr.app.patiently(ctx)
+	if err != nil {
+		return err
+	}
+	defer second.close()
+	stderr.patient = second
+	if !stdout.follow {
+		if err := stdout.read(ctx); err != nil {
+			return err
+		}
+		return stderr.read(ctx)
+	}
+	done := make(chan error, 1)
+	go func() {
+		err := stderr.read(ctx)
+		if err != nil {
+			cancel()
+		}
+		done <- err
+	}()
+	err = stdout.read(ctx)
+	if err != nil {
+		cancel()
+	}
+	if errStderr := <-done; err == nil || errStderr != nil && !errors.Is(errStderr, context.Canceled) {
+		err = errStderr
+	}
+	return err
+}
+
+// outcome is a failure too when nothing matched.
+func (f *logFlags) outcome(err error, readers ...*logReader) error {
+	if err != nil || f.grep == "" || readers[0].app.json {
+		return err
+	}
+	for _, r := range readers {
+		if r.matches.count > 0 {
+			return nil
+		}
+	}
+	return &exitError{status: statusFailed}
+}
+
+func newLogReader(cmd *cobra.Command, p *patient, id string, f logFlags) *logReader {
+	r := &logReader{patient: p, logFlags: f, text: logText{raw: f.raw}}
+	r.begin(cmd, id)
+	return r
 }
 
 // begin makes the first question.
 func (r *logReader) begin(cmd *cobra.Command, id string) {
-	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context}
+	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw}
 	if cmd.Flags().Changed("since") {
 		r.in.Since = &r.since
 	}
@@ -193,7 +249,11 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if r.matches != nil {
 		return r.app.print(r.matches.add(out.Matches))
 	}
-	return r.app.print(r.text.add(out.Data, end))
+	text, err := out.Bytes()
+	if err != nil {
+		return err
+	}
+	return r.app.print(r.text.add(string(text), end))
 }
 
 // tellGap says what cannot be printed because the log is bounded.

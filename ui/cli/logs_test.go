@@ -158,3 +158,48 @@ func TestLogsOfAFullDiskIsAnError(t *testing.T) {
 		t.Errorf("status %d, %q", status, &stderr)
 	}
 }
+
+func TestLogsPrintsBothStreamsWhereTheyAreApart(t *testing.T) {
+	r := newRig(t)
+	r.now = &api.Process{ID: "abc", Name: "web", Supervision: &api.Supervision{SplitLog: true}}
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		text := map[string]string{"stdout": "out\n", "stderr": "err\n"}[in.Stream]
+		if in.Grep == "" {
+			return logOf(text, api.StateExited)(in)
+		}
+		out := api.ProcessLogOutput{NextCursor: 4, End: 4, State: api.StateExited}
+		if strings.HasPrefix(text, in.Grep) {
+			out.Matches = []api.LogMatch{{Text: in.Grep}}
+		}
+		return out, nil
+	}
+	for _, c := range []struct {
+		args        []string
+		out, errors string
+		status      int
+	}{
+		{nil, "out\n", "err\n", 0},
+		{[]string{"-f"}, "out\n", "err\n", 0},
+		{[]string{"--stream", "stderr"}, "err\n", "", 0},
+		{[]string{"--grep", "err"}, "", "err\n", 0},
+		{[]string{"--grep", "out"}, "out\n", "", 0},
+		{[]string{"--grep", "x"}, "", "", 1},
+	} {
+		if stdout, stderr, status := r.run(append([]string{"logs", "web"}, c.args...)...); stdout != c.out || stderr != c.errors || status != c.status {
+			t.Errorf("%q: status %d, %q, %q", c.args, status, stdout, stderr)
+		}
+	}
+}
+
+func TestLogsRawPassesBytesOnThatAreNoText(t *testing.T) {
+	r := newRig(t)
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		if !in.Exact {
+			t.Errorf("asked for %+v", in)
+		}
+		return api.ProcessLogOutput{DataBytes: "/w==", NextCursor: 1, End: 1, State: api.StateExited}, nil
+	}
+	if got := r.succeeds("logs", "web", "--raw"); got != "\xff" {
+		t.Errorf("%q", got)
+	}
+}

@@ -33,7 +33,7 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 	}
 	r.succeeds("start", "--name", "web", "--keep-alive", "--cwd", "/tmp", "--env", "A=1=2", "--env", "HERE", "--split-log",
 		"--sandbox", sandbox, "--ready-log", "up on .*", "--ready-port", "80", "sh", "-c", "exit 7")
-	r.succeeds("start", "--restart", "always", "--max-restarts", "3", "--tty", "top")
+	r.succeeds("start", "--restart", "always", "--max-restarts", "3", "--log-limit", "1.5mb", "--tty", "top")
 	r.succeeds("start", "--max-restarts", "3", "top")
 	environ := map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}
 	want := []api.ProcessStartInput{
@@ -43,7 +43,8 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 			Ready: &api.Readiness{Log: "up on .*", Port: 80},
 			Sandbox: &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{"/tmp/x"}},
 				Network: &api.SandboxNetwork{AllowedDomains: []string{}}}},
-		{Command: []string{"top"}, CWD: cwd, Environ: environ, TTY: true, Restart: &api.Restart{Policy: api.PolicyAlways, Max: 3}},
+		{Command: []string{"top"}, CWD: cwd, Environ: environ, TTY: true, Restart: &api.Restart{Policy: api.PolicyAlways, Max: 3},
+			LogLimit: 3 << 19},
 		{Command: []string{"top"}, CWD: cwd, Environ: environ, Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 3}},
 	}
 	for i := range want {
@@ -417,6 +418,18 @@ func TestSizesHaveTheirLargestUnit(t *testing.T) {
 		50 << 20: "50M", 1500 << 20: "1.5G", 3 << 50: "3072T"} {
 		if got := size(bytes); got != want {
 			t.Errorf("%d bytes are %s, want %s", bytes, got, want)
+		}
+	}
+}
+
+func TestSizesAreReadWithTheirUnits(t *testing.T) {
+	for text, want := range map[string]byteSize{
+		"65536": 64 << 10, "64k": 64 << 10, "64 KiB": 64 << 10, "2MB": 2 << 20, "1.5g": 3 << 29, "1TiB": 1 << 40, "none": allBytes,
+		"": 0, "0": 0, "10": 0, "-1MB": 0, "1XB": 0, "NaN": 0, "InfM": 0, "9999999T": 0, "MB": 0,
+	} {
+		var got byteSize
+		if err := got.Set(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q is %d, %v", text, got, err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ type startFlags struct {
 	keepAlive, tty, splitLog bool
 	restart, readyLog        string
 	maxRestarts, readyPort   int
+	logLimit                 byteSize
 }
 
 func (a *app) startCommand() *cobra.Command {
@@ -56,7 +57,9 @@ func (a *app) startCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.readyLog, "ready-log", "", "it is ready when a line of its log matches")
 	cmd.Flags().IntVar(&f.readyPort, "ready-port", 0, "it is ready when this TCP port is open")
 	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
+	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
 	offer(cmd, "restart", policies()...)
+	offer(cmd, "log-limit", "16MB", "64MB", "256MB", "1GB", "none")
 	return cmd
 }
 
@@ -68,7 +71,8 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 	if err := f.check(cmd); err != nil {
 		return in, err
 	}
-	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog}
+	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
+		LogLimit: int64(f.logLimit)}
 	if f.restart != "" || f.maxRestarts > 0 {
 		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts}
 		if f.restart == "" {
