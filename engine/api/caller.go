@@ -10,13 +10,18 @@ const (
 	clientHeader   = "Tandem-Client"
 	versionHeader  = "Tandem-Version"
 	protocolHeader = "Tandem-Protocol"
+	ownerHeader    = "Tandem-Owner"
 )
 
 // A Caller is who sent a request, as it says itself.
 type Caller struct {
 	Name    string // ConnectOptions.Name: "dashboard", "cli", …; "" if it did not say
 	Version string // its program's version
+	Owner   string // ConnectOptions.Owner; "" for a person's clients
 }
+
+// Agent reports whether the caller is an agent.
+func (c Caller) Agent() bool { return c.Owner != "" }
 
 type callerKey struct{}
 
@@ -27,7 +32,7 @@ func CallerOf(ctx context.Context) Caller {
 }
 
 func withCaller(r *http.Request) context.Context {
-	c := Caller{Name: r.Header.Get(clientHeader), Version: r.Header.Get(versionHeader)}
+	c := Caller{Name: r.Header.Get(clientHeader), Version: r.Header.Get(versionHeader), Owner: r.Header.Get(ownerHeader)}
 	return context.WithValue(r.Context(), callerKey{}, c)
 }
 

@@ -46,7 +46,8 @@ type Client struct {
 type ConnectOptions struct {
 	DataDir string   // default: what DataDir tells
 	Version string   // this program's version; a newer one than the engine's replaces the engine
-	Name    string   // who this is, for the engine's log: "dashboard", "cli", …
+	Name    string   // who this is: "dashboard", "cli", "agent:NAME/VERSION"
+	Owner   string   // of an agent: an id of this client; while it has a Watch open it counts as present
 	Command []string // how Activate runs the keeper; default this executable with "keeper"
 
 	timeout time.Duration // of Connect and Activate
@@ -126,6 +127,9 @@ func newClient(o ConnectOptions) *Client {
 	}
 	if o.Version != "" {
 		c.header.Set(versionHeader, o.Version)
+	}
+	if o.Owner != "" {
+		c.header.Set(ownerHeader, o.Owner)
 	}
 	c.http.Transport = &http.Transport{
 		DialContext:        c.dial,

@@ -19,12 +19,16 @@ const (
 	CodeConflict    Code = "conflict"    // the state of things does not allow it
 	CodeEnded       Code = "ended"       // the session has ended
 	CodeUnavailable Code = "unavailable" // the engine cannot do it now
+	CodeForbidden   Code = "forbidden"   // outside what the caller may reach, or refused by the person's policy
 	CodeInternal    Code = "internal"    // the engine made a mistake
+
+	// CodeLocked answers agents that type while a person has the keyboard.
+	CodeLocked Code = "locked_by_user"
 )
 
 // Codes lists all codes.
 func Codes() []Code {
-	return []Code{CodeInvalid, CodeNotFound, CodeAmbiguous, CodeConflict, CodeEnded, CodeUnavailable, CodeInternal}
+	return []Code{CodeInvalid, CodeNotFound, CodeAmbiguous, CodeConflict, CodeEnded, CodeUnavailable, CodeForbidden, CodeLocked, CodeInternal}
 }
 
 // status is the HTTP status that goes with a code.
@@ -40,6 +44,10 @@ func (c Code) status() int {
 		return http.StatusGone
 	case CodeUnavailable:
 		return http.StatusServiceUnavailable
+	case CodeForbidden:
+		return http.StatusForbidden
+	case CodeLocked:
+		return http.StatusLocked
 	}
 	return http.StatusInternalServerError
 }
@@ -59,6 +67,10 @@ func (c Code) meaning() string {
 		return "the session has ended"
 	case CodeUnavailable:
 		return "the engine cannot do it now"
+	case CodeForbidden:
+		return "outside what the caller may reach, or refused by the person's policy"
+	case CodeLocked:
+		return "a person has taken the session's keyboard"
 	}
 	return "the engine made a mistake"
 }

@@ -8,6 +8,7 @@ const (
 	EventProcess  EventType = "process"  // Process is new or has changed
 	EventRemoved  EventType = "removed"  // ID is gone
 	EventNotice   EventType = "notice"   // Notice is something a person should read
+	EventRequest  EventType = "request"  // Request is an agent's question to the person, or was answered; open ones follow a snapshot
 	EventStopped  EventType = "stopped"  // always last: the engine ends because somebody asked, Notice says how; do not start it again
 )
 
@@ -19,5 +20,6 @@ type Event struct {
 	Processes []Process `json:"processes,omitempty" jsonschema:"in a snapshot: all of them"`
 	Process   *Process  `json:"process,omitempty" jsonschema:"one that is new or has changed"`
 	ID        string    `json:"id,omitempty" jsonschema:"of a process that is gone"`
+	Request   *Request  `json:"request,omitempty" jsonschema:"a question of an agent, or its answer"`
 	Notice    string    `json:"notice,omitempty" jsonschema:"something a person should read"`
 }

@@ -73,7 +73,15 @@ func Operations() []Entry {
 		ProcessStart.entry(), ProcessList.entry(), ProcessGet.entry(), ProcessStop.entry(),
 		ProcessStopAll.entry(), ProcessRestart.entry(), ProcessSignal.entry(), ProcessLog.entry(),
 		ProcessWait.entry(), ProcessUpdate.entry(), ProcessRemove.entry(),
+		SessionExec.entry(), SessionWait.entry(), SessionKeyboard.entry(), ProcessWrite.entry(),
 		Exec.entry(),
+		HistorySearch.entry(), HistoryAdd.entry(), HistoryRemove.entry(), HistoryClear.entry(),
+		HistorySave.entry(), HistoryLoad.entry(), HistoryStats.entry(),
+		CommandsList.entry(), CommandsAdd.entry(), CommandsReplace.entry(),
+		FilesRead.entry(), FilesReadJSON.entry(), FilesWrite.entry(), FilesEdit.entry(), FilesReport.entry(),
+		FilesList.entry(), FilesStat.entry(), FilesMkdir.entry(), FilesDelete.entry(), FilesMove.entry(),
+		FilesCopy.entry(), FilesFind.entry(), FilesGrep.entry(),
+		PolicyCheck.entry(), RequestList.entry(), RequestAnswer.entry(), AuditAdd.entry(), AuditList.entry(),
 		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
 	}
 }
@@ -113,6 +121,8 @@ type SessionStartInput struct {
 	Cols    int               `json:"cols,omitempty" jsonschema:"width in cells; default 80"`
 	Rows    int               `json:"rows,omitempty" jsonschema:"height in cells; default 24"`
 	Actor   string            `json:"actor,omitempty" jsonschema:"who starts it, \"person\" or \"agent:NAME\"; default \"person\""`
+	Lease   Lease             `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
+	Sandbox *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
 }
 
 // SessionListOutput is the output of session.list, oldest first.
@@ -150,6 +160,7 @@ type SessionScreenInput struct {
 	ID         string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
 	ANSI       bool   `json:"ansi,omitempty" jsonschema:"keep colours and styles as SGR sequences"`
 	Scrollback int    `json:"scrollback,omitempty" jsonschema:"this many lines of history before the screen"`
+	Picture    string `json:"picture,omitempty" jsonschema:"png or svg: draw it too"`
 }
 
 // Screen is what a terminal displays. Lines carry no trailing blanks and no
@@ -162,6 +173,7 @@ type Screen struct {
 	Title     string   `json:"title" jsonschema:"set by the program"`
 	AltScreen bool     `json:"alt_screen" jsonschema:"the alternate screen is shown"`
 	State     State    `json:"state" jsonschema:"of the session"`
+	Picture   []byte   `json:"picture,omitempty" jsonschema:"base64: the picture asked for"`
 }
 
 // SessionResizeInput is the input of session.resize.

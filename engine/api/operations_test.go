@@ -45,8 +45,10 @@ func checkFields(t *testing.T, typ reflect.Type, seen map[reflect.Type]bool) {
 	snake := regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 	// The schema package takes "word=" at the start for an option of its own.
 	option := regexp.MustCompile(`^\w+=`)
-	for i := range typ.NumField() {
-		f := typ.Field(i)
+	for _, f := range reflect.VisibleFields(typ) {
+		if f.Anonymous {
+			continue
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		foreign := typ == reflect.TypeFor[SandboxFilesystem]() || typ == reflect.TypeFor[SandboxNetwork]()
 		if doc := f.Tag.Get("jsonschema"); !snake.MatchString(name) && !foreign || doc == "" || option.MatchString(doc) {

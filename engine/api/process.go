@@ -55,6 +55,7 @@ type Process struct {
 	Supervision *Supervision `json:"supervision,omitempty" jsonschema:"how it is looked after; set for processes"`
 	Metrics     *Metrics     `json:"metrics,omitempty" jsonschema:"what it uses, where that was asked for"`
 	Terminal    *Terminal    `json:"terminal,omitempty" jsonschema:"set for sessions"`
+	Owner       *Ownership   `json:"owner,omitempty" jsonschema:"set for what an agent started"`
 }
 
 // A Terminal is the part of a Process that only a session has.
@@ -66,4 +67,7 @@ type Terminal struct {
 	Viewers int    `json:"viewers" jsonschema:"number of attached clients"`
 	Typist  string `json:"typist" jsonschema:"name of the client that typed last"`
 	Bytes   int64  `json:"bytes_written" jsonschema:"length of the log: all output so far"`
+
+	Keyboard string `json:"keyboard,omitempty" jsonschema:"who took the keyboard, so that agents may not type; empty: nobody"`
+	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for somebody to type, as far as that was looked at; prompt: its shell does"`
 }

@@ -96,6 +96,8 @@ type ProcessStartInput struct {
 	LogLimit      int64      `json:"log_limit,omitempty" jsonschema:"bytes kept of its log; default 64 MiB"`
 	Sandbox       *Sandbox   `json:"sandbox,omitempty" jsonschema:"confinement"`
 	Transient     bool       `json:"transient,omitempty" jsonschema:"forget it some time after it has ended"`
+	Stdin         bool       `json:"stdin,omitempty" jsonschema:"without a terminal: keep its standard input open for process.write"`
+	Lease         Lease      `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
 }
 
 // ProcessListInput is the input of process.list.
@@ -256,6 +258,7 @@ func (o ExecOutput) Output() (stdout, stderr []byte, err error) {
 // EnvInput names a variable of the overlay for what is started from now on.
 type EnvInput struct {
 	Name   string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
+	Client bool   `json:"client,omitempty" jsonschema:"in the overlay of the calling client, which counts for what it starts itself and goes with it"`
 	Reveal bool   `json:"reveal,omitempty" jsonschema:"show the value even if the name looks like that of a secret"`
 }
 
@@ -263,6 +266,8 @@ type EnvInput struct {
 type EnvSetInput struct {
 	Name  string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
 	Value string `json:"value" jsonschema:"its value for what is started from now on"`
+
+	Client bool `json:"client,omitempty" jsonschema:"in the overlay of the calling client alone"`
 }
 
 // EnvListInput is the input of env.list.
@@ -275,6 +280,7 @@ type EnvVar struct {
 	Name     string `json:"name" jsonschema:"the variable's name"`
 	Value    string `json:"value" jsonschema:"its value; empty if redacted"`
 	Redacted bool   `json:"redacted,omitempty" jsonschema:"the value is not shown because the name looks like that of a secret"`
+	Client   bool   `json:"client,omitempty" jsonschema:"it is in the overlay of the calling client alone"`
 }
 
 // EnvListOutput is the output of env.list, sorted by name.

@@ -71,8 +71,10 @@ func (p *page) fields(title string, t reflect.Type) {
 		return
 	}
 	fmt.Fprintf(&p.b, "| %s | type | |\n|---|---|---|\n", title)
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous {
+			continue // its fields follow, as they do in JSON
+		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		doc := f.Tag.Get("jsonschema")
 		if strings.Contains(options, "omit") {
@@ -92,6 +94,9 @@ func (p *page) typeName(t reflect.Type) string {
 	case reflect.Pointer:
 		return p.typeName(t.Elem())
 	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "string (base64)"
+		}
 		return "array of " + p.typeName(t.Elem())
 	case reflect.Map:
 		return "object of " + p.typeName(t.Elem())
@@ -104,6 +109,10 @@ func (p *page) typeName(t reflect.Type) string {
 		return "boolean"
 	case reflect.String:
 		return "string"
+	case reflect.Interface:
+		return "any"
+	case reflect.Float64:
+		return "number"
 	}
 	return "integer"
 }

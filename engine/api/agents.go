@@ -1,0 +1,176 @@
+package api
+
+import "time"
+
+// The operations that agents need beyond those of a person: running a command
+// in a live shell, waiting, the keyboard, and what an agent may do.
+var (
+	SessionExec = Operation[SessionExecInput, SessionExecOutput]{"session.exec",
+		"Runs one command line in a session's shell, and tells its output and exit code.", Destructive}
+	SessionWait = Operation[SessionWaitInput, SessionWaitOutput]{"session.wait",
+		"Waits until a session has ended, prints or shows something, falls silent, listens or waits for input.", Read}
+	SessionKeyboard = Operation[SessionKeyboardInput, Process]{"session.keyboard",
+		"Takes a session's keyboard away from agents, or gives it back.", Write}
+
+	ProcessWrite = Operation[ProcessWriteInput, Empty]{"process.write",
+		"Writes to the standard input of a process that was started with stdin.", Write}
+
+	PolicyCheck = Operation[PolicyCheckInput, PolicyCheckOutput]{"policy.check",
+		"Says whether an agent may do something, after asking the person where the policy says so.", Read}
+	RequestList = Operation[Empty, RequestListOutput]{"request.list",
+		"Lists what agents wait to be allowed.", Read}
+	RequestAnswer = Operation[RequestAnswerInput, Request]{"request.answer",
+		"Allows or refuses what an agent asks for.", Write}
+	AuditAdd = Operation[AuditEntry, Empty]{"audit.add",
+		"Adds what an agent did to the audit log.", Write}
+	AuditList = Operation[AuditListInput, AuditListOutput]{"audit.list",
+		"Reads the audit log, newest first.", Read}
+)
+
+// SessionExecInput is the input of session.exec.
+type SessionExecInput struct {
+	ID        string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Command   string `json:"command" jsonschema:"command line, or several lines"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default 30000, at most 300000; after it the command goes on in the session"`
+	MaxOutput int    `json:"max_output,omitempty" jsonschema:"bytes of output kept, its end; default 64 KiB, at most 16 MiB"`
+}
+
+// SessionExecOutput is the output of session.exec.
+type SessionExecOutput struct {
+	Output     string  `json:"output" jsonschema:"what the command printed, as plain text, without its echo and the prompt"`
+	Dropped    int64   `json:"dropped" jsonschema:"bytes of output before it that are in the log only"`
+	ExitCode   *int    `json:"exit_code" jsonschema:"null when it has not ended or the shell did not say"`
+	DurationMS float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
+	TimedOut   bool    `json:"timed_out" jsonschema:"it had not ended in time, and goes on"`
+	Alive      bool    `json:"alive" jsonschema:"the session has not ended"`
+	Method     string  `json:"method" jsonschema:"how the end was known: marks (the shell said so), marker (a line printed behind the command), exit (the session ended), or none"`
+	CWD        string  `json:"cwd,omitempty" jsonschema:"the shell's folder afterwards, where it tells"`
+	Start      int64   `json:"start" jsonschema:"offset in the log where typing the command began"`
+	NextCursor int64   `json:"next_cursor" jsonschema:"offset in the log behind all that was printed so far, the next prompt included"`
+}
+
+// SessionWaitInput is the input of session.wait: the call answers as soon as
+// one of the conditions that are set holds.
+type SessionWaitInput struct {
+	ID        string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Exit      bool   `json:"exit,omitempty" jsonschema:"it has ended"`
+	Output    string `json:"output,omitempty" jsonschema:"what it prints from since on, as plain text, matches this regular expression"`
+	Since     *int64 `json:"since,omitempty" jsonschema:"offset in the log where looking for output begins; default: what is printed from now on"`
+	Screen    string `json:"screen,omitempty" jsonschema:"the text of its screen matches this regular expression"`
+	Input     bool   `json:"input,omitempty" jsonschema:"the program in the foreground waits for somebody to type"`
+	Prompt    bool   `json:"prompt,omitempty" jsonschema:"its shell is at its prompt"`
+	Port      int    `json:"port,omitempty" jsonschema:"something listens on this TCP port of the loopback interface"`
+	IdleMS    int    `json:"idle_ms,omitempty" jsonschema:"it has printed nothing for this long"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" jsonschema:"default and at most 50000 for one call"`
+}
+
+// SessionWaitOutput is the output of session.wait.
+type SessionWaitOutput struct {
+	Met        string  `json:"met" jsonschema:"the condition that holds: exit, output, screen, input, prompt, port or idle; empty after the time-out"`
+	Text       string  `json:"text,omitempty" jsonschema:"what matched output or screen"`
+	Secret     bool    `json:"secret,omitempty" jsonschema:"with input: it does not echo, so it wants a password"`
+	NextCursor int64   `json:"next_cursor" jsonschema:"since of the next call"`
+	Process    Process `json:"process" jsonschema:"the session now"`
+}
+
+// SessionKeyboardInput is the input of session.keyboard.
+type SessionKeyboardInput struct {
+	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Take bool   `json:"take" jsonschema:"true: what agents type is refused with locked_by_user; false: everybody may type"`
+}
+
+// ProcessWriteInput is the input of process.write.
+type ProcessWriteInput struct {
+	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
+	Text string `json:"text" jsonschema:"written as it is"`
+}
+
+// A Lease says what becomes of what an agent started when the agent has gone.
+type Lease string
+
+const (
+	LeaseDetached Lease = "detached" // it goes on, listed as left behind; the person's policy may end it after a while
+	LeaseSession  Lease = "session"  // it is ended
+	LeaseForever  Lease = "forever"  // it goes on whatever the policy says
+)
+
+// Ownership is the part of a Process that an agent's have: whose it is.
+type Ownership struct {
+	Client string     `json:"client" jsonschema:"id of the client that started it"`
+	Lease  Lease      `json:"lease" jsonschema:"detached, session or forever"`
+	Left   bool       `json:"left" jsonschema:"that client has gone"`
+	Since  *time.Time `json:"since,omitempty" jsonschema:"when it went"`
+}
+
+// PolicyCheckInput is the input of policy.check.
+type PolicyCheckInput struct {
+	Tool    string   `json:"tool" jsonschema:"the tool's name, without prefix"`
+	Actor   string   `json:"actor" jsonschema:"agent:NAME/VERSION"`
+	Command string   `json:"command,omitempty" jsonschema:"what it runs, as a line for a shell"`
+	Argv    []string `json:"argv,omitempty" jsonschema:"what it runs, without a shell"`
+	Paths   []string `json:"paths,omitempty" jsonschema:"absolute paths that it reads or writes"`
+	Write   bool     `json:"write,omitempty" jsonschema:"it changes something"`
+	CWD     string   `json:"cwd,omitempty" jsonschema:"folder it runs in"`
+	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"answer ask at once, as the client asks the person itself"`
+}
+
+// PolicyCheckOutput is the output of policy.check.
+type PolicyCheckOutput struct {
+	Decision string `json:"decision" jsonschema:"allow, deny, or with no_ask ask"`
+	Reason   string `json:"reason,omitempty" jsonschema:"the rule, or what the person said"`
+	Hint     string `json:"hint,omitempty" jsonschema:"what the agent can do instead"`
+}
+
+// A Request is an agent's question whether it may do something.
+type Request struct {
+	ID        string     `json:"id" jsonschema:"of the request"`
+	Actor     string     `json:"actor" jsonschema:"who asks"`
+	Tool      string     `json:"tool" jsonschema:"what it wants to call"`
+	Command   string     `json:"command,omitempty" jsonschema:"what would run"`
+	Paths     []string   `json:"paths,omitempty" jsonschema:"what would be read or written"`
+	CWD       string     `json:"cwd,omitempty" jsonschema:"folder it would run in"`
+	Rule      string     `json:"rule,omitempty" jsonschema:"the rule that asks"`
+	AskedAt   time.Time  `json:"asked_at" jsonschema:"when"`
+	ExpiresAt time.Time  `json:"expires_at" jsonschema:"refused if nobody has answered by then"`
+	Answer    string     `json:"answer,omitempty" jsonschema:"allow, deny or expired; empty while it is open"`
+	By        string     `json:"by,omitempty" jsonschema:"who answered"`
+	At        *time.Time `json:"at,omitempty" jsonschema:"when it was answered"`
+}
+
+// RequestListOutput is the output of request.list, oldest first.
+type RequestListOutput struct {
+	Requests []Request `json:"requests" jsonschema:"those that are open"`
+}
+
+// RequestAnswerInput is the input of request.answer.
+type RequestAnswerInput struct {
+	ID     string `json:"id" jsonschema:"of the request"`
+	Allow  bool   `json:"allow" jsonschema:"whether it may"`
+	Always bool   `json:"always,omitempty" jsonschema:"answer the same to this agent for the same until the engine ends"`
+	Reason string `json:"reason,omitempty" jsonschema:"told to the agent"`
+}
+
+// An AuditEntry is one line of the audit log.
+type AuditEntry struct {
+	Time       time.Time      `json:"time" jsonschema:"when; set by the engine"`
+	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
+	Client     string         `json:"client,omitempty" jsonschema:"id of the client"`
+	Tool       string         `json:"tool" jsonschema:"what was called"`
+	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"with what; secrets and long texts are replaced"`
+	Outcome    string         `json:"outcome" jsonschema:"ok, error, denied or cancelled"`
+	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
+	DurationMS float64        `json:"duration_ms" jsonschema:"how long it took"`
+	Process    string         `json:"process,omitempty" jsonschema:"id of what it started or dealt with"`
+}
+
+// AuditListInput is the input of audit.list.
+type AuditListInput struct {
+	Actor string `json:"actor,omitempty" jsonschema:"only this one's"`
+	Tool  string `json:"tool,omitempty" jsonschema:"only of this tool"`
+	Limit int    `json:"limit,omitempty" jsonschema:"entries at most; default 100"`
+}
+
+// AuditListOutput is the output of audit.list.
+type AuditListOutput struct {
+	Entries []AuditEntry `json:"entries" jsonschema:"newest first"`
+}
