@@ -43,6 +43,11 @@ func (h *host) mux() *api.Mux {
 	api.Handle(m, api.EnvSet, h.envSet)
 	api.Handle(m, api.EnvUnset, h.envUnset)
 	api.Handle(m, api.EnvList, h.envList)
+	h.handleHistory(m)
+	h.handleCommands(m)
+	h.handleFiles(m)
+	h.handleShells(m)
+	h.handlePolicy(m)
 	m.HandleWatch(h.watch)
 	m.HandleAttach(h.attach)
 	return m
