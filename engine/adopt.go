@@ -178,7 +178,7 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 	}
 	all, forget := s.plan()
 	for _, f := range all {
-		h.readmit(f.rec)
+		h.readmit(&f)
 		if err := h.place(ctx, c, client, f); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -177,17 +178,42 @@ func (h *host) refused(r persist.Record) func(line string) {
 }
 
 // readmit lets a process that runs since an engine before go on using its way
-// out.
-func (h *host) readmit(r persist.Record) {
-	if r.ProxyURL == "" || api.State(r.State).Ended() {
+// out. If that engine died before it could write the URL down, the child's
+// environment has it.
+func (h *host) readmit(f *found) {
+	r := &f.rec
+	if !r.Sandboxed || api.State(r.State).Ended() {
+		return
+	}
+	for _, e := range f.events {
+		if e.kind == evFound && r.ProxyURL == "" {
+			r.ProxyURL = proxyOf(identityOf(e.child))
+		}
+	}
+	if r.ProxyURL == "" {
 		return
 	}
 	profile, err := sandbox.Load(h.store.SandboxPath(r.ID))
 	if err == nil {
-		_, err = h.gate.admit(r.ID, r.ProxyURL, profile, h.refused(r))
+		_, err = h.gate.admit(r.ID, r.ProxyURL, profile, h.refused(*r))
 	}
 	if err != nil {
 		h.log.Error("restore network", "id", r.ID, "error", err)
 		h.problems = append(h.problems, fmt.Sprintf("%s: %v", r.Name, err))
 	}
+}
+
+// proxyOf is the way out that a child was given, "" if it lives no more or
+// needs none.
+func proxyOf(child persist.Identity) string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(child.PID) + "/environ")
+	if err != nil || !child.Alive() {
+		return ""
+	}
+	for pair := range bytes.SplitSeq(text, []byte{0}) {
+		if value, ok := bytes.CutPrefix(pair, []byte("HTTP_PROXY=")); ok {
+			return string(value)
+		}
+	}
+	return ""
 }

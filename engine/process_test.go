@@ -499,22 +499,3 @@ func TestSandboxedProcessWritesOnlyWhereItMay(t *testing.T) {
 		t.Errorf("a sandbox that may write the data folder: %v", err)
 	}
 }
-
-func TestSandboxedProcessKeepsItsWayOutWhenTheEngineIsKilled(t *testing.T) {
-	m := startMachine(t)
-	p := m.run(api.ProcessStartInput{
-		Command: sh(`echo url $HTTP_PROXY; exec sleep 1000`),
-		Sandbox: &api.Sandbox{Network: &api.SandboxNetwork{AllowedDomains: []string{"example.org"}}},
-	})
-	url := strings.TrimPrefix(strings.TrimSpace(m.prints(p, "url http")), "url ")
-	m.crash(m.info().EnginePID)
-	m.process(p.ID)
-	port := url[strings.LastIndexByte(url, ':')+1:]
-	n, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dialPort(t.Context(), n); err != nil {
-		t.Errorf("the proxy is not at port %s any more: %v", port, err)
-	}
-}

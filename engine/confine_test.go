@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+
+	"golang.org/x/sys/unix"
+)
+
+// confined starts a process that may reach one domain, and gives its way out.
+func (m *machine) confined(in api.ProcessStartInput) (api.Process, string) {
+	m.Helper()
+	in.Command = sh(`echo url $HTTP_PROXY; exec sleep 1000`)
+	in.Sandbox = &api.Sandbox{Network: &api.SandboxNetwork{AllowedDomains: []string{"example.org"}}}
+	p := m.run(in)
+	m.prints(p, "url http")
+	return p, strings.TrimPrefix(strings.TrimSpace(m.logOf(p)), "url ")
+}
+
+// proxied is the status with which a proxy answers a request for a host that
+// nobody may reach: 403 to whom it knows, 407 to strangers, 0 if it is not there.
+func proxied(t testing.TB, proxyURL string) int {
+	t.Helper()
+	proxy, err := url.Parse(proxyURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy), DisableKeepAlives: true}}
+	answer, err := client.Get("http://forbidden.example.com/")
+	if err != nil {
+		t.Log(err)
+		return 0
+	}
+	answer.Body.Close()
+	return answer.StatusCode
+}
+
+func TestSandboxedProcessKeepsItsWayOutWhateverHappensToTheEngine(t *testing.T) {
+	m := startMachine(t)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, proxy := m.confined(api.ProcessStartInput{KeepAlive: true})
+	check := func(when string) {
+		t.Helper()
+		if now := m.process(p.ID); now.PID != p.PID || proxied(t, proxy) != http.StatusForbidden {
+			t.Errorf("%s: %+v, and the proxy answers with %d", when, now, proxied(t, proxy))
+		}
+	}
+	check("at first")
+	m.crash(m.info().EnginePID)
+	check("after a crash")
+	before := m.info()
+	call(m, api.EngineStop, api.EngineStopInput{Replace: exe})
+	m.eventually("another engine", func() bool { return m.info().EnginePID != before.EnginePID })
+	check("after a replacement")
+	m.killBoth()
+	check("after the loss of the keeper too")
+	unix.Kill(p.PID, unix.SIGKILL)
+	m.eventually("another run", func() bool {
+		now := m.process(p.ID)
+		return now.State == api.StateRunning && now.PID != p.PID
+	})
+	m.eventually("its word", func() bool { return strings.Count(m.logOf(p), "url ") == 2 })
+	p = m.process(p.ID)
+	check("after a restart of its own")
+	m.crash(m.info().EnginePID)
+	check("after another crash")
+}
+
+func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
+	m := startMachine(t)
+	p, proxy := m.confined(api.ProcessStartInput{})
+	engine := m.info().EnginePID
+	if err := unix.Kill(engine, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(filepath.Dir(p.LogPath), "record.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var record map[string]any
+	if err := json.Unmarshal(text, &record); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"proxy_url", "identity", "started_at"} {
+		if record[field] == nil {
+			t.Errorf("no %s in %s", field, text)
+		}
+		delete(record, field)
+	}
+	record["state"] = "starting"
+	if text, err = json.Marshal(record); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.crash(engine)
+	for range 2 {
+		if now := m.process(p.ID); now.PID != p.PID || proxied(t, proxy) != http.StatusForbidden {
+			t.Errorf("%+v, and the proxy answers with %d", now, proxied(t, proxy))
+		}
+		m.crash(m.info().EnginePID)
+	}
+}
