@@ -1,0 +1,97 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
+	"sync"
+	"unicode"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// A face is one connected agent: who the engine knows it as, and what it may
+// reach.
+type face struct {
+	o      *Options
+	engine *api.Client
+	actor  string   // agent:NAME/VERSION
+	owner  string   // id of this client
+	roots  []string // folders that file tools are confined to
+
+	environ map[string]string // what programs that it starts inherit
+
+	readers readers
+}
+
+// scope is where this agent's file tools may reach.
+func (f *face) scope() api.FileScope {
+	return api.FileScope{Roots: f.roots, Base: f.o.CWD}
+}
+
+// readers remember how far each session's output was read by the tools that
+// give what is new since the last call.
+type readers struct {
+	mu      sync.Mutex
+	cursors map[string]int64
+}
+
+// at tells where to read on; 0 at first.
+func (r *readers) at(id string) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cursors[id]
+}
+
+// set remembers how far was read.
+func (r *readers) set(id string, cursor int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cursors == nil {
+		r.cursors = make(map[string]int64)
+	}
+	r.cursors[id] = cursor
+}
+
+// actorOf names an agent after what it says of itself.
+func actorOf(info *sdk.Implementation) string {
+	name, version := "unknown", ""
+	if info != nil && plainName(info.Name) != "" {
+		name, version = plainName(info.Name), plainName(info.Version)
+	}
+	if version != "" {
+		name += "/" + version
+	}
+	return "agent:" + name
+}
+
+// plainName is what may stand in an actor's name of what a client says.
+func plainName(s string) string {
+	keep := func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.+", r) {
+			return r
+		}
+		return '-'
+	}
+	s = strings.Map(keep, strings.ToValidUTF8(s, ""))
+	return s[:min(len(s), 64)]
+}
+
+func newOwner() string {
+	b := make([]byte, 6)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+type progressKey struct{}
+
+// progress tells an agent that waits how far a call is; it does nothing for
+// those that have not asked.
+func progress(ctx context.Context, done float64, message string) {
+	if report, ok := ctx.Value(progressKey{}).(func(float64, string)); ok {
+		report(done, message)
+	}
+}

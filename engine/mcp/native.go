@@ -1,0 +1,4 @@
+package mcp
+
+// nativeTools are the tools of the profile native.
+func nativeTools() []tool { return nil }

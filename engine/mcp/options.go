@@ -1,0 +1,67 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// Options configure a server.
+type Options struct {
+	// Connect reaches the engine, and starts one if need be, as the given
+	// client: api.Activate with its Name and Owner.
+	Connect func(ctx context.Context, name, owner string) (*api.Client, error)
+	Version string // told to clients
+
+	Profiles   []Profile // which tools are offered; default Native
+	ReadOnly   bool      // leave out the tools that change anything
+	ToolPrefix string    // put before each tool's name
+	Unbounded  bool      // read gives whole files
+
+	CWD     string       // where relative paths begin and commands run, absolute
+	Home    string       // the home folder, absolute
+	Roots   []string     // folders that file tools are confined to; default CWD and what the profile adds
+	Sandbox *api.Sandbox // of what is run without a sandbox of its own; nil: none
+}
+
+// A Profile is a named set of tools, fixed when the server starts.
+type Profile string
+
+const (
+	Native   Profile = "native"
+	Core     Profile = "core"
+	Android  Profile = "android"
+	OS       Profile = "os"
+	Terminal Profile = "terminal"
+	Plugin   Profile = "plugin"
+	All      Profile = "all" // every tool of the others, each once
+)
+
+// Profiles lists all profiles.
+func Profiles() []Profile {
+	return []Profile{Native, Core, Android, OS, Terminal, Plugin, All}
+}
+
+// ParseProfiles reads names, each of which may be a list with commas.
+func ParseProfiles(names []string) ([]Profile, error) {
+	var chosen []Profile
+	for _, name := range strings.Split(strings.Join(names, ","), ",") {
+		p := Profile(strings.TrimSpace(name))
+		if p == "" {
+			continue
+		}
+		if !slices.Contains(Profiles(), p) {
+			return nil, fmt.Errorf("profile %q: want native, core, android, os, terminal, plugin or all", name)
+		}
+		if !slices.Contains(chosen, p) {
+			chosen = append(chosen, p)
+		}
+	}
+	if len(chosen) == 0 {
+		chosen = []Profile{Native}
+	}
+	return chosen, nil
+}

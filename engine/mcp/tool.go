@@ -1,0 +1,192 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// A tool is one entry of tools/list.
+type tool struct {
+	name       string
+	doc        string // for the agent: what it does and when to use it, short
+	effect     api.Effect
+	idempotent bool
+	profiles   []Profile // that offer it, beside All
+	in, out    reflect.Type
+
+	// call runs the tool. An error is told to the agent as a failed result.
+	call func(ctx context.Context, f *face, args json.RawMessage) (result, error)
+	// about says what a call would do, for the person's policy.
+	about func(f *face, args json.RawMessage) subject
+}
+
+// A subject is what a call would run, read or write.
+type subject struct {
+	command string   // line for a shell
+	argv    []string // program and arguments without a shell
+	paths   []string // absolute
+	cwd     string   // absolute
+}
+
+// A subjected input says what a call with it would do.
+type subjected interface {
+	subject(f *face) subject
+}
+
+// none is the output of tools that give text alone.
+type none struct{}
+
+// define completes a tool with its types and what it does. In is a struct
+// whose fields carry json names and, in a doc tag, a few words each; a field
+// without omitempty is required. Out is the type of result.structured.
+func define[In, Out any](t tool, do func(ctx context.Context, f *face, in In) (result, error)) tool {
+	t.in, t.out = reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	t.call = func(ctx context.Context, f *face, args json.RawMessage) (result, error) {
+		in, err := decode[In](t, args)
+		if err != nil {
+			return result{}, err
+		}
+		return do(ctx, f, in)
+	}
+	t.about = func(f *face, args json.RawMessage) subject {
+		in, err := decode[In](t, args)
+		if s, ok := any(in).(subjected); ok && err == nil {
+			return s.subject(f)
+		}
+		return subject{}
+	}
+	return t
+}
+
+// decode reads arguments strictly: a missing, unknown or wrongly typed one is
+// an error that names it.
+func decode[In any](t tool, args json.RawMessage) (In, error) {
+	var in In
+	if len(bytes.TrimSpace(args)) == 0 {
+		args = json.RawMessage("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return in, argumentError(t, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return in, api.Errorf(api.CodeInvalid, "call %s: something follows the arguments", t.name)
+	}
+	return in, missing(t, args)
+}
+
+func argumentError(t tool, err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		return api.Errorf(api.CodeInvalid, "call %s: argument %q cannot be a %s", t.name, wrong.Field, wrong.Value)
+	}
+	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return api.Errorf(api.CodeInvalid, "call %s: unknown argument %s", t.name, field).
+			WithHint("it takes: " + strings.Join(fieldNames(t.in), ", "))
+	}
+	return api.Errorf(api.CodeInvalid, "call %s: the arguments are no JSON object", t.name)
+}
+
+// missing says which required argument is not there.
+func missing(t tool, args json.RawMessage) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(args, &given); err != nil {
+		return api.Errorf(api.CodeInvalid, "call %s: the arguments are no JSON object", t.name)
+	}
+	for _, f := range reflect.VisibleFields(t.in) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if _, ok := given[name]; !ok && name != "" && !strings.Contains(options, "omit") {
+			return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.name, name)
+		}
+	}
+	return nil
+}
+
+func fieldNames(t reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// A result is what a tool answers.
+type result struct {
+	content    []sdk.Content
+	structured any    // of the tool's Out, or nil
+	failed     bool   // the agent is told that the call failed
+	process    string // id of what it started or dealt with, for the audit log
+}
+
+// text answers with one block of text.
+func text(s string) result {
+	return result{content: []sdk.Content{&sdk.TextContent{Text: s}}}
+}
+
+// textf is text with a format.
+func textf(format string, args ...any) result { return text(fmt.Sprintf(format, args...)) }
+
+// fail marks a result as a failure.
+func (r result) fail() result {
+	r.failed = true
+	return r
+}
+
+// with adds structured content.
+func (r result) with(structured any) result {
+	r.structured = structured
+	return r
+}
+
+// of tells which session or process a result is about.
+func (r result) of(id string) result {
+	r.process = id
+	return r
+}
+
+// failure is how an error is told to an agent: what was wrong, and on a second
+// line what to do.
+func failure(err error) result {
+	e := api.AsError(err)
+	message := e.Message
+	if e.Code == api.CodeLocked {
+		message = string(e.Code) + ": " + message
+	}
+	if e.Hint != "" {
+		message += "\nhint: " + e.Hint
+	}
+	return text(message).fail()
+}
+
+// toolset is the tools of the chosen profiles, in a fixed order.
+func toolset(o Options) []tool {
+	var chosen []tool
+	for _, t := range slices.Concat(nativeTools(), pluginTools(), coreTools(), osTools(), terminalTools(), androidTools()) {
+		if o.offers(t) {
+			chosen = append(chosen, t)
+		}
+	}
+	return chosen
+}
+
+func (o Options) offers(t tool) bool {
+	if o.ReadOnly && t.effect != api.Read {
+		return false
+	}
+	return slices.Contains(o.Profiles, All) ||
+		slices.ContainsFunc(o.Profiles, func(p Profile) bool { return slices.Contains(t.profiles, p) })
+}
