@@ -26,39 +26,58 @@ type marks struct {
 type marked struct {
 	start uint64
 	mark  mark
+	reads int
 }
+
+// marklessReads is how often a process without a mark is looked at: for a moment
+// a child of the keeper has only what it was forked with.
+const marklessReads = 20
 
 // orphans gives the processes that whoever collects orphans is the parent of,
 // by their mark.
-func (m *marks) orphans(all *snapshot) map[mark][]int {
+func (m *marks) orphans(all []procStat) map[mark][]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := make(map[int]marked)
 	found := make(map[mark][]int)
-	for _, collector := range collectors(all) {
-		for _, pid := range all.byParent[collector] {
-			p := all.byPID[pid]
-			k, ok := m.known[pid]
-			if !ok || k.start != p.startTime || k.mark == (mark{}) {
-				k = marked{p.startTime, readMark(pid)}
-			}
-			known[pid] = k
-			found[k.mark] = append(found[k.mark], pid)
+	collects := collectors(all)
+	for _, p := range all {
+		if !collects[p.parent] {
+			continue
+		}
+		k, ok := m.known[p.pid]
+		if !ok || k.start != p.startTime {
+			k = marked{start: p.startTime}
+		}
+		if k.mark == (mark{}) && k.reads < marklessReads {
+			k.mark = readMark(p.pid)
+			k.reads++
+		}
+		known[p.pid] = k
+		if k.mark != (mark{}) {
+			found[k.mark] = append(found[k.mark], p.pid)
 		}
 	}
-	delete(found, mark{})
 	m.known = known
 	return found
 }
 
 // collectors are the processes that orphans of ours get as their parent: pid 1
 // and whatever the engine descends from, or else a keeper that it has started.
-func collectors(all *snapshot) []int {
-	above := append([]int{1}, all.byParent[os.Getpid()]...)
-	for pid := os.Getppid(); pid > 1; pid = all.byPID[pid].parent {
-		above = append(above, pid)
+func collectors(all []procStat) map[int]bool {
+	collects := map[int]bool{1: true}
+	parents := make(map[int]int)
+	self := os.Getpid()
+	for _, p := range all {
+		parents[p.pid] = p.parent
+		if p.parent == self {
+			collects[p.pid] = true
+		}
 	}
-	return above
+	for pid := parents[self]; pid > 1; pid = parents[pid] {
+		collects[pid] = true
+	}
+	return collects
 }
 
 // readMark reads the mark in a process's environment; none if it has none or

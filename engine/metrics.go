@@ -64,6 +64,8 @@ type measurement struct {
 	ids   []persist.Identity
 	roots map[int]int // pid → place in ids, of those alive
 	owner []int       // of each in all: place in ids, nobody or unasked
+
+	strays map[int]persist.Identity // pid of an orphan → root of its tree
 }
 
 const (
@@ -74,9 +76,9 @@ const (
 // look measures the trees of ids in a process table: nil for those not alive.
 // Inspect adds what one living member uses beside the processor.
 func (m *meter) look(now time.Duration, boot string, ids []persist.Identity, all []procStat,
-	inspect func(procStat, *member, *api.Metrics)) []*api.Metrics {
+	strays map[int]persist.Identity, inspect func(procStat, *member, *api.Metrics)) []*api.Metrics {
 	s := measurement{meter: m, now: now, all: all, ids: ids,
-		index: make(map[int]int, len(all)), roots: make(map[int]int, len(ids)), owner: make([]int, len(all))}
+		index: make(map[int]int, len(all)), roots: make(map[int]int, len(ids)), owner: make([]int, len(all)), strays: strays}
 	for i, p := range all {
 		s.index[p.pid] = i
 		s.owner[i] = unasked
@@ -168,7 +170,7 @@ func (s *measurement) waitedFor(mb *member) bool {
 }
 
 // ownerOf finds the tree that a process belongs to: where it belonged before,
-// that of its session, or that of its parent.
+// that of its session, that whose orphan it is, or that of its parent.
 func (s *measurement) ownerOf(i int) int {
 	if s.owner[i] != unasked {
 		return s.owner[i]
@@ -182,6 +184,8 @@ func (s *measurement) ownerOf(i int) int {
 			s.owner[i] = o
 		}
 	} else if o, ok := s.roots[p.session]; ok && p.startTime >= s.ids[o].StartTime {
+		s.owner[i] = o
+	} else if o, ok := s.roots[s.strays[p.pid].PID]; ok && s.ids[o] == s.strays[p.pid] {
 		s.owner[i] = o
 	} else if parent, ok := s.index[p.parent]; ok {
 		s.owner[i] = s.ownerOf(parent)

@@ -23,9 +23,10 @@ const (
 )
 
 // measure tells what the trees of processes use now, in the order of ids: all
-// that descends from a process or is in its session. Who is not alive gets nil.
-// One reading of the process table serves all.
-func (m *meter) measure(ids []persist.Identity) []*api.Metrics {
+// that descends from a process or is in its session, and what strays finds of
+// it elsewhere: pids with the roots of their trees; it may be nil. Who is not
+// alive gets nil. One reading of the process table serves all.
+func (m *meter) measure(ids []persist.Identity, strays func([]procStat) map[int]persist.Identity) []*api.Metrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	none := make([]*api.Metrics, len(ids))
@@ -47,7 +48,11 @@ func (m *meter) measure(ids []persist.Identity) []*api.Metrics {
 		return none
 	}
 	m.sockets.refresh(time.Duration(now.Nano()))
-	return m.look(m.sockets.now, boot, ids, all, func(p procStat, mb *member, out *api.Metrics) {
+	var elsewhere map[int]persist.Identity
+	if strays != nil {
+		elsewhere = strays(all)
+	}
+	return m.look(m.sockets.now, boot, ids, all, elsewhere, func(p procStat, mb *member, out *api.Metrics) {
 		name := strconv.Itoa(p.pid)
 		out.RSSBytes += proc.resident(name)
 		out.OpenFiles += proc.openFiles(name)

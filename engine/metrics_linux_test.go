@@ -29,7 +29,7 @@ func self(t testing.TB) persist.Identity {
 
 func measureOne(t *testing.T, m *meter, id persist.Identity) api.Metrics {
 	t.Helper()
-	got := m.measure([]persist.Identity{id})
+	got := m.measure([]persist.Identity{id}, nil)
 	if len(got) != 1 || got[0] == nil {
 		t.Fatalf("measured %v", got)
 	}
@@ -72,7 +72,7 @@ func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := l.Addr().(*net.TCPAddr).Port
-	m.measure([]persist.Identity{self(t)})
+	m.measure([]persist.Identity{self(t)}, nil)
 	l.Close()
 	got := measureOne(t, m, self(t)).Ports
 	if slices.Contains(got, closed) || !slices.IsSorted(got) {
@@ -82,7 +82,7 @@ func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
 
 func TestMeasureSeesTheTreeOfAChild(t *testing.T) {
 	id, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
-	got := newMeter().measure([]persist.Identity{self(t), id})
+	got := newMeter().measure([]persist.Identity{self(t), id}, nil)
 	if len(told) != 1 || got[1] == nil || got[1].Processes != 2 || got[1].RSSBytes == 0 {
 		t.Errorf("measured %+v", got[1])
 	}
@@ -212,11 +212,11 @@ func benchmarkMeasure(b *testing.B, n int, listening bool) {
 		ids = append(ids, id)
 	}
 	m := newMeter()
-	m.measure(ids)
+	m.measure(ids, nil)
 	b.ReportAllocs()
 	before := processorTime()
 	for b.Loop() {
-		if got := m.measure(ids); got[n-1] == nil {
+		if got := m.measure(ids, nil); got[n-1] == nil {
 			b.Fatal("not measured")
 		}
 	}

@@ -15,6 +15,8 @@ type meteredTable struct {
 	*meter
 	now time.Duration
 	all []procStat
+
+	strays map[int]persist.Identity
 }
 
 func newMeteredTable(all ...procStat) *meteredTable {
@@ -23,7 +25,7 @@ func newMeteredTable(all ...procStat) *meteredTable {
 
 // see looks at the trees with these roots.
 func (m *meteredTable) see(roots ...persist.Identity) []*api.Metrics {
-	return m.look(m.now, "boot", roots, m.all, func(p procStat, _ *member, out *api.Metrics) {
+	return m.look(m.now, "boot", roots, m.all, m.strays, func(p procStat, _ *member, out *api.Metrics) {
 		out.RSSBytes += int64(p.pid)
 	})
 }
@@ -214,6 +216,14 @@ func TestNothingIsRememberedOfWhatHasEnded(t *testing.T) {
 func TestACircleOfParentsIsSurvived(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 12, 11), aged(12, 11, 11))
 	if got := m.see(rootOf(10))[0]; got.Processes != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAnOrphanOfAnotherSessionCountsWhereItIsKnownToBelong(t *testing.T) {
+	m := newMeteredTable(aged(1, 0, 1), aged(10, 1, 10), aged(20, 1, 20), aged(21, 20, 21), aged(30, 1, 30))
+	m.strays = map[int]persist.Identity{20: rootOf(10), 30: {BootID: "boot", PID: 10, StartTime: 1}}
+	if got := m.see(rootOf(10))[0]; got.Processes != 3 || got.RSSBytes != 10+20+21 {
 		t.Errorf("%+v", got)
 	}
 }

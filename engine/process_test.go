@@ -499,3 +499,12 @@ func TestSandboxedProcessWritesOnlyWhereItMay(t *testing.T) {
 		t.Errorf("a sandbox that may write the data folder: %v", err)
 	}
 }
+
+func TestMetricsCountWhatHasLeftTheTreeBeforeAnybodyLooked(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: []string{"bash", "-c", `(setsid sh -c 'sleep 1000 & echo child; wait' &); exec sleep 1000`}})
+	m.prints(p, "child")
+	m.eventually("the whole tree", func() bool { return m.process(p.ID).Metrics.Processes == 3 })
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	m.wantNoStrangers()
+}

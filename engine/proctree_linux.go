@@ -74,7 +74,7 @@ func newSnapshot(all []procStat, marks *marks) *snapshot {
 		s.byParent[p.parent] = append(s.byParent[p.parent], p.pid)
 		s.bySession[p.session] = append(s.bySession[p.session], p.pid)
 	}
-	s.marked = sync.OnceValue(func() map[mark][]int { return marks.orphans(s) })
+	s.marked = sync.OnceValue(func() map[mark][]int { return marks.orphans(all) })
 	return s
 }
 

@@ -149,9 +149,27 @@ func (h *host) measure(all []measurable) {
 	for i, m := range all {
 		ids[i] = m.who
 	}
-	for i, use := range h.meter.measure(ids) {
+	strays := func(procs []procStat) map[int]persist.Identity { return h.strays(all, procs) }
+	for i, use := range h.meter.measure(ids, strays) {
 		all[i].view.Metrics = use
 	}
+}
+
+// strays are the orphans that carry the marks of processes, with the children
+// of those. Like the end of a terminal, its metrics leave alone what has left it
+// for good.
+func (h *host) strays(all []measurable, procs []procStat) map[int]persist.Identity {
+	marked := h.table.marks.orphans(procs)
+	strays := make(map[int]persist.Identity)
+	for _, m := range all {
+		if m.who.PID == 0 || m.view.Terminal != nil {
+			continue
+		}
+		for _, pid := range marked[mark{id: m.view.ID, dataDir: h.o.DataDir}] {
+			strays[pid] = m.who
+		}
+	}
+	return strays
 }
 
 func (h *host) processGet(ctx context.Context, in api.IDInput) (api.Process, error) {

@@ -163,7 +163,7 @@ type ProcessLogInput struct {
 // ProcessLogOutput is the output of process.log.
 type ProcessLogOutput struct {
 	Data       string     `json:"data" jsonschema:"the log from start on; what is not UTF-8 is replaced"`
-	DataBytes string     `json:"data_bytes,omitempty" jsonschema:"in base64, instead of data that is not UTF-8, if exact was asked for"`
+	DataBytes  string     `json:"data_bytes,omitempty" jsonschema:"in base64, instead of data that is not UTF-8, if exact was asked for"`
 	Start      int64      `json:"start" jsonschema:"absolute offset of data"`
 	NextCursor int64      `json:"next_cursor" jsonschema:"since of the next call"`
 	End        int64      `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
@@ -237,8 +237,8 @@ type ExecOutput struct {
 	Process       Process `json:"process" jsonschema:"what was run"`
 	Stdout        string  `json:"stdout" jsonschema:"end of its standard output"`
 	Stderr        string  `json:"stderr" jsonschema:"end of its standard error"`
-	StdoutBytes  string  `json:"stdout_bytes,omitempty" jsonschema:"in base64, instead of a stdout that is not UTF-8, if exact was asked for"`
-	StderrBytes  string  `json:"stderr_bytes,omitempty" jsonschema:"in base64, instead of a stderr that is not UTF-8, if exact was asked for"`
+	StdoutBytes   string  `json:"stdout_bytes,omitempty" jsonschema:"in base64, instead of a stdout that is not UTF-8, if exact was asked for"`
+	StderrBytes   string  `json:"stderr_bytes,omitempty" jsonschema:"in base64, instead of a stderr that is not UTF-8, if exact was asked for"`
 	StdoutDropped int64   `json:"stdout_dropped" jsonschema:"bytes before stdout that are in the log only"`
 	StderrDropped int64   `json:"stderr_dropped" jsonschema:"bytes before stderr that are in the log only"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it had not ended in time"`
