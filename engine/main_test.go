@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, sandbox.Launch(os.Args[2:]))
 		os.Exit(126)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "flood" {
+		os.Exit(runFlood(os.Args[2:]))
+	}
 	if len(os.Args) == 2 {
 		switch role := os.Args[1]; role {
 		case "keeper", "engine":

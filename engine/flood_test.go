@@ -1,0 +1,206 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+
+	"golang.org/x/sys/unix"
+)
+
+// numberedLine is the length of the lines of a flood, with their newline. As
+// they are all as long, what is at an offset of its log is known.
+const numberedLine = 16
+
+// numbered fills p with what a flood has at an offset.
+func numbered(p []byte, off int64) {
+	var line [numberedLine]byte
+	n := off / numberedLine
+	for i := numberedLine - 2; i >= 0; i-- {
+		line[i] = byte('0' + n%10)
+		n /= 10
+	}
+	line[numberedLine-1] = '\n'
+	from := int(off % numberedLine)
+	for len(p) > 0 {
+		k := copy(p, line[from:])
+		p, from = p[k:], 0
+		for i := numberedLine - 2; ; i-- {
+			if line[i]++; line[i] <= '9' {
+				break
+			}
+			line[i] = '0'
+		}
+	}
+}
+
+// runFlood is the role of the test binary that writes numbered lines up to a
+// size, with a pause after each piece, and ends with status 7.
+func runFlood(args []string) int {
+	size, err := strconv.ParseInt(args[0], 10, 64)
+	pause, err2 := time.ParseDuration(args[1])
+	if err := errors.Join(err, err2); err != nil {
+		return 2
+	}
+	piece := make([]byte, 1<<16)
+	for off := int64(0); off < size; off += int64(len(piece)) {
+		piece = piece[:min(int64(len(piece)), size-off)]
+		numbered(piece, off)
+		if _, err := os.Stdout.Write(piece); err != nil {
+			return 3
+		}
+		time.Sleep(pause)
+	}
+	return 7
+}
+
+func (m *machine) startFlood(size int64, pause time.Duration, limit int64) api.Process {
+	m.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		m.Fatal(err)
+	}
+	return m.run(api.ProcessStartInput{Command: []string{exe, "flood", strconv.FormatInt(size, 10), pause.String()}, LogLimit: limit})
+}
+
+// A following is what somebody has read of a flood's log as it was written.
+type following struct {
+	read, skipped int64
+	pages         int
+	most          int64 // of the disk, by the file, at any time
+}
+
+// readFlood follows a flood through the API to its end, and fails where a byte
+// is another one than was written there, or where the log hides that it has
+// dropped some. A crash of the engine is none of its business.
+func (m *machine) readFlood(ctx context.Context, p api.Process) (r following, err error) {
+	client, err := api.Activate(ctx, m.options())
+	if err != nil {
+		return r, err
+	}
+	defer client.Close()
+	want := make([]byte, 1<<20)
+	for at := int64(0); ; {
+		out, err := api.ProcessLog.Call(ctx, client, api.ProcessLogInput{ID: p.ID, Since: &at, Max: len(want), WaitMS: 5000})
+		r.most = max(r.most, diskUse(p.LogPath))
+		if errors.Is(err, api.CodeUnavailable) && ctx.Err() == nil {
+			m.activate()
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		numbered(want[:len(out.Data)], out.Start)
+		switch {
+		case out.Data != string(want[:len(out.Data)]):
+			return r, errors.New("what was read at " + strconv.FormatInt(out.Start, 10) + " is not what was written there")
+		case out.Start < at, out.Start > at && out.Dropped < out.Start, out.NextCursor != out.Start+int64(len(out.Data)):
+			return r, errors.New("asked for " + strconv.FormatInt(at, 10) + ", got " + strconv.FormatInt(out.Start, 10))
+		}
+		r.skipped += out.Start - at
+		r.read += int64(len(out.Data))
+		r.pages++
+		at = out.NextCursor
+		if out.State.Ended() && at == out.End {
+			return r, nil
+		}
+	}
+}
+
+// diskUse is how many bytes of disk a file takes.
+func diskUse(path string) int64 {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil {
+		return 0
+	}
+	return st.Blocks * 512
+}
+
+// wantFlood fails unless a log has the size of a flood, and every byte behind
+// its hole is the one that was written. It gives where the hole ends.
+func (m *machine) wantFlood(path string, size int64) (hole int64) {
+	m.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		m.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		m.Fatal(err)
+	}
+	if info.Size() != size {
+		m.Errorf("the log has %d bytes of %d", info.Size(), size)
+	}
+	if hole, err = f.Seek(0, unix.SEEK_DATA); err != nil {
+		m.Fatal(err)
+	}
+	got, want := make([]byte, 1<<20), make([]byte, 1<<20)
+	for at := hole; ; {
+		n, err := f.ReadAt(got, at)
+		numbered(want[:n], at)
+		if !bytes.Equal(got[:n], want[:n]) {
+			m.Fatalf("the log is damaged behind %d", at)
+		}
+		if at += int64(n); err == io.EOF {
+			return hole
+		} else if err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+// checkFlood writes numbered lines at full speed, follows them, and looks at
+// what is left.
+func (m *machine) checkFlood(size, limit int64) {
+	m.Helper()
+	began := time.Now()
+	p := m.startFlood(size, 0, limit)
+	r, err := m.readFlood(context.Background(), p)
+	if err != nil {
+		m.Fatal(err)
+	}
+	end := m.reaches(p.ID, api.StateExited)
+	if end.ExitCode == nil || *end.ExitCode != 7 {
+		m.Errorf("ended as %+v", end)
+	}
+	if r.read+r.skipped != size {
+		m.Errorf("%d bytes read and %d dropped of %d", r.read, r.skipped, size)
+	}
+	var hole int64
+	m.eventually("the log within its limit", func() bool {
+		hole = m.wantFlood(p.LogPath, size)
+		return size-hole <= limit+limit/8+(8<<20)
+	})
+	if size-hole < limit {
+		m.Errorf("only %d bytes are kept", size-hole)
+	}
+	const mega = 1 << 20
+	took := end.ExitedAt.Sub(end.StartedAt)
+	m.Logf("%d MB written in %.1f s (%.0f MB/s), followed for %.1f s: %d MB read in %d pages, %d MB dropped before; at most %d MB of disk, %d MB kept",
+		size/mega, took.Seconds(), float64(size)/mega/took.Seconds(), time.Since(began).Seconds(), r.read/mega, r.pages, r.skipped/mega, r.most/mega, (size-hole)/mega)
+}
+
+func TestAFloodOfNumberedLinesIsReadWithoutAnErrorOrAHiddenGap(t *testing.T) {
+	m := startMachine(t)
+	m.checkFlood(256<<20, 16<<20)
+}
+
+// BenchmarkLogFlood is 10 GB of numbered lines at full speed with the usual
+// limit of 64 MB, and somebody who follows them: go test -run '^$' -bench
+// LogFlood -benchtime 1x ./engine
+func BenchmarkLogFlood(b *testing.B) {
+	const size = 10 << 30
+	b.SetBytes(size)
+	m := startMachine(b)
+	for b.Loop() {
+		m.checkFlood(size, 64<<20)
+	}
+}
