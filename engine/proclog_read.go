@@ -176,7 +176,7 @@ func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 	defer l.Close()
 	for {
 		out.End, out.Dropped = l.End(), l.Start()
-		out.Start, err = q.start(ctx, l, out.End)
+		out.Start, err = q.start(ctx, l, out.Dropped, out.End)
 		if err == nil && q.search == nil {
 			err = q.data(l, &out)
 		} else if err == nil {
@@ -189,9 +189,10 @@ func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 	}
 }
 
-// start is where reading or searching begins, given where the log ends.
-func (q *logQuery) start(ctx context.Context, l persist.LogReader, end int64) (int64, error) {
-	at := l.Start()
+// start is where reading or searching begins, given where the log does and where
+// it ends.
+func (q *logQuery) start(ctx context.Context, l persist.LogReader, first, end int64) (int64, error) {
+	at := first
 	switch {
 	case q.since != nil && *q.since < 0:
 		at = end + *q.since
@@ -213,7 +214,7 @@ func (q *logQuery) start(ctx context.Context, l persist.LogReader, end int64) (i
 	case q.in.Backward:
 		at = end
 	}
-	return max(min(at, end), l.Start()), nil
+	return max(min(at, end), first), nil
 }
 
 // data reads text from out.Start on.
