@@ -90,18 +90,26 @@ type HistoryRemoveInput struct {
 
 // HistoryCount says how many commands an operation has dealt with.
 type HistoryCount struct {
-	Count int `json:"count" jsonschema:"commands"`
+	Count    int  `json:"count" jsonschema:"commands"`
+	Replaced bool `json:"replaced,omitempty" jsonschema:"history.save: a file was there and was replaced"`
 }
 
-// HistorySaveInput is the input of history.save.
+// HistorySaveInput is the input of history.save. In the file a line break
+// within a command has a backslash before it, and backslashes at the end of one
+// of its lines are doubled. The error is conflict when the file is there and may
+// not be replaced, invalid when the path is not absolute.
 type HistorySaveInput struct {
 	Path      string `json:"path" jsonschema:"absolute path; folders that lack are made"`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace a file that is there"`
+	Recent    bool   `json:"recent,omitempty" jsonschema:"the list of commands.list instead of the history"`
 }
 
-// HistoryLoadInput is the input of history.load.
+// HistoryLoadInput is the input of history.load; blank lines are skipped. The
+// error is not_found when there is no such file, invalid when the path is not
+// absolute or the file is no text. Nothing changes unless the whole file was read.
 type HistoryLoadInput struct {
-	Path string `json:"path" jsonschema:"absolute path of a text file, one command a line; shell history files are read too"`
+	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish are understood too"`
+	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by what history.save wrote, and leave the history as it is"`
 }
 
 // HistoryStatsInput is the input of history.stats.

@@ -259,7 +259,7 @@ func (o ExecOutput) Output() (stdout, stderr []byte, err error) {
 type EnvInput struct {
 	Name   string `json:"name" jsonschema:"[A-Za-z_][A-Za-z0-9_]*"`
 	Client bool   `json:"client,omitempty" jsonschema:"in the overlay of the calling client, which counts for what it starts itself and goes with it"`
-	Reveal bool   `json:"reveal,omitempty" jsonschema:"show the value even if the name looks like that of a secret"`
+	Reveal bool   `json:"reveal,omitempty" jsonschema:"show the value even if it or the name looks like a secret"`
 }
 
 // EnvSetInput is the input of env.set.
@@ -272,14 +272,14 @@ type EnvSetInput struct {
 
 // EnvListInput is the input of env.list.
 type EnvListInput struct {
-	Reveal bool `json:"reveal,omitempty" jsonschema:"show values even of names that look like those of secrets"`
+	Reveal bool `json:"reveal,omitempty" jsonschema:"show values even where they or the names look like secrets"`
 }
 
 // EnvVar is one variable of the overlay.
 type EnvVar struct {
 	Name     string `json:"name" jsonschema:"the variable's name"`
 	Value    string `json:"value" jsonschema:"its value; empty if redacted"`
-	Redacted bool   `json:"redacted,omitempty" jsonschema:"the value is not shown because the name looks like that of a secret"`
+	Redacted bool   `json:"redacted,omitempty" jsonschema:"the value is not shown because it or the name looks like a secret"`
 	Client   bool   `json:"client,omitempty" jsonschema:"it is in the overlay of the calling client alone"`
 }
 
