@@ -6,89 +6,179 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 
 	"golang.org/x/sys/unix"
 )
 
+// A job is a short process, with what it will exit with and how many kills had
+// begun when it was asked for.
+type job struct {
+	run
+	kills int32
+}
+
+// A storm kills engines and keepers while processes start, end and write.
+type storm struct {
+	*machine
+	began atomic.Int32 // kills that have begun
+	kinds []int        // of each: 0 both, 1 the keeper, 2 the engine
+
+	mu      sync.Mutex
+	short   []job
+	lasting []api.Process
+}
+
 // startJobs starts short and lasting processes in turn until ctx ends.
-func (m *machine) startJobs(ctx context.Context) (short []run, lasting []api.Process) {
+func (s *storm) startJobs(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
-		if i%3 == 0 {
-			p, err := api.ProcessStart.Call(ctx, m.client, api.ProcessStartInput{Command: sh("echo up $$; exec sleep 1000"), KeepAlive: true})
-			if err == nil {
-				lasting = append(lasting, p)
-			}
+		kills := s.began.Load()
+		if i%10 == 0 {
+			p, err := api.ProcessStart.Call(ctx, s.client, api.ProcessStartInput{Command: sh("echo up $$; exec sleep 1000"), KeepAlive: true})
+			s.note(err, func() { s.lasting = append(s.lasting, p) })
 			continue
 		}
 		script := fmt.Sprintf("echo out; sleep 0.0%d; exit %d", i%7, i%100)
-		p, err := api.ProcessStart.Call(ctx, m.client, api.ProcessStartInput{Command: sh(script)})
-		if err == nil {
-			short = append(short, run{p.ID, i % 100})
-		}
+		p, err := api.ProcessStart.Call(ctx, s.client, api.ProcessStartInput{Command: sh(script)})
+		s.note(err, func() { s.short = append(s.short, job{run{p.ID, i % 100}, kills}) })
 	}
-	return short, lasting
 }
 
-// killSome ends the engine, the keeper, or both.
-func (m *machine) killSome(what int) {
-	before := m.info()
+// note takes a process down that was started. What nobody could tell of may have
+// been started or not.
+func (s *storm) note(err error, take func()) {
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		take()
+	}
+}
+
+// kill ends the engine, the keeper, or both, at a random moment, and waits
+// until they are there again.
+func (s *storm) kill(what, pause int) {
+	for range rand.IntN(pause) { // a random moment, in the engine's time
+		s.info()
+	}
+	s.kinds = append(s.kinds, what)
+	s.began.Add(1)
+	before := s.info()
 	switch {
 	case what == 0:
-		m.killBoth()
+		s.killBoth()
 	case what == 1 && before.KeeperPID != 0:
-		m.crash(before.KeeperPID)
-		m.eventually("another keeper", func() bool {
-			pid := m.info().KeeperPID
+		s.crash(before.KeeperPID)
+		s.eventually("another keeper", func() bool {
+			pid := s.info().KeeperPID
 			return pid != 0 && pid != before.KeeperPID
 		})
 	case what > 1:
-		m.crash(before.EnginePID)
+		s.crash(before.EnginePID)
 	}
 }
 
-func TestKillsAtRandomMomentsLoseNoProcessAndStartNoneTwice(t *testing.T) {
-	m := startMachine(t)
+// rage kills so many times, each after a pause of some requests, then checks that nothing was lost: no process, no
+// exit status that somebody could know, and no byte of a log.
+func rage(t testing.TB, kills, pause int) {
+	s := &storm{machine: startMachine(t)}
 	ctx, cancel := context.WithCancel(t.Context())
-	type jobs struct {
-		short   []run
-		lasting []api.Process
+	defer cancel()
+	whole := s.startFlood(1<<40, 5*time.Millisecond, 1<<50)
+	bounded := s.startFlood(1<<40, time.Millisecond, 16<<20)
+	type result struct {
+		following
+		err error
 	}
-	started := make(chan jobs)
+	followed := make(chan result, 1)
 	go func() {
-		short, lasting := m.startJobs(ctx)
-		started <- jobs{short, lasting}
+		r, err := s.readFlood(context.Background(), bounded)
+		followed <- result{r, err}
 	}()
-	for i := range 16 {
-		for range rand.IntN(20) { // a random moment, in the engine's time
-			m.info()
-		}
-		m.killSome(i % 4)
+	var starters sync.WaitGroup
+	for range 4 {
+		starters.Go(func() { s.startJobs(ctx) })
+	}
+	for i := range kills {
+		s.kill(i%4, pause)
 	}
 	cancel()
-	all := <-started
-	for _, r := range all.short {
+	starters.Wait()
+	s.checkShort()
+	s.checkLasting(append(s.lasting, whole, bounded))
+	for _, p := range []api.Process{whole, bounded} {
+		call(s.machine, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "KILL"})
+		s.wantFlood(p.LogPath, fileSize(p.LogPath))
+	}
+	r := <-followed
+	size := fileSize(bounded.LogPath)
+	if r.err != nil || r.read+r.skipped != size {
+		t.Errorf("of %d bytes %d were read and %d dropped: %v", size, r.read, r.skipped, r.err)
+	}
+	if hole := s.wantFlood(whole.LogPath, fileSize(whole.LogPath)); hole != 0 {
+		t.Errorf("%d bytes of an unbounded log are gone", hole)
+	}
+	s.wantNoStrangers()
+	t.Logf("%d kills; %d short and %d lasting processes; floods of %d and %d MB, at most %d MB of the latter on disk",
+		kills, len(s.short), len(s.lasting), fileSize(whole.LogPath)>>20, size>>20, r.most>>20)
+}
+
+// checkShort fails unless each short process has ended as it had to. Its exit
+// status may be unknown only if nobody was there to see it.
+func (s *storm) checkShort() {
+	s.Helper()
+	unknown := make(map[int]int) // by the worst kill around it
+	for _, r := range s.short {
 		var end api.Process
-		m.eventually("the end of "+r.id, func() bool { end = m.process(r.id); return end.State.Ended() })
+		s.eventually("the end of "+r.id, func() bool { end = s.process(r.id); return end.State.Ended() })
 		switch {
-		case m.logOf(end) != "out\n":
-			t.Errorf("log %q", m.logOf(end))
-		case end.ExitUnknown: // honest, if nobody could tell
+		case s.logOf(end) != "out\n":
+			s.Errorf("log %q", s.logOf(end))
+		case end.ExitUnknown:
+			seen := s.kinds[max(0, min(int(r.kills)-1, len(s.kinds)-1)):min(len(s.kinds), int(r.kills)+2)]
+			worst := slices.Min(append([]int{2}, seen...))
+			if unknown[worst]++; worst > 1 {
+				s.Errorf("nobody knows how %s ended, and only engines were killed around it", r.id)
+			}
 		case end.ExitCode == nil || *end.ExitCode != r.code:
-			t.Errorf("exit %d is known as %+v", r.code, end)
+			s.Errorf("exit %d is known as %+v", r.code, end)
 		}
 	}
-	for _, p := range all.lasting {
-		now := m.process(p.ID)
-		if now.PID != p.PID || now.State != api.StateRunning || strings.Count(m.logOf(p), "up") != 1 {
-			t.Errorf("became %+v with log %q", now, m.logOf(p))
+	s.Logf("of %d exits %d are unknown around kills of engine and keeper, %d around kills of a keeper", len(s.short), unknown[0], unknown[1])
+}
+
+// checkLasting fails unless each lasting process goes on, and was started once.
+func (s *storm) checkLasting(lasting []api.Process) {
+	s.Helper()
+	for _, p := range lasting {
+		now := s.process(p.ID)
+		if now.PID != p.PID || now.State != api.StateRunning {
+			s.Errorf("became %+v", now)
 		}
 	}
-	m.wantNoStrangers()
-	t.Logf("%d short and %d lasting processes", len(all.short), len(all.lasting))
+	for _, p := range s.lasting {
+		if strings.Count(s.logOf(p), "up") != 1 {
+			s.Errorf("log %q", s.logOf(p))
+		}
+	}
+}
+
+func TestKillsAtRandomMomentsLoseNoProcessNoStatusAndNoOutput(t *testing.T) {
+	rage(t, 16, 20)
+}
+
+// BenchmarkCrashes kills fifty times: go test -run '^$' -bench Crashes
+// -benchtime 1x ./engine
+func BenchmarkCrashes(b *testing.B) {
+	for b.Loop() {
+		rage(b, 50, 100)
+	}
 }
 
 // wantNoStrangers fails if anything runs for this data folder that no record
