@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -96,9 +97,8 @@ func redirect(log string) error {
 	return nil
 }
 
-// adoptSignals takes every signal that a child must not inherit as ignored or
-// blocked: Go's fork resets those that are handled, and gives the calling
-// thread's mask to the child. The caller keeps its thread.
+// adoptSignals takes every signal that a child must not inherit as ignored: Go's
+// fork resets those that are handled.
 func adoptSignals() (reap, stop chan os.Signal, err error) {
 	ignored, err := ignoredSignals()
 	if err != nil {
@@ -107,11 +107,20 @@ func adoptSignals() (reap, stop chan os.Signal, err error) {
 	reap, stop = make(chan os.Signal, 1), make(chan os.Signal, 16)
 	signal.Notify(reap, syscall.SIGCHLD)
 	signal.Notify(stop, append(ignored, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)...)
-	var none unix.Sigset_t
-	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, nil); err != nil {
-		return nil, nil, fmt.Errorf("clear signal mask: %w", err)
-	}
 	return reap, stop, nil
+}
+
+// unblocked runs f with no signal blocked, since a child inherits the mask of
+// the thread that forks. The thread gets its own mask back.
+func unblocked(f func()) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var none, own unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &none, &own); err != nil {
+		return fmt.Errorf("clear signal mask: %w", err)
+	}
+	f()
+	return unix.PthreadSigmask(unix.SIG_SETMASK, &own, nil)
 }
 
 // ignoredSignals reads which signals this process was started to ignore.

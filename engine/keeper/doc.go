@@ -16,6 +16,6 @@
 // # Processes
 //
 // One goroutine owns all state, forks and collects, so no exit can fall between
-// a fork and its entry in the table. Opening files and syncing exit.json happen
+// a fork and its entry in the table. Opening files and writing exit.json happen
 // beside it.
 package keeper

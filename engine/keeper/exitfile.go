@@ -29,8 +29,9 @@ const exitSchema = 1
 
 func (c Child) identity() identity { return identity{c.BootID, c.PID, c.StartTime} }
 
-// writeExit puts exit.json into dir so that it is there whole, or not, after any
-// crash.
+// writeExit puts exit.json into dir: whichever process of ours dies, it is there
+// whole, or not at all. It does not wait for the disk, which only a loss of power
+// within seconds would show; the status is then unknown.
 func writeExit(dir string, e exitFile) error {
 	body, err := json.Marshal(e)
 	if err != nil {
@@ -38,42 +39,35 @@ func writeExit(dir string, e exitFile) error {
 	}
 	path := filepath.Join(dir, "exit.json")
 	temp := path + ".tmp"
-	if err := writeSync(temp, append(body, '\n')); err != nil {
-		os.Remove(temp)
-		return fmt.Errorf("write exit status: %v", err)
+	err = writeFile(temp, append(body, '\n'))
+	if err == nil {
+		err = os.Rename(temp, path)
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err != nil {
 		os.Remove(temp)
-		return fmt.Errorf("write exit status: %v", err)
-	}
-	if err := syncDir(dir); err != nil {
 		return fmt.Errorf("write exit status: %v", err)
 	}
 	return nil
 }
 
-func writeSync(path string, body []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+// writeFile writes a small file and has the kernel begin to put it on disk.
+func writeFile(path string, body []byte) error {
+	fd, err := openFD(path, unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if _, err := f.Write(body); err != nil {
-		return err
+	defer closeFD(fd)
+	n, err := unix.Write(fd, body)
+	for err == unix.EINTR {
+		n, err = unix.Write(fd, body)
 	}
-	if err := f.Sync(); err != nil {
-		return err
+	if err == nil && n < len(body) {
+		err = unix.ENOSPC
 	}
-	return f.Close()
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+	if err == nil {
+		beginWriteback(fd)
 	}
-	defer d.Close()
-	return d.Sync()
+	return err
 }
 
 // readExit gives the exit that dir holds of the process with this identity.

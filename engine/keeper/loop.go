@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -96,10 +95,8 @@ func (k *keeper) after(d time.Duration, f func()) *time.Timer {
 	return time.AfterFunc(d, func() { k.do(f) })
 }
 
-// run is the loop. It keeps its thread, whose signal mask the children inherit.
+// run is the loop.
 func (k *keeper) run(ctx context.Context) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	defer close(k.done)
 	reap, stop, err := adoptSignals()
 	if err != nil {

@@ -181,7 +181,14 @@ func (l *launch) close() {
 
 // fork starts the process and gives its pid. Go's ForkExec resets the signals
 // that the runtime handles; see adoptSignals for the others.
-func (l *launch) fork() (int, error) {
+func (l *launch) fork() (pid int, err error) {
+	if maskErr := unblocked(func() { pid, err = l.exec() }); err == nil && pid == 0 {
+		err = maskErr
+	}
+	return pid, err
+}
+
+func (l *launch) exec() (int, error) {
 	attr := &syscall.ProcAttr{
 		Dir:   l.dir,
 		Env:   l.env,

@@ -52,6 +52,10 @@ func dupFD(fd int) (int, error) {
 	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
 }
 
+// beginWriteback has the kernel put a file on disk soon; where it cannot, the
+// kernel's own time comes later.
+func beginWriteback(fd int) { _ = unix.SyncFileRange(fd, 0, 0, unix.SYNC_FILE_RANGE_WRITE) }
+
 // memfd puts body into an anonymous file.
 func memfd(body []byte) (int, error) {
 	fd, err := unix.MemfdCreate("tandem-message", unix.MFD_CLOEXEC)
