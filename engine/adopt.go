@@ -122,9 +122,12 @@ func (s survey) unheld(r persist.Record) found {
 	alive := r.Identity != nil && s.alive(*r.Identity)
 	if r.Identity == nil {
 		// It may have been started at the moment when nobody could write it down.
+		// Or it has come and gone since: its first exit can be nobody else's.
 		if id, ok := s.orphan(r); ok {
 			r.Identity, alive = &id, true
 			r.StartedAt = time.Time{}
+		} else if e, ok := s.exit(r.ID); ok && r.Restarts == 0 && e.Identity.BootID == s.bootID {
+			r.Identity = &e.Identity
 		}
 	}
 	switch {

@@ -40,7 +40,9 @@ type world interface {
 	// lateExit looks for an exit status that nobody reported.
 	lateExit(ctx context.Context, r persist.Record) ending
 	forget(id string)
-	remove(id string) error
+	// remove deletes what is on disk; with durable set a loss of power does not
+	// bring it back.
+	remove(id string, durable bool) error
 }
 
 // A liveSession is the part of a session that the control loop needs. None of
@@ -76,6 +78,9 @@ type ending struct {
 	at   time.Time // zero when nobody saw it
 }
 
+// unknown reports whether nobody can tell how a child ended.
+func (e *ending) unknown() bool { return e == nil || e.exit.Unknown }
+
 // A proc is all the control loop knows about one process.
 type proc struct {
 	rec      persist.Record // as wanted and as known now; State is an api.State
@@ -104,7 +109,7 @@ type proc struct {
 
 	view    api.Process // as last announced
 	rev     int         // of rec; what is announced is what was saved at rev
-	intent  int         // the rev of the wish to start it for the first time; 0 if there is none
+	told    int         // the rev that was announced last
 	waiters []waiter
 	jobs    []func() // disk work, one at a time and in order
 	working bool
@@ -271,11 +276,21 @@ func (c *control) become(p *proc, s api.State) {
 	c.save(p)
 }
 
+// expected reports whether somebody waits for a state.
+func (p *proc) expected(s api.State) bool {
+	return slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(s) })
+}
+
 func (c *control) save(p *proc) {
+	p.rev++
+	c.write(p)
+}
+
+// write saves a process as it is now and announces that, if it has not been.
+func (c *control) write(p *proc) {
 	if c.frozen {
 		return
 	}
-	p.rev++
 	rec, rev, durable, wantLines := p.rec, p.rev, p.promised(), p.showsLines()
 	c.onDisk(p, func() {
 		err := c.world.save(rec, durable)
@@ -291,8 +306,14 @@ func (c *control) save(p *proc) {
 // what a reboot starts: it must not be lost with the power. What else there is
 // to know of a process ends with the power too.
 func (p *proc) promised() bool {
+	return p.startsAtBoot() && p.expected(p.state())
+}
+
+// startsAtBoot reports whether what may be on disk of a process could make a
+// reboot start it.
+func (p *proc) startsAtBoot() bool {
 	p.atBoot = p.atBoot || startsAtBoot(p.rec.Restart)
-	return p.atBoot && slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(p.state()) })
+	return p.atBoot
 }
 
 func (p *proc) showsLines() bool {
@@ -304,14 +325,10 @@ func (c *control) saved(p *proc, rev int, lines []string, err error) {
 	if c.frozen || c.procs[p.rec.ID] != p {
 		return
 	}
-	if rev == p.intent {
-		c.handle(p.rec.ID, event{kind: evIntent, err: err})
-		return
-	}
 	if err != nil {
 		c.notice(fmt.Sprintf("%s: %v", p.rec.Name, err))
 	}
-	if rev == p.rev {
+	if rev == p.rev && rev != p.told {
 		p.lines = lines
 		c.announce(p)
 	}
@@ -340,7 +357,7 @@ func (c *control) probe(p *proc, child keeper.Child) {
 
 // announce publishes a process and answers who waited for that.
 func (c *control) announce(p *proc) {
-	p.view = describe(p)
+	p.view, p.told = describe(p), p.rev
 	c.publish(p)
 	state := p.state()
 	p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool {

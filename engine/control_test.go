@@ -287,7 +287,7 @@ func TestEveryStateHasADecisionForEveryEvent(t *testing.T) {
 		api.StateExited:   ended,
 		api.StateFailed:   ended,
 	}
-	events := []eventKind{evIntent, evSpawned, evSpawnFailed, evFound, evLost, evMissing, evBooted, evExited, evDrained,
+	events := []eventKind{evSpawned, evSpawnFailed, evFound, evLost, evMissing, evBooted, evExited, evDrained,
 		evReady, evUnready, evDue, evGone, evStuck, evStop, evRestart, evRemove}
 	table := newTable()
 	for state, not := range impossible {

@@ -34,15 +34,17 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 			return api.ExecOutput{}, err
 		}
 	}
-	began := time.Now()
-	if _, err := h.startRecord(ctx, rec, in.Name != ""); err != nil {
-		return api.ExecOutput{}, err
-	}
 	timeout := execTimeout
 	if in.TimeoutMS > 0 {
 		timeout = time.Duration(in.TimeoutMS) * time.Millisecond
 	}
-	p, err := h.awaitEnd(ctx, rec.ID, timeout-time.Since(began))
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	reply, err := h.enter(ctx, rec, in.Name != "", api.State.Ended)
+	if err != nil {
+		return api.ExecOutput{}, err
+	}
+	p, err := h.outcome(limited, rec.ID, reply)
 	out := api.ExecOutput{TimedOut: errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil}
 	if err != nil && !out.TimedOut {
 		return api.ExecOutput{}, err
@@ -81,14 +83,6 @@ func (h *host) execRecord(in api.ExecInput) (persist.Record, error) {
 	return rec, nil
 }
 
-// awaitEnd waits until a process has ended; context.DeadlineExceeded when it
-// has not after a while.
-func (h *host) awaitEnd(ctx context.Context, id string, patience time.Duration) (api.Process, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return h.awaitThat(ctx, id, func(p *proc) bool { return p.state().Ended() })
-}
-
 // awaitThat waits until something announced of a process holds. The error of
 // ctx is given as it is.
 func (h *host) awaitThat(ctx context.Context, id string, holds func(p *proc) bool) (api.Process, error) {
@@ -104,6 +98,12 @@ func (h *host) awaitThat(ctx context.Context, id string, holds func(p *proc) boo
 	if err != nil {
 		return api.Process{}, err
 	}
+	return h.outcome(ctx, id, reply)
+}
+
+// outcome is the answer to a request about a process. The error of ctx is given
+// as it is.
+func (h *host) outcome(ctx context.Context, id string, reply chan outcome) (api.Process, error) {
 	select {
 	case o := <-reply:
 		return o.process, o.err
@@ -116,7 +116,7 @@ func (h *host) awaitThat(ctx context.Context, id string, holds func(p *proc) boo
 }
 
 // abandon drops a request whose client waits no longer.
-func (c *control) abandon(id string, reply chan<- outcome) {
+func (c *control) abandon(id string, reply chan outcome) {
 	if p := c.procs[id]; p != nil {
 		p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool { return w.reply == reply })
 	}
@@ -124,18 +124,35 @@ func (c *control) abandon(id string, reply chan<- outcome) {
 
 // overdue handles a command that has not ended in time.
 func (h *host) overdue(ctx context.Context, id string, kill bool) (api.Process, error) {
-	if kill {
-		p, err := h.requestWith(ctx, id, event{kind: evStop, signal: "SIGKILL"})
-		if !errors.Is(err, api.CodeEnded) {
-			return p, err
-		}
+	p, err := h.announced(ctx, id)
+	if err != nil || !kill || p.State.Ended() {
+		return p, err
 	}
-	var view api.Process
-	err := withProc(ctx, h, id, func(p *proc) error {
-		view = h.control.current(p)
-		return nil
+	ended, err := h.requestWith(ctx, id, event{kind: evStop, signal: "SIGKILL"})
+	if errors.Is(err, api.CodeEnded) {
+		return h.announced(ctx, id)
+	}
+	return ended, err
+}
+
+// announced is what was announced of a process, or will be for the first time.
+func (h *host) announced(ctx context.Context, id string) (api.Process, error) {
+	reply := make(chan outcome, 1)
+	_, err := ask(ctx, h.control, func() struct{} {
+		switch p := h.control.procs[id]; {
+		case p == nil:
+			reply <- outcome{err: api.Errorf(api.CodeNotFound, "find %s: it could not be started, or was removed", id)}
+		case p.view.ID != "":
+			reply <- outcome{process: h.control.current(p)}
+		default:
+			p.await(reply, hasStarted)
+		}
+		return struct{}{}
 	})
-	return view, err
+	if err != nil {
+		return api.Process{}, err
+	}
+	return h.outcome(ctx, id, reply)
 }
 
 // duration is how long a process ran, or has run.

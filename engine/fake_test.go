@@ -151,7 +151,7 @@ func (w *fakeWorld) forget(string) {
 	w.note("forget")
 }
 
-func (w *fakeWorld) remove(id string) error {
+func (w *fakeWorld) remove(id string, _ bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("remove")
@@ -223,7 +223,7 @@ func (r *rig) begin(id string) <-chan outcome {
 	rec := newRecord(id, api.KindSession)
 	rec.Name, rec.Argv, rec.TTY = "name-"+id, []string{"sh"}, true
 	reply := make(chan outcome, 1)
-	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, reply) })
+	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, hasStarted, reply) })
 	if err != nil || refused != nil {
 		r.Fatal(err, refused)
 	}

@@ -325,9 +325,12 @@ func (h *host) forget(id string) {
 	}
 }
 
-func (h *host) remove(id string) error {
+func (h *host) remove(id string, durable bool) error {
 	h.gate.expel(id)
-	return h.store.Remove(id)
+	if durable {
+		return h.store.Remove(id)
+	}
+	return h.store.Discard(id)
 }
 
 // charges are the children that a new keeper has to take over.

@@ -28,18 +28,28 @@ func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.
 // startRecord starts a new record and answers when it runs, has ended already,
 // or could not be started.
 func (h *host) startRecord(ctx context.Context, rec persist.Record, named bool) (api.Process, error) {
+	reply, err := h.enter(ctx, rec, named, hasStarted)
+	if err != nil {
+		return api.Process{}, err
+	}
+	return await(ctx, h.control, reply)
+}
+
+// enter begins to start a new record. The answer comes when its announced state
+// is as wanted, or it could not be started.
+func (h *host) enter(ctx context.Context, rec persist.Record, named bool, until func(api.State) bool) (chan outcome, error) {
 	reply := make(chan outcome, 1)
-	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), named, reply) })
+	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), named, until, reply) })
 	if err == nil {
 		err = refused
 	}
-	if err != nil {
-		if rec.Sandboxed {
-			err = errors.Join(err, h.store.Remove(rec.ID))
-		}
-		return api.Process{}, api.AsError(err)
+	if err == nil {
+		return reply, nil
 	}
-	return await(ctx, h.control, reply)
+	if rec.Sandboxed {
+		err = errors.Join(err, h.store.Remove(rec.ID))
+	}
+	return nil, api.AsError(err)
 }
 
 // processRecord checks what a client asks to start and makes a record of it.

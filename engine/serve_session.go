@@ -34,7 +34,7 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 		return api.Process{}, err
 	}
 	reply := make(chan outcome, 1)
-	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), in.Name != "", reply) })
+	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), in.Name != "", hasStarted, reply) })
 	if err != nil {
 		return api.Process{}, err
 	}
@@ -145,9 +145,9 @@ func checkEnv(env map[string]string) error {
 	return nil
 }
 
-// start puts a new record into the table. reply is answered when it runs, has
-// ended already, or could not be started.
-func (c *control) start(r persist.Record, logPath string, named bool, reply chan<- outcome) error {
+// start puts a new record into the table. reply is answered when its announced
+// state is as wanted, or it could not be started.
+func (c *control) start(r persist.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
 	switch other := c.namedLive(r.Name); {
 	case c.closing:
 		return errEnding()
@@ -157,9 +157,8 @@ func (c *control) start(r persist.Record, logPath string, named bool, reply chan
 	}
 	r.Name = c.freeName(r.Name)
 	p := c.insert(r, logPath)
-	p.await(reply, hasStarted)
-	c.save(p)
-	p.intent = p.rev
+	p.await(reply, until)
+	c.spawnFirst(p)
 	return nil
 }
 

@@ -6,28 +6,35 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/persist"
 )
 
-// spawnFirst starts a process now that the intent is on disk.
-func spawnFirst(c *control, p *proc, e event) {
-	if e.err != nil {
-		giveUp(c, p, e)
-		return
-	}
-	c.spawn(p, predecessor{})
+// spawnFirst starts a new process. The intent is on disk before the child can be.
+func (c *control) spawnFirst(p *proc) {
+	rec, durable := p.rec, p.promised()
+	c.onDisk(p, func() {
+		if err := c.world.save(rec, durable); err != nil {
+			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
+			return
+		}
+		c.spawnNow(rec, predecessor{})
+	})
 }
 
 // spawn asks the keeper for the child.
 func (c *control) spawn(p *proc, before predecessor) {
 	rec := p.rec
-	c.work(func() {
-		s, err := c.world.spawn(c.ctx, rec, before)
-		if err != nil {
-			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
-			return
-		}
-		c.post(rec.ID, event{kind: evSpawned, started: s})
-	})
+	c.work(func() { c.spawnNow(rec, before) })
+}
+
+// spawnNow runs in a worker.
+func (c *control) spawnNow(rec persist.Record, before predecessor) {
+	s, err := c.world.spawn(c.ctx, rec, before)
+	if err != nil {
+		c.post(rec.ID, event{kind: evSpawnFailed, err: err})
+		return
+	}
+	c.post(rec.ID, event{kind: evSpawned, started: s})
 }
 
 // startAgain starts a process anew whose last run has ended. The record is on
@@ -99,6 +106,8 @@ func begin(c *control, p *proc, e event) {
 		endProcess(c, p)
 	case known && p.state() == api.StateRunning:
 		c.announce(p)
+	case p.rec.Transient && !p.expected(api.StateRunning):
+		c.becomeSoon(p, api.StateRunning)
 	default:
 		c.become(p, api.StateRunning)
 	}
@@ -151,7 +160,11 @@ func (c *control) carryOut(p *proc, v verdict) {
 		if v.state != api.StateFailed {
 			v.state = api.StateExited
 		}
-		c.become(p, v.state)
+		if p.rec.Transient && v.state == api.StateExited && !p.ending.unknown() {
+			c.becomeExited(p)
+		} else {
+			c.become(p, v.state)
+		}
 		c.forget(p)
 	}
 }

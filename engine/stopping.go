@@ -235,9 +235,9 @@ func drop(c *control, p *proc) {
 	p.disarm()
 	p.release()
 	p.close()
-	id := p.rec.ID
+	id, durable := p.rec.ID, p.startsAtBoot()
 	c.onDisk(p, func() {
-		err := c.world.remove(id)
+		err := c.world.remove(id, durable)
 		c.box.post(func() { c.dropped(p, err) })
 	})
 }

@@ -26,7 +26,7 @@ func service(id string, policy api.Policy) persist.Record {
 func (r *rig) launch(rec persist.Record) api.Process {
 	r.Helper()
 	reply := make(chan outcome, 1)
-	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, reply) })
+	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, hasStarted, reply) })
 	if err != nil || refused != nil {
 		r.Fatal(err, refused)
 	}

@@ -8,7 +8,6 @@ import (
 type eventKind string
 
 const (
-	evIntent      eventKind = "intent saved"   // the wish to start it is on disk; err if not
 	evSpawned     eventKind = "spawned"        // the keeper has started it: child, live
 	evSpawnFailed eventKind = "spawn failed"   // it could not: err
 	evFound       eventKind = "found"          // a new engine found its child in the keeper: child, live
@@ -60,7 +59,6 @@ func newTable() table {
 	}
 	return table{
 		api.StateStarting: {
-			evIntent:      spawnFirst,
 			evSpawned:     begin,
 			evSpawnFailed: startFailed,
 			evFound:       begin,

@@ -176,7 +176,13 @@ func (s *Store) NewID() (string, error) {
 
 // Remove deletes a process's folder with all that is in it; one that is not
 // there is no error. A crash halfway leaves nothing that Load would see.
-func (s *Store) Remove(id string) error {
+func (s *Store) Remove(id string) error { return s.remove(id, true) }
+
+// Discard is Remove that does not wait for the disk: a loss of power may bring
+// the folder back.
+func (s *Store) Discard(id string) error { return s.remove(id, false) }
+
+func (s *Store) remove(id string, durable bool) error {
 	if !validID(id) {
 		return fmt.Errorf("remove process: invalid id %q", id)
 	}
@@ -194,7 +200,10 @@ func (s *Store) Remove(id string) error {
 	s.mu.Lock()
 	delete(s.fresh, id)
 	s.mu.Unlock()
-	if err := errors.Join(s.syncProcesses(), os.RemoveAll(grave)); err != nil {
+	if durable {
+		err = s.syncProcesses()
+	}
+	if err = errors.Join(err, os.RemoveAll(grave)); err != nil {
 		return fmt.Errorf("remove process %s: %w", id, err)
 	}
 	return nil

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"time"
+
+	"tandem/engine/api"
+)
+
+// A one-shot command is often over before anybody could look at it, and there
+// are many. What is on disk of it beforehand, its record and its mark, and what
+// the keeper leaves, exit.json, tell a new engine all there is to know; so the
+// states in between are written down only if they last.
+
+const (
+	// soon is how long a one-shot command may run before it is shown.
+	soon = 20 * time.Millisecond
+	// later is when the end of one is written into its record. By then it may
+	// have been forgotten.
+	later = 2 * time.Second
+)
+
+// becomeSoon is become, but for a state that is over in a moment there is
+// neither a write nor an announcement.
+func (c *control) becomeSoon(p *proc, s api.State) {
+	p.rec.State = string(s)
+	c.saveIn(p, soon)
+}
+
+// becomeExited announces the end of a one-shot command at once.
+func (c *control) becomeExited(p *proc) {
+	p.rec.State = string(api.StateExited)
+	c.saveIn(p, later)
+	c.announce(p)
+}
+
+// saveIn saves a process in a while, unless that is done before.
+func (c *control) saveIn(p *proc, d time.Duration) {
+	p.rev++
+	rev := p.rev
+	time.AfterFunc(d, func() {
+		c.box.post(func() {
+			if p.rev == rev && c.procs[p.rec.ID] == p && !p.removing {
+				c.write(p)
+			}
+		})
+	})
+}
