@@ -43,7 +43,7 @@ var layers = map[string]layer{
 		"panes draw what the API tells and own no policy",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/keeper", "engine/vt", "engine/vt10x", "engine/files", "engine/sandbox", "persist", "keys"},
+		[]string{"engine/api", "engine/keeper", "engine/vt", "engine/vt10x", "engine/files", "engine/picture", "engine/sandbox", "persist", "keys"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp": {
@@ -53,6 +53,10 @@ var layers = map[string]layer{
 	"engine/api": {
 		[]string{"keys"},
 		"the language both sides speak must not pull either side in",
+	},
+	"engine/picture": {
+		[]string{"engine/vt"},
+		"a picture is drawn of what an emulator shows, whoever asks",
 	},
 	"engine/vt10x": {
 		[]string{"engine/vt"},

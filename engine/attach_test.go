@@ -62,13 +62,13 @@ func (w *watcher) send(in api.Input) {
 
 func (w *watcher) typed(text string) { w.m.Helper(); w.send(api.Input{Bytes: []byte(text)}) }
 
-// A picture is a screen put together from frames.
-type picture struct {
+// A mirror is a screen put together from frames.
+type mirror struct {
 	frame api.Frame
 	lines map[int64]string
 }
 
-func (p *picture) apply(f api.Frame) {
+func (p *mirror) apply(f api.Frame) {
 	if f.Full || p.lines == nil {
 		p.lines = make(map[int64]string)
 	}
@@ -82,7 +82,7 @@ func (p *picture) apply(f api.Frame) {
 	p.frame = f
 }
 
-func (p *picture) String() string {
+func (p *mirror) String() string {
 	var rows []string
 	for y := range p.frame.Rows {
 		rows = append(rows, p.lines[p.frame.First+int64(y)])
@@ -90,8 +90,8 @@ func (p *picture) String() string {
 	return strings.Join(rows, "\n")
 }
 
-// until applies frames until the picture holds, or fails.
-func (w *watcher) until(p *picture, what string, holds func() bool) {
+// until applies frames until the mirror holds, or fails.
+func (w *watcher) until(p *mirror, what string, holds func() bool) {
 	w.m.Helper()
 	for out := range w.in {
 		if out.Frame != nil {
@@ -109,7 +109,7 @@ func TestFramesAddUpToTheScreen(t *testing.T) {
 	p := m.start("sh", "-c", `read x; seq 1 20000; printf '\033]0;a title\007\033[3;5Hmark'; read x`)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 60, Rows: 20})
 	w.typed("\r")
-	var pic picture
+	var pic mirror
 	w.until(&pic, "the mark", func() bool { return strings.Contains(pic.String(), "mark") && pic.frame.Title != "" })
 	if want := m.screen(p.ID); strings.TrimRight(pic.String(), "\n") != strings.TrimRight(want, "\n") {
 		t.Errorf("frames gave\n%s\nthe screen is\n%s", pic.String(), want)
@@ -286,7 +286,7 @@ func TestEndedSessionShowsItsLastFrame(t *testing.T) {
 	p := m.start("sh", "-c", `echo last words`)
 	m.ended(p.ID)
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 80, Rows: 24})
-	var pic picture
+	var pic mirror
 	ended := false
 	for out := range w.in {
 		if out.Frame != nil {
@@ -295,7 +295,7 @@ func TestEndedSessionShowsItsLastFrame(t *testing.T) {
 		ended = ended || out.Ended != nil
 	}
 	if !ended || !strings.HasPrefix(pic.String(), "last words") {
-		t.Errorf("ended %v, picture\n%s", ended, pic.String())
+		t.Errorf("ended %v, mirror\n%s", ended, pic.String())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/picture"
 	"tandem/keys"
 	"tandem/persist"
 )
@@ -209,7 +210,9 @@ func (h *host) sessionOf(ctx context.Context, id string) (s *session, view api.P
 		view = h.control.current(p)
 		if p.live == nil {
 			revived := h.revive(p.rec)
-			revived.finish(view)
+			if !waiting { // its viewers stay for the next run
+				revived.finish(view)
+			}
 			p.live = revived
 		}
 		if p.state().Ended() {
@@ -311,11 +314,22 @@ func (h *host) sessionScreen(ctx context.Context, in api.SessionScreenInput) (ap
 	if err != nil {
 		return api.Screen{}, err
 	}
+	draw, err := painter(in.Picture)
+	if err != nil {
+		return api.Screen{}, err
+	}
 	var screen api.Screen
+	var shown picture.Screen
 	err = s.onScreen(ctx, func(t terminal) {
 		s.catchUp()
 		screen = screenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
+		if draw != nil {
+			shown = pictureOf(t)
+		}
 	})
+	if err == nil && draw != nil {
+		screen.Picture, err = draw(shown)
+	}
 	screen.State = view.State
 	return screen, err
 }

@@ -208,7 +208,7 @@ func TestSlowViewerSkipsFramesAndSeesTheLatest(t *testing.T) {
 			s.output(l, fmt.Sprintf("\rline %d", i))
 			time.Sleep(10 * time.Millisecond)
 		}
-		var pic picture
+		var pic mirror
 		for n := 1; ; n++ {
 			out := <-f.out
 			pic.apply(*out.Frame)
@@ -250,7 +250,7 @@ func TestHalfDrawnScreenIsNotShownWhileTheProgramSaysSo(t *testing.T) {
 		time.Sleep(syncLimit / 2)
 		began := time.Now()
 		s.output(l, " whole\x1b[?2026l")
-		var pic picture
+		var pic mirror
 		pic.apply(*(<-f.out).Frame)
 		if !strings.Contains(pic.String(), "half whole") || time.Since(began) != 0 {
 			t.Errorf("after %v:\n%s", time.Since(began), pic.String())

@@ -120,51 +120,6 @@ func (a *app) sendCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) screenCommand() *cobra.Command {
-	var ansi bool
-	var scrollback int
-	cmd := &cobra.Command{
-		Use:     "screen ID [--ansi] [--scrollback N]",
-		Short:   "Print what a session shows now",
-		Example: "tandem screen build\ntandem screen build --scrollback 200 | grep error",
-
-		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "the screen of which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSession(false),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if scrollback < 0 {
-				return usagef(cmd, "read --scrollback %d: want 0 or more lines", scrollback)
-			}
-			in := api.SessionScreenInput{ID: args[0], ANSI: ansi, Scrollback: scrollback}
-			screen, err := call(cmd.Context(), a, api.SessionScreen, in)
-			if err != nil {
-				return err
-			}
-			return a.answer(screen, func() string { return screenText(screen, ansi) })
-		},
-	}
-	cmd.Flags().BoolVar(&ansi, "ansi", false, "keep colours and styles")
-	cmd.Flags().IntVar(&scrollback, "scrollback", 0, "lines of history before the screen")
-	return cmd
-}
-
-// screenText is the screen down to the last line that is not empty.
-func screenText(s api.Screen, ansi bool) string {
-	var b strings.Builder
-	lines := s.Lines
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	for _, line := range lines {
-		if ansi {
-			b.WriteString(line + "\x1b[0m\n")
-		} else {
-			b.WriteString(visible(line) + "\n")
-		}
-	}
-	return b.String()
-}
-
 func (a *app) killCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "kill ID…",

@@ -1,0 +1,108 @@
+// Package picture draws what a terminal shows, as PNG for agents that look at
+// images and as SVG for documents. It brings its font along, so that a picture
+// is the same on every machine.
+package picture
+
+import (
+	"image/color"
+
+	"tandem/engine/vt"
+)
+
+// A Screen is what is drawn.
+type Screen struct {
+	Cols, Rows int
+	Lines      []vt.Line // at most Rows of them; those that lack are blank
+	Cursor     vt.Cursor // drawn when it is visible and on the screen
+	Palette    vt.Palette
+}
+
+// DefaultPalette is light text on a dark ground; each of its sixteen colours but
+// black can be read on it.
+func DefaultPalette() vt.Palette {
+	return vt.Palette{
+		Foreground: 0xd8dee9, Background: 0x1e2128, Cursor: 0xd8dee9,
+		Colors: [16]uint32{
+			0x2e3440, 0xe06c75, 0x98c379, 0xe5c07b, 0x61afef, 0xc678dd, 0x56b6c2, 0xc8ccd4,
+			0x7a8290, 0xff7a85, 0xb5e890, 0xffd68a, 0x82c4ff, 0xdd9cf0, 0x7ad7e0, 0xffffff,
+		},
+	}
+}
+
+// A look is a style made of colours.
+type look struct {
+	fg, bg, ul color.RGBA
+	ground     bool // bg is not the screen's own background
+	bold       bool
+	italic     bool
+	strike     bool
+	overline   bool
+	underline  vt.Underline
+	hidden     bool
+}
+
+func (s *Screen) look(v vt.Style) look {
+	fg, bg := s.color(v.FG, s.Palette.Foreground), s.color(v.BG, s.Palette.Background)
+	ground := v.BG != 0
+	if v.Attrs&vt.Reverse != 0 {
+		fg, bg, ground = bg, fg, true
+	}
+	if v.Attrs&vt.Faint != 0 {
+		fg = mix(fg, bg, 0.45)
+	}
+	l := look{
+		fg: fg, bg: bg, ul: fg, ground: ground,
+		bold: v.Attrs&vt.Bold != 0, italic: v.Attrs&vt.Italic != 0,
+		strike: v.Attrs&vt.Strike != 0, overline: v.Attrs&vt.Overline != 0,
+		underline: v.Underline, hidden: v.Attrs&vt.Conceal != 0,
+	}
+	if v.UL != 0 {
+		l.ul = s.color(v.UL, s.Palette.Foreground)
+	}
+	if v.Link != "" && l.underline == vt.UnderlineNone {
+		l.underline = vt.UnderlineDotted
+	}
+	return l
+}
+
+func (s *Screen) color(c vt.Color, standard uint32) color.RGBA {
+	n := int(c & 0xff)
+	switch {
+	case c&vt.ColorRGB != 0:
+		return rgb(uint32(c & 0xffffff))
+	case c&vt.ColorIndexed == 0:
+		return rgb(standard)
+	case n < 16:
+		return rgb(s.Palette.Colors[n])
+	case n >= 232:
+		return rgb(uint32(8+10*(n-232)) * 0x010101)
+	}
+	n -= 16
+	return rgb(cubeLevel(n/36)<<16 | cubeLevel(n/6%6)<<8 | cubeLevel(n%6))
+}
+
+// cubeLevel is a component of xterm's 6×6×6 colour cube.
+func cubeLevel(n int) uint32 {
+	if n == 0 {
+		return 0
+	}
+	return uint32(55 + 40*n)
+}
+
+func rgb(c uint32) color.RGBA {
+	return color.RGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 255}
+}
+
+// mix goes part of the way from a to b.
+func mix(a, b color.RGBA, part float64) color.RGBA {
+	one := func(x, y uint8) uint8 { return uint8(float64(x)*(1-part) + float64(y)*part) }
+	return color.RGBA{one(a.R, b.R), one(a.G, b.G), one(a.B, b.B), 255}
+}
+
+// A piece is a cluster of characters in its cells.
+type piece struct {
+	text  string
+	x     int
+	cells int
+	look  look
+}

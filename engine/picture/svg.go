@@ -1,0 +1,130 @@
+package picture
+
+import (
+	"fmt"
+	"image/color"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/vt"
+)
+
+// SVG draws a screen as a document with text that can be selected. It names its
+// font and falls back to any monospaced one; every stretch of text is set to the
+// width of its cells.
+func SVG(s Screen) []byte {
+	var b strings.Builder
+	w, h := s.Cols*cellWidth+2*padding, s.Rows*cellHeight+2*padding
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d">`+"\n", w, h, w, h)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hex(rgb(s.Palette.Background)))
+	fmt.Fprintf(&b, `<g font-family="JetBrains Mono, ui-monospace, Menlo, Consolas, monospace" font-size="%d" xml:space="preserve">`+"\n", emPixels)
+	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
+		for _, p := range s.stretches(l) {
+			writeStretch(&b, p, padding+p.x*cellWidth, padding+y*cellHeight)
+		}
+	}
+	s.writeCursor(&b)
+	b.WriteString("</g>\n</svg>\n")
+	return []byte(b.String())
+}
+
+// stretches joins pieces of one look as long as they are plain ASCII, whose
+// width every monospaced font agrees on.
+func (s *Screen) stretches(l vt.Line) []piece {
+	var joined []piece
+	for p := range s.pieces(l) {
+		if p.x >= s.Cols {
+			break
+		}
+		if n := len(joined); n > 0 && joined[n-1].look == p.look && ascii(joined[n-1].text) && ascii(p.text) {
+			joined[n-1].text += p.text
+			joined[n-1].cells += p.cells
+			continue
+		}
+		joined = append(joined, p)
+	}
+	return joined
+}
+
+func ascii(s string) bool {
+	return len(s) > 0 && s[0] < utf8.RuneSelf && s[len(s)-1] < utf8.RuneSelf
+}
+
+func writeStretch(b *strings.Builder, p piece, x, y int) {
+	w := p.cells * cellWidth
+	if p.look.ground {
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, w, cellHeight, hex(p.look.bg))
+	}
+	if p.look.hidden || strings.Trim(p.text, " ") == "" && p.look.underline == 0 && !p.look.strike && !p.look.overline {
+		return
+	}
+	fmt.Fprintf(b, `<text x="%d" y="%d" fill="%s" textLength="%d" lengthAdjust="spacingAndGlyphs"%s>%s</text>`+"\n",
+		x, y+ascent, hex(p.look.fg), w, attributes(p.look), escaper.Replace(strings.Map(xmlRune, p.text)))
+}
+
+// attributes are what a look needs beyond its colour.
+func attributes(l look) string {
+	var b strings.Builder
+	if l.bold {
+		b.WriteString(` font-weight="bold"`)
+	}
+	if l.italic {
+		b.WriteString(` font-style="italic"`)
+	}
+	var lines []string
+	if l.strike {
+		lines = append(lines, "line-through")
+	}
+	if l.overline {
+		lines = append(lines, "overline")
+	}
+	if l.underline != vt.UnderlineNone {
+		lines = append(lines, "underline")
+	}
+	if len(lines) == 0 {
+		return b.String()
+	}
+	fmt.Fprintf(&b, ` style="text-decoration:%s`, strings.Join(lines, " "))
+	if l.underline != vt.UnderlineNone {
+		fmt.Fprintf(&b, `;text-decoration-style:%s;text-decoration-color:%s`, decorations[l.underline], hex(l.ul))
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// decorations are CSS's names of the underlines.
+var decorations = [...]string{"none", "solid", "double", "wavy", "dotted", "dashed"}
+
+// xmlRune replaces what may not stand in XML 1.0.
+func xmlRune(r rune) rune {
+	if r < ' ' || r == 0xfffe || r == 0xffff {
+		return utf8.RuneError
+	}
+	return r
+}
+
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+func (s *Screen) writeCursor(b *strings.Builder) {
+	cur := s.Cursor
+	if !cur.Visible || cur.X < 0 || cur.X >= s.Cols || cur.Y < 0 || cur.Y >= s.Rows {
+		return
+	}
+	x, y, ink := padding+cur.X*cellWidth, padding+cur.Y*cellHeight, rgb(s.Palette.Cursor)
+	w, h := cellWidth, cellHeight
+	switch cur.Shape {
+	case vt.CursorBar:
+		w = 2
+	case vt.CursorUnderline:
+		y, h = y+cellHeight-2, 2
+	default:
+		under := s.at(cur.X, cur.Y)
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, under.cells*w, h, hex(ink))
+		under.look = look{fg: rgb(s.Palette.Background)}
+		writeStretch(b, under, x, y)
+		return
+	}
+	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s"/>`+"\n", x, y, w, h, hex(ink))
+}
+
+func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+)
+
+func (a *app) screenCommand() *cobra.Command {
+	var in api.SessionScreenInput
+	var png, svg string
+	cmd := &cobra.Command{
+		Use:   "screen ID [--ansi] [--scrollback N] [--png FILE | --svg FILE]",
+		Short: "Print or draw what a session shows now",
+		Example: `tandem screen build
+tandem screen build --scrollback 200 | grep error
+tandem screen build --png build.png`,
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(1, "the screen of which session? give an id or a name"),
+		ValidArgsFunction:     a.completeSession(false),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if in.Scrollback < 0 {
+				return usagef(cmd, "read --scrollback %d: want 0 or more lines", in.Scrollback)
+			}
+			in.ID = args[0]
+			switch {
+			case png != "":
+				return a.drawScreen(cmd, in, "png", png)
+			case svg != "":
+				return a.drawScreen(cmd, in, "svg", svg)
+			}
+			screen, err := call(cmd.Context(), a, api.SessionScreen, in)
+			if err != nil {
+				return err
+			}
+			return a.answer(screen, func() string { return screenText(screen, in.ANSI) })
+		},
+	}
+	cmd.Flags().BoolVar(&in.ANSI, "ansi", false, "keep colours and styles")
+	cmd.Flags().IntVar(&in.Scrollback, "scrollback", 0, "lines of history before the screen")
+	cmd.Flags().StringVar(&png, "png", "", "draw the screen to a PNG `file`; - is standard output")
+	cmd.Flags().StringVar(&svg, "svg", "", "draw the screen to an SVG `file`; - is standard output")
+	cmd.MarkFlagsMutuallyExclusive("png", "svg")
+	return cmd
+}
+
+// drawScreen writes a picture of a session's screen to a file.
+func (a *app) drawScreen(cmd *cobra.Command, in api.SessionScreenInput, format, path string) error {
+	if path == "-" && term.IsTerminal(os.Stdout.Fd()) {
+		return usagef(cmd, "draw to the terminal: a picture is not for reading; give a file")
+	}
+	in.Picture = format
+	screen, err := call(cmd.Context(), a, api.SessionScreen, in)
+	if err != nil {
+		return err
+	}
+	if path == "-" {
+		_, err = a.Stdout.Write(screen.Picture)
+		return err
+	}
+	if err := os.WriteFile(path, screen.Picture, 0o644); err != nil {
+		return fmt.Errorf("draw screen: %w", err)
+	}
+	return nil
+}
+
+// screenText is the screen down to the last line that is not empty.
+func screenText(s api.Screen, ansi bool) string {
+	var b strings.Builder
+	lines := s.Lines
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	for _, line := range lines {
+		if ansi {
+			b.WriteString(line + "\x1b[0m\n")
+		} else {
+			b.WriteString(visible(line) + "\n")
+		}
+	}
+	return b.String()
+}
