@@ -1,0 +1,54 @@
+package persist
+
+import (
+	"fmt"
+)
+
+// historySteps are what makes a database of version n one of version n+1, from
+// nothing on. A step that was released never changes.
+func historySteps() []string {
+	return []string{`
+		CREATE TABLE history (
+			id          INTEGER PRIMARY KEY AUTOINCREMENT,
+			command     TEXT NOT NULL,
+			cwd         TEXT NOT NULL,
+			started_us  INTEGER NOT NULL, -- microseconds since 1970
+			duration_us INTEGER NOT NULL, -- -1: unknown, or running
+			exit_code   INTEGER,
+			exit_signal TEXT NOT NULL,
+			actor       TEXT NOT NULL,
+			kind        TEXT NOT NULL,
+			process     TEXT NOT NULL,
+			log_start   INTEGER NOT NULL,
+			log_end     INTEGER NOT NULL,
+			running     INTEGER NOT NULL
+		);
+		CREATE INDEX history_running ON history (process) WHERE running = 1;`,
+	}
+}
+
+// migrate brings a database to the version of the last step.
+func (h *History) migrate(steps []string) error {
+	var version int
+	if err := h.db.QueryRow(`PRAGMA user_version`).Scan(&version); err != nil {
+		return explain(err)
+	}
+	if version > len(steps) {
+		return fmt.Errorf("%w (version %d of the history; this one knows %d)", ErrNewer, version, len(steps))
+	}
+	for ; version < len(steps); version++ {
+		tx, err := h.db.Begin()
+		if err != nil {
+			return explain(err)
+		}
+		// A pragma takes no parameters. With the step it is one transaction.
+		if _, err := tx.Exec(steps[version] + fmt.Sprintf("\nPRAGMA user_version = %d;", version+1)); err != nil {
+			tx.Rollback() // its error would say no more
+			return explain(err)
+		}
+		if err := tx.Commit(); err != nil {
+			return explain(err)
+		}
+	}
+	return nil
+}
