@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 
+	"tandem/engine/api"
 	"tandem/panes"
 )
 
@@ -137,6 +138,20 @@ func (m *model) retire(g *group) {
 		}
 		m.release(l.pane)
 		l.pane = panes.NewTerminal(l.pane.ID)
+	}
+}
+
+// revive gives panes that show how an earlier run of a session ended the one that
+// runs now.
+func (m *model) revive(p api.Process) {
+	for _, g := range m.groups {
+		for _, l := range g.root.leaves(nil) {
+			if ended := l.pane.Ended(); l.pane.ID == p.ID && ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
+				m.release(l.pane)
+				l.pane = panes.NewTerminal(p.ID)
+				m.relayout()
+			}
+		}
 	}
 }
 

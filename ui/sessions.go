@@ -73,6 +73,7 @@ func (m *model) adopt() {
 			continue
 		}
 		live[p.ID] = true
+		m.revive(p)
 		if g, _ := m.find(p.ID); g == nil && len(m.starts) == 0 {
 			m.groups = append(m.groups, newGroup(panes.NewTerminal(p.ID)))
 		}

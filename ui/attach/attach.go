@@ -288,7 +288,11 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 		}
 		if gone > noteAfter && !noted {
 			noted = true
-			r.terminal.note("tandem: the engine is gone, reconnecting")
+			if p := r.process(); p != nil {
+				r.terminal.note("tandem: the program ended and is being started again")
+			} else {
+				r.terminal.note("tandem: the engine is gone, reconnecting")
+			}
 		}
 		r.pause()
 	}
