@@ -1,0 +1,55 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"tandem/engine"
+	"tandem/engine/api"
+	"tandem/engine/keeper"
+	"tandem/engine/sandbox"
+)
+
+// The test binary is also the keeper and the engine of the tests that need
+// real ones.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "launch" {
+		fmt.Fprintln(os.Stderr, sandbox.Launch(os.Args[2:]))
+		os.Exit(126)
+	}
+	if len(os.Args) == 2 {
+		switch role := os.Args[1]; role {
+		case "keeper", "engine":
+			os.Exit(runRole(role))
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func runRole(role string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	dir, err := api.DataDir()
+	if err == nil {
+		_, socket := api.Sockets(dir)
+		switch role {
+		case "keeper":
+			err = keeper.Main(ctx, keeper.Options{
+				DataDir: dir, Socket: socket, Engine: []string{"engine"}, EnginePID: engine.KeeperEnginePID(),
+			}, os.Stdout)
+		case "engine":
+			err = engine.Run(ctx, engine.Options{DataDir: dir, Version: "1.2.3", Shell: []string{"/bin/sh"}})
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,154 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+)
+
+// patience bounds how long a test waits for something that must come.
+const patience = 20 * time.Second
+
+// A rig is a real engine on a data folder of its own, and an agent of it.
+type rig struct {
+	testing.TB
+	dir   string // the data folder
+	home  string // the agent's home and working folder
+	face  *face
+	tools []tool
+}
+
+// newRig starts an engine for an agent with the tools of a profile.
+func newRig(t testing.TB, profiles ...Profile) *rig {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td") // short, for the sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{TB: t, dir: dir, home: t.TempDir()}
+	o := &Options{Connect: r.connect, Version: "1.2.3", Profiles: profiles, CWD: r.home, Home: r.home, Roots: []string{r.home}}
+	environ := append(os.Environ(), "HOME="+r.home)
+	r.face = &face{o: o, actor: "agent:test/1", owner: newOwner(), roots: o.Roots, environ: api.Environ(environ)}
+	if r.face.engine, err = r.connect(t.Context(), r.face.actor, r.face.owner); err != nil {
+		t.Fatal(err)
+	}
+	r.tools = toolset(*o)
+	t.Cleanup(r.end)
+	return r
+}
+
+func (r *rig) connect(ctx context.Context, name, owner string) (*api.Client, error) {
+	return api.Activate(ctx, api.ConnectOptions{DataDir: r.dir, Version: "1.2.3", Name: name, Owner: owner})
+}
+
+// end ends everything that runs on the rig and sees that nothing is left.
+func (r *rig) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	info, err := api.EngineInfo.Call(ctx, r.face.engine, api.Empty{})
+	if err != nil {
+		r.Errorf("find the engine: %v", err)
+	}
+	if _, err := api.EngineStop.Call(ctx, r.face.engine, api.EngineStopInput{All: true}); err != nil {
+		r.Errorf("stop the engine: %v", err)
+	}
+	r.face.engine.Close()
+	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
+		r.eventually("the end of engine and keeper", func() bool { return !alive(pid) })
+	}
+	if r.Failed() {
+		text, _ := os.ReadFile(filepath.Join(r.dir, "engine.log"))
+		r.Logf("%s", text[max(0, len(text)-8000):])
+	}
+	os.RemoveAll(r.dir)
+}
+
+func alive(pid int) bool { return pid > 0 && unix.Kill(pid, 0) == nil }
+
+// eventually waits until something holds.
+func (r *rig) eventually(what string, holds func() bool) {
+	r.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// An object is a tool's arguments, or its structured result.
+type object = map[string]any
+
+// call calls a tool as the server does.
+func (r *rig) call(name string, args object) result {
+	r.Helper()
+	b, err := json.Marshal(args)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, t := range r.tools {
+		if t.name != name {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		answer, err := t.call(ctx, r.face, b)
+		if err != nil {
+			return failure(err)
+		}
+		return answer
+	}
+	r.Fatalf("there is no tool %s", name)
+	return result{}
+}
+
+// said is all text of a result.
+func said(answer result) string {
+	var b strings.Builder
+	for _, c := range answer.content {
+		if t, ok := c.(*sdk.TextContent); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}
+
+// object calls a tool whose text is a JSON object.
+func (r *rig) object(name string, args object) object {
+	r.Helper()
+	answer := r.call(name, args)
+	var o object
+	if err := json.Unmarshal([]byte(said(answer)), &o); err != nil {
+		r.Fatalf("%s answers with no JSON object: %v\n%s", name, err, said(answer))
+	}
+	return o
+}
+
+// process asks the engine about one.
+func (r *rig) process(id string) api.Process {
+	r.Helper()
+	p, err := api.ProcessGet.Call(context.Background(), r.face.engine, api.IDInput{ID: id})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return p
+}
+
+// ended waits for the end of a process.
+func (r *rig) ended(id string) api.Process {
+	r.Helper()
+	in := api.ProcessWaitInput{ID: id, Exit: true, TimeoutMS: int(patience.Milliseconds())}
+	out, err := api.ProcessWait.Call(context.Background(), r.face.engine, in)
+	if err != nil || !out.Process.State.Ended() {
+		r.Fatalf("wait for the end of %s: %v, it is %s", id, err, out.Process.State)
+	}
+	return out.Process
+}
