@@ -107,6 +107,10 @@ func runClient(args []string, version string) int {
 		Dashboard: func(ctx context.Context) error {
 			return runDashboard(ctx, version)
 		},
+		Serve: func(ctx context.Context, o cli.ServeOptions) error {
+			return runServer(ctx, version, o)
+		},
+		Profiles: profileNames(),
 		Prefix: func() ([]keys.Key, error) {
 			bindings, err := loadBindings()
 			return bindings.PrefixKeys(), err

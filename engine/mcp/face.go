@@ -4,13 +4,23 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+)
+
+const (
+	// watchAgain is how long after a lost watch another one is tried, at first
+	// and at most.
+	watchAgain     = 50 * time.Millisecond
+	watchAgainMost = 5 * time.Second
 )
 
 // A face is one connected agent: who the engine knows it as, and what it may
@@ -25,11 +35,61 @@ type face struct {
 	environ map[string]string // what programs that it starts inherit
 
 	readers readers
+
+	lost atomic.Bool // the engine has gone since it was last heard of
 }
 
 // scope is where this agent's file tools may reach.
 func (f *face) scope() api.FileScope {
 	return api.FileScope{Roots: f.roots, Base: f.o.CWD}
+}
+
+// connect makes a face for an agent. While its presence runs, the engine
+// counts the agent as there.
+func (s *server) connect(ctx context.Context, actor string) (*face, error) {
+	f := &face{o: &s.o, actor: actor, owner: newOwner(), roots: s.o.Roots, environ: api.Environ(os.Environ())}
+	engine, err := s.o.Connect(ctx, f.actor, f.owner)
+	if err != nil {
+		return nil, err
+	}
+	f.engine = engine
+	return f, nil
+}
+
+// attend keeps a watch open until ctx ends, across engines.
+func (f *face) attend(ctx context.Context, heard func(api.Event)) {
+	defer f.engine.Close()
+	for pause := watchAgain; ; pause = min(2*pause, watchAgainMost) {
+		for e, err := range f.engine.Watch(ctx) {
+			if err != nil {
+				break
+			}
+			pause = watchAgain
+			f.lost.Store(false)
+			heard(e)
+		}
+		f.lost.Store(true)
+		again := time.NewTimer(pause)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return
+		}
+	}
+}
+
+// revive starts an engine again for an agent whose engine has gone.
+func (f *face) revive(ctx context.Context) error {
+	if !f.lost.Load() {
+		return nil
+	}
+	engine, err := f.o.Connect(ctx, f.actor, f.owner)
+	if err != nil {
+		return err
+	}
+	engine.Close() // the face's own client reaches the same socket
+	return nil
 }
 
 // readers remember how far each session's output was read by the tools that
@@ -77,7 +137,12 @@ func plainName(s string) string {
 		return '-'
 	}
 	s = strings.Map(keep, strings.ToValidUTF8(s, ""))
-	return s[:min(len(s), 64)]
+	for i := range s {
+		if i > 64 {
+			return s[:i]
+		}
+	}
+	return s
 }
 
 func newOwner() string {
@@ -95,3 +160,4 @@ func progress(ctx context.Context, done float64, message string) {
 		report(done, message)
 	}
 }
+

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,6 +27,33 @@ type Options struct {
 	Home    string       // the home folder, absolute
 	Roots   []string     // folders that file tools are confined to; default CWD and what the profile adds
 	Sandbox *api.Sandbox // of what is run without a sandbox of its own; nil: none
+
+	Log         *slog.Logger // mistakes of our own; default nowhere
+	Conformance bool         // offer what the protocol's conformance suite calls
+}
+
+// complete fills in what has a default.
+func (o Options) complete() Options {
+	if len(o.Profiles) == 0 {
+		o.Profiles = []Profile{Native}
+	}
+	if len(o.Roots) > 0 {
+		if !slices.ContainsFunc(o.Roots, func(root string) bool { return within(root, o.CWD) }) {
+			o.CWD = o.Roots[0]
+		}
+		return o
+	}
+	o.Roots = []string{o.CWD}
+	if o.Home != "" && !slices.Equal(o.Profiles, []Profile{Native}) {
+		o.Roots = append(o.Roots, o.Home)
+	}
+	return o
+}
+
+// within reports whether a cleaned absolute path is root or below it.
+func within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // A Profile is a named set of tools, fixed when the server starts.

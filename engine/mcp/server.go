@@ -2,48 +2,111 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
-	"os"
+	"log/slog"
+	"runtime/debug"
+	"strings"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
 )
 
+const (
+	// beat is how often an agent that waits is told that it is not forgotten.
+	beat = 5 * time.Second
+	// instructions tell an agent what this server is for.
+	instructions = "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection. " +
+		"Use exec for a command that ends, process_start for a server, session_start and session_exec for a shell that keeps its state. " +
+		"Wait with process_wait or session_wait instead of polling."
+)
+
 // Serve speaks the protocol on in and out until in ends or ctx does. What it
 // started goes on.
-func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) error {
-	s := newServer(o)
-	return s.sdk.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
+func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	s := newServer(ctx, o)
+	defer s.close()
+	defer cancel()
+	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out}, nil)
+	if err != nil {
+		return fmt.Errorf("serve agents: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { session.Close() })
+	defer stop()
+	if err := session.Wait(); err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("serve agents: %w", err)
+	}
+	return nil
 }
 
-// A server offers the tools of its profiles to every client.
+// A server offers the tools of its profiles to the agents that connect.
 type server struct {
-	o   Options
-	sdk *sdk.Server
+	o    Options
+	sdk  *sdk.Server
+	log  *slog.Logger
+	held bool // a session lasts, and is an agent of its own
 
-	mu    sync.Mutex
-	faces map[*sdk.ServerSession]*face
+	ctx   context.Context // ends with the server
+	faces faces
+	tasks sync.WaitGroup // goroutines that end with ctx
+
+	names     map[string]bool // of its tools, with the prefix
+	resources resources
 }
 
-func newServer(o Options) *server {
-	s := &server{o: o, faces: map[*sdk.ServerSession]*face{}}
-	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Version: o.Version}, nil)
-	for _, t := range toolset(o) {
+func newServer(ctx context.Context, o Options) *server {
+	s := &server{o: o.complete(), ctx: ctx, held: true, names: map[string]bool{}, log: o.Log}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.faces.made = map[any]*entry{}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Title: "Tandem", Version: o.Version}, &sdk.ServerOptions{
+		Instructions:       instructions,
+		Capabilities:       s.capabilities(),
+		InitializedHandler: s.greet,
+		SubscribeHandler:   s.subscribe,
+		UnsubscribeHandler: s.unsubscribe,
+	})
+	for _, t := range toolset(s.o) {
+		s.names[s.o.ToolPrefix+t.name] = true
 		s.sdk.AddTool(s.listed(t), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return s.dispatch(ctx, t, req)
 		})
 	}
+	s.addResources()
+	s.addPrompts()
+	s.sdk.AddReceivingMiddleware(s.receive)
 	return s
+}
+
+func (s *server) capabilities() *sdk.ServerCapabilities {
+	return &sdk.ServerCapabilities{
+		Tools:     &sdk.ToolCapabilities{},
+		Prompts:   &sdk.PromptCapabilities{},
+		Resources: &sdk.ResourceCapabilities{ListChanged: true, Subscribe: true},
+	}
+}
+
+// close ends what belongs to the server and waits for it. Its ctx has ended.
+func (s *server) close() {
+	for session := range s.sdk.Sessions() {
+		session.Close()
+	}
+	s.tasks.Wait()
 }
 
 // listed is how a tool stands in tools/list.
 func (s *server) listed(t tool) *sdk.Tool {
-	yes, no := true, false
-	a := &sdk.ToolAnnotations{ReadOnlyHint: t.effect == api.Read, IdempotentHint: t.idempotent, OpenWorldHint: &no, DestructiveHint: &no}
-	if t.effect == api.Destructive {
-		a.DestructiveHint = &yes
+	a := &sdk.ToolAnnotations{ReadOnlyHint: t.effect == api.Read, IdempotentHint: t.idempotent || t.effect == api.Read}
+	if t.effect != api.Read {
+		destroys := t.effect == api.Destructive
+		a.DestructiveHint = &destroys
 	}
 	return &sdk.Tool{
 		Name:         s.o.ToolPrefix + t.name,
@@ -54,41 +117,101 @@ func (s *server) listed(t tool) *sdk.Tool {
 	}
 }
 
+// receive goes before the SDK: it knows tools under their unlisted names, and
+// lists what changes all the time.
+func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		switch r := req.(type) {
+		case *sdk.CallToolRequest:
+			r.Params.Name = s.canonical(r.Params.Name)
+		case *sdk.ListResourcesRequest:
+			return s.listResources(ctx, r)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// canonical is the name of a tool that was called with underscores where it
+// has hyphens.
+func (s *server) canonical(name string) string {
+	if s.names[name] {
+		return name
+	}
+	for known := range s.names {
+		if strings.ReplaceAll(known, "-", "_") == name {
+			return known
+		}
+	}
+	return name
+}
+
 // dispatch runs one call: the person's policy first, the audit log last.
 func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	f, err := s.faceOf(ctx, req.Session)
+	f, err := s.faceOf(ctx, identify(req))
 	if err != nil {
-		return s.answer(failure(err)), nil
+		return answer(failure(err)), nil
 	}
-	r, err := t.call(ctx, f, req.Params.Arguments)
+	if refusal := s.permit(ctx, f, t, req.Params.Arguments, req); refusal != nil {
+		return answer(*refusal), nil
+	}
+	began := time.Now()
+	ctx, quiet := withProgress(ctx, req)
+	r, err := s.run(ctx, f, t, req.Params.Arguments)
+	quiet()
+	s.record(ctx, f, t, req.Params.Arguments, r, err, time.Since(began))
 	if err != nil {
 		r = failure(err)
 	}
-	return s.answer(r), nil
+	return answer(r), nil
 }
 
-func (s *server) answer(r result) *sdk.CallToolResult {
-	return &sdk.CallToolResult{Content: r.content, StructuredContent: r.structured, IsError: r.failed}
+// run calls a tool. One that panics costs nobody else anything.
+func (s *server) run(ctx context.Context, f *face, t tool, args json.RawMessage) (r result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("tool panicked", "tool", t.name, "panic", p, "stack", string(debug.Stack()))
+			r, err = result{}, api.Errorf(api.CodeInternal, "call %s: tandem made a mistake: %v", t.name, p)
+		}
+	}()
+	return t.call(ctx, f, args)
 }
 
-// faceOf is the agent behind a session.
-func (s *server) faceOf(ctx context.Context, session *sdk.ServerSession) (*face, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := s.faces[session]; f != nil {
-		return f, nil
+func answer(r result) *sdk.CallToolResult {
+	if r.content == nil && r.input == nil {
+		r.content = []sdk.Content{}
 	}
-	f := &face{o: &s.o, owner: newOwner(), roots: s.o.Roots, environ: api.Environ(os.Environ())}
-	var info *sdk.Implementation
-	if p := session.InitializeParams(); p != nil {
-		info = p.ClientInfo
+	return &sdk.CallToolResult{Content: r.content, StructuredContent: r.structured, IsError: r.failed,
+		InputRequests: r.input, RequestState: r.state}
+}
+
+// withProgress lets the tool, and a clock of ours, tell an agent that asked
+// for it how far a call is. The function that comes back ends that.
+func withProgress(ctx context.Context, req *sdk.CallToolRequest) (context.Context, func()) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return ctx, func() {}
 	}
-	f.actor = actorOf(info)
-	engine, err := s.o.Connect(ctx, f.actor, f.owner)
-	if err != nil {
-		return nil, err
+	began := time.Now()
+	report := func(_ float64, message string) {
+		// Who does not listen any more need not know.
+		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
+			ProgressToken: token, Progress: time.Since(began).Seconds(), Message: message})
 	}
-	f.engine = engine
-	s.faces[session] = f
-	return f, nil
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		clock := time.NewTicker(beat)
+		defer clock.Stop()
+		for {
+			select {
+			case <-clock.C:
+				report(0, fmt.Sprintf("%s: %d s", req.Params.Name, int(time.Since(began).Seconds())))
+			case <-ctx.Done():
+				return
+			case <-done:
+				return
+			}
+		}
+	}()
+	return context.WithValue(ctx, progressKey{}, report), func() { close(done); <-gone }
 }

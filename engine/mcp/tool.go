@@ -130,6 +130,12 @@ type result struct {
 	structured any    // of the tool's Out, or nil
 	failed     bool   // the agent is told that the call failed
 	process    string // id of what it started or dealt with, for the audit log
+
+	// input asks the agent's person instead of answering, where the client
+	// does that (2026-07-28, multi round-trip requests); state comes back with
+	// the answers.
+	input sdk.InputRequestMap
+	state string
 }
 
 // text answers with one block of text.

@@ -23,6 +23,9 @@ type Options struct {
 	Reach func(ctx context.Context) (*api.Client, error)
 	// Dashboard is what `tandem` without a verb does.
 	Dashboard func(ctx context.Context) error
+	// Serve is what `tandem --serve` does, with the profiles that there are.
+	Serve    func(ctx context.Context, o ServeOptions) error
+	Profiles []string
 	// Prefix tells the prefix keys of attach; default ctrl+b.
 	Prefix func() ([]keys.Key, error)
 
@@ -74,6 +77,7 @@ type app struct {
 // New makes the command tree, for Main and for whoever documents it.
 func New(o Options) *cobra.Command {
 	a := &app{Options: o.complete()}
+	var serving serveFlags
 	root := &cobra.Command{
 		Use:           "tandem",
 		Short:         "Terminals and processes that outlive their screen",
@@ -81,7 +85,7 @@ func New(o Options) *cobra.Command {
 		Example:       "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
 		Version:       a.Version,
 		Args:          a.noVerb,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return a.dashboard(cmd.Context()) },
+		RunE:          func(cmd *cobra.Command, _ []string) error { return a.run(cmd, &serving) },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
@@ -94,6 +98,8 @@ func New(o Options) *cobra.Command {
 	root.SetErr(a.Stderr)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.help(cmd) })
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
+	serving.add(root.Flags(), a.Profiles)
+	serving.complete(root, a.Profiles)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the answer as JSON")
 	root.AddCommand(
 		a.newCommand(), a.attachCommand(), a.sendCommand(), a.screenCommand(), a.killCommand(), a.removeCommand(),
@@ -144,6 +150,17 @@ func (a *app) noVerb(cmd *cobra.Command, args []string) error {
 		err.hint = "did you mean `tandem " + like[0] + "`?"
 	}
 	return err
+}
+
+// run is `tandem` without a verb: the dashboard, or the server of agents.
+func (a *app) run(cmd *cobra.Command, serving *serveFlags) error {
+	if err := serving.check(cmd, a.Profiles); err != nil {
+		return err
+	}
+	if serving.serve && a.Serve != nil {
+		return a.Serve(cmd.Context(), serving.o)
+	}
+	return a.dashboard(cmd.Context())
 }
 
 func (a *app) dashboard(ctx context.Context) error {

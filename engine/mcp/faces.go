@@ -1,0 +1,163 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+const (
+	// facesMost is how many agents without a session are remembered.
+	facesMost = 64
+	// faceIdle is how long one of them counts as present after its last call.
+	faceIdle = 10 * time.Minute
+)
+
+// An agent is who makes a request.
+type agent struct {
+	session *sdk.ServerSession
+	actor   string
+	token   string // name of the token it came with; "" without one
+}
+
+// identify tells whose request it is.
+func identify[P sdk.Params](req *sdk.ServerRequest[P]) agent {
+	a := agent{session: req.Session, actor: actorOf(req.ClientInfo())}
+	if req.Extra != nil && req.Extra.TokenInfo != nil {
+		a.token = req.Extra.TokenInfo.UserID
+	}
+	return a
+}
+
+// faces are the agents that are connected: one for each session that lasts;
+// of requests without one, one for each token and client.
+type faces struct {
+	mu   sync.Mutex
+	made map[any]*entry
+}
+
+// An entry is a face, or the wait for it.
+type entry struct {
+	ready  chan struct{}
+	face   *face
+	err    error
+	used   time.Time // last asked for; of agents without a session
+	cancel context.CancelFunc
+}
+
+type stateless struct{ token, actor string }
+
+// faceOf is the agent behind a request, connected to the engine. The first
+// request of an agent makes it, the others wait for that.
+func (s *server) faceOf(ctx context.Context, a agent) (*face, error) {
+	var key any = a.session
+	if !s.held {
+		key = stateless{a.token, a.actor}
+	}
+	e := s.entryOf(key, a)
+	select {
+	case <-e.ready:
+	case <-ctx.Done():
+		return nil, api.Errorf(api.CodeUnavailable, "reach the engine: %v", ctx.Err())
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	return e.face, e.face.revive(ctx)
+}
+
+// entryOf finds an agent's entry, or makes one and has it filled.
+func (s *server) entryOf(key any, a agent) *entry {
+	s.faces.mu.Lock()
+	defer s.faces.mu.Unlock()
+	e := s.faces.made[key]
+	if e == nil {
+		if !s.held {
+			s.faces.forget(facesMost - 1)
+		}
+		e = &entry{ready: make(chan struct{})}
+		var life context.Context
+		life, e.cancel = context.WithCancel(s.ctx)
+		s.faces.made[key] = e
+		s.tasks.Go(func() { s.live(life, key, e, a) })
+	}
+	e.used = time.Now()
+	return e
+}
+
+// live is an agent's presence: from its first request to the end of its
+// session, or of the time without requests.
+func (s *server) live(ctx context.Context, key any, e *entry, a agent) {
+	defer e.cancel()
+	defer s.faces.remove(key, e)
+	e.face, e.err = s.connect(ctx, a.actor)
+	close(e.ready)
+	if e.err != nil {
+		return
+	}
+	if s.held {
+		s.tasks.Go(func() {
+			// The error is that of the connection, and its end is all that counts.
+			_ = a.session.Wait()
+			e.cancel()
+		})
+	} else {
+		s.tasks.Go(func() { s.faces.expire(ctx, e) })
+	}
+	e.face.attend(ctx, s.heard)
+}
+
+// remove forgets an entry, so that the next request makes another one.
+func (f *faces) remove(key any, e *entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.made[key] == e {
+		delete(f.made, key)
+	}
+}
+
+// forget drops those that were not used for longest until at most n are left.
+// The lock is held.
+func (f *faces) forget(n int) {
+	for len(f.made) > n {
+		var oldest any
+		for key, e := range f.made {
+			if oldest == nil || e.used.Before(f.made[oldest].used) {
+				oldest = key
+			}
+		}
+		f.made[oldest].cancel()
+		delete(f.made, oldest)
+	}
+}
+
+// expire ends an agent without a session some time after its last request.
+func (f *faces) expire(ctx context.Context, e *entry) {
+	clock := time.NewTicker(faceIdle / 2)
+	defer clock.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-clock.C:
+			f.mu.Lock()
+			idle := now.Sub(e.used)
+			f.mu.Unlock()
+			if idle >= faceIdle {
+				e.cancel()
+				return
+			}
+		}
+	}
+}
+
+// greet connects an agent to the engine as soon as it has said who it is, so
+// that a person sees it and its first call is quick.
+func (s *server) greet(_ context.Context, req *sdk.InitializedRequest) {
+	a := identify(req)
+	s.entryOf(a.session, a)
+}

@@ -1,0 +1,120 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+const (
+	logURI    = "tandem://process/{id}/log"
+	screenURI = "tandem://session/{id}/screen"
+
+	// resourceBytes is how much of a log a resource shows: its end.
+	resourceBytes = 32 << 10
+)
+
+// addResources offers the logs of processes and the screens of sessions.
+func (s *server) addResources() {
+	s.addTemplate()
+	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
+		Name: "session-screen", Title: "Screen of a session", URITemplate: screenURI, MIMEType: "text/plain",
+		Description: "What a session's terminal shows now. The id may be a name.",
+	}, s.readResource)
+}
+
+// addTemplate adds the first template. Adding it again is how the SDK is made
+// to tell every agent that the list of resources has changed.
+func (s *server) addTemplate() {
+	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{
+		Name: "process-log", Title: "Log of a process", URITemplate: logURI, MIMEType: "text/plain",
+		Description: "The end of what a process or session has printed. The id may be a name.",
+	}, s.readResource)
+}
+
+// A subject of a resource: the log or screen of one process or session.
+type resourceURI struct {
+	id     string
+	screen bool
+}
+
+// parseResource takes a resource's name apart.
+func parseResource(uri string) (resourceURI, bool) {
+	if id, ok := between(uri, "tandem://process/", "/log"); ok {
+		return resourceURI{id: id}, true
+	}
+	if id, ok := between(uri, "tandem://session/", "/screen"); ok {
+		return resourceURI{id: id, screen: true}, true
+	}
+	return resourceURI{}, false
+}
+
+func between(s, prefix, suffix string) (string, bool) {
+	s, found := strings.CutPrefix(s, prefix)
+	s, ended := strings.CutSuffix(s, suffix)
+	return s, found && ended && s != "" && !strings.Contains(s, "/")
+}
+
+// listResources lists what there is now.
+func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
+	f, err := s.faceOf(ctx, identify(req))
+	if err != nil {
+		return nil, err
+	}
+	out, err := api.ProcessList.Call(ctx, f.engine, api.ProcessListInput{})
+	if err != nil {
+		return nil, err
+	}
+	list := &sdk.ListResourcesResult{Resources: s.fixtures()}
+	list.CacheScope = "private"
+	for _, p := range out.Processes {
+		list.Resources = append(list.Resources, listedResource(p))
+	}
+	return list, nil
+}
+
+func listedResource(p api.Process) *sdk.Resource {
+	r := &sdk.Resource{URI: "tandem://process/" + p.ID + "/log", Name: p.Name + " log", MIMEType: "text/plain",
+		Description: "Log of " + p.Command}
+	if p.Kind == api.KindSession {
+		r.URI, r.Name, r.Description = "tandem://session/"+p.ID+"/screen", p.Name+" screen", "Screen of "+p.Command
+	}
+	return r
+}
+
+// readResource is what a log or screen holds now.
+func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	what, ok := parseResource(req.Params.URI)
+	if !ok {
+		return nil, sdk.ResourceNotFoundError(req.Params.URI)
+	}
+	f, err := s.faceOf(ctx, identify(req))
+	if err != nil {
+		return nil, err
+	}
+	text, err := f.resourceText(ctx, what)
+	if errors.Is(err, api.CodeNotFound) {
+		return nil, sdk.ResourceNotFoundError(req.Params.URI)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", req.Params.URI, err)
+	}
+	r := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: "text/plain", Text: text}}}
+	r.CacheScope = "private"
+	return r, nil
+}
+
+func (f *face) resourceText(ctx context.Context, what resourceURI) (string, error) {
+	if what.screen {
+		out, err := api.SessionScreen.Call(ctx, f.engine, api.SessionScreenInput{ID: what.id})
+		return strings.Join(out.Lines, "\n"), err
+	}
+	end := int64(-resourceBytes)
+	out, err := api.ProcessLog.Call(ctx, f.engine, api.ProcessLogInput{ID: what.id, Since: &end, Max: resourceBytes})
+	return out.Data, err
+}

@@ -1,0 +1,200 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// resourcePace is how often at most agents are told of one change or another.
+const resourcePace = time.Second
+
+// resources are what agents are told about changes: which sessions watch what,
+// and what was on the list when they were told last.
+type resources struct {
+	mu       sync.Mutex
+	followed map[string]*following // by URI
+	sessions map[*sdk.ServerSession]bool
+
+	listed   map[string]string // id to name
+	told     time.Time         // when agents were told of the list
+	telling  bool              // somebody will tell them soon
+	snapshot bool              // listed is known
+}
+
+// A following tells those who watch a resource when it changes.
+type following struct {
+	sessions map[*sdk.ServerSession]bool
+	cancel   context.CancelFunc
+}
+
+// subscribe begins to follow a resource for a session.
+func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
+	what, ok := parseResource(req.Params.URI)
+	if !ok {
+		return sdk.ResourceNotFoundError(req.Params.URI)
+	}
+	f, err := s.faceOf(ctx, identify(req))
+	if err != nil {
+		return err
+	}
+	if _, err := api.ProcessGet.Call(ctx, f.engine, api.IDInput{ID: what.id}); err != nil {
+		if errors.Is(err, api.CodeNotFound) {
+			return sdk.ResourceNotFoundError(req.Params.URI)
+		}
+		return err
+	}
+	s.follow(req.Params.URI, what, req.Session)
+	return nil
+}
+
+func (s *server) follow(uri string, what resourceURI, session *sdk.ServerSession) {
+	r := &s.resources
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.followed == nil {
+		r.followed, r.sessions = map[string]*following{}, map[*sdk.ServerSession]bool{}
+	}
+	if !r.sessions[session] {
+		r.sessions[session] = true
+		s.tasks.Go(func() {
+			_ = session.Wait() // its end is all that counts
+			r.leave(session)
+		})
+	}
+	g := r.followed[uri]
+	if g == nil {
+		g = &following{sessions: map[*sdk.ServerSession]bool{}}
+		var ctx context.Context
+		ctx, g.cancel = context.WithCancel(s.ctx)
+		r.followed[uri] = g
+		s.tasks.Go(func() {
+			defer g.cancel()
+			s.tellChanges(ctx, uri, what.id)
+		})
+	}
+	g.sessions[session] = true
+}
+
+// unsubscribe ends that.
+func (s *server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
+	s.resources.mu.Lock()
+	defer s.resources.mu.Unlock()
+	s.resources.drop(req.Params.URI, req.Session)
+	return nil
+}
+
+// leave ends all that a session follows.
+func (r *resources) leave(session *sdk.ServerSession) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.sessions, session)
+	for uri := range maps.Clone(r.followed) {
+		r.drop(uri, session)
+	}
+}
+
+// drop takes a session off a resource. The lock is held.
+func (r *resources) drop(uri string, session *sdk.ServerSession) {
+	g := r.followed[uri]
+	if g == nil {
+		return
+	}
+	delete(g.sessions, session)
+	if len(g.sessions) == 0 {
+		g.cancel()
+		delete(r.followed, uri)
+	}
+}
+
+// tellChanges tells of new output until ctx ends or the process is forgotten.
+func (s *server) tellChanges(ctx context.Context, uri, id string) {
+	engine, err := s.o.Connect(ctx, "serve", "")
+	if err != nil {
+		return
+	}
+	defer engine.Close()
+	since := int64(-1)
+	for ctx.Err() == nil {
+		in := api.ProcessLogInput{ID: id, Since: &since, Max: 1 << 20, WaitMS: 50_000}
+		if since < 0 {
+			in.WaitMS = 0
+		}
+		out, err := api.ProcessLog.Call(ctx, engine, in)
+		switch {
+		case errors.Is(err, api.CodeNotFound):
+			return
+		case err != nil:
+			sleep(ctx, watchAgainMost)
+			continue
+		case since >= 0 && out.End > since:
+			_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+		}
+		since = out.End
+		sleep(ctx, resourcePace)
+	}
+}
+
+// sleep waits for a while, or for the end of ctx.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// heard takes in what an agent's watch tells. Of several agents each tells the
+// same, and the first counts.
+func (s *server) heard(e api.Event) {
+	r := &s.resources
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.apply(e) || r.telling {
+		return
+	}
+	r.telling = true
+	wait := max(0, time.Until(r.told.Add(resourcePace)))
+	s.tasks.Go(func() {
+		sleep(s.ctx, wait)
+		r.mu.Lock()
+		r.telling, r.told = false, time.Now()
+		r.mu.Unlock()
+		if s.ctx.Err() == nil {
+			s.addTemplate()
+		}
+	})
+}
+
+// apply reports whether an event changes the list of resources. The lock is held.
+func (r *resources) apply(e api.Event) bool {
+	switch e.Type {
+	case api.EventSnapshot:
+		listed := make(map[string]string, len(e.Processes))
+		for _, p := range e.Processes {
+			listed[p.ID] = p.Name
+		}
+		changed := r.snapshot && !maps.Equal(listed, r.listed)
+		r.listed, r.snapshot = listed, true
+		return changed
+	case api.EventProcess:
+		name, known := r.listed[e.Process.ID]
+		if r.listed == nil || known && name == e.Process.Name {
+			return false
+		}
+		r.listed[e.Process.ID] = e.Process.Name
+		return true
+	case api.EventRemoved:
+		_, known := r.listed[e.ID]
+		delete(r.listed, e.ID)
+		return known
+	}
+	return false
+}

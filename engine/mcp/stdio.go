@@ -1,0 +1,304 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// maxLine is the length of the longest message that is read.
+	maxLine = 16 << 20
+	// keepLine is the size of a buffer that is kept for the next message.
+	keepLine = 64 << 10
+	// lastWords is how long calls under way may take to be answered once the
+	// input has ended.
+	lastWords = 2 * time.Second
+)
+
+// lines is the transport of newline-delimited JSON (MCP 2025-11-25, Transports,
+// stdio). A line that is no message is answered with an error and costs
+// nothing else.
+type lines struct {
+	in  io.ReadCloser
+	out io.Writer
+}
+
+// Connect implements sdk.Transport.
+func (l *lines) Connect(context.Context) (sdk.Connection, error) {
+	c := &lineConn{
+		in: l.in, out: l.out,
+		messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
+		open: map[jsonrpc.ID]struct{}{}, idle: make(chan struct{}, 1),
+	}
+	go c.read()
+	return c, nil
+}
+
+// A lineConn is one conversation. Its reader goroutine ends with the input, or
+// when it is closed and the input's Close lets a read return.
+type lineConn struct {
+	in       io.ReadCloser
+	messages chan jsonrpc.Message // closed at the end of the input
+	closed   chan struct{}
+	once     sync.Once
+
+	writing sync.Mutex
+	out     io.Writer
+
+	mu   sync.Mutex
+	open map[jsonrpc.ID]struct{} // calls that are not answered
+	idle chan struct{}           // told when none is left
+}
+
+// SessionID implements sdk.Connection.
+func (c *lineConn) SessionID() string { return "" }
+
+// Close implements sdk.Connection.
+func (c *lineConn) Close() error {
+	c.once.Do(func() {
+		close(c.closed)
+		c.in.Close()
+	})
+	return nil
+}
+
+// Read implements sdk.Connection. At the end of the input it waits a moment
+// for the calls under way, as nothing can be answered after it has returned.
+func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m, ok := <-c.messages:
+		if ok {
+			return m, nil
+		}
+	case <-c.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	c.drain(ctx)
+	return nil, io.EOF
+}
+
+// drain waits until every call is answered, within reason.
+func (c *lineConn) drain(ctx context.Context) {
+	patience := time.NewTimer(lastWords)
+	defer patience.Stop()
+	for c.pending() > 0 {
+		select {
+		case <-c.idle:
+		case <-patience.C:
+			return
+		case <-c.closed:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *lineConn) pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+// read passes on what comes until the input ends.
+func (c *lineConn) read() {
+	defer close(c.messages)
+	r := bufio.NewReaderSize(c.in, keepLine)
+	var buf []byte
+	for {
+		line, err := readLine(r, buf[:0])
+		if errors.Is(err, errLong) {
+			c.refuse(nil, jsonrpc.CodeInvalidRequest, "the message is longer than 16 MiB")
+			continue
+		}
+		if len(bytes.TrimSpace(line)) > 0 && !c.take(line) {
+			return
+		}
+		if err != nil {
+			return
+		}
+		if buf = line; cap(buf) > keepLine {
+			buf = nil
+		}
+	}
+}
+
+var errLong = errors.New("line too long")
+
+// readLine appends the next line to buf. What is over maxLine is skipped as a
+// whole. An error other than errLong is the input's end.
+func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(buf)+len(part) > maxLine; long {
+			buf = nil
+		} else {
+			buf = append(buf, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long && err == nil:
+			return nil, errLong
+		default:
+			return buf, err
+		}
+	}
+}
+
+// take passes on a line's messages; false when nobody reads any more. A batch
+// (JSON-RPC 2.0, section 6), which older clients may send, is taken apart and
+// its answers come one by one.
+func (c *lineConn) take(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	if line[0] != '[' {
+		return c.takeOne(line)
+	}
+	var batch []json.RawMessage
+	if err := json.Unmarshal(line, &batch); err != nil {
+		c.refuse(nil, jsonrpc.CodeParseError, "the message is no JSON")
+		return true
+	}
+	if len(batch) == 0 {
+		c.refuse(nil, jsonrpc.CodeInvalidRequest, "the batch is empty")
+	}
+	for _, one := range batch {
+		if !c.takeOne(one) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *lineConn) takeOne(text []byte) bool {
+	// What is decoded refers to the text, and the buffer is used again.
+	m, err := jsonrpc.DecodeMessage(bytes.Clone(text))
+	if err != nil {
+		c.refuse(idOf(text), refusalCode(text), "the message is no JSON-RPC 2.0: "+reason(text, err))
+		return true
+	}
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		c.mu.Lock()
+		_, twice := c.open[r.ID]
+		c.open[r.ID] = struct{}{}
+		c.mu.Unlock()
+		if twice {
+			c.refuse(nil, jsonrpc.CodeInvalidRequest, "a call with this id is under way")
+			return true
+		}
+	}
+	select {
+	case c.messages <- m:
+		return true
+	case <-c.closed:
+		return false
+	}
+}
+
+func refusalCode(text []byte) int {
+	if json.Valid(text) {
+		return jsonrpc.CodeInvalidRequest
+	}
+	return jsonrpc.CodeParseError
+}
+
+// reason is what is wrong with a message, without its text.
+func reason(text []byte, err error) string {
+	if !json.Valid(text) {
+		return "it is no JSON"
+	}
+	return err.Error()
+}
+
+// idOf is the id of a message that is not understood otherwise, if it has one.
+func idOf(text []byte) json.RawMessage {
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(text, &m) != nil || len(m.ID) == 0 || bytes.ContainsAny(m.ID[:1], "{[tf") {
+		return nil
+	}
+	return m.ID
+}
+
+// refuse answers what is no message.
+func (c *lineConn) refuse(id json.RawMessage, code int, message string) {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	answer := struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   jsonrpc.Error   `json:"error"`
+	}{"2.0", id, jsonrpc.Error{Code: int64(code), Message: message}}
+	if line, err := json.Marshal(answer); err == nil {
+		_ = c.send(line) // if nobody listens, the input ends next
+	}
+}
+
+// Write implements sdk.Connection. A result goes out as it was encoded, without
+// another copy.
+func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
+	r, ok := m.(*jsonrpc.Response)
+	if !ok || r.Error != nil || len(r.Result) == 0 {
+		line, err := jsonrpc.EncodeMessage(m)
+		if err != nil {
+			return err
+		}
+		if ok {
+			defer c.answered(r.ID)
+		}
+		return c.send(line)
+	}
+	defer c.answered(r.ID)
+	id, err := json.Marshal(r.ID.Raw())
+	if err != nil {
+		return err
+	}
+	return c.send([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":`), r.Result, []byte("}"))
+}
+
+// send writes one line: with one write if it is short, so that a reader sees
+// it whole, and else without putting it together first.
+func (c *lineConn) send(parts ...[]byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	parts = append(parts, []byte("\n"))
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	if size <= keepLine {
+		parts = [][]byte{bytes.Join(parts, nil)}
+	}
+	for _, p := range parts {
+		if _, err := c.out.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *lineConn) answered(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, id)
+	if len(c.open) > 0 {
+		return
+	}
+	select {
+	case c.idle <- struct{}{}:
+	default:
+	}
+}

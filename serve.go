@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp"
+	"tandem/ui/cli"
+)
+
+// profileNames are the sets of tools that agents can be offered.
+func profileNames() []string {
+	var names []string
+	for _, p := range mcp.Profiles() {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+// runServer serves agents until their input ends or somebody ends it. Standard
+// output is the protocol's alone; what there is to say goes to standard error.
+func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	options, err := serverOptions(version, o)
+	if err != nil {
+		return err
+	}
+	return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
+}
+
+func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
+	profiles, err := mcp.ParseProfiles(o.Profiles)
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "/"
+	}
+	return mcp.Options{
+		Connect: func(ctx context.Context, name, owner string) (*api.Client, error) {
+			return api.Activate(ctx, api.ConnectOptions{Version: version, Name: name, Owner: owner})
+		},
+		Version:     version,
+		Profiles:    profiles,
+		ReadOnly:    o.ReadOnly,
+		ToolPrefix:  o.ToolPrefix,
+		Unbounded:   o.ReadUnbounded,
+		CWD:         cwd,
+		Home:        home,
+		Roots:       o.Roots,
+		Log:         slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Conformance: o.Conformance,
+	}, nil
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// ServeOptions say how agents are served.
+type ServeOptions struct {
+	HTTP          string   // address to listen on; "" for standard input and output
+	Profiles      []string // names of the tool sets
+	ReadOnly      bool     // leave out the tools that change anything
+	ToolPrefix    string   // put before each tool's name
+	ReadUnbounded bool     // the tool read gives whole files
+	Roots         []string // absolute folders that file tools are confined to; none: the default
+	TokenFile     string   // absolute path of the file with the bearer tokens; "" for the default
+	AllowHosts    []string // names that requests may be for, beside the loopback interface's
+	AllowOrigins  []string // origins of web pages that may send requests
+	Conformance   bool     // offer what the protocol's conformance suite calls
+}
+
+// serveFlags are the flags of `tandem --serve`.
+type serveFlags struct {
+	serve bool
+	o     ServeOptions
+}
+
+func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
+	flags.BoolVar(&f.serve, "serve", false, "serve agents: the Model Context Protocol on standard input and output")
+	flags.StringVar(&f.o.HTTP, "http", "", "with --serve: serve HTTP on this `address`, 127.0.0.1:7777 for example, instead")
+	flags.StringSliceVar(&f.o.Profiles, "profile", nil, "with --serve: tool sets, of "+strings.Join(profiles, ", ")+" (default native)")
+	flags.BoolVar(&f.o.ReadOnly, "read-only", false, "with --serve: only tools that change nothing")
+	flags.StringVar(&f.o.ToolPrefix, "tool-prefix", "", "with --serve: put this `text` before each tool's name")
+	flags.BoolVar(&f.o.ReadUnbounded, "read-unbounded", false, "with --serve: the tool read gives whole files")
+	flags.StringArrayVar(&f.o.Roots, "root", nil, "with --serve: confine file tools to this `folder` (default: this one)")
+	flags.StringVar(&f.o.TokenFile, "token-file", "", "with --http: `file` of the bearer tokens (default: agent-tokens in the data folder)")
+	flags.StringSliceVar(&f.o.AllowHosts, "allow-host", nil, "with --http: another `name` that requests may be for")
+	flags.StringSliceVar(&f.o.AllowOrigins, "allow-origin", nil, "with --http: `origin` of a web page that may send requests")
+	flags.BoolVar(&f.o.Conformance, "conformance", false, "with --serve: offer what the conformance suite calls")
+	_ = flags.MarkHidden("conformance") // fails only for flags that are not there
+}
+
+// complete registers what a shell offers behind the flags.
+func (f *serveFlags) complete(cmd *cobra.Command, profiles []string) {
+	offer := func(flag string, complete cobra.CompletionFunc) {
+		_ = cmd.RegisterFlagCompletionFunc(flag, complete) // fails only for flags that are not there
+	}
+	offer("profile", cobra.FixedCompletions(profiles, cobra.ShellCompDirectiveNoFileComp))
+	offer("http", cobra.FixedCompletions([]string{"127.0.0.1:7777"}, cobra.ShellCompDirectiveNoFileComp))
+	offer("root", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	})
+	for _, flag := range []string{"tool-prefix", "allow-host", "allow-origin"} {
+		offer(flag, cobra.NoFileCompletions)
+	}
+}
+
+// check finds flags that do not go together, and makes paths absolute.
+func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
+	for _, name := range []string{"http", "profile", "read-only", "tool-prefix", "read-unbounded", "root", "conformance"} {
+		if !f.serve && cmd.Flags().Changed(name) {
+			return usagef(cmd, "--%s goes with --serve", name)
+		}
+	}
+	for _, name := range []string{"token-file", "allow-host", "allow-origin"} {
+		if f.o.HTTP == "" && cmd.Flags().Changed(name) {
+			return usagef(cmd, "--%s goes with --serve --http", name)
+		}
+	}
+	for i, name := range f.o.Profiles {
+		if f.o.Profiles[i] = strings.TrimSpace(name); !slices.Contains(profiles, f.o.Profiles[i]) {
+			return usagef(cmd, "there is no profile %q; there are %s", visible(name), strings.Join(profiles, ", "))
+		}
+	}
+	if strings.Trim(f.o.ToolPrefix, toolLetters) != "" {
+		return usagef(cmd, "--tool-prefix %q: only letters, digits, _, - and . may be in a tool's name", visible(f.o.ToolPrefix))
+	}
+	return f.absolute(cmd)
+}
+
+// toolLetters may be in a tool's name (MCP 2025-11-25, Tools, Tool Names).
+const toolLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+
+func (f *serveFlags) absolute(cmd *cobra.Command) error {
+	for i, root := range f.o.Roots {
+		dir, err := filepath.Abs(root)
+		if info, statErr := os.Stat(dir); err != nil || statErr != nil || !info.IsDir() {
+			return usagef(cmd, "--root %s: it is no folder", visible(root))
+		}
+		f.o.Roots[i] = dir
+	}
+	if f.o.TokenFile != "" {
+		path, err := filepath.Abs(f.o.TokenFile)
+		if err != nil {
+			return usagef(cmd, "--token-file %s: %v", visible(f.o.TokenFile), err)
+		}
+		f.o.TokenFile = path
+	}
+	return nil
+}
