@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -333,5 +334,45 @@ func TestSecondEngineOnAFolderIsRefused(t *testing.T) {
 	err := Run(ctx, Options{DataDir: m.dir})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("another engine (pid %d)", pid)) {
 		t.Errorf("Run: %v", err)
+	}
+}
+
+func TestPIDOfAnotherProcessIsLeftAlone(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("exec sleep 1000"), KeepAlive: true})
+	i := m.info()
+	unix.Kill(i.EnginePID, unix.SIGSTOP)
+	m.crash(i.KeeperPID)
+	m.crash(i.EnginePID)
+	m.crash(p.PID)
+	other := exec.Command("sleep", "1000")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		other.Process.Kill()
+		other.Wait()
+	}()
+	store, err := persist.Open(m.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, problems := store.Load()
+	if len(records) != 1 || len(problems) > 0 {
+		t.Fatal(records, problems)
+	}
+	records[0].Identity.PID = other.Process.Pid // as if the number had been given away again
+	if err := store.Save(records[0]); err != nil {
+		t.Fatal(err)
+	}
+	m.activate()
+	if now := m.process(p.ID); now.PID == other.Process.Pid || now.State == api.StateRunning {
+		t.Errorf("taken for %+v", now)
+	}
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	if stat, ok := readStat(other.Process.Pid); !ok || stat.zombie {
+		t.Error("a process that is none of ours was ended")
 	}
 }
