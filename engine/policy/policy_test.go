@@ -1,0 +1,222 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const sample = `
+default = "ask"
+ask_timeout = "10s"
+
+[[rule]]
+decision = "deny"
+path = ["~/.ssh/**", "/etc/shadow"]
+reason = "keys stay here"
+
+[[rule]]
+decision = "deny"
+command = ["rm -rf", "git push --force", "dd"]
+
+[[rule]]
+decision = "ask"
+command = ["git push", "npm publish"]
+
+[[rule]]
+decision = "allow"
+command = ["git *", "ls", "echo", "cat", "make", "true", "cd", "sh", "bash", "env", "sudo", "xargs", "eval", "rm", "npm"]
+
+[[rule]]
+decision = "allow"
+tool = ["read", "session_*"]
+agent = ["claude-code/*"]
+`
+
+func policyOf(t *testing.T, text string) Policy {
+	t.Helper()
+	p, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestCommandsAreJudgedAsAShellReadsThem(t *testing.T) {
+	p := policyOf(t, sample)
+	for command, want := range map[string]Decision{
+		"ls -la":                                Allow,
+		"git status":                            Allow,
+		"git push origin main":                  Ask,
+		"git push --force":                      Deny,
+		"git   push  '--force'":                 Deny,
+		"/usr/bin/git push --fo\"rce\"":         Deny,
+		"ls && rm -rf /":                        Deny,
+		"ls; rm -r -f x":                        Allow,
+		"ls | rm -rf x":                         Deny,
+		"echo $(rm -rf x)":                      Deny,
+		"echo `rm -rf x`":                       Deny,
+		"if true; then rm -rf x; fi":            Deny,
+		"f() { rm -rf x; }; f":                  Deny,
+		"sudo -u root rm -rf x":                 Deny,
+		"env A=1 rm -rf x":                      Deny,
+		"A=1 rm -rf x":                          Deny,
+		"sh -c 'rm -rf x'":                      Deny,
+		"bash -lc \"ls; rm -rf x\"":             Deny,
+		"eval 'rm -rf x'":                       Deny,
+		"ls | xargs -n 1 rm -rf":                Deny,
+		"\\rm -rf x":                            Deny,
+		"r\\m -rf x":                            Deny,
+		"$CMD":                                  Deny,
+		"rm $FLAGS":                             Deny,
+		"sh -c \"$X\"":                          Deny,
+		"echo 'rm -rf x'":                       Allow,
+		"echo \"a && rm -rf x\"":                Allow,
+		"curl http://example.org":               Ask,
+		"cat ~/.ssh/id_ed25519":                 Deny,
+		"cat < ~/.ssh/id_ed25519":               Deny,
+		"cat --file=/home/u/.ssh/config":        Allow,
+		"echo x > /home/u/.ssh/authorized_keys": Deny,
+		"cd /tmp && cat ../home/u/.ssh/id":      Allow,
+		"cat ../u/.ssh/id":                      Deny,
+		"echo (":                                Ask,
+		"":                                      Ask,
+	} {
+		v := p.Decide(Action{Tool: "exec", Agent: "x/1", Command: command, Write: true, CWD: "/home/v", Home: "/home/u"})
+		if v.Decision != want {
+			t.Errorf("%s: %s (%s: %s), want %s", command, v.Decision, v.What, v.Reason, want)
+		}
+	}
+}
+
+func TestArgumentsWithoutAShellAreJudgedAsTheyAre(t *testing.T) {
+	p := policyOf(t, sample)
+	for _, c := range []struct {
+		argv []string
+		want Decision
+	}{
+		{[]string{"echo", "$(rm -rf x)"}, Allow},
+		{[]string{"rm", "-rf", "x"}, Deny},
+		{[]string{"sh", "-c", "rm -rf x"}, Deny},
+		{[]string{"whoami"}, Ask},
+	} {
+		if v := p.Decide(Action{Argv: c.argv, CWD: "/", Home: "/home/u"}); v.Decision != c.want {
+			t.Errorf("%q: %s (%s), want %s", c.argv, v.Decision, v.Reason, c.want)
+		}
+	}
+}
+
+func TestToolsAgentsAndPathsAreMatched(t *testing.T) {
+	p := policyOf(t, sample)
+	for _, c := range []struct {
+		a    Action
+		want Decision
+	}{
+		{Action{Tool: "read", Agent: "claude-code/2.1", Paths: []string{"/work/a"}}, Allow},
+		{Action{Tool: "read", Agent: "other/1", Paths: []string{"/work/a"}}, Ask},
+		{Action{Tool: "session_list", Agent: "claude-code/2.1"}, Allow},
+		{Action{Tool: "read", Agent: "claude-code/2.1", Paths: []string{"/home/u/.ssh/id"}}, Deny},
+		{Action{Tool: "read", Agent: "claude-code/2.1", Paths: []string{"/home/u/x/../.ssh"}}, Deny},
+		{Action{Tool: "write", Paths: []string{"/etc/shadow"}}, Deny},
+		{Action{Tool: "write", Paths: []string{"/etc/shadows"}}, Ask},
+	} {
+		c.a.Home = "/home/u"
+		if v := p.Decide(c.a); v.Decision != c.want {
+			t.Errorf("%+v: %s (%s), want %s", c.a, v.Decision, v.Reason, c.want)
+		}
+	}
+}
+
+func TestALinkDoesNotHideWhereItLeads(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := filepath.Join(home, ".ssh")
+	if err := os.Mkdir(secret, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(home, "harmless")
+	if err := os.Symlink(secret, link); err != nil {
+		t.Fatal(err)
+	}
+	p := policyOf(t, sample)
+	v := p.Decide(Action{Tool: "read", Paths: []string{filepath.Join(link, "new", "file")}, Home: home})
+	if v.Decision != Deny || v.Reason != "keys stay here" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestWithoutAFileEverythingIsAllowed(t *testing.T) {
+	if v := (Policy{}).Decide(Action{Tool: "exec", Command: "rm -rf / ("}); v.Decision != Allow {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestARuleAboutWritingLeavesReadingAlone(t *testing.T) {
+	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\nwrite = true\npath = [\"/data/**\"]")
+	if v := p.Decide(Action{Tool: "read", Paths: []string{"/data/x"}}); v.Decision != Allow {
+		t.Errorf("reading: %+v", v)
+	}
+	if v := p.Decide(Action{Tool: "write", Paths: []string{"/data/x"}, Write: true}); v.Decision != Deny {
+		t.Errorf("writing: %+v", v)
+	}
+}
+
+func TestMistakesAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		"defualt = \"allow\"":                                  "line 1: no such key",
+		"default = \"maybe\"":                                  `decision "maybe"`,
+		"ask_timeout = \"soon\"":                               "ask_timeout",
+		"[[rule]]\ntool = [\"x\"]":                             "rule 1: decision is missing",
+		"[[rule]]\ndecision = \"deny\"\npath = [\"relative\"]": "absolute",
+		"[[rule]]\ndecision = \"deny\"\ntool = [\"[\"]":        "pattern",
+		"[[rule]]\ndecision = \"deny\"\ncommand = [\"'\"]":     "rule 1: command",
+		"[[rule]]\ndecision = \"deny\"\ncommand = [\"\"]":      "empty",
+		"rule = 3": "line 1",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestTheAnswerHasATimeLimit(t *testing.T) {
+	if p := policyOf(t, sample); p.AskTimeout != 10*time.Second {
+		t.Errorf("%v", p.AskTimeout)
+	}
+}
+
+func FuzzAnyCommandIsJudged(f *testing.F) {
+	for _, s := range []string{"ls", "a && b | c", "$(", "sh -c 'sh -c \"x\"'", "case x in a) b;; esac", "\x00", "xargs env sudo rm"} {
+		f.Add(s)
+	}
+	p, err := Parse([]byte(sample))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		v := p.Decide(Action{Tool: "exec", Command: command, CWD: "/", Home: "/home/u"})
+		if checkDecision(v.Decision, false) != nil {
+			t.Fatalf("%+v", v)
+		}
+	})
+}
+
+func FuzzAnyFileIsReadOrRefused(f *testing.F) {
+	f.Add(sample)
+	f.Fuzz(func(t *testing.T, text string) {
+		if p, err := Parse([]byte(text)); err == nil {
+			p.Decide(Action{Tool: "exec", Command: "rm -rf /", Paths: []string{"/a"}, Home: "/h"})
+		}
+	})
+}
+
+func BenchmarkDecide(b *testing.B) {
+	p, _ := Parse([]byte(sample))
+	for b.Loop() {
+		p.Decide(Action{Tool: "exec", Command: "cd sub && make test | tee log", CWD: "/", Home: "/home/u"})
+	}
+}
