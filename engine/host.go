@@ -57,10 +57,13 @@ func (h *host) save(r persist.Record, durable bool) error {
 	if again := r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo); r.Transient || r.TTY && !again {
 		r.Environ = nil // it is not needed again, and secrets are best not kept
 	}
-	if durable {
+	switch {
+	case durable:
 		return h.store.Save(r)
+	case startsAtBoot(r.Restart):
+		return h.store.Write(r)
 	}
-	return h.store.Write(r)
+	return h.store.Update(r)
 }
 
 // logPath is the file of a process's output, or of the standard output where

@@ -48,7 +48,7 @@ func TestAKilledSaverLeavesWholeFiles(t *testing.T) {
 		if acked == 0 {
 			continue
 		}
-		if len(records) != 1 || int64(records[0].Cols) < acked {
+		if len(records) != 1 || int64(records[0].Cols) < acked || records[0].Argv[0] != fmt.Sprint(records[0].Cols) {
 			t.Fatalf("number %d was saved, and the records are %v", acked, records)
 		}
 		resizes, err := s.ReadResizes("p")

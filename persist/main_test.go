@@ -190,7 +190,12 @@ func runSaver() error {
 		n = resizes[len(resizes)-1].Offset + 1
 	}
 	for ; ; n++ {
-		if err := s.Save(Record{ID: "p", Cols: int(n)}); err != nil {
+		save := s.Update
+		if n%16 == 0 {
+			save = s.Save
+		}
+		// The numbers have fewer digits and more, and the rest shows a torn record.
+		if err := save(Record{ID: "p", Cols: int(n), Argv: []string{fmt.Sprint(n)}}); err != nil {
 			return err
 		}
 		if err := s.AppendResize("p", Resize{n, 80, 24}); err != nil {

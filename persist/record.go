@@ -107,23 +107,57 @@ type Exit struct {
 func (s *Store) Save(r Record) error { return s.save(r, true) }
 
 // Write is Save that does not wait for the disk: what it wrote survives the
-// death of every process, and a loss of power maybe not.
+// death of every process, and a loss of power maybe not; the record is then an
+// earlier one.
 func (s *Store) Write(r Record) error { return s.save(r, false) }
 
-func (s *Store) save(r Record, durable bool) error {
-	path, err := s.file(r.ID, recordName)
+// Update is Write for what means nothing any more after a loss of power. It
+// makes no new file where it can do without: a folder in which files come and go
+// is slow.
+func (s *Store) Update(r Record) error {
+	path, content, err := s.encode(r)
 	if err != nil {
 		return err
+	}
+	if overwrite(path, content) {
+		return nil
+	}
+	return s.put(r.ID, path, content, false)
+}
+
+func (s *Store) save(r Record, durable bool) error {
+	path, content, err := s.encode(r)
+	if err != nil {
+		return err
+	}
+	return s.put(r.ID, path, content, durable)
+}
+
+// recordStep is what the lengths of records are multiples of, so that an Update
+// seldom changes it.
+const recordStep = 1 << 10
+
+// encode gives the path and content of a record's file.
+func (s *Store) encode(r Record) (path string, content []byte, err error) {
+	if path, err = s.file(r.ID, recordName); err != nil {
+		return "", nil, err
 	}
 	r.Schema = SchemaVersion
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
+		return "", nil, fmt.Errorf("save record %s: %w", path, err)
+	}
+	for len(b)%recordStep != recordStep-1 {
+		b = append(b, ' ')
+	}
+	return path, append(b, '\n'), nil
+}
+
+func (s *Store) put(id, path string, content []byte, durable bool) error {
+	if err := s.makeDir(id, durable); err != nil {
 		return fmt.Errorf("save record %s: %w", path, err)
 	}
-	if err := s.makeDir(r.ID, durable); err != nil {
-		return fmt.Errorf("save record %s: %w", path, err)
-	}
-	if err := replaceFile(path, durable, append(b, '\n')); err != nil {
+	if err := replaceFile(path, durable, content); err != nil {
 		return fmt.Errorf("save record %s: %w", path, err)
 	}
 	return nil

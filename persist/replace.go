@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -38,6 +39,28 @@ func replaceFile(path string, durable bool, parts ...[]byte) error {
 		return syncDir(filepath.Dir(path))
 	}
 	return nil
+}
+
+// overwrite gives the file at path new content of the same length, if that is
+// short enough to be one page: the death of a process cannot come between its
+// parts, and the disk has the old page or the new one. It reports whether it
+// could.
+func overwrite(path string, content []byte) bool {
+	const page = 4096
+	if len(content) > page {
+		return false
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() && info.Size() == int64(len(content)) {
+		_, err = f.Write(content)
+	} else {
+		err = errors.ErrUnsupported
+	}
+	return errors.Join(err, f.Close()) == nil
 }
 
 // writeTemp writes what is to become the file at path into a temporary file

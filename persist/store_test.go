@@ -161,6 +161,69 @@ func TestOpenSaysWhatIsWrongWithTheFolderAndWhatToDo(t *testing.T) {
 	}
 }
 
+func TestAnUpdateNeedsANewFileOnlyWhenTheLengthIsAnother(t *testing.T) {
+	s := mustStore(t)
+	file := func() os.FileInfo {
+		info, err := os.Stat(filepath.Join(s.Dir("p"), "record.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	var before os.FileInfo
+	for i, step := range []struct {
+		argv string
+		same bool
+	}{
+		{"first", false},
+		{"second, which is longer", true},
+		{strings.Repeat("long", 500), false},
+		{strings.Repeat("LONG", 500), true},
+		{strings.Repeat("many pages", 5000), false},
+		{strings.Repeat("MANY PAGES", 5000), false},
+		{"short", false},
+	} {
+		want := Record{Schema: SchemaVersion, ID: "p", Argv: []string{step.argv}}
+		if err := s.Update(want); err != nil {
+			t.Fatal(err)
+		}
+		after := file()
+		if before != nil && os.SameFile(before, after) != step.same {
+			t.Errorf("update %d: the same file: %v", i, !step.same)
+		}
+		before = after
+		if got, problems := s.Load(); len(problems) > 0 || !cmp.Equal(got, []Record{want}) {
+			t.Fatalf("update %d: got %v, %v", i, got, problems)
+		}
+	}
+}
+
+func TestAnUpdateFollowsNoLink(t *testing.T) {
+	s := mustStore(t)
+	mustSave(t, s, Record{ID: "p"})
+	path, other := filepath.Join(s.Dir("p"), "record.json"), filepath.Join(t.TempDir(), "other")
+	old, err := os.ReadFile(path)
+	if err := errors.Join(err, os.Rename(path, other), os.Symlink(other, path), s.Update(Record{ID: "p", Name: "new"})); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.ReadFile(other); err != nil || string(now) != string(old) {
+		t.Errorf("the file behind the link holds %q, %v", now, err)
+	}
+}
+
+func TestWhatIsDiscardedIsGone(t *testing.T) {
+	s := mustStore(t)
+	mustSave(t, s, Record{ID: "p"})
+	for range 2 {
+		if err := s.Discard("p"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names := fileNames(t, filepath.Dir(s.Dir("p"))); len(names) > 0 {
+		t.Errorf("left are %v", names)
+	}
+}
+
 func TestTheSameRecordComesBack(t *testing.T) {
 	s := mustStore(t)
 	want := Record{
