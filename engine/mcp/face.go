@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,6 +43,19 @@ type face struct {
 // scope is where this agent's file tools may reach.
 func (f *face) scope() api.FileScope {
 	return api.FileScope{Roots: f.roots, Base: f.o.CWD}
+}
+
+// folder is an absolute folder: below this agent's own unless it is given so.
+func (f *face) folder(cwd string) string {
+	switch {
+	case cwd == "":
+		return f.o.CWD
+	case cwd == "~" || strings.HasPrefix(cwd, "~/"):
+		return filepath.Join(f.o.Home, strings.TrimPrefix(cwd, "~"))
+	case filepath.IsAbs(cwd):
+		return filepath.Clean(cwd)
+	}
+	return filepath.Join(f.o.CWD, cwd)
 }
 
 // connect makes a face for an agent. While its presence runs, the engine
@@ -160,4 +174,3 @@ func progress(ctx context.Context, done float64, message string) {
 		report(done, message)
 	}
 }
-

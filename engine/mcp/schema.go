@@ -1,67 +1,117 @@
 package mcp
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
+	"time"
 )
 
 // inputSchema is the JSON schema (draft 2020-12) of a tool's arguments.
-func inputSchema(t reflect.Type) any { return schemaOf(t) }
+func inputSchema(t reflect.Type) any { return json.RawMessage(appendSchema(nil, t, "", true)) }
 
 // outputSchema is the schema of structured content; nil for none.
 func outputSchema(t reflect.Type) any {
 	if t == reflect.TypeFor[none]() {
 		return nil
 	}
-	return schemaOf(t)
+	return json.RawMessage(appendSchema(nil, t, "", false))
 }
 
-// schemaOf describes a type without unions of types: what may be null is left
-// out when it is.
-func schemaOf(t reflect.Type) map[string]any {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return schemaOf(t.Elem())
-	case reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case reflect.String:
-		return map[string]any{"type": "string"}
-	case reflect.Int, reflect.Int64:
-		return map[string]any{"type": "integer"}
-	case reflect.Float64:
-		return map[string]any{"type": "number"}
-	case reflect.Slice:
-		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
-	case reflect.Map:
-		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
-	case reflect.Struct:
-		return objectSchema(t)
+// appendSchema describes a type without unions of types: what may be null is
+// left out when it is. Extra is what else to say of it, as members of a JSON
+// object. Of what comes out nothing is said to be required: it saves a fifth of
+// the list, and an agent that has the value sees what is there.
+func appendSchema(b []byte, t reflect.Type, extra string, in bool) []byte {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	return map[string]any{}
+	b = append(b, '{')
+	switch kind := schemaType(t); kind {
+	case "":
+		return append(append(b, strings.TrimPrefix(extra, ",")...), '}')
+	case "array":
+		b = append(b, `"type":"array","items":`...)
+		b = appendSchema(b, t.Elem(), "", in)
+	case "object":
+		b = append(b, `"type":"object"`...)
+		b = appendObject(b, t, in)
+	default:
+		b = append(append(append(b, `"type":"`...), kind...), '"')
+	}
+	return append(append(b, extra...), '}')
 }
 
-func objectSchema(t reflect.Type) map[string]any {
-	properties, required := map[string]any{}, []string{}
+// schemaType is the name of a type in a schema; "" for any.
+func schemaType(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte]():
+		return "string"
+	case t == reflect.TypeFor[json.RawMessage]():
+		return ""
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint32, reflect.Uint64:
+		return "integer"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Map, reflect.Struct:
+		return "object"
+	}
+	return ""
+}
+
+// appendObject describes what is in an object.
+func appendObject(b []byte, t reflect.Type, in bool) []byte {
+	if t.Kind() == reflect.Map {
+		b = append(b, `,"additionalProperties":`...)
+		return appendSchema(b, t.Elem(), "", in)
+	}
+	var required []string
+	b = append(b, `,"properties":{`...)
+	first := true
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
+		if name == "" || name == "-" {
 			continue
 		}
-		p := schemaOf(f.Type)
-		if doc := f.Tag.Get("doc"); doc != "" {
-			p["description"] = doc
+		if !first {
+			b = append(b, ',')
 		}
-		if enum := f.Tag.Get("enum"); enum != "" {
-			p["enum"] = strings.Split(enum, ",")
-		}
-		properties[name] = p
+		first = false
+		b = append(append(b, quoted(name)...), ':')
+		b = appendSchema(b, f.Type, described(f), in)
 		if !strings.Contains(options, "omit") {
 			required = append(required, name)
 		}
 	}
-	s := map[string]any{"type": "object", "properties": properties}
-	if len(required) > 0 {
-		s["required"] = required
+	b = append(b, '}')
+	if in && len(required) > 0 {
+		b = append(append(b, `,"required":`...), quoted(required)...)
+	}
+	return b
+}
+
+// described is what a field's tags say of it.
+func described(f reflect.StructField) string {
+	var s string
+	if doc := f.Tag.Get("doc"); doc != "" {
+		s += `,"description":` + string(quoted(doc))
+	}
+	if enum := f.Tag.Get("enum"); enum != "" {
+		s += `,"enum":` + string(quoted(strings.Split(enum, ",")))
 	}
 	return s
+}
+
+// quoted is a string or list of strings in JSON.
+func quoted(v any) []byte {
+	b, _ := json.Marshal(v) // strings always can
+	return b
 }

@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+func historyTool() tool {
+	return define[historyInput, historyState](tool{name: "history", effect: api.Read, profiles: []Profile{Native},
+		doc: "Search commands that the person and agents ran: newest first, or best match of a fuzzy query."}, history)
+}
+
+type historyInput struct {
+	Query  string `json:"query,omitempty" doc:"fzf syntax"`
+	CWD    string `json:"cwd,omitempty" doc:"ran in this folder"`
+	Actor  string `json:"actor,omitempty" doc:"person, agent or one exactly"`
+	Failed bool   `json:"failed,omitempty"`
+	Unique bool   `json:"unique,omitempty" doc:"each command once"`
+	Limit  int    `json:"limit,omitempty" doc:"default 50"`
+	Offset int    `json:"offset,omitempty"`
+}
+
+// A historyState says how many runs were found.
+type historyState struct {
+	Shown int `json:"shown"`
+	Total int `json:"total"`
+}
+
+func history(ctx context.Context, f *face, in historyInput) (result, error) {
+	out, err := api.HistorySearch.Call(ctx, f.engine, api.HistorySearchInput{Query: in.Query, CWD: in.CWD, Actor: in.Actor,
+		Failed: in.Failed, Unique: in.Unique, Limit: in.Limit, Offset: in.Offset})
+	if err != nil {
+		return result{}, err
+	}
+	state := historyState{Total: out.Total}
+	var b strings.Builder
+	for _, row := range out.Rows {
+		line := historyLine(row)
+		if b.Len()+len(line) > bulk {
+			break
+		}
+		b.WriteString(line)
+		state.Shown++
+	}
+	if left := out.Total - in.Offset - state.Shown; left > 0 {
+		fmt.Fprintf(&b, "[%d more; use offset=%d]\n", left, in.Offset+state.Shown)
+	}
+	if state.Total == 0 {
+		b.WriteString("Nothing found.")
+	}
+	return text(strings.TrimSuffix(b.String(), "\n")).with(state), nil
+}
+
+// historyLine is a run as text: when, how it ended, how long it took, who, where, what.
+func historyLine(row api.HistoryRow) string {
+	ended := "?"
+	switch {
+	case row.ExitCode != nil:
+		ended = fmt.Sprint(*row.ExitCode)
+	case row.ExitSignal != "":
+		ended = row.ExitSignal
+	}
+	took := "-"
+	if row.DurationMS >= 0 {
+		took = fmt.Sprintf("%.1fs", float64(row.DurationMS)/1000)
+	}
+	runs := ""
+	if row.Runs > 1 {
+		runs = fmt.Sprintf(" ×%d", row.Runs)
+	}
+	return fmt.Sprintf("%s  exit %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor,
+		row.CWD, runs, strings.ReplaceAll(row.Command.Command, "\n", "\n    "))
+}

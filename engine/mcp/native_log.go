@@ -1,0 +1,183 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+)
+
+// logPage is what the engine gives of a log in one answer at most.
+const logPage = 1 << 20
+
+// A reading is a piece of a log, and where reading has come to.
+type reading struct {
+	text  string
+	state logState
+}
+
+func (r reading) result() result {
+	shown := r.text
+	if r.state.NextCursor < r.state.End {
+		shown = strings.TrimSuffix(shown, "\n")
+	}
+	return text(shown).with(r.state)
+}
+
+// readLog reads up to most bytes of a log, as text that no terminal has to
+// make sense of. What the end of the piece has cut, a character or a control
+// sequence, is left for the next one.
+func readLog(ctx context.Context, f *face, ask api.ProcessLogInput, most int, raw bool) (reading, error) {
+	var r reading
+	var data []byte
+	for first := true; ; first = false {
+		ask.Max = min(most-len(data), logPage)
+		out, err := api.ProcessLog.Call(ctx, f.engine, ask)
+		if err != nil {
+			return r, err
+		}
+		page, err := out.Bytes()
+		if err != nil {
+			return r, err
+		}
+		if first {
+			r.state.Start, r.state.Dropped = out.Start, out.Dropped
+		}
+		data = append(data, page...)
+		r.state.NextCursor, r.state.End, r.state.State = out.NextCursor, out.End, string(out.State)
+		if len(page) == 0 || len(data) >= most || out.NextCursor >= out.End {
+			break
+		}
+		next := out.NextCursor
+		ask.Since, ask.Tail, ask.FromLine, ask.WaitMS = &next, 0, nil, 0
+	}
+	if !api.State(r.state.State).Ended() {
+		whole := wholeLength(data)
+		r.state.NextCursor -= int64(len(data) - whole)
+		data = data[:whole]
+	}
+	r.text = strings.ToValidUTF8(string(data), "�")
+	if !raw {
+		r.text = plainText(r.text)
+	}
+	return r, nil
+}
+
+// cutMost is how long a piece of a character or control sequence is worth
+// waiting for the rest of it.
+const cutMost = 256
+
+// wholeLength is how much of data does not end within a character or a control
+// sequence.
+func wholeLength(data []byte) int {
+	end := len(data)
+	for i := 1; i <= min(utf8.UTFMax, end); i++ {
+		if b := data[end-i]; utf8.RuneStart(b) {
+			if !utf8.FullRune(data[end-i:]) {
+				end -= i
+			}
+			break
+		}
+	}
+	for i := end - 1; i >= 0 && end-i <= cutMost; i-- {
+		if data[i] == esc {
+			if sequenceLength(string(data[i:end])) < 0 {
+				return i
+			}
+			break
+		}
+	}
+	return end
+}
+
+const (
+	esc = 0x1b
+	bel = 0x07
+)
+
+// sequenceLength is the length of the escape sequence (ECMA-48, 5.4 and 5.6)
+// that s begins with; -1 if s ends within it.
+func sequenceLength(s string) int {
+	if len(s) < 2 {
+		return -1
+	}
+	switch c := s[1]; {
+	case c == '[':
+		for i := 2; i < len(s); i++ {
+			if s[i] < 0x20 || s[i] > 0x3f {
+				return i + 1
+			}
+		}
+		return -1
+	case strings.IndexByte("]PX^_", c) >= 0:
+		return stringLength(s)
+	case c >= 0x20 && c <= 0x2f:
+		for i := 2; i < len(s); i++ {
+			if s[i] < 0x20 || s[i] > 0x2f {
+				return i + 1
+			}
+		}
+		return -1
+	}
+	return 2
+}
+
+// stringLength is the length of a control string with its terminator.
+func stringLength(s string) int {
+	for i := 2; i < len(s); i++ {
+		switch {
+		case s[i] == bel:
+			return i + 1
+		case s[i] == esc && i+1 < len(s):
+			if s[i+1] == '\\' {
+				return i + 2
+			}
+			return i // another sequence begins
+		}
+	}
+	return -1
+}
+
+// plainText is what a terminal's output says: without escape sequences and
+// control characters, and of a line that was drawn over with carriage returns
+// what was drawn last.
+func plainText(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }) {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	line := 0 // where the line begins
+	returned := false
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c == esc {
+			n := sequenceLength(s[i:])
+			if n < 0 {
+				break
+			}
+			i += n
+			continue
+		}
+		i++
+		switch {
+		case c == '\n':
+			out, returned = append(out, c), false
+			line = len(out)
+		case c == '\r':
+			returned = true
+		case c == '\b':
+			if len(out) > line {
+				_, n := utf8.DecodeLastRune(out)
+				out = out[:len(out)-n]
+			}
+		case c < 0x20 && c != '\t' || c == 0x7f:
+		default:
+			if returned {
+				out, returned = out[:line], false
+			}
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}

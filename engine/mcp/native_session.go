@@ -1,0 +1,343 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// nativeSessionTools work on terminals that a person can watch.
+func nativeSessionTools() []tool {
+	only := []Profile{Native}
+	return []tool{
+		define[sessionStartInput, sessionState](tool{name: "session_start", effect: api.Write, profiles: only,
+			doc: "Start a terminal session: the person's shell, or a program. It keeps its state between calls and the person can watch and type."}, sessionStart),
+		define[sessionExecInput, execState](tool{name: "session_exec", effect: api.Destructive, profiles: only,
+			doc: "Run a command in a session's shell (cd, exports and venvs stay) and get its output and exit code. For one-off commands use exec."}, sessionExec),
+		define[sessionWriteInput, none](tool{name: "session_write", effect: api.Destructive, profiles: only,
+			doc: "Type into a session: text, then keys such as enter, ctrl+c, up."}, sessionWrite),
+		define[sessionReadInput, logState](tool{name: "session_read", effect: api.Read, profiles: only,
+			doc: "Read what a session printed since your last read, or since an offset."}, sessionRead),
+		define[sessionScreenInput, none](tool{name: "session_screen", effect: api.Read, profiles: only,
+			doc: "What a session's terminal shows now. Use for full-screen programs."}, sessionScreen),
+		define[sessionWaitInput, waitState](tool{name: "session_wait", effect: api.Read, profiles: only,
+			doc: "Wait until a session is at its prompt, wants input, prints or shows a match, is idle, listens or ends."}, sessionWait),
+		define[sessionResizeInput, none](tool{name: "session_resize", effect: api.Write, idempotent: true, profiles: only,
+			doc: "Set a session's size in cells."}, sessionResize),
+		define[idInput, processState](tool{name: "session_kill", effect: api.Destructive, idempotent: true, profiles: only,
+			doc: "End a session and all that runs in it."}, sessionKill),
+		define[struct{}, sessionList](tool{name: "session_list", effect: api.Read, profiles: only,
+			doc: "List terminal sessions, the person's included."}, sessionsList),
+	}
+}
+
+type sessionStartInput struct {
+	Command string            `json:"command,omitempty" doc:"default: the shell"`
+	Name    string            `json:"name,omitempty"`
+	CWD     string            `json:"cwd,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	Cols    int               `json:"cols,omitempty" doc:"default 80"`
+	Rows    int               `json:"rows,omitempty" doc:"default 24"`
+	Lease   string            `json:"lease,omitempty" enum:"detached,session,forever" doc:"session: ends with this connection"`
+}
+
+func (in sessionStartInput) subject(f *face) subject {
+	return subject{command: in.Command, cwd: f.folder(in.CWD)}
+}
+
+// A sessionState is what a session is and does.
+type sessionState struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	Command string `json:"command"`
+	CWD     string `json:"cwd"`
+	Cols    int    `json:"cols,omitempty"`
+	Rows    int    `json:"rows,omitempty"`
+	Waiting string `json:"waiting,omitempty" doc:"prompt, input or secret"`
+	Locked  string `json:"locked,omitempty" doc:"who keeps agents from typing"`
+}
+
+func sessionOf(p api.Process) sessionState {
+	s := sessionState{ID: p.ID, Name: p.Name, State: string(p.State), Command: p.Command, CWD: p.CWD}
+	if t := p.Terminal; t != nil {
+		s.Cols, s.Rows, s.Waiting, s.Locked = t.Cols, t.Rows, t.Waiting, t.Keyboard
+	}
+	return s
+}
+
+func (s sessionState) line() string {
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", s.ID, s.Name, s.State, s.CWD, s.Command)
+	if s.Waiting != "" {
+		line += "  (waits: " + s.Waiting + ")"
+	}
+	if s.Locked != "" {
+		line += "  (locked by " + s.Locked + ")"
+	}
+	return line
+}
+
+func sessionStart(ctx context.Context, f *face, in sessionStartInput) (result, error) {
+	p, err := api.SessionStart.Call(ctx, f.engine, api.SessionStartInput{
+		Command: commandLine(in.Command), Name: in.Name, CWD: f.folder(in.CWD), Env: in.Env, Environ: f.environ,
+		Cols: in.Cols, Rows: in.Rows, Actor: f.actor, Lease: api.Lease(in.Lease), Sandbox: f.o.Sandbox,
+	})
+	if err != nil {
+		return result{}, err
+	}
+	s := sessionOf(p)
+	return text("Started session " + s.line()).with(s).of(p.ID), nil
+}
+
+// commandLine is the argv for a line: the words themselves where a shell has
+// nothing to do, so that the program is known for what it is.
+func commandLine(line string) []string {
+	line = strings.TrimSpace(line)
+	switch {
+	case line == "":
+		return nil
+	case strings.ContainsAny(line, "|&;<>()$`\\\"'*?[]#~=%!{}\n"):
+		return []string{"/bin/sh", "-c", line}
+	}
+	return strings.Fields(line)
+}
+
+type sessionExecInput struct {
+	ID        string `json:"id" doc:"id or name"`
+	Command   string `json:"command"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 30000; then it goes on"`
+	MaxOutput int    `json:"max_output,omitempty" doc:"bytes, its end; default 32768"`
+}
+
+func (in sessionExecInput) subject(*face) subject { return subject{command: in.Command} }
+
+// An execState is how a command in a session went.
+type execState struct {
+	ExitCode   *int    `json:"exit_code,omitempty"`
+	DurationMS float64 `json:"duration_ms"`
+	TimedOut   bool    `json:"timed_out"`
+	Alive      bool    `json:"alive"`
+	Method     string  `json:"method" doc:"how the end was known: marks, marker, exit or none"`
+	CWD        string  `json:"cwd,omitempty"`
+	Dropped    int64   `json:"dropped" doc:"bytes of output before the text"`
+	Start      int64   `json:"start"`
+	NextCursor int64   `json:"next_cursor"`
+}
+
+func sessionExec(ctx context.Context, f *face, in sessionExecInput) (result, error) {
+	most, err := bulkOf(in.MaxOutput)
+	if err != nil {
+		return result{}, err
+	}
+	out, err := api.SessionExec.Call(ctx, f.engine,
+		api.SessionExecInput{ID: in.ID, Command: in.Command, TimeoutMS: in.TimeoutMS, MaxOutput: most})
+	if err != nil {
+		return result{}, err
+	}
+	state := execState{ExitCode: out.ExitCode, DurationMS: out.DurationMS, TimedOut: out.TimedOut, Alive: out.Alive,
+		Method: out.Method, CWD: out.CWD, Dropped: out.Dropped, Start: out.Start, NextCursor: out.NextCursor}
+	r := text(out.Output)
+	r.content = append(r.content, &sdk.TextContent{Text: state.line()})
+	return r.with(state).of(in.ID), nil
+}
+
+// line tells how it went.
+func (s execState) line() string {
+	switch {
+	case s.TimedOut:
+		return fmt.Sprintf("[still running after %.1f s; session_wait for prompt, session_read since %d]", s.DurationMS/1000, s.NextCursor)
+	case s.ExitCode != nil:
+		return fmt.Sprintf("[exit code %d, %.1f s]", *s.ExitCode, s.DurationMS/1000)
+	case !s.Alive:
+		return "[the session has ended]"
+	}
+	return "[exit code unknown]"
+}
+
+type sessionWriteInput struct {
+	ID    string   `json:"id" doc:"id or name"`
+	Text  string   `json:"text,omitempty"`
+	Paste string   `json:"paste,omitempty" doc:"as a bracketed paste"`
+	Keys  []string `json:"keys,omitempty" doc:"pressed after the text"`
+	Enter bool     `json:"enter,omitempty" doc:"press enter at the end"`
+}
+
+func (in sessionWriteInput) subject(*face) subject { return subject{command: in.Text + in.Paste} }
+
+func sessionWrite(ctx context.Context, f *face, in sessionWriteInput) (result, error) {
+	if in.Text == "" && in.Paste == "" && len(in.Keys) == 0 && !in.Enter {
+		return result{}, api.Errorf(api.CodeInvalid, "write to session %s: there is nothing to type", in.ID).
+			WithHint("give text, paste, keys or enter")
+	}
+	// One call after the other keeps the order: the engine sends keys before a paste.
+	writes := []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Keys: in.Keys}}
+	if in.Paste != "" {
+		writes = []api.SessionWriteInput{{ID: in.ID, Text: in.Text, Paste: in.Paste}, {ID: in.ID, Keys: in.Keys}}
+	}
+	if last := &writes[len(writes)-1]; in.Enter {
+		last.Keys = append(last.Keys[:len(last.Keys):len(last.Keys)], "enter")
+	}
+	for _, w := range writes {
+		if w.Text == "" && w.Paste == "" && len(w.Keys) == 0 {
+			continue
+		}
+		if _, err := api.SessionWrite.Call(ctx, f.engine, w); err != nil {
+			return result{}, err
+		}
+	}
+	return text("Typed.").of(in.ID), nil
+}
+
+type sessionReadInput struct {
+	ID        string `json:"id" doc:"id or name"`
+	Since     *int64 `json:"since,omitempty" doc:"byte offset; negative: from the end; default: after your last read"`
+	WaitMS    int    `json:"wait_ms,omitempty" doc:"wait for output, at most 50000"`
+	MaxOutput int    `json:"max_output,omitempty" doc:"bytes, default 32768"`
+	Raw       bool   `json:"raw,omitempty" doc:"keep control sequences"`
+}
+
+func sessionRead(ctx context.Context, f *face, in sessionReadInput) (result, error) {
+	most, err := bulkOf(in.MaxOutput)
+	if err != nil {
+		return result{}, err
+	}
+	p, err := api.SessionGet.Call(ctx, f.engine, api.IDInput{ID: in.ID})
+	if err != nil {
+		return result{}, err
+	}
+	since := f.readers.at(p.ID)
+	if in.Since != nil {
+		since = *in.Since
+	}
+	got, err := readLog(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS, Exact: true}, most, in.Raw)
+	if err != nil {
+		return result{}, err
+	}
+	f.readers.set(p.ID, got.state.NextCursor)
+	return got.result().of(p.ID), nil
+}
+
+type sessionScreenInput struct {
+	ID         string `json:"id" doc:"id or name"`
+	Format     string `json:"format,omitempty" enum:"text,ansi,png"`
+	Scrollback int    `json:"scrollback,omitempty" doc:"lines of history before it"`
+}
+
+func sessionScreen(ctx context.Context, f *face, in sessionScreenInput) (result, error) {
+	ask := api.SessionScreenInput{ID: in.ID, Scrollback: in.Scrollback}
+	switch in.Format {
+	case "", "text":
+	case "ansi":
+		ask.ANSI = true
+	case "png":
+		ask.Picture = "png"
+	default:
+		return result{}, api.Errorf(api.CodeInvalid, "show session %s: there is no format %q", in.ID, in.Format).
+			WithHint("text, ansi or png")
+	}
+	out, err := api.SessionScreen.Call(ctx, f.engine, ask)
+	if err != nil {
+		return result{}, err
+	}
+	about := fmt.Sprintf("[%dx%d, cursor at column %d row %d", out.Cols, out.Rows, out.Cursor.X, out.Cursor.Y)
+	if out.AltScreen {
+		about += ", alternate screen"
+	}
+	if out.Title != "" {
+		about += fmt.Sprintf(", title %q", out.Title)
+	}
+	about += ", " + string(out.State) + "]"
+	if ask.Picture == "" {
+		return text(strings.TrimRight(strings.Join(out.Lines, "\n"), "\n") + "\n" + about).of(in.ID), nil
+	}
+	if len(out.Picture) == 0 {
+		return result{}, api.Errorf(api.CodeUnavailable, "show session %s: the engine draws no pictures", in.ID)
+	}
+	r := text(about)
+	r.content = append([]sdk.Content{&sdk.ImageContent{Data: out.Picture, MIMEType: "image/png"}}, r.content...)
+	return r.of(in.ID), nil
+}
+
+type sessionWaitInput struct {
+	ID        string `json:"id" doc:"id or name"`
+	Prompt    bool   `json:"prompt,omitempty" doc:"the shell is at its prompt"`
+	Input     bool   `json:"input,omitempty" doc:"the program waits for typing"`
+	Output    string `json:"output,omitempty" doc:"RE2 on new output"`
+	Screen    string `json:"screen,omitempty" doc:"RE2 on the screen"`
+	Exit      bool   `json:"exit,omitempty"`
+	Port      int    `json:"port,omitempty" doc:"TCP, loopback"`
+	IdleMS    int    `json:"idle_ms,omitempty" doc:"no output for this long"`
+	Since     *int64 `json:"since,omitempty" doc:"offset to look for output from; default now"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 50000"`
+}
+
+func sessionWait(ctx context.Context, f *face, in sessionWaitInput) (result, error) {
+	ask := api.SessionWaitInput{ID: in.ID, Prompt: in.Prompt, Input: in.Input, Output: in.Output, Screen: in.Screen,
+		Exit: in.Exit, Port: in.Port, IdleMS: in.IdleMS, Since: in.Since}
+	if !in.Prompt && !in.Input && in.Output == "" && in.Screen == "" && !in.Exit && in.Port == 0 && in.IdleMS == 0 {
+		ask.Prompt, ask.Input, ask.Exit = true, true, true
+	}
+	var out api.SessionWaitOutput
+	err := inTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
+		ask.TimeoutMS = timeoutMS
+		out, err = api.SessionWait.Call(ctx, f.engine, ask)
+		ask.Since = &out.NextCursor
+		return out.Met != "" || out.Process.State.Ended(), err
+	})
+	if err != nil {
+		return result{}, err
+	}
+	state := waitState{Met: out.Met, Text: out.Text, State: string(out.Process.State), ExitCode: out.Process.ExitCode,
+		Secret: out.Secret, NextCursor: out.NextCursor}
+	return waited(state, out.Process), nil
+}
+
+type sessionResizeInput struct {
+	ID   string `json:"id" doc:"id or name"`
+	Cols int    `json:"cols"`
+	Rows int    `json:"rows"`
+}
+
+func sessionResize(ctx context.Context, f *face, in sessionResizeInput) (result, error) {
+	_, err := api.SessionResize.Call(ctx, f.engine, api.SessionResizeInput{ID: in.ID, Cols: in.Cols, Rows: in.Rows})
+	return textf("Its size is %dx%d now.", in.Cols, in.Rows).of(in.ID), err
+}
+
+func sessionKill(ctx context.Context, f *face, in idInput) (result, error) {
+	p, err := api.SessionKill.Call(ctx, f.engine, api.IDInput{ID: in.ID})
+	if errors.Is(err, api.CodeEnded) {
+		p, err = api.SessionGet.Call(ctx, f.engine, api.IDInput{ID: in.ID})
+	}
+	if err != nil {
+		return result{}, err
+	}
+	state := stateOf(p)
+	return text(state.line() + ".").with(state).of(p.ID), nil
+}
+
+type sessionList struct {
+	Sessions []sessionState `json:"sessions"`
+}
+
+func sessionsList(ctx context.Context, f *face, _ struct{}) (result, error) {
+	out, err := api.SessionList.Call(ctx, f.engine, api.Empty{})
+	if err != nil {
+		return result{}, err
+	}
+	list := sessionList{Sessions: []sessionState{}}
+	var b strings.Builder
+	for _, p := range out.Sessions {
+		s := sessionOf(p)
+		list.Sessions = append(list.Sessions, s)
+		b.WriteString(s.line() + "\n")
+	}
+	if len(list.Sessions) == 0 {
+		return text("No sessions.").with(list), nil
+	}
+	return text(strings.TrimSuffix(b.String(), "\n")).with(list), nil
+}
