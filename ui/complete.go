@@ -9,11 +9,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A completion is what the path in a field may go on with.
+// A completion is what the text in a field may go on with.
 type completion struct {
 	field int
 	text  string   // of the field
-	names []string // of the last part, a folder's with a slash behind it
+	names []string // of its last part, a folder's with a slash behind it
 	whole string   // the text as far as all of them agree
 }
 
@@ -26,15 +26,17 @@ type completionMsg struct {
 // maxNames is how many entries of a folder are offered.
 const maxNames = 50
 
-// lookUp finds out how the path in the field can go on.
+// lookUp finds out how the field can go on.
 func (f *startForm) lookUp(m *model) tea.Cmd {
-	if f.at != fieldFolder && f.at != fieldSandbox {
-		return nil
-	}
 	field, text, home := f.at, f.fields[f.at].Text(), m.list.Home
-	return func() tea.Msg {
-		return completionMsg{f, completePath(field, text, home)}
+	switch f.at {
+	case fieldCommand:
+		folder := expandHome(f.fields[fieldFolder].Text(), home)
+		return func() tea.Msg { return completionMsg{f, completeCommand(text, folder, home)} }
+	case fieldFolder, fieldSandbox:
+		return func() tea.Msg { return completionMsg{f, completePath(field, text, home)} }
 	}
+	return nil
 }
 
 func (m *model) completed(msg completionMsg) tea.Cmd {
@@ -64,32 +66,82 @@ func completePath(field int, text, home string) completion {
 	if folder == "" {
 		return c
 	}
-	entries, err := os.ReadDir(expandHome(filepath.Clean(folder), home))
-	if err != nil {
+	c.offer(folder, entries(expandHome(folder, home), part, field == fieldFolder))
+	return c
+}
+
+// completeCommand looks up what the last word of a command may become: a
+// program, or a file beside what it is run in. Words with quotes are left alone.
+func completeCommand(text, folder, home string) completion {
+	c := completion{field: fieldCommand, text: text, whole: text}
+	word := text[strings.LastIndexByte(text, ' ')+1:]
+	if word == "" || strings.ContainsAny(text, "'\"\\`$|&;<>()*?") {
 		return c
 	}
-	for _, e := range entries {
+	head := text[:len(text)-len(word)]
+	dir, part := filepath.Split(word)
+	var names []string
+	if strings.TrimSpace(head) == "" && dir == "" {
+		names = programs(part)
+	} else {
+		where := expandHome(dir, home)
+		if !filepath.IsAbs(where) {
+			where = filepath.Join(folder, where)
+		}
+		names = entries(where, part, false)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.ContainsAny(name, " '\"\\`$|&;<>()*?") })
+	c.offer(head+dir, names)
+	return c
+}
+
+// offer takes names that the text may go on with behind a part of it.
+func (c *completion) offer(before string, names []string) {
+	if len(names) > 0 {
+		c.whole = before + commonPrefix(names)
+	}
+	c.names = names[:min(len(names), maxNames)]
+}
+
+// entries are the names in a folder with a prefix, sorted, folders with a slash
+// behind them. Hidden ones have to be asked for.
+func entries(folder, prefix string, onlyFolders bool) (names []string) {
+	all, _ := os.ReadDir(filepath.Clean(folder)) // of what cannot be read nothing is offered
+	for _, e := range all {
 		name := e.Name()
-		if !strings.HasPrefix(name, part) || strings.HasPrefix(name, ".") && !strings.HasPrefix(part, ".") {
+		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, ".") && !strings.HasPrefix(prefix, ".") {
 			continue
 		}
-		info, err := os.Stat(filepath.Join(expandHome(folder, home), name))
+		info, err := os.Stat(filepath.Join(folder, name))
 		switch {
 		case err != nil:
 			continue
 		case info.IsDir():
 			name += "/"
-		case field == fieldFolder:
+		case onlyFolders:
 			continue
 		}
-		c.names = append(c.names, name)
+		names = append(names, name)
 	}
-	slices.Sort(c.names)
-	if len(c.names) > 0 {
-		c.whole = folder + commonPrefix(c.names)
+	slices.Sort(names)
+	return names
+}
+
+// programs are those of $PATH whose names begin so, sorted.
+func programs(prefix string) (names []string) {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		all, _ := os.ReadDir(dir) // as above
+		for _, e := range all {
+			if !strings.HasPrefix(e.Name(), prefix) {
+				continue
+			}
+			if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				names = append(names, e.Name())
+			}
+		}
 	}
-	c.names = c.names[:min(len(c.names), maxNames)]
-	return c
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func commonPrefix(names []string) string {

@@ -206,6 +206,9 @@ func fieldLabels() [fieldCount]string {
 
 // note is what is said under the field that is typed in.
 func (f *startForm) note() string {
+	if f.matches.field == f.at && f.matches.text == f.fields[f.at].Text() && len(f.matches.names) > 0 {
+		return "tab: " + strings.Join(f.matches.names, "  ")
+	}
 	switch f.at {
 	case fieldCommand:
 		if _, shell, err := splitCommand(f.fields[fieldCommand].Text()); shell && err == nil {
@@ -214,14 +217,10 @@ func (f *startForm) note() string {
 		return "program and arguments; quotes as in a shell"
 	case fieldName:
 		return "default: the program's name"
-	case fieldFolder, fieldSandbox:
-		if f.matches.field == f.at && f.matches.text == f.fields[f.at].Text() && len(f.matches.names) > 0 {
-			return "tab: " + strings.Join(f.matches.names, "  ")
-		}
-		if f.at == fieldSandbox {
-			return "JSON that says what it may read, write and reach"
-		}
+	case fieldFolder:
 		return "default: the home folder"
+	case fieldSandbox:
+		return "JSON that says what it may read, write and reach"
 	case fieldEnv:
 		return "NAME=value, separated by blanks or commas"
 	}
