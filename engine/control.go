@@ -102,6 +102,7 @@ type proc struct {
 	again    bool               // somebody has asked to start it when it has ended
 	fault    string             // why the run that is being ended counts as failed
 	signal   string             // asked for instead of the stop signal
+	patience int                // asked for instead of the stop time-out, in milliseconds
 	lines    []string           // the end of its log, in backoff and when it failed
 	removals []chan<- outcome   // who wants it removed once it is stopped
 	runs     int                // how often its child was seen to begin

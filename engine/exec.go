@@ -50,7 +50,7 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 		return api.ExecOutput{}, err
 	}
 	if out.TimedOut {
-		if p, err = h.overdue(ctx, rec.ID, in.Kill); err != nil {
+		if p, err = h.overdue(ctx, rec.ID, in); err != nil {
 			return api.ExecOutput{}, err
 		}
 	}
@@ -123,16 +123,37 @@ func (c *control) abandon(id string, reply chan outcome) {
 }
 
 // overdue handles a command that has not ended in time.
-func (h *host) overdue(ctx context.Context, id string, kill bool) (api.Process, error) {
+func (h *host) overdue(ctx context.Context, id string, in api.ExecInput) (api.Process, error) {
 	p, err := h.announced(ctx, id)
-	if err != nil || !kill || p.State.Ended() {
+	switch {
+	case err != nil || p.State.Ended():
 		return p, err
+	case !in.Kill && in.Daemon != nil:
+		return h.keep(ctx, id, *in.Daemon)
+	case !in.Kill:
+		return p, nil
 	}
 	ended, err := h.requestWith(ctx, id, event{kind: evStop, signal: "SIGKILL"})
 	if errors.Is(err, api.CodeEnded) {
 		return h.announced(ctx, id)
 	}
 	return ended, err
+}
+
+// keep makes a daemon of a command, so that it is not forgotten when it has
+// ended.
+func (h *host) keep(ctx context.Context, id string, d api.Daemon) (api.Process, error) {
+	reply := make(chan outcome, 1)
+	err := withProc(ctx, h, id, func(p *proc) error {
+		p.rec.Transient, p.rec.Daemon = false, &persist.Daemon{Lines: d.Lines}
+		p.await(reply, always)
+		h.control.save(p)
+		return nil
+	})
+	if err != nil {
+		return api.Process{}, err
+	}
+	return h.outcome(ctx, id, reply)
 }
 
 // announced is what was announced of a process, or will be for the first time.

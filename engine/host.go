@@ -183,8 +183,9 @@ func (h *host) spec(r persist.Record) (spec keeper.Spec, proxyURL string, err er
 		spec.Cols, spec.Rows = uint16(r.Cols), uint16(r.Rows)
 	} else {
 		spec.Stdout, spec.Stderr = h.logPath(r), h.errorLogPath(r)
+		spec.Stdin, err = h.makeInput(r)
 	}
-	return spec, proxyURL, nil
+	return spec, proxyURL, err
 }
 
 // startOccupied looks at a start that the keeper refused because it knows a

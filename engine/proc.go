@@ -46,6 +46,8 @@ func describe(p *proc) api.Process {
 	}
 	if r.Identity != nil && p.ending == nil && !view.State.Ended() {
 		view.PID = r.Identity.PID
+	} else if r.Identity != nil {
+		view.LastPID = r.Identity.PID
 	}
 	switch {
 	case p.ending != nil && (view.State == api.StateFailed || view.State == api.StateBackoff),
@@ -73,10 +75,14 @@ func supervision(p *proc) *api.Supervision {
 		SplitLog:  r.SplitLog,
 		Sandboxed: r.Sandboxed,
 		Transient: r.Transient,
+		Stdin:     r.Stdin,
 		LastLines: p.lines,
 	}
 	if s.Restart.Policy == "" {
 		s.Restart.Policy = api.PolicyNo
+	}
+	if r.Daemon != nil {
+		s.Daemon = &api.Daemon{Lines: r.Daemon.Lines}
 	}
 	if r.Ready != nil {
 		ready := r.WasReady && p.state() == api.StateRunning

@@ -38,6 +38,7 @@ func (h *host) mux() *api.Mux {
 	api.Handle(m, api.ProcessWait, h.processWait)
 	api.Handle(m, api.ProcessUpdate, h.processUpdate)
 	api.Handle(m, api.ProcessRemove, h.processRemove)
+	api.Handle(m, api.ProcessWrite, h.processWrite)
 	api.Handle(m, api.Exec, h.exec)
 	api.Handle(m, api.EnvGet, h.envGet)
 	api.Handle(m, api.EnvSet, h.envSet)

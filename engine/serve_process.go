@@ -82,6 +82,11 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 			return none, err
 		}
 	}
+	if in.Stdin && in.TTY {
+		return none, api.Errorf(api.CodeInvalid, "start process: stdin is for processes without a terminal").
+			WithHint("session.write types into a terminal")
+	}
+	r.Stdin = in.Stdin
 	if in.StopTimeoutMS < 0 || in.LogLimit < 0 {
 		return none, api.Errorf(api.CodeInvalid, "start process: stop_timeout_ms and log_limit cannot be negative")
 	}
@@ -201,7 +206,10 @@ func (h *host) processStop(ctx context.Context, in api.ProcessStopInput) (api.Pr
 			return api.Process{}, err
 		}
 	}
-	return h.requestWith(ctx, in.ID, event{kind: evStop, signal: in.Signal})
+	if in.TimeoutMS < 0 {
+		return api.Process{}, api.Errorf(api.CodeInvalid, "stop process: timeout_ms cannot be negative")
+	}
+	return h.requestWith(ctx, in.ID, event{kind: evStop, signal: in.Signal, patience: in.TimeoutMS})
 }
 
 func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {

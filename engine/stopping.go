@@ -119,7 +119,7 @@ func stop(c *control, p *proc, e event) {
 	if p.killing && p.rec.Desired == desiredStopped {
 		return
 	}
-	p.signal, p.again = e.signal, false
+	p.signal, p.patience, p.again = e.signal, e.patience, false
 	p.rec.Desired = desiredStopped
 	c.become(p, api.StateStopping)
 	if !p.killing {
@@ -140,7 +140,7 @@ func stopWaiting(c *control, p *proc, e event) {
 // stopOnceStarted writes the wish down; begin then acts on it.
 func stopOnceStarted(c *control, p *proc, e event) {
 	p.await(e.reply, api.State.Ended)
-	p.signal = e.signal
+	p.signal, p.patience = e.signal, e.patience
 	p.rec.Desired = desiredStopped
 	if p.view.ID != "" {
 		c.save(p)
@@ -168,6 +168,9 @@ func endProcess(c *control, p *proc) {
 	p.disarm()
 	p.killing = true
 	rec, signal := p.rec, p.signal
+	if p.patience > 0 {
+		rec.StopTimeoutMS = p.patience
+	}
 	c.onDisk(p, func() {
 		c.work(func() {
 			if err := c.world.endTree(c.ctx, rec, signal); err != nil {

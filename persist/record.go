@@ -64,6 +64,8 @@ type Record struct {
 	LogLimit      int64      `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
 	Sandboxed     bool       `json:"sandboxed,omitempty"` // sandbox.json says how
 	Transient     bool       `json:"transient,omitempty"`
+	Stdin         bool       `json:"stdin,omitempty"`  // its standard input is a FIFO in its folder
+	Daemon        *Daemon    `json:"daemon,omitempty"` // set once it is one
 	ProxyURL      string     `json:"proxy_url,omitempty"` // with a password: its way out of its sandbox
 
 	Restarts  int       `json:"restarts,omitempty"`  // how often it was started again
@@ -73,6 +75,11 @@ type Record struct {
 	LogStart  int64     `json:"log_start,omitempty"` // where in its log this child's output begins
 
 	ErrorLogStart int64 `json:"error_log_start,omitempty"` // the same of stderr.log
+}
+
+// A Daemon is a one-shot command that had not ended in time.
+type Daemon struct {
+	Lines int `json:"lines"` // of each stream that are shown of it
 }
 
 // Restart says what happens to a process that has ended by itself.

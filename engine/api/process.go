@@ -37,6 +37,7 @@ type Process struct {
 	Name    string   `json:"name" jsonschema:"unique among what has not ended"`
 	State   State    `json:"state" jsonschema:"starting, running, backoff, stopping, stopped, exited or failed"`
 	PID     int      `json:"pid" jsonschema:"process id; 0 unless a child is alive"`
+	LastPID int      `json:"last_pid,omitempty" jsonschema:"without a child: the process id of the last one"`
 	CWD     string   `json:"cwd" jsonschema:"where it was started; a session's follows what its program reports"`
 	Command string   `json:"command" jsonschema:"program and arguments, quoted for a shell"`
 	Argv    []string `json:"argv" jsonschema:"program and arguments"`

@@ -115,6 +115,8 @@ type ProcessListOutput struct {
 type ProcessStopInput struct {
 	ID     string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
 	Signal string `json:"signal,omitempty" jsonschema:"instead of the process's stop signal"`
+
+	TimeoutMS int `json:"timeout_ms,omitempty" jsonschema:"from the signal to SIGKILL, instead of the process's own"`
 }
 
 // ProcessStopAllInput is the input of process.stop_all.
@@ -224,11 +226,17 @@ type ExecInput struct {
 	Environ   map[string]string `json:"environ,omitempty" jsonschema:"the environment to start from, the caller's for example; default: the engine's own"`
 	TimeoutMS int               `json:"timeout_ms,omitempty" jsonschema:"default 30000"`
 	Kill      bool              `json:"kill,omitempty" jsonschema:"after the time-out end it and all it started, instead of letting it go on as a process"`
+	Daemon    *Daemon           `json:"daemon,omitempty" jsonschema:"after the time-out it is a daemon, which is not forgotten when it has ended"`
 	MaxOutput int               `json:"max_output,omitempty" jsonschema:"bytes kept of each stream, its end; default 64 KiB, at most 16 MiB"`
 	Exact     bool              `json:"exact,omitempty" jsonschema:"give output that is not UTF-8 as stdout_bytes and stderr_bytes"`
 	Sandbox   *Sandbox          `json:"sandbox,omitempty" jsonschema:"confinement"`
 	Actor     string            `json:"actor,omitempty" jsonschema:"who runs it; default \"person\""`
 	Name      string            `json:"name,omitempty" jsonschema:"default: the program's base name, made unique"`
+}
+
+// A Daemon is a command that had not ended in the time its caller had for it.
+type Daemon struct {
+	Lines int `json:"lines" jsonschema:"how many lines of each stream its caller wants to see"`
 }
 
 // ExecOutput is the output of exec. Process tells the exit status; after a
@@ -298,4 +306,6 @@ type Supervision struct {
 	SplitLog  bool       `json:"split_log,omitempty" jsonschema:"standard output and error are in files of their own"`
 	Sandboxed bool       `json:"sandboxed,omitempty" jsonschema:"it is confined"`
 	Transient bool       `json:"transient,omitempty" jsonschema:"it is forgotten some time after it has ended"`
+	Stdin     bool       `json:"stdin,omitempty" jsonschema:"process.write writes to its standard input"`
+	Daemon    *Daemon    `json:"daemon,omitempty" jsonschema:"it is a one-shot command that had not ended in time"`
 }

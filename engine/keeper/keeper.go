@@ -27,6 +27,10 @@ type Spec struct {
 	// name the same file; an empty one is /dev/null.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
+
+	// Without a terminal: a FIFO that stdin reads from, for as long as the child
+	// lives; empty is /dev/null.
+	Stdin string `json:"stdin,omitempty"`
 }
 
 // A Child is one process that the keeper has or had.

@@ -87,7 +87,7 @@ func (l *launch) open(s Spec) (master int, err error) {
 	if s.TTY {
 		return l.openTTY(s.Cols, s.Rows)
 	}
-	return -1, l.openFiles(s.Stdout, s.Stderr)
+	return -1, l.openFiles(s)
 }
 
 // openDir holds the working directory open: a mount that hangs does so here and
@@ -133,16 +133,25 @@ func (l *launch) openTTY(cols, rows uint16) (master int, err error) {
 	return master, nil
 }
 
-func (l *launch) openFiles(stdout, stderr string) (err error) {
-	if l.files[0], err = openFD("/dev/null", unix.O_RDONLY, 0); err != nil {
-		return fmt.Errorf("open /dev/null: %w", err)
+func (l *launch) openFiles(s Spec) (err error) {
+	if l.files[0], err = openInput(s.Stdin); err != nil {
+		return fmt.Errorf("open input: %w", err)
 	}
-	for i, path := range []string{stdout, stderr} {
+	for i, path := range []string{s.Stdout, s.Stderr} {
 		if l.files[1+i], err = openOutput(path); err != nil {
 			return fmt.Errorf("open output %s: %w", path, err)
 		}
 	}
 	return nil
+}
+
+// openInput opens a FIFO for reading and writing, so that its reader sees no end
+// when a writer closes it, and opening waits for nobody.
+func openInput(path string) (int, error) {
+	if path == "" {
+		return openFD("/dev/null", unix.O_RDONLY, 0)
+	}
+	return openFD(path, unix.O_RDWR|unix.O_NOCTTY, 0)
 }
 
 // openOutput opens a log for appending. It does not wait for the reader of a FIFO.

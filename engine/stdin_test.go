@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestStandardInputOutlivesEngineAndKeeper(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"/bin/sh"}, Stdin: true})
+	if !p.Supervision.Stdin {
+		t.Error("nothing says that it reads standard input")
+	}
+	call(m, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "x=remembered; echo first\n"})
+	m.eventually("the first line", func() bool { return m.logOf(p) == "first\n" })
+	keeper := m.info().KeeperPID
+	m.crash(keeper)
+	m.eventually("another keeper", func() bool { pid := m.info().KeeperPID; return pid != 0 && pid != keeper })
+	m.crash(m.info().EnginePID)
+	call(m, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "echo $x\n"})
+	m.eventually("the second line", func() bool { return m.logOf(p) == "first\nremembered\n" })
+	call(m, api.ProcessWrite, api.ProcessWriteInput{ID: p.ID, Text: "exit 3\n"})
+	m.eventually("its end", func() bool { return call(m, api.ProcessGet, api.IDInput{ID: p.ID}).State.Ended() })
+	ended := call(m, api.ProcessGet, api.IDInput{ID: p.ID})
+	if ended.ExitCode == nil || *ended.ExitCode != 3 || ended.LastPID != p.PID {
+		t.Errorf("it ended with %v, and had the pid %d, not %d", ended.ExitCode, ended.LastPID, p.PID)
+	}
+	_, err := api.ProcessWrite.Call(t.Context(), m.client, api.ProcessWriteInput{ID: p.ID, Text: "x"})
+	if !errors.Is(err, api.CodeEnded) {
+		t.Errorf("writing to what has ended: %v", err)
+	}
+}
+
+func TestWritingToWhatReadsNothingEnds(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, Stdin: true})
+	deaf := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+	for in, want := range map[api.ProcessWriteInput]string{
+		{ID: p.ID, Text: strings.Repeat("x", 70_000)}:      "it reads nothing; 65536 of 70000 bytes are written",
+		{ID: p.ID, Text: strings.Repeat("x", inputMost+1)}: "longer than",
+		{ID: deaf.ID, Text: "x"}:                           "it was started without stdin",
+		{ID: "nobody", Text: "x"}:                          "nobody",
+	} {
+		_, err := api.ProcessWrite.Call(t.Context(), m.client, in)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("writing %d bytes to %s: %v, want %q", len(in.Text), in.ID, err, want)
+		}
+	}
+	if _, err := api.ProcessStart.Call(t.Context(), m.client, api.ProcessStartInput{Command: []string{"cat"}, Stdin: true, TTY: true}); !errors.Is(err, api.CodeInvalid) {
+		t.Errorf("a terminal with stdin: %v", err)
+	}
+}
+
+func TestCommandThatBecomesADaemonIsKept(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	out := call(m, api.Exec, api.ExecInput{Command: []string{"sleep", "1000"}, TimeoutMS: 1, Daemon: &api.Daemon{Lines: 7}})
+	if !out.TimedOut || out.Process.Supervision.Transient || out.Process.Supervision.Daemon == nil {
+		t.Fatalf("after the time-out it is %+v", out.Process.Supervision)
+	}
+	m.crash(m.info().EnginePID)
+	p := call(m, api.ProcessGet, api.IDInput{ID: out.Process.ID})
+	if p.State != api.StateRunning || p.PID != out.Process.PID || p.Supervision.Daemon.Lines != 7 {
+		t.Errorf("after a crash it is %s with pid %d, not %d: %+v", p.State, p.PID, out.Process.PID, p.Supervision)
+	}
+}
+
+func TestStopWaitsAsLongAsItsCallerSays(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1000; done"},
+		StopTimeoutMS: 3_600_000, Ready: &api.Readiness{Log: "deaf"}})
+	call(m, api.ProcessWait, api.ProcessWaitInput{ID: p.ID, Ready: true})
+	p = call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, TimeoutMS: 1})
+	if p.State != api.StateStopped || p.ExitSignal != "SIGKILL" {
+		t.Errorf("it is %s, ended by %q", p.State, p.ExitSignal)
+	}
+}
