@@ -40,8 +40,9 @@ func (f *startForm) lookUp(m *model) tea.Cmd {
 }
 
 func (m *model) completed(msg completionMsg) tea.Cmd {
-	if m.overlay == overlay(msg.form) {
-		msg.form.matches = msg.completion
+	// An earlier lookup can come after a later one.
+	if f := msg.form; m.overlay == overlay(f) && msg.field == f.at && msg.text == f.fields[f.at].Text() {
+		f.matches = msg.completion
 		m.dirty = true
 	}
 	return nil
