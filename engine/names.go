@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -59,18 +60,39 @@ func programName(argv []string) string {
 // freeName is name, or name-2, name-3, … if something that has not ended is
 // called that.
 func (c *control) freeName(name string) string {
-	taken := make(map[string]bool, len(c.procs))
+	taken := make([]bool, len(c.procs)+3) // by number; the name itself is 1
 	for _, p := range c.procs {
-		if !p.state().Ended() {
-			taken[p.rec.Name] = true
+		if p.state().Ended() {
+			continue
+		}
+		if n := numberOf(p.rec.Name, name); n > 0 && n < len(taken) {
+			taken[n] = true
 		}
 	}
-	for n, free := 2, name; ; n++ {
-		if !taken[free] {
-			return free
-		}
-		free = fmt.Sprintf("%s-%d", name, n)
+	if !taken[1] {
+		return name
 	}
+	n := 2
+	for taken[n] {
+		n++
+	}
+	return name + "-" + strconv.Itoa(n)
+}
+
+// numberOf is n if other is name-n, 1 if it is name itself, and else 0.
+func numberOf(other, name string) int {
+	if other == name {
+		return 1
+	}
+	rest, ok := strings.CutPrefix(other, name)
+	if !ok || len(rest) < 2 || rest[0] != '-' || rest[1] < '1' || rest[1] > '9' {
+		return 0
+	}
+	n, err := strconv.Atoi(rest[1:])
+	if err != nil || n < 2 {
+		return 0
+	}
+	return n
 }
 
 func (c *control) namedLive(name string) *proc {
