@@ -119,10 +119,9 @@ func (m *model) askFilter() tea.Cmd {
 	if m.view != viewSessions {
 		return nil
 	}
-	m.overlay = newPrompt("Show sessions with", m.filter, func(m *model, text string) tea.Cmd {
+	m.overlay = newFilter("Show sessions with", "", m.filter, func(m *model, text string) {
 		m.filter = text
 		m.refreshList()
-		return nil
 	})
 	return nil
 }

@@ -90,11 +90,15 @@ func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
 	return rows, width, -1, 0
 }
 
-// A prompt asks for a line of text.
+// A prompt asks for a line of text. One that is live shows its effect as it is
+// typed, and keeps out of the way, at the bottom.
 type prompt struct {
-	title string
-	field panes.Field
-	then  func(*model, string) tea.Cmd
+	title  string
+	note   string // what can be typed; "" if that needs no words
+	field  panes.Field
+	then   func(*model, string) tea.Cmd
+	live   bool
+	before string // what a live one goes back to
 }
 
 func newPrompt(title, text string, then func(*model, string) tea.Cmd) *prompt {
@@ -103,6 +107,27 @@ func newPrompt(title, text string, then func(*model, string) tea.Cmd) *prompt {
 	return p
 }
 
+// newFilter makes a live prompt; apply shows what matches.
+func newFilter(title, note, text string, apply func(*model, string)) *prompt {
+	p := newPrompt(title, text, func(m *model, text string) tea.Cmd {
+		apply(m, text)
+		return nil
+	})
+	p.note, p.live, p.before = note, true, text
+	return p
+}
+
+// changed shows the effect of a live prompt.
+func (p *prompt) changed(m *model, text string) tea.Cmd {
+	if !p.live {
+		return nil
+	}
+	return p.then(m, strings.TrimSpace(text))
+}
+
+// low reports whether the prompt is drawn at the bottom.
+func (p *prompt) low() bool { return p.live }
+
 func (p *prompt) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
 
 func (p *prompt) act(m *model, a keys.Action) tea.Cmd {
@@ -110,25 +135,38 @@ func (p *prompt) act(m *model, a keys.Action) tea.Cmd {
 	if a == keys.Accept {
 		return p.then(m, strings.TrimSpace(p.field.Text()))
 	}
-	return nil
+	return p.changed(m, p.before)
 }
 
-func (p *prompt) typed(_ *model, k keys.Key) tea.Cmd {
+func (p *prompt) typed(m *model, k keys.Key) tea.Cmd {
 	p.field.Type(k)
-	return nil
+	return p.changed(m, p.field.Text())
 }
 
-func (p *prompt) pasted(_ *model, text string) tea.Cmd {
+func (p *prompt) pasted(m *model, text string) tea.Cmd {
 	p.field.Insert(text)
-	return nil
+	return p.changed(m, p.field.Text())
 }
 
 func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
-	width := min(44, screen.w-8)
+	width := min(max(44, panes.Width(p.title)), screen.w-8)
+	if p.live {
+		width = screen.w - 4
+	}
 	field, x := p.field.Draw(width)
 	hints := []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "esc", Does: "cancel"}}
 	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
+	if p.live {
+		label := p.title + " "
+		at := panes.Width(label)
+		field, x := p.field.Draw(width - at)
+		room := panes.Clip(p.note, max(width-used-3, 0))
+		return []string{
+			look.Strong.Text(label) + look.Text.Text(field),
+			line + look.Dim.Text("   "+panes.Pad(room, max(width-used-3, 0))),
+		}, width, at + x, 0
+	}
 	return []string{
 		look.Strong.Text(panes.Fit(p.title, width)),
 		panes.Spaces(width),

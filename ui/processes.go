@@ -201,11 +201,8 @@ func (m *model) openProcess() tea.Cmd {
 }
 
 func (m *model) askProcessFilter() tea.Cmd {
-	m.overlay = newPrompt("Show processes with (! before a word: without)", m.processes.table.Filter(),
-		func(m *model, text string) tea.Cmd {
-			m.processes.table.SetFilter(text)
-			return nil
-		})
+	m.overlay = newFilter("Show processes with", "words of any column; !word: without it", m.processes.table.Filter(),
+		func(m *model, text string) { m.processes.table.SetFilter(text) })
 	return nil
 }
 

@@ -129,6 +129,21 @@ func TestTabCompletesFolders(t *testing.T) {
 	}
 }
 
+func TestFilterShowsItsEffectWhileItIsTypedAndCanBeTakenBack(t *testing.T) {
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) {
+		e.addProcess("web", "")
+		e.addProcess("worker", "")
+	})
+	d.press("/", "'wor")
+	d.lacks("web")
+	d.press("esc")
+	d.shows("web")
+	d.press("/", "'wor", "enter")
+	d.lacks("web")
+	d.press("esc")
+	d.shows("web")
+}
+
 func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
 	folder := t.TempDir()
 	for _, dir := range []string{"bin", "work", "work/src"} {
