@@ -151,10 +151,7 @@ func eventText(e vt.Event) string {
 	case vt.CWDEvent:
 		return "cwd " + e.Host + " " + e.Path
 	case vt.PromptEvent:
-		if e.Exit != nil {
-			return fmt.Sprintf("prompt %c %d", e.Mark, *e.Exit)
-		}
-		return fmt.Sprintf("prompt %c", e.Mark)
+		return promptText(e)
 	case vt.NotifyEvent:
 		return "notify " + e.Title + "|" + e.Body
 	case vt.ProgressEvent:
@@ -163,6 +160,20 @@ func eventText(e vt.Event) string {
 		return "clipboard " + string(e.Data)
 	}
 	return fmt.Sprintf("%T", e)
+}
+
+func promptText(e vt.PromptEvent) string {
+	text := fmt.Sprintf("prompt %c", e.Mark)
+	if e.Exit != nil {
+		text += fmt.Sprintf(" %d", *e.Exit)
+	}
+	if e.Line != "" {
+		text += fmt.Sprintf(" %q", e.Line)
+	}
+	if e.Options != "" {
+		text += " " + e.Options
+	}
+	return text
 }
 
 func (c *testCase) run(t *testing.T, grid string, bytewise bool) {

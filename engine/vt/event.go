@@ -11,10 +11,16 @@ type (
 	BellEvent struct{}
 	// CWDEvent: OSC 7, the program's working directory.
 	CWDEvent struct{ Host, Path string }
-	// PromptEvent: OSC 133, Mark is A, B, C or D; Exit comes with D.
+	// PromptEvent: OSC 133 and 633, what a shell says about its prompt and its
+	// commands. It is passed on in a replay too, since what runs later depends
+	// on it.
 	PromptEvent struct {
-		Mark byte
-		Exit *int
+		Mark    byte   // A prompt, B command, C output, D end, P part of a prompt, E the command line
+		Exit    *int   // with D
+		Line    string // with E; it may hold control characters
+		Options string // what else was said, "name=value;…"; of E what follows the line
+		Behind  int    // bytes of the same Write that follow the mark
+		Replay  bool   // replies are switched off
 	}
 	// NotifyEvent: OSC 9 and OSC 777.
 	NotifyEvent struct{ Title, Body string }

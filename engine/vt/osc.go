@@ -47,6 +47,8 @@ func (t *Terminal) dispatchOSC(b []byte, end string) {
 		delete(t.colors.changed, colorForeground+n-110)
 	case 133:
 		t.promptMark(rest)
+	case 633:
+		t.codeMark(rest)
 	case 777:
 		t.notify777(rest)
 	}
@@ -210,21 +212,6 @@ func (t *Terminal) notify777(b []byte) {
 	}
 	title, body, _ := bytes.Cut(rest, []byte{';'})
 	t.event(NotifyEvent{cleanText(title, maxText), cleanText(body, maxText)})
-}
-
-// promptMark does OSC 133 (FinalTerm): A prompt, B command, C output, D end
-// with its exit status.
-func (t *Terminal) promptMark(b []byte) {
-	if len(b) == 0 || b[0] < 'A' || b[0] > 'D' || len(b) > 1 && b[1] != ';' {
-		return
-	}
-	e := PromptEvent{Mark: b[0]}
-	if e.Mark == 'D' && len(b) > 2 {
-		if n, _ := splitNumber(b[2:]); n >= 0 {
-			e.Exit = &n
-		}
-	}
-	t.event(e)
 }
 
 // clipboard does OSC 52 for writing. Asking for the clipboard is refused.

@@ -62,6 +62,7 @@ func (t *Terminal) feed(p []byte) {
 		case stateString:
 			n = t.collect(p)
 		default:
+			t.behind = t.unfed + len(p) - 1
 			n = t.endString(p[0])
 		}
 		p = p[n:]
@@ -297,6 +298,7 @@ func (t *Terminal) collect(p []byte) int {
 	if n == len(p) {
 		return n
 	}
+	t.behind = t.unfed + len(p) - n - 1
 	switch b := p[n]; {
 	case b == esc:
 		t.ps.state = stateStringEsc

@@ -35,6 +35,8 @@ type Terminal struct {
 	o          Options
 	cols, rows int
 	quiet      bool // a replay: no replies, no events
+	unfed      int  // bytes of this Write behind the part that is interpreted now
+	behind     int  // bytes of this Write behind the string that has just ended
 
 	ps       parser
 	main     *screen
@@ -114,6 +116,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	total := len(p)
 	for len(p) > 0 {
 		n := min(len(p), feedSize)
+		t.unfed = len(p) - n
 		t.tidy()
 		t.feed(p[:n])
 		p = p[n:]
@@ -121,7 +124,8 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	return total, nil
 }
 
-// SetReplies switches replies and events off for a replay, or on again.
+// SetReplies switches replies and events, but for PromptEvents, off for a replay,
+// or on again.
 func (t *Terminal) SetReplies(on bool) { t.quiet = !on }
 
 // Size is the terminal's size in cells.
