@@ -29,43 +29,29 @@ func nativeTools() []tool {
 func nativeProcessTools() []tool {
 	only := []Profile{Native}
 	return []tool{
-		define[idInput, processState](tool{name: "process_restart", effect: api.Destructive, profiles: only,
-			doc: "Stop a process if it runs and start it anew."}, processRestart),
+		define[idInput, none](tool{name: "process_restart", effect: api.Destructive, profiles: only,
+			doc: "Stop a process and start it anew."}, processRestart),
 		define[processLogInput, logState](tool{name: "process_log", effect: api.Read, profiles: only,
-			doc: "Read or grep a process's log. Without since or tail: its end. Pass next_cursor as since for what is new."}, processLog),
+			doc: "Read or grep a process's log: its end, or from since on. Pass next_cursor as since to get what is new."}, processLog),
 		define[processWaitInput, waitState](tool{name: "process_wait", effect: api.Read, profiles: only,
-			doc: "Wait until a process exits, is ready, logs a match, listens or falls silent. Use instead of polling."}, processWait),
+			doc: "Wait until a process exits, is ready, logs a match, listens or falls silent, instead of polling."}, processWait),
 	}
 }
 
 type idInput struct {
-	ID string `json:"id" doc:"id or name"`
+	ID string `json:"id"`
 }
 
-// A processState is how a process or session does.
-type processState struct {
-	ID         string `json:"id"`
-	Name       string `json:"name"`
-	State      string `json:"state"`
-	PID        int    `json:"pid,omitempty"`
-	ExitCode   *int   `json:"exit_code,omitempty"`
-	ExitSignal string `json:"exit_signal,omitempty"`
-}
-
-func stateOf(p api.Process) processState {
-	return processState{ID: p.ID, Name: p.Name, State: string(p.State), PID: p.PID, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal}
-}
-
-// line tells it in words.
-func (s processState) line() string {
-	line := fmt.Sprintf("%s (%s) is %s", s.Name, s.ID, s.State)
+// stateLine tells in words how a process or session does.
+func stateLine(p api.Process) string {
+	line := fmt.Sprintf("%s (%s) is %s", p.Name, p.ID, p.State)
 	switch {
-	case s.ExitCode != nil:
-		line += fmt.Sprintf(", exit code %d", *s.ExitCode)
-	case s.ExitSignal != "":
-		line += ", ended by " + s.ExitSignal
-	case s.PID != 0:
-		line += fmt.Sprintf(", pid %d", s.PID)
+	case p.ExitCode != nil:
+		line += fmt.Sprintf(", exit code %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		line += ", ended by " + p.ExitSignal
+	case p.PID != 0:
+		line += fmt.Sprintf(", pid %d", p.PID)
 	}
 	return line
 }
@@ -75,31 +61,25 @@ func processRestart(ctx context.Context, f *face, in idInput) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	state := stateOf(p)
-	return text(state.line() + ".").with(state).of(p.ID), nil
+	return text(stateLine(p) + ".").of(p.ID), nil
 }
 
 type processLogInput struct {
-	ID        string `json:"id" doc:"id or name"`
-	Since     *int64 `json:"since,omitempty" doc:"byte offset; negative: from the end"`
+	ID        string `json:"id"`
+	Since     *int64 `json:"since,omitempty" doc:"offset; negative: from the end"`
 	Tail      int    `json:"tail,omitempty" doc:"last lines"`
 	Stream    string `json:"stream,omitempty" enum:"stdout,stderr"`
 	Grep      string `json:"grep,omitempty" doc:"RE2"`
-	Context   int    `json:"context,omitempty" doc:"lines around matches"`
-	Backward  bool   `json:"backward,omitempty" doc:"newest matches first"`
-	WaitMS    int    `json:"wait_ms,omitempty" doc:"wait for new output"`
-	MaxOutput int    `json:"max_output,omitempty" doc:"bytes, default 32768"`
-	Raw       bool   `json:"raw,omitempty" doc:"keep control sequences"`
+	Context   int    `json:"context,omitempty"`
+	WaitMS    int    `json:"wait_ms,omitempty" doc:"for new output"`
+	MaxOutput int    `json:"max_output,omitempty" doc:"default 32768"`
 }
 
 // A logState says where in a log reading has come to.
 type logState struct {
-	Start      int64  `json:"start" doc:"offset of the text"`
-	NextCursor int64  `json:"next_cursor" doc:"since of the next call"`
-	End        int64  `json:"end" doc:"length of the log"`
-	Dropped    int64  `json:"dropped" doc:"bytes no longer kept"`
-	State      string `json:"state"`
-	Matches    int    `json:"matches,omitempty"`
+	NextCursor int64 `json:"next_cursor"` // since of the next call
+	End        int64 `json:"end"`         // length of the log
+	Dropped    int64 `json:"dropped"`     // bytes asked for that are no longer kept
 }
 
 func processLog(ctx context.Context, f *face, in processLogInput) (result, error) {
@@ -108,7 +88,7 @@ func processLog(ctx context.Context, f *face, in processLogInput) (result, error
 		return result{}, err
 	}
 	ask := api.ProcessLogInput{ID: in.ID, Stream: in.Stream, Since: in.Since, Tail: in.Tail, Grep: in.Grep,
-		Context: in.Context, Backward: in.Backward, WaitMS: in.WaitMS, Exact: true}
+		Context: in.Context, WaitMS: in.WaitMS, Exact: true}
 	if in.Since == nil && in.Tail == 0 && in.Grep == "" {
 		end := -int64(most)
 		ask.Since = &end
@@ -116,7 +96,7 @@ func processLog(ctx context.Context, f *face, in processLogInput) (result, error
 	if in.Grep != "" {
 		return grepLog(ctx, f, ask, most)
 	}
-	got, err := readLog(ctx, f, ask, most, in.Raw)
+	got, err := readLog(ctx, f, ask, most)
 	if err != nil {
 		return result{}, err
 	}
@@ -142,7 +122,8 @@ func grepLog(ctx context.Context, f *face, ask api.ProcessLogInput, most int) (r
 		return result{}, err
 	}
 	var b strings.Builder
-	state := logState{Start: out.Start, NextCursor: out.NextCursor, End: out.End, Dropped: out.Dropped, State: string(out.State)}
+	state := logState{NextCursor: out.NextCursor, End: out.End, Dropped: out.Dropped}
+	shown := 0
 	for i, m := range out.Matches {
 		if i > 0 && ask.Context > 0 {
 			b.WriteString("--\n")
@@ -154,9 +135,8 @@ func grepLog(ctx context.Context, f *face, ask api.ProcessLogInput, most int) (r
 		for _, line := range m.After {
 			fmt.Fprintf(&b, "  %s\n", plainText(line))
 		}
-		state.Matches++
-		if b.Len() > most {
-			fmt.Fprintf(&b, "[%d more matches]\n", len(out.Matches)-state.Matches)
+		if shown++; b.Len() > most && shown < len(out.Matches) {
+			fmt.Fprintf(&b, "[%d more matches]\n", len(out.Matches)-shown)
 			break
 		}
 	}
@@ -167,24 +147,22 @@ func grepLog(ctx context.Context, f *face, ask api.ProcessLogInput, most int) (r
 }
 
 type processWaitInput struct {
-	ID        string `json:"id" doc:"id or name"`
+	ID        string `json:"id"`
 	Exit      bool   `json:"exit,omitempty"`
 	Ready     bool   `json:"ready,omitempty"`
-	Log       string `json:"log,omitempty" doc:"RE2 that a line matches"`
-	Since     *int64 `json:"since,omitempty" doc:"offset to look for log from; default the whole log"`
-	Port      int    `json:"port,omitempty" doc:"TCP, loopback"`
-	IdleMS    int    `json:"idle_ms,omitempty" doc:"no output for this long"`
+	Log       string `json:"log,omitempty" doc:"RE2"`
+	Since     *int64 `json:"since,omitempty"`
+	Port      int    `json:"port,omitempty"`
+	IdleMS    int    `json:"idle_ms,omitempty" doc:"silence"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 50000"`
 }
 
 // A waitState says what a wait has come to.
 type waitState struct {
-	Met        string `json:"met" doc:"the condition that holds; empty: timed out"`
-	Text       string `json:"text,omitempty" doc:"what matched"`
-	State      string `json:"state"`
+	Met        string `json:"met"` // the condition that holds; "" after the time-out
 	ExitCode   *int   `json:"exit_code,omitempty"`
-	Secret     bool   `json:"secret,omitempty" doc:"it asks for a password"`
-	NextCursor int64  `json:"next_cursor,omitempty" doc:"since of the next call"`
+	Secret     bool   `json:"secret,omitempty"`      // it asks for a password
+	NextCursor int64  `json:"next_cursor,omitempty"` // since of the next call
 }
 
 func processWait(ctx context.Context, f *face, in processWaitInput) (result, error) {
@@ -201,8 +179,8 @@ func processWait(ctx context.Context, f *face, in processWaitInput) (result, err
 	if err != nil {
 		return result{}, err
 	}
-	state := waitState{Met: out.Met, Text: out.Line, State: string(out.Process.State), ExitCode: out.Process.ExitCode}
-	return waited(state, out.Process), nil
+	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
+	return waited(state, out.Line, out.Process), nil
 }
 
 // inTurns waits in calls that are as long as the engine lets one be.
@@ -225,20 +203,19 @@ func inTurns(timeoutMS int, wait func(timeoutMS int) (over bool, err error)) err
 }
 
 // waited says in words what a wait has come to.
-func waited(w waitState, p api.Process) result {
-	line := "Timed out; " + stateOf(p).line() + "."
+func waited(w waitState, matched string, p api.Process) result {
+	line := "Timed out; " + stateLine(p) + "."
 	switch {
 	case w.Met == "" && p.State.Ended():
-		line = "It ended before that; " + stateOf(p).line() + "."
+		line = "It ended before that; " + stateLine(p) + "."
 	case w.Met != "":
-		line = "Met: " + w.Met + "; " + stateOf(p).line() + "."
+		line = "Met: " + w.Met + "; " + stateLine(p) + "."
 	}
 	if w.Secret {
 		line += " It asks for a password: have the person type it."
 	}
-	if w.Text != "" {
-		line += "\n" + plainText(w.Text)
-		w.Text = ""
+	if matched != "" {
+		line += "\n" + plainText(matched)
 	}
 	return text(line).with(w).of(p.ID)
 }

@@ -10,22 +10,21 @@ import (
 
 func historyTool() tool {
 	return define[historyInput, historyState](tool{name: "history", effect: api.Read, profiles: []Profile{Native},
-		doc: "Search commands that the person and agents ran: newest first, or best match of a fuzzy query."}, history)
+		doc: "Commands that the person and agents ran, with exit codes: newest first, or by fuzzy query."}, history)
 }
 
 type historyInput struct {
 	Query  string `json:"query,omitempty" doc:"fzf syntax"`
-	CWD    string `json:"cwd,omitempty" doc:"ran in this folder"`
-	Actor  string `json:"actor,omitempty" doc:"person, agent or one exactly"`
+	CWD    string `json:"cwd,omitempty"`
+	Actor  string `json:"actor,omitempty" doc:"person, agent or a name"`
 	Failed bool   `json:"failed,omitempty"`
-	Unique bool   `json:"unique,omitempty" doc:"each command once"`
-	Limit  int    `json:"limit,omitempty" doc:"default 50"`
+	Unique bool   `json:"unique,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
 	Offset int    `json:"offset,omitempty"`
 }
 
 // A historyState says how many runs were found.
 type historyState struct {
-	Shown int `json:"shown"`
 	Total int `json:"total"`
 }
 
@@ -37,16 +36,17 @@ func history(ctx context.Context, f *face, in historyInput) (result, error) {
 	}
 	state := historyState{Total: out.Total}
 	var b strings.Builder
+	shown := 0
 	for _, row := range out.Rows {
 		line := historyLine(row)
 		if b.Len()+len(line) > bulk {
 			break
 		}
 		b.WriteString(line)
-		state.Shown++
+		shown++
 	}
-	if left := out.Total - in.Offset - state.Shown; left > 0 {
-		fmt.Fprintf(&b, "[%d more; use offset=%d]\n", left, in.Offset+state.Shown)
+	if left := out.Total - in.Offset - shown; left > 0 {
+		fmt.Fprintf(&b, "[%d more; use offset=%d]\n", left, in.Offset+shown)
 	}
 	if state.Total == 0 {
 		b.WriteString("Nothing found.")

@@ -18,19 +18,16 @@ type reading struct {
 }
 
 func (r reading) result() result {
-	shown := r.text
-	if r.state.NextCursor < r.state.End {
-		shown = strings.TrimSuffix(shown, "\n")
-	}
-	return text(shown).with(r.state)
+	return text(r.text).with(r.state)
 }
 
 // readLog reads up to most bytes of a log, as text that no terminal has to
 // make sense of. What the end of the piece has cut, a character or a control
 // sequence, is left for the next one.
-func readLog(ctx context.Context, f *face, ask api.ProcessLogInput, most int, raw bool) (reading, error) {
+func readLog(ctx context.Context, f *face, ask api.ProcessLogInput, most int) (reading, error) {
 	var r reading
 	var data []byte
+	ended := false
 	for first := true; ; first = false {
 		ask.Max = min(most-len(data), logPage)
 		out, err := api.ProcessLog.Call(ctx, f.engine, ask)
@@ -42,26 +39,31 @@ func readLog(ctx context.Context, f *face, ask api.ProcessLogInput, most int, ra
 			return r, err
 		}
 		if first {
-			r.state.Start, r.state.Dropped = out.Start, out.Dropped
+			r.state.Dropped = missed(ask.Since, out)
 		}
 		data = append(data, page...)
-		r.state.NextCursor, r.state.End, r.state.State = out.NextCursor, out.End, string(out.State)
+		r.state.NextCursor, r.state.End, ended = out.NextCursor, out.End, out.State.Ended()
 		if len(page) == 0 || len(data) >= most || out.NextCursor >= out.End {
 			break
 		}
 		next := out.NextCursor
 		ask.Since, ask.Tail, ask.FromLine, ask.WaitMS = &next, 0, nil, 0
 	}
-	if !api.State(r.state.State).Ended() {
+	if !ended {
 		whole := wholeLength(data)
 		r.state.NextCursor -= int64(len(data) - whole)
 		data = data[:whole]
 	}
-	r.text = strings.ToValidUTF8(string(data), "�")
-	if !raw {
-		r.text = plainText(r.text)
-	}
+	r.text = plainText(strings.ToValidUTF8(string(data), "\uFFFD"))
 	return r, nil
+}
+
+// missed is how many bytes that were asked for are no longer kept.
+func missed(since *int64, out api.ProcessLogOutput) int64 {
+	if since == nil || *since < 0 {
+		return 0
+	}
+	return max(0, min(out.Start, out.Dropped)-*since)
 }
 
 // cutMost is how long a piece of a character or control sequence is worth

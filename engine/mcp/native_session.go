@@ -16,20 +16,20 @@ func nativeSessionTools() []tool {
 	only := []Profile{Native}
 	return []tool{
 		define[sessionStartInput, sessionState](tool{name: "session_start", effect: api.Write, profiles: only,
-			doc: "Start a terminal session: the person's shell, or a program. It keeps its state between calls and the person can watch and type."}, sessionStart),
+			doc: "Start a terminal session: the shell, or a program. It keeps its state; the person can watch and type."}, sessionStart),
 		define[sessionExecInput, execState](tool{name: "session_exec", effect: api.Destructive, profiles: only,
-			doc: "Run a command in a session's shell (cd, exports and venvs stay) and get its output and exit code. For one-off commands use exec."}, sessionExec),
+			doc: "Run a command in a session's shell, where cd and exports stay. For one-off commands use exec. After the timeout it goes on."}, sessionExec),
 		define[sessionWriteInput, none](tool{name: "session_write", effect: api.Destructive, profiles: only,
-			doc: "Type into a session: text, then keys such as enter, ctrl+c, up."}, sessionWrite),
+			doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter."}, sessionWrite),
 		define[sessionReadInput, logState](tool{name: "session_read", effect: api.Read, profiles: only,
-			doc: "Read what a session printed since your last read, or since an offset."}, sessionRead),
+			doc: "What a session printed since your last read, or since an offset."}, sessionRead),
 		define[sessionScreenInput, none](tool{name: "session_screen", effect: api.Read, profiles: only,
-			doc: "What a session's terminal shows now. Use for full-screen programs."}, sessionScreen),
+			doc: "What a session shows now, for full-screen programs."}, sessionScreen),
 		define[sessionWaitInput, waitState](tool{name: "session_wait", effect: api.Read, profiles: only,
-			doc: "Wait until a session is at its prompt, wants input, prints or shows a match, is idle, listens or ends."}, sessionWait),
+			doc: "Wait until a session is at its prompt, wants input, prints or shows a match, falls silent or ends."}, sessionWait),
 		define[sessionResizeInput, none](tool{name: "session_resize", effect: api.Write, idempotent: true, profiles: only,
 			doc: "Set a session's size in cells."}, sessionResize),
-		define[idInput, processState](tool{name: "session_kill", effect: api.Destructive, idempotent: true, profiles: only,
+		define[idInput, none](tool{name: "session_kill", effect: api.Destructive, idempotent: true, profiles: only,
 			doc: "End a session and all that runs in it."}, sessionKill),
 		define[struct{}, sessionList](tool{name: "session_list", effect: api.Read, profiles: only,
 			doc: "List terminal sessions, the person's included."}, sessionsList),
@@ -41,9 +41,9 @@ type sessionStartInput struct {
 	Name    string            `json:"name,omitempty"`
 	CWD     string            `json:"cwd,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	Cols    int               `json:"cols,omitempty" doc:"default 80"`
-	Rows    int               `json:"rows,omitempty" doc:"default 24"`
-	Lease   string            `json:"lease,omitempty" enum:"detached,session,forever" doc:"session: ends with this connection"`
+	Cols    int               `json:"cols,omitempty"`
+	Rows    int               `json:"rows,omitempty"`
+	Lease   string            `json:"lease,omitempty" enum:"detached,session,forever" doc:"session: ends with you"`
 }
 
 func (in sessionStartInput) subject(f *face) subject {
@@ -55,24 +55,23 @@ type sessionState struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	State   string `json:"state"`
-	Command string `json:"command"`
 	CWD     string `json:"cwd"`
-	Cols    int    `json:"cols,omitempty"`
-	Rows    int    `json:"rows,omitempty"`
 	Waiting string `json:"waiting,omitempty" doc:"prompt, input or secret"`
 	Locked  string `json:"locked,omitempty" doc:"who keeps agents from typing"`
+
+	command string
 }
 
 func sessionOf(p api.Process) sessionState {
-	s := sessionState{ID: p.ID, Name: p.Name, State: string(p.State), Command: p.Command, CWD: p.CWD}
+	s := sessionState{ID: p.ID, Name: p.Name, State: string(p.State), CWD: p.CWD, command: p.Command}
 	if t := p.Terminal; t != nil {
-		s.Cols, s.Rows, s.Waiting, s.Locked = t.Cols, t.Rows, t.Waiting, t.Keyboard
+		s.Waiting, s.Locked = t.Waiting, t.Keyboard
 	}
 	return s
 }
 
 func (s sessionState) line() string {
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", s.ID, s.Name, s.State, s.CWD, s.Command)
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", s.ID, s.Name, s.State, s.CWD, s.command)
 	if s.Waiting != "" {
 		line += "  (waits: " + s.Waiting + ")"
 	}
@@ -108,10 +107,10 @@ func commandLine(line string) []string {
 }
 
 type sessionExecInput struct {
-	ID        string `json:"id" doc:"id or name"`
+	ID        string `json:"id"`
 	Command   string `json:"command"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 30000; then it goes on"`
-	MaxOutput int    `json:"max_output,omitempty" doc:"bytes, its end; default 32768"`
+	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 30000"`
+	MaxOutput int    `json:"max_output,omitempty" doc:"default 32768"`
 }
 
 func (in sessionExecInput) subject(*face) subject { return subject{command: in.Command} }
@@ -121,12 +120,12 @@ type execState struct {
 	ExitCode   *int    `json:"exit_code,omitempty"`
 	DurationMS float64 `json:"duration_ms"`
 	TimedOut   bool    `json:"timed_out"`
-	Alive      bool    `json:"alive"`
-	Method     string  `json:"method" doc:"how the end was known: marks, marker, exit or none"`
+	Method     string  `json:"method"` // how the end was known: marks, marker, exit or none
 	CWD        string  `json:"cwd,omitempty"`
-	Dropped    int64   `json:"dropped" doc:"bytes of output before the text"`
-	Start      int64   `json:"start"`
+	Dropped    int64   `json:"dropped"` // bytes of output before the text
 	NextCursor int64   `json:"next_cursor"`
+
+	alive bool
 }
 
 func sessionExec(ctx context.Context, f *face, in sessionExecInput) (result, error) {
@@ -139,8 +138,8 @@ func sessionExec(ctx context.Context, f *face, in sessionExecInput) (result, err
 	if err != nil {
 		return result{}, err
 	}
-	state := execState{ExitCode: out.ExitCode, DurationMS: out.DurationMS, TimedOut: out.TimedOut, Alive: out.Alive,
-		Method: out.Method, CWD: out.CWD, Dropped: out.Dropped, Start: out.Start, NextCursor: out.NextCursor}
+	state := execState{ExitCode: out.ExitCode, DurationMS: out.DurationMS, TimedOut: out.TimedOut,
+		Method: out.Method, CWD: out.CWD, Dropped: out.Dropped, NextCursor: out.NextCursor, alive: out.Alive}
 	r := text(out.Output)
 	r.content = append(r.content, &sdk.TextContent{Text: state.line()})
 	return r.with(state).of(in.ID), nil
@@ -153,18 +152,18 @@ func (s execState) line() string {
 		return fmt.Sprintf("[still running after %.1f s; session_wait for prompt, session_read since %d]", s.DurationMS/1000, s.NextCursor)
 	case s.ExitCode != nil:
 		return fmt.Sprintf("[exit code %d, %.1f s]", *s.ExitCode, s.DurationMS/1000)
-	case !s.Alive:
+	case !s.alive:
 		return "[the session has ended]"
 	}
 	return "[exit code unknown]"
 }
 
 type sessionWriteInput struct {
-	ID    string   `json:"id" doc:"id or name"`
+	ID    string   `json:"id"`
 	Text  string   `json:"text,omitempty"`
-	Paste string   `json:"paste,omitempty" doc:"as a bracketed paste"`
-	Keys  []string `json:"keys,omitempty" doc:"pressed after the text"`
-	Enter bool     `json:"enter,omitempty" doc:"press enter at the end"`
+	Paste string   `json:"paste,omitempty"`
+	Keys  []string `json:"keys,omitempty"`
+	Enter bool     `json:"enter,omitempty"`
 }
 
 func (in sessionWriteInput) subject(*face) subject { return subject{command: in.Text + in.Paste} }
@@ -194,11 +193,10 @@ func sessionWrite(ctx context.Context, f *face, in sessionWriteInput) (result, e
 }
 
 type sessionReadInput struct {
-	ID        string `json:"id" doc:"id or name"`
-	Since     *int64 `json:"since,omitempty" doc:"byte offset; negative: from the end; default: after your last read"`
-	WaitMS    int    `json:"wait_ms,omitempty" doc:"wait for output, at most 50000"`
-	MaxOutput int    `json:"max_output,omitempty" doc:"bytes, default 32768"`
-	Raw       bool   `json:"raw,omitempty" doc:"keep control sequences"`
+	ID        string `json:"id"`
+	Since     *int64 `json:"since,omitempty" doc:"offset; negative: from the end"`
+	WaitMS    int    `json:"wait_ms,omitempty" doc:"for output"`
+	MaxOutput int    `json:"max_output,omitempty" doc:"default 32768"`
 }
 
 func sessionRead(ctx context.Context, f *face, in sessionReadInput) (result, error) {
@@ -214,7 +212,7 @@ func sessionRead(ctx context.Context, f *face, in sessionReadInput) (result, err
 	if in.Since != nil {
 		since = *in.Since
 	}
-	got, err := readLog(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS, Exact: true}, most, in.Raw)
+	got, err := readLog(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS, Exact: true}, most)
 	if err != nil {
 		return result{}, err
 	}
@@ -223,9 +221,9 @@ func sessionRead(ctx context.Context, f *face, in sessionReadInput) (result, err
 }
 
 type sessionScreenInput struct {
-	ID         string `json:"id" doc:"id or name"`
+	ID         string `json:"id"`
 	Format     string `json:"format,omitempty" enum:"text,ansi,png"`
-	Scrollback int    `json:"scrollback,omitempty" doc:"lines of history before it"`
+	Scrollback int    `json:"scrollback,omitempty"`
 }
 
 func sessionScreen(ctx context.Context, f *face, in sessionScreenInput) (result, error) {
@@ -264,15 +262,15 @@ func sessionScreen(ctx context.Context, f *face, in sessionScreenInput) (result,
 }
 
 type sessionWaitInput struct {
-	ID        string `json:"id" doc:"id or name"`
-	Prompt    bool   `json:"prompt,omitempty" doc:"the shell is at its prompt"`
-	Input     bool   `json:"input,omitempty" doc:"the program waits for typing"`
+	ID        string `json:"id"`
+	Prompt    bool   `json:"prompt,omitempty"`
+	Input     bool   `json:"input,omitempty"`
 	Output    string `json:"output,omitempty" doc:"RE2 on new output"`
 	Screen    string `json:"screen,omitempty" doc:"RE2 on the screen"`
 	Exit      bool   `json:"exit,omitempty"`
-	Port      int    `json:"port,omitempty" doc:"TCP, loopback"`
-	IdleMS    int    `json:"idle_ms,omitempty" doc:"no output for this long"`
-	Since     *int64 `json:"since,omitempty" doc:"offset to look for output from; default now"`
+	Port      int    `json:"port,omitempty"`
+	IdleMS    int    `json:"idle_ms,omitempty"`
+	Since     *int64 `json:"since,omitempty"`
 	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 50000"`
 }
 
@@ -292,13 +290,13 @@ func sessionWait(ctx context.Context, f *face, in sessionWaitInput) (result, err
 	if err != nil {
 		return result{}, err
 	}
-	state := waitState{Met: out.Met, Text: out.Text, State: string(out.Process.State), ExitCode: out.Process.ExitCode,
+	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode,
 		Secret: out.Secret, NextCursor: out.NextCursor}
-	return waited(state, out.Process), nil
+	return waited(state, out.Text, out.Process), nil
 }
 
 type sessionResizeInput struct {
-	ID   string `json:"id" doc:"id or name"`
+	ID   string `json:"id"`
 	Cols int    `json:"cols"`
 	Rows int    `json:"rows"`
 }
@@ -316,8 +314,7 @@ func sessionKill(ctx context.Context, f *face, in idInput) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	state := stateOf(p)
-	return text(state.line() + ".").with(state).of(p.ID), nil
+	return text(stateLine(p) + ".").of(p.ID), nil
 }
 
 type sessionList struct {

@@ -8,20 +8,20 @@ import (
 )
 
 // inputSchema is the JSON schema (draft 2020-12) of a tool's arguments.
-func inputSchema(t reflect.Type) any { return json.RawMessage(appendSchema(nil, t, "", true)) }
+func inputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "", true) }
 
 // outputSchema is the schema of structured content; nil for none.
-func outputSchema(t reflect.Type) any {
+func outputSchema(t reflect.Type) json.RawMessage {
 	if t == reflect.TypeFor[none]() {
 		return nil
 	}
-	return json.RawMessage(appendSchema(nil, t, "", false))
+	return appendSchema(nil, t, "", false)
 }
 
 // appendSchema describes a type without unions of types: what may be null is
 // left out when it is. Extra is what else to say of it, as members of a JSON
-// object. Of what comes out nothing is said to be required: it saves a fifth of
-// the list, and an agent that has the value sees what is there.
+// object. Of what comes out no field is explained or said to be required: an
+// agent that has the value sees what is there, and the list stays short.
 func appendSchema(b []byte, t reflect.Type, extra string, in bool) []byte {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -86,7 +86,7 @@ func appendObject(b []byte, t reflect.Type, in bool) []byte {
 		}
 		first = false
 		b = append(append(b, quoted(name)...), ':')
-		b = appendSchema(b, f.Type, described(f), in)
+		b = appendSchema(b, f.Type, described(f, in), in)
 		if !strings.Contains(options, "omit") {
 			required = append(required, name)
 		}
@@ -99,12 +99,12 @@ func appendObject(b []byte, t reflect.Type, in bool) []byte {
 }
 
 // described is what a field's tags say of it.
-func described(f reflect.StructField) string {
+func described(f reflect.StructField, in bool) string {
 	var s string
-	if doc := f.Tag.Get("doc"); doc != "" {
+	if doc := f.Tag.Get("doc"); doc != "" && in {
 		s += `,"description":` + string(quoted(doc))
 	}
-	if enum := f.Tag.Get("enum"); enum != "" {
+	if enum := f.Tag.Get("enum"); enum != "" && in {
 		s += `,"enum":` + string(quoted(strings.Split(enum, ",")))
 	}
 	return s

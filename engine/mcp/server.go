@@ -23,7 +23,7 @@ const (
 	// instructions tell an agent what this server is for.
 	instructions = "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection. " +
 		"Use exec for a command that ends, process_start for a server, session_start and session_exec for a shell that keeps its state. " +
-		"Wait with process_wait or session_wait instead of polling."
+		"Wait with process_wait or session_wait instead of polling. Where a tool takes an id, a name does too; since and next_cursor are byte offsets."
 )
 
 // Serve speaks the protocol on in and out until in ends or ctx does. What it
@@ -57,6 +57,7 @@ type server struct {
 	tasks sync.WaitGroup // goroutines that end with ctx
 
 	names     map[string]bool // of its tools, with the prefix
+	list      []listedTool    // what tools/list tells
 	resources resources
 }
 
@@ -74,8 +75,10 @@ func newServer(ctx context.Context, o Options) *server {
 		UnsubscribeHandler: s.unsubscribe,
 	})
 	for _, t := range toolset(s.o) {
-		s.names[s.o.ToolPrefix+t.name] = true
-		s.sdk.AddTool(s.listed(t), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		l := listed(s.o.ToolPrefix, t)
+		s.names[l.Name] = true
+		s.list = append(s.list, l)
+		s.sdk.AddTool(&sdk.Tool{Name: l.Name, InputSchema: l.In, OutputSchema: orNone(l.Out)}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return s.dispatch(ctx, t, req)
 		})
 	}
@@ -101,22 +104,6 @@ func (s *server) close() {
 	s.tasks.Wait()
 }
 
-// listed is how a tool stands in tools/list.
-func (s *server) listed(t tool) *sdk.Tool {
-	a := &sdk.ToolAnnotations{ReadOnlyHint: t.effect == api.Read, IdempotentHint: t.idempotent || t.effect == api.Read}
-	if t.effect != api.Read {
-		destroys := t.effect == api.Destructive
-		a.DestructiveHint = &destroys
-	}
-	return &sdk.Tool{
-		Name:         s.o.ToolPrefix + t.name,
-		Description:  t.doc,
-		Annotations:  a,
-		InputSchema:  inputSchema(t.in),
-		OutputSchema: outputSchema(t.out),
-	}
-}
-
 // receive goes before the SDK: it knows tools under their unlisted names, and
 // lists what changes all the time.
 func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
@@ -124,6 +111,8 @@ func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		switch r := req.(type) {
 		case *sdk.CallToolRequest:
 			r.Params.Name = s.canonical(r.Params.Name)
+		case *sdk.ListToolsRequest:
+			return s.listTools(r)
 		case *sdk.ListResourcesRequest:
 			return s.listResources(ctx, r)
 		}

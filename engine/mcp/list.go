@@ -1,0 +1,69 @@
+package mcp
+
+import (
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// withoutSessions is the first version of the protocol in which every request
+// stands alone.
+const withoutSessions = "2026-07-28"
+
+// A toolList is the result of tools/list (MCP 2026-07-28, Tools). It is ours
+// and not the SDK's, which writes out every hint and sorts by name.
+type toolList struct {
+	sdk.ResultBase
+	ResultType string       `json:"resultType,omitempty"`
+	TTLMS      int          `json:"ttlMs"`
+	CacheScope string       `json:"cacheScope"`
+	Tools      []listedTool `json:"tools"`
+}
+
+// A listedTool is how a tool stands in tools/list.
+type listedTool struct {
+	Name  string          `json:"name"`
+	Doc   string          `json:"description"`
+	In    json.RawMessage `json:"inputSchema"`
+	Out   json.RawMessage `json:"outputSchema,omitempty"`
+	Hints hints           `json:"annotations"`
+}
+
+// hints are annotations; what is not said has the protocol's default.
+type hints struct {
+	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  bool  `json:"idempotentHint,omitempty"`
+}
+
+func listed(prefix string, t tool) listedTool {
+	l := listedTool{Name: prefix + t.name, Doc: t.doc, In: inputSchema(t.in), Out: outputSchema(t.out)}
+	if l.Hints.ReadOnly = t.effect == api.Read; !l.Hints.ReadOnly {
+		destroys := t.effect == api.Destructive
+		l.Hints.Destructive, l.Hints.Idempotent = &destroys, t.idempotent
+	}
+	return l
+}
+
+// listTools answers with the whole list: there is one page.
+func (s *server) listTools(req *sdk.ListToolsRequest) (sdk.Result, error) {
+	if req.Params != nil && req.Params.Cursor != "" {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "list tools: there is no such cursor"}
+	}
+	list := &toolList{CacheScope: "private", Tools: s.list}
+	if req.ProtocolVersion() >= withoutSessions {
+		list.ResultType = "complete"
+	}
+	return list, nil
+}
+
+// orNone is a schema for the SDK, which knows none as nil alone.
+func orNone(schema json.RawMessage) any {
+	if schema == nil {
+		return nil
+	}
+	return schema
+}
