@@ -1,0 +1,80 @@
+# Marks around prompts and commands for zsh. They are set up at the first
+# prompt, when all of the person's own files have been read.
+
+typeset -ga precmd_functions
+precmd_functions+=(__tandem_begin)
+
+__tandem_begin() {
+	emulate -L zsh
+	typeset -g __tandem_a=$'%{\e]133;A;aid='$__tandem_nonce$'\a%}'
+	typeset -g __tandem_b=$'%{\e]133;B;aid='$__tandem_nonce$'\a%}'
+	typeset -g __tandem_s=$'%{\e]133;P;k=s;aid='$__tandem_nonce$'\a%}'
+	typeset -g __tandem_e=$'%{\e]133;P;k=e;aid='$__tandem_nonce$'\a%}'
+	precmd_functions=(__tandem_first ${precmd_functions:#__tandem_begin} __tandem_last)
+	typeset -ga preexec_functions
+	preexec_functions+=(__tandem_preexec)
+	if (( ${+PROMPT_EOL_MARK} )); then
+		PROMPT_EOL_MARK=$__tandem_e$PROMPT_EOL_MARK
+	else
+		PROMPT_EOL_MARK=$__tandem_e'%B%S%#%s%b'
+	fi
+	__tandem_folder
+	__tandem_last
+	unfunction __tandem_begin
+}
+
+__tandem_first() {
+	local -i code=$?
+	emulate -L zsh
+	builtin printf '\e]133;D;%s;aid=%s\a' $code $__tandem_nonce
+	__tandem_folder
+	return code
+}
+
+__tandem_folder() {
+	emulate -L zsh
+	setopt no_multibyte
+	local url='' c
+	local -i i
+	if [[ $PWD == *[^A-Za-z0-9/._~-]* ]]; then
+		for ((i = 1; i <= ${#PWD}; i++)); do
+			c=$PWD[i]
+			if [[ $c == [A-Za-z0-9/._~-] ]]; then
+				url+=$c
+			else
+				builtin printf -v c '%%%02X' $(( #c & 255 ))
+				url+=$c
+			fi
+		done
+	else
+		url=$PWD
+	fi
+	builtin printf '\e]7;file://%s%s\a' "$HOST" "$url"
+}
+
+# __tandem_last puts the marks around the prompts, which the person's own
+# functions may have made anew.
+__tandem_last() {
+	emulate -L zsh
+	PS1=${PS1//$__tandem_a/}
+	PS1=$__tandem_a${PS1//$__tandem_b/}$__tandem_b
+	PS2=$__tandem_s${PS2//$__tandem_s/}
+}
+
+__tandem_preexec() {
+	emulate -L zsh
+	setopt no_multibyte
+	local line=${1[1,8192]} out='' c
+	local -i i
+	if [[ $line == *[[:cntrl:]\\\;]* ]]; then
+		for ((i = 1; i <= ${#line}; i++)); do
+			c=$line[i]
+			if [[ $c == [[:cntrl:]\\\;] ]]; then
+				builtin printf -v c '\\x%02x' $(( #c & 255 ))
+			fi
+			out+=$c
+		done
+		line=$out
+	fi
+	builtin printf '\e]633;E;%s;%s\a\e]133;C;aid=%s\a' "$line" $__tandem_nonce $__tandem_nonce
+}
