@@ -101,6 +101,9 @@ func (m *model) say(text string, bad bool) tea.Cmd {
 	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })
 }
 
+// hush takes away what was said last.
+func (m *model) hush() { m.toast = toast{serial: m.toast.serial + 1} }
+
 // focused is the pane that keys go to; nil when a list or nothing has them.
 func (m *model) focused() *panes.Terminal {
 	if m.view != viewSessions || m.current == nil || m.listFocused {

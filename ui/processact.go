@@ -143,7 +143,11 @@ func (m *model) toggleKeepAlive() tea.Cmd {
 	on := !targets[0].KeepAlive
 	said := m.say(these(targets)+": no longer started again by itself", false)
 	if on {
-		said = m.say(these(targets)+": started again whenever it ends", false)
+		ends := "it ends"
+		if len(targets) > 1 {
+			ends = "one ends"
+		}
+		said = m.say(these(targets)+": started again whenever "+ends, false)
 	}
 	return tea.Batch(said, m.each(targets, func(ctx context.Context, e engine, p api.Process) error {
 		return e.UpdateProcess(ctx, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})

@@ -33,6 +33,7 @@ type processes struct {
 
 	find    context.CancelFunc // ends the search under way; nil without one
 	finding panes.LogSearch
+	turn    bool // look above when there is nothing below
 }
 
 // metricsMsg is what was measured; metricsDue comes when it is time to measure

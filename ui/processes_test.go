@@ -284,6 +284,8 @@ func TestLogIsSearchedThroughTheEngine(t *testing.T) {
 	d.shows("no match above")
 	d.press("n")
 	d.shows("needle second")
+	d.press("/", "'needle f", "enter") // is nowhere below
+	d.shows("needle first")
 	d.press("/", "'(", "enter")
 	d.shows("no regular expression")
 	d.press("G")

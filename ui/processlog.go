@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,10 +136,13 @@ func (m *model) askSearch() tea.Cmd {
 		if err := log.Search(pattern); err != nil {
 			return m.say(err.Error(), true)
 		}
-		if s, ok := log.First(); ok {
-			return m.search(log, s)
+		s, ok := log.First()
+		if !ok {
+			return nil
 		}
-		return nil
+		cmd := m.search(log, s)
+		m.processes.turn = !s.Input.Backward
+		return cmd
 	})
 	return nil
 }
@@ -161,7 +163,7 @@ func (m *model) nextMatch(above bool) tea.Cmd {
 func (m *model) search(log *panes.Log, s panes.LogSearch) tea.Cmd {
 	m.endSearch()
 	ctx, cancel := context.WithCancel(m.ctx)
-	m.processes.find, m.processes.finding = cancel, s
+	m.processes.find, m.processes.finding, m.processes.turn = cancel, s, false
 	l := m.link
 	return func() tea.Msg {
 		e, err := l.at(ctx)
@@ -185,6 +187,7 @@ func (m *model) searched(msg searchMsg) tea.Cmd {
 	if p.find == nil || msg.log != p.log || msg.search != p.finding {
 		return nil
 	}
+	turn := p.turn
 	m.endSearch()
 	m.dirty = true
 	if msg.err != nil {
@@ -193,8 +196,16 @@ func (m *model) searched(msg searchMsg) tea.Cmd {
 	found, more := msg.log.Found(msg.search, msg.out)
 	switch {
 	case more != nil:
-		return m.search(msg.log, *more)
+		cmd := m.search(msg.log, *more)
+		p.turn = turn
+		return cmd
 	case found:
+		m.hush()
+		return nil
+	case turn: // a new search: what is above is better than nothing
+		if above, ok := msg.log.Another(true); ok {
+			return tea.Batch(m.search(msg.log, above), m.say("no match below, looking above", false))
+		}
 		return nil
 	case msg.search.Input.Backward:
 		return m.say("no match above", false)
@@ -284,33 +295,29 @@ func saveLog(ctx context.Context, e engine, p api.Process, stream, path string) 
 	return written, err
 }
 
-// copyLog copies what is kept of a log now: from its file, byte for byte, or
-// where that cannot be read through the engine.
+// copyLog copies what is kept of a log now, byte for byte. What is dropped while
+// it is copied is left out.
 func copyLog(ctx context.Context, e engine, p api.Process, stream string, to *os.File) (written int64, err error) {
-	in := api.ProcessLogInput{ID: p.ID, Stream: stream, Max: 1 << 20}
-	out, err := e.Log(ctx, in)
-	if err != nil {
-		return 0, err
-	}
-	from, err := os.Open(p.LogPath)
-	if err == nil {
-		defer from.Close()
-	}
-	if err == nil && stream == "" {
-		written, err = io.Copy(to, io.NewSectionReader(from, out.Dropped, out.End-out.Dropped))
-		return written, failedSave(err)
-	}
-	for end := out.End; ; {
-		n, err := to.WriteString(out.Data)
-		written += int64(n)
-		if err != nil || out.NextCursor >= end || out.Data == "" {
+	in := api.ProcessLogInput{ID: p.ID, Stream: stream, Max: 1 << 20, Exact: true}
+	end := int64(-1)
+	for {
+		out, err := e.Log(ctx, in)
+		if err != nil {
+			return written, err
+		}
+		if end < 0 {
+			end = out.End
+		}
+		piece, err := out.Bytes()
+		if err == nil {
+			_, err = to.Write(piece)
+		}
+		written += int64(len(piece))
+		if err != nil || out.NextCursor >= end || len(piece) == 0 {
 			return written, failedSave(err)
 		}
 		next := out.NextCursor
 		in.Since = &next
-		if out, err = e.Log(ctx, in); err != nil {
-			return written, err
-		}
 	}
 }
 
