@@ -85,14 +85,17 @@ func (e *ending) unknown() bool { return e == nil || e.exit.Unknown }
 type proc struct {
 	rec      persist.Record // as wanted and as known now; State is an api.State
 	logPath  string
-	ending   *ending // set once the child has ended
-	drained  bool    // all its output has been read
-	gone     bool    // nothing that it started is left
-	killing  bool    // a worker ends its tree
-	removing bool    // a worker deletes its folder
+	command  string   // its argv as a line, secrets replaced
+	argv     []string // as clients see it, secrets replaced
+	ending   *ending  // set once the child has ended
+	drained  bool     // all its output has been read
+	gone     bool     // nothing that it started is left
+	killing  bool     // a worker ends its tree
+	removing bool     // a worker deletes its folder
 	live     liveSession
 	last     facts       // of a session that is no longer live
 	idle     *time.Timer // closes the session of an ended process
+	reaping  *time.Timer // ends what its owner has left behind
 
 	former   persist.Identity   // of the child before this one
 	due      *time.Timer        // in backoff
@@ -141,7 +144,9 @@ type control struct {
 	busy    int           // processes with disk work
 	onIdle  chan struct{} // closed when there is none; nil if nobody waits
 	closing bool          // everything is being ended: nothing may be started any more
-	frozen  bool          // the engine is ending: nothing that is observed counts any more
+	history *history      // nil where nobody keeps it
+	roster  roster
+	frozen  bool // the engine is ending: nothing that is observed counts any more
 	ctx     context.Context
 	workers sync.WaitGroup
 	done    chan struct{}
@@ -175,13 +180,15 @@ func (c *control) run() {
 		}
 	}
 	c.frozen = true
+	c.disperse()
 	c.hub.close()
 	c.workers.Wait()
 }
 
 // insert puts a record into the table.
 func (c *control) insert(r persist.Record, logPath string) *proc {
-	p := &proc{rec: r, logPath: logPath}
+	p := &proc{rec: r, logPath: logPath, argv: redactArgv(r.Argv)}
+	p.command = shellQuote(p.argv)
 	p.show()
 	c.procs[r.ID] = p
 	return p
@@ -274,6 +281,7 @@ func (c *control) nextJob(p *proc) {
 func (c *control) become(p *proc, s api.State) {
 	c.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
 	p.rec.State = string(s)
+	c.noteEnd(p)
 	c.save(p)
 }
 

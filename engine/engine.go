@@ -23,6 +23,11 @@ type Options struct {
 	LogLimit   int64    // bytes kept of each session's output; default 1 GiB
 	Keeper     []string // arguments that make this executable a keeper; default "keeper"
 
+	Policy    string        // path of policy.toml, the person's rules for agents; "" for none
+	ReapAfter time.Duration // what an agent left behind is ended after this; 0: never
+
+	HistoryIgnore []string // regular expressions: commands that match one stay out of the history
+
 	ProcessLogLimit int64 // bytes kept of the log of each process without a terminal; default 64 MiB
 }
 
@@ -44,7 +49,7 @@ func (o Options) withDefaults() Options {
 // standard error.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{ReplaceAttr: redactAttr}))
 	store, err := persist.Open(o.DataDir)
 	if err != nil {
 		return err
@@ -73,11 +78,18 @@ func Run(ctx context.Context, o Options) error {
 		logs:    newLogs(log),
 	}
 	h.gate.log = log
+	h.arbiter = h.newArbiter(o.Policy)
+	h.audit = newAudit(o.DataDir)
 	if err := h.env.load(store); err != nil {
 		log.Error("load environment", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
 	h.control = newControl(ctx, h, log)
+	h.history = startHistory(o.DataDir, o.HistoryIgnore, log, func(text string) {
+		h.control.box.post(func() { h.control.notice(text) })
+	})
+	defer h.history.close()
+	h.control.history = h.history
 	return h.run(ctx)
 }
 
@@ -102,6 +114,8 @@ func (h *host) run(ctx context.Context) error {
 		client.Close()
 		return err
 	}
+	h.control.roster.reap = h.o.ReapAfter
+	h.control.awaitOwners()
 	return h.serve(ctx, socket, client)
 }
 

@@ -1,11 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"tandem/engine/api"
@@ -18,12 +18,15 @@ type envStore interface {
 }
 
 // An overlay is what is put over the engine's environment for what is started
-// from now on. Its zero value is empty and must be loaded once.
+// from now on: one for everything, which is kept on disk, and one for each client
+// that has asked for it, for what that starts itself. Its zero value is empty
+// and must be loaded once.
 type overlay struct {
 	store envStore
 
 	mu        sync.Mutex
-	variables map[string]string // replaced, never changed
+	variables map[string]string            // replaced, never changed
+	clients   map[string]map[string]string // by owner; the same holds for each
 }
 
 func (o *overlay) load(store envStore) error {
@@ -55,6 +58,47 @@ func (o *overlay) change(f func(variables map[string]string)) error {
 	return nil
 }
 
+// of gives the variables of a client alone; they must not be changed.
+func (o *overlay) of(owner string) map[string]string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.clients[owner]
+}
+
+// changeOf changes the variables of a client.
+func (o *overlay) changeOf(owner string, f func(variables map[string]string)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	changed := maps.Clone(o.clients[owner])
+	if changed == nil {
+		changed = make(map[string]string)
+	}
+	f(changed)
+	if o.clients == nil {
+		o.clients = make(map[string]map[string]string)
+	}
+	if o.clients[owner] = changed; len(changed) == 0 {
+		delete(o.clients, owner)
+	}
+}
+
+// clientEnv is what a client asks to set for something that it starts, with what
+// it has set for all that it starts.
+func (h *host) clientEnv(ctx context.Context, env map[string]string) map[string]string {
+	own := h.env.of(api.CallerOf(ctx).Owner)
+	if len(own) == 0 {
+		return env
+	}
+	all := maps.Clone(own)
+	maps.Copy(all, env)
+	return all
+}
+
+// dropClientEnv forgets what a client has set that has gone.
+func (h *host) dropClientEnv(owner string) {
+	h.env.changeOf(owner, func(v map[string]string) { clear(v) })
+}
+
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func checkVariable(name string) error {
@@ -67,31 +111,58 @@ func checkVariable(name string) error {
 	return nil
 }
 
-// secretWords mark names whose values are not shown unasked.
-var secretWords = [...]string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "PRIVATE", "APIKEY", "AUTH", "COOKIE", "BEARER"}
-
-// looksSecret reports whether a variable's name is like that of a secret.
-func looksSecret(name string) bool {
-	name = strings.ToUpper(name)
-	if slices.Contains(strings.Split(name, "_"), "KEY") || slices.Contains(strings.Split(name, "_"), "PASS") {
-		return true
-	}
-	return slices.ContainsFunc(secretWords[:], func(w string) bool { return strings.Contains(name, w) })
-}
-
 func envVar(name, value string, reveal bool) api.EnvVar {
-	if !reveal && looksSecret(name) {
+	if !reveal && (looksSecret(name) || redactLine(value) != value) {
 		return api.EnvVar{Name: name, Redacted: true}
 	}
 	return api.EnvVar{Name: name, Value: value}
 }
 
-func (h *host) envGet(_ context.Context, in api.EnvInput) (api.EnvVar, error) {
-	value, ok := h.env.all()[in.Name]
+// owner is whose overlay is meant when a client asks for its own.
+func owner(ctx context.Context) (string, error) {
+	if o := api.CallerOf(ctx).Owner; o != "" {
+		return o, nil
+	}
+	return "", api.Errorf(api.CodeInvalid, "environment of the client: this client has not said which one it is").
+		WithHint("only agents have one; leave client away for the one that counts for all")
+}
+
+// variablesOf are those of the calling client, or of all.
+func (h *host) variablesOf(ctx context.Context, client bool) (map[string]string, error) {
+	if !client {
+		return h.env.all(), nil
+	}
+	o, err := owner(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.env.of(o), nil
+}
+
+// changeEnv changes the variables of the calling client, or of all.
+func (h *host) changeEnv(ctx context.Context, client bool, f func(variables map[string]string)) error {
+	if !client {
+		return h.env.change(f)
+	}
+	o, err := owner(ctx)
+	if err == nil {
+		h.env.changeOf(o, f)
+	}
+	return err
+}
+
+func (h *host) envGet(ctx context.Context, in api.EnvInput) (api.EnvVar, error) {
+	variables, err := h.variablesOf(ctx, in.Client)
+	if err != nil {
+		return api.EnvVar{}, err
+	}
+	value, ok := variables[in.Name]
 	if !ok {
 		return api.EnvVar{}, errNoVariable(in.Name)
 	}
-	return envVar(in.Name, value, in.Reveal), nil
+	v := envVar(in.Name, value, in.Reveal)
+	v.Client = in.Client
+	return v, nil
 }
 
 func errNoVariable(name string) error {
@@ -106,23 +177,34 @@ func (h *host) envSet(ctx context.Context, in api.EnvSetInput) (api.Empty, error
 	if err := checkEnv(map[string]string{in.Name: in.Value}); err != nil {
 		return api.Empty{}, err
 	}
-	h.log.Info("request", "event", "env set", "name", in.Name, "by", api.CallerOf(ctx).Name)
-	return api.Empty{}, h.env.change(func(v map[string]string) { v[in.Name] = in.Value })
+	h.log.Info("request", "event", "env set", "name", in.Name, "client", in.Client, "by", api.CallerOf(ctx).Name)
+	return api.Empty{}, h.changeEnv(ctx, in.Client, func(v map[string]string) { v[in.Name] = in.Value })
 }
 
 func (h *host) envUnset(ctx context.Context, in api.EnvInput) (api.Empty, error) {
-	if _, ok := h.env.all()[in.Name]; !ok {
+	variables, err := h.variablesOf(ctx, in.Client)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	if _, ok := variables[in.Name]; !ok {
 		return api.Empty{}, errNoVariable(in.Name)
 	}
-	h.log.Info("request", "event", "env unset", "name", in.Name, "by", api.CallerOf(ctx).Name)
-	return api.Empty{}, h.env.change(func(v map[string]string) { delete(v, in.Name) })
+	h.log.Info("request", "event", "env unset", "name", in.Name, "client", in.Client, "by", api.CallerOf(ctx).Name)
+	return api.Empty{}, h.changeEnv(ctx, in.Client, func(v map[string]string) { delete(v, in.Name) })
 }
 
-func (h *host) envList(_ context.Context, in api.EnvListInput) (api.EnvListOutput, error) {
-	variables := h.env.all()
+// envList lists the variables for all, and behind them those of the client.
+func (h *host) envList(ctx context.Context, in api.EnvListInput) (api.EnvListOutput, error) {
 	out := api.EnvListOutput{Variables: []api.EnvVar{}}
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		out.Variables = append(out.Variables, envVar(name, variables[name], in.Reveal))
+	list := func(variables map[string]string, client bool) {
+		for _, name := range slices.Sorted(maps.Keys(variables)) {
+			v := envVar(name, variables[name], in.Reveal)
+			v.Client = client
+			out.Variables = append(out.Variables, v)
+		}
 	}
+	list(h.env.all(), false)
+	list(h.env.of(api.CallerOf(ctx).Owner), true)
+	slices.SortStableFunc(out.Variables, func(a, b api.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }

@@ -25,7 +25,11 @@ var plain = map[string]string{"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "
 // exec runs a command as a process of its own and waits for it. What has not
 // ended in time goes on as a process, unless the caller wants it ended.
 func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
+	in.Env = h.clientEnv(ctx, in.Env)
 	rec, err := h.execRecord(in)
+	if err == nil {
+		err = own(ctx, &rec, api.LeaseDetached)
+	}
 	if err != nil {
 		return api.ExecOutput{}, err
 	}

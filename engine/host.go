@@ -45,9 +45,13 @@ type host struct {
 	chunks   *sync.Pool
 	table    processTable
 	env      overlay
+	history  *history
+	recent   recentCommands
 	meter    *meter
 	logs     *logs
 	gate     gate
+	arbiter  *arbiter
+	audit    *persist.Lines
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
 	sessions sync.WaitGroup

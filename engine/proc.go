@@ -34,8 +34,8 @@ func describe(p *proc) api.Process {
 		Name:      r.Name,
 		State:     p.state(),
 		CWD:       r.CWD,
-		Command:   shellQuote(r.Argv),
-		Argv:      r.Argv,
+		Command:   p.command,
+		Argv:      p.argv,
 		Actor:     r.Actor,
 		LogPath:   p.logPath,
 		StartedAt: r.StartedAt,
@@ -54,6 +54,7 @@ func describe(p *proc) api.Process {
 		view.State == api.StateStopped, view.State == api.StateExited:
 		describeEnding(&view, p.ending)
 	}
+	view.Owner = ownership(r)
 	if !r.TTY || r.Restart.Policy != "" {
 		view.KeepAlive = startsAtBoot(r.Restart)
 		view.Supervision = supervision(p)

@@ -61,7 +61,10 @@ func (s *session) read() {
 // readBurst waits for output and takes what there is of it, up to len(p). A PTY
 // gives no more than 4 KiB at a time, and to wake the screen for each of them
 // would cost more than to read them; so once output fills a PTY's buffer, a
-// little more of it is waited for.
+// little more of it is waited for. The memory for that is made beforehand and
+// at once: each pause between two reads gives the kernel's worker that fills the
+// PTY's buffer a reason to go to another processor, and a read from there takes
+// four times as long.
 func (s *session) readBurst(p []byte) (n int, err error) {
 	conn, err := s.o.master.SyscallConn()
 	if err != nil {
@@ -73,6 +76,9 @@ func (s *session) readBurst(p []byte) (n int, err error) {
 			got, err = readPiece(int(fd), p[n:])
 			switch {
 			case got > 0:
+				if n < ptyBuffer && n+got >= ptyBuffer {
+					populate(p[n+got:])
+				}
 				n += got
 			case err == unix.EINTR:
 			case err == unix.EAGAIN && n >= ptyBuffer && readable(int(fd), burstWait):

@@ -187,9 +187,14 @@ func await(ctx context.Context, c *control, reply <-chan outcome) (api.Process, 
 // watch serves events.watch.
 func (h *host) watch(ctx context.Context, send func(api.Event) error) error {
 	c := h.control
+	owner := api.CallerOf(ctx).Owner
 	s, err := ask(ctx, c, func() *subscriber {
+		c.arrive(owner)
 		info := h.info()
 		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listed()})
+		for _, r := range h.arbiter.requests() {
+			s.events <- api.Event{Type: api.EventRequest, Request: &r}
+		}
 		for _, text := range h.problems {
 			c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
 		}
@@ -199,7 +204,10 @@ func (h *host) watch(ctx context.Context, send func(api.Event) error) error {
 	if err != nil {
 		return err
 	}
-	defer c.box.post(func() { c.hub.drop(s) })
+	defer c.box.post(func() {
+		c.hub.drop(s)
+		c.depart(owner)
+	})
 	for {
 		select {
 		case e, ok := <-s.events:

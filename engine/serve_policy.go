@@ -1,6 +1,142 @@
 package engine
 
-import "tandem/engine/api"
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+const (
+	auditName    = "audit.jsonl"
+	auditDefault = 100
+	auditMost    = 10_000
+	// auditText is how much of one text goes into the audit log.
+	auditText = 2000
+)
 
 // handlePolicy serves policy, requests and the audit log.
-func (h *host) handlePolicy(m *api.Mux) {}
+func (h *host) handlePolicy(m *api.Mux) {
+	api.Handle(m, api.PolicyCheck, h.policyCheck)
+	api.Handle(m, api.RequestList, h.requestList)
+	api.Handle(m, api.RequestAnswer, h.requestAnswer)
+	api.Handle(m, api.AuditAdd, h.auditAdd)
+	api.Handle(m, api.AuditList, h.auditList)
+}
+
+// newArbiter makes the arbiter of the policy at path.
+func (h *host) newArbiter(path string) *arbiter {
+	return &arbiter{path: path, log: h.log, announce: func(e api.Event) {
+		h.control.box.post(func() { h.control.hub.publish(e) })
+	}}
+}
+
+func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
+	if in.Tool == "" {
+		return api.PolicyCheckOutput{}, api.Errorf(api.CodeInvalid, "check policy: no tool is given")
+	}
+	return h.arbiter.check(ctx, in)
+}
+
+func (h *host) requestList(context.Context, api.Empty) (api.RequestListOutput, error) {
+	return api.RequestListOutput{Requests: h.arbiter.requests()}, nil
+}
+
+// requestAnswer is for people: an agent that could answer would need no
+// question.
+func (h *host) requestAnswer(ctx context.Context, in api.RequestAnswerInput) (api.Request, error) {
+	caller := api.CallerOf(ctx)
+	if caller.Agent() {
+		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: that is for the person", shown(in.ID))
+	}
+	h.log.Info("request", "event", "answer", "id", in.ID, "allow", in.Allow, "by", caller.Name)
+	return h.arbiter.answer(in, caller.Name)
+}
+
+func (h *host) auditAdd(ctx context.Context, in api.AuditEntry) (api.Empty, error) {
+	in.Time = time.Now()
+	if caller := api.CallerOf(ctx); caller.Agent() {
+		in.Actor, in.Client = caller.Name, caller.Owner
+	}
+	in.Arguments = auditable(in.Arguments)
+	in.Error = cutText(redactLine(in.Error))
+	if err := h.audit.Append(in); err != nil {
+		return api.Empty{}, api.Errorf(api.CodeUnavailable, "%v", err)
+	}
+	return api.Empty{}, nil
+}
+
+// auditable is a copy of arguments without secrets and with long texts cut.
+func auditable(arguments map[string]any) map[string]any {
+	if arguments == nil {
+		return nil
+	}
+	safe := make(map[string]any, len(arguments))
+	for name, value := range arguments {
+		if looksSecret(name) {
+			value = redacted
+		}
+		safe[name] = auditableValue(value)
+	}
+	// A variable that is set names itself in another argument.
+	for _, field := range []string{"key", "name"} {
+		if name, ok := arguments[field].(string); ok && looksSecret(name) && safe["value"] != nil {
+			safe["value"] = redacted
+		}
+	}
+	return safe
+}
+
+func auditableValue(value any) any {
+	switch v := value.(type) {
+	case string:
+		return cutText(redactLine(v))
+	case map[string]any:
+		return auditable(v)
+	case []any:
+		safe := make([]any, min(len(v), 100))
+		for i := range safe {
+			safe[i] = auditableValue(v[i])
+		}
+		return safe
+	}
+	return value
+}
+
+func cutText(s string) string {
+	if len(s) <= auditText {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", s[:wholeRunes([]byte(s[:auditText]))], len(s))
+}
+
+func (h *host) auditList(_ context.Context, in api.AuditListInput) (api.AuditListOutput, error) {
+	limit := in.Limit
+	if limit <= 0 {
+		limit = auditDefault
+	}
+	limit = min(limit, auditMost)
+	out := api.AuditListOutput{Entries: []api.AuditEntry{}}
+	for line, err := range h.audit.Newest() {
+		if err != nil {
+			return out, api.Errorf(api.CodeUnavailable, "read audit log: %v", cause(err))
+		}
+		var e api.AuditEntry
+		if json.Unmarshal(line, &e) != nil || in.Actor != "" && e.Actor != in.Actor || in.Tool != "" && e.Tool != in.Tool {
+			continue
+		}
+		if out.Entries = append(out.Entries, e); len(out.Entries) == limit {
+			break
+		}
+	}
+	return out, nil
+}
+
+// newAudit is the audit log of a data folder.
+func newAudit(dataDir string) *persist.Lines {
+	return persist.NewLines(filepath.Join(dataDir, auditName))
+}

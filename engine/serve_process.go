@@ -13,7 +13,11 @@ import (
 const mostLog = 1 << 60
 
 func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
+	in.Env = h.clientEnv(ctx, in.Env)
 	rec, err := h.processRecord(in)
+	if err == nil {
+		err = own(ctx, &rec, in.Lease)
+	}
 	if err != nil {
 		return api.Process{}, err
 	}
@@ -262,7 +266,11 @@ func (c *control) stopEach(signal string, wanted func(*proc) bool) []<-chan outc
 }
 
 func (h *host) processRestart(ctx context.Context, in api.IDInput) (api.Process, error) {
-	return h.requestWith(ctx, in.ID, event{kind: evRestart})
+	p, err := h.requestWith(ctx, in.ID, event{kind: evRestart})
+	if err == nil {
+		h.history.startedAgain(p)
+	}
+	return p, err
 }
 
 func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (api.Empty, error) {

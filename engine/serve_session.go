@@ -25,24 +25,23 @@ const (
 )
 
 func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	in.Env = h.clientEnv(ctx, in.Env)
 	if in.CWDOf != "" {
 		if folder, err := h.folderOf(ctx, in.CWDOf); err == nil {
 			in.CWD = folder
 		}
 	}
 	rec, err := h.recordOf(in)
+	if err == nil {
+		err = own(ctx, &rec, in.Lease)
+	}
+	if err == nil && in.Sandbox != nil {
+		err = h.confine(&rec, in.Sandbox)
+	}
 	if err != nil {
 		return api.Process{}, err
 	}
-	reply := make(chan outcome, 1)
-	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), in.Name != "", hasStarted, reply) })
-	if err != nil {
-		return api.Process{}, err
-	}
-	if refused != nil {
-		return api.Process{}, refused
-	}
-	return await(ctx, h.control, reply)
+	return h.startRecord(ctx, rec, in.Name != "")
 }
 
 // recordOf checks what a client asks to start and makes a record of it.

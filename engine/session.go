@@ -78,14 +78,15 @@ type session struct {
 	log    sessionLog    // set before opened is closed; nil if it cannot be opened
 	term   terminal      // owned by the screen goroutine
 
-	asks   chan func()
-	grew   chan struct{} // of 1: the log has grown
-	room   chan struct{} // of 1: the screen has caught up a bit
-	parsed atomic.Int64  // how much of the log the screen shows
-	modes  atomic.Pointer[vt.Modes]
-	input  *input
-	saving atomic.Bool // a checkpoint is being written
-	saved  int64       // offset of the last checkpoint
+	asks     chan func()
+	grew     chan struct{} // of 1: the log has grown
+	room     chan struct{} // of 1: the screen has caught up a bit
+	parsed   atomic.Int64  // how much of the log the screen shows
+	modes    atomic.Pointer[vt.Modes]
+	input    *input
+	saving   atomic.Bool // a checkpoint is being written
+	saved    int64       // offset of the last checkpoint
+	lingered int64       // what the screen showed when it had last caught up
 
 	mu    sync.Mutex
 	known facts // all but bytes and what viewers knows
@@ -154,6 +155,7 @@ func (s *session) run() {
 			ask()
 		case <-s.grew:
 			s.parse()
+			s.linger()
 		case <-s.over:
 			s.hangUp()
 			s.serveEnded()

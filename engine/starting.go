@@ -99,6 +99,7 @@ func begin(c *control, p *proc, e event) {
 	if p.rec.StartedAt.IsZero() || !known {
 		p.rec.StartedAt = time.Now()
 	}
+	c.noteStart(p, e)
 	switch {
 	case p.rec.Desired == desiredStopped, known && p.state() == api.StateStopping:
 		p.again = p.rec.Desired == desiredRunning

@@ -29,6 +29,7 @@ func (c *control) becomeSoon(p *proc, s api.State) {
 // becomeExited announces the end of a one-shot command at once.
 func (c *control) becomeExited(p *proc) {
 	p.rec.State = string(api.StateExited)
+	c.noteEnd(p)
 	c.saveIn(p, later)
 	c.announce(p)
 }

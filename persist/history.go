@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +95,7 @@ func openHistory(path string, steps []string) (*History, error) {
 	}
 	// The path is escaped, as it may hold what means something in a URI.
 	uri := url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=busy_timeout(2000)&_pragma=journal_mode(wal)" +
-		"&_pragma=synchronous(normal)&_pragma=cache_size(-512)&_pragma=journal_size_limit(1048576)"}
+		"&_pragma=synchronous(normal)&_pragma=cache_size(-512)&_pragma=journal_size_limit(1048576)&_pragma=secure_delete(on)"}
 	db, err := sql.Open("sqlite", uri.String())
 	if err != nil {
 		return nil, err
@@ -121,6 +122,18 @@ func setHistoryAside(path string) (string, error) {
 		}
 	}
 	return filepath.Base(aside), nil
+}
+
+// SetAside gives a damaged database up, as OpenHistory does with one that it
+// finds damaged: it is closed, and gets the name aside.
+func (h *History) SetAside() (aside string, err error) {
+	// Closing writes to a file that is damaged anyway: whether that works does
+	// not matter.
+	_ = h.db.Close()
+	if aside, err = setHistoryAside(h.path); err != nil {
+		return "", fmt.Errorf("set history %s aside: %w", h.path, cause(err))
+	}
+	return aside, nil
 }
 
 // Close ends the use of the database.
@@ -152,6 +165,12 @@ func (h *History) Apply(changes []HistoryChange) error {
 	}
 	if err := tx.Commit(); err != nil {
 		return h.failed("change", err)
+	}
+	if slices.ContainsFunc(changes, func(c HistoryChange) bool { return c.Clear || c.Remove != nil }) {
+		// What was removed must not be in the journal either.
+		if _, err := h.db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
+			return h.failed("change", err)
+		}
 	}
 	return nil
 }

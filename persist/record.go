@@ -64,9 +64,13 @@ type Record struct {
 	LogLimit      int64      `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
 	Sandboxed     bool       `json:"sandboxed,omitempty"` // sandbox.json says how
 	Transient     bool       `json:"transient,omitempty"`
-	Stdin         bool       `json:"stdin,omitempty"`  // its standard input is a FIFO in its folder
-	Daemon        *Daemon    `json:"daemon,omitempty"` // set once it is one
+	Stdin         bool       `json:"stdin,omitempty"`     // its standard input is a FIFO in its folder
+	Daemon        *Daemon    `json:"daemon,omitempty"`    // set once it is one
 	ProxyURL      string     `json:"proxy_url,omitempty"` // with a password: its way out of its sandbox
+
+	Owner  string    `json:"owner,omitempty"`  // id of the agent's client that started it
+	Lease  string    `json:"lease,omitempty"`  // what becomes of it when that client goes
+	LeftAt time.Time `json:"left_at,omitzero"` // when it went
 
 	Restarts  int       `json:"restarts,omitempty"`  // how often it was started again
 	Failures  int       `json:"failures,omitempty"`  // of these, since it last ran for long

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/policy"
+)
+
+const (
+	// maxQuestions is how many requests may be open at a time.
+	maxQuestions = 100
+	// maxPolicy bounds policy.toml.
+	maxPolicy = 1 << 20
+)
+
+// An arbiter knows the person's policy and what agents wait to be allowed.
+type arbiter struct {
+	path     string // policy.toml; "" for none
+	log      *slog.Logger
+	announce func(api.Event)
+
+	mu     sync.Mutex
+	policy policy.Policy
+	read   fileVersion // of the file that was looked at last
+	open   map[string]*question
+	always map[string]api.PolicyCheckOutput // by sameness; until the engine ends
+}
+
+// A fileVersion tells one content of a file from another.
+type fileVersion struct {
+	modified time.Time
+	size     int64
+	exists   bool
+	failed   bool // it could not be read or understood
+}
+
+// A question is a request that nobody has answered.
+type question struct {
+	request  api.Request
+	sameness string
+	answered chan api.PolicyCheckOutput // of 1
+}
+
+// current is the policy as the file says now. One that cannot be understood is
+// announced once, and the last good one goes on to count; without one, the
+// person is asked for everything.
+func (a *arbiter) current() policy.Policy {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.path == "" {
+		return policy.Policy{}
+	}
+	now := versionOf(a.path)
+	if now == (fileVersion{modified: a.read.modified, size: a.read.size, exists: a.read.exists}) {
+		return a.policy
+	}
+	p, err := readPolicy(a.path)
+	if err != nil {
+		a.announce(api.Event{Type: api.EventNotice, Notice: fmt.Sprintf("%s: %v", a.path, err)})
+		a.log.Error("read policy", "path", a.path, "error", err)
+		if !a.read.exists || a.read.failed && len(a.policy.Rules) == 0 {
+			a.policy = policy.Policy{Default: policy.Ask}
+		}
+	} else {
+		a.policy = p
+	}
+	now.failed = err != nil
+	a.read = now
+	return a.policy
+}
+
+func versionOf(path string) fileVersion {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileVersion{exists: !errors.Is(err, fs.ErrNotExist)}
+	}
+	return fileVersion{modified: info.ModTime(), size: info.Size(), exists: true}
+}
+
+// readPolicy reads a policy; a file that is not there allows everything.
+func readPolicy(path string) (policy.Policy, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return policy.Policy{}, nil
+	}
+	if err != nil {
+		return policy.Policy{}, cause(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return policy.Policy{}, err
+	case !info.Mode().IsRegular():
+		return policy.Policy{}, errors.New("it is no regular file")
+	case info.Size() > maxPolicy:
+		return policy.Policy{}, fmt.Errorf("it is larger than %d bytes", maxPolicy)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return policy.Policy{}, cause(err)
+	}
+	return policy.Parse(text)
+}
+
+// check decides, and waits for the person where the policy says so.
+func (a *arbiter) check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
+	p := a.current()
+	v := p.Decide(policy.Action{
+		Tool: in.Tool, Agent: strings.TrimPrefix(in.Actor, "agent:"), Command: in.Command, Argv: in.Argv,
+		Paths: in.Paths, Write: in.Write, CWD: in.CWD, Home: homeFolder(),
+	})
+	switch {
+	case v.Decision == policy.Allow:
+		return api.PolicyCheckOutput{Decision: string(policy.Allow)}, nil
+	case v.Decision == policy.Deny:
+		return denied(v), nil
+	}
+	sameness := strings.Join(append([]string{in.Actor, in.Tool, in.Command, in.CWD, fmt.Sprint(in.Write)}, append(in.Argv, in.Paths...)...), "\x00")
+	if answer, ok := a.remembered(sameness); ok {
+		return answer, nil
+	}
+	if in.NoAsk {
+		return api.PolicyCheckOutput{Decision: string(policy.Ask), Reason: v.Reason}, nil
+	}
+	timeout := p.AskTimeout
+	if timeout == 0 {
+		timeout = policy.DefaultAskTimeout
+	}
+	q, err := a.ask(in, v, sameness, timeout)
+	if err != nil {
+		return api.PolicyCheckOutput{}, err
+	}
+	return a.await(ctx, q, timeout)
+}
+
+func denied(v policy.Verdict) api.PolicyCheckOutput {
+	reason := v.Reason
+	if v.What != "" {
+		reason = fmt.Sprintf("%s: %s", shown(v.What), v.Reason)
+	}
+	return api.PolicyCheckOutput{
+		Decision: string(policy.Deny), Reason: reason,
+		Hint: "the person's policy does not allow it; do something else or ask them",
+	}
+}
+
+// homeFolder is where ~ leads; "/" for a user without one.
+func homeFolder() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "/"
+	}
+	return home
+}
+
+func (a *arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	answer, ok := a.always[sameness]
+	return answer, ok
+}
+
+// ask puts a question before the person.
+func (a *arbiter) ask(in api.PolicyCheckInput, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
+	command := in.Command
+	if len(in.Argv) > 0 {
+		command = shellQuote(in.Argv)
+	}
+	now := time.Now()
+	q := &question{
+		request: api.Request{
+			ID: newRequestID(), Actor: in.Actor, Tool: in.Tool, Command: command, Paths: in.Paths, CWD: in.CWD,
+			Rule: v.Reason, AskedAt: now, ExpiresAt: now.Add(timeout),
+		},
+		sameness: sameness,
+		answered: make(chan api.PolicyCheckOutput, 1),
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.open) >= maxQuestions {
+		return nil, api.Errorf(api.CodeUnavailable, "ask the person: %d requests wait already", maxQuestions)
+	}
+	if a.open == nil {
+		a.open = make(map[string]*question)
+	}
+	a.open[q.request.ID] = q
+	told := q.request
+	a.announce(api.Event{Type: api.EventRequest, Request: &told})
+	return q, nil
+}
+
+func newRequestID() string {
+	b := make([]byte, 6)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// await waits for the answer. What nobody has answered in time is refused; what
+// nobody waits for any more is withdrawn.
+func (a *arbiter) await(ctx context.Context, q *question, timeout time.Duration) (api.PolicyCheckOutput, error) {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case answer := <-q.answered:
+		return answer, nil
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	a.close(q.request.ID, api.PolicyCheckOutput{
+		Decision: string(policy.Deny),
+		Reason:   fmt.Sprintf("nobody has answered the request within %v", timeout),
+		Hint:     "try again when somebody is there, or do something else",
+	}, "expired", "")
+	// It may have been answered at the last moment.
+	return <-q.answered, nil
+}
+
+// answer is the person's.
+func (a *arbiter) answer(in api.RequestAnswerInput, by string) (api.Request, error) {
+	out, word := api.PolicyCheckOutput{Decision: string(policy.Allow), Reason: in.Reason}, "allow"
+	if !in.Allow {
+		out, word = api.PolicyCheckOutput{
+			Decision: string(policy.Deny), Reason: "the person has refused it", Hint: "do something else or ask them why",
+		}, "deny"
+		if in.Reason != "" {
+			out.Reason = "the person has refused it: " + in.Reason
+		}
+	}
+	id, err := a.find(in.ID)
+	if err != nil {
+		return api.Request{}, err
+	}
+	q := a.close(id, out, word, by)
+	if q == nil {
+		return api.Request{}, errNoRequest(in.ID)
+	}
+	if in.Always {
+		a.mu.Lock()
+		if a.always == nil {
+			a.always = make(map[string]api.PolicyCheckOutput)
+		}
+		a.always[q.sameness] = out
+		a.mu.Unlock()
+	}
+	return q.request, nil
+}
+
+func errNoRequest(id string) error {
+	return api.Errorf(api.CodeNotFound, "answer request %s: it is not open", shown(id)).
+		WithHint("it may have been answered, or nobody did in time")
+}
+
+// find completes a prefix of an open request's id.
+func (a *arbiter) find(prefix string) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var found []string
+	for id := range a.open {
+		if strings.HasPrefix(id, prefix) {
+			found = append(found, id)
+		}
+	}
+	switch {
+	case len(found) == 0 || prefix == "":
+		return "", errNoRequest(prefix)
+	case len(found) > 1:
+		return "", api.Errorf(api.CodeAmbiguous, "answer request %s: several begin so", shown(prefix))
+	}
+	return found[0], nil
+}
+
+// close answers a question if it is still open.
+func (a *arbiter) close(id string, out api.PolicyCheckOutput, word, by string) *question {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := a.open[id]
+	if q == nil {
+		return nil
+	}
+	delete(a.open, id)
+	now := time.Now()
+	q.request.Answer, q.request.By, q.request.At = word, by, &now
+	q.answered <- out
+	told := q.request
+	a.announce(api.Event{Type: api.EventRequest, Request: &told})
+	return q
+}
+
+// requests lists what is open, oldest first.
+func (a *arbiter) requests() []api.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := []api.Request{}
+	for _, q := range a.open {
+		all = append(all, q.request)
+	}
+	slices.SortFunc(all, func(a, b api.Request) int { return a.AskedAt.Compare(b.AskedAt) })
+	return all
+}

@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// arbiterWith is an arbiter of a policy; what it announces goes to the list.
+func arbiterWith(t *testing.T, text string) (*arbiter, *[]api.Event) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "policy.toml")
+	if text != "" {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var events []api.Event
+	a := &arbiter{path: path, log: slog.New(slog.NewTextHandler(io.Discard, nil)), announce: func(e api.Event) { events = append(events, e) }}
+	return a, &events
+}
+
+func checked(t *testing.T, a *arbiter, in api.PolicyCheckInput) api.PolicyCheckOutput {
+	t.Helper()
+	out, err := a.check(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+const asking = "default = \"ask\"\nask_timeout = \"30s\"\n[[rule]]\ndecision = \"deny\"\ncommand = [\"rm\"]\nreason = \"no\""
+
+var aCommand = api.PolicyCheckInput{Tool: "exec", Actor: "agent:x/1", Command: "make", Write: true, CWD: "/"}
+
+func TestWithoutAPolicyAgentsMayDoEverything(t *testing.T) {
+	a, events := arbiterWith(t, "")
+	if out := checked(t, a, aCommand); out.Decision != "allow" || len(*events) != 0 {
+		t.Errorf("%+v, %v", out, *events)
+	}
+}
+
+func TestADeniedCommandIsNamedWithItsReason(t *testing.T) {
+	a, _ := arbiterWith(t, asking)
+	out := checked(t, a, api.PolicyCheckInput{Tool: "exec", Command: "ls && rm -r x", CWD: "/"})
+	if out.Decision != "deny" || !strings.Contains(out.Reason, "rm -r x: no") || out.Hint == "" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestThePersonsAnswerReachesTheAgent(t *testing.T) {
+	for _, allow := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			a, events := arbiterWith(t, asking)
+			answer := make(chan api.PolicyCheckOutput)
+			go func() { answer <- checked(t, a, aCommand) }()
+			synctest.Wait()
+			open := a.requests()
+			if len(open) != 1 || open[0].Command != "make" || open[0].Actor != "agent:x/1" || !open[0].ExpiresAt.Equal(time.Now().Add(30*time.Second)) {
+				t.Fatalf("open: %+v", open)
+			}
+			r, err := a.answer(api.RequestAnswerInput{ID: open[0].ID[:4], Allow: allow, Reason: "because"}, "dashboard")
+			if err != nil || r.By != "dashboard" || r.At == nil {
+				t.Errorf("%+v, %v", r, err)
+			}
+			out := <-answer
+			if (out.Decision == "allow") != allow || !strings.Contains(out.Reason, "because") {
+				t.Errorf("%+v", out)
+			}
+			if len(*events) != 2 || (*events)[0].Request.Answer != "" || (*events)[1].Request.Answer == "" {
+				t.Errorf("announced %+v", *events)
+			}
+			if _, err := a.answer(api.RequestAnswerInput{ID: open[0].ID}, ""); !errors.Is(err, api.CodeNotFound) {
+				t.Errorf("answered twice: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatNobodyAnswersIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := arbiterWith(t, asking)
+		began := time.Now()
+		out := checked(t, a, aCommand)
+		if out.Decision != "deny" || time.Since(began) != 30*time.Second || len(a.requests()) != 0 {
+			t.Errorf("%+v after %v", out, time.Since(began))
+		}
+	})
+}
+
+func TestARequestGoesWithItsAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := arbiterWith(t, asking)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = a.check(ctx, aCommand)
+		}()
+		synctest.Wait()
+		cancel()
+		<-done
+		if len(a.requests()) != 0 {
+			t.Error("it is still open")
+		}
+	})
+}
+
+func TestAnAnswerForAlwaysCountsForTheSameOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := arbiterWith(t, asking)
+		go a.check(t.Context(), aCommand)
+		synctest.Wait()
+		if _, err := a.answer(api.RequestAnswerInput{ID: a.requests()[0].ID, Allow: true, Always: true}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if out := checked(t, a, aCommand); out.Decision != "allow" {
+			t.Errorf("the same again: %+v", out)
+		}
+		other := aCommand
+		other.Command, other.NoAsk = "make install", true
+		if out := checked(t, a, other); out.Decision != "ask" {
+			t.Errorf("another: %+v", out)
+		}
+	})
+}
+
+func TestAChangedPolicyCountsAtOnceAndABadOneChangesNothing(t *testing.T) {
+	a, events := arbiterWith(t, "")
+	rewrite := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(a.path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.read.size = -1 // a clock may stand still between two writes
+	}
+	noAsk := aCommand
+	noAsk.NoAsk = true
+	for _, c := range []struct{ text, want string }{
+		{"nonsense", "ask"},
+		{"default = \"deny\"", "deny"},
+		{"default = \"nonsense\"", "deny"},
+		{"default = \"allow\"", "allow"},
+	} {
+		rewrite(c.text)
+		if out := checked(t, a, noAsk); out.Decision != c.want {
+			t.Errorf("after %q: %+v", c.text, out)
+		}
+		checked(t, a, noAsk)
+	}
+	if len(*events) != 2 {
+		t.Errorf("%d notices, want one for each bad file", len(*events))
+	}
+}
+
+func TestTooManyOpenRequestsAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := arbiterWith(t, asking)
+		ctx, cancel := context.WithCancel(t.Context())
+		for range maxQuestions {
+			go a.check(ctx, aCommand)
+		}
+		synctest.Wait()
+		if _, err := a.check(ctx, aCommand); !errors.Is(err, api.CodeUnavailable) {
+			t.Errorf("one more: %v", err)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
+	m := startMachine(t)
+	o := m.options()
+	o.Name, o.Owner = "agent:tester/1", "owner1"
+	agent, err := api.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	for _, e := range []api.AuditEntry{
+		{Tool: "env_set", Arguments: map[string]any{"key": "API_TOKEN", "value": "hush"}, Outcome: "ok"},
+		{Tool: "exec", Actor: "agent:somebody-else", Arguments: map[string]any{
+			"command": "curl -H 'Authorization: Bearer hush' x", "env": map[string]any{"MY_PASSWORD": "hush"}, "long": strings.Repeat("x", 5000),
+		}, Outcome: "denied"},
+	} {
+		if _, err := api.AuditAdd.Call(t.Context(), agent, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := call(m, api.AuditList, api.AuditListInput{})
+	if len(all.Entries) != 2 || all.Entries[0].Tool != "exec" || all.Entries[0].Actor != "agent:tester/1" || all.Entries[0].Client != "owner1" {
+		t.Fatalf("%+v", all)
+	}
+	if long := all.Entries[0].Arguments["long"].(string); len(long) > 3000 {
+		t.Errorf("a long text takes %d bytes", len(long))
+	}
+	text, err := os.ReadFile(filepath.Join(m.dir, auditName))
+	if err != nil || strings.Contains(string(text), "hush") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if some := call(m, api.AuditList, api.AuditListInput{Tool: "env_set"}); len(some.Entries) != 1 {
+		t.Errorf("of one tool: %+v", some)
+	}
+}
+
+func TestAnAgentCannotAnswerForThePerson(t *testing.T) {
+	m := startMachine(t)
+	o := m.options()
+	o.Name, o.Owner = "agent:tester/1", "owner1"
+	agent, err := api.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	if _, err := api.RequestAnswer.Call(t.Context(), agent, api.RequestAnswerInput{ID: "x", Allow: true}); !errors.Is(err, api.CodeForbidden) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,278 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+const (
+	// historyDelay is how long what was run may wait until it is on disk,
+	// together with what follows: nobody waits for that.
+	historyDelay = 40 * time.Millisecond
+	// historyRetry is the time between attempts to write to a disk that refuses.
+	historyRetry = 5 * time.Second
+	// historyIdle is how long the history stays in memory when nobody asks.
+	historyIdle = 5 * time.Minute
+	// pendingMost bounds what waits for a disk that refuses; the oldest gives way.
+	pendingMost = 10_000
+	// earlyMost bounds the memory of ends whose beginning is still on its way.
+	earlyMost = 256
+	// lineMost is the longest command line that is kept, in bytes.
+	lineMost = 64 << 10
+)
+
+// Kinds of commands in the history.
+const (
+	commandSession = "session"
+	commandExec    = "exec"
+	commandProcess = "process"
+	commandAdded   = "added" // by history.add and history.load
+)
+
+// A history keeps what was run. One goroutine owns the database, opens it when
+// it is needed, and writes in the background: to tell the history something
+// never blocks. Searches run beside it.
+type history struct {
+	dir     string
+	log     *slog.Logger
+	notice  func(text string)
+	keepOut []*regexp.Regexp
+	box     *mailbox
+	ctx     context.Context // ends loading when the engine ends
+	stop    context.CancelFunc
+	done    chan struct{}
+
+	db      *persist.History // nil until it is needed
+	last    int64            // greatest id given
+	pending []persist.HistoryChange
+	refused bool // the disk did not take what is pending
+	early   []api.Process
+	flushAt <-chan time.Time
+	idleAt  *time.Timer
+
+	scratches sync.Pool
+	mu        sync.RWMutex
+	index     *historyIndex // nil until somebody searches
+}
+
+// startHistory begins to keep the history of a data folder until close.
+func startHistory(dir string, ignore []string, log *slog.Logger, notice func(string)) *history {
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &history{
+		dir: dir, log: log, notice: notice, box: newMailbox(), ctx: ctx, stop: cancel, done: make(chan struct{}),
+		idleAt:    time.NewTimer(historyIdle),
+		scratches: sync.Pool{New: func() any { return new(scratch) }},
+	}
+	for _, pattern := range ignore {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			log.Error("history.ignore", "pattern", pattern, "error", err)
+			continue
+		}
+		h.keepOut = append(h.keepOut, re)
+	}
+	h.idleAt.Stop()
+	go h.run()
+	return h
+}
+
+// close writes what waits, and ends. Nothing may be told to it any more.
+func (h *history) close() {
+	h.stop()
+	<-h.done
+}
+
+func (h *history) run() {
+	defer close(h.done)
+	for h.ctx.Err() == nil {
+		select {
+		case <-h.ctx.Done():
+		case <-h.box.wake:
+			for _, f := range h.box.take() {
+				f()
+			}
+			h.idleAt.Reset(historyIdle)
+		case <-h.flushAt:
+			h.flush()
+		case <-h.idleAt.C:
+			h.rest()
+		}
+	}
+	for _, f := range h.box.take() {
+		f()
+	}
+	h.flush()
+	h.rest()
+}
+
+// rest gives the memory back.
+func (h *history) rest() {
+	h.setIndex(nil)
+	if h.db == nil || len(h.pending) > 0 && h.ctx.Err() == nil {
+		return
+	}
+	if err := h.db.Close(); err != nil {
+		h.log.Warn("close history", "error", err)
+	}
+	h.db = nil
+}
+
+func (h *history) setIndex(x *historyIndex) {
+	h.mu.Lock()
+	h.index = x
+	h.mu.Unlock()
+}
+
+// open makes the database usable. A damaged one is set aside.
+func (h *history) open() error {
+	if h.db != nil {
+		return nil
+	}
+	db, aside, err := persist.OpenHistory(h.dir)
+	h.reportAside(aside)
+	if err != nil {
+		return err
+	}
+	last, err := db.Last()
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	h.db, h.last = db, max(h.last, last)
+	return nil
+}
+
+func (h *history) reportAside(aside string) {
+	if aside != "" {
+		h.notice("the history was damaged; it is set aside as " + filepath.Join(h.dir, aside) + ", and an empty one is begun")
+	}
+}
+
+// damaged sees whether an error says that the database cannot be used any more;
+// then it is set aside, and the next use begins an empty one.
+func (h *history) damaged(err error) error {
+	if !errors.Is(err, persist.ErrDamaged) || h.db == nil {
+		return err
+	}
+	aside, asideErr := h.db.SetAside()
+	h.db = nil
+	h.setIndex(nil)
+	h.reportAside(aside)
+	return errors.Join(err, asideErr)
+}
+
+// record adds a run of a command, unless it is to be kept out.
+func (h *history) record(r persist.HistoryRow) {
+	if h.keepsOut(r.Command) {
+		return
+	}
+	r.Command = redactLine(strings.TrimRight(r.Command, " \t\n"))
+	if !h.refused && h.open() == nil { // if not, commit says so
+		h.last++
+		r.ID = h.last
+	}
+	h.queue(persist.HistoryChange{Add: []persist.HistoryRow{r}})
+	h.change(func(x *historyIndex) { x.insert(r) })
+}
+
+// keepsOut reports whether a command line must not be kept.
+func (h *history) keepsOut(line string) bool {
+	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || len(line) > lineMost ||
+		slices.ContainsFunc(h.keepOut, func(re *regexp.Regexp) bool { return re.MatchString(line) })
+}
+
+// change changes what is in memory, if it is.
+func (h *history) change(f func(x *historyIndex)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.index != nil {
+		f(h.index)
+	}
+}
+
+// queue has a change written a moment later.
+func (h *history) queue(c persist.HistoryChange) {
+	if c.End == nil || !h.endPending(*c.End) {
+		h.pending = append(h.pending, c)
+	}
+	if n := len(h.pending); n > pendingMost {
+		h.pending = slices.Delete(h.pending, 0, n-pendingMost)
+	}
+	if h.flushAt == nil {
+		h.flushAt = time.After(historyDelay)
+	}
+}
+
+// endPending completes the rows of a process that are not written yet. It gives
+// false if there may be others.
+func (h *history) endPending(e persist.HistoryEnd) (all bool) {
+	for i := range h.pending {
+		for j := range h.pending[i].Add {
+			r := &h.pending[i].Add[j]
+			if !r.Running || r.Process != e.Process {
+				continue
+			}
+			complete(r, e)
+			all = true
+		}
+	}
+	return all
+}
+
+// complete notes the end of a run.
+func complete(r *persist.HistoryRow, e persist.HistoryEnd) {
+	r.Running, r.ExitCode, r.ExitSignal, r.Duration = false, e.ExitCode, e.ExitSignal, -1
+	if !e.At.IsZero() {
+		r.Duration = max(0, e.At.Sub(r.StartedAt))
+	}
+}
+
+// flush writes what waits.
+func (h *history) flush() {
+	h.flushAt = nil
+	if len(h.pending) == 0 {
+		return
+	}
+	err := h.commit()
+	if err == nil {
+		return
+	}
+	if !h.refused {
+		h.refused = true
+		h.notice("what is run cannot be kept in the history: " + err.Error())
+	}
+	h.flushAt = time.After(historyRetry)
+}
+
+// commit writes what waits, and more; of more nothing is left if that fails.
+func (h *history) commit(more ...persist.HistoryChange) error {
+	if err := h.open(); err != nil {
+		return err
+	}
+	for _, c := range h.pending {
+		for i := range c.Add {
+			if r := &c.Add[i]; r.ID == 0 { // recorded when the last number could not be read
+				h.last++
+				r.ID = h.last
+			}
+		}
+	}
+	changes := append(slices.Clip(h.pending), more...)
+	if len(changes) == 0 {
+		return nil
+	}
+	if err := h.db.Apply(changes); err != nil {
+		return h.damaged(err)
+	}
+	h.pending, h.refused = nil, false
+	return nil
+}

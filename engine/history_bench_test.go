@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// madeUpHistory is n runs of commands as people and agents type them, most of
+// them different.
+func madeUpHistory(n int) []persist.HistoryRow {
+	r := rand.New(rand.NewPCG(1, 2))
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	word := func() string {
+		return pick("api", "server", "client", "index", "readme", "config", "history", "session", "build", "schema") +
+			pick("", "_", "-") + pick("test", "main", "v2", "util", "old", "new", "Data", "Spec")
+	}
+	path := func() string {
+		return pick("src/", "internal/", "cmd/", "docs/", "~/work/", "/var/log/", "/etc/") + word() + fmt.Sprint(r.IntN(500)) + pick(".go", ".ts", ".log", ".yaml")
+	}
+	line := func() string {
+		switch r.IntN(8) {
+		case 0:
+			return "git commit -m 'Fix " + word() + " in " + path() + "'"
+		case 1:
+			return "docker run --rm -it -v " + path() + ":/data " + word() + fmt.Sprintf(":%d.%d", r.IntN(9), r.IntN(40)) + " sh"
+		case 2:
+			return "go test -run Test" + word() + " ./" + path()
+		case 3:
+			return "kubectl -n " + word() + " logs -f deploy/" + word() + fmt.Sprint(" --tail=", r.IntN(5000))
+		case 4:
+			return "rg -n '" + word() + "' " + path() + " | head -" + fmt.Sprint(r.IntN(100))
+		case 5:
+			return "curl -s http://localhost:" + fmt.Sprint(3000+r.IntN(6000)) + "/v1/" + word() + " | jq ."
+		case 6:
+			return pick("vim ", "less ", "cat ", "tail -f ") + path()
+		}
+		return pick("make", "ls -la", "git status", "git push", "npm run dev", "cd ..")
+	}
+	rows := make([]persist.HistoryRow, n)
+	begin := time.Unix(1_700_000_000, 0)
+	code := 0
+	for i := range rows {
+		rows[i] = persist.HistoryRow{ID: int64(i + 1), Command: line(), CWD: "/home/me/" + pick("a", "b", "c", "d"), Kind: pick("session", "exec"),
+			StartedAt: begin.Add(time.Duration(i) * time.Minute), Duration: time.Second, ExitCode: &code,
+			Actor: pick("person", "agent:x/1"), Process: fmt.Sprintf("%012x", i/200)}
+	}
+	return rows
+}
+
+func BenchmarkHistorySearch(b *testing.B) {
+	x := newHistoryIndex()
+	var before, after runtime.MemStats
+	rows := madeUpHistory(100_000)
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range rows {
+		x.add(&rows[i])
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.Logf("%d rows, %d different, %.1f MB", len(x.rows), len(x.ends), float64(after.HeapAlloc-before.HeapAlloc)/1e6)
+	for name, in := range map[string]api.HistorySearchInput{
+		"empty":    {},
+		"unique":   {Unique: true},
+		"letter":   {Query: "e", Unique: true},
+		"fuzzy":    {Query: "gtstindx", Unique: true},
+		"word":     {Query: "server"},
+		"words":    {Query: "docker api 'run", Unique: true},
+		"none":     {Query: "zzqx"},
+		"filtered": {Query: "log", CWD: "/home/me/a", Failed: true},
+		"late":     {Query: "e", Offset: 20_000, Limit: 1000},
+	} {
+		b.Run(name, func(b *testing.B) {
+			var s scratch
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := x.search(context.Background(), in, &s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	runtime.KeepAlive(rows)
+}
+
+func BenchmarkHistoryLoad(b *testing.B) {
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, _, err := persist.OpenHistory(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Apply([]persist.HistoryChange{{Add: madeUpHistory(100_000)}}); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		x := newHistoryIndex()
+		if err := db.Rows(context.Background(), x.add); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"sort"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// A historyIndex holds a whole history in memory, made to be searched: equal
+// strings are there once, and the texts of the commands lie in one piece of
+// memory without a pointer each.
+type historyIndex struct {
+	rows []historyEntry // oldest first
+	open map[string][]int64
+
+	text  []byte            // all command lines, behind each other
+	ends  []uint32          // where in text each of them ends
+	masks []uint64          // which characters each of them has, see textMask
+	known map[uint64]uint32 // hash → number of a command line
+	seed  maphash.Seed
+
+	words   []string // folders, actors, ids, …
+	wordIDs map[string]uint32
+}
+
+// A historyEntry is a row of the history; strings are numbers of them.
+type historyEntry struct {
+	id       int64
+	started  int64 // microseconds since 1970
+	duration int64 // microseconds; -1 if unknown
+	logStart int64
+	logEnd   int64
+	text     uint32
+	cwd      uint32
+	actor    uint32
+	process  uint32
+	kind     uint32
+	signal   uint32
+	code     int32
+	hasCode  bool
+	running  bool
+}
+
+// failed reports whether a run ended with a code other than 0 or by a signal.
+func (e *historyEntry) failed() bool {
+	return e.hasCode && e.code != 0 || e.signal != noWord
+}
+
+// noWord is the number of the empty string.
+const noWord = 0
+
+func newHistoryIndex() *historyIndex {
+	x := &historyIndex{
+		open:    make(map[string][]int64),
+		known:   make(map[uint64]uint32),
+		seed:    maphash.MakeSeed(),
+		wordIDs: make(map[string]uint32),
+	}
+	x.word("") // becomes noWord
+	return x
+}
+
+// word gives the number of a string.
+func (x *historyIndex) word(s string) uint32 {
+	if n, ok := x.wordIDs[s]; ok {
+		return n
+	}
+	n := uint32(len(x.words))
+	x.words = append(x.words, s)
+	x.wordIDs[s] = n
+	return n
+}
+
+// lookUp gives the number of a string that some row has.
+func (x *historyIndex) lookUp(s string) (uint32, bool) {
+	n, ok := x.wordIDs[s]
+	return n, ok
+}
+
+// line gives the text of a command line; it must not be changed.
+func (x *historyIndex) line(n uint32) []byte {
+	begin := uint32(0)
+	if n > 0 {
+		begin = x.ends[n-1]
+	}
+	return x.text[begin:x.ends[n]:x.ends[n]]
+}
+
+// find gives the number of a command line, and where to note one that is new.
+func (x *historyIndex) find(line string) (n uint32, hash uint64, ok bool) {
+	hash = maphash.String(x.seed, line)
+	for {
+		n, ok = x.known[hash]
+		if !ok || string(x.line(n)) == line {
+			return n, hash, ok
+		}
+		hash++
+	}
+}
+
+func (x *historyIndex) textOf(line string) uint32 {
+	n, hash, ok := x.find(line)
+	if !ok {
+		n = uint32(len(x.ends))
+		x.text = append(x.text, line...)
+		x.ends = append(x.ends, uint32(len(x.text)))
+		x.masks = append(x.masks, textMask(line))
+		x.known[hash] = n
+	}
+	return n
+}
+
+// add adds a row. Most are the newest; sorted puts the others into their place.
+func (x *historyIndex) add(r *persist.HistoryRow) {
+	e := historyEntry{
+		id: r.ID, started: r.StartedAt.UnixMicro(), duration: -1, logStart: r.LogStart, logEnd: r.LogEnd,
+		text: x.textOf(r.Command), cwd: x.word(r.CWD), actor: x.word(r.Actor), process: x.word(r.Process), kind: x.word(r.Kind),
+		signal: x.word(r.ExitSignal), running: r.Running,
+	}
+	if r.Duration >= 0 {
+		e.duration = r.Duration.Microseconds()
+	}
+	if r.ExitCode != nil {
+		e.code, e.hasCode = int32(*r.ExitCode), true
+	}
+	if r.Running {
+		x.open[r.Process] = append(x.open[r.Process], r.ID)
+	}
+	x.rows = append(x.rows, e)
+}
+
+// insert adds a single row and puts it into its place.
+func (x *historyIndex) insert(r persist.HistoryRow) {
+	n := len(x.rows)
+	x.add(&r)
+	x.sorted(n)
+}
+
+func byStart(a, b historyEntry) int {
+	return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.id, b.id))
+}
+
+// sorted puts the rows in order that were added from number n on.
+func (x *historyIndex) sorted(n int) {
+	if len(x.rows)-n > 16 {
+		slices.SortStableFunc(x.rows, byStart)
+		return
+	}
+	for ; n < len(x.rows); n++ {
+		e := x.rows[n]
+		at := sort.Search(n, func(i int) bool { return byStart(x.rows[i], e) > 0 })
+		copy(x.rows[at+1:n+1], x.rows[at:n])
+		x.rows[at] = e
+	}
+}
+
+// end completes the rows of a process that run.
+func (x *historyIndex) end(e persist.HistoryEnd) {
+	ids := x.open[e.Process]
+	delete(x.open, e.Process)
+	for i := len(x.rows) - 1; i >= 0 && len(ids) > 0; i-- {
+		r := &x.rows[i]
+		at := slices.Index(ids, r.id)
+		if at < 0 {
+			continue
+		}
+		ids = slices.Delete(ids, at, at+1)
+		r.running = false
+		if !e.At.IsZero() {
+			r.duration = max(0, e.At.UnixMicro()-r.started)
+		}
+		if e.ExitCode != nil {
+			r.code, r.hasCode = int32(*e.ExitCode), true
+		}
+		r.signal = x.word(e.ExitSignal)
+	}
+}
+
+// ids are the numbers of the rows that are chosen.
+func (x *historyIndex) ids(chosen func(e *historyEntry) bool) (ids []int64) {
+	for i := range x.rows {
+		if chosen(&x.rows[i]) {
+			ids = append(ids, x.rows[i].id)
+		}
+	}
+	return ids
+}
+
+// An addedRun is what tells rows apart that were added from a file.
+type addedRun struct {
+	text    uint32
+	started int64
+}
+
+// added are the rows that no engine has seen run.
+func (x *historyIndex) added() map[addedRun]bool {
+	all := make(map[addedRun]bool)
+	kind, ok := x.lookUp(commandAdded)
+	for i := range x.rows {
+		if e := &x.rows[i]; ok && e.kind == kind {
+			all[addedRun{e.text, e.started}] = true
+		}
+	}
+	return all
+}
+
+// newest is what clients are told of a row that was just added.
+func (x *historyIndex) newest(id int64) api.Command {
+	for i := len(x.rows) - 1; i >= 0; i-- {
+		if x.rows[i].id == id {
+			return x.command(&x.rows[i])
+		}
+	}
+	return api.Command{}
+}
+
+// command is what clients are told of a row.
+func (x *historyIndex) command(e *historyEntry) api.Command {
+	c := api.Command{
+		ID: e.id, Command: string(x.line(e.text)), CWD: x.words[e.cwd], StartedAt: time.UnixMicro(e.started), DurationMS: -1,
+		ExitSignal: x.words[e.signal], Actor: x.words[e.actor], Kind: x.words[e.kind], Process: x.words[e.process],
+		LogStart: e.logStart, LogEnd: e.logEnd,
+	}
+	if e.duration >= 0 {
+		c.DurationMS = e.duration / 1000
+	}
+	if e.hasCode {
+		code := int(e.code)
+		c.ExitCode = &code
+	}
+	return c
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// noteStart tells the history of what somebody has started for the first time.
+// Of a shell in which somebody types, what is typed there is told.
+func (c *control) noteStart(p *proc, e event) {
+	if c.history == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && isPlainShell(p.rec.Argv) {
+		return
+	}
+	r := p.rec
+	kind := commandProcess
+	if r.Transient {
+		kind = commandExec
+	}
+	c.history.began(persist.HistoryRow{
+		Command: commandLine(r.Argv), CWD: r.CWD, StartedAt: r.StartedAt, Duration: -1,
+		Actor: r.Actor, Kind: kind, Process: r.ID, Running: true,
+	})
+}
+
+// noteEnd tells the history of a process that has ended for good.
+func (c *control) noteEnd(p *proc) {
+	if c.history != nil && p.state().Ended() {
+		c.history.ended(describe(p))
+	}
+}
+
+func (h *history) began(r persist.HistoryRow) {
+	h.box.post(func() { h.record(r) })
+}
+
+// ended tells that something has ended for good, whoever has started it.
+func (h *history) ended(p api.Process) {
+	h.box.post(func() {
+		if len(h.early) == earlyMost {
+			h.early = slices.Delete(h.early, 0, earlyMost/2)
+		}
+		h.early = append(h.early, p)
+		h.end(endOf(p))
+	})
+}
+
+// startedAgain tells that somebody has started again what had ended, or was
+// ended for that. It may have ended since.
+func (h *history) startedAgain(p api.Process) {
+	if p.Kind == api.KindSession && isPlainShell(p.Argv) {
+		return
+	}
+	r := persist.HistoryRow{
+		Command: commandLine(p.Argv), CWD: p.CWD, StartedAt: p.StartedAt, Duration: -1,
+		Actor: p.Actor, Kind: commandProcess, Process: p.ID, Running: true,
+	}
+	h.box.post(func() {
+		h.end(persist.HistoryEnd{Process: p.ID, At: p.StartedAt})
+		over := func(e api.Process) bool { return e.ID == p.ID && !e.StartedAt.Before(p.StartedAt) }
+		if i := slices.IndexFunc(h.early, over); i >= 0 {
+			p = h.early[i]
+		}
+		if p.State.Ended() {
+			complete(&r, endOf(p))
+		}
+		h.record(r)
+	})
+}
+
+func (h *history) end(e persist.HistoryEnd) {
+	h.queue(persist.HistoryChange{End: &e})
+	h.change(func(x *historyIndex) { x.end(e) })
+}
+
+func endOf(p api.Process) persist.HistoryEnd {
+	e := persist.HistoryEnd{Process: p.ID, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal}
+	if p.ExitedAt != nil {
+		e.At = *p.ExitedAt
+	}
+	return e
+}
+
+// shells are programs that run a command line when they are given one.
+var shells = [...]string{"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash"}
+
+func isShell(program string) bool {
+	return slices.Contains(shells[:], strings.TrimPrefix(filepath.Base(program), "-"))
+}
+
+// commandLine is what a person would type for argv: of a shell that runs a
+// command line, that line.
+func commandLine(argv []string) string {
+	if len(argv) == 3 && isShell(argv[0]) && (argv[1] == "-c" || argv[1] == "-lc" || argv[1] == "-ic") {
+		return argv[2]
+	}
+	return shellQuote(argv)
+}
+
+// isPlainShell reports whether argv is a shell in which somebody types: what is
+// typed there is told, not the shell.
+func isPlainShell(argv []string) bool {
+	return len(argv) == 0 || isShell(argv[0]) && !slices.ContainsFunc(argv[1:], func(a string) bool {
+		return !strings.HasPrefix(a, "-") || strings.HasSuffix(a, "c") && !strings.HasPrefix(a, "--")
+	})
+}

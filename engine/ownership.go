@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+const (
+	// leaveGrace is how long an agent's client may be away before what it
+	// started counts as left behind: connections break and come back.
+	leaveGrace = 10 * time.Second
+	// returnGrace is the same after a start of the engine.
+	returnGrace = 30 * time.Second
+)
+
+// own makes the calling agent the owner of what it starts. What a person starts
+// has none.
+func own(ctx context.Context, r *persist.Record, lease api.Lease) error {
+	switch lease {
+	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
+	default:
+		return api.Errorf(api.CodeInvalid, "lease %s: there is no such lease", shown(string(lease))).
+			WithHint("it is detached, session or forever")
+	}
+	caller := api.CallerOf(ctx)
+	if !caller.Agent() {
+		return nil
+	}
+	if checkName(caller.Owner) != nil {
+		return api.Errorf(api.CodeInvalid, "start: owner %s is no name", shown(caller.Owner))
+	}
+	if lease == "" {
+		lease = api.LeaseDetached
+	}
+	if checkName(caller.Name) == nil {
+		r.Actor = caller.Name
+	}
+	r.Owner, r.Lease = caller.Owner, string(lease)
+	return nil
+}
+
+// ownership is what clients are told of a record's owner.
+func ownership(r persist.Record) *api.Ownership {
+	if r.Owner == "" {
+		return nil
+	}
+	o := &api.Ownership{Client: r.Owner, Lease: api.Lease(r.Lease), Left: !r.LeftAt.IsZero()}
+	if o.Left {
+		since := r.LeftAt
+		o.Since = &since
+	}
+	return o
+}
+
+// A roster knows which agents' clients are here: those that watch events. The
+// control goroutine owns it.
+type roster struct {
+	watches map[string]int // by owner
+	leaving map[string]*time.Timer
+	reap    time.Duration // what is left behind is ended after this; 0: never
+	gone    func(owner string)
+}
+
+// arrive counts one more watch of a client; nothing of its own is left behind
+// any more.
+func (c *control) arrive(owner string) {
+	if owner == "" {
+		return
+	}
+	if c.roster.watches == nil {
+		c.roster.watches = make(map[string]int)
+	}
+	c.roster.watches[owner]++
+	c.roster.stay(owner)
+	for _, p := range c.owned(owner) {
+		if !p.rec.LeftAt.IsZero() {
+			p.rec.LeftAt = time.Time{}
+			c.save(p)
+		}
+	}
+}
+
+// stay stops the clock that runs against a client.
+func (r *roster) stay(owner string) {
+	if t := r.leaving[owner]; t != nil {
+		t.Stop()
+		delete(r.leaving, owner)
+	}
+}
+
+// depart ends a watch of a client.
+func (c *control) depart(owner string) {
+	if owner == "" {
+		return
+	}
+	if c.roster.watches[owner]--; c.roster.watches[owner] > 0 {
+		return
+	}
+	delete(c.roster.watches, owner)
+	c.expect(owner, leaveGrace)
+}
+
+// expect gives a client some time to come back.
+func (c *control) expect(owner string, grace time.Duration) {
+	if c.roster.leaving == nil {
+		c.roster.leaving = make(map[string]*time.Timer)
+	}
+	c.roster.stay(owner)
+	var timer *time.Timer
+	timer = time.AfterFunc(grace, func() {
+		c.box.post(func() {
+			if c.roster.leaving[owner] == timer && !c.frozen {
+				delete(c.roster.leaving, owner)
+				c.left(owner)
+			}
+		})
+	})
+	c.roster.leaving[owner] = timer
+}
+
+// left deals with what a client that has gone has left behind.
+func (c *control) left(owner string) {
+	c.log.Info("agent has gone", "owner", owner)
+	if c.roster.gone != nil {
+		c.roster.gone(owner)
+	}
+	for _, p := range c.owned(owner) {
+		if p.rec.LeftAt.IsZero() {
+			p.rec.LeftAt = time.Now()
+			c.save(p)
+		}
+		c.expire(p)
+	}
+}
+
+// expire ends what was left behind, at once or when its time is up.
+func (c *control) expire(p *proc) {
+	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
+	end := func() {
+		if p := c.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && !p.state().Ended() {
+			c.log.Info("end what was left behind", "id", id, "owner", owner, "lease", p.rec.Lease)
+			c.handle(id, event{kind: evStop, reply: make(chan outcome, 1)})
+		}
+	}
+	switch {
+	case p.rec.Lease == string(api.LeaseSession):
+		end()
+	case p.rec.Lease == string(api.LeaseDetached) && c.roster.reap > 0:
+		p.stopReaping()
+		p.reaping = time.AfterFunc(time.Until(leftAt.Add(c.roster.reap)), func() { c.box.post(end) })
+	}
+}
+
+// stopReaping stops the clock that runs against what was left behind.
+func (p *proc) stopReaping() {
+	if p.reaping != nil {
+		p.reaping.Stop()
+		p.reaping = nil
+	}
+}
+
+// owned lists what a client has started and has not ended, oldest first.
+func (c *control) owned(owner string) []*proc {
+	var all []*proc
+	for _, p := range c.procs {
+		if p.rec.Owner == owner && !p.state().Ended() {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, byAge)
+	return all
+}
+
+// awaitOwners gives the clients of everything that was adopted some time to come
+// back.
+func (c *control) awaitOwners() {
+	for _, p := range c.procs {
+		owner := p.rec.Owner
+		switch {
+		case owner == "" || p.state().Ended():
+		case !p.rec.LeftAt.IsZero():
+			c.expire(p)
+		case c.roster.leaving[owner] == nil:
+			c.expect(owner, returnGrace)
+		}
+	}
+}
+
+// disperse stops all clocks.
+func (c *control) disperse() {
+	for owner := range c.roster.leaving {
+		c.roster.stay(owner)
+	}
+	for _, p := range c.procs {
+		p.stopReaping()
+	}
+}

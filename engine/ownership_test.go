@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// owned starts a process that belongs to a client.
+func (r *rig) owned(id, owner string, lease api.Lease) {
+	r.Helper()
+	r.running(id)
+	r.do(func() {
+		r.c.procs[id].rec.Owner, r.c.procs[id].rec.Lease = owner, string(lease)
+		r.c.save(r.c.procs[id])
+	})
+	synctest.Wait()
+}
+
+// do runs f on the control goroutine.
+func (r *rig) do(f func()) {
+	r.Helper()
+	if _, err := ask(r.Context(), r.c, func() struct{} { f(); return struct{}{} }); err != nil {
+		r.Fatal(err)
+	}
+}
+
+func (r *rig) leave(owner string) {
+	r.do(func() { r.c.arrive(owner) })
+	r.do(func() { r.c.depart(owner) })
+}
+
+func TestWhatAVanishedAgentLeftBehindGoesOnAndSaysSo(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.owned("a", "agent1", api.LeaseDetached)
+		r.leave("agent1")
+		if p := r.view("a"); p.Owner.Left {
+			t.Error("it counts as left behind at once")
+		}
+		time.Sleep(leaveGrace)
+		p := r.view("a")
+		if !p.Owner.Left || p.Owner.Since == nil || p.State != api.StateRunning {
+			t.Errorf("after the grace: %+v %s", p.Owner, p.State)
+		}
+		if r.w.onDisk("a").LeftAt.IsZero() {
+			t.Error("that is not on disk")
+		}
+		r.do(func() { r.c.arrive("agent1") })
+		if p := r.view("a"); p.Owner.Left || !r.w.onDisk("a").LeftAt.IsZero() {
+			t.Errorf("after its return: %+v", p.Owner)
+		}
+	})
+}
+
+func TestALeaseForTheSessionEndsWithIt(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.owned("a", "agent1", api.LeaseSession)
+		r.owned("b", "agent2", api.LeaseSession)
+		r.leave("agent1")
+		time.Sleep(leaveGrace)
+		if p := r.view("a"); p.State != api.StateStopped && p.State != api.StateStopping {
+			t.Errorf("state %s", p.State)
+		}
+		if p := r.view("b"); p.State != api.StateRunning {
+			t.Errorf("another client's: %s", p.State)
+		}
+	})
+}
+
+func TestAClientThatComesBackInTimeLosesNothing(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.owned("a", "agent1", api.LeaseSession)
+		r.leave("agent1")
+		time.Sleep(leaveGrace / 2)
+		r.do(func() { r.c.arrive("agent1") })
+		time.Sleep(time.Hour)
+		if p := r.view("a"); p.State != api.StateRunning || p.Owner.Left {
+			t.Errorf("state %s, %+v", p.State, p.Owner)
+		}
+	})
+}
+
+func TestWhatWasLeftBehindIsEndedOnlyByThePersonsRule(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.do(func() { r.c.roster.reap = time.Hour })
+		r.owned("kept", "agent1", api.LeaseForever)
+		r.owned("reaped", "agent1", api.LeaseDetached)
+		r.leave("agent1")
+		time.Sleep(leaveGrace + time.Hour - time.Second)
+		if p := r.view("reaped"); p.State != api.StateRunning {
+			t.Errorf("before its time: %s", p.State)
+		}
+		time.Sleep(2 * time.Second)
+		if p := r.view("reaped"); p.State == api.StateRunning {
+			t.Error("it goes on")
+		}
+		if p := r.view("kept"); p.State != api.StateRunning {
+			t.Errorf("what is for ever: %s", p.State)
+		}
+	})
+}
+
+func TestAfterAnEngineStartOwnersHaveTimeToComeBack(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.owned("a", "agent1", api.LeaseSession)
+		r.owned("b", "agent2", api.LeaseSession)
+		r.do(r.c.awaitOwners)
+		time.Sleep(returnGrace / 2)
+		r.do(func() { r.c.arrive("agent2") })
+		time.Sleep(returnGrace)
+		if p := r.view("a"); p.State == api.StateRunning {
+			t.Error("what was leased by a client that stays away goes on")
+		}
+		if p := r.view("b"); p.State != api.StateRunning {
+			t.Errorf("what was leased by one that is back: %s", p.State)
+		}
+	})
+}
+
+func TestOnlyAgentsOwnWhatTheyStart(t *testing.T) {
+	m := startMachine(t)
+	o := m.options()
+	o.Name, o.Owner = "agent:tester/1", "owner1"
+	agent, err := api.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	in := api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "mine", Actor: "person"}
+	mine, err := api.ProcessStart.Call(t.Context(), agent, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mine.Owner == nil || mine.Owner.Client != "owner1" || mine.Owner.Lease != api.LeaseDetached || mine.Actor != "agent:tester/1" {
+		t.Errorf("an agent's: %+v by %s", mine.Owner, mine.Actor)
+	}
+	in.Name = "hers"
+	if hers := call(m, api.ProcessStart, in); hers.Owner != nil || hers.Actor != "person" {
+		t.Errorf("a person's: %+v by %s", hers.Owner, hers.Actor)
+	}
+	in.Name, in.Lease = "other", "rent"
+	if _, err := api.ProcessStart.Call(t.Context(), agent, in); !errors.Is(err, api.CodeInvalid) {
+		t.Errorf("an unknown lease: %v", err)
+	}
+}
+
+func TestAnAgentIsHereWhileItWatches(t *testing.T) {
+	m := startMachine(t)
+	o := m.options()
+	o.Name, o.Owner = "agent:tester/1", "owner1"
+	agent, err := api.Connect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for e, err := range agent.Watch(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == api.EventSnapshot {
+			break
+		}
+	}
+}

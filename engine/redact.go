@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// redacted stands where a secret was.
+const redacted = "***"
+
+// secretParts mark names of secrets wherever they are in the name; secretWords
+// only as a whole word, between underscores, hyphens or dots.
+var (
+	secretParts = [...]string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"}
+	secretWords = [...]string{"PASS", "PWD", "AUTH", "AUTHORIZATION", "COOKIE", "BEARER", "JWT"}
+)
+
+// looksSecret reports whether a variable's name is like that of a secret.
+func looksSecret(name string) bool {
+	name = strings.ToUpper(name)
+	if slices.ContainsFunc(secretParts[:], func(part string) bool { return strings.Contains(name, part) }) {
+		return true
+	}
+	if name == "PWD" || name == "OLDPWD" {
+		return false // the folder a shell is in, and was
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(name, isWordGap), func(word string) bool {
+		return slices.Contains(secretWords[:], word)
+	})
+}
+
+func isWordGap(r rune) bool { return r == '_' || r == '-' || r == '.' }
+
+// The value of an assignment, a flag or a header as a shell's word: quoted, or
+// up to what ends a word.
+const (
+	quotedValue = `"(?:[^"\\]|\\.)*"?|\$?'(?:[^'])*'?`
+	wordValue   = `(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>])+`
+)
+
+// A secretShape is where in a line a secret may be. Its last group is the
+// secret; if it is named, the group before is a name that must look secret.
+type secretShape struct {
+	hints []string // in lower case; a line without all of them has none
+	re    *regexp.Regexp
+	named bool
+}
+
+// nameHints are in every name that looks secret.
+var nameHints = []string{"key", "token", "secret", "pass", "credential", "pwd", "auth", "cookie", "bearer", "jwt"}
+
+// secretShapes are tried one after the other. They are compiled on first use:
+// most programs of this executable need none.
+var secretShapes = sync.OnceValue(func() []secretShape {
+	shape := func(hints []string, re string) secretShape { return secretShape{hints, regexp.MustCompile(re), false} }
+	named := func(re string) secretShape { return secretShape{nameHints, regexp.MustCompile(re), true} }
+	return []secretShape{
+		// Keys that tell by their form what they are.
+		shape([]string{"gh", "glpat-", "akia", "asia", "abia", "acca", "aiza", "ya29.", "sk-", "k_live_", "k_test_", "whsec_", "xox", "xapp-",
+			"npm_", "pypi-", "hf_", "dop_v1_", "sg.", "age-secret-", "eyj"}, `\b(gh[pousr]_[0-9A-Za-z]{16,}|github_pat_[0-9A-Za-z_]{16,}|glpat-[0-9A-Za-z_-]{16,}|`+
+			`(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|ya29\.[0-9A-Za-z_-]{16,}|`+
+			`sk-[0-9A-Za-z_-]{16,}|[sr]k_(?:live|test)_[0-9A-Za-z]{10,}|whsec_[0-9A-Za-z]{16,}|`+
+			`xox[abeoprs]-[0-9A-Za-z-]{10,}|xapp-[0-9A-Za-z-]{10,}|npm_[0-9A-Za-z]{30,}|pypi-[0-9A-Za-z_-]{30,}|hf_[0-9A-Za-z]{20,}|`+
+			`dop_v1_[0-9a-f]{32,}|SG\.[0-9A-Za-z_-]{16,}\.[0-9A-Za-z_-]{16,}|AGE-SECRET-KEY-1[0-9A-Z]{20,}|`+
+			`eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?)`),
+		shape([]string{"private key"}, `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----(.+?)(?:-----END [A-Z ]*PRIVATE KEY-----|$)`),
+		// scheme://user:password@host
+		shape([]string{"://"}, `[A-Za-z][0-9A-Za-z+.-]*://[^\s/?#:@"']*:([^\s/?#@"']+)@`),
+		// Authorization: Bearer …, in a header or as a word of its own
+		shape([]string{"authorization"}, `(?i)\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|token|apikey|digest|negotiate)\s+)?([^\s"',]+)`),
+		shape([]string{"bearer"}, `(?i)\bbearer\s+([0-9A-Za-z._~+/=-]{8,})`),
+		// X-Api-Key: …, "password": "…"
+		named(`([A-Za-z][0-9A-Za-z_.-]*)["']?\s*:\s*"((?:[^"\\]|\\.)+)"`),
+		named(`(?i)([a-z][0-9a-z_.-]*)["']?\s*:\s+(?:(?:bearer|basic|token|apikey|digest|negotiate)\s+)?([^\s"',;}]+)`),
+		// NAME=value, also in a query, a form or a connection string
+		named(`(?:^|[\s;&|("'?,{\x60])([A-Za-z_][0-9A-Za-z_.-]*)=(` + wordValue + `)`),
+		// --password value, -token=value
+		shape(nameHints, `(?i)(?:^|\s)--?(?:[0-9a-z]+[-_])*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|`+
+			`secret-?key|private-?key|auth-?key|credentials?)(?:=|\s+)(`+wordValue+`)`),
+		// curl -u user:password, sshpass -p password, openssl -passin pass:password
+		shape([]string{"curl"}, `(?:^|\s)(?:\S*/)?curl\s(?:[^|;&\n]*\s)?(?:-u\s*|--(?:proxy-)?user[\s=]+)["']?[^\s"':]+:([^\s"']+)`),
+		shape([]string{"sshpass"}, `(?:^|\s)(?:\S*/)?sshpass\s+(?:-v\s+)?-p\s*(`+wordValue+`)`),
+		shape([]string{"-pass"}, `(?:^|\s)-pass(?:in|out)?\s+["']?pass:([^\s"']+)`),
+	}
+})
+
+// redactLine replaces the secrets that it can tell in a command line, or in
+// another text of that kind, by ***: values of names that look secret, passwords
+// in URLs and in well-known flags and headers, and keys of well-known forms. A
+// value that a shell is to fill in ($TOKEN, "$(pass show x)") stays. It changes
+// nothing in a line that it has made.
+func redactLine(line string) string {
+	lower := strings.ToLower(line)
+	for _, shape := range secretShapes() {
+		if slices.ContainsFunc(shape.hints, func(hint string) bool { return strings.Contains(lower, hint) }) {
+			line = shape.redact(line)
+		}
+	}
+	return line
+}
+
+func (s secretShape) redact(line string) string {
+	var b strings.Builder
+	from := 0 // what is copied so far
+	for at := 0; at < len(line); {
+		m := s.re.FindStringSubmatchIndex(line[at:])
+		if m == nil {
+			break
+		}
+		n := len(m)
+		begin, end := at+m[n-2], at+m[n-1]
+		next := at + m[1]
+		if s.named {
+			next = begin // the value may hold another name and value
+		}
+		secret := begin < end && (!s.named || looksSecret(line[at+m[n-4]:at+m[n-3]])) && !isReference(line[begin:end])
+		if secret {
+			open, closed := quotes(line[begin:end])
+			b.WriteString(line[from:begin] + open + redacted + closed)
+			from, next = end, end
+		}
+		at = max(next, at+1)
+	}
+	if from == 0 {
+		return line
+	}
+	b.WriteString(line[from:])
+	return b.String()
+}
+
+var reference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^"?(?:\$[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|\$[0-9@*#?])"?$`)
+})
+
+// isReference reports whether a value is not a secret itself but says where one
+// is: a variable, the output of a command, or what was redacted already.
+func isReference(value string) bool {
+	switch inner := strings.Trim(value, `"'`); {
+	case inner == redacted, inner == "":
+		return true
+	case strings.HasPrefix(value, "$("), strings.HasPrefix(value, `"$(`), strings.HasPrefix(value, "`"), strings.HasPrefix(value, "\"`"):
+		return true
+	}
+	return reference().MatchString(value)
+}
+
+// quotes are the quotes around a value, which stay.
+func quotes(value string) (open, closed string) {
+	for _, q := range []string{`"`, `'`} {
+		if len(value) >= 2 && strings.HasPrefix(value, q) && strings.HasSuffix(value, q) {
+			return q, q
+		}
+	}
+	return "", ""
+}
+
+// redactArgv is redactLine for arguments: the value of a flag may be the argument
+// behind it. It gives argv itself if there is nothing to redact.
+func redactArgv(argv []string) []string {
+	changed := argv
+	set := func(i int, arg string) {
+		if arg == argv[i] {
+			return
+		}
+		if &changed[0] == &argv[0] {
+			changed = slices.Clone(argv)
+		}
+		changed[i] = arg
+	}
+	for i, arg := range argv {
+		if i > 0 && strings.HasPrefix(argv[i-1], "-") && !strings.HasPrefix(arg, "-") && !strings.ContainsAny(argv[i-1], " =") {
+			const mark = "x"
+			if flag := argv[i-1] + " "; redactLine(flag+mark) != flag+mark {
+				set(i, redacted)
+				continue
+			}
+		}
+		set(i, redactLine(arg))
+	}
+	return changed
+}
+
+// redactEnv gives a copy of an environment to show or to log: values of names
+// that look secret are ***, and so are secrets within other values.
+func redactEnv(env map[string]string) map[string]string {
+	shown := make(map[string]string, len(env))
+	for name, value := range env {
+		if shown[name] = redactLine(value); looksSecret(name) && value != "" {
+			shown[name] = redacted
+		}
+	}
+	return shown
+}
+
+// redactAttr keeps secrets out of the engine's own log.
+func redactAttr(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case string:
+		a.Value = slog.StringValue(redactLine(v))
+	case error:
+		a.Value = slog.StringValue(redactLine(v.Error()))
+	}
+	return a
+}
