@@ -30,7 +30,17 @@ func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 	if err != nil {
 		return err
 	}
-	return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
+	if o.HTTP == "" {
+		return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
+	}
+	dataDir, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	return mcp.ServeHTTP(ctx, options, mcp.HTTPOptions{
+		Addr: o.HTTP, DataDir: dataDir, TokenFile: o.TokenFile,
+		AllowHosts: o.AllowHosts, AllowOrigins: o.AllowOrigins, Tell: os.Stderr,
+	})
 }
 
 func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {

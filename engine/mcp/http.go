@@ -1,0 +1,267 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+const (
+	// bodyMost is how large a request may be.
+	bodyMost = 16 << 20
+	// sessionIdle is how long a session may be without a request.
+	sessionIdle = 6 * time.Hour
+	// replayBytes is how much of its event streams a server keeps for clients
+	// that lost their connection.
+	replayBytes = 1 << 20
+	// farewell is how long requests may take to end when the server does.
+	farewell = 2 * time.Second
+	// headerTime is how long a client may take to send its headers.
+	headerTime = 10 * time.Second
+)
+
+// HTTPOptions say where a server listens and whom it lets in.
+type HTTPOptions struct {
+	Addr         string   // host:port; a host that is not loopback has to be said
+	DataDir      string   // the data folder, absolute
+	TokenFile    string   // absolute; default agent-tokens in the data folder
+	AllowHosts   []string // names that requests may be for, beside the loopback interface's
+	AllowOrigins []string // origins of web pages that may send requests
+	Tell         io.Writer
+}
+
+// ServeHTTP serves agents over HTTP until ctx ends: MCP at /mcp, the engine's
+// operations at /v1/, and /healthz.
+func ServeHTTP(ctx context.Context, o Options, h HTTPOptions) error {
+	tokens, err := readTokens(h.tokenFile(), h.Tell)
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, h.Addr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(h.Tell, "tandem: serving agents at http://%s/mcp\n", l.Addr())
+	ctx, cancel := context.WithCancel(ctx)
+	w := newWeb(ctx, o, h, tokens)
+	defer w.close()
+	defer cancel()
+	return w.serve(ctx, l)
+}
+
+func (h HTTPOptions) tokenFile() string {
+	if h.TokenFile != "" {
+		return h.TokenFile
+	}
+	return filepath.Join(h.DataDir, "agent-tokens")
+}
+
+// listen opens the address. Without a host it is the loopback interface: the
+// network is not let in by leaving something out.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "listen on %q: it is no host:port", addr).WithHint("for example 127.0.0.1:7777")
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, api.Errorf(api.CodeUnavailable, "listen on %s: %v", addr, errors.Unwrap(err))
+	}
+	return l, nil
+}
+
+// A web is what is served over HTTP: for each token, servers of its own.
+type web struct {
+	ctx    context.Context
+	o      Options
+	h      HTTPOptions
+	tokens []token
+	engine http.Handler      // the operation table
+	owners map[string]string // by token: the client that its bearer is to the engine
+
+	mu      sync.Mutex
+	servers map[serverKey]*server
+	held    http.Handler // protocol versions with sessions
+	single  http.Handler // those without
+}
+
+// A serverKey tells a web's servers apart.
+type serverKey struct {
+	token string
+	held  bool
+}
+
+func newWeb(ctx context.Context, o Options, h HTTPOptions, tokens []token) *web {
+	w := &web{ctx: ctx, o: o, h: h, tokens: tokens, servers: map[serverKey]*server{}, owners: map[string]string{}}
+	for _, t := range tokens {
+		w.owners[t.name] = newOwner()
+	}
+	events := sdk.NewMemoryEventStore(nil)
+	events.SetMaxBytes(replayBytes)
+	w.held = sdk.NewStreamableHTTPHandler(w.serverOf(true), &sdk.StreamableHTTPOptions{
+		EventStore: events, SessionTimeout: sessionIdle, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true})
+	w.single = sdk.NewStreamableHTTPHandler(w.serverOf(false), &sdk.StreamableHTTPOptions{
+		Stateless: true, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true, PropagateRequestCancellation: true})
+	w.engine = w.operations()
+	return w
+}
+
+// close ends all servers. Its ctx has ended.
+func (w *web) close() {
+	w.mu.Lock()
+	servers := w.servers
+	w.servers = nil
+	w.mu.Unlock()
+	for _, s := range servers {
+		s.close()
+	}
+}
+
+// serverOf finds the server of a request, by its token.
+func (w *web) serverOf(held bool) func(*http.Request) *sdk.Server {
+	return func(r *http.Request) *sdk.Server {
+		t := tokenOf(r.Context())
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if t == nil || w.servers == nil {
+			return nil
+		}
+		key := serverKey{t.name, held}
+		if w.servers[key] == nil {
+			s := newServer(w.ctx, w.o.under(*t))
+			s.held = held
+			w.servers[key] = s
+		}
+		return w.servers[key].sdk
+	}
+}
+
+// under is what a token leaves of the options.
+func (o Options) under(t token) Options {
+	if len(t.profiles) > 0 {
+		o.Profiles = t.profiles
+	}
+	o.ReadOnly = o.ReadOnly || t.readOnly
+	return o
+}
+
+// serve answers requests until ctx ends.
+func (w *web) serve(ctx context.Context, l net.Listener) error {
+	s := &http.Server{
+		Handler:           w,
+		ReadHeaderTimeout: headerTime,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(done)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+		if s.Shutdown(grace) != nil {
+			s.Close()
+		}
+	})
+	err := s.Serve(l)
+	if stop() {
+		s.Close()
+		return fmt.Errorf("serve agents: %w", err)
+	}
+	<-done
+	return nil
+}
+
+// ServeHTTP checks who asks for what from where, and passes it on.
+func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	switch {
+	case !w.knowsHost(r.Host):
+		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "the Host header names another server").
+			WithHint("tandem --serve --allow-host NAME lets a name in"))
+	case !w.knowsOrigin(r.Header.Values("Origin")):
+		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "pages of this Origin may send no requests").
+			WithHint("tandem --serve --allow-origin ORIGIN lets one in"))
+	case w.preflight(rw, r):
+	case r.URL.Path == "/healthz":
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprintln(rw, "ok")
+	default:
+		w.authorize(rw, r)
+	}
+}
+
+// authorize lets in who has a token.
+func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
+	secret, ok := bearer(r.Header.Get("Authorization"))
+	challenge := `Bearer realm="tandem"`
+	var t *token
+	if ok {
+		challenge += `, error="invalid_token"`
+		t = find(w.tokens, secret)
+	}
+	if t == nil {
+		rw.Header().Set("WWW-Authenticate", challenge)
+		refuse(rw, http.StatusUnauthorized, api.Errorf(api.CodeForbidden, "the request carries no bearer token that is known").
+			WithHint("send Authorization: Bearer TOKEN with a token of "+filepath.Base(w.h.tokenFile())+" in the data folder"))
+		return
+	}
+	if r.ContentLength > bodyMost {
+		rw.Header().Set("Connection", "close")
+		refuse(rw, http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", bodyMost))
+		return
+	}
+	r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, t))
+	switch {
+	case r.URL.Path == "/mcp":
+		w.protocol(t).ServeHTTP(rw, r)
+	case strings.HasPrefix(r.URL.Path, "/v1/"):
+		w.engine.ServeHTTP(rw, r)
+	default:
+		refuse(rw, http.StatusNotFound, api.Errorf(api.CodeNotFound, "there is nothing at this path").WithHint("there are /mcp, /v1/ and /healthz"))
+	}
+}
+
+type tokenKey struct{}
+
+func tokenOf(ctx context.Context) *token {
+	t, _ := ctx.Value(tokenKey{}).(*token)
+	return t
+}
+
+// protocol serves MCP by the version that the request is in. The SDK is told
+// whose request it is, so that no other token can use a session.
+func (w *web) protocol(t *token) http.Handler {
+	known := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) {
+		return &auth.TokenInfo{UserID: t.name}, nil
+	}
+	byVersion := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("MCP-Protocol-Version") >= withoutSessions {
+			w.single.ServeHTTP(rw, r)
+			return
+		}
+		w.held.ServeHTTP(rw, r)
+	})
+	return auth.RequireBearerToken(known, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(byVersion)
+}
+
+// refuse answers with an error as the operations do.
+func refuse(rw http.ResponseWriter, status int, e *api.Error) {
+	rw.Header().Set("Content-Type", "application/json")
+	rw.WriteHeader(status)
+	_ = json.NewEncoder(rw).Encode(e) // a client that has gone need not know
+}

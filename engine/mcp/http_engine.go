@@ -1,0 +1,105 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// operations passes the engine's operation table on: calls, the event stream
+// and attached terminals, each as the bearer of the token.
+func (w *web) operations() http.Handler {
+	socket, _ := api.Sockets(w.h.DataDir)
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", socket)
+		},
+		DisableCompression: true,
+	}
+	context.AfterFunc(w.ctx, transport.CloseIdleConnections)
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(&url.URL{Scheme: "http", Host: "tandem"})
+			w.speakAs(p)
+		},
+		Transport:     transport,
+		FlushInterval: -1, // events go out as they come
+		ErrorHandler:  proxyError,
+	}
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		t := tokenOf(r.Context())
+		name := strings.TrimPrefix(r.URL.Path, "/v1/")
+		switch {
+		case len(t.profiles) > 0:
+			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is for the tools at /mcp alone", name))
+			return
+		case (t.readOnly || w.o.ReadOnly) && !reads(name):
+			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token only reads", name))
+			return
+		}
+		if err := w.awake(r.Context(), t); err != nil {
+			refuse(rw, http.StatusServiceUnavailable, api.AsError(err))
+			return
+		}
+		r.Body = http.MaxBytesReader(rw, r.Body, bodyMost)
+		proxy.ServeHTTP(rw, r)
+	})
+}
+
+// proxyError answers a request that did not reach the engine.
+func proxyError(rw http.ResponseWriter, _ *http.Request, err error) {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		refuse(rw, http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", bodyMost))
+		return
+	}
+	refuse(rw, http.StatusServiceUnavailable, api.Errorf(api.CodeUnavailable, "reach the engine: %v", err).
+		WithHint("the engine may be restarting: try again"))
+}
+
+// speakAs says in whose name a request reaches the engine.
+func (w *web) speakAs(p *httputil.ProxyRequest) {
+	h := p.Out.Header
+	for name := range h {
+		if strings.HasPrefix(name, "Tandem-") {
+			h.Del(name)
+		}
+	}
+	h.Del("Authorization")
+	h.Del("Origin") // checked here; the engine knows no pages
+	t := tokenOf(p.In.Context())
+	// Who comes with a token is an agent to the engine, whatever it says: it
+	// does not type over a person, nor answer what agents ask for.
+	h.Set("Tandem-Client", "agent:http-"+plainName(t.name))
+	h.Set("Tandem-Owner", w.owners[t.name])
+	if t.readOnly || w.o.ReadOnly {
+		q := p.Out.URL.Query()
+		if strings.HasSuffix(p.Out.URL.Path, "/session.attach") {
+			q.Set("read_only", "true")
+			p.Out.URL.RawQuery = q.Encode()
+		}
+	}
+}
+
+// awake starts the engine if it does not run.
+func (w *web) awake(ctx context.Context, t *token) error {
+	engine, err := w.o.Connect(ctx, "agent:http-"+plainName(t.name), w.owners[t.name])
+	if err == nil {
+		engine.Close()
+	}
+	return err
+}
+
+// reads reports whether an operation changes nothing. What is not in the table
+// is the engine's to refuse.
+func reads(name string) bool {
+	return !slices.ContainsFunc(api.Operations(), func(e api.Entry) bool { return e.Name == name && e.Effect != api.Read })
+}
