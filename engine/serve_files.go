@@ -1,6 +1,208 @@
 package engine
 
-import "tandem/engine/api"
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/files"
+)
+
+// A fileServer serves the operations on files. It shares nothing with the rest
+// of the engine, so that a slow disk holds up nobody else.
+type fileServer struct {
+	home  string
+	locks files.Locks
+}
 
 // handleFiles serves the operations on files.
-func (h *host) handleFiles(m *api.Mux) {}
+func (h *host) handleFiles(m *api.Mux) {
+	home, _ := os.UserHomeDir() // without one, "~" means nothing
+	s := &fileServer{home: home}
+	api.Handle(m, api.FilesRead, s.read)
+	api.Handle(m, api.FilesReadJSON, s.readJSON)
+	api.Handle(m, api.FilesWrite, s.write)
+	api.Handle(m, api.FilesEdit, s.edit)
+	api.Handle(m, api.FilesReport, s.report)
+	api.Handle(m, api.FilesList, s.list)
+	api.Handle(m, api.FilesStat, s.stat)
+	api.Handle(m, api.FilesMkdir, s.mkdir)
+	api.Handle(m, api.FilesDelete, s.delete)
+	api.Handle(m, api.FilesMove, s.move)
+	api.Handle(m, api.FilesCopy, s.copy)
+	api.Handle(m, api.FilesFind, s.find)
+	api.Handle(m, api.FilesGrep, s.grep)
+}
+
+// tree is where a call may reach.
+func (s *fileServer) tree(scope api.FileScope) (*files.Tree, error) {
+	for _, path := range append([]string{scope.Base}, scope.Roots...) {
+		if path != "" && path[0] != '/' {
+			return nil, api.Errorf(api.CodeInvalid, "use folder %q: roots and base are absolute paths", path)
+		}
+	}
+	return &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks}, nil
+}
+
+// fileError is how a failed operation on files is told to clients.
+func fileError(err error) error {
+	var e *files.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return api.Errorf(fileCode(e.Reason), "%s", e.Message).WithHint(e.Hint)
+}
+
+func fileCode(r files.Reason) api.Code {
+	switch r {
+	case files.Outside:
+		return api.CodeForbidden
+	case files.NotFound:
+		return api.CodeNotFound
+	case files.Several:
+		return api.CodeAmbiguous
+	case files.Invalid, files.TooLarge, files.NotFile, files.NotDir:
+		return api.CodeInvalid
+	case files.Exists, files.NoMatch, files.Changed, files.Denied, files.Full:
+		return api.CodeConflict
+	}
+	return api.CodeInternal
+}
+
+// onFiles runs one operation in its scope.
+func onFiles[Out any](s *fileServer, scope api.FileScope, do func(t *files.Tree) (Out, error)) (Out, error) {
+	t, err := s.tree(scope)
+	if err != nil {
+		var none Out
+		return none, err
+	}
+	out, err := do(t)
+	if err != nil {
+		var none Out
+		return none, fileError(err)
+	}
+	return out, nil
+}
+
+func (s *fileServer) read(ctx context.Context, in api.FilesReadInput) (api.FilesReadOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesReadOutput, error) {
+		r, err := t.Read(ctx, files.ReadRequest{
+			Path: in.Path, Offset: in.Offset, Limit: in.Limit, Bytes: in.Bytes, Unbounded: in.Unbounded,
+		})
+		return api.FilesReadOutput{
+			Path: r.Path, Kind: string(r.Kind), MIME: r.MIME, Size: r.Size, Text: r.Text, Data: r.Data,
+			FirstLine: r.FirstLine, LastLine: r.LastLine, TotalLines: r.TotalLines,
+			ReadBytes: r.ReadBytes, Cut: string(r.Cut), LineBytes: r.LineBytes,
+		}, err
+	})
+}
+
+func (s *fileServer) readJSON(_ context.Context, in api.FilesReadJSONInput) (api.FilesReadJSONOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesReadJSONOutput, error) {
+		path, value, err := t.ReadJSON(in.Path)
+		return api.FilesReadJSONOutput{Path: path, Value: value}, err
+	})
+}
+
+func (s *fileServer) write(ctx context.Context, in api.FilesWriteInput) (api.FilesWriteOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesWriteOutput, error) {
+		if in.Text != "" && in.Data != nil {
+			return api.FilesWriteOutput{}, api.Errorf(api.CodeInvalid, "write %s: text and data exclude each other", in.Path)
+		}
+		data := in.Data
+		if data == nil {
+			data = []byte(in.Text)
+		}
+		r, err := t.Write(ctx, files.WriteRequest{Path: in.Path, Data: data, Append: in.Append, New: in.New})
+		return api.FilesWriteOutput(r), err
+	})
+}
+
+func (s *fileServer) edit(ctx context.Context, in api.FilesEditInput) (api.FilesEditOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesEditOutput, error) {
+		edits := make([]files.Edit, len(in.Edits))
+		for i, e := range in.Edits {
+			edits[i] = files.Edit(e)
+		}
+		path, counts, err := t.EditFile(ctx, in.Path, edits)
+		return api.FilesEditOutput{Path: path, Replacements: counts}, err
+	})
+}
+
+// report writes below the home folder of the engine's user and nowhere else.
+func (s *fileServer) report(ctx context.Context, in api.FilesWriteOutputInput) (api.FilesWriteOutput, error) {
+	return onFiles(s, api.FileScope{}, func(*files.Tree) (api.FilesWriteOutput, error) {
+		if s.home == "" {
+			return api.FilesWriteOutput{}, api.Errorf(api.CodeConflict, "write report %s: there is no home folder", in.Name)
+		}
+		r, err := files.Report(ctx, s.home, in.Name, in.Content, in.Format, time.Now())
+		return api.FilesWriteOutput(r), err
+	})
+}
+
+func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
+		r, err := t.List(ctx, in.Path, in.Hidden, in.Limit)
+		out := api.FilesListOutput{Path: r.Path, Entries: make([]api.FileInfo, len(r.Entries)), Omitted: r.Omitted}
+		for i, e := range r.Entries {
+			out.Entries[i] = api.FileInfo(e)
+		}
+		return out, err
+	})
+}
+
+func (s *fileServer) stat(_ context.Context, in api.FilesPathInput) (api.FileInfo, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+		info, err := t.Stat(in.Path)
+		return api.FileInfo(info), err
+	})
+}
+
+func (s *fileServer) mkdir(_ context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+		info, err := t.Mkdir(in.Path, in.Parents)
+		return api.FileInfo(info), err
+	})
+}
+
+func (s *fileServer) delete(ctx context.Context, in api.FilesDeleteInput) (api.Empty, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
+		return api.Empty{}, t.Delete(ctx, in.Path, in.Recursive)
+	})
+}
+
+func (s *fileServer) move(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+		info, err := t.Move(ctx, in.Path, in.To, in.Overwrite)
+		return api.FileInfo(info), err
+	})
+}
+
+func (s *fileServer) copy(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+		info, err := t.Copy(ctx, in.Path, in.To, in.Overwrite)
+		return api.FileInfo(info), err
+	})
+}
+
+func (s *fileServer) find(ctx context.Context, in api.FilesFindInput) (api.FilesFindOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesFindOutput, error) {
+		r, err := t.Find(ctx, in.Pattern, in.Path, in.Limit)
+		return api.FilesFindOutput(r), err
+	})
+}
+
+func (s *fileServer) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
+		r, err := t.Grep(ctx, files.GrepRequest{
+			Pattern: in.Pattern, Path: in.Path, Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit,
+		})
+		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited}
+		for i, l := range r.Lines {
+			out.Lines[i] = api.GrepLine(l)
+		}
+		return out, err
+	})
+}

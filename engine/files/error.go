@@ -1,0 +1,101 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// A Reason is the kind of an Error, and the target for errors.Is.
+type Reason string
+
+func (r Reason) Error() string { return string(r) }
+
+const (
+	Outside  Reason = "outside"   // the path leads out of the roots
+	NotFound Reason = "not found" // there is no such file
+	Exists   Reason = "exists"    // there is one already
+	NotFile  Reason = "not file"  // it is a folder, pipe, socket or device
+	NotDir   Reason = "not dir"   // it is no folder
+	Invalid  Reason = "invalid"   // the request makes no sense
+	TooLarge Reason = "too large"
+	NoMatch  Reason = "no match" // the text to replace is not there
+	Several  Reason = "several"  // the text to replace is there more than once
+	Changed  Reason = "changed"  // somebody else wrote the file meanwhile
+	Denied   Reason = "denied"   // the operating system does not permit it
+	Full     Reason = "full"     // no space, or not writable at all
+	Failed   Reason = "failed"   // anything else
+)
+
+// An Error says what could not be done to which file, and why.
+type Error struct {
+	Reason  Reason
+	Message string // verb path: cause
+	Hint    string // what to do, if that is known
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Is reports whether target is the error's Reason.
+func (e *Error) Is(target error) bool {
+	reason, ok := target.(Reason)
+	return ok && reason == e.Reason
+}
+
+func errorf(reason Reason, format string, args ...any) *Error {
+	return &Error{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+func (e *Error) hint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// failure says in our words why verb failed on path. An Error stays as it is.
+func failure(verb, path string, err error) error {
+	var e *Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	reason, cause := explain(err)
+	if special, ok := err.(notRegular); ok {
+		reason, cause = NotFile, special.Error()
+	}
+	e = errorf(reason, "%s %s: %s", verb, path, cause)
+	if reason == Outside {
+		e.Hint = "it, or a link on the way, leads out of the folders that this call may reach"
+	}
+	return e
+}
+
+// explain is the kind of an error and its cause without path.
+func explain(err error) (Reason, string) {
+	cause := err
+	for next := errors.Unwrap(cause); next != nil; next = errors.Unwrap(next) {
+		cause = next
+	}
+	switch {
+	case cause.Error() == "path escapes from parent": // os keeps that error to itself
+		return Outside, "it is outside the allowed folders"
+	case errors.Is(err, fs.ErrNotExist):
+		return NotFound, "there is no such file or folder"
+	case errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTEMPTY):
+		return Exists, "there is one already"
+	case errors.Is(err, syscall.ENOTDIR):
+		return NotDir, "it, or something on the way, is not a folder"
+	case errors.Is(err, syscall.EISDIR):
+		return NotFile, "it is a folder, not a file"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return Full, "there is no space left"
+	case errors.Is(err, syscall.EROFS):
+		return Full, "the file system is read-only"
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return Invalid, "a name in it is too long"
+	case errors.Is(err, syscall.ELOOP):
+		return Invalid, "links lead in a circle"
+	case errors.Is(err, fs.ErrPermission):
+		return Denied, "permission denied"
+	}
+	return Failed, cause.Error()
+}

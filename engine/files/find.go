@@ -1,0 +1,80 @@
+package files
+
+import (
+	"context"
+	"errors"
+)
+
+const defaultFind = 1000
+
+// A FindResult is what was found.
+type FindResult struct {
+	Paths   []string // relative to the folder searched, sorted; folders end with /
+	Limited bool     // there are more
+}
+
+// Find looks for files, links and folders whose names match a glob, or whose
+// paths do if it holds a slash; one without capitals matches either case. Hidden
+// ones are found, what git ignores, .git and node_modules are not.
+func (t *Tree) Find(ctx context.Context, pattern, path string, limit int) (FindResult, error) {
+	if limit < 0 {
+		return FindResult{}, errorf(Invalid, "find %s: limit cannot be negative", pattern)
+	}
+	if limit == 0 {
+		limit = defaultFind
+	}
+	g, err := compileGlob(pattern, smart(pattern))
+	if err != nil {
+		return FindResult{}, err
+	}
+	out := FindResult{Paths: []string{}}
+	visit := func(e entry) error {
+		if !g.match(e.rel, e.mode.IsDir()) {
+			return nil
+		}
+		if len(out.Paths) == limit {
+			out.Limited = true
+			return errEnough
+		}
+		rel := e.rel
+		if e.mode.IsDir() {
+			rel += "/"
+		}
+		out.Paths = append(out.Paths, rel)
+		return nil
+	}
+	skip := func(_, name string, _, ignored bool) bool {
+		return ignored || name == ".git" || name == "node_modules"
+	}
+	if err := t.walk(ctx, "find in", path, skip, visit); err != nil {
+		return FindResult{}, err
+	}
+	return out, nil
+}
+
+// walk goes through the folder at path.
+func (t *Tree) walk(ctx context.Context, verb, path string, skip func(string, string, bool, bool) bool, visit func(entry) error) error {
+	p, err := t.locate(path, way{verb: verb})
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	info, err := p.root.Stat(p.rel)
+	if err != nil {
+		return failure(verb, p.path, err)
+	}
+	if !info.IsDir() {
+		return errorf(NotDir, "%s %s: it is not a folder", verb, p.path)
+	}
+	f, err := openFolder(p.root, p.rel)
+	if err != nil {
+		return failure(verb, p.path, err)
+	}
+	defer f.drop()
+	w := walk{ctx: ctx, home: t.Home, skip: skip, visit: visit}
+	err = w.from(f, "", t.ignoresAbove(p), 0)
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}

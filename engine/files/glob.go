@@ -1,0 +1,161 @@
+package files
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const mostGlob = 4096 // bytes
+
+// A glob matches names, or paths if it holds a slash: * and ? within a name,
+// [a-z] and [!a-z], {a,b}, ** for any depth, and \ for what follows as it is.
+type glob struct {
+	re    *regexp.Regexp
+	paths bool // it is for paths, not names
+	dirs  bool // it ends with a slash: folders only
+	not   bool // it begins with !, where that is allowed
+}
+
+// compileGlob reads a pattern. With fold, letters match in either case.
+func compileGlob(pattern string, fold bool) (glob, error) {
+	g := glob{}
+	wrong := func(why string) error { return errorf(Invalid, "read glob %q: %s", pattern, why) }
+	body := strings.TrimPrefix(pattern, "./")
+	if len(body) > 1 {
+		body, g.dirs = strings.CutSuffix(body, "/")
+	}
+	if g.paths = strings.Contains(body, "/"); g.paths {
+		body = strings.TrimPrefix(body, "/")
+	}
+	switch {
+	case body == "":
+		return g, wrong("it is empty")
+	case len(body) > mostGlob:
+		return g, wrong("it is too long")
+	}
+	expr, why := globExpr(body)
+	if why != "" {
+		return g, wrong(why)
+	}
+	if fold {
+		expr = "(?i)" + expr
+	}
+	re, err := regexp.Compile("^" + expr + "$")
+	if err != nil {
+		return g, wrong("it is too complex, or a range in [] is wrong")
+	}
+	g.re = re
+	return g, nil
+}
+
+// match reports whether what lies at rel, a path below the folder searched, is
+// meant.
+func (g glob) match(rel string, dir bool) bool {
+	if g.dirs && !dir {
+		return false
+	}
+	if !g.paths {
+		rel = path.Base(rel)
+	}
+	return g.re.MatchString(rel)
+}
+
+// smart reports whether a pattern without capitals is given, which then matches
+// either case.
+func smart(pattern string) bool { return !strings.ContainsFunc(pattern, unicode.IsUpper) }
+
+// globExpr is a regular expression for a glob, or why it is none.
+func globExpr(g string) (expr, why string) {
+	var b strings.Builder
+	braces := 0
+	for i := 0; i < len(g); {
+		part, n := globPart(g, i, braces)
+		switch {
+		case n == 0:
+			return "", part
+		case g[i] == '{':
+			braces++
+		case g[i] == '}' && braces > 0:
+			braces--
+		}
+		b.WriteString(part)
+		i += n
+	}
+	if braces > 0 {
+		return "", "a { is not closed"
+	}
+	return b.String(), ""
+}
+
+// globPart translates what begins at i and tells its length; 0 and why if it is
+// wrong.
+func globPart(g string, i, braces int) (expr string, n int) {
+	switch c := g[i]; {
+	case c == '*':
+		return globStars(g, i)
+	case c == '?':
+		return "[^/]", 1
+	case c == '[':
+		return globClass(g[i:])
+	case c == '{':
+		return "(?:", 1
+	case c == '}' && braces > 0:
+		return ")", 1
+	case c == ',' && braces > 0:
+		return "|", 1
+	case c == '\\' && i+1 == len(g):
+		return "nothing follows the \\", 0
+	case c == '\\':
+		i++
+		n = 1
+	}
+	_, size := utf8.DecodeRuneInString(g[i:])
+	return regexp.QuoteMeta(g[i : i+size]), n + size
+}
+
+// globStars translates stars: two of them that are all of a name are any number
+// of folders, or at the end all below.
+func globStars(g string, i int) (expr string, n int) {
+	for i+n < len(g) && g[i+n] == '*' {
+		n++
+	}
+	begins := i == 0 || g[i-1] == '/'
+	switch {
+	case n != 2 || !begins:
+	case i+n == len(g):
+		return "(?s:.*)", n
+	case g[i+n] == '/':
+		return "(?:(?s:.*)/)?", n + 1
+	}
+	return "[^/]*", n
+}
+
+// globClass translates [a-z] and its negation, neither of which is a slash.
+func globClass(g string) (expr string, n int) {
+	i := 1
+	set := "["
+	if i < len(g) && (g[i] == '!' || g[i] == '^') {
+		set = "[^/"
+		i++
+	}
+	for first := true; i < len(g); first = false {
+		switch c := g[i]; {
+		case c == ']' && !first:
+			return set + "]", i + 1
+		case c == '\\' && i+1 < len(g):
+			_, size := utf8.DecodeRuneInString(g[i+1:])
+			set += `\Q` + g[i+1:i+1+size] + `\E`
+			i += 1 + size
+		case c == '\\', c == '[', c == ']', c == '^', c == '&', c == '~':
+			set += `\` + string(rune(c))
+			i++
+		default:
+			set += g[i : i+1]
+			i++
+		}
+	}
+	return "a [ is not closed", 0
+}

@@ -1,0 +1,194 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// An Info tells about one file.
+type Info struct {
+	Name     string
+	Path     string // absolute; not in listings
+	Type     string // file, dir, link, fifo, socket or device
+	Target   string // of a link
+	ToDir    bool   // a link to a folder inside the roots
+	Broken   bool   // a link to nothing
+	Size     int64
+	Mode     string // permission bits in octal: 0644
+	Modified time.Time
+	Accessed time.Time
+	Owner    string // not in listings
+	Group    string // not in listings
+}
+
+// Stat tells about a file; of a link, the link itself.
+func (t *Tree) Stat(path string) (Info, error) {
+	p, err := t.locate(path, way{verb: "look at", link: true})
+	if err != nil {
+		return Info{}, err
+	}
+	defer p.close()
+	return t.stat(p, "look at")
+}
+
+func (t *Tree) stat(p place, verb string) (Info, error) {
+	stat, err := p.root.Lstat(p.rel)
+	if err != nil {
+		return Info{}, failure(verb, p.path, err)
+	}
+	info := infoOf(stat)
+	info.Name, info.Path = filepath.Base(p.path), p.path
+	info.Owner, info.Group = owners(stat)
+	if info.Type == "link" {
+		info.Target, _ = p.root.Readlink(p.rel) // it has none if it has just gone
+		t.leads(&info, p.path)
+	}
+	return info, nil
+}
+
+func infoOf(stat fs.FileInfo) Info {
+	return Info{
+		Name:     stat.Name(),
+		Type:     typeOf(stat.Mode()),
+		Size:     stat.Size(),
+		Mode:     fmt.Sprintf("%04o", permissions(stat.Mode())),
+		Modified: stat.ModTime(),
+		Accessed: accessed(stat),
+	}
+}
+
+// permissions are the bits that chmod(1) takes.
+func permissions(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	for i, special := range []fs.FileMode{fs.ModeSticky, fs.ModeSetgid, fs.ModeSetuid} {
+		if mode&special != 0 {
+			bits |= 0o1000 << i
+		}
+	}
+	return bits
+}
+
+func typeOf(mode fs.FileMode) string {
+	switch mode.Type() {
+	case 0:
+		return "file"
+	case fs.ModeDir:
+		return "dir"
+	case fs.ModeSymlink:
+		return "link"
+	case fs.ModeNamedPipe:
+		return "fifo"
+	case fs.ModeSocket:
+		return "socket"
+	}
+	return "device"
+}
+
+// leads finds out what a link leads to, as far as that is inside.
+func (t *Tree) leads(info *Info, path string) {
+	p, err := t.locate(path, way{verb: "follow"})
+	if err != nil {
+		info.Broken = errors.Is(err, NotFound) || errors.Is(err, NotDir) || errors.Is(err, Invalid)
+		return
+	}
+	defer p.close()
+	stat, err := p.root.Stat(p.rel)
+	info.Broken = err != nil
+	info.ToDir = err == nil && stat.IsDir()
+}
+
+// A ListResult is what a folder holds, sorted by name.
+type ListResult struct {
+	Path    string
+	Entries []Info
+	Omitted int // entries beyond the limit
+}
+
+// List lists a folder; limit 0 is all.
+func (t *Tree) List(ctx context.Context, path string, hidden bool, limit int) (ListResult, error) {
+	if limit < 0 {
+		return ListResult{}, errorf(Invalid, "list %s: limit cannot be negative", path)
+	}
+	p, err := t.locate(path, way{verb: "list"})
+	if err != nil {
+		return ListResult{}, err
+	}
+	defer p.close()
+	out, err := t.list(ctx, p, hidden, limit)
+	return out, failure("list", p.path, err)
+}
+
+func (t *Tree) list(ctx context.Context, p place, hidden bool, limit int) (ListResult, error) {
+	dir, names, err := p.names()
+	if err != nil {
+		return ListResult{}, err
+	}
+	defer dir.Close()
+	if !hidden {
+		names = slices.DeleteFunc(names, func(e fs.DirEntry) bool { return e.Name()[0] == '.' })
+	}
+	out := ListResult{Path: p.path, Entries: []Info{}}
+	for i, e := range names {
+		if limit > 0 && i == limit {
+			out.Omitted = len(names) - limit
+			break
+		}
+		if ctx.Err() != nil {
+			return ListResult{}, ctx.Err()
+		}
+		stat, err := dir.Lstat(e.Name())
+		if err != nil {
+			continue // it has just gone
+		}
+		info := infoOf(stat)
+		if info.Type == "link" {
+			info.Target, _ = dir.Readlink(e.Name())
+			t.leads(&info, filepath.Join(p.path, e.Name()))
+		}
+		out.Entries = append(out.Entries, info)
+	}
+	return out, nil
+}
+
+// names opens a folder and reads what is in it, sorted.
+func (p place) names() (*os.Root, []fs.DirEntry, error) {
+	stat, err := p.root.Stat(p.rel)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !stat.IsDir() {
+		return nil, nil, errorf(NotDir, "list %s: it is not a folder", p.path)
+	}
+	dir, err := p.root.OpenRoot(asFolder(p.rel))
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := entriesOf(dir)
+	if err != nil {
+		dir.Close()
+		return nil, nil, err
+	}
+	return dir, entries, nil
+}
+
+// entriesOf reads what is in a folder, sorted by name, byte by byte.
+func entriesOf(dir *os.Root) ([]fs.DirEntry, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}

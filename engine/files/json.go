@@ -1,0 +1,44 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// ReadJSON reads a whole file as one JSON value, and gives it compact.
+func (t *Tree) ReadJSON(path string) (abs string, value json.RawMessage, err error) {
+	p, err := t.locate(path, way{verb: "read"})
+	if err != nil {
+		return "", nil, err
+	}
+	defer p.close()
+	data, _, err := p.whole("read", mostBytes)
+	if err != nil {
+		return "", nil, failure("read", p.path, err)
+	}
+	data = bytes.TrimPrefix(data, []byte(bom))
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, data); err != nil {
+		return "", nil, errorf(Invalid, "invalid JSON in %s: %s", p.path, explainJSON(data, err))
+	}
+	return p.path, bytes.ToValidUTF8(compact.Bytes(), []byte("\uFFFD")), nil
+}
+
+// explainJSON says in our words, and where, what is wrong with data.
+func explainJSON(data []byte, err error) string {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return "it is empty"
+	}
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return strings.TrimPrefix(err.Error(), "json: ")
+	}
+	before := data[:min(max(syntax.Offset-1, 0), int64(len(data)))]
+	line := bytes.Count(before, []byte{'\n'}) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf("line %d, column %d: %v", line, column, err)
+}

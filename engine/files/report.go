@@ -1,0 +1,79 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	mostReportName = 200  // bytes
+	mostReports    = 1000 // of one name in one second
+)
+
+// Report writes a new file with a date in its name into a folder below Home:
+// outputs/YYYYMMDDHHMMSS-NAME.md, or .json if format is json, with -1, -2, …
+// behind the name where that is taken.
+func Report(ctx context.Context, home, name, content, format string, now time.Time) (WriteResult, error) {
+	if err := checkReport(name, content, format); err != nil {
+		return WriteResult{}, err
+	}
+	ext := ".md"
+	if format == "json" {
+		ext = ".json"
+	}
+	folder := filepath.Join(home, "outputs")
+	t := Tree{Roots: []string{folder}}
+	stem := now.Format("20060102150405") + "-" + name
+	for i := range mostReports {
+		file := stem
+		if i > 0 {
+			file += "-" + strconv.Itoa(i)
+		}
+		out, err := t.Write(ctx, WriteRequest{Path: file + ext, Data: []byte(content), New: true})
+		if !errors.Is(err, Exists) {
+			return out, err
+		}
+	}
+	return WriteResult{}, errorf(Exists, "write report %s: there are %d of this name already", name, mostReports)
+}
+
+func checkReport(name, content, format string) error {
+	wrong := func(why string) error { return errorf(Invalid, "write report %q: %s", name, why) }
+	switch {
+	case format != "" && format != "markdown" && format != "json":
+		return wrong("the format is neither markdown nor json")
+	case strings.TrimSpace(name) == "":
+		return wrong("the name is empty")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return wrong("the name holds characters that cannot be shown")
+	case strings.ContainsAny(name, `/\`):
+		return wrong("the name must be without a folder")
+	case len(name) > mostReportName:
+		return wrong("the name is longer than 200 bytes")
+	case hasExtension(name):
+		return wrong("the name must be without an extension; the format decides that")
+	}
+	if format != "json" {
+		return nil
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal([]byte(content), &value); err != nil {
+		return wrong("the content is no JSON: " + explainJSON([]byte(content), err))
+	}
+	return nil
+}
+
+// hasExtension reports whether a name ends like the name of a file; a version
+// number at the end is none.
+func hasExtension(name string) bool {
+	ext := strings.TrimPrefix(filepath.Ext(name), ".")
+	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return ext != "" && !strings.ContainsFunc(ext, word) && strings.ContainsFunc(ext, unicode.IsLetter)
+}

@@ -1,0 +1,205 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+const (
+	window       = 256 << 10 // of a file searched at a time
+	mostLine     = 16 << 20  // a longer line counts as several
+	mostLineText = 64 << 10  // of a line that is given
+)
+
+// A Line is a line that matches, or stands near one.
+type Line struct {
+	Path  string // relative to the folder searched
+	Line  int64  // from 1
+	Text  string // without its ending, at most 64 KiB of it
+	Match bool
+}
+
+// A scan searches one file after the other. Its buffers are used again.
+type scan struct {
+	q       *query
+	context int
+	limit   int // matches of a file; it stops behind that many
+
+	buf, low []byte
+}
+
+// A state is how far the search of one file is.
+type state struct {
+	path    string
+	lines   []Line
+	matches int
+
+	done    int   // in the buffer: up to where lines were given or passed over
+	counted int   // up to where they were counted
+	line    int64 // number of the line that begins there
+	trail   int   // lines behind the last match that are to be given
+}
+
+// file searches what it reads. A file with a NUL byte near its beginning is
+// binary and holds nothing.
+func (s *scan) file(ctx context.Context, path string, from io.Reader) ([]Line, int, error) {
+	st := state{path: path, line: 1}
+	filled, kept := 0, 0 // kept: lines before, for context only
+	for first := true; ; first = false {
+		s.grow(filled)
+		n, err := readFull(from, s.buf[filled:])
+		filled += n
+		if first && bytes.IndexByte(s.buf[:filled], 0) >= 0 {
+			return nil, 0, nil
+		}
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
+			return nil, 0, err
+		}
+		end := filled
+		if !last {
+			end = s.wholeLines(filled)
+		}
+		s.search(&st, kept, end)
+		if last || st.matches > s.limit {
+			return st.lines, st.matches, nil
+		}
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		filled, kept = s.slide(&st, end, filled)
+	}
+}
+
+// readFull fills b; io.EOF comes with the last of it.
+func readFull(from io.Reader, b []byte) (int, error) {
+	n, err := io.ReadFull(from, b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// grow makes room behind what is in the buffer.
+func (s *scan) grow(filled int) {
+	if s.buf == nil {
+		s.buf = make([]byte, window)
+	}
+	if len(s.buf)-filled < window/2 {
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+}
+
+// wholeLines is how much of the buffer is whole lines; a line that is too long
+// is cut.
+func (s *scan) wholeLines(filled int) int {
+	end := bytes.LastIndexByte(s.buf[:filled], '\n') + 1
+	if end == 0 && filled > mostLine {
+		return filled
+	}
+	return end
+}
+
+// slide makes room for more and keeps the lines that may be context of a match
+// to come, and what follows end.
+func (s *scan) slide(st *state, end, filled int) (int, int) {
+	st.count(s.buf, end)
+	from := linesBack(s.buf[:end], s.context, 0)
+	st.line -= int64(bytes.Count(s.buf[from:end], []byte{'\n'}))
+	st.counted = 0
+	st.done = max(st.done-from, 0)
+	copy(s.buf, s.buf[from:filled])
+	return filled - from, end - from
+}
+
+// linesBack is where the last n lines of whole lines begin, but not before least.
+func linesBack(text []byte, n, least int) int {
+	at := len(text)
+	for ; n > 0 && at > least; n-- {
+		at = bytes.LastIndexByte(text[:at-1], '\n') + 1
+	}
+	return max(at, least)
+}
+
+// search looks at the lines of the buffer from start to end.
+func (s *scan) search(st *state, start, end int) {
+	text := s.buf[:end]
+	var low []byte
+	if s.q.literal != nil && s.q.fold {
+		low = s.lower(text)
+	}
+	crlf := s.q.ends && bytes.Contains(text, []byte("\r\n"))
+	for at := start; at < end && st.matches <= s.limit; {
+		var lowRest []byte
+		if low != nil {
+			lowRest = low[at:]
+		}
+		from, to, ok := s.q.next(text[at:], lowRest, crlf)
+		if !ok {
+			break
+		}
+		from, to = from+at, to+at
+		st.after(text[:from])
+		before := max(linesBack(text[:from], s.context, 0), st.done)
+		st.give(text, before, from, false)
+		st.give(text, from, min(to+1, end), true)
+		st.matches++
+		st.trail = s.context
+		at = to + 1
+	}
+	st.after(text)
+}
+
+// after gives the lines behind the last match that are still to be given.
+func (st *state) after(text []byte) {
+	for st.trail > 0 && st.done < len(text) {
+		_, end := lineAt(text, st.done)
+		st.give(text, st.done, min(end+1, len(text)), false)
+		st.trail--
+	}
+}
+
+// give adds the lines from start to end.
+func (st *state) give(text []byte, start, end int, match bool) {
+	for start < end {
+		_, stop := lineAt(text[:end], start)
+		st.count(text, start)
+		st.lines = append(st.lines, Line{Path: st.path, Line: st.line, Text: lineText(text[start:stop]), Match: match})
+		start = min(stop+1, end)
+		st.done = start
+	}
+}
+
+// count brings the line number up to what begins at a place in text.
+func (st *state) count(text []byte, at int) {
+	if at > st.counted {
+		st.line += int64(bytes.Count(text[st.counted:at], []byte{'\n'}))
+		st.counted = at
+	}
+}
+
+// lineText is what is given of a line.
+func lineText(line []byte) string {
+	line = bare(line)
+	if len(line) > mostLineText {
+		line = line[:mostLineText]
+		line = line[:wholeRunes(line)]
+	}
+	return strings.ToValidUTF8(string(line), "\uFFFD")
+}
+
+// lower is text with its ASCII letters in lower case.
+func (s *scan) lower(text []byte) []byte {
+	s.low = slices.Grow(s.low[:0], len(text))[:len(text)]
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		s.low[i] = c
+	}
+	return s.low
+}

@@ -1,0 +1,237 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// mostLinks bounds the links on the way to a file, as Linux does.
+const mostLinks = 40
+
+// A Tree is where paths begin and where they may lead. Its methods may be
+// called at once from many goroutines.
+type Tree struct {
+	Roots []string // absolute folders; none: everywhere
+	Base  string   // where relative paths begin; default the first root, else Home
+	Home  string   // stands for "~"
+	Locks *Locks   // shared by trees whose calls must not change one file at once; may be nil
+}
+
+// A place is a path that leads somewhere inside: the file rel below root. There
+// was no link in rel when it was looked at, but for the last part where that was
+// not to be followed.
+type place struct {
+	root *os.Root
+	rel  string // "." for the root itself
+	path string // absolute, as it was asked for
+	real string // absolute, without links
+}
+
+func (p place) close() { p.root.Close() }
+
+// A way says how a path is to be looked up.
+type way struct {
+	verb string // for errors
+	link bool   // if the last part is a link, it is meant itself
+	make bool   // a root that is missing is made
+}
+
+// absolute is a path as it was asked for, cleaned.
+func (t *Tree) absolute(verb, path string) (string, error) {
+	base := t.Base
+	if base == "" && len(t.Roots) > 0 {
+		base = t.Roots[0]
+	}
+	if base == "" {
+		base = t.Home
+	}
+	switch {
+	case strings.IndexByte(path, 0) >= 0:
+		return "", errorf(Invalid, "%s %q: the path holds a NUL byte", verb, path)
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		path = filepath.Join(t.Home, path[1:])
+	case !filepath.IsAbs(path):
+		path = filepath.Join(base, path)
+	}
+	if !filepath.IsAbs(path) {
+		return "", errorf(Invalid, "%s %s: the path is relative and there is no folder it could begin in", verb, path)
+	}
+	return filepath.Clean(path), nil
+}
+
+// locate looks a path up. The caller closes the place.
+func (t *Tree) locate(path string, w way) (place, error) {
+	abs, err := t.absolute(w.verb, path)
+	if err != nil {
+		return place{}, err
+	}
+	real := abs
+	for range mostLinks {
+		p, err := t.enter(real, w)
+		if err != nil {
+			return place{}, failure(w.verb, abs, err)
+		}
+		next, err := p.link(!w.link)
+		if err == nil && next == "" {
+			p.path = abs
+			return p, nil
+		}
+		p.close()
+		if err != nil {
+			return place{}, failure(w.verb, abs, err)
+		}
+		real = next
+	}
+	return place{}, failure(w.verb, abs, syscall.ELOOP)
+}
+
+// enter opens the root that a path without links lies below.
+func (t *Tree) enter(path string, w way) (place, error) {
+	if len(t.Roots) == 0 {
+		return enterAnywhere(path)
+	}
+	for _, root := range t.Roots {
+		for _, dir := range aliases(root) {
+			rel, ok := below(dir, path)
+			if !ok {
+				continue
+			}
+			r, err := openRoot(dir, w.make)
+			if err != nil {
+				return place{}, err
+			}
+			return place{root: r, rel: rel, real: path}, nil
+		}
+	}
+	return place{}, outside(w.verb, path, t.Roots)
+}
+
+func outside(verb, path string, roots []string) error {
+	return errorf(Outside, "%s %s: it is outside the allowed folders", verb, path).
+		hint("allowed: %s", strings.Join(roots, ", "))
+}
+
+// aliases are a root's path and the one without links, for links that lead
+// there by that.
+func aliases(root string) []string {
+	root = filepath.Clean(root)
+	if real, err := filepath.EvalSymlinks(root); err == nil && real != root {
+		return []string{root, real}
+	}
+	return []string{root}
+}
+
+func openRoot(dir string, create bool) (*os.Root, error) {
+	r, err := os.OpenRoot(asFolder(dir))
+	if create && errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, err
+		}
+		r, err = os.OpenRoot(asFolder(dir))
+	}
+	return r, err
+}
+
+// enterAnywhere opens the deepest folder on the way to path that there is, so
+// that folders above it need not be readable.
+func enterAnywhere(path string) (place, error) {
+	dir := filepath.Dir(path)
+	real, err := filepath.EvalSymlinks(dir)
+	for errors.Is(err, fs.ErrNotExist) && dir != "/" {
+		dir = filepath.Dir(dir)
+		real, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return place{}, err
+	}
+	r, err := os.OpenRoot(asFolder(real))
+	if err != nil {
+		return place{}, err
+	}
+	rel, _ := below(dir, path)
+	return place{root: r, rel: rel, real: filepath.Join(real, rel)}, nil
+}
+
+// asFolder is a path that can only be opened if it leads to a folder, so that a
+// pipe there makes nobody wait.
+func asFolder(path string) string { return filepath.Clean(path) + "/." }
+
+// below tells the path from dir to a path at or below it; both are clean.
+func below(dir, path string) (rel string, ok bool) {
+	if path == dir {
+		return ".", true
+	}
+	if dir != "/" {
+		dir += "/"
+	}
+	rel, ok = strings.CutPrefix(path, dir)
+	return rel, ok && rel != ""
+}
+
+// link is where the first link on the way leads, with what follows it; empty if
+// there is none. A part that does not exist ends the way.
+func (p place) link(last bool) (string, error) {
+	if p.rel == "." {
+		return "", nil
+	}
+	for i := 0; i < len(p.rel); {
+		end := len(p.rel)
+		if slash := strings.IndexByte(p.rel[i:], '/'); slash >= 0 {
+			end = i + slash
+		}
+		if end == len(p.rel) && !last {
+			return "", nil
+		}
+		info, err := p.root.Lstat(p.rel[:end])
+		if err != nil {
+			return "", unlessMissing(err)
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return p.follow(p.rel[:end], p.rel[end:])
+		}
+		i = end + 1
+	}
+	return "", nil
+}
+
+func unlessMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// follow is where a link leads, followed by rest.
+func (p place) follow(rel, rest string) (string, error) {
+	target, err := p.root.Readlink(rel)
+	if err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(target) {
+		above := strings.TrimSuffix(p.real, p.rel)
+		target = filepath.Join(above, filepath.Dir(rel), target)
+	}
+	return filepath.Join(target, rest), nil
+}
+
+// parent opens the folder that the place lies in, so that what is done to the
+// name in it is done in that folder, wherever it may have been moved. With
+// create, missing folders are made.
+func (p place) parent(create bool) (dir *os.Root, name string, err error) {
+	above, name := filepath.Split(p.rel)
+	if above == "" {
+		dir, err = p.root.OpenRoot(".")
+		return dir, name, err
+	}
+	if create {
+		if err := p.root.MkdirAll(filepath.Clean(above), 0o777); err != nil {
+			return nil, "", err
+		}
+	}
+	dir, err = p.root.OpenRoot(asFolder(above))
+	return dir, name, err
+}
