@@ -30,7 +30,7 @@ func own(ctx context.Context, r *persist.Record, lease api.Lease) error {
 	if !caller.Agent() {
 		return nil
 	}
-	if checkName(caller.Owner) != nil {
+	if checkName(caller.Owner) != nil && !isID(caller.Owner) {
 		return api.Errorf(api.CodeInvalid, "start: owner %s is no name", shown(caller.Owner))
 	}
 	if lease == "" {
