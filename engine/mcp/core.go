@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"tandem/engine/api"
@@ -217,7 +216,7 @@ func commandHistory(ctx context.Context, f *face, _ none) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	return text(jsonText(slices.Concat([]string{}, out.Commands))), nil
+	return text(jsonText(append([]string{}, out.Commands...))), nil
 }
 
 // jsonText is a value as JSON that leaves <, > and & readable.

@@ -152,3 +152,11 @@ func (r *rig) ended(id string) api.Process {
 	}
 	return out.Process
 }
+
+// kill ends a process of ours at once.
+func kill(t testing.TB, pid int) {
+	t.Helper()
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}

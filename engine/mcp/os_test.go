@@ -1,0 +1,129 @@
+package mcp
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+var (
+	stampText = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"`)
+	pidLine   = regexp.MustCompile(`(?m)^pid: (\d+)$`)
+)
+
+// yaml checks rows whose answers are YAML documents.
+func (r *rig) yaml(t *testing.T, rows ...row) {
+	t.Helper()
+	for _, c := range rows {
+		answer := r.call(c.tool, c.args)
+		if got := stampText.ReplaceAllString(r.stable(said(answer)), "NOW"); got != c.want {
+			t.Errorf("%s %v:\n%s\nwant:\n%s", c.tool, c.args, got, c.want)
+		}
+		if answer.failed != c.failed {
+			t.Errorf("%s %v: failed is %v", c.tool, c.args, answer.failed)
+		}
+	}
+}
+
+func TestOSRunsShellCommands(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, OS)
+	r.yaml(t,
+		row{"shell_cmd", object{"command": "echo hi"}, "status: ok\ncommand: echo hi\nexit_code: 0\nstdout: |\n  hi\nstderr: \"\"\nexecuted_at: NOW\n", false},
+		row{"shell_cmd", object{"command": "echo a; echo b >&2; exit 3"},
+			"status: ok\ncommand: \"echo a; echo b >&2; exit 3\"\nexit_code: 3\nstdout: |\n  a\nstderr: |\n  b\nexecuted_at: NOW\n", false},
+		row{"shell_cmd", object{"command": "echo $BASH_VERSION | wc -w; seq 5", "bufferSize": 2},
+			"status: ok\ncommand: \"echo $BASH_VERSION | wc -w; seq 5\"\nexit_code: 0\nstdout: |\n  4\n  5\nstderr: \"\"\nexecuted_at: NOW\ntruncated: true\n", false},
+		row{"shell_cmd", object{"command": "[ -n \"$BASH_VERSION\" ] && pwd && cat"},
+			"status: ok\ncommand: \"[ -n \\\"$BASH_VERSION\\\" ] && pwd && cat\"\nexit_code: 0\nstdout: |\n  HOME\nstderr: \"\"\nexecuted_at: NOW\n", false},
+		row{"shell_cmd", object{"command": "echo [$BASH_VERSION]", "shell": "sh"},
+			"status: ok\ncommand: \"echo [$BASH_VERSION]\"\nexit_code: 0\nstdout: |\n  []\nstderr: \"\"\nexecuted_at: NOW\n", false},
+		row{"shell_cmd", object{"command": "true", "shell": "no-such-shell"},
+			"status: error\nerror_code: SHELL_COMMAND_FAILED\nmessage: \"no-such-shell: executable not found in PATH\"\n", true},
+		row{"shell_cmd", object{}, "status: error\nerror_code: INVALID_ARGUMENT\nmessage: \"call shell_cmd: argument \\\"command\\\" is missing\"\n", true},
+		row{"shell_cmd", object{"command": "true", "timeoutSeconds": -1}, "status: error\nerror_code: INVALID_ARGUMENT\nmessage: timeoutSeconds cannot be negative\n", true},
+		row{"get_daemon_output", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: no daemon of shell_cmd has or had this pid\n", true},
+		row{"stop_daemon", object{"pid": 1}, "status: error\nerror_code: DAEMON_NOT_FOUND\nmessage: no daemon of shell_cmd has or had this pid\n", true},
+	)
+}
+
+func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, OS, Core)
+	script := "seq 3; echo err >&2; exec sleep 1000"
+	answer := said(r.call("shell_cmd", object{"command": script, "timeoutSeconds": 0.5, "bufferSize": 2}))
+	found := pidLine.FindStringSubmatch(answer)
+	if found == nil {
+		t.Fatal(answer)
+	}
+	pid, _ := strconv.Atoi(found[1])
+	want := "status: ok\ncommand: \"" + script + "\"\nexit_code: null\nstdout: |\n  2\n  3\nstderr: |\n  err\nexecuted_at: NOW\ntruncated: true\npid: " + found[1] + "\ndaemon: true\n"
+	if got := stampText.ReplaceAllString(answer, "NOW"); got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+	if listed := said(r.call("list-background-processes", nil)); !strings.Contains(listed, "Command: bash -c '"+script+"'\nStatus: RUNNING") {
+		t.Errorf("it is not a background process:\n%s", listed)
+	}
+	output := "status: ok\npid: " + found[1] + "\noutput: |\n  2\n  3\n  err\nretrieved_at: NOW\ntruncated: true\n"
+	of := object{"pid": pid}
+	r.yaml(t, row{"get_daemon_output", of, output, false}, row{"get_daemon_output", of, output, false})
+	r.crashEngine()
+	r.yaml(t,
+		row{"get_daemon_output", of, output, false},
+		row{"stop_daemon", of, "status: ok\npid: " + found[1] + "\nstopped_at: NOW\n", false},
+		row{"stop_daemon", of, "status: error\nerror_code: DAEMON_NOT_RUNNING\nmessage: \"the daemon has ended; get_daemon_output gives its output\"\n", true},
+		row{"get_daemon_output", of, output, false},
+	)
+	if alive(pid) {
+		t.Error("it lives on")
+	}
+}
+
+// crashEngine kills the engine and waits for the next one.
+func (r *rig) crashEngine() {
+	r.Helper()
+	info, err := api.EngineInfo.Call(r.Context(), r.face.engine, api.Empty{})
+	if err != nil {
+		r.Fatal(err)
+	}
+	kill(r, info.EnginePID)
+	r.eventually("the next engine", func() bool {
+		next, err := api.EngineInfo.Call(r.Context(), r.face.engine, api.Empty{})
+		return err == nil && next.EnginePID != info.EnginePID && !errors.Is(err, api.CodeUnavailable)
+	})
+}
+
+func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, OS)
+	r.face.environ["TD_INHERITED"] = "from outside"
+	key := func(k string) object { return object{"key": k} }
+	wrong := "status: error\nerror_code: ENV_INVALID_KEY\nmessage: a name has letters, digits and _ and begins with no digit\n"
+	wrong = strings.Replace(wrong, "message: ", "message: \"", 1)
+	wrong = strings.TrimSuffix(wrong, "\n") + "\"\n"
+	r.yaml(t,
+		row{"env_get", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n", true},
+		row{"env_get", key("TD_INHERITED"), "status: ok\nkey: TD_INHERITED\nvalue: from outside\nretrieved_at: NOW\n", false},
+		row{"env_set", object{"key": "TD_VAR", "value": "hello"}, "status: ok\nkey: TD_VAR\nvalue: hello\nset_at: NOW\n", false},
+		row{"env_set", object{"key": "TD_INHERITED", "value": "from inside"}, "status: ok\nkey: TD_INHERITED\nvalue: from inside\nset_at: NOW\n", false},
+		row{"env_get", key("TD_VAR"), "status: ok\nkey: TD_VAR\nvalue: hello\nretrieved_at: NOW\n", false},
+		row{"shell_cmd", object{"command": "echo $TD_VAR $TD_INHERITED"},
+			"status: ok\ncommand: \"echo $TD_VAR $TD_INHERITED\"\nexit_code: 0\nstdout: |\n  hello from inside\nstderr: \"\"\nexecuted_at: NOW\n", false},
+		row{"env_unset", key("TD_VAR"), "status: ok\nkey: TD_VAR\nunset_at: NOW\n", false},
+		row{"env_unset", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: env_set has not set the variable\n", true},
+		row{"env_get", key("TD_VAR"), "status: error\nerror_code: ENV_NOT_FOUND\nmessage: the variable is not set\n", true},
+		row{"env_set", object{"key": "TD_MONKEY", "value": "s3cret"}, "status: ok\nkey: TD_MONKEY\nvalue: \"***\"\nredacted: true\nset_at: NOW\n", false},
+		row{"env_get", key("TD_MONKEY"), "status: ok\nkey: TD_MONKEY\nvalue: \"***\"\nredacted: true\nretrieved_at: NOW\n", false},
+		row{"env_get", object{"key": "TD_MONKEY", "reveal": true}, "status: ok\nkey: TD_MONKEY\nvalue: s3cret\nretrieved_at: NOW\n", false},
+		row{"env_get", key("1X"), wrong, true},
+		row{"env_set", object{"key": "A-B", "value": ""}, wrong, true},
+		row{"env_unset", key(""), wrong, true},
+	)
+	if got := r.call("env_get", key("TD_INHERITED")).structured; got != (envState{"TD_INHERITED", "from inside", false}) {
+		t.Errorf("structured it is %+v", got)
+	}
+}
