@@ -335,6 +335,8 @@ func (h *host) forget(id string) {
 
 func (h *host) remove(id string, durable bool) error {
 	h.gate.expel(id)
+	dir := h.store.Dir(id)
+	h.logs.forget(filepath.Join(dir, logName), filepath.Join(dir, stdoutName), filepath.Join(dir, stderrName))
 	if durable {
 		return h.store.Remove(id)
 	}

@@ -88,9 +88,16 @@ func (h *host) bound(r persist.Record) (stop func()) {
 	notice := func(text string) {
 		h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })
 	}
+	fresh := r.StartedAt.IsZero() // it was started just now
+	if fresh {
+		h.logs.begin(h.logPath(r), r.LogStart)
+	}
 	stopOut := h.logs.bound(h.logPath(r), limit, notice)
 	if !r.SplitLog {
 		return stopOut
+	}
+	if fresh {
+		h.logs.begin(h.errorLogPath(r), r.ErrorLogStart)
 	}
 	stopErr := h.logs.bound(h.errorLogPath(r), limit, notice)
 	return func() {

@@ -49,6 +49,7 @@ type logs struct {
 	byID   map[int]*logFile    // those that are watched
 	growth growth              // nil while the goroutine does not run
 	idle   time.Time           // since when there are no files
+	times  map[string]stamps   // by path, also of files that are not watched any more
 	closed bool
 	run    sync.WaitGroup
 }
@@ -92,6 +93,7 @@ func newLogs(log *slog.Logger) *logs {
 		growths: newGrowth,
 		files:   make(map[string]*logFile),
 		byID:    make(map[int]*logFile),
+		times:   make(map[string]stamps),
 	}
 }
 
@@ -150,7 +152,7 @@ func (s *logs) bound(path string, limit int64, notice func(string)) (stop func()
 func (s *logs) file(path string, end func() int64) *logFile {
 	f := s.files[path]
 	if f == nil {
-		f = &logFile{path: path, followers: make(map[chan struct{}]bool), grew: time.Now()}
+		f = &logFile{path: path, followers: make(map[chan struct{}]bool), grew: time.Now(), size: -1}
 		s.files[path] = f
 	}
 	if end != nil {
@@ -162,7 +164,7 @@ func (s *logs) file(path string, end func() int64) *logFile {
 		s.run.Go(func() { s.loop(g) })
 	}
 	s.watch(f)
-	f.size = f.now()
+	s.measure(f)
 	return f
 }
 
@@ -248,12 +250,12 @@ func (s *logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool)
 		return false, nil, true
 	}
 	for _, id := range ids {
-		if f := s.byID[id]; f != nil && f.grown() {
+		if f := s.byID[id]; f != nil && s.grown(f) {
 			fast = true
 		}
 	}
 	for _, f := range s.files {
-		if (all || f.id == 0) && f.grown() {
+		if (all || f.id == 0) && s.grown(f) {
 			fast = true
 		}
 		fast = fast || len(f.followers) > 0
@@ -270,18 +272,31 @@ func (s *logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool)
 
 // grown looks at how much f has grown, tells its followers, and reports whether
 // it may soon outgrow its limit.
-func (f *logFile) grown() bool {
-	size := f.now()
-	more := size - f.size
+func (s *logs) grown(f *logFile) bool {
+	more := s.measure(f)
 	if more == 0 {
 		return false
 	}
-	f.size, f.grew = size, time.Now()
+	f.grew = time.Now()
 	for c := range f.followers {
 		raise(c)
 	}
 	f.dirty = f.dirty || f.bounds > 0
 	return f.bounds > 0 && more > persist.Excess(f.limit)/4
+}
+
+// measure takes the size of f, and notes when what was added was written. It
+// gives by how much f has grown.
+func (s *logs) measure(f *logFile) int64 {
+	before := f.size
+	f.size = f.now()
+	if before < 0 {
+		before = f.size
+	}
+	if f.end == nil && (f.size > before || s.times[f.path] == nil) {
+		s.times[f.path] = s.times[f.path].add(before, time.Now())
+	}
+	return f.size - before
 }
 
 // outgrown reports whether f is to be trimmed, as far as is known.

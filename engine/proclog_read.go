@@ -80,6 +80,7 @@ func (p logSource) open() (*persist.FileLog, error) {
 
 // A logQuery is a process.log under way.
 type logQuery struct {
+	logs   *logs
 	in     api.ProcessLogInput
 	source logSource
 	search *persist.Search // nil without grep
@@ -91,6 +92,9 @@ type logQuery struct {
 // read answers process.log.
 func (s *logs) read(ctx context.Context, in api.ProcessLogInput, p logSource) (api.ProcessLogOutput, error) {
 	q, err := newLogQuery(in, p)
+	if q != nil {
+		q.logs = s
+	}
 	if err == nil {
 		err = p.await(ctx)
 	}
@@ -225,6 +229,9 @@ func (q *logQuery) data(l *persist.FileLog, out *api.ProcessLogOutput) error {
 	}
 	out.Data, out.DataBytes = inJSON(text, q.in.Exact)
 	out.NextCursor = out.Start + int64(len(text))
+	if q.in.Times {
+		out.Times = q.logs.timesOf(q.source.path, out.Start, out.NextCursor)
+	}
 	q.since = &out.NextCursor
 	return nil
 }

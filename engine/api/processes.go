@@ -160,6 +160,7 @@ type ProcessLogInput struct {
 	Limit    int    `json:"limit,omitempty" jsonschema:"matches at most; default 100"`
 	WaitMS   int    `json:"wait_ms,omitempty" jsonschema:"when there is nothing yet, wait this long for more; at most 50000"`
 	Exact    bool   `json:"exact,omitempty" jsonschema:"give data that is not UTF-8 as data_bytes"`
+	Times    bool   `json:"times,omitempty" jsonschema:"tell when data was written, as far as the engine saw that"`
 }
 
 // ProcessLogOutput is the output of process.log.
@@ -171,7 +172,15 @@ type ProcessLogOutput struct {
 	End        int64      `json:"end" jsonschema:"absolute offset behind the last byte written so far"`
 	Dropped    int64      `json:"dropped" jsonschema:"bytes before the oldest one kept"`
 	Matches    []LogMatch `json:"matches,omitempty" jsonschema:"lines that match grep"`
+	Times      []LogTime  `json:"times,omitempty" jsonschema:"when parts of data were written, oldest first"`
 	State      State      `json:"state" jsonschema:"the process's state"`
+}
+
+// A LogTime tells when what a log has from an offset on, up to that of the next
+// one, was written: within a tenth of a second for what was written last.
+type LogTime struct {
+	Offset int64     `json:"offset" jsonschema:"absolute offset"`
+	At     time.Time `json:"at" jsonschema:"when that was written"`
 }
 
 // Bytes is the log from Start on: exactly, if that was asked for.
