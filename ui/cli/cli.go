@@ -104,7 +104,8 @@ func New(o Options) *cobra.Command {
 	root.AddCommand(
 		a.newCommand(), a.attachCommand(), a.sendCommand(), a.screenCommand(), a.killCommand(), a.removeCommand(),
 		a.startCommand(), a.psCommand(), a.stopCommand(), a.restartCommand(), a.signalCommand(), a.logsCommand(),
-		a.waitCommand(), a.execCommand(), a.envCommand(),
+		a.waitCommand(), a.execCommand(), a.envCommand(), a.historyCommand(),
+		a.requestsCommand(), a.allowCommand(), a.denyCommand(), a.auditCommand(),
 		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(),
 	)
 	nameExtras(root)

@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+)
+
+// historyFlags say which commands are searched.
+type historyFlags struct {
+	cwd, process, actor, kind, exact string
+	here, failed, unique             bool
+	since                            moment
+	limit                            int
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var f historyFlags
+	cmd := &cobra.Command{
+		Use:   "history [QUERY…] [--here] [--failed] [--actor A] [--since T] [--limit N]",
+		Short: "Search the commands that were run",
+		Long: "Searches the commands that were run, in sessions, by exec and as processes, by you and\n" +
+			"by agents: the best match first, or the newest. QUERY is fuzzy, in fzf's syntax: words in\n" +
+			"any order, 'exact, ^start, end$, !not, and | for or. A query that begins with the name of\n" +
+			"a verb below comes after --.",
+		Example: "tandem history docker run\ntandem history --failed --here --since 2d\ntandem history --actor agent --json\n" +
+			"tandem history load ~/.bash_history",
+
+		DisableFlagsInUseLine: true,
+		Args:                  cobra.ArbitraryArgs,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  func(cmd *cobra.Command, args []string) error { return a.searchHistory(cmd, args, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.cwd, "cwd", "", "only what ran in this folder")
+	flags.BoolVar(&f.here, "here", false, "only what ran in the current folder")
+	flags.StringVar(&f.process, "process", "", "only what ran in this session or process")
+	flags.StringVar(&f.actor, "actor", "", "only what was run by person, by agent (any), or by one exactly")
+	flags.StringVar(&f.kind, "kind", "", "only session, exec, process or added")
+	flags.BoolVar(&f.failed, "failed", false, "only what failed")
+	flags.StringVar(&f.exact, "exact", "", "only the runs of this command line")
+	flags.Var(&f.since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
+	flags.BoolVarP(&f.unique, "unique", "u", false, "of equal commands only the newest")
+	flags.IntVarP(&f.limit, "limit", "n", 50, "rows at most")
+	a.completeHistoryFlags(cmd)
+	cmd.AddCommand(a.historyAddCommand(), a.historyRemoveCommand(), a.historyClearCommand(),
+		a.historySaveCommand(), a.historyLoadCommand(), a.historyStatsCommand())
+	return cmd
+}
+
+func (a *app) completeHistoryFlags(cmd *cobra.Command) {
+	words := func(all ...string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)
+	}
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"actor":   words("person", "agent"),
+		"kind":    words("session", "exec", "process", "added"),
+		"since":   words("1h", "1d", "7d"),
+		"exact":   cobra.NoFileCompletions,
+		"limit":   cobra.NoFileCompletions,
+		"process": a.completeProcesses(false),
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
+			panic(err) // there is no such flag
+		}
+	}
+	if err := cmd.MarkFlagDirname("cwd"); err != nil {
+		panic(err)
+	}
+}
+
+func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) error {
+	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: f.actor, Kind: f.kind, Failed: f.failed, Exact: f.exact,
+		Unique: f.unique, Limit: f.limit, Since: f.since.time()}
+	if f.limit < 1 {
+		return usagef(cmd, "show %d rows: want 1 at least", f.limit)
+	}
+	if f.cwd != "" || f.here {
+		dir, err := filepath.Abs(f.cwd)
+		if err != nil {
+			return fmt.Errorf("find folder %q: %w", f.cwd, err)
+		}
+		in.CWD = dir
+	}
+	client, err := a.Connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if in.Process = f.process; in.Process != "" {
+		// What the history knows may be forgotten as a process: then it is an id.
+		if p, err := api.ProcessGet.Call(cmd.Context(), client, api.IDInput{ID: in.Process}); err == nil {
+			in.Process = p.ID
+		}
+	}
+	out, err := api.HistorySearch.Call(cmd.Context(), client, in)
+	if err != nil {
+		return err
+	}
+	if len(out.Rows) == 0 && !a.json {
+		a.tell("no command was found")
+		return nil
+	}
+	if err := a.answer(out.Rows, func() string { return a.historyTable(out.Rows, f.unique, time.Now()) }); err != nil {
+		return err
+	}
+	if more := out.Total - len(out.Rows); more > 0 && !a.json {
+		a.tell("%d more; --limit shows them", more)
+	}
+	return nil
+}
+
+func (a *app) historyTable(rows []api.HistoryRow, unique bool, now time.Time) string {
+	t := table{header: []string{"ID", "WHEN", "TOOK", "EXIT", "WHO", "FOLDER", "COMMAND"}, paint: a.painter()}
+	if unique {
+		t.header = []string{"ID", "RUNS", "WHEN", "TOOK", "EXIT", "WHO", "FOLDER", "COMMAND"}
+	}
+	if f, ok := terminal(a.Stdout); ok {
+		t.width, _, _ = term.GetSize(f.Fd())
+	}
+	for _, r := range rows {
+		cells := []cell{{text: strconv.FormatInt(r.ID, 10)}}
+		if unique {
+			cells = append(cells, cell{text: strconv.Itoa(r.Runs)})
+		}
+		exit, tint := commandEnd(r.Command)
+		folder := "-"
+		if r.CWD != "" {
+			folder = visible(home(r.CWD))
+		}
+		t.add(append(cells, cell{text: span(max(now.Sub(r.StartedAt), 0))}, cell{text: took(r.DurationMS)}, cell{exit, tint},
+			cell{text: visible(r.Actor)}, cell{text: folder}, cell{visible(r.Command.Command), strong})...)
+	}
+	return t.String()
+}
+
+// commandEnd is how a command has ended, "-" if that is unknown or it has not.
+func commandEnd(c api.Command) (string, tint) {
+	switch {
+	case c.ExitSignal != "":
+		return c.ExitSignal, red
+	case c.ExitCode == nil:
+		return "-", plain
+	case *c.ExitCode == 0:
+		return "0", plain
+	}
+	return strconv.Itoa(*c.ExitCode), red
+}
+
+// took is how long a command ran, "-" if that is unknown.
+func took(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	switch {
+	case ms < 0:
+		return "-"
+	case ms < 1000:
+		return fmt.Sprintf("%dms", ms)
+	case ms < 60_000:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return span(d)
+}
+
+// A moment is a flag such as 30m or 2d (ago), 15:04 (today), 2026-11-20 or a
+// time of RFC 3339. Times without a zone are of this machine's.
+type moment struct{ at time.Time }
+
+func (m *moment) String() string {
+	if m.at.IsZero() {
+		return ""
+	}
+	return m.at.Format(time.RFC3339)
+}
+
+func (m *moment) Type() string { return "time" }
+
+func (m *moment) Set(s string) error {
+	at, ok := parseMoment(s, time.Now())
+	if !ok {
+		return fmt.Errorf("want a time such as 30m, 2d, 15:04, 2026-11-20 or 2026-11-20T15:04:05Z")
+	}
+	m.at = at
+	return nil
+}
+
+func (m moment) time() *time.Time {
+	if m.at.IsZero() {
+		return nil
+	}
+	return &m.at
+}
+
+func parseMoment(s string, now time.Time) (time.Time, bool) {
+	const day = 24 * time.Hour
+	for suffix, unit := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		if n, err := strconv.ParseFloat(strings.TrimSuffix(s, suffix), 64); err == nil && strings.HasSuffix(s, suffix) && n >= 0 && n < 1e5 {
+			return now.Add(-time.Duration(n * float64(unit))), true
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return now.Add(-d), true
+	}
+	if at, err := time.ParseInLocation("15:04", s, now.Location()); err == nil {
+		y, m, d := now.Date()
+		return time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, now.Location()), true
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, s, now.Location()); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}

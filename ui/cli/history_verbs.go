@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) historyAddCommand() *cobra.Command {
+	var cwd string
+	var exit int
+	var lasted duration
+	var at moment
+	cmd := &cobra.Command{
+		Use:     "add [--cwd D] [--exit N] [--took D] [--at T] [--] COMMAND",
+		Short:   "Add a command that was run elsewhere",
+		Long:    "Adds a command that was run elsewhere, and prints the number of its row. Several words\nare joined with blanks.",
+		Example: "tandem history add --exit 0 -- 'make && make install'",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.atLeast(1, "add what? give a command"),
+		ValidArgsFunction:     completeProgram,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(cwd)
+			if err != nil {
+				return fmt.Errorf("find folder %q: %w", cwd, err)
+			}
+			in := api.HistoryAddInput{Command: strings.Join(args, " "), CWD: dir, StartedAt: at.time()}
+			if cmd.Flags().Changed("exit") {
+				in.ExitCode = &exit
+			}
+			if ms := int64(lasted.milliseconds()); ms > 0 {
+				in.DurationMS = &ms
+			}
+			c, err := call(cmd.Context(), a, api.HistoryAdd, in)
+			if err != nil {
+				return err
+			}
+			return a.answer(c, func() string { return strconv.FormatInt(c.ID, 10) + "\n" })
+		},
+	}
+	flags := cmd.Flags()
+	flags.SetInterspersed(false) // what follows COMMAND is COMMAND's
+	flags.StringVar(&cwd, "cwd", "", "folder it ran in (default: this one)")
+	flags.IntVar(&exit, "exit", 0, "its exit code (default: unknown)")
+	flags.Var(&lasted, "took", "how long it ran (default: unknown)")
+	flags.Var(&at, "at", "when it began (default: now)")
+	return cmd
+}
+
+func (a *app) historyRemoveCommand() *cobra.Command {
+	var line string
+	cmd := &cobra.Command{
+		Use:     "remove ID… | --command LINE",
+		Aliases: []string{"rm"},
+		Short:   "Forget commands",
+		Long:    "Forgets single runs, by their number, or with --command every run of a command line.",
+		Example: "tandem history remove 4711 4712\ntandem history remove --command 'ls -la'",
+
+		DisableFlagsInUseLine: true,
+		Args:                  cobra.ArbitraryArgs,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := api.HistoryRemoveInput{Command: line}
+			for _, arg := range args {
+				id, err := strconv.ParseInt(arg, 10, 64)
+				if err != nil {
+					return usagef(cmd, "remove %s: want the number of a row", visible(arg))
+				}
+				in.IDs = append(in.IDs, id)
+			}
+			if len(in.IDs) == 0 && line == "" {
+				return usagef(cmd, "remove what? give the numbers of rows, or --command")
+			}
+			out, err := call(cmd.Context(), a, api.HistoryRemove, in)
+			if err != nil {
+				return err
+			}
+			if out.Count == 0 {
+				return api.Errorf(api.CodeNotFound, "remove from history: there is no such command")
+			}
+			return a.answer(out, func() string { return counted(out.Count, "forgotten") })
+		},
+	}
+	cmd.Flags().StringVar(&line, "command", "", "every run of this command line")
+	return cmd
+}
+
+// counted says what was done with so many commands.
+func counted(n int, done string) string {
+	if n == 1 {
+		return "1 command " + done + "\n"
+	}
+	return strconv.Itoa(n) + " commands " + done + "\n"
+}
+
+func (a *app) historyClearCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:     "clear [--yes]",
+		Short:   "Forget every command",
+		Long:    "Forgets every command, of all sessions, for good. On a terminal it asks first.",
+		Example: "tandem history clear",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, asks := terminal(a.Stdin); asks && !yes {
+				fmt.Fprint(a.Stderr, "Forget every command that was run? [y/N] ")
+				answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
+				if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+					a.tell("nothing was forgotten")
+					return &exitError{status: statusFailed}
+				}
+			}
+			out, err := call(cmd.Context(), a, api.HistoryClear, api.Empty{})
+			if err != nil {
+				return err
+			}
+			return a.answer(out, func() string { return counted(out.Count, "forgotten") })
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func (a *app) historySaveCommand() *cobra.Command {
+	var overwrite bool
+	cmd := &cobra.Command{
+		Use:     "save FILE [--overwrite]",
+		Short:   "Write all commands to a text file",
+		Long:    "Writes all commands to a text file, oldest first, one a line.",
+		Example: "tandem history save commands.txt",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(1, "save to where? give a file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := filepath.Abs(args[0])
+			if err != nil {
+				return fmt.Errorf("find %q: %w", args[0], err)
+			}
+			out, err := call(cmd.Context(), a, api.HistorySave, api.HistorySaveInput{Path: path, Overwrite: overwrite})
+			if err != nil {
+				return err
+			}
+			return a.answer(out, func() string { return counted(out.Count, "saved") })
+		},
+	}
+	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace a file that is there")
+	return cmd
+}
+
+func (a *app) historyLoadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "load FILE",
+		Short: "Add the commands of a text file",
+		Long: "Adds the commands of a text file, one a line, or of a history of bash, zsh or fish. What a\n" +
+			"file tells the time of is not added twice.",
+		Example: "tandem history load ~/.zsh_history",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(1, "load what? give a file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := filepath.Abs(args[0])
+			if err != nil {
+				return fmt.Errorf("find %q: %w", args[0], err)
+			}
+			out, err := call(cmd.Context(), a, api.HistoryLoad, api.HistoryLoadInput{Path: path})
+			if err != nil {
+				return err
+			}
+			return a.answer(out, func() string { return counted(out.Count, "added") })
+		},
+	}
+}
+
+func (a *app) historyStatsCommand() *cobra.Command {
+	var since moment
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "stats [--since T] [--limit N]",
+		Short:   "Count what was run, how often, where and by whom",
+		Example: "tandem history stats --since 7d",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 {
+				return usagef(cmd, "show %d rows: want 1 at least", limit)
+			}
+			out, err := call(cmd.Context(), a, api.HistoryStats, api.HistoryStatsInput{Since: since.time(), Limit: limit})
+			if err != nil {
+				return err
+			}
+			return a.answer(out, func() string { return a.statsText(out) })
+		},
+	}
+	cmd.Flags().Var(&since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 10, "length of the lists")
+	return cmd
+}
+
+func (a *app) statsText(out api.HistoryStatsOutput) string {
+	var b strings.Builder
+	paint := a.painter()
+	fmt.Fprintf(&b, "%d runs of %d commands, %d failed\n", out.Total, out.Unique, out.Failed)
+	for _, list := range []struct {
+		title string
+		rows  []api.NameCount
+	}{{"Programs", out.Programs}, {"Commands", out.Commands}, {"Folders", out.Folders}, {"Who", out.Actors}} {
+		if len(list.rows) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n", paint(strong, list.title))
+		for _, row := range list.rows {
+			fmt.Fprintf(&b, "%8d  %s\n", row.Count, visible(row.Name))
+		}
+	}
+	return b.String()
+}
