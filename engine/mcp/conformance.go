@@ -1,6 +1,235 @@
 package mcp
 
-import sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 
-// fixtures are the resources that the conformance suite reads.
-func (s *server) fixtures() []*sdk.Resource { return []*sdk.Resource{} }
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// What the protocol's conformance suite (@modelcontextprotocol/conformance)
+// calls. It is offered only with Options.Conformance; who comes without a token
+// then gets this and nothing of the person's machine.
+
+// fixturesOnly is the profile of the suite.
+const fixturesOnly Profile = "conformance"
+
+// A fixture is a tool of the suite.
+type fixture struct {
+	name, doc string
+	schema    string // default: no arguments
+	call      func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error)
+}
+
+const noArguments = `{"type":"object","properties":{}}`
+
+func fixtureTools() []fixture {
+	says := func(content ...sdk.Content) func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{Content: content}, nil
+		}
+	}
+	image := &sdk.ImageContent{Data: dot(), MIMEType: "image/png"}
+	embedded := &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{
+		URI: "test://embedded-resource", MIMEType: "text/plain", Text: "This is an embedded resource content."}}
+	return []fixture{
+		{"test_simple_text", "Gives text.", "", says(&sdk.TextContent{Text: "This is a simple text response for testing."})},
+		{"test_image_content", "Gives an image.", "", says(image)},
+		{"test_audio_content", "Gives sound.", "", says(&sdk.AudioContent{Data: silence(), MIMEType: "audio/wav"})},
+		{"test_embedded_resource", "Gives a resource.", "", says(embedded)},
+		{"test_multiple_content_types", "Gives text, an image and a resource.", "",
+			says(&sdk.TextContent{Text: "Multiple content types test:"}, image, embedded)},
+		{"test_error_handling", "Fails.", "", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return answer(failure(errors.New("this tool intentionally returns an error for testing"))), nil
+		}},
+		{"test_tool_with_logging", "Logs.", "", logFixture},
+		{"test_tool_with_progress", "Tells of its progress.", "", progressFixture},
+		{"test_sampling", "Asks the client's model.", `{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]}`, samplingFixture},
+		{"test_elicitation", "Asks the client's person.", `{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}`,
+			elicitFixture(`{"type":"object","properties":{"username":{"type":"string"},"email":{"type":"string"}},"required":["username","email"]}`)},
+		{"test_elicitation_sep1034_defaults", "Asks with defaults.", "", elicitFixture(elicitDefaults)},
+		{"test_elicitation_sep1330_enums", "Asks with choices.", "", elicitFixture(elicitChoices)},
+		{"json_schema_2020_12_tool", "Has a schema of draft 2020-12.", fixtureSchema, says(&sdk.TextContent{Text: "called"})},
+		{"test_reconnection", "Closes its stream before it answers.", "", reconnectFixture},
+	}
+}
+
+const (
+	fixtureSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
+		`"$defs":{"address":{"type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}}}},` +
+		`"properties":{"name":{"type":"string"},"address":{"$ref":"#/$defs/address"}},"additionalProperties":false}`
+	elicitDefaults = `{"type":"object","properties":{"name":{"type":"string","default":"John Doe"},"age":{"type":"integer","default":30},` +
+		`"score":{"type":"number","default":95.5},"status":{"type":"string","enum":["active","inactive","pending"],"default":"active"},` +
+		`"verified":{"type":"boolean","default":true}}}`
+	elicitChoices = `{"type":"object","properties":{"untitledSingle":{"type":"string","enum":["option1","option2","option3"]},` +
+		`"titledSingle":{"type":"string","oneOf":[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]},` +
+		`"legacyEnum":{"type":"string","enum":["opt1","opt2","opt3"],"enumNames":["Option One","Option Two","Option Three"]},` +
+		`"untitledMulti":{"type":"array","items":{"type":"string","enum":["option1","option2","option3"]}},` +
+		`"titledMulti":{"type":"array","items":{"anyOf":[{"const":"value1","title":"First Choice"},{"const":"value2","title":"Second Choice"},{"const":"value3","title":"Third Choice"}]}}}}`
+)
+
+// addFixtures adds what the suite calls to a server.
+func (s *server) addFixtures() {
+	if !s.o.Conformance {
+		return
+	}
+	for _, f := range fixtureTools() {
+		l := listedTool{Name: f.name, Doc: f.doc, In: json.RawMessage(f.schema)}
+		if f.schema == "" {
+			l.In = json.RawMessage(noArguments)
+		}
+		s.names[l.Name] = true
+		s.list = append(s.list, l)
+		s.sdk.AddTool(&sdk.Tool{Name: l.Name, InputSchema: l.In}, f.call)
+	}
+	s.addFixtureResources()
+	s.addFixturePrompts()
+}
+
+func logFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	for _, line := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
+		if err := req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: line}); err != nil {
+			return nil, err
+		}
+		sleep(ctx, 50*time.Millisecond)
+	}
+	return answer(text("Logged.")), nil
+}
+
+func progressFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	token := req.Params.GetProgressToken()
+	for _, done := range []float64{0, 50, 100} {
+		p := &sdk.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: 100}
+		if err := req.Session.NotifyProgress(ctx, p); err != nil {
+			return nil, err
+		}
+		sleep(ctx, 50*time.Millisecond)
+	}
+	return answer(text(fmt.Sprint(token))), nil
+}
+
+func samplingFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	var in struct{ Prompt string }
+	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
+		return nil, err
+	}
+	got, err := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 100,
+		Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: in.Prompt}}}})
+	if err != nil {
+		return answer(failure(err)), nil
+	}
+	said, _ := got.Content.(*sdk.TextContent)
+	if said == nil {
+		return answer(text("LLM response: none")), nil
+	}
+	return answer(text("LLM response: " + said.Text)), nil
+}
+
+func elicitFixture(schema string) func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		got, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Please say", RequestedSchema: json.RawMessage(schema)})
+		if err != nil {
+			return answer(failure(err)), nil
+		}
+		content, err := json.Marshal(got.Content)
+		return answer(textf("User response: action=%s, content=%s", got.Action, content)), err
+	}
+}
+
+func reconnectFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	if req.Extra != nil && req.Extra.CloseSSEStream != nil {
+		req.Extra.CloseSSEStream(sdk.CloseSSEStreamArgs{RetryAfter: 10 * time.Millisecond})
+	}
+	sleep(ctx, 100*time.Millisecond)
+	return answer(text("Answered after the stream was closed.")), nil
+}
+
+// dot is a picture of one pixel.
+func dot() []byte {
+	b, _ := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+	return b // it is well-formed
+}
+
+// silence is a sound without samples.
+func silence() []byte {
+	b, _ := base64.StdEncoding.DecodeString("UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=")
+	return b // it is well-formed
+}
+
+// fixtures are the suite's resources in listings.
+func (s *server) fixtures() []*sdk.Resource {
+	if !s.o.Conformance {
+		return []*sdk.Resource{}
+	}
+	return []*sdk.Resource{
+		{URI: "test://static-text", Name: "static-text", MIMEType: "text/plain", Description: "Text."},
+		{URI: "test://static-binary", Name: "static-binary", MIMEType: "image/png", Description: "A picture."},
+		{URI: "test://watched-resource", Name: "watched-resource", MIMEType: "text/plain", Description: "Can be watched."},
+	}
+}
+
+func (s *server) addFixtureResources() {
+	read := func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		c := &sdk.ResourceContents{URI: req.Params.URI, MIMEType: "text/plain", Text: "This is the content of the static text resource."}
+		if req.Params.URI == "test://static-binary" {
+			c = &sdk.ResourceContents{URI: req.Params.URI, MIMEType: "image/png", Blob: dot()}
+		}
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{c}}, nil
+	}
+	for _, r := range s.fixtures() {
+		s.sdk.AddResource(r, read)
+	}
+	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "template", URITemplate: "test://template/{id}/data", MIMEType: "application/json"},
+		func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			id, _ := between(req.Params.URI, "test://template/", "/data")
+			body, err := json.Marshal(map[string]any{"id": id, "templateTest": true, "data": "Data for ID: " + id})
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
+				{URI: req.Params.URI, MIMEType: "application/json", Text: string(body)}}}, err
+		})
+}
+
+func (s *server) addFixturePrompts() {
+	add := func(name string, arguments []string, content func(given map[string]string) []sdk.Content) {
+		p := &sdk.Prompt{Name: name, Description: "A prompt of the suite."}
+		for _, a := range arguments {
+			p.Arguments = append(p.Arguments, &sdk.PromptArgument{Name: a, Required: true})
+		}
+		s.sdk.AddPrompt(p, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			r := &sdk.GetPromptResult{}
+			for _, c := range content(req.Params.Arguments) {
+				r.Messages = append(r.Messages, &sdk.PromptMessage{Role: "user", Content: c})
+			}
+			return r, nil
+		})
+	}
+	add("test_simple_prompt", nil, func(map[string]string) []sdk.Content {
+		return []sdk.Content{&sdk.TextContent{Text: "This is a simple prompt for testing."}}
+	})
+	add("test_prompt_with_arguments", []string{"arg1", "arg2"}, func(given map[string]string) []sdk.Content {
+		return []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("Prompt with arguments: arg1='%s', arg2='%s'", given["arg1"], given["arg2"])}}
+	})
+	add("test_prompt_with_embedded_resource", []string{"resourceUri"}, func(given map[string]string) []sdk.Content {
+		return []sdk.Content{
+			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: given["resourceUri"], MIMEType: "text/plain", Text: "Embedded resource content for testing."}},
+			&sdk.TextContent{Text: "Please process the embedded resource above."}}
+	})
+	add("test_prompt_with_image", nil, func(map[string]string) []sdk.Content {
+		return []sdk.Content{&sdk.ImageContent{Data: dot(), MIMEType: "image/png"}, &sdk.TextContent{Text: "Please analyze the image above."}}
+	})
+}
+
+// completeFixture answers completion/complete as the suite wants it.
+func completeFixture(_ context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
+	var values []string
+	for _, v := range []string{"test1", "test2", "other"} {
+		if strings.HasPrefix(v, req.Params.Argument.Value) {
+			values = append(values, v)
+		}
+	}
+	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: append([]string{}, values...), Total: len(values)}}, nil
+}

@@ -51,9 +51,16 @@ type entry struct {
 
 type stateless struct{ token, actor string }
 
+// fictional reports whether the server has only what the conformance suite
+// calls, and nothing to do with an engine.
+func (s *server) fictional() bool { return len(s.o.Profiles) == 1 && s.o.Profiles[0] == fixturesOnly }
+
 // faceOf is the agent behind a request, connected to the engine. The first
 // request of an agent makes it, the others wait for that.
 func (s *server) faceOf(ctx context.Context, a agent) (*face, error) {
+	if s.fictional() {
+		return nil, api.Errorf(api.CodeForbidden, "there is no engine without a token")
+	}
 	var key any = a.session
 	if !s.held {
 		key = stateless{a.token, a.actor}
@@ -158,6 +165,9 @@ func (f *faces) expire(ctx context.Context, e *entry) {
 // greet connects an agent to the engine as soon as it has said who it is, so
 // that a person sees it and its first call is quick.
 func (s *server) greet(_ context.Context, req *sdk.InitializedRequest) {
+	if s.fictional() {
+		return
+	}
 	a := identify(req)
 	s.entryOf(a.session, a)
 }

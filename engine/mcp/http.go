@@ -214,6 +214,10 @@ func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
 		challenge += `, error="invalid_token"`
 		t = find(w.tokens, secret)
 	}
+	if !ok && w.o.Conformance {
+		t = &token{name: "conformance", profiles: []Profile{fixturesOnly}}
+		r.Header.Set("Authorization", "Bearer "+t.name) // what the SDK asks for
+	}
 	if t == nil {
 		rw.Header().Set("WWW-Authenticate", challenge)
 		refuse(rw, http.StatusUnauthorized, api.Errorf(api.CodeForbidden, "the request carries no bearer token that is known").

@@ -62,6 +62,9 @@ func between(s, prefix, suffix string) (string, bool) {
 
 // listResources lists what there is now.
 func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
+	if s.fictional() {
+		return &sdk.ListResourcesResult{Resources: s.fixtures()}, nil
+	}
 	f, err := s.faceOf(ctx, identify(req))
 	if err != nil {
 		return nil, err

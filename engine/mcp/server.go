@@ -67,13 +67,17 @@ func newServer(ctx context.Context, o Options) *server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.faces.made = map[any]*entry{}
-	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Title: "Tandem", Version: o.Version}, &sdk.ServerOptions{
+	options := &sdk.ServerOptions{
 		Instructions:       instructions,
 		Capabilities:       s.capabilities(),
 		InitializedHandler: s.greet,
 		SubscribeHandler:   s.subscribe,
 		UnsubscribeHandler: s.unsubscribe,
-	})
+	}
+	if o.Conformance {
+		options.Capabilities.Logging, options.CompletionHandler = &sdk.LoggingCapabilities{}, completeFixture
+	}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Title: "Tandem", Version: o.Version}, options)
 	for _, t := range toolset(s.o) {
 		l := listed(s.o.ToolPrefix, t)
 		s.names[l.Name] = true
@@ -84,6 +88,7 @@ func newServer(ctx context.Context, o Options) *server {
 	}
 	s.addResources()
 	s.addPrompts()
+	s.addFixtures()
 	s.sdk.AddReceivingMiddleware(s.receive)
 	return s
 }
