@@ -156,7 +156,7 @@ func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest)
 	if err != nil {
 		r = failure(err)
 	}
-	return answer(r), nil
+	return answer(f.shaped(r)), nil
 }
 
 // run calls a tool. One that panics costs nobody else anything.
