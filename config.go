@@ -24,8 +24,11 @@ type Config struct {
 	Theme      string              `toml:"theme"`       // "auto" or the name of a theme
 	DirectKeys *bool               `toml:"direct_keys"` // alt+1…4 and alt+arrows without the prefix
 	Keys       map[string][]string `toml:"keys"`        // action = keys
+	History    HistoryConfig       `toml:"history"`
 
 	ProcessLogLimit int64 `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
+
+	Agents AgentsConfig `toml:"agents"` // defaults for agents
 }
 
 // configPath is $XDG_CONFIG_HOME/tandem/config.toml.
@@ -101,6 +104,12 @@ func (c Config) check() error {
 		if _, err := themes.ByName(c.Theme); err != nil {
 			return fmt.Errorf("theme = %q: %w", c.Theme, err)
 		}
+	}
+	if err := c.Agents.check(); err != nil {
+		return fmt.Errorf("[agents]: %w", err)
+	}
+	if err := c.History.check(); err != nil {
+		return fmt.Errorf("[history]: %w", err)
 	}
 	if _, err := c.bindings(); err != nil {
 		return fmt.Errorf("[keys]: %w", err)

@@ -18,6 +18,10 @@ process_log_limit = 1048576
 theme = "light"
 direct_keys = false
 
+[agents]
+sandbox = "~/agents.json"
+reap_after = "24h"
+
 [keys]
 prefix = ["ctrl+a"]
 `))
@@ -27,6 +31,7 @@ prefix = ["ctrl+a"]
 	want := Config{
 		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20,
 		Theme: "light", DirectKeys: &off, Keys: map[string][]string{"prefix": {"ctrl+a"}},
+		Agents: AgentsConfig{Sandbox: "~/agents.json", ReapAfter: "24h"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -45,6 +50,8 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 		"negative size":  {"scrollback = -1", "want 0 or more"},
 		"unknown theme":  {`theme = "solar"`, "there are dark and light"},
 		"unknown action": {"[keys]\nfly = [\"f\"]", `bind "fly"`},
+		"bad duration":   {"[agents]\nreap_after = \"soon\"", "[agents]: reap_after"},
+		"relative path":  {"[agents]\nsandbox = \"agents.json\"", "[agents]: sandbox"},
 		"clash":          {"[keys]\n\"session.new\" = [\"d\"]", "bind"},
 	} {
 		t.Run(name, func(t *testing.T) {

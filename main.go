@@ -82,6 +82,7 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tandem engine: using the defaults: %v\n", err)
 	}
+	reapAfter, _ := config.Agents.reapAfter() // it was checked
 	return engine.Run(ctx, engine.Options{
 		DataDir:    dataDir,
 		Version:    version,
@@ -91,6 +92,9 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		LogLimit:   config.LogLimit,
 
 		ProcessLogLimit: config.ProcessLogLimit,
+		HistoryIgnore:   config.History.Ignore,
+		Policy:          policyPath(),
+		ReapAfter:       reapAfter,
 	})
 }
 

@@ -48,6 +48,14 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 	if err != nil {
 		return mcp.Options{}, err
 	}
+	config, err := loadConfig()
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	sandbox, err := config.Agents.sandbox()
+	if err != nil {
+		return mcp.Options{}, err
+	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		return mcp.Options{}, err
@@ -68,6 +76,7 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 		CWD:         cwd,
 		Home:        home,
 		Roots:       o.Roots,
+		Sandbox:     sandbox,
 		Log:         slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Conformance: o.Conformance,
 	}, nil

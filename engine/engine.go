@@ -29,6 +29,9 @@ type Options struct {
 	HistoryIgnore []string // regular expressions: commands that match one stay out of the history
 
 	ProcessLogLimit int64 // bytes kept of the log of each process without a terminal; default 64 MiB
+
+	ShellIntegration *bool         // interactive shells are made to mark their prompts; nil: they are
+	IdleExpiry       time.Duration // sessions of agents that nobody uses are ended after this; default 30 minutes, negative: never
 }
 
 func (o Options) withDefaults() Options {
@@ -37,6 +40,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ProcessLogLimit == 0 {
 		o.ProcessLogLimit = 64 << 20
+	}
+	if o.IdleExpiry == 0 {
+		o.IdleExpiry = 30 * time.Minute
 	}
 	if len(o.Keeper) == 0 {
 		o.Keeper = []string{"keeper"}
@@ -84,6 +90,12 @@ func Run(ctx context.Context, o Options) error {
 		log.Error("load environment", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
+	if o.ShellIntegration == nil || *o.ShellIntegration {
+		if h.shells, err = openShells(o.DataDir); err != nil {
+			log.Error("shells are started as they are", "error", err)
+			h.problems = append(h.problems, err.Error())
+		}
+	}
 	h.control = newControl(ctx, h, log)
 	h.history = startHistory(o.DataDir, o.HistoryIgnore, log, func(text string) {
 		h.control.box.post(func() { h.control.notice(text) })
@@ -114,7 +126,7 @@ func (h *host) run(ctx context.Context) error {
 		client.Close()
 		return err
 	}
-	h.control.roster.reap = h.o.ReapAfter
+	h.control.roster.reap, h.control.roster.gone = h.o.ReapAfter, h.dropClientEnv
 	h.control.awaitOwners()
 	return h.serve(ctx, socket, client)
 }
@@ -158,6 +170,7 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
 	running.Go(func() { h.watchFolder(ctx) })
+	running.Go(func() { h.expireIdle(ctx) })
 	h.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", h.o.Version)
 	err = h.mux().Serve(ctx, listener)
 	h.log.Info("end", "error", err)

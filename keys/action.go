@@ -82,6 +82,7 @@ const (
 
 	LogFollow   Action = "log.follow"
 	LogWrap     Action = "log.wrap"
+	LogTimes    Action = "log.times"
 	LogLeft     Action = "log.left"
 	LogRight    Action = "log.right"
 	LogSearch   Action = "log.search"
@@ -105,6 +106,12 @@ const (
 	FilesDelete   Action = "files.delete"
 	FilesHidden   Action = "files.hidden"
 	FilesSearch   Action = "files.search"
+
+	Requests      Action = "requests"
+	RequestAllow  Action = "request.allow"
+	RequestAlways Action = "request.always"
+	RequestDeny   Action = "request.deny"
+	RequestNext   Action = "request.next"
 
 	Accept Action = "accept"
 	Cancel Action = "cancel"
@@ -135,6 +142,7 @@ const (
 	ScopeLog       Scope = "log"       // the log of a process
 	ScopeHelp      Scope = "help"      // the overlay of keys
 	ScopeDialog    Scope = "dialog"    // a question with yes and no
+	ScopeRequest   Scope = "request"   // what an agent wants to be allowed
 	ScopePrompt    Scope = "prompt"    // a line of text being typed
 	ScopeForm      Scope = "form"      // several of them
 )
@@ -166,6 +174,8 @@ func (s Scope) Title() string {
 		return "Help"
 	case ScopeDialog:
 		return "Question"
+	case ScopeRequest:
+		return "Request of an agent"
 	case ScopePrompt:
 		return "Prompt"
 	case ScopeForm:
@@ -187,6 +197,7 @@ func Chains() [][]Scope {
 		{ScopeScroll, ScopeGlobal},
 		{ScopeLog, ScopeGlobal},
 		{ScopeHelp},
+		{ScopeRequest},
 		{ScopePrompt},
 		{ScopeDialog},
 		{ScopeForm},

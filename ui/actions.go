@@ -65,6 +65,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 
 		keys.LogFollow:   onLog((*panes.Log).Follow),
 		keys.LogWrap:     onLog((*panes.Log).Wrap),
+		keys.LogTimes:    onLog((*panes.Log).Clock),
 		keys.LogLeft:     onLog(func(l *panes.Log) { l.Sideways(-1) }),
 		keys.LogRight:    onLog(func(l *panes.Log) { l.Sideways(1) }),
 		keys.LogSearch:   (*model).askSearch,
@@ -84,9 +85,10 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.Filter:       (*model).askFilter,
 		keys.Clear:        (*model).clearFilter,
 
-		keys.Help:   (*model).showHelp,
-		keys.Detach: (*model).leave,
-		keys.Quit:   (*model).leave,
+		keys.Requests: (*model).showRequests,
+		keys.Help:     (*model).showHelp,
+		keys.Detach:   (*model).leave,
+		keys.Quit:     (*model).leave,
 	}
 }
 

@@ -53,6 +53,7 @@ func (m *model) counts() (text string, cells int) {
 		n           int
 		ink         panes.Ink
 	}{
+		{g.Unknown, "asking", len(m.news.requests), look.BarWarn},
 		{g.Bell, "waiting", waiting, look.BarWarn},
 		{g.Failed, "failed", failed, look.BarBad},
 		{g.Running, "running", running, look.BarGood},

@@ -24,6 +24,8 @@ type engine interface {
 	Restart(ctx context.Context, id string) error
 	Signal(context.Context, api.ProcessSignalInput) error
 	UpdateProcess(context.Context, api.ProcessUpdateInput) error
+
+	Answer(context.Context, api.RequestAnswerInput) error
 }
 
 // A viewer is an attachment to one session.
@@ -98,6 +100,11 @@ func (c client) Restart(ctx context.Context, id string) error {
 
 func (c client) Signal(ctx context.Context, in api.ProcessSignalInput) error {
 	_, err := api.ProcessSignal.Call(ctx, c.api, in)
+	return err
+}
+
+func (c client) Answer(ctx context.Context, in api.RequestAnswerInput) error {
+	_, err := api.RequestAnswer.Call(ctx, c.api, in)
 	return err
 }
 

@@ -177,3 +177,18 @@ func (e *fakeEngine) UpdateProcess(_ context.Context, in api.ProcessUpdateInput)
 	e.note("keep %s %v", in.ID[10:], *in.KeepAlive)
 	return nil
 }
+
+func (e *fakeEngine) Answer(_ context.Context, in api.RequestAnswerInput) error {
+	e.note("answer %s %v always %v", in.ID, in.Allow, in.Always)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tell(api.Event{Type: api.EventRequest, Request: &api.Request{ID: in.ID, Answer: "deny"}})
+	return nil
+}
+
+// asks has an agent ask for something.
+func (e *fakeEngine) asks(r api.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tell(api.Event{Type: api.EventRequest, Request: &r})
+}

@@ -44,6 +44,7 @@ type news struct {
 	err       error
 	info      api.Info
 	processes []api.Process // oldest first; never changed in place
+	requests  []api.Request // of agents, that nobody has answered, oldest first; never changed in place
 	notices   []string
 	stopped   string // why the engine will not come back; empty if it will
 }
@@ -156,6 +157,7 @@ func (l *link) take(e api.Event) {
 	case api.EventSnapshot:
 		n.connected, n.attempts, n.err = true, 0, nil
 		n.snapshots++
+		n.requests = nil
 		n.processes = slices.Clone(e.Processes)
 		slices.SortStableFunc(n.processes, older)
 		if e.Info != nil {
@@ -167,6 +169,10 @@ func (l *link) take(e api.Event) {
 		}
 	case api.EventRemoved:
 		n.processes = without(n.processes, e.ID)
+	case api.EventRequest:
+		if e.Request != nil {
+			n.requests = asked(n.requests, *e.Request)
+		}
 	case api.EventStopped:
 		n.stopped = e.Notice
 	case api.EventNotice:

@@ -54,6 +54,7 @@ func (m *model) takeNews(n news) tea.Cmd {
 	if before.snapshots > 0 && n.snapshots > before.snapshots {
 		cmd = tea.Batch(cmd, m.say("reconnected", false))
 	}
+	cmd = tea.Batch(cmd, m.noteRequests(before.requests))
 	for _, notice := range n.notices {
 		cmd = tea.Batch(cmd, m.say(notice, true))
 	}

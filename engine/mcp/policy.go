@@ -3,17 +3,162 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+const (
+	// recordPatience is how long a call waits for the audit log at most.
+	recordPatience = 2 * time.Second
+	// recordedText is how much of one text argument is sent to the audit log.
+	recordedText = 4 << 10
 )
 
 // permit asks whether an agent may make a call; nil if it may, else what it is
-// told instead.
-func (s *server) permit(_ context.Context, _ *face, _ tool, _ json.RawMessage, _ *sdk.CallToolRequest) *result {
-	return nil
+// told instead. Where the policy asks the person, the first answer counts: from
+// the dashboard or, if the agent's program can ask too, from there.
+func (s *server) permit(ctx context.Context, f *face, t tool, args json.RawMessage, req *sdk.CallToolRequest) *result {
+	in := inquiry(f, t, args)
+	in.NoAsk = true
+	out, err := api.PolicyCheck.Call(ctx, f.engine, in)
+	if err == nil && out.Decision == "ask" {
+		in.NoAsk = false
+		out, err = askBoth(ctx, f, in, out.Reason, req)
+	}
+	if err == nil && out.Decision == "allow" {
+		return nil
+	}
+	if err == nil {
+		err = api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", t.name, out.Reason).WithHint(out.Hint)
+	}
+	s.record(ctx, f, t, args, result{}, err, 0)
+	refused := failure(err)
+	return &refused
 }
 
-// record adds a call to the audit log.
-func (s *server) record(_ context.Context, _ *face, _ tool, _ json.RawMessage, _ result, _ error, _ time.Duration) {
+// inquiry is what the policy is asked about a call.
+func inquiry(f *face, t tool, args json.RawMessage) api.PolicyCheckInput {
+	about := t.about(f, args)
+	return api.PolicyCheckInput{
+		Tool: t.name, Actor: f.actor, Command: about.command, Argv: about.argv,
+		Paths: about.paths, CWD: about.cwd, Write: t.effect != api.Read,
+	}
+}
+
+// askBoth puts a request before the person in the dashboard and, where it can,
+// in the agent's own program.
+func askBoth(ctx context.Context, f *face, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (api.PolicyCheckOutput, error) {
+	type reply struct {
+		out api.PolicyCheckOutput
+		err error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // withdraws the question that was not answered
+	replies := make(chan reply, 2)
+	go func() {
+		out, err := api.PolicyCheck.Call(ctx, f.engine, in)
+		replies <- reply{out, err}
+	}()
+	if canElicit(req.Session) {
+		go func() {
+			if out, ok := elicit(ctx, req.Session, in, rule); ok {
+				replies <- reply{out, nil}
+			}
+		}()
+	}
+	r := <-replies
+	return r.out, r.err
+}
+
+// canElicit reports whether an agent's program can ask its person.
+func canElicit(session *sdk.ServerSession) bool {
+	if session == nil {
+		return false
+	}
+	p := session.InitializeParams()
+	return p != nil && p.Capabilities != nil && p.Capabilities.Elicitation != nil
+}
+
+// elicitation is the form with which a person allows a call.
+var elicitation = json.RawMessage(`{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}`)
+
+// elicit asks through the agent's program; ok is false when nobody has answered
+// there.
+func elicit(ctx context.Context, session *sdk.ServerSession, in api.PolicyCheckInput, rule string) (out api.PolicyCheckOutput, ok bool) {
+	answer, err := session.Elicit(ctx, &sdk.ElicitParams{Message: question(in, rule), RequestedSchema: elicitation})
+	if err != nil || answer.Action == "cancel" {
+		return out, false
+	}
+	if allow, _ := answer.Content["allow"].(bool); answer.Action == "accept" && allow {
+		return api.PolicyCheckOutput{Decision: "allow"}, true
+	}
+	return api.PolicyCheckOutput{Decision: "deny", Reason: "the person has refused it", Hint: "do something else or ask them why"}, true
+}
+
+// question is a request in words.
+func question(in api.PolicyCheckInput, rule string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s wants to call %s", strings.TrimPrefix(in.Actor, "agent:"), in.Tool)
+	switch {
+	case in.Command != "":
+		fmt.Fprintf(&b, ": %q", in.Command)
+	case len(in.Argv) > 0:
+		fmt.Fprintf(&b, ": %q", in.Argv)
+	case len(in.Paths) > 0:
+		fmt.Fprintf(&b, " on %q", in.Paths)
+	}
+	if in.CWD != "" {
+		fmt.Fprintf(&b, " in %s", in.CWD)
+	}
+	return fmt.Sprintf("%s. Asked because of: %s", b.String(), rule)
+}
+
+// record adds a call to the audit log. That it could not be written is in the
+// server's own log, as the call has been made.
+func (s *server) record(ctx context.Context, f *face, t tool, args json.RawMessage, r result, err error, took time.Duration) {
+	entry := api.AuditEntry{
+		Actor: f.actor, Client: f.owner, Tool: t.name, Arguments: recorded(args),
+		Outcome: outcome(ctx, r, err), DurationMS: float64(took.Microseconds()) / 1000, Process: r.process,
+	}
+	if err != nil {
+		entry.Error = err.Error()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
+	defer cancel()
+	if _, err := api.AuditAdd.Call(ctx, f.engine, entry); err != nil {
+		s.log.Error("write audit log", "tool", t.name, "error", err)
+	}
+}
+
+// outcome is how a call ended, in a word.
+func outcome(ctx context.Context, r result, err error) string {
+	switch {
+	case ctx.Err() != nil:
+		return "cancelled"
+	case err != nil && api.AsError(err).Code == api.CodeForbidden:
+		return "denied"
+	case err != nil || r.failed:
+		return "error"
+	}
+	return "ok"
+}
+
+// recorded is what is sent of arguments: the engine takes the secrets out, long
+// texts stay here.
+func recorded(args json.RawMessage) map[string]any {
+	var m map[string]any
+	if json.Unmarshal(args, &m) != nil {
+		return nil
+	}
+	for name, value := range m {
+		if text, ok := value.(string); ok && len(text) > recordedText {
+			m[name] = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:recordedText], ""), len(text))
+		}
+	}
+	return m
 }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// AgentsConfig is the table [agents] of config.toml: what holds for agents
+// unless they are told otherwise. What they may do at all is in policy.toml.
+type AgentsConfig struct {
+	Sandbox   string `toml:"sandbox"`    // path of a sandbox.json for what they run without one of their own
+	ReapAfter string `toml:"reap_after"` // end what a vanished agent left behind after this; default never
+}
+
+func (c AgentsConfig) check() error {
+	if _, err := c.reapAfter(); err != nil {
+		return err
+	}
+	if c.Sandbox != "" && !filepath.IsAbs(c.Sandbox) && !strings.HasPrefix(c.Sandbox, "~/") {
+		return fmt.Errorf("sandbox = %q: want an absolute path or one that begins with ~/", c.Sandbox)
+	}
+	return nil
+}
+
+func (c AgentsConfig) reapAfter() (time.Duration, error) {
+	if c.ReapAfter == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(c.ReapAfter)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("reap_after = %q: want a duration such as 24h", c.ReapAfter)
+	}
+	return d, nil
+}
+
+// sandbox reads the confinement of what agents run; nil for none. One that
+// cannot be read is an error: nothing is run open that should not be.
+func (c AgentsConfig) sandbox() (*api.Sandbox, error) {
+	if c.Sandbox == "" {
+		return nil, nil
+	}
+	path := c.Sandbox
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, fmt.Errorf("read sandbox of agents: %w", err)
+		}
+		path = filepath.Join(home, rest)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read sandbox of agents: %w", err)
+	}
+	var s api.Sandbox
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
+	}
+	return &s, nil
+}
+
+// policyPath is $XDG_CONFIG_HOME/tandem/policy.toml.
+func policyPath() string {
+	path, err := configPath()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(path), "policy.toml")
+}
