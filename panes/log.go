@@ -43,6 +43,8 @@ type Log struct {
 	follow   bool
 	skipped  int64 // bytes passed over because they came too fast to be read
 	wrap     bool
+	clock    bool // the time of each line is shown
+	times    []api.LogTime
 	left     int // columns scrolled sideways
 	pattern  string
 	find     *regexp.Regexp
@@ -125,8 +127,8 @@ func (l *Log) rowsOf(i int) []int {
 		return oneRow[:]
 	}
 	line := &l.lines[i]
-	if line.breaks == nil || line.width != l.w {
-		line.breaks, line.width = l.text(i).wrap(l.w), l.w
+	if w := l.textWidth(); line.breaks == nil || line.width != w {
+		line.breaks, line.width = l.text(i).wrap(w), w
 	}
 	return line.breaks
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
@@ -18,6 +19,7 @@ type written struct {
 	dropped int64 // bytes gone from the head of text
 	asked   int
 	state   api.State
+	times   []api.LogTime
 }
 
 func (f *written) serve(in api.ProcessLogInput) api.ProcessLogOutput {
@@ -31,7 +33,7 @@ func (f *written) serve(in api.ProcessLogInput) api.ProcessLogOutput {
 		since = max(min(since, end), f.dropped)
 	}
 	next := min(since+int64(in.Max), end)
-	return api.ProcessLogOutput{Data: f.text[since:next], Start: since, NextCursor: next, End: end, Dropped: f.dropped, State: f.state}
+	return api.ProcessLogOutput{Data: f.text[since:next], Start: since, NextCursor: next, End: end, Dropped: f.dropped, State: f.state, Times: f.times}
 }
 
 // feed answers what the log asks for until it needs nothing more than what is
@@ -333,4 +335,18 @@ func BenchmarkDrawLogAllNew(b *testing.B) {
 		f.feed(b, l)
 		l.Draw(200, 40, look, PerRune)
 	}
+}
+
+func TestTimesStandBeforeLinesWhenAskedFor(t *testing.T) {
+	f, l := &written{text: "old\na line that is too long for it\nnew\n"}, NewLog("1", false)
+	now := time.Now()
+	f.times = []api.LogTime{{Offset: 4, At: now}, {Offset: 35, At: now.Add(-48 * time.Hour)}}
+	plain := f.shownLog(t, l, 30, 4)
+	l.Clock()
+	l.Wrap()
+	clock, day := now.Format(time.TimeOnly), now.Add(-48*time.Hour).Format("_2 Jan")
+	check(t, f.shownLog(t, l, 30, 4), []string{"         old", clock + " a line that is too lo", "         ng for it", day + "   new"})
+	l.Clock()
+	l.Wrap()
+	check(t, f.shownLog(t, l, 30, 4), plain)
 }

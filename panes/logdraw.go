@@ -36,7 +36,7 @@ func (l *Log) Draw(w, h int, look *Look, m Widths) []string {
 	for i := l.index(l.top.offset); i < len(l.lines) && len(l.out) < h; i++ {
 		breaks := l.rowsOf(i)
 		for ; row < len(breaks) && len(l.out) < h; row++ {
-			l.out = append(l.out, l.drawLine(i, row, look, m))
+			l.out = append(l.out, l.margin(i, row, look)+l.drawLine(i, row, look, m))
 		}
 		row = 0
 	}
@@ -75,7 +75,8 @@ func (l *Log) drawEmpty(look *Look) []string {
 // drawLine draws one row of line i.
 func (l *Log) drawLine(i, row int, look *Look, m Widths) string {
 	line := &l.lines[i]
-	key := drawKey{l.w, l.left, l.finds, line.offset == l.found, look.Text, m}
+	width := l.textWidth()
+	key := drawKey{width, l.left, l.finds, line.offset == l.found, look.Text, m}
 	if !l.wrap && line.drawn != "" && line.key == key {
 		return line.drawn
 	}
@@ -88,7 +89,7 @@ func (l *Log) drawLine(i, row int, look *Look, m Widths) string {
 	}
 	d := lineDrawing{dst: l.buf[:0], from: from, to: to, look: look, widths: m}
 	d.draw(text, l.marks(text, key.found, look))
-	d.dst = append(d.dst, Spaces(l.w-Width(more)-d.used)...)
+	d.dst = append(d.dst, Spaces(width-Width(more)-d.used)...)
 	d.dst = append(d.dst, look.Dim.Text(more)...)
 	l.buf = d.dst
 	if l.wrap {
@@ -101,15 +102,16 @@ func (l *Log) drawLine(i, row int, look *Look, m Widths) string {
 // rowCells are the first cell of a line that a row of it shows, and the one
 // behind the last.
 func (l *Log) rowCells(i, row int) (from, to int) {
+	w := l.textWidth()
 	if !l.wrap {
-		return l.left, l.left + l.w
+		return l.left, l.left + w
 	}
 	breaks := l.rowsOf(i)
 	from = breaks[row]
 	if row+1 < len(breaks) {
-		return from, min(breaks[row+1], from+l.w)
+		return from, min(breaks[row+1], from+w)
 	}
-	return from, from + l.w
+	return from, from + w
 }
 
 // A textMark is a part of a line's text, in bytes, that has an ink of its own.
@@ -353,6 +355,9 @@ func (l *Log) status() string {
 	}
 	if l.pattern != "" {
 		parts = append(parts, "/"+Clip(Clean(l.Pattern()), 20))
+	}
+	if l.clock && l.Terminal {
+		parts = append(parts, "no times of a terminal")
 	}
 	if l.left > 0 {
 		parts = append(parts, fmt.Sprintf("column %d", l.left+1))

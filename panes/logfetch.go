@@ -50,7 +50,7 @@ func (l *Log) Next() (r LogRequest, ok bool) {
 	l.jump = nil
 	l.serial++
 	want.n = l.serial
-	want.Input.ID, want.Input.Stream = l.ID, l.Stream
+	want.Input.ID, want.Input.Stream, want.Input.Times = l.ID, l.Stream, !l.Terminal
 	l.asked = want
 	return *want, true
 }
@@ -109,6 +109,7 @@ func (l *Log) Take(r LogRequest, out api.ProcessLogOutput) bool {
 	l.asked, l.err = nil, nil
 	l.oldest, l.last, l.state = out.Dropped, max(out.End, out.NextCursor), out.State
 	l.idle = r.kind == askMore && out.Data == ""
+	l.takeTimes(out.Times)
 	first := !l.known
 	l.known = true
 	switch r.kind {

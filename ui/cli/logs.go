@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -29,6 +31,7 @@ const (
 // logFlags are the flags of logs.
 type logFlags struct {
 	follow, raw    bool
+	times          bool
 	lines, context int
 	since          int64
 	grep, stream   string
@@ -43,7 +46,7 @@ func (a *app) logsCommand() *cobra.Command {
 			"are made visible, unless --raw is given. With -f it goes on until the process has\n" +
 			"ended. With --grep it prints the lines that match, -n of them at the end, and\nexits with 1 if there are none. " +
 			"Where standard output and error are kept apart,\nthey come on those of this command; with --json, output alone unless --stream says\notherwise.",
-		Example: "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3",
+		Example: "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.exactly(1, "the log of which process? give an id or a name"),
@@ -61,6 +64,7 @@ func (a *app) logsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.grep, "grep", "", "only lines that match this regular expression")
 	cmd.Flags().IntVar(&f.context, "context", 0, "lines around each match")
 	cmd.Flags().StringVar(&f.stream, "stream", "", "stdout or stderr alone, where they are kept apart")
+	cmd.Flags().BoolVarP(&f.times, "times", "t", false, "before each line when it was written, as far as known")
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "pass control characters on as they are")
 	cmd.Flags().Lookup("lines").DefValue = "0"
 	offer(cmd, "stream", "stdout", "stderr")
@@ -78,6 +82,8 @@ func (f *logFlags) check(cmd *cobra.Command) error {
 		return usagef(cmd, "-n and --since both say where to begin; give one of the two")
 	case f.context < 0:
 		return usagef(cmd, "read --context %d: want 0 or more lines", f.context)
+	case f.times && f.grep != "":
+		return usagef(cmd, "--times does not go with --grep")
 	case f.context > 0 && f.grep == "":
 		return usagef(cmd, "--context goes with --grep")
 	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr":
@@ -94,6 +100,7 @@ type logReader struct {
 	text    logText
 	matches *matchPrinter // nil without --grep
 	skip    bool          // the next answer only tells where the log ends
+	within  bool          // a line was printed and not ended
 }
 
 func (a *app) logs(cmd *cobra.Command, id string, f logFlags) error {
@@ -178,7 +185,7 @@ func newLogReader(cmd *cobra.Command, p *patient, id string, f logFlags) *logRea
 
 // begin makes the first question.
 func (r *logReader) begin(cmd *cobra.Command, id string) {
-	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw}
+	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw || r.times && !r.app.json, Times: r.times}
 	if cmd.Flags().Changed("since") {
 		r.in.Since = &r.since
 	}
@@ -253,7 +260,39 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if err != nil {
 		return err
 	}
+	if r.times {
+		text = r.timed(text, out)
+	}
+	if r.in.Exact && !r.raw {
+		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	}
 	return r.app.print(r.text.add(string(text), end))
+}
+
+// timed puts the time before each line.
+func (r *logReader) timed(text []byte, out api.ProcessLogOutput) []byte {
+	var b []byte
+	at := out.Start
+	for line := range bytes.Lines(text) {
+		if !r.within {
+			b = append(b, timeOf(out.Times, at)...)
+		}
+		b = append(b, line...)
+		r.within = line[len(line)-1] != '\n'
+		at += int64(len(line))
+	}
+	return b
+}
+
+// timeOf is when what is at an offset was written, or as many blanks.
+func timeOf(times []api.LogTime, offset int64) string {
+	text := strings.Repeat(" ", len(time.DateTime))
+	for _, t := range times {
+		if t.Offset <= offset {
+			text = t.At.Local().Format(time.DateTime)
+		}
+	}
+	return text + " "
 }
 
 // tellGap says what cannot be printed because the log is bounded.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 )
@@ -201,5 +202,24 @@ func TestLogsRawPassesBytesOnThatAreNoText(t *testing.T) {
 	}
 	if got := r.succeeds("logs", "web", "--raw"); got != "\xff" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestLogsTellsWhenLinesWereWritten(t *testing.T) {
+	r := newRig(t)
+	early := time.Date(2026, 11, 20, 10, 0, 0, 0, time.Local)
+	r.log = func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		out, err := logOf("old\none\ntwo\nrest", api.StateExited)(in)
+		if in.Times {
+			out.Times = []api.LogTime{{Offset: 4, At: early}, {Offset: 8, At: early.Add(time.Minute)}}
+		}
+		return out, err
+	}
+	want := strings.Repeat(" ", 20) + "old\n2026-11-20 10:00:00 one\n2026-11-20 10:01:00 two\n2026-11-20 10:01:00 rest"
+	if got := r.succeeds("logs", "web", "--times"); got != want {
+		t.Errorf("%q", got)
+	}
+	if _, _, status := r.run("logs", "web", "-t", "--grep", "x"); status != 2 {
+		t.Errorf("status %d", status)
 	}
 }
