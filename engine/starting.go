@@ -166,7 +166,9 @@ func (c *control) carryOut(p *proc, v verdict) {
 		} else {
 			c.become(p, v.state)
 		}
-		c.forget(p)
+		if p.runs > 0 { // else the keeper does not know it
+			c.forget(p)
+		}
 	}
 }
 
