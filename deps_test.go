@@ -43,7 +43,7 @@ var layers = map[string]layer{
 		"panes draw what the API tells and own no policy",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/keeper", "engine/vt", "engine/vt10x", "engine/files", "engine/picture", "engine/policy", "engine/sandbox", "persist", "keys"},
+		[]string{"engine/api", "engine/keeper", "engine/vt", "engine/vt10x", "engine/files", "engine/picture", "engine/policy", "engine/sandbox", "engine/shell", "persist", "keys"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp": {
@@ -66,6 +66,7 @@ var layers = map[string]layer{
 	"engine/vt":      {nil, "an emulator is bytes in and a screen out"},
 	"engine/files":   {nil, "confined file operations stand alone"},
 	"engine/policy":  {nil, "what an agent may do is decided by rules and nothing that runs"},
+	"engine/shell":   {nil, "how a shell is made to speak is independent of who listens"},
 	"engine/sandbox": {nil, "the launch stage links as little as possible"},
 	"persist":        {nil, "how things lie on disk is independent of who asks"},
 	"keys":           {nil, "what a key is does not depend on who is told"},

@@ -34,6 +34,7 @@ func (s *session) attach(ctx context.Context, o api.AttachOptions, to stream) er
 		return err
 	}
 	v := newViewer(o)
+	v.agent = api.CallerOf(ctx).Agent()
 	s.viewers.add(v)
 	s.pace.touch()
 	defer func() {

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/shell"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
 	"tandem/persist"
@@ -49,6 +50,7 @@ type host struct {
 	recent   recentCommands
 	meter    *meter
 	logs     *logs
+	shells   shellKeys
 	gate     gate
 	arbiter  *arbiter
 	audit    *persist.Lines
@@ -144,6 +146,8 @@ func (h *host) spawnSession(ctx context.Context, r persist.Record) (started, err
 		log.Close()
 		return started{}, err
 	}
+	id := identityOf(s.child)
+	r.Identity = &id
 	s.live = h.session(r, master, func() (sessionLog, error) { return log, nil })
 	s.logStart = begin
 	return s, nil
@@ -227,6 +231,8 @@ func identityOf(c keeper.Child) persist.Identity {
 
 // adoptSession goes on with a session of an earlier engine.
 func (h *host) adoptSession(r persist.Record, c keeper.Child, master *os.File) liveSession {
+	id := identityOf(c)
+	r.Identity = &id
 	s := h.session(r, master, func() (sessionLog, error) { return h.openLog(r) })
 	if cwd, err := os.Readlink("/proc/" + strconv.Itoa(c.PID) + "/cwd"); err == nil {
 		s.setCWD(cwd)
@@ -241,8 +247,17 @@ func (h *host) revive(r persist.Record) *session {
 
 func (h *host) session(r persist.Record, master *os.File, open func() (sessionLog, error)) *session {
 	h.sessions.Add(1)
-	return startSession(sessionOptions{
+	pid := 0
+	if master != nil && r.Identity != nil {
+		pid = r.Identity.PID
+	}
+	s := startSession(sessionOptions{
 		id:       r.ID,
+		pid:      pid,
+		nonce:    h.shells.nonce(r),
+		kind:     shell.KindOf(r.Argv),
+		actor:    r.Actor,
+		ran:      h.commandEnded,
 		master:   master,
 		cols:     r.Cols,
 		rows:     r.Rows,
@@ -259,6 +274,8 @@ func (h *host) session(r persist.Record, master *os.File, open func() (sessionLo
 			h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })
 		},
 	}, h.sessions.Done)
+	s.locked.Store(r.Keyboard != "")
+	return s
 }
 
 // terminal makes the emulator that the person has chosen.

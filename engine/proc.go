@@ -19,10 +19,13 @@ type facts struct {
 	cols, rows int
 	title      string
 	cwd        string // from OSC 7; "" when the program told none
+	began      string // cwd when the shell was at its prompt last
 	rang       bool
 	viewers    int
 	typist     string
 	bytes      int64
+	active     time.Time // when it was used last
+	waiting    need      // when that was looked at last
 }
 
 // describe makes what clients are told about a process from its record.
@@ -126,6 +129,10 @@ func (c *control) current(p *proc) api.Process {
 	view.Terminal = &api.Terminal{
 		Cols: f.cols, Rows: f.rows, Title: f.title, Rang: f.rang,
 		Viewers: f.viewers, Typist: f.typist, Bytes: f.bytes,
+		Keyboard: p.rec.Keyboard, Waiting: string(f.waiting), ActiveAt: f.active,
+	}
+	if view.PID == 0 {
+		view.Terminal.Waiting = ""
 	}
 	return view
 }

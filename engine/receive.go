@@ -34,12 +34,13 @@ func (s *session) accept(ctx context.Context, v *viewer, in api.Input) error {
 		case v.lines <- *in.Lines:
 		case <-ctx.Done():
 		}
-	case !v.readOnly:
+	case !v.readOnly && !(v.agent && s.locked.Load()):
 		if asTyped(in) {
 			v.eager.Store(true)
 			s.typedBy(ctx, v)
 		}
 		if p := encode(in, *s.modes.Load()); len(p) > 0 {
+			s.noteInput(v.actor(), p)
 			s.input.write(ctx, p)
 		}
 	}

@@ -73,6 +73,7 @@ func (s *session) replay() error {
 	}
 	s.term = s.newTerminal(from.Cols, from.Rows)
 	s.term.SetReplies(false)
+	s.feeding = from.Offset
 	s.guard("show checkpoint", func() { s.term.Write(from.Repaint) })
 	s.parsed.Store(from.Offset)
 	s.saved = from.Offset
@@ -174,6 +175,7 @@ func (s *session) feed(end int64, n int) bool {
 		s.parsed.Store(end)
 		return false
 	}
+	s.feeding = at + int64(n)
 	s.guard("show output", func() { s.term.Write(buffer[:n]) })
 	s.parsed.Store(at + int64(n))
 	return n > 0 && at+int64(n) < end
@@ -187,7 +189,7 @@ func (s *session) maybeCheckpoint() {
 	}
 	s.saved = at
 	cols, rows := s.term.Size()
-	c := persist.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.term.AppendRepaint(nil)}
+	c := persist.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.marks.appendState(s.term.AppendRepaint(nil))}
 	s.running.Go(func() {
 		defer s.saving.Store(false)
 		if err := s.o.journal.SaveCheckpoint(s.o.id, c); err != nil {

@@ -165,6 +165,7 @@ func (c *control) start(r persist.Record, logPath string, named bool, until func
 func hasStarted(s api.State) bool { return s != api.StateStarting }
 
 func (h *host) sessionList(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
+	h.lookAtNeeds(ctx)
 	all, err := ask(ctx, h.control, h.control.listed)
 	sessions := []api.Process{}
 	for _, p := range all {
@@ -191,10 +192,15 @@ func withProc(ctx context.Context, h *host, id string, f func(p *proc) error, ki
 }
 
 func (h *host) sessionGet(ctx context.Context, in api.IDInput) (view api.Process, err error) {
+	var live *session
 	err = withProc(ctx, h, in.ID, func(p *proc) error {
+		live, _ = p.live.(*session)
 		view = h.control.current(p)
 		return nil
 	}, api.KindSession)
+	if err == nil && live != nil && view.PID != 0 {
+		view.Terminal.Waiting = string(live.lookAtNeed())
+	}
 	return view, err
 }
 
@@ -218,6 +224,7 @@ func (h *host) sessionOf(ctx context.Context, id string) (s *session, view api.P
 			h.control.dropIdle(p)
 		}
 		s = p.live.(*session)
+		s.used.note()
 		return nil
 	}, api.KindSession)
 	return s, view, err
@@ -236,8 +243,8 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 	if err != nil {
 		return api.Empty{}, err
 	}
-	if view.State.Ended() {
-		return api.Empty{}, api.Errorf(api.CodeEnded, "type into %s: it has ended", view.Name)
+	if err := mayType(ctx, view); err != nil {
+		return api.Empty{}, err
 	}
 	if err := s.isReady(ctx); err != nil {
 		return api.Empty{}, err
@@ -250,7 +257,7 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 	if in.Paste != "" {
 		p = keys.EncodePaste(p, in.Paste, modes)
 	}
-	return api.Empty{}, s.input.write(ctx, p)
+	return api.Empty{}, s.typeInto(ctx, p)
 }
 
 func (h *host) sessionRead(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {

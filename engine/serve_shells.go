@@ -1,6 +1,77 @@
 package engine
 
-import "tandem/engine/api"
+import (
+	"context"
+
+	"tandem/engine/api"
+)
 
 // handleShells serves what agents need of live shells: exec, wait, the keyboard.
-func (h *host) handleShells(m *api.Mux) {}
+func (h *host) handleShells(m *api.Mux) {
+	api.Handle(m, api.SessionExec, h.sessionExec)
+	api.Handle(m, api.SessionWait, h.sessionWait)
+	api.Handle(m, api.SessionKeyboard, h.sessionKeyboard)
+}
+
+// sessionKeyboard takes a session's keyboard away from agents, or gives it
+// back. The answer comes when that is on disk and announced.
+func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
+	caller := api.CallerOf(ctx)
+	if caller.Agent() {
+		return api.Process{}, api.Errorf(api.CodeForbidden, "keyboard of %s: it is the person's to take and to give", shown(in.ID))
+	}
+	reply := make(chan outcome, 1)
+	err := withProc(ctx, h, in.ID, func(p *proc) error {
+		if p.state().Ended() {
+			return api.Errorf(api.CodeEnded, "keyboard of %s: it has ended", p.rec.Name)
+		}
+		p.rec.Keyboard = ""
+		if in.Take {
+			p.rec.Keyboard = keyboardName(caller)
+		}
+		if s, ok := p.live.(*session); ok {
+			s.locked.Store(in.Take)
+		}
+		p.waiters = append(p.waiters, waiter{until: always, reply: reply})
+		h.control.save(p)
+		return nil
+	}, api.KindSession)
+	if err != nil {
+		return api.Process{}, err
+	}
+	return await(ctx, h.control, reply)
+}
+
+func keyboardName(c api.Caller) string {
+	if checkName(c.Name) != nil {
+		return personActor
+	}
+	return c.Name
+}
+
+// mayType refuses agents while a person has the keyboard, and everybody once
+// the program has ended.
+func mayType(ctx context.Context, view api.Process) error {
+	switch {
+	case view.State.Ended():
+		return api.Errorf(api.CodeEnded, "type into %s: it has ended", view.Name)
+	case view.Terminal != nil && view.Terminal.Keyboard != "" && api.CallerOf(ctx).Agent():
+		return errLocked(view)
+	}
+	return nil
+}
+
+func errLocked(view api.Process) error {
+	return api.Errorf(api.CodeLocked, "locked_by_user: type into %s: the person has taken its keyboard", view.Name).
+		WithHint("reading and waiting go on working; ask the person to give the keyboard back, or use another session")
+}
+
+// typeInto types for a caller.
+func (s *session) typeInto(ctx context.Context, p []byte) error {
+	caller := api.CallerOf(ctx)
+	s.noteInput(actorOf(caller), p)
+	if s.viewers.typedFrom(caller.Name) {
+		s.pace.touch()
+	}
+	return s.input.write(ctx, p)
+}

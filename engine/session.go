@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"tandem/engine/api"
+	"tandem/engine/shell"
 	"tandem/engine/vt"
 	"tandem/persist"
 )
@@ -53,15 +54,20 @@ type sessionOptions struct {
 	cols, rows int      // used when the journal tells no size
 	open       func() (sessionLog, error)
 	journal    journal
+	pid        int        // of the child; 0 when it has ended
+	nonce      string     // of its shell's marks; "" if it makes none
+	kind       shell.Kind // of interactive shell that the child is
+	actor      string     // who has started it
 	terminal   func(vt.Options) terminal
 	replays    chan struct{} // a token is held during a replay
 	chunks     *sync.Pool    // see newChunks
 	log        *slog.Logger
 	ending     <-chan struct{} // closed when the engine ends: viewers that leave now decide nothing
 
-	drained func()            // all output has been read
-	touched func()            // facts have changed; at most 10 times a second
-	notice  func(text string) // something a person should read
+	drained func()             // all output has been read
+	touched func()             // facts have changed; at most 10 times a second
+	notice  func(text string)  // something a person should read
+	ran     func(shellCommand) // its shell has run a command; it does not block
 }
 
 // A session is one terminal: its log, its screen and its viewers. The reader
@@ -81,6 +87,13 @@ type session struct {
 	asks     chan func()
 	grew     chan struct{} // of 1: the log has grown
 	room     chan struct{} // of 1: the screen has caught up a bit
+	locked   atomic.Bool   // a person has the keyboard
+	marks    *shellMarks   // what its shell tells
+	watch    watchSet      // who wants to know that the screen has changed
+	looked   atomic.Int64  // when it was seen what it waits for, in nanoseconds since 1970
+	used     usage         // when it was
+	execs    chan struct{} // a token is held while a command line runs for session.exec
+	feeding  int64         // offset behind what the emulator is given now
 	parsed   atomic.Int64  // how much of the log the screen shows
 	modes    atomic.Pointer[vt.Modes]
 	input    *input
@@ -118,6 +131,12 @@ func startSession(o sessionOptions, done func()) *session {
 		over:   make(chan struct{}),
 		closed: make(chan struct{}),
 		known:  facts{cols: o.cols, rows: o.rows},
+		marks:  &shellMarks{nonce: o.nonce},
+		execs:  make(chan struct{}, 1),
+	}
+	s.used.note()
+	if o.ran == nil {
+		s.o.ran = func(shellCommand) {}
 	}
 	s.modes.Store(&vt.Modes{})
 	s.pace = newPacer(o.touched)
@@ -239,8 +258,11 @@ func (s *session) catchUp() {
 	}
 }
 
-// noteScreen publishes the modes for the goroutines that encode input.
+// noteScreen publishes the modes for the goroutines that encode input, and that
+// there is output.
 func (s *session) noteScreen() {
+	s.used.printed()
+	s.watch.wake()
 	if modes := s.term.Modes(); modes != *s.modes.Load() {
 		s.modes.Store(&modes)
 	}
@@ -286,6 +308,10 @@ func (s *session) event(e vt.Event) {
 		s.known.rang = true
 	case vt.CWDEvent:
 		s.known.cwd = e.Path
+	case vt.PromptEvent:
+		s.mu.Unlock()
+		s.noteMark(e)
+		return
 	}
 	changed := before != s.known
 	s.mu.Unlock()
@@ -299,6 +325,12 @@ func (s *session) facts() facts {
 	f := s.known
 	s.mu.Unlock()
 	f.viewers, f.typist = s.viewers.count()
+	f.active = s.used.last()
+	if s.marks.state().atPrompt() {
+		f.waiting = needPrompt
+	} else if f.waiting == needPrompt {
+		f.waiting = needNothing
+	}
 	select {
 	case <-s.opened:
 		if s.log != nil {

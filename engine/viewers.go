@@ -13,6 +13,7 @@ type viewer struct {
 	client   string
 	raw      bool
 	readOnly bool
+	agent    bool          // it is an agent's: it does not type while a person has the keyboard
 	dirty    chan struct{} // of 1: there is something to send
 	lines    chan api.LineRange
 	repaint  atomic.Bool // raw: what follows makes sense only after a repaint
@@ -35,6 +36,14 @@ func newViewer(o api.AttachOptions) *viewer {
 	return v
 }
 
+// actor is who types in it.
+func (v *viewer) actor() string {
+	if v.agent {
+		return v.client
+	}
+	return personActor
+}
+
 // A viewerSet is who is attached to one session, in order of arrival. Its
 // zero value is empty.
 type viewerSet struct {
@@ -42,6 +51,7 @@ type viewerSet struct {
 	all    []*viewer // replaced, never changed
 	clock  int64
 	typist atomic.Pointer[viewer] // who typed last
+	caller atomic.Pointer[string] // name of who typed after that without being attached; nil if nobody
 
 	list atomic.Pointer[[]*viewer] // all, for those who must not wait
 }
@@ -66,7 +76,7 @@ func (set *viewerSet) replace(all []*viewer) {
 
 // typed notes that v typed; news is whether somebody else did before.
 func (set *viewerSet) typed(v *viewer) (news bool) {
-	if set.typist.Load() == v {
+	if set.typist.Load() == v && set.caller.Load() == nil {
 		return false
 	}
 	set.mu.Lock()
@@ -74,7 +84,15 @@ func (set *viewerSet) typed(v *viewer) (news bool) {
 	set.clock++
 	v.typed = set.clock
 	set.typist.Store(v)
+	set.caller.Store(nil)
 	return true
+}
+
+// typedFrom notes that a client typed that is not attached; news is whether
+// somebody else did before.
+func (set *viewerSet) typedFrom(name string) (news bool) {
+	before := set.caller.Swap(&name)
+	return before == nil || *before != name
 }
 
 func (set *viewerSet) setSize(v *viewer, size api.Size) {
@@ -108,6 +126,9 @@ func (set *viewerSet) count() (n int, typist string) {
 	defer set.mu.Unlock()
 	if v := set.typist.Load(); v != nil {
 		typist = v.client
+	}
+	if name := set.caller.Load(); name != nil {
+		typist = *name
 	}
 	return len(set.all), typist
 }

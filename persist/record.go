@@ -35,21 +35,22 @@ var ErrNewer = errors.New("written by a newer Tandem")
 // A Record is what must survive about one process: what it is, what is wanted
 // of it, and who it was when last seen.
 type Record struct {
-	Schema  int               `json:"schema"`
-	ID      string            `json:"id"`
-	Kind    string            `json:"kind"` // "session" or "process"
-	Name    string            `json:"name"`
-	Argv    []string          `json:"argv"`
-	CWD     string            `json:"cwd"`
-	Env     map[string]string `json:"env,omitempty"`     // what was asked for beyond the engine's own
-	Environ map[string]string `json:"environ,omitempty"` // what that is added to; nil: the engine's own
-	TTY     bool              `json:"tty"`
-	Cols    int               `json:"cols,omitempty"`
-	Rows    int               `json:"rows,omitempty"`
-	Actor   string            `json:"actor"`
-	Desired string            `json:"desired"` // "running" or "stopped"
-	State   string            `json:"state"`   // last announced, api.State
-	Error   string            `json:"error,omitempty"`
+	Schema   int               `json:"schema"`
+	ID       string            `json:"id"`
+	Kind     string            `json:"kind"` // "session" or "process"
+	Name     string            `json:"name"`
+	Argv     []string          `json:"argv"`
+	CWD      string            `json:"cwd"`
+	Env      map[string]string `json:"env,omitempty"`     // what was asked for beyond the engine's own
+	Environ  map[string]string `json:"environ,omitempty"` // what that is added to; nil: the engine's own
+	TTY      bool              `json:"tty"`
+	Cols     int               `json:"cols,omitempty"`
+	Rows     int               `json:"rows,omitempty"`
+	Actor    string            `json:"actor"`
+	Keyboard string            `json:"keyboard,omitempty"` // who took a terminal's keyboard away from agents
+	Desired  string            `json:"desired"`            // "running" or "stopped"
+	State    string            `json:"state"`              // last announced, api.State
+	Error    string            `json:"error,omitempty"`
 
 	Identity  *Identity `json:"identity,omitempty"` // set once a child exists
 	CreatedAt time.Time `json:"created_at"`

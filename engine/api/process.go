@@ -71,4 +71,6 @@ type Terminal struct {
 
 	Keyboard string `json:"keyboard,omitempty" jsonschema:"who took the keyboard, so that agents may not type; empty: nobody"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for somebody to type, as far as that was looked at; prompt: its shell does"`
+
+	ActiveAt time.Time `json:"active_at,omitzero" jsonschema:"when it printed, was typed into or was read last"`
 }

@@ -1,0 +1,406 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/shell"
+	"tandem/keys"
+)
+
+const (
+	shellTime     = 30 * time.Second
+	shellTimeMost        = 300 * time.Second
+	shellOutput      = 64 << 10
+	shellOutputMost  = 16 << 20
+	shellRawLeast    = 1 << 20          // bytes of the log that are read for an output
+	promptPatience  = 10 * time.Second // for the first prompt of a shell
+	promptSettles   = time.Second      // between the end of a command and the next prompt
+	pasteSettles    = 150 * time.Millisecond
+	interruptGrace  = 2 * time.Second
+	outputPerResult = 4 // bytes read for each byte that is kept, as styles and redrawing go
+)
+
+// errTime ends the waits of an exec whose time is over.
+var errTime = errors.New("the time is over")
+
+// An execution is one session.exec.
+type execution struct {
+	h       *host
+	s       *session
+	in      api.SessionExecInput
+	name    string
+	watch   *outcomeWatch
+	changed chan struct{}
+	start   int64
+	typedAt time.Time
+	marker  bool // the end is told by a line behind the command
+}
+
+// sessionExec runs a command line in a session's shell.
+func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.SessionExecOutput, error) {
+	none := api.SessionExecOutput{}
+	if err := checkExec(&in); err != nil {
+		return none, err
+	}
+	s, view, err := h.sessionOf(ctx, in.ID)
+	if err == nil {
+		err = mayType(ctx, view)
+	}
+	if err == nil {
+		err = s.isReady(ctx)
+	}
+	if err != nil {
+		return none, err
+	}
+	select {
+	case s.execs <- struct{}{}:
+		defer func() { <-s.execs }()
+	default:
+		return none, api.Errorf(api.CodeConflict, "run in %s: another command line is run there just now", view.Name).
+			WithHint("wait for it, or use another session")
+	}
+	e := &execution{h: h, s: s, in: in, name: view.Name}
+	timed, cancel := context.WithTimeoutCause(ctx, time.Duration(in.TimeoutMS)*time.Millisecond, errTime)
+	defer cancel()
+	var leave func()
+	e.changed, leave = s.watch.join()
+	defer leave()
+	defer s.used.note()
+	return e.run(timed)
+}
+
+func checkExec(in *api.SessionExecInput) error {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return api.Errorf(api.CodeInvalid, "run in %s: the command is empty", shown(in.ID))
+	case strings.ContainsAny(in.Command, "\x00\x03\x04\x1a\x1b"):
+		return api.Errorf(api.CodeInvalid, "run in %s: the command has control characters", shown(in.ID)).
+			WithHint("session.write types keys")
+	case in.TimeoutMS < 0 || in.MaxOutput < 0:
+		return api.Errorf(api.CodeInvalid, "run in %s: timeout_ms and max_output cannot be negative", shown(in.ID))
+	}
+	in.Command = strings.Trim(strings.ReplaceAll(in.Command, "\r\n", "\n"), "\r\n")
+	if in.TimeoutMS == 0 {
+		in.TimeoutMS = int(shellTime.Milliseconds())
+	}
+	in.TimeoutMS = min(in.TimeoutMS, int(shellTimeMost.Milliseconds()))
+	if in.MaxOutput == 0 {
+		in.MaxOutput = shellOutput
+	}
+	in.MaxOutput = min(in.MaxOutput, shellOutputMost)
+	return nil
+}
+
+// run waits for the prompt, types, and waits for the end.
+func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
+	if err := e.awaitPrompt(ctx); err != nil {
+		return api.SessionExecOutput{}, err
+	}
+	text := e.text()
+	e.watch = e.s.marks.follow()
+	defer e.s.marks.unfollow()
+	e.start, e.typedAt = e.s.log.End(), time.Now()
+	if err := e.s.typeInto(ctx, text); err != nil {
+		return api.SessionExecOutput{}, err
+	}
+	err := e.awaitEnd(ctx)
+	switch {
+	case err == nil:
+		return e.result(false)
+	case errors.Is(context.Cause(ctx), errTime):
+		return e.result(true)
+	}
+	return api.SessionExecOutput{}, err
+}
+
+// awaitPrompt waits until a shell that was just started is at its prompt, and
+// refuses where something else runs.
+func (e *execution) awaitPrompt(ctx context.Context) error {
+	first, cancel := context.WithTimeout(ctx, promptPatience)
+	defer cancel()
+	tick := time.NewTicker(lookGap)
+	defer tick.Stop()
+	idle := 0
+	for {
+		state := e.s.marks.state()
+		if e.s.parsed.Load() < e.s.log.End() {
+			state.phase = shellBetween // there is more to know
+		}
+		switch state.phase {
+		case shellReady:
+			if done, err := e.checkReady(ctx, state); done {
+				return err
+			}
+		case shellRunning:
+			return e.errBusy(state.line)
+		case shellUnknown:
+			if need, own := lookInto(e.s.o.master, e.s.o.pid); need == needInput && own {
+				idle++
+			} else if idle = 0; e.s.marks.nonce == "" && need != needNothing {
+				return e.errBusy("")
+			}
+			if e.s.marks.nonce == "" && idle > 0 || idle > 3 {
+				return e.useMarker()
+			}
+		}
+		select {
+		case <-e.changed:
+		case <-tick.C:
+		case <-e.s.over:
+			return api.Errorf(api.CodeEnded, "run in %s: it has ended", e.name)
+		case <-first.Done():
+			if ctx.Err() != nil && context.Cause(ctx) != errTime {
+				return ctx.Err()
+			}
+			return e.errBusy(state.line)
+		}
+	}
+}
+
+// checkReady looks whether a prompt is free to be typed at.
+func (e *execution) checkReady(ctx context.Context, state promptState) (done bool, err error) {
+	if state.noStart && state.entered {
+		need, own := lookInto(e.s.o.master, e.s.o.pid)
+		if need != needInput || !own {
+			return true, e.errBusy("")
+		}
+	}
+	if state.touched && !state.entered {
+		moved := false
+		if err := e.s.onScreen(ctx, func(t terminal) { c := t.Cursor(); moved = c.X != state.cursor.X || c.Y != state.cursor.Y }); err != nil {
+			return true, err
+		}
+		if moved {
+			return true, api.Errorf(api.CodeConflict, "run in %s: somebody has begun to type at its prompt", e.name).
+				WithHint("session.write with the keys ctrl+c clears the line")
+		}
+	}
+	// A shell may ask for bracketed pastes a moment after it has drawn its prompt.
+	late := !state.noStart && time.Since(state.drawn) < pasteSettles && !e.s.modes.Load().BracketedPaste
+	return !late, nil
+}
+
+func (e *execution) errBusy(line string) error {
+	what := "it is not at its prompt"
+	if line != "" {
+		what = "a command runs there: " + shown(line)
+	}
+	return api.Errorf(api.CodeConflict, "run in %s: %s", e.name, what).
+		WithHint("session.wait waits for its prompt, session.write types into what runs, and the keys ctrl+c interrupt it")
+}
+
+// useMarker gives a shell that tells nothing a word for one command.
+func (e *execution) useMarker() error {
+	word := make([]byte, 16)
+	rand.Read(word)
+	e.marker = true
+	e.s.marks.lend(hex.EncodeToString(word))
+	return nil
+}
+
+// text is what is typed.
+func (e *execution) text() []byte {
+	modes := keyModes(*e.s.modes.Load())
+	command := e.in.Command
+	several := strings.Contains(command, "\n")
+	switch {
+	case e.marker:
+		command = markerLines(command, e.s.marks.word())
+	case !several:
+	case e.s.o.kind == shell.Python:
+		command = "exec(" + pythonString(command+"\n") + ")"
+	case !modes.BracketedPaste:
+		command = "{\n" + command + "\n}"
+	}
+	if modes.BracketedPaste && e.s.o.kind != shell.Python {
+		return append(keys.EncodePaste(nil, command, modes), '\r')
+	}
+	modes.BracketedPaste = false
+	return append(keys.EncodePaste(nil, command, modes), '\r')
+}
+
+// markerLines puts lines around a command that print marks. The shell reads all
+// of it before it runs anything, so what it echoes comes before the first mark.
+func markerLines(command, word string) string {
+	return " { printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\n}\n" +
+		" printf '\\033]133;D;%s;aid=" + word + "\\007' \"$?\""
+}
+
+// pythonString writes text as a literal on one line.
+func pythonString(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// awaitEnd waits until the command has ended and the next prompt is there.
+func (e *execution) awaitEnd(ctx context.Context) error {
+	tick := time.NewTicker(lookGap)
+	defer tick.Stop()
+	stuck := 0
+	for {
+		seen := e.s.marks.seen(e.watch)
+		switch {
+		case e.marker && seen.ended, seen.ready:
+			return nil
+		case seen.ended && time.Since(seen.endedAt) > promptSettles:
+			return nil
+		case !seen.begun && !seen.ended && seen.continued > 0:
+			if need, own := lookInto(e.s.o.master, e.s.o.pid); need == needInput && own && e.s.parsed.Load() == e.s.log.End() {
+				stuck++
+			} else {
+				stuck = 0
+			}
+			if stuck > 2 {
+				return e.giveUp(ctx)
+			}
+		}
+		select {
+		case <-e.changed:
+			continue
+		case <-tick.C:
+		case <-e.s.over:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// giveUp clears a command that the shell wants more of.
+func (e *execution) giveUp(ctx context.Context) error {
+	if err := e.s.typeInto(ctx, []byte{3}); err != nil {
+		return err
+	}
+	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
+	defer cancel()
+	for !e.s.marks.seen(e.watch).ready && quiet.Err() == nil {
+		select {
+		case <-e.changed:
+		case <-quiet.Done():
+		case <-e.s.over:
+			return nil
+		}
+	}
+	return api.Errorf(api.CodeInvalid, "run in %s: the command is incomplete: the shell waited for more of it", e.name).
+		WithHint("an end of a quote, a bracket, a here-document or a loop is missing; the line was cleared")
+}
+
+// result makes the answer from what was seen.
+func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
+	s := e.s
+	seen := s.marks.seen(e.watch)
+	ended := s.isOver()
+	out := api.SessionExecOutput{Alive: !ended, Start: e.start, TimedOut: timedOut && !seen.ended && !ended, Method: "none"}
+	from, to := seen.start, seen.end
+	if !seen.begun {
+		from = e.echoEnd(seen)
+	}
+	end := s.log.End()
+	if !ended {
+		end = s.parsed.Load()
+	}
+	began, until := seen.began, seen.endedAt
+	if began.IsZero() {
+		began = e.typedAt
+	}
+	switch {
+	case seen.ended:
+		out.Method, out.ExitCode = "marks", seen.exit
+		if e.marker {
+			out.Method = "marker"
+		}
+		out.NextCursor = max(seen.end, seen.cursor)
+	default:
+		to, until, out.NextCursor = end, time.Now(), end
+		if ended {
+			out.Method, out.ExitCode = "exit", s.ended.ExitCode
+		}
+	}
+	out.DurationMS = float64(max(0, until.Sub(began)).Microseconds()) / 1000
+	if f := s.facts(); f.cwd != "" {
+		out.CWD = f.cwd
+	}
+	text, dropped, err := e.output(from, to)
+	if !seen.begun {
+		text = withoutEcho(text, e.in.Command)
+	}
+	out.Output, out.Dropped = text, dropped
+	return out, err
+}
+
+// echoEnd is where the output of a command begins in a shell that does not
+// tell: behind the last prompt, if it asked for more, or what was typed.
+func (e *execution) echoEnd(seen outcomeWatch) int64 {
+	if seen.continued > 0 {
+		if p := e.s.marks.state().prompt; p > e.start && (!seen.ended || p < seen.end) {
+			return p
+		}
+	}
+	return e.start
+}
+
+// output reads and cleans what was printed from one offset to another.
+func (e *execution) output(from, to int64) (text string, dropped int64, err error) {
+	most := max(shellRawLeast, outputPerResult*e.in.MaxOutput)
+	p, start, err := readRange(e.s.log, from, to, most)
+	if err != nil {
+		return "", 0, api.Errorf(api.CodeUnavailable, "read output of %s: %v", e.name, err)
+	}
+	f := e.s.facts()
+	text = cleanOutput(p, f.cols, f.rows)
+	dropped = max(0, start-from)
+	if cut := len(text) - e.in.MaxOutput; cut > 0 {
+		dropped += int64(cut)
+		text = strings.ToValidUTF8(text[cut:], "")
+	}
+	return text, dropped, nil
+}
+
+// withoutEcho takes what was typed off the beginning of an output. A line
+// editor may have wrapped it, so blanks and ends of lines do not count.
+func withoutEcho(text, command string) string {
+	lines := strings.Split(command, "\n")
+	rest := text
+	for _, want := range [...]string{command, lines[len(lines)-1]} {
+		at, ok := 0, true
+		for _, r := range want {
+			if r == ' ' || r == '\t' || r == '\n' {
+				continue
+			}
+			for at < len(rest) && strings.IndexByte(" \t\n", rest[at]) >= 0 {
+				at++
+			}
+			if !strings.HasPrefix(rest[at:], string(r)) {
+				ok = false
+				break
+			}
+			at += len(string(r))
+		}
+		if ok {
+			rest = rest[at:]
+			return rest[lineEnd([]byte(rest)):]
+		}
+	}
+	return text[lineEnd([]byte(text)):]
+}

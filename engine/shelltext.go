@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/vt"
+)
+
+const (
+	// typedMost is how much output is looked at for the line that was typed.
+	typedMost = 16 << 10
+	// scratchLines bounds the lines of a scratch terminal.
+	scratchLines = 1 << 20
+)
+
+// cleanOutput gives what a terminal of some width shows of output, as plain
+// text: overwritten text is gone, lines that were only wrapped are whole.
+func cleanOutput(p []byte, cols, rows int) string {
+	if text, ok := plainOutput(p); ok {
+		return text
+	}
+	t := vt.New(vt.Options{Cols: cols, Rows: rows, ScrollbackLines: scratchLines, ScrollbackBytes: 256 << 20})
+	t.Write(p)
+	if t.Modes().Alt {
+		t.Write([]byte("\x1b[?1049l"))
+	}
+	return terminalText(t)
+}
+
+// terminalText is all that a terminal holds, without blanks at the end.
+func terminalText(t terminal) string {
+	var text strings.Builder
+	oldest, _, end := t.Bounds()
+	for from := oldest; from < end; from += linesLimit {
+		for _, l := range t.Lines(from, int(min(end-from, linesLimit))) {
+			line := l.Line.Text()
+			text.WriteString(line)
+			if !l.Line.Wrapped {
+				text.WriteByte('\n')
+			}
+		}
+	}
+	return trimLines(text.String())
+}
+
+// trimLines takes blanks off the ends of lines and empty lines off the end.
+func trimLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	n := len(lines)
+	for n > 0 && lines[n-1] == "" {
+		n--
+	}
+	if n == 0 {
+		return ""
+	}
+	return strings.Join(lines[:n], "\n") + "\n"
+}
+
+// plainOutput is output that needs no terminal to be read: text, tabs and ends
+// of lines. ok is false when there is more to it.
+func plainOutput(p []byte) (text string, ok bool) {
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; {
+		case c == '\r':
+			if i+1 == len(p) || p[i+1] != '\n' && p[i+1] != '\r' {
+				return "", false
+			}
+		case c < ' ' && c != '\n' && c != '\t', c == 0x7f:
+			return "", false
+		}
+	}
+	p = bytes.ReplaceAll(p, []byte{'\r'}, nil)
+	if !utf8.Valid(p) {
+		return strings.ToValidUTF8(string(p), "\uFFFD"), true
+	}
+	return string(p), true
+}
+
+// readRange reads log bytes from an offset to another, those at the end if
+// they are more than most.
+func readRange(log sessionLog, from, to int64, most int) (p []byte, start int64, err error) {
+	from = max(from, log.Start())
+	if to-from > int64(most) {
+		from = to - int64(most)
+	}
+	if to <= from {
+		return nil, to, nil
+	}
+	p = make([]byte, to-from)
+	n, err := log.ReadAt(p, from)
+	if err == io.EOF || n == len(p) {
+		err = nil
+	}
+	return p[:n], from, err
+}
+
+// typedLine gives the line that was typed behind a prompt, as it was echoed,
+// and where the output behind it begins: after the end of that line.
+func (s *session) typedLine(from, to int64) (line string, output int64) {
+	p, start, err := readRange(s.log, from, min(to, from+typedMost), typedMost)
+	if err != nil || start != from {
+		return "", from
+	}
+	cols, rows := s.term.Size()
+	n := lineEnd(p)
+	line = strings.TrimRight(cleanOutput(p[:n], cols, rows), "\n")
+	line = strings.ReplaceAll(line, "\n", "")
+	return line, from + int64(n)
+}
+
+// lineEnd is the length of the first line of p with what ends it.
+func lineEnd(p []byte) int {
+	if i := bytes.IndexByte(p, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(p)
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+)
+
+// personActor is who a person's clients are, whatever they are called.
+const personActor = "person"
+
+// actorOf is who a caller acts for.
+func actorOf(c api.Caller) string {
+	if c.Agent() {
+		return c.Name
+	}
+	return personActor
+}
+
+// A watchSet is who wants to know that a session's screen has changed. Its zero
+// value is empty.
+type watchSet struct {
+	n   atomic.Int32
+	mu  sync.Mutex
+	all map[chan struct{}]struct{}
+}
+
+// join gives a flag that is raised with each change until leave is called.
+func (w *watchSet) join() (changed chan struct{}, leave func()) {
+	changed = make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.all == nil {
+		w.all = make(map[chan struct{}]struct{})
+	}
+	w.all[changed] = struct{}{}
+	w.n.Add(1)
+	return changed, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.all, changed)
+		w.n.Add(-1)
+	}
+}
+
+func (w *watchSet) wake() {
+	if w.n.Load() == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.all {
+		raise(c)
+	}
+}
+
+// usage is when a session was used, as nanoseconds since 1970.
+type usage struct {
+	output, input, asked atomic.Int64
+	actor                atomic.Pointer[string] // who typed last
+}
+
+func (u *usage) printed() { u.output.Store(time.Now().UnixNano()) }
+func (u *usage) typed()   { u.input.Store(time.Now().UnixNano()) }
+func (u *usage) note()    { u.asked.Store(time.Now().UnixNano()) }
+func (u *usage) last() time.Time {
+	return time.Unix(0, max(u.output.Load(), u.input.Load(), u.asked.Load()))
+}
+
+// noteInput notes what somebody types.
+func (s *session) noteInput(actor string, p []byte) {
+	s.used.typed()
+	if before := s.used.actor.Load(); before == nil || *before != actor {
+		s.used.actor.Store(&actor)
+	}
+	s.marks.noteTyped(p, time.Now())
+}
+
+// noteMark takes what the shell tells. It runs on the screen goroutine, inside
+// Write.
+func (s *session) noteMark(e vt.PromptEvent) {
+	found := markFound{
+		PromptEvent: e,
+		at:          s.feeding - int64(e.Behind),
+		cursor:      s.term.Cursor(),
+		now:         time.Now(),
+		typed:       s.typedLine,
+	}
+	before := s.marks.state().atPrompt()
+	ended := s.marks.take(found)
+	if ended != nil {
+		s.mu.Lock()
+		ended.CWD = s.known.began
+		s.mu.Unlock()
+		ended.Session, ended.Actor = s.o.id, s.typist()
+		s.o.ran(*ended)
+	}
+	now := s.marks.state()
+	if now.phase == shellRunning || now.phase == shellReady {
+		s.mu.Lock()
+		s.known.began = s.known.cwd
+		s.mu.Unlock()
+	}
+	if before != now.atPrompt() && !e.Replay {
+		s.pace.touch()
+	}
+}
+
+// typist is who typed last, or who has started the session.
+func (s *session) typist() string {
+	if actor := s.used.actor.Load(); actor != nil {
+		return *actor
+	}
+	return s.o.actor
+}
