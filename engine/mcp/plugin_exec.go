@@ -1,0 +1,161 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+const (
+	execTimeoutMS = 30_000
+	execLeastMS   = 100
+	execMostMS    = 300_000
+
+	// execChars is how many characters of each stream, and of each block of
+	// text, are given unless more is asked for.
+	execChars = 8000
+)
+
+type execInput struct {
+	Command   string            `json:"command"`
+	CWD       string            `json:"cwd,omitempty"`
+	TimeoutMS *int              `json:"timeoutMs,omitempty" doc:"default 30000; 100 to 300000"`
+	Env       map[string]string `json:"env,omitempty"`
+	Sandbox   sandboxInput      `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}"`
+	Kill      bool              `json:"kill,omitempty" doc:"end it at the time-out"`
+	MaxOutput int               `json:"maxOutput,omitempty" doc:"chars per stream, default 8000"`
+}
+
+func (in execInput) subject(f *face) subject {
+	return subject{command: in.Command, cwd: f.folder(in.CWD)}
+}
+
+// A commandState is what exec tells beside the output.
+type commandState struct {
+	ID         string  `json:"id"`
+	ExitCode   *int    `json:"exitCode,omitempty"` // none while it runs, and when a signal ended it
+	Signal     string  `json:"signal,omitempty"`
+	TimedOut   bool    `json:"timedOut"`
+	DurationMS float64 `json:"durationMs"`
+}
+
+func execCommand(ctx context.Context, f *face, in execInput) (result, error) {
+	if in.MaxOutput < 0 {
+		return result{}, api.Errorf(api.CodeInvalid, "run command: maxOutput cannot be negative")
+	}
+	confined, err := f.confinement(in.Sandbox, in.CWD)
+	if err != nil {
+		return result{}, err
+	}
+	timeout := execTimeoutMS
+	if in.TimeoutMS != nil {
+		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
+	}
+	out, err := api.Exec.Call(ctx, f.engine, api.ExecInput{
+		Command: shellArgv(in.Command), CWD: f.folder(in.CWD), Env: in.Env, Environ: f.environ, Actor: f.actor,
+		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, streamMost),
+	})
+	if err != nil {
+		return result{}, err
+	}
+	p := out.Process
+	state := commandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: out.DurationMS}
+	r := result{content: execBlocks(out, in.MaxOutput, ending(out, timeout))}.with(state).of(p.ID)
+	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0) {
+		r = r.fail()
+	}
+	return r, nil
+}
+
+// shellArgv is how a line for a shell is run.
+func shellArgv(line string) []string {
+	shell := "bash"
+	if _, err := exec.LookPath(shell); err != nil {
+		shell = "sh"
+	}
+	return []string{shell, "-c", line}
+}
+
+// ending says how a command ended, or that it has not.
+func ending(out api.ExecOutput, timeoutMS int) string {
+	p := out.Process
+	var how string
+	switch {
+	case p.ExitCode != nil:
+		how = fmt.Sprintf("Exit code: %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		how = "Signal: " + p.ExitSignal
+	case p.State == api.StateFailed:
+		how = "Failed: " + p.Error
+	case p.State.Ended():
+		how = "Exit code: unknown"
+	default:
+		return fmt.Sprintf("Timed out after %d ms; it goes on as process %s. Log: %s", timeoutMS, p.ID, p.LogPath)
+	}
+	if out.TimedOut {
+		how = fmt.Sprintf("Timed out after %d ms and was ended. %s", timeoutMS, how)
+	}
+	return how
+}
+
+// execBlocks are stdout, stderr and the ending: in one block if they fit, else
+// in one each, so that the end of each is seen.
+func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
+	if most == 0 {
+		most = execChars
+	}
+	var parts []string
+	if s := lastChars(out.Stdout, out.StdoutDropped, most, "stdout"); s != "" {
+		parts = append(parts, s)
+	}
+	if s := lastChars(out.Stderr, out.StderrDropped, most, "stderr"); s != "" {
+		parts = append(parts, "stderr:\n"+s)
+	}
+	parts = append(parts, ending)
+	whole := ""
+	for _, part := range parts {
+		whole += lineBetween(whole, part) + part
+	}
+	if utf8.RuneCountInString(whole) <= execChars {
+		parts = []string{whole}
+	}
+	blocks := make([]sdk.Content, len(parts))
+	for i, part := range parts {
+		blocks[i] = &sdk.TextContent{Text: part}
+	}
+	return blocks
+}
+
+// lastChars is the end of a stream, with a note of how much is before it.
+func lastChars(s string, dropped int64, most int, stream string) string {
+	excess := utf8.RuneCountInString(s) - most
+	if excess <= 0 && dropped == 0 {
+		return s
+	}
+	rest := s
+	for range excess {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+	}
+	return fmt.Sprintf("... (%s chars truncated from %s)\n%s", thousands(dropped+int64(max(excess, 0))), stream, rest)
+}
+
+// thousands is a number with a comma before every three digits.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

@@ -1,0 +1,222 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// readBound is how many bytes of text read gives at most.
+const readBound = 50 << 10
+
+type readInput struct {
+	Path   string `json:"path"`
+	Offset *int64 `json:"offset,omitempty" doc:"first line, from 1"`
+	Limit  *int64 `json:"limit,omitempty" doc:"lines"`
+}
+
+func (in readInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+
+func readFile(ctx context.Context, f *face, in readInput) (result, error) {
+	ask := api.FilesReadInput{FileScope: f.scope(), Path: in.Path, Unbounded: f.o.Unbounded}
+	switch {
+	case in.Offset != nil && *in.Offset < 1:
+		return result{}, api.Errorf(api.CodeInvalid, "read %s: offset is a line number from 1", in.Path)
+	case in.Limit != nil && *in.Limit < 1:
+		return result{}, api.Errorf(api.CodeInvalid, "read %s: limit is at least 1", in.Path)
+	}
+	if in.Offset != nil {
+		ask.Offset = *in.Offset
+	}
+	if in.Limit != nil {
+		ask.Limit = *in.Limit
+	}
+	out, err := api.FilesRead.Call(ctx, f.engine, ask)
+	switch {
+	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), ", not a file"):
+		return text("Path is not a file.").fail(), nil
+	case err != nil:
+		return result{}, err
+	case out.Kind == "image" && len(out.Data) > 0:
+		return result{content: []sdk.Content{&sdk.ImageContent{Data: out.Data, MIMEType: out.MIME}}}, nil
+	case out.Kind != "text":
+		return textf("Cannot show %s: it is a binary file (%s).", in.Path, sizeText(out.Size)).fail(), nil
+	case out.FirstLine == 0 && ask.Offset > 1:
+		return textf("Offset %d is beyond end of file (%d lines total)", ask.Offset, out.TotalLines).fail(), nil
+	}
+	return text(out.Text + readHint(in.Path, out, f.o.Unbounded)), nil
+}
+
+// readHint says what was left out, and how to get it.
+func readHint(path string, out api.FilesReadOutput, unbounded bool) string {
+	bound := sizeText(readBound)
+	if unbounded {
+		bound = "16.0MB"
+	}
+	next := out.LastLine + 1
+	var hint string
+	switch out.Cut {
+	case "line":
+		return fmt.Sprintf("[Line %d is %s, exceeds %s limit. Use exec: sed -n '%dp' %s | head -c %d]",
+			out.FirstLine, sizeText(out.LineBytes), bound, out.FirstLine, shellQuoted(path), readBound)
+	case "lines":
+		hint = fmt.Sprintf("[Showing lines %d-%d of %d. Use offset=%d to continue.]", out.FirstLine, out.LastLine, out.TotalLines, next)
+	case "bytes":
+		hint = fmt.Sprintf("[Showing lines %d-%d of %d (%s limit). Use offset=%d to continue.]",
+			out.FirstLine, out.LastLine, out.TotalLines, bound, next)
+	case "limit":
+		hint = fmt.Sprintf("[%d more lines in file. Use offset=%d to continue.]", out.TotalLines-out.LastLine, next)
+	default:
+		return ""
+	}
+	return "\n" + hint // the last line given has its own ending
+}
+
+// sizeText is a number of bytes as people read it.
+func sizeText(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%dB", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1fKB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1fMB", float64(n)/(1<<20))
+}
+
+// shellQuoted is a word as a shell reads it.
+func shellQuoted(s string) string {
+	plain := func(r rune) bool {
+		return !(r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("/._-+", r))
+	}
+	if s != "" && !strings.ContainsFunc(s, plain) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+type pathInput struct {
+	Path string `json:"path"`
+}
+
+func (in pathInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+
+// readExactJSON is files.read_json with the value as it stands in the file, so
+// that no number is rounded and no key moved.
+func readExactJSON() api.Operation[api.FilesReadJSONInput, exactJSON] {
+	return api.Operation[api.FilesReadJSONInput, exactJSON]{Name: api.FilesReadJSON.Name}
+}
+
+type exactJSON struct {
+	Value json.RawMessage `json:"value"`
+}
+
+func readJSON(ctx context.Context, f *face, in pathInput) (result, error) {
+	out, err := readExactJSON().Call(ctx, f.engine, api.FilesReadJSONInput{FileScope: f.scope(), Path: in.Path})
+	if err != nil {
+		if why, ok := strings.CutPrefix(err.Error(), "invalid JSON in "+f.folder(in.Path)+": "); ok {
+			return textf("Invalid JSON in %s: %s", in.Path, why).fail(), nil
+		}
+		return result{}, notFile(err)
+	}
+	return text(string(out.Value)), nil
+}
+
+// notFile is the error of a path that is none of a file in this tool set's
+// words.
+func notFile(err error) error {
+	if errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), ", not a file") {
+		return api.Errorf(api.CodeInvalid, "Path is not a file.")
+	}
+	return err
+}
+
+type writeInput struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Append  bool   `json:"append,omitempty"`
+}
+
+func (in writeInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+
+func writeFile(ctx context.Context, f *face, in writeInput) (result, error) {
+	out, err := api.FilesWrite.Call(ctx, f.engine, api.FilesWriteInput{
+		FileScope: f.scope(), Path: in.Path, Text: in.Content, Append: in.Append,
+	})
+	if err != nil {
+		return result{}, notFile(err)
+	}
+	verb := "Wrote"
+	if in.Append {
+		verb = "Appended"
+	}
+	return textf("%s %d bytes to %s.", verb, out.Written, in.Path), nil
+}
+
+type editInput struct {
+	Path  string     `json:"path"`
+	Edits []editStep `json:"edits" doc:"in sequence"`
+}
+
+type editStep struct {
+	Search     string `json:"search" doc:"exact, unique text"`
+	Replace    string `json:"replace"`
+	ReplaceAll bool   `json:"replaceAll,omitempty"`
+}
+
+func (in editInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+
+func editFile(ctx context.Context, f *face, in editInput) (result, error) {
+	ask := api.FilesEditInput{FileScope: f.scope(), Path: in.Path}
+	for _, e := range in.Edits {
+		ask.Edits = append(ask.Edits, api.FileEdit(e))
+	}
+	out, err := api.FilesEdit.Call(ctx, f.engine, ask)
+	if err != nil {
+		return result{}, notFile(notApplied(err))
+	}
+	parts := make([]string, len(out.Replacements))
+	for i, n := range out.Replacements {
+		plural := "s"
+		if n == 1 {
+			plural = ""
+		}
+		parts[i] = fmt.Sprintf("edit %d: %d replacement%s", i+1, n, plural)
+	}
+	return textf("Updated %s (%s).", in.Path, strings.Join(parts, ", ")), nil
+}
+
+// notApplied makes a sentence of why an edit was not made.
+func notApplied(err error) error {
+	e := api.AsError(err)
+	why, ok := strings.CutPrefix(e.Message, "edit not applied: ")
+	if !ok {
+		return err
+	}
+	hint := e.Hint
+	if e.Code == api.CodeAmbiguous {
+		hint = "search for more of the text around it, or pass replaceAll"
+	}
+	return api.Errorf(e.Code, "Edit not applied: %s.", why).WithHint(hint)
+}
+
+type outputInput struct {
+	Name    string `json:"name" doc:"no folder or extension"`
+	Content string `json:"content"`
+	Format  string `json:"format,omitempty" enum:"markdown,json"`
+}
+
+func writeOutput(ctx context.Context, f *face, in outputInput) (result, error) {
+	out, err := api.FilesReport.Call(ctx, f.engine, api.FilesWriteOutputInput(in))
+	if err != nil {
+		return result{}, err
+	}
+	return text(out.Path), nil
+}

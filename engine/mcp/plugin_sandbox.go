@@ -1,0 +1,48 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// A sandboxInput is a confinement in the public sandbox-runtime shape. Its
+// schema says no more than that it is an object: each tool that takes one
+// would have to repeat the rest.
+type sandboxInput map[string]any
+
+// confinement is the sandbox for what a call runs in cwd: the one it asks for,
+// else the one that the person has set for agents.
+func (f *face) confinement(in sandboxInput, cwd string) (*api.Sandbox, error) {
+	if in == nil {
+		return f.o.Sandbox, nil
+	}
+	data, err := json.Marshal(in)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %v", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields() // what is not known may be meant to restrict something
+	var s api.Sandbox
+	if err := d.Decode(&s); err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %s", strings.TrimPrefix(err.Error(), "json: ")).
+			WithHint("its shape is {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}")
+	}
+	for _, paths := range [][]string{s.Filesystem.DenyRead, s.Filesystem.AllowWrite, s.Filesystem.DenyWrite} {
+		for i, path := range paths {
+			paths[i] = f.under(f.folder(cwd), path)
+		}
+	}
+	return &s, nil
+}
+
+// under is an absolute path; relative ones begin in dir.
+func (f *face) under(dir, path string) string {
+	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
+		return f.folder(path)
+	}
+	return filepath.Join(dir, path)
+}

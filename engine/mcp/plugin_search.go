@@ -1,0 +1,228 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"tandem/engine/api"
+)
+
+const (
+	// searchBound is how many bytes a search or listing answers with at most.
+	searchBound = 64 << 10
+
+	grepLimit = 100
+	findLimit = 1000
+	listLimit = 500
+)
+
+type grepInput struct {
+	Pattern    string `json:"pattern" doc:"RE2"`
+	Path       string `json:"path,omitempty"`
+	Glob       string `json:"glob,omitempty"`
+	IgnoreCase bool   `json:"ignoreCase,omitempty"`
+	Context    int    `json:"context,omitempty" doc:"lines"`
+	Limit      int    `json:"limit,omitempty" doc:"default 100"`
+}
+
+func (in grepInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+
+func grepFiles(ctx context.Context, f *face, in grepInput) (result, error) {
+	limit, err := limitOf(in.Limit, grepLimit)
+	if err != nil {
+		return result{}, err
+	}
+	out, err := api.FilesGrep.Call(ctx, f.engine, api.FilesGrepInput{
+		FileScope: f.scope(), Pattern: in.Pattern, Path: in.Path, Glob: in.Glob,
+		IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: limit,
+	})
+	if err != nil {
+		return result{}, err
+	}
+	if len(out.Lines) == 0 {
+		return text("No matches found."), nil
+	}
+	prefix, err := f.prefix(ctx, in.Path, out.Lines[0].Path)
+	if err != nil {
+		return result{}, err
+	}
+	answer := bounded(grepRows(prefix, out.Lines), "line(s)")
+	if out.Limited {
+		answer += fmt.Sprintf("\n[Limit of %d matches reached; there are more.]", limit)
+	}
+	return text(answer), nil
+}
+
+// limitOf is a limit that a call may leave to us.
+func limitOf(asked, usual int) (int, error) {
+	switch {
+	case asked < 0:
+		return 0, api.Errorf(api.CodeInvalid, "limit cannot be negative")
+	case asked == 0:
+		return usual, nil
+	}
+	return asked, nil
+}
+
+// A prefix turns the paths that a search gives into such as other tools take.
+type prefix struct {
+	text string
+	file bool // the search was of one file, whose path text is
+}
+
+func (p prefix) of(rel string) string {
+	if p.file {
+		return visible(p.text)
+	}
+	return visible(p.text + rel)
+}
+
+// prefix finds out what stands before the results of a search in path, the
+// first of which is given.
+func (f *face) prefix(ctx context.Context, path, first string) (prefix, error) {
+	if path == "" || filepath.Clean(path) == "." {
+		return prefix{}, nil
+	}
+	if filepath.Base(path) == first {
+		info, err := api.FilesStat.Call(ctx, f.engine, api.FilesPathInput{FileScope: f.scope(), Path: path})
+		if err != nil {
+			return prefix{}, err
+		}
+		if info.Type != "dir" && !info.ToDir {
+			return prefix{path, true}, nil
+		}
+	}
+	return prefix{text: strings.TrimSuffix(filepath.Clean(path), "/") + "/"}, nil
+}
+
+// grepRows are file:line:content of lines that match and file-line-content of
+// those around them, with -- where lines are left out, as grep prints them.
+func grepRows(p prefix, lines []api.GrepLine) []string {
+	context := false
+	for _, l := range lines {
+		context = context || !l.Match
+	}
+	rows := make([]string, 0, len(lines))
+	for i, l := range lines {
+		if i > 0 && context && (l.Path != lines[i-1].Path || l.Line != lines[i-1].Line+1) {
+			rows = append(rows, "--")
+		}
+		mark := "-"
+		if l.Match {
+			mark = ":"
+		}
+		rows = append(rows, p.of(l.Path)+mark+strconv.FormatInt(l.Line, 10)+mark+l.Text)
+	}
+	return rows
+}
+
+// visible is a name on one line.
+func visible(name string) string {
+	if !strings.ContainsFunc(name, unicode.IsControl) {
+		return name
+	}
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsControl(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// bounded joins rows as far as the bound allows; a first row that is too long by
+// itself is cut.
+func bounded(rows []string, unit string) string {
+	size := 0
+	for i, row := range rows {
+		if size += len(row) + 1; size-1 <= searchBound {
+			continue
+		}
+		if i == 0 {
+			rows[0] = strings.ToValidUTF8(row[:searchBound], "")
+			i = 1
+		}
+		return strings.Join(rows[:i], "\n") +
+			fmt.Sprintf("\n[Output truncated to %d bytes; %d %s omitted.]", searchBound, len(rows)-i, unit)
+	}
+	return strings.Join(rows, "\n")
+}
+
+type findInput struct {
+	Pattern string `json:"pattern"`
+	Path    string `json:"path,omitempty"`
+	Limit   int    `json:"limit,omitempty" doc:"default 1000"`
+}
+
+func (in findInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+
+func findFiles(ctx context.Context, f *face, in findInput) (result, error) {
+	limit, err := limitOf(in.Limit, findLimit)
+	if err != nil {
+		return result{}, err
+	}
+	out, err := api.FilesFind.Call(ctx, f.engine, api.FilesFindInput{
+		FileScope: f.scope(), Pattern: in.Pattern, Path: in.Path, Limit: limit,
+	})
+	switch {
+	case err != nil:
+		return result{}, err
+	case len(out.Paths) == 0:
+		return text("No files found."), nil
+	}
+	p := prefix{}
+	if in.Path != "" && filepath.Clean(in.Path) != "." {
+		p.text = strings.TrimSuffix(filepath.Clean(in.Path), "/") + "/"
+	}
+	rows := make([]string, len(out.Paths))
+	for i, rel := range out.Paths {
+		rows[i] = p.of(rel)
+	}
+	answer := bounded(rows, "line(s)")
+	if out.Limited {
+		answer += fmt.Sprintf("\n[Limit of %d results reached; there are more.]", limit)
+	}
+	return text(answer), nil
+}
+
+type listInput struct {
+	Path  string `json:"path,omitempty"`
+	Limit int    `json:"limit,omitempty" doc:"default 500"`
+}
+
+func (in listInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+
+func listFolder(ctx context.Context, f *face, in listInput) (result, error) {
+	limit, err := limitOf(in.Limit, listLimit)
+	if err != nil {
+		return result{}, err
+	}
+	out, err := api.FilesList.Call(ctx, f.engine, api.FilesListInput{FileScope: f.scope(), Path: in.Path, Hidden: true, Limit: limit})
+	switch {
+	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), "it is not a folder"):
+		return text(visible(in.Path)), nil // as ls does
+	case err != nil:
+		return result{}, err
+	case len(out.Entries) == 0:
+		return text("Directory is empty."), nil
+	}
+	rows := make([]string, len(out.Entries))
+	for i, e := range out.Entries {
+		rows[i] = visible(e.Name)
+		if e.Type == "dir" || e.ToDir {
+			rows[i] += "/"
+		}
+	}
+	answer := bounded(rows, "entries")
+	if out.Omitted > 0 {
+		answer += fmt.Sprintf("\n[Output truncated by limit: %d entries omitted.]", out.Omitted)
+	}
+	return text(answer), nil
+}
