@@ -228,8 +228,6 @@ func (s *measurement) account(out *api.Metrics, id persist.Identity, root procSt
 		u.at, u.moved = s.now, 0
 	}
 	out.CPUPercent, out.CPUHistory = u.percent, slices.Clone(u.history)
-	slices.Sort(out.Ports)
-	out.Ports = slices.Compact(out.Ports)
 	if s.now-u.noted >= historyStep && u.at == s.now {
 		u.history = append(u.history, u.percent)
 		u.history = u.history[max(len(u.history)-historySize, 0):]

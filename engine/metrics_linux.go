@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,12 +35,7 @@ func (m *meter) measure(ids []persist.Identity, strays func([]procStat) map[int]
 	if err != nil {
 		return none
 	}
-	proc, err := openProcfs()
-	if err != nil {
-		return none
-	}
-	defer proc.close()
-	all, err := proc.processes()
+	all, err := allProcesses()
 	if err != nil {
 		return none
 	}
@@ -52,12 +48,52 @@ func (m *meter) measure(ids []persist.Identity, strays func([]procStat) map[int]
 	if strays != nil {
 		elsewhere = strays(all)
 	}
-	return m.look(m.sockets.now, boot, ids, all, elsewhere, func(p procStat, mb *member, out *api.Metrics) {
-		name := strconv.Itoa(p.pid)
-		out.RSSBytes += proc.resident(name)
-		out.OpenFiles += proc.openFiles(name)
-		out.Ports = append(out.Ports, m.sockets.of(proc, name, mb)...)
+	var found []inspection
+	out := m.look(m.sockets.now, boot, ids, all, elsewhere, func(p procStat, mb *member, out *api.Metrics) {
+		found = append(found, inspection{pid: strconv.Itoa(p.pid), member: mb, out: out})
 	})
+	m.inspect(found)
+	for _, use := range out {
+		if use != nil {
+			slices.Sort(use.Ports)
+			use.Ports = slices.Compact(use.Ports)
+		}
+	}
+	return out
+}
+
+// An inspection is what is to be found out about a member of a tree, and to be
+// added to what is known of the tree.
+type inspection struct {
+	pid    string
+	member *member
+	out    *api.Metrics
+
+	resident int64
+	files    int
+	ports    []int
+}
+
+// inspect finds out what members use beside the processor. Of one that cannot be
+// read, nothing is known.
+func (m *meter) inspect(found []inspection) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	_ = inShares(dir, len(found), func(proc *procfs, from, to int) {
+		for i := from; i < to; i++ {
+			f := &found[i]
+			f.resident, f.files = proc.resident(f.pid), proc.openFiles(f.pid)
+			f.ports = m.sockets.of(proc, f.pid, f.member)
+		}
+	})
+	for _, f := range found {
+		f.out.RSSBytes += f.resident
+		f.out.OpenFiles += f.files
+		f.out.Ports = append(f.out.Ports, f.ports...)
+	}
 }
 
 // resident is the resident memory of a process in bytes. It is read from statm,

@@ -2,9 +2,13 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"slices"
 	"strconv"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,64 +24,78 @@ type procStat struct {
 	startTime                   uint64 // clock ticks since boot
 }
 
-// A procfs reads /proc through one buffer. It has to be closed.
+// A procfs reads /proc through one buffer, for one goroutine.
 type procfs struct {
 	dir *os.File
 	buf [4096]byte // longer than any line of numbers there
+	err error      // why a file could not be read whose process may be there
 }
-
-func openProcfs() (*procfs, error) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %v", err)
-	}
-	return &procfs{dir: dir}, nil
-}
-
-func (p *procfs) close() { p.dir.Close() }
 
 // read gives the beginning of a small file, valid until the next read; nil if
 // it cannot be read, as when its process is gone.
 func (p *procfs) read(path string) []byte {
 	fd, err := unix.Openat(int(p.dir.Fd()), path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
+	n := 0
+	if err == nil {
+		n, err = unix.Read(fd, p.buf[:])
+		unix.Close(fd)
 	}
-	defer unix.Close(fd)
-	n, err := unix.Read(fd, p.buf[:])
-	if err != nil {
-		return nil
+	switch err {
+	case nil:
+		return p.buf[:n]
+	case unix.ENOENT, unix.ESRCH:
+	default:
+		p.err = err
 	}
-	return p.buf[:n]
+	return nil
 }
 
-// processes reads the process table.
-func (p *procfs) processes() ([]procStat, error) {
-	names, err := p.dir.Readdirnames(-1)
+// allProcesses reads the process table once. It is all of it or an error: who is
+// not in it counts as gone.
+func allProcesses() ([]procStat, error) {
+	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %v", err)
 	}
-	all := make([]procStat, 0, len(names))
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if s, ok := parseStat(pid, p.read(name+"/stat")); ok {
-			all = append(all, s)
-		}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %v", err)
 	}
-	return all, nil
+	all := make([]procStat, len(names))
+	err = inShares(dir, len(names), func(proc *procfs, from, to int) {
+		for i := from; i < to; i++ {
+			pid, err := strconv.Atoi(names[i])
+			if err != nil {
+				continue
+			}
+			if s, ok := parseStat(pid, proc.read(names[i]+"/stat")); ok {
+				all[i] = s
+			}
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %v", err)
+	}
+	return slices.DeleteFunc(all, func(p procStat) bool { return p.pid == 0 }), nil
 }
 
-// allProcesses reads the process table once.
-func allProcesses() ([]procStat, error) {
-	p, err := openProcfs()
-	if err != nil {
-		return nil, err
+// inShares has the numbers below n worked on by several goroutines, if there are
+// many. The error is one that a read of theirs had.
+func inShares(dir *os.File, n int, work func(proc *procfs, from, to int)) error {
+	const least, most = 64, 4
+	shares := make([]procfs, max(min(runtime.GOMAXPROCS(0), most, n/least), 1))
+	var all sync.WaitGroup
+	for i := range shares {
+		shares[i].dir = dir
+		all.Go(func() { work(&shares[i], n*i/len(shares), n*(i+1)/len(shares)) })
 	}
-	defer p.close()
-	return p.processes()
+	all.Wait()
+	var err error
+	for i := range shares {
+		err = errors.Join(err, shares[i].err)
+	}
+	return err
 }
 
 // readStat reads one process; ok is false when it is gone.
