@@ -311,7 +311,7 @@ func explain(err error) error {
 	}
 	text := strings.TrimSpace(s.Error())
 	switch s.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR: // the last: its tables are not ours
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %s", ErrDamaged, text)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w: %s", errDiskFull, text)

@@ -1,7 +1,11 @@
 package persist
 
 import (
+	"errors"
 	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // historySteps are what makes a database of version n one of version n+1, from
@@ -37,18 +41,30 @@ func (h *History) migrate(steps []string) error {
 		return fmt.Errorf("%w (version %d of the history; this one knows %d)", ErrNewer, version, len(steps))
 	}
 	for ; version < len(steps); version++ {
-		tx, err := h.db.Begin()
+		err := h.step(steps[version], version+1)
+		var s *sqlite.Error
+		if version == 0 && errors.As(err, &s) && s.Code() == sqlite3.SQLITE_ERROR {
+			return fmt.Errorf("%w: it holds something else: %v", ErrDamaged, err)
+		}
 		if err != nil {
-			return explain(err)
-		}
-		// A pragma takes no parameters. With the step it is one transaction.
-		if _, err := tx.Exec(steps[version] + fmt.Sprintf("\nPRAGMA user_version = %d;", version+1)); err != nil {
-			tx.Rollback() // its error would say no more
-			return explain(err)
-		}
-		if err := tx.Commit(); err != nil {
 			return explain(err)
 		}
 	}
 	return nil
+}
+
+// step changes a database and notes the version that it has then.
+func (h *History) step(change string, version int) error {
+	tx, err := h.db.Begin()
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(change)
+	if err == nil {
+		_, err = tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)) // it takes no parameters
+	}
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
 }

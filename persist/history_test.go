@@ -1,0 +1,329 @@
+package persist
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func openTestHistory(t testing.TB, dir string) *History {
+	t.Helper()
+	h, aside, err := OpenHistory(dir)
+	if err != nil || aside != "" {
+		t.Fatalf("open: set aside %q, error %v", aside, err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+func (h *History) all(t testing.TB) []HistoryRow {
+	t.Helper()
+	rows := []HistoryRow{}
+	if err := h.Rows(t.Context(), func(r *HistoryRow) { rows = append(rows, *r) }); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func apply(t testing.TB, h *History, changes ...HistoryChange) {
+	t.Helper()
+	if err := h.Apply(changes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// someRows are rows with every column set, and with as few as may be.
+func someRows() []HistoryRow {
+	code := 7
+	at := time.UnixMicro(1_700_000_000_123_456)
+	return []HistoryRow{
+		{ID: 1, Command: "make test\n\techo 'ä'", CWD: "/work", StartedAt: at, Duration: 1500 * time.Microsecond, ExitCode: &code,
+			ExitSignal: "SIGTERM", Actor: "agent:x/1", Kind: "session", Process: "abc", LogStart: 5, LogEnd: 1 << 40},
+		{ID: 2, Command: "ls", StartedAt: at.Add(time.Second), Duration: -1, Actor: "person", Kind: "exec"},
+		{ID: 5, Command: "sleep 1", StartedAt: at.Add(2 * time.Second), Duration: -1, Kind: "process", Process: "def", Running: true},
+	}
+}
+
+func TestHistoryKeepsRowsAsTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	h := openTestHistory(t, dir)
+	apply(t, h, HistoryChange{Add: someRows()})
+	if diff := cmp.Diff(someRows(), h.all(t)); diff != "" {
+		t.Error(diff)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := openTestHistory(t, dir)
+	if diff := cmp.Diff(someRows(), again.all(t)); diff != "" {
+		t.Errorf("after opening it again: %s", diff)
+	}
+}
+
+func TestHistoryEndCompletesWhatRuns(t *testing.T) {
+	h := openTestHistory(t, t.TempDir())
+	rows := someRows()
+	zero := 0
+	apply(t, h, HistoryChange{Add: rows}, HistoryChange{End: &HistoryEnd{Process: "def", At: rows[2].StartedAt.Add(time.Minute), ExitCode: &zero}})
+	got := h.all(t)[2]
+	if got.Running || got.Duration != time.Minute || got.ExitCode == nil || *got.ExitCode != 0 {
+		t.Errorf("completed as %+v", got)
+	}
+	apply(t, h, HistoryChange{End: &HistoryEnd{Process: "def", ExitSignal: "SIGKILL"}}, HistoryChange{End: &HistoryEnd{Process: "abc"}})
+	if diff := cmp.Diff(got, h.all(t)[2]); diff != "" {
+		t.Errorf("a second end changed it: %s", diff)
+	}
+	if diff := cmp.Diff(rows[0], h.all(t)[0]); diff != "" {
+		t.Errorf("what did not run was changed: %s", diff)
+	}
+}
+
+func TestHistoryEndOfUnknownTimeOrBeforeTheStart(t *testing.T) {
+	h := openTestHistory(t, t.TempDir())
+	rows := someRows()
+	apply(t, h, HistoryChange{Add: rows[2:]}, HistoryChange{End: &HistoryEnd{Process: "def"}})
+	if got := h.all(t)[0]; got.Running || got.Duration >= 0 || got.ExitCode != nil {
+		t.Errorf("of unknown time: %+v", got)
+	}
+	rows[2].ID = 9
+	apply(t, h, HistoryChange{Add: rows[2:]}, HistoryChange{End: &HistoryEnd{Process: "def", At: rows[2].StartedAt.Add(-time.Hour)}})
+	if got := h.all(t)[1]; got.Duration != 0 {
+		t.Errorf("before the start: %+v", got)
+	}
+}
+
+func TestHistoryForgetsAndNeverGivesAnIDAgain(t *testing.T) {
+	dir := t.TempDir()
+	h := openTestHistory(t, dir)
+	if last, err := h.Last(); last != 0 || err != nil {
+		t.Errorf("last of none is %d, %v", last, err)
+	}
+	apply(t, h, HistoryChange{Add: someRows()}, HistoryChange{Remove: []int64{1, 77}})
+	if got := h.all(t); len(got) != 2 || got[0].ID != 2 {
+		t.Errorf("left: %+v", got)
+	}
+	apply(t, h, HistoryChange{Clear: true})
+	if got := h.all(t); len(got) != 0 {
+		t.Errorf("left: %+v", got)
+	}
+	if last, err := h.Last(); last != 5 || err != nil {
+		t.Errorf("last is %d, %v", last, err)
+	}
+	for _, name := range []string{historyName, historyName + "-wal"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), "make test") {
+			t.Errorf("%s still holds what was removed", name)
+		}
+	}
+}
+
+func TestHistoryTakesAllChangesOrNone(t *testing.T) {
+	h := openTestHistory(t, t.TempDir())
+	rows := someRows()
+	apply(t, h, HistoryChange{Add: rows[:1]})
+	if err := h.Apply([]HistoryChange{{Add: rows[1:]}, {Add: rows[:1]}}); err == nil {
+		t.Error("an id was given twice")
+	}
+	if got := h.all(t); len(got) != 1 {
+		t.Errorf("rows: %+v", got)
+	}
+}
+
+func TestHistoryIsOfThisUserAlone(t *testing.T) {
+	dir := t.TempDir()
+	h := openTestHistory(t, dir)
+	apply(t, h, HistoryChange{Add: someRows()})
+	names, _ := filepath.Glob(filepath.Join(dir, historyName+"*"))
+	if len(names) == 0 {
+		t.Fatal("there is no database")
+	}
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestHistoryFolderMayHaveAnyName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a ?#%41&=b")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h := openTestHistory(t, dir)
+	apply(t, h, HistoryChange{Add: someRows()})
+	if _, err := os.Stat(filepath.Join(dir, historyName)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDamagedHistoryIsSetAside(t *testing.T) {
+	for name, damage := range map[string]string{
+		"no database":        strings.Repeat("these are no rows\n", 1000),
+		"another's database": "",
+		"a header alone":     "SQLite format 3\x00 and then something else that does not belong there at all, for more than a hundred bytes ....",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, historyName)
+			if damage == "" {
+				makeForeign(t, path)
+			} else if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h, aside, err := OpenHistory(dir)
+			if err != nil || aside != historyName+".bad" {
+				t.Fatalf("set aside %q, error %v", aside, err)
+			}
+			defer h.Close()
+			apply(t, h, HistoryChange{Add: someRows()})
+			if got := h.all(t); len(got) != 3 {
+				t.Errorf("rows: %+v", got)
+			}
+			if b, err := os.ReadFile(filepath.Join(dir, aside)); err != nil || damage != "" && string(b) != damage {
+				t.Errorf("set aside %d bytes, %v", len(b), err)
+			}
+		})
+	}
+}
+
+func makeForeign(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`CREATE TABLE history (words TEXT)`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHistoryDamagedInItsMiddleSaysSoAndCanBeSetAside(t *testing.T) {
+	dir := t.TempDir()
+	h := openTestHistory(t, dir)
+	rows := make([]HistoryRow, 5000)
+	for i := range rows {
+		rows[i] = HistoryRow{ID: int64(i + 1), Command: strings.Repeat("x", 100), StartedAt: time.Unix(1, 0)}
+	}
+	apply(t, h, HistoryChange{Add: rows})
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, historyName)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(b) / 4; i < len(b); i++ {
+		b[i] = 0xff
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h = openTestHistory(t, dir)
+	if err := h.Rows(t.Context(), func(*HistoryRow) {}); !errors.Is(err, ErrDamaged) {
+		t.Fatalf("error %v", err)
+	}
+	if aside, err := h.SetAside(); err != nil || aside != historyName+".bad" {
+		t.Fatalf("set aside %q, error %v", aside, err)
+	}
+	if got := openTestHistory(t, dir).all(t); len(got) != 0 {
+		t.Errorf("rows: %d", len(got))
+	}
+}
+
+func TestHistoryOfANewerTandemIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	h := openTestHistory(t, dir)
+	if _, err := h.db.Exec(`PRAGMA user_version = 99`); err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+	if _, aside, err := OpenHistory(dir); !errors.Is(err, ErrNewer) || aside != "" {
+		t.Errorf("set aside %q, error %v", aside, err)
+	}
+}
+
+func TestHistoryOfEachReleasedVersionLoads(t *testing.T) {
+	fixtures, err := filepath.Glob("testdata/history/v*.sql")
+	if err != nil || len(fixtures) != len(historySteps()) {
+		t.Fatalf("%d fixtures, %v", len(fixtures), err)
+	}
+	for _, name := range fixtures {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			script, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			db, err := sql.Open("sqlite", filepath.Join(dir, historyName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Exec(string(script)); err != nil {
+				t.Fatal(err)
+			}
+			db.Close()
+			h := openTestHistory(t, dir)
+			if diff := cmp.Diff(someRows(), h.all(t)); diff != "" {
+				t.Error(diff)
+			}
+			if last, err := h.Last(); last != 8 || err != nil {
+				t.Errorf("last is %d, %v", last, err)
+			}
+		})
+	}
+}
+
+func TestHistoryOfAnOlderVersionIsBroughtUpToDate(t *testing.T) {
+	dir := t.TempDir()
+	openTestHistory(t, dir).Close()
+	path := filepath.Join(dir, historyName)
+	steps := append(historySteps(), `ALTER TABLE history ADD COLUMN mood TEXT NOT NULL DEFAULT 'good'`)
+	h, err := openHistory(path, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, h, HistoryChange{Add: someRows()})
+	var mood string
+	if err := h.db.QueryRow(`SELECT mood FROM history LIMIT 1`).Scan(&mood); err != nil || mood != "good" {
+		t.Errorf("%q, %v", mood, err)
+	}
+	h.Close()
+
+	broken := append(steps, `ALTER TABLE history ADD COLUMN more TEXT; ALTER TABLE nothing ADD COLUMN x`)
+	if _, err := openHistory(path, broken); err == nil {
+		t.Error("a step that fails was taken")
+	}
+	h, err = openHistory(path, steps)
+	if err != nil {
+		t.Fatalf("after a step that failed: %v", err)
+	}
+	defer h.Close()
+	if _, err := h.db.Exec(`SELECT more FROM history`); err == nil {
+		t.Error("half of a step was taken")
+	}
+}
+
+func TestReadingTheHistoryCanBeCancelled(t *testing.T) {
+	h := openTestHistory(t, t.TempDir())
+	apply(t, h, HistoryChange{Add: someRows()})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := h.Rows(ctx, func(*HistoryRow) {}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if got := h.all(t); len(got) != 3 {
+		t.Errorf("rows afterwards: %+v", got)
+	}
+}
