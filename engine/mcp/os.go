@@ -23,7 +23,7 @@ func osTools() []tool {
 	alone, both := []Profile{OS}, []Profile{OS, Native}
 	tools := []tool{
 		define[shellCmd, none](tool{name: "shell_cmd", effect: api.Destructive, profiles: alone,
-			doc: "Runs a shell command. After timeoutSeconds it goes on as a daemon, and its pid is given."}, shellCommand),
+			doc: "Runs a shell command. After timeoutSeconds it goes on as a daemon, and its pid is given."}, runShellCmd),
 		define[daemonPID, none](tool{name: "stop_daemon", effect: api.Destructive, profiles: alone,
 			doc: "Ends a daemon of shell_cmd and all that it started."}, stopDaemon),
 		define[daemonPID, none](tool{name: "get_daemon_output", effect: api.Read, profiles: alone,
@@ -108,7 +108,7 @@ func (c shellCmd) shell() string {
 	return "bash"
 }
 
-func shellCommand(ctx context.Context, f *face, in shellCmd) (result, error) {
+func runShellCmd(ctx context.Context, f *face, in shellCmd) (result, error) {
 	timeout, err := in.timeout()
 	if err != nil {
 		return result{}, err

@@ -1,0 +1,310 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+)
+
+// ran is the answer of a command that has ended.
+func ran(code int, stdout, stderr string) string {
+	return jsonText(ranShell{"ok", code, stdout, stderr})
+}
+
+// wrong is the answer of a tool of this profile that fails.
+func wrong(code, detail string) string {
+	return jsonText(androidError{Status: "error", Code: code, Detail: detail})
+}
+
+func TestAndroidRunsCommands(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Android)
+	if err := os.Mkdir(filepath.Join(r.home, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"local_run_shell", "termux_run_shell"} {
+		r.check(t,
+			row{tool, object{"command": "echo out; echo err >&2"}, ran(0, "out\n", "err\n"), false},
+			row{tool, object{"command": "exit 3"}, ran(3, "", ""), false},
+			row{tool, object{"command": "kill -9 $$"}, ran(137, "", ""), false},
+			row{tool, object{"command": "cat; pwd; echo $TD_X $NO_COLOR", "cwd": "sub", "env": object{"TD_X": "x"}}, ran(0, "HOME/sub\nx 1\n", ""), false},
+			row{tool, object{"command": "pwd", "cwd": "~/sub"}, ran(0, "HOME/sub\n", ""), false},
+			row{tool, object{"command": "pwd", "timeout_ms": 9_000_000}, ran(0, "HOME\n", ""), false},
+			row{tool, object{"command": "no-such-program 2>/dev/null"}, ran(127, "", ""), false},
+			row{tool, object{"command": "echo first; sleep 1000", "timeout_ms": 300},
+				jsonText(ranShell{"timeout", -1, "first\n", "Command timed out after 0.3s"}), false},
+			row{tool, object{}, wrong("missing_command", "command is missing"), true},
+			row{tool, object{"command": " "}, wrong("missing_command", "command is empty"), true},
+			row{tool, object{"command": "pwd", "cwd": "/nowhere"}, wrong("invalid_cwd", "/nowhere is not a folder"), true},
+			row{tool, object{"command": "pwd", "timeout_ms": -1}, wrong("invalid_arguments", "timeout_ms cannot be negative"), true},
+			row{tool, object{"command": 1}, wrong("invalid_arguments", "call "+tool+`: argument "command" cannot be a number`), true},
+		)
+	}
+	r.check(t,
+		row{"local_run_shell", object{"command": "echo [$BASH_VERSION]"}, ran(0, "[]\n", ""), false},
+		row{"termux_run_shell", object{"command": "[[ -n $BASH_VERSION ]] && shopt -q login_shell && echo login"}, ran(0, "login\n", ""), false},
+	)
+}
+
+func TestAndroidTimeOutLeavesNothingAlive(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Android)
+	script := "trap '' TERM; (trap '' TERM; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1000; done) & setsid sleep 1000 & echo $!; wait"
+	answer := r.object("local_run_shell", object{"command": script, "timeout_ms": 500})
+	pids := strings.Fields(answer["stdout"].(string))
+	if answer["status"] != "timeout" || len(pids) != 2 {
+		t.Fatalf("it answers %v", answer)
+	}
+	for _, text := range pids {
+		if pid, err := strconv.Atoi(text); err != nil || alive(pid) {
+			t.Errorf("process %s lives: %v", text, err)
+		}
+	}
+}
+
+func TestAndroidWithoutBash(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Android)
+	r.tools = androidToolsWith(func(string) (string, error) { return "", errors.New("not found") })
+	want := wrong("termux_required", `bash is not installed; device_api(action="termux.show_setup") says how to get it`)
+	r.check(t,
+		row{"termux_run_shell", object{"command": "true"}, want, true},
+		row{"termux_shell_session", object{"action": "list"}, want, true},
+		row{"termux_fs", object{"action": "list", "path": "."}, want, true},
+		row{"device_api", object{"action": "termux.restart"}, want, true},
+		row{"local_run_shell", object{"command": "true"}, ran(0, "", ""), false},
+	)
+	status := r.object("device_api", object{"action": "termux.status"})
+	setup := r.object("device_api", object{"action": "termux.show_setup"})
+	if status["installed"] != false || status["running"] != true || !strings.Contains(setup["detail"].(string), "need bash") {
+		t.Errorf("it tells %v and %v", status, setup)
+	}
+}
+
+func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Android)
+	before, err := api.EngineInfo.Call(t.Context(), r.face.engine, api.Empty{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
+	r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "x=kept"})
+	state := r.object("device_api", object{"action": "termux.restart"})
+	if state["status"] != "ok" || state["installed"] != true || state["running"] != true {
+		t.Errorf("it answers %v", state)
+	}
+	after, err := api.EngineInfo.Call(t.Context(), r.face.engine, api.Empty{})
+	if err != nil || after.EnginePID == before.EnginePID {
+		t.Errorf("the engine is the same: %v", err)
+	}
+	if out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "echo $x"}); out["output"] != "kept\n" {
+		t.Errorf("the session gives %v", out)
+	}
+	r.check(t,
+		row{"device_api", object{"action": "x"}, wrong("unknown_action", `there is no action "x"; there are termux.status, termux.restart and termux.show_setup`), true},
+		row{"device_api", object{}, wrong("missing_action", "action is missing"), true},
+	)
+}
+
+func TestAndroidLocalSession(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Android)
+	do := func(action, id string, more object) object {
+		t.Helper()
+		args := object{"action": action, "session_id": id}
+		for k, v := range more {
+			args[k] = v
+		}
+		return r.object("local_shell_session", args)
+	}
+	started := r.object("local_shell_session", object{"action": "start", "env": object{"TD_X": "from outside"}})
+	id := started["session_id"].(string)
+	if !idAtEnd.MatchString(id) || started["output"] != "" {
+		t.Fatalf("it starts with %v", started)
+	}
+	for _, c := range []struct {
+		command, output string
+		code            any
+	}{
+		{"echo $TD_X; pwd; tty", "from outside\nHOME\nnot a tty\n", 1.0},
+		{"echo $?", "1\n", 0.0},
+		{"cd /usr; export V='a b'; f() { echo \"<$1>\"; }", "", 0.0},
+		{"pwd; f \"$V\"; printf open", "/usr\n<a b>\nopen", 0.0},
+		{"cat <<END\nit's $V\nEND", "it's a b\n", 0.0},
+		{"ls --color=auto -d /usr", "/usr\n", 0.0},
+		{"printf '\\377'", "\uFFFD", 0.0},
+	} {
+		out := do("exec", id, object{"command": c.command})
+		if r.stable(out["output"].(string)) != c.output || out["exit_code"] != c.code || out["alive"] != true || out["timed_out"] != false {
+			t.Errorf("%q gives %v", c.command, out)
+		}
+	}
+	if out := do("exec", id, object{"command": "if ("}); out["exit_code"] == 0.0 || out["alive"] != true {
+		t.Errorf("a mistake gives %v", out)
+	}
+	if out := do("exec", id, object{"command": "echo before; read line; echo got $line", "timeout": 1}); out["timed_out"] != true || out["output"] != "before\n" || out["exit_code"] != nil {
+		t.Errorf("a command that waits for input gives %v", out)
+	}
+	if out := do("write", id, object{"input": "hello\n"}); !cmp.Equal(out, object{"ok": true}) {
+		t.Errorf("write gives %v", out)
+	}
+	read := ""
+	r.eventually("what the command printed", func() bool {
+		out := do("read", id, nil)
+		read += out["output"].(string)
+		return out["alive"] == true && read == "got hello\n"
+	})
+	if out := do("read", id, nil); !cmp.Equal(out, object{"output": "", "alive": true}) {
+		t.Errorf("reading again gives %v", out)
+	}
+	if out := do("resize", id, object{"rows": 50, "cols": 100}); out["ok"] != true || out["detail"] == nil {
+		t.Errorf("resize gives %v", out)
+	}
+	listed := r.object("local_shell_session", object{"action": "list"})["sessions"].([]any)
+	if len(listed) != 1 || listed[0].(object)["session_id"] != id || listed[0].(object)["alive"] != true {
+		t.Errorf("listed are %v", listed)
+	}
+	if out := do("exec", id, object{"command": "echo bye; exit 7"}); out["output"] != "bye\n" || out["alive"] != false || out["exit_code"] != 7.0 {
+		t.Errorf("exit gives %v", out)
+	}
+	bg := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
+	if out := do("kill", bg, nil); !cmp.Equal(out, object{"ok": true}) {
+		t.Errorf("kill gives %v", out)
+	}
+	r.check(t,
+		row{"local_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
+		row{"local_shell_session", object{}, wrong("missing_action", "action is missing"), true},
+		row{"local_shell_session", object{"action": "dance"}, wrong("unknown_action", `there is no action "dance"; there are start, exec, write, read, resize, kill and list`), true},
+		row{"local_shell_session", object{"action": "exec", "command": "true"}, wrong("missing_session_id", "exec needs session_id"), true},
+		row{"local_shell_session", object{"action": "exec", "session_id": id}, wrong("missing_command", "exec needs command"), true},
+		row{"local_shell_session", object{"action": "write", "session_id": id}, wrong("missing_input", "write needs input"), true},
+		row{"local_shell_session", object{"action": "read", "session_id": "none"}, wrong("session_not_found", "there is no such session: none"), true},
+		row{"local_shell_session", object{"action": "exec", "session_id": id, "command": "true"},
+			`{"status":"error","error":"session_dead","detail":"session ` + id + ` has ended","output":""}`, true},
+		row{"local_shell_session", object{"action": "start", "cwd": "/nowhere"}, wrong("invalid_cwd", "/nowhere is not a folder"), true},
+	)
+}
+
+func TestAndroidLocalSessionLosesNothingBetweenExecAndRead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Android)
+	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
+	var all strings.Builder
+	r.object("local_shell_session", object{"action": "write", "session_id": id, "input": "for i in $(seq 2000); do echo bg$i; done\n"})
+	for range 5 {
+		out := r.object("local_shell_session", object{"action": "exec", "session_id": id, "command": "seq 1000"})
+		all.WriteString(out["output"].(string))
+		out = r.object("local_shell_session", object{"action": "read", "session_id": id})
+		all.WriteString(out["output"].(string))
+	}
+	var want strings.Builder
+	for i := range 2000 {
+		want.WriteString("bg" + strconv.Itoa(i+1) + "\n")
+	}
+	for range 5 {
+		for i := range 1000 {
+			want.WriteString(strconv.Itoa(i+1) + "\n")
+		}
+	}
+	if all.String() != want.String() {
+		t.Errorf("of %d bytes came %d", want.Len(), all.Len())
+	}
+}
+
+func TestAndroidFiles(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Android)
+	outside := t.TempDir()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.WriteFile(filepath.Join(outside, "secret"), []byte("x"), 0o600))
+	must(os.Symlink(outside, filepath.Join(r.home, "out")))
+	must(os.Symlink(filepath.Join(outside, "new"), filepath.Join(r.home, "dangling")))
+	must(os.MkdirAll(filepath.Join(r.home, "d", "e"), 0o750))
+	must(os.WriteFile(filepath.Join(r.home, "d", ".hidden"), nil, 0o600))
+	must(os.WriteFile(filepath.Join(r.home, "d", "b"), []byte("12345"), 0o640))
+	must(os.Symlink("b", filepath.Join(r.home, "d", "a")))
+	times := []unix.Timespec{{Sec: 100, Nsec: 250e6}, {Sec: 200, Nsec: 500e6}}
+	for _, name := range []string{"b", "e", ".hidden", "a"} {
+		must(unix.UtimesNanoAt(unix.AT_FDCWD, filepath.Join(r.home, "d", name), times, unix.AT_SYMLINK_NOFOLLOW))
+	}
+	fs := func(action, path string, more ...any) object {
+		o := object{"action": action, "path": path}
+		for i := 0; i < len(more); i += 2 {
+			o[more[i].(string)] = more[i+1]
+		}
+		return o
+	}
+	binary := base64.StdEncoding.EncodeToString([]byte{0, 0xff, 1})
+	entry := func(name string, dir bool, size int) string {
+		return `{"name":"` + name + `","is_dir":` + strconv.FormatBool(dir) + `,"size":` + strconv.Itoa(size) + `,"mtime":200.5}`
+	}
+	ok := func(tool object, want string) row { return row{"termux_fs", tool, want, false} }
+	content := func(text, encoding string, size, offset, read int, cut bool) string {
+		return jsonText(fsContent{text, encoding, int64(size), int64(offset), int64(read), cut})
+	}
+	size, err := os.Stat(filepath.Join(r.home, "d", "e"))
+	must(err)
+	r.check(t,
+		ok(fs("write", "new/deep/f.txt", "content", "häh\n"), `{"path":"HOME/new/deep/f.txt","size":5}`),
+		ok(fs("read", "~/new/deep/f.txt"), content("häh\n", "utf-8", 5, 0, 5, false)),
+		ok(fs("read", r.home+"/new/deep/f.txt", "max_bytes", 2), content("h", "utf-8", 5, 0, 1, true)),
+		ok(fs("read", "new/deep/f.txt", "offset", 1, "max_bytes", 3), content("äh", "utf-8", 5, 1, 3, true)),
+		ok(fs("read", "new/deep/f.txt", "offset", 99), content("", "utf-8", 5, 99, 0, false)),
+		ok(fs("write", "bin", "content", binary, "encoding", "base64"), `{"path":"HOME/bin","size":3}`),
+		ok(fs("read", "bin"), content(binary, "base64", 3, 0, 3, false)),
+		ok(fs("list", "d"), `{"items":[`+entry("a", false, 1)+`,`+entry("b", false, 5)+`,`+entry("e", true, int(size.Size()))+`]}`),
+		ok(fs("list", "d", "show_hidden", true), `{"items":[`+entry(".hidden", false, 0)+`,`+entry("a", false, 1)+`,`+entry("b", false, 5)+`,`+entry("e", true, int(size.Size()))+`]}`),
+		ok(fs("stat", "d/b"), `{"is_file":true,"is_dir":false,"is_link":false,"size":5,"mtime":200.5,"atime":100.25,"mode":"0640"}`),
+		ok(fs("stat", "d/a"), `{"is_file":true,"is_dir":false,"is_link":true,"size":1,"mtime":200.5,"atime":NOW,"mode":"0777"}`),
+		ok(fs("mkdir", "m/n/o"), `{"ok":true,"path":"HOME/m/n/o"}`),
+		ok(fs("mkdir", "m/n/o"), `{"ok":true,"path":"HOME/m/n/o"}`),
+		ok(fs("delete", "bin"), `{"ok":true,"path":"HOME/bin"}`),
+		ok(fs("delete", "m", "recursive", true), `{"ok":true,"path":"HOME/m"}`),
+	)
+	fails := func(code string, args object) {
+		t.Helper()
+		answer := r.call("termux_fs", args)
+		if text := said(answer); !answer.failed || !strings.HasPrefix(text, `{"status":"error","error":"`+code+`",`) {
+			t.Errorf("%v gives %s, want %s", args, text, code)
+		}
+	}
+	for _, path := range []string{"..", "../x", "/etc/passwd", r.home + "x/y", "out/secret", "dangling"} {
+		fails("path_outside_home", fs("write", path, "content", "x"))
+	}
+	fails("path_outside_home", fs("read", "out/secret"))
+	fails("path_outside_home", fs("list", "out"))
+	fails("path_outside_home", fs("delete", "out/secret"))
+	fails("not_found", fs("read", "none"))
+	fails("not_found", fs("stat", "none"))
+	fails("not_found", fs("delete", "none"))
+	fails("not_found", fs("mkdir", "x/y/z", "parents", false))
+	fails("not_a_directory", fs("list", "d/b"))
+	fails("not_a_directory", fs("read", "d/b/c"))
+	fails("is_a_directory", fs("read", "d"))
+	fails("directory_not_empty", fs("delete", "d"))
+	fails("missing_path", fs("read", ""))
+	fails("missing_path", object{"action": "read"})
+	fails("unknown_fs_action", fs("dance", "d"))
+	fails("unknown_fs_action", object{"path": "d"})
+	fails("invalid_content", fs("write", "x", "content", "?", "encoding", "base64"))
+	fails("invalid_encoding", fs("write", "x", "encoding", "latin1"))
+	fails("invalid_arguments", fs("read", "x", "offset", -1))
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("outside there is %v now: %v", entries, err)
+	}
+}

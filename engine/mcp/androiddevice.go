@@ -1,0 +1,112 @@
+package mcp
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// restartPatience is how long a new engine may take to be there.
+const restartPatience = 10 * time.Second
+
+type deviceInput struct {
+	Action string `json:"action" enum:"termux.status,termux.restart,termux.show_setup"`
+}
+
+// deviceState is how the backend of the termux tools does.
+type deviceState struct {
+	Status    string `json:"status"`
+	Installed bool   `json:"installed"`
+	Running   bool   `json:"running"`
+	Shell     string `json:"shell,omitempty"`
+	Home      string `json:"home"`
+	Sessions  int    `json:"sessions"`
+	Version   string `json:"version"`
+	Detail    string `json:"detail,omitempty"`
+}
+
+// device deals with the backend of the termux tools: the engine, which holds
+// the terminals, and bash in them.
+func (a *android) device(ctx context.Context, f *face, in deviceInput) (result, error) {
+	switch in.Action {
+	case "termux.status":
+	case "termux.restart":
+		if _, err := a.bash(); err != nil {
+			return result{}, err
+		}
+		if err := restartEngine(ctx, f); err != nil {
+			return result{}, err
+		}
+	case "termux.show_setup":
+		return a.setup(ctx, f)
+	default:
+		return result{}, androidErrorf("unknown_action", "there is no action %q; there are termux.status, termux.restart and termux.show_setup", in.Action)
+	}
+	state, err := a.state(ctx, f)
+	return answerJSON(state), err
+}
+
+func (a *android) state(ctx context.Context, f *face) (deviceState, error) {
+	info, err := api.EngineInfo.Call(ctx, f.engine, api.Empty{})
+	if err != nil {
+		return deviceState{}, err
+	}
+	sessions, err := api.SessionList.Call(ctx, f.engine, api.Empty{})
+	if err != nil {
+		return deviceState{}, err
+	}
+	state := deviceState{Status: "ok", Running: true, Home: f.o.Home, Version: info.Version}
+	if shell, err := a.bash(); err == nil {
+		state.Installed, state.Shell = true, shell
+	}
+	for _, p := range sessions.Sessions {
+		if !p.State.Ended() {
+			state.Sessions++
+		}
+	}
+	return state, nil
+}
+
+func (a *android) setup(ctx context.Context, f *face) (result, error) {
+	state, err := a.state(ctx, f)
+	if err != nil {
+		return result{}, err
+	}
+	state.Detail = "Nothing to set up: the termux tools run " + state.Shell + " in terminals of this machine."
+	if !state.Installed {
+		state.Detail = "The termux tools need bash. Install it with the system's package manager (apt install bash, apk add bash, " +
+			"pkg install bash), see that it is in PATH, and call termux.status. Until then use the local tools."
+	}
+	return answerJSON(state), nil
+}
+
+// restartEngine has the keeper start the engine anew. Sessions and processes
+// go on meanwhile.
+func restartEngine(ctx context.Context, f *face) error {
+	before, err := api.EngineInfo.Call(ctx, f.engine, api.Empty{})
+	if err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return androidErrorf("restart_failed", "find this program: %v", err)
+	}
+	if _, err := api.EngineStop.Call(ctx, f.engine, api.EngineStopInput{Replace: program}); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, restartPatience)
+	defer cancel()
+	for {
+		now, err := api.EngineInfo.Call(ctx, f.engine, api.Empty{})
+		if err == nil && now.EnginePID != before.EnginePID {
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return androidErrorf("restart_failed", "the new engine is not there after %v", restartPatience)
+		}
+	}
+}
