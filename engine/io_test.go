@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/persist"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
@@ -70,6 +72,45 @@ func TestFullDiskHoldsOutputBackAndLosesNone(t *testing.T) {
 	}
 	if text := <-told; !strings.Contains(text, "no space left") || len(told) != 0 {
 		t.Errorf("told %q and %d more", text, len(told))
+	}
+}
+
+func TestAFloodIsShownWholeAndRequestsAreAnsweredMeanwhile(t *testing.T) {
+	master, slave := openPTY(t)
+	l, err := persist.OpenLog(filepath.Join(t.TempDir(), "log"), persist.LogOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newMemorySession(t, &memoryLog{}, func(o *sessionOptions) {
+		o.master = master
+		o.open = func() (sessionLog, error) { return l, nil }
+	})
+	want := strings.Repeat("0123456789", 100<<10) + "the end"
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := slave.WriteString(want)
+		wrote <- err
+	}()
+	for s.parsed.Load() < int64(len(want)) {
+		if err := s.onScreen(t.Context(), func(terminal) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-wrote; err != nil {
+		t.Fatal(err)
+	}
+	var shown string
+	if err := s.onScreen(t.Context(), func(term terminal) {
+		shown = strings.Join(screenOf(term, false, 0).Lines, "")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(shown, "789the end") {
+		t.Errorf("the screen shows %q", shown)
+	}
+	got := make([]byte, len(want))
+	if _, err := l.ReadAt(got, 0); err != nil || string(got) != want {
+		t.Errorf("the log has other bytes than were written (%v)", err)
 	}
 }
 
