@@ -311,9 +311,7 @@ func TestReplayGivesTheSameScreenAndScrollback(t *testing.T) {
 	}
 	s.output(l, "\x1b[?2004h\x1b]2;the title\x07\x1b[2;2Hend")
 	want := state(s)
-	for s.saving.Load() {
-		time.Sleep(time.Millisecond)
-	}
+	s.onScreen(t.Context(), func(terminal) { s.running.Wait() }) // for the checkpoints
 	if len(l.checkpoints) != 2 {
 		t.Fatalf("%d checkpoints", len(l.checkpoints))
 	}
