@@ -21,9 +21,12 @@ func (t *Tree) ReadJSON(path string) (abs string, value json.RawMessage, err err
 		return "", nil, failure("read", p.path, err)
 	}
 	data = bytes.TrimPrefix(data, []byte(bom))
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, data); err != nil {
+	if err := json.Unmarshal(data, &value); err != nil {
 		return "", nil, errorf(Invalid, "invalid JSON in %s: %s", p.path, explainJSON(data, err))
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, value); err != nil {
+		return "", nil, errorf(Invalid, "invalid JSON in %s: %v", p.path, err)
 	}
 	return p.path, bytes.ToValidUTF8(compact.Bytes(), []byte("\uFFFD")), nil
 }

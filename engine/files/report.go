@@ -49,7 +49,7 @@ func checkReport(name, content, format string) error {
 	switch {
 	case format != "" && format != "markdown" && format != "json":
 		return wrong("the format is neither markdown nor json")
-	case strings.TrimSpace(name) == "":
+	case strings.Trim(name, " .") == "":
 		return wrong("the name is empty")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return wrong("the name holds characters that cannot be shown")

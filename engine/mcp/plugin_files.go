@@ -26,7 +26,7 @@ type readInput struct {
 func (in readInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
 
 func readFile(ctx context.Context, f *face, in readInput) (result, error) {
-	ask := api.FilesReadInput{FileScope: f.scope(), Path: in.Path, Unbounded: f.o.Unbounded}
+	ask := api.FilesReadInput{FileScope: f.scope(), Path: f.folder(in.Path), Unbounded: f.o.Unbounded}
 	switch {
 	case in.Offset != nil && *in.Offset < 1:
 		return result{}, api.Errorf(api.CodeInvalid, "read %s: offset is a line number from 1", in.Path)
@@ -119,14 +119,40 @@ type exactJSON struct {
 }
 
 func readJSON(ctx context.Context, f *face, in pathInput) (result, error) {
-	out, err := readExactJSON().Call(ctx, f.engine, api.FilesReadJSONInput{FileScope: f.scope(), Path: in.Path})
+	out, err := readExactJSON().Call(ctx, f.engine, api.FilesReadJSONInput{FileScope: f.scope(), Path: f.folder(in.Path)})
 	if err != nil {
 		if why, ok := strings.CutPrefix(err.Error(), "invalid JSON in "+f.folder(in.Path)+": "); ok {
 			return textf("Invalid JSON in %s: %s", in.Path, why).fail(), nil
 		}
 		return result{}, notFile(err)
 	}
-	return text(string(out.Value)), nil
+	return text(readableJSON(string(out.Value))), nil
+}
+
+// readableJSON is JSON in which <, > and & stand for themselves again, which an
+// encoder has escaped on the way.
+func readableJSON(s string) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(s, '\\')
+		if at < 0 || at+1 == len(s) {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:at])
+		n := 2
+		part := s[at : at+2]
+		switch s[at:min(at+6, len(s))] {
+		case `\u003c`:
+			part, n = "<", 6
+		case `\u003e`:
+			part, n = ">", 6
+		case `\u0026`:
+			part, n = "&", 6
+		}
+		b.WriteString(part)
+		s = s[at+n:]
+	}
 }
 
 // notFile is the error of a path that is none of a file in this tool set's
@@ -148,7 +174,7 @@ func (in writeInput) subject(f *face) subject { return subject{paths: []string{f
 
 func writeFile(ctx context.Context, f *face, in writeInput) (result, error) {
 	out, err := api.FilesWrite.Call(ctx, f.engine, api.FilesWriteInput{
-		FileScope: f.scope(), Path: in.Path, Text: in.Content, Append: in.Append,
+		FileScope: f.scope(), Path: f.folder(in.Path), Text: in.Content, Append: in.Append,
 	})
 	if err != nil {
 		return result{}, notFile(err)
@@ -174,7 +200,7 @@ type editStep struct {
 func (in editInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
 
 func editFile(ctx context.Context, f *face, in editInput) (result, error) {
-	ask := api.FilesEditInput{FileScope: f.scope(), Path: in.Path}
+	ask := api.FilesEditInput{FileScope: f.scope(), Path: f.folder(in.Path)}
 	for _, e := range in.Edits {
 		ask.Edits = append(ask.Edits, api.FileEdit(e))
 	}

@@ -38,7 +38,7 @@ func grepFiles(ctx context.Context, f *face, in grepInput) (result, error) {
 		return result{}, err
 	}
 	out, err := api.FilesGrep.Call(ctx, f.engine, api.FilesGrepInput{
-		FileScope: f.scope(), Pattern: in.Pattern, Path: in.Path, Glob: in.Glob,
+		FileScope: f.scope(), Pattern: in.Pattern, Path: f.folder(in.Path), Glob: in.Glob,
 		IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: limit,
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *face) prefix(ctx context.Context, path, first string) (prefix, error) {
 		return prefix{}, nil
 	}
 	if filepath.Base(path) == first {
-		info, err := api.FilesStat.Call(ctx, f.engine, api.FilesPathInput{FileScope: f.scope(), Path: path})
+		info, err := api.FilesStat.Call(ctx, f.engine, api.FilesPathInput{FileScope: f.scope(), Path: f.folder(path)})
 		if err != nil {
 			return prefix{}, err
 		}
@@ -169,7 +169,7 @@ func findFiles(ctx context.Context, f *face, in findInput) (result, error) {
 		return result{}, err
 	}
 	out, err := api.FilesFind.Call(ctx, f.engine, api.FilesFindInput{
-		FileScope: f.scope(), Pattern: in.Pattern, Path: in.Path, Limit: limit,
+		FileScope: f.scope(), Pattern: in.Pattern, Path: f.folder(in.Path), Limit: limit,
 	})
 	switch {
 	case err != nil:
@@ -204,7 +204,7 @@ func listFolder(ctx context.Context, f *face, in listInput) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	out, err := api.FilesList.Call(ctx, f.engine, api.FilesListInput{FileScope: f.scope(), Path: in.Path, Hidden: true, Limit: limit})
+	out, err := api.FilesList.Call(ctx, f.engine, api.FilesListInput{FileScope: f.scope(), Path: f.folder(in.Path), Hidden: true, Limit: limit})
 	switch {
 	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), "it is not a folder"):
 		return text(visible(in.Path)), nil // as ls does
