@@ -135,21 +135,22 @@ type outcome struct {
 // control owns all process state. Everything but post and ask runs on its own
 // goroutine.
 type control struct {
-	world   world
-	log     *slog.Logger
-	table   table
-	procs   map[string]*proc
-	hub     hub
-	box     *mailbox
-	busy    int           // processes with disk work
-	onIdle  chan struct{} // closed when there is none; nil if nobody waits
-	closing bool          // everything is being ended: nothing may be started any more
-	history *history      // nil where nobody keeps it
-	roster  roster
-	frozen  bool // the engine is ending: nothing that is observed counts any more
-	ctx     context.Context
-	workers sync.WaitGroup
-	done    chan struct{}
+	world    world
+	log      *slog.Logger
+	table    table
+	procs    map[string]*proc
+	hub      hub
+	box      *mailbox
+	busy     int           // processes with disk work
+	onIdle   chan struct{} // closed when there is none; nil if nobody waits
+	trimming bool          // old ones are about to be removed
+	closing  bool          // everything is being ended: nothing may be started any more
+	history  *history      // nil where nobody keeps it
+	roster   roster
+	frozen   bool // the engine is ending: nothing that is observed counts any more
+	ctx      context.Context
+	workers  sync.WaitGroup
+	done     chan struct{}
 }
 
 // newControl makes a control whose table can be filled before it runs. It and
@@ -381,7 +382,7 @@ func (c *control) announce(p *proc) {
 			p.live.finish(c.current(p))
 			c.dropIdle(p)
 		}
-		c.trimEnded()
+		c.trimSoon()
 	}
 }
 
@@ -469,6 +470,20 @@ func (p *proc) close() {
 		p.live = nil
 	}
 	p.show()
+}
+
+// trimSoon trims once for all that ends at this moment.
+func (c *control) trimSoon() {
+	if c.trimming {
+		return
+	}
+	c.trimming = true
+	c.box.post(func() {
+		c.trimming = false
+		if !c.frozen {
+			c.trimEnded()
+		}
+	})
 }
 
 // trimEnded removes the oldest ended sessions and transient processes beyond

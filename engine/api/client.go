@@ -21,6 +21,8 @@ const (
 	maxResponseBody = 64 << 20
 	maxErrorBody    = 1 << 20
 	idleConnTimeout = 90 * time.Second
+	// keptConns is how many calls at a time need no new connections.
+	keptConns = 16
 
 	// baseURL names no host: every connection goes to the client's socket.
 	baseURL = "http://tandem" + routePrefix
@@ -134,7 +136,9 @@ func newClient(o ConnectOptions) *Client {
 	c.http.Transport = &http.Transport{
 		DialContext:        c.dial,
 		DisableCompression: true,
-		IdleConnTimeout:    idleConnTimeout,
+
+		MaxIdleConnsPerHost: keptConns,
+		IdleConnTimeout:     idleConnTimeout,
 	}
 	return c
 }
