@@ -162,12 +162,15 @@ func (f *faces) expire(ctx context.Context, e *entry) {
 	}
 }
 
-// greet connects an agent to the engine as soon as it has said who it is, so
-// that a person sees it and its first call is quick.
+// greet welcomes an agent that has finished the handshake.
 func (s *server) greet(_ context.Context, req *sdk.InitializedRequest) {
-	if s.fictional() {
-		return
+	s.welcome(identify(req))
+}
+
+// welcome connects an agent to the engine as soon as it has said who it is, so
+// that a person sees it and its first call is quick.
+func (s *server) welcome(a agent) {
+	if s.held && !s.fictional() {
+		s.entryOf(a.session, a)
 	}
-	a := identify(req)
-	s.entryOf(a.session, a)
 }

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,10 +40,15 @@ func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.Writer) erro
 	}
 	stop := context.AfterFunc(ctx, func() { session.Close() })
 	defer stop()
-	if err := session.Wait(); err != nil && ctx.Err() == nil && !errors.Is(err, io.EOF) {
+	if err := session.Wait(); err != nil && ctx.Err() == nil && !gone(err) {
 		return fmt.Errorf("serve agents: %w", err)
 	}
 	return nil
+}
+
+// gone reports whether an error says that the client has left.
+func gone(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE)
 }
 
 // A server offers the tools of its profiles to the agents that connect.
@@ -116,6 +122,8 @@ func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		switch r := req.(type) {
 		case *sdk.CallToolRequest:
 			r.Params.Name = s.canonical(r.Params.Name)
+		case *sdk.ServerRequest[*sdk.DiscoverParams]:
+			s.welcome(identify(r))
 		case *sdk.ListToolsRequest:
 			return s.listTools(r)
 		case *sdk.ListResourcesRequest:

@@ -1,0 +1,373 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// A fakeEngine answers what these tests ask of an engine.
+type fakeEngine struct {
+	dir string
+
+	mu       sync.Mutex
+	callers  []api.Caller   // of process.list
+	watchers map[string]int // by owner
+	sends    []chan api.Event
+	log      string
+	grown    chan struct{}
+	waits    chan context.Context // of process.wait, which answers when its context ends
+}
+
+func newFakeEngine(t testing.TB) *fakeEngine {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "td") // short, for the socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &fakeEngine{dir: dir, watchers: map[string]int{}, grown: make(chan struct{}), waits: make(chan context.Context, 1)}
+	m := api.NewMux()
+	api.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+		return api.Info{Version: "1.2.3", Protocol: api.Protocol}, nil
+	})
+	api.Handle(m, api.ProcessList, e.processList)
+	api.Handle(m, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		if in.ID != "abc" {
+			return api.Process{}, api.Errorf(api.CodeNotFound, "get process %s: there is none", in.ID)
+		}
+		return api.Process{ID: "abc"}, nil
+	})
+	api.Handle(m, api.ProcessLog, e.processLog)
+	api.Handle(m, api.ProcessWait, func(ctx context.Context, _ api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+		e.waits <- ctx
+		<-ctx.Done()
+		return api.ProcessWaitOutput{}, ctx.Err()
+	})
+	api.Handle(m, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) {
+		return api.SessionListOutput{}, nil
+	})
+	api.Handle(m, api.SessionKill, func(context.Context, api.IDInput) (api.Process, error) {
+		return api.Process{ID: "abc", Name: "web", State: api.StateStopped}, nil
+	})
+	api.Handle(m, api.PolicyCheck, func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
+		return api.PolicyCheckOutput{Decision: "allow"}, nil
+	})
+	api.Handle(m, api.AuditAdd, func(context.Context, api.AuditEntry) (api.Empty, error) { return api.Empty{}, nil })
+	m.HandleWatch(e.watch)
+	socket, _ := api.Sockets(dir)
+	l, err := api.Listen(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = m.Serve(ctx, l)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		os.RemoveAll(dir)
+	})
+	return e
+}
+
+func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (api.ProcessListOutput, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.callers = append(e.callers, api.CallerOf(ctx))
+	return api.ProcessListOutput{Processes: []api.Process{
+		{ID: "abc", Kind: api.KindProcess, Name: "web", Command: "serve"}, {ID: "def", Kind: api.KindSession, Name: "sh", Command: "bash"},
+	}}, nil
+}
+
+// processLog answers once there is more than since, or at once without waiting.
+func (e *fakeEngine) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	for {
+		e.mu.Lock()
+		log, grown := e.log, e.grown
+		e.mu.Unlock()
+		start := int64(0)
+		if in.Since != nil && *in.Since >= 0 {
+			start = min(*in.Since, int64(len(log)))
+		}
+		if in.WaitMS == 0 || start < int64(len(log)) {
+			end := min(int64(len(log)), start+int64(max(in.Max, 1)))
+			return api.ProcessLogOutput{Data: log[start:end], Start: start, NextCursor: end, End: int64(len(log)), State: api.StateRunning}, nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return api.ProcessLogOutput{}, ctx.Err()
+		}
+	}
+}
+
+func (e *fakeEngine) print(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.log += text
+	close(e.grown)
+	e.grown = make(chan struct{})
+}
+
+func (e *fakeEngine) watch(ctx context.Context, send func(api.Event) error) error {
+	owner := api.CallerOf(ctx).Owner
+	events := make(chan api.Event, 8)
+	e.mu.Lock()
+	e.watchers[owner]++
+	e.sends = append(e.sends, events)
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.watchers[owner]--
+	}()
+	if err := send(api.Event{Type: api.EventSnapshot}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case ev := <-events:
+			if err := send(ev); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// present counts the agents that hold a watch.
+func (e *fakeEngine) present() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for owner, watches := range e.watchers {
+		if owner != "" && watches > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (e *fakeEngine) tell(ev api.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.sends {
+		c <- ev
+	}
+}
+
+func (e *fakeEngine) options() Options {
+	return Options{Version: "1.2.3", CWD: "/", Home: "/", Connect: func(ctx context.Context, name, owner string) (*api.Client, error) {
+		return api.Connect(ctx, api.ConnectOptions{DataDir: e.dir, Version: "1.2.3", Name: name, Owner: owner})
+	}}
+}
+
+// eventually waits until something holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// withHandshake is the last version of the protocol that begins with one.
+const withHandshake = "2025-11-25"
+
+// served runs a server on pipes, and a client of the SDK on it.
+func served(t testing.TB, o Options, version string, client *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, o, ours, ours) }()
+	c := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, client)
+	session, err := c.Connect(ctx, &sdk.IOTransport{Reader: theirs, Writer: theirs}, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		if err := <-done; err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+		cancel()
+	})
+	return session
+}
+
+func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
+	for _, version := range []string{withHandshake, withoutSessions} {
+		t.Run(version, func(t *testing.T) {
+			e := newFakeEngine(t)
+			session := served(t, e.options(), version, &sdk.ClientOptions{})
+			eventually(t, "the agent's watch", func() bool { return e.present() == 1 })
+			if _, err := session.ListResources(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := e.callers[0]; got.Name != "agent:tester/7" || !got.Agent() {
+				t.Errorf("the engine sees %+v", got)
+			}
+			session.Close()
+			eventually(t, "the end of the watch", func() bool { return e.present() == 0 })
+		})
+	}
+}
+
+func TestToolsAreListedWithoutAnEngine(t *testing.T) {
+	o := Options{CWD: "/", Connect: func(ctx context.Context, _, _ string) (*api.Client, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	session := served(t, o, withHandshake, nil)
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(list.Tools) == 0 {
+		t.Fatalf("%v tools, %v", list, err)
+	}
+}
+
+func TestAnEngineThatCannotBeReachedIsToldAsAFailedCall(t *testing.T) {
+	o := Options{CWD: "/", Connect: func(context.Context, string, string) (*api.Client, error) {
+		return nil, api.Errorf(api.CodeUnavailable, "no engine today").WithHint("tomorrow")
+	}}
+	session := served(t, o, withHandshake, nil)
+	r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "session_list"})
+	if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "no engine today\nhint: tomorrow") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestCancellingACallStopsTheWait(t *testing.T) {
+	e := newFakeEngine(t)
+	session := served(t, e.options(), withHandshake, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "process_wait", Arguments: map[string]any{"id": "abc"}})
+		done <- err
+	}()
+	engine := <-e.waits
+	cancel()
+	<-done
+	<-engine.Done()
+}
+
+func TestAListThatChangesIsAnnounced(t *testing.T) {
+	for _, version := range []string{withHandshake, withoutSessions} {
+		t.Run(version, func(t *testing.T) { announce(t, version) })
+	}
+}
+
+func announce(t *testing.T, version string) {
+	e := newFakeEngine(t)
+	told := make(chan struct{}, 8)
+	session := served(t, e.options(), version, &sdk.ClientOptions{ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
+		told <- struct{}{}
+	}})
+	eventually(t, "the agent's watch", func() bool { return e.present() == 1 })
+	e.tell(api.Event{Type: api.EventProcess, Process: &api.Process{ID: "new", Name: "n"}})
+	<-told
+	list, err := session.ListResources(t.Context(), nil)
+	if err != nil || len(list.Resources) != 2 || list.Resources[1].URI != "tandem://session/def/screen" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
+	e := newFakeEngine(t)
+	updated := make(chan string, 8)
+	session := served(t, e.options(), withHandshake, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+		updated <- r.Params.URI
+	}})
+	const uri = "tandem://process/abc/log"
+	if err := session.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "tandem://process/none/log"}); err == nil {
+		t.Error("a process that is not there can be watched")
+	}
+	if err := session.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	eventually(t, "news", func() bool {
+		e.print("more\n")
+		select {
+		case got = <-updated:
+			return true
+		default:
+			return false
+		}
+	})
+	if got != uri {
+		t.Errorf("news of %q", got)
+	}
+	read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+	if err != nil || !strings.HasPrefix(read.Contents[0].Text, "more\n") {
+		t.Errorf("%+v, %v", read, err)
+	}
+	if err := session.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: uri}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPromptsNameTheirArgument(t *testing.T) {
+	session := served(t, newFakeEngine(t).options(), withHandshake, nil)
+	for _, r := range recipes() {
+		got, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: r.name, Arguments: map[string]string{r.argument: "x-y-z"}})
+		if err != nil || !strings.Contains(got.Messages[0].Content.(*sdk.TextContent).Text, "x-y-z") {
+			t.Errorf("%s: %+v, %v", r.name, got, err)
+		}
+		if _, err := session.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: r.name}); err == nil {
+			t.Errorf("%s needs no argument", r.name)
+		}
+	}
+}
+
+func TestOutputStandsWhereAClientShowsIt(t *testing.T) {
+	facts := struct {
+		Code int `json:"code"`
+	}{3}
+	image := result{content: []sdk.Content{&sdk.ImageContent{}}, structured: facts}
+	for actor, want := range map[string]string{
+		"agent:tester/1":           `{"content":[{"type":"text","text":"out <&>\n"}],"structuredContent":{"code":3}}`,
+		"agent:claude-code/2.1":    `{"content":[],"structuredContent":{"code":3,"text":"out <&>\n"}}`,
+		"agent:codex-mcp-client/1": `{"content":[],"structuredContent":{"code":3,"text":"out <&>\n"}}`,
+	} {
+		f := &face{actor: actor}
+		got, err := encode(answer(f.shaped(text("out <&>\n").with(facts))))
+		if err != nil || canonicalJSON(t, string(got)) != canonicalJSON(t, want) {
+			t.Errorf("%s gets %s, %v", actor, got, err)
+		}
+		if failed := f.shaped(text("no").with(facts).fail()); len(failed.content) != 1 {
+			t.Errorf("%s does not see why it failed", actor)
+		}
+		if picture := f.shaped(image); len(picture.content) != 1 || (picture.structured == nil) != structuredOnly(actor) {
+			t.Errorf("%s does not see a picture", actor)
+		}
+	}
+}
+
+func canonicalJSON(t *testing.T, text string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,201 @@
+package mcp
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"tandem/engine/api"
+)
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+// A talk is a conversation in lines.
+type talk struct {
+	testing.TB
+	in  *io.PipeWriter
+	out *bufio.Reader
+	end chan error
+}
+
+func newTalk(t testing.TB) *talk {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	k := &talk{TB: t, in: inW, out: bufio.NewReader(outR), end: make(chan error, 1)}
+	o := Options{CWD: "/", Connect: func(context.Context, string, string) (*api.Client, error) {
+		return nil, api.Errorf(api.CodeUnavailable, "no engine")
+	}}
+	go func() {
+		k.end <- Serve(context.Background(), o, inR, outW)
+		outW.Close()
+	}()
+	t.Cleanup(func() {
+		inW.Close()
+		_, _ = io.Copy(io.Discard, outR)
+	})
+	return k
+}
+
+func (k *talk) say(line string) {
+	k.Helper()
+	if _, err := io.WriteString(k.in, line+"\n"); err != nil {
+		k.Fatal(err)
+	}
+}
+
+// An echo is what of an answer these tests look at.
+type echo struct {
+	ID    any
+	Code  int
+	Error string
+}
+
+// hears reads the next answer.
+func (k *talk) hears() echo {
+	k.Helper()
+	line, err := k.out.ReadBytes('\n')
+	if err != nil {
+		k.Fatal(err)
+	}
+	var m struct {
+		Version string `json:"jsonrpc"`
+		ID      any    `json:"id"`
+		Error   struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(line, &m); err != nil || m.Version != "2.0" {
+		k.Fatalf("no message: %s: %v", line, err)
+	}
+	return echo{m.ID, m.Error.Code, m.Error.Message}
+}
+
+func TestWhatIsNoMessageIsAnsweredAndCostsNothing(t *testing.T) {
+	long := `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `"}}`
+	for _, tc := range []struct {
+		name, line string
+		want       echo
+	}{
+		{"no JSON", `{"jsonrpc":`, echo{nil, -32700, "the message is no JSON-RPC 2.0: it is no JSON"}},
+		{"two values", `{} {}`, echo{nil, -32700, "the message is no JSON-RPC 2.0: it is no JSON"}},
+		{"control characters", "\x00\x1b[2J", echo{nil, -32700, "the message is no JSON-RPC 2.0: it is no JSON"}},
+		{"another version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, echo{5.0, -32600, ""}},
+		{"neither call nor answer", `{"jsonrpc":"2.0"}`, echo{nil, -32600, ""}},
+		{"an id that is none", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, echo{nil, -32600, ""}},
+		{"a method that is none", `{"jsonrpc":"2.0","id":"a","method":7}`, echo{"a", -32600, ""}},
+		{"too long", long, echo{nil, -32600, "the message is longer than 16 MiB"}},
+		{"an empty batch", `[]`, echo{nil, -32600, "the batch is empty"}},
+		{"unknown method", `{"jsonrpc":"2.0","id":3,"method":"no/such"}`, echo{3.0, -32601, ""}},
+		{"unknown tool", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"nope"}}`, echo{4.0, -32602, `unknown tool "nope"`}},
+		{"params of a wrong type", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":[]}}`, echo{4.0, -32602, ""}},
+		{"no params", `{"jsonrpc":"2.0","id":4,"method":"tools/call"}`, echo{4.0, -32600, ""}},
+		{"a cursor that is none", `{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"cursor":"x"}}`, echo{4.0, -32602, "list tools: there is no such cursor"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			k := newTalk(t)
+			k.say(hello)
+			k.hears()
+			k.say(tc.line)
+			got := k.hears()
+			if tc.want.Error == "" {
+				got.Error = ""
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			k.say(`{"jsonrpc":"2.0","id":"still","method":"ping"}`)
+			if got := k.hears(); got.ID != "still" || got.Code != 0 {
+				t.Errorf("the server does not go on: %+v", got)
+			}
+		})
+	}
+}
+
+func TestWrongArgumentsAreToldAsAFailedCall(t *testing.T) {
+	for args, want := range map[string]string{
+		`{}`:                         `argument "id" is missing`,
+		`{"id":7}`:                   `argument "id" cannot be a number`,
+		`{"id":"x","colour":1}`:      `unknown argument "colour"`,
+		`[]`:                         `the arguments are no JSON object`,
+		`{"id":"x","max_output":[]}`: `argument "max_output" cannot be a array`,
+	} {
+		_, err := decode[processLogInput](tool{name: "process_log", in: reflect.TypeFor[processLogInput]()}, json.RawMessage(args))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}
+
+func TestABatchIsTakenApart(t *testing.T) {
+	k := newTalk(t)
+	k.say(hello)
+	k.hears()
+	k.say(`[{"jsonrpc":"2.0","id":"a","method":"ping"},{"jsonrpc":"2.0","id":"b","method":"ping"}]`)
+	got := map[any]bool{k.hears().ID: true, k.hears().ID: true}
+	if !got["a"] || !got["b"] {
+		t.Errorf("answers to %v", got)
+	}
+}
+
+func TestTheEndOfInputEndsTheServerOnceCallsAreAnswered(t *testing.T) {
+	k := newTalk(t)
+	k.say(hello)
+	k.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	k.in.Close()
+	if a, b := k.hears(), k.hears(); a.Code != 0 || b.Code != 0 {
+		t.Errorf("answers %+v and %+v", a, b)
+	}
+	if err := <-k.end; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+	if rest, err := io.ReadAll(k.out); err != nil || len(rest) > 0 {
+		t.Errorf("more output: %q, %v", rest, err)
+	}
+}
+
+func TestTheEndOfInputWithinAMessageEndsTheServer(t *testing.T) {
+	k := newTalk(t)
+	if _, err := io.WriteString(k.in, hello[:40]); err != nil {
+		t.Fatal(err)
+	}
+	k.in.Close()
+	if got := k.hears(); got.Code != -32700 {
+		t.Errorf("answer %+v", got)
+	}
+	if err := <-k.end; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+}
+
+// FuzzLines reads whatever comes, up to its end.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte(hello + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"session_list"}}`))
+	f.Add([]byte("[{},[],\n\n\x00{\"id\":1}\n[{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"id\":1}]"))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		conn, err := (&lines{in: io.NopCloser(strings.NewReader(string(input))), out: io.Discard}).Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for {
+			m, err := conn.Read(t.Context())
+			if err != nil {
+				return
+			}
+			if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+				if err := conn.Write(t.Context(), &jsonrpc.Response{ID: r.ID, Result: json.RawMessage(`{}`)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
