@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -14,14 +15,15 @@ import (
 )
 
 const (
-	shellTime     = 30 * time.Second
-	shellTimeMost        = 300 * time.Second
-	shellOutput      = 64 << 10
-	shellOutputMost  = 16 << 20
-	shellRawLeast    = 1 << 20          // bytes of the log that are read for an output
+	shellTime       = 30 * time.Second
+	shellTimeMost   = 300 * time.Second
+	shellOutput     = 64 << 10
+	shellOutputMost = 16 << 20
+	shellRawLeast   = 1 << 20          // bytes of the log that are read for an output
 	promptPatience  = 10 * time.Second // for the first prompt of a shell
 	promptSettles   = time.Second      // between the end of a command and the next prompt
 	pasteSettles    = 150 * time.Millisecond
+	enterSettles    = 500 * time.Millisecond // between a line and the mark of its command
 	interruptGrace  = 2 * time.Second
 	outputPerResult = 4 // bytes read for each byte that is kept, as styles and redrawing go
 )
@@ -39,6 +41,7 @@ type execution struct {
 	changed chan struct{}
 	start   int64
 	typedAt time.Time
+	still   int  // looks in a row that saw the shell read at its prompt
 	marker  bool // the end is told by a line behind the command
 }
 
@@ -165,10 +168,16 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 
 // checkReady looks whether a prompt is free to be typed at.
 func (e *execution) checkReady(ctx context.Context, state promptState) (done bool, err error) {
-	if state.noStart && state.entered {
-		need, own := lookInto(e.s.o.master, e.s.o.pid)
-		if need != needInput || !own {
-			return true, e.errBusy("")
+	if state.entered {
+		if need, own := lookInto(e.s.o.master, e.s.o.pid); need != needInput || !own {
+			e.still = 0
+			if time.Since(state.lined) > enterSettles {
+				return true, e.errBusy("")
+			}
+			return false, nil
+		}
+		if e.still++; e.still < 3 {
+			return false, nil
 		}
 	}
 	if state.touched && !state.entered {
@@ -341,8 +350,8 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 	if f := s.facts(); f.cwd != "" {
 		out.CWD = f.cwd
 	}
-	text, dropped, err := e.output(from, to)
-	if !seen.begun {
+	text, dropped, err := e.output(from, to, seen.ended)
+	if !seen.begun && !(seen.continued > 0 && e.s.o.kind == shell.POSIX) { // its terminal has echoed all of it before
 		text = withoutEcho(text, e.in.Command)
 	}
 	out.Output, out.Dropped = text, dropped
@@ -353,19 +362,20 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 // tell: behind the last prompt, if it asked for more, or what was typed.
 func (e *execution) echoEnd(seen outcomeWatch) int64 {
 	if seen.continued > 0 {
-		if p := e.s.marks.state().prompt; p > e.start && (!seen.ended || p < seen.end) {
-			return p
-		}
+		return seen.more
 	}
 	return e.start
 }
 
 // output reads and cleans what was printed from one offset to another.
-func (e *execution) output(from, to int64) (text string, dropped int64, err error) {
+func (e *execution) output(from, to int64, ended bool) (text string, dropped int64, err error) {
 	most := max(shellRawLeast, outputPerResult*e.in.MaxOutput)
 	p, start, err := readRange(e.s.log, from, to, most)
 	if err != nil {
 		return "", 0, api.Errorf(api.CodeUnavailable, "read output of %s: %v", e.name, err)
+	}
+	if i := bytes.LastIndex(p, []byte("\x1b]133;")); i >= 0 && ended { // the mark of the end
+		p = p[:i]
 	}
 	f := e.s.facts()
 	text = cleanOutput(p, f.cols, f.rows)

@@ -45,6 +45,7 @@ type outcomeWatch struct {
 	ready     bool  // and is there
 	cursor    int64 // offset behind that prompt
 	continued int   // prompts for more of the command
+	more      int64 // offset behind the last of them
 	began     time.Time
 	endedAt   time.Time
 }
@@ -61,6 +62,7 @@ type shellMarks struct {
 	touched  bool  // something was typed since then
 	prompt   int64 // offset behind the last prompt, or prompt for more
 	drawn    time.Time
+	lined    time.Time // when a line was sent last
 	cursor   vt.Cursor // where that prompt left it
 	line     string    // of the command that runs or is about to
 	told     bool      // the shell told line
@@ -146,6 +148,7 @@ func (m *shellMarks) part(f markFound) {
 		m.prompt = f.at
 		if m.watch != nil {
 			m.watch.continued++
+			m.watch.more = f.at
 		}
 	case "e":
 		m.leftover = f.at
@@ -221,9 +224,11 @@ func (m *shellMarks) noteTyped(p []byte, now time.Time) {
 		return
 	}
 	m.touched = true
-	if strings.ContainsAny(string(p), "\r\n") && !m.entered {
+	if strings.ContainsAny(string(p), "\r\n") {
+		if m.lined = now; !m.entered && m.noStart {
+			m.began = now
+		}
 		m.entered = true
-		m.began = now
 	}
 }
 
@@ -323,6 +328,7 @@ type promptState struct {
 	touched bool
 	prompt  int64
 	drawn   time.Time
+	lined   time.Time
 	cursor  vt.Cursor
 	line    string // of what runs
 }
@@ -330,11 +336,11 @@ type promptState struct {
 func (m *shellMarks) state() promptState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return promptState{m.phase, m.noStart, m.entered, m.touched, m.prompt, m.drawn, m.cursor, m.line}
+	return promptState{m.phase, m.noStart, m.entered, m.touched, m.prompt, m.drawn, m.lined, m.cursor, m.line}
 }
 
 // atPrompt reports whether the marks alone say that the shell waits at its
 // prompt.
 func (p promptState) atPrompt() bool {
-	return p.phase == shellReady && !(p.noStart && p.entered)
+	return p.phase == shellReady && !p.entered
 }

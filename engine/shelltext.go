@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/vt"
+
+	"github.com/mattn/go-runewidth"
 )
 
 const (
@@ -30,36 +32,35 @@ func cleanOutput(p []byte, cols, rows int) string {
 	return terminalText(t)
 }
 
-// terminalText is all that a terminal holds, without blanks at the end.
+// terminalText is all that a terminal holds, up to its cursor or to what it
+// shows below.
 func terminalText(t terminal) string {
 	var text strings.Builder
-	oldest, _, end := t.Bounds()
+	oldest, first, end := t.Bounds()
+	cols, _ := t.Size()
+	cursor := t.Cursor()
+	blank := 0 // lines that come only if something follows
 	for from := oldest; from < end; from += linesLimit {
 		for _, l := range t.Lines(from, int(min(end-from, linesLimit))) {
 			line := l.Line.Text()
-			text.WriteString(line)
-			if !l.Line.Wrapped {
-				text.WriteByte('\n')
+			if line == "" && l.N > first+int64(cursor.Y) {
+				blank++
+				continue
 			}
+			text.WriteString(strings.Repeat("\n", blank))
+			blank = 0
+			switch {
+			case l.Line.Wrapped: // blanks at the end of a row are not kept, and belong here
+				line += strings.Repeat(" ", max(0, cols-runewidth.StringWidth(line)))
+			case l.N == first+int64(cursor.Y):
+				line = strings.TrimRight(line, " ")
+			default:
+				line = strings.TrimRight(line, " ") + "\n"
+			}
+			text.WriteString(line)
 		}
 	}
-	return trimLines(text.String())
-}
-
-// trimLines takes blanks off the ends of lines and empty lines off the end.
-func trimLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " ")
-	}
-	n := len(lines)
-	for n > 0 && lines[n-1] == "" {
-		n--
-	}
-	if n == 0 {
-		return ""
-	}
-	return strings.Join(lines[:n], "\n") + "\n"
+	return text.String()
 }
 
 // plainOutput is output that needs no terminal to be read: text, tabs and ends

@@ -15,7 +15,7 @@ if [ -n "$__tandem_nonce" ]; then
 	__tandem_esc=$(printf '\033')
 	__tandem_bel=$(printf '\007')
 	PS1="${__tandem_esc}]133;D;\$?;aid=$__tandem_nonce$__tandem_bel${__tandem_esc}]7;file://\$PWD$__tandem_bel${__tandem_esc}]133;A;c=0;aid=$__tandem_nonce$__tandem_bel${PS1-\$ }${__tandem_esc}]133;B;aid=$__tandem_nonce$__tandem_bel"
-	PS2="${__tandem_esc}]133;P;k=s;aid=$__tandem_nonce$__tandem_bel${PS2-> }"
+	PS2="${PS2-> }${__tandem_esc}]133;P;k=s;aid=$__tandem_nonce$__tandem_bel"
 	unset __tandem_esc __tandem_bel
 fi
 unset __tandem_nonce

@@ -36,7 +36,7 @@ def _tandem():
             def __str__(self):
                 own = str(self.own)
                 if not self.first:
-                    return hidden("\033]133;P;k=s;aid=%s\007" % nonce) + own
+                    return own + hidden("\033]133;P;k=s;aid=%s\007" % nonce)
                 end = ""
                 if begun[0]:
                     end = mark("D;%d" % failed[0])
