@@ -33,6 +33,7 @@ func (c *control) noteEnd(p *proc) {
 	}
 }
 
+// began adds a run of a command, one that has ended too. It never blocks.
 func (h *history) began(r persist.HistoryRow) {
 	h.box.post(func() { h.record(r) })
 }
@@ -94,7 +95,7 @@ func isShell(program string) bool {
 // commandLine is what a person would type for argv: of a shell that runs a
 // command line, that line.
 func commandLine(argv []string) string {
-	if len(argv) == 3 && isShell(argv[0]) && (argv[1] == "-c" || argv[1] == "-lc" || argv[1] == "-ic") {
+	if len(argv) == 3 && isShell(argv[0]) && isScriptFlag(argv[1]) {
 		return argv[2]
 	}
 	return shellQuote(argv)
@@ -104,6 +105,6 @@ func commandLine(argv []string) string {
 // typed there is told, not the shell.
 func isPlainShell(argv []string) bool {
 	return len(argv) == 0 || isShell(argv[0]) && !slices.ContainsFunc(argv[1:], func(a string) bool {
-		return !strings.HasPrefix(a, "-") || strings.HasSuffix(a, "c") && !strings.HasPrefix(a, "--")
+		return !strings.HasPrefix(a, "-") || isScriptFlag(a)
 	})
 }

@@ -39,7 +39,12 @@ func isWordGap(r rune) bool { return r == '_' || r == '-' || r == '.' }
 const (
 	quotedValue = `"(?:[^"\\]|\\.)*"?|\$?'(?:[^'])*'?`
 	wordValue   = `(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>])+`
+	noFlag      = `(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>-])(?:` + quotedValue + `|\\.|[^\s"'\\;&|()<>])*`
 )
+
+// secretFlag is a flag whose value is a secret.
+const secretFlag = `(?i)(?:^|\s)--?(?:[0-9a-z]+[-_])*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|` +
+	`secret-?key|private-?key|auth-?key|credentials?)`
 
 // A secretShape is where in a line a secret may be. Its last group is the
 // secret; if it is named, the group before is a name that must look secret.
@@ -78,8 +83,8 @@ var secretShapes = sync.OnceValue(func() []secretShape {
 		// NAME=value, also in a query, a form or a connection string
 		named(`(?:^|[\s;&|("'?,{\x60])([A-Za-z_][0-9A-Za-z_.-]*)=(` + wordValue + `)`),
 		// --password value, -token=value
-		shape(nameHints, `(?i)(?:^|\s)--?(?:[0-9a-z]+[-_])*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|`+
-			`secret-?key|private-?key|auth-?key|credentials?)(?:=|\s+)(`+wordValue+`)`),
+		shape(nameHints, secretFlag+`=(`+wordValue+`)`),
+		shape(nameHints, secretFlag+`\s+(`+noFlag+`)`),
 		// curl -u user:password, sshpass -p password, openssl -passin pass:password
 		shape([]string{"curl"}, `(?:^|\s)(?:\S*/)?curl\s(?:[^|;&\n]*\s)?(?:-u\s*|--(?:proxy-)?user[\s=]+)["']?[^\s"':]+:([^\s"']+)`),
 		shape([]string{"sshpass"}, `(?:^|\s)(?:\S*/)?sshpass\s+(?:-v\s+)?-p\s*(`+wordValue+`)`),
@@ -158,29 +163,42 @@ func quotes(value string) (open, closed string) {
 }
 
 // redactArgv is redactLine for arguments: the value of a flag may be the argument
-// behind it. It gives argv itself if there is nothing to redact.
+// behind it, and a value may hold blanks. It gives argv itself if there is nothing
+// to redact.
 func redactArgv(argv []string) []string {
 	changed := argv
-	set := func(i int, arg string) {
-		if arg == argv[i] {
-			return
+	for i, arg := range argv {
+		shown := redactLine(arg)
+		name, value, set := strings.Cut(arg, "=")
+		before := ""
+		if i > 0 {
+			before = argv[i-1]
+		}
+		switch {
+		case set && value != "" && !isScriptFlag(before) && redactsAfter(name+"="):
+			shown = name + "=" + redacted
+		case strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") && redactsAfter(before+" "):
+			shown = redacted
+		}
+		if shown == arg {
+			continue
 		}
 		if &changed[0] == &argv[0] {
 			changed = slices.Clone(argv)
 		}
-		changed[i] = arg
-	}
-	for i, arg := range argv {
-		if i > 0 && strings.HasPrefix(argv[i-1], "-") && !strings.HasPrefix(arg, "-") && !strings.ContainsAny(argv[i-1], " =") {
-			const mark = "x"
-			if flag := argv[i-1] + " "; redactLine(flag+mark) != flag+mark {
-				set(i, redacted)
-				continue
-			}
-		}
-		set(i, redactLine(arg))
+		changed[i] = shown
 	}
 	return changed
+}
+
+// isScriptFlag reports whether what follows a flag is a line for a shell.
+func isScriptFlag(flag string) bool {
+	return strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") && strings.HasSuffix(flag, "c")
+}
+
+// redactsAfter reports whether what follows in a line is taken for a secret.
+func redactsAfter(begin string) bool {
+	return !strings.ContainsAny(strings.TrimSpace(begin), " \t\n") && redactLine(begin+"x") == begin+redacted
 }
 
 // redactEnv gives a copy of an environment to show or to log: values of names

@@ -1,5 +1,25 @@
 package engine
 
+import (
+	"strings"
+	"unicode"
+
+	"tandem/persist"
+)
+
 // commandEnded takes a command that a session's shell has run. It is called from
 // the session's own goroutine and must not block.
-func (h *host) commandEnded(shellCommand) {}
+func (h *host) commandEnded(c shellCommand) {
+	h.history.began(persist.HistoryRow{
+		Command: strings.Map(printable, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
+		ExitCode: c.ExitCode, Actor: c.Actor, Kind: commandSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd,
+	})
+}
+
+// printable leaves out the control characters that are not part of a line.
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return -1
+	}
+	return r
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSecretsInLinesAreReplaced(t *testing.T) {
+	token := "ghp_" + strings.Repeat("a1B2", 9)
+	for line, want := range map[string]string{
+		"API_TOKEN=abc123 make":                                                            "API_TOKEN=*** make",
+		"export DB_PASSWORD='a b c' X=1":                                                   "export DB_PASSWORD='***' X=1",
+		`AWS_SECRET_ACCESS_KEY="a\"b" aws s3 ls`:                                           `AWS_SECRET_ACCESS_KEY="***" aws s3 ls`,
+		"env A=1 my.secret=x;ls":                                                           "env A=1 my.secret=***;ls",
+		"PASSWORD=a'b c'\"d\"e ls":                                                         "PASSWORD=*** ls",
+		"mysql --password hunter2 db":                                                      "mysql --password *** db",
+		"mysql --password=hunter2 db":                                                      "mysql --password=*** db",
+		"tool --api-key 'k e y' --verbose":                                                 "tool --api-key '***' --verbose",
+		"tool -token=abc --client-secret s":                                                "tool -token=*** --client-secret ***",
+		"curl -H 'Authorization: Bearer abc.def' u":                                        "curl -H 'Authorization: Bearer ***' u",
+		`curl -H "authorization: Basic dTpw" u`:                                            `curl -H "authorization: Basic ***" u`,
+		"curl -H 'X-Api-Key: abc' u":                                                       "curl -H 'X-Api-Key: ***' u",
+		"curl -u me:pw https://h":                                                          "curl -u me:*** https://h",
+		"curl -sS --user 'me:pw' https://h":                                                "curl -sS --user 'me:***' https://h",
+		`curl -d '{"password": "p w", "user": "me"}' u`:                                    `curl -d '{"password": "***", "user": "me"}' u`,
+		"curl 'https://h/?a=1&access_token=abc&b=2'":                                       "curl 'https://h/?a=1&access_token=***&b=2'",
+		"git clone https://me:pw@host/x.git":                                               "git clone https://me:***@host/x.git",
+		"psql postgres://u:p%40ss@db:5432/x":                                               "psql postgres://u:***@db:5432/x",
+		"redis-cli -u redis://:pw@h":                                                       "redis-cli -u redis://:***@h",
+		"echo " + token + " | gh auth login":                                               "echo *** | gh auth login",
+		"git clone https://" + token + "@github.com/x":                                     "git clone https://***@github.com/x",
+		"aws configure set k AKIAIOSFODNN7EXAMPLE":                                         "aws configure set k ***",
+		"use sk-proj-abcdefghijklmnop1234":                                                 "use ***",
+		"sshpass -p hunter2 ssh h":                                                         "sshpass -p *** ssh h",
+		"openssl rsa -passin pass:hunter2 -in k":                                           "openssl rsa -passin pass:*** -in k",
+		"printf '-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----' > k": "printf '-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----' > k",
+		"A_KEY=1 B_KEY=2 run":                                                              "A_KEY=*** B_KEY=*** run",
+		"A=1\nB_TOKEN=2\nC=3":                                                              "A=1\nB_TOKEN=***\nC=3",
+		"sh -c 'TOKEN=abc go'":                                                             "sh -c 'TOKEN=*** go'",
+	} {
+		if got := redactLine(line); got != want {
+			t.Errorf("%s\n got %s\nwant %s", line, got, want)
+		}
+		if got := redactLine(want); got != want {
+			t.Errorf("%s is changed again, to %s", want, got)
+		}
+	}
+}
+
+func TestWhatIsNoSecretStays(t *testing.T) {
+	for _, line := range []string{
+		"", "ls -la", "git commit -m 'Add tokens to the parser'", "TOKEN=$TOKEN make", `API_KEY="$(pass show x)" run`, "TOKEN=`cat t` run",
+		"PASSWORD= make", "docker run -u 1000:1000 x", "ssh-keygen -t ed25519 -f key", "sort -k 2 --key=1,2 f", "apt-key list",
+		"curl https://host:8080/path@x", "docker login --password-stdin reg", "cd $OLDPWD", "PWD=/x make", "GIT_AUTHOR_NAME=me git commit",
+		"gpg --keyserver hkps://keys.openpgp.org --recv 1", "tool --token-file /run/t", "kubectl get secret -n x", "python -m keyring get a b",
+		"scp host:file .", "echo 'a: b'", "tool --password --verbose",
+	} {
+		if got := redactLine(line); got != line {
+			t.Errorf("%s became %s", line, got)
+		}
+	}
+}
+
+func TestSecretsInArgumentsAreReplaced(t *testing.T) {
+	argv := []string{"tool", "--password", "a b", "--token=x y", "-v", "--secret", "--next", "sh", "-c", "KEY_ID=1 run --api-key z"}
+	want := []string{"tool", "--password", "***", "--token=***", "-v", "--secret", "--next", "sh", "-c", "KEY_ID=*** run --api-key ***"}
+	given := append([]string{}, argv...)
+	if diff := cmp.Diff(want, redactArgv(argv)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(given, argv); diff != "" {
+		t.Errorf("what was given changed: %s", diff)
+	}
+	if got := redactArgv(nil); got != nil {
+		t.Errorf("of nothing: %q", got)
+	}
+}
+
+func TestNamesOfSecrets(t *testing.T) {
+	for name, want := range map[string]bool{
+		"API_KEY": true, "OPENAI_APIKEY": true, "KEYBOARD": true, "GITHUB_TOKEN": true, "db_password": true, "AWS_CREDENTIALS": true,
+		"CLIENT_SECRET": true, "MYSQL_PWD": true, "SMTP_PASS": true, "NPM_AUTH": true, "PASSPHRASE": true,
+		"PATH": false, "PWD": false, "OLDPWD": false, "GIT_AUTHOR_NAME": false, "GOPRIVATE": false, "COMPASS": false, "HOME": false,
+	} {
+		if looksSecret(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}
+
+func TestEnvironmentIsShownWithoutSecrets(t *testing.T) {
+	got := redactEnv(map[string]string{"A_TOKEN": "x", "EMPTY_KEY": "", "URL": "http://u:p@h", "B": "1"})
+	want := map[string]string{"A_TOKEN": "***", "EMPTY_KEY": "", "URL": "http://u:***@h", "B": "1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheEnginesLogHoldsNoSecrets(t *testing.T) {
+	var b bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: redactAttr}))
+	log.Info("start http://u:hunter2@h", "error", errors.New("run --password hunter2"), "command", "A_KEY=hunter2 x", "n", 5)
+	if strings.Contains(b.String(), "hunter2") || !strings.Contains(b.String(), "n=5") {
+		t.Error(b.String())
+	}
+}
+
+func FuzzRedactLine(f *testing.F) {
+	for _, seed := range []string{"A_TOKEN=x", "--password 'a", "u://a:b@c", `"key": "v"`, "Authorization: Bearer x", "KEY=\"***", "sk-0123456789abcdef", "token=token=token="} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		once := redactLine(line)
+		if utf8.ValidString(line) && !utf8.ValidString(once) {
+			t.Fatalf("%q became %q, which is no UTF-8", line, once)
+		}
+		if twice := redactLine(once); twice != once {
+			t.Fatalf("%q became %q, and that %q", line, once, twice)
+		}
+		const secret = "hunter2hunter2"
+		if got := redactLine(line + "\nX_TOKEN=" + secret); !strings.ContainsAny(line, "\"'`$\\") && strings.Contains(got, secret) {
+			t.Fatalf("a secret is left behind %q: %q", line, got)
+		}
+	})
+}
