@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -395,4 +396,22 @@ func TestWhatIsTypedAfterLeavingGoesNowhere(t *testing.T) {
 	d.run(d.m.handleInput(batch))
 	d.until("the dashboard ends", func() bool { return d.quit })
 	d.typedInto(d.nth(0), "a")
+}
+
+func TestNextRunOfASessionIsShownWhereTheLastOneFailed(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("server", "first run")
+	d := drive(t, e, 120, 36)
+	d.shows("first run")
+	status := 1
+	s.end(api.StateFailed, &status)
+	d.shows("exit")
+	d.until("it has ended", func() bool { return d.m.current.focus.pane.Ended() != nil })
+	s.change(func(p *api.Process) {
+		p.State, p.ExitCode = api.StateRunning, nil
+		p.StartedAt = p.StartedAt.Add(time.Minute)
+	})
+	d.until("it runs again", func() bool { return d.m.current.focus.pane.Ended() == nil })
+	d.press("'typed")
+	d.typedInto(s, "typed")
 }
