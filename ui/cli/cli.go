@@ -106,7 +106,7 @@ func New(o Options) *cobra.Command {
 		a.startCommand(), a.psCommand(), a.stopCommand(), a.restartCommand(), a.signalCommand(), a.logsCommand(),
 		a.waitCommand(), a.execCommand(), a.envCommand(), a.historyCommand(),
 		a.requestsCommand(), a.allowCommand(), a.denyCommand(), a.auditCommand(),
-		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(),
+		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(), a.shellCommand(),
 	)
 	nameExtras(root)
 	return root

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+	"mvdan.cc/sh/v3/shell"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const shellPrompt = "tandem> "
+
+func (a *app) shellCommand() *cobra.Command {
+	s := &verbShell{app: a}
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "shell [--prompt P] [--run LINE]…",
+		Short: "Type verbs at a prompt",
+		Long: "Reads lines and runs each as a verb with its arguments, quoted as in a shell.\n" +
+			"cd and pwd are there too; help lists the verbs, exit or ctrl+d leaves.",
+		Example: "tandem shell\ntandem shell --run ps --run 'logs web -n 20'",
+
+		DisableFlagsInUseLine: true,
+		Args:                  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if list {
+				return a.print(strings.Join(shellVerbs(cmd.Root()), "\n") + "\n")
+			}
+			return s.loop(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&s.prompt, "prompt", shellPrompt, "what asks for a line")
+	cmd.Flags().StringArrayVar(&s.first, "run", nil, "run this line first")
+	cmd.Flags().BoolVar(&list, "commands", false, "list what can be typed, and end")
+	return cmd
+}
+
+// shellVerbs are the words that a line of the shell may begin with.
+func shellVerbs(root *cobra.Command) []string {
+	words := []string{"cd", "pwd", "exit", "help"}
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "shell" && c.Name() != "completion" {
+			words = append(words, c.Name())
+		}
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+// A verbShell reads lines and runs each as a verb.
+type verbShell struct {
+	app    *app
+	prompt string
+	first  []string // run before anything is read
+}
+
+// loop runs lines until there are no more. An interrupt ends a verb, or the
+// line that is being typed, and not the shell.
+func (s *verbShell) loop(ctx context.Context) error {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	for _, line := range s.first {
+		if s.run(ctx, interrupts, line) {
+			return nil
+		}
+	}
+	input := bufio.NewReader(s.app.Stdin)
+	for {
+		line, err := s.read(ctx, interrupts, input)
+		if line != "" && s.run(ctx, interrupts, line) {
+			return nil
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return s.app.print(s.afterEnd())
+		case err != nil:
+			return fmt.Errorf("read a line: %w", err)
+		}
+	}
+}
+
+// afterEnd ends the prompt's line when the input has ended on a terminal.
+func (s *verbShell) afterEnd() string {
+	if f, ok := s.app.Stdin.(*os.File); ok && term.IsTerminal(f.Fd()) {
+		return "\n"
+	}
+	return ""
+}
+
+// read asks for a line. It reads in a goroutine that ends with the line, since
+// nothing else interrupts a read of a terminal.
+func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input *bufio.Reader) (string, error) {
+	type typed struct {
+		line string
+		err  error
+	}
+	got := make(chan typed, 1)
+	go func() {
+		line, err := input.ReadString('\n')
+		got <- typed{line, err}
+	}()
+	for ask := s.prompt; ; ask = "\n" + s.prompt {
+		if err := s.app.print(ask); err != nil {
+			return "", err
+		}
+		select {
+		case t := <-got:
+			return strings.TrimSpace(t.line), t.err
+		case <-interrupts:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}
+
+// run runs one line; leave tells that it was the last one.
+func (s *verbShell) run(ctx context.Context, interrupts <-chan os.Signal, line string) (leave bool) {
+	words, err := shell.Fields(line, s.app.env)
+	if err != nil {
+		printError(s.app.Options, unreadable(err))
+		return false
+	}
+	if len(words) > 0 && words[0] == "tandem" {
+		words = words[1:]
+	}
+	if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+		return false
+	}
+	switch words[0] {
+	case "exit", "quit":
+		return true
+	case "cd", "pwd":
+		err = s.folder(words)
+	case "shell":
+		err = &usageError{"this is the shell already", "help lists the verbs"}
+	default:
+		s.verb(ctx, interrupts, words)
+	}
+	if err != nil {
+		printError(s.app.Options, err)
+	}
+	return false
+}
+
+// unreadable says what is wrong with a line.
+func unreadable(err error) error {
+	text := err.Error()
+	var wrong syntax.ParseError
+	if errors.As(err, &wrong) {
+		text = wrong.Text
+	}
+	return &usageError{"read the line: " + text, "a line is one verb with its arguments; quote what has blanks or signs"}
+}
+
+// verb runs a verb, which an interrupt ends.
+func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words []string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		Main(ctx, s.app.Options, words)
+	}()
+	for {
+		select {
+		case <-interrupts:
+			cancel()
+		case <-ended:
+			return
+		}
+	}
+}
+
+// folder changes or tells the folder that verbs start programs in.
+func (s *verbShell) folder(words []string) error {
+	if words[0] == "pwd" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("find the folder: %w", err)
+		}
+		return s.app.print(visible(dir) + "\n")
+	}
+	to := s.app.env("HOME")
+	switch len(words) {
+	case 1:
+	case 2:
+		to = words[1]
+	default:
+		return &usageError{"cd takes one folder", "quote a name with blanks"}
+	}
+	if err := os.Chdir(to); err != nil {
+		return fmt.Errorf("go to %s: %w", to, errors.Unwrap(err))
+	}
+	return nil
+}

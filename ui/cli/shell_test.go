@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestShellRunsVerbsLineByLine(t *testing.T) {
+	r := newRig(t)
+	t.Chdir(t.TempDir())
+	r.options.Stdin = strings.NewReader(strings.Join([]string{
+		"cd /", "pwd", "", "# nothing", "tandem pwd", "wat", `"open`, "ls | cat", "cd a b", "cd /nowhere", "shell",
+		"send 'a b' 'it''s' $SHELL", "exit", "pwd",
+	}, "\n"))
+	stdout, stderr, status := r.run("shell", "--prompt", "> ", "--run", "pwd", "--run", "cd /usr")
+	if status != 0 || strings.Count(stdout, "> ") != 13 || !strings.Contains(stdout, "> > /\n> > > /\n> ") {
+		t.Errorf("status %d\n%s", status, stdout)
+	}
+	want := strings.Join([]string{
+		`tandem: there is no verb "wat"`, "hint: did you mean `tandem wait`?",
+		"tandem: read the line: reached EOF without closing quote `\"`", "hint: a line is one verb with its arguments; quote what has blanks or signs",
+		"tandem: read the line: `|` is not a valid word", "hint: a line is one verb with its arguments; quote what has blanks or signs",
+		"tandem: cd takes one folder", "hint: quote a name with blanks",
+		"tandem: go to /nowhere: no such file or directory",
+		"tandem: this is the shell already", "hint: help lists the verbs", "",
+	}, "\n")
+	if diff := cmp.Diff(want, stderr); diff != "" {
+		t.Error(diff)
+	}
+	if len(r.written) != 1 || r.written[0].ID != "a b" || r.written[0].Text != "its /bin/sh" {
+		t.Errorf("typed was %+v", r.written)
+	}
+}
+
+func TestShellEndsWithItsInput(t *testing.T) {
+	r := newRig(t)
+	r.options.Stdin = strings.NewReader("pwd")
+	if stdout := r.succeeds("shell"); !strings.HasPrefix(stdout, "tandem> /") || strings.Count(stdout, "tandem> ") != 1 {
+		t.Errorf("%q", stdout)
+	}
+	words := strings.Fields(r.succeeds("shell", "--commands"))
+	for _, verb := range []string{"cd", "exit", "help", "ls", "start", "stop"} {
+		if !strings.Contains(" "+strings.Join(words, " ")+" ", " "+verb+" ") {
+			t.Errorf("%s is not among %v", verb, words)
+		}
+	}
+}
