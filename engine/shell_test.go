@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/persist"
 )
 
 // A shellCase is a shell to be tested, with a home folder of its own.
@@ -119,3 +121,155 @@ func TestExecOutsideAPromptIsRefused(t *testing.T) {
 }
 
 func lastOf(text string, n int) string { return text[max(0, len(text)-n):] }
+
+func TestPythonTellsWhereCommandsBeginAndEnd(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Log("python3 is not here")
+		return
+	}
+	m := startMachine(t)
+	own := filepath.Join(m.dir, "own.py")
+	if err := os.WriteFile(own, []byte("mine = 'read'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := call(m, api.SessionStart, api.SessionStartInput{Command: []string{"python3"}, Env: map[string]string{"PYTHONSTARTUP": own}})
+	if out := wantRun(m, p.ID, "mine", "'read'\n", 0); out.Method != "marks" {
+		t.Errorf("%+v", out)
+	}
+	wantRun(m, p.ID, "print('a\\nb')", "a\nb\n", 0)
+	wantRun(m, p.ID, "for i in range(3):\n    print(i)\nprint('end')", "0\n1\n2\nend\n", 0)
+	if out := m.sh(p.ID, "1/0"); out.ExitCode == nil || *out.ExitCode != 1 || !strings.Contains(out.Output, "ZeroDivisionError") {
+		t.Errorf("%+v", out)
+	}
+	wantRun(m, p.ID, "import os; os.environ.get('PYTHONSTARTUP') == '"+own+"'", "True\n", 0)
+}
+
+func TestAShellThatTellsNothingRunsCommandsByAMarker(t *testing.T) {
+	m := startMachine(t)
+	for _, argv := range [][]string{{"sh", "-c", "exec sh"}, {"sh", "-c", "exec bash --norc"}} {
+		p := m.start(argv...)
+		for _, c := range []struct {
+			command, output string
+			code            int
+		}{
+			{"echo hello", "hello\n", 0},
+			{"false", "", 1},
+			{"cat <<EOF\na\nb\nEOF\nsh -c 'exit 4'", "a\nb\n", 4},
+			{"printf x", "x", 0},
+			{"echo # comment", "\n", 0},
+		} {
+			if out := wantRun(m, p.ID, c.command, c.output, c.code); out.Method != "marker" {
+				t.Errorf("%v %q: %+v", argv, c.command, out)
+			}
+		}
+	}
+}
+
+func TestAnIncompleteCommandIsClearedAndRefused(t *testing.T) {
+	m := startMachine(t)
+	for _, c := range shellCases {
+		p := c.start(m)
+		if p == nil {
+			continue
+		}
+		m.sh(p.ID, "true")
+		if c.name == "fish" {
+			continue // it goes on in its line editor
+		}
+		for _, command := range []string{"echo 'abc", "for i in 1 2; do", "cat <<EOF\na"} {
+			_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: command, TimeoutMS: 5000})
+			if !errors.Is(err, api.CodeInvalid) || !strings.Contains(err.Error(), "incomplete") {
+				t.Errorf("%s: %q: %v\n%q", c.name, command, err, lastOf(m.logOf(*p), 600))
+			}
+			wantRun(m, p.ID, "echo on", "on\n", 0)
+		}
+	}
+}
+
+func TestExitEndsAnExec(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	out := m.sh(p.ID, "echo bye; exit 3")
+	if out.Method != "exit" || out.ExitCode == nil || *out.ExitCode != 3 || out.Alive || !strings.HasPrefix(out.Output, "bye\n") {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "echo first; read x; echo got $x", TimeoutMS: 300})
+	if !out.TimedOut || !out.Alive || out.ExitCode != nil || out.Output != "first\n" {
+		t.Errorf("%+v", out)
+	}
+	_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo no"})
+	if !errors.Is(err, api.CodeConflict) {
+		t.Errorf("%v", err)
+	}
+	m.write(p.ID, "word\r")
+	if w := call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Prompt: true}); w.Met != "prompt" {
+		t.Errorf("%+v", w)
+	}
+	read := call(m, api.SessionRead, api.SessionReadInput{ID: p.ID, Since: out.NextCursor})
+	if !strings.HasPrefix(read.Data, "word\r\ngot word\r\n") {
+		t.Errorf("%q", read.Data)
+	}
+}
+
+func TestReadingBesideExecLosesAndRepeatsNothing(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	first := m.sh(p.ID, "echo one")
+	second := m.sh(p.ID, "echo two")
+	all := m.logOf(p)
+	if got := all[:first.NextCursor]; !strings.Contains(got, "one") || strings.Contains(got, "two") || !strings.HasSuffix(got, "\a") {
+		t.Errorf("%q", got)
+	}
+	if second.Start != first.NextCursor {
+		t.Errorf("%+v follows %+v: %q", second, first, all[first.NextCursor:second.Start])
+	}
+}
+
+func TestAProgramCannotFakeTheEndOfItsCommand(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	out := wantRun(m, p.ID, `printf '\033]133;D;0\007\033]133;A\007\033]133;B\007\033]133;D;0;aid=0\007'; echo after; false`, "after\n", 1)
+	if out.Method != "marks" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestThePersonsPromptGoesOnWorking(t *testing.T) {
+	m := startMachine(t)
+	c := shellCase{"bash", []string{"bash"}, map[string]string{".bashrc": `
+set -u
+HISTCONTROL=ignoreboth
+status() { code=$?; seen=$code; PS1="[$code]\n\$ "; }
+after() { count=$((${count-0}+1)); }
+PROMPT_COMMAND=(status after)
+PS0='<ps0>'
+trap 'debugged=$BASH_COMMAND' DEBUG
+`}}
+	p := c.start(m)
+	wantRun(m, p.ID, "true", "", 0)
+	wantRun(m, p.ID, "false", "", 1)
+	wantRun(m, p.ID, "echo $seen", "1\n", 0)
+	wantRun(m, p.ID, "[ $count -gt 2 ]", "", 0)
+	wantRun(m, p.ID, "echo $debugged", "echo $debugged\n", 0)
+	wantRun(m, p.ID, "PS1=x; PS0=; echo new", "new\n", 0)
+	wantRun(m, p.ID, " echo secret", "secret\n", 0)
+	if out := m.sh(p.ID, "history"); strings.Contains(out.Output, "secret") || strings.Contains(out.Output, "tandem") || !strings.Contains(out.Output, "echo new") {
+		t.Errorf("%s", out.Output)
+	}
+	if screen := m.screen(p.ID); !strings.Contains(screen, "[0]\n$") {
+		t.Errorf("%s", screen)
+	}
+}
+
+func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
+	keys := shellKeys{}
+	argv, env := keys.inject(persist.Record{TTY: true, Argv: []string{"bash"}}, []string{"bash"}, []string{"A=b"})
+	if len(argv) != 1 || len(env) != 1 {
+		t.Error(argv, env)
+	}
+}

@@ -169,7 +169,7 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 // checkReady looks whether a prompt is free to be typed at.
 func (e *execution) checkReady(ctx context.Context, state promptState) (done bool, err error) {
 	if state.entered {
-		if need, own := lookInto(e.s.o.master, e.s.o.pid); need != needInput || !own {
+		if !e.reads() {
 			e.still = 0
 			if time.Since(state.lined) > enterSettles {
 				return true, e.errBusy("")
@@ -237,8 +237,7 @@ func (e *execution) text() []byte {
 // markerLines puts lines around a command that print marks. The shell reads all
 // of it before it runs anything, so what it echoes comes before the first mark.
 func markerLines(command, word string) string {
-	return " { printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\n}\n" +
-		" printf '\\033]133;D;%s;aid=" + word + "\\007' \"$?\""
+	return " { printf '\\033]133;C;aid=" + word + "\\007'\n" + command + "\n}; printf '\\033]133;D;%s;aid=" + word + "\\007' \"$?\""
 }
 
 // pythonString writes text as a literal on one line.
@@ -270,17 +269,15 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 	for {
 		seen := e.s.marks.seen(e.watch)
 		switch {
-		case e.marker && seen.ended, seen.ready:
+		case seen.ready, seen.ended && time.Since(seen.endedAt) > promptSettles:
 			return nil
-		case seen.ended && time.Since(seen.endedAt) > promptSettles:
+		case seen.ended && e.marker && e.reads():
 			return nil
-		case !seen.begun && !seen.ended && seen.continued > 0:
-			if need, own := lookInto(e.s.o.master, e.s.o.pid); need == needInput && own && e.s.parsed.Load() == e.s.log.End() {
-				stuck++
-			} else {
+		case !seen.begun && !seen.ended && (seen.continued > 0 || e.marker):
+			if stuck++; !e.reads() {
 				stuck = 0
 			}
-			if stuck > 2 {
+			if stuck > 3 {
 				return e.giveUp(ctx)
 			}
 		}
@@ -296,6 +293,13 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 	}
 }
 
+// reads reports whether the shell itself waits for input and all that it printed
+// is known.
+func (e *execution) reads() bool {
+	need, own := lookInto(e.s.o.master, e.s.o.pid)
+	return need == needInput && own && e.s.parsed.Load() == e.s.log.End()
+}
+
 // giveUp clears a command that the shell wants more of.
 func (e *execution) giveUp(ctx context.Context) error {
 	if err := e.s.typeInto(ctx, []byte{3}); err != nil {
@@ -303,13 +307,17 @@ func (e *execution) giveUp(ctx context.Context) error {
 	}
 	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
 	defer cancel()
-	for !e.s.marks.seen(e.watch).ready && quiet.Err() == nil {
+	for !e.marker && !e.s.marks.seen(e.watch).ready && quiet.Err() == nil {
 		select {
 		case <-e.changed:
 		case <-quiet.Done():
 		case <-e.s.over:
 			return nil
 		}
+	}
+	if e.marker {
+		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not take the command: it is incomplete or wrong", e.name).
+			WithHint("session.screen shows what the shell says; the line was cleared")
 	}
 	return api.Errorf(api.CodeInvalid, "run in %s: the command is incomplete: the shell waited for more of it", e.name).
 		WithHint("an end of a quote, a bracket, a here-document or a loop is missing; the line was cleared")
@@ -340,6 +348,9 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 			out.Method = "marker"
 		}
 		out.NextCursor = max(seen.end, seen.cursor)
+		if e.marker {
+			out.NextCursor = end
+		}
 	default:
 		to, until, out.NextCursor = end, time.Now(), end
 		if ended {

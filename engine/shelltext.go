@@ -8,7 +8,7 @@ import (
 
 	"tandem/engine/vt"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 )
 
 const (
@@ -51,7 +51,7 @@ func terminalText(t terminal) string {
 			blank = 0
 			switch {
 			case l.Line.Wrapped: // blanks at the end of a row are not kept, and belong here
-				line += strings.Repeat(" ", max(0, cols-runewidth.StringWidth(line)))
+				line += strings.Repeat(" ", max(0, cols-ansi.StringWidth(line)))
 			case l.N == first+int64(cursor.Y):
 				line = strings.TrimRight(line, " ")
 			default:
