@@ -207,7 +207,7 @@ func runShell(ctx context.Context, f *face, in androidRun, base string, shell ..
 	if code, ok := exitCode(out.Process); ok {
 		ran.ExitCode = code
 	}
-	if out.TimedOut && (out.Process.State == api.StateStopped || !out.Process.State.Ended()) {
+	if overdue(out) {
 		ran.Status, ran.ExitCode = "timeout", -1
 		ran.Stderr = "Command timed out after " + secondsText(timeout) + "s"
 	}

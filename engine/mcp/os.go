@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -99,13 +98,7 @@ func (c shellCmd) timeout() (int, error) {
 
 // shell is the program that runs the command.
 func (c shellCmd) shell() string {
-	if c.Shell != "" {
-		return c.Shell
-	}
-	if _, err := exec.LookPath("bash"); err != nil {
-		return "sh"
-	}
-	return "bash"
+	return cmp.Or(c.Shell, commandShell())
 }
 
 func runShellCmd(ctx context.Context, f *face, in shellCmd) (result, error) {
