@@ -26,6 +26,8 @@ type Config struct {
 	Keys       map[string][]string `toml:"keys"`        // action = keys
 	History    HistoryConfig       `toml:"history"`
 
+	ShellIntegration *bool `toml:"shell_integration"` // interactive shells are made to mark their prompts; default true
+
 	ProcessLogLimit int64 `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
 
 	Agents AgentsConfig `toml:"agents"` // defaults for agents

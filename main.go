@@ -91,10 +91,11 @@ func runEngine(ctx context.Context, dataDir, version string) error {
 		Scrollback: config.Scrollback,
 		LogLimit:   config.LogLimit,
 
-		ProcessLogLimit: config.ProcessLogLimit,
-		HistoryIgnore:   config.History.Ignore,
-		Policy:          policyPath(),
-		ReapAfter:       reapAfter,
+		ProcessLogLimit:  config.ProcessLogLimit,
+		ShellIntegration: config.ShellIntegration,
+		HistoryIgnore:    config.History.Ignore,
+		Policy:           policyPath(),
+		ReapAfter:        reapAfter,
 	})
 }
 
