@@ -1,0 +1,376 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A historian is a history in a folder of its own, with what it has to say.
+type historian struct {
+	testing.TB
+	*history
+	dir string
+
+	mu      sync.Mutex
+	notices []string
+}
+
+func newHistorian(t testing.TB, dir string, ignore ...string) *historian {
+	t.Helper()
+	h := &historian{TB: t, dir: dir}
+	h.history = startHistory(dir, ignore, slog.New(slog.NewTextHandler(io.Discard, nil)), func(text string) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.notices = append(h.notices, text)
+	})
+	t.Cleanup(h.close)
+	return h
+}
+
+func (h *historian) told() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.notices
+}
+
+func (h *historian) found(in api.HistorySearchInput) api.HistorySearchOutput {
+	h.Helper()
+	out, err := h.search(h.Context(), in)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return out
+}
+
+// commands are the command lines that a search finds.
+func (h *historian) commands(in api.HistorySearchInput) []string {
+	h.Helper()
+	lines := []string{}
+	for _, r := range h.found(in).Rows {
+		lines = append(lines, r.Command.Command)
+	}
+	return lines
+}
+
+func (h *historian) want(in api.HistorySearchInput, want ...string) {
+	h.Helper()
+	if diff := cmp.Diff(append([]string{}, want...), h.commands(in)); diff != "" {
+		h.Errorf("%+v: %s", in, diff)
+	}
+}
+
+var historyBegin = time.Unix(1_700_000_000, 0)
+
+// ran adds runs of commands, a minute apart.
+func (h *historian) ran(lines ...string) {
+	for i, line := range lines {
+		h.began(persist.HistoryRow{Command: line, StartedAt: historyBegin.Add(time.Duration(i) * time.Minute), Kind: commandSession, Actor: "person"})
+	}
+}
+
+func TestHistoryFindsWhatWasJustTold(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	h.ran("make test", "git status")
+	h.want(api.HistorySearchInput{}, "git status", "make test")
+	h.ran("ls")
+	h.want(api.HistorySearchInput{Query: "ls"}, "ls")
+	h.close()
+
+	h = newHistorian(t, h.dir)
+	h.want(api.HistorySearchInput{Query: "mktst"}, "make test")
+	if got := h.found(api.HistorySearchInput{}).Total; got != 3 {
+		t.Errorf("%d rows after a restart", got)
+	}
+}
+
+func TestHistoryKeepsOutWhatItShould(t *testing.T) {
+	h := newHistorian(t, t.TempDir(), "^secret ", "(broken", "passw[o]rd")
+	h.ran(" ls", "", " \n", "secret plan", "my password", strings.Repeat("x", lineMost+1), "TOKEN=abc run", "kept  \n")
+	h.want(api.HistorySearchInput{}, "kept", "TOKEN=*** run")
+	for _, line := range []string{" ls", "secret x"} {
+		if _, err := h.add(t.Context(), api.HistoryAddInput{Command: line}); !errors.Is(err, api.CodeConflict) {
+			t.Errorf("add %q: %v", line, err)
+		}
+	}
+}
+
+func TestHistoryRanksByScoreThenByTime(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	h.ran("git push", "grep -i t file", "git pull", "go install thing")
+	h.want(api.HistorySearchInput{Query: "git"}, "git pull", "git push", "grep -i t file", "go install thing")
+	h.want(api.HistorySearchInput{Query: "git", Limit: 1, Offset: 1}, "git push")
+	h.want(api.HistorySearchInput{Query: "git", Offset: 99})
+	out := h.found(api.HistorySearchInput{Query: "git pul"})
+	if len(out.Rows) != 1 || out.Total != 1 || !cmp.Equal(out.Rows[0].Matched, []int{0, 1, 2, 4, 5, 6}) {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestHistoryUnderstandsTheSyntaxOfFZF(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	h.ran("make build", "cmake .", "make Test", "echo caf\u00e9 \u6f22\u5b57", "ls my dir", "git log | less")
+	for query, want := range map[string][]string{
+		"'make":              {"make Test", "make build", "cmake ."},
+		"^make":              {"make Test", "make build"},
+		"build$":             {"make build"},
+		"^cmake\\ .$":        {"cmake ."},
+		"make !build !cmake": {"make Test"},
+		"Test":               {"make Test"},
+		"TEST":               {},
+		"build | 'less":      {"make build", "git log | less"},
+		"| less":             {"git log | less"},
+		"cafe":               {"echo caf\u00e9 \u6f22\u5b57"},
+		"\u5b57":             {"echo caf\u00e9 \u6f22\u5b57"},
+		"my\\ dir":           {"ls my dir"},
+		"test build":         {},
+		"!":                  {"git log | less", "ls my dir", "echo caf\u00e9 \u6f22\u5b57", "make Test", "cmake .", "make build"},
+	} {
+		h.want(api.HistorySearchInput{Query: query}, want...)
+	}
+	got := h.found(api.HistorySearchInput{Query: "\u5b57"}).Rows[0].Matched
+	if !cmp.Equal(got, []int{11}) { // characters, not bytes
+		t.Errorf("matched %v", got)
+	}
+}
+
+func TestHistoryFilters(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	zero, one := 0, 1
+	for i, r := range []persist.HistoryRow{
+		{Command: "a", CWD: "/x", Actor: "person", Kind: commandSession, Process: "p1", ExitCode: &zero},
+		{Command: "b", CWD: "/x/y", Actor: "agent:m/1", Kind: commandExec, Process: "p2", ExitCode: &one},
+		{Command: "c", CWD: "/x", Actor: "agent:n/2", Kind: commandExec, Process: "p3", ExitSignal: "SIGKILL"},
+		{Command: "a", CWD: "/x", Actor: "person", Kind: commandProcess, Process: "p4"},
+	} {
+		r.StartedAt = historyBegin.Add(time.Duration(i) * time.Hour)
+		h.began(r)
+	}
+	since := historyBegin.Add(2 * time.Hour)
+	for _, test := range []struct {
+		in   api.HistorySearchInput
+		want []string
+	}{
+		{api.HistorySearchInput{CWD: "/x"}, []string{"a", "c", "a"}},
+		{api.HistorySearchInput{CWD: "/nowhere"}, nil},
+		{api.HistorySearchInput{Actor: "agent"}, []string{"c", "b"}},
+		{api.HistorySearchInput{Actor: "agent:m/1"}, []string{"b"}},
+		{api.HistorySearchInput{Actor: "person"}, []string{"a", "a"}},
+		{api.HistorySearchInput{Kind: "exec"}, []string{"c", "b"}},
+		{api.HistorySearchInput{Process: "p3"}, []string{"c"}},
+		{api.HistorySearchInput{Failed: true}, []string{"c", "b"}},
+		{api.HistorySearchInput{Since: &since}, []string{"a", "c"}},
+		{api.HistorySearchInput{Exact: "a"}, []string{"a", "a"}},
+		{api.HistorySearchInput{Exact: "A"}, nil},
+		{api.HistorySearchInput{Unique: true}, []string{"a", "c", "b"}},
+		{api.HistorySearchInput{Query: "a", CWD: "/x", Kind: "session"}, []string{"a"}},
+	} {
+		h.want(test.in, test.want...)
+	}
+	if rows := h.found(api.HistorySearchInput{Unique: true, CWD: "/x"}).Rows; rows[0].Runs != 2 || rows[1].Runs != 1 {
+		t.Errorf("runs: %+v", rows)
+	}
+	for _, in := range []api.HistorySearchInput{{Limit: -1}, {Offset: -1}} {
+		if _, err := h.search(t.Context(), in); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+}
+
+func TestHistoryIsOrderedByTimeWhateverCameFirst(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	at := func(line string, minutes int) {
+		h.began(persist.HistoryRow{Command: line, StartedAt: historyBegin.Add(time.Duration(minutes) * time.Minute), Kind: commandSession})
+	}
+	h.want(api.HistorySearchInput{})
+	at("third", 3)
+	at("first", 1)
+	at("fourth", 4)
+	at("second", 2)
+	h.want(api.HistorySearchInput{}, "fourth", "third", "second", "first")
+	h.close()
+	newHistorian(t, h.dir).want(api.HistorySearchInput{}, "fourth", "third", "second", "first")
+}
+
+func TestHistoryIsChangedOnDiskAndInMemory(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	code, ms := 3, int64(1500)
+	c, err := h.add(t.Context(), api.HistoryAddInput{Command: "one two ", CWD: "/x", StartedAt: &historyBegin, ExitCode: &code, DurationMS: &ms})
+	want := api.Command{ID: 1, Command: "one two", CWD: "/x", StartedAt: historyBegin, DurationMS: 1500, ExitCode: &code, Actor: "person", Kind: "added"}
+	if diff := cmp.Diff(want, c); diff != "" || err != nil {
+		t.Fatal(diff, err)
+	}
+	h.ran("one two", "three", "three", "four")
+	if got, err := h.remove(t.Context(), api.HistoryRemoveInput{IDs: []int64{c.ID, 999}}); got.Count != 1 || err != nil {
+		t.Error(got, err)
+	}
+	if got, err := h.remove(t.Context(), api.HistoryRemoveInput{Command: "three"}); got.Count != 2 || err != nil {
+		t.Error(got, err)
+	}
+	if _, err := h.remove(t.Context(), api.HistoryRemoveInput{}); !errors.Is(err, api.CodeInvalid) {
+		t.Error(err)
+	}
+	h.want(api.HistorySearchInput{}, "four", "one two")
+	h.close()
+	h = newHistorian(t, h.dir)
+	h.want(api.HistorySearchInput{}, "four", "one two")
+	if got, err := h.clear(t.Context(), api.Empty{}); got.Count != 2 || err != nil {
+		t.Error(got, err)
+	}
+	h.want(api.HistorySearchInput{})
+	h.ran("five")
+	if rows := h.found(api.HistorySearchInput{}).Rows; len(rows) != 1 || rows[0].ID != 6 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestHistoryCompletesWhatRan(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	h.want(api.HistorySearchInput{}) // it is in memory
+	code := 0
+	exited := historyBegin.Add(time.Second)
+	h.began(persist.HistoryRow{Command: "serve", Process: "p", StartedAt: historyBegin, Duration: -1, Running: true})
+	check := func(ms int64, code *int, signal string) {
+		t.Helper()
+		r := h.found(api.HistorySearchInput{}).Rows[0]
+		if r.DurationMS != ms || !cmp.Equal(r.ExitCode, code) || r.ExitSignal != signal {
+			t.Errorf("%+v", r)
+		}
+	}
+	check(-1, nil, "")
+	h.ended(api.Process{ID: "p", State: api.StateExited, StartedAt: historyBegin, ExitedAt: &exited, ExitCode: &code})
+	check(1000, &code, "")
+
+	again := api.Process{ID: "p", Argv: []string{"serve"}, State: api.StateRunning, StartedAt: exited.Add(time.Second)}
+	later := again.StartedAt.Add(time.Minute)
+	h.ended(api.Process{ID: "p", State: api.StateStopped, StartedAt: again.StartedAt, ExitedAt: &later, ExitSignal: "SIGTERM"})
+	h.startedAgain(again) // it had ended before that was told
+	check(60_000, nil, "SIGTERM")
+	h.close()
+	h = newHistorian(t, h.dir)
+	check(60_000, nil, "SIGTERM")
+	if got := h.found(api.HistorySearchInput{Exact: "serve"}).Total; got != 2 {
+		t.Errorf("%d runs", got)
+	}
+}
+
+func TestHistoryThatWasDamagedIsReportedAndBegunAnew(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "history.db"), []byte(strings.Repeat("no database ", 500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newHistorian(t, dir)
+	h.ran("ls")
+	h.want(api.HistorySearchInput{}, "ls")
+	if told := h.told(); len(told) != 1 || !strings.Contains(told[0], "history.db.bad") {
+		t.Errorf("told %q", told)
+	}
+}
+
+func TestHistoryThatCannotBeOpenedLosesNothingMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "history.db")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h := newHistorian(t, dir)
+	h.ran("one", "two")
+	if _, err := h.search(t.Context(), api.HistorySearchInput{}); !errors.Is(err, api.CodeUnavailable) {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	h.ran("three")
+	h.want(api.HistorySearchInput{Query: "!one"}, "two", "three")
+	h.want(api.HistorySearchInput{Query: "one"}, "one")
+}
+
+func TestHistorySearchCanBeCancelled(t *testing.T) {
+	x := newHistoryIndex()
+	for _, r := range madeUpHistory(2000) {
+		x.add(&r)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := x.search(ctx, api.HistorySearchInput{Query: "e"}, new(scratch)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestHistoryManyAtOnce(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for n := range 50 {
+				id := fmt.Sprintf("%d-%d", i, n)
+				h.began(persist.HistoryRow{Command: "run " + id, Process: id, StartedAt: time.Now(), Duration: -1, Running: true})
+				switch n % 10 {
+				case 3:
+					h.found(api.HistorySearchInput{Query: "run"})
+				case 5:
+					if _, err := h.remove(t.Context(), api.HistoryRemoveInput{Command: "run " + id}); err != nil {
+						t.Error(err)
+					}
+				}
+				code, at := 0, time.Now()
+				h.ended(api.Process{ID: id, State: api.StateExited, ExitedAt: &at, ExitCode: &code})
+			}
+		})
+	}
+	all.Wait()
+	check := func() {
+		t.Helper()
+		out := h.found(api.HistorySearchInput{Query: "run", Limit: 1000})
+		if out.Total != 8*45 {
+			t.Errorf("%d rows", out.Total)
+		}
+		ids := make(map[int64]bool)
+		for _, r := range out.Rows {
+			if ids[r.ID] || r.DurationMS < 0 || r.ExitCode == nil {
+				t.Errorf("%+v", r)
+			}
+			ids[r.ID] = true
+		}
+	}
+	check()
+	h.close()
+	h = newHistorian(t, h.dir)
+	check()
+}
+
+func TestHistoryCountsWhatWasRun(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	one := 1
+	for i, line := range []string{"FOO=1 make", "make test", "make", "git push", "make"} {
+		r := persist.HistoryRow{Command: line, CWD: "/x", Actor: "person", StartedAt: historyBegin.Add(time.Duration(i) * time.Hour)}
+		if i == 3 {
+			r.ExitCode, r.Actor, r.CWD = &one, "agent:m/1", ""
+		}
+		h.began(r)
+	}
+	got, err := h.stats(t.Context(), api.HistoryStatsInput{Limit: 1})
+	want := api.HistoryStatsOutput{Total: 5, Unique: 4, Failed: 1, Programs: []api.NameCount{{Name: "make", Count: 4}},
+		Commands: []api.NameCount{{Name: "make", Count: 2}}, Folders: []api.NameCount{{Name: "/x", Count: 4}}, Actors: []api.NameCount{{Name: "person", Count: 4}}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	since := historyBegin.Add(3 * time.Hour)
+	if got, err := h.stats(t.Context(), api.HistoryStatsInput{Since: &since}); got.Total != 2 || len(got.Actors) != 2 || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
