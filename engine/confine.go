@@ -18,13 +18,14 @@ import (
 )
 
 // A gate lets confined processes out to the hosts that their profiles allow. It
-// listens once the first one needs it.
+// listens once the first one needs it, and where processes of engines before
+// know it.
 type gate struct {
 	log *slog.Logger
 
-	mu     sync.Mutex
-	proxy  *sandbox.Proxy
-	passes map[string]pass // by process id
+	mu      sync.Mutex
+	proxies []*sandbox.Proxy // the first one is for new processes
+	passes  map[string]pass  // by process id
 }
 
 // A pass is one process's way out.
@@ -41,21 +42,22 @@ func (g *gate) admit(id, known string, profile sandbox.Profile, refused func(lin
 	if p, ok := g.passes[id]; ok {
 		return p.url, nil
 	}
-	if err := g.open(known); err != nil {
+	proxy, err := g.open(known)
+	if err != nil {
 		return "", err
 	}
 	if g.passes == nil {
 		g.passes = make(map[string]pass)
 	}
 	if known != "" {
-		revoke, err := g.proxy.Restore(known, profile, refused)
+		revoke, err := proxy.Restore(known, profile, refused)
 		if err == nil {
 			g.passes[id] = pass{known, revoke}
 			return known, nil
 		}
 		g.log.Warn("restore network", "id", id, "error", err)
 	}
-	made, revoke, err := g.proxy.Grant(profile, refused)
+	made, revoke, err := proxy.Grant(profile, refused)
 	if err != nil {
 		return "", err
 	}
@@ -63,21 +65,35 @@ func (g *gate) admit(id, known string, profile sandbox.Profile, refused func(lin
 	return made, nil
 }
 
-// open listens, at the port of a known URL if it is free.
-func (g *gate) open(known string) (err error) {
-	if g.proxy != nil {
-		return nil
-	}
-	if u, err := url.Parse(known); err == nil {
-		if port, err := strconv.Atoi(u.Port()); err == nil {
-			if g.proxy, err = sandbox.NewProxy(sandbox.ProxyOptions{Port: port}); err == nil {
-				return nil
-			}
-			g.log.Warn("open proxy again", "error", err)
+// open gives the proxy that listens at the port of a known URL or, if that
+// cannot be, any.
+func (g *gate) open(known string) (*sandbox.Proxy, error) {
+	port := portOf(known)
+	for _, p := range g.proxies {
+		if port == 0 || p.Port() == port {
+			return p, nil
 		}
 	}
-	g.proxy, err = sandbox.NewProxy(sandbox.ProxyOptions{})
-	return err
+	p, err := sandbox.NewProxy(sandbox.ProxyOptions{Port: port})
+	if err != nil && port != 0 {
+		g.log.Warn("open proxy again", "error", err)
+		return g.open("")
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.proxies = append(g.proxies, p)
+	return p, nil
+}
+
+// portOf is the port of a proxy's URL, 0 if it has none.
+func portOf(proxyURL string) int {
+	u, err := url.Parse(proxyURL)
+	if err != nil {
+		return 0
+	}
+	port, _ := strconv.Atoi(u.Port())
+	return port
 }
 
 // expel ends the pass of a process, if it has one.
@@ -93,10 +109,10 @@ func (g *gate) expel(id string) {
 
 func (g *gate) close() {
 	g.mu.Lock()
-	proxy := g.proxy
+	proxies := g.proxies
 	g.mu.Unlock()
-	if proxy != nil {
-		proxy.Close()
+	for _, p := range proxies {
+		p.Close()
 	}
 }
 
@@ -195,8 +211,12 @@ func (h *host) readmit(f *found) {
 		return
 	}
 	profile, err := sandbox.Load(h.store.SandboxPath(r.ID))
+	now := ""
 	if err == nil {
-		_, err = h.gate.admit(r.ID, r.ProxyURL, profile, h.refused(*r))
+		now, err = h.gate.admit(r.ID, r.ProxyURL, profile, h.refused(*r))
+	}
+	if err == nil && now != r.ProxyURL {
+		err = fmt.Errorf("port %d, its way out, is not free any more; restart it to give it another", portOf(r.ProxyURL))
 	}
 	if err != nil {
 		h.log.Error("restore network", "id", r.ID, "error", err)

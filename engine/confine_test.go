@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/sandbox"
 
 	"golang.org/x/sys/unix"
 )
@@ -111,5 +113,34 @@ func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
 			t.Errorf("%+v, and the proxy answers with %d", now, proxied(t, proxy))
 		}
 		m.crash(m.info().EnginePID)
+	}
+}
+
+func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
+	profile := sandbox.Profile{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}
+	log := slog.New(slog.DiscardHandler)
+	open := func(id string) (*gate, string) {
+		g := &gate{log: log}
+		made, err := g.admit(id, "", profile, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g, made
+	}
+	first, a := open("a")
+	defer first.close() // so that its port is taken
+	second, b := open("b")
+	second.close()
+	g := gate{log: log}
+	defer g.close()
+	if again, err := g.admit("b", b, profile, nil); err != nil || again != b || proxied(t, again) != http.StatusForbidden {
+		t.Errorf("%s became %s, %v", b, again, err)
+	}
+	other, err := g.admit("a", a, profile, nil) // that port is taken
+	if err != nil || other == a || proxied(t, other) != http.StatusForbidden {
+		t.Errorf("%s became %s, %v", a, other, err)
+	}
+	if again, err := g.admit("a", a, profile, nil); again != other || err != nil {
+		t.Errorf("%s became %s, %v", other, again, err)
 	}
 }
