@@ -22,6 +22,8 @@ type Config struct {
 	Scrollback int                 `toml:"scrollback"`  // lines a session
 	LogLimit   int64               `toml:"log_limit"`   // bytes kept of a session's output
 	Theme      string              `toml:"theme"`       // "auto" or the name of a theme
+	ThemeDark  string              `toml:"theme_dark"`  // of "auto" on a dark background
+	ThemeLight string              `toml:"theme_light"` // of "auto" on a light one
 	DirectKeys *bool               `toml:"direct_keys"` // alt+1…4 and alt+arrows without the prefix
 	Keys       map[string][]string `toml:"keys"`        // action = keys
 	History    HistoryConfig       `toml:"history"`
@@ -102,9 +104,12 @@ func (c Config) check() error {
 	if c.ProcessLogLimit != 0 && c.ProcessLogLimit < 64<<10 {
 		return fmt.Errorf("process_log_limit = %d: want at least %d bytes", c.ProcessLogLimit, 64<<10)
 	}
-	if c.Theme != "" && c.Theme != "auto" {
-		if _, err := themes.ByName(c.Theme); err != nil {
-			return fmt.Errorf("theme = %q: %w", c.Theme, err)
+	for key, name := range map[string]string{"theme": c.Theme, "theme_dark": c.ThemeDark, "theme_light": c.ThemeLight} {
+		if name == "" || name == "auto" && key == "theme" {
+			continue
+		}
+		if _, err := themes.ByName(name, true); err != nil {
+			return fmt.Errorf("%s = %q: %w", key, name, err)
 		}
 	}
 	if err := c.Agents.check(); err != nil {

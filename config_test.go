@@ -16,6 +16,8 @@ scrollback = 5000
 log_limit = 67108864
 process_log_limit = 1048576
 theme = "light"
+theme_dark = "nord"
+theme_light = "catppuccin-latte"
 direct_keys = false
 
 [agents]
@@ -30,7 +32,7 @@ prefix = ["ctrl+a"]
 	}
 	want := Config{
 		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20,
-		Theme: "light", DirectKeys: &off, Keys: map[string][]string{"prefix": {"ctrl+a"}},
+		Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", DirectKeys: &off, Keys: map[string][]string{"prefix": {"ctrl+a"}},
 		Agents: AgentsConfig{Sandbox: "~/agents.json", ReapAfter: "24h"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -48,7 +50,7 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 		"tiny log":       {"log_limit = 10", "at least 1048576"},
 		"tiny logs":      {"process_log_limit = 10", "at least 65536"},
 		"negative size":  {"scrollback = -1", "want 0 or more"},
-		"unknown theme":  {`theme = "solar"`, "there are dark and light"},
+		"unknown theme":  {`theme = "solar"`, "there are dark, light"},
 		"unknown action": {"[keys]\nfly = [\"f\"]", `bind "fly"`},
 		"bad duration":   {"[agents]\nreap_after = \"soon\"", "[agents]: reap_after"},
 		"relative path":  {"[agents]\nsandbox = \"agents.json\"", "[agents]: sandbox"},

@@ -138,7 +138,9 @@ func runDashboard(ctx context.Context, version string) error {
 		},
 		Bindings: bindings,
 		Theme:    config.Theme,
-		Version:  version,
+
+		ThemeDark: config.ThemeDark, ThemeLight: config.ThemeLight,
+		Version: version,
 	})
 }
 

@@ -46,7 +46,7 @@ type Styles struct {
 // 16 colours or none, reverse video, bold and underline take the place of
 // grounds that could not be told apart.
 func (t Theme) Styles(profile colorprofile.Profile) Styles {
-	b := builder{t.palette(profile), profile <= colorprofile.ANSI}
+	b := builder{t.palette(profile), t.Own || profile <= colorprofile.ANSI}
 	p := b.palette
 	s := Styles{
 		Text: b.fg(p.Text), Strong: b.fg(p.Text).Bold(true), Muted: b.fg(p.Muted), Faint: b.fg(p.Faint),
@@ -84,17 +84,4 @@ func (b builder) on(fg, ground color.Color) lipgloss.Style {
 		return lipgloss.NewStyle().Reverse(true)
 	}
 	return lipgloss.NewStyle().Foreground(fg).Background(ground)
-}
-
-// State is the style of a process state, by its name in the API.
-func (s Styles) State(state string) lipgloss.Style {
-	switch state {
-	case "running":
-		return s.Success
-	case "starting", "stopping", "backoff":
-		return s.Warning
-	case "failed":
-		return s.Danger
-	}
-	return s.Muted
 }

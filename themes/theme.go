@@ -33,6 +33,7 @@ type Palette struct {
 type Theme struct {
 	Name    string
 	Dark    bool
+	Own     bool        // it uses the terminal's own 16 colours and nothing else
 	Ground  color.Color // the background it is made for; it is never painted
 	Palette Palette
 	Basic   Palette         // for terminals of 16 colours
@@ -40,18 +41,37 @@ type Theme struct {
 	ANSI    [16]color.Color // the 16 colours of a terminal, for pictures of it
 }
 
-// Names lists the themes by name.
-func Names() []string { return []string{"dark", "light"} }
-
-// ByName finds a theme.
-func ByName(name string) (Theme, error) {
-	switch name {
-	case "dark":
-		return Dark(), nil
-	case "light":
-		return Light(), nil
+// named lists the themes in the order in which they are offered.
+func named() []func() Theme {
+	return []func() Theme{
+		Dark, Light, catppuccinMocha, catppuccinLatte, gruvboxDark, gruvboxLight,
+		tokyoNight, nord, dracula, solarizedDark, solarizedLight,
 	}
-	return Theme{}, fmt.Errorf("find theme %q: there are %s", name, strings.Join(Names(), " and "))
+}
+
+// terminalName is the theme of the terminal's own colours.
+const terminalName = "terminal"
+
+// Names lists the themes by name.
+func Names() []string {
+	var names []string
+	for _, theme := range named() {
+		names = append(names, theme().Name)
+	}
+	return append(names, terminalName)
+}
+
+// ByName finds a theme, for a terminal whose background is dark or light.
+func ByName(name string, dark bool) (Theme, error) {
+	if name == terminalName {
+		return terminal(dark), nil
+	}
+	for _, theme := range named() {
+		if t := theme(); t.Name == name {
+			return t, nil
+		}
+	}
+	return Theme{}, fmt.Errorf("find theme %q: there are %s", name, strings.Join(Names(), ", "))
 }
 
 // ForBackground is the theme for a terminal whose background is dark or light.
@@ -69,10 +89,10 @@ type Greys struct{ Bar, Selection, Border color.Color }
 // palette picks the colours that a terminal of this profile can tell apart.
 func (t Theme) palette(p colorprofile.Profile) Palette {
 	palette := t.Palette
-	switch p {
-	case colorprofile.ANSI:
+	switch {
+	case t.Own || p == colorprofile.ANSI:
 		return t.Basic
-	case colorprofile.ANSI256:
+	case p == colorprofile.ANSI256:
 		palette.Bar, palette.Selection, palette.Border = t.Greys.Bar, t.Greys.Selection, t.Greys.Border
 	}
 	return palette
@@ -90,9 +110,8 @@ func Dark() Theme {
 			Selection: c("#2f4256"), SelectionText: c("#ffffff"),
 			Bar: c("#262b34"), BarText: c("#dde1e8"), BarMuted: c("#a9b0bd"),
 		},
-		Greys: Greys{Bar: c("235"), Selection: c("238"), Border: c("240")},
-		Basic: basic(lipgloss.BrightWhite, lipgloss.White, lipgloss.White, lipgloss.BrightCyan, lipgloss.BrightGreen,
-			lipgloss.BrightYellow, lipgloss.BrightRed),
+		Greys: darkGreys(),
+		Basic: darkBasic(),
 		ANSI: terminalColors("#1e2127", "#ff7b72", "#8fd694", "#f0c674", "#7cc4ff", "#d8a6ff", "#8fd3e0", "#dde1e8",
 			"#6b7280", "#ffa198", "#b5e8b8", "#ffe08a", "#a6d8ff", "#e8c8ff", "#b6e6ef", "#ffffff"),
 	}
@@ -110,12 +129,38 @@ func Light() Theme {
 			Selection: c("#d3e5f8"), SelectionText: c("#10151f"),
 			Bar: c("#e6e9ef"), BarText: c("#1f2430"), BarMuted: c("#4b5362"),
 		},
-		Greys: Greys{Bar: c("254"), Selection: c("252"), Border: c("249")},
-		Basic: basic(lipgloss.Black, lipgloss.Black, lipgloss.Black, lipgloss.Blue, lipgloss.Green,
-			lipgloss.Magenta, lipgloss.Red),
+		Greys: lightGreys(),
+		Basic: lightBasic(),
 		ANSI: terminalColors("#1f2430", "#b0221b", "#1a6b2c", "#7a4f00", "#0b57a4", "#7b2fa0", "#0a6173", "#c9ced8",
 			"#5c6472", "#d1372e", "#2a8540", "#976300", "#2673c4", "#9a4bc0", "#167c92", "#ffffff"),
 	}
+}
+
+// terminal uses the colours that the person has given their terminal.
+func terminal(dark bool) Theme {
+	t := ForBackground(dark)
+	t.Name, t.Own, t.Ground = terminalName, true, nil
+	return t
+}
+
+func darkGreys() Greys {
+	c := lipgloss.Color
+	return Greys{Bar: c("235"), Selection: c("238"), Border: c("240")}
+}
+
+func lightGreys() Greys {
+	c := lipgloss.Color
+	return Greys{Bar: c("254"), Selection: c("252"), Border: c("249")}
+}
+
+func darkBasic() Palette {
+	return basic(lipgloss.BrightWhite, lipgloss.White, lipgloss.White, lipgloss.BrightCyan, lipgloss.BrightGreen,
+		lipgloss.BrightYellow, lipgloss.BrightRed)
+}
+
+func lightBasic() Palette {
+	return basic(lipgloss.Black, lipgloss.Black, lipgloss.Black, lipgloss.Blue, lipgloss.Green,
+		lipgloss.Magenta, lipgloss.Red)
 }
 
 // basic is a palette of the terminal's own 16 colours. The bars and the

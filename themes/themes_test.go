@@ -35,19 +35,28 @@ func TestTextStandsOutFromItsGround(t *testing.T) {
 		false: {"#ffffff", "#fdf6e3", "#eff1f5"},
 	}
 	for _, name := range Names() {
-		theme, err := ByName(name)
+		theme, err := ByName(name, true)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if theme.Own {
+			continue // its colours are the person's
 		}
 		p := theme.Palette
 		texts := map[string]color.Color{
 			"text": p.Text, "muted": p.Muted, "faint": p.Faint, "accent": p.Accent, "success": p.Success,
 			"warning": p.Warning, "danger": p.Danger, "info": p.Info,
 		}
-		for _, hex := range grounds[theme.Dark] {
+		made := []color.Color{theme.Ground}
+		if name == "dark" || name == "light" { // these have to do on others too
+			for _, hex := range grounds[theme.Dark] {
+				made = append(made, lipgloss.Color(hex))
+			}
+		}
+		for _, ground := range made {
 			for role, c := range texts {
-				if got := contrast(c, lipgloss.Color(hex)); got < 4.5 {
-					t.Errorf("%s: %s on %s has contrast %.2f, want 4.5", name, role, hex, got)
+				if got := contrast(c, ground); got < 4.5 {
+					t.Errorf("%s: %s on %v has contrast %.2f, want 4.5", name, role, ground, got)
 				}
 			}
 		}
@@ -74,14 +83,14 @@ func TestBackgroundPicksTheTheme(t *testing.T) {
 	if got := ForBackground(false); got.Name != "light" || got.Dark {
 		t.Errorf("a light background gets %q", got.Name)
 	}
-	if _, err := ByName("sepia"); err == nil {
+	if _, err := ByName("sepia", true); err == nil {
 		t.Error("an unknown theme is found")
 	}
 }
 
 func TestStylesHoldNoUnsetColour(t *testing.T) {
 	for _, name := range Names() {
-		theme, _ := ByName(name)
+		theme, _ := ByName(name, true)
 		v := reflect.ValueOf(theme.Palette)
 		for i := range v.NumField() {
 			if v.Field(i).IsNil() {
@@ -102,6 +111,9 @@ func TestSelectionShowsWithoutColour(t *testing.T) {
 		if !s.Selection.GetReverse() || !s.Bar.GetReverse() {
 			t.Errorf("%s: selection and bar are not told by reverse video", profile)
 		}
+	}
+	if s := terminal(true).Styles(colorprofile.TrueColor); !s.Selection.GetReverse() {
+		t.Error("the terminal's own colours have no ground for a selection")
 	}
 	if s := Dark().Styles(colorprofile.TrueColor); s.Selection.GetReverse() {
 		t.Error("the selection is reversed on a terminal of many colours")
@@ -155,7 +167,10 @@ func TestLocaleDecidesTheGlyphs(t *testing.T) {
 
 func TestGroundsAreGreyOn256Colours(t *testing.T) {
 	for _, name := range Names() {
-		theme, _ := ByName(name)
+		theme, _ := ByName(name, true)
+		if theme.Own {
+			continue // reverse video takes the place of grounds
+		}
 		p := theme.palette(colorprofile.ANSI256)
 		for _, c := range []color.Color{p.Bar, p.Selection, p.Border} {
 			if r, g, b, _ := c.RGBA(); r != g || g != b {

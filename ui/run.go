@@ -29,10 +29,12 @@ type Options struct {
 	Connect  func(context.Context) (*api.Client, error)
 	Bindings keys.Bindings // default: the catalogue's
 	Theme    string        // "", "auto" or the name of a theme
-	Input    *os.File      // default os.Stdin; has to be a terminal
-	Output   *os.File      // default os.Stdout; has to be a terminal
-	Version  string
-	CWD      string // where the first session starts; default the present folder
+
+	ThemeDark, ThemeLight string   // what "auto" is on a dark and on a light background; "" is the default one
+	Input                 *os.File // default os.Stdin; has to be a terminal
+	Output                *os.File // default os.Stdout; has to be a terminal
+	Version               string
+	CWD                   string // where the first session starts; default the present folder
 }
 
 // newsEvery is the least time between two wakings of the program by what
@@ -45,7 +47,7 @@ const newsEvery = 4 * time.Millisecond
 // Connect. After the person left, one line says what goes on.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	if err := checkTheme(o.Theme); err != nil {
+	if err := checkTheme(o.Theme, o.ThemeDark, o.ThemeLight); err != nil {
 		return err
 	}
 	if err := checkTerminal(o.Input, o.Output); err != nil {
@@ -88,13 +90,15 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// checkTheme refuses a name that no theme has.
-func checkTheme(name string) error {
-	if name == "" || name == "auto" {
-		return nil
-	}
-	if _, err := themes.ByName(name); err != nil {
-		return api.Errorf(api.CodeInvalid, "open the dashboard: %v", err).WithHint("correct theme in config.toml")
+// checkTheme refuses names that no theme has.
+func checkTheme(names ...string) error {
+	for _, name := range names {
+		if name == "" || name == "auto" {
+			continue
+		}
+		if _, err := themes.ByName(name, true); err != nil {
+			return api.Errorf(api.CodeInvalid, "open the dashboard: %v", err).WithHint("correct theme in config.toml")
+		}
 	}
 	return nil
 }

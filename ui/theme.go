@@ -23,12 +23,23 @@ func (m *model) setDark(dark bool) {
 
 // dress makes the look anew.
 func (m *model) dress() {
-	theme := themes.ForBackground(m.dark)
-	if named, err := themes.ByName(m.o.Theme); err == nil {
-		theme = named
+	theme, err := themes.ByName(m.o.themeFor(m.dark), m.dark)
+	if err != nil {
+		theme = themes.ForBackground(m.dark)
 	}
 	m.look = panes.NewLook(theme.Styles(m.profile), themes.GlyphsFor(os.Environ()))
 	m.dirty = true
+}
+
+// themeFor is the name of the theme on a dark or light background.
+func (o Options) themeFor(dark bool) string {
+	switch {
+	case o.Theme != "" && o.Theme != "auto":
+		return o.Theme
+	case dark:
+		return o.ThemeDark
+	}
+	return o.ThemeLight
 }
 
 func (m *model) setProfile(p colorprofile.Profile) {
