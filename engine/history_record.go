@@ -21,7 +21,7 @@ func (c *control) noteStart(p *proc, e event) {
 		kind = commandExec
 	}
 	c.history.began(persist.HistoryRow{
-		Command: commandLine(r.Argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
+		Command: commandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
 		Actor: r.Actor, Kind: kind, Process: r.ID, Running: true,
 	})
 }

@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func (m *machine) history(in api.HistorySearchInput) []api.HistoryRow {
+	m.Helper()
+	return call(m, api.HistorySearch, in).Rows
+}
+
+// agent is a client of an agent on the same machine.
+func (m *machine) agent(owner string) *machine {
+	m.Helper()
+	o := m.options()
+	o.Owner = owner
+	client, err := api.Connect(m.Context(), o)
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(func() { client.Close() })
+	return &machine{TB: m.TB, dir: m.dir, client: client}
+}
+
+func TestExecAndProcessesAreInTheHistory(t *testing.T) {
+	m := startMachine(t)
+	dir := t.TempDir()
+	call(m, api.Exec, api.ExecInput{Command: sh("exit 3"), CWD: dir})
+	late := call(m, api.Exec, api.ExecInput{Command: sh("read x < /dev/zero; sleep 1000"), TimeoutMS: 20, CWD: dir})
+	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
+	m.start("sh")
+	call(m, api.SessionStart, api.SessionStartInput{Command: []string{"sh", "-c", "read line"}})
+
+	rows := m.history(api.HistorySearchInput{})
+	var got []string
+	for _, r := range rows {
+		got = append(got, r.Kind+" "+r.Command.Command)
+	}
+	want := []string{"process read line", "process sleep 1000", "exec read x < /dev/zero; sleep 1000", "exec exit 3"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+	if r := rows[3]; r.ExitCode == nil || *r.ExitCode != 3 || r.DurationMS < 0 || r.CWD != dir || r.Actor != "person" {
+		t.Errorf("%+v", r)
+	}
+	if r := rows[2]; r.ExitCode != nil || r.DurationMS != -1 || r.Process != late.Process.ID {
+		t.Errorf("after the time-out: %+v", r)
+	}
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: late.Process.ID, Signal: "SIGKILL"})
+	if r := m.history(api.HistorySearchInput{Kind: "exec"})[0]; r.ExitSignal != "SIGKILL" || r.DurationMS < 20 {
+		t.Errorf("after its end: %+v", r)
+	}
+
+	m.crash(m.process(p.ID).PID)
+	m.eventually("the restart", func() bool { return m.process(p.ID).Supervision.Restarts == 1 })
+	if rows := m.history(api.HistorySearchInput{Process: p.ID}); len(rows) != 1 || rows[0].DurationMS != -1 {
+		t.Errorf("after a restart that nobody asked for: %+v", rows)
+	}
+	m.reaches(p.ID, api.StateRunning)
+	call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	rows = m.history(api.HistorySearchInput{Process: p.ID})
+	if len(rows) != 2 || rows[0].ExitSignal != "SIGTERM" || rows[1].DurationMS < 0 {
+		t.Errorf("after one that somebody asked for: %+v", rows)
+	}
+}
+
+func TestHistorySurvivesTheEngine(t *testing.T) {
+	m := startMachine(t)
+	for range 5 {
+		call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
+	}
+	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+	m.eventually("the rows on disk", func() bool { return len(m.rowsOnDisk()) == 6 })
+	m.crash(m.info().EnginePID)
+	if rows := m.history(api.HistorySearchInput{}); len(rows) != 6 {
+		t.Fatalf("rows: %+v", rows)
+	}
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	if r := m.history(api.HistorySearchInput{})[0]; r.ExitSignal != "SIGTERM" || r.Process != p.ID {
+		t.Errorf("completed by the next engine: %+v", r)
+	}
+}
+
+// rowsOnDisk are the ids in the database's files, whoever has it open.
+func (m *machine) rowsOnDisk() []int64 {
+	m.Helper()
+	dir := m.TempDir()
+	for _, name := range []string{"history.db", "history.db-wal"} {
+		b, err := os.ReadFile(filepath.Join(m.dir, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			m.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			m.Fatal(err)
+		}
+	}
+	h := newHistorian(m, dir)
+	defer h.close()
+	var ids []int64
+	for _, r := range h.found(api.HistorySearchInput{}).Rows {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func TestSecretsAreShownNowhere(t *testing.T) {
+	const secret = "hunter2hunter2"
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: []string{"sh", "-c", "sleep 1000", "--password", secret, "X_TOKEN=" + secret + " " + secret},
+		Env: map[string]string{"MY_SECRET": secret}})
+	call(m, api.EnvSet, api.EnvSetInput{Name: "A_KEY", Value: secret})
+	call(m, api.EnvSet, api.EnvSetInput{Name: "SERVER", Value: "https://u:" + secret + "@h"})
+	call(m, api.Exec, api.ExecInput{Command: sh("true --password " + secret)})
+	call(m, api.HistoryAdd, api.HistoryAddInput{Command: "curl -u me:" + secret + " h"})
+	call(m, api.CommandsAdd, api.CommandsInput{Commands: []string{"PASSWORD=" + secret + " x"}})
+	_, err := api.ProcessStart.Call(m.Context(), m.client, api.ProcessStartInput{Command: []string{"no-such-program", "--token", secret}})
+	told := []any{
+		m.process(p.ID), call(m, api.ProcessList, api.ProcessListInput{}), call(m, api.SessionList, api.Empty{}),
+		m.history(api.HistorySearchInput{}), call(m, api.HistoryStats, api.HistoryStatsInput{}), call(m, api.CommandsList, api.Empty{}),
+		call(m, api.EnvList, api.EnvListInput{}), call(m, api.EnvGet, api.EnvInput{Name: "A_KEY"}), call(m, api.EnvGet, api.EnvInput{Name: "SERVER"}),
+		m.log(), err,
+	}
+	for _, v := range told {
+		if text := inText(v); strings.Contains(text, secret) {
+			t.Errorf("told: %s", text)
+		}
+	}
+	for _, name := range []string{"history.db", "history.db-wal"} {
+		if b, _ := os.ReadFile(filepath.Join(m.dir, name)); strings.Contains(string(b), secret) {
+			t.Errorf("%s holds it", name)
+		}
+	}
+	if got := call(m, api.EnvGet, api.EnvInput{Name: "A_KEY", Reveal: true}); got.Value != secret {
+		t.Errorf("revealed as %+v", got)
+	}
+	out := call(m, api.Exec, api.ExecInput{Command: sh(`printf %s "$A_KEY"`)})
+	if out.Stdout != secret {
+		t.Errorf("a program was given %q", out.Stdout)
+	}
+}
+
+func inText(v any) string {
+	b, err := json.Marshal(v)
+	if e, ok := v.(error); ok {
+		return e.Error()
+	} else if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func TestListOfRecentCommandsGoesThroughAFile(t *testing.T) {
+	m := startMachine(t)
+	path := filepath.Join(t.TempDir(), "new", "commands")
+	ctx := context.Background()
+	if got := call(m, api.CommandsList, api.Empty{}); got.Commands == nil || len(got.Commands) != 0 {
+		t.Errorf("%+v", got)
+	}
+	lines := []string{"one", "two\nlines", `back\`}
+	call(m, api.CommandsAdd, api.CommandsInput{Commands: lines[:1]})
+	call(m, api.CommandsAdd, api.CommandsInput{Commands: lines[1:]})
+	save := api.HistorySaveInput{Path: path, Recent: true}
+	if got := call(m, api.HistorySave, save); got != (api.HistoryCount{Count: 3}) {
+		t.Errorf("%+v", got)
+	}
+	if _, err := api.HistorySave.Call(ctx, m.client, save); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("error %v", err)
+	}
+	save.Overwrite = true
+	if got := call(m, api.HistorySave, save); got != (api.HistoryCount{Count: 3, Replaced: true}) {
+		t.Errorf("%+v", got)
+	}
+	call(m, api.CommandsReplace, api.CommandsInput{})
+	for in, code := range map[api.HistoryLoadInput]api.Code{
+		{Path: "relative", Recent: true}:      api.CodeInvalid,
+		{Path: path + ".none", Recent: true}:  api.CodeNotFound,
+		{Path: filepath.Dir(path)}:            api.CodeInvalid,
+		{Path: "/dev/zero", Recent: true}:     api.CodeInvalid,
+		{Path: path + "/below", Recent: true}: api.CodeUnavailable,
+	} {
+		if _, err := api.HistoryLoad.Call(ctx, m.client, in); !errors.Is(err, code) {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+	if got := call(m, api.HistoryLoad, api.HistoryLoadInput{Path: path, Recent: true}); got.Count != 3 {
+		t.Errorf("%+v", got)
+	}
+	if got := call(m, api.CommandsList, api.Empty{}).Commands; !slices.Equal(got, lines) {
+		t.Errorf("%q", got)
+	}
+	if rows := m.history(api.HistorySearchInput{}); len(rows) != 0 {
+		t.Errorf("the history has %+v", rows)
+	}
+	if got := call(m, api.HistoryLoad, api.HistoryLoadInput{Path: path}); got.Count != 3 {
+		t.Errorf("%+v", got)
+	}
+	if rows := m.history(api.HistorySearchInput{Exact: "two\nlines"}); len(rows) != 1 || rows[0].Kind != "added" {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestClientsHaveAnEnvironmentOfTheirOwn(t *testing.T) {
+	m := startMachine(t)
+	a, b := m.agent("a"), m.agent("b")
+	call(m, api.EnvSet, api.EnvSetInput{Name: "X", Value: "all"})
+	call(m, api.EnvSet, api.EnvSetInput{Name: "TERM", Value: "all"})
+	call(a, api.EnvSet, api.EnvSetInput{Name: "X", Value: "mine", Client: true})
+	prints := func(m *machine, env map[string]string) string {
+		t.Helper()
+		return call(m, api.Exec, api.ExecInput{Command: sh("echo $X $TERM"), Env: env}).Stdout
+	}
+	for _, test := range []struct{ got, want string }{
+		{prints(m, nil), "all all\n"}, {prints(a, nil), "mine all\n"}, {prints(b, nil), "all all\n"},
+		{prints(a, map[string]string{"X": "own"}), "own all\n"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%q, want %q", test.got, test.want)
+		}
+	}
+	list := call(a, api.EnvList, api.EnvListInput{}).Variables
+	want := []api.EnvVar{{Name: "TERM", Value: "all"}, {Name: "X", Value: "all"}, {Name: "X", Value: "mine", Client: true}}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Error(diff)
+	}
+	if got := call(a, api.EnvGet, api.EnvInput{Name: "X", Client: true}); got.Value != "mine" || !got.Client {
+		t.Errorf("%+v", got)
+	}
+	if _, err := api.EnvGet.Call(t.Context(), b.client, api.EnvInput{Name: "X", Client: true}); !errors.Is(err, api.CodeNotFound) {
+		t.Error(err)
+	}
+	_, err := api.EnvSet.Call(t.Context(), m.client, api.EnvSetInput{Name: "X", Value: "y", Client: true})
+	if e := api.AsError(err); e == nil || e.Code != api.CodeInvalid || e.Hint == "" {
+		t.Error(err)
+	}
+	call(a, api.EnvUnset, api.EnvInput{Name: "X", Client: true})
+	if got := prints(a, nil); got != "all all\n" {
+		t.Errorf("after unset: %q", got)
+	}
+}
