@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -151,8 +152,8 @@ func plainName(s string) string {
 		return '-'
 	}
 	s = strings.Map(keep, strings.ToValidUTF8(s, ""))
-	for i := range s {
-		if i > 64 {
+	for i, r := range s {
+		if i+utf8.RuneLen(r) > 64 {
 			return s[:i]
 		}
 	}

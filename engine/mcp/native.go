@@ -88,7 +88,7 @@ func processLog(ctx context.Context, f *face, in processLogInput) (result, error
 		return result{}, err
 	}
 	ask := api.ProcessLogInput{ID: in.ID, Stream: in.Stream, Since: in.Since, Tail: in.Tail, Grep: in.Grep,
-		Context: in.Context, WaitMS: in.WaitMS, Exact: true}
+		Context: in.Context, WaitMS: in.WaitMS}
 	if in.Since == nil && in.Tail == 0 && in.Grep == "" {
 		end := -int64(most)
 		ask.Since = &end

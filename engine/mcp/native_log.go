@@ -28,6 +28,7 @@ func readLog(ctx context.Context, f *face, ask api.ProcessLogInput, most int) (r
 	var r reading
 	var data []byte
 	ended := false
+	ask.Exact = true
 	for first := true; ; first = false {
 		ask.Max = min(most-len(data), logPage)
 		out, err := api.ProcessLog.Call(ctx, f.engine, ask)

@@ -212,7 +212,7 @@ func sessionRead(ctx context.Context, f *face, in sessionReadInput) (result, err
 	if in.Since != nil {
 		since = *in.Since
 	}
-	got, err := readLog(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS, Exact: true}, most)
+	got, err := readLog(ctx, f, api.ProcessLogInput{ID: p.ID, Since: &since, WaitMS: in.WaitMS}, most)
 	if err != nil {
 		return result{}, err
 	}

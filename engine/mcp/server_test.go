@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"net"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -103,7 +105,11 @@ func (e *fakeEngine) processLog(ctx context.Context, in api.ProcessLogInput) (ap
 		}
 		if in.WaitMS == 0 || start < int64(len(log)) {
 			end := min(int64(len(log)), start+int64(max(in.Max, 1)))
-			return api.ProcessLogOutput{Data: log[start:end], Start: start, NextCursor: end, End: int64(len(log)), State: api.StateRunning}, nil
+			out := api.ProcessLogOutput{Data: log[start:end], Start: start, NextCursor: end, End: int64(len(log)), State: api.StateRunning}
+			if in.Exact && !utf8.ValidString(out.Data) {
+				out.Data, out.DataBytes = "", base64.StdEncoding.EncodeToString([]byte(out.Data))
+			}
+			return out, nil
 		}
 		select {
 		case <-grown:

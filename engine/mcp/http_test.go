@@ -1,0 +1,407 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	masterToken = "master-0123456789abcdef"
+	readerToken = "reader-0123456789abcdef"
+	seedToken   = "seeds-0123456789abcdef"
+)
+
+// A site is a server over HTTP on a fake engine.
+type site struct {
+	testing.TB
+	engine *fakeEngine
+	url    string
+	web    *web
+}
+
+func newSite(t testing.TB) *site {
+	t.Helper()
+	e := newFakeEngine(t)
+	tokens, err := parseTokens(masterToken + "\n" + readerToken + " read-only name=reader\n" + seedToken + " profile=os name=seeds\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w := newWeb(ctx, e.options(), HTTPOptions{Addr: "127.0.0.1:0", DataDir: e.dir, Tell: io.Discard,
+		AllowHosts: []string{"box.example"}, AllowOrigins: []string{"https://app.example"}}, tokens)
+	server := httptest.NewServer(w)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		cancel()
+		w.close()
+		server.Close()
+	})
+	return &site{t, e, server.URL, w}
+}
+
+// send makes a request; headers come in pairs.
+func (s *site) send(method, path, body string, headers ...string) (status int, answer string, h http.Header) {
+	s.Helper()
+	return s.sendBody(method, path, strings.NewReader(body), headers...)
+}
+
+func (s *site) sendBody(method, path string, body io.Reader, headers ...string) (status int, answer string, h http.Header) {
+	s.Helper()
+	req, err := http.NewRequestWithContext(s.Context(), method, s.url+path, body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	for i := 0; i+1 < len(headers); i += 2 {
+		if req.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			req.Host = headers[i+1]
+		}
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return resp.StatusCode, string(text), resp.Header
+}
+
+func TestOnlyWhoMayIsLetIn(t *testing.T) {
+	s := newSite(t)
+	authorized := []string{"Authorization", "Bearer " + masterToken}
+	for _, tc := range []struct {
+		name, path string
+		headers    []string
+		want       int
+	}{
+		{"no token", "/mcp", nil, 401},
+		{"a wrong token", "/mcp", []string{"Authorization", "Bearer nope"}, 401},
+		{"a token that begins like one", "/mcp", []string{"Authorization", "Bearer " + masterToken[:20]}, 401},
+		{"another scheme", "/mcp", []string{"Authorization", "Basic " + masterToken}, 401},
+		{"a wrong token for operations", "/v1/process.list", []string{"Authorization", "Bearer nope"}, 401},
+		{"a foreign host", "/mcp", append([]string{"Host", "evil.example"}, authorized...), 403},
+		{"a foreign host with our port", "/v1/process.list", append([]string{"Host", "evil.example:7777"}, authorized...), 403},
+		{"a host that looks local", "/v1/process.list", append([]string{"Host", "127.0.0.1.evil.example"}, authorized...), 403},
+		{"a foreign host asks for health", "/healthz", []string{"Host", "evil.example"}, 403},
+		{"a foreign page", "/v1/process.list", append([]string{"Origin", "https://evil.example"}, authorized...), 403},
+		{"a page of no origin", "/v1/process.list", append([]string{"Origin", "null"}, authorized...), 403},
+		{"a page that looks local", "/v1/process.list", append([]string{"Origin", "http://localhost.evil.example"}, authorized...), 403},
+		{"the token", "/v1/process.list", authorized, 200},
+		{"the scheme in capitals", "/v1/process.list", []string{"Authorization", "BEARER " + masterToken}, 200},
+		{"localhost", "/v1/process.list", append([]string{"Host", "localhost:7777"}, authorized...), 200},
+		{"IPv6", "/v1/process.list", append([]string{"Host", "[::1]:7777"}, authorized...), 200},
+		{"an allowed host", "/v1/process.list", append([]string{"Host", "box.example:7777"}, authorized...), 200},
+		{"an allowed page", "/v1/process.list", append([]string{"Origin", "https://app.example"}, authorized...), 200},
+		{"a local page", "/v1/process.list", append([]string{"Origin", "http://localhost:3000"}, authorized...), 200},
+		{"nothing there", "/secret", authorized, 404},
+		{"no such operation", "/v1/no.such", authorized, 404},
+		{"health", "/healthz", nil, 200},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			method := http.MethodPost
+			if tc.path == "/healthz" {
+				method = http.MethodGet
+			}
+			got, answer, h := s.send(method, tc.path, "", tc.headers...)
+			if got != tc.want {
+				t.Errorf("status %d, want %d: %s", got, tc.want, answer)
+			}
+			if challenge := h.Get("WWW-Authenticate"); (got == 401) != strings.HasPrefix(challenge, "Bearer ") {
+				t.Errorf("status %d with the challenge %q", got, challenge)
+			}
+		})
+	}
+}
+
+func TestAPageMayAskWhetherItMay(t *testing.T) {
+	s := newSite(t)
+	ask := []string{"Access-Control-Request-Method", "POST", "Origin"}
+	if got, _, h := s.send(http.MethodOptions, "/mcp", "", append(ask, "https://app.example")...); got != 204 ||
+		h.Get("Access-Control-Allow-Origin") != "https://app.example" || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "Authorization") {
+		t.Errorf("status %d, %v", got, h)
+	}
+	if got, _, h := s.send(http.MethodOptions, "/mcp", "", append(ask, "https://evil.example")...); got != 403 || h.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("status %d, %v", got, h)
+	}
+}
+
+// An endless body counts what is read of it.
+type endless struct{ read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.read >= 100<<20 {
+		return 0, io.EOF
+	}
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+func TestALargeBodyIsRefusedWithoutBeingRead(t *testing.T) {
+	s := newSite(t)
+	for _, path := range []string{"/mcp", "/v1/process.list"} {
+		body := &endless{}
+		got, answer, _ := s.sendBody(http.MethodPost, path, body, "Authorization", "Bearer "+masterToken)
+		if got != http.StatusRequestEntityTooLarge || body.read > 2*bodyMost {
+			t.Errorf("%s: status %d after %d bytes: %s", path, got, body.read, answer)
+		}
+		known := bytes.NewReader(make([]byte, bodyMost+1))
+		if got, answer, _ := s.sendBody(http.MethodPost, path, known, "Authorization", "Bearer "+masterToken); got != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: status %d: %s", path, got, answer)
+		}
+	}
+}
+
+func TestWhatIsNoMessageIsRefusedOverHTTP(t *testing.T) {
+	s := newSite(t)
+	for _, body := range []string{"", "{", "[]", `{"jsonrpc":"1.0"}`, "\x00"} {
+		if got, answer, _ := s.send(http.MethodPost, "/mcp", body, "Authorization", "Bearer "+masterToken); got != http.StatusBadRequest {
+			t.Errorf("%q: status %d: %s", body, got, answer)
+		}
+	}
+	if got, _, _ := s.send(http.MethodPut, "/mcp", "", "Authorization", "Bearer "+masterToken); got != http.StatusMethodNotAllowed {
+		t.Errorf("PUT: status %d", got)
+	}
+	if got, _, _ := s.send(http.MethodPost, "/mcp", hello, "Authorization", "Bearer "+masterToken, "Mcp-Session-Id", "guess"); got != http.StatusNotFound {
+		t.Errorf("a session that is not there: status %d", got)
+	}
+}
+
+// bearing is a transport that sends a token.
+type bearing struct{ token string }
+
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func (s *site) connect(token, version string) *sdk.ClientSession {
+	s.Helper()
+	c := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, nil)
+	session, err := c.Connect(context.Background(), &sdk.StreamableClientTransport{Endpoint: s.url + "/mcp", HTTPClient: &http.Client{Transport: bearing{token}}},
+		&sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() {
+		session.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	return session
+}
+
+func TestBothKindsOfProtocolVersionsAreServed(t *testing.T) {
+	for _, version := range []string{"2025-06-18", withHandshake, withoutSessions} {
+		t.Run(version, func(t *testing.T) {
+			s := newSite(t)
+			session := s.connect(masterToken, version)
+			list, err := session.ListTools(t.Context(), nil)
+			if err != nil || len(list.Tools) == 0 {
+				t.Fatalf("%v, %v", list, err)
+			}
+			for range 3 {
+				r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "session_list"})
+				if err != nil || r.IsError {
+					t.Fatalf("%+v, %v", r, err)
+				}
+			}
+			eventually(t, "the agent's watch", func() bool { return s.engine.present() == 1 })
+			if got := session.InitializeResult(); version == withHandshake && got.ProtocolVersion != version {
+				t.Errorf("the server speaks %s", got.ProtocolVersion)
+			}
+			if (session.ID() == "") != (version == withoutSessions) {
+				t.Errorf("the session is %q", session.ID())
+			}
+		})
+	}
+}
+
+func TestASessionBelongsToItsToken(t *testing.T) {
+	s := newSite(t)
+	session := s.connect(masterToken, withHandshake)
+	got, answer, _ := s.send(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		"Authorization", "Bearer "+readerToken, "Mcp-Session-Id", session.ID())
+	if got != http.StatusForbidden {
+		t.Errorf("status %d: %s", got, answer)
+	}
+}
+
+func TestASessionThatIsDeletedIsGone(t *testing.T) {
+	s := newSite(t)
+	session := s.connect(masterToken, withHandshake)
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "session_list"}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the agent's watch", func() bool { return s.engine.present() == 1 })
+	session.Close()
+	eventually(t, "the end of the watch", func() bool { return s.engine.present() == 0 })
+}
+
+func TestATokenIsHeldToItsProfileAndToReading(t *testing.T) {
+	s := newSite(t)
+	names := func(token string) map[string]bool {
+		list, err := s.connect(token, withHandshake).ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, one := range list.Tools {
+			names[one.Name] = true
+		}
+		return names
+	}
+	if all, read := names(masterToken), names(readerToken); !all["session_kill"] || read["session_kill"] || !read["session_list"] {
+		t.Errorf("the master has %v, the reader %v", all, read)
+	}
+	if seeds := names(seedToken); seeds["session_list"] {
+		t.Errorf("the seeds' token has %v", seeds)
+	}
+	for _, tc := range []struct {
+		token, path string
+		want        int
+	}{
+		{masterToken, "/v1/session.kill", 200}, {readerToken, "/v1/session.kill", 403}, {readerToken, "/v1/process.list", 200},
+		{seedToken, "/v1/process.list", 403},
+	} {
+		if got, answer, _ := s.send(http.MethodPost, tc.path, "", "Authorization", "Bearer "+tc.token); got != tc.want {
+			t.Errorf("%s for %s: status %d, want %d: %s", tc.path, tc.token, got, tc.want, answer)
+		}
+	}
+}
+
+func TestWhoComesWithATokenIsAnAgentToTheEngine(t *testing.T) {
+	s := newSite(t)
+	if got, answer, _ := s.send(http.MethodPost, "/v1/process.list", "", "Authorization", "Bearer "+readerToken,
+		"Tandem-Client", "dashboard", "Tandem-Owner", ""); got != 200 || !json.Valid([]byte(answer)) {
+		t.Fatalf("status %d: %s", got, answer)
+	}
+	if got := s.engine.callers[0]; got.Name != "agent:http-reader" || !got.Agent() {
+		t.Errorf("the engine sees %+v", got)
+	}
+}
+
+func TestEventsAreStreamed(t *testing.T) {
+	s := newSite(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/events.watch", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+masterToken)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first := make([]byte, len(`data: {"type":"snapshot"`))
+	if _, err := io.ReadFull(resp.Body, first); err != nil || string(first) != `data: {"type":"snapshot"` {
+		t.Errorf("%q, %v", first, err)
+	}
+}
+
+func TestStatelessAgentsAreForgotten(t *testing.T) {
+	f := faces{made: map[any]*entry{}}
+	ended := 0
+	for i := range facesMost {
+		f.made[i] = &entry{cancel: func() { ended++ }}
+	}
+	if f.forget(facesMost - 1); len(f.made) != facesMost-1 || ended != 1 {
+		t.Errorf("%d are left, %d were ended", len(f.made), ended)
+	}
+}
+
+func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data", "agent-tokens")
+	var told bytes.Buffer
+	made, err := readTokens(path, &told)
+	if err != nil || len(made) != 1 || !strings.Contains(told.String(), path) {
+		t.Fatalf("%v, %v, told %q", made, err, &told)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	told.Reset()
+	again, err := readTokens(path, &told)
+	if err != nil || again[0].sum != made[0].sum || told.Len() > 0 {
+		t.Errorf("%v, %v, told %q", again, err, &told)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readTokens(path, &told); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a file that others may read: %v", err)
+	}
+}
+
+func TestATokensFileSaysWhatIsWrongWithIt(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                      "there is no token",
+		"# only\n\n":                            "there is no token",
+		"short\n":                               "line 1: the token is shorter",
+		masterToken + "\n" + masterToken + "\n": "line 2: another line has this token",
+		masterToken + " name=a\n" + readerToken + " name=a": "line 2: another line has this token or name",
+		masterToken + " colour=red":                         `"colour=red" is neither`,
+		masterToken + " profile=none":                       "profile",
+		masterToken + "é":                                   "no HTTP header can carry",
+	} {
+		if _, err := parseTokens(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	f.Add(masterToken + " read-only profile=core,os name=x\n# c\n")
+	f.Add("\x00\n \n=")
+	f.Fuzz(func(t *testing.T, text string) {
+		tokens, err := parseTokens(text)
+		if (err == nil) != (len(tokens) > 0) {
+			t.Fatalf("%v and %v", tokens, err)
+		}
+		for _, one := range tokens {
+			if one.name == "" {
+				t.Fatal("a token has no name")
+			}
+		}
+	})
+}
+
+func FuzzRequestsAreChecked(f *testing.F) {
+	f.Add("127.0.0.1:1", "http://localhost", "Bearer "+masterToken)
+	f.Add("[::1", "https://[", "bearer\t")
+	tokens, err := parseTokens(masterToken)
+	if err != nil {
+		f.Fatal(err)
+	}
+	w := &web{tokens: tokens, h: HTTPOptions{Addr: "127.0.0.1:7777"}}
+	f.Fuzz(func(t *testing.T, host, origin, authorization string) {
+		if w.knowsHost(host) && strings.Contains(strings.ToLower(host), "example") {
+			t.Fatalf("%q is let in", host)
+		}
+		if w.knowsOrigin([]string{origin}) && strings.Contains(strings.ToLower(origin), "example") {
+			t.Fatalf("%q is let in", origin)
+		}
+		secret, ok := bearer(authorization)
+		if found := find(tokens, secret); ok && (found != nil) != (secret == masterToken) {
+			t.Fatalf("%q is let in", authorization)
+		}
+	})
+}

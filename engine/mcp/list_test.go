@@ -1,0 +1,221 @@
+package mcp
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// listOf is the result of tools/list for profiles.
+func listOf(t *testing.T, o Options) (tools []listedTool, size int) {
+	t.Helper()
+	for _, one := range toolset(o) {
+		tools = append(tools, listed(o.ToolPrefix, one))
+	}
+	b, err := json.Marshal(&toolList{CacheScope: "private", Tools: tools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tools, len(b)
+}
+
+func TestTheListOfToolsIsShort(t *testing.T) {
+	if tools, size := listOf(t, Options{Profiles: []Profile{Native}}); size > 12<<10 {
+		t.Errorf("the native list of %d tools has %d bytes, more than 12 KB", len(tools), size)
+	}
+	if tools, size := listOf(t, Options{Profiles: []Profile{Core, Android, OS, Terminal, Plugin}}); size > 16<<10 {
+		t.Errorf("the list of the %d tools of the seed profiles has %d bytes, more than 16 KB", len(tools), size)
+	}
+}
+
+func TestEveryToolIsListedOnceWithinReach(t *testing.T) {
+	tools, _ := listOf(t, Options{Profiles: []Profile{All}})
+	names := map[string]bool{}
+	for _, l := range tools {
+		if names[l.Name] {
+			t.Errorf("%s is listed twice", l.Name)
+		}
+		names[l.Name] = true
+		if !regexp.MustCompile(`^[a-z][a-z0-9_-]{1,63}$`).MatchString(l.Name) {
+			t.Errorf("%s is no name for a tool", l.Name)
+		}
+		if len(l.Doc) < 10 {
+			t.Errorf("%s does not say what it is for", l.Name)
+		}
+		if l.Hints.ReadOnly == (l.Hints.Destructive != nil) {
+			t.Errorf("%s does not say what it changes", l.Name)
+		}
+	}
+	for _, p := range Profiles() {
+		for _, one := range toolset(Options{Profiles: []Profile{p}}) {
+			if !names[one.name] {
+				t.Errorf("%s of profile %s is not in all", one.name, p)
+			}
+		}
+	}
+}
+
+func TestTheNativeToolsAreThere(t *testing.T) {
+	tools, _ := listOf(t, Options{Profiles: []Profile{Native}})
+	var names []string
+	for _, l := range tools {
+		names = append(names, l.Name)
+	}
+	slices.Sort(names)
+	want := strings.Fields(`edit env_get env_set env_unset exec find grep history ls
+		process_get process_list process_log process_restart process_start process_stop process_stop_all process_wait
+		read read_json session_exec session_kill session_list session_read session_resize session_screen session_start
+		session_wait session_write write write_output`)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("native tools (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
+	tools, _ := listOf(t, Options{Profiles: []Profile{All}, ReadOnly: true})
+	if len(tools) == 0 {
+		t.Fatal("nothing is left")
+	}
+	for _, l := range tools {
+		if !l.Hints.ReadOnly {
+			t.Errorf("%s is left", l.Name)
+		}
+	}
+}
+
+func TestSchemasAreObjectsWithoutUnionsOfTypes(t *testing.T) {
+	for _, one := range toolset(Options{Profiles: []Profile{All}}) {
+		for what, schema := range map[string]json.RawMessage{"input": inputSchema(one.in), "output": outputSchema(one.out)} {
+			if schema == nil {
+				continue
+			}
+			var s map[string]any
+			if err := json.Unmarshal(schema, &s); err != nil || s["type"] != "object" {
+				t.Errorf("%s: the %s schema is no object: %s, %v", one.name, what, schema, err)
+			}
+			checkTypes(t, one.name+"."+what, s)
+		}
+	}
+}
+
+// checkTypes sees that every type in a schema is one word.
+func checkTypes(t *testing.T, at string, schema map[string]any) {
+	t.Helper()
+	if kind, ok := schema["type"]; ok && reflect.TypeOf(kind).Kind() != reflect.String {
+		t.Errorf("%s has the type %v", at, kind)
+	}
+	if schema["type"] == "array" && schema["items"] == nil {
+		t.Errorf("%s does not say what is in it", at)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, p := range properties {
+		checkTypes(t, at+"."+name, p.(map[string]any))
+	}
+	for _, key := range []string{"items", "additionalProperties"} {
+		if inner, ok := schema[key].(map[string]any); ok {
+			checkTypes(t, at+"."+key, inner)
+		}
+	}
+}
+
+func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
+	type part struct {
+		N *int `json:"n,omitempty"`
+	}
+	type in struct {
+		part
+		Name  string            `json:"name" doc:"a \"name\""`
+		Kind  string            `json:"kind,omitempty" enum:"a,b"`
+		Env   map[string]string `json:"env,omitempty"`
+		Parts []part            `json:"parts,omitempty"`
+		Any   any               `json:"any,omitempty"`
+		When  time.Time         `json:"when,omitzero"`
+		own   int
+	}
+	want := `{"type":"object","properties":{"n":{"type":"integer"},"name":{"type":"string","description":"a \"name\""},` +
+		`"kind":{"type":"string","enum":["a","b"]},"env":{"type":"object","additionalProperties":{"type":"string"}},` +
+		`"parts":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}}}},"any":{},` +
+		`"when":{"type":"string"}},"required":["name"]}`
+	if got := string(inputSchema(reflect.TypeFor[in]())); got != want {
+		t.Errorf("schema\n%s\nwant\n%s", got, want)
+	}
+	_ = in{own: 1}
+}
+
+func TestNamesAreKnownWithUnderscoresAndPrefix(t *testing.T) {
+	s := newServer(t.Context(), Options{Profiles: []Profile{Core}, ToolPrefix: "p_", CWD: "/"})
+	s.names["p_some-tool-name"] = true
+	for called, want := range map[string]string{
+		"p_some-tool-name": "p_some-tool-name", "p_some_tool_name": "p_some-tool-name",
+		"some_tool_name": "some_tool_name", "p_some": "p_some",
+	} {
+		if got := s.canonical(called); got != want {
+			t.Errorf("%s is %s, want %s", called, got, want)
+		}
+	}
+}
+
+func TestRootsComeFromTheOptionsOrTheProfile(t *testing.T) {
+	for _, tc := range []struct {
+		o     Options
+		roots []string
+		cwd   string
+	}{
+		{Options{CWD: "/w", Home: "/h"}, []string{"/w"}, "/w"},
+		{Options{CWD: "/w", Home: "/h", Profiles: []Profile{Plugin}}, []string{"/w", "/h"}, "/w"},
+		{Options{CWD: "/w/sub", Roots: []string{"/x", "/w"}}, []string{"/x", "/w"}, "/w/sub"},
+		{Options{CWD: "/wider", Roots: []string{"/w"}}, []string{"/w"}, "/w"},
+	} {
+		got := tc.o.complete()
+		if !slices.Equal(got.Roots, tc.roots) || got.CWD != tc.cwd {
+			t.Errorf("%+v: roots %v and folder %s", tc.o, got.Roots, got.CWD)
+		}
+	}
+}
+
+func TestActorsAreNamedAfterTheirClient(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                       "agent:unknown",
+		"Claude Code":            "agent:Claude-Code/1",
+		"x\x1b[31m\n":            "agent:x--31m-/1",
+		strings.Repeat("é", 100): "agent:" + strings.Repeat("é", 32) + "/1",
+	} {
+		if got := actorOf(&sdk.Implementation{Name: name, Version: "1"}); got != want {
+			t.Errorf("%q is %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestCommandLinesGoToAShellOnlyWhenTheyNeedOne(t *testing.T) {
+	for line, want := range map[string][]string{
+		"":                 nil,
+		" python3  -i ":    {"python3", "-i"},
+		"cd x && make":     {"/bin/sh", "-c", "cd x && make"},
+		"FOO=1 make":       {"/bin/sh", "-c", "FOO=1 make"},
+		"echo 'two words'": {"/bin/sh", "-c", "echo 'two words'"},
+	} {
+		if got := commandLine(line); !slices.Equal(got, want) {
+			t.Errorf("%q is %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestEveryEffectHasItsHint(t *testing.T) {
+	for effect, want := range map[api.Effect]string{
+		api.Read: `{"readOnlyHint":true}`, api.Write: `{"destructiveHint":false}`, api.Destructive: `{"destructiveHint":true}`,
+	} {
+		got, err := json.Marshal(listed("", tool{effect: effect, in: reflect.TypeFor[struct{}](), out: reflect.TypeFor[none]()}).Hints)
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, want %s", effect, got, want)
+		}
+	}
+}
