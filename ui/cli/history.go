@@ -104,6 +104,9 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 	if err != nil {
 		return err
 	}
+	if out.Rows == nil {
+		out.Rows = []api.HistoryRow{}
+	}
 	if len(out.Rows) == 0 && !a.json {
 		a.tell("no command was found")
 		return nil
