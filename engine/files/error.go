@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,10 +53,11 @@ func (e *Error) hint(format string, args ...any) *Error {
 	return e
 }
 
-// failure says in our words why verb failed on path. An Error stays as it is.
+// failure says in our words why verb failed on path. An Error, and that of a
+// context that ended, stay as they are.
 func failure(verb, path string, err error) error {
 	var e *Error
-	if err == nil || errors.As(err, &e) {
+	if err == nil || errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	reason, cause := explain(err)

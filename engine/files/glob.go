@@ -146,16 +146,25 @@ func globClass(g string) (expr string, n int) {
 		case c == ']' && !first:
 			return set + "]", i + 1
 		case c == '\\' && i+1 < len(g):
-			_, size := utf8.DecodeRuneInString(g[i+1:])
-			set += `\Q` + g[i+1:i+1+size] + `\E`
-			i += 1 + size
-		case c == '\\', c == '[', c == ']', c == '^', c == '&', c == '~':
-			set += `\` + string(rune(c))
+			set += literalInClass(g[i+1])
+			i += 2
+		case c == '/':
+			i++
+		case c == '-':
+			set += "-"
 			i++
 		default:
-			set += g[i : i+1]
+			set += literalInClass(c)
 			i++
 		}
 	}
 	return "a [ is not closed", 0
+}
+
+// literalInClass is a byte that stands for itself in a class.
+func literalInClass(c byte) string {
+	if c < utf8.RuneSelf && !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)) && c > ' ' {
+		return `\` + string(rune(c))
+	}
+	return string([]byte{c})
 }

@@ -59,11 +59,12 @@ func (p place) write(r WriteRequest) (WriteResult, error) {
 	defer dir.Close()
 	size := int64(len(r.Data))
 	old, err := replaceable(dir, name)
+	var special notRegular
 	switch {
+	case r.New && (old != nil || errors.As(err, &special)):
+		return WriteResult{}, fs.ErrExist
 	case err != nil:
 		return WriteResult{}, err
-	case r.New && old != nil:
-		return WriteResult{}, fs.ErrExist
 	case r.Append && old != nil:
 		return appendTo(dir, name, r.Data)
 	}

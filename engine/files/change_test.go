@@ -1,0 +1,197 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFoldersAreMadeAndDeleted(t *testing.T) {
+	g := newGround(t)
+	g.file("full/f", "")
+	g.link("full", "to full")
+	mkdir := func(path string, parents bool, want error) {
+		t.Helper()
+		info, err := g.Mkdir(path, parents)
+		if !errors.Is(err, want) || err == nil && info.Type != "dir" {
+			t.Errorf("make %s: %+v, %v", path, info, err)
+		}
+	}
+	mkdir("a", false, nil)
+	mkdir("a", false, Exists)
+	mkdir("a", true, nil)
+	mkdir("b/c", false, NotFound)
+	mkdir("b/c", true, nil)
+	mkdir("full/f", true, Exists)
+	mkdir("full/f/x", true, NotDir)
+	remove := func(path string, recursive bool, want error) {
+		t.Helper()
+		if err := g.Delete(t.Context(), path, recursive); !errors.Is(err, want) {
+			t.Errorf("delete %s: %v", path, err)
+		}
+	}
+	remove("a", false, nil)
+	remove("a", false, NotFound)
+	remove("b", false, Exists)
+	remove("b", true, nil)
+	remove("to full", true, nil)
+	g.holds("full/f", "")
+	remove("full/f", true, nil)
+	remove("full/f/x", true, NotFound)
+	g.tidy("", ".keep", "full")
+}
+
+func TestMoveAndCopyDestroyNothing(t *testing.T) {
+	g := newGround(t)
+	g.file("f", "f")
+	g.file("other", "other")
+	g.file("dir/in", "in")
+	both := func(from, to string, overwrite bool, want error) {
+		t.Helper()
+		if _, err := g.Copy(t.Context(), from, to, overwrite); !errors.Is(err, want) {
+			t.Errorf("copy %s to %s: %v", from, to, err)
+		}
+		if _, err := g.Move(t.Context(), from, to, overwrite); !errors.Is(err, want) {
+			t.Errorf("move %s to %s: %v", from, to, err)
+		}
+	}
+	both("f", "other", false, Exists)
+	both("f", "dir", true, Exists)
+	both("dir", "f", true, Exists)
+	both("f", "f", true, Invalid)
+	both("dir", "dir/it", false, Invalid)
+	both("gone", "x", false, NotFound)
+	both("f", "gone/x", false, NotFound)
+	both("f", "other/x", false, NotDir)
+	g.tidy("", ".keep", "dir", "f", "other")
+	g.holds("other", "other")
+	if info, err := g.Copy(t.Context(), "f", "other", true); err != nil || info.Path != g.root+"/other" {
+		t.Errorf("%+v, %v", info, err)
+	}
+	g.holds("other", "f")
+	if info, err := g.Move(t.Context(), "dir", "moved", false); err != nil || info.Type != "dir" {
+		t.Errorf("%+v, %v", info, err)
+	}
+	g.holds("moved/in", "in")
+}
+
+func TestCopyKeepsWhatFilesAre(t *testing.T) {
+	g := newGround(t)
+	g.file("dir/run", "x")
+	g.file("dir/sub/f", "y")
+	g.link("../nowhere", "dir/link")
+	then := time.Date(2020, 2, 3, 4, 5, 6, 7000, time.UTC)
+	for path, mode := range map[string]os.FileMode{"dir/run": 0o751, "dir/sub": 0o700} {
+		path = filepath.Join(g.root, path)
+		if err := errors.Join(os.Chmod(path, mode), os.Chtimes(path, then, then)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := g.Copy(t.Context(), "dir", "copy", false); err != nil {
+		t.Fatal(err)
+	}
+	describe := func(root string) map[string]string {
+		all := map[string]string{}
+		for _, name := range []string{"run", "sub", "sub/f", "link"} {
+			info, err := os.Lstat(filepath.Join(g.root, root, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			target, _ := os.Readlink(filepath.Join(g.root, root, name))
+			all[name] = info.Mode().String() + target
+			if name != "link" {
+				all[name] += info.ModTime().String()
+			}
+		}
+		return all
+	}
+	if diff := cmp.Diff(describe("dir"), describe("copy")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestACopyThatFailsLeavesNothing(t *testing.T) {
+	g := newGround(t)
+	g.file("dir/f", "")
+	if err := syscall.Mkfifo(filepath.Join(g.root, "dir", "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Copy(t.Context(), "dir", "copy", false); !errors.Is(err, NotFile) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := g.Copy(ctx, "dir/f", "copy", false); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	g.tidy("", ".keep", "dir")
+}
+
+func TestStatAndListTellOfLinks(t *testing.T) {
+	g := newGround(t)
+	g.file("dir/f", "12345")
+	g.link("dir", "to dir")
+	g.link("dir/f", "to file")
+	g.link("gone", "broken")
+	g.link("../root-outside", "out")
+	if err := os.Chmod(filepath.Join(g.root, "dir"), 0o755|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	out, err := g.List(t.Context(), "", false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range out.Entries {
+		s := e.Name + " " + e.Type
+		if e.Type != "link" {
+			s += " " + e.Mode
+		}
+		for what, holds := range map[string]bool{" to a folder": e.ToDir, " broken": e.Broken} {
+			if holds {
+				s += what
+			}
+		}
+		got = append(got, s+" "+e.Target)
+		alone, err := g.Stat(e.Name)
+		e.Path, e.Owner, e.Group = filepath.Join(g.root, e.Name), alone.Owner, alone.Group
+		if alone.Accessed = e.Accessed; err != nil || alone != e || alone.Owner == "" {
+			t.Errorf("stat %+v, %v; listed %+v", alone, err, e)
+		}
+	}
+	want := []string{"broken link broken gone", "dir dir 1755 ", "out link ../root-outside", "to dir link to a folder dir", "to file link dir/f"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if out, err := g.List(t.Context(), "", true, 2); err != nil || len(out.Entries) != 2 || out.Omitted != 4 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestAllNamesAreListed(t *testing.T) {
+	g := newGround(t)
+	names := []string{"a\nb", "\x1b[2J", "\xff\xfe", "日本", strings.Repeat("n", 255), " ", "-rf", "~"}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(g.root, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := g.Find(t.Context(), "*", "", 0)
+	if err != nil || len(out.Paths) != len(names)+1 {
+		t.Errorf("%q, %v", out.Paths, err)
+	}
+	list, err := g.List(t.Context(), "", false, 0)
+	if err != nil || len(list.Entries) != len(names) {
+		t.Errorf("%+v, %v", list.Entries, err)
+	}
+	if _, err := g.Stat("./~"); err != nil {
+		t.Error(err)
+	}
+}
