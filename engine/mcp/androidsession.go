@@ -200,10 +200,17 @@ func listSessions(ctx context.Context, f *face, b shellBackend) (result, error) 
 	}{sessions}), nil
 }
 
-// idleFor is the time since a session last printed or was written to: its
-// standard input is a FIFO beside its log, and both tell when that was.
+// idleFor is the time since a session last printed or was written to. Where it
+// has no terminal its standard input is a FIFO beside its log, and both tell
+// when that was.
 func idleFor(p api.Process) time.Duration {
 	last := p.StartedAt
+	if p.Terminal != nil {
+		if p.Terminal.ActiveAt.After(last) {
+			last = p.Terminal.ActiveAt
+		}
+		return max(time.Since(last), 0)
+	}
 	for _, path := range []string{p.LogPath, filepath.Join(filepath.Dir(p.LogPath), "stdin")} {
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {
 			last = info.ModTime()

@@ -14,14 +14,18 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
+	"tandem/ui/cli"
 )
 
-// The test binary is also the keeper and the engine of the tests that need
-// real ones.
+// The test binary is also the keeper, the engine and the command shell of the
+// tests that need real ones.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "launch" {
 		fmt.Fprintln(os.Stderr, sandbox.Launch(os.Args[2:]))
 		os.Exit(126)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "shell" {
+		os.Exit(cli.Main(context.Background(), cli.Options{Version: "1.2.3"}, os.Args[1:]))
 	}
 	if len(os.Args) == 2 {
 		switch role := os.Args[1]; role {

@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 
 	"tandem/engine/api"
@@ -35,9 +37,10 @@ type shellStarted struct {
 // A shellKind is how one type of shell is started.
 type shellKind struct {
 	argv     []string
-	env      map[string]string
-	prompt   string // line that sets the prompt, before startup commands
-	commands []string
+	prompt   string   // line that sets the prompt, before startup commands
+	commands []string // that can be typed
+
+	shows string // the prompt of a shell that runs the startup commands itself
 }
 
 func startShell(ctx context.Context, f *face, in shellInput) (result, error) {
@@ -47,27 +50,14 @@ func startShell(ctx context.Context, f *face, in shellInput) (result, error) {
 	}
 	cwd := f.folder(in.WorkingDirectory)
 	p, err := api.SessionStart.Call(ctx, f.engine, api.SessionStartInput{
-		Command: kind.argv, CWD: cwd, Env: kind.env, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
+		Command: kind.argv, CWD: cwd, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
 	})
 	if err != nil {
 		return result{}, err
 	}
-	awaitPrompt(ctx, f, p.ID)
-	if kind.prompt != "" {
-		if _, err := runStartup(ctx, f, p.ID, kind.prompt); err != nil {
-			return result{}, err
-		}
-	}
-	executed := 0
-	for _, command := range in.StartupCommands {
-		done, err := runStartup(ctx, f, p.ID, command)
-		if err != nil {
-			return result{}, err
-		}
-		if !done {
-			break // what comes after it would be its input
-		}
-		executed++
+	executed, err := startUp(ctx, f, p.ID, kind, in.StartupCommands)
+	if err != nil {
+		return result{}, err
 	}
 	now, err := api.SessionGet.Call(ctx, f.engine, api.IDInput{ID: p.ID})
 	if err != nil {
@@ -81,6 +71,38 @@ func startShell(ctx context.Context, f *face, in shellInput) (result, error) {
 		started.Status = "ended"
 	}
 	return answerJSON(started).of(p.ID), nil
+}
+
+// startUp brings a new shell to its prompt, and tells how many of the commands
+// have ended.
+func startUp(ctx context.Context, f *face, id string, kind shellKind, commands []string) (int, error) {
+	if kind.shows != "" {
+		return len(commands), awaitText(ctx, f, id, kind.shows, startupSeconds*(1+len(commands)))
+	}
+	awaitPrompt(ctx, f, id)
+	if kind.prompt != "" {
+		if _, err := runStartup(ctx, f, id, kind.prompt); err != nil {
+			return 0, err
+		}
+	}
+	for i, command := range commands {
+		// Behind one that goes on the others would be its input.
+		if done, err := runStartup(ctx, f, id, command); err != nil || !done {
+			return i, err
+		}
+	}
+	return len(commands), nil
+}
+
+// awaitText waits until a session has printed something, or has ended.
+func awaitText(ctx context.Context, f *face, id, text string, seconds int) error {
+	start := int64(0)
+	return inTurns(seconds*1000, func(timeoutMS int) (bool, error) {
+		out, err := api.SessionWait.Call(ctx, f.engine, api.SessionWaitInput{
+			ID: id, Output: regexp.QuoteMeta(text), Since: &start, Exit: true, TimeoutMS: timeoutMS,
+		})
+		return out.Met != "", err
+	})
 }
 
 // runStartup runs one line in a new shell, and tells whether it ended.
@@ -111,10 +133,11 @@ func shellKindOf(ctx context.Context, f *face, in shellInput) (shellKind, error)
 	case "python":
 		k = shellKind{argv: []string{pythonName()}, commands: []string{"help()", "exit()", "import", "print()"}}
 		if in.Prompt != "" {
-			k.prompt = "import sys; sys.ps1 = " + jsonText(in.Prompt)
+			// A prompt that tells where it stands keeps the person's in own.
+			k.prompt = `import sys; setattr(*((sys.ps1, "own") if hasattr(sys.ps1, "own") else (sys, "ps1")), ` + jsonText(in.Prompt) + ")"
 		}
 	case "codomyrmex", "tandem":
-		return ownShell(ctx, f, in.Prompt)
+		return ownShell(ctx, f, in)
 	default:
 		return k, api.Errorf(api.CodeInvalid, "start shell: there is no shell_type %q", in.ShellType).
 			WithHint("it is bash, zsh, python, codomyrmex or tandem")
@@ -133,14 +156,17 @@ func pythonName() string {
 }
 
 // ownShell is Tandem's own command shell, which tells its commands itself.
-func ownShell(ctx context.Context, f *face, prompt string) (shellKind, error) {
+func ownShell(ctx context.Context, f *face, in shellInput) (shellKind, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return shellKind{}, api.Errorf(api.CodeInternal, "start shell: find this program: %v", err)
 	}
-	k := shellKind{argv: []string{program, "shell"}}
-	if prompt != "" {
-		k.argv = append(k.argv, "--prompt", prompt)
+	k := shellKind{argv: []string{program, "shell"}, shows: cmp.Or(strings.TrimSpace(in.Prompt), "tandem>")}
+	if in.Prompt != "" {
+		k.argv = append(k.argv, "--prompt", in.Prompt)
+	}
+	for _, line := range in.StartupCommands {
+		k.argv = append(k.argv, "--run", line)
 	}
 	out, err := api.Exec.Call(ctx, f.engine, api.ExecInput{
 		Command: []string{program, "shell", "--commands"}, CWD: f.o.CWD, Environ: f.environ, Actor: f.actor,

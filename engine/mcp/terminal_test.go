@@ -1,0 +1,219 @@
+package mcp
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+)
+
+func TestTerminalRunsCommands(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Terminal)
+	run := func(args object) object {
+		t.Helper()
+		out := r.object("run_terminal_command", args)
+		if seconds, ok := out["execution_time"].(float64); !ok || seconds < 0 {
+			t.Errorf("%v took %v", args, out["execution_time"])
+		}
+		delete(out, "execution_time")
+		return out
+	}
+	want := func(command string, code float64, stdout, stderr, cwd string) object {
+		return object{"command": command, "return_code": code, "stdout": stdout, "stderr": stderr, "working_directory": cwd}
+	}
+	for _, c := range []struct{ args, want object }{
+		{object{"command": "echo out; echo err >&2; exit 2"}, want("echo out; echo err >&2; exit 2", 2, "out\n", "err\n", r.home)},
+		{object{"command": "pwd; cat; echo [$TERM]", "working_directory": "/usr"}, want("pwd; cat; echo [$TERM]", 0, "/usr\n[dumb]\n", "", "/usr")},
+		{object{"command": "echo out; false", "capture_output": false}, want("echo out; false", 1, "", "", r.home)},
+		{object{"command": "echo out; printf err >&2; exec sleep 1000", "timeout_seconds": 1},
+			want("echo out; printf err >&2; exec sleep 1000", -1, "out\n", "err\nCommand timed out after 1s", r.home)},
+	} {
+		if diff := cmp.Diff(c.want, run(c.args)); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.args, diff)
+		}
+	}
+	r.check(t,
+		row{"run_terminal_command", object{"command": ""}, "run command: command is empty", true},
+		row{"run_terminal_command", object{"command": "true", "timeout_seconds": -1}, "run command: timeout_seconds cannot be negative", true},
+		row{"run_terminal_command", object{"command": "true", "working_directory": "/nowhere"}, "start in /nowhere: no such file or directory", true},
+		row{"run_terminal_command", object{}, `call run_terminal_command: argument "command" is missing`, true},
+	)
+}
+
+func TestTerminalFormats(t *testing.T) {
+	t.Parallel()
+	f := &face{o: &Options{}}
+	format := func(in formatInput) (formatted, error) {
+		answer, err := formatOutput(t.Context(), f, in)
+		if err != nil {
+			return formatted{}, err
+		}
+		return answer.structured.(formatted), nil
+	}
+	rows := [][]string{{"a.txt", "活", "1"}, {"longer name"}, {"x", "y", "z", "more\n\x1b[2J"}}
+	for _, c := range []struct {
+		in    formatInput
+		want  string
+		codes []string
+	}{
+		{formatInput{Content: "Done", FormatType: "success"}, "\x1b[32m✅ Done\x1b[0m", []string{"32m", "0m"}},
+		{formatInput{Content: "Error: Connection failed", FormatType: "error"}, "\x1b[31m❌ Error: Connection failed\x1b[0m", []string{"31m", "0m"}},
+		{formatInput{Content: "Careful", FormatType: "warning"}, "\x1b[33m⚠️ Careful\x1b[0m", []string{"33m", "0m"}},
+		{formatInput{Content: "Note", FormatType: "info"}, "\x1b[34mℹ️ Note\x1b[0m", []string{"34m", "0m"}},
+		{formatInput{Content: "Note"}, "\x1b[34mℹ️ Note\x1b[0m", []string{"34m", "0m"}},
+		{formatInput{Content: "a\x1b]0;x\a\n\tb\u009b\u202e"}, "\x1b[34mℹ️ a^[]0;x^G\n\tb\\u009b\\u202e\x1b[0m", []string{"34m", "0m"}},
+		{formatInput{Content: "Files", FormatType: "table", TableHeaders: []string{"Name", "S", "N"}, TableRows: rows},
+			"Files\n" +
+				"\x1b[1mName        │ S  │ N │           \x1b[0m\n" +
+				"────────────┼────┼───┼───────────\n" +
+				"a.txt       │ 活 │ 1 │\n" +
+				"longer name │    │   │\n" +
+				"x           │ y  │ z │ more ^[[2J", []string{"1m", "0m"}},
+		{formatInput{FormatType: "table", TableRows: [][]string{{"a", "b"}, {"cc"}}}, "a  │ b\ncc │", []string{}},
+		{formatInput{Content: "only text", FormatType: "table"}, "only text", []string{}},
+		{formatInput{Content: `{"b":[1,-2.50],"a":"x: \"y\"","n":null,"t":true,"e":{}}`, FormatType: "json"},
+			"{\n  \x1b[34m\"b\"\x1b[0m: [\n    \x1b[33m1\x1b[0m,\n    \x1b[33m-2.50\x1b[0m\n  ],\n  \x1b[34m\"a\"\x1b[0m: \x1b[32m\"x: \\\"y\\\"\"\x1b[0m,\n" +
+				"  \x1b[34m\"n\"\x1b[0m: \x1b[35mnull\x1b[0m,\n  \x1b[34m\"t\"\x1b[0m: \x1b[36mtrue\x1b[0m,\n  \x1b[34m\"e\"\x1b[0m: {}\n}",
+			[]string{"34m", "0m", "33m", "32m", "35m", "36m"}},
+	} {
+		got, err := format(c.in)
+		if c.in.FormatType == "" {
+			c.in.FormatType = "info"
+		}
+		if diff := cmp.Diff(formatted{c.want, c.in.FormatType, c.in.Content, c.codes}, got); diff != "" || err != nil {
+			t.Errorf("%+v: %v\n%s", c.in, err, diff)
+		}
+	}
+	for in, want := range map[string]string{"json": "content is no JSON", "fancy": `there is no format_type "fancy"`} {
+		if _, err := format(formatInput{Content: "{", FormatType: in}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", in, err)
+		}
+	}
+}
+
+func FuzzFormatLetsNoControlCharactersPass(f *testing.F) {
+	f.Add("{\"a\x1b\": 1}", "json")
+	f.Add("\x1b[31m", "error")
+	f.Add("\"\\\"", "table")
+	f.Fuzz(func(t *testing.T, content, kind string) {
+		in := formatInput{Content: content, FormatType: kind, TableHeaders: []string{content, kind}, TableRows: [][]string{{content}, {}}}
+		answer, err := formatOutput(t.Context(), nil, in)
+		if err != nil {
+			return
+		}
+		out := answer.structured.(formatted)
+		plain := out.FormattedContent
+		for _, code := range out.TerminalCodes {
+			plain = strings.ReplaceAll(plain, "\x1b["+code, "")
+		}
+		if strings.ContainsAny(plain, "\x00\x07\x08\r\x1b\x7f\u009b") {
+			t.Errorf("%q as %s is %q", content, kind, out.FormattedContent)
+		}
+	})
+}
+
+func TestTerminalStartsShells(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Terminal, Android)
+	r.face.environ["HISTFILE"] = ""
+	for _, c := range []struct {
+		kind, prompt string
+		startup      []string
+		shown        string
+	}{
+		{"bash", "ready% ", []string{"cd /usr", "X='a b'; echo \"<$X>\""}, "<a b>"},
+		{"zsh", "zed% ", []string{"echo $((6 * 7))"}, "42"},
+		{"python", "py% ", []string{"x = 6 * 7", "print(x)"}, "42"},
+		{"codomyrmex", "codo% ", []string{"cd /usr", "pwd"}, "/usr"},
+		{"tandem", "", nil, "tandem>"},
+	} {
+		if c.kind == "zsh" || c.kind == "python" {
+			if _, err := exec.LookPath(map[string]string{"zsh": "zsh", "python": pythonName()}[c.kind]); err != nil {
+				r.check(t, row{"start_interactive_shell", object{"shell_type": c.kind},
+					"start shell: " + map[string]string{"zsh": "zsh", "python": pythonName()}[c.kind] + " is not installed\nhint: choose another shell_type", true})
+				continue
+			}
+		}
+		out := r.object("start_interactive_shell", object{"shell_type": c.kind, "prompt": c.prompt, "startup_commands": c.startup})
+		id, _ := out["shell_id"].(string)
+		if !idAtEnd.MatchString(id) || out["shell_type"] != c.kind || out["status"] != "started" || out["working_directory"] != r.home ||
+			out["startup_commands_executed"] != float64(len(c.startup)) || len(out["available_commands"].([]any)) == 0 {
+			t.Fatalf("%s: it answers %v", c.kind, out)
+		}
+		r.eventually("the prompt and output of "+c.kind, func() bool {
+			screen, err := api.SessionScreen.Call(t.Context(), r.face.engine, api.SessionScreenInput{ID: id})
+			text := strings.Join(screen.Lines, "\n")
+			return err == nil && strings.Contains(text, c.shown) && strings.Contains(text, strings.TrimSpace(c.prompt))
+		})
+		if listed := said(r.call("termux_shell_session", object{"action": "list"})); !strings.Contains(listed, id) {
+			t.Errorf("%s is not among %s", id, listed)
+		}
+	}
+	r.check(t,
+		row{"start_interactive_shell", object{"shell_type": "nushell"}, "start shell: there is no shell_type \"nushell\"\nhint: it is bash, zsh, python, codomyrmex or tandem", true},
+		row{"start_interactive_shell", object{"working_directory": "/nowhere"}, "start in /nowhere: no such file or directory", true},
+	)
+}
+
+func TestAndroidTermuxSession(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Android)
+	do := func(action, id string, more object) object {
+		t.Helper()
+		args := object{"action": action, "session_id": id}
+		for k, v := range more {
+			args[k] = v
+		}
+		return r.object("termux_shell_session", args)
+	}
+	started := r.object("termux_shell_session", object{"action": "start", "env": object{"PS1": "ready% ", "TD_X": "from outside"}})
+	id, _ := started["session_id"].(string)
+	if prompt, _ := started["output"].(string); !idAtEnd.MatchString(id) || prompt == "" {
+		t.Fatalf("it starts with %v", started)
+	}
+	if p := r.process(id); p.Terminal == nil || p.Terminal.Cols != 80 || p.Terminal.Rows != 24 {
+		t.Errorf("its terminal is %+v", p.Terminal)
+	}
+	out := do("exec", id, object{"command": "echo $TD_X; (exit 3)"})
+	text, _ := out["output"].(string)
+	if !strings.Contains(text, "echo $TD_X; (exit 3)\r\n") || !strings.Contains(text, "from outside\r\n") || strings.Contains(text, "]133;") ||
+		out["exit_code"] != 3.0 || out["alive"] != true || out["timed_out"] != false {
+		t.Errorf("exec gives %q", out)
+	}
+	if out := do("exec", id, object{"command": "echo before; read line; echo \"got $line\"", "timeout": 1}); out["timed_out"] != true || out["exit_code"] != nil || !strings.Contains(out["output"].(string), "before\r\n") {
+		t.Errorf("a command that waits for input gives %v", out)
+	}
+	if out := do("write", id, object{"input": "hello\n"}); !cmp.Equal(out, object{"ok": true}) {
+		t.Errorf("write gives %v", out)
+	}
+	var read strings.Builder
+	r.eventually("what the command printed", func() bool {
+		read.WriteString(do("read", id, nil)["output"].(string))
+		return strings.Contains(read.String(), "got hello\r\n")
+	})
+	if out := do("resize", id, object{"rows": 50, "cols": 100}); !cmp.Equal(out, object{"ok": true}) {
+		t.Errorf("resize gives %v", out)
+	}
+	if out := do("exec", id, object{"command": "stty size"}); !strings.Contains(out["output"].(string), "50 100\r\n") {
+		t.Errorf("its size is %v", out)
+	}
+	if out := do("exec", id, object{"command": "echo bye; exit 7"}); out["alive"] != false || !strings.Contains(out["output"].(string), "bye\r\n") {
+		t.Errorf("exit gives %v", out)
+	}
+	other := r.object("termux_shell_session", object{"action": "start"})["session_id"].(string)
+	if out := do("kill", other, nil); !cmp.Equal(out, object{"ok": true}) {
+		t.Errorf("kill gives %v", out)
+	}
+	r.check(t,
+		row{"termux_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
+		row{"termux_shell_session", object{"action": "exec", "session_id": id, "command": "true"},
+			`{"status":"error","error":"session_dead","detail":"session ` + id + ` has ended","output":""}`, true},
+		row{"termux_shell_session", object{"action": "read", "session_id": "none"}, wrong("session_not_found", "there is no such session: none"), true},
+		row{"termux_shell_session", object{"action": "write", "session_id": id}, wrong("missing_input", "write needs input"), true},
+		row{"termux_shell_session", object{}, wrong("missing_action", "action is missing"), true},
+	)
+}
