@@ -24,7 +24,9 @@ func (h *host) expireIdle(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			h.control.box.post(func() { h.control.endIdle(time.Now().Add(-h.o.IdleExpiry)) })
+			since := time.Now().Add(-h.o.IdleExpiry)
+			h.control.box.post(func() { h.control.endIdle(since) })
+			h.endIdleInputs(ctx, since)
 		}
 	}
 }

@@ -96,3 +96,40 @@ func writeInput(ctx context.Context, path, name, text string) error {
 	}
 	return nil
 }
+
+// endIdleInputs ends the sessions of agents that have no terminal but a
+// standard input, and were neither written to nor have printed since a time.
+func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
+	recs, err := ask(ctx, h.control, func() []persist.Record {
+		var recs []persist.Record
+		for _, p := range h.control.procs {
+			if p.rec.Stdin && p.rec.Transient && ofAgent(p.rec) && p.rec.Lease != string(api.LeaseForever) && p.state() == api.StateRunning {
+				recs = append(recs, p.rec)
+			}
+		}
+		return recs
+	})
+	if err != nil {
+		return // the engine ends
+	}
+	for _, r := range recs {
+		if !h.usedSince(r, since) {
+			h.log.Info("end idle session", "id", r.ID)
+			h.control.box.post(func() { h.control.handle(r.ID, event{kind: evStop}) })
+		}
+	}
+}
+
+// usedSince reports whether a process was started, was written to or has printed
+// since a time; its FIFO and its log tell.
+func (h *host) usedSince(r persist.Record, since time.Time) bool {
+	if r.StartedAt.After(since) {
+		return true
+	}
+	for _, path := range []string{h.logPath(r), h.errorLogPath(r), filepath.Join(h.store.Dir(r.ID), stdinName)} {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(since) {
+			return true
+		}
+	}
+	return false
+}

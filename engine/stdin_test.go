@@ -2,10 +2,14 @@ package engine
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/engine/api"
+	"tandem/persist"
 )
 
 func TestStandardInputOutlivesEngineAndKeeper(t *testing.T) {
@@ -79,5 +83,40 @@ func TestStopWaitsAsLongAsItsCallerSays(t *testing.T) {
 	p = call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, TimeoutMS: 1})
 	if p.State != api.StateStopped || p.ExitSignal != "SIGKILL" {
 		t.Errorf("it is %s, ended by %q", p.State, p.ExitSignal)
+	}
+}
+
+func TestSessionWithoutATerminalIsUsedWhenItIsWrittenToOrPrints(t *testing.T) {
+	t.Parallel()
+	store, err := persist.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{store: store}
+	long, now := time.Now().Add(-time.Hour), time.Now()
+	rec := newRecord("0123456789ab", api.KindProcess)
+	rec.Stdin, rec.StartedAt = true, long.Add(-time.Hour)
+	if err := store.Save(rec); err != nil {
+		t.Fatal(err)
+	}
+	input, err := h.makeInput(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(h.logPath(rec), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	used := func(input, log, started time.Time) bool {
+		t.Helper()
+		rec.StartedAt = started
+		for path, at := range map[string]time.Time{filepath.Join(store.Dir(rec.ID), stdinName): input, h.logPath(rec): log} {
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return h.usedSince(rec, now.Add(-30*time.Minute))
+	}
+	if input == "" || used(long, long, long) || !used(now, long, long) || !used(long, now, long) || !used(long, long, now) {
+		t.Error("what is used is taken for idle, or what is idle for used")
 	}
 }
