@@ -1,0 +1,300 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+)
+
+func (m *machine) sessionWait(in api.SessionWaitInput) api.SessionWaitOutput {
+	m.Helper()
+	return call(m, api.SessionWait, in)
+}
+
+func TestASessionIsWaitedForUntilItPrints(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("sh", "-c", `stty -echo; read x; printf 'listen'; read y; printf '\033[31ming on 80'; read z; printf '80\r\nmore\n'; read x`)
+	zero := int64(0)
+	m.write(p.ID, "\r")
+	w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "listen", Since: &zero})
+	if w.Met != "output" || w.Text != "listen" || w.Process.ID != p.ID {
+		t.Errorf("%+v", w)
+	}
+	m.write(p.ID, "\r")
+	m.write(p.ID, "\r")
+	w = m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: `listen[a-z\s]* on \d+$`, Since: &zero})
+	if w.Met != "output" || !strings.HasSuffix(w.Text, "on 8080") {
+		t.Errorf("%+v", w)
+	}
+	if read := call(m, api.SessionRead, api.SessionReadInput{ID: p.ID, Since: w.NextCursor}); !strings.HasPrefix(strings.TrimLeft(read.Data, "\r\n"), "more") {
+		t.Errorf("%q", read.Data)
+	}
+	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "listen", Since: &w.NextCursor, TimeoutMS: 100}); w.Met != "" {
+		t.Errorf("%+v", w)
+	}
+	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Screen: "^more$"}); w.Met != "screen" || w.Text != "more" {
+		t.Errorf("%+v", w)
+	}
+	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, IdleMS: 100}); w.Met != "idle" {
+		t.Errorf("%+v", w)
+	}
+	m.write(p.ID, "\r")
+	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Exit: true}); w.Met != "exit" || !w.Process.State.Ended() {
+		t.Errorf("%+v", w)
+	}
+	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Output: "never"}); w.Met != "" {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestASessionIsWaitedForUntilSomethingListens(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("cat")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Port: port}); w.Met != "port" {
+		t.Errorf("%+v", w)
+	}
+}
+
+func TestASessionTellsWhatItWaitsFor(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	for _, c := range []struct {
+		argv    []string
+		waiting string
+	}{
+		{[]string{"cat"}, "input"},
+		{[]string{"sh", "-c", "stty -echo; read x"}, "secret"},
+		{[]string{"sh", "-c", "cat | cat"}, "input"},
+		{[]string{"bash", "--norc"}, "prompt"},
+		{[]string{"sh", "-c", "exec bash --norc"}, "input"},
+		{[]string{"python3", "-c", "import select,sys,tty; tty.setraw(0); select.select([0],[],[])"}, "input"},
+		{[]string{"python3", "-c", "import select,sys,tty; tty.setraw(0); p=select.poll(); p.register(0, select.POLLIN); p.poll()"}, "input"},
+		{[]string{"python3", "-c", "import select,sys,tty; tty.setraw(0); p=select.epoll(); p.register(0, select.EPOLLIN); p.poll()"}, "input"},
+		{[]string{"sleep", "100"}, ""},
+		{[]string{"sh", "-c", "while :; do :; done"}, ""},
+		{[]string{"sh", "-c", "sleep 100 & wait"}, ""},
+	} {
+		if _, err := exec.LookPath(c.argv[0]); err != nil {
+			t.Logf("%s is not here", c.argv[0])
+			continue
+		}
+		p := m.start(c.argv...)
+		if c.waiting == "" {
+			w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true, TimeoutMS: 400})
+			if w.Met != "" || w.Process.Terminal.Waiting != "" {
+				t.Errorf("%v: %+v", c.argv, w)
+			}
+		} else {
+			w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true})
+			if w.Met != "input" || w.Process.Terminal.Waiting != c.waiting || w.Secret != (c.waiting == "secret") {
+				t.Errorf("%v: %+v with %+v", c.argv, w, w.Process.Terminal)
+			}
+		}
+		call(m, api.SessionKill, api.IDInput{ID: p.ID})
+	}
+}
+
+// tester connects as an agent.
+func (m *machine) tester() *api.Client {
+	m.Helper()
+	client, err := api.Connect(context.Background(), api.ConnectOptions{DataDir: m.dir, Version: "1.2.3", Name: "agent:tester/1", Owner: "tester-1"})
+	if err != nil {
+		m.Fatal(err)
+	}
+	m.Cleanup(func() { client.Close() })
+	return client
+}
+
+func TestAPersonTakesTheKeyboardFromAgents(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	agent := m.tester()
+	p := m.start("bash", "--norc")
+	ctx := context.Background()
+	if _, err := api.SessionExec.Call(ctx, agent, api.SessionExecInput{ID: p.ID, Command: "true"}); err != nil {
+		t.Fatal(err)
+	}
+	if typist := m.get(p.ID).Terminal.Typist; typist != "agent:tester/1" {
+		t.Errorf("typist %q", typist)
+	}
+	if view := call(m, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID, Take: true}); view.Terminal.Keyboard != "test" {
+		t.Errorf("%+v", view.Terminal)
+	}
+	refused := func(err error) {
+		t.Helper()
+		if !errors.Is(err, api.CodeLocked) || !strings.HasPrefix(err.Error(), "locked_by_user: ") || api.AsError(err).Hint == "" {
+			t.Errorf("%v", err)
+		}
+	}
+	_, err := api.SessionExec.Call(ctx, agent, api.SessionExecInput{ID: p.ID, Command: "true"})
+	refused(err)
+	_, err = api.SessionWrite.Call(ctx, agent, api.SessionWriteInput{ID: p.ID, Text: "x"})
+	refused(err)
+	if _, err := api.SessionKeyboard.Call(ctx, agent, api.SessionKeyboardInput{ID: p.ID}); !errors.Is(err, api.CodeForbidden) {
+		t.Errorf("%v", err)
+	}
+	wantRun(m, p.ID, "echo mine", "mine\n", 0)
+	if typist := m.get(p.ID).Terminal.Typist; typist != "test" {
+		t.Errorf("typist %q", typist)
+	}
+	m.crash(m.info().EnginePID)
+	if view := m.get(p.ID); view.Terminal.Keyboard != "test" {
+		t.Errorf("%+v", view.Terminal)
+	}
+	if view := call(m, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID}); view.Terminal.Keyboard != "" {
+		t.Errorf("%+v", view.Terminal)
+	}
+	agent = m.tester()
+	if _, err := api.SessionWrite.Call(ctx, agent, api.SessionWriteInput{ID: p.ID, Text: "x"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestShellMarksOutliveTheEngine(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	wantRun(m, p.ID, "cd /usr", "", 0)
+	m.crash(m.info().EnginePID)
+	if out := wantRun(m, p.ID, "echo again", "again\n", 0); out.Method != "marks" || out.CWD != "/usr" {
+		t.Errorf("%+v", out)
+	}
+	m.write(p.ID, "read x\r")
+	m.eventually("the command", func() bool { return strings.Contains(m.logOf(p), "133;C") && m.get(p.ID).Terminal.Waiting == "input" })
+	m.crash(m.info().EnginePID)
+	m.eventually("the refusal", func() bool {
+		_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo no"})
+		return errors.Is(err, api.CodeConflict) && strings.Contains(err.Error(), "read x")
+	})
+	m.write(p.ID, "\r")
+	m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
+	wantRun(m, p.ID, "echo after", "after\n", 0)
+	rows := call(m, api.HistorySearch, api.HistorySearchInput{})
+	count := map[string]int{}
+	for _, r := range rows.Rows {
+		count[r.Command.Command]++
+	}
+	for line, n := range map[string]int{"cd /usr": 0, "echo again": 0, "read x": 1, "echo after": 1} { // what was not on disk yet may be lost
+		if count[line] < n || count[line] > 1 {
+			t.Errorf("%q is %d times in the history", line, count[line])
+		}
+	}
+}
+
+// An idleSession was used last at some time.
+type idleSession struct {
+	fakeSession
+	active  time.Time
+	viewers int
+}
+
+func (s *idleSession) facts() facts { return facts{active: s.active, viewers: s.viewers} }
+
+func TestIdleSessionsOfAgentsExpire(t *testing.T) {
+	withRig(t, func(r *rig) {
+		h := &host{o: Options{IdleExpiry: 30 * time.Minute}, control: r.c}
+		ctx, cancel := context.WithCancel(r.Context())
+		done := make(chan struct{})
+		go func() { h.expireIdle(ctx); close(done) }()
+		defer func() { cancel(); <-done }()
+		begun := time.Now()
+		for id, change := range map[string]func(p *proc, s *idleSession){
+			"agents":  func(p *proc, s *idleSession) { p.rec.Actor = "agent:a/1" },
+			"owned":   func(p *proc, s *idleSession) { p.rec.Owner = "a-1" },
+			"persons": func(p *proc, s *idleSession) {},
+			"forever": func(p *proc, s *idleSession) { p.rec.Owner, p.rec.Lease = "a-1", string(api.LeaseForever) },
+			"watched": func(p *proc, s *idleSession) { p.rec.Owner, s.viewers = "a-1", 1 },
+			"used":    func(p *proc, s *idleSession) { p.rec.Owner, s.active = "a-1", begun.Add(20*time.Minute) },
+		} {
+			r.running(id)
+			_, err := ask(ctx, r.c, func() error {
+				s := &idleSession{active: begun}
+				p := r.c.procs[id]
+				p.live = s
+				change(p, s)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := func(after time.Duration, ended ...string) {
+			time.Sleep(time.Until(begun.Add(after)))
+			for _, p := range r.listed() {
+				if over := p.State != api.StateRunning; over != slices.Contains(ended, p.ID) {
+					t.Errorf("after %v %s is %s", after, p.ID, p.State)
+				}
+			}
+		}
+		want(29 * time.Minute)
+		want(32*time.Minute, "agents", "owned")
+		want(52*time.Minute, "agents", "owned", "used")
+	})
+}
+
+func FuzzShellMarks(f *testing.F) {
+	f.Add([]byte("\x1b]133;A;aid=n\a\x1b]133;B;aid=n\a\x1b]633;E;ls;n\a\x1b]133;C;aid=n\ax\r\n\x1b]133;P;k=e;aid=n\a\x1b]133;D;0;aid=n\a"))
+	f.Add([]byte("\x1b]133;A;c=0;aid=n\a$ \x1b]133;B;aid=n\als\r\nx\r\n\x1b]133;D;0;aid=n\a\x1b]633;E;;n;n=5\a"))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		m := &shellMarks{nonce: "n"}
+		w := m.follow()
+		at := int64(0)
+		term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
+			if e, ok := e.(vt.PromptEvent); ok {
+				if ended := m.take(markFound{PromptEvent: e, at: at, typed: func(from, to int64) (string, int64) { return "x", from }}); ended != nil && ended.Duration < 0 {
+					t.Error(ended)
+				}
+			}
+		}})
+		for i := range p {
+			at++
+			term.Write(p[i : i+1])
+		}
+		m.seen(w)
+		before := m.state().phase
+		again := &shellMarks{nonce: "n"}
+		term = vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
+			if e, ok := e.(vt.PromptEvent); ok {
+				again.take(markFound{PromptEvent: e, typed: func(from, to int64) (string, int64) { return "x", from }})
+			}
+		}})
+		term.SetReplies(false)
+		term.Write(m.appendState(nil))
+		if now := again.state(); now.phase != before || now.prompt != m.state().prompt && before == shellReady {
+			t.Errorf("%+v became %+v", m.state(), now)
+		}
+	})
+}
+
+func FuzzPlainStream(f *testing.F) {
+	f.Add([]byte("a\x1b[31mb\r\nc\rd\x1b]0;t\ae\x1bPq\x1b\\f"), 3)
+	f.Fuzz(func(t *testing.T, p []byte, cut int) {
+		whole, parts := newPlainWindow(0), newPlainWindow(0)
+		whole.add(p)
+		cut = min(max(cut, 0), len(p))
+		parts.add(p[:cut])
+		parts.add(p[cut:])
+		if string(whole.text) != string(parts.text) || whole.at != parts.at {
+			t.Errorf("%q cut at %d: %q, not %q", p, cut, parts.text, whole.text)
+		}
+		if strings.ContainsAny(string(whole.text), "\x1b\r\a") {
+			t.Errorf("%q: %q", p, whole.text)
+		}
+	})
+}
