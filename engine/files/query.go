@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,7 +20,7 @@ type query struct {
 	fold    bool           // in either case of ASCII; literal is lower-case
 	exact   bool           // to hold it is to match
 	ends    bool           // it speaks of the end of a line
-	bounds  bool           // it speaks of the beginning or end of a text
+	single  bool           // it means something else for many lines at once
 }
 
 func compileQuery(pattern string, ignoreCase bool) (*query, error) {
@@ -44,7 +45,7 @@ func compileQuery(pattern string, ignoreCase bool) (*query, error) {
 	}
 	q := &query{re: re, multi: re}
 	q.ends = mentions(tree, syntax.OpEndLine)
-	q.bounds = mentions(tree, syntax.OpBeginText) || mentions(tree, syntax.OpEndText)
+	q.single = mentions(tree, syntax.OpBeginText) || mentions(tree, syntax.OpEndText) || crosses(tree)
 	tree = tree.Simplify()
 	text, fold := required(tree)
 	if utf8.RuneCountInString(text) > 0 && !strings.Contains(text, "\n") {
@@ -55,15 +56,24 @@ func compileQuery(pattern string, ignoreCase bool) (*query, error) {
 }
 
 func mentions(re *syntax.Regexp, op syntax.Op) bool {
-	if re.Op == op {
+	return re.Op == op || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return mentions(sub, op) })
+}
+
+// crosses reports whether a line ending can be part of what matches.
+func crosses(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpAnyChar:
 		return true
-	}
-	for _, sub := range re.Sub {
-		if mentions(sub, op) {
-			return true
+	case syntax.OpLiteral:
+		return slices.Contains(re.Rune, '\n')
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			if re.Rune[i] <= '\n' && '\n' <= re.Rune[i+1] {
+				return true
+			}
 		}
 	}
-	return false
+	return slices.ContainsFunc(re.Sub, crosses)
 }
 
 // required is the longest text that each match holds, if one is found, and
@@ -110,7 +120,7 @@ func (q *query) next(text, low []byte, crlf bool) (start, end int, ok bool) {
 	switch {
 	case q.literal != nil:
 		return q.byLiteral(text, low)
-	case q.bounds || q.ends && crlf:
+	case q.single || q.ends && crlf:
 		return q.byLine(text)
 	}
 	return q.byText(text)
@@ -147,13 +157,13 @@ func (q *query) byLine(text []byte) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// byText searches many lines at once and makes sure that what is found is in
-// one of them.
+// byText searches many lines at once and makes sure that the CR of a CRLF is no
+// part of what is found.
 func (q *query) byText(text []byte) (start, end int, ok bool) {
 	for from := 0; from < len(text); {
 		found := q.multi.FindIndex(text[from:])
-		if found == nil || from+found[0] == len(text) {
-			return 0, 0, false
+		if found == nil || from+found[0] == len(text) && text[len(text)-1] == '\n' {
+			return 0, 0, false // there is no line behind the last line ending
 		}
 		start, end = lineAt(text, from+found[0])
 		line := bare(text[start:end])

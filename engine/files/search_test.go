@@ -232,6 +232,7 @@ func TestSearchingManyLinesAtOnceIsSearchingEach(t *testing.T) {
 
 func FuzzSearch(f *testing.F) {
 	f.Add("a\r\nB\nk", "b", true, 1)
+	f.Add("0", "$", true, 0)
 	f.Fuzz(func(t *testing.T, text, pattern string, fold bool, around int) {
 		q, err := compileQuery(pattern, fold)
 		if err != nil || len(text) > 1<<12 || strings.ContainsRune(text, 0) {
