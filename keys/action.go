@@ -35,6 +35,7 @@ const (
 	SessionRename   Action = "session.rename"
 	SessionEnd      Action = "session.end"
 	SessionForget   Action = "session.forget"
+	SessionKeyboard Action = "session.keyboard"
 
 	ScrollMode    Action = "scroll.mode"
 	PasteBuffer   Action = "paste"

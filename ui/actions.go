@@ -40,6 +40,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.SessionRename:   (*model).askName,
 		keys.SessionEnd:      (*model).askEnd,
 		keys.SessionForget:   (*model).askForget,
+		keys.SessionKeyboard: (*model).toggleKeyboard,
 
 		keys.ScrollMode:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StartScroll, nil) },
 		keys.ScrollDown:     scrollBy(1),

@@ -116,6 +116,8 @@ func (m *model) note() (string, panes.Ink) {
 		return m.processNote(), m.look.BarWarn
 	case m.filter != "" && m.listFocused && m.view == viewSessions:
 		return "showing sessions with “" + panes.Clean(m.filter) + "”", m.look.BarWarn
+	case m.keyboardNote() != "":
+		return m.keyboardNote(), m.look.BarWarn
 	}
 	return "", m.look.Bar
 }

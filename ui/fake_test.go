@@ -171,6 +171,23 @@ func (e *fakeEngine) Rename(_ context.Context, id, name string) (api.Process, er
 	return p, nil
 }
 
+func (e *fakeEngine) Keyboard(_ context.Context, id string, take bool) (api.Process, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s, err := e.session(id)
+	if err != nil {
+		return api.Process{}, err
+	}
+	t := *s.process.Terminal
+	if t.Keyboard = ""; take {
+		t.Keyboard = "dashboard"
+	}
+	s.process.Terminal = &t
+	p := s.process
+	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	return p, nil
+}
+
 func (e *fakeEngine) Kill(_ context.Context, id string) (api.Process, error) {
 	e.mu.Lock()
 	s, err := e.session(id)

@@ -1,0 +1,31 @@
+package ui
+
+import (
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestTheKeyboardIsTakenFromAgentsAndGivenBack(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	s.typedBy("agent:helper/2.1")
+	d.shows("agent helper typed last")
+	d.press("ctrl+b", "i")
+	d.shows("agent helper typed last · keyboard: yours")
+	d.press("ctrl+b", "i")
+	d.lacks("keyboard: yours")
+}
+
+// typedBy announces who typed last.
+func (s *fakeSession) typedBy(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := *s.process.Terminal
+	t.Typist = name
+	s.process.Terminal = &t
+	p := s.process
+	s.engine.tell(api.Event{Type: api.EventProcess, Process: &p})
+}
