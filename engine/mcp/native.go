@@ -32,9 +32,9 @@ func nativeProcessTools() []tool {
 		define[idInput, none](tool{name: "process_restart", effect: api.Destructive, profiles: only,
 			doc: "Stop a process and start it anew."}, processRestart),
 		define[processLogInput, logState](tool{name: "process_log", effect: api.Read, profiles: only,
-			doc: "Read or grep a process's log: its end, or from since on. Pass next_cursor as since to get what is new."}, processLog),
+			doc: "Read or grep a process's log: its end, or from since (the last next_cursor) on."}, processLog),
 		define[processWaitInput, waitState](tool{name: "process_wait", effect: api.Read, profiles: only,
-			doc: "Wait until a process exits, is ready, logs a match, listens or falls silent, instead of polling."}, processWait),
+			doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
 	}
 }
 
@@ -66,13 +66,12 @@ func processRestart(ctx context.Context, f *face, in idInput) (result, error) {
 
 type processLogInput struct {
 	ID        string `json:"id"`
-	Since     *int64 `json:"since,omitempty" doc:"offset; negative: from the end"`
-	Tail      int    `json:"tail,omitempty" doc:"last lines"`
-	Stream    string `json:"stream,omitempty" enum:"stdout,stderr"`
-	Grep      string `json:"grep,omitempty" doc:"RE2"`
+	Since     *int64 `json:"since,omitempty" doc:"negative: from the end"`
+	Tail      int    `json:"tail,omitempty"`
+	Grep      string `json:"grep,omitempty"`
 	Context   int    `json:"context,omitempty"`
-	WaitMS    int    `json:"wait_ms,omitempty" doc:"for new output"`
-	MaxOutput int    `json:"max_output,omitempty" doc:"default 32768"`
+	WaitMS    int    `json:"wait_ms,omitempty"`
+	MaxOutput int    `json:"max_output,omitempty"`
 }
 
 // A logState says where in a log reading has come to.
@@ -87,7 +86,7 @@ func processLog(ctx context.Context, f *face, in processLogInput) (result, error
 	if err != nil {
 		return result{}, err
 	}
-	ask := api.ProcessLogInput{ID: in.ID, Stream: in.Stream, Since: in.Since, Tail: in.Tail, Grep: in.Grep,
+	ask := api.ProcessLogInput{ID: in.ID, Since: in.Since, Tail: in.Tail, Grep: in.Grep,
 		Context: in.Context, WaitMS: in.WaitMS}
 	if in.Since == nil && in.Tail == 0 && in.Grep == "" {
 		end := -int64(most)
@@ -150,19 +149,17 @@ type processWaitInput struct {
 	ID        string `json:"id"`
 	Exit      bool   `json:"exit,omitempty"`
 	Ready     bool   `json:"ready,omitempty"`
-	Log       string `json:"log,omitempty" doc:"RE2"`
+	Log       string `json:"log,omitempty"`
 	Since     *int64 `json:"since,omitempty"`
 	Port      int    `json:"port,omitempty"`
-	IdleMS    int    `json:"idle_ms,omitempty" doc:"silence"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 50000"`
+	IdleMS    int    `json:"idle_ms,omitempty"`
+	TimeoutMS int    `json:"timeout_ms,omitempty"`
 }
 
 // A waitState says what a wait has come to.
 type waitState struct {
-	Met        string `json:"met"` // the condition that holds; "" after the time-out
-	ExitCode   *int   `json:"exit_code,omitempty"`
-	Secret     bool   `json:"secret,omitempty"`      // it asks for a password
-	NextCursor int64  `json:"next_cursor,omitempty"` // since of the next call
+	Met      string `json:"met"` // the condition that holds; "" after the time-out
+	ExitCode *int   `json:"exit_code,omitempty"`
 }
 
 func processWait(ctx context.Context, f *face, in processWaitInput) (result, error) {
@@ -180,7 +177,7 @@ func processWait(ctx context.Context, f *face, in processWaitInput) (result, err
 		return result{}, err
 	}
 	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
-	return waited(state, out.Line, out.Process), nil
+	return text(waited(out.Met, out.Line, out.Process)).with(state).of(out.Process.ID), nil
 }
 
 // inTurns waits in calls that are as long as the engine lets one be.
@@ -203,19 +200,16 @@ func inTurns(timeoutMS int, wait func(timeoutMS int) (over bool, err error)) err
 }
 
 // waited says in words what a wait has come to.
-func waited(w waitState, matched string, p api.Process) result {
+func waited(met, matched string, p api.Process) string {
 	line := "Timed out; " + stateLine(p) + "."
 	switch {
-	case w.Met == "" && p.State.Ended():
+	case met == "" && p.State.Ended():
 		line = "It ended before that; " + stateLine(p) + "."
-	case w.Met != "":
-		line = "Met: " + w.Met + "; " + stateLine(p) + "."
-	}
-	if w.Secret {
-		line += " It asks for a password: have the person type it."
+	case met != "":
+		line = "Met: " + met + "; " + stateLine(p) + "."
 	}
 	if matched != "" {
 		line += "\n" + plainText(matched)
 	}
-	return text(line).with(w).of(p.ID)
+	return line
 }

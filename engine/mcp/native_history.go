@@ -9,23 +9,18 @@ import (
 )
 
 func historyTool() tool {
-	return define[historyInput, historyState](tool{name: "history", effect: api.Read, profiles: []Profile{Native},
-		doc: "Commands that the person and agents ran, with exit codes: newest first, or by fuzzy query."}, history)
+	return define[historyInput, none](tool{name: "history", effect: api.Read, profiles: []Profile{Native},
+		doc: "Commands that people and agents ran: newest first, or by fuzzy query."}, history)
 }
 
 type historyInput struct {
 	Query  string `json:"query,omitempty" doc:"fzf syntax"`
 	CWD    string `json:"cwd,omitempty"`
-	Actor  string `json:"actor,omitempty" doc:"person, agent or a name"`
+	Actor  string `json:"actor,omitempty"`
 	Failed bool   `json:"failed,omitempty"`
 	Unique bool   `json:"unique,omitempty"`
 	Limit  int    `json:"limit,omitempty"`
 	Offset int    `json:"offset,omitempty"`
-}
-
-// A historyState says how many runs were found.
-type historyState struct {
-	Total int `json:"total"`
 }
 
 func history(ctx context.Context, f *face, in historyInput) (result, error) {
@@ -34,7 +29,6 @@ func history(ctx context.Context, f *face, in historyInput) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	state := historyState{Total: out.Total}
 	var b strings.Builder
 	shown := 0
 	for _, row := range out.Rows {
@@ -48,10 +42,10 @@ func history(ctx context.Context, f *face, in historyInput) (result, error) {
 	if left := out.Total - in.Offset - shown; left > 0 {
 		fmt.Fprintf(&b, "[%d more; use offset=%d]\n", left, in.Offset+shown)
 	}
-	if state.Total == 0 {
+	if out.Total == 0 {
 		b.WriteString("Nothing found.")
 	}
-	return text(strings.TrimSuffix(b.String(), "\n")).with(state), nil
+	return text(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
 // historyLine is a run as text: when, how it ended, how long it took, who, where, what.

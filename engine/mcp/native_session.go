@@ -18,32 +18,30 @@ func nativeSessionTools() []tool {
 		define[sessionStartInput, sessionState](tool{name: "session_start", effect: api.Write, profiles: only,
 			doc: "Start a terminal session: the shell, or a program. It keeps its state; the person can watch and type."}, sessionStart),
 		define[sessionExecInput, execState](tool{name: "session_exec", effect: api.Destructive, profiles: only,
-			doc: "Run a command in a session's shell, where cd and exports stay. For one-off commands use exec. After the timeout it goes on."}, sessionExec),
+			doc: "Run a command in a session's shell, where cd and exports stay. After the timeout it goes on."}, sessionExec),
 		define[sessionWriteInput, none](tool{name: "session_write", effect: api.Destructive, profiles: only,
 			doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter."}, sessionWrite),
 		define[sessionReadInput, logState](tool{name: "session_read", effect: api.Read, profiles: only,
 			doc: "What a session printed since your last read, or since an offset."}, sessionRead),
 		define[sessionScreenInput, none](tool{name: "session_screen", effect: api.Read, profiles: only,
-			doc: "What a session shows now, for full-screen programs."}, sessionScreen),
-		define[sessionWaitInput, waitState](tool{name: "session_wait", effect: api.Read, profiles: only,
+			doc: "What a session's screen shows now."}, sessionScreen),
+		define[sessionWaitInput, sessionWaitState](tool{name: "session_wait", effect: api.Read, profiles: only,
 			doc: "Wait until a session is at its prompt, wants input, prints or shows a match, falls silent or ends."}, sessionWait),
 		define[sessionResizeInput, none](tool{name: "session_resize", effect: api.Write, idempotent: true, profiles: only,
 			doc: "Set a session's size in cells."}, sessionResize),
 		define[idInput, none](tool{name: "session_kill", effect: api.Destructive, idempotent: true, profiles: only,
 			doc: "End a session and all that runs in it."}, sessionKill),
-		define[struct{}, sessionList](tool{name: "session_list", effect: api.Read, profiles: only,
+		define[struct{}, none](tool{name: "session_list", effect: api.Read, profiles: only,
 			doc: "List terminal sessions, the person's included."}, sessionsList),
 	}
 }
 
 type sessionStartInput struct {
-	Command string            `json:"command,omitempty" doc:"default: the shell"`
+	Command string            `json:"command,omitempty"`
 	Name    string            `json:"name,omitempty"`
 	CWD     string            `json:"cwd,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	Cols    int               `json:"cols,omitempty"`
-	Rows    int               `json:"rows,omitempty"`
-	Lease   string            `json:"lease,omitempty" enum:"detached,session,forever" doc:"session: ends with you"`
+	Lease   string            `json:"lease,omitempty" enum:"detached,session,forever"`
 }
 
 func (in sessionStartInput) subject(f *face) subject {
@@ -52,31 +50,22 @@ func (in sessionStartInput) subject(f *face) subject {
 
 // A sessionState is what a session is and does.
 type sessionState struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	State   string `json:"state"`
-	CWD     string `json:"cwd"`
-	Waiting string `json:"waiting,omitempty" doc:"prompt, input or secret"`
-	Locked  string `json:"locked,omitempty" doc:"who keeps agents from typing"`
-
-	command string
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	State string `json:"state"`
 }
 
-func sessionOf(p api.Process) sessionState {
-	s := sessionState{ID: p.ID, Name: p.Name, State: string(p.State), CWD: p.CWD, command: p.Command}
-	if t := p.Terminal; t != nil {
-		s.Waiting, s.Locked = t.Waiting, t.Keyboard
+// sessionLine tells all about a session in a line.
+func sessionLine(p api.Process) string {
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", p.ID, p.Name, p.State, p.CWD, p.Command)
+	if p.Terminal == nil || p.State.Ended() {
+		return line
 	}
-	return s
-}
-
-func (s sessionState) line() string {
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", s.ID, s.Name, s.State, s.CWD, s.command)
-	if s.Waiting != "" {
-		line += "  (waits: " + s.Waiting + ")"
+	if p.Terminal.Waiting != "" {
+		line += "  (waits: " + p.Terminal.Waiting + ")"
 	}
-	if s.Locked != "" {
-		line += "  (locked by " + s.Locked + ")"
+	if p.Terminal.Keyboard != "" {
+		line += "  (locked by " + p.Terminal.Keyboard + ")"
 	}
 	return line
 }
@@ -84,13 +73,12 @@ func (s sessionState) line() string {
 func sessionStart(ctx context.Context, f *face, in sessionStartInput) (result, error) {
 	p, err := api.SessionStart.Call(ctx, f.engine, api.SessionStartInput{
 		Command: commandLine(in.Command), Name: in.Name, CWD: f.folder(in.CWD), Env: in.Env, Environ: f.environ,
-		Cols: in.Cols, Rows: in.Rows, Actor: f.actor, Lease: api.Lease(in.Lease), Sandbox: f.o.Sandbox,
+		Actor: f.actor, Lease: api.Lease(in.Lease), Sandbox: f.o.Sandbox,
 	})
 	if err != nil {
 		return result{}, err
 	}
-	s := sessionOf(p)
-	return text("Started session " + s.line()).with(s).of(p.ID), nil
+	return text("Started session " + sessionLine(p)).with(sessionState{p.ID, p.Name, string(p.State)}).of(p.ID), nil
 }
 
 // commandLine is the argv for a line: the words themselves where a shell has
@@ -109,8 +97,8 @@ func commandLine(line string) []string {
 type sessionExecInput struct {
 	ID        string `json:"id"`
 	Command   string `json:"command"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 30000"`
-	MaxOutput int    `json:"max_output,omitempty" doc:"default 32768"`
+	TimeoutMS int    `json:"timeout_ms,omitempty"`
+	MaxOutput int    `json:"max_output,omitempty"`
 }
 
 func (in sessionExecInput) subject(*face) subject { return subject{command: in.Command} }
@@ -194,9 +182,9 @@ func sessionWrite(ctx context.Context, f *face, in sessionWriteInput) (result, e
 
 type sessionReadInput struct {
 	ID        string `json:"id"`
-	Since     *int64 `json:"since,omitempty" doc:"offset; negative: from the end"`
-	WaitMS    int    `json:"wait_ms,omitempty" doc:"for output"`
-	MaxOutput int    `json:"max_output,omitempty" doc:"default 32768"`
+	Since     *int64 `json:"since,omitempty" doc:"negative: from the end"`
+	WaitMS    int    `json:"wait_ms,omitempty"`
+	MaxOutput int    `json:"max_output,omitempty"`
 }
 
 func sessionRead(ctx context.Context, f *face, in sessionReadInput) (result, error) {
@@ -265,19 +253,25 @@ type sessionWaitInput struct {
 	ID        string `json:"id"`
 	Prompt    bool   `json:"prompt,omitempty"`
 	Input     bool   `json:"input,omitempty"`
-	Output    string `json:"output,omitempty" doc:"RE2 on new output"`
-	Screen    string `json:"screen,omitempty" doc:"RE2 on the screen"`
+	Output    string `json:"output,omitempty"`
+	Screen    string `json:"screen,omitempty"`
 	Exit      bool   `json:"exit,omitempty"`
-	Port      int    `json:"port,omitempty"`
 	IdleMS    int    `json:"idle_ms,omitempty"`
 	Since     *int64 `json:"since,omitempty"`
-	TimeoutMS int    `json:"timeout_ms,omitempty" doc:"default 50000"`
+	TimeoutMS int    `json:"timeout_ms,omitempty"`
+}
+
+// A sessionWaitState says what a wait for a session has come to.
+type sessionWaitState struct {
+	waitState
+	Secret     bool  `json:"secret,omitempty"` // it asks for a password
+	NextCursor int64 `json:"next_cursor"`      // since of the next call
 }
 
 func sessionWait(ctx context.Context, f *face, in sessionWaitInput) (result, error) {
 	ask := api.SessionWaitInput{ID: in.ID, Prompt: in.Prompt, Input: in.Input, Output: in.Output, Screen: in.Screen,
-		Exit: in.Exit, Port: in.Port, IdleMS: in.IdleMS, Since: in.Since}
-	if !in.Prompt && !in.Input && in.Output == "" && in.Screen == "" && !in.Exit && in.Port == 0 && in.IdleMS == 0 {
+		Exit: in.Exit, IdleMS: in.IdleMS, Since: in.Since}
+	if !in.Prompt && !in.Input && in.Output == "" && in.Screen == "" && !in.Exit && in.IdleMS == 0 {
 		ask.Prompt, ask.Input, ask.Exit = true, true, true
 	}
 	var out api.SessionWaitOutput
@@ -290,9 +284,12 @@ func sessionWait(ctx context.Context, f *face, in sessionWaitInput) (result, err
 	if err != nil {
 		return result{}, err
 	}
-	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode,
-		Secret: out.Secret, NextCursor: out.NextCursor}
-	return waited(state, out.Text, out.Process), nil
+	line := waited(out.Met, out.Text, out.Process)
+	if out.Secret {
+		line += "\nIt asks for a password: have the person type it."
+	}
+	state := sessionWaitState{waitState{out.Met, out.Process.ExitCode}, out.Secret, out.NextCursor}
+	return text(line).with(state).of(out.Process.ID), nil
 }
 
 type sessionResizeInput struct {
@@ -317,24 +314,17 @@ func sessionKill(ctx context.Context, f *face, in idInput) (result, error) {
 	return text(stateLine(p) + ".").of(p.ID), nil
 }
 
-type sessionList struct {
-	Sessions []sessionState `json:"sessions"`
-}
-
 func sessionsList(ctx context.Context, f *face, _ struct{}) (result, error) {
 	out, err := api.SessionList.Call(ctx, f.engine, api.Empty{})
 	if err != nil {
 		return result{}, err
 	}
-	list := sessionList{Sessions: []sessionState{}}
-	var b strings.Builder
+	if len(out.Sessions) == 0 {
+		return text("No sessions."), nil
+	}
+	var lines []string
 	for _, p := range out.Sessions {
-		s := sessionOf(p)
-		list.Sessions = append(list.Sessions, s)
-		b.WriteString(s.line() + "\n")
+		lines = append(lines, sessionLine(p))
 	}
-	if len(list.Sessions) == 0 {
-		return text("No sessions.").with(list), nil
-	}
-	return text(strings.TrimSuffix(b.String(), "\n")).with(list), nil
+	return text(strings.Join(lines, "\n")), nil
 }

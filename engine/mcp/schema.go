@@ -69,11 +69,17 @@ func schemaType(t reflect.Type) string {
 
 // appendObject describes what is in an object.
 func appendObject(b []byte, t reflect.Type, in bool) []byte {
+	if t.Kind() == reflect.Map && schemaType(t.Elem()) == "" {
+		return b // anything may be in it
+	}
 	if t.Kind() == reflect.Map {
 		b = append(b, `,"additionalProperties":`...)
 		return appendSchema(b, t.Elem(), "", in)
 	}
 	var required []string
+	if t.NumField() == 0 {
+		return b
+	}
 	b = append(b, `,"properties":{`...)
 	first := true
 	for _, f := range reflect.VisibleFields(t) {

@@ -24,7 +24,7 @@ const (
 	// instructions tell an agent what this server is for.
 	instructions = "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection. " +
 		"Use exec for a command that ends, process_start for a server, session_start and session_exec for a shell that keeps its state. " +
-		"Wait with process_wait or session_wait instead of polling. Where a tool takes an id, a name does too; since and next_cursor are byte offsets."
+		"Wait with process_wait or session_wait instead of polling. Where a tool takes an id, a name does too; since and next_cursor are byte offsets, patterns RE2. Output is cut to 32 KiB unless max_output says more."
 )
 
 // Serve speaks the protocol on in and out until in ends or ctx does. What it

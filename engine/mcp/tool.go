@@ -79,12 +79,42 @@ func decode[In any](t tool, args json.RawMessage) (In, error) {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
+		if known := spelled(t, args); known != nil {
+			return decode[In](t, known)
+		}
 		return in, argumentError(t, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return in, api.Errorf(api.CodeInvalid, "call %s: something follows the arguments", t.name)
 	}
 	return in, missing(t, args)
+}
+
+// spelled is arguments with the names that the tool knows where they differ in
+// spelling alone, timeout_ms for timeoutMs; nil if none does.
+func spelled(t tool, args json.RawMessage) json.RawMessage {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(args, &given) != nil {
+		return nil
+	}
+	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+	changed := false
+	for _, name := range fieldNames(t.in) {
+		for key, value := range given {
+			if _, exact := given[name]; !exact && key != name && plain(key) == plain(name) {
+				given[name], changed = value, true
+				delete(given, key)
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	b, err := json.Marshal(given)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 func argumentError(t tool, err error) error {
