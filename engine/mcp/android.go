@@ -30,17 +30,17 @@ func androidToolsWith(look func(name string) (string, error)) []tool {
 	only := []Profile{Android}
 	tools := []tool{
 		define[androidRun, none](tool{name: "local_run_shell", effect: api.Destructive, profiles: only,
-			doc: "Runs a command in sh and gives stdout, stderr and exit code."}, a.runLocal),
+			doc: "Run a command in sh and get stdout, stderr and exit code."}, a.runLocal),
 		define[localSessionInput, none](tool{name: "local_shell_session", effect: api.Destructive, profiles: only,
-			doc: "Persistent sh sessions without a terminal: cwd and variables stay. start first; exec needs command, write needs input."}, a.localSession),
+			doc: "Use persistent sh sessions without a terminal: cwd and variables stay. start first; exec needs command, write needs input."}, a.localSession),
 		define[androidRun, none](tool{name: "termux_run_shell", effect: api.Destructive, profiles: only,
-			doc: "Runs a command in bash -lc and gives stdout, stderr and exit code."}, a.runTermux),
+			doc: "Run a command in bash -lc and get stdout, stderr and exit code."}, a.runTermux),
 		define[termuxSessionInput, none](tool{name: "termux_shell_session", effect: api.Destructive, profiles: only,
-			doc: "Persistent bash sessions in a terminal. start first; exec needs command, write needs input."}, a.termuxSession),
+			doc: "Use persistent bash sessions in a terminal. start first; exec needs command, write needs input."}, a.termuxSession),
 		define[androidFS, none](tool{name: "termux_fs", effect: api.Destructive, profiles: only,
-			doc: "Reads and changes files below the home folder."}, a.files),
+			doc: "Read and change files below the home folder."}, a.files),
 		define[deviceInput, none](tool{name: "device_api", effect: api.Destructive, profiles: only,
-			doc: "Tells about, restarts or explains the backend of the termux tools."}, a.device),
+			doc: "Get the state of the termux tools' backend, restart it, or explain its setup."}, a.device),
 	}
 	for i := range tools {
 		tools[i] = inJSON(tools[i])

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -93,7 +94,9 @@ func restartEngine(ctx context.Context, f *face) error {
 	if err != nil {
 		return androidErrorf("restart_failed", "find this program: %v", err)
 	}
-	if _, err := api.EngineStop.Call(ctx, f.engine, api.EngineStopInput{Replace: program}); err != nil {
+	// The engine may be gone before it has answered.
+	_, err = api.EngineStop.Call(ctx, f.engine, api.EngineStopInput{Replace: program})
+	if err != nil && !errors.Is(err, api.CodeUnavailable) {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, restartPatience)

@@ -17,23 +17,23 @@ func coreTools() []tool {
 	core := []Profile{Core}
 	return []tool{
 		define[coreCommand, none](tool{name: "execute-command", effect: api.Destructive, profiles: core,
-			doc: "Runs a program without a shell, waits for its end and gives what it printed to stdout."}, executeCommand),
+			doc: "Run a program without a shell, wait for its end and get its stdout."}, executeCommand),
 		define[coreCommand, none](tool{name: "start-command-async", effect: api.Destructive, profiles: core,
-			doc: "Starts a program in the background and gives its process ID."}, startCommand),
+			doc: "Start a program in the background and get its process ID."}, startCommand),
 		define[coreProcess, none](tool{name: "check-command-status", effect: api.Read, profiles: core,
-			doc: "Tells status, runtime, exit code and output of a background command."}, checkCommand),
+			doc: "Get status, runtime, exit code and output of a background command."}, checkCommand),
 		define[coreProcess, none](tool{name: "stop-command", effect: api.Destructive, profiles: core,
-			doc: "Ends a background command and all that it started."}, stopCommand),
+			doc: "End a background command and all that it started."}, stopCommand),
 		define[none, none](tool{name: "list-background-processes", effect: api.Read, profiles: core,
-			doc: "Lists background processes that agents started."}, listBackground),
+			doc: "List background processes that agents started."}, listBackground),
 		define[none, none](tool{name: "get-command-history", effect: api.Read, profiles: core,
-			doc: "Lists the commands that succeeded, oldest first, as a JSON array."}, commandHistory),
+			doc: "List the commands that succeeded, oldest first, as a JSON array."}, commandHistory),
 		define[none, none](tool{name: "clear-command-history", effect: api.Destructive, idempotent: true, profiles: core,
-			doc: "Empties the list of commands that succeeded."}, clearHistory),
+			doc: "Empty the list of commands that succeeded."}, clearHistory),
 		define[coreSave, none](tool{name: "save-to-file", effect: api.Destructive, profiles: core,
-			doc: "Saves the list of commands to a text file, one a line."}, saveHistory),
+			doc: "Save the list of commands to a text file, one a line."}, saveHistory),
 		define[coreLoad, none](tool{name: "load-from-file", effect: api.Write, idempotent: true, profiles: core,
-			doc: "Replaces the list of commands by that of a text file."}, loadHistory),
+			doc: "Replace the list of commands by that of a text file."}, loadHistory),
 	}
 }
 

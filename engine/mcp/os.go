@@ -22,17 +22,17 @@ func osTools() []tool {
 	alone, both := []Profile{OS}, []Profile{OS, Native}
 	tools := []tool{
 		define[shellCmd, none](tool{name: "shell_cmd", effect: api.Destructive, profiles: alone,
-			doc: "Runs a shell command. After timeoutSeconds it goes on as a daemon, and its pid is given."}, runShellCmd),
+			doc: "Run a shell command. After timeoutSeconds it goes on as a daemon with the pid given."}, runShellCmd),
 		define[daemonPID, none](tool{name: "stop_daemon", effect: api.Destructive, profiles: alone,
-			doc: "Ends a daemon of shell_cmd and all that it started."}, stopDaemon),
+			doc: "End a daemon of shell_cmd and all that it started."}, stopDaemon),
 		define[daemonPID, none](tool{name: "get_daemon_output", effect: api.Read, profiles: alone,
-			doc: "Gives the output of a daemon of shell_cmd, of one that has ended too."}, daemonOutput),
+			doc: "Get the output of a daemon of shell_cmd, also of one that has ended."}, daemonOutput),
 		define[envGet, envState](tool{name: "env_get", effect: api.Read, profiles: both,
-			doc: "Reads an environment variable as programs that are started get it."}, getEnv),
+			doc: "Read an environment variable as what is started gets it."}, getEnv),
 		define[envSet, envState](tool{name: "env_set", effect: api.Write, idempotent: true, profiles: both,
-			doc: "Sets an environment variable for what is started from now on."}, setEnv),
-		define[envUnset, envState](tool{name: "env_unset", effect: api.Write, profiles: both,
-			doc: "Removes a variable that env_set has set."}, unsetEnv),
+			doc: "Set an environment variable for what is started from now on."}, setEnv),
+		define[envUnset, envKey](tool{name: "env_unset", effect: api.Write, profiles: both,
+			doc: "Remove a variable that env_set has set."}, unsetEnv),
 	}
 	for i := range tools {
 		tools[i] = inYAML(tools[i])

@@ -21,6 +21,11 @@ type envState struct {
 	Redacted bool   `json:"redacted,omitempty"`
 }
 
+// An envKey names a variable.
+type envKey struct {
+	Key string `json:"key"`
+}
+
 type envGet struct {
 	Key    string `json:"key"`
 	Reveal bool   `json:"reveal,omitempty" doc:"show a secret"`
@@ -29,12 +34,12 @@ type envGet struct {
 type envSet struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
-	Client bool   `json:"client,omitempty" doc:"for this client alone"`
+	Client bool   `json:"client,omitempty" doc:"for me alone"`
 }
 
 type envUnset struct {
 	Key    string `json:"key"`
-	Client bool   `json:"client,omitempty" doc:"of this client alone"`
+	Client bool   `json:"client,omitempty" doc:"of mine alone"`
 }
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -115,5 +120,5 @@ func unsetEnv(ctx context.Context, f *face, in envUnset) (result, error) {
 	case err != nil:
 		return result{}, err
 	}
-	return envAnswer(envState{Key: in.Key}, "unset_at", false), nil
+	return envAnswer(envState{Key: in.Key}, "unset_at", false).with(envKey{in.Key}), nil
 }

@@ -18,11 +18,11 @@ func terminalTools() []tool {
 	only := []Profile{Terminal}
 	return []tool{
 		define[terminalCommand, terminalRan](tool{name: "run_terminal_command", effect: api.Destructive, profiles: only,
-			doc: "Runs a shell command and gives its output."}, runTerminalCommand),
+			doc: "Run a shell command and get its output."}, runTerminalCommand),
 		define[formatInput, none](tool{name: "format_terminal_output", effect: api.Read, idempotent: true, profiles: only,
-			doc: "Makes text ready for a terminal: coloured, as a table, or as indented JSON."}, formatOutput),
+			doc: "Make text ready for a terminal: coloured, as a table, or as indented JSON."}, formatOutput),
 		define[shellInput, none](tool{name: "start_interactive_shell", effect: api.Destructive, profiles: only,
-			doc: "Starts a shell in a terminal that goes on and can be watched."}, startShell),
+			doc: "Start a shell in a terminal that goes on and can be watched."}, startShell),
 	}
 }
 
