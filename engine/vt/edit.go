@@ -54,6 +54,7 @@ func (t *Terminal) eraseRows(top, bottom int) {
 	for y := top; y <= bottom; y++ {
 		t.eraseCells(0, y, t.cols, t.blankID())
 		t.singleSize(y)
+		t.scr.rows[y].mark = 0
 	}
 }
 

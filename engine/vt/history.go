@@ -27,7 +27,8 @@ const (
 	lineWrapped = 1 << iota
 	linePlain   // one narrow run in the default style; no list follows
 
-	lineSizeShift = iota // the LineSize is above
+	lineSizeShift = iota // two bits of the LineSize are above, and two of the RowMark above them
+	lineMarkShift = lineSizeShift + 2
 )
 
 // A history holds the lines that left the screen, packed: text, then a list of
@@ -67,7 +68,7 @@ func (h *history) push(cells []Cell, attrs lineAttrs, clusters []string) {
 	at := packedLine{text: uint32(len(c.buf))}
 	c.buf, h.runs = packText(c.buf, h.runs[:0], cells, clusters)
 	at.runs = uint32(len(c.buf))
-	flags := byte(attrs.size) << lineSizeShift
+	flags := byte(attrs.size)<<lineSizeShift | byte(attrs.mark)<<lineMarkShift
 	if attrs.wrapped {
 		flags |= lineWrapped
 	}
@@ -152,7 +153,7 @@ func (h *history) get(n int64, dst []Cell, intern func([]byte) Glyph) (cells []C
 	c := h.chunks[i]
 	text, runs := c.line(int(n - c.first))
 	flags := runs[0]
-	attrs = lineAttrs{flags&lineWrapped != 0, LineSize(flags >> lineSizeShift)}
+	attrs = attrsOf(flags)
 	if flags&linePlain != 0 {
 		return unpackRun(dst, text, 0, runNarrow, intern), attrs
 	}
@@ -163,6 +164,19 @@ func (h *history) get(n int64, dst []Cell, intern func([]byte) Glyph) (cells []C
 		text = text[size:]
 	}
 	return dst, attrs
+}
+
+// attrsOf reads the flags of a packed line.
+func attrsOf(flags byte) lineAttrs {
+	return lineAttrs{flags&lineWrapped != 0, LineSize(flags >> lineSizeShift & 3), RowMark(flags >> lineMarkShift & 3)}
+}
+
+// packed gives the text of line n, which must be kept, as it lies there.
+func (h *history) packed(n int64) (text []byte, attrs lineAttrs) {
+	i := sort.Search(len(h.chunks), func(i int) bool { return h.chunks[i].end() > n })
+	c := h.chunks[i]
+	text, runs := c.line(int(n - c.first))
+	return text, attrsOf(runs[0])
 }
 
 // line gives the text and the runs (flags first) of the i-th line.

@@ -14,6 +14,7 @@ type Line struct {
 	Runs    []Run
 	Wrapped bool     // continues on the next line
 	Size    LineSize // only the first half of the columns shows unless it is SingleSize
+	Mark    RowMark
 }
 
 // Text is the line without styles.
@@ -71,7 +72,7 @@ func (t *Terminal) style(id StyleID) Style {
 
 // line turns cells into runs.
 func (t *Terminal) line(cells []Cell, attrs lineAttrs) Line {
-	l := Line{Wrapped: attrs.wrapped, Size: attrs.size}
+	l := Line{Wrapped: attrs.wrapped, Size: attrs.size, Mark: attrs.mark}
 	cells = trimBlank(cells)
 	if len(cells) == 0 {
 		return l

@@ -18,6 +18,7 @@ const (
 type lineAttrs struct {
 	wrapped bool // goes on in the next line
 	size    LineSize
+	mark    RowMark
 }
 
 // sizeFinals end DECDHL's two halves, DECSWL and DECDWL behind ESC #.

@@ -55,6 +55,7 @@ func (t *Terminal) codeMark(b []byte) {
 
 // mark tells a prompt mark, in a replay too.
 func (t *Terminal) mark(e PromptEvent, options []byte) {
+	t.markRow(e.Mark)
 	if t.o.Event == nil {
 		return
 	}

@@ -7,16 +7,24 @@ import (
 
 // Resize sets the size, each side clamped to 1…1000. Lines of the main screen
 // and the scrollback that wrapped are wrapped anew; the alternate screen is cut
-// or extended at its right and bottom. Margins go back to the edges.
-func (t *Terminal) Resize(cols, rows int) {
+// or extended at its right and bottom. Margins go back to the edges. The places
+// to keep are changed to where what is there has gone.
+func (t *Terminal) Resize(cols, rows int, keep ...*Place) {
 	cols, rows = clampSide(cols), clampSide(rows)
 	if cols == t.cols && rows == t.rows {
 		return
 	}
 	pending := t.cur.pending
-	t.reflowMain(cols, rows)
+	onMain, onOther := t.sortPlaces(keep)
+	end := t.hist.end
+	t.reflowMain(cols, rows, onMain)
+	first := 0
 	if t.other != nil {
-		t.cropOther(cols, rows)
+		first = t.cropOther(cols, rows)
+	}
+	for _, p := range onOther {
+		p.Line = t.hist.end + min(max(p.Line-end-int64(first), 0), int64(rows-1))
+		p.X = min(p.X, cols-1)
 	}
 	t.cols, t.rows = cols, rows
 	t.tabs = defaultTabs(t.tabs[:min(len(t.tabs), cols)], cols)
@@ -49,6 +57,7 @@ type reflow struct {
 	cols  int
 	out   history // what was rewrapped so far; numbers from 0
 	line  []Cell  // the logical line being gathered
+	mark  RowMark // of its rows
 	rows  int     // rows read so far
 	open  bool    // rows of line were read
 	marks []*mark // places not yet mapped that lie in rows read
@@ -57,7 +66,7 @@ type reflow struct {
 }
 
 // reflowMain rewraps the scrollback and the main screen.
-func (t *Terminal) reflowMain(cols, rows int) {
+func (t *Terminal) reflowMain(cols, rows int, keep []*Place) {
 	s := t.main
 	cur := &t.cur
 	if t.scr != s {
@@ -68,7 +77,8 @@ func (t *Terminal) reflowMain(cols, rows int) {
 	cursor, saved := cur.mark(kept), s.saved.mark(kept)
 	saved.row = min(saved.row, kept+used-1)
 	top := mark{kept, 0}
-	f := reflow{t: t, cols: cols, wait: []*mark{&top, &cursor, &saved}}
+	places := t.markPlaces(keep)
+	f := reflow{t: t, cols: cols, wait: append([]*mark{&top, &cursor, &saved}, places...)}
 	f.out = history{maxLines: t.hist.maxLines + rows + t.rows*(t.cols/cols+1), maxBytes: 2 * t.o.ScrollbackBytes}
 	cells := []Cell(nil)
 	for n := t.hist.oldest; n < t.hist.end; n++ {
@@ -83,6 +93,7 @@ func (t *Terminal) reflowMain(cols, rows int) {
 	}
 	f.flush()
 	first := f.firstRow(top.row, rows, below)
+	f.goTo(keep, places, kept+used)
 	t.install(s, &f.out, first, cols, rows)
 	s.saved.goTo(saved, first, cols, rows)
 	cur.goTo(cursor, first, cols, rows)
@@ -131,6 +142,7 @@ func (f *reflow) add(cells []Cell, attrs lineAttrs) {
 	}
 	f.wait = left
 	f.line = append(f.line, cells...)
+	f.mark |= attrs.mark
 	f.rows++
 	f.open = true
 	if attrs.size != SingleSize {
@@ -144,8 +156,8 @@ func (f *reflow) add(cells []Cell, attrs lineAttrs) {
 func (f *reflow) cutOff(size LineSize) {
 	cells := cropCells(f.line, f.cols)
 	f.place(0, len(cells), true)
-	f.out.push(cells, lineAttrs{size: size}, f.t.clusters.text)
-	f.line, f.marks, f.at, f.open = f.line[:0], f.marks[:0], f.at[:0], false
+	f.out.push(cells, lineAttrs{size: size, mark: f.mark}, f.t.clusters.text)
+	f.line, f.marks, f.at, f.open, f.mark = f.line[:0], f.marks[:0], f.at[:0], false, 0
 }
 
 // cropCells cuts a row; of a wide cluster it leaves no half.
@@ -173,7 +185,8 @@ func (f *reflow) flush() {
 		to := f.cut(from)
 		last := to == len(f.line)
 		f.place(from, to, last)
-		f.out.push(f.line[from:to], lineAttrs{wrapped: !last}, f.t.clusters.text)
+		f.out.push(f.line[from:to], lineAttrs{wrapped: !last, mark: f.mark}, f.t.clusters.text)
+		f.mark = 0
 		if from = to; last {
 			break
 		}
@@ -242,7 +255,7 @@ func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
 		y := n - first
 		s.grid.Put(0, y, cells)
 		s.rows[y] = rowState{
-			version: t.epoch, wrapped: attrs.wrapped, padded: len(cells) < cols, size: attrs.size,
+			version: t.epoch, wrapped: attrs.wrapped, padded: len(cells) < cols, size: attrs.size, mark: attrs.mark,
 			wide: int16(cols), used: int16(cols),
 		}
 	}
@@ -250,10 +263,9 @@ func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
 }
 
 // cropOther cuts or extends the alternate screen; when the cursor would be
-// below it, rows go at the top instead.
-func (t *Terminal) cropOther(cols, rows int) {
+// below it, rows go at the top instead; first is how many.
+func (t *Terminal) cropOther(cols, rows int) (first int) {
 	s := t.other
-	first := 0
 	if t.scr == s {
 		first = max(t.cur.y-rows+1, 0)
 		t.cur.y -= first
@@ -272,4 +284,5 @@ func (t *Terminal) cropOther(cols, rows int) {
 		s.rows[y].size = old[first+y].size
 	}
 	s.saved.x, s.saved.y = min(s.saved.x, cols-1), min(s.saved.y, rows-1)
+	return first
 }

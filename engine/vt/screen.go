@@ -17,6 +17,7 @@ type rowState struct {
 	wrapped bool   // goes on in the next row
 	padded  bool   // wrapped, and its last cell is free for want of two
 	size    LineSize
+	mark    RowMark
 }
 
 // A cursor is what DECSC saves.
@@ -50,7 +51,9 @@ func (t *Terminal) newScreen() *screen {
 }
 
 // attrs is what stays known of a row when it leaves the screen.
-func (s *screen) attrs(y int) lineAttrs { return lineAttrs{s.rows[y].wrapped, s.rows[y].size} }
+func (s *screen) attrs(y int) lineAttrs {
+	return lineAttrs{s.rows[y].wrapped, s.rows[y].size, s.rows[y].mark}
+}
 
 // newRows makes all that is known of rows new, changed in an epoch.
 func (s *screen) newRows(n int, epoch uint64) {

@@ -1,0 +1,152 @@
+package vt
+
+// A Place is a cell in the sequence of scrollback and screen.
+type Place struct {
+	Line int64 // absolute number
+	X    int
+}
+
+// RowMark says what a shell has told to begin in a row (OSC 133).
+type RowMark uint8
+
+const (
+	MarkPrompt RowMark = 1 << iota // a prompt (A)
+	MarkOutput                     // a command's output (C)
+)
+
+// markRow notes in the cursor's row what begins there. On the alternate screen
+// nothing does.
+func (t *Terminal) markRow(kind byte) {
+	if t.scr != t.main {
+		return
+	}
+	row := &t.scr.rows[t.cur.y]
+	switch kind {
+	case 'A':
+		row.mark |= MarkPrompt
+	case 'C':
+		row.mark |= MarkOutput
+	default:
+		return
+	}
+	row.version = t.epoch
+}
+
+// sortPlaces tells places in the main screen and its scrollback from those on
+// an alternate screen that is shown.
+func (t *Terminal) sortPlaces(keep []*Place) (onMain, onOther []*Place) {
+	for _, p := range keep {
+		if t.scr == t.other && p.Line >= t.hist.end {
+			onOther = append(onOther, p)
+		} else {
+			onMain = append(onMain, p)
+		}
+	}
+	return onMain, onOther
+}
+
+// markPlaces makes marks of places that a reflow is to keep.
+func (t *Terminal) markPlaces(keep []*Place) []*mark {
+	marks := make([]*mark, len(keep))
+	for i, p := range keep {
+		marks[i] = &mark{int(max(p.Line-t.hist.oldest, 0)), max(p.X, 0)}
+	}
+	return marks
+}
+
+// goTo changes places to where their marks have come. Marks below the read
+// rows stay as far below them.
+func (f *reflow) goTo(keep []*Place, marks []*mark, read int) {
+	base := f.t.hist.oldest - f.out.oldest
+	for i, p := range keep {
+		m := *marks[i]
+		if below := m.row - read; below >= 0 && p.Line-f.t.hist.oldest == int64(m.row) {
+			m.row = int(f.out.end) + below
+		}
+		p.Line, p.X = base+int64(m.row), min(m.x, f.cols-1)
+	}
+}
+
+// AppendText appends the text of a line as it is searched: blanks at its end
+// may be missing. ok is false when the line is not there.
+func (t *Terminal) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) {
+	oldest, first, end := t.Bounds()
+	switch {
+	case n < oldest || n >= end:
+		return dst, false, false
+	case n < first:
+		text, attrs := t.hist.packed(n)
+		return append(dst, text...), attrs.wrapped, true
+	}
+	y := int(n - first)
+	for _, c := range t.scr.text(y) {
+		dst = t.appendGlyph(dst, c.Glyph)
+	}
+	return dst, t.scr.rows[y].wrapped, true
+}
+
+// cellsOf gives the cells of a line, which is there; they are good until the
+// next call.
+func (t *Terminal) cellsOf(n int64) []Cell {
+	if n < t.hist.end {
+		t.cells, _ = t.hist.get(n, t.cells[:0], t.internCluster)
+		return t.cells
+	}
+	return t.scr.text(int(n - t.hist.end))
+}
+
+func (t *Terminal) has(n int64) bool {
+	oldest, _, end := t.Bounds()
+	return n >= oldest && n < end
+}
+
+// AppendCells appends the text of a line's cells from column from up to, and
+// not including, column to. A wide cluster that either cuts is whole.
+func (t *Terminal) AppendCells(dst []byte, n int64, from, to int) []byte {
+	if !t.has(n) {
+		return dst
+	}
+	cells := t.cellsOf(n)
+	from, to = max(from, 0), min(to, len(cells))
+	if from > 0 && from < to && cells[from].Glyph == Tail {
+		from--
+	}
+	for x := from; x < to; x++ {
+		dst = t.appendGlyph(dst, cells[x].Glyph)
+	}
+	return dst
+}
+
+// CellAt gives the column of the cell whose text holds the byte at an offset of
+// a line's text.
+func (t *Terminal) CellAt(n int64, offset int) int {
+	if !t.has(n) {
+		return 0
+	}
+	var buf []byte
+	cells := t.cellsOf(n)
+	head := 0
+	for x, c := range cells {
+		if c.Glyph == Tail {
+			continue
+		}
+		head = x
+		buf = t.appendGlyph(buf[:0], c.Glyph)
+		if offset -= len(buf); offset < 0 {
+			return head
+		}
+	}
+	return len(cells)
+}
+
+// MarkOf gives the marks of a line.
+func (t *Terminal) MarkOf(n int64) RowMark {
+	switch {
+	case !t.has(n):
+		return 0
+	case n < t.hist.end:
+		_, attrs := t.hist.packed(n)
+		return attrs.mark
+	}
+	return t.scr.rows[n-t.hist.end].mark
+}
