@@ -2,7 +2,6 @@ package shell
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -30,8 +29,6 @@ type command struct {
 	rest   []string // arguments that stay
 }
 
-var pythonName = regexp.MustCompile(`^python[0-9.]*$`)
-
 // KindOf tells what an interactive shell argv starts; None if it runs a command
 // or a script, or is none that can be told to mark its prompts.
 func KindOf(argv []string) Kind { return parse(argv).kind }
@@ -53,13 +50,19 @@ func parse(argv []string) command {
 		c.kind, ok = Fish, c.plain(argv[1:], "-l", "--login", "-i", "--interactive", "-il", "-li")
 	case name == "sh" || name == "dash" || name == "ash":
 		c.kind, ok = POSIX, c.plain(argv[1:], "-l", "-i", "-il", "-li")
-	case pythonName.MatchString(name):
+	case isPython(name):
 		c.kind, ok = Python, c.plain(argv[1:], "-i", "-q", "-B", "-u", "-O", "-OO", "-s", "-b")
 	}
 	if !ok {
 		return command{}
 	}
 	return c
+}
+
+// isPython accepts python, python3, python3.11.
+func isPython(name string) bool {
+	version, ok := strings.CutPrefix(name, "python")
+	return ok && strings.Trim(version, "0123456789.") == ""
 }
 
 // plain accepts arguments that all are known and keeps them.
