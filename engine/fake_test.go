@@ -32,6 +32,7 @@ type fakeWorld struct {
 	probeTakes           time.Duration
 	probeErr             error
 	late                 ending
+	lateTakes            time.Duration
 }
 
 func newFakeWorld() *fakeWorld {
@@ -143,7 +144,13 @@ func (w *fakeWorld) liveChildren(id string) (n int) {
 	return n
 }
 
-func (w *fakeWorld) lateExit(context.Context, persist.Record) ending { return w.late }
+func (w *fakeWorld) lateExit(ctx context.Context, _ persist.Record) ending {
+	select {
+	case <-time.After(w.lateTakes):
+	case <-ctx.Done():
+	}
+	return w.late
+}
 
 func (w *fakeWorld) forget(string) {
 	w.mu.Lock()

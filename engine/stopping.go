@@ -55,11 +55,20 @@ func noteGone(c *control, p *proc, _ event) {
 		rec := p.rec
 		c.work(func() {
 			late := c.world.lateExit(c.ctx, rec)
-			c.post(rec.ID, event{kind: evExited, ending: late})
+			// The keeper's own word may come first, and another child begin.
+			c.post(rec.ID, event{kind: evExited, started: started{child: childOf(rec)}, ending: late})
 		})
 		return
 	}
 	settle(c, p)
+}
+
+// childOf is the child of a record, as events name it.
+func childOf(r persist.Record) keeper.Child {
+	if r.Identity == nil {
+		return keeper.Child{ID: r.ID}
+	}
+	return keeper.Child{ID: r.ID, PID: r.Identity.PID, StartTime: r.Identity.StartTime, BootID: r.Identity.BootID}
 }
 
 // settle ends a run once nothing more can come of it, and begins the next if

@@ -278,6 +278,23 @@ func TestLateExitOfTheChildBeforeIsNotThatOfTheNext(t *testing.T) {
 	})
 }
 
+func TestExitThatWasLookedForLateIsNotThatOfTheNextChild(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.launch(service("a", api.PolicyNo))
+		r.w.lateTakes = time.Second
+		restarted := r.ask("a", evRestart) // its tree is gone before the keeper tells of the exit
+		synctest.Wait()
+		r.exits(p, 0)
+		if o := <-restarted; o.process.State != api.StateRunning {
+			t.Errorf("answered %+v", o)
+		}
+		time.Sleep(time.Minute)
+		if now := r.wants("a", api.StateRunning); now.PID == p.PID || r.spawns() != 2 {
+			t.Errorf("became %+v after %d starts", now, r.spawns())
+		}
+	})
+}
+
 // What a new engine makes of each state that it can find, with and without a
 // child, in the same boot and after another.
 func TestEngineRestartInEveryState(t *testing.T) {
