@@ -66,7 +66,7 @@ func BenchmarkHistorySearch(b *testing.B) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	b.Logf("%d rows, %d different, %.1f MB", len(x.rows), len(x.ends), float64(after.HeapAlloc-before.HeapAlloc)/1e6)
+	memory := float64(after.HeapAlloc-before.HeapAlloc) / 1e6
 	for name, in := range map[string]api.HistorySearchInput{
 		"empty":    {},
 		"unique":   {Unique: true},
@@ -86,6 +86,7 @@ func BenchmarkHistorySearch(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(memory, "MB/index")
 		})
 	}
 	runtime.KeepAlive(rows)
@@ -110,5 +111,19 @@ func BenchmarkHistoryLoad(b *testing.B) {
 		if err := db.Rows(context.Background(), x.add); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func BenchmarkRedactLine(b *testing.B) {
+	rows := madeUpHistory(1000)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		redactLine(rows[i%len(rows)].Command)
+	}
+}
+
+func BenchmarkRedactSecret(b *testing.B) {
+	for b.Loop() {
+		redactLine("curl -H 'Authorization: Bearer abcdefghijk' --retry 3 https://host.example.org/v1/things?page=2")
 	}
 }

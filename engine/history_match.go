@@ -28,6 +28,7 @@ type term struct {
 	caseSensitive bool
 	normalize     bool   // "e" finds "é"
 	inverse       bool   // it must not be found
+	fuzzy         bool   // its characters may be apart
 	mask          uint64 // characters that a match has
 }
 
@@ -62,7 +63,7 @@ func parseQuery(s string) query {
 }
 
 func parseTerm(word string) (term, bool) {
-	t := term{match: algo.FuzzyMatchV2}
+	t, given := term{match: algo.FuzzyMatchV2}, word
 	if rest, ok := strings.CutPrefix(word, "!"); ok {
 		t.inverse, t.match, word = true, algo.ExactMatchNaive, rest
 	}
@@ -84,6 +85,7 @@ func parseTerm(word string) (term, bool) {
 			t.match = algo.EqualMatch
 		}
 	}
+	t.fuzzy = word == given
 	t.caseSensitive = strings.IndexFunc(word, unicode.IsUpper) >= 0
 	if !t.caseSensitive {
 		word = strings.ToLower(word)
@@ -137,13 +139,70 @@ func maskBit(c byte) uint64 {
 // A matcher matches texts with a query, one after the other. It holds the memory
 // that this takes, and belongs to one goroutine.
 type matcher struct {
-	query query
-	chars util.Chars
-	slab  *util.Slab
+	query  query
+	letter *letter // of a query that is no more than one
+	chars  util.Chars
+	slab   *util.Slab
 }
 
 func newMatcher(q query) *matcher {
-	return &matcher{query: q, slab: util.MakeSlab(slab16, slab32)}
+	return &matcher{query: q, letter: letterOf(q), slab: util.MakeSlab(slab16, slab32)}
+}
+
+// A letter is a query of one ASCII letter, the first key of most searches and
+// the one that matches most. What fzf's algorithm gives for a letter depends on
+// the character before it alone, so it is asked once for each of those.
+type letter struct {
+	lower, upper byte
+	scores       [2][utf8.RuneSelf]int32 // of the lower and upper case letter behind each character
+}
+
+// letterEnough is the score with which fzf's algorithm looks no further: a match
+// and the bonus of the beginning of a word, which counts twice for a first
+// character.
+const letterEnough = 32
+
+func letterOf(q query) *letter {
+	if len(q) != 1 || len(q[0]) != 1 {
+		return nil
+	}
+	t := q[0][0]
+	if len(t.runes) != 1 || t.runes[0] < 'a' || t.runes[0] > 'z' || t.caseSensitive || !t.fuzzy || t.inverse {
+		return nil
+	}
+	l := &letter{lower: byte(t.runes[0]), upper: byte(t.runes[0]) - 'a' + 'A'}
+	for i, c := range []byte{l.lower, l.upper} {
+		for before := range byte(utf8.RuneSelf) {
+			// Twice the letter itself would match at its first.
+			text := []byte{before, c}
+			if before == l.lower || before == l.upper {
+				text[0] = before ^ 1
+			}
+			chars := util.ToChars(text)
+			r, _ := t.match(false, true, true, &chars, t.runes, false, nil)
+			l.scores[i][before] = int32(r.Score)
+		}
+	}
+	return l
+}
+
+// score matches an ASCII text.
+func (l *letter) score(text []byte) (best int32, ok bool) {
+	before := byte(' ') // counts as the beginning
+	for _, c := range text {
+		if c == l.lower || c == l.upper {
+			i := 0
+			if c == l.upper {
+				i = 1
+			}
+			best = max(best, l.scores[i][before])
+			if best >= letterEnough {
+				break
+			}
+		}
+		before = c
+	}
+	return best, best > 0
 }
 
 // score matches a text that has the given mask; the score is the sum of those of
@@ -153,6 +212,9 @@ func (m *matcher) score(text []byte, mask uint64) (score int32, ok bool) {
 		if len(any) == 1 && any[0].mask&^mask != 0 {
 			return 0, false
 		}
+	}
+	if m.letter != nil && mask != ^uint64(0) {
+		return m.letter.score(text)
 	}
 	m.chars = util.ToChars(text)
 	for _, any := range m.query {

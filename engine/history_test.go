@@ -374,3 +374,28 @@ func TestHistoryCountsWhatWasRun(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+func TestASingleLetterScoresAsInTheAlgorithm(t *testing.T) {
+	fast := newMatcher(parseQuery("s"))
+	slow := newMatcher(parseQuery("s"))
+	slow.letter = nil
+	if fast.letter == nil {
+		t.Fatal("it is not taken for a letter")
+	}
+	lines := []string{"s", "S", "ss", "xs", "xS", "aSs", "x/S", "a-s", "1s", "x s y", "nothing", "", "sS", "_s_S", "ab.sS", "Ss/s", "a:S s", "\u00e9s"}
+	for _, r := range madeUpHistory(2000) {
+		lines = append(lines, r.Command)
+	}
+	for _, line := range lines {
+		score, ok := fast.score([]byte(line), textMask(line))
+		want, wantOK := slow.score([]byte(line), textMask(line))
+		if score != want || ok != wantOK {
+			t.Errorf("%q: %d, %v; want %d, %v", line, score, ok, want, wantOK)
+		}
+	}
+	for _, query := range []string{"S", "'s", "^s", "s$", "!s", "st", "s t", "s | t", "5", "\u00e9"} {
+		if newMatcher(parseQuery(query)).letter != nil {
+			t.Errorf("%q is taken for a letter", query)
+		}
+	}
+}
