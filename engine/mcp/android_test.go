@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
 
 	"tandem/engine/api"
 )
@@ -307,4 +308,27 @@ func TestAndroidFiles(t *testing.T) {
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
 		t.Errorf("outside there is %v now: %v", entries, err)
 	}
+}
+
+func TestAndroidMarksAreCutOutWhereverReadingPauses(t *testing.T) {
+	t.Parallel()
+	piece := rapid.OneOf(rapid.SampledFrom([]string{"\x1e0123456789ab 0\x1e\n", "\x1e0123456789ab 255\x1e\n", "\x1e", "\x1e01 2", "äöü", "\x1b[1m", "\n"}),
+		rapid.StringN(0, 8, -1))
+	rapid.Check(t, func(t *rapid.T) {
+		whole := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
+		var got strings.Builder
+		read := &tape{f: &face{}, id: "x"}
+		for rest := whole; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "chunk")
+			read.data, rest = append(read.data, rest[:n]...), rest[n:]
+			output, _ := read.cut(rest != "")
+			got.WriteString(output)
+			taken := read.f.readers.at("x") - read.base
+			read.data, read.base = read.data[taken:], read.base+taken
+		}
+		want := strings.ToValidUTF8(endMark.ReplaceAllString(whole, ""), "\uFFFD")
+		if got.String() != want {
+			t.Fatalf("%q became %q, want %q", whole, got.String(), want)
+		}
+	})
 }

@@ -264,8 +264,21 @@ func (t terminalShell) exec(ctx context.Context, f *face, p api.Process, in loca
 		return sessionRan{}, err
 	}
 	out, err := t.readTo(ctx, f, p, ran.NextCursor)
-	out.Alive = ran.Alive
+	out.Alive, out.Output = ran.Alive, pastedPlain(out.Output, in.Command)
 	return sessionRan{sessionOutput: out, ExitCode: ran.ExitCode, DurationMS: ran.DurationMS, TimedOut: ran.TimedOut}, err
+}
+
+// movesOnly is what readline sends to draw a line once more.
+var movesOnly = regexp.MustCompile("^([\b\r]|\x1b\\[[0-9;]*[A-DJKm])*$")
+
+// pastedPlain takes out of a session's output how readline marks a line that
+// was pasted: it draws it inverted, goes back, and draws it once more.
+func pastedPlain(output, line string) string {
+	before, after, found := strings.Cut(output, "\x1b[7m"+line+"\x1b[27m")
+	if i := strings.Index(after, line); found && i >= 0 && movesOnly.MatchString(after[:i]) {
+		return before + after[i:]
+	}
+	return output
 }
 
 func (terminalShell) write(ctx context.Context, f *face, p api.Process, input string) error {

@@ -180,7 +180,7 @@ func TestAndroidTermuxSession(t *testing.T) {
 	}
 	out := do("exec", id, object{"command": "echo $TD_X; (exit 3)"})
 	text, _ := out["output"].(string)
-	if !strings.Contains(text, "echo $TD_X; (exit 3)\r\n") || !strings.Contains(text, "from outside\r\n") || strings.Contains(text, "]133;") ||
+	if !strings.HasPrefix(text, "echo $TD_X; (exit 3)\r\n") || !strings.Contains(text, "from outside\r\n") || strings.Contains(text, "]133;") ||
 		out["exit_code"] != 3.0 || out["alive"] != true || out["timed_out"] != false {
 		t.Errorf("exec gives %q", out)
 	}

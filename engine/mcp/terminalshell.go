@@ -44,7 +44,7 @@ type shellKind struct {
 }
 
 func startShell(ctx context.Context, f *face, in shellInput) (result, error) {
-	kind, err := shellKindOf(ctx, f, in)
+	kind, err := shellKindOf(ctx, in)
 	if err != nil {
 		return result{}, err
 	}
@@ -115,7 +115,7 @@ func runStartup(ctx context.Context, f *face, id, line string) (bool, error) {
 }
 
 // shellKindOf says how a shell is started.
-func shellKindOf(ctx context.Context, f *face, in shellInput) (shellKind, error) {
+func shellKindOf(ctx context.Context, in shellInput) (shellKind, error) {
 	words := []string{"cd", "export", "alias", "source", "jobs", "fg", "bg", "history", "type", "help", "exit"}
 	quoted := shellWord(in.Prompt)
 	var k shellKind
@@ -137,7 +137,7 @@ func shellKindOf(ctx context.Context, f *face, in shellInput) (shellKind, error)
 			k.prompt = `import sys; setattr(*((sys.ps1, "own") if hasattr(sys.ps1, "own") else (sys, "ps1")), ` + jsonText(in.Prompt) + ")"
 		}
 	case "codomyrmex", "tandem":
-		return ownShell(ctx, f, in)
+		return ownShell(ctx, in)
 	default:
 		return k, api.Errorf(api.CodeInvalid, "start shell: there is no shell_type %q", in.ShellType).
 			WithHint("it is bash, zsh, python, codomyrmex or tandem")
@@ -156,7 +156,7 @@ func pythonName() string {
 }
 
 // ownShell is Tandem's own command shell, which tells its commands itself.
-func ownShell(ctx context.Context, f *face, in shellInput) (shellKind, error) {
+func ownShell(ctx context.Context, in shellInput) (shellKind, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return shellKind{}, api.Errorf(api.CodeInternal, "start shell: find this program: %v", err)
@@ -168,9 +168,10 @@ func ownShell(ctx context.Context, f *face, in shellInput) (shellKind, error) {
 	for _, line := range in.StartupCommands {
 		k.argv = append(k.argv, "--run", line)
 	}
-	out, err := api.Exec.Call(ctx, f.engine, api.ExecInput{
-		Command: []string{program, "shell", "--commands"}, CWD: f.o.CWD, Environ: f.environ, Actor: f.actor,
-	})
-	k.commands = strings.Fields(out.Stdout)
-	return k, err
+	words, err := exec.CommandContext(ctx, program, "shell", "--commands").Output()
+	if err != nil {
+		return k, api.Errorf(api.CodeInternal, "start shell: ask %s for its commands: %v", program, err)
+	}
+	k.commands = strings.Fields(string(words))
+	return k, nil
 }
