@@ -74,7 +74,7 @@ func (s *session) decideSize(ctx context.Context) {
 // sendFrames sends what changed on the screen, at once after a pause or after
 // the viewer typed, else every frameGap. What a viewer is too slow for is skipped.
 func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
-	f := framer{session: s, to: to}
+	f := framer{session: s, viewer: v, to: to}
 	for {
 		wait, err := f.sendDue(ctx)
 		if err != nil {
@@ -107,6 +107,7 @@ func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
 // A framer sends frames to one viewer.
 type framer struct {
 	session *session
+	viewer  *viewer
 	to      stream
 	state   vt.Diff   // the last diff that was sent, without its lines
 	sent    time.Time // when
@@ -152,6 +153,9 @@ func (f *framer) send(ctx context.Context, take func(terminal) vt.Diff) error {
 	}
 	news := changed(f.state, diff)
 	frame := newFrame(diff)
+	if diff.Full {
+		frame.Anchors = f.session.viewers.placesOf(f.viewer)
+	}
 	f.state, f.state.Lines = diff, nil
 	if !news {
 		return nil

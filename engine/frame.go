@@ -40,7 +40,10 @@ func newLine(l vt.Line) api.Line {
 	for i, r := range l.Runs {
 		runs[i] = api.Run{Style: newStyle(r.Style), Text: r.Text, Cells: r.Cells}
 	}
-	return api.Line{Runs: runs, Wrapped: l.Wrapped}
+	return api.Line{
+		Runs: runs, Wrapped: l.Wrapped, Size: api.LineSize(l.Size),
+		Prompt: l.Mark&vt.MarkPrompt != 0, Output: l.Mark&vt.MarkOutput != 0,
+	}
 }
 
 func newStyle(s vt.Style) api.Style {

@@ -34,6 +34,8 @@ func (s *session) accept(ctx context.Context, v *viewer, in api.Input) error {
 		case v.lines <- *in.Lines:
 		case <-ctx.Done():
 		}
+	case in.Anchors != nil:
+		s.viewers.setPlaces(v, in.Anchors)
 	case !v.readOnly && !(v.agent && s.locked.Load()):
 		if asTyped(in) {
 			v.eager.Store(true)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/engine/api"
+	"tandem/engine/vt"
 	"tandem/persist"
 )
 
@@ -49,7 +50,9 @@ func (s *session) setScreenSize(cols, rows int) {
 	if err := s.o.journal.AppendResize(s.o.id, at); err != nil {
 		s.o.log.Warn("write sizes", "id", s.o.id, "error", err)
 	}
-	s.guard("resize screen", func() { s.term.Resize(cols, rows) })
+	s.viewers.keepPlaces(func(keep []*vt.Place) {
+		s.guard("resize screen", func() { s.term.Resize(cols, rows, keep...) })
+	})
 	s.mu.Lock()
 	s.known.cols, s.known.rows = cols, rows
 	s.mu.Unlock()

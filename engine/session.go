@@ -16,7 +16,7 @@ import (
 // A terminal is what a session needs of vt.Terminal.
 type terminal interface {
 	Write(p []byte) (int, error)
-	Resize(cols, rows int)
+	Resize(cols, rows int, keep ...*vt.Place)
 	SetReplies(on bool)
 	Size() (cols, rows int)
 	Cursor() vt.Cursor
@@ -25,6 +25,10 @@ type terminal interface {
 	Diff(since uint64) vt.Diff
 	Lines(from int64, n int) []vt.NumberedLine
 	Bounds() (oldest, first, end int64)
+	AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool)
+	AppendCells(dst []byte, n int64, from, to int) []byte
+	CellAt(n int64, offset int) int
+	MarkOf(n int64) vt.RowMark
 	AppendRepaint(dst []byte) []byte
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"tandem/engine/api"
+	"tandem/engine/vt"
 )
 
 // A viewer is one client attached to a session.
@@ -21,6 +22,8 @@ type viewer struct {
 
 	size  api.Size // guarded by the set's mutex
 	typed int64    // when it typed last; 0 if never
+
+	places []vt.Place // to be found again after a resize; guarded by the set's mutex, replaced and never changed
 }
 
 func newViewer(o api.AttachOptions) *viewer {
@@ -99,6 +102,59 @@ func (set *viewerSet) setSize(v *viewer, size api.Size) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	v.size = size
+}
+
+// setPlaces says which places v wants to find again after a resize.
+func (set *viewerSet) setPlaces(v *viewer, places []api.Place) {
+	kept := make([]vt.Place, len(places))
+	for i, p := range places {
+		kept[i] = vt.Place{Line: p.Line, X: p.Cell}
+	}
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	v.places = kept
+}
+
+// placesOf is where the places of v are now.
+func (set *viewerSet) placesOf(v *viewer) []api.Place {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	var places []api.Place
+	for _, p := range v.places {
+		places = append(places, api.Place{Line: p.Line, Cell: p.X})
+	}
+	return places
+}
+
+// keepPlaces has a resize carry the places of all viewers along. Those that a
+// viewer sends meanwhile are as it says.
+func (set *viewerSet) keepPlaces(resize func(keep []*vt.Place)) {
+	type holder struct {
+		v           *viewer
+		before, now []vt.Place
+	}
+	var holders []holder
+	var keep []*vt.Place
+	set.mu.Lock()
+	for _, v := range set.all {
+		if len(v.places) > 0 {
+			holders = append(holders, holder{v, v.places, slices.Clone(v.places)})
+		}
+	}
+	set.mu.Unlock()
+	for _, h := range holders {
+		for i := range h.now {
+			keep = append(keep, &h.now[i])
+		}
+	}
+	resize(keep)
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	for _, h := range holders {
+		if len(h.v.places) > 0 && &h.v.places[0] == &h.before[0] {
+			h.v.places = h.now
+		}
+	}
 }
 
 // size is that of the viewer that typed last, or else of the first; ok is false

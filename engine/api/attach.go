@@ -27,7 +27,15 @@ type Input struct {
 	Focus  *bool       // told to the program when it asked for focus reports
 	Resize *Size       // the viewer's area has another size
 	Lines  *LineRange  // asks for scrollback; answered by Output.Lines
+
+	// Anchors are places that the viewer wants to find again after a resize has
+	// wrapped lines anew, MaxAnchors at most; see Frame.Anchors. They replace
+	// those sent before.
+	Anchors []Place
 }
+
+// MaxAnchors is how many places a viewer may ask to be kept.
+const MaxAnchors = 8
 
 // Size is the size of a terminal in cells.
 type Size struct{ Cols, Rows int }

@@ -22,6 +22,7 @@ const (
 	inputFocus  = 'f'
 	inputResize = 'r'
 	inputLines  = 'l'
+	inputPlaces = 'a'
 )
 
 // Kinds of messages from a session.
@@ -64,6 +65,8 @@ func appendInput(dst []byte, in Input) ([]byte, error) {
 	case in.Lines != nil:
 		dst = binary.AppendVarint(append(dst, inputLines), in.Lines.From)
 		return binary.AppendVarint(dst, int64(in.Lines.Count)), nil
+	case in.Anchors != nil:
+		return appendPlaces(append(dst, inputPlaces), in.Anchors, 0), nil
 	}
 	return dst, Errorf(CodeInvalid, "send input: nothing is set")
 }
@@ -108,6 +111,10 @@ func decodeInput(b []byte) (Input, error) {
 		in.Resize = &Size{Cols: d.small(), Rows: d.small()}
 	case inputLines:
 		in.Lines = &LineRange{From: d.varint(), Count: d.small()}
+	case inputPlaces:
+		if in.Anchors = d.places(0); in.Anchors == nil {
+			in.Anchors = []Place{}
+		}
 	default:
 		d.fail()
 	}

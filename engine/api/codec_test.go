@@ -54,10 +54,15 @@ func drawFrame(t *rapid.T) *Frame {
 		Cursor: Cursor{X: small(t, "x"), Y: small(t, "y"), Visible: flag(t, "visible"), Blink: flag(t, "blink"),
 			Shape: CursorShape(rapid.Byte().Draw(t, "shape"))},
 	}
+	for range rapid.IntRange(0, MaxAnchors).Draw(t, "anchors") {
+		f.Anchors = append(f.Anchors, Place{draw(t, "line"), small(t, "cell")})
+	}
 	// Up to 40 styles, so that both ways of finding a style are used.
 	styles := rapid.SliceOfN(rapid.Custom(drawStyle), 1, 40).Draw(t, "styles")
 	for range rapid.IntRange(0, 6).Draw(t, "lines") {
-		l := NumberedLine{N: draw(t, "n"), Line: Line{Wrapped: flag(t, "wrapped")}}
+		l := NumberedLine{N: draw(t, "n"), Line: Line{
+			Wrapped: flag(t, "wrapped"), Prompt: flag(t, "prompt"), Output: flag(t, "output"),
+			Size: LineSize(rapid.IntRange(0, 3).Draw(t, "size"))}}
 		for range rapid.IntRange(0, 20).Draw(t, "runs") {
 			l.Line.Runs = append(l.Line.Runs, Run{
 				Style: rapid.SampledFrom(styles).Draw(t, "style"),

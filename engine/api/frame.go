@@ -56,7 +56,22 @@ type Run struct {
 type Line struct {
 	Runs    []Run
 	Wrapped bool // continues on the next line
+	Prompt  bool // a shell told that a prompt begins here
+	Output  bool // a shell told that a command's output begins here
+	Size    LineSize
 }
+
+// LineSize is how large the characters of a line are drawn (DECDWL, DECDHL);
+// the values are those of vt.LineSize. But for the first, a line shows half as
+// many columns, each two cells wide.
+type LineSize uint8
+
+const (
+	SingleSize LineSize = iota
+	DoubleWidth
+	DoubleTop
+	DoubleBottom
+)
 
 // A Cursor is where the next character would go and how it is shown.
 type Cursor struct {
@@ -104,6 +119,10 @@ type Frame struct {
 	Mouse  MouseMode
 	Paste  bool // bracketed paste is on
 	Bells  uint32
+
+	// Anchors are, in a full frame after the viewer has sent some, where these
+	// places are now.
+	Anchors []Place
 }
 
 // A NumberedLine is a line with its absolute number.

@@ -15,7 +15,14 @@ const (
 	framePaste
 	frameCursorVisible
 	frameCursorBlink
+	frameAnchors
 	frameFlags = 1<<iota - 1
+)
+
+// A line begins with the number of its runs, above its flags and its size.
+const (
+	lineSizeShift = 3
+	lineHeadBits  = 5
 )
 
 // minRunBytes and minLineBytes are the least that a run and a line take; they
@@ -36,12 +43,15 @@ func AppendFrame(dst []byte, f *Frame) []byte {
 	dst = binary.AppendVarint(dst, int64(f.Cursor.Y))
 	dst = binary.AppendUvarint(dst, uint64(f.Bells))
 	dst = appendString(dst, f.Title)
+	if len(f.Anchors) > 0 {
+		dst = appendPlaces(dst, f.Anchors, f.First)
+	}
 	return appendLines(dst, f.Lines, f.First)
 }
 
 func flags(f *Frame) byte {
 	var b byte
-	for i, on := range [...]bool{f.Full, f.Alt, f.Paste, f.Cursor.Visible, f.Cursor.Blink} {
+	for i, on := range [...]bool{f.Full, f.Alt, f.Paste, f.Cursor.Visible, f.Cursor.Blink, len(f.Anchors) > 0} {
 		if on {
 			b |= 1 << i
 		}
@@ -72,6 +82,9 @@ func DecodeFrame(b []byte) (*Frame, error) {
 	f.Cursor.X, f.Cursor.Y = d.small(), d.small()
 	f.Bells = uint32(d.uvarint(math.MaxUint32))
 	f.Title = d.string()
+	if flags&frameAnchors != 0 {
+		f.Anchors = d.places(f.First)
+	}
 	f.Lines = d.lines(f.First)
 	if err := d.end(); err != nil {
 		return nil, err
@@ -94,9 +107,11 @@ func appendLines(dst []byte, lines []NumberedLine, next int64) []byte {
 }
 
 func appendLine(dst []byte, l *Line, styles *styleTable) []byte {
-	head := uint64(len(l.Runs)) << 1
-	if l.Wrapped {
-		head |= 1
+	head := uint64(len(l.Runs))<<lineHeadBits | uint64(l.Size&3)<<lineSizeShift
+	for i, on := range [...]bool{l.Wrapped, l.Prompt, l.Output} {
+		if on {
+			head |= 1 << i
+		}
 	}
 	dst = binary.AppendUvarint(dst, head)
 	for i := range l.Runs {
@@ -129,6 +144,31 @@ func (d *decoder) lines(next int64) []NumberedLine {
 	return lines
 }
 
+// appendPlaces appends places, their lines as distances from base.
+func appendPlaces(dst []byte, places []Place, base int64) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(places)))
+	for _, p := range places {
+		dst = binary.AppendVarint(dst, p.Line-base)
+		dst = binary.AppendVarint(dst, int64(p.Cell))
+	}
+	return dst
+}
+
+func (d *decoder) places(base int64) []Place {
+	n := d.count(2)
+	if n > MaxAnchors {
+		d.fail()
+	}
+	if n == 0 || d.err != nil {
+		return nil
+	}
+	places := make([]Place, n)
+	for i := range places {
+		places[i] = Place{base + d.varint(), d.small()}
+	}
+	return places
+}
+
 // A lineDecoder decodes the lines of one message.
 type lineDecoder struct {
 	*decoder
@@ -139,9 +179,9 @@ type lineDecoder struct {
 // line decodes one line. Its texts share one string: a line that is kept
 // longer than its neighbours then holds on to no memory of theirs.
 func (d *lineDecoder) line() Line {
-	head := d.uvarint(uint64(len(d.b)))
-	l := Line{Wrapped: head&1 != 0}
-	n := int(head >> 1)
+	head := d.uvarint(uint64(len(d.b))<<lineHeadBits | 1<<lineHeadBits - 1)
+	l := Line{Wrapped: head&1 != 0, Prompt: head&2 != 0, Output: head&4 != 0, Size: LineSize(head >> lineSizeShift & 3)}
+	n := int(head >> lineHeadBits)
 	if n > len(d.b)/minRunBytes {
 		d.fail()
 	}
