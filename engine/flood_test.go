@@ -81,17 +81,12 @@ type following struct {
 // is another one than was written there, or where the log hides that it has
 // dropped some. A crash of the engine is none of its business.
 func (m *machine) readFlood(ctx context.Context, p api.Process) (r following, err error) {
-	client, err := api.Activate(ctx, m.options())
-	if err != nil {
-		return r, err
-	}
-	defer client.Close()
 	want := make([]byte, 1<<20)
 	for at := int64(0); ; {
-		out, err := api.ProcessLog.Call(ctx, client, api.ProcessLogInput{ID: p.ID, Since: &at, Max: len(want), WaitMS: 5000})
+		out, err := api.ProcessLog.Call(ctx, m.client, api.ProcessLogInput{ID: p.ID, Since: &at, Max: len(want), WaitMS: 5000})
 		r.most = max(r.most, diskUse(p.LogPath))
 		if errors.Is(err, api.CodeUnavailable) && ctx.Err() == nil {
-			m.activate()
+			time.Sleep(5 * time.Millisecond) // another one comes
 			continue
 		}
 		if err != nil {

@@ -378,11 +378,15 @@ func (m *machine) killBoth() {
 // activate starts keeper and engine if they do not run.
 func (m *machine) activate() {
 	m.Helper()
-	client, err := api.Activate(context.Background(), m.options())
-	if err != nil {
-		m.Fatal(err, m.log())
-	}
-	client.Close()
+	m.eventually("an engine", func() bool { // a busy disk may take its time
+		client, err := api.Activate(context.Background(), m.options())
+		if err != nil {
+			m.Log(err)
+			return false
+		}
+		client.Close()
+		return true
+	})
 }
 
 func TestProcessesGoOnWhenEngineAndKeeperAreKilledTogether(t *testing.T) {
