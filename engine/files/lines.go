@@ -38,8 +38,13 @@ func (s *lineScan) add(b []byte) {
 	if len(b) == 0 {
 		return
 	}
-	s.newlines += int64(bytes.Count(b, []byte{'\n'}))
+	newlines := int64(bytes.Count(b, []byte{'\n'}))
+	s.newlines += newlines
 	s.open = b[len(b)-1] != '\n'
+	if s.line+newlines < s.first { // all of it is before what is wanted
+		s.line += newlines
+		return
+	}
 	for len(b) > 0 && !s.done {
 		part := b
 		end := bytes.IndexByte(b, '\n') + 1

@@ -118,14 +118,7 @@ func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
 	if s := lastChars(out.Stderr, out.StderrDropped, most, "stderr"); s != "" {
 		parts = append(parts, "stderr:\n"+s)
 	}
-	parts = append(parts, ending)
-	whole := ""
-	for _, part := range parts {
-		whole += lineBetween(whole, part) + part
-	}
-	if utf8.RuneCountInString(whole) <= execChars {
-		parts = []string{whole}
-	}
+	parts = together(append(parts, ending))
 	blocks := make([]sdk.Content, len(parts))
 	for i, part := range parts {
 		blocks[i] = &sdk.TextContent{Text: part}
@@ -133,8 +126,26 @@ func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
 	return blocks
 }
 
+// together puts parts in one, each on a line of its own, if that is short.
+func together(parts []string) []string {
+	whole := ""
+	for _, part := range parts {
+		if whole += lineBetween(whole, part); len(whole)+len(part) > utf8.UTFMax*execChars {
+			return parts
+		}
+		whole += part
+	}
+	if utf8.RuneCountInString(whole) > execChars {
+		return parts
+	}
+	return []string{whole}
+}
+
 // lastChars is the end of a stream, with a note of how much is before it.
 func lastChars(s string, dropped int64, most int, stream string) string {
+	if len(s) <= most && dropped == 0 {
+		return s
+	}
 	excess := utf8.RuneCountInString(s) - most
 	if excess <= 0 && dropped == 0 {
 		return s

@@ -1,0 +1,34 @@
+package mcp
+
+import "testing"
+
+func BenchmarkExecTrue(b *testing.B) {
+	r := newRig(b, Plugin)
+	for b.Loop() {
+		if answer := r.call("exec", object{"command": "true"}); answer.failed {
+			b.Fatal(said(answer))
+		}
+	}
+}
+
+func BenchmarkExec10MBBack(b *testing.B) {
+	r := newRig(b, Plugin)
+	r.file("big", numbered(1, 100_000, "%099d"))
+	b.SetBytes(10_000_000)
+	for b.Loop() {
+		answer := r.call("exec", object{"command": "cat big", "maxOutput": 16 << 20})
+		if n := len(said(answer)); n != 10_000_000+len("Exit code: 0") {
+			b.Fatal(n)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	r := newRig(b, Plugin)
+	r.file("f", numbered(1, 1000, "line %d"))
+	for b.Loop() {
+		if answer := r.call("read", object{"path": "f"}); answer.failed {
+			b.Fatal(said(answer))
+		}
+	}
+}
