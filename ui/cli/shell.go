@@ -162,14 +162,18 @@ func unreadable(err error) error {
 	return &usageError{"read the line: " + text, "a line is one verb with its arguments; quote what has blanks or signs"}
 }
 
-// verb runs a verb, which an interrupt ends.
+// verb runs a verb, which an interrupt ends; then there is no error to tell.
 func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words []string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		Main(ctx, s.app.Options, words)
+		root := New(s.app.Options)
+		root.SetArgs(words)
+		if err := root.ExecuteContext(ctx); err != nil && ctx.Err() == nil {
+			printError(s.app.Options, err)
+		}
 	}()
 	for {
 		select {
