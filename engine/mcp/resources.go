@@ -76,10 +76,16 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	list := &sdk.ListResourcesResult{Resources: s.fixtures()}
 	list.CacheScope = "private"
 	for _, p := range out.Processes {
-		list.Resources = append(list.Resources, listedResource(p))
+		if !fleeting(p) {
+			list.Resources = append(list.Resources, listedResource(p))
+		}
 	}
 	return list, nil
 }
+
+// fleeting reports whether a process is a one-shot command, which nobody needs
+// to be told of.
+func fleeting(p api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
 
 func listedResource(p api.Process) *sdk.Resource {
 	r := &sdk.Resource{URI: "tandem://process/" + p.ID + "/log", Name: p.Name + " log", MIMEType: "text/plain",

@@ -183,14 +183,16 @@ func (r *resources) apply(e api.Event) bool {
 	case api.EventSnapshot:
 		listed := make(map[string]string, len(e.Processes))
 		for _, p := range e.Processes {
-			listed[p.ID] = p.Name
+			if !fleeting(p) {
+				listed[p.ID] = p.Name
+			}
 		}
 		changed := r.snapshot && !maps.Equal(listed, r.listed)
 		r.listed, r.snapshot = listed, true
 		return changed
 	case api.EventProcess:
 		name, known := r.listed[e.Process.ID]
-		if r.listed == nil || known && name == e.Process.Name {
+		if r.listed == nil || known && name == e.Process.Name || fleeting(*e.Process) {
 			return false
 		}
 		r.listed[e.Process.ID] = e.Process.Name

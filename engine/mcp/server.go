@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,6 +22,10 @@ import (
 const (
 	// beat is how often an agent that waits is told that it is not forgotten.
 	beat = 5 * time.Second
+	// muchMemory is the size of a result after which memory is given back, and
+	// tidyDelay how long after: it has been sent by then.
+	muchMemory = 1 << 20
+	tidyDelay  = 300 * time.Millisecond
 	// instructions tell an agent what this server is for.
 	instructions = "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection. " +
 		"Use exec for a command that ends, process_start for a server, session_start and session_exec for a shell that keeps its state. " +
@@ -61,6 +66,8 @@ type server struct {
 	ctx   context.Context // ends with the server
 	faces faces
 	tasks sync.WaitGroup // goroutines that end with ctx
+
+	untidy atomic.Int64 // large results since memory was given back
 
 	names     map[string]bool // of its tools, with the prefix
 	list      []listedTool    // what tools/list tells
@@ -164,7 +171,27 @@ func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest)
 	if err != nil {
 		r = failure(err)
 	}
+	if r.size() > muchMemory {
+		s.tidy()
+	}
 	return answer(f.shaped(r)), nil
+}
+
+// tidy gives back to the system what a large result took, a moment after the
+// last one: an agent's server idles for hours.
+func (s *server) tidy() {
+	if s.untidy.Add(1) > 1 {
+		return // who was first sees to it
+	}
+	s.tasks.Go(func() {
+		for seen := int64(1); ; seen = s.untidy.Load() {
+			sleep(s.ctx, tidyDelay)
+			if s.untidy.CompareAndSwap(seen, 0) {
+				break
+			}
+		}
+		debug.FreeOSMemory()
+	})
 }
 
 // run calls a tool. One that panics costs nobody else anything.

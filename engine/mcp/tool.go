@@ -182,6 +182,20 @@ func (r result) fail() result {
 	return r
 }
 
+// size is how many bytes of text and pictures a result holds.
+func (r result) size() int {
+	n := 0
+	for _, c := range r.content {
+		switch c := c.(type) {
+		case *sdk.TextContent:
+			n += len(c.Text)
+		case *sdk.ImageContent:
+			n += len(c.Data)
+		}
+	}
+	return n
+}
+
 // with adds structured content.
 func (r result) with(structured any) result {
 	r.structured = structured
