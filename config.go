@@ -25,6 +25,7 @@ type Config struct {
 	ThemeDark  string              `toml:"theme_dark"`  // of "auto" on a dark background
 	ThemeLight string              `toml:"theme_light"` // of "auto" on a light one
 	DirectKeys *bool               `toml:"direct_keys"` // alt+1…4 and alt+arrows without the prefix
+	CopyKeys   string              `toml:"copy_keys"`   // "vi" or "emacs": keys of scroll and copy mode
 	Keys       map[string][]string `toml:"keys"`        // action = keys
 	History    HistoryConfig       `toml:"history"`
 
@@ -95,6 +96,11 @@ func (c Config) check() error {
 	default:
 		return fmt.Errorf(`emulator = %q: want "native" or "vt10x"`, c.Emulator)
 	}
+	switch c.CopyKeys {
+	case "", "vi", "emacs":
+	default:
+		return fmt.Errorf(`copy_keys = %q: want "vi" or "emacs"`, c.CopyKeys)
+	}
 	if c.Scrollback < 0 {
 		return fmt.Errorf("scrollback = %d: want 0 or more lines", c.Scrollback)
 	}
@@ -130,7 +136,11 @@ func (c Config) bindings() (keys.Bindings, error) {
 	for action, names := range c.Keys {
 		changes[keys.Action(action)] = names
 	}
-	bindings, err := keys.DefaultBindings().Rebind(changes)
+	bindings := keys.DefaultBindings()
+	if c.CopyKeys == "emacs" {
+		bindings = bindings.EmacsCopy()
+	}
+	bindings, err := bindings.Rebind(changes)
 	if err != nil {
 		return keys.Bindings{}, err
 	}
