@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// lines are all command lines, oldest first.
+func (h *history) lines(ctx context.Context) (all []string, err error) {
+	err = h.view(ctx, func(x *historyIndex) error {
+		all = make([]string, len(x.rows))
+		for i := range x.rows {
+			all[i] = string(x.line(x.rows[i].text))
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (h *host) historySave(ctx context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
+	none := api.HistoryCount{}
+	if err := checkCommandFile("save", in.Path); err != nil {
+		return none, err
+	}
+	lines := h.recent.list()
+	if !in.Recent {
+		var err error
+		if lines, err = h.history.lines(ctx); err != nil {
+			return none, errKeep("save", err)
+		}
+	}
+	n, replaced, err := persist.SaveCommands(in.Path, lines, in.Overwrite)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return none, api.Errorf(api.CodeConflict, "save history to %s: the file exists", shown(in.Path)).
+			WithHint("overwrite replaces it")
+	case err != nil:
+		return none, api.Errorf(api.CodeUnavailable, "save history to %s: %v", shown(in.Path), err)
+	}
+	return api.HistoryCount{Count: n, Replaced: replaced}, nil
+}
+
+func checkCommandFile(verb, path string) error {
+	if !filepath.IsAbs(path) {
+		return api.Errorf(api.CodeInvalid, "%s history: the path %s is not absolute", verb, shown(path))
+	}
+	return nil
+}
+
+func (h *host) historyLoad(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
+	none := api.HistoryCount{}
+	if err := checkCommandFile("load", in.Path); err != nil {
+		return none, err
+	}
+	commands, err := persist.LoadCommands(in.Path, !in.Recent)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return none, api.Errorf(api.CodeNotFound, "load history from %s: there is no such file", shown(in.Path))
+	case errors.Is(err, persist.ErrNoText):
+		return none, api.Errorf(api.CodeInvalid, "load history from %s: %v", shown(in.Path), err)
+	case err != nil:
+		return none, api.Errorf(api.CodeUnavailable, "load history from %s: %v", shown(in.Path), err)
+	case in.Recent:
+		lines := make([]string, len(commands))
+		for i, c := range commands {
+			lines[i] = c.Line
+		}
+		return api.HistoryCount{Count: len(h.recent.replace(lines))}, nil
+	}
+	n, err := h.history.addAll(ctx, commands)
+	if err != nil {
+		return none, errKeep("load", err)
+	}
+	return api.HistoryCount{Count: n}, nil
+}
+
+// addAll adds the commands of a file, all or none, and tells how many. Those
+// whose time the file tells are not added twice.
+func (h *history) addAll(ctx context.Context, commands []persist.TextCommand) (n int, err error) {
+	rows := h.rowsOf(commands, callerActor(api.CallerOf(ctx)))
+	err = h.do(ctx, func() error {
+		there := h.index.added()
+		rows = slices.DeleteFunc(rows, func(r persist.HistoryRow) bool {
+			text, _, known := h.index.find(r.Command)
+			return known && there[addedRun{text, r.StartedAt.UnixMicro()}]
+		})
+		for i := range rows {
+			rows[i].ID = h.last + int64(i) + 1
+		}
+		if err := h.commit(persist.HistoryChange{Add: rows}); err != nil {
+			return err
+		}
+		n, h.last = len(rows), h.last+int64(len(rows))
+		h.change(func(x *historyIndex) {
+			begin := len(x.rows)
+			for i := range rows {
+				x.add(&rows[i])
+			}
+			x.sorted(begin)
+		})
+		return nil
+	})
+	return n, err
+}
+
+// rowsOf makes rows of commands without those that are to be kept out. A command
+// whose time nobody knows counts as of now.
+func (h *history) rowsOf(commands []persist.TextCommand, actor string) []persist.HistoryRow {
+	now := time.Now()
+	rows := make([]persist.HistoryRow, 0, len(commands))
+	for _, c := range commands {
+		if h.keepsOut(c.Line) {
+			continue
+		}
+		r := persist.HistoryRow{Command: redactLine(strings.TrimRight(c.Line, " \t\n")), StartedAt: c.At, Duration: c.Duration,
+			Actor: actor, Kind: commandAdded}
+		if c.At.IsZero() {
+			r.StartedAt = now
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// statsRows is the default length of the lists of history.stats.
+const statsRows = 10
+
+func (h *history) stats(ctx context.Context, in api.HistoryStatsInput) (out api.HistoryStatsOutput, err error) {
+	if in.Limit < 0 {
+		return out, api.Errorf(api.CodeInvalid, "count history: limit cannot be negative")
+	}
+	err = h.view(ctx, func(x *historyIndex) error {
+		out = x.stats(in)
+		return nil
+	})
+	if err != nil {
+		return api.HistoryStatsOutput{}, errKeep("count", err)
+	}
+	return out, nil
+}
+
+// stats counts the rows.
+func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
+	var out api.HistoryStatsOutput
+	texts := make([]int, len(x.ends))
+	folders, actors := make(map[string]int), make(map[string]int)
+	for i := range x.rows {
+		e := &x.rows[i]
+		if in.Since != nil && e.started < in.Since.UnixMicro() {
+			continue
+		}
+		out.Total++
+		if e.failed() {
+			out.Failed++
+		}
+		texts[e.text]++
+		actors[x.words[e.actor]]++
+		if e.cwd != noWord {
+			folders[x.words[e.cwd]]++
+		}
+	}
+	programs, commands := make(map[string]int), make(map[string]int)
+	for n, count := range texts {
+		if count > 0 {
+			out.Unique++
+			line := string(x.line(uint32(n)))
+			commands[line] = count
+			programs[programOf(line)] += count
+		}
+	}
+	limit := cmp.Or(in.Limit, statsRows)
+	out.Programs, out.Commands = mostOften(programs, limit), mostOften(commands, limit)
+	out.Folders, out.Actors = mostOften(folders, limit), mostOften(actors, limit)
+	return out
+}
+
+// programOf is the first word of a command line that is no assignment.
+func programOf(line string) string {
+	first := ""
+	for word := range strings.FieldsSeq(line) {
+		if first == "" {
+			first = word
+		}
+		if name, _, set := strings.Cut(word, "="); !set || !variableName.MatchString(name) {
+			return word
+		}
+	}
+	return first
+}
+
+func mostOften(counts map[string]int, limit int) []api.NameCount {
+	all := make([]api.NameCount, 0, len(counts))
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, api.NameCount{Name: name, Count: counts[name]})
+	}
+	slices.SortStableFunc(all, func(a, b api.NameCount) int { return cmp.Compare(b.Count, a.Count) })
+	return all[:min(limit, len(all))]
+}
