@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -271,5 +272,132 @@ func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
 	argv, env := keys.inject(persist.Record{TTY: true, Argv: []string{"bash"}}, []string{"bash"}, []string{"A=b"})
 	if len(argv) != 1 || len(env) != 1 {
 		t.Error(argv, env)
+	}
+}
+
+func TestCommandLinesAreKnownExactly(t *testing.T) {
+	m := startMachine(t)
+	for _, c := range shellCases {
+		p := c.start(m)
+		if p == nil {
+			continue
+		}
+		m.sh(p.ID, "true")
+		lines := []string{"echo 'a;b\\c' ü漢", "echo \"tab\there\"; false", "echo twice", "echo twice", "cd /"}
+		if c.name != "sh" { // it does not tell more than the first line
+			lines = append(lines, "if true\nthen echo in\nfi")
+		}
+		if c.name == "fish" {
+			lines[len(lines)-1] = "if true\necho in\nend"
+		}
+		for _, line := range lines {
+			if strings.ContainsAny(line, "\n\t") { // typed, a tab completes
+				m.sh(p.ID, line)
+				continue
+			}
+			m.write(p.ID, line+"\r")
+			m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
+		}
+		m.sh(p.ID, "true")
+		rows := m.history(api.HistorySearchInput{Process: p.ID, Limit: 100})
+		var got []string
+		for _, r := range slices.Backward(rows) {
+			if r.Kind == commandSession && r.Command.Command != "true" {
+				got = append(got, strings.TrimSuffix(r.Command.Command, "\n"))
+			}
+			if r.Command.Command == "cd /" && (r.CWD != p.CWD || r.ExitCode == nil || *r.ExitCode != 0) {
+				t.Errorf("%s: %+v", c.name, r.Command)
+			}
+		}
+		if strings.HasPrefix(c.name, "bash") { // so it keeps them itself
+			lines[len(lines)-1] = "if true; then echo in; fi"
+		}
+		if !slices.Equal(got, lines) {
+			t.Errorf("%s: %q, want %q\n%q", c.name, got, lines, lastOf(m.logOf(*p), 3000))
+		}
+	}
+}
+
+func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
+	m := startMachine(t)
+	for _, c := range shellCases {
+		p := c.start(m)
+		if p == nil || c.name == "sh" { // its terminal keeps the line
+			continue
+		}
+		m.sh(p.ID, "true")
+		m.write(p.ID, "half a li")
+		m.shows(p.ID, "half a li")
+		_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"})
+		if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "begun to type") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"ctrl+c"}})
+		m.eventually("the next prompt", func() bool { return m.get(p.ID).Terminal.Waiting == "prompt" })
+		wantRun(m, p.ID, "echo x", "x\n", 0)
+		call(m, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 50, Rows: 10})
+		wantRun(m, p.ID, "echo resized", "resized\n", 0)
+	}
+}
+
+func TestOneExecAtATimeAndACancelledOneLeavesItsCommand(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	m.sh(p.ID, "true")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		_, err := api.SessionExec.Call(ctx, m.client, api.SessionExecInput{ID: p.ID, Command: "echo begun; read x; echo got $x"})
+		done <- err
+	}()
+	m.shows(p.ID, "\nbegun")
+	if _, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"}); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("%v", err)
+	}
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("the cancelled call answered")
+	}
+	m.write(p.ID, "word\r")
+	m.shows(p.ID, "got word")
+	m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
+	wantRun(m, p.ID, "echo x", "x\n", 0)
+}
+
+func TestTheEndOfALongOutputIsKept(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	out := call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "seq 1 400000", MaxOutput: 1000})
+	if len(out.Output) > 1000 || !strings.HasSuffix(out.Output, "\n399999\n400000\n") || out.Dropped < 2_000_000 {
+		t.Errorf("%d bytes, %d dropped", len(out.Output), out.Dropped)
+	}
+	out = call(m, api.SessionExec, api.SessionExecInput{ID: p.ID, Command: "seq 1 20000 | sed 's/$/\\x1b[m/'", MaxOutput: 1 << 20})
+	if n := strings.Count(out.Output, "\n"); n != 20000 || out.Dropped != 0 {
+		t.Errorf("%d lines, %d dropped", n, out.Dropped)
+	}
+}
+
+func TestPromptsOfThePersonInZsh(t *testing.T) {
+	m := startMachine(t)
+	c := shellCase{"zsh", []string{"zsh"}, map[string]string{".zshenv": "ENVREAD=yes\n", ".zshrc": `
+setopt prompt_subst nounset ksh_arrays
+PROMPT_EOL_MARK=''
+count=0
+precmd() { seen=$?; PROMPT=$'[%?]\n%% ' }
+hook() { count=$((count + 1)) }
+preexec_functions=(hook)
+RPROMPT=right
+`}}
+	p := c.start(m)
+	if p == nil {
+		return
+	}
+	wantRun(m, p.ID, "false", "", 1)
+	wantRun(m, p.ID, "echo $seen $ENVREAD", "1 yes\n", 0)
+	wantRun(m, p.ID, "[ $count -gt 1 ]", "", 0)
+	wantRun(m, p.ID, "printf x", "x", 0)
+	wantRun(m, p.ID, "printf '%s\\n' \"${ZDOTDIR-none}\"", "none\n", 0)
+	if screen := m.screen(p.ID); !strings.Contains(screen, "[0]\n%") {
+		t.Errorf("%s", screen)
 	}
 }

@@ -212,8 +212,8 @@ func (m *shellMarks) noteEnd(f markFound, exit *int) {
 	}
 }
 
-// noteTyped notes input. A line that is sent to a shell which does not tell
-// begins a command.
+// noteTyped notes input. A line that is sent, or given up, leads to the next
+// prompt; one that is sent to a shell which does not tell begins a command.
 func (m *shellMarks) noteTyped(p []byte, now time.Time) {
 	if m.nonce == "" || len(p) == 0 {
 		return
@@ -224,7 +224,7 @@ func (m *shellMarks) noteTyped(p []byte, now time.Time) {
 		return
 	}
 	m.touched = true
-	if strings.ContainsAny(string(p), "\r\n") {
+	if strings.ContainsAny(string(p), "\r\n\x03\x04") {
 		if m.lined = now; !m.entered && m.noStart {
 			m.began = now
 		}

@@ -5,7 +5,7 @@ set -e TANDEM_SHELL_NONCE
 
 function __tandem_preexec --on-event fish_preexec
 	set -l line (string sub -l 8192 -- "$argv[1]" | string collect)
-	set line (string replace -a \\ \\\\ -- $line | string replace -a ';' '\\x3b' | string replace -a \e '\\x1b' | string replace -a \a '\\x07' | string join '\\x0a')
+	set line (string replace -a \\ \\\\ -- $line | string replace -a ';' '\\x3b' | string replace -a \e '\\x1b' | string replace -a \a '\\x07' | string replace -a \t '\\x09' | string replace -a \r '\\x0d' | string join '\\x0a')
 	printf '\e]633;E;%s;%s\a\e]133;C;aid=%s\a' "$line" $__tandem_nonce $__tandem_nonce
 end
 
