@@ -179,6 +179,7 @@ func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words
 		select {
 		case <-interrupts:
 			cancel()
+			_ = s.app.print("\n") // behind the ^C that the terminal shows
 		case <-ended:
 			return
 		}
