@@ -53,7 +53,7 @@ func TestOSRunsShellCommands(t *testing.T) {
 
 func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, OS, Core)
+	r := newRig(t, All)
 	script := "seq 3; echo err >&2; exec sleep 1000"
 	answer := said(r.call("shell_cmd", object{"command": script, "timeoutSeconds": 0.5, "bufferSize": 2}))
 	found := pidLine.FindStringSubmatch(answer)
@@ -67,6 +67,9 @@ func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
 	}
 	if listed := said(r.call("list-background-processes", nil)); !strings.Contains(listed, "Command: bash -c '"+script+"'\nStatus: RUNNING") {
 		t.Errorf("it is not a background process:\n%s", listed)
+	}
+	if listed := said(r.call("process_list", object{})); !strings.Contains(listed, found[1]) {
+		t.Errorf("it is not a process:\n%s", listed)
 	}
 	output := "status: ok\npid: " + found[1] + "\noutput: |\n  2\n  3\n  err\nretrieved_at: NOW\ntruncated: true\n"
 	of := object{"pid": pid}
