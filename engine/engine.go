@@ -101,6 +101,9 @@ func Run(ctx context.Context, o Options) error {
 		h.control.box.post(func() { h.control.notice(text) })
 	})
 	defer h.history.close()
+	h.history.tell(func(n int64) {
+		h.control.box.post(func() { h.control.hub.publish(api.Event{Type: api.EventHistory, History: n}) })
+	})
 	h.control.history = h.history
 	return h.run(ctx)
 }

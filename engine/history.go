@@ -52,6 +52,9 @@ type history struct {
 	stop    context.CancelFunc
 	done    chan struct{}
 
+	announce func(n int64) // told of each change once it is written; nil if nobody asks
+	changes  int64         // since the engine started
+
 	db      *persist.History // nil until it is needed
 	last    int64            // greatest id given
 	pending []persist.HistoryChange
@@ -84,6 +87,12 @@ func startHistory(dir string, ignore []string, log *slog.Logger, notice func(str
 	h.idleAt.Stop()
 	go h.run()
 	return h
+}
+
+// tell has f called, on the history's goroutine, whenever something has
+// changed and is written, with the number of changes so far.
+func (h *history) tell(f func(n int64)) {
+	h.box.post(func() { h.announce = f })
 }
 
 // close writes what waits, and ends. Nothing may be told to it any more.
@@ -274,5 +283,8 @@ func (h *history) commit(more ...persist.HistoryChange) error {
 		return h.damaged(err)
 	}
 	h.pending, h.refused = nil, false
+	if h.changes++; h.announce != nil {
+		h.announce(h.changes)
+	}
 	return nil
 }
