@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// serving runs the command line with a server that only takes notes.
+func serving(t *testing.T, args ...string) (got *ServeOptions, status int, said string) {
+	t.Helper()
+	var out, stderr bytes.Buffer
+	o := Options{Version: "1.2.3", Stdout: &out, Stderr: &stderr, Stdin: strings.NewReader(""), Environ: []string{"TERM=dumb"},
+		Profiles: []string{"native", "core", "all"},
+		Serve: func(_ context.Context, o ServeOptions) error {
+			got = &o
+			return nil
+		},
+		Dashboard: func(context.Context) error { return nil },
+	}
+	status = Main(t.Context(), o, args)
+	return got, status, out.String() + stderr.String()
+}
+
+func TestServeTakesItsFlags(t *testing.T) {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args string
+		want ServeOptions
+	}{
+		{"--serve", ServeOptions{}},
+		{"--serve --profile core,native --profile all --read-only --tool-prefix t_ --read-unbounded --root .",
+			ServeOptions{Profiles: []string{"core", "native", "all"}, ReadOnly: true, ToolPrefix: "t_", ReadUnbounded: true, Roots: []string{dir}}},
+		{"--serve --http 127.0.0.1:7777 --token-file /t --allow-host box --allow-origin https://a --allow-origin https://b",
+			ServeOptions{HTTP: "127.0.0.1:7777", TokenFile: "/t", AllowHosts: []string{"box"}, AllowOrigins: []string{"https://a", "https://b"}}},
+	} {
+		got, status, said := serving(t, strings.Fields(tc.args)...)
+		if status != 0 || got == nil {
+			t.Errorf("%s: status %d: %s", tc.args, status, said)
+			continue
+		}
+		if diff := cmp.Diff(tc.want, *got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.args, diff)
+		}
+	}
+}
+
+func TestServeRefusesWhatDoesNotGoTogether(t *testing.T) {
+	for args, want := range map[string]string{
+		"--profile core":                    "--profile goes with --serve",
+		"--http 127.0.0.1:1":                "--http goes with --serve",
+		"--serve --token-file /t":           "--token-file goes with --serve --http",
+		"--serve --profile nothing":         `there is no profile "nothing"; there are native, core, all`,
+		"--serve --tool-prefix a/b":         "only letters",
+		"--serve --root /no/such/folder":    "it is no folder",
+		"--serve something":                 `there is no verb "something"`,
+		"--serve --root /dev/null --http :": "it is no folder",
+	} {
+		if got, status, said := serving(t, strings.Fields(args)...); got != nil || status != statusUsage || !strings.Contains(said, want) {
+			t.Errorf("%s: %+v, status %d: %s", args, got, status, said)
+		}
+	}
+}
+
+func TestHelpTellsOfServing(t *testing.T) {
+	_, status, said := serving(t, "--help")
+	for _, want := range []string{"--serve", "--http", "--profile", "--read-only", "--tool-prefix", "--token-file"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("status %d, and %s is not in the help:\n%s", status, want, said)
+		}
+	}
+	if strings.Contains(said, "--conformance") {
+		t.Error("the help tells of what is hidden")
+	}
+}
+
+func TestProfilesAreCompleted(t *testing.T) {
+	_, status, said := serving(t, "__complete", "--serve", "--profile", "")
+	if status != 0 || !strings.Contains(said, "native\ncore\nall\n") {
+		t.Errorf("status %d: %s", status, said)
+	}
+}
