@@ -125,6 +125,9 @@ func restartOf(keepAlive bool, in *api.Restart) (persist.Restart, error) {
 }
 
 func (h *host) processList(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
+	if in.Metrics {
+		h.lookAtNeeds(ctx)
+	}
 	all, err := ask(ctx, h.control, func() []measurable { return h.control.measurables() })
 	if err != nil {
 		return api.ProcessListOutput{}, err

@@ -94,6 +94,7 @@ type session struct {
 	locked   atomic.Bool   // a person has the keyboard
 	marks    *shellMarks   // what its shell tells
 	watch    watchSet      // who wants to know that the screen has changed
+	quieting atomic.Bool   // a look is due once nothing more is printed
 	looked   atomic.Int64  // when it was seen what it waits for, in nanoseconds since 1970
 	used     usage         // when it was
 	execs    chan struct{} // a token is held while a command line runs for session.exec
@@ -267,6 +268,7 @@ func (s *session) catchUp() {
 func (s *session) noteScreen() {
 	s.used.printed()
 	s.watch.wake()
+	s.lookWhenQuiet()
 	if modes := s.term.Modes(); modes != *s.modes.Load() {
 		s.modes.Store(&modes)
 	}

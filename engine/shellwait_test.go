@@ -298,3 +298,25 @@ func FuzzPlainStream(f *testing.F) {
 		}
 	})
 }
+
+func TestListingsSayWhatAProgramWaitsForOnceItIsSilent(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("sh", "-c", "stty -echo; printf 'Password: '; read x; sleep 100")
+	waiting := func(want string) func() bool {
+		return func() bool {
+			for _, q := range call(m, api.ProcessList, api.ProcessListInput{}).Processes {
+				if q.ID == p.ID {
+					return q.Terminal.Waiting == want
+				}
+			}
+			return false
+		}
+	}
+	m.eventually("the look at a silent program", waiting("secret"))
+	m.write(p.ID, "word\r")
+	m.eventually("the next look", func() bool {
+		call(m, api.ProcessList, api.ProcessListInput{Metrics: true})
+		return waiting("")()
+	})
+}

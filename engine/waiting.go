@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"tandem/engine/shell"
@@ -80,8 +82,36 @@ func (s *session) awaitNeed(ctx context.Context, counts func(need) bool) (need, 
 	}
 }
 
-// lookAtNeeds looks what the sessions wait for that have changed since anybody
-// looked.
+// quietGap is how long nothing is printed before it is worth a look what a
+// program waits for.
+const quietGap = 200 * time.Millisecond
+
+// lookWhenQuiet has somebody look once when the output pauses, so that a program
+// which asks for something is seen to.
+func (s *session) lookWhenQuiet() {
+	if s.o.master != nil && s.quieting.CompareAndSwap(false, true) {
+		time.AfterFunc(quietGap, s.lookIfQuiet)
+	}
+}
+
+func (s *session) lookIfQuiet() {
+	left := quietGap - time.Since(time.Unix(0, s.used.output.Load()))
+	switch {
+	case s.ctx.Err() != nil || s.isOver():
+	case left > 0:
+		time.AfterFunc(left, s.lookIfQuiet)
+		return
+	default:
+		s.lookAtNeed()
+	}
+	s.quieting.Store(false)
+}
+
+// lookBudget bounds the time that a listing spends on looks.
+const lookBudget = 20 * time.Millisecond
+
+// lookAtNeeds looks what the sessions wait for that nobody has looked at for a
+// while, those first that have waited longest for it.
 func (h *host) lookAtNeeds(ctx context.Context) {
 	all, err := ask(ctx, h.control, func() (all []*session) {
 		for _, p := range h.control.procs {
@@ -94,7 +124,9 @@ func (h *host) lookAtNeeds(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	for _, s := range all {
+	slices.SortFunc(all, func(a, b *session) int { return cmp.Compare(a.looked.Load(), b.looked.Load()) })
+	for begun, i := time.Now(), 0; i < len(all) && time.Since(begun) < lookBudget; i++ {
+		s := all[i]
 		if time.Since(time.Unix(0, s.looked.Load())) > needFresh && ctx.Err() == nil {
 			s.lookAtNeed()
 		}
