@@ -326,7 +326,7 @@ func TestAndroidMarksAreCutOutWhereverReadingPauses(t *testing.T) {
 			taken := read.f.readers.at("x") - read.base
 			read.data, read.base = read.data[taken:], read.base+taken
 		}
-		want := strings.ToValidUTF8(endMark.ReplaceAllString(whole, ""), "\uFFFD")
+		want := strings.ToValidUTF8(endMark().ReplaceAllString(whole, ""), "\uFFFD")
 		if got.String() != want {
 			t.Fatalf("%q became %q, want %q", whole, got.String(), want)
 		}

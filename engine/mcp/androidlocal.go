@@ -22,10 +22,10 @@ const (
 )
 
 // endMark is the line behind a command's output: its nonce and exit code.
-var endMark = regexp.MustCompile("\x1e([0-9a-f]{12}) ([0-9]+)\x1e\n")
+var endMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1e([0-9a-f]{12}) ([0-9]+)\x1e\n") })
 
 // begunMark is what may become an endMark.
-var begunMark = regexp.MustCompile("\x1e[0-9a-f]{0,12}( [0-9]*\x1e?)?$")
+var begunMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1e[0-9a-f]{0,12}( [0-9]*\x1e?)?$") })
 
 // turns see to it that one command at a time is read to its end from a
 // session.
@@ -189,7 +189,7 @@ func (t *tape) endOf(nonce string) (code int, ok bool) {
 	if at < 0 {
 		return 0, false
 	}
-	m := endMark.FindSubmatchIndex(t.data[at:])
+	m := endMark().FindSubmatchIndex(t.data[at:])
 	if m == nil || m[0] != 0 {
 		return 0, false
 	}
@@ -208,11 +208,11 @@ func (t *tape) cut(more bool) (output string, dropped int64) {
 		data = data[:t.done]
 	case more:
 		tail := max(len(data)-markMost, 0)
-		if begun := begunMark.FindIndex(data[tail:]); begun != nil {
+		if begun := begunMark().FindIndex(data[tail:]); begun != nil {
 			data = data[:tail+begun[0]]
 		}
 		data = data[:wholeLength(data)]
 	}
 	t.f.readers.set(t.id, t.base+int64(len(data)))
-	return strings.ToValidUTF8(string(endMark.ReplaceAll(data, nil)), "\uFFFD"), t.dropped
+	return strings.ToValidUTF8(string(endMark().ReplaceAll(data, nil)), "\uFFFD"), t.dropped
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/engine/api"
@@ -220,7 +221,7 @@ func idleFor(p api.Process) time.Duration {
 }
 
 // marksText finds what shells tell Tandem about themselves.
-var marksText = regexp.MustCompile("\x1b\\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\\\)")
+var marksText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\](133|633|7);[^\x07\x1b]*(\x07|\x1b\\\\)") })
 
 // A terminalShell is a shell in a terminal.
 type terminalShell struct{ shell string }
@@ -269,13 +270,13 @@ func (t terminalShell) exec(ctx context.Context, f *face, p api.Process, in loca
 }
 
 // movesOnly is what readline sends to draw a line once more.
-var movesOnly = regexp.MustCompile("^([\b\r]|\x1b\\[[0-9;]*[A-DJKm])*$")
+var movesOnly = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([\b\r]|\x1b\\[[0-9;]*[A-DJKm])*$") })
 
 // pastedPlain takes out of a session's output how readline marks a line that
 // was pasted: it draws it inverted, goes back, and draws it once more.
 func pastedPlain(output, line string) string {
 	before, after, found := strings.Cut(output, "\x1b[7m"+line+"\x1b[27m")
-	if i := strings.Index(after, line); found && i >= 0 && movesOnly.MatchString(after[:i]) {
+	if i := strings.Index(after, line); found && i >= 0 && movesOnly().MatchString(after[:i]) {
 		return before + after[i:]
 	}
 	return output
@@ -306,7 +307,7 @@ func (terminalShell) readTo(ctx context.Context, f *face, p api.Process, to int6
 		since = out.NextCursor
 		f.readers.set(p.ID, since)
 		if done {
-			output := marksText.ReplaceAllString(b.String(), "")
+			output := marksText().ReplaceAllString(b.String(), "")
 			return sessionOutput{Output: output, Alive: !out.State.Ended(), Dropped: dropped, More: b.Len() >= streamMost}, nil
 		}
 	}

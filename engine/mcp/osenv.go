@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/engine/api"
@@ -42,7 +43,7 @@ type envUnset struct {
 	Client bool   `json:"client,omitempty" doc:"of mine alone"`
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 // secretName are parts of names whose values are not shown unasked.
 var secretName = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"}
@@ -69,7 +70,7 @@ func envAnswer(v envState, moment string, value bool) result {
 }
 
 func checkEnvName(key string) error {
-	if !envName.MatchString(key) {
+	if !envName().MatchString(key) {
 		return &yamlFailure{"ENV_INVALID_KEY", "a name has letters, digits and _ and begins with no digit"}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -36,21 +37,21 @@ func yamlText(fields []yamlField) string {
 }
 
 // plainYAML are strings that need no quotes.
-var plainYAML = regexp.MustCompile(`^[A-Za-z_/]([A-Za-z0-9_./ -]*[A-Za-z0-9_./-])?$`)
+var plainYAML = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_/]([A-Za-z0-9_./ -]*[A-Za-z0-9_./-])?$`) })
 
 func yamlString(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	switch {
 	case yamlBlock(s):
 		return literalYAML(s)
-	case plainYAML.MatchString(s) && !yamlWord(s):
+	case plainYAML().MatchString(s) && !yamlWord(s):
 		return s
 	}
 	return quotedYAML(s)
 }
 
 // blankLine finds a line of blanks, and blanks at the end of a text.
-var blankLine = regexp.MustCompile(`(?m)^[ \t]+$|[ \t]\z`)
+var blankLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]+$|[ \t]\z`) })
 
 // yamlWord reports whether a string without quotes would be something else in
 // YAML 1.1 or 1.2.
@@ -67,7 +68,7 @@ func yamlWord(s string) bool {
 // nothing that would have to be escaped, and no blanks where readers disagree
 // about them.
 func yamlBlock(s string) bool {
-	if !strings.Contains(s, "\n") || strings.TrimLeft(s[:1], " \t\n") == "" || blankLine.MatchString(s) {
+	if !strings.Contains(s, "\n") || strings.TrimLeft(s[:1], " \t\n") == "" || blankLine().MatchString(s) {
 		return false
 	}
 	return strings.IndexFunc(s, func(r rune) bool { return r != '\n' && r != '\t' && mustEscape(r) }) < 0
