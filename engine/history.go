@@ -18,7 +18,7 @@ import (
 const (
 	// historyDelay is how long what was run may wait until it is on disk,
 	// together with what follows: nobody waits for that.
-	historyDelay = 40 * time.Millisecond
+	historyDelay = 80 * time.Millisecond
 	// historyRetry is the time between attempts to write to a disk that refuses.
 	historyRetry = 5 * time.Second
 	// historyIdle is how long the history stays in memory when nobody asks.
