@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -96,6 +97,8 @@ func explain(err error) (Reason, string) {
 		return Invalid, "a name in it is too long"
 	case errors.Is(err, syscall.ELOOP):
 		return Invalid, "links lead in a circle"
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return NotFile, "it makes its reader wait"
 	case errors.Is(err, fs.ErrPermission):
 		return Denied, "permission denied"
 	}

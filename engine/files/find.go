@@ -53,7 +53,7 @@ func (t *Tree) Find(ctx context.Context, pattern, path string, limit int) (FindR
 }
 
 // walk goes through the folder at path.
-func (t *Tree) walk(ctx context.Context, verb, path string, skip func(string, string, bool, bool) bool, visit func(entry) error) error {
+func (t *Tree) walk(ctx context.Context, verb, path string, skip filter, visit func(entry) error) error {
 	p, err := t.locate(path, way{verb: verb})
 	if err != nil {
 		return err

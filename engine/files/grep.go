@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -116,7 +115,7 @@ type job struct {
 // grepAll searches all files below a folder: one goroutine walks, several
 // search, and what they find is put in order.
 func (t *Tree) grepAll(ctx context.Context, q *query, r GrepRequest) (GrepResult, error) {
-	wanted, err := grepFilter(r.Glob)
+	skip, err := grepFilter(r.Glob)
 	if err != nil {
 		return GrepResult{}, err
 	}
@@ -129,7 +128,7 @@ func (t *Tree) grepAll(ctx context.Context, q *query, r GrepRequest) (GrepResult
 	walked := make(chan error, 1)
 	crew.Go(func() {
 		defer close(jobs)
-		walked <- t.feed(ctx, r.Path, wanted, jobs, ahead)
+		walked <- t.feed(ctx, r.Path, skip, jobs, ahead)
 	})
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), mostWorkers) {
@@ -150,7 +149,7 @@ func (t *Tree) grepAll(ctx context.Context, q *query, r GrepRequest) (GrepResult
 }
 
 // grepFilter tells what to pass over.
-func grepFilter(pattern string) (skip func(rel, name string, dir, ignored bool) bool, err error) {
+func grepFilter(pattern string) (filter, error) {
 	plain := func(_, name string, dir, ignored bool) bool { return ignored || name[0] == '.' }
 	if pattern == "" {
 		return plain, nil
@@ -173,7 +172,7 @@ func grepFilter(pattern string) (skip func(rel, name string, dir, ignored bool) 
 }
 
 // feed walks and hands out files to be searched.
-func (t *Tree) feed(ctx context.Context, path string, skip func(string, string, bool, bool) bool, jobs chan<- job, ahead chan<- struct{}) error {
+func (t *Tree) feed(ctx context.Context, path string, skip filter, jobs chan<- job, ahead chan<- struct{}) error {
 	number := 0
 	return t.walk(ctx, "search", path, skip, func(e entry) error {
 		if !e.mode.IsRegular() {
@@ -218,17 +217,13 @@ func (s *scan) entry(ctx context.Context, e entry) []Line {
 	if info, err := f.Stat(); err != nil || info.Mode().Type() != fs.FileMode(0) {
 		return nil
 	}
-	lines, _, err := s.file(ctx, e.rel, onlyReader{f})
+	impatient(f)
+	lines, _, err := s.file(ctx, e.rel, f)
 	if err != nil {
 		return nil
 	}
 	return lines
 }
-
-// onlyReader hides what else a file can do.
-type onlyReader struct{ f *os.File }
-
-func (r onlyReader) Read(b []byte) (int, error) { return r.f.Read(b) }
 
 // collect puts together what was found until it is enough.
 func collect(results <-chan found, ahead <-chan struct{}, r GrepRequest) (out GrepResult, enough bool) {

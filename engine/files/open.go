@@ -4,11 +4,15 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 )
 
 // openFlags keep an open from waiting for the other end of a pipe or from
 // making a terminal ours; on a regular file they mean nothing.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY
+
+// readPatience is how long reading a file that makes its readers wait may take.
+const readPatience = time.Second
 
 // open opens a regular file for reading and refuses everything else, which
 // reading could wait for or change.
@@ -42,7 +46,14 @@ func openIn(dir *os.Root, name string) (*os.File, fs.FileInfo, error) {
 		f.Close()
 		return nil, nil, err
 	}
+	impatient(f)
 	return f, info, nil
+}
+
+// impatient keeps reads from waiting. Some files of the kernel call themselves
+// regular and still make their readers wait, /proc/kmsg for example.
+func impatient(f *os.File) {
+	_ = f.SetReadDeadline(time.Now().Add(readPatience)) // others have no deadline and need none
 }
 
 // notRegular is the error of a file that cannot be read as one.

@@ -267,6 +267,9 @@ func TestFilesOfTheKernelAreRead(t *testing.T) {
 	if err != nil || !strings.Contains(out.Text, "Pid:") {
 		t.Errorf("%q, %v", out.Text, err)
 	}
+	if _, err := (&Tree{}).Read(t.Context(), ReadRequest{Path: "/proc/kmsg"}); err == nil {
+		t.Error("read to the end of what has none")
+	}
 }
 
 func TestImagesAreKnownByTheirContent(t *testing.T) {

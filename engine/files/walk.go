@@ -23,10 +23,14 @@ var errEnough = errors.New("enough")
 type walk struct {
 	ctx   context.Context
 	home  string
-	skip  func(rel, name string, dir, ignored bool) bool
+	skip  filter
 	visit func(e entry) error
 	seen  int
 }
+
+// A filter tells what a walk passes over, with all that is in it: what is called
+// name at rel, a folder or not, which git ignores or not.
+type filter func(rel, name string, dir, ignored bool) bool
 
 // An entry is something that a walk found.
 type entry struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -237,6 +238,10 @@ type outputInput struct {
 	Name    string `json:"name" doc:"no folder or extension"`
 	Content string `json:"content"`
 	Format  string `json:"format,omitempty" enum:"markdown,json"`
+}
+
+func (in outputInput) subject(f *face) subject {
+	return subject{paths: []string{filepath.Join(f.o.Home, "outputs")}}
 }
 
 func writeOutput(ctx context.Context, f *face, in outputInput) (result, error) {

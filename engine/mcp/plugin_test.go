@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -408,4 +409,48 @@ func TestPluginLooksAfterProcesses(t *testing.T) {
 	r.call("process_start", object{"command": "sleep 100"})
 	r.call("process_start", object{"command": "sleep 100"})
 	r.check(t, row{"process_stop_all", object{"signal": "SIGHUP"}, "Stopped 2 processes with SIGHUP.", false})
+}
+
+func TestPluginSaysWhatACallWouldDo(t *testing.T) {
+	f := &face{o: &Options{CWD: "/work", Home: "/home/me"}}
+	for _, c := range []struct {
+		tool, args string
+		want       subject
+	}{
+		{"read", `{"path":"a/../b"}`, subject{paths: []string{"/work/b"}}},
+		{"read_json", `{"path":"~/b"}`, subject{paths: []string{"/home/me/b"}}},
+		{"write", `{"path":"/etc/x","content":""}`, subject{paths: []string{"/etc/x"}}},
+		{"edit", `{"path":"x","edits":[]}`, subject{paths: []string{"/work/x"}}},
+		{"grep", `{"pattern":"x"}`, subject{paths: []string{"/work"}}},
+		{"find", `{"pattern":"x","path":"d"}`, subject{paths: []string{"/work/d"}}},
+		{"ls", `{}`, subject{paths: []string{"/work"}}},
+		{"exec", `{"command":"rm -rf x","cwd":"d"}`, subject{command: "rm -rf x", cwd: "/work/d"}},
+		{"process_start", `{"command":"serve"}`, subject{command: "serve", cwd: "/work"}},
+		{"write_output", `{"name":"n","content":""}`, subject{paths: []string{"/home/me/outputs"}}},
+		{"process_stop_all", `{}`, subject{}},
+	} {
+		for _, tool := range pluginTools() {
+			if tool.name != c.tool {
+				continue
+			}
+			if diff := cmp.Diff(c.want, tool.about(f, []byte(c.args)), cmp.AllowUnexported(subject{})); diff != "" {
+				t.Errorf("%s: %s", c.tool, diff)
+			}
+		}
+	}
+}
+
+func TestPluginListsFewWords(t *testing.T) {
+	t.Parallel()
+	size := 0
+	for _, tool := range pluginTools() {
+		b, err := json.Marshal(listed("", tool))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += len(b)
+	}
+	if size > 6500 {
+		t.Errorf("%d bytes", size)
+	}
 }
