@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -126,6 +127,9 @@ func (h *history) run() {
 
 // rest gives the memory back.
 func (h *history) rest() {
+	if x := h.index; x != nil && len(x.rows) > manyRows {
+		defer debug.FreeOSMemory()
+	}
 	h.setIndex(nil)
 	if h.db == nil || len(h.pending) > 0 && h.ctx.Err() == nil {
 		return

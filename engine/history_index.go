@@ -141,6 +141,15 @@ func (x *historyIndex) insert(r persist.HistoryRow) {
 	x.sorted(n)
 }
 
+// expect makes room for what is about to be added.
+func (x *historyIndex) expect(rows, bytes int) {
+	x.rows = make([]historyEntry, 0, rows+rows/16)
+	x.text = make([]byte, 0, bytes+bytes/16)
+	x.ends = make([]uint32, 0, rows)
+	x.masks = make([]uint64, 0, rows)
+	x.known = make(map[uint64]uint32, rows)
+}
+
 func byStart(a, b historyEntry) int {
 	return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.id, b.id))
 }

@@ -216,6 +216,9 @@ func (m *matcher) score(text []byte, mask uint64) (score int32, ok bool) {
 	if m.letter != nil && mask != ^uint64(0) {
 		return m.letter.score(text)
 	}
+	if len(m.query) > 1 && mask != ^uint64(0) && !m.query.mayMatch(text) {
+		return 0, false
+	}
 	m.chars = util.ToChars(text)
 	for _, any := range m.query {
 		found := false
@@ -237,6 +240,33 @@ func (m *matcher) score(text []byte, mask uint64) (score int32, ok bool) {
 		}
 	}
 	return score, true
+}
+
+// mayMatch looks whether an ASCII text has the characters of each fuzzy term in
+// their order. That is far cheaper than a score, which would be found in vain if
+// a later term does not match.
+func (q query) mayMatch(text []byte) bool {
+	for _, any := range q {
+		if t := &any[0]; len(any) == 1 && t.fuzzy && !t.inverse && !t.has(text) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *term) has(text []byte) bool {
+	found := 0
+	for _, c := range text {
+		if 'A' <= c && c <= 'Z' && !t.caseSensitive {
+			c += 'a' - 'A'
+		}
+		if rune(c) == t.runes[found] {
+			if found++; found == len(t.runes) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // positions are the indexes of the characters of a text that match, ascending.

@@ -137,6 +137,10 @@ func TestHistoryUnderstandsTheSyntaxOfFZF(t *testing.T) {
 		"\u5b57":             {"echo caf\u00e9 \u6f22\u5b57"},
 		"my\\ dir":           {"ls my dir"},
 		"test build":         {},
+		"MAKE tst":           {},
+		"make TEST":          {},
+		"mk Tst":             {"make Test"},
+		"ake ld":             {"make build"},
 		"!":                  {"git log | less", "ls my dir", "echo caf\u00e9 \u6f22\u5b57", "make Test", "cmake .", "make build"},
 	} {
 		h.want(api.HistorySearchInput{Query: query}, want...)

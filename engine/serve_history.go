@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,9 @@ func (h *host) handleHistory(m *api.Mux) {
 	api.Handle(m, api.HistoryLoad, h.historyLoad)
 	api.Handle(m, api.HistoryStats, h.history.stats)
 }
+
+// manyRows is when it is worth while to give memory back at once.
+const manyRows = 10_000
 
 // errKeep is the answer when the database does not do what it should.
 func errKeep(verb string, err error) error {
@@ -60,11 +64,19 @@ func (h *history) load() error {
 		return err
 	}
 	x := newHistoryIndex()
+	rows, bytes, err := h.db.Size()
+	if err != nil {
+		return h.damaged(err)
+	}
+	x.expect(rows, bytes)
 	if err := h.db.Rows(h.ctx, x.add); err != nil {
 		return h.damaged(err)
 	}
 	x.sorted(0)
 	h.setIndex(x)
+	if rows > manyRows {
+		h.box.post(debug.FreeOSMemory) // reading has left as much again behind
+	}
 	return nil
 }
 

@@ -225,6 +225,15 @@ func addRow(insert *sql.Stmt, r *HistoryRow) error {
 	return err
 }
 
+// Size is how many rows there are, and how many bytes their commands have.
+func (h *History) Size() (rows, bytes int, err error) {
+	err = h.db.QueryRow(`SELECT count(*), coalesce(sum(octet_length(command)), 0) FROM history`).Scan(&rows, &bytes)
+	if err != nil {
+		return 0, 0, h.failed("read", err)
+	}
+	return rows, bytes, nil
+}
+
 // Rows hands every row to f, in the order in which they were added, until ctx
 // ends. f must not keep the row.
 func (h *History) Rows(ctx context.Context, f func(r *HistoryRow)) error {

@@ -58,6 +58,9 @@ func TestHistoryKeepsRowsAsTheyAre(t *testing.T) {
 	if diff := cmp.Diff(someRows(), h.all(t)); diff != "" {
 		t.Error(diff)
 	}
+	if rows, bytes, err := h.Size(); rows != 3 || bytes != 29 || err != nil {
+		t.Errorf("%d rows of %d bytes, %v", rows, bytes, err)
+	}
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
