@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 )
@@ -38,12 +41,14 @@ type processState struct {
 	LogPath      string `json:"logPath"`
 	CWD          string `json:"cwd"`
 	Command      string `json:"command"`
+
+	unknown bool // nobody saw how it ended
 }
 
 func stateOf(p api.Process) processState {
 	s := processState{
 		ID: p.ID, Name: p.Name, PID: p.PID, Status: statusOf(p.State), KeepAlive: p.KeepAlive,
-		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: commandOf(p),
+		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: commandOf(p), unknown: p.ExitUnknown,
 	}
 	if p.Supervision != nil {
 		s.RestartCount = p.Supervision.Restarts
@@ -82,6 +87,8 @@ func (s processState) fields() [][2]string {
 		exit = strconv.Itoa(*s.ExitCode)
 	case s.Signal != "":
 		exit = s.Signal
+	case s.unknown:
+		exit = "unknown"
 	}
 	return [][2]string{
 		{"id", s.ID}, {"name", s.Name}, {"pid", pid}, {"status", s.Status},
@@ -105,8 +112,8 @@ func processStart(ctx context.Context, f *face, in startInput) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	p, err := api.ProcessStart.Call(ctx, f.engine, api.ProcessStartInput{
-		Command: shellArgv(in.Command), Name: in.Name, CWD: f.folder(in.CWD), Env: in.Env, Environ: f.environ,
+	p, err := f.start(ctx, in.Name, programOf(in.Command), api.ProcessStartInput{
+		Command: shellArgv(in.Command), CWD: f.folder(in.CWD), Env: in.Env, Environ: f.environ,
 		Actor: f.actor, KeepAlive: in.KeepAlive, Sandbox: confined, Lease: in.Lease,
 	})
 	switch {
@@ -117,6 +124,42 @@ func processStart(ctx context.Context, f *face, in startInput) (result, error) {
 	}
 	s := stateOf(p)
 	return text(s.String()).with(s).of(p.ID), nil
+}
+
+// start starts a process under the name that was asked for, else under that of
+// its program, with a number if that is taken.
+func (f *face) start(ctx context.Context, name, program string, in api.ProcessStartInput) (api.Process, error) {
+	names := []string{name}
+	if name == "" && program != "" {
+		names = []string{program, program + "-2", program + "-3", program + "-4", ""}
+	}
+	for i, n := range names {
+		in.Name = n
+		p, err := api.ProcessStart.Call(ctx, f.engine, in)
+		if i == len(names)-1 || !errors.Is(err, api.CodeConflict) {
+			return p, err
+		}
+	}
+	return api.Process{}, nil // there is always a last name
+}
+
+// programOf is the name of the program that a line for a shell begins with; ""
+// if that cannot be told by looking.
+func programOf(line string) string {
+	for _, word := range strings.Fields(line) {
+		if word == "exec" || strings.Contains(word, "=") {
+			continue
+		}
+		word = filepath.Base(word)
+		odd := func(r rune) bool {
+			return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._+-", r)
+		}
+		if len(word) > 40 || strings.ContainsFunc(word, odd) || strings.Trim(word, "0123456789abcdef.") == "" {
+			return ""
+		}
+		return word
+	}
+	return ""
 }
 
 func processList(ctx context.Context, f *face, _ none) (result, error) {

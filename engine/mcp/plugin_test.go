@@ -406,8 +406,14 @@ func TestPluginLooksAfterProcesses(t *testing.T) {
 	if got := said(r.call("process_get", object{"id": brief.process})); !strings.Contains(got, "status: exited") || !strings.Contains(got, "exitCode: 4") {
 		t.Errorf("exited: %s", got)
 	}
-	r.call("process_start", object{"command": "sleep 100"})
-	r.call("process_start", object{"command": "sleep 100"})
+	for _, want := range []string{"sleep", "sleep-2"} {
+		if s := r.call("process_start", object{"command": "X=1 exec /bin/sleep 100"}).structured.(processState); s.Name != want {
+			t.Errorf("named %s, want %s", s.Name, want)
+		}
+	}
+	if answer := r.call("process_start", object{"command": "true", "name": "sleep"}); !answer.failed || !strings.Contains(said(answer), "is called sleep already") {
+		t.Errorf("a second one of the name: %s", said(answer))
+	}
 	r.check(t, row{"process_stop_all", object{"signal": "SIGHUP"}, "Stopped 2 processes with SIGHUP.", false})
 }
 
