@@ -62,8 +62,10 @@ func between(s, prefix, suffix string) (string, bool) {
 
 // listResources lists what there is now.
 func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
+	list := &sdk.ListResourcesResult{Resources: s.fixtures()}
+	list.CacheScope = "private"
 	if s.fictional() {
-		return &sdk.ListResourcesResult{Resources: s.fixtures()}, nil
+		return list, nil
 	}
 	f, err := s.faceOf(ctx, identify(req))
 	if err != nil {
@@ -73,8 +75,6 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	if err != nil {
 		return nil, err
 	}
-	list := &sdk.ListResourcesResult{Resources: s.fixtures()}
-	list.CacheScope = "private"
 	for _, p := range out.Processes {
 		if !fleeting(p) {
 			list.Resources = append(list.Resources, listedResource(p))
