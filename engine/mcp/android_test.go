@@ -156,6 +156,9 @@ func TestAndroidLocalSession(t *testing.T) {
 	if out := do("exec", id, object{"command": "echo before; read line; echo got $line", "timeout": 1}); out["timed_out"] != true || out["output"] != "before\n" || out["exit_code"] != nil {
 		t.Errorf("a command that waits for input gives %v", out)
 	}
+	if out := do("exec", id, object{"command": "echo next"}); out["error"] != "session_busy" {
+		t.Errorf("meanwhile a command gives %v", out)
+	}
 	if out := do("write", id, object{"input": "hello\n"}); !cmp.Equal(out, object{"ok": true}) {
 		t.Errorf("write gives %v", out)
 	}
@@ -168,6 +171,14 @@ func TestAndroidLocalSession(t *testing.T) {
 	if out := do("read", id, nil); !cmp.Equal(out, object{"output": "", "alive": true}) {
 		t.Errorf("reading again gives %v", out)
 	}
+	if out := do("exec", id, object{"command": "read line; echo got $line", "timeout": 1}); out["timed_out"] != true {
+		t.Errorf("a command that waits for input gives %v", out)
+	}
+	do("write", id, object{"input": "again\n"})
+	r.eventually("the end of that command", func() bool {
+		out := do("exec", id, object{"command": "echo next"})
+		return out["error"] != "session_busy" && out["output"] == "got again\nnext\n"
+	})
 	if out := do("resize", id, object{"rows": 50, "cols": 100}); out["ok"] != true || out["detail"] == nil {
 		t.Errorf("resize gives %v", out)
 	}

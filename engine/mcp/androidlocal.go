@@ -27,27 +27,39 @@ var endMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("
 // begunMark is what may become an endMark.
 var begunMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1e[0-9a-f]{0,12}( [0-9]*\x1e?)?$") })
 
-// turns see to it that one command at a time is read to its end from a
-// session.
+// turns see to it that one call at a time reads from a session.
 type turns struct {
-	mu    sync.Mutex
-	locks map[string]*sync.Mutex
+	mu  sync.Mutex
+	all map[string]*turn // by id of the session
 }
 
-func (t *turns) take(id string) (release func()) {
+// A turn is held by who reads from a session.
+type turn struct {
+	held    chan struct{} // of 1
+	running string        // mark of a command whose end nobody has seen yet
+}
+
+// take waits for a session's turn.
+func (t *turns) take(ctx context.Context, id string) (*turn, error) {
 	t.mu.Lock()
-	if t.locks == nil {
-		t.locks = map[string]*sync.Mutex{}
+	if t.all == nil {
+		t.all = map[string]*turn{}
 	}
-	lock := t.locks[id]
-	if lock == nil {
-		lock = new(sync.Mutex)
-		t.locks[id] = lock
+	own := t.all[id]
+	if own == nil {
+		own = &turn{held: make(chan struct{}, 1)}
+		t.all[id] = own
 	}
 	t.mu.Unlock()
-	lock.Lock()
-	return lock.Unlock
+	select {
+	case own.held <- struct{}{}:
+		return own, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
+
+func (t *turn) release() { <-t.held }
 
 // A pipeShell is a shell that reads commands from a pipe.
 type pipeShell struct{ turns *turns }
@@ -74,37 +86,28 @@ func (s pipeShell) start(ctx context.Context, f *face, in localSessionInput) (ap
 // code. All is written at once, so the command cannot read the mark's own line
 // as its input; eval keeps a mistake in the command from being one in that line.
 func (s pipeShell) exec(ctx context.Context, f *face, p api.Process, in localSessionInput) (sessionRan, error) {
-	defer s.turns.take(p.ID)()
+	turn, err := s.turns.take(ctx, p.ID)
+	if err != nil {
+		return sessionRan{}, err
+	}
+	defer turn.release()
+	tape := &tape{f: f, id: p.ID}
+	if err := tape.settle(ctx, turn); err != nil {
+		return sessionRan{}, err
+	}
 	nonce, began := newOwner(), time.Now()
 	line := "{ command eval " + shellWord(in.Command) + "\n" +
 		`__tandem=$?; printf '\036%s %d\036\n' ` + nonce + ` "$__tandem"; (exit "$__tandem")` + "\n}\n"
 	if err := s.write(ctx, f, p, line); err != nil {
 		return sessionRan{}, err
 	}
-	out := sessionRan{}
-	tape := tape{f: f, id: p.ID}
-	end := began.Add(time.Duration(in.seconds()) * time.Second)
-	for {
-		state, err := tape.more(ctx, min(time.Until(end), logTurn))
-		if err != nil {
-			return sessionRan{}, err
-		}
-		out.Alive = !state.Ended()
-		if code, ok := tape.endOf(nonce); ok {
-			out.ExitCode = &code
-			break
-		}
-		if state.Ended() {
-			ended, err := api.ProcessGet.Call(ctx, f.engine, api.IDInput{ID: p.ID})
-			if code, ok := exitCode(ended); ok && err == nil {
-				out.ExitCode = &code
-			}
-			break
-		}
-		if !time.Now().Before(end) {
-			out.TimedOut = true
-			break
-		}
+	turn.running = nonce
+	out, err := tape.record(ctx, nonce, began.Add(time.Duration(in.seconds())*time.Second))
+	if err != nil {
+		return sessionRan{}, err
+	}
+	if !out.TimedOut {
+		turn.running = ""
 	}
 	out.Output, out.Dropped = tape.cut(out.Alive)
 	out.DurationMS = float64(time.Since(began).Milliseconds())
@@ -120,8 +123,12 @@ func (pipeShell) write(ctx context.Context, f *face, p api.Process, input string
 }
 
 func (s pipeShell) read(ctx context.Context, f *face, p api.Process) (sessionOutput, error) {
-	defer s.turns.take(p.ID)()
-	tape := tape{f: f, id: p.ID}
+	turn, err := s.turns.take(ctx, p.ID)
+	if err != nil {
+		return sessionOutput{}, err
+	}
+	defer turn.release()
+	tape := &tape{f: f, id: p.ID}
 	for {
 		before := len(tape.data)
 		state, err := tape.more(ctx, 0)
@@ -129,6 +136,9 @@ func (s pipeShell) read(ctx context.Context, f *face, p api.Process) (sessionOut
 			return sessionOutput{}, err
 		}
 		if full := len(tape.data) >= streamMost; full || len(tape.data) == before {
+			if _, _, ended := tape.endOf(turn.running); ended {
+				turn.running = ""
+			}
 			out := sessionOutput{Alive: !state.Ended(), More: full}
 			out.Output, out.Dropped = tape.cut(out.Alive)
 			return out, nil
@@ -183,19 +193,62 @@ func (t *tape) more(ctx context.Context, wait time.Duration) (api.State, error) 
 	return out.State, nil
 }
 
-// endOf looks for the mark of a command.
-func (t *tape) endOf(nonce string) (code int, ok bool) {
+// settle reads on to the end of a command that an earlier call has not waited
+// for. While it runs nothing else can: what was written would be its input.
+func (t *tape) settle(ctx context.Context, turn *turn) error {
+	for turn.running != "" {
+		before := len(t.data)
+		state, err := t.more(ctx, 0)
+		if err != nil {
+			return err
+		}
+		if _, _, ended := t.endOf(turn.running); ended || state.Ended() {
+			turn.running = ""
+		} else if len(t.data) == before {
+			return androidErrorf("session_busy", "the command before goes on: read gives its output, write its input, kill ends the session")
+		}
+	}
+	return nil
+}
+
+// record reads on until a command has ended, its session has, or the time is over.
+func (t *tape) record(ctx context.Context, nonce string, end time.Time) (out sessionRan, err error) {
+	for {
+		state, err := t.more(ctx, min(time.Until(end), logTurn))
+		if err != nil {
+			return out, err
+		}
+		out.Alive = !state.Ended()
+		code, behind, ended := t.endOf(nonce)
+		switch {
+		case ended:
+			out.ExitCode, t.done = &code, behind
+			return out, nil
+		case state.Ended():
+			p, err := api.ProcessGet.Call(ctx, t.f.engine, api.IDInput{ID: t.id})
+			if code, ok := exitCode(p); ok && err == nil {
+				out.ExitCode = &code
+			}
+			return out, nil
+		case !time.Now().Before(end):
+			out.TimedOut = true
+			return out, nil
+		}
+	}
+}
+
+// endOf looks for the mark of a command, and tells where what follows begins.
+func (t *tape) endOf(nonce string) (code, behind int, ok bool) {
 	at := bytes.Index(t.data, []byte("\x1e"+nonce+" "))
-	if at < 0 {
-		return 0, false
+	if at < 0 || nonce == "" {
+		return 0, 0, false
 	}
 	m := endMark().FindSubmatchIndex(t.data[at:])
 	if m == nil || m[0] != 0 {
-		return 0, false
+		return 0, 0, false
 	}
 	code, err := strconv.Atoi(string(t.data[at+m[4] : at+m[5]]))
-	t.done = at + m[1]
-	return code, err == nil
+	return code, at + m[1], err == nil
 }
 
 // cut takes what was read so far, without marks, and goes on behind it. What
