@@ -158,7 +158,9 @@ type androidRun struct {
 	Env       map[string]string `json:"env,omitempty"`
 }
 
-func (in androidRun) subject(f *face) subject { return subject{command: in.Command, cwd: f.o.CWD} }
+func (in androidRun) subject(f *face) subject {
+	return subject{command: in.Command, cwd: f.folder(in.CWD)}
+}
 
 // ranShell is what a command has come to.
 type ranShell struct {

@@ -38,7 +38,7 @@ type localSessionInput struct {
 type termuxSessionInput localSessionInput
 
 func (in localSessionInput) subject(f *face) subject {
-	return subject{command: in.Command + in.Input, cwd: f.o.CWD}
+	return subject{command: in.Command + in.Input, cwd: f.folder(in.CWD)}
 }
 
 func (in termuxSessionInput) subject(f *face) subject { return localSessionInput(in).subject(f) }
