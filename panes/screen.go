@@ -18,6 +18,8 @@ type Screen struct {
 	state ScreenState
 	lines map[int64]*heldLine
 	buf   []byte
+
+	keepFrom, keepTo int64 // lines that a viewer looks at, far above the screen
 }
 
 // ScreenState is everything about a Screen but its lines.
@@ -34,7 +36,9 @@ type ScreenState struct {
 	Paste  bool
 	Bells  uint32
 
-	version uint64 // counts changes of state or lines
+	version uint64      // counts changes of state or lines
+	fulls   uint64      // counts full frames
+	anchors []api.Place // of the last full frame
 }
 
 // A heldLine keeps a line together with how it was last drawn.
@@ -52,11 +56,14 @@ func (s *Screen) Apply(f *api.Frame) {
 	if f.Full || s.lines == nil {
 		s.lines = make(map[int64]*heldLine, len(f.Lines))
 	}
-	version := s.state.version + 1
+	version, fulls, anchors := s.state.version+1, s.state.fulls, s.state.anchors
+	if f.Full {
+		fulls, anchors = fulls+1, f.Anchors
+	}
 	s.state = ScreenState{
 		Known: true, Cols: f.Cols, Rows: f.Rows, Alt: f.Alt, Oldest: f.Oldest, First: f.First,
 		Cursor: f.Cursor, Title: f.Title, Mouse: f.Mouse, Paste: f.Paste, Bells: f.Bells,
-		version: version,
+		version: version, fulls: fulls, anchors: anchors,
 	}
 	s.put(f.Lines)
 	s.prune()
@@ -81,14 +88,35 @@ func (s *Screen) put(lines []api.NumberedLine) {
 
 // prune lets go of lines that scrolled far away, in batches.
 func (s *Screen) prune() {
-	if len(s.lines) <= s.state.Rows+2*keepScrolled {
+	if len(s.lines) <= s.state.Rows+2*keepScrolled+int(s.keepTo-s.keepFrom) {
 		return
 	}
 	for n := range s.lines {
+		if n >= s.keepFrom && n < s.keepTo {
+			continue
+		}
 		if n < s.state.First-keepScrolled || n >= s.state.First+int64(s.state.Rows) {
 			delete(s.lines, n)
 		}
 	}
+}
+
+// keep has the lines from absolute line from up to line to held, however far
+// the screen scrolls on.
+func (s *Screen) keep(from, to int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keepFrom, s.keepTo = from, to
+}
+
+// line gives a line that is held. Whoever gets it must not change it.
+func (s *Screen) line(n int64) (l api.Line, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if held := s.lines[n]; held != nil && n >= s.state.Oldest {
+		return held.line, true
+	}
+	return api.Line{}, false
 }
 
 // State is a copy of what is known beside the lines.

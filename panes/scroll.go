@@ -2,23 +2,56 @@ package panes
 
 import (
 	"fmt"
+	"regexp"
 
 	"tandem/engine/api"
 )
 
-// scroll is where a pane looks while it does not follow the output.
+// aroundView is how many lines above and below what is in sight are held for
+// moves of the cursor.
+const aroundView = 250
+
+// scroll is where a pane looks while it does not follow the output, and what is
+// selected there.
 type scroll struct {
 	active bool
 	wheel  bool  // began with the wheel: ends by itself at the bottom
+	mouse  bool  // began with a drag: ends with it at the bottom
+	drag   bool  // the mouse holds an end of the selection
 	top    int64 // absolute number of the pane's first line
+	start  int64 // top at the beginning
+	cursor api.Place
+	want   int // column to go back to in a longer line
+	count  int // a number that was typed
+	sel    selection
+
+	search *regexp.Regexp // its matches are marked; nil for none
+	number int            // of the match the cursor was put on; 0 if on none
+	total  int            // of matches
+
 	asked  api.LineRange
+	told   [3]api.Place // anchors, as the session knows them
+	full   uint64       // the full frame that the numbers of lines belong to
+	serial int          // the attachment that knows told
 }
 
-// clamp keeps the position inside what the session still has.
-func (s *scroll) clamp(st ScreenState) {
-	s.top = max(min(s.top, st.First), st.Oldest)
-	if s.active && s.wheel && s.top == st.First {
-		s.active = false
+// lastTop is the pane's first line when it shows the end of the screen.
+func (t *Terminal) lastTop(st ScreenState) int64 {
+	return st.First + int64(max(st.Rows-t.size.Rows, 0))
+}
+
+// clampScroll keeps the position inside what the session still has.
+func (t *Terminal) clampScroll(st ScreenState) {
+	s := &t.scroll
+	if !s.active {
+		return
+	}
+	last := t.lastTop(st)
+	s.top = max(min(s.top, last), st.Oldest)
+	s.cursor.Line = max(min(s.cursor.Line, st.First+int64(st.Rows)-1), st.Oldest)
+	s.cursor.Cell = max(min(s.cursor.Cell, st.Cols-1), 0)
+	if s.wheel && s.top == last {
+		t.StopScroll()
 	}
 }
 
@@ -27,47 +60,92 @@ func (t *Terminal) Scrolling() bool { return t.scroll.active }
 
 // StartScroll enters scroll mode at the present place.
 func (t *Terminal) StartScroll() {
-	if !t.State().Known {
-		return
+	if t.State().Known {
+		t.begin()
 	}
-	t.begin(false)
 }
 
-func (t *Terminal) begin(wheel bool) {
-	if !t.scroll.active {
-		t.scroll = scroll{active: true, wheel: wheel, top: t.State().First}
+func (t *Terminal) begin() {
+	t.flash = selection{}
+	if t.scroll.active {
+		return
 	}
+	st := t.State()
+	t.scroll = scroll{
+		active: true, top: t.top(st), start: t.top(st), full: st.fulls,
+		cursor: api.Place{Line: st.First + int64(st.Cursor.Y), Cell: max(min(st.Cursor.X, st.Cols-1), 0)},
+	}
+	t.scroll.want = t.scroll.cursor.Cell
+	t.keepCursor()
+	t.fetch()
 }
 
 // StopScroll follows the output again.
-func (t *Terminal) StopScroll() { t.scroll = scroll{} }
+func (t *Terminal) StopScroll() {
+	told := t.scroll.active && t.scroll.told != [3]api.Place{}
+	t.scroll = scroll{}
+	t.Feed.Screen.keep(0, 0)
+	if told && t.viewer != nil && t.ended == nil {
+		t.viewer.Send(api.Input{Anchors: []api.Place{}})
+	}
+}
 
-// ScrollBy moves by lines, negative is up.
+// ScrollBy moves what is in sight by lines, negative is up; the cursor stays in
+// sight.
 func (t *Terminal) ScrollBy(lines int) {
 	if t.scroll.active {
 		t.scrollTo(t.scroll.top + int64(lines))
 	}
 }
 
-// ScrollPages moves by that many times the pane's height less a line.
+// ScrollPages moves by that many times half the pane's height less a line, and
+// the cursor with it.
 func (t *Terminal) ScrollPages(halves int) {
-	t.ScrollBy(halves * max(t.size.Rows-1, 1) / 2)
+	t.scrollWithCursor(halves * max(t.size.Rows-1, 1) / 2)
 }
 
-// ScrollHome and ScrollEnd go to the first line kept and to the last.
-func (t *Terminal) ScrollHome() { t.scrollTo(t.State().Oldest) }
-func (t *Terminal) ScrollEnd()  { t.scrollTo(t.State().First) }
-
-func (t *Terminal) scrollTo(top int64) {
-	t.scroll.top = top
-	t.scroll.clamp(t.State())
+func (t *Terminal) scrollWithCursor(lines int) {
+	s := &t.scroll
+	if !s.active {
+		return
+	}
+	s.cursor.Line += int64(lines)
+	s.top += int64(lines)
+	t.clampScroll(t.State())
+	t.keepColumn()
 	t.fetch()
 }
 
-// wheel scrolls with the mouse: up begins scroll mode, the bottom ends it.
-func (t *Terminal) wheel(lines int) {
+// ScrollHome and ScrollEnd go to the first line kept and to the last.
+func (t *Terminal) ScrollHome() { t.Go(api.Place{Line: t.State().Oldest}) }
+func (t *Terminal) ScrollEnd() {
+	if t.scroll.active {
+		t.Go(api.Place{Line: t.lastLine()})
+		t.scrollTo(t.lastTop(t.State()))
+	}
+}
+
+func (t *Terminal) scrollTo(top int64) {
+	s := &t.scroll
+	s.top = top
+	t.clampScroll(t.State())
+	s.cursor.Line = min(max(s.cursor.Line, s.top), s.top+int64(t.size.Rows)-1)
+	t.fetch()
+}
+
+// keepCursor moves what is in sight as little as shows the cursor.
+func (t *Terminal) keepCursor() {
+	s := &t.scroll
+	s.top = min(s.top, s.cursor.Line)
+	s.top = max(s.top, s.cursor.Line-int64(t.size.Rows)+1)
+	t.clampScroll(t.State())
+}
+
+// Wheel scrolls with the mouse: up begins scroll mode, the bottom ends it.
+func (t *Terminal) wheelBy(lines int) {
 	if lines < 0 && !t.scroll.active {
-		t.begin(true)
+		t.begin()
+		t.scroll.wheel = true
 	}
 	t.ScrollBy(lines)
 }
@@ -77,8 +155,9 @@ func (t *Terminal) fetch() {
 	if !t.scroll.active || t.viewer == nil {
 		return
 	}
-	h := t.size.Rows
-	missing := t.Feed.Screen.Missing(t.scroll.top-int64(2*h), 5*h)
+	from, n := t.scroll.top-aroundView, t.size.Rows+2*aroundView
+	t.Feed.Screen.keep(from, from+int64(n))
+	missing := t.Feed.Screen.Missing(from, n)
 	if missing.Count == 0 || missing == t.scroll.asked {
 		return
 	}
@@ -86,7 +165,49 @@ func (t *Terminal) fetch() {
 	t.Send(api.Input{Lines: &missing})
 }
 
-// position says how far up the pane looks: "120/2000".
+// follow takes over where a resize that wrapped lines anew has put what is in
+// sight, and tells the session what to keep next.
+func (t *Terminal) follow(st ScreenState) {
+	s := &t.scroll
+	if !s.active {
+		return
+	}
+	if st.fulls != s.full {
+		s.full, s.asked = st.fulls, api.LineRange{}
+		if len(st.anchors) == len(s.told) {
+			s.top, s.cursor, s.sel.anchor = st.anchors[0].Line, st.anchors[1], st.anchors[2]
+			s.told = [3]api.Place(st.anchors)
+			s.want = s.cursor.Cell
+		}
+		t.keepCursor()
+	}
+	t.tellAnchors()
+}
+
+func (t *Terminal) tellAnchors() {
+	s := &t.scroll
+	now := [3]api.Place{{Line: s.top}, s.cursor, s.sel.anchor}
+	if !s.active || t.viewer == nil || t.ended != nil || now == s.told && s.serial == t.serial {
+		return
+	}
+	if t.viewer.Send(api.Input{Anchors: now[:]}) == nil {
+		s.told, s.serial = now, t.serial
+	}
+}
+
+// position says where the cursor is: "line 120/2000".
 func (t *Terminal) position(st ScreenState) string {
-	return fmt.Sprintf("%d/%d", st.First-t.scroll.top, st.First-st.Oldest)
+	s := &t.scroll
+	line := s.cursor.Line
+	if s.wheel {
+		line = s.top
+	}
+	text := fmt.Sprintf("line %d/%d", line-st.Oldest+1, st.First+int64(st.Rows)-st.Oldest)
+	if s.search != nil && s.total > 0 {
+		text = fmt.Sprintf("match %d/%d · %s", s.number, s.total, text)
+	}
+	if s.count > 0 {
+		text = fmt.Sprintf("%d · %s", s.count, text)
+	}
+	return text
 }

@@ -36,6 +36,10 @@ type Terminal struct {
 	heard  bool
 	scroll scroll
 
+	flash   selection    // what the mouse has selected, while it stays marked
+	pressed api.Place    // where the mouse button went down
+	unit    [2]api.Place // the word of a double click that a drag began with
+
 	version uint64 // of the screen
 	changed bool
 	settled bool // a size that differs from the pane's is here to stay
@@ -68,7 +72,8 @@ func (t *Terminal) Sync() (rang bool) {
 	}
 	rang = t.heard && screen.Bells != t.bells
 	t.bells, t.heard = screen.Bells, true
-	t.scroll.clamp(screen)
+	t.follow(screen)
+	t.clampScroll(screen)
 	t.fetch()
 	return rang
 }
@@ -187,9 +192,9 @@ func (t *Terminal) Mouse(e keys.Mouse) bool {
 		return true
 	}
 	if e.Button == keys.WheelUp {
-		t.wheel(-wheelLines)
+		t.wheelBy(-wheelLines)
 	} else {
-		t.wheel(wheelLines)
+		t.wheelBy(wheelLines)
 	}
 	return true
 }

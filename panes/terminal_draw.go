@@ -20,6 +20,7 @@ func (t *Terminal) Draw(w, h int, look *Look, m Widths) []string {
 		return t.drawUnknown(w, h, look)
 	}
 	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.top(st), W: w, H: h, Widths: m})
+	t.drawMarks(st, w, look, m)
 	t.fill(st, w, h, look)
 	if t.scroll.active {
 		t.rows[0] = overlay(t.rows[0], w, " "+t.position(st)+" ", look.Selected)
@@ -106,11 +107,22 @@ func overlay(row string, w int, label string, ink Ink) string {
 // there is none to show.
 func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 	st := t.State()
+	if t.scroll.active {
+		return t.copyCursor()
+	}
 	c = st.Cursor
 	c.Y -= t.offset(st)
 	c.X = min(c.X, st.Cols-1)
-	shown := st.Known && c.Visible && !t.scroll.active && t.ended == nil
+	shown := st.Known && c.Visible && t.ended == nil
 	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.size.Cols && c.Y < t.size.Rows
+}
+
+// copyCursor is where the cursor of scroll mode stands in the pane. The wheel
+// and the mouse need none.
+func (t *Terminal) copyCursor() (c api.Cursor, ok bool) {
+	s := &t.scroll
+	c = api.Cursor{X: s.cursor.Cell, Y: int(s.cursor.Line - s.top), Visible: true}
+	return c, !s.wheel && !s.mouse && c.X < t.size.Cols && c.Y >= 0 && c.Y < t.size.Rows
 }
 
 // HowEnded says in words how a session or process ended.

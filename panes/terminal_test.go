@@ -116,12 +116,12 @@ func TestScrollModeStaysAtItsLinesWhileOutputGoesOn(t *testing.T) {
 	if n := len(box.sent); n != 1 || box.sent[0].Lines == nil {
 		t.Fatalf("scrolling up asked for %v", box.sent)
 	}
-	check(t, plain(p, 14, 2), []string{"eight ·· 2/10 ", "      ········"})
+	check(t, plain(p, 14, 2), []string{"ei line 10/12 ", "      ········"})
 	next := screenOf(6, 2, 13, "thirte", "fourte")
 	next.Full = false
 	p.Feed.Receive(api.Output{Frame: next})
 	p.Sync()
-	check(t, plain(p, 14, 2), []string{"eight ·· 5/13 ", "      ········"})
+	check(t, plain(p, 14, 2), []string{"ei line 10/15 ", "      ········"})
 	p.ScrollBy(-100)
 	if got := p.scroll.top; got != 0 {
 		t.Errorf("scrolled above the oldest line to %d", got)
