@@ -402,3 +402,19 @@ RPROMPT=right
 		t.Errorf("%s", screen)
 	}
 }
+
+func TestAShellInsideAShellRunsCommandsByAMarker(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	m.sh(p.ID, "true")
+	m.write(p.ID, "sh\r")
+	m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true})
+	if out := wantRun(m, p.ID, "echo inner; false", "inner\n", 1); out.Method != "marker" {
+		t.Errorf("%+v", out)
+	}
+	m.write(p.ID, "exit\r")
+	m.sessionWait(api.SessionWaitInput{ID: p.ID, Prompt: true})
+	if out := wantRun(m, p.ID, "echo outer", "outer\n", 0); out.Method != "marks" {
+		t.Errorf("%+v", out)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,12 @@ const (
 	outputPerResult = 4 // bytes read for each byte that is kept, as styles and redrawing go
 )
 
+// shellPrograms take command lines, or lead to what does.
+var shellPrograms = [...]string{
+	"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox",
+	"ssh", "mosh-client", "su", "sudo", "doas", "docker", "podman", "kubectl", "nsenter", "machinectl",
+}
+
 // errTime ends the waits of an exec whose time is over.
 var errTime = errors.New("the time is over")
 
@@ -42,6 +49,7 @@ type execution struct {
 	start   int64
 	typedAt time.Time
 	still   int  // looks in a row that saw the shell read at its prompt
+	nested  bool // in a shell that the session's own has started
 	marker  bool // the end is told by a line behind the command
 }
 
@@ -141,15 +149,20 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 				return err
 			}
 		case shellRunning:
-			return e.errBusy(state.line)
+			if e.nested = e.runsShell(); !e.nested {
+				return e.errBusy(state.line)
+			}
+			fallthrough
 		case shellUnknown:
-			if need, own := lookInto(e.s.o.master, e.s.o.pid); need == needInput && own {
-				idle++
-			} else if idle = 0; e.s.marks.nonce == "" && need != needNothing {
+			if idle++; !e.reads() {
+				idle = 0
+			}
+			if e.s.modes.Load().Alt {
 				return e.errBusy("")
 			}
 			if e.s.marks.nonce == "" && idle > 0 || idle > 3 {
-				return e.useMarker()
+				e.useMarker()
+				return nil
 			}
 		}
 		select {
@@ -205,12 +218,22 @@ func (e *execution) errBusy(line string) error {
 }
 
 // useMarker gives a shell that tells nothing a word for one command.
-func (e *execution) useMarker() error {
+func (e *execution) useMarker() {
 	word := make([]byte, 16)
 	rand.Read(word)
 	e.marker = true
 	e.s.marks.lend(hex.EncodeToString(word))
-	return nil
+}
+
+// runsShell reports whether the program in the foreground, started by the
+// session's shell, is one that takes command lines, here or elsewhere.
+func (e *execution) runsShell() bool {
+	fg, err := foregroundOf(e.s.o.master)
+	if err != nil || fg.group == e.s.o.pid { // a command of the shell itself
+		return false
+	}
+	s, ok := readStat(fg.group)
+	return ok && slices.Contains(shellPrograms[:], s.name)
 }
 
 // text is what is typed.
@@ -297,7 +320,7 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 // is known.
 func (e *execution) reads() bool {
 	need, own := lookInto(e.s.o.master, e.s.o.pid)
-	return need == needInput && own && e.s.parsed.Load() == e.s.log.End()
+	return need == needInput && (own || e.nested) && e.s.parsed.Load() == e.s.log.End()
 }
 
 // giveUp clears a command that the shell wants more of.
