@@ -27,12 +27,12 @@ func (t *Tree) Find(ctx context.Context, pattern, path string, limit int) (FindR
 	if err != nil {
 		return FindResult{}, err
 	}
-	out := FindResult{Paths: []string{}}
+	out, size := FindResult{Paths: []string{}}, 0
 	visit := func(e entry) error {
 		if !g.match(e.rel, e.mode.IsDir()) {
 			return nil
 		}
-		if len(out.Paths) == limit {
+		if len(out.Paths) == limit || size > mostBytes {
 			out.Limited = true
 			return errEnough
 		}
@@ -40,7 +40,7 @@ func (t *Tree) Find(ctx context.Context, pattern, path string, limit int) (FindR
 		if e.mode.IsDir() {
 			rel += "/"
 		}
-		out.Paths = append(out.Paths, rel)
+		out.Paths, size = append(out.Paths, rel), size+len(rel)
 		return nil
 	}
 	skip := func(_, name string, _, ignored bool) bool {

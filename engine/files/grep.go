@@ -31,6 +31,8 @@ type GrepResult struct {
 	Lines   []Line
 	Matches int  // how many of the lines match
 	Limited bool // there are more
+
+	size int // bytes of text in Lines
 }
 
 // Grep searches the contents of files. It leaves out what git ignores and hidden
@@ -79,12 +81,13 @@ func (p place) grep(ctx context.Context, q *query, r GrepRequest) (GrepResult, e
 	return out, nil
 }
 
-// add takes the lines of a file, as far as the limit allows.
+// add takes the lines of a file, as far as the limit and the bound of an answer
+// allow.
 func (out *GrepResult) add(lines []Line, r GrepRequest) {
 	trail := 0
 	for _, l := range lines {
 		switch {
-		case l.Match && out.Matches == r.Limit:
+		case l.Match && out.Matches == r.Limit, out.size > mostBytes:
 			out.Limited = true
 			return
 		case l.Match:
@@ -96,6 +99,7 @@ func (out *GrepResult) add(lines []Line, r GrepRequest) {
 			trail--
 		}
 		out.Lines = append(out.Lines, l)
+		out.size += len(l.Path) + len(l.Text)
 	}
 }
 

@@ -37,6 +37,7 @@ type state struct {
 	path    string
 	lines   []Line
 	matches int
+	size    int // bytes of text in lines
 
 	done    int   // in the buffer: up to where lines were given or passed over
 	counted int   // up to where they were counted
@@ -65,7 +66,7 @@ func (s *scan) file(ctx context.Context, path string, from io.Reader) ([]Line, i
 			end = s.wholeLines(filled)
 		}
 		s.search(&st, kept, end)
-		if last || st.matches > s.limit {
+		if last || s.enough(&st) {
 			return st.lines, st.matches, nil
 		}
 		if ctx.Err() != nil {
@@ -74,6 +75,9 @@ func (s *scan) file(ctx context.Context, path string, from io.Reader) ([]Line, i
 		filled, kept = s.slide(&st, end, filled)
 	}
 }
+
+// enough reports whether more than an answer can hold was found.
+func (s *scan) enough(st *state) bool { return st.matches > s.limit || st.size > mostBytes }
 
 // readFull fills b; io.EOF comes with the last of it.
 func readFull(from io.Reader, b []byte) (int, error) {
@@ -132,8 +136,8 @@ func (s *scan) search(st *state, start, end int) {
 	if s.q.literal != nil && s.q.fold {
 		low = s.lower(text)
 	}
-	crlf := s.q.ends && bytes.Contains(text, []byte("\r\n"))
-	for at := start; at < end && st.matches <= s.limit; {
+	crlf := s.q.ends && (bytes.Contains(text, []byte("\r\n")) || bytes.HasSuffix(text, []byte{'\r'}))
+	for at := start; at < end && !s.enough(st); {
 		var lowRest []byte
 		if low != nil {
 			lowRest = low[at:]
@@ -168,7 +172,8 @@ func (st *state) give(text []byte, start, end int, match bool) {
 	for start < end {
 		_, stop := lineAt(text[:end], start)
 		st.count(text, start)
-		st.lines = append(st.lines, Line{Path: st.path, Line: st.line, Text: lineText(text[start:stop]), Match: match})
+		line := Line{Path: st.path, Line: st.line, Text: lineText(text[start:stop]), Match: match}
+		st.lines, st.size = append(st.lines, line), st.size+len(line.Text)
 		start = min(stop+1, end)
 		st.done = start
 	}

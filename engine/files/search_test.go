@@ -233,6 +233,7 @@ func TestSearchingManyLinesAtOnceIsSearchingEach(t *testing.T) {
 func FuzzSearch(f *testing.F) {
 	f.Add("a\r\nB\nk", "b", true, 1)
 	f.Add("0", "$", true, 0)
+	f.Add("\r", "^$", false, 0)
 	f.Fuzz(func(t *testing.T, text, pattern string, fold bool, around int) {
 		q, err := compileQuery(pattern, fold)
 		if err != nil || len(text) > 1<<12 || strings.ContainsRune(text, 0) {
@@ -249,7 +250,7 @@ func FuzzSearch(f *testing.F) {
 		r := GrepRequest{Context: around, Limit: 5}
 		out.add(got, r)
 		all.add(want, r)
-		if diff := cmp.Diff(all, out); diff != "" {
+		if diff := cmp.Diff(all, out, cmp.AllowUnexported(GrepResult{})); diff != "" {
 			t.Fatalf("%q in %q: %s", pattern, text, diff)
 		}
 	})
@@ -354,6 +355,17 @@ func TestLongLinesAreCut(t *testing.T) {
 	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "needle"})
 	if err != nil || out.Matches != 2 || len(out.Lines[0].Text) != mostLineText || out.Lines[1].Text != "needle" {
 		t.Errorf("%d matches, %v", out.Matches, err)
+	}
+}
+
+func TestAnAnswerIsBounded(t *testing.T) {
+	g := newGround(t)
+	for i := range 3 {
+		g.file(fmt.Sprint(i), strings.Repeat(strings.Repeat("x", 1<<16-1)+"\n", 150))
+	}
+	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "x", Limit: 1e9})
+	if err != nil || !out.Limited || out.Matches < 200 || out.Matches > 300 {
+		t.Errorf("%d matches, %v, %v", out.Matches, out.Limited, err)
 	}
 }
 
