@@ -39,8 +39,8 @@ type Process struct {
 	PID     int      `json:"pid" jsonschema:"process id; 0 unless a child is alive"`
 	LastPID int      `json:"last_pid,omitempty" jsonschema:"without a child: the process id of the last one"`
 	CWD     string   `json:"cwd" jsonschema:"where it was started; a session's follows what its program reports"`
-	Command string   `json:"command" jsonschema:"program and arguments, quoted for a shell"`
-	Argv    []string `json:"argv" jsonschema:"program and arguments"`
+	Command string   `json:"command" jsonschema:"program and arguments, quoted for a shell, with secrets replaced by ***"`
+	Argv    []string `json:"argv" jsonschema:"program and arguments, with secrets replaced by ***"`
 	Actor   string   `json:"actor" jsonschema:"who started it: \"person\" or \"agent:NAME\""`
 	LogPath string   `json:"log_path" jsonschema:"file of all its output"`
 
