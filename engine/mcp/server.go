@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.Writer) erro
 	s := newServer(ctx, o)
 	defer s.close()
 	defer cancel()
-	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out}, nil)
+	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out, sent: s.tidy}, nil)
 	if err != nil {
 		return fmt.Errorf("serve agents: %w", err)
 	}
@@ -129,6 +130,11 @@ func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 		switch r := req.(type) {
 		case *sdk.CallToolRequest:
 			r.Params.Name = s.canonical(r.Params.Name)
+			answer, err := next(ctx, method, req)
+			if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
+				return light(full, r.ProtocolVersion()), nil
+			}
+			return answer, err
 		case *sdk.ServerRequest[*sdk.DiscoverParams]:
 			s.welcome(identify(r))
 		case *sdk.ListToolsRequest:
@@ -171,16 +177,14 @@ func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest)
 	if err != nil {
 		r = failure(err)
 	}
-	if r.size() > muchMemory {
-		s.tidy()
-	}
+	s.tidy(r.size())
 	return answer(f.shaped(r)), nil
 }
 
 // tidy gives back to the system what a large result took, a moment after the
 // last one: an agent's server idles for hours.
-func (s *server) tidy() {
-	if s.untidy.Add(1) > 1 {
+func (s *server) tidy(size int) {
+	if size < muchMemory || s.untidy.Add(1) > 1 {
 		return // who was first sees to it
 	}
 	s.tasks.Go(func() {
@@ -190,6 +194,9 @@ func (s *server) tidy() {
 				break
 			}
 		}
+		// What encoders keep for their next use outlives two collections.
+		runtime.GC()
+		runtime.GC()
 		debug.FreeOSMemory()
 	})
 }

@@ -28,14 +28,15 @@ const (
 // stdio). A line that is no message is answered with an error and costs
 // nothing else.
 type lines struct {
-	in  io.ReadCloser
-	out io.Writer
+	in   io.ReadCloser
+	out  io.Writer
+	sent func(size int) // told of every answer, if it is set
 }
 
 // Connect implements sdk.Transport.
 func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
-		in: l.in, out: l.out,
+		in: l.in, out: l.out, sent: l.sent,
 		messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
 		open: map[jsonrpc.ID]struct{}{}, idle: make(chan struct{}, 1),
 	}
@@ -53,6 +54,7 @@ type lineConn struct {
 
 	writing sync.Mutex
 	out     io.Writer
+	sent    func(size int)
 
 	mu   sync.Mutex
 	open map[jsonrpc.ID]struct{} // calls that are not answered
@@ -265,6 +267,9 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	id, err := json.Marshal(r.ID.Raw())
 	if err != nil {
 		return err
+	}
+	if c.sent != nil {
+		defer c.sent(len(r.Result))
 	}
 	return c.send([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":`), r.Result, []byte("}"))
 }
