@@ -190,6 +190,9 @@ func (h *host) closeSessions() {
 	}
 	h.logs.close()
 	h.gate.close()
+	if h.transfers != nil {
+		h.transfers.close()
+	}
 }
 
 // folderCheck is the time between looks at whether the data folder is there.

@@ -57,6 +57,8 @@ type host struct {
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
 	sessions sync.WaitGroup
+
+	transfers *transferJobs // of files
 }
 
 func (h *host) save(r persist.Record, durable bool) error {

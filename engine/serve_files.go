@@ -15,12 +15,16 @@ import (
 type fileServer struct {
 	home  string
 	locks files.Locks
+	jobs  transferJobs
 }
 
 // handleFiles serves the operations on files.
 func (h *host) handleFiles(m *api.Mux) {
 	home, _ := os.UserHomeDir() // without one, "~" means nothing
 	s := &fileServer{home: home}
+	s.jobs.ctx = h.control.ctx
+	h.transfers = &s.jobs
+	s.handleBrowse(m)
 	api.Handle(m, api.FilesRead, s.read)
 	api.Handle(m, api.FilesReadJSON, s.readJSON)
 	api.Handle(m, api.FilesWrite, s.write)
@@ -89,7 +93,7 @@ func onFiles[Out any](s *fileServer, scope api.FileScope, do func(t *files.Tree)
 func (s *fileServer) read(ctx context.Context, in api.FilesReadInput) (api.FilesReadOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesReadOutput, error) {
 		r, err := t.Read(ctx, files.ReadRequest{
-			Path: in.Path, Offset: in.Offset, Limit: in.Limit, Bytes: in.Bytes, Unbounded: in.Unbounded,
+			Path: in.In(in.Path), Offset: in.Offset, Limit: in.Limit, Bytes: in.Bytes, Unbounded: in.Unbounded,
 		})
 		return api.FilesReadOutput{
 			Path: r.Path, Kind: string(r.Kind), MIME: r.MIME, Size: r.Size, Text: r.Text, Data: r.Data,
@@ -115,7 +119,7 @@ func (s *fileServer) write(ctx context.Context, in api.FilesWriteInput) (api.Fil
 		if data == nil {
 			data = []byte(in.Text)
 		}
-		r, err := t.Write(ctx, files.WriteRequest{Path: in.Path, Data: data, Append: in.Append, New: in.New})
+		r, err := t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: data, Append: in.Append, New: in.New})
 		return api.FilesWriteOutput(r), err
 	})
 }
@@ -144,52 +148,56 @@ func (s *fileServer) report(ctx context.Context, in api.FilesWriteOutputInput) (
 
 func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
-		r, err := t.List(ctx, in.Path, in.Hidden, in.Limit)
+		r, err := t.List(ctx, in.In(in.Path), in.Hidden, in.Limit)
 		out := api.FilesListOutput{Path: r.Path, Entries: make([]api.FileInfo, len(r.Entries)), Omitted: r.Omitted}
 		for i, e := range r.Entries {
-			out.Entries[i] = api.FileInfo(e)
+			out.Entries[i] = infoFor(in.FileScope, e)
 		}
+		out.Path = in.Out(out.Path)
 		return out, err
 	})
 }
 
 func (s *fileServer) stat(_ context.Context, in api.FilesPathInput) (api.FileInfo, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
-		info, err := t.Stat(in.Path)
-		return api.FileInfo(info), err
+		info, err := t.Stat(in.In(in.Path))
+		return infoFor(in.FileScope, info), err
 	})
 }
 
 func (s *fileServer) mkdir(_ context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
-		info, err := t.Mkdir(in.Path, in.Parents)
-		return api.FileInfo(info), err
+		info, err := t.Mkdir(in.In(in.Path), in.Parents)
+		return infoFor(in.FileScope, info), err
 	})
 }
 
 func (s *fileServer) delete(ctx context.Context, in api.FilesDeleteInput) (api.Empty, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
-		return api.Empty{}, t.Delete(ctx, in.Path, in.Recursive)
+		return api.Empty{}, t.Delete(ctx, in.In(in.Path), in.Recursive)
 	})
 }
 
 func (s *fileServer) move(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
-		info, err := t.Move(ctx, in.Path, in.To, in.Overwrite)
-		return api.FileInfo(info), err
+		info, err := t.Move(ctx, in.In(in.Path), in.In(in.To), in.Overwrite)
+		return infoFor(in.FileScope, info), err
 	})
 }
 
 func (s *fileServer) copy(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
-		info, err := t.Copy(ctx, in.Path, in.To, in.Overwrite)
-		return api.FileInfo(info), err
+		info, err := t.Copy(ctx, in.In(in.Path), in.In(in.To), in.Overwrite)
+		return infoFor(in.FileScope, info), err
 	})
 }
 
 func (s *fileServer) find(ctx context.Context, in api.FilesFindInput) (api.FilesFindOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesFindOutput, error) {
-		r, err := t.Find(ctx, in.Pattern, in.Path, in.Limit)
+		r, err := t.Find(ctx, in.Pattern, in.In(in.Path), in.Limit)
+		for i, path := range r.Paths {
+			r.Paths[i] = in.Out(path)
+		}
 		return api.FilesFindOutput(r), err
 	})
 }
@@ -197,12 +205,19 @@ func (s *fileServer) find(ctx context.Context, in api.FilesFindInput) (api.Files
 func (s *fileServer) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
 		r, err := t.Grep(ctx, files.GrepRequest{
-			Pattern: in.Pattern, Path: in.Path, Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit,
+			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit,
 		})
 		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited}
 		for i, l := range r.Lines {
+			l.Path = in.Out(l.Path)
 			out.Lines[i] = api.GrepLine(l)
 		}
 		return out, err
 	})
+}
+
+// infoFor is what the caller is told of a file.
+func infoFor(scope api.FileScope, info files.Info) api.FileInfo {
+	info.Name, info.Path, info.Target = scope.Out(info.Name), scope.Out(info.Path), scope.Out(info.Target)
+	return api.FileInfo(info)
 }

@@ -38,6 +38,8 @@ var (
 type FileScope struct {
 	Roots []string `json:"roots,omitempty" jsonschema:"absolute folders that the call is confined to; none: not confined"`
 	Base  string   `json:"base,omitempty" jsonschema:"absolute folder that relative paths begin in; default the first root, else the home folder"`
+	// Escaped lets a client reach files whose names are not UTF-8, which JSON cannot carry.
+	Escaped bool `json:"escaped,omitempty" jsonschema:"names and paths have %XX for each byte that is not UTF-8, and for %, both ways"`
 }
 
 // FilesPathInput names a file.

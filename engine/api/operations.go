@@ -80,7 +80,8 @@ func Operations() []Entry {
 		CommandsList.entry(), CommandsAdd.entry(), CommandsReplace.entry(),
 		FilesRead.entry(), FilesReadJSON.entry(), FilesWrite.entry(), FilesEdit.entry(), FilesReport.entry(),
 		FilesList.entry(), FilesStat.entry(), FilesMkdir.entry(), FilesDelete.entry(), FilesMove.entry(),
-		FilesCopy.entry(), FilesFind.entry(), FilesGrep.entry(),
+		FilesCopy.entry(), FilesFind.entry(), FilesGrep.entry(), FilesTransfer.entry(), FilesJob.entry(),
+		FilesCancel.entry(), FilesRestore.entry(), FilesWatch.entry(), FilesGit.entry(),
 		PolicyCheck.entry(), RequestList.entry(), RequestAnswer.entry(), AuditAdd.entry(), AuditList.entry(),
 		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
 	}

@@ -77,7 +77,8 @@ func pour(ctx context.Context, out, in *os.File) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		_, err := io.CopyN(out, in, copyStep)
+		n, err := io.CopyN(out, in, copyStep)
+		progressed(ctx, n)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

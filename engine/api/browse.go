@@ -1,0 +1,113 @@
+package api
+
+// The operations on files that a person's file browser needs beside those that
+// agents use. What they take is not confined.
+var (
+	FilesTransfer = Operation[FilesTransferInput, FilesTransferOutput]{"files.transfer",
+		"Copies files, moves them, or puts them into the trash, in the background.", Destructive}
+	FilesJob = Operation[FileJobInput, FileJob]{"files.job",
+		"Tells how far a transfer is, or waits for news of it.", Read}
+	FilesCancel = Operation[FileJobInput, FileJob]{"files.cancel",
+		"Ends a transfer; what it has finished stays.", Write}
+	FilesRestore = Operation[FilesRestoreInput, Empty]{"files.restore",
+		"Takes files out of the trash and puts them back where they were.", Write}
+	FilesWatch = Operation[FilesWatchInput, FilesWatchOutput]{"files.watch",
+		"Waits until something in a folder changes.", Read}
+	FilesGit = Operation[FilesPathInput, FilesGitOutput]{"files.git",
+		"Tells what git says of the entries of a folder.", Read}
+)
+
+// Kinds of transfer.
+const (
+	TransferCopy  = "copy"
+	TransferMove  = "move"
+	TransferTrash = "trash"
+)
+
+// What a transfer does where something is in the way.
+const (
+	ConflictSkip    = "skip"
+	ConflictReplace = "replace" // what is there goes to the trash
+	ConflictKeep    = "keep"    // both: the new one gets a number
+)
+
+// A FileMove says what goes where.
+type FileMove struct {
+	Path string `json:"path" jsonschema:"what to transfer"`
+	To   string `json:"to,omitempty" jsonschema:"its new path, not the folder that it goes into; not for the trash"`
+}
+
+// FilesTransferInput is the input of files.transfer.
+type FilesTransferInput struct {
+	FileScope
+	Kind     string     `json:"kind" jsonschema:"copy, move or trash"`
+	Items    []FileMove `json:"items" jsonschema:"in this order"`
+	Conflict string     `json:"conflict,omitempty" jsonschema:"where something is in the way: skip, replace (what is there goes to the trash) or keep (both); without it nothing begins"`
+}
+
+// FilesTransferOutput is the output of files.transfer.
+type FilesTransferOutput struct {
+	Job       string   `json:"job,omitempty" jsonschema:"id of the transfer that has begun"`
+	Conflicts []string `json:"conflicts,omitempty" jsonschema:"what is in the way; nothing has begun then"`
+}
+
+// FileJobInput names a transfer.
+type FileJobInput struct {
+	FileScope
+	ID     string `json:"id" jsonschema:"of the transfer"`
+	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"wait so long for it to end, in milliseconds"`
+}
+
+// States of a FileJob.
+const (
+	JobRunning   = "running"
+	JobDone      = "done"
+	JobFailed    = "failed"
+	JobCancelled = "cancelled"
+)
+
+// A FileJob is a transfer. It is remembered for ten minutes after its end.
+type FileJob struct {
+	ID      string      `json:"id" jsonschema:"of the transfer"`
+	Kind    string      `json:"kind" jsonschema:"copy, move or trash"`
+	State   string      `json:"state" jsonschema:"running, done, failed or cancelled"`
+	Bytes   int64       `json:"bytes" jsonschema:"copied so far"`
+	Total   int64       `json:"total" jsonschema:"bytes in all; 0 while they are being counted"`
+	Current string      `json:"current,omitempty" jsonschema:"what is being transferred"`
+	Done    []FileMoved `json:"done,omitempty" jsonschema:"what is finished"`
+	Skipped int         `json:"skipped,omitempty" jsonschema:"items that something was in the way of"`
+	Error   string      `json:"error,omitempty" jsonschema:"why it failed"`
+}
+
+// A FileMoved is an item of a transfer that is finished.
+type FileMoved struct {
+	Path     string `json:"path" jsonschema:"what was transferred"`
+	To       string `json:"to" jsonschema:"where it is now; of the trash the path in it"`
+	Replaced string `json:"replaced,omitempty" jsonschema:"where in the trash is what was in its place"`
+}
+
+// FilesRestoreInput is the input of files.restore.
+type FilesRestoreInput struct {
+	FileScope
+	Items []FileMove `json:"items" jsonschema:"path in the trash, and where it goes"`
+}
+
+// FilesWatchInput is the input of files.watch.
+type FilesWatchInput struct {
+	FileScope
+	Path   string `json:"path" jsonschema:"a folder"`
+	Seen   string `json:"seen,omitempty" jsonschema:"stamp of the last answer; if the folder has another one, the answer comes at once"`
+	WaitMS int    `json:"wait_ms,omitempty" jsonschema:"how long to wait, in milliseconds; default 20 s"`
+}
+
+// FilesWatchOutput is the output of files.watch.
+type FilesWatchOutput struct {
+	Stamp   string `json:"stamp" jsonschema:"stands for what the folder is now"`
+	Changed bool   `json:"changed" jsonschema:"something has changed"`
+}
+
+// FilesGitOutput is the output of files.git.
+type FilesGitOutput struct {
+	Branch string            `json:"branch,omitempty" jsonschema:"the branch, or the commit where there is none; empty outside a repository"`
+	Marks  map[string]string `json:"marks,omitempty" jsonschema:"of entries by name: the two letters of git status, of a folder those of what is in it"`
+}

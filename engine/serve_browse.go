@@ -1,0 +1,319 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/files"
+)
+
+const (
+	keptJobs    = 10 * time.Minute // how long a transfer that is over is remembered
+	mostItems   = 100_000          // of one transfer
+	watchWait   = 20 * time.Second
+	mostJobWait = time.Minute
+)
+
+// A transferJob is a transfer under way, or one that is over.
+type transferJob struct {
+	id      string
+	cancel  context.CancelFunc
+	over    chan struct{} // closed at the end
+	bytes   atomic.Int64
+	total   atomic.Int64
+	mu      sync.Mutex
+	current string
+	state   string
+	done    []api.FileMoved
+	skipped int
+	err     string
+}
+
+// transferJobs are the transfers that the engine runs.
+type transferJobs struct {
+	ctx     context.Context
+	running sync.WaitGroup
+
+	mu   sync.Mutex
+	last int
+	jobs map[string]*transferJob
+}
+
+// handleBrowse serves what a file browser needs; its transfers end with ctx.
+func (s *fileServer) handleBrowse(m *api.Mux) {
+	api.Handle(m, api.FilesTransfer, s.transfer)
+	api.Handle(m, api.FilesJob, s.job)
+	api.Handle(m, api.FilesCancel, s.cancelJob)
+	api.Handle(m, api.FilesRestore, s.restore)
+	api.Handle(m, api.FilesWatch, s.watch)
+	api.Handle(m, api.FilesGit, s.git)
+}
+
+func (s *fileServer) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
+		for _, item := range in.Items {
+			if err := t.Restore(ctx, in.In(item.Path), in.In(item.To)); err != nil {
+				return api.Empty{}, err
+			}
+		}
+		return api.Empty{}, nil
+	})
+}
+
+func (s *fileServer) watch(ctx context.Context, in api.FilesWatchInput) (api.FilesWatchOutput, error) {
+	wait := watchWait
+	if in.WaitMS > 0 {
+		wait = min(time.Duration(in.WaitMS)*time.Millisecond, time.Minute)
+	}
+	limited, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesWatchOutput, error) {
+		stamp, changed, err := t.Watch(limited, in.In(in.Path), in.Seen)
+		return api.FilesWatchOutput{Stamp: stamp, Changed: changed}, err
+	})
+}
+
+func (s *fileServer) git(ctx context.Context, in api.FilesPathInput) (api.FilesGitOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesGitOutput, error) {
+		status, err := t.Git(ctx, in.In(in.Path))
+		out := api.FilesGitOutput{Branch: status.Branch, Marks: make(map[string]string, len(status.Marks))}
+		for name, letters := range status.Marks {
+			out.Marks[in.Out(name)] = letters
+		}
+		return out, err
+	})
+}
+
+// transfer begins a transfer, unless something is in the way and nobody has
+// said what is to become of it.
+func (s *fileServer) transfer(_ context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesTransferOutput, error) {
+		if err := checkTransfer(in); err != nil {
+			return api.FilesTransferOutput{}, err
+		}
+		items := make([]api.FileMove, len(in.Items))
+		var conflicts []string
+		for i, item := range in.Items {
+			items[i] = api.FileMove{Path: in.In(item.Path), To: in.In(item.To)}
+			if in.Kind == api.TransferTrash || in.Conflict != "" {
+				continue
+			}
+			if _, err := t.Stat(items[i].To); err == nil {
+				conflicts = append(conflicts, item.To)
+			}
+		}
+		if len(conflicts) > 0 {
+			return api.FilesTransferOutput{Conflicts: conflicts}, nil
+		}
+		j, err := s.jobs.begin()
+		if err != nil {
+			return api.FilesTransferOutput{}, err
+		}
+		ctx, cancel := context.WithCancel(s.jobs.ctx)
+		j.cancel = cancel
+		go func() {
+			defer s.jobs.running.Done()
+			defer cancel()
+			j.run(ctx, t, in.FileScope, in.Kind, in.Conflict, items)
+			time.AfterFunc(keptJobs, func() { s.jobs.forget(j.id) })
+		}()
+		return api.FilesTransferOutput{Job: j.id}, nil
+	})
+}
+
+func checkTransfer(in api.FilesTransferInput) error {
+	kinds := []string{api.TransferCopy, api.TransferMove, api.TransferTrash}
+	conflicts := []string{"", api.ConflictSkip, api.ConflictReplace, api.ConflictKeep}
+	switch {
+	case !slices.Contains(kinds, in.Kind):
+		return api.Errorf(api.CodeInvalid, "transfer files: kind %q is none of copy, move and trash", in.Kind)
+	case !slices.Contains(conflicts, in.Conflict):
+		return api.Errorf(api.CodeInvalid, "transfer files: conflict %q is none of skip, replace and keep", in.Conflict)
+	case len(in.Items) == 0 || len(in.Items) > mostItems:
+		return api.Errorf(api.CodeInvalid, "transfer files: there have to be between 1 and %d items", mostItems)
+	}
+	return nil
+}
+
+// begin makes a job. Its runner says Done to running.
+func (js *transferJobs) begin() (*transferJob, error) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if js.ctx.Err() != nil {
+		return nil, errEnding()
+	}
+	js.last++
+	j := &transferJob{id: fmt.Sprintf("t%d", js.last), state: api.JobRunning, over: make(chan struct{})}
+	if js.jobs == nil {
+		js.jobs = map[string]*transferJob{}
+	}
+	js.jobs[j.id] = j
+	js.running.Add(1)
+	return j, nil
+}
+
+func (js *transferJobs) forget(id string) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	delete(js.jobs, id)
+}
+
+func (js *transferJobs) find(id string) (*transferJob, error) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if j := js.jobs[id]; j != nil {
+		return j, nil
+	}
+	return nil, api.Errorf(api.CodeNotFound, "find transfer %q: there is none", id)
+}
+
+// close waits until no transfer runs any more; their context has ended.
+func (js *transferJobs) close() {
+	js.mu.Lock() // no job begins from here on
+	js.mu.Unlock()
+	js.running.Wait()
+}
+
+func (s *fileServer) job(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
+	j, err := s.jobs.find(in.ID)
+	if err != nil {
+		return api.FileJob{}, err
+	}
+	if in.WaitMS > 0 {
+		timer := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, mostJobWait))
+		defer timer.Stop()
+		select {
+		case <-j.over:
+		case <-timer.C:
+		case <-ctx.Done():
+			return api.FileJob{}, ctx.Err()
+		}
+	}
+	return j.told(in.FileScope), nil
+}
+
+func (s *fileServer) cancelJob(_ context.Context, in api.FileJobInput) (api.FileJob, error) {
+	j, err := s.jobs.find(in.ID)
+	if err != nil {
+		return api.FileJob{}, err
+	}
+	j.cancel()
+	<-j.over
+	return j.told(in.FileScope), nil
+}
+
+func (j *transferJob) told(scope api.FileScope) api.FileJob {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := api.FileJob{ID: j.id, State: j.state, Bytes: j.bytes.Load(), Total: j.total.Load(),
+		Current: scope.Out(j.current), Skipped: j.skipped, Error: j.err}
+	if j.state != api.JobRunning {
+		for _, d := range j.done {
+			out.Done = append(out.Done, api.FileMoved{Path: scope.Out(d.Path), To: scope.Out(d.To), Replaced: scope.Out(d.Replaced)})
+		}
+	}
+	return out
+}
+
+// run does the items one after the other, up to the first that fails.
+func (j *transferJob) run(ctx context.Context, t *files.Tree, scope api.FileScope, kind, conflict string, items []api.FileMove) {
+	ctx = files.WithProgress(ctx, &j.bytes)
+	var total int64
+	for _, item := range items {
+		if kind == api.TransferCopy || kind == api.TransferMove && !t.SameDevice(item.Path, item.To) {
+			total += t.Size(ctx, item.Path)
+		}
+	}
+	j.total.Store(total)
+	var err error
+	for _, item := range items {
+		j.mu.Lock()
+		j.current = item.Path
+		j.mu.Unlock()
+		if err = ctx.Err(); err == nil {
+			err = j.one(ctx, t, kind, conflict, item)
+		}
+		if err != nil {
+			break
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch j.state = api.JobDone; {
+	case errors.Is(err, context.Canceled):
+		j.state = api.JobCancelled
+	case err != nil:
+		j.state, j.err = api.JobFailed, api.AsError(fileError(err)).Message
+	}
+	close(j.over)
+}
+
+// one does one item.
+func (j *transferJob) one(ctx context.Context, t *files.Tree, kind, conflict string, item api.FileMove) error {
+	if kind == api.TransferTrash {
+		to, err := t.Trash(item.Path, time.Now())
+		j.finish(api.FileMoved{Path: item.Path, To: to}, err)
+		return err
+	}
+	moved := api.FileMoved{Path: item.Path, To: item.To}
+	there, _ := os.Lstat(item.To)
+	switch {
+	case there == nil:
+	case conflict == api.ConflictSkip:
+		j.mu.Lock()
+		j.skipped++
+		j.mu.Unlock()
+		return nil
+	case conflict == api.ConflictKeep:
+		moved.To = freeName(item.To)
+	case conflict == api.ConflictReplace && !sameFile(item.Path, there):
+		var err error
+		if moved.Replaced, err = t.Trash(item.To, time.Now()); err != nil {
+			return err
+		}
+	}
+	do := t.Copy
+	if kind == api.TransferMove {
+		do = t.Move
+	}
+	_, err := do(ctx, item.Path, moved.To, false)
+	if err != nil && moved.Replaced != "" {
+		if back := t.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To); back != nil {
+			err = fmt.Errorf("%w; what was there is in the trash", err)
+		}
+	}
+	j.finish(moved, err)
+	return err
+}
+
+func (j *transferJob) finish(moved api.FileMoved, err error) {
+	if err != nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.done = append(j.done, moved)
+}
+
+func sameFile(path string, other os.FileInfo) bool {
+	info, err := os.Lstat(path)
+	return err == nil && os.SameFile(info, other)
+}
+
+// freeName is a path beside another that nothing has yet.
+func freeName(path string) string {
+	for n := 2; ; n++ {
+		free := filepath.Join(filepath.Dir(path), files.Numbered(filepath.Base(path), n))
+		if _, err := os.Lstat(free); errors.Is(err, os.ErrNotExist) {
+			return free
+		}
+	}
+}
