@@ -13,7 +13,6 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
-	"mvdan.cc/sh/v3/shell"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -125,26 +124,26 @@ func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input
 
 // run runs one line; leave tells that it was the last one.
 func (s *verbShell) run(ctx context.Context, interrupts <-chan os.Signal, line string) (leave bool) {
-	words, err := shell.Fields(line, s.app.env)
+	typed, err := words(line, s.app.env)
 	if err != nil {
 		printError(s.app.Options, unreadable(err))
 		return false
 	}
-	if len(words) > 0 && words[0] == "tandem" {
-		words = words[1:]
+	if len(typed) > 0 && typed[0] == "tandem" {
+		typed = typed[1:]
 	}
-	if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+	if len(typed) == 0 || strings.HasPrefix(typed[0], "#") {
 		return false
 	}
-	switch words[0] {
+	switch typed[0] {
 	case "exit", "quit":
 		return true
 	case "cd", "pwd":
-		err = s.folder(words)
+		err = s.folder(typed)
 	case "shell":
 		err = &usageError{"this is the shell already", "help lists the verbs"}
 	default:
-		s.verb(ctx, interrupts, words)
+		s.verb(ctx, interrupts, typed)
 	}
 	if err != nil {
 		printError(s.app.Options, err)

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// words splits a line as a shell does, with $NAME and ${NAME} filled in. What
+// else a shell would do (globs, substitutions, operators) is an error.
+func words(line string, env func(string) string) ([]string, error) {
+	var list []string
+	var failed error
+	err := syntax.NewParser().Words(strings.NewReader(line), func(w *syntax.Word) bool {
+		var b strings.Builder
+		failed = writeParts(&b, w.Parts, env, false)
+		list = append(list, b.String())
+		return failed == nil
+	})
+	if err == nil {
+		err = failed
+	}
+	return list, err
+}
+
+func writeParts(b *strings.Builder, parts []syntax.WordPart, env func(string) string, quoted bool) error {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			writeLiteral(b, p.Value, quoted)
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			if err := writeParts(b, p.Parts, env, true); err != nil {
+				return err
+			}
+		case *syntax.ParamExp:
+			if !onlyName(p) {
+				return errors.New("${…} can hold the name of a variable and no more")
+			}
+			b.WriteString(env(p.Param.Value))
+		default:
+			return errors.New("only variables can be filled in")
+		}
+	}
+	return nil
+}
+
+// onlyName reports whether an expansion is $NAME or ${NAME}.
+func onlyName(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil &&
+		p.Repl == nil && p.Names == 0 && p.Exp == nil
+}
+
+// writeLiteral takes backslashes away; within quotes only those that mean
+// something there.
+func writeLiteral(b *strings.Builder, s string, quoted bool) {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
+			if i++; s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+}
