@@ -24,7 +24,8 @@ func profileNames() []string {
 // runServer serves agents until their input ends or somebody ends it. Standard
 // output is the protocol's alone; what there is to say goes to standard error.
 func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A client that reads no more has left: a write to it is no reason to die of.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	options, err := serverOptions(version, o)
 	if err != nil {

@@ -26,6 +26,8 @@ type server struct {
 	stderr *bufio.Reader
 	dir    string
 	n      int
+
+	outPipe io.Closer
 }
 
 // newServer starts a server; its engine is ended with the test.
@@ -48,6 +50,7 @@ func newServer(t testing.TB, args ...string) *server {
 			return err
 		}
 		stderr, err := s.cmd.StderrPipe()
+		s.outPipe = out
 		s.out, s.stderr = bufio.NewReader(out), bufio.NewReader(stderr)
 		return err
 	}
@@ -161,6 +164,16 @@ func TestTheServerEndsWhenItIsTold(t *testing.T) {
 		if err := s.cmd.Wait(); err != nil {
 			t.Errorf("after %v the server ends with %v", signal, err)
 		}
+	}
+}
+
+func TestTheServerEndsWhenItsClientReadsNoMore(t *testing.T) {
+	s := newServer(t)
+	s.greet()
+	s.outPipe.Close()
+	fmt.Fprintln(s.in, `{"jsonrpc":"2.0","id":9,"method":"tools/list"}`)
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("the server ends with %v", err)
 	}
 }
 
