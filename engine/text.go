@@ -30,7 +30,7 @@ func (h *host) sessionText(ctx context.Context, in api.SessionTextInput) (api.Se
 		return api.SessionTextOutput{}, err
 	}
 	out := api.SessionTextOutput{Text: string(r.text)}
-	if r.next <= in.To.Line {
+	if !r.over && r.next <= in.To.Line {
 		next := api.Place{Line: r.next}
 		if in.Block {
 			next.Cell = in.From.Cell
@@ -47,9 +47,10 @@ type textReader struct {
 	row  []byte
 	line int   // where the last line of text begins
 	next int64 // row to be read next
+	over bool  // there are no more rows
 }
 
-func (r *textReader) done() bool { return r.next > r.in.To.Line || len(r.text) >= r.in.Max }
+func (r *textReader) done() bool { return r.over || r.next > r.in.To.Line || len(r.text) >= r.in.Max }
 
 // read adds some rows.
 func (r *textReader) read(t terminal) {
@@ -59,7 +60,7 @@ func (r *textReader) read(t terminal) {
 	}
 	for n := 0; n < findRows && !r.done(); n++ {
 		if r.next >= end {
-			r.next = math.MaxInt64
+			r.over = true
 			return
 		}
 		r.add(t, r.next)

@@ -87,8 +87,8 @@ func (t *Terminal) MarkMatches(re *regexp.Regexp) {
 	t.scroll.search, t.scroll.number, t.scroll.total = re, 0, 0
 }
 
-// Marking reports whether matches are marked.
-func (t *Terminal) Marking() bool { return t.scroll.search != nil }
+// Marked is the pattern whose matches are marked; nil if none are.
+func (t *Terminal) Marked() *regexp.Regexp { return t.scroll.search }
 
 // Found says which of how many matches the cursor is on.
 func (t *Terminal) Found(number, total int) { t.scroll.number, t.scroll.total = number, total }
@@ -150,7 +150,7 @@ func (t *Terminal) join(first int64) joinedLine {
 
 // mark adds the spans of the text from byte from up to byte to.
 func (j *joinedLine) mark(spans map[int64][]span, from, to int, cursor api.Place, look *Look) {
-	ink := look.Found
+	ink := look.Match
 	begin := true
 	var parts []span
 	var lines []int64

@@ -43,7 +43,7 @@ func (t *Terminal) Select(kind SelectKind) {
 func (t *Terminal) SelectBetween(first, last int64) {
 	if t.scroll.active {
 		t.scroll.sel = selection{kind: SelectLines, anchor: api.Place{Line: first}}
-		t.Go(api.Place{Line: last})
+		t.Go(api.Place{Line: min(last, t.lastLine())})
 	}
 }
 

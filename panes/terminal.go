@@ -174,13 +174,19 @@ func (t *Terminal) Focus(on bool) {
 	}
 }
 
+// WantsMouse reports whether a mouse event is the program's. With shift it is
+// not, as terminals have it.
+func (t *Terminal) WantsMouse(e keys.Mouse) bool {
+	return t.State().Mouse != api.MouseOff && !t.scroll.active && t.ended == nil && e.Mods&keys.Shift == 0
+}
+
 // Mouse handles a mouse event at cells of this pane. What the program has not
 // asked for scrolls, or, on the alternate screen, moves in the program's own
 // text as cursor keys do. It reports whether the event meant something.
 func (t *Terminal) Mouse(e keys.Mouse) bool {
 	st := t.State()
 	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
-	if st.Mouse != api.MouseOff && !t.scroll.active && t.ended == nil {
+	if t.WantsMouse(e) {
 		e.Y += t.offset(st)
 		return t.Send(api.Input{Mouse: &e}) == nil
 	}

@@ -11,7 +11,7 @@ import (
 // actions is what each action does. Those of the dashboard that are missing
 // here are planned.
 func actions() map[keys.Action]func(*model) tea.Cmd {
-	return map[keys.Action]func(*model) tea.Cmd{
+	return withCopy(map[keys.Action]func(*model) tea.Cmd{
 		keys.ViewSessions:  func(m *model) tea.Cmd { return m.setView(viewSessions) },
 		keys.ViewProcesses: func(m *model) tea.Cmd { return m.setView(viewProcesses) },
 		keys.ViewHistory:   func(m *model) tea.Cmd { return m.setView(viewHistory) },
@@ -41,17 +41,6 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.SessionEnd:      (*model).askEnd,
 		keys.SessionForget:   (*model).askForget,
 		keys.SessionKeyboard: (*model).toggleKeyboard,
-
-		keys.ScrollMode:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StartScroll, nil) },
-		keys.ScrollDown:     scrollBy(1),
-		keys.ScrollUp:       scrollBy(-1),
-		keys.ScrollPageDown: scrollHalves(2),
-		keys.ScrollPageUp:   scrollHalves(-2),
-		keys.ScrollHalfDown: scrollHalves(1),
-		keys.ScrollHalfUp:   scrollHalves(-1),
-		keys.ScrollFirst:    func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).ScrollHome, (*panes.Log).Home) },
-		keys.ScrollLast:     func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).ScrollEnd, (*panes.Log).End) },
-		keys.ScrollLeave:    func(m *model) tea.Cmd { return m.scroll((*panes.Terminal).StopScroll, nil) },
 
 		keys.ProcessNew:       (*model).showStartForm,
 		keys.ProcessRestart:   (*model).restart,
@@ -90,19 +79,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.Help:     (*model).showHelp,
 		keys.Detach:   (*model).leave,
 		keys.Quit:     (*model).leave,
-	}
-}
-
-func scrollBy(lines int) func(*model) tea.Cmd {
-	return func(m *model) tea.Cmd {
-		return m.scroll(func(p *panes.Terminal) { p.ScrollBy(lines) }, func(l *panes.Log) { l.Scroll(lines) })
-	}
-}
-
-func scrollHalves(halves int) func(*model) tea.Cmd {
-	return func(m *model) tea.Cmd {
-		return m.scroll(func(p *panes.Terminal) { p.ScrollPages(halves) }, func(l *panes.Log) { l.Pages(halves) })
-	}
+	})
 }
 
 func listBy(rows int) func(*model) tea.Cmd {
@@ -129,6 +106,10 @@ func (m *model) scopes() []keys.Scope {
 
 // pressKey is the way of every key: an action, or on to the program.
 func (m *model) pressKey(k keys.Key) tea.Cmd {
+	m.unflash()
+	if m.countKey(k) {
+		return nil
+	}
 	pending := m.resolver.Pending()
 	outcome := m.resolver.Resolve(k, m.scopes()...)
 	if pending != m.resolver.Pending() {
@@ -158,8 +139,10 @@ func (m *model) typeKey(k keys.Key) tea.Cmd {
 	}
 	p := m.focused()
 	switch {
-	case p == nil || p.Scrolling():
+	case p == nil:
 		return nil
+	case p.Scrolling():
+		return m.scrollKey(p, k)
 	case p.Ended() != nil || p.Err() != nil:
 		return m.keyAfterEnd(k)
 	}

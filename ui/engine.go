@@ -27,6 +27,10 @@ type engine interface {
 	UpdateProcess(context.Context, api.ProcessUpdateInput) error
 
 	Answer(context.Context, api.RequestAnswerInput) error
+
+	Find(context.Context, api.SessionFindInput) (api.SessionFindOutput, error)
+	Text(context.Context, api.SessionTextInput) (api.SessionTextOutput, error)
+	Stat(ctx context.Context, path string) (api.FileInfo, error)
 }
 
 // A viewer is an attachment to one session.
@@ -111,6 +115,18 @@ func (c client) Signal(ctx context.Context, in api.ProcessSignalInput) error {
 func (c client) Answer(ctx context.Context, in api.RequestAnswerInput) error {
 	_, err := api.RequestAnswer.Call(ctx, c.api, in)
 	return err
+}
+
+func (c client) Find(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
+	return api.SessionFind.Call(ctx, c.api, in)
+}
+
+func (c client) Text(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
+	return api.SessionText.Call(ctx, c.api, in)
+}
+
+func (c client) Stat(ctx context.Context, path string) (api.FileInfo, error) {
+	return api.FilesStat.Call(ctx, c.api, api.FilesPathInput{Path: path})
 }
 
 func (c client) UpdateProcess(ctx context.Context, in api.ProcessUpdateInput) error {

@@ -64,6 +64,7 @@ type model struct {
 	processes   processes
 	dragged     *node           // the split whose border the mouse holds
 	pressed     *panes.Terminal // the pane in which a mouse button went down
+	copying     copying
 
 	resolver *keys.Resolver
 	actions  map[keys.Action]func(*model) tea.Cmd
@@ -180,6 +181,16 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.takeLog(msg)
 	case searchMsg:
 		return m.searched(msg)
+	case copiedMsg:
+		return m.copied(msg)
+	case foundMsg:
+		return m.found(msg)
+	case outputMsg:
+		return m.outputFound(msg)
+	case targetMsg:
+		return m.openFile(msg)
+	case dragDue:
+		return m.dragOn()
 	case savedMsg:
 		return m.saved(msg)
 	case formMsg:

@@ -21,8 +21,7 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		if e.Kind == keys.MouseUp {
 			m.pressed = nil
 		}
-		m.mouseTo(p, e)
-		return nil
+		return m.mouseTo(p, e)
 	case e.Y == 0 && !m.processes.dragged:
 		return m.clickTopBar(e)
 	case m.view == viewProcesses:
@@ -105,27 +104,31 @@ func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
 		}
 		m.pressed = leaf.pane
 	}
-	m.mouseTo(leaf.pane, e)
-	return nil
+	return m.mouseTo(leaf.pane, e)
 }
 
 // mouseTo passes an event on to a pane, in its own cells.
-func (m *model) mouseTo(p *panes.Terminal, e keys.Mouse) {
+func (m *model) mouseTo(p *panes.Terminal, e keys.Mouse) tea.Cmd {
 	for _, l := range m.visible() {
 		if l.pane != p {
 			continue
 		}
 		r := m.area(l)
 		if e.Kind == keys.MouseDown && !r.contains(e.X, e.Y) {
-			return
+			return nil
 		}
-		e.X = min(max(e.X-r.x, 0), r.w-1)
-		e.Y = min(max(e.Y-r.y, 0), r.h-1)
+		e.X, e.Y = e.X-r.x, e.Y-r.y
+		if m.copying.selects == p || !p.WantsMouse(e) && leftDown(e) {
+			return m.selectByMouse(p, e)
+		}
+		e.X, e.Y = min(max(e.X, 0), r.w-1), min(max(e.Y, 0), r.h-1)
 		if p.Mouse(e) {
 			m.dirty = m.dirty || isWheel(e)
 		}
-		return
+		return nil
 	}
+	m.copying.selects = nil
+	return nil
 }
 
 // drag moves the border that the mouse holds.

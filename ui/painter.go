@@ -47,8 +47,10 @@ type frame struct {
 	view     tea.View
 	w, h     int
 	bells    int
-	clusters bool // the terminal counts clusters as one (mode 2027)
-	sync     bool // it shows synchronised output (mode 2026)
+	clip     string // what was copied last
+	clips    int    // counts copies
+	clusters bool   // the terminal counts clusters as one (mode 2027)
+	sync     bool   // it shows synchronised output (mode 2026)
 }
 
 func newPainter(out *os.File, profile colorprofile.Profile) *painter {
@@ -214,6 +216,9 @@ func (p *painter) modes(f frame) {
 	}
 	if f.view.WindowTitle != was.view.WindowTitle {
 		p.buf.WriteString(ansi.SetWindowTitle(f.view.WindowTitle))
+	}
+	if f.clips != was.clips && was.w > 0 {
+		p.buf.WriteString(ansi.SetSystemClipboard(f.clip))
 	}
 	if f.bells != was.bells && was.w > 0 {
 		p.buf.WriteByte('\a')

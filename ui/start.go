@@ -58,13 +58,21 @@ func (m *model) currentPane() *panes.Terminal {
 
 // A start is a session that is wanted for a pane, in the folder where another
 // pane's is.
-type start struct{ pane, near *panes.Terminal }
+type start struct {
+	pane, near *panes.Terminal
+	command    []string // a shell if there is none
+	folder     string   // instead of the one near
+}
 
 // startFor starts the session of a pane that is on the screen already. Starts
 // follow each other, so that sessions are there in the order they were asked
 // for.
 func (m *model) startFor(p, near *panes.Terminal) tea.Cmd {
-	m.starts = append(m.starts, start{p, near})
+	return m.startWith(start{pane: p, near: near})
+}
+
+func (m *model) startWith(s start) tea.Cmd {
+	m.starts = append(m.starts, s)
 	if len(m.starts) > 1 {
 		return nil
 	}
@@ -78,7 +86,10 @@ func (m *model) startNext() tea.Cmd {
 	next := m.starts[0]
 	size := next.pane.Feed.Size()
 	in := api.SessionStartInput{CWD: m.cwd(next.near), Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ())}
-	if next.near != nil {
+	in.Command = next.command
+	if next.folder != "" {
+		in.CWD = next.folder
+	} else if next.near != nil {
 		in.CWDOf = next.near.ID
 	}
 	return m.call(func(ctx context.Context, e engine) tea.Msg {

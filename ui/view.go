@@ -244,7 +244,7 @@ func (m *model) drawOverlay() {
 	screen := rect{0, 0, m.w, m.h}
 	inside, w, x, y := m.overlay.draw(m, screen)
 	rows, at := box(inside, w, screen, &m.look)
-	if p, ok := m.overlay.(*prompt); ok && p.low() {
+	if p, ok := m.overlay.(interface{ low() bool }); ok && p.low() {
 		at.y = max(m.h-1-at.h, 0)
 	}
 	all := strings.Split(m.drawn.Content, "\n")

@@ -1,0 +1,284 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+const (
+	// maxCopied bounds what is kept to be pasted, in bytes.
+	maxCopied = 16 << 20
+	// maxClipboard bounds what is offered to the terminal's clipboard; many
+	// terminals take less.
+	maxClipboard = 1 << 20
+)
+
+// copying is what scroll and copy mode keeps beside the panes.
+type copying struct {
+	buffer   string // what was copied last
+	pattern  api.Pattern
+	backward bool // the last search was for what is above
+	find     context.CancelFunc
+	serial   int // of the last search
+
+	clicks   clicks
+	selects  *panes.Terminal // in which the mouse selects
+	flashed  *panes.Terminal // in which what the mouse selected stays marked
+	x, y     int             // where the mouse is, in its cells
+	block    bool
+	dragging bool // a timer runs that scrolls
+}
+
+// copyActions is what the keys of scroll and copy mode do.
+func copyActions() map[keys.Action]func(*model) tea.Cmd {
+	all := map[keys.Action]func(*model) tea.Cmd{
+		keys.ScrollMode:        onTerminal((*panes.Terminal).StartScroll),
+		keys.PasteBuffer:       (*model).pasteBuffer,
+		keys.ScrollLeave:       onTerminal((*panes.Terminal).StopScroll),
+		keys.ScrollCancel:      (*model).cancelCopy,
+		keys.ScrollSelect:      onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectText) }),
+		keys.ScrollSelectLine:  onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectLines) }),
+		keys.ScrollSelectBlock: onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectBlock) }),
+
+		keys.ScrollSwap:         (*model).swapOrOpen,
+		keys.ScrollOpen:         (*model).copyOrOpen,
+		keys.ScrollCopy:         (*model).copySelection,
+		keys.ScrollCopyLine:     (*model).copyLine,
+		keys.ScrollSelectOutput: (*model).selectOutput,
+		keys.ScrollSave:         (*model).askSaveScrollback,
+		keys.ScrollSearch:       func(m *model) tea.Cmd { return m.askFind(false) },
+		keys.ScrollSearchBack:   func(m *model) tea.Cmd { return m.askFind(true) },
+		keys.ScrollNext:         func(m *model) tea.Cmd { return m.findNext(false) },
+		keys.ScrollPrevious:     func(m *model) tea.Cmd { return m.findNext(true) },
+		keys.ScrollCommand:      func(m *model) tea.Cmd { return m.findCommand(false) },
+		keys.ScrollCommandBack:  func(m *model) tea.Cmd { return m.findCommand(true) },
+
+		keys.ScrollDown:     moveOr(panes.LineDown, func(l *panes.Log) { l.Scroll(1) }),
+		keys.ScrollUp:       moveOr(panes.LineUp, func(l *panes.Log) { l.Scroll(-1) }),
+		keys.ScrollPageDown: moveOr(panes.PageDown, func(l *panes.Log) { l.Pages(2) }),
+		keys.ScrollPageUp:   moveOr(panes.PageUp, func(l *panes.Log) { l.Pages(-2) }),
+		keys.ScrollHalfDown: moveOr(panes.HalfDown, func(l *panes.Log) { l.Pages(1) }),
+		keys.ScrollHalfUp:   moveOr(panes.HalfUp, func(l *panes.Log) { l.Pages(-1) }),
+		keys.ScrollFirst:    moveOr(panes.Oldest, (*panes.Log).Home),
+		keys.ScrollLast:     moveOr(panes.Newest, (*panes.Log).End),
+	}
+	for action, motion := range map[keys.Action]panes.Motion{
+		keys.ScrollLeft: panes.CellLeft, keys.ScrollRight: panes.CellRight,
+		keys.ScrollWord: panes.NextWord, keys.ScrollWordBack: panes.PreviousWord, keys.ScrollWordEnd: panes.WordEnd,
+		keys.ScrollLineStart: panes.LineStart, keys.ScrollLineText: panes.LineText, keys.ScrollLineEnd: panes.LineEnd,
+		keys.ScrollTop: panes.ScreenTop, keys.ScrollMiddle: panes.ScreenMiddle, keys.ScrollBottom: panes.ScreenBottom,
+		keys.ScrollParagraph: panes.NextParagraph, keys.ScrollParagraphBack: panes.PreviousParagraph,
+	} {
+		all[action] = moveOr(motion, nil)
+	}
+	return all
+}
+
+// withCopy adds the actions of scroll and copy mode to others.
+func withCopy(others map[keys.Action]func(*model) tea.Cmd) map[keys.Action]func(*model) tea.Cmd {
+	maps.Copy(others, copyActions())
+	return others
+}
+
+// onTerminal is an action on the focused terminal.
+func onTerminal(do func(*panes.Terminal)) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd { return m.scroll(do, nil) }
+}
+
+// moveOr moves the cursor of the focused terminal, or does something with the
+// log.
+func moveOr(motion panes.Motion, log func(*panes.Log)) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		return m.scroll(func(p *panes.Terminal) { p.Move(motion) }, log)
+	}
+}
+
+// scrolled is the focused terminal while it is in scroll mode, else nil.
+func (m *model) scrolled() *panes.Terminal {
+	if p := m.focused(); p != nil && p.Scrolling() {
+		return p
+	}
+	return nil
+}
+
+// countKey takes a digit of the number before a move; ok reports whether the
+// key was one.
+func (m *model) countKey(k keys.Key) (ok bool) {
+	p := m.scrolled()
+	if p == nil || m.overlay != nil || m.resolver.Pending() || k.Phase == keys.Release ||
+		len(k.Text) != 1 || k.Text[0] < '0' || k.Text[0] > '9' || k.Mods&(keys.Ctrl|keys.Alt) != 0 {
+		return false
+	}
+	ok = p.CountDigit(int(k.Text[0] - '0'))
+	m.dirty = m.dirty || ok
+	return ok
+}
+
+// scrollKey is a key that means nothing in scroll mode by itself: the prefix
+// pressed twice is vi's ctrl+b.
+func (m *model) scrollKey(p *panes.Terminal, k keys.Key) tea.Cmd {
+	if m.o.Bindings.Is(k, keys.ScopeGlobal, keys.Prefix) {
+		p.Move(panes.PageUp)
+		m.dirty = true
+	}
+	return nil
+}
+
+// cancelCopy takes back what was begun last, and ends scroll mode in the end.
+func (m *model) cancelCopy() tea.Cmd {
+	m.endFind()
+	if p := m.scrolled(); p != nil && !p.Cancel() {
+		p.StopScroll()
+	}
+	return nil
+}
+
+func (m *model) swapOrOpen() tea.Cmd {
+	p := m.scrolled()
+	if p == nil || p.Swap() {
+		return nil
+	}
+	return m.openTarget(p)
+}
+
+func (m *model) copyOrOpen() tea.Cmd {
+	p := m.scrolled()
+	if p == nil || p.Selected() {
+		return m.copySelection()
+	}
+	return m.openTarget(p)
+}
+
+// copySelection copies what is selected and goes back to the live screen.
+func (m *model) copySelection() tea.Cmd {
+	p := m.scrolled()
+	if p == nil {
+		return nil
+	}
+	if !p.Selected() {
+		return m.say("nothing is selected", false)
+	}
+	in := p.Selection()
+	p.StopScroll()
+	return m.copyText(in)
+}
+
+func (m *model) copyLine() tea.Cmd {
+	p := m.scrolled()
+	if p == nil {
+		return nil
+	}
+	in := p.Line()
+	p.StopScroll()
+	return m.copyText(in)
+}
+
+// copiedMsg is text that was to be copied.
+type copiedMsg struct {
+	text string
+	cut  bool // there was more than is kept
+	err  error
+}
+
+// copyText reads a part of a session's text, to copy it.
+func (m *model) copyText(in api.SessionTextInput) tea.Cmd {
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		var text strings.Builder
+		for {
+			out, err := e.Text(ctx, in)
+			text.WriteString(out.Text)
+			if err != nil || out.Next == nil || text.Len() >= maxCopied {
+				return copiedMsg{text.String(), out.Next != nil, err}
+			}
+			in.From = *out.Next
+		}
+	}, func(err error) tea.Msg { return copiedMsg{err: err} })
+}
+
+func (m *model) copied(msg copiedMsg) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case msg.text == "":
+		return m.say("nothing to copy", false)
+	}
+	return m.keepCopy(msg.text, msg.cut)
+}
+
+// keepCopy makes text what is pasted next, here and in other programs.
+func (m *model) keepCopy(text string, cut bool) tea.Cmd {
+	m.copying.buffer = text
+	what := "copied " + howMuch(text)
+	switch {
+	case cut:
+		what += ", the rest is too much"
+	case len(text) > maxClipboard:
+		what += "; it is too much for the clipboard"
+	}
+	if m.terminal != nil && len(text) <= maxClipboard {
+		m.terminal.painter.update(func(f *frame) { f.clip, f.clips = text, f.clips+1 })
+	}
+	return m.say(what, cut)
+}
+
+// howMuch counts lines, or the characters of one.
+func howMuch(text string) string {
+	lines := strings.Count(text, "\n")
+	if !strings.HasSuffix(text, "\n") {
+		lines++
+	}
+	n, unit := lines, "line"
+	if !strings.Contains(text, "\n") {
+		n, unit = utf8.RuneCountInString(text), "character"
+	}
+	if n != 1 {
+		unit += "s"
+	}
+	return fmt.Sprintf("%d %s", n, unit)
+}
+
+// pasteBuffer pastes what was copied last.
+func (m *model) pasteBuffer() tea.Cmd {
+	if m.copying.buffer == "" {
+		return m.say("nothing was copied yet", false)
+	}
+	return m.paste(m.copying.buffer)
+}
+
+// unflash takes the marks away that the mouse left.
+func (m *model) unflash() {
+	if p := m.copying.flashed; p != nil {
+		m.dirty = p.Unflash() || m.dirty
+		m.copying.flashed = nil
+	}
+}
+
+// clicks counts presses that follow each other quickly in one place.
+type clicks struct {
+	last time.Time
+	x, y int
+	n    int
+}
+
+// again is the time in which another press makes a double click.
+const again = 400 * time.Millisecond
+
+// press counts one more; n is 1, 2 or 3.
+func (c *clicks) press(now time.Time, x, y int) (n int) {
+	if now.Sub(c.last) > again || x != c.x || y != c.y {
+		c.n = 0
+	}
+	c.last, c.x, c.y = now, x, y
+	c.n = c.n%3 + 1
+	return c.n
+}

@@ -1,0 +1,282 @@
+package ui
+
+import (
+	"context"
+	"math"
+	"regexp"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// A findLine asks what to look for in a terminal, and shows the nearest match
+// while it is typed.
+type findLine struct {
+	pane     *panes.Terminal
+	field    panes.Field
+	backward bool
+	regexp   bool
+	problem  string
+	origin   panes.Position
+	from     api.Place
+	before   *regexp.Regexp // what was marked
+}
+
+func (m *model) askFind(backward bool) tea.Cmd {
+	p := m.scrolled()
+	if p == nil {
+		return nil
+	}
+	m.overlay = &findLine{
+		pane: p, backward: backward, regexp: m.copying.pattern.Regexp,
+		origin: p.Position(), from: p.Place(), before: p.Marked(),
+	}
+	return nil
+}
+
+func (f *findLine) low() bool            { return true }
+func (f *findLine) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+
+func (f *findLine) pattern() api.Pattern { return api.Pattern{Text: f.field.Text(), Regexp: f.regexp} }
+
+func (f *findLine) act(m *model, a keys.Action) tea.Cmd {
+	m.overlay = nil
+	switch {
+	case a != keys.Accept:
+		m.endFind()
+		f.pane.MarkMatches(f.before)
+		f.pane.Return(f.origin)
+		return nil
+	case f.field.Text() == "":
+		m.copying.backward = f.backward
+		return m.findNext(false)
+	}
+	m.copying.pattern, m.copying.backward = f.pattern(), f.backward
+	if f.problem != "" {
+		return m.say(f.problem, true)
+	}
+	return nil
+}
+
+// wantsRegexp is the key that changes how the text is read.
+func wantsRegexp(k keys.Key) bool {
+	return k.Mods&keys.Alt != 0 && k.Code == 'r' && k.Phase != keys.Release
+}
+
+func (f *findLine) typed(m *model, k keys.Key) tea.Cmd {
+	if wantsRegexp(k) {
+		f.regexp = !f.regexp
+	} else {
+		f.field.Type(k)
+	}
+	return f.changed(m)
+}
+
+func (f *findLine) pasted(m *model, text string) tea.Cmd {
+	f.field.Insert(text)
+	return f.changed(m)
+}
+
+// changed looks for what is typed now, from where the search began.
+func (f *findLine) changed(m *model) tea.Cmd {
+	m.endFind()
+	f.problem = ""
+	f.pane.Return(f.origin)
+	if f.field.Text() == "" {
+		f.pane.MarkMatches(nil)
+		return nil
+	}
+	re, err := f.pattern().Compile()
+	if err != nil {
+		f.problem = errorText(err)
+		f.pane.MarkMatches(nil)
+		return nil
+	}
+	f.pane.MarkMatches(re)
+	return m.findMatch(f.pane, api.SessionFindInput{Pattern: f.pattern(), From: f.from, Backward: f.backward, Wrap: true}, 1)
+}
+
+func (f *findLine) draw(m *model, screen rect) ([]string, int, int, int) {
+	look := &m.look
+	w := screen.w - 4
+	label, other := "/ ", "regexp"
+	if f.backward {
+		label = "? "
+	}
+	if f.regexp {
+		label, other = "regexp "+label, "plain text"
+	}
+	at := panes.Width(label)
+	field, x := f.field.Draw(w - at)
+	hints := []panes.Hint{{Key: "enter", Does: "stay here"}, {Key: "esc", Does: "go back"}, {Key: "alt+r", Does: other}}
+	line, used := panes.Hints(hints, w, 0, look.Key, look.Dim)
+	note := panes.Clip(f.problem, max(w-used-3, 0))
+	return []string{
+		look.Strong.Text(label) + look.Text.Text(field),
+		line + "   " + look.Bad.Text(note) + panes.Spaces(w-used-3-panes.Width(note)),
+	}, w, at + x, 0
+}
+
+// foundMsg is the answer to a search.
+type foundMsg struct {
+	serial int
+	pane   *panes.Terminal
+	input  api.SessionFindInput
+	out    api.SessionFindOutput
+	err    error
+}
+
+// findMatch looks for the n-th match from a place, and puts the cursor there when it
+// is found. A search that was under way is given up.
+func (m *model) findMatch(p *panes.Terminal, in api.SessionFindInput, n int) tea.Cmd {
+	m.endFind()
+	in.ID = p.ID
+	ctx, cancel := context.WithCancel(m.ctx)
+	m.copying.find = cancel
+	serial, l := m.copying.serial, m.link
+	return func() tea.Msg {
+		msg := foundMsg{serial: serial, pane: p, input: in}
+		e, err := l.at(ctx)
+		for range n {
+			if err != nil {
+				break
+			}
+			var out api.SessionFindOutput
+			if out, err = e.Find(ctx, in); err != nil || out.Match == nil {
+				break
+			}
+			msg.out, in.From = out, out.Match.From
+		}
+		msg.err = err
+		return msg
+	}
+}
+
+func (m *model) endFind() {
+	m.copying.serial++
+	if m.copying.find != nil {
+		m.copying.find()
+		m.copying.find = nil
+	}
+}
+
+func (m *model) found(msg foundMsg) tea.Cmd {
+	if msg.serial != m.copying.serial || !msg.pane.Scrolling() {
+		return nil
+	}
+	m.endFind()
+	m.dirty = true
+	f, typing := m.overlay.(*findLine)
+	switch {
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case msg.out.Match == nil && typing:
+		f.problem = "no match"
+		msg.pane.Found(0, 0)
+	case msg.out.Match == nil && msg.input.Mark != "":
+		return m.say("no other prompt on this side; the shell has to mark its prompts", false)
+	case msg.out.Match == nil:
+		return m.say("no match", false)
+	default:
+		msg.pane.Go(msg.out.Match.From)
+		if msg.input.Mark == "" {
+			msg.pane.Found(msg.out.Number, msg.out.Total)
+		}
+	}
+	return nil
+}
+
+// findNext goes to the next match, or to one on the other side.
+func (m *model) findNext(other bool) tea.Cmd {
+	p := m.scrolled()
+	if p == nil {
+		return nil
+	}
+	re, err := m.copying.pattern.Compile()
+	if m.copying.pattern.Text == "" || err != nil {
+		return m.askFind(other)
+	}
+	p.MarkMatches(re)
+	n, _ := p.Count()
+	backward := m.copying.backward != other
+	return m.findMatch(p, api.SessionFindInput{Pattern: m.copying.pattern, From: p.Place(), Backward: backward, Wrap: true}, min(n, 1000))
+}
+
+// findCommand goes to the prompt of another command.
+func (m *model) findCommand(above bool) tea.Cmd {
+	p := m.scrolled()
+	if p == nil {
+		return nil
+	}
+	n, _ := p.Count()
+	return m.findMatch(p, api.SessionFindInput{Mark: api.MarkedPrompt, From: p.Place(), Backward: above}, min(n, 1000))
+}
+
+// outputMsg is where the output of a command is.
+type outputMsg struct {
+	pane        *panes.Terminal
+	first, last int64 // last is 0 when it goes on to the end
+	none        bool
+	err         error
+}
+
+// selectOutput selects the output of the command at the cursor, or on a prompt
+// without one that of the command before.
+func (m *model) selectOutput() tea.Cmd {
+	p := m.scrolled()
+	if p == nil {
+		return nil
+	}
+	line := p.Place().Line
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		msg := outputOf(ctx, e, p.ID, line)
+		msg.pane = p
+		return msg
+	}, func(err error) tea.Msg { return outputMsg{pane: p, err: err} })
+}
+
+func outputOf(ctx context.Context, e engine, id string, line int64) (msg outputMsg) {
+	next := func(mark string, from api.Place, backward bool) *api.SessionMatch {
+		if msg.err != nil {
+			return nil
+		}
+		out, err := e.Find(ctx, api.SessionFindInput{ID: id, Mark: mark, From: from, Backward: backward})
+		msg.err = err
+		return out.Match
+	}
+	prompt := next(api.MarkedPrompt, api.Place{Line: line + 1}, true)
+	for prompt != nil {
+		output := next(api.MarkedOutput, prompt.From, false)
+		after := next(api.MarkedPrompt, prompt.From, false)
+		if output != nil && (after == nil || output.From.Line < after.From.Line) {
+			msg.first, msg.last = output.From.Line, math.MaxInt64
+			if after != nil {
+				msg.last = after.From.Line - 1
+			}
+			return msg
+		}
+		if prompt.From.Line < line || after != nil && output != nil && prompt.From.Line != line {
+			break
+		}
+		prompt = next(api.MarkedPrompt, prompt.From, true)
+	}
+	msg.none = true
+	return msg
+}
+
+func (m *model) outputFound(msg outputMsg) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case !msg.pane.Scrolling():
+		return nil
+	case msg.none:
+		return m.say("no command with output here; the shell has to mark its prompts", false)
+	}
+	msg.pane.SelectBetween(msg.first, msg.last)
+	m.dirty = true
+	return nil
+}

@@ -1,0 +1,131 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// openTarget opens the path or the address under the cursor.
+func (m *model) openTarget(p *panes.Terminal) tea.Cmd {
+	target, ok := p.TargetHere()
+	switch {
+	case !ok:
+		return m.say("no path or address here", false)
+	case target.URL != "":
+		p.StopScroll()
+		return m.openURL(target.URL)
+	}
+	path := expandHome(target.Path, m.list.Home)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.cwd(p), path)
+	}
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		info, err := e.Stat(ctx, path)
+		if errors.Is(err, api.CodeNotFound) {
+			err = api.Errorf(api.CodeNotFound, "there is no file %s", panes.ShortPath(path, m.list.Home))
+		}
+		return targetMsg{p, path, target, info, err}
+	}, func(err error) tea.Msg { return doneMsg{err} })
+}
+
+// targetMsg is a path under the cursor and what is there.
+type targetMsg struct {
+	pane   *panes.Terminal
+	path   string
+	target panes.Target
+	info   api.FileInfo
+	err    error
+}
+
+// openFile opens a file in the person's editor, in a session of its own, and a
+// folder in a shell.
+func (m *model) openFile(msg targetMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	msg.pane.StopScroll()
+	if msg.info.Type == "dir" || msg.info.ToDir {
+		return m.startCommand(msg.pane, nil, msg.path)
+	}
+	return m.startCommand(msg.pane, editor(msg.path, msg.target), "")
+}
+
+// startCommand starts a command in a new session and shows it; without one a
+// shell. Without a folder it is where the session near is.
+func (m *model) startCommand(near *panes.Terminal, command []string, folder string) tea.Cmd {
+	p := panes.NewTerminal("")
+	g := newGroup(p)
+	m.groups = append(m.groups, g)
+	m.view = viewSessions
+	m.show(g, nil)
+	return m.startWith(start{pane: p, near: near, command: command, folder: folder})
+}
+
+// editor is the command that opens a file at a line.
+func editor(path string, at panes.Target) []string {
+	text := os.Getenv("VISUAL")
+	if text == "" {
+		text = os.Getenv("EDITOR")
+	}
+	argv := strings.Fields(text)
+	if len(argv) == 0 {
+		argv = []string{"vi"}
+	}
+	if at.Line == 0 {
+		return append(argv, path)
+	}
+	line := strconv.Itoa(at.Line)
+	place := path + ":" + line
+	if at.Column > 0 {
+		place += ":" + strconv.Itoa(at.Column)
+	}
+	switch filepath.Base(argv[0]) {
+	case "hx", "helix", "zed", "subl":
+		return append(argv, place)
+	case "code", "codium", "cursor":
+		return append(argv, "--goto", place)
+	}
+	return append(argv, "+"+line, path)
+}
+
+// openURL hands an address to the person's browser, or copies it where there is
+// none.
+func (m *model) openURL(url string) tea.Cmd {
+	program := browser()
+	if program == "" {
+		keep := m.keepCopy(url, false)
+		return tea.Batch(keep, m.say("no browser here: copied "+panes.Clip(url, 60), false))
+	}
+	return tea.Batch(m.say("opening "+panes.Clip(url, 60), false), func() tea.Msg {
+		cmd := exec.Command(program, url)
+		if err := cmd.Run(); err != nil {
+			return doneMsg{api.Errorf(api.CodeUnavailable, "open address: %s: %v", program, err)}
+		}
+		return doneMsg{}
+	})
+}
+
+// browser is the program that opens addresses; "" if there is none or nothing
+// that it could show them on.
+func browser() string {
+	if name := os.Getenv("BROWSER"); name != "" {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return ""
+	}
+	path, _ := exec.LookPath("xdg-open")
+	return path
+}
