@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -139,13 +140,12 @@ func TestAPageMayAskWhetherItMay(t *testing.T) {
 }
 
 // An endless body counts what is read of it.
-type endless struct{ read int64 }
+type endless struct{ read atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
-	if e.read >= 100<<20 {
+	if e.read.Add(int64(len(p))) > 100<<20 {
 		return 0, io.EOF
 	}
-	e.read += int64(len(p))
 	return len(p), nil
 }
 
@@ -165,8 +165,8 @@ func TestALargeBodyIsRefusedWithoutBeingRead(t *testing.T) {
 		if err == nil {
 			resp.Body.Close()
 		}
-		if err == nil && resp.StatusCode != http.StatusRequestEntityTooLarge || body.read > 3*bodyMost {
-			t.Errorf("%s: %v, %v after %d bytes", path, resp, err, body.read)
+		if err == nil && resp.StatusCode != http.StatusRequestEntityTooLarge || body.read.Load() > 3*bodyMost {
+			t.Errorf("%s: %v, %v after %d bytes", path, resp, err, body.read.Load())
 		}
 		if got := s.announceBody(path, 100<<20); got != http.StatusRequestEntityTooLarge {
 			t.Errorf("%s: status %d before the body is sent", path, got)
