@@ -170,7 +170,7 @@ func TestRootsComeFromTheOptionsOrTheProfile(t *testing.T) {
 		roots []string
 		cwd   string
 	}{
-		{Options{CWD: "/w", Home: "/h"}, []string{"/w"}, "/w"},
+		{Options{CWD: "/w", Home: "/h"}, []string{"/w", "/h/outputs"}, "/w"},
 		{Options{CWD: "/w", Home: "/h", Profiles: []Profile{Plugin}}, []string{"/w", "/h"}, "/w"},
 		{Options{CWD: "/w/sub", Roots: []string{"/x", "/w"}}, []string{"/x", "/w"}, "/w/sub"},
 		{Options{CWD: "/wider", Roots: []string{"/w"}}, []string{"/w"}, "/w"},

@@ -26,7 +26,7 @@ type Options struct {
 	CWD     string       // where relative paths begin and commands run, absolute
 	Home    string       // the home folder, absolute
 	Roots   []string     // folders that file tools are confined to; default CWD and what the profile adds
-	Sandbox *api.Sandbox // of what is run without a sandbox of its own; nil: none
+	Sandbox *api.Sandbox // of what is run; what asks for one of its own can only narrow it. nil: none
 
 	Log         *slog.Logger // mistakes of our own; default nowhere
 	Conformance bool         // offer what the protocol's conformance suite calls
@@ -43,10 +43,7 @@ func (o Options) complete() Options {
 		}
 		return o
 	}
-	o.Roots = []string{o.CWD}
-	if o.Home != "" && !slices.Equal(o.Profiles, []Profile{Native}) {
-		o.Roots = append(o.Roots, o.Home)
-	}
+	o.Roots = defaultRoots(o)
 	return o
 }
 

@@ -14,8 +14,8 @@ import (
 // would have to repeat the rest.
 type sandboxInput map[string]any
 
-// confinement is the sandbox for what a call runs in cwd: the one it asks for,
-// else the one that the person has set for agents.
+// confinement is the sandbox for what a call runs in cwd: the one that the
+// person has set for agents, narrowed by what the call asks for.
 func (f *face) confinement(in sandboxInput, cwd string) (*api.Sandbox, error) {
 	if in == nil {
 		return f.o.Sandbox, nil
@@ -36,7 +36,7 @@ func (f *face) confinement(in sandboxInput, cwd string) (*api.Sandbox, error) {
 			paths[i] = f.under(f.folder(cwd), path)
 		}
 	}
-	return &s, nil
+	return narrowed(f.o.Sandbox, &s), nil
 }
 
 // under is an absolute path; relative ones begin in dir.
