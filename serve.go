@@ -24,9 +24,10 @@ func profileNames() []string {
 // runServer serves agents until their input ends or somebody ends it. Standard
 // output is the protocol's alone; what there is to say goes to standard error.
 func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
-	// A client that reads no more has left: a write to it is no reason to die of.
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	// Writing to a client that has left is an error, and no reason to die of.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	options, err := serverOptions(version, o)
 	if err != nil {
 		return err
