@@ -38,6 +38,7 @@ type Look struct {
 	Good      Ink // runs
 	Warn      Ink // waits for the person
 	Bad       Ink // failed
+	Info      Ink // of another kind
 	Key       Ink // a key's name
 	Bar       Ink // the two bars
 	BarDim    Ink // second in importance in a bar
@@ -61,7 +62,7 @@ func NewLook(s themes.Styles, g themes.Glyphs) Look {
 		Found: InkOf(s.Warning.Reverse(true)), FoundHere: InkOf(s.Accent.Reverse(true)),
 		Text: InkOf(s.Text), Dim: InkOf(s.Muted), Faint: InkOf(s.Faint), Rule: InkOf(s.Border),
 		Strong: InkOf(s.Strong), Accent: InkOf(s.BorderFocus), Title: InkOf(s.TitleFocus),
-		Good: InkOf(s.Success), Warn: InkOf(s.Warning), Bad: InkOf(s.Danger), Key: InkOf(s.HelpKey),
+		Good: InkOf(s.Success), Warn: InkOf(s.Warning), Bad: InkOf(s.Danger), Info: InkOf(s.Info), Key: InkOf(s.HelpKey),
 		Bar: InkOf(s.Bar), BarDim: InkOf(s.BarMuted), BarKey: InkOf(s.BarKey),
 		BarGood: InkOf(s.BarSuccess), BarWarn: InkOf(s.BarWarning), BarBad: InkOf(s.BarDanger),
 		Tab: InkOf(s.BarActive), Selected: InkOf(s.Selection), Current: InkOf(s.SelectionIdle), Match: InkOf(s.Match),

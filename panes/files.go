@@ -1,0 +1,106 @@
+package panes
+
+import (
+	"path/filepath"
+
+	"tandem/engine/api"
+)
+
+// A FileList is the entries of one folder with a cursor. It keeps its place by
+// name, not by position, when entries come and go.
+type FileList struct {
+	Path    string // of the folder
+	Focused bool
+	Plain   bool              // names alone: for a column beside the list
+	Git     map[string]string // what git says of entries, by name: the letters of git status
+	Marked  map[string]bool   // paths that are marked, of any folder; shared and never changed here
+	Note    string            // what is shown in place of rows, if there are none
+	Bad     bool              // the note is an error
+
+	rows   *FileRows
+	name   string
+	cursor int
+	top    int
+	h      int // rows of the last drawing
+	out    []string
+}
+
+// SetRows replaces the entries.
+func (l *FileList) SetRows(rows *FileRows) {
+	l.rows = rows
+	if !l.Select(l.name) {
+		l.Move(0)
+	}
+}
+
+// Rows are the entries that are shown; nil before there are any.
+func (l *FileList) Rows() *FileRows { return l.rows }
+
+// Reset forgets the entries, for another folder; the cursor will be on name.
+func (l *FileList) Reset(path, name string) {
+	l.Path, l.name, l.rows, l.Git, l.Note, l.Bad = path, name, nil, nil, "", false
+	l.cursor, l.top = 0, 0
+}
+
+// Selected is the entry under the cursor; nil without one.
+func (l *FileList) Selected() *api.FileInfo {
+	if l.cursor >= l.rows.Len() {
+		return nil
+	}
+	return l.rows.At(l.cursor)
+}
+
+// SelectedPath is the path of the entry under the cursor; "" without one.
+func (l *FileList) SelectedPath() string {
+	if f := l.Selected(); f != nil {
+		return filepath.Join(l.Path, f.Name)
+	}
+	return ""
+}
+
+// Select puts the cursor on a name, or will when it is there.
+func (l *FileList) Select(name string) bool {
+	l.name = name
+	row := l.rows.Find(name)
+	if row >= 0 {
+		l.cursor = row
+	}
+	return row >= 0
+}
+
+// Move moves the cursor, as far as there are rows.
+func (l *FileList) Move(by int) { l.Go(l.cursor + by) }
+
+// Go puts the cursor on a row, or as near as there is one.
+func (l *FileList) Go(row int) {
+	l.cursor = max(min(row, l.rows.Len()-1), 0)
+	if f := l.Selected(); f != nil {
+		l.name = f.Name
+	}
+}
+
+// Cursor is the row of the cursor, from 0.
+func (l *FileList) Cursor() int { return l.cursor }
+
+// RowAt is the row drawn at y; -1 for none.
+func (l *FileList) RowAt(y int) int {
+	if row := l.top + y; y >= 0 && row < l.rows.Len() {
+		return row
+	}
+	return -1
+}
+
+// Page is how many rows a page has.
+func (l *FileList) Page() int { return max(l.h-1, 1) }
+
+// Targets are the paths that an action is about: those that are marked, else
+// the one under the cursor.
+func (l *FileList) Targets() []string {
+	if len(l.Marked) > 0 {
+		return sortedKeys(l.Marked)
+	}
+	if path := l.SelectedPath(); path != "" {
+		return []string{path}
+	}
+	return nil
+}

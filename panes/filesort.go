@@ -1,0 +1,160 @@
+package panes
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// A FileColumn is what the entries of a folder can be sorted by.
+type FileColumn int
+
+// The columns in the order in which they are offered.
+const (
+	FilesByName FileColumn = iota
+	FilesBySize
+	FilesByTime
+	FilesByExtension
+	fileColumns
+)
+
+func (c FileColumn) String() string {
+	return [fileColumns]string{"name", "size", "time", "extension"}[c]
+}
+
+// Next is the column after c.
+func (c FileColumn) Next() FileColumn { return (c + 1) % fileColumns }
+
+// A FileOrder says which entries of a folder are shown, and in which order.
+type FileOrder struct {
+	By       FileColumn
+	Reversed bool
+	Hidden   bool   // names that begin with a dot too
+	Filter   string // words that the name has to hold, in either case; !word: must not
+}
+
+// FileRows are the entries of a folder in an order. They do not change.
+type FileRows struct {
+	Order FileOrder
+	All   []api.FileInfo
+	shown []int32 // indexes into All
+}
+
+// Len is the number of rows.
+func (r *FileRows) Len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.shown)
+}
+
+// At is the entry of a row.
+func (r *FileRows) At(row int) *api.FileInfo { return &r.All[r.shown[row]] }
+
+// Find is the row of a name; -1 if there is none.
+func (r *FileRows) Find(name string) int {
+	for row := range r.Len() {
+		if r.At(row).Name == name {
+			return row
+		}
+	}
+	return -1
+}
+
+// IsFolder reports whether an entry is a folder or a link to one.
+func IsFolder(f *api.FileInfo) bool { return f.Type == "dir" || f.ToDir }
+
+// ArrangeFiles filters and sorts the entries of a folder, folders first. It
+// takes a while for many of them.
+func ArrangeFiles(all []api.FileInfo, o FileOrder) *FileRows {
+	r := &FileRows{Order: o, All: all, shown: make([]int32, 0, len(all))}
+	words := strings.Fields(strings.ToLower(o.Filter))
+	folded := make([]string, len(all))
+	for i := range all {
+		name := all[i].Name
+		if !o.Hidden && strings.HasPrefix(name, ".") {
+			continue
+		}
+		folded[i] = strings.ToLower(name)
+		if holdsWords(folded[i], words) {
+			r.shown = append(r.shown, int32(i))
+		}
+	}
+	slices.SortFunc(r.shown, func(a, b int32) int { return o.compare(&all[a], &all[b], folded[a], folded[b]) })
+	return r
+}
+
+func holdsWords(name string, words []string) bool {
+	for _, word := range words {
+		bare, inverse := strings.CutPrefix(word, "!")
+		if bare != "" && strings.Contains(name, bare) == inverse {
+			return false
+		}
+	}
+	return true
+}
+
+// compare has folders before files, and for equal ones the names decide.
+func (o FileOrder) compare(a, b *api.FileInfo, nameA, nameB string) int {
+	if x, y := IsFolder(a), IsFolder(b); x != y {
+		if x {
+			return -1
+		}
+		return 1
+	}
+	by := 0
+	switch o.By {
+	case FilesBySize:
+		by = cmp.Compare(b.Size, a.Size)
+	case FilesByTime:
+		by = b.Modified.Compare(a.Modified)
+	case FilesByExtension:
+		by = strings.Compare(extension(nameA), extension(nameB))
+	}
+	by = cmp.Or(by, compareNatural(nameA, nameB), strings.Compare(a.Name, b.Name))
+	if o.Reversed {
+		return -by
+	}
+	return by
+}
+
+func extension(name string) string {
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		return name[dot:]
+	}
+	return ""
+}
+
+// compareNatural compares names so that numbers in them count as numbers:
+// "part9" comes before "part10".
+func compareNatural(a, b string) int {
+	for a != "" && b != "" {
+		if !isDigit(a[0]) || !isDigit(b[0]) {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		var x, y string
+		x, a = leadingNumber(a)
+		y, b = leadingNumber(b)
+		if by := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); by != 0 {
+			return by
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// leadingNumber takes the digits that s begins with, without leading zeros.
+func leadingNumber(s string) (number, rest string) {
+	end := 0
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	return strings.TrimLeft(s[:end], "0"), s[end:]
+}
