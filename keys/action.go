@@ -117,9 +117,21 @@ const (
 	LogSave     Action = "log.save"
 	LogLeave    Action = "log.leave"
 
-	HistoryRun    Action = "history.run"
-	HistoryCopy   Action = "history.copy"
-	HistoryForget Action = "history.forget"
+	HistoryRun     Action = "history.run"
+	HistoryCopy    Action = "history.copy"
+	HistoryForget  Action = "history.forget"
+	HistorySave    Action = "history.save"
+	HistoryLoad    Action = "history.load"
+	HistoryHere    Action = "history.here"
+	HistorySession Action = "history.session"
+	HistoryFailed  Action = "history.failed"
+	HistoryWho     Action = "history.who"
+	HistoryToday   Action = "history.today"
+	HistoryUnique  Action = "history.unique"
+	HistoryPick    Action = "history.pick"
+	HistoryLeave   Action = "history.leave"
+	HistoryOlder   Action = "history.older"
+	HistoryNewer   Action = "history.newer"
 
 	FilesUp       Action = "files.up"
 	FilesInto     Action = "files.into"
@@ -170,6 +182,7 @@ const (
 	ScopeRequest   Scope = "request"   // what an agent wants to be allowed
 	ScopePrompt    Scope = "prompt"    // a line of text being typed
 	ScopeForm      Scope = "form"      // several of them
+	ScopeRecall    Scope = "recall"    // the line that searches the history
 )
 
 // Title is the scope's heading in help.
@@ -205,6 +218,8 @@ func (s Scope) Title() string {
 		return "Prompt"
 	case ScopeForm:
 		return "Form"
+	case ScopeRecall:
+		return "Search of the history"
 	}
 	return string(s)
 }
@@ -226,5 +241,6 @@ func Chains() [][]Scope {
 		{ScopePrompt},
 		{ScopeDialog},
 		{ScopeForm},
+		{ScopeRecall, ScopeGlobal},
 	}
 }

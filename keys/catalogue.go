@@ -69,7 +69,7 @@ func sessions() []Definition {
 		{SessionForget, ScopeSessions, k("D"), "forget", "remove an ended session and its log", 0, false},
 		{ScrollMode, ScopePrefix, k("["), "scroll", "look back at what has scrolled off: search, select, copy", 6, false},
 		{PasteBuffer, ScopePrefix, k("]"), "paste", "paste what was copied", 0, false},
-		{HistoryInsert, ScopePrefix, k("r"), "history", "put a command from the history on the prompt", 0, true},
+		{HistoryInsert, ScopePrefix, k("r"), "history", "find a command and put it on the prompt", 0, false},
 	}
 }
 
@@ -164,9 +164,21 @@ func logs() []Definition {
 
 func history() []Definition {
 	return []Definition{
-		{HistoryRun, ScopeHistory, k("r"), "run", "run the command in the background", 2, true},
-		{HistoryCopy, ScopeHistory, k("y"), "copy", "copy the command", 3, true},
-		{HistoryForget, ScopeHistory, k("D"), "forget", "remove the command from the history", 0, true},
+		{HistoryRun, ScopeHistory, k("r", "recall alt+r"), "run", "run the command again, in the background", 2, false},
+		{HistoryCopy, ScopeHistory, k("y", "recall alt+y"), "copy", "copy the command", 3, false},
+		{HistoryForget, ScopeHistory, k("D"), "forget", "remove the command from the history; asks first", 0, false},
+		{HistoryHere, ScopeHistory, k("d", "recall alt+d"), "here", "only what ran in the last session's folder, or anywhere", 0, false},
+		{HistorySession, ScopeHistory, k("s", "recall alt+s"), "session", "only what ran in the last session, or in all", 0, false},
+		{HistoryFailed, ScopeHistory, k("f", "recall alt+f"), "failed", "only what failed, or all", 0, false},
+		{HistoryWho, ScopeHistory, k("w", "recall alt+w"), "who", "what anyone ran, only what you ran, only what agents ran", 0, false},
+		{HistoryToday, ScopeHistory, k("t", "recall alt+t"), "today", "only what ran today, or ever", 0, false},
+		{HistoryUnique, ScopeHistory, k("u", "recall alt+u"), "unique", "equal commands once, or every run", 0, false},
+		{HistorySave, ScopeHistory, k("S"), "save", "save the commands to a text file", 0, false},
+		{HistoryLoad, ScopeHistory, k("L"), "load", "add the commands of a text file, or of a shell's history", 0, false},
+		{HistoryPick, ScopeRecall, k("enter", "tab"), "put on the prompt", "put the command on the prompt, or go to the list", 1, false},
+		{HistoryOlder, ScopeRecall, k("down", "ctrl+r", "ctrl+n"), "", "the next command, an older one", 0, false},
+		{HistoryNewer, ScopeRecall, k("up", "ctrl+s", "ctrl+p"), "", "the previous command, a newer one", 0, false},
+		{HistoryLeave, ScopeRecall, k("esc", "ctrl+c", "ctrl+g"), "close", "clear the search, or close it", 6, false},
 	}
 }
 

@@ -65,6 +65,23 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.LogSave:     (*model).askSave,
 		keys.LogLeave:    (*model).leaveLog,
 
+		keys.HistoryInsert:  (*model).showRecall,
+		keys.HistoryRun:     onChosen((*model).runAgain),
+		keys.HistoryCopy:    onChosen((*model).copyCommand),
+		keys.HistoryForget:  onChosen((*model).askForgetCommand),
+		keys.HistorySave:    (*model).askSaveHistory,
+		keys.HistoryLoad:    (*model).askLoadHistory,
+		keys.HistoryHere:    onFinder(keys.HistoryHere),
+		keys.HistorySession: onFinder(keys.HistorySession),
+		keys.HistoryFailed:  onFinder(keys.HistoryFailed),
+		keys.HistoryWho:     onFinder(keys.HistoryWho),
+		keys.HistoryToday:   onFinder(keys.HistoryToday),
+		keys.HistoryUnique:  onFinder(keys.HistoryUnique),
+		keys.HistoryPick:    func(m *model) tea.Cmd { return m.focusDetail(false) },
+		keys.HistoryLeave:   (*model).leaveQuery,
+		keys.HistoryOlder:   func(m *model) tea.Cmd { return m.moveHistory(1) },
+		keys.HistoryNewer:   func(m *model) tea.Cmd { return m.moveHistory(-1) },
+
 		keys.MoveDown:     listBy(1),
 		keys.MoveUp:       listBy(-1),
 		keys.MovePageDown: func(m *model) tea.Cmd { return m.moveList(m.listPage()) },
@@ -99,6 +116,9 @@ func (m *model) scopes() []keys.Scope {
 	}
 	if m.view == viewProcesses && m.processes.onLog {
 		return []keys.Scope{keys.ScopeLog, keys.ScopeGlobal}
+	}
+	if m.view == viewHistory && m.history.typing {
+		return []keys.Scope{keys.ScopeRecall, keys.ScopeGlobal}
 	}
 	view := [viewCount]keys.Scope{keys.ScopeSessions, keys.ScopeProcesses, keys.ScopeHistory, keys.ScopeFiles}
 	return []keys.Scope{view[m.view], keys.ScopeList, keys.ScopeGlobal}
@@ -137,6 +157,10 @@ func (m *model) typeKey(k keys.Key) tea.Cmd {
 		m.dirty = true
 		return m.overlay.typed(m, k)
 	}
+	if m.onHistory() && m.history.typing {
+		m.history.typeKey(m, k)
+		return nil
+	}
 	p := m.focused()
 	switch {
 	case p == nil:
@@ -162,6 +186,10 @@ func (m *model) paste(text string) tea.Cmd {
 	if m.overlay != nil {
 		m.dirty = true
 		return m.overlay.pasted(m, text)
+	}
+	if m.onHistory() && m.history.typing {
+		m.history.insert(m, text)
+		return nil
 	}
 	p := m.focused()
 	if p == nil {
@@ -190,6 +218,7 @@ func (m *model) setView(v viewKind) tea.Cmd {
 	m.moveFocus(func() { m.view = v })
 	m.relayout()
 	m.refreshProcesses()
+	m.enterHistory()
 	return nil
 }
 
@@ -200,6 +229,9 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 			return m.focusLog(d == down)
 		}
 		return nil
+	}
+	if m.view == viewHistory {
+		return m.focusDetail(d == down || d == right)
 	}
 	if m.view != viewSessions || m.current == nil || m.zoomed {
 		return nil
@@ -224,6 +256,9 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 func (m *model) focusStep(step int) tea.Cmd {
 	if m.view == viewProcesses {
 		return m.focusLog(!m.processes.onLog)
+	}
+	if m.view == viewHistory {
+		return m.focusDetail(!m.history.onDetail)
 	}
 	if m.view != viewSessions || m.current == nil || m.zoomed {
 		return nil
@@ -305,6 +340,8 @@ func (m *model) moveList(rows int) tea.Cmd {
 		m.list.Move(rows)
 	case viewProcesses:
 		m.processes.table.Move(rows)
+	case viewHistory:
+		return m.moveHistory(rows)
 	}
 	return nil
 }
@@ -312,6 +349,9 @@ func (m *model) moveList(rows int) tea.Cmd {
 func (m *model) listPage() int {
 	if m.view == viewProcesses {
 		return max(m.processParts().table.h-2, 1)
+	}
+	if m.view == viewHistory {
+		return m.historyPage()
 	}
 	return max(m.layout.list.h-2, 1)
 }

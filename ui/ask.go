@@ -116,6 +116,9 @@ func (m *model) askFilter() tea.Cmd {
 	if m.view == viewProcesses {
 		return m.askProcessFilter()
 	}
+	if m.view == viewHistory {
+		return m.typeQuery()
+	}
 	if m.view != viewSessions {
 		return nil
 	}
@@ -129,6 +132,9 @@ func (m *model) askFilter() tea.Cmd {
 func (m *model) clearFilter() tea.Cmd {
 	if m.view == viewProcesses {
 		return m.clearProcesses()
+	}
+	if m.view == viewHistory {
+		return m.clearHistory()
 	}
 	m.filter = ""
 	m.refreshList()

@@ -138,7 +138,10 @@ func (m *model) hints() []panes.Hint {
 	if p != nil && p.Ended() != nil && !pending && m.overlay == nil {
 		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
 	}
-	if (m.view == viewHistory || m.view == viewFiles) && !pending && m.overlay == nil {
+	if m.view == viewHistory && !pending && m.overlay == nil {
+		return m.historyHints()
+	}
+	if m.view == viewFiles && !pending && m.overlay == nil {
 		return m.page().Hints
 	}
 	var hints []panes.Hint
@@ -163,8 +166,7 @@ func (m *model) hints() []panes.Hint {
 // page is what a view shows that has nothing to show yet.
 func (m *model) page() *panes.Page {
 	text := [viewCount][]string{
-		viewHistory: {"The commands of every session will be found here,", "with where they ran and how they ended."},
-		viewFiles:   {"Files will be listed here, with a preview beside them."},
+		viewFiles: {"Files will be listed here, with a preview beside them."},
 	}
 	return &panes.Page{
 		Title: m.view.String(),

@@ -31,6 +31,11 @@ type engine interface {
 	Find(context.Context, api.SessionFindInput) (api.SessionFindOutput, error)
 	Text(context.Context, api.SessionTextInput) (api.SessionTextOutput, error)
 	Stat(ctx context.Context, path string) (api.FileInfo, error)
+
+	SearchHistory(context.Context, api.HistorySearchInput) (api.HistorySearchOutput, error)
+	RemoveHistory(context.Context, api.HistoryRemoveInput) (api.HistoryCount, error)
+	SaveHistory(context.Context, api.HistorySaveInput) (api.HistoryCount, error)
+	LoadHistory(context.Context, api.HistoryLoadInput) (api.HistoryCount, error)
 }
 
 // A viewer is an attachment to one session.
@@ -110,6 +115,22 @@ func (c client) Restart(ctx context.Context, id string) error {
 func (c client) Signal(ctx context.Context, in api.ProcessSignalInput) error {
 	_, err := api.ProcessSignal.Call(ctx, c.api, in)
 	return err
+}
+
+func (c client) SearchHistory(ctx context.Context, in api.HistorySearchInput) (api.HistorySearchOutput, error) {
+	return api.HistorySearch.Call(ctx, c.api, in)
+}
+
+func (c client) RemoveHistory(ctx context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
+	return api.HistoryRemove.Call(ctx, c.api, in)
+}
+
+func (c client) SaveHistory(ctx context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
+	return api.HistorySave.Call(ctx, c.api, in)
+}
+
+func (c client) LoadHistory(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
+	return api.HistoryLoad.Call(ctx, c.api, in)
 }
 
 func (c client) Answer(ctx context.Context, in api.RequestAnswerInput) error {

@@ -22,6 +22,7 @@ type fakeEngine struct {
 	gone     chan struct{} // closed when the engine dies
 	refuse   error         // what Start fails with
 	started  []api.SessionStartInput
+	history  fakeHistory
 	calls    []string      // what was asked of processes
 	changed  chan struct{} // of 1: a session has got input
 }
@@ -66,7 +67,7 @@ func (e *fakeEngine) die() (next *fakeEngine) {
 		s.viewers = map[*fakeViewer]bool{}
 		s.engine = next
 	}
-	next.sessions = e.sessions
+	next.sessions, next.history = e.sessions, e.history
 	return next
 }
 

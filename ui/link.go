@@ -45,6 +45,7 @@ type news struct {
 	info      api.Info
 	processes []api.Process // oldest first; never changed in place
 	requests  []api.Request // of agents, that nobody has answered, oldest first; never changed in place
+	history   int64         // changes of the history, as far as the engine told
 	notices   []string
 	stopped   string // why the engine will not come back; empty if it will
 }
@@ -173,6 +174,8 @@ func (l *link) take(e api.Event) {
 		if e.Request != nil {
 			n.requests = asked(n.requests, *e.Request)
 		}
+	case api.EventHistory:
+		n.history = e.History
 	case api.EventStopped:
 		n.stopped = e.Notice
 	case api.EventNotice:

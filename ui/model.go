@@ -62,6 +62,7 @@ type model struct {
 	listFocused bool
 	filter      string
 	processes   processes
+	history     history
 	dragged     *node           // the split whose border the mouse holds
 	pressed     *panes.Terminal // the pane in which a mouse button went down
 	copying     copying
@@ -69,11 +70,14 @@ type model struct {
 	resolver *keys.Resolver
 	actions  map[keys.Action]func(*model) tea.Cmd
 	overlay  overlay
-	toast    toast
-	look     panes.Look
-	dark     bool
-	profile  colorprofile.Profile
-	widths   panes.Widths
+
+	overlayAt rect // where the overlay was drawn last
+
+	toast   toast
+	look    panes.Look
+	dark    bool
+	profile colorprofile.Profile
+	widths  panes.Widths
 
 	dirty   bool // what is on the screen has to be drawn anew
 	resized bool // a pane may have a size that its session was not told
@@ -156,7 +160,7 @@ func (m *model) Init() tea.Cmd { return nil }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.tellSizes(), m.pumpProcesses())
+	return m, tea.Batch(cmd, m.tellSizes(), m.pumpProcesses(), m.pumpHistory())
 }
 
 func (m *model) handle(msg tea.Msg) tea.Cmd {
@@ -193,6 +197,18 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.dragOn()
 	case savedMsg:
 		return m.saved(msg)
+	case historyMsg:
+		return m.takeHistory(msg)
+	case detailMsg:
+		return m.takeDetail(msg)
+	case insertMsg:
+		return m.insertText(string(msg))
+	case ranMsg:
+		return m.ran(msg)
+	case filedMsg:
+		return m.filed(msg)
+	case agesDue:
+		m.agesDue()
 	case formMsg:
 		return m.formAnswered(msg)
 	case completionMsg:
@@ -239,6 +255,9 @@ func (m *model) handleInput(events []typed) tea.Cmd {
 		}
 		if m.handing {
 			m.in.unread(events[i:])
+			break
+		}
+		if m.holdForPick(events[i:]) {
 			break
 		}
 		cmds = append(cmds, m.handleTyped(e))

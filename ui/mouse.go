@@ -10,6 +10,12 @@ import (
 // mouse handles one mouse event: what was pressed keeps the mouse until the
 // button is released.
 func (m *model) mouse(e keys.Mouse) tea.Cmd {
+	if u, ok := m.overlay.(interface {
+		mouse(*model, keys.Mouse) tea.Cmd
+	}); ok && m.overlayAt.contains(e.X, e.Y) {
+		e.X, e.Y = e.X-m.overlayAt.x-2, e.Y-m.overlayAt.y-1
+		return u.mouse(m, e)
+	}
 	if m.overlay != nil || m.layout.tooSmall() {
 		return nil
 	}
@@ -26,6 +32,8 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return m.clickTopBar(e)
 	case m.view == viewProcesses:
 		return m.mouseOnProcesses(e)
+	case m.view == viewHistory:
+		return m.mouseOnHistory(e)
 	case m.view != viewSessions:
 		return nil
 	case m.layout.strip.contains(e.X, e.Y), m.layout.list.contains(e.X, e.Y):

@@ -44,6 +44,7 @@ func (m *model) takeNews(n news) tea.Cmd {
 	m.adopt()
 	m.refreshList()
 	m.refreshProcesses()
+	m.noteHistory(&before)
 	if n.stopped != "" {
 		return m.leave()
 	}

@@ -171,6 +171,9 @@ func (m *model) openSelected() tea.Cmd {
 	if m.view == viewProcesses {
 		return m.openProcess()
 	}
+	if m.view == viewHistory {
+		return m.history.pick(m, (*model).putOnPrompt)
+	}
 	if m.view != viewSessions {
 		return nil
 	}

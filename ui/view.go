@@ -143,6 +143,9 @@ func (m *model) drawSide() (s side) {
 	case m.view == viewProcesses:
 		s.page = m.drawProcesses()
 		return s
+	case m.view == viewHistory:
+		s.page = m.drawHistory()
+		return s
 	case m.view != viewSessions:
 		s.page = m.page().Draw(l.body.w, l.body.h, &m.look)
 		return s
@@ -248,6 +251,7 @@ func (m *model) drawOverlay() {
 		at.y = max(m.h-1-at.h, 0)
 	}
 	all := strings.Split(m.drawn.Content, "\n")
+	m.overlayAt = at
 	lay(all, rows, at)
 	m.drawn.Content = strings.Join(all, "\n")
 	if x >= 0 {
@@ -258,6 +262,9 @@ func (m *model) drawOverlay() {
 
 // cursor is the program's cursor in the focused pane.
 func (m *model) cursor() *tea.Cursor {
+	if x, y := m.queryCursor(); x >= 0 {
+		return &tea.Cursor{Position: tea.Position{X: x, Y: y}, Shape: tea.CursorBar}
+	}
 	p := m.focused()
 	if p == nil {
 		return nil

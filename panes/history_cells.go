@@ -1,0 +1,203 @@
+package panes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+)
+
+// Took is how long something ran, in at most six cells: "12ms", "3.4s",
+// "2m05s", "3h20m"; "" if that is unknown.
+func Took(ms int64) string {
+	switch d := time.Duration(ms) * time.Millisecond; {
+	case ms < 0:
+		return ""
+	case d < time.Second:
+		return strconv.FormatInt(ms, 10) + "ms"
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Truncate(100*time.Millisecond).Seconds(), 'f', 1, 64) + "s"
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + "s"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return Age(d)
+	}
+}
+
+// Ago is how long something is past, in at most four cells: "now", "12m",
+// "3h", "15d", "9w", "2y".
+func Ago(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < day:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	case d < 60*day:
+		return strconv.Itoa(int(d/day)) + "d"
+	case d < 2*365*day:
+		return strconv.Itoa(int(d/(7*day))) + "w"
+	}
+	return strconv.Itoa(min(int(d/(365*day)), 999)) + "y"
+}
+
+// CommandStatus is the sign and the words for how a command has ended, and
+// their ink. Words are missing where the sign says it all.
+func CommandStatus(c *api.Command, running bool, look *Look) (sign, words string, ink Ink) {
+	switch {
+	case c.ExitSignal != "":
+		return look.Glyphs.Failed, strings.TrimPrefix(Clean(c.ExitSignal), "SIG"), look.Bad
+	case c.ExitCode != nil && *c.ExitCode != 0:
+		return look.Glyphs.Failed, strconv.Itoa(*c.ExitCode), look.Bad
+	case c.ExitCode != nil:
+		return look.Glyphs.Check, "", look.Dim
+	case running:
+		return look.Glyphs.Running, "", look.Good
+	}
+	return " ", "", look.Dim
+}
+
+// Who is the name of who ran something: an agent's without what all have.
+func Who(actor string) string { return strings.TrimPrefix(Clean(actor), "agent:") }
+
+// A markedText is text fit to be drawn, some of whose characters a search has
+// matched.
+type markedText struct {
+	clusters []string
+	widths   []int
+	marks    []bool
+	cells    int
+}
+
+// maxMarked bounds what is drawn of a command, in bytes.
+const maxMarked = 4096
+
+// markText makes a command fit to be drawn in one row. matched are the indexes of
+// the matched code points. A line break is a sign.
+func markText(command string, matched []int, look *Look) *markedText {
+	var clean strings.Builder
+	var marks []bool
+	n, next := 0, 0
+	for _, r := range command {
+		for next < len(matched) && matched[next] < n {
+			next++
+		}
+		mark := next < len(matched) && matched[next] == n
+		n++
+		if r == '\n' {
+			r = look.lineBreak()
+		} else if r = cleanRune(r); r < 0 {
+			continue
+		}
+		clean.WriteRune(r)
+		marks = append(marks, mark)
+		if clean.Len() > maxMarked {
+			break
+		}
+	}
+	return splitMarked(clean.String(), marks)
+}
+
+// lineBreak is the sign for one in a text of a single row.
+func (l *Look) lineBreak() rune {
+	if l.Glyphs.Ellipsis == "…" {
+		return '↵'
+	}
+	return ';'
+}
+
+func splitMarked(text string, marks []bool) *markedText {
+	t := &markedText{}
+	for text != "" {
+		c, w := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+		if c == "" {
+			break
+		}
+		text = text[len(c):]
+		mark := false
+		for range c {
+			mark = mark || marks[0]
+			marks = marks[1:]
+		}
+		if w == 0 { // it would join what is before
+			continue
+		}
+		t.clusters, t.widths, t.marks = append(t.clusters, c), append(t.widths, w), append(t.marks, mark)
+		t.cells += w
+	}
+	return t
+}
+
+// draw appends the text as exactly w cells to r, cut so that what matched is
+// seen.
+func (t *markedText) draw(r *row, w int, ink, match Ink, look *Look) {
+	from, end := 0, w
+	cut := t.cells > w
+	if cut {
+		from, end = t.window(w), w-1
+	}
+	used := 0
+	if from > 0 {
+		r.add(look.Glyphs.Ellipsis, look.Dim)
+		used++
+	}
+	var piece strings.Builder
+	pieceMark := false
+	flush := func() {
+		if piece.Len() == 0 {
+			return
+		}
+		if pieceMark {
+			r.mark(piece.String(), match)
+		} else {
+			r.add(piece.String(), ink)
+		}
+		piece.Reset()
+	}
+	i := from
+	for ; i < len(t.clusters) && used+t.widths[i] <= end; i++ {
+		if t.marks[i] != pieceMark {
+			flush()
+			pieceMark = t.marks[i]
+		}
+		piece.WriteString(t.clusters[i])
+		used += t.widths[i]
+	}
+	flush()
+	if i < len(t.clusters) {
+		r.add(look.Glyphs.Ellipsis, look.Dim)
+		used++
+	}
+	r.add(Spaces(w-used), "")
+}
+
+// window is the first cluster to draw in w cells.
+func (t *markedText) window(w int) int {
+	last, end := -1, 0
+	at := 0
+	for i, mark := range t.marks {
+		at += t.widths[i]
+		if mark {
+			last, end = i, at
+		}
+	}
+	if last < 0 || end < w-1 {
+		return 0
+	}
+	const context = 8 // cells behind the last match
+	cells := 0
+	for i := min(last+context, len(t.widths)-1); i >= 0; i-- {
+		if cells += t.widths[i]; cells > w-2 {
+			return i + 1
+		}
+	}
+	return 0
+}

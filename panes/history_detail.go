@@ -1,0 +1,385 @@
+package panes
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+)
+
+// A HistoryDetail is what is known of one command: how the run under the cursor
+// went, all other runs of the same line, and the end of its output.
+type HistoryDetail struct {
+	Focused bool
+	Home    string // shown as "~"
+	// Runs tells whether a command that has no exit status still runs.
+	Runs func(*api.Command) bool
+
+	row    api.HistoryRow
+	shown  bool // there is a row
+	asked  bool // what is to be known of it was asked for
+	known  bool // and is here
+	runs   []api.HistoryRow
+	total  int
+	output []logText
+	note   string // in place of output
+	up     int    // rows that the output is scrolled up
+
+	page int // rows of output drawn last
+	most int // rows of output there are
+	out  []string
+}
+
+// A HistoryOutput is the end of what a run has printed.
+type HistoryOutput struct {
+	Text     string
+	Terminal bool   // it is the output of a terminal
+	Cut      bool   // there is more before it
+	Note     string // why there is none
+}
+
+// Show has the detail be about a row. What was known of another run of the same
+// command stays until it is known anew.
+func (d *HistoryDetail) Show(row api.HistoryRow) {
+	same := d.shown && row.ID == d.row.ID && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
+	if row.Command.Command != d.row.Command.Command || row.ID != d.row.ID {
+		d.runs, d.total, d.output, d.note, d.up, d.known = nil, 0, nil, "", 0, false
+	}
+	d.row, d.shown = row, true
+	if !same {
+		d.asked = false
+	}
+}
+
+// Hide has the detail be about nothing.
+func (d *HistoryDetail) Hide() {
+	*d = HistoryDetail{Focused: d.Focused, Home: d.Home, Runs: d.Runs}
+}
+
+// Next is the row of which more has to be asked; ok is false for none.
+func (d *HistoryDetail) Next() (row api.HistoryRow, ok bool) {
+	if !d.shown || d.asked {
+		return row, false
+	}
+	d.asked = true
+	return d.row, true
+}
+
+// Take takes in what was asked about a row, unless another one is shown by now.
+// It reports whether that changes anything.
+func (d *HistoryDetail) Take(id int64, runs api.HistorySearchOutput, out HistoryOutput) bool {
+	if !d.shown || d.row.ID != id {
+		return false
+	}
+	d.runs, d.total, d.known = runs.Rows, runs.Total, true
+	d.output, d.note = readOutput(out), out.Note
+	return true
+}
+
+// fullScreen begins what is no text to be read line by line: the alternate
+// screen of a terminal.
+const fullScreen = "\x1b[?1049h"
+
+// readOutput makes output fit to be drawn, without blank lines at both ends.
+func readOutput(out HistoryOutput) []logText {
+	text := strings.Trim(out.Text, "\r\n")
+	if out.Cut {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	if out.Terminal && strings.Contains(text, fullScreen) {
+		return nil
+	}
+	var lines []logText
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, readLog(line, out.Terminal))
+	}
+	blank := func(t logText) bool { return strings.TrimSpace(t.plain()) == "" }
+	for len(lines) > 0 && blank(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	for len(lines) > 0 && blank(lines[0]) {
+		lines = lines[1:]
+	}
+	return lines
+}
+
+// Total is how many runs there are of the command of a row; 0 if that is not
+// known.
+func (d *HistoryDetail) Total(id int64) int {
+	if d.shown && d.row.ID == id && d.known {
+		return d.total
+	}
+	return 0
+}
+
+// Scroll moves the output by rows, negative is up.
+func (d *HistoryDetail) Scroll(rows int) {
+	d.up = max(min(d.up-rows, d.most-d.page), 0)
+}
+
+// Page is how many rows of output are seen.
+func (d *HistoryDetail) Page() int { return max(d.page-1, 1) }
+
+// sideBySide is the width from which a low detail has the output beside the
+// rest.
+const sideBySide = 96
+
+// Draw gives h rows of w cells. The slice is valid until the next call.
+func (d *HistoryDetail) Draw(w, h int, now time.Time, look *Look, widths Widths) []string {
+	d.out = d.out[:0]
+	if !d.shown || h <= 0 {
+		for len(d.out) < h {
+			d.out = append(d.out, Spaces(w))
+		}
+		return d.out
+	}
+	if w >= sideBySide && h < 2*w/5 {
+		left := w * 2 / 5
+		about := d.about(left-1, h, now, look)
+		output := d.drawOutput(w-left-2, h, look, widths)
+		for i := range h {
+			row := Spaces(left - 1)
+			if i < len(about) {
+				row = about[i]
+			}
+			d.out = append(d.out, row+look.Rule.Text("│")+" "+output[i]+" ")
+		}
+		return d.out
+	}
+	about := d.about(w, max(h*3/5, min(h-1, 3)), now, look)
+	d.out = append(d.out, about...)
+	if rest := h - len(d.out); rest > 1 {
+		d.out = append(d.out, Heading("output", "", w, false, look))
+		for _, row := range d.drawOutput(w-2, rest-1, look, widths) {
+			d.out = append(d.out, " "+row+" ")
+		}
+	}
+	for len(d.out) < h {
+		d.out = append(d.out, Spaces(w))
+	}
+	return d.out
+}
+
+// about gives at most h rows of w cells on the command and its runs.
+func (d *HistoryDetail) about(w, h int, now time.Time, look *Look) []string {
+	room := max(w-2, 1)
+	var rows []string
+	add := func(text string, ink Ink) { rows = append(rows, " "+ink.Text(Fit(text, room))+" ") }
+	lines := commandLines(d.row.Command.Command, room)
+	if most := max(h/3, 1); len(lines) > most {
+		more := len(lines) - most
+		lines = lines[:most]
+		lines[most-1] = Clip(lines[most-1], max(room-14, 1)) + " … +" + itoa(more) + " lines"
+	}
+	for _, line := range lines {
+		add(line, look.Strong)
+	}
+	rows = append(rows, d.statusRow(room, now, look))
+	add(d.whereText(room), look.Dim)
+	if len(rows) > h {
+		return rows[:h]
+	}
+	rest := h - len(rows)
+	if d.total < 2 || rest < 2 {
+		return rows
+	}
+	title := itoa(d.total) + " runs"
+	if failed := d.failures(); failed != "" {
+		title += ", " + failed
+	}
+	if rest > 5 {
+		rows = append(rows, Spaces(w))
+		rest--
+	}
+	add(title, look.Dim)
+	for i := range min(len(d.runs), rest-1) {
+		rows = append(rows, d.runRow(&d.runs[i], room, now, look))
+	}
+	return rows
+}
+
+// commandLines breaks a command into lines of at most w cells.
+func commandLines(command string, w int) (lines []string) {
+	for line := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
+		line = cleanText(line)
+		for Width(line) > w && len(lines) < 100 {
+			head := ansi.Truncate(line, w, "")
+			if head == "" {
+				break
+			}
+			lines = append(lines, head)
+			line = line[len(head):]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// failures says how many of the runs have failed, as far as they are known.
+func (d *HistoryDetail) failures() string {
+	n := 0
+	for i := range d.runs {
+		if c := &d.runs[i]; c.ExitSignal != "" || c.ExitCode != nil && *c.ExitCode != 0 {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return ""
+	case d.total > len(d.runs):
+		return itoa(n) + " of the last " + itoa(len(d.runs)) + " failed"
+	}
+	return itoa(n) + " failed"
+}
+
+// statusRow says how the run went.
+func (d *HistoryDetail) statusRow(w int, now time.Time, look *Look) string {
+	c := &d.row.Command
+	running := d.Runs != nil && d.Runs(c)
+	sign, words, ink := CommandStatus(c, running, look)
+	switch {
+	case c.ExitSignal != "":
+		words = "ended by SIG" + words
+	case c.ExitCode != nil:
+		words = "exit " + strconv.Itoa(*c.ExitCode)
+	case running:
+		words = "running"
+	default:
+		sign, words = look.Glyphs.Unknown, "how it ended is not known"
+	}
+	text := ""
+	if took := Took(c.DurationMS); took != "" {
+		text += " · took " + took
+	}
+	text += " · " + whenText(c.StartedAt, now)
+	r := row{}
+	r.add(" ", "")
+	status := Clip(sign+" "+words, w)
+	r.add(status, ink)
+	r.add(Clip(text, w-Width(status)), look.Dim)
+	r.add(Spaces(w+2-r.cells), "")
+	return r.text.String()
+}
+
+// whenText is a time in words.
+func whenText(at, now time.Time) string {
+	at = at.Local()
+	clock := at.Format("15:04:05")
+	switch days := daysBetween(at, now.Local()); {
+	case days == 0:
+		return clock
+	case days == 1:
+		return "yesterday " + clock
+	case days > 1 && days < 300:
+		return at.Format("Mon 2 Jan ") + clock
+	}
+	return at.Format("2 Jan 2006 ") + clock
+}
+
+// daysBetween is how many midnights lie between two times of one zone.
+func daysBetween(a, b time.Time) int {
+	day := func(t time.Time) time.Time {
+		y, m, d := t.Date()
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	}
+	return int(day(b).Sub(day(a)) / (24 * time.Hour))
+}
+
+// whereText says where a run was, and who did it.
+func (d *HistoryDetail) whereText(w int) string {
+	c := &d.row.Command
+	by := "by " + Who(c.Actor)
+	switch c.Kind {
+	case "session":
+		by += ", typed"
+	case "exec":
+		by += ", one command"
+	case "process":
+		by += ", in the background"
+	case "added":
+		by += ", added"
+	}
+	if c.CWD == "" {
+		return by
+	}
+	where := "in "
+	return where + ClipLeft(ShortPath(c.CWD, d.Home), max(w-Width(by)-Width(where)-3, 8)) + " · " + by
+}
+
+// runRow is one of the runs.
+func (d *HistoryDetail) runRow(h *api.HistoryRow, w int, now time.Time, look *Look) string {
+	r := row{}
+	r.add(" ", "")
+	sign, words, ink := CommandStatus(&h.Command, d.Runs != nil && d.Runs(&h.Command), look)
+	r.add(Fit(sign+" "+words, exitCells), ink)
+	r.add(padLeft(Took(h.DurationMS), tookCells+1)+padLeft(Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
+	who := ""
+	if h.Actor != d.row.Actor {
+		who = "  " + Clip(Who(h.Actor), mostWho)
+	}
+	if room := w + 1 - r.cells - Width(who) - 2; room > 4 {
+		r.add("  "+ClipLeft(ShortPath(h.CWD, d.Home), room), look.Dim)
+		r.add(who, look.Dim)
+	}
+	r.add(Spaces(w+2-r.cells), "")
+	return r.text.String()
+}
+
+// drawOutput gives h rows of w cells of the end of the output.
+func (d *HistoryDetail) drawOutput(w, h int, look *Look, widths Widths) []string {
+	rows := make([]string, 0, h)
+	if w <= 0 {
+		return append(rows, make([]string, h)...)
+	}
+	note := d.note
+	if note == "" && len(d.output) == 0 && d.known {
+		note = "it printed nothing that can be shown as text"
+	}
+	if note != "" || len(d.output) == 0 {
+		rows = append(rows, look.Dim.Text(Fit(note, w)))
+		d.page, d.most = h, 0
+	} else {
+		rows = d.outputRows(rows, w, h, look, widths)
+	}
+	for len(rows) < h {
+		rows = append(rows, Spaces(w))
+	}
+	return rows[:h]
+}
+
+// outputRows draws the output, wrapped.
+func (d *HistoryDetail) outputRows(rows []string, w, h int, look *Look, widths Widths) []string {
+	type place struct{ line, from, to int }
+	var places []place
+	for i := range d.output {
+		breaks := d.output[i].wrap(w)
+		for j, from := range breaks {
+			to := from + w
+			if j+1 < len(breaks) {
+				to = breaks[j+1]
+			}
+			places = append(places, place{i, from, to})
+		}
+	}
+	d.page, d.most = h, len(places)
+	d.Scroll(0)
+	end := len(places) - d.up
+	for _, p := range places[max(end-h, 0):end] {
+		draw := lineDrawing{from: p.from, to: p.to, look: look, widths: widths}
+		draw.draw(&d.output[p.line], nil)
+		rows = append(rows, string(draw.dst)+Spaces(w-draw.used))
+	}
+	return rows
+}
+
+// Heading is the row above the detail.
+func (d *HistoryDetail) Heading(w int, look *Look) string {
+	detail := ""
+	if d.up > 0 {
+		detail = "output, " + itoa(d.up) + " rows up"
+	}
+	return Heading("details", detail, w, d.Focused, look)
+}

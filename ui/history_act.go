@@ -1,0 +1,307 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// redacted stands in the history for a secret.
+const redacted = "***"
+
+// insertable is a command as it can be put on a prompt: no control character in
+// it could do anything there.
+func insertable(command string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(strings.TrimRight(command, " \t\r\n"), "\uFFFD"))
+}
+
+// putOnPrompt types a command into the session used last, and shows that.
+// Nothing is executed.
+func (m *model) putOnPrompt(row api.HistoryRow) tea.Cmd {
+	text := insertable(row.Command.Command)
+	if strings.Contains(text, "\n") && !m.pastesWhole() {
+		m.overlay = &question{
+			title: "Put " + itoa(strings.Count(text, "\n")+1) + " lines on the prompt?",
+			lines: []string{"This program may run each line as it comes."},
+			yes:   "put them there",
+			then:  func() tea.Msg { return insertMsg(text) },
+		}
+		return nil
+	}
+	return m.insertText(text)
+}
+
+// insertMsg is text that the person has agreed to put on the prompt.
+type insertMsg string
+
+// pastesWhole reports whether the session used last takes several lines without
+// running them: its program is a shell that knows pastes from what is typed.
+func (m *model) pastesWhole() bool {
+	p := m.currentPane()
+	if p == nil {
+		return false
+	}
+	process, ok := m.process(p.ID)
+	if !ok || len(process.Argv) == 0 || process.State.Ended() {
+		return false
+	}
+	switch strings.TrimPrefix(filepath.Base(process.Argv[0]), "-") {
+	case "bash", "zsh", "fish":
+		return true
+	}
+	return false
+}
+
+// insertText types text into the session used last, or into a new one if that
+// has ended.
+func (m *model) insertText(text string) tea.Cmd {
+	m.overlay = nil
+	var cmd tea.Cmd
+	p := m.currentPane()
+	if p == nil || p.Ended() != nil || p.Err() != nil {
+		cmd = m.newSession()
+		p = m.currentPane()
+	}
+	m.moveFocus(func() { m.view, m.listFocused = viewSessions, false })
+	m.enterHistory()
+	m.relayout()
+	m.refreshList()
+	if p.Scrolling() {
+		p.StopScroll()
+	}
+	m.noteWaiting(p)
+	return tea.Batch(cmd, m.sent(p.Send(api.Input{Paste: &text})))
+}
+
+// runAgain runs a command once more, in the background and where it ran.
+func (m *model) runAgain(row api.HistoryRow) tea.Cmd {
+	line := strings.TrimRight(row.Command.Command, " \t\r\n")
+	in := api.ProcessStartInput{
+		Command: shellFor(line), Name: m.freeName(programOf(line)), CWD: cmp.Or(row.CWD, m.o.CWD),
+		Environ: api.Environ(os.Environ()), Actor: "person",
+	}
+	start := m.call(func(ctx context.Context, e engine) tea.Msg {
+		p, err := e.StartProcess(ctx, in)
+		return ranMsg{p, err}
+	}, func(err error) tea.Msg { return ranMsg{err: err} })
+	if !strings.Contains(line, redacted) {
+		return start
+	}
+	m.overlay = &question{
+		title: "Run " + panes.Clip(panes.Clean(line), 40) + "?",
+		lines: []string{"It had a secret in it, which was not kept:", redacted + " stands in its place."},
+		yes:   "run it so",
+		then:  start,
+	}
+	return nil
+}
+
+// shellFor is what runs a command line: its program, or the person's shell if it
+// takes one.
+func shellFor(line string) []string {
+	words, shell, err := splitCommand(line)
+	if err == nil && !shell && len(words) > 0 {
+		return words
+	}
+	program := "/bin/sh"
+	switch own := os.Getenv("SHELL"); filepath.Base(own) {
+	case "bash", "zsh", "fish", "ksh":
+		program = own
+	}
+	return []string{program, "-c", line}
+}
+
+// programOf is the name of the program that a command line runs; "" if that
+// cannot be told.
+func programOf(line string) string {
+	for word := range strings.FieldsSeq(line) {
+		if name, _, set := strings.Cut(word, "="); set && isName(name) {
+			continue
+		}
+		name := filepath.Base(word)
+		for _, r := range name {
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._+-", r) {
+				return ""
+			}
+		}
+		return strings.TrimLeft(name, "-.")
+	}
+	return ""
+}
+
+// freeName is a name that nothing has that runs; "" leaves the choice to the
+// engine.
+func (m *model) freeName(name string) string {
+	if name == "" || len(name) > 40 {
+		return ""
+	}
+	taken := map[string]bool{}
+	for i := range m.news.processes {
+		if p := &m.news.processes[i]; !p.State.Ended() {
+			taken[p.Name] = true
+		}
+	}
+	free := name
+	for n := 2; taken[free]; n++ {
+		free = name + "-" + itoa(n)
+	}
+	return free
+}
+
+// ranMsg is the outcome of running a command again.
+type ranMsg struct {
+	process api.Process
+	err     error
+}
+
+func (m *model) ran(msg ranMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	m.news.processes = withMissing(m.news.processes, msg.process)
+	where := ""
+	if key := first(m.o.Bindings.KeysOf(keys.ViewProcesses, keys.ScopeGlobal)); key != "" {
+		where = " – " + key + " shows it"
+	}
+	return m.say("started "+panes.Clean(msg.process.Name)+" in the background"+where, false)
+}
+
+// copyCommand puts a command on the clipboard.
+func (m *model) copyCommand(row api.HistoryRow) tea.Cmd {
+	return m.keepCopy(strings.TrimRight(row.Command.Command, "\r\n"), false)
+}
+
+// askForgetCommand asks before a command, with all its runs, or one run is
+// forgotten.
+func (m *model) askForgetCommand(row api.HistoryRow) tea.Cmd {
+	in := api.HistoryRemoveInput{IDs: []int64{row.ID}}
+	title, what := "Forget this run?", "Its output stays in the log of its session."
+	if !m.history.every {
+		in = api.HistoryRemoveInput{Command: row.Command.Command}
+		title = "Forget this command?"
+		if n := m.history.detail.Total(row.ID); n > 1 {
+			title = "Forget all " + itoa(n) + " runs of this command?"
+		}
+	}
+	m.overlay = &question{
+		title: title,
+		lines: []string{panes.Clip(panes.Clean(row.Command.Command), 60), what},
+		yes:   "forget it",
+		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+			_, err := e.RemoveHistory(ctx, in)
+			return doneMsg{err}
+		}, func(err error) tea.Msg { return doneMsg{err} }),
+	}
+	return nil
+}
+
+// filedMsg is the outcome of saving the history to a file or of loading one.
+type filedMsg struct {
+	path  string
+	load  bool
+	count api.HistoryCount
+	err   error
+}
+
+func (m *model) filed(msg filedMsg) tea.Cmd {
+	switch {
+	case !msg.load && errors.Is(msg.err, api.CodeConflict):
+		m.overlay = &question{
+			title: "Replace " + panes.ClipLeft(panes.ShortPath(msg.path, m.list.Home), 48) + "?",
+			lines: []string{"The file is there already."},
+			yes:   "replace it",
+			then:  m.saveHistory(msg.path, true),
+		}
+		return nil
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case msg.load:
+		return m.say("added "+commands(msg.count.Count)+" from "+panes.ShortPath(msg.path, m.list.Home), false)
+	}
+	return m.say("saved "+commands(msg.count.Count)+" to "+panes.ShortPath(msg.path, m.list.Home), false)
+}
+
+func commands(n int) string {
+	if n == 1 {
+		return "1 command"
+	}
+	return thousands(n) + " commands"
+}
+
+func (m *model) askSaveHistory() tea.Cmd {
+	if m.view != viewHistory {
+		return nil
+	}
+	path := panes.ShortPath(filepath.Join(m.o.CWD, "commands.txt"), m.list.Home)
+	m.overlay = newPrompt("Save all commands to", path, func(m *model, path string) tea.Cmd {
+		if path == "" {
+			return nil
+		}
+		return m.saveHistory(m.fullPath(path), false)
+	})
+	return nil
+}
+
+func (m *model) saveHistory(path string, overwrite bool) tea.Cmd {
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		n, err := e.SaveHistory(ctx, api.HistorySaveInput{Path: path, Overwrite: overwrite})
+		return filedMsg{path: path, count: n, err: err}
+	}, func(err error) tea.Msg { return filedMsg{path: path, err: err} })
+}
+
+func (m *model) askLoadHistory() tea.Cmd {
+	if m.view != viewHistory {
+		return nil
+	}
+	m.overlay = newPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(m *model, path string) tea.Cmd {
+		if path == "" {
+			return nil
+		}
+		path = m.fullPath(path)
+		return m.call(func(ctx context.Context, e engine) tea.Msg {
+			n, err := e.LoadHistory(ctx, api.HistoryLoadInput{Path: path})
+			return filedMsg{path, true, n, err}
+		}, func(err error) tea.Msg { return filedMsg{path: path, load: true, err: err} })
+	})
+	return nil
+}
+
+// fullPath is a path as it is typed, made absolute.
+func (m *model) fullPath(path string) string {
+	path = expandHome(path, m.list.Home)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.o.CWD, path)
+	}
+	return path
+}
+
+// shellHistory is where the person's shell keeps its history.
+func shellHistory() string {
+	switch filepath.Base(os.Getenv("SHELL")) {
+	case "zsh":
+		return "~/.zsh_history"
+	case "fish":
+		return "~/.local/share/fish/fish_history"
+	}
+	return "~/.bash_history"
+}

@@ -1,0 +1,116 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// A chip is a filter with its key in the row of filters.
+type chip struct {
+	action keys.Action
+	x, w   int
+}
+
+// drawQuery gives the row in which the query is typed, w cells wide, and the
+// column of the cursor.
+func (f *finder) drawQuery(m *model, w int, typing bool) (row string, x int) {
+	look := &m.look
+	note := f.count()
+	room := max(w-panes.Width(note)-5, 8)
+	sign, signInk, ink := "/", look.Key, look.Text
+	if typing {
+		signInk = look.Title
+	}
+	text, at := f.field.Draw(room)
+	if f.field.Text() == "" {
+		text, ink = panes.Fit("search", room), look.Faint
+	}
+	row = " " + signInk.Text(sign) + " " + ink.Text(text)
+	used := 3 + room
+	return row + look.Dim.Text(panes.Pad(panes.Clip(" "+note, w-used), w-used)), 3 + at
+}
+
+// count says how many commands are listed.
+func (f *finder) count() string {
+	n := f.list.Total()
+	what := "commands"
+	switch {
+	case f.narrowed():
+		what = "found"
+	case f.every:
+		what = "runs"
+	}
+	if n == 1 {
+		what = strings.TrimSuffix(what, "s")
+	}
+	return thousands(n) + " " + what
+}
+
+// thousands writes a number with its digits in groups of three.
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// filterName is what a filter is called: short, so that all fit, and the value
+// where it has one.
+func (f *finder) filterName(a keys.Action) (name string, on bool) {
+	switch a {
+	case keys.HistoryHere:
+		return "here", f.here
+	case keys.HistorySession:
+		return "session", f.session
+	case keys.HistoryFailed:
+		return "failed", f.failed
+	case keys.HistoryWho:
+		return [...]string{"anyone", "by me", "agents"}[f.who], f.who != 0
+	case keys.HistoryToday:
+		return "today", f.today
+	}
+	return "unique", !f.every
+}
+
+// drawFilters gives the row of the filters, w cells wide. A filter that is on
+// is told by its sign as well as by its colour.
+func (f *finder) drawFilters(m *model, w int, scope keys.Scope) string {
+	look := &m.look
+	all := [...]keys.Action{keys.HistoryHere, keys.HistorySession, keys.HistoryFailed, keys.HistoryWho,
+		keys.HistoryToday, keys.HistoryUnique}
+	line, used := " ", 1
+	f.chips = f.chips[:0]
+	for _, a := range all {
+		key := first(m.o.Bindings.KeysOf(a, scope))
+		name, on := f.filterName(a)
+		sign, ink := look.Glyphs.Exited, look.Dim
+		if on {
+			sign, ink = look.Glyphs.Running, look.Title
+		}
+		cells := panes.Width(key) + 3 + panes.Width(name) + 1
+		gap := min(2, used-1)
+		if used+gap+cells > w {
+			break
+		}
+		line += panes.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
+		f.chips = append(f.chips, chip{a, used + gap, cells - 1})
+		used += gap + cells - 1
+	}
+	return line + panes.Spaces(w-used)
+}
+
+// clickFilter switches the filter that is drawn at column x.
+func (f *finder) clickFilter(m *model, x int) tea.Cmd {
+	for _, c := range f.chips {
+		if x >= c.x && x < c.x+c.w {
+			f.toggle(m, c.action)
+		}
+	}
+	return nil
+}

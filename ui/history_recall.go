@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// A recall is the history over a terminal: what is chosen goes onto the prompt.
+type recall struct {
+	finder
+	click click
+	top   int // rows above the list
+}
+
+// recallFrame is what the box takes around its inside, and the rows beside the
+// list.
+const (
+	recallEdge = 4
+	recallRows = 4 // the query, the filters, and the keys with a blank row
+)
+
+func (m *model) showRecall() tea.Cmd {
+	u := &recall{}
+	u.list.Focused = true
+	u.search(m, 0)
+	m.overlay = u
+	return nil
+}
+
+func (u *recall) scopes() []keys.Scope { return []keys.Scope{keys.ScopeRecall} }
+
+func (u *recall) act(m *model, a keys.Action) tea.Cmd {
+	switch a {
+	case keys.HistoryPick:
+		return u.pick(m, u.choose)
+	case keys.HistoryOlder:
+		u.list.Move(1)
+	case keys.HistoryNewer:
+		u.list.Move(-1)
+	case keys.HistoryRun:
+		return u.withSelected(m, func(m *model, row api.HistoryRow) tea.Cmd {
+			u.close(m)
+			return m.runAgain(row)
+		})
+	case keys.HistoryCopy:
+		return u.withSelected(m, func(m *model, row api.HistoryRow) tea.Cmd {
+			u.close(m)
+			return m.copyCommand(row)
+		})
+	case keys.HistoryLeave:
+		u.close(m)
+	default:
+		u.toggle(m, a)
+	}
+	return nil
+}
+
+func (u *recall) close(m *model) {
+	u.end()
+	m.overlay = nil
+}
+
+func (u *recall) choose(m *model, row api.HistoryRow) tea.Cmd {
+	u.close(m)
+	return m.putOnPrompt(row)
+}
+
+func (u *recall) typed(m *model, k keys.Key) tea.Cmd {
+	u.typeKey(m, k)
+	return nil
+}
+
+func (u *recall) pasted(m *model, text string) tea.Cmd {
+	u.insert(m, text)
+	return nil
+}
+
+func (u *recall) draw(m *model, screen rect) ([]string, int, int, int) {
+	width := min(screen.w-recallEdge-2, 136)
+	height := min(max(screen.h*3/5, 11), screen.h-6)
+	query, x := u.drawQuery(m, width, true)
+	rows := []string{query, u.drawFilters(m, width, keys.ScopeRecall)}
+	u.top = len(rows)
+	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), &m.look)...)
+	hints := []panes.Hint{m.hintFor(keys.HistoryPick, "put on the prompt"), {Key: "↑ ↓", Does: "choose"},
+		{Key: first(m.o.Bindings.KeysOf(keys.HistoryRun, keys.ScopeRecall)), Does: "run"},
+		{Key: first(m.o.Bindings.KeysOf(keys.HistoryCopy, keys.ScopeRecall)), Does: "copy"}, m.hintFor(keys.HistoryLeave, "close")}
+	line, used := panes.Hints(hints, width-1, 1, m.look.Key, m.look.Dim)
+	return append(rows, panes.Spaces(width), " "+line+panes.Spaces(width-1-used)), width, x, 0
+}
+
+// mouse handles the mouse inside the box.
+func (u *recall) mouse(m *model, e keys.Mouse) tea.Cmd {
+	row := u.list.RowAt(e.Y - u.top)
+	switch {
+	case isWheel(e):
+		u.list.Move(wheelRows(e))
+	case !leftDown(e):
+		return nil
+	case e.Y == 1:
+		u.clickFilter(m, e.X)
+	case row >= 0 && e.Y < u.top+1+u.list.Page()+1:
+		u.list.Go(row)
+		if u.click.again(row) {
+			return u.withSelected(m, u.choose)
+		}
+	}
+	m.dirty = true
+	return nil
+}
