@@ -1,0 +1,173 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// facts calls a tool that must succeed, and gives its structured content once
+// it was found to be as the tool's schema says.
+func (r *rig) facts(name string, args object) (text string, facts object) {
+	r.Helper()
+	answer := r.call(name, args)
+	if answer.failed {
+		r.Fatalf("%s fails: %s", name, said(answer))
+	}
+	var out json.RawMessage
+	for _, one := range r.tools {
+		if one.name == name {
+			out = outputSchema(one.out)
+		}
+	}
+	if out == nil {
+		if answer.structured != nil {
+			r.Errorf("%s gives %v and has no schema for it", name, answer.structured)
+		}
+		return said(answer), nil
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(out, &schema); err != nil {
+		r.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	b, err := json.Marshal(answer.structured)
+	if err != nil {
+		r.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &facts); err != nil || facts == nil {
+		r.Fatalf("%s gives %s, %v", name, b, err)
+	}
+	if err := resolved.Validate(facts); err != nil {
+		r.Errorf("%s gives %s, which is not as its schema says: %v", name, b, err)
+	}
+	if strings.Contains(string(b), "null") {
+		r.Errorf("%s gives null: %s", name, b)
+	}
+	return said(answer), facts
+}
+
+func TestASessionIsStartedTypedIntoReadAndEnded(t *testing.T) {
+	r := newRig(t, Native)
+	_, started := r.facts("session_start", object{"name": "cat", "command": "cat", "env": object{"A": "b"}, "lease": "session"})
+	id := started["id"].(string)
+	if p := r.process(id); p.Actor != "agent:test/1" || p.CWD != r.home || p.Owner == nil {
+		t.Errorf("started as %+v", p)
+	}
+	if text, _ := r.facts("session_write", object{"id": "cat", "text": "one", "keys": []string{"enter"}, "paste": "two", "enter": true}); text != "Typed." {
+		t.Errorf("session_write says %q", text)
+	}
+	r.eventually("the echo", func() bool {
+		text, _ := r.facts("session_screen", object{"id": id[:6]})
+		return strings.Count(text, "two") == 2 && strings.Contains(text, "[80x24, cursor at column 0 row ")
+	})
+	text, read := r.facts("session_read", object{"id": "cat"})
+	if !strings.Contains(text, "one") || !strings.Contains(text, "two") || read["next_cursor"] != read["end"] {
+		t.Errorf("session_read gives %q, %v", text, read)
+	}
+	if again, _ := r.facts("session_read", object{"id": id}); again != "" {
+		t.Errorf("what was read is given again: %q", again)
+	}
+	if since, _ := r.facts("session_read", object{"id": id, "since": 0, "max_output": 8}); len(since) == 0 || len(since) > 8 {
+		t.Errorf("from the start on it gives %q", since)
+	}
+	if text, _ := r.facts("session_list", nil); !strings.Contains(text, id+"  cat  running") {
+		t.Errorf("session_list gives %q", text)
+	}
+	if text, _ := r.facts("session_resize", object{"id": id, "cols": 100, "rows": 30}); text != "Its size is 100x30 now." {
+		t.Errorf("session_resize says %q", text)
+	}
+	for range 2 {
+		if text, _ := r.facts("session_kill", object{"id": id}); !strings.Contains(text, "is stopped") {
+			t.Errorf("session_kill says %q", text)
+		}
+	}
+	if text, waited := r.facts("session_wait", object{"id": id, "exit": true}); waited["met"] != "exit" || !strings.HasPrefix(text, "Met: exit") {
+		t.Errorf("session_wait gives %q, %v", text, waited)
+	}
+}
+
+func TestAShellRunsCommandsAndKeepsItsState(t *testing.T) {
+	r := newRig(t, Native)
+	r.facts("session_start", object{"name": "sh", "command": "sh"})
+	r.facts("session_exec", object{"id": "sh", "command": "cd /; WORD=kept"})
+	text, facts := r.facts("session_exec", object{"id": "sh", "command": "echo $WORD; pwd; false"})
+	if !strings.HasPrefix(text, "kept\n/\n") || facts["exit_code"] != 1.0 || !strings.Contains(text, "[exit code 1, ") {
+		t.Errorf("session_exec gives %q, %v", text, facts)
+	}
+	text, facts = r.facts("session_exec", object{"id": "sh", "command": "sleep 600", "timeout_ms": 300})
+	if facts["timed_out"] != true || !strings.Contains(text, "still running") {
+		t.Errorf("session_exec gives %q, %v", text, facts)
+	}
+	r.facts("session_write", object{"id": "sh", "keys": []string{"ctrl+c"}})
+	if text, facts := r.facts("session_wait", object{"id": "sh", "prompt": true, "timeout_ms": 20_000}); facts["met"] != "prompt" {
+		t.Errorf("session_wait gives %q, %v", text, facts)
+	}
+}
+
+func TestAScreenIsGivenAsAPicture(t *testing.T) {
+	r := newRig(t, Native)
+	r.facts("session_start", object{"name": "cat", "command": "cat"})
+	answer := r.call("session_screen", object{"id": "cat", "format": "png"})
+	picture, ok := answer.content[0].(*sdk.ImageContent)
+	if !ok || picture.MIMEType != "image/png" || !strings.HasPrefix(string(picture.Data), "\x89PNG") {
+		t.Errorf("session_screen gives %+v", answer)
+	}
+	if answer := r.call("session_screen", object{"id": "cat", "format": "gif"}); !answer.failed || !strings.Contains(said(answer), "text, ansi or png") {
+		t.Errorf("session_screen gives %q", said(answer))
+	}
+}
+
+func TestAProcessIsWaitedForReadSearchedAndRestarted(t *testing.T) {
+	r := newRig(t, Native)
+	started := r.call("process_start", object{"command": "echo first; echo second line; exec sleep 600", "name": "web"})
+	if started.failed {
+		t.Fatal(said(started))
+	}
+	if text, facts := r.facts("process_wait", object{"id": "web", "log": "^second"}); facts["met"] != "log" || !strings.HasSuffix(text, "\nsecond line") {
+		t.Errorf("process_wait gives %q, %v", text, facts)
+	}
+	if text, facts := r.facts("process_wait", object{"id": "web", "timeout_ms": 1}); facts["met"] != "" || !strings.HasPrefix(text, "Timed out") {
+		t.Errorf("process_wait gives %q, %v", text, facts)
+	}
+	text, facts := r.facts("process_log", object{"id": "web"})
+	if text != "first\nsecond line\n" || facts["next_cursor"] != 18.0 || facts["dropped"] != 0.0 {
+		t.Errorf("process_log gives %q, %v", text, facts)
+	}
+	if text, _ := r.facts("process_log", object{"id": "web", "since": 6}); text != "second line\n" {
+		t.Errorf("process_log gives %q", text)
+	}
+	if text, _ := r.facts("process_log", object{"id": "web", "grep": "LINE|line", "context": 1}); text != "  first\n6: second line" {
+		t.Errorf("process_log finds %q", text)
+	}
+	if text, _ := r.facts("process_log", object{"id": "web", "grep": "nowhere"}); text != "No line matches." {
+		t.Errorf("process_log finds %q", text)
+	}
+	before := r.process("web").PID
+	if text, _ := r.facts("process_restart", object{"id": "web"}); !strings.Contains(text, "is running") || r.process("web").PID == before {
+		t.Errorf("process_restart says %q", text)
+	}
+	for _, name := range []string{"process_log", "process_wait", "process_restart", "session_read", "session_kill"} {
+		if answer := r.call(name, object{"id": "nobody"}); !answer.failed || !strings.Contains(said(answer), "nobody") {
+			t.Errorf("%s of nobody gives %q", name, said(answer))
+		}
+	}
+}
+
+func TestHistoryTellsWhatWasRun(t *testing.T) {
+	r := newRig(t, Native)
+	r.call("exec", object{"command": "exit 3"})
+	r.eventually("the command in the history", func() bool {
+		text, _ := r.facts("history", object{"failed": true, "actor": "agent"})
+		return strings.Contains(text, "exit 3  ") && strings.HasSuffix(text, "  exit 3")
+	})
+	if text, _ := r.facts("history", object{"query": "'no-such-command"}); text != "Nothing found." {
+		t.Errorf("history gives %q", text)
+	}
+}
