@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/coder/websocket"
 )
 
 // A server is `tandem --serve` as another process, on a data folder of its own.
@@ -220,6 +222,37 @@ func TestAnAgentWorksOverHTTP(t *testing.T) {
 	}
 	if status, body := post("wrong-0123456789abcdef"); status != 401 {
 		t.Errorf("with a wrong token status %d: %s", status, body)
+	}
+	operation := func(name, body string) {
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, strings.Replace(url, "/mcp", "/v1/"+name, 1), strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Close = true
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: status %d", name, resp.StatusCode)
+		}
+	}
+	operation("session.start", `{"command":["cat"],"name":"cat"}`)
+	conn, _, err := websocket.Dial(context.Background(), strings.Replace(url, "/mcp", "/v1/session.attach?id=cat&raw=true", 1),
+		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + strings.TrimSpace(string(token))}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	operation("session.write", `{"id":"cat","text":"through the door\r"}`)
+	for seen := ""; !strings.Contains(seen, "through the door"); {
+		_, message, err := conn.Read(context.Background())
+		if err != nil {
+			t.Fatalf("the attached terminal shows %q: %v", seen, err)
+		}
+		seen += string(message)
 	}
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -78,14 +78,16 @@ func (w *web) speakAs(p *httputil.ProxyRequest) {
 	t := tokenOf(p.In.Context())
 	// Who comes with a token is an agent to the engine, whatever it says: it
 	// does not type over a person, nor answer what agents ask for.
-	h.Set("Tandem-Client", "agent:http-"+plainName(t.name))
+	name := "agent:http-" + plainName(t.name)
+	h.Set("Tandem-Client", name)
 	h.Set("Tandem-Owner", w.owners[t.name])
-	if t.readOnly || w.o.ReadOnly {
+	if strings.HasSuffix(p.Out.URL.Path, "/session.attach") {
 		q := p.Out.URL.Query()
-		if strings.HasSuffix(p.Out.URL.Path, "/session.attach") {
+		q.Set("client", name)
+		if t.readOnly || w.o.ReadOnly {
 			q.Set("read_only", "true")
-			p.Out.URL.RawQuery = q.Encode()
 		}
+		p.Out.URL.RawQuery = q.Encode()
 	}
 }
 
