@@ -28,9 +28,6 @@ func clusters(dst []cluster, l api.Line) []cluster {
 			piece, width := firstCluster(text)
 			text = text[len(piece):]
 			if width == 0 && !isControl(piece) {
-				if n := len(dst); n > 0 {
-					dst[n-1].text += piece
-				}
 				continue
 			}
 			width = max(width, 1)

@@ -5,7 +5,7 @@ import "tandem/engine/api"
 // PlaceAt is the place that a cell of the pane shows.
 func (t *Terminal) PlaceAt(x, y int) api.Place {
 	st := t.State()
-	line := t.top(st) + int64(y)
+	line := t.top(st) + int64(max(min(y, t.size.Rows-1), 0))
 	return api.Place{
 		Line: max(min(line, st.First+int64(st.Rows)-1), st.Oldest),
 		Cell: max(min(x, st.Cols-1), 0),
@@ -45,7 +45,7 @@ func (t *Terminal) Drag(x, y int, block bool) (outside bool) {
 		return false
 	}
 	h := t.size.Rows
-	p := t.PlaceAt(x, min(max(y, 0), h-1))
+	p := t.PlaceAt(x, y)
 	if !t.scroll.drag {
 		if p == t.pressed && y >= 0 && y < h {
 			return false
@@ -64,7 +64,7 @@ func (t *Terminal) Drag(x, y int, block bool) (outside bool) {
 		s.top++
 	}
 	t.clampScroll(t.State())
-	p = t.PlaceAt(x, min(max(y, 0), h-1))
+	p = t.PlaceAt(x, y)
 	s.cursor, s.want = p, p.Cell
 	t.extendUnit(p)
 	t.fetch()

@@ -93,7 +93,7 @@ func schemes() []string {
 
 // parseTarget reads an address, or a path as programs print it: "a/b.go:12:3".
 func parseTarget(text string) (target Target, ok bool) {
-	text = strings.TrimLeft(Clean(text), edges[1:])
+	text = strings.TrimLeft(strings.TrimSpace(Clean(text)), edges[1:])
 	for _, scheme := range schemes() {
 		if i := strings.Index(text, scheme); i >= 0 && len(text) > i+len(scheme) {
 			return Target{URL: strings.TrimRight(text[i:], edges)}, true
