@@ -41,7 +41,8 @@ func DefaultBindings() Bindings {
 // Rebind gives actions other keys, each "key" or "scope key"; an empty list
 // leaves an action without. Actions that are not named keep theirs. It fails,
 // naming what is wrong, for an unknown action, scope or key, and when a key
-// would mean two things at once.
+// would mean two things at once. A key that is given a meaning everywhere takes
+// it from actions that are not named and have it in one place.
 func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 	definitions := slices.Clone(b.definitions)
 	for _, action := range slices.Sorted(maps.Keys(changes)) {
@@ -51,7 +52,37 @@ func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 		}
 		definitions[i].Keys = slices.Clone(changes[action])
 	}
+	giveWay(definitions, changes)
 	return newBindings(definitions)
+}
+
+// giveWay takes keys that changes bind everywhere from the other actions.
+func giveWay(definitions []Definition, changes map[Action][]string) {
+	taken := map[chord]bool{}
+	for _, d := range definitions {
+		for _, name := range changes[d.Action] {
+			if bound, err := parseBinding(name, d.Scope); err == nil && bound.scope == ScopeGlobal {
+				taken[bound.key.chord()] = true
+			}
+		}
+	}
+	for i, d := range definitions {
+		if _, named := changes[d.Action]; named || len(taken) == 0 {
+			continue
+		}
+		definitions[i].Keys = slices.DeleteFunc(slices.Clone(d.Keys), func(name string) bool {
+			bound, err := parseBinding(name, d.Scope)
+			return err == nil && bound.scope.belowGlobal() && taken[bound.key.chord()]
+		})
+	}
+}
+
+// belowGlobal reports whether keys of the scope are looked up before the global
+// ones.
+func (s Scope) belowGlobal() bool {
+	return s != ScopeGlobal && slices.ContainsFunc(Chains(), func(chain []Scope) bool {
+		return slices.Contains(chain, s) && slices.Contains(chain, ScopeGlobal)
+	})
 }
 
 // WithoutDirect drops the keys that are taken from programs without the

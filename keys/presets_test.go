@@ -1,0 +1,69 @@
+package keys
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestPresetsHaveNoClash(t *testing.T) {
+	for _, name := range Presets() {
+		b, err := DefaultBindings().Preset(name, nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, d := range b.definitions {
+			if len(DefaultBindings().keys[d.Action]) > 0 && len(b.keys[d.Action]) == 0 {
+				t.Errorf("%s leaves %s without a key", name, d.Action)
+			}
+		}
+	}
+}
+
+func TestPresetsKeepTheKeysOfLists(t *testing.T) {
+	b, err := DefaultBindings().Preset("zellij", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		key    string
+		scope  Scope
+		action Action
+	}{
+		{"ctrl+g", ScopeGlobal, Prefix}, {"alt+n", ScopeGlobal, SplitBeside}, {"d", ScopePrefix, SplitBelow},
+		{"tab", ScopeList, FocusNext}, {"n", ScopeSessions, SessionNew}, {"alt+1", ScopeGlobal, ViewSessions},
+	} {
+		if !b.Is(press(t, c.key), c.scope, c.action) {
+			t.Errorf("%s in %s is not %s", c.key, c.scope, c.action)
+		}
+	}
+}
+
+func TestPresetsGiveWayToThePersonsKeys(t *testing.T) {
+	b, err := DefaultBindings().Preset("tmux", map[Action][]string{Prefix: {"ctrl+a"}, SessionEnd: {"Q"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.KeysOf(SessionEnd, ""); !slices.Equal(got, []string{"ctrl+a Q"}) {
+		t.Errorf("session.end has %q", got)
+	}
+	if b.Is(press(t, "alt+1"), ScopeGlobal, ViewSessions) {
+		t.Error("the preset of tmux takes alt+1 from programs")
+	}
+	if _, err := DefaultBindings().Preset("emacs", nil); err == nil {
+		t.Error("an unknown preset was taken")
+	}
+}
+
+func TestAKeyEverywhereTakesItFromOnePlace(t *testing.T) {
+	b, err := DefaultBindings().Rebind(map[Action][]string{Prefix: {"ctrl+f"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.KeysOf(ScrollPageDown, ScopeScroll); slices.Contains(got, "ctrl+f") || len(got) == 0 {
+		t.Errorf("a page down is %q", got)
+	}
+	if _, err := DefaultBindings().Rebind(map[Action][]string{Prefix: {"alt+1"}}); err == nil {
+		t.Error("alt+1 means two things everywhere")
+	}
+}
