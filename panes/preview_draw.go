@@ -1,0 +1,180 @@
+package panes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Heading is the title row of the preview.
+func (p *Preview) Heading(w int, look *Look) string {
+	if p.path == "" {
+		return Heading("preview", "", w, p.Focused, look)
+	}
+	return Heading(FileName(p.info.Name), p.detail(), w, p.Focused, look)
+}
+
+// detail says what the file is, and where in it one looks.
+func (p *Preview) detail() string {
+	var parts []string
+	if p.info.Type == "link" {
+		parts = append(parts, "→ "+FileName(p.info.Target))
+	}
+	if p.info.Type == "file" || p.windowed() {
+		parts = append(parts, ByteSize(max(p.info.Size, p.size)))
+	}
+	switch {
+	case p.kind == previewImage && p.image != nil:
+		parts = append(parts, fmt.Sprintf("%s %d×%d", p.image.format, p.image.width, p.image.height))
+	case p.kind == previewText && p.lexer != "":
+		parts = append(parts, strings.ToLower(p.lexer))
+	case p.kind == previewHex:
+		parts = append(parts, "binary")
+	}
+	if p.kind == previewList && p.note != "" {
+		parts = append(parts, p.note)
+	}
+	if place := p.place(); place != "" {
+		parts = append(parts, place)
+	}
+	return strings.Join(parts, "  ")
+}
+
+// place is how far down one looks.
+func (p *Preview) place() string {
+	switch {
+	case len(p.lines) <= p.h && (!p.windowed() || p.start == 0 && p.end >= p.size), len(p.lines) == 0, p.kind == previewImage:
+		return ""
+	case !p.windowed():
+		return fmt.Sprintf("%d%%", min((p.top+p.h)*100/len(p.lines), 100))
+	}
+	bottom := p.end
+	if at := p.top + p.h; at < len(p.lines) {
+		bottom = p.lines[at].off
+	}
+	return fmt.Sprintf("%d%%", min(bottom*100/max(p.size, 1), 100))
+}
+
+// Draw gives h rows of w cells. The slice is valid until the next call.
+func (p *Preview) Draw(w, h int, look *Look) []string {
+	p.w, p.h = w, h
+	p.out = p.out[:0]
+	p.top = max(min(p.top, p.last()), 0)
+	if p.path != "" {
+		p.fill(w, h, look)
+	}
+	for len(p.out) < h {
+		p.out = append(p.out, Spaces(w))
+	}
+	return p.out[:max(h, 0)]
+}
+
+func (p *Preview) fill(w, h int, look *Look) {
+	switch {
+	case p.bad && len(p.lines) == 0:
+		for _, line := range wrapWords(p.note, max(w-2, 1)) {
+			p.out = append(p.out, look.Bad.Text(Fit(" "+line, w)))
+		}
+	case p.kind == previewImage:
+		rows := p.image.draw(w, h, p.Colors)
+		if rows == nil {
+			p.out = append(p.out, look.Dim.Text(Fit(" a picture, which takes more colours than this terminal has", w)))
+		}
+		p.out = append(p.out, rows...)
+	default:
+		gutter := p.gutter()
+		for i := p.top; i < len(p.lines) && len(p.out) < h; i++ {
+			p.drawLine(i, w, h, gutter, look)
+		}
+	}
+}
+
+// gutter is how many cells the numbers of lines take.
+func (p *Preview) gutter() int {
+	if p.kind != previewText || p.number == 0 || p.w < 40 {
+		return 0
+	}
+	return max(len(itoa(int(p.number)+len(p.lines))), 3) + 1
+}
+
+// numberOf is the number of a line.
+func (p *Preview) numberOf(i int) int64 {
+	return p.number + int64(countLines(p.lines[:i+1])) - 1
+}
+
+// drawLine draws a line, in several rows if it is to be wrapped.
+func (p *Preview) drawLine(i, w, h, gutter int, look *Look) {
+	l := &p.lines[i]
+	text := p.inked(l, look)
+	number := ""
+	if gutter > 0 {
+		if number = Spaces(gutter); !l.cont {
+			number = look.Faint.Text(padLeft(itoa(int(p.lineNumber(i))), gutter-1)) + " "
+		}
+	}
+	room := max(w-gutter-1, 1)
+	if !p.wrap {
+		p.out = append(p.out, number+" "+fitInked(text, Width(l.text), p.left, room))
+		return
+	}
+	cells := Width(l.text)
+	for at := 0; (at == 0 || at < cells) && len(p.out) < h; at += room {
+		p.out = append(p.out, number+" "+fitInked(text, cells, at, room))
+		number = Spaces(gutter)
+	}
+}
+
+// lineNumber counts from the line above, where that is what was drawn last.
+func (p *Preview) lineNumber(i int) int64 {
+	if p.counted.at+1 == i && p.counted.start == p.start && i > 0 {
+		p.counted.n += int64(countLines(p.lines[i : i+1]))
+	} else {
+		p.counted.n = p.numberOf(i)
+	}
+	p.counted.at, p.counted.start = i, p.start
+	return p.counted.n
+}
+
+// fitInked is the part of a line of some cells that begins at a column, as
+// exactly w cells.
+func fitInked(text string, cells, from, w int) string {
+	switch {
+	case from >= cells:
+		return Spaces(w)
+	case from == 0 && cells <= w:
+		return text + Spaces(w-cells)
+	}
+	cut := ansi.Cut(text, from, from+w)
+	return cut + Spaces(w-ansi.StringWidth(cut))
+}
+
+// inked is a line with its colours.
+func (p *Preview) inked(l *previewLine, look *Look) string {
+	switch {
+	case p.kind == previewHex:
+		off, rest, _ := strings.Cut(l.text, "  ")
+		at := max(len(rest)-hexRow, 0)
+		if end := strings.LastIndex(rest, "  "); end >= 0 {
+			at = end + 1
+		}
+		return look.Faint.Text(off) + "  " + look.Text.Text(rest[:at]) + look.Dim.Text(rest[at:])
+	case l.ink == inkDim:
+		return look.Dim.Text(l.text)
+	case l.ink == inkAccent:
+		return look.Accent.Text(l.text)
+	}
+	spans := p.painted[l.off]
+	if len(spans) == 0 {
+		return look.Text.Text(l.text)
+	}
+	var out strings.Builder
+	rest := l.text
+	for _, s := range spans {
+		n := min(s.n, len(rest))
+		out.WriteString(s.class.ink(look).Text(rest[:n]))
+		rest = rest[n:]
+	}
+	out.WriteString(look.Text.Text(rest))
+	return out.String()
+}
