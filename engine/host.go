@@ -270,6 +270,7 @@ func (h *host) session(r persist.Record, master *os.File, open func() (sessionLo
 		chunks:   h.chunks,
 		log:      h.log,
 		ending:   h.control.ctx.Done(),
+		stamp:    func(offset int64) { h.logs.begin(h.logPath(r), offset) },
 		drained:  func() { h.control.post(r.ID, event{kind: evDrained}) },
 		touched:  func() { h.control.touched(r.ID) },
 		notice: func(text string) {

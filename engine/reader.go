@@ -167,6 +167,10 @@ func readNow(f *os.File, p []byte) (n int, err error) {
 // took makes n bytes that were read part of the log.
 func (s *session) took(n int) {
 	if n > 0 {
+		if now := time.Now(); now.Sub(s.stamped) >= stampGap {
+			s.stamped = now
+			s.o.stamp(s.log.End())
+		}
 		s.log.Commit(n)
 		raise(s.grew)
 		s.viewers.rawChanged()

@@ -27,6 +27,7 @@ func (h *host) mux() *api.Mux {
 	api.Handle(m, api.SessionResize, h.sessionResize)
 	api.Handle(m, api.SessionRename, h.sessionRename)
 	api.Handle(m, api.SessionKill, h.sessionKill)
+	api.Handle(m, api.SessionRecord, h.sessionRecord)
 	api.Handle(m, api.SessionFind, h.sessionFind)
 	api.Handle(m, api.SessionText, h.sessionText)
 	api.Handle(m, api.ProcessStart, h.processStart)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/shell"
@@ -27,7 +28,7 @@ type terminal interface {
 	Bounds() (oldest, first, end int64)
 	AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool)
 	AppendCells(dst []byte, n int64, from, to int) []byte
-	CellAt(n int64, offset int) int
+	CellAt(n int64, offset int) (x, behind int)
 	MarkOf(n int64) vt.RowMark
 	AppendRepaint(dst []byte) []byte
 }
@@ -72,6 +73,7 @@ type sessionOptions struct {
 	touched func()             // facts have changed; at most 10 times a second
 	notice  func(text string)  // something a person should read
 	ran     func(shellCommand) // its shell has run a command; it does not block
+	stamp   func(offset int64) // what the log has from there on is written now; at most once in stampGap
 }
 
 // A session is one terminal: its log, its screen and its viewers. The reader
@@ -98,6 +100,7 @@ type session struct {
 	looked   atomic.Int64  // when it was seen what it waits for, in nanoseconds since 1970
 	used     usage         // when it was
 	execs    chan struct{} // a token is held while a command line runs for session.exec
+	stamped  time.Time     // when the reader last told the time of output
 	feeding  int64         // offset behind what the emulator is given now
 	parsed   atomic.Int64  // how much of the log the screen shows
 	modes    atomic.Pointer[vt.Modes]

@@ -107,6 +107,7 @@ func newMemorySession(t *testing.T, l *memoryLog, change func(*sessionOptions)) 
 		log:      slog.New(slog.DiscardHandler),
 		drained:  func() {},
 		touched:  func() {},
+		stamp:    func(int64) {},
 		notice:   func(text string) { t.Error(text) },
 	}
 	change(&o)

@@ -69,7 +69,7 @@ func Operations() []Entry {
 		EngineInfo.entry(), EngineStop.entry(),
 		SessionStart.entry(), SessionList.entry(), SessionGet.entry(), SessionWrite.entry(),
 		SessionRead.entry(), SessionScreen.entry(), SessionResize.entry(), SessionRename.entry(),
-		SessionKill.entry(), SessionFind.entry(), SessionText.entry(),
+		SessionKill.entry(), SessionFind.entry(), SessionText.entry(), SessionRecord.entry(),
 		ProcessStart.entry(), ProcessList.entry(), ProcessGet.entry(), ProcessStop.entry(),
 		ProcessStopAll.entry(), ProcessRestart.entry(), ProcessSignal.entry(), ProcessLog.entry(),
 		ProcessWait.entry(), ProcessUpdate.entry(), ProcessRemove.entry(),

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// sessionRecord serves session.record.
+func (h *host) sessionRecord(ctx context.Context, in api.SessionRecordInput) (out api.SessionRecordOutput, err error) {
+	if in.Until < 0 {
+		return out, api.Errorf(api.CodeInvalid, "record %s: until cannot be negative", shown(in.ID))
+	}
+	s, view, err := h.sessionOf(ctx, in.ID)
+	if err != nil {
+		return out, err
+	}
+	if in.Since == nil {
+		if out.Repaint, out.Start, err = s.repainted(ctx); err != nil {
+			return out, err
+		}
+		out.NextCursor, out.End, out.State = out.Start, s.log.End(), view.State
+		out.Dropped = s.log.Start()
+	} else if err = h.recordLog(ctx, in, view.ID, &out); err != nil {
+		return out, err
+	}
+	resizes, err := h.store.ReadResizes(view.ID)
+	if err != nil {
+		return out, err
+	}
+	out.Sizes = sizesBetween(resizes, out.Start, out.NextCursor, view)
+	return out, nil
+}
+
+// repainted is what draws the screen, and the offset behind what it shows.
+func (s *session) repainted(ctx context.Context) (screen []byte, at int64, err error) {
+	err = s.onScreen(ctx, func(t terminal) {
+		s.catchUp()
+		screen, at = t.AppendRepaint(nil), s.boundary()
+	})
+	return screen, at, err
+}
+
+// recordLog reads a part of the log.
+func (h *host) recordLog(ctx context.Context, in api.SessionRecordInput, id string, out *api.SessionRecordOutput) error {
+	most := in.Max
+	if in.Until > 0 && *in.Since >= 0 {
+		left := max(in.Until-*in.Since, 0)
+		most = int(min(left, int64(min(max(most, 0), logReadMost))))
+		if in.Max == 0 {
+			most = int(min(left, logReadDefault))
+		}
+	}
+	if most < 0 || in.WaitMS < 0 {
+		return api.Errorf(api.CodeInvalid, "record %s: max and wait_ms cannot be negative", shown(in.ID))
+	}
+	log, err := h.processLog(ctx, api.ProcessLogInput{ID: id, Since: in.Since, Max: most, WaitMS: in.WaitMS, Exact: true, Times: true})
+	if err != nil {
+		return err
+	}
+	if out.Data, err = log.Bytes(); err != nil {
+		return err
+	}
+	out.Start, out.NextCursor, out.End = log.Start, log.NextCursor, log.End
+	out.Dropped, out.Times, out.State = log.Dropped, log.Times, log.State
+	if in.Until > 0 && out.NextCursor > in.Until {
+		out.NextCursor = max(in.Until, out.Start)
+		out.Data = out.Data[:out.NextCursor-out.Start]
+	}
+	return nil
+}
+
+// sizesBetween are the sizes that a terminal had during a part of its log. One
+// that was set at its end counts, so that who follows hears of it at once.
+func sizesBetween(resizes []persist.Resize, from, to int64, view api.Process) []api.LogSize {
+	now := api.LogSize{Offset: from}
+	if view.Terminal != nil {
+		now.Cols, now.Rows = view.Terminal.Cols, view.Terminal.Rows
+	}
+	sizes := []api.LogSize{now}
+	for _, r := range resizes {
+		size := api.LogSize{Offset: max(r.Offset, from), Cols: r.Cols, Rows: r.Rows}
+		switch {
+		case r.Offset <= from:
+			sizes[0] = size
+		case r.Offset <= to:
+			sizes = append(sizes, size)
+		}
+	}
+	return sizes
+}
