@@ -141,10 +141,12 @@ func (f *finder) answer(ctx context.Context) (out api.SessionFindOutput, err err
 		return out, nil
 	}
 	err = f.session.onScreen(ctx, func(t terminal) {
-		out.Match = &api.SessionMatch{
-			From: api.Place{Line: m.from.row, Cell: t.CellAt(m.from.row, m.from.offset)},
-			To:   api.Place{Line: m.to.row, Cell: t.CellAt(m.to.row, m.to.offset)},
+		from, _ := t.CellAt(m.from.row, m.from.offset)
+		to := from
+		if m.to.offset > 0 {
+			_, to = t.CellAt(m.to.row, m.to.offset-1)
 		}
+		out.Match = &api.SessionMatch{From: api.Place{Line: m.from.row, Cell: from}, To: api.Place{Line: m.to.row, Cell: to}}
 	})
 	out.Number = m.number
 	return out, err

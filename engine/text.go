@@ -19,15 +19,18 @@ func (h *host) sessionText(ctx context.Context, in api.SessionTextInput) (api.Se
 	if in.Max <= 0 || in.Max > textMost {
 		in.Max = textMost
 	}
+	return textBetween(ctx, s, in)
+}
+
+func textBetween(ctx context.Context, s *session, in api.SessionTextInput) (api.SessionTextOutput, error) {
 	if in.Block && in.To.Cell < in.From.Cell {
 		in.From.Cell, in.To.Cell = in.To.Cell, in.From.Cell
 	}
 	r := textReader{in: in, next: in.From.Line}
-	for err == nil && !r.done() {
-		err = s.onScreen(ctx, r.read)
-	}
-	if err != nil {
-		return api.SessionTextOutput{}, err
+	for !r.done() {
+		if err := s.onScreen(ctx, r.read); err != nil {
+			return api.SessionTextOutput{}, err
+		}
 	}
 	out := api.SessionTextOutput{Text: string(r.text)}
 	if !r.over && r.next <= in.To.Line {

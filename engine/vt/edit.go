@@ -158,6 +158,7 @@ func (t *Terminal) eraseDisplay(how int, selective bool) {
 	case 0:
 		if t.cur.x == 0 {
 			t.unwrap(y - 1)
+			t.scr.rows[y].mark = 0
 		}
 		if t.cur.x == 0 && y == 0 {
 			t.singleSize(y)
@@ -190,6 +191,7 @@ func (t *Terminal) eraseLines(top, bottom int, selective bool) {
 	for y := top; y <= bottom; y++ {
 		t.erase(0, y, t.cols, selective)
 		t.singleSize(y)
+		t.scr.rows[y].mark = 0
 	}
 }
 

@@ -118,25 +118,23 @@ func (t *Terminal) AppendCells(dst []byte, n int64, from, to int) []byte {
 }
 
 // CellAt gives the column of the cell whose text holds the byte at an offset of
-// a line's text.
-func (t *Terminal) CellAt(n int64, offset int) int {
+// a line's text, and the column behind that cell.
+func (t *Terminal) CellAt(n int64, offset int) (x, behind int) {
 	if !t.has(n) {
-		return 0
+		return 0, 0
 	}
-	var buf []byte
 	cells := t.cellsOf(n)
-	head := 0
-	for x, c := range cells {
-		if c.Glyph == Tail {
-			continue
+	for x = 0; x < len(cells); x = behind {
+		behind = x + 1
+		for behind < len(cells) && cells[behind].Glyph == Tail {
+			behind++
 		}
-		head = x
-		buf = t.appendGlyph(buf[:0], c.Glyph)
-		if offset -= len(buf); offset < 0 {
-			return head
+		t.text = t.appendGlyph(t.text[:0], cells[x].Glyph)
+		if offset -= len(t.text); offset < 0 {
+			return x, behind
 		}
 	}
-	return len(cells)
+	return x, x
 }
 
 // MarkOf gives the marks of a line.
