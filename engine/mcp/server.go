@@ -68,7 +68,8 @@ type server struct {
 	faces faces
 	tasks sync.WaitGroup // goroutines that end with ctx
 
-	untidy atomic.Int64 // large results since memory was given back
+	backlog backlog
+	untidy  atomic.Int64 // large results since memory was given back
 
 	names     map[string]bool // of its tools, with the prefix
 	list      []listedTool    // what tools/list tells
@@ -173,12 +174,22 @@ func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest)
 	ctx, quiet := withProgress(ctx, req)
 	r, err := s.run(ctx, f, t, req.Params.Arguments)
 	quiet()
-	s.record(ctx, f, t, req.Params.Arguments, r, err, time.Since(began))
+	s.note(ctx, f, t, req.Params.Arguments, r, err, time.Since(began))
 	if err != nil {
 		r = failure(err)
 	}
 	s.tidy(r.size())
 	return answer(f.shaped(r)), nil
+}
+
+// note has a call recorded behind the agent's back, as it ended: the request's
+// context and text go on without it.
+func (s *server) note(ctx context.Context, f *face, t tool, args json.RawMessage, r result, err error, took time.Duration) {
+	if ctx.Err() == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	brief := result{failed: r.failed, process: r.process}
+	s.later(func() { s.record(ctx, f, t, args, brief, err, took) })
 }
 
 // tidy gives back to the system what a large result took, a moment after the
