@@ -143,6 +143,34 @@ const (
 	FilesDelete   Action = "files.delete"
 	FilesHidden   Action = "files.hidden"
 	FilesSearch   Action = "files.search"
+	FilesFind     Action = "files.find"
+	FilesSort     Action = "files.sort"
+	FilesReverse  Action = "files.reverse"
+	FilesUndo     Action = "files.undo"
+	FilesNew      Action = "files.new"
+	FilesGoTo     Action = "files.goto"
+	FilesHome     Action = "files.home"
+	FilesBack     Action = "files.back"
+	FilesMarks    Action = "files.bookmarks"
+	FilesKeep     Action = "files.bookmark"
+	FilesRun      Action = "files.run"
+	FilesPath     Action = "files.path"
+	FilesMarkAll  Action = "files.markall"
+	FilesErase    Action = "files.erase"
+	FilesReload   Action = "files.reload"
+
+	PreviewDown     Action = "preview.down"
+	PreviewUp       Action = "preview.up"
+	PreviewPageDown Action = "preview.pagedown"
+	PreviewPageUp   Action = "preview.pageup"
+	PreviewHalfDown Action = "preview.halfdown"
+	PreviewHalfUp   Action = "preview.halfup"
+	PreviewFirst    Action = "preview.first"
+	PreviewLast     Action = "preview.last"
+	PreviewLeft     Action = "preview.left"
+	PreviewRight    Action = "preview.right"
+	PreviewWrap     Action = "preview.wrap"
+	PreviewLeave    Action = "preview.leave"
 
 	Requests      Action = "requests"
 	RequestAllow  Action = "request.allow"
@@ -177,6 +205,7 @@ const (
 	ScopeFiles     Scope = "files"     //
 	ScopeScroll    Scope = "scroll"    // scroll and copy mode
 	ScopeLog       Scope = "log"       // the log of a process
+	ScopePreview   Scope = "preview"   // the preview of a file
 	ScopeHelp      Scope = "help"      // the overlay of keys
 	ScopeDialog    Scope = "dialog"    // a question with yes and no
 	ScopeRequest   Scope = "request"   // what an agent wants to be allowed
@@ -208,6 +237,8 @@ func (s Scope) Title() string {
 		return "Scroll mode"
 	case ScopeLog:
 		return "Log"
+	case ScopePreview:
+		return "Preview"
 	case ScopeHelp:
 		return "Help"
 	case ScopeDialog:
@@ -236,6 +267,7 @@ func Chains() [][]Scope {
 		{ScopeFiles, ScopeList, ScopeGlobal},
 		{ScopeScroll, ScopeGlobal},
 		{ScopeLog, ScopeGlobal},
+		{ScopePreview, ScopeGlobal},
 		{ScopeHelp},
 		{ScopeRequest},
 		{ScopePrompt},
