@@ -66,7 +66,12 @@ func CommandStatus(c *api.Command, running bool, look *Look) (sign, words string
 }
 
 // Who is the name of who ran something: an agent's without what all have.
-func Who(actor string) string { return strings.TrimPrefix(Clean(actor), "agent:") }
+func Who(actor string) string {
+	if actor == "person" {
+		return "you"
+	}
+	return strings.TrimPrefix(Clean(actor), "agent:")
+}
 
 // A markedText is text fit to be drawn, some of whose characters a search has
 // matched.
@@ -139,15 +144,16 @@ func splitMarked(text string, marks []bool) *markedText {
 // draw appends the text as exactly w cells to r, cut so that what matched is
 // seen.
 func (t *markedText) draw(r *row, w int, ink, match Ink, look *Look) {
-	from, end := 0, w
-	cut := t.cells > w
-	if cut {
-		from, end = t.window(w), w-1
+	from, used, end := 0, 0, w
+	if t.cells > w {
+		from = t.window(w)
 	}
-	used := 0
 	if from > 0 {
 		r.add(look.Glyphs.Ellipsis, look.Dim)
 		used++
+	}
+	if used+t.behind(from) > w {
+		end--
 	}
 	var piece strings.Builder
 	pieceMark := false
@@ -179,6 +185,14 @@ func (t *markedText) draw(r *row, w int, ink, match Ink, look *Look) {
 	r.add(Spaces(w-used), "")
 }
 
+// behind is the width of what is from a cluster on.
+func (t *markedText) behind(from int) (cells int) {
+	for _, w := range t.widths[from:] {
+		cells += w
+	}
+	return cells
+}
+
 // window is the first cluster to draw in w cells.
 func (t *markedText) window(w int) int {
 	last, end := -1, 0
@@ -192,10 +206,13 @@ func (t *markedText) window(w int) int {
 	if last < 0 || end < w-1 {
 		return 0
 	}
-	const context = 8 // cells behind the last match
-	cells := 0
-	for i := min(last+context, len(t.widths)-1); i >= 0; i-- {
-		if cells += t.widths[i]; cells > w-2 {
+	const context = 8 // characters behind the last match
+	begin, room := last+context, w-2
+	if begin >= len(t.widths)-1 {
+		begin, room = len(t.widths)-1, w-1 // nothing is cut behind it
+	}
+	for i, cells := begin, 0; i >= 0; i-- {
+		if cells += t.widths[i]; cells > room {
 			return i + 1
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -76,6 +77,13 @@ func (d *HistoryDetail) Take(id int64, runs api.HistorySearchOutput, out History
 	}
 	d.runs, d.total, d.known = runs.Rows, runs.Total, true
 	d.output, d.note = readOutput(out), out.Note
+	switch {
+	case d.note != "" || len(d.output) > 0:
+	case out.Terminal && strings.Contains(out.Text, fullScreen):
+		d.note = "it had the whole screen; there is no text to show"
+	default:
+		d.note = "it printed nothing"
+	}
 	return true
 }
 
@@ -127,6 +135,15 @@ func (d *HistoryDetail) Page() int { return max(d.page-1, 1) }
 // rest.
 const sideBySide = 96
 
+// split is the column of the rule in front of the output; 0 if the output is below
+// the rest.
+func (d *HistoryDetail) split(w, h int) int {
+	if d.shown && w >= sideBySide && h < 2*w/5 {
+		return w*2/5 - 1
+	}
+	return 0
+}
+
 // Draw gives h rows of w cells. The slice is valid until the next call.
 func (d *HistoryDetail) Draw(w, h int, now time.Time, look *Look, widths Widths) []string {
 	d.out = d.out[:0]
@@ -136,12 +153,11 @@ func (d *HistoryDetail) Draw(w, h int, now time.Time, look *Look, widths Widths)
 		}
 		return d.out
 	}
-	if w >= sideBySide && h < 2*w/5 {
-		left := w * 2 / 5
-		about := d.about(left-1, h, now, look)
-		output := d.drawOutput(w-left-2, h, look, widths)
+	if left := d.split(w, h); left > 0 {
+		about := d.about(left, h, now, look)
+		output := d.drawOutput(w-left-3, h, look, widths)
 		for i := range h {
-			row := Spaces(left - 1)
+			row := Spaces(left)
 			if i < len(about) {
 				row = about[i]
 			}
@@ -204,7 +220,7 @@ func (d *HistoryDetail) about(w, h int, now time.Time, look *Look) []string {
 // commandLines breaks a command into lines of at most w cells.
 func commandLines(command string, w int) (lines []string) {
 	for line := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
-		line = cleanText(line)
+		line = strings.TrimLeftFunc(cleanText(line), unicode.IsMark) // which would join what is before
 		for Width(line) > w && len(lines) < 100 {
 			head := ansi.Truncate(line, w, "")
 			if head == "" {
@@ -248,7 +264,7 @@ func (d *HistoryDetail) statusRow(w int, now time.Time, look *Look) string {
 	case running:
 		words = "running"
 	default:
-		sign, words = look.Glyphs.Unknown, "how it ended is not known"
+		sign, words = look.Glyphs.Unknown, "exit unknown"
 	}
 	text := ""
 	if took := Took(c.DurationMS); took != "" {
@@ -314,7 +330,11 @@ func (d *HistoryDetail) runRow(h *api.HistoryRow, w int, now time.Time, look *Lo
 	r := row{}
 	r.add(" ", "")
 	sign, words, ink := CommandStatus(&h.Command, d.Runs != nil && d.Runs(&h.Command), look)
-	r.add(Fit(sign+" "+words, exitCells), ink)
+	r.add(Fit(sign+" "+words, min(exitCells, w)), ink)
+	if w < exitCells+tookCells+agoCells+2 {
+		r.add(Spaces(w+2-r.cells), "")
+		return r.text.String()
+	}
 	r.add(padLeft(Took(h.DurationMS), tookCells+1)+padLeft(Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
 	who := ""
 	if h.Actor != d.row.Actor {
@@ -334,12 +354,8 @@ func (d *HistoryDetail) drawOutput(w, h int, look *Look, widths Widths) []string
 	if w <= 0 {
 		return append(rows, make([]string, h)...)
 	}
-	note := d.note
-	if note == "" && len(d.output) == 0 && d.known {
-		note = "it printed nothing that can be shown as text"
-	}
-	if note != "" || len(d.output) == 0 {
-		rows = append(rows, look.Dim.Text(Fit(note, w)))
+	if d.note != "" || len(d.output) == 0 {
+		rows = append(rows, look.Dim.Text(Fit(d.note, w)))
 		d.page, d.most = h, 0
 	} else {
 		rows = d.outputRows(rows, w, h, look, widths)
@@ -375,11 +391,19 @@ func (d *HistoryDetail) outputRows(rows []string, w, h int, look *Look, widths W
 	return rows
 }
 
-// Heading is the row above the detail.
-func (d *HistoryDetail) Heading(w int, look *Look) string {
-	detail := ""
+// Heading is the row above a detail of h rows.
+func (d *HistoryDetail) Heading(w, h int, look *Look) string {
+	up := ""
 	if d.up > 0 {
-		detail = "output, " + itoa(d.up) + " rows up"
+		up = itoa(d.up) + " rows up"
 	}
-	return Heading("details", detail, w, d.Focused, look)
+	left := d.split(w, h)
+	if left == 0 {
+		return Heading("details", up, w, d.Focused, look)
+	}
+	rule := look.Rule
+	if d.Focused {
+		rule = look.Accent
+	}
+	return Heading("details", "", left, d.Focused, look) + rule.Text("┬") + Heading("output", up, w-left-1, d.Focused, look)
 }

@@ -83,7 +83,7 @@ func (l *HistoryList) measure(w int) {
 	if w >= runsFrom && l.search.Unique {
 		c.runs = runsCells
 	}
-	c.command = w - historyLead - exitCells - agoCells - historyGap - 1
+	c.command = w - historyLead - exitCells - 1 - agoCells - historyGap - 1 // the last is the margin
 	for _, cells := range []int{c.took, c.runs, c.folder, c.who} {
 		if cells > 0 {
 			c.command -= cells + historyGap

@@ -163,7 +163,7 @@ func (m *model) drawHistory() []string {
 	if parts.detail.h == 0 {
 		return rows
 	}
-	detail := append([]string{h.detail.Heading(parts.heading.w, &m.look)},
+	detail := append([]string{h.detail.Heading(parts.heading.w, parts.detail.h, &m.look)},
 		h.detail.Draw(parts.detail.w, parts.detail.h, now, &m.look, m.widths)...)
 	if !parts.beside {
 		return append(rows, detail...)

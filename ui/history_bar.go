@@ -71,7 +71,7 @@ func (f *finder) filterName(a keys.Action) (name string, on bool) {
 	case keys.HistoryFailed:
 		return "failed", f.failed
 	case keys.HistoryWho:
-		return [...]string{"anyone", "by me", "agents"}[f.who], f.who != 0
+		return [...]string{"anyone", "you", "agents"}[f.who], f.who != 0
 	case keys.HistoryToday:
 		return "today", f.today
 	}
@@ -84,25 +84,48 @@ func (f *finder) drawFilters(m *model, w int, scope keys.Scope) string {
 	look := &m.look
 	all := [...]keys.Action{keys.HistoryHere, keys.HistorySession, keys.HistoryFailed, keys.HistoryWho,
 		keys.HistoryToday, keys.HistoryUnique}
-	line, used := " ", 1
+	names := make([]string, len(all))
+	for i, a := range all {
+		names[i] = first(m.o.Bindings.KeysOf(a, scope))
+	}
+	before := sharedModifier(names)
+	line, used := " "+look.Dim.Text(before), 1+panes.Width(before)
 	f.chips = f.chips[:0]
-	for _, a := range all {
-		key := first(m.o.Bindings.KeysOf(a, scope))
+	for i, a := range all {
+		key := strings.TrimPrefix(names[i], before)
 		name, on := f.filterName(a)
 		sign, ink := look.Glyphs.Exited, look.Dim
 		if on {
 			sign, ink = look.Glyphs.Running, look.Title
 		}
-		cells := panes.Width(key) + 3 + panes.Width(name) + 1
-		gap := min(2, used-1)
+		cells := panes.Width(key) + 3 + panes.Width(name)
+		gap := 2
+		if i == 0 {
+			gap = min(panes.Width(before), 1)
+		}
 		if used+gap+cells > w {
 			break
 		}
 		line += panes.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
-		f.chips = append(f.chips, chip{a, used + gap, cells - 1})
-		used += gap + cells - 1
+		f.chips = append(f.chips, chip{a, used + gap, cells})
+		used += gap + cells
 	}
 	return line + panes.Spaces(w-used)
+}
+
+// sharedModifier is "alt+" or the like, where all keys begin with it: it need not
+// be told more than once.
+func sharedModifier(names []string) string {
+	modifier, _, ok := strings.Cut(names[0], "+")
+	if modifier += "+"; !ok {
+		return ""
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name, modifier) || name == modifier {
+			return ""
+		}
+	}
+	return modifier
 }
 
 // clickFilter switches the filter that is drawn at column x.
