@@ -13,10 +13,9 @@ import (
 
 // Package initialisation is paid by every role, the keeper among them. What it
 // allocates stands for the time it takes, because that is the same every time.
-// The libraries of the tests, which are in this binary, take two fifths of it.
 const (
-	initBytes  = 600 << 10
-	initAllocs = 2600
+	initBytes  = 512 << 10
+	initAllocs = 2000
 )
 
 func TestPackageInitialisationStaysSmall(t *testing.T) {
