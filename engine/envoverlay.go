@@ -99,11 +99,11 @@ func (h *host) dropClientEnv(owner string) {
 	h.env.changeOf(owner, func(v map[string]string) { clear(v) })
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 func checkVariable(name string) error {
 	switch {
-	case !variableName.MatchString(name):
+	case !variableName().MatchString(name):
 		return api.Errorf(api.CodeInvalid, "environment variable %s: a name has letters, digits and _ and begins with no digit", shown(name))
 	case name == idVariable || name == dirVariable:
 		return api.Errorf(api.CodeInvalid, "environment variable %s: it is set for each process by the engine", name)

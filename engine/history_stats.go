@@ -69,7 +69,7 @@ func programOf(line string) string {
 		if first == "" {
 			first = word
 		}
-		if name, _, set := strings.Cut(word, "="); !set || !variableName.MatchString(name) {
+		if name, _, set := strings.Cut(word, "="); !set || !variableName().MatchString(name) {
 			return word
 		}
 	}
