@@ -35,8 +35,12 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/attach", "engine/api", "keys", "themes"},
+		[]string{"ui/attach", "ui/project", "engine/api", "keys", "themes"},
 		"the verbs are a client: they know the engine by its API alone",
+	},
+	"ui/project": {
+		[]string{"engine/api"},
+		"a project file becomes requests of the API, whoever sends them",
 	},
 	"panes": {
 		[]string{"engine/api", "keys", "themes"},

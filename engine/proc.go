@@ -58,7 +58,11 @@ func describe(p *proc) api.Process {
 		describeEnding(&view, p.ending)
 	}
 	view.Owner = ownership(r)
-	if !r.TTY || r.Restart.Policy != "" {
+	if r.Project != nil {
+		entry := api.ProjectEntry(*r.Project)
+		view.Project = &entry
+	}
+	if !r.TTY || r.Restart.Policy != "" || r.Ready != nil {
 		view.KeepAlive = startsAtBoot(r.Restart)
 		view.Supervision = supervision(p)
 	}

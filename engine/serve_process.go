@@ -94,6 +94,9 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 	if in.StopTimeoutMS < 0 || in.LogLimit < 0 {
 		return none, api.Errorf(api.CodeInvalid, "start process: stop_timeout_ms and log_limit cannot be negative")
 	}
+	if err := setProject(&r, in.Project); err != nil {
+		return none, err
+	}
 	r.StopSignal, r.StopTimeoutMS = in.StopSignal, in.StopTimeoutMS
 	r.SplitLog, r.LogLimit, r.Transient = in.SplitLog && !in.TTY, min(in.LogLimit, mostLog), in.Transient
 	return r, nil

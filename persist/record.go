@@ -73,6 +73,8 @@ type Record struct {
 	Lease  string    `json:"lease,omitempty"`  // what becomes of it when that client goes
 	LeftAt time.Time `json:"left_at,omitzero"` // when it went
 
+	Project *Project `json:"project,omitempty"` // set for what a project file started
+
 	Restarts  int       `json:"restarts,omitempty"`  // how often it was started again
 	Failures  int       `json:"failures,omitempty"`  // of these, since it last ran for long
 	WasReady  bool      `json:"was_ready,omitempty"` // this child has been ready
@@ -80,6 +82,13 @@ type Record struct {
 	LogStart  int64     `json:"log_start,omitempty"` // where in its log this child's output begins
 
 	ErrorLogStart int64 `json:"error_log_start,omitempty"` // the same of stderr.log
+}
+
+// A Project is the entry of a project file that a process was started for.
+type Project struct {
+	File   string `json:"file"` // absolute path
+	Name   string `json:"name"`
+	Digest string `json:"digest,omitempty"` // of what the file said
 }
 
 // A Daemon is a one-shot command that had not ended in time.

@@ -57,6 +57,8 @@ type Process struct {
 	Metrics     *Metrics     `json:"metrics,omitempty" jsonschema:"what it uses, where that was asked for"`
 	Terminal    *Terminal    `json:"terminal,omitempty" jsonschema:"set for sessions"`
 	Owner       *Ownership   `json:"owner,omitempty" jsonschema:"set for what an agent started"`
+
+	Project *ProjectEntry `json:"project,omitempty" jsonschema:"set for what a project file started"`
 }
 
 // A Terminal is the part of a Process that only a session has.

@@ -98,6 +98,8 @@ type ProcessStartInput struct {
 	Transient     bool       `json:"transient,omitempty" jsonschema:"forget it some time after it has ended"`
 	Stdin         bool       `json:"stdin,omitempty" jsonschema:"without a terminal: keep its standard input open for process.write"`
 	Lease         Lease      `json:"lease,omitempty" jsonschema:"of what an agent starts: detached, session or forever; default detached"`
+
+	Project *ProjectEntry `json:"project,omitempty" jsonschema:"the entry of a project file that it is started for"`
 }
 
 // ProcessListInput is the input of process.list.

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"path/filepath"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+const (
+	mostProjectFile = 4096 // bytes of a path
+	mostDigest      = 128  // bytes
+)
+
+// setProject notes in a new record which entry of a project file it is for.
+func setProject(r *persist.Record, in *api.ProjectEntry) error {
+	if in == nil {
+		return nil
+	}
+	wrong := func(why string) error {
+		return api.Errorf(api.CodeInvalid, "start process: project file %s: %s", shown(in.File), why)
+	}
+	switch {
+	case !filepath.IsAbs(in.File):
+		return wrong("its path is not absolute")
+	case len(in.File) > mostProjectFile:
+		return wrong("its path is too long")
+	case checkName(in.Name) != nil:
+		return wrong("the entry has no name that could be shown")
+	case len(in.Digest) > mostDigest:
+		return wrong("the digest is too long")
+	}
+	entry := persist.Project(*in)
+	r.Project = &entry
+	return nil
+}

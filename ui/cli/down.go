@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/ui/project"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) downCommand() *cobra.Command {
+	var file string
+	var forget bool
+	cmd := &cobra.Command{
+		Use:   "down [NAME…] [-f FILE] [--forget]",
+		Short: "End what a project file has started",
+		Long: "Ends the sessions and processes that `tandem up` has started from a project file,\neach before what it depends on, or those that are named. " +
+			"What was started some\nother way is left alone.",
+		Example: "tandem down\ntandem down web\ntandem down --forget",
+
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     a.completeEntries(&file),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.down(cmd.Context(), file, args, forget)
+		},
+	}
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the project file (default: the next one above)")
+	cmd.Flags().BoolVar(&forget, "forget", false, "forget them too, with their logs")
+	offerFiles(cmd)
+	return cmd
+}
+
+// down ends what was started from a project file. The file need not be there or
+// right any more.
+func (a *app) down(ctx context.Context, path string, names []string, forget bool) error {
+	list, err := a.listIfRunning(ctx)
+	if err != nil {
+		return err
+	}
+	path, err = a.startedFrom(path, list)
+	if err != nil {
+		return err
+	}
+	file, err := project.Read(path, a.env)
+	if err != nil {
+		a.tell("%s; what was started last is ended first", visible(err.Error()))
+		file = nil
+	}
+	ours, err := a.ofProject(path, list, names, forget)
+	if err != nil {
+		return err
+	}
+	if len(ours) == 0 {
+		if !a.json {
+			a.tell("nothing of %s is running", visible(path))
+		}
+		return a.answer([]api.Process{}, func() string { return "" })
+	}
+	return a.endAll(ctx, ours, dependents(file, ours), forget)
+}
+
+// startedFrom is the path of the project file: that of a flag, else the next
+// one above, else one that is gone and that something was started from.
+func (a *app) startedFrom(path string, list []api.Process) (string, error) {
+	if path != "" {
+		return filepath.Abs(path)
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		return "", err
+	}
+	found, err := project.Find(here)
+	for dir := here; ; dir = filepath.Dir(dir) {
+		for _, p := range list {
+			if p.Project != nil && filepath.Dir(p.Project.File) == dir && (err != nil || len(dir) > len(filepath.Dir(found))) {
+				return p.Project.File, nil
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	if errors.Is(err, project.ErrNone) {
+		return "", api.Errorf(api.CodeNotFound, "%v", err).WithHint("give one with -f")
+	}
+	return found, err
+}
+
+// ofProject is what a project file has started and is to be ended.
+func (a *app) ofProject(path string, list []api.Process, names []string, ended bool) ([]api.Process, error) {
+	var ours []api.Process
+	known := map[string]bool{}
+	for _, p := range list {
+		if p.Project == nil || p.Project.File != path {
+			continue
+		}
+		known[p.Project.Name] = true
+		if (ended || !p.State.Ended()) && (len(names) == 0 || slices.Contains(names, p.Project.Name)) {
+			ours = append(ours, p)
+		}
+	}
+	for _, name := range names {
+		if !known[name] {
+			return nil, api.Errorf(api.CodeNotFound, "end %s: %s has started nothing of this name", visible(name), visible(path))
+		}
+	}
+	return ours, nil
+}
+
+// dependents says for every process which others must be ended before it.
+// Without a file these are all that were started after it.
+func dependents(file *project.File, ours []api.Process) [][]int {
+	before := make([][]int, len(ours))
+	for i, p := range ours {
+		for j, q := range ours {
+			if i == j {
+				continue
+			}
+			switch {
+			case file == nil:
+				if j > i {
+					before[i] = append(before[i], j)
+				}
+			case dependsOn(file.Entry(q.Project.Name), p.Project.Name):
+				before[i] = append(before[i], j)
+			}
+		}
+	}
+	return before
+}
+
+func dependsOn(e *project.Entry, name string) bool {
+	return e != nil && slices.ContainsFunc(e.After, func(d project.Dependency) bool { return d.Name == name })
+}
+
+// endAll ends processes, each after those that depend on it, and goes on when
+// one fails.
+func (a *app) endAll(ctx context.Context, ours []api.Process, before [][]int, forget bool) error {
+	client, err := a.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	done := make([]chan struct{}, len(ours))
+	for i := range done {
+		done[i] = make(chan struct{})
+	}
+	outs, errs := make([]api.Process, len(ours)), make([]error, len(ours))
+	var calls sync.WaitGroup
+	for i, p := range ours {
+		calls.Go(func() {
+			defer close(done[i])
+			for _, j := range before[i] {
+				<-done[j]
+			}
+			outs[i], errs[i] = end(ctx, client, p, forget)
+		})
+	}
+	calls.Wait()
+	answers, failed := []api.Process{}, []error(nil)
+	for i, err := range errs {
+		if err != nil {
+			failed = append(failed, err)
+		} else {
+			answers = append(answers, outs[i])
+		}
+	}
+	return a.answerEach(answers, failed, func() string {
+		var b strings.Builder
+		for _, p := range answers {
+			b.WriteString(outcome(p))
+		}
+		return b.String()
+	})
+}
+
+func end(ctx context.Context, client *api.Client, p api.Process, forget bool) (api.Process, error) {
+	if !p.State.Ended() {
+		var err error
+		if p, err = api.ProcessStop.Call(ctx, client, api.ProcessStopInput{ID: p.ID}); err != nil {
+			return p, err
+		}
+	}
+	if !forget {
+		return p, nil
+	}
+	_, err := api.ProcessRemove.Call(ctx, client, api.IDInput{ID: p.ID})
+	return p, err
+}

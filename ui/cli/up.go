@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/ui/project"
+
+	"github.com/spf13/cobra"
+)
+
+// upFlags are the flags of up.
+type upFlags struct {
+	file                         string
+	wait, prune, dryRun, replace bool
+}
+
+func (a *app) upCommand() *cobra.Command {
+	var f upFlags
+	cmd := &cobra.Command{
+		Use:   "up [NAME…] [-f FILE] [--wait] [--prune] [--dry-run]",
+		Short: "Start what a project file says",
+		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
+			"or those that are named and what they need. What runs as the file says is left\nalone, what has changed is started anew. " +
+			"The file is tandem.yaml, a file of\nprocess-compose or a Procfile, here or in a folder above.",
+		Example: "tandem up\ntandem up web --wait\ntandem up -f deploy/tandem.yaml --dry-run",
+
+		DisableFlagsInUseLine: true,
+		ValidArgsFunction:     a.completeEntries(&f.file),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := a.projectFile(f.file)
+			if err != nil {
+				return err
+			}
+			return a.up(cmd.Context(), file, args, f)
+		},
+	}
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the project file (default: the next one above)")
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when all that has a readiness check is ready")
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "end and forget what the file does not name any more")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only tell what would be done")
+	cmd.Flags().BoolVar(&f.replace, "recreate", false, "start anew what has not changed, too")
+	offerFiles(cmd)
+	return cmd
+}
+
+// projectFile reads the project file of a flag, or finds one.
+func (a *app) projectFile(path string) (*project.File, error) {
+	if path == "" {
+		found, err := project.Find(".")
+		if errors.Is(err, project.ErrNone) {
+			return nil, api.Errorf(api.CodeNotFound, "%v", err).WithHint("write a tandem.yaml; see docs/project.md, or give one with -f")
+		}
+		if err != nil {
+			return nil, err
+		}
+		path = found
+	}
+	file, err := project.Read(path, a.env)
+	var mistake *project.Error
+	if errors.As(err, &mistake) {
+		return nil, api.Errorf(api.CodeInvalid, "%v", err).WithHint(mistake.Hint)
+	}
+	return file, err
+}
+
+// up applies a project file.
+func (a *app) up(ctx context.Context, file *project.File, names []string, f upFlags) error {
+	order, err := file.Order(names)
+	if err != nil {
+		return err
+	}
+	for _, notice := range file.Notices {
+		a.tell("%s: %s", visible(file.Path), visible(notice))
+	}
+	if f.dryRun {
+		return a.dryRun(ctx, file, order, names, f)
+	}
+	client, err := a.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	list, err := api.ProcessList.Call(ctx, client, api.ProcessListInput{})
+	if err != nil {
+		return err
+	}
+	plan := makePlan(file, order, list.Processes, planOptions{named: names, replace: f.replace})
+	r := &run{app: a, client: client, file: file, plan: plan, wait: f.wait}
+	r.all(ctx)
+	r.removed(ctx, f.prune)
+	return r.report()
+}
+
+// dryRun tells what up would do. It starts no engine.
+func (a *app) dryRun(ctx context.Context, file *project.File, order []*project.Entry, names []string, f upFlags) error {
+	list, err := a.listIfRunning(ctx)
+	if err != nil {
+		return err
+	}
+	plan := makePlan(file, order, list, planOptions{named: names, replace: f.replace})
+	var steps []upResult
+	for _, s := range plan.steps {
+		steps = append(steps, upResult{Name: s.entry.Name, Action: s.action, After: s.afterNames(), Process: s.old})
+	}
+	for i := range plan.removed {
+		gone := &plan.removed[i]
+		action := actionLeft
+		if f.prune {
+			action = actionEnd
+		}
+		steps = append(steps, upResult{Name: gone.Project.Name, Action: action, Process: gone})
+	}
+	return a.answer(steps, func() string {
+		var b strings.Builder
+		for _, s := range steps {
+			line := fmt.Sprintf("%s: %s", visible(s.Name), s.Action.plan())
+			if len(s.After) > 0 {
+				line += ", after " + visible(strings.Join(s.After, ", "))
+			}
+			b.WriteString(line + "\n")
+		}
+		return b.String()
+	})
+}
+
+// listIfRunning lists what there is; nothing without an engine.
+func (a *app) listIfRunning(ctx context.Context) ([]api.Process, error) {
+	client, err := a.Reach(ctx)
+	if errors.Is(err, api.CodeUnavailable) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	out, err := api.ProcessList.Call(ctx, client, api.ProcessListInput{})
+	return out.Processes, err
+}
+
+// completeEntries offers the names in the project file.
+func (a *app) completeEntries(path *string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		file, err := a.projectFile(*path)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var found []cobra.Completion
+		for _, e := range file.Entries {
+			if !slices.Contains(args, e.Name) && visible(e.Name) == e.Name {
+				found = append(found, cobra.CompletionWithDesc(e.Name, visible(strings.Join(e.Start.Command, " "))))
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// offerFiles lets the shell complete the file of -f.
+func offerFiles(cmd *cobra.Command) {
+	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "Procfile") // fails only for a flag that is not there
+}

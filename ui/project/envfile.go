@@ -1,0 +1,119 @@
+package project
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ParseEnv reads an environment file: NAME=VALUE lines, with comments, an
+// "export" before the name, and quotes around the value if wanted. Within
+// double quotes \n, \t, \", \\ and \$ are what they are in C; single quotes keep
+// all as it is. A quoted value may go on over lines. Mistakes are *Error.
+func ParseEnv(path string, text []byte) ([]Variable, error) {
+	p := envParser{path: path, rest: strings.TrimPrefix(string(text), "\ufeff"), line: 1}
+	var all []Variable
+	for p.rest != "" {
+		v, ok, err := p.next()
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
+
+type envParser struct {
+	path string
+	rest string
+	line int
+}
+
+func (p *envParser) wrong(line int, format string, args ...any) error {
+	return &Error{Path: p.path, At: Position{line, 1}, What: fmt.Sprintf(format, args...)}
+}
+
+// next takes a line, or the lines of a quoted value.
+func (p *envParser) next() (v Variable, ok bool, err error) {
+	at := p.line
+	line, rest, _ := strings.Cut(p.rest, "\n")
+	text := strings.TrimSpace(line)
+	if text == "" || text[0] == '#' {
+		p.rest, p.line = rest, p.line+1
+		return v, false, nil
+	}
+	name, value, given := strings.Cut(text, "=")
+	name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
+	if !given || !variableName(name) {
+		return v, false, p.wrong(at, "want NAME=VALUE")
+	}
+	value = strings.TrimSpace(value)
+	if value == "" || value[0] != '"' && value[0] != '\'' {
+		p.rest, p.line = rest, p.line+1
+		value = strings.TrimSpace(beforeComment(value))
+	} else if value, err = p.quoted(value[0]); err != nil {
+		return v, false, err
+	}
+	if strings.ContainsRune(value, 0) {
+		return v, false, p.wrong(at, "the value of %s has a NUL character", name)
+	}
+	return Variable{name, value}, true, nil
+}
+
+// beforeComment cuts what follows " #".
+func beforeComment(s string) string {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '#' && (s[i-1] == ' ' || s[i-1] == '\t') {
+			return s[:i]
+		}
+	}
+	if strings.HasPrefix(s, "#") {
+		return ""
+	}
+	return s
+}
+
+// quoted takes a value in quotes, up to the end of the line behind it.
+func (p *envParser) quoted(quote byte) (string, error) {
+	at := p.line
+	s := p.rest[strings.IndexByte(p.rest, quote)+1:]
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == quote:
+			behind, rest, _ := strings.Cut(s[i+1:], "\n")
+			if tail := strings.TrimSpace(behind); tail != "" && tail[0] != '#' {
+				return "", p.wrong(p.line, "there is text behind the closing quote")
+			}
+			p.rest, p.line = rest, p.line+1
+			return b.String(), nil
+		case c == '\\' && quote == '"' && i+1 < len(s):
+			i++
+			b.WriteString(unescape(s[i]))
+		default:
+			b.WriteByte(c)
+		}
+		if s[i] == '\n' {
+			p.line++
+		}
+	}
+	return "", p.wrong(at, "the quote is not closed")
+}
+
+func unescape(c byte) string {
+	switch c {
+	case 'n':
+		return "\n"
+	case 't':
+		return "\t"
+	case 'r':
+		return "\r"
+	case '"', '\\', '$', '`':
+		return string(c)
+	case '\n':
+		return ""
+	}
+	return "\\" + string(c)
+}

@@ -1,0 +1,175 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// Names of project files, in the order in which a folder is searched for them.
+func Names() []string {
+	return []string{"tandem.yaml", "tandem.yml", "process-compose.yaml", "process-compose.yml", "compose.processes.yaml", "Procfile.dev", "Procfile"}
+}
+
+// maxFile bounds project and environment files, in bytes.
+const maxFile = 1 << 20
+
+// ErrNone is in the error of Find when a folder has no project file.
+var ErrNone = errors.New("there is no project file")
+
+// A File is what a project file says.
+type File struct {
+	Path    string // absolute
+	Name    string // of the project; default: the folder's
+	Entries []Entry
+	Layout  []Pane // of each tab; empty: none is given
+
+	// Notices tell what of the file was understood and is not used.
+	Notices []string
+}
+
+// An Entry is one session or process of a project.
+type Entry struct {
+	Name   string
+	At     Position
+	Start  api.ProcessStartInput // ready to be sent, but for Environ, Env and the size
+	Env    []Variable            // in the order in which they count, later ones more
+	After  []Dependency
+	Manual bool // it is started only when it is named or depended on
+}
+
+// A Variable is one setting of an environment.
+type Variable struct{ Name, Value string }
+
+// A Condition is how far an entry must have come before what depends on it is
+// started.
+type Condition string
+
+const (
+	Started   Condition = "started"                // it runs, or has run
+	Ready     Condition = "ready"                  // it is ready; without a readiness check: it runs
+	Completed Condition = "completed"              // it has ended
+	Succeeded Condition = "completed_successfully" // it has ended with success
+)
+
+// A Dependency is an entry that another one waits for.
+type Dependency struct {
+	Name      string
+	Condition Condition
+	At        Position
+}
+
+// A Pane is a node of a layout: a session, or panes side by side or below each
+// other.
+type Pane struct {
+	Session string // name of an entry; empty for a split
+	Beside  bool   // a split's panes are side by side, else below each other
+	Panes   []Pane
+	Sizes   []int // shares of Panes; nil: equal ones
+	At      Position
+}
+
+// A Position is a place in a file, counted from 1; a Line of 0 is none.
+type Position struct{ Line, Column int }
+
+// An Error is a mistake at a place in a file.
+type Error struct {
+	Path string
+	At   Position
+	What string
+	Hint string
+}
+
+func (e *Error) Error() string {
+	if e.At.Line == 0 {
+		return fmt.Sprintf("read %s: %s", e.Path, e.What)
+	}
+	return fmt.Sprintf("read %s: line %d, column %d: %s", e.Path, e.At.Line, e.At.Column, e.What)
+}
+
+// Find is the path of the project file of a folder or the nearest one above it.
+func Find(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("find project file: %w", err)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, name := range Names() {
+			path := filepath.Join(at, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, nil
+			}
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("find project file: %w in %s or above it", ErrNone, dir)
+		}
+	}
+}
+
+// Read reads a project file, and the environment files that it names. Getenv
+// gives variables that it refers to. Mistakes are *Error.
+func Read(path string, getenv func(string) string) (*File, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find project file: %w", err)
+	}
+	text, err := readBounded(path)
+	if err != nil {
+		return nil, fmt.Errorf("read project file: %w", err)
+	}
+	return Parse(path, text, getenv)
+}
+
+// Parse is Read of a text; path says what kind of file it is and where what it
+// names is.
+func Parse(path string, text []byte, getenv func(string) string) (*File, error) {
+	r := &reader{file: &File{Path: path, Name: projectName(filepath.Base(filepath.Dir(path)))}, getenv: getenv, budget: maxNodes}
+	var err error
+	switch base := filepath.Base(path); {
+	case base == "Procfile" || strings.HasPrefix(base, "Procfile.") || filepath.Ext(base) == ".procfile":
+		err = r.procfile(text)
+	default:
+		err = r.yaml(text)
+	}
+	if err == nil {
+		err = r.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.file, nil
+}
+
+// projectName makes a name of a folder's.
+func projectName(folder string) string {
+	if !goodName(folder) {
+		return "project"
+	}
+	return folder
+}
+
+func readBounded(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no regular file")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d bytes", maxFile)}
+	}
+	return text, err
+}

@@ -1,0 +1,188 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// expand fills in ${NAME} and ${NAME:-otherwise}; $$ is a dollar sign, and any
+// other one stays.
+func expand(s string, lookup func(string) string) (string, error) {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(s, '$')
+		if i < 0 || i+1 == len(s) {
+			b.WriteString(s)
+			return b.String(), nil
+		}
+		b.WriteString(s[:i])
+		switch s[i+1] {
+		case '$':
+			b.WriteByte('$')
+			s = s[i+2:]
+		case '{':
+			end := strings.IndexByte(s[i:], '}')
+			if end < 0 {
+				return "", errors.New("a ${ has no }")
+			}
+			name, otherwise, given := strings.Cut(s[i+2:i+end], ":-")
+			if !variableName(name) {
+				return "", fmt.Errorf("${%s} is no name of a variable", name)
+			}
+			value := lookup(name)
+			if value == "" && given {
+				value = otherwise
+			}
+			b.WriteString(value)
+			s = s[i+end+1:]
+		default:
+			b.WriteByte('$')
+			s = s[i+1:]
+		}
+	}
+}
+
+func variableName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// variables reads an environment: keys with values, or a list of NAME=VALUE.
+func (r *reader) variables(f field) ([]Variable, error) {
+	if _, list := f.node.(*ast.SequenceNode); list {
+		return r.settings(f)
+	}
+	fields, err := r.fields(f, f.key)
+	if err != nil {
+		return nil, err
+	}
+	var all []Variable
+	for _, v := range fields {
+		value, err := r.filled(v)
+		if err != nil {
+			return nil, err
+		}
+		if !variableName(v.key) {
+			return nil, r.wrong(v.at, "%q is no name of a variable", v.key)
+		}
+		all = append(all, Variable{v.key, value})
+	}
+	return all, nil
+}
+
+func (r *reader) settings(f field) ([]Variable, error) {
+	items, err := r.items(f)
+	if err != nil {
+		return nil, err
+	}
+	var all []Variable
+	for _, item := range items {
+		s, err := r.filled(item)
+		if err != nil {
+			return nil, err
+		}
+		name, value, given := strings.Cut(s, "=")
+		if !variableName(name) {
+			return nil, r.wrong(item.at, "%q is no setting; want NAME=VALUE", s)
+		}
+		if !given {
+			value = r.lookup(name)
+		}
+		all = append(all, Variable{name, value})
+	}
+	return all, nil
+}
+
+// envFiles reads the environment files that a field names. One whose name
+// begins with "-" may be missing.
+func (r *reader) envFiles(f field) ([]Variable, error) {
+	names, err := r.texts(f, r.filled)
+	if err != nil {
+		return nil, err
+	}
+	var all []Variable
+	for _, name := range names {
+		name, optional := strings.CutPrefix(name, "-")
+		vars, err := r.envFile(r.path(name))
+		if optional && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		var mistake *Error
+		if err != nil && !errors.As(err, &mistake) {
+			return nil, r.wrong(f.at, "%s: %v", f.key, err).hint("a name that begins with - may be missing")
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, vars...)
+	}
+	return all, nil
+}
+
+func (r *reader) envFile(path string) ([]Variable, error) {
+	text, err := readBounded(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseEnv(path, text)
+}
+
+// path makes a path of the file absolute: what is relative is so to the
+// project file's folder.
+func (r *reader) path(p string) string {
+	if rest, ok := strings.CutPrefix(p, "~/"); ok || p == "~" {
+		if home := r.lookup("HOME"); home != "" {
+			return filepath.Join(home, rest)
+		}
+	}
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(filepath.Dir(r.file.Path), p)
+}
+
+// duration reads 500ms, 10s, 1m30s, or a number of seconds.
+func (r *reader) duration(f field) (milliseconds int, err error) {
+	s, _ := scalar(f.node)
+	d, err := time.ParseDuration(s)
+	if seconds, plain := strconv.ParseFloat(s, 64); plain == nil && seconds >= 0 && seconds < 1e6 {
+		d, err = time.Duration(seconds*float64(time.Second)), nil
+	}
+	if err != nil || d < time.Millisecond || d > 1000*time.Hour {
+		return 0, r.wrong(f.at, "%s must be a time such as 500ms, 10s or 2m", f.key)
+	}
+	return int(d.Milliseconds()), nil
+}
+
+// size reads 64MB, 1GB, 65536, or none for no bound, in powers of 1024.
+func (r *reader) size(f field) (int64, error) {
+	const least, most = 64 << 10, 1 << 60
+	s, _ := scalar(f.node)
+	if s == "none" {
+		return most, nil
+	}
+	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(s)), "B"), "I")
+	unit := 1.0
+	if n := len(number); n > 0 {
+		if power := strings.IndexByte("KMGT", number[n-1]); power >= 0 {
+			number, unit = number[:n-1], float64(int64(1)<<(10*(power+1)))
+		}
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if n *= unit; err != nil || !(n >= least && n <= most) {
+		return 0, r.wrong(f.at, "%s must be a size such as 64MB, of 64KB at least, or none", f.key)
+	}
+	return int64(n), nil
+}

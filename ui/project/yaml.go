@@ -1,0 +1,403 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// maxNodes bounds how many nodes are looked at, so that aliases of aliases
+// cannot make a small file a large one; maxDepth bounds how deep it nests.
+const (
+	maxNodes = 100_000
+	maxDepth = 64
+)
+
+// A reader makes a File of a text.
+type reader struct {
+	file    *File
+	getenv  func(string) string
+	env     []Variable // of the whole project
+	anchors map[string]ast.Node
+	budget  int
+}
+
+// A field is one entry of a mapping.
+type field struct {
+	key  string
+	at   Position // of the key
+	node ast.Node // resolved; never nil
+}
+
+// wrong makes an error for a place.
+func (r *reader) wrong(at Position, format string, args ...any) *Error {
+	return &Error{Path: r.file.Path, At: at, What: fmt.Sprintf(format, args...)}
+}
+
+// yaml reads a tandem.yaml or a file of process-compose.
+func (r *reader) yaml(text []byte) error {
+	body, err := r.parse(text)
+	if err != nil {
+		return err
+	}
+	fields, err := r.fields(field{node: body, at: Position{1, 1}}, "the file")
+	if err != nil {
+		return err
+	}
+	if r.isCompose(fields) {
+		return r.compose(fields)
+	}
+	return r.tandem(fields)
+}
+
+// isCompose tells a file of process-compose from ours: by its name, or by keys
+// that only it has.
+func (r *reader) isCompose(fields []field) bool {
+	base := filepath.Base(r.file.Path)
+	if strings.HasPrefix(base, "process-compose") || base == "compose.processes.yaml" {
+		return true
+	}
+	if strings.HasPrefix(base, "tandem.") {
+		return false
+	}
+	for _, f := range fields {
+		switch f.key {
+		case "version", "environment", "log_location", "log_level", "is_strict":
+			return true
+		}
+	}
+	return false
+}
+
+// parse gives the one document of a text, and notes its anchors.
+func (r *reader) parse(text []byte) (body ast.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			body, err = nil, r.wrong(Position{}, "it cannot be read as YAML")
+		}
+	}()
+	if at := tooDeep(text); at > 0 {
+		return nil, r.wrong(Position{at, 1}, "it nests too deep")
+	}
+	parsed, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, r.syntax(err)
+	}
+	for _, doc := range parsed.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if body != nil {
+			return nil, r.wrong(positionOf(doc.Body), "there is a second document; a project file has one")
+		}
+		body = doc.Body
+	}
+	if body == nil {
+		return nil, r.wrong(Position{1, 1}, "it is empty").hint("name at least one session or process")
+	}
+	r.anchors = map[string]ast.Node{}
+	ast.Walk(r, body)
+	return body, nil
+}
+
+// Visit notes anchors.
+func (r *reader) Visit(n ast.Node) ast.Visitor {
+	if a, ok := n.(*ast.AnchorNode); ok && a.Name != nil {
+		r.anchors[a.Name.GetToken().Value] = a.Value
+	}
+	return r
+}
+
+func (e *Error) hint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// syntax makes an error of the parser's.
+func (r *reader) syntax(err error) error {
+	var e yaml.Error
+	if errors.As(err, &e) && e.GetToken() != nil {
+		return r.wrong(placeOf(e.GetToken()), "%s", e.GetMessage())
+	}
+	return r.wrong(Position{}, "%v", err)
+}
+
+func placeOf(t *token.Token) Position {
+	if t == nil || t.Position == nil {
+		return Position{}
+	}
+	return Position{t.Position.Line, t.Position.Column}
+}
+
+func positionOf(n ast.Node) Position {
+	if n == nil {
+		return Position{}
+	}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if len(n.Values) > 0 {
+			return positionOf(n.Values[0].Key)
+		}
+	case *ast.MappingValueNode:
+		return positionOf(n.Key)
+	}
+	return placeOf(n.GetToken())
+}
+
+// tooDeep is the line on which a text is indented or bracketed deeper than any
+// project file is; 0 if it is not.
+func tooDeep(text []byte) int {
+	line, depth, dashes := 1, 0, 0
+	for i, c := range text {
+		switch c {
+		case '\n':
+			line++
+			dashes = 0
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		case ' ':
+			if i > 0 && (text[i-1] == '-' || text[i-1] == '?') {
+				dashes++
+			}
+		}
+		if depth > maxDepth || dashes > maxDepth {
+			return line
+		}
+	}
+	return 0
+}
+
+// resolve follows aliases, anchors and tags.
+func (r *reader) resolve(n ast.Node) (ast.Node, error) {
+	for range maxDepth {
+		if r.budget--; r.budget < 0 {
+			return nil, r.wrong(positionOf(n), "it is too large once its aliases are filled in")
+		}
+		switch v := n.(type) {
+		case *ast.AnchorNode:
+			n = v.Value
+		case *ast.TagNode:
+			n = v.Value
+		case *ast.AliasNode:
+			name := v.Value.GetToken().Value
+			target, ok := r.anchors[name]
+			if !ok {
+				return nil, r.wrong(positionOf(v), "there is no anchor &%s", name)
+			}
+			n = target
+		case nil:
+			return ast.Null(&token.Token{Position: &token.Position{}}), nil
+		default:
+			return n, nil
+		}
+	}
+	return nil, r.wrong(positionOf(n), "its aliases go round in a circle")
+}
+
+// fields gives the entries of a mapping in their order, with those that "<<"
+// merges where it has none itself. An empty value is an empty mapping.
+func (r *reader) fields(f field, what string) ([]field, error) {
+	return r.merged(f, what, 0)
+}
+
+func (r *reader) merged(f field, what string, depth int) ([]field, error) {
+	n, err := r.resolve(f.node)
+	if err != nil {
+		return nil, err
+	}
+	var values []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	case *ast.NullNode:
+		return nil, nil
+	default:
+		return nil, r.wrong(f.at, "%s must hold keys with values", what)
+	}
+	var own, more []field
+	for _, v := range values {
+		at := positionOf(v.Key)
+		value, err := r.resolve(v.Value)
+		if err != nil {
+			return nil, err
+		}
+		if v.Key.IsMergeKey() {
+			if depth >= maxDepth {
+				return nil, r.wrong(at, "it merges itself")
+			}
+			added, err := r.mergedAll(field{"<<", at, value}, what, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			more = append(more, added...)
+			continue
+		}
+		key, err := r.resolve(v.Key)
+		if err != nil {
+			return nil, err
+		}
+		name, ok := scalar(key)
+		if !ok {
+			return nil, r.wrong(at, "a key must be a word")
+		}
+		own = append(own, field{name, at, value})
+	}
+	return addMissing(own, more), nil
+}
+
+// mergedAll is what "<<" stands for: a mapping, or a list of them.
+func (r *reader) mergedAll(f field, what string, depth int) ([]field, error) {
+	list, ok := f.node.(*ast.SequenceNode)
+	if !ok {
+		return r.merged(f, what, depth)
+	}
+	var all []field
+	for _, n := range list.Values {
+		one, err := r.merged(field{f.key, f.at, n}, what, depth)
+		if err != nil {
+			return nil, err
+		}
+		all = addMissing(all, one)
+	}
+	return all, nil
+}
+
+func addMissing(fields, more []field) []field {
+	known := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		known[f.key] = true
+	}
+	for _, f := range more {
+		if !known[f.key] {
+			known[f.key] = true
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// items gives the elements of a list.
+func (r *reader) items(f field) ([]field, error) {
+	list, ok := f.node.(*ast.SequenceNode)
+	if !ok {
+		return nil, r.wrong(f.at, "%s must be a list", f.key)
+	}
+	all := make([]field, len(list.Values))
+	for i, n := range list.Values {
+		value, err := r.resolve(n)
+		if err != nil {
+			return nil, err
+		}
+		at := positionOf(value)
+		if at.Line == 0 {
+			at = f.at
+		}
+		all[i] = field{f.key, at, value}
+	}
+	return all, nil
+}
+
+// scalar is the text of a node that is one word or line, as it was written.
+func scalar(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		if n.Value == nil {
+			return "", true
+		}
+		return n.Value.Value, true
+	case *ast.NullNode:
+		return "", true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+// text is a field's value as it was written.
+func (r *reader) text(f field) (string, error) {
+	s, ok := scalar(f.node)
+	if !ok {
+		return "", r.wrong(f.at, "%s must be a word or a line of text", f.key)
+	}
+	if strings.ContainsRune(s, 0) {
+		return "", r.wrong(f.at, "%s has a NUL character", f.key)
+	}
+	return s, nil
+}
+
+// filled is text with ${NAME} filled in.
+func (r *reader) filled(f field) (string, error) {
+	s, err := r.text(f)
+	if err != nil {
+		return "", err
+	}
+	s, err = expand(s, r.lookup)
+	if err != nil {
+		return "", r.wrong(f.at, "%s: %v", f.key, err)
+	}
+	return s, nil
+}
+
+// lookup is a variable of the project, or of the caller.
+func (r *reader) lookup(name string) string {
+	for i := len(r.env) - 1; i >= 0; i-- {
+		if r.env[i].Name == name {
+			return r.env[i].Value
+		}
+	}
+	if r.getenv == nil {
+		return ""
+	}
+	return r.getenv(name)
+}
+
+// texts is a list of texts, or a single one.
+func (r *reader) texts(f field, read func(field) (string, error)) ([]string, error) {
+	all := []field{f}
+	if _, ok := f.node.(*ast.SequenceNode); ok {
+		var err error
+		if all, err = r.items(f); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]string, len(all))
+	for i, item := range all {
+		s, err := read(item)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = s
+	}
+	return out, nil
+}
+
+func (r *reader) boolean(f field) (bool, error) {
+	if b, ok := f.node.(*ast.BoolNode); ok {
+		return b.Value, nil
+	}
+	return false, r.wrong(f.at, "%s must be true or false", f.key)
+}
+
+// number is a whole number that is not negative and at most most.
+func (r *reader) number(f field, most int) (int, error) {
+	s, _ := scalar(f.node)
+	n, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 0, 32)
+	if err != nil || n > uint64(min(most, math.MaxInt32)) {
+		return 0, r.wrong(f.at, "%s must be a whole number from 0 to %d", f.key, most)
+	}
+	return int(n), nil
+}
