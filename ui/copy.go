@@ -29,7 +29,8 @@ type copying struct {
 	pattern  api.Pattern
 	backward bool // the last search was for what is above
 	find     context.CancelFunc
-	serial   int // of the last search
+	serial   int    // of the last search
+	steps    []step // to follow it
 
 	clicks   clicks
 	selects  *panes.Terminal // in which the mouse selects

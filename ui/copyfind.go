@@ -155,8 +155,46 @@ func (m *model) findMatch(p *panes.Terminal, in api.SessionFindInput, n int) tea
 	}
 }
 
+// maxSteps bounds how often a key is repeated, and how many such keys wait.
+const maxSteps = 1000
+
+// A step is a search from where the cursor will be.
+type step struct {
+	input api.SessionFindInput
+	n     int
+}
+
+// findStep goes on to the n-th match from the cursor, once those searches are
+// done that were begun before.
+func (m *model) findStep(p *panes.Terminal, in api.SessionFindInput, n int) tea.Cmd {
+	c := &m.copying
+	if c.find != nil {
+		if len(c.steps) < maxSteps {
+			c.steps = append(c.steps, step{in, n})
+		}
+		return nil
+	}
+	in.From = p.Place()
+	if in.Mark != "" {
+		in.From.Cell = 0
+	}
+	return m.findMatch(p, in, min(n, maxSteps))
+}
+
+// findOn does the next of the steps that wait.
+func (m *model) findOn(p *panes.Terminal, steps []step) tea.Cmd {
+	if len(steps) == 0 || m.overlay != nil {
+		return nil
+	}
+	cmd := m.findStep(p, steps[0].input, steps[0].n)
+	m.copying.steps = steps[1:]
+	return cmd
+}
+
+// endFind gives up the search that is under way and those that wait.
 func (m *model) endFind() {
 	m.copying.serial++
+	m.copying.steps = nil
 	if m.copying.find != nil {
 		m.copying.find()
 		m.copying.find = nil
@@ -167,6 +205,7 @@ func (m *model) found(msg foundMsg) tea.Cmd {
 	if msg.serial != m.copying.serial || !msg.pane.Scrolling() {
 		return nil
 	}
+	steps := m.copying.steps
 	m.endFind()
 	m.dirty = true
 	f, typing := m.overlay.(*findLine)
@@ -186,7 +225,7 @@ func (m *model) found(msg foundMsg) tea.Cmd {
 			msg.pane.Found(msg.out.Number, msg.out.Total)
 		}
 	}
-	return nil
+	return m.findOn(msg.pane, steps)
 }
 
 // findNext goes to the next match, or to one on the other side.
@@ -202,7 +241,7 @@ func (m *model) findNext(other bool) tea.Cmd {
 	p.MarkMatches(re)
 	n, _ := p.Count()
 	backward := m.copying.backward != other
-	return m.findMatch(p, api.SessionFindInput{Pattern: m.copying.pattern, From: p.Place(), Backward: backward, Wrap: true}, min(n, 1000))
+	return m.findStep(p, api.SessionFindInput{Pattern: m.copying.pattern, Backward: backward, Wrap: true}, n)
 }
 
 // findCommand goes to the prompt of another command.
@@ -212,7 +251,7 @@ func (m *model) findCommand(above bool) tea.Cmd {
 		return nil
 	}
 	n, _ := p.Count()
-	return m.findMatch(p, api.SessionFindInput{Mark: api.MarkedPrompt, From: p.Place(), Backward: above}, min(n, 1000))
+	return m.findStep(p, api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
 }
 
 // outputMsg is where the output of a command is.
@@ -223,8 +262,8 @@ type outputMsg struct {
 	err         error
 }
 
-// selectOutput selects the output of the command at the cursor, or on a prompt
-// without one that of the command before.
+// selectOutput selects the output of the command at the cursor, or of the last
+// one before that had any.
 func (m *model) selectOutput() tea.Cmd {
 	p := m.scrolled()
 	if p == nil {
@@ -257,9 +296,6 @@ func outputOf(ctx context.Context, e engine, id string, line int64) (msg outputM
 				msg.last = after.From.Line - 1
 			}
 			return msg
-		}
-		if prompt.From.Line < line || after != nil && output != nil && prompt.From.Line != line {
-			break
 		}
 		prompt = next(api.MarkedPrompt, prompt.From, true)
 	}

@@ -1,0 +1,244 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+// reader is a dashboard on a session with a long scrollback, in scroll mode.
+func reader(t *testing.T, w, h int) (*driver, *fakeSession) {
+	e := newFakeEngine()
+	s := e.add("bash", "$ ")
+	for i := range 500 {
+		s.old = append(s.old, plainLine(fmt.Sprintf("row %d of main.go:%d", i, i)))
+	}
+	d := drive(t, e, w, h)
+	d.shows("$")
+	d.press("ctrl+b", "[")
+	d.shows("line 501/")
+	return d, s
+}
+
+func sizes() [][2]int { return [][2]int{{80, 24}, {120, 36}, {200, 60}} }
+
+func TestScrollModeFindsSelectsCopiesAndPastes(t *testing.T) {
+	for _, size := range sizes() {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			d, s := reader(t, size[0], size[1])
+			d.press("?", "'row 12")
+			d.shows("match 11/11")
+			d.press("enter", "n")
+			d.shows("match 10/11 · line 129/")
+			d.press("N", "N")
+			d.shows("match 1/11 · line 13/")
+			d.press("V", "'2j", "y")
+			d.shows("copied 3 lines")
+			d.lacks("match")
+			d.press("ctrl+b", "]")
+			d.typedInto(s, "row 12 of main.go:12\nrow 13 of main.go:13\nrow 14 of main.go:14\n")
+		})
+	}
+}
+
+func TestSearchThatIsGivenUpGoesBack(t *testing.T) {
+	d, _ := reader(t, 80, 24)
+	d.press("'20k")
+	d.shows("line 481/")
+	d.press("/", "'Row")
+	d.shows("no match")
+	d.press("backspace", "backspace", "backspace", "'row 4.0 of", "alt+r")
+	d.shows("match")
+	d.press("esc")
+	d.shows("line 481/")
+	d.lacks("match")
+	d.press("/", "alt+r", "'(")
+	d.shows("missing closing")
+	d.press("enter")
+	d.shows("missing closing")
+}
+
+func TestCharactersAndBlocksAreCopied(t *testing.T) {
+	d, _ := reader(t, 80, 24)
+	copied := func(want string, press ...string) {
+		t.Helper()
+		d.press("ctrl+b", "[", "g", "0")
+		d.shows("row 1 of")
+		d.press(press...)
+		d.until("copied "+want, func() bool { return d.m.copying.buffer == want })
+	}
+	copied("row", "v", "e", "y")
+	copied("row 0 of main.go:0", "Y")
+	copied("0 of\n1 of", "w", "ctrl+v", "j", "e", "enter")
+	copied("w 0 ", "l", "l", "v", "o", "o", "'3l", "y")
+	d.press("ctrl+b", "[", "y")
+	d.shows("nothing is selected")
+}
+
+func TestEscapeLeavesOneThingAfterTheOther(t *testing.T) {
+	d, _ := reader(t, 80, 24)
+	d.press("g", "v", "'2")
+	d.shows("2 · line 1/")
+	d.press("esc", "esc")
+	if !d.m.focused().Scrolling() || d.m.focused().Selected() {
+		t.Fatal("escape left too much or too little")
+	}
+	d.press("esc")
+	d.lacks("line ")
+}
+
+func TestPrefixTwiceIsAPageUp(t *testing.T) {
+	d, s := reader(t, 80, 24)
+	d.press("ctrl+b", "ctrl+b")
+	d.lacks("line 501/")
+	if s.input() != "" {
+		t.Errorf("the program got %q", s.input())
+	}
+}
+
+func TestCommandsAreFoundByTheirMarks(t *testing.T) {
+	d, s := reader(t, 80, 24)
+	s.mu.Lock()
+	s.old[100].Prompt, s.old[102].Output = true, true
+	s.old[200].Prompt, s.old[201].Output, s.old[201].Prompt = true, true, true
+	s.lines[0].Prompt = true
+	s.mu.Unlock()
+	d.press("[")
+	d.shows("line 202/")
+	d.press("'2[")
+	d.shows("line 101/")
+	d.press("s")
+	d.shows("line 200/")
+	d.press("y")
+	d.shows("copied 98 lines")
+	d.press("ctrl+b", "[", "s") // commands without output are passed over
+	d.shows("line 200/")
+}
+
+func TestScrollbackIsSavedToANewFile(t *testing.T) {
+	d, _ := reader(t, 80, 24)
+	path := filepath.Join(t.TempDir(), "out.txt")
+	d.press("S")
+	d.shows("Save the scrollback of bash to")
+	d.press("ctrl+u", "'"+path, "enter")
+	d.shows("saved ")
+	text, err := os.ReadFile(path)
+	if lines := strings.Count(string(text), "\n"); err != nil || lines != 501 {
+		t.Errorf("%d lines, %v", lines, err)
+	}
+	d.press("S", "ctrl+u", "'"+path, "enter")
+	d.shows("save scrollback: ")
+}
+
+func TestPathUnderTheCursorOpensInTheEditor(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "nano -w")
+	d, _ := reader(t, 80, 24)
+	d.press("g")
+	d.shows("row 1 of")
+	d.press("'6l", "enter")
+	d.shows("there is no file")
+	d.press("'11G", "$", "o")
+	d.until("an editor", func() bool {
+		d.engine.mu.Lock()
+		defer d.engine.mu.Unlock()
+		return len(d.engine.started) == 1
+	})
+	want := "nano -w +10 /home/ann/src/main.go"
+	if got := strings.Join(d.engine.started[0].Command, " "); got != want {
+		t.Errorf("started %q", got)
+	}
+	d.hasStarted(2)
+}
+
+func TestAddressIsCopiedWhereThereIsNoBrowser(t *testing.T) {
+	for _, name := range []string{"BROWSER", "DISPLAY", "WAYLAND_DISPLAY"} {
+		t.Setenv(name, "")
+	}
+	e := newFakeEngine()
+	e.add("bash", "see https://example.org/x, or not")
+	d := drive(t, e, 80, 24)
+	d.shows("see")
+	d.press("ctrl+b", "[", "0", "'9l", "enter")
+	d.shows("no browser here")
+	if got := d.m.copying.buffer; got != "https://example.org/x" {
+		t.Errorf("copied %q", got)
+	}
+}
+
+func (d *driver) drag(fromX, fromY, toX, toY int, mods keys.Mod) {
+	d.mouse(keys.Mouse{X: fromX, Y: fromY, Button: keys.ButtonLeft, Mods: mods})
+	d.mouse(keys.Mouse{X: toX, Y: toY, Button: keys.ButtonLeft, Kind: keys.MouseMove, Mods: mods})
+	d.mouse(keys.Mouse{X: toX, Y: toY, Button: keys.ButtonLeft, Kind: keys.MouseUp, Mods: mods})
+}
+
+func TestMouseCopiesWhatItDragsOver(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("bash", "one two three", "four five six", "$ ")
+	d := drive(t, e, 80, 24)
+	d.shows("four")
+	p := d.m.focused()
+	y := d.m.area(d.m.current.focus).y
+	d.drag(4, y, 3, y+1, 0)
+	d.until("the text is copied", func() bool { return d.m.copying.buffer == "two three\nfour" })
+	if p.Scrolling() {
+		t.Error("the live screen is not shown")
+	}
+	d.click(5, y+1)
+	d.click(5, y+1)
+	d.until("the word is copied", func() bool { return d.m.copying.buffer == "five" })
+	d.click(5, y+1)
+	d.until("the line is copied", func() bool { return d.m.copying.buffer == "four five six\n" })
+	d.press("'x")
+	d.typedInto(s, "x")
+}
+
+func TestProgramKeepsTheMouseUnlessShiftIsHeld(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("vim", "one two three", "four five six")
+	s.mouse = api.MouseDrag
+	d := drive(t, e, 80, 24)
+	d.shows("four")
+	y := d.m.area(d.m.current.focus).y
+	d.drag(4, y, 3, y+1, 0)
+	s.mu.Lock()
+	mice := len(s.mice)
+	s.mu.Unlock()
+	if mice != 3 || d.m.copying.buffer != "" {
+		t.Fatalf("the program got %d events; copied %q", mice, d.m.copying.buffer)
+	}
+	d.drag(4, y, 3, y+1, keys.Shift)
+	d.until("the text is copied", func() bool { return d.m.copying.buffer == "two three\nfour" })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.mice) != 3 {
+		t.Errorf("the program got %d events", len(s.mice))
+	}
+}
+
+func TestDragBeyondTheEdgeScrollsOnByItself(t *testing.T) {
+	d, _ := reader(t, 80, 24)
+	y := d.m.area(d.m.current.focus).y
+	d.mouse(keys.Mouse{X: 3, Y: y + 4, Button: keys.ButtonLeft})
+	d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.shows("line 470/")
+	d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	d.until("lines are copied", func() bool { return strings.Count(d.m.copying.buffer, "\n") > 10 })
+}
+
+func TestNothingIsPastedBeforeACopy(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("bash", "$ ")
+	d := drive(t, e, 80, 24)
+	d.shows("$")
+	d.press("ctrl+b", "]")
+	d.shows("nothing was copied yet")
+	if s.input() != "" {
+		t.Errorf("the program got %q", s.input())
+	}
+}
