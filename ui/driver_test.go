@@ -141,10 +141,15 @@ func (d *driver) press(names ...string) {
 	}
 }
 
-func (d *driver) key(k keys.Key) { d.run(d.m.handleInput([]typed{{kind: keys.EventKey, key: k}})) }
+func (d *driver) key(k keys.Key) { d.typed(typed{kind: keys.EventKey, key: k}) }
 
-func (d *driver) mouse(e keys.Mouse) {
-	d.run(d.m.handleInput([]typed{{kind: keys.EventMouse, mouse: e}}))
+func (d *driver) mouse(e keys.Mouse) { d.typed(typed{kind: keys.EventMouse, mouse: e}) }
+
+// typed has the model take in something that the person did, as it does when it
+// is told that input waits.
+func (d *driver) typed(e typed) {
+	d.m.in.add(e)
+	d.update(inputMsg{})
 }
 
 func (d *driver) click(x, y int) {
