@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func (a *app) manCommand() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "man [--dir D]",
+		Short: "Print the manual page",
+		Long: "Prints the manual page tandem(1), with every verb. With --dir it writes that, and a\n" +
+			"page for each verb, as files that man finds in a folder man1 of $MANPATH.",
+		Example: "tandem man | man -l -\nmkdir -p ~/.local/share/man/man1 && tandem man --dir ~/.local/share/man/man1",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root := cmd.Root()
+			if dir == "" {
+				return a.print(manPage(root, a.Version))
+			}
+			return writeManPages(dir, root, a.Version)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "write the pages to this folder")
+	_ = cmd.MarkFlagDirname("dir") // fails only for a flag that is not there
+	return cmd
+}
+
+// writeManPages writes tandem.1 and a page for each verb.
+func writeManPages(dir string, root *cobra.Command, version string) error {
+	pages := map[string]string{root.Name(): manPage(root, version)}
+	for _, verb := range root.Commands() {
+		if verb.IsAvailableCommand() {
+			pages[root.Name()+"-"+verb.Name()] = verbPage(verb, version)
+		}
+	}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(dir, name+".1"), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("write manual page: %w", err)
+		}
+	}
+	return nil
+}
+
+// Pages are written with the macros of man(7).
+
+// manPage is the page of the whole program.
+func manPage(root *cobra.Command, version string) string {
+	var b strings.Builder
+	manHead(&b, root.Name(), version, strings.ToLower(root.Short[:1])+root.Short[1:])
+	b.WriteString(".SH SYNOPSIS\n.B tandem\n.br\n.B tandem\n\\fIVERB\\fR …\n.br\n.B tandem \\-\\-serve\n[\\fIflags\\fR]\n")
+	b.WriteString(".SH DESCRIPTION\n")
+	manText(&b, root.Long)
+	manFlags(&b, ".SH OPTIONS\n", root.LocalFlags())
+	b.WriteString(".SH VERBS\n")
+	for _, verb := range root.Commands() {
+		if verb.IsAvailableCommand() && verb.Name() != "help" {
+			manVerb(&b, verb)
+		}
+	}
+	manTail(&b)
+	b.WriteString(".SH EXIT STATUS\n.TP\n.B 0\nit was done\n.TP\n.B 1\nit failed\n.TP\n.B 2\nit was not understood\n" +
+		".PP\n.B tandem exec\nexits as its command does.\n")
+	manExamples(&b, root)
+	return b.String()
+}
+
+// verbPage is the page of one verb.
+func verbPage(verb *cobra.Command, version string) string {
+	var b strings.Builder
+	name := "tandem-" + verb.Name()
+	manHead(&b, name, version, strings.ToLower(verb.Short[:1])+verb.Short[1:])
+	b.WriteString(".SH SYNOPSIS\n.B " + roff("tandem "+verb.Use) + "\n.SH DESCRIPTION\n")
+	text := verb.Long
+	if text == "" {
+		text = verb.Short + "."
+	}
+	manText(&b, text)
+	manFlags(&b, ".SH OPTIONS\n", verb.LocalFlags())
+	for _, sub := range verb.Commands() {
+		if sub.IsAvailableCommand() {
+			manVerb(&b, sub)
+		}
+	}
+	manExamples(&b, verb)
+	b.WriteString(".SH SEE ALSO\n.BR tandem (1)\n")
+	return b.String()
+}
+
+func manHead(b *strings.Builder, name, version, short string) {
+	fmt.Fprintf(b, ".TH %s 1 \"\" \"tandem %s\" \"Tandem\"\n.SH NAME\n%s \\- %s\n",
+		roff(strings.ToUpper(name)), roff(version), roff(name), roff(short))
+}
+
+// manVerb is a section of a verb, and those below it.
+func manVerb(b *strings.Builder, verb *cobra.Command) {
+	b.WriteString(".SS " + roff(strings.TrimPrefix(verb.CommandPath(), "tandem ")) + "\n.B " + roff(manUse(verb)) + "\n.PP\n")
+	text := verb.Long
+	if text == "" {
+		text = verb.Short + "."
+	}
+	manText(b, text)
+	manFlags(b, "", verb.LocalNonPersistentFlags())
+	for _, sub := range verb.Commands() {
+		if sub.IsAvailableCommand() {
+			manVerb(b, sub)
+		}
+	}
+}
+
+func manUse(verb *cobra.Command) string {
+	if verb.HasParent() {
+		return verb.Parent().CommandPath() + " " + verb.Use
+	}
+	return verb.Use
+}
+
+func manTail(b *strings.Builder) {
+	b.WriteString(".SH ENVIRONMENT\n")
+	for _, v := range [][2]string{
+		{"TANDEM_DATA_DIR", "The data folder; by default $XDG_STATE_HOME/tandem or ~/.local/state/tandem."},
+		{"XDG_CONFIG_HOME", "Where tandem/config.toml is; by default ~/.config."},
+		{"SHELL", "The shell of new sessions."},
+		{"NO_COLOR", "If set, nothing is coloured."},
+	} {
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(v[0]), roff(v[1]))
+	}
+	b.WriteString(".SH FILES\n")
+	for _, v := range [][2]string{
+		{"~/.config/tandem/config.toml", "Settings; each key is optional."},
+		{"~/.config/tandem/policy.toml", "What agents may do."},
+		{"~/.local/state/tandem", "Records and logs of sessions and processes, and the history."},
+	} {
+		fmt.Fprintf(b, ".TP\n.I %s\n%s\n", roff(v[0]), roff(v[1]))
+	}
+}
+
+// manText writes text whose empty lines part paragraphs and whose lines are
+// filled anew.
+func manText(b *strings.Builder, text string) {
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		if line = strings.TrimSpace(line); line == "" {
+			b.WriteString(".PP\n")
+			continue
+		}
+		b.WriteString(roff(line) + "\n")
+	}
+}
+
+func manFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" && title == "" {
+			return
+		}
+		b.WriteString(title + ".TP\n")
+		title = ""
+		if f.Shorthand != "" {
+			b.WriteString(`\fB\-` + roff(f.Shorthand) + `\fR, `)
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		b.WriteString(`\fB\-\-` + roff(f.Name) + `\fR`)
+		if value != "" {
+			b.WriteString(` \fI` + roff(value) + `\fR`)
+		}
+		b.WriteString("\n" + roff(usage) + "\n")
+	})
+	if title == "" {
+		b.WriteString(".PP\n")
+	}
+}
+
+func manExamples(b *strings.Builder, cmd *cobra.Command) {
+	if cmd.Example == "" {
+		return
+	}
+	b.WriteString(".SH EXAMPLES\n.nf\n")
+	for line := range strings.Lines(cmd.Example) {
+		b.WriteString(roff(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	b.WriteString(".fi\n")
+}
+
+// roff writes text so that nothing in it is a request or an escape.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ", `"`, `\(dq`).Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	return text
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"tandem/ui/attach"
+
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// playLook is how often it is looked whether keys are still to be read.
+	playLook = 100 * time.Millisecond
+	// lateMost is how much of a delay is made good: a terminal that took
+	// nothing for long does not get the rest at once.
+	lateMost = time.Second
+	// playFastest and playSlowest bound what + and - make of the speed.
+	playFastest, playSlowest = 1024, 1.0 / 64
+)
+
+// errQuit says that the person has ended the playing.
+var errQuit = errors.New("ended by the person")
+
+// A player writes a recording's output when its time has come.
+type player struct {
+	out    io.Writer
+	screen bool // out is a terminal
+	speed  float64
+	idle   time.Duration // longest pause; 0 for any
+
+	paused bool
+	at     time.Duration // of the last event
+	late   time.Duration // how much later than it should the last event was shown
+	alt    bool          // the recording shows the alternate screen
+}
+
+// play plays to the end. Keys come from a channel, which may be nil.
+func (p *player) play(ctx context.Context, source castSource, keys <-chan byte) error {
+	for {
+		e, err := source.next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		gap := max(e.at-p.at, 0)
+		if p.idle > 0 {
+			gap = min(gap, p.idle)
+		}
+		p.at = e.at
+		if err := p.wait(ctx, gap, keys); err != nil {
+			return err
+		}
+		if e.kind != castOutput {
+			continue
+		}
+		began := time.Now()
+		if _, err := io.WriteString(p.out, e.text); err != nil {
+			return fmt.Errorf("write to standard output: %w", err)
+		}
+		p.late += time.Since(began)
+		p.noteScreen(e.text)
+	}
+}
+
+// wait lets the time before an event go by, at the speed there is, and obeys
+// keys meanwhile. What the last event was late is made good.
+func (p *player) wait(ctx context.Context, left time.Duration, keys <-chan byte) error {
+	left -= time.Duration(float64(min(p.late, lateMost)) * p.speed)
+	p.late = time.Duration(float64(max(-left, 0)) / p.speed)
+	for left > 0 || p.paused {
+		began, speed := time.Now(), p.speed
+		wanted := time.Duration(float64(left) / speed)
+		timer := time.NewTimer(wanted)
+		due := timer.C
+		if p.paused {
+			due = nil
+		}
+		var key byte
+		select {
+		case <-due:
+			p.late = time.Since(began) - wanted
+			return nil
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case key = <-keys:
+			timer.Stop()
+		}
+		if !p.paused {
+			left -= time.Duration(float64(time.Since(began)) * speed)
+		}
+		if step, err := p.obey(key); step || err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// obey does what a key stands for; step is whether the next event is due.
+func (p *player) obey(key byte) (step bool, err error) {
+	switch key {
+	case ' ':
+		p.paused = !p.paused
+	case '.':
+		return p.paused, nil
+	case '+':
+		p.speed = min(p.speed*2, playFastest)
+	case '-':
+		p.speed = max(p.speed/2, playSlowest)
+	case 'q', 0x03, 0x04: // ctrl+c, ctrl+d
+		return false, errQuit
+	}
+	return false, nil
+}
+
+// noteScreen notes whether the alternate screen is shown, since a terminal that
+// shows it has to leave it, and one that does not must not.
+func (p *player) noteScreen(text string) {
+	for _, mode := range []string{"\x1b[?1049", "\x1b[?1047", "\x1b[?47"} {
+		if i := strings.LastIndex(text, mode); i >= 0 && i+len(mode) < len(text) {
+			p.alt = text[i+len(mode)] == 'h'
+		}
+	}
+}
+
+// restore brings the terminal back to what a shell expects.
+func (p *player) restore() {
+	if !p.screen {
+		return
+	}
+	text := attach.Reset()
+	if p.alt {
+		text += "\x1b[?1049l\x1b[?25h"
+	}
+	_, _ = io.WriteString(p.out, text+"\r\n") // a terminal that is gone needs none
+}
+
+// onTerminal plays with keys that are read from a terminal.
+func (p *player) onTerminal(ctx context.Context, source castSource, in *os.File) error {
+	state, err := term.MakeRaw(in.Fd())
+	if err != nil {
+		return fmt.Errorf("make terminal raw: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	keys, done := make(chan byte), make(chan struct{})
+	go func() {
+		defer close(done)
+		readKeys(ctx, in, keys)
+	}()
+	defer func() {
+		cancel()
+		<-done
+		discardInput(in)
+		_ = term.Restore(in.Fd(), state) // a terminal that is gone needs no restoring
+	}()
+	return p.ended(p.play(ctx, source, keys))
+}
+
+// readKeys hands on what is typed. What begins with an escape is a longer key,
+// or an answer of the terminal to something that the recording asks it.
+func readKeys(ctx context.Context, in *os.File, keys chan<- byte) {
+	buffer := make([]byte, 256)
+	for ctx.Err() == nil {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}, int(playLook.Milliseconds()))
+		if n == 0 || err == unix.EINTR {
+			continue
+		}
+		if n, err = unix.Read(int(in.Fd()), buffer); err != nil || n <= 0 {
+			return
+		}
+		if buffer[0] == 0x1b {
+			continue
+		}
+		for _, key := range buffer[:n] {
+			select {
+			case keys <- key:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}

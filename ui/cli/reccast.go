@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Recordings are files of asciicast v2
+// (https://docs.asciinema.org/manual/asciicast/v2/); version 3 is read too.
+
+const (
+	// castLineMost bounds a line that is read; a longer one is an error.
+	castLineMost = 16 << 20
+	// castTimeMost is the latest time of an event: over a century.
+	castTimeMost = 4e9
+)
+
+// A castHeader is the first line of a recording.
+type castHeader struct {
+	Version   int               `json:"version"`
+	Width     int               `json:"width"`
+	Height    int               `json:"height"`
+	Timestamp int64             `json:"timestamp,omitempty"`
+	IdleLimit float64           `json:"idle_time_limit,omitempty"` // in seconds
+	Command   string            `json:"command,omitempty"`
+	Title     string            `json:"title,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+}
+
+// Kinds of events that are played; others are skipped.
+const (
+	castOutput = "o"
+	castResize = "r"
+)
+
+// A castEvent is one line of a recording after the first.
+type castEvent struct {
+	at   time.Duration // since the start
+	kind string
+	text string // of output, what was printed; of a resize COLSxROWS
+}
+
+// A castWriter writes a recording. What it writes can be read at any time, but
+// for the last line if a crash cuts it off.
+type castWriter struct {
+	w    *bufio.Writer
+	last time.Duration
+	rest []byte // the beginning of a character
+	n    int    // events written
+}
+
+func newCastWriter(w io.Writer, h castHeader) (*castWriter, error) {
+	h.Version = 2
+	c := &castWriter{w: bufio.NewWriter(w)}
+	if err := c.line(h); err != nil {
+		return nil, err
+	}
+	return c, c.w.Flush()
+}
+
+// add writes an event. Time does not go back, characters are not cut, and what
+// is no UTF-8 is replaced, as JSON cannot hold it.
+func (c *castWriter) add(e castEvent) error {
+	if e.kind == castOutput {
+		text := append(c.rest, e.text...)
+		whole := len(text) - unfinishedRune(text)
+		c.rest = bytes.Clone(text[whole:])
+		e.text = strings.ToValidUTF8(string(text[:whole]), "\uFFFD")
+		if e.text == "" {
+			return nil
+		}
+	}
+	c.last = max(c.last, e.at)
+	c.n++
+	return c.line([]any{json.Number(fmt.Sprintf("%.6f", c.last.Seconds())), e.kind, e.text})
+}
+
+func (c *castWriter) line(v any) error {
+	enc := json.NewEncoder(c.w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func (c *castWriter) flush() error { return c.w.Flush() }
+
+// unfinishedRune is how many bytes at the end begin a character.
+func unfinishedRune(p []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if b := p[len(p)-n]; utf8.RuneStart(b) {
+			if b >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-n:]) {
+				return n
+			}
+			return 0
+		}
+	}
+	return 0
+}
+
+// A castReader reads a recording.
+type castReader struct {
+	header   castHeader
+	r        *bufio.Reader
+	line     int
+	last     time.Duration
+	relative bool // version 3: times count from the event before
+}
+
+// newCastReader reads the header.
+func newCastReader(r io.Reader) (*castReader, error) {
+	c := &castReader{r: bufio.NewReader(r)}
+	text, err := c.read()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("it is empty")
+		}
+		return nil, err
+	}
+	var head struct {
+		castHeader
+		Term struct {
+			Cols, Rows int
+		} `json:"term"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, fmt.Errorf("line 1 is no header of an asciicast: %w", err)
+	}
+	c.header = head.castHeader
+	switch c.header.Version {
+	case 2:
+	case 3:
+		c.relative = true
+		c.header.Width, c.header.Height = head.Term.Cols, head.Term.Rows
+	default:
+		return nil, fmt.Errorf("it is an asciicast of version %d; want version 2 or 3", c.header.Version)
+	}
+	if c.header.Width < 0 || c.header.Height < 0 || !(c.header.IdleLimit >= 0 && c.header.IdleLimit < castTimeMost) {
+		return nil, errors.New("line 1 has a size or a limit below 0")
+	}
+	return c, nil
+}
+
+// next gives the next event, at the end io.EOF. A last line that was cut off
+// ends it too.
+func (c *castReader) next() (castEvent, error) {
+	for {
+		text, err := c.read()
+		if err != nil {
+			return castEvent{}, err
+		}
+		e, ok, err := c.event(text)
+		if err != nil {
+			if _, more := c.r.Peek(1); more != nil && text[len(text)-1] != '\n' {
+				return castEvent{}, io.EOF
+			}
+			return castEvent{}, fmt.Errorf("line %d: %w", c.line, err)
+		}
+		if ok {
+			return e, nil
+		}
+	}
+}
+
+func (c *castReader) event(text []byte) (e castEvent, ok bool, err error) {
+	var parts []json.RawMessage
+	if err := json.Unmarshal(text, &parts); err != nil {
+		return e, false, fmt.Errorf("it is no event: %w", err)
+	}
+	if len(parts) != 3 {
+		return e, false, errors.New("it is no event: want time, kind and text")
+	}
+	var seconds float64
+	if err := errors.Join(json.Unmarshal(parts[0], &seconds), json.Unmarshal(parts[1], &e.kind)); err != nil {
+		return e, false, fmt.Errorf("it is no event: %w", err)
+	}
+	if !(seconds >= 0 && seconds <= castTimeMost) {
+		return e, false, fmt.Errorf("%v is no time", seconds)
+	}
+	e.at = time.Duration(math.Round(seconds * float64(time.Second)))
+	if c.relative {
+		e.at += min(c.last, castTimeMost*time.Second)
+	}
+	e.at = max(e.at, c.last)
+	c.last = e.at
+	if e.kind != castOutput && e.kind != castResize {
+		return e, false, nil
+	}
+	if err := json.Unmarshal(parts[2], &e.text); err != nil {
+		return e, false, fmt.Errorf("it is no event: %w", err)
+	}
+	return e, true, nil
+}
+
+// read gives the next line that is neither empty nor a comment.
+func (c *castReader) read() ([]byte, error) {
+	for {
+		c.line++
+		var line []byte
+		for {
+			part, err := c.r.ReadSlice('\n')
+			if line = append(line, part...); len(line) > castLineMost {
+				return nil, fmt.Errorf("line %d has more than %d bytes", c.line, castLineMost)
+			}
+			if errors.Is(err, bufio.ErrBufferFull) {
+				continue
+			}
+			if err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)) {
+				return nil, err
+			}
+			break
+		}
+		if t := bytes.TrimSpace(line); len(t) > 0 && t[0] != '#' {
+			return line, nil
+		}
+	}
+}

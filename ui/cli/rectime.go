@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"tandem/engine/api"
+)
+
+const (
+	// castStep is the time between pieces of output whose times nobody knows,
+	// and castPiece how much a piece has.
+	castStep  = 20 * time.Millisecond
+	castPiece = 1 << 10
+)
+
+// A timeline makes events of what the engine tells of a session.
+type timeline struct {
+	live func() time.Duration // what comes is printed now; nil: when the log says
+
+	base    time.Time // what the log's times count from
+	based   bool
+	last    time.Duration
+	cols    int
+	rows    int
+	guessed int64 // bytes whose times are not known
+}
+
+// events are those of an answer of session.record, in order.
+func (t *timeline) events(out api.SessionRecordOutput) []castEvent {
+	var events []castEvent
+	if t.live != nil {
+		t.last = max(t.last, t.live())
+	}
+	if len(out.Repaint) > 0 {
+		events = append(events, castEvent{t.last, castOutput, string(out.Repaint)})
+	}
+	sizes, times := out.Sizes, out.Times
+	for at, end := out.Start, out.Start+int64(len(out.Data)); ; {
+		for len(sizes) > 0 && sizes[0].Offset <= at {
+			events = t.resize(events, sizes[0])
+			sizes = sizes[1:]
+		}
+		if at >= end {
+			return events
+		}
+		for len(times) > 0 && times[0].Offset <= at {
+			t.tick(times[0].At)
+			times = times[1:]
+		}
+		to := end
+		if len(sizes) > 0 {
+			to = min(to, sizes[0].Offset)
+		}
+		if len(times) > 0 && t.live == nil {
+			to = min(to, times[0].Offset)
+		}
+		if t.live == nil && !t.based {
+			to = min(to, at+castPiece)
+			t.guessed += to - at
+			t.last += castStep
+		}
+		events = append(events, castEvent{t.last, castOutput, string(out.Data[at-out.Start : to-out.Start])})
+		at = to
+	}
+}
+
+// tick goes on to a time of the log.
+func (t *timeline) tick(at time.Time) {
+	if t.live != nil {
+		return
+	}
+	if !t.based {
+		t.base, t.based = at.Add(-t.last), true
+		if t.last > 0 {
+			t.base = t.base.Add(-castStep)
+		}
+	}
+	t.last = max(t.last, at.Sub(t.base))
+}
+
+// resize tells a size that is another than before.
+func (t *timeline) resize(events []castEvent, s api.LogSize) []castEvent {
+	known := t.cols != 0
+	if s.Cols == t.cols && s.Rows == t.rows {
+		return events
+	}
+	t.cols, t.rows = s.Cols, s.Rows
+	if !known { // the header has it
+		return events
+	}
+	return append(events, castEvent{t.last, castResize, fmt.Sprintf("%dx%d", s.Cols, s.Rows)})
+}
