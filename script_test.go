@@ -59,6 +59,8 @@ func TestScripts(t *testing.T) {
 			"keys":        scriptKeys,
 			"paste":       scriptPaste,
 			"screen":      scriptScreen,
+			"mouse":       scriptMouse,
+			"clipboard":   scriptClipboard,
 			"resize":      scriptResize,
 			"left":        scriptLeft,
 			"crash":       scriptCrash,
@@ -266,6 +268,10 @@ func scriptRelease(ts *testscript.TestScript, neg bool, args []string) {
 	from, err := os.Open("/proc/self/exe")
 	ts.Check(err)
 	defer from.Close()
+	// A child that is forked meanwhile would have the file open for writing, and
+	// nobody could execute it.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	to, err := os.OpenFile(ts.MkAbs("tandem-"+args[0]), os.O_CREATE|os.O_WRONLY, 0o755)
 	ts.Check(err)
 	_, err = io.Copy(to, from)

@@ -44,7 +44,7 @@ func TestPackageInitialisationStaysSmall(t *testing.T) {
 
 // testOnly reports whether only the test binary has a package.
 func testOnly(pkg string) bool {
-	for _, prefix := range []string{"testing", "github.com/rogpeppe/", "github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "golang.org/x/tools/", "runtime/pprof", "internal/fuzz"} {
+	for _, prefix := range []string{"testing", "github.com/rogpeppe/", "github.com/google/go-cmp", "pgregory.net/rapid", "go.uber.org/goleak", "golang.org/x/tools/", "runtime/pprof", "go/", "internal/fuzz", "internal/buildcfg", "internal/platform"} {
 		if strings.HasPrefix(pkg, prefix) {
 			return true
 		}

@@ -106,7 +106,9 @@ func (p logSource) firstMatch(ctx context.Context, search *persist.Search, since
 	defer l.Close()
 	for {
 		end := l.End()
-		since = min(since, end)
+		if since > end {
+			return nil, since, nil // it has not written that much yet
+		}
 		last, err := persist.LineStart(l, end)
 		if err == nil {
 			_, err = search.Forward(ctx, l, since, end, func(line persist.LogLine) bool {
