@@ -283,7 +283,7 @@ func onChosen(act func(*model, api.HistoryRow) tea.Cmd) func(*model) tea.Cmd {
 		if m.view != viewHistory {
 			return nil
 		}
-		return m.history.withSelected(m, act)
+		return m.history.pick(m, act)
 	}
 }
 

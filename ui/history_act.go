@@ -199,8 +199,11 @@ func (m *model) askForgetCommand(row api.HistoryRow) tea.Cmd {
 	if !m.history.every {
 		in = api.HistoryRemoveInput{Command: row.Command.Command}
 		title = "Forget this command?"
-		if n := m.history.detail.Total(row.ID); n > 1 {
+		switch n := m.history.detail.Total(row.ID); {
+		case n > 1:
 			title = "Forget all " + itoa(n) + " runs of this command?"
+		case n == 0 && row.Runs > 1:
+			title = "Forget all runs of this command?"
 		}
 	}
 	m.overlay = &question{
