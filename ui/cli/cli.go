@@ -104,6 +104,7 @@ func New(o Options) *cobra.Command {
 	root.AddCommand(
 		a.newCommand(), a.attachCommand(), a.sendCommand(), a.screenCommand(), a.killCommand(), a.removeCommand(),
 		a.startCommand(), a.psCommand(), a.stopCommand(), a.restartCommand(), a.signalCommand(), a.logsCommand(),
+		a.upCommand(), a.downCommand(),
 		a.waitCommand(), a.execCommand(), a.envCommand(), a.historyCommand(),
 		a.recCommand(), a.playCommand(), a.manCommand(),
 		a.requestsCommand(), a.allowCommand(), a.denyCommand(), a.auditCommand(),

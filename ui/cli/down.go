@@ -181,15 +181,26 @@ func (a *app) endAll(ctx context.Context, ours []api.Process, before [][]int, fo
 }
 
 func end(ctx context.Context, client *api.Client, p api.Process, forget bool) (api.Process, error) {
+	var err error
 	if !p.State.Ended() {
-		var err error
-		if p, err = api.ProcessStop.Call(ctx, client, api.ProcessStopInput{ID: p.ID}); err != nil {
+		if p, err = stopped(ctx, client, p.ID); err != nil {
 			return p, err
 		}
 	}
-	if !forget {
+	if forget {
+		_, err = api.ProcessRemove.Call(ctx, client, api.IDInput{ID: p.ID})
+	}
+	return p, err
+}
+
+// stopped ends a process. One that has ended by itself meanwhile is as good.
+func stopped(ctx context.Context, client *api.Client, id string) (api.Process, error) {
+	p, err := api.ProcessStop.Call(ctx, client, api.ProcessStopInput{ID: id})
+	if err == nil {
 		return p, nil
 	}
-	_, err := api.ProcessRemove.Call(ctx, client, api.IDInput{ID: p.ID})
+	if now, failed := api.ProcessGet.Call(ctx, client, api.IDInput{ID: id}); failed == nil && now.State.Ended() {
+		return now, nil
+	}
 	return p, err
 }

@@ -73,7 +73,7 @@ func (r *run) begin(ctx context.Context, s *step) (api.Process, error) {
 	case actionAgain:
 		return r.checked(api.ProcessRestart.Call(ctx, r.client, api.IDInput{ID: s.old.ID}))
 	case actionChange:
-		if err := r.forget(ctx, *s.old); err != nil {
+		if _, err := end(ctx, r.client, *s.old, true); err != nil {
 			return api.Process{}, err
 		}
 	}
@@ -102,17 +102,6 @@ func (r *run) input(s *step) api.ProcessStartInput {
 		in.Cols, in.Rows = r.app.ownSize()
 	}
 	return in
-}
-
-// forget ends a process and removes its record.
-func (r *run) forget(ctx context.Context, p api.Process) error {
-	if !p.State.Ended() {
-		if _, err := api.ProcessStop.Call(ctx, r.client, api.ProcessStopInput{ID: p.ID}); err != nil {
-			return err
-		}
-	}
-	_, err := api.ProcessRemove.Call(ctx, r.client, api.IDInput{ID: p.ID})
-	return err
 }
 
 // awaitStep waits until what is depended on has come as far as it must.
@@ -156,7 +145,7 @@ func (r *run) await(ctx context.Context, s *step, c project.Condition) error {
 		case c == project.Succeeded && succeeded(s.entry, p):
 			return nil
 		case p.State.Ended():
-			return fmt.Errorf("%s has not come to be %s: %s", s.entry.Name, conditionText(c), why(p))
+			return fmt.Errorf("%s %s: %s", s.entry.Name, missed(c), why(p))
 		}
 		if err := pause(ctx, settle); err != nil {
 			return err
@@ -223,7 +212,7 @@ func (r *run) removed(ctx context.Context, prune bool) {
 			continue
 		}
 		result := upResult{Name: p.Project.Name, Action: actionEnd, Process: p}
-		if err := r.forget(ctx, *p); err != nil {
+		if _, err := end(ctx, r.client, *p, true); err != nil {
 			result.Error = err.Error()
 			r.failed = append(r.failed, err)
 		} else if !r.app.json {
@@ -241,10 +230,13 @@ func (r *run) report() error {
 	return r.app.answerEach(r.results, r.failed, func() string { return "" })
 }
 
-// conditionText is a condition in words.
-func conditionText(c project.Condition) string {
-	if c == project.Succeeded {
-		return "completed with success"
+// missed says which condition does not hold.
+func missed(c project.Condition) string {
+	switch c {
+	case project.Ready:
+		return "is not ready"
+	case project.Succeeded:
+		return "has not completed with success"
 	}
-	return string(c)
+	return "has not completed"
 }

@@ -89,7 +89,7 @@ func TestATandemFileSaysAllOfAnEntry(t *testing.T) {
 		{Name: "db", Start: db, Env: env},
 		{Name: "migrate", Start: api.ProcessStartInput{Name: "migrate", CWD: dir, Command: shell("./migrate")}, Env: env,
 			After: []Dependency{{Name: "db", Condition: Ready}}},
-		{Name: "web", Start: api.ProcessStartInput{Name: "web", CWD: "/home/me/web", Command: shell("set -e\n./web\n"), SplitLog: true,
+		{Name: "web", Start: api.ProcessStartInput{Name: "web", CWD: "/home/me/web", Command: shell("set -e\n./web"), SplitLog: true,
 			Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 5, DelayMS: 1000, SuccessCodes: []int{3}}},
 			Env:   append(env[:2:2], Variable{"PORT", "80"}, Variable{"HELLO", "hello, you $5"}),
 			After: []Dependency{{Name: "db", Condition: Ready}, {Name: "migrate", Condition: Succeeded}}},

@@ -118,7 +118,8 @@ func (d *draft) read(f field, session bool) error {
 	if session {
 		what = "a session"
 	}
-	if _, short := scalar(f.node); short {
+	_, list := f.node.(*ast.SequenceNode)
+	if _, short := scalar(f.node); short || list {
 		if _, none := f.node.(*ast.NullNode); none && session {
 			return nil
 		}
@@ -192,7 +193,7 @@ func (d *draft) command(f field) error {
 	if err == nil && strings.TrimSpace(line) == "" {
 		err = d.reader.wrong(f.at, "%s: the command is empty", d.Name)
 	}
-	d.Start.Command = shell(line)
+	d.Start.Command = shell(strings.TrimRight(line, "\n"))
 	return err
 }
 

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/ui/project"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// planOf plans a file with the entries web, task and db, of which the engine
+// has what is listed.
+func planOf(t *testing.T, o planOptions, have func(e *project.Entry) *api.Process, others ...api.Process) (*plan, map[string]upAction) {
+	t.Helper()
+	file, err := project.Parse("/p/tandem.yaml", []byte("processes:\n  db: x\n  task: y\n  web: {command: z, restart: {success_codes: [7]}}"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := others
+	for i := range file.Entries {
+		e := &file.Entries[i]
+		if p := have(e); p != nil {
+			p.Name = e.Name
+			p.Project = &api.ProjectEntry{File: file.Path, Name: e.Name, Digest: digest(e)}
+			list = append(list, *p)
+		}
+	}
+	order, err := file.Order(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := makePlan(file, order, list, o)
+	actions := map[string]upAction{}
+	for _, s := range plan.steps {
+		actions[s.entry.Name] = s.action
+	}
+	return plan, actions
+}
+
+func TestWhatRunsUnchangedStaysAndTasksAreDoneOnce(t *testing.T) {
+	running := func(e *project.Entry) *api.Process {
+		switch e.Name {
+		case "db":
+			return &api.Process{State: api.StateBackoff}
+		case "task":
+			return &api.Process{State: api.StateExited, ExitCode: code(0)}
+		}
+		return &api.Process{State: api.StateExited, ExitCode: code(7)}
+	}
+	_, got := planOf(t, planOptions{}, running)
+	if diff := cmp.Diff(map[string]upAction{"db": actionKeep, "task": actionDone, "web": actionDone}, got); diff != "" {
+		t.Error(diff)
+	}
+	_, got = planOf(t, planOptions{named: []string{"task"}}, running)
+	if got["task"] != actionAgain {
+		t.Errorf("a task that is named is %s", got["task"])
+	}
+	_, got = planOf(t, planOptions{replace: true}, running)
+	if got["db"] != actionChange {
+		t.Errorf("with recreate what runs is %s", got["db"])
+	}
+}
+
+func TestTasksAreDoneAgainWhenNothingRuns(t *testing.T) {
+	_, got := planOf(t, planOptions{}, func(e *project.Entry) *api.Process {
+		if e.Name == "web" {
+			return nil
+		}
+		return &api.Process{State: api.StateExited, ExitCode: code(0)}
+	})
+	if diff := cmp.Diff(map[string]upAction{"db": actionAgain, "task": actionAgain, "web": actionStart}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatRunsCountsMoreThanWhatHasEndedLater(t *testing.T) {
+	old := api.Process{ID: "live", State: api.StateRunning, Project: &api.ProjectEntry{File: "/p/tandem.yaml", Name: "db"}}
+	plan, _ := planOf(t, planOptions{}, func(e *project.Entry) *api.Process {
+		if e.Name != "db" {
+			return nil
+		}
+		return &api.Process{ID: "ended", State: api.StateFailed, StartedAt: time.Now()}
+	}, old)
+	if got := plan.steps[0].old.ID; got != "live" {
+		t.Errorf("db is taken to be %s", got)
+	}
+}
+
+func TestANameThatSomethingElseHasGetsTheProjects(t *testing.T) {
+	none := func(*project.Entry) *api.Process { return nil }
+	plan, _ := planOf(t, planOptions{}, none, api.Process{Name: "db", State: api.StateRunning}, api.Process{Name: "task", State: api.StateExited})
+	if plan.steps[0].name != "p-db" || plan.steps[1].name != "task" {
+		t.Errorf("they are called %s and %s", plan.steps[0].name, plan.steps[1].name)
+	}
+}
+
+func TestWhatTheFileDoesNotNameIsToldOfWhoeverStartedTheRest(t *testing.T) {
+	none := func(*project.Entry) *api.Process { return nil }
+	gone := api.Process{ID: "gone", Project: &api.ProjectEntry{File: "/p/tandem.yaml", Name: "gone"}}
+	other := api.Process{ID: "other", Project: &api.ProjectEntry{File: "/q/tandem.yaml", Name: "gone"}}
+	plan, _ := planOf(t, planOptions{}, none, gone, other, api.Process{ID: "free"})
+	if len(plan.removed) != 1 || plan.removed[0].ID != "gone" {
+		t.Errorf("removed are %v", plan.removed)
+	}
+}
+
+func TestEveryChangeOfADefinitionChangesItsDigest(t *testing.T) {
+	seen := map[string]string{}
+	for _, text := range []string{
+		"processes: {a: x}", "processes: {a: [x]}", "env: {B: c}\nprocesses: {a: x}", "processes: {a: {command: x, keep_alive: true}}",
+		"processes: {a: {command: x, cwd: y}}", "processes: {a: {command: x, ready: {port: 1}}}",
+	} {
+		file, err := project.Parse("/p/tandem.yaml", []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := digest(&file.Entries[0])
+		if before, there := seen[d]; there {
+			t.Errorf("%q and %q have one digest", text, before)
+		}
+		seen[d] = text
+	}
+}
