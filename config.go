@@ -15,25 +15,30 @@ import (
 )
 
 // Config is what config.toml may say. Every key is optional; zero values mean
-// the default that the package which uses them documents.
+// the default that the package which uses them documents. What each key is for
+// is told to the person by settings.
 type Config struct {
-	Shell      []string            `toml:"shell"`       // argv of new sessions
-	Emulator   string              `toml:"emulator"`    // "native" or "vt10x"
-	Scrollback int                 `toml:"scrollback"`  // lines a session
-	LogLimit   int64               `toml:"log_limit"`   // bytes kept of a session's output
-	Theme      string              `toml:"theme"`       // "auto" or the name of a theme
-	ThemeDark  string              `toml:"theme_dark"`  // of "auto" on a dark background
-	ThemeLight string              `toml:"theme_light"` // of "auto" on a light one
+	Theme      string `toml:"theme"`       // "auto" or the name of a theme
+	ThemeDark  string `toml:"theme_dark"`  // of "auto" on a dark background
+	ThemeLight string `toml:"theme_light"` // of "auto" on a light one
+	Mouse      *bool  `toml:"mouse"`       // the dashboard takes the mouse; default true
+	Tips       *bool  `toml:"tips"`        // the line for newcomers; default true
+
+	Preset     string              `toml:"preset"`      // name of a set of keys
+	Prefix     string              `toml:"prefix"`      // the prefix key
 	DirectKeys *bool               `toml:"direct_keys"` // alt+1…4 and alt+arrows without the prefix
 	CopyKeys   string              `toml:"copy_keys"`   // "vi" or "emacs": keys of scroll and copy mode
 	Keys       map[string][]string `toml:"keys"`        // action = keys
-	History    HistoryConfig       `toml:"history"`
 
-	ShellIntegration *bool `toml:"shell_integration"` // interactive shells are made to mark their prompts; default true
+	Shell            []string `toml:"shell"`             // argv of new sessions
+	ShellIntegration *bool    `toml:"shell_integration"` // interactive shells are made to mark their prompts; default true
+	Emulator         string   `toml:"emulator"`          // "native" or "vt10x"
+	Scrollback       int      `toml:"scrollback"`        // lines a session
+	LogLimit         int64    `toml:"log_limit"`         // bytes kept of a session's output
+	ProcessLogLimit  int64    `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
 
-	ProcessLogLimit int64 `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
-
-	Agents AgentsConfig `toml:"agents"` // defaults for agents
+	History HistoryConfig `toml:"history"`
+	Agents  AgentsConfig  `toml:"agents"` // defaults for agents
 }
 
 // configPath is $XDG_CONFIG_HOME/tandem/config.toml.
@@ -51,12 +56,9 @@ func loadConfig() (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Config{}, nil
-	}
+	text, err := readConfig(path)
 	if err != nil {
-		return Config{}, fmt.Errorf("read configuration: %w", err)
+		return Config{}, err
 	}
 	c, err := parseConfig(text)
 	if err != nil {
@@ -65,87 +67,63 @@ func loadConfig() (Config, error) {
 	return c, nil
 }
 
-// parseConfig decodes config.toml. Its errors show the line with a caret under
-// what is wrong; a key that does not exist is one of them.
+// readConfig is the text of a configuration; none, if there is no such file.
+func readConfig(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return text, nil
+}
+
+// parseConfig decodes config.toml. Its error is a *mistakes: all that is wrong,
+// each with its line and a caret; a key that does not exist is one of them.
 func parseConfig(text []byte) (Config, error) {
 	var c Config
 	decoder := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
 	if err := decoder.Decode(&c); err != nil {
-		return Config{}, explainTOML(err)
+		return Config{}, explainTOML(text, err)
 	}
-	return c, c.check()
+	if wrong := c.check(text); wrong != nil {
+		return Config{}, wrong
+	}
+	return c, nil
 }
 
-func explainTOML(err error) error {
-	var unknown *toml.StrictMissingError
-	if errors.As(err, &unknown) {
-		line, _ := unknown.Errors[0].Position()
-		return fmt.Errorf("line %d: no such key\n%s", line, unknown.Errors[0].String())
+// check looks for values that make no sense.
+func (c Config) check(text []byte) error {
+	wrong := &mistakes{text: text}
+	choice := func(key, value string, from ...string) {
+		if value == "" {
+			return
+		}
+		for _, s := range from {
+			if s == value {
+				return
+			}
+		}
+		wrong.at(key, "%s = %q: there are %s", key, value, strings.Join(from, ", "))
 	}
-	var wrong *toml.DecodeError
-	if errors.As(err, &wrong) {
-		line, _ := wrong.Position()
-		return fmt.Errorf("line %d\n%s", line, wrong.String())
-	}
-	return err
-}
-
-func (c Config) check() error {
-	switch c.Emulator {
-	case "", "native", "vt10x":
-	default:
-		return fmt.Errorf(`emulator = %q: want "native" or "vt10x"`, c.Emulator)
-	}
-	switch c.CopyKeys {
-	case "", "vi", "emacs":
-	default:
-		return fmt.Errorf(`copy_keys = %q: want "vi" or "emacs"`, c.CopyKeys)
-	}
+	choice("theme", c.Theme, append([]string{"auto"}, themes.Names()...)...)
+	choice("theme_dark", c.ThemeDark, themes.Names()...)
+	choice("theme_light", c.ThemeLight, themes.Names()...)
+	choice("emulator", c.Emulator, "native", "vt10x")
+	choice("copy_keys", c.CopyKeys, "vi", "emacs")
+	choice("preset", c.Preset, keys.Presets()...)
 	if c.Scrollback < 0 {
-		return fmt.Errorf("scrollback = %d: want 0 or more lines", c.Scrollback)
+		wrong.at("scrollback", "scrollback = %d: want 0 or more lines", c.Scrollback)
 	}
 	if c.LogLimit != 0 && c.LogLimit < 1<<20 {
-		return fmt.Errorf("log_limit = %d: want at least %d bytes", c.LogLimit, 1<<20)
+		wrong.at("log_limit", "log_limit = %d: want at least %d bytes", c.LogLimit, 1<<20)
 	}
 	if c.ProcessLogLimit != 0 && c.ProcessLogLimit < 64<<10 {
-		return fmt.Errorf("process_log_limit = %d: want at least %d bytes", c.ProcessLogLimit, 64<<10)
+		wrong.at("process_log_limit", "process_log_limit = %d: want at least %d bytes", c.ProcessLogLimit, 64<<10)
 	}
-	for key, name := range map[string]string{"theme": c.Theme, "theme_dark": c.ThemeDark, "theme_light": c.ThemeLight} {
-		if name == "" || name == "auto" && key == "theme" {
-			continue
-		}
-		if _, err := themes.ByName(name, true); err != nil {
-			return fmt.Errorf("%s = %q: %w", key, name, err)
-		}
+	if len(c.Shell) > 0 && c.Shell[0] == "" {
+		wrong.at("shell", "shell: want a program before its arguments")
 	}
-	if err := c.Agents.check(); err != nil {
-		return fmt.Errorf("[agents]: %w", err)
-	}
-	if err := c.History.check(); err != nil {
-		return fmt.Errorf("[history]: %w", err)
-	}
-	if _, err := c.bindings(); err != nil {
-		return fmt.Errorf("[keys]: %w", err)
-	}
-	return nil
-}
-
-// bindings are the catalogue's with the configured changes.
-func (c Config) bindings() (keys.Bindings, error) {
-	changes := make(map[keys.Action][]string, len(c.Keys))
-	for action, names := range c.Keys {
-		changes[keys.Action(action)] = names
-	}
-	bindings := keys.DefaultBindings()
-	if c.CopyKeys == "emacs" {
-		bindings = bindings.EmacsCopy()
-	}
-	bindings, err := bindings.Rebind(changes)
-	if err != nil {
-		return keys.Bindings{}, err
-	}
-	if c.DirectKeys != nil && !*c.DirectKeys {
-		bindings = bindings.WithoutDirect()
-	}
-	return bindings, nil
+	c.Agents.check(wrong)
+	c.History.check(wrong)
+	c.checkKeys(wrong)
+	return wrong.found()
 }

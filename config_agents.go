@@ -19,14 +19,13 @@ type AgentsConfig struct {
 	ReapAfter string `toml:"reap_after"` // end what a vanished agent left behind after this; default never
 }
 
-func (c AgentsConfig) check() error {
+func (c AgentsConfig) check(wrong *mistakes) {
 	if _, err := c.reapAfter(); err != nil {
-		return err
+		wrong.at("agents.reap_after", "%v", err)
 	}
 	if c.Sandbox != "" && !filepath.IsAbs(c.Sandbox) && !strings.HasPrefix(c.Sandbox, "~/") {
-		return fmt.Errorf("sandbox = %q: want an absolute path or one that begins with ~/", c.Sandbox)
+		wrong.at("agents.sandbox", "sandbox = %q: want an absolute path or one that begins with ~/", c.Sandbox)
 	}
-	return nil
 }
 
 func (c AgentsConfig) reapAfter() (time.Duration, error) {

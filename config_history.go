@@ -1,20 +1,16 @@
 package main
 
-import (
-	"fmt"
-	"regexp"
-)
+import "regexp"
 
 // HistoryConfig is the table history.
 type HistoryConfig struct {
 	Ignore []string `toml:"ignore"` // regular expressions: commands that match one stay out of the history
 }
 
-func (c HistoryConfig) check() error {
+func (c HistoryConfig) check(wrong *mistakes) {
 	for _, pattern := range c.Ignore {
 		if _, err := regexp.Compile(pattern); err != nil {
-			return fmt.Errorf("ignore = %q: %w", pattern, err)
+			wrong.at("history.ignore", "ignore = %q: %v", pattern, err)
 		}
 	}
-	return nil
 }

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -19,20 +25,31 @@ theme = "light"
 theme_dark = "nord"
 theme_light = "catppuccin-latte"
 direct_keys = false
+mouse = false
+tips = false
+preset = "tmux"
+prefix = "ctrl+a"
+copy_keys = "emacs"
+shell_integration = false
+
+[history]
+ignore = ["^vault "]
 
 [agents]
 sandbox = "~/agents.json"
 reap_after = "24h"
 
 [keys]
-prefix = ["ctrl+a"]
+"session.new" = ["C"]
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Config{
 		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20,
-		Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", DirectKeys: &off, Keys: map[string][]string{"prefix": {"ctrl+a"}},
+		Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", DirectKeys: &off, Keys: map[string][]string{"session.new": {"C"}},
+		Mouse: &off, Tips: &off, Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", ShellIntegration: &off,
+		History: HistoryConfig{Ignore: []string{"^vault "}},
 		Agents: AgentsConfig{Sandbox: "~/agents.json", ReapAfter: "24h"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -42,18 +59,29 @@ prefix = ["ctrl+a"]
 
 func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":    {"\nscrolback = 3\n", "line 2: no such key"},
-		"caret":          {"scrolback = 3\n", "~~~~"},
-		"wrong type":     {"scrollback = \"many\"\n", "line 1"},
+		"unknown key":    {"\nscrolback = 3\n", "line 2: there is no key \"scrolback\"; did you mean scrollback?"},
+		"caret":          {"scrolback = 3\n", "   1 | scrolback = 3\n     | ^^^^^^^^^"},
+		"unknown table":  {"[histori]\nignore = []", "line 1: there is no key \"histori\""},
+		"type in words":  {"\n\nscrollback = \"many\"\n", "line 3: scrollback: want a whole number\n   3 | scrollback = \"many\"\n     |              ^^^^^^"},
+		"type of a key":  {"[keys]\nprefix = 3", "line 2: keys.prefix: want a list of keys"},
+		"where it is":    {"theme = \"auto\"\n\ntheme_dark = \"nrd\" # mine\n", "   3 | theme_dark = \"nrd\" # mine\n     |              ^^^^^"},
+		"dotted key":     {"agents.reap_after = \"soon\"", "   1 | agents.reap_after = \"soon\"\n     |                     ^^^^^^"},
+		"wide letters":   {"theme = \"日本\"", "     |         ^^^^\n"[:15]},
+		"preset":         {"preset = \"vim\"", "there are tandem, tmux, zellij"},
+		"prefix twice":   {"prefix = \"ctrl+a\"\n[keys]\nprefix = [\"ctrl+x\"]", "line 1: prefix: it is in [keys] too"},
+		"prefix typed":   {"prefix = \"b\"", "line 1: bind prefix"},
+		"no program":     {"shell = [\"\"]", "want a program"},
+		"bad pattern":    {"[history]\nignore = [\"(\"]", "line 2: ignore"},
+		"all of them":    {"theme = \"x\"\nemulator = \"y\"", "line 2: emulator"},
 		"not TOML":       {"shell = [\n", "line"},
-		"bad emulator":   {`emulator = "xterm"`, `want "native" or "vt10x"`},
+		"bad emulator":   {`emulator = "xterm"`, `there are native, vt10x`},
 		"tiny log":       {"log_limit = 10", "at least 1048576"},
 		"tiny logs":      {"process_log_limit = 10", "at least 65536"},
 		"negative size":  {"scrollback = -1", "want 0 or more"},
-		"unknown theme":  {`theme = "solar"`, "there are dark, light"},
-		"unknown action": {"[keys]\nfly = [\"f\"]", `bind "fly"`},
-		"bad duration":   {"[agents]\nreap_after = \"soon\"", "[agents]: reap_after"},
-		"relative path":  {"[agents]\nsandbox = \"agents.json\"", "[agents]: sandbox"},
+		"unknown theme":  {`theme = "solar"`, "there are auto, dark, light"},
+		"unknown action": {"[keys]\nfly = [\"f\"]", `line 2: bind "fly"`},
+		"bad duration":   {"[agents]\nreap_after = \"soon\"", "line 2: reap_after"},
+		"relative path":  {"[agents]\nsandbox = \"agents.json\"", "line 2: sandbox"},
 		"clash":          {"[keys]\n\"session.new\" = [\"d\"]", "bind"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,5 +95,195 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 
 func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("shell = [\"sh\"]\n[keys]\nprefix = [\"ctrl+a\"]\n"))
-	f.Fuzz(func(t *testing.T, text []byte) { parseConfig(text) })
+	f.Add([]byte("thme = 3\nagents = { sandbox = \"x\" }\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if _, err := parseConfig(text); err != nil && err.Error() == "" {
+			t.Error("a mistake without words")
+		}
+		withValue(string(text), "theme", `"dark"`)
+	})
+}
+
+func TestEverySettingIsAKeyAndHasTheValueItSays(t *testing.T) {
+	known := map[string]bool{}
+	for _, s := range settings() {
+		known[s.key] = true
+		if s.key == "keys" {
+			continue
+		}
+		text := s.key + " = " + s.value
+		c, err := parseConfig([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := valueOf(c, s.key); got != s.value && s.value != "0" {
+			t.Errorf("%s reads as %s", text, got)
+		}
+	}
+	for _, key := range tomlKeys(reflect.TypeFor[Config](), "") {
+		if !known[key] {
+			t.Errorf("nobody is told of the key %s", key)
+		}
+	}
+}
+
+// tomlKeys are the keys of a struct, those of tables with the table's name.
+func tomlKeys(t reflect.Type, before string) (keys []string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := before + f.Tag.Get("toml")
+		if f.Type.Kind() == reflect.Struct {
+			keys = append(keys, tomlKeys(f.Type, name+".")...)
+			continue
+		}
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+func TestTheDefaultFileChangesNothing(t *testing.T) {
+	c, err := parseConfig([]byte(defaultConfig()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Config{}.values(), c.values()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheDefaultFileIsValidWithoutItsCommentSigns(t *testing.T) {
+	var text strings.Builder
+	for line := range strings.Lines(defaultConfig()) {
+		if rest, ok := strings.CutPrefix(line, "#"); ok && !strings.HasPrefix(rest, " ") {
+			line = rest
+		}
+		text.WriteString(line)
+	}
+	if _, err := parseConfig([]byte(text.String())); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEffectiveIsAConfigurationOfTheSameMeaning(t *testing.T) {
+	for _, text := range []string{"", "shell = [\"a\\\"b\", \"\\u007f\"]\n[keys]\nprefix = [\"ctrl+a\"]\n[agents]\nreap_after = \"24h\""} {
+		c, err := parseConfig([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parseConfig([]byte(c.effective()))
+		if err != nil {
+			t.Errorf("%v\n%s", err, c.effective())
+		}
+		if diff := cmp.Diff(c.values(), again.values()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestAValueIsChangedInItsPlace(t *testing.T) {
+	for _, c := range []struct{ before, want string }{
+		{"", "theme = \"nord\"\n"},
+		{"# mine\ntheme=\"dark\" # calm\nmouse = true\n", "# mine\ntheme=\"nord\" # calm\nmouse = true\n"},
+		{"mouse = true", "mouse = true\ntheme = \"nord\"\n"},
+		{"#theme = \"auto\"\n\n[keys]\n", "#theme = \"auto\"\ntheme = \"nord\"\n\n[keys]\n"},
+		{"# The theme is calm.\n[keys]\n", "# The theme is calm.\ntheme = \"nord\"\n\n[keys]\n"},
+		{"#theme = 1", "#theme = 1\ntheme = \"nord\"\n"},
+		{"theme_dark = \"dark\"\n", "theme_dark = \"dark\"\ntheme = \"nord\"\n"},
+	} {
+		if got := withValue(c.before, "theme", `"nord"`); got != c.want {
+			t.Errorf("%q becomes %q, not %q", c.before, got, c.want)
+		}
+	}
+}
+
+func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	path, err := keepTheme("nord")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("# mine\ntheme = 'nord'\nscrollback = 5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keepTheme("dracula"); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := os.ReadFile(path)
+	if info, _ := os.Stat(path); string(text) != "# mine\ntheme = \"dracula\"\nscrollback = 5\n" || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %q, %v", text, info.Mode())
+	}
+	if err := os.WriteFile(path, []byte("themes = 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keepTheme("nord"); err == nil {
+		t.Error("a file with a mistake was changed")
+	}
+}
+
+func TestAConfigurationIsFollowed(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tandem", "config.toml")
+	t.Setenv("XDG_CONFIG_HOME", dir)
+	synctest.Test(t, func(t *testing.T) {
+		var file configFile
+		if _, err := file.load(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var told []string
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			file.follow(ctx, func(c Config, err error) {
+				if err != nil {
+					told = append(told, brief(err).Error())
+					return
+				}
+				told = append(told, c.Theme)
+			})
+		}()
+		for _, text := range []string{`theme = "nord"`, `theme = "nord"`, `theme = 3`, `theme = "dark"`} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := replaceFile(path, text); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * configLook)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * configLook)
+		cancel()
+		<-done
+		want := []string{"nord", "config.toml line 1: theme: want a name in quotes", "dark", ""}
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestTipsAreShownThreeTimesOrUntilTheyAreHidden(t *testing.T) {
+	t.Setenv("TANDEM_DATA_DIR", filepath.Join(t.TempDir(), "d"))
+	for i, want := range []bool{true, true, true, false} {
+		if show, _ := tips(Config{}); show != want {
+			t.Errorf("start %d shows tips: %v", i+1, show)
+		}
+	}
+	t.Setenv("TANDEM_DATA_DIR", filepath.Join(t.TempDir(), "d"))
+	off := false
+	if show, _ := tips(Config{Tips: &off}); show {
+		t.Error("tips are shown against the configuration")
+	}
+	_, hide := tips(Config{})
+	hide()
+	if show, _ := tips(Config{}); show {
+		t.Error("hidden tips are shown again")
+	}
 }

@@ -23,7 +23,7 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/keeper", "engine/sandbox", "engine/mcp", "persist", "keys", "themes"},
+		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist", "keys", "themes"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {

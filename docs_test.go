@@ -16,6 +16,8 @@ func TestGeneratedPagesAreUpToDate(t *testing.T) {
 	for page, want := range map[string]string{
 		"docs/api.md":  api.Reference(),
 		"docs/keys.md": keys.Reference(),
+
+		"docs/config.md": configReference(),
 	} {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {

@@ -78,25 +78,36 @@ func runKeeper(ctx context.Context, dataDir string) error {
 // runEngine serves the data folder. A mistake in the configuration must not
 // cost anybody a session, so it is reported and the defaults are used.
 func runEngine(ctx context.Context, dataDir, version string) error {
-	config, err := loadConfig()
+	var file configFile
+	config, err := file.load()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tandem engine: using the defaults: %v\n", err)
 	}
-	reapAfter, _ := config.Agents.reapAfter() // it was checked
 	return engine.Run(ctx, engine.Options{
-		DataDir:    dataDir,
-		Version:    version,
-		Shell:      config.Shell,
-		Emulator:   config.Emulator,
-		Scrollback: config.Scrollback,
-		LogLimit:   config.LogLimit,
-
-		ProcessLogLimit:  config.ProcessLogLimit,
-		ShellIntegration: config.ShellIntegration,
-		HistoryIgnore:    config.History.Ignore,
-		Policy:           policyPath(),
-		ReapAfter:        reapAfter,
+		DataDir:  dataDir,
+		Version:  version,
+		Settings: config.engine(),
+		Policy:   policyPath(),
+		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
+			file.follow(ctx, func(c Config, err error) {
+				if err != nil {
+					err = fmt.Errorf("%w; what held before still does", brief(err))
+				}
+				tell(c.engine(), err)
+			})
+		},
 	})
+}
+
+// engine is what the configuration says of what is started.
+func (c Config) engine() engine.Settings {
+	reapAfter, _ := c.Agents.reapAfter() // it was checked
+	return engine.Settings{
+		Shell: c.Shell, Emulator: c.Emulator, Scrollback: c.Scrollback,
+		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,
+		ShellIntegration: c.ShellIntegration, HistoryIgnore: c.History.Ignore,
+		ReapAfter: reapAfter,
+	}
 }
 
 // runClient is every role that somebody sits in front of.
@@ -120,28 +131,50 @@ func runClient(args []string, version string) int {
 			bindings, err := loadBindings()
 			return bindings.PrefixKeys(), err
 		},
+		Config: configVerbs(),
 	}, args)
 }
 
+// runDashboard shows the dashboard. A mistake in the configuration keeps nobody
+// from their sessions: the dashboard says what it is, and goes on once it is
+// mended.
 func runDashboard(ctx context.Context, version string) error {
-	config, err := loadConfig()
+	var file configFile
+	config, err := file.load()
+	settings := config.dashboard()
 	if err != nil {
-		return err
+		settings.Fault = brief(err).Error()
 	}
-	bindings, err := config.bindings()
-	if err != nil {
-		return err
-	}
+	showTips, hideTips := tips(config)
 	return ui.Run(ctx, ui.Options{
 		Connect: func(ctx context.Context) (*api.Client, error) {
 			return api.Activate(ctx, api.ConnectOptions{Version: version, Name: "dashboard"})
 		},
-		Bindings: bindings,
-		Theme:    config.Theme,
-
-		ThemeDark: config.ThemeDark, ThemeLight: config.ThemeLight,
-		Version: version,
+		Settings: settings,
+		Follow: func(ctx context.Context, tell func(ui.Settings)) {
+			file.follow(ctx, func(c Config, err error) {
+				settings := c.dashboard()
+				if err != nil {
+					settings.Fault = brief(err).Error()
+				}
+				tell(settings)
+			})
+		},
+		KeepTheme: keepTheme,
+		Tips:      showTips,
+		HideTips:  hideTips,
+		Version:   version,
 	})
+}
+
+// dashboard is what the configuration says of the dashboard.
+func (c Config) dashboard() ui.Settings {
+	bindings, _ := c.bindings() // they were checked
+	return ui.Settings{
+		Bindings: bindings,
+		Theme:    c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
+		NoMouse: c.Mouse != nil && !*c.Mouse,
+	}
 }
 
 // loadBindings are the keys as configured.

@@ -79,6 +79,9 @@ func setUpScript(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
+	if err := hideTips(filepath.Join(data, "d")); err != nil {
+		return err
+	}
 	terminals := map[string]*terminal{}
 	env.Values["terminals"] = terminals
 	env.Setenv(asProgram, "1")
@@ -98,6 +101,14 @@ func setUpScript(env *testscript.Env) error {
 		os.RemoveAll(data)
 	})
 	return nil
+}
+
+// hideTips makes a data folder one of somebody who needs no tips.
+func hideTips(dataDir string) error {
+	if err := os.Mkdir(dataDir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dataDir, "tips.json"), []byte(`{"hidden":true}`), 0o600)
 }
 
 // shutDown ends a script's engine, keeper and sessions.

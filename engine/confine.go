@@ -142,7 +142,7 @@ func (h *host) confine(r *persist.Record, s *api.Sandbox) error {
 func (h *host) launch(r persist.Record) (argv, env []string, proxyURL string, err error) {
 	env = h.childEnv(r)
 	if !r.Sandboxed {
-		argv, env = h.shells.inject(r, r.Argv, env)
+		argv, env = h.settings().shells.inject(r, r.Argv, env)
 		return argv, env, "", nil
 	}
 	path := h.store.SandboxPath(r.ID)

@@ -15,32 +15,21 @@ import (
 
 // Options configure an engine. DataDir is required.
 type Options struct {
-	DataDir    string   // the data folder, absolute
-	Version    string   // told to clients, and to programs as TERM_PROGRAM_VERSION
-	Shell      []string // what an empty command starts; default $SHELL or /bin/sh
-	Emulator   string   // grid of the terminals: "" or "native", or "vt10x"
-	Scrollback int      // lines kept of each session's screen; default 10,000
-	LogLimit   int64    // bytes kept of each session's output; default 1 GiB
-	Keeper     []string // arguments that make this executable a keeper; default "keeper"
+	DataDir  string   // the data folder, absolute
+	Version  string   // told to clients, and to programs as TERM_PROGRAM_VERSION
+	Settings          // what holds at first
+	Keeper   []string // arguments that make this executable a keeper; default "keeper"
 
-	Policy    string        // path of policy.toml, the person's rules for agents; "" for none
-	ReapAfter time.Duration // what an agent left behind is ended after this; 0: never
+	// Follow calls tell with every change of the settings, or with why they cannot
+	// be used, until ctx ends; nil: they stay.
+	Follow func(ctx context.Context, tell func(Settings, error))
 
-	HistoryIgnore []string // regular expressions: commands that match one stay out of the history
-
-	ProcessLogLimit int64 // bytes kept of the log of each process without a terminal; default 64 MiB
-
-	ShellIntegration *bool         // interactive shells are made to mark their prompts; nil: they are
-	IdleExpiry       time.Duration // sessions of agents that nobody uses are ended after this; default 30 minutes, negative: never
+	Policy     string        // path of policy.toml, the person's rules for agents; "" for none
+	IdleExpiry time.Duration // sessions of agents that nobody uses are ended after this; default 30 minutes, negative: never
 }
 
 func (o Options) withDefaults() Options {
-	if o.LogLimit == 0 {
-		o.LogLimit = 1 << 30
-	}
-	if o.ProcessLogLimit == 0 {
-		o.ProcessLogLimit = 64 << 20
-	}
+	o.Settings = o.Settings.withDefaults()
 	if o.IdleExpiry == 0 {
 		o.IdleExpiry = 30 * time.Minute
 	}
@@ -90,11 +79,9 @@ func Run(ctx context.Context, o Options) error {
 		log.Error("load environment", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
-	if o.ShellIntegration == nil || *o.ShellIntegration {
-		if h.shells, err = openShells(o.DataDir); err != nil {
-			log.Error("shells are started as they are", "error", err)
-			h.problems = append(h.problems, err.Error())
-		}
+	if err := h.set(o.Settings); err != nil {
+		log.Error("shells are started as they are", "error", err)
+		h.problems = append(h.problems, err.Error())
 	}
 	h.control = newControl(ctx, h, log)
 	h.history = startHistory(o.DataDir, o.HistoryIgnore, log, func(text string) {
@@ -174,6 +161,7 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 	}
 	running.Go(func() { h.watchFolder(ctx) })
 	running.Go(func() { h.expireIdle(ctx) })
+	running.Go(func() { h.followSettings(ctx) })
 	h.log.Info("ready", "pid", os.Getpid(), "keeper", client.PID(), "version", h.o.Version)
 	err = h.mux().Serve(ctx, listener)
 	h.log.Info("end", "error", err)

@@ -40,8 +40,8 @@ func (h *host) childEnv(r persist.Record) []string {
 
 // shell is what an empty command starts.
 func (h *host) shell() []string {
-	if len(h.o.Shell) > 0 {
-		return h.o.Shell
+	if words := h.settings().Shell; len(words) > 0 {
+		return words
 	}
 	if shell := os.Getenv("SHELL"); shell != "" {
 		return []string{shell}

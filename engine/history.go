@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
@@ -47,7 +48,7 @@ type history struct {
 	dir     string
 	log     *slog.Logger
 	notice  func(text string)
-	keepOut []*regexp.Regexp
+	keepOut atomic.Pointer[[]*regexp.Regexp]
 	box     *mailbox
 	ctx     context.Context // ends loading when the engine ends
 	stop    context.CancelFunc
@@ -77,17 +78,25 @@ func startHistory(dir string, ignore []string, log *slog.Logger, notice func(str
 		idleAt:    time.NewTimer(historyIdle),
 		scratches: sync.Pool{New: func() any { return new(scratch) }},
 	}
-	for _, pattern := range ignore {
-		re, err := regexp.Compile(pattern)
-		if err != nil {
-			log.Error("history.ignore", "pattern", pattern, "error", err)
-			continue
-		}
-		h.keepOut = append(h.keepOut, re)
-	}
+	h.ignore(ignore)
 	h.idleAt.Stop()
 	go h.run()
 	return h
+}
+
+// ignore has commands that match one of the patterns kept out from now on, and
+// no others.
+func (h *history) ignore(patterns []string) {
+	var keepOut []*regexp.Regexp
+	for _, pattern := range patterns {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			h.log.Error("history.ignore", "pattern", pattern, "error", err)
+			continue
+		}
+		keepOut = append(keepOut, re)
+	}
+	h.keepOut.Store(&keepOut)
 }
 
 // tell has f called, on the history's goroutine, whenever something has
@@ -200,7 +209,7 @@ func (h *history) record(r persist.HistoryRow) {
 // keepsOut reports whether a command line must not be kept.
 func (h *history) keepsOut(line string) bool {
 	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || len(line) > lineMost ||
-		slices.ContainsFunc(h.keepOut, func(re *regexp.Regexp) bool { return re.MatchString(line) })
+		slices.ContainsFunc(*h.keepOut.Load(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
 }
 
 // change changes what is in memory, if it is.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
@@ -50,7 +51,7 @@ type host struct {
 	recent   recentCommands
 	meter    *meter
 	logs     *logs
-	shells   shellKeys
+	now      atomic.Pointer[current]
 	gate     gate
 	arbiter  *arbiter
 	audit    *persist.Lines
@@ -94,7 +95,7 @@ func (h *host) errorLogPath(r persist.Record) string {
 func (h *host) openLog(r persist.Record) (sessionLog, error) {
 	limit := r.LogLimit
 	if limit == 0 {
-		limit = h.o.LogLimit
+		limit = h.settings().LogLimit
 	}
 	return persist.OpenLog(h.logPath(r), persist.LogOptions{Limit: limit})
 }
@@ -256,7 +257,7 @@ func (h *host) session(r persist.Record, master *os.File, open func() (sessionLo
 	s := startSession(sessionOptions{
 		id:       r.ID,
 		pid:      pid,
-		nonce:    h.shells.nonce(r),
+		nonce:    h.settings().shells.nonce(r),
 		kind:     shell.KindOf(r.Argv),
 		actor:    r.Actor,
 		ran:      h.commandEnded,
@@ -283,8 +284,9 @@ func (h *host) session(r persist.Record, master *os.File, open func() (sessionLo
 
 // terminal makes the emulator that the person has chosen.
 func (h *host) terminal(o vt.Options) terminal {
-	o.ScrollbackLines = h.o.Scrollback
-	if h.o.Emulator == "vt10x" {
+	now := h.settings()
+	o.ScrollbackLines = now.Scrollback
+	if now.Emulator == "vt10x" {
 		o.Grid = vt10x.New
 	}
 	return vt.New(o)

@@ -83,7 +83,7 @@ func (h *host) processLog(ctx context.Context, in api.ProcessLogInput) (api.Proc
 func (h *host) bound(r persist.Record) (stop func()) {
 	limit := r.LogLimit
 	if limit == 0 {
-		limit = h.o.ProcessLogLimit
+		limit = h.settings().ProcessLogLimit
 	}
 	notice := func(text string) {
 		h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })

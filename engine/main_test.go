@@ -49,7 +49,7 @@ func runRole(role string) int {
 				EnginePID: KeeperEnginePID(),
 			}, os.Stdout)
 		case "engine":
-			err = Run(ctx, Options{DataDir: dir, Version: "1.2.3", Shell: []string{"/bin/sh"}})
+			err = Run(ctx, Options{DataDir: dir, Version: "1.2.3", Settings: Settings{Shell: []string{"/bin/sh"}}})
 		}
 	}
 	if err != nil {

@@ -112,6 +112,8 @@ func (m *model) note() (string, panes.Ink) {
 		return m.toast.text, m.look.BarBad
 	case m.toast.text != "":
 		return m.toast.text, m.look.BarGood
+	case m.faultNote() != "":
+		return m.faultNote(), m.look.BarBad
 	case m.view == viewProcesses && m.processNote() != "":
 		return m.processNote(), m.look.BarWarn
 	case m.filter != "" && m.listFocused && m.view == viewSessions:

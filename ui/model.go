@@ -73,11 +73,14 @@ type model struct {
 
 	overlayAt rect // where the overlay was drawn last
 
-	toast   toast
-	look    panes.Look
-	dark    bool
-	profile colorprofile.Profile
-	widths  panes.Widths
+	toast toast
+	look  panes.Look
+	dark  bool
+	// themePicked is the theme of this run, or the one that is being tried; "" is
+	// that of the settings.
+	themePicked string
+	profile     colorprofile.Profile
+	widths      panes.Widths
 
 	dirty   bool // what is on the screen has to be drawn anew
 	resized bool // a pane may have a size that its session was not told
@@ -215,6 +218,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.completed(msg)
 	case toastOver:
 		return m.endToast(msg)
+	case settingsMsg:
+		return m.takeSettings(msg)
 	case sizesDue:
 		m.calm = false
 	case settled:

@@ -26,15 +26,23 @@ import (
 type Options struct {
 	// Connect reaches the engine, starting it if need be. It is called again
 	// whenever the connection is lost.
-	Connect  func(context.Context) (*api.Client, error)
-	Bindings keys.Bindings // default: the catalogue's
-	Theme    string        // "", "auto" or the name of a theme
+	Connect func(context.Context) (*api.Client, error)
 
-	ThemeDark, ThemeLight string   // what "auto" is on a dark and on a light background; "" is the default one
-	Input                 *os.File // default os.Stdin; has to be a terminal
-	Output                *os.File // default os.Stdout; has to be a terminal
-	Version               string
-	CWD                   string // where the first session starts; default the present folder
+	Settings // what holds at first
+	// Follow calls tell with every change of the settings until ctx ends; nil:
+	// they stay.
+	Follow func(ctx context.Context, tell func(Settings))
+	// KeepTheme makes a theme the person's for good and returns the path of the
+	// file that says so; nil: it cannot.
+	KeepTheme func(name string) (path string, err error)
+
+	Tips     bool   // newcomers are told a few keys
+	HideTips func() // the person has had enough of them; may be nil
+
+	Input   *os.File // default os.Stdin; has to be a terminal
+	Output  *os.File // default os.Stdout; has to be a terminal
+	Version string
+	CWD     string // where the first session starts; default the present folder
 }
 
 // newsEvery is the least time between two wakings of the program by what
@@ -145,6 +153,9 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.start(func() { l.run(ctx) })
 	l.start(func() { wake.run(ctx, program.Send) })
+	if o.Follow != nil {
+		l.start(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
+	}
 	l.start(func() { t.watch(ctx, program.Send) })
 	l.start(func() {
 		<-ctx.Done()

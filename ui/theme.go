@@ -23,7 +23,11 @@ func (m *model) setDark(dark bool) {
 
 // dress makes the look anew.
 func (m *model) dress() {
-	theme, err := themes.ByName(m.o.themeFor(m.dark), m.dark)
+	settings := m.o.Settings
+	if m.themePicked != "" {
+		settings.Theme = m.themePicked
+	}
+	theme, err := themes.ByName(settings.themeFor(m.dark), m.dark)
 	if err != nil {
 		theme = themes.ForBackground(m.dark)
 	}
@@ -32,14 +36,14 @@ func (m *model) dress() {
 }
 
 // themeFor is the name of the theme on a dark or light background.
-func (o Options) themeFor(dark bool) string {
+func (s Settings) themeFor(dark bool) string {
 	switch {
-	case o.Theme != "" && o.Theme != "auto":
-		return o.Theme
+	case s.Theme != "" && s.Theme != "auto":
+		return s.Theme
 	case dark:
-		return o.ThemeDark
+		return s.ThemeDark
 	}
-	return o.ThemeLight
+	return s.ThemeLight
 }
 
 func (m *model) setProfile(p colorprofile.Profile) {

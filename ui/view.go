@@ -286,6 +286,9 @@ func (m *model) cursor() *tea.Cursor {
 
 // mouseMode asks the terminal for motion only when the program wants it.
 func (m *model) mouseMode() tea.MouseMode {
+	if m.o.NoMouse {
+		return tea.MouseModeNone
+	}
 	if p := m.focused(); p != nil && p.State().Mouse == api.MouseMotion {
 		return tea.MouseModeAllMotion
 	}

@@ -28,6 +28,8 @@ type Options struct {
 	Profiles []string
 	// Prefix tells the prefix keys of attach; default ctrl+b.
 	Prefix func() ([]keys.Key, error)
+	// Config is what `tandem config` and the doctor know of config.toml.
+	Config Config
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -108,7 +110,7 @@ func New(o Options) *cobra.Command {
 		a.waitCommand(), a.execCommand(), a.envCommand(), a.historyCommand(),
 		a.recCommand(), a.playCommand(), a.manCommand(),
 		a.requestsCommand(), a.allowCommand(), a.denyCommand(), a.auditCommand(),
-		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(), a.shellCommand(),
+		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(), a.shellCommand(), a.configCommand(),
 	)
 	nameExtras(root)
 	return root

@@ -69,6 +69,7 @@ func (a *app) examine(ctx context.Context) []finding {
 	}
 	findings = append(findings, a.examineTerminal()...)
 	findings = append(findings, a.examineShell())
+	findings = append(findings, a.examineConfig()...)
 	findings = append(findings, examineKernel(existing(dir))...)
 	return append(findings, examineLogin()...)
 }

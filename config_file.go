@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	// configLook is the time between looks at the file, and configQuiet how long
+	// it has to stay as it is before it is read: an editor may write it in pieces.
+	configLook  = time.Second
+	configQuiet = 50 * time.Millisecond
+)
+
+// A configFile is config.toml while somebody follows it. It is for one
+// goroutine at a time.
+type configFile struct {
+	path string
+	text []byte
+	seen stamp
+}
+
+// A stamp is what tells that a file has changed.
+type stamp struct {
+	info os.FileInfo
+	at   time.Time // when it was looked at
+}
+
+// load reads the file. After an error it can be followed all the same.
+func (f *configFile) load() (Config, error) {
+	if f.path == "" {
+		path, err := configPath()
+		if err != nil {
+			return Config{}, err
+		}
+		f.path = path
+	}
+	f.seen = f.look()
+	text, err := readConfig(f.path)
+	if err != nil {
+		return Config{}, err
+	}
+	f.text = text
+	c, err := parseConfig(text)
+	if err != nil {
+		return Config{}, &fileError{f.path, err}
+	}
+	return c, nil
+}
+
+// A fileError is what is wrong with a configuration and where it is.
+type fileError struct {
+	path string
+	err  error
+}
+
+func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", e.path, e.err) }
+func (e *fileError) Unwrap() error { return e.err }
+
+// brief is an error on one line: the file's name and the first mistake.
+func brief(err error) error {
+	var wrong *mistakes
+	var file *fileError
+	if errors.As(err, &wrong) && errors.As(err, &file) {
+		return errors.New(filepath.Base(file.path) + " " + wrong.brief())
+	}
+	return err
+}
+
+// follow tells of every change of the file from the last load on, until ctx
+// ends: what it says now, or why that cannot be used.
+func (f *configFile) follow(ctx context.Context, tell func(Config, error)) {
+	if f.path == "" {
+		return
+	}
+	for wait(ctx, configLook) {
+		if !f.touched() {
+			continue
+		}
+		for before := f.look(); wait(ctx, configQuiet); {
+			now := f.look()
+			if now.same(before) {
+				break
+			}
+			before = now
+		}
+		before := f.text
+		c, err := f.load()
+		if err != nil || !bytes.Equal(before, f.text) {
+			tell(c, err)
+		}
+	}
+}
+
+// wait returns after some time: false, if ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (f *configFile) look() stamp {
+	info, _ := os.Stat(f.path) // none, if it is not there
+	return stamp{info, time.Now()}
+}
+
+// touched reports whether the file is another one than at the last load. Two
+// changes can have the same time, so one that was fresh then may have changed.
+func (f *configFile) touched() bool {
+	now := f.look()
+	if !now.same(f.seen) {
+		return true
+	}
+	if now.info == nil || f.seen.at.Sub(now.info.ModTime()) > configLook {
+		return false
+	}
+	f.seen.at = now.at
+	text, err := readConfig(f.path)
+	return err == nil && !bytes.Equal(text, f.text)
+}
+
+func (s stamp) same(other stamp) bool {
+	if s.info == nil || other.info == nil {
+		return s.info == other.info
+	}
+	return os.SameFile(s.info, other.info) && s.info.Size() == other.info.Size() && s.info.ModTime().Equal(other.info.ModTime())
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"tandem/keys"
+)
+
+// bindings are the catalogue's with the configured changes: the preset's, and
+// those of single actions over them.
+func (c Config) bindings() (keys.Bindings, error) { return c.bound(c.changes()) }
+
+// changes are the keys of single actions.
+func (c Config) changes() map[keys.Action][]string {
+	changes := make(map[keys.Action][]string, len(c.Keys)+1)
+	for action, names := range c.Keys {
+		changes[keys.Action(action)] = names
+	}
+	if c.Prefix != "" {
+		changes[keys.Prefix] = []string{c.Prefix}
+	}
+	return changes
+}
+
+func (c Config) bound(changes map[keys.Action][]string) (keys.Bindings, error) {
+	bindings := keys.DefaultBindings()
+	if c.CopyKeys == "emacs" {
+		bindings = bindings.EmacsCopy()
+	}
+	bindings, err := bindings.Preset(c.Preset, changes)
+	if err != nil {
+		return keys.Bindings{}, err
+	}
+	if c.DirectKeys != nil && !*c.DirectKeys {
+		bindings = bindings.WithoutDirect()
+	}
+	return bindings, nil
+}
+
+// checkKeys finds out which of the configured keys cannot be.
+func (c Config) checkKeys(wrong *mistakes) {
+	if _, twice := c.Keys[string(keys.Prefix)]; twice && c.Prefix != "" {
+		wrong.at("prefix", "prefix: it is in [keys] too; one of them has to go")
+		return
+	}
+	if !slices.Contains(append(keys.Presets(), ""), c.Preset) {
+		return // it was told
+	}
+	changes := c.changes()
+	_, err := c.bound(changes)
+	if err == nil {
+		return
+	}
+	for _, action := range slices.Sorted(maps.Keys(changes)) {
+		rest := maps.Clone(changes)
+		delete(rest, action)
+		if _, without := c.bound(rest); without == nil {
+			wrong.at(c.keyOf(action), "%v", err)
+			return
+		}
+	}
+	// There are several mistakes: each is told that is one by itself.
+	for _, action := range slices.Sorted(maps.Keys(changes)) {
+		if _, err := c.bound(map[keys.Action][]string{action: changes[action]}); err != nil {
+			wrong.at(c.keyOf(action), "%v", err)
+		}
+	}
+	if len(wrong.list) == 0 {
+		wrong.at("keys", "%v", err)
+	}
+}
+
+// keyOf is where the keys of an action stand in the file.
+func (c Config) keyOf(a keys.Action) string {
+	if a == keys.Prefix && c.Prefix != "" {
+		return "prefix"
+	}
+	return "keys" + "\x00" + string(a)
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"tandem/keys"
+	"tandem/themes"
+)
+
+// A setting is a key of config.toml, for people: the default file, what is in
+// effect, the page about it and the words of a mistake come from this.
+type setting struct {
+	key   string // with the table before it: "agents.sandbox"
+	want  string // what a value is, behind "want"
+	value string // the default, in TOML; of a key without one an example
+	none  string // what holds without the key, where value is an example
+	doc   string
+}
+
+// settings lists every key, in the order of the file.
+func settings() []setting {
+	return []setting{
+		{"theme", "a name in quotes", `"auto"`, "", "The look: auto follows the terminal's background; or one of\n" + wrapNames(themes.Names())},
+		{"theme_dark", "a name in quotes", `"dark"`, "", "What auto is on a dark background."},
+		{"theme_light", "a name in quotes", `"light"`, "", "What auto is on a light one."},
+		{"mouse", "true or false", `true`, "", "The dashboard takes the mouse; false leaves it to the terminal."},
+		{"tips", "true or false", `true`, "", "Four keys are told in a line of their own until you have started three times."},
+
+		{"preset", "a name in quotes", `"tandem"`, "", "Keys for hands that know another program: " + strings.Join(keys.Presets(), ", ") + "."},
+		{"prefix", "a key in quotes", `"ctrl+b"`, "", "The key before commands; pressed twice it goes to the program."},
+		{"direct_keys", "true or false", `true`, "", "alt+1 … alt+4 and alt+arrows work without the prefix."},
+		{"copy_keys", "a name in quotes", `"vi"`, "", "Keys of scroll and copy mode: vi or emacs."},
+
+		{"shell", "a list of words", `["zsh", "-l"]`, "$SHELL", "What a new session starts."},
+		{"shell_integration", "true or false", `true`, "", "Shells are made to mark their prompts and commands."},
+		{"emulator", "a name in quotes", `"native"`, "", `The terminal behind each session; "vt10x" is another grid of cells.`},
+		{"scrollback", "a whole number", `10000`, "", "Lines kept of each session's screen."},
+		{"log_limit", "a whole number", `1073741824`, "", "Bytes kept of each session's output."},
+		{"process_log_limit", "a whole number", `67108864`, "", "Bytes kept of the output of each process without a terminal."},
+
+		{"history.ignore", "a list of regular expressions", `["^vault ", "hunter2"]`, "nothing", "Commands that match one of these stay out of the history."},
+
+		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "Confines what agents run without a sandbox of their own."},
+		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "What a vanished agent left behind is ended after this."},
+
+		{"keys", "a list of keys for each action", "", "", "Other keys for actions; docs/keys.md lists them all. A key may have a scope before it."},
+	}
+}
+
+// keyExamples stand in the default file below [keys].
+const keyExamples = `"session.new" = ["c", "sessions n"] # after the prefix, and in the list of sessions
+"split.beside" = ["v", "%"]
+`
+
+// wrapNames lists names in lines of a comment.
+func wrapNames(names []string) string {
+	var b strings.Builder
+	width := 0
+	for i, name := range names {
+		if width+len(name) > 90 {
+			b.WriteString("\n")
+			width = 0
+		} else if i > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(name)
+		if i < len(names)-1 {
+			b.WriteString(",")
+		}
+		width += len(name) + 2
+	}
+	return b.String() + "."
+}
+
+// settingOf finds a setting by its key.
+func settingOf(key string) (setting, bool) {
+	if strings.HasPrefix(key, "keys.") {
+		key = "keys"
+	}
+	for _, s := range settings() {
+		if s.key == key {
+			return s, true
+		}
+	}
+	return setting{}, false
+}
+
+// valueOf is what a configuration says for a key, in TOML; "" if nothing.
+func valueOf(c Config, key string) string {
+	v := reflect.ValueOf(c)
+	for name := range strings.SplitSeq(key, ".") {
+		v = fieldOf(v, name)
+	}
+	if !v.IsValid() || v.IsZero() {
+		return ""
+	}
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	return inTOML(v.Interface())
+}
+
+// fieldOf is the field of a struct that has a name in the file.
+func fieldOf(v reflect.Value, name string) reflect.Value {
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	for i := range v.NumField() {
+		if v.Type().Field(i).Tag.Get("toml") == name {
+			return v.Field(i)
+		}
+	}
+	return reflect.Value{}
+}
+
+// inTOML writes a string, number, boolean or list of strings. What JSON escapes
+// in a string, TOML escapes in the same way.
+func inTOML(v any) string {
+	if list, ok := v.([]string); ok {
+		words := make([]string, len(list))
+		for i, s := range list {
+			words[i] = inTOML(s)
+		}
+		return "[" + strings.Join(words, ", ") + "]"
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(strings.ReplaceAll(b.String(), "\u007f", `\u007f`), "\n")
+}
+
+// values is what a configuration says, each key with its value; null is the
+// default where there is no value for it.
+func (c Config) values() map[string]any {
+	values := map[string]any{"keys": c.Keys}
+	if c.Keys == nil {
+		values["keys"] = map[string][]string{}
+	}
+	for _, s := range settings() {
+		text := valueOf(c, s.key)
+		if text == "" && s.none == "" {
+			text = s.value
+		}
+		switch {
+		case s.key == "keys":
+		case s.key == "prefix" && len(c.Keys["prefix"]) > 0:
+		case text == "":
+			values[s.key] = nil
+		default:
+			values[s.key] = json.RawMessage(text)
+		}
+	}
+	return values
+}

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// Settings are what the person may change while the engine runs. They count for
+// what is started from then on.
+type Settings struct {
+	Shell      []string // what an empty command starts; default $SHELL or /bin/sh
+	Emulator   string   // grid of the terminals: "" or "native", or "vt10x"
+	Scrollback int      // lines kept of each session's screen; default 10,000
+	LogLimit   int64    // bytes kept of each session's output; default 1 GiB
+
+	ProcessLogLimit  int64 // bytes kept of the log of each process without a terminal; default 64 MiB
+	ShellIntegration *bool // interactive shells are made to mark their prompts; nil: they are
+
+	HistoryIgnore []string      // regular expressions: commands that match one stay out of the history
+	ReapAfter     time.Duration // what an agent left behind is ended after this; 0: never
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.LogLimit == 0 {
+		s.LogLimit = 1 << 30
+	}
+	if s.ProcessLogLimit == 0 {
+		s.ProcessLogLimit = 64 << 20
+	}
+	return s
+}
+
+func (s Settings) marksShells() bool { return s.ShellIntegration == nil || *s.ShellIntegration }
+
+// current are the settings that hold now, and what was made of them. A value is
+// never changed.
+type current struct {
+	Settings
+	shells shellKeys // those of no shell when they are started as they are
+}
+
+// settings are what holds for what is started now.
+func (h *host) settings() current {
+	if c := h.now.Load(); c != nil {
+		return *c
+	}
+	return current{Settings: h.o.Settings}
+}
+
+// set makes settings hold, and tells what of them cannot be had.
+func (h *host) set(s Settings) error {
+	next := current{Settings: s.withDefaults()}
+	var err error
+	if s.marksShells() {
+		next.shells, err = openShells(h.o.DataDir)
+	}
+	h.now.Store(&next)
+	return err
+}
+
+// followSettings takes in changes until ctx ends. Ones that cannot be read
+// change nothing.
+func (h *host) followSettings(ctx context.Context) {
+	if h.o.Follow == nil {
+		return
+	}
+	h.o.Follow(ctx, func(s Settings, err error) {
+		if err == nil {
+			err = h.set(s)
+			h.history.ignore(s.HistoryIgnore)
+			h.control.box.post(func() { h.control.roster.reap = s.ReapAfter })
+			h.log.Info("new settings")
+		}
+		if err != nil {
+			h.control.box.post(func() { h.control.notice(err.Error()) })
+		}
+	})
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Config is how the command line knows the configuration.
+type Config struct {
+	Path    func() (string, error)  // of config.toml
+	Default func() string           // a file with every default in comments
+	Check   func(text []byte) error // all mistakes, each with its line and a caret
+	// Effective is what holds with a file, as TOML and by key; null is a key
+	// without a value.
+	Effective func(text []byte) (string, map[string]any, error)
+
+	Policy      string // path of policy.toml
+	CheckPolicy func(text []byte) error
+}
+
+func (a *app) configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show the configuration, write one, or look for mistakes in it",
+		Long: "Prints where the configuration is and what holds now, defaults included.\n" +
+			"What is changed in the file counts at once; nothing has to be started again.",
+		Example: "tandem config\ntandem config init\ntandem config check\n$EDITOR \"$(tandem config path)\"",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  func(*cobra.Command, []string) error { return a.showConfig() },
+	}
+	cmd.AddCommand(a.configInitCommand(), a.configCheckCommand(), a.configPathCommand())
+	return cmd
+}
+
+func (a *app) configPathCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "path",
+		Short:   "Print the path of the configuration",
+		Example: "$EDITOR \"$(tandem config path)\"",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := a.Config.Path()
+			if err != nil {
+				return err
+			}
+			return a.answer(map[string]any{"path": path}, func() string { return path + "\n" })
+		},
+	}
+}
+
+// showConfig prints what holds now.
+func (a *app) showConfig() error {
+	path, text, err := a.readConfig("")
+	there := !errors.Is(err, fs.ErrNotExist)
+	if err != nil && there {
+		return err
+	}
+	toml, values, err := a.Config.Effective(text)
+	if err != nil {
+		return mistaken(path, err)
+	}
+	note := ""
+	if !there {
+		note = " (there is none yet; `tandem config init` writes one)"
+	}
+	answer := map[string]any{"path": path, "exists": there, "values": values}
+	return a.answer(answer, func() string {
+		return a.painter()(faint, "# "+visible(path)+note) + "\n\n" + toml
+	})
+}
+
+// readConfig reads a configuration: that of the person, where file is "".
+func (a *app) readConfig(file string) (path string, text []byte, err error) {
+	switch file {
+	case "":
+		if path, err = a.Config.Path(); err != nil {
+			return "", nil, err
+		}
+	case "-":
+		text, err = io.ReadAll(a.Stdin)
+		return "standard input", text, err
+	default:
+		path = file
+	}
+	if text, err = os.ReadFile(path); err != nil {
+		return path, nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return path, text, nil
+}
+
+// mistaken is the error of a configuration with mistakes.
+func mistaken(path string, err error) error { return fmt.Errorf("%s: %w", visible(path), err) }
+
+func (a *app) configCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Point at the mistakes in a configuration",
+		Long: "Points at each mistake in the configuration, or in FILE (- is standard input), with its line and a caret.\n" +
+			"The exit status is 1 if there is one.",
+		Example: "tandem config check\ntandem config check new.toml",
+
+		DisableFlagsInUseLine: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef(cmd, "want one file at most")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := ""
+			if len(args) > 0 {
+				file = args[0]
+			}
+			path, text, err := a.readConfig(file)
+			if file == "" && errors.Is(err, fs.ErrNotExist) {
+				return a.answer(map[string]any{"path": path, "ok": true}, func() string {
+					return visible(path) + ": there is none; the defaults hold\n"
+				})
+			}
+			if err != nil {
+				return err
+			}
+			if err := a.Config.Check(text); err != nil {
+				return mistaken(path, err)
+			}
+			return a.answer(map[string]any{"path": path, "ok": true}, func() string { return visible(path) + ": no mistake\n" })
+		},
+	}
+}
+
+func (a *app) configInitCommand() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:     "init",
+		Aliases: []string{"write"},
+		Short:   "Write a configuration with every default in comments",
+		Long:    "Writes a configuration in which every key stands with its default, as a comment.\nOne that is there is kept, unless --force is given.",
+		Example: "tandem config init",
+
+		DisableFlagsInUseLine: true,
+		Args:                  a.exactly(0, ""),
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  func(*cobra.Command, []string) error { return a.writeConfig(force) },
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace the one that is there; it is kept as config.toml.old")
+	return cmd
+}
+
+func (a *app) writeConfig(force bool) error {
+	path, err := a.Config.Path()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	if force {
+		if err := os.Rename(path, path+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("write configuration: %w", err)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("write configuration: %s is there already; --force replaces it", visible(path))
+	}
+	if err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	_, err = f.WriteString(a.Config.Default())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write configuration: %w", err)
+	}
+	return a.answer(map[string]any{"path": path}, func() string { return "wrote " + visible(path) + "\n" })
+}
+
+// examineConfig looks for mistakes in the configuration and in the person's
+// rules for agents.
+func (a *app) examineConfig() (findings []finding) {
+	if a.Config.Path == nil {
+		return nil
+	}
+	path, err := a.Config.Path()
+	if err != nil {
+		return []finding{{"config", fail, err.Error(), "set HOME"}}
+	}
+	findings = append(findings, examineText("config", path, "there is none; the defaults hold", a.Config.Check,
+		"`tandem config check` points at it; until then what held before does"))
+	if a.Config.CheckPolicy == nil || a.Config.Policy == "" {
+		return findings
+	}
+	return append(findings, examineText("policy", a.Config.Policy, "there is none; agents may do what you may", a.Config.CheckPolicy,
+		"correct "+a.Config.Policy+"; docs/policy.md says what it may hold"))
+}
+
+func examineText(check, path, none string, mistake func([]byte) error, fix string) finding {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return finding{check, ok, none, ""}
+	}
+	if err == nil {
+		err = mistake(text)
+	}
+	if err != nil {
+		return finding{check, fail, path + ": " + heading(err), fix}
+	}
+	return finding{check, ok, path, ""}
+}
+
+// heading is the first line of an error.
+func heading(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}

@@ -1,0 +1,51 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// Settings are what the person may change while the dashboard is open.
+type Settings struct {
+	Bindings keys.Bindings // default: the catalogue's
+	Theme    string        // "", "auto" or the name of a theme
+	// What "auto" is on a dark and on a light background; "" is the default one.
+	ThemeDark, ThemeLight string
+	NoMouse               bool // the mouse is left to the terminal
+
+	// Fault is why the settings cannot be read, on one line. Nothing else of them
+	// counts then, but at first.
+	Fault string
+}
+
+// settingsMsg is a change of the settings.
+type settingsMsg Settings
+
+// takeSettings lets new settings hold at once. Ones that cannot be read change
+// nothing, and the status bar says so until they can.
+func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
+	m.dirty = true
+	next := Settings(msg)
+	if next.Fault != "" {
+		m.o.Fault = next.Fault
+		return m.say(panes.Clean(next.Fault)+"; what held before still does", true)
+	}
+	if len(next.Bindings.PrefixKeys()) == 0 {
+		next.Bindings = keys.DefaultBindings()
+	}
+	m.o.Settings = next
+	m.resolver = keys.NewResolver(next.Bindings)
+	m.themePicked = ""
+	m.dress()
+	return m.say("the configuration was read anew", false)
+}
+
+// faultNote is what the status bar says of settings that cannot be read.
+func (m *model) faultNote() string {
+	if m.o.Fault == "" {
+		return ""
+	}
+	return panes.Clean(m.o.Fault)
+}
