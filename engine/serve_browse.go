@@ -101,14 +101,16 @@ func (s *fileServer) transfer(_ context.Context, in api.FilesTransferInput) (api
 		}
 		items := make([]api.FileMove, len(in.Items))
 		var conflicts []string
+		free := map[string]bool{} // by what was moved away before
 		for i, item := range in.Items {
 			items[i] = api.FileMove{Path: in.In(item.Path), To: in.In(item.To)}
 			if in.Kind == api.TransferTrash || in.Conflict != "" {
 				continue
 			}
-			if _, err := t.Stat(items[i].To); err == nil {
+			if _, err := t.Stat(items[i].To); err == nil && !free[items[i].To] {
 				conflicts = append(conflicts, item.To)
 			}
+			free[items[i].Path], free[items[i].To] = in.Kind == api.TransferMove, false
 		}
 		if len(conflicts) > 0 {
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil

@@ -11,7 +11,7 @@ import (
 // actions is what each action does. Those of the dashboard that are missing
 // here are planned.
 func actions() map[keys.Action]func(*model) tea.Cmd {
-	return withCopy(map[keys.Action]func(*model) tea.Cmd{
+	return withFiles(withCopy(map[keys.Action]func(*model) tea.Cmd{
 		keys.ViewSessions:  func(m *model) tea.Cmd { return m.setView(viewSessions) },
 		keys.ViewProcesses: func(m *model) tea.Cmd { return m.setView(viewProcesses) },
 		keys.ViewHistory:   func(m *model) tea.Cmd { return m.setView(viewHistory) },
@@ -51,7 +51,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.ProcessForget:    (*model).askForgetProcesses,
 		keys.ProcessSort:      onTable((*panes.ProcessTable).SortNext),
 		keys.ProcessReverse:   onTable((*panes.ProcessTable).Reverse),
-		keys.Mark:             onTable((*panes.ProcessTable).Mark),
+		keys.Mark:             (*model).markRow,
 
 		keys.LogFollow:   onLog((*panes.Log).Follow),
 		keys.LogWrap:     onLog((*panes.Log).Wrap),
@@ -96,7 +96,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.Help:     (*model).showHelp,
 		keys.Detach:   (*model).leave,
 		keys.Quit:     (*model).leave,
-	})
+	}))
 }
 
 func listBy(rows int) func(*model) tea.Cmd {
@@ -119,6 +119,9 @@ func (m *model) scopes() []keys.Scope {
 	}
 	if m.view == viewHistory && m.history.typing {
 		return []keys.Scope{keys.ScopeRecall, keys.ScopeGlobal}
+	}
+	if m.view == viewFiles && m.files.onPreview {
+		return []keys.Scope{keys.ScopePreview, keys.ScopeGlobal}
 	}
 	view := [viewCount]keys.Scope{keys.ScopeSessions, keys.ScopeProcesses, keys.ScopeHistory, keys.ScopeFiles}
 	return []keys.Scope{view[m.view], keys.ScopeList, keys.ScopeGlobal}
@@ -219,6 +222,7 @@ func (m *model) setView(v viewKind) tea.Cmd {
 	m.relayout()
 	m.refreshProcesses()
 	m.enterHistory()
+	m.enterFiles()
 	return nil
 }
 
@@ -232,6 +236,9 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 	}
 	if m.view == viewHistory {
 		return m.focusDetail(d == down || d == right)
+	}
+	if m.view == viewFiles {
+		return m.focusPreview(d == down || d == right)
 	}
 	if m.view != viewSessions || m.current == nil || m.zoomed {
 		return nil
@@ -259,6 +266,9 @@ func (m *model) focusStep(step int) tea.Cmd {
 	}
 	if m.view == viewHistory {
 		return m.focusDetail(!m.history.onDetail)
+	}
+	if m.view == viewFiles {
+		return m.focusPreview(!m.files.onPreview)
 	}
 	if m.view != viewSessions || m.current == nil || m.zoomed {
 		return nil
@@ -342,6 +352,8 @@ func (m *model) moveList(rows int) tea.Cmd {
 		m.processes.table.Move(rows)
 	case viewHistory:
 		return m.moveHistory(rows)
+	case viewFiles:
+		m.files.list.Move(rows)
 	}
 	return nil
 }
@@ -352,6 +364,9 @@ func (m *model) listPage() int {
 	}
 	if m.view == viewHistory {
 		return m.historyPage()
+	}
+	if m.view == viewFiles {
+		return m.files.list.Page()
 	}
 	return max(m.layout.list.h-2, 1)
 }

@@ -119,6 +119,9 @@ func (m *model) askFilter() tea.Cmd {
 	if m.view == viewHistory {
 		return m.typeQuery()
 	}
+	if m.view == viewFiles {
+		return m.askFileFilter()
+	}
 	if m.view != viewSessions {
 		return nil
 	}
@@ -135,6 +138,9 @@ func (m *model) clearFilter() tea.Cmd {
 	}
 	if m.view == viewHistory {
 		return m.clearHistory()
+	}
+	if m.view == viewFiles {
+		return m.clearFiles()
 	}
 	m.filter = ""
 	m.refreshList()

@@ -116,6 +116,8 @@ func (m *model) note() (string, panes.Ink) {
 		return m.faultNote(), m.look.BarBad
 	case m.view == viewProcesses && m.processNote() != "":
 		return m.processNote(), m.look.BarWarn
+	case m.filesNote() != "":
+		return m.filesNote(), m.look.BarDim
 	case m.filter != "" && m.listFocused && m.view == viewSessions:
 		return "showing sessions with “" + panes.Clean(m.filter) + "”", m.look.BarWarn
 	case m.keyboardNote() != "":
@@ -143,9 +145,6 @@ func (m *model) hints() []panes.Hint {
 	if m.view == viewHistory && !pending && m.overlay == nil {
 		return m.historyHints()
 	}
-	if m.view == viewFiles && !pending && m.overlay == nil {
-		return m.page().Hints
-	}
 	var hints []panes.Hint
 	if pending {
 		hints = append(hints, panes.Hint{Key: b.PrefixKeys()[0].Show(), Does: "…"})
@@ -163,18 +162,6 @@ func (m *model) hints() []panes.Hint {
 		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
 	}
 	return hints
-}
-
-// page is what a view shows that has nothing to show yet.
-func (m *model) page() *panes.Page {
-	text := [viewCount][]string{
-		viewFiles: {"Files will be listed here, with a preview beside them."},
-	}
-	return &panes.Page{
-		Title: m.view.String(),
-		Lines: text[m.view],
-		Hints: []panes.Hint{m.hintFor(keys.ViewSessions, "sessions"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
-	}
 }
 
 // noSessions is the sessions view without any.

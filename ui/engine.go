@@ -28,6 +28,8 @@ type engine interface {
 
 	Answer(context.Context, api.RequestAnswerInput) error
 
+	fileEngine
+
 	Find(context.Context, api.SessionFindInput) (api.SessionFindOutput, error)
 	Text(context.Context, api.SessionTextInput) (api.SessionTextOutput, error)
 	Stat(ctx context.Context, path string) (api.FileInfo, error)

@@ -25,6 +25,11 @@ type fakeEngine struct {
 	history  fakeHistory
 	calls    []string      // what was asked of processes
 	changed  chan struct{} // of 1: a session has got input
+
+	transfers     map[string]api.FileJob
+	folderChanged chan struct{} // has the watch of a folder tell of a change
+	branch        string
+	gitMarks      map[string]string
 }
 
 type fakeSession struct {
@@ -48,7 +53,7 @@ type fakeSession struct {
 }
 
 func newFakeEngine() *fakeEngine {
-	return &fakeEngine{mu: &sync.Mutex{}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1)}
+	return &fakeEngine{mu: &sync.Mutex{}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1), folderChanged: make(chan struct{})}
 }
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")

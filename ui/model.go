@@ -63,6 +63,7 @@ type model struct {
 	filter      string
 	processes   processes
 	history     history
+	files       files
 	dragged     *node           // the split whose border the mouse holds
 	pressed     *panes.Terminal // the pane in which a mouse button went down
 	copying     copying
@@ -163,7 +164,7 @@ func (m *model) Init() tea.Cmd { return nil }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.tellSizes(), m.pumpProcesses(), m.pumpHistory())
+	return m, tea.Batch(cmd, m.tellSizes(), m.pumpProcesses(), m.pumpHistory(), m.pumpFiles())
 }
 
 func (m *model) handle(msg tea.Msg) tea.Cmd {
@@ -216,6 +217,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.formAnswered(msg)
 	case completionMsg:
 		return m.completed(msg)
+	case fileMsg:
+		return msg.take(m)
 	case toastOver:
 		return m.endToast(msg)
 	case settingsMsg:

@@ -34,6 +34,8 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return m.mouseOnProcesses(e)
 	case m.view == viewHistory:
 		return m.mouseOnHistory(e)
+	case m.view == viewFiles:
+		return m.mouseOnFiles(e)
 	case m.view != viewSessions:
 		return nil
 	case m.layout.strip.contains(e.X, e.Y), m.layout.list.contains(e.X, e.Y):

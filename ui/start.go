@@ -174,6 +174,9 @@ func (m *model) openSelected() tea.Cmd {
 	if m.view == viewHistory {
 		return m.history.pick(m, (*model).putOnPrompt)
 	}
+	if m.view == viewFiles {
+		return m.openFileHere()
+	}
 	if m.view != viewSessions {
 		return nil
 	}

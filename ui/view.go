@@ -146,9 +146,6 @@ func (m *model) drawSide() (s side) {
 	case m.view == viewHistory:
 		s.page = m.drawHistory()
 		return s
-	case m.view != viewSessions:
-		s.page = m.page().Draw(l.body.w, l.body.h, &m.look)
-		return s
 	case m.zoomed:
 		return s
 	case l.list.w > 0:

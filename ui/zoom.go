@@ -22,6 +22,9 @@ func (m *model) zoom() tea.Cmd {
 		m.dirty = true
 		return nil
 	}
+	if m.view == viewFiles {
+		return m.zoomFiles()
+	}
 	if m.view != viewSessions || m.current == nil {
 		return nil
 	}

@@ -1,0 +1,209 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// The fake engine's files are those of the test's folders.
+
+func fakeFileError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return api.Errorf(api.CodeNotFound, "%v", err)
+	}
+	return api.Errorf(api.CodeConflict, "%v", err)
+}
+
+func fakeInfo(path string) (api.FileInfo, error) {
+	stat, err := os.Lstat(path)
+	if err != nil {
+		return api.FileInfo{}, err
+	}
+	info := api.FileInfo{Name: stat.Name(), Type: "file", Size: stat.Size(), Modified: stat.ModTime(), Mode: fmt.Sprintf("%04o", stat.Mode().Perm())}
+	switch stat.Mode().Type() {
+	case fs.ModeDir:
+		info.Type = "dir"
+	case fs.ModeSymlink:
+		info.Type = "link"
+		info.Target, _ = os.Readlink(path)
+		to, err := os.Stat(path)
+		info.Broken, info.ToDir = err != nil, err == nil && to.IsDir()
+	case fs.ModeNamedPipe:
+		info.Type = "fifo"
+	}
+	return info, nil
+}
+
+func (e *fakeEngine) ListFiles(_ context.Context, path string, limit int) (api.FilesListOutput, error) {
+	entries, err := os.ReadDir(path)
+	out := api.FilesListOutput{Path: path}
+	for i, entry := range entries {
+		if limit > 0 && i == limit {
+			out.Omitted = len(entries) - limit
+			break
+		}
+		if info, err := fakeInfo(filepath.Join(path, entry.Name())); err == nil {
+			out.Entries = append(out.Entries, info)
+		}
+	}
+	return out, fakeFileError(err)
+}
+
+func (e *fakeEngine) ReadFile(_ context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return api.FilesReadOutput{}, fakeFileError(err)
+	}
+	defer f.Close()
+	if n == 0 {
+		n = 1 << 20
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, off, n))
+	stat, _ := f.Stat()
+	return api.FilesReadOutput{Path: path, Data: data, Text: string(data), Size: stat.Size()}, fakeFileError(err)
+}
+
+func (e *fakeEngine) WriteFile(_ context.Context, path string, data []byte, anew bool) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if anew {
+		flags |= os.O_EXCL
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return fakeFileError(err)
+	}
+	defer f.Close()
+	_, err = f.Write(data)
+	return fakeFileError(err)
+}
+
+func (e *fakeEngine) MakeFolder(_ context.Context, path string) error {
+	return fakeFileError(os.Mkdir(path, 0o700))
+}
+
+func (e *fakeEngine) DeleteFile(_ context.Context, path string) error {
+	return fakeFileError(os.RemoveAll(path))
+}
+
+// Transfer does everything at once; the trash is a folder "trash" beside.
+func (e *fakeEngine) Transfer(_ context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	job := api.FileJob{ID: fmt.Sprint("t", len(e.transfers)+1), Kind: in.Kind, State: api.JobDone}
+	var out api.FilesTransferOutput
+	for _, item := range in.Items {
+		if _, err := os.Lstat(item.To); err == nil && in.Conflict == "" && in.Kind != api.TransferTrash {
+			out.Conflicts = append(out.Conflicts, item.To)
+		}
+	}
+	if len(out.Conflicts) > 0 {
+		return out, nil
+	}
+	for _, item := range in.Items {
+		to, err := item.To, error(nil)
+		switch in.Kind {
+		case api.TransferTrash:
+			trash := filepath.Join(filepath.Dir(item.Path), ".trash")
+			_ = os.Mkdir(trash, 0o700)
+			to = filepath.Join(trash, filepath.Base(item.Path))
+			err = os.Rename(item.Path, to)
+		case api.TransferMove:
+			err = os.Rename(item.Path, to)
+		case api.TransferCopy:
+			if in.Conflict == api.ConflictKeep {
+				to += " (2)"
+			}
+			var data []byte
+			if data, err = os.ReadFile(item.Path); err == nil {
+				err = os.WriteFile(to, data, 0o600)
+			}
+		}
+		if err != nil {
+			job.State, job.Error = api.JobFailed, err.Error()
+			break
+		}
+		job.Done = append(job.Done, api.FileMoved{Path: item.Path, To: to})
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.transfers == nil {
+		e.transfers = map[string]api.FileJob{}
+	}
+	e.transfers[job.ID] = job
+	out.Job = job.ID
+	return out, nil
+}
+
+func (e *fakeEngine) TransferJob(_ context.Context, id string, _ int) (api.FileJob, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.transfers[id], nil
+}
+
+func (e *fakeEngine) CancelTransfer(context.Context, string) error { return nil }
+
+func (e *fakeEngine) RestoreFiles(_ context.Context, items []api.FileMove) error {
+	for _, item := range items {
+		if err := os.Rename(item.Path, item.To); err != nil {
+			return fakeFileError(err)
+		}
+	}
+	return nil
+}
+
+// WatchFolder waits until the test says that the folder has changed.
+func (e *fakeEngine) WatchFolder(ctx context.Context, _, seen string) (api.FilesWatchOutput, error) {
+	select {
+	case <-e.folderChanged:
+		return api.FilesWatchOutput{Stamp: seen + "x", Changed: true}, nil
+	case <-ctx.Done():
+		return api.FilesWatchOutput{}, ctx.Err()
+	}
+}
+
+func (e *fakeEngine) GitStatus(context.Context, string) (api.FilesGitOutput, error) {
+	return api.FilesGitOutput{Branch: e.branch, Marks: e.gitMarks}, nil
+}
+
+func (e *fakeEngine) FindFiles(_ context.Context, path, pattern string, _ int) (api.FilesFindOutput, error) {
+	var out api.FilesFindOutput
+	_ = filepath.WalkDir(path, func(p string, entry fs.DirEntry, err error) error {
+		if ok, _ := filepath.Match(pattern, entry.Name()); ok {
+			rel, _ := filepath.Rel(path, p)
+			out.Paths = append(out.Paths, rel)
+		}
+		return err
+	})
+	slices.Sort(out.Paths)
+	return out, nil
+}
+
+func (e *fakeEngine) SearchFiles(_ context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+	re, err := regexp.Compile("(?i)" + in.Pattern)
+	var out api.FilesGrepOutput
+	if err != nil {
+		return out, api.Errorf(api.CodeInvalid, "read pattern: %v", err)
+	}
+	_ = filepath.WalkDir(in.Path, func(p string, entry fs.DirEntry, _ error) error {
+		data, _ := os.ReadFile(p)
+		rel, _ := filepath.Rel(in.Path, p)
+		for i, line := range strings.Split(string(data), "\n") {
+			if re.MatchString(line) {
+				out.Lines = append(out.Lines, api.GrepLine{Path: rel, Line: int64(i + 1), Text: line, Match: true})
+			}
+		}
+		return nil
+	})
+	return out, nil
+}

@@ -1,0 +1,485 @@
+package ui
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+const (
+	// firstEntries is how many entries of a folder are asked for at first, so
+	// that a huge one is there at once; mostEntries how many at all.
+	firstEntries = 2000
+	mostEntries  = 200_000
+	// quickRows is how many rows are put into another order at once, and not
+	// beside.
+	quickRows = 2000
+	// previewRest is how long the cursor rests before a file is read.
+	previewRest = 25 * time.Millisecond
+	// gitRest is the least time between two questions to git.
+	gitRest = time.Second
+)
+
+// files is the state of the files view: a folder, the preview of the entry
+// under the cursor, and the folder above where there is room.
+type files struct {
+	path      string // of the folder; "" before the view was shown
+	list      panes.FileList
+	above     panes.FileList
+	preview   panes.Preview
+	onPreview bool // the preview has the keyboard
+	zoomed    bool // what has the keyboard fills the view
+	order     panes.FileOrder
+	branch    string
+
+	all        []api.FileInfo // as they were listed
+	places     map[string]string
+	back       []string // folders that were shown before
+	marked     map[string]bool
+	line       int64 // of the file that is shown next, where a search found something
+	click      click
+	visiting   *panes.Terminal      // the session that the view was left for
+	afterVisit func(*model) tea.Cmd // what is done when it has ended
+	undos      []undo
+	job        *transfer
+	marks      []string // bookmarks
+	marksFor   string   // data folder that they were read from
+
+	serial    int // of the folder that is shown
+	ctx       context.Context
+	leave     context.CancelFunc // ends what is under way for the folder
+	stale     bool               // the folder is to be listed
+	listing   bool
+	pause     time.Duration // after a listing, before the next
+	askGit    bool
+	asking    bool
+	watched   bool
+	stamp     string
+	snapshots int // of the engine that is asked
+	aboveOf   string
+	peek      context.CancelFunc // ends what is under way for the preview
+}
+
+// Messages of the files view. Each is of the folder with that serial number.
+type (
+	filesListed struct {
+		serial  int
+		entries []api.FileInfo
+		rows    *panes.FileRows
+		omitted int
+		partial bool // the rest is on its way
+		took    time.Duration
+		err     error
+	}
+	filesArranged struct {
+		serial int
+		rows   *panes.FileRows
+	}
+	filesRested  struct{ serial int }
+	filesWatched struct {
+		serial int
+		out    api.FilesWatchOutput
+		err    error
+	}
+	filesGit struct {
+		serial int
+		out    api.FilesGitOutput
+	}
+	gitRested  struct{ serial int }
+	filesAbove struct {
+		path string
+		rows *panes.FileRows
+	}
+	previewed struct{ part panes.PreviewPart }
+)
+
+// onFiles reports whether the files view is shown.
+func (m *model) onFiles() bool { return m.view == viewFiles && !m.layout.tooSmall() }
+
+// enterFiles brings the view up when it is shown: at first where the session
+// is.
+func (m *model) enterFiles() {
+	if m.view != viewFiles {
+		m.restFiles()
+		return
+	}
+	f := &m.files
+	if f.path == "" {
+		m.goFolder(m.cwd(m.currentPane()), "")
+	} else if f.leave == nil {
+		f.begin(m.ctx)
+	}
+}
+
+// restFiles ends what is under way while the view is not shown.
+func (m *model) restFiles() {
+	if f := &m.files; f.leave != nil {
+		f.leave()
+		f.leave = nil
+	}
+}
+
+// begin asks for all that is to be known of the folder anew.
+func (f *files) begin(ctx context.Context) {
+	if f.leave != nil {
+		f.leave()
+	}
+	f.serial++
+	f.ctx, f.leave = context.WithCancel(ctx)
+	f.stale, f.listing, f.pause = true, false, 0
+	f.askGit, f.asking, f.watched, f.stamp = true, false, false, ""
+	f.aboveOf = ""
+}
+
+// goFolder shows a folder with the cursor on a name, or where it was.
+func (m *model) goFolder(path, name string) {
+	f := &m.files
+	if f.places == nil {
+		f.places, f.marked = map[string]string{}, map[string]bool{}
+	}
+	path = filepath.Clean(path)
+	if selected := f.list.Selected(); selected != nil {
+		f.places[f.path] = selected.Name
+	}
+	if f.path != "" && f.path != path {
+		f.back = append(f.back, f.path)
+	}
+	if name == "" {
+		name = f.places[path]
+	}
+	f.path, f.branch, f.all = path, "", nil
+	f.order.Filter = ""
+	f.list.Reset(path, name)
+	f.list.Marked = f.marked
+	f.onPreview, f.zoomed = false, false
+	f.begin(m.ctx)
+	m.dirty = true
+}
+
+// pumpFiles asks for what the view needs now.
+func (m *model) pumpFiles() tea.Cmd {
+	f := &m.files
+	if f.visiting != nil {
+		if g, _ := m.groupOf(f.visiting); g == nil {
+			return m.backFromVisit()
+		}
+	}
+	if !m.onFiles() || !m.news.connected {
+		return nil
+	}
+	if f.leave != nil && f.snapshots != m.news.snapshots { // another engine: what was asked of the last one is lost
+		f.snapshots = m.news.snapshots
+		f.begin(m.ctx)
+		f.preview.Clear()
+	}
+	return tea.Batch(m.pumpFolder(), m.pumpWatch(), m.pumpGit(), m.pumpAbove(), m.pumpPreview())
+}
+
+// ofFolder runs an operation for the folder that is shown; it ends when
+// another one is.
+func (m *model) ofFolder(do func(context.Context, engine) tea.Msg) tea.Cmd {
+	ctx, l := m.files.ctx, m.link
+	return func() tea.Msg {
+		e, err := l.at(ctx)
+		if err != nil {
+			return nil
+		}
+		msg := do(ctx, e)
+		if ctx.Err() != nil {
+			return nil
+		}
+		return msg
+	}
+}
+
+func (m *model) pumpFolder() tea.Cmd {
+	f := &m.files
+	if !f.stale || f.listing || f.leave == nil {
+		return nil
+	}
+	f.stale, f.listing = false, true
+	serial, path, order := f.serial, f.path, f.order
+	limit := firstEntries
+	if len(f.all) > 0 {
+		limit = mostEntries
+	}
+	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+		return listFolder(ctx, e, serial, path, order, limit)
+	})
+}
+
+func listFolder(ctx context.Context, e engine, serial int, path string, order panes.FileOrder, limit int) tea.Msg {
+	begin := time.Now()
+	out, err := e.ListFiles(ctx, path, limit)
+	msg := filesListed{serial: serial, entries: out.Entries, omitted: out.Omitted, err: err,
+		partial: out.Omitted > 0 && limit < mostEntries}
+	if err == nil {
+		msg.rows = panes.ArrangeFiles(out.Entries, order)
+	}
+	msg.took = time.Since(begin)
+	return msg
+}
+
+func (m *model) takeListed(msg filesListed) tea.Cmd {
+	f := &m.files
+	if msg.serial != f.serial {
+		return nil
+	}
+	m.dirty = true
+	if msg.err != nil {
+		f.listing = false
+		f.all = nil
+		f.list.SetRows(panes.ArrangeFiles(nil, f.order))
+		f.list.Note, f.list.Bad = reasonOf(msg.err, f.path), true
+		return m.restListing(time.Second)
+	}
+	f.all = msg.entries
+	f.setRows(msg.rows)
+	cmd := m.rearrange()
+	if msg.partial {
+		serial, path, order := f.serial, f.path, f.order
+		return tea.Batch(cmd, m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+			return listFolder(ctx, e, serial, path, order, mostEntries)
+		}))
+	}
+	return tea.Batch(cmd, m.restListing(min(max(3*msg.took, 150*time.Millisecond), 10*time.Second)))
+}
+
+// restListing keeps a folder that changes all the time from being listed all
+// the time.
+func (m *model) restListing(d time.Duration) tea.Cmd {
+	rested := filesRested{m.files.serial}
+	return tea.Tick(d, func(time.Time) tea.Msg { return rested })
+}
+
+// reasonOf is an error without what the screen tells already.
+func reasonOf(err error, path string) string {
+	text := api.AsError(err).Message
+	if cause, ok := cutBehind(text, path+": "); ok {
+		text = cause
+	}
+	return panes.Clean(text)
+}
+
+// setRows shows rows, or says why there are none.
+func (f *files) setRows(rows *panes.FileRows) {
+	f.list.SetRows(rows)
+	f.list.Bad = false
+	switch {
+	case rows.Len() > 0:
+		f.list.Note = ""
+	case rows.Order.Filter != "":
+		f.list.Note = "nothing matches “" + panes.Clean(rows.Order.Filter) + "”"
+	case len(f.all) > 0:
+		f.list.Note = "only hidden files"
+	default:
+		f.list.Note = "an empty folder"
+	}
+}
+
+// rearrange puts the rows into the order that is wanted, beside if there are
+// many.
+func (m *model) rearrange() tea.Cmd {
+	f := &m.files
+	rows := f.list.Rows()
+	if rows == nil || rows.Order == f.order {
+		return nil
+	}
+	m.dirty = true
+	if len(f.all) <= quickRows {
+		f.setRows(panes.ArrangeFiles(f.all, f.order))
+		return nil
+	}
+	serial, all, order := f.serial, f.all, f.order
+	return func() tea.Msg { return filesArranged{serial, panes.ArrangeFiles(all, order)} }
+}
+
+func (m *model) takeArranged(msg filesArranged) {
+	if f := &m.files; msg.serial == f.serial && msg.rows.Order == f.order {
+		f.setRows(msg.rows)
+		m.dirty = true
+	}
+}
+
+func (m *model) pumpWatch() tea.Cmd {
+	f := &m.files
+	if f.watched || f.leave == nil {
+		return nil
+	}
+	f.watched = true
+	serial, path, stamp := f.serial, f.path, f.stamp
+	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+		out, err := e.WatchFolder(ctx, path, stamp)
+		return filesWatched{serial, out, err}
+	})
+}
+
+func (m *model) takeWatched(msg filesWatched) tea.Cmd {
+	f := &m.files
+	if msg.serial != f.serial {
+		return nil
+	}
+	if msg.err != nil { // looked at again, less often
+		serial := f.serial
+		return tea.Tick(2*time.Second, func(time.Time) tea.Msg {
+			return filesWatched{serial, api.FilesWatchOutput{Changed: true}, nil}
+		})
+	}
+	f.watched, f.stamp = false, msg.out.Stamp
+	if msg.out.Changed {
+		f.stale, f.askGit = true, true
+	}
+	return nil
+}
+
+func (m *model) pumpGit() tea.Cmd {
+	f := &m.files
+	if !f.askGit || f.asking || f.leave == nil {
+		return nil
+	}
+	f.askGit, f.asking = false, true
+	serial, path := f.serial, f.path
+	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+		out, _ := e.GitStatus(ctx, path) // without an answer there are no marks
+		return filesGit{serial, out}
+	})
+}
+
+func (m *model) takeGit(msg filesGit) tea.Cmd {
+	f := &m.files
+	if msg.serial != f.serial {
+		return nil
+	}
+	f.list.Git, f.branch = msg.out.Marks, msg.out.Branch
+	m.dirty = true
+	return tea.Tick(gitRest, func(time.Time) tea.Msg { return gitRested{msg.serial} })
+}
+
+// pumpAbove lists the folder above, where it is shown.
+func (m *model) pumpAbove() tea.Cmd {
+	f := &m.files
+	up := filepath.Dir(f.path)
+	if m.filesParts().above.w == 0 || f.aboveOf == f.path || f.leave == nil {
+		return nil
+	}
+	f.aboveOf = f.path
+	if up == f.path {
+		f.above.Reset("", "")
+		return nil
+	}
+	if f.above.Path != up {
+		f.above.Reset(up, filepath.Base(f.path))
+	}
+	f.above.Plain = true
+	f.above.Select(filepath.Base(f.path))
+	order := panes.FileOrder{Hidden: f.order.Hidden}
+	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+		out, err := e.ListFiles(ctx, up, firstEntries)
+		if err != nil {
+			return nil
+		}
+		return filesAbove{up, panes.ArrangeFiles(out.Entries, order)}
+	})
+}
+
+func (m *model) takeAbove(msg filesAbove) {
+	if f := &m.files; f.above.Path == msg.path {
+		f.above.SetRows(msg.rows)
+		m.dirty = true
+	}
+}
+
+// pumpPreview reads what is seen of the file under the cursor.
+func (m *model) pumpPreview() tea.Cmd {
+	f := &m.files
+	if m.filesParts().preview.w == 0 {
+		return nil
+	}
+	if selected := f.list.Selected(); selected == nil {
+		if f.list.Rows() != nil && f.preview.Path() != "" {
+			f.preview.Clear()
+		}
+	} else if path := f.list.SelectedPath(); f.leave != nil {
+		f.preview.Colors = colorsOf(m.profile)
+		f.preview.Show(path, *selected)
+		if f.line > 0 {
+			f.preview.GoLine(f.line)
+			f.line = 0
+		}
+	}
+	r, ok := f.preview.Next()
+	if !ok {
+		return nil
+	}
+	if f.peek != nil {
+		f.peek()
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	f.peek = cancel
+	l := m.link
+	return func() tea.Msg {
+		if r.Slow() && !rest(ctx, previewRest) {
+			return nil
+		}
+		e, err := l.at(ctx)
+		if err != nil {
+			return nil
+		}
+		part := panes.LoadPreview(ctx, fileSource{e}, r)
+		if ctx.Err() != nil {
+			return nil
+		}
+		return previewed{part}
+	}
+}
+
+// rest waits; it is false when ctx ended before.
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func colorsOf(p colorprofile.Profile) int {
+	switch p {
+	case colorprofile.TrueColor:
+		return 1 << 24
+	case colorprofile.ANSI256:
+		return 256
+	case colorprofile.ANSI:
+		return 16
+	}
+	return 0
+}
+
+func (m *model) takePreviewed(msg previewed) {
+	m.files.preview.Take(msg.part)
+	m.dirty = true
+}
+
+// A fileSource reads the engine's files for a preview.
+type fileSource struct{ engine engine }
+
+func (s fileSource) ReadAt(ctx context.Context, path string, off, n int64) ([]byte, int64, error) {
+	out, err := s.engine.ReadFile(ctx, path, off, n)
+	if out.Data != nil {
+		return out.Data, out.Size, err
+	}
+	return []byte(out.Text), out.Size, err
+}
+
+func (s fileSource) List(ctx context.Context, path string, limit int) ([]api.FileInfo, int, error) {
+	out, err := s.engine.ListFiles(ctx, path, limit)
+	return out.Entries, out.Omitted, err
+}

@@ -1,0 +1,340 @@
+package ui
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// withFiles adds what the actions of the files view do.
+func withFiles(all map[keys.Action]func(*model) tea.Cmd) map[keys.Action]func(*model) tea.Cmd {
+	own := map[keys.Action]func(*model) tea.Cmd{
+		keys.FilesUp:       (*model).filesUp,
+		keys.FilesInto:     (*model).openFileHere,
+		keys.FilesEdit:     (*model).editFile,
+		keys.FilesTerminal: func(m *model) tea.Cmd { return m.startCommand(nil, nil, m.files.path) },
+		keys.FilesRun:      (*model).askRun,
+		keys.FilesPath:     (*model).copyPath,
+		keys.FilesHidden:   onOrder(func(o *panes.FileOrder) { o.Hidden = !o.Hidden }),
+		keys.FilesSort:     onOrder(func(o *panes.FileOrder) { o.By, o.Reversed = o.By.Next(), false }),
+		keys.FilesReverse:  onOrder(func(o *panes.FileOrder) { o.Reversed = !o.Reversed }),
+		keys.FilesReload:   (*model).reloadFiles,
+		keys.FilesHome:     func(m *model) tea.Cmd { m.goFolder(m.list.Home, ""); return nil },
+		keys.FilesBack:     (*model).folderBefore,
+		keys.FilesMarkAll:  (*model).markAllFiles,
+		keys.FilesNew:      (*model).askNewFile,
+		keys.FilesRename:   (*model).askRenameFile,
+		keys.FilesCopy:     func(m *model) tea.Cmd { return m.askTransfer(api.TransferCopy) },
+		keys.FilesMove:     func(m *model) tea.Cmd { return m.askTransfer(api.TransferMove) },
+		keys.FilesDelete:   (*model).trashFiles,
+		keys.FilesErase:    (*model).askErase,
+		keys.FilesUndo:     (*model).undoFiles,
+		keys.FilesGoTo:     (*model).askFolder,
+		keys.FilesMarks:    (*model).showBookmarks,
+		keys.FilesKeep:     (*model).keepBookmark,
+		keys.FilesFind:     func(m *model) tea.Cmd { return m.showFileFinder(false) },
+		keys.FilesSearch:   func(m *model) tea.Cmd { return m.showFileFinder(true) },
+
+		keys.PreviewDown:     onPreview(func(p *panes.Preview) { p.Scroll(1) }),
+		keys.PreviewUp:       onPreview(func(p *panes.Preview) { p.Scroll(-1) }),
+		keys.PreviewPageDown: onPreview(func(p *panes.Preview) { p.Pages(2) }),
+		keys.PreviewPageUp:   onPreview(func(p *panes.Preview) { p.Pages(-2) }),
+		keys.PreviewHalfDown: onPreview(func(p *panes.Preview) { p.Pages(1) }),
+		keys.PreviewHalfUp:   onPreview(func(p *panes.Preview) { p.Pages(-1) }),
+		keys.PreviewFirst:    onPreview((*panes.Preview).Home),
+		keys.PreviewLast:     onPreview((*panes.Preview).End),
+		keys.PreviewLeft:     onPreview(func(p *panes.Preview) { p.Sideways(-1) }),
+		keys.PreviewRight:    onPreview(func(p *panes.Preview) { p.Sideways(1) }),
+		keys.PreviewWrap:     onPreview((*panes.Preview).Wrap),
+		keys.PreviewLeave:    func(m *model) tea.Cmd { return m.focusPreview(false) },
+	}
+	for action, do := range own {
+		all[action] = do
+	}
+	return all
+}
+
+// onOrder changes what is shown of the folder and in which order.
+func onOrder(change func(*panes.FileOrder)) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		change(&m.files.order)
+		m.files.aboveOf = ""
+		return m.rearrange()
+	}
+}
+
+func (m *model) filesUp() tea.Cmd {
+	f := &m.files
+	if up := filepath.Dir(f.path); up != f.path {
+		m.goFolder(up, filepath.Base(f.path))
+	}
+	return nil
+}
+
+// openFileHere goes into the folder under the cursor, or shows the file there in
+// full.
+func (m *model) openFileHere() tea.Cmd {
+	f := &m.files
+	selected := f.list.Selected()
+	switch {
+	case selected == nil:
+		return nil
+	case panes.IsFolder(selected):
+		m.goFolder(f.list.SelectedPath(), "")
+		return nil
+	}
+	f.onPreview, f.zoomed = true, true
+	m.dirty = true
+	return nil
+}
+
+// reachable refuses a path that no program could be told, because the API
+// carries command lines as UTF-8.
+func (m *model) reachable(path string) (refused tea.Cmd, ok bool) {
+	if utf8.ValidString(path) {
+		return nil, true
+	}
+	return m.say("the name is not UTF-8; rename the file first", true), false
+}
+
+// editFile opens the file under the cursor in the person's editor.
+func (m *model) editFile() tea.Cmd {
+	f := &m.files
+	path := f.list.SelectedPath()
+	if path == "" {
+		return nil
+	}
+	if refused, ok := m.reachable(path); !ok {
+		return refused
+	}
+	return m.visit(editor(path, panes.Target{}), f.path)
+}
+
+// visit starts a command in a session; when it ends, the files are shown again.
+func (m *model) visit(command []string, folder string) tea.Cmd {
+	cmd := m.startCommand(nil, command, folder)
+	m.files.visiting = m.current.focus.pane
+	return cmd
+}
+
+// backFromVisit shows the files again after the session that they were left for
+// was put away.
+func (m *model) backFromVisit() tea.Cmd {
+	m.files.visiting = nil
+	then := m.files.afterVisit
+	m.files.afterVisit = nil
+	var cmd tea.Cmd
+	if m.view == viewSessions {
+		cmd = m.setView(viewFiles)
+	}
+	if then != nil {
+		return tea.Batch(cmd, then(m))
+	}
+	return cmd
+}
+
+func (m *model) askRun() tea.Cmd {
+	f := &m.files
+	selected, path := f.list.Selected(), f.list.SelectedPath()
+	if selected == nil || panes.IsFolder(selected) {
+		return nil
+	}
+	if refused, ok := m.reachable(path); !ok {
+		return refused
+	}
+	command := shellQuote("./" + selected.Name)
+	if !strings.HasSuffix(selected.Mode, "1") && !strings.HasSuffix(selected.Mode, "5") && !strings.HasSuffix(selected.Mode, "7") {
+		command = " " + shellQuote(selected.Name)
+	}
+	p := newPrompt("Run in a session", command, func(m *model, line string) tea.Cmd {
+		if line == "" {
+			return nil
+		}
+		return m.startCommand(nil, []string{"/bin/sh", "-c", line}, f.path)
+	})
+	m.overlay = p
+	return nil
+}
+
+// shellQuote is a word as a shell reads it.
+func shellQuote(word string) string {
+	plain := strings.IndexFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("./-_+=:,@%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
+	if plain && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (m *model) copyPath() tea.Cmd {
+	targets := m.files.list.Targets()
+	if len(targets) == 0 {
+		return nil
+	}
+	return m.keepCopy(strings.ToValidUTF8(strings.Join(targets, "\n"), "\uFFFD"), false)
+}
+
+func (m *model) reloadFiles() tea.Cmd {
+	m.files.begin(m.ctx)
+	return nil
+}
+
+func (m *model) folderBefore() tea.Cmd {
+	f := &m.files
+	if len(f.back) == 0 {
+		return nil
+	}
+	last := f.back[len(f.back)-1]
+	back := f.back[:len(f.back)-1]
+	m.goFolder(last, "")
+	f.back = back
+	return nil
+}
+
+// markRow marks what the cursor is on, or takes its mark away.
+func (m *model) markRow() tea.Cmd {
+	if m.view == viewFiles {
+		return m.markFile()
+	}
+	m.processes.table.Mark()
+	return nil
+}
+
+// markFile marks the entry under the cursor, or takes its mark away.
+func (m *model) markFile() tea.Cmd {
+	f := &m.files
+	if path := f.list.SelectedPath(); path != "" {
+		if f.marked[path] {
+			delete(f.marked, path)
+		} else {
+			f.marked[path] = true
+		}
+		f.list.Move(1)
+	}
+	return nil
+}
+
+func (m *model) markAllFiles() tea.Cmd {
+	f := &m.files
+	rows := f.list.Rows()
+	for i := range rows.Len() {
+		path := filepath.Join(f.path, rows.At(i).Name)
+		if f.marked[path] {
+			delete(f.marked, path)
+		} else {
+			f.marked[path] = true
+		}
+	}
+	return nil
+}
+
+// clearFiles ends a transfer, or takes back the marks, or the filter.
+func (m *model) clearFiles() tea.Cmd {
+	f := &m.files
+	switch {
+	case f.job != nil:
+		return m.askCancelTransfer()
+	case len(f.marked) > 0:
+		clear(f.marked)
+	default:
+		f.order.Filter = ""
+		return m.rearrange()
+	}
+	m.dirty = true
+	return nil
+}
+
+func (m *model) askFileFilter() tea.Cmd {
+	p := newPrompt("Show files with", m.files.order.Filter, func(m *model, text string) tea.Cmd {
+		m.files.order.Filter = text
+		return m.rearrange()
+	})
+	p.note, p.live, p.before = "words of the name; !word: without it", true, m.files.order.Filter
+	m.overlay = p
+	return nil
+}
+
+// askNewFile makes a file, or a folder if the name ends in a slash.
+func (m *model) askNewFile() tea.Cmd {
+	f := &m.files
+	p := newPrompt("New file, or folder with / behind it", "", func(m *model, name string) tea.Cmd {
+		if strings.Trim(name, "/") == "" {
+			return nil
+		}
+		path := filepath.Join(f.path, name)
+		folder := strings.HasSuffix(name, "/")
+		f.list.Select(strings.SplitN(strings.Trim(name, "/"), "/", 2)[0])
+		return m.call(func(ctx context.Context, e engine) tea.Msg {
+			err := makeFile(ctx, e, path, folder)
+			return changedFiles{err: err, undo: undo{what: "new " + filepath.Base(path), trash: []string{path}}}
+		}, func(err error) tea.Msg { return changedFiles{err: err} })
+	})
+	m.overlay = p
+	return nil
+}
+
+func makeFile(ctx context.Context, e engine, path string, folder bool) error {
+	if folder {
+		return e.MakeFolder(ctx, path)
+	}
+	return e.WriteFile(ctx, path, []byte{}, true)
+}
+
+// changedFiles is the outcome of a change that is done, and how to undo it.
+type changedFiles struct {
+	err  error
+	undo undo
+	say  string
+}
+
+func (m *model) takeChangedFiles(msg changedFiles) tea.Cmd {
+	f := &m.files
+	f.stale, f.askGit = true, true
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	f.remember(msg.undo)
+	if msg.say != "" {
+		return m.say(msg.say, false)
+	}
+	return nil
+}
+
+// askErase asks before files are deleted for good.
+func (m *model) askErase() tea.Cmd {
+	targets := m.files.list.Targets()
+	if len(targets) == 0 {
+		return nil
+	}
+	m.overlay = &question{
+		title: "Delete " + theseFiles(targets) + " for good?",
+		lines: append(baseNames(targets), "This cannot be undone."),
+		yes:   "delete",
+		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+			for _, path := range targets {
+				if err := e.DeleteFile(ctx, path); err != nil {
+					return changedFiles{err: err}
+				}
+			}
+			return changedFiles{say: "deleted " + theseFiles(targets)}
+		}, func(err error) tea.Msg { return changedFiles{err: err} }),
+	}
+	clear(m.files.marked)
+	return nil
+}
+
+// theseFiles names files: one by its name, several by their number.
+func theseFiles(paths []string) string {
+	if len(paths) == 1 {
+		return panes.Clip(panes.FileName(filepath.Base(paths[0])), 40)
+	}
+	return itoa(len(paths)) + " files"
+}

@@ -1,0 +1,130 @@
+package ui
+
+import (
+	"context"
+
+	"tandem/engine/api"
+)
+
+// A fileEngine is what the files view asks of the engine. Paths and names are
+// those of the file system, whatever bytes they have.
+type fileEngine interface {
+	ListFiles(ctx context.Context, path string, limit int) (api.FilesListOutput, error)
+	ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error)
+	WriteFile(ctx context.Context, path string, data []byte, anew bool) error
+	MakeFolder(ctx context.Context, path string) error
+	DeleteFile(ctx context.Context, path string) error
+	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)
+	TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error)
+	CancelTransfer(ctx context.Context, id string) error
+	RestoreFiles(context.Context, []api.FileMove) error
+	WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error)
+	GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error)
+	FindFiles(ctx context.Context, path, pattern string, limit int) (api.FilesFindOutput, error)
+	SearchFiles(context.Context, api.FilesGrepInput) (api.FilesGrepOutput, error)
+}
+
+// anywhere is the scope of a person: everything, names of any bytes.
+func anywhere() api.FileScope { return api.FileScope{Escaped: true} }
+
+func (c client) ListFiles(ctx context.Context, path string, limit int) (api.FilesListOutput, error) {
+	in := api.FilesListInput{FileScope: anywhere(), Path: api.EscapePath(path), Hidden: true, Limit: limit}
+	out, err := api.FilesList.Call(ctx, c.api, in)
+	out.Path = api.UnescapePath(out.Path)
+	for i := range out.Entries {
+		e := &out.Entries[i]
+		e.Name, e.Target = api.UnescapePath(e.Name), api.UnescapePath(e.Target)
+	}
+	return out, err
+}
+
+func (c client) ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
+	in := api.FilesReadInput{FileScope: anywhere(), Path: api.EscapePath(path), Offset: off, Limit: n, Bytes: true}
+	return api.FilesRead.Call(ctx, c.api, in)
+}
+
+func (c client) WriteFile(ctx context.Context, path string, data []byte, anew bool) error {
+	in := api.FilesWriteInput{FileScope: anywhere(), Path: api.EscapePath(path), Data: data, New: anew}
+	_, err := api.FilesWrite.Call(ctx, c.api, in)
+	return err
+}
+
+func (c client) MakeFolder(ctx context.Context, path string) error {
+	_, err := api.FilesMkdir.Call(ctx, c.api, api.FilesMkdirInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	return err
+}
+
+func (c client) DeleteFile(ctx context.Context, path string) error {
+	in := api.FilesDeleteInput{FileScope: anywhere(), Path: api.EscapePath(path), Recursive: true}
+	_, err := api.FilesDelete.Call(ctx, c.api, in)
+	return err
+}
+
+func (c client) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	in.FileScope, in.Items = anywhere(), escapeMoves(in.Items)
+	out, err := api.FilesTransfer.Call(ctx, c.api, in)
+	for i, path := range out.Conflicts {
+		out.Conflicts[i] = api.UnescapePath(path)
+	}
+	return out, err
+}
+
+func escapeMoves(items []api.FileMove) []api.FileMove {
+	escaped := make([]api.FileMove, len(items))
+	for i, item := range items {
+		escaped[i] = api.FileMove{Path: api.EscapePath(item.Path), To: api.EscapePath(item.To)}
+	}
+	return escaped
+}
+
+func (c client) TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error) {
+	job, err := api.FilesJob.Call(ctx, c.api, api.FileJobInput{FileScope: anywhere(), ID: id, WaitMS: waitMS})
+	job.Current = api.UnescapePath(job.Current)
+	for i := range job.Done {
+		d := &job.Done[i]
+		d.Path, d.To, d.Replaced = api.UnescapePath(d.Path), api.UnescapePath(d.To), api.UnescapePath(d.Replaced)
+	}
+	return job, err
+}
+
+func (c client) CancelTransfer(ctx context.Context, id string) error {
+	_, err := api.FilesCancel.Call(ctx, c.api, api.FileJobInput{FileScope: anywhere(), ID: id})
+	return err
+}
+
+func (c client) RestoreFiles(ctx context.Context, items []api.FileMove) error {
+	_, err := api.FilesRestore.Call(ctx, c.api, api.FilesRestoreInput{FileScope: anywhere(), Items: escapeMoves(items)})
+	return err
+}
+
+func (c client) WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error) {
+	return api.FilesWatch.Call(ctx, c.api, api.FilesWatchInput{FileScope: anywhere(), Path: api.EscapePath(path), Seen: seen})
+}
+
+func (c client) GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error) {
+	out, err := api.FilesGit.Call(ctx, c.api, api.FilesPathInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	marks := make(map[string]string, len(out.Marks))
+	for name, letters := range out.Marks {
+		marks[api.UnescapePath(name)] = letters
+	}
+	out.Marks = marks
+	return out, err
+}
+
+func (c client) FindFiles(ctx context.Context, path, pattern string, limit int) (api.FilesFindOutput, error) {
+	in := api.FilesFindInput{FileScope: anywhere(), Path: api.EscapePath(path), Pattern: pattern, Limit: limit}
+	out, err := api.FilesFind.Call(ctx, c.api, in)
+	for i, path := range out.Paths {
+		out.Paths[i] = api.UnescapePath(path)
+	}
+	return out, err
+}
+
+func (c client) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+	in.FileScope, in.Path = anywhere(), api.EscapePath(in.Path)
+	out, err := api.FilesGrep.Call(ctx, c.api, in)
+	for i := range out.Lines {
+		out.Lines[i].Path = api.UnescapePath(out.Lines[i].Path)
+	}
+	return out, err
+}

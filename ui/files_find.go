@@ -1,0 +1,274 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+const (
+	// findRest is how long typing has to rest before a search begins.
+	findRest = 120 * time.Millisecond
+	// mostFound is how many results a search shows.
+	mostFound = 500
+)
+
+// A fileFinder finds files below a folder, by their names or by what they hold,
+// while it is being typed.
+type fileFinder struct {
+	folder   string
+	contents bool
+	field    panes.Field
+	cursor   int
+	top      int
+	found    []foundFile
+	limited  bool
+	note     string // instead of results
+	bad      bool
+	busy     bool
+	serial   int
+	stop     context.CancelFunc
+	text     string // that the results are for
+}
+
+// A foundFile is a result.
+type foundFile struct {
+	path string // relative; a folder's ends in a slash
+	line int64
+	text string
+}
+
+// filesFound are the results of a search.
+type filesFound struct {
+	finder  *fileFinder
+	serial  int
+	text    string
+	found   []foundFile
+	limited bool
+	err     error
+}
+
+func (m *model) showFileFinder(contents bool) tea.Cmd {
+	m.overlay = &fileFinder{folder: m.files.path, contents: contents}
+	return nil
+}
+
+func (u *fileFinder) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+
+func (u *fileFinder) act(m *model, a keys.Action) tea.Cmd {
+	if a == keys.Accept && u.cursor >= len(u.found) {
+		return nil
+	}
+	u.end()
+	m.overlay = nil
+	if a != keys.Accept {
+		return nil
+	}
+	chosen := u.found[u.cursor]
+	path := filepath.Join(u.folder, chosen.path)
+	if !strings.HasSuffix(chosen.path, "/") {
+		m.goFolder(filepath.Dir(path), filepath.Base(path))
+		m.files.line = chosen.line
+		if strings.HasPrefix(filepath.Base(path), ".") {
+			m.files.order.Hidden = true
+		}
+		return nil
+	}
+	m.goFolder(path, "")
+	return nil
+}
+
+func (u *fileFinder) end() {
+	if u.stop != nil {
+		u.stop()
+		u.stop = nil
+	}
+}
+
+func (u *fileFinder) typed(m *model, k keys.Key) tea.Cmd {
+	switch {
+	case k.Phase == keys.Release:
+	case k.Code == keys.Up:
+		u.cursor = max(u.cursor-1, 0)
+	case k.Code == keys.Down:
+		u.cursor = max(min(u.cursor+1, len(u.found)-1), 0)
+	case k.Code == keys.PageUp:
+		u.cursor = max(u.cursor-10, 0)
+	case k.Code == keys.PageDown:
+		u.cursor = max(min(u.cursor+10, len(u.found)-1), 0)
+	case k.Code == keys.Tab:
+		u.contents = !u.contents
+		return u.search(m)
+	default:
+		u.field.Type(k)
+		return u.search(m)
+	}
+	return nil
+}
+
+func (u *fileFinder) pasted(m *model, text string) tea.Cmd {
+	u.field.Insert(text)
+	return u.search(m)
+}
+
+// search begins a search for what was typed and ends the one before.
+func (u *fileFinder) search(m *model) tea.Cmd {
+	text := u.field.Text()
+	u.end()
+	u.serial++
+	if strings.TrimSpace(text) == "" {
+		u.found, u.note, u.busy, u.cursor = nil, "", false, 0
+		return nil
+	}
+	u.busy = true
+	ctx, cancel := context.WithCancel(m.ctx)
+	u.stop = cancel
+	serial, folder, contents, l := u.serial, u.folder, u.contents, m.link
+	return func() tea.Msg {
+		if !rest(ctx, findRest) {
+			return nil
+		}
+		e, err := l.at(ctx)
+		if err != nil {
+			return nil
+		}
+		msg := filesFound{finder: u, serial: serial, text: text}
+		if contents {
+			msg.found, msg.limited, msg.err = searchContents(ctx, e, folder, text)
+		} else {
+			msg.found, msg.limited, msg.err = findNames(ctx, e, folder, text)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		return msg
+	}
+}
+
+// findNames finds names that hold the words that were typed, in their order.
+func findNames(ctx context.Context, e engine, folder, text string) ([]foundFile, bool, error) {
+	pattern := text
+	if !strings.ContainsAny(text, "*?[{") {
+		pattern = "*" + strings.Join(strings.Fields(text), "*") + "*"
+		if strings.Contains(text, "/") {
+			pattern = "**/" + pattern
+		}
+	}
+	out, err := e.FindFiles(ctx, folder, pattern, mostFound)
+	found := make([]foundFile, len(out.Paths))
+	for i, path := range out.Paths {
+		found[i].path = path
+	}
+	return found, out.Limited, err
+}
+
+func searchContents(ctx context.Context, e engine, folder, text string) ([]foundFile, bool, error) {
+	smart := strings.IndexFunc(text, unicode.IsUpper) < 0
+	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: smart, Limit: mostFound})
+	found := make([]foundFile, 0, len(out.Lines))
+	for _, l := range out.Lines {
+		if l.Match {
+			found = append(found, foundFile{l.Path, l.Line, l.Text})
+		}
+	}
+	return found, out.Limited, err
+}
+
+func (m *model) takeFound(msg filesFound) {
+	u := msg.finder
+	if m.overlay != overlay(u) || msg.serial != u.serial {
+		return
+	}
+	m.dirty = true
+	u.busy, u.note, u.bad = false, "", false
+	u.text = msg.text
+	if msg.err != nil {
+		u.found, u.note, u.bad = nil, panes.Clean(api.AsError(msg.err).Message), true
+		return
+	}
+	u.found, u.limited, u.cursor, u.top = msg.found, msg.limited, 0, 0
+	if len(u.found) == 0 {
+		u.note = "nothing found"
+	}
+}
+
+func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
+	look := &m.look
+	width := min(max(screen.w*4/5, 56), screen.w-6)
+	height := max(min(screen.h-8, 30), 5)
+	title := "Find a file below "
+	if u.contents {
+		title = "Search in the files below "
+	}
+	title += panes.ShortPath(u.folder, m.list.Home)
+	field, x := u.field.Draw(width)
+	rows := []string{look.Strong.Text(panes.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
+	if u.cursor < u.top {
+		u.top = u.cursor
+	}
+	u.top = max(u.top, u.cursor-height+1)
+	for i := u.top; i < u.top+height; i++ {
+		switch {
+		case i < len(u.found):
+			rows = append(rows, u.drawFound(i, width, look))
+		case i == u.top && u.note != "" && u.bad:
+			rows = append(rows, look.Bad.Text(panes.Fit(" "+u.note, width)))
+		case i == u.top && u.note != "":
+			rows = append(rows, look.Dim.Text(panes.Fit(" "+u.note, width)))
+		default:
+			rows = append(rows, panes.Spaces(width))
+		}
+	}
+	other := "in contents"
+	if u.contents {
+		other = "by name"
+	}
+	hints := []panes.Hint{{Key: "enter", Does: "show"}, {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other}, {Key: "esc", Does: "cancel"}}
+	note := u.count()
+	line, used := panes.Hints(hints, max(width-panes.Width(note)-2, 0), 0, look.Key, look.Dim)
+	rows = append(rows, line+panes.Spaces(width-used-panes.Width(note))+look.Dim.Text(note))
+	return rows, width, x, 1
+}
+
+func (u *fileFinder) count() string {
+	switch {
+	case u.busy:
+		return "searching…"
+	case len(u.found) == 0:
+		return ""
+	case u.limited:
+		return fmt.Sprintf("%d of more", len(u.found))
+	}
+	return fmt.Sprintf("%d found", len(u.found))
+}
+
+func (u *fileFinder) drawFound(i, width int, look *panes.Look) string {
+	f := u.found[i]
+	path := panes.FileName(f.path)
+	if f.line == 0 {
+		if i == u.cursor {
+			return look.Selected.Text(panes.Fit(" "+panes.ClipLeft(path, width-1), width))
+		}
+		dir, base := filepath.Split(strings.TrimSuffix(path, "/"))
+		if strings.HasSuffix(path, "/") {
+			base += "/"
+		}
+		dir = panes.ClipLeft(dir, max(width-1-panes.Width(base), 0))
+		return " " + look.Dim.Text(dir) + look.Text.Text(panes.Fit(base, width-1-panes.Width(dir)))
+	}
+	place := panes.ClipLeft(fmt.Sprintf("%s:%d", path, f.line), width*2/5)
+	text := panes.Clip(strings.TrimSpace(panes.FileName(strings.ReplaceAll(f.text, "\t", " "))), max(width-panes.Width(place)-3, 0))
+	if i == u.cursor {
+		return look.Selected.Text(panes.Fit(" "+place+"  "+text, width))
+	}
+	return " " + look.Dim.Text(place) + "  " + look.Text.Text(panes.Pad(text, width-panes.Width(place)-3))
+}

@@ -1,0 +1,189 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// askRenameFile asks for a new name, or has several renamed in the person's
+// editor.
+func (m *model) askRenameFile() tea.Cmd {
+	f := &m.files
+	targets := f.list.Targets()
+	switch len(targets) {
+	case 0:
+		return nil
+	case 1:
+	default:
+		return m.renameMany(targets)
+	}
+	old := filepath.Base(targets[0])
+	shown := strings.ToValidUTF8(old, "\uFFFD")
+	m.overlay = newPrompt("Rename "+panes.Clip(panes.FileName(old), 40)+" to", shown, func(m *model, name string) tea.Cmd {
+		if name == "" || name == shown || name == old {
+			return nil
+		}
+		if strings.ContainsRune(name, '/') {
+			return m.say("a name has no / in it; M moves a file", true)
+		}
+		to := filepath.Join(filepath.Dir(targets[0]), name)
+		f.list.Select(name)
+		clear(f.marked)
+		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
+		return m.transfer(in, false)
+	})
+	return nil
+}
+
+// renameMany has names changed in the editor, in a session. The list is a file
+// in the engine's data folder.
+func (m *model) renameMany(targets []string) tea.Cmd {
+	for _, path := range targets {
+		if refused, ok := m.reachable(path); !ok {
+			return refused
+		}
+		if strings.ContainsAny(path, "\n\r") {
+			return m.say("a name holds a line break; rename it alone first", true)
+		}
+	}
+	list := filepath.Join(m.news.info.DataDir, fmt.Sprintf("rename-%d.txt", m.files.serial))
+	text := strings.Join(relativeTo(m.files.path, targets), "\n") + "\n"
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return renameList{list, targets, e.WriteFile(ctx, list, []byte(text), false)}
+	}, func(err error) tea.Msg { return renameList{err: err} })
+}
+
+// renameList is the file in which names are changed.
+type renameList struct {
+	path    string
+	targets []string
+	err     error
+}
+
+func relativeTo(folder string, paths []string) []string {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = path
+		if rel, err := filepath.Rel(folder, path); err == nil && !strings.HasPrefix(rel, "..") {
+			names[i] = rel
+		}
+	}
+	return names
+}
+
+func (m *model) editRenameList(msg renameList) tea.Cmd {
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	folder := m.files.path
+	cmd := m.visit(editor(msg.path, panes.Target{}), folder)
+	m.files.afterVisit = func(m *model) tea.Cmd {
+		return m.call(func(ctx context.Context, e engine) tea.Msg {
+			out, err := e.ReadFile(ctx, msg.path, 0, 0)
+			_ = e.DeleteFile(ctx, msg.path) // it is of no more use, and harmless
+			if err != nil {
+				return renamesRead{err: err}
+			}
+			items, err := renames(folder, msg.targets, out.Text)
+			return renamesRead{items, err}
+		}, func(err error) tea.Msg { return renamesRead{err: err} })
+	}
+	return cmd
+}
+
+// renamesRead are the renames that were asked for.
+type renamesRead struct {
+	items []api.FileMove
+	err   error
+}
+
+// renames reads the list with new names: a line for each target, in the same
+// order.
+func renames(folder string, targets []string, text string) ([]api.FileMove, error) {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) != len(targets) {
+		return nil, api.Errorf(api.CodeInvalid, "rename files: there are %d lines for %d files", len(lines), len(targets)).
+			WithHint("change lines, and leave their number and order")
+	}
+	var items []api.FileMove
+	var taken []string
+	for i, line := range lines {
+		line = strings.TrimRight(line, "\r")
+		if line == "" {
+			return nil, api.Errorf(api.CodeInvalid, "rename files: line %d is empty", i+1)
+		}
+		to := line
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(folder, line)
+		}
+		if slices.Contains(taken, to) {
+			return nil, api.Errorf(api.CodeInvalid, "rename files: two would be %s", line)
+		}
+		taken = append(taken, to)
+		if to != targets[i] {
+			items = append(items, api.FileMove{Path: targets[i], To: to})
+		}
+	}
+	return items, nil
+}
+
+// takeRenames shows what is to be renamed and asks.
+func (m *model) takeRenames(msg renamesRead) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case len(msg.items) == 0:
+		return m.say("no name was changed", false)
+	}
+	const most = 12
+	var lines []string
+	for i, item := range msg.items {
+		if i == most {
+			lines = append(lines, "and "+itoa(len(msg.items)-most)+" more")
+			break
+		}
+		lines = append(lines, panes.Clip(panes.FileName(filepath.Base(item.Path)), 34)+" → "+panes.Clip(panes.FileName(filepath.Base(item.To)), 34))
+	}
+	what := itoa(len(msg.items)) + " files"
+	if len(msg.items) == 1 {
+		what = "one file"
+	}
+	clear(m.files.marked)
+	m.overlay = &question{
+		title: "Rename " + what + "?",
+		lines: lines,
+		yes:   "rename",
+		then:  m.transfer(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(msg.items)}, false),
+	}
+	m.dirty = true
+	return nil
+}
+
+// swapped orders renames so that a name is free before it is taken; where names
+// go round, one takes a detour.
+func swapped(items []api.FileMove) []api.FileMove {
+	rest := slices.Clone(items)
+	var out []api.FileMove
+	for len(rest) > 0 {
+		free := slices.IndexFunc(rest, func(item api.FileMove) bool {
+			return !slices.ContainsFunc(rest, func(other api.FileMove) bool { return other.Path == item.To })
+		})
+		if free < 0 {
+			detour := filepath.Join(filepath.Dir(rest[0].Path), fmt.Sprintf(".tandem-rename-%d", len(rest)))
+			out = append(out, api.FileMove{Path: rest[0].Path, To: detour})
+			rest[0].Path = detour
+			continue
+		}
+		out = append(out, rest[free])
+		rest = slices.Delete(rest, free, free+1)
+	}
+	return out
+}

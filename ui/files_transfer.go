@@ -1,0 +1,362 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// mostUndos is how many changes can be undone.
+const mostUndos = 50
+
+// An undo is how a change is taken back.
+type undo struct {
+	what    string         // was done
+	restore []api.FileMove // out of the trash
+	move    []api.FileMove
+	trash   []string
+}
+
+func (f *files) remember(u undo) {
+	if u.what == "" {
+		return
+	}
+	f.undos = append(f.undos, u)
+	f.undos = f.undos[max(len(f.undos)-mostUndos, 0):]
+}
+
+// A transfer is one that the engine does at the moment.
+type transfer struct {
+	id   string
+	in   api.FilesTransferInput
+	job  api.FileJob
+	undo bool // it takes something back
+}
+
+// text is how far the transfer is.
+func (t *transfer) text() string {
+	verb := map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash"}[t.in.Kind]
+	text := verb + " " + panes.Clip(panes.FileName(filepath.Base(t.job.Current)), 24)
+	if t.job.Total > 0 {
+		const cells = 10
+		full := int(min(t.job.Bytes, t.job.Total) * cells / t.job.Total)
+		text += " " + strings.Repeat("█", full) + strings.Repeat("░", cells-full) + " " +
+			itoa(int(min(t.job.Bytes, t.job.Total)*100/t.job.Total)) + "% of " + panes.ByteSize(t.job.Total)
+	}
+	return text + ", esc ends it"
+}
+
+// Messages of transfers.
+type (
+	transferBegun struct {
+		in   api.FilesTransferInput
+		out  api.FilesTransferOutput
+		undo bool
+		err  error
+	}
+	transferNews struct {
+		job api.FileJob
+		err error
+	}
+)
+
+// transfer begins a transfer. Only one runs at a time.
+func (m *model) transfer(in api.FilesTransferInput, undoing bool) tea.Cmd {
+	if m.files.job != nil {
+		return m.say("another transfer is under way; esc ends it", true)
+	}
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		out, err := e.Transfer(ctx, in)
+		return transferBegun{in, out, undoing, err}
+	}, func(err error) tea.Msg { return transferBegun{err: err} })
+}
+
+func (m *model) takeTransferBegun(msg transferBegun) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case len(msg.out.Conflicts) > 0:
+		m.overlay = &conflict{in: msg.in, paths: msg.out.Conflicts}
+		m.dirty = true
+		return nil
+	}
+	m.files.job = &transfer{id: msg.out.Job, in: msg.in, undo: msg.undo}
+	return m.followTransfer(30)
+}
+
+// followTransfer asks how far the transfer is.
+func (m *model) followTransfer(waitMS int) tea.Cmd {
+	id := m.files.job.id
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		job, err := e.TransferJob(ctx, id, waitMS)
+		return transferNews{job, err}
+	}, func(err error) tea.Msg { return transferNews{err: err} })
+}
+
+func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
+	f := &m.files
+	t := f.job
+	if t == nil {
+		return nil
+	}
+	m.dirty = true
+	if msg.err != nil {
+		f.job = nil
+		if errors.Is(msg.err, api.CodeNotFound) {
+			return m.say("the engine was restarted; the transfer has ended", true)
+		}
+		return m.say(errorText(msg.err), true)
+	}
+	if t.job = msg.job; t.job.State == api.JobRunning {
+		return m.followTransfer(250)
+	}
+	f.job = nil
+	f.stale, f.askGit = true, true
+	if !t.undo {
+		f.remember(undoOf(t.in.Kind, t.job.Done))
+	}
+	return m.sayTransfer(t)
+}
+
+// undoOf is how a transfer is taken back.
+func undoOf(kind string, done []api.FileMoved) (u undo) {
+	if len(done) == 0 {
+		return u
+	}
+	paths := make([]string, len(done))
+	for i, d := range done {
+		paths[i] = d.Path
+		back := api.FileMove{Path: d.To, To: d.Path}
+		switch kind {
+		case api.TransferTrash:
+			u.restore = append(u.restore, back)
+		case api.TransferMove:
+			u.move = append(u.move, back)
+		case api.TransferCopy:
+			u.trash = append(u.trash, d.To)
+		}
+		if d.Replaced != "" {
+			u.restore = append(u.restore, api.FileMove{Path: d.Replaced, To: d.To})
+		}
+	}
+	u.what = map[string]string{api.TransferCopy: "copy", api.TransferMove: "move", api.TransferTrash: "trash"}[kind] + " of " + theseFiles(paths)
+	return u
+}
+
+// sayTransfer tells how a transfer has ended.
+func (m *model) sayTransfer(t *transfer) tea.Cmd {
+	paths := make([]string, len(t.job.Done))
+	for i, d := range t.job.Done {
+		paths[i] = d.Path
+	}
+	what := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "put into the trash: "}[t.in.Kind]
+	text := what + theseFiles(paths)
+	if len(paths) == 0 {
+		text = "nothing was changed"
+	}
+	if t.job.Skipped > 0 {
+		text += ", left out " + itoa(t.job.Skipped)
+	}
+	switch t.job.State {
+	case api.JobFailed:
+		return m.say(t.job.Error, true)
+	case api.JobCancelled:
+		return m.say("ended; "+text, true)
+	}
+	if t.undo {
+		return m.say("undone", false)
+	}
+	if len(paths) > 0 {
+		text += " – u undoes it"
+	}
+	return m.say(text, false)
+}
+
+func (m *model) askCancelTransfer() tea.Cmd {
+	id := m.files.job.id
+	m.overlay = &question{
+		title: "End the transfer?",
+		lines: []string{"What is finished stays, the rest is left."},
+		yes:   "end it",
+		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+			return doneMsg{e.CancelTransfer(ctx, id)}
+		}, func(err error) tea.Msg { return doneMsg{err} }),
+	}
+	return nil
+}
+
+// trashFiles puts the targets into the trash.
+func (m *model) trashFiles() tea.Cmd {
+	f := &m.files
+	targets := f.list.Targets()
+	if len(targets) == 0 {
+		return nil
+	}
+	items := make([]api.FileMove, len(targets))
+	for i, path := range targets {
+		items[i].Path = path
+	}
+	clear(f.marked)
+	return m.transfer(api.FilesTransferInput{Kind: api.TransferTrash, Items: items}, false)
+}
+
+// askTransfer asks where the targets go: a folder, or for one of them a new
+// path.
+func (m *model) askTransfer(kind string) tea.Cmd {
+	f := &m.files
+	targets := f.list.Targets()
+	if len(targets) == 0 {
+		return nil
+	}
+	verb := strings.ToUpper(kind[:1]) + kind[1:] + " "
+	text := withSlash(f.path)
+	if len(targets) == 1 && filepath.Dir(targets[0]) == f.path {
+		text += filepath.Base(targets[0])
+	}
+	m.overlay = m.newPathPrompt(verb+theseFiles(targets)+" to", text, func(m *model, to string) tea.Cmd {
+		return m.transferTo(kind, targets, to)
+	})
+	return nil
+}
+
+func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" }
+
+// transferTo finds out whether the place is a folder, and begins.
+func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
+	clear(m.files.marked)
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		into := strings.HasSuffix(to, "/") || len(targets) > 1
+		to = filepath.Clean(to)
+		if !into {
+			if _, err := e.ListFiles(ctx, to, 1); err == nil {
+				into = to != targets[0]
+			}
+		}
+		in := api.FilesTransferInput{Kind: kind}
+		for _, path := range targets {
+			item := api.FileMove{Path: path, To: to}
+			if into {
+				item.To = filepath.Join(to, filepath.Base(path))
+			}
+			in.Items = append(in.Items, item)
+		}
+		out, err := e.Transfer(ctx, in)
+		return transferBegun{in: in, out: out, err: err}
+	}, func(err error) tea.Msg { return transferBegun{err: err} })
+}
+
+// undoFiles takes back the last change.
+func (m *model) undoFiles() tea.Cmd {
+	f := &m.files
+	if len(f.undos) == 0 {
+		return m.say("there is nothing to undo", false)
+	}
+	u := f.undos[len(f.undos)-1]
+	f.undos = f.undos[:len(f.undos)-1]
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		if err := takeBack(ctx, e, u); err != nil {
+			return changedFiles{err: err}
+		}
+		return changedFiles{say: "undone: " + u.what}
+	}, func(err error) tea.Msg { return changedFiles{err: err} })
+}
+
+// takeBack undoes a change: what was put somewhere goes first, so that what was
+// there before has its place again.
+func takeBack(ctx context.Context, e engine, u undo) error {
+	var trash []api.FileMove
+	for _, path := range u.trash {
+		trash = append(trash, api.FileMove{Path: path})
+	}
+	if err := transferAll(ctx, e, api.FilesTransferInput{Kind: api.TransferTrash, Items: trash}); err != nil {
+		return err
+	}
+	if err := transferAll(ctx, e, api.FilesTransferInput{Kind: api.TransferMove, Items: u.move}); err != nil {
+		return err
+	}
+	if len(u.restore) == 0 {
+		return nil
+	}
+	return e.RestoreFiles(ctx, u.restore)
+}
+
+// transferAll waits for a transfer that nothing may be in the way of.
+func transferAll(ctx context.Context, e engine, in api.FilesTransferInput) error {
+	if len(in.Items) == 0 {
+		return nil
+	}
+	out, err := e.Transfer(ctx, in)
+	if err != nil {
+		return err
+	}
+	if len(out.Conflicts) > 0 {
+		return api.Errorf(api.CodeConflict, "%s is in the way", out.Conflicts[0])
+	}
+	for {
+		job, err := e.TransferJob(ctx, out.Job, int(time.Minute/time.Millisecond))
+		switch {
+		case err != nil:
+			return err
+		case job.State == api.JobFailed:
+			return api.Errorf(api.CodeConflict, "%s", job.Error)
+		case job.State != api.JobRunning:
+			return nil
+		}
+	}
+}
+
+// A conflict asks what is to become of files that are in the way.
+type conflict struct {
+	in    api.FilesTransferInput
+	paths []string
+}
+
+func (c *conflict) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+
+func (c *conflict) act(m *model, a keys.Action) tea.Cmd {
+	if a == keys.Cancel {
+		m.overlay = nil
+	}
+	return nil
+}
+
+func (c *conflict) typed(m *model, k keys.Key) tea.Cmd {
+	policy := map[string]string{"s": api.ConflictSkip, "r": api.ConflictReplace, "k": api.ConflictKeep}[k.Text]
+	if policy == "" || k.Phase == keys.Release {
+		return nil
+	}
+	m.overlay = nil
+	c.in.Conflict = policy
+	return m.transfer(c.in, false)
+}
+
+func (c *conflict) pasted(*model, string) tea.Cmd { return nil }
+
+func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {
+	look := &m.look
+	title := "There is a " + theseFiles(c.paths) + " already"
+	if len(c.paths) > 1 {
+		title = itoa(len(c.paths)) + " of these are there already"
+	}
+	hints := []panes.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, {Key: "esc", Does: "cancel"}}
+	lines := append(baseNames(c.paths), "What is replaced goes to the trash.")
+	width := 48
+	for _, l := range append(lines, title) {
+		width = max(width, panes.Width(l))
+	}
+	width = min(width, screen.w-8)
+	rows := []string{look.Strong.Text(panes.Fit(title, width))}
+	for _, l := range lines {
+		rows = append(rows, look.Dim.Text(panes.Fit(l, width)))
+	}
+	line, used := panes.Hints(hints, width, 1, look.Key, look.Text)
+	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, -1, 0
+}
