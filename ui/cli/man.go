@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -57,7 +58,7 @@ func writeManPages(dir string, root *cobra.Command, version string) error {
 func manPage(root *cobra.Command, version string) string {
 	var b strings.Builder
 	manHead(&b, root.Name(), version, strings.ToLower(root.Short[:1])+root.Short[1:])
-	b.WriteString(".SH SYNOPSIS\n.B tandem\n.br\n.B tandem\n\\fIVERB\\fR …\n.br\n.B tandem \\-\\-serve\n[\\fIflags\\fR]\n")
+	b.WriteString(".SH SYNOPSIS\n.B tandem\n.br\n.B tandem\n\\fIVERB\\fR \\[u2026]\n.br\n.B tandem \\-\\-serve\n[\\fIflags\\fR]\n")
 	b.WriteString(".SH DESCRIPTION\n")
 	manText(&b, root.Long)
 	manFlags(&b, ".SH OPTIONS\n", root.LocalFlags())
@@ -110,6 +111,10 @@ func manVerb(b *strings.Builder, verb *cobra.Command) {
 	}
 	manText(b, text)
 	manFlags(b, "", verb.LocalNonPersistentFlags())
+	if verb.Name() == "completion" {
+		manLines(b, verb.Example)
+		return // cobra's own words for each shell
+	}
 	for _, sub := range verb.Commands() {
 		if sub.IsAvailableCommand() {
 			manVerb(b, sub)
@@ -182,8 +187,14 @@ func manExamples(b *strings.Builder, cmd *cobra.Command) {
 	if cmd.Example == "" {
 		return
 	}
-	b.WriteString(".SH EXAMPLES\n.nf\n")
-	for line := range strings.Lines(cmd.Example) {
+	b.WriteString(".SH EXAMPLES\n")
+	manLines(b, cmd.Example)
+}
+
+// manLines writes lines as they are.
+func manLines(b *strings.Builder, text string) {
+	b.WriteString(".nf\n")
+	for line := range strings.Lines(text) {
 		b.WriteString(roff(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	b.WriteString(".fi\n")
@@ -191,9 +202,24 @@ func manExamples(b *strings.Builder, cmd *cobra.Command) {
 
 // roff writes text so that nothing in it is a request or an escape.
 func roff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ", `"`, `\(dq`).Replace(text)
-	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
-		text = `\&` + text
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case i == 0 && (r == '.' || r == '\''):
+			b.WriteString(`\&` + string(r))
+		case r == '\\':
+			b.WriteString(`\e`)
+		case r == '-':
+			b.WriteString(`\-`)
+		case r == '"':
+			b.WriteString(`\(dq`)
+		case r < ' ':
+			b.WriteByte(' ')
+		case r >= utf8.RuneSelf:
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		default:
+			b.WriteRune(r)
+		}
 	}
-	return text
+	return b.String()
 }

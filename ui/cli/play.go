@@ -110,9 +110,9 @@ func (a *app) playRow(ctx context.Context, f playFlags) error {
 	if err != nil {
 		return err
 	}
-	if row.Kind != "session" || row.Process == "" || row.LogEnd <= row.LogStart {
+	if row.Process == "" || row.Kind != "process" && row.LogEnd <= row.LogStart {
 		return api.Errorf(api.CodeInvalid, "play command %d: its output is not known to be in the log of a session", row.ID).
-			WithHint("commands that were typed in sessions and have ended can be played")
+			WithHint("commands that were typed in sessions and have ended can be played, and sessions")
 	}
 	return a.playSession(ctx, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, f)
 }

@@ -27,12 +27,11 @@ type recFlags struct {
 
 // A recorded is what rec has made.
 type recorded struct {
-	Path     string  `json:"path"`
-	Session  string  `json:"session"`
-	Seconds  float64 `json:"seconds"`
-	Events   int     `json:"events"`
-	Guessed  int64   `json:"bytes_without_times"`
-	duration time.Duration
+	Path    string  `json:"path"`
+	Session string  `json:"session"`
+	Seconds float64 `json:"seconds"`
+	Events  int     `json:"events"`
+	Guessed int64   `json:"bytes_without_times"`
 }
 
 func (a *app) recCommand() *cobra.Command {
@@ -92,10 +91,11 @@ func (a *app) recordSession(ctx context.Context, id string, f recFlags) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.newRecorder(p, f)
+	r, err := a.newRecorder(p.Name, f)
 	if err != nil {
 		return err
 	}
+	r.process = p
 	if f.since != "start" {
 		a.tell("recording %s to %s; ctrl+c ends that", visible(p.Name), visible(r.path))
 	}
@@ -115,23 +115,22 @@ func (a *app) recordCommand(cmd *cobra.Command, command []string, f recFlags) er
 	if err != nil {
 		return err
 	}
+	r, err := a.newRecorder(filepath.Base(command[0]), f)
+	if err != nil {
+		return err
+	}
 	p, err := call(ctx, a, api.SessionStart, in)
 	if err != nil {
-		return err
+		return r.finish(err)
 	}
-	f.since = ""
-	r, err := a.newRecorder(p, f)
-	if err != nil {
-		return err
-	}
-	r.since = new(int64)
+	r.process, r.since = p, new(int64)
 	recording, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- r.run(recording) }()
-	_, in1 := terminal(a.Stdin)
-	_, out1 := terminal(a.Stdout)
-	if in1 && out1 {
+	_, reads := terminal(a.Stdin)
+	_, shows := terminal(a.Stdout)
+	if reads && shows {
 		err = a.attach(cmd, p.ID, false)
 		if now, errNow := call(ctx, a, api.SessionGet, api.IDInput{ID: p.ID}); errNow != nil || !now.State.Ended() {
 			cancel() // left: the recording ends here, the session does not
@@ -156,8 +155,10 @@ type recorder struct {
 	whole   bool   // it ends where the log ends, though the session goes on
 }
 
-func (a *app) newRecorder(p api.Process, f recFlags) (*recorder, error) {
-	r := &recorder{app: a, process: p, path: f.output, idle: f.idle, whole: f.since == "start"}
+// newRecorder makes the file of a recording, which is named after name unless
+// the flags tell.
+func (a *app) newRecorder(name string, f recFlags) (*recorder, error) {
+	r := &recorder{app: a, path: f.output, idle: f.idle, whole: f.since == "start"}
 	if r.whole {
 		r.since = new(int64)
 	} else {
@@ -169,7 +170,7 @@ func (a *app) newRecorder(p api.Process, f recFlags) (*recorder, error) {
 	case "-":
 		r.file = keepOpen{a.Stdout}
 	case "":
-		r.path, r.file, err = createNamed(p.Name)
+		r.path, r.file, err = createNamed(name)
 	default:
 		r.file, err = createRecording(r.path, f.overwrite)
 	}
@@ -310,15 +311,11 @@ func (r *recorder) finish(err error) error {
 	if r.time.guessed > 0 {
 		r.app.tell("nobody knows when %d bytes were printed: they follow each other in small steps", r.time.guessed)
 	}
-	path, _ := filepath.Abs(r.path)
-	made := recorded{path, r.process.ID, r.cast.last.Seconds(), r.cast.n, r.time.guessed, r.cast.last.Round(100 * time.Millisecond)}
-	if r.path == "-" {
+	if err != nil || r.path == "-" {
 		return err
 	}
-	if errTold := r.app.answer(made, func() string {
-		return fmt.Sprintf("recorded %v of %s: %s\n", made.duration, visible(r.process.Name), visible(r.path))
-	}); err == nil {
-		err = errTold
-	}
-	return err
+	made := recorded{r.path, r.process.ID, r.cast.last.Seconds(), r.cast.n, r.time.guessed}
+	return r.app.answer(made, func() string {
+		return fmt.Sprintf("recorded %v of %s: %s\n", r.cast.last.Round(100*time.Millisecond), visible(r.process.Name), visible(r.path))
+	})
 }

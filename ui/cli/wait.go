@@ -16,16 +16,19 @@ const waitCall = 50 * time.Second
 
 func (a *app) waitCommand() *cobra.Command {
 	var in api.ProcessWaitInput
+	var session api.SessionWaitInput
 	var idle, timeout duration
 	cmd := &cobra.Command{
-		Use:   "wait ID [--exit] [--ready] [--log RE] [--port N] [--idle D] [--timeout D]",
+		Use:   "wait ID [--exit] [--ready] [--log RE] [--port N] [--idle D] [--input] [--prompt] [--screen RE] [--output RE] [--timeout D]",
 		Short: "Wait until a process has ended, is ready, prints something …",
 		Long: "Waits until one of the conditions holds, by default until the process has ended.\n" +
-			"Exits with 1 when that did not happen in time, or cannot any more.",
-		Example: "tandem wait web --ready --timeout 30s\ntandem wait build && echo done\ntandem wait web --log 'listening on' --idle 5s",
+			"--input, --prompt, --screen and --output are conditions of sessions. Exits with 1 when\n" +
+			"none came to hold in time, or none can any more.",
+		Example: "tandem wait web --ready --timeout 30s\ntandem wait build && echo done\ntandem wait web --log 'listening on' --idle 5s\n" +
+			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "wait for which process? give an id or a name"),
+		Args:                  a.exactly(1, "wait for which session or process? give an id or a name"),
 		ValidArgsFunction:     a.completeProcess(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.IdleMS = args[0], idle.milliseconds()
@@ -34,6 +37,13 @@ func (a *app) waitCommand() *cobra.Command {
 			}
 			if in.Port < 0 || in.Port > 65535 {
 				return usagef(cmd, "read --port %d: want a port up to 65535", in.Port)
+			}
+			if err := checkSessionWait(cmd, session, in); err != nil {
+				return err
+			}
+			if ofSession(session) {
+				session.ID, session.Exit, session.Port, session.IdleMS = in.ID, in.Exit, in.Port, in.IdleMS
+				return a.waitSession(cmd.Context(), session, time.Duration(timeout))
 			}
 			if !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0 {
 				in.Exit = true
@@ -46,6 +56,10 @@ func (a *app) waitCommand() *cobra.Command {
 	cmd.Flags().StringVar(&in.Log, "log", "", "a line of its log matches this regular expression")
 	cmd.Flags().IntVar(&in.Port, "port", 0, "something listens on this TCP port")
 	cmd.Flags().Var(&idle, "idle", "it has written nothing for this long")
+	cmd.Flags().BoolVar(&session.Input, "input", false, "its program waits for somebody to type")
+	cmd.Flags().BoolVar(&session.Prompt, "prompt", false, "its shell is at its prompt")
+	cmd.Flags().StringVar(&session.Screen, "screen", "", "the text of its screen matches this regular expression")
+	cmd.Flags().StringVar(&session.Output, "output", "", "what it prints from now on matches this regular expression")
 	cmd.Flags().Var(&timeout, "timeout", "give up after this long (default: never)")
 	return cmd
 }
@@ -63,14 +77,7 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 	if err := a.answer(out, func() string { return waitText(out, in) }); err != nil || out.Met != "" {
 		return err
 	}
-	message := fmt.Sprintf("wait for %s: it has not come to that within %v", out.Process.Name, timeout)
-	if out.Process.State.Ended() {
-		message = fmt.Sprintf("wait for %s: it has ended: %s", out.Process.Name, stateText(out.Process))
-		if out.Process.Error != "" {
-			message += ": " + out.Process.Error
-		}
-	}
-	return &exitError{status: statusFailed, message: message}
+	return notMet(out.Process, timeout)
 }
 
 // waitUntil asks until a condition holds, none can any more as the process has

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/spf13/cobra"
+)
+
+// ofSession reports whether a condition is set that only a session has.
+func ofSession(in api.SessionWaitInput) bool {
+	return in.Input || in.Prompt || in.Screen != "" || in.Output != ""
+}
+
+// checkSessionWait looks for mistakes in the conditions of a session.
+func checkSessionWait(cmd *cobra.Command, in api.SessionWaitInput, process api.ProcessWaitInput) error {
+	for flag, expression := range map[string]string{"--screen": in.Screen, "--output": in.Output} {
+		if _, err := regexp.Compile(expression); err != nil {
+			return usagef(cmd, "read %s: %v", flag, err)
+		}
+	}
+	if ofSession(in) && (process.Ready || process.Log != "") {
+		return usagef(cmd, "--ready and --log go with processes, --input, --prompt, --screen and --output with sessions")
+	}
+	return nil
+}
+
+// waitSession waits for a session to come to one of the conditions.
+func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout time.Duration) error {
+	p, err := a.patiently(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	deadline := time.Now().Add(timeout)
+	for {
+		left := waitCall
+		if timeout > 0 {
+			left = min(left, time.Until(deadline))
+		}
+		in.TimeoutMS = max(int(left.Milliseconds()), 1)
+		out, err := ask(ctx, p, api.SessionWait, in)
+		late := timeout > 0 && !time.Now().Before(deadline)
+		switch {
+		case err != nil:
+			return err
+		case out.Met != "":
+			return a.answer(out, func() string { return sessionWaitText(out, in) })
+		case late || out.Process.State.Ended():
+			if err := a.answer(out, func() string { return "" }); err != nil {
+				return err
+			}
+			return notMet(out.Process, timeout)
+		}
+		in.Since = &out.NextCursor
+	}
+}
+
+// notMet is the failure of a wait that came to nothing.
+func notMet(p api.Process, timeout time.Duration) error {
+	message := fmt.Sprintf("wait for %s: it has not come to that within %v", p.Name, timeout)
+	if p.State.Ended() {
+		message = fmt.Sprintf("wait for %s: it has ended: %s", p.Name, stateText(p))
+		if p.Error != "" {
+			message += ": " + p.Error
+		}
+	}
+	return &exitError{status: statusFailed, message: message}
+}
+
+// sessionWaitText tells what held.
+func sessionWaitText(out api.SessionWaitOutput, in api.SessionWaitInput) string {
+	name := visible(out.Process.Name)
+	switch out.Met {
+	case "output", "screen":
+		return visible(out.Text) + "\n"
+	case "input":
+		if out.Secret {
+			return name + ": waits for a secret\n"
+		}
+		return name + ": waits for input\n"
+	case "prompt":
+		return name + ": is at its prompt\n"
+	case "port":
+		return fmt.Sprintf("%s: port %d is open\n", name, in.Port)
+	case "exit":
+		return outcome(out.Process)
+	}
+	return name + ": " + visible(out.Met) + "\n"
+}
