@@ -146,6 +146,9 @@ func (m *model) drawSide() (s side) {
 	case m.view == viewHistory:
 		s.page = m.drawHistory()
 		return s
+	case m.view == viewFiles:
+		s.page = m.drawFiles()
+		return s
 	case m.zoomed:
 		return s
 	case l.list.w > 0:
