@@ -26,13 +26,14 @@ type terminal struct {
 
 	mu      sync.Mutex
 	screen  *vt.Terminal
+	clip    string        // what the program put on the clipboard last
 	changed chan struct{} // closed at the next change, then replaced
 }
 
 // startTerminal runs this executable as tandem in a terminal of that size.
 func startTerminal(cols, rows int, env []string, dir string, args ...string) (*terminal, error) {
 	t := &terminal{ended: make(chan struct{}), changed: make(chan struct{})}
-	t.screen = vt.New(vt.Options{Cols: cols, Rows: rows, Grid: vt10x.New, Reply: t.reply})
+	t.screen = vt.New(vt.Options{Cols: cols, Rows: rows, Grid: vt10x.New, Reply: t.reply, Event: t.event})
 	t.cmd = exec.Command("/proc/self/exe", args...)
 	t.cmd.Env, t.cmd.Dir = env, dir
 	master, err := pty.StartWithSize(t.cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
@@ -42,6 +43,20 @@ func startTerminal(cols, rows int, env []string, dir string, args ...string) (*t
 	t.master = master
 	go t.read()
 	return t, nil
+}
+
+// event takes what the program tells; the screen is locked.
+func (t *terminal) event(e vt.Event) {
+	if e, ok := e.(vt.ClipboardEvent); ok {
+		t.clip = string(e.Data)
+	}
+}
+
+// clipboard is what was put there last.
+func (t *terminal) clipboard() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.clip
 }
 
 // reply answers the program from a goroutine of its own, because the emulator

@@ -130,7 +130,7 @@ func (m *model) scopes() []keys.Scope {
 // pressKey is the way of every key: an action, or on to the program.
 func (m *model) pressKey(k keys.Key) tea.Cmd {
 	m.unflash()
-	if m.countKey(k) {
+	if m.holdKey(k) || m.countKey(k) {
 		return nil
 	}
 	pending := m.resolver.Pending()

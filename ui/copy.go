@@ -29,8 +29,10 @@ type copying struct {
 	pattern  api.Pattern
 	backward bool // the last search was for what is above
 	find     context.CancelFunc
-	serial   int    // of the last search
-	steps    []step // to follow it
+	serial   int        // of the last search
+	held     []keys.Key // typed while it is under way
+	reading  bool       // what is to be copied is on its way
+	paste    bool       // and to be pasted when it is there
 
 	clicks   clicks
 	selects  *panes.Terminal // in which the mouse selects
@@ -138,6 +140,7 @@ func (m *model) scrollKey(p *panes.Terminal, k keys.Key) tea.Cmd {
 // cancelCopy takes back what was begun last, and ends scroll mode in the end.
 func (m *model) cancelCopy() tea.Cmd {
 	m.endFind()
+	m.copying.held = nil
 	if p := m.scrolled(); p != nil && !p.Cancel() {
 		p.StopScroll()
 	}
@@ -193,6 +196,7 @@ type copiedMsg struct {
 
 // copyText reads a part of a session's text, to copy it.
 func (m *model) copyText(in api.SessionTextInput) tea.Cmd {
+	m.copying.reading = true
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		var text strings.Builder
 		for {
@@ -207,13 +211,19 @@ func (m *model) copyText(in api.SessionTextInput) tea.Cmd {
 }
 
 func (m *model) copied(msg copiedMsg) tea.Cmd {
+	paste := m.copying.paste
+	m.copying.reading, m.copying.paste = false, false
 	switch {
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)
 	case msg.text == "":
 		return m.say("nothing to copy", false)
 	}
-	return m.keepCopy(msg.text, msg.cut)
+	say := m.keepCopy(msg.text, msg.cut)
+	if paste {
+		return tea.Batch(say, m.paste(msg.text))
+	}
+	return say
 }
 
 // keepCopy makes text what is pasted next, here and in other programs.
@@ -250,6 +260,10 @@ func howMuch(text string) string {
 
 // pasteBuffer pastes what was copied last.
 func (m *model) pasteBuffer() tea.Cmd {
+	if m.copying.reading {
+		m.copying.paste = true
+		return nil
+	}
 	if m.copying.buffer == "" {
 		return m.say("nothing was copied yet", false)
 	}

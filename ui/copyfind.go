@@ -132,11 +132,9 @@ type foundMsg struct {
 // findMatch looks for the n-th match from a place, and puts the cursor there when it
 // is found. A search that was under way is given up.
 func (m *model) findMatch(p *panes.Terminal, in api.SessionFindInput, n int) tea.Cmd {
-	m.endFind()
 	in.ID = p.ID
-	ctx, cancel := context.WithCancel(m.ctx)
-	m.copying.find = cancel
-	serial, l := m.copying.serial, m.link
+	ctx, serial := m.begin()
+	l := m.link
 	return func() tea.Msg {
 		msg := foundMsg{serial: serial, pane: p, input: in}
 		e, err := l.at(ctx)
@@ -155,25 +153,11 @@ func (m *model) findMatch(p *panes.Terminal, in api.SessionFindInput, n int) tea
 	}
 }
 
-// maxSteps bounds how often a key is repeated, and how many such keys wait.
+// maxSteps bounds how often one key goes on to another match.
 const maxSteps = 1000
 
-// A step is a search from where the cursor will be.
-type step struct {
-	input api.SessionFindInput
-	n     int
-}
-
-// findStep goes on to the n-th match from the cursor, once those searches are
-// done that were begun before.
+// findStep goes on to the n-th match from the cursor.
 func (m *model) findStep(p *panes.Terminal, in api.SessionFindInput, n int) tea.Cmd {
-	c := &m.copying
-	if c.find != nil {
-		if len(c.steps) < maxSteps {
-			c.steps = append(c.steps, step{in, n})
-		}
-		return nil
-	}
 	in.From = p.Place()
 	if in.Mark != "" {
 		in.From.Cell = 0
@@ -181,20 +165,49 @@ func (m *model) findStep(p *panes.Terminal, in api.SessionFindInput, n int) tea.
 	return m.findMatch(p, in, min(n, maxSteps))
 }
 
-// findOn does the next of the steps that wait.
-func (m *model) findOn(p *panes.Terminal, steps []step) tea.Cmd {
-	if len(steps) == 0 || m.overlay != nil {
-		return nil
+// maxHeld bounds how many keys wait for the end of a search.
+const maxHeld = 1000
+
+// holdKey keeps a key back that was typed in scroll mode while a search is under
+// way: it is about the place where that leads to. What leaves or begins a
+// command of the dashboard is not held.
+func (m *model) holdKey(k keys.Key) (held bool) {
+	c, b := &m.copying, m.o.Bindings
+	switch {
+	case c.find == nil || m.overlay != nil || m.scrolled() == nil || m.resolver.Pending(), k.Phase == keys.Release:
+		return false
+	case b.Is(k, keys.ScopeGlobal, keys.Prefix):
+		return false
+	case b.Is(k, keys.ScopeScroll, keys.ScrollCancel), b.Is(k, keys.ScopeScroll, keys.ScrollLeave):
+		c.held = nil
+		return false
 	}
-	cmd := m.findStep(p, steps[0].input, steps[0].n)
-	m.copying.steps = steps[1:]
-	return cmd
+	if len(c.held) < maxHeld {
+		c.held = append(c.held, k)
+	}
+	return true
 }
 
-// endFind gives up the search that is under way and those that wait.
+// letKeys handles the keys that were held.
+func (m *model) letKeys() tea.Cmd {
+	held := m.copying.held
+	m.copying.held = nil
+	var cmds []tea.Cmd
+	for _, k := range held {
+		cmds = append(cmds, m.pressKey(k))
+	}
+	return tea.Batch(cmds...)
+}
+
+// begin begins a search, and gives up one that was under way.
+func (m *model) begin() (ctx context.Context, serial int) {
+	m.endFind()
+	ctx, m.copying.find = context.WithCancel(m.ctx)
+	return ctx, m.copying.serial
+}
+
 func (m *model) endFind() {
 	m.copying.serial++
-	m.copying.steps = nil
 	if m.copying.find != nil {
 		m.copying.find()
 		m.copying.find = nil
@@ -202,12 +215,19 @@ func (m *model) endFind() {
 }
 
 func (m *model) found(msg foundMsg) tea.Cmd {
-	if msg.serial != m.copying.serial || !msg.pane.Scrolling() {
+	if msg.serial != m.copying.serial {
 		return nil
 	}
-	steps := m.copying.steps
 	m.endFind()
 	m.dirty = true
+	if !msg.pane.Scrolling() {
+		return m.letKeys()
+	}
+	return tea.Batch(m.showFound(msg), m.letKeys())
+}
+
+// showFound goes to a match, or says that there is none.
+func (m *model) showFound(msg foundMsg) tea.Cmd {
 	f, typing := m.overlay.(*findLine)
 	switch {
 	case msg.err != nil:
@@ -225,7 +245,7 @@ func (m *model) found(msg foundMsg) tea.Cmd {
 			msg.pane.Found(msg.out.Number, msg.out.Total)
 		}
 	}
-	return m.findOn(msg.pane, steps)
+	return nil
 }
 
 // findNext goes to the next match, or to one on the other side.
@@ -256,8 +276,9 @@ func (m *model) findCommand(above bool) tea.Cmd {
 
 // outputMsg is where the output of a command is.
 type outputMsg struct {
+	serial      int
 	pane        *panes.Terminal
-	first, last int64 // last is 0 when it goes on to the end
+	first, last int64
 	none        bool
 	err         error
 }
@@ -270,11 +291,17 @@ func (m *model) selectOutput() tea.Cmd {
 		return nil
 	}
 	line := p.Place().Line
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	ctx, serial := m.begin()
+	l := m.link
+	return func() tea.Msg {
+		e, err := l.at(ctx)
+		if err != nil {
+			return outputMsg{serial: serial, pane: p, err: err}
+		}
 		msg := outputOf(ctx, e, p.ID, line)
-		msg.pane = p
+		msg.serial, msg.pane = serial, p
 		return msg
-	}, func(err error) tea.Msg { return outputMsg{pane: p, err: err} })
+	}
 }
 
 func outputOf(ctx context.Context, e engine, id string, line int64) (msg outputMsg) {
@@ -304,15 +331,19 @@ func outputOf(ctx context.Context, e engine, id string, line int64) (msg outputM
 }
 
 func (m *model) outputFound(msg outputMsg) tea.Cmd {
+	if msg.serial != m.copying.serial {
+		return nil
+	}
+	m.endFind()
+	m.dirty = true
+	var say tea.Cmd
 	switch {
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
-	case !msg.pane.Scrolling():
-		return nil
+		say = m.say(errorText(msg.err), true)
 	case msg.none:
-		return m.say("no command with output here; the shell has to mark its prompts", false)
+		say = m.say("no command with output here; the shell has to mark its prompts", false)
+	default:
+		msg.pane.SelectBetween(msg.first, msg.last)
 	}
-	msg.pane.SelectBetween(msg.first, msg.last)
-	m.dirty = true
-	return nil
+	return tea.Batch(say, m.letKeys())
 }
