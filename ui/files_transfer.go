@@ -221,10 +221,11 @@ func (m *model) askTransfer(kind string) tea.Cmd {
 	if len(targets) == 1 && filepath.Dir(targets[0]) == f.path {
 		text += filepath.Base(targets[0])
 	}
-	m.overlay = m.newPathPrompt(verb+theseFiles(targets)+" to", text, func(m *model, to string) tea.Cmd {
+	p := m.newPathPrompt(verb+theseFiles(targets)+" to", text, func(m *model, to string) tea.Cmd {
 		return m.transferTo(kind, targets, to)
 	})
-	return nil
+	m.overlay = p
+	return p.look(m)
 }
 
 func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" }
