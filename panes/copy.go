@@ -56,7 +56,7 @@ func (t *Terminal) Go(p api.Place) {
 	}
 	s.wheel = false
 	s.cursor, s.want = p, p.Cell
-	if h := int64(t.size.Rows); p.Line < s.top || p.Line >= s.top+h {
+	if h := int64(t.inSight()); p.Line < s.top || p.Line >= s.top+h {
 		s.top = p.Line - h/2
 	}
 	t.keepCursor()

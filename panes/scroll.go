@@ -23,6 +23,7 @@ type scroll struct {
 	cursor api.Place
 	want   int // column to go back to in a longer line
 	count  int // a number that was typed
+	hidden int // rows at the bottom that something else covers
 	sel    selection
 
 	search *regexp.Regexp // its matches are marked; nil for none
@@ -137,7 +138,7 @@ func (t *Terminal) scrollTo(top int64) {
 func (t *Terminal) keepCursor() {
 	s := &t.scroll
 	s.top = min(s.top, s.cursor.Line)
-	s.top = max(s.top, s.cursor.Line-int64(t.size.Rows)+1)
+	s.top = max(s.top, s.cursor.Line-int64(t.inSight())+1)
 	t.clampScroll(t.State())
 }
 
@@ -149,6 +150,13 @@ func (t *Terminal) wheelBy(lines int) {
 	}
 	t.ScrollBy(lines)
 }
+
+// inSight is how many rows of the pane can be seen.
+func (t *Terminal) inSight() int { return max(t.size.Rows-t.scroll.hidden, 1) }
+
+// Cover says that something covers rows at the pane's bottom, so that matches
+// are shown above it.
+func (t *Terminal) Cover(rows int) { t.scroll.hidden = max(rows, 0) }
 
 // fetch asks for the lines around the position that are not held.
 func (t *Terminal) fetch() {
@@ -163,6 +171,22 @@ func (t *Terminal) fetch() {
 	}
 	t.scroll.asked = missing
 	t.Send(api.Input{Lines: &missing})
+}
+
+// Lacks is what the pane would show of a session that has ended and is not
+// held; each range is told once.
+func (t *Terminal) Lacks() (lines api.LineRange, ok bool) {
+	if !t.scroll.active || t.ended == nil {
+		return lines, false
+	}
+	from, n := t.scroll.top-aroundView, t.size.Rows+2*aroundView
+	t.Feed.Screen.keep(from, from+int64(n))
+	lines = t.Feed.Screen.Missing(from, n)
+	if lines.Count == 0 || lines == t.scroll.asked {
+		return lines, false
+	}
+	t.scroll.asked = lines
+	return lines, true
 }
 
 // follow takes over where a resize that wrapped lines anew has put what is in

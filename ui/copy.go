@@ -297,3 +297,42 @@ func (c *clicks) press(now time.Time, x, y int) (n int) {
 	c.n = c.n%3 + 1
 	return c.n
 }
+
+// endedLines are lines of a session that has ended.
+type endedLines struct {
+	pane  *panes.Terminal
+	lines []api.NumberedLine
+}
+
+// fetchEnded asks for lines of a session that has ended, which has nobody any
+// more to send them by itself: their text, without its styles.
+func (m *model) fetchEnded() tea.Cmd {
+	p := m.focused()
+	if p == nil {
+		return nil
+	}
+	lacks, ok := p.Lacks()
+	if !ok {
+		return nil
+	}
+	in := api.SessionTextInput{ID: p.ID, Block: true, From: api.Place{Line: lacks.From},
+		To: api.Place{Line: lacks.From + int64(lacks.Count) - 1, Cell: p.State().Cols}}
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		out, err := e.Text(ctx, in)
+		if err != nil {
+			return doneMsg{err}
+		}
+		var lines []api.NumberedLine
+		for i, text := range strings.Split(out.Text, "\n") {
+			run := api.Run{Text: text, Cells: panes.Width(text)}
+			lines = append(lines, api.NumberedLine{N: lacks.From + int64(i), Line: api.Line{Runs: []api.Run{run}}})
+		}
+		return endedLines{p, lines}
+	}, func(err error) tea.Msg { return doneMsg{err} })
+}
+
+func (m *model) takeEnded(msg endedLines) tea.Cmd {
+	msg.pane.Feed.Screen.AddLines(msg.lines)
+	m.dirty = true
+	return nil
+}

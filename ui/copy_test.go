@@ -242,3 +242,28 @@ func TestNothingIsPastedBeforeACopy(t *testing.T) {
 		t.Errorf("the program got %q", s.input())
 	}
 }
+
+func TestScrollbackOfAnEndedSessionCanBeRead(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("make", "failed")
+	for i := range 500 {
+		s.old = append(s.old, plainLine(fmt.Sprintf("row %d", i)))
+	}
+	d := drive(t, e, 80, 24)
+	d.shows("failed")
+	code := 2
+	s.end(api.StateFailed, &code)
+	d.shows("exited with status 2")
+	d.press("ctrl+b", "[", "?", "'row 12", "enter")
+	d.shows("row 129")
+	d.shows("row 121")
+}
+
+func TestMatchIsShownAboveTheLineThatIsTyped(t *testing.T) {
+	d, _ := reader(t, 80, 24)
+	d.press("g")
+	d.shows("row 1 of")
+	d.press("/", "'row 19 of")
+	d.shows("match 1/1")
+	d.shows("row 19 of")
+}

@@ -30,11 +30,21 @@ func (m *model) askFind(backward bool) tea.Cmd {
 	if p == nil {
 		return nil
 	}
+	p.Cover(m.covered())
 	m.overlay = &findLine{
 		pane: p, backward: backward, regexp: m.copying.pattern.Regexp,
 		origin: p.Position(), from: p.Place(), before: p.Marked(),
 	}
 	return nil
+}
+
+// findRows is how high a findLine is with its frame.
+const findRows = 4
+
+// covered is how many rows of the focused terminal a findLine covers.
+func (m *model) covered() int {
+	r := m.area(m.current.focus)
+	return r.y + r.h - (m.h - 1 - findRows)
 }
 
 func (f *findLine) low() bool            { return true }
@@ -44,6 +54,7 @@ func (f *findLine) pattern() api.Pattern { return api.Pattern{Text: f.field.Text
 
 func (f *findLine) act(m *model, a keys.Action) tea.Cmd {
 	m.overlay = nil
+	f.pane.Cover(0)
 	switch {
 	case a != keys.Accept:
 		m.endFind()

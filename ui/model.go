@@ -164,7 +164,7 @@ func (m *model) Init() tea.Cmd { return nil }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.tellSizes(), m.pumpProcesses(), m.pumpHistory(), m.pumpFiles())
+	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.pumpProcesses(), m.pumpHistory(), m.pumpFiles())
 }
 
 func (m *model) handle(msg tea.Msg) tea.Cmd {
@@ -197,6 +197,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.outputFound(msg)
 	case targetMsg:
 		return m.openFile(msg)
+	case endedLines:
+		return m.takeEnded(msg)
 	case dragDue:
 		return m.dragOn()
 	case savedMsg:
