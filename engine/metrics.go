@@ -21,7 +21,7 @@ const (
 	// nobody has looked for a while.
 	historyStep = time.Second
 	historyGap  = 30 * time.Second
-	historySize = 30
+	historySize = 60
 )
 
 // A meter measures processes when somebody asks; in between it only remembers.
@@ -42,6 +42,7 @@ type treeUse struct {
 	at      time.Duration // the last look; at first the start of the root
 	percent float64
 	history []float64
+	memory  []int64
 	noted   time.Duration // when history was added to
 	moved   uint64        // ticks of members that have ended, which their parents now show as theirs
 }
@@ -222,15 +223,18 @@ func (s *measurement) account(out *api.Metrics, id persist.Identity, root procSt
 	u := s.use(id)
 	if s.due(id) {
 		if s.now-u.at >= historyGap {
-			u.history = nil
+			u.history, u.memory = nil, nil
 		}
 		u.percent = float64(ticks-min(u.moved, ticks)) / (s.now - u.at).Seconds()
 		u.at, u.moved = s.now, 0
 	}
 	out.CPUPercent, out.CPUHistory = u.percent, slices.Clone(u.history)
+	out.RSSHistory = slices.Clone(u.memory)
 	if s.now-u.noted >= historyStep && u.at == s.now {
 		u.history = append(u.history, u.percent)
 		u.history = u.history[max(len(u.history)-historySize, 0):]
+		u.memory = append(u.memory, out.RSSBytes)
+		u.memory = u.memory[max(len(u.memory)-historySize, 0):]
 		u.noted = s.now
 	}
 }

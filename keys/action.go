@@ -104,6 +104,7 @@ const (
 	ProcessSort      Action = "process.sort"
 	ProcessReverse   Action = "process.reverse"
 	ProcessForget    Action = "process.forget"
+	ProcessCharts    Action = "process.charts"
 
 	LogFollow   Action = "log.follow"
 	LogWrap     Action = "log.wrap"

@@ -142,6 +142,7 @@ func processes() []Definition {
 		{Mark, ScopeProcesses, k("space", "files space"), "mark", "mark the row; actions are about all that are marked", 6, false},
 		{ProcessSort, ScopeProcesses, k("o"), "sort", "sort by the next column", 6, false},
 		{ProcessReverse, ScopeProcesses, k("O"), "", "turn the order round", 0, false},
+		{ProcessCharts, ScopeProcesses, k("i"), "charts", "show how processor and memory went, or not", 0, false},
 		{ProcessForget, ScopeProcesses, k("D"), "forget", "remove an ended process and its log; asks first", 0, false},
 	}
 }

@@ -51,6 +51,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.ProcessForget:    (*model).askForgetProcesses,
 		keys.ProcessSort:      onTable((*panes.ProcessTable).SortNext),
 		keys.ProcessReverse:   onTable((*panes.ProcessTable).Reverse),
+		keys.ProcessCharts:    (*model).toggleCharts,
 		keys.Mark:             (*model).markRow,
 
 		keys.LogFollow:   onLog((*panes.Log).Follow),

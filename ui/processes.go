@@ -21,10 +21,11 @@ type processes struct {
 	table   panes.ProcessTable
 	log     *panes.Log // of the process under the cursor; nil without one
 	stop    context.CancelFunc
-	onLog   bool // the log has the keyboard
-	zoomed  bool // what has the keyboard fills the view
-	height  int  // of the table, where the person has set it
-	dragged bool // the mouse holds the border
+	onLog   bool  // the log has the keyboard
+	zoomed  bool  // what has the keyboard fills the view
+	height  int   // of the table, where the person has set it
+	charts  *bool // whether charts are shown; nil where there is room
+	dragged bool  // the mouse holds the border
 
 	metrics map[string]*api.Metrics
 	polling bool
@@ -102,12 +103,14 @@ func (m *model) refreshProcesses() {
 }
 
 // processParts are where the parts of the processes view are on the screen.
-type processParts struct{ table, heading, log rect }
+type processParts struct{ table, charts, heading, log rect }
 
 // Least heights of the view's parts, with their headings.
 const (
 	minTableHeight = 3
 	minLogHeight   = 4
+	// chartsFrom is the height of a view from which it shows charts unasked.
+	chartsFrom = 40
 )
 
 func (m *model) processParts() (parts processParts) {
@@ -129,10 +132,34 @@ func (m *model) processParts() (parts processParts) {
 	if h == body.h {
 		return processParts{table: body}
 	}
+	if m.wantsCharts() && body.h-h-1-panes.ChartRows >= minLogHeight {
+		parts.charts = rect{body.x, body.y + h, body.w, panes.ChartRows}
+		h += panes.ChartRows
+	}
 	parts.heading = rect{body.x, body.y + h, body.w, 1}
 	parts.log.y += h + 1
 	parts.log.h -= h + 1
 	return parts
+}
+
+// wantsCharts reports whether the process under the cursor is shown with charts.
+func (m *model) wantsCharts() bool {
+	p, ok := m.processes.table.Selected()
+	switch {
+	case !ok || p.State.Ended() || m.processes.zoomed:
+		return false
+	case m.processes.charts != nil:
+		return *m.processes.charts
+	}
+	return m.layout.body.h >= chartsFrom
+}
+
+// toggleCharts shows charts, or shows none.
+func (m *model) toggleCharts() tea.Cmd {
+	show := !m.wantsCharts()
+	m.processes.charts = &show
+	m.dirty = true
+	return nil
 }
 
 // drawProcesses gives the rows of the view.
@@ -148,6 +175,9 @@ func (m *model) drawProcesses() []string {
 		return rows
 	}
 	selected, ok := p.table.Selected()
+	if parts.charts.h > 0 {
+		rows = append(rows, panes.DrawCharts(&selected, parts.charts.w, parts.charts.h, &m.look)...)
+	}
 	if !ok || p.log == nil {
 		rows = append(rows, panes.Heading("log", "", body.w, false, &m.look))
 		for len(rows) < body.h {

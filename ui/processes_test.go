@@ -436,3 +436,14 @@ func BenchmarkEventAmongThousandProcesses(b *testing.B) {
 		m.View()
 	}
 }
+
+func TestChartsComeAndGoWithAKey(t *testing.T) {
+	d := onProcesses(t, 100, 30, func(e *fakeEngine) { e.addProcess("web", "listening\n") })
+	d.shows("listening")
+	d.press("i")
+	d.shows("memory 2.0M")
+	d.press("i")
+	d.lacks("memory 2.0M")
+	d = onProcesses(t, 100, 60, func(e *fakeEngine) { e.addProcess("web", "listening\n") })
+	d.shows("memory 2.0M")
+}

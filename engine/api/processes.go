@@ -71,7 +71,8 @@ type Metrics struct {
 	OpenFiles  int       `json:"open_files" jsonschema:"open file descriptors"`
 	Processes  int       `json:"processes" jsonschema:"processes in the tree"`
 	Ports      []int     `json:"ports" jsonschema:"TCP ports it listens on"`
-	CPUHistory []float64 `json:"cpu_history,omitempty" jsonschema:"earlier values of cpu_percent, oldest first"`
+	CPUHistory []float64 `json:"cpu_history,omitempty" jsonschema:"earlier values of cpu_percent, one a second, oldest first"`
+	RSSHistory []int64   `json:"rss_history,omitempty" jsonschema:"earlier values of rss_bytes, at the same times"`
 }
 
 // ProcessStartInput is the input of process.start.
