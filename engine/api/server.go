@@ -140,6 +140,13 @@ func readInput(w http.ResponseWriter, r *http.Request, name string, in any) *Err
 		}
 		return Errorf(CodeInvalid, "call %s: read input: %v", name, err)
 	}
+	return DecodeInput(name, body, in)
+}
+
+// DecodeInput reads the input of the operation called name from JSON into what
+// in points to, strictly: an unknown field is a mistake. No text is the zero
+// input.
+func DecodeInput(name string, body []byte, in any) *Error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}

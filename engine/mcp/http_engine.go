@@ -45,12 +45,8 @@ func (w *web) operations() http.Handler {
 			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token only reads", name))
 			return
 		}
-		if err := w.awake(r.Context(), t); err != nil {
-			refuse(rw, http.StatusServiceUnavailable, api.AsError(err))
-			return
-		}
 		r.Body = http.MaxBytesReader(rw, r.Body, bodyMost)
-		proxy.ServeHTTP(rw, r)
+		w.pass(rw, r, name, proxy)
 	})
 }
 
@@ -78,7 +74,7 @@ func (w *web) speakAs(p *httputil.ProxyRequest) {
 	t := tokenOf(p.In.Context())
 	// Who comes with a token is an agent to the engine, whatever it says: it
 	// does not type over a person, nor answer what agents ask for.
-	name := "agent:http-" + plainName(t.name)
+	name := t.actor()
 	h.Set("Tandem-Client", name)
 	h.Set("Tandem-Owner", w.owners[t.name])
 	if strings.HasSuffix(p.Out.URL.Path, "/session.attach") {
@@ -89,15 +85,6 @@ func (w *web) speakAs(p *httputil.ProxyRequest) {
 		}
 		p.Out.URL.RawQuery = q.Encode()
 	}
-}
-
-// awake starts the engine if it does not run.
-func (w *web) awake(ctx context.Context, t *token) error {
-	engine, err := w.o.Connect(ctx, "agent:http-"+plainName(t.name), w.owners[t.name])
-	if err == nil {
-		engine.Close()
-	}
-	return err
 }
 
 // reads reports whether an operation changes nothing. What is not in the table

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -16,6 +17,10 @@ import (
 	"tandem/engine/sandbox"
 	"tandem/ui/cli"
 )
+
+// policyName is the file in the data folder that a test's engine takes its
+// policy from.
+const policyName = "policy.toml"
 
 // The test binary is also the keeper, the engine and the command shell of the
 // tests that need real ones.
@@ -48,7 +53,8 @@ func runRole(role string) int {
 				DataDir: dir, Socket: socket, Engine: []string{"engine"}, EnginePID: engine.KeeperEnginePID(),
 			}, os.Stdout)
 		case "engine":
-			err = engine.Run(ctx, engine.Options{DataDir: dir, Version: "1.2.3", Shell: []string{"/bin/sh"}})
+			err = engine.Run(ctx, engine.Options{DataDir: dir, Version: "1.2.3", Policy: filepath.Join(dir, policyName),
+				Settings: engine.Settings{Shell: []string{"/bin/sh"}}})
 		}
 	}
 	if err != nil {

@@ -34,11 +34,17 @@ func (s *server) permit(ctx context.Context, f *face, t tool, args json.RawMessa
 		return nil
 	}
 	if err == nil {
-		err = api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", t.name, out.Reason).WithHint(out.Hint)
+		err = notAllowed(t.name, out)
 	}
 	s.record(ctx, f, t, args, result{}, err, 0)
 	refused := failure(err)
 	return &refused
+}
+
+// notAllowed is what an agent is told of a call that the policy or the person
+// has refused.
+func notAllowed(name string, out api.PolicyCheckOutput) *api.Error {
+	return api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", name, out.Reason).WithHint(out.Hint)
 }
 
 // inquiry is what the policy is asked about a call.
@@ -128,11 +134,17 @@ func (s *server) record(ctx context.Context, f *face, t tool, args json.RawMessa
 	if err != nil {
 		entry.Error = err.Error()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
-	defer cancel()
-	if _, err := api.AuditAdd.Call(ctx, f.engine, entry); err != nil {
+	if err := addToAudit(ctx, f.engine, entry); err != nil {
 		s.log.Error("write audit log", "tool", t.name, "error", err)
 	}
+}
+
+// addToAudit writes a line of the audit log, also of a call that was cancelled.
+func addToAudit(ctx context.Context, engine *api.Client, entry api.AuditEntry) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
+	defer cancel()
+	_, err := api.AuditAdd.Call(ctx, engine, entry)
+	return err
 }
 
 // outcome is how a call ended, in a word.

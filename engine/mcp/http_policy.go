@@ -1,0 +1,295 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+)
+
+const (
+	eventsStream = "events.watch"
+	attachStream = "session.attach"
+)
+
+// An operationCall is a call of one of the engine's operations. What comes in
+// is read as the engine reads it and written anew, so that what is judged is
+// what is passed on.
+type operationCall struct {
+	name  string
+	write bool
+	in    any // pointer to the operation's input; nil for a stream
+}
+
+// pass has the engine serve a request, if the person's policy lets it: within
+// the bounds that hold for all agents, and with a line in the audit log.
+func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine http.Handler) {
+	t := tokenOf(r.Context())
+	client, err := w.o.Connect(r.Context(), t.actor(), w.owners[t.name])
+	if err != nil {
+		refuse(rw, http.StatusServiceUnavailable, api.AsError(err))
+		return
+	}
+	defer client.Close()
+	if name == eventsStream {
+		engine.ServeHTTP(rw, r)
+		return
+	}
+	call, err := readOperation(r, name)
+	call.write = call.write && !t.readOnly && !w.o.ReadOnly
+	if err == nil {
+		err = call.confine(w.o.complete(), t.actor())
+	}
+	if err == nil {
+		err = w.permit(r.Context(), client, call, t)
+	}
+	if err == nil {
+		err = call.restore(r)
+	}
+	began, answer := time.Now(), &answered{ResponseWriter: rw}
+	if err != nil {
+		status, e := refusal(err)
+		refuse(answer, status, e)
+	} else {
+		engine.ServeHTTP(answer, r)
+	}
+	w.record(r.Context(), client, call, t, answer.outcome(r.Context(), err), time.Since(began))
+}
+
+// readOperation reads the body of a request as the operation's input.
+func readOperation(r *http.Request, name string) (operationCall, error) {
+	call := operationCall{name: name}
+	if name == attachStream {
+		call.write = r.URL.Query().Get("read_only") != "true"
+		return call, nil
+	}
+	i := slices.IndexFunc(api.Operations(), func(e api.Entry) bool { return e.Name == name })
+	if i < 0 {
+		return call, api.Errorf(api.CodeNotFound, "call %s: there is no such operation", name).WithHint("docs/api.md lists the operations")
+	}
+	entry := api.Operations()[i]
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return call, err
+	}
+	in := reflect.New(reflect.TypeOf(entry.In)).Interface()
+	if err := api.DecodeInput(name, body, in); err != nil {
+		return call, err
+	}
+	call.write, call.in = entry.Effect != api.Read, in
+	return call, nil
+}
+
+// confine holds a call to what holds for every agent of the server: its folders
+// and the person's sandbox. Whoever is told that did it is the token's bearer.
+func (c operationCall) confine(o Options, actor string) error {
+	switch in := c.in.(type) {
+	case *api.ExecInput:
+		in.Actor, in.Sandbox = actor, narrowed(o.Sandbox, in.Sandbox)
+	case *api.ProcessStartInput:
+		in.Actor, in.Sandbox = actor, narrowed(o.Sandbox, in.Sandbox)
+	case *api.SessionStartInput:
+		in.Actor, in.Sandbox = actor, narrowed(o.Sandbox, in.Sandbox)
+	case *api.HistoryAddInput:
+		in.Actor = actor
+	case *api.PolicyCheckInput:
+		in.Actor = actor
+	case *api.EngineStopInput:
+		if in.Replace != "" {
+			return api.Errorf(api.CodeForbidden, "call %s: replacing the engine is for the person", c.name)
+		}
+	}
+	if scope := c.scope(); scope != nil {
+		scope.Roots, scope.Base = o.Roots, cmp.Or(scope.Base, o.CWD)
+	}
+	return nil
+}
+
+// scope is where a call on files may reach; nil for others.
+func (c operationCall) scope() *api.FileScope {
+	if c.in == nil {
+		return nil
+	}
+	field := reflect.ValueOf(c.in).Elem().FieldByName("FileScope")
+	if !field.IsValid() {
+		return nil
+	}
+	scope, _ := field.Addr().Interface().(*api.FileScope)
+	return scope
+}
+
+// permit asks the person's policy.
+func (w *web) permit(ctx context.Context, client *api.Client, c operationCall, t *token) error {
+	about := c.subject(w.o.Home)
+	out, err := api.PolicyCheck.Call(ctx, client, api.PolicyCheckInput{
+		Tool: c.name, Actor: t.actor(), Command: about.command, Argv: about.argv,
+		Paths: about.paths, CWD: about.cwd, Write: c.write,
+	})
+	if err == nil && out.Decision != "allow" {
+		err = notAllowed(c.name, out)
+	}
+	return err
+}
+
+// subject is what a call would run, read or write.
+func (c operationCall) subject(home string) subject {
+	switch in := c.in.(type) {
+	case *api.ExecInput:
+		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home)}
+	case *api.SessionStartInput:
+		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home)}
+	case *api.ProcessStartInput:
+		if in.Ready != nil && len(in.Ready.Command) > 0 {
+			return subject{command: lineOf(in.Command) + "\n" + lineOf(in.Ready.Command), cwd: cmp.Or(in.CWD, home)}
+		}
+		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home)}
+	case *api.SessionExecInput:
+		return subject{command: in.Command}
+	case *api.SessionWriteInput:
+		return subject{command: in.Text + in.Paste}
+	case *api.ProcessWriteInput:
+		return subject{command: in.Text}
+	case *api.FilesWriteOutputInput:
+		return subject{paths: []string{filepath.Join(home, "outputs")}}
+	}
+	return subject{paths: c.paths(home)}
+}
+
+// lineOf is a program and its arguments as a line for a shell.
+func lineOf(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = shellWord(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// paths are the files that a call names, absolute.
+func (c operationCall) paths(home string) []string {
+	if c.in == nil {
+		return nil
+	}
+	scope, fields := c.scope(), reflect.ValueOf(c.in).Elem()
+	var named []string
+	for _, name := range []string{"Path", "To"} {
+		if field := fields.FieldByName(name); field.IsValid() && field.Kind() == reflect.String && field.String() != "" {
+			named = append(named, field.String())
+		}
+	}
+	if field := fields.FieldByName("Items"); field.IsValid() {
+		items, _ := field.Interface().([]api.FileMove)
+		for _, item := range items {
+			named = append(named, item.Path)
+			if item.To != "" {
+				named = append(named, item.To)
+			}
+		}
+	}
+	if scope == nil {
+		return named
+	}
+	if len(named) == 0 && fields.FieldByName("Path").IsValid() {
+		named = []string{scope.Base}
+	}
+	for i, path := range named {
+		named[i] = absolute(scope.In(path), scope.Base, home)
+	}
+	return named
+}
+
+// absolute is a path that may begin in a folder or with ~.
+func absolute(path, base, home string) string {
+	switch {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		return filepath.Join(home, path[1:])
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// restore gives a request the body that was judged.
+func (c operationCall) restore(r *http.Request) error {
+	if c.in == nil {
+		return nil
+	}
+	body, err := json.Marshal(c.in)
+	if err != nil {
+		return api.Errorf(api.CodeInternal, "call %s: pass on the input: %v", c.name, err)
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return nil
+}
+
+// record adds a call to the audit log.
+func (w *web) record(ctx context.Context, client *api.Client, c operationCall, t *token, outcome string, took time.Duration) {
+	entry := api.AuditEntry{Actor: t.actor(), Client: w.owners[t.name], Tool: c.name,
+		Outcome: outcome, DurationMS: float64(took.Microseconds()) / 1000}
+	if c.in != nil {
+		body, _ := json.Marshal(c.in) // restore has told of a mistake
+		entry.Arguments = recorded(body)
+		entry.Process, _ = entry.Arguments["id"].(string)
+	}
+	if err := addToAudit(ctx, client, entry); err != nil && w.o.Log != nil {
+		w.o.Log.Error("write audit log", "operation", c.name, "error", err)
+	}
+}
+
+// refusal is how an error is told over HTTP.
+func refusal(err error) (status int, e *api.Error) {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", large.Limit)
+	}
+	e = api.AsError(err)
+	switch e.Code {
+	case api.CodeForbidden:
+		return http.StatusForbidden, e
+	case api.CodeNotFound:
+		return http.StatusNotFound, e
+	case api.CodeInvalid:
+		return http.StatusBadRequest, e
+	}
+	return http.StatusServiceUnavailable, e
+}
+
+// answered remembers the status of an answer.
+type answered struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answered) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets streams flush and take over the connection.
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// outcome is how a call ended, in a word.
+func (a *answered) outcome(ctx context.Context, err error) string {
+	switch {
+	case ctx.Err() != nil:
+		return "cancelled"
+	case a.status == http.StatusForbidden:
+		return "denied"
+	case err != nil || a.status >= http.StatusBadRequest:
+		return "error"
+	}
+	return "ok"
+}
+
+// actor is the name that the bearer of a token has in the engine.
+func (t *token) actor() string { return fmt.Sprintf("agent:http-%s", plainName(t.name)) }

@@ -1,0 +1,388 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// policy is what the rig's engine follows from now on.
+func (r *rig) policy(text string) {
+	r.Helper()
+	if err := os.WriteFile(filepath.Join(r.dir, policyName), []byte(text), 0o600); err != nil {
+		r.Fatal(err)
+	}
+}
+
+const careful = `
+ask_timeout = "20s"
+[[rule]]
+decision = "deny"
+command = ["rm -rf"]
+reason = "nothing is lost here"
+[[rule]]
+decision = "ask"
+command = ["git push"]
+[[rule]]
+decision = "deny"
+path = ["/etc/**"]
+[[rule]]
+decision = "deny"
+tool = ["session_kill", "session.kill"]
+`
+
+// served runs a server with the rig's options, and a client of the SDK on it.
+func (r *rig) served(client *sdk.ClientOptions) *sdk.ClientSession {
+	return served(r, *r.face.o, withHandshake, client)
+}
+
+// calls calls a tool as an agent's program does.
+func (r *rig) calls(session *sdk.ClientSession, tool string, args object) (text string, failed bool) {
+	r.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	answer, err := session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return said(result{content: answer.Content}), answer.IsError
+}
+
+// asked waits for the one request that waits for an answer.
+func (r *rig) asked() api.Request {
+	r.Helper()
+	var open []api.Request
+	r.eventually("a request", func() bool {
+		out, err := api.RequestList.Call(context.Background(), r.face.engine, api.Empty{})
+		open = out.Requests
+		return err == nil && len(open) == 1
+	})
+	return open[0]
+}
+
+// answers answers a request as a person does.
+func (r *rig) answers(in api.RequestAnswerInput) {
+	r.Helper()
+	person, err := r.connect(context.Background(), "cli", "")
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer person.Close()
+	if _, err := api.RequestAnswer.Call(context.Background(), person, in); err != nil {
+		r.Error(err)
+	}
+}
+
+// audited waits for so many lines of the audit log, oldest first: tool and outcome.
+func (r *rig) audited(n int) (lines []string, entries []api.AuditEntry) {
+	r.Helper()
+	r.eventually("the audit log", func() bool {
+		out, err := api.AuditList.Call(context.Background(), r.face.engine, api.AuditListInput{})
+		entries = out.Entries
+		return err == nil && len(entries) >= n
+	})
+	for i := len(entries) - 1; i >= 0; i-- {
+		lines = append(lines, entries[i].Tool+" "+entries[i].Outcome)
+	}
+	return lines, entries
+}
+
+func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
+	r := newRig(t, All)
+	r.policy(careful)
+	session := r.served(nil)
+	kept := filepath.Join(r.home, "kept")
+	if err := os.Mkdir(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tool string
+		args object
+		want string
+	}{
+		{"exec", object{"command": "true && sh -c 'sudo rm -rf " + kept + "'"}, "nothing is lost here"},
+		{"execute-command", object{"command": []string{"/bin/rm", "-rf", kept}}, "nothing is lost here"},
+		{"execute_command", object{"command": []string{"rm", "-rf", kept}}, "nothing is lost here"},
+		{"shell_cmd", object{"command": "r\\m -rf " + kept}, "nothing is lost here"},
+		{"run_terminal_command", object{"command": "echo $(rm -rf " + kept + ")"}, "nothing is lost here"},
+		{"termux_run_shell", object{"command": "rm -rf " + kept}, "nothing is lost here"},
+		{"process_start", object{"command": "rm -rf " + kept}, "nothing is lost here"},
+		{"start_interactive_shell", object{"startup_commands": []string{"true", "rm -rf " + kept}}, "nothing is lost here"},
+		{"session_start", object{"command": "rm -rf " + kept}, "nothing is lost here"},
+		{"read", object{"path": "/etc/passwd"}, "rule 3"},
+		{"exec", object{"command": "cat < /etc/passwd"}, "rule 3"},
+		{"save-to-file", object{"absolutePath": "/etc/history"}, "rule 3"},
+		{"session_kill", object{"id": "any"}, "rule 4"},
+	} {
+		text, failed := r.calls(session, c.tool, c.args)
+		if !failed || !strings.HasPrefix(text, "call "+strings.ReplaceAll(c.tool, "execute_command", "execute-command")+": not allowed: ") ||
+			!strings.Contains(text, c.want) {
+			t.Errorf("%s %v: %q", c.tool, c.args, text)
+		}
+	}
+	if text, failed := r.calls(session, "exec", object{"command": "echo 'rm -rf x'"}); failed || !strings.HasPrefix(text, "rm -rf x\n") {
+		t.Errorf("a word that is no command: %q", text)
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy(careful)
+	session := r.served(nil)
+	push := object{"command": "echo pushed; true git push; git push --help >/dev/null || true"}
+	for _, c := range []struct {
+		answer api.RequestAnswerInput
+		want   string
+	}{
+		{api.RequestAnswerInput{Reason: "not on main"}, "the person has refused it: not on main"},
+		{api.RequestAnswerInput{Allow: true}, "pushed\n"},
+		{api.RequestAnswerInput{Allow: true, Always: true}, "pushed\n"},
+	} {
+		told := make(chan string, 1)
+		go func() {
+			text, _ := r.calls(session, "exec", push)
+			told <- text
+		}()
+		request := r.asked()
+		if request.Actor != "agent:tester/7" || request.Tool != "exec" || request.Command != push["command"] || request.CWD != r.home {
+			t.Errorf("the person is asked %+v", request)
+		}
+		c.answer.ID = request.ID[:6]
+		r.answers(c.answer)
+		if text := <-told; !strings.Contains(text, c.want) {
+			t.Errorf("%+v: %q, want %q", c.answer, text, c.want)
+		}
+	}
+	if text, failed := r.calls(session, "exec", push); failed || !strings.Contains(text, "pushed\n") {
+		t.Errorf("what is always allowed: %q", text)
+	}
+	if lines, _ := r.audited(4); !cmp.Equal(lines, []string{"exec denied", "exec ok", "exec ok", "exec ok"}) {
+		t.Errorf("the audit log has %v", lines)
+	}
+}
+
+func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy(careful)
+	session := r.served(nil)
+	told := make(chan bool, 1)
+	go func() {
+		_, failed := r.calls(session, "exec", object{"command": "git push"})
+		told <- failed
+	}()
+	request := r.asked()
+	_, err := api.RequestAnswer.Call(t.Context(), r.face.engine, api.RequestAnswerInput{ID: request.ID, Allow: true})
+	if api.AsError(err).Code != api.CodeForbidden {
+		t.Errorf("an agent answers: %v", err)
+	}
+	r.answers(api.RequestAnswerInput{ID: request.ID})
+	if !<-told {
+		t.Error("it was allowed")
+	}
+}
+
+func TestNobodyAnsweringIsARefusal(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy("default = \"ask\"\nask_timeout = \"1s\"")
+	text, failed := r.calls(r.served(nil), "exec", object{"command": "true"})
+	if !failed || !strings.Contains(text, "nobody has answered the request within 1s") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy(careful)
+	session := r.served(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "exec", Arguments: object{"command": "git push"}})
+		done <- err
+	}()
+	r.asked()
+	cancel()
+	if <-done == nil {
+		t.Error("the call has an answer")
+	}
+	r.eventually("the end of the request", func() bool {
+		out, err := api.RequestList.Call(context.Background(), r.face.engine, api.Empty{})
+		return err == nil && len(out.Requests) == 0
+	})
+}
+
+func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy(careful)
+	var asked string
+	answer := &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}
+	session := r.served(&sdk.ClientOptions{ElicitationHandler: func(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+		asked = req.Params.Message
+		return answer, nil
+	}})
+	push := object{"command": "echo pushed; : || git push"}
+	if text, failed := r.calls(session, "exec", push); failed || !strings.HasPrefix(text, "pushed\n") {
+		t.Errorf("allowed: %q", text)
+	}
+	if !strings.HasPrefix(asked, `tester/7 wants to call exec: "echo pushed; : || git push" in `+r.home) || !strings.Contains(asked, "rule 2 of policy.toml") {
+		t.Errorf("the person is asked %q", asked)
+	}
+	for _, no := range []*sdk.ElicitResult{{Action: "decline"}, {Action: "accept", Content: object{"allow": false}}} {
+		answer = no
+		if text, failed := r.calls(session, "exec", push); !failed || !strings.Contains(text, "the person has refused it") {
+			t.Errorf("%+v: %q", no, text)
+		}
+	}
+	r.eventually("the end of the requests", func() bool {
+		out, err := api.RequestList.Call(context.Background(), r.face.engine, api.Empty{})
+		return err == nil && len(out.Requests) == 0
+	})
+}
+
+func TestTheAuditLogSaysWhoDidWhatWithoutSecrets(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy(careful)
+	session := r.served(nil)
+	r.calls(session, "exec", object{"command": "API_TOKEN=abc123 true"})
+	r.calls(session, "env_set", object{"key": "MY_SECRET", "value": "abc123"})
+	r.calls(session, "exec", object{"command": "rm -rf /"})
+	r.calls(session, "exec", object{"command": "exit 3"})
+	r.calls(session, "exec", object{"cmd": "true"})
+	lines, entries := r.audited(5)
+	if want := []string{"exec ok", "env_set ok", "exec denied", "exec error", "exec error"}; !cmp.Equal(lines, want) {
+		t.Errorf("the audit log has %v, want %v", lines, want)
+	}
+	for _, e := range entries {
+		if e.Actor != "agent:tester/7" || e.Client == "" || e.Time.IsZero() {
+			t.Errorf("who did it: %+v", e)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(r.dir, "audit.jsonl"))
+	if err != nil || strings.Contains(string(text), "abc123") {
+		t.Errorf("%v in %s", err, text)
+	}
+}
+
+// site is the rig's engine served over HTTP to agents.
+func (r *rig) site(change func(*Options)) *site {
+	r.Helper()
+	o := *r.face.o
+	if change != nil {
+		change(&o)
+	}
+	tokens, err := parseTokens(masterToken + " name=master\n")
+	if err != nil {
+		r.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w := newWeb(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: r.dir, Tell: io.Discard}, tokens)
+	server := httptest.NewServer(w)
+	r.Cleanup(func() {
+		server.CloseClientConnections()
+		cancel()
+		w.close()
+		server.Close()
+	})
+	return &site{TB: r, url: server.URL, web: w}
+}
+
+// operation calls one of the engine's operations over HTTP.
+func (s *site) operation(name, body string) (status int, answer string) {
+	s.Helper()
+	status, answer, _ = s.send(http.MethodPost, "/v1/"+name, body, "Authorization", "Bearer "+masterToken)
+	return status, answer
+}
+
+func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy(careful)
+	s := r.site(nil)
+	for _, c := range []struct {
+		name, body string
+		want       int
+		says       string
+	}{
+		{"exec", `{"command":["rm","-rf","x"]}`, 403, "not allowed: rm -rf x: nothing is lost here"},
+		{"exec", `{"Command":["rm","-rf","x"]}`, 403, "nothing is lost here"},
+		{"exec", `{"command":["true"],"command":["rm","-rf","x"]}`, 403, "nothing is lost here"},
+		{"exec", `{"command":["sh","-c","rm -rf x"]}`, 403, "nothing is lost here"},
+		{"session.start", `{"command":["rm","-rf","x"]}`, 403, "nothing is lost here"},
+		{"process.start", `{"command":["true"],"ready":{"command":["rm","-rf","x"]}}`, 403, "nothing is lost here"},
+		{"session.exec", `{"id":"a","command":"rm -rf x"}`, 403, "nothing is lost here"},
+		{"session.write", `{"id":"a","text":"rm -rf x\n"}`, 403, "nothing is lost here"},
+		{"process.write", `{"id":"a","text":"rm -rf x\n"}`, 403, "nothing is lost here"},
+		{"files.read", `{"path":"/etc/passwd"}`, 403, "rule 3"},
+		{"files.read", `{"path":"%2Fetc/passwd","escaped":true,"base":"/"}`, 403, "rule 3"},
+		{"files.list", `{"base":"/etc/ssl"}`, 403, "rule 3"},
+		{"files.transfer", `{"kind":"copy","items":[{"path":"a","to":"../../etc/b"}],"base":"/tmp/c"}`, 403, "rule 3"},
+		{"history.save", `{"path":"/etc/history"}`, 403, "rule 3"},
+		{"session.kill", `{"id":"a"}`, 403, "rule 4"},
+		{"engine.stop", `{"replace":"/bin/true"}`, 403, "for the person"},
+		{"files.read", `{"path":"/proc/version"}`, 403, "outside the allowed folders"},
+		{"files.read", `{"path":"/proc/version","roots":["/"]}`, 403, "outside the allowed folders"},
+		{"exec", `{"command":["echo","ok"]}`, 200, `"stdout":"ok\n"`},
+		{"exec", `{"commands":["echo"]}`, 400, `unknown field \"commands\"`},
+		{"exec", `{`, 400, "no JSON"},
+		{"no.such", ``, 404, "no such operation"},
+	} {
+		if got, answer := s.operation(c.name, c.body); got != c.want || !strings.Contains(answer, c.says) {
+			t.Errorf("%s %s: status %d: %s", c.name, c.body, got, answer)
+		}
+	}
+	lines, entries := r.audited(22)
+	if lines[0] != "exec denied" || lines[18] != "exec ok" || lines[19] != "exec error" {
+		t.Errorf("the audit log has %v", lines)
+	}
+	if e := entries[len(entries)-1]; e.Actor != "agent:http-master" || !cmp.Equal(e.Arguments["command"], []any{"rm", "-rf", "x"}) {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestAPersonIsAskedAboutAnOperation(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy(careful)
+	s := r.site(nil)
+	told := make(chan string, 1)
+	go func() {
+		_, answer := s.operation("exec", `{"command":["git","push","--help"],"actor":"person"}`)
+		told <- answer
+	}()
+	request := r.asked()
+	if request.Actor != "agent:http-master" || request.Tool != "exec" || request.Command != "git push --help" {
+		t.Errorf("the person is asked %+v", request)
+	}
+	r.answers(api.RequestAnswerInput{ID: request.ID, Allow: true})
+	if answer := <-told; !strings.Contains(answer, `"actor":"agent:http-master"`) {
+		t.Errorf("%s", answer)
+	}
+}
+
+func TestThePersonsSandboxHoldsForOperationsOverHTTP(t *testing.T) {
+	r := newRig(t, Native)
+	out := filepath.Join(t.TempDir(), "out")
+	s := r.site(func(o *Options) { o.Sandbox = &api.Sandbox{} })
+	for _, body := range []string{
+		`{"command":["sh","-c","echo x > ` + out + `"]}`,
+		`{"command":["sh","-c","echo x > ` + out + `"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`,
+	} {
+		if got, answer := s.operation("exec", body); got == 200 && strings.Contains(answer, `"exit_code":0`) {
+			t.Errorf("%s: %s", body, answer)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatalf("%s has written", body)
+		}
+	}
+}
