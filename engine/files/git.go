@@ -89,12 +89,12 @@ func parseGit(out []byte, prefix string) GitStatus {
 				commit = id
 			}
 		case '1':
-			status.mark(prefix, behind(line, 8), line[2:4])
+			status.mark(prefix, behind(line, 8), line[2:])
 		case '2':
-			status.mark(prefix, behind(line, 9), line[2:4])
+			status.mark(prefix, behind(line, 9), line[2:])
 			i++ // the name before
 		case 'u':
-			status.mark(prefix, behind(line, 10), line[2:4])
+			status.mark(prefix, behind(line, 10), line[2:])
 		case '?':
 			status.mark(prefix, line[2:], "??")
 		case '!':
@@ -126,6 +126,7 @@ func (s *GitStatus) mark(prefix, path, letters string) {
 	if !ok || rel == "" {
 		return
 	}
+	letters = letters[:min(len(letters), 2)]
 	rel = strings.TrimSuffix(rel, "/")
 	name, _, inside := strings.Cut(filepath.ToSlash(rel), "/")
 	old, seen := s.Marks[name]

@@ -1,0 +1,161 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// openGround is a ground without roots and with a trash of its own.
+func openGround(t *testing.T) *ground {
+	g := newGround(t)
+	g.Tree = &Tree{Home: g.root, Base: g.root, Locks: &Locks{}}
+	t.Setenv("XDG_DATA_HOME", filepath.Join(filepath.Dir(g.root), "share"))
+	return g
+}
+
+func TestTrashKeepsWhatIsPutThereAndGivesItBack(t *testing.T) {
+	g := openGround(t)
+	names := []string{"plain", "line\nbreak", "per%cent", "bad\xff", strings.Repeat("a\u0301", 85)}
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for _, name := range names {
+		g.file(name, "in "+name)
+		first, err := g.Trash(name, now)
+		if err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		g.file(name, "again")
+		if second, err := g.Trash(name, now); err != nil || second == first {
+			t.Errorf("%q: the second one is at %s, %v", name, second, err)
+		}
+		if err := g.Restore(t.Context(), first, filepath.Join(g.root, name)); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		g.holds(name, "in "+name)
+		if _, err := os.Stat(filepath.Join(filepath.Dir(filepath.Dir(first)), "info", filepath.Base(first)+".trashinfo")); err == nil {
+			t.Errorf("%q: the record stays", name)
+		}
+	}
+}
+
+func TestTrashTellsWhereThingsWere(t *testing.T) {
+	g := openGround(t)
+	g.file("a b%/c", "")
+	to, err := g.Trash("a b%", time.Date(2026, 11, 20, 12, 30, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(to)), "info", "a b%.trashinfo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "[Trash Info]\nPath=" + g.root + "/a%20b%25\nDeletionDate=2026-11-20T12:30:00\n"
+	if string(record) != want {
+		t.Errorf("the record is\n%swant\n%s", record, want)
+	}
+}
+
+func TestTrashRefusesWhatCouldNotComeBack(t *testing.T) {
+	g := openGround(t)
+	g.file("f", "")
+	in, err := g.Trash("f", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]Reason{"/": Invalid, in: Invalid, filepath.Dir(filepath.Dir(g.root)): Invalid, "missing": NotFound} {
+		if _, err := g.Trash(path, time.Now()); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+	if err := g.Restore(t.Context(), filepath.Join(g.root, ".keep"), "x"); !errors.Is(err, Invalid) {
+		t.Errorf("what is not in a trash is restored: %v", err)
+	}
+	confined := newGround(t)
+	if _, err := confined.Trash(".keep", time.Now()); !errors.Is(err, Outside) {
+		t.Errorf("the trash is reached from inside roots: %v", err)
+	}
+}
+
+func TestNumberedKeepsTheExtension(t *testing.T) {
+	for name, want := range map[string]string{"a.txt": "a (2).txt", "a": "a (2)", ".rc": ".rc (2)", "a.tar.gz": "a.tar (2).gz"} {
+		if got := Numbered(name, 2); got != want {
+			t.Errorf("%s becomes %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestWatchSeesWhatChanges(t *testing.T) {
+	g := newGround(t)
+	stamp, err := stampOf(g.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.file("new", "") // between two calls
+	next, changed, err := g.Watch(t.Context(), "", stamp)
+	if err != nil || !changed || next == stamp {
+		t.Fatalf("a change between calls: %v, %v", changed, err)
+	}
+	done := make(chan bool)
+	go func() {
+		_, changed, _ := g.Watch(t.Context(), "", next)
+		done <- changed
+	}()
+	for { // the watch may not have begun yet
+		g.file("new", "more")
+		select {
+		case changed := <-done:
+			if !changed {
+				t.Error("a change is not seen")
+			}
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func TestWatchEndsWithItsContext(t *testing.T) {
+	g := newGround(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, changed, err := g.Watch(ctx, "", ""); changed || err != nil {
+		t.Errorf("%v, %v", changed, err)
+	}
+	if _, _, err := g.Watch(t.Context(), "missing", ""); !errors.Is(err, NotFound) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+func TestGitsAnswerIsToldByEntry(t *testing.T) {
+	out := strings.Join([]string{
+		"# branch.oid 0123456789abcdef", "# branch.head main",
+		"1 .M N... 100644 100644 100644 a b sub/changed file",
+		"1 A. N... 000000 100644 100644 a b sub/dir/added",
+		"2 R. N... 100644 100644 100644 a b R100 sub/new", "sub/old",
+		"u UU N... 100644 100644 100644 100644 a b c sub/both",
+		"? sub/un\nknown", "? sub/dir/more", "! sub/ignored/", "! sub/other/ignored", "1 .M N... 1 1 1 a b elsewhere", "",
+	}, "\x00")
+	got := parseGit([]byte(out), "sub/")
+	want := map[string]string{"changed file": ".M", "dir": "A.", "new": "R.", "both": "UU", "un\nknown": "??", "ignored": "!!"}
+	if got.Branch != "main" || len(got.Marks) != len(want) {
+		t.Errorf("got %+v", got)
+	}
+	for name, letters := range want {
+		if got.Marks[name] != letters {
+			t.Errorf("%q is %q, want %q", name, got.Marks[name], letters)
+		}
+	}
+	detached := parseGit([]byte("# branch.oid 0123456789abcdef\x00# branch.head (detached)\x00"), "")
+	if detached.Branch != "01234567" {
+		t.Errorf("without a branch: %q", detached.Branch)
+	}
+}
+
+func FuzzGit(f *testing.F) {
+	f.Add([]byte("1 .M N... 1 1 1 a b x\x00? y\x002 R"), "")
+	f.Fuzz(func(_ *testing.T, out []byte, prefix string) { parseGit(out, prefix) })
+}

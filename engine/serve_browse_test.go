@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// browse is a folder with files, in a machine with a trash of its own.
+func browse(t *testing.T, names ...string) (*machine, string) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("XDG_DATA_HOME", filepath.Join(dir, "share"))
+	m := startMachine(t)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m, dir
+}
+
+// transferred waits for a transfer.
+func transferred(m *machine, in api.FilesTransferInput) api.FileJob {
+	m.Helper()
+	out := call(m, api.FilesTransfer, in)
+	if out.Job == "" {
+		m.Fatalf("it did not begin: %+v", out)
+	}
+	return call(m, api.FilesJob, api.FileJobInput{ID: out.Job, WaitMS: 20_000})
+}
+
+func content(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+func TestTransferAsksBeforeAnythingIsInTheWay(t *testing.T) {
+	m, dir := browse(t, "a", "b", "to/a")
+	in := api.FilesTransferInput{Kind: api.TransferCopy, Items: []api.FileMove{{Path: dir + "/b", To: dir + "/to/b"}, {Path: dir + "/a", To: dir + "/to/a"}}}
+	out := call(m, api.FilesTransfer, in)
+	if out.Job != "" || len(out.Conflicts) != 1 || out.Conflicts[0] != dir+"/to/a" {
+		t.Fatalf("got %+v", out)
+	}
+	in.Conflict = api.ConflictSkip
+	if job := transferred(m, in); job.State != api.JobDone || job.Skipped != 1 || len(job.Done) != 1 {
+		t.Errorf("skip: %+v", job)
+	}
+	in.Conflict = api.ConflictKeep
+	if job := transferred(m, in); job.State != api.JobDone || job.Done[1].To != dir+"/to/a (2)" || content(t, dir+"/to/a (2)") != "a" {
+		t.Errorf("keep: %+v", job)
+	}
+	in.Conflict = api.ConflictReplace
+	job := transferred(m, in)
+	if job.State != api.JobDone || content(t, dir+"/to/a") != "a" || content(t, job.Done[1].Replaced) != "to/a" {
+		t.Errorf("replace: %+v", job)
+	}
+}
+
+func TestTransferReplacesNothingWithItself(t *testing.T) {
+	m, dir := browse(t, "a")
+	job := transferred(m, api.FilesTransferInput{Kind: api.TransferMove, Conflict: api.ConflictReplace, Items: []api.FileMove{{Path: dir + "/a", To: dir + "/a"}}})
+	if job.State != api.JobFailed || content(t, dir+"/a") != "a" {
+		t.Errorf("got %+v, and the file is %q", job, content(t, dir+"/a"))
+	}
+}
+
+func TestTransferGivesNamesRound(t *testing.T) {
+	m, dir := browse(t, "a", "b")
+	job := transferred(m, api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{
+		{Path: dir + "/a", To: dir + "/c"}, {Path: dir + "/b", To: dir + "/a"}, {Path: dir + "/c", To: dir + "/b"}}})
+	if job.State != api.JobDone || content(t, dir+"/a") != "b" || content(t, dir+"/b") != "a" {
+		t.Errorf("got %+v", job)
+	}
+}
+
+func TestTransferStopsAtTheFirstFailureAndTellsWhatIsDone(t *testing.T) {
+	m, dir := browse(t, "a")
+	job := transferred(m, api.FilesTransferInput{Kind: api.TransferTrash, Items: []api.FileMove{{Path: dir + "/a"}, {Path: dir + "/missing"}}})
+	if job.State != api.JobFailed || job.Error == "" || len(job.Done) != 1 {
+		t.Fatalf("got %+v", job)
+	}
+	call(m, api.FilesRestore, api.FilesRestoreInput{Items: []api.FileMove{{Path: job.Done[0].To, To: dir + "/a"}}})
+	if got := content(t, dir+"/a"); got != "a" {
+		t.Errorf("restored as %q", got)
+	}
+}
+
+func TestTransferCanBeEnded(t *testing.T) {
+	m, dir := browse(t, "a")
+	if err := os.Truncate(dir+"/a", 1<<36); err != nil {
+		t.Fatal(err)
+	}
+	out := call(m, api.FilesTransfer, api.FilesTransferInput{Kind: api.TransferCopy, Items: []api.FileMove{{Path: dir + "/a", To: dir + "/b"}}})
+	job := call(m, api.FilesCancel, api.FileJobInput{ID: out.Job})
+	if job.State == api.JobRunning {
+		t.Errorf("it goes on: %+v", job)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("something is left: %v, %v", entries, err)
+	}
+	_, err = api.FilesJob.Call(t.Context(), m.client, api.FileJobInput{ID: "t999"})
+	if !errors.Is(err, api.CodeNotFound) {
+		t.Errorf("a transfer that never was: %v", err)
+	}
+}
+
+func TestNamesThatAreNotUTF8GoThroughTheAPI(t *testing.T) {
+	m, dir := browse(t, "bad\xff%41")
+	scope := api.FileScope{Escaped: true}
+	list := call(m, api.FilesList, api.FilesListInput{FileScope: scope, Path: api.EscapePath(dir)})
+	if len(list.Entries) != 1 || api.UnescapePath(list.Entries[0].Name) != "bad\xff%41" {
+		t.Fatalf("listed %+v", list)
+	}
+	path := api.EscapePath(filepath.Join(dir, "bad\xff%41"))
+	if r := call(m, api.FilesRead, api.FilesReadInput{FileScope: scope, Path: path, Bytes: true}); string(r.Data) != "bad\xff%41" {
+		t.Errorf("read %+v", r)
+	}
+	job := transferred(m, api.FilesTransferInput{FileScope: scope, Kind: api.TransferMove, Items: []api.FileMove{{Path: path, To: api.EscapePath(dir) + "/%FE"}}})
+	if job.State != api.JobDone || content(t, dir+"/\xfe") == "" {
+		t.Errorf("renamed: %+v", job)
+	}
+}
+
+func TestTransfersAreCheckedBeforeTheyBegin(t *testing.T) {
+	m, dir := browse(t, "a")
+	item := []api.FileMove{{Path: dir + "/a", To: dir + "/b"}}
+	for _, in := range []api.FilesTransferInput{{Kind: "link", Items: item}, {Kind: api.TransferCopy}, {Kind: api.TransferCopy, Items: item, Conflict: "ask"}} {
+		if _, err := api.FilesTransfer.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+}
