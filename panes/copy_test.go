@@ -485,3 +485,20 @@ func TestAnyKeysOnAnyLinesKeepTheCursorInSight(t *testing.T) {
 		}
 	})
 }
+
+func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
+	f := screenOf(12, 2, 0, "ab漢", "x")
+	f.Lines[0].Line.Size = api.DoubleWidth
+	f.Cursor = api.Cursor{X: 2, Y: 0, Visible: true}
+	p, _ := live(12, 2, f)
+	check(t, plain(p, 12, 2), []string{"a b 漢      ", "x           "})
+	if c, _ := p.Cursor(); c.X != 4 {
+		t.Errorf("the cursor is at %d", c.X)
+	}
+	p.Press(2, 0, 1)
+	p.Drag(5, 0, false)
+	if in, _ := p.Release(); in.From.Cell != 1 || in.To.Cell != 3 {
+		t.Errorf("selected %+v", in)
+	}
+	check(t, bracketed(p, 12, 2), []string{"a [b 漢]      ", "x           "})
+}

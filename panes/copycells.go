@@ -51,6 +51,29 @@ func firstCluster(text string) (piece string, width int) {
 	return ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
 }
 
+// spread is a line of double width (DECDWL, DECDHL) with a blank behind each
+// cell, which is as wide as a terminal's own characters can be; any other line
+// is as it was.
+func spread(l api.Line) api.Line {
+	if l.Size == api.SingleSize {
+		return l
+	}
+	wide := l
+	wide.Runs = nil
+	for _, c := range clusters(nil, l) {
+		wide.Runs = append(wide.Runs, api.Run{Style: *c.style, Text: c.text + Spaces(c.w), Cells: 2 * c.w})
+	}
+	return wide
+}
+
+// scale is how many columns of a pane a cell of a line takes.
+func scale(l api.Line) int {
+	if l.Size == api.SingleSize {
+		return 1
+	}
+	return 2
+}
+
 // at is the index of the cluster that has column x, or len(row) behind the last.
 func at(row []cluster, x int) int {
 	for i := range row {

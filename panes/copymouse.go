@@ -6,10 +6,9 @@ import "tandem/engine/api"
 func (t *Terminal) PlaceAt(x, y int) api.Place {
 	st := t.State()
 	line := t.top(st) + int64(max(min(y, t.size.Rows-1), 0))
-	return api.Place{
-		Line: max(min(line, st.First+int64(st.Rows)-1), st.Oldest),
-		Cell: max(min(x, st.Cols-1), 0),
-	}
+	line = max(min(line, st.First+int64(st.Rows)-1), st.Oldest)
+	l, _ := t.Feed.Screen.line(line)
+	return api.Place{Line: line, Cell: max(min(x, st.Cols-1), 0) / scale(l)}
 }
 
 // Press begins what the mouse selects at a cell of the pane: with the second

@@ -154,7 +154,7 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 
 func (s *Screen) draw(l *heldLine, w int, m Widths) string {
 	if l.drawn == "" || l.width != w || l.widths != m {
-		s.buf = appendLine(s.buf[:0], l.line, w, m)
+		s.buf = appendLine(s.buf[:0], spread(l.line), w, m)
 		l.drawn, l.width, l.widths = string(s.buf), w, m
 	}
 	return l.drawn

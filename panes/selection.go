@@ -162,6 +162,9 @@ func (t *Terminal) drawMarks(st ScreenState, w int, look *Look, m Widths) {
 			continue
 		}
 		l, _ := t.Feed.Screen.line(n)
-		t.rows[y] = string(appendMarked(nil, l, w, m, marks))
+		for i, k := 0, scale(l); i < len(marks); i++ {
+			marks[i].from, marks[i].to = k*marks[i].from, k*marks[i].to
+		}
+		t.rows[y] = string(appendMarked(nil, spread(l), w, m, marks))
 	}
 }

@@ -111,8 +111,9 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 		return t.copyCursor()
 	}
 	c = st.Cursor
+	l, _ := t.Feed.Screen.line(st.First + int64(c.Y))
 	c.Y -= t.offset(st)
-	c.X = min(c.X, st.Cols-1)
+	c.X = min(c.X*scale(l), st.Cols-1)
 	shown := st.Known && c.Visible && t.ended == nil
 	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.size.Cols && c.Y < t.size.Rows
 }
@@ -121,7 +122,8 @@ func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
 // and the mouse need none.
 func (t *Terminal) copyCursor() (c api.Cursor, ok bool) {
 	s := &t.scroll
-	c = api.Cursor{X: s.cursor.Cell, Y: int(s.cursor.Line - s.top), Visible: true}
+	l, _ := t.Feed.Screen.line(s.cursor.Line)
+	c = api.Cursor{X: s.cursor.Cell * scale(l), Y: int(s.cursor.Line - s.top), Visible: true}
 	return c, !s.wheel && !s.mouse && c.X < t.size.Cols && c.Y >= 0 && c.Y < t.size.Rows
 }
 
