@@ -50,7 +50,7 @@ reap_after = "24h"
 		Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", DirectKeys: &off, Keys: map[string][]string{"session.new": {"C"}},
 		Mouse: &off, Tips: &off, Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", ShellIntegration: &off,
 		History: HistoryConfig{Ignore: []string{"^vault "}},
-		Agents: AgentsConfig{Sandbox: "~/agents.json", ReapAfter: "24h"},
+		Agents:  AgentsConfig{Sandbox: "~/agents.json", ReapAfter: "24h"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

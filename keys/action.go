@@ -186,10 +186,21 @@ const (
 	FormNext     Action = "form.next"
 	FormPrevious Action = "form.previous"
 
+	ThemePick Action = "theme"
+	TipsHide  Action = "tips.hide"
+
+	PickerDown     Action = "picker.down"
+	PickerUp       Action = "picker.up"
+	PickerPageDown Action = "picker.pagedown"
+	PickerPageUp   Action = "picker.pageup"
+
+	HelpSearch   Action = "help.search"
 	HelpDown     Action = "help.down"
 	HelpUp       Action = "help.up"
 	HelpPageDown Action = "help.pagedown"
 	HelpPageUp   Action = "help.pageup"
+	HelpFirst    Action = "help.first"
+	HelpLast     Action = "help.last"
 )
 
 // A Scope is a place where keys mean something.
@@ -211,6 +222,7 @@ const (
 	ScopeDialog    Scope = "dialog"    // a question with yes and no
 	ScopeRequest   Scope = "request"   // what an agent wants to be allowed
 	ScopePrompt    Scope = "prompt"    // a line of text being typed
+	ScopePicker    Scope = "picker"    // one of many, narrowed by typing
 	ScopeForm      Scope = "form"      // several of them
 	ScopeRecall    Scope = "recall"    // the line that searches the history
 )
@@ -248,6 +260,8 @@ func (s Scope) Title() string {
 		return "Request of an agent"
 	case ScopePrompt:
 		return "Prompt"
+	case ScopePicker:
+		return "Palette"
 	case ScopeForm:
 		return "Form"
 	case ScopeRecall:
@@ -272,6 +286,7 @@ func Chains() [][]Scope {
 		{ScopeHelp},
 		{ScopeRequest},
 		{ScopePrompt},
+		{ScopePicker},
 		{ScopeDialog},
 		{ScopeForm},
 		{ScopeRecall, ScopeGlobal},

@@ -117,7 +117,6 @@ func TestResolver(t *testing.T) {
 		"a chord is an action":   {{"ctrl+b", terminal, Outcome{Kind: Pending}}, {"c", terminal, bound(SessionNew, ScopePrefix)}, {"c", terminal, Outcome{}}},
 		"twice goes through":     {{"ctrl+b", terminal, Outcome{Kind: Pending}}, {"ctrl+b", terminal, Outcome{}}, {"c", terminal, Outcome{}}},
 		"nonsense is dropped":    {{"ctrl+b", terminal, Outcome{Kind: Pending}}, {"f9", terminal, Outcome{Kind: Dropped}}, {"c", terminal, Outcome{}}},
-		"planned is dropped":     {{"ctrl+b", terminal, Outcome{Kind: Pending}}, {":", terminal, Outcome{Kind: Dropped}}},
 		"inner scope first":      {{"n", list, bound(SessionNew, ScopeSessions)}, {"j", list, bound(MoveDown, ScopeList)}, {"alt+1", list, bound(ViewSessions, ScopeGlobal)}},
 		"shifted letters":        {{"G", list, bound(MoveLast, ScopeList)}, {"g", list, bound(MoveFirst, ScopeList)}},
 		"keypad enter":           {{"kpenter", list, bound(Open, ScopeList)}},

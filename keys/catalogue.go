@@ -34,7 +34,9 @@ func everywhere() []Definition {
 		{Requests, ScopePrefix, k("a", "list A", "log A", "preview A"), "requests", "answer what agents wait to be allowed", 0, false},
 		{Detach, ScopePrefix, k("d"), "leave", "leave the dashboard; everything goes on", 7, false},
 		{Help, ScopePrefix, k("?", "list ?", "log ?", "preview ?"), "keys", "show the keys", 8, false},
-		{Palette, ScopePrefix, k(":", "list :", "list ctrl+p"), "palette", "find a command by name", 0, true},
+		{Palette, ScopePrefix, k(":", "list :", "list ctrl+p", "log :", "log ctrl+p", "preview :"), "palette", "find an action, session, process or command", 0, false},
+		{ThemePick, ScopePrefix, k("T"), "theme", "choose a theme and see it at once", 0, false},
+		{TipsHide, ScopePrefix, k("esc"), "", "hide the line for newcomers", 0, false},
 	}
 }
 
@@ -227,8 +229,8 @@ func files() []Definition {
 
 func overlays() []Definition {
 	return []Definition{
-		{Accept, ScopePrompt, k("enter", "dialog y", "form enter"), "accept", "accept", 1, false},
-		{Cancel, ScopePrompt, k("esc", "ctrl+c", "dialog esc", "dialog n", "dialog q", "dialog ctrl+c", "form esc", "form ctrl+c"), "cancel", "cancel", 2, false},
+		{Accept, ScopePrompt, k("enter", "dialog y", "form enter", "picker enter"), "accept", "accept", 1, false},
+		{Cancel, ScopePrompt, k("esc", "ctrl+c", "dialog esc", "dialog n", "dialog q", "dialog ctrl+c", "form esc", "form ctrl+c", "picker esc", "picker ctrl+c"), "cancel", "cancel", 2, false},
 		{FormNext, ScopeForm, k("tab", "down"), "next field", "complete the path, or go to the next field", 0, false},
 		{FormPrevious, ScopeForm, k("shift+tab", "up"), "", "go to the field above", 0, false},
 		{RequestAllow, ScopeRequest, k("y"), "allow", "let the agent do it", 1, false},
@@ -236,6 +238,13 @@ func overlays() []Definition {
 		{RequestDeny, ScopeRequest, k("n"), "refuse", "refuse it", 3, false},
 		{RequestNext, ScopeRequest, k("tab", "down", "j"), "next", "show the next request", 4, false},
 		{Close, ScopeHelp, k("esc", "q", "?", "enter", "ctrl+c", "request esc", "request q", "request ctrl+c"), "close", "close", 1, false},
+		{PickerDown, ScopePicker, k("down", "ctrl+n", "ctrl+j"), "", "the next one", 0, false},
+		{PickerUp, ScopePicker, k("up", "ctrl+p", "ctrl+k"), "", "the one before", 0, false},
+		{PickerPageDown, ScopePicker, k("pgdown"), "", "one page down", 0, false},
+		{PickerPageUp, ScopePicker, k("pgup"), "", "one page up", 0, false},
+		{HelpSearch, ScopeHelp, k("/"), "search", "search the keys", 2, false},
+		{HelpFirst, ScopeHelp, k("g", "home"), "", "the first line", 0, false},
+		{HelpLast, ScopeHelp, k("G", "end"), "", "the last line", 0, false},
 		{HelpDown, ScopeHelp, k("j", "down"), "", "one line down", 0, false},
 		{HelpUp, ScopeHelp, k("k", "up"), "", "one line up", 0, false},
 		{HelpPageDown, ScopeHelp, k("pgdown", "space"), "", "one page down", 0, false},

@@ -19,12 +19,15 @@ type HelpRow struct {
 	Keys   []string // as they are shown: "ctrl+b c", "↑", "j"
 	Short  string
 	Help   string
+
+	borrowed int // how far from the scope its action is at home
 }
 
 // Label is the keys in one string.
 func (r HelpRow) Label() string { return strings.Join(r.Keys, " ") }
 
-// Help lists what keys do in scopes, one section for each scope that has any.
+// Help lists what keys do in scopes, one section for each scope that has any: the
+// actions of the scope itself first, then those that have a key there too.
 // With a global scope among them comes what follows the prefix. Actions that
 // are only planned are left out.
 func (b Bindings) Help(scopes ...Scope) []HelpSection {
@@ -39,6 +42,7 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 				section.Rows = append(section.Rows, row)
 			}
 		}
+		slices.SortStableFunc(section.Rows, func(x, y HelpRow) int { return x.borrowed - y.borrowed })
 		if len(section.Rows) > 0 {
 			sections = append(sections, section)
 		}
@@ -48,6 +52,13 @@ func (b Bindings) Help(scopes ...Scope) []HelpSection {
 
 func (b Bindings) row(d Definition, scope Scope) (HelpRow, bool) {
 	row := HelpRow{Action: d.Action, Short: d.Short, Help: d.Help}
+	switch {
+	case d.Scope == scope:
+	case d.Scope == ScopePrefix || d.Scope == ScopeGlobal || d.Scope == ScopeList:
+		row.borrowed = 2
+	default:
+		row.borrowed = 1
+	}
 	if d.Planned {
 		return row, false
 	}

@@ -95,8 +95,13 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 
 		keys.Requests: (*model).showRequests,
 		keys.Help:     (*model).showHelp,
-		keys.Detach:   (*model).leave,
-		keys.Quit:     (*model).leave,
+		keys.Palette:  (*model).showPalette,
+
+		keys.ThemePick: (*model).showThemes,
+		keys.TipsHide:  (*model).hideTips,
+
+		keys.Detach: (*model).leave,
+		keys.Quit:   (*model).leave,
 	}))
 }
 

@@ -29,21 +29,29 @@ type bookmarksRead struct {
 func (m *model) withBookmarks(msg bookmarksRead) tea.Cmd {
 	file := filepath.Join(m.news.info.DataDir, bookmarksFile)
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		out, err := e.ReadFile(ctx, file, 0, 0)
-		if err != nil && !isNotFound(err) {
-			msg.err = err
+		if msg.paths, msg.err = readBookmarks(ctx, e, file); msg.err != nil {
 			return msg
-		}
-		for line := range strings.Lines(out.Text) {
-			if line = strings.TrimRight(line, "\n"); line != "" {
-				msg.paths = append(msg.paths, api.UnescapePath(line))
-			}
 		}
 		if msg.keep != "" {
 			msg.paths, msg.err = changeBookmark(ctx, e, file, msg.paths, msg.keep)
 		}
 		return msg
 	}, func(err error) tea.Msg { return bookmarksRead{err: err} })
+}
+
+// readBookmarks are the folders in the file of bookmarks; none if there is no
+// such file.
+func readBookmarks(ctx context.Context, e engine, file string) (paths []string, err error) {
+	out, err := e.ReadFile(ctx, file, 0, 0)
+	if err != nil && !isNotFound(err) {
+		return nil, err
+	}
+	for line := range strings.Lines(out.Text) {
+		if line = strings.TrimRight(line, "\n"); line != "" {
+			paths = append(paths, api.UnescapePath(line))
+		}
+	}
+	return paths, nil
 }
 
 func isNotFound(err error) bool { return api.AsError(err).Code == api.CodeNotFound }

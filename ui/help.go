@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -10,25 +12,39 @@ import (
 // help is the overlay that lists the keys, those of what has the keyboard
 // first.
 type help struct {
-	sections []keys.HelpSection
-	top      int
-	height   int // rows shown last time
-	rows     int // rows there are
+	sections  []keys.HelpSection
+	field     panes.Field // what is searched
+	searching bool        // it has the keyboard
+	top       int
+	height    int // rows shown last time
+	rows      int // rows there are
 }
 
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.scopes()
-	if m.focused() != nil {
+	if m.focused() != nil && !m.focused().Scrolling() {
 		scopes = append([]keys.Scope{keys.ScopePrefix}, scopes...)
 	}
 	m.overlay = &help{sections: m.o.Bindings.Help(scopes...)}
 	return nil
 }
 
-func (h *help) scopes() []keys.Scope { return []keys.Scope{keys.ScopeHelp} }
+func (h *help) scopes() []keys.Scope {
+	if h.searching {
+		return []keys.Scope{keys.ScopePrompt}
+	}
+	return []keys.Scope{keys.ScopeHelp}
+}
 
 func (h *help) act(m *model, a keys.Action) tea.Cmd {
 	switch a {
+	case keys.HelpSearch:
+		h.searching = true
+	case keys.Accept:
+		h.searching = false
+	case keys.Cancel:
+		h.searching = false
+		h.field.Set("")
 	case keys.Close:
 		m.overlay = nil
 	case keys.HelpDown:
@@ -39,47 +55,148 @@ func (h *help) act(m *model, a keys.Action) tea.Cmd {
 		h.top += h.height
 	case keys.HelpPageUp:
 		h.top -= h.height
+	case keys.HelpFirst:
+		h.top = 0
+	case keys.HelpLast:
+		h.top = h.rows
 	}
 	return nil
 }
 
-func (h *help) typed(*model, keys.Key) tea.Cmd { return nil }
-func (h *help) pasted(*model, string) tea.Cmd  { return nil }
-
-func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
-	width := min(92, screen.w-6)
-	all := h.lines(width, &m.look)
-	h.rows = len(all)
-	h.height = min(h.rows, screen.h-8)
-	h.top = max(min(h.top, h.rows-h.height), 0)
-	title := "Keys"
-	if h.height < h.rows {
-		title = "Keys – j k to scroll"
+func (h *help) typed(_ *model, k keys.Key) tea.Cmd {
+	switch {
+	case !h.searching || k.Phase == keys.Release:
+	case k.Code == keys.Up:
+		h.top--
+	case k.Code == keys.Down:
+		h.top++
+	default:
+		h.field.Type(k)
+		h.top = 0
 	}
-	rows := []string{m.look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}
-	rows = append(rows, all[h.top:h.top+h.height]...)
-	line, used := panes.Hints([]panes.Hint{{Key: "esc", Does: "close"}}, width, 0, m.look.Key, m.look.Dim)
-	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
-	return rows, width, -1, 0
+	return nil
 }
 
-func (h *help) lines(w int, look *panes.Look) []string {
-	label := 0
+func (h *help) pasted(_ *model, text string) tea.Cmd {
+	if h.searching {
+		h.field.Insert(text)
+		h.top = 0
+	}
+	return nil
+}
+
+// mouse handles the mouse inside the box.
+func (h *help) mouse(m *model, e keys.Mouse) tea.Cmd {
+	if isWheel(e) {
+		h.top += wheelRows(e)
+		m.dirty = true
+	}
+	return nil
+}
+
+func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
+	look := &m.look
+	width := min(96, screen.w-6)
+	label := h.labelWidth(width)
+	all := h.lines(width, label, look)
+	h.rows = len(all)
+	// The box stays as it is while it is searched.
+	h.height = min(max(h.count(), 1), screen.h-8)
+	h.top = max(min(h.top, h.rows-h.height), 0)
+	rows := []string{h.head(width, look), look.Rule.Text(rule(width))}
+	for y := range h.height {
+		if h.top+y < len(all) {
+			rows = append(rows, all[h.top+y])
+			continue
+		}
+		rows = append(rows, panes.Spaces(width))
+	}
+	line, used := panes.Hints(h.hints(m), width, 0, look.Key, look.Dim)
+	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
+	if !h.searching {
+		return rows, width, -1, 0
+	}
+	_, x := h.field.Draw(max(width-len(helpSearch), 1))
+	return rows, width, len(helpSearch) + x, 0
+}
+
+const helpSearch = "Keys with "
+
+// head is the title, or what is searched.
+func (h *help) head(width int, look *panes.Look) string {
+	if h.searching || h.field.Text() != "" {
+		line, _ := h.field.Draw(max(width-len(helpSearch), 1))
+		return look.Strong.Text(helpSearch) + look.Text.Text(line)
+	}
+	title := "Keys"
+	if h.height < h.rows {
+		first := h.top + 1
+		place := itoa(first) + "–" + itoa(h.top+h.height) + " of " + itoa(h.rows)
+		return look.Strong.Text(panes.Pad(title, width-panes.Width(place))) + look.Dim.Text(place)
+	}
+	return look.Strong.Text(panes.Fit(title, width))
+}
+
+func (h *help) hints(m *model) []panes.Hint {
+	if h.searching {
+		return []panes.Hint{{Key: "enter", Does: "done"}, {Key: "↑ ↓", Does: "scroll"}, {Key: "esc", Does: "all keys"}}
+	}
+	key := func(a keys.Action) string { return first(m.o.Bindings.KeysOf(a, keys.ScopeHelp)) }
+	return []panes.Hint{{Key: key(keys.HelpSearch), Does: "search"}, {Key: key(keys.HelpDown) + " " + key(keys.HelpUp), Does: "scroll"},
+		{Key: key(keys.Close), Does: "close"}}
+}
+
+func (h *help) labelWidth(w int) (label int) {
 	for _, s := range h.sections {
 		for _, r := range s.Rows {
 			label = max(label, panes.Width(r.Label()))
 		}
 	}
-	label = min(label, w/2)
-	var lines []string
-	for i, s := range h.sections {
-		if i > 0 {
+	return min(label, w*2/5)
+}
+
+// count is the number of lines without a search.
+func (h *help) count() (n int) {
+	for _, s := range h.sections {
+		n += len(s.Rows) + 2
+	}
+	return n - 1
+}
+
+// lines are the sections with what the search has left of them.
+func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
+	words := strings.Fields(strings.ToLower(h.field.Text()))
+	for _, s := range h.sections {
+		var rows []string
+		for _, r := range s.Rows {
+			if helpMatches(r, words) {
+				rows = append(rows, look.Key.Text(panes.Fit(r.Label(), label))+"  "+look.Text.Text(panes.Fit(r.Help, w-label-2)))
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		if len(lines) > 0 {
 			lines = append(lines, panes.Spaces(w))
 		}
-		lines = append(lines, look.Accent.Text(panes.Fit(s.Title, w)))
-		for _, r := range s.Rows {
-			lines = append(lines, look.Key.Text(panes.Fit(r.Label(), label))+"  "+look.Text.Text(panes.Fit(r.Help, w-label-2)))
-		}
+		lines = append(append(lines, look.Accent.Text(panes.Fit(s.Title, w))), rows...)
+	}
+	if len(lines) == 0 {
+		lines = []string{look.Dim.Text(panes.Fit("no key with that", w))}
 	}
 	return lines
 }
+
+// helpMatches reports whether all words are in what is told of an action.
+func helpMatches(r keys.HelpRow, words []string) bool {
+	text := strings.ToLower(r.Label() + " " + r.Help + " " + r.Short + " " + string(r.Action))
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// rule is a line across a box.
+func rule(w int) string { return strings.Repeat("─", max(w, 0)) }

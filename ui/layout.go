@@ -21,6 +21,7 @@ type layout struct {
 	body  rect // between the bars
 	list  rect // the session list as a column
 	strip rect // the session list as a row
+	tips  rect // the line for newcomers
 	tree  rect // the terminals
 	bare  bool // the one terminal has no title row
 }
@@ -29,6 +30,7 @@ type layout struct {
 type layoutOptions struct {
 	zoomed bool
 	panes  int
+	tips   bool
 }
 
 func layoutFor(w, h int, o layoutOptions) layout {
@@ -37,6 +39,10 @@ func layoutFor(w, h int, o layoutOptions) layout {
 		return l
 	}
 	l.body = rect{0, 1, w, h - 2}
+	if o.tips {
+		l.body.h--
+		l.tips = rect{0, h - 2, w, 1}
+	}
 	l.tree = l.body
 	switch {
 	case o.zoomed:
@@ -71,7 +77,7 @@ func (l layout) content(leaf rect) rect {
 // relayout computes the layout anew and gives every visible pane its size.
 func (m *model) relayout() {
 	m.dirty = true
-	o := layoutOptions{zoomed: m.zoomed}
+	o := layoutOptions{zoomed: m.zoomed, tips: m.tipsShown()}
 	var leaves []*node
 	if m.current != nil {
 		leaves = m.current.root.leaves(nil)

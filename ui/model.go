@@ -223,6 +223,10 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return msg.take(m)
 	case toastOver:
 		return m.endToast(msg)
+	case paletteMsg:
+		return m.takePalette(msg)
+	case themeKept:
+		return m.keptTheme(msg)
 	case settingsMsg:
 		return m.takeSettings(msg)
 	case sizesDue:

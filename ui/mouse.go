@@ -30,6 +30,11 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return m.mouseTo(p, e)
 	case e.Y == 0 && !m.processes.dragged:
 		return m.clickTopBar(e)
+	case m.layout.tips.contains(e.X, e.Y):
+		if leftDown(e) {
+			return m.hideTips()
+		}
+		return nil
 	case m.view == viewProcesses:
 		return m.mouseOnProcesses(e)
 	case m.view == viewHistory:

@@ -125,6 +125,9 @@ func (m *model) drawScreen() string {
 		out = append(out, '\n')
 		out = m.appendBodyRow(out, side, y)
 	}
+	if m.layout.tips.h > 0 {
+		out = append(append(out, '\n'), m.drawTips()...)
+	}
 	out = append(out, '\n')
 	out = append(out, m.statusBar()...)
 	m.content = out

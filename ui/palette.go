@@ -1,0 +1,173 @@
+package ui
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// A palette offers everything that can be done or opened here in one list,
+// narrowed by typing.
+type palette struct {
+	picker
+	does []func(*model) tea.Cmd // of each choice, by its number
+
+	actions, open, folders, commands []panes.Choice
+	over                             []keys.Scope // of what had the keyboard
+}
+
+// paletteMsg is what the engine knows for a palette beside what runs.
+type paletteMsg struct {
+	palette   *palette
+	commands  []api.HistoryRow
+	bookmarks []string
+}
+
+// paletteCommands is how many of the newest commands are offered.
+const paletteCommands = 200
+
+func (m *model) showPalette() tea.Cmd {
+	u := &palette{over: m.scopes()}
+	u.title, u.verb = "Find anything", "do it"
+	u.pick = func(m *model, c panes.Choice) tea.Cmd { return u.does[c.Number](m) }
+	u.actions = u.actionChoices(m)
+	u.open = u.processChoices(m)
+	u.fill()
+	m.overlay = u
+	m.dirty = true
+	return u.ask(m)
+}
+
+// fill offers what is known, in the order that holds while nothing is typed.
+func (u *palette) fill() {
+	u.list.Set(slices.Concat(u.actions, u.open, u.folders, u.commands))
+}
+
+// offer gives a choice what it does.
+func (u *palette) offer(c panes.Choice, do func(*model) tea.Cmd) panes.Choice {
+	c.Number = len(u.does)
+	u.does = append(u.does, do)
+	return c
+}
+
+// actionChoices are the actions of the place that the palette was opened over,
+// then those that can be had from everywhere.
+func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
+	seen := map[keys.Action]bool{keys.Palette: true, keys.TipsHide: !m.tipsShown()}
+	scopes := append(slices.Clone(u.over), keys.ScopePrefix)
+	for _, section := range m.o.Bindings.Help(scopes...) {
+		for _, row := range section.Rows {
+			act := m.actions[row.Action]
+			if act == nil || seen[row.Action] || strings.HasPrefix(string(row.Action), "move.") {
+				continue
+			}
+			seen[row.Action] = true
+			choices = append(choices, u.offer(panes.Choice{
+				Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: row.Help,
+				Also: row.Short + " " + string(row.Action), Detail: row.Keys[0], IsKey: true,
+			}, act))
+		}
+	}
+	if !seen[keys.ProcessNew] {
+		choices = append(choices, u.offer(panes.Choice{
+			Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: "start a process",
+			Also: "new " + string(keys.ProcessNew),
+		}, (*model).showStartForm))
+	}
+	return choices
+}
+
+// processChoices are the sessions and processes, those that run first.
+func (u *palette) processChoices(m *model) (choices []panes.Choice) {
+	all := slices.Clone(m.news.processes)
+	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
+	for _, p := range all {
+		sign, ink := panes.StateGlyph(&p, &m.look)
+		c := panes.Choice{Kind: "process", Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command,
+			Detail: panes.ClipLeft(panes.ShortPath(p.CWD, m.list.Home), 40)}
+		if len(p.Argv) > 1 && p.Command != p.Name {
+			c.Text += "  " + p.Command
+		}
+		if p.Kind == api.KindSession {
+			c.Kind = "session"
+			choices = append(choices, u.offer(c, func(m *model) tea.Cmd {
+				return tea.Batch(m.setView(viewSessions), m.openSession(p.ID))
+			}))
+			continue
+		}
+		choices = append(choices, u.offer(c, func(m *model) tea.Cmd { return m.showProcess(p.ID) }))
+	}
+	return choices
+}
+
+// paletteOrder is the place of a process among others: sessions, then what
+// runs, then what has ended.
+func paletteOrder(p *api.Process) int {
+	order := 0
+	if p.Kind != api.KindSession {
+		order = 1
+	}
+	if p.State.Ended() {
+		order += 2
+	}
+	return order
+}
+
+// showProcess goes to a process in its view, and to its log.
+func (m *model) showProcess(id string) tea.Cmd {
+	cmd := m.setView(viewProcesses)
+	t := &m.processes.table
+	if !t.Select(id) {
+		t.SetFilter("")
+		t.Select(id)
+	}
+	log := m.pumpLog() // it is another one from now on
+	return tea.Batch(cmd, log, m.focusLog(true))
+}
+
+// ask gets what the engine knows beside what runs: the newest commands and the
+// bookmarks. What it cannot tell is not offered.
+func (u *palette) ask(m *model) tea.Cmd {
+	data := m.news.info.DataDir
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		out, _ := e.SearchHistory(ctx, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
+		msg := paletteMsg{palette: u, commands: out.Rows}
+		if data != "" {
+			msg.bookmarks, _ = readBookmarks(ctx, e, filepath.Join(data, bookmarksFile))
+		}
+		return msg
+	}, func(error) tea.Msg { return paletteMsg{palette: u} })
+}
+
+// takePalette offers what has come while the palette is still open.
+func (m *model) takePalette(msg paletteMsg) tea.Cmd {
+	u := msg.palette
+	if m.overlay != overlay(u) {
+		return nil
+	}
+	for _, path := range msg.bookmarks {
+		u.folders = append(u.folders, u.offer(panes.Choice{
+			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: panes.ShortPath(path, m.list.Home), Detail: "bookmark",
+		}, func(m *model) tea.Cmd {
+			cmd := m.setView(viewFiles)
+			m.goFolder(path, "")
+			return cmd
+		}))
+	}
+	for _, row := range msg.commands {
+		u.commands = append(u.commands, u.offer(panes.Choice{
+			Kind: "command", Sign: "$", SignInk: m.look.Dim, Text: row.Command.Command,
+			Detail: panes.ClipLeft(panes.ShortPath(row.CWD, m.list.Home), 40),
+		}, func(m *model) tea.Cmd { return m.putOnPrompt(row) }))
+	}
+	u.fill()
+	m.dirty = true
+	return nil
+}

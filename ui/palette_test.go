@@ -1,0 +1,220 @@
+package ui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+func TestThePaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	e.addProcess("web", "npm run dev")
+	e.ran("docker compose up")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	d.press("ctrl+b", ":")
+	d.shows("Find anything")
+	d.shows("split: a new session beside this one")
+	d.shows("ctrl+b %")
+	d.press("'docker")
+	d.shows("docker compose up")
+	d.lacks("split: a new")
+	d.press("ctrl+u", "'web")
+	d.shows("process")
+	d.press("enter")
+	d.until("the log of web has the keyboard", func() bool {
+		p, ok := d.m.processes.table.Selected()
+		return d.m.view == viewProcesses && d.m.processes.onLog && ok && p.Name == "web"
+	})
+	d.press(":", "'ses shell", "enter")
+	d.until("the session is shown", func() bool { return d.m.view == viewSessions && d.m.overlay == nil })
+}
+
+func TestAnActionOfThePaletteIsDone(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	d.press("ctrl+b", ":", "'start session", "enter")
+	d.hasStarted(2)
+	d.press("ctrl+b", ":", "'zzzz")
+	d.shows("nothing matches")
+	d.press("enter", "esc")
+	d.lacks("nothing matches")
+	if d.m.overlay != nil {
+		t.Error("the palette is still open")
+	}
+}
+
+func TestACommandOfThePaletteGoesOntoThePrompt(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("shell", "$ ")
+	e.ran("make test")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	d.press("ctrl+b", ":", "'make t")
+	d.shows("make test")
+	d.press("enter")
+	d.typedInto(s, "make test")
+}
+
+func TestThePaletteIsClicked(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	d.press("ctrl+b", ":", "'start a session")
+	d.shows("start a session")
+	for y, line := range strings.Split(d.screen(), "\n") {
+		if strings.Contains(line, "action") && strings.Contains(line, "start a session") {
+			d.click(d.m.overlayAt.x+10, y)
+			break
+		}
+	}
+	d.hasStarted(2)
+}
+
+func TestThePaletteShowsOnlyWhatCanBeDoneHere(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	u := &palette{over: d.m.scopes()}
+	for _, c := range u.actionChoices(d.m) {
+		if strings.Contains(c.Also, string(keys.ProcessKill)) || strings.Contains(c.Also, string(keys.Palette)) {
+			t.Errorf("the palette of a terminal has %q", c.Text)
+		}
+	}
+	d.press("alt+2")
+	u = &palette{over: d.m.scopes()}
+	if first := u.actionChoices(d.m)[0]; !strings.Contains(first.Also, string(keys.ProcessNew)) {
+		t.Errorf("the palette of processes begins with %q", first.Text)
+	}
+}
+
+func TestHelpBeginsWithThePlaceAndIsSearched(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	e.addProcess("web", "npm run dev")
+	d := drive(t, e, 100, 24)
+	d.shows("$ ")
+	d.press("alt+2", "tab", "?")
+	d.shows("follow what is printed")
+	screen := d.screen()
+	if strings.Index(screen, "follow what is printed") > strings.Index(screen, "show the sessions") && strings.Contains(screen, "show the sessions") {
+		t.Errorf("general keys come before those of the log:\n%s", screen)
+	}
+	d.press("/", "'sideways")
+	d.shows("wrap long lines, or scroll sideways")
+	d.lacks("follow what is printed")
+	d.press("esc")
+	d.shows("follow what is printed")
+	d.press("/", "'zzz", "enter")
+	d.shows("no key with that")
+	d.press("q")
+	d.lacks("no key with that")
+}
+
+func TestThemesAreSeenWhileTheyAreChosen(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	kept := ""
+	d.m.o.KeepTheme = func(name string) (string, error) {
+		if kept != "" {
+			return "", errors.New("the disk is full")
+		}
+		kept = name
+		return "/home/ann/config.toml", nil
+	}
+	d.shows("$ ")
+	before := d.m.look
+	d.press("ctrl+b", "T", "'nord")
+	if d.m.look == before {
+		t.Error("nord looks as before")
+	}
+	d.press("esc")
+	if d.m.look != before {
+		t.Error("the look did not come back")
+	}
+	d.press("ctrl+b", "T", "'nord", "enter")
+	d.shows(`theme = "nord" is in ~/config.toml now`)
+	nord := d.m.look
+	d.press("ctrl+b", "T", "'latte", "enter")
+	d.shows("for this run only: the disk is full")
+	if d.m.look == nord {
+		t.Error("what was chosen does not hold")
+	}
+}
+
+func TestNewSettingsHoldAtOnce(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	bindings, err := keys.DefaultBindings().Rebind(map[keys.Action][]string{keys.Prefix: {"ctrl+a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := d.m.look
+	d.update(settingsMsg{Bindings: bindings, Theme: "nord", NoMouse: true})
+	d.shows("the configuration was read anew")
+	if d.m.look == before || d.m.mouseMode() != 0 {
+		t.Error("look or mouse are as before")
+	}
+	d.update(settingsMsg{Fault: "config.toml line 3: there is no key"})
+	d.shows("config.toml line 3")
+	d.press("ctrl+a", "c")
+	d.hasStarted(2)
+	d.update(settingsMsg{Theme: "nord"})
+	d.shows("the configuration was read anew")
+	if d.m.faultNote() != "" {
+		t.Error("the fault is still told of")
+	}
+	d.press("ctrl+b", "c")
+	d.hasStarted(3)
+}
+
+func TestTipsAreThereUntilTheyAreHidden(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 80, 24)
+	hidden := make(chan struct{})
+	d.m.o.Tips, d.m.o.HideTips = true, func() { close(hidden) }
+	d.m.relayout()
+	d.shows("New here?")
+	for _, key := range []string{"ctrl+b c", "ctrl+b %", "ctrl+b ?", "ctrl+b d"} {
+		d.shows(key)
+	}
+	d.press("ctrl+b", "esc")
+	d.lacks("New here?")
+	<-hidden
+	d.m.o.Tips, d.m.o.HideTips = true, nil
+	d.m.relayout()
+	d.shows("New here?")
+	d.click(3, 22)
+	d.lacks("New here?")
+	d.m.o.Tips = true
+	d.m.resize(80, 16)
+	d.lacks("New here?")
+}
+
+func TestBookmarksAreInThePalette(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	d.press("ctrl+b", ":")
+	u := d.m.overlay.(*palette)
+	d.update(paletteMsg{palette: u, bookmarks: []string{"/home/ann/src/web"}})
+	d.press("'fol web")
+	d.shows("~/src/web")
+	d.press("enter")
+	d.until("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.path == "/home/ann/src/web" })
+	d.update(paletteMsg{palette: u, commands: []api.HistoryRow{{}}}) // it came too late
+}
+

@@ -1,0 +1,139 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// A picker is an overlay with a line to type in above the choices that match.
+type picker struct {
+	title string // in place of what is not typed yet
+	verb  string // what enter does
+	field panes.Field
+	list  panes.Choices
+	wide  int // cells of the inside at most; 0 for what a palette takes
+
+	pick   func(*model, panes.Choice) tea.Cmd // of enter and of a click
+	moved  func(*model)                       // another choice is under the cursor; may be nil
+	cancel func(*model)                       // nothing was chosen; may be nil
+}
+
+// What a picker takes of the screen.
+const (
+	pickerWidth = 104
+	pickerRows  = 20
+	pickerFrame = 4 // rows of its own: the line, a blank one, another, the keys
+)
+
+func (u *picker) scopes() []keys.Scope { return []keys.Scope{keys.ScopePicker} }
+
+func (u *picker) act(m *model, a keys.Action) tea.Cmd {
+	switch a {
+	case keys.Accept:
+		return u.choose(m)
+	case keys.Cancel:
+		m.overlay = nil
+		if u.cancel != nil {
+			u.cancel(m)
+		}
+	case keys.PickerDown:
+		u.move(m, 1)
+	case keys.PickerUp:
+		u.move(m, -1)
+	case keys.PickerPageDown:
+		u.move(m, u.list.Page())
+	case keys.PickerPageUp:
+		u.move(m, -u.list.Page())
+	}
+	return nil
+}
+
+// choose does what the cursor is on; on nothing it does nothing.
+func (u *picker) choose(m *model) tea.Cmd {
+	c, ok := u.list.Selected()
+	if !ok {
+		return nil
+	}
+	m.overlay = nil
+	return u.pick(m, c)
+}
+
+func (u *picker) move(m *model, rows int) {
+	u.list.Move(rows)
+	u.noteMove(m)
+}
+
+func (u *picker) noteMove(m *model) {
+	if u.moved != nil {
+		u.moved(m)
+	}
+	m.dirty = true
+}
+
+func (u *picker) typed(m *model, k keys.Key) tea.Cmd {
+	before := u.field.Text()
+	u.field.Type(k)
+	u.search(m, before)
+	return nil
+}
+
+func (u *picker) pasted(m *model, text string) tea.Cmd {
+	before := u.field.Text()
+	u.field.Insert(text)
+	u.search(m, before)
+	return nil
+}
+
+func (u *picker) search(m *model, before string) {
+	if text := u.field.Text(); text != before {
+		u.list.Search(text)
+		u.noteMove(m)
+	}
+}
+
+// mouse handles the mouse inside the box: a click does, the wheel moves.
+func (u *picker) mouse(m *model, e keys.Mouse) tea.Cmd {
+	switch {
+	case isWheel(e):
+		u.move(m, wheelRows(e)/3)
+	case leftDown(e) && u.list.Go(e.Y-2):
+		m.dirty = true
+		return u.choose(m)
+	}
+	return nil
+}
+
+func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
+	look := &m.look
+	most := pickerWidth
+	if u.wide > 0 {
+		most = u.wide
+	}
+	width := max(min(most, screen.w-6), 10)
+	shown, all := u.list.Len()
+	height := max(min(pickerRows, all, screen.h-pickerFrame-4), 1)
+	count := itoa(shown)
+	if shown != all {
+		count += " of " + itoa(all)
+	}
+	room := max(width-3-panes.Width(count), 1)
+	line, x := u.field.Draw(room)
+	text := look.Text.Text(line)
+	if u.field.Text() == "" {
+		text = look.Dim.Text(panes.Fit(u.title, room))
+	}
+	rows := []string{look.Accent.Text(look.Glyphs.Terminal) + " " + text + " " + look.Dim.Text(count), look.Rule.Text(rule(width))}
+	if shown == 0 {
+		rows = append(rows, look.Dim.Text(panes.Fit("  nothing matches", width)))
+		for range height - 1 {
+			rows = append(rows, panes.Spaces(width))
+		}
+	} else {
+		rows = append(rows, u.list.Draw(width, height, look)...)
+	}
+	hints := []panes.Hint{{Key: "enter", Does: u.verb}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "close"}}
+	keyLine, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
+	return append(rows, panes.Spaces(width), keyLine+panes.Spaces(width-used)), width, 2 + x, 0
+}

@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/panes"
+	"tandem/themes"
+)
+
+// themeKept is the outcome of making a theme the person's for good.
+type themeKept struct {
+	name, path string
+	err        error
+}
+
+// showThemes lets the person choose a theme. Each is seen while it is under the
+// cursor.
+func (m *model) showThemes() tea.Cmd {
+	names := append([]string{"auto"}, themes.Names()...)
+	before := m.themePicked
+	now := before
+	if now == "" {
+		now = m.o.Theme
+	}
+	u := &picker{title: "Theme", verb: "keep it", wide: 44}
+	var choices []panes.Choice
+	for i, name := range names {
+		choices = append(choices, panes.Choice{Text: name, Number: i, Detail: m.themeDetail(name), Sign: " "})
+	}
+	u.list.Set(choices)
+	u.list.Select(max(slices.Index(names, now), 0))
+	u.moved = func(m *model) {
+		if c, ok := u.list.Selected(); ok {
+			m.wear(names[c.Number])
+		}
+	}
+	u.cancel = func(m *model) { m.wear(before) }
+	u.pick = func(m *model, c panes.Choice) tea.Cmd { return m.keepTheme(names[c.Number]) }
+	m.overlay = u
+	m.dirty = true
+	return nil
+}
+
+// themeDetail says what a theme is for.
+func (m *model) themeDetail(name string) string {
+	if name == "auto" {
+		return "follows the terminal"
+	}
+	theme, err := themes.ByName(name, m.dark)
+	switch {
+	case err != nil:
+		return ""
+	case theme.Own:
+		return "its own colours"
+	case theme.Dark:
+		return "dark"
+	}
+	return "light"
+}
+
+// wear takes a theme for this run; "" is that of the settings.
+func (m *model) wear(name string) {
+	if m.themePicked != name {
+		m.themePicked = name
+		m.dress()
+	}
+}
+
+// keepTheme makes a theme the person's.
+func (m *model) keepTheme(name string) tea.Cmd {
+	m.wear(name)
+	keep := m.o.KeepTheme
+	if keep == nil {
+		return m.say(fmt.Sprintf("for this run; theme = %q in config.toml keeps it", name), false)
+	}
+	return func() tea.Msg {
+		path, err := keep(name)
+		return themeKept{name, path, err}
+	}
+}
+
+func (m *model) keptTheme(msg themeKept) tea.Cmd {
+	if msg.err != nil {
+		return m.say(fmt.Sprintf("for this run only: %v", msg.err), true)
+	}
+	return m.say(fmt.Sprintf("theme = %q is in %s now", msg.name, panes.ShortPath(msg.path, m.list.Home)), false)
+}
