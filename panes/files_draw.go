@@ -246,7 +246,7 @@ func FileMode(f *api.FileInfo) string {
 // gitMark is one cell for the letters of git status.
 func gitMark(letters string, look *Look) (string, Ink) {
 	switch {
-	case letters == "":
+	case len(letters) < 2:
 		return " ", ""
 	case letters == "??":
 		return "?", look.Info

@@ -126,7 +126,10 @@ func (s *GitStatus) mark(prefix, path, letters string) {
 	if !ok || rel == "" {
 		return
 	}
-	letters = letters[:min(len(letters), 2)]
+	if len(letters) < 2 {
+		return
+	}
+	letters = letters[:2]
 	rel = strings.TrimSuffix(rel, "/")
 	name, _, inside := strings.Cut(filepath.ToSlash(rel), "/")
 	old, seen := s.Marks[name]

@@ -1,0 +1,192 @@
+package panes
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+)
+
+// entries makes files of names; a folder's ends in a slash.
+func entries(names ...string) (all []api.FileInfo) {
+	for i, name := range names {
+		f := api.FileInfo{Name: strings.TrimSuffix(name, "/"), Type: "file", Mode: "0644", Size: int64(i), Modified: noon.Add(time.Duration(i) * time.Minute)}
+		if f.Name != name {
+			f.Type = "dir"
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func namesOf(r *FileRows) string {
+	var names []string
+	for i := range r.Len() {
+		names = append(names, r.At(i).Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestFilesAreInAnOrderThatPeopleExpect(t *testing.T) {
+	all := entries("b", "part10", "A", "part9", "part09", "z/", "Docs/", ".git/", ".rc", "c.go")
+	cases := []struct {
+		order FileOrder
+		want  string
+	}{
+		{FileOrder{}, "Docs z A b c.go part09 part9 part10"},
+		{FileOrder{Hidden: true}, ".git Docs z .rc A b c.go part09 part9 part10"},
+		{FileOrder{Reversed: true}, "z Docs part10 part9 part09 c.go b A"},
+		{FileOrder{By: FilesBySize}, "Docs z c.go part09 part9 A part10 b"},
+		{FileOrder{By: FilesByTime, Reversed: true}, "z Docs b part10 A part9 part09 c.go"},
+		{FileOrder{By: FilesByExtension}, "Docs z A b part09 part9 part10 c.go"},
+		{FileOrder{Filter: "PART !10"}, "part09 part9"},
+	}
+	for _, c := range cases {
+		if got := namesOf(ArrangeFiles(all, c.order)); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.order, got, c.want)
+		}
+	}
+}
+
+func TestNaturalOrderIsAnOrder(t *testing.T) {
+	name := rapid.StringMatching(`[a0-3]{0,6}`)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := name.Draw(t, "a"), name.Draw(t, "b"), name.Draw(t, "c")
+		if compareNatural(a, b) != -compareNatural(b, a) {
+			t.Fatalf("%q and %q are each before the other", a, b)
+		}
+		if compareNatural(a, b) <= 0 && compareNatural(b, c) <= 0 && compareNatural(a, c) > 0 {
+			t.Fatalf("%q, %q, %q go round", a, b, c)
+		}
+	})
+}
+
+func TestFileNamesAreShownSafely(t *testing.T) {
+	cases := map[string]string{
+		"a\nb":                              "a␊b",
+		"\x1b[31mred":                       "␛[31mred",
+		"gpj\u202eexe.":                     "gpj\ufffdexe.",
+		"bad\xff":                           "bad\ufffd",
+		"a" + strings.Repeat("\u0301", 127): "a",
+		"\u0301x":                           "\u25ccx",
+		"é":                                 "é",
+		"日本":                                "日本",
+		"a\u200bb":                          "a\ufffdb",
+	}
+	for name, want := range cases {
+		if got := FileName(name); got != want {
+			t.Errorf("%q is shown as %q, want %q", name, got, want)
+		}
+	}
+}
+
+func FuzzFileName(f *testing.F) {
+	for _, s := range []string{"a\nb", "\x1b]0;x\a", "\u202e", "👩‍👩‍👧", "🇩🇪🇩", "क्षि", "\xff\xfe", "á́́"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := FileName(s)
+		if !utf8.ValidString(got) {
+			t.Fatalf("%q is not UTF-8", got)
+		}
+		for _, r := range got {
+			if cleanRune(r) != r && r != utf8.RuneError {
+				t.Fatalf("%q holds %U", got, r)
+			}
+		}
+		if strings.Contains(got, "\ufffd") {
+			return
+		}
+		if a, b := ansi.StringWidth(got), ansi.StringWidthWc(got); a != b {
+			t.Fatalf("%q of %q is %d cells or %d", got, s, a, b)
+		}
+	})
+}
+
+func TestListKeepsItsPlaceByName(t *testing.T) {
+	var l FileList
+	l.Reset("/x", "c")
+	l.SetRows(ArrangeFiles(entries("a", "b", "c", "d"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/x/c" {
+		t.Errorf("the cursor is on %s", got)
+	}
+	l.SetRows(ArrangeFiles(entries("0", "1", "a", "c"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/x/c" {
+		t.Errorf("after others came the cursor is on %s", got)
+	}
+	l.SetRows(ArrangeFiles(entries("0", "1"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/x/1" {
+		t.Errorf("after it went the cursor is on %s", got)
+	}
+}
+
+func TestListRowsAreAsWideAsTheirColumn(t *testing.T) {
+	look := unicodeLook()
+	all := entries("a", "bad\xff", "line\nbreak", strings.Repeat("long", 80), "日本語ファイル", "dir/", "a"+strings.Repeat("\u0301", 127))
+	var l FileList
+	l.Reset("/x", "")
+	l.Focused = true
+	l.Git = map[string]string{"a": ".M", "dir": "??", "bad\xff": "x"}
+	l.Marked = map[string]bool{"/x/a": true}
+	l.SetRows(ArrangeFiles(all, FileOrder{}))
+	for _, w := range []int{1, 5, 20, 33, 60, 100} {
+		rows := l.Draw(w, 9, noon, look)
+		if len(rows) != 9 {
+			t.Fatalf("%d rows", len(rows))
+		}
+		for _, row := range rows {
+			if got := ansi.StringWidth(row); got != w && w >= 5 {
+				t.Errorf("a row of %d cells is %d wide: %q", w, got, row)
+			}
+		}
+	}
+}
+
+func TestModesAndSizesAreWrittenAsUsual(t *testing.T) {
+	for mode, want := range map[string]string{"0755": "-rwxr-xr-x", "4755": "-rwsr-xr-x", "1777": "-rwxrwxrwt", "2644": "-rw-r-Sr--", "": "----------"} {
+		if got := FileMode(&api.FileInfo{Type: "file", Mode: mode}); got != want {
+			t.Errorf("%s is %s, want %s", mode, got, want)
+		}
+	}
+	for size, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0K", 1536: "1.5K", 10 << 20: "10M", 1 << 40: "1.0T", 1<<63 - 1: "8.0E"} {
+		if got := ByteSize(size); got != want {
+			t.Errorf("%d is %s, want %s", size, got, want)
+		}
+	}
+}
+
+func BenchmarkListOf100000(b *testing.B) {
+	look := unicodeLook()
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("file-%d.txt", i*7919%100_000)
+	}
+	all := entries(names...)
+	b.Run("arrange", func(b *testing.B) {
+		for b.Loop() {
+			ArrangeFiles(all, FileOrder{})
+		}
+	})
+	var l FileList
+	l.Reset("/x", "")
+	l.SetRows(ArrangeFiles(all, FileOrder{}))
+	b.Run("key and draw", func(b *testing.B) {
+		for b.Loop() {
+			l.Move(1)
+			l.Draw(80, 50, noon, look)
+		}
+	})
+	b.Run("set rows", func(b *testing.B) {
+		rows := ArrangeFiles(all, FileOrder{})
+		l.Go(99_999)
+		for b.Loop() {
+			l.SetRows(rows)
+		}
+	})
+}
