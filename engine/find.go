@@ -5,6 +5,8 @@ import (
 	"context"
 	"regexp"
 	"sort"
+	"strings"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/engine/vt"
@@ -24,11 +26,9 @@ func (h *host) sessionFind(ctx context.Context, in api.SessionFindInput) (api.Se
 		if in.Text == "" {
 			return api.SessionFindOutput{}, api.Errorf(api.CodeInvalid, "search: there is no text to look for")
 		}
-		re, err := in.Compile()
-		if err != nil {
+		if err := f.lookFor(in.Pattern); err != nil {
 			return api.SessionFindOutput{}, err
 		}
-		f.re = re
 	case api.MarkedPrompt:
 		f.mark = vt.MarkPrompt
 	case api.MarkedOutput:
@@ -48,6 +48,7 @@ func (h *host) sessionFind(ctx context.Context, in api.SessionFindInput) (api.Se
 type finder struct {
 	session  *session
 	re       *regexp.Regexp
+	literal  []byte     // what every match of re is, letters of either case as small ones; nil if they differ
 	mark     vt.RowMark // instead of re
 	from     api.Place
 	backward bool
@@ -74,14 +75,34 @@ type finding struct {
 	number   int
 }
 
+// lookFor sets what is looked for. Plain text whose case does not count, which
+// is most of what is typed, is found as it is in text made small.
+func (f *finder) lookFor(p api.Pattern) (err error) {
+	f.re, err = p.Compile()
+	if err == nil && !p.Regexp && isASCII(p.Text) && strings.ToLower(p.Text) == p.Text {
+		f.literal = []byte(p.Text)
+		f.re, err = regexp.Compile(regexp.QuoteMeta(p.Text))
+	}
+	return err
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 func (f *finder) find(ctx context.Context) (api.SessionFindOutput, error) {
 	var next, end int64
 	err := f.session.onScreen(ctx, func(t terminal) {
 		next, _, end = t.Bounds()
 		f.start = spot{f.from.Line, len(t.AppendCells(nil, f.from.Line, 0, f.from.Cell))}
 	})
+	var b textBlock
 	for err == nil && next < end && ctx.Err() == nil {
-		var b textBlock
 		err = f.session.onScreen(ctx, func(t terminal) {
 			if f.re == nil {
 				next = f.takeMarks(t, next, min(next+findRows, end))
@@ -91,7 +112,7 @@ func (f *finder) find(ctx context.Context) (api.SessionFindOutput, error) {
 			}
 		})
 		if f.re != nil {
-			b.matches(f.re, f.note)
+			b.matches(f.re, f.literal, f.note)
 		}
 	}
 	if err == nil {
@@ -167,6 +188,7 @@ type textRow struct {
 
 // take fills a block with whole lines from row n on.
 func (b *textBlock) take(t terminal, n, end int64) {
+	b.text, b.rows = b.text[:0], b.rows[:0]
 	most := n + findRows
 	for ; n < end; n++ {
 		start := len(b.text)
@@ -184,8 +206,15 @@ func (b *textBlock) take(t terminal, n, end int64) {
 }
 
 // matches gives the matches in all lines, where they begin and where the text
-// behind them does, in the row of their last byte.
-func (b *textBlock) matches(re *regexp.Regexp, yield func(from, to spot)) {
+// behind them does, in the row of their last byte. A literal is what all of them
+// are in text made small.
+func (b *textBlock) matches(re *regexp.Regexp, literal []byte, yield func(from, to spot)) {
+	if literal != nil {
+		b.makeSmall()
+		if !bytes.Contains(b.text, literal) {
+			return
+		}
+	}
 	for i := 0; i < len(b.rows); {
 		last := i
 		for b.rows[last].wrapped && last+1 < len(b.rows) {
@@ -201,6 +230,15 @@ func (b *textBlock) matches(re *regexp.Regexp, yield func(from, to spot)) {
 			}
 		}
 		i = last + 1
+	}
+}
+
+// makeSmall makes all letters of ASCII small ones.
+func (b *textBlock) makeSmall() {
+	for i, c := range b.text {
+		if 'A' <= c && c <= 'Z' {
+			b.text[i] = c + 'a' - 'A'
+		}
 	}
 }
 

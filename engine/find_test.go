@@ -21,7 +21,9 @@ func search(t testing.TB, s *session, in api.SessionFindInput) api.SessionFindOu
 	case api.MarkedOutput:
 		f.mark = vt.MarkOutput
 	default:
-		f.re, _ = in.Compile()
+		if err := f.lookFor(in.Pattern); err != nil {
+			t.Fatal(err)
+		}
 	}
 	out, err := f.find(t.Context())
 	if err != nil {
@@ -193,7 +195,7 @@ func TestMatchesAreWhereTheirTextIs(t *testing.T) {
 		oldest, _, end := term.Bounds()
 		var b textBlock
 		b.take(term, oldest, end)
-		b.matches(re, func(from, to spot) {
+		b.matches(re, nil, func(from, to spot) {
 			first, _ := term.CellAt(from.row, from.offset)
 			_, last := term.CellAt(to.row, to.offset-1)
 			r := textReader{in: api.SessionTextInput{

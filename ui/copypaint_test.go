@@ -1,0 +1,32 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCopiedTextGoesToTheClipboardOnce(t *testing.T) {
+	c := newCanvas(t)
+	if err := c.enter(true); err != nil {
+		t.Fatal(err)
+	}
+	c.written()
+	view := viewOf("a                   ", "b                   ", "c                   ")
+	c.show(view)
+	c.update(func(f *frame) { f.clip, f.clips = "漢 x\n", 1 })
+	const put = "\x1b]52;c;5ryiIHgK\x07"
+	if got := c.show(view); !strings.Contains(got, put) {
+		t.Errorf("written: %q", got)
+	}
+	if got := c.show(view); got != "" {
+		t.Errorf("written again: %q", got)
+	}
+	c.leave(true)
+	if err := c.enter(true); err != nil {
+		t.Fatal(err)
+	}
+	c.written()
+	if got := c.show(view); strings.Contains(got, "]52;") {
+		t.Error("the clipboard is overwritten when the terminal is entered again")
+	}
+}
