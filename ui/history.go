@@ -89,6 +89,7 @@ func (m *model) enterHistory() {
 		h.typing, h.picking = false, nil
 		return
 	}
+	h.typing = false
 	in := h.input(m)
 	if !h.begun || in.CWD != h.last.CWD || in.Process != h.last.Process {
 		h.begun, h.moved = true, false

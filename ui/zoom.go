@@ -157,7 +157,7 @@ func (m *model) afterZoom(k keys.Key) tea.Cmd {
 	switch {
 	case outcome.Kind != keys.Bound || outcome.Action == keys.PaneZoom:
 		return nil
-	case outcome.Action == keys.ScrollMode:
+	case outcome.Action == keys.ScrollMode, outcome.Action == keys.HistoryInsert:
 		m.setZoomed(true)
 	}
 	if act := m.actions[outcome.Action]; act != nil {
