@@ -170,14 +170,11 @@ func (l *HistoryList) Move(by int) {
 // Go puts the cursor on a row.
 func (l *HistoryList) Go(row int) { l.Move(row - l.cursor) }
 
-// Home puts the cursor on the first row.
+// First puts the cursor on the first row.
 func (l *HistoryList) First() { l.Move(-l.cursor) }
 
 // Page is how many rows a page has.
 func (l *HistoryList) Page() int { return max(l.height-1, 1) }
-
-// AtFirst reports whether the cursor is on the first row.
-func (l *HistoryList) AtFirst() bool { return l.cursor == 0 }
 
 // RowAt is the index of the row drawn at y, -1 for none.
 func (l *HistoryList) RowAt(y int) int {

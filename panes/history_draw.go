@@ -19,11 +19,10 @@ const (
 	runsFrom   = 92
 	whoFrom    = 104
 
-	mostWho        = 14
-	leastFolder    = 6
-	historyLead    = 2
-	historyGap     = 2
-	leastNarrowing = 12 // a folder's cells on a narrow list
+	mostWho     = 14
+	leastFolder = 6
+	historyLead = 2
+	historyGap  = 2
 )
 
 // historyColumns are the widths of the columns; 0 for one that is left out.
@@ -63,7 +62,7 @@ func (l *HistoryList) measure(w int) {
 	if w != l.width {
 		l.width, *c = w, historyColumns{}
 	}
-	mostFolder := max(min(w/4, 40), leastNarrowing)
+	mostFolder := min(w/4, 40)
 	if w >= tookFrom {
 		c.took = tookCells
 	}

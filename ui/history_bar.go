@@ -21,6 +21,9 @@ type chip struct {
 func (f *finder) drawQuery(m *model, w int, typing bool) (row string, x int) {
 	look := &m.look
 	note := f.count()
+	if f.folder != "" {
+		note += " in " + panes.ClipLeft(panes.ShortPath(f.folder, m.list.Home), w/3)
+	}
 	room := max(w-panes.Width(note)-5, 8)
 	sign, signInk, ink := "/", look.Key, look.Text
 	if typing {

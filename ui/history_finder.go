@@ -23,7 +23,8 @@ type finder struct {
 	here, session, failed, today, every bool // filters; every shows equal commands each time
 	who                                 int  // of whos
 
-	stop context.CancelFunc // ends the request under way
+	folder string             // that here is about
+	stop   context.CancelFunc // ends the request under way
 	// picking waits for the answer to the query that was typed before it.
 	picking func(*model, api.HistoryRow) tea.Cmd
 	chips   []chip // as they were drawn last
@@ -66,7 +67,9 @@ func (f *finder) narrowed() bool {
 func (f *finder) search(m *model, delay time.Duration) {
 	f.list.Home = m.list.Home
 	f.list.Runs = m.stillRuns
-	f.list.Search(f.input(m), delay)
+	in := f.input(m)
+	f.folder = in.CWD
+	f.list.Search(in, delay)
 	m.dirty = true
 }
 

@@ -17,11 +17,9 @@ type recall struct {
 	top   int // rows above the list
 }
 
-// recallFrame is what the box takes around its inside, and the rows beside the
-// list.
 const (
-	recallEdge = 4
-	recallRows = 4 // the query, the filters, and the keys with a blank row
+	recallEdge = 4 // columns of the box around its inside
+	recallRows = 4 // beside the list: the query, the filters, and the keys with a blank row
 )
 
 func (m *model) showRecall() tea.Cmd {

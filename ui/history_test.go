@@ -114,7 +114,7 @@ func TestFiltersAreSwitchedByKeysAndByMouse(t *testing.T) {
 		key, off, found string
 		check           func(api.HistorySearchInput) bool
 	}{
-		{"d", "d", "4 found", func(in api.HistorySearchInput) bool { return in.CWD == "/home/ann/src" }},
+		{"d", "d", "4 found in ~/src", func(in api.HistorySearchInput) bool { return in.CWD == "/home/ann/src" }},
 		{"s", "s", "4 found", func(in api.HistorySearchInput) bool { return in.Process == "000000000001" }},
 		{"f", "esc", "1 found", func(in api.HistorySearchInput) bool { return in.Failed }},
 		{"w", "w", "4 found", func(in api.HistorySearchInput) bool { return in.Actor == "person" }},
