@@ -127,7 +127,11 @@ func (m *model) filesHeading(parts filesParts) string {
 	if home := m.list.Home; home != "" && home != "/" && (f.path == home || strings.HasPrefix(f.path, home+"/")) {
 		path = "~" + panes.FileName(f.path[len(home):])
 	}
-	name := panes.ClipLeft(path, max(w-6, 1))
+	room := w - 6
+	if n := panes.Width(detail); detail != "" && room-n-1 >= 12 {
+		room -= n + 1
+	}
+	name := panes.ClipLeft(path, max(room, 1))
 	heading := panes.Heading(name, detail, w, !f.onPreview, &m.look)
 	if parts.previewHeading.w == 0 || parts.below {
 		return heading
