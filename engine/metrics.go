@@ -42,7 +42,8 @@ type treeUse struct {
 	at      time.Duration // the last look; at first the start of the root
 	percent float64
 	history []float64
-	memory  []int64
+	memory  []int64       // at the times of history
+	weighed time.Duration // the last look at memory
 	noted   time.Duration // when history was added to
 	moved   uint64        // ticks of members that have ended, which their parents now show as theirs
 }
@@ -229,12 +230,26 @@ func (s *measurement) account(out *api.Metrics, id persist.Identity, root procSt
 		u.at, u.moved = s.now, 0
 	}
 	out.CPUPercent, out.CPUHistory = u.percent, slices.Clone(u.history)
-	out.RSSHistory = slices.Clone(u.memory)
 	if s.now-u.noted >= historyStep && u.at == s.now {
 		u.history = append(u.history, u.percent)
 		u.history = u.history[max(len(u.history)-historySize, 0):]
-		u.memory = append(u.memory, out.RSSBytes)
-		u.memory = u.memory[max(len(u.memory)-historySize, 0):]
 		u.noted = s.now
+	}
+}
+
+// remember adds what trees have in memory, once that is known, to a history
+// that goes with that of the processor.
+func (m *meter) remember(now time.Duration, ids []persist.Identity, out []*api.Metrics) {
+	for i, id := range ids {
+		u := m.trees[id]
+		if u == nil || out[i] == nil || u.weighed == now {
+			continue
+		}
+		u.weighed = now
+		out[i].RSSHistory = slices.Clone(u.memory)
+		if u.noted == now {
+			u.memory = append(u.memory, out[i].RSSBytes)
+			u.memory = u.memory[max(len(u.memory)-historySize, 0):]
+		}
 	}
 }

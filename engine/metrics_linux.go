@@ -53,6 +53,7 @@ func (m *meter) measure(ids []persist.Identity, strays func([]procStat) map[int]
 		found = append(found, inspection{pid: strconv.Itoa(p.pid), member: mb, out: out})
 	})
 	m.inspect(found)
+	m.remember(m.sockets.now, ids, out)
 	for _, use := range out {
 		if use != nil {
 			slices.Sort(use.Ports)

@@ -25,9 +25,11 @@ func newMeteredTable(all ...procStat) *meteredTable {
 
 // see looks at the trees with these roots.
 func (m *meteredTable) see(roots ...persist.Identity) []*api.Metrics {
-	return m.look(m.now, "boot", roots, m.all, m.strays, func(p procStat, _ *member, out *api.Metrics) {
+	out := m.look(m.now, "boot", roots, m.all, m.strays, func(p procStat, _ *member, out *api.Metrics) {
 		out.RSSBytes += int64(p.pid)
 	})
+	m.remember(m.now, roots, out)
+	return out
 }
 
 // set changes how much processor time a process has used, in ticks.
@@ -199,6 +201,18 @@ func TestTheHistoryHasOneValueASecondAndAnEnd(t *testing.T) {
 	step(time.Minute, 0)
 	if got := step(time.Second, 0); len(got) != 1 {
 		t.Errorf("after a minute of nobody looking it has %v", got)
+	}
+}
+
+func TestMemoryHasAHistoryToo(t *testing.T) {
+	m := newMeteredTable(aged(10, 1, 10))
+	for range historySize + 2 {
+		m.see(rootOf(10))
+		m.now += time.Second
+	}
+	got := m.see(rootOf(10), rootOf(10))[0]
+	if len(got.RSSHistory) != historySize || len(got.CPUHistory) != historySize || got.RSSHistory[0] != 10 {
+		t.Errorf("memory went %v, the processor %v", got.RSSHistory, got.CPUHistory)
 	}
 }
 
