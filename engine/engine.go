@@ -79,6 +79,10 @@ func Run(ctx context.Context, o Options) error {
 		log.Error("load environment", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
+	if err := h.layouts.load(store); err != nil {
+		log.Error("load layouts", "error", err)
+		h.problems = append(h.problems, err.Error())
+	}
 	if err := h.set(o.Settings); err != nil {
 		log.Error("shells are started as they are", "error", err)
 		h.problems = append(h.problems, err.Error())

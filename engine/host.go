@@ -47,6 +47,7 @@ type host struct {
 	chunks   *sync.Pool
 	table    processTable
 	env      overlay
+	layouts  layouts
 	history  *history
 	recent   recentCommands
 	meter    *meter

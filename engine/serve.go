@@ -52,6 +52,7 @@ func (h *host) mux() *api.Mux {
 	h.handleFiles(m)
 	h.handleShells(m)
 	h.handlePolicy(m)
+	h.handleLayouts(m)
 	m.HandleWatch(h.watch)
 	m.HandleAttach(h.attach)
 	return m
@@ -194,7 +195,7 @@ func (h *host) watch(ctx context.Context, send func(api.Event) error) error {
 	s, err := ask(ctx, c, func() *subscriber {
 		c.arrive(owner)
 		info := h.info()
-		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listed()})
+		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listed(), Layout: h.layouts.current.Load()})
 		for _, r := range h.arbiter.requests() {
 			s.events <- api.Event{Type: api.EventRequest, Request: &r}
 		}

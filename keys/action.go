@@ -29,6 +29,14 @@ const (
 	ResizeUp    Action = "resize.up"
 	ResizeRight Action = "resize.right"
 
+	LayoutEqual      Action = "layout.equal"
+	LayoutSave       Action = "layout.save"
+	LayoutShow       Action = "layout.show"
+	PaneSwapNext     Action = "pane.swapnext"
+	PaneSwapPrevious Action = "pane.swapprevious"
+	PaneBreak        Action = "pane.break"
+	PaneMove         Action = "pane.move"
+
 	SessionNew      Action = "session.new"
 	SessionNext     Action = "session.next"
 	SessionPrevious Action = "session.previous"

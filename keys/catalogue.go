@@ -57,6 +57,13 @@ func layout() []Definition {
 		{ResizeDown, ScopePrefix, k("J", "ctrl+down"), "", "move the pane's border down", 0, false},
 		{ResizeUp, ScopePrefix, k("K", "ctrl+up"), "", "move the pane's border up", 0, false},
 		{ResizeRight, ScopePrefix, k("L", "ctrl+right"), "", "move the pane's border to the right", 0, false},
+		{LayoutEqual, ScopePrefix, k("="), "", "give all panes the same size", 0, false},
+		{PaneSwapNext, ScopePrefix, k("}"), "", "swap the pane with the next one", 0, false},
+		{PaneSwapPrevious, ScopePrefix, k("{"), "", "swap the pane with the previous one", 0, false},
+		{PaneBreak, ScopePrefix, k("!"), "", "give the pane a tab of its own", 0, false},
+		{PaneMove, ScopePrefix, k("m"), "", "move the pane to another tab", 0, false},
+		{LayoutSave, ScopePrefix, k("S"), "", "save the layout under a name", 0, false},
+		{LayoutShow, ScopePrefix, k("space"), "layouts", "show a layout that was saved", 0, false},
 	}
 }
 

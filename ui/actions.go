@@ -11,7 +11,7 @@ import (
 // actions is what each action does. Those of the dashboard that are missing
 // here are planned.
 func actions() map[keys.Action]func(*model) tea.Cmd {
-	return withFiles(withCopy(map[keys.Action]func(*model) tea.Cmd{
+	return withLayouts(withFiles(withCopy(map[keys.Action]func(*model) tea.Cmd{
 		keys.ViewSessions:  func(m *model) tea.Cmd { return m.setView(viewSessions) },
 		keys.ViewProcesses: func(m *model) tea.Cmd { return m.setView(viewProcesses) },
 		keys.ViewHistory:   func(m *model) tea.Cmd { return m.setView(viewHistory) },
@@ -102,7 +102,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 
 		keys.Detach: (*model).leave,
 		keys.Quit:   (*model).leave,
-	}))
+	})))
 }
 
 func listBy(rows int) func(*model) tea.Cmd {

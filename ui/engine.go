@@ -28,6 +28,10 @@ type engine interface {
 
 	Answer(context.Context, api.RequestAnswerInput) error
 
+	Layouts(context.Context) ([]api.SavedLayout, error)
+	PutLayout(context.Context, api.LayoutPutInput) error
+	RemoveLayout(ctx context.Context, name string) error
+
 	fileEngine
 
 	Find(context.Context, api.SessionFindInput) (api.SessionFindOutput, error)
@@ -137,6 +141,21 @@ func (c client) LoadHistory(ctx context.Context, in api.HistoryLoadInput) (api.H
 
 func (c client) Answer(ctx context.Context, in api.RequestAnswerInput) error {
 	_, err := api.RequestAnswer.Call(ctx, c.api, in)
+	return err
+}
+
+func (c client) Layouts(ctx context.Context) ([]api.SavedLayout, error) {
+	out, err := api.LayoutGet.Call(ctx, c.api, api.Empty{})
+	return out.Saved, err
+}
+
+func (c client) PutLayout(ctx context.Context, in api.LayoutPutInput) error {
+	_, err := api.LayoutPut.Call(ctx, c.api, in)
+	return err
+}
+
+func (c client) RemoveLayout(ctx context.Context, name string) error {
+	_, err := api.LayoutRemove.Call(ctx, c.api, api.LayoutRemoveInput{Name: name})
 	return err
 }
 

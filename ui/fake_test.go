@@ -23,6 +23,7 @@ type fakeEngine struct {
 	refuse   error         // what Start fails with
 	started  []api.SessionStartInput
 	history  fakeHistory
+	layouts  *fakeLayouts
 	calls    []string      // what was asked of processes
 	changed  chan struct{} // of 1: a session has got input
 
@@ -53,7 +54,7 @@ type fakeSession struct {
 }
 
 func newFakeEngine() *fakeEngine {
-	return &fakeEngine{mu: &sync.Mutex{}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1), folderChanged: make(chan struct{})}
+	return &fakeEngine{mu: &sync.Mutex{}, layouts: &fakeLayouts{saved: map[string]api.Layout{}}, watchers: map[chan api.Event]bool{}, gone: make(chan struct{}), changed: make(chan struct{}, 1), folderChanged: make(chan struct{})}
 }
 
 var errGone = api.Errorf(api.CodeUnavailable, "the engine is gone")
@@ -72,7 +73,7 @@ func (e *fakeEngine) die() (next *fakeEngine) {
 		s.viewers = map[*fakeViewer]bool{}
 		s.engine = next
 	}
-	next.sessions, next.history = e.sessions, e.history
+	next.sessions, next.history, next.layouts = e.sessions, e.history, e.layouts
 	return next
 }
 
@@ -81,7 +82,7 @@ func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 		c := make(chan api.Event, 1000)
 		e.mu.Lock()
 		e.watchers[c] = true
-		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{}}
+		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{}, Layout: e.layouts.current}
 		for _, s := range e.sessions {
 			snapshot.Processes = append(snapshot.Processes, s.process)
 		}

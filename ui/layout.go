@@ -77,6 +77,7 @@ func (l layout) content(leaf rect) rect {
 // relayout computes the layout anew and gives every visible pane its size.
 func (m *model) relayout() {
 	m.dirty = true
+	m.layouts.changed = true
 	o := layoutOptions{zoomed: m.zoomed, tips: m.tipsShown()}
 	var leaves []*node
 	if m.current != nil {

@@ -47,7 +47,9 @@ type news struct {
 	requests  []api.Request // of agents, that nobody has answered, oldest first; never changed in place
 	history   int64         // changes of the history, as far as the engine told
 	notices   []string
-	stopped   string // why the engine will not come back; empty if it will
+	layout    *api.Layout // that a dashboard had last, from the last snapshot
+	show      *api.Layout // that shall be shown now; handed out once
+	stopped   string      // why the engine will not come back; empty if it will
 }
 
 func newLink(first engine, connect func(context.Context) (engine, error)) *link {
@@ -159,6 +161,7 @@ func (l *link) take(e api.Event) {
 		n.connected, n.attempts, n.err = true, 0, nil
 		n.snapshots++
 		n.requests = nil
+		n.layout = e.Layout
 		n.processes = slices.Clone(e.Processes)
 		slices.SortStableFunc(n.processes, older)
 		if e.Info != nil {
@@ -176,6 +179,8 @@ func (l *link) take(e api.Event) {
 		}
 	case api.EventHistory:
 		n.history = e.History
+	case api.EventLayout:
+		n.show = e.Layout
 	case api.EventStopped:
 		n.stopped = e.Notice
 	case api.EventNotice:
@@ -208,12 +213,13 @@ func (l *link) stopped() bool {
 	return l.news.stopped != ""
 }
 
-// latest is what is known now; notices are handed out once.
+// latest is what is known now; notices and what shall be shown are handed
+// out once.
 func (l *link) latest() news {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.news
-	l.news.notices = nil
+	l.news.notices, l.news.show = nil, nil
 	return n
 }
 

@@ -64,6 +64,7 @@ type model struct {
 	processes   processes
 	history     history
 	files       files
+	layouts     layouts
 	dragged     *node           // the split whose border the mouse holds
 	pressed     *panes.Terminal // the pane in which a mouse button went down
 	copying     copying
@@ -164,7 +165,7 @@ func (m *model) Init() tea.Cmd { return nil }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	cmd := m.handle(msg)
-	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.pumpProcesses(), m.pumpHistory(), m.pumpFiles())
+	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.pumpProcesses(), m.pumpHistory(), m.pumpFiles(), m.pumpLayout())
 }
 
 func (m *model) handle(msg tea.Msg) tea.Cmd {
@@ -221,6 +222,12 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.completed(msg)
 	case fileMsg:
 		return msg.take(m)
+	case keptMsg:
+		return m.layoutKept(msg)
+	case layoutSavedMsg:
+		return m.layoutSaved(msg)
+	case layoutsMsg:
+		return m.chooseLayout(msg)
 	case toastOver:
 		return m.endToast(msg)
 	case paletteMsg:

@@ -168,6 +168,7 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 		t.painter.run(ctx, cancel)
 	}()
 	_, err = program.Run()
+	m.keepLast()
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}

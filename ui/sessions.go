@@ -41,7 +41,11 @@ func (m *model) takeNews(n news) tea.Cmd {
 	before := m.news
 	m.news = n
 	m.dirty = true
+	m.restoreLayout()
 	m.adopt()
+	if n.show != nil {
+		m.showLayout(*n.show)
+	}
 	m.refreshList()
 	m.refreshProcesses()
 	m.noteHistory(&before)
@@ -78,6 +82,7 @@ func (m *model) adopt() {
 		m.revive(p)
 		if g, _ := m.find(p.ID); g == nil && len(m.starts) == 0 {
 			m.groups = append(m.groups, newGroup(panes.NewTerminal(p.ID)))
+			m.layouts.changed = true
 		}
 	}
 	for _, g := range slices.Clone(m.groups) {
@@ -100,7 +105,7 @@ func (m *model) open() tea.Cmd {
 	}
 	m.opened = true
 	if len(m.groups) > 0 {
-		m.show(m.groups[0], nil)
+		m.show(m.openingGroup(), nil)
 		m.refreshList()
 		return nil
 	}

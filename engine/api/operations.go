@@ -84,6 +84,7 @@ func Operations() []Entry {
 		FilesCancel.entry(), FilesRestore.entry(), FilesWatch.entry(), FilesGit.entry(),
 		PolicyCheck.entry(), RequestList.entry(), RequestAnswer.entry(), AuditAdd.entry(), AuditList.entry(),
 		EnvGet.entry(), EnvSet.entry(), EnvUnset.entry(), EnvList.entry(),
+		LayoutGet.entry(), LayoutPut.entry(), LayoutRemove.entry(),
 	}
 }
 

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// mostLayouts bounds how many are kept under names.
+const mostLayouts = 200
+
+// A layoutStore keeps layouts on disk.
+type layoutStore interface {
+	LoadLayouts() (persist.Layouts, error)
+	SaveLayouts(persist.Layouts) error
+}
+
+// layouts are how dashboards lay sessions out. The zero value is empty and must
+// be loaded once.
+type layouts struct {
+	store layoutStore
+
+	current atomic.Pointer[api.Layout] // read without waiting for the disk
+
+	mu    sync.Mutex
+	saved map[string]api.Layout
+}
+
+// load takes in what is on disk; what cannot be understood is left out.
+func (l *layouts) load(store layoutStore) error {
+	l.store, l.saved = store, map[string]api.Layout{}
+	on, err := store.LoadLayouts()
+	if err != nil {
+		return err
+	}
+	decode := func(raw json.RawMessage) (layout api.Layout, ok bool) {
+		return layout, raw != nil && json.Unmarshal(raw, &layout) == nil && layout.Check() == nil
+	}
+	if current, ok := decode(on.Current); ok {
+		l.current.Store(&current)
+	}
+	for name, raw := range on.Saved {
+		if layout, ok := decode(raw); ok && checkName(name) == nil {
+			l.saved[name] = layout
+		}
+	}
+	return nil
+}
+
+func (l *layouts) get() api.LayoutGetOutput {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := api.LayoutGetOutput{Current: l.current.Load(), Saved: []api.SavedLayout{}}
+	for _, name := range slices.Sorted(maps.Keys(l.saved)) {
+		out.Saved = append(out.Saved, api.SavedLayout{Name: name, Layout: l.saved[name]})
+	}
+	return out
+}
+
+// change saves a changed copy and then lets it count.
+func (l *layouts) change(f func(current **api.Layout, saved map[string]api.Layout) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	current, saved := l.current.Load(), maps.Clone(l.saved)
+	if err := f(&current, saved); err != nil {
+		return err
+	}
+	on := persist.Layouts{Saved: map[string]json.RawMessage{}}
+	encode := func(layout api.Layout) json.RawMessage {
+		raw, _ := json.Marshal(layout) // words and numbers always can be
+		return raw
+	}
+	if current != nil {
+		on.Current = encode(*current)
+	}
+	for name, layout := range saved {
+		on.Saved[name] = encode(layout)
+	}
+	if err := l.store.SaveLayouts(on); err != nil {
+		return api.Errorf(api.CodeUnavailable, "%v", err)
+	}
+	l.current.Store(current)
+	l.saved = saved
+	return nil
+}
+
+func (h *host) handleLayouts(m *api.Mux) {
+	api.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return h.layouts.get(), nil })
+	api.Handle(m, api.LayoutPut, h.layoutPut)
+	api.Handle(m, api.LayoutRemove, func(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
+		return api.Empty{}, h.layouts.change(func(_ **api.Layout, saved map[string]api.Layout) error {
+			if _, ok := saved[in.Name]; !ok {
+				return api.Errorf(api.CodeNotFound, "remove layout %s: there is none", shown(in.Name))
+			}
+			delete(saved, in.Name)
+			return nil
+		})
+	})
+}
+
+func (h *host) layoutPut(_ context.Context, in api.LayoutPutInput) (api.Empty, error) {
+	err := in.Layout.Check()
+	if err == nil && in.Name != "" {
+		err = checkName(in.Name)
+	}
+	if err != nil {
+		return api.Empty{}, err
+	}
+	err = h.layouts.change(func(current **api.Layout, saved map[string]api.Layout) error {
+		if in.Name == "" {
+			*current = &in.Layout
+			return nil
+		}
+		if saved[in.Name] = in.Layout; len(saved) > mostLayouts {
+			return api.Errorf(api.CodeInvalid, "keep layout %s: there are %d already", shown(in.Name), mostLayouts)
+		}
+		return nil
+	})
+	if err == nil && in.Show {
+		h.control.box.post(func() { h.control.hub.publish(api.Event{Type: api.EventLayout, Layout: &in.Layout}) })
+	}
+	return api.Empty{}, err
+}

@@ -1,0 +1,422 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// layouts is what the dashboard keeps of its layout beside the groups that it
+// is made of.
+type layouts struct {
+	restored bool       // the one that was kept has been brought back
+	changed  bool       // the groups may not be as they were kept
+	kept     api.Layout // what the engine has
+	keeping  bool       // it is being told
+}
+
+// writeLayout writes the groups down. Panes whose session is not there yet, and
+// those of sessions that have ended, have no place in it.
+func (m *model) writeLayout() api.Layout {
+	var l api.Layout
+	for _, g := range m.groups {
+		nodes, focus := m.writeNode(nil, g.root, g.focus)
+		if len(nodes) == 0 {
+			continue
+		}
+		if g == m.current {
+			l.Current = len(l.Tabs)
+		}
+		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: nodes, Focus: max(focus, 0)})
+	}
+	return l
+}
+
+// writeNode appends a subtree in reading order, and tells where the leaf to
+// focus is; -1 if it is not among them.
+func (m *model) writeNode(nodes []api.LayoutNode, n, focus *node) ([]api.LayoutNode, int) {
+	if n.pane != nil {
+		if n.pane.ID == "" || n.pane.Ended() != nil || n.pane.Err() != nil {
+			return nodes, -1
+		}
+		p, _ := m.process(n.pane.ID)
+		if n == focus {
+			return append(nodes, api.LayoutNode{ID: n.pane.ID, Name: p.Name}), len(nodes)
+		}
+		return append(nodes, api.LayoutNode{ID: n.pane.ID, Name: p.Name}), -1
+	}
+	split := api.LayoutNode{Axis: api.AxisBeside, Share: n.share}
+	if n.axis == below {
+		split.Axis = api.AxisBelow
+	}
+	first, at := m.writeNode(nil, n.a, focus)
+	second, then := m.writeNode(nil, n.b, focus)
+	start := len(nodes)
+	switch {
+	case len(first) == 0 && len(second) == 0:
+		return nodes, -1
+	case len(first) == 0:
+		return append(nodes, second...), shifted(then, start)
+	case len(second) == 0:
+		return append(nodes, first...), shifted(at, start)
+	}
+	nodes = append(append(append(nodes, split), first...), second...)
+	if at >= 0 {
+		return nodes, at + start + 1
+	}
+	return nodes, shifted(then, start+1+len(first))
+}
+
+func shifted(at, by int) int {
+	if at < 0 {
+		return at
+	}
+	return at + by
+}
+
+// readTab makes the tree of a tab. take gives the pane of node i, or nil if its
+// session is not there: then its half goes to the other one.
+func readTab(t api.LayoutTab, take func(i int) *panes.Terminal) (root, focus *node) {
+	at := 0
+	var read func() *node
+	read = func() *node {
+		if at >= len(t.Nodes) {
+			return nil
+		}
+		here := at
+		n := t.Nodes[at]
+		at++
+		if n.Axis == "" {
+			p := take(here)
+			if p == nil {
+				return nil
+			}
+			leaf := leafOf(p)
+			if here == t.Focus {
+				focus = leaf
+			}
+			return leaf
+		}
+		a, b := read(), read()
+		if a == nil || b == nil {
+			if a == nil {
+				return b
+			}
+			return a
+		}
+		split := &node{axis: beside, share: min(max(n.Share, 1), shareUnit-1), a: a, b: b}
+		if n.Axis == api.AxisBelow {
+			split.axis = below
+		}
+		a.parent, b.parent = split, split
+		return split
+	}
+	root = read()
+	if root != nil && focus == nil {
+		focus = root.leaves(nil)[0]
+	}
+	return root, focus
+}
+
+// A seeker finds the sessions that a layout names: by id, or else by a name
+// that no other pane of it goes by. None is found twice.
+type seeker struct {
+	live map[string]string // ids with names
+	used map[string]bool
+}
+
+func (m *model) newSeeker() *seeker {
+	s := &seeker{live: map[string]string{}, used: map[string]bool{}}
+	for _, p := range m.news.processes {
+		if p.Kind == api.KindSession && !p.State.Ended() {
+			s.live[p.ID] = p.Name
+		}
+	}
+	return s
+}
+
+// find is the id of the session of a pane, "" if it is not there.
+func (s *seeker) find(n api.LayoutNode, byID bool) string {
+	if byID {
+		if _, ok := s.live[n.ID]; ok && !s.used[n.ID] {
+			s.used[n.ID] = true
+			return n.ID
+		}
+		return ""
+	}
+	for id, name := range s.live {
+		if name == n.Name && n.Name != "" && !s.used[id] {
+			s.used[id] = true
+			return id
+		}
+	}
+	return ""
+}
+
+// resolve gives the session of every pane of a layout, by tab and node.
+func (s *seeker) resolve(l api.Layout) map[[2]int]string {
+	found := map[[2]int]string{}
+	for _, byID := range []bool{true, false} {
+		for i, t := range l.Tabs {
+			for j, n := range t.Nodes {
+				at := [2]int{i, j}
+				if n.Axis == "" && found[at] == "" {
+					found[at] = s.find(n, byID)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// restoreLayout brings back the layout that was kept, once the first sessions
+// are known.
+func (m *model) restoreLayout() {
+	if m.layouts.restored || !m.news.connected {
+		return
+	}
+	m.layouts.restored = true
+	if l := m.news.layout; l != nil {
+		m.layouts.kept = *l
+		m.arrange(*l)
+	}
+}
+
+// arrange lays sessions out as l says; those that it does not name stay as they
+// are. It returns the group to show and how many sessions it has found.
+func (m *model) arrange(l api.Layout) (show *group, found int) {
+	if l.Check() != nil {
+		return nil, 0
+	}
+	ids := m.newSeeker().resolve(l)
+	for i, t := range l.Tabs {
+		root, focus := readTab(t, func(j int) *panes.Terminal {
+			id := ids[[2]int{i, j}]
+			if id == "" {
+				return nil
+			}
+			found++
+			return m.takeOut(id)
+		})
+		if root == nil {
+			continue
+		}
+		g := &group{root: root, focus: focus}
+		m.groups = append(m.groups, g)
+		if show == nil || i == l.Current {
+			show = g
+		}
+	}
+	return show, found
+}
+
+// takeOut is the pane of a session, taken out of the group it is in.
+func (m *model) takeOut(id string) *panes.Terminal {
+	g, l := m.find(id)
+	if g == nil {
+		return panes.NewTerminal(id)
+	}
+	p := l.pane
+	m.detach(g, l)
+	return p
+}
+
+// detach takes a leaf out of its group, and the group away with its last one.
+// The pane keeps its attachment.
+func (m *model) detach(g *group, l *node) {
+	root, focus := l.remove()
+	if root != nil {
+		g.root = root
+		if g.focus == l {
+			g.focus = focus
+		}
+		return
+	}
+	m.groups = slices.DeleteFunc(m.groups, func(other *group) bool { return other == g })
+	if m.current == g {
+		m.current = nil
+	}
+}
+
+// showLayout lays sessions out as l says and shows it.
+func (m *model) showLayout(l api.Layout) (found int) {
+	g, found := m.arrange(l)
+	if g == nil && m.current == nil && len(m.groups) > 0 {
+		g = m.groups[0]
+	}
+	m.zoomed = false
+	if g != nil {
+		m.show(g, nil)
+	} else {
+		m.relayout()
+	}
+	m.refreshList()
+	return found
+}
+
+// openingGroup is what the dashboard begins with: what was shown last.
+func (m *model) openingGroup() *group {
+	l := m.layouts.kept
+	if l.Current < len(l.Tabs) {
+		for _, n := range l.Tabs[l.Current].Nodes {
+			if g, _ := m.find(n.ID); g != nil {
+				return g
+			}
+		}
+	}
+	return m.groups[0]
+}
+
+// keptMsg is the outcome of telling the engine of a layout.
+type keptMsg struct{ err error }
+
+// pumpLayout tells the engine of a layout that has changed. One call is on its
+// way at a time; what changes meanwhile follows it.
+func (m *model) pumpLayout() tea.Cmd {
+	if !m.layouts.changed || m.layouts.keeping || !m.opened || !m.news.connected || m.dragged != nil || len(m.starts) > 0 {
+		return nil
+	}
+	m.layouts.changed = false
+	now := m.writeLayout()
+	if len(now.Tabs) == 0 || reflect.DeepEqual(now, m.layouts.kept) {
+		return nil
+	}
+	m.layouts.kept, m.layouts.keeping = now, true
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return keptMsg{e.PutLayout(ctx, api.LayoutPutInput{Layout: now})}
+	}, func(err error) tea.Msg { return keptMsg{err} })
+}
+
+// layoutKept goes on after the engine was told. What it did not take is told
+// again with the next change.
+func (m *model) layoutKept(msg keptMsg) tea.Cmd {
+	m.layouts.keeping = false
+	if msg.err != nil {
+		m.layouts.kept = api.Layout{}
+	}
+	return nil
+}
+
+// lastWord bounds how long leaving waits to have the layout kept.
+const lastWord = 300 * time.Millisecond
+
+// keepLast has the layout kept that the person leaves behind, if the engine was
+// not told of it yet.
+func (m *model) keepLast() {
+	if !m.opened || !m.news.connected {
+		return
+	}
+	now := m.writeLayout()
+	if len(now.Tabs) == 0 || reflect.DeepEqual(now, m.layouts.kept) && !m.layouts.keeping {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
+	defer cancel()
+	if e, err := m.link.at(ctx); err == nil {
+		_ = e.PutLayout(ctx, api.LayoutPutInput{Layout: now}) // nobody is there any more to be told
+	}
+}
+
+// askSaveLayout keeps the layout under a name.
+func (m *model) askSaveLayout() tea.Cmd {
+	l := m.writeLayout()
+	if len(l.Tabs) == 0 {
+		return m.say("there is no session to lay out", true)
+	}
+	m.overlay = newPrompt("Save the layout as", "", func(m *model, name string) tea.Cmd {
+		if name == "" {
+			return nil
+		}
+		return m.call(func(ctx context.Context, e engine) tea.Msg {
+			return layoutSavedMsg{name, e.PutLayout(ctx, api.LayoutPutInput{Name: name, Layout: l})}
+		}, func(err error) tea.Msg { return layoutSavedMsg{name, err} })
+	})
+	return nil
+}
+
+// layoutSavedMsg is the outcome of saving a layout under a name.
+type layoutSavedMsg struct {
+	name string
+	err  error
+}
+
+func (m *model) layoutSaved(msg layoutSavedMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	return m.say("the layout is saved as "+msg.name, false)
+}
+
+// layoutsMsg are the layouts that the person can choose from.
+type layoutsMsg struct {
+	saved []api.SavedLayout
+	err   error
+}
+
+// askLayout lets the person choose a layout that was saved.
+func (m *model) askLayout() tea.Cmd {
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		saved, err := e.Layouts(ctx)
+		return layoutsMsg{saved, err}
+	}, func(err error) tea.Msg { return layoutsMsg{err: err} })
+}
+
+func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case len(msg.saved) == 0:
+		return m.say("no layout is saved yet; "+m.keyFor(keys.LayoutSave)+" saves this one", false)
+	}
+	var choices []choice
+	for _, s := range msg.saved {
+		choices = append(choices, choice{s.Name, describeLayout(s.Layout)})
+	}
+	byName := func(name string) (api.Layout, bool) {
+		for _, s := range msg.saved {
+			if s.Name == name {
+				return s.Layout, true
+			}
+		}
+		return api.Layout{}, false
+	}
+	m.overlay = &chooser{title: "Show the layout", choices: choices, then: func(m *model, name string) tea.Cmd {
+		l, ok := byName(name)
+		if !ok {
+			return nil
+		}
+		m.view = viewSessions
+		if m.showLayout(l) == 0 {
+			return m.say("none of its sessions is there", true)
+		}
+		return nil
+	}, drop: func(m *model, name string) tea.Cmd {
+		return m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, name)} },
+			func(err error) tea.Msg { return doneMsg{err} })
+	}}
+	return nil
+}
+
+// describeLayout names the sessions of a layout.
+func describeLayout(l api.Layout) string {
+	var tabs []string
+	for _, t := range l.Tabs {
+		var names []string
+		for _, n := range t.Nodes {
+			if n.Axis == "" {
+				names = append(names, panes.Clean(n.Name))
+			}
+		}
+		tabs = append(tabs, strings.Join(names, "+"))
+	}
+	return fmt.Sprintf("%d: %s", len(tabs), strings.Join(tabs, "  "))
+}

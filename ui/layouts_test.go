@@ -1,0 +1,233 @@
+package ui
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// fakeLayouts are what the fake engine keeps; its mutex guards them.
+type fakeLayouts struct {
+	current *api.Layout
+	saved   map[string]api.Layout
+	puts    int
+}
+
+func (e *fakeEngine) Layouts(context.Context) (list []api.SavedLayout, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(e.layouts.saved)) {
+		list = append(list, api.SavedLayout{Name: name, Layout: e.layouts.saved[name]})
+	}
+	return list, nil
+}
+
+func (e *fakeEngine) PutLayout(_ context.Context, in api.LayoutPutInput) error {
+	if err := in.Layout.Check(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.layouts.puts++; in.Name == "" {
+		e.layouts.current = &in.Layout
+	} else {
+		e.layouts.saved[in.Name] = in.Layout
+	}
+	return nil
+}
+
+func (e *fakeEngine) RemoveLayout(_ context.Context, name string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.layouts.saved, name)
+	return nil
+}
+
+// shape writes the groups down: sessions by name, "|" beside, "/" below.
+func (d *driver) shape() string {
+	var tabs []string
+	for _, g := range d.m.groups {
+		tabs = append(tabs, d.treeShape(g.root))
+	}
+	return strings.Join(tabs, " ")
+}
+
+func (d *driver) treeShape(n *node) string {
+	if n.pane != nil {
+		p, _ := d.m.process(n.pane.ID)
+		return p.Name
+	}
+	sign := "|"
+	if n.axis == below {
+		sign = "/"
+	}
+	return "(" + d.treeShape(n.a) + sign + d.treeShape(n.b) + ")"
+}
+
+func (d *driver) hasShape(want string) {
+	d.t.Helper()
+	d.until("the layout is "+want, func() bool { return d.shape() == want })
+}
+
+// isKept waits until the engine has the layout that is shown.
+func (d *driver) isKept() {
+	d.t.Helper()
+	d.until("the layout is kept", func() bool {
+		d.engine.mu.Lock()
+		defer d.engine.mu.Unlock()
+		return d.engine.layouts.current != nil && cmp.Equal(*d.engine.layouts.current, d.m.writeLayout())
+	})
+}
+
+// threePanes is a dashboard on sessions a, b and c, with b split off beside a
+// and c below b.
+func threePanes(t *testing.T) *driver {
+	e := newFakeEngine()
+	for _, name := range []string{"a", "b", "c"} {
+		e.add(name, name+"-screen")
+	}
+	e.layouts.current = &api.Layout{Tabs: []api.LayoutTab{{Focus: 4, Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: 3000}, {Name: "a"}, {Axis: api.AxisBelow, Share: 5000}, {Name: "b"}, {Name: "c"}}}}}
+	d := drive(t, e, 160, 40)
+	d.shows("c-screen")
+	d.hasShape("(a|(b/c))")
+	return d
+}
+
+func TestTheLayoutComesBackInTheNextDashboard(t *testing.T) {
+	d := threePanes(t)
+	if name := d.m.current.focus.pane.ID; name != d.nth(2).process.ID {
+		t.Errorf("the focus is on %s", name)
+	}
+	if share := d.m.current.root.share; share != 3000 {
+		t.Errorf("the left half has %d", share)
+	}
+	d.press("ctrl+b", "K", "ctrl+b", "}", "ctrl+b", "!")
+	d.hasShape("(b/a) c")
+	d.isKept()
+	want := d.m.writeLayout()
+	again := drive(t, d.engine, 160, 40)
+	again.hasShape("(b/a) c")
+	again.shows("c-screen")
+	if diff := cmp.Diff(want, again.m.writeLayout()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOpeningADashboardChangesNoLayoutThatIsKept(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "=")
+	d.isKept()
+	puts := d.engine.layouts.puts
+	again := drive(t, d.engine, 160, 40)
+	again.hasShape("(a|(b/c))")
+	again.shows("c-screen")
+	if d.engine.layouts.puts != puts {
+		t.Errorf("the layout was kept %d times more", d.engine.layouts.puts-puts)
+	}
+}
+
+func TestHalvesOfSessionsThatAreGoneGoToTheOthers(t *testing.T) {
+	e := newFakeEngine()
+	e.add("a", "a-screen")
+	e.add("new", "new-screen")
+	pane := func(name string) api.LayoutNode { return api.LayoutNode{ID: name, Name: name} }
+	e.layouts.current = &api.Layout{Current: 7, Tabs: []api.LayoutTab{
+		{Nodes: []api.LayoutNode{pane("gone")}},
+		{Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 100}, pane("gone"), {Axis: api.AxisBelow}, pane("a"), pane("a")}, Focus: 99},
+	}}
+	d := drive(t, e, 120, 36)
+	d.hasShape("a new")
+	d.shows("a-screen")
+}
+
+func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "{")
+	d.hasShape("(a|(c/b))")
+	d.press("ctrl+b", "=")
+	if s := d.m.current.root.share; s != shareUnit/2 {
+		t.Errorf("the left half has %d", s)
+	}
+	d.press("ctrl+b", "!")
+	d.hasShape("(a|b) c")
+	d.press("ctrl+b", "m", "enter")
+	d.hasShape("(a|(b|c))")
+	d.press("ctrl+b", "=")
+	if s := d.m.current.root.share; s != shareUnit/3 {
+		t.Errorf("one of three panes in a row has %d", s)
+	}
+	d.press("ctrl+b", "m")
+	d.shows("there is no other tab")
+}
+
+func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "space")
+	d.shows("no layout is saved yet; ctrl+b S saves this one")
+	d.press("ctrl+b", "S", "'work", "enter")
+	d.shows("the layout is saved as work")
+	d.press("ctrl+b", "!", "ctrl+b", "S", "'apart", "enter")
+	d.shows("saved as apart")
+	d.hasShape("(a|b) c")
+	d.press("ctrl+b", "space")
+	d.shows("Show the layout")
+	d.press("'work", "enter")
+	d.hasShape("(a|(b/c))")
+	d.press("ctrl+b", "space")
+	d.shows("del remove it")
+	d.press("delete", "esc")
+	d.until("one layout is left", func() bool {
+		d.engine.mu.Lock()
+		defer d.engine.mu.Unlock()
+		return len(d.engine.layouts.saved) == 1
+	})
+}
+
+func TestALayoutThatShallBeShownIsShownInOpenDashboards(t *testing.T) {
+	e := newFakeEngine()
+	e.add("a", "a-screen")
+	e.add("b", "b-screen")
+	d := drive(t, e, 160, 40)
+	d.hasShape("a b")
+	e.mu.Lock()
+	e.tell(api.Event{Type: api.EventLayout, Layout: &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{
+		{Axis: api.AxisBelow, Share: 5000}, {Name: "b"}, {Name: "a"}}}}}})
+	e.mu.Unlock()
+	d.hasShape("(b/a)")
+	d.shows("a-screen")
+	d.shows("b-screen")
+}
+
+func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		root, leaves := grow(t, rect{0, 0, 200, 60})
+		m := &model{}
+		for i, l := range leaves {
+			l.pane = panes.NewTerminal(string(rune('a' + i)))
+		}
+		focus := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "focus")]
+		nodes, at := m.writeNode(nil, root, focus)
+		tab := api.LayoutTab{Nodes: nodes, Focus: at}
+		if err := (api.Layout{Tabs: []api.LayoutTab{tab}}).Check(); err != nil {
+			t.Fatal(err)
+		}
+		again, focused := readTab(tab, func(i int) *panes.Terminal { return panes.NewTerminal(nodes[i].ID) })
+		if focused.pane.ID != focus.pane.ID {
+			t.Fatalf("the focus went from %s to %s", focus.pane.ID, focused.pane.ID)
+		}
+		nodesAgain, _ := m.writeNode(nil, again, focused)
+		if diff := cmp.Diff(nodes, nodesAgain); diff != "" {
+			t.Fatal(diff)
+		}
+		again.place(rect{0, 0, 200, 60})
+	})
+}

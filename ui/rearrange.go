@@ -1,0 +1,152 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// withLayouts adds what moves panes about, and what keeps layouts.
+func withLayouts(all map[keys.Action]func(*model) tea.Cmd) map[keys.Action]func(*model) tea.Cmd {
+	all[keys.LayoutEqual] = (*model).equalise
+	all[keys.PaneSwapNext] = func(m *model) tea.Cmd { return m.swap(1) }
+	all[keys.PaneSwapPrevious] = func(m *model) tea.Cmd { return m.swap(-1) }
+	all[keys.PaneBreak] = (*model).breakOut
+	all[keys.PaneMove] = (*model).askMove
+	all[keys.LayoutSave] = (*model).askSaveLayout
+	all[keys.LayoutShow] = (*model).askLayout
+	return all
+}
+
+// weight is how many panes are side by side in n along an axis.
+func (n *node) weight(x axis) int {
+	if n.pane != nil || n.axis != x {
+		return 1
+	}
+	return n.a.weight(x) + n.b.weight(x)
+}
+
+// equalise gives all panes of a row, and all of a column, the same size.
+func (n *node) equalise() {
+	if n.pane != nil {
+		return
+	}
+	first, second := n.a.weight(n.axis), n.b.weight(n.axis)
+	n.share = shareUnit * first / (first + second)
+	n.a.equalise()
+	n.b.equalise()
+}
+
+func (m *model) equalise() tea.Cmd {
+	if m.view == viewSessions && m.current != nil && !m.zoomed {
+		m.current.root.equalise()
+		m.relayout()
+	}
+	return nil
+}
+
+// swap exchanges the focused pane with the one after or before it; the focus
+// goes with it.
+func (m *model) swap(step int) tea.Cmd {
+	if m.view != viewSessions || m.current == nil || m.zoomed {
+		return nil
+	}
+	here := m.current.focus
+	there := here.next(step)
+	if here == there {
+		return nil
+	}
+	here.pane, there.pane = there.pane, here.pane
+	m.current.focus = there
+	m.relayout()
+	m.refreshList()
+	return nil
+}
+
+// breakOut gives the focused pane a tab of its own.
+func (m *model) breakOut() tea.Cmd {
+	p := m.focused()
+	if p == nil || m.current.root.pane != nil {
+		return nil
+	}
+	at := m.indexOf(m.current)
+	m.detach(m.current, m.current.focus)
+	g := newGroup(p)
+	m.groups = append(m.groups[:at+1:at+1], append([]*group{g}, m.groups[at+1:]...)...)
+	m.show(g, nil)
+	m.refreshList()
+	return nil
+}
+
+// askMove lets the person choose a tab that the focused pane is moved to.
+func (m *model) askMove() tea.Cmd {
+	p := m.focused()
+	if p == nil {
+		return nil
+	}
+	var choices []choice
+	targets := map[string]*group{}
+	for _, g := range m.groups {
+		if g == m.current {
+			continue
+		}
+		name := m.groupName(g)
+		if targets[name] != nil {
+			name += " (" + itoa(m.indexOf(g)+1) + ")"
+		}
+		targets[name] = g
+		choices = append(choices, choice{name: name})
+	}
+	if len(choices) == 0 {
+		return m.say("there is no other tab; "+m.keyFor(keys.PaneBreak)+" gives the pane one of its own", false)
+	}
+	m.overlay = &chooser{title: "Move the pane beside", choices: choices, then: func(m *model, name string) tea.Cmd {
+		return m.moveTo(p, targets[name])
+	}}
+	return nil
+}
+
+// groupName names the sessions of a group.
+func (m *model) groupName(g *group) string {
+	var names []string
+	for _, l := range g.root.leaves(nil) {
+		p, _ := m.process(l.pane.ID)
+		names = append(names, panes.Clean(p.Name))
+	}
+	return strings.Join(names, " + ")
+}
+
+// moveTo takes a pane out of its group and puts it beside, or, where there is no
+// room, below the focused pane of another one.
+func (m *model) moveTo(p *panes.Terminal, to *group) tea.Cmd {
+	from, leaf := m.groupOf(p)
+	if from == nil || to == nil || from == to || m.indexOf(to) < 0 {
+		return nil
+	}
+	to.root.place(m.layout.tree)
+	x := beside
+	if !to.focus.canSplit(x) {
+		x = below
+	}
+	if !to.focus.canSplit(x) {
+		return m.say("no room beside that pane", true)
+	}
+	m.detach(from, leaf)
+	var created *node
+	to.root, created = to.focus.split(x, p)
+	m.show(to, created)
+	m.refreshList()
+	return nil
+}
+
+// keyFor is the key of an action after the prefix, with the prefix; without one
+// the action's name.
+func (m *model) keyFor(a keys.Action) string {
+	if key := first(m.o.Bindings.KeysOf(a, keys.ScopePrefix)); key != "" {
+		return key
+	}
+	return string(a)
+}
