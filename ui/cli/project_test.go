@@ -123,3 +123,31 @@ func TestEveryChangeOfADefinitionChangesItsDigest(t *testing.T) {
 		seen[d] = text
 	}
 }
+
+func TestALayoutOfManyPanesIsWrittenAsHalves(t *testing.T) {
+	file, err := project.Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n  - c2\n"), nil)
+	if err == nil {
+		t.Fatal("a session that is not there may be laid out")
+	}
+	file, err = project.Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := func(name string) api.LayoutNode { return api.LayoutNode{ID: "id-" + name, Name: name} }
+	panes := map[string]api.LayoutNode{"a": leaf("a"), "b": leaf("b"), "c": leaf("c"), "d": leaf("d")}
+	got := layoutOf(file.Layout, panes)
+	want := api.Layout{Tabs: []api.LayoutTab{{Focus: 1, Nodes: []api.LayoutNode{
+		{Axis: api.AxisBeside, Share: 5000}, leaf("a"), {Axis: api.AxisBeside, Share: 5000}, {Axis: api.AxisBelow, Share: 5000}, leaf("b"), leaf("c"), leaf("d")}}}}
+	if diff := cmp.Diff(want, got); diff != "" || got.Check() != nil {
+		t.Error(diff, got.Check())
+	}
+	delete(panes, "b")
+	if got := layoutOf(file.Layout, panes); got.Check() != nil || len(got.Tabs[0].Nodes) != 5 {
+		t.Errorf("without b: %+v, %v", got, got.Check())
+	}
+	other := api.LayoutTab{Nodes: []api.LayoutNode{leaf("x")}}
+	old := &api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{leaf("a")}}, other}}
+	if got := joined(old, want); len(got.Tabs) != 2 || got.Tabs[1].Nodes[0].ID != "id-x" {
+		t.Errorf("joined: %+v", got)
+	}
+}

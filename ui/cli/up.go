@@ -92,6 +92,7 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	plan := makePlan(file, order, list.Processes, planOptions{named: names, replace: f.replace})
 	r := &run{app: a, client: client, file: file, plan: plan, wait: f.wait}
 	r.all(ctx)
+	r.layOut(ctx)
 	r.removed(ctx, f.prune)
 	return r.report()
 }

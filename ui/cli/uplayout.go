@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/ui/project"
+)
+
+// layOut has dashboards show the layout of the file, if a session of it was
+// started just now, and keeps it under the project's name.
+func (r *run) layOut(ctx context.Context) {
+	if len(r.file.Layout) == 0 {
+		return
+	}
+	panes, begun := map[string]api.LayoutNode{}, false
+	for _, s := range r.plan.steps {
+		if s.process.ID == "" {
+			continue
+		}
+		panes[s.entry.Name] = api.LayoutNode{ID: s.process.ID, Name: s.process.Name}
+		begun = begun || s.entry.Start.TTY && s.action != actionKeep && s.action != actionDone
+	}
+	layout := layoutOf(r.file.Layout, panes)
+	if !begun || len(layout.Tabs) == 0 {
+		return
+	}
+	if err := r.keep(ctx, layout); err != nil {
+		r.failed = append(r.failed, err)
+	}
+}
+
+// keep keeps a layout by name, shows it, and adds it to what the next dashboard
+// begins with.
+func (r *run) keep(ctx context.Context, layout api.Layout) error {
+	if _, err := api.LayoutPut.Call(ctx, r.client, api.LayoutPutInput{Name: r.file.Name, Layout: layout, Show: true}); err != nil {
+		return err
+	}
+	now, err := api.LayoutGet.Call(ctx, r.client, api.Empty{})
+	if err != nil {
+		return err
+	}
+	_, err = api.LayoutPut.Call(ctx, r.client, api.LayoutPutInput{Layout: joined(now.Current, layout)})
+	return err
+}
+
+// joined is a layout with the tabs of another in front. A session that both
+// have keeps the place that the other gives it.
+func joined(old *api.Layout, layout api.Layout) api.Layout {
+	out := api.Layout{Tabs: slices.Clone(layout.Tabs)}
+	if old == nil {
+		return out
+	}
+	taken := map[string]bool{}
+	for _, t := range layout.Tabs {
+		for _, n := range t.Nodes {
+			taken[n.ID] = true
+		}
+	}
+	for _, t := range old.Tabs {
+		if !slices.ContainsFunc(t.Nodes, func(n api.LayoutNode) bool { return n.ID != "" && taken[n.ID] }) && len(out.Tabs) < api.MostTabs {
+			out.Tabs = append(out.Tabs, t)
+		}
+	}
+	return out
+}
+
+// layoutOf writes down the tabs of a file, with the panes of what was started.
+func layoutOf(tabs []project.Pane, panes map[string]api.LayoutNode) (l api.Layout) {
+	for _, tab := range tabs {
+		if nodes := layoutNodes(nil, tab, panes); len(nodes) > 0 {
+			t := api.LayoutTab{Nodes: nodes}
+			t.Focus = slices.IndexFunc(nodes, func(n api.LayoutNode) bool { return n.Axis == "" })
+			l.Tabs = append(l.Tabs, t)
+		}
+	}
+	return l
+}
+
+// layoutNodes appends a pane. A split of many becomes one of the first and the
+// rest.
+func layoutNodes(nodes []api.LayoutNode, p project.Pane, panes map[string]api.LayoutNode) []api.LayoutNode {
+	if len(p.Panes) == 0 {
+		if leaf, ok := panes[p.Session]; ok {
+			return append(nodes, leaf)
+		}
+		return nodes
+	}
+	var parts [][]api.LayoutNode
+	var sizes []int
+	for i, child := range p.Panes {
+		if part := layoutNodes(nil, child, panes); len(part) > 0 {
+			size := 1
+			if p.Sizes != nil {
+				size = p.Sizes[i]
+			}
+			parts, sizes = append(parts, part), append(sizes, size)
+		}
+	}
+	total := 0
+	for _, size := range sizes {
+		total += size
+	}
+	axis := api.AxisBelow
+	if p.Beside {
+		axis = api.AxisBeside
+	}
+	for i, part := range parts {
+		if i < len(parts)-1 {
+			nodes = append(nodes, api.LayoutNode{Axis: axis, Share: api.LayoutShare * sizes[i] / total})
+			total -= sizes[i]
+		}
+		nodes = append(nodes, part...)
+	}
+	return nodes
+}
