@@ -160,7 +160,7 @@ func (m *model) askFolder() tea.Cmd {
 			if err == nil {
 				return goneTo{path, "", nil}
 			}
-			if info, statErr := e.Stat(ctx, path); statErr == nil && info.Type != "dir" {
+			if _, readErr := e.ReadFile(ctx, path, 0, 1); readErr == nil {
 				return goneTo{filepath.Dir(path), filepath.Base(path), nil}
 			}
 			return goneTo{err: err}

@@ -1,0 +1,302 @@
+package ui
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+// onFolder opens the dashboard on a folder with files, each a path with its
+// content, or a folder that ends in a slash.
+func onFolder(t *testing.T, w, h int, files map[string]string) (*driver, string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := newFakeEngine()
+	e.branch, e.gitMarks = "main", map[string]string{"b.txt": ".M"}
+	s := e.add("shell", "$ ")
+	s.process.CWD = dir
+	d := drive(t, e, w, h)
+	d.shows("$ ")
+	d.press("alt+4")
+	d.shows("on main")
+	d.until("the folder is listed", func() bool { return d.m.files.list.Rows() != nil })
+	return d, dir
+}
+
+// onFile puts the cursor on a name.
+func (d *driver) onFile(name string) {
+	d.t.Helper()
+	d.until("there is "+name, func() bool { return d.m.files.list.Select(name) })
+	d.run(d.m.pumpFiles())
+	d.m.dirty = true
+}
+
+func (d *driver) exists(path string, want bool) {
+	d.t.Helper()
+	d.until(fmt.Sprintf("%s exists: %v", path, want), func() bool {
+		_, err := os.Lstat(path)
+		return (err == nil) == want
+	})
+}
+
+func TestFilesShowAFolderAndAPreview(t *testing.T) {
+	for _, size := range [][2]int{{60, 24}, {80, 24}, {120, 36}, {200, 60}} {
+		d, _ := onFolder(t, size[0], size[1], map[string]string{"a/inside": "", "b.txt": "hello from b\n", "c.go": "package c\n"})
+		d.onFile("b.txt")
+		d.shows("hello from b")
+		d.shows("M b.txt")
+		for y, line := range strings.Split(d.screen(), "\n") {
+			if n := len([]rune(line)); n != size[0] {
+				t.Errorf("%v: row %d is %d wide", size, y, n)
+			}
+		}
+	}
+}
+
+func TestFoldersAreWalkedAndRemembered(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a/b/deep.txt": "deep", "z.txt": "z"})
+	d.onFile("a")
+	d.press("l")
+	d.until("in a", func() bool { return d.m.files.path == dir+"/a" && d.m.files.list.Selected() != nil })
+	d.press("enter")
+	d.shows("deep.txt")
+	d.press("enter") // the file, in full
+	d.until("the preview has the keyboard", func() bool { return d.m.files.onPreview && d.m.files.zoomed })
+	d.press("esc", "h", "h")
+	d.until("back, on a", func() bool {
+		return d.m.files.path == dir && d.m.files.list.Selected() != nil && d.m.files.list.Selected().Name == "a"
+	})
+	d.press("-")
+	d.until("where we were", func() bool { return d.m.files.path == dir+"/a" })
+	d.press("c", "ctrl+u", "'"+dir+"/z.t")
+	d.shows("│ z.txt ")
+	d.press("tab", "enter")
+	d.until("on the file that was typed", func() bool {
+		f := d.m.files.list.Selected()
+		return d.m.files.path == dir && f != nil && f.Name == "z.txt"
+	})
+}
+
+func TestHiddenFilesOrderAndFilter(t *testing.T) {
+	d, _ := onFolder(t, 120, 30, map[string]string{".rc": "", "part10": "xx", "part9": "x"})
+	d.lacks(".rc")
+	d.press(".")
+	d.shows(".rc")
+	d.press("o")
+	d.shows("by size")
+	d.press("O")
+	d.shows("by size, reversed")
+	d.press("/", "'10")
+	d.lacks("part9")
+	d.press("enter", "esc")
+	d.shows("part9")
+}
+
+func TestFilesAreTrashedAndBroughtBack(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b.txt": "2", "c": "3"})
+	d.onFile("a")
+	d.press("space", "space")
+	d.shows("2 marked")
+	d.press("D")
+	d.exists(dir+"/b.txt", false)
+	d.shows("u undoes it")
+	d.until("the transfer is over", func() bool { return d.m.files.job == nil })
+	d.press("u")
+	d.exists(dir+"/b.txt", true)
+	d.exists(dir+"/a", true)
+	d.shows("undone: trash of 2 files")
+	d.press("u")
+	d.shows("there is nothing to undo")
+}
+
+func TestCopyAsksWhatIsToBecomeOfWhatIsThere(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "to/a": "2"})
+	d.onFile("a")
+	d.press("C")
+	d.shows("Copy a to")
+	d.press("ctrl+u", "'to/", "enter")
+	d.shows("There is a a already")
+	d.press("k")
+	d.exists(dir+"/to/a (2)", true)
+	d.until("the transfer is over", func() bool { return d.m.files.job == nil && len(d.m.files.undos) == 1 })
+	d.press("u")
+	d.exists(dir+"/to/a (2)", false)
+}
+
+func TestFilesAreMadeRenamedAndDeleted(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"a": "1"})
+	d.press("n", "'new/", "enter")
+	d.exists(dir+"/new", true)
+	d.press("n", "'file", "enter")
+	d.exists(dir+"/file", true)
+	d.onFile("a")
+	d.press("R", "ctrl+u", "'b", "enter")
+	d.exists(dir+"/b", true)
+	d.onFile("b")
+	d.press("X")
+	d.shows("Delete b for good?")
+	d.press("y")
+	d.exists(dir+"/b", false)
+	d.lacks("  b  ")
+}
+
+func TestChangesOnDiskShowByThemselves(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"a": "1"})
+	if err := os.WriteFile(dir+"/fresh", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() { d.engine.folderChanged <- struct{}{} }()
+	d.shows("fresh")
+}
+
+func TestFilesAreFoundWhileItIsTyped(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"x/y/needle.txt": "one\ntwo straw\n", "other": ""})
+	d.press("f", "'needle")
+	d.shows("x/y/needle.txt")
+	d.press("tab", "ctrl+u", "'straw")
+	d.shows("needle.txt:2")
+	d.press("ctrl+u", "'(")
+	d.shows("read pattern")
+	d.press("ctrl+u", "'straw")
+	d.shows("1 found")
+	d.press("enter")
+	d.until("on the file", func() bool {
+		f := d.m.files.list.Selected()
+		return d.m.files.path == dir+"/x/y" && f != nil && f.Name == "needle.txt"
+	})
+}
+
+func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed")
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b.txt": "2"})
+	d.m.news.info.DataDir = t.TempDir()
+	d.press("v", "R")
+	d.hasStarted(2)
+	list := d.engine.started[0].Command[1]
+	if text, err := os.ReadFile(list); err != nil || string(text) != "a\nb.txt\n" {
+		t.Fatalf("the list is %q, %v", text, err)
+	}
+	if err := os.WriteFile(list, []byte("b.txt\na\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.nth(1).end(api.StateExited, new(int))
+	d.shows("Rename 2 files?")
+	d.shows("a → b.txt")
+	d.press("n")
+	d.exists(list, false)
+	d.exists(dir+"/a", true)
+}
+
+func TestRenamesGoRoundByADetour(t *testing.T) {
+	moves := swapped([]api.FileMove{{Path: "/a", To: "/b"}, {Path: "/b", To: "/c"}, {Path: "/c", To: "/a"}, {Path: "/d", To: "/e"}})
+	have := map[string]string{"/a": "a", "/b": "b", "/c": "c", "/d": "d"}
+	for _, move := range moves {
+		if have[move.To] != "" {
+			t.Fatalf("%+v: something is there", move)
+		}
+		have[move.To] = have[move.Path]
+		delete(have, move.Path)
+	}
+	for path, want := range map[string]string{"/b": "a", "/c": "b", "/a": "c", "/e": "d"} {
+		if have[path] != want {
+			t.Errorf("%s is %q, want %q", path, have[path], want)
+		}
+	}
+	for _, text := range []string{"x\n", "x\nx\n", "x\n\n"} {
+		if _, err := renames("/", []string{"/a", "/b"}, text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func TestBookmarksAreKeptAndChosen(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a/": ""})
+	d.m.news.info.DataDir = t.TempDir()
+	d.press("b")
+	d.shows("no bookmark yet")
+	d.press("B")
+	d.shows("bookmarked")
+	d.press("h")
+	d.until("elsewhere", func() bool { return d.m.files.path != dir })
+	d.press("b")
+	d.shows("↑ ↓ choose")
+	d.press("enter")
+	d.until("back", func() bool { return d.m.files.path == dir })
+	d.press("B")
+	d.shows("no bookmark any more")
+}
+
+func TestMouseChoosesAndOpensFiles(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"a/x": "", "b.txt": strings.Repeat("line\n", 100), "c": ""})
+	d.click(6, 3)
+	d.until("a click chooses", func() bool { return d.m.files.list.Selected().Name == "b.txt" })
+	d.shows("1  line")
+	d.mouse(keys.Mouse{X: 60, Y: 8, Button: keys.WheelDown, Kind: keys.MouseDown})
+	d.shows("│  4  line")
+	d.click(6, 2)
+	d.click(6, 2)
+	d.until("a double click opens", func() bool { return d.m.files.path == dir+"/a" })
+}
+
+func TestWhatCannotBeReadSaysSoInPlace(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"a/": ""})
+	d.onFile("a")
+	if err := os.Remove(dir + "/a"); err != nil {
+		t.Fatal(err)
+	}
+	d.press("enter")
+	d.shows("no such file")
+}
+
+func TestHostileNamesAreShownAndDealtWith(t *testing.T) {
+	hostile := []string{"line\nbreak", "esc\x1b[2J", "bad\xff", "rtl\u202egnp", strings.Repeat("a\u0301", 84)}
+	files := map[string]string{}
+	for _, name := range hostile {
+		files[name] = "x"
+	}
+	d, dir := onFolder(t, 80, 24, files)
+	d.shows("line␊break")
+	d.shows("esc␛[2J")
+	if content := d.m.View().Content; strings.Contains(content, "\x1b[2J") || strings.Contains(content, "\u202e") {
+		t.Error("a name reaches the terminal as it is")
+	}
+	for _, name := range hostile {
+		d.onFile(name)
+		d.press("D")
+		d.exists(filepath.Join(dir, name), false)
+		d.until("the transfer is over", func() bool { return d.m.files.job == nil })
+	}
+}
+
+func TestAFileIsOpenedInTheEditorAndComesBack(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed -v")
+	d, dir := onFolder(t, 80, 24, map[string]string{"a": "1"})
+	d.onFile("a")
+	d.press("e")
+	d.hasStarted(2)
+	if got := strings.Join(d.engine.started[0].Command, " "); got != "ed -v "+dir+"/a" {
+		t.Errorf("started %s", got)
+	}
+	d.nth(1).end(api.StateExited, new(int))
+	d.until("the files are shown again", func() bool { return d.m.view == viewFiles })
+}
