@@ -108,8 +108,14 @@ func (c *Choices) arrange() {
 		scores[i] = score
 		c.shown = append(c.shown, i)
 	}
-	if len(c.words) > 0 {
-		slices.SortStableFunc(c.shown, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	if len(c.words) == 0 {
+		return
+	}
+	slices.SortStableFunc(c.shown, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	// Letters that are strewn over a text are a match by chance beside a good one.
+	weak := slices.IndexFunc(c.shown, func(i int) bool { return 2*scores[i] < scores[c.shown[0]] })
+	if weak >= 0 {
+		c.shown = c.shown[:weak]
 	}
 }
 
@@ -214,7 +220,7 @@ func (c *Choices) drawRow(i int, cursor bool, w int, look *Look) string {
 		r.add(" "+Pad(one.Kind, c.kinds), look.Dim)
 	}
 	r.add(" "+Fit(one.Sign, 1)+" ", one.SignInk)
-	detail := Clip(one.Detail, w/3)
+	detail := Clip(one.Detail, w*2/5)
 	room := w - r.cells - 1
 	if detail != "" {
 		room -= Width(detail) + 2

@@ -58,10 +58,12 @@ func (u *palette) offer(c panes.Choice, do func(*model) tea.Cmd) panes.Choice {
 }
 
 // actionChoices are the actions of the place that the palette was opened over,
-// then those that can be had from everywhere.
+// then those that can be had from everywhere; those that only move come last.
 func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
+	var later []panes.Choice
 	seen := map[keys.Action]bool{keys.Palette: true, keys.TipsHide: !m.tipsShown()}
-	scopes := append(slices.Clone(u.over), keys.ScopePrefix)
+	scopes := slices.DeleteFunc(slices.Clone(u.over), func(s keys.Scope) bool { return s == keys.ScopeGlobal })
+	scopes = append(scopes, keys.ScopePrefix, keys.ScopeGlobal)
 	for _, section := range m.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
 			act := m.actions[row.Action]
@@ -69,12 +71,18 @@ func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
 				continue
 			}
 			seen[row.Action] = true
-			choices = append(choices, u.offer(panes.Choice{
+			c := u.offer(panes.Choice{
 				Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: row.Help,
 				Also: row.Short + " " + string(row.Action), Detail: row.Keys[0], IsKey: true,
-			}, act))
+			}, act)
+			if row.Short == "" {
+				later = append(later, c)
+				continue
+			}
+			choices = append(choices, c)
 		}
 	}
+	choices = append(choices, later...)
 	if !seen[keys.ProcessNew] {
 		choices = append(choices, u.offer(panes.Choice{
 			Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: "start a process",

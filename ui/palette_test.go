@@ -187,7 +187,7 @@ func TestTipsAreThereUntilTheyAreHidden(t *testing.T) {
 	d.m.o.Tips, d.m.o.HideTips = true, func() { close(hidden) }
 	d.m.relayout()
 	d.shows("New here?")
-	for _, key := range []string{"ctrl+b c", "ctrl+b %", "ctrl+b ?", "ctrl+b d"} {
+	for _, key := range []string{"ctrl+b, then  c new", "% split", "? keys", "d leave", "esc hide"} {
 		d.shows(key)
 	}
 	d.press("ctrl+b", "esc")
@@ -217,4 +217,3 @@ func TestBookmarksAreInThePalette(t *testing.T) {
 	d.until("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.path == "/home/ann/src/web" })
 	d.update(paletteMsg{palette: u, commands: []api.HistoryRow{{}}}) // it came too late
 }
-

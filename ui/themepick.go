@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -25,10 +26,11 @@ func (m *model) showThemes() tea.Cmd {
 	if now == "" {
 		now = m.o.Theme
 	}
-	u := &picker{title: "Theme", verb: "keep it", wide: 44}
+	u := &picker{title: "Theme", verb: "keep it", wide: 58}
 	var choices []panes.Choice
 	for i, name := range names {
-		choices = append(choices, panes.Choice{Text: name, Number: i, Detail: m.themeDetail(name), Sign: " "})
+		choices = append(choices, panes.Choice{Text: name, Number: i, Detail: m.themeDetail(name),
+			Sign: m.look.Glyphs.Running, SignInk: m.themeInk(name)})
 	}
 	u.list.Set(choices)
 	u.list.Select(max(slices.Index(names, now), 0))
@@ -42,6 +44,15 @@ func (m *model) showThemes() tea.Cmd {
 	m.overlay = u
 	m.dirty = true
 	return nil
+}
+
+// themeInk is a theme's own colour.
+func (m *model) themeInk(name string) panes.Ink {
+	theme, err := themes.ByName(name, m.dark)
+	if err != nil {
+		theme, _ = themes.ByName(cmp.Or(Settings{ThemeDark: m.o.ThemeDark, ThemeLight: m.o.ThemeLight}.themeFor(m.dark), "dark"), m.dark)
+	}
+	return panes.InkOf(theme.Styles(m.profile).Accent)
 }
 
 // themeDetail says what a theme is for.

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -32,20 +34,27 @@ func (m *model) hideTips() tea.Cmd {
 // drawTips is the line: four keys, and how to be rid of it.
 func (m *model) drawTips() string {
 	look, b := &m.look, m.o.Bindings
-	hint := func(a keys.Action, does string) panes.Hint {
-		return panes.Hint{Key: first(b.KeysOf(a, keys.ScopePrefix)), Does: does}
+	prefix := b.PrefixKeys()[0].Show()
+	actions := []keys.Action{keys.SessionNew, keys.SplitBeside, keys.Help, keys.Detach, keys.TipsHide}
+	welcome := " New here? Press " + prefix + ", then  "
+	words := [][]string{
+		{"another session", "split in two", "all keys", "leave: everything goes on", "hides this"},
+		{"new session", "split", "all keys", "leave", "hides this"},
+		{"new", "split", "keys", "leave", "hide"},
 	}
-	hide := panes.Hint{Key: first(b.KeysOf(keys.TipsHide, keys.ScopePrefix)), Does: "hides this"}
-	hints := []panes.Hint{hint(keys.SessionNew, "new session"), hint(keys.SplitBeside, "split"), hint(keys.Help, "all keys"),
-		hint(keys.Detach, "leave, all goes on"), hide}
-	const welcome = " New here?  "
-	room := m.w - panes.Width(welcome) - 1
-	line, used := panes.Hints(hints, room, 0, look.Key, look.Text)
-	if used < hintCells(hints) { // in few words
-		for i, does := range []string{"new", "split", "keys", "leave", "hide"} {
-			hints[i].Does = does
+	var line string
+	var used int
+	for _, does := range words {
+		var hints []panes.Hint
+		for i, a := range actions {
+			if key := first(b.KeysOf(a, keys.ScopePrefix)); key != "" {
+				hints = append(hints, panes.Hint{Key: strings.TrimPrefix(key, prefix+" "), Does: does[i]})
+			}
 		}
-		line, used = panes.Hints(hints, room, 0, look.Key, look.Text)
+		line, used = panes.Hints(hints, m.w-panes.Width(welcome), 1, look.Key, look.Text)
+		if used == hintCells(hints) {
+			break
+		}
 	}
 	return look.Accent.Text(welcome) + line + panes.Spaces(m.w-panes.Width(welcome)-used)
 }
