@@ -267,3 +267,34 @@ func TestMatchIsShownAboveTheLineThatIsTyped(t *testing.T) {
 	d.shows("match 1/1")
 	d.shows("row 19 of")
 }
+
+func TestEmacsKeysWorkInScrollMode(t *testing.T) {
+	e := newFakeEngine()
+	e.add("bash", "one two three", "four five six", "$ ")
+	d := drive(t, e, 80, 24)
+	d.m.o.Bindings = keys.DefaultBindings().EmacsCopy()
+	d.m.resolver = keys.NewResolver(d.m.o.Bindings)
+	d.shows("four")
+	d.press("ctrl+b", "[", "alt+<", "alt+f", "ctrl+f", "ctrl+space", "ctrl+n", "ctrl+e", "ctrl+w")
+	d.until("the text is copied", func() bool { return d.m.copying.buffer == " two three\nfour five six" })
+	d.press("ctrl+b", "[", "ctrl+r", "'TWO", "backspace", "backspace", "backspace", "'two", "enter", "ctrl+g", "ctrl+g")
+	d.lacks("line 1/")
+}
+
+func TestSearchSaysWhenItWentOnFromTheOtherEnd(t *testing.T) {
+	d, _ := reader(t, 120, 36)
+	d.press("?", "'row 49", "enter", "n", "n")
+	d.shows("match 9/11")
+	d.press("N", "N")
+	d.shows("match 11/11")
+	d.lacks("other end")
+	d.press("N")
+	d.shows("match 1/11")
+	d.shows("went on from the other end")
+}
+
+func TestTextBrowserGetsASession(t *testing.T) {
+	if !onTerminals("/usr/bin/w3m") || onTerminals("/usr/bin/firefox") || onTerminals("") {
+		t.Error("browsers are taken for what they are not")
+	}
+}

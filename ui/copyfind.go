@@ -217,6 +217,12 @@ func (m *model) begin() (ctx context.Context, serial int) {
 	return ctx, m.copying.serial
 }
 
+// wrapped reports whether a match is on the side that was not looked at first.
+func (msg *foundMsg) wrapped() bool {
+	from, match := msg.input.From, msg.out.Match.From
+	return !msg.input.Backward && !from.Before(match) || msg.input.Backward && !match.Before(from)
+}
+
 func (m *model) endFind() {
 	m.copying.serial++
 	if m.copying.find != nil {
@@ -254,6 +260,9 @@ func (m *model) showFound(msg foundMsg) tea.Cmd {
 		msg.pane.Go(msg.out.Match.From)
 		if msg.input.Mark == "" {
 			msg.pane.Found(msg.out.Number, msg.out.Total)
+		}
+		if !typing && msg.wrapped() {
+			return m.say("went on from the other end", false)
 		}
 	}
 	return nil

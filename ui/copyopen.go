@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -23,7 +24,7 @@ func (m *model) openTarget(p *panes.Terminal) tea.Cmd {
 		return m.say("no path or address here", false)
 	case target.URL != "":
 		p.StopScroll()
-		return m.openURL(target.URL)
+		return m.openURL(p, target.URL)
 	}
 	path := expandHome(target.Path, m.list.Home)
 	if !filepath.IsAbs(path) {
@@ -100,19 +101,32 @@ func editor(path string, at panes.Target) []string {
 
 // openURL hands an address to the person's browser, or copies it where there is
 // none.
-func (m *model) openURL(url string) tea.Cmd {
+func (m *model) openURL(near *panes.Terminal, url string) tea.Cmd {
 	program := browser()
+	if onTerminals(program) {
+		return m.startCommand(near, []string{program, url}, "")
+	}
 	if program == "" {
 		keep := m.keepCopy(url, false)
 		return tea.Batch(keep, m.say("no browser here: copied "+panes.Clip(url, 60), false))
 	}
 	return tea.Batch(m.say("opening "+panes.Clip(url, 60), false), func() tea.Msg {
 		cmd := exec.Command(program, url)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the dashboard
 		if err := cmd.Run(); err != nil {
 			return doneMsg{api.Errorf(api.CodeUnavailable, "open address: %s: %v", program, err)}
 		}
 		return doneMsg{}
 	})
+}
+
+// onTerminals reports whether a browser is one that is used in a terminal.
+func onTerminals(program string) bool {
+	switch filepath.Base(program) {
+	case "w3m", "lynx", "links", "links2", "elinks", "browsh", "carbonyl":
+		return true
+	}
+	return false
 }
 
 // browser is the program that opens addresses; "" if there is none or nothing
