@@ -195,6 +195,21 @@ func TestOutputWithoutTimesFollowsInSmallSteps(t *testing.T) {
 	}
 }
 
+func TestMarksOfShellsStayOutOfRecordings(t *testing.T) {
+	const text = "a\x1b]133;A;aid=secret\x07$ \x1b]633;E;ls;secret\x1b\\b\x1b]0;title\x07\x1b[1mc\x1b\x1b]133;B\x07d\x1b]1"
+	const want = "a$ b\x1b]0;title\x07\x1b[1mc\x1bd"
+	for size := 1; size <= len(text); size++ {
+		var f markFilter
+		var got []byte
+		for p := []byte(text); len(p) > 0; p = p[min(size, len(p)):] {
+			got = append(got, f.strip(p[:min(size, len(p))])...)
+		}
+		if string(got) != want {
+			t.Fatalf("in pieces of %d: %q, want %q", size, got, want)
+		}
+	}
+}
+
 // A recRig is a command line with a fake engine that has recordings.
 type recRig struct {
 	*historyRig

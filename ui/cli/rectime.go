@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -24,6 +25,7 @@ type timeline struct {
 	cols    int
 	rows    int
 	guessed int64 // bytes whose times are not known
+	marks   markFilter
 }
 
 // events are those of an answer of session.record, in order.
@@ -60,7 +62,9 @@ func (t *timeline) events(out api.SessionRecordOutput) []castEvent {
 			t.guessed += to - at
 			t.last += castStep
 		}
-		events = append(events, castEvent{t.last, castOutput, string(out.Data[at-out.Start : to-out.Start])})
+		if text := t.marks.strip(out.Data[at-out.Start : to-out.Start]); len(text) > 0 {
+			events = append(events, castEvent{t.last, castOutput, string(text)})
+		}
 		at = to
 	}
 }
@@ -90,4 +94,43 @@ func (t *timeline) resize(events []castEvent, s api.LogSize) []castEvent {
 		return events
 	}
 	return append(events, castEvent{t.last, castResize, fmt.Sprintf("%dx%d", s.Cols, s.Rows)})
+}
+
+// A markFilter takes out the marks that a shell makes for Tandem: OSC 133 and
+// 633. They mean the session that they were made in, hold a word that is its
+// own, and would be taken for commands where they are played.
+type markFilter struct {
+	held   []byte // the beginning of what may be a mark
+	inside bool   // a mark has begun and not ended
+}
+
+func (f *markFilter) strip(p []byte) []byte {
+	out := make([]byte, 0, len(p)+len(f.held))
+	for _, c := range p {
+		if f.inside {
+			switch {
+			case c == 0x07, c == '\\' && len(f.held) > 0, c == 0x18, c == 0x1a:
+				f.inside, f.held = false, nil
+			case c == 0x1b:
+				f.held = []byte{c}
+			default:
+				f.held = nil
+			}
+			continue
+		}
+		f.held = append(f.held, c)
+		for len(f.held) > 0 && !beginsMark(f.held) {
+			out = append(out, f.held[0])
+			f.held = f.held[1:]
+		}
+		if len(f.held) == len("\x1b]133;") {
+			f.inside, f.held = true, nil
+		}
+	}
+	return out
+}
+
+// beginsMark reports whether a mark may begin so.
+func beginsMark(p []byte) bool {
+	return strings.HasPrefix("\x1b]133;", string(p)) || strings.HasPrefix("\x1b]633;", string(p))
 }
