@@ -23,7 +23,8 @@ const (
 	pasteSettles    = 150 * time.Millisecond
 	enterSettles    = 500 * time.Millisecond // between a line and the mark of its command
 	interruptGrace  = 2 * time.Second
-	outputPerResult = 4 // bytes read for each byte that is kept, as styles and redrawing go
+	untoldLooks     = 20 // at a shell that reads on without having told of a command it was given
+	outputPerResult = 4  // bytes read for each byte that is kept, as styles and redrawing go
 )
 
 // shellPrograms take command lines, or lead to what does.
@@ -245,11 +246,12 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 			return nil
 		case seen.ended && e.marker && e.reads():
 			return nil
-		case !seen.begun && !seen.ended && (seen.continued > 0 || e.marker):
+		case !seen.begun && !seen.ended:
 			if stuck++; !e.reads() {
 				stuck = 0
 			}
-			if stuck > 3 {
+			// A shell that edits several lines at once has no prompt for more.
+			if stuck > 3 && (seen.continued > 0 || e.marker) || stuck > untoldLooks {
 				return e.giveUp(ctx)
 			}
 		}

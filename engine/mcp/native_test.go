@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
 )
 
 // facts calls a tool that must succeed, and gives its structured content once
@@ -169,5 +171,24 @@ func TestHistoryTellsWhatWasRun(t *testing.T) {
 	})
 	if text, _ := r.facts("history", object{"query": "'no-such-command"}); text != "Nothing found." {
 		t.Errorf("history gives %q", text)
+	}
+}
+
+func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
+	r := newRig(t, Native)
+	_, started := r.facts("session_start", object{"name": "cat", "command": "cat"})
+	person, err := r.connect(t.Context(), "dashboard", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer person.Close()
+	for _, take := range []bool{true, false} {
+		if _, err := api.SessionKeyboard.Call(t.Context(), person, api.SessionKeyboardInput{ID: started["id"].(string), Take: take}); err != nil {
+			t.Fatal(err)
+		}
+		answer := r.call("session_write", object{"id": "cat", "text": "x"})
+		if answer.failed != take || take && (!strings.HasPrefix(said(answer), "locked_by_user: ") || strings.Count(said(answer), "locked_by_user") != 1) {
+			t.Errorf("taken %v: %q", take, said(answer))
+		}
 	}
 }

@@ -213,7 +213,7 @@ func (r result) of(id string) result {
 func failure(err error) result {
 	e := api.AsError(err)
 	message := e.Message
-	if e.Code == api.CodeLocked {
+	if e.Code == api.CodeLocked && !strings.HasPrefix(message, string(e.Code)) {
 		message = string(e.Code) + ": " + message
 	}
 	if e.Hint != "" {
