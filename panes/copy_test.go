@@ -502,3 +502,23 @@ func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
 	}
 	check(t, bracketed(p, 12, 2), []string{"a [b 漢]      ", "x           "})
 }
+
+func TestWhatIsReadStaysWhenTheSessionHasDroppedIt(t *testing.T) {
+	p := reading(20, 3, cellAt(1, 0), "one", `two \`, "and more")
+	p.Select(SelectText)
+	f := screenOf(20, 3, 90_000, "x", "y", "z")
+	f.Full, f.Oldest = false, 80_000
+	p.Feed.Receive(api.Output{Frame: f})
+	p.Sync()
+	check(t, plain(p, 20, 3)[1:], []string{"two                 ", "and more            "})
+	p.Move(LineDown)
+	p.Move(WordEnd)
+	text, held := p.HeldText(p.Selection())
+	if text != "two and" || !held {
+		t.Errorf("held %v: %q", held, text)
+	}
+	p.ScrollBy(100_000)
+	if _, held := p.HeldText(p.Line()); held || p.Place().Line < 80_000 {
+		t.Errorf("at %v", p.Place())
+	}
+}

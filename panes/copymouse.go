@@ -6,7 +6,7 @@ import "tandem/engine/api"
 func (t *Terminal) PlaceAt(x, y int) api.Place {
 	st := t.State()
 	line := t.top(st) + int64(max(min(y, t.size.Rows-1), 0))
-	line = max(min(line, st.First+int64(st.Rows)-1), st.Oldest)
+	line = max(min(line, st.First+int64(st.Rows)-1), t.oldest(st))
 	l, _ := t.Feed.Screen.line(line)
 	return api.Place{Line: line, Cell: max(min(x, st.Cols-1), 0) / scale(l)}
 }

@@ -76,7 +76,7 @@ func (t *Terminal) lastLine() int64 {
 func (t *Terminal) vertical(lines int) {
 	s := &t.scroll
 	st := t.State()
-	s.cursor.Line = max(min(s.cursor.Line+int64(lines), max(t.lastLine(), s.cursor.Line)), st.Oldest)
+	s.cursor.Line = max(min(s.cursor.Line+int64(lines), max(t.lastLine(), s.cursor.Line)), t.oldest(st))
 	t.keepCursor()
 	t.keepColumn()
 	t.fetch()

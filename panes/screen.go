@@ -113,7 +113,7 @@ func (s *Screen) keep(from, to int64) {
 func (s *Screen) line(n int64) (l api.Line, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if held := s.lines[n]; held != nil && n >= s.state.Oldest {
+	if held := s.lines[n]; held != nil {
 		return held.line, true
 	}
 	return api.Line{}, false

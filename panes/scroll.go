@@ -41,15 +41,34 @@ func (t *Terminal) lastTop(st ScreenState) int64 {
 	return st.First + int64(max(st.Rows-t.size.Rows, 0))
 }
 
+// oldest is the first line that can be read: of the scrollback or, when that has
+// gone on beyond what is in sight, of what is held.
+func (t *Terminal) oldest(st ScreenState) int64 {
+	n := t.scroll.top
+	if !t.scroll.active || n >= st.Oldest {
+		return st.Oldest
+	}
+	if _, held := t.Feed.Screen.line(n); !held {
+		return st.Oldest
+	}
+	for range aroundView {
+		if _, held := t.Feed.Screen.line(n - 1); !held {
+			break
+		}
+		n--
+	}
+	return n
+}
+
 // clampScroll keeps the position inside what the session still has.
 func (t *Terminal) clampScroll(st ScreenState) {
 	s := &t.scroll
 	if !s.active {
 		return
 	}
-	last := t.lastTop(st)
-	s.top = max(min(s.top, last), st.Oldest)
-	s.cursor.Line = max(min(s.cursor.Line, st.First+int64(st.Rows)-1), st.Oldest)
+	last, oldest := t.lastTop(st), t.oldest(st)
+	s.top = max(min(s.top, last), oldest)
+	s.cursor.Line = max(min(s.cursor.Line, st.First+int64(st.Rows)-1), oldest)
 	s.cursor.Cell = max(min(s.cursor.Cell, st.Cols-1), 0)
 	if s.wheel && s.top == last {
 		t.StopScroll()
@@ -226,7 +245,7 @@ func (t *Terminal) position(st ScreenState) string {
 	if s.wheel {
 		line = s.top
 	}
-	text := fmt.Sprintf("line %d/%d", line-st.Oldest+1, st.First+int64(st.Rows)-st.Oldest)
+	text := fmt.Sprintf("line %d/%d", max(line-st.Oldest+1, 1), st.First+int64(st.Rows)-st.Oldest)
 	if s.search != nil && s.total > 0 {
 		text = fmt.Sprintf("match %d/%d · %s", s.number, s.total, text)
 	}

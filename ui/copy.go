@@ -173,8 +173,9 @@ func (m *model) copySelection() tea.Cmd {
 		return m.say("nothing is selected", false)
 	}
 	in := p.Selection()
+	copying := m.copyText(p, in)
 	p.StopScroll()
-	return m.copyText(in)
+	return copying
 }
 
 func (m *model) copyLine() tea.Cmd {
@@ -182,9 +183,9 @@ func (m *model) copyLine() tea.Cmd {
 	if p == nil {
 		return nil
 	}
-	in := p.Line()
+	copying := m.copyText(p, p.Line())
 	p.StopScroll()
-	return m.copyText(in)
+	return copying
 }
 
 // copiedMsg is text that was to be copied.
@@ -195,7 +196,10 @@ type copiedMsg struct {
 }
 
 // copyText reads a part of a session's text, to copy it.
-func (m *model) copyText(in api.SessionTextInput) tea.Cmd {
+func (m *model) copyText(p *panes.Terminal, in api.SessionTextInput) tea.Cmd {
+	if text, held := p.HeldText(in); held {
+		return m.copied(copiedMsg{text: text})
+	}
 	m.copying.reading = true
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		var text strings.Builder

@@ -38,7 +38,7 @@ func (m *model) selectByMouse(p *panes.Terminal, e keys.Mouse) tea.Cmd {
 		if !p.Scrolling() {
 			c.flashed = p
 		}
-		return m.copyText(in)
+		return m.copyText(p, in)
 	}
 	return nil
 }
