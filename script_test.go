@@ -126,7 +126,7 @@ func shutDown(env *testscript.Env) {
 // environ is the environment of a script as it is now.
 func environ(ts *testscript.TestScript) []string {
 	names := []string{asProgram, "TANDEM_DATA_DIR", "XDG_CONFIG_HOME", "HOME", "SHELL", "ENV", "PS1",
-		"TERM", "LANG", "PATH", "TMPDIR", "NO_COLOR"}
+		"TERM", "LANG", "PATH", "TMPDIR", "NO_COLOR", "EDITOR"}
 	var vars []string
 	for _, name := range names {
 		if value := ts.Getenv(name); value != "" {

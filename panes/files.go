@@ -50,10 +50,14 @@ func (l *FileList) Selected() *api.FileInfo {
 	return l.rows.At(l.cursor)
 }
 
-// SelectedPath is the path of the entry under the cursor; "" without one.
+// SelectedPath is the path of the entry under the cursor, or that it will be on
+// once the folder is listed; "" without one.
 func (l *FileList) SelectedPath() string {
-	if f := l.Selected(); f != nil {
+	switch f := l.Selected(); {
+	case f != nil:
 		return filepath.Join(l.Path, f.Name)
+	case l.rows == nil && l.name != "":
+		return filepath.Join(l.Path, l.name)
 	}
 	return ""
 }
