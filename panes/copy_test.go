@@ -522,3 +522,27 @@ func TestWhatIsReadStaysWhenTheSessionHasDroppedIt(t *testing.T) {
 		t.Errorf("at %v", p.Place())
 	}
 }
+
+func TestCursorIsShownOnceKeysAreUsed(t *testing.T) {
+	p, _ := live(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
+	shown := func() bool { _, ok := p.Cursor(); return ok }
+	p.Mouse(keys.Mouse{Button: keys.WheelUp})
+	if !p.Scrolling() || shown() {
+		t.Error("the wheel shows a cursor")
+	}
+	p.StartScroll()
+	if !shown() {
+		t.Error("there is no cursor in scroll mode")
+	}
+	p.Mouse(keys.Mouse{Button: keys.WheelDown})
+	if !p.Scrolling() {
+		t.Error("the wheel ends what a key began")
+	}
+	p.StopScroll()
+	p.Press(0, 1, 1)
+	p.Drag(0, -1, false)
+	p.Release()
+	if !shown() {
+		t.Error("there is no cursor behind a drag")
+	}
+}

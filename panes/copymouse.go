@@ -121,6 +121,7 @@ func (t *Terminal) Release() (copied api.SessionTextInput, ok bool) {
 		t.StopScroll()
 		t.flash = flash
 	}
+	t.scroll.mouse = false
 	return copied, true
 }
 

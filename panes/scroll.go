@@ -82,6 +82,7 @@ func (t *Terminal) Scrolling() bool { return t.scroll.active }
 func (t *Terminal) StartScroll() {
 	if t.State().Known {
 		t.begin()
+		t.scroll.wheel, t.scroll.mouse = false, false
 	}
 }
 
