@@ -44,12 +44,12 @@ type Preview struct {
 	image  *picturePreview
 	lexer  string
 
-	top   int // line that is drawn first
-	left  int // cells that are scrolled off
-	wrap  bool
-	w, h  int
-	goal  int64 // line number or offset to show when it is there; 0 for none
-	query string
+	top  int // line that is drawn first
+	left int // cells that are scrolled off
+	wrap bool
+	w, h int
+	goal int64 // line number or offset to show when it is there; 0 for none
+	hit  int64 // number of the line that was looked for
 
 	serial  int             // of what is shown; counts files and changes of them
 	count   int             // of requests
@@ -95,7 +95,7 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 	if same { // what was there stays in sight until the new content comes
 		p.kind, p.lines, p.start, p.end, p.size, p.number = held.kind, held.lines, held.start, held.end, held.size, held.number
 		p.image, p.lexer, p.top, p.left, p.painted = held.image, held.lexer, held.top, held.left, held.painted
-		p.query, p.keep = held.query, true
+		p.hit, p.keep = held.hit, true
 	}
 }
 
@@ -151,7 +151,7 @@ func (p *Preview) End() {
 }
 
 // GoLine shows a line of a text, by its number, once it is there.
-func (p *Preview) GoLine(n int64) { p.goal = n }
+func (p *Preview) GoLine(n int64) { p.goal, p.hit = n, n }
 
 // reach shows the line that was asked for.
 func (p *Preview) reach() {

@@ -110,7 +110,11 @@ func (p *Preview) drawLine(i, w, h, gutter int, look *Look) {
 	number := ""
 	if gutter > 0 {
 		if number = Spaces(gutter); !l.cont {
-			number = look.Faint.Text(padLeft(itoa(int(p.lineNumber(i))), gutter-1)) + " "
+			n, ink := p.lineNumber(i), look.Faint
+			if n == p.hit {
+				ink = look.FoundHere
+			}
+			number = ink.Text(padLeft(itoa(int(n)), gutter-1)) + " "
 		}
 	}
 	room := max(w-gutter-1, 1)

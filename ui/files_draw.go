@@ -122,21 +122,31 @@ func (m *model) filesHeading(parts filesParts) string {
 	if by := f.orderText(); by != "" {
 		detail = strings.TrimSpace(detail + "  " + by)
 	}
-	w := parts.heading.w
-	path := panes.FileName(f.path)
-	if home := m.list.Home; home != "" && home != "/" && (f.path == home || strings.HasPrefix(f.path, home+"/")) {
-		path = "~" + panes.FileName(f.path[len(home):])
+	w, above := parts.heading.w, ""
+	if parts.above.w > 0 {
+		above = panes.Heading(m.shownPath(filepath.Dir(f.path)), "", parts.above.w, false, &m.look) + m.look.Rule.Text("┬")
+		w -= parts.above.w + 1
 	}
+	path := m.shownPath(f.path)
 	room := w - 6
 	if n := panes.Width(detail); detail != "" && room-n-1 >= 12 {
 		room -= n + 1
 	}
 	name := panes.ClipLeft(path, max(room, 1))
-	heading := panes.Heading(name, detail, w, !f.onPreview, &m.look)
+	heading := above + panes.Heading(name, detail, w, !f.onPreview, &m.look)
 	if parts.previewHeading.w == 0 || parts.below {
 		return heading
 	}
 	return heading + m.look.Rule.Text("┬") + f.preview.Heading(parts.previewHeading.w, &m.look)
+}
+
+// shownPath is a path with the home folder as "~".
+func (m *model) shownPath(path string) string {
+	home := m.list.Home
+	if home != "" && home != "/" && (path == home || strings.HasPrefix(path, home+"/")) {
+		return "~" + panes.FileName(path[len(home):])
+	}
+	return panes.FileName(path)
 }
 
 // orderText says how the list is sorted, where that is not by name.
