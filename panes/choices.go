@@ -124,6 +124,8 @@ func (c *Choices) arrange() {
 const (
 	alsoShare = 3 // quarters
 	kindScore = 40
+	// fineness parts matches of the same worth by where they begin.
+	fineness = 16
 )
 
 // score is how well a choice matches all words.
@@ -131,13 +133,13 @@ func (c *Choices) score(i int) (sum int, ok bool) {
 	for _, w := range c.words {
 		best := 0
 		if r, _ := w.match(&c.texts[i], false, c.slab); r.Start >= 0 {
-			best = r.Score
+			best = r.Score*fineness + max(fineness-1-r.Start, 0)
 		}
 		if r, _ := w.match(&c.also[i], false, c.slab); r.Start >= 0 {
-			best = max(best, r.Score*alsoShare/4)
+			best = max(best, r.Score*fineness*alsoShare/4)
 		}
 		if len(w.runes) > 2 && strings.HasPrefix(c.all[i].Kind, string(w.runes)) {
-			best = max(best, kindScore)
+			best = max(best, kindScore*fineness)
 		}
 		if best == 0 {
 			return 0, false

@@ -13,6 +13,7 @@ import (
 // first.
 type help struct {
 	sections  []keys.HelpSection
+	prefix    string
 	field     panes.Field // what is searched
 	searching bool        // it has the keyboard
 	top       int
@@ -25,8 +26,27 @@ func (m *model) showHelp() tea.Cmd {
 	if m.focused() != nil && !m.focused().Scrolling() {
 		scopes = append([]keys.Scope{keys.ScopePrefix}, scopes...)
 	}
-	m.overlay = &help{sections: m.o.Bindings.Help(scopes...)}
+	m.overlay = &help{sections: m.o.Bindings.Help(scopes...), prefix: m.o.Bindings.PrefixKeys()[0].Show()}
 	return nil
+}
+
+// label is the keys of a row; the prefix is in the section's title.
+func (h *help) label(s keys.HelpSection, r keys.HelpRow) string {
+	if s.Scope != keys.ScopePrefix {
+		return r.Label()
+	}
+	names := make([]string, len(r.Keys))
+	for i, name := range r.Keys {
+		names[i] = strings.TrimPrefix(name, h.prefix+" ")
+	}
+	return strings.Join(names, " ")
+}
+
+func (h *help) title(s keys.HelpSection) string {
+	if s.Scope == keys.ScopePrefix {
+		return "After " + h.prefix
+	}
+	return s.Title
 }
 
 func (h *help) scopes() []keys.Scope {
@@ -94,6 +114,12 @@ func (h *help) mouse(m *model, e keys.Mouse) tea.Cmd {
 	return nil
 }
 
+// dismiss closes the overlay.
+func (h *help) dismiss(m *model) {
+	m.overlay = nil
+	m.dirty = true
+}
+
 func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
 	width := min(96, screen.w-6)
@@ -149,7 +175,7 @@ func (h *help) hints(m *model) []panes.Hint {
 func (h *help) labelWidth(w int) (label int) {
 	for _, s := range h.sections {
 		for _, r := range s.Rows {
-			label = max(label, panes.Width(r.Label()))
+			label = max(label, panes.Width(h.label(s, r)))
 		}
 	}
 	return min(label, w*2/5)
@@ -170,7 +196,7 @@ func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
 		var rows []string
 		for _, r := range s.Rows {
 			if helpMatches(r, words) {
-				rows = append(rows, look.Key.Text(panes.Fit(r.Label(), label))+"  "+look.Text.Text(panes.Fit(r.Help, w-label-2)))
+				rows = append(rows, look.Key.Text(panes.Fit(h.label(s, r), label))+"  "+look.Text.Text(panes.Fit(r.Help, w-label-2)))
 			}
 		}
 		if len(rows) == 0 {
@@ -179,7 +205,7 @@ func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
 		if len(lines) > 0 {
 			lines = append(lines, panes.Spaces(w))
 		}
-		lines = append(append(lines, look.Accent.Text(panes.Fit(s.Title, w))), rows...)
+		lines = append(append(lines, look.Accent.Text(panes.Fit(h.title(s), w))), rows...)
 	}
 	if len(lines) == 0 {
 		lines = []string{look.Dim.Text(panes.Fit("no key with that", w))}

@@ -16,6 +16,10 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		e.X, e.Y = e.X-m.overlayAt.x-2, e.Y-m.overlayAt.y-1
 		return u.mouse(m, e)
 	}
+	if u, ok := m.overlay.(interface{ dismiss(*model) }); ok && leftDown(e) { // a click beside it
+		u.dismiss(m)
+		return nil
+	}
 	if m.overlay != nil || m.layout.tooSmall() {
 		return nil
 	}

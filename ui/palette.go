@@ -35,7 +35,7 @@ const paletteCommands = 200
 
 func (m *model) showPalette() tea.Cmd {
 	u := &palette{over: m.scopes()}
-	u.title, u.verb = "Find anything", "do it"
+	u.title, u.verb = "Find anything", paletteVerb
 	u.pick = func(m *model, c panes.Choice) tea.Cmd { return u.does[c.Number](m) }
 	u.actions = u.actionChoices(m)
 	u.open = u.processChoices(m)
@@ -43,6 +43,17 @@ func (m *model) showPalette() tea.Cmd {
 	m.overlay = u
 	m.dirty = true
 	return u.ask(m)
+}
+
+// paletteVerb is what enter does.
+func paletteVerb(c panes.Choice) string {
+	switch c.Kind {
+	case "action":
+		return "do it"
+	case "command":
+		return "put on the prompt"
+	}
+	return "go there"
 }
 
 // fill offers what is known, in the order that holds while nothing is typed.

@@ -76,6 +76,16 @@ func TestThePaletteIsClicked(t *testing.T) {
 		}
 	}
 	d.hasStarted(2)
+	for _, key := range []string{":", "?", "T"} {
+		d.press("ctrl+b", key)
+		if d.m.overlay == nil {
+			t.Fatalf("%s opens nothing", key)
+		}
+		d.screen()
+		if d.click(0, 29); d.m.overlay != nil {
+			t.Errorf("a click beside what %s opens does not close it", key)
+		}
+	}
 }
 
 func TestThePaletteShowsOnlyWhatCanBeDoneHere(t *testing.T) {

@@ -10,12 +10,13 @@ import (
 // A picker is an overlay with a line to type in above the choices that match.
 type picker struct {
 	title string // in place of what is not typed yet
-	verb  string // what enter does
 	field panes.Field
 	list  panes.Choices
-	wide  int // cells of the inside at most; 0 for what a palette takes
+	wide  int         // cells of the inside at most; 0 for what a palette takes
+	look  *panes.Look // what it is drawn in; nil for that of all
 
 	pick   func(*model, panes.Choice) tea.Cmd // of enter and of a click
+	verb   func(panes.Choice) string          // what enter does with it
 	moved  func(*model)                       // another choice is under the cursor; may be nil
 	cancel func(*model)                       // nothing was chosen; may be nil
 }
@@ -34,10 +35,7 @@ func (u *picker) act(m *model, a keys.Action) tea.Cmd {
 	case keys.Accept:
 		return u.choose(m)
 	case keys.Cancel:
-		m.overlay = nil
-		if u.cancel != nil {
-			u.cancel(m)
-		}
+		u.dismiss(m)
 	case keys.PickerDown:
 		u.move(m, 1)
 	case keys.PickerUp:
@@ -48,6 +46,15 @@ func (u *picker) act(m *model, a keys.Action) tea.Cmd {
 		u.move(m, -u.list.Page())
 	}
 	return nil
+}
+
+// dismiss closes the picker; nothing is chosen.
+func (u *picker) dismiss(m *model) {
+	m.overlay = nil
+	m.dirty = true
+	if u.cancel != nil {
+		u.cancel(m)
+	}
 }
 
 // choose does what the cursor is on; on nothing it does nothing.
@@ -106,7 +113,10 @@ func (u *picker) mouse(m *model, e keys.Mouse) tea.Cmd {
 }
 
 func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
-	look := &m.look
+	look := u.look
+	if look == nil {
+		look = &m.look
+	}
 	most := pickerWidth
 	if u.wide > 0 {
 		most = u.wide
@@ -133,7 +143,10 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 	} else {
 		rows = append(rows, u.list.Draw(width, height, look)...)
 	}
-	hints := []panes.Hint{{Key: "enter", Does: u.verb}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "close"}}
+	hints := []panes.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "close"}}
+	if c, ok := u.list.Selected(); ok {
+		hints = append([]panes.Hint{{Key: "enter", Does: u.verb(c)}}, hints...)
+	}
 	keyLine, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
 	return append(rows, panes.Spaces(width), keyLine+panes.Spaces(width-used)), width, 2 + x, 0
 }

@@ -20,13 +20,14 @@ type themeKept struct {
 // showThemes lets the person choose a theme. Each is seen while it is under the
 // cursor.
 func (m *model) showThemes() tea.Cmd {
-	names := append([]string{"auto"}, themes.Names()...)
+	names := m.themeNames()
+	look := m.look // it stays readable, whatever is tried
 	before := m.themePicked
 	now := before
 	if now == "" {
 		now = m.o.Theme
 	}
-	u := &picker{title: "Theme", verb: "keep it", wide: 58}
+	u := &picker{title: "Theme", wide: 58, look: &look, verb: func(panes.Choice) string { return "keep it" }}
 	var choices []panes.Choice
 	for i, name := range names {
 		choices = append(choices, panes.Choice{Text: name, Number: i, Detail: m.themeDetail(name),
@@ -44,6 +45,20 @@ func (m *model) showThemes() tea.Cmd {
 	m.overlay = u
 	m.dirty = true
 	return nil
+}
+
+// themeNames are all themes, those for the terminal's background first.
+func (m *model) themeNames() []string {
+	names := themes.Names()
+	slices.SortStableFunc(names, func(a, b string) int { return m.themeRank(a) - m.themeRank(b) })
+	return append([]string{"auto"}, names...)
+}
+
+func (m *model) themeRank(name string) int {
+	if theme, err := themes.ByName(name, m.dark); err == nil && theme.Dark == m.dark {
+		return 0
+	}
+	return 1
 }
 
 // themeInk is a theme's own colour.
@@ -66,10 +81,12 @@ func (m *model) themeDetail(name string) string {
 		return ""
 	case theme.Own:
 		return "its own colours"
+	case theme.Dark == m.dark:
+		return ""
 	case theme.Dark:
-		return "dark"
+		return "for a dark terminal"
 	}
-	return "light"
+	return "for a light terminal"
 }
 
 // wear takes a theme for this run; "" is that of the settings.
