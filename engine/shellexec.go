@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/shell"
 )
 
 const (
@@ -110,6 +111,9 @@ func checkExec(in *api.SessionExecInput) error {
 func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	if err := e.awaitPrompt(ctx); err != nil {
 		return api.SessionExecOutput{}, err
+	}
+	if e.s.o.kind == shell.Tandem && strings.Contains(e.in.Command, "\n") {
+		return api.SessionExecOutput{}, api.Errorf(api.CodeInvalid, "run in %s: its shell takes one line at a time", e.name)
 	}
 	text := e.text()
 	e.watch = e.s.marks.follow()

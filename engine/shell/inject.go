@@ -46,6 +46,8 @@ func Inject(argv []string, env func(name string) (value string, ok bool), dir, n
 		s.Argv = argv
 		keep("TANDEM_SHELL_PYTHONSTARTUP", "PYTHONSTARTUP")
 		s.Env["PYTHONSTARTUP"] = filepath.Join(dir, pythonFile)
+	case Tandem:
+		s.Argv = argv
 	default:
 		return Start{}, false
 	}

@@ -17,6 +17,7 @@ const (
 	Fish   Kind = "fish"
 	POSIX  Kind = "sh" // dash, ash and whatever sh is
 	Python Kind = "python"
+	Tandem Kind = "tandem" // its command shell, which marks its prompts itself
 )
 
 // A command is an interactive shell's command line, taken apart.
@@ -50,6 +51,8 @@ func parse(argv []string) command {
 		c.kind, ok = Fish, c.plain(argv[1:], "-l", "--login", "-i", "--interactive", "-il", "-li")
 	case name == "sh" || name == "dash" || name == "ash":
 		c.kind, ok = POSIX, c.plain(argv[1:], "-l", "-i", "-il", "-li")
+	case name == "tandem" && len(argv) > 1 && argv[1] == "shell":
+		c.kind, c.rest, ok = Tandem, argv[1:], !slices.Contains(argv, "--commands")
 	case isPython(name):
 		c.kind, ok = Python, c.plain(argv[1:], "-i", "-q", "-B", "-u", "-O", "-OO", "-s", "-b")
 	}

@@ -19,6 +19,7 @@ func TestOnlyInteractiveShellsAreKnown(t *testing.T) {
 		{"fish", Fish}, {"fish -l", Fish}, {"fish -c true", None}, {"fish --no-config", None},
 		{"sh", POSIX}, {"dash -i", POSIX}, {"ash", POSIX}, {"sh -c true", None}, {"sh script", None},
 		{"python3", Python}, {"/usr/bin/python3.11 -q", Python}, {"python -c x", None}, {"python3 script.py", None}, {"python3-config", None},
+		{"/bin/tandem shell --prompt >", Tandem}, {"tandem shell --commands", None}, {"tandem ls", None}, {"tandem", None},
 		{"vim", None}, {"", None},
 	} {
 		if got := KindOf(strings.Fields(c.argv)); got != c.kind {

@@ -62,6 +62,8 @@ func status(err error) int {
 	var usage *usageError
 	var exit *exitError
 	switch {
+	case err == nil:
+		return 0
 	case errors.As(err, &usage):
 		return statusUsage
 	case errors.As(err, &exit):

@@ -34,6 +34,7 @@ func (a *app) shellCommand() *cobra.Command {
 			if list {
 				return a.print(strings.Join(shellVerbs(cmd.Root()), "\n") + "\n")
 			}
+			s.takeNonce()
 			return s.loop(cmd.Context())
 		},
 	}
@@ -60,6 +61,7 @@ type verbShell struct {
 	app    *app
 	prompt string
 	first  []string // run before anything is read
+	nonce  string   // of its marks; "" outside a session
 }
 
 // loop runs lines until there are no more. An interrupt ends a verb, or the
@@ -69,15 +71,18 @@ func (s *verbShell) loop(ctx context.Context) error {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	for _, line := range s.first {
-		if s.run(ctx, interrupts, line) {
+		if _, leave := s.run(ctx, interrupts, line); leave {
 			return nil
 		}
 	}
 	input := bufio.NewReader(s.app.Stdin)
 	for {
 		line, err := s.read(ctx, interrupts, input)
-		if line != "" && s.run(ctx, interrupts, line) {
-			return nil
+		if line != "" {
+			leave, wrong := s.runMarked(ctx, interrupts, line)
+			if leave || wrong != nil {
+				return wrong
+			}
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -109,7 +114,7 @@ func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input
 		got <- typed{line, err}
 	}()
 	for ask := s.prompt; ; ask = "\n" + s.prompt {
-		if err := s.app.print(ask); err != nil {
+		if err := s.app.print(s.marked(ask)); err != nil {
 			return "", err
 		}
 		select {
@@ -122,33 +127,45 @@ func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input
 	}
 }
 
-// run runs one line; leave tells that it was the last one.
-func (s *verbShell) run(ctx context.Context, interrupts <-chan os.Signal, line string) (leave bool) {
+// runMarked runs one line that was typed, and marks where its output begins and
+// ends.
+func (s *verbShell) runMarked(ctx context.Context, interrupts <-chan os.Signal, line string) (leave bool, err error) {
+	if err := s.app.print(s.begun(line)); err != nil {
+		return false, err
+	}
+	code, leave := s.run(ctx, interrupts, line)
+	return leave, s.app.print(s.ended(code))
+}
+
+// run runs one line, and tells the exit status that it would have as a command;
+// leave tells that it was the last one.
+func (s *verbShell) run(ctx context.Context, interrupts <-chan os.Signal, line string) (code int, leave bool) {
 	typed, err := words(line, s.app.env)
 	if err != nil {
-		printError(s.app.Options, unreadable(err))
-		return false
+		err = unreadable(err)
+		printError(s.app.Options, err)
+		return status(err), false
 	}
 	if len(typed) > 0 && typed[0] == "tandem" {
 		typed = typed[1:]
 	}
 	if len(typed) == 0 || strings.HasPrefix(typed[0], "#") {
-		return false
+		return 0, false
 	}
 	switch typed[0] {
 	case "exit", "quit":
-		return true
+		return 0, true
 	case "cd", "pwd":
 		err = s.folder(typed)
 	case "shell":
 		err = &usageError{"this is the shell already", "help lists the verbs"}
 	default:
-		s.verb(ctx, interrupts, typed)
+		return s.verb(ctx, interrupts, typed), false
 	}
 	if err != nil {
 		printError(s.app.Options, err)
 	}
-	return false
+	return status(err), false
 }
 
 // unreadable says what is wrong with a line.
@@ -162,25 +179,26 @@ func unreadable(err error) error {
 }
 
 // verb runs a verb, which an interrupt ends; then there is no error to tell.
-func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words []string) {
+func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words []string) (code int) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ended := make(chan struct{})
+	ended := make(chan int, 1)
 	go func() {
-		defer close(ended)
 		root := New(s.app.Options)
 		root.SetArgs(words)
-		if err := root.ExecuteContext(ctx); err != nil && ctx.Err() == nil {
+		err := root.ExecuteContext(ctx)
+		if err != nil && ctx.Err() == nil {
 			printError(s.app.Options, err)
 		}
+		ended <- status(err)
 	}()
 	for {
 		select {
 		case <-interrupts:
 			cancel()
 			_ = s.app.print("\n") // behind the ^C that the terminal shows
-		case <-ended:
-			return
+		case code := <-ended:
+			return code
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestShellRunsVerbsLineByLine(t *testing.T) {
 		t.Errorf("status %d\n%s", status, stdout)
 	}
 	want := strings.Join([]string{
-		`tandem: there is no verb "wat"`, "hint: did you mean `tandem wait`?",
+		`tandem: there is no verb "wat"`, "hint: did you mean `tandem man`?",
 		"tandem: read the line: reached EOF without closing quote `\"`", "hint: a line is one verb with its arguments; quote what has blanks or signs",
 		"tandem: read the line: `|` is not a valid word", "hint: a line is one verb with its arguments; quote what has blanks or signs",
 		"tandem: cd takes one folder", "hint: quote a name with blanks",
@@ -45,5 +45,19 @@ func TestShellEndsWithItsInput(t *testing.T) {
 		if !strings.Contains(" "+strings.Join(words, " ")+" ", " "+verb+" ") {
 			t.Errorf("%s is not among %v", verb, words)
 		}
+	}
+}
+
+func TestShellInASessionMarksItsPromptsAndCommands(t *testing.T) {
+	r := newRig(t)
+	r.options.Environ = []string{"TANDEM_SHELL_NONCE=n"}
+	r.options.Stdin = strings.NewReader("cd /\npwd; x\nexit\n")
+	stdout, _, _ := r.run("shell", "--prompt", "> ")
+	prompt := "\x1b]133;A;aid=n\a> \x1b]133;B;aid=n\a"
+	want := prompt + "\x1b]633;E;cd /;n\a\x1b]133;C;aid=n\a\x1b]133;D;0;aid=n\a" +
+		prompt + "\x1b]633;E;pwd\\x3b x;n\a\x1b]133;C;aid=n\a\x1b]133;D;2;aid=n\a" +
+		prompt + "\x1b]633;E;exit;n\a\x1b]133;C;aid=n\a\x1b]133;D;0;aid=n\a"
+	if diff := cmp.Diff(want, stdout); diff != "" {
+		t.Error(diff)
 	}
 }
