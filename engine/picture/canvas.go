@@ -15,9 +15,15 @@ type canvas struct {
 	img  *image.RGBA
 	w, h int
 	thin int // thickness of a line
+
+	sink func(x, y, w, h int, ink color.RGBA) // takes what is filled, instead of img
 }
 
 func (c *canvas) fill(x, y, w, h int, ink color.RGBA) {
+	if c.sink != nil {
+		c.sink(x, y, w, h, ink)
+		return
+	}
 	r := image.Rect(x, y, x+w, y+h)
 	draw.Draw(c.img, r, image.NewUniform(ink), image.Point{}, draw.Src)
 }

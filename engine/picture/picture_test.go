@@ -170,6 +170,20 @@ func TestTheSVGIsWellFormedAndHasTheText(t *testing.T) {
 	}
 }
 
+func TestBoxesAndBlocksOfAnSVGAreShapes(t *testing.T) {
+	svg := string(SVG(screenOf(12, 3, "\x1b[31m───┐\x1b[0m x\r\n▁▄█ ░ ╭╮\r\n⠿\x1b[?25l")))
+	for _, want := range []string{`fill="#e06c75" d="M8 18h27v1`, `fill-opacity="0.25"`, `stroke="#d8dee9"`, "> x<"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("%s is missing in\n%s", want, svg)
+		}
+	}
+	for _, no := range []string{"─", "┐", "█", "░", "╭", "⠿"} {
+		if strings.Contains(svg, no) {
+			t.Errorf("%s is text", no)
+		}
+	}
+}
+
 func FuzzAnyScreenCanBeDrawn(f *testing.F) {
 	f.Add([]byte(sample), uint8(20), uint8(4))
 	f.Add([]byte("\x1b#6wide\x1b[2;2H\x1b[5q\xff\xfe"), uint8(7), uint8(3))
