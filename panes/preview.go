@@ -119,7 +119,19 @@ func (p *Preview) Scroll(by int) {
 }
 
 // last is the first line when the end is in sight.
-func (p *Preview) last() int { return max(len(p.lines)-max(p.h, 1), 0) }
+func (p *Preview) last() int {
+	first := max(len(p.lines)-max(p.h, 1), 0)
+	if !p.wrap || p.w <= 0 {
+		return first
+	}
+	room, rows := max(p.w-p.gutter()-1, 1), 0
+	for i := len(p.lines) - 1; i > first; i-- {
+		if rows += max((Width(p.lines[i].text)+room-1)/room, 1); rows > p.h {
+			return min(i+1, len(p.lines)-1)
+		}
+	}
+	return first
+}
 
 // Pages moves by halves of what is in sight.
 func (p *Preview) Pages(halves int) { p.Scroll(halves * max(p.h-1, 1) / 2) }
