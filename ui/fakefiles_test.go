@@ -100,7 +100,7 @@ func (e *fakeEngine) DeleteFile(_ context.Context, path string) error {
 
 // Transfer does everything at once; the trash is a folder "trash" beside.
 func (e *fakeEngine) Transfer(_ context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
-	job := api.FileJob{ID: fmt.Sprint("t", len(e.transfers)+1), Kind: in.Kind, State: api.JobDone}
+	job := api.FileJob{Kind: in.Kind, State: api.JobDone}
 	var out api.FilesTransferOutput
 	for _, item := range in.Items {
 		if _, err := os.Lstat(item.To); err == nil && in.Conflict == "" && in.Kind != api.TransferTrash {
@@ -140,6 +140,7 @@ func (e *fakeEngine) Transfer(_ context.Context, in api.FilesTransferInput) (api
 	if e.transfers == nil {
 		e.transfers = map[string]api.FileJob{}
 	}
+	job.ID = fmt.Sprint("t", len(e.transfers)+1)
 	e.transfers[job.ID] = job
 	out.Job = job.ID
 	return out, nil
