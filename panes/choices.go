@@ -44,8 +44,10 @@ type word struct {
 	sensitive bool // it has a capital
 }
 
-// prepareMatching fills the tables of fzf's algorithm on first use.
-var prepareMatching = sync.OnceFunc(func() { algo.Init("default") })
+// matching is prepared once the tables of fzf's algorithm are filled.
+var matching sync.Once
+
+func prepareMatching() { matching.Do(func() { algo.Init("default") }) }
 
 // Sizes of the scratch memory that fzf uses itself.
 const (
@@ -223,6 +225,9 @@ func (c *Choices) drawRow(i int, cursor bool, w int, look *Look) string {
 	}
 	r.add(" "+Fit(one.Sign, 1)+" ", one.SignInk)
 	detail := Clip(one.Detail, w*2/5)
+	if joins(detail) {
+		detail = ""
+	}
 	room := w - r.cells - 1
 	if detail != "" {
 		room -= Width(detail) + 2

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -132,13 +133,22 @@ func splitMarked(text string, marks []bool) *markedText {
 			mark = mark || marks[0]
 			marks = marks[1:]
 		}
-		if w == 0 { // it would join what is before
+		if w == 0 || joins(c) {
 			continue
 		}
 		t.clusters, t.widths, t.marks = append(t.clusters, c), append(t.widths, w), append(t.marks, mark)
 		t.cells += w
 	}
 	return t
+}
+
+// joins reports whether text would be one character with a space before it.
+func joins(text string) bool {
+	if text == "" || text[0] < utf8.RuneSelf {
+		return false
+	}
+	first, _ := ansi.FirstGraphemeCluster(" "+text, ansi.GraphemeWidth)
+	return len(first) > 1
 }
 
 // draw appends the text as exactly w cells to r, cut so that what matched is

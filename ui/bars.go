@@ -155,11 +155,26 @@ func (m *model) hints() []panes.Hint {
 	if p == nil || pending || m.overlay != nil || p.Scrolling() {
 		return hints
 	}
-	if len(hints) > 0 {
-		hints[len(hints)-1].Does = "then"
+	return m.terminalHints(hints)
+}
+
+// terminalHints are the direct keys of a terminal, then the prefix and what may
+// follow it.
+func (m *model) terminalHints(direct []panes.Hint) (hints []panes.Hint) {
+	b := m.o.Bindings
+	prefix := b.PrefixKeys()[0].Show()
+	told := map[string]bool{}
+	for _, h := range direct {
+		if h.Key != prefix {
+			hints = append(hints, h)
+			told[h.Does] = true
+		}
 	}
+	hints = append(hints, panes.Hint{Key: prefix, Does: "then"})
 	for _, h := range b.Hints(true) {
-		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+		if !told[h.Label] {
+			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+		}
 	}
 	return hints
 }

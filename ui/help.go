@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,7 +27,13 @@ func (m *model) showHelp() tea.Cmd {
 	if m.focused() != nil && !m.focused().Scrolling() {
 		scopes = append([]keys.Scope{keys.ScopePrefix}, scopes...)
 	}
-	m.overlay = &help{sections: m.o.Bindings.Help(scopes...), prefix: m.o.Bindings.PrefixKeys()[0].Show()}
+	sections := m.o.Bindings.Help(scopes...)
+	if !m.tipsShown() {
+		for i := range sections {
+			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keys.HelpRow) bool { return r.Action == keys.TipsHide })
+		}
+	}
+	m.overlay = &help{sections: sections, prefix: m.o.Bindings.PrefixKeys()[0].Show()}
 	return nil
 }
 

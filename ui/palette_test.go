@@ -153,6 +153,8 @@ func TestThemesAreSeenWhileTheyAreChosen(t *testing.T) {
 	}
 	d.press("ctrl+b", "T", "'nord", "enter")
 	d.shows(`theme = "nord" is in ~/config.toml now`)
+	d.update(settingsMsg{Theme: "nord"})
+	d.shows(`theme = "nord" is in ~/config.toml now`)
 	nord := d.m.look
 	d.press("ctrl+b", "T", "'latte", "enter")
 	d.shows("for this run only: the disk is full")

@@ -35,10 +35,14 @@ func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keys.DefaultBindings()
 	}
+	worn := m.themePicked != "" && m.themePicked == next.Theme // it was written by a choice here
 	m.o.Settings = next
 	m.resolver = keys.NewResolver(next.Bindings)
 	m.themePicked = ""
 	m.dress()
+	if worn {
+		return nil
+	}
 	return m.say("the configuration was read anew", false)
 }
 

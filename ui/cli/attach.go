@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"syscall"
 
 	"tandem/engine/api"
@@ -41,8 +42,8 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 			WithHint("set TERM to what the terminal is, such as xterm-256color")
 	}
 	prefix, err := a.Prefix()
-	if err != nil {
-		return err
+	if err != nil { // a mistake in the configuration keeps nobody from a session
+		fmt.Fprintf(a.Stderr, "tandem: the prefix is ctrl+b: %s\n", visible(heading(err)))
 	}
 	client, err := a.Connect(cmd.Context())
 	if err != nil {
