@@ -193,6 +193,10 @@ func TestAndroidLocalSession(t *testing.T) {
 	if out := do("kill", bg, nil); !cmp.Equal(out, object{"ok": true}) {
 		t.Errorf("kill gives %v", out)
 	}
+	if out := do("exec", id, object{"command": "true"}); out["error"] != "session_dead" || out["detail"] != "session "+id+" has ended" ||
+		!strings.HasSuffix(out["output"].(string), "bye\n") {
+		t.Errorf("a session that has ended answers %v", out)
+	}
 	r.check(t,
 		row{"local_shell_session", object{"action": "list"}, `{"sessions":[]}`, false},
 		row{"local_shell_session", object{}, wrong("missing_action", "action is missing"), true},
@@ -201,8 +205,6 @@ func TestAndroidLocalSession(t *testing.T) {
 		row{"local_shell_session", object{"action": "exec", "session_id": id}, wrong("missing_command", "exec needs command"), true},
 		row{"local_shell_session", object{"action": "write", "session_id": id}, wrong("missing_input", "write needs input"), true},
 		row{"local_shell_session", object{"action": "read", "session_id": "none"}, wrong("session_not_found", "there is no such session: none"), true},
-		row{"local_shell_session", object{"action": "exec", "session_id": id, "command": "true"},
-			`{"status":"error","error":"session_dead","detail":"session ` + id + ` has ended","output":""}`, true},
 		row{"local_shell_session", object{"action": "start", "cwd": "/nowhere"}, wrong("invalid_cwd", "/nowhere is not a folder"), true},
 	)
 }

@@ -20,6 +20,9 @@ const (
 	// firstSilence what counts as one where it does not tell.
 	firstPrompt  = 5 * time.Second
 	firstSilence = 500 * time.Millisecond
+	// lastOutput is how much of a session that has ended is told to who has read
+	// it all.
+	lastOutput = 4 << 10
 )
 
 // localSessionInput are the arguments of both kinds of session.
@@ -171,10 +174,22 @@ func findSession(ctx context.Context, f *face, b shellBackend, in localSessionIn
 // sessionDead says that a session has ended, with what it printed last.
 func sessionDead(ctx context.Context, f *face, b shellBackend, p api.Process) error {
 	e := androidErrorf("session_dead", "session %s has ended", p.ID)
-	if out, err := b.read(ctx, f, p); err == nil {
+	out, err := b.read(ctx, f, p)
+	if err == nil && out.Output == "" {
+		out.Output, err = lastPrinted(ctx, f, p.ID)
+	}
+	if err == nil {
 		e.Output = &out.Output
 	}
 	return e
+}
+
+// lastPrinted is the end of what a session has printed, whoever has read it.
+func lastPrinted(ctx context.Context, f *face, id string) (string, error) {
+	since := int64(-lastOutput)
+	out, err := api.ProcessLog.Call(ctx, f.engine, api.ProcessLogInput{ID: id, Since: &since, Max: lastOutput})
+	text := marksText().ReplaceAllString(out.Data, "")
+	return endMark().ReplaceAllString(text, ""), err
 }
 
 // seconds is how long exec waits.

@@ -48,7 +48,7 @@ var idAtEnd = regexp.MustCompile(`[0-9a-f]{12}$`)
 func TestCoreRunsCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Core)
-	run := func(argv ...string) object { return object{"command": argv} }
+	run := func(argv ...string) object { return object{"command": append([]string{}, argv...)} }
 	r.check(t,
 		row{"get-command-history", nil, `[]`, false},
 		row{"execute-command", run("echo", "hello world"), "hello world\n", false},
@@ -60,6 +60,7 @@ func TestCoreRunsCommands(t *testing.T) {
 		row{"execute-command", run("no-such-program"), "Command not executed successfully: executable not found in PATH", true},
 		row{"execute-command", run(), "Command not executed successfully: start process: no command is given", true},
 		row{"execute-command", object{}, `call execute-command: argument "command" is missing`, true},
+		row{"execute-command", object{"command": nil}, `call execute-command: argument "command" is missing`, true},
 		row{"execute-command", run("cat"), "", false},
 		row{"execute-command", run("sh", "-c", "(sleep 1; echo late) & echo first"), "first\n", false},
 		row{"execute-command", run("sh", "-c", "echo $TERM $NO_COLOR $PAGER $GIT_PAGER; pwd"), "dumb 1 cat cat\nHOME\n", false},

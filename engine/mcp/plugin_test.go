@@ -159,7 +159,7 @@ func TestPluginEditsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Plugin)
 	r.file("f", "\ufeffalpha\r\nbeta\r\nbeta\r\n")
-	edit := func(steps ...object) object { return object{"path": "f", "edits": steps} }
+	edit := func(steps ...object) object { return object{"path": "f", "edits": append([]object{}, steps...)} }
 	long := strings.Repeat("é", 90)
 	r.check(t,
 		row{"edit", edit(object{"search": "alpha\nbeta", "replace": "A\nB"}, object{"search": "beta", "replace": "C"}),

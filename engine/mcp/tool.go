@@ -137,7 +137,7 @@ func missing(t tool, args json.RawMessage) error {
 	}
 	for _, f := range reflect.VisibleFields(t.in) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if _, ok := given[name]; !ok && name != "" && !strings.Contains(options, "omit") {
+		if value, ok := given[name]; (!ok || string(value) == "null") && name != "" && !strings.Contains(options, "omit") {
 			return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.name, name)
 		}
 	}
