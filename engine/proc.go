@@ -80,6 +80,7 @@ func supervision(p *proc) *api.Supervision {
 			SuccessCodes: r.Restart.SuccessCodes,
 		},
 		Restarts:  r.Restarts,
+		Runs:      runsOf(r),
 		SplitLog:  r.SplitLog,
 		Sandboxed: r.Sandboxed,
 		Transient: r.Transient,

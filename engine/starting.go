@@ -98,6 +98,7 @@ func begin(c *control, p *proc, e event) {
 	}
 	if p.rec.StartedAt.IsZero() || !known {
 		p.rec.StartedAt = time.Now()
+		beginRun(&p.rec)
 	}
 	c.noteStart(p, e)
 	switch {

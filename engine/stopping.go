@@ -84,6 +84,7 @@ func settle(c *control, p *proc) {
 	}
 	p.disarm()
 	p.release()
+	endRun(&p.rec, *p.ending)
 	if p.live != nil {
 		p.last = p.live.facts()
 		p.rec.Title, p.rec.Cols, p.rec.Rows = p.last.title, p.last.cols, p.last.rows

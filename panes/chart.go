@@ -2,12 +2,13 @@ package panes
 
 import (
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 )
 
 // ChartRows is how many rows the charts of a process take.
-const ChartRows = 5
+const ChartRows = 6
 
 const (
 	// chartSamples is how many values the engine remembers: one a second.
@@ -25,9 +26,19 @@ type chart struct {
 	label     func(float64) string
 }
 
-// DrawCharts draws how much processor and memory a process used lately: h rows
-// of w cells. Where there is no room for both, it is the processor.
-func DrawCharts(p *api.Process, w, h int, look *Look) []string {
+// DrawCharts draws how much processor and memory a process used lately, and
+// below it when it ran: h rows of w cells. Where there is no room for both
+// charts, it is the processor.
+func DrawCharts(p *api.Process, w, h int, now time.Time, look *Look) []string {
+	if h < 2 {
+		return framed([]string{drawTimeline(p, w-2, now, look)}[:max(h, 0)])
+	}
+	rows := drawUse(p, w, h-1, look)
+	return append(rows, framed([]string{drawTimeline(p, w-2, now, look)})...)
+}
+
+// drawUse draws the charts.
+func drawUse(p *api.Process, w, h int, look *Look) []string {
 	cpu := chart{name: "cpu", floor: 25, label: chartPercent}
 	mem := chart{name: "memory", floor: 1 << 20, label: func(v float64) string { return Bytes(int64(v)) }}
 	if m := p.Metrics; m != nil && p.PID != 0 {
@@ -99,9 +110,12 @@ func (c *chart) head(w int, top float64, look *Look) string {
 	return look.Dim.Text(name) + look.Strong.Text(now) + Spaces(gap) + look.Faint.Text(scale)
 }
 
+// fine reports whether the terminal has more signs than ASCII's.
+func fine(look *Look) bool { return look.Glyphs.Level5 == "▇" }
+
 // chartLevels are the fillings of a cell from empty to full.
 func chartLevels(look *Look) []string {
-	if look.Glyphs.Level5 == "▇" {
+	if fine(look) {
 		return []string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}
 	}
 	return []string{" ", ".", ":", "#"}

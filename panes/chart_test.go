@@ -2,6 +2,7 @@ package panes
 
 import (
 	"testing"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/themes"
@@ -10,23 +11,31 @@ import (
 )
 
 func charted() *api.Process {
-	return &api.Process{PID: 1, Metrics: &api.Metrics{
+	ran := func(from, to time.Duration, code int) api.ProcessRun {
+		end := noon.Add(-to)
+		return api.ProcessRun{StartedAt: noon.Add(-from), EndedAt: &end, ExitCode: &code}
+	}
+	return &api.Process{PID: 1, Supervision: &api.Supervision{Runs: []api.ProcessRun{
+		ran(time.Hour, 45*time.Minute, 7), ran(40*time.Minute, 30*time.Minute, 0), {StartedAt: noon.Add(-10 * time.Minute)},
+	}}, Metrics: &api.Metrics{
 		CPUPercent: 100, CPUHistory: []float64{0, 25, 50, 75}, RSSBytes: 8 << 20, RSSHistory: []int64{4 << 20, 8 << 20, 2 << 20}}}
 }
 
 func TestChartsShowHowUseWent(t *testing.T) {
 	look := &Look{Glyphs: themes.UnicodeGlyphs()}
-	check(t, drawn(DrawCharts(charted(), 75, 5, look)), []string{
+	check(t, drawn(DrawCharts(charted(), 75, 6, noon, look)), []string{
 		" cpu 100%                   top 100%   memory 8.0M                top 8.0M ",
 		"                                   █                                   █ █ ",
 		"                                  ██                                   █ █ ",
 		"                                 ███                                  ██ █ ",
 		"                               ▁████                                  ████ ",
+		" runs ────────────✗    ────────○                ───────── 1h00m ago to now ",
 	})
-	check(t, drawn(DrawCharts(charted(), 40, 3, &Look{Glyphs: themes.ASCIIGlyphs()})), []string{
+	check(t, drawn(DrawCharts(charted(), 40, 4, noon, &Look{Glyphs: themes.ASCIIGlyphs()})), []string{
 		" cpu 100%                      top 100% ",
 		"                                     :# ",
 		"                                  .:### ",
+		" runs ----X---o    --- 1h00m ago to now ",
 	})
 }
 
@@ -34,7 +43,7 @@ func TestChartsFillTheirRoom(t *testing.T) {
 	for _, p := range []*api.Process{charted(), {}, {PID: 1, Metrics: &api.Metrics{CPUHistory: make([]float64, 500)}}} {
 		for w := 2; w < 200; w++ {
 			for h := 1; h < 8; h++ {
-				rows := DrawCharts(p, w, h, &Look{Glyphs: themes.UnicodeGlyphs()})
+				rows := DrawCharts(p, w, h, noon, &Look{Glyphs: themes.UnicodeGlyphs()})
 				if len(rows) != h {
 					t.Fatalf("%d rows, want %d", len(rows), h)
 				}

@@ -75,6 +75,7 @@ type Record struct {
 
 	Project *Project `json:"project,omitempty"` // set for what a project file started
 
+	Runs      []Run     `json:"runs,omitempty"`      // oldest first; the engine bounds them
 	Restarts  int       `json:"restarts,omitempty"`  // how often it was started again
 	Failures  int       `json:"failures,omitempty"`  // of these, since it last ran for long
 	WasReady  bool      `json:"was_ready,omitempty"` // this child has been ready
@@ -89,6 +90,14 @@ type Project struct {
 	File   string `json:"file"` // absolute path
 	Name   string `json:"name"`
 	Digest string `json:"digest,omitempty"` // of what the file said
+}
+
+// A Run is the time that one child of a process lived.
+type Run struct {
+	StartedAt  time.Time `json:"started_at"`
+	EndedAt    time.Time `json:"ended_at,omitzero"`
+	ExitCode   *int      `json:"exit_code,omitempty"`
+	ExitSignal string    `json:"exit_signal,omitempty"`
 }
 
 // A Daemon is a one-shot command that had not ended in time.

@@ -144,9 +144,9 @@ func (m *model) processParts() (parts processParts) {
 
 // wantsCharts reports whether the process under the cursor is shown with charts.
 func (m *model) wantsCharts() bool {
-	p, ok := m.processes.table.Selected()
+	_, ok := m.processes.table.Selected()
 	switch {
-	case !ok || p.State.Ended() || m.processes.zoomed:
+	case !ok || m.processes.zoomed:
 		return false
 	case m.processes.charts != nil:
 		return *m.processes.charts
@@ -176,7 +176,7 @@ func (m *model) drawProcesses() []string {
 	}
 	selected, ok := p.table.Selected()
 	if parts.charts.h > 0 {
-		rows = append(rows, panes.DrawCharts(&selected, parts.charts.w, parts.charts.h, &m.look)...)
+		rows = append(rows, panes.DrawCharts(&selected, parts.charts.w, parts.charts.h, now, &m.look)...)
 	}
 	if !ok || p.log == nil {
 		rows = append(rows, panes.Heading("log", "", body.w, false, &m.look))

@@ -308,16 +308,25 @@ type EnvListOutput struct {
 	Variables []EnvVar `json:"variables" jsonschema:"the overlay"`
 }
 
+// A ProcessRun is the time that one child of a process lived.
+type ProcessRun struct {
+	StartedAt  time.Time  `json:"started_at" jsonschema:"when it was started"`
+	EndedAt    *time.Time `json:"ended_at,omitempty" jsonschema:"when it ended; null while it runs"`
+	ExitCode   *int       `json:"exit_code,omitempty" jsonschema:"null when it runs, is not known, or a signal ended it"`
+	ExitSignal string     `json:"exit_signal,omitempty" jsonschema:"the signal that ended it"`
+}
+
 // Supervision is the part of a Process that tells how it is looked after.
 type Supervision struct {
-	Restart   Restart    `json:"restart" jsonschema:"what happens when it ends by itself"`
-	Restarts  int        `json:"restarts" jsonschema:"how often it was started again"`
-	Ready     *bool      `json:"ready,omitempty" jsonschema:"whether it is ready; null without a readiness check"`
-	NextStart *time.Time `json:"next_start,omitempty" jsonschema:"in backoff: when it is started again"`
-	LastLines []string   `json:"last_lines,omitempty" jsonschema:"the end of its log, when it failed or is in backoff"`
-	SplitLog  bool       `json:"split_log,omitempty" jsonschema:"standard output and error are in files of their own"`
-	Sandboxed bool       `json:"sandboxed,omitempty" jsonschema:"it is confined"`
-	Transient bool       `json:"transient,omitempty" jsonschema:"it is forgotten some time after it has ended"`
-	Stdin     bool       `json:"stdin,omitempty" jsonschema:"process.write writes to its standard input"`
-	Daemon    *Daemon    `json:"daemon,omitempty" jsonschema:"it is a one-shot command that had not ended in time"`
+	Restart   Restart      `json:"restart" jsonschema:"what happens when it ends by itself"`
+	Restarts  int          `json:"restarts" jsonschema:"how often it was started again"`
+	Runs      []ProcessRun `json:"runs,omitempty" jsonschema:"its last runs, 20 at most, oldest first"`
+	Ready     *bool        `json:"ready,omitempty" jsonschema:"whether it is ready; null without a readiness check"`
+	NextStart *time.Time   `json:"next_start,omitempty" jsonschema:"in backoff: when it is started again"`
+	LastLines []string     `json:"last_lines,omitempty" jsonschema:"the end of its log, when it failed or is in backoff"`
+	SplitLog  bool         `json:"split_log,omitempty" jsonschema:"standard output and error are in files of their own"`
+	Sandboxed bool         `json:"sandboxed,omitempty" jsonschema:"it is confined"`
+	Transient bool         `json:"transient,omitempty" jsonschema:"it is forgotten some time after it has ended"`
+	Stdin     bool         `json:"stdin,omitempty" jsonschema:"process.write writes to its standard input"`
+	Daemon    *Daemon      `json:"daemon,omitempty" jsonschema:"it is a one-shot command that had not ended in time"`
 }
