@@ -31,15 +31,7 @@ type androidFS struct {
 func (in androidFS) subject(f *face) subject { return subject{paths: []string{in.path(f)}} }
 
 // path is the file that is meant; relative paths begin in the home folder.
-func (in androidFS) path(f *face) string {
-	if in.Path == "~" || strings.HasPrefix(in.Path, "~/") {
-		return f.o.Home + in.Path[1:]
-	}
-	if !strings.HasPrefix(in.Path, "/") {
-		return f.o.Home + "/" + in.Path
-	}
-	return in.Path
-}
+func (in androidFS) path(f *face) string { return absolute(in.Path, f.o.Home, f.o.Home) }
 
 type fsContent struct {
 	Content   string `json:"content"`

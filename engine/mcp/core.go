@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -221,13 +220,11 @@ func commandHistory(ctx context.Context, f *face, _ none) (result, error) {
 
 // jsonText is a value as JSON that leaves <, > and & readable.
 func jsonText(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := encode(v)
+	if err != nil {
 		return "null" // nothing that tools answer with does that
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }
 
 func clearHistory(ctx context.Context, f *face, _ none) (result, error) {

@@ -47,16 +47,17 @@ func (f *face) scope() api.FileScope {
 }
 
 // folder is an absolute folder: below this agent's own unless it is given so.
-func (f *face) folder(cwd string) string {
+func (f *face) folder(cwd string) string { return absolute(cwd, f.o.CWD, f.o.Home) }
+
+// absolute is a path that may begin in a folder, or with ~ in the home folder.
+func absolute(path, base, home string) string {
 	switch {
-	case cwd == "":
-		return f.o.CWD
-	case cwd == "~" || strings.HasPrefix(cwd, "~/"):
-		return filepath.Join(f.o.Home, strings.TrimPrefix(cwd, "~"))
-	case filepath.IsAbs(cwd):
-		return filepath.Clean(cwd)
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		return filepath.Join(home, path[1:])
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
 	}
-	return filepath.Join(f.o.CWD, cwd)
+	return filepath.Join(base, path)
 }
 
 // connect makes a face for an agent. While its presence runs, the engine

@@ -208,17 +208,6 @@ func (c operationCall) paths(home string) []string {
 	return named
 }
 
-// absolute is a path that may begin in a folder or with ~.
-func absolute(path, base, home string) string {
-	switch {
-	case path == "~" || strings.HasPrefix(path, "~/"):
-		return filepath.Join(home, path[1:])
-	case filepath.IsAbs(path):
-		return filepath.Clean(path)
-	}
-	return filepath.Join(base, path)
-}
-
 // restore gives a request the body that was judged.
 func (c operationCall) restore(r *http.Request) error {
 	if c.in == nil {
