@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// maxFolders bounds how many folders are followed that a command goes to.
+const maxFolders = 16
+
 // An Action is what an agent is about to do.
 type Action struct {
 	Tool    string
@@ -67,24 +70,49 @@ func (a Action) parts() []part {
 			return append(parts, part{unclear: true, write: true, what: a.Command})
 		}
 	}
+	folders := []string{a.CWD} // where a command may run: cd is not sure to have worked
 	for _, c := range commands {
 		parts = append(parts, part{command: c.words, write: true, what: c.String()})
-		for _, target := range c.writes {
-			parts = append(parts, a.pathParts(a.absolute(target), true, false)...)
+		for _, a.CWD = range folders {
+			parts = append(parts, a.pathsOf(c)...)
 		}
-		for _, target := range c.reads {
-			parts = append(parts, a.pathParts(a.absolute(target), false, false)...)
-		}
-		for _, w := range c.words[min(1, len(c.words)):] {
-			if w.known && looksLikePath(w.text) {
-				parts = append(parts, a.pathParts(a.absolute(w.text), true, true)...)
-			}
+		if to, ok := c.folder(); ok && len(folders) < maxFolders {
+			folders = append(folders, a.absolute(to))
 		}
 	}
 	if len(parts) == 0 {
 		parts = append(parts, part{write: a.Write})
 	}
 	return parts
+}
+
+// pathsOf are the paths that a simple command names.
+func (a Action) pathsOf(c simple) []part {
+	var parts []part
+	for _, target := range c.writes {
+		parts = append(parts, a.pathParts(a.absolute(target), true, false)...)
+	}
+	for _, target := range c.reads {
+		parts = append(parts, a.pathParts(a.absolute(target), false, false)...)
+	}
+	for _, w := range c.words[min(1, len(c.words)):] {
+		if w.known && looksLikePath(w.text) {
+			parts = append(parts, a.pathParts(a.absolute(w.text), true, true)...)
+		}
+	}
+	return parts
+}
+
+// folder is where a command that changes the folder leads.
+func (c simple) folder() (to string, ok bool) {
+	if len(c.words) == 0 || c.words[0].text != "cd" && c.words[0].text != "pushd" {
+		return "", false
+	}
+	last := c.words[len(c.words)-1]
+	if len(c.words) == 1 {
+		return "~", true
+	}
+	return last.text, last.known
 }
 
 // pathParts are a path as it was given and, where links lead elsewhere, as it

@@ -79,7 +79,7 @@ func TestCommandsAreJudgedAsAShellReadsThem(t *testing.T) {
 		"cat < ~/.ssh/id_ed25519":               Deny,
 		"cat --file=/home/u/.ssh/config":        Allow,
 		"echo x > /home/u/.ssh/authorized_keys": Deny,
-		"cd /tmp && cat ../home/u/.ssh/id":      Allow,
+		"cd /tmp && cat ../home/u/.ssh/id":      Deny,
 		"cat ../u/.ssh/id":                      Deny,
 		"echo (":                                Ask,
 		"":                                      Ask,
@@ -87,6 +87,18 @@ func TestCommandsAreJudgedAsAShellReadsThem(t *testing.T) {
 		v := p.Decide(Action{Tool: "exec", Agent: "x/1", Command: command, Write: true, CWD: "/home/v", Home: "/home/u"})
 		if v.Decision != want {
 			t.Errorf("%s: %s (%s: %s), want %s", command, v.Decision, v.What, v.Reason, want)
+		}
+	}
+}
+
+func TestAPathIsMeantWhereTheCommandHasGone(t *testing.T) {
+	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\npath = [\"~/.ssh/**\"]")
+	for command, want := range map[string]Decision{
+		"cd ~ && cat .ssh/id": Deny, "cd; cat ./.ssh/id": Deny, "cd /home; cd u/.ssh && cat ./id": Deny, "cd .. ; cat < u/.ssh/id": Deny,
+		"cd /tmp && cat .ssh/id": Allow, "echo cd ~; cat .ssh/id": Allow, "cat .ssh/id; cd ~": Allow,
+	} {
+		if v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: "/home/v", Home: "/home/u"}); v.Decision != want {
+			t.Errorf("%s: %+v, want %s", command, v, want)
 		}
 	}
 }
