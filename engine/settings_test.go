@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"tandem/engine/vt"
+	"tandem/persist"
+)
+
+func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
+	h := &host{o: Options{DataDir: t.TempDir(), Settings: Settings{Shell: []string{"first"}}}}
+	if got := h.shell(); !slices.Equal(got, []string{"first"}) {
+		t.Errorf("the shell is %q", got)
+	}
+	off := false
+	shell := persist.Record{ID: "1", TTY: true, Argv: []string{"/bin/bash"}}
+	if err := h.set(Settings{Shell: []string{"second"}, Emulator: "vt10x", Scrollback: 7}); err != nil {
+		t.Fatal(err)
+	}
+	now := h.settings()
+	if !slices.Equal(h.shell(), []string{"second"}) || now.LogLimit != 1<<30 || now.ProcessLogLimit != 64<<20 {
+		t.Errorf("what holds is %+v", now.Settings)
+	}
+	if now.shells.nonce(shell) == "" {
+		t.Error("shells do not mark their prompts")
+	}
+	before := h.terminal(vt.Options{Cols: 10, Rows: 2})
+	if err := h.set(Settings{ShellIntegration: &off}); err != nil {
+		t.Fatal(err)
+	}
+	if h.settings().shells.nonce(shell) != "" || before == nil {
+		t.Error("shells mark their prompts against the settings")
+	}
+}
+
+func TestPatternsOfTheHistoryChangeWhileItIsKept(t *testing.T) {
+	h := newHistorian(t, t.TempDir(), "^vault ")
+	if !h.keepsOut("vault read x") || h.keepsOut("make") {
+		t.Error("the first patterns do not hold")
+	}
+	h.ignore([]string{"make", "("}) // the second is none
+	if h.keepsOut("vault read x") || !h.keepsOut("make") {
+		t.Error("the later patterns do not hold")
+	}
+}
