@@ -179,6 +179,9 @@ const (
 	PreviewLeft     Action = "preview.left"
 	PreviewRight    Action = "preview.right"
 	PreviewWrap     Action = "preview.wrap"
+	PreviewSearch   Action = "preview.search"
+	PreviewNext     Action = "preview.next"
+	PreviewPrevious Action = "preview.previous"
 	PreviewLeave    Action = "preview.leave"
 
 	Requests      Action = "requests"

@@ -230,6 +230,9 @@ func files() []Definition {
 		{PreviewLeft, ScopePreview, k("left"), "", "scroll to the left", 0, false},
 		{PreviewRight, ScopePreview, k("right", "l"), "", "scroll to the right", 0, false},
 		{PreviewWrap, ScopePreview, k("w"), "wrap", "wrap long lines, or scroll sideways", 3, false},
+		{PreviewSearch, ScopePreview, k("/"), "search", "search the file for a regular expression", 2, false},
+		{PreviewNext, ScopePreview, k("n"), "next", "next match", 3, false},
+		{PreviewPrevious, ScopePreview, k("N"), "", "previous match", 0, false},
 		{PreviewLeave, ScopePreview, k("esc", "h", "enter"), "back", "back to the list", 1, false},
 	}
 }

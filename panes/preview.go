@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"slices"
+
 	"tandem/engine/api"
 )
 
@@ -48,8 +50,9 @@ type Preview struct {
 	left int // cells that are scrolled off
 	wrap bool
 	w, h int
-	goal int64 // line number or offset to show when it is there; 0 for none
-	hit  int64 // number of the line that was looked for
+	goal int64   // line number or offset to show when it is there; 0 for none
+	hit  int64   // number of the line that was looked for
+	hits []int64 // of all of them
 
 	serial  int             // of what is shown; counts files and changes of them
 	count   int             // of requests
@@ -95,7 +98,7 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 	if same { // what was there stays in sight until the new content comes
 		p.kind, p.lines, p.start, p.end, p.size, p.number = held.kind, held.lines, held.start, held.end, held.size, held.number
 		p.image, p.lexer, p.top, p.left, p.painted = held.image, held.lexer, held.top, held.left, held.painted
-		p.hit, p.keep = held.hit, true
+		p.hit, p.hits, p.keep = held.hit, held.hits, true
 	}
 }
 
@@ -163,7 +166,39 @@ func (p *Preview) End() {
 }
 
 // GoLine shows a line of a text, by its number, once it is there.
-func (p *Preview) GoLine(n int64) { p.goal, p.hit = n, n }
+func (p *Preview) GoLine(n int64) {
+	p.goal, p.hit = n, n
+	if p.windowed() && (p.number == 0 || n < p.number) {
+		p.jump = needHead
+	}
+	p.reach()
+}
+
+// Search notes the numbers of the lines that were searched for; there may be
+// none.
+func (p *Preview) Search(hits []int64) { p.hits = hits }
+
+// NextHit goes to the next line that was searched for, or the one before, around
+// the end. It is false if there is none.
+func (p *Preview) NextHit(back bool) bool {
+	if len(p.hits) == 0 {
+		return false
+	}
+	here := p.hit
+	if here == 0 && p.number > 0 && p.top < len(p.lines) {
+		here = p.numberOf(p.top) - 1
+	}
+	at, _ := slices.BinarySearch(p.hits, here+1)
+	if back {
+		at, _ = slices.BinarySearch(p.hits, here)
+		at += len(p.hits) - 1
+	}
+	p.GoLine(p.hits[at%len(p.hits)])
+	return true
+}
+
+// Resize says how much of the file will be seen.
+func (p *Preview) Resize(w, h int) { p.w, p.h = w, h }
 
 // reach shows the line that was asked for.
 func (p *Preview) reach() {
@@ -211,6 +246,9 @@ func (p *Preview) Take(part PreviewPart) {
 	case needMore:
 		p.end = part.end
 		p.lines = append(p.lines, part.lines...)
+		if p.goal > 0 { // what is above is on the way only
+			p.top = p.last()
+		}
 		p.trimHead()
 	case needBefore:
 		p.prepend(part)

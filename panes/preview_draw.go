@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -34,6 +35,10 @@ func (p *Preview) detail() string {
 	}
 	if p.kind == previewList && p.note != "" {
 		parts = append(parts, p.note)
+	}
+	if n := len(p.hits); n > 0 {
+		at, _ := slices.BinarySearch(p.hits, p.hit)
+		parts = append(parts, fmt.Sprintf("match %d of %d", min(at+1, n), n))
 	}
 	if place := p.place(); place != "" {
 		parts = append(parts, place)

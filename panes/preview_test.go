@@ -133,8 +133,29 @@ func TestALineIsGoneTo(t *testing.T) {
 	v := view(t, "/long.txt", countedLines(50_000))
 	v.GoLine(40_000)
 	v.shows("40000  line number 40000 ")
+	v.End()
+	v.see()
+	v.Search([]int64{10, 40_001, 49_999})
+	for _, want := range []int{40_001, 49_999, 10, 40_001} {
+		v.NextHit(false)
+		v.shows(fmt.Sprintf("%d  line number %d ", want, want))
+	}
+	v.NextHit(true)
+	v.shows("10  line number 10 ")
+	v.NextHit(true)
+	v.shows("49999  line number 49999 ")
 	v.GoLine(1_000_000)
 	v.see()
+}
+
+func TestFarLinesAreGoneToWithoutHoldingAll(t *testing.T) {
+	v := view(t, "/long.txt", countedLines(700_000))
+	v.see()
+	v.GoLine(650_000)
+	v.shows("650000  line number 650000 ")
+	if v.end-v.start > 2*previewHeld {
+		t.Errorf("%d bytes are held", v.end-v.start)
+	}
 }
 
 func TestBytesAreShownAsNumbers(t *testing.T) {

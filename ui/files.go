@@ -413,6 +413,8 @@ func (m *model) pumpPreview() tea.Cmd {
 			f.line = 0
 		}
 	}
+	parts := m.filesParts()
+	f.preview.Resize(parts.preview.w, parts.preview.h)
 	r, ok := f.preview.Next()
 	if !ok {
 		return nil

@@ -53,6 +53,9 @@ func withFiles(all map[keys.Action]func(*model) tea.Cmd) map[keys.Action]func(*m
 		keys.PreviewLeft:     onPreview(func(p *panes.Preview) { p.Sideways(-1) }),
 		keys.PreviewRight:    onPreview(func(p *panes.Preview) { p.Sideways(1) }),
 		keys.PreviewWrap:     onPreview((*panes.Preview).Wrap),
+		keys.PreviewSearch:   (*model).askPreviewSearch,
+		keys.PreviewNext:     func(m *model) tea.Cmd { return m.nextHit(false) },
+		keys.PreviewPrevious: func(m *model) tea.Cmd { return m.nextHit(true) },
 		keys.PreviewLeave:    func(m *model) tea.Cmd { return m.focusPreview(false) },
 	}
 	for action, do := range own {

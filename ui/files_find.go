@@ -272,3 +272,60 @@ func (u *fileFinder) drawFound(i, width int, look *panes.Look) string {
 	}
 	return " " + look.Dim.Text(place) + "  " + look.Text.Text(panes.Pad(text, width-panes.Width(place)-3))
 }
+
+// mostHits is how many matches of a file are known at a time.
+const mostHits = 5000
+
+// fileSearched are the lines of a file that match.
+type fileSearched struct {
+	path, pattern string
+	hits          []int64
+	err           error
+}
+
+// askPreviewSearch searches the file that is shown.
+func (m *model) askPreviewSearch() tea.Cmd {
+	path := m.files.preview.Path()
+	p := newPrompt("Search", "", func(m *model, pattern string) tea.Cmd {
+		if pattern == "" {
+			m.files.preview.Search(nil)
+			return nil
+		}
+		smart := strings.IndexFunc(pattern, unicode.IsUpper) < 0
+		return m.call(func(ctx context.Context, e engine) tea.Msg {
+			out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: pattern, Path: path, IgnoreCase: smart, Limit: mostHits})
+			msg := fileSearched{path: path, pattern: pattern, err: err}
+			for _, l := range out.Lines {
+				msg.hits = append(msg.hits, l.Line)
+			}
+			return msg
+		}, func(err error) tea.Msg { return fileSearched{err: err} })
+	})
+	m.overlay = p
+	return nil
+}
+
+func (m *model) takeSearched(msg fileSearched) tea.Cmd {
+	preview := &m.files.preview
+	switch {
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case preview.Path() != msg.path:
+		return nil
+	}
+	m.dirty = true
+	preview.Search(msg.hits)
+	if !preview.NextHit(false) {
+		return m.say("no line matches “"+panes.Clean(msg.pattern)+"”", false)
+	}
+	return nil
+}
+
+// nextHit goes to another match, or asks what to search for.
+func (m *model) nextHit(back bool) tea.Cmd {
+	m.dirty = true
+	if !m.files.preview.NextHit(back) {
+		return m.askPreviewSearch()
+	}
+	return nil
+}

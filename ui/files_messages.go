@@ -57,3 +57,5 @@ func (msg filesFound) take(m *model) tea.Cmd {
 	m.takeFound(msg)
 	return nil
 }
+
+func (msg fileSearched) take(m *model) tea.Cmd { return m.takeSearched(msg) }

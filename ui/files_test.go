@@ -300,3 +300,16 @@ func TestAFileIsOpenedInTheEditorAndComesBack(t *testing.T) {
 	d.nth(1).end(api.StateExited, new(int))
 	d.until("the files are shown again", func() bool { return d.m.view == viewFiles })
 }
+
+func TestAFileIsSearched(t *testing.T) {
+	d, _ := onFolder(t, 80, 24, map[string]string{"a": strings.Repeat("straw\n", 200) + "Needle\n" + strings.Repeat("straw\n", 200) + "needle\n"})
+	d.onFile("a")
+	d.shows("straw")
+	d.press("enter", "/", "'needle", "enter")
+	d.shows("match 1 of 2")
+	d.shows("201  Needle")
+	d.press("n")
+	d.shows("402  needle")
+	d.press("/", "'nowhere", "enter")
+	d.shows("no line matches")
+}
