@@ -22,6 +22,7 @@ type Config struct {
 	ThemeDark  string `toml:"theme_dark"`  // of "auto" on a dark background
 	ThemeLight string `toml:"theme_light"` // of "auto" on a light one
 	Mouse      *bool  `toml:"mouse"`       // the dashboard takes the mouse; default true
+	Clipboard  *bool  `toml:"clipboard"`   // programs may write to the clipboard; default true
 	Tips       *bool  `toml:"tips"`        // the line for newcomers; default true
 
 	Preset     string              `toml:"preset"`      // name of a set of keys

@@ -28,6 +28,7 @@ func settings() []setting {
 		{"theme_dark", "a name in quotes", `"dark"`, "", "What auto is on a dark background."},
 		{"theme_light", "a name in quotes", `"light"`, "", "What auto is on a light one."},
 		{"mouse", "true or false", `true`, "", "The dashboard takes the mouse; false leaves it to the terminal."},
+		{"clipboard", "true or false", `true`, "", "The program in the focused pane may put text on your clipboard (OSC 52); one that fills the screen always may."},
 		{"tips", "true or false", `true`, "", "Four keys are told in a line of their own until you have started three times."},
 
 		{"preset", "a name in quotes", `"tandem"`, "", "Keys for hands that know another program: " + strings.Join(keys.Presets(), ", ") + "."},

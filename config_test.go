@@ -26,6 +26,7 @@ theme_dark = "nord"
 theme_light = "catppuccin-latte"
 direct_keys = false
 mouse = false
+clipboard = false
 tips = false
 preset = "tmux"
 prefix = "ctrl+a"
@@ -48,7 +49,7 @@ reap_after = "24h"
 	want := Config{
 		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20,
 		Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", DirectKeys: &off, Keys: map[string][]string{"session.new": {"C"}},
-		Mouse: &off, Tips: &off, Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", ShellIntegration: &off,
+		Mouse: &off, Clipboard: &off, Tips: &off, Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", ShellIntegration: &off,
 		History: HistoryConfig{Ignore: []string{"^vault "}},
 		Agents:  AgentsConfig{Sandbox: "~/agents.json", ReapAfter: "24h"},
 	}

@@ -173,7 +173,8 @@ func (c Config) dashboard() ui.Settings {
 	return ui.Settings{
 		Bindings: bindings,
 		Theme:    c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
-		NoMouse: c.Mouse != nil && !*c.Mouse,
+		NoMouse:     c.Mouse != nil && !*c.Mouse,
+		NoClipboard: c.Clipboard != nil && !*c.Clipboard,
 	}
 }
 

@@ -76,6 +76,9 @@ func (s *session) decideSize(ctx context.Context) {
 func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
 	f := framer{session: s, viewer: v, to: to}
 	for {
+		if err := sendClip(v, to); err != nil {
+			return err
+		}
 		wait, err := f.sendDue(ctx)
 		if err != nil {
 			return err
@@ -97,6 +100,9 @@ func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
 			return errEnding()
 		case <-s.over:
 			if err := f.sendLast(ctx); err != nil {
+				return err
+			}
+			if err := sendClip(v, to); err != nil {
 				return err
 			}
 			return to.Send(api.Output{Ended: &s.ended})
@@ -163,6 +169,15 @@ func (f *framer) send(ctx context.Context, take func(terminal) vt.Diff) error {
 	err := f.to.Send(api.Output{Frame: &frame})
 	f.sent = time.Now()
 	return err
+}
+
+// sendClip sends what the program put on the clipboard since the last time.
+func sendClip(v *viewer, to stream) error {
+	clip := v.clip.Swap(nil)
+	if clip == nil {
+		return nil
+	}
+	return to.Send(api.Output{Clip: *clip})
 }
 
 // changed reports whether a viewer that has seen state a would see anything

@@ -314,3 +314,26 @@ func TestEngineEndsCleanlyWithViewersAndGoesOn(t *testing.T) {
 		t.Error("the program is another one")
 	}
 }
+
+func TestWhatAProgramCopiesReachesViewersThatAsk(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `read x; printf '\033]52;c;b25l\a\033]52;c;%s\ashown' dHdv; read x; exit 3`)
+	asks := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Clips: true, Cols: 60, Rows: 20})
+	other := m.attach(api.AttachOptions{ID: p.ID, Client: "test", Cols: 60, Rows: 20})
+	asks.typed("\r")
+	clip := ""
+	for out := range asks.in {
+		if clip += string(out.Clip); strings.HasSuffix(clip, "two") {
+			break
+		}
+	}
+	if clip != "two" && clip != "onetwo" {
+		t.Errorf("the viewer was told to copy %q", clip)
+	}
+	asks.typed("\r")
+	for out := range other.in {
+		if out.Clip != nil {
+			t.Errorf("a viewer that did not ask was told to copy %q", out.Clip)
+		}
+	}
+}

@@ -321,6 +321,10 @@ func (s *session) event(e vt.Event) {
 		s.mu.Unlock()
 		s.noteMark(e)
 		return
+	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
+		s.mu.Unlock()
+		s.viewers.copied(e.Data)
+		return
 	}
 	changed := before != s.known
 	s.mu.Unlock()

@@ -14,11 +14,13 @@ type viewer struct {
 	client   string
 	raw      bool
 	readOnly bool
+	clips    bool          // it wants to know what the program puts on the clipboard
 	agent    bool          // it is an agent's: it does not type while a person has the keyboard
 	dirty    chan struct{} // of 1: there is something to send
 	lines    chan api.LineRange
-	repaint  atomic.Bool // raw: what follows makes sense only after a repaint
-	eager    atomic.Bool // it has typed: the next frame, with the echo, is not held back
+	repaint  atomic.Bool            // raw: what follows makes sense only after a repaint
+	clip     atomic.Pointer[[]byte] // put there and not yet sent; nil if nothing
+	eager    atomic.Bool            // it has typed: the next frame, with the echo, is not held back
 
 	size  api.Size // guarded by the set's mutex
 	typed int64    // when it typed last; 0 if never
@@ -31,6 +33,7 @@ func newViewer(o api.AttachOptions) *viewer {
 		client:   o.Client,
 		raw:      o.Raw,
 		readOnly: o.ReadOnly,
+		clips:    o.Clips && !o.Raw,
 		dirty:    make(chan struct{}, 1),
 		lines:    make(chan api.LineRange, 4),
 		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
@@ -202,6 +205,20 @@ func (set *viewerSet) mark(raw bool) {
 	}
 	for _, v := range *all {
 		if v.raw == raw {
+			raise(v.dirty)
+		}
+	}
+}
+
+// copied tells viewers that want to know what the program puts on the clipboard.
+func (set *viewerSet) copied(data []byte) {
+	all := set.list.Load()
+	if all == nil {
+		return
+	}
+	for _, v := range *all {
+		if v.clips {
+			v.clip.Store(&data)
 			raise(v.dirty)
 		}
 	}

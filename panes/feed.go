@@ -21,6 +21,7 @@ type Feed struct {
 	serial int    // counts viewers
 	ended  *api.Process
 	err    error
+	clip   []byte // what the program put on the clipboard; nil if nothing since TakeClip
 }
 
 // Size is the size that a new attachment should name.
@@ -66,11 +67,26 @@ func (f *Feed) Receive(out api.Output) {
 	if out.Lines != nil {
 		f.Screen.AddLines(out.Lines)
 	}
+	if out.Clip != nil {
+		f.mu.Lock()
+		f.clip = out.Clip
+		f.mu.Unlock()
+	}
 	if out.Ended != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.ended = out.Ended
 	}
+}
+
+// TakeClip hands out what the program put on the clipboard last, once; nil if
+// nothing.
+func (f *Feed) TakeClip() []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clip := f.clip
+	f.clip = nil
+	return clip
 }
 
 // feedStatus is a copy of what a Feed tells beside the screen.

@@ -20,7 +20,7 @@ const (
 	maxCopied = 16 << 20
 	// maxClipboard bounds what is offered to the terminal's clipboard; many
 	// terminals take less.
-	maxClipboard = 1 << 20
+	maxClipboard = api.MaxClip
 )
 
 // copying is what scroll and copy mode keeps beside the panes.
@@ -240,10 +240,37 @@ func (m *model) keepCopy(text string, cut bool) tea.Cmd {
 	case len(text) > maxClipboard:
 		what += "; it is too much for the clipboard"
 	}
-	if m.terminal != nil && len(text) <= maxClipboard {
-		m.terminal.painter.update(func(f *frame) { f.clip, f.clips = text, f.clips+1 })
+	if len(text) <= maxClipboard {
+		m.offerClip(text)
 	}
 	return m.say(what, cut)
+}
+
+// takeClips passes on to the person's terminal what the program in the focused
+// pane put on the clipboard. Programs in other panes, and all of them while
+// another window has the keyboard, have no business there.
+func (m *model) takeClips() tea.Cmd {
+	var cmd tea.Cmd
+	for p := range m.attachments {
+		clip := p.Feed.TakeClip()
+		if clip == nil || p != m.focused() || m.blurred || m.handing || m.o.NoClipboard || len(clip) > maxClipboard {
+			continue
+		}
+		text := string(clip)
+		m.offerClip(text)
+		if text != "" {
+			m.copying.buffer = text
+			cmd = m.say("the program copied "+howMuch(text), false)
+		}
+	}
+	return cmd
+}
+
+// offerClip puts text on the clipboard of the person's terminal.
+func (m *model) offerClip(text string) {
+	if m.terminal != nil {
+		m.terminal.painter.update(func(f *frame) { f.clip, f.clips = text, f.clips+1 })
+	}
 }
 
 // howMuch counts lines, or the characters of one.

@@ -298,3 +298,45 @@ func TestTextBrowserGetsASession(t *testing.T) {
 		t.Error("browsers are taken for what they are not")
 	}
 }
+
+// copies has the session's program put text on the clipboard.
+func (s *fakeSession) copies(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for v := range s.viewers {
+		v.push(api.Output{Clip: []byte(text)})
+	}
+}
+
+func TestOnlyTheProgramInFocusCopies(t *testing.T) {
+	e := newFakeEngine()
+	here := e.add("here", "here-screen")
+	d := drive(t, e, 120, 36)
+	d.shows("here-screen")
+	d.press("ctrl+b", "%")
+	d.hasStarted(2)
+	away := d.nth(1)
+	d.press("alt+left", "'x")
+	d.typedInto(here, "x")
+	copied := func(text string) func() bool { return func() bool { return d.m.copying.buffer == text } }
+	away.copies("secret")
+	here.copies("one")
+	d.until("copied by the program", copied("one"))
+	d.shows("the program copied 3 characters")
+	d.run(d.m.handleInput([]typed{{kind: keys.EventFocusOut}}))
+	here.copies("behind")
+	here.print(plainLine("later"))
+	d.shows("later")
+	if d.m.copying.buffer != "one" {
+		t.Errorf("copied %q while another window has the keyboard", d.m.copying.buffer)
+	}
+	d.run(d.m.handleInput([]typed{{kind: keys.EventFocusIn}}))
+	d.m.o.NoClipboard = true
+	here.copies("two")
+	here.print(plainLine("much later"))
+	d.shows("much later")
+	d.m.o.NoClipboard = false
+	here.copies(strings.Repeat("x", maxClipboard+1))
+	here.copies("three")
+	d.until("copied again", copied("three"))
+}

@@ -253,7 +253,7 @@ func (l *link) attach(ctx context.Context, id string, feed *panes.Feed) {
 // reports whether there is no point in another.
 func (l *link) receive(ctx context.Context, e engine, id string, feed *panes.Feed, last viewer) (v viewer, done bool) {
 	size := feed.Size()
-	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Client: clientName})
+	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Client: clientName})
 	if err != nil {
 		return nil, l.refused(err, feed)
 	}

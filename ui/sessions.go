@@ -30,6 +30,7 @@ func (m *model) sync() tea.Cmd {
 			m.dirty = true
 		}
 	}
+	cmds = append(cmds, m.takeClips())
 	m.closeFinished()
 	if rang && m.terminal != nil {
 		m.terminal.painter.update(func(f *frame) { f.bells++ })

@@ -14,6 +14,7 @@ type Settings struct {
 	// What "auto" is on a dark and on a light background; "" is the default one.
 	ThemeDark, ThemeLight string
 	NoMouse               bool // the mouse is left to the terminal
+	NoClipboard           bool // programs do not reach the clipboard
 
 	// Fault is why the settings cannot be read, on one line. Nothing else of them
 	// counts then, but at first.

@@ -120,6 +120,7 @@ func (z *directZoom) typeAhead() (all bool) {
 // counts as if it had been pressed here, or because there is nothing more to
 // show.
 func (m *model) zoomedOut(msg zoomedOut) tea.Cmd {
+	m.takeClips() // what was copied meanwhile has reached the terminal
 	m.handing = false
 	if msg.undone {
 		m.setZoomed(true)

@@ -13,6 +13,7 @@ type AttachOptions struct {
 	ID       string
 	Raw      bool // the terminal's bytes instead of frames; first a repaint of the screen
 	ReadOnly bool // input is refused
+	Clips    bool // Output.Clip is wanted (not Raw, whose bytes hold it)
 	Cols     int  // size of the viewer's area; 0 if it has none and never decides the size
 	Rows     int
 	Client   string // who this is, for Terminal.Typist: "dashboard", "attach", …
@@ -37,6 +38,9 @@ type Input struct {
 // MaxAnchors is how many places a viewer may ask to be kept.
 const MaxAnchors = 8
 
+// MaxClip bounds what a program may put on the clipboard, in bytes.
+const MaxClip = 1 << 20
+
 // Size is the size of a terminal in cells.
 type Size struct{ Cols, Rows int }
 
@@ -51,5 +55,6 @@ type Output struct {
 	Frame *Frame         // a change of the screen (not Raw)
 	Bytes []byte         // what the program wrote (Raw)
 	Lines []NumberedLine // scrollback that was asked for
+	Clip  []byte         // what the program puts on the clipboard (OSC 52), MaxClip bytes at most; who is slow gets the last
 	Ended *Process       // the session has ended; nothing follows
 }

@@ -30,6 +30,7 @@ const (
 	outputFrame = 'f'
 	outputBytes = 'b'
 	outputLines = 'l'
+	outputClip  = 'c'
 	outputEnded = 'e' // a Process in JSON
 	outputError = 'x' // an Error in JSON: why the engine closes the attachment
 )
@@ -141,6 +142,8 @@ func appendOutput(dst []byte, out Output) ([]byte, error) {
 		return append(append(dst, outputBytes), out.Bytes...), nil
 	case out.Lines != nil:
 		return appendLines(append(dst, outputLines), out.Lines, 0), nil
+	case out.Clip != nil:
+		return append(append(dst, outputClip), out.Clip...), nil
 	case out.Ended != nil:
 		return appendJSON(append(dst, outputEnded), out.Ended)
 	}
@@ -173,6 +176,8 @@ func decodeOutput(b []byte) (Output, error) {
 		if out.Lines = d.lines(0); out.Lines == nil {
 			out.Lines = []NumberedLine{}
 		}
+	case outputClip:
+		out.Clip = append([]byte{}, d.rest()...)
 	case outputEnded:
 		out.Ended = new(Process)
 		if json.Unmarshal(d.rest(), out.Ended) != nil {
@@ -199,6 +204,7 @@ func (o AttachOptions) query() string {
 	}
 	set("raw", "true", o.Raw)
 	set("read_only", "true", o.ReadOnly)
+	set("clips", "true", o.Clips)
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
@@ -220,6 +226,8 @@ func parseAttach(q url.Values) (AttachOptions, *Error) {
 			o.Raw, err = strconv.ParseBool(value)
 		case "read_only":
 			o.ReadOnly, err = strconv.ParseBool(value)
+		case "clips":
+			o.Clips, err = strconv.ParseBool(value)
 		case "cols":
 			o.Cols, err = parseSide(value)
 		case "rows":

@@ -178,7 +178,7 @@ func TestInputSurvivesItsBinaryForm(t *testing.T) {
 func TestOutputSurvivesItsBinaryForm(t *testing.T) {
 	f := sampleFrame(16, 2)
 	for _, want := range []Output{
-		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Lines: f.Lines}, {Lines: []NumberedLine{}},
+		{Frame: f}, {Bytes: []byte("\x1b[H")}, {Bytes: []byte{}}, {Clip: []byte("a\x00b")}, {Clip: []byte{}}, {Lines: f.Lines}, {Lines: []NumberedLine{}},
 		{Ended: &Process{ID: "a", ExitCode: ptr(7)}},
 	} {
 		msg, err := appendOutput(nil, want)
@@ -218,7 +218,7 @@ func FuzzDecodeInput(f *testing.F) {
 
 func FuzzDecodeOutput(f *testing.F) {
 	frame := sampleFrame(16, 2)
-	for _, out := range []Output{{Frame: frame}, {Lines: frame.Lines}, {Bytes: []byte("x")}, {Ended: &Process{ID: "a"}}} {
+	for _, out := range []Output{{Frame: frame}, {Lines: frame.Lines}, {Bytes: []byte("x")}, {Clip: []byte("x")}, {Ended: &Process{ID: "a"}}} {
 		msg, _ := appendOutput(nil, out)
 		f.Add(msg)
 	}
@@ -234,7 +234,7 @@ func FuzzDecodeOutput(f *testing.F) {
 func TestAttachOptionsSurviveTheirQuery(t *testing.T) {
 	for _, want := range []AttachOptions{
 		{ID: "a"},
-		{ID: "with space & more", Raw: true, ReadOnly: true, Cols: 80, Rows: 24, Client: "dash=board"},
+		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board"},
 	} {
 		q, err := url.ParseQuery(want.query())
 		if err != nil {

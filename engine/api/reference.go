@@ -130,8 +130,8 @@ that takes nothing for ten seconds is cut; watching again starts with a new snap
 	p.fields("Event", reflect.TypeFor[Event]())
 	p.b.WriteString(`### session.attach
 
-` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw and
-read_only (true or false), cols and rows (size of the viewer's area), client (who attaches). Every message is
+` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw,
+read_only and clips (true or false), cols and rows (size of the viewer's area), client (who attaches). Every message is
 binary, one byte of kind and then a body:
 
 | to the session | body | | from the session | body |
@@ -141,7 +141,7 @@ binary, one byte of kind and then a body:
 | m | a mouse event | | l | lines of scrollback |
 | p | text of a paste | | e | the session has ended: a Process in JSON |
 | f | focus, 0 or 1 | | x | the engine ends the attachment: an error in JSON |
-| r | columns, rows | | | |
+| r | columns, rows | | c | what the program puts on the clipboard (clips) |
 | l | first line, count | | | |
 
 Numbers are varints; framecodec.go and attachcodec.go in engine/api define the bodies.
