@@ -63,7 +63,7 @@ func (a *app) recCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.output, "output", "o", "", "`file` to write; - is standard output (default: the session's name, .cast)")
+	flags.StringVarP(&f.output, "output", "o", "", "`file` to write, or - (default: named after the session)")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace a file that is there")
 	flags.StringVar(&f.since, "since", "", "start: what is kept so far; now: what comes (default)")
 	flags.Var(&f.idle, "idle-limit", "longest pause that players show")

@@ -19,7 +19,7 @@ func (a *app) waitCommand() *cobra.Command {
 	var session api.SessionWaitInput
 	var idle, timeout duration
 	cmd := &cobra.Command{
-		Use:   "wait ID [--exit] [--ready] [--log RE] [--port N] [--idle D] [--input] [--prompt] [--screen RE] [--output RE] [--timeout D]",
+		Use:   "wait ID [--exit|--ready|--log RE|--port N|--idle D|--input|--prompt|…] [--timeout D]",
 		Short: "Wait until a process has ended, is ready, prints something …",
 		Long: "Waits until one of the conditions holds, by default until the process has ended.\n" +
 			"--input, --prompt, --screen and --output are conditions of sessions. Exits with 1 when\n" +
@@ -28,7 +28,7 @@ func (a *app) waitCommand() *cobra.Command {
 			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "wait for which session or process? give an id or a name"),
+		Args:                  a.exactly(1, "wait for which process? give an id or a name"),
 		ValidArgsFunction:     a.completeProcess(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.IdleMS = args[0], idle.milliseconds()
