@@ -38,8 +38,9 @@ type Config struct {
 	LogLimit         int64    `toml:"log_limit"`         // bytes kept of a session's output
 	ProcessLogLimit  int64    `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
 
-	History HistoryConfig `toml:"history"`
-	Agents  AgentsConfig  `toml:"agents"` // defaults for agents
+	History   HistoryConfig   `toml:"history"`
+	Attention AttentionConfig `toml:"attention"`
+	Agents    AgentsConfig    `toml:"agents"` // defaults for agents
 }
 
 // configPath is $XDG_CONFIG_HOME/tandem/config.toml.
@@ -125,6 +126,7 @@ func (c Config) check(text []byte) error {
 	}
 	c.Agents.check(wrong)
 	c.History.check(wrong)
+	c.Attention.check(wrong)
 	c.checkKeys(wrong)
 	return wrong.found()
 }

@@ -45,6 +45,10 @@ func settings() []setting {
 
 		{"history.ignore", "a list of regular expressions", `["^vault ", "hunter2"]`, "nothing", "Commands that match one of these stay out of the history."},
 
+		{"attention.notify", "true or false", `true`, "", "The desktop is notified, through the terminal, while another window has the keyboard."},
+		{"attention.long_command", "a time in quotes, such as \"10s\"", `"10s"`, "", "A command out of sight that took this long is told of when it is done."},
+		{"attention.quiet", "hours in quotes, such as \"22:00-07:00\"", `"22:00-07:00"`, "never", "Hours without notifications of the desktop."},
+
 		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "Confines what agents run without a sandbox of their own."},
 		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "What a vanished agent left behind is ended after this."},
 

@@ -10,6 +10,7 @@ import (
 type SessionRow struct {
 	Process api.Process
 	Branch  string // how it hangs together with its neighbours: "┌", "│", "└" or ""
+	Mark    string // what it wants to be noticed for beside what its process tells
 	Current bool   // shown in the pane that has, or last had, the keyboard
 }
 
@@ -105,7 +106,7 @@ func (l *SessionList) drawRow(i, w int, look *Look) string {
 	row := &l.rows[i]
 	p := &row.Process
 	glyph, glyphInk := StateGlyph(p, look)
-	mark, markInk := sessionMark(p, look)
+	mark, markInk := rowMark(row, look)
 	if mark != "" {
 		mark = " " + mark
 	}
@@ -182,6 +183,14 @@ func sessionMark(p *api.Process, look *Look) (string, Ink) {
 	return "", look.Dim
 }
 
+// rowMark is the mark of a row: that of its process, or its own.
+func rowMark(row *SessionRow, look *Look) (string, Ink) {
+	if mark, ink := sessionMark(&row.Process, look); mark != "" || row.Mark == "" {
+		return mark, ink
+	}
+	return row.Mark, look.Warn
+}
+
 // detail is what tells sessions of the same name apart, in at most w cells: the
 // title that the program set, its command, or where it is.
 func (l *SessionList) detail(p *api.Process, w int) string {
@@ -238,7 +247,7 @@ func (l *SessionList) stripStart(w int, look *Look) int {
 func (l *SessionList) stripCell(i int, look *Look) string {
 	p := &l.rows[i].Process
 	glyph, _ := StateGlyph(p, look)
-	mark, _ := sessionMark(p, look)
+	mark, _ := rowMark(&l.rows[i], look)
 	if mark != "" {
 		mark = " " + mark
 	}

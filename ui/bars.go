@@ -42,7 +42,7 @@ func (m *model) counts() (text string, cells int) {
 			failed++
 		case !p.State.Ended():
 			running++
-			if p.Terminal != nil && p.Terminal.Rang {
+			if p.Terminal != nil && (p.Terminal.Rang || m.attention.marks[p.ID] == "asks") {
 				waiting++
 			}
 		}

@@ -68,6 +68,7 @@ type model struct {
 	dragged     *node           // the split whose border the mouse holds
 	pressed     *panes.Terminal // the pane in which a mouse button went down
 	copying     copying
+	attention   attention
 
 	resolver *keys.Resolver
 	actions  map[keys.Action]func(*model) tea.Cmd
@@ -228,6 +229,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.layoutSaved(msg)
 	case layoutsMsg:
 		return m.chooseLayout(msg)
+	case deskDue:
+		m.deskDue()
 	case toastOver:
 		return m.endToast(msg)
 	case paletteMsg:
@@ -305,6 +308,10 @@ func (m *model) setBlurred(blurred bool) {
 		return
 	}
 	m.blurred = blurred
+	if !blurred {
+		m.attention.desk.held = nil
+		m.refreshList()
+	}
 	if p := m.focused(); p != nil {
 		p.Focus(!blurred)
 	}

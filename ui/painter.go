@@ -49,6 +49,8 @@ type frame struct {
 	bells    int
 	clip     string // what was copied last
 	clips    int    // counts copies
+	notice   string // what the desktop was told last
+	notices  int    // counts that
 	clusters bool   // the terminal counts clusters as one (mode 2027)
 	sync     bool   // it shows synchronised output (mode 2026)
 }
@@ -219,6 +221,9 @@ func (p *painter) modes(f frame) {
 	}
 	if f.clips != was.clips && was.w > 0 {
 		p.buf.WriteString(ansi.SetSystemClipboard(f.clip))
+	}
+	if f.notices != was.notices && was.w > 0 {
+		p.buf.WriteString(notification(f.notice, os.Getenv))
 	}
 	if f.bells != was.bells && was.w > 0 {
 		p.buf.WriteByte('\a')

@@ -227,9 +227,9 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 	}
 	switch {
 	case len(failed) > 0:
-		return m.say(withMore(failed), true)
+		return tea.Batch(m.say(withMore(failed), true), m.notify(withMore(failed)))
 	case len(ready) > 0:
-		return m.say(withMore(ready), false)
+		return tea.Batch(m.say(withMore(ready), false), m.notify(withMore(ready)))
 	}
 	return nil
 }

@@ -43,7 +43,8 @@ func (m *model) noteRequests(before []api.Request) tea.Cmd {
 				scope = keys.ScopePrefix
 			}
 			key := first(m.o.Bindings.KeysOf(keys.Requests, scope))
-			return m.say(fmt.Sprintf("%s asks: %s – %s answers", asker(r), request(r), key), true)
+			asks := asker(r) + " asks: " + request(r)
+			return tea.Batch(m.say(fmt.Sprintf("%s – %s answers", asks, key), true), m.notify(asks))
 		}
 	}
 	return nil

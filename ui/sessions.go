@@ -3,6 +3,7 @@ package ui
 import (
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -55,7 +56,7 @@ func (m *model) takeNews(n news) tea.Cmd {
 	}
 	cmd := m.open()
 	if before.snapshots > 0 {
-		cmd = tea.Batch(cmd, m.noteChanges(before.processes))
+		cmd = tea.Batch(cmd, m.noteSessions(before.processes, time.Now()), m.noteChanges(before.processes))
 	}
 	if before.snapshots > 0 && n.snapshots > before.snapshots {
 		cmd = tea.Batch(cmd, m.say("reconnected", false))
@@ -138,6 +139,7 @@ const maxEndedRows = 20
 // refreshList makes the list's rows: sessions in the order of their groups,
 // then those that ended badly.
 func (m *model) refreshList() {
+	m.seeMarks()
 	var rows []panes.SessionRow
 	var current string
 	if m.current != nil {
@@ -147,7 +149,7 @@ func (m *model) refreshList() {
 		leaves := g.root.leaves(nil)
 		for i, l := range leaves {
 			if p, ok := m.process(l.pane.ID); ok {
-				rows = append(rows, panes.SessionRow{Process: p, Branch: branch(i, len(leaves)), Current: p.ID == current})
+				rows = append(rows, panes.SessionRow{Process: p, Branch: branch(i, len(leaves)), Current: p.ID == current, Mark: m.attention.marks[p.ID]})
 			}
 		}
 	}

@@ -15,6 +15,7 @@ type Settings struct {
 	ThemeDark, ThemeLight string
 	NoMouse               bool // the mouse is left to the terminal
 	NoClipboard           bool // programs do not reach the clipboard
+	Attention             Attention
 
 	// Fault is why the settings cannot be read, on one line. Nothing else of them
 	// counts then, but at first.
