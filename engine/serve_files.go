@@ -96,7 +96,7 @@ func (s *fileServer) read(ctx context.Context, in api.FilesReadInput) (api.Files
 			Path: in.In(in.Path), Offset: in.Offset, Limit: in.Limit, Bytes: in.Bytes, Unbounded: in.Unbounded,
 		})
 		return api.FilesReadOutput{
-			Path: r.Path, Kind: string(r.Kind), MIME: r.MIME, Size: r.Size, Text: r.Text, Data: r.Data,
+			Path: in.Out(r.Path), Kind: string(r.Kind), MIME: r.MIME, Size: r.Size, Text: r.Text, Data: r.Data,
 			FirstLine: r.FirstLine, LastLine: r.LastLine, TotalLines: r.TotalLines,
 			ReadBytes: r.ReadBytes, Cut: string(r.Cut), LineBytes: r.LineBytes,
 		}, err
@@ -105,8 +105,8 @@ func (s *fileServer) read(ctx context.Context, in api.FilesReadInput) (api.Files
 
 func (s *fileServer) readJSON(_ context.Context, in api.FilesReadJSONInput) (api.FilesReadJSONOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesReadJSONOutput, error) {
-		path, value, err := t.ReadJSON(in.Path)
-		return api.FilesReadJSONOutput{Path: path, Value: value}, err
+		path, value, err := t.ReadJSON(in.In(in.Path))
+		return api.FilesReadJSONOutput{Path: in.Out(path), Value: value}, err
 	})
 }
 
@@ -120,6 +120,7 @@ func (s *fileServer) write(ctx context.Context, in api.FilesWriteInput) (api.Fil
 			data = []byte(in.Text)
 		}
 		r, err := t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: data, Append: in.Append, New: in.New})
+		r.Path = in.Out(r.Path)
 		return api.FilesWriteOutput(r), err
 	})
 }
@@ -130,8 +131,8 @@ func (s *fileServer) edit(ctx context.Context, in api.FilesEditInput) (api.Files
 		for i, e := range in.Edits {
 			edits[i] = files.Edit(e)
 		}
-		path, counts, err := t.EditFile(ctx, in.Path, edits)
-		return api.FilesEditOutput{Path: path, Replacements: counts}, err
+		path, counts, err := t.EditFile(ctx, in.In(in.Path), edits)
+		return api.FilesEditOutput{Path: in.Out(path), Replacements: counts}, err
 	})
 }
 
