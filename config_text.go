@@ -17,12 +17,14 @@ func defaultConfig() string {
 	table := ""
 	for _, s := range settings() {
 		name := inTable(&b, &table, s.key)
+		if s.key == "keys" {
+			b.WriteString("[keys]\n")
+		}
 		for line := range strings.SplitSeq(s.doc, "\n") {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}
 		switch {
 		case s.key == "keys":
-			b.WriteString("\n[keys]\n")
 			for line := range strings.Lines(keyExamples) {
 				b.WriteString("#" + line)
 			}

@@ -158,14 +158,17 @@ func (m *model) hints() []panes.Hint {
 	return m.terminalHints(hints)
 }
 
-// terminalHints are the direct keys of a terminal, then the prefix and what may
+// directHints is how many direct keys come before the prefix.
+const directHints = 2
+
+// terminalHints are some direct keys of a terminal, then the prefix and what may
 // follow it.
 func (m *model) terminalHints(direct []panes.Hint) (hints []panes.Hint) {
 	b := m.o.Bindings
 	prefix := b.PrefixKeys()[0].Show()
 	told := map[string]bool{}
 	for _, h := range direct {
-		if h.Key != prefix {
+		if h.Key != prefix && len(hints) < directHints {
 			hints = append(hints, h)
 			told[h.Does] = true
 		}

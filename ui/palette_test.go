@@ -229,3 +229,20 @@ func TestBookmarksAreInThePalette(t *testing.T) {
 	d.until("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.path == "/home/ann/src/web" })
 	d.update(paletteMsg{palette: u, commands: []api.HistoryRow{{}}}) // it came too late
 }
+
+func TestTheBarOfAPresetTellsDirectKeysAndThePrefix(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	d := drive(t, e, 80, 24)
+	d.shows("$ ")
+	bindings, err := keys.DefaultBindings().Preset("zellij", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.update(settingsMsg{Bindings: bindings})
+	d.m.hush()
+	d.m.dirty = true
+	for _, hint := range []string{"alt+n split", "alt+f zoom", "ctrl+g then", "t new", "q leave", "? keys"} {
+		d.shows(hint)
+	}
+}
