@@ -90,6 +90,7 @@ type (
 	filesGit struct {
 		serial int
 		out    api.FilesGitOutput
+		took   time.Duration
 	}
 	gitRested  struct{ serial int }
 	filesAbove struct {
@@ -346,8 +347,9 @@ func (m *model) pumpGit() tea.Cmd {
 	f.askGit, f.asking = false, true
 	serial, path := f.serial, f.path
 	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+		begin := time.Now()
 		out, _ := e.GitStatus(ctx, path) // without an answer there are no marks
-		return filesGit{serial, out}
+		return filesGit{serial, out, time.Since(begin)}
 	})
 }
 
@@ -358,7 +360,7 @@ func (m *model) takeGit(msg filesGit) tea.Cmd {
 	}
 	f.list.Git, f.branch = msg.out.Marks, msg.out.Branch
 	m.dirty = true
-	return tea.Tick(gitRest, func(time.Time) tea.Msg { return gitRested{msg.serial} })
+	return tea.Tick(max(gitRest, 5*msg.took), func(time.Time) tea.Msg { return gitRested{msg.serial} })
 }
 
 // pumpAbove lists the folder above, where it is shown.

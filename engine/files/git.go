@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,11 +39,34 @@ func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 	if err != nil {
 		return GitStatus{}, ctx.Err()
 	}
-	out, err := gitOutput(ctx, p.real, "status", "--porcelain=v2", "--branch", "--ignored", "-z", "--", ".")
+	if runsPrograms(ctx, p.real) {
+		return GitStatus{}, nil
+	}
+	out, err := gitOutput(ctx, p.real, "status", "--porcelain=v2", "--branch", "--ignored", "--ignore-submodules=dirty", "-z", "--", ".")
 	if err != nil {
 		return GitStatus{}, ctx.Err()
 	}
 	return parseGit(out, strings.TrimSuffix(string(prefix), "\n")), nil
+}
+
+// runsPrograms reports whether the repository itself says which programs git
+// runs on files to compare them: nobody asked for that by looking at a folder.
+// Those of Git LFS are well known, and what the person configured is theirs.
+func runsPrograms(ctx context.Context, dir string) bool {
+	out, err := gitOutput(ctx, dir, "config", "--show-scope", "-z", "--get-regexp", `^filter\..*\.(clean|process|smudge)$`)
+	var failed *exec.ExitError
+	if err != nil {
+		return !errors.As(err, &failed) || failed.ExitCode() != 1 // which means that there is none
+	}
+	fields := strings.Split(string(out), "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		name, command, _ := strings.Cut(fields[i+1], "\n")
+		own := fields[i] != "system" && fields[i] != "global" && fields[i] != "command"
+		if own && !(strings.HasPrefix(name, "filter.lfs.") && strings.HasPrefix(command, "git-lfs ") && !strings.ContainsAny(command, ";&|`$<>\n")) {
+			return true
+		}
+	}
+	return false
 }
 
 func gitOutput(ctx context.Context, dir string, args ...string) ([]byte, error) {

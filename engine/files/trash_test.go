@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -152,6 +153,45 @@ func TestGitsAnswerIsToldByEntry(t *testing.T) {
 	detached := parseGit([]byte("# branch.oid 0123456789abcdef\x00# branch.head (detached)\x00"), "")
 	if detached.Branch != "01234567" {
 		t.Errorf("without a branch: %q", detached.Branch)
+	}
+}
+
+func TestGitRunsNothingThatARepositoryNames(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return // and nothing can be run
+	}
+	g := newGround(t)
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+		cmd.Dir = g.root
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	g.file("f", "one")
+	git("add", ".")
+	git("commit", "-q", "-m", "x")
+	g.file("f", "two")
+	g.file("sub/new", "")
+	status, err := g.Git(t.Context(), "")
+	if err != nil || status.Branch != "main" || status.Marks["f"] != ".M" || status.Marks["sub"] != "??" {
+		t.Fatalf("got %+v, %v", status, err)
+	}
+	g.file(".gitattributes", "* filter=evil")
+	git("config", "filter.evil.clean", "touch "+g.outside+"/ran; cat")
+	git("config", "core.fsmonitor", "touch "+g.outside+"/ran")
+	g.file("f", "six")
+	if status, err = g.Git(t.Context(), ""); err != nil || status.Branch != "" {
+		t.Errorf("got %+v, %v", status, err)
+	}
+	if _, err := os.Stat(g.outside + "/ran"); err == nil {
+		t.Error("a program was run")
+	}
+	if status, err := g.Git(t.Context(), g.root+"/sub"); err != nil || len(status.Marks) != 0 {
+		t.Errorf("got %+v, %v", status, err)
 	}
 }
 
