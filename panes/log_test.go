@@ -231,6 +231,21 @@ func TestColoursStayAndControlsAreShown(t *testing.T) {
 	check(t, f.shownLog(t, terminal, 40, 1), []string{"ready> ls"})
 }
 
+func TestNothingJoinsWhatStandsBeforeItInARun(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"a", " ", "\t", "\x01", "\xff", "\u1161", "\u0903", "\U0001F3FB", "\u0301", "\u200d",
+		"\ufe0f", "\u0600", "\u0e33", "\u093e", "\U0001F468", "\u4e16", "\u200b"})
+	rapid.Check(t, func(t *rapid.T) {
+		line := strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "line"), "")
+		read, text := readLog(line, rapid.Bool().Draw(t, "terminal")), ""
+		for _, run := range read.runs {
+			text += run.text
+		}
+		if Width(text) != read.cells {
+			t.Fatalf("%q became %q, which is %d wide and not %d", line, text, Width(text), read.cells)
+		}
+	})
+}
+
 func TestLevelsStandOut(t *testing.T) {
 	look := &Look{Bad: "<bad>", Warn: "<warn>", Good: "<good>", Faint: "<faint>"}
 	for line, want := range map[string]string{

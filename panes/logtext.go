@@ -113,7 +113,7 @@ func (r *logReader) cluster(s string) int {
 	switch {
 	case c == "":
 		return len(s)
-	case first == utf8.RuneError, unicode.IsControl(first), unicode.Is(unicode.Cf, first), unicode.Is(unicode.Co, first), unicode.Is(unicode.M, first), width == 0:
+	case first == utf8.RuneError, unicode.IsControl(first), unicode.Is(unicode.Cf, first), unicode.Is(unicode.Co, first), unicode.Is(unicode.M, first), width == 0, joins(c):
 		r.sign(string(utf8.RuneError))
 		return max(n, 1)
 	}
