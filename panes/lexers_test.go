@@ -90,3 +90,20 @@ func TestSyntaxIsToldInLines(t *testing.T) {
 		t.Errorf("spans hold %d bytes of %d", n, len(lines[1].text))
 	}
 }
+
+func BenchmarkLexers(b *testing.B) {
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			readLexers()
+		}
+	})
+	b.Run("paint 400 lines", func(b *testing.B) {
+		var lines []previewLine
+		for i := range 400 {
+			lines = append(lines, previewLine{off: int64(i), text: "	if err := call(ctx, \"text\", 12); err != nil { // comment"})
+		}
+		for b.Loop() {
+			paint("Go", lines, 0)
+		}
+	})
+}

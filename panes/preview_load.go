@@ -123,8 +123,13 @@ func (p *Preview) want() previewAsk {
 }
 
 // LoadPreview does what a request asks for. It can take a while.
-func LoadPreview(ctx context.Context, src FileSource, r PreviewRequest) PreviewPart {
-	part := PreviewPart{ask: r.ask, serial: r.serial, n: r.n, kind: r.kind, size: r.size, start: r.off, lexer: r.lexer}
+func LoadPreview(ctx context.Context, src FileSource, r PreviewRequest) (part PreviewPart) {
+	part = PreviewPart{ask: r.ask, serial: r.serial, n: r.n, kind: r.kind, size: r.size, start: r.off, lexer: r.lexer}
+	defer func() { // no file may end the program, whatever a library makes of it
+		if p := recover(); p != nil {
+			part.Err, part.note = fmt.Errorf("show %s: %v", r.path, p), "it cannot be shown"
+		}
+	}()
 	switch r.ask {
 	case needOpen:
 		part.open(ctx, src, r)

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"strings"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 )
@@ -87,11 +88,19 @@ func (p *Preview) takePaint(part PreviewPart) {
 	for off, spans := range part.painted {
 		p.painted[off] = spans
 	}
+	for i := p.top; i < min(p.top+p.h, len(p.lines)); i++ { // what could not be painted is not asked for again
+		if _, ok := p.painted[p.lines[i].off]; !ok && part.Err != nil {
+			p.painted[p.lines[i].off] = []inkSpan{}
+		}
+	}
 }
 
+// paintPatience is how long a language may take for what is in sight.
+const paintPatience = 2 * time.Second
+
 // paint finds the colours of lines.
-func paint(lexer string, lines []previewLine, from int) map[int64][]inkSpan {
-	painted := make(map[int64][]inkSpan, len(lines))
+func paint(lexer string, lines []previewLine, from int) (painted map[int64][]inkSpan) {
+	painted = make(map[int64][]inkSpan, len(lines))
 	for _, l := range lines[from:] {
 		painted[l.off] = []inkSpan{}
 	}
@@ -104,13 +113,16 @@ func paint(lexer string, lines []previewLine, from int) map[int64][]inkSpan {
 		text.WriteString(l.text)
 		text.WriteByte('\n')
 	}
+	defer func() { _ = recover() }() // chroma tells like that what goes wrong on the way
 	tokens, err := chroma.Coalesce(l).Tokenise(nil, text.String())
 	if err != nil {
 		return painted
 	}
-	defer func() { _ = recover() }() // chroma tells what goes wrong on the way like that
-	at := 0
+	at, begin := 0, time.Now()
 	for t := range tokens.Stdlib() {
+		if time.Since(begin) > paintPatience {
+			return painted
+		}
 		class := classOf(t.Type)
 		for i, piece := range strings.Split(t.Value, "\n") {
 			if i > 0 {
