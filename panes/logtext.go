@@ -50,6 +50,7 @@ type logReader struct {
 	cells    int
 	style    api.Style
 	text     strings.Builder
+	last     string // character of more than a byte that came last
 }
 
 func (r *logReader) flush() {
@@ -113,13 +114,24 @@ func (r *logReader) cluster(s string) int {
 	switch {
 	case c == "":
 		return len(s)
-	case first == utf8.RuneError, unicode.IsControl(first), unicode.Is(unicode.Cf, first), unicode.Is(unicode.Co, first), unicode.Is(unicode.M, first), width == 0, joins(c):
+	case first == utf8.RuneError, unicode.IsControl(first), unicode.Is(unicode.Cf, first), unicode.Is(unicode.Co, first), unicode.Is(unicode.M, first), width == 0, joins(c), r.joins(c):
 		r.sign(string(utf8.RuneError))
 		return max(n, 1)
 	}
-	r.text.WriteString(strings.Map(cleanRune, c))
+	r.last = strings.Map(cleanRune, c)
+	r.text.WriteString(r.last)
 	r.cells += width
 	return len(c)
+}
+
+// joins reports whether c, which stood behind something that is left out, would
+// become one with the character before that.
+func (r *logReader) joins(c string) bool {
+	if r.last == "" || !strings.HasSuffix(r.text.String(), r.last) {
+		return false
+	}
+	first, _ := ansi.FirstGraphemeCluster(r.last+c, ansi.GraphemeWidth)
+	return len(first) > len(r.last)
 }
 
 // escape takes in an escape sequence.
