@@ -122,10 +122,10 @@ func (c *Choices) arrange() {
 }
 
 // What a word is worth that is in the other words of a choice, of the worth that
-// it would have in its text; and that is its kind.
+// it would have in its text; and of each letter of one that its kind begins with.
 const (
 	alsoShare = 3 // quarters
-	kindScore = 40
+	kindScore = 16
 	// fineness parts matches of the same worth by where they begin.
 	fineness = 16
 )
@@ -141,7 +141,7 @@ func (c *Choices) score(i int) (sum int, ok bool) {
 			best = max(best, r.Score*fineness*alsoShare/4)
 		}
 		if len(w.runes) > 2 && strings.HasPrefix(c.all[i].Kind, string(w.runes)) {
-			best = max(best, kindScore*fineness)
+			best = max(best, kindScore*len(w.runes)*fineness)
 		}
 		if best == 0 {
 			return 0, false

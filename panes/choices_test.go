@@ -66,6 +66,17 @@ func TestChoicesAreFoundByOtherWordsAndKind(t *testing.T) {
 	}
 }
 
+func TestAKindIsFoundBesideGoodMatches(t *testing.T) {
+	c := &Choices{}
+	c.Set([]Choice{{Kind: "action", Text: "start a session"}, {Kind: "session", Text: "web", Number: 1}})
+	for _, query := range []string{"ses", "sess", "session"} {
+		c.Search(query)
+		if diff := cmp.Diff([]string{"start a session", "web"}, shownTexts(c)); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+	}
+}
+
 func TestTheChosenStaysChosenWhenMoreComes(t *testing.T) {
 	c := choicesOf("a", "b", "c")
 	c.Move(1)
