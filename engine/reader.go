@@ -147,10 +147,19 @@ func (s *session) readRest() {
 		s.took(n)
 		if err != nil || n == 0 || time.Now().After(endBy) {
 			if s.ctx.Err() == nil {
+				s.finishLog()
 				s.o.drained()
 			}
 			return
 		}
+	}
+}
+
+// finishLog leaves nothing in the log's file but the log: its path is told to
+// everybody.
+func (s *session) finishLog() {
+	if err := s.log.Finish(); err != nil {
+		s.o.log.Warn("finish log", "id", s.o.id, "error", err)
 	}
 }
 

@@ -40,6 +40,7 @@ type sessionLog interface {
 	Start() int64
 	End() int64
 	ReadAt(p []byte, off int64) (int, error)
+	Finish() error
 	Close() error
 }
 

@@ -151,6 +151,27 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.closed = true
+	if err := errors.Join(l.trim(), l.f.Close()); err != nil {
+		return fmt.Errorf("close log %s: %w", l.f.Name(), err)
+	}
+	return nil
+}
+
+// Finish gives back what was allocated ahead, so that whoever reads the file
+// finds the log and nothing behind it. It is for the one who writes; Space
+// allocates again.
+func (l *Log) Finish() error {
+	if l.closed {
+		return nil
+	}
+	if err := l.trim(); err != nil {
+		return fmt.Errorf("finish log %s: %w", l.f.Name(), err)
+	}
+	return nil
+}
+
+// trim ends the window and the file where the log ends.
+func (l *Log) trim() error {
 	err := l.flush()
 	if !l.plain && l.window != nil {
 		err = errors.Join(err, l.disk.unmap(l.window))
@@ -159,8 +180,5 @@ func (l *Log) Close() error {
 	if info, statErr := l.f.Stat(); statErr != nil || info.Size() > l.End() {
 		err = errors.Join(err, statErr, l.f.Truncate(l.End()))
 	}
-	if err := errors.Join(err, l.f.Close()); err != nil {
-		return fmt.Errorf("close log %s: %w", l.f.Name(), err)
-	}
-	return nil
+	return err
 }

@@ -513,3 +513,23 @@ func TestALogIsTheBytesAppendedToIt(t *testing.T) {
 		})
 	})
 }
+
+func TestAFinishedLogIsAllThatItsFileHoldsAndCanGoOn(t *testing.T) {
+	onEveryDisk(t, func(t *testing.T, d disk) {
+		path := logPath(t)
+		l := mustOpen(t, path, LogOptions{}, d)
+		for _, part := range []string{"one\n", "two\n"} {
+			write(t, l, []byte(part))
+			if err := l.Finish(); err != nil {
+				t.Fatal(err)
+			}
+			held, err := os.ReadFile(path)
+			if err != nil || string(held) != string(contents(t, l)) {
+				t.Errorf("the file holds %q, the log %q, %v", held, contents(t, l), err)
+			}
+		}
+		if got := string(contents(t, l)); got != "one\ntwo\n" {
+			t.Errorf("%q", got)
+		}
+	})
+}
