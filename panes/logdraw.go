@@ -329,7 +329,7 @@ func (l *Log) Heading(p *api.Process, reason string, w int, look *Look) string {
 	if rest < 0 {
 		return Heading(Clean(p.Name), "", w, l.Focused, look)
 	}
-	detail, ink := Clean(p.Command), look.Dim
+	detail, ink := CommandText(p), look.Dim
 	if reason != "" {
 		detail = reason
 		if _, ink = StateGlyph(p, look); p.State == api.StateRunning {

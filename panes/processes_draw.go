@@ -130,7 +130,7 @@ func (t *ProcessTable) place(kinds []columnKind, w int) {
 		x += cells + columnGap
 	}
 	if rest := w - x; rest >= commandCells {
-		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(func(p *api.Process) string { return Clean(p.Command) })}
+		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(CommandText)}
 		t.places = append(t.places, place{command, x, rest})
 	}
 }

@@ -198,7 +198,7 @@ func (l *SessionList) detail(p *api.Process, w int) string {
 	case p.Terminal != nil && p.Terminal.Title != "":
 		return Clip(Clean(p.Terminal.Title), w)
 	case len(p.Argv) > 1:
-		return Clip(Clean(p.Command), w)
+		return Clip(CommandText(p), w)
 	}
 	return ClipLeft(ShortPath(p.CWD, l.Home), w)
 }

@@ -111,7 +111,7 @@ func (m *model) describe(p *panes.Terminal) (name, detail string) {
 		return name, title
 	}
 	if len(process.Argv) > 1 {
-		return name, panes.Clean(process.Command)
+		return name, panes.CommandText(&process)
 	}
 	return name, panes.ShortPath(process.CWD, m.list.Home)
 }

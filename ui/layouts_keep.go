@@ -1,0 +1,160 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// keptMsg is the outcome of telling the engine of a layout.
+type keptMsg struct{ err error }
+
+// pumpLayout tells the engine of a layout that has changed. One call is on its
+// way at a time; what changes meanwhile follows it.
+func (m *model) pumpLayout() tea.Cmd {
+	if !m.layouts.changed || m.layouts.keeping || !m.opened || !m.news.connected || m.dragged != nil || len(m.starts) > 0 {
+		return nil
+	}
+	m.layouts.changed = false
+	now := m.writeLayout()
+	if len(now.Tabs) == 0 || reflect.DeepEqual(now, m.layouts.kept) {
+		return nil
+	}
+	m.layouts.kept, m.layouts.keeping = now, true
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return keptMsg{e.PutLayout(ctx, api.LayoutPutInput{Layout: now})}
+	}, func(err error) tea.Msg { return keptMsg{err} })
+}
+
+// layoutKept goes on after the engine was told. What it did not take is told
+// again with the next change.
+func (m *model) layoutKept(msg keptMsg) tea.Cmd {
+	m.layouts.keeping = false
+	if msg.err != nil {
+		m.layouts.kept = api.Layout{}
+	}
+	return nil
+}
+
+// lastWord bounds how long leaving waits to have the layout kept.
+const lastWord = 300 * time.Millisecond
+
+// keepLast has the layout kept that the person leaves behind, if the engine was
+// not told of it yet.
+func (m *model) keepLast() {
+	if !m.opened || !m.news.connected {
+		return
+	}
+	now := m.writeLayout()
+	if len(now.Tabs) == 0 || reflect.DeepEqual(now, m.layouts.kept) && !m.layouts.keeping {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
+	defer cancel()
+	if e, err := m.link.at(ctx); err == nil {
+		_ = e.PutLayout(ctx, api.LayoutPutInput{Layout: now}) // nobody is there any more to be told
+	}
+}
+
+// askSaveLayout keeps the layout under a name.
+func (m *model) askSaveLayout() tea.Cmd {
+	l := m.writeLayout()
+	if len(l.Tabs) == 0 {
+		return m.say("there is no session to lay out", true)
+	}
+	m.overlay = newPrompt("Save the layout as", "", func(m *model, name string) tea.Cmd {
+		if name == "" {
+			return nil
+		}
+		return m.call(func(ctx context.Context, e engine) tea.Msg {
+			return layoutSavedMsg{name, e.PutLayout(ctx, api.LayoutPutInput{Name: name, Layout: l})}
+		}, func(err error) tea.Msg { return layoutSavedMsg{name, err} })
+	})
+	return nil
+}
+
+// layoutSavedMsg is the outcome of saving a layout under a name.
+type layoutSavedMsg struct {
+	name string
+	err  error
+}
+
+func (m *model) layoutSaved(msg layoutSavedMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	return m.say("the layout is saved as "+msg.name, false)
+}
+
+// layoutsMsg are the layouts that the person can choose from.
+type layoutsMsg struct {
+	saved []api.SavedLayout
+	err   error
+}
+
+// askLayout lets the person choose a layout that was saved.
+func (m *model) askLayout() tea.Cmd {
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		saved, err := e.Layouts(ctx)
+		return layoutsMsg{saved, err}
+	}, func(err error) tea.Msg { return layoutsMsg{err: err} })
+}
+
+func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case len(msg.saved) == 0:
+		return m.say("no layout is saved yet; "+m.keyFor(keys.LayoutSave)+" saves this one", false)
+	}
+	var choices []choice
+	for _, s := range msg.saved {
+		choices = append(choices, choice{s.Name, describeLayout(s.Layout)})
+	}
+	byName := func(name string) (api.Layout, bool) {
+		for _, s := range msg.saved {
+			if s.Name == name {
+				return s.Layout, true
+			}
+		}
+		return api.Layout{}, false
+	}
+	m.overlay = &chooser{title: "Show the layout", choices: choices, then: func(m *model, name string) tea.Cmd {
+		l, ok := byName(name)
+		if !ok {
+			return nil
+		}
+		m.view = viewSessions
+		if m.showLayout(l) == 0 {
+			return m.say("none of its sessions is there", true)
+		}
+		return nil
+	}, drop: func(m *model, name string) tea.Cmd {
+		return m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, name)} },
+			func(err error) tea.Msg { return doneMsg{err} })
+	}}
+	return nil
+}
+
+// describeLayout names the sessions of a layout.
+func describeLayout(l api.Layout) string {
+	var tabs []string
+	for _, t := range l.Tabs {
+		var names []string
+		for _, n := range t.Nodes {
+			if n.Axis == "" {
+				names = append(names, panes.Clean(n.Name))
+			}
+		}
+		tabs = append(tabs, strings.Join(names, "+"))
+	}
+	return fmt.Sprintf("%d: %s", len(tabs), strings.Join(tabs, "  "))
+}
