@@ -185,7 +185,7 @@ func (m *model) filesNote() string {
 // focusPreview gives the keyboard to the preview, or back.
 func (m *model) focusPreview(on bool) tea.Cmd {
 	f := &m.files
-	if on && f.preview.Path() == "" {
+	if on && f.list.Selected() == nil {
 		return nil
 	}
 	if !on && f.zoomed && f.onPreview {

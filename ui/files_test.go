@@ -313,3 +313,19 @@ func TestAFileIsSearched(t *testing.T) {
 	d.press("/", "'nowhere", "enter")
 	d.shows("no line matches")
 }
+
+func TestOnASmallScreenThePreviewTakesThePlaceOfTheList(t *testing.T) {
+	d, _ := onFolder(t, 60, 15, map[string]string{"a": "hello\n", "b.txt": "there\n"})
+	d.onFile("b.txt")
+	d.lacks("there")
+	d.press("tab")
+	d.shows("there")
+	d.lacks("M b.txt")
+	d.press("esc")
+	d.shows("M b.txt")
+	for y, line := range strings.Split(d.screen(), "\n") {
+		if n := len([]rune(line)); n != 60 {
+			t.Errorf("row %d is %d wide", y, n)
+		}
+	}
+}
