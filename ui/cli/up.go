@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/ui/project"
@@ -17,12 +18,13 @@ import (
 type upFlags struct {
 	file                         string
 	wait, prune, dryRun, replace bool
+	timeout                      duration
 }
 
 func (a *app) upCommand() *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
-		Use:   "up [NAME…] [-f FILE] [--wait] [--prune] [--dry-run]",
+		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run]",
 		Short: "Start what a project file says",
 		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
 			"or those that are named and what they need. What runs as the file says is left\nalone, what has changed is started anew. " +
@@ -41,6 +43,7 @@ func (a *app) upCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the project file (default: the next one above)")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when all that has a readiness check is ready")
+	cmd.Flags().Var(&f.timeout, "timeout", "give up waiting after this long (default: never)")
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "end and forget what the file does not name any more")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only tell what would be done")
 	cmd.Flags().BoolVar(&f.replace, "recreate", false, "start anew what has not changed, too")
@@ -90,7 +93,7 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 		return err
 	}
 	plan := makePlan(file, order, list.Processes, planOptions{named: names, replace: f.replace})
-	r := &run{app: a, client: client, file: file, plan: plan, wait: f.wait}
+	r := &run{app: a, client: client, file: file, plan: plan, wait: f.wait, timeout: time.Duration(f.timeout)}
 	r.all(ctx)
 	r.layOut(ctx)
 	r.removed(ctx, f.prune)

@@ -18,11 +18,13 @@ const settle = 100 * time.Millisecond
 // A run carries out a plan: every step in a goroutine of its own that waits for
 // what it depends on.
 type run struct {
-	app    *app
-	client *api.Client
-	file   *project.File
-	plan   *plan
-	wait   bool
+	app     *app
+	client  *api.Client
+	file    *project.File
+	plan    *plan
+	wait    bool
+	timeout time.Duration // of all waiting; 0 is none
+	began   time.Time
 
 	mu      sync.Mutex // guards results and what is printed
 	results []upResult
@@ -41,6 +43,7 @@ type upResult struct {
 
 // all starts everything and returns when it is started, and with wait ready.
 func (r *run) all(ctx context.Context) {
+	r.began = time.Now()
 	var steps sync.WaitGroup
 	for _, s := range r.plan.steps {
 		steps.Go(func() {
@@ -135,7 +138,11 @@ func (r *run) await(ctx context.Context, s *step, c project.Condition) error {
 	defer patient.close()
 	in := api.ProcessWaitInput{ID: s.process.ID, Ready: c == project.Ready, Exit: c == project.Completed || c == project.Succeeded}
 	for {
-		out, err := waitUntil(ctx, patient, in, 0)
+		left := time.Duration(0)
+		if r.timeout > 0 {
+			left = max(r.timeout-time.Since(r.began), time.Millisecond)
+		}
+		out, err := waitUntil(ctx, patient, in, left)
 		p := out.Process
 		switch {
 		case err != nil:
@@ -144,6 +151,8 @@ func (r *run) await(ctx context.Context, s *step, c project.Condition) error {
 			return nil
 		case c == project.Succeeded && succeeded(s.entry, p):
 			return nil
+		case r.timeout > 0 && time.Since(r.began) >= r.timeout:
+			return fmt.Errorf("%s %s within %v: %s", s.entry.Name, missed(c), r.timeout, why(p))
 		case p.State.Ended():
 			return fmt.Errorf("%s %s: %s", s.entry.Name, missed(c), why(p))
 		}
