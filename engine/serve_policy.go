@@ -39,6 +39,10 @@ func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.Po
 	if in.Tool == "" {
 		return api.PolicyCheckOutput{}, api.Errorf(api.CodeInvalid, "check policy: no tool is given")
 	}
+	if in.CWD == "" && in.Session != "" {
+		// A session that is not there cannot be typed into either.
+		in.CWD, _ = h.folderOf(ctx, in.Session)
+	}
 	return h.arbiter.check(ctx, in)
 }
 

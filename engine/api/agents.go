@@ -111,6 +111,7 @@ type PolicyCheckInput struct {
 	Paths   []string `json:"paths,omitempty" jsonschema:"absolute paths that it reads or writes"`
 	Write   bool     `json:"write,omitempty" jsonschema:"it changes something"`
 	CWD     string   `json:"cwd,omitempty" jsonschema:"folder it runs in"`
+	Session string   `json:"session,omitempty" jsonschema:"session that it is typed into; where cwd is not given its folder counts"`
 	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"answer ask at once, as the client asks the person itself"`
 }
 

@@ -41,7 +41,11 @@ type localSessionInput struct {
 type termuxSessionInput localSessionInput
 
 func (in localSessionInput) subject(f *face) subject {
-	return subject{command: in.Command + in.Input, cwd: f.folder(in.CWD)}
+	about := subject{command: in.Command + in.Input, session: in.SessionID}
+	if in.SessionID == "" {
+		about.cwd = f.folder(in.CWD)
+	}
+	return about
 }
 
 func (in termuxSessionInput) subject(f *face) subject { return localSessionInput(in).subject(f) }

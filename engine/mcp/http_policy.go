@@ -134,7 +134,7 @@ func (w *web) permit(ctx context.Context, client *api.Client, c operationCall, t
 	about := c.subject(w.o.Home)
 	out, err := api.PolicyCheck.Call(ctx, client, api.PolicyCheckInput{
 		Tool: c.name, Actor: t.actor(), Command: about.command, Argv: about.argv,
-		Paths: about.paths, CWD: about.cwd, Write: c.write,
+		Paths: about.paths, CWD: about.cwd, Session: about.session, Write: c.write,
 	})
 	if err == nil && out.Decision != "allow" {
 		err = notAllowed(c.name, out)
@@ -155,9 +155,9 @@ func (c operationCall) subject(home string) subject {
 		}
 		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home)}
 	case *api.SessionExecInput:
-		return subject{command: in.Command}
+		return subject{command: in.Command, session: in.ID}
 	case *api.SessionWriteInput:
-		return subject{command: in.Text + in.Paste}
+		return subject{command: in.Text + in.Paste, session: in.ID}
 	case *api.ProcessWriteInput:
 		return subject{command: in.Text}
 	case *api.FilesWriteOutputInput:

@@ -101,7 +101,9 @@ type sessionExecInput struct {
 	MaxOutput int    `json:"max_output,omitempty"`
 }
 
-func (in sessionExecInput) subject(*face) subject { return subject{command: in.Command} }
+func (in sessionExecInput) subject(*face) subject {
+	return subject{command: in.Command, session: in.ID}
+}
 
 // An execState is how a command in a session went.
 type execState struct {
@@ -154,7 +156,9 @@ type sessionWriteInput struct {
 	Enter bool     `json:"enter,omitempty"`
 }
 
-func (in sessionWriteInput) subject(*face) subject { return subject{command: in.Text + in.Paste} }
+func (in sessionWriteInput) subject(*face) subject {
+	return subject{command: in.Text + in.Paste, session: in.ID}
+}
 
 func sessionWrite(ctx context.Context, f *face, in sessionWriteInput) (result, error) {
 	if in.Text == "" && in.Paste == "" && len(in.Keys) == 0 && !in.Enter {

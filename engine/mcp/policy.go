@@ -52,7 +52,7 @@ func inquiry(f *face, t tool, args json.RawMessage) api.PolicyCheckInput {
 	about := t.about(f, args)
 	return api.PolicyCheckInput{
 		Tool: t.name, Actor: f.actor, Command: about.command, Argv: about.argv,
-		Paths: about.paths, CWD: about.cwd, Write: t.effect != api.Read,
+		Paths: about.paths, CWD: about.cwd, Session: about.session, Write: t.effect != api.Read,
 	}
 }
 

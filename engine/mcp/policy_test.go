@@ -138,6 +138,20 @@ func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
 	}
 }
 
+func TestACommandInASessionIsJudgedInItsFolder(t *testing.T) {
+	r := newRig(t, All)
+	r.policy(careful)
+	session := r.served(nil)
+	started, err := api.SessionStart.Call(t.Context(), r.face.engine, api.SessionStartInput{Command: []string{"sh"}, CWD: "/etc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, failed := r.calls(session, "session_exec", object{"id": started.ID, "command": "cat ./passwd"})
+	if !failed || !strings.Contains(text, "/etc/passwd") {
+		t.Errorf("failed %v: %s", failed, text)
+	}
+}
+
 func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
 	r := newRig(t, Native)
 	r.policy(careful)

@@ -37,6 +37,7 @@ type subject struct {
 	argv    []string // program and arguments without a shell
 	paths   []string // absolute
 	cwd     string   // absolute
+	session string   // that a command is typed into; its folder counts if cwd is empty
 }
 
 // A subjected input says what a call with it would do.
