@@ -1,7 +1,9 @@
 package panes
 
 import (
+	"path"
 	"strings"
+	"time"
 
 	"tandem/engine/api"
 )
@@ -161,7 +163,29 @@ func Failed(p *api.Process) bool {
 	case api.StateFailed:
 		return true
 	case api.StateExited:
-		return p.ExitCode == nil || *p.ExitCode != 0
+		return p.ExitCode == nil || *p.ExitCode != 0 && !leftShell(p)
+	}
+	return false
+}
+
+// shellStart is how long a shell lives at least when it was not its own start
+// that failed.
+const shellStart = 3 * time.Second
+
+// leftShell reports whether p is an interactive shell that somebody left: its
+// exit status is that of the last command in it and tells nothing of the shell.
+func leftShell(p *api.Process) bool {
+	if p.Kind != api.KindSession || len(p.Argv) == 0 || p.ExitedAt == nil || p.ExitedAt.Sub(p.StartedAt) < shellStart {
+		return false
+	}
+	for _, arg := range p.Argv[1:] {
+		if arg != "-l" && arg != "-i" && arg != "--login" && arg != "-il" && arg != "-li" {
+			return false
+		}
+	}
+	switch path.Base(p.Argv[0]) {
+	case "bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "ash":
+		return true
 	}
 	return false
 }

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -116,5 +117,30 @@ func TestStripKeepsTheCurrentSessionInView(t *testing.T) {
 	}
 	if id := l.StripAt(40, 60, look); id != "o" {
 		t.Errorf("at column 40 is %q", id)
+	}
+}
+
+func TestAShellThatSomebodyLeftHasNotFailed(t *testing.T) {
+	began := time.Unix(1000, 0)
+	at := func(d time.Duration) *time.Time { end := began.Add(d); return &end }
+	status := func(n int) *int { return &n }
+	for _, c := range []struct {
+		what   string
+		argv   []string
+		lived  time.Duration
+		code   *int
+		failed bool
+	}{
+		{"a shell left after a command failed", []string{"/bin/bash"}, time.Minute, status(130), false},
+		{"a login shell", []string{"zsh", "-l"}, time.Minute, status(1), false},
+		{"a shell whose start fails", []string{"bash", "-i"}, time.Second, status(1), true},
+		{"a command line", []string{"sh", "-c", "make"}, time.Minute, status(2), true},
+		{"another program", []string{"make"}, time.Minute, status(2), true},
+		{"a shell that nobody saw end", []string{"bash"}, time.Minute, nil, true},
+	} {
+		p := api.Process{Kind: api.KindSession, State: api.StateExited, Argv: c.argv, StartedAt: began, ExitedAt: at(c.lived), ExitCode: c.code}
+		if got := Failed(&p); got != c.failed {
+			t.Errorf("%s: failed is %v", c.what, got)
+		}
 	}
 }
