@@ -119,6 +119,7 @@ func (a *approval) act(m *model, action keys.Action) tea.Cmd {
 	}
 	in := api.RequestAnswerInput{ID: a.id, Allow: action != keys.RequestDeny, Always: action == keys.RequestAlways}
 	a.next(m, at)
+	m.hush() // what told of the request has done its work
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		return doneMsg{e.Answer(ctx, in)}
 	}, func(err error) tea.Msg { return doneMsg{err} })
@@ -162,7 +163,7 @@ func (a *approval) draw(m *model, screen rect) ([]string, int, int, int) {
 func (m *model) requestHints(several bool) []panes.Hint {
 	var hints []panes.Hint
 	for _, h := range m.o.Bindings.Hints(false, keys.ScopeRequest) {
-		if h.Label == "next" && !several {
+		if h.Label == "close" || h.Label == "next" && !several {
 			continue
 		}
 		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})

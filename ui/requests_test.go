@@ -32,10 +32,13 @@ func TestARequestIsAnnouncedAndWaitsForItsKey(t *testing.T) {
 	d.shows("in /work/app")
 	d.shows("asked because of: rule 2 of policy.toml")
 	d.shows("by 15:04:05")
+	d.shows("esc later")
+	d.lacks("esc close")
 	d.press("y")
 	d.calls("answer r1 true always false")
 	d.lacks("wants to call")
 	d.lacks("asking")
+	d.lacks("asks:")
 }
 
 func TestARequestCanBeRefusedAllowedForAlwaysOrLeft(t *testing.T) {
