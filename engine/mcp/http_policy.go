@@ -267,17 +267,18 @@ func (a *answered) WriteHeader(status int) {
 // Unwrap lets streams flush and take over the connection.
 func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// outcome is how a call ended, in a word.
+// outcome is how a call ended, in a word. A client that goes once it has its
+// answer has cancelled nothing.
 func (a *answered) outcome(ctx context.Context, err error) string {
 	switch {
-	case ctx.Err() != nil:
-		return "cancelled"
 	case a.status == http.StatusForbidden:
 		return "denied"
-	case err != nil || a.status >= http.StatusBadRequest:
-		return "error"
+	case err == nil && a.status >= http.StatusOK && a.status < http.StatusMultipleChoices:
+		return "ok"
+	case ctx.Err() != nil:
+		return "cancelled"
 	}
-	return "ok"
+	return "error"
 }
 
 // actor is the name that the bearer of a token has in the engine.
