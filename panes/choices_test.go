@@ -114,6 +114,18 @@ func TestChoicesAreDrawnAsWideAsAsked(t *testing.T) {
 	})
 }
 
+func TestAChoiceThatMatchesAtItsEndIsCutToOneCell(t *testing.T) {
+	look := NewLook(themes.Dark().Styles(colorprofile.TrueColor), themes.UnicodeGlyphs())
+	c := &Choices{}
+	c.Set([]Choice{{Kind: "process", Sign: "●", Text: "AAAAAAAAAb", Detail: "AAAAAAAAA"}})
+	c.Search("b")
+	for w := 24; w < 40; w++ {
+		if row := c.Draw(w, 1, &look)[0]; ansi.StringWidth(row) != w {
+			t.Errorf("%q is %d wide, not %d", row, ansi.StringWidth(row), w)
+		}
+	}
+}
+
 // manyChoices are what a busy dashboard has.
 func manyChoices() *Choices {
 	var all []Choice

@@ -154,8 +154,11 @@ func joins(text string) bool {
 // draw appends the text as exactly w cells to r, cut so that what matched is
 // seen.
 func (t *markedText) draw(r *row, w int, ink, match Ink, look *Look) {
+	if w <= 0 {
+		return
+	}
 	from, used, end := 0, 0, w
-	if t.cells > w {
+	if t.cells > w && w > 2 {
 		from = t.window(w)
 	}
 	if from > 0 {
