@@ -24,7 +24,7 @@ import (
 
 // version is what --version prints and what decides whether a client replaces
 // a running engine. Releases set it with -ldflags "-X main.version=…".
-var version = "0.1.0"
+var version = "0.2.0"
 
 func main() {
 	os.Exit(run(os.Args[1:], version))

@@ -36,7 +36,7 @@ func (s *server) permit(ctx context.Context, f *face, t tool, args json.RawMessa
 	if err == nil {
 		err = notAllowed(t.name, out)
 	}
-	s.record(ctx, f, t, args, result{}, err, 0)
+	s.note(ctx, f, t, args, result{}, err, 0)
 	refused := failure(err)
 	return &refused
 }
