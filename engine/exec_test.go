@@ -24,6 +24,8 @@ func TestManyCommandsAtOnceLeaveNothingBehind(t *testing.T) {
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
 	goroutines := m.goroutines() // of an engine that ends with that
 	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
+	// The history opens its files behind the first command.
+	m.eventually("the history", func() bool { return call(m, api.HistorySearch, api.HistorySearchInput{}).Total > 0 })
 	before := m.footprint()
 	const atOnce, each = 8, 8
 	var all sync.WaitGroup
