@@ -180,13 +180,7 @@ func TestTooManyOpenRequestsAreRefused(t *testing.T) {
 
 func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
 	m := startMachine(t)
-	o := m.options()
-	o.Name, o.Owner = "agent:tester/1", "owner1"
-	agent, err := api.Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer agent.Close()
+	agent := m.agent("owner1").client
 	for _, e := range []api.AuditEntry{
 		{Tool: "env_set", Arguments: map[string]any{"key": "API_TOKEN", "value": "hush"}, Outcome: "ok"},
 		{Tool: "exec", Actor: "agent:somebody-else", Arguments: map[string]any{
@@ -215,13 +209,7 @@ func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
 
 func TestAnAgentCannotAnswerForThePerson(t *testing.T) {
 	m := startMachine(t)
-	o := m.options()
-	o.Name, o.Owner = "agent:tester/1", "owner1"
-	agent, err := api.Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer agent.Close()
+	agent := m.agent("owner1").client
 	if _, err := api.RequestAnswer.Call(t.Context(), agent, api.RequestAnswerInput{ID: "x", Allow: true}); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("%v", err)
 	}

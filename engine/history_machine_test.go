@@ -24,7 +24,7 @@ func (m *machine) history(in api.HistorySearchInput) []api.HistoryRow {
 func (m *machine) agent(owner string) *machine {
 	m.Helper()
 	o := m.options()
-	o.Owner = owner
+	o.Name, o.Owner = "agent:tester/1", owner
 	client, err := api.Connect(m.Context(), o)
 	if err != nil {
 		m.Fatal(err)

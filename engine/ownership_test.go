@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,13 +126,7 @@ func TestAfterAnEngineStartOwnersHaveTimeToComeBack(t *testing.T) {
 
 func TestOnlyAgentsOwnWhatTheyStart(t *testing.T) {
 	m := startMachine(t)
-	o := m.options()
-	o.Name, o.Owner = "agent:tester/1", "owner1"
-	agent, err := api.Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer agent.Close()
+	agent := m.agent("owner1").client
 	in := api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "mine", Actor: "person"}
 	mine, err := api.ProcessStart.Call(t.Context(), agent, in)
 	if err != nil {
@@ -148,23 +145,42 @@ func TestOnlyAgentsOwnWhatTheyStart(t *testing.T) {
 	}
 }
 
+// A quietWriter takes an event stream and says when its first event is there.
+type quietWriter struct {
+	*httptest.ResponseRecorder
+	first chan struct{}
+	once  sync.Once
+}
+
+func (w *quietWriter) SetWriteDeadline(time.Time) error { return nil }
+
+func (w *quietWriter) Flush() { w.once.Do(func() { close(w.first) }) }
+
 func TestAnAgentIsHereWhileItWatches(t *testing.T) {
-	m := startMachine(t)
-	o := m.options()
-	o.Name, o.Owner = "agent:tester/1", "owner1"
-	agent, err := api.Connect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer agent.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	for e, err := range agent.Watch(ctx) {
-		if err != nil {
-			t.Fatal(err)
+	withRig(t, func(r *rig) {
+		r.owned("a", "agent1", api.LeaseDetached)
+		h := &host{control: r.c, link: &link{}, arbiter: &arbiter{}}
+		mux := api.NewMux()
+		mux.HandleWatch(h.watch)
+		ctx, cancel := context.WithCancel(r.Context())
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)
+		request.Header.Set("Tandem-Owner", "agent1")
+		w := &quietWriter{ResponseRecorder: httptest.NewRecorder(), first: make(chan struct{})}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			mux.ServeHTTP(w, request)
+		}()
+		<-w.first
+		time.Sleep(time.Hour)
+		if p := r.view("a"); p.Owner.Left {
+			r.Error("it counts as gone while it watches")
 		}
-		if e.Type == api.EventSnapshot {
-			break
+		cancel()
+		<-done
+		time.Sleep(leaveGrace)
+		if p := r.view("a"); !p.Owner.Left {
+			r.Error("it counts as here when it watches no more")
 		}
-	}
+	})
 }
