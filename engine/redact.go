@@ -201,18 +201,6 @@ func redactsAfter(begin string) bool {
 	return !strings.ContainsAny(strings.TrimSpace(begin), " \t\n") && redactLine(begin+"x") == begin+redacted
 }
 
-// redactEnv gives a copy of an environment to show or to log: values of names
-// that look secret are ***, and so are secrets within other values.
-func redactEnv(env map[string]string) map[string]string {
-	shown := make(map[string]string, len(env))
-	for name, value := range env {
-		if shown[name] = redactLine(value); looksSecret(name) && value != "" {
-			shown[name] = redacted
-		}
-	}
-	return shown
-}
-
 // redactAttr keeps secrets out of the engine's own log.
 func redactAttr(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {

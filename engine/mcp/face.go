@@ -166,13 +166,3 @@ func newOwner() string {
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
-
-type progressKey struct{}
-
-// progress tells an agent that waits how far a call is; it does nothing for
-// those that have not asked.
-func progress(ctx context.Context, done float64, message string) {
-	if report, ok := ctx.Value(progressKey{}).(func(float64, string)); ok {
-		report(done, message)
-	}
-}

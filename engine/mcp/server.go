@@ -171,7 +171,7 @@ func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest)
 		return answer(*refusal), nil
 	}
 	began := time.Now()
-	ctx, quiet := withProgress(ctx, req)
+	quiet := beats(ctx, req)
 	r, err := s.run(ctx, f, t, req.Params.Arguments)
 	quiet()
 	s.note(ctx, f, t, req.Params.Arguments, r, err, time.Since(began))
@@ -231,19 +231,14 @@ func answer(r result) *sdk.CallToolResult {
 		InputRequests: r.input, RequestState: r.state}
 }
 
-// withProgress lets the tool, and a clock of ours, tell an agent that asked
-// for it how far a call is. The function that comes back ends that.
-func withProgress(ctx context.Context, req *sdk.CallToolRequest) (context.Context, func()) {
+// beats tells an agent that asked for it how long a call has been going on.
+// The function that comes back ends that.
+func beats(ctx context.Context, req *sdk.CallToolRequest) (quiet func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
-		return ctx, func() {}
+		return func() {}
 	}
 	began := time.Now()
-	report := func(_ float64, message string) {
-		// Who does not listen any more need not know.
-		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
-			ProgressToken: token, Progress: time.Since(began).Seconds(), Message: message})
-	}
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -252,7 +247,10 @@ func withProgress(ctx context.Context, req *sdk.CallToolRequest) (context.Contex
 		for {
 			select {
 			case <-clock.C:
-				report(0, fmt.Sprintf("%s: %d s", req.Params.Name, int(time.Since(began).Seconds())))
+				passed := time.Since(began).Seconds()
+				// Who does not listen any more need not know.
+				_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token,
+					Progress: passed, Message: fmt.Sprintf("%s: %d s", req.Params.Name, int(passed))})
 			case <-ctx.Done():
 				return
 			case <-done:
@@ -260,5 +258,5 @@ func withProgress(ctx context.Context, req *sdk.CallToolRequest) (context.Contex
 			}
 		}
 	}()
-	return context.WithValue(ctx, progressKey{}, report), func() { close(done); <-gone }
+	return func() { close(done); <-gone }
 }
