@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"maps"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
@@ -8,10 +10,24 @@ import (
 	"tandem/panes"
 )
 
-// actions is what each action does. Those of the dashboard that are missing
-// here are planned.
-func actions() map[keys.Action]func(*model) tea.Cmd {
-	return withLayouts(withFiles(withCopy(map[keys.Action]func(*model) tea.Cmd{
+// A table of actions is what each does.
+type actionTable map[keys.Action]func(*model) tea.Cmd
+
+// actions is what each action does.
+func actions() actionTable {
+	all := actionTable{}
+	for _, part := range []actionTable{
+		movementActions(), sessionActions(), processActions(), historyActions(), listActions(),
+		copyActions(), fileActions(), layoutActions(),
+	} {
+		maps.Copy(all, part)
+	}
+	return all
+}
+
+// movementActions are those of the views and panes.
+func movementActions() actionTable {
+	return actionTable{
 		keys.ViewSessions:  func(m *model) tea.Cmd { return m.setView(viewSessions) },
 		keys.ViewProcesses: func(m *model) tea.Cmd { return m.setView(viewProcesses) },
 		keys.ViewHistory:   func(m *model) tea.Cmd { return m.setView(viewHistory) },
@@ -24,7 +40,12 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.FocusNext:     func(m *model) tea.Cmd { return m.focusStep(1) },
 		keys.FocusPrevious: func(m *model) tea.Cmd { return m.focusStep(-1) },
 		keys.FocusList:     (*model).focusList,
+	}
+}
 
+// sessionActions are those of sessions and splits.
+func sessionActions() actionTable {
+	return actionTable{
 		keys.SplitBeside: func(m *model) tea.Cmd { return m.split(beside) },
 		keys.SplitBelow:  func(m *model) tea.Cmd { return m.split(below) },
 		keys.PaneZoom:    (*model).zoom,
@@ -41,7 +62,12 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.SessionEnd:      (*model).askEnd,
 		keys.SessionForget:   (*model).askForget,
 		keys.SessionKeyboard: (*model).toggleKeyboard,
+	}
+}
 
+// processActions are those of processes and their logs.
+func processActions() actionTable {
+	return actionTable{
 		keys.ProcessNew:       (*model).showStartForm,
 		keys.ProcessRestart:   (*model).restart,
 		keys.ProcessStop:      (*model).askStop,
@@ -65,7 +91,12 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.LogStream:   (*model).switchStream,
 		keys.LogSave:     (*model).askSave,
 		keys.LogLeave:    (*model).leaveLog,
+	}
+}
 
+// historyActions are those of the history.
+func historyActions() actionTable {
+	return actionTable{
 		keys.HistoryInsert:  (*model).showRecall,
 		keys.HistoryRun:     onChosen((*model).runAgain),
 		keys.HistoryCopy:    onChosen((*model).copyCommand),
@@ -82,7 +113,12 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 		keys.HistoryLeave:   (*model).leaveQuery,
 		keys.HistoryOlder:   func(m *model) tea.Cmd { return m.moveHistory(1) },
 		keys.HistoryNewer:   func(m *model) tea.Cmd { return m.moveHistory(-1) },
+	}
+}
 
+// listActions are those of every list, and the dashboard itself.
+func listActions() actionTable {
+	return actionTable{
 		keys.MoveDown:     listBy(1),
 		keys.MoveUp:       listBy(-1),
 		keys.MovePageDown: func(m *model) tea.Cmd { return m.moveList(m.listPage()) },
@@ -102,7 +138,7 @@ func actions() map[keys.Action]func(*model) tea.Cmd {
 
 		keys.Detach: (*model).leave,
 		keys.Quit:   (*model).leave,
-	})))
+	}
 }
 
 func listBy(rows int) func(*model) tea.Cmd {

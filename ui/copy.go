@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -43,7 +42,7 @@ type copying struct {
 }
 
 // copyActions is what the keys of scroll and copy mode do.
-func copyActions() map[keys.Action]func(*model) tea.Cmd {
+func copyActions() actionTable {
 	all := map[keys.Action]func(*model) tea.Cmd{
 		keys.ScrollMode:        onTerminal((*panes.Terminal).StartScroll),
 		keys.PasteBuffer:       (*model).pasteBuffer,
@@ -85,12 +84,6 @@ func copyActions() map[keys.Action]func(*model) tea.Cmd {
 		all[action] = moveOr(motion, nil)
 	}
 	return all
-}
-
-// withCopy adds the actions of scroll and copy mode to others.
-func withCopy(others map[keys.Action]func(*model) tea.Cmd) map[keys.Action]func(*model) tea.Cmd {
-	maps.Copy(others, copyActions())
-	return others
 }
 
 // onTerminal is an action on the focused terminal.

@@ -13,9 +13,9 @@ import (
 	"tandem/panes"
 )
 
-// withFiles adds what the actions of the files view do.
-func withFiles(all map[keys.Action]func(*model) tea.Cmd) map[keys.Action]func(*model) tea.Cmd {
-	own := map[keys.Action]func(*model) tea.Cmd{
+// fileActions are those of the files view and its preview.
+func fileActions() actionTable {
+	return actionTable{
 		keys.FilesUp:       (*model).filesUp,
 		keys.FilesInto:     (*model).openFileHere,
 		keys.FilesEdit:     (*model).editFile,
@@ -58,10 +58,6 @@ func withFiles(all map[keys.Action]func(*model) tea.Cmd) map[keys.Action]func(*m
 		keys.PreviewPrevious: func(m *model) tea.Cmd { return m.nextHit(true) },
 		keys.PreviewLeave:    func(m *model) tea.Cmd { return m.focusPreview(false) },
 	}
-	for action, do := range own {
-		all[action] = do
-	}
-	return all
 }
 
 // onOrder changes what is shown of the folder and in which order.

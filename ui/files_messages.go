@@ -2,9 +2,6 @@ package ui
 
 import tea "charm.land/bubbletea/v2"
 
-// A fileMsg is a message of the files view.
-type fileMsg interface{ take(*model) tea.Cmd }
-
 func (msg filesListed) take(m *model) tea.Cmd { return m.takeListed(msg) }
 
 func (msg filesArranged) take(m *model) tea.Cmd {

@@ -169,80 +169,19 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.pumpProcesses(), m.pumpHistory(), m.pumpFiles(), m.pumpLayout())
 }
 
+// A message is one of the dashboard's own: it knows what is to be done with it.
+type message interface{ take(*model) tea.Cmd }
+
 func (m *model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
+	case message:
+		return msg.take(m)
 	case inputMsg:
 		return m.handleInput(m.in.drain())
 	case changedMsg:
 		return m.sync()
 	case tea.WindowSizeMsg:
 		return m.resize(msg.Width, msg.Height)
-	case startedMsg:
-		return m.started(msg)
-	case doneMsg:
-		return m.done(msg)
-	case zoomedOut:
-		return m.zoomedOut(msg)
-	case metricsMsg:
-		return m.takeMetrics(msg)
-	case metricsDue:
-		m.processes.polling = false
-	case logMsg:
-		return m.takeLog(msg)
-	case searchMsg:
-		return m.searched(msg)
-	case copiedMsg:
-		return m.copied(msg)
-	case foundMsg:
-		return m.found(msg)
-	case outputMsg:
-		return m.outputFound(msg)
-	case targetMsg:
-		return m.openFile(msg)
-	case endedLines:
-		return m.takeEnded(msg)
-	case dragDue:
-		return m.dragOn()
-	case savedMsg:
-		return m.saved(msg)
-	case historyMsg:
-		return m.takeHistory(msg)
-	case detailMsg:
-		return m.takeDetail(msg)
-	case insertMsg:
-		return m.insertText(string(msg))
-	case ranMsg:
-		return m.ran(msg)
-	case filedMsg:
-		return m.filed(msg)
-	case agesDue:
-		m.agesDue()
-	case formMsg:
-		return m.formAnswered(msg)
-	case completionMsg:
-		return m.completed(msg)
-	case fileMsg:
-		return msg.take(m)
-	case keptMsg:
-		return m.layoutKept(msg)
-	case layoutSavedMsg:
-		return m.layoutSaved(msg)
-	case layoutsMsg:
-		return m.chooseLayout(msg)
-	case deskDue:
-		m.deskDue()
-	case toastOver:
-		return m.endToast(msg)
-	case paletteMsg:
-		return m.takePalette(msg)
-	case themeKept:
-		return m.keptTheme(msg)
-	case settingsMsg:
-		return m.takeSettings(msg)
-	case sizesDue:
-		m.calm = false
-	case settled:
-		m.settle()
 	case tea.BackgroundColorMsg:
 		m.setDark(msg.IsDark())
 	case uv.DarkColorSchemeEvent:

@@ -9,16 +9,17 @@ import (
 	"tandem/panes"
 )
 
-// withLayouts adds what moves panes about, and what keeps layouts.
-func withLayouts(all map[keys.Action]func(*model) tea.Cmd) map[keys.Action]func(*model) tea.Cmd {
-	all[keys.LayoutEqual] = (*model).equalise
-	all[keys.PaneSwapNext] = func(m *model) tea.Cmd { return m.swap(1) }
-	all[keys.PaneSwapPrevious] = func(m *model) tea.Cmd { return m.swap(-1) }
-	all[keys.PaneBreak] = (*model).breakOut
-	all[keys.PaneMove] = (*model).askMove
-	all[keys.LayoutSave] = (*model).askSaveLayout
-	all[keys.LayoutShow] = (*model).askLayout
-	return all
+// layoutActions are what moves panes about, and what keeps layouts.
+func layoutActions() actionTable {
+	return actionTable{
+		keys.LayoutEqual:      (*model).equalise,
+		keys.PaneSwapNext:     func(m *model) tea.Cmd { return m.swap(1) },
+		keys.PaneSwapPrevious: func(m *model) tea.Cmd { return m.swap(-1) },
+		keys.PaneBreak:        (*model).breakOut,
+		keys.PaneMove:         (*model).askMove,
+		keys.LayoutSave:       (*model).askSaveLayout,
+		keys.LayoutShow:       (*model).askLayout,
+	}
 }
 
 // weight is how many panes are side by side in n along an axis.

@@ -1,0 +1,82 @@
+package ui
+
+import tea "charm.land/bubbletea/v2"
+
+func (msg startedMsg) take(m *model) tea.Cmd { return m.started(msg) }
+
+func (msg doneMsg) take(m *model) tea.Cmd { return m.done(msg) }
+
+func (msg zoomedOut) take(m *model) tea.Cmd { return m.zoomedOut(msg) }
+
+func (msg metricsMsg) take(m *model) tea.Cmd { return m.takeMetrics(msg) }
+
+func (metricsDue) take(m *model) tea.Cmd {
+	m.processes.polling = false
+	return nil
+}
+
+func (msg logMsg) take(m *model) tea.Cmd { return m.takeLog(msg) }
+
+func (msg searchMsg) take(m *model) tea.Cmd { return m.searched(msg) }
+
+func (msg copiedMsg) take(m *model) tea.Cmd { return m.copied(msg) }
+
+func (msg foundMsg) take(m *model) tea.Cmd { return m.found(msg) }
+
+func (msg outputMsg) take(m *model) tea.Cmd { return m.outputFound(msg) }
+
+func (msg targetMsg) take(m *model) tea.Cmd { return m.openFile(msg) }
+
+func (msg endedLines) take(m *model) tea.Cmd { return m.takeEnded(msg) }
+
+func (dragDue) take(m *model) tea.Cmd { return m.dragOn() }
+
+func (msg savedMsg) take(m *model) tea.Cmd { return m.saved(msg) }
+
+func (msg historyMsg) take(m *model) tea.Cmd { return m.takeHistory(msg) }
+
+func (msg detailMsg) take(m *model) tea.Cmd { return m.takeDetail(msg) }
+
+func (msg insertMsg) take(m *model) tea.Cmd { return m.insertText(string(msg)) }
+
+func (msg ranMsg) take(m *model) tea.Cmd { return m.ran(msg) }
+
+func (msg filedMsg) take(m *model) tea.Cmd { return m.filed(msg) }
+
+func (agesDue) take(m *model) tea.Cmd {
+	m.agesDue()
+	return nil
+}
+
+func (msg formMsg) take(m *model) tea.Cmd { return m.formAnswered(msg) }
+
+func (msg completionMsg) take(m *model) tea.Cmd { return m.completed(msg) }
+
+func (msg keptMsg) take(m *model) tea.Cmd { return m.layoutKept(msg) }
+
+func (msg layoutSavedMsg) take(m *model) tea.Cmd { return m.layoutSaved(msg) }
+
+func (msg layoutsMsg) take(m *model) tea.Cmd { return m.chooseLayout(msg) }
+
+func (deskDue) take(m *model) tea.Cmd {
+	m.deskDue()
+	return nil
+}
+
+func (msg toastOver) take(m *model) tea.Cmd { return m.endToast(msg) }
+
+func (msg paletteMsg) take(m *model) tea.Cmd { return m.takePalette(msg) }
+
+func (msg themeKept) take(m *model) tea.Cmd { return m.keptTheme(msg) }
+
+func (msg settingsMsg) take(m *model) tea.Cmd { return m.takeSettings(msg) }
+
+func (sizesDue) take(m *model) tea.Cmd {
+	m.calm = false
+	return nil
+}
+
+func (settled) take(m *model) tea.Cmd {
+	m.settle()
+	return nil
+}
