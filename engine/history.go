@@ -19,7 +19,7 @@ import (
 
 const (
 	// historyDelay is how long what was run may wait until it is on disk,
-	// together with what follows: nobody waits for that.
+	// together with what follows, when nobody asks for it.
 	historyDelay = 80 * time.Millisecond
 	// historyRetry is the time between attempts to write to a disk that refuses.
 	historyRetry = 5 * time.Second

@@ -97,6 +97,24 @@ func TestHistoryFindsWhatWasJustTold(t *testing.T) {
 	}
 }
 
+// What somebody was told of is on disk: the engine may be killed right after.
+func TestHistoryThatWasShownIsKept(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	for i, line := range []string{"first", "second"} {
+		h.ran(line)
+		h.want(api.HistorySearchInput{Query: line}, line)
+
+		db, _, err := persist.OpenHistory(h.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _, err := db.Size()
+		if err := errors.Join(err, db.Close()); err != nil || rows != i+1 {
+			t.Errorf("%d rows on disk after %q, error %v", rows, line, err)
+		}
+	}
+}
+
 func TestHistoryKeepsOutWhatItShould(t *testing.T) {
 	h := newHistorian(t, t.TempDir(), "^secret ", "(broken", "passw[o]rd")
 	h.ran(" ls", "", " \n", "secret plan", "my password", strings.Repeat("x", lineMost+1), "TOKEN=abc run", "kept  \n")

@@ -80,9 +80,16 @@ func (h *history) load() error {
 	return nil
 }
 
-// view runs f on the history in memory, while nobody changes it.
+// view runs f on the history in memory, while nobody changes it. What f sees is
+// on disk, unless that refuses it: what somebody was told of outlives a crash.
 func (h *history) view(ctx context.Context, f func(x *historyIndex) error) error {
-	if err := h.do(ctx, func() error { return nil }); err != nil {
+	err := h.do(ctx, func() error {
+		if !h.refused {
+			h.flush()
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	h.mu.RLock()
