@@ -37,6 +37,10 @@ func fakeKeeper(role string) int {
 		time.Sleep(time.Hour)
 	}
 	dir := os.Getenv("TANDEM_DATA_DIR")
+	if role == "slow" {
+		_ = os.WriteFile(filepath.Join(dir, "begun"), nil, 0) // pipes: each waits for the test
+		_, _ = os.ReadFile(filepath.Join(dir, "go"))
+	}
 	f, _ := os.OpenFile(filepath.Join(dir, "keepers"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	fmt.Fprintln(f, os.Getpid())
 	f.Close()
@@ -277,6 +281,42 @@ func TestActivateEndsWithItsContext(t *testing.T) {
 	if _, err := Activate(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("Activate = %v, want context.Canceled", err)
 	}
+}
+
+// Whoever ends a client while it starts an engine must be able to end that
+// engine: there is none to come when the client has ended.
+func TestActivateWaitsForItsKeeperWhenItIsCancelled(t *testing.T) {
+	o := fakeOptions(t, "slow", "1.0.0")
+	if err := os.Mkdir(o.DataDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	begun, proceed := filepath.Join(o.DataDir, "begun"), filepath.Join(o.DataDir, "go")
+	for _, pipe := range []string{begun, proceed} {
+		if err := unix.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := Activate(ctx, o)
+		ended <- err
+	}()
+	if _, err := os.ReadFile(begun); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := os.WriteFile(proceed, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("Activate = %v, want context.Canceled", err)
+	}
+	c, err := Connect(t.Context(), ConnectOptions{DataDir: o.DataDir})
+	if err != nil {
+		t.Fatalf("no engine was waited for: %v", err)
+	}
+	c.Close()
 }
 
 func TestActivateExplainsADataFolderThatCannotBeMade(t *testing.T) {

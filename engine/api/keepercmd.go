@@ -16,6 +16,11 @@ import (
 // maxReadyLine bounds what a keeper may say before it is ready.
 const maxReadyLine = 64 << 10
 
+// keeperGrace is how much longer a keeper is listened to when nobody waits for
+// it any more. It is long enough for one that starts as it should, so that
+// whoever ends this program finds an engine, or none, and not one to come.
+const keeperGrace = time.Second
+
 // runKeeper starts the keeper in a session of its own and reads the one line
 // that it says: "ready", or why not. A keeper that says nothing in time is left
 // alone, as it may hold children by then.
@@ -30,7 +35,7 @@ func runKeeper(ctx context.Context, o ConnectOptions) error {
 	if err != nil {
 		return Errorf(CodeUnavailable, "start keeper: %v", root(err)).WithHint(hintLog(o.DataDir))
 	}
-	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Now().Add(keeperGrace)) })
 	defer stop()
 	line, err := bufio.NewReader(io.LimitReader(r, maxReadyLine)).ReadString('\n')
 	line = strings.TrimSpace(line)
