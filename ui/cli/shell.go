@@ -101,32 +101,6 @@ func (s *verbShell) afterEnd() string {
 	return ""
 }
 
-// read asks for a line. It reads in a goroutine that ends with the line, since
-// nothing else interrupts a read of a terminal.
-func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input *bufio.Reader) (string, error) {
-	type typed struct {
-		line string
-		err  error
-	}
-	got := make(chan typed, 1)
-	go func() {
-		line, err := input.ReadString('\n')
-		got <- typed{line, err}
-	}()
-	for ask := s.prompt; ; ask = "\n" + s.prompt {
-		if err := s.app.print(s.marked(ask)); err != nil {
-			return "", err
-		}
-		select {
-		case t := <-got:
-			return strings.TrimSpace(t.line), t.err
-		case <-interrupts:
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
-	}
-}
-
 // runMarked runs one line that was typed, and marks where its output begins and
 // ends.
 func (s *verbShell) runMarked(ctx context.Context, interrupts <-chan os.Signal, line string) (leave bool, err error) {
