@@ -3,18 +3,21 @@ package engine
 import "time"
 
 const (
-	// floodBurst is the output between two pauses of the screen from which on
-	// it counts as a flood.
-	floodBurst = 192 << 10
-	// lingerTime is how long the screen then stays awake for more: about what
-	// the reader needs for a burst.
-	lingerTime = 500 * time.Microsecond
+	// floodBurst is the output between two pauses of the screen that makes a
+	// flood, when another burst came within floodGap before it. Frames of a film
+	// come further apart.
+	floodBurst = 96 << 10
+	floodGap   = 10 * time.Millisecond
+	// lingerTime is how long the screen then stays awake for more: longer than
+	// the next burst takes even where everything is slow.
+	lingerTime = 5 * time.Millisecond
 )
 
 // linger stays awake for more output in the middle of a flood. To sleep and be
 // woken for each burst would cost little by itself; but a processor that sleeps
 // draws the kernel's worker for PTYs away from the reader's processor, and with
-// the two apart everything passes at a third of the speed.
+// the two apart, each 4 KiB wait for both processors to be woken: everything
+// passes at half of the speed or less.
 func (s *session) linger() {
 	shown := s.parsed.Load()
 	if shown < s.log.End() {
@@ -25,7 +28,15 @@ func (s *session) linger() {
 	if burst < floodBurst {
 		return
 	}
-	for until := time.Now().Add(lingerTime); len(s.grew) == 0 && time.Now().Before(until); {
-		giveWay()
+	now := time.Now()
+	flood := now.Sub(s.flooded) < floodGap
+	for until := now.Add(lingerTime); flood && len(s.grew) == 0 && now.Before(until); now = time.Now() {
+		select {
+		case ask := <-s.asks:
+			ask()
+		default:
+			giveWay()
+		}
 	}
+	s.flooded = now
 }

@@ -18,7 +18,7 @@ const (
 	readSpace = 32 << 10
 	// readMostAtOnce is how much is read before anybody is told. To wake the
 	// screen costs as much as to read a few pieces.
-	readMostAtOnce = 256 << 10
+	readMostAtOnce = 128 << 10
 	// pieceSize is the most that is read in one call: it lies in two pages.
 	pieceSize = 4 << 10
 	// ptyBuffer is about what a PTY gives at once when its program writes more

@@ -109,6 +109,7 @@ type session struct {
 	saving   atomic.Bool // a checkpoint is being written
 	saved    int64       // offset of the last checkpoint
 	lingered int64       // what the screen showed when it had last caught up
+	flooded  time.Time   // when it last had after a burst
 
 	mu    sync.Mutex
 	known facts // all but bytes and what viewers knows
