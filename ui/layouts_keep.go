@@ -44,21 +44,23 @@ func (m *model) layoutKept(msg keptMsg) tea.Cmd {
 	return nil
 }
 
-// lastWord bounds how long leaving waits to have the layout kept.
+// lastWord bounds how long leaving waits for sessions that are being started and
+// to have the layout kept.
 const lastWord = 300 * time.Millisecond
 
 // keepLast has the layout kept that the person leaves behind, if the engine was
-// not told of it yet.
+// not told of it yet. What was asked for last is in it.
 func (m *model) keepLast() {
 	if !m.opened || !m.news.connected {
 		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
+	defer cancel()
+	m.finishStarts(ctx)
 	now := m.writeLayout()
 	if len(now.Tabs) == 0 || reflect.DeepEqual(now, m.layouts.kept) && !m.layouts.keeping {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
-	defer cancel()
 	if e, err := m.link.at(ctx); err == nil {
 		_ = e.PutLayout(ctx, api.LayoutPutInput{Layout: now}) // nobody is there any more to be told
 	}

@@ -122,6 +122,53 @@ func TestTheLayoutComesBackInTheNextDashboard(t *testing.T) {
 	}
 }
 
+// A lateEngine answers to a start when it is told to.
+type lateEngine struct {
+	*fakeEngine
+	asked  chan struct{} // of 1
+	answer chan struct{}
+}
+
+func (e *lateEngine) Start(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	ring(e.asked)
+	select {
+	case <-e.answer:
+		return e.fakeEngine.Start(ctx, in)
+	case <-ctx.Done():
+		return api.Process{}, ctx.Err()
+	}
+}
+
+func TestSessionsThatWereAskedForWhenThePersonLeavesAreInTheLayout(t *testing.T) {
+	d := threePanes(t)
+	d.isKept()
+	late := &lateEngine{d.engine, make(chan struct{}, 1), make(chan struct{})}
+	d.m.link.set(late)
+	d.press("ctrl+b", "%", "ctrl+b", "\"", "ctrl+b", "d")
+	go func() {
+		<-late.asked
+		close(late.answer)
+	}()
+	d.m.finishStarts(t.Context())
+	d.hasShape("(a|(b/(c|(bash-4/bash-5))))")
+	d.m.keepLast()
+	d.isKept()
+	again := drive(t, d.engine, 160, 40)
+	again.hasShape("(a|(b/(c|(bash-4/bash-5))))")
+}
+
+func TestLeavingDoesNotWaitForAStartThatIsNotAnswered(t *testing.T) {
+	d := threePanes(t)
+	d.m.link.set(&lateEngine{d.engine, make(chan struct{}, 1), nil})
+	d.press("ctrl+b", "%", "ctrl+b", "d")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d.m.finishStarts(ctx)
+	if d.m.keepLast(); len(d.m.writeLayout().Tabs[0].Nodes) != 5 {
+		t.Error("the layout has a pane without a session")
+	}
+}
+
 func TestOpeningADashboardChangesNoLayoutThatIsKept(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "=")

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"os"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -62,6 +63,26 @@ type start struct {
 	pane, near *panes.Terminal
 	command    []string // a shell if there is none
 	folder     string   // instead of the one near
+	asking     *asking
+}
+
+// asking is what the engine is asked once, by whoever comes first, and what it
+// answers.
+type asking struct {
+	once   sync.Once
+	answer startedMsg
+}
+
+// ask asks, or waits for the answer to who has.
+func (a *asking) ask(ctx context.Context, l *link, in api.SessionStartInput) startedMsg {
+	a.once.Do(func() {
+		e, err := l.at(ctx)
+		if err == nil {
+			a.answer.process, err = e.Start(ctx, in)
+		}
+		a.answer.err = err
+	})
+	return a.answer
 }
 
 // startFor starts the session of a pane that is on the screen already. Starts
@@ -72,6 +93,7 @@ func (m *model) startFor(p, near *panes.Terminal) tea.Cmd {
 }
 
 func (m *model) startWith(s start) tea.Cmd {
+	s.asking = &asking{}
 	m.starts = append(m.starts, s)
 	if len(m.starts) > 1 {
 		return nil
@@ -84,18 +106,38 @@ func (m *model) startNext() tea.Cmd {
 		return nil
 	}
 	next := m.starts[0]
-	size := next.pane.Feed.Size()
-	in := api.SessionStartInput{CWD: m.cwd(next.near), Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ())}
-	in.Command = next.command
-	if next.folder != "" {
-		in.CWD = next.folder
-	} else if next.near != nil {
-		in.CWDOf = next.near.ID
+	ctx, l, in := m.ctx, m.link, m.startInput(next)
+	return func() tea.Msg { return next.asking.ask(ctx, l, in) }
+}
+
+func (m *model) startInput(s start) api.SessionStartInput {
+	size := s.pane.Feed.Size()
+	in := api.SessionStartInput{Command: s.command, CWD: m.cwd(s.near), Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ())}
+	if s.folder != "" {
+		in.CWD = s.folder
+	} else if s.near != nil {
+		in.CWDOf = s.near.ID
 	}
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		process, err := e.Start(ctx, in)
-		return startedMsg{process, err}
-	}, func(err error) tea.Msg { return startedMsg{err: err} })
+	return in
+}
+
+// finishStarts has the sessions that were asked for and are not there yet in
+// their panes, if the engine gives them before ctx ends. Nothing else runs on the
+// model any more.
+func (m *model) finishStarts(ctx context.Context) {
+	for _, s := range m.starts {
+		in, answer := m.startInput(s), make(chan startedMsg, 1)
+		m.link.start(func() { answer <- s.asking.ask(ctx, m.link, in) })
+		select {
+		case msg := <-answer:
+			if msg.err == nil {
+				m.news.processes = withMissing(m.news.processes, msg.process)
+				s.pane.ID = msg.process.ID
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // cwd is where a new session starts: where that of a pane is.
