@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,33 +118,38 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	case len(msg.saved) == 0:
 		return m.say("no layout is saved yet; "+m.keyFor(keys.LayoutSave)+" saves this one", false)
 	}
-	var choices []choice
-	for _, s := range msg.saved {
-		choices = append(choices, choice{s.Name, describeLayout(s.Layout)})
-	}
-	byName := func(name string) (api.Layout, bool) {
-		for _, s := range msg.saved {
-			if s.Name == name {
-				return s.Layout, true
-			}
-		}
-		return api.Layout{}, false
-	}
-	m.overlay = &chooser{title: "Show the layout", choices: choices, then: func(m *model, name string) tea.Cmd {
-		l, ok := byName(name)
-		if !ok {
-			return nil
-		}
+	saved := msg.saved
+	u := &picker{title: "Show the layout", wide: choiceWidth, verb: func(panes.Choice) string { return "show it" }}
+	u.list.Set(m.layoutChoices(saved))
+	u.pick = func(m *model, c panes.Choice) tea.Cmd {
 		m.view = viewSessions
-		if m.showLayout(l) == 0 {
+		if m.showLayout(saved[c.Number].Layout) == 0 {
 			return m.say("none of its sessions is there", true)
 		}
 		return nil
-	}, drop: func(m *model, name string) tea.Cmd {
-		return m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, name)} },
+	}
+	removed := map[int]bool{}
+	u.drop = func(m *model, c panes.Choice) ([]panes.Choice, tea.Cmd) {
+		removed[c.Number] = true
+		left := slices.DeleteFunc(m.layoutChoices(saved), func(c panes.Choice) bool { return removed[c.Number] })
+		return left, m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)} },
 			func(err error) tea.Msg { return doneMsg{err} })
-	}}
+	}
+	m.overlay = u
+	m.dirty = true
 	return nil
+}
+
+// choiceWidth is how wide a picker is that offers layouts or tabs.
+const choiceWidth = 84
+
+func (m *model) layoutChoices(saved []api.SavedLayout) (choices []panes.Choice) {
+	for i, s := range saved {
+		does := describeLayout(s.Layout)
+		choices = append(choices, panes.Choice{Number: i, Sign: m.look.Glyphs.Terminal, SignInk: m.look.Accent,
+			Text: panes.Clean(s.Name), Also: does, Detail: does})
+	}
+	return choices
 }
 
 // describeLayout names the sessions of a layout.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/panes"
 )
 
@@ -237,6 +238,45 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 		defer d.engine.mu.Unlock()
 		return len(d.engine.layouts.saved) == 1
 	})
+}
+
+func TestALayoutIsChosenWithTheMouse(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "S", "'one", "enter")
+	d.shows("saved as one")
+	d.press("ctrl+b", "!", "ctrl+b", "S", "'two", "enter")
+	d.shows("saved as two")
+	d.press("ctrl+b", "space")
+	d.shows("Show the layout")
+	inside := d.m.overlayAt
+	wheel := keys.Mouse{X: inside.x + 5, Y: inside.y + 4, Button: keys.WheelDown, Kind: keys.MouseDown}
+	d.mouse(wheel)
+	if c, _ := d.m.overlay.(*picker).list.Selected(); c.Text != "two" {
+		t.Errorf("the wheel went to %s", c.Text)
+	}
+	d.nth(0).mouse = api.MouseClick
+	d.click(inside.x+5, inside.y+3)
+	d.hasShape("(a|(b/c))")
+	d.click(inside.x+5, inside.y+3) // a double click's second press is for nobody
+	d.press("ctrl+b", "space")
+	d.shows("Show the layout")
+	d.click(0, inside.y)
+	if d.m.overlay != nil {
+		t.Error("a click beside it did not close it")
+	}
+	if got := d.nth(0).mice; len(got) > 0 {
+		t.Errorf("the program below got %v", got)
+	}
+}
+
+func TestAPaneIsMovedWithTheMouse(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "!")
+	d.hasShape("(a|b) c")
+	d.press("ctrl+b", "m")
+	d.shows("Move the pane beside")
+	d.click(d.m.overlayAt.x+5, d.m.overlayAt.y+3)
+	d.hasShape("(a|(b|c))")
 }
 
 func TestALayoutThatShallBeShownIsShownInOpenDashboards(t *testing.T) {

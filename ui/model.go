@@ -74,7 +74,8 @@ type model struct {
 	actions  map[keys.Action]func(*model) tea.Cmd
 	overlay  overlay
 
-	overlayAt rect // where the overlay was drawn last
+	overlayAt    rect // where the overlay was drawn last
+	overlayPress overlayPress
 
 	toast toast
 	look  panes.Look
@@ -231,6 +232,7 @@ func (m *model) handleInput(events []typed) tea.Cmd {
 func (m *model) handleTyped(e typed) tea.Cmd {
 	switch e.kind {
 	case keys.EventKey:
+		m.overlayPress.on = nil
 		return m.pressKey(e.key)
 	case keys.EventMouse:
 		return m.mouse(e.mouse)

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -10,6 +12,9 @@ import (
 // mouse handles one mouse event: what was pressed keeps the mouse until the
 // button is released.
 func (m *model) mouse(e keys.Mouse) tea.Cmd {
+	if m.overlayPress.has(e, m.overlay, time.Now()) {
+		return nil
+	}
 	if u, ok := m.overlay.(interface {
 		mouse(*model, keys.Mouse) tea.Cmd
 	}); ok && m.overlayAt.contains(e.X, e.Y) {
@@ -53,6 +58,33 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	return m.mouseOnTree(e)
+}
+
+// An overlayPress is the press of a button that an overlay took last. The rest of
+// it, and of the double click that it may begin, is not for what the overlay
+// covered, nor for the next one.
+type overlayPress struct {
+	on   overlay
+	at   time.Time
+	x, y int
+	down bool
+}
+
+// has reports whether an event belongs to the press although the overlay has
+// gone, and notes presses on the overlay that is open.
+func (p *overlayPress) has(e keys.Mouse, open overlay, now time.Time) bool {
+	press := e.Kind == keys.MouseDown && !isWheel(e)
+	switch {
+	case press && p.on != nil && p.on != open && now.Sub(p.at) < again && e.X == p.x && e.Y == p.y:
+		p.down = true
+		return true
+	case press:
+		*p = overlayPress{open, now, e.X, e.Y, open != nil}
+	case p.down && e.Kind == keys.MouseUp:
+		p.down = false
+		return p.on != open
+	}
+	return p.down && p.on != open && !isWheel(e)
 }
 
 func leftDown(e keys.Mouse) bool { return e.Kind == keys.MouseDown && e.Button == keys.ButtonLeft }

@@ -19,6 +19,9 @@ type picker struct {
 	verb   func(panes.Choice) string          // what enter does with it
 	moved  func(*model)                       // another choice is under the cursor; may be nil
 	cancel func(*model)                       // nothing was chosen; may be nil
+	// drop removes a choice for good, at the delete key, and gives those that are
+	// left; nil: none can be removed.
+	drop func(*model, panes.Choice) (left []panes.Choice, cmd tea.Cmd)
 }
 
 // What a picker takes of the screen.
@@ -80,10 +83,38 @@ func (u *picker) noteMove(m *model) {
 }
 
 func (u *picker) typed(m *model, k keys.Key) tea.Cmd {
+	if k.Code == keys.Delete && u.drop != nil {
+		if k.Phase == keys.Release {
+			return nil
+		}
+		return u.remove(m)
+	}
 	before := u.field.Text()
 	u.field.Type(k)
 	u.search(m, before)
 	return nil
+}
+
+// remove takes away what the cursor is on; it goes to the next one. Without any
+// left the picker closes.
+func (u *picker) remove(m *model) tea.Cmd {
+	gone, ok := u.list.Selected()
+	if !ok {
+		return nil
+	}
+	u.list.Move(1)
+	if next, _ := u.list.Selected(); next.Number == gone.Number {
+		u.list.Move(-1)
+	}
+	next, _ := u.list.Selected()
+	left, cmd := u.drop(m, gone)
+	u.list.Set(left)
+	u.list.Select(next.Number)
+	if len(left) == 0 {
+		u.dismiss(m)
+	}
+	u.noteMove(m)
+	return cmd
 }
 
 func (u *picker) pasted(m *model, text string) tea.Cmd {
@@ -146,6 +177,9 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 	hints := []panes.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "close"}}
 	if c, ok := u.list.Selected(); ok {
 		hints = append([]panes.Hint{{Key: "enter", Does: u.verb(c)}}, hints...)
+		if u.drop != nil {
+			hints = append(hints, panes.Hint{Key: "del", Does: "remove it"})
+		}
 	}
 	keyLine, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
 	return append(rows, panes.Spaces(width), keyLine+panes.Spaces(width-used)), width, 2 + x, 0

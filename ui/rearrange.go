@@ -88,25 +88,24 @@ func (m *model) askMove() tea.Cmd {
 	if p == nil {
 		return nil
 	}
-	var choices []choice
-	targets := map[string]*group{}
-	for _, g := range m.groups {
+	var choices []panes.Choice
+	var targets []*group
+	for i, g := range m.groups {
 		if g == m.current {
 			continue
 		}
-		name := m.groupName(g)
-		if targets[name] != nil {
-			name += " (" + itoa(m.indexOf(g)+1) + ")"
-		}
-		targets[name] = g
-		choices = append(choices, choice{name: name})
+		choices = append(choices, panes.Choice{Number: len(targets), Sign: m.look.Glyphs.Terminal, SignInk: m.look.Accent,
+			Text: m.groupName(g), Detail: "tab " + itoa(i+1)})
+		targets = append(targets, g)
 	}
 	if len(choices) == 0 {
 		return m.say("there is no other tab; "+m.keyFor(keys.PaneBreak)+" gives the pane one of its own", false)
 	}
-	m.overlay = &chooser{title: "Move the pane beside", choices: choices, then: func(m *model, name string) tea.Cmd {
-		return m.moveTo(p, targets[name])
-	}}
+	u := &picker{title: "Move the pane beside", wide: choiceWidth, verb: func(panes.Choice) string { return "move it there" }}
+	u.list.Set(choices)
+	u.pick = func(m *model, c panes.Choice) tea.Cmd { return m.moveTo(p, targets[c.Number]) }
+	m.overlay = u
+	m.dirty = true
 	return nil
 }
 
