@@ -195,14 +195,9 @@ func (o Operation[In, Out]) Call(ctx context.Context, c *Client, in In) (Out, er
 		// Not sent; it lets net/http try again when a kept connection is dead.
 		req.Header["Idempotency-Key"] = nil
 	}
-	body, err := c.do(req, o.Name)
-	if err != nil {
-		return out, err
-	}
-	if err := json.Unmarshal(body, &out); err != nil {
-		return out, Errorf(CodeInternal, "call %s: decode answer: %v", o.Name, err)
-	}
-	return out, nil
+	askAside(req.Header, &out)
+	err = c.do(req, o.Name, &out)
+	return out, err
 }
 
 func (c *Client) request(ctx context.Context, method, name string, body io.Reader) (*http.Request, error) {
@@ -214,24 +209,29 @@ func (c *Client) request(ctx context.Context, method, name string, body io.Reade
 	return req, nil
 }
 
-// do sends a request and reads the whole answer.
-func (c *Client) do(req *http.Request, name string) ([]byte, error) {
+// do sends a request and reads the whole answer into what out points to.
+func (c *Client) do(req *http.Request, name string, out any) error {
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.lost(req.Context(), name, err)
+		return c.lost(req.Context(), name, err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponseBody+1))
-	if err != nil {
-		return nil, c.lost(req.Context(), name, err)
-	}
-	if len(body) > maxResponseBody {
-		return nil, Errorf(CodeInternal, "call %s: the answer is larger than %d bytes", name, maxResponseBody)
-	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, decodeError(name, resp.StatusCode, body)
+		body, err := readBody(resp.Body, resp.ContentLength)
+		if err != nil {
+			return c.lost(req.Context(), name, err)
+		}
+		return decodeError(name, resp.StatusCode, body)
 	}
-	return body, nil
+	err = readOutput(resp.Header.Get(asideHeader), resp.Body, resp.ContentLength, out)
+	var wrong *wrongAnswer
+	switch {
+	case errors.As(err, &wrong):
+		return Errorf(CodeInternal, "call %s: decode answer: %v", name, wrong)
+	case err != nil:
+		return c.lost(req.Context(), name, err)
+	}
+	return nil
 }
 
 // decodeError reads the error that an answer with this status carries.

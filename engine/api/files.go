@@ -75,6 +75,13 @@ type FilesReadOutput struct {
 	LineBytes  int64  `json:"line_bytes,omitempty" jsonschema:"with cut line: its length"`
 }
 
+func (o *FilesReadOutput) bulk() []member {
+	return []member{
+		{name: "text", text: &o.Text},
+		{name: "data", data: &o.Data},
+	}
+}
+
 // FilesReadJSONInput is the input of files.read_json.
 type FilesReadJSONInput = FilesPathInput
 

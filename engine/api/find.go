@@ -111,3 +111,7 @@ type SessionTextOutput struct {
 	Text string `json:"text" jsonschema:"the text, lines divided by line feeds"`
 	Next *Place `json:"next,omitempty" jsonschema:"from of the next call, when there is more"`
 }
+
+func (o *SessionTextOutput) bulk() []member {
+	return []member{{name: "text", text: &o.Text}}
+}

@@ -157,6 +157,10 @@ type SessionReadOutput struct {
 	State      State  `json:"state" jsonschema:"of the session"`
 }
 
+func (o *SessionReadOutput) bulk() []member {
+	return []member{{name: "data", text: &o.Data}}
+}
+
 // SessionScreenInput is the input of session.screen.
 type SessionScreenInput struct {
 	ID         string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
@@ -176,6 +180,10 @@ type Screen struct {
 	AltScreen bool     `json:"alt_screen" jsonschema:"the alternate screen is shown"`
 	State     State    `json:"state" jsonschema:"of the session"`
 	Picture   []byte   `json:"picture,omitempty" jsonschema:"base64: the picture asked for"`
+}
+
+func (o *Screen) bulk() []member {
+	return []member{{name: "picture", data: &o.Picture}}
 }
 
 // SessionResizeInput is the input of session.resize.

@@ -179,6 +179,13 @@ type ProcessLogOutput struct {
 	State      State      `json:"state" jsonschema:"the process's state"`
 }
 
+func (o *ProcessLogOutput) bulk() []member {
+	return []member{
+		{name: "data", text: &o.Data},
+		{name: "data_bytes", text: &o.DataBytes},
+	}
+}
+
 // A LogTime tells when what a log has from an offset on, up to that of the next
 // one, was written: within a tenth of a second for what was written last.
 type LogTime struct {
@@ -263,6 +270,15 @@ type ExecOutput struct {
 	StderrDropped int64   `json:"stderr_dropped" jsonschema:"bytes before stderr that are in the log only"`
 	TimedOut      bool    `json:"timed_out" jsonschema:"it had not ended in time"`
 	DurationMS    float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
+}
+
+func (o *ExecOutput) bulk() []member {
+	return []member{
+		{name: "stdout", text: &o.Stdout},
+		{name: "stderr", text: &o.Stderr},
+		{name: "stdout_bytes", text: &o.StdoutBytes},
+		{name: "stderr_bytes", text: &o.StderrBytes},
+	}
 }
 
 // Output is what it printed last to standard output and error: exactly, if

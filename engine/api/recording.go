@@ -26,6 +26,13 @@ type SessionRecordOutput struct {
 	State      State     `json:"state" jsonschema:"the session's state"`
 }
 
+func (o *SessionRecordOutput) bulk() []member {
+	return []member{
+		{name: "repaint", data: &o.Repaint},
+		{name: "data", data: &o.Data},
+	}
+}
+
 // A LogSize tells the size of a terminal for what its log has from an offset on,
 // up to that of the next one.
 type LogSize struct {

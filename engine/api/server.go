@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -55,7 +56,7 @@ func Handle[In, Out any](m *Mux, op Operation[In, Out], f func(context.Context, 
 			writeError(w, handlerError(op.Name, err))
 			return
 		}
-		writeJSON(w, http.StatusOK, out)
+		writeOutput(w, r, &out)
 	})
 }
 
@@ -196,7 +197,9 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		body, _ = json.Marshal(Errorf(CodeInternal, "encode answer: %v", err))
 	}
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
 	w.WriteHeader(status)
 	// A failed write means that the client has gone, and nobody is left to tell.
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(body)
+	_, _ = io.WriteString(w, "\n")
 }
