@@ -59,6 +59,7 @@ type liveSession interface {
 type started struct {
 	child    keeper.Child
 	live     liveSession // of a terminal
+	began    time.Time   // just before it did; zero if nobody knows
 	logStart int64       // where in the log its output begins
 
 	errorLogStart int64  // the same of stderr.log

@@ -167,6 +167,7 @@ func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, 
 	if err != nil {
 		return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
+	began := time.Now()
 	child, master, err := client.Start(ctx, spec)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
 		child, master, err = h.startOccupied(ctx, client, spec, err)
@@ -176,7 +177,7 @@ func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, 
 	}
 	switch {
 	case err == nil:
-		return started{child: child, proxyURL: proxyURL}, master, nil
+		return started{child: child, began: began, proxyURL: proxyURL}, master, nil
 	case ctx.Err() != nil:
 		return started{}, nil, errEnding()
 	case errors.Is(err, api.CodeUnavailable):

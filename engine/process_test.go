@@ -308,7 +308,7 @@ func TestStartRefusesWhatCannotBe(t *testing.T) {
 func TestExecGivesOutputAndStatus(t *testing.T) {
 	m := startMachine(t)
 	out := call(m, api.Exec, api.ExecInput{Command: sh(`echo "$X $TERM"; echo err >&2; exit 3`), Env: map[string]string{"X": "x"}})
-	if out.Stdout != "x dumb\n" || out.Stderr != "err\n" || *out.Process.ExitCode != 3 || out.TimedOut {
+	if out.Stdout != "x dumb\n" || out.Stderr != "err\n" || *out.Process.ExitCode != 3 || out.TimedOut || out.DurationMS <= 0 {
 		t.Errorf("%+v", out)
 	}
 	out = call(m, api.Exec, api.ExecInput{Command: sh(`echo $TERM; seq 1 1000`), Env: map[string]string{"TERM": "vt100"}, MaxOutput: 5})

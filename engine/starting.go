@@ -97,7 +97,9 @@ func begin(c *control, p *proc, e event) {
 		p.unbound = c.world.bound(p.rec)
 	}
 	if p.rec.StartedAt.IsZero() || !known {
-		p.rec.StartedAt = time.Now()
+		if p.rec.StartedAt = e.began; e.began.IsZero() {
+			p.rec.StartedAt = time.Now()
+		}
 		beginRun(&p.rec)
 	}
 	c.noteStart(p, e)
