@@ -27,7 +27,7 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"panes", "ui/attach", "engine/api", "keys", "themes"},
+		[]string{"panes", "panes/graphics", "ui/attach", "engine/api", "keys", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/attach": {
@@ -43,7 +43,7 @@ var layers = map[string]layer{
 		"a project file becomes requests of the API, whoever sends them",
 	},
 	"panes": {
-		[]string{"engine/api", "keys", "themes"},
+		[]string{"panes/graphics", "engine/api", "keys", "themes"},
 		"panes draw what the API tells and own no policy",
 	},
 	"engine": {
@@ -72,6 +72,7 @@ var layers = map[string]layer{
 	"engine/policy":  {nil, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/shell":   {nil, "how a shell is made to speak is independent of who listens"},
 	"engine/sandbox": {nil, "the launch stage links as little as possible"},
+	"panes/graphics": {nil, "how a picture is written does not depend on where it is shown"},
 	"persist":        {nil, "how things lie on disk is independent of who asks"},
 	"keys":           {nil, "what a key is does not depend on who is told"},
 	"themes":         {nil, "a palette becomes styles and nothing more"},

@@ -1,0 +1,69 @@
+package graphics
+
+import (
+	"encoding/base64"
+	"strconv"
+)
+
+// QueryID is the number of the picture that Query asks about.
+const QueryID = 31
+
+// Query asks a terminal whether it speaks kitty's protocol, how large a cell is
+// in pixels (XTWINOPS 16) and, because every terminal answers that, for its
+// attributes (DA1), of which 4 is sixel. What the first is answered with, if it
+// is, comes before the answer to the last.
+const Query = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[16t\x1b[c"
+
+// kittyChunk is how many bytes of base64 one sequence may have.
+const kittyChunk = 4096
+
+// AppendTransmit appends what gives a terminal a PNG to keep under a number.
+func AppendTransmit(dst []byte, id uint32, png []byte) []byte {
+	for first := true; first || len(png) > 0; first = false {
+		n := min(len(png), kittyChunk/4*3)
+		dst = append(dst, "\x1b_G"...)
+		if first {
+			dst = append(dst, "a=t,f=100,t=d,i="...)
+			dst = strconv.AppendUint(dst, uint64(id), 10)
+			dst = append(dst, ',')
+		}
+		more := "q=2,m=0;"
+		if n < len(png) {
+			more = "q=2,m=1;"
+		}
+		dst = append(dst, more...)
+		dst = base64.StdEncoding.AppendEncode(dst, png[:n])
+		dst = append(dst, "\x1b\\"...)
+		png = png[n:]
+	}
+	return dst
+}
+
+// AppendPlace appends what shows a picture that was transmitted over
+// cols×rows cells, from the cursor on, which stays. It is in one place at a
+// time.
+func AppendPlace(dst []byte, id uint32, cols, rows int) []byte {
+	dst = append(dst, "\x1b_Ga=p,p=1,C=1,q=2,i="...)
+	dst = strconv.AppendUint(dst, uint64(id), 10)
+	dst = append(dst, ",c="...)
+	dst = strconv.AppendInt(dst, int64(cols), 10)
+	dst = append(dst, ",r="...)
+	dst = strconv.AppendInt(dst, int64(rows), 10)
+	return append(dst, "\x1b\\"...)
+}
+
+// AppendHide appends what takes a picture off the screen; the terminal keeps
+// it.
+func AppendHide(dst []byte, id uint32) []byte { return appendDelete(dst, 'i', id) }
+
+// AppendForget appends what takes a picture off the screen and out of the
+// terminal's memory.
+func AppendForget(dst []byte, id uint32) []byte { return appendDelete(dst, 'I', id) }
+
+func appendDelete(dst []byte, what byte, id uint32) []byte {
+	dst = append(dst, "\x1b_Ga=d,q=2,d="...)
+	dst = append(dst, what)
+	dst = append(dst, ",i="...)
+	dst = strconv.AppendUint(dst, uint64(id), 10)
+	return append(dst, "\x1b\\"...)
+}

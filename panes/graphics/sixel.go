@@ -1,0 +1,121 @@
+package graphics
+
+import (
+	"image"
+	"strconv"
+)
+
+// sixelRows is how many rows of pixels are written at a time.
+const sixelRows = 6
+
+// AppendSixel appends an opaque picture as a sixel sequence: DCS with P2=1, so
+// that nothing around it is touched, the raster attributes, at most 256
+// colours, and bands of six rows.
+func AppendSixel(dst []byte, img *image.RGBA) []byte {
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	palette, pixels, few := fewColors(img)
+	if !few {
+		palette = manyColors(img)
+		pixels = dither(img, palette)
+	}
+	dst = append(dst, "\x1bP0;1;0q\"1;1;"...)
+	dst = strconv.AppendInt(dst, int64(w), 10)
+	dst = append(dst, ';')
+	dst = strconv.AppendInt(dst, int64(h), 10)
+	for i, c := range palette {
+		dst = appendColor(dst, i, c)
+	}
+	band := newBand(w)
+	for y := 0; y < h; y += sixelRows {
+		if y > 0 {
+			dst = append(dst, '-')
+		}
+		band.fill(pixels, y, min(y+sixelRows, h))
+		dst = band.append(dst)
+	}
+	return append(dst, "\x1b\\"...)
+}
+
+// appendColor appends the meaning of a colour's number: red, green and blue in
+// percent.
+func appendColor(dst []byte, i int, c rgb) []byte {
+	dst = append(dst, '#')
+	dst = strconv.AppendInt(dst, int64(i), 10)
+	dst = append(dst, ";2"...)
+	for _, v := range c {
+		dst = append(dst, ';')
+		dst = strconv.AppendInt(dst, int64(percentOf(v)), 10)
+	}
+	return dst
+}
+
+// A band is six rows of a picture: for each colour, which pixels of a column
+// have it.
+type band struct {
+	w     int
+	masks [mostColors][]uint8 // nil until the colour is needed
+	used  []uint8             // colours of this band
+	seen  [mostColors]bool
+}
+
+func newBand(w int) *band { return &band{w: w} }
+
+// fill takes in the rows from y0 up to y1.
+func (b *band) fill(pixels []uint8, y0, y1 int) {
+	for _, c := range b.used {
+		clear(b.masks[c])
+		b.seen[c] = false
+	}
+	b.used = b.used[:0]
+	for y := y0; y < y1; y++ {
+		bit := uint8(1) << (y - y0)
+		for x, c := range pixels[y*b.w : (y+1)*b.w] {
+			if !b.seen[c] {
+				b.seen[c] = true
+				b.used = append(b.used, c)
+				if b.masks[c] == nil {
+					b.masks[c] = make([]uint8, b.w)
+				}
+			}
+			b.masks[c][x] |= bit
+		}
+	}
+}
+
+// append appends each colour's pixels, from the left edge.
+func (b *band) append(dst []byte) []byte {
+	for i, c := range b.used {
+		if i > 0 {
+			dst = append(dst, '$')
+		}
+		dst = append(dst, '#')
+		dst = strconv.AppendInt(dst, int64(c), 10)
+		dst = appendRuns(dst, b.masks[c])
+	}
+	return dst
+}
+
+// appendRuns appends columns, equal ones as a count and one; what is empty at
+// the end is left out.
+func appendRuns(dst []byte, mask []uint8) []byte {
+	for len(mask) > 0 {
+		n := 1
+		for n < len(mask) && mask[n] == mask[0] {
+			n++
+		}
+		sixel := '?' + mask[0]
+		switch {
+		case n == len(mask) && mask[0] == 0:
+		case n > 3:
+			dst = append(dst, '!')
+			dst = strconv.AppendInt(dst, int64(n), 10)
+			dst = append(dst, sixel)
+		default:
+			for range n {
+				dst = append(dst, sixel)
+			}
+		}
+		mask = mask[n:]
+	}
+	return dst
+}
