@@ -3,23 +3,39 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"strconv"
+	"sync"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// muchText is the size of a result that is worth encoding by ourselves.
-const muchText = 64 << 10
+const (
+	// muchText is the size of a result that is worth encoding by ourselves.
+	muchText = 64 << 10
+	// textPiece is how much of a text is encoded at a time.
+	textPiece = 64 << 10
+)
 
-// A largeResult is a tool's result whose encoding goes over the text once; the
-// SDK's goes over it four times.
+// A largeResult is a tool's result that is encoded by ourselves: once, and
+// piece by piece where it can be written so. The SDK would go over its text
+// four times.
 type largeResult struct {
 	sdk.ResultBase
-	of         *sdk.CallToolResult
-	resultType string // of protocol versions that have it
+	pieces []piece
+	shelf  *shelf // nil where the SDK writes
+}
+
+// A piece of a result's encoding is JSON, or text of a string that is still to
+// be encoded.
+type piece struct {
+	json []byte
+	text string
 }
 
 // light gives a large result its own encoding; others stay.
-func light(r *sdk.CallToolResult, version string) sdk.Result {
+func light(r *sdk.CallToolResult, version string, shelf *shelf) sdk.Result {
 	size := 0
 	for _, c := range r.Content {
 		t, ok := c.(*sdk.TextContent)
@@ -28,56 +44,167 @@ func light(r *sdk.CallToolResult, version string) sdk.Result {
 		}
 		size += len(t.Text)
 	}
+	spoken, _ := r.StructuredContent.(spokenFacts)
+	for _, t := range spoken.text {
+		size += len(t)
+	}
 	if size < muchText || r.InputRequests != nil {
 		return r
 	}
-	l := &largeResult{of: r}
+	l := &largeResult{shelf: shelf}
 	l.Meta = r.Meta
+	resultType := ""
 	if version >= withoutSessions {
-		l.resultType = "complete"
+		resultType = "complete"
+	}
+	if l.add(r, resultType) != nil {
+		return r // the SDK finds the same mistake
 	}
 	return l
 }
 
-// MarshalJSON implements json.Marshaler.
-func (l *largeResult) MarshalJSON() ([]byte, error) {
+// add adds the encoding of a result of text.
+func (l *largeResult) add(r *sdk.CallToolResult, resultType string) error {
 	head := struct {
 		Meta       sdk.Meta `json:"_meta,omitempty"`
 		ResultType string   `json:"resultType,omitempty"`
 		Structured any      `json:"structuredContent,omitempty"`
 		IsError    bool     `json:"isError,omitempty"`
-	}{l.Meta, l.resultType, l.of.StructuredContent, l.of.IsError}
-	size := 1 << 10
-	for _, c := range l.of.Content {
-		text := c.(*sdk.TextContent).Text
-		size += len(text) + len(text)/8
+	}{r.Meta, resultType, r.StructuredContent, r.IsError}
+	spoken, speaks := r.StructuredContent.(spokenFacts)
+	if speaks {
+		head.Structured = nil
+	}
+	b, err := encode(head)
+	if err != nil {
+		return err
+	}
+	l.json(reopened(b))
+	if speaks {
+		l.json([]byte(`"structuredContent":`))
+		l.pieces = append(l.pieces, spoken.pieces()...)
+		l.json([]byte(","))
+	}
+	l.json([]byte(`"content":[`))
+	for i, c := range r.Content {
+		before := `{"type":"text","text":"`
+		if i > 0 {
+			before = "," + before
+		}
+		l.json([]byte(before))
+		l.pieces = append(l.pieces, piece{text: c.(*sdk.TextContent).Text})
+		l.json([]byte(`"}`))
+	}
+	l.json([]byte("]}"))
+	return nil
+}
+
+func (l *largeResult) json(b []byte) { l.pieces = append(l.pieces, piece{json: b}) }
+
+// reopened is an encoded object without its end, so that members can follow.
+func reopened(object []byte) []byte {
+	head := bytes.Clone(object[:len(object)-1])
+	if len(head) > 1 {
+		head = append(head, ',')
+	}
+	return head
+}
+
+// MarshalJSON implements json.Marshaler: with a ticket where our own transport
+// writes the result.
+func (l *largeResult) MarshalJSON() ([]byte, error) {
+	if l.shelf != nil {
+		return l.shelf.put(l), nil
+	}
+	return encoded(l.pieces), nil
+}
+
+func encoded(pieces []piece) []byte {
+	size := 0
+	for _, p := range pieces {
+		size += len(p.json) + len(p.text) + len(p.text)/8
 	}
 	var b bytes.Buffer
 	b.Grow(size)
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(head); err != nil {
-		return nil, err
-	}
-	reopen(&b) // an object ends with a brace and the encoder's newline
-	if b.Len() > 1 {
-		b.WriteByte(',')
-	}
-	b.WriteString(`"content":[`)
-	for i, c := range l.of.Content {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(`{"type":"text","text":`)
-		if err := e.Encode(c.(*sdk.TextContent).Text); err != nil {
-			return nil, err
-		}
-		b.Truncate(b.Len() - 1)
-		b.WriteByte('}')
-	}
-	b.WriteString("]}")
-	return b.Bytes(), nil
+	_, _ = writePieces(&b, pieces) // a buffer takes everything
+	return b.Bytes()
 }
 
-// reopen takes the end off an encoded object, so that members can follow.
-func reopen(b *bytes.Buffer) { b.Truncate(b.Len() - 2) }
+// writePieces writes an encoding, and tells its size.
+func writePieces(w io.Writer, pieces []piece) (size int, err error) {
+	for _, p := range pieces {
+		n, err := w.Write(p.json)
+		if err == nil {
+			var said int
+			said, err = writeText(w, p.text)
+			n += said
+		}
+		if size += n; err != nil {
+			return size, err
+		}
+	}
+	return size, nil
+}
+
+// writeText writes what stands between the quotes of a text in JSON.
+func writeText(w io.Writer, text string) (size int, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for len(text) > 0 {
+		n := min(len(text), textPiece)
+		// No character is cut; what is none may be.
+		for back := 1; n < len(text) && back < utf8.UTFMax && !utf8.RuneStart(text[n]); back++ {
+			n--
+		}
+		b.Reset()
+		if err := e.Encode(text[:n]); err != nil {
+			return size, err
+		}
+		wrote, err := w.Write(b.Bytes()[1 : b.Len()-2]) // the quotes and a newline are around it
+		if size += wrote; err != nil {
+			return size, err
+		}
+		text = text[n:]
+	}
+	return size, nil
+}
+
+// A shelf keeps large results for the transport, while the SDK handles tickets
+// for them.
+type shelf struct {
+	mu   sync.Mutex
+	last int
+	kept map[string]*largeResult
+}
+
+// ticketHead is what no result begins with.
+const ticketHead = `{"ticket":`
+
+// put keeps a result and gives its ticket, which is JSON.
+func (s *shelf) put(l *largeResult) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil {
+		s.kept = make(map[string]*largeResult)
+	}
+	s.last++
+	ticket := ticketHead + strconv.Itoa(s.last) + "}"
+	s.kept[ticket] = l
+	return []byte(ticket)
+}
+
+// take gives the result of a ticket; nil if it is none.
+func (s *shelf) take(ticket []byte) *largeResult {
+	if s == nil || !bytes.HasPrefix(ticket, []byte(ticketHead)) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.kept[string(ticket)]
+	delete(s.kept, string(ticket))
+	return l
+}

@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -13,6 +15,8 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 		"text":    {Content: []sdk.Content{&sdk.TextContent{Text: text}}},
 		"blocks":  {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.TextContent{Text: "end"}}, IsError: true},
 		"facts":   {Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: map[string]any{"code": 1.0}},
+		"spoken":  {Content: []sdk.Content{}, StructuredContent: spokenFacts{[]byte(`{"code":1}`), []string{text, "", text}}},
+		"alone":   {Content: []sdk.Content{}, StructuredContent: spokenFacts{[]byte(`{}`), []string{text}}, IsError: true},
 		"meta":    {Meta: sdk.Meta{"k": "v"}, Content: []sdk.Content{&sdk.TextContent{Text: text}}},
 		"small":   {Content: []sdk.Content{&sdk.TextContent{Text: "x"}}},
 		"picture": {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.ImageContent{Data: dot(), MIMEType: "image/png"}}},
@@ -21,7 +25,7 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := light(r, withHandshake)
+		l := light(r, withHandshake, nil)
 		if _, large := l.(*largeResult); large != (name != "small" && name != "picture") {
 			t.Errorf("%s is encoded as %T", name, l)
 		}
@@ -30,16 +34,84 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 			t.Errorf("%s: %.200s, want %.200s, %v", name, got, want, err)
 		}
 	}
-	got, err := encode(light(&sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, withoutSessions))
+	got, err := encode(light(&sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, withoutSessions, nil))
 	if err != nil || !strings.HasPrefix(string(got), `{"resultType":"complete",`) {
 		t.Errorf("%.100s, %v", got, err)
+	}
+}
+
+// What the transport writes is what the SDK would.
+func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
+	kept := &shelf{}
+	for i, text := range []string{
+		strings.Repeat("é", textPiece),
+		strings.Repeat("x", muchText) + strings.Repeat("\xe2\x82", textPiece) + "\xf0\x9f",
+		"x" + strings.Repeat("😀\u2028<\"\\\n", textPiece),
+		strings.Repeat("\xbf", 2*textPiece+1),
+	} {
+		r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.TextContent{}}}
+		want, err := encode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket, err := encode(light(r, withHandshake, kept))
+		if err != nil || len(ticket) > 100 {
+			t.Fatalf("text %d: a ticket of %d bytes, %v", i, len(ticket), err)
+		}
+		var out strings.Builder
+		answers := 0
+		c := &lineConn{out: &out, shelf: kept, sent: func(size int) { answers += size }}
+		id, _ := jsonrpc.MakeID(7.0)
+		if err := c.Write(t.Context(), &jsonrpc.Response{ID: id, Result: ticket}); err != nil {
+			t.Fatal(err)
+		}
+		if canonicalJSON(t, out.String()) != canonicalJSON(t, `{"jsonrpc":"2.0","id":7,"result":`+string(want)+`}`) || !strings.HasSuffix(out.String(), "}\n") {
+			t.Errorf("text %d: %.100s…, want a result of %.100s…", i, out.String(), want)
+		}
+		if answers != out.Len() {
+			t.Errorf("text %d: told of %d bytes of %d", i, answers, out.Len())
+		}
+	}
+	if len(kept.kept) != 0 {
+		t.Errorf("%d results are still kept", len(kept.kept))
+	}
+}
+
+func TestATicketIsGoodOnce(t *testing.T) {
+	kept := &shelf{}
+	one, other := &largeResult{}, &largeResult{}
+	first, second := kept.put(one), kept.put(other)
+	for _, tc := range []struct {
+		ticket string
+		want   *largeResult
+	}{{string(second), other}, {string(second), nil}, {string(first), one}, {`{"ticket":9}`, nil}, {`{}`, nil}} {
+		if got := kept.take([]byte(tc.ticket)); got != tc.want {
+			t.Errorf("%s is for %p, want %p", tc.ticket, got, tc.want)
+		}
+	}
+	if got := (*shelf)(nil).take(first); got != nil {
+		t.Error("there is a result where none are kept")
 	}
 }
 
 func BenchmarkLargeResult(b *testing.B) {
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("0123456789abcdef\n", 600_000)}}}
 	for b.Loop() {
-		if _, err := encode(light(r, withHandshake)); err != nil {
+		if _, err := encode(light(r, withHandshake, nil)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLargeResultInLines(b *testing.B) {
+	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("0123456789abcdef\n", 600_000)}}}
+	c := &lineConn{out: io.Discard, shelf: &shelf{}}
+	for b.Loop() {
+		ticket, err := encode(light(r, withHandshake, c.shelf))
+		if err == nil {
+			err = c.Write(b.Context(), &jsonrpc.Response{Result: ticket})
+		}
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

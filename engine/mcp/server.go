@@ -38,9 +38,10 @@ const (
 func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := newServer(ctx, o)
+	s.shelf = &shelf{}
 	defer s.close()
 	defer cancel()
-	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out, sent: s.tidy}, nil)
+	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out, sent: s.tidy, shelf: s.shelf}, nil)
 	if err != nil {
 		return fmt.Errorf("serve agents: %w", err)
 	}
@@ -69,6 +70,7 @@ type server struct {
 	tasks sync.WaitGroup // goroutines that end with ctx
 
 	backlog backlog
+	shelf   *shelf       // of the transport that writes large results; nil where the SDK does
 	untidy  atomic.Int64 // large results since memory was given back
 
 	names     map[string]bool // of its tools, with the prefix
@@ -133,7 +135,7 @@ func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			r.Params.Name = s.canonical(r.Params.Name)
 			answer, err := next(ctx, method, req)
 			if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
-				return light(full, r.ProtocolVersion()), nil
+				return light(full, r.ProtocolVersion(), s.shelf), nil
 			}
 			return answer, err
 		case *sdk.ServerRequest[*sdk.DiscoverParams]:

@@ -29,46 +29,50 @@ func (f *face) shaped(r result) result {
 	if r.structured == nil || r.failed || !structuredOnly(f.actor) {
 		return r
 	}
-	text, only := textOf(r.content)
+	text, only := textsOf(r.content)
 	if !only {
 		r.structured = nil // a picture would not be seen
 		return r
 	}
-	if facts, ok := withText(r.structured, text); ok {
-		r.structured, r.content = facts, nil
+	facts, err := encode(r.structured)
+	if err == nil && len(facts) >= 2 && facts[len(facts)-1] == '}' {
+		r.structured, r.content = spokenFacts{facts, text}, nil
 	}
 	return r
 }
 
-// textOf is the text of a result's blocks; only is false if there are others.
-func textOf(content []sdk.Content) (text string, only bool) {
-	var parts []string
+// textsOf is the text of each of a result's blocks; only is false if there are
+// others.
+func textsOf(content []sdk.Content) (texts []string, only bool) {
 	for _, c := range content {
 		t, ok := c.(*sdk.TextContent)
 		if !ok {
-			return "", false
+			return nil, false
 		}
-		parts = append(parts, t.Text)
+		texts = append(texts, t.Text)
 	}
-	return strings.Join(parts, "\n"), true
+	return texts, true
 }
 
-// withText adds the member "text" to what becomes a JSON object; false if it
-// becomes none.
-func withText(structured any, text string) (facts json.RawMessage, ok bool) {
-	facts, err := encode(structured)
-	if err != nil || len(facts) < 2 || facts[len(facts)-1] != '}' {
-		return nil, false
+// spokenFacts are a JSON object to which the member "text" is added: texts on
+// lines of their own.
+type spokenFacts struct {
+	facts []byte
+	text  []string
+}
+
+// MarshalJSON implements json.Marshaler.
+func (s spokenFacts) MarshalJSON() ([]byte, error) { return encoded(s.pieces()), nil }
+
+func (s spokenFacts) pieces() []piece {
+	pieces := []piece{{json: reopened(s.facts)}, {json: []byte(`"text":"`)}}
+	for i, t := range s.text {
+		if i > 0 {
+			pieces = append(pieces, piece{json: []byte(`\n`)})
+		}
+		pieces = append(pieces, piece{text: t})
 	}
-	said, err := encode(text)
-	if err != nil {
-		return nil, false
-	}
-	head := facts[:len(facts)-1]
-	if len(head) > 1 {
-		head = append(head, ',')
-	}
-	return append(append(append(head, `"text":`...), said...), '}'), true
+	return append(pieces, piece{json: []byte(`"}`)})
 }
 
 // encode is JSON without the escapes that only HTML needs.

@@ -31,12 +31,14 @@ type lines struct {
 	in   io.ReadCloser
 	out  io.Writer
 	sent func(size int) // told of every answer, if it is set
+
+	shelf *shelf // of results that are written here, if it is set
 }
 
 // Connect implements sdk.Transport.
 func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
-		in: l.in, out: l.out, sent: l.sent,
+		in: l.in, out: l.out, sent: l.sent, shelf: l.shelf,
 		messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
 		open: map[jsonrpc.ID]struct{}{}, idle: make(chan struct{}, 1),
 	}
@@ -55,6 +57,7 @@ type lineConn struct {
 	writing sync.Mutex
 	out     io.Writer
 	sent    func(size int)
+	shelf   *shelf
 
 	mu   sync.Mutex
 	open map[jsonrpc.ID]struct{} // calls that are not answered
@@ -268,10 +271,26 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
+	before, after := []byte(`{"jsonrpc":"2.0","id":`+string(id)+`,"result":`), []byte("}")
+	if large := c.shelf.take(r.Result); large != nil {
+		return c.sendLarge(before, large, after)
+	}
 	if c.sent != nil {
 		defer c.sent(len(r.Result))
 	}
-	return c.send([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":`), r.Result, []byte("}"))
+	return c.send(before, r.Result, after)
+}
+
+// sendLarge writes one line piece by piece.
+func (c *lineConn) sendLarge(before []byte, l *largeResult, after []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	pieces := append([]piece{{json: before}}, l.pieces...)
+	size, err := writePieces(c.out, append(pieces, piece{json: after}, piece{json: []byte("\n")}))
+	if c.sent != nil {
+		c.sent(size)
+	}
+	return err
 }
 
 // send writes one line: with one write if it is short, so that a reader sees
