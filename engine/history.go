@@ -252,7 +252,7 @@ func (h *history) endPending(e persist.HistoryEnd) (all bool) {
 
 // complete notes the end of a run.
 func complete(r *persist.HistoryRow, e persist.HistoryEnd) {
-	r.Running, r.ExitCode, r.ExitSignal, r.Duration = false, e.ExitCode, e.ExitSignal, -1
+	r.Running, r.ExitCode, r.ExitSignal, r.Stopped, r.Duration = false, e.ExitCode, e.ExitSignal, e.Stopped, -1
 	if !e.At.IsZero() {
 		r.Duration = max(0, e.At.Sub(r.StartedAt))
 	}

@@ -13,16 +13,22 @@ import (
 	"tandem/persist"
 )
 
-// lines are all command lines, oldest first.
-func (h *history) lines(ctx context.Context) (all []string, err error) {
+// lines are the command lines of some runs, oldest first; without ids those of
+// all runs.
+func (h *history) lines(ctx context.Context, ids []int64) (lines []string, err error) {
+	wanted := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
 	err = h.view(ctx, func(x *historyIndex) error {
-		all = make([]string, len(x.rows))
 		for i := range x.rows {
-			all[i] = string(x.line(x.rows[i].text))
+			if e := &x.rows[i]; len(ids) == 0 || wanted[e.id] {
+				lines = append(lines, string(x.line(e.text)))
+			}
 		}
 		return nil
 	})
-	return all, err
+	return lines, err
 }
 
 func (h *host) historySave(ctx context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
@@ -30,10 +36,13 @@ func (h *host) historySave(ctx context.Context, in api.HistorySaveInput) (api.Hi
 	if err := checkCommandFile("save", in.Path); err != nil {
 		return none, err
 	}
+	if in.Recent && len(in.IDs) > 0 {
+		return none, api.Errorf(api.CodeInvalid, "save history: ids are of the history, not of the recent list")
+	}
 	lines := h.recent.list()
 	if !in.Recent {
 		var err error
-		if lines, err = h.history.lines(ctx); err != nil {
+		if lines, err = h.history.lines(ctx, in.IDs); err != nil {
 			return none, errKeep("save", err)
 		}
 	}

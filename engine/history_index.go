@@ -44,11 +44,13 @@ type historyEntry struct {
 	code     int32
 	hasCode  bool
 	running  bool
+	stopped  bool
 }
 
-// failed reports whether a run ended with a code other than 0 or by a signal.
+// failed reports whether a run ended with a code other than 0 or by a signal,
+// and nobody had asked for that.
 func (e *historyEntry) failed() bool {
-	return e.hasCode && e.code != 0 || e.signal != noWord
+	return !e.stopped && (e.hasCode && e.code != 0 || e.signal != noWord)
 }
 
 // noWord is the number of the empty string.
@@ -120,7 +122,7 @@ func (x *historyIndex) add(r *persist.HistoryRow) {
 	e := historyEntry{
 		id: r.ID, started: r.StartedAt.UnixMicro(), duration: -1, logStart: r.LogStart, logEnd: r.LogEnd,
 		text: x.textOf(r.Command), cwd: x.word(r.CWD), actor: x.word(r.Actor), process: x.word(r.Process), kind: x.word(r.Kind),
-		signal: x.word(r.ExitSignal), running: r.Running,
+		signal: x.word(r.ExitSignal), running: r.Running, stopped: r.Stopped,
 	}
 	if r.Duration >= 0 {
 		e.duration = r.Duration.Microseconds()
@@ -179,7 +181,7 @@ func (x *historyIndex) end(e persist.HistoryEnd) {
 			continue
 		}
 		ids = slices.Delete(ids, at, at+1)
-		r.running = false
+		r.running, r.stopped = false, e.Stopped
 		if !e.At.IsZero() {
 			r.duration = max(0, e.At.UnixMicro()-r.started)
 		}
@@ -233,7 +235,7 @@ func (x *historyIndex) command(e *historyEntry) api.Command {
 	c := api.Command{
 		ID: e.id, Command: string(x.line(e.text)), CWD: x.words[e.cwd], StartedAt: time.UnixMicro(e.started), DurationMS: -1,
 		ExitSignal: x.words[e.signal], Actor: x.words[e.actor], Kind: x.words[e.kind], Process: x.words[e.process],
-		LogStart: e.logStart, LogEnd: e.logEnd,
+		LogStart: e.logStart, LogEnd: e.logEnd, Stopped: e.stopped,
 	}
 	if e.duration >= 0 {
 		c.DurationMS = e.duration / 1000

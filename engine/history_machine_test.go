@@ -58,7 +58,7 @@ func TestExecAndProcessesAreInTheHistory(t *testing.T) {
 		t.Errorf("after the time-out: %+v", r)
 	}
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: late.Process.ID, Signal: "SIGKILL"})
-	if r := m.history(api.HistorySearchInput{Kind: "exec"})[0]; r.ExitSignal != "SIGKILL" || r.DurationMS < 20 {
+	if r := m.history(api.HistorySearchInput{Kind: "exec"})[0]; r.ExitSignal != "SIGKILL" || r.DurationMS < 20 || !r.Stopped {
 		t.Errorf("after its end: %+v", r)
 	}
 
@@ -71,8 +71,12 @@ func TestExecAndProcessesAreInTheHistory(t *testing.T) {
 	call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	rows = m.history(api.HistorySearchInput{Process: p.ID})
-	if len(rows) != 2 || rows[0].ExitSignal != "SIGTERM" || rows[1].DurationMS < 0 {
+	if len(rows) != 2 || rows[0].ExitSignal != "SIGTERM" || rows[1].DurationMS < 0 || !rows[0].Stopped || !rows[1].Stopped {
 		t.Errorf("after one that somebody asked for: %+v", rows)
+	}
+	failed := m.history(api.HistorySearchInput{Failed: true})
+	if len(failed) != 1 || failed[0].Command.Command != "exit 3" || call(m, api.HistoryStats, api.HistoryStatsInput{}).Failed != 1 {
+		t.Errorf("failed: %+v", failed)
 	}
 }
 

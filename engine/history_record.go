@@ -60,7 +60,7 @@ func (h *history) startedAgain(p api.Process) {
 		Actor: p.Actor, Kind: commandProcess, Process: p.ID, Running: true,
 	}
 	h.box.post(func() {
-		h.end(persist.HistoryEnd{Process: p.ID, At: p.StartedAt})
+		h.end(persist.HistoryEnd{Process: p.ID, At: p.StartedAt, Stopped: true})
 		over := func(e api.Process) bool { return e.ID == p.ID && !e.StartedAt.Before(p.StartedAt) }
 		if i := slices.IndexFunc(h.early, over); i >= 0 {
 			p = h.early[i]
@@ -78,7 +78,7 @@ func (h *history) end(e persist.HistoryEnd) {
 }
 
 func endOf(p api.Process) persist.HistoryEnd {
-	e := persist.HistoryEnd{Process: p.ID, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal}
+	e := persist.HistoryEnd{Process: p.ID, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, Stopped: p.State == api.StateStopped}
 	if p.ExitedAt != nil {
 		e.At = *p.ExitedAt
 	}

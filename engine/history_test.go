@@ -284,6 +284,7 @@ func TestHistoryCompletesWhatRan(t *testing.T) {
 	h.close()
 	h = newHistorian(t, h.dir)
 	check(60_000, nil, "SIGTERM")
+	h.want(api.HistorySearchInput{Failed: true})
 	if got := h.found(api.HistorySearchInput{Exact: "serve"}).Total; got != 2 {
 		t.Errorf("%d runs", got)
 	}
@@ -419,5 +420,19 @@ func TestASingleLetterScoresAsInTheAlgorithm(t *testing.T) {
 		if newMatcher(parseQuery(query)).letter != nil {
 			t.Errorf("%q is taken for a letter", query)
 		}
+	}
+}
+
+func TestSavingSomeRunsLeavesTheOthersOut(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	h.ran("one", "two", "three", "one")
+	rows := h.found(api.HistorySearchInput{}).Rows
+	lines, err := h.lines(t.Context(), []int64{rows[0].ID, rows[2].ID, 99})
+	if diff := cmp.Diff([]string{"two", "one"}, lines); diff != "" || err != nil {
+		t.Errorf("%v: %s", err, diff)
+	}
+	lines, err = h.lines(t.Context(), nil)
+	if diff := cmp.Diff([]string{"one", "two", "three", "one"}, lines); diff != "" || err != nil {
+		t.Errorf("%v: %s", err, diff)
 	}
 }

@@ -16,6 +16,8 @@ type HistoryList struct {
 	// that cannot be told.
 	Runs func(*api.Command) bool
 
+	marks historyMarks
+
 	search     api.HistorySearchInput
 	generation int           // of the search; answers to an earlier one are late
 	delay      time.Duration // before the search is asked for
@@ -54,6 +56,9 @@ const (
 // stays until it is answered.
 func (l *HistoryList) Search(in api.HistorySearchInput, delay time.Duration) {
 	in.Offset, in.Limit = 0, 0
+	if in.Unique != l.search.Unique {
+		l.marks.regroup(in.Unique)
+	}
 	l.search, l.delay = in, delay
 	l.generation++
 	l.settled, l.asked, l.stale, l.err = false, false, false, nil

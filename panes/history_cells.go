@@ -54,6 +54,8 @@ func Ago(d time.Duration) string {
 // their ink. Words are missing where the sign says it all.
 func CommandStatus(c *api.Command, running bool, look *Look) (sign, words string, ink Ink) {
 	switch {
+	case c.Stopped:
+		return look.Glyphs.Stopped, "stopped", look.Dim
 	case c.ExitSignal != "":
 		return look.Glyphs.Failed, strings.TrimPrefix(Clean(c.ExitSignal), "SIG"), look.Bad
 	case c.ExitCode != nil && *c.ExitCode != 0:

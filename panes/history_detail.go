@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -238,7 +239,7 @@ func commandLines(command string, w int) (lines []string) {
 func (d *HistoryDetail) failures() string {
 	n := 0
 	for i := range d.runs {
-		if c := &d.runs[i]; c.ExitSignal != "" || c.ExitCode != nil && *c.ExitCode != 0 {
+		if c := &d.runs[i]; !c.Stopped && (c.ExitSignal != "" || c.ExitCode != nil && *c.ExitCode != 0) {
 			n++
 		}
 	}
@@ -251,12 +252,19 @@ func (d *HistoryDetail) failures() string {
 	return itoa(n) + " failed"
 }
 
+// stopped reports whether one of the runs was stopped on purpose.
+func (d *HistoryDetail) stopped() bool {
+	return slices.ContainsFunc(d.runs, func(r api.HistoryRow) bool { return r.Stopped })
+}
+
 // statusRow says how the run went.
 func (d *HistoryDetail) statusRow(w int, now time.Time, look *Look) string {
 	c := &d.row.Command
 	running := d.Runs != nil && d.Runs(c)
 	sign, words, ink := CommandStatus(c, running, look)
 	switch {
+	case c.Stopped:
+		words += howStopped(c)
 	case c.ExitSignal != "":
 		words = "ended by SIG" + words
 	case c.ExitCode != nil:
@@ -278,6 +286,17 @@ func (d *HistoryDetail) statusRow(w int, now time.Time, look *Look) string {
 	r.add(Clip(text, w-Width(status)), look.Dim)
 	r.add(Spaces(w+2-r.cells), "")
 	return r.text.String()
+}
+
+// howStopped says what came of what was stopped on purpose.
+func howStopped(c *api.Command) string {
+	switch {
+	case c.ExitSignal != "":
+		return " by " + Clean(c.ExitSignal)
+	case c.ExitCode != nil:
+		return ", exit " + strconv.Itoa(*c.ExitCode)
+	}
+	return ""
 }
 
 // whenText is a time in words.
@@ -330,8 +349,12 @@ func (d *HistoryDetail) runRow(h *api.HistoryRow, w int, now time.Time, look *Lo
 	r := row{}
 	r.add(" ", "")
 	sign, words, ink := CommandStatus(&h.Command, d.Runs != nil && d.Runs(&h.Command), look)
-	r.add(Fit(sign+" "+words, min(exitCells, w)), ink)
-	if w < exitCells+tookCells+agoCells+2 {
+	exit := exitCells
+	if d.stopped() {
+		exit = mostExit
+	}
+	r.add(Fit(sign+" "+words, min(exit, w)), ink)
+	if w < exit+tookCells+agoCells+2 {
 		r.add(Spaces(w+2-r.cells), "")
 		return r.text.String()
 	}

@@ -9,7 +9,8 @@ import (
 // Widths of the columns of the history, and the widths of the list from which
 // on they are shown.
 const (
-	exitCells = 6
+	exitCells = 6 // at least; a row that was stopped takes more
+	mostExit  = 9
 	tookCells = 6
 	agoCells  = 4
 	runsCells = 5
@@ -26,7 +27,7 @@ const (
 )
 
 // historyColumns are the widths of the columns; 0 for one that is left out.
-type historyColumns struct{ took, command, runs, folder, who int }
+type historyColumns struct{ exit, took, command, runs, folder, who int }
 
 // Draw gives h rows of w cells: the names of the columns and the commands. The
 // slice is valid until the next call.
@@ -63,6 +64,7 @@ func (l *HistoryList) measure(w int) {
 		l.width, *c = w, historyColumns{}
 	}
 	mostFolder := min(w/4, 40)
+	c.exit = max(c.exit, exitCells)
 	if w >= tookFrom {
 		c.took = tookCells
 	}
@@ -70,6 +72,9 @@ func (l *HistoryList) measure(w int) {
 		row := l.at(i)
 		if row == nil {
 			continue
+		}
+		if row.Stopped && w >= tookFrom {
+			c.exit = mostExit
 		}
 		if w >= folderFrom {
 			c.folder = max(c.folder, min(Width(ShortPath(row.CWD, l.Home)), mostFolder), leastFolder)
@@ -82,7 +87,7 @@ func (l *HistoryList) measure(w int) {
 	if w >= runsFrom && l.search.Unique {
 		c.runs = runsCells
 	}
-	c.command = w - historyLead - exitCells - 1 - agoCells - historyGap - 1 // the last is the margin
+	c.command = w - historyLead - c.exit - 1 - agoCells - historyGap - 1 // the last is the margin
 	for _, cells := range []int{c.took, c.runs, c.folder, c.who} {
 		if cells > 0 {
 			c.command -= cells + historyGap
@@ -94,7 +99,7 @@ func (l *HistoryList) drawHead(w int, look *Look) string {
 	c := &l.columns
 	r := row{}
 	r.add(Spaces(historyLead), "")
-	r.add(Fit("exit", exitCells), look.Dim)
+	r.add(Fit("exit", c.exit), look.Dim)
 	if c.took > 0 {
 		r.add(Spaces(historyGap)+padLeft("took", c.took), look.Dim)
 	}
@@ -116,14 +121,21 @@ func (l *HistoryList) drawHead(w int, look *Look) string {
 // drawRow draws a command. The row with the cursor is one colour.
 func (l *HistoryList) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, look *Look) string {
 	c := &l.columns
-	here := " "
+	here, mark := " ", " "
 	if cursor {
 		here = look.Glyphs.Selected
 	}
+	if l.isMarked(h) {
+		mark = look.Glyphs.Check
+	}
 	r := row{plain: cursor && l.Focused}
-	r.add(here+" ", look.Accent)
+	r.add(here, look.Accent)
+	r.add(mark, look.Warn)
 	sign, words, ink := CommandStatus(&h.Command, l.Runs != nil && l.Runs(&h.Command), look)
-	r.add(Fit(sign+" "+words, exitCells), ink)
+	if h.Stopped && c.exit < mostExit {
+		words = ""
+	}
+	r.add(Fit(sign+" "+words, c.exit), ink)
 	if c.took > 0 {
 		r.add(Spaces(historyGap)+padLeft(Took(h.DurationMS), c.took), look.Dim)
 	}

@@ -49,6 +49,7 @@ type HistoryRow struct {
 	LogStart   int64
 	LogEnd     int64
 	Running    bool // a HistoryEnd of its process will complete it
+	Stopped    bool // it ended because somebody asked; false where that was not noted
 }
 
 // A HistoryEnd completes the rows of a process that are Running.
@@ -57,6 +58,7 @@ type HistoryEnd struct {
 	At         time.Time // zero if nobody saw it
 	ExitCode   *int
 	ExitSignal string
+	Stopped    bool // somebody asked for the end
 }
 
 // A HistoryChange is one of: rows to add, with ids of the caller's choice that
@@ -177,9 +179,9 @@ func (h *History) Apply(changes []HistoryChange) error {
 
 const (
 	insertRow = `INSERT INTO history (id, command, cwd, started_us, duration_us, exit_code, exit_signal, actor, kind,
-		process, log_start, log_end, running) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		process, log_start, log_end, running, stopped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	endRows = `UPDATE history SET running = 0, duration_us = CASE WHEN ?2 IS NULL THEN -1 ELSE max(0, ?2 - started_us) END,
-		exit_code = ?3, exit_signal = ?4 WHERE process = ?1 AND running = 1`
+		exit_code = ?3, exit_signal = ?4, stopped = ?5 WHERE process = ?1 AND running = 1`
 	removeRow = `DELETE FROM history WHERE id = ?`
 )
 
@@ -197,7 +199,7 @@ func applyAll(tx *sql.Tx, changes []HistoryChange) error {
 		}
 		if e := c.End; e != nil {
 			at := sql.NullInt64{Int64: e.At.UnixMicro(), Valid: !e.At.IsZero()}
-			if _, err := tx.Exec(endRows, e.Process, at, e.ExitCode, e.ExitSignal); err != nil {
+			if _, err := tx.Exec(endRows, e.Process, at, e.ExitCode, e.ExitSignal, e.Stopped); err != nil {
 				return err
 			}
 		}
@@ -221,7 +223,7 @@ func addRow(insert *sql.Stmt, r *HistoryRow) error {
 		duration = r.Duration.Microseconds()
 	}
 	_, err := insert.Exec(r.ID, r.Command, r.CWD, r.StartedAt.UnixMicro(), duration, r.ExitCode, r.ExitSignal, r.Actor, r.Kind,
-		r.Process, r.LogStart, r.LogEnd, r.Running)
+		r.Process, r.LogStart, r.LogEnd, r.Running, r.Stopped)
 	return err
 }
 
@@ -251,7 +253,7 @@ func (h *History) Rows(ctx context.Context, f func(r *HistoryRow)) error {
 }
 
 const selectRows = `SELECT id, command, cwd, started_us, duration_us, exit_code, exit_signal, actor, kind, process,
-	log_start, log_end, running FROM history ORDER BY id`
+	log_start, log_end, running, stopped FROM history ORDER BY id`
 
 func readRows(ctx context.Context, conn driver.QueryerContext, f func(r *HistoryRow)) error {
 	rows, err := conn.QueryContext(context.WithoutCancel(ctx), selectRows, nil)
@@ -294,7 +296,7 @@ func rowOf(v []driver.Value) (HistoryRow, error) {
 	}
 	r := HistoryRow{ID: number(0), Command: text(1), CWD: text(2), StartedAt: time.UnixMicro(number(3)), Duration: -1,
 		ExitSignal: text(6), Actor: text(7), Kind: text(8), Process: text(9), LogStart: number(10), LogEnd: number(11),
-		Running: number(12) != 0}
+		Running: number(12) != 0, Stopped: number(13) != 0}
 	if d := number(4); d >= 0 {
 		r.Duration = time.Duration(d) * time.Microsecond
 	}

@@ -27,7 +27,8 @@ func historySteps() []string {
 			log_end     INTEGER NOT NULL,
 			running     INTEGER NOT NULL
 		);
-		CREATE INDEX history_running ON history (process) WHERE running = 1;`,
+		CREATE INDEX history_running ON history (process) WHERE running = 1;`, `
+		ALTER TABLE history ADD COLUMN stopped INTEGER NOT NULL DEFAULT 0; -- 1: somebody asked for the end`,
 	}
 }
 

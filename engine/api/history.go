@@ -37,6 +37,7 @@ type Command struct {
 	DurationMS int64     `json:"duration_ms" jsonschema:"how long it ran; -1 if unknown or still running"`
 	ExitCode   *int      `json:"exit_code" jsonschema:"null if unknown, ended by a signal, or still running"`
 	ExitSignal string    `json:"exit_signal,omitempty" jsonschema:"the signal that ended it"`
+	Stopped    bool      `json:"stopped,omitempty" jsonschema:"it ended because somebody asked, which is no failure"`
 	Actor      string    `json:"actor" jsonschema:"who ran it: person, or agent:NAME/VERSION"`
 	Kind       string    `json:"kind" jsonschema:"session, exec, process or added"`
 	Process    string    `json:"process,omitempty" jsonschema:"id of the session or process; its record may be gone"`
@@ -51,7 +52,7 @@ type HistorySearchInput struct {
 	Process string     `json:"process,omitempty" jsonschema:"ran in this session or process, by id"`
 	Actor   string     `json:"actor,omitempty" jsonschema:"person, agent for any agent, or one exactly"`
 	Kind    string     `json:"kind,omitempty" jsonschema:"session, exec, process or added"`
-	Failed  bool       `json:"failed,omitempty" jsonschema:"ended with a code other than 0 or by a signal"`
+	Failed  bool       `json:"failed,omitempty" jsonschema:"ended with a code other than 0 or by a signal, and nobody had asked for its end"`
 	Since   *time.Time `json:"since,omitempty" jsonschema:"began at or after this"`
 	Exact   string     `json:"exact,omitempty" jsonschema:"this command line and no other: all its runs"`
 	Unique  bool       `json:"unique,omitempty" jsonschema:"of equal command lines only the newest run, with the number of all"`
@@ -102,6 +103,8 @@ type HistorySaveInput struct {
 	Path      string `json:"path" jsonschema:"absolute path; folders that lack are made"`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace a file that is there"`
 	Recent    bool   `json:"recent,omitempty" jsonschema:"the list of commands.list instead of the history"`
+
+	IDs []int64 `json:"ids,omitempty" jsonschema:"only these runs of the history"`
 }
 
 // HistoryLoadInput is the input of history.load; blank lines are skipped. The

@@ -44,7 +44,7 @@ func (a *app) historyCommand() *cobra.Command {
 	flags.StringVar(&f.process, "process", "", "only what ran in this session or process")
 	flags.StringVar(&f.actor, "actor", "", "only what was run by person, by agent (any), or by one exactly")
 	flags.StringVar(&f.kind, "kind", "", "only session, exec, process or added")
-	flags.BoolVar(&f.failed, "failed", false, "only what failed")
+	flags.BoolVar(&f.failed, "failed", false, "only what failed, and was not stopped on purpose")
 	flags.StringVar(&f.exact, "exact", "", "only the runs of this command line")
 	flags.Var(&f.since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
 	flags.BoolVarP(&f.unique, "unique", "u", false, "of equal commands only the newest")
@@ -147,6 +147,8 @@ func (a *app) historyTable(rows []api.HistoryRow, unique bool, now time.Time) st
 // commandEnd is how a command has ended, "-" if that is unknown or it has not.
 func commandEnd(c api.Command) (string, tint) {
 	switch {
+	case c.Stopped:
+		return "stopped", plain
 	case c.ExitSignal != "":
 		return c.ExitSignal, red
 	case c.ExitCode == nil:
