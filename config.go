@@ -22,6 +22,7 @@ type Config struct {
 	ThemeDark  string `toml:"theme_dark"`  // of "auto" on a dark background
 	ThemeLight string `toml:"theme_light"` // of "auto" on a light one
 	Mouse      *bool  `toml:"mouse"`       // the dashboard takes the mouse; default true
+	Pictures   string `toml:"pictures"`    // "auto", "kitty", "sixel", "blocks" or "off"
 	Clipboard  *bool  `toml:"clipboard"`   // programs may write to the clipboard; default true
 	Tips       *bool  `toml:"tips"`        // the line for newcomers; default true
 
@@ -109,6 +110,7 @@ func (c Config) check(text []byte) error {
 	choice("theme", c.Theme, append([]string{"auto"}, themes.Names()...)...)
 	choice("theme_dark", c.ThemeDark, themes.Names()...)
 	choice("theme_light", c.ThemeLight, themes.Names()...)
+	choice("pictures", c.Pictures, "auto", "kitty", "sixel", "blocks", "off")
 	choice("emulator", c.Emulator, "native", "vt10x")
 	choice("copy_keys", c.CopyKeys, "vi", "emacs")
 	choice("preset", c.Preset, keys.Presets()...)

@@ -175,6 +175,7 @@ func (c Config) dashboard() ui.Settings {
 		Theme:    c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
 		NoMouse:     c.Mouse != nil && !*c.Mouse,
 		NoClipboard: c.Clipboard != nil && !*c.Clipboard,
+		Pictures:    c.Pictures,
 		Attention:   c.Attention.options(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
+	"tandem/panes/graphics"
 )
 
 // How much of a file a Preview asks for and holds, in bytes and lines.
@@ -30,7 +31,9 @@ const (
 // file it holds a window around what is in sight.
 type Preview struct {
 	Focused bool
-	Colors  int // that the terminal has: 0, 16, 256 or 1<<24; decides how pictures are drawn
+	Colors  int             // that the terminal has: 0, 16, 256 or 1<<24; decides how pictures are drawn
+	Screen  graphics.Screen // how the terminal draws pictures itself
+	Covered bool            // something lies over it, so that the terminal may not
 
 	path string
 	info api.FileInfo
@@ -38,6 +41,7 @@ type Preview struct {
 	note string // in place of content
 	bad  bool   // the note is an error
 
+	drawn  *graphics.Picture // by Draw, for the terminal to draw
 	lines  []previewLine
 	start  int64 // offset of the first line held
 	end    int64 // offset behind the last one
@@ -93,7 +97,7 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 		return
 	}
 	held := *p
-	*p = Preview{Focused: p.Focused, Colors: p.Colors, wrap: p.wrap, w: p.w, h: p.h, out: p.out,
+	*p = Preview{Focused: p.Focused, Colors: p.Colors, Screen: p.Screen, Covered: p.Covered, wrap: p.wrap, w: p.w, h: p.h, out: p.out,
 		path: path, info: info, serial: p.serial + 1, count: p.count, asked: p.asked, opening: true}
 	if same { // what was there stays in sight until the new content comes
 		p.kind, p.lines, p.start, p.end, p.size, p.number = held.kind, held.lines, held.start, held.end, held.size, held.number
@@ -104,7 +108,7 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 
 // Clear shows nothing.
 func (p *Preview) Clear() {
-	*p = Preview{Colors: p.Colors, wrap: p.wrap, w: p.w, h: p.h, serial: p.serial + 1, count: p.count}
+	*p = Preview{Colors: p.Colors, Screen: p.Screen, Covered: p.Covered, wrap: p.wrap, w: p.w, h: p.h, serial: p.serial + 1, count: p.count}
 }
 
 // Path is the file that is shown; "" for none.
@@ -228,8 +232,12 @@ func (p *Preview) Take(part PreviewPart) {
 		return
 	}
 	p.asked = nil
-	if part.ask == needPaint {
+	switch part.ask {
+	case needPaint:
 		p.takePaint(part)
+		return
+	case needExact:
+		p.takeExact(part)
 		return
 	}
 	if part.Err != nil {

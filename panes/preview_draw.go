@@ -64,7 +64,7 @@ func (p *Preview) place() string {
 // Draw gives h rows of w cells. The slice is valid until the next call.
 func (p *Preview) Draw(w, h int, look *Look) []string {
 	p.w, p.h = w, h
-	p.out = p.out[:0]
+	p.out, p.drawn = p.out[:0], nil
 	p.top = max(min(p.top, p.last()), 0)
 	if p.path != "" {
 		p.fill(w, h, look)
@@ -82,11 +82,7 @@ func (p *Preview) fill(w, h int, look *Look) {
 			p.out = append(p.out, look.Bad.Text(Fit(" "+line, w)))
 		}
 	case p.kind == previewImage:
-		rows := p.image.draw(w, h, p.Colors)
-		if rows == nil {
-			p.out = append(p.out, look.Dim.Text(Fit(" a picture, which takes more colours than this terminal has", w)))
-		}
-		p.out = append(p.out, rows...)
+		p.out = append(p.out, p.drawPicture(w, h, look)...)
 	default:
 		gutter := p.gutter()
 		for i := p.top; i < len(p.lines) && len(p.out) < h; i++ {

@@ -11,15 +11,17 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"tandem/panes/graphics"
 )
 
 // Bounds of pictures that are shown: bytes of the file, pixels of the picture,
-// and pixels a side of what is kept of it.
+// and pixels a side of what is kept of it, for half blocks and for what is drawn
+// with the terminal's own pixels.
 const (
 	mostPictureBytes = 16 << 20
 	mostPixels       = 40 << 20
 	keptPixels       = 512
+	keptExact        = 1920
 )
 
 // A picturePreview is a picture, made smaller.
@@ -27,9 +29,21 @@ type picturePreview struct {
 	format        string
 	width, height int // of the whole
 	small         *image.RGBA
+	large         *image.RGBA // nil until it is needed
 
-	w, h, colors int // what rows are drawn for
-	rows         []string
+	blocks exactFor // what rows are drawn for
+	colors int
+	rows   []string
+
+	wanted exactFor // what exact is for
+	exact  *graphics.Picture
+	serial int // of exact
+}
+
+// exactFor is what a picture is encoded for.
+type exactFor struct {
+	w, h   int
+	screen graphics.Screen
 }
 
 // picture reads a picture, if the file begins like one that can be shown.
@@ -38,28 +52,47 @@ func (part *PreviewPart) picture(ctx context.Context, src FileSource, r PreviewR
 		return false
 	}
 	config, format, err := image.DecodeConfig(bytes.NewReader(head))
-	if err != nil && int64(len(head)) == part.size || part.size > mostPictureBytes {
+	switch {
+	case err != nil && (int64(len(head)) == part.size || part.size > mostPictureBytes):
 		return false
-	}
-	if err == nil && config.Width*config.Height > mostPixels {
-		part.tell(fmt.Sprintf("%s picture, %d×%d", format, config.Width, config.Height), "too large to be shown here")
+	case err == nil && tooManyPixels(config), err == nil && part.size > mostPictureBytes:
+		part.tell(pictureText(format, config), "too large to be shown here")
 		return true
 	}
 	data, ok := readAll(ctx, src, r.path, head, part.size)
 	if !ok {
 		return false
 	}
-	config, format, err = image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || config.Width <= 0 || config.Height <= 0 || config.Width*config.Height > mostPixels {
+	if config, format, err = image.DecodeConfig(bytes.NewReader(data)); err != nil || config.Width <= 0 || config.Height <= 0 {
 		return false
+	}
+	if tooManyPixels(config) {
+		part.tell(pictureText(format, config), "too large to be shown here")
+		return true
 	}
 	whole, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return false
+	if err != nil || whole.Bounds().Empty() {
+		part.tell(pictureText(format, config), "which is damaged")
+		return true
 	}
 	part.kind, part.lexer = previewImage, ""
-	part.image = &picturePreview{format: format, width: config.Width, height: config.Height, small: shrink(whole, keptPixels, keptPixels)}
+	part.image = &picturePreview{format: format, width: config.Width, height: config.Height, small: shrinkTo(whole, keptPixels)}
+	if r.screen.Exact() {
+		part.image.large = shrinkTo(whole, keptExact)
+	}
 	return true
+}
+
+func tooManyPixels(c image.Config) bool { return int64(c.Width)*int64(c.Height) > mostPixels }
+
+func pictureText(format string, c image.Config) string {
+	return fmt.Sprintf("%s picture, %d×%d", format, c.Width, c.Height)
+}
+
+// shrinkTo makes a picture fit into a square.
+func shrinkTo(src image.Image, side int) *image.RGBA {
+	w, h := graphics.Within(src.Bounds().Dx(), src.Bounds().Dy(), side, side)
+	return graphics.Shrink(src, w, h)
 }
 
 // readAll reads the rest of a file.
@@ -75,86 +108,70 @@ func readAll(ctx context.Context, src FileSource, path string, head []byte, size
 	return data, true
 }
 
-// shrink makes a picture fit into w×h pixels; each is the mean of those that it
-// stands for. A picture that fits stays as it is.
-func shrink(src image.Image, w, h int) *image.RGBA {
-	b := src.Bounds()
-	w, h = within(b.Dx(), b.Dy(), w, h)
-	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	for y := range h {
-		y0, y1 := b.Min.Y+y*b.Dy()/h, b.Min.Y+max((y+1)*b.Dy()/h, y*b.Dy()/h+1)
-		for x := range w {
-			x0, x1 := b.Min.X+x*b.Dx()/w, b.Min.X+max((x+1)*b.Dx()/w, x*b.Dx()/w+1)
-			mean(out.Pix[out.PixOffset(x, y):], src, x0, y0, x1, y1)
+// encode makes a picture what the terminal takes, reading it again where too
+// little of it is at hand.
+func (part *PreviewPart) encode(ctx context.Context, src FileSource, r PreviewRequest) {
+	part.large = r.large
+	if part.large == nil {
+		data, _, err := src.ReadAt(ctx, r.path, 0, previewHead)
+		again := PreviewPart{size: r.size}
+		if err != nil || !again.picture(ctx, src, r, data) || again.image == nil {
+			return
 		}
+		part.large = again.image.large
 	}
-	return out
+	if ctx.Err() == nil {
+		part.exact, _ = graphics.Encode(part.large, r.screen, r.w, r.h) // without it half blocks stay
+	}
 }
 
-// within are sides in the proportion of w and h that fit, at least 1 each.
-func within(w, h, mostW, mostH int) (int, int) {
-	if w <= mostW && h <= mostH {
-		return w, h
-	}
-	if w*mostH > h*mostW {
-		return mostW, max(h*mostW/w, 1)
-	}
-	return max(w*mostH/h, 1), mostH
+// wantsExact reports whether the picture is to be encoded for what is seen now.
+func (p *Preview) wantsExact() bool {
+	return p.kind == previewImage && p.image != nil && p.Screen.Exact() && p.w > 0 && p.image.wanted != exactFor{p.w, p.h, p.Screen}
 }
 
-// samples is how many pixels a side are looked at for a mean.
-const samples = 8
-
-func mean(pix []uint8, src image.Image, x0, y0, x1, y1 int) {
-	var r, g, b, a, n uint64
-	stepX, stepY := max((x1-x0)/samples, 1), max((y1-y0)/samples, 1)
-	for y := y0; y < y1; y += stepY {
-		for x := x0; x < x1; x += stepX {
-			cr, cg, cb, ca := src.At(x, y).RGBA()
-			r, g, b, a, n = r+uint64(cr), g+uint64(cg), b+uint64(cb), a+uint64(ca), n+1
-		}
+func (p *Preview) takeExact(part PreviewPart) {
+	if p.image == nil {
+		return
 	}
-	pix[0], pix[1], pix[2], pix[3] = uint8(r/n>>8), uint8(g/n>>8), uint8(b/n>>8), uint8(a/n>>8)
+	p.image.wanted, p.image.exact, p.image.serial = part.wanted, part.exact, part.n
+	if part.large != nil {
+		p.image.large = part.large
+	}
 }
 
-// draw gives rows of half blocks, two pixels a cell, and nothing where the
-// terminal has no colours for it.
-func (p *picturePreview) draw(w, h, colors int) []string {
-	if p.w == w && p.h == h && p.colors == colors {
-		return p.rows
+// Picture is what the terminal has to draw over the cells that Draw gave last,
+// in their upper left corner; nil for nothing.
+func (p *Preview) Picture() *graphics.Picture { return p.drawn }
+
+// drawPicture gives the rows of a picture: empty ones where the terminal draws
+// it, half blocks elsewhere.
+func (p *Preview) drawPicture(w, h int, look *Look) []string {
+	img := p.image
+	switch {
+	case p.Screen.Protocol == graphics.Off:
+		return []string{look.Dim.Text(Fit(" a picture; pictures are switched off", w))}
+	case img.exact != nil && !p.Covered && img.wanted == exactFor{w, h, p.Screen}:
+		p.drawn = img.exact
+		return img.room(w, h)
 	}
-	p.w, p.h, p.colors, p.rows = w, h, colors, nil
-	if colors < 256 || w <= 0 || h <= 0 {
-		return nil
+	if rows := img.draw(w, h, p.Colors, p.Screen); rows != nil {
+		return rows
 	}
-	small := shrink(p.small, w, h*2)
-	b := small.Bounds()
-	for y := 0; y < b.Dy(); y += 2 {
-		var row strings.Builder
-		last := ""
-		for x := range b.Dx() {
-			sgr := "\x1b[0;" + p.color("38", small, x, y)
-			glyph := "▀"
-			if y+1 < b.Dy() {
-				sgr += ";" + p.color("48", small, x, y+1)
-			}
-			if sgr += "m"; sgr != last {
-				row.WriteString(sgr)
-				last = sgr
-			}
-			row.WriteString(glyph)
-		}
-		row.WriteString(sgrReset)
-		p.rows = append(p.rows, row.String()+Spaces(w-b.Dx()))
-	}
-	return p.rows
+	return []string{look.Dim.Text(Fit(" a picture, which takes more colours than this terminal has", w))}
 }
 
-// color is a pixel as parameters of SGR; what can be seen through is dark.
-func (p *picturePreview) color(layer string, img *image.RGBA, x, y int) string {
-	c := img.RGBAAt(x, y)
-	if p.colors <= 256 {
-		return fmt.Sprintf("%s;5;%d", layer, ansi.Convert256(c))
+// room is the empty cells below what the terminal draws. They are concealed and
+// have a colour of their own, so that they are cells like no others: what comes
+// after the picture is written anew there, whatever it is.
+func (p *picturePreview) room(w, h int) []string {
+	n := p.serial
+	ink := fmt.Sprintf("\x1b[0;8;38;2;%d;%d;%dm", n>>16&0xff, n>>8&0xff, n&0xff)
+	cols := min(p.exact.Cols, w)
+	row := ink + Spaces(cols) + sgrReset + Spaces(w-cols)
+	rows := make([]string, min(p.exact.Rows, h))
+	for i := range rows {
+		rows[i] = row
 	}
-	return fmt.Sprintf("%s;2;%d;%d;%d", layer, c.R, c.G, c.B)
+	return rows
 }

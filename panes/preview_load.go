@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"image"
 	"strings"
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/panes/graphics"
 )
 
 // A previewAsk is what a Preview needs.
@@ -21,6 +23,7 @@ const (
 	needTail               // the end
 	needPaint              // the syntax of what is in sight
 	needBefore             // what comes before what is held
+	needExact              // a picture as the terminal takes it
 )
 
 // A PreviewRequest is something that a Preview needs.
@@ -35,15 +38,19 @@ type PreviewRequest struct {
 	end    int64 // behind the part
 	size   int64
 	w, h   int
-	colors int
+	screen graphics.Screen
+	large  *image.RGBA // the picture, if it is at hand
+	again  bool        // it was encoded for another size
 	lexer  string
 	lines  []previewLine // to be painted, with some before them
 	from   int           // the first of lines that is to be painted
 }
 
-// Slow reports whether the request begins with another file, so that it can
-// wait a moment in case the cursor moves on.
-func (r *PreviewRequest) Slow() bool { return r.ask == needOpen }
+// Slow reports whether the request begins with another file or size, so that it
+// can wait a moment in case that changes again.
+func (r *PreviewRequest) Slow() bool {
+	return r.ask == needOpen || r.ask == needExact && r.again
+}
 
 // A PreviewPart is what was loaded.
 type PreviewPart struct {
@@ -59,6 +66,9 @@ type PreviewPart struct {
 	end     int64
 	size    int64
 	image   *picturePreview
+	large   *image.RGBA
+	wanted  exactFor
+	exact   *graphics.Picture
 	lexer   string
 	painted map[int64][]inkSpan
 }
@@ -80,7 +90,7 @@ func (p *Preview) Next() (r PreviewRequest, ok bool) {
 	}
 	p.count++
 	r = PreviewRequest{ask: ask, serial: p.serial, n: p.count, path: p.path, info: p.info, kind: p.kind,
-		size: p.size, w: p.w, h: p.h, colors: p.Colors, lexer: p.lexer}
+		size: p.size, w: p.w, h: p.h, screen: p.Screen, lexer: p.lexer}
 	switch ask {
 	case needOpen:
 		p.opening = false
@@ -94,6 +104,8 @@ func (p *Preview) Next() (r PreviewRequest, ok bool) {
 		r.off, r.end = max(p.size-previewChunk, 0), p.size
 	case needPaint:
 		r.lines, r.from = p.unpainted()
+	case needExact:
+		r.large, r.again = p.image.large, p.image.exact != nil
 	}
 	if ask == p.jump {
 		p.jump = needNothing
@@ -110,6 +122,8 @@ func (p *Preview) want() previewAsk {
 		return needOpen
 	case p.jump != needNothing:
 		return p.jump
+	case p.wantsExact():
+		return needExact
 	case !p.windowed() || p.bad:
 		return needNothing
 	case p.end < p.size && (p.top+p.h+previewAhead > len(p.lines) || p.goal > 0 && p.number > 0):
@@ -135,6 +149,9 @@ func LoadPreview(ctx context.Context, src FileSource, r PreviewRequest) (part Pr
 		part.open(ctx, src, r)
 	case needPaint:
 		part.painted = paint(r.lexer, r.lines, r.from)
+	case needExact:
+		part.wanted = exactFor{r.w, r.h, r.screen}
+		part.encode(ctx, src, r)
 	default:
 		part.window(ctx, src, r)
 	}

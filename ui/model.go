@@ -69,6 +69,7 @@ type model struct {
 	pressed     *panes.Terminal // the pane in which a mouse button went down
 	copying     copying
 	attention   attention
+	pictures    pictures
 
 	resolver *keys.Resolver
 	actions  map[keys.Action]func(*model) tea.Cmd
@@ -167,6 +168,7 @@ func (m *model) Init() tea.Cmd { return nil }
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
 	cmd := m.handle(msg)
+	m.seePictures(msg)
 	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.pumpProcesses(), m.pumpHistory(), m.pumpFiles(), m.pumpLayout())
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
+
+	"tandem/panes/graphics"
 )
 
 // minFrame is the least time between two frames.
@@ -39,6 +41,7 @@ type painter struct {
 	diff  *uv.TerminalRenderer
 	moves bytes.Buffer // what diff writes
 	buf   bytes.Buffer
+	easel easel
 	err   error
 }
 
@@ -46,6 +49,7 @@ type painter struct {
 type frame struct {
 	view     tea.View
 	w, h     int
+	picture  placed
 	bells    int
 	clip     string // what was copied last
 	clips    int    // counts copies
@@ -117,6 +121,7 @@ func (p *painter) enter(alt bool) error {
 	p.diff.SetTabStops(-1)
 	p.diff.Erase()
 	p.buf.Reset()
+	p.buf.Write(p.easel.forget(nil))
 	if alt {
 		p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor)
 	}
@@ -143,6 +148,7 @@ func (p *painter) leave(alt bool) {
 	}
 	p.away = true
 	p.buf.Reset()
+	p.buf.Write(p.easel.forget(nil))
 	if p.shown.sync {
 		p.buf.WriteString(ansi.ResetModeSynchronizedOutput)
 	}
@@ -172,6 +178,9 @@ func (p *painter) ask() error {
 	defer p.busy.Unlock()
 	p.buf.Reset()
 	p.buf.WriteString(ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore)
+	if asksPictures(os.Getenv) {
+		p.buf.WriteString(graphics.Query)
+	}
 	return p.flush()
 }
 
@@ -181,6 +190,9 @@ func (p *painter) flush() error {
 		return p.err
 	}
 	_, p.err = p.out.Write(p.buf.Bytes())
+	if p.buf.Cap() > 1<<20 { // a picture was in it
+		p.buf = bytes.Buffer{}
+	}
 	p.buf.Reset()
 	return p.err
 }
@@ -195,8 +207,8 @@ func (p *painter) paint() error {
 	}
 	p.buf.Reset()
 	p.modes(f)
-	p.draw(f)
-	p.place(f)
+	erased := p.draw(f)
+	p.place(f, erased)
 	p.shown = f
 	return p.flush()
 }
@@ -230,9 +242,10 @@ func (p *painter) modes(f frame) {
 	}
 }
 
-// draw writes the cells that differ.
-func (p *painter) draw(f frame) {
-	if f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters {
+// draw writes the cells that differ, after all were erased if need be.
+func (p *painter) draw(f frame) (erased bool) {
+	erased = f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters
+	if erased {
 		p.cells = uv.NewScreenBuffer(f.w, f.h)
 		if f.clusters {
 			p.cells.Method = ansi.GraphemeWidth
@@ -251,28 +264,37 @@ func (p *painter) draw(f frame) {
 		}
 	}
 	p.diff.Render(p.cells.RenderBuffer)
+	return erased
 }
 
-// place puts the cursor where it belongs, after everything was drawn with the
-// cursor hidden.
-func (p *painter) place(f frame) {
+// place puts the picture and the cursor where they belong, after everything was
+// drawn with the cursor hidden.
+func (p *painter) place(f frame, erased bool) {
 	c, was := f.view.Cursor, p.shown.view.Cursor
 	if c != nil {
 		p.diff.MoveTo(c.X, c.Y)
 	}
 	p.moves.Reset()
 	_ = p.diff.Flush() // into moves, which cannot fail
-	drawn := p.moves.Len() > 0
+	turn := p.easel.turn(f.picture, erased)
+	drawn := p.moves.Len() > 0 || turn.any()
 	if !drawn && sameCursor(c, was) {
 		return
 	}
+	p.buf.Write(turn.before)
 	if f.sync && drawn {
 		p.buf.WriteString(ansi.SetModeSynchronizedOutput)
 	}
 	if was != nil && (drawn || c == nil) {
 		p.buf.WriteString(ansi.ResetModeTextCursorEnable)
 	}
+	p.buf.Write(turn.remove)
 	p.buf.Write(p.moves.Bytes())
+	if len(turn.put) > 0 {
+		p.buf.Write(turn.put)
+		x, y := p.diff.Position() // where it believes that the cursor is
+		p.buf.WriteString(ansi.CursorPosition(max(min(x, f.w-1), 0)+1, max(y, 0)+1))
+	}
 	if c != nil {
 		if was == nil || c.Shape != was.Shape || c.Blink != was.Blink {
 			p.buf.WriteString(ansi.SetCursorStyle(cursorStyle(c)))

@@ -15,7 +15,10 @@ type Settings struct {
 	ThemeDark, ThemeLight string
 	NoMouse               bool // the mouse is left to the terminal
 	NoClipboard           bool // programs do not reach the clipboard
-	Attention             Attention
+	// Pictures is how pictures are shown: "kitty", "sixel", "blocks" or "off"; ""
+	// and "auto" are as well as the terminal can.
+	Pictures  string
+	Attention Attention
 
 	// Fault is why the settings cannot be read, on one line. Nothing else of them
 	// counts then, but at first.

@@ -20,7 +20,8 @@ func (m *model) View() tea.View {
 	m.dirty = false
 	m.draw()
 	if m.terminal != nil {
-		m.terminal.painter.update(func(f *frame) { f.view, f.w, f.h = m.drawn, m.w, m.h })
+		picture := m.placedPicture()
+		m.terminal.painter.update(func(f *frame) { f.view, f.w, f.h, f.picture = m.drawn, m.w, m.h, picture })
 	}
 	return m.drawn
 }
@@ -39,12 +40,22 @@ func (m *model) draw() {
 		m.drawn.Content = m.drawTooSmall()
 	default:
 		m.prepare()
-		m.drawn.Content = m.drawScreen()
-		if m.overlay == nil {
-			m.drawn.Cursor = m.cursor()
-		} else {
-			m.drawOverlay()
+		m.files.preview.Covered = false
+		m.drawLayers()
+		if m.coversPicture() { // it is drawn in half blocks meanwhile
+			m.files.preview.Covered = true
+			m.drawLayers()
 		}
+	}
+}
+
+// drawLayers draws the screen and what lies over it.
+func (m *model) drawLayers() {
+	m.drawn.Content = m.drawScreen()
+	if m.overlay == nil {
+		m.drawn.Cursor = m.cursor()
+	} else {
+		m.drawOverlay()
 	}
 }
 
