@@ -41,6 +41,20 @@ func (s *server) permit(ctx context.Context, f *face, t tool, args json.RawMessa
 	return &refused
 }
 
+// permitReading asks whether an agent may read a resource, as it is asked for
+// the tool that reads the same.
+func permitReading(ctx context.Context, f *face, what resourceURI) error {
+	name := "process_log"
+	if what.screen {
+		name = "session_screen"
+	}
+	out, err := api.PolicyCheck.Call(ctx, f.engine, api.PolicyCheckInput{Tool: name, Actor: f.actor})
+	if err == nil && out.Decision != "allow" {
+		err = notAllowed(name, out)
+	}
+	return err
+}
+
 // notAllowed is what an agent is told of a call that the policy or the person
 // has refused.
 func notAllowed(name string, out api.PolicyCheckOutput) *api.Error {

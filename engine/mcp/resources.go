@@ -119,6 +119,9 @@ func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 }
 
 func (f *face) resourceText(ctx context.Context, what resourceURI) (string, error) {
+	if err := permitReading(ctx, f, what); err != nil {
+		return "", err
+	}
 	if what.screen {
 		out, err := api.SessionScreen.Call(ctx, f.engine, api.SessionScreenInput{ID: what.id})
 		return strings.Join(out.Lines, "\n"), err

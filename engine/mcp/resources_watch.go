@@ -48,6 +48,9 @@ func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	if err != nil {
 		return err
 	}
+	if err := permitReading(ctx, f, what); err != nil {
+		return err
+	}
 	if _, err := api.ProcessGet.Call(ctx, f.engine, api.IDInput{ID: what.id}); err != nil {
 		if errors.Is(err, api.CodeNotFound) {
 			return sdk.ResourceNotFoundError(req.Params.URI)

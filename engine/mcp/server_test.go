@@ -19,7 +19,8 @@ import (
 
 // A fakeEngine answers what these tests ask of an engine.
 type fakeEngine struct {
-	dir string
+	dir    string
+	denied string // tool; set before the first call
 
 	mu       sync.Mutex
 	callers  []api.Caller   // of process.list
@@ -60,7 +61,10 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 	api.Handle(m, api.SessionKill, func(context.Context, api.IDInput) (api.Process, error) {
 		return api.Process{ID: "abc", Name: "web", State: api.StateStopped}, nil
 	})
-	api.Handle(m, api.PolicyCheck, func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
+	api.Handle(m, api.PolicyCheck, func(_ context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
+		if in.Tool == e.denied {
+			return api.PolicyCheckOutput{Decision: "deny", Reason: "private"}, nil
+		}
 		return api.PolicyCheckOutput{Decision: "allow"}, nil
 	})
 	api.Handle(m, api.AuditAdd, func(context.Context, api.AuditEntry) (api.Empty, error) { return api.Empty{}, nil })
@@ -197,11 +201,16 @@ const withHandshake = "2025-11-25"
 // served runs a server on pipes, and a client of the SDK on it.
 func served(t testing.TB, o Options, version string, client *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
+	return servedTo(t, o, sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, client), version)
+}
+
+// servedTo does that for a given client.
+func servedTo(t testing.TB, o Options, c *sdk.Client, version string) *sdk.ClientSession {
+	t.Helper()
 	ours, theirs := net.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- Serve(ctx, o, ours, ours) }()
-	c := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, client)
 	session, err := c.Connect(ctx, &sdk.IOTransport{Reader: theirs, Writer: theirs}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
@@ -325,6 +334,47 @@ func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
 	}
 	if err := session.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestARuleForAToolHoldsForTheResourceThatTellsTheSame(t *testing.T) {
+	e := newFakeEngine(t)
+	e.denied = "process_log"
+	session := served(t, e.options(), withHandshake, &sdk.ClientOptions{})
+	uri := "tandem://process/abc/log"
+	_, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+	if err == nil || !strings.Contains(err.Error(), "not allowed: private") {
+		t.Errorf("reading: %v", err)
+	}
+	err = session.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri})
+	if err == nil || !strings.Contains(err.Error(), "not allowed: private") {
+		t.Errorf("subscribing: %v", err)
+	}
+}
+
+// The two ways of the protocol, and the two places where clients show text.
+func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
+	e := newFakeEngine(t)
+	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*muchText/16)
+	for _, name := range []string{"tester", "claude-code"} {
+		for _, version := range []string{withHandshake, withoutSessions} {
+			session := servedTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: name, Version: "7"}, nil), version)
+			for range 2 {
+				r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "process_log",
+					Arguments: map[string]any{"id": "abc", "since": 0, "max_output": 2 * len(e.log)}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				facts := r.StructuredContent.(map[string]any)
+				got, _ := facts["text"].(string)
+				if len(r.Content) == 1 {
+					got = r.Content[0].(*sdk.TextContent).Text
+				}
+				if got != e.log || facts["next_cursor"] != float64(len(e.log)) || (len(r.Content) == 0) != (name == "claude-code") {
+					t.Errorf("%s, %s: %d bytes of %d, %d blocks, %v", name, version, len(got), len(e.log), len(r.Content), facts["next_cursor"])
+				}
+			}
+		}
 	}
 }
 
