@@ -245,6 +245,10 @@ func (in outputInput) subject(f *face) subject {
 }
 
 func writeOutput(ctx context.Context, f *face, in outputInput) (result, error) {
+	if in.Name != "" && strings.Trim(in.Name, " .") == "" {
+		return result{}, api.Errorf(api.CodeInvalid, "write report %q: the name is made of dots and blanks alone", in.Name).
+			WithHint("give a word or two that say what the report is about")
+	}
 	out, err := api.FilesReport.Call(ctx, f.engine, api.FilesWriteOutputInput(in))
 	if err != nil {
 		return result{}, err

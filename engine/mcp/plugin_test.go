@@ -208,9 +208,10 @@ func TestPluginWritesReports(t *testing.T) {
 	}
 	r.check(t,
 		wrong("a/b", "the name must be without a folder"),
-		wrong("..", "the name is empty"),
+		wrong("", "the name is empty"),
+		wrong("..", "the name is made of dots and blanks alone\nhint: give a word or two that say what the report is about"),
 		wrong("x.md", "the name must be without an extension; the format decides that"),
-		wrong(" ", "the name is empty"),
+		wrong(" .", "the name is made of dots and blanks alone\nhint: give a word or two that say what the report is about"),
 		row{"write_output", object{"name": "x", "content": "{", "format": "json"},
 			`write report "x": the content is no JSON: line 1, column 1: unexpected end of JSON input`, true},
 		row{"write_output", object{"name": "x", "content": "{", "format": "html"},
