@@ -30,6 +30,7 @@ func settings() []setting {
 		{"mouse", "true or false", `true`, "", "The dashboard takes the mouse; false leaves it to the terminal."},
 		{"clipboard", "true or false", `true`, "", "The program in the focused pane may put text on your clipboard (OSC 52); one that fills the screen always may."},
 		{"pictures", "a name in quotes", `"auto"`, "", "How files that are pictures are shown: auto asks the terminal; or one of kitty, sixel, blocks (half blocks of text), off."},
+		{"icons", "true or false", `false`, "", "Files have icons before their names; the terminal's font has to be a Nerd Font."},
 		{"tips", "true or false", `true`, "", "Four keys are told in a line of their own until you have started three times."},
 
 		{"preset", "a name in quotes", `"tandem"`, "", "Keys for hands that know another program: " + strings.Join(keys.Presets(), ", ") + "."},

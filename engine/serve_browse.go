@@ -84,7 +84,7 @@ func (s *fileServer) watch(ctx context.Context, in api.FilesWatchInput) (api.Fil
 func (s *fileServer) git(ctx context.Context, in api.FilesPathInput) (api.FilesGitOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesGitOutput, error) {
 		status, err := t.Git(ctx, in.In(in.Path))
-		out := api.FilesGitOutput{Branch: status.Branch, Marks: make(map[string]string, len(status.Marks))}
+		out := api.FilesGitOutput{Branch: status.Branch, All: status.All, Marks: make(map[string]string, len(status.Marks))}
 		for name, letters := range status.Marks {
 			out.Marks[in.Out(name)] = letters
 		}

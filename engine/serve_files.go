@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"tandem/engine/api"
@@ -16,6 +18,30 @@ type fileServer struct {
 	home  string
 	locks files.Locks
 	jobs  transferJobs
+	tidy  tidying
+}
+
+// manyEntries is from when on a listing leaves memory behind that is worth
+// giving back.
+const manyEntries = 5000
+
+// tidying gives memory back to the system some time after large answers.
+type tidying struct {
+	mu   sync.Mutex
+	wait *time.Timer
+}
+
+// tidyRest is how long no large answer was given before that.
+const tidyRest = 2 * time.Second
+
+func (y *tidying) soon() {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.wait == nil {
+		y.wait = time.AfterFunc(tidyRest, debug.FreeOSMemory)
+		return
+	}
+	y.wait.Reset(tidyRest)
 }
 
 // handleFiles serves the operations on files.
@@ -149,7 +175,10 @@ func (s *fileServer) report(ctx context.Context, in api.FilesWriteOutputInput) (
 
 func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
-		r, err := t.List(ctx, in.In(in.Path), in.Hidden, in.Limit)
+		r, err := t.List(ctx, files.ListRequest{Path: in.In(in.Path), Hidden: in.Hidden, After: in.In(in.After), Limit: in.Limit})
+		if len(r.Entries)+r.Omitted > manyEntries {
+			s.tidy.soon()
+		}
 		out := api.FilesListOutput{Path: r.Path, Entries: make([]api.FileInfo, len(r.Entries)), Omitted: r.Omitted}
 		for i, e := range r.Entries {
 			out.Entries[i] = infoFor(in.FileScope, e)

@@ -13,23 +13,41 @@ type FileList struct {
 	Focused bool
 	Plain   bool              // names alone: for a column beside the list
 	Git     map[string]string // what git says of entries, by name: the letters of git status
+	GitAll  string            // what it says of every other one
+	Icons   bool              // each name has an icon before it, of a font that has them
+	More    bool              // the rest of the entries is on its way
+	Omitted int               // entries that are not in the rows because there are too many
 	Marked  map[string]bool   // paths that are marked, of any folder; shared and never changed here
 	Note    string            // what is shown in place of rows, if there are none
 	Bad     bool              // the note is an error
 
 	rows   *FileRows
 	name   string
+	moves  []int // that were asked for before there were rows
+	toEnd  bool  // the last entry was asked for while the rest was on its way
 	cursor int
 	top    int
 	h      int // rows of the last drawing
 	out    []string
 }
 
-// SetRows replaces the entries.
+// farMove is a movement that means the first or the last entry.
+const farMove = 1 << 20
+
+// SetRows replaces the entries. Movements from before there were any are made
+// up for.
 func (l *FileList) SetRows(rows *FileRows) {
 	l.rows = rows
+	toEnd, moves := l.toEnd, l.moves
+	l.moves = nil
 	if !l.Select(l.name) {
-		l.Move(0)
+		l.Go(l.cursor)
+	}
+	for _, by := range moves {
+		l.Move(by)
+	}
+	if toEnd && len(moves) == 0 {
+		l.Move(farMove)
 	}
 }
 
@@ -38,9 +56,13 @@ func (l *FileList) Rows() *FileRows { return l.rows }
 
 // Reset forgets the entries, for another folder; the cursor will be on name.
 func (l *FileList) Reset(path, name string) {
-	l.Path, l.name, l.rows, l.Git, l.Note, l.Bad = path, name, nil, nil, "", false
+	l.Path, l.name, l.rows, l.Git, l.GitAll, l.Note, l.Bad = path, name, nil, nil, "", "", false
+	l.More, l.Omitted, l.toEnd, l.moves = false, 0, false, nil
 	l.cursor, l.top = 0, 0
 }
+
+// Name is the name that the cursor is on, or will be on when it is there.
+func (l *FileList) Name() string { return l.name }
 
 // Selected is the entry under the cursor; nil without one.
 func (l *FileList) Selected() *api.FileInfo {
@@ -72,11 +94,25 @@ func (l *FileList) Select(name string) bool {
 	return row >= 0
 }
 
-// Move moves the cursor, as far as there are rows.
-func (l *FileList) Move(by int) { l.Go(l.cursor + by) }
+// mostMoves bounds the movements that are remembered.
+const mostMoves = 1000
+
+// Move moves the cursor, as far as there are rows; before there are any, it
+// will.
+func (l *FileList) Move(by int) {
+	if l.rows == nil {
+		if len(l.moves) < mostMoves {
+			l.moves = append(l.moves, by)
+		}
+		return
+	}
+	l.Go(l.cursor + by)
+	l.toEnd = l.More && by >= farMove
+}
 
 // Go puts the cursor on a row, or as near as there is one.
 func (l *FileList) Go(row int) {
+	l.toEnd = false
 	l.cursor = max(min(row, l.rows.Len()-1), 0)
 	if f := l.Selected(); f != nil {
 		l.name = f.Name

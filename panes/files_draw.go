@@ -29,6 +29,9 @@ func (l *FileList) Draw(w, h int, now time.Time, look *Look) []string {
 		switch {
 		case row < l.rows.Len():
 			l.out = append(l.out, l.drawRow(row, w, now, look))
+		case row == l.rows.Len() && row > 0 && l.Omitted > 0:
+			text := "    and " + itoa(l.Omitted) + " more, which are too many to show"
+			l.out = append(l.out, look.Dim.Text(Fit(text, w)))
 		case y == 0 && l.Note != "":
 			ink := look.Dim
 			if l.Bad {
@@ -68,7 +71,14 @@ func (l *FileList) follow(h int) {
 	if h > 0 && l.cursor >= l.top+h {
 		l.top = l.cursor - h + 1
 	}
-	l.top = max(min(l.top, l.rows.Len()-h), 0)
+	rows := l.rows.Len()
+	if l.Omitted > 0 {
+		rows++ // that says so
+	}
+	l.top = max(min(l.top, rows-h), 0)
+	if l.Omitted > 0 && l.cursor == l.rows.Len()-1 && h > 1 {
+		l.top = max(rows-h, 0)
+	}
 }
 
 func (l *FileList) drawRow(i, w int, now time.Time, look *Look) string {
@@ -84,13 +94,17 @@ func (l *FileList) drawRow(i, w int, now time.Time, look *Look) string {
 	}
 	r.add(here, look.Accent)
 	r.add(mark, look.Warn)
-	letters, gitInk := gitMark(l.Git[f.Name], look)
+	status, known := l.Git[f.Name]
+	if !known {
+		status = l.GitAll
+	}
+	letters, gitInk := gitMark(status, look)
 	if !l.Plain {
 		r.add(letters+" ", gitInk)
 	}
 	name, ink := FileName(f.Name)+fileSuffix(f), fileInk(f, look)
 	switch {
-	case l.Git[f.Name] == "!!":
+	case status == "!!":
 		ink = look.Faint
 	case cursor && !l.Focused && !l.Plain:
 		ink = look.Current
@@ -98,6 +112,9 @@ func (l *FileList) drawRow(i, w int, now time.Time, look *Look) string {
 	facts := ""
 	if !l.Plain {
 		facts = fileFacts(f, w, l.rows.Order.By, now)
+	}
+	if l.Icons {
+		r.add(fileIcon(f)+" ", ink)
 	}
 	room := max(w-r.cells-Width(facts)-1, 0)
 	r.add(clipName(name, room), ink)
@@ -133,13 +150,14 @@ func fileSuffix(f *api.FileInfo) string {
 		return "|"
 	case f.Type == "socket":
 		return "="
-	case isExecutable(f):
+	case IsExecutable(f):
 		return "*"
 	}
 	return ""
 }
 
-func isExecutable(f *api.FileInfo) bool {
+// IsExecutable reports whether a file may be run by somebody.
+func IsExecutable(f *api.FileInfo) bool {
 	return f.Type == "file" && len(f.Mode) >= 3 && strings.ContainsAny(f.Mode[len(f.Mode)-3:], "1357")
 }
 
@@ -153,7 +171,7 @@ func fileInk(f *api.FileInfo, look *Look) Ink {
 		return look.Info
 	case f.Type != "file":
 		return look.Warn
-	case isExecutable(f):
+	case IsExecutable(f):
 		return look.Good
 	}
 	return look.Text

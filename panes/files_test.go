@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
@@ -157,6 +158,135 @@ func TestModesAndSizesAreWrittenAsUsual(t *testing.T) {
 	for size, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0K", 1536: "1.5K", 10 << 20: "10M", 1 << 40: "1.0T", 1<<63 - 1: "8.0E"} {
 		if got := ByteSize(size); got != want {
 			t.Errorf("%d is %s, want %s", size, got, want)
+		}
+	}
+}
+
+func TestAMovementBeforeThereAreRowsIsMadeUpFor(t *testing.T) {
+	var l FileList
+	l.Reset("/x", "")
+	l.Move(1 << 30)
+	l.Move(-1)
+	l.SetRows(ArrangeFiles(entries("a", "b", "c", "d"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/x/c" {
+		t.Errorf("the cursor is on %s, not on the last but one", got)
+	}
+	l.Reset("/y", "c")
+	l.Move(-1)
+	l.SetRows(ArrangeFiles(entries("a", "b", "c", "d"), FileOrder{}))
+	l.SetRows(ArrangeFiles(entries("a", "b", "c", "d"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/y/b" {
+		t.Errorf("the cursor is on %s, not above where it was", got)
+	}
+	l.Move(1)
+	l.Reset("/z", "")
+	l.SetRows(ArrangeFiles(entries("a", "b"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/z/a" {
+		t.Errorf("a movement in another folder moves the cursor to %s", got)
+	}
+}
+
+func TestTheLastEntryIsThatOfTheWholeFolder(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		var l FileList
+		l.Reset("/x", "")
+		l.More = true
+		if before {
+			l.Move(1 << 30)
+		}
+		l.SetRows(ArrangeFiles(entries("a", "b"), FileOrder{}))
+		if !before {
+			l.Move(1 << 30)
+		}
+		l.More = false
+		l.SetRows(ArrangeFiles(entries("a", "b", "c", "d"), FileOrder{}))
+		if got := l.SelectedPath(); got != "/x/d" {
+			t.Errorf("the cursor is on %s", got)
+		}
+	}
+	var l FileList
+	l.Reset("/x", "")
+	l.More = true
+	l.SetRows(ArrangeFiles(entries("a", "b"), FileOrder{}))
+	l.Move(1 << 30)
+	l.Move(-1)
+	l.More = false
+	l.SetRows(ArrangeFiles(entries("a", "b", "c", "d"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/x/a" {
+		t.Errorf("a movement after that leads to %s", got)
+	}
+}
+
+func TestASetGivesBackWhatItWasGiven(t *testing.T) {
+	first := append(entries("a", "dir/", "bad\xff", strings.Repeat("x", 255)), api.FileInfo{
+		Name: "link", Type: "link", Target: "dir", ToDir: true, Mode: "0777", Size: 1 << 40}, api.FileInfo{Name: "gone", Type: "link", Target: "no", Broken: true, Mode: "0777"})
+	second := append(entries("later"), api.FileInfo{Name: "odd", Type: "something"})
+	set := (*FileSet)(nil).With(first)
+	all := set.With(second)
+	if set.Len() != len(first) || all.Len() != len(first)+len(second) || all.LastName() != "odd" || !all.Has("link") || set.Has("later") {
+		t.Fatalf("sets of %d and %d entries", set.Len(), all.Len())
+	}
+	for i, want := range append(first, second...) {
+		if want.Type == "something" {
+			want.Type = ""
+		}
+		if diff := cmp.Diff(&want, all.At(i), cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if (*FileSet)(nil).Len() != 0 || (*FileSet)(nil).Arrange(FileOrder{}).Len() != 0 {
+		t.Error("no set has entries")
+	}
+}
+
+func TestTooManyEntriesAreTold(t *testing.T) {
+	look := unicodeLook()
+	var l FileList
+	l.Reset("/x", "")
+	l.Omitted = 50_000
+	l.SetRows(ArrangeFiles(entries("a", "b", "c", "d"), FileOrder{}))
+	l.Move(1 << 30)
+	rows := l.Draw(50, 3, noon, look)
+	if !strings.Contains(rows[1], "d") || !strings.Contains(rows[2], "and 50000 more") {
+		t.Errorf("%q", rows)
+	}
+}
+
+func TestMarksOfAWholeFolderAreThoseOfItsEntries(t *testing.T) {
+	look := unicodeLook()
+	var l FileList
+	l.Reset("/x", "")
+	l.GitAll, l.Git = "??", map[string]string{"b": "!!"}
+	l.SetRows(ArrangeFiles(entries("a", "b"), FileOrder{}))
+	rows := l.Draw(20, 2, noon, look)
+	if !strings.Contains(ansi.Strip(rows[0]), "? a") || strings.Contains(ansi.Strip(rows[1]), "?") {
+		t.Errorf("%q", rows)
+	}
+}
+
+func TestIconsAreOneCellEach(t *testing.T) {
+	look := unicodeLook()
+	all := entries("a.go", "b.png", "c.tar", "Makefile", "d", ".git/", "dir/", "e.md", "f.json")
+	all = append(all, api.FileInfo{Name: "fifo", Type: "fifo"}, api.FileInfo{Name: "sock", Type: "socket"}, api.FileInfo{Name: "dev", Type: "device"},
+		api.FileInfo{Name: "link", Type: "link"}, api.FileInfo{Name: "gone", Type: "link", Broken: true}, api.FileInfo{Name: "run", Type: "file", Mode: "0755"})
+	seen := map[string]bool{}
+	for i := range all {
+		icon := fileIcon(&all[i])
+		if ansi.StringWidth(icon) != 1 || ansi.StringWidthWc(icon) != 1 {
+			t.Errorf("the icon of %s is not one cell", all[i].Name)
+		}
+		seen[icon] = true
+	}
+	if len(seen) != len(all) {
+		t.Errorf("%d icons for %d kinds", len(seen), len(all))
+	}
+	var l FileList
+	l.Reset("/x", "")
+	l.Icons = true
+	l.SetRows(ArrangeFiles(all, FileOrder{Hidden: true}))
+	for _, row := range l.Draw(40, len(all), noon, look) {
+		if got := ansi.StringWidth(row); got != 40 {
+			t.Errorf("%q is %d wide", row, got)
 		}
 	}
 }

@@ -38,8 +38,8 @@ type FileOrder struct {
 // FileRows are the entries of a folder in an order. They do not change.
 type FileRows struct {
 	Order FileOrder
-	All   []api.FileInfo
-	shown []int32 // indexes into All
+	set   *FileSet
+	shown []int32 // indexes into set
 }
 
 // Len is the number of rows.
@@ -51,12 +51,15 @@ func (r *FileRows) Len() int {
 }
 
 // At is the entry of a row.
-func (r *FileRows) At(row int) *api.FileInfo { return &r.All[r.shown[row]] }
+func (r *FileRows) At(row int) *api.FileInfo { return r.set.At(int(r.shown[row])) }
+
+// Name is the name of a row, for the moment: it is kept together with others.
+func (r *FileRows) Name(row int) string { return r.set.name(int(r.shown[row])) }
 
 // Find is the row of a name; -1 if there is none.
 func (r *FileRows) Find(name string) int {
 	for row := range r.Len() {
-		if r.At(row).Name == name {
+		if r.Name(row) == name {
 			return row
 		}
 	}
@@ -66,14 +69,19 @@ func (r *FileRows) Find(name string) int {
 // IsFolder reports whether an entry is a folder or a link to one.
 func IsFolder(f *api.FileInfo) bool { return f.Type == "dir" || f.ToDir }
 
-// ArrangeFiles filters and sorts the entries of a folder, folders first. It
-// takes a while for many of them.
+// ArrangeFiles filters and sorts a few entries of a folder, folders first.
 func ArrangeFiles(all []api.FileInfo, o FileOrder) *FileRows {
-	r := &FileRows{Order: o, All: all, shown: make([]int32, 0, len(all))}
+	return (*FileSet)(nil).With(all).Arrange(o)
+}
+
+// Arrange filters and sorts the entries, folders first. It takes a while for
+// many of them.
+func (s *FileSet) Arrange(o FileOrder) *FileRows {
+	r := &FileRows{Order: o, set: s, shown: make([]int32, 0, s.Len())}
 	words := strings.Fields(strings.ToLower(o.Filter))
-	folded := make([]string, len(all))
-	for i := range all {
-		name := all[i].Name
+	folded := make([]string, s.Len())
+	for i := range folded {
+		name := s.name(i)
 		if !o.Hidden && strings.HasPrefix(name, ".") {
 			continue
 		}
@@ -82,7 +90,7 @@ func ArrangeFiles(all []api.FileInfo, o FileOrder) *FileRows {
 			r.shown = append(r.shown, int32(i))
 		}
 	}
-	slices.SortFunc(r.shown, func(a, b int32) int { return o.compare(&all[a], &all[b], folded[a], folded[b]) })
+	slices.SortFunc(r.shown, func(a, b int32) int { return o.compare(s, int(a), int(b), folded[a], folded[b]) })
 	return r
 }
 
@@ -96,9 +104,11 @@ func holdsWords(name string, words []string) bool {
 	return true
 }
 
-// compare has folders before files, and for equal ones the names decide.
-func (o FileOrder) compare(a, b *api.FileInfo, nameA, nameB string) int {
-	if x, y := IsFolder(a), IsFolder(b); x != y {
+// compare has folders before files, and for equal ones the names decide; the
+// names it is given are in lower case.
+func (o FileOrder) compare(s *FileSet, i, j int, nameA, nameB string) int {
+	a, b := &s.entries[i], &s.entries[j]
+	if x, y := a.isFolder(), b.isFolder(); x != y {
 		if x {
 			return -1
 		}
@@ -107,13 +117,13 @@ func (o FileOrder) compare(a, b *api.FileInfo, nameA, nameB string) int {
 	by := 0
 	switch o.By {
 	case FilesBySize:
-		by = cmp.Compare(b.Size, a.Size)
+		by = cmp.Compare(b.size, a.size)
 	case FilesByTime:
-		by = b.Modified.Compare(a.Modified)
+		by = cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(b.nanos, a.nanos))
 	case FilesByExtension:
 		by = strings.Compare(extension(nameA), extension(nameB))
 	}
-	by = cmp.Or(by, compareNatural(nameA, nameB), strings.Compare(a.Name, b.Name))
+	by = cmp.Or(by, compareNatural(nameA, nameB), strings.Compare(s.name(i), s.name(j)))
 	if o.Reversed {
 		return -by
 	}

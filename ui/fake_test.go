@@ -21,6 +21,7 @@ type fakeEngine struct {
 	watchers map[chan api.Event]bool
 	gone     chan struct{} // closed when the engine dies
 	refuse   error         // what Start fails with
+	late     bool          // what is started is told of after the answer
 	started  []api.SessionStartInput
 	history  fakeHistory
 	layouts  *fakeLayouts
@@ -31,6 +32,8 @@ type fakeEngine struct {
 	folderChanged chan struct{} // has the watch of a folder tell of a change
 	branch        string
 	gitMarks      map[string]string
+	gitAll        string // of all other entries
+	beyond        string // the first name that is one too many to list; "" for none
 }
 
 type fakeSession struct {

@@ -47,11 +47,15 @@ func fakeInfo(path string) (api.FileInfo, error) {
 	return info, nil
 }
 
-func (e *fakeEngine) ListFiles(_ context.Context, path string, limit int) (api.FilesListOutput, error) {
+func (e *fakeEngine) ListFiles(_ context.Context, path, after string, limit int) (api.FilesListOutput, error) {
 	entries, err := os.ReadDir(path)
+	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return after != "" && entry.Name() <= after })
+	if limit = min(limit, len(entries)); e.beyond != "" { // as if there were many more before it
+		limit, _ = slices.BinarySearchFunc(entries[:limit], e.beyond, func(entry fs.DirEntry, name string) int { return strings.Compare(entry.Name(), name) })
+	}
 	out := api.FilesListOutput{Path: path}
 	for i, entry := range entries {
-		if limit > 0 && i == limit {
+		if i == limit {
 			out.Omitted = len(entries) - limit
 			break
 		}
@@ -60,6 +64,11 @@ func (e *fakeEngine) ListFiles(_ context.Context, path string, limit int) (api.F
 		}
 	}
 	return out, fakeFileError(err)
+}
+
+func (e *fakeEngine) StatFile(_ context.Context, path string) (api.FileInfo, error) {
+	info, err := fakeInfo(path)
+	return info, fakeFileError(err)
 }
 
 func (e *fakeEngine) ReadFile(_ context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
@@ -174,7 +183,7 @@ func (e *fakeEngine) WatchFolder(ctx context.Context, _, seen string) (api.Files
 }
 
 func (e *fakeEngine) GitStatus(context.Context, string) (api.FilesGitOutput, error) {
-	return api.FilesGitOutput{Branch: e.branch, Marks: e.gitMarks}, nil
+	return api.FilesGitOutput{Branch: e.branch, Marks: e.gitMarks, All: e.gitAll}, nil
 }
 
 func (e *fakeEngine) FindFiles(_ context.Context, path, pattern string, _ int) (api.FilesFindOutput, error) {

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,8 +15,10 @@ import (
 
 const (
 	// firstEntries is how many entries of a folder are asked for at first, so
-	// that a huge one is there at once; mostEntries how many at all.
+	// that a huge one is there at once; pageEntries how many at a time after
+	// them; mostEntries how many at all.
 	firstEntries = 2000
+	pageEntries  = 10_000
 	mostEntries  = 200_000
 	// quickRows is how many rows are put into another order at once, and not
 	// beside.
@@ -38,7 +41,8 @@ type files struct {
 	order     panes.FileOrder
 	branch    string
 
-	all        []api.FileInfo // as they were listed
+	all        *panes.FileSet // as they were listed
+	untidy     bool           // a large folder has left memory behind
 	places     map[string]string
 	back       []string // folders that were shown before
 	marked     map[string]bool
@@ -70,7 +74,7 @@ type files struct {
 type (
 	filesListed struct {
 		serial  int
-		entries []api.FileInfo
+		entries *panes.FileSet
 		rows    *panes.FileRows
 		omitted int
 		partial bool // the rest is on its way
@@ -154,6 +158,7 @@ func (m *model) goFolder(path, name string) {
 	if name == "" {
 		name = f.places[path]
 	}
+	f.untidy = f.untidy || f.all.Len() > pageEntries
 	f.path, f.branch, f.all = path, "", nil
 	f.order.Filter = ""
 	f.list.Reset(path, name)
@@ -205,26 +210,60 @@ func (m *model) pumpFolder() tea.Cmd {
 		return nil
 	}
 	f.stale, f.listing = false, true
-	serial, path, order := f.serial, f.path, f.order
 	limit := firstEntries
-	if len(f.all) > 0 {
+	if f.all.Len() > 0 {
 		limit = mostEntries
 	}
+	return m.listFolder(nil, limit)
+}
+
+// listFolder lists the folder as far as a limit, from behind what is held of it
+// already.
+func (m *model) listFolder(held *panes.FileSet, limit int) tea.Cmd {
+	f := &m.files
+	serial, path, name, order := f.serial, f.path, f.list.Name(), f.order
 	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
-		return listFolder(ctx, e, serial, path, order, limit)
+		begin := time.Now()
+		msg := filesListed{serial: serial}
+		msg.entries, msg.omitted, msg.err = listEntries(ctx, e, path, held, limit)
+		if msg.err != nil {
+			return msg
+		}
+		if msg.partial = msg.omitted > 0 && limit < mostEntries; msg.omitted > 0 && !msg.partial {
+			msg.alsoHas(ctx, e, path, name)
+		}
+		msg.rows, msg.took = msg.entries.Arrange(order), time.Since(begin)
+		return msg
 	})
 }
 
-func listFolder(ctx context.Context, e engine, serial int, path string, order panes.FileOrder, limit int) tea.Msg {
-	begin := time.Now()
-	out, err := e.ListFiles(ctx, path, limit)
-	msg := filesListed{serial: serial, entries: out.Entries, omitted: out.Omitted, err: err,
-		partial: out.Omitted > 0 && limit < mostEntries}
-	if err == nil {
-		msg.rows = panes.ArrangeFiles(out.Entries, order)
+// listEntries lists a folder in pages, so that neither side holds all of it in
+// the form in which it is sent.
+func listEntries(ctx context.Context, e engine, path string, set *panes.FileSet, limit int) (*panes.FileSet, int, error) {
+	omitted := 0
+	for set.Len() < limit {
+		out, err := e.ListFiles(ctx, path, set.LastName(), min(limit-set.Len(), pageEntries))
+		if err != nil {
+			return nil, 0, err
+		}
+		set, omitted = set.With(out.Entries), out.Omitted
+		if omitted == 0 || len(out.Entries) == 0 {
+			break
+		}
 	}
-	msg.took = time.Since(begin)
-	return msg
+	return set, omitted, nil
+}
+
+// alsoHas adds the entry that the cursor is to be on, if it is one of those that
+// are too many.
+func (msg *filesListed) alsoHas(ctx context.Context, e engine, path, name string) {
+	if name == "" || msg.entries.Has(name) {
+		return
+	}
+	if info, err := e.StatFile(ctx, filepath.Join(path, name)); err == nil {
+		msg.entries = msg.entries.With([]api.FileInfo{info})
+		msg.omitted--
+	}
 }
 
 func (m *model) takeListed(msg filesListed) tea.Cmd {
@@ -233,23 +272,37 @@ func (m *model) takeListed(msg filesListed) tea.Cmd {
 		return nil
 	}
 	m.dirty = true
+	f.list.More, f.list.Omitted = msg.partial, 0
 	if msg.err != nil {
 		f.listing = false
 		f.all = nil
-		f.list.SetRows(panes.ArrangeFiles(nil, f.order))
+		f.list.SetRows(f.all.Arrange(f.order))
 		f.list.Note, f.list.Bad = reasonOf(msg.err, f.path), true
 		return m.restListing(time.Second)
 	}
 	f.all = msg.entries
+	if !msg.partial {
+		f.list.Omitted = msg.omitted
+	}
 	f.setRows(msg.rows)
 	cmd := m.rearrange()
 	if msg.partial {
-		serial, path, order := f.serial, f.path, f.order
-		return tea.Batch(cmd, m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
-			return listFolder(ctx, e, serial, path, order, mostEntries)
-		}))
+		return tea.Batch(cmd, m.listFolder(msg.entries, mostEntries))
 	}
-	return tea.Batch(cmd, m.restListing(min(max(3*msg.took, 150*time.Millisecond), 10*time.Second)))
+	return tea.Batch(cmd, m.tidyFiles(), m.restListing(min(max(3*msg.took, 150*time.Millisecond), 10*time.Second)))
+}
+
+// tidyFiles gives back the memory that a large folder has taken.
+func (m *model) tidyFiles() tea.Cmd {
+	f := &m.files
+	if !f.untidy && f.all.Len() <= pageEntries {
+		return nil
+	}
+	f.untidy = false
+	return func() tea.Msg {
+		debug.FreeOSMemory()
+		return nil
+	}
 }
 
 // restListing keeps a folder that changes all the time from being listed all
@@ -277,7 +330,7 @@ func (f *files) setRows(rows *panes.FileRows) {
 		f.list.Note = ""
 	case rows.Order.Filter != "":
 		f.list.Note = "nothing matches “" + panes.Clean(rows.Order.Filter) + "”"
-	case len(f.all) > 0:
+	case f.all.Len() > 0:
 		f.list.Note = "only hidden files"
 	default:
 		f.list.Note = "an empty folder"
@@ -293,12 +346,12 @@ func (m *model) rearrange() tea.Cmd {
 		return nil
 	}
 	m.dirty = true
-	if len(f.all) <= quickRows {
-		f.setRows(panes.ArrangeFiles(f.all, f.order))
+	if f.all.Len() <= quickRows {
+		f.setRows(f.all.Arrange(f.order))
 		return nil
 	}
 	serial, all, order := f.serial, f.all, f.order
-	return func() tea.Msg { return filesArranged{serial, panes.ArrangeFiles(all, order)} }
+	return func() tea.Msg { return filesArranged{serial, all.Arrange(order)} }
 }
 
 func (m *model) takeArranged(msg filesArranged) {
@@ -358,7 +411,7 @@ func (m *model) takeGit(msg filesGit) tea.Cmd {
 	if msg.serial != f.serial {
 		return nil
 	}
-	f.list.Git, f.branch = msg.out.Marks, msg.out.Branch
+	f.list.Git, f.list.GitAll, f.branch = msg.out.Marks, msg.out.All, msg.out.Branch
 	m.dirty = true
 	return tea.Tick(max(gitRest, 5*msg.took), func(time.Time) tea.Msg { return gitRested{msg.serial} })
 }
@@ -382,7 +435,7 @@ func (m *model) pumpAbove() tea.Cmd {
 	f.above.Select(filepath.Base(f.path))
 	order := panes.FileOrder{Hidden: f.order.Hidden}
 	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
-		out, err := e.ListFiles(ctx, up, firstEntries)
+		out, err := e.ListFiles(ctx, up, "", firstEntries)
 		if err != nil {
 			return nil
 		}
@@ -484,6 +537,6 @@ func (s fileSource) ReadAt(ctx context.Context, path string, off, n int64) ([]by
 }
 
 func (s fileSource) List(ctx context.Context, path string, limit int) ([]api.FileInfo, int, error) {
-	out, err := s.engine.ListFiles(ctx, path, limit)
+	out, err := s.engine.ListFiles(ctx, path, "", limit)
 	return out.Entries, out.Omitted, err
 }

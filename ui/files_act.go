@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -19,7 +18,7 @@ func fileActions() actionTable {
 		keys.FilesUp:       (*model).filesUp,
 		keys.FilesInto:     (*model).openFileHere,
 		keys.FilesEdit:     (*model).editFile,
-		keys.FilesTerminal: func(m *model) tea.Cmd { return m.startCommand(nil, nil, m.files.path) },
+		keys.FilesTerminal: func(m *model) tea.Cmd { return m.startHere(nil) },
 		keys.FilesRun:      (*model).askRun,
 		keys.FilesPath:     (*model).copyPath,
 		keys.FilesHidden:   onOrder(func(o *panes.FileOrder) { o.Hidden = !o.Hidden }),
@@ -94,15 +93,6 @@ func (m *model) openFileHere() tea.Cmd {
 	return nil
 }
 
-// reachable refuses a path that no program could be told, because the API
-// carries command lines as UTF-8.
-func (m *model) reachable(path string) (refused tea.Cmd, ok bool) {
-	if utf8.ValidString(path) {
-		return nil, true
-	}
-	return m.say("the name is not UTF-8; rename the file first", true), false
-}
-
 // editFile opens the file under the cursor in the person's editor.
 func (m *model) editFile() tea.Cmd {
 	f := &m.files
@@ -110,16 +100,17 @@ func (m *model) editFile() tea.Cmd {
 	if path == "" {
 		return nil
 	}
-	if refused, ok := m.reachable(path); !ok {
-		return refused
-	}
-	return m.visit(editor(path, panes.Target{}), f.path)
+	return m.visit(editor(path, panes.Target{}))
 }
 
-// visit starts a command in a session; when it ends, the files are shown again.
-func (m *model) visit(command []string, folder string) tea.Cmd {
-	cmd := m.startCommand(nil, command, folder)
-	m.files.visiting = m.current.focus.pane
+// visit starts a command in a session in the folder that is shown; when it ends,
+// the files are shown again.
+func (m *model) visit(command []string) tea.Cmd {
+	before := m.current
+	cmd := m.startHere(command)
+	if m.view == viewSessions && m.current != nil && m.current != before {
+		m.files.visiting = m.current.focus.pane
+	}
 	return cmd
 }
 
@@ -141,44 +132,37 @@ func (m *model) backFromVisit() tea.Cmd {
 
 func (m *model) askRun() tea.Cmd {
 	f := &m.files
-	selected, path := f.list.Selected(), f.list.SelectedPath()
+	selected := f.list.Selected()
 	if selected == nil || panes.IsFolder(selected) {
 		return nil
 	}
-	if refused, ok := m.reachable(path); !ok {
-		return refused
-	}
-	command := shellQuote("./" + selected.Name)
-	if !strings.HasSuffix(selected.Mode, "1") && !strings.HasSuffix(selected.Mode, "5") && !strings.HasSuffix(selected.Mode, "7") {
-		command = " " + shellQuote(selected.Name)
+	command := shellWord("./" + selected.Name)
+	if !panes.IsExecutable(selected) {
+		command = " " + shellWord(selected.Name)
 	}
 	p := newPrompt("Run in a session", command, func(m *model, line string) tea.Cmd {
 		if line == "" {
 			return nil
 		}
-		return m.startCommand(nil, []string{"/bin/sh", "-c", line}, f.path)
+		return m.startHere([]string{"/bin/sh", "-c", line})
 	})
 	m.overlay = p
 	return nil
 }
 
-// shellQuote is a word as a shell reads it.
-func shellQuote(word string) string {
-	plain := strings.IndexFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("./-_+=:,@%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}) < 0
-	if plain && word != "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
+// copyPath copies paths, each on its line; those that hold what cannot be shown
+// as words for a shell.
 func (m *model) copyPath() tea.Cmd {
 	targets := m.files.list.Targets()
 	if len(targets) == 0 {
 		return nil
 	}
-	return m.keepCopy(strings.ToValidUTF8(strings.Join(targets, "\n"), "\uFFFD"), false)
+	for i, path := range targets {
+		if panes.FileName(path) != path { // as it is, it could not be told from others, or not be pasted
+			targets[i] = shellWord(path)
+		}
+	}
+	return m.keepCopy(strings.Join(targets, "\n"), false)
 }
 
 func (m *model) reloadFiles() tea.Cmd {

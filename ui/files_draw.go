@@ -73,6 +73,7 @@ func (m *model) drawFiles() []string {
 	}
 	parts := m.filesParts()
 	f.list.Focused, f.preview.Focused = !f.onPreview, f.onPreview
+	f.list.Icons, f.above.Icons = m.o.FileIcons, m.o.FileIcons
 	rule := m.look.Rule.Text("│")
 	rows := make([]string, 0, body.h)
 	var above, list, preview []string
@@ -119,8 +120,10 @@ func (m *model) filesHeading(parts filesParts) string {
 	if detail != "" {
 		detail = "on " + panes.Clean(detail)
 	}
-	if by := f.orderText(); by != "" {
-		detail = strings.TrimSpace(detail + "  " + by)
+	for _, more := range []string{f.orderText(), f.shareText()} {
+		if more != "" {
+			detail = strings.TrimSpace(detail + "  " + more)
+		}
 	}
 	w, above := parts.heading.w, ""
 	if parts.above.w > 0 {
@@ -161,6 +164,14 @@ func (f *files) orderText() string {
 	return text
 }
 
+// shareText says how much of a folder is shown that has too many entries.
+func (f *files) shareText() string {
+	if f.list.Omitted == 0 {
+		return ""
+	}
+	return itoa(f.all.Len()) + " of " + itoa(f.all.Len()+f.list.Omitted)
+}
+
 // filesNote is what the status bar says of the view.
 func (m *model) filesNote() string {
 	f := &m.files
@@ -175,7 +186,7 @@ func (m *model) filesNote() string {
 		notes = append(notes, itoa(n)+" marked")
 	}
 	if f.order.Filter != "" {
-		notes = append(notes, itoa(f.list.Rows().Len())+" of "+itoa(len(f.all))+" with “"+panes.Clean(f.order.Filter)+"”")
+		notes = append(notes, itoa(f.list.Rows().Len())+" of "+itoa(f.all.Len())+" with “"+panes.Clean(f.order.Filter)+"”")
 	} else if n := f.list.Rows().Len(); n > 0 && len(notes) == 0 && !f.onPreview {
 		notes = append(notes, itoa(f.list.Cursor()+1)+"/"+itoa(n))
 	}

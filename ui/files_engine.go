@@ -9,7 +9,10 @@ import (
 // A fileEngine is what the files view asks of the engine. Paths and names are
 // those of the file system, whatever bytes they have.
 type fileEngine interface {
-	ListFiles(ctx context.Context, path string, limit int) (api.FilesListOutput, error)
+	// ListFiles lists at most limit entries of a folder whose names are behind
+	// after.
+	ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error)
+	StatFile(ctx context.Context, path string) (api.FileInfo, error)
 	ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error)
 	WriteFile(ctx context.Context, path string, data []byte, anew bool) error
 	MakeFolder(ctx context.Context, path string) error
@@ -27,15 +30,24 @@ type fileEngine interface {
 // anywhere is the scope of a person: everything, names of any bytes.
 func anywhere() api.FileScope { return api.FileScope{Escaped: true} }
 
-func (c client) ListFiles(ctx context.Context, path string, limit int) (api.FilesListOutput, error) {
-	in := api.FilesListInput{FileScope: anywhere(), Path: api.EscapePath(path), Hidden: true, Limit: limit}
+func (c client) ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error) {
+	in := api.FilesListInput{FileScope: anywhere(), Path: api.EscapePath(path), After: api.EscapePath(after), Hidden: true, Limit: limit}
 	out, err := api.FilesList.Call(ctx, c.api, in)
 	out.Path = api.UnescapePath(out.Path)
 	for i := range out.Entries {
-		e := &out.Entries[i]
-		e.Name, e.Target = api.UnescapePath(e.Name), api.UnescapePath(e.Target)
+		unescapeInfo(&out.Entries[i])
 	}
 	return out, err
+}
+
+func (c client) StatFile(ctx context.Context, path string) (api.FileInfo, error) {
+	info, err := api.FilesStat.Call(ctx, c.api, api.FilesPathInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	unescapeInfo(&info)
+	return info, err
+}
+
+func unescapeInfo(f *api.FileInfo) {
+	f.Name, f.Path, f.Target = api.UnescapePath(f.Name), api.UnescapePath(f.Path), api.UnescapePath(f.Target)
 }
 
 func (c client) ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error) {

@@ -76,11 +76,8 @@ func (u *fileFinder) act(m *model, a keys.Action) tea.Cmd {
 	chosen := u.found[u.cursor]
 	path := filepath.Join(u.folder, chosen.path)
 	if !strings.HasSuffix(chosen.path, "/") {
-		m.goFolder(filepath.Dir(path), filepath.Base(path))
+		m.goFile(filepath.Dir(path), filepath.Base(path))
 		m.files.line = chosen.line
-		if strings.HasPrefix(filepath.Base(path), ".") {
-			m.files.order.Hidden = true
-		}
 		return nil
 	}
 	m.goFolder(path, "")
@@ -209,7 +206,7 @@ func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
 	if u.contents {
 		title = "Search in the files below "
 	}
-	title += panes.ShortPath(u.folder, m.list.Home)
+	title += m.shownPath(u.folder)
 	field, x := u.field.Draw(width)
 	rows := []string{look.Strong.Text(panes.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
 	if u.cursor < u.top {

@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/panes"
 )
 
@@ -64,19 +63,14 @@ func changeBookmark(ctx context.Context, e engine, file string, paths []string, 
 	}
 	var text strings.Builder
 	for _, p := range paths {
-		text.WriteString(api.EscapePath(p) + "\n")
+		text.WriteString(strings.ReplaceAll(api.EscapePath(p), "\n", "%0A") + "\n")
 	}
 	return paths, e.WriteFile(ctx, file, []byte(text.String()), false)
 }
 
 func (m *model) showBookmarks() tea.Cmd { return m.withBookmarks(bookmarksRead{show: true}) }
 
-func (m *model) keepBookmark() tea.Cmd {
-	if strings.ContainsRune(m.files.path, '\n') {
-		return m.say("the path holds a line break", true)
-	}
-	return m.withBookmarks(bookmarksRead{keep: m.files.path})
-}
+func (m *model) keepBookmark() tea.Cmd { return m.withBookmarks(bookmarksRead{keep: m.files.path}) }
 
 func (m *model) takeBookmarks(msg bookmarksRead) tea.Cmd {
 	switch {
@@ -89,74 +83,26 @@ func (m *model) takeBookmarks(msg bookmarksRead) tea.Cmd {
 	case len(msg.paths) == 0:
 		return m.say("no bookmark yet; B makes the folder one", false)
 	}
-	m.overlay = &bookmarks{paths: msg.paths}
+	m.chooseBookmark(msg.paths)
+	return nil
+}
+
+// chooseBookmark lets the person choose a bookmark, or remove some.
+func (m *model) chooseBookmark(paths []string) {
+	u := &picker{title: "Go to the bookmark", wide: choiceWidth, verb: func(panes.Choice) string { return "go there" }}
+	var choices []panes.Choice
+	for i, path := range paths {
+		choices = append(choices, panes.Choice{Text: m.shownPath(path), Number: i})
+	}
+	u.list.Set(choices)
+	u.pick = func(m *model, c panes.Choice) tea.Cmd {
+		m.goFolder(paths[c.Number], "")
+		return nil
+	}
+	u.drop = func(m *model, c panes.Choice) ([]panes.Choice, tea.Cmd) {
+		choices = slices.DeleteFunc(slices.Clone(choices), func(other panes.Choice) bool { return other.Number == c.Number })
+		return choices, m.withBookmarks(bookmarksRead{keep: paths[c.Number]})
+	}
+	m.overlay = u
 	m.dirty = true
-	return nil
-}
-
-// bookmarks lets the person choose one of them.
-type bookmarks struct {
-	paths  []string
-	field  panes.Field
-	cursor int
-}
-
-func (u *bookmarks) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
-
-// shown are the bookmarks that hold what was typed.
-func (u *bookmarks) shown() []string {
-	typed := strings.ToLower(strings.TrimSpace(u.field.Text()))
-	return slices.DeleteFunc(slices.Clone(u.paths), func(path string) bool {
-		return !strings.Contains(strings.ToLower(path), typed)
-	})
-}
-
-func (u *bookmarks) act(m *model, a keys.Action) tea.Cmd {
-	m.overlay = nil
-	if shown := u.shown(); a == keys.Accept && u.cursor < len(shown) {
-		m.goFolder(shown[u.cursor], "")
-	}
-	return nil
-}
-
-func (u *bookmarks) typed(_ *model, k keys.Key) tea.Cmd {
-	switch {
-	case k.Phase == keys.Release:
-	case k.Code == keys.Up:
-		u.cursor = max(u.cursor-1, 0)
-	case k.Code == keys.Down:
-		u.cursor = max(min(u.cursor+1, len(u.shown())-1), 0)
-	default:
-		u.field.Type(k)
-		u.cursor = 0
-	}
-	return nil
-}
-
-func (u *bookmarks) pasted(_ *model, text string) tea.Cmd {
-	u.field.Insert(text)
-	return nil
-}
-
-func (u *bookmarks) draw(m *model, screen rect) ([]string, int, int, int) {
-	look := &m.look
-	width := min(60, screen.w-8)
-	field, x := u.field.Draw(width)
-	rows := []string{look.Strong.Text(panes.Fit("Bookmarks", width)), look.Text.Text(field)}
-	shown := u.shown()
-	n := min(len(u.paths), max(screen.h-8, 3))
-	top := max(u.cursor-n+1, 0)
-	for i := top; i < top+n; i++ {
-		switch {
-		case i >= len(shown):
-			rows = append(rows, panes.Spaces(width))
-		case i == u.cursor:
-			rows = append(rows, look.Selected.Text(panes.Fit(" "+panes.ClipLeft(panes.ShortPath(shown[i], m.list.Home), width-1), width)))
-		default:
-			rows = append(rows, look.Text.Text(panes.Fit(" "+panes.ClipLeft(panes.ShortPath(shown[i], m.list.Home), width-1), width)))
-		}
-	}
-	hints := []panes.Hint{{Key: "enter", Does: "go"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "cancel"}}
-	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
-	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, x, 1
 }

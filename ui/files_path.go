@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -17,6 +18,7 @@ type pathPrompt struct {
 	title   string
 	field   panes.Field
 	then    func(*model, string) tea.Cmd
+	escaped bool     // what cannot be shown is written with escapes
 	folders bool     // only folders are offered
 	listed  string   // folder that the names are of
 	names   []string // of entries, a folder's with a slash behind it
@@ -32,18 +34,37 @@ type pathListed struct {
 
 func (m *model) newPathPrompt(title, text string, then func(*model, string) tea.Cmd) *pathPrompt {
 	p := &pathPrompt{title: title, then: then}
-	p.field.Set(panes.ShortPath(text, m.list.Home))
-	if !strings.HasSuffix(p.field.Text(), "/") && strings.HasSuffix(text, "/") {
-		p.field.Insert("/")
+	if rest, ok := strings.CutPrefix(text, m.list.Home); ok && len(m.list.Home) > 1 && strings.HasPrefix(rest, "/") {
+		text = "~" + rest
 	}
+	p.set(text)
 	return p
 }
 
 func (p *pathPrompt) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
 
+// set replaces what was typed by a path, and from where on it has to, writes it
+// with escapes.
+func (p *pathPrompt) set(path string) {
+	p.escaped = p.escaped || panes.FileName(path) != path
+	if p.escaped {
+		path = panes.EscapeName(path)
+	}
+	p.field.Set(path)
+}
+
+// typedPath is what was typed, without escapes.
+func (p *pathPrompt) typedPath() (string, error) {
+	return typedName(strings.TrimLeft(p.field.Text(), " "), p.escaped)
+}
+
 // absolute is what was typed as a path.
-func (p *pathPrompt) absolute(m *model) string {
-	text := expandHome(strings.TrimLeft(p.field.Text(), " "), m.list.Home)
+func (p *pathPrompt) absolute(m *model) (string, error) {
+	text, err := p.typedPath()
+	if err != nil {
+		return "", err
+	}
+	text = expandHome(text, m.list.Home)
 	if !filepath.IsAbs(text) {
 		slash := strings.HasSuffix(text, "/")
 		text = filepath.Join(m.files.path, text)
@@ -51,15 +72,20 @@ func (p *pathPrompt) absolute(m *model) string {
 			text = withSlash(text)
 		}
 	}
-	return text
+	return text, nil
 }
 
 func (p *pathPrompt) act(m *model, a keys.Action) tea.Cmd {
 	m.overlay = nil
-	if a == keys.Accept && strings.TrimSpace(p.field.Text()) != "" {
-		return p.then(m, p.absolute(m))
+	if a != keys.Accept || strings.TrimSpace(p.field.Text()) == "" {
+		return nil
 	}
-	return nil
+	path, err := p.absolute(m)
+	if err != nil {
+		m.overlay = p
+		return m.say(err.Error(), true)
+	}
+	return p.then(m, path)
 }
 
 func (p *pathPrompt) typed(m *model, k keys.Key) tea.Cmd {
@@ -78,14 +104,15 @@ func (p *pathPrompt) pasted(m *model, text string) tea.Cmd {
 
 // look lists the folder that the path is in, once for each.
 func (p *pathPrompt) look(m *model) tea.Cmd {
-	folder, _ := filepath.Split(p.absolute(m))
-	if folder == p.listed || folder == p.asked {
+	path, err := p.absolute(m)
+	folder, _ := filepath.Split(path)
+	if err != nil || folder == p.listed || folder == p.asked {
 		return nil
 	}
 	p.asked = folder
 	only := p.folders
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		out, _ := e.ListFiles(ctx, folder, 20_000) // of what cannot be listed nothing is offered
+		out, _ := e.ListFiles(ctx, folder, "", 20_000) // of what cannot be listed nothing is offered
 		var names []string
 		for i := range out.Entries {
 			switch f := &out.Entries[i]; {
@@ -108,8 +135,9 @@ func (m *model) takePathListed(msg pathListed) {
 
 // matches are the names that the last part of the path may become.
 func (p *pathPrompt) matches(m *model) []string {
-	folder, part := filepath.Split(p.absolute(m))
-	if folder != p.listed {
+	path, err := p.absolute(m)
+	folder, part := filepath.Split(path)
+	if err != nil || folder != p.listed {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(p.names), func(name string) bool {
@@ -123,10 +151,31 @@ func (p *pathPrompt) complete(m *model) {
 	if len(matches) == 0 {
 		return
 	}
-	_, part := filepath.Split(p.absolute(m))
-	if whole := commonPrefix(matches); len(whole) > len(part) {
-		p.field.Insert(whole[len(part):])
+	path, _ := p.absolute(m)
+	_, part := filepath.Split(path)
+	typed, err := p.typedPath()
+	if whole := commonName(matches); err == nil && len(whole) > len(part) {
+		p.set(typed + whole[len(part):])
 	}
+}
+
+// commonName is what names begin with, in whole characters.
+func commonName(names []string) string {
+	n := len(names[0])
+	for _, name := range names[1:] {
+		n = min(n, len(name))
+		for name[:n] != names[0][:n] {
+			n--
+		}
+	}
+	for at := 0; at < n; { // a character of which only a part is common is not
+		_, size := utf8.DecodeRuneInString(names[0][at:])
+		if at+size > n {
+			return names[0][:at]
+		}
+		at += size
+	}
+	return names[0][:n]
 }
 
 func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -142,9 +191,13 @@ func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	}
 	hints := []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "tab", Does: "complete"}, {Key: "esc", Does: "cancel"}}
 	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
+	note := ""
+	if p.escaped {
+		note = panes.EscapesNote
+	}
 	return []string{
 		look.Strong.Text(panes.Fit(p.title, width)),
-		panes.Spaces(width),
+		look.Dim.Text(panes.Fit(note, width)),
 		look.Text.Text(field),
 		look.Faint.Text(panes.Fit(strings.Join(names, "  "), width)),
 		line + panes.Spaces(width-used),
@@ -156,7 +209,7 @@ func (m *model) askFolder() tea.Cmd {
 	p := m.newPathPrompt("Go to", withSlash(m.files.path), func(m *model, path string) tea.Cmd {
 		path = filepath.Clean(path)
 		return m.call(func(ctx context.Context, e engine) tea.Msg {
-			_, err := e.ListFiles(ctx, path, 1)
+			_, err := e.ListFiles(ctx, path, "", 1)
 			if err == nil {
 				return goneTo{path, "", nil}
 			}
@@ -180,6 +233,14 @@ func (m *model) takeGoneTo(msg goneTo) tea.Cmd {
 	if msg.err != nil {
 		return m.say(errorText(msg.err), true)
 	}
-	m.goFolder(msg.path, msg.name)
+	m.goFile(msg.path, msg.name)
 	return nil
+}
+
+// goFile shows a folder with the cursor on an entry, a hidden one too.
+func (m *model) goFile(folder, name string) {
+	m.goFolder(folder, name)
+	if strings.HasPrefix(name, ".") {
+		m.files.order.Hidden = true
+	}
 }

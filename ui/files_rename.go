@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,12 +27,15 @@ func (m *model) askRenameFile() tea.Cmd {
 		return m.renameMany(targets)
 	}
 	old := filepath.Base(targets[0])
-	shown := strings.ToValidUTF8(old, "\uFFFD")
-	m.overlay = newPrompt("Rename "+panes.Clip(panes.FileName(old), 40)+" to", shown, func(m *model, name string) tea.Cmd {
-		if name == "" || name == shown || name == old {
+	shown, escaped := editable(old)
+	p := newPrompt("Rename "+panes.Clip(panes.FileName(old), 40)+" to", shown, func(m *model, text string) tea.Cmd {
+		name, err := typedName(text, escaped)
+		switch {
+		case err != nil:
+			return m.say(err.Error(), true)
+		case name == "" || name == old:
 			return nil
-		}
-		if strings.ContainsRune(name, '/') {
+		case strings.ContainsRune(name, '/'):
 			return m.say("a name has no / in it; M moves a file", true)
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
@@ -40,24 +44,44 @@ func (m *model) askRenameFile() tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
 		return m.transfer(in, false)
 	})
+	if escaped {
+		p.note = panes.EscapesNote
+	}
+	m.overlay = p
 	return nil
+}
+
+// editable is a name or path as it is shown where it can be edited; one that
+// holds what cannot be shown is written with escapes.
+func editable(name string) (text string, escaped bool) {
+	if panes.NeedsEscapes(name) {
+		return panes.EscapeName(name), true
+	}
+	return name, false
+}
+
+// typedName is the name that editable showed, after it was edited.
+func typedName(text string, escaped bool) (string, error) {
+	if escaped {
+		return panes.ParseName(text)
+	}
+	return text, nil
 }
 
 // renameMany has names changed in the editor, in a session. The list is a file
 // in the engine's data folder.
 func (m *model) renameMany(targets []string) tea.Cmd {
-	for _, path := range targets {
-		if refused, ok := m.reachable(path); !ok {
-			return refused
-		}
-		if strings.ContainsAny(path, "\n\r") {
-			return m.say("a name holds a line break; rename it alone first", true)
+	names := relativeTo(m.files.path, targets)
+	escaped := slices.ContainsFunc(names, panes.NeedsEscapes)
+	if escaped {
+		for i, name := range names {
+			names[i] = panes.EscapeName(name)
 		}
 	}
-	list := filepath.Join(m.news.info.DataDir, fmt.Sprintf("rename-%d.txt", m.files.serial))
-	text := strings.Join(relativeTo(m.files.path, targets), "\n") + "\n"
+	list := filepath.Join(m.news.info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), m.files.serial))
+	text := strings.Join(names, "\n") + "\n"
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		return renameList{list, targets, e.WriteFile(ctx, list, []byte(text), false)}
+		return renameList{list, targets, escaped, e.WriteFile(ctx, list, []byte(text), false)}
 	}, func(err error) tea.Msg { return renameList{err: err} })
 }
 
@@ -65,6 +89,7 @@ func (m *model) renameMany(targets []string) tea.Cmd {
 type renameList struct {
 	path    string
 	targets []string
+	escaped bool // names are written with escapes
 	err     error
 }
 
@@ -72,7 +97,7 @@ func relativeTo(folder string, paths []string) []string {
 	names := make([]string, len(paths))
 	for i, path := range paths {
 		names[i] = path
-		if rel, err := filepath.Rel(folder, path); err == nil && !strings.HasPrefix(rel, "..") {
+		if rel, err := filepath.Rel(folder, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 			names[i] = rel
 		}
 	}
@@ -84,7 +109,10 @@ func (m *model) editRenameList(msg renameList) tea.Cmd {
 		return m.say(errorText(msg.err), true)
 	}
 	folder := m.files.path
-	cmd := m.visit(editor(msg.path, panes.Target{}), folder)
+	cmd := m.visit(editor(msg.path, panes.Target{}))
+	if msg.escaped {
+		cmd = tea.Batch(cmd, m.say("in these names "+panes.EscapesNote, false))
+	}
 	m.files.afterVisit = func(m *model) tea.Cmd {
 		return m.call(func(ctx context.Context, e engine) tea.Msg {
 			out, err := e.ReadFile(ctx, msg.path, 0, 0)
@@ -92,7 +120,7 @@ func (m *model) editRenameList(msg renameList) tea.Cmd {
 			if err != nil {
 				return renamesRead{err: err}
 			}
-			items, err := renames(folder, msg.targets, out.Text)
+			items, err := renames(folder, msg.targets, textOf(out), msg.escaped)
 			return renamesRead{items, err}
 		}, func(err error) tea.Msg { return renamesRead{err: err} })
 	}
@@ -105,9 +133,17 @@ type renamesRead struct {
 	err   error
 }
 
+// textOf is what was read of a file, which the API carries in one of two ways.
+func textOf(out api.FilesReadOutput) string {
+	if out.Data != nil {
+		return string(out.Data)
+	}
+	return out.Text
+}
+
 // renames reads the list with new names: a line for each target, in the same
 // order.
-func renames(folder string, targets []string, text string) ([]api.FileMove, error) {
+func renames(folder string, targets []string, text string, escaped bool) ([]api.FileMove, error) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) != len(targets) {
 		return nil, api.Errorf(api.CodeInvalid, "rename files: there are %d lines for %d files", len(lines), len(targets)).
@@ -120,9 +156,12 @@ func renames(folder string, targets []string, text string) ([]api.FileMove, erro
 		if line == "" {
 			return nil, api.Errorf(api.CodeInvalid, "rename files: line %d is empty", i+1)
 		}
-		to := line
+		to, err := typedName(line, escaped)
+		if err != nil {
+			return nil, api.Errorf(api.CodeInvalid, "rename files: line %d: %v", i+1, err)
+		}
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(folder, line)
+			to = filepath.Join(folder, to)
 		}
 		if slices.Contains(taken, to) {
 			return nil, api.Errorf(api.CodeInvalid, "rename files: two would be %s", line)

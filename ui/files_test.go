@@ -222,7 +222,7 @@ func TestRenamesGoRoundByADetour(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"x\n", "x\nx\n", "x\n\n"} {
-		if _, err := renames("/", []string{"/a", "/b"}, text); err == nil {
+		if _, err := renames("/", []string{"/a", "/b"}, text, false); err == nil {
 			t.Errorf("%q is taken", text)
 		}
 	}
@@ -238,7 +238,7 @@ func TestBookmarksAreKeptAndChosen(t *testing.T) {
 	d.press("h")
 	d.until("elsewhere", func() bool { return d.m.files.path != dir })
 	d.press("b")
-	d.shows("↑ ↓ choose")
+	d.shows("go there")
 	d.press("enter")
 	d.until("back", func() bool { return d.m.files.path == dir })
 	d.press("B")

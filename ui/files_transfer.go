@@ -237,7 +237,7 @@ func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
 		if !into {
-			if _, err := e.ListFiles(ctx, to, 1); err == nil {
+			if _, err := e.ListFiles(ctx, to, "", 1); err == nil {
 				into = to != targets[0]
 			}
 		}

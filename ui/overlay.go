@@ -150,7 +150,7 @@ func (p *prompt) pasted(m *model, text string) tea.Cmd {
 
 func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
-	width := min(max(44, panes.Width(p.title)), screen.w-8)
+	width := min(max(44, panes.Width(p.title), panes.Width(p.note)), screen.w-8)
 	if p.live {
 		width = screen.w - 4
 	}
@@ -169,7 +169,7 @@ func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	}
 	return []string{
 		look.Strong.Text(panes.Fit(p.title, width)),
-		panes.Spaces(width),
+		look.Dim.Text(panes.Fit(p.note, width)),
 		look.Text.Text(field),
 		panes.Spaces(width),
 		line + panes.Spaces(width-used),

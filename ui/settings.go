@@ -15,6 +15,7 @@ type Settings struct {
 	ThemeDark, ThemeLight string
 	NoMouse               bool // the mouse is left to the terminal
 	NoClipboard           bool // programs do not reach the clipboard
+	FileIcons             bool // files have icons, which the terminal's font has to have
 	// Pictures is how pictures are shown: "kitty", "sixel", "blocks" or "off"; ""
 	// and "auto" are as well as the terminal can.
 	Pictures  string

@@ -110,4 +110,5 @@ type FilesWatchOutput struct {
 type FilesGitOutput struct {
 	Branch string            `json:"branch,omitempty" jsonschema:"the branch, or the commit where there is none; empty outside a repository"`
 	Marks  map[string]string `json:"marks,omitempty" jsonschema:"of entries by name: the two letters of git status, of a folder those of what is in it"`
+	All    string            `json:"all,omitempty" jsonschema:"the letters of every entry that marks does not name, in a folder that git does not track or ignores"`
 }

@@ -159,6 +159,7 @@ type FilesListInput struct {
 	FileScope
 	Path   string `json:"path,omitempty" jsonschema:"a folder; default base"`
 	Hidden bool   `json:"hidden,omitempty" jsonschema:"names that begin with a dot too"`
+	After  string `json:"after,omitempty" jsonschema:"only names behind this one, to go on where another listing ended"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"entries at most; default all"`
 }
 
@@ -166,7 +167,7 @@ type FilesListInput struct {
 type FilesListOutput struct {
 	Path    string     `json:"path" jsonschema:"absolute"`
 	Entries []FileInfo `json:"entries" jsonschema:"sorted by name, byte by byte"`
-	Omitted int        `json:"omitted,omitempty" jsonschema:"entries beyond the limit"`
+	Omitted int        `json:"omitted,omitempty" jsonschema:"entries beyond the limit; after the last name goes on with them"`
 }
 
 // FilesMkdirInput is the input of files.mkdir.

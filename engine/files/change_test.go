@@ -5,12 +5,14 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 func TestFoldersAreMadeAndDeleted(t *testing.T) {
@@ -144,7 +146,7 @@ func TestStatAndListTellOfLinks(t *testing.T) {
 	if err := os.Chmod(filepath.Join(g.root, "dir"), 0o755|os.ModeSticky); err != nil {
 		t.Fatal(err)
 	}
-	out, err := g.List(t.Context(), "", false, 0)
+	out, err := g.List(t.Context(), ListRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +172,46 @@ func TestStatAndListTellOfLinks(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if out, err := g.List(t.Context(), "", true, 2); err != nil || len(out.Entries) != 2 || out.Omitted != 4 {
+	if out, err := g.List(t.Context(), ListRequest{Hidden: true, Limit: 2}); err != nil || len(out.Entries) != 2 || out.Omitted != 4 {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestAFolderIsListedInParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfDistinct(rapid.StringMatching(`[a-c]{1,4}`), rapid.ID[string]).Draw(t, "names")
+		n := rapid.IntRange(0, len(names)+1).Draw(t, "n")
+		got := slices.Clone(names)
+		first(got, n)
+		got = got[:min(n, len(got))]
+		slices.Sort(got)
+		slices.Sort(names)
+		if want := names[:min(n, len(names))]; !slices.Equal(got, want) {
+			t.Fatalf("the first %d are %q, not %q", n, got, want)
+		}
+	})
+	g := newGround(t)
+	for _, name := range []string{"e", "b", "a", "d", "c"} {
+		g.file(name, "")
+	}
+	var got []string
+	for after := ""; ; after = got[len(got)-1] {
+		out, err := g.List(t.Context(), ListRequest{After: after, Limit: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range out.Entries {
+			got = append(got, e.Name)
+		}
+		if out.Omitted != 5-len(got) {
+			t.Errorf("%d are left behind %q", out.Omitted, got)
+		}
+		if out.Omitted == 0 {
+			break
+		}
+	}
+	if !slices.Equal(got, []string{"a", "b", "c", "d", "e"}) {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -187,7 +227,7 @@ func TestAllNamesAreListed(t *testing.T) {
 	if err != nil || len(out.Paths) != len(names)+1 {
 		t.Errorf("%q, %v", out.Paths, err)
 	}
-	list, err := g.List(t.Context(), "", false, 0)
+	list, err := g.List(t.Context(), ListRequest{})
 	if err != nil || len(list.Entries) != len(names) {
 		t.Errorf("%+v, %v", list.Entries, err)
 	}

@@ -32,7 +32,7 @@ func (g *ground) reach(path string) []string {
 	try("append", err)
 	_, _, err = g.EditFile(ctx, path, []Edit{{Search: "secret", Replace: "x"}})
 	try("edit", err)
-	_, err = g.List(ctx, path, true, 0)
+	_, err = g.List(ctx, ListRequest{Path: path, Hidden: true})
 	try("list", err)
 	_, err = g.Mkdir(path, true)
 	try("mkdir", err)

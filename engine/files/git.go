@@ -22,6 +22,7 @@ const mostGit = 16 << 20
 type GitStatus struct {
 	Branch string
 	Marks  map[string]string // the two letters of git status by name
+	All    string            // those of every other entry: the folder lies in one that git does not know, or ignores
 }
 
 // Git asks git about a folder. Outside a repository, and without git, the
@@ -146,14 +147,18 @@ func behind(line string, n int) string {
 // mark notes a path at the entry of the folder that it lies in. Of a folder the
 // first change counts, and less what is ignored or not known in it.
 func (s *GitStatus) mark(prefix, path, letters string) {
-	rel, ok := strings.CutPrefix(path, prefix)
-	if !ok || rel == "" {
-		return
-	}
 	if len(letters) < 2 {
 		return
 	}
 	letters = letters[:2]
+	if strings.HasSuffix(path, "/") && strings.HasPrefix(prefix, path) {
+		s.All = letters
+		return
+	}
+	rel, ok := strings.CutPrefix(path, prefix)
+	if !ok || rel == "" {
+		return
+	}
 	rel = strings.TrimSuffix(rel, "/")
 	name, _, inside := strings.Cut(filepath.ToSlash(rel), "/")
 	old, seen := s.Marks[name]

@@ -104,6 +104,14 @@ func (t *Tree) leads(info *Info, path string) {
 	info.ToDir = err == nil && stat.IsDir()
 }
 
+// A ListRequest says what is wanted of a folder.
+type ListRequest struct {
+	Path   string
+	Hidden bool   // names that begin with a dot too
+	After  string // only names behind this one
+	Limit  int    // entries at most; 0 is all
+}
+
 // A ListResult is what a folder holds, sorted by name.
 type ListResult struct {
 	Path    string
@@ -111,71 +119,108 @@ type ListResult struct {
 	Omitted int // entries beyond the limit
 }
 
-// List lists a folder; limit 0 is all.
-func (t *Tree) List(ctx context.Context, path string, hidden bool, limit int) (ListResult, error) {
-	if limit < 0 {
-		return ListResult{}, errorf(Invalid, "list %s: limit cannot be negative", path)
+// List lists a folder, or a part of it.
+func (t *Tree) List(ctx context.Context, r ListRequest) (ListResult, error) {
+	if r.Limit < 0 {
+		return ListResult{}, errorf(Invalid, "list %s: limit cannot be negative", r.Path)
 	}
-	p, err := t.locate(path, way{verb: "list"})
+	p, err := t.locate(r.Path, way{verb: "list"})
 	if err != nil {
 		return ListResult{}, err
 	}
 	defer p.close()
-	out, err := t.list(ctx, p, hidden, limit)
+	out, err := t.list(ctx, p, r)
 	return out, failure("list", p.path, err)
 }
 
-func (t *Tree) list(ctx context.Context, p place, hidden bool, limit int) (ListResult, error) {
-	dir, names, err := p.names()
+func (t *Tree) list(ctx context.Context, p place, r ListRequest) (ListResult, error) {
+	dir, err := p.folder()
 	if err != nil {
 		return ListResult{}, err
 	}
 	defer dir.Close()
-	if !hidden {
-		names = slices.DeleteFunc(names, func(e fs.DirEntry) bool { return e.Name()[0] == '.' })
+	names, err := namesIn(dir)
+	if err != nil {
+		return ListResult{}, err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !r.Hidden && name[0] == '.' || r.After != "" && name <= r.After
+	})
 	out := ListResult{Path: p.path, Entries: []Info{}}
-	for i, e := range names {
-		if limit > 0 && i == limit {
-			out.Omitted = len(names) - limit
-			break
-		}
+	if r.Limit > 0 && len(names) > r.Limit {
+		out.Omitted = len(names) - r.Limit
+		first(names, r.Limit)
+		names = names[:r.Limit]
+	}
+	slices.Sort(names)
+	for _, name := range names {
 		if ctx.Err() != nil {
 			return ListResult{}, ctx.Err()
 		}
-		stat, err := dir.Lstat(e.Name())
+		stat, err := dir.Lstat(name)
 		if err != nil {
 			continue // it has just gone
 		}
 		info := infoOf(stat)
 		if info.Type == "link" {
-			info.Target, _ = dir.Readlink(e.Name())
-			t.leads(&info, filepath.Join(p.path, e.Name()))
+			info.Target, _ = dir.Readlink(name)
+			t.leads(&info, filepath.Join(p.path, name))
 		}
 		out.Entries = append(out.Entries, info)
 	}
 	return out, nil
 }
 
-// names opens a folder and reads what is in it, sorted.
-func (p place) names() (*os.Root, []fs.DirEntry, error) {
+// first brings the n least names to the front, in no order (Hoare's find): of a
+// large folder that is listed in parts, all need not be sorted for each.
+func first(names []string, n int) {
+	for len(names) > 1 && n > 0 && n < len(names) {
+		pivot := names[len(names)/2]
+		i, j := 0, len(names)-1
+		for i <= j {
+			for names[i] < pivot {
+				i++
+			}
+			for names[j] > pivot {
+				j--
+			}
+			if i <= j {
+				names[i], names[j] = names[j], names[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n <= j:
+			names = names[:j+1]
+		case n > i:
+			names, n = names[i:], n-i
+		default:
+			return
+		}
+	}
+}
+
+// folder opens the place as a folder.
+func (p place) folder() (*os.Root, error) {
 	stat, err := p.root.Stat(p.rel)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if !stat.IsDir() {
-		return nil, nil, errorf(NotDir, "list %s: it is not a folder", p.path)
+		return nil, errorf(NotDir, "list %s: it is not a folder", p.path)
 	}
-	dir, err := p.root.OpenRoot(asFolder(p.rel))
+	return p.root.OpenRoot(asFolder(p.rel))
+}
+
+// namesIn reads the names in a folder.
+func namesIn(dir *os.Root) ([]string, error) {
+	f, err := dir.Open(".")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	entries, err := entriesOf(dir)
-	if err != nil {
-		dir.Close()
-		return nil, nil, err
-	}
-	return dir, entries, nil
+	defer f.Close()
+	return f.Readdirnames(-1)
 }
 
 // entriesOf reads what is in a folder, sorted by name, byte by byte.

@@ -231,7 +231,7 @@ func TestWhatIsNoFileIsRefusedAtOnce(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"pipe", "pipe/x"} {
-		if _, err := g.List(t.Context(), path, true, 0); !errors.Is(err, NotDir) {
+		if _, err := g.List(t.Context(), ListRequest{Path: path, Hidden: true}); !errors.Is(err, NotDir) {
 			t.Errorf("list %s: %v", path, err)
 		}
 	}

@@ -180,6 +180,19 @@ func TestGitRunsNothingThatARepositoryNames(t *testing.T) {
 	if err != nil || status.Branch != "main" || status.Marks["f"] != ".M" || status.Marks["sub"] != "??" {
 		t.Fatalf("got %+v, %v", status, err)
 	}
+	g.file(".gitignore", "*.log\nbuilt/")
+	g.file("sub/deep/new", "")
+	g.file("sub/deep/x.log", "")
+	g.file("built/deep/f", "")
+	if status, err = g.Git(t.Context(), "sub/deep"); err != nil || status.All != "??" || status.Marks["x.log"] != "!!" {
+		t.Errorf("in a folder that git does not know: %+v, %v", status, err)
+	}
+	if status, err = g.Git(t.Context(), "built/deep"); err != nil || status.All != "!!" {
+		t.Errorf("in one that it ignores: %+v, %v", status, err)
+	}
+	if status, err = g.Git(t.Context(), ""); err != nil || status.All != "" || status.Marks["built"] != "!!" {
+		t.Errorf("above them: %+v, %v", status, err)
+	}
 	g.file(".gitattributes", "* filter=evil")
 	git("config", "filter.evil.clean", "touch "+g.outside+"/ran; cat")
 	git("config", "core.fsmonitor", "touch "+g.outside+"/ran")

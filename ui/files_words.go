@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// startHere starts a command in a session in the folder that is shown; without
+// one, a shell.
+func (m *model) startHere(command []string) tea.Cmd {
+	command, folder, err := carried(command, m.files.path)
+	if err != nil {
+		return m.say(err.Error(), true)
+	}
+	return m.startCommand(nil, command, folder)
+}
+
+// carried is a command and its folder in a form that the API can carry, which
+// knows UTF-8 alone: where there are other bytes, a shell makes them.
+func carried(command []string, folder string) ([]string, string, error) {
+	if utf8.ValidString(folder) && !slices.ContainsFunc(command, func(word string) bool { return !utf8.ValidString(word) }) {
+		return command, folder, nil
+	}
+	run := []string{`"${SHELL:-/bin/sh}"`}
+	if len(command) > 0 {
+		run = nil
+	}
+	for _, word := range append([]string{folder}, command...) {
+		if strings.HasSuffix(word, "\n") {
+			return nil, "", api.Errorf(api.CodeInvalid, "a name that ends in a line break cannot be given to a program; R renames it")
+		}
+	}
+	for _, word := range command {
+		run = append(run, shellWord(word))
+	}
+	script := "exec " + strings.Join(run, " ")
+	if folder != "" {
+		script = "cd -- " + shellWord(folder) + " && " + script
+	}
+	return []string{"/bin/sh", "-c", script}, "", nil
+}
+
+// shellWord is a word as a shell reads it, whatever bytes it has, written in
+// what can be seen. A line break at its end is lost.
+func shellWord(word string) string {
+	if !panes.NeedsEscapes(word) {
+		return shellQuote(word)
+	}
+	var out strings.Builder
+	out.WriteString(`"$(printf %b '`)
+	for i := range len(word) {
+		if c := word[i]; c < 0x20 || c > 0x7e || c == '\'' || c == '\\' {
+			fmt.Fprintf(&out, `\0%03o`, c)
+		} else {
+			out.WriteByte(c)
+		}
+	}
+	out.WriteString(`')"`)
+	return out.String()
+}
+
+// shellQuote is a word as a shell reads it.
+func shellQuote(word string) string {
+	plain := strings.IndexFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("./-_+=:,@%", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) < 0
+	if plain && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
