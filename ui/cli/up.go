@@ -16,20 +16,21 @@ import (
 
 // upFlags are the flags of up.
 type upFlags struct {
-	file                         string
-	wait, prune, dryRun, replace bool
-	timeout                      duration
+	file                               string
+	wait, prune, dryRun, replace, list bool
+	timeout                            duration
 }
 
 func (a *app) upCommand() *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
-		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run]",
+		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run] [--list]",
 		Short: "Start what a project file says",
 		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
 			"or those that are named and what they need. What runs as the file says is left\nalone, what has changed is started anew. " +
-			"The file is tandem.yaml, a file of\nprocess-compose or a Procfile, here or in a folder above.",
-		Example: "tandem up\ntandem up web --wait\ntandem up -f deploy/tandem.yaml --dry-run",
+			"The file is tandem.yaml, a file of\nprocess-compose or a Procfile, here or in a folder above. Where there is none, the\n" +
+			"scripts of a package.json are started that are named, and only those.",
+		Example: "tandem up\ntandem up web --wait\ntandem up --list\ntandem up -f deploy/tandem.yaml --dry-run",
 
 		DisableFlagsInUseLine: true,
 		ValidArgsFunction:     a.completeEntries(&f.file),
@@ -37,6 +38,9 @@ func (a *app) upCommand() *cobra.Command {
 			file, err := a.projectFile(f.file)
 			if err != nil {
 				return err
+			}
+			if f.list {
+				return a.listEntries(file, args)
 			}
 			return a.up(cmd.Context(), file, args, f)
 		},
@@ -46,6 +50,7 @@ func (a *app) upCommand() *cobra.Command {
 	cmd.Flags().Var(&f.timeout, "timeout", "give up waiting after this long (default: never)")
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "end and forget what the file does not name any more")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only tell what would be done")
+	cmd.Flags().BoolVar(&f.list, "list", false, "only list what the file has")
 	cmd.Flags().BoolVar(&f.replace, "recreate", false, "start anew what has not changed, too")
 	offerFiles(cmd)
 	return cmd
@@ -77,8 +82,9 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	if err != nil {
 		return err
 	}
-	for _, notice := range file.Notices {
-		a.tell("%s: %s", visible(file.Path), visible(notice))
+	a.tellNotices(file)
+	if len(order) == 0 && !f.prune {
+		return nothingStarts(file)
 	}
 	if f.dryRun {
 		return a.dryRun(ctx, file, order, names, f)
@@ -156,7 +162,7 @@ func (a *app) completeEntries(path *string) cobra.CompletionFunc {
 		var found []cobra.Completion
 		for _, e := range file.Entries {
 			if !slices.Contains(args, e.Name) && visible(e.Name) == e.Name {
-				found = append(found, cobra.CompletionWithDesc(e.Name, visible(strings.Join(e.Start.Command, " "))))
+				found = append(found, cobra.CompletionWithDesc(e.Name, firstLine(e.Line())))
 			}
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp

@@ -1,7 +1,7 @@
 package project
 
 import (
-	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,16 +14,30 @@ import (
 type composer struct {
 	*reader
 	shell []string // program and argument that run a line
+	timed bool     // it was told that times of probes are not used
 }
 
 func (r *reader) compose(fields []field) error {
 	if err := r.besides(); err != nil {
 		return err
 	}
-	c := &composer{r, []string{"/bin/sh", "-c"}}
+	c := &composer{reader: r, shell: []string{"/bin/sh", "-c"}}
+	r.bare = true
+	c.overrides()
+	for _, f := range fields {
+		if f.key == "disable_env_expansion" {
+			plain, err := c.boolean(f)
+			if err != nil {
+				return err
+			}
+			r.plain = plain
+		}
+	}
 	for _, f := range fields {
 		var err error
 		switch f.key {
+		case "env_file":
+			err = r.takeSharedFiles(f)
 		case "environment":
 			err = r.takeSharedEnv(f)
 		case "shell":
@@ -41,12 +55,22 @@ func (r *reader) compose(fields []field) error {
 			if err := c.processes(f); err != nil {
 				return err
 			}
-		case "environment", "shell", "name", "version", "is_strict", "disable_env_expansion", "log_level", "log_length":
+		case "environment", "env_file", "shell", "name", "version", "is_strict", "disable_env_expansion":
 		default:
 			c.unused(f, "")
 		}
 	}
 	return nil
+}
+
+// overrides tells of the file beside this one that process-compose lays over it.
+func (c *composer) overrides() {
+	for _, ext := range []string{".yaml", ".yml"} {
+		name := "process-compose.override" + ext
+		if _, err := os.Stat(c.path(name)); err == nil && name != filepath.Base(c.file.Path) {
+			c.file.Notices = append(c.file.Notices, name+", beside it, is not used")
+		}
+	}
 }
 
 // unused notes a key that has no effect.
@@ -57,7 +81,7 @@ func (c *composer) unused(f field, where string) {
 	if where != "" {
 		where = " of " + where
 	}
-	c.file.Notices = append(c.file.Notices, fmt.Sprintf("line %d: %s%s is not used", f.at.Line, f.key, where))
+	c.notice(f.at, "%s%s is not used", f.key, where)
 }
 
 func (c *composer) takeShell(f field) error {
@@ -74,6 +98,8 @@ func (c *composer) takeShell(f field) error {
 			c.shell[0] = s
 		case f.key == "shell_argument" && s != "":
 			c.shell[1] = s
+		case f.key != "shell_command" && f.key != "shell_argument":
+			c.unused(f, "shell")
 		}
 	}
 	return nil
@@ -139,7 +165,7 @@ func (c *composer) takes(d *draft) map[string]take {
 		"disabled":        func(f field) (err error) { d.Manual, err = c.boolean(f); return },
 		"is_foreground":   func(f field) (err error) { d.Manual, err = c.boolean(f); d.Start.TTY = d.Manual; return },
 		"is_tty":          func(f field) (err error) { d.Start.TTY, err = c.boolean(f); return },
-		"description":     silent, "namespace": silent, "disable_ansi_colors": silent, "launch_timeout_seconds": silent,
+		"description":     silent,
 	}
 }
 
@@ -152,8 +178,16 @@ func (c *composer) command(d *draft, f field) error {
 	if strings.Contains(line, "{{") {
 		c.unused(field{key: "the template in command", at: f.at}, d.Name)
 	}
-	d.Start.Command = []string{c.shell[0], c.shell[1], strings.ReplaceAll(line, "$$", "$")}
+	d.Start.Command = c.run(line)
 	return nil
+}
+
+// run is what runs a line.
+func (c *composer) run(line string) []string {
+	if !c.plain {
+		line = strings.ReplaceAll(line, "$$", "$")
+	}
+	return []string{c.shell[0], c.shell[1], line}
 }
 
 func (c *composer) entrypoint(d *draft, f field) error {
@@ -181,7 +215,7 @@ func (c *composer) availability(d *draft, f field) error {
 		case "max_restarts":
 			into.Max, err = c.number(f, 1_000_000)
 		default:
-			c.unused(f, d.Name)
+			c.unused(f, "availability of "+d.Name)
 		}
 		if err != nil {
 			return err
@@ -245,6 +279,7 @@ func (c *composer) probe(d *draft, f field) error {
 	if err != nil {
 		return err
 	}
+	delay, period, failures, last := 0, 10, 3, field{}
 	for _, f := range fields {
 		err := error(nil)
 		switch f.key {
@@ -252,16 +287,42 @@ func (c *composer) probe(d *draft, f field) error {
 			c.readiness(d).HTTP, err = c.httpGet(d, f)
 		case "exec":
 			c.readiness(d).Command, err = c.execProbe(d, f)
-		case "initial_delay_seconds", "period_seconds", "timeout_seconds", "success_threshold", "failure_threshold":
-			// Tandem tries often, until a time-out of its own.
+		case "initial_delay_seconds":
+			delay, err = c.number(f, maxProbe)
+			last = f
+		case "period_seconds":
+			period, err = c.number(f, maxProbe)
+			last = f
+		case "failure_threshold":
+			failures, err = c.number(f, maxProbe)
+			last = f
+		case "timeout_seconds", "success_threshold":
+			last = f
 		default:
-			c.unused(f, d.Name)
+			c.unused(f, "readiness_probe of "+d.Name)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	c.probeTimes(d, last, delay+period*failures)
 	return nil
+}
+
+// maxProbe bounds the times and counts of probes.
+const maxProbe = 10_000
+
+// probeTimes gives a probe that is patient its time in seconds: one that is less
+// than ours is not told from the defaults. The rest of what such a file says of
+// time has no meaning here, as we look often.
+func (c *composer) probeTimes(d *draft, last field, seconds int) {
+	if seconds > 60 && d.Start.Ready != nil {
+		d.Start.Ready.TimeoutMS = min(seconds, 3600) * 1000
+	}
+	if last.key != "" && !c.timed {
+		c.timed = true
+		c.notice(last.at, "of the times and thresholds of probes only their sum is used, as a time-out if it is more than 60s")
+	}
 }
 
 func (c *composer) httpGet(d *draft, f field) (string, error) {
@@ -277,7 +338,7 @@ func (c *composer) httpGet(d *draft, f field) (string, error) {
 				return "", err
 			}
 		default:
-			c.unused(f, d.Name)
+			c.unused(f, "http_get of "+d.Name)
 		}
 	}
 	if n, err := strconv.Atoi(part["port"]); part["port"] != "" && (err != nil || n < 1 || n > 65535) {
@@ -287,7 +348,11 @@ func (c *composer) httpGet(d *draft, f field) (string, error) {
 	if part["port"] != "" {
 		host += ":" + part["port"]
 	}
-	return part["scheme"] + "://" + host + "/" + strings.TrimPrefix(part["path"], "/"), nil
+	address := part["scheme"] + "://" + host + "/" + strings.TrimPrefix(part["path"], "/")
+	if !canBeAsked(address) {
+		return "", c.wrong(f.at, "http_get: %q is no address", address)
+	}
+	return address, nil
 }
 
 func (c *composer) execProbe(d *draft, f field) ([]string, error) {
@@ -298,14 +363,14 @@ func (c *composer) execProbe(d *draft, f field) ([]string, error) {
 	var argv []string
 	for _, f := range fields {
 		if f.key != "command" {
-			c.unused(f, d.Name)
+			c.unused(f, "exec of "+d.Name)
 			continue
 		}
 		line, err := c.text(f)
 		if err != nil {
 			return nil, err
 		}
-		argv = []string{c.shell[0], c.shell[1], strings.ReplaceAll(line, "$$", "$")}
+		argv = c.run(line)
 	}
 	return argv, nil
 }
@@ -327,7 +392,7 @@ func (c *composer) shutdown(d *draft, f field) error {
 			d.Start.StopTimeoutMS, err = c.number(f, 3600)
 			d.Start.StopTimeoutMS *= 1000
 		default:
-			c.unused(f, d.Name)
+			c.unused(f, "shutdown of "+d.Name)
 		}
 		if err != nil {
 			return err

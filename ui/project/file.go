@@ -13,6 +13,7 @@ import (
 )
 
 // Names of project files, in the order in which a folder is searched for them.
+// A package.json counts only where none of them is found.
 func Names() []string {
 	return []string{"tandem.yaml", "tandem.yml", "process-compose.yaml", "process-compose.yml", "compose.processes.yaml", "Procfile.dev", "Procfile"}
 }
@@ -42,6 +43,20 @@ type Entry struct {
 	Env    []Variable            // in the order in which they count, later ones more
 	After  []Dependency
 	Manual bool // it is started only when it is named or depended on
+
+	Script string // what a script of a package.json runs; "" for others
+}
+
+// Line is what an entry runs, as a person would type it; "" for a shell.
+func (e *Entry) Line() string {
+	argv := e.Start.Command
+	switch {
+	case e.Script != "":
+		return e.Script
+	case len(argv) == 3 && argv[1] == "-c":
+		return argv[2]
+	}
+	return strings.Join(argv, " ")
 }
 
 // A Variable is one setting of an environment.
@@ -93,21 +108,33 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("read %s: line %d, column %d: %s", e.Path, e.At.Line, e.At.Column, e.What)
 }
 
-// Find is the path of the project file of a folder or the nearest one above it.
+// Find is the path of the project file of a folder or the nearest one above it,
+// or, without one, of the nearest package.json.
 func Find(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", fmt.Errorf("find project file: %w", err)
 	}
+	for _, names := range [][]string{Names(), {packageName}} {
+		if path := findAbove(dir, names); path != "" {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("find project file: %w in %s or above it", ErrNone, dir)
+}
+
+// findAbove is the first regular file with one of the names in a folder or above
+// it.
+func findAbove(dir string, names []string) string {
 	for at := dir; ; at = filepath.Dir(at) {
-		for _, name := range Names() {
+		for _, name := range names {
 			path := filepath.Join(at, name)
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-				return path, nil
+				return path
 			}
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("find project file: %w in %s or above it", ErrNone, dir)
+			return ""
 		}
 	}
 }
@@ -134,6 +161,8 @@ func Parse(path string, text []byte, getenv func(string) string) (*File, error) 
 	switch base := filepath.Base(path); {
 	case base == "Procfile" || strings.HasPrefix(base, "Procfile.") || filepath.Ext(base) == ".procfile":
 		err = r.procfile(text)
+	case base == packageName:
+		err = r.packageJSON(text)
 	default:
 		err = r.yaml(text)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// expand fills in ${NAME} and ${NAME:-otherwise}; $$ is a dollar sign, and any
-// other one stays.
-func expand(s string, lookup func(string) string) (string, error) {
+// expand fills in ${NAME} and ${NAME:-otherwise}, and with bare $NAME; $$ is a
+// dollar sign, and any other one stays.
+func expand(s string, bare bool, lookup func(string) string) (string, error) {
 	var b strings.Builder
 	for {
 		i := strings.IndexByte(s, '$')
@@ -43,20 +43,32 @@ func expand(s string, lookup func(string) string) (string, error) {
 			b.WriteString(value)
 			s = s[i+end+1:]
 		default:
-			b.WriteByte('$')
-			s = s[i+1:]
+			n := 0
+			if bare {
+				n = leadingName(s[i+1:])
+			}
+			if n == 0 {
+				b.WriteByte('$')
+			} else {
+				b.WriteString(lookup(s[i+1 : i+1+n]))
+			}
+			s = s[i+1+n:]
 		}
 	}
 }
 
-func variableName(s string) bool {
-	for i, c := range []byte(s) {
-		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
+// leadingName is how long the name of a variable is that s begins with.
+func leadingName(s string) (n int) {
+	for n < len(s) && inName(s[n], n == 0) {
+		n++
 	}
-	return s != ""
+	return n
+}
+
+func variableName(s string) bool { return s != "" && leadingName(s) == len(s) }
+
+func inName(c byte, first bool) bool {
+	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || !first && '0' <= c && c <= '9'
 }
 
 // variables reads an environment: keys with values, or a list of NAME=VALUE.

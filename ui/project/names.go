@@ -21,7 +21,10 @@ func likeID(s string) bool { return len(s) == 12 && strings.Trim(s, "0123456789a
 
 // closest is the word most like name; "" if none is much like it.
 func closest(name string, words []string) string {
-	best, least := "", 1+len(name)/3
+	best, least := "", min(1+len(name)/3, 3)
+	if len(name) < 9 {
+		least = min(least, 2)
+	}
 	for _, w := range words {
 		if d := distance(name, w); d <= least {
 			best, least = w, d-1

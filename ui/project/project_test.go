@@ -157,6 +157,9 @@ func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 		"sessions:\n  a: x\n  b: x\nlayout: {beside: [a, b], sizes: [1]}":                    "there are 1 sizes for 2 panes",
 		"sessions:\n  a: {command: x, tty: true}":                                            `a session has no key "tty"`,
 		"processes:\n  0123456789ab: x":                                                      "is no name that can be shown",
+		"processes:\n  a: {command: x, ready: {http: 'localhost:80'}}":                       `http: "localhost:80" is no address`,
+		"processes:\n  a: {command: x, stop_signal: FOO}":                                    `line 2, column 19: stop_signal: there is no signal "FOO"`,
+		"processes:\n  a: {command: x, depends_on: a}":                                       "these wait for each other: a → a",
 		"processes:\n  a: x\n---\nprocesses:\n  b: x":                                        "there is a second document",
 	} {
 		_, err := parse(t, "tandem.yaml", text)
@@ -234,7 +237,12 @@ processes:
 	if diff := cmp.Diff(want, f.Entries, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".At" }, cmp.Ignore())); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"line 3: log_location is not used", "line 14: log_location of db is not used"}, f.Notices); diff != "" {
+	if diff := cmp.Diff([]string{
+		"line 3, column 1: log_location is not used",
+		"line 12, column 7: of the times and thresholds of probes only their sum is used, as a time-out if it is more than 60s",
+		"line 14, column 5: log_location of db is not used",
+		"line 24, column 5: namespace of web is not used",
+	}, f.Notices); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -322,10 +330,14 @@ func FuzzParse(f *testing.F) {
 	f.Add("process-compose.yaml", "processes: {a: {command: x, readiness_probe: {http_get: {port: 1}}}}")
 	f.Add("tandem.yaml", "processes: &a\n  <<: *a\n")
 	f.Add("tandem.yaml", "? - - - -")
+	f.Add("tandem.yaml", monorepo)
+	f.Add("process-compose.yaml", composed)
+	f.Add("package.json", packageText)
+	f.Add("package.json", `{"scripts":{"\"":"","a":"b","a":"c"},"scripts":null}`)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, name, text string) {
 		switch name {
-		case "tandem.yaml", "Procfile", "process-compose.yaml":
+		case "tandem.yaml", "Procfile", "process-compose.yaml", "package.json":
 		default:
 			name = "tandem.yaml"
 		}

@@ -3,13 +3,14 @@ package project
 import (
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tandem/engine/api"
 
 	"github.com/goccy/go-yaml/ast"
+	"golang.org/x/sys/unix"
 )
 
 // A take reads the value of one key.
@@ -41,6 +42,7 @@ func (r *reader) unknown(f field, what string, keys []string) error {
 // stands.
 func (r *reader) tandem(fields []field) error {
 	later := func(field) error { return nil }
+	fields = slices.DeleteFunc(fields, func(f field) bool { return strings.HasPrefix(f.key, "x-") }) // holds anchors
 	shared := map[string]take{"name": r.takeName, "env": later, "env_file": later, "sessions": later, "processes": later, "layout": later}
 	if err := r.each(fields, "a project file", shared); err != nil {
 		return err
@@ -208,8 +210,12 @@ func (d *draft) cwd(f field) error {
 	return err
 }
 
-// dependsOn reads names, or names with conditions.
+// dependsOn reads a name, names, or names with conditions.
 func (d *draft) dependsOn(f field) error {
+	if name, plain := scalar(f.node); plain && name != "" {
+		d.After = append(d.After, Dependency{Name: name, At: f.at})
+		return nil
+	}
 	if _, list := f.node.(*ast.SequenceNode); list {
 		items, err := d.reader.items(f)
 		if err != nil {
@@ -327,48 +333,6 @@ func (r *reader) codes(f field) ([]int, error) {
 	return codes, nil
 }
 
-func (d *draft) ready(f field) error {
-	r, into := d.reader, &api.Readiness{}
-	fields, err := r.fields(f, "ready")
-	if err != nil {
-		return err
-	}
-	err = r.each(fields, "ready", map[string]take{
-		"log":     func(f field) (err error) { into.Log, err = r.pattern(f); return },
-		"port":    func(f field) (err error) { into.Port, err = r.number(f, 65535); return },
-		"http":    func(f field) (err error) { into.HTTP, err = r.filled(f); return },
-		"command": func(f field) (err error) { into.Command, err = r.argv(f); return },
-		"timeout": func(f field) (err error) { into.TimeoutMS, err = r.duration(f); return },
-	})
-	if err == nil && into.Log == "" && into.Port == 0 && into.HTTP == "" && len(into.Command) == 0 {
-		err = r.wrong(f.at, "ready says no condition").hint("give log, port, http or command")
-	}
-	d.Start.Ready = into
-	return err
-}
-
-func (r *reader) pattern(f field) (string, error) {
-	s, err := r.text(f)
-	if err != nil {
-		return "", err
-	}
-	if _, err := regexp.Compile(s); err != nil {
-		return "", r.wrong(f.at, "%s: %v", f.key, err)
-	}
-	return s, nil
-}
-
-func (r *reader) argv(f field) ([]string, error) {
-	if _, list := f.node.(*ast.SequenceNode); list {
-		return r.texts(f, r.filled)
-	}
-	line, err := r.text(f)
-	if err != nil || strings.TrimSpace(line) == "" {
-		return nil, err
-	}
-	return shell(line), nil
-}
-
 func (d *draft) stopSignal(f field) error {
 	s, err := d.reader.text(f)
 	if err == nil && !goodSignal(s) {
@@ -378,8 +342,11 @@ func (d *draft) stopSignal(f field) error {
 	return err
 }
 
-// goodSignal reports whether s could name a signal: TERM, SIGTERM or 15. The
-// engine knows which there are.
+// goodSignal reports whether s names a signal of this system: TERM, SIGTERM or
+// 15.
 func goodSignal(s string) bool {
-	return s != "" && len(s) < 16 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-") == ""
+	if n, err := strconv.Atoi(s); err == nil {
+		return n >= 1 && n <= 64
+	}
+	return unix.SignalNum("SIG"+strings.TrimPrefix(strings.ToUpper(s), "SIG")) != 0
 }

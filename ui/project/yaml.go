@@ -28,6 +28,8 @@ type reader struct {
 	env     []Variable // of the whole project
 	anchors map[string]ast.Node
 	budget  int
+	bare    bool // $NAME is filled in, too
+	plain   bool // nothing is filled in
 }
 
 // A field is one entry of a mapping.
@@ -40,6 +42,11 @@ type field struct {
 // wrong makes an error for a place.
 func (r *reader) wrong(at Position, format string, args ...any) *Error {
 	return &Error{Path: r.file.Path, At: at, What: fmt.Sprintf(format, args...)}
+}
+
+// notice tells of what is understood and not used.
+func (r *reader) notice(at Position, format string, args ...any) {
+	r.file.Notices = append(r.file.Notices, fmt.Sprintf("line %d, column %d: ", at.Line, at.Column)+fmt.Sprintf(format, args...))
 }
 
 // yaml reads a tandem.yaml or a file of process-compose.
@@ -345,7 +352,10 @@ func (r *reader) filled(f field) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err = expand(s, r.lookup)
+	if r.plain {
+		return s, nil
+	}
+	s, err = expand(s, r.bare, r.lookup)
 	if err != nil {
 		return "", r.wrong(f.at, "%s: %v", f.key, err)
 	}

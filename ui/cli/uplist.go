@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/ui/project"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// tellNotices tells what of a project file is not used.
+func (a *app) tellNotices(file *project.File) {
+	for _, notice := range file.Notices {
+		a.tell("%s: %s", visible(file.Path), visible(notice))
+	}
+}
+
+// A listedEntry is what `tandem up --list` tells about an entry.
+type listedEntry struct {
+	Name      string   `json:"name"`
+	Session   bool     `json:"session,omitempty"`
+	Autostart bool     `json:"autostart"`
+	After     []string `json:"after,omitempty"`
+	Command   string   `json:"command,omitempty"`
+}
+
+// listEntries lists what a project file has, or what is named of it. It reaches
+// no engine.
+func (a *app) listEntries(file *project.File, names []string) error {
+	if _, err := file.Order(names); err != nil {
+		return err
+	}
+	a.tellNotices(file)
+	entries := []listedEntry{}
+	for i := range file.Entries {
+		e := &file.Entries[i]
+		if len(names) > 0 && !slices.Contains(names, e.Name) {
+			continue
+		}
+		l := listedEntry{Name: e.Name, Session: e.Start.TTY, Autostart: !e.Manual, Command: e.Line()}
+		for _, d := range e.After {
+			l.After = append(l.After, d.Name)
+		}
+		entries = append(entries, l)
+	}
+	return a.answer(entries, func() string { return a.entryTable(entries) })
+}
+
+func (a *app) entryTable(entries []listedEntry) string {
+	t := table{header: []string{"NAME", "KIND", "STARTS", "AFTER", "COMMAND"}, paint: a.painter()}
+	if f, ok := terminal(a.Stdout); ok {
+		t.width, _, _ = term.GetSize(f.Fd())
+	}
+	for _, e := range entries {
+		kind, starts, after, line := "process", "by itself", "-", firstLine(e.Command)
+		if e.Session {
+			kind = "session"
+		}
+		if line == "" {
+			line = "your shell"
+		}
+		if !e.Autostart {
+			starts = "when named"
+		}
+		if len(e.After) > 0 {
+			after = visible(strings.Join(e.After, ", "))
+		}
+		t.add(cell{visible(e.Name), strong}, cell{text: kind}, cell{text: starts}, cell{text: after}, cell{text: line})
+	}
+	return t.String()
+}
+
+// firstLine is the first line of a text, with a sign for what is left out.
+func firstLine(s string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if rest != "" {
+		line += " …"
+	}
+	return visible(line)
+}
+
+// mostNamed is how many entries an error names.
+const mostNamed = 8
+
+// nothingStarts tells that a project file has only what is to be named, and what
+// that is: first what goes on running, then the rest.
+func nothingStarts(file *project.File) error {
+	var serving, rest []string
+	for i := range file.Entries {
+		if e := &file.Entries[i]; e.Serves() {
+			serving = append(serving, visible(e.Name))
+		} else {
+			rest = append(rest, visible(e.Name))
+		}
+	}
+	names := append(serving, rest...)
+	all := strings.Join(names[:min(len(names), mostNamed)], ", ")
+	if n := len(names) - mostNamed; n > 0 {
+		all += fmt.Sprintf(" and %d more", n)
+	}
+	return api.Errorf(api.CodeInvalid, "%s starts nothing by itself; it has %s", visible(file.Path), all).
+		WithHint("name what to start: tandem up " + names[0])
+}

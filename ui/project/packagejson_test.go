@@ -1,0 +1,124 @@
+package project
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const packageText = `{
+	"name": "shop",
+	"scripts": {
+		"predev": "node check.js",
+		"dev": "vite --port 3000",
+		"build": "tsc -b",
+		"start:api": "node api.js",
+		"prepare": "husky",
+		"-odd": "x"
+	},
+	"devDependencies": {"vite": "^7"}
+}
+`
+
+func TestTheScriptsOfAPackageStartWhenTheyAreNamed(t *testing.T) {
+	f := mustParse(t, "package.json", packageText)
+	dir := filepath.Dir(f.Path)
+	entry := func(line int, name, script string) Entry {
+		return Entry{Name: name, At: Position{line, 3}, Manual: true, Script: script,
+			Start: api.ProcessStartInput{Name: name, Command: []string{"npm", "run", name}, CWD: dir}}
+	}
+	want := []Entry{entry(5, "dev", "vite --port 3000"), entry(6, "build", "tsc -b"), entry(7, "start:api", "node api.js")}
+	if diff := cmp.Diff(want, f.Entries); diff != "" {
+		t.Error(diff)
+	}
+	if f.Name != "shop" {
+		t.Errorf("the project is %s", f.Name)
+	}
+	if diff := cmp.Diff([]string{`line 9, column 3: script "-odd" has no name that can be shown`}, f.Notices); diff != "" {
+		t.Error(diff)
+	}
+	if order, err := f.Order(nil); err != nil || len(order) > 0 {
+		t.Errorf("without a name it starts %v, %v", order, err)
+	}
+	if order, err := f.Order([]string{"build"}); err != nil || len(order) != 1 || order[0].Name != "build" {
+		t.Errorf("build starts %v, %v", order, err)
+	}
+	for name, serves := range map[string]bool{"dev": true, "start:api": true, "watch-css": true, "build": false, "restart": false} {
+		if e := (Entry{Name: name}); e.Serves() != serves {
+			t.Errorf("%s goes on running: %v", name, !serves)
+		}
+	}
+}
+
+func TestTheLockFileTellsThePackageManager(t *testing.T) {
+	for _, test := range []struct {
+		files map[string]string
+		want  string
+	}{
+		{nil, "npm"},
+		{map[string]string{"web/package-lock.json": ""}, "npm"},
+		{map[string]string{"web/pnpm-lock.yaml": ""}, "pnpm"},
+		{map[string]string{"web/yarn.lock": ""}, "yarn"},
+		{map[string]string{"web/bun.lock": ""}, "bun"},
+		{map[string]string{"web/bun.lockb": ""}, "bun"},
+		{map[string]string{"yarn.lock": ""}, "yarn"},
+		{map[string]string{"yarn.lock": "", "web/package-lock.json": ""}, "npm"},
+		{map[string]string{"web/package.json": `{"packageManager": "pnpm@9.1.0+sha512.a"}`, "web/yarn.lock": ""}, "pnpm"},
+		{map[string]string{"package.json": `{"packageManager": "bun"}`}, "bun"},
+		{map[string]string{"web/package.json": `{"packageManager": "rm -rf"}`}, "npm"},
+		{map[string]string{"web/package.json": `{`, "web/yarn.lock": ""}, "yarn"},
+	} {
+		dir := t.TempDir()
+		for _, folder := range []string{".git", "web"} {
+			if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, text := range test.files {
+			write(t, filepath.Join(dir, name), text)
+		}
+		if got := packageManager(filepath.Join(dir, "web")); got != test.want {
+			t.Errorf("%v: %s, want %s", test.files, got, test.want)
+		}
+	}
+}
+
+func TestAPackageCountsOnlyWhereThereIsNoProjectFile(t *testing.T) {
+	dir := t.TempDir()
+	web := filepath.Join(dir, "web")
+	if err := os.Mkdir(web, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(web, "package.json"), packageText)
+	if path, err := Find(web); err != nil || path != filepath.Join(web, "package.json") {
+		t.Errorf("%s, %v", path, err)
+	}
+	write(t, filepath.Join(dir, "Procfile"), "a: b\n")
+	if path, err := Find(web); err != nil || path != filepath.Join(dir, "Procfile") {
+		t.Errorf("%s, %v", path, err)
+	}
+}
+
+func TestMistakesInAPackageAreToldWithTheirPlace(t *testing.T) {
+	for text, says := range map[string]string{
+		"{\n  \"scripts\": {\n    \"dev\": 3\n  }\n}": `line 3, column 5: script "dev" must be a line of text`,
+		"{\n  \"scripts\": []\n}":                     "line 2, column 3: scripts must hold keys with values",
+		"{\n  \"a\": 1,\n}":                           "line 3, column 1: invalid character '}'",
+		"[]":                                          "line 1, column 1: the file must hold keys with values",
+		"":                                            "line 1, column 1: unexpected end",
+		`{"name": "x"}`:                               "it has no scripts",
+		`{"scripts": {"a": "b"}, "scripts": {"a": "c", "d": "e"}}`: "a is there already",
+	} {
+		_, err := parse(t, "package.json", text)
+		var mistake *Error
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %s", text, err, says)
+		}
+	}
+}
