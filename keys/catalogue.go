@@ -148,7 +148,7 @@ func processes() []Definition {
 		{ProcessKill, ScopeProcesses, k("X"), "kill", "kill the process at once; asks first", 0, false},
 		{ProcessSignal, ScopeProcesses, k("s"), "signal", "send the process a signal", 0, false},
 		{ProcessKeepAlive, ScopeProcesses, k("a"), "keep alive", "start the process again whenever it ends, or not", 0, false},
-		{Mark, ScopeProcesses, k("space", "files space"), "mark", "mark the row; actions are about all that are marked", 6, false},
+		{Mark, ScopeProcesses, k("space", "history space", "files space"), "mark", "mark the row; actions are about all that are marked", 6, false},
 		{ProcessSort, ScopeProcesses, k("o"), "sort", "sort by the next column", 6, false},
 		{ProcessReverse, ScopeProcesses, k("O"), "", "turn the order round", 0, false},
 		{ProcessCharts, ScopeProcesses, k("i"), "charts", "show how processor and memory went, or not", 0, false},

@@ -58,6 +58,30 @@ const (
 // Set replaces what there is to choose from; what the cursor is on stays so.
 func (c *Choices) Set(all []Choice) {
 	before, had := c.Selected()
+	at := c.cursor
+	c.replace(all)
+	if had && at > 0 {
+		c.Select(before.Number)
+	}
+}
+
+// Renew replaces what there is to choose from by a newer state of it, in which
+// the numbers may be others: the cursor stays on what has the same kind and
+// text, and that where it is on the screen.
+func (c *Choices) Renew(all []Choice) {
+	before, had := c.Selected()
+	above := c.cursor - c.top
+	c.replace(all)
+	if !had {
+		return
+	}
+	same := func(i int) bool { return c.all[i].Kind == before.Kind && c.all[i].Text == before.Text }
+	if i := slices.IndexFunc(c.shown, same); i >= 0 {
+		c.cursor, c.top = i, max(i-above, 0)
+	}
+}
+
+func (c *Choices) replace(all []Choice) {
 	c.all = all
 	c.texts, c.also, c.kinds = make([]util.Chars, len(all)), make([]util.Chars, len(all)), 0
 	for i := range all {
@@ -65,11 +89,7 @@ func (c *Choices) Set(all []Choice) {
 		c.also[i] = util.ToChars([]byte(all[i].Also))
 		c.kinds = max(c.kinds, Width(all[i].Kind))
 	}
-	at := c.cursor
 	c.arrange()
-	if had && at > 0 {
-		c.Select(before.Number)
-	}
 }
 
 // Select puts the cursor on a choice by its number, if it is shown.

@@ -37,6 +37,11 @@ func (l *Log) Search(pattern string) error {
 // Pattern is what is searched for, as it was given.
 func (l *Log) Pattern() string { return strings.TrimPrefix(l.pattern, "(?i)") }
 
+// Begun reports whether there is something to search in, or will never be.
+func (l *Log) Begun() bool {
+	return l.known && (l.last > 0 || l.state.Ended()) || l.err != nil && l.state.Ended()
+}
+
 // First is the search for the match nearest to what is seen: upward from the
 // end while following, else downward from the first line.
 func (l *Log) First() (LogSearch, bool) {

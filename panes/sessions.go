@@ -2,6 +2,7 @@ package panes
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,14 +121,26 @@ func (l *SessionList) drawRow(i, w int, look *Look) string {
 		branch = " "
 	}
 	room := max(w-5-Width(mark), 0)
+	agent := agentMark(p)
+	if agent != "" {
+		room = max(room-2, 0) // for the sign at least
+	}
 	name := Fit(Clean(p.Name), min(l.names, room))
+	if agent != "" {
+		room += 2
+		if agent = Clip(agent, room-Width(name)-1); agent == "…" {
+			agent = "@"
+		}
+		agent = " " + agent
+		room -= Width(agent)
+	}
 	detail := ""
 	if rest := room - Width(name) - 2; rest > 3 {
 		detail = "  " + l.detail(p, rest)
 	}
 	detail = Pad(detail, room-Width(name))
 	if l.Focused && i == l.cursor {
-		return look.Selected.Text(Fit(here+branch+glyph+" "+name+detail+mark, w))
+		return look.Selected.Text(Fit(here+branch+glyph+" "+name+detail+agent+mark, w))
 	}
 	nameInk := look.Text
 	switch {
@@ -137,7 +150,7 @@ func (l *SessionList) drawRow(i, w int, look *Look) string {
 		nameInk = look.Dim
 	}
 	return look.Accent.Text(here) + look.Rule.Text(branch) + glyphInk.Text(glyph) + " " +
-		nameInk.Text(name) + look.Dim.Text(detail) + markInk.Text(mark) + " "
+		nameInk.Text(name) + look.Dim.Text(detail) + look.Info.Text(agent) + markInk.Text(mark) + " "
 }
 
 // StateGlyph is the sign of a process's state and its ink.
@@ -207,6 +220,19 @@ func sessionMark(p *api.Process, look *Look) (string, Ink) {
 	return "", look.Dim
 }
 
+// agentCells is how much of an agent's name the list shows.
+const agentCells = 10
+
+// agentMark is the sign of who started a session, if that was an agent.
+func agentMark(p *api.Process) string {
+	name, agent := strings.CutPrefix(p.Actor, "agent:")
+	if !agent {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, "/")
+	return "@" + Clip(Clean(name), agentCells)
+}
+
 // rowMark is the mark of a row: that of its process, or its own.
 func rowMark(row *SessionRow, look *Look) (string, Ink) {
 	if mark, ink := sessionMark(&row.Process, look); mark != "" || row.Mark == "" {
@@ -228,7 +254,8 @@ func (l *SessionList) detail(p *api.Process, w int) string {
 }
 
 // Strip is the list in a single row, for a narrow screen: the names side by
-// side, the current one in view.
+// side, the current one in view, and at the end what the title row of a pane
+// would say that has none because it is alone.
 func (l *SessionList) Strip(w int, look *Look) string {
 	first := l.stripStart(w, look)
 	var b strings.Builder
@@ -249,8 +276,33 @@ func (l *SessionList) Strip(w int, look *Look) string {
 		b.WriteString(ink.Text(cell))
 		used += n
 	}
-	return b.String() + Spaces(w-used)
+	return b.String() + look.Dim.Text(l.about(w-used))
 }
+
+// about is what there is to know of the current session beside its name, in
+// exactly w cells: what its program says or is, and where it is.
+func (l *SessionList) about(w int) string {
+	i := slices.IndexFunc(l.rows, func(r SessionRow) bool { return r.Current })
+	if i < 0 || l.rows[i].Branch != "" || w < leastAbout {
+		return Spaces(w)
+	}
+	p := &l.rows[i].Process
+	where, what := ShortPath(p.CWD, l.Home), ""
+	switch {
+	case p.Terminal != nil && p.Terminal.Title != "":
+		what = Clean(p.Terminal.Title)
+	case len(p.Argv) > 1:
+		what = CommandText(p)
+	}
+	where = ClipLeft(where, w-2)
+	if room := w - 2 - Width(where) - 3; what != "" && what != Clean(p.Name) && room > 3 && !strings.Contains(what, where) {
+		where = Clip(what, room) + " · " + where
+	}
+	return padLeft(where+" ", w)
+}
+
+// leastAbout is the room that is worth to be filled behind the names.
+const leastAbout = 8
 
 // stripStart is the first row to show so that the one with the cursor fits.
 func (l *SessionList) stripStart(w int, look *Look) int {
@@ -274,6 +326,9 @@ func (l *SessionList) stripCell(i int, look *Look) string {
 	mark, _ := rowMark(&l.rows[i], look)
 	if mark != "" {
 		mark = " " + mark
+	}
+	if agent := agentMark(p); agent != "" {
+		mark = " " + agent + mark
 	}
 	return " " + glyph + " " + Clip(Clean(p.Name), nameCells) + mark + " "
 }

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,48 @@ func TestEveryRowOfTheListIsAsWideAsTheList(t *testing.T) {
 					t.Fatalf("row %q takes %d cells of %d", r, got, w)
 				}
 			}
+		}
+	}
+}
+
+func TestSessionsOfAgentsAreMarkedAtEveryWidth(t *testing.T) {
+	p := session("1", "a-long-name-of-it", api.StateRunning)
+	p.Actor = "agent:codex/1.2"
+	rang := p
+	rang.Terminal = &api.Terminal{Rang: true}
+	look := &Look{Glyphs: themes.UnicodeGlyphs()}
+	l := listOf(SessionRow{Process: p, Current: true}, SessionRow{Process: rang})
+	check(t, drawn(l.Draw(34, 3, look))[1:], []string{
+		"▌ ● a-long-name-o…  ~/src  @codex ",
+		"  ● a-long-name-o…  @codex ♪ rang ",
+	})
+	for w := 20; w < 60; w++ {
+		for _, row := range drawn(l.Draw(w, 3, look))[1:] {
+			if !strings.Contains(row, "@") || ansi.StringWidth(row) != w {
+				t.Errorf("%d cells: %q", w, row)
+			}
+		}
+	}
+	if got := ansi.Strip(l.Strip(60, look)); !strings.HasPrefix(got, " ● a-long-name-o… @codex  ● a-long-name-o… @codex ♪ rang ") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestStripSaysWhatATitleRowWould(t *testing.T) {
+	look := &Look{Glyphs: themes.UnicodeGlyphs()}
+	shell, vim := session("1", "bash", api.StateRunning), session("2", "vim", api.StateRunning)
+	vim.Terminal = &api.Terminal{Title: "main.go – a title that is much too long for the row"}
+	for _, test := range []struct {
+		rows []SessionRow
+		want string
+	}{
+		{[]SessionRow{{Process: shell, Current: true}}, " ● bash                                               ~/src "},
+		{[]SessionRow{{Process: vim, Current: true}}, " ● vim  main.go – a title that is much too long fo… · ~/src "},
+		{[]SessionRow{{Process: shell, Current: true, Branch: "┌"}, {Process: vim, Branch: "└"}}, " ● bash  ● vim "},
+	} {
+		want := Pad(test.want, 60)
+		if got := ansi.Strip(listOf(test.rows...).Strip(60, look)); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
 		}
 	}
 }

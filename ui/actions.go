@@ -78,7 +78,7 @@ func processActions() actionTable {
 		keys.ProcessSort:      onTable((*panes.ProcessTable).SortNext),
 		keys.ProcessReverse:   onTable((*panes.ProcessTable).Reverse),
 		keys.ProcessCharts:    (*model).toggleCharts,
-		keys.Mark:             (*model).markRow,
+		keys.Mark:             (*model).mark,
 
 		keys.LogFollow:   onLog((*panes.Log).Follow),
 		keys.LogWrap:     onLog((*panes.Log).Wrap),
@@ -98,9 +98,9 @@ func processActions() actionTable {
 func historyActions() actionTable {
 	return actionTable{
 		keys.HistoryInsert:  (*model).showRecall,
-		keys.HistoryRun:     onChosen((*model).runAgain),
-		keys.HistoryCopy:    onChosen((*model).copyCommand),
-		keys.HistoryForget:  onChosen((*model).askForgetCommand),
+		keys.HistoryRun:     onMarked((*model).runCommands),
+		keys.HistoryCopy:    onMarked((*model).copyCommands),
+		keys.HistoryForget:  onMarked((*model).askForgetCommands),
 		keys.HistorySave:    (*model).askSaveHistory,
 		keys.HistoryLoad:    (*model).askLoadHistory,
 		keys.HistoryHere:    onFinder(keys.HistoryHere),

@@ -38,7 +38,7 @@ func (m *model) counts() (text string, cells int) {
 	for i := range m.news.processes {
 		p := &m.news.processes[i]
 		switch {
-		case panes.Failed(p) && !m.closed[p.ID], p.State == api.StateBackoff:
+		case panes.Failed(p) && !m.closed[p.ID] && !oneOff(p), p.State == api.StateBackoff:
 			failed++
 		case !p.State.Ended():
 			running++
@@ -71,6 +71,10 @@ func (m *model) counts() (text string, cells int) {
 	}
 	return text, cells
 }
+
+// oneOff reports whether p is a single command that somebody has waited for: how
+// it ended was told there, and nobody looks after it.
+func oneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
 
 // statusBar shows the next useful keys, or what the person should know.
 func (m *model) statusBar() string {
@@ -116,6 +120,8 @@ func (m *model) note() (string, panes.Ink) {
 		return m.faultNote(), m.look.BarBad
 	case m.view == viewProcesses && m.processNote() != "":
 		return m.processNote(), m.look.BarWarn
+	case m.historyNote() != "":
+		return m.historyNote(), m.look.BarWarn
 	case m.filesNote() != "":
 		return m.filesNote(), m.look.BarDim
 	case m.filter != "" && m.listFocused && m.view == viewSessions:

@@ -126,10 +126,27 @@ func (d *driver) lacks(text string) {
 // press types keys by their names; a text in quotes is typed as it is.
 func (d *driver) press(names ...string) {
 	d.t.Helper()
+	for _, k := range d.named(names) {
+		d.key(k)
+	}
+}
+
+// pressAtOnce types keys faster than any of them is taken in.
+func (d *driver) pressAtOnce(names ...string) {
+	d.t.Helper()
+	for _, k := range d.named(names) {
+		d.m.in.add(typed{kind: keys.EventKey, key: k})
+	}
+	d.update(inputMsg{})
+}
+
+// named are the keys that press is told of.
+func (d *driver) named(names []string) (all []keys.Key) {
+	d.t.Helper()
 	for _, name := range names {
 		if text, ok := strings.CutPrefix(name, "'"); ok {
 			for _, r := range text {
-				d.key(keys.Key{Code: keys.Code(r), Text: string(r)})
+				all = append(all, keys.Key{Code: keys.Code(r), Text: string(r)})
 			}
 			continue
 		}
@@ -137,8 +154,9 @@ func (d *driver) press(names ...string) {
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		d.key(k)
+		all = append(all, k)
 	}
+	return all
 }
 
 func (d *driver) key(k keys.Key) { d.typed(typed{kind: keys.EventKey, key: k}) }

@@ -63,7 +63,7 @@ func (e *fakeEngine) SearchHistory(ctx context.Context, in api.HistorySearchInpu
 	var rows []api.HistoryRow
 	for _, c := range slices.Backward(e.history.runs) {
 		at := strings.Index(c.Command, in.Query)
-		bad := c.ExitSignal != "" || c.ExitCode != nil && *c.ExitCode != 0
+		bad := !c.Stopped && (c.ExitSignal != "" || c.ExitCode != nil && *c.ExitCode != 0)
 		switch {
 		case at < 0, in.Exact != "" && c.Command != in.Exact, in.Failed && !bad, in.CWD != "" && c.CWD != in.CWD,
 			in.Process != "" && c.Process != in.Process, in.Since != nil && c.StartedAt.Before(*in.Since),
@@ -105,11 +105,16 @@ func (e *fakeEngine) RemoveHistory(_ context.Context, in api.HistoryRemoveInput)
 }
 
 func (e *fakeEngine) SaveHistory(_ context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
-	e.note("save %s %v", in.Path, in.Overwrite)
+	if e.note("save %s %v", in.Path, in.Overwrite); in.IDs != nil {
+		e.note("of %v", in.IDs)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.history.files[in.Path] && !in.Overwrite {
 		return api.HistoryCount{}, api.Errorf(api.CodeConflict, "save history: the file exists")
+	}
+	if in.IDs != nil {
+		return api.HistoryCount{Count: len(in.IDs)}, nil
 	}
 	return api.HistoryCount{Count: len(e.history.runs)}, nil
 }

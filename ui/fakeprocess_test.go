@@ -154,7 +154,9 @@ func (e *fakeEngine) StartProcess(_ context.Context, in api.ProcessStartInput) (
 	s := e.makeProcess(name, "")
 	s.process.KeepAlive = in.KeepAlive
 	p := s.process
-	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	if !e.late {
+		e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	}
 	return p, nil
 }
 

@@ -30,9 +30,10 @@ type startForm struct {
 	fields    [fieldCount]panes.Field
 	keepAlive bool
 	at        int
-	bad       int    // the field that err is about
-	err       string // what is wrong
-	busy      bool   // the engine has been asked
+	bad       int     // the field that err is about
+	err       string  // what is wrong
+	busy      bool    // the engine has been asked
+	ahead     []typed // meanwhile, for what comes then
 	matches   completion
 }
 
@@ -178,26 +179,69 @@ func readSandbox(path string) (*api.Sandbox, error) {
 	return &profile, nil
 }
 
+// waitingForm is the form that waits for the engine; nil without one.
+func (m *model) waitingForm() *startForm {
+	if f, ok := m.overlay.(*startForm); ok && f.busy {
+		return f
+	}
+	return nil
+}
+
+// hold keeps back what is typed while a form waits for the engine: it is
+// for what comes then. A single esc, two of them after something else, or one
+// without an engine, close the form.
+func (f *startForm) hold(m *model, events []typed) (held bool) {
+	esc := func(e typed) bool {
+		return e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keys.ScopeForm, keys.Cancel)
+	}
+	for i, e := range events {
+		n := len(f.ahead)
+		closes := esc(e) && (n == 0 || esc(f.ahead[n-1]) || !m.news.connected)
+		if closes || e.kind != keys.EventKey && e.kind != keys.EventPaste {
+			if i > 0 {
+				m.in.unread(events[i:])
+				m.in.notify()
+			}
+			return i > 0
+		}
+		f.ahead = append(f.ahead, e)
+	}
+	return true
+}
+
+// formAnswered takes in the engine's answer, then what was typed before it came.
 func (m *model) formAnswered(msg formMsg) tea.Cmd {
 	m.dirty = true
-	if msg.err != nil {
-		if m.overlay != overlay(msg.form) {
-			return m.say(errorText(msg.err), true)
-		}
+	open := m.overlay == overlay(msg.form)
+	ahead := msg.form.ahead
+	msg.form.ahead = nil
+	switch {
+	case msg.err != nil && !open:
+		return m.say(errorText(msg.err), true)
+	case msg.err != nil: // what was typed was not for the form
 		msg.form.fail(msg.field, msg.err)
 		return nil
-	}
-	if m.overlay == overlay(msg.form) {
+	case open:
 		m.overlay = nil
 	}
-	m.news.processes = withMissing(m.news.processes, msg.process)
+	cmd := m.learn(msg.process)
 	m.processes.onLog = false
 	m.refreshProcesses()
 	if !m.processes.table.Select(msg.process.ID) {
 		m.processes.table.SetFilter("")
 		m.processes.table.Select(msg.process.ID)
 	}
-	return m.say("started "+panes.Clean(msg.process.Name), false)
+	cmd = tea.Batch(cmd, m.say("started "+panes.Clean(msg.process.Name), false))
+	if open {
+		cmd = tea.Batch(cmd, m.handleInput(append(ahead, m.in.drain()...)))
+	}
+	return cmd
+}
+
+// learn takes in processes that were started here, before their events come.
+func (m *model) learn(started ...api.Process) tea.Cmd {
+	m.link.learn(started...)
+	return m.sync()
 }
 
 func fieldLabels() [fieldCount]string {

@@ -103,14 +103,18 @@ func (m *model) enterHistory() {
 }
 
 // noteHistory has what is shown of the history look for newer commands.
-func (m *model) noteHistory(before *news) {
+func (m *model) noteHistory(before *news) tea.Cmd {
 	if m.news.history == before.history && m.news.snapshots == before.snapshots {
-		return
+		return nil
 	}
 	m.history.list.Refresh()
-	if u, ok := m.overlay.(*recall); ok {
+	switch u := m.overlay.(type) {
+	case *recall:
 		u.list.Refresh()
+	case *palette:
+		return u.refresh(m)
 	}
+	return nil
 }
 
 // historyParts are where the parts of the view are on the screen.
@@ -207,8 +211,12 @@ func (m *model) historyHints() []panes.Hint {
 	case h.onDetail:
 		return []panes.Hint{{Key: "↑ ↓", Does: "scroll"}, hint(keys.FocusNext, "back to the list"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
 	}
+	if h.list.MarkedRows() > 0 {
+		return []panes.Hint{hint(keys.HistoryRun, "run"), hint(keys.HistoryCopy, "copy"), hint(keys.HistoryForget, "forget"),
+			hint(keys.HistorySave, "save"), hint(keys.Mark, "mark"), hint(keys.Clear, "unmark"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
+	}
 	return []panes.Hint{hint(keys.Open, "put on the prompt"), hint(keys.Filter, "search"), hint(keys.HistoryRun, "run"),
-		hint(keys.HistoryCopy, "copy"), hint(keys.HistoryForget, "forget"), hint(keys.FocusNext, "details"),
+		hint(keys.HistoryCopy, "copy"), hint(keys.HistoryForget, "forget"), hint(keys.FocusNext, "details"), hint(keys.Mark, "mark"),
 		hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
 }
 
@@ -258,10 +266,15 @@ func (m *model) leaveQuery() tea.Cmd {
 	return nil
 }
 
-// clearHistory takes back the query or the filters.
+// clearHistory takes back the marks or, if there are none, the query or the
+// filters.
 func (m *model) clearHistory() tea.Cmd {
 	if m.history.onDetail {
 		return m.focusDetail(false)
+	}
+	if m.history.list.Unmark() {
+		m.dirty = true
+		return nil
 	}
 	m.history.clear(m)
 	return nil
@@ -275,16 +288,6 @@ func onFinder(a keys.Action) func(*model) tea.Cmd {
 			m.history.toggle(m, a)
 		}
 		return nil
-	}
-}
-
-// onChosen is an action on the command under the cursor of the view.
-func onChosen(act func(*model, api.HistoryRow) tea.Cmd) func(*model) tea.Cmd {
-	return func(m *model) tea.Cmd {
-		if m.view != viewHistory {
-			return nil
-		}
-		return m.history.pick(m, act)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/panes"
 )
 
@@ -96,13 +95,13 @@ func (m *model) insertText(text string) tea.Cmd {
 // runAgain runs a command once more, in the background and where it ran.
 func (m *model) runAgain(row api.HistoryRow) tea.Cmd {
 	line := strings.TrimRight(row.Command.Command, " \t\r\n")
-	in := api.ProcessStartInput{
-		Command: shellFor(line), Name: m.freeName(programOf(line)), CWD: cmp.Or(row.CWD, m.o.CWD),
-		Environ: api.Environ(os.Environ()), Actor: "person",
-	}
+	in := m.startOf(row, m.takenNames())
 	start := m.call(func(ctx context.Context, e engine) tea.Msg {
 		p, err := e.StartProcess(ctx, in)
-		return ranMsg{p, err}
+		if err != nil {
+			return ranMsg{err: err}
+		}
+		return ranMsg{started: []api.Process{p}}
 	}, func(err error) tea.Msg { return ranMsg{err: err} })
 	if !strings.Contains(line, redacted) {
 		return start
@@ -114,6 +113,15 @@ func (m *model) runAgain(row api.HistoryRow) tea.Cmd {
 		then:  start,
 	}
 	return nil
+}
+
+// startOf is how a command is run once more, under a name that it takes.
+func (m *model) startOf(row api.HistoryRow, taken map[string]bool) api.ProcessStartInput {
+	line := strings.TrimRight(row.Command.Command, " \t\r\n")
+	return api.ProcessStartInput{
+		Command: shellFor(line), Name: freeName(programOf(line), taken), CWD: cmp.Or(row.CWD, m.o.CWD),
+		Environ: api.Environ(os.Environ()), Actor: "person",
+	}
 }
 
 // shellFor is what runs a command line: its program, or the person's shell if it
@@ -149,47 +157,39 @@ func programOf(line string) string {
 	return ""
 }
 
-// freeName is a name that nothing has that runs; "" leaves the choice to the
-// engine.
-func (m *model) freeName(name string) string {
-	if name == "" || len(name) > 40 {
-		return ""
-	}
+// takenNames are the names of what runs.
+func (m *model) takenNames() map[string]bool {
 	taken := map[string]bool{}
 	for i := range m.news.processes {
 		if p := &m.news.processes[i]; !p.State.Ended() {
 			taken[p.Name] = true
 		}
 	}
+	return taken
+}
+
+// freeName is a name that is not taken, and takes it; "" leaves the choice to
+// the engine.
+func freeName(name string, taken map[string]bool) string {
+	if name == "" || len(name) > 40 {
+		return ""
+	}
 	free := name
 	for n := 2; taken[free]; n++ {
 		free = name + "-" + itoa(n)
 	}
+	taken[free] = true
 	return free
 }
 
-// ranMsg is the outcome of running a command again.
+// ranMsg is the outcome of running commands again.
 type ranMsg struct {
-	process api.Process
+	started []api.Process
 	err     error
 }
 
-func (m *model) ran(msg ranMsg) tea.Cmd {
-	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
-	}
-	m.news.processes = withMissing(m.news.processes, msg.process)
-	where := ""
-	if key := first(m.o.Bindings.KeysOf(keys.ViewProcesses, keys.ScopeGlobal)); key != "" {
-		where = " – " + key + " shows it"
-	}
-	return m.say("started "+panes.Clean(msg.process.Name)+" in the background"+where, false)
-}
-
 // copyCommand puts a command on the clipboard.
-func (m *model) copyCommand(row api.HistoryRow) tea.Cmd {
-	return m.keepCopy(strings.TrimRight(row.Command.Command, "\r\n"), false)
-}
+func (m *model) copyCommand(row api.HistoryRow) tea.Cmd { return m.copyCommands([]api.HistoryRow{row}) }
 
 // askForgetCommand asks before a command, with all its runs, or one run is
 // forgotten.
@@ -210,10 +210,7 @@ func (m *model) askForgetCommand(row api.HistoryRow) tea.Cmd {
 		title: title,
 		lines: []string{panes.Clip(panes.Clean(row.Command.Command), 60), what},
 		yes:   "forget it",
-		then: m.call(func(ctx context.Context, e engine) tea.Msg {
-			_, err := e.RemoveHistory(ctx, in)
-			return doneMsg{err}
-		}, func(err error) tea.Msg { return doneMsg{err} }),
+		then:  m.forget([]api.HistoryRemoveInput{in}),
 	}
 	return nil
 }
@@ -222,6 +219,7 @@ func (m *model) askForgetCommand(row api.HistoryRow) tea.Cmd {
 type filedMsg struct {
 	path  string
 	load  bool
+	ids   []int64 // the runs that are saved; nil for all
 	count api.HistoryCount
 	err   error
 }
@@ -233,7 +231,7 @@ func (m *model) filed(msg filedMsg) tea.Cmd {
 			title: "Replace " + panes.ClipLeft(panes.ShortPath(msg.path, m.list.Home), 48) + "?",
 			lines: []string{"The file is there already."},
 			yes:   "replace it",
-			then:  m.saveHistory(msg.path, true),
+			then:  m.saveHistory(msg.path, msg.ids, true),
 		}
 		return nil
 	case msg.err != nil:
@@ -255,20 +253,29 @@ func (m *model) askSaveHistory() tea.Cmd {
 	if m.view != viewHistory {
 		return nil
 	}
-	path := panes.ShortPath(filepath.Join(m.o.CWD, "commands.txt"), m.list.Home)
-	m.overlay = newPrompt("Save all commands to", path, func(m *model, path string) tea.Cmd {
+	path, what := panes.ShortPath(filepath.Join(m.o.CWD, "commands.txt"), m.list.Home), "all commands"
+	var ids []int64
+	for _, row := range m.history.list.Marked() {
+		ids = append(ids, row.ID)
+		what = "the marked " + commands(len(ids))
+		if len(ids) == 1 {
+			what = "the marked command"
+		}
+	}
+	m.overlay = newPrompt("Save "+what+" to", path, func(m *model, path string) tea.Cmd {
 		if path == "" {
 			return nil
 		}
-		return m.saveHistory(m.fullPath(path), false)
+		return m.saveHistory(m.fullPath(path), ids, false)
 	})
 	return nil
 }
 
-func (m *model) saveHistory(path string, overwrite bool) tea.Cmd {
+// saveHistory writes runs to a file, all without ids.
+func (m *model) saveHistory(path string, ids []int64, overwrite bool) tea.Cmd {
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		n, err := e.SaveHistory(ctx, api.HistorySaveInput{Path: path, Overwrite: overwrite})
-		return filedMsg{path: path, count: n, err: err}
+		n, err := e.SaveHistory(ctx, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
+		return filedMsg{path: path, ids: ids, count: n, err: err}
 	}, func(err error) tea.Msg { return filedMsg{path: path, err: err} })
 }
 
@@ -283,7 +290,7 @@ func (m *model) askLoadHistory() tea.Cmd {
 		path = m.fullPath(path)
 		return m.call(func(ctx context.Context, e engine) tea.Msg {
 			n, err := e.LoadHistory(ctx, api.HistoryLoadInput{Path: path})
-			return filedMsg{path, true, n, err}
+			return filedMsg{path: path, load: true, count: n, err: err}
 		}, func(err error) tea.Msg { return filedMsg{path: path, load: true, err: err} })
 	})
 	return nil

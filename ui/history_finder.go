@@ -164,9 +164,12 @@ func (m *model) picker() *finder {
 	return nil
 }
 
-// holdForPick keeps back what was typed behind a choice that waits, unless that
-// takes the choice back.
+// holdForPick keeps back what was typed behind a choice, or a form, that waits,
+// unless that takes it back.
 func (m *model) holdForPick(events []typed) (held bool) {
+	if f := m.waitingForm(); f != nil {
+		return f.hold(m, events)
+	}
 	f := m.picker()
 	if f == nil {
 		return false

@@ -33,6 +33,7 @@ type link struct {
 	engine engine
 	ready  chan struct{} // closed while engine is set
 	news   news
+	gone   []string // ids of processes that were removed last
 }
 
 // news is what is known of the engine. A copy shares nothing that changes.
@@ -173,6 +174,7 @@ func (l *link) take(e api.Event) {
 		}
 	case api.EventRemoved:
 		n.processes = without(n.processes, e.ID)
+		l.gone = append(l.gone[max(len(l.gone)-mostGone, 0):], e.ID)
 	case api.EventRequest:
 		if e.Request != nil {
 			n.requests = asked(n.requests, *e.Request)
@@ -185,6 +187,24 @@ func (l *link) take(e api.Event) {
 		n.stopped = e.Notice
 	case api.EventNotice:
 		n.notices = append(slices.Clip(n.notices), e.Notice)
+	}
+}
+
+// mostGone is how many of the removed processes are remembered.
+const mostGone = 100
+
+// learn takes in processes that an operation has answered with, unless events
+// have told more of them already: the answer and the events come on their own
+// ways, and either may be first.
+func (l *link) learn(started ...api.Process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := &l.news
+	for _, p := range started {
+		if !slices.Contains(l.gone, p.ID) {
+			n.processes = withMissing(n.processes, p)
+			n.serial++
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,6 +22,10 @@ type palette struct {
 
 	actions, open, folders, commands []panes.Choice
 	over                             []keys.Scope // of what had the keyboard
+
+	known bool // the engine has answered once
+	asked bool // it is being asked
+	stale bool // there are newer commands than it was asked for
 }
 
 // paletteMsg is what the engine knows for a palette beside what runs.
@@ -28,7 +33,11 @@ type paletteMsg struct {
 	palette   *palette
 	commands  []api.HistoryRow
 	bookmarks []string
+	err       error
 }
+
+// paletteDelay is how long a palette waits for more commands to be run.
+const paletteDelay = 100 * time.Millisecond
 
 // paletteCommands is how many of the newest commands are offered.
 const paletteCommands = 200
@@ -42,7 +51,7 @@ func (m *model) showPalette() tea.Cmd {
 	u.fill()
 	m.overlay = u
 	m.dirty = true
-	return u.ask(m)
+	return u.ask(m, 0)
 }
 
 // paletteVerb is what enter does.
@@ -57,8 +66,10 @@ func paletteVerb(c panes.Choice) string {
 }
 
 // fill offers what is known, in the order that holds while nothing is typed.
-func (u *palette) fill() {
-	u.list.Set(slices.Concat(u.actions, u.open, u.folders, u.commands))
+func (u *palette) fill() { u.list.Set(u.all()) }
+
+func (u *palette) all() []panes.Choice {
+	return slices.Concat(u.actions, u.open, u.folders, u.commands)
 }
 
 // offer gives a choice what it does.
@@ -153,24 +164,38 @@ func (m *model) showProcess(id string) tea.Cmd {
 
 // ask gets what the engine knows beside what runs: the newest commands and the
 // bookmarks. What it cannot tell is not offered.
-func (u *palette) ask(m *model) tea.Cmd {
+func (u *palette) ask(m *model, delay time.Duration) tea.Cmd {
+	u.asked, u.stale = true, false
 	data := m.news.info.DataDir
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		out, _ := e.SearchHistory(ctx, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
-		msg := paletteMsg{palette: u, commands: out.Rows}
+		pause(ctx, delay)
+		out, err := e.SearchHistory(ctx, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
+		msg := paletteMsg{palette: u, commands: out.Rows, err: err}
 		if data != "" {
 			msg.bookmarks, _ = readBookmarks(ctx, e, filepath.Join(data, bookmarksFile))
 		}
 		return msg
-	}, func(error) tea.Msg { return paletteMsg{palette: u} })
+	}, func(err error) tea.Msg { return paletteMsg{palette: u, err: err} })
+}
+
+// refresh has a palette offer what was run since it was opened.
+func (u *palette) refresh(m *model) tea.Cmd {
+	if u.asked {
+		u.stale = true
+		return nil
+	}
+	return u.ask(m, paletteDelay)
 }
 
 // takePalette offers what has come while the palette is still open.
 func (m *model) takePalette(msg paletteMsg) tea.Cmd {
 	u := msg.palette
-	if m.overlay != overlay(u) {
+	u.asked = false
+	if m.overlay != overlay(u) || msg.err != nil {
 		return nil
 	}
+	u.does = u.does[:len(u.actions)+len(u.open)]
+	u.folders, u.commands = nil, nil
 	for _, path := range msg.bookmarks {
 		u.folders = append(u.folders, u.offer(panes.Choice{
 			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: panes.ShortPath(path, m.list.Home), Detail: "bookmark",
@@ -186,7 +211,14 @@ func (m *model) takePalette(msg paletteMsg) tea.Cmd {
 			Detail: panes.ClipLeft(panes.ShortPath(row.CWD, m.list.Home), 40),
 		}, func(m *model) tea.Cmd { return m.putOnPrompt(row) }))
 	}
-	u.fill()
-	m.dirty = true
+	if u.known {
+		u.list.Renew(u.all())
+	} else {
+		u.fill()
+	}
+	u.known, m.dirty = true, true
+	if u.stale {
+		return u.ask(m, paletteDelay)
+	}
 	return nil
 }

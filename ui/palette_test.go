@@ -246,3 +246,31 @@ func TestTheBarOfAPresetTellsDirectKeysAndThePrefix(t *testing.T) {
 		d.shows(hint)
 	}
 }
+
+func TestCommandsThatAreRunMeanwhileAreOfferedAndTheChoiceStays(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("shell", "$ ")
+	e.ran("make test")
+	e.ran("make all")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	d.press("ctrl+b", ":", "'make")
+	d.shows("make test")
+	u := d.m.overlay.(*palette)
+	chosen := func() string { c, _ := u.list.Selected(); return c.Text }
+	for range 10 {
+		if chosen() == "make test" {
+			break
+		}
+		d.press("down")
+	}
+	e.ran("make it")
+	e.ran("make so")
+	d.shows("make so")
+	d.shows("make it")
+	if got := chosen(); got != "make test" {
+		t.Errorf("the cursor is on %q", got)
+	}
+	d.press("enter")
+	d.typedInto(s, "make test")
+}

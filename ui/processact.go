@@ -215,7 +215,7 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 		if was == nil && time.Since(p.StartedAt) < unsteady {
 			was = &api.Process{} // so new that its start was not seen
 		}
-		if was == nil || p.Kind != api.KindProcess || p.Supervision != nil && p.Supervision.Transient {
+		if was == nil || p.Kind != api.KindProcess || oneOff(p) {
 			continue
 		}
 		switch {

@@ -34,7 +34,8 @@ type processes struct {
 
 	find    context.CancelFunc // ends the search under way; nil without one
 	finding panes.LogSearch
-	turn    bool // look above when there is nothing below
+	turn    bool       // look above when there is nothing below
+	pending *panes.Log // to be searched as soon as there is something in it
 }
 
 // metricsMsg is what was measured; metricsDue comes when it is time to measure
@@ -205,11 +206,10 @@ func (m *model) noProcesses() *panes.Page {
 // moves
 
 func (m *model) focusLog(on bool) tea.Cmd {
-	p := &m.processes
-	if on && p.log == nil {
+	if on && m.log() == nil {
 		return nil
 	}
-	p.onLog = on
+	m.processes.onLog = on
 	m.dirty = true
 	return nil
 }
@@ -271,8 +271,8 @@ func onTable(change func(*panes.ProcessTable)) func(*model) tea.Cmd {
 // onLog changes the log that is shown.
 func onLog(change func(*panes.Log)) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
-		if m.processes.log != nil {
-			change(m.processes.log)
+		if log := m.log(); log != nil {
+			change(log)
 		}
 		return nil
 	}
@@ -284,6 +284,8 @@ func (m *model) processNote() string {
 	switch shown, all := t.Len(); {
 	case m.processes.find != nil:
 		return "searching… esc ends it"
+	case m.processes.pending != nil:
+		return "searches as soon as something is printed"
 	case t.Marked() > 0:
 		return itoa(t.Marked()) + " marked"
 	case t.Filter() != "":

@@ -447,3 +447,79 @@ func TestChartsComeAndGoWithAKey(t *testing.T) {
 	d = onProcesses(t, 100, 60, func(e *fakeEngine) { e.addProcess("web", "listening\n") })
 	d.shows("memory 2.0M")
 }
+
+func TestWhatIsTypedRightBehindTheStartIsForTheNewProcess(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		d := onProcesses(t, 120, 36, func(e *fakeEngine) {
+			e.addProcess("web", "a needle that nobody looks for\n")
+			e.late = late
+		})
+		d.shows("nobody looks for")
+		d.pressAtOnce("n", "'hay", "tab", "tab", "ctrl+u", "enter", "tab", "/", "'needle", "enter")
+		d.shows("started hay")
+		d.until("the search waits for output", func() bool { return d.m.processes.pending != nil })
+		d.engine.ran("something else") // news in which the process may not be yet
+		d.until("that is known", func() bool { return d.m.news.history > 0 })
+		if p, _ := d.m.processes.table.Selected(); p.Name != "hay" || !d.m.processes.onLog {
+			t.Fatalf("the cursor is on %s, the log has the keyboard: %v", p.Name, d.m.processes.onLog)
+		}
+		d.nth(2).write("some hay\na needle\n")
+		d.until("the search is over", func() bool { return d.m.processes.pending == nil && d.m.processes.find == nil })
+		if got := d.m.processes.log.Pattern(); got != "needle" {
+			t.Errorf("%q is searched", got)
+		}
+		d.lacks("no match")
+		d.press("esc", "esc")
+		if d.m.processes.onLog {
+			t.Error("esc does not lead back")
+		}
+	}
+}
+
+func TestASearchTypedBehindAMoveIsInTheLogOfThatProcess(t *testing.T) {
+	d := onProcesses(t, 120, 36, func(e *fakeEngine) {
+		e.addProcess("one", "first\n")
+		e.addProcess("two", "second\n")
+	})
+	d.selects("one")
+	d.shows("first")
+	d.pressAtOnce("j", "tab", "/", "'zzz", "enter")
+	d.shows("no match")
+	p, _ := d.m.processes.table.Selected()
+	if p.Name != "two" {
+		t.Errorf("the cursor is on %s", p.Name)
+	}
+	if log := d.m.processes.log; log.ID != p.ID || log.Pattern() != "zzz" {
+		t.Errorf("%q is searched in %s, the cursor is on %s", log.Pattern(), log.ID, p.ID)
+	}
+}
+
+func TestEscClosesAFormThatTheEngineDoesNotAnswer(t *testing.T) {
+	d := onProcesses(t, 120, 36, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.press("n", "'hay")
+	d.m.overlay.(*startForm).busy = true // an answer will not come
+	d.press("tab", "'x")
+	d.shows("Starting…")
+	d.press("esc")
+	d.shows("Starting…")
+	d.press("esc")
+	d.lacks("Starting…")
+}
+
+func TestCountsOfTheBarLeaveOutSingleCommands(t *testing.T) {
+	var once, web *fakeSession
+	code := 1
+	fail := func(p *api.Process) { p.State, p.ExitCode, p.PID = api.StateFailed, &code, 0 }
+	d := onProcesses(t, 120, 36, func(e *fakeEngine) {
+		once, web = e.addProcess("once", ""), e.addProcess("web", "")
+		once.process.Supervision.Transient = true
+	})
+	d.shows("3 running")
+	once.change(fail)
+	d.shows("2 running")
+	if strings.Contains(d.screen(), "1 failed") {
+		t.Error("a single command is counted as failed")
+	}
+	web.change(fail)
+	d.shows("1 failed")
+}

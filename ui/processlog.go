@@ -21,9 +21,9 @@ type logMsg struct {
 	err     error
 }
 
-// pumpLog shows the log of the process under the cursor and asks for what that
-// needs. Update never waits for it.
-func (m *model) pumpLog() tea.Cmd {
+// log is the log of the process under the cursor; nil without one. It is made
+// at once: what is typed behind a move of the cursor is about it.
+func (m *model) log() *panes.Log {
 	p := &m.processes
 	selected, ok := p.table.Selected()
 	if !ok {
@@ -43,6 +43,16 @@ func (m *model) pumpLog() tea.Cmd {
 		tail = selected.Supervision.LastLines
 	}
 	p.log.SetState(selected.State, tail)
+	return p.log
+}
+
+// pumpLog asks for what the log under the cursor needs. Update never waits for
+// it.
+func (m *model) pumpLog() tea.Cmd {
+	p := &m.processes
+	if m.log() == nil {
+		return nil
+	}
 	size := m.processParts().log
 	p.log.SetSize(size.w, size.h)
 	request, ok := p.log.Next()
@@ -63,7 +73,7 @@ func splitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervisio
 func (m *model) switchStream() tea.Cmd {
 	p := &m.processes
 	selected, ok := p.table.Selected()
-	if !ok || p.log == nil || !splitLog(&selected) {
+	if !ok || m.log() == nil || !splitLog(&selected) {
 		return m.say("this process has one log for both output and errors", false)
 	}
 	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[p.log.Stream]
@@ -113,6 +123,9 @@ func (m *model) takeLog(msg logMsg) tea.Cmd {
 		changed = msg.log.Take(msg.request, msg.out)
 	}
 	m.dirty = m.dirty || changed
+	if m.processes.pending == msg.log {
+		return m.searchFirst(msg.log)
+	}
 	return nil
 }
 
@@ -127,29 +140,44 @@ type searchMsg struct {
 }
 
 func (m *model) askSearch() tea.Cmd {
-	log := m.processes.log
-	if log == nil {
+	if m.log() == nil {
 		return nil
 	}
 	m.overlay = newPrompt("Search the log for", "", func(m *model, pattern string) tea.Cmd {
+		log := m.log()
+		if log == nil { // its process was forgotten meanwhile
+			return nil
+		}
 		m.endSearch()
 		if err := log.Search(pattern); err != nil {
 			return m.say(err.Error(), true)
 		}
-		s, ok := log.First()
-		if !ok {
-			return nil
-		}
-		cmd := m.search(log, s)
-		m.processes.turn = !s.Input.Backward
-		return cmd
+		return m.searchFirst(log)
 	})
 	return nil
 }
 
+// searchFirst searches a log for what was typed last, as soon as there is
+// something in it.
+func (m *model) searchFirst(log *panes.Log) tea.Cmd {
+	p := &m.processes
+	p.pending = nil
+	if log.Pattern() != "" && !log.Begun() {
+		p.pending = log
+		return nil
+	}
+	s, ok := log.First()
+	if !ok {
+		return nil
+	}
+	cmd := m.search(log, s)
+	p.turn = !s.Input.Backward
+	return cmd
+}
+
 // nextMatch goes to the next match above or below.
 func (m *model) nextMatch(above bool) tea.Cmd {
-	log := m.processes.log
+	log := m.log()
 	if log == nil {
 		return nil
 	}
@@ -176,6 +204,7 @@ func (m *model) search(log *panes.Log, s panes.LogSearch) tea.Cmd {
 }
 
 func (m *model) endSearch() {
+	m.processes.pending = nil
 	if m.processes.find != nil {
 		m.processes.find()
 		m.processes.find = nil
@@ -218,7 +247,7 @@ func (m *model) searched(msg searchMsg) tea.Cmd {
 func (m *model) leaveLog() tea.Cmd {
 	p := &m.processes
 	switch {
-	case p.find != nil:
+	case p.find != nil || p.pending != nil:
 		m.endSearch()
 	case p.log != nil && p.log.Pattern() != "":
 		return m.sent(p.log.Search(""))

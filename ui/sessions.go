@@ -50,11 +50,11 @@ func (m *model) takeNews(n news) tea.Cmd {
 	}
 	m.refreshList()
 	m.refreshProcesses()
-	m.noteHistory(&before)
+	cmd := m.noteHistory(&before)
 	if n.stopped != "" {
 		return m.leave()
 	}
-	cmd := m.open()
+	cmd = tea.Batch(cmd, m.open())
 	if before.snapshots > 0 {
 		cmd = tea.Batch(cmd, m.noteSessions(before.processes, time.Now()), m.noteChanges(before.processes))
 	}
@@ -194,7 +194,7 @@ func matches(p api.Process, filter string) bool {
 	if filter == "" {
 		return true
 	}
-	text := p.Name + " " + p.Command + " " + p.CWD
+	text := p.Name + " " + p.Command + " " + p.CWD + " " + p.Actor
 	if p.Terminal != nil {
 		text += " " + p.Terminal.Title
 	}

@@ -1,0 +1,198 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// mark marks the row under the cursor of the view that is shown.
+func (m *model) mark() tea.Cmd {
+	if m.view != viewHistory {
+		return m.markRow()
+	}
+	h := &m.history
+	if h.onDetail {
+		return nil
+	}
+	return h.pick(m, func(m *model, _ api.HistoryRow) tea.Cmd {
+		h.moved, m.dirty = true, true
+		h.list.Mark()
+		return nil
+	})
+}
+
+// onMarked is an action on the commands that are marked in the view or else on
+// the one under the cursor.
+func onMarked(act func(*model, []api.HistoryRow) tea.Cmd) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		if m.view != viewHistory {
+			return nil
+		}
+		if rows := m.history.list.Marked(); len(rows) > 0 {
+			return act(m, rows)
+		}
+		return m.history.pick(m, func(m *model, row api.HistoryRow) tea.Cmd {
+			return act(m, []api.HistoryRow{row})
+		})
+	}
+}
+
+// historyNote is what the status bar says of the view.
+func (m *model) historyNote() string {
+	if n := m.history.list.MarkedRows(); n > 0 && m.view == viewHistory {
+		return itoa(n) + " marked"
+	}
+	return ""
+}
+
+// commandList is what a question about commands lists, a row for each.
+func commandList(rows []api.HistoryRow) (lines []string) {
+	const most = 8
+	for i, row := range rows {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(rows)-most))
+			break
+		}
+		lines = append(lines, panes.Clip(panes.Clean(row.Command.Command), 60))
+	}
+	return lines
+}
+
+// copyCommands puts commands on the clipboard, one below the other.
+func (m *model) copyCommands(rows []api.HistoryRow) tea.Cmd {
+	lines := make([]string, len(rows))
+	for i := range rows {
+		lines[i] = strings.TrimRight(rows[i].Command.Command, "\r\n")
+	}
+	cmd := m.keepCopy(strings.Join(lines, "\n"), false)
+	if len(rows) > 1 && !m.toast.bad {
+		m.toast.text = strings.Replace(m.toast.text, "copied ", "copied "+commands(len(rows))+", ", 1)
+	}
+	return cmd
+}
+
+// askForgetCommands asks before commands are forgotten, with all their runs unless each
+// run is a row.
+func (m *model) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
+	if len(rows) == 1 {
+		return m.askForgetCommand(rows[0])
+	}
+	each, title := "all their runs", "Forget "+commands(len(rows))+"?"
+	var removals []api.HistoryRemoveInput
+	if m.history.every {
+		title, each = "Forget "+itoa(len(rows))+" runs?", "these runs and no others"
+		removals = []api.HistoryRemoveInput{{}}
+	}
+	for _, row := range rows {
+		if m.history.every {
+			removals[0].IDs = append(removals[0].IDs, row.ID)
+			continue
+		}
+		removals = append(removals, api.HistoryRemoveInput{Command: row.Command.Command})
+	}
+	m.overlay = &question{
+		title: title,
+		lines: append(commandList(rows), "", "It takes "+each+"; their output stays in the logs of their sessions."),
+		yes:   "forget them",
+		then:  m.forget(removals),
+	}
+	return nil
+}
+
+// forgotMsg is the outcome of forgetting commands.
+type forgotMsg struct {
+	runs int
+	err  error
+}
+
+func (msg forgotMsg) take(m *model) tea.Cmd {
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	m.history.list.Unmark()
+	m.dirty = true
+	if msg.runs == 1 {
+		return m.say("forgot 1 run", false)
+	}
+	return m.say("forgot "+thousands(msg.runs)+" runs", false)
+}
+
+func (m *model) forget(removals []api.HistoryRemoveInput) tea.Cmd {
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		msg := forgotMsg{}
+		for _, in := range removals {
+			n, err := e.RemoveHistory(ctx, in)
+			if err != nil {
+				return forgotMsg{msg.runs, err}
+			}
+			msg.runs += n.Count
+		}
+		return msg
+	}, func(err error) tea.Msg { return forgotMsg{err: err} })
+}
+
+// runCommands runs commands once more; several only after a question.
+func (m *model) runCommands(rows []api.HistoryRow) tea.Cmd {
+	if len(rows) == 1 {
+		return m.runAgain(rows[0])
+	}
+	taken := m.takenNames()
+	starts := make([]api.ProcessStartInput, len(rows))
+	lines := commandList(rows)
+	secret := func(row api.HistoryRow) bool { return strings.Contains(row.Command.Command, redacted) }
+	for i, row := range rows {
+		starts[i] = m.startOf(row, taken)
+	}
+	if slices.ContainsFunc(rows, secret) {
+		lines = append(lines, "", "A secret was not kept: "+redacted+" stands in its place.")
+	}
+	m.overlay = &question{
+		title: "Run " + commands(len(rows)) + " in the background?",
+		lines: append(lines, "", "All at once, each where it ran."),
+		yes:   "run them",
+		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+			msg := ranMsg{}
+			errs := make([]error, len(starts))
+			for i, in := range starts {
+				var p api.Process
+				if p, errs[i] = e.StartProcess(ctx, in); errs[i] == nil {
+					msg.started = append(msg.started, p)
+				}
+			}
+			msg.err = firstOf(errs)
+			return msg
+		}, func(err error) tea.Msg { return ranMsg{err: err} }),
+	}
+	return nil
+}
+
+// ran tells what came of running commands again.
+func (m *model) ran(msg ranMsg) tea.Cmd {
+	cmd := m.learn(msg.started...)
+	what := ""
+	switch n := len(msg.started); {
+	case msg.err != nil && n > 0:
+		return tea.Batch(cmd, m.say("started "+itoa(n)+"; "+errorText(msg.err), true))
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	case n == 1:
+		what = "started " + panes.Clean(msg.started[0].Name) + " in the background"
+	default:
+		what = "started " + itoa(n) + " processes in the background"
+	}
+	if key := first(m.o.Bindings.KeysOf(keys.ViewProcesses, keys.ScopeGlobal)); key != "" {
+		what += " – " + key + " shows it"
+		if len(msg.started) > 1 {
+			what = strings.TrimSuffix(what, "it") + "them"
+		}
+	}
+	return tea.Batch(cmd, m.say(what, false))
+}
