@@ -14,7 +14,9 @@ import (
 type canvas struct {
 	img  *image.RGBA
 	w, h int
-	thin int // thickness of a line
+	thin int // thickness of a line; the scale
+
+	large *glyphSet // for characters of double size; nil until there are any
 
 	sink func(x, y, w, h int, ink color.RGBA) // takes what is filled, instead of img
 }

@@ -32,9 +32,15 @@ func PNG(s Screen, scale int) ([]byte, error) {
 	c := &canvas{img: image.NewRGBA(size), w: cellWidth * scale, h: cellHeight * scale, thin: scale}
 	c.fill(0, 0, size.Dx(), size.Dy(), rgb(s.Palette.Background))
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
-		c.line(&s, l, y, padding*scale, glyphs)
+		if l.Size == vt.SingleSize {
+			c.line(&s, l, y, padding*scale, glyphs)
+		} else if err := c.double(&s, y, padding*scale); err != nil {
+			return nil, err
+		}
 	}
-	c.cursor(&s, padding*scale, glyphs)
+	if s.size(s.Cursor.Y) == vt.SingleSize {
+		c.cursor(&s, padding*scale, glyphs)
+	}
 	var b bytes.Buffer
 	// Agents wait for it: speed counts more than the last tenth of size.
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}

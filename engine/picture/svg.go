@@ -19,23 +19,33 @@ func SVG(s Screen) []byte {
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hex(rgb(s.Palette.Background)))
 	fmt.Fprintf(&b, `<g font-family="JetBrains Mono, ui-monospace, Menlo, Consolas, monospace" font-size="%d" xml:space="preserve">`+"\n", emPixels)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
-		drawn := shapes{b: &b}
-		for _, p := range s.stretches(l) {
-			px, py := padding+p.x*cellWidth, padding+y*cellHeight
-			r, shape := shaped(p)
-			if shape {
-				p.text = ""
-			}
-			writeStretch(&b, p, px, py)
-			if shape {
-				drawn.add(r, px, py, p.look.fg)
-			}
+		if l.Size == vt.SingleSize {
+			s.writeLine(&b, y)
+		} else {
+			s.writeDouble(&b, y)
 		}
-		drawn.flush()
 	}
-	s.writeCursor(&b)
+	if s.size(s.Cursor.Y) == vt.SingleSize {
+		s.writeCursor(&b)
+	}
 	b.WriteString("</g>\n</svg>\n")
 	return []byte(b.String())
+}
+
+func (s *Screen) writeLine(b *strings.Builder, y int) {
+	drawn := shapes{b: b}
+	for _, p := range s.stretches(s.Lines[y]) {
+		px, py := padding+p.x*cellWidth, padding+y*cellHeight
+		r, shape := shaped(p)
+		if shape {
+			p.text = ""
+		}
+		writeStretch(b, p, px, py)
+		if shape {
+			drawn.add(r, px, py, p.look.fg)
+		}
+	}
+	drawn.flush()
 }
 
 // stretches joins pieces of one look as long as they are plain ASCII, whose
