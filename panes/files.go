@@ -40,8 +40,11 @@ func (l *FileList) SetRows(rows *FileRows) {
 	l.rows = rows
 	toEnd, moves := l.toEnd, l.moves
 	l.moves = nil
-	if !l.Select(l.name) {
+	if name := l.name; !l.Select(name) {
 		l.Go(l.cursor)
+		if l.More && name != "" { // it may be yet to come
+			l.name = name
+		}
 	}
 	for _, by := range moves {
 		l.Move(by)

@@ -66,6 +66,8 @@ func escapeInto(out *strings.Builder, s string) {
 			fmt.Fprintf(out, `\x%02X`, s[0])
 		case known:
 			out.WriteString(`\` + string(rune(letter)))
+		case r > ' ' && r < 0x7f && r != '\\': // it is what follows that cannot be shown
+			out.WriteRune(r)
 		case r < utf8.RuneSelf:
 			fmt.Fprintf(out, `\x%02X`, r)
 		case r > 0xffff:

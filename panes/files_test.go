@@ -217,6 +217,18 @@ func TestTheLastEntryIsThatOfTheWholeFolder(t *testing.T) {
 	}
 }
 
+func TestAPlaceIsWaitedForWhileMoreEntriesCome(t *testing.T) {
+	var l FileList
+	l.Reset("/x", "d")
+	l.More = true
+	l.SetRows(ArrangeFiles(entries("a", "b"), FileOrder{}))
+	l.More = false
+	l.SetRows(ArrangeFiles(entries("a", "b", "c", "d", "e"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/x/d" {
+		t.Errorf("the cursor is on %s", got)
+	}
+}
+
 func TestASetGivesBackWhatItWasGiven(t *testing.T) {
 	first := append(entries("a", "dir/", "bad\xff", strings.Repeat("x", 255)), api.FileInfo{
 		Name: "link", Type: "link", Target: "dir", ToDir: true, Mode: "0777", Size: 1 << 40}, api.FileInfo{Name: "gone", Type: "link", Target: "no", Broken: true, Mode: "0777"})

@@ -23,6 +23,7 @@ type pathPrompt struct {
 	listed  string   // folder that the names are of
 	names   []string // of entries, a folder's with a slash behind it
 	asked   string
+	chosen  int // of what may follow, from 1; 0 for none
 }
 
 // pathListed are the entries of a folder, for a prompt.
@@ -80,6 +81,7 @@ func (p *pathPrompt) act(m *model, a keys.Action) tea.Cmd {
 	if a != keys.Accept || strings.TrimSpace(p.field.Text()) == "" {
 		return nil
 	}
+	p.takeChosen(m)
 	path, err := p.absolute(m)
 	if err != nil {
 		m.overlay = p
@@ -89,12 +91,40 @@ func (p *pathPrompt) act(m *model, a keys.Action) tea.Cmd {
 }
 
 func (p *pathPrompt) typed(m *model, k keys.Key) tea.Cmd {
-	if k.Code == keys.Tab && k.Phase != keys.Release {
+	switch {
+	case k.Phase == keys.Release:
+	case k.Code == keys.Down:
+		p.chosen = min(p.chosen+1, len(p.matches(m)))
+	case k.Code == keys.Up:
+		p.chosen = max(p.chosen-1, 0)
+	case k.Code == keys.Tab && !p.takeChosen(m):
 		p.complete(m)
-	} else {
+	case k.Code != keys.Tab:
+		p.chosen = 0
 		p.field.Type(k)
 	}
 	return p.look(m)
+}
+
+// takeChosen lets what was chosen with the arrows follow.
+func (p *pathPrompt) takeChosen(m *model) bool {
+	matches := p.matches(m)
+	if p.chosen == 0 || p.chosen > len(matches) {
+		return false
+	}
+	p.follow(m, matches[p.chosen-1])
+	p.chosen = 0
+	return true
+}
+
+// follow puts a name, or the beginning of one, in the place of the path's last
+// part, which it begins with.
+func (p *pathPrompt) follow(m *model, name string) {
+	path, _ := p.absolute(m)
+	_, part := filepath.Split(path)
+	if typed, err := p.typedPath(); err == nil && len(name) > len(part) {
+		p.set(typed + name[len(part):])
+	}
 }
 
 func (p *pathPrompt) pasted(m *model, text string) tea.Cmd {
@@ -147,15 +177,8 @@ func (p *pathPrompt) matches(m *model) []string {
 
 // complete adds what all matches have in common.
 func (p *pathPrompt) complete(m *model) {
-	matches := p.matches(m)
-	if len(matches) == 0 {
-		return
-	}
-	path, _ := p.absolute(m)
-	_, part := filepath.Split(path)
-	typed, err := p.typedPath()
-	if whole := commonName(matches); err == nil && len(whole) > len(part) {
-		p.set(typed + whole[len(part):])
+	if matches := p.matches(m); len(matches) > 0 {
+		p.follow(m, commonName(matches))
 	}
 }
 
@@ -182,14 +205,7 @@ func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
 	width := min(max(60, panes.Width(p.title)), screen.w-8)
 	field, x := p.field.Draw(width)
-	names := make([]string, 0, 40)
-	for i, name := range p.matches(m) {
-		if i == cap(names) {
-			break
-		}
-		names = append(names, panes.FileName(name))
-	}
-	hints := []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "tab", Does: "complete"}, {Key: "esc", Does: "cancel"}}
+	hints := []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "cancel"}}
 	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
 	note := ""
 	if p.escaped {
@@ -199,9 +215,33 @@ func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {
 		look.Strong.Text(panes.Fit(p.title, width)),
 		look.Dim.Text(panes.Fit(note, width)),
 		look.Text.Text(field),
-		look.Faint.Text(panes.Fit(strings.Join(names, "  "), width)),
+		p.drawMatches(p.matches(m), width, look),
 		line + panes.Spaces(width-used),
 	}, width, x, 2
+}
+
+// drawMatches is one row of what may follow, around what is chosen of it.
+func (p *pathPrompt) drawMatches(names []string, width int, look *panes.Look) string {
+	first := max(p.chosen-1, 0)
+	for used := 0; first > 0; first-- {
+		if used += panes.Width(panes.FileName(names[first-1])) + 2; used > width/2 {
+			break
+		}
+	}
+	line, room := "", width
+	for i := first; i < len(names) && room > 0; i++ {
+		name := panes.Clip(panes.FileName(names[i]), room)
+		ink := look.Dim
+		if i+1 == p.chosen {
+			ink = look.Selected
+		}
+		line += ink.Text(name)
+		room -= panes.Width(name)
+		gap := min(room, 2)
+		line += panes.Spaces(gap)
+		room -= gap
+	}
+	return line + panes.Spaces(room)
 }
 
 // askFolder goes to a folder that is typed, or to a file's.

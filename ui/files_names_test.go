@@ -1,0 +1,186 @@
+package ui
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+)
+
+func TestNamesThatCannotBeShownAreRenamed(t *testing.T) {
+	marks := "a" + strings.Repeat("\u0301", 120)
+	for _, name := range []string{"bad\xff", "line\nbreak", "esc\x1b[2J", "rtl\u202egnp", marks, " spaces ", "tab\t"} {
+		d, dir := onFolder(t, 120, 30, map[string]string{name: "x", "z": ""})
+		d.onFile(name)
+		d.press("R")
+		d.shows("cannot be shown")
+		d.press("enter") // what was not touched stays
+		d.exists(filepath.Join(dir, name), true)
+		d.press("R", "home", "'new ", "enter")
+		d.exists(filepath.Join(dir, "new "+name), true)
+		d.exists(filepath.Join(dir, name), false)
+	}
+}
+
+func TestAWrongEscapeRenamesNothing(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"bad\xff": "x"})
+	d.onFile("bad\xff")
+	d.press("R", `'\q`, "enter")
+	d.shows(`\q stands for nothing`)
+	d.exists(dir+"/bad\xff", true)
+}
+
+func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed")
+	d, dir := onFolder(t, 120, 30, map[string]string{"bad\xff": "1", "line\nbreak": "2", `back\slash`: "3"})
+	d.m.news.info.DataDir = t.TempDir()
+	d.press("v", "R")
+	d.hasStarted(2)
+	list := d.engine.started[0].Command[1]
+	if text, err := os.ReadFile(list); err != nil || string(text) != "back\\\\slash\nbad\\xFF\nline\\nbreak\n" {
+		t.Fatalf("the list is %q, %v", text, err)
+	}
+	if err := os.WriteFile(list, []byte("back\\\\slash\ngood\\xFF\nline\\n\\nbreak\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.nth(1).end(api.StateExited, new(int))
+	d.shows("Rename 2 files?")
+	d.press("y")
+	d.exists(dir+"/good\xff", true)
+	d.exists(dir+"/line\n\nbreak", true)
+	d.exists(dir+`/back\slash`, true)
+}
+
+func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"odd\xff\n/inside": "x", `odd\/f`: "", "f": "1"})
+	d.press("c", "ctrl+u", "'"+dir+"/o")
+	prompt := d.m.overlay.(*pathPrompt)
+	d.until("the folder is listed", func() bool { return prompt.listed == dir+"/" })
+	d.press("tab") // up to where they differ
+	if got := prompt.field.Text(); got != dir+"/odd" {
+		t.Fatalf("completed to %q", got)
+	}
+	d.press("down", "down", "tab")
+	if got := prompt.field.Text(); got != dir+`/odd\xFF\n/` {
+		t.Fatalf("the second is %q", got)
+	}
+	d.shows("cannot be shown")
+	d.press("enter")
+	d.until("in the folder", func() bool { return d.m.files.path == dir+"/odd\xff\n" })
+	d.shows("inside")
+	d.press("c")
+	if got := d.m.overlay.(*pathPrompt).field.Text(); got != dir+`/odd\xFF\n/` {
+		t.Errorf("the prompt begins with %q", got)
+	}
+	d.press(`'\`, "enter")
+	d.shows("stands alone")
+	d.press("esc", "B")
+	d.shows("bookmarked")
+}
+
+func TestOnlyWholeCharactersAreCompleted(t *testing.T) {
+	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
+		if got := commonName(names); got != want {
+			t.Errorf("%q have %q in common, not %q", names, got, want)
+		}
+	}
+}
+
+func TestShellsReadWordsOfAnyBytes(t *testing.T) {
+	for _, name := range []string{"bad\xff", "a\nb", "it's \\ here", "$(touch x)", "\x1b[2J", "é", "-n", "%s%%", " a ", "\u202ex", "\xc3", `\0101`} {
+		out, err := exec.Command("/bin/sh", "-c", "printf %s "+shellWord("/"+name)).Output()
+		if err != nil || string(out) != "/"+name {
+			t.Errorf("%q as %s is read as %q, %v", name, shellWord("/"+name), out, err)
+		}
+	}
+}
+
+func TestWordsForAShellCanBeShown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := string(rapid.SliceOf(rapid.ByteRange(1, 255)).Draw(t, "name"))
+		for _, c := range shellWord(name) {
+			if c < 0x20 || c == 0x7f || c == '\ufffd' && !strings.ContainsRune(name, '\ufffd') {
+				t.Fatalf("%q is written %q", name, shellWord(name))
+			}
+		}
+	})
+}
+
+func TestProgramsAreGivenNamesOfAnyBytes(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "cat")
+	d, dir := onFolder(t, 80, 24, map[string]string{"odd\xff/bad\xfe": "the content", "odd\xff/end\n": ""})
+	d.onFile("odd\xff")
+	d.press("l")
+	d.until("in the folder", func() bool { return d.m.files.path == dir+"/odd\xff" })
+	d.onFile("bad\xfe")
+	d.press("e")
+	d.hasStarted(2)
+	started := d.engine.started[0]
+	if out, err := exec.Command(started.Command[0], started.Command[1:]...).Output(); err != nil || string(out) != "the content" {
+		t.Errorf("%q gives %q, %v", started.Command, out, err)
+	}
+	d.nth(1).end(api.StateExited, new(int))
+	d.until("the files are shown again", func() bool { return d.m.view == viewFiles })
+	d.onFile("end\n")
+	d.press("e")
+	d.shows("cannot be given to a program")
+	if d.m.files.visiting != nil {
+		t.Error("the view waits for a session that there is not")
+	}
+}
+
+func TestAFolderWithTooManyEntriesSaysSoAndTheRestIsReached(t *testing.T) {
+	files := map[string]string{".hidden-far": "found\n"}
+	for _, name := range []string{"a", "b", "c", "x", "y", "z"} {
+		files[name] = name + " inside\n"
+	}
+	d, dir := onFolder(t, 120, 30, files)
+	d.engine.beyond = "d"
+	d.press("ctrl+r")
+	d.shows("and 3 more")
+	d.shows("4 of 7")
+	d.press("c", "ctrl+u", "'"+dir+"/y", "enter")
+	d.shows("y inside")
+	d.shows("and 2 more")
+	d.press("f", "'z")
+	d.shows("1 found")
+	d.press("enter")
+	d.shows("z inside")
+	d.engine.beyond = ".a"
+	d.press("c", "ctrl+u", "'"+dir+"/.hidden-far", "enter")
+	d.until("on a hidden file", func() bool {
+		f := d.m.files.list.Selected()
+		return f != nil && f.Name == ".hidden-far"
+	})
+}
+
+func TestKeysTypedBeforeTheFolderIsThereCount(t *testing.T) {
+	d, _ := onFolder(t, 80, 24, map[string]string{"dir/a": "", "dir/b": "", "dir/c": "the last\n"})
+	d.onFile("dir")
+	d.pressAtOnce("l", "G")
+	d.shows("the last")
+}
+
+func TestFilesInAFolderThatGitDoesNotKnowAreMarked(t *testing.T) {
+	d, _ := onFolder(t, 80, 24, map[string]string{"a": "", "b.txt": ""})
+	d.engine.gitAll = "??"
+	d.press("ctrl+r")
+	d.shows("? a")
+	d.shows("M b.txt")
+}
+
+func TestIconsAreShownWhereTheyAreWanted(t *testing.T) {
+	d, _ := onFolder(t, 80, 24, map[string]string{"a.go": "", "dir/": ""})
+	d.lacks("\ue627")
+	d.m.o.FileIcons = true
+	d.press("ctrl+r")
+	d.shows("\ue627 a.go")
+	d.shows("\uf07b dir/")
+}
