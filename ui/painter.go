@@ -207,8 +207,8 @@ func (p *painter) paint() error {
 	}
 	p.buf.Reset()
 	p.modes(f)
-	erased := p.draw(f)
-	p.place(f, erased)
+	hurt := p.draw(f)
+	p.place(f, hurt)
 	p.shown = f
 	return p.flush()
 }
@@ -242,10 +242,12 @@ func (p *painter) modes(f frame) {
 	}
 }
 
-// draw writes the cells that differ, after all were erased if need be.
-func (p *painter) draw(f frame) (erased bool) {
-	erased = f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters
-	if erased {
+// draw writes the cells that differ, after all were erased if need be. It
+// reports whether that may have hurt the picture: what is written to a row may
+// begin or end with cells that are as before.
+func (p *painter) draw(f frame) (hurt bool) {
+	if f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters {
+		hurt = true
 		p.cells = uv.NewScreenBuffer(f.w, f.h)
 		if f.clusters {
 			p.cells.Method = ansi.GraphemeWidth
@@ -261,22 +263,23 @@ func (p *painter) draw(f frame) (erased bool) {
 		if row != p.rows[y] {
 			uv.NewStyledString(row).Draw(p.cells, uv.Rect(0, y, f.w, 1))
 			p.rows[y] = row
+			hurt = hurt || f.picture.crosses(y)
 		}
 	}
 	p.diff.Render(p.cells.RenderBuffer)
-	return erased
+	return hurt
 }
 
 // place puts the picture and the cursor where they belong, after everything was
 // drawn with the cursor hidden.
-func (p *painter) place(f frame, erased bool) {
+func (p *painter) place(f frame, hurt bool) {
 	c, was := f.view.Cursor, p.shown.view.Cursor
 	if c != nil {
 		p.diff.MoveTo(c.X, c.Y)
 	}
 	p.moves.Reset()
 	_ = p.diff.Flush() // into moves, which cannot fail
-	turn := p.easel.turn(f.picture, erased)
+	turn := p.easel.turn(f.picture, hurt)
 	drawn := p.moves.Len() > 0 || turn.any()
 	if !drawn && sameCursor(c, was) {
 		return

@@ -20,6 +20,11 @@ func (p placed) speaks(protocol graphics.Protocol) bool {
 	return p.picture != nil && p.picture.Protocol == protocol
 }
 
+// crosses reports whether the picture is in a row of the screen.
+func (p placed) crosses(y int) bool {
+	return p.picture != nil && y >= p.y && y < p.y+p.picture.Rows
+}
+
 // An easel knows which picture the terminal shows and, of kitty's protocol,
 // keeps: one at most.
 type easel struct {
@@ -34,10 +39,10 @@ type easelTurn struct{ before, remove, put []byte }
 
 func (t *easelTurn) any() bool { return len(t.remove)+len(t.put) > 0 }
 
-// turn changes the picture. With erased set the screen was cleared, and pictures
-// with it. Sixels are part of the cells and go when those are written.
-func (e *easel) turn(next placed, erased bool) (t easelTurn) {
-	if next == e.shown && !erased {
+// turn changes the picture. One that was hurt is shown again. Sixels are part of
+// the cells and go when those are written.
+func (e *easel) turn(next placed, hurt bool) (t easelTurn) {
+	if next == e.shown && !hurt {
 		return t
 	}
 	if e.shown.speaks(graphics.Kitty) && next.picture != e.shown.picture {

@@ -61,7 +61,7 @@ func TestAPictureIsTransmittedOnceAndPlacedInsideTheFrame(t *testing.T) {
 		t.Errorf("the same frame wrote %q", got)
 	}
 	if got := c.showWith(at, "x", "\x1b[8m    \x1b[m", "c"); strings.Contains(got, "\x1b_G") {
-		t.Errorf("a change beside it wrote %q", got)
+		t.Errorf("a change in another row wrote %q", got)
 	}
 	moved := c.showWith(placed{pic, 5, 0}, "x", "\x1b[8m    \x1b[m", "c")
 	if strings.Contains(moved, "a=t") || !strings.Contains(moved, "\x1b[1;6H\x1b_Ga=p") {
@@ -128,8 +128,9 @@ func TestSixelsComeAfterTheCellsBelowThem(t *testing.T) {
 	room := "\x1b[0;8;38;2;0;0;9m    \x1b[m"
 	order(t, c.showWith(placed{pic, 0, 1}, "a", room, "c"), "    ", "\x1b[2;1H\x1bPsixels")
 	if got := c.showWith(placed{pic, 0, 1}, "x", room, "c"); strings.Contains(got, "sixels") {
-		t.Errorf("a change beside it wrote %q", got)
+		t.Errorf("a change in another row wrote %q", got)
 	}
+	order(t, c.showWith(placed{pic, 0, 1}, "x", room+" beside", "c"), "beside", "sixels")
 	if got := c.showWith(placed{}, "x", "", "c"); !strings.Contains(got, "    ") && !strings.Contains(got, "\x1b[K") && !strings.Contains(got, "X") {
 		t.Errorf("the cells are not written over: %q", got)
 	}

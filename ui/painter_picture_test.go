@@ -1,0 +1,104 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"tandem/engine/vt"
+	"tandem/panes/graphics"
+)
+
+// inkblot is a picture that an emulator without pictures can show: as letters,
+// which stay until something is written over them, as sixels do.
+func inkblot(x, y, cols, rows int) placed {
+	var data strings.Builder
+	for row := range rows {
+		data.WriteString(ansi.CursorPosition(x+1, y+row+1) + strings.Repeat("S", cols))
+	}
+	return placed{&graphics.Picture{Protocol: graphics.Sixel, Cols: cols, Rows: rows, Data: []byte(data.String())}, x, y}
+}
+
+// A wall is what should be on a screen: words, and a picture over them.
+type wall struct {
+	rows []string
+	at   placed
+	ink  int
+}
+
+// view has empty cells in a colour of their own where the picture is.
+func (w wall) view() tea.View {
+	rows := make([]string, len(w.rows))
+	for y, row := range w.rows {
+		rows[y] = row
+		if p := w.at; p.crosses(y) {
+			room := fmt.Sprintf("\x1b[0;8;38;2;0;0;%dm%s\x1b[m", w.ink, strings.Repeat(" ", p.picture.Cols))
+			rows[y] = row[:p.x] + room + row[p.x+p.picture.Cols:]
+		}
+	}
+	return tea.View{Content: strings.Join(rows, "\n")}
+}
+
+// shown is what an emulator should show.
+func (w wall) shown() string {
+	var out strings.Builder
+	for y, row := range w.rows {
+		if p := w.at; p.crosses(y) {
+			row = row[:p.x] + strings.Repeat("S", p.picture.Cols) + row[p.x+p.picture.Cols:]
+		}
+		out.WriteString(strings.TrimRight(row, " ") + "\n")
+	}
+	return out.String()
+}
+
+func screenOf(t *vt.Terminal) string {
+	var out strings.Builder
+	_, first, end := t.Bounds()
+	for _, line := range t.Lines(first, int(end-first)) {
+		var row strings.Builder
+		for _, run := range line.Line.Runs {
+			row.WriteString(run.Text)
+		}
+		out.WriteString(strings.TrimRight(row.String(), " ") + "\n")
+	}
+	return out.String()
+}
+
+func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
+	const w, h = 40, 10
+	rapid.Check(t, func(r *rapid.T) {
+		c := newCanvas(t)
+		c.enter(true)
+		screen := vt.New(vt.Options{Cols: w, Rows: h})
+		now := wall{rows: make([]string, h)}
+		for y := range now.rows {
+			now.rows[y] = strings.Repeat(" ", w)
+		}
+		now.rows[h-1] = "status" + strings.Repeat(" ", w-6) // as in the dashboard, it is never empty
+		for step := range rapid.IntRange(1, 12).Draw(r, "steps") {
+			y := rapid.IntRange(0, h-2).Draw(r, "row")
+			word := rapid.StringMatching(`[a-c ]{0,40}`).Draw(r, "words")
+			now.rows[y] = word + strings.Repeat(" ", w-len(word))
+			switch rapid.IntRange(0, 3).Draw(r, "picture") {
+			case 0:
+				now.at = placed{}
+			case 1, 2:
+				cols, rows := rapid.IntRange(1, w).Draw(r, "cols"), rapid.IntRange(1, h-1).Draw(r, "rows")
+				now.at = inkblot(rapid.IntRange(0, w-cols).Draw(r, "x"), rapid.IntRange(0, h-1-rows).Draw(r, "y"), cols, rows)
+				now.ink = step + 1
+			}
+			c.update(func(f *frame) { f.view, f.w, f.h, f.picture = now.view(), w, h, now.at })
+			if err := c.paint(); err != nil {
+				r.Fatal(err)
+			}
+			screen.Write([]byte(c.written()))
+			if got, want := screenOf(screen), now.shown(); got != want {
+				r.Fatalf("step %d shows\n%s\nand not\n%s", step, got, want)
+			}
+		}
+	})
+}
