@@ -105,7 +105,7 @@ func (s *session) sendFrames(ctx context.Context, v *viewer, to stream) error {
 			if err := sendClip(v, to); err != nil {
 				return err
 			}
-			return to.Send(api.Output{Ended: &s.ended})
+			return s.sendEnd(ctx, v, to)
 		}
 	}
 }
@@ -197,6 +197,21 @@ func (s *session) sendLines(ctx context.Context, r api.LineRange, to stream) err
 	return to.Send(api.Output{Lines: newLines(lines)})
 }
 
+// sendEnd sends the lines that were asked for so far, and how the session has
+// ended.
+func (s *session) sendEnd(ctx context.Context, v *viewer, to stream) error {
+	for {
+		select {
+		case r := <-v.lines:
+			if err := s.sendLines(ctx, r, to); err != nil {
+				return err
+			}
+		default:
+			return to.Send(api.Output{Ended: &s.ended})
+		}
+	}
+}
+
 // sendBytes sends a repaint of the screen and then what the program writes.
 func (s *session) sendBytes(ctx context.Context, v *viewer, to stream) error {
 	v.repaint.Store(true)
@@ -236,7 +251,7 @@ func (s *session) sendBytes(ctx context.Context, v *viewer, to stream) error {
 			return errEnding()
 		case <-s.over:
 			if at == s.log.End() {
-				return to.Send(api.Output{Ended: &s.ended})
+				return s.sendEnd(ctx, v, to)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/vt"
 	"tandem/keys"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -335,5 +336,25 @@ func TestWhatAProgramCopiesReachesViewersThatAsk(t *testing.T) {
 		if out.Clip != nil {
 			t.Errorf("a viewer that did not ask was told to copy %q", out.Clip)
 		}
+	}
+}
+
+func TestScrollbackOfAnEndedSessionComesWithItsStyles(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("sh", "-c", `i=0; while [ $i -lt 300 ]; do printf '\033[31mrow %d\033[m\n' $i; i=$((i+1)); done; exit 3`)
+	m.ended(p.ID)
+	w := m.attach(api.AttachOptions{ID: p.ID, Client: "test", ReadOnly: true, Lines: api.LineRange{From: 10, Count: 5}})
+	var lines []api.NumberedLine
+	ended := false
+	for out := range w.in {
+		lines = append(lines, out.Lines...)
+		ended = ended || out.Ended != nil
+	}
+	if len(lines) != 5 || !ended {
+		t.Fatalf("%d lines, ended %v", len(lines), ended)
+	}
+	want := api.Line{Runs: []api.Run{{Text: "row 10", Cells: 6, Style: api.Style{FG: api.ColorIndexed | 1}}}}
+	if diff := cmp.Diff(api.NumberedLine{N: 10, Line: want}, lines[0]); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -39,6 +39,9 @@ func newViewer(o api.AttachOptions) *viewer {
 		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
 	}
 	raise(v.dirty)
+	if o.Lines.Count > 0 {
+		v.lines <- o.Lines
+	}
 	return v
 }
 

@@ -329,7 +329,7 @@ type endedLines struct {
 }
 
 // fetchEnded asks for lines of a session that has ended, which has nobody any
-// more to send them by itself: their text, without its styles.
+// more to send them by itself.
 func (m *model) fetchEnded() tea.Cmd {
 	p := m.focused()
 	if p == nil {
@@ -339,20 +339,32 @@ func (m *model) fetchEnded() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	in := api.SessionTextInput{ID: p.ID, Block: true, From: api.Place{Line: lacks.From},
-		To: api.Place{Line: lacks.From + int64(lacks.Count) - 1, Cell: p.State().Cols}}
+	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: clientName, Lines: lacks}
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		out, err := e.Text(ctx, in)
+		lines, err := linesOf(ctx, e, o)
 		if err != nil {
 			return doneMsg{err}
 		}
-		var lines []api.NumberedLine
-		for i, text := range strings.Split(out.Text, "\n") {
-			run := api.Run{Text: text, Cells: panes.Width(text)}
-			lines = append(lines, api.NumberedLine{N: lacks.From + int64(i), Line: api.Line{Runs: []api.Run{run}}})
-		}
 		return endedLines{p, lines}
 	}, func(err error) tea.Msg { return doneMsg{err} })
+}
+
+// linesOf gives lines of a session that has ended.
+func linesOf(ctx context.Context, e engine, o api.AttachOptions) (lines []api.NumberedLine, err error) {
+	v, err := e.Attach(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { v.Close() })
+	defer stop()
+	defer v.Close()
+	for {
+		out, err := v.Receive()
+		if err != nil || out.Ended != nil {
+			return lines, err
+		}
+		lines = append(lines, out.Lines...)
+	}
 }
 
 func (m *model) takeEnded(msg endedLines) tea.Cmd {

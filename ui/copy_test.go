@@ -259,6 +259,25 @@ func TestScrollbackOfAnEndedSessionCanBeRead(t *testing.T) {
 	d.shows("row 121")
 }
 
+func TestScrollbackOfAnEndedSessionKeepsItsColours(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("make", "failed")
+	for i := range 500 {
+		text := fmt.Sprintf("row %d", i)
+		s.old = append(s.old, api.Line{Runs: []api.Run{{Text: text, Cells: len(text), Style: api.Style{FG: api.ColorRGB | 0xff8001}}}})
+	}
+	d := drive(t, e, 80, 24)
+	d.shows("failed")
+	code := 2
+	s.end(api.StateFailed, &code)
+	d.shows("exited with status 2")
+	d.press("ctrl+b", "[", "g")
+	d.shows("row 3")
+	if !strings.Contains(d.m.View().Content, "38;2;255;128;1") {
+		t.Error("the rows have lost their colour")
+	}
+}
+
 func TestMatchIsShownAboveTheLineThatIsTyped(t *testing.T) {
 	d, _ := reader(t, 80, 24)
 	d.press("g")

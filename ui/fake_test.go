@@ -240,11 +240,21 @@ func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (viewer, err
 	v := &fakeViewer{session: s, wake: make(chan struct{}, 1)}
 	s.viewers[v] = true
 	v.push(api.Output{Frame: s.frame(true)})
+	if o.Lines.Count > 0 {
+		v.push(api.Output{Lines: s.scrollback(o.Lines)})
+	}
 	if s.process.State.Ended() {
 		p := s.process
 		v.push(api.Output{Ended: &p})
 	}
 	return v, nil
+}
+
+func (s *fakeSession) scrollback(r api.LineRange) (lines []api.NumberedLine) {
+	for n := r.From; n < min(r.From+int64(r.Count), int64(len(s.old))); n++ {
+		lines = append(lines, api.NumberedLine{N: n, Line: s.old[n]})
+	}
+	return lines
 }
 
 // end ends a session's program.
@@ -385,11 +395,7 @@ func (v *fakeViewer) Send(in api.Input) error {
 		s.size = *in.Resize
 	case in.Lines != nil:
 		s.asked = append(s.asked, *in.Lines)
-		var out api.Output
-		for n := in.Lines.From; n < min(in.Lines.From+int64(in.Lines.Count), int64(len(s.old))); n++ {
-			out.Lines = append(out.Lines, api.NumberedLine{N: n, Line: s.old[n]})
-		}
-		v.push(out)
+		v.push(api.Output{Lines: s.scrollback(*in.Lines)})
 	}
 	s.show()
 	return nil

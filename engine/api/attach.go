@@ -17,6 +17,11 @@ type AttachOptions struct {
 	Cols     int  // size of the viewer's area; 0 if it has none and never decides the size
 	Rows     int
 	Client   string // who this is, for Terminal.Typist: "dashboard", "attach", …
+
+	// Lines are scrollback that is wanted from the start, as if an Input had asked
+	// for it; a session that has ended tells of them before Output.Ended. A Count of
+	// 0 is none.
+	Lines LineRange
 }
 
 // Input is one message from a viewer to a session; one of the fields is set.

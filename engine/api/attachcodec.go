@@ -194,6 +194,17 @@ func decodeOutput(b []byte) (Output, error) {
 	return out, nil
 }
 
+// parseLines reads a range as query writes it.
+func parseLines(s string) (r LineRange, err error) {
+	from, count, _ := strings.Cut(s, ",")
+	if r.From, err = strconv.ParseInt(from, 10, 64); err != nil {
+		return r, err
+	}
+	n, err := strconv.ParseUint(count, 10, 31)
+	r.Count = int(n)
+	return r, err
+}
+
 // query is the form of o in a URL.
 func (o AttachOptions) query() string {
 	q := url.Values{"id": {o.ID}}
@@ -208,6 +219,7 @@ func (o AttachOptions) query() string {
 	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
 	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
 	set("client", o.Client, o.Client != "")
+	set("lines", fmt.Sprintf("%d,%d", o.Lines.From, o.Lines.Count), o.Lines.Count > 0)
 	return q.Encode()
 }
 
@@ -232,6 +244,8 @@ func parseAttach(q url.Values) (AttachOptions, *Error) {
 			o.Cols, err = parseSide(value)
 		case "rows":
 			o.Rows, err = parseSide(value)
+		case "lines":
+			o.Lines, err = parseLines(value)
 		default:
 			return o, Errorf(CodeInvalid, "call %s: unknown field %q", attachName, name)
 		}

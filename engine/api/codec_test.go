@@ -234,7 +234,7 @@ func FuzzDecodeOutput(f *testing.F) {
 func TestAttachOptionsSurviveTheirQuery(t *testing.T) {
 	for _, want := range []AttachOptions{
 		{ID: "a"},
-		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board"},
+		{ID: "with space & more", Raw: true, ReadOnly: true, Clips: true, Cols: 80, Rows: 24, Client: "dash=board", Lines: LineRange{From: -3, Count: 500}},
 	} {
 		q, err := url.ParseQuery(want.query())
 		if err != nil {
@@ -252,6 +252,8 @@ func TestAttachOptionsThatDoNotFitAreRefused(t *testing.T) {
 		"id=a&raw=maybe":  `"raw"`,
 		"id=a&cols=-1":    `"cols"`,
 		"id=a&rows=99999": `"rows"`,
+		"id=a&lines=1":    `"lines"`,
+		"id=a&lines=1,-2": `"lines"`,
 		"id=a&colour=red": `unknown field "colour"`,
 	} {
 		q, _ := url.ParseQuery(query)

@@ -131,7 +131,8 @@ that takes nothing for ten seconds is cut; watching again starts with a new snap
 	p.b.WriteString(`### session.attach
 
 ` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw,
-read_only and clips (true or false), cols and rows (size of the viewer's area), client (who attaches). Every message is
+read_only and clips (true or false), cols and rows (size of the viewer's area), client (who attaches), lines (FIRST,COUNT:
+scrollback that is wanted from the start, and of a session that has ended too). Every message is
 binary, one byte of kind and then a body:
 
 | to the session | body | | from the session | body |
