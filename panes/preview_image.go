@@ -76,9 +76,13 @@ func (part *PreviewPart) picture(ctx context.Context, src FileSource, r PreviewR
 		return true
 	}
 	part.kind, part.lexer = previewImage, ""
-	part.image = &picturePreview{format: format, width: config.Width, height: config.Height, small: shrinkTo(whole, keptPixels)}
+	way := orientation(data)
+	part.image = &picturePreview{format: format, width: config.Width, height: config.Height, small: turned(shrinkTo(whole, keptPixels), way)}
+	if sideways(way) {
+		part.image.width, part.image.height = config.Height, config.Width
+	}
 	if r.screen.Exact() {
-		part.image.large = shrinkTo(whole, keptExact)
+		part.image.large = turned(shrinkTo(whole, keptExact), way)
 	}
 	return true
 }
