@@ -186,9 +186,16 @@ func (o Operation[In, Out]) Call(ctx context.Context, c *Client, in In) (Out, er
 	if err != nil {
 		return out, Errorf(CodeInvalid, "call %s: encode input: %v", o.Name, err)
 	}
+	input, question, err := withQuestion(ctx, o.Name, input)
+	if err != nil {
+		return out, err
+	}
 	req, err := c.request(ctx, http.MethodPost, o.Name, bytes.NewReader(input))
 	if err != nil {
 		return out, err
+	}
+	if question > 0 {
+		req.Header.Set(judgeHeader, strconv.Itoa(question))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if o.Effect == Read {
@@ -216,6 +223,7 @@ func (c *Client) do(req *http.Request, name string, out any) error {
 		return c.lost(req.Context(), name, err)
 	}
 	defer resp.Body.Close()
+	heard(req.Context(), resp.Header)
 	if resp.StatusCode != http.StatusOK {
 		body, err := readBody(resp.Body, resp.ContentLength)
 		if err != nil {

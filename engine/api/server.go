@@ -27,6 +27,8 @@ const (
 type Mux struct {
 	routes map[string]route // by name
 	stall  time.Duration    // how long a watcher may take nothing
+
+	policy func(context.Context, PolicyCheckInput) (PolicyCheckOutput, error) // what serves policy.check
 }
 
 type route struct {
@@ -39,11 +41,15 @@ func NewMux() *Mux { return &Mux{routes: map[string]route{}, stall: watchStall} 
 
 // Handle serves an operation. Errors that are no *Error become CodeInternal.
 // The context ends when the client goes away; CallerOf tells who it is.
-// Handling one operation twice is a mistake of the program and panics.
+// Handling one operation twice is a mistake of the program and panics. What
+// serves PolicyCheck judges requests for other operations that ask for it.
 func Handle[In, Out any](m *Mux, op Operation[In, Out], f func(context.Context, In) (Out, error)) {
+	if policy, ok := any(f).(func(context.Context, PolicyCheckInput) (PolicyCheckOutput, error)); ok && op.Name == PolicyCheck.Name {
+		m.policy = policy
+	}
 	m.add(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) {
 		var in In
-		if err := readInput(w, r, op.Name, &in); err != nil {
+		if err := m.readInput(w, r, op.Name, &in); err != nil {
 			writeError(w, err)
 			return
 		}
@@ -131,17 +137,13 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// readInput decodes a request's body strictly; no body is the zero input.
-func readInput(w http.ResponseWriter, r *http.Request, name string, in any) *Error {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
-	if err != nil {
-		var big *http.MaxBytesError
-		if errors.As(err, &big) {
-			return Errorf(CodeInvalid, "call %s: the input is larger than %d bytes", name, big.Limit)
-		}
-		return Errorf(CodeInvalid, "call %s: read input: %v", name, err)
+// bodyError says why a request's body could not be read.
+func bodyError(name string, err error) *Error {
+	var big *http.MaxBytesError
+	if errors.As(err, &big) {
+		return Errorf(CodeInvalid, "call %s: the input is larger than %d bytes", name, big.Limit)
 	}
-	return DecodeInput(name, body, in)
+	return Errorf(CodeInvalid, "call %s: read input: %v", name, err)
 }
 
 // DecodeInput reads the input of the operation called name from JSON into what

@@ -12,7 +12,7 @@ import (
 func pluginTools() []tool {
 	tools := slices.Concat(fileTools(), searchTools(), []tool{execTool()}, processTools())
 	for i := range tools {
-		tools[i].profiles = []Profile{Native, Plugin}
+		tools[i].profiles, tools[i].judged = []Profile{Native, Plugin}, true
 	}
 	return tools
 }

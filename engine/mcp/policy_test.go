@@ -97,6 +97,71 @@ func (r *rig) audited(n int) (lines []string, entries []api.AuditEntry) {
 	return lines, entries
 }
 
+// The engine judges these calls with what they do, so a refusal has to come
+// before anything is done.
+func TestNothingOfARefusedCallIsDone(t *testing.T) {
+	r := newRig(t, All)
+	r.file("there", "old")
+	p, err := api.ProcessStart.Call(t.Context(), r.face.engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := p.ID
+	calls := map[string]object{
+		"read": {"path": "there"}, "read_json": {"path": "there"}, "write": {"path": "made", "content": "x"},
+		"edit":         {"path": "there", "edits": []object{{"search": "old", "replace": "new"}}},
+		"write_output": {"name": "made", "content": "x"},
+		"grep":         {"pattern": "old"}, "find": {"pattern": "*"}, "ls": {},
+		"exec": {"command": "echo old > made"}, "process_start": {"command": "echo old > made"},
+		"process_list": {}, "process_get": {"id": started}, "process_stop": {"id": started}, "process_stop_all": {},
+	}
+	session := r.served(nil)
+	for _, rules := range []string{`default = "deny"`, "default = \"ask\"\nask_timeout = \"1ms\""} {
+		r.policy(rules)
+		for _, tool := range r.tools {
+			args, known := calls[tool.name]
+			if tool.judged != known {
+				t.Errorf("%s is judged: %v, tried here: %v", tool.name, tool.judged, known)
+			}
+			if !known {
+				continue
+			}
+			if text, failed := r.calls(session, tool.name, args); !failed || !strings.HasPrefix(text, "call "+tool.name+": not allowed: ") {
+				t.Errorf("%s with %s: %q", tool.name, rules, text)
+			}
+		}
+	}
+	if left, err := os.ReadDir(r.home); err != nil || len(left) != 1 {
+		t.Errorf("the folder has %v, %v", left, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(r.home, "there")); err != nil || string(got) != "old" {
+		t.Errorf("the file says %q, %v", got, err)
+	}
+	out, err := api.ProcessList.Call(t.Context(), r.face.engine, api.ProcessListInput{})
+	if err != nil || len(out.Processes) != 1 || out.Processes[0].State.Ended() {
+		t.Errorf("there are %+v, %v", out.Processes, err)
+	}
+	lines, _ := r.audited(2 * len(calls))
+	for _, line := range lines {
+		if !strings.HasSuffix(line, " denied") {
+			t.Errorf("the audit log has %q", line)
+		}
+	}
+}
+
+// A rule counts from the next call on, and so does its end.
+func TestARuleCountsFromTheNextCallOn(t *testing.T) {
+	r := newRig(t, Native)
+	session := r.served(nil)
+	for i := range 6 {
+		forbidden := i%2 == 1
+		r.policy(map[bool]string{true: "default = \"deny\"", false: "default = \"allow\""}[forbidden])
+		if text, failed := r.calls(session, "exec", object{"command": "true"}); failed != forbidden {
+			t.Fatalf("call %d: %q", i, text)
+		}
+	}
+}
+
 func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
 	r := newRig(t, All)
 	r.policy(careful)

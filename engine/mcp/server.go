@@ -169,19 +169,43 @@ func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest)
 	if err != nil {
 		return answer(failure(err)), nil
 	}
-	if refusal := s.permit(ctx, f, t, req.Params.Arguments, req); refusal != nil {
+	args := req.Params.Arguments
+	if t.judged {
+		judged, verdict, err := api.Judged(ctx, inquiry(f, t, args))
+		if err != nil {
+			return answer(failure(err)), nil
+		}
+		r, took, err := s.timed(judged, f, t, req)
+		if !verdict.Refused() {
+			return s.told(ctx, f, t, args, r, took, err), nil
+		}
+	}
+	// What the engine has refused is refused here in words, or asked about.
+	if refusal := s.permit(ctx, f, t, args, req); refusal != nil {
 		return answer(*refusal), nil
 	}
+	r, took, err := s.timed(ctx, f, t, req)
+	return s.told(ctx, f, t, args, r, took, err), nil
+}
+
+// timed runs a call, tells the agent meanwhile that it goes on, and how long it
+// took.
+func (s *server) timed(ctx context.Context, f *face, t tool, req *sdk.CallToolRequest) (r result, took time.Duration, err error) {
 	began := time.Now()
 	quiet := beats(ctx, req)
-	r, err := s.run(ctx, f, t, req.Params.Arguments)
+	r, err = s.run(ctx, f, t, req.Params.Arguments)
 	quiet()
-	s.note(ctx, f, t, req.Params.Arguments, r, err, time.Since(began))
+	return r, time.Since(began), err
+}
+
+// told is the answer to a call that was made, which goes into the audit log.
+func (s *server) told(ctx context.Context, f *face, t tool, args json.RawMessage, r result, took time.Duration, err error) *sdk.CallToolResult {
+	s.note(ctx, f, t, args, r, err, took)
 	if err != nil {
 		r = failure(err)
 	}
 	s.tidy(r.size())
-	return answer(f.shaped(r)), nil
+	return answer(f.shaped(r))
 }
 
 // note has a call recorded behind the agent's back, as it ended: the request's

@@ -25,6 +25,11 @@ type tool struct {
 	profiles   []Profile // that offer it, beside All
 	in, out    reflect.Type
 
+	// judged says that all it does are operations called with the context given,
+	// so that the engine can judge it by the person's policy as it carries out
+	// the first one.
+	judged bool
+
 	// call runs the tool. An error is told to the agent as a failed result.
 	call func(ctx context.Context, f *face, args json.RawMessage) (result, error)
 	// about says what a call would do, for the person's policy.
