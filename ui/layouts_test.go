@@ -279,6 +279,23 @@ func TestAPaneIsMovedWithTheMouse(t *testing.T) {
 	d.hasShape("(a|(b|c))")
 }
 
+func TestAClickOnATitleRowThatIsABorderFocusesItsPane(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "h")
+	below := d.m.current.root.b.b
+	d.click(below.rect.x+3, below.rect.y)
+	if d.m.focused() != below.pane {
+		t.Error("the pane below has no focus")
+	}
+	d.press("ctrl+b", "h")
+	d.mouse(keys.Mouse{X: below.rect.x + 3, Y: below.rect.y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.mouse(keys.Mouse{X: below.rect.x + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.mouse(keys.Mouse{X: below.rect.x + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	if d.m.focused() == below.pane || below.rect.y != 9 {
+		t.Errorf("after a drag to 9 the border is at %d", below.rect.y)
+	}
+}
+
 func TestALayoutThatShallBeShownIsShownInOpenDashboards(t *testing.T) {
 	e := newFakeEngine()
 	e.add("a", "a-screen")

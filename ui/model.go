@@ -66,6 +66,7 @@ type model struct {
 	files       files
 	layouts     layouts
 	dragged     *node           // the split whose border the mouse holds
+	dragMoved   bool            // since the button went down
 	pressed     *panes.Terminal // the pane in which a mouse button went down
 	copying     copying
 	attention   attention

@@ -140,7 +140,7 @@ func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
 	leaf := m.current.focus
 	if !m.zoomed {
 		if border := m.current.root.borderAt(e.X, e.Y); border != nil && leftDown(e) {
-			m.dragged = border
+			m.dragged, m.dragMoved = border, false
 			return nil
 		}
 		leaf = m.current.root.leafAt(e.X, e.Y)
@@ -182,17 +182,24 @@ func (m *model) mouseTo(p *panes.Terminal, e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// drag moves the border that the mouse holds.
+// drag moves the border that the mouse holds. A title row that was clicked and
+// not moved gives its pane the focus, as every other does.
 func (m *model) drag(e keys.Mouse) tea.Cmd {
+	held := m.dragged
 	if e.Kind == keys.MouseUp {
 		m.dragged = nil
+		if leaf := held.b.leafAt(e.X, e.Y); leaf != nil && !m.dragMoved && m.current != nil && leaf.root() == m.current.root {
+			m.moveFocus(func() { m.current.focus, m.listFocused = leaf, false })
+			m.refreshList()
+		}
 		return nil
 	}
 	at := e.X
-	if m.dragged.axis == below {
+	if held.axis == below {
 		at = e.Y
 	}
-	m.dragged.moveBorder(at)
+	m.dragMoved = m.dragMoved || at != held.border()
+	held.moveBorder(at)
 	m.relayout()
 	return nil
 }

@@ -52,11 +52,11 @@ func (n *node) place(r rect) {
 	}
 	first, second := r, r
 	if n.axis == beside {
-		first.w = portion(r.w-1, n.share, minPaneWidth)
+		first.w = portion(r.w-1, n.share, n.a.least(beside), n.b.least(beside))
 		second.x = r.x + first.w + 1
 		second.w = r.w - first.w - 1
 	} else {
-		first.h = portion(r.h, n.share, minPaneHeight)
+		first.h = portion(r.h, n.share, n.a.least(below), n.b.least(below))
 		second.y = r.y + first.h
 		second.h = r.h - first.h
 	}
@@ -64,12 +64,30 @@ func (n *node) place(r rect) {
 	n.b.place(second)
 }
 
-// portion is the share of total cells, with at least least cells on both sides
-// as long as there are that many.
-func portion(total, share, least int) int {
+// least is how many cells a node needs along an axis for each of its panes to
+// have the least size.
+func (n *node) least(x axis) int {
+	switch {
+	case n.pane != nil && x == beside:
+		return minPaneWidth
+	case n.pane != nil:
+		return minPaneHeight
+	case n.axis != x:
+		return max(n.a.least(x), n.b.least(x))
+	case x == beside:
+		return n.a.least(x) + 1 + n.b.least(x)
+	}
+	return n.a.least(x) + n.b.least(x)
+}
+
+// portion is the share of total cells, with at least the given ones on each side.
+// Where there are not that many, what there is is divided as they are.
+func portion(total, share, first, second int) int {
 	total = max(total, 0)
-	least = min(least, total/2)
-	return min(max((total*share+shareUnit/2)/shareUnit, least), total-least)
+	if total < first+second {
+		return total * first / (first + second)
+	}
+	return min(max((total*share+shareUnit/2)/shareUnit, first), total-second)
 }
 
 // leaves appends the leaves in reading order.
@@ -224,14 +242,15 @@ func (n *node) border() int {
 // moveBorder puts split n's border at a column or row, as far as the least
 // sizes of both halves let it, and places the tree below n again.
 func (n *node) moveBorder(at int) {
-	size, total, least := at-n.rect.x, n.rect.w-1, minPaneWidth
+	size, total := at-n.rect.x, n.rect.w-1
 	if n.axis == below {
-		size, total, least = at-n.rect.y, n.rect.h, minPaneHeight
+		size, total = at-n.rect.y, n.rect.h
 	}
-	if total < 2*least {
+	first, second := n.a.least(n.axis), n.b.least(n.axis)
+	if total < first+second {
 		return
 	}
-	size = min(max(size, least), total-least)
+	size = min(max(size, first), total-second)
 	n.share = (size*shareUnit + total/2) / total
 	n.place(n.rect)
 }

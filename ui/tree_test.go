@@ -13,7 +13,11 @@ func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
 		area := rect{rapid.IntRange(0, 40).Draw(t, "x"), 1, rapid.IntRange(1, 300).Draw(t, "w"), rapid.IntRange(1, 100).Draw(t, "h")}
 		root, leaves := grow(t, area)
 		cells := 0
+		room := area.w >= root.least(beside) && area.h >= root.least(below)
 		for i, l := range leaves {
+			if room && (l.rect.w < minPaneWidth || l.rect.h < minPaneHeight) {
+				t.Fatalf("leaf %v has less than the least size", l.rect)
+			}
 			cells += l.rect.w * l.rect.h
 			if l.rect.w < 0 || l.rect.h < 0 {
 				t.Fatalf("leaf %v is less than empty", l.rect)
@@ -83,6 +87,16 @@ func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
 	second.push(right, 500)
 	if root.b.rect.w != minPaneWidth {
 		t.Errorf("pushed to the other edge, the right half has %d columns, want %d", root.b.rect.w, minPaneWidth)
+	}
+}
+
+func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
+	root, _, _, _, d := fourPanes()
+	root, e := d.split(beside, panes.NewTerminal("e"))
+	root.place(root.rect)
+	root.moveBorder(500)
+	if d.rect.w != minPaneWidth || e.rect.w != minPaneWidth {
+		t.Errorf("the two panes behind the border have %d and %d columns", d.rect.w, e.rect.w)
 	}
 }
 
