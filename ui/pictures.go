@@ -47,7 +47,7 @@ func (m *model) seePictures(msg tea.Msg) {
 			p.kitty = true
 		}
 	case uv.PrimaryDeviceAttributesEvent:
-		p.sixel = slices.Contains(msg, sixelAttribute)
+		p.sixel = len(msg) > 1 && slices.Contains(msg[1:], sixelAttribute) // behind the class
 	case uv.CellSizeEvent:
 		p.told = image.Pt(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:

@@ -47,6 +47,7 @@ func (s Screen) cell() image.Point {
 const (
 	mostKittyPixels = 3 << 19 // 1.5 million
 	mostSixelPixels = 3 << 18
+	mostSixelSide   = 1000 // what xterm shows, unless it was told otherwise
 	mostBytes       = 3 << 20
 )
 
@@ -122,6 +123,7 @@ func padded(src *image.RGBA, full image.Point) ([]byte, error) {
 // sent is shown smaller.
 func encodeSixel(src *image.RGBA, s Screen, w, h int) (*Picture, error) {
 	cell := s.cell()
+	w, h = Within(w, h, mostSixelSide, mostSixelSide)
 	for ; ; w, h = scaled(w, smaller), scaled(h, smaller) {
 		if w*h > mostSixelPixels {
 			continue

@@ -120,6 +120,9 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 		if len(pic.Data) > mostBytes {
 			t.Errorf("protocol %d: %d bytes", p, len(pic.Data))
 		}
+		if p == Sixel && (pic.Cols > mostSixelSide/10 || pic.Rows > mostSixelSide/20) {
+			t.Errorf("sixels cover %d×%d", pic.Cols, pic.Rows)
+		}
 		if p == Kitty && (pic.Cols != 250 || pic.Rows != 75) {
 			t.Errorf("it covers %d×%d", pic.Cols, pic.Rows)
 		}
@@ -307,4 +310,21 @@ func unsixel(t *testing.T, data []byte) *image.RGBA {
 		}
 	}
 	return img
+}
+
+func BenchmarkEncode(b *testing.B) {
+	photo := painted(1600, 1000, func(x, y int) color.Color {
+		return color.RGBA{uint8(x), uint8(y), uint8(x * y / 64), 255}
+	})
+	for name, p := range map[string]Protocol{"kitty": Kitty, "sixel": Sixel} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				pic, err := Encode(photo, Screen{Protocol: p, Cell: image.Pt(10, 20)}, 90, 50)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(len(pic.Data)), "bytes")
+			}
+		})
+	}
 }
