@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,16 @@ func TestChartsShowHowUseWent(t *testing.T) {
 		"                                  .:### ",
 		" runs ----X---o    --- 1h00m ago to now ",
 	})
+}
+
+func TestTheEndThatSomebodyAskedForIsNoFailureInATimeline(t *testing.T) {
+	p := charted()
+	end := noon.Add(-time.Minute)
+	p.State, p.Supervision.Runs[2].EndedAt, p.Supervision.Runs[2].ExitSignal = api.StateStopped, &end, "SIGTERM"
+	rows := drawn(DrawCharts(p, 75, 6, noon, &Look{Glyphs: themes.UnicodeGlyphs()}))
+	if got := rows[5]; strings.Count(got, "✗") != 1 || strings.Count(got, "■") != 1 {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestChartsFillTheirRoom(t *testing.T) {

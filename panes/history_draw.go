@@ -126,7 +126,7 @@ func (l *HistoryList) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Ti
 		here = look.Glyphs.Selected
 	}
 	if l.isMarked(h) {
-		mark = look.Glyphs.Check
+		mark = look.Glyphs.Attached // a check mark would stand beside that of the exit status
 	}
 	r := row{plain: cursor && l.Focused}
 	r.add(here, look.Accent)

@@ -40,6 +40,9 @@ func drawTimeline(p *api.Process, w int, now time.Time, look *Look) string {
 	}
 	for i := range all {
 		drawRun(row, &all[i], at, now)
+		if end := all[i].EndedAt; end != nil && i == len(all)-1 && p.State == api.StateStopped {
+			row[at(*end)] = runStopped
+		}
 	}
 	var b strings.Builder
 	for i := 0; i < cells; {
@@ -60,8 +63,9 @@ type runCell int
 const (
 	runNothing runCell = iota
 	runGoing
-	runEnded  // with success
-	runFailed // or with a signal, or nobody knows how
+	runEnded   // with success
+	runStopped // because somebody asked
+	runFailed  // or with a signal, or nobody knows how
 )
 
 func (c runCell) glyph(look *Look) (string, Ink) {
@@ -73,6 +77,8 @@ func (c runCell) glyph(look *Look) (string, Ink) {
 		return "─", look.Good
 	case runEnded:
 		return look.Glyphs.Exited, look.Dim
+	case runStopped:
+		return look.Glyphs.Stopped, look.Dim
 	case runFailed:
 		return look.Glyphs.Failed, look.Bad
 	}

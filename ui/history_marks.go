@@ -72,9 +72,10 @@ func (m *model) copyCommands(rows []api.HistoryRow) tea.Cmd {
 	for i := range rows {
 		lines[i] = strings.TrimRight(rows[i].Command.Command, "\r\n")
 	}
-	cmd := m.keepCopy(strings.Join(lines, "\n"), false)
+	text := strings.Join(lines, "\n")
+	cmd := m.keepCopy(text, false)
 	if len(rows) > 1 && !m.toast.bad {
-		m.toast.text = strings.Replace(m.toast.text, "copied ", "copied "+commands(len(rows))+", ", 1)
+		m.toast.text = strings.Replace(m.toast.text, "copied "+howMuch(text), "copied "+commands(len(rows)), 1)
 	}
 	return cmd
 }
@@ -85,10 +86,10 @@ func (m *model) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 	if len(rows) == 1 {
 		return m.askForgetCommand(rows[0])
 	}
-	each, title := "all their runs", "Forget "+commands(len(rows))+"?"
+	what, title := "All their runs go", "Forget "+commands(len(rows))+"?"
 	var removals []api.HistoryRemoveInput
 	if m.history.every {
-		title, each = "Forget "+itoa(len(rows))+" runs?", "these runs and no others"
+		title, what = "Forget "+itoa(len(rows))+" runs?", "Other runs stay"
 		removals = []api.HistoryRemoveInput{{}}
 	}
 	for _, row := range rows {
@@ -100,7 +101,7 @@ func (m *model) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 	}
 	m.overlay = &question{
 		title: title,
-		lines: append(commandList(rows), "", "It takes "+each+"; their output stays in the logs of their sessions."),
+		lines: append(commandList(rows), "", what+"; what they printed stays in the logs."),
 		yes:   "forget them",
 		then:  m.forget(removals),
 	}

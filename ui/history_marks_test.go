@@ -48,7 +48,7 @@ func TestMarkedCommandsAreForgottenAfterAQuestion(t *testing.T) {
 	d.press("D")
 	d.shows("Forget 3 commands?")
 	d.shows("go vet")
-	d.shows("all their runs")
+	d.shows("All their runs go")
 	d.press("n")
 	d.lacks("Forget 3 commands?")
 	d.shows("3 marked")

@@ -236,6 +236,8 @@ func (m *model) searched(msg searchMsg) tea.Cmd {
 			return tea.Batch(m.search(msg.log, above), m.say("no match below, looking above", false))
 		}
 		return nil
+	case msg.log.Following() && !msg.out.State.Ended():
+		return m.say("no match so far; what comes is marked", false)
 	case msg.search.Input.Backward:
 		return m.say("no match above", false)
 	}
