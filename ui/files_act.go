@@ -276,6 +276,7 @@ type changedFiles struct {
 	err  error
 	undo undo
 	say  string
+	gone []string // has no mark any more
 }
 
 func (m *model) takeChangedFiles(msg changedFiles) tea.Cmd {
@@ -283,6 +284,9 @@ func (m *model) takeChangedFiles(msg changedFiles) tea.Cmd {
 	f.stale, f.askGit = true, true
 	if msg.err != nil {
 		return m.say(errorText(msg.err), true)
+	}
+	for _, path := range msg.gone {
+		delete(f.marked, path)
 	}
 	f.remember(msg.undo)
 	if msg.say != "" {
@@ -307,10 +311,9 @@ func (m *model) askErase() tea.Cmd {
 					return changedFiles{err: err}
 				}
 			}
-			return changedFiles{say: "deleted " + theseFiles(targets)}
+			return changedFiles{say: "deleted " + theseFiles(targets), gone: targets}
 		}, func(err error) tea.Msg { return changedFiles{err: err} }),
 	}
-	clear(m.files.marked)
 	return nil
 }
 

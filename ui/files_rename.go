@@ -40,7 +40,6 @@ func (m *model) askRenameFile() tea.Cmd {
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
 		f.list.Select(name)
-		clear(f.marked)
 		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
 		return m.transfer(in, false)
 	})
@@ -195,7 +194,6 @@ func (m *model) takeRenames(msg renamesRead) tea.Cmd {
 	if len(msg.items) == 1 {
 		what = "one file"
 	}
-	clear(m.files.marked)
 	m.overlay = &question{
 		title: "Rename " + what + "?",
 		lines: lines,

@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/panes"
 )
 
@@ -57,10 +56,11 @@ func (t *transfer) text() string {
 // Messages of transfers.
 type (
 	transferBegun struct {
-		in   api.FilesTransferInput
-		out  api.FilesTransferOutput
-		undo bool
-		err  error
+		in    api.FilesTransferInput
+		out   api.FilesTransferOutput
+		facts []string // of what is in the way
+		undo  bool
+		err   error
 	}
 	transferNews struct {
 		job api.FileJob
@@ -74,8 +74,9 @@ func (m *model) transfer(in api.FilesTransferInput, undoing bool) tea.Cmd {
 		return m.say("another transfer is under way; esc ends it", true)
 	}
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		out, err := e.Transfer(ctx, in)
-		return transferBegun{in, out, undoing, err}
+		msg := beginTransfer(ctx, e, in)
+		msg.undo = undoing
+		return msg
 	}, func(err error) tea.Msg { return transferBegun{err: err} })
 }
 
@@ -84,9 +85,12 @@ func (m *model) takeTransferBegun(msg transferBegun) tea.Cmd {
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)
 	case len(msg.out.Conflicts) > 0:
-		m.overlay = &conflict{in: msg.in, paths: msg.out.Conflicts}
+		m.overlay = &conflict{in: msg.in, paths: msg.out.Conflicts, facts: msg.facts}
 		m.dirty = true
 		return nil
+	}
+	for _, item := range msg.in.Items {
+		delete(m.files.marked, item.Path)
 	}
 	m.files.job = &transfer{id: msg.out.Job, in: msg.in, undo: msg.undo}
 	return m.followTransfer(30)
@@ -204,7 +208,6 @@ func (m *model) trashFiles() tea.Cmd {
 	for i, path := range targets {
 		items[i].Path = path
 	}
-	clear(f.marked)
 	return m.transfer(api.FilesTransferInput{Kind: api.TransferTrash, Items: items}, false)
 }
 
@@ -232,7 +235,6 @@ func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" 
 
 // transferTo finds out whether the place is a folder, and begins.
 func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
-	clear(m.files.marked)
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
@@ -249,8 +251,7 @@ func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
 			}
 			in.Items = append(in.Items, item)
 		}
-		out, err := e.Transfer(ctx, in)
-		return transferBegun{in: in, out: out, err: err}
+		return beginTransfer(ctx, e, in)
 	}, func(err error) tea.Msg { return transferBegun{err: err} })
 }
 
@@ -312,52 +313,4 @@ func transferAll(ctx context.Context, e engine, in api.FilesTransferInput) error
 			return nil
 		}
 	}
-}
-
-// A conflict asks what is to become of files that are in the way.
-type conflict struct {
-	in    api.FilesTransferInput
-	paths []string
-}
-
-func (c *conflict) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
-
-func (c *conflict) act(m *model, a keys.Action) tea.Cmd {
-	if a == keys.Cancel {
-		m.overlay = nil
-	}
-	return nil
-}
-
-func (c *conflict) typed(m *model, k keys.Key) tea.Cmd {
-	policy := map[string]string{"s": api.ConflictSkip, "r": api.ConflictReplace, "k": api.ConflictKeep}[k.Text]
-	if policy == "" || k.Phase == keys.Release {
-		return nil
-	}
-	m.overlay = nil
-	c.in.Conflict = policy
-	return m.transfer(c.in, false)
-}
-
-func (c *conflict) pasted(*model, string) tea.Cmd { return nil }
-
-func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {
-	look := &m.look
-	title := "There is a " + theseFiles(c.paths) + " already"
-	if len(c.paths) > 1 {
-		title = itoa(len(c.paths)) + " of these are there already"
-	}
-	hints := []panes.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, {Key: "esc", Does: "cancel"}}
-	lines := append(baseNames(c.paths), "What is replaced goes to the trash.")
-	width := 48
-	for _, l := range append(lines, title) {
-		width = max(width, panes.Width(l))
-	}
-	width = min(width, screen.w-8)
-	rows := []string{look.Strong.Text(panes.Fit(title, width))}
-	for _, l := range lines {
-		rows = append(rows, look.Dim.Text(panes.Fit(l, width)))
-	}
-	line, used := panes.Hints(hints, width, 1, look.Key, look.Text)
-	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, -1, 0
 }
