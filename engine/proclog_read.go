@@ -239,7 +239,10 @@ func (q *logQuery) data(l *persist.FileLog, out *api.ProcessLogOutput) error {
 // inJSON is what was printed as a string of JSON can hold it: as text, or with
 // exact in base64 if it is no UTF-8.
 func inJSON(p []byte, exact bool) (text, encoded string) {
-	if exact && !utf8.Valid(p) {
+	switch {
+	case utf8.Valid(p):
+		return string(p), ""
+	case exact:
 		return "", base64.StdEncoding.EncodeToString(p)
 	}
 	return strings.ToValidUTF8(string(p), "\uFFFD"), ""
