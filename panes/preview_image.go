@@ -167,12 +167,13 @@ func (p *Preview) drawPicture(w, h int, look *Look) []string {
 
 // room is the empty cells below what the terminal draws. They are concealed and
 // have a colour of their own, so that they are cells like no others: what comes
-// after the picture is written anew there, whatever it is.
+// after the picture is written anew there, whatever it is. They go on beside it,
+// so that no row ends in plain blanks, which renderers may write along with what
+// is before them.
 func (p *picturePreview) room(w, h int) []string {
 	n := p.serial
 	ink := fmt.Sprintf("\x1b[0;8;38;2;%d;%d;%dm", n>>16&0xff, n>>8&0xff, n&0xff)
-	cols := min(p.exact.Cols, w)
-	row := ink + Spaces(cols) + sgrReset + Spaces(w-cols)
+	row := ink + Spaces(w) + sgrReset
 	rows := make([]string, min(p.exact.Rows, h))
 	for i := range rows {
 		rows[i] = row

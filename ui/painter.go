@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -243,8 +244,7 @@ func (p *painter) modes(f frame) {
 }
 
 // draw writes the cells that differ, after all were erased if need be. It
-// reports whether that may have hurt the picture: what is written to a row may
-// begin or end with cells that are as before.
+// reports whether that may have hurt the picture.
 func (p *painter) draw(f frame) (hurt bool) {
 	if f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters {
 		hurt = true
@@ -260,11 +260,13 @@ func (p *painter) draw(f frame) (hurt bool) {
 	for y := range f.h {
 		var row string
 		row, rest, _ = strings.Cut(rest, "\n")
-		if row != p.rows[y] {
-			uv.NewStyledString(row).Draw(p.cells, uv.Rect(0, y, f.w, 1))
-			p.rows[y] = row
-			hurt = hurt || f.picture.crosses(y)
+		if row == p.rows[y] {
+			continue
 		}
+		before := slices.Clone(p.cells.Line(y))
+		uv.NewStyledString(row).Draw(p.cells, uv.Rect(0, y, f.w, 1))
+		p.rows[y] = row
+		hurt = hurt || f.picture.crosses(y) && f.picture.hurtBy(before, p.cells.Line(y))
 	}
 	p.diff.Render(p.cells.RenderBuffer)
 	return hurt

@@ -3,6 +3,7 @@ package ui
 import (
 	"math/rand/v2"
 
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/panes/graphics"
@@ -23,6 +24,22 @@ func (p placed) speaks(protocol graphics.Protocol) bool {
 // crosses reports whether the picture is in a row of the screen.
 func (p placed) crosses(y int) bool {
 	return p.picture != nil && y >= p.y && y < p.y+p.picture.Rows
+}
+
+// hurtBy reports whether a row of the screen that becomes another one may be
+// written as far as the picture. The renderer writes from the first to the last
+// cell that differs, and others too beside plain blanks: to the left of the
+// picture, where a row may be cleared from its beginning, and at the row's end.
+func (p placed) hurtBy(before, after uv.Line) bool {
+	if p.x > 0 && after[p.x-1].Content == " " || after[len(after)-1].Style.Attrs&uv.AttrConceal == 0 {
+		return true
+	}
+	for x := p.x; x < len(after); x++ {
+		if !after[x].Equal(&before[x]) {
+			return true
+		}
+	}
+	return false
 }
 
 // An easel knows which picture the terminal shows and, of kitty's protocol,

@@ -28,6 +28,15 @@ type wall struct {
 	rows []string
 	at   placed
 	ink  int
+	wide bool // the picture's cells go on to the right edge
+}
+
+// room is how many cells are kept for the picture in a row.
+func (w wall) room() int {
+	if w.wide {
+		return len(w.rows[0]) - w.at.x
+	}
+	return w.at.picture.Cols
 }
 
 // view has empty cells in a colour of their own where the picture is.
@@ -36,8 +45,8 @@ func (w wall) view() tea.View {
 	for y, row := range w.rows {
 		rows[y] = row
 		if p := w.at; p.crosses(y) {
-			room := fmt.Sprintf("\x1b[0;8;38;2;0;0;%dm%s\x1b[m", w.ink, strings.Repeat(" ", p.picture.Cols))
-			rows[y] = row[:p.x] + room + row[p.x+p.picture.Cols:]
+			room := fmt.Sprintf("\x1b[0;8;38;2;0;0;%dm%s\x1b[m", w.ink, strings.Repeat(" ", w.room()))
+			rows[y] = row[:p.x] + room + row[p.x+w.room():]
 		}
 	}
 	return tea.View{Content: strings.Join(rows, "\n")}
@@ -48,7 +57,8 @@ func (w wall) shown() string {
 	var out strings.Builder
 	for y, row := range w.rows {
 		if p := w.at; p.crosses(y) {
-			row = row[:p.x] + strings.Repeat("S", p.picture.Cols) + row[p.x+p.picture.Cols:]
+			picture := strings.Repeat("S", p.picture.Cols) + strings.Repeat(" ", w.room()-p.picture.Cols)
+			row = row[:p.x] + picture + row[p.x+w.room():]
 		}
 		out.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
@@ -89,7 +99,7 @@ func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
 			case 1, 2:
 				cols, rows := rapid.IntRange(1, w).Draw(r, "cols"), rapid.IntRange(1, h-1).Draw(r, "rows")
 				now.at = inkblot(rapid.IntRange(0, w-cols).Draw(r, "x"), rapid.IntRange(0, h-1-rows).Draw(r, "y"), cols, rows)
-				now.ink = step + 1
+				now.ink, now.wide = step+1, rapid.Bool().Draw(r, "wide")
 			}
 			c.update(func(f *frame) { f.view, f.w, f.h, f.picture = now.view(), w, h, now.at })
 			if err := c.paint(); err != nil {

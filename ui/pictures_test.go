@@ -131,6 +131,11 @@ func TestSixelsComeAfterTheCellsBelowThem(t *testing.T) {
 		t.Errorf("a change in another row wrote %q", got)
 	}
 	order(t, c.showWith(placed{pic, 0, 1}, "x", room+" beside", "c"), "beside", "sixels")
+	wide := "\x1b[0;8;38;2;0;0;8m" + strings.Repeat(" ", 18) + "\x1b[m"
+	c.showWith(placed{pic, 2, 1}, "x", "  "+wide, "c")
+	if got := c.showWith(placed{pic, 2, 1}, "x", "ab"+wide, "c"); strings.Contains(got, "sixels") || !strings.Contains(got, "ab") {
+		t.Errorf("a change to the left of it wrote %q", got)
+	}
 	if got := c.showWith(placed{}, "x", "", "c"); !strings.Contains(got, "    ") && !strings.Contains(got, "\x1b[K") && !strings.Contains(got, "X") {
 		t.Errorf("the cells are not written over: %q", got)
 	}
@@ -169,6 +174,7 @@ func plainTerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	t.Setenv("TMUX", "")
 	t.Setenv("STY", "")
+	t.Setenv("TERM_PROGRAM", "")
 }
 
 func TestPicturesAreDrawnByTheTerminalWhenItSaysThatItCan(t *testing.T) {
