@@ -278,6 +278,9 @@ func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 	title := "Start a process"
 	if f.busy {
 		title = "Starting…"
+		if n := len(f.ahead); n > 0 {
+			title += " " + itoa(n) + " keys wait"
+		}
 	}
 	rows := []string{look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}
 	x, y := -1, 0

@@ -40,7 +40,7 @@ type typed struct {
 // keeps its bytes.
 type input struct {
 	*os.File
-	notify  func() // called when the queue is no longer empty; must not block
+	notify  func() // called when there is more in the queue; must not block
 	decoder keys.Decoder
 	raw     []byte // read and not yet claimed by an event
 	base    int64  // offset of raw[0] in the stream
@@ -129,11 +129,8 @@ func wholeRunes(p []byte) int {
 func (in *input) add(t typed) {
 	in.mu.Lock()
 	in.queue = append(in.queue, t)
-	first := len(in.queue) == 1
 	in.mu.Unlock()
-	if first {
-		in.notify()
-	}
+	in.notify() // each time: what was put back may wait for just this
 }
 
 // unread puts back what was taken, in front of what came since.

@@ -108,3 +108,14 @@ func FuzzInputClaimsEveryByteOnce(f *testing.F) {
 		}
 	})
 }
+
+func TestAKeyBehindWhatWasPutBackIsToldOf(t *testing.T) {
+	in, told := &input{}, 0
+	in.notify = func() { told++ }
+	in.add(typed{kind: keys.EventKey, key: keys.Key{Code: 'a'}})
+	in.unread(in.drain())
+	in.add(typed{kind: keys.EventKey, key: keys.Key{Code: keys.Escape}})
+	if got := len(in.drain()); told != 2 || got != 2 {
+		t.Errorf("told %d times of %d keys", told, got)
+	}
+}

@@ -499,7 +499,7 @@ func TestEscClosesAFormThatTheEngineDoesNotAnswer(t *testing.T) {
 	d.press("n", "'hay")
 	d.m.overlay.(*startForm).busy = true // an answer will not come
 	d.press("tab", "'x")
-	d.shows("Starting…")
+	d.shows("Starting… 2 keys wait")
 	d.press("esc")
 	d.shows("Starting…")
 	d.press("esc")
