@@ -18,6 +18,7 @@ type fileServer struct {
 	home  string
 	locks files.Locks
 	jobs  transferJobs
+	names files.Names
 	tidy  tidying
 }
 
@@ -34,11 +35,14 @@ type tidying struct {
 // tidyRest is how long no large answer was given before that.
 const tidyRest = 2 * time.Second
 
-func (y *tidying) soon() {
+func (y *tidying) soon(names *files.Names) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	if y.wait == nil {
-		y.wait = time.AfterFunc(tidyRest, debug.FreeOSMemory)
+		y.wait = time.AfterFunc(tidyRest, func() {
+			names.Forget()
+			debug.FreeOSMemory()
+		})
 		return
 	}
 	y.wait.Reset(tidyRest)
@@ -73,7 +77,7 @@ func (s *fileServer) tree(scope api.FileScope) (*files.Tree, error) {
 			return nil, api.Errorf(api.CodeInvalid, "use folder %q: roots and base are absolute paths", path)
 		}
 	}
-	return &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks}, nil
+	return &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names}, nil
 }
 
 // fileError is how a failed operation on files is told to clients.
@@ -177,7 +181,7 @@ func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.Files
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
 		r, err := t.List(ctx, files.ListRequest{Path: in.In(in.Path), Hidden: in.Hidden, After: in.In(in.After), Limit: in.Limit})
 		if len(r.Entries)+r.Omitted > manyEntries {
-			s.tidy.soon()
+			s.tidy.soon(&s.names)
 		}
 		out := api.FilesListOutput{Path: r.Path, Entries: make([]api.FileInfo, len(r.Entries)), Omitted: r.Omitted}
 		for i, e := range r.Entries {

@@ -24,6 +24,7 @@ type FileList struct {
 	rows   *FileRows
 	name   string
 	moves  []int // that were asked for before there were rows
+	ahead  bool  // movements are for the folder that comes next
 	toEnd  bool  // the last entry was asked for while the rest was on its way
 	cursor int
 	top    int
@@ -39,7 +40,11 @@ const farMove = 1 << 20
 func (l *FileList) SetRows(rows *FileRows) {
 	l.rows = rows
 	toEnd, moves := l.toEnd, l.moves
-	l.moves = nil
+	if l.ahead {
+		moves = nil
+	} else {
+		l.moves = nil
+	}
 	if name := l.name; !l.Select(name) {
 		l.Go(l.cursor)
 		if l.More && name != "" { // it may be yet to come
@@ -60,7 +65,10 @@ func (l *FileList) Rows() *FileRows { return l.rows }
 // Reset forgets the entries, for another folder; the cursor will be on name.
 func (l *FileList) Reset(path, name string) {
 	l.Path, l.name, l.rows, l.Git, l.GitAll, l.Note, l.Bad = path, name, nil, nil, "", "", false
-	l.More, l.Omitted, l.toEnd, l.moves = false, 0, false, nil
+	if !l.ahead {
+		l.moves = nil
+	}
+	l.More, l.Omitted, l.toEnd, l.ahead = false, 0, false, false
 	l.cursor, l.top = 0, 0
 }
 
@@ -103,7 +111,7 @@ const mostMoves = 1000
 // Move moves the cursor, as far as there are rows; before there are any, it
 // will.
 func (l *FileList) Move(by int) {
-	if l.rows == nil {
+	if l.rows == nil || l.ahead {
 		if len(l.moves) < mostMoves {
 			l.moves = append(l.moves, by)
 		}
@@ -112,6 +120,10 @@ func (l *FileList) Move(by int) {
 	l.Go(l.cursor + by)
 	l.toEnd = l.More && by >= farMove
 }
+
+// Ahead has movements wait for another folder, which Reset tells of; or, when
+// there will be none, forgets them.
+func (l *FileList) Ahead(on bool) { l.ahead, l.moves = on, nil }
 
 // Go puts the cursor on a row, or as near as there is one.
 func (l *FileList) Go(row int) {

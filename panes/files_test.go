@@ -178,6 +178,25 @@ func TestAMovementBeforeThereAreRowsIsMadeUpFor(t *testing.T) {
 	if got := l.SelectedPath(); got != "/y/b" {
 		t.Errorf("the cursor is on %s, not above where it was", got)
 	}
+	l.Ahead(true)
+	l.Move(1 << 30)
+	l.SetRows(ArrangeFiles(entries("a", "b", "c", "d"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/y/b" {
+		t.Errorf("a movement for the next folder moves the cursor to %s", got)
+	}
+	l.Reset("/next", "")
+	l.SetRows(ArrangeFiles(entries("a", "b"), FileOrder{}))
+	if got := l.SelectedPath(); got != "/next/b" {
+		t.Errorf("there the cursor is on %s", got)
+	}
+	l.Ahead(true)
+	l.Move(-1)
+	l.Ahead(false)
+	l.Move(0)
+	if got := l.SelectedPath(); got != "/next/b" {
+		t.Errorf("a movement for a folder that did not come moves the cursor to %s", got)
+	}
+	l.Reset("/other", "")
 	l.Move(1)
 	l.Reset("/z", "")
 	l.SetRows(ArrangeFiles(entries("a", "b"), FileOrder{}))

@@ -166,6 +166,8 @@ func TestKeysTypedBeforeTheFolderIsThereCount(t *testing.T) {
 	d.onFile("dir")
 	d.pressAtOnce("l", "G")
 	d.shows("the last")
+	d.press("h", "c", "ctrl+u", "'dir/", "enter", "G") // with the folder being looked for
+	d.shows("the last")
 }
 
 func TestFilesInAFolderThatGitDoesNotKnowAreMarked(t *testing.T) {

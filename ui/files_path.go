@@ -248,6 +248,7 @@ func (p *pathPrompt) drawMatches(names []string, width int, look *panes.Look) st
 func (m *model) askFolder() tea.Cmd {
 	p := m.newPathPrompt("Go to", withSlash(m.files.path), func(m *model, path string) tea.Cmd {
 		path = filepath.Clean(path)
+		m.files.list.Ahead(true)
 		return m.call(func(ctx context.Context, e engine) tea.Msg {
 			_, err := e.ListFiles(ctx, path, "", 1)
 			if err == nil {
@@ -271,6 +272,7 @@ type goneTo struct {
 
 func (m *model) takeGoneTo(msg goneTo) tea.Cmd {
 	if msg.err != nil {
+		m.files.list.Ahead(false)
 		return m.say(errorText(msg.err), true)
 	}
 	m.goFile(msg.path, msg.name)

@@ -194,6 +194,7 @@ func TestAFolderIsListedInParts(t *testing.T) {
 	for _, name := range []string{"e", "b", "a", "d", "c"} {
 		g.file(name, "")
 	}
+	g.Names = &Names{}
 	var got []string
 	for after := ""; ; after = got[len(got)-1] {
 		out, err := g.List(t.Context(), ListRequest{After: after, Limit: 2})
@@ -212,6 +213,14 @@ func TestAFolderIsListedInParts(t *testing.T) {
 	}
 	if !slices.Equal(got, []string{"a", "b", "c", "d", "e"}) {
 		t.Errorf("got %q", got)
+	}
+	if err := os.Chtimes(g.root, time.Time{}, time.Unix(1, 0)); err != nil { // as a change does at some time
+		t.Fatal(err)
+	}
+	g.file("bb", "")
+	out, err := g.List(t.Context(), ListRequest{After: "b", Limit: 1})
+	if err != nil || len(out.Entries) != 1 || out.Entries[0].Name != "bb" || out.Omitted != 3 {
+		t.Errorf("after a change: %+v, %v", out, err)
 	}
 }
 

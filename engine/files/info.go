@@ -139,20 +139,11 @@ func (t *Tree) list(ctx context.Context, p place, r ListRequest) (ListResult, er
 		return ListResult{}, err
 	}
 	defer dir.Close()
-	names, err := namesIn(dir)
+	names, omitted, err := t.page(dir, r)
 	if err != nil {
 		return ListResult{}, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return !r.Hidden && name[0] == '.' || r.After != "" && name <= r.After
-	})
-	out := ListResult{Path: p.path, Entries: []Info{}}
-	if r.Limit > 0 && len(names) > r.Limit {
-		out.Omitted = len(names) - r.Limit
-		first(names, r.Limit)
-		names = names[:r.Limit]
-	}
-	slices.Sort(names)
+	out := ListResult{Path: p.path, Entries: make([]Info, 0, len(names)), Omitted: omitted}
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return ListResult{}, ctx.Err()
@@ -171,36 +162,6 @@ func (t *Tree) list(ctx context.Context, p place, r ListRequest) (ListResult, er
 	return out, nil
 }
 
-// first brings the n least names to the front, in no order (Hoare's find): of a
-// large folder that is listed in parts, all need not be sorted for each.
-func first(names []string, n int) {
-	for len(names) > 1 && n > 0 && n < len(names) {
-		pivot := names[len(names)/2]
-		i, j := 0, len(names)-1
-		for i <= j {
-			for names[i] < pivot {
-				i++
-			}
-			for names[j] > pivot {
-				j--
-			}
-			if i <= j {
-				names[i], names[j] = names[j], names[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case n <= j:
-			names = names[:j+1]
-		case n > i:
-			names, n = names[i:], n-i
-		default:
-			return
-		}
-	}
-}
-
 // folder opens the place as a folder.
 func (p place) folder() (*os.Root, error) {
 	stat, err := p.root.Stat(p.rel)
@@ -211,16 +172,6 @@ func (p place) folder() (*os.Root, error) {
 		return nil, errorf(NotDir, "list %s: it is not a folder", p.path)
 	}
 	return p.root.OpenRoot(asFolder(p.rel))
-}
-
-// namesIn reads the names in a folder.
-func namesIn(dir *os.Root) ([]string, error) {
-	f, err := dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Readdirnames(-1)
 }
 
 // entriesOf reads what is in a folder, sorted by name, byte by byte.

@@ -19,6 +19,7 @@ type Tree struct {
 	Base  string   // where relative paths begin; default the first root, else Home
 	Home  string   // stands for "~"
 	Locks *Locks   // shared by trees whose calls must not change one file at once; may be nil
+	Names *Names   // of the folder that is listed in parts; may be nil
 }
 
 // A place is a path that leads somewhere inside: the file rel below root. There

@@ -1,0 +1,133 @@
+package files
+
+import (
+	"os"
+	"slices"
+	"sync"
+)
+
+// Names keep the names in the folder that is being listed in parts, so that it
+// is not read for each of them. The zero value is ready for use.
+type Names struct {
+	mu     sync.Mutex
+	folder os.FileInfo // as it was then
+	names  []string
+}
+
+// Forget lets go of the names.
+func (n *Names) Forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.folder, n.names = nil, nil
+}
+
+// find are the names that were kept, if the folder is as it was.
+func (n *Names) find(folder os.FileInfo) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.folder == nil || !os.SameFile(n.folder, folder) || !n.folder.ModTime().Equal(folder.ModTime()) {
+		return nil
+	}
+	return n.names
+}
+
+func (n *Names) keep(folder os.FileInfo, names []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.folder, n.names = folder, names
+}
+
+// page is the part of a folder's names that is wanted, in order, and how many
+// follow. The first part is always read anew.
+func (t *Tree) page(dir *os.Root, r ListRequest) (names []string, omitted int, err error) {
+	if names, err = t.namesFor(dir, r); err != nil {
+		return nil, 0, err
+	}
+	if !r.Hidden {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name[0] == '.' })
+	}
+	if r.After != "" {
+		at, found := slices.BinarySearch(names, r.After)
+		if found {
+			at++
+		}
+		names = names[at:]
+	}
+	if r.Limit > 0 && len(names) > r.Limit {
+		omitted = len(names) - r.Limit
+		if r.After == "" {
+			first(names, r.Limit)
+		}
+		names = names[:r.Limit]
+	}
+	if r.After == "" {
+		slices.Sort(names)
+	}
+	return names, omitted, nil
+}
+
+// namesFor are the names in a folder: in order for a part that is not the
+// first, and then kept for the next one.
+func (t *Tree) namesFor(dir *os.Root, r ListRequest) ([]string, error) {
+	if r.After == "" {
+		return namesIn(dir)
+	}
+	folder, err := dir.Stat(".")
+	if err != nil {
+		return nil, err
+	}
+	if t.Names != nil {
+		if names := t.Names.find(folder); names != nil {
+			return names, nil
+		}
+	}
+	names, err := namesIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	if t.Names != nil {
+		t.Names.keep(folder, names)
+	}
+	return names, nil
+}
+
+// namesIn reads the names in a folder.
+func namesIn(dir *os.Root) ([]string, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// first brings the n least names to the front, in no order (Hoare's find): of a
+// large folder that is listed in parts, all need not be sorted for each.
+func first(names []string, n int) {
+	for len(names) > 1 && n > 0 && n < len(names) {
+		pivot := names[len(names)/2]
+		i, j := 0, len(names)-1
+		for i <= j {
+			for names[i] < pivot {
+				i++
+			}
+			for names[j] > pivot {
+				j--
+			}
+			if i <= j {
+				names[i], names[j] = names[j], names[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case n <= j:
+			names = names[:j+1]
+		case n > i:
+			names, n = names[i:], n-i
+		default:
+			return
+		}
+	}
+}
