@@ -35,6 +35,17 @@ func (m *model) pumpLayout() tea.Cmd {
 	}, func(err error) tea.Msg { return keptMsg{err} })
 }
 
+// unasked makes a change of the layout that nobody has asked for: a session has
+// come or gone. Every dashboard makes it by itself, the next one too, so none has
+// it kept, which would undo what the person has done in another one meanwhile.
+func (m *model) unasked(change func()) {
+	kept := m.opened && !m.layouts.changed && len(m.layouts.kept.Tabs) > 0
+	change()
+	if kept {
+		m.layouts.kept, m.layouts.changed = m.writeLayout(), false
+	}
+}
+
 // layoutKept goes on after the engine was told. What it did not take is told
 // again with the next change.
 func (m *model) layoutKept(msg keptMsg) tea.Cmd {

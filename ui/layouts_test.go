@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -277,6 +278,29 @@ func TestAPaneIsMovedWithTheMouse(t *testing.T) {
 	d.shows("Move the pane beside")
 	d.click(d.m.overlayAt.x+5, d.m.overlayAt.y+3)
 	d.hasShape("(a|(b|c))")
+}
+
+func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "=")
+	d.isKept()
+	other := drive(t, d.engine, 160, 40)
+	other.hasShape("(a|(b/c))")
+	d.press("ctrl+b", "%")
+	d.hasShape("(a|(b/(c|bash-4)))")
+	d.isKept()
+	want := d.m.writeLayout()
+	other.hasShape("(a|(b/c)) bash-4")
+	other.update(tea.WindowSizeMsg{Width: 120, Height: 36})
+	code := 0
+	d.nth(1).end(api.StateExited, &code)
+	other.hasShape("(a|c) bash-4")
+	d.hasShape("(a|(c|bash-4))")
+	if other.m.layouts.keeping || !cmp.Equal(*d.engine.layouts.current, want) {
+		t.Error("it has its own layout kept")
+	}
+	again := drive(t, d.engine, 160, 40)
+	again.hasShape("(a|(c|bash-4))")
 }
 
 func TestAClickOnATitleRowThatIsABorderFocusesItsPane(t *testing.T) {

@@ -44,7 +44,7 @@ func (m *model) takeNews(n news) tea.Cmd {
 	m.news = n
 	m.dirty = true
 	m.restoreLayout()
-	m.adopt()
+	m.unasked(m.adopt)
 	if n.show != nil {
 		m.showLayout(*n.show)
 	}
@@ -127,7 +127,7 @@ func (m *model) closeFinished() {
 		case g == nil:
 			m.release(p)
 		case !panes.Failed(ended):
-			m.closeLeaf(g, l)
+			m.unasked(func() { m.closeLeaf(g, l) })
 			m.refreshList()
 		}
 	}
