@@ -282,8 +282,9 @@ func (c *control) nextJob(p *proc) {
 // is on disk.
 func (c *control) become(p *proc, s api.State) {
 	c.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
+	before := p.state()
 	p.rec.State = string(s)
-	c.noteEnd(p)
+	c.noteEnd(p, before)
 	c.save(p)
 }
 

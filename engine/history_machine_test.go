@@ -80,6 +80,17 @@ func TestExecAndProcessesAreInTheHistory(t *testing.T) {
 	}
 }
 
+func TestWhatIsStoppedBetweenItsFailuresHasFailed(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("exit 3"), Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}})
+	m.reaches(p.ID, api.StateBackoff)
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	rows := m.history(api.HistorySearchInput{Failed: true})
+	if len(rows) != 1 || rows[0].Stopped || rows[0].ExitCode == nil || *rows[0].ExitCode != 3 {
+		t.Errorf("%+v", rows)
+	}
+}
+
 func TestHistorySurvivesTheEngine(t *testing.T) {
 	m := startMachine(t)
 	for range 5 {

@@ -26,11 +26,17 @@ func (c *control) noteStart(p *proc, e event) {
 	})
 }
 
-// noteEnd tells the history of a process that has ended for good.
-func (c *control) noteEnd(p *proc) {
-	if c.history != nil && p.state().Ended() {
-		c.history.ended(describe(p))
+// noteEnd tells the history of a process that has ended for good. One that was
+// only kept from being started again had ended by itself, and not well.
+func (c *control) noteEnd(p *proc, before api.State) {
+	if c.history == nil || !p.state().Ended() {
+		return
 	}
+	view := describe(p)
+	if before == api.StateBackoff && view.State == api.StateStopped {
+		view.State = api.StateFailed
+	}
+	c.history.ended(view)
 }
 
 // began adds a run of a command, one that has ended too. It never blocks.

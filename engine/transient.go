@@ -28,8 +28,9 @@ func (c *control) becomeSoon(p *proc, s api.State) {
 
 // becomeExited announces the end of a one-shot command at once.
 func (c *control) becomeExited(p *proc) {
+	before := p.state()
 	p.rec.State = string(api.StateExited)
-	c.noteEnd(p)
+	c.noteEnd(p, before)
 	c.saveIn(p, later)
 	c.announce(p)
 }
