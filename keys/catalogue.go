@@ -63,7 +63,7 @@ func layout() []Definition {
 		{PaneBreak, ScopePrefix, k("!"), "", "give the pane a tab of its own", 0, false},
 		{PaneMove, ScopePrefix, k("m"), "", "move the pane to another tab", 0, false},
 		{LayoutSave, ScopePrefix, k("S"), "", "save the layout under a name", 0, false},
-		{LayoutShow, ScopePrefix, k("space"), "layouts", "show a layout that was saved", 0, false},
+		{LayoutShow, ScopePrefix, k("space"), "layouts", "show a layout: a saved one, columns, rows, tiles", 0, false},
 	}
 }
 

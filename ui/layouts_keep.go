@@ -123,16 +123,20 @@ func (m *model) askLayout() tea.Cmd {
 }
 
 func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
+	saved := msg.saved
+	usual := m.arrangementChoices(len(saved))
 	switch {
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)
-	case len(msg.saved) == 0:
+	case len(saved)+len(usual) == 0:
 		return m.say("no layout is saved yet; "+m.keyFor(keys.LayoutSave)+" saves this one", false)
 	}
-	saved := msg.saved
 	u := &picker{title: "Show the layout", wide: choiceWidth, verb: func(panes.Choice) string { return "show it" }}
-	u.list.Set(m.layoutChoices(saved))
+	u.list.Set(append(m.layoutChoices(saved), usual...))
 	u.pick = func(m *model, c panes.Choice) tea.Cmd {
+		if c.Number >= len(saved) {
+			return m.arrangeAs(arrangements()[c.Number-len(saved)])
+		}
 		m.view = viewSessions
 		if m.showLayout(saved[c.Number].Layout) == 0 {
 			return m.say("none of its sessions is there", true)
@@ -141,10 +145,16 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	}
 	removed := map[int]bool{}
 	u.drop = func(m *model, c panes.Choice) ([]panes.Choice, tea.Cmd) {
-		removed[c.Number] = true
-		left := slices.DeleteFunc(m.layoutChoices(saved), func(c panes.Choice) bool { return removed[c.Number] })
-		return left, m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)} },
-			func(err error) tea.Msg { return doneMsg{err} })
+		var cmd tea.Cmd
+		if c.Number >= len(saved) {
+			cmd = m.say("it is always there", false)
+		} else {
+			removed[c.Number] = true
+			cmd = m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)} },
+				func(err error) tea.Msg { return doneMsg{err} })
+		}
+		all := append(m.layoutChoices(saved), usual...)
+		return slices.DeleteFunc(all, func(c panes.Choice) bool { return removed[c.Number] }), cmd
 	}
 	m.overlay = u
 	m.dirty = true

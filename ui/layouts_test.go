@@ -220,8 +220,6 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 
 func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d := threePanes(t)
-	d.press("ctrl+b", "space")
-	d.shows("no layout is saved yet; ctrl+b S saves this one")
 	d.press("ctrl+b", "S", "'work", "enter")
 	d.shows("the layout is saved as work")
 	d.press("ctrl+b", "!", "ctrl+b", "S", "'apart", "enter")
@@ -278,6 +276,36 @@ func TestAPaneIsMovedWithTheMouse(t *testing.T) {
 	d.shows("Move the pane beside")
 	d.click(d.m.overlayAt.x+5, d.m.overlayAt.y+3)
 	d.hasShape("(a|(b|c))")
+}
+
+func TestAPaneAloneHasNoLayoutToChoose(t *testing.T) {
+	e := newFakeEngine()
+	e.add("a", "a-screen")
+	d := drive(t, e, 160, 40)
+	d.shows("a-screen")
+	d.press("ctrl+b", "space")
+	d.shows("no layout is saved yet; ctrl+b S saves this one")
+}
+
+func TestPanesAreArrangedInUsualWays(t *testing.T) {
+	d := threePanes(t)
+	for _, c := range []struct{ name, want string }{
+		{"columns", "(a|(b|c))"}, {"rows", "(a/(b/c))"}, {"main left", "(c|(a/b))"}, {"main above", "(c/(a|b))"}, {"tiles", "((c|a)/b)"},
+	} {
+		d.press("ctrl+b", "space")
+		d.shows("Show the layout")
+		d.press("'"+c.name, "enter")
+		d.hasShape(c.want)
+		if p := d.m.focused(); p.ID != d.nth(2).process.ID {
+			t.Errorf("%s: the focus went to %s", c.name, p.ID)
+		}
+		for _, l := range d.m.current.root.leaves(nil) {
+			if g, at := d.m.groupOf(l.pane); g != d.m.current || at != l || l.root() != d.m.current.root {
+				t.Errorf("%s: the tree is not whole", c.name)
+			}
+		}
+	}
+	d.isKept()
 }
 
 func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
