@@ -185,7 +185,7 @@ func padLeft(s string, w int) string { return Spaces(w-Width(s)) + s }
 func (t *ProcessTable) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *Look) string {
 	mark, here := " ", " "
 	if t.marked[p.ID] {
-		mark = look.Glyphs.Check
+		mark = look.Glyphs.Attached // a check mark would speak against the sign of a failure beside it
 	}
 	if cursor {
 		here = look.Glyphs.Selected
