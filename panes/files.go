@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"tandem/engine/api"
@@ -22,10 +23,11 @@ type FileList struct {
 	Bad     bool              // the note is an error
 
 	rows   *FileRows
-	name   string
-	moves  []int // that were asked for before there were rows
-	ahead  bool  // movements are for the folder that comes next
-	toEnd  bool  // the last entry was asked for while the rest was on its way
+	name   string // that the cursor is on
+	want   string // that it goes to as soon as there is one, unless it is moved
+	moves  []int  // that were asked for before there were rows
+	ahead  bool   // movements are for the folder that comes next
+	toEnd  bool   // the last entry was asked for while the rest was on its way
 	cursor int
 	top    int
 	h      int // rows of the last drawing
@@ -45,11 +47,11 @@ func (l *FileList) SetRows(rows *FileRows) {
 	} else {
 		l.moves = nil
 	}
-	if name := l.name; !l.Select(name) {
-		l.Go(l.cursor)
-		if l.More && name != "" { // it may be yet to come
-			l.name = name
+	if want := l.want; want == "" || !l.Select(want) {
+		if !l.Select(l.name) {
+			l.Go(l.cursor)
 		}
+		l.want = want
 	}
 	for _, by := range moves {
 		l.Move(by)
@@ -64,7 +66,7 @@ func (l *FileList) Rows() *FileRows { return l.rows }
 
 // Reset forgets the entries, for another folder; the cursor will be on name.
 func (l *FileList) Reset(path, name string) {
-	l.Path, l.name, l.rows, l.Git, l.GitAll, l.Note, l.Bad = path, name, nil, nil, "", "", false
+	l.Path, l.name, l.want, l.rows, l.Git, l.GitAll, l.Note, l.Bad = path, name, name, nil, nil, "", "", false
 	if !l.ahead {
 		l.moves = nil
 	}
@@ -72,8 +74,8 @@ func (l *FileList) Reset(path, name string) {
 	l.cursor, l.top = 0, 0
 }
 
-// Name is the name that the cursor is on, or will be on when it is there.
-func (l *FileList) Name() string { return l.name }
+// Wanted is the name that the cursor is on, or goes to when it is there.
+func (l *FileList) Wanted() string { return cmp.Or(l.want, l.name) }
 
 // Selected is the entry under the cursor; nil without one.
 func (l *FileList) Selected() *api.FileInfo {
@@ -97,12 +99,13 @@ func (l *FileList) SelectedPath() string {
 
 // Select puts the cursor on a name, or will when it is there.
 func (l *FileList) Select(name string) bool {
-	l.name = name
 	row := l.rows.Find(name)
-	if row >= 0 {
-		l.cursor = row
+	if row < 0 {
+		l.want = name
+		return false
 	}
-	return row >= 0
+	l.cursor, l.name, l.want = row, name, ""
+	return true
 }
 
 // mostMoves bounds the movements that are remembered.
@@ -127,7 +130,7 @@ func (l *FileList) Ahead(on bool) { l.ahead, l.moves = on, nil }
 
 // Go puts the cursor on a row, or as near as there is one.
 func (l *FileList) Go(row int) {
-	l.toEnd = false
+	l.toEnd, l.want = false, ""
 	l.cursor = max(min(row, l.rows.Len()-1), 0)
 	if f := l.Selected(); f != nil {
 		l.name = f.Name

@@ -248,6 +248,25 @@ func TestAPlaceIsWaitedForWhileMoreEntriesCome(t *testing.T) {
 	}
 }
 
+func TestANameThatIsToComeIsWaitedForUntilTheCursorMoves(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		var l FileList
+		l.Reset("/x", "")
+		l.SetRows(ArrangeFiles(entries("a", "b"), FileOrder{}))
+		l.Select("new")
+		l.SetRows(ArrangeFiles(entries("a", "b", "c"), FileOrder{}))
+		want := "/x/new"
+		if moved {
+			l.Move(1)
+			want = "/x/b"
+		}
+		l.SetRows(ArrangeFiles(entries("a", "b", "new"), FileOrder{}))
+		if got := l.SelectedPath(); got != want {
+			t.Errorf("the cursor is on %s, not %s", got, want)
+		}
+	}
+}
+
 func TestASetGivesBackWhatItWasGiven(t *testing.T) {
 	first := append(entries("a", "dir/", "bad\xff", strings.Repeat("x", 255)), api.FileInfo{
 		Name: "link", Type: "link", Target: "dir", ToDir: true, Mode: "0777", Size: 1 << 40}, api.FileInfo{Name: "gone", Type: "link", Target: "no", Broken: true, Mode: "0777"})

@@ -60,7 +60,8 @@ type files struct {
 	leave     context.CancelFunc // ends what is under way for the folder
 	stale     bool               // the folder is to be listed
 	listing   bool
-	pause     time.Duration // after a listing, before the next
+	resting   bool // and may not be again for a while, unless we changed it
+	rests     int  // counts them
 	askGit    bool
 	asking    bool
 	watched   bool
@@ -85,7 +86,7 @@ type (
 		serial int
 		rows   *panes.FileRows
 	}
-	filesRested  struct{ serial int }
+	filesRested  struct{ serial, rest int }
 	filesWatched struct {
 		serial int
 		out    api.FilesWatchOutput
@@ -137,7 +138,7 @@ func (f *files) begin(ctx context.Context) {
 	}
 	f.serial++
 	f.ctx, f.leave = context.WithCancel(ctx)
-	f.stale, f.listing, f.pause = true, false, 0
+	f.stale, f.listing, f.resting = true, false, false
 	f.askGit, f.asking, f.watched, f.stamp = true, false, false, ""
 	f.aboveOf = ""
 }
@@ -221,7 +222,7 @@ func (m *model) pumpFolder() tea.Cmd {
 // already.
 func (m *model) listFolder(held *panes.FileSet, limit int) tea.Cmd {
 	f := &m.files
-	serial, path, name, order := f.serial, f.path, f.list.Name(), f.order
+	serial, path, name, order := f.serial, f.path, f.list.Wanted(), f.order
 	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
 		begin := time.Now()
 		msg := filesListed{serial: serial}
@@ -274,7 +275,6 @@ func (m *model) takeListed(msg filesListed) tea.Cmd {
 	m.dirty = true
 	f.list.More, f.list.Omitted = msg.partial, 0
 	if msg.err != nil {
-		f.listing = false
 		f.all = nil
 		f.list.SetRows(f.all.Arrange(f.order))
 		f.list.Note, f.list.Bad = reasonOf(msg.err, f.path), true
@@ -308,8 +308,19 @@ func (m *model) tidyFiles() tea.Cmd {
 // restListing keeps a folder that changes all the time from being listed all
 // the time.
 func (m *model) restListing(d time.Duration) tea.Cmd {
-	rested := filesRested{m.files.serial}
+	f := &m.files
+	f.resting = true
+	f.rests++
+	rested := filesRested{f.serial, f.rests}
 	return tea.Tick(d, func(time.Time) tea.Msg { return rested })
+}
+
+// changed has the folder listed at once, because something was done to it here.
+func (f *files) changed() {
+	f.stale, f.askGit = true, true
+	if f.resting {
+		f.listing, f.resting = false, false
+	}
 }
 
 // reasonOf is an error without what the screen tells already.

@@ -281,7 +281,7 @@ type changedFiles struct {
 
 func (m *model) takeChangedFiles(msg changedFiles) tea.Cmd {
 	f := &m.files
-	f.stale, f.askGit = true, true
+	f.changed()
 	if msg.err != nil {
 		return m.say(errorText(msg.err), true)
 	}

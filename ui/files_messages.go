@@ -10,8 +10,8 @@ func (msg filesArranged) take(m *model) tea.Cmd {
 }
 
 func (msg filesRested) take(m *model) tea.Cmd {
-	if msg.serial == m.files.serial {
-		m.files.listing = false
+	if f := &m.files; msg.serial == f.serial && msg.rest == f.rests && f.resting {
+		f.listing, f.resting = false, false
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
 		return m.followTransfer(250)
 	}
 	f.job = nil
-	f.stale, f.askGit = true, true
+	f.changed()
 	if !t.undo {
 		f.remember(undoOf(t.in.Kind, t.job.Done))
 	}
