@@ -2,6 +2,7 @@ package ui
 
 import (
 	"maps"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -172,7 +173,7 @@ func (m *model) scopes() []keys.Scope {
 // pressKey is the way of every key: an action, or on to the program.
 func (m *model) pressKey(k keys.Key) tea.Cmd {
 	m.unflash()
-	if m.holdKey(k) || m.countKey(k) {
+	if m.holdKey(k) || m.countKey(k) || m.pushAgain(k) {
 		return nil
 	}
 	pending := m.resolver.Pending()
@@ -367,6 +368,7 @@ func (m *model) push(d direction) tea.Cmd {
 		}
 		m.current.focus.push(d, step)
 		m.relayout()
+		m.layouts.pushed = time.Now()
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/panes"
@@ -14,6 +15,7 @@ type layouts struct {
 	changed  bool       // the groups may not be as they were kept
 	kept     api.Layout // what the engine has
 	keeping  bool       // it is being told
+	pushed   time.Time  // when a key moved a border last, if no other key came since
 }
 
 // writeLayout writes the groups down. Panes whose session is not there yet, and

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
@@ -306,6 +307,25 @@ func TestPanesAreArrangedInUsualWays(t *testing.T) {
 		}
 	}
 	d.isKept()
+}
+
+func TestABorderIsMovedOnByItsKeyAlone(t *testing.T) {
+	d := threePanes(t)
+	share := func() int { return d.m.current.root.a.rect.w }
+	before := share()
+	goOn := func(since time.Duration) { d.m.layouts.pushed = time.Now().Add(-since) }
+	d.press("ctrl+b", "L")
+	goOn(-time.Hour)
+	d.press("L")
+	goOn(-time.Hour)
+	d.press("ctrl+right", "x", "L")
+	if got := share(); got != before+12 {
+		t.Errorf("three keys moved the border by %d columns", got-before)
+	}
+	d.press("ctrl+b", "L")
+	goOn(time.Minute)
+	d.press("L")
+	d.typedInto(d.nth(2), "xLL")
 }
 
 func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,6 +21,27 @@ func layoutActions() actionTable {
 		keys.LayoutSave:       (*model).askSaveLayout,
 		keys.LayoutShow:       (*model).askLayout,
 	}
+}
+
+// pushAgainTime is how long a key that has moved a border moves it again without
+// the prefix.
+const pushAgainTime = 500 * time.Millisecond
+
+// pushAgain moves a border once more; ok reports whether the key meant that.
+func (m *model) pushAgain(k keys.Key) (ok bool) {
+	if m.layouts.pushed.IsZero() || k.Phase == keys.Release {
+		return false
+	}
+	if m.overlay == nil && !m.resolver.Pending() && m.view == viewSessions && time.Since(m.layouts.pushed) < pushAgainTime {
+		for d, action := range []keys.Action{left: keys.ResizeLeft, right: keys.ResizeRight, up: keys.ResizeUp, down: keys.ResizeDown} {
+			if m.o.Bindings.Is(k, keys.ScopePrefix, action) {
+				m.push(direction(d))
+				return true
+			}
+		}
+	}
+	m.layouts.pushed = time.Time{}
+	return false
 }
 
 // weight is how many panes are side by side in n along an axis.
