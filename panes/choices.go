@@ -21,6 +21,7 @@ type Choice struct {
 	Detail  string // at the right, fit for one row
 	IsKey   bool   // Detail is a key
 	Number  int    // the caller's, to know it by
+	ID      string // what it is known by through Renew; "" for its text
 }
 
 // Choices are a list that is narrowed by typing, best match first. The matched
@@ -66,8 +67,8 @@ func (c *Choices) Set(all []Choice) {
 }
 
 // Renew replaces what there is to choose from by a newer state of it, in which
-// the numbers may be others: the cursor stays on what has the same kind and
-// text, and that where it is on the screen.
+// the numbers may be others: the cursor stays on what is the same by its kind
+// and ID, and that where it is on the screen.
 func (c *Choices) Renew(all []Choice) {
 	before, had := c.Selected()
 	above := c.cursor - c.top
@@ -75,7 +76,10 @@ func (c *Choices) Renew(all []Choice) {
 	if !had {
 		return
 	}
-	same := func(i int) bool { return c.all[i].Kind == before.Kind && c.all[i].Text == before.Text }
+	same := func(i int) bool {
+		now := &c.all[i]
+		return now.Kind == before.Kind && now.ID == before.ID && (now.ID != "" || now.Text == before.Text)
+	}
 	if i := slices.IndexFunc(c.shown, same); i >= 0 {
 		c.cursor, c.top = i, max(i-above, 0)
 	}

@@ -104,6 +104,9 @@ func (m *model) enterHistory() {
 
 // noteHistory has what is shown of the history look for newer commands.
 func (m *model) noteHistory(before *news) tea.Cmd {
+	if u, ok := m.overlay.(*palette); ok && !sameProcesses(before.processes, m.news.processes) {
+		u.noteProcesses(m)
+	}
 	if m.news.history == before.history && m.news.snapshots == before.snapshots {
 		return nil
 	}

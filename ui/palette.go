@@ -23,9 +23,10 @@ type palette struct {
 	actions, open, folders, commands []panes.Choice
 	over                             []keys.Scope // of what had the keyboard
 
-	known bool // the engine has answered once
-	asked bool // it is being asked
-	stale bool // there are newer commands than it was asked for
+	told  paletteMsg // the engine's last answer
+	known bool       // there was one
+	asked bool       // it is being asked
+	stale bool       // there are newer commands than it was asked for
 }
 
 // paletteMsg is what the engine knows for a palette beside what runs.
@@ -120,7 +121,7 @@ func (u *palette) processChoices(m *model) (choices []panes.Choice) {
 	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
 	for _, p := range all {
 		sign, ink := panes.StateGlyph(&p, &m.look)
-		c := panes.Choice{Kind: "process", Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command,
+		c := panes.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command,
 			Detail: panes.ClipLeft(panes.ShortPath(p.CWD, m.list.Home), 40)}
 		if len(p.Argv) > 1 && p.Command != p.Name {
 			c.Text += "  " + p.Command
@@ -191,26 +192,11 @@ func (u *palette) refresh(m *model) tea.Cmd {
 func (m *model) takePalette(msg paletteMsg) tea.Cmd {
 	u := msg.palette
 	u.asked = false
-	if m.overlay != overlay(u) || msg.err != nil {
+	if m.overlay != overlay(u) || msg.err != nil && u.known {
 		return nil
 	}
-	u.does = u.does[:len(u.actions)+len(u.open)]
-	u.folders, u.commands = nil, nil
-	for _, path := range msg.bookmarks {
-		u.folders = append(u.folders, u.offer(panes.Choice{
-			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: panes.ShortPath(path, m.list.Home), Detail: "bookmark",
-		}, func(m *model) tea.Cmd {
-			cmd := m.setView(viewFiles)
-			m.goFolder(path, "")
-			return cmd
-		}))
-	}
-	for _, row := range msg.commands {
-		u.commands = append(u.commands, u.offer(panes.Choice{
-			Kind: "command", Sign: "$", SignInk: m.look.Dim, Text: row.Command.Command,
-			Detail: panes.ClipLeft(panes.ShortPath(row.CWD, m.list.Home), 40),
-		}, func(m *model) tea.Cmd { return m.putOnPrompt(row) }))
-	}
+	u.told = msg
+	u.offerRest(m)
 	if u.known {
 		u.list.Renew(u.all())
 	} else {
@@ -221,4 +207,40 @@ func (m *model) takePalette(msg paletteMsg) tea.Cmd {
 		return u.ask(m, paletteDelay)
 	}
 	return nil
+}
+
+// sameProcesses reports whether nothing has changed from a to b, which are never
+// changed in place.
+func sameProcesses(a, b []api.Process) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// noteProcesses offers the sessions and processes as they are now.
+func (u *palette) noteProcesses(m *model) {
+	u.does = u.does[:len(u.actions)]
+	u.open = u.processChoices(m)
+	u.offerRest(m)
+	u.list.Renew(u.all())
+	m.dirty = true
+}
+
+// offerRest offers what the engine has told.
+func (u *palette) offerRest(m *model) {
+	u.does = u.does[:len(u.actions)+len(u.open)]
+	u.folders, u.commands = nil, nil
+	for _, path := range u.told.bookmarks {
+		u.folders = append(u.folders, u.offer(panes.Choice{
+			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: panes.ShortPath(path, m.list.Home), Detail: "bookmark",
+		}, func(m *model) tea.Cmd {
+			cmd := m.setView(viewFiles)
+			m.goFolder(path, "")
+			return cmd
+		}))
+	}
+	for _, row := range u.told.commands {
+		u.commands = append(u.commands, u.offer(panes.Choice{
+			Kind: "command", Sign: "$", SignInk: m.look.Dim, Text: row.Command.Command,
+			Detail: panes.ClipLeft(panes.ShortPath(row.CWD, m.list.Home), 40),
+		}, func(m *model) tea.Cmd { return m.putOnPrompt(row) }))
+	}
 }

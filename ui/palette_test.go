@@ -274,3 +274,28 @@ func TestCommandsThatAreRunMeanwhileAreOfferedAndTheChoiceStays(t *testing.T) {
 	d.press("enter")
 	d.typedInto(s, "make test")
 }
+
+func TestProcessesThatAreStartedMeanwhileAreOfferedAndTheChoiceStays(t *testing.T) {
+	e := newFakeEngine()
+	e.add("shell", "$ ")
+	e.addProcess("web", "the first\n")
+	second := e.addProcess("web", "the second\n")
+	d := drive(t, e, 100, 30)
+	d.shows("$ ")
+	d.press("ctrl+b", ":", "'web")
+	u := d.m.overlay.(*palette)
+	d.until("the engine has answered", func() bool { return u.known })
+	d.until("the cursor is on the second", func() bool {
+		c, _ := u.list.Selected()
+		if c.ID != second.process.ID {
+			d.press("down")
+		}
+		return c.ID == second.process.ID
+	})
+	if _, err := e.StartProcess(t.Context(), api.ProcessStartInput{Command: []string{"web"}, Name: "web-three"}); err != nil {
+		t.Fatal(err)
+	}
+	d.shows("web-three")
+	d.press("enter")
+	d.shows("the second")
+}
