@@ -328,6 +328,29 @@ func TestABorderIsMovedOnByItsKeyAlone(t *testing.T) {
 	d.typedInto(d.nth(2), "xLL")
 }
 
+func TestBordersThatMeetAreJoined(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "space")
+	d.shows("Show the layout")
+	d.press("'rows", "enter")
+	d.hasShape("(a/(b/c))")
+	d.press("ctrl+b", "k", "ctrl+b", "k", "ctrl+b", "%")
+	d.hasStarted(4)
+	d.hasShape("((a|bash-4)/(b/c))")
+	below := d.m.current.root.b
+	wall := d.m.current.root.a.border()
+	at := func(x, y int) string { return string([]rune(strings.Split(d.screen(), "\n")[y])[x]) }
+	if got := at(wall, below.rect.y); got != "┴" {
+		t.Errorf("the border ends in %s", got)
+	}
+	d.press("ctrl+b", "j", "ctrl+b", "%")
+	d.hasStarted(5)
+	d.hasShape("((a|bash-4)/((b|bash-5)/c))")
+	if got := at(wall, below.rect.y); got != "┼" {
+		t.Errorf("two borders meet in %s", got)
+	}
+}
+
 func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "=")

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
 	"tandem/panes"
@@ -107,8 +108,30 @@ func (m *model) prepare() {
 		if !m.layout.bare {
 			name, detail := m.describe(l.pane)
 			l.title = panes.Heading(name, detail, l.rect.w, l.pane == focused, &m.look)
+			l.title = l.joined(l.title, &m.look)
 		}
 	}
+}
+
+// joined is a title row in which the borders end that come down to it.
+func (n *node) joined(title string, look *panes.Look) string {
+	if n.rect.y == n.root().rect.y {
+		return title
+	}
+	for x := n.rect.x; x < n.rect.x+n.rect.w; x++ {
+		at := x - n.rect.x
+		if n.wallAbove(x, n.rect.y) && ansi.Strip(ansi.Cut(title, at, at+1)) == "─" {
+			title = ansi.Cut(title, 0, at) + look.Rule.Text("┴") + ansi.Cut(title, at+1, n.rect.w)
+		}
+	}
+	return title
+}
+
+// wallAbove reports whether a border between panes side by side ends in the row
+// above a cell.
+func (n *node) wallAbove(x, y int) bool {
+	s := n.root().borderAt(x, y-1)
+	return s != nil && s.axis == beside
 }
 
 // describe is a pane's name and what else its title row says.
@@ -215,7 +238,7 @@ func (n *node) appendRow(out []byte, y int, look *panes.Look) []byte {
 		return n.half(y).appendRow(out, y, look)
 	}
 	out = n.a.appendRow(out, y, look)
-	out = append(out, look.Rule.Text(joint(n.a.titleAt(y, false), n.b.titleAt(y, true), y == n.rect.y))...)
+	out = append(out, look.Rule.Text(joint(n.a.titleAt(y, false), n.b.titleAt(y, true), y == n.rect.y && !n.wallAbove(n.border(), y)))...)
 	return n.b.appendRow(out, y, look)
 }
 
