@@ -216,7 +216,7 @@ func (j *transferJob) told(scope api.FileScope) api.FileJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := api.FileJob{ID: j.id, State: j.state, Bytes: j.bytes.Load(), Total: j.total.Load(),
-		Current: scope.Out(j.current), Skipped: j.skipped, Error: j.err}
+		Current: scope.Out(j.current), Skipped: j.skipped, Handled: len(j.done) + j.skipped, Error: j.err}
 	if j.state != api.JobRunning {
 		for _, d := range j.done {
 			out.Done = append(out.Done, api.FileMoved{Path: scope.Out(d.Path), To: scope.Out(d.To), Replaced: scope.Out(d.Replaced)})

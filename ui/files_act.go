@@ -209,7 +209,7 @@ func (m *model) markAllFiles() tea.Cmd {
 	f := &m.files
 	rows := f.list.Rows()
 	for i := range rows.Len() {
-		path := filepath.Join(f.path, rows.At(i).Name)
+		path := filepath.Join(f.path, rows.Name(i))
 		if f.marked[path] {
 			delete(f.marked, path)
 		} else {
@@ -256,8 +256,10 @@ func (m *model) askNewFile() tea.Cmd {
 		folder := strings.HasSuffix(name, "/")
 		f.list.Select(strings.SplitN(strings.Trim(name, "/"), "/", 2)[0])
 		return m.call(func(ctx context.Context, e engine) tea.Msg {
-			err := makeFile(ctx, e, path, folder)
-			return changedFiles{err: err, undo: undo{what: "new " + filepath.Base(path), trash: []string{path}}}
+			if err := makeFile(ctx, e, path, folder); err != nil {
+				return changedFiles{err: err}
+			}
+			return changedFiles{undo: undo{what: "new " + panes.FileName(filepath.Base(path)), trash: []string{path}}}
 		}, func(err error) tea.Msg { return changedFiles{err: err} })
 	})
 	m.overlay = p
@@ -274,7 +276,7 @@ func makeFile(ctx context.Context, e engine, path string, folder bool) error {
 // changedFiles is the outcome of a change that is done, and how to undo it.
 type changedFiles struct {
 	err  error
-	undo undo
+	undo undo // after an error, what is still to be undone
 	say  string
 	gone []string // has no mark any more
 }
@@ -283,6 +285,7 @@ func (m *model) takeChangedFiles(msg changedFiles) tea.Cmd {
 	f := &m.files
 	f.changed()
 	if msg.err != nil {
+		f.remember(msg.undo)
 		return m.say(errorText(msg.err), true)
 	}
 	for _, path := range msg.gone {

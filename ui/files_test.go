@@ -127,6 +127,43 @@ func TestFilesAreTrashedAndBroughtBack(t *testing.T) {
 	d.shows("there is nothing to undo")
 }
 
+func TestAnUndoThatSomethingIsInTheWayOfCanBeTriedAgain(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1"})
+	d.onFile("a")
+	d.press("R", "ctrl+u", "'b", "enter")
+	d.exists(dir+"/b", true)
+	d.until("the transfer is over", func() bool { return len(d.m.files.undos) == 1 })
+	if err := os.WriteFile(dir+"/a", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.press("u")
+	d.shows("is in the way")
+	if err := os.Remove(dir + "/a"); err != nil {
+		t.Fatal(err)
+	}
+	d.press("u")
+	d.exists(dir+"/a", true)
+	d.shows("undone: move of a")
+}
+
+func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
+	var f files
+	for range mostUndos + 5 {
+		f.remember(undo{what: "a", trash: []string{"/a"}})
+	}
+	if len(f.undos) != mostUndos {
+		t.Errorf("%d are remembered", len(f.undos))
+	}
+	f.remember(undo{what: "large", trash: make([]string, mostUndoItems+1)})
+	if len(f.undos) != 1 || f.undos[0].what != "large" {
+		t.Errorf("after a large one %d are remembered", len(f.undos))
+	}
+	f.remember(undo{what: "b", trash: []string{"/b"}})
+	if len(f.undos) != 1 || f.undos[0].what != "b" {
+		t.Errorf("after the next one %d are remembered", len(f.undos))
+	}
+}
+
 func TestCopyAsksWhatIsToBecomeOfWhatIsThere(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "to/a": "2"})
 	d.onFile("a")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,8 +14,12 @@ import (
 	"tandem/panes"
 )
 
-// mostUndos is how many changes can be undone.
-const mostUndos = 50
+// mostUndos is how many changes can be undone, and mostUndoItems of how many
+// files in all; the last one can be in any case.
+const (
+	mostUndos     = 50
+	mostUndoItems = 200_000
+)
 
 // An undo is how a change is taken back.
 type undo struct {
@@ -29,7 +34,14 @@ func (f *files) remember(u undo) {
 		return
 	}
 	f.undos = append(f.undos, u)
-	f.undos = f.undos[max(len(f.undos)-mostUndos, 0):]
+	items := 0
+	for i := len(f.undos) - 1; i >= 0; i-- {
+		items += len(f.undos[i].restore) + len(f.undos[i].move) + len(f.undos[i].trash)
+		if i < len(f.undos)-1 && items > mostUndoItems || len(f.undos)-i > mostUndos {
+			f.undos = slices.Clone(f.undos[i+1:])
+			return
+		}
+	}
 }
 
 // A transfer is one that the engine does at the moment.
@@ -44,6 +56,9 @@ type transfer struct {
 func (t *transfer) text() string {
 	verb := map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash"}[t.in.Kind]
 	text := verb + " " + panes.Clip(panes.FileName(filepath.Base(t.job.Current)), 24)
+	if n := len(t.in.Items); n > 1 {
+		text += " " + itoa(min(t.job.Handled+1, n)) + " of " + itoa(n)
+	}
 	if t.job.Total > 0 {
 		const cells = 10
 		full := int(min(t.job.Bytes, t.job.Total) * cells / t.job.Total)
@@ -263,54 +278,62 @@ func (m *model) undoFiles() tea.Cmd {
 	}
 	u := f.undos[len(f.undos)-1]
 	f.undos = f.undos[:len(f.undos)-1]
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		if err := takeBack(ctx, e, u); err != nil {
-			return changedFiles{err: err}
+	return tea.Batch(m.say("undoing: "+u.what, false), m.call(func(ctx context.Context, e engine) tea.Msg {
+		if begun, err := takeBack(ctx, e, u); err != nil {
+			msg := changedFiles{err: err}
+			if !begun { // it can be tried again
+				msg.undo = u
+			}
+			return msg
 		}
 		return changedFiles{say: "undone: " + u.what}
-	}, func(err error) tea.Msg { return changedFiles{err: err} })
+	}, func(err error) tea.Msg { return changedFiles{err: err} }))
 }
 
 // takeBack undoes a change: what was put somewhere goes first, so that what was
-// there before has its place again.
-func takeBack(ctx context.Context, e engine, u undo) error {
+// there before has its place again. After an error begun says whether a part of
+// it was done.
+func takeBack(ctx context.Context, e engine, u undo) (begun bool, err error) {
 	var trash []api.FileMove
 	for _, path := range u.trash {
 		trash = append(trash, api.FileMove{Path: path})
 	}
-	if err := transferAll(ctx, e, api.FilesTransferInput{Kind: api.TransferTrash, Items: trash}); err != nil {
-		return err
-	}
-	if err := transferAll(ctx, e, api.FilesTransferInput{Kind: api.TransferMove, Items: u.move}); err != nil {
-		return err
+	steps := []api.FilesTransferInput{{Kind: api.TransferTrash, Items: trash}, {Kind: api.TransferMove, Items: u.move}}
+	for _, in := range steps {
+		if len(in.Items) == 0 {
+			continue
+		}
+		started, err := transferAll(ctx, e, in)
+		if begun = begun || started; err != nil {
+			return begun, err
+		}
 	}
 	if len(u.restore) == 0 {
-		return nil
+		return begun, nil
 	}
-	return e.RestoreFiles(ctx, u.restore)
+	err = e.RestoreFiles(ctx, u.restore)
+	return begun || len(u.restore) > 1, err
 }
 
-// transferAll waits for a transfer that nothing may be in the way of.
-func transferAll(ctx context.Context, e engine, in api.FilesTransferInput) error {
-	if len(in.Items) == 0 {
-		return nil
-	}
+// transferAll waits for a transfer that nothing may be in the way of; started
+// says whether it was begun.
+func transferAll(ctx context.Context, e engine, in api.FilesTransferInput) (started bool, err error) {
 	out, err := e.Transfer(ctx, in)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(out.Conflicts) > 0 {
-		return api.Errorf(api.CodeConflict, "%s is in the way", out.Conflicts[0])
+		return false, api.Errorf(api.CodeConflict, "%s is in the way", out.Conflicts[0])
 	}
 	for {
 		job, err := e.TransferJob(ctx, out.Job, int(time.Minute/time.Millisecond))
 		switch {
 		case err != nil:
-			return err
+			return true, err
 		case job.State == api.JobFailed:
-			return api.Errorf(api.CodeConflict, "%s", job.Error)
+			return true, api.Errorf(api.CodeConflict, "%s", job.Error)
 		case job.State != api.JobRunning:
-			return nil
+			return true, nil
 		}
 	}
 }

@@ -74,6 +74,7 @@ type FileJob struct {
 	Bytes   int64       `json:"bytes" jsonschema:"copied so far"`
 	Total   int64       `json:"total" jsonschema:"bytes in all; 0 while they are being counted"`
 	Current string      `json:"current,omitempty" jsonschema:"what is being transferred"`
+	Handled int         `json:"handled" jsonschema:"items that are finished or were left out"`
 	Done    []FileMoved `json:"done,omitempty" jsonschema:"what is finished"`
 	Skipped int         `json:"skipped,omitempty" jsonschema:"items that something was in the way of"`
 	Error   string      `json:"error,omitempty" jsonschema:"why it failed"`
