@@ -58,6 +58,13 @@ func (f *File) Entry(name string) *Entry {
 	return nil
 }
 
+func (f *File) names() (names []string) {
+	for i := range f.Entries {
+		names = append(names, f.Entries[i].Name)
+	}
+	return names
+}
+
 // cycle names entries that wait for each other, in their order; nil if there
 // are none.
 func (f *File) cycle() []string {
@@ -110,7 +117,11 @@ func (f *File) Order(names []string) ([]*Entry, error) {
 	}
 	for _, name := range names {
 		if f.Entry(name) == nil {
-			return nil, fmt.Errorf("find %q: %s has no such session or process", name, f.Path)
+			meant := ""
+			if like := closest(name, f.names()); like != "" {
+				meant = "; did you mean " + like + "?"
+			}
+			return nil, fmt.Errorf("find %q: %s has no such session or process%s", name, f.Path, meant)
 		}
 	}
 	for i := range f.Entries {

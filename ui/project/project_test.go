@@ -178,6 +178,13 @@ func TestAMistypedKeyIsToldTheRightOne(t *testing.T) {
 	}
 }
 
+func TestAMistypedNameIsToldTheRightOne(t *testing.T) {
+	_, err := mustParse(t, "Procfile", "web: x\nworker: y\n").Order([]string{"wokrer"})
+	if err == nil || !strings.HasSuffix(err.Error(), "did you mean worker?") {
+		t.Error(err)
+	}
+}
+
 func TestAProcfileGivesEveryProcessAPort(t *testing.T) {
 	f := mustParse(t, "Procfile", "# all of it\nweb: bundle exec puma -p $PORT\n\nworker:  rake jobs:work\n")
 	dir := filepath.Dir(f.Path)
