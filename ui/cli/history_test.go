@@ -220,3 +220,21 @@ func TestHistoryFlagsAreCompleted(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWasStoppedOnPurposeIsShownWithoutAlarm(t *testing.T) {
+	one := 1
+	for _, test := range []struct {
+		command api.Command
+		want    string
+		tint    tint
+	}{
+		{api.Command{ExitSignal: "SIGTERM", Stopped: true}, "stopped", plain},
+		{api.Command{ExitCode: &one, Stopped: true}, "stopped", plain},
+		{api.Command{ExitSignal: "SIGTERM"}, "SIGTERM", red},
+		{api.Command{ExitCode: &one}, "1", red},
+	} {
+		if got, ink := commandEnd(test.command); got != test.want || ink != test.tint {
+			t.Errorf("%+v: %q", test.command, got)
+		}
+	}
+}
