@@ -84,6 +84,22 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d.shows("bookmarked")
 }
 
+func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"deep/er/f": ""})
+	d.m.list.Home = dir
+	d.press("c", "ctrl+u", "'~/")
+	prompt := d.m.overlay.(*pathPrompt)
+	d.until("home is listed", func() bool { return prompt.listed == dir+"/" })
+	d.press("tab")
+	d.until("the next one is listed", func() bool { return prompt.listed == dir+"/deep/" })
+	d.press("tab")
+	if got := prompt.field.Text(); got != "~/deep/er/" {
+		t.Errorf("completed to %q", got)
+	}
+	d.press("enter")
+	d.until("there", func() bool { return d.m.files.path == dir+"/deep/er" })
+}
+
 func TestOnlyWholeCharactersAreCompleted(t *testing.T) {
 	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
 		if got := commonName(names); got != want {

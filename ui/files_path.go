@@ -65,13 +65,13 @@ func (p *pathPrompt) absolute(m *model) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	slash := strings.HasSuffix(text, "/")
 	text = expandHome(text, m.list.Home)
 	if !filepath.IsAbs(text) {
-		slash := strings.HasSuffix(text, "/")
 		text = filepath.Join(m.files.path, text)
-		if slash {
-			text = withSlash(text)
-		}
+	}
+	if slash {
+		text = withSlash(text)
 	}
 	return text, nil
 }
