@@ -50,12 +50,14 @@ func history(ctx context.Context, f *face, in historyInput) (result, error) {
 
 // historyLine is a run as text: when, how it ended, how long it took, who, where, what.
 func historyLine(row api.HistoryRow) string {
-	ended := "?"
+	ended := "exit ?"
 	switch {
+	case row.Stopped:
+		ended = "stopped"
 	case row.ExitCode != nil:
-		ended = fmt.Sprint(*row.ExitCode)
+		ended = fmt.Sprintf("exit %d", *row.ExitCode)
 	case row.ExitSignal != "":
-		ended = row.ExitSignal
+		ended = "exit " + row.ExitSignal
 	}
 	took := "-"
 	if row.DurationMS >= 0 {
@@ -65,6 +67,6 @@ func historyLine(row api.HistoryRow) string {
 	if row.Runs > 1 {
 		runs = fmt.Sprintf(" ×%d", row.Runs)
 	}
-	return fmt.Sprintf("%s  exit %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor,
+	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor,
 		row.CWD, runs, strings.ReplaceAll(row.Command.Command, "\n", "\n    "))
 }

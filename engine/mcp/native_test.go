@@ -169,6 +169,12 @@ func TestHistoryTellsWhatWasRun(t *testing.T) {
 		text, _ := r.facts("history", object{"failed": true, "actor": "agent"})
 		return strings.Contains(text, "exit 3  ") && strings.HasSuffix(text, "  exit 3")
 	})
+	r.call("process_start", object{"command": "sleep 1000", "name": "nap"})
+	r.call("process_stop", object{"id": "nap"})
+	r.eventually("the end of what was stopped", func() bool {
+		text, _ := r.facts("history", object{"query": "sleep"})
+		return strings.Contains(text, "  stopped  ")
+	})
 	if text, _ := r.facts("history", object{"query": "'no-such-command"}); text != "Nothing found." {
 		t.Errorf("history gives %q", text)
 	}
