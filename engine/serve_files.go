@@ -239,9 +239,9 @@ func (s *fileServer) find(ctx context.Context, in api.FilesFindInput) (api.Files
 func (s *fileServer) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
 		r, err := t.Grep(ctx, files.GrepRequest{
-			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit,
+			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MostBytes: in.MostBytes,
 		})
-		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited}
+		out := api.FilesGrepOutput{Lines: make([]api.GrepLine, len(r.Lines)), Matches: r.Matches, Limited: r.Limited, Passed: r.Passed}
 		for i, l := range r.Lines {
 			l.Path = in.Out(l.Path)
 			out.Lines[i] = api.GrepLine(l)

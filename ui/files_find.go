@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -20,6 +21,9 @@ const (
 	findRest = 120 * time.Millisecond
 	// mostFound is how many results a search shows.
 	mostFound = 500
+	// smallFile is how many bytes a file has at most that is searched at first; in
+	// larger ones it can take long.
+	smallFile = 8 << 20
 )
 
 // A fileFinder finds files below a folder, by their names or by what they hold,
@@ -37,7 +41,8 @@ type fileFinder struct {
 	busy     bool
 	serial   int
 	stop     context.CancelFunc
-	text     string // that the results are for
+	text     string  // that the results are for
+	rest     tea.Cmd // searches large files too
 }
 
 // A foundFile is a result.
@@ -54,6 +59,7 @@ type filesFound struct {
 	text    string
 	found   []foundFile
 	limited bool
+	passed  bool // large files were left for later
 	err     error
 }
 
@@ -130,17 +136,14 @@ func (u *fileFinder) search(m *model) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	u.stop = cancel
 	serial, folder, contents, l := u.serial, u.folder, u.contents, m.link
-	return func() tea.Msg {
-		if !rest(ctx, findRest) {
-			return nil
-		}
+	find := func(mostBytes int64) tea.Msg {
 		e, err := l.at(ctx)
 		if err != nil {
 			return nil
 		}
 		msg := filesFound{finder: u, serial: serial, text: text}
 		if contents {
-			msg.found, msg.limited, msg.err = searchContents(ctx, e, folder, text)
+			msg.found, msg.limited, msg.passed, msg.err = searchContents(ctx, e, folder, text, mostBytes)
 		} else {
 			msg.found, msg.limited, msg.err = findNames(ctx, e, folder, text)
 		}
@@ -148,6 +151,13 @@ func (u *fileFinder) search(m *model) tea.Cmd {
 			return nil
 		}
 		return msg
+	}
+	u.rest = func() tea.Msg { return find(0) }
+	return func() tea.Msg {
+		if !rest(ctx, findRest) {
+			return nil
+		}
+		return find(smallFile)
 	}
 }
 
@@ -168,34 +178,54 @@ func findNames(ctx context.Context, e engine, folder, text string) ([]foundFile,
 	return found, out.Limited, err
 }
 
-func searchContents(ctx context.Context, e engine, folder, text string) ([]foundFile, bool, error) {
+// searchContents searches files of a size at most, or of any with 0; passed says
+// whether there are larger ones.
+func searchContents(ctx context.Context, e engine, folder, text string, mostBytes int64) (found []foundFile, limited, passed bool, err error) {
 	smart := strings.IndexFunc(text, unicode.IsUpper) < 0
-	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: smart, Limit: mostFound})
-	found := make([]foundFile, 0, len(out.Lines))
+	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: smart, Limit: mostFound, MostBytes: mostBytes})
+	found = make([]foundFile, 0, len(out.Lines))
 	for _, l := range out.Lines {
 		if l.Match {
 			found = append(found, foundFile{l.Path, l.Line, l.Text})
 		}
 	}
-	return found, out.Limited, err
+	return found, out.Limited, out.Passed > 0, err
 }
 
-func (m *model) takeFound(msg filesFound) {
+func (m *model) takeFound(msg filesFound) tea.Cmd {
 	u := msg.finder
 	if m.overlay != overlay(u) || msg.serial != u.serial {
-		return
+		return nil
 	}
 	m.dirty = true
 	u.busy, u.note, u.bad = false, "", false
-	u.text = msg.text
 	if msg.err != nil {
 		u.found, u.note, u.bad = nil, panes.Clean(api.AsError(msg.err).Message), true
-		return
+		return nil
 	}
-	u.found, u.limited, u.cursor, u.top = msg.found, msg.limited, 0, 0
+	u.show(msg)
+	if msg.passed && !msg.limited {
+		u.busy = true
+		return u.rest
+	}
 	if len(u.found) == 0 {
 		u.note = "nothing found"
 	}
+	return nil
+}
+
+// show puts results in the place of others. More of the same leave the cursor
+// where it is.
+func (u *fileFinder) show(msg filesFound) {
+	var on foundFile
+	if u.cursor < len(u.found) {
+		on = u.found[u.cursor]
+	}
+	at := slices.Index(msg.found, on)
+	if u.text != msg.text || u.cursor == 0 || at < 0 {
+		at, u.top = 0, 0
+	}
+	u.found, u.limited, u.text, u.cursor = msg.found, msg.limited, msg.text, at
 }
 
 func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -238,6 +268,8 @@ func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
 
 func (u *fileFinder) count() string {
 	switch {
+	case u.busy && len(u.found) > 0:
+		return fmt.Sprintf("%d found, searching…", len(u.found))
 	case u.busy:
 		return "searching…"
 	case len(u.found) == 0:

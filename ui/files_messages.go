@@ -50,9 +50,6 @@ func (msg pathListed) take(m *model) tea.Cmd {
 	return nil
 }
 
-func (msg filesFound) take(m *model) tea.Cmd {
-	m.takeFound(msg)
-	return nil
-}
+func (msg filesFound) take(m *model) tea.Cmd { return m.takeFound(msg) }
 
 func (msg fileSearched) take(m *model) tea.Cmd { return m.takeSearched(msg) }

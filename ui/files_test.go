@@ -222,6 +222,15 @@ func TestFilesAreFoundWhileItIsTyped(t *testing.T) {
 	})
 }
 
+func TestSmallFilesAreSearchedBeforeLargeOnes(t *testing.T) {
+	d, _ := onFolder(t, 120, 30, map[string]string{"z-small": "needle\n", "a-large": strings.Repeat("straw\n", smallFile/6) + "needle\n"})
+	d.press("ctrl+f", "'needle")
+	d.shows("1 found, searching…")
+	d.shows("2 found")
+	d.shows("a-large:")
+	d.lacks("searching")
+}
+
 func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed")

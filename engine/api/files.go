@@ -215,6 +215,7 @@ type FilesGrepInput struct {
 	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"letters match in either case"`
 	Context    int    `json:"context,omitempty" jsonschema:"lines around each match"`
 	Limit      int    `json:"limit,omitempty" jsonschema:"matches at most, in all; default 100"`
+	MostBytes  int64  `json:"most_bytes,omitempty" jsonschema:"pass over files below the folder that are larger"`
 }
 
 // A GrepLine is a line that matches, or stands near one.
@@ -230,4 +231,5 @@ type FilesGrepOutput struct {
 	Lines   []GrepLine `json:"lines" jsonschema:"sorted by path, then line"`
 	Matches int        `json:"matches" jsonschema:"how many of them match"`
 	Limited bool       `json:"limited,omitempty" jsonschema:"there are more"`
+	Passed  int        `json:"passed,omitempty" jsonschema:"files that were passed over because they are larger than most_bytes"`
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -22,8 +23,9 @@ type GrepRequest struct {
 	Path       string // file or folder
 	Glob       string // only files that match; a ! in front turns it round
 	IgnoreCase bool
-	Context    int // lines around each match
-	Limit      int // matches at most; 0 is the default
+	Context    int   // lines around each match
+	Limit      int   // matches at most; 0 is the default
+	MostBytes  int64 // below a folder, larger files are passed over; 0 is none
 }
 
 // A GrepResult is what was found, sorted by path, then line.
@@ -31,6 +33,7 @@ type GrepResult struct {
 	Lines   []Line
 	Matches int  // how many of the lines match
 	Limited bool // there are more
+	Passed  int  // files that were passed over because they are too large
 
 	size int // bytes of text in Lines
 }
@@ -134,15 +137,19 @@ func (t *Tree) grepAll(ctx context.Context, q *query, r GrepRequest) (GrepResult
 		defer close(jobs)
 		walked <- t.feed(ctx, r.Path, skip, jobs, ahead)
 	})
+	var passed atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), mostWorkers) {
-		workers.Go(func() { work(ctx, scan{q: q, context: r.Context, limit: r.Limit}, jobs, results) })
+		workers.Go(func() {
+			work(ctx, scan{q: q, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}, jobs, results)
+		})
 	}
 	crew.Go(func() {
 		workers.Wait()
 		close(results)
 	})
 	out, enough := collect(results, ahead, r)
+	out.Passed = int(passed.Load())
 	if enough {
 		return out, nil
 	}
@@ -218,7 +225,12 @@ func (s *scan) entry(ctx context.Context, e entry) []Line {
 		return nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.Mode().Type() != fs.FileMode(0) {
+	info, err := f.Stat()
+	if err != nil || info.Mode().Type() != fs.FileMode(0) {
+		return nil
+	}
+	if s.most > 0 && info.Size() > s.most {
+		s.passed.Add(1)
 		return nil
 	}
 	impatient(f)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 const (
@@ -27,7 +28,9 @@ type Line struct {
 type scan struct {
 	q       *query
 	context int
-	limit   int // matches of a file; it stops behind that many
+	limit   int           // matches of a file; it stops behind that many
+	most    int64         // bytes of a file that is searched; 0 for any
+	passed  *atomic.Int64 // counts those that are larger
 
 	buf, low []byte
 }

@@ -410,3 +410,17 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+func TestLargeFilesArePassedOverWhereThatIsWanted(t *testing.T) {
+	g := newGround(t)
+	g.file("small", "needle")
+	g.file("large", strings.Repeat("straw\n", 100)+"needle")
+	out, err := g.Grep(t.Context(), GrepRequest{Pattern: "needle", MostBytes: 100})
+	if err != nil || out.Matches != 1 || out.Lines[0].Path != "small" || out.Passed != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	out, err = g.Grep(t.Context(), GrepRequest{Pattern: "needle"})
+	if err != nil || out.Matches != 2 || out.Passed != 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
