@@ -220,7 +220,9 @@ func TestTooSmallTerminalSaysSoAndRecovers(t *testing.T) {
 		t.Errorf("at 10×3:\n%s", got)
 	}
 	d.update(tea.WindowSizeMsg{Width: 59, Height: 15})
+	d.press("ctrl+b", "2")
 	d.shows("terminal too small: 59×15, needs 60×15")
+	d.press("alt+1")
 	d.update(tea.WindowSizeMsg{Width: 60, Height: 15})
 	d.shows("one$ ")
 }

@@ -6,6 +6,13 @@ const (
 	minScreenHeight = 15
 )
 
+// Least size of a terminal that shows the focused pane or the session list
+// alone, above the status bar, where there is no room for more.
+const (
+	minTightWidth  = 20
+	minTightHeight = 4
+)
+
 // The session list has a column of its own as long as that leaves the
 // terminals listLeaves columns; on a narrower screen it is a row.
 const (
@@ -24,6 +31,7 @@ type layout struct {
 	tips  rect // the line for newcomers
 	tree  rect // the terminals
 	bare  bool // the one terminal has no title row
+	tight bool // there is room for one terminal alone
 }
 
 // layoutOptions is what decides the layout beside the size.
@@ -36,6 +44,9 @@ type layoutOptions struct {
 func layoutFor(w, h int, o layoutOptions) layout {
 	l := layout{w: w, h: h}
 	if w < minScreenWidth || h < minScreenHeight {
+		if w >= minTightWidth && h >= minTightHeight {
+			l.tight, l.bare, l.tree = true, true, rect{0, 0, w, h - 1}
+		}
 		return l
 	}
 	l.body = rect{0, 1, w, h - 2}
@@ -62,6 +73,8 @@ func layoutFor(w, h int, o layoutOptions) layout {
 	return l
 }
 
+// tooSmall reports whether there is no room for the dashboard; for the focused
+// pane alone there may be.
 func (l layout) tooSmall() bool { return l.body.w == 0 }
 
 // content is the part of a leaf's rectangle that its terminal has.
@@ -85,12 +98,14 @@ func (m *model) relayout() {
 	}
 	o.panes = len(leaves)
 	m.layout = layoutFor(m.w, m.h, o)
-	if m.layout.tooSmall() || m.current == nil {
+	if m.layout.tooSmall() && !m.layout.tight || m.current == nil {
 		return
 	}
-	m.current.root.place(m.layout.tree)
+	if !m.layout.tight {
+		m.current.root.place(m.layout.tree)
+	}
 	for _, l := range leaves {
-		if m.zoomed && l != m.current.focus {
+		if m.alone() && l != m.current.focus {
 			continue
 		}
 		r := m.area(l)
@@ -102,18 +117,27 @@ func (m *model) relayout() {
 
 // visible are the leaves that are on the screen.
 func (m *model) visible() []*node {
-	if m.current == nil || m.view != viewSessions || m.layout.tooSmall() {
+	if m.current == nil || m.view != viewSessions || m.layout.tooSmall() && !m.tight() {
 		return nil
 	}
-	if m.zoomed {
+	if m.alone() {
 		return []*node{m.current.focus}
 	}
 	return m.current.root.leaves(nil)
 }
 
+// alone reports whether the focused pane has all the room that there is.
+func (m *model) alone() bool { return m.zoomed || m.layout.tight }
+
+// tight reports whether the focused pane, or the list in its place, is all that
+// is shown, for want of room. The other views are not shown there.
+func (m *model) tight() bool {
+	return m.layout.tight && m.view == viewSessions && m.current != nil
+}
+
 // area is where the terminal of a leaf is on the screen.
 func (m *model) area(l *node) rect {
-	if m.zoomed {
+	if m.alone() {
 		return m.layout.tree
 	}
 	return m.layout.content(l.rect)

@@ -351,6 +351,49 @@ func TestBordersThatMeetAreJoined(t *testing.T) {
 	}
 }
 
+func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
+	d := threePanes(t)
+	before := d.m.current.root.b.rect
+	d.update(tea.WindowSizeMsg{Width: 20, Height: 6})
+	d.shows("c-screen")
+	rows := strings.Split(d.screen(), "\n")
+	if len(rows) != 6 {
+		t.Errorf("%d rows are drawn", len(rows))
+	}
+	for _, row := range rows {
+		if w := panes.Width(row); w != 20 {
+			t.Errorf("a row has %d cells: %q", w, row)
+		}
+	}
+	d.press("'x", "ctrl+b", "o")
+	d.shows("sessions")
+	d.press("ctrl+b", "o")
+	d.shows("a-screen")
+	d.typedInto(d.nth(2), "x")
+	d.until("the pane has all the room", func() bool {
+		d.engine.mu.Lock()
+		defer d.engine.mu.Unlock()
+		return d.engine.sessions[0].size == api.Size{Cols: 20, Rows: 5}
+	})
+	d.click(3, 0)
+	d.update(tea.WindowSizeMsg{Width: 20, Height: 5})
+	d.press("ctrl+b", "x")
+	d.shows("too small")
+	d.press("esc")
+	d.update(tea.WindowSizeMsg{Width: 45, Height: 14})
+	d.press("ctrl+b", "x")
+	d.shows("End session a?")
+	d.press("n", "ctrl+b", "2")
+	d.shows("too small")
+	d.press("alt+1")
+	d.shows("a-screen")
+	d.update(tea.WindowSizeMsg{Width: 160, Height: 40})
+	d.hasShape("(a|(b/c))")
+	if after := d.m.current.root.b.rect; after != before {
+		t.Errorf("the right half went from %v to %v", before, after)
+	}
+}
+
 func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "=")

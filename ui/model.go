@@ -139,6 +139,9 @@ func (m *model) moveFocus(change func()) {
 	before := m.focused()
 	change()
 	m.dirty = true
+	if m.layout.tight {
+		m.relayout()
+	}
 	after := m.focused()
 	if before == after || m.blurred {
 		return

@@ -25,7 +25,7 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		u.dismiss(m)
 		return nil
 	}
-	if m.overlay != nil || m.layout.tooSmall() {
+	if m.overlay != nil || m.layout.tooSmall() && !m.tight() {
 		return nil
 	}
 	switch {
@@ -37,6 +37,13 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 			m.pressed = nil
 		}
 		return m.mouseTo(p, e)
+	case m.tight() && m.listFocused:
+		if leftDown(e) {
+			return m.clickSession(m.list.At(e.Y))
+		}
+		return nil
+	case m.tight():
+		return m.mouseOnTree(e)
 	case e.Y == 0 && !m.processes.dragged:
 		return m.clickTopBar(e)
 	case m.layout.tips.contains(e.X, e.Y):
@@ -138,7 +145,7 @@ func (m *model) clickSession(id string) tea.Cmd {
 
 func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
 	leaf := m.current.focus
-	if !m.zoomed {
+	if !m.alone() {
 		if border := m.current.root.borderAt(e.X, e.Y); border != nil && leftDown(e) {
 			m.dragged, m.dragMoved = border, false
 			return nil

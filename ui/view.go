@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,6 +38,9 @@ func (m *model) draw() {
 	}
 	switch {
 	case m.w <= 0 || m.h <= 0:
+	case m.tight() && m.overlayFits():
+		m.drawn.Content = m.drawTight()
+		m.drawOver()
 	case m.layout.tooSmall():
 		m.drawn.Content = m.drawTooSmall()
 	default:
@@ -50,9 +54,33 @@ func (m *model) draw() {
 	}
 }
 
+// overlayFits reports whether all of the overlay, if there is one, can be seen:
+// nobody should answer a question that they cannot read.
+func (m *model) overlayFits() bool {
+	if m.overlay == nil {
+		return true
+	}
+	rows, w, _, _ := m.overlay.draw(m, rect{0, 0, m.w, m.h})
+	return w+4 <= m.w && len(rows)+2 <= m.h
+}
+
+// drawTight draws what there is room for on a small terminal.
+func (m *model) drawTight() string {
+	m.prepare()
+	rows := m.current.focus.rows
+	if m.listFocused {
+		rows = m.list.Draw(m.layout.tree.w, m.layout.tree.h, &m.look)
+	}
+	return strings.Join(append(slices.Clone(rows), m.statusBar()), "\n")
+}
+
 // drawLayers draws the screen and what lies over it.
 func (m *model) drawLayers() {
 	m.drawn.Content = m.drawScreen()
+	m.drawOver()
+}
+
+func (m *model) drawOver() {
 	if m.overlay == nil {
 		m.drawn.Cursor = m.cursor()
 	} else {
