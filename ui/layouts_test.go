@@ -394,6 +394,38 @@ func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 	}
 }
 
+func TestOverlaysAreDrawnOnSmallTerminalsWhereTheyFit(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "S", "'one", "enter")
+	d.shows("saved as one")
+	sizes := []tea.WindowSizeMsg{{Width: 20, Height: 4}, {Width: 20, Height: 6}, {Width: 30, Height: 9}, {Width: 45, Height: 14}, {Width: 59, Height: 40}, {Width: 200, Height: 5}}
+	for _, key := range []string{"?", ":", "T", ",", "S", "space", "m", "r", "x", "P"} {
+		d.press("ctrl+b", key)
+		if key == "space" {
+			d.shows("Show the layout")
+		}
+		for _, size := range sizes {
+			d.update(size)
+			rows := strings.Split(d.screen(), "\n")
+			for _, row := range rows {
+				if len(rows) != size.Height || panes.Width(row) > size.Width {
+					t.Fatalf("%s at %d×%d:\n%s", key, size.Width, size.Height, d.screen())
+				}
+			}
+		}
+		d.update(tea.WindowSizeMsg{Width: 160, Height: 40})
+		d.press("esc")
+		if d.m.overlay != nil {
+			t.Fatalf("%s is still open", key)
+		}
+	}
+	d.press("ctrl+b", "[", "/")
+	for _, size := range sizes {
+		d.update(size)
+		d.screen()
+	}
+}
+
 func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "=")
