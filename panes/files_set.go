@@ -124,6 +124,20 @@ func (s *FileSet) name(i int) string {
 	return s.pages[e.page][e.at:][:e.long]
 }
 
+// Names are the names of all entries, a folder's with a slash behind it; folders
+// has them alone.
+func (s *FileSet) Names(folders bool) (names []string) {
+	for i := range s.Len() {
+		switch {
+		case s.entries[i].isFolder():
+			names = append(names, s.name(i)+"/")
+		case !folders:
+			names = append(names, s.name(i))
+		}
+	}
+	return names
+}
+
 // LastName is the name of the entry that was added last; "" for none.
 func (s *FileSet) LastName() string {
 	if s.Len() == 0 {

@@ -254,15 +254,27 @@ func (m *model) askNewFile() tea.Cmd {
 		}
 		path := filepath.Join(f.path, name)
 		folder := strings.HasSuffix(name, "/")
-		f.list.Select(strings.SplitN(strings.Trim(name, "/"), "/", 2)[0])
-		return m.call(func(ctx context.Context, e engine) tea.Msg {
+		show := m.willShow(strings.SplitN(strings.Trim(name, "/"), "/", 2)[0])
+		return tea.Batch(show, m.call(func(ctx context.Context, e engine) tea.Msg {
 			if err := makeFile(ctx, e, path, folder); err != nil {
 				return changedFiles{err: err}
 			}
 			return changedFiles{undo: undo{what: "new " + panes.FileName(filepath.Base(path)), trash: []string{path}}}
-		}, func(err error) tea.Msg { return changedFiles{err: err} })
+		}, func(err error) tea.Msg { return changedFiles{err: err} }))
 	})
 	m.overlay = p
+	return nil
+}
+
+// willShow puts the cursor on a name when it is there, and shows hidden files if
+// it is one.
+func (m *model) willShow(name string) tea.Cmd {
+	f := &m.files
+	f.list.Select(name)
+	if strings.HasPrefix(name, ".") && !f.order.Hidden {
+		f.order.Hidden = true
+		return m.rearrange()
+	}
 	return nil
 }
 

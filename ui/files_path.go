@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -142,17 +141,8 @@ func (p *pathPrompt) look(m *model) tea.Cmd {
 	p.asked = folder
 	only := p.folders
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		out, _ := e.ListFiles(ctx, folder, "", 20_000) // of what cannot be listed nothing is offered
-		var names []string
-		for i := range out.Entries {
-			switch f := &out.Entries[i]; {
-			case panes.IsFolder(f):
-				names = append(names, f.Name+"/")
-			case !only:
-				names = append(names, f.Name)
-			}
-		}
-		return pathListed{p, folder, names}
+		set, _, _ := listEntries(ctx, e, folder, nil, mostEntries) // of what cannot be listed nothing is offered
+		return pathListed{p, folder, set.Names(only)}
 	}, func(error) tea.Msg { return pathListed{p, folder, nil} })
 }
 
@@ -170,9 +160,13 @@ func (p *pathPrompt) matches(m *model) []string {
 	if err != nil || folder != p.listed {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(p.names), func(name string) bool {
-		return !strings.HasPrefix(name, part) || strings.HasPrefix(name, ".") && !strings.HasPrefix(part, ".")
-	})
+	var matches []string
+	for _, name := range p.names {
+		if strings.HasPrefix(name, part) && (name[0] != '.' || strings.HasPrefix(part, ".")) {
+			matches = append(matches, name)
+		}
+	}
+	return matches
 }
 
 // complete adds what all matches have in common.

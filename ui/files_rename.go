@@ -39,9 +39,9 @@ func (m *model) askRenameFile() tea.Cmd {
 			return m.say("a name has no / in it; M moves a file", true)
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
-		f.list.Select(name)
+		show := m.willShow(name)
 		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
-		return m.transfer(in, false)
+		return tea.Batch(show, m.transfer(in, false))
 	})
 	if escaped {
 		p.note = panes.EscapesNote

@@ -188,6 +188,8 @@ func TestFilesAreMadeRenamedAndDeleted(t *testing.T) {
 	d.onFile("a")
 	d.press("R", "ctrl+u", "'b", "enter")
 	d.exists(dir+"/b", true)
+	d.press("n", "'.rc", "enter")
+	d.shows(".rc")
 	d.onFile("b")
 	d.press("X")
 	d.shows("Delete b for good?")
