@@ -59,6 +59,7 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 
 func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"odd\xff\n/inside": "x", `odd\/f`: "", "f": "1"})
+	d.m.news.info.DataDir = t.TempDir()
 	d.press("c", "ctrl+u", "'"+dir+"/o")
 	prompt := d.m.overlay.(*pathPrompt)
 	d.until("the folder is listed", func() bool { return prompt.listed == dir+"/" })
@@ -82,6 +83,8 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d.shows("stands alone")
 	d.press("esc", "B")
 	d.shows("bookmarked")
+	d.press("B")
+	d.shows("no bookmark any more")
 }
 
 func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
