@@ -91,25 +91,26 @@ type session struct {
 	log    sessionLog    // set before opened is closed; nil if it cannot be opened
 	term   terminal      // owned by the screen goroutine
 
-	asks     chan func()
-	grew     chan struct{} // of 1: the log has grown
-	room     chan struct{} // of 1: the screen has caught up a bit
-	locked   atomic.Bool   // a person has the keyboard
-	marks    *shellMarks   // what its shell tells
-	watch    watchSet      // who wants to know that the screen has changed
-	quieting atomic.Bool   // a look is due once nothing more is printed
-	looked   atomic.Int64  // when it was seen what it waits for, in nanoseconds since 1970
-	used     usage         // when it was
-	execs    chan struct{} // a token is held while a command line runs for session.exec
-	stamped  time.Time     // when the reader last told the time of output
-	feeding  int64         // offset behind what the emulator is given now
-	parsed   atomic.Int64  // how much of the log the screen shows
-	modes    atomic.Pointer[vt.Modes]
-	input    *input
-	saving   atomic.Bool // a checkpoint is being written
-	saved    int64       // offset of the last checkpoint
-	lingered int64       // what the screen showed when it had last caught up
-	flooded  time.Time   // when it last had after a burst
+	asks      chan func()
+	grew      chan struct{} // of 1: the log has grown
+	room      chan struct{} // of 1: the screen has caught up a bit
+	locked    atomic.Bool   // a person has the keyboard
+	marks     *shellMarks   // what its shell tells
+	watch     watchSet      // who wants to know that the screen has changed
+	quieting  atomic.Bool   // a look is due once nothing more is printed
+	answering atomic.Bool   // looks are due until what was typed has had its effect
+	looked    atomic.Int64  // when it was seen what it waits for, in nanoseconds since 1970
+	used      usage         // when it was
+	execs     chan struct{} // a token is held while a command line runs for session.exec
+	stamped   time.Time     // when the reader last told the time of output
+	feeding   int64         // offset behind what the emulator is given now
+	parsed    atomic.Int64  // how much of the log the screen shows
+	modes     atomic.Pointer[vt.Modes]
+	input     *input
+	saving    atomic.Bool // a checkpoint is being written
+	saved     int64       // offset of the last checkpoint
+	lingered  int64       // what the screen showed when it had last caught up
+	flooded   time.Time   // when it last had after a burst
 
 	mu    sync.Mutex
 	known facts // all but bytes and what viewers knows

@@ -110,6 +110,32 @@ func TestASessionTellsWhatItWaitsFor(t *testing.T) {
 	}
 }
 
+// A program that got its answer need not print anything, nor anybody ask.
+func TestAnAnsweredQuestionIsSeenWithoutOutput(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("sh", "-c", "stty -echo; read x; exec sleep 1000")
+	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true}); !w.Secret {
+		t.Fatalf("%+v", w)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	answered := false
+	for e, err := range m.client.Watch(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !answered {
+			m.write(p.ID, "word\n")
+			answered = true
+		}
+		if e.Process != nil && e.Process.ID == p.ID && e.Process.Terminal.Waiting == "" {
+			return
+		}
+	}
+	t.Error("the events ended")
+}
+
 // tester connects as an agent.
 func (m *machine) tester() *api.Client {
 	m.Helper()

@@ -77,6 +77,7 @@ func (s *session) noteInput(actor string, p []byte) {
 		s.used.actor.Store(&actor)
 	}
 	s.marks.noteTyped(p, time.Now())
+	s.lookWhenAnswered()
 }
 
 // noteMark takes what the shell tells. It runs on the screen goroutine, inside

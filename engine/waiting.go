@@ -107,6 +107,35 @@ func (s *session) lookIfQuiet() {
 	s.quieting.Store(false)
 }
 
+// answerMost is how long after an answer a program may still wait for it, as far
+// as that can be seen.
+const answerMost = 5 * time.Second
+
+// lookWhenAnswered has somebody look, after something was typed, until the
+// program waits no longer: an answer need not make it print anything.
+func (s *session) lookWhenAnswered() {
+	s.mu.Lock()
+	asked := s.known.waiting
+	s.mu.Unlock()
+	if asked != needNothing && s.answering.CompareAndSwap(false, true) {
+		time.AfterFunc(quietGap, func() { s.lookIfAnswered(asked) })
+	}
+}
+
+// lookIfAnswered looks, and again after twice the time if nothing has changed.
+func (s *session) lookIfAnswered(asked need) {
+	since := time.Since(time.Unix(0, s.used.input.Load()))
+	again := max(quietGap-since, 0)
+	switch {
+	case s.ctx.Err() != nil || s.isOver():
+	case again == 0 && (s.lookAtNeed() != asked || since > answerMost):
+	default:
+		time.AfterFunc(cmp.Or(again, since), func() { s.lookIfAnswered(asked) })
+		return
+	}
+	s.answering.Store(false)
+}
+
 // lookBudget bounds the time that a listing spends on looks.
 const lookBudget = 20 * time.Millisecond
 
