@@ -155,7 +155,8 @@ func (e *fakeEngine) Start(_ context.Context, in api.SessionStartInput) (api.Pro
 	e.started = append(e.started, in)
 	s := e.make(fmt.Sprintf("bash-%d", len(e.sessions)+1), []string{"$ "})
 	s.process.CWD = in.CWD
-	e.tell(api.Event{Type: api.EventProcess, Process: &s.process})
+	p := s.process // as it is now
+	e.tell(api.Event{Type: api.EventProcess, Process: &p})
 	return s.process, nil
 }
 

@@ -103,6 +103,16 @@ func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
 	d.until("there", func() bool { return d.m.files.path == dir+"/deep/er" })
 }
 
+func TestAPathThatIsTooLongToEditIsNotEditedInPart(t *testing.T) {
+	var p pathPrompt
+	if p.set("/" + strings.Repeat("\xff", 4000) + "/"); p.field.Text() != "" {
+		t.Errorf("%d bytes of it are", len(p.field.Text()))
+	}
+	if p.set("/a\xff"); p.field.Text() != `/a\xFF` {
+		t.Errorf("another is %q", p.field.Text())
+	}
+}
+
 func TestOnlyWholeCharactersAreCompleted(t *testing.T) {
 	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
 		if got := commonName(names); got != want {

@@ -50,7 +50,9 @@ func (p *pathPrompt) set(path string) {
 	if p.escaped {
 		path = panes.EscapeName(path)
 	}
-	p.field.Set(path)
+	if p.field.Set(path); p.field.Text() != path { // a part of it would lead elsewhere
+		p.field.Set("")
+	}
 }
 
 // typedPath is what was typed, without escapes.
