@@ -118,6 +118,7 @@ func TestAnAnsweredQuestionIsSeenWithoutOutput(t *testing.T) {
 	if w := m.sessionWait(api.SessionWaitInput{ID: p.ID, Input: true}); !w.Secret {
 		t.Fatalf("%+v", w)
 	}
+	m.sessionWait(api.SessionWaitInput{ID: p.ID, IdleMS: int(2 * quietGap / time.Millisecond)}) // no look is due any more
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	answered := false
