@@ -24,7 +24,7 @@ type Config struct {
 	Mouse      *bool  `toml:"mouse"`       // the dashboard takes the mouse; default true
 	Pictures   string `toml:"pictures"`    // "auto", "kitty", "sixel", "blocks" or "off"
 	Clipboard  *bool  `toml:"clipboard"`   // programs may write to the clipboard; default true
-	Icons      bool   `toml:"icons"`       // files have icons
+	Icons      *bool  `toml:"icons"`       // files have icons; default false
 	Tips       *bool  `toml:"tips"`        // the line for newcomers; default true
 
 	Preset     string              `toml:"preset"`      // name of a set of keys

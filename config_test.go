@@ -14,7 +14,7 @@ import (
 )
 
 func TestConfigReadsEveryKey(t *testing.T) {
-	off := false
+	off, on := false, true
 	got, err := parseConfig([]byte(`
 shell = ["bash", "-i"]
 emulator = "vt10x"
@@ -27,6 +27,8 @@ theme_light = "catppuccin-latte"
 direct_keys = false
 mouse = false
 clipboard = false
+icons = true
+pictures = "off"
 tips = false
 preset = "tmux"
 prefix = "ctrl+a"
@@ -49,7 +51,7 @@ reap_after = "24h"
 	want := Config{
 		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20,
 		Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", DirectKeys: &off, Keys: map[string][]string{"session.new": {"C"}},
-		Mouse: &off, Clipboard: &off, Tips: &off, Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", ShellIntegration: &off,
+		Mouse: &off, Clipboard: &off, Icons: &on, Pictures: "off", Tips: &off, Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", ShellIntegration: &off,
 		History: HistoryConfig{Ignore: []string{"^vault "}},
 		Agents:  AgentsConfig{Sandbox: "~/agents.json", ReapAfter: "24h"},
 	}

@@ -176,7 +176,7 @@ func (c Config) dashboard() ui.Settings {
 		NoMouse:     c.Mouse != nil && !*c.Mouse,
 		NoClipboard: c.Clipboard != nil && !*c.Clipboard,
 		Pictures:    c.Pictures,
-		FileIcons:   c.Icons,
+		FileIcons:   c.Icons != nil && *c.Icons,
 		Attention:   c.Attention.options(),
 	}
 }
