@@ -240,8 +240,11 @@ type part struct {
 // members of out. The parts that it gives are together as long as the body is.
 func divided(division string, length int64, out any) ([]part, error) {
 	malformed := &wrongAnswer{fmt.Errorf("it has %d bytes that are divided as %.200q", length, division)}
+	if length > maxResponseBody {
+		return nil, errTooLarge
+	}
 	b, ok := out.(bulky)
-	if !ok || length > maxResponseBody {
+	if !ok {
 		return nil, malformed
 	}
 	var parts []part

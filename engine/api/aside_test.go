@@ -152,6 +152,12 @@ func TestAnAnswerThatIsDividedWronglyIsAnError(t *testing.T) {
 			t.Errorf("a body of %d bytes is divided", length)
 		}
 	}
+	for _, division := range []string{"", "json=13,stdout=10"} {
+		err := readOutput(division, strings.NewReader(""), maxResponseBody+1, &ExecOutput{})
+		if !errors.Is(err, errTooLarge) {
+			t.Errorf("a body that is too large and divided as %q: %v", division, err)
+		}
+	}
 	if err := readOutput("json=13,stdout=10", strings.NewReader(body), int64(len(body)), &Info{}); err == nil {
 		t.Error("an output without members is divided")
 	}
