@@ -207,6 +207,20 @@ func TestFailingServiceShowsReasonAndLastLines(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeStartedIsCalledWhatItWouldBe(t *testing.T) {
+	m := startMachine(t)
+	m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: "web"})
+	for kind, in := range map[string]api.ProcessStartInput{
+		"process": {Command: []string{"true"}, Name: "web"},
+		"session": {Command: []string{"true"}, Name: "web", TTY: true},
+	} {
+		_, err := api.ProcessStart.Call(t.Context(), m.client, in)
+		if err == nil || !strings.HasPrefix(err.Error(), "start "+kind+": process ") || !strings.HasSuffix(err.Error(), " is called web already") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 func TestReadinessIsAwaitedAndItsTimeOutFails(t *testing.T) {
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo starting; sleep 0.2; echo now ready; exec sleep 1000"), Ready: &api.Readiness{Log: "^now ready$", Command: []string{"true"}}})

@@ -62,14 +62,18 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 	if len(in.Command) == 0 && !in.TTY {
 		return none, api.Errorf(api.CodeInvalid, "start process: no command is given")
 	}
-	r, err := h.recordOf(api.SessionStartInput{
+	kind := api.KindProcess
+	if in.TTY {
+		kind = api.KindSession
+	}
+	r, err := h.recordOf(kind, api.SessionStartInput{
 		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Cols: in.Cols, Rows: in.Rows, Actor: in.Actor,
 	})
 	if err != nil {
 		return none, err
 	}
 	if r.TTY = in.TTY; !in.TTY {
-		r.Kind, r.Cols, r.Rows = string(api.KindProcess), 0, 0
+		r.Cols, r.Rows = 0, 0
 	}
 	if r.Restart, err = restartOf(in.KeepAlive, in.Restart); err != nil {
 		return none, err

@@ -31,7 +31,7 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 			in.CWD = folder
 		}
 	}
-	rec, err := h.recordOf(in)
+	rec, err := h.recordOf(api.KindSession, in)
 	if err == nil {
 		err = own(ctx, &rec, in.Lease)
 	}
@@ -45,19 +45,19 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 }
 
 // recordOf checks what a client asks to start and makes a record of it.
-func (h *host) recordOf(in api.SessionStartInput) (persist.Record, error) {
+func (h *host) recordOf(kind api.Kind, in api.SessionStartInput) (persist.Record, error) {
 	none := persist.Record{}
 	id, err := h.store.NewID()
 	if err != nil {
-		return none, api.Errorf(api.CodeUnavailable, "start session: %v", err)
+		return none, api.Errorf(api.CodeUnavailable, "start %s: %v", kind, err)
 	}
-	r := newRecord(id, api.KindSession)
+	r := newRecord(id, kind)
 	r.TTY = true
 	if r.Argv = in.Command; len(r.Argv) == 0 {
 		r.Argv = h.shell()
 	}
 	if r.Argv[0] == "" {
-		return none, api.Errorf(api.CodeInvalid, "start session: the program's name is empty")
+		return none, api.Errorf(api.CodeInvalid, "start %s: the program's name is empty", kind)
 	}
 	if r.CWD, err = workingFolder(in.CWD); err != nil {
 		return none, err
@@ -75,7 +75,7 @@ func (h *host) recordOf(in api.SessionStartInput) (persist.Record, error) {
 		r.Actor = in.Actor
 	}
 	if checkName(r.Actor) != nil {
-		return none, api.Errorf(api.CodeInvalid, "start session: actor %q is no name", shown(r.Actor))
+		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is no name", kind, shown(r.Actor))
 	}
 	r.Env, r.Environ = in.Env, in.Environ
 	if err := checkEnv(in.Environ); err != nil {
@@ -152,7 +152,7 @@ func (c *control) start(r persist.Record, logPath string, named bool, until func
 	case c.closing:
 		return errEnding()
 	case other != nil && named:
-		return api.Errorf(api.CodeConflict, "start session: %s %s is called %s already", other.rec.Kind, other.rec.ID, r.Name).
+		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
 			WithHint("choose another name")
 	}
 	r.Name = c.freeName(r.Name)
