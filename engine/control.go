@@ -30,6 +30,9 @@ type world interface {
 	// endTree ends a record's child and everything that came of it, and returns
 	// when nothing of that is left. signal is sent instead of the stop signal.
 	endTree(ctx context.Context, r persist.Record, signal string) error
+	// endRemains ends what is left of records whose child has ended, and tells of
+	// how many there was something.
+	endRemains(ctx context.Context, records []persist.Record, signal string) (int, error)
 	// probe waits until a child is ready and gives nil, or why it is not.
 	probe(ctx context.Context, r persist.Record) error
 	// bound keeps the log of a process without a terminal bounded until stop is
@@ -92,6 +95,7 @@ type proc struct {
 	drained  bool     // all its output has been read
 	gone     bool     // nothing that it started is left
 	killing  bool     // a worker ends its tree
+	down     bool     // it was stopped when it had ended by itself already
 	removing bool     // a worker deletes its folder
 	live     liveSession
 	last     facts       // of a session that is no longer live
@@ -282,9 +286,8 @@ func (c *control) nextJob(p *proc) {
 // is on disk.
 func (c *control) become(p *proc, s api.State) {
 	c.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
-	before := p.state()
 	p.rec.State = string(s)
-	c.noteEnd(p, before)
+	c.noteEnd(p)
 	c.save(p)
 }
 

@@ -104,6 +104,15 @@ func (w *fakeWorld) bound(persist.Record) func() { return func() {} }
 
 func (w *fakeWorld) lastLines(persist.Record) []string { return []string{"last words"} }
 
+func (w *fakeWorld) endRemains(_ context.Context, records []persist.Record, _ string) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range records {
+		w.note("sweep %d", r.Identity.PID)
+	}
+	return len(records), nil
+}
+
 func (w *fakeWorld) endTree(ctx context.Context, r persist.Record, _ string) error {
 	w.mu.Lock()
 	w.note("end %d", r.Identity.PID)

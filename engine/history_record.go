@@ -28,12 +28,12 @@ func (c *control) noteStart(p *proc, e event) {
 
 // noteEnd tells the history of a process that has ended for good. One that was
 // only kept from being started again had ended by itself, and not well.
-func (c *control) noteEnd(p *proc, before api.State) {
+func (c *control) noteEnd(p *proc) {
 	if c.history == nil || !p.state().Ended() {
 		return
 	}
 	view := describe(p)
-	if before == api.StateBackoff && view.State == api.StateStopped {
+	if p.down && view.State == api.StateStopped {
 		view.State = api.StateFailed
 	}
 	c.history.ended(view)

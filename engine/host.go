@@ -294,16 +294,6 @@ func (h *host) terminal(o vt.Options) terminal {
 	return vt.New(o)
 }
 
-// endTree ends a record's child and all that came of it. What came of a
-// process with a terminal may have left it for good, as a person's daemons do.
-func (h *host) endTree(ctx context.Context, r persist.Record, signal string) error {
-	t := newTree(*r.Identity, os.Getpid(), h.link.pid())
-	if !r.TTY {
-		t.mark = mark{id: r.ID, dataDir: h.o.DataDir}
-	}
-	return t.end(ctx, &h.table, stepsOf(r, signal))
-}
-
 // stepsOf says how a record's tree is ended.
 func stepsOf(r persist.Record, signal string) []step {
 	if signal == "" {

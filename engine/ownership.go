@@ -61,7 +61,8 @@ func ownership(r persist.Record) *api.Ownership {
 type roster struct {
 	watches map[string]int // by owner
 	leaving map[string]*time.Timer
-	reap    time.Duration // what is left behind is ended after this; 0: never
+	sweeps  map[string]*time.Timer // of those that have gone
+	reap    time.Duration          // what is left behind is ended after this; 0: never
 	gone    func(owner string)
 }
 
@@ -76,6 +77,7 @@ func (c *control) arrive(owner string) {
 	}
 	c.roster.watches[owner]++
 	c.roster.stay(owner)
+	c.roster.spare(owner)
 	for _, p := range c.owned(owner) {
 		if !p.rec.LeftAt.IsZero() {
 			p.rec.LeftAt = time.Time{}
@@ -89,6 +91,15 @@ func (r *roster) stay(owner string) {
 	if t := r.leaving[owner]; t != nil {
 		t.Stop()
 		delete(r.leaving, owner)
+	}
+}
+
+// spare stops the clock that runs against what commands of a client that have
+// ended left behind.
+func (r *roster) spare(owner string) {
+	if t := r.sweeps[owner]; t != nil {
+		t.Stop()
+		delete(r.sweeps, owner)
 	}
 }
 
@@ -135,6 +146,43 @@ func (c *control) left(owner string) {
 		}
 		c.expire(p)
 	}
+	c.sweep(owner, api.LeaseSession)
+	if c.roster.reap > 0 {
+		c.sweepLater(owner)
+	}
+}
+
+// sweepLater has what ended commands of a client left behind ended when its time
+// is up.
+func (c *control) sweepLater(owner string) {
+	if c.roster.sweeps == nil {
+		c.roster.sweeps = make(map[string]*time.Timer)
+	}
+	c.roster.spare(owner)
+	var timer *time.Timer
+	timer = time.AfterFunc(c.roster.reap, func() {
+		c.box.post(func() {
+			if c.roster.sweeps[owner] == timer && !c.frozen {
+				delete(c.roster.sweeps, owner)
+				c.sweep(owner, api.LeaseDetached)
+			}
+		})
+	})
+	c.roster.sweeps[owner] = timer
+}
+
+// sweep ends what commands that have ended left behind, jobs in the background
+// for instance.
+func (c *control) sweep(owner string, lease api.Lease) {
+	records := c.endedRecords(func(r persist.Record) bool { return r.Owner == owner && r.Lease == string(lease) })
+	if len(records) == 0 {
+		return
+	}
+	c.work(func() {
+		if _, err := c.world.endRemains(c.ctx, records, ""); err != nil {
+			c.log.Warn("end what was left behind", "owner", owner, "error", err)
+		}
+	})
 }
 
 // expire ends what was left behind, at once or when its time is up.
@@ -194,6 +242,9 @@ func (c *control) awaitOwners() {
 func (c *control) disperse() {
 	for owner := range c.roster.leaving {
 		c.roster.stay(owner)
+	}
+	for owner := range c.roster.sweeps {
+		c.roster.spare(owner)
 	}
 	for _, p := range c.procs {
 		p.stopReaping()

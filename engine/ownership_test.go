@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -103,6 +104,39 @@ func TestWhatWasLeftBehindIsEndedOnlyByThePersonsRule(t *testing.T) {
 		}
 		if p := r.view("kept"); p.State != api.StateRunning {
 			t.Errorf("what is for ever: %s", p.State)
+		}
+	})
+}
+
+func TestWhatEndedCommandsLeftBehindIsEndedByTheSameRule(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.do(func() { r.c.roster.reap = time.Hour })
+		r.owned("done", "agent1", api.LeaseDetached)
+		r.owned("kept", "agent1", api.LeaseForever)
+		for _, id := range []string{"done", "kept"} {
+			p := r.view(id)
+			r.exits(p, 0)
+			r.drained(p)
+			synctest.Wait()
+		}
+		swept := func() (n int) {
+			for _, deed := range r.w.deeds() {
+				if strings.HasPrefix(deed, "sweep") {
+					n++
+				}
+			}
+			return n
+		}
+		r.leave("agent1")
+		time.Sleep(leaveGrace + time.Minute)
+		r.leave("agent1") // it has come back, and the clock begins anew
+		time.Sleep(leaveGrace + time.Hour - time.Second)
+		if swept() != 0 {
+			t.Error("ended before its time")
+		}
+		time.Sleep(2 * time.Second)
+		if n := swept(); n != 1 {
+			t.Errorf("%d were ended, want the one that is not for ever", n)
 		}
 	})
 }

@@ -158,6 +158,9 @@ func (h *host) stopAll(ctx context.Context) error {
 			failed = errors.Join(failed, err)
 		}
 	}
+	if failed == nil {
+		failed = h.endAllRemains(ctx)
+	}
 	if failed != nil {
 		h.control.box.post(func() { h.control.closing = false })
 		return api.Errorf(api.CodeConflict, "end all sessions and processes: %v", failed)

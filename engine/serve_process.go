@@ -223,7 +223,11 @@ func (h *host) processStop(ctx context.Context, in api.ProcessStopInput) (api.Pr
 	if in.TimeoutMS < 0 {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "stop process: timeout_ms cannot be negative")
 	}
-	return h.requestWith(ctx, in.ID, event{kind: evStop, signal: in.Signal, patience: in.TimeoutMS})
+	p, err := h.requestWith(ctx, in.ID, event{kind: evStop, signal: in.Signal, patience: in.TimeoutMS})
+	if errors.Is(err, api.CodeEnded) {
+		return h.stopRemains(ctx, in, err)
+	}
+	return p, err
 }
 
 func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {

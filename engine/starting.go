@@ -45,6 +45,7 @@ func startAgain(c *control, p *proc, _ event) {
 	p.rec.Restarts++
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
 	p.ending, p.drained, p.gone, p.killing = nil, false, false, false
+	p.down = false
 	p.again, p.fault, p.signal, p.patience, p.lines = false, "", "", 0, nil
 	c.become(p, api.StateStarting)
 	c.onDisk(p, func() {

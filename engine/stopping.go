@@ -137,12 +137,18 @@ func stop(c *control, p *proc, e event) {
 	}
 }
 
-// stopWaiting ends a process that has no child at the moment.
+// stopWaiting ends a process that waits for its next start: its last child has
+// ended, but what that has started may not have.
 func stopWaiting(c *control, p *proc, e event) {
+	p.rec.NextStart, p.down = time.Time{}, true
+	if p.rec.Identity != nil {
+		p.gone = false
+		stop(c, p, e)
+		return
+	}
 	p.disarm()
 	p.await(e.reply, api.State.Ended)
 	p.rec.Desired = desiredStopped
-	p.rec.NextStart = time.Time{}
 	c.become(p, api.StateStopped)
 	c.forget(p)
 }

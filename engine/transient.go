@@ -28,9 +28,8 @@ func (c *control) becomeSoon(p *proc, s api.State) {
 
 // becomeExited announces the end of a one-shot command at once.
 func (c *control) becomeExited(p *proc) {
-	before := p.state()
 	p.rec.State = string(api.StateExited)
-	c.noteEnd(p, before)
+	c.noteEnd(p)
 	c.saveIn(p, later)
 	c.announce(p)
 }

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// treeOf is a record's child and all that came of it. What somebody has started
+// from a shell may have left that for good, as a person's daemons do.
+func (h *host) treeOf(r persist.Record) *tree {
+	t := newTree(*r.Identity, os.Getpid(), h.link.pid())
+	if !r.TTY || !isPlainShell(r.Argv) {
+		t.mark = mark{id: r.ID, dataDir: h.o.DataDir}
+	}
+	return t
+}
+
+// endTree ends a record's child and all that came of it.
+func (h *host) endTree(ctx context.Context, r persist.Record, signal string) error {
+	return h.treeOf(r).end(ctx, &h.table, stepsOf(r, signal))
+}
+
+// remains are those of some records whose child has ended, or may have, and left
+// processes behind.
+func (h *host) remains(records []persist.Record) (left []persist.Record, err error) {
+	boot, err := persist.BootID()
+	if err != nil {
+		return nil, err
+	}
+	all, err := h.table.read()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if r.Identity != nil && r.Identity.BootID == boot && len(h.treeOf(r).members(all)) > 0 {
+			left = append(left, r)
+		}
+	}
+	return left, nil
+}
+
+// endRemains ends what is left of records whose child has ended, and tells of
+// how many there was something.
+func (h *host) endRemains(ctx context.Context, records []persist.Record, signal string) (int, error) {
+	left, err := h.remains(records)
+	if err != nil {
+		return 0, err
+	}
+	failed := make(chan error, len(left))
+	for _, r := range left {
+		h.log.Info("end what an ended process left behind", "id", r.ID, "name", r.Name)
+		go func() { failed <- h.endTree(ctx, r, signal) }()
+	}
+	for range left {
+		err = errors.Join(err, <-failed)
+	}
+	return len(left), err
+}
+
+// stopRemains is a stop of what has ended: it ends what that has left behind, or
+// is the error that there is nothing to stop.
+func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
+	var record persist.Record
+	var view api.Process
+	err := withProc(ctx, h, in.ID, func(p *proc) error {
+		record, view = p.rec, h.control.current(p)
+		return nil
+	})
+	if err != nil {
+		return api.Process{}, err
+	}
+	switch n, err := h.endRemains(ctx, []persist.Record{record}, in.Signal); {
+	case err != nil:
+		return api.Process{}, err
+	case n == 0:
+		return api.Process{}, ended
+	}
+	return view, nil
+}
+
+// endAllRemains ends what ended processes have left behind.
+func (h *host) endAllRemains(ctx context.Context) error {
+	records, err := ask(ctx, h.control, func() []persist.Record {
+		return h.control.endedRecords(func(persist.Record) bool { return true })
+	})
+	if err != nil {
+		return err
+	}
+	_, err = h.endRemains(ctx, records, "")
+	return err
+}
+
+// endedRecords are the records of what has ended and is wanted.
+func (c *control) endedRecords(wanted func(persist.Record) bool) (records []persist.Record) {
+	for _, p := range c.procs {
+		if p.state().Ended() && p.rec.Identity != nil && wanted(p.rec) {
+			records = append(records, p.rec)
+		}
+	}
+	return records
+}

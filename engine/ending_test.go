@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// left starts a command that ends and leaves a process behind, whose pid it gives.
+func (m *machine) left(in api.ProcessStartInput, state api.State) (p api.Process, child int) {
+	m.Helper()
+	in.Command, in.CWD = []string{"bash", "-c", `(setsid sh -c 'echo child $$; exec sleep 1000' &) ; sleep 0.1; exit 1`}, m.TempDir()
+	p = m.run(in)
+	m.prints(p, "child ")
+	child = m.numbers(p, "child")[0]
+	m.reaches(p.ID, state)
+	if !lives(child) {
+		m.Fatal("the process that was left has ended")
+	}
+	return p, child
+}
+
+func TestAStopBetweenTwoRunsEndsWhatTheLastOneLeft(t *testing.T) {
+	m := startMachine(t)
+	p, child := m.left(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
+	end := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	if end.State != api.StateStopped || end.ExitCode == nil || *end.ExitCode != 1 || lives(child) {
+		t.Errorf("answered %+v; what was left lives: %v", end, lives(child))
+	}
+}
+
+func TestAStopOfWhatHasEndedEndsWhatItLeft(t *testing.T) {
+	m := startMachine(t)
+	p, child := m.left(api.ProcessStartInput{}, api.StateExited)
+	if _, err := api.ProcessStop.Call(t.Context(), m.client, api.ProcessStopInput{ID: p.ID}); err != nil || lives(child) {
+		t.Errorf("error %v; what was left lives: %v", err, lives(child))
+	}
+	if _, err := api.ProcessStop.Call(t.Context(), m.client, api.ProcessStopInput{ID: p.ID}); !errors.Is(err, api.CodeEnded) {
+		t.Errorf("stopped when nothing is left: %v", err)
+	}
+}
+
+func TestStoppingEverythingEndsWhatWasLeftToo(t *testing.T) {
+	m := startMachine(t)
+	_, child := m.left(api.ProcessStartInput{}, api.StateExited)
+	_, waiting := m.left(api.ProcessStartInput{Restart: &api.Restart{Policy: api.PolicyAlways, DelayMS: 100_000}}, api.StateBackoff)
+	call(m, api.EngineStop, api.EngineStopInput{All: true})
+	m.activate() // to be ended with the test
+	if lives(child) || lives(waiting) {
+		t.Errorf("of what has ended: %v, of what waits for its next start: %v", lives(child), lives(waiting))
+	}
+}
+
+// Who types in a shell may leave a daemon behind; a command has nobody who does.
+func TestKillingASessionEndsAllThatACommandStarted(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "-c", `setsid -f sh -c 'echo child $$; exec sleep 1000'; sleep 1000`)
+	m.shows(p.ID, "child ")
+	child := m.numbers(p, "child")[0]
+	call(m, api.SessionKill, api.IDInput{ID: p.ID})
+	if lives(child) {
+		t.Error("what the command started goes on")
+	}
+}
