@@ -51,14 +51,16 @@ func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input
 
 // interruptsAsText has a terminal hand ctrl+c over as the end of a line instead
 // of as a signal: a signal may overtake, or be overtaken by, what was typed
-// around it, and would then end the wrong verb. It fails if fd is no terminal.
+// around it, and would then end the wrong verb. Other keys that are signals say
+// nothing at a prompt, as in every shell. It fails if fd is no terminal.
 func interruptsAsText(fd int) (restore func(), ok bool) {
 	was, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
 		return func() {}, false
 	}
 	now := *was
-	now.Cc[unix.VINTR], now.Cc[unix.VEOL] = 0, interruptKey // 0 is no key at all
+	now.Cc[unix.VEOL] = interruptKey
+	now.Cc[unix.VINTR], now.Cc[unix.VQUIT], now.Cc[unix.VSUSP] = 0, 0, 0 // no key at all
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &now); err != nil {
 		return func() {}, false
 	}
