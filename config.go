@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"tandem/keys"
 	"tandem/themes"
 )
@@ -81,22 +79,19 @@ func readConfig(path string) ([]byte, error) {
 }
 
 // parseConfig decodes config.toml. Its error is a *mistakes: all that is wrong,
-// each with its line and a caret; a key that does not exist is one of them.
+// in the order of lines; a key that does not exist is one of them.
 func parseConfig(text []byte) (Config, error) {
-	var c Config
-	decoder := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
-	if err := decoder.Decode(&c); err != nil {
-		return Config{}, explainTOML(text, err)
-	}
-	if wrong := c.check(text); wrong != nil {
-		return Config{}, wrong
+	wrong := &mistakes{text: text}
+	c := decodeConfig(text, wrong)
+	c.check(wrong)
+	if err := wrong.found(); err != nil {
+		return Config{}, err
 	}
 	return c, nil
 }
 
 // check looks for values that make no sense.
-func (c Config) check(text []byte) error {
-	wrong := &mistakes{text: text}
+func (c Config) check(wrong *mistakes) {
 	choice := func(key, value string, from ...string) {
 		if value == "" {
 			return
@@ -131,5 +126,4 @@ func (c Config) check(text []byte) error {
 	c.History.check(wrong)
 	c.Attention.check(wrong)
 	c.checkKeys(wrong)
-	return wrong.found()
 }

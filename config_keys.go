@@ -40,35 +40,46 @@ func (c Config) bound(changes map[keys.Action][]string) (keys.Bindings, error) {
 
 // checkKeys finds out which of the configured keys cannot be.
 func (c Config) checkKeys(wrong *mistakes) {
+	changes := c.changes()
 	if _, twice := c.Keys[string(keys.Prefix)]; twice && c.Prefix != "" {
 		wrong.at("prefix", "prefix: it is in [keys] too; one of them has to go")
-		return
+		delete(changes, keys.Prefix)
 	}
 	if !slices.Contains(append(keys.Presets(), ""), c.Preset) {
 		return // it was told
 	}
-	changes := c.changes()
+	for c.dropWrong(changes, wrong) {
+	}
+}
+
+// dropWrong tells of changes that cannot be and takes them out. It reports
+// whether others may be wrong too.
+func (c Config) dropWrong(changes map[keys.Action][]string, wrong *mistakes) (again bool) {
 	_, err := c.bound(changes)
 	if err == nil {
-		return
+		return false
 	}
-	for _, action := range slices.Sorted(maps.Keys(changes)) {
+	actions := slices.Sorted(maps.Keys(changes))
+	for _, action := range actions {
 		rest := maps.Clone(changes)
 		delete(rest, action)
 		if _, without := c.bound(rest); without == nil {
 			wrong.at(c.keyOf(action), "%v", err)
-			return
+			return false
 		}
 	}
 	// There are several mistakes: each is told that is one by itself.
-	for _, action := range slices.Sorted(maps.Keys(changes)) {
+	for _, action := range actions {
 		if _, err := c.bound(map[keys.Action][]string{action: changes[action]}); err != nil {
 			wrong.at(c.keyOf(action), "%v", err)
+			delete(changes, action)
+			again = true
 		}
 	}
-	if len(wrong.list) == 0 {
+	if !again {
 		wrong.at("keys", "%v", err)
 	}
+	return again
 }
 
 // keyOf is where the keys of an action stand in the file.

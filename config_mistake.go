@@ -2,13 +2,12 @@ package main
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
@@ -25,6 +24,7 @@ type mistake struct {
 // mistakes are what is wrong with a configuration, as an error.
 type mistakes struct {
 	text []byte // the configuration
+	read []byte // the same without what is no TOML, if there is such
 	list []mistake
 }
 
@@ -33,7 +33,7 @@ func (m *mistakes) found() error {
 	if len(m.list) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(m.list, func(a, b mistake) int { return a.line - b.line })
+	slices.SortStableFunc(m.list, func(a, b mistake) int { return cmp.Or(a.line-b.line, a.column-b.column) })
 	return m
 }
 
@@ -44,8 +44,16 @@ func (m *mistakes) at(key, format string, args ...any) {
 	if strings.Contains(key, "\x00") {
 		sep = "\x00"
 	}
-	place, _ := locate(m.text, strings.Split(key, sep))
+	place, _ := locate(m.legible(), strings.Split(key, sep))
 	m.list = append(m.list, mistake{place, fmt.Sprintf(format, args...)})
+}
+
+// legible is the text in which keys can be found.
+func (m *mistakes) legible() []byte {
+	if m.read != nil {
+		return m.read
+	}
+	return m.text
 }
 
 // brief is the first mistake on one short line.
@@ -95,39 +103,6 @@ func writeExcerpt(b *strings.Builder, lines []string, at span) {
 	fmt.Fprintf(b, "%s | %s\n", number, shown)
 	fmt.Fprintf(b, "%s | %s%s", strings.Repeat(" ", len(number)),
 		strings.Repeat(" ", utf8.RuneCountInString(line[:before])), strings.Repeat("^", width))
-}
-
-// explainTOML makes mistakes of what the decoder says, in words of the
-// configuration and not of the program.
-func explainTOML(text []byte, err error) error {
-	wrong := &mistakes{text: text}
-	var unknown *toml.StrictMissingError
-	var decode *toml.DecodeError
-	switch {
-	case errors.As(err, &unknown):
-		for _, e := range unknown.Errors {
-			line, column := e.Position()
-			name := strings.Join(e.Key(), ".")
-			place := span{line, column, len(name)}
-			if key, ok := locateKey(text, e.Key()); ok {
-				place = key
-			}
-			wrong.list = append(wrong.list, mistake{place, fmt.Sprintf("there is no key %q", name) + suggestion(name)})
-		}
-	case errors.As(err, &decode):
-		line, column := decode.Position()
-		name := strings.Join(decode.Key(), ".")
-		if s, ok := settingOf(name); ok {
-			if place, ok := locate(text, decode.Key()); ok {
-				wrong.list = append(wrong.list, mistake{place, fmt.Sprintf("%s: want %s", name, s.want)})
-				return wrong
-			}
-		}
-		wrong.list = append(wrong.list, mistake{span{line, column, 1}, strings.TrimPrefix(decode.Error(), "toml: ")})
-	default:
-		return err
-	}
-	return wrong.found()
 }
 
 // suggestion names the key that was probably meant.

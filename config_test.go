@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -91,6 +92,55 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 			_, err := parseConfig([]byte(c.text))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %q does not say %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAllMistakesAreToldAtOnceInTheOrderOfLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"values, keys and types": {
+			"theme = \"nosuch\"\nfoo = 1\nscrollback = \"many\"\nmouse = 3\npreset = \"tmux\"\n[agents]\nreap_after = 3\nsandbx = \"x\"\nsandbox = \"x\"\n" +
+				"[keys]\nfly = [\"f\"]\n\"session.new\" = 3\n\"pane.zoom\" = [\"nokey+\"]\n",
+			[]string{
+				`line 1: theme = "nosuch"`, `line 2: there is no key "foo"`, "line 3: scrollback: want a whole number", "line 4: mouse: want true or false",
+				"line 7: agents.reap_after: want a time", `line 8: there is no key "agents.sandbx"`, `line 9: sandbox = "x"`,
+				`line 11: bind "fly"`, "line 12: keys.session.new: want a list", "line 13: bind",
+			},
+		},
+		"on one line": {
+			"agents = { sandbox = 3, reap_after = \"soon\", more = 1 }\n[[mouse]]\nx = 1\n",
+			[]string{`line 1: there is no key "agents.more"`, "line 1: agents.sandbox: want a path", "line 1: reap_after", "line 2: mouse: want true or false"},
+		},
+		"tables that are none": {"agents = 3\n[theme]\nx = 1\n", []string{"line 1: agents: want a table", "line 2: theme: want a name"}},
+		"what is no TOML": {
+			"theme = dark\n\nmouse = = true\nscrollback = -1\nfoo = 1\n",
+			[]string{"line 1: ", "line 3: ", "line 4: scrollback", `line 5: there is no key "foo"`},
+		},
+		"a list without an end": {"shell = [\n# why\nfoo = 1\ntheme = \"x\"\n", []string{"line 3: ", "it is in what begins in line 1", `line 3: there is no key "foo"`, "line 4: theme"}},
+		"a text without an end": {"theme = \"dark\nfoo = 1\n", []string{"line 1: ", `line 2: there is no key "foo"`}},
+		"a key said twice":      {"theme = \"dark\"\nfoo = 1\ntheme = \"nord\"\nbar = 2\n", []string{`line 2: there is no key "foo"`, "line 3: ", `line 4: there is no key "bar"`}},
+		"a number too large":    {"scrollback = 99999999999999999999\nfoo = 1\n", []string{"line 1: ", `line 2: there is no key "foo"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parseConfig([]byte(c.text))
+			var wrong *mistakes
+			if !errors.As(err, &wrong) {
+				t.Fatalf("error %v", err)
+			}
+			said, from := err.Error(), 0
+			for _, want := range c.want {
+				at := strings.Index(said[from:], want)
+				if at < 0 {
+					t.Fatalf("no %q in its place in\n%s", want, said)
+				}
+				from += at + len(want)
+			}
+			if told := strings.Count(said, "^\n") + 1; told != len(wrong.list) {
+				t.Errorf("%d mistakes have a place, of\n%s", told, said)
 			}
 		})
 	}
