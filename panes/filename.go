@@ -14,8 +14,7 @@ const mostMarks = 2
 
 // FileName is a file's name, or a line of its text, as it can be shown in a
 // row: control characters have pictures, what has no place in a row a
-// replacement character, and every terminal advances by the cells that Width
-// tells.
+// replacement character.
 func FileName(s string) string {
 	if isPlain(s) {
 		return s
@@ -54,7 +53,7 @@ func picture(r rune) string {
 	return string(r)
 }
 
-// safeCluster is a cluster in a form whose width nobody can see otherwise.
+// safeCluster is a cluster as it can be shown, without what is invisible.
 func safeCluster(cluster string, width int) string {
 	if !utf8.ValidString(cluster) {
 		return strings.Repeat(string(utf8.RuneError), len(cluster))
@@ -69,23 +68,26 @@ func safeCluster(cluster string, width int) string {
 	case width == 0 || unicode.Is(unicode.Mn, first) || unicode.Is(unicode.Me, first):
 		return "\u25cc" // what would stand on nothing
 	}
-	whole, marks := head, 0
-	for _, r := range cluster[n:] {
-		if marks++; marks > mostMarks || !unicode.Is(unicode.M, r) && r != '\ufe0f' && r != '\u200d' {
-			return fitting(head, width)
-		}
-		whole += string(r)
+	if letter, ok := loneIndicator(first, cluster[n:]); ok {
+		return letter
 	}
-	if ansi.StringWidthWc(whole) != ansi.StringWidth(whole) {
-		return fitting(head, width)
-	}
-	return whole
+	return head + safeRest(cluster[n:])
 }
 
-// fitting is the head of a cluster alone, if everybody agrees on its width.
-func fitting(head string, width int) string {
-	if w := ansi.StringWidthWc(head); w == ansi.StringWidth(head) && w > 0 {
-		return head
+// safeRest is what follows the first character of a cluster, up to what must not
+// be shown.
+func safeRest(rest string) string {
+	marks := 0
+	for i, r := range rest {
+		switch {
+		case unicode.Is(unicode.Mn, r), unicode.Is(unicode.Me, r), r == '\u200d':
+			marks++
+		default:
+			marks = 0
+		}
+		if marks > mostMarks || i > mostBytes || r != '\u200d' && picture(r) != string(r) {
+			return strings.TrimRight(rest[:i], joiner) // would join what follows
+		}
 	}
-	return strings.Repeat(string(utf8.RuneError), max(width, 1))
+	return rest
 }

@@ -3,7 +3,6 @@ package panes
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -11,15 +10,6 @@ import (
 )
 
 const sgrReset = "\x1b[m"
-
-// A Widths says how the terminal that shows the dashboard advances its cursor
-// over a cluster of several code points.
-type Widths uint8
-
-const (
-	PerRune    Widths = iota // by the sum of its code points, like wcwidth
-	PerCluster               // as one glyph (mode 2027)
-)
 
 // appendLine appends a line of a screen as exactly w cells of text with SGR
 // sequences and hyperlinks, ending in the default style. A wide character that
@@ -67,45 +57,6 @@ func appendRun(dst []byte, r *api.Run, x, w int, m Widths) ([]byte, int) {
 		x += width
 	}
 	return append(dst, Spaces(end-x)...), end
-}
-
-func isControl(cluster string) bool {
-	c := cluster[0]
-	return c < 0x20 || c == 0x7f || c == 0xc2 && len(cluster) > 1 && cluster[1] < 0xa0
-}
-
-// loneIndicator is the letter of half a flag, which would become a whole one
-// with the half that may follow it in another run.
-func loneIndicator(cluster string, first rune, length int) (letter byte, ok bool) {
-	const a, z = '\U0001F1E6', '\U0001F1FF'
-	if length != len(cluster) || first < a || first > z {
-		return 0, false
-	}
-	return byte('A' + first - a), true
-}
-
-// appendCluster appends one cluster in a form that the terminal shows in width
-// cells.
-func appendCluster(dst []byte, cluster string, width int, m Widths) []byte {
-	if !utf8.ValidString(cluster) {
-		return append(append(dst, string(utf8.RuneError)...), Spaces(width-1)...)
-	}
-	cluster = strings.TrimRight(cluster, "\u200d") // would join what follows
-	first, n := utf8.DecodeRuneInString(cluster)
-	if isControl(cluster) || ansi.StringWidthWc(string(first)) == 0 { // would join what is before
-		return append(dst, Spaces(width)...)
-	}
-	if letter, ok := loneIndicator(cluster, first, n); ok && m == PerCluster {
-		return append(append(dst, letter), Spaces(width-1)...)
-	}
-	if m == PerCluster || ansi.StringWidthWc(cluster) == width {
-		return append(dst, cluster...)
-	}
-	shown := ansi.StringWidthWc(cluster[:n])
-	if shown > width {
-		return append(dst, Spaces(width)...)
-	}
-	return append(append(dst, cluster[:n]...), Spaces(width-shown)...)
 }
 
 // appendStyle appends what takes a terminal from one style to another.

@@ -29,6 +29,10 @@ func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
 		{"combining", line(run("e\u0301x", 2, api.Style{})), 3, "e\u0301x "},
 		{"control characters", line(run("a\x1b[2J\x07b", 7, api.Style{})), 8, "a [2J b "},
 		{"C1 control", line(run("a\u009bb", 3, api.Style{})), 3, "a b"},
+		{"keycap without mode 2027", line(run("1\ufe0f\u20e3x", 3, api.Style{})), 4, "1\u20e3 x "},
+		{"heart without mode 2027", line(run("❤\ufe0fx", 3, api.Style{})), 4, "❤ x "},
+		{"vowel that does not fit without mode 2027", line(run("น้ำx", 2, api.Style{})), 3, "น้x "},
+		{"flag", line(run("🇩🇪x", 3, api.Style{})), 4, "🇩🇪x "},
 		{"joined emoji without mode 2027", line(run("👩‍🚀x", 3, api.Style{})), 4, "👩x "},
 		{"text longer than it says", line(run("漢字", 2, api.Style{}), run("x", 1, api.Style{})), 4, "漢x "},
 		{"text shorter than it says", line(run("a", 3, api.Style{}), run("x", 1, api.Style{})), 4, "a  x"},
@@ -67,7 +71,7 @@ func TestHalvesOfAFlagInTwoRunsDoNotJoin(t *testing.T) {
 }
 
 func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
-	alphabet := []rune("abc 漢字é\u0301\u200d👩🚀🇩🇪\x1b\x07\u009b\u0600\ufe0f❤ก็")
+	alphabet := []rune("abc 漢字é\u0301\u200d👩🚀🇩🇪\x1b\x07\u009b\u0600\ufe0f❤ก็ำक\u094d1\u20e3한👍🏽")
 	rapid.Check(t, func(t *rapid.T) {
 		var l api.Line
 		for range rapid.IntRange(0, 6).Draw(t, "runs") {
@@ -80,12 +84,11 @@ func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
 		w := rapid.IntRange(0, 40).Draw(t, "w")
 		m := rapid.SampledFrom([]Widths{PerRune, PerCluster}).Draw(t, "widths")
 		got := string(appendLine(nil, l, w, m))
-		width := ansi.StringWidth
-		if m == PerRune {
-			width = ansi.StringWidthWc
-		}
-		if n := width(got); n != w {
+		if n := ansi.StringWidth(got); n != w {
 			t.Fatalf("%q takes %d cells, want %d", got, n, w)
+		}
+		if n := ansi.StringWidthWc(got); m == PerRune && n != w {
+			t.Fatalf("%q takes %d cells by code points, want %d", got, n, w)
 		}
 		if text := ansi.Strip(got); strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
 			t.Fatalf("%q has control characters", text)

@@ -14,6 +14,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
+	"tandem/panes"
 	"tandem/panes/graphics"
 )
 
@@ -38,7 +39,7 @@ type painter struct {
 	away  bool       // the terminal is not entered, or somebody else has it
 	shown frame
 	rows  []string // of shown
-	cells uv.ScreenBuffer
+	cells *uv.RenderBuffer
 	diff  *uv.TerminalRenderer
 	moves bytes.Buffer // what diff writes
 	buf   bytes.Buffer
@@ -248,13 +249,14 @@ func (p *painter) modes(f frame) {
 func (p *painter) draw(f frame) (hurt bool) {
 	if f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters {
 		hurt = true
-		p.cells = uv.NewScreenBuffer(f.w, f.h)
-		if f.clusters {
-			p.cells.Method = ansi.GraphemeWidth
-		}
+		p.cells = uv.NewRenderBuffer(f.w, f.h)
 		p.rows = make([]string, f.h)
 		p.diff.Resize(f.w, f.h)
 		p.diff.Erase()
+	}
+	widths := panes.PerRune
+	if f.clusters {
+		widths = panes.PerCluster
 	}
 	rest := f.view.Content
 	for y := range f.h {
@@ -263,12 +265,16 @@ func (p *painter) draw(f frame) (hurt bool) {
 		if row == p.rows[y] {
 			continue
 		}
-		before := slices.Clone(p.cells.Line(y))
-		uv.NewStyledString(row).Draw(p.cells, uv.Rect(0, y, f.w, 1))
+		var before uv.Line
+		if f.picture.crosses(y) {
+			before = slices.Clone(p.cells.Line(y))
+		}
+		drawRow(p.cells.Line(y), row, widths)
+		p.cells.TouchLine(0, y, f.w)
 		p.rows[y] = row
-		hurt = hurt || f.picture.crosses(y) && f.picture.hurtBy(before, p.cells.Line(y))
+		hurt = hurt || before != nil && f.picture.hurtBy(before, p.cells.Line(y))
 	}
-	p.diff.Render(p.cells.RenderBuffer)
+	p.diff.Render(p.cells)
 	return hurt
 }
 

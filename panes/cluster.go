@@ -1,0 +1,106 @@
+package panes
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// A Widths says how the terminal that shows the dashboard advances its cursor
+// over a cluster of several code points. What is drawn is laid out in clusters
+// (see Width) whatever the terminal does.
+type Widths uint8
+
+const (
+	PerRune    Widths = iota // by the sum of its code points, like wcwidth
+	PerCluster               // as one glyph (mode 2027)
+)
+
+// mostBytes is how much of a cluster is shown; no language has longer ones.
+const mostBytes = 64
+
+// The code points that join what is beside them to one emoji and that ask for
+// the wide form of what is before.
+const (
+	joiner = "\u200d"
+	wide   = "\ufe0f"
+)
+
+// Shown is what the terminal shows for a cluster that takes width cells of the
+// layout: all of it, or as much as fits where it would advance otherwise, and
+// the cells that this takes there, at most width. It is "" for what is no text
+// or would join what is before. A terminal that counts clusters though nobody
+// knows advances by the same cells.
+func (m Widths) Shown(cluster string, width int) (text string, cells int) {
+	if !utf8.ValidString(cluster) {
+		return string(utf8.RuneError), 1
+	}
+	cluster = strings.TrimRight(cluster, joiner) // would join what follows
+	first, n := utf8.DecodeRuneInString(cluster)
+	if cluster == "" || isControl(cluster) || ansi.StringWidthWc(cluster[:n]) == 0 {
+		return "", 0
+	}
+	if letter, ok := loneIndicator(first, cluster[n:]); ok {
+		return letter, 1
+	}
+	if len(cluster) <= mostBytes && (m == PerCluster || ansi.StringWidthWc(cluster) == width) {
+		return cluster, width
+	}
+	text = narrowed(cluster, width)
+	if cells = ansi.StringWidthWc(text); cells == ansi.StringWidth(text) && !joinsNext(text) {
+		return text, cells
+	}
+	text = cluster[:n]
+	if cells = ansi.StringWidthWc(text); cells > width {
+		return "", 0
+	}
+	return text, cells
+}
+
+// joinsNext reports whether a consonant behind text would become part of it.
+func joinsNext(text string) bool {
+	cluster, _ := ansi.FirstGraphemeCluster(text+"क", ansi.GraphemeWidth)
+	return len(cluster) > len(text)
+}
+
+// narrowed is the beginning of a cluster whose code points take at most width
+// cells, in its narrow form.
+func narrowed(cluster string, width int) string {
+	cluster = strings.ReplaceAll(cluster, wide, "")
+	end := 0
+	for i, r := range cluster {
+		n := utf8.RuneLen(r)
+		width -= ansi.StringWidthWc(cluster[i : i+n])
+		if width < 0 || i+n > mostBytes {
+			break
+		}
+		end = i + n
+	}
+	return strings.TrimRight(cluster[:end], joiner)
+}
+
+func isControl(cluster string) bool {
+	c := cluster[0]
+	return c < 0x20 || c == 0x7f || c == 0xc2 && len(cluster) > 1 && cluster[1] < 0xa0
+}
+
+// loneIndicator is the letter of half a flag, given with the rest of its
+// cluster: it would become a whole one with the half that may follow, and
+// terminals think differently of its width.
+func loneIndicator(first rune, rest string) (letter string, ok bool) {
+	second, _ := utf8.DecodeRuneInString(rest)
+	if !isIndicator(first) || isIndicator(second) {
+		return "", false
+	}
+	return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[first-'\U0001F1E6':][:1], true
+}
+
+func isIndicator(r rune) bool { return r >= '\U0001F1E6' && r <= '\U0001F1FF' }
+
+// appendCluster appends one cluster in a form that the terminal shows in width
+// cells.
+func appendCluster(dst []byte, cluster string, width int, m Widths) []byte {
+	text, cells := m.Shown(cluster, width)
+	return append(append(dst, text...), Spaces(width-cells)...)
+}

@@ -1,0 +1,122 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/panes"
+)
+
+func TestTextReachesTheTerminalWhole(t *testing.T) {
+	edge := strings.Repeat("a", 18)
+	cases := []struct{ name, row, perRune, perCluster string }{
+		{"combining marks", "e\u0301 x a\u0300 y", "e\u0301 x a\u0300 y", "e\u0301 x a\u0300 y"},
+		{"two marks", "x\u0332\u0301|", "x\u0332\u0301|", "x\u0332\u0301|"},
+		{"a mark behind a wide base", "漢\u0301|", "漢\u0301|", "漢\u0301|"},
+		{"a mark at the row's end", edge + "ae\u0301", edge + "ae\u0301", edge + "ae\u0301"},
+		{"a mark in another style", "e\x1b[1m\u0301x", "e\x1b[1mx", "e\x1b[1mx"},
+		{"a mark that begins the row", "\u0301x|", "x|", "x|"},
+		{"keycap", "1\ufe0f\u20e3|", "1\u20e3 |", "1\ufe0f\u20e3|"},
+		{"narrow emoji made wide", "❤\ufe0f|", "❤ |", "❤\ufe0f|"},
+		{"family", "👨\u200d👩\u200d👧|", "👨|", "👨\u200d👩\u200d👧|"},
+		{"a joiner at the end", "👨\u200d\x1b[1m👩|", "👨\x1b[1m👩|", "👨\x1b[1m👩|"},
+		{"flag", "🇩🇪🇫🇷|", "🇩🇪🇫🇷|", "🇩🇪🇫🇷|"},
+		{"half a flag", "🇩\x1b[1m🇪|", "D \x1b[1mE |", "D \x1b[1mE |"},
+		{"conjunct", "स्ते|", "स|", "स्ते|"},
+		{"wide at the edge", edge + "漢", edge + "漢", edge + "漢"},
+		{"wide over the edge", edge + "a漢", edge + "a", edge + "a"},
+		{"keycap over the edge", edge + "a1\ufe0f\u20e3", edge + "a", edge + "a"},
+		{"control characters", "a\x07b\rc\x7fd\u009b2Je", "abcd2Je", "abcd2Je"},
+		{"other sequences", "a\x1b[2Jb\x1b]0;title\x07c\x1b[10Gd", "abcd", "abcd"},
+		{"right to left override", "a\u202eb\u200fc", "abc", "abc"},
+		{"no UTF-8", "a\xffb", "a\ufffdb", "a\ufffdb"},
+		{"a hundred marks", "e" + strings.Repeat("\u0301", 100) + "|", "e" + strings.Repeat("\u0301", 31) + "|", "e" + strings.Repeat("\u0301", 31) + "|"},
+	}
+	for _, tt := range cases {
+		for clusters, want := range map[bool]string{false: tt.perRune, true: tt.perCluster} {
+			c := newCanvas(t)
+			c.enter(true)
+			c.written()
+			c.update(func(f *frame) { f.clusters = clusters })
+			got := c.show(viewOf(tt.row))
+			if _, got, _ = strings.Cut(got, ansi.EraseEntireScreen); !strings.Contains(got, want) || strings.Contains(want, edge+"a") && strings.Contains(got, "漢") {
+				t.Errorf("%s, mode 2027 %v: %q lacks %q", tt.name, clusters, got, want)
+			}
+			if left := unshown(got); left != "" {
+				t.Errorf("%s, mode 2027 %v: %q has %q", tt.name, clusters, got, left)
+			}
+		}
+	}
+}
+
+// unshown is what must not reach the terminal in text.
+func unshown(got string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\x1b' || r == '\r' || r == '\n' || !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, got)
+}
+
+func TestAMarkThatComesOrGoesIsDrawn(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	c.show(viewOf("cafe"))
+	c.written()
+	if got := c.show(viewOf("cafe\u0301")); !strings.Contains(got, "e\u0301") {
+		t.Errorf("a mark came: %q", got)
+	}
+	if got := c.show(viewOf("cafe")); !strings.Contains(got, "e") || strings.Contains(got, "\u0301") {
+		t.Errorf("a mark went: %q", got)
+	}
+}
+
+func TestLinksWithSemicolonsAreKept(t *testing.T) {
+	line := uv.NewLine(3)
+	drawRow(line, "\x1b]8;id=1;http://x/a;b\x1b\\a\x1b]8;;\x1b\\b", panes.PerCluster)
+	if got, want := line[0].Link, (uv.Link{URL: "http://x/a;b", Params: "id=1"}); got != want {
+		t.Errorf("the link is %+v, want %+v", got, want)
+	}
+	if got := line[1].Link; got != (uv.Link{}) {
+		t.Errorf("behind it is the link %+v", got)
+	}
+}
+
+func FuzzRow(f *testing.F) {
+	for _, row := range []string{"e\u0301x", "1\ufe0f\u20e3", "👨‍👩‍👧 🇩🇪🇫", "\x1b[1;31mस्तेन้ำ\x1b]8;;x\x1b\\漢", "\xff\xc2\x9b\x1b", "e" + strings.Repeat("\u0301", 255)} {
+		f.Add(row, 7, true)
+	}
+	f.Fuzz(func(t *testing.T, row string, w int, clusters bool) {
+		if w < 0 || w > 200 {
+			return
+		}
+		m := panes.PerRune
+		if clusters {
+			m = panes.PerCluster
+		}
+		line := uv.NewLine(w)
+		drawRow(line, "漢字漢字", m)
+		drawRow(line, row, m)
+		for x := 0; x < w; x++ {
+			cell := line[x]
+			wc := ansi.StringWidthWc(cell.Content)
+			if cell.Width < 1 || x+cell.Width > w || len(cell.Content) > 64 || m == panes.PerRune && wc != cell.Width {
+				t.Fatalf("%q has the cell %d of %q, %d wide", row, x, cell.Content, cell.Width)
+			}
+			if !utf8.ValidString(cell.Content) || strings.ContainsFunc(cell.Content, unicode.IsControl) {
+				t.Fatalf("%q shows %q", row, cell.Content)
+			}
+			for range cell.Width - 1 {
+				if x++; line[x] != (uv.Cell{}) {
+					t.Fatalf("%q has %q in a wide character", row, line[x].Content)
+				}
+			}
+		}
+	})
+}
