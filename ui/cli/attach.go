@@ -21,7 +21,7 @@ func (a *app) attachCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.exactly(1, "attach to which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSession(true),
+		ValidArgsFunction:     a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.attach(cmd, args[0], readOnly)
 		},

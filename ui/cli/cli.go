@@ -101,7 +101,7 @@ func New(o Options) *cobra.Command {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.help(cmd) })
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
+	root.SetFlagErrorFunc(flagError)
 	serving.add(root.Flags(), a.Profiles)
 	serving.complete(root, a.Profiles)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the answer as JSON")
@@ -114,7 +114,7 @@ func New(o Options) *cobra.Command {
 		a.requestsCommand(), a.allowCommand(), a.denyCommand(), a.auditCommand(),
 		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(), a.shellCommand(), a.configCommand(),
 	)
-	nameExtras(root)
+	a.nameExtras(root)
 	return root
 }
 

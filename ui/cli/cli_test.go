@@ -407,6 +407,14 @@ func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 		{[]string{"new", "--size", "80"}, "80x24"},
 		{[]string{"new", "--size", "80x24x"}, "80x24"},
 		{[]string{"new", "--size", "0x5"}, "80x24"},
+		{[]string{"completion"}, "which shell"},
+		{[]string{"completion", "tcsh"}, "no script for tcsh"},
+		{[]string{"help", "nosuch"}, "no verb"},
+		{[]string{"help", "completion", "tcsh"}, "no verb"},
+		{[]string{"screen", "a", "--scrollback", "many"}, "read --scrollback many: want a whole number\n"},
+		{[]string{"screen", "a", "--scrollback", "99999999999999999999"}, "too large"},
+		{[]string{"play", "a", "--speed", "fast"}, "read -s, --speed fast: want a number\n"},
+		{[]string{"ls", "--json=perhaps"}, "want true or false"},
 	} {
 		stdout, stderr, status := r.run(c.args...)
 		if status != 2 || stdout != "" || !strings.HasPrefix(stderr, "tandem: ") || !strings.Contains(stderr, c.says) ||
@@ -472,8 +480,9 @@ func TestCompletionOffersSessions(t *testing.T) {
 		{ID: "aaaaaaaaaaaa", Name: "build", State: api.StateRunning, Command: "make\x1b"},
 		{ID: "bbbbbbbbbbbb", Name: "old", State: api.StateExited, ExitCode: code(1), Command: "sh"},
 		{ID: "cccccccccccc", Name: "two words", State: api.StateRunning, Command: "sh"},
+		{ID: "dddddddddddd", Name: "build", State: api.StateExited, ExitCode: code(0), Command: "make"},
 	}
-	r.processes = r.sessions
+	r.processes = append(r.sessions, api.Process{ID: "eeeeeeeeeeee", Name: "waits", State: api.StateBackoff, Command: "false"})
 	for _, c := range []struct {
 		args []string
 		want []string
@@ -481,8 +490,14 @@ func TestCompletionOffersSessions(t *testing.T) {
 		{[]string{"attach", ""}, []string{"build\trunning: make^[", "cccccccccccc\ttwo words, running: sh"}},
 		{[]string{"attach", "a"}, []string{"aaaaaaaaaaaa\tbuild, running: make^["}},
 		{[]string{"attach", "build", ""}, nil},
-		{[]string{"rm", "o"}, []string{"old\texited 1: sh"}},
-		{[]string{"kill", "build", "b"}, []string{"build\trunning: make^["}},
+		{[]string{"rm", ""}, []string{"old\texited 1: sh", "dddddddddddd\tbuild, exited 0: make"}},
+		{[]string{"rm", "old", "b"}, nil},
+		{[]string{"kill", "x", "b"}, []string{"build\trunning: make^["}},
+		{[]string{"kill", "build", "b"}, nil},
+		{[]string{"restart", "o"}, []string{"old\texited 1: sh"}},
+		{[]string{"wait", "o"}, nil},
+		{[]string{"stop", "w"}, []string{"waits\tbackoff: false"}},
+		{[]string{"signal", "w"}, nil},
 	} {
 		out, _, status := r.run(append([]string{"__complete"}, c.args...)...)
 		lines := strings.Split(strings.TrimSpace(out), "\n")

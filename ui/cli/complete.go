@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,31 +14,38 @@ import (
 // completeLimit is how long a press of tab may wait for the engine.
 const completeLimit = 500 * time.Millisecond
 
-// completeSession offers names and ids for the first argument, those of live
-// sessions or all.
-func (a *app) completeSession(live bool) cobra.CompletionFunc {
-	return first(a.completeSessions(live))
+// Which processes a verb can do something with.
+func whatever(api.Process) bool   { return true }
+func isLive(p api.Process) bool   { return !p.State.Ended() }
+func hasEnded(p api.Process) bool { return p.State.Ended() }
+func hasProgram(p api.Process) bool {
+	return p.State == api.StateRunning || p.State == api.StateStopping
+}
+
+// completeSession offers names and ids of sessions for the first argument.
+func (a *app) completeSession(which func(api.Process) bool) cobra.CompletionFunc {
+	return first(a.completeSessions(which))
 }
 
 // completeSessions offers sessions for every argument.
-func (a *app) completeSessions(live bool) cobra.CompletionFunc {
-	return a.complete(live, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
+func (a *app) completeSessions(which func(api.Process) bool) cobra.CompletionFunc {
+	return a.complete(which, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
 		out, err := api.SessionList.Call(ctx, c, api.Empty{})
 		return out.Sessions, err
 	})
 }
 
 // completeProcesses offers sessions and processes for every argument.
-func (a *app) completeProcesses(live bool) cobra.CompletionFunc {
-	return a.complete(live, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
+func (a *app) completeProcesses(which func(api.Process) bool) cobra.CompletionFunc {
+	return a.complete(which, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
 		out, err := api.ProcessList.Call(ctx, c, api.ProcessListInput{})
 		return out.Processes, err
 	})
 }
 
 // completeProcess offers them for the first argument.
-func (a *app) completeProcess(live bool) cobra.CompletionFunc {
-	return first(a.completeProcesses(live))
+func (a *app) completeProcess(which func(api.Process) bool) cobra.CompletionFunc {
+	return first(a.completeProcesses(which))
 }
 
 // first offers nothing behind the first argument.
@@ -50,9 +58,10 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// complete offers what is in a list, those alive or all. It starts no engine.
-func (a *app) complete(live bool, list func(context.Context, *api.Client) ([]api.Process, error)) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// complete offers some of what is in a list, but what is an argument already. It
+// starts no engine.
+func (a *app) complete(which func(api.Process) bool, list func(context.Context, *api.Client) ([]api.Process, error)) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 		defer cancel()
 		client, err := a.Reach(ctx)
@@ -64,26 +73,33 @@ func (a *app) complete(live bool, list func(context.Context, *api.Client) ([]api
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return candidates(liveFirst(all), live, toComplete), cobra.ShellCompDirectiveNoFileComp
+		all = liveFirst(all)
+		meant := make(map[string]api.Process, len(all)) // by name: the live one, or the newest
+		for _, p := range all {
+			if other, known := meant[p.Name]; !known || hasEnded(other) {
+				meant[p.Name] = p
+			}
+		}
+		var found []cobra.Completion
+		for _, p := range all {
+			if which(p) && !slices.Contains(args, p.Name) && !slices.Contains(args, p.ID) {
+				found = append(found, candidates(p, meant[p.Name].ID == p.ID, toComplete)...)
+			}
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// candidates offers names, and ids where the person has begun to type one, or
-// where a name is no word of a shell.
-func candidates(list []api.Process, live bool, toComplete string) []cobra.Completion {
-	var found []cobra.Completion
-	for _, p := range list {
-		if live && p.State.Ended() {
-			continue
-		}
-		about := stateText(p) + ": " + visible(p.Command)
-		simple := p.Name != "" && visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
-		if simple && strings.HasPrefix(p.Name, toComplete) {
-			found = append(found, cobra.CompletionWithDesc(p.Name, about))
-		}
-		if strings.HasPrefix(p.ID, toComplete) && (toComplete != "" || !simple) {
-			found = append(found, cobra.CompletionWithDesc(p.ID, visible(p.Name)+", "+about))
-		}
+// candidates offers a name; and an id where the person has begun to type it, or
+// where the name is no word of a shell or means another process.
+func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Completion) {
+	about := stateText(p) + ": " + visible(p.Command)
+	simple := meant && p.Name != "" && visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
+	if simple && strings.HasPrefix(p.Name, toComplete) {
+		found = append(found, cobra.CompletionWithDesc(p.Name, about))
+	}
+	if strings.HasPrefix(p.ID, toComplete) && (toComplete != "" || !simple) {
+		found = append(found, cobra.CompletionWithDesc(p.ID, visible(p.Name)+", "+about))
 	}
 	return found
 }

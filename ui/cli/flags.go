@@ -100,6 +100,31 @@ func where(text []byte, err error) string {
 	return fmt.Sprintf("line %d: ", 1+bytes.Count(text[:at], []byte("\n")))
 }
 
+// flagError says in a person's words what is wrong with a flag.
+func flagError(cmd *cobra.Command, err error) error {
+	var value *pflag.InvalidValueError
+	if !errors.As(err, &value) {
+		return usagef(cmd, "%v", err)
+	}
+	f := value.GetFlag()
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	want := value.Unwrap().Error()
+	switch kind := f.Value.Type(); {
+	case errors.Is(value, strconv.ErrRange):
+		want = "this number is too large"
+	case strings.HasPrefix(kind, "int"):
+		want = "want a whole number"
+	case strings.HasPrefix(kind, "float"):
+		want = "want a number"
+	case kind == "bool":
+		want = "want true or false"
+	}
+	return usagef(cmd, "read %s %s: %s", name, visible(value.GetValue()), want)
+}
+
 // A duration is a flag such as 500ms, 1m30s, or 90 for seconds.
 type duration time.Duration
 
@@ -163,5 +188,39 @@ func (s *byteSize) Set(text string) error {
 		return errors.New("want a size such as 64MB or 1GB, of 64KB at least, or none for no limit")
 	}
 	*s = byteSize(n)
+	return nil
+}
+
+// A restartCount is a flag that is a number of restarts, or unlimited.
+type restartCount struct {
+	most  int // 0: unlimited
+	given bool
+}
+
+func (c *restartCount) String() string {
+	switch {
+	case !c.given:
+		return ""
+	case c.most == 0:
+		return unlimited
+	}
+	return strconv.Itoa(c.most)
+}
+
+func (c *restartCount) Type() string { return "count" }
+
+const unlimited = "unlimited"
+
+func (c *restartCount) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	switch {
+	case text == unlimited:
+		n = 0
+	case err == nil && n == 0:
+		return errors.New("want 1 or more, or unlimited; --restart no is for what shall not be started again")
+	case err != nil || n < 0:
+		return errors.New("want a whole number of 1 or more, or unlimited")
+	}
+	*c = restartCount{n, true}
 	return nil
 }

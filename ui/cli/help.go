@@ -61,7 +61,7 @@ func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 }
 
 // nameExtras gives the verbs that cobra adds our words.
-func nameExtras(root *cobra.Command) {
+func (a *app) nameExtras(root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	root.InitDefaultHelpCmd()
@@ -70,14 +70,23 @@ func nameExtras(root *cobra.Command) {
 	root.Flags().Lookup("version").Usage = "print the version"
 	for _, c := range root.Commands() {
 		nameHelp(c)
-		if c.Name() == "completion" {
-			c.Short = "Print the script that lets your shell complete verbs and names"
-			c.Long = "Prints the script that lets a shell complete verbs, flags and names."
-			c.Example = "source <(tandem completion bash)\n" +
-				"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
-				"tandem completion fish > ~/.config/fish/completions/tandem.fish"
+		switch c.Name() {
+		case "completion":
+			a.nameCompletion(c)
+		case "help":
+			c.Run, c.RunE = nil, a.helpVerb
 		}
 	}
+}
+
+// helpVerb is `tandem help VERB`.
+func (a *app) helpVerb(cmd *cobra.Command, args []string) error {
+	of, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return usagef(cmd, "there is no verb %q", visible(strings.Join(args, " ")))
+	}
+	a.help(of)
+	return nil
 }
 
 // nameHelp says what --help is for, of a verb and the verbs below it.

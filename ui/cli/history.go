@@ -65,7 +65,7 @@ func (a *app) completeHistoryFlags(cmd *cobra.Command) {
 		"since":   words("1h", "1d", "7d"),
 		"exact":   cobra.NoFileCompletions,
 		"limit":   cobra.NoFileCompletions,
-		"process": a.completeProcesses(false),
+		"process": a.completeProcesses(whatever),
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 			panic(err) // there is no such flag

@@ -50,7 +50,7 @@ func (a *app) logsCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.exactly(1, "the log of which process? give an id or a name"),
-		ValidArgsFunction:     a.completeProcess(false),
+		ValidArgsFunction:     a.completeProcess(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
 				return err

@@ -63,7 +63,7 @@ func (a *app) completePlay(cmd *cobra.Command, args []string, toComplete string)
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	found, _ := a.completeSession(false)(cmd, args, toComplete)
+	found, _ := a.completeSession(whatever)(cmd, args, toComplete)
 	return found, cobra.ShellCompDirectiveDefault
 }
 

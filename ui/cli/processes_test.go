@@ -35,6 +35,7 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 		"--sandbox", sandbox, "--ready-log", "up on .*", "--ready-port", "80", "sh", "-c", "exit 7")
 	r.succeeds("start", "--restart", "always", "--max-restarts", "3", "--log-limit", "1.5mb", "--tty", "top")
 	r.succeeds("start", "--max-restarts", "3", "top")
+	r.succeeds("start", "--max-restarts", "unlimited", "top")
 	environ := map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}
 	want := []api.ProcessStartInput{
 		{Command: []string{"sleep", "--really", "5"}, CWD: cwd, Environ: environ},
@@ -46,6 +47,7 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 		{Command: []string{"top"}, CWD: cwd, Environ: environ, TTY: true, Restart: &api.Restart{Policy: api.PolicyAlways, Max: 3},
 			LogLimit: 3 << 19},
 		{Command: []string{"top"}, CWD: cwd, Environ: environ, Restart: &api.Restart{Policy: api.PolicyOnFailure, Max: 3}},
+		{Command: []string{"top"}, CWD: cwd, Environ: environ, Restart: &api.Restart{Policy: api.PolicyOnFailure}},
 	}
 	for i := range want {
 		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}
@@ -347,6 +349,12 @@ func TestProcessVerbsAreExactAboutTheirWords(t *testing.T) {
 		{[]string{"start", "--restart", "maybe", "x"}, "unless-stopped"},
 		{[]string{"start", "--keep-alive", "--restart", "no", "x"}, "one of the two"},
 		{[]string{"start", "--max-restarts", "-1", "x"}, "-1"},
+		{[]string{"start", "--max-restarts", "0", "x"}, "or unlimited; --restart no"},
+		{[]string{"start", "--max-restarts", "2", "--restart", "no", "x"}, "does not go with"},
+		{[]string{"start", "--ready-port", "http", "x"}, "read --ready-port http: want a whole number\n"},
+		{[]string{"logs", "web", "-n", "x"}, "read -n, --lines x: want a whole number\n"},
+		{[]string{"logs", "web", "--since", "1h"}, "read --since 1h: want a whole number\n"},
+		{[]string{"wait", "web", "--timeout", "soon"}, "read --timeout soon: want a time such as"},
 		{[]string{"start", "--ready-port", "65536", "x"}, "65536"},
 		{[]string{"start", "--tty", "--split-log", "x"}, "one output"},
 		{[]string{"start", "--env", "NOWHERE", "x"}, "K=V"},

@@ -48,7 +48,7 @@ func (a *app) recCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.recArgs,
-		ValidArgsFunction:     a.completeSession(false),
+		ValidArgsFunction:     a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.since != "" && f.since != "start" && f.since != "now" {
 				return usagef(cmd, "read --since %s: want start or now", visible(f.since))

@@ -23,7 +23,7 @@ tandem screen build --png build.png`,
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.exactly(1, "the screen of which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSession(false),
+		ValidArgsFunction:     a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Scrollback < 0 {
 				return usagef(cmd, "read --scrollback %d: want 0 or more lines", in.Scrollback)

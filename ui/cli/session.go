@@ -94,7 +94,7 @@ func (a *app) sendCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.atLeast(1, "send to which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSession(true),
+		ValidArgsFunction:     a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.SessionWriteInput{ID: args[0], Text: strings.Join(args[1:], " "), Keys: strings.Fields(names)}
 			for _, name := range in.Keys {
@@ -128,7 +128,7 @@ func (a *app) killCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.atLeast(1, "kill which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSessions(true),
+		ValidArgsFunction:     a.completeSessions(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, 1, byID(api.SessionKill), outcome)
 		},
@@ -144,7 +144,7 @@ func (a *app) removeCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.atLeast(1, "forget which session or process? give an id or a name"),
-		ValidArgsFunction:     a.completeProcesses(false),
+		ValidArgsFunction:     a.completeProcesses(hasEnded),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
 		},

@@ -14,7 +14,8 @@ type startFlags struct {
 	launchFlags
 	keepAlive, tty, splitLog bool
 	restart, readyLog        string
-	maxRestarts, readyPort   int
+	readyPort                int
+	maxRestarts              restartCount
 	logLimit                 byteSize
 }
 
@@ -24,7 +25,8 @@ func (a *app) startCommand() *cobra.Command {
 		Use:   "start [FLAGS] [--] CMD…",
 		Short: "Start a background process and print its id",
 		Long: "Starts a program that goes on without you, and looks after it. Its output goes\nto a log, " +
-			"which `tandem logs` shows. Prints the process's id.",
+			"which `tandem logs` shows. Prints the process's id.\n" +
+			"--max-restarts counts restarts without a healthy run of 30 seconds in between;\nalone it means --restart on-failure.",
 		Example: "tandem start --name web --keep-alive -- python3 -m http.server 0\n" +
 			"tandem start --restart on-failure --max-restarts 5 --ready-port 8080 -- ./server",
 
@@ -52,13 +54,14 @@ func (a *app) startCommand() *cobra.Command {
 	f.add(cmd.Flags())
 	cmd.Flags().BoolVar(&f.keepAlive, "keep-alive", false, "start it again whenever it ends, and after a reboot")
 	cmd.Flags().StringVar(&f.restart, "restart", "", "when to start it again: "+strings.Join(policies(), ", "))
-	cmd.Flags().IntVar(&f.maxRestarts, "max-restarts", 0, "give up after this many without a healthy run (alone: on failure)")
+	cmd.Flags().Var(&f.maxRestarts, "max-restarts", "give up after this many in a row; default unlimited")
 	cmd.Flags().BoolVar(&f.tty, "tty", false, "give it a terminal, which makes it a session")
 	cmd.Flags().StringVar(&f.readyLog, "ready-log", "", "it is ready when a line of its log matches")
 	cmd.Flags().IntVar(&f.readyPort, "ready-port", 0, "it is ready when this TCP port is open")
 	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
 	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
 	offer(cmd, "restart", policies()...)
+	offer(cmd, "max-restarts", "3", "10", unlimited)
 	offer(cmd, "log-limit", "16MB", "64MB", "256MB", "1GB", "none")
 	return cmd
 }
@@ -73,8 +76,8 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 	}
 	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
 		LogLimit: int64(f.logLimit)}
-	if f.restart != "" || f.maxRestarts > 0 {
-		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts}
+	if f.restart != "" || f.maxRestarts.given {
+		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts.most}
 		if f.restart == "" {
 			in.Restart.Policy = api.PolicyOnFailure
 			if f.keepAlive {
@@ -104,8 +107,8 @@ func (f *startFlags) check(cmd *cobra.Command) error {
 		return usagef(cmd, "read --restart %s: want %s", visible(f.restart), strings.Join(policies(), ", "))
 	case f.keepAlive && f.restart != "" && f.restart != string(api.PolicyAlways):
 		return usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
-	case f.maxRestarts < 0:
-		return usagef(cmd, "read --max-restarts %d: want a number that is not negative", f.maxRestarts)
+	case f.maxRestarts.most > 0 && f.restart == string(api.PolicyNo):
+		return usagef(cmd, "--max-restarts does not go with --restart no, which starts nothing again")
 	case f.readyPort < 0 || f.readyPort > 65535:
 		return usagef(cmd, "read --ready-port %d: want a port up to 65535", f.readyPort)
 	case f.tty && f.splitLog:

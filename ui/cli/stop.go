@@ -36,7 +36,7 @@ func (a *app) stopCommand() *cobra.Command {
 			}
 			return a.atLeast(1, "stop which process? give an id or a name, or --all")(cmd, args)
 		},
-		ValidArgsFunction: a.completeProcesses(true),
+		ValidArgsFunction: a.completeProcesses(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all {
 				return a.stopAll(cmd, signal)
@@ -83,7 +83,7 @@ func (a *app) restartCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.atLeast(1, "restart which process? give an id or a name"),
-		ValidArgsFunction:     a.completeProcesses(false),
+		ValidArgsFunction:     a.completeProcesses(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, together, byID(api.ProcessRestart), outcome)
 		},
@@ -122,7 +122,7 @@ func signals() []string {
 func (a *app) completeSignal(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return a.completeProcesses(true)(cmd, args, toComplete)
+		return a.completeProcesses(hasProgram)(cmd, args, toComplete)
 	case 1:
 		return signals(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}

@@ -29,7 +29,7 @@ func (a *app) waitCommand() *cobra.Command {
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.exactly(1, "wait for which process? give an id or a name"),
-		ValidArgsFunction:     a.completeProcess(false),
+		ValidArgsFunction:     a.completeProcess(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.IdleMS = args[0], idle.milliseconds()
 			if _, err := regexp.Compile(in.Log); err != nil {

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// nameCompletion gives the verb that prints scripts for shells our words, and
+// makes it refuse shells that it has no script for.
+func (a *app) nameCompletion(cmd *cobra.Command) {
+	cmd.Use = "completion bash|zsh|fish|powershell"
+	cmd.DisableFlagsInUseLine = true
+	cmd.Short = "Print the script that lets your shell complete verbs and names"
+	cmd.Long = "Prints the script that lets a shell complete verbs, flags and names."
+	cmd.Example = "source <(tandem completion bash)\n" +
+		"tandem completion zsh > \"${fpath[1]}/_tandem\"\n" +
+		"tandem completion fish > ~/.config/fish/completions/tandem.fish"
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		const shells = "bash, zsh, fish or powershell"
+		if len(args) == 0 {
+			return usagef(cmd, "the script of which shell? give %s", shells)
+		}
+		return usagef(cmd, "there is no script for %s: want %s", visible(args[0]), shells)
+	}
+	for _, c := range cmd.Commands() {
+		if c.Name() == "bash" {
+			c.RunE = a.bashCompletion
+		}
+	}
+}
+
+const (
+	// bashWords is what cobra's script takes the words of a line from: a function
+	// of the package bash-completion.
+	bashWords = "    _get_comp_words_by_ref \"$@\" cur prev words cword\n"
+	// bashOwnWords does the same without that package: it joins again what
+	// readline has taken apart at = and :, where there is no blank between.
+	bashOwnWords = `    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
+        _get_comp_words_by_ref "$@" cur prev words cword
+        return
+    fi
+    local i word gap rest=$COMP_LINE
+    words=()
+    cword=0
+    for ((i = 0; i < ${#COMP_WORDS[@]}; i++)); do
+        word=${COMP_WORDS[i]}
+        gap=${rest%%[!$' \t']*}
+        rest=${rest#"$gap"}
+        rest=${rest#"$word"}
+        if ((i > 0)) && [[ -z $gap && ( $word == [=:]* || ${COMP_WORDS[i-1]} == *[=:] ) ]]; then
+            words[${#words[@]}-1]+=$word
+        else
+            words+=("$word")
+        fi
+        ((i == COMP_CWORD)) && cword=$((${#words[@]} - 1))
+    done
+    cur=${words[cword]}
+    prev=${words[cword > 0 ? cword - 1 : 0]}
+`
+)
+
+// bashCompletion prints the script for bash.
+func (a *app) bashCompletion(cmd *cobra.Command, _ []string) error {
+	plain, err := cmd.Flags().GetBool("no-descriptions")
+	if err != nil {
+		return err
+	}
+	var script bytes.Buffer
+	if err := cmd.Root().GenBashCompletionV2(&script, !plain); err != nil {
+		return err
+	}
+	return a.print(strings.Replace(script.String(), bashWords, bashOwnWords, 1))
+}
