@@ -2,6 +2,7 @@ package panes
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -38,7 +39,7 @@ func (m Widths) Shown(cluster string, width int) (text string, cells int) {
 	}
 	cluster = strings.TrimRight(cluster, joiner) // would join what follows
 	first, n := utf8.DecodeRuneInString(cluster)
-	if cluster == "" || isControl(cluster) || ansi.StringWidthWc(cluster[:n]) == 0 {
+	if cluster == "" || isControl(cluster) || ansi.StringWidthWc(cluster[:n]) == 0 || joinsLast(first) {
 		return "", 0
 	}
 	if letter, ok := loneIndicator(first, cluster[n:]); ok {
@@ -56,6 +57,17 @@ func (m Widths) Shown(cluster string, width int) (text string, cells int) {
 		return "", 0
 	}
 	return text, cells
+}
+
+// joinsLast reports whether a character that has cells of its own becomes part
+// of what is before: vowel signs of some scripts, the skin colours of emoji.
+func joinsLast(r rune) bool {
+	switch {
+	case unicode.Is(unicode.M, r), r == '\u0e33', r == '\u0eb3', r == '\uff9e', r == '\uff9f', r >= '\U0001f3fb' && r <= '\U0001f3ff':
+		cluster, _ := ansi.FirstGraphemeCluster("a"+string(r), ansi.GraphemeWidth)
+		return len(cluster) > 1
+	}
+	return false
 }
 
 // joinsNext reports whether a consonant behind text would become part of it.

@@ -65,7 +65,7 @@ func safeCluster(cluster string, width int) string {
 		return picture('\r') + picture('\n')
 	case n == len(cluster) && head != cluster:
 		return head
-	case width == 0 || unicode.Is(unicode.Mn, first) || unicode.Is(unicode.Me, first):
+	case width == 0 || unicode.Is(unicode.Mn, first) || unicode.Is(unicode.Me, first) || joinsLast(first):
 		return "\u25cc" // what would stand on nothing
 	}
 	if letter, ok := loneIndicator(first, cluster[n:]); ok {

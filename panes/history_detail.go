@@ -7,8 +7,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"tandem/engine/api"
 )
 
@@ -223,7 +221,7 @@ func commandLines(command string, w int) (lines []string) {
 	for line := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
 		line = strings.TrimLeftFunc(cleanText(line), unicode.IsMark) // which would join what is before
 		for Width(line) > w && len(lines) < 100 {
-			head := ansi.Truncate(line, w, "")
+			head := Cut(line, w, "")
 			if head == "" {
 				break
 			}

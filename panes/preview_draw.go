@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Heading is the title row of the preview.
@@ -150,8 +148,7 @@ func fitInked(text string, cells, from, w int) string {
 	case from == 0 && cells <= w:
 		return text + Spaces(w-cells)
 	}
-	cut := ansi.Cut(text, from, from+w)
-	return cut + Spaces(w-ansi.StringWidth(cut))
+	return Pad(Cut(CutLeft(text, from), w, ""), w)
 }
 
 // inked is a line with its colours.

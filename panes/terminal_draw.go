@@ -3,8 +3,6 @@ package panes
 import (
 	"fmt"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"tandem/engine/api"
 )
 
@@ -100,7 +98,7 @@ func overlay(row string, w int, label string, ink Ink) string {
 	if n >= w {
 		return ink.Text(Fit(label, w))
 	}
-	return Pad(ansi.Truncate(row, w-n, ""), w-n) + sgrReset + ink.Text(label)
+	return Pad(Cut(row, w-n, ""), w-n) + sgrReset + ink.Text(label)
 }
 
 // Cursor is where the program's cursor stands in the pane; ok is false when

@@ -65,7 +65,35 @@ func Clip(s string, w int) string {
 	if len(s) <= w && utf8.RuneCountInString(s) == len(s) || Width(s) <= w {
 		return s
 	}
-	return ansi.Truncate(s, w, "…")
+	return Cut(s, w, "…")
+}
+
+// Cut is what s begins with, with SGR sequences, up to w cells, of which mark
+// takes the last if something is cut off.
+func Cut(s string, w int, mark string) string {
+	out := ansi.Truncate(s, w, mark)
+	for n := w - 1; n >= 0 && Width(out) > w; n-- { // it takes a keycap for narrow
+		out = ansi.Truncate(s, n, mark)
+	}
+	return out
+}
+
+// CutLeft is s, with SGR sequences, without its first n cells. A wide character
+// that is cut in two is a space.
+func CutLeft(s string, n int) string {
+	if n <= 0 {
+		return s
+	}
+	w := max(Width(s)-n, 0)
+	out := ansi.TruncateLeft(s, n, "")
+	for n > 0 && Width(out) < w { // it takes a keycap for narrow
+		n--
+		out = ansi.TruncateLeft(s, n, "")
+	}
+	if Width(out) > w {
+		out = ansi.TruncateLeft(s, n+1, "")
+	}
+	return Spaces(w-Width(out)) + out
 }
 
 // ClipLeft shortens a path to at most w cells; its end stays.
@@ -77,7 +105,7 @@ func ClipLeft(s string, w int) string {
 	if n <= w {
 		return s
 	}
-	return ansi.TruncateLeft(s, n-w+1, "…")
+	return "…" + CutLeft(s, n-w+1)
 }
 
 // ShortPath is a path with the home folder as "~".

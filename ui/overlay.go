@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys"
 	"tandem/panes"
@@ -46,8 +45,8 @@ func lay(screen, box []string, at rect) {
 			return
 		}
 		under := screen[y]
-		head := panes.Pad(ansi.Truncate(under, at.x, ""), at.x)
-		tail := ansi.TruncateLeft(under, at.x+at.w, "")
+		head := panes.Pad(panes.Cut(under, at.x, ""), at.x)
+		tail := panes.CutLeft(under, at.x+at.w)
 		screen[y] = head + "\x1b[m" + row + tail
 	}
 }

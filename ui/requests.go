@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -211,7 +210,7 @@ func escaped(s string) string {
 func folded(s string, width int) []string {
 	var lines []string
 	for panes.Width(s) > width {
-		head := ansi.Truncate(s, width, "")
+		head := panes.Cut(s, width, "")
 		lines = append(lines, head)
 		s = s[len(head):]
 	}
