@@ -8,8 +8,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -42,7 +45,11 @@ func run(args []string, version string) int {
 	}
 	if len(args) > 0 && args[0] == "launch" {
 		// It returns only when the program was not started.
-		fmt.Fprintf(os.Stderr, "tandem: %v\n", sandbox.Launch(args[1:]))
+		err := sandbox.Launch(args[1:])
+		fmt.Fprintf(os.Stderr, "tandem: %v\n", err)
+		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+			return 127 // as of shells, env and timeout
+		}
 		return 126
 	}
 	return runClient(args, version)

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"syscall"
 
 	"tandem/engine/api"
 	"tandem/ui/attach"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 )
 
 func (a *app) attachCommand() *cobra.Command {
@@ -50,6 +53,9 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 		return err
 	}
 	defer client.Close()
+	if err := a.refuseOwn(cmd.Context(), client, id, in); err != nil {
+		return err
+	}
 	outcome, err := attach.Run(cmd.Context(), attach.Options{
 		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.Connect,
 	})
@@ -58,6 +64,29 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 	}
 	return a.attached(id, outcome)
 }
+
+// refuseOwn refuses the session that this terminal is: it would show itself. A
+// program in a session knows its id, and its terminal belongs to the session's
+// first process. Whatever else is wrong with id, who attaches will find out.
+func (a *app) refuseOwn(ctx context.Context, client *api.Client, id string, tty *os.File) error {
+	p, err := api.SessionGet.Call(ctx, client, api.IDInput{ID: id})
+	if err != nil {
+		return nil
+	}
+	leader, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGSID)
+	within := err == nil && leader > 0 && leader == p.PID
+	if !within && p.ID != a.env(ownSession) {
+		return nil
+	}
+	hint := "attach from another terminal, or open the dashboard there with `tandem`"
+	if !within {
+		hint += "; if this is another one, `env -u " + ownSession + " tandem attach " + visible(id) + "` does it"
+	}
+	return api.Errorf(api.CodeConflict, "attach to %s: this terminal is that session", visible(id)).WithHint(hint)
+}
+
+// ownSession is the variable with the id of the session that a program runs in.
+const ownSession = "TANDEM_SESSION_ID"
 
 // attached says how it ended, when the terminal is the person's again.
 func (a *app) attached(id string, outcome attach.Outcome) error {

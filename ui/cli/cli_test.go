@@ -384,6 +384,19 @@ func TestAttachRefusesWhatIsNoTerminal(t *testing.T) {
 	}
 }
 
+func TestAttachRefusesTheSessionThatItRunsIn(t *testing.T) {
+	r := newRig(t)
+	_, slave := openTerminal(t)
+	o := r.options
+	var errs bytes.Buffer
+	o.Stdin, o.Stdout, o.Stderr = slave, slave, &errs
+	o.Environ = append(o.Environ, "TANDEM_SESSION_ID=0123456789ab")
+	status := Main(t.Context(), o, []string{"attach", "work"})
+	if status != 1 || !strings.HasPrefix(errs.String(), "tandem: attach to work: this terminal is that session\nhint: ") {
+		t.Errorf("status %d, %q", status, &errs)
+	}
+}
+
 func TestWordsThatAreNotUnderstoodAreUsageErrors(t *testing.T) {
 	r := newRig(t)
 	for _, c := range []struct {
@@ -580,13 +593,26 @@ func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bad, "record.json.bad"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for id, text := range map[string]string{
+		"bbbbbbbbbbbb": `{"schema":1,"id":"bbbbbbbbbbbb","na`,
+		"cccccccccccc": `{"schema":1,"id":"cccccccccccc"}`,
+		"dddddddddddd": `{"schema":2}`,
+		"eeeeeeeeeeee": "",
+	} {
+		if err := os.Mkdir(filepath.Join(dir, "processes", id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "processes", id, "record.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r.options.Version = "1.3.0"
 	r.options.Environ = []string{"SHELL=/no/shell", "LANG=C"}
 	stdout, stderr, status := r.run("doctor")
 	if status != 1 || stderr != "" {
 		t.Errorf("status %d, %q", status, stderr)
 	}
-	for _, want := range []string{"warn  data folder", "chmod 700", "warn  engine", "this program is 1.3.0", "1 of 1 are damaged",
+	for _, want := range []string{"warn  data folder", "chmod 700", "warn  engine", "this program is 1.3.0", "3 of 5 are damaged",
 		"warn  locale", "fail  shell"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("doctor has no %q:\n%s", want, stdout)

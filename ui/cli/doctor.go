@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,25 +110,46 @@ func existing(dir string) string {
 	return os.TempDir()
 }
 
-// examineRecords looks for records that were set aside.
+// examineRecords looks for records that are damaged, and for those that an
+// engine has set aside because they were.
 func examineRecords(dir string) []finding {
-	records, err := os.ReadDir(filepath.Join(dir, "processes"))
+	folders, err := os.ReadDir(filepath.Join(dir, "processes"))
 	if err != nil {
 		return nil
 	}
+	count := 0
 	var damaged []string
-	for _, r := range records {
-		path := filepath.Join(dir, "processes", r.Name(), "record.json.bad")
-		if _, err := os.Stat(path); err == nil {
+	for _, folder := range folders {
+		path := filepath.Join(dir, "processes", folder.Name(), "record.json")
+		aside, _ := filepath.Glob(path + ".bad*") // fails for no such pattern
+		text, err := os.ReadFile(path)
+		there := !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+		if there || len(aside) > 0 {
+			count++
+		}
+		switch {
+		case len(aside) > 0:
+			damaged = append(damaged, aside[0])
+		case there && (err != nil || !isRecord(text, folder.Name())):
 			damaged = append(damaged, path)
 		}
 	}
-	f := finding{"records", ok, fmt.Sprintf("%d, none is damaged", len(records)), ""}
+	f := finding{"records", ok, fmt.Sprintf("%d, none is damaged", count), ""}
 	if len(damaged) > 0 {
-		f.Status, f.Detail = warn, fmt.Sprintf("%d of %d are damaged and set aside: %s", len(damaged), len(records), damaged[0])
-		f.Fix = "remove the folder of a record that you do not need"
+		f.Status, f.Detail = warn, fmt.Sprintf("%d of %d are damaged; the first: %s", len(damaged), count, damaged[0])
+		f.Fix = "remove the folder of a record that you do not need; the engine sets damaged ones aside when it starts"
 	}
 	return []finding{f}
+}
+
+// isRecord reports whether a text is the record of the process with an id, or
+// one of a newer version, which may be otherwise.
+func isRecord(text []byte, id string) bool {
+	var r struct {
+		Schema int    `json:"schema"`
+		ID     string `json:"id"`
+	}
+	return json.Unmarshal(text, &r) == nil && r.Schema > 0 && (r.ID == id || r.Schema > 1)
 }
 
 // writable tries to make a file in a folder.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -39,8 +40,11 @@ func (a *app) execCommand() *cobra.Command {
 		Short: "Run a command and exit with its status",
 		Long: "Runs a command through the engine and prints its output. Its exit status is this\n" +
 			"one's, 128 and the number of a signal if that ended it. After the time-out it goes\n" +
-			"on as a background process, or is ended with --kill, and the exit status is 124.\nctrl+c ends it too.",
-		Example: "tandem exec -- make test\ntandem exec --timeout 5m -- sh -c 'make && make install'",
+			"on as a background process, or is ended with --kill, and the exit status is 124.\n" +
+			"It is 127 if there is no such program, and 126 if it cannot be run. ctrl+c ends it too.\n" +
+			"The command's standard input is empty; what it shall read has to come from a file:\nsh -c 'psql < dump.sql'.\n\n" + sandboxHelp,
+		Example: "tandem exec -- make test\ntandem exec --timeout 5m -- sh -c 'make && make install'\n" +
+			"tandem exec -- sh -c 'psql < dump.sql'",
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.atLeast(1, "run what? give a program and its arguments"),
@@ -57,7 +61,12 @@ func (a *app) execCommand() *cobra.Command {
 			if in.Sandbox, err = f.confinement(); err != nil {
 				return err
 			}
-			return a.exec(cmd.Context(), in)
+			err = a.exec(cmd.Context(), in)
+			var exit *exitError
+			if err == nil || errors.As(err, &exit) && exit.status != statusNotFound && exit.status != statusNotExecutable {
+				a.tellInput()
+			}
+			return err
 		},
 	}
 	f.add(cmd.Flags())
@@ -84,7 +93,7 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	out, err := api.Exec.Call(ctx, p.client, first)
 	switch {
 	case err != nil:
-		return err
+		return unstarted(err, in.Command[0])
 	case live && out.TimedOut:
 		return a.follow(ctx, out.Process, in, deadline, signals)
 	case a.json:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -155,5 +156,59 @@ func TestExecPassesBytesThatAreNoTextOn(t *testing.T) {
 	}
 	if stdout, stderr, status := r.run("exec", "--", "x"); stdout != "\x80\x81\xff\x00\xfe" || stderr != "text\n" || status != 0 {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
+	}
+}
+
+func TestExecTellsOfInputThatItDoesNotPassOn(t *testing.T) {
+	r := newRig(t)
+	r.execution = api.ExecOutput{Process: api.Process{ExitCode: code(3)}, Stdout: "out\n"}
+	file := func(text string) *os.File {
+		path := filepath.Join(t.TempDir(), "in")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	pipe := func(text string) *os.File {
+		in, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { in.Close(); out.Close() })
+		if _, err := out.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	loop := file("one\ntwo\n")
+	if _, err := loop.Read(make([]byte, 4)); err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for name, c := range map[string]struct {
+		in   *os.File
+		says bool
+	}{
+		"a pipe":                    {pipe("hi\n"), true},
+		"an empty pipe":             {pipe(""), false},
+		"a file":                    {file("hi\n"), true},
+		"an empty file":             {file(""), false},
+		"a file that a shell reads": {loop, false},
+		"nothing":                   {null, false},
+	} {
+		r.options.Stdin = c.in
+		stdout, stderr, status := r.run("exec", "cat")
+		if says := strings.Contains(stderr, "was not passed on") && strings.Contains(stderr, "\nhint: "); stdout != "out\n" || status != 3 || says != c.says {
+			t.Errorf("%s: status %d, %q, %q", name, status, stdout, stderr)
+		}
 	}
 }

@@ -32,6 +32,17 @@ func (f *launchFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.sandbox, "sandbox", "", "confine it as this JSON file says")
 }
 
+// sandboxExample is what the file of --sandbox may say; all of it is optional.
+const sandboxExample = `  {"filesystem": {"allowWrite": ["/srv/web"], "denyWrite": ["/srv/web/conf"],
+                  "denyRead": ["/root/.ssh"]},
+   "network": {"allowedDomains": ["*.example.org"], "deniedDomains": ["ads.example.org"]},
+   "limits": {"memory_bytes": 2147483648, "processes": 200, "open_files": 1024}}`
+
+// sandboxHelp tells about it.
+const sandboxHelp = "A file for --sandbox says:\n" + sandboxExample + "\n" +
+	"Only what allowWrite names may be written, all but denyRead may be read; the paths\n" +
+	"are absolute. Without \"network\" it is open, with no allowedDomains it is off."
+
 // folder is the folder to start in, absolute.
 func (f *launchFlags) folder() (string, error) {
 	dir, err := filepath.Abs(f.cwd)

@@ -150,14 +150,23 @@ func manTail(b *strings.Builder) {
 }
 
 // manText writes text whose empty lines part paragraphs and whose lines are
-// filled anew.
+// filled anew, but for those that begin with a blank.
 func manText(b *strings.Builder, text string) {
+	fixed := false
 	for line := range strings.Lines(strings.TrimSpace(text)) {
-		if line = strings.TrimSpace(line); line == "" {
+		line = strings.TrimRight(line, " \n")
+		if as := strings.HasPrefix(line, " "); as != fixed {
+			b.WriteString(map[bool]string{true: ".nf\n", false: ".fi\n"}[as])
+			fixed = as
+		}
+		if line == "" {
 			b.WriteString(".PP\n")
 			continue
 		}
 		b.WriteString(roff(line) + "\n")
+	}
+	if fixed {
+		b.WriteString(".fi\n")
 	}
 }
 

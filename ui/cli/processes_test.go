@@ -66,6 +66,23 @@ func TestStartOfWhatFailedAtOnceFails(t *testing.T) {
 	}
 }
 
+func TestTheSandboxOfTheHelpIsOne(t *testing.T) {
+	r := newRig(t)
+	path := filepath.Join(t.TempDir(), "sandbox.json")
+	if err := os.WriteFile(path, []byte(sandboxExample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.succeeds("start", "--sandbox", path, "x")
+	if s := r.begun[0].Sandbox; s == nil || len(s.Filesystem.AllowWrite) == 0 || s.Network == nil || s.Limits == nil || s.Limits.OpenFiles == 0 {
+		t.Errorf("asked for %+v", s)
+	}
+	for _, verb := range []string{"start", "exec"} {
+		if help := r.succeeds(verb, "--help"); !strings.Contains(help, sandboxExample) {
+			t.Errorf("the help of %s has no example", verb)
+		}
+	}
+}
+
 func TestASandboxFileWithAMistakeIsNotUsed(t *testing.T) {
 	r := newRig(t)
 	file := filepath.Join(t.TempDir(), "sandbox.json")
