@@ -39,21 +39,21 @@ func (m Widths) Shown(cluster string, width int) (text string, cells int) {
 	}
 	cluster = strings.TrimRight(cluster, joiner) // would join what follows
 	first, n := utf8.DecodeRuneInString(cluster)
-	if cluster == "" || isControl(cluster) || ansi.StringWidthWc(cluster[:n]) == 0 || joinsLast(first) {
+	if cluster == "" || isControl(cluster) || WidthPerRune(cluster[:n]) == 0 || joinsLast(first) {
 		return "", 0
 	}
 	if letter, ok := loneIndicator(first, cluster[n:]); ok {
 		return letter, 1
 	}
-	if len(cluster) <= mostBytes && (m == PerCluster || ansi.StringWidthWc(cluster) == width) {
+	if len(cluster) <= mostBytes && (m == PerCluster || WidthPerRune(cluster) == width) {
 		return cluster, width
 	}
 	text = narrowed(cluster, width)
-	if cells = ansi.StringWidthWc(text); cells == ansi.StringWidth(text) && !joinsNext(text) {
+	if cells = WidthPerRune(text); cells == ansi.StringWidth(text) && !joinsNext(text) {
 		return text, cells
 	}
 	text = cluster[:n]
-	if cells = ansi.StringWidthWc(text); cells > width {
+	if cells = WidthPerRune(text); cells > width {
 		return "", 0
 	}
 	return text, cells
@@ -76,6 +76,23 @@ func joinsNext(text string) bool {
 	return len(cluster) > len(text)
 }
 
+// WidthPerRune is the number of cells by which a terminal advances that counts
+// code points. The vowels and final consonants of decomposed Hangul have none
+// of their own.
+func WidthPerRune(s string) int {
+	if strings.ContainsFunc(s, isTrailingJamo) {
+		s = strings.Map(func(r rune) rune {
+			if isTrailingJamo(r) {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	return ansi.StringWidthWc(s)
+}
+
+func isTrailingJamo(r rune) bool { return r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff }
+
 // narrowed is the beginning of a cluster whose code points take at most width
 // cells, in its narrow form.
 func narrowed(cluster string, width int) string {
@@ -83,7 +100,7 @@ func narrowed(cluster string, width int) string {
 	end := 0
 	for i, r := range cluster {
 		n := utf8.RuneLen(r)
-		width -= ansi.StringWidthWc(cluster[i : i+n])
+		width -= WidthPerRune(cluster[i : i+n])
 		if width < 0 || i+n > mostBytes {
 			break
 		}

@@ -113,7 +113,7 @@ func FuzzFileName(f *testing.F) {
 			}
 		}
 		row, _ := appendRun(nil, &api.Run{Text: got, Cells: Width(got)}, 0, Width(got), PerRune)
-		if a, b := ansi.StringWidth(got), ansi.StringWidthWc(string(row)); a != b {
+		if a, b := ansi.StringWidth(got), WidthPerRune(string(row)); a != b {
 			t.Fatalf("%q of %q is %d cells, drawn as %q in %d", got, s, a, row, b)
 		}
 		if again := FileName(got); again != got {
@@ -334,7 +334,7 @@ func TestIconsAreOneCellEach(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range all {
 		icon := fileIcon(&all[i])
-		if ansi.StringWidth(icon) != 1 || ansi.StringWidthWc(icon) != 1 {
+		if ansi.StringWidth(icon) != 1 || WidthPerRune(icon) != 1 {
 			t.Errorf("the icon of %s is not one cell", all[i].Name)
 		}
 		seen[icon] = true

@@ -32,6 +32,7 @@ func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
 		{"keycap without mode 2027", line(run("1\ufe0f\u20e3x", 3, api.Style{})), 4, "1\u20e3 x "},
 		{"heart without mode 2027", line(run("❤\ufe0fx", 3, api.Style{})), 4, "❤ x "},
 		{"vowel that does not fit without mode 2027", line(run("น้ำx", 2, api.Style{})), 3, "น้x "},
+		{"decomposed Hangul", line(run("\u1112\u1161\u11abx", 3, api.Style{})), 4, "\u1112\u1161\u11abx "},
 		{"flag", line(run("🇩🇪x", 3, api.Style{})), 4, "🇩🇪x "},
 		{"joined emoji without mode 2027", line(run("👩‍🚀x", 3, api.Style{})), 4, "👩x "},
 		{"text longer than it says", line(run("漢字", 2, api.Style{}), run("x", 1, api.Style{})), 4, "漢x "},
@@ -71,7 +72,7 @@ func TestHalvesOfAFlagInTwoRunsDoNotJoin(t *testing.T) {
 }
 
 func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
-	alphabet := []rune("abc 漢字é\u0301\u200d👩🚀🇩🇪\x1b\x07\u009b\u0600\ufe0f❤ก็ำि🏽1\u20e3한👍")
+	alphabet := []rune("abc 漢字é\u0301\u200d👩🚀🇩🇪\x1b\x07\u009b\u0600\ufe0f❤ก็ำि🏽1\u20e3\u1112\u1161\u11ab👍")
 	rapid.Check(t, func(t *rapid.T) {
 		var l api.Line
 		for range rapid.IntRange(0, 6).Draw(t, "runs") {
@@ -87,7 +88,7 @@ func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
 		if n := ansi.StringWidth(got); n != w {
 			t.Fatalf("%q takes %d cells, want %d", got, n, w)
 		}
-		if n := ansi.StringWidthWc(got); m == PerRune && n != w {
+		if n := WidthPerRune(got); m == PerRune && n != w {
 			t.Fatalf("%q takes %d cells by code points, want %d", got, n, w)
 		}
 		if text := ansi.Strip(got); strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
@@ -104,7 +105,7 @@ func FuzzLine(f *testing.F) {
 			return
 		}
 		got := string(appendLine(nil, line(run(text, cells, api.Style{Link: link})), w, PerRune))
-		if n := ansi.StringWidthWc(got); n != w || !utf8.ValidString(got) {
+		if n := WidthPerRune(got); n != w || !utf8.ValidString(got) {
 			t.Errorf("%q takes %d cells, want %d", got, n, w)
 		}
 	})

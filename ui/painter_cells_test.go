@@ -27,6 +27,7 @@ func TestTextReachesTheTerminalWhole(t *testing.T) {
 		{"a joiner at the end", "👨\u200d\x1b[1m👩|", "👨\x1b[1m👩|", "👨\x1b[1m👩|"},
 		{"flag", "🇩🇪🇫🇷|", "🇩🇪🇫🇷|", "🇩🇪🇫🇷|"},
 		{"half a flag", "🇩\x1b[1m🇪|", "D \x1b[1mE |", "D \x1b[1mE |"},
+		{"decomposed Hangul", "\u1112\u1161\u11ab|", "\u1112\u1161\u11ab|", "\u1112\u1161\u11ab|"},
 		{"conjunct", "स्ते|", "स|", "स्ते|"},
 		{"wide at the edge", edge + "漢", edge + "漢", edge + "漢"},
 		{"wide over the edge", edge + "a漢", edge + "a", edge + "a"},
@@ -105,7 +106,7 @@ func FuzzRow(f *testing.F) {
 		drawRow(line, row, m)
 		for x := 0; x < w; x++ {
 			cell := line[x]
-			wc := ansi.StringWidthWc(cell.Content)
+			wc := panes.WidthPerRune(cell.Content)
 			if cell.Width < 1 || x+cell.Width > w || len(cell.Content) > 64 || m == panes.PerRune && wc != cell.Width {
 				t.Fatalf("%q has the cell %d of %q, %d wide", row, x, cell.Content, cell.Width)
 			}
