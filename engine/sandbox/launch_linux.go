@@ -22,7 +22,7 @@ import (
 // the profile's path, "--", a program and its arguments. It confines this
 // process and becomes the program, looked up in PATH, so it returns only with an
 // error, and then nothing was started: the caller reports it and exits with
-// status 126.
+// status 126, or 127 if there is no such program.
 //
 // It must be called before other goroutines run that matter, and reads the
 // environment for what Profile.Env has put there.

@@ -156,9 +156,13 @@ func unreadable(err error) error {
 func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words []string) (code int) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	o := s.app.Options
+	if _, typed := terminal(o.Stdin); !typed {
+		o.Stdin = strings.NewReader("") // what is there are the shell's lines
+	}
 	ended := make(chan int, 1)
 	go func() {
-		root := New(s.app.Options)
+		root := New(o)
 		root.SetArgs(words)
 		err := root.ExecuteContext(ctx)
 		if err != nil && ctx.Err() == nil {

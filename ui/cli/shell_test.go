@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
 )
 
 func TestShellRunsVerbsLineByLine(t *testing.T) {
@@ -45,6 +49,27 @@ func TestShellEndsWithItsInput(t *testing.T) {
 		if !strings.Contains(" "+strings.Join(words, " ")+" ", " "+verb+" ") {
 			t.Errorf("%s is not among %v", verb, words)
 		}
+	}
+}
+
+func TestVerbsDoNotReadTheLinesOfTheShell(t *testing.T) {
+	r := newRig(t)
+	r.execution = api.ExecOutput{Process: api.Process{ExitCode: code(0)}, Stdout: "out\n"}
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if _, err := out.WriteString("exec cat\nconfig check -\nexec cat\n" + strings.Repeat("\n", 8<<10)); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	var checked []string
+	r.options.Config.Check = func(text []byte) error { checked = append(checked, string(text)); return nil }
+	r.options.Stdin = in
+	stdout, stderr, status := r.run("shell")
+	if strings.Count(stdout, "out\n") != 2 || stderr != "" || status != 0 || !slices.Equal(checked, []string{""}) {
+		t.Errorf("status %d, %q, %q, checked %q", status, stdout, stderr, checked)
 	}
 }
 
