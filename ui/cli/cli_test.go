@@ -546,12 +546,14 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 
 func TestVisibleShowsWhatATerminalWouldObey(t *testing.T) {
 	for in, want := range map[string]string{
-		"plain é 你 👩‍👩‍👧":   "plain é 你 👩‍👩‍👧",
-		"a\x1b[31mb\rc\x7f": "a^[[31mb^Mc^?",
-		"\u009b31m":         `\u009b31m`,
-		"bad \xff\xfe":      `bad \xff\xfe`,
-		"\u202etxt.exe":     `\u202etxt.exe`,
-		"two\nlines":        "two^Jlines",
+		"plain é 你 👩‍👩‍👧":    "plain é 你 👩‍👩‍👧",
+		"a\x1b[31mb\rc\x7f":  "a^[[31mb^Mc^?",
+		"\u009b31m":          `\u009b31m`,
+		"bad \xff\xfe":       `bad \xff\xfe`,
+		"\u202etxt.exe":      `\u202etxt.exe`,
+		"two\nlines":         "two^Jlines",
+		"\ue0b0 main \uf418": "\ue0b0 main \uf418",
+		"a\u00a0b\u2028c":    "a\u00a0b\\u2028c",
 	} {
 		if got := visible(in); got != want {
 			t.Errorf("visible(%q) = %q, want %q", in, got, want)

@@ -101,7 +101,7 @@ func visibleLines(s string) string { return escape(s, "\n") }
 
 func escape(s, keep string) string {
 	plain := func(r rune) bool {
-		return r != utf8.RuneError && unicode.IsPrint(r) || r == '\u200d' || strings.ContainsRune(keep, r)
+		return r != utf8.RuneError && printed(r) || strings.ContainsRune(keep, r)
 	}
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
@@ -127,6 +127,13 @@ func escape(s, keep string) string {
 		s = s[n:]
 	}
 	return b.String()
+}
+
+// printed reports whether a terminal shows a character and does not obey it.
+// Characters for private use are the symbols of prompts and icons.
+func printed(r rune) bool {
+	const joiner = '\u200d' // of emoji
+	return r == joiner || unicode.IsPrint(r) || unicode.In(r, unicode.Co, unicode.Zs)
 }
 
 // terminal is the file behind a stream if that is a terminal.
