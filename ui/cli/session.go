@@ -124,6 +124,7 @@ func (a *app) killCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "kill ID…",
 		Short:   "End sessions and all that runs in them",
+		Long:    "Ends sessions and all that runs in them. Only what somebody has started in a shell and\nthat has left its terminal for good, as daemons do, goes on.",
 		Example: "tandem kill build",
 
 		DisableFlagsInUseLine: true,
