@@ -50,8 +50,9 @@ func (r *reader) packageJSON(text []byte) error {
 }
 
 // scripts reads the scripts. A name that is there twice counts the last time, as
-// everywhere in JSON.
+// everywhere in JSON, and so do the scripts themselves.
 func (r *reader) scripts(j *jsonReader, manager string, at Position) error {
+	r.file.Entries, r.file.Notices = nil, nil
 	lines := map[string]string{}
 	err := j.object(func(name string, at Position) error {
 		var line string
@@ -63,9 +64,12 @@ func (r *reader) scripts(j *jsonReader, manager string, at Position) error {
 		switch {
 		case twice:
 			r.file.Entry(name).Script = line
-		case !goodName(name), strings.HasPrefix(name, "-"):
+		case strings.HasPrefix(name, "-"):
 			delete(lines, name)
-			r.notice(at, "script %q has no name that can be shown", name)
+			r.notice(at, "script %q is left out: %s would take its name for an option", name, manager)
+		case !goodName(name):
+			delete(lines, name)
+			r.notice(at, "script %q is left out: %s", name, badName(name))
 		default:
 			r.file.Entries = append(r.file.Entries, Entry{Name: name, At: at, Manual: true, Script: line, Start: api.ProcessStartInput{
 				Name: name, Command: []string{manager, "run", name}, CWD: filepath.Dir(r.file.Path)}})

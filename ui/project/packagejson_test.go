@@ -40,7 +40,7 @@ func TestTheScriptsOfAPackageStartWhenTheyAreNamed(t *testing.T) {
 	if f.Name != "shop" {
 		t.Errorf("the project is %s", f.Name)
 	}
-	if diff := cmp.Diff([]string{`line 9, column 3: script "-odd" has no name that can be shown`}, f.Notices); diff != "" {
+	if diff := cmp.Diff([]string{`line 9, column 3: script "-odd" is left out: npm would take its name for an option`}, f.Notices); diff != "" {
 		t.Error(diff)
 	}
 	if order, err := f.Order(nil); err != nil || len(order) > 0 {
@@ -105,6 +105,36 @@ func TestAPackageCountsOnlyWhereThereIsNoProjectFile(t *testing.T) {
 	}
 }
 
+func TestTheLastScriptsOfAPackageCount(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		`{"scripts": {"a": "b", "gone": "x", "-z": ""}, "scripts": {"a": "c", "d": "e"}}`: {"a": "c", "d": "e"},
+		`{"scripts": {"a": "b", "a": "c"}}`:                                               {"a": "c"},
+		`{"scripts": {"dev": "b", "predev": "c"}, "scripts": {"predev": "d"}}`:            {"predev": "d"},
+	} {
+		f := mustParse(t, "package.json", text)
+		got := map[string]string{}
+		for _, e := range f.Entries {
+			got[e.Name] = e.Script
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(f.Notices) > 0 {
+			t.Errorf("%s: %s%q", text, diff, f.Notices)
+		}
+	}
+}
+
+func TestAScriptThatIsLeftOutIsToldWithItsReason(t *testing.T) {
+	for name, why := range map[string]string{
+		"-x": "npm would take its name for an option", "": "its name is empty", "a ": "begins or ends with a blank",
+		"0123456789ab": "looks like an id", `a\u0001`: "characters that cannot be shown",
+		strings.Repeat("n", 60): "more than 56 characters",
+	} {
+		f := mustParse(t, "package.json", `{"scripts": {"ok": "y", "`+name+`": "x"}}`)
+		if len(f.Entries) != 1 || len(f.Notices) != 1 || !strings.Contains(f.Notices[0], "is left out: ") || !strings.Contains(f.Notices[0], why) {
+			t.Errorf("%q: %q, want %s", name, f.Notices, why)
+		}
+	}
+}
+
 func TestMistakesInAPackageAreToldWithTheirPlace(t *testing.T) {
 	for text, says := range map[string]string{
 		"{\n  \"scripts\": {\n    \"dev\": 3\n  }\n}": `line 3, column 5: script "dev" must be a line of text`,
@@ -113,7 +143,6 @@ func TestMistakesInAPackageAreToldWithTheirPlace(t *testing.T) {
 		"[]":                                          "line 1, column 1: the file must hold keys with values",
 		"":                                            "line 1, column 1: unexpected end",
 		`{"name": "x"}`:                               "it has no scripts",
-		`{"scripts": {"a": "b"}, "scripts": {"a": "c", "d": "e"}}`: "a is there already",
 	} {
 		_, err := parse(t, "package.json", text)
 		var mistake *Error
