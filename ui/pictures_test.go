@@ -263,7 +263,7 @@ func TestTheTerminalIsAskedAndShowsAPicture(t *testing.T) {
 	p := open(t, e, 100, 30)
 	p.sees(graphics.Query)
 	p.types("\x1b_Gi=31;OK\x1b\\\x1b[6;20;10t\x1b[?62;4c")
-	p.sees("1 running")
+	p.sees("tandem – shell")
 	p.types("\x1b4")
 	p.sees("a=t,f=100")
 	p.sees("a=p,p=1,C=1")
