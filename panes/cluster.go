@@ -37,11 +37,15 @@ func (m Widths) Shown(cluster string, width int) (text string, cells int) {
 	if !utf8.ValidString(cluster) {
 		return string(utf8.RuneError), 1
 	}
-	cluster = strings.TrimRight(cluster, joiner) // would join what follows
 	first, n := utf8.DecodeRuneInString(cluster)
-	if cluster == "" || isControl(cluster) || WidthPerRune(cluster[:n]) == 0 || joinsLast(first) {
+	cells = WidthPerRune(cluster[:n])
+	switch {
+	case cells == 0 || joinsLast(first):
 		return "", 0
+	case n == len(cluster) && cells == width: // as almost all are
+		return cluster, cells
 	}
+	cluster = strings.TrimRight(cluster, joiner) // would join what follows
 	if letter, ok := loneIndicator(first, cluster[n:]); ok {
 		return letter, 1
 	}
