@@ -99,20 +99,11 @@ func (s *fileServer) transfer(_ context.Context, in api.FilesTransferInput) (api
 		if err := checkTransfer(in); err != nil {
 			return api.FilesTransferOutput{}, err
 		}
-		items := make([]api.FileMove, len(in.Items))
-		var conflicts []string
-		free := map[string]bool{} // by what was moved away before
-		for i, item := range in.Items {
-			items[i] = api.FileMove{Path: in.In(item.Path), To: in.In(item.To)}
-			if in.Kind == api.TransferTrash || in.Conflict != "" {
-				continue
-			}
-			if _, err := t.Stat(items[i].To); err == nil && !free[items[i].To] {
-				conflicts = append(conflicts, item.To)
-			}
-			free[items[i].Path], free[items[i].To] = in.Kind == api.TransferMove, false
-		}
-		if len(conflicts) > 0 {
+		items, conflicts, err := inTheWay(t, in)
+		switch {
+		case err != nil:
+			return api.FilesTransferOutput{}, err
+		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
 		j, err := s.jobs.begin()
@@ -129,6 +120,74 @@ func (s *fileServer) transfer(_ context.Context, in api.FilesTransferInput) (api
 		}()
 		return api.FilesTransferOutput{Job: j.id}, nil
 	})
+}
+
+// inTheWay are the items with their paths as the file system has them, and what
+// is where they are to go. It refuses what would replace something that is
+// needed for it.
+func inTheWay(t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, conflicts []string, err error) {
+	free := map[string]bool{} // by what was moved away before
+	replaced := map[string]bool{}
+	for _, asked := range in.Items {
+		item := api.FileMove{Path: in.In(asked.Path), To: in.In(asked.To)}
+		items = append(items, item)
+		if in.Kind == api.TransferTrash {
+			continue
+		}
+		if above := aboveIn(replaced, item.Path); above != "" {
+			return nil, nil, api.Errorf(api.CodeInvalid, "%s %s: %s, which it is in, would be replaced before", in.Kind, item.Path, above)
+		}
+		if !free[item.To] {
+			if err := replaceable(t, in.Kind, in.Conflict, item); err != nil {
+				return nil, nil, err
+			}
+			if _, err := t.Stat(item.To); err == nil {
+				conflicts = append(conflicts, asked.To)
+				if in.Conflict == api.ConflictReplace {
+					replaced[filepath.Clean(item.To)] = true
+				}
+			}
+		}
+		free[item.Path], free[item.To] = in.Kind == api.TransferMove, false
+	}
+	return items, conflicts, nil
+}
+
+// aboveIn is the folder above a path that is in a set; "" if none is.
+func aboveIn(set map[string]bool, path string) string {
+	for dir := filepath.Dir(path); len(set) > 0; dir = filepath.Dir(dir) {
+		if set[dir] {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return ""
+}
+
+// replaceable refuses an item whose ends are one file, or one in the other, if
+// the answer to a conflict would, or could, be to replace what is needed.
+func replaceable(t *files.Tree, kind, conflict string, item api.FileMove) error {
+	if conflict == api.ConflictSkip {
+		return nil
+	}
+	relation, err := t.Relate(item.Path, item.To)
+	if err != nil {
+		return nil // the transfer finds out itself, when it is the item's turn
+	}
+	switch {
+	case relation == files.Inside:
+		return api.Errorf(api.CodeInvalid, "%s %s: %s is inside it", kind, item.Path, item.To)
+	case relation == files.Holds && conflict != api.ConflictKeep:
+		return api.Errorf(api.CodeInvalid, "%s %s: it would replace %s, which it is in", kind, item.Path, item.To).
+			WithHint("choose another name for it there")
+	case relation == files.Same && kind == api.TransferMove:
+		return api.Errorf(api.CodeInvalid, "move %s: it is there already", item.Path)
+	case relation == files.Same && conflict == api.ConflictReplace:
+		return api.Errorf(api.CodeInvalid, "copy %s: it is the same file as %s", item.Path, item.To)
+	}
+	return nil
 }
 
 func checkTransfer(in api.FilesTransferInput) error {
@@ -276,8 +335,11 @@ func (j *transferJob) one(ctx context.Context, t *files.Tree, kind, conflict str
 		return nil
 	case conflict == api.ConflictKeep:
 		moved.To = freeName(item.To)
-	case conflict == api.ConflictReplace && !sameFile(item.Path, there):
-		var err error
+	case conflict == api.ConflictReplace:
+		err := replaceable(t, kind, conflict, item) // much may have changed since it was asked for
+		if err != nil {
+			return err
+		}
 		if moved.Replaced, err = t.Trash(item.To, time.Now()); err != nil {
 			return err
 		}
@@ -303,11 +365,6 @@ func (j *transferJob) finish(moved api.FileMoved, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.done = append(j.done, moved)
-}
-
-func sameFile(path string, other os.FileInfo) bool {
-	info, err := os.Lstat(path)
-	return err == nil && os.SameFile(info, other)
 }
 
 // freeName is a path beside another that nothing has yet.

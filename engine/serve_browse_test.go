@@ -68,11 +68,53 @@ func TestTransferAsksBeforeAnythingIsInTheWay(t *testing.T) {
 	}
 }
 
-func TestTransferReplacesNothingWithItself(t *testing.T) {
+func TestTransferReplacesNothingThatItNeeds(t *testing.T) {
+	m, dir := browse(t, "aa/bb/bb/f", "aa/bb/g", "a", "x/aa", "other")
+	if err := errors.Join(os.Symlink(dir+"/aa/bb", dir+"/link"), os.Link(dir+"/a", dir+"/twin")); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(kind, conflict, from, to string) {
+		t.Helper()
+		_, err := api.FilesTransfer.Call(t.Context(), m.client, api.FilesTransferInput{Kind: kind, Conflict: conflict,
+			Items: []api.FileMove{{Path: dir + from, To: dir + to}}})
+		if !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("%s of %s to %s with %q: %v", kind, from, to, conflict, err)
+		}
+	}
+	for _, kind := range []string{api.TransferCopy, api.TransferMove} {
+		for _, conflict := range []string{"", api.ConflictReplace} {
+			refused(kind, conflict, "/aa/bb/bb", "/aa/bb") // the folder above
+			refused(kind, conflict, "/aa/bb/g", "/aa/bb")
+			refused(kind, conflict, "/link/bb/f", "/aa/bb") // by another path
+			refused(kind, conflict, "/aa", "/aa/bb")        // a folder inside
+			refused(kind, conflict, "/aa", "/link/new")
+		}
+		refused(kind, api.ConflictReplace, "/a", "/a")
+		refused(kind, api.ConflictReplace, "/a", "/twin")
+	}
+	refused(api.TransferMove, "", "/a", "/a")
+	_, err := api.FilesTransfer.Call(t.Context(), m.client, api.FilesTransferInput{Kind: api.TransferMove, Conflict: api.ConflictReplace,
+		Items: []api.FileMove{{Path: dir + "/x/aa", To: dir + "/aa"}, {Path: dir + "/aa/bb/g", To: dir + "/g"}}})
+	if !errors.Is(err, api.CodeInvalid) {
+		t.Errorf("a folder is replaced in which a later item is: %v", err)
+	}
+	if content(t, dir+"/aa/bb/bb/f") != "aa/bb/bb/f" || content(t, dir+"/aa/bb/g") != "aa/bb/g" || content(t, dir+"/a") != "a" {
+		t.Error("something was moved")
+	}
+	if _, err := os.Stat(dir + "/share/Trash/files"); err == nil {
+		t.Error("something was put into the trash")
+	}
+}
+
+func TestAFileIsDoubledBesideItself(t *testing.T) {
 	m, dir := browse(t, "a")
-	job := transferred(m, api.FilesTransferInput{Kind: api.TransferMove, Conflict: api.ConflictReplace, Items: []api.FileMove{{Path: dir + "/a", To: dir + "/a"}}})
-	if job.State != api.JobFailed || content(t, dir+"/a") != "a" {
-		t.Errorf("got %+v, and the file is %q", job, content(t, dir+"/a"))
+	in := api.FilesTransferInput{Kind: api.TransferCopy, Items: []api.FileMove{{Path: dir + "/a", To: dir + "/a"}}}
+	if out := call(m, api.FilesTransfer, in); len(out.Conflicts) != 1 {
+		t.Errorf("it asks nothing: %+v", out)
+	}
+	in.Conflict = api.ConflictKeep
+	if job := transferred(m, in); job.State != api.JobDone || content(t, dir+"/a (2)") != "a" {
+		t.Errorf("got %+v", job)
 	}
 }
 

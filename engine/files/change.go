@@ -181,6 +181,9 @@ func (t *Tree) transfer(verb, from, to string, overwrite bool, do func(a, b side
 // transferable refuses what makes no sense or would destroy something.
 func (t *Tree) transferable(verb string, a, b place, src, dst side, overwrite bool) error {
 	_, inside := below(a.real, b.real)
+	if !inside && src.info != nil {
+		inside = relation(end{a.real, src.info}, end{b.real, dst.info}) == Inside
+	}
 	switch {
 	case src.info == nil:
 		return failure(verb, a.path, fs.ErrNotExist)
