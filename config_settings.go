@@ -24,7 +24,7 @@ type setting struct {
 // settings lists every key, in the order of the file.
 func settings() []setting {
 	return []setting{
-		{"theme", "a name in quotes", `"auto"`, "", "The look: auto follows the terminal's background; or one of\n" + wrapNames(themes.Names())},
+		{"theme", "a name in quotes", `"auto"`, "", "The look: auto follows the terminal's background, which is never painted over: of the\nothers choose one that is made for it. One of\n" + wrapNames(themes.Names())},
 		{"theme_dark", "a name in quotes", `"dark"`, "", "What auto is on a dark background."},
 		{"theme_light", "a name in quotes", `"light"`, "", "What auto is on a light one."},
 		{"mouse", "true or false", `true`, "", "The dashboard takes the mouse; false leaves it to the terminal."},

@@ -40,14 +40,19 @@ func isID(s string) bool {
 	return len(s) == 12 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// programName is the name of what argv starts, as it can be shown.
+// programName is the name of what argv starts, as it can be shown: the program's,
+// or, of a shell that runs a line, that of the first program of the line.
 func programName(argv []string) string {
+	program := argv[0]
+	if inner := lineProgram(shellLine(argv)); inner != "" {
+		program = inner
+	}
 	name := strings.Map(func(r rune) rune {
 		if notGraphic(r) || r == utf8.RuneError {
 			return -1
 		}
 		return r
-	}, strings.TrimLeft(filepath.Base(argv[0]), "-"))
+	}, strings.TrimLeft(filepath.Base(program), "-"))
 	if runes := []rune(name); len(runes) > maxName-8 {
 		name = string(runes[:maxName-8])
 	}
@@ -55,6 +60,70 @@ func programName(argv []string) string {
 		return "program"
 	}
 	return name
+}
+
+// shellLine is the line that argv has a shell run, "" if it does not.
+func shellLine(argv []string) string {
+	switch filepath.Base(argv[0]) {
+	case "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh":
+	default:
+		return ""
+	}
+	for i, arg := range argv[1:] {
+		switch {
+		case !strings.HasPrefix(arg, "-"):
+			return ""
+		case !strings.HasPrefix(arg, "--") && strings.Contains(arg, "c"):
+			return strings.Join(argv[i+2:][:min(1, len(argv)-i-2)], "")
+		}
+	}
+	return ""
+}
+
+// Words of a line before the one that says what it does.
+const (
+	// preparing are commands that others of the line are prepared with; what is
+	// told of them is not what the line is for.
+	preparing = " cd set export unset source . : ulimit umask trap sleep true "
+	// leading are words that another command follows.
+	leading = " exec env command sudo nohup time nice setsid eval if while until then do ! { "
+	// compound are words that begin what only a shell runs.
+	compound = " for case select function [[ [ "
+)
+
+// lineProgram is the program that a line for a shell is for, "" if only a shell
+// can tell. It is a guess for a name: no more is known of the line.
+func lineProgram(line string) string {
+	if len(line) > maxNamedLine {
+		line = line[:maxNamedLine]
+	}
+	line = strings.NewReplacer("&&", ";", "||", ";", "|", ";", "\n", ";").Replace(line)
+	fallback := ""
+	for part := range strings.SplitSeq(line, ";") {
+		for word := range strings.FieldsSeq(part) {
+			if name, _, ok := strings.Cut(word, "="); ok && isVariable(name) || strings.Contains(leading, " "+word+" ") {
+				continue
+			}
+			switch {
+			case strings.Contains(compound, " "+word+" "), strings.ContainsAny(word, "\"'`$*?<>()[]{}\\#&~!="), strings.HasPrefix(word, "-"):
+				return fallback
+			case !strings.Contains(preparing, " "+word+" "):
+				return word
+			case fallback == "":
+				fallback = word
+			}
+			break
+		}
+	}
+	return fallback
+}
+
+// maxNamedLine bounds what is read of a line to name it, in bytes.
+const maxNamedLine = 4096
+
+func isVariable(name string) bool {
+	letters := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+	return name != "" && letters == "" && (name[0] < '0' || name[0] > '9')
 }
 
 // freeName is name, or name-2, name-3, … if something that has not ended is

@@ -38,6 +38,42 @@ func TestProgramNameCanAlwaysBeShown(t *testing.T) {
 	}
 }
 
+func TestShellThatRunsALineIsNamedAfterItsProgram(t *testing.T) {
+	for line, want := range map[string]string{
+		"make test":                    "make",
+		"npm run dev | tee log":        "npm",
+		"cd /srv && ./bin/serve -p 80": "serve",
+		"set -e\nPORT=1 exec go run .": "go",
+		"A=b C='d' python3 x.py":       "python3",
+		"exit 3":                       "exit",
+		"sleep 5; false":               "false",
+		"sleep 5":                      "sleep",
+		"$CMD now":                     "bash",
+		"'a program' x":                "bash",
+		"(cd x; y)":                    "bash",
+		"for i in 1 2; do x; done":     "bash",
+		"if make; then x; fi":          "make",
+		"A='b c' d":                    "bash",
+		"":                             "bash",
+		"\x1b[2Jmake\x00":              "bash",
+	} {
+		if got := programName([]string{"/bin/bash", "-c", line}); got != want {
+			t.Errorf("%q is named %q, want %q", line, got, want)
+		}
+	}
+	for _, c := range []struct {
+		argv []string
+		want string
+	}{
+		{[]string{"sh", "-ec", "make", "x"}, "make"}, {[]string{"bash", "--norc", "-c", "make"}, "make"},
+		{[]string{"bash", "-c"}, "bash"}, {[]string{"bash", "script", "-c", "make"}, "bash"}, {[]string{"gcc", "-c", "main"}, "gcc"},
+	} {
+		if got := programName(c.argv); got != c.want {
+			t.Errorf("%q is named %q, want %q", c.argv, got, c.want)
+		}
+	}
+}
+
 func TestNameIsUniqueAmongWhatHasNotEnded(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.running("a")

@@ -57,6 +57,9 @@ func describe(p *proc) api.Process {
 		view.State == api.StateStopped, view.State == api.StateExited:
 		describeEnding(&view, p.ending)
 	}
+	if view.State == api.StateStopped || view.State == api.StateStopping {
+		view.EndedBy = r.EndedBy
+	}
 	view.Owner = ownership(r)
 	if r.Project != nil {
 		entry := api.ProjectEntry(*r.Project)

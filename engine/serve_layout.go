@@ -104,7 +104,30 @@ func (h *host) handleLayouts(m *api.Mux) {
 	})
 }
 
-func (h *host) layoutPut(_ context.Context, in api.LayoutPutInput) (api.Empty, error) {
+// endedIDs are the ids of all that has ended.
+func (c *control) endedIDs() map[string]bool {
+	ended := map[string]bool{}
+	for id, p := range c.procs {
+		ended[id] = p.state().Ended()
+	}
+	return ended
+}
+
+// putAway are the sessions that were put away before or are now: each dashboard
+// knows of those that were there when it was opened, and of its own. Those that
+// run again or are gone are left out.
+func putAway(before *api.Layout, now api.Layout, ended map[string]bool) []string {
+	all := slices.Clone(now.Closed)
+	if before != nil {
+		all = append(all, before.Closed...)
+	}
+	all = slices.DeleteFunc(all, func(id string) bool { return !ended[id] })
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), api.MostClosed)]
+}
+
+func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Empty, error) {
 	err := in.Layout.Check()
 	if err == nil && in.Name != "" {
 		err = checkName(in.Name)
@@ -112,8 +135,13 @@ func (h *host) layoutPut(_ context.Context, in api.LayoutPutInput) (api.Empty, e
 	if err != nil {
 		return api.Empty{}, err
 	}
+	ended, err := ask(ctx, h.control, h.control.endedIDs)
+	if err != nil {
+		return api.Empty{}, err
+	}
 	err = h.layouts.change(func(current **api.Layout, saved map[string]api.Layout) error {
 		if in.Name == "" {
+			in.Layout.Closed = putAway(*current, in.Layout, ended)
 			*current = &in.Layout
 			return nil
 		}

@@ -393,7 +393,7 @@ func (h *host) request(ctx context.Context, id string, kind eventKind, kinds ...
 // requestWith hands an event to a process and waits for the answer.
 func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api.Kind) (api.Process, error) {
 	reply := make(chan outcome, 1)
-	e.reply = reply
+	e.reply, e.by = reply, callerActor(api.CallerOf(ctx))
 	err := withProc(ctx, h, id, func(p *proc) error {
 		h.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", api.CallerOf(ctx).Name)
 		h.control.handle(p.rec.ID, e)

@@ -41,7 +41,7 @@ func (c *control) spawnNow(rec persist.Record, before predecessor) {
 // disk before the child can be.
 func startAgain(c *control, p *proc, _ event) {
 	before := p.leave()
-	p.rec.Desired = desiredRunning
+	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 	p.rec.Restarts++
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
 	p.ending, p.drained, p.gone, p.killing = nil, false, false, false
@@ -250,7 +250,7 @@ func restartStopping(c *control, p *proc, e event) {
 	}
 	if p.rec.Desired == desiredStopped {
 		p.fail(api.Errorf(api.CodeConflict, "stop %s: somebody has asked to start it again", p.rec.Name))
-		p.rec.Desired = desiredRunning
+		p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 		c.save(p)
 	}
 	p.again, p.rec.Failures = true, 0

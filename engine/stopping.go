@@ -130,7 +130,7 @@ func stop(c *control, p *proc, e event) {
 		return
 	}
 	p.signal, p.patience, p.again = e.signal, e.patience, false
-	p.rec.Desired = desiredStopped
+	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	c.become(p, api.StateStopping)
 	if !p.killing {
 		endProcess(c, p)
@@ -148,7 +148,7 @@ func stopWaiting(c *control, p *proc, e event) {
 	}
 	p.disarm()
 	p.await(e.reply, api.State.Ended)
-	p.rec.Desired = desiredStopped
+	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	c.become(p, api.StateStopped)
 	c.forget(p)
 }
@@ -157,7 +157,7 @@ func stopWaiting(c *control, p *proc, e event) {
 func stopOnceStarted(c *control, p *proc, e event) {
 	p.await(e.reply, api.State.Ended)
 	p.signal, p.patience = e.signal, e.patience
-	p.rec.Desired = desiredStopped
+	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	if p.view.ID != "" {
 		c.save(p)
 	}

@@ -34,6 +34,7 @@ type event struct {
 	rebooted bool
 	err      error
 	signal   string // instead of the process's stop signal
+	by       string // who asks: person, or agent:NAME/VERSION; "" for the engine itself
 	patience int    // milliseconds from there to SIGKILL; 0: the process's own
 	reply    chan<- outcome
 }

@@ -236,20 +236,24 @@ func (c *Choices) Draw(w, h int, look *Look) []string {
 	return rows
 }
 
+// narrowChoices is the width below which only the text of a choice is shown.
+const narrowChoices = 32
+
 func (c *Choices) drawRow(i int, cursor bool, w int, look *Look) string {
 	one := &c.all[i]
 	r := row{plain: cursor}
+	narrow := w < narrowChoices
 	mark := " "
 	if cursor {
 		mark = look.Glyphs.Selected
 	}
 	r.add(mark, look.Accent)
-	if c.kinds > 0 {
+	if c.kinds > 0 && !narrow {
 		r.add(" "+Pad(one.Kind, c.kinds), look.Dim)
 	}
 	r.add(" "+Fit(one.Sign, 1)+" ", one.SignInk)
-	detail := Clip(one.Detail, w*2/5)
-	if joins(detail) {
+	detail := Clip(one.Detail, max(w*2/5, w-r.cells-3-Width(Clean(one.Text))))
+	if joins(detail) || narrow {
 		detail = ""
 	}
 	room := w - r.cells - 1

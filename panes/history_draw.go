@@ -22,7 +22,7 @@ const (
 
 	mostWho     = 14
 	leastFolder = 6
-	historyLead = 2
+	historyLead = 3 // cursor, mark and a space
 	historyGap  = 2
 )
 
@@ -130,7 +130,7 @@ func (l *HistoryList) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Ti
 	}
 	r := row{plain: cursor && l.Focused}
 	r.add(here, look.Accent)
-	r.add(mark, look.Warn)
+	r.add(mark+" ", look.Warn)
 	sign, words, ink := CommandStatus(&h.Command, l.Runs != nil && l.Runs(&h.Command), look)
 	if h.Stopped && c.exit < mostExit {
 		words = ""
@@ -153,7 +153,7 @@ func (l *HistoryList) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Ti
 		r.add(Spaces(historyGap)+padLeft(runs, c.runs), look.Dim)
 	}
 	if c.folder > 0 {
-		r.add(Spaces(historyGap)+Pad(ClipLeft(ShortPath(h.CWD, l.Home), c.folder), c.folder), look.Dim)
+		r.add(Spaces(historyGap)+Pad(clipPath(ShortPath(h.CWD, l.Home), c.folder), c.folder), look.Dim)
 	}
 	if c.who > 0 {
 		r.add(Spaces(historyGap)+Fit(Who(h.Actor), c.who), look.Dim)

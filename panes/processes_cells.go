@@ -50,6 +50,15 @@ func Bytes(n int64) string {
 	return strconv.FormatFloat(size, 'f', digits, 64) + "KMGTP"[unit:unit+1]
 }
 
+// sizeText is a number of bytes with its unit: "673 B", "1.2 KB".
+func sizeText(n int64) string {
+	text := Bytes(n)
+	if n < 1024 {
+		return text + " B"
+	}
+	return text[:len(text)-1] + " " + text[len(text)-1:] + "B"
+}
+
 func upText(p *api.Process, now time.Time) string {
 	if p.State.Ended() || p.State == api.StateBackoff || p.StartedAt.IsZero() {
 		return ""
@@ -132,6 +141,18 @@ func shortReason(p *api.Process, now time.Time) string {
 		return strings.TrimPrefix(againIn(p, now), ", ")
 	}
 	return HowEnded(p)
+}
+
+// besideExit is Reason where the exit status is told beside it.
+func besideExit(p *api.Process, now time.Time) string {
+	switch {
+	case p.Error != "" || p.ExitCode == nil && p.ExitSignal == "":
+	case p.State == api.StateBackoff:
+		return shortReason(p, now)
+	case Failed(p):
+		return ""
+	}
+	return Reason(p, now)
 }
 
 // againIn says when a process in backoff is started again.

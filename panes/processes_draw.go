@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -86,6 +87,13 @@ func (t *ProcessTable) follow(n int) {
 	t.top = max(min(t.top, len(t.shown)-n), 0)
 }
 
+// unusedColumn reports whether a column has nothing to say of any process, so
+// that others may have its room.
+func (t *ProcessTable) unusedColumn(k *columnKind, now time.Time) bool {
+	optional := k.column == ColumnRestarts || k.column == ColumnPorts || k.column == ColumnExit
+	return optional && k.column != t.order && !slices.ContainsFunc(t.shown, func(i int) bool { return k.text(&t.all[i], now) != "" })
+}
+
 // measure places the columns. A column never gets narrower as long as the table
 // keeps its width, so that nothing jumps while it is scrolled.
 func (t *ProcessTable) measure(w, n int, now time.Time) {
@@ -104,7 +112,23 @@ func (t *ProcessTable) measure(w, n int, now time.Time) {
 		}
 		t.widths[k.column] = cells
 	}
-	t.place(kinds, w)
+	t.place(t.worthRoom(kinds, w, now), w)
+}
+
+// worthRoom are the columns without those that have nothing to say, as far as the
+// column of commands needs their room.
+func (t *ProcessTable) worthRoom(kinds []columnKind, w int, now time.Time) []columnKind {
+	used := leadCells + commandCells
+	for _, k := range kinds {
+		used += columnGap + t.cellsOf(k, w)
+	}
+	return slices.DeleteFunc(kinds, func(k columnKind) bool {
+		if used <= w || !t.unusedColumn(&k, now) {
+			return false
+		}
+		used -= columnGap + t.cellsOf(k, w)
+		return true
+	})
 }
 
 // place gives columns their places, leaving out what has no room.
@@ -209,6 +233,10 @@ func (t *ProcessTable) drawRow(p *api.Process, cursor bool, w int, now time.Time
 		case i == from:
 			span := t.places[to].x + t.places[to].w - c.x
 			r.add(Spaces(c.x-r.cells), "")
+			if t.has(ColumnExit) && Failed(p) && besideExit(p, now) == "" {
+				r.add(Fit(CommandText(p), span), look.Dim)
+				continue
+			}
 			r.add(Fit(shortReason(p, now), span), glyphInk)
 		case i < from || i > to:
 			t.drawCell(&r, p, c, cursor, now, look)
@@ -240,6 +268,34 @@ func (t *ProcessTable) idleCells(p *api.Process) (from, to int) {
 	return from, to
 }
 
+// has reports whether a column is drawn.
+func (t *ProcessTable) has(c Column) bool {
+	return slices.ContainsFunc(t.places, func(p place) bool { return p.column == c })
+}
+
+// leastCommand is what a reason leaves of the command before it.
+const leastCommand = 12
+
+// drawCommand draws what a process runs and why it does not, if so.
+func (t *ProcessTable) drawCommand(r *row, p *api.Process, w int, now time.Time, look *Look) {
+	reason := Reason(p, now)
+	if t.has(ColumnExit) {
+		reason = besideExit(p, now)
+	}
+	_, ink := StateGlyph(p, look)
+	if p.State == api.StateRunning {
+		ink = look.Warn
+	}
+	command := CommandText(p)
+	if reason == "" {
+		r.add(Fit(command, w), look.Dim)
+		return
+	}
+	command = Clip(command, max(w-Width(reason)-columnGap, min(leastCommand, w)))
+	r.add(command, look.Dim)
+	r.add(Fit(Spaces(columnGap)+reason, w-Width(command)), ink)
+}
+
 func (t *ProcessTable) drawCell(r *row, p *api.Process, c *place, cursor bool, now time.Time, look *Look) {
 	r.add(Spaces(c.x-r.cells), "")
 	ink := look.Dim
@@ -255,12 +311,8 @@ func (t *ProcessTable) drawCell(r *row, p *api.Process, c *place, cursor bool, n
 	case c.column == ColumnExit && Failed(p):
 		ink = look.Bad
 	case c.column == ColumnCommand:
-		if reason := Reason(p, now); reason != "" {
-			text = reason
-			if _, ink = StateGlyph(p, look); p.State == api.StateRunning {
-				ink = look.Warn
-			}
-		}
+		t.drawCommand(r, p, c.w, now, look)
+		return
 	case c.column == ColumnCPU && c.w > sparkCells:
 		r.add(padLeft(Clip(text, c.w-sparkCells-1), c.w-sparkCells-1), ink)
 		r.add(" "+t.spark(p, look), look.Accent)

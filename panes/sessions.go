@@ -250,7 +250,7 @@ func (l *SessionList) detail(p *api.Process, w int) string {
 	case len(p.Argv) > 1:
 		return Clip(CommandText(p), w)
 	}
-	return ClipLeft(ShortPath(p.CWD, l.Home), w)
+	return clipPath(ShortPath(p.CWD, l.Home), w)
 }
 
 // Strip is the list in a single row, for a narrow screen: the names side by
@@ -294,7 +294,7 @@ func (l *SessionList) about(w int) string {
 	case len(p.Argv) > 1:
 		what = CommandText(p)
 	}
-	where = ClipLeft(where, w-2)
+	where = clipPath(where, w-2)
 	if room := w - 2 - Width(where) - 3; what != "" && what != Clean(p.Name) && room > 3 && !strings.Contains(what, where) {
 		where = Clip(what, room) + " · " + where
 	}

@@ -22,8 +22,7 @@ func (t *Terminal) Draw(w, h int, look *Look, m Widths) []string {
 	t.fill(st, w, h, look)
 	if t.scroll.active {
 		t.rows[0] = overlay(t.rows[0], w, " "+t.position(st)+" ", look.Selected)
-	}
-	if t.ended != nil {
+	} else if t.ended != nil {
 		t.rows[h-1] = endedRow(t.ended, w, look)
 	}
 	return t.rows

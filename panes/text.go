@@ -108,6 +108,24 @@ func ClipLeft(s string, w int) string {
 	return "…" + CutLeft(s, n-w+1)
 }
 
+// clipPath shortens a path to at most w cells: whole folders are left out at its
+// beginning; a last name that is too long loses its end.
+func clipPath(path string, w int) string {
+	if Width(path) <= w {
+		return path
+	}
+	for rest := path; ; {
+		i := strings.IndexByte(rest[min(len(rest), 1):], '/')
+		if i < 0 {
+			return Clip(strings.TrimPrefix(rest, "/"), w)
+		}
+		rest = rest[i+1:]
+		if Width(rest)+1 <= w {
+			return "…" + rest
+		}
+	}
+}
+
 // ShortPath is a path with the home folder as "~".
 func ShortPath(path, home string) string {
 	path = Clean(path)

@@ -49,6 +49,7 @@ type Record struct {
 	Actor    string            `json:"actor"`
 	Keyboard string            `json:"keyboard,omitempty"` // who took a terminal's keyboard away from agents
 	Desired  string            `json:"desired"`            // "running" or "stopped"
+	EndedBy  string            `json:"ended_by,omitempty"` // who wanted it stopped, if anybody asked
 	State    string            `json:"state"`              // last announced, api.State
 	Error    string            `json:"error,omitempty"`
 

@@ -173,7 +173,7 @@ func (m *model) scopes() []keys.Scope {
 // pressKey is the way of every key: an action, or on to the program.
 func (m *model) pressKey(k keys.Key) tea.Cmd {
 	m.unflash()
-	if m.holdKey(k) || m.countKey(k) || m.pushAgain(k) {
+	if m.holdKey(k) || m.countKey(k) || m.pushAgain(k) || m.leaveTooSmall(k) {
 		return nil
 	}
 	pending := m.resolver.Pending()
@@ -261,6 +261,9 @@ func (m *model) sent(err error) tea.Cmd {
 }
 
 func (m *model) setView(v viewKind) tea.Cmd {
+	if v != m.view && !m.toast.news { // what was said of the other view would hide the keys of this one
+		m.hush()
+	}
 	m.moveFocus(func() { m.view = v })
 	m.relayout()
 	m.refreshProcesses()

@@ -68,12 +68,20 @@ func (m *model) askEnd() tea.Cmd {
 		title: fmt.Sprintf("End session %s?", panes.Clean(p.Name)),
 		lines: []string{"Its program and all that it started are ended."},
 		yes:   "end it",
-		then: m.call(func(ctx context.Context, e engine) tea.Msg {
-			_, err := e.Kill(ctx, p.ID)
-			return doneMsg{err}
-		}, func(err error) tea.Msg { return doneMsg{err} }),
+		then:  func() tea.Msg { return endMsg(p.ID) },
 	}
 	return nil
+}
+
+// endMsg says that the person wants a session to end.
+type endMsg string
+
+func (m *model) end(id string) tea.Cmd {
+	m.ending[id] = true
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		_, err := e.Kill(ctx, id)
+		return doneMsg{err}
+	}, func(err error) tea.Msg { return doneMsg{err} })
 }
 
 func (m *model) askForget() tea.Cmd {

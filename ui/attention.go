@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -74,7 +75,7 @@ func (m *model) noteSessions(before []api.Process, now time.Time) tea.Cmd {
 		return nil
 	}
 	text := withMore(told)
-	return tea.Batch(m.say(text, bad), m.notify(text))
+	return tea.Batch(m.tell(text, bad), m.notify(text))
 }
 
 // sessionNews is what a change of a session amounts to: a mark for the list and
@@ -111,6 +112,24 @@ func (m *model) sessionNews(was, p *api.Process, now time.Time) (mark, text stri
 		return "", "rings"
 	}
 	return "", ""
+}
+
+// tellEnded says who has ended a session that the person looks at, if it was not
+// done here: a pane that goes away by itself needs a word.
+func (m *model) tellEnded(ended *api.Process) tea.Cmd {
+	here := m.ending[ended.ID]
+	delete(m.ending, ended.ID)
+	if ended.State != api.StateStopped || here {
+		return nil
+	}
+	text := panes.Clean(ended.Name) + " was ended"
+	switch {
+	case strings.HasPrefix(ended.EndedBy, "agent:"):
+		text += " by " + panes.Who(ended.EndedBy)
+	case ended.EndedBy != "":
+		text += " from elsewhere"
+	}
+	return m.tell(text, true)
 }
 
 // turn follows what a session waits for. It returns, when its shell has its

@@ -145,7 +145,10 @@ func (m *model) hints() []panes.Hint {
 	b := m.o.Bindings
 	pending := m.resolver.Pending()
 	p := m.focused()
-	if p != nil && p.Ended() != nil && !pending && m.overlay == nil {
+	if o, ok := m.overlay.(interface{ hints(*model) []panes.Hint }); ok {
+		return o.hints(m)
+	}
+	if p != nil && p.Ended() != nil && !p.Scrolling() && !pending && m.overlay == nil {
 		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
 	}
 	if m.view == viewHistory && !pending && m.overlay == nil {

@@ -271,6 +271,11 @@ func (f *startForm) note() string {
 	return "space switches; started again whenever it ends"
 }
 
+// hints are the keys of the form.
+func (f *startForm) hints(*model) []panes.Hint {
+	return []panes.Hint{{Key: "enter", Does: "start"}, {Key: "tab", Does: "next"}, {Key: "esc", Does: "cancel"}}
+}
+
 func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 	const label = 14
 	look := &m.look
@@ -306,8 +311,7 @@ func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 	if f.err != "" {
 		note, ink = panes.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
 	}
-	hints := []panes.Hint{{Key: "enter", Does: "start"}, {Key: "tab", Does: "next"}, {Key: "esc", Does: "cancel"}}
-	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
+	line, used := panes.Hints(f.hints(m), width, 0, look.Key, look.Dim)
 	rows = append(rows, panes.Spaces(width), ink.Text(panes.Pad(note, width)), panes.Spaces(width), line+panes.Spaces(width-used))
 	return rows, width, x, y
 }

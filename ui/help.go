@@ -129,14 +129,22 @@ func (h *help) dismiss(m *model) {
 
 func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
-	width := min(96, screen.w-6)
+	low := screen.h < lowScreen
+	width, height := min(96, screen.w-6), screen.h-8
+	if low {
+		width, height = min(96, screen.w-4), screen.h-4
+	}
+	width = max(width, 1)
 	label := h.labelWidth(width)
 	all := h.lines(width, label, look)
 	h.rows = len(all)
 	// The box stays as it is while it is searched.
-	h.height = min(max(h.count(), 1), screen.h-8)
+	h.height = max(min(h.count(), height), 1)
 	h.top = max(min(h.top, h.rows-h.height), 0)
-	rows := []string{h.head(width, look), look.Rule.Text(rule(width))}
+	rows := []string{h.head(width, look)}
+	if !low {
+		rows = append(rows, look.Rule.Text(rule(width)))
+	}
 	for y := range h.height {
 		if h.top+y < len(all) {
 			rows = append(rows, all[h.top+y])
@@ -144,8 +152,11 @@ func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
 		}
 		rows = append(rows, panes.Spaces(width))
 	}
-	line, used := panes.Hints(h.hints(m), width, 0, look.Key, look.Dim)
-	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
+	if !low {
+		rows = append(rows, panes.Spaces(width))
+	}
+	line, used := panes.Hints(h.hints(m), width, 1, look.Key, look.Dim)
+	rows = append(rows, line+panes.Spaces(width-used))
 	if !h.searching {
 		return rows, width, -1, 0
 	}
@@ -165,7 +176,8 @@ func (h *help) head(width int, look *panes.Look) string {
 	if h.height < h.rows {
 		first := h.top + 1
 		place := itoa(first) + "–" + itoa(h.top+h.height) + " of " + itoa(h.rows)
-		return look.Strong.Text(panes.Pad(title, width-panes.Width(place))) + look.Dim.Text(place)
+		title = panes.Fit(title, max(width-panes.Width(place)-1, 0))
+		return look.Strong.Text(title) + look.Dim.Text(panes.Fit(" "+place, width-panes.Width(title)))
 	}
 	return look.Strong.Text(panes.Fit(title, width))
 }
@@ -203,7 +215,7 @@ func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
 		var rows []string
 		for _, r := range s.Rows {
 			if helpMatches(r, words) {
-				rows = append(rows, look.Key.Text(panes.Fit(h.label(s, r), label))+"  "+look.Text.Text(panes.Fit(r.Help, w-label-2)))
+				rows = append(rows, h.entry(s, r, w, label, look)...)
 			}
 		}
 		if len(rows) == 0 {
@@ -218,6 +230,21 @@ func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
 		lines = []string{look.Dim.Text(panes.Fit("no key with that", w))}
 	}
 	return lines
+}
+
+// narrowHelp is the width below which what a key does stands below it.
+const narrowHelp = 40
+
+// entry is what is told of an action.
+func (h *help) entry(s keys.HelpSection, r keys.HelpRow, w, label int, look *panes.Look) (rows []string) {
+	if w >= narrowHelp {
+		return []string{look.Key.Text(panes.Fit(h.label(s, r), label)) + "  " + look.Text.Text(panes.Fit(r.Help, w-label-2))}
+	}
+	rows = []string{look.Key.Text(panes.Fit(h.label(s, r), w))}
+	for _, line := range wrap(r.Help, max(w-1, 1)) {
+		rows = append(rows, look.Text.Text(panes.Fit(" "+line, w)))
+	}
+	return rows
 }
 
 // helpMatches reports whether all words are in what is told of an action.

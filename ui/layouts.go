@@ -18,10 +18,10 @@ type layouts struct {
 	pushed   time.Time  // when a key moved a border last, if no other key came since
 }
 
-// writeLayout writes the groups down. Panes whose session is not there yet, and
-// those of sessions that have ended, have no place in it.
+// writeLayout writes the groups down, and what was put away. Panes whose session
+// is not there yet, and those of sessions that have ended, have no place in it.
 func (m *model) writeLayout() api.Layout {
-	var l api.Layout
+	l := api.Layout{Closed: m.writeClosed()}
 	for _, g := range m.groups {
 		nodes, focus := m.writeNode(nil, g.root, g.focus)
 		if len(nodes) == 0 {
@@ -33,6 +33,28 @@ func (m *model) writeLayout() api.Layout {
 		l.Tabs = append(l.Tabs, api.LayoutTab{Nodes: nodes, Focus: max(focus, 0)})
 	}
 	return l
+}
+
+// writeClosed are the newest of the ended sessions that were put away and would
+// be listed else, by id.
+func (m *model) writeClosed() (ids []string) {
+	for i := len(m.news.processes) - 1; i >= 0 && len(ids) < api.MostClosed; i-- {
+		if p := &m.news.processes[i]; m.closed[p.ID] && p.Kind == api.KindSession && panes.Failed(p) {
+			ids = append(ids, p.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// layoutToKeep is the layout as the next dashboard begins with it; ok is false if
+// there is nothing to keep. When all sessions have ended it is how they lay last.
+func (m *model) layoutToKeep() (l api.Layout, ok bool) {
+	l = m.writeLayout()
+	if len(l.Tabs) == 0 {
+		l.Tabs, l.Current = m.layouts.kept.Tabs, m.layouts.kept.Current
+	}
+	return l, len(l.Tabs) > 0 || len(l.Closed) > 0
 }
 
 // writeNode appends a subtree in reading order, and tells where the leaf to
@@ -181,6 +203,9 @@ func (m *model) restoreLayout() {
 	m.layouts.restored = true
 	if l := m.news.layout; l != nil {
 		m.layouts.kept = *l
+		for _, id := range l.Closed {
+			m.closed[id] = true
+		}
 		m.arrange(*l)
 	}
 }

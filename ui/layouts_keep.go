@@ -25,8 +25,8 @@ func (m *model) pumpLayout() tea.Cmd {
 		return nil
 	}
 	m.layouts.changed = false
-	now := m.writeLayout()
-	if len(now.Tabs) == 0 || reflect.DeepEqual(now, m.layouts.kept) {
+	now, ok := m.layoutToKeep()
+	if !ok || reflect.DeepEqual(now, m.layouts.kept) {
 		return nil
 	}
 	m.layouts.kept, m.layouts.keeping = now, true
@@ -69,8 +69,8 @@ func (m *model) keepLast() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
 	defer cancel()
 	m.finishStarts(ctx)
-	now := m.writeLayout()
-	if len(now.Tabs) == 0 || reflect.DeepEqual(now, m.layouts.kept) && !m.layouts.keeping {
+	now, ok := m.layoutToKeep()
+	if !ok || reflect.DeepEqual(now, m.layouts.kept) && !m.layouts.keeping {
 		return
 	}
 	if e, err := m.link.at(ctx); err == nil {
@@ -81,6 +81,7 @@ func (m *model) keepLast() {
 // askSaveLayout keeps the layout under a name.
 func (m *model) askSaveLayout() tea.Cmd {
 	l := m.writeLayout()
+	l.Closed = nil // that is of no arrangement
 	if len(l.Tabs) == 0 {
 		return m.say("there is no session to lay out", true)
 	}
@@ -144,15 +145,11 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 		return nil
 	}
 	removed := map[int]bool{}
+	u.stays = func(c panes.Choice) bool { return c.Number >= len(saved) }
 	u.drop = func(m *model, c panes.Choice) ([]panes.Choice, tea.Cmd) {
-		var cmd tea.Cmd
-		if c.Number >= len(saved) {
-			cmd = m.say("it is always there", false)
-		} else {
-			removed[c.Number] = true
-			cmd = m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)} },
-				func(err error) tea.Msg { return doneMsg{err} })
-		}
+		removed[c.Number] = true
+		cmd := m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)} },
+			func(err error) tea.Msg { return doneMsg{err} })
 		all := append(m.layoutChoices(saved), usual...)
 		return slices.DeleteFunc(all, func(c panes.Choice) bool { return removed[c.Number] }), cmd
 	}

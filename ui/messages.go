@@ -4,6 +4,8 @@ import tea "charm.land/bubbletea/v2"
 
 func (msg startedMsg) take(m *model) tea.Cmd { return m.started(msg) }
 
+func (msg endMsg) take(m *model) tea.Cmd { return m.end(string(msg)) }
+
 func (msg doneMsg) take(m *model) tea.Cmd { return m.done(msg) }
 
 func (msg zoomedOut) take(m *model) tea.Cmd { return m.zoomedOut(msg) }

@@ -55,6 +55,7 @@ type model struct {
 	shows       uint64
 	attachments map[*panes.Terminal]context.CancelFunc
 	closed      map[string]bool // ended sessions that the person has put away
+	ending      map[string]bool // sessions that were asked to end here
 	zoomed      bool
 	blurred     bool // another window has the keyboard
 
@@ -82,6 +83,8 @@ type model struct {
 	toast toast
 	look  panes.Look
 	dark  bool
+	// groundTold says that the terminal has told whether it is dark.
+	groundTold bool
 	// themePicked is the theme of this run, or the one that is being tried; "" is
 	// that of the settings.
 	themePicked string
@@ -99,6 +102,7 @@ type model struct {
 type toast struct {
 	text   string
 	bad    bool
+	news   bool // it tells of what happened by itself, and not how a key has ended
 	serial int
 }
 
@@ -109,10 +113,17 @@ type toastOver int
 
 // say shows a toast.
 func (m *model) say(text string, bad bool) tea.Cmd {
-	m.toast = toast{panes.Clean(text), bad, m.toast.serial + 1}
+	m.toast = toast{text: panes.Clean(text), bad: bad, serial: m.toast.serial + 1}
 	m.dirty = true
 	serial := toastOver(m.toast.serial)
 	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })
+}
+
+// tell shows a toast of what nobody has asked for here.
+func (m *model) tell(text string, bad bool) tea.Cmd {
+	cmd := m.say(text, bad)
+	m.toast.news = true
+	return cmd
 }
 
 // hush takes away what was said last.

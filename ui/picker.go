@@ -13,6 +13,7 @@ type picker struct {
 	field panes.Field
 	list  panes.Choices
 	wide  int         // cells of the inside at most; 0 for what a palette takes
+	head  int         // rows above the choices, when it was drawn last
 	look  *panes.Look // what it is drawn in; nil for that of all
 
 	pick   func(*model, panes.Choice) tea.Cmd // of enter and of a click
@@ -22,6 +23,8 @@ type picker struct {
 	// drop removes a choice for good, at the delete key, and gives those that are
 	// left; nil: none can be removed.
 	drop func(*model, panes.Choice) (left []panes.Choice, cmd tea.Cmd)
+	// stays reports whether a choice cannot be removed; nil: all can.
+	stays func(panes.Choice) bool
 }
 
 // What a picker takes of the screen.
@@ -29,6 +32,9 @@ const (
 	pickerWidth = 104
 	pickerRows  = 20
 	pickerFrame = 4 // rows of its own: the line, a blank one, another, the keys
+	// lowScreen is the height of a screen below which overlays do without the rows
+	// that only part others.
+	lowScreen = 12
 )
 
 func (u *picker) scopes() []keys.Scope { return []keys.Scope{keys.ScopePicker} }
@@ -84,15 +90,21 @@ func (u *picker) noteMove(m *model) {
 
 func (u *picker) typed(m *model, k keys.Key) tea.Cmd {
 	if k.Code == keys.Delete && u.drop != nil {
-		if k.Phase == keys.Release {
-			return nil
+		if k.Phase != keys.Release && u.canRemove() {
+			return u.remove(m)
 		}
-		return u.remove(m)
+		return nil
 	}
 	before := u.field.Text()
 	u.field.Type(k)
 	u.search(m, before)
 	return nil
+}
+
+// canRemove reports whether what the cursor is on can be removed.
+func (u *picker) canRemove() bool {
+	c, ok := u.list.Selected()
+	return ok && u.drop != nil && (u.stays == nil || !u.stays(c))
 }
 
 // remove takes away what the cursor is on; it goes to the next one. Without any
@@ -136,7 +148,7 @@ func (u *picker) mouse(m *model, e keys.Mouse) tea.Cmd {
 	switch {
 	case isWheel(e):
 		u.move(m, wheelRows(e)/3)
-	case leftDown(e) && u.list.Go(e.Y-2):
+	case leftDown(e) && u.list.Go(e.Y-u.head):
 		m.dirty = true
 		return u.choose(m)
 	}
@@ -152,9 +164,13 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 	if u.wide > 0 {
 		most = u.wide
 	}
-	width := max(min(most, screen.w-6), 10)
+	width, height := max(min(most, screen.w-6), 10), screen.h-pickerFrame-4
+	low := screen.h < lowScreen
+	if low {
+		width, height = max(min(most, screen.w-4), 10), screen.h-4
+	}
 	shown, all := u.list.Len()
-	height := max(min(pickerRows, all, screen.h-pickerFrame-4), 1)
+	height = max(min(pickerRows, all, height), 1)
 	count := itoa(shown)
 	if shown != all {
 		count += " of " + itoa(all)
@@ -165,7 +181,11 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 	if u.field.Text() == "" {
 		text = look.Dim.Text(panes.Fit(u.title, room))
 	}
-	rows := []string{look.Accent.Text(look.Glyphs.Terminal) + " " + text + " " + look.Dim.Text(count), look.Rule.Text(rule(width))}
+	rows := []string{look.Accent.Text(look.Glyphs.Terminal) + " " + text + " " + look.Dim.Text(count)}
+	if !low {
+		rows = append(rows, look.Rule.Text(rule(width)))
+	}
+	u.head = len(rows)
 	if shown == 0 {
 		rows = append(rows, look.Dim.Text(panes.Fit("  nothing matches", width)))
 		for range height - 1 {
@@ -174,13 +194,21 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 	} else {
 		rows = append(rows, u.list.Draw(width, height, look)...)
 	}
+	if !low {
+		rows = append(rows, panes.Spaces(width))
+	}
+	keyLine, used := panes.Hints(u.hints(m), width, 0, look.Key, look.Dim)
+	return append(rows, keyLine+panes.Spaces(width-used)), width, 2 + x, 0
+}
+
+// hints are the keys of the picker.
+func (u *picker) hints(*model) []panes.Hint {
 	hints := []panes.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "close"}}
 	if c, ok := u.list.Selected(); ok {
 		hints = append([]panes.Hint{{Key: "enter", Does: u.verb(c)}}, hints...)
-		if u.drop != nil {
-			hints = append(hints, panes.Hint{Key: "del", Does: "remove it"})
-		}
 	}
-	keyLine, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
-	return append(rows, panes.Spaces(width), keyLine+panes.Spaces(width-used)), width, 2 + x, 0
+	if u.canRemove() {
+		hints = append(hints, panes.Hint{Key: "del", Does: "remove it"})
+	}
+	return hints
 }

@@ -105,11 +105,19 @@ func stopWith(signal string) func(context.Context, engine, api.Process) error {
 	}
 }
 
+// noteEnding remembers what is ended from here.
+func (m *model) noteEnding(targets []api.Process) {
+	for _, p := range targets {
+		m.ending[p.ID] = true
+	}
+}
+
 func (m *model) askStop() tea.Cmd {
 	targets := living(m.processes.table.Targets())
 	if len(targets) == 0 {
 		return m.say("it has ended already", false)
 	}
+	m.noteEnding(targets)
 	return m.confirm("Stop "+these(targets)+"?", "It ends with all that it started, and stays so.", "stop", targets, stopWith(""))
 }
 
@@ -118,6 +126,7 @@ func (m *model) askKill() tea.Cmd {
 	if len(targets) == 0 {
 		return m.say("it has ended already", false)
 	}
+	m.noteEnding(targets)
 	return m.confirm("Kill "+these(targets)+" at once?", "It gets SIGKILL and cannot put anything in order.", "kill", targets, stopWith("SIGKILL"))
 }
 
@@ -227,9 +236,9 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 	}
 	switch {
 	case len(failed) > 0:
-		return tea.Batch(m.say(withMore(failed), true), m.notify(withMore(failed)))
+		return tea.Batch(m.tell(withMore(failed), true), m.notify(withMore(failed)))
 	case len(ready) > 0:
-		return tea.Batch(m.say(withMore(ready), false), m.notify(withMore(ready)))
+		return tea.Batch(m.tell(withMore(ready), false), m.notify(withMore(ready)))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (m *model) noteRequests(before []api.Request) tea.Cmd {
 			}
 			key := first(m.o.Bindings.KeysOf(keys.Requests, scope))
 			asks := asker(r) + " asks: " + request(r)
-			return tea.Batch(m.say(fmt.Sprintf("%s – %s answers", asks, key), true), m.notify(asks))
+			return tea.Batch(m.tell(fmt.Sprintf("%s – %s answers", asks, key), true), m.notify(asks))
 		}
 	}
 	return nil

@@ -208,6 +208,7 @@ func newModel(ctx context.Context, o Options, l *link, in *input) *model {
 		ctx: ctx, o: o, link: l, in: in,
 		attachments: map[*panes.Terminal]context.CancelFunc{},
 		closed:      map[string]bool{},
+		ending:      map[string]bool{},
 		resolver:    keys.NewResolver(o.Bindings),
 		actions:     actions(),
 		dark:        true,

@@ -32,7 +32,7 @@ func (m *model) sync() tea.Cmd {
 		}
 	}
 	cmds = append(cmds, m.takeClips())
-	m.closeFinished()
+	cmds = append(cmds, m.closeFinished())
 	if rang && m.terminal != nil {
 		m.terminal.painter.update(func(f *frame) { f.bells++ })
 	}
@@ -44,6 +44,7 @@ func (m *model) takeNews(n news) tea.Cmd {
 	m.news = n
 	m.dirty = true
 	m.restoreLayout()
+	m.reopenRunning()
 	m.unasked(m.adopt)
 	if n.show != nil {
 		m.showLayout(*n.show)
@@ -59,13 +60,23 @@ func (m *model) takeNews(n news) tea.Cmd {
 		cmd = tea.Batch(cmd, m.noteSessions(before.processes, time.Now()), m.noteChanges(before.processes))
 	}
 	if before.snapshots > 0 && n.snapshots > before.snapshots {
-		cmd = tea.Batch(cmd, m.say("reconnected", false))
+		cmd = tea.Batch(cmd, m.tell("reconnected", false))
 	}
 	cmd = tea.Batch(cmd, m.noteRequests(before.requests))
 	for _, notice := range n.notices {
-		cmd = tea.Batch(cmd, m.say(notice, true))
+		cmd = tea.Batch(cmd, m.tell(notice, true))
 	}
 	return cmd
+}
+
+// reopenRunning takes sessions that run again out of those that were put away.
+func (m *model) reopenRunning() {
+	for _, p := range m.news.processes {
+		if m.closed[p.ID] && !p.State.Ended() {
+			delete(m.closed, p.ID)
+			m.layouts.changed = true
+		}
+	}
 }
 
 // adopt gives every live session that is in no group one of its own, and drops
@@ -116,7 +127,7 @@ func (m *model) open() tea.Cmd {
 
 // closeFinished puts away the panes whose program has ended well, or was ended
 // on purpose; one that failed stays to be read.
-func (m *model) closeFinished() {
+func (m *model) closeFinished() (told tea.Cmd) {
 	for p := range m.attachments {
 		ended := p.Ended()
 		if ended == nil {
@@ -127,10 +138,14 @@ func (m *model) closeFinished() {
 		case g == nil:
 			m.release(p)
 		case !panes.Failed(ended):
+			if slices.Contains(m.visible(), l) {
+				told = m.tellEnded(ended)
+			}
 			m.unasked(func() { m.closeLeaf(g, l) })
 			m.refreshList()
 		}
 	}
+	return told
 }
 
 // maxEndedRows is how many sessions that ended badly the list shows.

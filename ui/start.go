@@ -251,7 +251,7 @@ func (m *model) closePane() tea.Cmd {
 	}
 	g, l := m.current, m.current.focus
 	if p.Ended() != nil || p.Err() != nil {
-		m.closed[p.ID] = true
+		m.putAway(p.ID)
 		m.closeLeaf(g, l)
 		m.refreshList()
 		return nil
@@ -265,13 +265,20 @@ func (m *model) closePane() tea.Cmd {
 	return nil
 }
 
-// keyAfterEnd handles keys in a pane whose program is gone.
+// putAway takes an ended session out of the list, in the next dashboards too.
+func (m *model) putAway(id string) {
+	m.closed[id] = true
+	m.layouts.changed = true
+}
+
+// keyAfterEnd handles keys in a pane whose program is gone. q is none of them: it
+// leaves scroll mode, which copying has ended already.
 func (m *model) keyAfterEnd(k keys.Key) tea.Cmd {
 	switch {
 	case k.Phase == keys.Release:
 	case k.Code == keys.Enter || k.Code == keys.KPEnter:
 		return m.startInPlace()
-	case k.Text == "x" || k.Text == "q":
+	case k.Text == "x":
 		return m.closePane()
 	}
 	return nil
@@ -282,7 +289,7 @@ func (m *model) startInPlace() tea.Cmd {
 	leaf := m.current.focus
 	ended := leaf.pane
 	m.release(ended)
-	m.closed[ended.ID] = true
+	m.putAway(ended.ID)
 	leaf.pane = panes.NewTerminal("")
 	m.relayout()
 	m.refreshList()

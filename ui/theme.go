@@ -14,6 +14,7 @@ import (
 // setDark takes the theme that goes with the terminal's background, unless the
 // person named one.
 func (m *model) setDark(dark bool) {
+	m.groundTold = true
 	if m.dark == dark {
 		return
 	}

@@ -27,7 +27,7 @@ func (m *model) showThemes() tea.Cmd {
 	if now == "" {
 		now = m.o.Theme
 	}
-	u := &picker{title: "Theme", wide: 58, look: &look, verb: func(panes.Choice) string { return "keep it" }}
+	u := &picker{title: "Theme", wide: 72, look: &look, verb: func(panes.Choice) string { return "keep it" }}
 	var choices []panes.Choice
 	for i, name := range names {
 		choices = append(choices, panes.Choice{Text: name, Number: i, Detail: m.themeDetail(name),
@@ -84,9 +84,18 @@ func (m *model) themeDetail(name string) string {
 	case theme.Dark == m.dark:
 		return ""
 	case theme.Dark:
-		return "for a dark terminal"
+		return "made for dark terminals" + m.readability()
 	}
-	return "for a light terminal"
+	return "made for light terminals" + m.readability()
+}
+
+// readability warns of a theme for the other kind of background, where the
+// terminal has told which it has: the ground is the terminal's own.
+func (m *model) readability() string {
+	if m.groundTold {
+		return ", hard to read on this one"
+	}
+	return ""
 }
 
 // wear takes a theme for this run; "" is that of the settings.

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/panes"
 )
 
@@ -92,11 +93,18 @@ func (m *model) drawOver() {
 func (m *model) drawTooSmall() string {
 	needs := fmt.Sprintf("needs %d×%d", minScreenWidth, minScreenHeight)
 	long := fmt.Sprintf("terminal too small: %d×%d, %s", m.w, m.h, needs)
+	back, room := m.wayBack(), m.h
+	if back != "" {
+		room--
+	}
 	var words []string
 	for _, text := range []string{long, "too small: " + needs, needs} {
-		if words = wrap(text, m.w); len(words) <= m.h {
+		if words = wrap(text, m.w); len(words) <= room {
 			break
 		}
+	}
+	if back != "" {
+		words = append(words, back)
 	}
 	rows := make([]string, m.h)
 	first := max((m.h-len(words))/2, 0)
@@ -106,6 +114,29 @@ func (m *model) drawTooSmall() string {
 		}
 	}
 	return strings.Join(rows, "\n")
+}
+
+// wayBack says which keys lead from what has no room to the terminal, which has;
+// "" if it has none either.
+func (m *model) wayBack() string {
+	if !m.layout.tight || m.current == nil {
+		return ""
+	}
+	text := "esc: back"
+	if key := first(m.o.Bindings.KeysOf(keys.ViewSessions, keys.ScopeGlobal)); key != "" && m.overlay == nil {
+		text = "esc or " + key + ": back"
+	}
+	return text
+}
+
+// leaveTooSmall is esc in a view that there is no room for: it leads back to the
+// terminal.
+func (m *model) leaveTooSmall(k keys.Key) (left bool) {
+	if k.Code != keys.Escape || k.Mods != 0 || k.Phase == keys.Release || m.overlay != nil || m.view == viewSessions || m.wayBack() == "" {
+		return false
+	}
+	m.setView(viewSessions)
+	return true
 }
 
 // wrap breaks text at spaces into lines of at most w cells; a longer word is

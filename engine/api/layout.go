@@ -15,6 +15,7 @@ var (
 type Layout struct {
 	Tabs    []LayoutTab `json:"tabs" jsonschema:"what fills the screen at a time, in their order"`
 	Current int         `json:"current,omitempty" jsonschema:"index of the tab that is shown"`
+	Closed  []string    `json:"closed,omitempty" jsonschema:"ids of ended sessions that were put away and are not listed any more"`
 }
 
 // A LayoutTab is a tree of splits, written down in a list: each split comes
@@ -67,12 +68,16 @@ const (
 	MostTabs    = 500
 	MostNodes   = 500 // of a tab
 	LayoutShare = 10_000
+	MostClosed  = 1000
 )
 
 // Check reports what is wrong with a layout: an *Error, or nil.
 func (l Layout) Check() error {
 	if len(l.Tabs) > MostTabs {
 		return Errorf(CodeInvalid, "layout: it has more than %d tabs", MostTabs)
+	}
+	if len(l.Closed) > MostClosed {
+		return Errorf(CodeInvalid, "layout: more than %d sessions were put away", MostClosed)
 	}
 	for i, t := range l.Tabs {
 		if len(t.Nodes) > MostNodes {

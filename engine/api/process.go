@@ -51,6 +51,7 @@ type Process struct {
 	ExitSignal  string `json:"exit_signal,omitempty" jsonschema:"the signal that ended it, SIGKILL for example"`
 	ExitUnknown bool   `json:"exit_unknown,omitempty" jsonschema:"it ended and nobody saw how"`
 	Error       string `json:"error,omitempty" jsonschema:"why it failed, in words"`
+	EndedBy     string `json:"ended_by,omitempty" jsonschema:"of what was stopped: who asked for that, person or agent:NAME/VERSION"`
 
 	KeepAlive   bool         `json:"keep_alive" jsonschema:"it is started again whenever it ends"`
 	Supervision *Supervision `json:"supervision,omitempty" jsonschema:"how it is looked after; set for processes"`
