@@ -320,6 +320,7 @@ func (m *model) askErase() tea.Cmd {
 		title: "Delete " + theseFiles(targets) + " for good?",
 		lines: append(baseNames(targets), "This cannot be undone."),
 		yes:   "delete",
+		no:    "keep",
 		then: m.call(func(ctx context.Context, e engine) tea.Msg {
 			for _, path := range targets {
 				if err := e.DeleteFile(ctx, path); err != nil {

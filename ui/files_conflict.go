@@ -23,6 +23,11 @@ func beginTransfer(ctx context.Context, e engine, in api.FilesTransferInput) tra
 	for _, item := range in.Items {
 		from[item.To] = item.Path
 	}
+	if len(msg.out.Conflicts) == 1 {
+		to := msg.out.Conflicts[0]
+		msg.facts = twoFiles(ctx, e, in.Kind, from[to], to)
+		return msg
+	}
 	for i, path := range msg.out.Conflicts {
 		if i == mostConflicts {
 			msg.facts = append(msg.facts, "and "+itoa(len(msg.out.Conflicts)-i)+" more")
@@ -33,10 +38,27 @@ func beginTransfer(ctx context.Context, e engine, in api.FilesTransferInput) tra
 	return msg
 }
 
-// conflictFacts tells how a file that is in the way and the one that comes
-// differ, as far as both can be looked at.
+// twoFiles tells of one file that is in the way and the one that comes, as far
+// as both can be looked at.
+func twoFiles(ctx context.Context, e engine, kind, from, to string) []string {
+	there, err := e.StatFile(ctx, to)
+	if err != nil {
+		return nil
+	}
+	comes, err := e.StatFile(ctx, from)
+	if err != nil {
+		return nil
+	}
+	changed := func(f api.FileInfo) string { return ", changed " + f.Modified.Local().Format("2006-01-02 15:04") }
+	return []string{
+		"there now: " + fileInWords(there) + changed(there),
+		"you " + kind + ":  " + fileInWords(comes) + changed(comes) + ", " + ageOf(comes, there),
+	}
+}
+
+// conflictFacts tells in one line of one of several that are in the way.
 func conflictFacts(ctx context.Context, e engine, from, to string) string {
-	name := panes.Clip(panes.FileName(filepath.Base(to)), 30)
+	name := panes.Clip(panes.FileName(filepath.Base(to)), 24)
 	there, err := e.StatFile(ctx, to)
 	if err != nil {
 		return name
@@ -45,11 +67,12 @@ func conflictFacts(ctx context.Context, e engine, from, to string) string {
 	if err != nil {
 		return name
 	}
-	age := "as old"
-	if by := comes.Modified.Compare(there.Modified); by != 0 {
-		age = map[int]string{-1: "older", 1: "newer"}[by]
-	}
-	return name + ": " + fileInWords(there) + " there; " + fileInWords(comes) + " comes, " + age
+	return name + ": " + fileInWords(there) + " there now, yours is " + ageOf(comes, there) + ", " + fileInWords(comes)
+}
+
+// ageOf says whether one file was changed before another.
+func ageOf(f, other api.FileInfo) string {
+	return map[int]string{-1: "older", 0: "as old", 1: "newer"}[f.Modified.Compare(other.Modified)]
 }
 
 func fileInWords(f api.FileInfo) string {
@@ -73,6 +96,12 @@ type conflict struct {
 	facts []string // of each, as far as they are named
 }
 
+// ontoItself reports whether a file would be copied to where it is, which can
+// only be to have two of it.
+func (c *conflict) ontoItself() bool {
+	return slices.ContainsFunc(c.in.Items, func(item api.FileMove) bool { return item.Path == item.To })
+}
+
 func (c *conflict) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
 
 func (c *conflict) act(m *model, a keys.Action) tea.Cmd {
@@ -84,7 +113,7 @@ func (c *conflict) act(m *model, a keys.Action) tea.Cmd {
 
 func (c *conflict) typed(m *model, k keys.Key) tea.Cmd {
 	policy := map[string]string{"s": api.ConflictSkip, "r": api.ConflictReplace, "k": api.ConflictKeep}[k.Text]
-	if policy == "" || k.Phase == keys.Release {
+	if policy == "" || k.Phase == keys.Release || policy == api.ConflictReplace && c.ontoItself() {
 		return nil
 	}
 	m.overlay = nil
@@ -94,14 +123,24 @@ func (c *conflict) typed(m *model, k keys.Key) tea.Cmd {
 
 func (c *conflict) pasted(*model, string) tea.Cmd { return nil }
 
+// hints are the answers.
+func (c *conflict) hints(*model) []panes.Hint {
+	if c.ontoItself() {
+		return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "k", Does: "keep both"}, {Key: "esc", Does: "cancel"}}
+	}
+	return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, {Key: "esc", Does: "cancel"}}
+}
+
 func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
 	title := theseFiles(c.paths) + " is there already"
 	if len(c.paths) > 1 {
 		title = itoa(len(c.paths)) + " of these are there already"
 	}
-	hints := []panes.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, {Key: "esc", Does: "cancel"}}
 	lines := append(slices.Clone(c.facts), "What is replaced goes to the trash.")
+	if c.ontoItself() {
+		lines = []string{"A file cannot replace itself."}
+	}
 	width := 48
 	for _, l := range append(lines, title) {
 		width = max(width, panes.Width(l))
@@ -111,6 +150,6 @@ func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {
 	for _, l := range lines {
 		rows = append(rows, look.Dim.Text(panes.Fit(l, width)))
 	}
-	line, used := panes.Hints(hints, width, 1, look.Key, look.Text)
+	line, used := panes.Hints(c.hints(m), width, 1, look.Key, look.Text)
 	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, -1, 0
 }

@@ -228,6 +228,15 @@ func (u *fileFinder) show(msg filesFound) {
 	u.found, u.limited, u.text, u.cursor = msg.found, msg.limited, msg.text, at
 }
 
+// hints are the keys of the search.
+func (u *fileFinder) hints(*model) []panes.Hint {
+	other := "in contents"
+	if u.contents {
+		other = "by name"
+	}
+	return []panes.Hint{{Key: "enter", Does: "show"}, {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other}, {Key: "esc", Does: "cancel"}}
+}
+
 func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
 	width := min(max(screen.w*4/5, 56), screen.w-6)
@@ -255,13 +264,8 @@ func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
 			rows = append(rows, panes.Spaces(width))
 		}
 	}
-	other := "in contents"
-	if u.contents {
-		other = "by name"
-	}
-	hints := []panes.Hint{{Key: "enter", Does: "show"}, {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other}, {Key: "esc", Does: "cancel"}}
 	note := u.count()
-	line, used := panes.Hints(hints, max(width-panes.Width(note)-2, 0), 0, look.Key, look.Dim)
+	line, used := panes.Hints(u.hints(m), max(width-panes.Width(note)-2, 0), 0, look.Key, look.Dim)
 	rows = append(rows, line+panes.Spaces(width-used-panes.Width(note))+look.Dim.Text(note))
 	return rows, width, x, 1
 }

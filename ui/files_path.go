@@ -17,6 +17,7 @@ type pathPrompt struct {
 	title   string
 	field   panes.Field
 	then    func(*model, string) tea.Cmd
+	wrong   string   // with what was entered, until it is changed
 	escaped bool     // what cannot be shown is written with escapes
 	folders bool     // only folders are offered
 	listed  string   // folder that the names are of
@@ -85,8 +86,8 @@ func (p *pathPrompt) act(m *model, a keys.Action) tea.Cmd {
 	p.takeChosen(m)
 	path, err := p.absolute(m)
 	if err != nil {
-		m.overlay = p
-		return m.say(err.Error(), true)
+		m.overlay, p.wrong = p, err.Error()
+		return nil
 	}
 	return p.then(m, path)
 }
@@ -101,7 +102,7 @@ func (p *pathPrompt) typed(m *model, k keys.Key) tea.Cmd {
 	case k.Code == keys.Tab && !p.takeChosen(m):
 		p.complete(m)
 	case k.Code != keys.Tab:
-		p.chosen = 0
+		p.chosen, p.wrong = 0, ""
 		p.field.Type(k)
 	}
 	return p.look(m)
@@ -129,6 +130,7 @@ func (p *pathPrompt) follow(m *model, name string) {
 }
 
 func (p *pathPrompt) pasted(m *model, text string) tea.Cmd {
+	p.wrong = ""
 	p.field.Insert(strings.TrimSpace(text))
 	return p.look(m)
 }
@@ -197,19 +199,23 @@ func commonName(names []string) string {
 	return names[0][:n]
 }
 
+// hints are the keys of the prompt.
+func (p *pathPrompt) hints(*model) []panes.Hint {
+	return []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "cancel"}}
+}
+
 func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
 	width := min(max(60, panes.Width(p.title)), screen.w-8)
 	field, x := p.field.Draw(width)
-	hints := []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "cancel"}}
-	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
+	line, used := panes.Hints(p.hints(m), width, 0, look.Key, look.Dim)
 	note := ""
 	if p.escaped {
 		note = panes.EscapesNote
 	}
 	return []string{
 		look.Strong.Text(panes.Fit(p.title, width)),
-		look.Dim.Text(panes.Fit(note, width)),
+		noteRow(note, p.wrong, width, look),
 		look.Text.Text(field),
 		p.drawMatches(p.matches(m), width, look),
 		line + panes.Spaces(width-used),

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,23 +31,33 @@ func (m *model) askRenameFile() tea.Cmd {
 	shown, escaped := editable(old)
 	p := newPrompt("Rename "+panes.Clip(panes.FileName(old), 40)+" to", shown, func(m *model, text string) tea.Cmd {
 		name, err := typedName(text, escaped)
-		switch {
-		case err != nil:
-			return m.say(err.Error(), true)
-		case name == "" || name == old:
+		if err != nil || name == "" || name == old {
 			return nil
-		case strings.ContainsRune(name, '/'):
-			return m.say("a name has no / in it; M moves a file", true)
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
 		show := m.willShow(name)
 		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
 		return tea.Batch(show, m.transfer(in, false))
 	})
+	p.check = func(text string) error { return checkNewName(text, escaped) }
 	if escaped {
 		p.note = panes.EscapesNote
 	}
 	m.overlay = p
+	return nil
+}
+
+// checkNewName tells what is wrong with a name that was typed.
+func checkNewName(text string, escaped bool) error {
+	name, err := typedName(text, escaped)
+	switch {
+	case err != nil:
+		return err
+	case strings.ContainsRune(name, '/'):
+		return errors.New("a name has no / in it; M moves a file")
+	case name == "." || name == "..":
+		return fmt.Errorf("%s is no name; it stands for a folder", name)
+	}
 	return nil
 }
 
@@ -190,14 +201,15 @@ func (m *model) takeRenames(msg renamesRead) tea.Cmd {
 		}
 		lines = append(lines, panes.Clip(panes.FileName(filepath.Base(item.Path)), 34)+" → "+panes.Clip(panes.FileName(filepath.Base(item.To)), 34))
 	}
-	what := itoa(len(msg.items)) + " files"
+	what, no := itoa(len(msg.items))+" files", "leave their names"
 	if len(msg.items) == 1 {
-		what = "one file"
+		what, no = "one file", "leave its name"
 	}
 	m.overlay = &question{
 		title: "Rename " + what + "?",
 		lines: lines,
 		yes:   "rename",
+		no:    no,
 		then:  m.transfer(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(msg.items)}, false),
 	}
 	m.dirty = true

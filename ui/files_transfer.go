@@ -205,6 +205,7 @@ func (m *model) askCancelTransfer() tea.Cmd {
 		title: "End the transfer?",
 		lines: []string{"What is finished stays, the rest is left."},
 		yes:   "end it",
+		no:    "go on",
 		then: m.call(func(ctx context.Context, e engine) tea.Msg {
 			return doneMsg{e.CancelTransfer(ctx, id)}
 		}, func(err error) tea.Msg { return doneMsg{err} }),

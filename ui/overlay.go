@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -56,6 +57,7 @@ type question struct {
 	title string
 	lines []string
 	yes   string
+	no    string // default "cancel"
 	then  tea.Cmd
 }
 
@@ -72,9 +74,13 @@ func (q *question) act(m *model, a keys.Action) tea.Cmd {
 func (q *question) typed(*model, keys.Key) tea.Cmd { return nil }
 func (q *question) pasted(*model, string) tea.Cmd  { return nil }
 
+// hints are the keys of the question.
+func (q *question) hints(*model) []panes.Hint {
+	return []panes.Hint{{Key: "y", Does: q.yes}, {Key: "n", Does: cmp.Or(q.no, "cancel")}}
+}
+
 func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
-	hints := []panes.Hint{{Key: "y", Does: q.yes}, {Key: "n", Does: "keep it"}}
 	width := 34
 	for _, l := range append([]string{q.title}, q.lines...) {
 		width = max(width, panes.Width(l))
@@ -84,7 +90,7 @@ func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
 	for _, l := range q.lines {
 		rows = append(rows, look.Dim.Text(panes.Fit(l, width)))
 	}
-	line, used := panes.Hints(hints, width, 0, look.Key, look.Text)
+	line, used := panes.Hints(q.hints(m), width, 0, look.Key, look.Text)
 	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
 	return rows, width, -1, 0
 }
@@ -95,6 +101,8 @@ type prompt struct {
 	title  string
 	note   string // what can be typed; "" if that needs no words
 	field  panes.Field
+	check  func(string) error // what is wrong with a line, for the person; nil: nothing ever is
+	wrong  string             // with the line that was entered, until it is changed
 	then   func(*model, string) tea.Cmd
 	live   bool
 	before string // what a live one goes back to
@@ -130,32 +138,47 @@ func (p *prompt) low() bool { return p.live }
 func (p *prompt) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
 
 func (p *prompt) act(m *model, a keys.Action) tea.Cmd {
+	text := strings.TrimSpace(p.field.Text())
+	if a == keys.Accept && p.check != nil {
+		if err := p.check(text); err != nil {
+			p.wrong = err.Error()
+			return nil
+		}
+	}
 	m.overlay = nil
 	if a == keys.Accept {
-		return p.then(m, strings.TrimSpace(p.field.Text()))
+		return p.then(m, text)
 	}
 	return p.changed(m, p.before)
 }
 
 func (p *prompt) typed(m *model, k keys.Key) tea.Cmd {
+	if k.Phase != keys.Release {
+		p.wrong = ""
+	}
 	p.field.Type(k)
 	return p.changed(m, p.field.Text())
 }
 
 func (p *prompt) pasted(m *model, text string) tea.Cmd {
+	p.wrong = ""
 	p.field.Insert(text)
 	return p.changed(m, p.field.Text())
 }
 
+// hints are the keys of the prompt.
+func (p *prompt) hints(*model) []panes.Hint {
+	return []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "esc", Does: "cancel"}}
+}
+
 func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
-	width := min(max(44, panes.Width(p.title), panes.Width(p.note)), screen.w-8)
+	width := min(max(44, panes.Width(p.title), panes.Width(p.note), panes.Width(panes.Clean(p.wrong))), screen.w-8)
 	if p.live {
 		width = screen.w - 4
 	}
 	field, x := p.field.Draw(width)
-	hints := []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "esc", Does: "cancel"}}
-	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
+	line, used := panes.Hints(p.hints(m), width, 0, look.Key, look.Dim)
 	if p.live {
 		label := p.title + " "
 		at := panes.Width(label)
@@ -168,9 +191,18 @@ func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	}
 	return []string{
 		look.Strong.Text(panes.Fit(p.title, width)),
-		look.Dim.Text(panes.Fit(p.note, width)),
+		noteRow(p.note, p.wrong, width, look),
 		look.Text.Text(field),
 		panes.Spaces(width),
 		line + panes.Spaces(width-used),
 	}, width, x, 2
+}
+
+// noteRow is the row between a prompt's title and its field: what is wrong with
+// the line, else the note.
+func noteRow(note, wrong string, width int, look *panes.Look) string {
+	if wrong != "" {
+		return look.Bad.Text(panes.Fit(panes.Clean(wrong), width))
+	}
+	return look.Dim.Text(panes.Fit(note, width))
 }

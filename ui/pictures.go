@@ -92,11 +92,15 @@ func (m *model) protocol(measured bool) graphics.Protocol {
 	switch {
 	case wanted == "off":
 		return graphics.Off
+	case wanted == "kitty":
+		return graphics.Kitty
+	case wanted == "sixel":
+		return graphics.Sixel
 	case wanted == "blocks", multiplexed(os.Getenv):
 		return graphics.Blocks
-	case wanted == "kitty", wanted != "sixel" && p.kitty:
+	case p.kitty:
 		return graphics.Kitty
-	case wanted == "sixel", p.sixel && measured:
+	case p.sixel && measured:
 		return graphics.Sixel
 	}
 	return graphics.Blocks

@@ -231,8 +231,15 @@ func TestPicturesFollowTheSetting(t *testing.T) {
 		return d.m.placedPicture().speaks(graphics.Sixel)
 	})
 	t.Setenv("TMUX", "/tmp/tmux")
-	set("kitty")
+	set("auto")
 	d.placed("tmux is between", false)
+	for how, protocol := range map[string]graphics.Protocol{"kitty": graphics.Kitty, "sixel": graphics.Sixel} {
+		set(how)
+		d.until("it is wanted all the same", func() bool {
+			d.m.View()
+			return d.m.placedPicture().speaks(protocol)
+		})
+	}
 }
 
 func TestSixelTakesTheSizeOfACell(t *testing.T) {
