@@ -116,12 +116,6 @@ func (p *painter) enter(alt bool) error {
 	defer p.busy.Unlock()
 	p.away = false
 	p.shown, p.rows = frame{}, nil
-	p.diff = uv.NewTerminalRenderer(&p.moves, os.Environ())
-	p.diff.SetColorProfile(p.profile)
-	p.diff.SetFullscreen(true)
-	p.diff.SetRelativeCursor(false)
-	p.diff.SetTabStops(-1)
-	p.diff.Erase()
 	p.buf.Reset()
 	p.buf.Write(p.easel.forget(nil))
 	if alt {
@@ -132,6 +126,18 @@ func (p *painter) enter(alt bool) error {
 		ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes))
 	return p.flush()
+}
+
+// renderer is what finds the differences between two frames. It begins with an
+// erased screen.
+func (p *painter) renderer() *uv.TerminalRenderer {
+	r := uv.NewTerminalRenderer(&p.moves, os.Environ())
+	r.SetColorProfile(p.profile)
+	r.SetFullscreen(true)
+	r.SetRelativeCursor(false)
+	r.SetTabStops(-1)
+	r.Erase()
+	return r
 }
 
 // The title on the terminal's stack (XTWINOPS 22 and 23).
@@ -251,8 +257,9 @@ func (p *painter) draw(f frame) (hurt bool) {
 		hurt = true
 		p.cells = uv.NewRenderBuffer(f.w, f.h)
 		p.rows = make([]string, f.h)
+		// Resized, it would take the cells that are new for empty for ever.
+		p.diff = p.renderer()
 		p.diff.Resize(f.w, f.h)
-		p.diff.Erase()
 	}
 	widths := panes.PerRune
 	if f.clusters {
