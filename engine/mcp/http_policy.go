@@ -202,10 +202,11 @@ func (c operationCall) paths(home string) []string {
 	if len(named) == 0 && fields.FieldByName("Path").IsValid() {
 		named = []string{scope.Base}
 	}
-	for i, path := range named {
-		named[i] = absolute(scope.In(path), scope.Base, home)
+	var paths []string
+	for _, path := range named {
+		paths = append(paths, judged(absolute(scope.In(path), scope.Base, home))...)
 	}
-	return named
+	return paths
 }
 
 // restore gives a request the body that was judged.

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,10 +22,13 @@ type readInput struct {
 	Limit  *int64 `json:"limit,omitempty" doc:"lines"`
 }
 
-func (in readInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+func (in readInput) subject(f *face) subject {
+	return subject{paths: judged(f.folder(f.path(in.Path)))}
+}
 
 func readFile(ctx context.Context, f *face, in readInput) (result, error) {
-	ask := api.FilesReadInput{FileScope: f.scope(), Path: f.folder(in.Path), Unbounded: f.o.Unbounded}
+	ask := api.FilesReadInput{Unbounded: f.o.Unbounded}
+	ask.FileScope, ask.Path = f.at(in.Path)
 	switch {
 	case in.Offset != nil && *in.Offset < 1:
 		return result{}, api.Errorf(api.CodeInvalid, "read %s: offset is a line number from 1", in.Path)
@@ -53,7 +54,7 @@ func readFile(ctx context.Context, f *face, in readInput) (result, error) {
 	case out.FirstLine == 0 && ask.Offset > 1:
 		return textf("Offset %d is beyond end of file (%d lines total)", ask.Offset, out.TotalLines).fail(), nil
 	}
-	return text(out.Text + readHint(in.Path, out, f.o.Unbounded)), nil
+	return text(out.Text + readHint(f.path(in.Path), out, f.o.Unbounded)), nil
 }
 
 // readHint says what was left out, and how to get it.
@@ -92,22 +93,13 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%.1fMB", float64(n)/(1<<20))
 }
 
-// shellQuoted is a word as a shell reads it.
-func shellQuoted(s string) string {
-	plain := func(r rune) bool {
-		return !(r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("/._-+", r))
-	}
-	if s != "" && !strings.ContainsFunc(s, plain) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 type pathInput struct {
 	Path string `json:"path"`
 }
 
-func (in pathInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+func (in pathInput) subject(f *face) subject {
+	return subject{paths: judged(f.folder(f.path(in.Path)))}
+}
 
 // readExactJSON is files.read_json with the value as it stands in the file, so
 // that no number is rounded and no key moved.
@@ -120,9 +112,10 @@ type exactJSON struct {
 }
 
 func readJSON(ctx context.Context, f *face, in pathInput) (result, error) {
-	out, err := readExactJSON().Call(ctx, f.engine, api.FilesReadJSONInput{FileScope: f.scope(), Path: f.folder(in.Path)})
+	scope, path := f.at(in.Path)
+	out, err := readExactJSON().Call(ctx, f.engine, api.FilesReadJSONInput{FileScope: scope, Path: path})
 	if err != nil {
-		if why, ok := strings.CutPrefix(err.Error(), "invalid JSON in "+f.folder(in.Path)+": "); ok {
+		if why, ok := strings.CutPrefix(err.Error(), "invalid JSON in "+scope.In(path)+": "); ok {
 			return textf("Invalid JSON in %s: %s", in.Path, why).fail(), nil
 		}
 		return result{}, notFile(err)
@@ -171,11 +164,14 @@ type writeInput struct {
 	Append  bool   `json:"append,omitempty"`
 }
 
-func (in writeInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+func (in writeInput) subject(f *face) subject {
+	return subject{paths: judged(f.folder(f.path(in.Path)))}
+}
 
 func writeFile(ctx context.Context, f *face, in writeInput) (result, error) {
+	scope, path := f.at(in.Path)
 	out, err := api.FilesWrite.Call(ctx, f.engine, api.FilesWriteInput{
-		FileScope: f.scope(), Path: f.folder(in.Path), Text: in.Content, Append: in.Append,
+		FileScope: scope, Path: path, Text: in.Content, Append: in.Append,
 	})
 	if err != nil {
 		return result{}, notFile(err)
@@ -198,10 +194,13 @@ type editStep struct {
 	ReplaceAll bool   `json:"replaceAll,omitempty"`
 }
 
-func (in editInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+func (in editInput) subject(f *face) subject {
+	return subject{paths: judged(f.folder(f.path(in.Path)))}
+}
 
 func editFile(ctx context.Context, f *face, in editInput) (result, error) {
-	ask := api.FilesEditInput{FileScope: f.scope(), Path: f.folder(in.Path)}
+	var ask api.FilesEditInput
+	ask.FileScope, ask.Path = f.at(in.Path)
 	for _, e := range in.Edits {
 		ask.Edits = append(ask.Edits, api.FileEdit(e))
 	}

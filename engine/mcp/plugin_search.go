@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"tandem/engine/api"
 )
@@ -30,15 +29,18 @@ type grepInput struct {
 	Limit      int    `json:"limit,omitempty" doc:"default 100"`
 }
 
-func (in grepInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+func (in grepInput) subject(f *face) subject {
+	return subject{paths: judged(f.folder(f.path(in.Path)))}
+}
 
 func grepFiles(ctx context.Context, f *face, in grepInput) (result, error) {
 	limit, err := limitOf(in.Limit, grepLimit)
 	if err != nil {
 		return result{}, err
 	}
+	scope, path := f.at(in.Path)
 	out, err := api.FilesGrep.Call(ctx, f.engine, api.FilesGrepInput{
-		FileScope: f.scope(), Pattern: in.Pattern, Path: f.folder(in.Path), Glob: in.Glob,
+		FileScope: scope, Pattern: in.Pattern, Path: path, Glob: in.Glob,
 		IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: limit,
 	})
 	if err != nil {
@@ -47,11 +49,15 @@ func grepFiles(ctx context.Context, f *face, in grepInput) (result, error) {
 	if len(out.Lines) == 0 {
 		return text("No matches found."), nil
 	}
+	for i := range out.Lines {
+		out.Lines[i].Path = f.named(out.Lines[i].Path)
+	}
 	prefix, err := f.prefix(ctx, in.Path, out.Lines[0].Path)
 	if err != nil {
 		return result{}, err
 	}
-	answer := bounded(grepRows(prefix, out.Lines), "line(s)")
+	rows := grepRows(prefix, out.Lines)
+	answer := bounded(rows, "line(s)") + f.noteQuotes(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d matches reached; there are more.]", limit)
 	}
@@ -71,33 +77,36 @@ func limitOf(asked, usual int) (int, error) {
 
 // A prefix turns the paths that a search gives into such as other tools take.
 type prefix struct {
+	face *face
 	text string
 	file bool // the search was of one file, whose path text is
 }
 
 func (p prefix) of(rel string) string {
 	if p.file {
-		return visible(p.text)
+		return p.face.shown(p.text)
 	}
-	return visible(p.text + rel)
+	return p.face.shown(p.text + rel)
 }
 
 // prefix finds out what stands before the results of a search in path, the
 // first of which is given.
-func (f *face) prefix(ctx context.Context, path, first string) (prefix, error) {
-	if path == "" || filepath.Clean(path) == "." {
-		return prefix{}, nil
+func (f *face) prefix(ctx context.Context, given, first string) (prefix, error) {
+	path := filepath.Clean(f.path(given))
+	if given == "" || path == "." {
+		return prefix{face: f}, nil
 	}
 	if filepath.Base(path) == first {
-		info, err := api.FilesStat.Call(ctx, f.engine, api.FilesPathInput{FileScope: f.scope(), Path: f.folder(path)})
+		scope, at := f.at(given)
+		info, err := api.FilesStat.Call(ctx, f.engine, api.FilesPathInput{FileScope: scope, Path: at})
 		if err != nil {
 			return prefix{}, err
 		}
 		if info.Type != "dir" && !info.ToDir {
-			return prefix{path, true}, nil
+			return prefix{f, f.path(given), true}, nil
 		}
 	}
-	return prefix{text: strings.TrimSuffix(filepath.Clean(path), "/") + "/"}, nil
+	return prefix{face: f, text: strings.TrimSuffix(path, "/") + "/"}, nil
 }
 
 // grepRows are file:line:content of lines that match and file-line-content of
@@ -119,22 +128,6 @@ func grepRows(p prefix, lines []api.GrepLine) []string {
 		rows = append(rows, p.of(l.Path)+mark+strconv.FormatInt(l.Line, 10)+mark+l.Text)
 	}
 	return rows
-}
-
-// visible is a name on one line.
-func visible(name string) string {
-	if !strings.ContainsFunc(name, unicode.IsControl) {
-		return name
-	}
-	var b strings.Builder
-	for _, r := range name {
-		if unicode.IsControl(r) {
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // bounded joins rows as far as the bound allows; a first row that is too long by
@@ -161,15 +154,18 @@ type findInput struct {
 	Limit   int    `json:"limit,omitempty" doc:"default 1000"`
 }
 
-func (in findInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+func (in findInput) subject(f *face) subject {
+	return subject{paths: judged(f.folder(f.path(in.Path)))}
+}
 
 func findFiles(ctx context.Context, f *face, in findInput) (result, error) {
 	limit, err := limitOf(in.Limit, findLimit)
 	if err != nil {
 		return result{}, err
 	}
+	scope, path := f.at(in.Path)
 	out, err := api.FilesFind.Call(ctx, f.engine, api.FilesFindInput{
-		FileScope: f.scope(), Pattern: in.Pattern, Path: f.folder(in.Path), Limit: limit,
+		FileScope: scope, Pattern: in.Pattern, Path: path, Limit: limit,
 	})
 	switch {
 	case err != nil:
@@ -177,15 +173,15 @@ func findFiles(ctx context.Context, f *face, in findInput) (result, error) {
 	case len(out.Paths) == 0:
 		return text("No files found."), nil
 	}
-	p := prefix{}
-	if in.Path != "" && filepath.Clean(in.Path) != "." {
-		p.text = strings.TrimSuffix(filepath.Clean(in.Path), "/") + "/"
+	p := prefix{face: f}
+	if folder := filepath.Clean(f.path(in.Path)); folder != "." {
+		p.text = strings.TrimSuffix(folder, "/") + "/"
 	}
 	rows := make([]string, len(out.Paths))
 	for i, rel := range out.Paths {
-		rows[i] = p.of(rel)
+		rows[i] = p.of(f.named(rel))
 	}
-	answer := bounded(rows, "line(s)")
+	answer := bounded(rows, "line(s)") + f.noteQuotes(rows)
 	if out.Limited {
 		answer += fmt.Sprintf("\n[Limit of %d results reached; there are more.]", limit)
 	}
@@ -197,17 +193,20 @@ type listInput struct {
 	Limit int    `json:"limit,omitempty" doc:"default 500"`
 }
 
-func (in listInput) subject(f *face) subject { return subject{paths: []string{f.folder(in.Path)}} }
+func (in listInput) subject(f *face) subject {
+	return subject{paths: judged(f.folder(f.path(in.Path)))}
+}
 
 func listFolder(ctx context.Context, f *face, in listInput) (result, error) {
 	limit, err := limitOf(in.Limit, listLimit)
 	if err != nil {
 		return result{}, err
 	}
-	out, err := api.FilesList.Call(ctx, f.engine, api.FilesListInput{FileScope: f.scope(), Path: f.folder(in.Path), Hidden: true, Limit: limit})
+	scope, path := f.at(in.Path)
+	out, err := api.FilesList.Call(ctx, f.engine, api.FilesListInput{FileScope: scope, Path: path, Hidden: true, Limit: limit})
 	switch {
 	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), "it is not a folder"):
-		return text(visible(in.Path)), nil // as ls does
+		return text(f.shown(f.path(in.Path))), nil // as ls does
 	case err != nil:
 		return result{}, err
 	case len(out.Entries) == 0:
@@ -215,12 +214,13 @@ func listFolder(ctx context.Context, f *face, in listInput) (result, error) {
 	}
 	rows := make([]string, len(out.Entries))
 	for i, e := range out.Entries {
-		rows[i] = visible(e.Name)
+		name := f.named(e.Name)
 		if e.Type == "dir" || e.ToDir {
-			rows[i] += "/"
+			name += "/"
 		}
+		rows[i] = f.shown(name)
 	}
-	answer := bounded(rows, "entries")
+	answer := bounded(rows, "entries") + f.noteQuotes(rows)
 	if out.Omitted > 0 {
 		answer += fmt.Sprintf("\n[Output truncated by limit: %d entries omitted.]", out.Omitted)
 	}

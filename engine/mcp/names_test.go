@@ -1,0 +1,122 @@
+package mcp
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+)
+
+func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Native)
+	shown := map[string]string{ // in the folder; in a path spaces and quotes stand inside
+		"new\nline.txt": `"new\nline.txt"`, `new\nline.txt`: `new\nline.txt`, `back\slash`: `back\slash`, "rtl\u202egnp": `"rtl\u202egnp"`,
+		"bad\xff": `"bad\xff"`, "bad\ufffd": "bad\ufffd", `"quoted"`: `"\"quoted\""`, "50%41": "50%41", " space": `" space"`, "größe": "größe",
+	}
+	for name := range shown {
+		r.file("dir/"+name, "text")
+	}
+	list := func(tool, prefix, suffix string, args object) {
+		t.Helper()
+		rows := []string{}
+		for name, quoted := range shown {
+			if prefix != "" {
+				quoted = r.face.shown(prefix + name)
+			}
+			rows = append(rows, quoted+suffix)
+		}
+		got, noted := strings.CutSuffix(said(r.call(tool, args)), quotedNote)
+		lines := strings.Split(got, "\n")
+		slices.Sort(rows)
+		slices.Sort(lines)
+		if diff := cmp.Diff(rows, lines); diff != "" || !noted {
+			t.Errorf("%s: %s", tool, diff)
+		}
+	}
+	list("ls", "", "", object{"path": "dir"})
+	list("find", "dir/", "", object{"path": "dir", "pattern": "*"})
+	list("grep", "dir/", ":1:text", object{"path": "dir", "pattern": "^text"})
+	for name := range shown {
+		path := r.face.shown("dir/" + name)
+		r.check(t, row{"read", object{"path": path}, "text", false})
+		r.check(t, row{"edit", object{"path": path, "edits": []object{{"search": "text", "replace": "words"}}}, "Updated " + path + " (edit 1: 1 replacement).", false})
+		r.check(t, row{"ls", object{"path": path}, path, false})
+		r.check(t, row{"write", object{"path": path, "content": "new"}, "Wrote 3 bytes to " + path + ".", false})
+		if got := r.content("dir/" + name); got != "new" {
+			t.Errorf("%q holds %q", name, got)
+		}
+	}
+}
+
+func TestFoldersWithQuotedNamesAreLookedInto(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Native)
+	r.file("odd\n/f", "text")
+	r.check(t, row{"ls", object{}, `"odd\n/"` + quotedNote, false})
+	r.check(t, row{"ls", object{"path": `"odd\n/"`}, "f", false})
+	r.check(t, row{"find", object{"path": `"odd\n"`, "pattern": "f"}, `"odd\n/f"` + quotedNote, false})
+	r.check(t, row{"grep", object{"path": `"odd\n/f"`, "pattern": "text"}, `"odd\n/f":1:text` + quotedNote, false})
+}
+
+func TestSeedProfilesWriteNamesAsTheyDid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Plugin)
+	r.file("new\nline", "a")
+	r.file(`"q"`, "b")
+	r.check(t, row{"ls", object{}, "\"q\"\nnew\\nline", false})
+	r.check(t, row{"read", object{"path": `"q"`}, "b", false})
+}
+
+func TestAnyNameComesBackAsItWasShown(t *testing.T) {
+	f := &face{o: &Options{CWD: "/", Home: "/"}}
+	rapid.Check(t, func(t *rapid.T) {
+		name := string(rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes"))
+		if rapid.Bool().Draw(t, "is text") {
+			name = rapid.StringN(1, 40, -1).Draw(t, "text")
+		}
+		shown := f.shown(name)
+		if got := f.path(shown); got != name || strings.ContainsAny(shown, "\n\r\x1b") {
+			t.Fatalf("%q is shown as %q and read as %q", name, shown, got)
+		}
+	})
+}
+
+func TestTheShellFindsWhatIsNamedToIt(t *testing.T) {
+	for _, name := range []string{"plain", "two words", "it's", "bad\xff'%d\\x $HOME\n.", "new\nline"} {
+		out, err := exec.Command("/bin/sh", "-c", "printf %s "+shellQuoted(name)).Output()
+		if err != nil || string(out) != name {
+			t.Errorf("%q arrives as %q, %v", name, out, err)
+		}
+	}
+}
+
+func TestThePolicyIsAskedAboutWhereALinkWithAnOddNameLeads(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir+"/secret", dir+"/odd\xff"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir+"/secret", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	odd := dir + "/odd\xff/new"
+	f := &face{o: &Options{CWD: dir, Home: dir}}
+	want := []string{odd, dir + "/secret/new"}
+	if diff := cmp.Diff(want, readInput{Path: `"odd\xff/new"`}.subject(f).paths); diff != "" {
+		t.Errorf("a tool: %s", diff)
+	}
+	call := operationCall{in: &api.FilesReadInput{FileScope: api.FileScope{Escaped: true, Base: dir}, Path: "odd%FF/new"}}
+	if diff := cmp.Diff(want, call.paths(dir)); diff != "" {
+		t.Errorf("an operation: %s", diff)
+	}
+}
