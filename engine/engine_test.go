@@ -15,7 +15,7 @@ import (
 func TestSessionRunsShowsAndEndsWithItsStatus(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("sh", "-c", `echo hello-$((40+2)); read line; echo got $line; exit 7`)
-	if p.State != api.StateRunning || p.PID == 0 || p.Name != "sh" || p.Terminal == nil || p.Terminal.Cols != 80 {
+	if p.State != api.StateRunning || p.PID == 0 || p.Name != "echo" || p.Terminal == nil || p.Terminal.Cols != 80 {
 		t.Errorf("started as %+v", p)
 	}
 	m.shows(p.ID, "hello-42")

@@ -52,6 +52,17 @@ func TestLayoutsSurviveTheEngine(t *testing.T) {
 	}
 }
 
+func TestWhatWasPutAwayIsKeptForAllDashboardsUntilItRunsAgainOrIsGone(t *testing.T) {
+	ended := map[string]bool{"a": true, "b": true, "runs": false}
+	got := putAway(&api.Layout{Closed: []string{"b", "gone", "runs"}}, api.Layout{Closed: []string{"b", "a"}}, ended)
+	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := putAway(nil, api.Layout{}, ended); got != nil {
+		t.Error(got)
+	}
+}
+
 func TestDamagedLayoutsAreSetAside(t *testing.T) {
 	dir := t.TempDir()
 	store, err := persist.Open(dir)

@@ -43,6 +43,7 @@ const (
 	sparkCells   = 8
 	sparkWidth   = 100 // of the table, from which there are sparklines
 	commandCells = 16  // least width of the column of commands
+	wantedCells  = 24  // from which on it needs no other column's room
 	narrowName   = 16
 )
 
@@ -118,7 +119,7 @@ func (t *ProcessTable) measure(w, n int, now time.Time) {
 // worthRoom are the columns without those that have nothing to say, as far as the
 // column of commands needs their room.
 func (t *ProcessTable) worthRoom(kinds []columnKind, w int, now time.Time) []columnKind {
-	used := leadCells + commandCells
+	used := leadCells + wantedCells
 	for _, k := range kinds {
 		used += columnGap + t.cellsOf(k, w)
 	}

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,5 +191,25 @@ func BenchmarkSortThousandProcesses(b *testing.B) {
 	table.SortBy(ColumnCPU)
 	for b.Loop() {
 		table.SetRows(all)
+	}
+}
+
+func TestColumnsWithoutAnythingToSayGiveTheirRoomToTheCommand(t *testing.T) {
+	failed := func(id string, code int, line string) api.Process {
+		return api.Process{ID: id, Name: "make", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, Argv: []string{"bash", "-c", line}, Actor: "person"}
+	}
+	all := []api.Process{failed("1", 2, "make one"), failed("2", 3, "make another")}
+	rows := strings.Join(drawn(tableOf(all).Draw(80, 4, noon, &Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	for _, want := range []string{"2  person  make one ", "3  person  make another "} {
+		if !strings.Contains(rows, want) {
+			t.Errorf("no %q in\n%s", want, rows)
+		}
+	}
+	if strings.Contains(rows, "ports") || strings.Contains(rows, "rst") {
+		t.Errorf("empty columns take room:\n%s", rows)
+	}
+	rows = strings.Join(drawn(tableOf(all).Draw(50, 4, noon, &Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	if !strings.Contains(rows, "make another") || !strings.Contains(rows, " 3 ") {
+		t.Errorf("a command and its status are not both told:\n%s", rows)
 	}
 }

@@ -29,3 +29,18 @@ func TestCutTextTakesTheCellsThatItIsGiven(t *testing.T) {
 		}
 	})
 }
+
+func TestPathIsShortenedByWholeFolders(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		w    int
+		want string
+	}{
+		{"~/work/proj", 11, "~/work/proj"}, {"~/work/proj", 10, "…/proj"}, {"~/work/proj", 6, "…/proj"}, {"~/work/proj", 5, "proj"},
+		{"~/work/project", 6, "proje…"}, {"/a/b/c", 5, "…/b/c"}, {"/long-folder", 6, "long-…"}, {"/", 1, "/"}, {"~/日本/語", 6, "…/語"}, {"", 0, ""},
+	} {
+		if got := clipPath(c.path, c.w); got != c.want {
+			t.Errorf("%q in %d cells is %q, want %q", c.path, c.w, got, c.want)
+		}
+	}
+}

@@ -259,6 +259,24 @@ func TestScrollbackOfAnEndedSessionCanBeRead(t *testing.T) {
 	d.shows("row 121")
 }
 
+func TestScrollModeOfAnEndedSessionHasItsOwnKeysAndLeavingItTwiceClosesNothing(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("make", "failed")
+	d := drive(t, e, 100, 24)
+	d.shows("failed")
+	code := 2
+	s.end(api.StateExited, &code)
+	d.shows("x close")
+	d.press("ctrl+b", "[")
+	d.shows("y copy")
+	d.lacks("x close")
+	d.press("Y", "q")
+	d.shows("enter new shell   x close")
+	d.shows("exited with status 2")
+	d.press("x")
+	d.shows("No session is running")
+}
+
 func TestScrollbackOfAnEndedSessionKeepsItsColours(t *testing.T) {
 	e := newFakeEngine()
 	s := e.add("make", "failed")

@@ -140,6 +140,96 @@ func TestSessionThatFailedStaysUntilItIsPutAway(t *testing.T) {
 	d.hasStarted(3)
 }
 
+func TestEndedSessionsThatWerePutAwayStaySoInTheNextDashboard(t *testing.T) {
+	e := newFakeEngine()
+	first, second := e.add("first", "one$ "), e.add("second", "two$ ")
+	e.add("third", "three$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	seven := 7
+	first.end(api.StateExited, &seven)
+	d.shows("enter new shell")
+	d.press("'x")
+	d.shows("two$ ")
+	second.end(api.StateExited, &seven)
+	d.shows("enter new shell")
+	d.press("'x")
+	d.shows("three$ ")
+	d.isKept()
+	again := drive(t, e, 120, 36)
+	again.shows("third")
+	if screen := again.screen(); strings.Contains(screen, "first") || strings.Contains(screen, "second") || strings.Contains(screen, "failed") {
+		t.Error(screen)
+	}
+	first.change(func(p *api.Process) { p.State, p.PID, p.ExitCode = api.StateRunning, 7, nil })
+	again.shows("first")
+	again.isKept()
+	if closed := e.layouts.current.Closed; len(closed) != 1 || closed[0] != second.process.ID {
+		t.Errorf("put away: %v", closed)
+	}
+}
+
+func TestWhoEndedTheSessionThatIsShownIsTold(t *testing.T) {
+	e := newFakeEngine()
+	first, second, third := e.add("first", "one$ "), e.add("second", "two$ "), e.add("third", "three$ ")
+	e.add("fourth", "four$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	third.end(api.StateStopped, nil) // nobody looks at it
+	d.lacks("third")
+	first.change(func(p *api.Process) { p.EndedBy = "agent:codex/1.0" })
+	first.end(api.StateStopped, nil)
+	d.shows("first was ended by codex")
+	d.shows("two$ ")
+	second.change(func(p *api.Process) { p.EndedBy = "person" })
+	second.end(api.StateStopped, nil)
+	d.shows("second was ended from elsewhere")
+	d.shows("four$ ")
+	d.m.hush()
+	d.press("ctrl+b", "x", "'y")
+	d.shows("No session is running")
+	d.lacks("was ended")
+}
+
+func TestWhatASmallTerminalCannotShowSaysTheWayBack(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 20, 6)
+	d.shows("one$ ")
+	for i, key := range []string{"2", "3", "4"} {
+		d.press("ctrl+b", key)
+		d.shows("esc or alt+1: back")
+		d.press([]string{"esc", "alt+1", "esc"}[i])
+		d.shows("one$ ")
+	}
+	d.press("ctrl+b", "?")
+	d.shows("Keys  1–2 of")
+	d.shows("esc close")
+	d.press("esc", "ctrl+b", ":")
+	d.shows("Find any")
+	d.press("esc", "ctrl+b", "2")
+	d.update(tea.WindowSizeMsg{Width: 120, Height: 36})
+	d.shows("cpu%")
+	d.press("esc")
+	if d.m.view != viewProcesses {
+		t.Error("esc leaves a view that there is room for")
+	}
+}
+
+func TestWhatWasSaidOfAViewDoesNotCoverTheKeysOfTheNext(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.m.say("that is no name", true)
+	d.shows("that is no name")
+	d.press("alt+2")
+	d.lacks("that is no name")
+	d.m.tell("web failed", true)
+	d.press("alt+1")
+	d.shows("web failed")
+}
+
 func TestEndingASessionAsksFirst(t *testing.T) {
 	e := newFakeEngine()
 	first := e.add("first", "one$ ")

@@ -260,7 +260,7 @@ func (f *startForm) note() string {
 		}
 		return "program and arguments; quotes as in a shell"
 	case fieldName:
-		return "default: the program's name"
+		return "default: the program's name, of a shell's line that of its first program"
 	case fieldFolder:
 		return "default: the home folder"
 	case fieldSandbox:

@@ -42,7 +42,8 @@ func (m *model) unasked(change func()) {
 	kept := m.opened && !m.layouts.changed && len(m.layouts.kept.Tabs) > 0
 	change()
 	if kept {
-		m.layouts.kept, m.layouts.changed = m.writeLayout(), false
+		m.layouts.kept, _ = m.layoutToKeep()
+		m.layouts.changed = false
 	}
 }
 

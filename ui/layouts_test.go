@@ -231,8 +231,11 @@ func TestLayoutsAreSavedShownAndRemovedByName(t *testing.T) {
 	d.press("'work", "enter")
 	d.hasShape("(a|(b/c))")
 	d.press("ctrl+b", "space")
-	d.shows("del remove it")
-	d.press("delete", "esc")
+	d.shows("enter show it   ↑ ↓ choose   esc close   del remove it")
+	d.press("'main left")
+	d.lacks("del remove it")
+	d.shows("this one large, the others below each other")
+	d.press("delete", "ctrl+u", "delete", "esc")
 	d.until("one layout is left", func() bool {
 		d.engine.mu.Lock()
 		defer d.engine.mu.Unlock()
