@@ -60,15 +60,9 @@ func (a Action) parts() []part {
 	for _, p := range a.Paths {
 		parts = append(parts, a.pathParts(p, a.Write, false)...)
 	}
-	var commands []simple
-	switch {
-	case len(a.Argv) > 0:
-		commands = unwrapped(simple{words: literal(a.Argv)}, 0)
-	case strings.TrimSpace(a.Command) != "":
-		var err error
-		if commands, err = parse(a.Command); err != nil {
-			return append(parts, part{unclear: true, write: true, what: a.Command})
-		}
+	commands, err := a.commands()
+	if err != nil {
+		parts = append(parts, part{unclear: true, write: true, what: a.line()})
 	}
 	folders := []string{a.CWD} // where a command may run: cd is not sure to have worked
 	for _, c := range commands {
@@ -84,6 +78,25 @@ func (a Action) parts() []part {
 		parts = append(parts, part{write: a.Write})
 	}
 	return parts
+}
+
+// commands are the simple commands of an action; with an error not all of them.
+func (a Action) commands() ([]simple, error) {
+	switch {
+	case len(a.Argv) > 0:
+		return parseArgv(a.Argv)
+	case strings.TrimSpace(a.Command) != "":
+		return parse(a.Command)
+	}
+	return nil, nil
+}
+
+// line is the command as it is shown.
+func (a Action) line() string {
+	if len(a.Argv) > 0 {
+		return strings.Join(a.Argv, " ")
+	}
+	return a.Command
 }
 
 // pathsOf are the paths that a simple command names.

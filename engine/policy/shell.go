@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -10,8 +11,18 @@ import (
 
 // A word of a command; what a shell would only know when it runs is not known.
 type word struct {
-	text  string
-	known bool
+	text   string
+	known  bool
+	one    bool // it stays one word whatever the shell puts into it
+	stream bool // it names the output of a command, as <(…) does
+	filled bool // the program before it puts something else in its place
+}
+
+// An input is what a command finds on its standard input, as far as it stands
+// in the line.
+type input struct {
+	piped bool   // another command writes it
+	texts []word // here-documents and here-strings
 }
 
 // A simple command is a program with its arguments, as a shell finds it within
@@ -19,6 +30,8 @@ type word struct {
 type simple struct {
 	words         []word
 	reads, writes []string // targets of redirections that are known
+	in            input
+	more          bool // words follow that are read from somewhere
 }
 
 func (c simple) String() string {
@@ -36,7 +49,7 @@ func (c simple) String() string {
 func literal(argv []string) []word {
 	words := make([]word, len(argv))
 	for i, a := range argv {
-		words[i] = word{a, true}
+		words[i] = word{text: a, known: true, one: true}
 	}
 	return words
 }
@@ -44,44 +57,101 @@ func literal(argv []string) []word {
 const (
 	maxCommand = 1 << 20 // bytes of a command that is parsed
 	maxNesting = 8       // of shells within shells
+	leastParse = 4 << 10
+	parseCost  = 24 // of a text besides its length
 )
 
-// parse finds the simple commands of a line for a shell (bash's grammar, which
-// contains POSIX's).
-func parse(line string) ([]simple, error) { return parseNested(line, 0) }
+// A reading takes a command apart, and what that runs too. All that it parses
+// is not much longer than the command.
+type reading struct {
+	left  int // bytes that may still be parsed
+	found []simple
+	err   error // some of it cannot be parsed
+}
 
-func parseNested(line string, depth int) ([]simple, error) {
-	if len(line) > maxCommand || depth > maxNesting {
-		return nil, errors.New("too long or nested too deep")
+func newReading(length int) *reading {
+	return &reading{left: leastParse + (maxNesting+1)*length}
+}
+
+// parse finds the simple commands of a line for a shell (bash's grammar, which
+// contains POSIX's). With an error they are not all.
+func parse(line string) ([]simple, error) {
+	r := newReading(len(line))
+	r.script(word{text: line, known: true}, input{}, 0)
+	return r.found, r.err
+}
+
+// parseArgv is the same for a program with its arguments.
+func parseArgv(argv []string) ([]simple, error) {
+	length := 0
+	for _, a := range argv {
+		length += len(a)
 	}
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	r := newReading(length)
+	r.take(simple{words: literal(argv)}, 0)
+	return r.found, r.err
+}
+
+// unknown notes that a command runs which only the shell will know.
+func (r *reading) unknown() { r.found = append(r.found, simple{words: []word{{}}}) }
+
+// script takes a text for a shell apart.
+func (r *reading) script(text word, in input, depth int) {
+	if !text.known || text.filled {
+		r.unknown()
+		return
+	}
+	if len(text.text) > min(maxCommand, r.left) || depth > maxNesting {
+		r.err = errors.New("too long or nested too deep")
+		return
+	}
+	r.left -= parseCost + len(text.text)
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text.text), "")
 	if err != nil {
-		return nil, err
+		r.err = err
+		return
 	}
-	var found []simple
-	var failed error
+	inputs := []input{in} // of the nodes around, the innermost last
+	piped := map[*syntax.Stmt]bool{}
 	syntax.Walk(f, func(n syntax.Node) bool {
-		s, ok := n.(*syntax.Stmt)
-		if !ok {
+		in := inputs[len(inputs)-1]
+		switch n := n.(type) {
+		case nil:
+			inputs = inputs[:len(inputs)-1]
 			return true
-		}
-		c := redirected(s)
-		if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-			for _, w := range call.Args {
-				c.words = append(c.words, wordOf(w))
+		case *syntax.BinaryCmd:
+			piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+		case *syntax.CoprocClause:
+			in = input{piped: true}
+		case *syntax.ProcSubst:
+			if n.Op == syntax.CmdOut {
+				in = input{piped: true}
 			}
+		case *syntax.Stmt:
+			if piped[n] {
+				in = input{piped: true}
+			}
+			in = in.redirected(n)
+			r.statement(n, in, depth)
 		}
-		if len(c.words)+len(c.reads)+len(c.writes) == 0 {
-			return true
-		}
-		inner := unwrapped(c, depth)
-		if inner == nil {
-			failed = errors.New("a shell within cannot be parsed")
-		}
-		found = append(found, inner...)
+		inputs = append(inputs, in)
 		return true
 	})
-	return found, failed
+}
+
+// statement takes the command of a statement apart; those within it are
+// statements of their own.
+func (r *reading) statement(s *syntax.Stmt, in input, depth int) {
+	c := redirected(s)
+	c.in = in
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+		for _, w := range call.Args {
+			c.words = append(c.words, wordOf(w))
+		}
+	}
+	if len(c.words)+len(c.reads)+len(c.writes) > 0 {
+		r.take(c, depth)
+	}
 }
 
 // redirected is what a statement's redirections read and write.
@@ -112,24 +182,103 @@ func isDescriptor(op syntax.RedirOperator, target string) bool {
 	return (op == syntax.DplIn || op == syntax.DplOut) && strings.Trim(target, "0123456789-") == ""
 }
 
+// redirected is the input of a statement that has redirections.
+func (in input) redirected(s *syntax.Stmt) input {
+	in.texts = in.texts[:len(in.texts):len(in.texts)]
+	for _, r := range s.Redirs {
+		standard := r.N == nil || r.N.Value == "0"
+		var text word
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			text = hereDocument(r)
+		case syntax.WordHdoc:
+			text = wordOf(r.Word)
+		case syntax.RdrIn, syntax.RdrInOut:
+			if target := wordOf(r.Word); standard && !isInput(target.text) {
+				in = input{piped: target.stream}
+			}
+			continue
+		default:
+			continue
+		}
+		if standard {
+			in = input{texts: []word{text}}
+			continue
+		}
+		in.texts = append(in.texts, text)
+	}
+	return in
+}
+
+// isInput reports whether a path is what is open already.
+func isInput(path string) bool {
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+}
+
+// hereDocument is the text of a here-document. Without quotes around its end
+// a backslash counts before fewer characters than in double quotes.
+func hereDocument(r *syntax.Redirect) word {
+	if r.Hdoc == nil {
+		return word{known: true}
+	}
+	escaped := "$`\\\n"
+	for _, p := range r.Word.Parts {
+		if lit, ok := p.(*syntax.Lit); !ok || strings.Contains(lit.Value, `\`) {
+			escaped = ""
+		}
+	}
+	var b strings.Builder
+	known := appendParts(&b, r.Hdoc.Parts, true, escaped)
+	text := b.String()
+	if r.Op == syntax.DashHdoc {
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			lines[i] = strings.TrimLeft(lines[i], "\t")
+		}
+		text = strings.Join(lines, "\n")
+	}
+	return word{text: text, known: known}
+}
+
 // wordOf is what a word says before the shell expands anything.
 func wordOf(w *syntax.Word) word {
 	var b strings.Builder
-	known := appendParts(&b, w.Parts, false)
-	return word{b.String(), known}
+	known := appendParts(&b, w.Parts, false, "")
+	found := word{known: known, one: true}
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit, *syntax.SglQuoted:
+		case *syntax.DblQuoted:
+			found.one = found.one && !slices.ContainsFunc(p.Parts, isList)
+		case *syntax.ProcSubst:
+			found.stream, found.one = true, false
+		default:
+			found.one = false
+		}
+	}
+	found.text = b.String()
+	return found
 }
 
-func appendParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool {
+// isList reports whether a part of a quoted word stands for several words.
+func isList(p syntax.WordPart) bool {
+	e, ok := p.(*syntax.ParamExp)
+	return ok && (e.Param == nil || e.Param.Value == "@" || e.Index != nil)
+}
+
+// appendParts writes what the parts of a word say; in quotes a backslash counts
+// before the escaped characters alone.
+func appendParts(b *strings.Builder, parts []syntax.WordPart, quoted bool, escaped string) bool {
 	known := true
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			known = appendLiteral(b, p.Value, quoted) && known
+			known = appendLiteral(b, p.Value, quoted, escaped) && known
 		case *syntax.SglQuoted:
 			known = known && !p.Dollar
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			known = appendParts(b, p.Parts, true) && known
+			known = appendParts(b, p.Parts, true, "$`\"\\\n") && known
 		default:
 			known = false
 		}
@@ -138,19 +287,19 @@ func appendParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool 
 }
 
 // appendLiteral takes backslashes away. An unquoted glob or brace stands for
-// words that only the shell knows.
-func appendLiteral(b *strings.Builder, s string, quoted bool) bool {
+// words that only the shell knows; {} is no such brace.
+func appendLiteral(b *strings.Builder, s string, quoted bool, escaped string) bool {
 	known := true
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if c == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
+		if c == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte(escaped, s[i+1]) >= 0) {
 			i++
 			if s[i] != '\n' {
 				b.WriteByte(s[i])
 			}
 			continue
 		}
-		if !quoted && strings.IndexByte("*?[{", c) >= 0 {
+		if !quoted && strings.IndexByte("*?[{", c) >= 0 && !strings.HasPrefix(s[i:], "{}") {
 			known = false
 		}
 		b.WriteByte(c)
@@ -158,130 +307,33 @@ func appendLiteral(b *strings.Builder, s string, quoted bool) bool {
 	return known
 }
 
-// wrappers run the command that follows their options. The text lists the
-// options that take a value.
-var wrappers = map[string]string{
-	"command": "", "exec": "a", "nohup": "", "time": "fo", "nice": "n", "ionice": "cn", "setsid": "",
-	"sudo": "ugpChDRrtTU", "doas": "uC", "env": "uSC", "xargs": "adEIiLlnPs", "timeout": "ks", "stdbuf": "ioe",
-	"busybox": "", "builtin": "", "chroot": "",
-}
-
-// leading are wrappers whose first argument is no command.
-var leading = map[string]int{"timeout": 1, "chroot": 1}
-
-// unwrapped is a command and, when it runs another one, that too. It is nil if
-// the other one cannot be parsed.
-func unwrapped(c simple, depth int) []simple {
-	found := []simple{c}
-	if len(c.words) == 0 || !c.words[0].known || depth > maxNesting {
-		return found
-	}
-	program := path.Base(c.words[0].text)
-	if script, ok := shellScript(program, c.words[1:]); ok {
-		if !script.known {
-			return append(found, simple{words: []word{{}}})
-		}
-		inner, err := parseNested(script.text, depth+1)
-		if err != nil {
-			return nil
-		}
-		return append(found, inner...)
-	}
-	if program == "eval" {
-		return evaluated(c, depth)
-	}
-	options, ok := wrappers[program]
-	if !ok {
-		return found
-	}
-	rest := afterOptions(c.words[1:], options, leading[program])
-	if len(rest) == 0 {
-		return found
-	}
-	inner := unwrapped(simple{words: rest}, depth+1)
-	if inner == nil {
-		return nil
-	}
-	return append(found, inner...)
-}
-
-// evaluated is eval with what it runs.
-func evaluated(c simple, depth int) []simple {
-	var texts []string
-	for _, w := range c.words[1:] {
-		if !w.known {
-			return []simple{c, {words: []word{{}}}}
-		}
-		texts = append(texts, w.text)
-	}
-	inner, err := parseNested(strings.Join(texts, " "), depth+1)
-	if err != nil {
-		return nil
-	}
-	return append([]simple{c}, inner...)
-}
-
-// shellScript is the argument of a shell's -c.
-func shellScript(program string, args []word) (script word, ok bool) {
-	switch program {
-	case "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh":
-	default:
-		return word{}, false
-	}
-	for i, a := range args {
-		if !strings.HasPrefix(a.text, "-") {
-			return word{}, false
-		}
-		if a.known && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "c") && i+1 < len(args) {
-			return args[i+1], true
-		}
-	}
-	return word{}, false
-}
-
-// afterOptions leaves out options with their values, variables that are set
-// for the command, and some more words.
-func afterOptions(args []word, valued string, skip int) []word {
-	for len(args) > 0 {
-		a := args[0].text
-		switch {
-		case a == "--":
-			args = args[1:]
-			return args[min(skip, len(args)):]
-		case len(a) == 2 && a[0] == '-' && strings.Contains(valued, a[1:]):
-			args = args[min(2, len(args)):]
-		case strings.HasPrefix(a, "-"), strings.Contains(a, "=") && !strings.HasPrefix(a, "/"):
-			args = args[1:]
-		case skip > 0:
-			skip--
-			args = args[1:]
-		default:
-			return args
-		}
-	}
-	return nil
-}
-
 // patternWords reads a command pattern: words with globs, quoted as in a shell
 // where they contain blanks.
 func patternWords(pattern string) ([]string, error) {
-	var words []string
-	err := syntax.NewParser().Words(strings.NewReader(pattern), func(w *syntax.Word) bool {
-		words = append(words, wordOf(w).text)
-		return true
-	})
+	found, err := splitWords(pattern)
 	if err != nil {
 		return nil, err
 	}
-	if len(words) == 0 {
+	if len(found) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	for _, w := range words {
-		if _, err := path.Match(w, ""); err != nil {
+	words := make([]string, len(found))
+	for i, w := range found {
+		words[i] = w.text
+		if _, err := path.Match(w.text, ""); err != nil {
 			return nil, err
 		}
 	}
 	return words, nil
+}
+
+// splitWords reads words without anything else of a shell's grammar.
+func splitWords(text string) (words []word, err error) {
+	err = syntax.NewParser().Words(strings.NewReader(text), func(w *syntax.Word) bool {
+		words = append(words, wordOf(w))
+		return true
+	})
+	return words, err
 }
 
 // matchWords reports whether a command begins with the words of a pattern. A

@@ -1,0 +1,175 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// hidden are ways to run rm -rf.
+var hidden = []string{
+	"bash -c 'rm -rf zz'", "bash -o pipefail -c 'rm -rf zz'", "bash -euo pipefail -c 'rm -rf zz'", "bash +x -c 'rm -rf zz'",
+	"bash +o posix -c 'rm -rf zz'", "bash -O extglob -c 'rm -rf zz'", "bash +O extglob -ec 'rm -rf zz'", "bash --rcfile /x -c 'rm -rf zz'",
+	"bash --init-file x --norc -c 'rm -rf zz'", "bash -c -- 'rm -rf zz'", "bash -c -e 'rm -rf zz'", "bash -oc pipefail 'rm -rf zz'",
+	"/bin/bash --login -xc 'rm -rf zz' name", "zsh --emulate sh -c 'rm -rf zz'", "dash -ec 'rm -rf zz'", "csh -c 'rm -rf zz'",
+	"fish -c 'rm -rf zz'", "fish -C 'rm -rf zz'", "fish --command='rm -rf zz'", "fish -c 'true; and rm -rf zz'", "nu -c 'rm -rf zz'",
+	"sh -c \"sh -c 'rm -rf zz'\"", "sh -c \"$X\"", "sh -c -$X", "sh $FLAGS 'rm -rf zz'", "sh \"-$F\" 'rm -rf zz'", "sh \"$@\"",
+
+	"find . -exec rm -rf {} +", "find . -exec rm -rf {} ';'", "find . -execdir rm -rf {} \\;", "find . -ok rm -rf {} \\;",
+	"find . -okdir rm -rf {} \\;", "find . -exec ls {} \\; -exec rm -rf {} +", "find . -exec sh -c 'rm -rf \"$1\"' _ {} \\;",
+	"find . -exec ls + -exec rm -rf {} \\; ';' -exec rm -rf {} +", "find . -exec {} \\;", "find . -exec sh -c {} \\;", "find . -exec rm -rf",
+	"fd x -x rm -rf", "fd --exec-batch rm -rf", "fd -Hx rm -rf {} ';'",
+
+	"env -S 'rm -rf zz'", "env -S'rm -rf zz'", "env -iS 'A=b rm -rf' zz", "env --split-string='-u B rm -rf zz'", "env -i A=b rm -rf zz",
+	"env -u A -C /x rm -rf zz", "env --unset A --chdir=/x rm -rf zz", "env - rm -rf zz", "env -S \"$X\"", "env -S \"sh -c 'rm -rf zz'\"",
+
+	"bash <<<'rm -rf zz'", "bash <<EOF\nrm -rf zz\nEOF", "bash <<'EOF'\nrm -rf zz\nEOF", "bash <<-EOF\n\trm -rf zz\n\tEOF",
+	"bash <<EOF\necho \\\"; rm -rf zz; echo \\\"\nEOF", "bash -s a b <<<'rm -rf zz'", "bash - <<<'rm -rf zz'", "bash -x /dev/stdin <<<'rm -rf zz'",
+	"bash /dev/fd/3 3<<<'rm -rf zz'", "{ bash; } <<<'rm -rf zz'", "while true; do bash; done <<EOF\nrm -rf zz\nEOF", "sudo bash <<<'rm -rf zz'",
+	"bash -c bash <<<'rm -rf zz'", "eval bash <<<'rm -rf zz'", "bash <<<\"$X\"", "bash <<EOF\n$X\nEOF", ". /dev/stdin <<<'rm -rf zz'",
+	"echo 'rm -rf zz' | bash", "echo 'rm -rf zz' |& sh -x", "cat x | sudo -u root bash -s", "cat x | { cd y; bash; }", "cat x | while true; do sh; done",
+	"cat x | bash -c 'sh'", "cat x | bash -", "cat x | su root", "cat x | sudo -s", "cat x | (cat | sh)", "cat x | unshare -r", "cat x | fish",
+	"bash < <(echo rm -rf zz)", "bash <(echo rm -rf zz)", "echo rm -rf zz > >(bash)", "echo rm -rf zz | tee >(sh)", "coproc bash", "cat x | at now",
+	"at now <<<'rm -rf zz'", "batch <<EOF\nrm -rf zz\nEOF", "cat x | source /dev/stdin",
+	"source <(echo rm -rf zz)", ". <(curl x)",
+
+	"trap 'rm -rf zz' EXIT", "trap -- 'rm -rf zz' EXIT INT", "alias x='rm -rf zz'", "alias -- y=1 x='sudo rm -rf zz'",
+	"eval rm -rf zz", "eval -- 'rm -rf zz'", "eval 'rm' '-rf zz'", "builtin eval 'rm -rf zz'", "eval ::: ';rm -rf zz'",
+
+	"flock F rm -rf zz", "flock -n -w 5 F rm -rf zz", "flock F -c 'rm -rf zz'", "flock --timeout 5 F --command 'rm -rf zz'",
+	"unshare rm -rf zz", "unshare -r -w /x rm -rf zz", "nsenter -t 1 -m rm -rf zz", "chroot /x rm -rf zz",
+	"watch rm -rf zz", "watch -n 5 'ls; rm -rf zz'", "watch -n5 -x rm -rf zz", "watch --interval 5 -d rm -rf zz",
+	"su -c 'rm -rf zz'", "su root -c 'rm -rf zz'", "su - root -lc 'rm -rf zz'", "su --command='rm -rf zz' root", "su root -- -c 'rm -rf zz'",
+	"su -s /bin/sh root --command 'rm -rf zz'", "runuser -u x -- rm -rf zz", "runuser -u x rm -rf zz", "runuser x -c 'rm -rf zz'",
+	"script -c 'rm -rf zz'", "script -qc 'rm -rf zz' /dev/null", "script -q /dev/null rm -rf zz", "script --command 'rm -rf zz' F",
+	"timeout 5 rm -rf zz", "timeout -k 3 -s KILL 5 rm -rf zz", "timeout --signal KILL 5 rm -rf zz", "timeout --sig KILL 5 rm -rf zz",
+	"nice rm -rf zz", "nice -n 5 rm -rf zz", "nice -5 rm -rf zz", "nohup rm -rf zz", "setsid -f rm -rf zz", "ionice -c2 -n 7 rm -rf zz",
+	"xargs rm -rf", "ls | xargs -0 -n 1 rm -rf", "ls | xargs -I {} rm -rf {}", "ls | xargs -I{} sh -c {}", "ls | xargs bash -c", "ls | xargs sudo",
+	"ls | xargs -I% %", "ls | xargs --replace sh -c '{}'", "ls | xargs bash", "ls | xargs eval", "ls | xargs --max-args 1 env",
+	"sudo rm -rf zz", "sudo -nu root rm -rf zz", "sudo --user root -E rm -rf zz", "sudo --login rm -rf zz", "sudo A=b rm -rf zz", "doas -u x rm -rf zz",
+	"time rm -rf zz", "time -p rm -rf zz", "\\time -f x rm -rf zz", "command rm -rf zz", "command -p -- rm -rf zz", "builtin exec rm -rf zz",
+	"exec -a x rm -rf zz", "stdbuf -oL -i 0 rm -rf zz", "strace -f -o x rm -rf zz", "systemd-run --user -p A=b rm -rf zz",
+	"parallel -j 4 rm -rf {} ::: a b", "parallel ::: 'rm -rf zz'", "cat x | parallel", "taskset 1 rm -rf zz", "busybox rm -rf zz",
+	"sudo nice -n 5 timeout 3 env A=b bash -euo pipefail -c 'nohup rm -rf zz'",
+	"bash -c '(' ; rm -rf zz",
+}
+
+// harmless are commands in which the words stand for something else.
+var harmless = []string{
+	"grep -c bash -o x", "grep rm -rf x", "find . -name rm", "find . -name rm -newer -rf", "find . -exec rm {} +", "find . -name '*.o' -exec ls {} \\;",
+	"echo watch rm -rf zz", "ls watch", "git commit -m 'rm -rf zz'", "printf '%s' bash -c 'rm -rf zz'", "man bash", "which bash sudo rm",
+	"command -v rm -rf", "sudo -l rm -rf", "bash script.sh rm -rf", "bash ./x -c 'rm -rf zz'", "bash \"$DIR/x.sh\" 'rm -rf zz'", "bash \"$f\" build",
+	"bash $DIR/x.sh", "for f in a b; do sh \"$f\"; done", "cat x | bash y.sh", "bash --version", "bash < script", "cat <<EOF\nrm -rf zz\nEOF",
+	"cat <<<'rm -rf zz'", "bash x <<<'rm -rf zz'", "bash -c 'cat' <<<'rm -rf zz'", "trap - EXIT", "trap '' INT", "trap -p", "trap 'rm -f zz' EXIT",
+	"alias ll='ls -la'", "alias", "source venv/bin/activate", ". \"$HOME/.profile\"", "env A=b make", "env", "xargs -n 1 echo", "ls | xargs rm",
+	"ls | xargs -I{} cp {} /x/{}", "watch -n 5 ls", "timeout 5 make", "sudo -u \"$USER\" make", "flock F make", "script out", "su", "nohup make &",
+	"rm -r zz", "ls | grep bash", "fd -e go rm", "fd -x ls", "time make", "bash <<EOF\nls\nEOF", "true | xargs", "parallel gzip ::: a b",
+	"echo 'rm -rf zz' > bash", "bash -o pipefail x.sh", "python3 -c 'print(1)' bash",
+}
+
+func TestACommandIsFoundInWhateverRunsIt(t *testing.T) {
+	for _, decision := range []Decision{Deny, Ask} {
+		p := policyOf(t, "[[rule]]\ndecision = \""+string(decision)+"\"\ncommand = [\"rm -rf\"]")
+		for _, command := range hidden {
+			if v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: "/w", Home: "/h"}); v.Decision != decision || v.Rule != 1 {
+				t.Errorf("%s: %+v, want %s", command, v, decision)
+			}
+		}
+		for _, command := range harmless {
+			if v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: "/w", Home: "/h"}); v.Decision != Allow {
+				t.Errorf("%s: %+v, want %s", command, v, Allow)
+			}
+		}
+	}
+}
+
+func TestArgumentsAreTakenApartAsALineIs(t *testing.T) {
+	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
+	for _, argv := range [][]string{
+		{"bash", "-euo", "pipefail", "-c", "rm -rf zz"}, {"find", ".", "-exec", "rm", "-rf", "{}", ";"}, {"env", "-S", "rm -rf zz"},
+		{"time", "-p", "rm", "-rf", "zz"}, {"eval", "rm -rf", "zz"},
+	} {
+		if v := p.Decide(Action{Argv: argv}); v.Decision != Deny {
+			t.Errorf("%q: %+v", argv, v)
+		}
+	}
+	for _, argv := range [][]string{{"echo", "|", "bash"}, {"bash", "x", "<<<", "rm -rf zz"}, {"grep", "-c", "rm -rf"}} {
+		if v := p.Decide(Action{Argv: argv}); v.Decision != Allow {
+			t.Errorf("%q: %+v", argv, v)
+		}
+	}
+}
+
+func TestWhatIsAllowedIsAllowedInWhateverRunsIt(t *testing.T) {
+	p := policyOf(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"bash\", \"ls\", \"timeout\", \"find\", \"env\", \"cat\", \"trap\", \"watch\", \"command\"]")
+	for command, want := range map[string]Decision{
+		"bash -euo pipefail -c 'ls'": Allow, "timeout --signal KILL 5 ls": Allow, "find . -exec ls {} +": Allow, "env -u A B=c ls": Allow,
+		"bash <<<ls": Allow, "trap ls EXIT": Allow, "trap - EXIT": Allow, "watch -n 1 ls": Allow, "command -v make": Allow,
+		"bash -euo pipefail -c 'make'": Ask, "timeout --signal KILL 5 make": Ask, "find . -exec make {} +": Ask, "env -u A B=c make": Ask,
+		"bash <<<make": Ask, "trap make EXIT": Ask, "watch -n 1 make": Ask, "cat x | bash": Ask, "bash <(cat x)": Ask,
+	} {
+		if v := p.Decide(Action{Command: command, CWD: "/w", Home: "/h"}); v.Decision != want {
+			t.Errorf("%s: %+v, want %s", command, v, want)
+		}
+	}
+}
+
+func TestWhatIsNestedTooDeepIsAskedAbout(t *testing.T) {
+	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
+	for _, command := range []string{strings.Repeat("sudo ", 40) + "rm -rf zz", strings.Repeat("eval ", 40) + "rm -rf zz"} {
+		if v := p.Decide(Action{Command: command}); v.Decision != Ask {
+			t.Errorf("%s: %+v", command, v)
+		}
+	}
+	if v := p.Decide(Action{Command: "rm -rf zz; bash -c '('"}); v.Decision != Deny {
+		t.Errorf("beside what cannot be parsed: %+v", v)
+	}
+}
+
+// What is parsed is bounded by the length of the command, whatever it repeats.
+func TestTakingACommandApartIsBounded(t *testing.T) {
+	const n = 5000
+	for name, command := range map[string]string{
+		"one text for many shells": "{ " + strings.Repeat("sh;", n) + "} <<<'" + strings.Repeat("ls;", n) + "'",
+		"many texts":               "{ " + strings.Repeat("sh;", n) + "} " + strings.Repeat("3<<<a ", n),
+		"shells in shells":         strings.Repeat("sh -c 'ls';", n),
+		"evals":                    strings.Repeat("eval x;", n),
+		"aliases":                  "alias" + strings.Repeat(" a=b", n),
+		"executions":               "find" + strings.Repeat(" -exec ls", n),
+		"arguments":                "env" + strings.Repeat(" -S x", n),
+		"runners":                  strings.Repeat("sudo ", n),
+	} {
+		r := newReading(len(command))
+		r.script(word{text: command, known: true}, input{}, 0)
+		if r.left < -parseCost || len(r.found) > (maxNesting+1)*len(command) {
+			t.Errorf("%s: %d left, %d found of %d bytes: %v", name, r.left, len(r.found), len(command), r.err)
+		}
+		if r.err != nil && name != "one text for many shells" && name != "many texts" && name != "runners" {
+			t.Errorf("%s: %v", name, r.err)
+		}
+	}
+}
+
+func FuzzWhatRunsACommandIsJudgedNoLaxer(f *testing.F) {
+	for _, s := range append(hidden, harmless...) {
+		f.Add(s)
+	}
+	p, err := Parse([]byte("[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	decide := func(command string) Decision {
+		return p.Decide(Action{Tool: "exec", Command: command, CWD: "/", Home: "/home/u"}).Decision
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		bare := decide(command)
+		if bare == Allow || len(command) > maxCommand/4 || strings.Contains(command, "\x00") || command[0] == '-' || command[0] == '+' {
+			return // what begins like an option would be one
+		}
+		quoted := "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
+		for _, around := range []string{"bash -euo pipefail -c %", "bash <<<%", "trap -- % EXIT", "su -c % x", "watch %", "sudo -n env -i sh -c %"} {
+			if got := decide(strings.Replace(around, "%", quoted, 1)); got == Allow {
+				t.Fatalf("%s with %q: %s, and %s without", around, command, got, bare)
+			}
+		}
+	})
+}
