@@ -38,7 +38,7 @@ func columnKinds() []columnKind {
 }
 
 const (
-	leadCells    = 6 // mark, state, kind, and the spaces about them
+	leadCells    = 7 // cursor, mark, state, kind, and the spaces about them
 	columnGap    = 2
 	sparkCells   = 8
 	sparkWidth   = 100 // of the table, from which there are sparklines
@@ -177,7 +177,7 @@ func (t *ProcessTable) drawHead(w int, look *Look) string {
 	if t.order == ColumnState {
 		state, head = t.arrow(look)+" ", chosen
 	}
-	line, x := "  "+head.Text(state)+"  ", leadCells
+	line, x := "   "+head.Text(state)+"  ", leadCells
 	for _, p := range t.places {
 		text, ink := p.head, ink
 		if p.column == t.order {
@@ -225,7 +225,7 @@ func (t *ProcessTable) drawRow(p *api.Process, cursor bool, w int, now time.Time
 	}
 	r := row{plain: cursor && t.Focused}
 	r.add(here, look.Accent)
-	r.add(mark, look.Warn)
+	r.add(mark+" ", look.Warn)
 	r.add(glyph, glyphInk)
 	r.add(" "+kind+" ", look.Dim)
 	from, to := t.idleCells(p)

@@ -27,3 +27,17 @@ func TestThemeFollowsTheTerminalsBackground(t *testing.T) {
 		t.Error("the named theme gives way to the terminal's background")
 	}
 }
+
+func TestThemeForTheOtherBackgroundSaysThatItIsHardToRead(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 120, 40)
+	d.shows("one$ ")
+	d.m.showThemes()
+	d.shows("made for light terminals")
+	d.lacks("hard to read")
+	d.press("esc")
+	d.update(tea.BackgroundColorMsg{Color: color.White})
+	d.m.showThemes()
+	d.shows("made for dark terminals, hard to read on this one")
+}
