@@ -180,8 +180,8 @@ func replaceable(t *files.Tree, kind, conflict string, item api.FileMove) error 
 	case relation == files.Inside:
 		return api.Errorf(api.CodeInvalid, "%s %s: %s is inside it", kind, item.Path, item.To)
 	case relation == files.Holds && conflict != api.ConflictKeep:
-		return api.Errorf(api.CodeInvalid, "%s %s: it would replace %s, which it is in", kind, item.Path, item.To).
-			WithHint("choose another name for it there")
+		return api.Errorf(api.CodeInvalid, "%s %s: it would replace %s, which it is in", kind, item.Path, filepath.Base(item.To)).
+			WithHint("give it another name")
 	case relation == files.Same && kind == api.TransferMove:
 		return api.Errorf(api.CodeInvalid, "move %s: it is there already", item.Path)
 	case relation == files.Same && conflict == api.ConflictReplace:
