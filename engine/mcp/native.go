@@ -35,6 +35,7 @@ func nativeProcessTools() []tool {
 			doc: "Read or grep a process's log: its end, or from since (the last next_cursor) on."}, processLog),
 		define[processWaitInput, waitState](tool{name: "process_wait", effect: api.Read, profiles: only,
 			doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
+		stopOwnTool(),
 	}
 }
 

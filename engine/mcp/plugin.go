@@ -12,7 +12,10 @@ import (
 func pluginTools() []tool {
 	tools := slices.Concat(fileTools(), searchTools(), []tool{execTool()}, processTools())
 	for i := range tools {
-		tools[i].profiles, tools[i].judged = []Profile{Native, Plugin}, true
+		tools[i].judged = true
+		if tools[i].profiles == nil {
+			tools[i].profiles = []Profile{Native, Plugin}
+		}
 	}
 	return tools
 }
@@ -72,7 +75,7 @@ func processTools() []tool {
 			doc: "Tell about one process."}, processGet),
 		define[stopInput, none](tool{name: "process_stop", effect: api.Destructive,
 			doc: "Stop a process and all it started."}, processStop),
-		define[stopAllInput, none](tool{name: "process_stop_all", effect: api.Destructive,
+		define[stopAllInput, none](tool{name: "process_stop_all", effect: api.Destructive, profiles: []Profile{Plugin},
 			doc: "Stop all processes."}, processStopAll),
 	}
 }

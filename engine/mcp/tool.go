@@ -228,11 +228,12 @@ func failure(err error) result {
 	return text(message).fail()
 }
 
-// toolset is the tools of the chosen profiles, in a fixed order.
+// toolset is the tools of the chosen profiles, in a fixed order. Of two with a
+// name the native one stands back.
 func toolset(o Options) []tool {
 	var chosen []tool
-	for _, t := range slices.Concat(nativeTools(), pluginTools(), coreTools(), osTools(), terminalTools(), androidTools()) {
-		if o.offers(t) {
+	for _, t := range slices.Concat(pluginTools(), nativeTools(), coreTools(), osTools(), terminalTools(), androidTools()) {
+		if o.offers(t) && !slices.ContainsFunc(chosen, func(c tool) bool { return c.name == t.name }) {
 			chosen = append(chosen, t)
 		}
 	}
