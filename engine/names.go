@@ -84,7 +84,7 @@ func shellLine(argv []string) string {
 const (
 	// preparing are commands that others of the line are prepared with; what is
 	// told of them is not what the line is for.
-	preparing = " cd echo printf set export unset source . : ulimit umask trap sleep true "
+	preparing = " cd echo printf set export unset source . : ulimit umask trap sleep true read exit "
 	// leading are words that another command follows.
 	leading = " exec env command sudo nohup time nice setsid eval if while until then do ! { "
 	// compound are words that begin what only a shell runs.
