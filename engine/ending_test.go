@@ -63,3 +63,15 @@ func TestKillingASessionEndsAllThatACommandStarted(t *testing.T) {
 		t.Error("what the command started goes on")
 	}
 }
+
+func TestWhoAskedForTheEndIsToldUntilTheNextStart(t *testing.T) {
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: []string{"sleep", "1000"}})
+	ended := call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
+	if ended.State != api.StateStopped || ended.EndedBy != "person" {
+		t.Errorf("%s, ended by %q", ended.State, ended.EndedBy)
+	}
+	if again := call(m, api.ProcessRestart, api.IDInput{ID: p.ID}); again.EndedBy != "" {
+		t.Errorf("what runs was ended by %q", again.EndedBy)
+	}
+}

@@ -69,12 +69,9 @@ func shellLine(argv []string) string {
 	default:
 		return ""
 	}
-	for i, arg := range argv[1:] {
-		switch {
-		case !strings.HasPrefix(arg, "-"):
-			return ""
-		case !strings.HasPrefix(arg, "--") && strings.Contains(arg, "c"):
-			return strings.Join(argv[i+2:][:min(1, len(argv)-i-2)], "")
+	for i := 1; i < len(argv)-1 && strings.HasPrefix(argv[i], "-"); i++ {
+		if !strings.HasPrefix(argv[i], "--") && strings.Contains(argv[i], "c") {
+			return argv[i+1]
 		}
 	}
 	return ""
@@ -101,10 +98,13 @@ func lineProgram(line string) string {
 	fallback := ""
 	for part := range strings.SplitSeq(line, ";") {
 		for word := range strings.FieldsSeq(part) {
-			if name, _, ok := strings.Cut(word, "="); ok && isVariable(name) || strings.Contains(leading, " "+word+" ") {
-				continue
-			}
+			name, value, ok := strings.Cut(word, "=")
+			sets := ok && isVariable(name)
 			switch {
+			case sets && !endsInWord(value): // what follows may be a part of it, and a secret
+				return fallback
+			case sets, strings.Contains(leading, " "+word+" "):
+				continue
 			case strings.Contains(compound, " "+word+" "), strings.ContainsAny(word, "\"'`$*?<>()[]{}\\#&~!="), strings.HasPrefix(word, "-"):
 				return fallback
 			case !strings.Contains(preparing, " "+word+" "):
@@ -120,6 +120,11 @@ func lineProgram(line string) string {
 
 // maxNamedLine bounds what is read of a line to name it, in bytes.
 const maxNamedLine = 4096
+
+// endsInWord reports whether the value of a variable has no blank in it.
+func endsInWord(value string) bool {
+	return !strings.ContainsAny(value, "\\`(") && strings.Count(value, "'")%2 == 0 && strings.Count(value, `"`)%2 == 0
+}
 
 func isVariable(name string) bool {
 	letters := strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
