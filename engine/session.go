@@ -188,6 +188,7 @@ func (s *session) run() {
 			s.linger()
 		case <-s.over:
 			s.hangUp()
+			s.noteLast()
 			s.serveEnded()
 			return
 		case <-s.ctx.Done():

@@ -197,6 +197,73 @@ func TestExitEndsAnExec(t *testing.T) {
 	}
 }
 
+func TestTheCommandThatEndsItsShellIsInTheHistory(t *testing.T) {
+	m := startMachine(t)
+	told := func(id string) (rows []api.HistoryRow) {
+		for _, r := range m.history(api.HistorySearchInput{Process: id, Limit: 100}) {
+			if r.Kind == commandSession && r.Command.Command != "true" {
+				rows = append(rows, r)
+			}
+		}
+		return rows
+	}
+	for _, c := range shellCases {
+		p := c.start(m)
+		if p == nil {
+			continue
+		}
+		m.sh(p.ID, "true")
+		if out := m.sh(p.ID, "exit 4"); out.Alive || out.ExitCode == nil || *out.ExitCode != 4 {
+			t.Errorf("%s: %+v", c.name, out)
+		}
+		m.eventually("the command in the history", func() bool { return len(told(p.ID)) > 0 })
+		call(m, api.SessionRead, api.SessionReadInput{ID: p.ID})
+		if rows := told(p.ID); len(rows) != 1 || rows[0].Command.Command != "exit 4" || rows[0].ExitCode == nil || *rows[0].ExitCode != 4 || rows[0].CWD != p.CWD {
+			t.Errorf("%s: %+v", c.name, rows)
+		}
+	}
+}
+
+func TestAShellThatEndsAtItsPromptHasRunNothing(t *testing.T) {
+	m := startMachine(t)
+	for _, c := range shellCases {
+		p := c.start(m)
+		if p == nil {
+			continue
+		}
+		m.sh(p.ID, "true")
+		m.write(p.ID, "\x04")
+		m.ended(p.ID)
+		m.sh(m.start("bash", "--norc").ID, "exit 0") // what comes later is told later
+		m.eventually("another command in the history", func() bool {
+			rows := m.history(api.HistorySearchInput{Limit: 1})
+			return len(rows) == 1 && rows[0].Command.Command == "exit 0"
+		})
+		for _, r := range m.history(api.HistorySearchInput{Process: p.ID}) {
+			if r.Kind == commandSession && r.Command.Command != "true" {
+				t.Errorf("%s: %+v", c.name, r.Command)
+			}
+		}
+		call(m, api.HistoryClear, api.Empty{})
+	}
+}
+
+func TestACommandThatEndsWithItsSessionHasNoStatus(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	m.sh(p.ID, "true")
+	m.write(p.ID, "sleep 1000\r")
+	m.eventually("the begin of the command", func() bool {
+		_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "true"})
+		return err != nil && strings.Contains(err.Error(), "sleep 1000")
+	})
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "SIGKILL"})
+	m.eventually("the command in the history", func() bool {
+		rows := m.history(api.HistorySearchInput{Process: p.ID, Query: "sleep"})
+		return len(rows) == 1 && rows[0].ExitCode == nil && rows[0].Stopped
+	})
+}
+
 func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("bash", "--norc")

@@ -12,7 +12,7 @@ import (
 func (h *host) commandEnded(c shellCommand) {
 	h.history.began(persist.HistoryRow{
 		Command: strings.Map(printable, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
-		ExitCode: c.ExitCode, Actor: c.Actor, Kind: commandSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd,
+		ExitCode: c.ExitCode, Actor: c.Actor, Kind: commandSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,
 	})
 }
 

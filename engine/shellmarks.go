@@ -22,6 +22,7 @@ type shellCommand struct {
 	ExitCode  *int  // nil when the shell did not tell
 	LogStart  int64 // offset in the log where its output begins
 	LogEnd    int64 // and ends
+	Stopped   bool  // somebody has ended the session
 }
 
 // A shellPhase is what a shell does, as its marks tell it.
@@ -197,6 +198,19 @@ func (m *shellMarks) finish(f markFound, exit *int) *shellCommand {
 		return nil
 	}
 	return &c
+}
+
+// last notes that the shell has ended, with the status of whatever ran until
+// then, and gives that; nil if nothing did. Who waits for the end of a command
+// hears of that of the session instead.
+func (m *shellMarks) last(f markFound, exit *int) *shellCommand {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.phase == shellReady && !m.entered {
+		return nil
+	}
+	m.watch = nil
+	return m.finish(f, exit)
 }
 
 // noteEnd tells who waits for the end of a command. A shell says so before each

@@ -92,13 +92,7 @@ func (s *session) noteMark(e vt.PromptEvent) {
 	}
 	before := s.marks.state().atPrompt()
 	ended := s.marks.take(found)
-	if ended != nil {
-		s.mu.Lock()
-		ended.CWD = s.known.began
-		s.mu.Unlock()
-		ended.Session, ended.Actor = s.o.id, s.typist()
-		s.o.ran(*ended)
-	}
+	s.tellRan(ended)
 	now := s.marks.state()
 	if now.phase == shellRunning || now.phase == shellReady {
 		s.mu.Lock()
@@ -108,6 +102,37 @@ func (s *session) noteMark(e vt.PromptEvent) {
 	if before != now.atPrompt() && !e.Replay {
 		s.pace.touch()
 	}
+}
+
+// tellRan tells of a command that the shell has run; nil is none.
+func (s *session) tellRan(c *shellCommand) {
+	if c == nil {
+		return
+	}
+	s.mu.Lock()
+	c.CWD = s.known.began
+	s.mu.Unlock()
+	c.Session, c.Actor = s.o.id, s.typist()
+	s.o.ran(*c)
+}
+
+// noteLast tells of the command that has ended the shell, or has ended with it:
+// no mark comes behind that. It runs on the screen goroutine when the program
+// has ended and all its output is in the log.
+func (s *session) noteLast() {
+	if s.o.master == nil {
+		return // it had ended before, and that was told
+	}
+	s.catchUp()
+	exit, stopped := s.ended.ExitCode, s.ended.State == api.StateStopped
+	if stopped {
+		exit = nil // it is the shell's, whose answer to the signal it was
+	}
+	c := s.marks.last(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, at: s.parsed.Load(), now: time.Now(), typed: s.typedLine}, exit)
+	if c != nil {
+		c.Stopped = stopped
+	}
+	s.tellRan(c)
 }
 
 // typist is who typed last, or who has started the session.
