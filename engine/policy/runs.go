@@ -87,6 +87,9 @@ func (r *reading) runFile(c simple, done bool, files []word, depth int) {
 // input takes apart what a shell reads from its standard input.
 func (r *reading) input(in input, depth int) {
 	for _, text := range in.texts {
+		if r.left < 0 {
+			return // it has failed, and there may be many
+		}
 		r.script(text, input{}, depth+1)
 	}
 	if in.piped {
@@ -264,9 +267,9 @@ func filled(words []word, placeholder string) []word {
 func (r *reading) xargs(c simple, depth int) {
 	options, rest := runners["xargs"].options(c.words[1:])
 	inner := simple{words: rest, more: true}
-	for _, placeholder := range options.values("I replace") {
+	if all := options.values("I replace"); len(all) > 0 {
 		inner.more = false
-		inner.words = filled(inner.words, placeholder.text)
+		inner.words = filled(inner.words, all[len(all)-1].text)
 	}
 	if options.has("i") || options.has("replace") {
 		inner.more = false

@@ -58,19 +58,21 @@ const (
 	maxCommand = 1 << 20 // bytes of a command that is parsed
 	maxNesting = 8       // of shells within shells
 	leastParse = 4 << 10
-	parseCost  = 24 // of a text besides its length
+	parseMost  = 5 // times the length of a command are parsed
+	parseCost  = 8 // of a text besides its length
 )
 
 // A reading takes a command apart, and what that runs too. All that it parses
 // is not much longer than the command.
 type reading struct {
-	left  int // bytes that may still be parsed
-	found []simple
-	err   error // some of it cannot be parsed
+	parser *syntax.Parser
+	left   int // bytes that may still be parsed
+	found  []simple
+	err    error // some of it cannot be parsed
 }
 
 func newReading(length int) *reading {
-	return &reading{left: leastParse + (maxNesting+1)*length}
+	return &reading{parser: syntax.NewParser(syntax.Variant(syntax.LangBash)), left: leastParse + parseMost*length}
 }
 
 // parse finds the simple commands of a line for a shell (bash's grammar, which
@@ -101,12 +103,15 @@ func (r *reading) script(text word, in input, depth int) {
 		r.unknown()
 		return
 	}
-	if len(text.text) > min(maxCommand, r.left) || depth > maxNesting {
+	if len(text.text) > maxCommand || depth > maxNesting {
 		r.err = errors.New("too long or nested too deep")
 		return
 	}
-	r.left -= parseCost + len(text.text)
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text.text), "")
+	if r.left -= parseCost + len(text.text); r.left < 0 {
+		r.err = errors.New("too much within")
+		return
+	}
+	f, err := r.parser.Parse(strings.NewReader(text.text), "")
 	if err != nil {
 		r.err = err
 		return
