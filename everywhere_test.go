@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A visitor goes through a dashboard.
+type visitor struct {
+	*testing.T
+	screen *terminal
+}
+
+// types presses keys and waits for what they bring to the screen.
+func (v visitor) types(want string, names ...string) {
+	v.Helper()
+	if err := v.screen.press(names...); err != nil {
+		v.Fatal(err)
+	}
+	await(v.T, v.screen, want)
+}
+
+// clicks presses the left button on a text that the screen shows, and waits.
+func (v visitor) clicks(text, want string) {
+	v.Helper()
+	await(v.T, v.screen, text)
+	shown, _ := v.screen.text()
+	for y, row := range strings.Split(shown, "\n") {
+		before, _, found := strings.Cut(row, text)
+		if !found {
+			continue
+		}
+		x := len([]rune(before))
+		fmt.Fprintf(v.screen, "\x1b[<0;%d;%dM\x1b[<0;%[1]d;%[2]dm", x+1, y+1)
+		await(v.T, v.screen, want)
+		return
+	}
+	v.Fatalf("%q is not shown:\n%s", text, shown)
+}
+
+// Every place is reached by keys alone and by the mouse alone, in a small, a
+// usual and a large terminal, in a dark and in a light theme.
+func TestEveryPlaceIsReachedByKeysAndByMouse(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 60}} {
+		for _, theme := range []string{"catppuccin-mocha", "catppuccin-latte"} {
+			t.Run(fmt.Sprintf("%dx%d %s", size[0], size[1], theme), func(t *testing.T) {
+				t.Parallel()
+				v := visit(t, size[0], size[1], theme)
+				v.byKeys()
+				v.byMouse()
+			})
+		}
+	}
+}
+
+// visit opens a dashboard in a folder with a file.
+func visit(t *testing.T, cols, rows int, theme string) visitor {
+	t.Helper()
+	env, dir := stage(t)
+	if err := hideTips(filepath.Join(dir, "d")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"tandem/config.toml": "theme = \"" + theme + "\"\n", "folder/letter.txt": "dear reader\n"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	screen, err := startTerminal(cols, rows, env, filepath.Join(dir, "folder"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(screen.close)
+	v := visitor{t, screen}
+	await(t, screen, "ready>")
+	v.types("seen-42", ":echo seen-$((40+2))", "enter")
+	return v
+}
+
+func (v visitor) byKeys() {
+	v.types("Start a process", "alt+2", "n")
+	v.types("started echo", ":sh -c 'echo one; echo needle; exec sleep 1000'", "enter")
+	v.types("/needle", "tab", "/", ":needle", "enter")
+	v.types("n new", "esc", "esc", "esc")
+	v.types("memory", "i")
+	v.types("echo seen-", "alt+3")
+	v.types("1 found", "/", ":seen", "enter")
+	v.types("letter.txt", "alt+4")
+	v.types("dear reader", "g")
+	v.types("Find anything", "ctrl+b", "::")
+	v.types("Keys", "esc", "ctrl+b", "?")
+	v.types("seen-42", "esc", "alt+1")
+	v.types("line ", "ctrl+b", "[")
+	v.types("3 running", "q", "ctrl+b", "%")
+	v.types("End session", "ctrl+b", "x")
+	v.types("2 running", "y")
+}
+
+func (v visitor) byMouse() {
+	v.clicks("2 Processes", "cpu%")
+	v.clicks("3 History", "exit")
+	v.clicks("4 Files", "letter.txt")
+	v.clicks("letter.txt", "dear reader")
+	v.clicks("1 Sessions", "seen-42")
+}
