@@ -98,6 +98,9 @@ func (v visitor) byKeys() {
 	v.types("seen-42", "esc", "alt+1")
 	v.types("line ", "ctrl+b", "[")
 	v.types("3 running", "q", "ctrl+b", "%")
+	if err := v.screen.waitFor(func(s string) bool { return strings.Count(s, "ready>") == 3 }); err != nil {
+		v.Fatalf("waiting for the prompt beside: %v", err)
+	}
 	v.types("End session", "ctrl+b", "x")
 	v.types("2 running", "y")
 }
