@@ -86,9 +86,6 @@ func visit(t *testing.T, cols, rows int, theme string) visitor {
 func (v visitor) byKeys() {
 	v.types("Start a process", "alt+2", "n")
 	v.types("started echo", ":sh -c 'echo one; echo needle; exec sleep 1000'", "enter")
-	v.types("/needle", "tab", "/", ":needle", "enter")
-	v.types("n new", "esc", "esc", "esc")
-	v.types("memory", "i")
 	v.types("echo seen-", "alt+3")
 	v.types("1 found", "/", ":seen", "enter")
 	v.types("letter.txt", "alt+4")
@@ -111,4 +108,6 @@ func (v visitor) byMouse() {
 	v.clicks("4 Files", "letter.txt")
 	v.clicks("letter.txt", "dear reader")
 	v.clicks("1 Sessions", "seen-42")
+	v.types("1 of ", "ctrl+b", "::", ":split beside")
+	v.clicks("a new session beside", "3 running")
 }
