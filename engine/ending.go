@@ -24,41 +24,35 @@ func (h *host) endTree(ctx context.Context, r persist.Record, signal string) err
 	return h.treeOf(r).end(ctx, &h.table, stepsOf(r, signal))
 }
 
-// remains are those of some records whose child has ended, or may have, and left
-// processes behind.
-func (h *host) remains(records []persist.Record) (left []persist.Record, err error) {
-	boot, err := persist.BootID()
-	if err != nil {
-		return nil, err
-	}
-	all, err := h.table.read()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range records {
-		if r.Identity != nil && r.Identity.BootID == boot && len(h.treeOf(r).members(all)) > 0 {
-			left = append(left, r)
-		}
-	}
-	return left, nil
-}
-
 // endRemains ends what is left of records whose child has ended, and tells of
-// how many there was something.
+// how many there was something. Only what carries their mark is theirs: the
+// numbers of a child that has ended may be somebody else's by now.
 func (h *host) endRemains(ctx context.Context, records []persist.Record, signal string) (int, error) {
-	left, err := h.remains(records)
+	boot, err := persist.BootID()
 	if err != nil {
 		return 0, err
 	}
-	failed := make(chan error, len(left))
-	for _, r := range left {
-		h.log.Info("end what an ended process left behind", "id", r.ID, "name", r.Name)
-		go func() { failed <- h.endTree(ctx, r, signal) }()
+	all, err := h.table.read()
+	if err != nil {
+		return 0, err
 	}
-	for range left {
+	n, failed := 0, make(chan error, len(records))
+	for _, r := range records {
+		if r.Identity == nil || r.Identity.BootID != boot {
+			continue
+		}
+		t := h.treeOf(r)
+		if t.late = true; len(t.members(all)) == 0 {
+			continue
+		}
+		n++
+		h.log.Info("end what an ended process left behind", "id", r.ID, "name", r.Name)
+		go func() { failed <- t.end(ctx, &h.table, stepsOf(r, signal)) }()
+	}
+	for range n {
 		err = errors.Join(err, <-failed)
 	}
-	return len(left), err
+	return n, err
 }
 
 // stopRemains is a stop of what has ended: it ends what that has left behind, or
@@ -72,6 +66,9 @@ func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended e
 	})
 	if err != nil {
 		return api.Process{}, err
+	}
+	if in.TimeoutMS > 0 {
+		record.StopTimeoutMS = in.TimeoutMS
 	}
 	switch n, err := h.endRemains(ctx, []persist.Record{record}, in.Signal); {
 	case err != nil:

@@ -64,9 +64,7 @@ func programName(argv []string) string {
 
 // shellLine is the line that argv has a shell run, "" if it does not.
 func shellLine(argv []string) string {
-	switch filepath.Base(argv[0]) {
-	case "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh":
-	default:
+	if !isShell(argv[0]) {
 		return ""
 	}
 	for i := 1; i < len(argv)-1 && strings.HasPrefix(argv[i], "-"); i++ {

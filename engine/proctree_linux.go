@@ -87,6 +87,7 @@ type tree struct {
 	mark   mark           // of its orphans; none if it is zero
 	known  map[int]uint64 // pid → start time of all members seen
 	spared map[int]bool   // pids that never belong to it: engine and keeper
+	late   bool           // the root may have ended long ago: its number may be another session's
 }
 
 func newTree(root persist.Identity, spared ...int) *tree {
@@ -114,7 +115,7 @@ func (t *tree) members(all *snapshot) []procStat {
 			add(pid)
 		}
 	}
-	if !t.reused(all) {
+	if !t.late && !t.reused(all) {
 		for _, pid := range all.bySession[t.root.PID] {
 			if all.byPID[pid].startTime >= t.root.StartTime {
 				add(pid)

@@ -134,6 +134,22 @@ func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
 	}
 }
 
+// A session id is free again once nobody of the session lives: later, a session
+// of that number is another one's.
+func TestALateTreeHasNothingOfASessionOfTheSameNumber(t *testing.T) {
+	root := persist.Identity{PID: 77, StartTime: 100}
+	all := newSnapshot([]procStat{{pid: 500, parent: 1, group: 500, session: 77, startTime: 900}}, &marks{})
+	tree := newTree(root)
+	if got := tree.members(all); len(got) != 1 {
+		t.Errorf("right after its end: %+v", got)
+	}
+	tree = newTree(root)
+	tree.late = true
+	if got := tree.members(all); len(got) != 0 {
+		t.Errorf("late: %+v", got)
+	}
+}
+
 func TestStatOfAProcessWithAnyNameIsRead(t *testing.T) {
 	fields := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 20"
 	s, ok := parseStat(7, []byte("7 (a) b (c)"+fields))
