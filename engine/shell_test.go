@@ -401,8 +401,12 @@ func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
 		if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "begun to type") {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"ctrl+c"}})
-		m.eventually("the next prompt", func() bool { return m.get(p.ID).Terminal.Waiting == "prompt" })
+		// fish may lose one that comes while it draws the line.
+		for errors.Is(err, api.CodeConflict) {
+			call(m, api.SessionWrite, api.SessionWriteInput{ID: p.ID, Keys: []string{"ctrl+c"}})
+			m.eventually("the next prompt", func() bool { return m.get(p.ID).Terminal.Waiting == "prompt" })
+			_, err = api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "true"})
+		}
 		wantRun(m, p.ID, "echo x", "x\n", 0)
 		call(m, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 50, Rows: 10})
 		wantRun(m, p.ID, "echo resized", "resized\n", 0)

@@ -195,7 +195,7 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 			return false, nil
 		}
 	}
-	if state.touched && !state.entered {
+	if state.touched { // also by a ctrl+c that the shell has lost
 		moved := false
 		if err := e.s.onScreen(ctx, func(t terminal) { c := t.Cursor(); moved = c.X != state.cursor.X || c.Y != state.cursor.Y }); err != nil {
 			return true, err
