@@ -144,6 +144,9 @@ type fileReader struct {
 func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
 		at := off + int64(n)
+		if f.ctx.Err() != nil {
+			return n, f.ctx.Err()
+		}
 		if at >= f.size {
 			return n, io.EOF
 		}

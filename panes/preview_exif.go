@@ -4,19 +4,24 @@ import (
 	"bytes"
 	"encoding/binary"
 	"image"
+	"io"
 )
 
-// orientation is how a JPEG is to be turned, from 1, not at all, to 8: the tag
-// 0x0112 of Exif, which cameras write instead of turning pixels.
-func orientation(data []byte) int {
-	rest, ok := bytes.CutPrefix(data, []byte("\xff\xd8"))
+// orientation is how a picture is to be turned, from 1, not at all, to 8: the
+// tag 0x0112 of TIFF, which cameras write instead of turning pixels, in a JPEG
+// as a part of Exif.
+func orientation(head []byte, file io.ReaderAt) int {
+	rest, ok := bytes.CutPrefix(head, []byte("\xff\xd8"))
+	if !ok && pictureFormatOf(head).name == "tiff" {
+		return tiffOrientation(file)
+	}
 	for ok && len(rest) >= 4 && rest[0] == 0xff && rest[1] != 0xda { // up to the scan
 		n := int(binary.BigEndian.Uint16(rest[2:]))
 		if n < 2 || n+2 > len(rest) {
 			break
 		}
 		if tiff, exif := bytes.CutPrefix(rest[4:n+2], []byte("Exif\x00\x00")); exif && rest[1] == 0xe1 {
-			return tiffOrientation(tiff)
+			return tiffOrientation(bytes.NewReader(tiff))
 		}
 		rest = rest[n+2:]
 	}
@@ -24,30 +29,30 @@ func orientation(data []byte) int {
 }
 
 // tiffOrientation looks for the tag in the first directory.
-func tiffOrientation(tiff []byte) int {
-	if len(tiff) < 8 {
+func tiffOrientation(tiff io.ReaderAt) int {
+	var head [8]byte
+	if _, err := tiff.ReadAt(head[:], 0); err != nil {
 		return 1
 	}
 	var order binary.ByteOrder = binary.BigEndian
-	if tiff[0] == 'I' {
+	if head[0] == 'I' {
 		order = binary.LittleEndian
 	}
-	at := int64(order.Uint32(tiff[4:]))
-	if at+2 > int64(len(tiff)) {
+	const entry = 12
+	var count [2]byte
+	at := int64(order.Uint32(head[4:]))
+	if _, err := tiff.ReadAt(count[:], at); err != nil {
 		return 1
 	}
-	entries := tiff[at+2:]
-	for range order.Uint16(tiff[at:]) {
-		if len(entries) < 12 {
-			break
-		}
+	entries := make([]byte, entry*int(order.Uint16(count[:])))
+	n, _ := tiff.ReadAt(entries, at+int64(len(count)))
+	for entries = entries[:n]; len(entries) >= entry; entries = entries[entry:] {
 		if order.Uint16(entries) == 0x0112 {
 			if o := int(order.Uint16(entries[8:])); o >= 1 && o <= 8 {
 				return o
 			}
 			break
 		}
-		entries = entries[12:]
 	}
 	return 1
 }

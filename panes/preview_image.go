@@ -1,25 +1,23 @@
 package panes
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"image"
-	_ "image/gif"  // format
-	_ "image/jpeg" // format
-	_ "image/png"  // format
-	"net/http"
-	"strings"
+	"image/color"
+	"io"
+	"time"
 
 	"tandem/panes/graphics"
 )
 
 // Bounds of pictures that are shown: bytes of the file, pixels of the picture,
-// and pixels a side of what is kept of it, for half blocks and for what is drawn
-// with the terminal's own pixels.
+// how long they may take, and pixels a side of what is kept of them, for half
+// blocks and for what is drawn with the terminal's own pixels.
 const (
-	mostPictureBytes = 16 << 20
+	mostPictureBytes = 64 << 20
 	mostPixels       = 40 << 20
+	longestPicture   = 20 * time.Second
 	keptPixels       = 512
 	keptExact        = 1920
 )
@@ -46,70 +44,68 @@ type exactFor struct {
 	screen graphics.Screen
 }
 
-// picture reads a picture, if the file begins like one that can be shown.
+// picture reads a picture, if the file begins like one.
 func (part *PreviewPart) picture(ctx context.Context, src FileSource, r PreviewRequest, head []byte) bool {
-	if !strings.HasPrefix(http.DetectContentType(head), "image/") {
-		return false
+	format := pictureFormatOf(head)
+	if format.name == "" {
+		what := otherPicture(head)
+		if what != "" {
+			part.tell(what, "of a kind that is not shown here")
+		}
+		return what != ""
 	}
-	config, format, err := image.DecodeConfig(bytes.NewReader(head))
+	ctx, cancel := context.WithTimeout(ctx, longestPicture)
+	defer cancel()
+	file := io.NewSectionReader(&fileReader{ctx: ctx, src: src, path: r.path, size: part.size, piece: head}, 0, part.size)
+	what := format.name + " picture"
+	config, err := format.config(file)
+	if err == nil {
+		what = sizedPicture(format.name, uint32(config.Width), uint32(config.Height))
+	}
 	switch {
-	case err != nil && (int64(len(head)) == part.size || part.size > mostPictureBytes):
-		return false
-	case err == nil && tooManyPixels(config), err == nil && part.size > mostPictureBytes:
-		part.tell(pictureText(format, config), "too large to be shown here")
+	case part.size > mostPictureBytes, err == nil && tooManyPixels(config):
+		part.tell(what, "too large to be shown here")
+		return true
+	case err != nil:
+		part.tell(what, faultOf(err))
 		return true
 	}
-	data, ok := readAll(ctx, src, r.path, head, part.size)
-	if !ok {
-		return false
-	}
-	if config, format, err = image.DecodeConfig(bytes.NewReader(data)); err != nil || config.Width <= 0 || config.Height <= 0 {
-		return false
-	}
-	if tooManyPixels(config) {
-		part.tell(pictureText(format, config), "too large to be shown here")
-		return true
-	}
-	whole, _, err := image.Decode(bytes.NewReader(data))
+	whole, err := format.decode(file)
 	if err != nil || whole.Bounds().Empty() {
-		part.tell(pictureText(format, config), "which is damaged")
+		part.tell(what, faultOf(err))
 		return true
 	}
 	part.kind, part.lexer = previewImage, ""
-	way := orientation(data)
-	part.image = &picturePreview{format: format, width: config.Width, height: config.Height, small: turned(shrinkTo(whole, keptPixels), way)}
-	if sideways(way) {
-		part.image.width, part.image.height = config.Height, config.Width
-	}
-	if r.screen.Exact() {
-		part.image.large = turned(shrinkTo(whole, keptExact), way)
-	}
+	part.image = shownPicture(whole, format.name, config, orientation(head, file), r.screen.Exact())
 	return true
 }
 
-func tooManyPixels(c image.Config) bool { return int64(c.Width)*int64(c.Height) > mostPixels }
+// shownPicture is what is kept of a picture.
+func shownPicture(whole image.Image, format string, config image.Config, way int, exact bool) *picturePreview {
+	p := &picturePreview{format: format, width: config.Width, height: config.Height, small: turned(shrinkTo(whole, keptPixels), way)}
+	if sideways(way) {
+		p.width, p.height = config.Height, config.Width
+	}
+	if exact {
+		p.large = turned(shrinkTo(whole, keptExact), way)
+	}
+	return p
+}
 
-func pictureText(format string, c image.Config) string {
-	return fmt.Sprintf("%s picture, %d×%d", format, c.Width, c.Height)
+// tooManyPixels reports whether a picture takes more memory than is spent on
+// one. Pixels of twice the usual depth count twice.
+func tooManyPixels(c image.Config) bool {
+	n := int64(c.Width) * int64(c.Height)
+	if c.ColorModel == color.RGBA64Model || c.ColorModel == color.NRGBA64Model {
+		n *= 2
+	}
+	return n > mostPixels
 }
 
 // shrinkTo makes a picture fit into a square.
 func shrinkTo(src image.Image, side int) *image.RGBA {
 	w, h := graphics.Within(src.Bounds().Dx(), src.Bounds().Dy(), side, side)
 	return graphics.Shrink(src, w, h)
-}
-
-// readAll reads the rest of a file.
-func readAll(ctx context.Context, src FileSource, path string, head []byte, size int64) ([]byte, bool) {
-	data := bytes.Clone(head)
-	for int64(len(data)) < size {
-		more, _, err := src.ReadAt(ctx, path, int64(len(data)), min(size-int64(len(data)), 4<<20))
-		if err != nil || len(more) == 0 {
-			return nil, false
-		}
-		data = append(data, more...)
-	}
-	return data, true
 }
 
 // encode makes a picture what the terminal takes, reading it again where too
