@@ -250,7 +250,7 @@ func (h *host) salvage(ctx context.Context, r persist.Record, lost error) (keepe
 	child := keeper.Child{ID: r.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID}
 	if r.TTY {
 		r.Identity = &id
-		if err := h.endTree(ctx, r, ""); err != nil {
+		if err := h.endTree(ctx, r, 0, ""); err != nil {
 			h.log.Error("end lost child", "id", r.ID, "error", err)
 		}
 		return keeper.Child{}, again

@@ -25,11 +25,13 @@ type world interface {
 	// save writes a record; with durable set it survives a loss of power too.
 	save(r persist.Record, durable bool) error
 	// spawn starts the child of a record and, for a terminal, its session, once
-	// nothing is left of the one before.
+	// nothing is left of the one before. When ctx ends before the child is asked
+	// for there is none.
 	spawn(ctx context.Context, r persist.Record, before predecessor) (started, error)
 	// endTree ends a record's child and everything that came of it, and returns
-	// when nothing of that is left. signal is sent instead of the stop signal.
-	endTree(ctx context.Context, r persist.Record, signal string) error
+	// when nothing of that is left. held is until when the child is known to have
+	// been there, as proc.held; signal is sent instead of the stop signal.
+	endTree(ctx context.Context, r persist.Record, held uint64, signal string) error
 	// endRemains ends what is left of records whose child has ended, and tells of
 	// how many there was something.
 	endRemains(ctx context.Context, records []persist.Record, signal string) (int, error)
@@ -73,6 +75,7 @@ type started struct {
 // nothing.
 type predecessor struct {
 	identity persist.Identity // of a child whose tree may not have ended; PID 0 if it has
+	held     uint64           // as proc.held
 	live     liveSession      // closed, but maybe not gone
 }
 
@@ -92,6 +95,7 @@ type proc struct {
 	command  string   // its argv as a line, secrets replaced
 	argv     []string // as clients see it, secrets replaced
 	ending   *ending  // set once the child has ended
+	held     uint64   // when the child was known to have just ended, in clock ticks since boot; 0 if that came late
 	drained  bool     // all its output has been read
 	gone     bool     // nothing that it started is left
 	killing  bool     // a worker ends its tree
@@ -106,6 +110,7 @@ type proc struct {
 	due      *time.Timer        // in backoff
 	unprobe  context.CancelFunc // ends the readiness check
 	unbound  func()             // ends the bounding of the log
+	callOff  context.CancelFunc // ends a start that the keeper was not asked for yet; nil before the first
 	atBoot   bool               // its policy is, or was, one that starts it after a reboot
 	again    bool               // somebody has asked to start it when it has ended
 	fault    string             // why the run that is being ended counts as failed
@@ -375,13 +380,7 @@ func (c *control) announce(p *proc) {
 	p.view, p.told = describe(p), p.rev
 	c.publish(p)
 	state := p.state()
-	p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool {
-		if !w.until(state) {
-			return false
-		}
-		w.reply <- outcome{process: c.current(p)}
-		return true
-	})
+	p.answer(func(w waiter) bool { return w.until(state) }, outcome{process: c.current(p)})
 	if state.Ended() {
 		if p.live != nil {
 			p.live.finish(c.current(p))
@@ -403,10 +402,18 @@ func (c *control) notice(text string) {
 
 // fail answers everybody who waits on a process with an error.
 func (p *proc) fail(err error) {
-	for _, w := range p.waiters {
-		w.reply <- outcome{err: err}
-	}
-	p.waiters = nil
+	p.answer(func(waiter) bool { return true }, outcome{err: err})
+}
+
+// answer answers those who wait on a process and are meant.
+func (p *proc) answer(meant func(waiter) bool, o outcome) {
+	p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool {
+		if !meant(w) {
+			return false
+		}
+		w.reply <- o
+		return true
+	})
 }
 
 // touched announces what a session shows, which is not on disk.

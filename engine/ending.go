@@ -10,9 +10,11 @@ import (
 )
 
 // treeOf is a record's child and all that came of it. What somebody has started
-// from a shell may have left that for good, as a person's daemons do.
-func (h *host) treeOf(r persist.Record) *tree {
+// from a shell may have left that for good, as a person's daemons do. held is
+// until when the child is known to have been there, in clock ticks since boot.
+func (h *host) treeOf(r persist.Record, held uint64) *tree {
 	t := newTree(*r.Identity, os.Getpid(), h.link.pid())
+	t.held = held
 	if !r.TTY || !isPlainShell(r.Argv) {
 		t.mark = mark{id: r.ID, dataDir: h.o.DataDir}
 	}
@@ -20,8 +22,8 @@ func (h *host) treeOf(r persist.Record) *tree {
 }
 
 // endTree ends a record's child and all that came of it.
-func (h *host) endTree(ctx context.Context, r persist.Record, signal string) error {
-	return h.treeOf(r).end(ctx, &h.table, stepsOf(r, signal))
+func (h *host) endTree(ctx context.Context, r persist.Record, held uint64, signal string) error {
+	return h.treeOf(r, held).end(ctx, &h.table, stepsOf(r, signal))
 }
 
 // endRemains ends what is left of records whose child has ended, and tells of
@@ -41,8 +43,8 @@ func (h *host) endRemains(ctx context.Context, records []persist.Record, signal 
 		if r.Identity == nil || r.Identity.BootID != boot {
 			continue
 		}
-		t := h.treeOf(r)
-		if t.late = true; len(t.members(all)) == 0 {
+		t := h.treeOf(r, 0)
+		if len(t.members(all)) == 0 {
 			continue
 		}
 		n++

@@ -27,6 +27,7 @@ type fakeWorld struct {
 	sessions map[string]*fakeSession
 
 	spawnTakes, endTakes time.Duration
+	spawnWaits           bool // for a keeper, until it is called off
 	saveErr, spawnErr    error
 	endErr               error
 	probeTakes           time.Duration
@@ -72,7 +73,14 @@ func (w *fakeWorld) save(r persist.Record, _ bool) error {
 	return nil
 }
 
-func (w *fakeWorld) spawn(_ context.Context, r persist.Record, _ predecessor) (started, error) {
+func (w *fakeWorld) spawn(ctx context.Context, r persist.Record, _ predecessor) (started, error) {
+	if w.spawnWaits {
+		<-ctx.Done()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.note("spawn called off")
+		return started{}, errFake
+	}
 	time.Sleep(w.spawnTakes)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -113,7 +121,7 @@ func (w *fakeWorld) endRemains(_ context.Context, records []persist.Record, _ st
 	return len(records), nil
 }
 
-func (w *fakeWorld) endTree(ctx context.Context, r persist.Record, _ string) error {
+func (w *fakeWorld) endTree(ctx context.Context, r persist.Record, held uint64, _ string) error {
 	w.mu.Lock()
 	w.note("end %d", r.Identity.PID)
 	w.mu.Unlock()

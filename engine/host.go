@@ -104,8 +104,11 @@ func (h *host) openLog(r persist.Record) (sessionLog, error) {
 // spawn starts a child once nothing is left of the one before. What has no
 // terminal writes its log itself.
 func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) (started, error) {
-	if err := h.clear(ctx, r, before); err != nil {
+	if err := h.clear(h.control.ctx, r, before); err != nil {
 		return started{}, err
+	}
+	if ctx.Err() != nil {
+		return started{}, errCalledOff(r)
 	}
 	if r.TTY {
 		return h.spawnSession(ctx, r)
@@ -130,7 +133,7 @@ func (h *host) clear(ctx context.Context, r persist.Record, before predecessor) 
 		return nil
 	}
 	r.Identity = &before.identity
-	return h.endTree(ctx, r, "")
+	return h.endTree(ctx, r, before.held, "")
 }
 
 // spawnSession opens the log before it starts the child, so that nothing runs
@@ -157,12 +160,21 @@ func (h *host) spawnSession(ctx context.Context, r persist.Record) (started, err
 	return s, nil
 }
 
+func errCalledOff(r persist.Record) error {
+	return api.Errorf(api.CodeConflict, "start %s: somebody has asked it to end before it ran", r.Name)
+}
+
 // start has the keeper start a record's child, and gives its terminal's master.
+// Once the keeper is asked, the child is there whatever becomes of ctx.
 func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, error) {
 	client, err := h.link.get(ctx)
+	if ctx.Err() != nil {
+		return started{}, nil, errCalledOff(r)
+	}
 	if err != nil {
 		return started{}, nil, err
 	}
+	ctx = h.control.ctx
 	spec, proxyURL, err := h.spec(r)
 	if err != nil {
 		return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)

@@ -179,8 +179,18 @@ func (c *control) namedLive(name string) *proc {
 // find resolves an id, a name or a unique prefix of an id, in this order. Of
 // several with one name the live one counts, or else the one that ended last.
 func (c *control) find(what string, kinds ...api.Kind) (*proc, error) {
+	return c.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds)
+}
+
+// findToEnd finds also what is being started for the first time, which nobody
+// is told of yet.
+func (c *control) findToEnd(what string, kinds ...api.Kind) (*proc, error) {
+	return c.findAmong(func(p *proc) bool { return p.view.ID != "" || !p.state().Ended() }, what, kinds)
+}
+
+func (c *control) findAmong(known func(*proc) bool, what string, kinds []api.Kind) (*proc, error) {
 	wanted := func(p *proc) bool {
-		return p.view.ID != "" && (len(kinds) == 0 || slices.Contains(kinds, api.Kind(p.rec.Kind)))
+		return known(p) && (len(kinds) == 0 || slices.Contains(kinds, api.Kind(p.rec.Kind)))
 	}
 	if p := c.procs[what]; p != nil && wanted(p) {
 		return p, nil

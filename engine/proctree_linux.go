@@ -43,9 +43,11 @@ func (t *processTable) read() (*snapshot, error) {
 		t.mu.Lock()
 		t.next = nil
 		t.mu.Unlock()
+		now := bootTicks()
 		var all []procStat
 		if all, r.err = allProcesses(); r.err == nil {
 			r.all = newSnapshot(all, &t.marks)
+			r.all.began = now
 		}
 		t.reading.Unlock()
 		close(r.done)
@@ -61,6 +63,7 @@ type snapshot struct {
 	byParent  map[int][]int
 	bySession map[int][]int
 	marked    func() map[mark][]int // orphans by what they are marked with
+	began     uint64                // when the reading did, in clock ticks since boot
 }
 
 func newSnapshot(all []procStat, marks *marks) *snapshot {
@@ -87,7 +90,7 @@ type tree struct {
 	mark   mark           // of its orphans; none if it is zero
 	known  map[int]uint64 // pid → start time of all members seen
 	spared map[int]bool   // pids that never belong to it: engine and keeper
-	late   bool           // the root may have ended long ago: its number may be another session's
+	held   uint64         // until when the root's session is known to have been there, in clock ticks since boot
 }
 
 func newTree(root persist.Identity, spared ...int) *tree {
@@ -98,9 +101,43 @@ func newTree(root persist.Identity, spared ...int) *tree {
 	return t
 }
 
-// members gives those that live now. A session id counts as long as nobody
-// else can have it: while a process of that session lives, its number is not
-// given to a new one.
+// bootTicks is now in clock ticks since boot, as start times are; 0 if that
+// cannot be told.
+func bootTicks() uint64 {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return 0
+	}
+	return uint64(now.Nano() / (int64(time.Second) / ticksPerSecond))
+}
+
+// bornBetween is how much later than the last look a process may have been
+// started that goes on in the session when its parent has ended since. No other
+// session gets the number so soon.
+const bornBetween = ticksPerSecond / 2
+
+// inSession gives who is in the root's session, and nobody of another one that
+// has got its number. The number is not given away while the root lives, or
+// anybody of the session: who was started when it was still the root's, and is in
+// a session of that number now, has been in it all the time.
+func (t *tree) inSession(all *snapshot) []int {
+	root, held := all.byPID[t.root.PID]
+	if held && root.startTime != t.root.StartTime {
+		return nil
+	}
+	session := all.bySession[t.root.PID]
+	for _, pid := range session {
+		start := all.byPID[pid].startTime
+		held = held || start >= t.root.StartTime && start <= t.held
+	}
+	if !held {
+		return nil
+	}
+	t.held = max(t.held, all.began+bornBetween)
+	return session
+}
+
+// members gives those that live now.
 func (t *tree) members(all *snapshot) []procStat {
 	var queue []int
 	ours := make(map[int]bool)
@@ -115,12 +152,8 @@ func (t *tree) members(all *snapshot) []procStat {
 			add(pid)
 		}
 	}
-	if !t.late && !t.reused(all) {
-		for _, pid := range all.bySession[t.root.PID] {
-			if all.byPID[pid].startTime >= t.root.StartTime {
-				add(pid)
-			}
-		}
+	for _, pid := range t.inSession(all) {
+		add(pid)
 	}
 	if t.mark != (mark{}) {
 		for _, pid := range all.marked()[t.mark] {
@@ -143,12 +176,6 @@ func (t *tree) members(all *snapshot) []procStat {
 		}
 	}
 	return live
-}
-
-// reused reports whether the root's pid is another process's now.
-func (t *tree) reused(all *snapshot) bool {
-	p, ok := all.byPID[t.root.PID]
-	return ok && p.startTime != t.root.StartTime
 }
 
 // A step is a number of signals that a tree gets if it lives so long.

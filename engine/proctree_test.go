@@ -62,7 +62,9 @@ func startLeader(t *testing.T, script string) (root persist.Identity, told []int
 
 // endTree ends a tree as that of a terminal.
 func endTree(root persist.Identity, spared ...int) error {
-	return newTree(root, spared...).end(context.Background(), new(processTable), terminalSteps[:])
+	tree := newTree(root, spared...)
+	tree.held = bootTicks()
+	return tree.end(context.Background(), new(processTable), terminalSteps[:])
 }
 
 func lives(pid int) bool {
@@ -136,17 +138,53 @@ func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
 
 // A session id is free again once nobody of the session lives: later, a session
 // of that number is another one's.
-func TestALateTreeHasNothingOfASessionOfTheSameNumber(t *testing.T) {
-	root := persist.Identity{PID: 77, StartTime: 100}
-	all := newSnapshot([]procStat{{pid: 500, parent: 1, group: 500, session: 77, startTime: 900}}, &marks{})
-	tree := newTree(root)
-	if got := tree.members(all); len(got) != 1 {
-		t.Errorf("right after its end: %+v", got)
+func TestATreeHasNothingOfALaterSessionOfTheSameNumber(t *testing.T) {
+	in := func(pid, session int, start uint64) procStat {
+		return procStat{pid: pid, parent: 1, group: pid, session: session, startTime: start}
 	}
-	tree = newTree(root)
-	tree.late = true
-	if got := tree.members(all); len(got) != 0 {
-		t.Errorf("late: %+v", got)
+	tests := map[string]struct {
+		held uint64
+		all  []procStat
+		want int
+	}{
+		"the root lives":                                {0, []procStat{in(77, 77, 100), in(500, 77, 900)}, 2},
+		"another process has its number":                {2000, []procStat{in(77, 77, 800), in(500, 77, 900)}, 0},
+		"the root has ended, nobody knows when":         {0, []procStat{in(500, 77, 900)}, 0},
+		"it ended before anybody there was started":     {850, []procStat{in(500, 77, 900), in(501, 77, 950)}, 0},
+		"it ended when one was there, and goes on":      {900, []procStat{in(500, 77, 900), in(501, 77, 950)}, 2},
+		"who is older than the root is another session": {900, []procStat{in(500, 77, 50)}, 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			tree := newTree(persist.Identity{PID: 77, StartTime: 100})
+			tree.held = test.held
+			if got := tree.members(newSnapshot(test.all, &marks{})); len(got) != test.want {
+				t.Errorf("members %+v", got)
+			}
+		})
+	}
+}
+
+func TestASessionIsFollowedFromOneLookToTheNext(t *testing.T) {
+	tree := newTree(persist.Identity{PID: 77, StartTime: 100})
+	look := func(at uint64, all ...procStat) int {
+		s := newSnapshot(all, &marks{})
+		s.began = at
+		return len(tree.members(s))
+	}
+	child := procStat{pid: 500, parent: 1, group: 77, session: 77, startTime: 1010}
+	grandchild := procStat{pid: 501, parent: 1, group: 77, session: 77, startTime: 1020}
+	if n := look(1000, procStat{pid: 77, parent: 1, group: 77, session: 77, startTime: 100}); n != 1 {
+		t.Fatalf("%d at first", n)
+	}
+	if a, b := look(1015, child), look(1030, grandchild); a != 1 || b != 1 {
+		t.Errorf("%d and %d whose parent has ended since the look before", a, b)
+	}
+	if n := look(9000); n != 0 {
+		t.Errorf("%d when all have ended", n)
+	}
+	if n := look(9001, procStat{pid: 600, parent: 1, group: 600, session: 77, startTime: 8900}); n != 0 {
+		t.Errorf("%d of a later session", n)
 	}
 }
 

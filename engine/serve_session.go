@@ -394,11 +394,18 @@ func (h *host) request(ctx context.Context, id string, kind eventKind, kinds ...
 func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api.Kind) (api.Process, error) {
 	reply := make(chan outcome, 1)
 	e.reply, e.by = reply, callerActor(api.CallerOf(ctx))
-	err := withProc(ctx, h, id, func(p *proc) error {
+	refused, err := ask(ctx, h.control, func() error {
+		p, err := h.control.findToEnd(id, kinds...)
+		if err != nil {
+			return err
+		}
 		h.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", api.CallerOf(ctx).Name)
 		h.control.handle(p.rec.ID, e)
 		return nil
-	}, kinds...)
+	})
+	if err == nil {
+		err = refused
+	}
 	if err != nil {
 		return api.Process{}, err
 	}

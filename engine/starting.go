@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"math/rand/v2"
 	"time"
 
@@ -12,24 +13,35 @@ import (
 // spawnFirst starts a new process. The intent is on disk before the child can be.
 func (c *control) spawnFirst(p *proc) {
 	rec, durable := p.rec, p.promised()
+	ctx, cancel := context.WithCancel(c.ctx)
+	p.callOff = cancel
 	c.onDisk(p, func() {
+		defer cancel()
 		if err := c.world.save(rec, durable); err != nil {
 			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		c.spawnNow(rec, predecessor{})
+		c.spawnNow(ctx, rec, predecessor{})
 	})
 }
 
-// spawn asks the keeper for the child.
+// spawn asks the keeper for the child, unless the process was asked to stop
+// meanwhile: then it only ends what is left of the run before.
 func (c *control) spawn(p *proc, before predecessor) {
 	rec := p.rec
-	c.work(func() { c.spawnNow(rec, before) })
+	ctx, cancel := context.WithCancel(c.ctx)
+	if p.callOff = cancel; rec.Desired == desiredStopped {
+		cancel()
+	}
+	c.work(func() {
+		defer cancel()
+		c.spawnNow(ctx, rec, before)
+	})
 }
 
 // spawnNow runs in a worker.
-func (c *control) spawnNow(rec persist.Record, before predecessor) {
-	s, err := c.world.spawn(c.ctx, rec, before)
+func (c *control) spawnNow(ctx context.Context, rec persist.Record, before predecessor) {
+	s, err := c.world.spawn(ctx, rec, before)
 	if err != nil {
 		c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 		return
@@ -49,20 +61,12 @@ func startAgain(c *control, p *proc, _ event) {
 	p.again, p.fault, p.signal, p.patience, p.lines = false, "", "", 0, nil
 	c.become(p, api.StateStarting)
 	c.onDisk(p, func() {
-		c.box.post(func() { c.proceed(p, before) })
+		c.box.post(func() {
+			if !c.frozen {
+				c.spawn(p, before)
+			}
+		})
 	})
-}
-
-// proceed starts the child, unless it was asked to stop meanwhile.
-func (c *control) proceed(p *proc, before predecessor) {
-	switch {
-	case c.frozen:
-	case p.rec.Desired == desiredStopped:
-		c.become(p, api.StateStopped)
-		c.removeStopped(p)
-	default:
-		c.spawn(p, before)
-	}
 }
 
 // leave lets go of a run that has ended.
@@ -73,10 +77,10 @@ func (p *proc) leave() predecessor {
 	if p.rec.Identity != nil {
 		p.former = *p.rec.Identity
 		if !p.gone {
-			before.identity = p.former
+			before.identity, before.held = p.former, p.held
 		}
 	}
-	p.rec.Identity = nil
+	p.rec.Identity, p.held = nil, 0
 	return before
 }
 
@@ -125,10 +129,23 @@ func begin(c *control, p *proc, e event) {
 }
 
 // giveUp drops a process that could not be started and tells who asked for it.
+// Who wanted it to end has what they wanted.
 func giveUp(c *control, p *proc, e event) {
 	c.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
-	p.fail(e.err)
+	p.rec.State, p.removing = string(api.StateStopped), true
+	p.failStart(e.err)
+	view := describe(p)
+	p.answer(func(waiter) bool { return true }, outcome{process: view})
+	for _, reply := range p.removals {
+		p.await(reply, never)
+	}
+	p.removals = nil
 	drop(c, p)
+}
+
+// failStart answers those with an error who wait for a process to run.
+func (p *proc) failStart(err error) {
+	p.answer(func(w waiter) bool { return w.until(api.StateRunning) }, outcome{err: err})
 }
 
 // startFailed handles a start that came to nothing: of a new process nothing
@@ -139,11 +156,13 @@ func startFailed(c *control, p *proc, e event) {
 		return
 	}
 	c.log.Warn("restart failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
-	p.fail(e.err)
 	if p.rec.Desired == desiredStopped {
+		p.failStart(e.err)
 		c.become(p, api.StateStopped)
+		c.removeStopped(p)
 		return
 	}
+	p.fail(e.err)
 	v := judge(p.rec, life{fault: e.err.Error()}, rand.Float64())
 	c.carryOut(p, v)
 }
@@ -335,6 +354,7 @@ func endLost(c *control, p *proc, _ event) {
 	p.disarm()
 	p.drained = true
 	p.ending = &ending{exit: keeper.Exit{Unknown: true}} // whoever could tell is gone
+	p.held = bootTicks()                                 // it was seen to live a moment ago
 	p.rec.Error = "its terminal was lost: engine and keeper ended at the same time"
 	c.become(p, api.StateStopping)
 	endProcess(c, p)

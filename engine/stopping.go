@@ -9,6 +9,9 @@ import (
 	"tandem/persist"
 )
 
+// heardSoon is how long ago an exit may have been that counts as just heard of.
+const heardSoon = time.Second
+
 // noteExit remembers how the child ended. Its output is read to the end before
 // anybody is told.
 func noteExit(c *control, p *proc, e event) {
@@ -16,6 +19,9 @@ func noteExit(c *control, p *proc, e event) {
 		return
 	}
 	p.ending = &e.ending
+	if since := time.Since(e.ending.at); 0 <= since && since < heardSoon {
+		p.held = bootTicks()
+	}
 	if p.rec.Identity == nil { // the start has not been reported yet
 		return
 	}
@@ -153,9 +159,13 @@ func stopWaiting(c *control, p *proc, e event) {
 	c.forget(p)
 }
 
-// stopOnceStarted writes the wish down; begin then acts on it.
+// stopOnceStarted writes the wish down and calls the start off; begin acts on the
+// wish where the child is there already.
 func stopOnceStarted(c *control, p *proc, e event) {
 	p.await(e.reply, api.State.Ended)
+	if p.callOff != nil {
+		p.callOff()
+	}
 	p.signal, p.patience = e.signal, e.patience
 	p.rec.Desired, p.rec.EndedBy = desiredStopped, e.by
 	if p.view.ID != "" {
@@ -183,13 +193,16 @@ func errEnded(p *proc) error {
 func endProcess(c *control, p *proc) {
 	p.disarm()
 	p.killing = true
-	rec, signal := p.rec, p.signal
+	rec, held, signal := p.rec, p.held, p.signal
+	if p.ending == nil { // nobody has told of its end
+		held = bootTicks()
+	}
 	if p.patience > 0 {
 		rec.StopTimeoutMS = p.patience
 	}
 	c.onDisk(p, func() {
 		c.work(func() {
-			if err := c.world.endTree(c.ctx, rec, signal); err != nil {
+			if err := c.world.endTree(c.ctx, rec, held, signal); err != nil {
 				c.post(rec.ID, event{kind: evStuck, err: err})
 				return
 			}

@@ -154,6 +154,53 @@ func TestStopDuringARestartEndsTheNewChild(t *testing.T) {
 	})
 }
 
+// A keeper that is not there yet must not keep anybody from taking a start back.
+func TestAStartThatWaitsIsCalledOff(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.w.spawnWaits = true
+		begun := r.begin("new")
+		r.do(func() {
+			if p, err := r.c.findToEnd("name-new", api.KindSession); err != nil || p.rec.ID != "new" {
+				t.Errorf("found to be ended: %v", err)
+			}
+			if _, err := r.c.find("name-new"); !errors.Is(err, api.CodeNotFound) {
+				t.Errorf("found to be used: %v", err)
+			}
+		})
+		stopped, removed := r.ask("new", evStop), r.ask("new", evRemove)
+		if o := <-stopped; o.err != nil || o.process.ID != "new" || o.process.State != api.StateStopped {
+			t.Errorf("stop of a first start answered %+v", o)
+		}
+		if o := <-removed; o.err != nil {
+			t.Errorf("removal answered %v", o.err)
+		}
+		if o := <-begun; !errors.Is(o.err, errFake) || len(r.listed()) != 0 || r.w.onDisk("new").ID != "" {
+			t.Errorf("start answered %+v, listed %v", o, r.listed())
+		}
+
+		r.w.spawnWaits = false
+		p := r.launch(service("again", api.PolicyNo))
+		r.exits(p, 0)
+		r.wants("again", api.StateExited)
+		r.w.spawnWaits = true
+		restarted := r.ask("again", evRestart)
+		r.wants("again", api.StateStarting)
+		if o := <-r.ask("again", evRemove); !errors.Is(o.err, api.CodeConflict) {
+			t.Errorf("removed while it was being started: %+v", o)
+		}
+		stopped, removed = r.ask("again", evStop), r.ask("again", evRemove)
+		if o := <-stopped; o.err != nil || o.process.State != api.StateStopped {
+			t.Errorf("stop of a restart answered %+v", o)
+		}
+		if o := <-restarted; !errors.Is(o.err, errFake) {
+			t.Errorf("restart answered %+v", o)
+		}
+		if o := <-removed; o.err != nil || len(r.listed()) != 0 {
+			t.Errorf("removal answered %v, listed %v", o.err, r.listed())
+		}
+	})
+}
+
 func TestRestartInBackoffStartsAtOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.exits(r.launch(service("a", api.PolicyAlways)), 1)

@@ -73,7 +73,7 @@ func newTable() table {
 			evDue:         ignore,
 			evStop:        stopOnceStarted,
 			evRestart:     awaitStart,
-			evRemove:      refuseRunning,
+			evRemove:      removeOnceStopped,
 		},
 		api.StateRunning: {
 			evFound:   begin,
