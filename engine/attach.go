@@ -62,7 +62,7 @@ func (s *session) decideSize(ctx context.Context) {
 		return
 	default:
 	}
-	size, ok := s.viewers.size()
+	size, ok := s.viewers.size(s.locked.Load())
 	if !ok || s.o.master == nil {
 		return
 	}

@@ -56,6 +56,7 @@ type liveSession interface {
 	childEnded()          // read what is left, then report evDrained
 	facts() facts         // what it shows now
 	finish(p api.Process) // tell viewers that it has ended
+	lock(locked bool)     // whether a person has the keyboard
 	close()
 	gone() <-chan struct{} // closed when nothing of it runs any more, after close
 }

@@ -205,6 +205,8 @@ func (s *fakeSession) finish(p api.Process) {
 	s.finished = &p
 }
 
+func (s *fakeSession) lock(bool) {}
+
 func (s *fakeSession) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ func ofAgent(r persist.Record) bool {
 }
 
 // endIdle ends the sessions of agents that were not used since a time and that
-// nobody watches. One that is looked after goes on, and so does one that its
+// nobody watches and no person has the keyboard of. One that is looked after goes on, and so does one that its
 // agent has asked to be kept for ever.
 func (c *control) endIdle(since time.Time) {
 	for _, p := range c.procs {
@@ -46,7 +46,7 @@ func (c *control) endIdle(since time.Time) {
 			continue
 		}
 		f := p.live.facts()
-		if f.viewers > 0 || f.active.After(since) {
+		if f.viewers > 0 || p.rec.Keyboard != "" || f.active.After(since) {
 			continue
 		}
 		c.log.Info("end idle session", "id", p.rec.ID, "since", f.active)

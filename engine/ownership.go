@@ -185,11 +185,12 @@ func (c *control) sweep(owner string, lease api.Lease) {
 	})
 }
 
-// expire ends what was left behind, at once or when its time is up.
+// expire ends what was left behind, at once or when its time is up. What a person
+// has the keyboard of by then is theirs to end.
 func (c *control) expire(p *proc) {
 	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
 	end := func() {
-		if p := c.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && !p.state().Ended() {
+		if p := c.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && p.rec.Keyboard == "" && !p.state().Ended() {
 			c.log.Info("end what was left behind", "id", id, "owner", owner, "lease", p.rec.Lease)
 			c.handle(id, event{kind: evStop, reply: make(chan outcome, 1)})
 		}

@@ -75,6 +75,25 @@ func TestALeaseForTheSessionEndsWithIt(t *testing.T) {
 	})
 }
 
+// A lease and a rule for what was left behind are about what is the agent's
+// alone.
+func TestWhatAPersonHasTakenIsNotEndedForItsAgent(t *testing.T) {
+	withRig(t, func(r *rig) {
+		r.c.roster.reap = time.Minute
+		r.owned("a", "agent1", api.LeaseSession)
+		r.owned("b", "agent1", api.LeaseDetached)
+		r.do(func() { r.c.procs["a"].rec.Keyboard, r.c.procs["b"].rec.Keyboard = "dashboard", "dashboard" })
+		r.leave("agent1")
+		time.Sleep(time.Hour)
+		r.do(func() { r.c.endIdle(time.Now()) })
+		for _, id := range []string{"a", "b"} {
+			if p := r.view(id); p.State != api.StateRunning || !p.Owner.Left {
+				t.Errorf("%s is %s, left %v", id, p.State, p.Owner.Left)
+			}
+		}
+	})
+}
+
 func TestAClientThatComesBackInTimeLosesNothing(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.owned("a", "agent1", api.LeaseSession)

@@ -141,6 +141,9 @@ func (h *host) stopAll(ctx context.Context) error {
 		replies  []<-chan outcome
 		patience time.Duration
 	}
+	if err := h.mayEndAll(ctx); err != nil {
+		return err
+	}
 	a, err := ask(ctx, h.control, func() asked {
 		h.control.closing = true
 		longest := h.control.longestStop()
@@ -166,6 +169,22 @@ func (h *host) stopAll(ctx context.Context) error {
 		return api.Errorf(api.CodeConflict, "end all sessions and processes: %v", failed)
 	}
 	return nil
+}
+
+// mayEndAll refuses agents while a person has the keyboard of any session.
+func (h *host) mayEndAll(ctx context.Context) error {
+	refused, err := ask(ctx, h.control, func() error {
+		for _, view := range h.control.listed() {
+			if err := mayChange(ctx, view, "end"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return refused
 }
 
 // longestStop is the longest stop time-out of what has not ended.

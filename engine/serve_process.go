@@ -238,13 +238,20 @@ func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (
 		}
 	}
 	h.log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", api.CallerOf(ctx).Name)
+	var failed error
 	replies, err := ask(ctx, h.control, func() []<-chan outcome {
-		return h.control.stopEach(in.Signal, func(p *proc) bool { return in.Sessions || !p.rec.TTY })
+		return h.control.stopEach(in.Signal, func(p *proc) bool {
+			if p.rec.TTY && !in.Sessions {
+				return false
+			}
+			err := mayChange(ctx, h.control.current(p), "end")
+			failed = errors.Join(failed, err)
+			return err == nil
+		})
 	})
 	if err != nil {
 		return out, err
 	}
-	var failed error
 	for _, reply := range replies {
 		p, err := await(ctx, h.control, reply)
 		switch {
@@ -254,7 +261,10 @@ func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (
 			failed = errors.Join(failed, err)
 		}
 	}
-	if failed != nil {
+	switch {
+	case errors.Is(failed, api.CodeLocked):
+		return out, api.Errorf(api.CodeLocked, "%v", failed).WithHint("all others were ended")
+	case failed != nil:
 		return out, api.Errorf(api.CodeConflict, "stop all: %v", failed)
 	}
 	return out, nil
@@ -297,6 +307,9 @@ func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (ap
 		if p.rec.Identity == nil || p.ending != nil || p.state().Ended() {
 			return api.Errorf(api.CodeEnded, "send signal to %s: it does not run", p.rec.Name)
 		}
+		if err := mayChange(ctx, h.control.current(p), "signal"); err != nil {
+			return err
+		}
 		who = *p.rec.Identity
 		return nil
 	})
@@ -320,7 +333,12 @@ func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (ap
 		return api.Process{}, err
 	}
 	reply := make(chan outcome, 1)
-	err := withProc(ctx, h, in.ID, func(p *proc) error { return h.control.update(p, in, reply) })
+	err := withProc(ctx, h, in.ID, func(p *proc) error {
+		if err := mayChange(ctx, h.control.current(p), "update"); err != nil {
+			return err
+		}
+		return h.control.update(p, in, reply)
+	})
 	if err != nil {
 		return api.Process{}, err
 	}

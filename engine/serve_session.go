@@ -351,6 +351,9 @@ func (h *host) sessionResize(ctx context.Context, in api.SessionResizeInput) (ap
 	if view.State.Ended() {
 		return api.Empty{}, api.Errorf(api.CodeEnded, "resize %s: it has ended", view.Name)
 	}
+	if err := mayChange(ctx, view, "resize"); err != nil {
+		return api.Empty{}, err
+	}
 	return api.Empty{}, s.resize(ctx, in.Cols, in.Rows)
 }
 
@@ -360,6 +363,9 @@ func (h *host) sessionRename(ctx context.Context, in api.SessionRenameInput) (ap
 	}
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
+		if err := mayChange(ctx, h.control.current(p), "rename"); err != nil {
+			return err
+		}
 		if other := h.control.namedLive(in.Name); other != nil && other != p && !p.state().Ended() {
 			return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, in.Name)
 		}
@@ -397,6 +403,9 @@ func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api
 	refused, err := ask(ctx, h.control, func() error {
 		p, err := h.control.findToEnd(id, kinds...)
 		if err != nil {
+			return err
+		}
+		if err := mayChange(ctx, h.control.current(p), e.kind.verb()); err != nil {
 			return err
 		}
 		h.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", api.CallerOf(ctx).Name)

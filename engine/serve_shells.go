@@ -20,6 +20,7 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 	if caller.Agent() {
 		return api.Process{}, api.Errorf(api.CodeForbidden, "keyboard of %s: it is the person's to take and to give", shown(in.ID))
 	}
+	var s *session
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
 		if p.state().Ended() {
@@ -29,13 +30,16 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 		if in.Take {
 			p.rec.Keyboard = keyboardName(caller)
 		}
-		if s, ok := p.live.(*session); ok {
-			s.locked.Store(in.Take)
+		if s, _ = p.live.(*session); s != nil {
+			s.lock(in.Take)
 		}
 		p.waiters = append(p.waiters, waiter{until: always, reply: reply})
 		h.control.save(p)
 		return nil
 	}, api.KindSession)
+	if s != nil { // an agent's viewer may decide its size, or not any more
+		s.decideSize(ctx)
+	}
 	if err != nil {
 		return api.Process{}, err
 	}
@@ -52,17 +56,28 @@ func keyboardName(c api.Caller) string {
 // mayType refuses agents while a person has the keyboard, and everybody once
 // the program has ended.
 func mayType(ctx context.Context, view api.Process) error {
-	switch {
-	case view.State.Ended():
+	if view.State.Ended() {
 		return api.Errorf(api.CodeEnded, "type into %s: it has ended", view.Name)
-	case view.Terminal != nil && view.Terminal.Keyboard != "" && api.CallerOf(ctx).Agent():
-		return errLocked(view)
 	}
-	return nil
+	return mayChange(ctx, view, "type into")
 }
 
-func errLocked(view api.Process) error {
-	return api.Errorf(api.CodeLocked, "locked_by_user: type into %s: the person has taken its keyboard", view.Name).
+// mayChange refuses agents what changes a session while a person has its
+// keyboard; doing is that in a word or two.
+func mayChange(ctx context.Context, view api.Process, doing string) error {
+	if !api.CallerOf(ctx).Agent() || !heldByPerson(view) {
+		return nil
+	}
+	return errLocked(doing, view.Name)
+}
+
+// heldByPerson reports whether a person has the keyboard of what has not ended.
+func heldByPerson(view api.Process) bool {
+	return view.Terminal != nil && view.Terminal.Keyboard != "" && !view.State.Ended()
+}
+
+func errLocked(doing, name string) *api.Error {
+	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the person has taken its keyboard", doing, name).
 		WithHint("reading and waiting go on working; ask the person to give the keyboard back, or use another session")
 }
 

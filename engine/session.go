@@ -378,6 +378,8 @@ func (s *session) finish(p api.Process) {
 	})
 }
 
+func (s *session) lock(locked bool) { s.locked.Store(locked) }
+
 func (s *session) close() {
 	s.cancel()
 	if s.o.master != nil {

@@ -173,6 +173,7 @@ func TestAPersonTakesTheKeyboardFromAgents(t *testing.T) {
 	refused(err)
 	_, err = api.SessionWrite.Call(ctx, agent, api.SessionWriteInput{ID: p.ID, Text: "x"})
 	refused(err)
+	wantHeld(m, agent, p.ID, refused)
 	if _, err := api.SessionKeyboard.Call(ctx, agent, api.SessionKeyboardInput{ID: p.ID}); !errors.Is(err, api.CodeForbidden) {
 		t.Errorf("%v", err)
 	}
@@ -191,6 +192,84 @@ func TestAPersonTakesTheKeyboardFromAgents(t *testing.T) {
 	if _, err := api.SessionWrite.Call(ctx, agent, api.SessionWriteInput{ID: p.ID, Text: "x"}); err != nil {
 		t.Error(err)
 	}
+}
+
+// wantHeld fails unless an agent is refused whatever would change a session, and
+// nothing of it happens.
+func wantHeld(m *machine, agent *api.Client, id string, refused func(error)) {
+	m.Helper()
+	ctx, yes, name := context.Background(), true, "mine"
+	for what, do := range map[string]func() error{
+		"resize": func() error {
+			_, err := api.SessionResize.Call(ctx, agent, api.SessionResizeInput{ID: id, Cols: 40, Rows: 10})
+			return err
+		},
+		"rename": func() error {
+			_, err := api.SessionRename.Call(ctx, agent, api.SessionRenameInput{ID: id, Name: name})
+			return err
+		},
+		"kill":    func() error { _, err := api.SessionKill.Call(ctx, agent, api.IDInput{ID: id}); return err },
+		"stop":    func() error { _, err := api.ProcessStop.Call(ctx, agent, api.ProcessStopInput{ID: id}); return err },
+		"restart": func() error { _, err := api.ProcessRestart.Call(ctx, agent, api.IDInput{ID: id}); return err },
+		"remove":  func() error { _, err := api.ProcessRemove.Call(ctx, agent, api.IDInput{ID: id}); return err },
+		"signal": func() error {
+			_, err := api.ProcessSignal.Call(ctx, agent, api.ProcessSignalInput{ID: id, Signal: "KILL"})
+			return err
+		},
+		"update": func() error {
+			_, err := api.ProcessUpdate.Call(ctx, agent, api.ProcessUpdateInput{ID: id, KeepAlive: &yes})
+			return err
+		},
+		"stop all": func() error {
+			_, err := api.ProcessStopAll.Call(ctx, agent, api.ProcessStopAllInput{Sessions: true})
+			return err
+		},
+		"end everything": func() error { _, err := api.EngineStop.Call(ctx, agent, api.EngineStopInput{All: true}); return err },
+	} {
+		m.Log(what)
+		refused(do())
+	}
+	p := m.get(id)
+	if p.State != api.StateRunning || p.Name == name || p.Terminal.Cols != 80 || p.KeepAlive {
+		m.Errorf("after what was refused it is %+v, %+v", p, p.Terminal)
+	}
+}
+
+func TestAgentsHaveNoSayInTheSizeOfATerminalThatAPersonHasTaken(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	p := m.start("cat")
+	agent := m.tester()
+	watching, err := agent.Attach(context.Background(), api.AttachOptions{ID: p.ID, Cols: 50, Rows: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watching.Close()
+	size := func() api.Size {
+		view := m.get(p.ID)
+		return api.Size{Cols: view.Terminal.Cols, Rows: view.Terminal.Rows}
+	}
+	m.eventually("the agent's size", func() bool { return size() == api.Size{Cols: 50, Rows: 20} })
+	call(m, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID, Take: true})
+	call(m, api.SessionResize, api.SessionResizeInput{ID: p.ID, Cols: 90, Rows: 30})
+	if err := watching.Send(api.Input{Resize: &api.Size{Cols: 60, Rows: 20}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := watching.Send(api.Input{Lines: &api.LineRange{Count: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	for answered := false; !answered; { // what was sent before has been dealt with
+		out, err := watching.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered = out.Lines != nil
+	}
+	if got := size(); got != (api.Size{Cols: 90, Rows: 30}) {
+		t.Errorf("size %+v while the person has the keyboard", got)
+	}
+	call(m, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID})
+	m.eventually("the agent's size again", func() bool { return size() == api.Size{Cols: 60, Rows: 20} })
 }
 
 func TestShellMarksOutliveTheEngine(t *testing.T) {

@@ -89,7 +89,9 @@ func begin(c *control, p *proc, e event) {
 	id := identityOf(e.child)
 	known := p.rec.Identity != nil && *p.rec.Identity == id
 	p.disarm()
-	p.live = e.live
+	if p.live = e.live; p.live != nil {
+		p.live.lock(p.rec.Keyboard != "")
+	}
 	p.rec.Identity = &id
 	p.rec.Error = ""
 	if e.kind == evSpawned {

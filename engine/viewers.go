@@ -164,13 +164,14 @@ func (set *viewerSet) keepPlaces(resize func(keep []*vt.Place)) {
 }
 
 // size is that of the viewer that typed last, or else of the first; ok is false
-// when no viewer decides. Who only reads has no say.
-func (set *viewerSet) size() (size api.Size, ok bool) {
+// when no viewer decides. Who only reads has no say, and agents have none while
+// locked.
+func (set *viewerSet) size(locked bool) (size api.Size, ok bool) {
 	set.mu.Lock()
 	defer set.mu.Unlock()
 	var decider *viewer
 	for _, v := range set.all {
-		if v.readOnly || v.size.Cols <= 0 || v.size.Rows <= 0 {
+		if v.readOnly || v.agent && locked || v.size.Cols <= 0 || v.size.Rows <= 0 {
 			continue
 		}
 		if decider == nil || v.typed > decider.typed {
