@@ -136,8 +136,11 @@ func giveUp(c *control, p *proc, e event) {
 	c.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
 	p.rec.State, p.removing = string(api.StateStopped), true
 	p.failStart(e.err)
-	view := describe(p)
-	p.answer(func(waiter) bool { return true }, outcome{process: view})
+	if p.rec.Desired == desiredStopped {
+		view := describe(p)
+		p.answer(func(waiter) bool { return true }, outcome{process: view})
+	}
+	p.fail(e.err)
 	for _, reply := range p.removals {
 		p.await(reply, never)
 	}

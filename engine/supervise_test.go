@@ -178,7 +178,17 @@ func TestAStartThatWaitsIsCalledOff(t *testing.T) {
 			t.Errorf("start answered %+v, listed %v", o, r.listed())
 		}
 
-		r.w.spawnWaits = false
+		r.w.spawnWaits, r.w.spawnErr = false, errFake
+		ended := make(chan outcome, 1)
+		r.do(func() {
+			if err := r.c.start(service("short", api.PolicyNo), "", false, api.State.Ended, ended); err != nil {
+				t.Error(err)
+			}
+		})
+		if o := <-ended; !errors.Is(o.err, errFake) {
+			t.Errorf("who waits for the end of what cannot be started is answered %+v", o)
+		}
+		r.w.spawnErr = nil
 		p := r.launch(service("again", api.PolicyNo))
 		r.exits(p, 0)
 		r.wants("again", api.StateExited)
