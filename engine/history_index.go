@@ -9,6 +9,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/persist"
+
+	"golang.org/x/sys/unix"
 )
 
 // A historyIndex holds a whole history in memory, made to be searched: equal
@@ -51,6 +53,16 @@ type historyEntry struct {
 // and nobody had asked for that.
 func (e *historyEntry) failed() bool {
 	return !e.stopped && (e.hasCode && e.code != 0 || e.signal != noWord)
+}
+
+// isInterrupt reports whether a run ended by what ctrl+c and ctrl+\ send, or as
+// shells say that: with 128 and the signal's number. Somebody has asked for that,
+// in Tandem or elsewhere.
+func isInterrupt(code *int, signal string) bool {
+	if code == nil {
+		return signal == "SIGINT" || signal == "SIGQUIT"
+	}
+	return *code == 128+int(unix.SIGINT) || *code == 128+int(unix.SIGQUIT)
 }
 
 // noWord is the number of the empty string.
@@ -122,7 +134,7 @@ func (x *historyIndex) add(r *persist.HistoryRow) {
 	e := historyEntry{
 		id: r.ID, started: r.StartedAt.UnixMicro(), duration: -1, logStart: r.LogStart, logEnd: r.LogEnd,
 		text: x.textOf(r.Command), cwd: x.word(r.CWD), actor: x.word(r.Actor), process: x.word(r.Process), kind: x.word(r.Kind),
-		signal: x.word(r.ExitSignal), running: r.Running, stopped: r.Stopped,
+		signal: x.word(r.ExitSignal), running: r.Running, stopped: r.Stopped || isInterrupt(r.ExitCode, r.ExitSignal),
 	}
 	if r.Duration >= 0 {
 		e.duration = r.Duration.Microseconds()
@@ -181,7 +193,7 @@ func (x *historyIndex) end(e persist.HistoryEnd) {
 			continue
 		}
 		ids = slices.Delete(ids, at, at+1)
-		r.running, r.stopped = false, e.Stopped
+		r.running, r.stopped = false, e.Stopped || isInterrupt(e.ExitCode, e.ExitSignal)
 		if !e.At.IsZero() {
 			r.duration = max(0, e.At.UnixMicro()-r.started)
 		}

@@ -27,14 +27,18 @@ func (c *control) noteStart(p *proc, e event) {
 }
 
 // noteEnd tells the history of a process that has ended for good. One that was
-// only kept from being started again had ended by itself, and not well.
+// only kept from being started again had ended by itself, and not well. What
+// somebody has interrupted counts as stopped.
 func (c *control) noteEnd(p *proc) {
 	if c.history == nil || !p.state().Ended() {
 		return
 	}
 	view := describe(p)
-	if p.down && view.State == api.StateStopped {
+	switch {
+	case p.down && view.State == api.StateStopped:
 		view.State = api.StateFailed
+	case view.State == api.StateExited && p.ending != nil && endsInterrupt(p.last.interrupt, p.ending.at) && (view.ExitCode == nil || *view.ExitCode != 0):
+		view.State = api.StateStopped
 	}
 	c.history.ended(view)
 }

@@ -212,6 +212,20 @@ func TestHistoryFilters(t *testing.T) {
 	}
 }
 
+// Nothing else is known of a run that an earlier version has kept.
+func TestAnInterruptIsToldByTheStatusAlone(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	for code, command := range map[int]string{130: "ctrl+c", 131: "ctrl+backslash", 143: "terminated"} {
+		h.began(persist.HistoryRow{Command: command, StartedAt: historyBegin, Kind: commandSession, Actor: "person", ExitCode: &code})
+	}
+	h.want(api.HistorySearchInput{Failed: true}, "terminated")
+	for _, r := range h.found(api.HistorySearchInput{}).Rows {
+		if r.Stopped == (r.Command.Command == "terminated") {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 func TestHistoryIsOrderedByTimeWhateverCameFirst(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	at := func(line string, minutes int) {

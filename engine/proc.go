@@ -25,6 +25,7 @@ type facts struct {
 	typist     string
 	bytes      int64
 	active     time.Time // when it was used last
+	interrupt  time.Time // when somebody has interrupted what runs in it last
 	waiting    need      // when that was looked at last
 }
 

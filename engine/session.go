@@ -343,6 +343,9 @@ func (s *session) facts() facts {
 	s.mu.Unlock()
 	f.viewers, f.typist = s.viewers.count()
 	f.active = s.used.last()
+	if at := s.used.interrupt.Load(); at != 0 {
+		f.interrupt = time.Unix(0, at)
+	}
 	if s.marks.state().atPrompt() {
 		f.waiting = needPrompt
 	} else if f.waiting == needPrompt {

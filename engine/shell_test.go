@@ -490,3 +490,51 @@ func TestAShellInsideAShellRunsCommandsByAMarker(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
+
+// Somebody asked for the end of what they have interrupted, whatever it then says.
+func TestWhatSomebodyHasInterruptedHasNotFailed(t *testing.T) {
+	m := startMachine(t)
+	last := func(id string) api.Command {
+		var rows []api.HistoryRow
+		m.eventually("the end", func() bool {
+			rows = m.history(api.HistorySearchInput{Process: id, Limit: 1})
+			return len(rows) > 0 && rows[0].DurationMS >= 0 && rows[0].Command.Command != "true"
+		})
+		return rows[0].Command
+	}
+	want := func(c api.Command, code int, stopped bool) {
+		t.Helper()
+		if c.ExitCode == nil || *c.ExitCode != code || c.Stopped != stopped {
+			t.Errorf("%+v, want code %d, stopped %v", c, code, stopped)
+		}
+	}
+	interrupt := func(id, shown string) {
+		m.shows(id, shown)
+		call(m, api.SessionWrite, api.SessionWriteInput{ID: id, Keys: []string{"ctrl+c"}})
+	}
+	run := func(command, shown string) api.Command {
+		p := m.start("bash", "--norc")
+		m.sh(p.ID, "true")
+		m.write(p.ID, command+"\n")
+		interrupt(p.ID, shown)
+		return last(p.ID)
+	}
+	want(run(`sh -c 'echo be"g"un; exec sleep 1000'`, "begun"), 130, true)
+	want(run(`sh -c 'trap "exit 2" INT; echo be"g"un; sleep 1000'`, "begun"), 2, true)
+	want(run(`sh -c 'trap "exit 0" INT; echo be"g"un; sleep 1000'`, "begun"), 0, false)
+	want(run(`sh -c 'stty raw; echo be"g"un; head -c 1; exit 3'`, "begun"), 3, false)
+
+	p := m.start("sh", "-c", `trap "exit 2" INT; echo begun; sleep 1000`)
+	interrupt(p.ID, "begun")
+	want(last(p.ID), 2, true)
+	p = m.start("sleep", "1000")
+	call(m, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "INT"})
+	if c := last(p.ID); c.ExitSignal != "SIGINT" || !c.Stopped {
+		t.Errorf("%+v", c)
+	}
+	for _, row := range m.history(api.HistorySearchInput{Failed: true}) {
+		if row.ExitCode == nil || *row.ExitCode != 3 {
+			t.Errorf("failed: %+v", row)
+		}
+	}
+}

@@ -22,7 +22,7 @@ type shellCommand struct {
 	ExitCode  *int  // nil when the shell did not tell
 	LogStart  int64 // offset in the log where its output begins
 	LogEnd    int64 // and ends
-	Stopped   bool  // somebody has ended the session
+	Stopped   bool  // somebody has ended the session, or has interrupted the command
 }
 
 // A shellPhase is what a shell does, as its marks tell it.
@@ -70,7 +70,8 @@ type shellMarks struct {
 	number   string    // of line in the shell's history
 	start    int64     // offset where output begins
 	began    time.Time
-	leftover int64 // offset where the output ended, before the shell's own mark of an unfinished line; 0 if it did not tell
+	broken   time.Time // when somebody has interrupted it last; zero if nobody has
+	leftover int64     // offset where the output ended, before the shell's own mark of an unfinished line; 0 if it did not tell
 	watch    *outcomeWatch
 	lent     string // for one command; "" if none was
 }
@@ -169,7 +170,7 @@ func (m *shellMarks) begin(f markFound) {
 	if !m.told {
 		m.line, _ = f.typed(m.prompt, f.at)
 	}
-	m.phase, m.start, m.began, m.leftover = shellRunning, f.at, f.now, 0
+	m.phase, m.start, m.began, m.leftover, m.broken = shellRunning, f.at, f.now, 0, time.Time{}
 	if w := m.watch; w != nil && !w.begun {
 		w.begun, w.start, w.began = true, f.at, f.now
 	}
@@ -192,6 +193,7 @@ func (m *shellMarks) finish(f markFound, exit *int) *shellCommand {
 		c.LogEnd = m.leftover
 	}
 	c.Duration = max(0, f.now.Sub(c.StartedAt))
+	c.Stopped = exit != nil && *exit != 0 && endsInterrupt(m.broken, f.now)
 	m.noteEnd(f, exit)
 	m.phase, m.line, m.told, m.leftover = shellBetween, "", false, 0
 	if f.Replay || c.Line == "" && m.noStart {
@@ -240,10 +242,28 @@ func (m *shellMarks) noteTyped(p []byte, now time.Time) {
 	m.touched = true
 	if strings.ContainsAny(string(p), "\r\n\x03\x04") {
 		if m.lined = now; !m.entered && m.noStart {
-			m.began = now
+			m.began, m.broken = now, time.Time{}
 		}
 		m.entered = true
 	}
+}
+
+// noteInterrupt notes that somebody has sent an interrupt, to the command that
+// runs if one does.
+func (m *shellMarks) noteInterrupt(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.broken = now
+}
+
+// interruptTakes is how long a program may take to end after an interrupt for the
+// one to be the reason of the other.
+const interruptTakes = 10 * time.Second
+
+// endsInterrupt reports whether an end may be that of an interrupt.
+func endsInterrupt(interrupt, end time.Time) bool {
+	took := end.Sub(interrupt)
+	return !interrupt.IsZero() && 0 <= took && took <= interruptTakes
 }
 
 // appendState writes the marks that bring a replay behind a checkpoint to where

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,6 +61,7 @@ func (w *watchSet) wake() {
 // usage is when a session was used, as nanoseconds since 1970.
 type usage struct {
 	output, input, asked atomic.Int64
+	interrupt            atomic.Int64           // when somebody has interrupted what runs in it last; 0 if nobody has
 	actor                atomic.Pointer[string] // who typed last
 }
 
@@ -76,7 +78,12 @@ func (s *session) noteInput(actor string, p []byte) {
 	if before := s.used.actor.Load(); before == nil || *before != actor {
 		s.used.actor.Store(&actor)
 	}
-	s.marks.noteTyped(p, time.Now())
+	now := time.Now()
+	s.marks.noteTyped(p, now)
+	if bytes.ContainsAny(p, "\x03\x1c") && s.o.master != nil && sendsSignal(s.o.master, p) {
+		s.used.interrupt.Store(now.UnixNano())
+		s.marks.noteInterrupt(now)
+	}
 	s.lookWhenAnswered()
 }
 
@@ -130,7 +137,7 @@ func (s *session) noteLast() {
 	}
 	c := s.marks.last(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, at: s.parsed.Load(), now: time.Now(), typed: s.typedLine}, exit)
 	if c != nil {
-		c.Stopped = stopped
+		c.Stopped = c.Stopped || stopped
 	}
 	s.tellRan(c)
 }

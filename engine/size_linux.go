@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"os"
 
@@ -24,6 +25,18 @@ func setPTYSize(master *os.File, cols, rows int) error {
 	return onDescriptor(master, func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(cols), Row: uint16(rows)})
 	})
+}
+
+// sendsSignal reports whether a terminal makes an interrupt of what is written to
+// it, ctrl+c or ctrl+\ as a rule, and not just gives it to the program.
+func sendsSignal(master *os.File, p []byte) bool {
+	var t *unix.Termios
+	err := onDescriptor(master, func(fd int) (err error) {
+		t, err = unix.IoctlGetTermios(fd, unix.TCGETS)
+		return err
+	})
+	return err == nil && t.Lflag&unix.ISIG != 0 &&
+		(bytes.IndexByte(p, t.Cc[unix.VINTR]) >= 0 || bytes.IndexByte(p, t.Cc[unix.VQUIT]) >= 0)
 }
 
 // onDescriptor runs f on a file's descriptor without making it blocking.
