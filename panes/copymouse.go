@@ -3,12 +3,24 @@ package panes
 import "tandem/engine/api"
 
 // PlaceAt is the place that a cell of the pane shows.
-func (t *Terminal) PlaceAt(x, y int) api.Place {
+func (t *Terminal) PlaceAt(x, y int) api.Place { return t.placeAt(x, y, t.top(t.State())) }
+
+// placeAt is PlaceAt in a pane that has a line at its top.
+func (t *Terminal) placeAt(x, y int, top int64) api.Place {
 	st := t.State()
-	line := t.top(st) + int64(max(min(y, t.size.Rows-1), 0))
+	line := top + int64(max(min(y, t.size.Rows-1), 0))
 	line = max(min(line, st.First+int64(st.Rows)-1), t.oldest(st))
 	l, _ := t.Feed.Screen.line(line)
 	return api.Place{Line: line, Cell: max(min(x, st.Cols-1), 0) / scale(l)}
+}
+
+// seenTop is the line at the top of what the person sees. On the live screen
+// output may have come since that was drawn.
+func (t *Terminal) seenTop() int64 {
+	if st := t.State(); t.scroll.active || st.fulls != t.drawn.full {
+		return t.top(st)
+	}
+	return t.drawn.line
 }
 
 // Press begins what the mouse selects at a cell of the pane: with the second
@@ -19,7 +31,7 @@ func (t *Terminal) Press(x, y, clicks int) {
 		return
 	}
 	t.flash = selection{}
-	p := t.PlaceAt(x, y)
+	p := t.placeAt(x, y, t.seenTop())
 	t.pressed = p
 	if t.scroll.active {
 		t.scroll.sel, t.scroll.cursor, t.scroll.want = selection{}, p, p.Cell
@@ -75,8 +87,11 @@ func (t *Terminal) Drag(x, y int, block bool) (outside bool) {
 func (t *Terminal) hold(kind SelectKind, from, to api.Place) {
 	s := &t.scroll
 	if !s.active {
+		seen := t.seenTop()
 		t.begin()
 		s.mouse = true
+		s.top, s.start = seen, seen
+		t.clampScroll(t.State())
 	}
 	s.wheel, s.drag = false, true
 	s.sel = selection{kind: kind, anchor: from}

@@ -40,10 +40,17 @@ type Terminal struct {
 	pressed api.Place    // where the mouse button went down
 	unit    [2]api.Place // the word of a double click that a drag began with
 
+	drawn   drawnTop
 	version uint64 // of the screen
 	changed bool
 	settled bool // a size that differs from the pane's is here to stay
 	rows    []string
+}
+
+// A drawnTop is the line at the pane's top when it was drawn last.
+type drawnTop struct {
+	line int64
+	full uint64 // the full frame that the number belongs to
 }
 
 // NewTerminal makes a pane for a session; somebody has to fill its Feed.

@@ -17,7 +17,8 @@ func (t *Terminal) Draw(w, h int, look *Look, m Widths) []string {
 	if !st.Known {
 		return t.drawUnknown(w, h, look)
 	}
-	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.top(st), W: w, H: h, Widths: m})
+	t.drawn = drawnTop{t.top(st), st.fulls}
+	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.drawn.line, W: w, H: h, Widths: m})
 	t.drawMarks(st, w, look, m)
 	t.fill(st, w, h, look)
 	if t.scroll.active {

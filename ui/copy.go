@@ -30,6 +30,7 @@ type copying struct {
 	find     context.CancelFunc
 	serial   int        // of the last search
 	held     []keys.Key // typed while it is under way
+	copies   int        // counts what was copied or is to be
 	reading  bool       // what is to be copied is on its way
 	paste    bool       // and to be pasted when it is there
 
@@ -183,15 +184,18 @@ func (m *model) copyLine() tea.Cmd {
 
 // copiedMsg is text that was to be copied.
 type copiedMsg struct {
-	text string
-	cut  bool // there was more than is kept
-	err  error
+	serial int // of the copies
+	text   string
+	cut    bool // there was more than is kept
+	err    error
 }
 
 // copyText reads a part of a session's text, to copy it.
 func (m *model) copyText(p *panes.Terminal, in api.SessionTextInput) tea.Cmd {
+	m.copying.copies++
+	serial := m.copying.copies
 	if text, held := p.HeldText(in); held {
-		return m.copied(copiedMsg{text: text})
+		return m.copied(copiedMsg{serial: serial, text: text})
 	}
 	m.copying.reading = true
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
@@ -200,14 +204,18 @@ func (m *model) copyText(p *panes.Terminal, in api.SessionTextInput) tea.Cmd {
 			out, err := e.Text(ctx, in)
 			text.WriteString(out.Text)
 			if err != nil || out.Next == nil || text.Len() >= maxCopied {
-				return copiedMsg{text.String(), out.Next != nil, err}
+				return copiedMsg{serial, text.String(), out.Next != nil, err}
 			}
 			in.From = *out.Next
 		}
-	}, func(err error) tea.Msg { return copiedMsg{err: err} })
+	}, func(err error) tea.Msg { return copiedMsg{serial: serial, err: err} })
 }
 
+// copied takes what was copied; what something newer has overtaken counts no more.
 func (m *model) copied(msg copiedMsg) tea.Cmd {
+	if msg.serial != m.copying.copies {
+		return nil
+	}
 	paste := m.copying.paste
 	m.copying.reading, m.copying.paste = false, false
 	switch {
@@ -225,6 +233,7 @@ func (m *model) copied(msg copiedMsg) tea.Cmd {
 
 // keepCopy makes text what is pasted next, here and in other programs.
 func (m *model) keepCopy(text string, cut bool) tea.Cmd {
+	m.copying.copies++
 	m.copying.buffer = text
 	what := "copied " + howMuch(text)
 	switch {

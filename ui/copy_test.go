@@ -377,3 +377,15 @@ func TestOnlyTheProgramInFocusCopies(t *testing.T) {
 	here.copies("three")
 	d.until("copied again", copied("three"))
 }
+
+func TestWhatIsCopiedLastCountsWhateverComesLast(t *testing.T) {
+	d, _ := reader(t, 80, 24)
+	p := d.m.focused()
+	slow := d.m.copyText(p, api.SessionTextInput{ID: p.ID, To: api.Place{Line: 0, Cell: 3}})
+	d.press("Y")
+	late := slow()
+	d.update(late)
+	if d.m.copying.buffer != "$" || d.m.copying.reading {
+		t.Errorf("%q is kept", d.m.copying.buffer)
+	}
+}
