@@ -15,8 +15,12 @@ import (
 
 // escapeWait is how long an escape that ends a read may still turn out to
 // begin a sequence. Terminals write a sequence in one piece; only a slow line
-// takes it apart.
-const escapeWait = 20 * time.Millisecond
+// takes it apart. What can be no key any more, half of a mouse report or of a
+// character, has pieceWait for its rest, which would be taken for text else.
+const (
+	escapeWait = 20 * time.Millisecond
+	pieceWait  = time.Second
+)
 
 // maxPaste is where a longer paste is passed on in pieces.
 const maxPaste = 4 << 20
@@ -70,10 +74,14 @@ func (in *input) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// more waits a moment for what may follow an escape.
+// more waits a moment for what may follow an unfinished sequence.
 func (in *input) more() bool {
 	fds := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
-	n, err := unix.Poll(fds, int(escapeWait.Milliseconds()))
+	wait := escapeWait
+	if len(in.raw) > 2 || len(in.raw) > 0 && in.raw[0] >= utf8.RuneSelf {
+		wait = pieceWait
+	}
+	n, err := unix.Poll(fds, int(wait.Milliseconds()))
 	return n > 0 && err == nil
 }
 

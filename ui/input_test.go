@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -72,6 +73,24 @@ func TestLoneEscapeIsAKeyAndASplitSequenceIsNot(t *testing.T) {
 	in.feed([]byte("5~"))
 	if d := cmp.Diff([]string{"pgup"}, names(in.drain())); d != "" {
 		t.Errorf("a sequence in two pieces (-want +got)\n%s", d)
+	}
+}
+
+func TestAMouseReportAndACharacterThatASlowLineHasSplitAreWhole(t *testing.T) {
+	in, w := pipeInput(t)
+	for _, pieces := range [][2]string{{"\x1b[<0;3", ";4M"}, {"\xe6\xbc", "\xa2"}} {
+		w.WriteString(pieces[0])
+		slow := time.AfterFunc(2*escapeWait, func() { w.WriteString(pieces[1]) })
+		defer slow.Stop()
+		before := len(in.queue)
+		for len(in.queue) == before {
+			if replies := read(t, in); replies != "" {
+				t.Fatalf("passed on %q", replies)
+			}
+		}
+	}
+	if d := cmp.Diff([]string{"mouse", "漢"}, names(in.drain())); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
 	}
 }
 
