@@ -165,8 +165,13 @@ func (m *model) picker() *finder {
 }
 
 // holdForPick keeps back what was typed behind a choice, or a form, that waits,
-// unless that takes it back.
+// unless that takes it back, and what was typed for a choice that is still to be
+// shown.
 func (m *model) holdForPick(events []typed) (held bool) {
+	if m.layouts.asked {
+		m.in.unread(events)
+		return true
+	}
 	if f := m.waitingForm(); f != nil {
 		return f.hold(m, events)
 	}

@@ -15,6 +15,7 @@ type layouts struct {
 	changed  bool       // the groups may not be as they were kept
 	kept     api.Layout // what the engine has
 	keeping  bool       // it is being told
+	asked    bool       // which ones were saved, to be chosen from
 	pushed   time.Time  // when a key moved a border last, if no other key came since
 }
 

@@ -116,12 +116,21 @@ type layoutsMsg struct {
 	err   error
 }
 
-// askLayout lets the person choose a layout that was saved.
+// askLayout lets the person choose a layout. What is typed meanwhile waits for the
+// choice, so that none of it goes to a program.
 func (m *model) askLayout() tea.Cmd {
+	m.layouts.asked = m.news.connected
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		saved, err := e.Layouts(ctx)
 		return layoutsMsg{saved, err}
 	}, func(err error) tea.Msg { return layoutsMsg{err: err} })
+}
+
+// takeLayouts shows the choice, and goes on with what was typed for it.
+func (m *model) takeLayouts(msg layoutsMsg) tea.Cmd {
+	m.layouts.asked = false
+	cmd := m.chooseLayout(msg)
+	return tea.Batch(cmd, m.handleInput(m.in.drain()))
 }
 
 func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {

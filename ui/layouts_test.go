@@ -508,3 +508,26 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		again.place(rect{0, 0, 200, 60})
 	})
 }
+
+func TestWhatIsTypedForTheChoiceOfALayoutIsForNothingElse(t *testing.T) {
+	d := threePanes(t)
+	d.pressAtOnce("ctrl+b", "space", "'rows", "enter")
+	d.hasShape("(a/(b/c))")
+	if got := d.nth(2).input(); got != "" {
+		t.Errorf("%q went to the program", got)
+	}
+}
+
+func TestAClickThatIsBeforeTheChoiceIsDrawnIsNotForIt(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "T")
+	d.click(1, 1)
+	if d.m.overlay == nil {
+		t.Fatal("it is gone")
+	}
+	d.shows("keep it")
+	d.click(1, 1)
+	if d.m.overlay != nil {
+		t.Error("it is still there")
+	}
+}

@@ -58,7 +58,7 @@ func (msg keptMsg) take(m *model) tea.Cmd { return m.layoutKept(msg) }
 
 func (msg layoutSavedMsg) take(m *model) tea.Cmd { return m.layoutSaved(msg) }
 
-func (msg layoutsMsg) take(m *model) tea.Cmd { return m.chooseLayout(msg) }
+func (msg layoutsMsg) take(m *model) tea.Cmd { return m.takeLayouts(msg) }
 
 func (deskDue) take(m *model) tea.Cmd {
 	m.deskDue()

@@ -77,7 +77,8 @@ type model struct {
 	actions  map[keys.Action]func(*model) tea.Cmd
 	overlay  overlay
 
-	overlayAt    rect // where the overlay was drawn last
+	overlayAt    rect    // where the overlay was drawn last
+	overlaySeen  overlay // the one that was
 	overlayPress overlayPress
 
 	toast toast

@@ -15,6 +15,9 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 	if m.overlayPress.has(e, m.overlay, time.Now()) {
 		return nil
 	}
+	if m.overlay != nil && m.overlay != m.overlaySeen { // nobody can have meant it
+		return nil
+	}
 	if u, ok := m.overlay.(interface {
 		mouse(*model, keys.Mouse) tea.Cmd
 	}); ok && m.overlayAt.contains(e.X, e.Y) {

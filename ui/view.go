@@ -347,7 +347,7 @@ func (m *model) drawOverlay() {
 		at.y = max(m.h-1-at.h, 0)
 	}
 	all := strings.Split(m.drawn.Content, "\n")
-	m.overlayAt = at
+	m.overlayAt, m.overlaySeen = at, m.overlay
 	lay(all, rows, at)
 	m.drawn.Content = strings.Join(all, "\n")
 	if x >= 0 {
