@@ -44,13 +44,20 @@ func (v visitor) clicks(text, want string) {
 // Every place is reached by keys alone and by the mouse alone, in a small, a
 // usual and a large terminal, in a dark and in a light theme.
 func TestEveryPlaceIsReachedByKeysAndByMouse(t *testing.T) {
+	everywhere(t, func(v visitor) {
+		v.byKeys()
+		v.byMouse()
+	})
+}
+
+// everywhere runs a test in a small, a usual and a large terminal, in a dark and in
+// a light theme.
+func everywhere(t *testing.T, test func(visitor)) {
 	for _, size := range [][2]int{{80, 24}, {120, 36}, {200, 60}} {
 		for _, theme := range []string{"catppuccin-mocha", "catppuccin-latte"} {
 			t.Run(fmt.Sprintf("%dx%d %s", size[0], size[1], theme), func(t *testing.T) {
 				t.Parallel()
-				v := visit(t, size[0], size[1], theme)
-				v.byKeys()
-				v.byMouse()
+				test(visit(t, size[0], size[1], theme))
 			})
 		}
 	}

@@ -87,10 +87,21 @@ func (t *terminal) update(change func()) {
 	t.changed = make(chan struct{})
 }
 
-// text is the screen, a line a row.
+// text is the screen, a line a row, and what is closed with its next change. A
+// frame that the program is writing is waited for.
 func (t *terminal) text() (string, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for t.screen.Modes().Sync {
+		changed := t.changed
+		t.mu.Unlock()
+		select {
+		case <-changed:
+		case <-t.ended:
+		case <-time.After(patience): // it hangs, and what there is tells more
+		}
+		t.mu.Lock()
+	}
 	_, first, end := t.screen.Bounds()
 	var b strings.Builder
 	for _, line := range t.screen.Lines(first, int(end-first)) {
