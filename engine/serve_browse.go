@@ -25,6 +25,7 @@ const (
 // A transferJob is a transfer under way, or one that is over.
 type transferJob struct {
 	id      string
+	kind    string
 	cancel  context.CancelFunc
 	over    chan struct{} // closed at the end
 	bytes   atomic.Int64
@@ -60,7 +61,7 @@ func (s *fileServer) handleBrowse(m *api.Mux) {
 func (s *fileServer) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
 		for _, item := range in.Items {
-			if err := t.Restore(ctx, in.In(item.Path), in.In(item.To)); err != nil {
+			if _, err := t.Restore(ctx, in.In(item.Path), in.In(item.To), false); err != nil {
 				return api.Empty{}, err
 			}
 		}
@@ -106,7 +107,7 @@ func (s *fileServer) transfer(_ context.Context, in api.FilesTransferInput) (api
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
-		j, err := s.jobs.begin()
+		j, err := s.jobs.begin(in.Kind)
 		if err != nil {
 			return api.FilesTransferOutput{}, err
 		}
@@ -115,7 +116,7 @@ func (s *fileServer) transfer(_ context.Context, in api.FilesTransferInput) (api
 		go func() {
 			defer s.jobs.running.Done()
 			defer cancel()
-			j.run(ctx, t, in.FileScope, in.Kind, in.Conflict, items)
+			j.run(ctx, t, in.Conflict, items)
 			time.AfterFunc(keptJobs, func() { s.jobs.forget(j.id) })
 		}()
 		return api.FilesTransferOutput{Job: j.id}, nil
@@ -131,7 +132,7 @@ func inTheWay(t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, c
 	for _, asked := range in.Items {
 		item := api.FileMove{Path: in.In(asked.Path), To: in.In(asked.To)}
 		items = append(items, item)
-		if in.Kind == api.TransferTrash {
+		if goesNowhere(in.Kind) {
 			continue
 		}
 		if above := aboveIn(replaced, item.Path); above != "" {
@@ -151,6 +152,11 @@ func inTheWay(t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, c
 		free[item.Path], free[item.To] = in.Kind == api.TransferMove, false
 	}
 	return items, conflicts, nil
+}
+
+// goesNowhere reports whether the items of a kind of transfer have no new path.
+func goesNowhere(kind string) bool {
+	return kind == api.TransferTrash || kind == api.TransferDelete
 }
 
 // aboveIn is the folder above a path that is in a set; "" if none is.
@@ -185,17 +191,17 @@ func replaceable(t *files.Tree, kind, conflict string, item api.FileMove) error 
 	case relation == files.Same && kind == api.TransferMove:
 		return api.Errorf(api.CodeInvalid, "move %s: it is there already", item.Path)
 	case relation == files.Same && conflict == api.ConflictReplace:
-		return api.Errorf(api.CodeInvalid, "copy %s: it is the same file as %s", item.Path, item.To)
+		return api.Errorf(api.CodeInvalid, "%s %s: it is the same file as %s", kind, item.Path, item.To)
 	}
 	return nil
 }
 
 func checkTransfer(in api.FilesTransferInput) error {
-	kinds := []string{api.TransferCopy, api.TransferMove, api.TransferTrash}
+	kinds := []string{api.TransferCopy, api.TransferMove, api.TransferTrash, api.TransferRestore, api.TransferDelete}
 	conflicts := []string{"", api.ConflictSkip, api.ConflictReplace, api.ConflictKeep}
 	switch {
 	case !slices.Contains(kinds, in.Kind):
-		return api.Errorf(api.CodeInvalid, "transfer files: kind %q is none of copy, move and trash", in.Kind)
+		return api.Errorf(api.CodeInvalid, "transfer files: kind %q is none of copy, move, trash, restore and delete", in.Kind)
 	case !slices.Contains(conflicts, in.Conflict):
 		return api.Errorf(api.CodeInvalid, "transfer files: conflict %q is none of skip, replace and keep", in.Conflict)
 	case len(in.Items) == 0 || len(in.Items) > mostItems:
@@ -205,14 +211,14 @@ func checkTransfer(in api.FilesTransferInput) error {
 }
 
 // begin makes a job. Its runner says Done to running.
-func (js *transferJobs) begin() (*transferJob, error) {
+func (js *transferJobs) begin(kind string) (*transferJob, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
 		return nil, errEnding()
 	}
 	js.last++
-	j := &transferJob{id: fmt.Sprintf("t%d", js.last), state: api.JobRunning, over: make(chan struct{})}
+	j := &transferJob{id: fmt.Sprintf("t%d", js.last), kind: kind, state: api.JobRunning, over: make(chan struct{})}
 	if js.jobs == nil {
 		js.jobs = map[string]*transferJob{}
 	}
@@ -274,7 +280,7 @@ func (s *fileServer) cancelJob(_ context.Context, in api.FileJobInput) (api.File
 func (j *transferJob) told(scope api.FileScope) api.FileJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	out := api.FileJob{ID: j.id, State: j.state, Bytes: j.bytes.Load(), Total: j.total.Load(),
+	out := api.FileJob{ID: j.id, Kind: j.kind, State: j.state, Bytes: j.bytes.Load(), Total: j.total.Load(),
 		Current: scope.Out(j.current), Skipped: j.skipped, Handled: len(j.done) + j.skipped, Error: j.err}
 	if j.state != api.JobRunning {
 		for _, d := range j.done {
@@ -285,22 +291,16 @@ func (j *transferJob) told(scope api.FileScope) api.FileJob {
 }
 
 // run does the items one after the other, up to the first that fails.
-func (j *transferJob) run(ctx context.Context, t *files.Tree, scope api.FileScope, kind, conflict string, items []api.FileMove) {
+func (j *transferJob) run(ctx context.Context, t *files.Tree, conflict string, items []api.FileMove) {
 	ctx = files.WithProgress(ctx, &j.bytes)
-	var total int64
-	for _, item := range items {
-		if kind == api.TransferCopy || kind == api.TransferMove && !t.SameDevice(item.Path, item.To) {
-			total += t.Size(ctx, item.Path)
-		}
-	}
-	j.total.Store(total)
+	j.total.Store(bytesOf(ctx, t, j.kind, items))
 	var err error
 	for _, item := range items {
 		j.mu.Lock()
 		j.current = item.Path
 		j.mu.Unlock()
 		if err = ctx.Err(); err == nil {
-			err = j.one(ctx, t, kind, conflict, item)
+			err = j.one(ctx, t, j.kind, conflict, item)
 		}
 		if err != nil {
 			break
@@ -317,11 +317,29 @@ func (j *transferJob) run(ctx context.Context, t *files.Tree, scope api.FileScop
 	close(j.over)
 }
 
+// bytesOf is how many bytes a transfer has to copy.
+func bytesOf(ctx context.Context, t *files.Tree, kind string, items []api.FileMove) (total int64) {
+	if goesNowhere(kind) {
+		return 0
+	}
+	for _, item := range items {
+		if kind == api.TransferCopy || !t.SameDevice(item.Path, item.To) {
+			total += t.Size(ctx, item.Path)
+		}
+	}
+	return total
+}
+
 // one does one item.
 func (j *transferJob) one(ctx context.Context, t *files.Tree, kind, conflict string, item api.FileMove) error {
-	if kind == api.TransferTrash {
+	switch kind {
+	case api.TransferTrash:
 		to, err := t.Trash(item.Path, time.Now())
 		j.finish(api.FileMoved{Path: item.Path, To: to}, err)
+		return err
+	case api.TransferDelete:
+		err := t.Delete(ctx, item.Path, true)
+		j.finish(api.FileMoved{Path: item.Path}, err)
 		return err
 	}
 	moved := api.FileMoved{Path: item.Path, To: item.To}
@@ -345,12 +363,15 @@ func (j *transferJob) one(ctx context.Context, t *files.Tree, kind, conflict str
 		}
 	}
 	do := t.Copy
-	if kind == api.TransferMove {
+	switch kind {
+	case api.TransferMove:
 		do = t.Move
+	case api.TransferRestore:
+		do = t.Restore
 	}
 	_, err := do(ctx, item.Path, moved.To, false)
 	if err != nil && moved.Replaced != "" {
-		if back := t.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To); back != nil {
+		if _, back := t.Restore(context.WithoutCancel(ctx), moved.Replaced, item.To, false); back != nil {
 			err = fmt.Errorf("%w; what was there is in the trash", err)
 		}
 	}

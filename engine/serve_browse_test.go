@@ -185,3 +185,44 @@ func TestTransfersAreCheckedBeforeTheyBegin(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesAreTakenOutOfTheTrashInTheBackground(t *testing.T) {
+	m, dir := browse(t, "a", "b/c")
+	trashed := transferred(m, api.FilesTransferInput{Kind: api.TransferTrash, Items: []api.FileMove{{Path: dir + "/a"}, {Path: dir + "/b"}}})
+	items := []api.FileMove{{Path: trashed.Done[1].To, To: dir + "/new/b"}, {Path: trashed.Done[0].To, To: dir + "/a"}}
+	job := transferred(m, api.FilesTransferInput{Kind: api.TransferRestore, Items: items})
+	if job.State != api.JobDone || job.Kind != api.TransferRestore || job.Handled != 2 || content(t, dir+"/new/b/c") != "b/c" || content(t, dir+"/a") != "a" {
+		t.Errorf("got %+v", job)
+	}
+	if records, err := os.ReadDir(dir + "/share/Trash/info"); err != nil || len(records) != 0 {
+		t.Errorf("%d records stay, %v", len(records), err)
+	}
+	trashed = transferred(m, api.FilesTransferInput{Kind: api.TransferTrash, Items: []api.FileMove{{Path: dir + "/a"}}})
+	if err := os.WriteFile(dir+"/a", []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	back := api.FilesTransferInput{Kind: api.TransferRestore, Items: []api.FileMove{{Path: trashed.Done[0].To, To: dir + "/a"}}}
+	if out := call(m, api.FilesTransfer, back); len(out.Conflicts) != 1 {
+		t.Errorf("it asks nothing: %+v", out)
+	}
+	back.Conflict = api.ConflictKeep
+	if job := transferred(m, back); job.State != api.JobDone || content(t, dir+"/a (2)") != "a" || content(t, dir+"/a") != "another" {
+		t.Errorf("keep: %+v", job)
+	}
+	back.Items[0].Path = dir + "/new/b/c"
+	back.Conflict = api.ConflictReplace
+	if job := transferred(m, back); job.State != api.JobFailed || content(t, dir+"/a") != "another" {
+		t.Errorf("what is not in the trash: %+v", job)
+	}
+}
+
+func TestFilesAreDeletedInTheBackground(t *testing.T) {
+	m, dir := browse(t, "a", "b/c", "d")
+	job := transferred(m, api.FilesTransferInput{Kind: api.TransferDelete, Items: []api.FileMove{{Path: dir + "/b"}, {Path: dir + "/missing"}, {Path: dir + "/d"}}})
+	if job.State != api.JobFailed || len(job.Done) != 1 || job.Done[0].Path != dir+"/b" || job.Done[0].To != "" {
+		t.Errorf("got %+v", job)
+	}
+	if _, err := os.Stat(dir + "/b"); err == nil || content(t, dir+"/d") != "d" {
+		t.Error("something else was deleted")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tandem/engine/api"
@@ -29,6 +30,8 @@ type fakeEngine struct {
 	changed  chan struct{} // of 1: a session has got input
 
 	transfers     map[string]api.FileJob
+	held          atomic.Pointer[held] // for the next transfer
+	holding       *held
 	folderChanged chan struct{} // has the watch of a folder tell of a change
 	branch        string
 	gitMarks      map[string]string

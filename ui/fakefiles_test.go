@@ -112,14 +112,19 @@ func (e *fakeEngine) Transfer(_ context.Context, in api.FilesTransferInput) (api
 	job := api.FileJob{Kind: in.Kind, State: api.JobDone}
 	var out api.FilesTransferOutput
 	for _, item := range in.Items {
-		if _, err := os.Lstat(item.To); err == nil && in.Conflict == "" && in.Kind != api.TransferTrash {
+		if _, err := os.Lstat(item.To); err == nil && in.Conflict == "" && item.To != "" {
 			out.Conflicts = append(out.Conflicts, item.To)
 		}
 	}
 	if len(out.Conflicts) > 0 {
 		return out, nil
 	}
-	for _, item := range in.Items {
+	held := e.held.Swap(nil)
+	for i, item := range in.Items {
+		if held != nil && i == held.after {
+			job.State = api.JobRunning
+			break
+		}
 		to, err := item.To, error(nil)
 		switch in.Kind {
 		case api.TransferTrash:
@@ -127,7 +132,9 @@ func (e *fakeEngine) Transfer(_ context.Context, in api.FilesTransferInput) (api
 			_ = os.Mkdir(trash, 0o700)
 			to = filepath.Join(trash, filepath.Base(item.Path))
 			err = os.Rename(item.Path, to)
-		case api.TransferMove:
+		case api.TransferDelete:
+			err = os.RemoveAll(item.Path)
+		case api.TransferMove, api.TransferRestore:
 			err = os.Rename(item.Path, to)
 		case api.TransferCopy:
 			if in.Conflict == api.ConflictKeep {
@@ -144,31 +151,46 @@ func (e *fakeEngine) Transfer(_ context.Context, in api.FilesTransferInput) (api
 		}
 		job.Done = append(job.Done, api.FileMoved{Path: item.Path, To: to})
 	}
+	job.Handled = len(job.Done)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.transfers == nil {
 		e.transfers = map[string]api.FileJob{}
 	}
 	job.ID = fmt.Sprint("t", len(e.transfers)+1)
-	e.transfers[job.ID] = job
+	e.transfers[job.ID], e.holding = job, held
 	out.Job = job.ID
 	return out, nil
 }
 
-func (e *fakeEngine) TransferJob(_ context.Context, id string, _ int) (api.FileJob, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.transfers[id], nil
+// A held transfer stops after some items until it is ended.
+type held struct {
+	after int
+	ended chan struct{}
 }
 
-func (e *fakeEngine) CancelTransfer(context.Context, string) error { return nil }
+// holdTransfers has the next transfer held.
+func (e *fakeEngine) holdTransfers(after int) { e.held.Store(&held{after, make(chan struct{})}) }
 
-func (e *fakeEngine) RestoreFiles(_ context.Context, items []api.FileMove) error {
-	for _, item := range items {
-		if err := os.Rename(item.Path, item.To); err != nil {
-			return fakeFileError(err)
-		}
+func (e *fakeEngine) TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error) {
+	e.mu.Lock()
+	job, held := e.transfers[id], e.holding
+	e.mu.Unlock()
+	if job.State != api.JobRunning || waitMS < 100 {
+		return job, nil
 	}
+	select {
+	case <-held.ended:
+		job.State = api.JobCancelled
+	case <-ctx.Done():
+	}
+	return job, nil
+}
+
+func (e *fakeEngine) CancelTransfer(context.Context, string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.holding.ended)
 	return nil
 }
 

@@ -52,8 +52,9 @@ type files struct {
 	afterVisit func(*model) tea.Cmd // what is done when it has ended
 	undos      []undo
 	job        *transfer
-	marks      []string // bookmarks
-	marksFor   string   // data folder that they were read from
+	wanted     []wantedTransfer // after it
+	marks      []string         // bookmarks
+	marksFor   string           // data folder that they were read from
 
 	serial    int // of the folder that is shown
 	ctx       context.Context
@@ -177,15 +178,16 @@ func (m *model) pumpFiles() tea.Cmd {
 			return m.backFromVisit()
 		}
 	}
+	transfers := m.pumpTransfers()
 	if !m.onFiles() || !m.news.connected {
-		return nil
+		return transfers
 	}
 	if f.leave != nil && f.snapshots != m.news.snapshots { // another engine: what was asked of the last one is lost
 		f.snapshots = m.news.snapshots
 		f.begin(m.ctx)
 		f.preview.Clear()
 	}
-	return tea.Batch(m.pumpFolder(), m.pumpWatch(), m.pumpGit(), m.pumpAbove(), m.pumpPreview())
+	return tea.Batch(transfers, m.pumpFolder(), m.pumpWatch(), m.pumpGit(), m.pumpAbove(), m.pumpPreview())
 }
 
 // ofFolder runs an operation for the folder that is shown; it ends when

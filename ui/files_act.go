@@ -259,11 +259,16 @@ func (m *model) askNewFile() tea.Cmd {
 			if err := makeFile(ctx, e, path, folder); err != nil {
 				return changedFiles{err: err}
 			}
-			return changedFiles{undo: undo{what: "new " + panes.FileName(filepath.Base(path)), trash: []string{path}}}
+			return changedFiles{undo: undoOfNew(path)}
 		}, func(err error) tea.Msg { return changedFiles{err: err} }))
 	})
 	m.overlay = p
 	return nil
+}
+
+// undoOfNew is how a file that was made is taken back.
+func undoOfNew(path string) undo {
+	return undo{"new " + panes.FileName(filepath.Base(path)), []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsOf([]string{path})}}}
 }
 
 // willShow puts the cursor on a name when it is there, and shows hidden files if
@@ -288,25 +293,16 @@ func makeFile(ctx context.Context, e engine, path string, folder bool) error {
 // changedFiles is the outcome of a change that is done, and how to undo it.
 type changedFiles struct {
 	err  error
-	undo undo // after an error, what is still to be undone
-	say  string
-	gone []string // has no mark any more
+	undo undo
 }
 
 func (m *model) takeChangedFiles(msg changedFiles) tea.Cmd {
 	f := &m.files
 	f.changed()
 	if msg.err != nil {
-		f.remember(msg.undo)
 		return m.say(errorText(msg.err), true)
 	}
-	for _, path := range msg.gone {
-		delete(f.marked, path)
-	}
 	f.remember(msg.undo)
-	if msg.say != "" {
-		return m.say(msg.say, false)
-	}
 	return nil
 }
 
@@ -321,14 +317,7 @@ func (m *model) askErase() tea.Cmd {
 		lines: append(baseNames(targets), "This cannot be undone."),
 		yes:   "delete",
 		no:    "keep",
-		then: m.call(func(ctx context.Context, e engine) tea.Msg {
-			for _, path := range targets {
-				if err := e.DeleteFile(ctx, path); err != nil {
-					return changedFiles{err: err}
-				}
-			}
-			return changedFiles{say: "deleted " + theseFiles(targets), gone: targets}
-		}, func(err error) tea.Msg { return changedFiles{err: err} }),
+		then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsOf(targets)}),
 	}
 	return nil
 }
@@ -338,5 +327,13 @@ func theseFiles(paths []string) string {
 	if len(paths) == 1 {
 		return panes.Clip(panes.FileName(filepath.Base(paths[0])), 40)
 	}
-	return itoa(len(paths)) + " files"
+	return countOf(len(paths))
+}
+
+// countOf is a number of files.
+func countOf(n int) string {
+	if n == 1 {
+		return "one file"
+	}
+	return itoa(n) + " files"
 }

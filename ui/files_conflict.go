@@ -91,7 +91,7 @@ func fileInWords(f api.FileInfo) string {
 
 // A conflict asks what is to become of files that are in the way.
 type conflict struct {
-	in    api.FilesTransferInput
+	of    *transfer
 	paths []string
 	facts []string // of each, as far as they are named
 }
@@ -99,7 +99,7 @@ type conflict struct {
 // ontoItself reports whether a file would be copied to where it is, which can
 // only be to have two of it.
 func (c *conflict) ontoItself() bool {
-	return slices.ContainsFunc(c.in.Items, func(item api.FileMove) bool { return item.Path == item.To })
+	return slices.ContainsFunc(c.of.in.Items, func(item api.FileMove) bool { return item.Path == item.To })
 }
 
 func (c *conflict) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
@@ -107,6 +107,7 @@ func (c *conflict) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt}
 func (c *conflict) act(m *model, a keys.Action) tea.Cmd {
 	if a == keys.Cancel {
 		m.overlay = nil
+		m.files.remember(c.of.left())
 	}
 	return nil
 }
@@ -117,8 +118,9 @@ func (c *conflict) typed(m *model, k keys.Key) tea.Cmd {
 		return nil
 	}
 	m.overlay = nil
-	c.in.Conflict = policy
-	return m.transfer(c.in, false)
+	c.of.in.Conflict = policy
+	m.transferNext(c.of.in, c.of.back)
+	return nil
 }
 
 func (c *conflict) pasted(*model, string) tea.Cmd { return nil }

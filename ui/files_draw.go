@@ -180,7 +180,7 @@ func (m *model) filesNote() string {
 	}
 	var notes []string
 	if f.job != nil {
-		notes = append(notes, f.job.text())
+		notes = append(notes, f.job.text(len(f.wanted)))
 	}
 	if n := len(f.marked); n > 0 {
 		notes = append(notes, itoa(n)+" marked")

@@ -20,7 +20,6 @@ type fileEngine interface {
 	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)
 	TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error)
 	CancelTransfer(ctx context.Context, id string) error
-	RestoreFiles(context.Context, []api.FileMove) error
 	WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error)
 	GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error)
 	FindFiles(ctx context.Context, path, pattern string, limit int) (api.FilesFindOutput, error)
@@ -101,11 +100,6 @@ func (c client) TransferJob(ctx context.Context, id string, waitMS int) (api.Fil
 
 func (c client) CancelTransfer(ctx context.Context, id string) error {
 	_, err := api.FilesCancel.Call(ctx, c.api, api.FileJobInput{FileScope: anywhere(), ID: id})
-	return err
-}
-
-func (c client) RestoreFiles(ctx context.Context, items []api.FileMove) error {
-	_, err := api.FilesRestore.Call(ctx, c.api, api.FilesRestoreInput{FileScope: anywhere(), Items: escapeMoves(items)})
 	return err
 }
 

@@ -37,13 +37,14 @@ func (msg previewed) take(m *model) tea.Cmd {
 	return nil
 }
 
-func (msg changedFiles) take(m *model) tea.Cmd  { return m.takeChangedFiles(msg) }
-func (msg transferBegun) take(m *model) tea.Cmd { return m.takeTransferBegun(msg) }
-func (msg transferNews) take(m *model) tea.Cmd  { return m.takeTransferNews(msg) }
-func (msg renameList) take(m *model) tea.Cmd    { return m.editRenameList(msg) }
-func (msg renamesRead) take(m *model) tea.Cmd   { return m.takeRenames(msg) }
-func (msg bookmarksRead) take(m *model) tea.Cmd { return m.takeBookmarks(msg) }
-func (msg goneTo) take(m *model) tea.Cmd        { return m.takeGoneTo(msg) }
+func (msg changedFiles) take(m *model) tea.Cmd   { return m.takeChangedFiles(msg) }
+func (msg transferWanted) take(m *model) tea.Cmd { return m.transfer(msg.in) }
+func (msg transferBegun) take(m *model) tea.Cmd  { return m.takeTransferBegun(msg) }
+func (msg transferNews) take(m *model) tea.Cmd   { return m.takeTransferNews(msg) }
+func (msg renameList) take(m *model) tea.Cmd     { return m.editRenameList(msg) }
+func (msg renamesRead) take(m *model) tea.Cmd    { return m.takeRenames(msg) }
+func (msg bookmarksRead) take(m *model) tea.Cmd  { return m.takeBookmarks(msg) }
+func (msg goneTo) take(m *model) tea.Cmd         { return m.takeGoneTo(msg) }
 
 func (msg pathListed) take(m *model) tea.Cmd {
 	m.takePathListed(msg)

@@ -37,7 +37,7 @@ func (m *model) askRenameFile() tea.Cmd {
 		to := filepath.Join(filepath.Dir(targets[0]), name)
 		show := m.willShow(name)
 		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
-		return tea.Batch(show, m.transfer(in, false))
+		return tea.Batch(show, m.transfer(in))
 	})
 	p.check = func(text string) error { return checkNewName(text, escaped) }
 	if escaped {
@@ -210,7 +210,7 @@ func (m *model) takeRenames(msg renamesRead) tea.Cmd {
 		lines: lines,
 		yes:   "rename",
 		no:    no,
-		then:  m.transfer(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(msg.items)}, false),
+		then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(msg.items)}),
 	}
 	m.dirty = true
 	return nil

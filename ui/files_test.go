@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tandem/engine/api"
 	"tandem/keys"
 )
@@ -127,7 +129,7 @@ func TestFilesAreTrashedAndBroughtBack(t *testing.T) {
 	d.shows("there is nothing to undo")
 }
 
-func TestAnUndoThatSomethingIsInTheWayOfCanBeTriedAgain(t *testing.T) {
+func TestAnUndoThatSomethingIsInTheWayOfAsksAndCanBeTriedAgain(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1"})
 	d.onFile("a")
 	d.press("R", "ctrl+u", "'b", "enter")
@@ -137,7 +139,8 @@ func TestAnUndoThatSomethingIsInTheWayOfCanBeTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.press("u")
-	d.shows("is in the way")
+	d.shows("a is there already")
+	d.press("esc")
 	if err := os.Remove(dir + "/a"); err != nil {
 		t.Fatal(err)
 	}
@@ -146,19 +149,102 @@ func TestAnUndoThatSomethingIsInTheWayOfCanBeTriedAgain(t *testing.T) {
 	d.shows("undone: move of a")
 }
 
+func TestAnUndoThatFailsHalfWayGoesOnWhereItFailed(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", "c": "3"})
+	d.onFile("a")
+	d.press("v", "D")
+	d.exists(dir+"/c", false)
+	d.until("the transfer is over", func() bool { return len(d.m.files.undos) == 1 })
+	if err := os.Rename(dir+"/.trash/b", dir+"/.trash/elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	d.press("u")
+	d.exists(dir+"/c", true)
+	d.until("it has failed", func() bool { return d.m.files.job == nil && len(d.m.files.undos) == 1 })
+	d.exists(dir+"/b", false)
+	if err := os.Rename(dir+"/.trash/elsewhere", dir+"/.trash/b"); err != nil {
+		t.Fatal(err)
+	}
+	d.press("u")
+	d.exists(dir+"/a", true)
+	d.exists(dir+"/b", true)
+	d.shows("undone: trash of 3 files")
+}
+
+func TestAnUndoShowsHowFarItIsAndCanBeEnded(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", "c": "3", "d": "4"})
+	d.press("v", "D")
+	d.exists(dir+"/d", false)
+	d.until("the transfer is over", func() bool { return len(d.m.files.undos) == 1 })
+	d.engine.holdTransfers(1)
+	d.press("u")
+	d.shows("undoing: out of the trash")
+	d.shows("2 of 4 ██░░░░░░░░ 25%")
+	d.press("esc")
+	d.shows("u undoes the rest")
+	d.press("y")
+	d.shows("ended; u undoes the rest")
+	d.exists(dir+"/d", true)
+	d.exists(dir+"/a", false)
+	d.press("u")
+	d.exists(dir+"/a", true)
+	d.shows("undone: trash of 4 files")
+}
+
+func TestTransfersBeginOneAfterTheOther(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", "c": "3", "d": "4", "to/": ""})
+	d.engine.holdTransfers(1)
+	d.onFile("a")
+	d.press("space", "space", "D")
+	d.shows("2 of 2")
+	d.onFile("c")
+	d.press("D")
+	d.shows("then 1 more")
+	d.onFile("d")
+	d.press("M", "ctrl+u", "'to/", "enter")
+	d.shows("then 2 more")
+	d.press("u")
+	d.shows("another transfer is under way")
+	d.exists(dir+"/c", true)
+	d.press("esc", "y")
+	d.exists(dir+"/c", false)
+	d.exists(dir+"/to/d", true)
+	d.until("all are over", func() bool { return d.m.files.job == nil && len(d.m.files.undos) == 3 })
+}
+
+func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
+	var f files
+	f.remember(undoOf(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
+	want := []api.FilesTransferInput{
+		{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/b", To: "/tmp"}, {Path: "/a", To: "/b"}, {Path: "/tmp", To: "/a"}}},
+		{Kind: api.TransferRestore, Items: []api.FileMove{{Path: "/trash/files/a", To: "/a"}}},
+	}
+	if diff := cmp.Diff(want, f.undos[0].steps); diff != "" {
+		t.Error(diff)
+	}
+	f.remember(undoOf(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
+	f.remember(undoOf(api.TransferCopy, nil))
+	if len(f.undos) != 1 {
+		t.Error("what cannot be undone is remembered")
+	}
+}
+
 func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
 	var f files
+	sized := func(what string, n int) undo {
+		return undo{what, []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
+	}
 	for range mostUndos + 5 {
-		f.remember(undo{what: "a", trash: []string{"/a"}})
+		f.remember(sized("a", 1))
 	}
 	if len(f.undos) != mostUndos {
 		t.Errorf("%d are remembered", len(f.undos))
 	}
-	f.remember(undo{what: "large", trash: make([]string, mostUndoItems+1)})
+	f.remember(sized("large", mostUndoItems+1))
 	if len(f.undos) != 1 || f.undos[0].what != "large" {
 		t.Errorf("after a large one %d are remembered", len(f.undos))
 	}
-	f.remember(undo{what: "b", trash: []string{"/b"}})
+	f.remember(sized("b", 1))
 	if len(f.undos) != 1 || f.undos[0].what != "b" {
 		t.Errorf("after the next one %d are remembered", len(f.undos))
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,22 +20,28 @@ const (
 	mostUndoItems = 200_000
 )
 
-// An undo is how a change is taken back.
+// An undo is how a change is taken back: transfers, one after the other.
 type undo struct {
-	what    string         // was done
-	restore []api.FileMove // out of the trash
-	move    []api.FileMove
-	trash   []string
+	what  string // was done
+	steps []api.FilesTransferInput
+}
+
+// files counts those that have to be dealt with.
+func (u undo) files() (n int) {
+	for _, in := range u.steps {
+		n += len(in.Items)
+	}
+	return n
 }
 
 func (f *files) remember(u undo) {
-	if u.what == "" {
+	if u.files() == 0 {
 		return
 	}
 	f.undos = append(f.undos, u)
 	items := 0
 	for i := len(f.undos) - 1; i >= 0; i-- {
-		items += len(f.undos[i].restore) + len(f.undos[i].move) + len(f.undos[i].trash)
+		items += f.undos[i].files()
 		if i < len(f.undos)-1 && items > mostUndoItems || len(f.undos)-i > mostUndos {
 			f.undos = slices.Clone(f.undos[i+1:])
 			return
@@ -46,89 +51,176 @@ func (f *files) remember(u undo) {
 
 // A transfer is one that the engine does at the moment.
 type transfer struct {
-	id   string
+	id   string // "" while it is found out what is in its way
 	in   api.FilesTransferInput
 	job  api.FileJob
-	undo bool // it takes something back
+	back *undo // what is to be undone after it, if it takes something back
+}
+
+// left is what is still to be undone when a transfer has ended before it was
+// done.
+func (t *transfer) left() (u undo) {
+	if t.back == nil {
+		return u
+	}
+	in := t.in
+	in.Items, in.Conflict = in.Items[min(t.job.Handled, len(in.Items)):], ""
+	u.what = t.back.what
+	if len(in.Items) > 0 {
+		u.steps = append(u.steps, in)
+	}
+	u.steps = append(u.steps, t.back.steps...)
+	return u
 }
 
 // text is how far the transfer is.
-func (t *transfer) text() string {
-	verb := map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash"}[t.in.Kind]
-	text := verb + " " + panes.Clip(panes.FileName(filepath.Base(t.job.Current)), 24)
-	if n := len(t.in.Items); n > 1 {
+func (t *transfer) text(waiting int) string {
+	text := ""
+	if t.back != nil {
+		text = "undoing: "
+	}
+	n := len(t.in.Items)
+	if t.id == "" {
+		return text + "looking at " + countOf(n)
+	}
+	text += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
+		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting"}[t.in.Kind]
+	text += " " + panes.Clip(panes.FileName(filepath.Base(t.job.Current)), 24)
+	if n > 1 {
 		text += " " + itoa(min(t.job.Handled+1, n)) + " of " + itoa(n)
 	}
-	if t.job.Total > 0 {
-		const cells = 10
-		full := int(min(t.job.Bytes, t.job.Total) * cells / t.job.Total)
-		text += " " + strings.Repeat("█", full) + strings.Repeat("░", cells-full) + " " +
-			itoa(int(min(t.job.Bytes, t.job.Total)*100/t.job.Total)) + "% of " + panes.ByteSize(t.job.Total)
+	switch {
+	case t.job.Total > 0:
+		text += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + panes.ByteSize(t.job.Total)
+	case n > 1:
+		text += " " + progressBar(int64(t.job.Handled), int64(n))
+	}
+	if waiting > 0 {
+		text += ", then " + itoa(waiting) + " more"
 	}
 	return text + ", esc ends it"
 }
 
+// progressBar shows how much of something is done, of which there is some.
+func progressBar(done, all int64) string {
+	const cells = 10
+	full := int(min(done, all) * cells / all)
+	return strings.Repeat("█", full) + strings.Repeat("░", cells-full) + " " + itoa(int(min(done, all)*100/all)) + "%"
+}
+
 // Messages of transfers.
 type (
-	transferBegun struct {
-		in    api.FilesTransferInput
+	transferWanted struct{ in api.FilesTransferInput } // after a question
+	transferBegun  struct {
+		of    *transfer
+		in    api.FilesTransferInput // with where its items go
 		out   api.FilesTransferOutput
 		facts []string // of what is in the way
-		undo  bool
 		err   error
 	}
 	transferNews struct {
+		of  *transfer
 		job api.FileJob
 		err error
 	}
 )
 
-// transfer begins a transfer. Only one runs at a time.
-func (m *model) transfer(in api.FilesTransferInput, undoing bool) tea.Cmd {
-	if m.files.job != nil {
-		return m.say("another transfer is under way; esc ends it", true)
+// A wantedTransfer waits until others are over. It is begun, or finds out what
+// is in its way, beside.
+type wantedTransfer struct {
+	*transfer
+	begin func(context.Context, engine) transferBegun
+}
+
+// transfer wants a transfer done.
+func (m *model) transfer(in api.FilesTransferInput) tea.Cmd {
+	return m.want(wantedTransfer{&transfer{in: in}, func(ctx context.Context, e engine) transferBegun {
+		return beginTransfer(ctx, e, in)
+	}})
+}
+
+// want has a transfer begun when those before it are over.
+func (m *model) want(t wantedTransfer) tea.Cmd {
+	m.files.wanted = append(m.files.wanted, t)
+	m.dirty = true
+	return nil
+}
+
+// transferNext goes on with a transfer before any other.
+func (m *model) transferNext(in api.FilesTransferInput, back *undo) {
+	m.files.wanted = slices.Insert(m.files.wanted, 0, wantedTransfer{&transfer{in: in, back: back}, func(ctx context.Context, e engine) transferBegun {
+		return beginTransfer(ctx, e, in)
+	}})
+}
+
+// pumpTransfers begins what is wanted next. Only one transfer runs at a time,
+// and none while it is asked what another one is to do.
+func (m *model) pumpTransfers() tea.Cmd {
+	f := &m.files
+	if _, asking := m.overlay.(*conflict); asking || f.job != nil || len(f.wanted) == 0 {
+		return nil
+	}
+	t := f.wanted[0]
+	f.wanted = f.wanted[1:]
+	f.job = t.transfer
+	m.dirty = true
+	if !m.toast.bad { // how far it is shows in the same place
+		m.hush()
 	}
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		msg := beginTransfer(ctx, e, in)
-		msg.undo = undoing
+		msg := t.begin(ctx, e)
+		msg.of = t.transfer
 		return msg
-	}, func(err error) tea.Msg { return transferBegun{err: err} })
+	}, func(err error) tea.Msg { return transferBegun{of: t.transfer, err: err} })
+}
+
+// wantTransfer is what follows a question that is answered with yes.
+func wantTransfer(in api.FilesTransferInput) tea.Cmd {
+	return func() tea.Msg { return transferWanted{in} }
 }
 
 func (m *model) takeTransferBegun(msg transferBegun) tea.Cmd {
-	switch {
-	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
-	case len(msg.out.Conflicts) > 0:
-		m.overlay = &conflict{in: msg.in, paths: msg.out.Conflicts, facts: msg.facts}
-		m.dirty = true
-		return nil
-	}
-	for _, item := range msg.in.Items {
-		delete(m.files.marked, item.Path)
-	}
-	m.files.job = &transfer{id: msg.out.Job, in: msg.in, undo: msg.undo}
-	return m.followTransfer(30)
-}
-
-// followTransfer asks how far the transfer is.
-func (m *model) followTransfer(waitMS int) tea.Cmd {
-	id := m.files.job.id
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		job, err := e.TransferJob(ctx, id, waitMS)
-		return transferNews{job, err}
-	}, func(err error) tea.Msg { return transferNews{err: err} })
-}
-
-func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
-	f := &m.files
-	t := f.job
-	if t == nil {
+	f, t := &m.files, msg.of
+	if f.job != t {
 		return nil
 	}
 	m.dirty = true
 	if msg.err != nil {
 		f.job = nil
+		f.remember(t.left())
+		return m.say(errorText(msg.err), true)
+	}
+	t.in = msg.in
+	if len(msg.out.Conflicts) > 0 {
+		f.job = nil
+		m.overlay = &conflict{of: t, paths: msg.out.Conflicts, facts: msg.facts}
+		return nil
+	}
+	for _, item := range t.in.Items {
+		delete(f.marked, item.Path)
+	}
+	t.id = msg.out.Job
+	return m.followTransfer(30)
+}
+
+// followTransfer asks how far the transfer is.
+func (m *model) followTransfer(waitMS int) tea.Cmd {
+	t := m.files.job
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		job, err := e.TransferJob(ctx, t.id, waitMS)
+		return transferNews{t, job, err}
+	}, func(err error) tea.Msg { return transferNews{of: t, err: err} })
+}
+
+func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
+	f, t := &m.files, msg.of
+	if f.job != t {
+		return nil
+	}
+	m.dirty = true
+	if msg.err != nil {
+		f.job = nil
+		f.changed()
 		if errors.Is(msg.err, api.CodeNotFound) {
 			return m.say("the engine was restarted; the transfer has ended", true)
 		}
@@ -139,34 +231,57 @@ func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
 	}
 	f.job = nil
 	f.changed()
-	if !t.undo {
+	if t.back == nil {
 		f.remember(undoOf(t.in.Kind, t.job.Done))
+		return m.sayTransfer(t)
 	}
-	return m.sayTransfer(t)
+	return m.takenBack(t)
 }
 
-// undoOf is how a transfer is taken back.
-func undoOf(kind string, done []api.FileMoved) (u undo) {
-	if len(done) == 0 {
-		return u
+// takenBack goes on with what is to be undone, or tells how that has ended.
+func (m *model) takenBack(t *transfer) tea.Cmd {
+	left := t.left()
+	switch {
+	case t.job.State == api.JobFailed:
+		m.files.remember(left)
+		return m.say(t.job.Error, true)
+	case t.job.State == api.JobCancelled && left.files() > 0:
+		m.files.remember(left)
+		return m.say("ended; u undoes the rest", true)
+	case len(left.steps) > 0:
+		m.takeBack(left)
+		return nil
 	}
+	return m.say("undone: "+left.what, false)
+}
+
+// undoOf is how a transfer is taken back: what was put somewhere goes first, so
+// that what was there before has its place again.
+func undoOf(kind string, done []api.FileMoved) (u undo) {
 	paths := make([]string, len(done))
+	var away, replaced []api.FileMove
 	for i, d := range done {
 		paths[i] = d.Path
-		back := api.FileMove{Path: d.To, To: d.Path}
-		switch kind {
-		case api.TransferTrash:
-			u.restore = append(u.restore, back)
-		case api.TransferMove:
-			u.move = append(u.move, back)
-		case api.TransferCopy:
-			u.trash = append(u.trash, d.To)
+		item := api.FileMove{Path: d.To, To: d.Path}
+		if kind == api.TransferCopy {
+			item.To = ""
 		}
+		away = append(away, item)
 		if d.Replaced != "" {
-			u.restore = append(u.restore, api.FileMove{Path: d.Replaced, To: d.To})
+			replaced = append(replaced, api.FileMove{Path: d.Replaced, To: d.To})
 		}
 	}
-	u.what = map[string]string{api.TransferCopy: "copy", api.TransferMove: "move", api.TransferTrash: "trash"}[kind] + " of " + theseFiles(paths)
+	back := map[string]string{api.TransferCopy: api.TransferTrash, api.TransferMove: api.TransferMove, api.TransferTrash: api.TransferRestore}[kind]
+	if len(done) == 0 || back == "" {
+		return u
+	}
+	slices.Reverse(away) // names may have gone round, and folders come before what is in them
+	slices.Reverse(replaced)
+	u.steps = append(u.steps, api.FilesTransferInput{Kind: back, Items: away})
+	if len(replaced) > 0 {
+		u.steps = append(u.steps, api.FilesTransferInput{Kind: api.TransferRestore, Items: replaced})
+	}
+	u.what = kind + " of " + theseFiles(paths)
 	return u
 }
 
@@ -176,55 +291,65 @@ func (m *model) sayTransfer(t *transfer) tea.Cmd {
 	for i, d := range t.job.Done {
 		paths[i] = d.Path
 	}
-	what := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "put into the trash: "}[t.in.Kind]
-	text := what + theseFiles(paths)
+	text := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "put into the trash: ",
+		api.TransferDelete: "deleted "}[t.in.Kind] + theseFiles(paths)
 	if len(paths) == 0 {
 		text = "nothing was changed"
 	}
 	if t.job.Skipped > 0 {
 		text += ", left out " + itoa(t.job.Skipped)
 	}
-	switch t.job.State {
-	case api.JobFailed:
-		return m.say(t.job.Error, true)
-	case api.JobCancelled:
-		return m.say("ended; "+text, true)
-	}
-	if t.undo {
-		return m.say("undone", false)
-	}
-	if len(paths) > 0 {
+	if len(paths) > 0 && t.in.Kind != api.TransferDelete {
 		text += " – u undoes it"
+	}
+	switch {
+	case t.job.State == api.JobFailed && len(paths) > 0:
+		return m.say(t.job.Error+"; before that "+text, true)
+	case t.job.State == api.JobFailed:
+		return m.say(t.job.Error, true)
+	case t.job.State == api.JobCancelled:
+		return m.say("ended; "+text, true)
 	}
 	return m.say(text, false)
 }
 
 func (m *model) askCancelTransfer() tea.Cmd {
-	id := m.files.job.id
+	t := m.files.job
+	if t.id == "" {
+		return m.say("it has not begun yet", false)
+	}
+	rest := "What is finished stays, the rest is left."
+	if t.back != nil {
+		rest = "What is undone stays so; u undoes the rest."
+	}
 	m.overlay = &question{
 		title: "End the transfer?",
-		lines: []string{"What is finished stays, the rest is left."},
+		lines: []string{rest},
 		yes:   "end it",
 		no:    "go on",
 		then: m.call(func(ctx context.Context, e engine) tea.Msg {
-			return doneMsg{e.CancelTransfer(ctx, id)}
+			return doneMsg{e.CancelTransfer(ctx, t.id)}
 		}, func(err error) tea.Msg { return doneMsg{err} }),
 	}
 	return nil
 }
 
+// itemsOf are paths that go nowhere in particular.
+func itemsOf(paths []string) []api.FileMove {
+	items := make([]api.FileMove, len(paths))
+	for i, path := range paths {
+		items[i].Path = path
+	}
+	return items
+}
+
 // trashFiles puts the targets into the trash.
 func (m *model) trashFiles() tea.Cmd {
-	f := &m.files
-	targets := f.list.Targets()
+	targets := m.files.list.Targets()
 	if len(targets) == 0 {
 		return nil
 	}
-	items := make([]api.FileMove, len(targets))
-	for i, path := range targets {
-		items[i].Path = path
-	}
-	return m.transfer(api.FilesTransferInput{Kind: api.TransferTrash, Items: items}, false)
+	return m.transfer(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsOf(targets)})
 }
 
 // askTransfer asks where the targets go: a folder, or for one of them a new
@@ -251,7 +376,8 @@ func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" 
 
 // transferTo finds out whether the place is a folder, and begins.
 func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	asked := api.FilesTransferInput{Kind: kind, Items: itemsOf(targets)}
+	return m.want(wantedTransfer{&transfer{in: asked}, func(ctx context.Context, e engine) transferBegun {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
 		if !into {
@@ -268,73 +394,25 @@ func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
 			in.Items = append(in.Items, item)
 		}
 		return beginTransfer(ctx, e, in)
-	}, func(err error) tea.Msg { return transferBegun{err: err} })
+	}})
 }
 
 // undoFiles takes back the last change.
 func (m *model) undoFiles() tea.Cmd {
 	f := &m.files
-	if len(f.undos) == 0 {
+	switch {
+	case f.job != nil || len(f.wanted) > 0:
+		return m.say("another transfer is under way; esc ends it", true)
+	case len(f.undos) == 0:
 		return m.say("there is nothing to undo", false)
 	}
 	u := f.undos[len(f.undos)-1]
 	f.undos = f.undos[:len(f.undos)-1]
-	return tea.Batch(m.say("undoing: "+u.what, false), m.call(func(ctx context.Context, e engine) tea.Msg {
-		if begun, err := takeBack(ctx, e, u); err != nil {
-			msg := changedFiles{err: err}
-			if !begun { // it can be tried again
-				msg.undo = u
-			}
-			return msg
-		}
-		return changedFiles{say: "undone: " + u.what}
-	}, func(err error) tea.Msg { return changedFiles{err: err} }))
+	m.takeBack(u)
+	return nil
 }
 
-// takeBack undoes a change: what was put somewhere goes first, so that what was
-// there before has its place again. After an error begun says whether a part of
-// it was done.
-func takeBack(ctx context.Context, e engine, u undo) (begun bool, err error) {
-	var trash []api.FileMove
-	for _, path := range u.trash {
-		trash = append(trash, api.FileMove{Path: path})
-	}
-	steps := []api.FilesTransferInput{{Kind: api.TransferTrash, Items: trash}, {Kind: api.TransferMove, Items: u.move}}
-	for _, in := range steps {
-		if len(in.Items) == 0 {
-			continue
-		}
-		started, err := transferAll(ctx, e, in)
-		if begun = begun || started; err != nil {
-			return begun, err
-		}
-	}
-	if len(u.restore) == 0 {
-		return begun, nil
-	}
-	err = e.RestoreFiles(ctx, u.restore)
-	return begun || len(u.restore) > 1, err
-}
-
-// transferAll waits for a transfer that nothing may be in the way of; started
-// says whether it was begun.
-func transferAll(ctx context.Context, e engine, in api.FilesTransferInput) (started bool, err error) {
-	out, err := e.Transfer(ctx, in)
-	if err != nil {
-		return false, err
-	}
-	if len(out.Conflicts) > 0 {
-		return false, api.Errorf(api.CodeConflict, "%s is in the way", out.Conflicts[0])
-	}
-	for {
-		job, err := e.TransferJob(ctx, out.Job, int(time.Minute/time.Millisecond))
-		switch {
-		case err != nil:
-			return true, err
-		case job.State == api.JobFailed:
-			return true, api.Errorf(api.CodeConflict, "%s", job.Error)
-		case job.State != api.JobRunning:
-			return true, nil
-		}
-	}
+// takeBack begins to undo a change, or goes on with it.
+func (m *model) takeBack(u undo) {
+	m.transferNext(u.steps[0], &undo{what: u.what, steps: u.steps[1:]})
 }

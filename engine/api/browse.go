@@ -4,7 +4,7 @@ package api
 // agents use. What they take is not confined.
 var (
 	FilesTransfer = Operation[FilesTransferInput, FilesTransferOutput]{"files.transfer",
-		"Copies files, moves them, or puts them into the trash, in the background.", Destructive}
+		"Copies files, moves them, puts them into the trash, takes them out of it, or deletes them for good, in the background.", Destructive}
 	FilesJob = Operation[FileJobInput, FileJob]{"files.job",
 		"Tells how far a transfer is, or waits for news of it.", Read}
 	FilesCancel = Operation[FileJobInput, FileJob]{"files.cancel",
@@ -19,9 +19,11 @@ var (
 
 // Kinds of transfer.
 const (
-	TransferCopy  = "copy"
-	TransferMove  = "move"
-	TransferTrash = "trash"
+	TransferCopy    = "copy"
+	TransferMove    = "move"
+	TransferTrash   = "trash"
+	TransferRestore = "restore" // from a path in the trash
+	TransferDelete  = "delete"  // folders with all in them
 )
 
 // What a transfer does where something is in the way.
@@ -34,13 +36,13 @@ const (
 // A FileMove says what goes where.
 type FileMove struct {
 	Path string `json:"path" jsonschema:"what to transfer"`
-	To   string `json:"to,omitempty" jsonschema:"its new path, not the folder that it goes into; not for the trash"`
+	To   string `json:"to,omitempty" jsonschema:"its new path, not the folder that it goes into; not for trash and delete"`
 }
 
 // FilesTransferInput is the input of files.transfer.
 type FilesTransferInput struct {
 	FileScope
-	Kind     string     `json:"kind" jsonschema:"copy, move or trash"`
+	Kind     string     `json:"kind" jsonschema:"copy, move, trash, restore (what is in the trash) or delete (for good, folders with all in them)"`
 	Items    []FileMove `json:"items" jsonschema:"in this order"`
 	Conflict string     `json:"conflict,omitempty" jsonschema:"where something is in the way: skip, replace (what is there goes to the trash) or keep (both); without it nothing begins"`
 }
@@ -69,7 +71,7 @@ const (
 // A FileJob is a transfer. It is remembered for ten minutes after its end.
 type FileJob struct {
 	ID      string      `json:"id" jsonschema:"of the transfer"`
-	Kind    string      `json:"kind" jsonschema:"copy, move or trash"`
+	Kind    string      `json:"kind" jsonschema:"copy, move, trash, restore or delete"`
 	State   string      `json:"state" jsonschema:"running, done, failed or cancelled"`
 	Bytes   int64       `json:"bytes" jsonschema:"copied so far"`
 	Total   int64       `json:"total" jsonschema:"bytes in all; 0 while they are being counted"`
@@ -83,7 +85,7 @@ type FileJob struct {
 // A FileMoved is an item of a transfer that is finished.
 type FileMoved struct {
 	Path     string `json:"path" jsonschema:"what was transferred"`
-	To       string `json:"to" jsonschema:"where it is now; of the trash the path in it"`
+	To       string `json:"to" jsonschema:"where it is now; of the trash the path in it; empty for what was deleted"`
 	Replaced string `json:"replaced,omitempty" jsonschema:"where in the trash is what was in its place"`
 }
 

@@ -147,24 +147,26 @@ func renamePath(from, to string) error {
 	return rename(a, filepath.Base(from), b, filepath.Base(to), false)
 }
 
-// Restore takes something out of the trash and puts it where it was.
-func (t *Tree) Restore(ctx context.Context, trashed, to string) error {
+// Restore takes something out of the trash and puts it where it was, or
+// elsewhere, and tells about it there.
+func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) (Info, error) {
 	if len(t.Roots) > 0 {
-		return errorf(Outside, "take %s out of the trash: the trash is outside the allowed folders", trashed)
+		return Info{}, errorf(Outside, "take %s out of the trash: the trash is outside the allowed folders", trashed)
 	}
 	dir := filepath.Dir(trashed)
 	if filepath.Base(dir) != "files" {
-		return errorf(Invalid, "take %s out of the trash: it is not in one", trashed)
+		return Info{}, errorf(Invalid, "take %s out of the trash: it is not in one", trashed)
 	}
 	if _, err := t.Mkdir(filepath.Dir(to), true); err != nil {
-		return err
+		return Info{}, err
 	}
-	if _, err := t.Move(ctx, trashed, to, false); err != nil {
-		return err
+	info, err := t.Move(ctx, trashed, to, overwrite)
+	if err != nil {
+		return Info{}, err
 	}
 	// Without what it is about, a record says nothing.
 	_ = os.Remove(filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"))
-	return nil
+	return info, nil
 }
 
 // Numbered is a name with a number, before its extension; 1 is the name itself.

@@ -34,7 +34,7 @@ func TestTrashKeepsWhatIsPutThereAndGivesItBack(t *testing.T) {
 		if second, err := g.Trash(name, now); err != nil || second == first {
 			t.Errorf("%q: the second one is at %s, %v", name, second, err)
 		}
-		if err := g.Restore(t.Context(), first, filepath.Join(g.root, name)); err != nil {
+		if _, err := g.Restore(t.Context(), first, filepath.Join(g.root, name), false); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 		g.holds(name, "in "+name)
@@ -73,7 +73,7 @@ func TestTrashRefusesWhatCouldNotComeBack(t *testing.T) {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
-	if err := g.Restore(t.Context(), filepath.Join(g.root, ".keep"), "x"); !errors.Is(err, Invalid) {
+	if _, err := g.Restore(t.Context(), filepath.Join(g.root, ".keep"), "x", false); !errors.Is(err, Invalid) {
 		t.Errorf("what is not in a trash is restored: %v", err)
 	}
 	confined := newGround(t)
