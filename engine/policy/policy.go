@@ -11,8 +11,6 @@ import (
 	"path"
 	"strings"
 	"time"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 // A Decision is what becomes of an action.
@@ -60,66 +58,6 @@ type Rule struct {
 	words [][]string // of Command, parsed
 }
 
-// file is policy.toml as it is written.
-type file struct {
-	Default    string `toml:"default"`
-	AskTimeout string `toml:"ask_timeout"`
-	Rule       []struct {
-		Decision string   `toml:"decision"`
-		Tool     []string `toml:"tool"`
-		Agent    []string `toml:"agent"`
-		Command  []string `toml:"command"`
-		Path     []string `toml:"path"`
-		Write    bool     `toml:"write"`
-		Reason   string   `toml:"reason"`
-	} `toml:"rule"`
-}
-
-// Parse reads policy.toml. Its errors show the line with a caret, or name the
-// rule by its number from 1.
-func Parse(text []byte) (Policy, error) {
-	var f file
-	d := toml.NewDecoder(strings.NewReader(string(text))).DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return Policy{}, explain(err)
-	}
-	p := Policy{Default: Decision(f.Default)}
-	if err := checkDecision(p.Default, true); err != nil {
-		return Policy{}, fmt.Errorf("default: %w", err)
-	}
-	if f.AskTimeout != "" {
-		var err error
-		if p.AskTimeout, err = time.ParseDuration(f.AskTimeout); err != nil || p.AskTimeout <= 0 {
-			return Policy{}, fmt.Errorf("ask_timeout = %q: want a duration such as 45s", f.AskTimeout)
-		}
-	}
-	for i, r := range f.Rule {
-		rule := Rule{
-			Decision: Decision(r.Decision), Tool: r.Tool, Agent: r.Agent,
-			Command: r.Command, Path: r.Path, Write: r.Write, Reason: r.Reason,
-		}
-		if err := rule.complete(); err != nil {
-			return Policy{}, fmt.Errorf("rule %d: %w", i+1, err)
-		}
-		p.Rules = append(p.Rules, rule)
-	}
-	return p, nil
-}
-
-func explain(err error) error {
-	var unknown *toml.StrictMissingError
-	if errors.As(err, &unknown) {
-		line, _ := unknown.Errors[0].Position()
-		return fmt.Errorf("line %d: no such key\n%s", line, unknown.Errors[0].String())
-	}
-	var wrong *toml.DecodeError
-	if errors.As(err, &wrong) {
-		line, _ := wrong.Position()
-		return fmt.Errorf("line %d\n%s", line, wrong.String())
-	}
-	return err
-}
-
 func checkDecision(d Decision, optional bool) error {
 	switch d {
 	case Allow, Ask, Deny:
@@ -133,29 +71,33 @@ func checkDecision(d Decision, optional bool) error {
 	return fmt.Errorf(`decision %q: want "allow", "ask" or "deny"`, d)
 }
 
-// complete checks a rule and parses its patterns.
-func (r *Rule) complete() error {
+// complete checks a rule and parses its patterns. It returns the key whose value
+// is wrong, too.
+func (r *Rule) complete() (key string, err error) {
 	if err := checkDecision(r.Decision, false); err != nil {
-		return err
+		return "decision", err
 	}
-	for _, list := range [][]string{r.Tool, r.Agent, r.Path} {
-		for _, pattern := range list {
+	for _, list := range []struct {
+		key      string
+		patterns []string
+	}{{"tool", r.Tool}, {"agent", r.Agent}, {"path", r.Path}} {
+		for _, pattern := range list.patterns {
 			if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-				return fmt.Errorf("pattern %q: %w", pattern, path.ErrBadPattern)
+				return list.key, fmt.Errorf("pattern %q: %w", pattern, path.ErrBadPattern)
 			}
 		}
 	}
 	for _, pattern := range r.Path {
 		if !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~/") {
-			return fmt.Errorf("path %q: want an absolute path or one that begins with ~/", pattern)
+			return "path", fmt.Errorf("path %q: want an absolute path or one that begins with ~/", pattern)
 		}
 	}
 	for _, pattern := range r.Command {
 		words, err := patternWords(pattern)
 		if err != nil {
-			return fmt.Errorf("command %q: %w", pattern, err)
+			return "command", fmt.Errorf("command %q: %w", pattern, err)
 		}
 		r.words = append(r.words, words)
 	}
-	return nil
+	return "", nil
 }

@@ -177,21 +177,37 @@ func TestARuleAboutWritingLeavesReadingAlone(t *testing.T) {
 	}
 }
 
-func TestMistakesAreNamed(t *testing.T) {
+func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"defualt = \"allow\"":                                  "line 1: no such key",
-		"default = \"maybe\"":                                  `decision "maybe"`,
-		"ask_timeout = \"soon\"":                               "ask_timeout",
-		"[[rule]]\ntool = [\"x\"]":                             "rule 1: decision is missing",
-		"[[rule]]\ndecision = \"deny\"\npath = [\"relative\"]": "absolute",
-		"[[rule]]\ndecision = \"deny\"\ntool = [\"[\"]":        "pattern",
-		"[[rule]]\ndecision = \"deny\"\ncommand = [\"'\"]":     "rule 1: command",
-		"[[rule]]\ndecision = \"deny\"\ncommand = [\"\"]":      "empty",
-		"rule = 3": "line 1",
+		"defualt = \"allow\"":                                                           `line 1: there is no key "defualt"`,
+		"\ndefault = \"maybe\"":                                                         `line 2: default: decision "maybe"`,
+		"default = \"ask\"\nask_timeout = \"soon\"":                                     "line 2: ask_timeout",
+		"[[rule]]\ntool = [\"x\"]":                                                      "line 1: rule 1: decision is missing",
+		"[[rule]]\ndecision = \"deny\"\npath = [\"relative\"]":                          "line 3: rule 1: path \"relative\": want an absolute path",
+		"[[rule]]\ndecision = \"deny\"\ntool = [\"[\"]":                                 "line 3: rule 1: pattern",
+		"[[rule]]\ndecision = \"deny\"\ncommand = [\"'\"]":                              "line 3: rule 1: command",
+		"[[rule]]\ndecision = \"deny\"\ncommand = [\"\"]":                               "line 3: rule 1: command \"\": it is empty",
+		"[[rule]]\ndecision = \"deny\"\n\n[[rule]]\nagent = [\"x\"]\ndecision = \"no\"": "line 6: rule 2: decision",
+		"[[rule]]\ndecision = \"deny\"\ntool = \"x\"":                                   "line 3: rule.tool: want a list",
+		"[[rule]]\nwrite = \"yes\"":                                                     "line 2: rule.write: want true or false",
+		"rule = {decision = \"deny\"}":                                                  "line 1: rule: want tables",
+		"rule = 3":                                                                      "line 1: rule: want tables",
+		"[[rule]":                                                                       "line 1: ",
+		"\xff":                                                                          "line 1: ",
 	} {
-		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+func TestAMistakeIsUnderlined(t *testing.T) {
+	_, err := Parse([]byte("[[rule]]\ndecision = \"deny\"\npath = [\"etc\"] # all of it\n"))
+	want := `line 3: rule 1: path "etc": want an absolute path or one that begins with ~/
+   3 | path = ["etc"] # all of it
+     | ^^^^^^^^^^^^^^`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want\n%s", err, want)
 	}
 }
 

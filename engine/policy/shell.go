@@ -332,13 +332,20 @@ func patternWords(pattern string) ([]string, error) {
 	return words, nil
 }
 
-// splitWords reads words without anything else of a shell's grammar.
+// splitWords reads words without anything else of a shell's grammar. With an
+// error it returns those before the mistake.
 func splitWords(text string) (words []word, err error) {
-	err = syntax.NewParser().Words(strings.NewReader(text), func(w *syntax.Word) bool {
+	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
+		var wrong syntax.ParseError
+		switch {
+		case errors.As(err, &wrong):
+			return words, errors.New(wrong.Text) // its place is one in the text alone
+		case err != nil:
+			return words, err
+		}
 		words = append(words, wordOf(w))
-		return true
-	})
-	return words, err
+	}
+	return words, nil
 }
 
 // matchWords reports whether a command begins with the words of a pattern. A

@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Config is how the command line knows the configuration.
+// Config is how the command line knows the configuration and the person's rules
+// for agents.
 type Config struct {
 	Path    func() (string, error)  // of config.toml
 	Default func() string           // a file with every default in comments
@@ -21,8 +22,8 @@ type Config struct {
 	// without a value.
 	Effective func(text []byte) (string, map[string]any, error)
 
-	Policy      string // path of policy.toml
-	CheckPolicy func(text []byte) error
+	Policy      string                  // path of policy.toml
+	CheckPolicy func(text []byte) error // the first mistake, with its line and a caret
 }
 
 func (a *app) configCommand() *cobra.Command {
@@ -101,15 +102,20 @@ func (a *app) readConfig(file string) (path string, text []byte, err error) {
 	return path, text, nil
 }
 
-// mistaken is the error of a configuration with mistakes.
-func mistaken(path string, err error) error { return fmt.Errorf("%s: %w", visible(path), err) }
+// mistaken is the error of a configuration with mistakes, nil for none.
+func mistaken(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", visible(path), err)
+}
 
 func (a *app) configCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Point at the mistakes in a configuration",
-		Long: "Points at each mistake in the configuration, or in FILE (- is standard input), with its line and a caret.\n" +
-			"The exit status is 1 if there is one.",
+		Long: "Points at each mistake in the configuration, and at the first in policy.toml beside it, with the line and a caret.\n" +
+			"With FILE (- is standard input) it looks at that instead. The exit status is 1 if there is a mistake.",
 		Example: "tandem config check\ntandem config check new.toml",
 
 		DisableFlagsInUseLine: true,
@@ -120,25 +126,80 @@ func (a *app) configCheckCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			file := ""
 			if len(args) > 0 {
-				file = args[0]
+				return a.checkFile(args[0])
 			}
-			path, text, err := a.readConfig(file)
-			if file == "" && errors.Is(err, fs.ErrNotExist) {
-				return a.answer(map[string]any{"path": path, "ok": true}, func() string {
-					return visible(path) + ": there is none; the defaults hold\n"
-				})
-			}
-			if err != nil {
-				return err
-			}
-			if err := a.Config.Check(text); err != nil {
-				return mistaken(path, err)
-			}
-			return a.answer(map[string]any{"path": path, "ok": true}, func() string { return visible(path) + ": no mistake\n" })
+			return a.checkConfig()
 		},
 	}
+}
+
+// A configFile is one of the files that say how things are to be.
+type configFile struct {
+	name  string // the doctor's word for it
+	path  string
+	none  string // what holds without it
+	until string // what holds while there is a mistake in it
+	check func(text []byte) error
+}
+
+// configFiles are config.toml and, where it is known, policy.toml.
+func (a *app) configFiles() ([]configFile, error) {
+	path, err := a.Config.Path()
+	if err != nil {
+		return nil, err
+	}
+	files := []configFile{{"config", path, "the defaults hold", "what held before does", a.Config.Check}}
+	if a.Config.CheckPolicy != nil && a.Config.Policy != "" {
+		files = append(files, configFile{"policy", a.Config.Policy, "agents may do what you may",
+			"the last good one holds, or else you are asked for everything", a.Config.CheckPolicy})
+	}
+	return files, nil
+}
+
+// checkConfig looks for mistakes in the configuration and in the person's rules
+// for agents.
+func (a *app) checkConfig() error {
+	files, err := a.configFiles()
+	if err != nil {
+		return err
+	}
+	var says strings.Builder
+	var wrong []error
+	for _, f := range files {
+		text, err := os.ReadFile(f.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			fmt.Fprintf(&says, "%s: there is none; %s\n", visible(f.path), f.none)
+			continue
+		case err != nil:
+			wrong = append(wrong, fmt.Errorf("read configuration: %w", err))
+			continue
+		}
+		wrong = append(wrong, mistaken(f.path, f.check(text)))
+		fmt.Fprintf(&says, "%s: no mistake\n", visible(f.path))
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return err
+	}
+	return a.answer(map[string]any{"path": files[0].path, "ok": true}, says.String)
+}
+
+// checkFile looks for mistakes in a file: rules for agents by its name, else a
+// configuration.
+func (a *app) checkFile(file string) error {
+	path, text, err := a.readConfig(file)
+	if err != nil {
+		return err
+	}
+	check := a.Config.Check
+	if a.Config.CheckPolicy != nil && filepath.Base(file) == filepath.Base(a.Config.Policy) {
+		check = a.Config.CheckPolicy
+	}
+	if err := check(text); err != nil {
+		return mistaken(path, err)
+	}
+	return a.answer(map[string]any{"path": path, "ok": true}, func() string { return visible(path) + ": no mistake\n" })
 }
 
 func (a *app) configInitCommand() *cobra.Command {
@@ -192,31 +253,28 @@ func (a *app) examineConfig() (findings []finding) {
 	if a.Config.Path == nil {
 		return nil
 	}
-	path, err := a.Config.Path()
+	files, err := a.configFiles()
 	if err != nil {
 		return []finding{{"config", fail, err.Error(), "set HOME"}}
 	}
-	findings = append(findings, examineText("config", path, "there is none; the defaults hold", a.Config.Check,
-		"`tandem config check` points at it; until then what held before does"))
-	if a.Config.CheckPolicy == nil || a.Config.Policy == "" {
-		return findings
+	for _, f := range files {
+		findings = append(findings, f.examine())
 	}
-	return append(findings, examineText("policy", a.Config.Policy, "there is none; agents may do what you may", a.Config.CheckPolicy,
-		"correct "+a.Config.Policy+"; docs/policy.md says what it may hold"))
+	return findings
 }
 
-func examineText(check, path, none string, mistake func([]byte) error, fix string) finding {
-	text, err := os.ReadFile(path)
+func (f configFile) examine() finding {
+	text, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return finding{check, ok, none, ""}
+		return finding{f.name, ok, "there is none; " + f.none, ""}
 	}
 	if err == nil {
-		err = mistake(text)
+		err = f.check(text)
 	}
 	if err != nil {
-		return finding{check, fail, path + ": " + heading(err), fix}
+		return finding{f.name, fail, f.path + ": " + heading(err), "`tandem config check` points at it; until then " + f.until}
 	}
-	return finding{check, ok, path, ""}
+	return finding{f.name, ok, f.path, ""}
 }
 
 // heading is the first line of an error.

@@ -11,17 +11,17 @@ import (
 // else a shell would do (globs, substitutions, operators) is an error.
 func words(line string, env func(string) string) ([]string, error) {
 	var list []string
-	var failed error
-	err := syntax.NewParser().Words(strings.NewReader(line), func(w *syntax.Word) bool {
+	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(line)) {
+		if err != nil {
+			return list, err
+		}
 		var b strings.Builder
-		failed = writeParts(&b, w.Parts, env, false)
+		if err := writeParts(&b, w.Parts, env, false); err != nil {
+			return list, err
+		}
 		list = append(list, b.String())
-		return failed == nil
-	})
-	if err == nil {
-		err = failed
 	}
-	return list, err
+	return list, nil
 }
 
 func writeParts(b *strings.Builder, parts []syntax.WordPart, env func(string) string, quoted bool) error {
