@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ type face struct {
 	o      *Options
 	engine *api.Client
 	actor  string   // agent:NAME/VERSION
-	owner  string   // id of this client
+	owner  string   // id of this client, to which leases are bound too
 	roots  []string // folders that file tools are confined to
 
 	environ map[string]string // what programs that it starts inherit
@@ -62,8 +63,8 @@ func absolute(path, base, home string) string {
 
 // connect makes a face for an agent. While its presence runs, the engine
 // counts the agent as there.
-func (s *server) connect(ctx context.Context, actor string) (*face, error) {
-	f := &face{o: &s.o, actor: actor, owner: newOwner(), roots: s.o.Roots, environ: api.Environ(os.Environ())}
+func (s *server) connect(ctx context.Context, actor, owner string) (*face, error) {
+	f := &face{o: &s.o, actor: actor, owner: owner, roots: s.o.Roots, environ: api.Environ(os.Environ())}
 	engine, err := s.o.Connect(ctx, f.actor, f.owner)
 	if err != nil {
 		return nil, err
@@ -161,8 +162,16 @@ func plainName(s string) string {
 	return s
 }
 
+// newOwner is the id of a client that is there as long as its connection is.
 func newOwner() string {
 	b := make([]byte, 6)
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
+}
+
+// lastingOwner is the id of a client that has no connection: it is known by its
+// token and its name, however long it was away.
+func lastingOwner(token, actor string) string {
+	sum := sha256.Sum256([]byte("tandem client\x00" + token + "\x00" + actor))
+	return hex.EncodeToString(sum[:6])
 }

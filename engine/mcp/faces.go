@@ -77,6 +77,15 @@ func (s *server) faceOf(ctx context.Context, a agent) (*face, error) {
 	return e.face, e.face.revive(ctx)
 }
 
+// ownerOf is the id under which the engine knows an agent as the owner of what
+// it starts: its session's, or where there are none its token's and name's.
+func (s *server) ownerOf(a agent) string {
+	if s.held {
+		return newOwner()
+	}
+	return lastingOwner(a.token, a.actor)
+}
+
 // entryOf finds an agent's entry, or makes one and has it filled.
 func (s *server) entryOf(key any, a agent) *entry {
 	s.faces.mu.Lock()
@@ -101,7 +110,7 @@ func (s *server) entryOf(key any, a agent) *entry {
 func (s *server) live(ctx context.Context, key any, e *entry, a agent) {
 	defer e.cancel()
 	defer s.faces.remove(key, e)
-	e.face, e.err = s.connect(ctx, a.actor)
+	e.face, e.err = s.connect(ctx, a.actor, s.ownerOf(a))
 	close(e.ready)
 	if e.err != nil {
 		return

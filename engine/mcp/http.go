@@ -111,7 +111,7 @@ type serverKey struct {
 func newWeb(ctx context.Context, o Options, h HTTPOptions, tokens []token) *web {
 	w := &web{ctx: ctx, o: o, h: h, tokens: tokens, servers: map[serverKey]*server{}, owners: map[string]string{}}
 	for _, t := range tokens {
-		w.owners[t.name] = newOwner()
+		w.owners[t.name] = lastingOwner(t.name, t.actor())
 	}
 	events := sdk.NewMemoryEventStore(nil)
 	events.SetMaxBytes(replayBytes)
@@ -254,11 +254,14 @@ func (w *web) protocol(t *token) http.Handler {
 		return &auth.TokenInfo{UserID: t.name}, nil
 	}
 	byVersion := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("MCP-Protocol-Version") >= withoutSessions {
-			w.single.ServeHTTP(rw, r)
-			return
+		answer, r := examined(rw, r)
+		switch {
+		case answer == nil:
+		case r.Header.Get("MCP-Protocol-Version") >= withoutSessions:
+			w.single.ServeHTTP(answer, r)
+		default:
+			w.held.ServeHTTP(answer, r)
 		}
-		w.held.ServeHTTP(rw, r)
 	})
 	return auth.RequireBearerToken(known, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(byVersion)
 }

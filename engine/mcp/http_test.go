@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -429,4 +430,75 @@ func FuzzRequestsAreChecked(f *testing.F) {
 			t.Fatalf("%q is let in", authorization)
 		}
 	})
+}
+
+// initialize begins a session; what comes back are the headers of requests in
+// it.
+func (s *site) initialize() []string {
+	s.Helper()
+	token := []string{"Authorization", "Bearer " + masterToken}
+	status, answer, h := s.send(http.MethodPost, "/mcp", hello, token...)
+	if status != 200 || h.Get("Mcp-Session-Id") == "" {
+		s.Fatalf("status %d: %s", status, answer)
+	}
+	return append(token, "Mcp-Session-Id", h.Get("Mcp-Session-Id"), "MCP-Protocol-Version", "2025-11-25")
+}
+
+func TestWhatIsWrongWithARequestIsToldAsJSONRPCSays(t *testing.T) {
+	s := newSite(t)
+	session := s.initialize()
+	ping := `{"jsonrpc":"2.0","id":7,"method":"ping"}`
+	for _, tc := range []struct {
+		name, body string
+		headers    []string
+		status     int
+		want       echo
+	}{
+		{"no body", "", nil, 400, echo{nil, -32600, "the request has no body; it has to be a JSON-RPC 2.0 message"}},
+		{"no JSON", "{", nil, 400, echo{nil, -32700, "the message is no JSON"}},
+		{"no object", "7", nil, 400, echo{nil, -32600, "the message is no JSON object"}},
+		{"no message", `{"jsonrpc":"2.0","id":7}`, nil, 400, echo{7.0, -32600, noRPC + `it has no "method"`}},
+		{"a batch", "[" + ping + "]", nil, 400, echo{nil, -32600, "batches are of version 2025-03-26 alone; send one message in a request"}},
+		{"an unknown method", callText("no/such", "{}"), nil, 400, echo{7.0, -32601, `method not found: "no/such"`}},
+		{"no session", callText("tools/list", "{}"), []string{"Mcp-Session-Id", ""}, 400,
+			echo{7.0, -32600, "the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}},
+		{"a session that is over", ping, []string{"Mcp-Session-Id", "nope"}, 404, echo{7.0, -32600, "session not found; call initialize to begin another"}},
+		{"another type", ping, []string{"Content-Type", "text/plain"}, 415, echo{7.0, -32600, "Content-Type must be 'application/json'"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			status, answer, h := s.send(http.MethodPost, "/mcp", tc.body, append(session[:len(session):len(session)], tc.headers...)...)
+			if diff := cmp.Diff(tc.want, echoOf(t, answer)); diff != "" || status != tc.status {
+				t.Errorf("status %d, want %d (-want +got):\n%s", status, tc.status, diff)
+			}
+			if got := h.Get("Content-Type"); got != "application/json" {
+				t.Errorf("content type %q", got)
+			}
+		})
+	}
+}
+
+func TestABatchIsTakenWhereTheVersionHasThem(t *testing.T) {
+	s := newSite(t)
+	session := append(s.initialize(), "MCP-Protocol-Version", "2025-03-26")
+	status, answer, _ := s.send(http.MethodPost, "/mcp", "["+callText("ping", "{}")+","+callText("ping", "{}")+"]", session...)
+	if status != 200 || !strings.Contains(answer, `"id":7`) {
+		t.Errorf("status %d: %s", status, answer)
+	}
+	status, answer, _ = s.send(http.MethodPost, "/mcp", "["+callText("tools/call", "[]")+"]", session...)
+	if got := echoOf(t, answer); status != 200 || got.Code != -32602 {
+		t.Errorf("status %d: %+v", status, got)
+	}
+}
+
+func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
+	if a, b := lastingOwner("master", "agent:x/1"), lastingOwner("master", "agent:x/1"); a != b || len(a) != len(newOwner()) {
+		t.Errorf("owners %s and %s", a, b)
+	}
+	if lastingOwner("master", "agent:x/1") == lastingOwner("other", "agent:x/1") || lastingOwner("a", "b") == lastingOwner("a", "c") {
+		t.Error("two clients are one owner")
+	}
+	s := &server{held: true}
+	if who := (agent{token: "master", actor: "agent:x/1"}); s.ownerOf(who) == s.ownerOf(who) {
+		t.Error("two sessions are one owner")
+	}
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"encoding/json"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
@@ -51,7 +50,7 @@ func listed(prefix string, t tool) listedTool {
 // listTools answers with the whole list: there is one page.
 func (s *server) listTools(req *sdk.ListToolsRequest) (sdk.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "list tools: there is no such cursor"}
+		return nil, noCursor("tools/list")
 	}
 	list := &toolList{CacheScope: "private", Tools: s.list}
 	if req.ProtocolVersion() >= withoutSessions {

@@ -4,19 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"tandem/engine/api"
 )
 
-// stopAtOnce is how many processes are being stopped at the same time.
-const stopAtOnce = 16
+const (
+	// stopAtOnce is how many processes are being stopped at the same time.
+	stopAtOnce = 16
+	// leftShown is how many that were left behind are named.
+	leftShown = 5
+)
 
 // stopOwnTool stands where the profile plugin, whose tool of that name stops
 // whatever runs, is not offered.
 func stopOwnTool() tool {
 	t := define[stopOwnInput, none](tool{name: "process_stop_all", effect: api.Destructive, profiles: []Profile{Native},
-		doc: "Stop the processes you started; with all, everybody's."}, processStopOwn)
+		doc: "Stop the processes started over this connection; with all, everybody's."}, processStopOwn)
 	t.judged = true
 	return t
 }
@@ -26,8 +31,8 @@ type stopOwnInput struct {
 	All    bool   `json:"all,omitempty"`
 }
 
-// processStopOwn stops what this agent's client has started, and says how much
-// others have running.
+// processStopOwn stops what this agent's connection has started, and says what
+// runs on: own is what carries this client as its owner, as for leases.
 func processStopOwn(ctx context.Context, f *face, in stopOwnInput) (result, error) {
 	signal, err := stopSignal(in.Signal)
 	if err != nil {
@@ -44,19 +49,38 @@ func processStopOwn(ctx context.Context, f *face, in stopOwnInput) (result, erro
 	if err != nil {
 		return result{}, err
 	}
-	answer := fmt.Sprintf("Stopped %d processes with %s.", stopped, signal)
-	if others > 0 {
-		answer += fmt.Sprintf(" %d that you did not start run on; all stops them too.", others)
-	}
-	return text(answer), nil
+	return text(fmt.Sprintf("Stopped %d processes with %s.", stopped, signal) + f.runningOn(others)), nil
 }
 
-// runningProcesses are the processes that this client has started, and the
-// number of the others.
-func (f *face) runningProcesses(ctx context.Context) (own []api.Process, others int, err error) {
+// runningOn says how many processes others have running, and which of them an
+// agent of this name has left behind: it may be the same one, connected anew.
+func (f *face) runningOn(others []api.Process) string {
+	if len(others) == 0 {
+		return ""
+	}
+	said := fmt.Sprintf(" %d that this connection did not start run on; all stops them too.", len(others))
+	var left []string
+	for _, p := range others {
+		if p.Actor == f.actor && p.Owner != nil && p.Owner.Left {
+			left = append(left, p.ID)
+		}
+	}
+	if len(left) == 0 {
+		return said
+	}
+	more := ""
+	if len(left) > leftShown {
+		more = fmt.Sprintf(" and %d more", len(left)-leftShown)
+	}
+	return said + fmt.Sprintf(" An earlier connection of yours left: %s%s.", strings.Join(left[:min(len(left), leftShown)], ", "), more)
+}
+
+// runningProcesses are the processes that this client has started, and those of
+// others.
+func (f *face) runningProcesses(ctx context.Context) (own, others []api.Process, err error) {
 	out, err := api.ProcessList.Call(ctx, f.engine, api.ProcessListInput{})
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	for _, p := range out.Processes {
 		switch {
@@ -64,7 +88,7 @@ func (f *face) runningProcesses(ctx context.Context) (own []api.Process, others 
 		case p.Owner != nil && p.Owner.Client == f.owner:
 			own = append(own, p)
 		default:
-			others++
+			others = append(others, p)
 		}
 	}
 	return own, others, nil

@@ -28,8 +28,8 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 	}
 	own := []string{start(r.face.engine), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).process}
 	r.check(t,
-		row{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 that you did not start run on; all stops them too.", false},
-		row{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 that you did not start run on; all stops them too.", false},
+		row{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
+		row{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
 		row{"process_stop_all", object{"signal": "SIGUSR1"}, `stop process: signal "SIGUSR1" is none of SIGTERM, SIGINT, SIGHUP and SIGKILL`, true},
 	)
 	for id, status := range map[string]string{own[0]: "stopped", own[1]: "stopped", theirs[0]: "running", theirs[1]: "running"} {
@@ -38,6 +38,29 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 		}
 	}
 	r.check(t, row{"process_stop_all", object{"signal": "SIGKILL", "all": true}, "Stopped 2 processes with SIGKILL.", false})
+}
+
+func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {
+	f := &face{actor: "agent:x/1", owner: "abc"}
+	of := func(id, actor string, left bool) api.Process {
+		return api.Process{ID: id, Actor: actor, Owner: &api.Ownership{Client: "def", Left: left}}
+	}
+	person, here, other := api.Process{ID: "p"}, of("h", f.actor, false), of("o", "agent:y/1", true)
+	const runOn = " that this connection did not start run on; all stops them too."
+	for _, tc := range []struct {
+		others []api.Process
+		want   string
+	}{
+		{nil, ""},
+		{[]api.Process{person, here, other}, " 3" + runOn},
+		{[]api.Process{person, of("a", f.actor, true)}, " 2" + runOn + " An earlier connection of yours left: a."},
+		{[]api.Process{of("a", f.actor, true), of("b", f.actor, true), of("c", f.actor, true), of("d", f.actor, true), of("e", f.actor, true),
+			of("f", f.actor, true), of("g", f.actor, true)}, " 7" + runOn + " An earlier connection of yours left: a, b, c, d, e and 2 more."},
+	} {
+		if got := f.runningOn(tc.others); got != tc.want {
+			t.Errorf("%d others: %q, want %q", len(tc.others), got, tc.want)
+		}
+	}
 }
 
 func TestStopAllOfTheProfilePluginIsAsItWas(t *testing.T) {

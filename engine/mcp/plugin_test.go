@@ -94,7 +94,7 @@ func TestPluginReadsFilesInParts(t *testing.T) {
 		row{"read", read("../secret", 0, 0), "read " + filepath.Join(filepath.Dir(r.home), "secret") +
 			": it is outside the allowed folders\nhint: allowed: HOME", true},
 		row{"read", read("leads out", 0, 0), "read " + outside + ": it is outside the allowed folders\nhint: allowed: HOME", true},
-		row{"read", object{"path": 3}, `call read: argument "path" cannot be a number`, true},
+		row{"read", object{"path": 3}, `call read: argument "path" has to be a string, not a number`, true},
 	)
 	r.face.o.Unbounded = true
 	r.check(t, row{"read", read("long", 0, 0), numbered(1, 2500, "line %d"), false})
@@ -145,7 +145,7 @@ func TestPluginWritesFiles(t *testing.T) {
 		row{"write", object{"path": "a", "content": ""}, "Path is not a file.", true},
 		row{"write", object{"path": "new/below", "content": ""}, "write HOME/new/below: it, or something on the way, is not a folder", true},
 		row{"write", object{"path": "/nowhere/x", "content": ""}, "write /nowhere/x: it is outside the allowed folders\nhint: allowed: HOME", true},
-		row{"write", object{"path": "x"}, `call write: argument "content" is missing`, true},
+		row{"write", object{"path": "x"}, `call write: argument "content" is missing` + "\nhint: it takes: path, content, append", true},
 	)
 	if got := r.content("a/b/c.txt"); got != "héllo!\n" {
 		t.Errorf("c.txt holds %q", got)
@@ -316,7 +316,7 @@ func TestPluginRunsCommands(t *testing.T) {
 		row{"exec", object{"command": "true", "sandbox": object{"filesytem": object{}}},
 			"read sandbox: unknown field \"filesytem\"\nhint: its shape is " +
 				"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
-		row{"exec", object{}, `call exec: argument "command" is missing`, true},
+		row{"exec", object{}, `call exec: argument "command" is missing` + "\nhint: it takes: command, cwd, timeoutMs, env, sandbox, kill, maxOutput", true},
 	)
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
 )
 
 // A recipe is a prompt: a task, with one thing to fill in.
@@ -44,9 +46,14 @@ func (s *server) addPrompts() {
 }
 
 func (r recipe) get(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+	for name := range req.Params.Arguments {
+		if name != r.argument {
+			return nil, api.Errorf(api.CodeInvalid, "prompts/get: %s has no argument %q; it takes %s: %s", r.name, brief(name), r.argument, r.about)
+		}
+	}
 	value := req.Params.Arguments[r.argument]
 	if value == "" {
-		return nil, fmt.Errorf("get prompt %s: argument %q is missing", r.name, r.argument)
+		return nil, api.Errorf(api.CodeInvalid, "prompts/get: argument %q of %s is missing: %s", r.argument, r.name, r.about)
 	}
 	return &sdk.GetPromptResult{Description: r.doc, Messages: []*sdk.PromptMessage{
 		{Role: "user", Content: &sdk.TextContent{Text: fmt.Sprintf(r.text, value)}},

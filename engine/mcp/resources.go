@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -62,6 +61,9 @@ func between(s, prefix, suffix string) (string, bool) {
 
 // listResources lists what there is now.
 func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
+	if req.Params != nil && req.Params.Cursor != "" {
+		return nil, noCursor("resources/list")
+	}
 	list := &sdk.ListResourcesResult{Resources: s.fixtures()}
 	list.CacheScope = "private"
 	if s.fictional() {
@@ -111,7 +113,7 @@ func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", req.Params.URI, err)
+		return nil, err
 	}
 	r := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: "text/plain", Text: text}}}
 	r.CacheScope = "private"

@@ -33,7 +33,8 @@ const (
 		"Wait with process_wait or session_wait instead of polling. Where a tool takes an id, a name does too; since and next_cursor are byte offsets, patterns RE2. Output is cut to 32 KiB unless max_output says more."
 )
 
-// Serve speaks the protocol on in and out until in ends or ctx does. What it
+// Serve speaks the protocol on in and out until in has ended and what came from
+// it is answered, until nobody reads out any more, or until ctx ends. What it
 // started goes on.
 func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -41,6 +42,8 @@ func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.Writer) erro
 	s.shelf = &shelf{}
 	defer s.close()
 	defer cancel()
+	unwatch := watchReader(out, cancel)
+	defer unwatch()
 	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out, sent: s.tidy, shelf: s.shelf}, nil)
 	if err != nil {
 		return fmt.Errorf("serve agents: %w", err)
@@ -126,27 +129,25 @@ func (s *server) close() {
 	s.tasks.Wait()
 }
 
-// receive goes before the SDK: it knows tools under their unlisted names, and
-// lists what changes all the time.
-func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		switch r := req.(type) {
-		case *sdk.CallToolRequest:
-			r.Params.Name = s.canonical(r.Params.Name)
-			answer, err := next(ctx, method, req)
-			if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
-				return light(full, r.ProtocolVersion(), s.shelf), nil
-			}
-			return answer, err
-		case *sdk.ServerRequest[*sdk.DiscoverParams]:
-			s.welcome(identify(r))
-		case *sdk.ListToolsRequest:
-			return s.listTools(r)
-		case *sdk.ListResourcesRequest:
-			return s.listResources(ctx, r)
+// handle goes before the SDK's own: it knows tools under their unlisted names,
+// and lists what changes all the time.
+func (s *server) handle(ctx context.Context, method string, req sdk.Request, next sdk.MethodHandler) (sdk.Result, error) {
+	switch r := req.(type) {
+	case *sdk.CallToolRequest:
+		r.Params.Name = s.canonical(r.Params.Name)
+		answer, err := next(ctx, method, req)
+		if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
+			return light(full, r.ProtocolVersion(), s.shelf), nil
 		}
-		return next(ctx, method, req)
+		return answer, err
+	case *sdk.ServerRequest[*sdk.DiscoverParams]:
+		s.welcome(identify(r))
+	case *sdk.ListToolsRequest:
+		return s.listTools(r)
+	case *sdk.ListResourcesRequest:
+		return s.listResources(ctx, r)
 	}
+	return next(ctx, method, req)
 }
 
 // canonical is the name of a tool that was called with underscores where it

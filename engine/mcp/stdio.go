@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,9 +18,6 @@ const (
 	maxLine = 16 << 20
 	// keepLine is the size of a buffer that is kept for the next message.
 	keepLine = 64 << 10
-	// lastWords is how long calls under way may take to be answered once the
-	// input has ended.
-	lastWords = 2 * time.Second
 )
 
 // lines is the transport of newline-delimited JSON (MCP 2025-11-25, Transports,
@@ -40,7 +36,7 @@ func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
 		in: l.in, out: l.out, sent: l.sent, shelf: l.shelf,
 		messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
-		open: map[jsonrpc.ID]struct{}{}, idle: make(chan struct{}, 1),
+		open: map[jsonrpc.ID]string{}, idle: make(chan struct{}, 1),
 	}
 	go c.read()
 	return c, nil
@@ -59,9 +55,10 @@ type lineConn struct {
 	sent    func(size int)
 	shelf   *shelf
 
-	mu   sync.Mutex
-	open map[jsonrpc.ID]struct{} // calls that are not answered
-	idle chan struct{}           // told when none is left
+	mu        sync.Mutex
+	open      map[jsonrpc.ID]string // methods of the calls that are not answered
+	answering int                   // answers that are being written
+	idle      chan struct{}         // told when neither is left
 }
 
 // SessionID implements sdk.Connection.
@@ -76,8 +73,9 @@ func (c *lineConn) Close() error {
 	return nil
 }
 
-// Read implements sdk.Connection. At the end of the input it waits a moment
-// for the calls under way, as nothing can be answered after it has returned.
+// Read implements sdk.Connection. At the end of the input it waits for the
+// calls under way, as nothing can be answered after it has returned: who writes
+// what it wants to know and closes its end still listens.
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m, ok := <-c.messages:
@@ -93,15 +91,11 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return nil, io.EOF
 }
 
-// drain waits until every call is answered, within reason.
+// drain waits until every call is answered. Each has a time limit of its own.
 func (c *lineConn) drain(ctx context.Context) {
-	patience := time.NewTimer(lastWords)
-	defer patience.Stop()
 	for c.pending() > 0 {
 		select {
 		case <-c.idle:
-		case <-patience.C:
-			return
 		case <-c.closed:
 			return
 		case <-ctx.Done():
@@ -113,7 +107,7 @@ func (c *lineConn) drain(ctx context.Context) {
 func (c *lineConn) pending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.open)
+	return len(c.open) + c.answering
 }
 
 // read passes on what comes until the input ends.
@@ -124,7 +118,7 @@ func (c *lineConn) read() {
 	for {
 		line, err := readLine(r, buf[:0])
 		if errors.Is(err, errLong) {
-			c.refuse(nil, jsonrpc.CodeInvalidRequest, "the message is longer than 16 MiB")
+			c.refuse(&misfit{code: jsonrpc.CodeInvalidRequest, text: "the message is longer than 16 MiB"})
 			continue
 		}
 		if len(bytes.TrimSpace(line)) > 0 && !c.take(line) {
@@ -172,11 +166,11 @@ func (c *lineConn) take(line []byte) bool {
 	}
 	var batch []json.RawMessage
 	if err := json.Unmarshal(line, &batch); err != nil {
-		c.refuse(nil, jsonrpc.CodeParseError, "the message is no JSON")
+		c.refuse(&misfit{code: jsonrpc.CodeParseError, text: "the message is no JSON"})
 		return true
 	}
 	if len(batch) == 0 {
-		c.refuse(nil, jsonrpc.CodeInvalidRequest, "the batch is empty")
+		c.refuse(&misfit{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"})
 	}
 	for _, one := range batch {
 		if !c.takeOne(one) {
@@ -188,20 +182,14 @@ func (c *lineConn) take(line []byte) bool {
 
 func (c *lineConn) takeOne(text []byte) bool {
 	// What is decoded refers to the text, and the buffer is used again.
-	m, err := jsonrpc.DecodeMessage(bytes.Clone(text))
-	if err != nil {
-		c.refuse(idOf(text), refusalCode(text), "the message is no JSON-RPC 2.0: "+reason(text, err))
+	m, _, wrong := readMessage(bytes.Clone(text))
+	if wrong != nil {
+		c.refuse(wrong)
 		return true
 	}
-	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
-		c.mu.Lock()
-		_, twice := c.open[r.ID]
-		c.open[r.ID] = struct{}{}
-		c.mu.Unlock()
-		if twice {
-			c.refuse(nil, jsonrpc.CodeInvalidRequest, "a call with this id is under way")
-			return true
-		}
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.begin(r) {
+		c.refuse(&misfit{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is under way"})
+		return true
 	}
 	select {
 	case c.messages <- m:
@@ -211,43 +199,22 @@ func (c *lineConn) takeOne(text []byte) bool {
 	}
 }
 
-func refusalCode(text []byte) int {
-	if json.Valid(text) {
-		return jsonrpc.CodeInvalidRequest
+// begin counts a call as open, until it is answered; false if one with its id
+// is. A subscription is answered when it ends, which nobody waits for.
+func (c *lineConn) begin(r *jsonrpc.Request) bool {
+	if r.Method == "subscriptions/listen" {
+		return true
 	}
-	return jsonrpc.CodeParseError
-}
-
-// reason is what is wrong with a message, without its text.
-func reason(text []byte, err error) string {
-	if !json.Valid(text) {
-		return "it is no JSON"
-	}
-	return err.Error()
-}
-
-// idOf is the id of a message that is not understood otherwise, if it has one.
-func idOf(text []byte) json.RawMessage {
-	var m struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if json.Unmarshal(text, &m) != nil || len(m.ID) == 0 || bytes.ContainsAny(m.ID[:1], "{[tf") {
-		return nil
-	}
-	return m.ID
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, twice := c.open[r.ID]
+	c.open[r.ID] = r.Method
+	return !twice
 }
 
 // refuse answers what is no message.
-func (c *lineConn) refuse(id json.RawMessage, code int, message string) {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	answer := struct {
-		Version string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Error   jsonrpc.Error   `json:"error"`
-	}{"2.0", id, jsonrpc.Error{Code: int64(code), Message: message}}
-	if line, err := json.Marshal(answer); err == nil {
+func (c *lineConn) refuse(wrong *misfit) {
+	if line, err := json.Marshal(wrong.answer()); err == nil {
 		_ = c.send(line) // if nobody listens, the input ends next
 	}
 }
@@ -256,17 +223,17 @@ func (c *lineConn) refuse(id json.RawMessage, code int, message string) {
 // another copy.
 func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	r, ok := m.(*jsonrpc.Response)
-	if !ok || r.Error != nil || len(r.Result) == 0 {
-		line, err := jsonrpc.EncodeMessage(m)
-		if err != nil {
-			return err
-		}
-		if ok {
-			defer c.answered(r.ID)
-		}
-		return c.send(line)
+	if !ok {
+		return c.sendMessage(m)
 	}
-	defer c.answered(r.ID)
+	method := c.answer(r.ID)
+	defer c.answered()
+	if r.Error != nil {
+		r.Error = coded(method, r.Error)
+	}
+	if r.Error != nil || len(r.Result) == 0 {
+		return c.sendMessage(m)
+	}
 	id, err := json.Marshal(r.ID.Raw())
 	if err != nil {
 		return err
@@ -279,6 +246,14 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 		defer c.sent(len(r.Result))
 	}
 	return c.send(before, r.Result, after)
+}
+
+func (c *lineConn) sendMessage(m jsonrpc.Message) error {
+	line, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	return c.send(line)
 }
 
 // sendLarge writes one line piece by piece.
@@ -314,11 +289,21 @@ func (c *lineConn) send(parts ...[]byte) error {
 	return nil
 }
 
-func (c *lineConn) answered(id jsonrpc.ID) {
+// answer closes a call that is about to be answered, and tells its method: who
+// has the answer may use the id again.
+func (c *lineConn) answer(id jsonrpc.ID) (method string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	method = c.open[id]
 	delete(c.open, id)
-	if len(c.open) > 0 {
+	c.answering++
+	return method
+}
+
+func (c *lineConn) answered() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.answering--; len(c.open)+c.answering > 0 {
 		return
 	}
 	select {

@@ -40,7 +40,7 @@ func TestTerminalRunsCommands(t *testing.T) {
 		row{"run_terminal_command", object{"command": ""}, "run command: command is empty", true},
 		row{"run_terminal_command", object{"command": "true", "timeout_seconds": -1}, "run command: timeout_seconds cannot be negative", true},
 		row{"run_terminal_command", object{"command": "true", "working_directory": "/nowhere"}, "start in /nowhere: no such file or directory", true},
-		row{"run_terminal_command", object{}, `call run_terminal_command: argument "command" is missing`, true},
+		row{"run_terminal_command", object{}, `call run_terminal_command: argument "command" is missing` + "\nhint: it takes: command, working_directory, timeout_seconds, capture_output", true},
 	)
 }
 

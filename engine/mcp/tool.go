@@ -1,12 +1,9 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -73,91 +70,6 @@ func define[In, Out any](t tool, do func(ctx context.Context, f *face, in In) (r
 		return subject{}
 	}
 	return t
-}
-
-// decode reads arguments strictly: a missing, unknown or wrongly typed one is
-// an error that names it.
-func decode[In any](t tool, args json.RawMessage) (In, error) {
-	var in In
-	if len(bytes.TrimSpace(args)) == 0 {
-		args = json.RawMessage("{}")
-	}
-	d := json.NewDecoder(bytes.NewReader(args))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		if known := spelled(t, args); known != nil {
-			return decode[In](t, known)
-		}
-		return in, argumentError(t, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return in, api.Errorf(api.CodeInvalid, "call %s: something follows the arguments", t.name)
-	}
-	return in, missing(t, args)
-}
-
-// spelled is arguments with the names that the tool knows where they differ in
-// spelling alone, timeout_ms for timeoutMs; nil if none does.
-func spelled(t tool, args json.RawMessage) json.RawMessage {
-	var given map[string]json.RawMessage
-	if json.Unmarshal(args, &given) != nil {
-		return nil
-	}
-	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
-	changed := false
-	for _, name := range fieldNames(t.in) {
-		for key, value := range given {
-			if _, exact := given[name]; !exact && key != name && plain(key) == plain(name) {
-				given[name], changed = value, true
-				delete(given, key)
-			}
-		}
-	}
-	if !changed {
-		return nil
-	}
-	b, err := json.Marshal(given)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-func argumentError(t tool, err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) && wrong.Field != "" {
-		return api.Errorf(api.CodeInvalid, "call %s: argument %q cannot be a %s", t.name, wrong.Field, wrong.Value)
-	}
-	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return api.Errorf(api.CodeInvalid, "call %s: unknown argument %s", t.name, field).
-			WithHint("it takes: " + strings.Join(fieldNames(t.in), ", "))
-	}
-	return api.Errorf(api.CodeInvalid, "call %s: the arguments are no JSON object", t.name)
-}
-
-// missing says which required argument is not there.
-func missing(t tool, args json.RawMessage) error {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(args, &given); err != nil {
-		return api.Errorf(api.CodeInvalid, "call %s: the arguments are no JSON object", t.name)
-	}
-	for _, f := range reflect.VisibleFields(t.in) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if value, ok := given[name]; (!ok || string(value) == "null") && name != "" && !strings.Contains(options, "omit") {
-			return api.Errorf(api.CodeInvalid, "call %s: argument %q is missing", t.name, name)
-		}
-	}
-	return nil
-}
-
-func fieldNames(t reflect.Type) []string {
-	var names []string
-	for _, f := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // A result is what a tool answers.

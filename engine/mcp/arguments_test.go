@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+)
+
+func TestWrongArgumentsAreToldInWords(t *testing.T) {
+	logTool := tool{name: "process_log", in: reflect.TypeFor[processLogInput]()}
+	takes := "it takes: id, since, tail, grep, context, wait_ms, max_output"
+	for _, tc := range []struct{ args, want, hint string }{
+		{`{}`, `argument "id" is missing`, takes},
+		{`{"id":null}`, `argument "id" is missing`, takes},
+		{`{"id":7}`, `argument "id" has to be a string, not a number`, ""},
+		{`{"id":"x","colour":1}`, `unknown argument "colour"`, takes},
+		{`{"id":"x","` + strings.Repeat("y", 1000) + `":1}`, `unknown argument "` + strings.Repeat("y", 80) + `…"`, takes},
+		{`[]`, `the arguments are no JSON object`, takes},
+		{`"id"`, `the arguments are no JSON object`, takes},
+		{`{"id":"x"`, `the arguments are no JSON object`, takes},
+		{`{"id":"x","max_output":[]}`, `argument "max_output" has to be an integer, not an array`, ""},
+		{`{"id":"x","max_output":true}`, `argument "max_output" has to be an integer, not a boolean`, ""},
+		{`{"id":"x","max_output":1.5}`, `argument "max_output" has to be an integer, not 1.5`, ""},
+		{`{"id":"x","max_output":1e30}`, `argument "max_output" has to be an integer, not 1e30`, ""},
+		{`{"id":"x","since":99999999999999999999}`, `argument "since" is out of range: 99999999999999999999`, ""},
+	} {
+		_, err := decode[processLogInput](logTool, json.RawMessage(tc.args))
+		want := &api.Error{Code: api.CodeInvalid, Message: "call process_log: " + tc.want, Hint: tc.hint}
+		if diff := cmp.Diff(want, err); diff != "" {
+			t.Errorf("%.60s (-want +got):\n%s", tc.args, diff)
+		}
+	}
+}
+
+func TestWhatIsInAnArgumentIsTold(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"command":"x","env":{"A":1}}`: `call process_start: what is in argument "env" has to be a string, not a number`,
+		`{"command":"x","env":["A=1"]}`: `call process_start: argument "env" has to be an object, not an array`,
+		`{"command":"x","env":"A=1"}`:   `call process_start: argument "env" has to be an object, not a string`,
+	} {
+		_, err := decode[startInput](tool{name: "process_start", in: reflect.TypeFor[startInput]()}, json.RawMessage(args))
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+	_, err := decode[editInput](tool{name: "edit", in: reflect.TypeFor[editInput]()}, json.RawMessage(`{"path":"f","edits":["x"]}`))
+	if want := `call edit: what is in argument "edits" has to be an object, not a string`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestNumbersThatAreWholeAreIntegers(t *testing.T) {
+	in, err := decode[processLogInput](tool{name: "process_log", in: reflect.TypeFor[processLogInput]()},
+		json.RawMessage(`{"id":"x","since":-1.0,"tail":2e1,"maxOutput":3.0}`))
+	since := int64(-1)
+	if diff := cmp.Diff(processLogInput{ID: "x", Since: &since, Tail: 20, MaxOutput: 3}, in); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}

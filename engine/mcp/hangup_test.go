@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"context"
+	"io"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// busy is a call that is answered when the engine is reached.
+const busy = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"session_list"}}`
+
+func TestACallThatIsOpenAtTheEndOfInputIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reach := make(chan struct{})
+		k := newTalkWith(t, Options{CWD: "/", Connect: unreachable(reach)})
+		k.say(hello)
+		k.hears()
+		k.say(busy)
+		k.in.Close()
+		time.Sleep(5 * time.Minute)
+		close(reach)
+		if got := k.hears(); got.ID != 2.0 {
+			t.Errorf("answer %+v", got)
+		}
+		if err := <-k.end; err != nil {
+			t.Errorf("Serve = %v", err)
+		}
+	})
+}
+
+func TestTheEndOfTheServerEndsCallsThatAreOpen(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	defer inW.Close()
+	end := make(chan error, 1)
+	go func() {
+		end <- Serve(ctx, Options{CWD: "/", Connect: unreachable(nil)}, inR, outW)
+		outW.Close()
+	}()
+	go func() { _, _ = io.WriteString(inW, hello+"\n"+busy+"\n") }()
+	if _, err := outR.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, outR) }()
+	cancel()
+	if err := <-end; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+}
+
+func TestAnOutputThatNobodyReadsEndsTheServer(t *testing.T) {
+	for name, open := range map[string]func() (r, w *os.File, err error){"pipe": os.Pipe, "socket": socketPair} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			inR, inW := io.Pipe()
+			defer inW.Close() // the input stays open
+			end := make(chan error, 1)
+			go func() { end <- Serve(t.Context(), Options{CWD: "/", Connect: unreachable(nil)}, inR, w) }()
+			for _, line := range []string{hello, busy} {
+				if _, err := io.WriteString(inW, line+"\n"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := r.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			r.Close()
+			if err := <-end; err != nil {
+				t.Errorf("Serve = %v", err)
+			}
+		})
+	}
+}
+
+func socketPair() (r, w *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(fds[0]), "r"), os.NewFile(uintptr(fds[1]), "w"), nil
+}
+
+func TestAnOutputThatHasNoReaderToLoseIsNotWatched(t *testing.T) {
+	file, err := os.Create(t.TempDir() + "/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, out := range []io.Writer{file, io.Discard} {
+		unwatch := watchReader(out, func() { t.Errorf("%T: its reader has gone", out) })
+		unwatch()
+	}
+}

@@ -1,0 +1,158 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"tandem/engine/api"
+)
+
+// mistakes are calls with params that are wrong, and how they are answered.
+func mistakes() []struct {
+	method, params string
+	code           int
+	want           string
+} {
+	const (
+		giveURI    = `; give {"uri": "one that resources/list gives"}`
+		givePrompt = `; give {"name": "one that prompts/list gives", "arguments": {"…": "text"}}`
+		noCursor   = ": there is no such cursor; without one the list begins at its start"
+	)
+	return []struct {
+		method, params string
+		code           int
+		want           string
+	}{
+		{"tools/call", `[]`, -32602, "tools/call: params have to be an object, not an array" + giveTool},
+		{"tools/call", `{}`, -32602, "tools/call: params.name is missing" + giveTool},
+		{"tools/call", `{"name":null}`, -32602, "tools/call: params.name is missing" + giveTool},
+		{"tools/call", `{"name":7}`, -32602, "tools/call: params.name has to be a string, not a number" + giveTool},
+		{"tools/call", `{"name":"x","_meta":7}`, -32602, "tools/call: params._meta has to be an object, not a number" + giveTool},
+		{"tools/call", `{"name":"x","_meta":{"progressToken":{}}}`, -32602,
+			"tools/call: params._meta.progressToken has to be a string or a number" + giveTool},
+		{"tools/call", `{"name":"` + strings.Repeat("x", 1000) + `"}`, -32602,
+			`tools/call: there is no tool "` + strings.Repeat("x", 80) + `…"; tools/list tells which there are`},
+		{"resources/read", `{}`, -32602, "resources/read: params.uri is missing" + giveURI},
+		{"resources/read", `{"uri":7}`, -32602, "resources/read: params.uri has to be a string, not a number" + giveURI},
+		{"resources/read", `{"uri":"file:///etc/passwd"}`, -32002,
+			`resources/read: there is nothing at "file:///etc/passwd"; resources/list tells what there is`},
+		{"resources/subscribe", `{"uri":"file:///etc/passwd"}`, -32002,
+			`resources/subscribe: there is nothing at "file:///etc/passwd"; resources/list tells what there is`},
+		{"prompts/get", `{"name":[]}`, -32602, "prompts/get: params.name has to be a string, not an array" + givePrompt},
+		{"prompts/get", `{"name":"nope"}`, -32602, `prompts/get: there is no prompt "nope"; prompts/list tells which there are`},
+		{"prompts/get", `{"name":"debug-process"}`, -32602,
+			`prompts/get: argument "process" of debug-process is missing: id or name of the process`},
+		{"prompts/get", `{"name":"debug-process","arguments":{"id":"x"}}`, -32602,
+			`prompts/get: debug-process has no argument "id"; it takes process: id or name of the process`},
+		{"prompts/get", `{"name":"debug-process","arguments":{"process":5}}`, -32602,
+			"prompts/get: what is in params.arguments has to be a string, not a number" + givePrompt},
+		{"prompts/list", `{"cursor":5}`, -32602, "prompts/list: params.cursor has to be a string, not a number"},
+		{"prompts/list", `{"cursor":"x"}`, -32602, "prompts/list" + noCursor},
+		{"resources/list", `{"cursor":"x"}`, -32602, "resources/list" + noCursor},
+		{"resources/templates/list", `{"cursor":"x"}`, -32602, "resources/templates/list" + noCursor},
+		{"ping", `"x"`, -32602, "ping: params have to be an object, not a string"},
+		{"initialize", `{"protocolVersion":5}`, -32602, "initialize: params.protocolVersion has to be a string, not a number" +
+			`; give {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "…", "version": "…"}}`},
+		{"initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`, -32600,
+			"initialize: this connection is initialized already"},
+	}
+}
+
+func callText(method, params string) string {
+	return `{"jsonrpc":"2.0","id":7,"method":"` + method + `","params":` + params + `}`
+}
+
+func TestMistakesInParamsAreToldInWords(t *testing.T) {
+	k := newTalk(t)
+	k.say(hello)
+	k.hears()
+	for _, tc := range mistakes() {
+		k.say(callText(tc.method, tc.params))
+		if diff := cmp.Diff(echo{7.0, tc.code, tc.want}, k.hears()); diff != "" {
+			t.Errorf("%s %.60s (-want +got):\n%s", tc.method, tc.params, diff)
+		}
+	}
+}
+
+func TestMistakesInParamsAreToldInWordsOverHTTP(t *testing.T) {
+	s := newSite(t)
+	session := s.initialize()
+	for _, tc := range mistakes() {
+		status, answer, _ := s.send("POST", "/mcp", callText(tc.method, tc.params), session...)
+		if diff := cmp.Diff(echo{7.0, tc.code, tc.want}, echoOf(t, answer)); diff != "" || status != 200 {
+			t.Errorf("%s %.60s: status %d (-want +got):\n%s", tc.method, tc.params, status, diff)
+		}
+	}
+}
+
+func TestACallBeforeTheHandshakeIsToldWhatComesFirst(t *testing.T) {
+	k := newTalk(t)
+	k.say(callText("tools/list", `{}`))
+	if diff := cmp.Diff(echo{7.0, -32600, "tools/list: call initialize first"}, k.hears()); diff != "" {
+		t.Errorf("answer (-want +got):\n%s", diff)
+	}
+}
+
+func TestAMistakeCostsNoHandshake(t *testing.T) {
+	k := newTalk(t)
+	k.say(callText("initialize", `{"protocolVersion":[]}`))
+	if got := k.hears(); got.Code != -32602 {
+		t.Errorf("answer %+v", got)
+	}
+	k.say(hello)
+	if got := k.hears(); got.Code != 0 {
+		t.Errorf("answer %+v", got)
+	}
+}
+
+// FuzzParams sends params that may be anything: no answer tells what they are
+// in Go.
+func FuzzParams(f *testing.F) {
+	for _, tc := range mistakes() {
+		f.Add(tc.method, tc.params)
+	}
+	f.Add("completion/complete", `{"ref":5}`)
+	f.Add("tools/call", `{"name":"x","arguments":`+strings.Repeat("[", 995)+strings.Repeat("]", 995)+`}`)
+	f.Add("subscriptions/listen", `{"notifications":7}`)
+	f.Add("logging/setLevel", `{"level":[]}`)
+	f.Fuzz(func(t *testing.T, method, params string) {
+		call := callText(method, params)
+		m, _, wrong := readMessage([]byte(call))
+		if wrong != nil {
+			if strings.Contains(wrong.text, "unmarshal") {
+				t.Errorf("%s: %s", call, wrong.text)
+			}
+			return
+		}
+		if _, known := shapes(method); !known || m.(*jsonrpc.Request).Method == "subscriptions/listen" {
+			return
+		}
+		k := newTalk(t)
+		k.say(hello)
+		k.hears()
+		b, err := json.Marshal(json.RawMessage(call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.say(string(b))
+		if got := k.hears(); strings.Contains(got.Error, "unmarshal") || strings.Contains(got.Error, "mcp.") {
+			t.Errorf("%s: %s", call, got.Error)
+		}
+	})
+}
+
+// unreachable is an engine that cannot be connected to until a test says so.
+func unreachable(until <-chan struct{}) func(context.Context, string, string) (*api.Client, error) {
+	return func(ctx context.Context, _, _ string) (*api.Client, error) {
+		select {
+		case <-until:
+		case <-ctx.Done():
+		}
+		return nil, api.Errorf(api.CodeUnavailable, "no engine")
+	}
+}

@@ -1,0 +1,118 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+)
+
+// noSuchResource answers calls for a resource that there is not, up to the last
+// version with sessions (MCP 2025-11-25, Resources, Error Handling).
+const noSuchResource = -32002
+
+// receive goes before the SDK: it answers calls whose params have a mistake,
+// ends those that are open with the server, and words errors for agents.
+func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if err := mistakeOf(req); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stop := context.AfterFunc(s.ctx, cancel)
+		defer stop()
+		answer, err := s.handle(ctx, method, req, next)
+		if err != nil && ctx.Err() == nil {
+			return nil, worded(method, req, err)
+		}
+		return answer, err
+	}
+}
+
+// worded is an error as a client is told of it: with a code that JSON-RPC knows,
+// and what to do.
+func worded(method string, req sdk.Request, err error) error {
+	var wire *jsonrpc.Error
+	if !errors.As(err, &wire) {
+		return uncoded(method, err)
+	}
+	invalid := func(format string, args ...any) error {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: method + ": " + fmt.Sprintf(format, args...)}
+	}
+	switch r := req.(type) {
+	case *sdk.CallToolRequest:
+		if strings.HasPrefix(wire.Message, "unknown tool ") {
+			return invalid("there is no tool %q; tools/list tells which there are", brief(r.Params.Name))
+		}
+	case *sdk.GetPromptRequest:
+		if strings.HasPrefix(wire.Message, "unknown prompt ") {
+			return invalid("there is no prompt %q; prompts/list tells which there are", brief(r.Params.Name))
+		}
+	case *sdk.ReadResourceRequest:
+		if wire.Message == "Resource not found" {
+			return noResource(method, r.Params.URI, r.ProtocolVersion())
+		}
+	case *sdk.SubscribeRequest:
+		if wire.Message == "Resource not found" {
+			return noResource(method, r.Params.URI, r.ProtocolVersion())
+		}
+	}
+	if wire.Message == "invalid params" && strings.HasSuffix(method, "/list") {
+		return noCursor(method)
+	}
+	return err
+}
+
+// uncoded gives an error that is none of JSON-RPC its code.
+func uncoded(method string, err error) error {
+	if strings.HasPrefix(err.Error(), "duplicate ") {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: method + ": this connection is initialized already"}
+	}
+	e := api.AsError(err)
+	answer := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: e.Message}
+	switch e.Code {
+	case api.CodeInvalid, api.CodeNotFound, api.CodeAmbiguous:
+		answer.Code = jsonrpc.CodeInvalidParams
+	}
+	if e.Hint != "" {
+		answer.Message += "\nhint: " + e.Hint
+	}
+	return answer
+}
+
+// noResource answers a call for a resource that there is not.
+func noResource(method, uri, version string) error {
+	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+		Message: fmt.Sprintf("%s: there is nothing at %q; resources/list tells what there is", method, brief(uri))}
+	if cmp.Or(version, withoutSessions) < withoutSessions {
+		e.Code = noSuchResource
+	}
+	e.Data, _ = json.Marshal(map[string]string{"uri": brief(uri)}) // a text always can
+	return e
+}
+
+func noCursor(method string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
+		Message: method + ": there is no such cursor; without one the list begins at its start"}
+}
+
+// coded gives an error that the SDK answers with before any method its code: a
+// call that came too early, or a mistake of ours.
+func coded(method string, err error) error {
+	var wire *jsonrpc.Error
+	switch {
+	case errors.As(err, &wire):
+		return err
+	case strings.HasSuffix(err.Error(), "is invalid during session initialization"):
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: method + ": call initialize first"}
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+}
