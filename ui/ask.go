@@ -54,6 +54,9 @@ func (m *model) target() (api.Process, bool) {
 }
 
 func (m *model) askEnd() tea.Cmd {
+	if p := m.focused(); p != nil && p.ID == "" {
+		return m.askCallOff(p)
+	}
 	p, ok := m.target()
 	if !ok {
 		return nil

@@ -50,12 +50,14 @@ type model struct {
 	news        news
 	opened      bool    // the first snapshot has been taken in
 	starts      []start // sessions that were asked for and are not there yet; the first is being started
+	calledOff   []start // that were not wanted any more while the engine was at them
 	groups      []*group
 	current     *group // the one on the screen; nil without sessions
 	shows       uint64
 	attachments map[*panes.Terminal]context.CancelFunc
 	closed      map[string]bool // ended sessions that the person has put away
 	ending      map[string]bool // sessions that were asked to end here
+	unwanted    map[string]bool // those of them that were called off while they were started
 	zoomed      bool
 	blurred     bool // another window has the keyboard
 

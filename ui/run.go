@@ -209,6 +209,7 @@ func newModel(ctx context.Context, o Options, l *link, in *input) *model {
 		attachments: map[*panes.Terminal]context.CancelFunc{},
 		closed:      map[string]bool{},
 		ending:      map[string]bool{},
+		unwanted:    map[string]bool{},
 		resolver:    keys.NewResolver(o.Bindings),
 		actions:     actions(),
 		dark:        true,

@@ -55,7 +55,7 @@ func (m *model) takeNews(n news) tea.Cmd {
 	if n.stopped != "" {
 		return m.leave()
 	}
-	cmd = tea.Batch(cmd, m.open())
+	cmd = tea.Batch(cmd, m.open(), m.endCalledOff())
 	if before.snapshots > 0 {
 		cmd = tea.Batch(cmd, m.noteSessions(before.processes, time.Now()), m.noteChanges(before.processes))
 	}
@@ -93,7 +93,7 @@ func (m *model) adopt() {
 		}
 		live[p.ID] = true
 		m.revive(p)
-		if g, _ := m.find(p.ID); g == nil && len(m.starts) == 0 {
+		if g, _ := m.find(p.ID); g == nil && len(m.starts) == 0 && !m.unwanted[p.ID] {
 			m.groups = append(m.groups, newGroup(panes.NewTerminal(p.ID)))
 			m.layouts.changed = true
 		}

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,8 +13,10 @@ import (
 	"tandem/panes"
 )
 
-// startedMsg is the outcome of the first of the starts.
+// startedMsg is the outcome of a start: the first of them, or one that was called
+// off meanwhile.
 type startedMsg struct {
+	asking  *asking
 	process api.Process
 	err     error
 }
@@ -76,6 +79,7 @@ type asking struct {
 // ask asks, or waits for the answer to who has.
 func (a *asking) ask(ctx context.Context, l *link, in api.SessionStartInput) startedMsg {
 	a.once.Do(func() {
+		a.answer.asking = a
 		e, err := l.at(ctx)
 		if err == nil {
 			a.answer.process, err = e.Start(ctx, in)
@@ -125,12 +129,14 @@ func (m *model) startInput(s start) api.SessionStartInput {
 // their panes, if the engine gives them before ctx ends. Nothing else runs on the
 // model any more.
 func (m *model) finishStarts(ctx context.Context) {
-	for _, s := range m.starts {
+	for _, s := range slices.Concat(m.calledOff, m.starts) {
 		in, answer := m.startInput(s), make(chan startedMsg, 1)
 		m.link.start(func() { answer <- s.asking.ask(ctx, m.link, in) })
 		select {
 		case msg := <-answer:
-			if msg.err == nil {
+			if msg.err == nil && m.isCalledOff(msg) {
+				m.endNow(ctx, msg.process.ID)
+			} else if msg.err == nil {
 				m.news.processes = withMissing(m.news.processes, msg.process)
 				s.pane.ID = msg.process.ID
 			}
@@ -151,6 +157,9 @@ func (m *model) cwd(near *panes.Terminal) string {
 }
 
 func (m *model) started(msg startedMsg) tea.Cmd {
+	if m.isCalledOff(msg) {
+		return m.calledOffStarted(msg)
+	}
 	pane := m.starts[0].pane
 	m.starts = m.starts[1:]
 	g, l := m.groupOf(pane)

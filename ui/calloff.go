@@ -1,0 +1,129 @@
+package ui
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// callOffMsg says that the person does not want the session any more that is being
+// started for a pane.
+type callOffMsg struct{ pane *panes.Terminal }
+
+func (msg callOffMsg) take(m *model) tea.Cmd { return m.callOff(msg.pane) }
+
+// askCallOff asks as if the session were there, because whoever presses the key
+// answers without looking.
+func (m *model) askCallOff(p *panes.Terminal) tea.Cmd {
+	m.overlay = &question{
+		title: "End the new session?",
+		lines: []string{"It is still being started."},
+		yes:   "end it",
+		then:  func() tea.Msg { return callOffMsg{p} },
+	}
+	return nil
+}
+
+// callOff closes the pane of a session that is not there yet. One that was not
+// asked for yet never will be; the other is ended once it is known. Those behind
+// it do not wait for that.
+func (m *model) callOff(p *panes.Terminal) tea.Cmd {
+	at := slices.IndexFunc(m.starts, func(s start) bool { return s.pane == p })
+	switch {
+	case p.ID != "":
+		return m.end(p.ID)
+	case at < 0:
+		return nil
+	}
+	s := m.starts[at]
+	m.starts = slices.Delete(m.starts, at, at+1)
+	var next tea.Cmd
+	if at == 0 {
+		m.calledOff = append(m.calledOff, s)
+		next = m.startNext()
+	}
+	if g, l := m.groupOf(p); g != nil {
+		m.closeLeaf(g, l)
+	}
+	m.refreshList()
+	return tea.Batch(m.endCalledOff(), next)
+}
+
+// endCalledOff ends what is being started and was called off, as soon as it can be
+// told which session that is. The answer to the start, which comes when it runs,
+// tells at the latest.
+func (m *model) endCalledOff() tea.Cmd {
+	if len(m.calledOff) == 0 || len(m.starts) > 0 {
+		return nil
+	}
+	var ids []string
+	for _, p := range m.news.processes {
+		if g, _ := m.find(p.ID); g == nil && p.Kind == api.KindSession && p.State == api.StateStarting && !m.unwanted[p.ID] {
+			ids = append(ids, p.ID)
+		}
+	}
+	if len(ids) != 1 {
+		return nil
+	}
+	return m.endQuietly(ids[0])
+}
+
+// calledOffStarted ends a session that was called off and runs all the same. That
+// it could not be started is what was wanted.
+func (m *model) calledOffStarted(msg startedMsg) tea.Cmd {
+	m.calledOff = slices.DeleteFunc(m.calledOff, func(s start) bool { return s.asking == msg.asking })
+	if msg.err != nil || m.unwanted[msg.process.ID] {
+		return nil
+	}
+	m.news.processes = withMissing(m.news.processes, msg.process)
+	if g, l := m.find(msg.process.ID); g != nil {
+		m.closeLeaf(g, l)
+		m.refreshList()
+	}
+	return m.endQuietly(msg.process.ID)
+}
+
+// isCalledOff reports whether an answer is to a start that was called off.
+func (m *model) isCalledOff(msg startedMsg) bool {
+	return slices.ContainsFunc(m.calledOff, func(s start) bool { return s.asking == msg.asking })
+}
+
+// endNow ends a session that was called off, before the dashboard is left.
+func (m *model) endNow(ctx context.Context, id string) {
+	if e, err := m.link.at(ctx); err == nil {
+		_, _ = e.Kill(ctx, id) // nobody is there any more to be told
+	}
+}
+
+// endQuietly ends a session that was called off; until that has failed it is given
+// no pane.
+func (m *model) endQuietly(id string) tea.Cmd {
+	m.ending[id], m.unwanted[id] = true, true
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		_, err := e.Kill(ctx, id)
+		return calledOffMsg{id, err}
+	}, func(err error) tea.Msg { return calledOffMsg{id, err} })
+}
+
+// calledOffMsg is the outcome of ending a session that was called off.
+type calledOffMsg struct {
+	id  string
+	err error
+}
+
+func (msg calledOffMsg) take(m *model) tea.Cmd {
+	if msg.err == nil {
+		return nil
+	}
+	delete(m.unwanted, msg.id)
+	m.adopt()
+	m.refreshList()
+	if p, ok := m.process(msg.id); !ok || p.State.Ended() { // it has come to nothing by itself
+		return nil
+	}
+	return m.say(errorText(msg.err), true)
+}
