@@ -217,7 +217,8 @@ func (h *host) watch(ctx context.Context, send func(api.Event) error) error {
 	s, err := ask(ctx, c, func() *subscriber {
 		c.arrive(owner)
 		info := h.info()
-		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listed(), Layout: h.layouts.current.Load()})
+		kept := h.layouts.now()
+		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listed(), Layout: kept.layout, Revision: kept.revision})
 		for _, r := range h.arbiter.requests() {
 			s.events <- api.Event{Type: api.EventRequest, Request: &r}
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/persist"
@@ -21,12 +23,18 @@ type layoutStore interface {
 	SaveLayouts(persist.Layouts) error
 }
 
+// A keptLayout is what the next dashboard begins with.
+type keptLayout struct {
+	layout   *api.Layout // nil if there is none
+	revision int64       // grows with each change, over all engines; 0 without one
+}
+
 // layouts are how dashboards lay sessions out. The zero value is empty and must
 // be loaded once.
 type layouts struct {
 	store layoutStore
 
-	current atomic.Pointer[api.Layout] // read without waiting for the disk
+	current atomic.Pointer[keptLayout] // read without waiting for the disk; nil if there is none
 
 	mu    sync.Mutex
 	saved map[string]api.Layout
@@ -43,7 +51,7 @@ func (l *layouts) load(store layoutStore) error {
 		return layout, raw != nil && json.Unmarshal(raw, &layout) == nil && layout.Check() == nil
 	}
 	if current, ok := decode(on.Current); ok {
-		l.current.Store(&current)
+		l.current.Store(&keptLayout{&current, nextRevision(0)})
 	}
 	for name, raw := range on.Saved {
 		if layout, ok := decode(raw); ok && checkName(name) == nil {
@@ -53,10 +61,23 @@ func (l *layouts) load(store layoutStore) error {
 	return nil
 }
 
+// nextRevision is the number of a layout that follows another one. It goes by
+// the clock, so that those of an engine before this one are lower.
+func nextRevision(before int64) int64 { return max(before+1, time.Now().UnixMilli()) }
+
+// now is what the next dashboard begins with.
+func (l *layouts) now() keptLayout {
+	if kept := l.current.Load(); kept != nil {
+		return *kept
+	}
+	return keptLayout{}
+}
+
 func (l *layouts) get() api.LayoutGetOutput {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := api.LayoutGetOutput{Current: l.current.Load(), Saved: []api.SavedLayout{}}
+	kept := l.now()
+	out := api.LayoutGetOutput{Current: kept.layout, Revision: kept.revision, Saved: []api.SavedLayout{}}
 	for _, name := range slices.Sorted(maps.Keys(l.saved)) {
 		out.Saved = append(out.Saved, api.SavedLayout{Name: name, Layout: l.saved[name]})
 	}
@@ -64,13 +85,14 @@ func (l *layouts) get() api.LayoutGetOutput {
 }
 
 // change saves a changed copy and then lets it count.
-func (l *layouts) change(f func(current **api.Layout, saved map[string]api.Layout) error) error {
+func (l *layouts) change(f func(current *keptLayout, saved map[string]api.Layout) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	current, saved := l.current.Load(), maps.Clone(l.saved)
-	if err := f(&current, saved); err != nil {
+	kept, saved := l.now(), maps.Clone(l.saved)
+	if err := f(&kept, saved); err != nil {
 		return err
 	}
+	current := kept.layout
 	on := persist.Layouts{Saved: map[string]json.RawMessage{}}
 	encode := func(layout api.Layout) json.RawMessage {
 		raw, _ := json.Marshal(layout) // words and numbers always can be
@@ -85,7 +107,7 @@ func (l *layouts) change(f func(current **api.Layout, saved map[string]api.Layou
 	if err := l.store.SaveLayouts(on); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
-	l.current.Store(current)
+	l.current.Store(&kept)
 	l.saved = saved
 	return nil
 }
@@ -94,7 +116,7 @@ func (h *host) handleLayouts(m *api.Mux) {
 	api.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return h.layouts.get(), nil })
 	api.Handle(m, api.LayoutPut, h.layoutPut)
 	api.Handle(m, api.LayoutRemove, func(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
-		return api.Empty{}, h.layouts.change(func(_ **api.Layout, saved map[string]api.Layout) error {
+		return api.Empty{}, h.layouts.change(func(_ *keptLayout, saved map[string]api.Layout) error {
 			if _, ok := saved[in.Name]; !ok {
 				return api.Errorf(api.CodeNotFound, "remove layout %s: there is none", shown(in.Name))
 			}
@@ -127,31 +149,61 @@ func putAway(before *api.Layout, now api.Layout, ended map[string]bool) []string
 	return all[:min(len(all), api.MostClosed)]
 }
 
-func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Empty, error) {
+func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {
+	none := api.LayoutPutOutput{}
 	err := in.Layout.Check()
 	if err == nil && in.Name != "" {
 		err = checkName(in.Name)
 	}
 	if err != nil {
-		return api.Empty{}, err
+		return none, err
 	}
 	ended, err := ask(ctx, h.control, h.control.endedIDs)
 	if err != nil {
-		return api.Empty{}, err
+		return none, err
 	}
-	err = h.layouts.change(func(current **api.Layout, saved map[string]api.Layout) error {
+	var changed bool
+	var now keptLayout
+	err = h.layouts.change(func(current *keptLayout, saved map[string]api.Layout) error {
 		if in.Name == "" {
-			in.Layout.Closed = putAway(*current, in.Layout, ended)
-			*current = &in.Layout
-			return nil
+			changed, err = current.put(in, ended)
+			now = *current
+			return err
 		}
+		now = *current
 		if saved[in.Name] = in.Layout; len(saved) > mostLayouts {
 			return api.Errorf(api.CodeInvalid, "keep layout %s: there are %d already", shown(in.Name), mostLayouts)
 		}
 		return nil
 	})
-	if err == nil && in.Show {
-		h.control.box.post(func() { h.control.hub.publish(api.Event{Type: api.EventLayout, Layout: &in.Layout}) })
+	if err != nil {
+		return none, err
 	}
-	return api.Empty{}, err
+	if changed {
+		h.tell(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
+	}
+	if in.Show {
+		h.tell(api.Event{Type: api.EventLayout, Layout: &in.Layout})
+	}
+	return api.LayoutPutOutput{Revision: now.revision}, nil
+}
+
+// put makes a layout the one that the next dashboard begins with, and tells
+// whether it is another one than before.
+func (k *keptLayout) put(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
+	if in.Revision != 0 && in.Revision != k.revision {
+		return false, api.Errorf(api.CodeConflict, "keep layout: another one was kept since number %d", in.Revision).
+			WithHint("layout.get gives it, with its number")
+	}
+	in.Layout.Closed = putAway(k.layout, in.Layout, ended)
+	if k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout) {
+		return false, nil
+	}
+	k.layout, k.revision = &in.Layout, nextRevision(k.revision)
+	return true, nil
+}
+
+// tell publishes an event.
+func (h *host) tell(e api.Event) {
+	h.control.box.post(func() { h.control.hub.publish(e) })
 }

@@ -80,7 +80,7 @@ type SessionWaitOutput struct {
 // SessionKeyboardInput is the input of session.keyboard.
 type SessionKeyboardInput struct {
 	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
-	Take bool   `json:"take" jsonschema:"true: what agents type is refused with locked_by_user; false: everybody may type"`
+	Take bool   `json:"take" jsonschema:"true: agents can only read it and wait for it, all else is refused with locked_by_user; false: everybody may type into it and change it"`
 }
 
 // ProcessWriteInput is the input of process.write.

@@ -22,7 +22,8 @@ const (
 	CodeForbidden   Code = "forbidden"   // outside what the caller may reach, or refused by the person's policy
 	CodeInternal    Code = "internal"    // the engine made a mistake
 
-	// CodeLocked answers agents that type while a person has the keyboard.
+	// CodeLocked answers agents that type into a session, or change it, while a
+	// person has its keyboard.
 	CodeLocked Code = "locked_by_user"
 )
 

@@ -5,7 +5,7 @@ package api
 var (
 	LayoutGet = Operation[Empty, LayoutGetOutput]{"layout.get",
 		"Gives the layout of the dashboard that changed its own last, and those kept under names.", Read}
-	LayoutPut = Operation[LayoutPutInput, Empty]{"layout.put",
+	LayoutPut = Operation[LayoutPutInput, LayoutPutOutput]{"layout.put",
 		"Keeps a layout, under a name or as the one that the next dashboard begins with.", Write}
 	LayoutRemove = Operation[LayoutRemoveInput, Empty]{"layout.remove",
 		"Forgets a layout that was kept under a name.", Destructive}
@@ -47,8 +47,9 @@ type SavedLayout struct {
 
 // LayoutGetOutput is the output of layout.get.
 type LayoutGetOutput struct {
-	Current *Layout       `json:"current,omitempty" jsonschema:"that of the dashboard which changed its own last"`
-	Saved   []SavedLayout `json:"saved" jsonschema:"those kept under names, by name"`
+	Current  *Layout       `json:"current,omitempty" jsonschema:"that of the dashboard which changed its own last"`
+	Revision int64         `json:"revision" jsonschema:"number of current, which grows with each change; 0 if there is none"`
+	Saved    []SavedLayout `json:"saved" jsonschema:"those kept under names, by name"`
 }
 
 // LayoutPutInput is the input of layout.put.
@@ -56,6 +57,13 @@ type LayoutPutInput struct {
 	Name   string `json:"name,omitempty" jsonschema:"name to keep it under; without one it is what the next dashboard begins with"`
 	Layout Layout `json:"layout" jsonschema:"the layout"`
 	Show   bool   `json:"show,omitempty" jsonschema:"dashboards that are open show it too"`
+
+	Revision int64 `json:"revision,omitempty" jsonschema:"without a name: number of the one that this was made from; conflict if another one was kept since; 0: whatever was"`
+}
+
+// LayoutPutOutput is the output of layout.put.
+type LayoutPutOutput struct {
+	Revision int64 `json:"revision" jsonschema:"number of what the next dashboard begins with now; 0 if there is none"`
 }
 
 // LayoutRemoveInput is the input of layout.remove.

@@ -72,7 +72,7 @@ type Terminal struct {
 	Typist  string `json:"typist" jsonschema:"name of the client that typed last"`
 	Bytes   int64  `json:"bytes_written" jsonschema:"length of the log: all output so far"`
 
-	Keyboard string `json:"keyboard,omitempty" jsonschema:"who took the keyboard, so that agents may not type; empty: nobody"`
+	Keyboard string `json:"keyboard,omitempty" jsonschema:"who took the keyboard, so that agents may neither type nor change the session; empty: nobody"`
 	Waiting  string `json:"waiting,omitempty" jsonschema:"input or secret: the program waits for somebody to type, as far as that was looked at; prompt: its shell does"`
 
 	ActiveAt time.Time `json:"active_at,omitzero" jsonschema:"when it printed, was typed into or was read last"`
