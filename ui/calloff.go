@@ -72,6 +72,12 @@ func (m *model) endCalledOff() tea.Cmd {
 	return m.endQuietly(ids[0])
 }
 
+// mayBeCalledOff reports whether a session was called off, or may yet turn out to
+// be one that was.
+func (m *model) mayBeCalledOff(p api.Process) bool {
+	return m.unwanted[p.ID] || len(m.calledOff) > 0 && p.State == api.StateStarting
+}
+
 // calledOffStarted ends a session that was called off and runs all the same. That
 // it could not be started is what was wanted.
 func (m *model) calledOffStarted(msg startedMsg) tea.Cmd {

@@ -37,6 +37,7 @@ func TestAStartThatWaitsForAnotherIsNeverMadeWhenItIsCalledOff(t *testing.T) {
 	d.press("ctrl+b", "%", "ctrl+b", "\"")
 	<-late.asked
 	d.press("ctrl+b", "x", "y")
+	d.until("it is called off", func() bool { return len(d.m.starts) == 1 })
 	close(late.answer)
 	d.hasShape("(a|(b/(c|bash-4)))")
 	d.hasStarted(4)
@@ -48,6 +49,7 @@ func TestAStartThatHangsHoldsUpNoneBehindItOnceItIsCalledOff(t *testing.T) {
 	d.press("ctrl+b", "%")
 	<-late.asked
 	d.press("ctrl+b", "x", "y")
+	d.until("it is called off", func() bool { return len(d.m.starts) == 0 })
 	d.m.link.set(d.engine)
 	d.press("ctrl+b", "%")
 	d.hasShape("(a|(b/(c|bash-4)))")

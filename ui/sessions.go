@@ -93,7 +93,7 @@ func (m *model) adopt() {
 		}
 		live[p.ID] = true
 		m.revive(p)
-		if g, _ := m.find(p.ID); g == nil && len(m.starts) == 0 && !m.unwanted[p.ID] {
+		if g, _ := m.find(p.ID); g == nil && len(m.starts) == 0 && !m.mayBeCalledOff(p) {
 			m.groups = append(m.groups, newGroup(panes.NewTerminal(p.ID)))
 			m.layouts.changed = true
 		}
