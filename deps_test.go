@@ -27,7 +27,7 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"panes", "panes/graphics", "ui/attach", "engine/api", "keys", "themes"},
+		[]string{"cellwidth", "panes", "panes/graphics", "ui/attach", "engine/api", "keys", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/attach": {
@@ -43,7 +43,7 @@ var layers = map[string]layer{
 		"a project file becomes requests of the API, whoever sends them",
 	},
 	"panes": {
-		[]string{"panes/graphics", "engine/api", "keys", "themes"},
+		[]string{"cellwidth", "panes/graphics", "engine/api", "keys", "themes"},
 		"panes draw what the API tells and own no policy",
 	},
 	"engine": {
@@ -59,7 +59,7 @@ var layers = map[string]layer{
 		"the language both sides speak must not pull either side in",
 	},
 	"engine/picture": {
-		[]string{"engine/vt"},
+		[]string{"cellwidth", "engine/vt"},
 		"a picture is drawn of what an emulator shows, whoever asks",
 	},
 	"engine/vt10x": {
@@ -67,7 +67,8 @@ var layers = map[string]layer{
 		"a grid knows the interface it fills and nothing else",
 	},
 	"engine/keeper":  {nil, "the keeper cannot be upgraded while it lives, so nothing of ours may change under it"},
-	"engine/vt":      {nil, "an emulator is bytes in and a screen out"},
+	"engine/vt":      {[]string{"cellwidth"}, "an emulator is bytes in and a screen out"},
+	"cellwidth":      {nil, "what is emulated and what is drawn must count alike, whoever counts"},
 	"engine/files":   {nil, "confined file operations stand alone"},
 	"engine/policy":  {nil, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/shell":   {nil, "how a shell is made to speak is independent of who listens"},

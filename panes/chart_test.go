@@ -7,8 +7,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/themes"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 func charted() *api.Process {
@@ -59,7 +57,7 @@ func TestChartsFillTheirRoom(t *testing.T) {
 					t.Fatalf("%d rows, want %d", len(rows), h)
 				}
 				for _, row := range rows {
-					if got := ansi.StringWidth(row); got != w {
+					if got := Width(row); got != w {
 						t.Fatalf("row %q takes %d cells of %d", row, got, w)
 					}
 				}

@@ -107,7 +107,7 @@ func TestChoicesAreDrawnAsWideAsAsked(t *testing.T) {
 		c.Search(rapid.StringMatching("[a-z ]{0,3}").Draw(t, "query"))
 		w := rapid.IntRange(24, 90).Draw(t, "w")
 		for _, row := range c.Draw(w, 4, &look) {
-			if got := ansi.StringWidth(row); got != w || strings.ContainsAny(ansi.Strip(row), "\n\r\x1b") {
+			if got := Width(row); got != w || strings.ContainsAny(ansi.Strip(row), "\n\r\x1b") {
 				t.Fatalf("%q is %d wide, not %d", row, got, w)
 			}
 		}
@@ -120,8 +120,8 @@ func TestAChoiceThatMatchesAtItsEndIsCutToOneCell(t *testing.T) {
 	c.Set([]Choice{{Kind: "process", Sign: "●", Text: "AAAAAAAAAb", Detail: "AAAAAAAAA"}})
 	c.Search("b")
 	for w := 24; w < 40; w++ {
-		if row := c.Draw(w, 1, &look)[0]; ansi.StringWidth(row) != w {
-			t.Errorf("%q is %d wide, not %d", row, ansi.StringWidth(row), w)
+		if row := c.Draw(w, 1, &look)[0]; Width(row) != w {
+			t.Errorf("%q is %d wide, not %d", row, Width(row), w)
 		}
 	}
 }

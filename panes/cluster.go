@@ -1,66 +1,81 @@
 package panes
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"tandem/cellwidth"
 )
 
-// A Widths says how the terminal that shows the dashboard advances its cursor
-// over a cluster of several code points. What is drawn is laid out in clusters
-// (see Width) whatever the terminal does.
+// A Widths is no longer of any meaning.
 type Widths uint8
 
 const (
-	PerRune    Widths = iota // by the sum of its code points, like wcwidth
-	PerCluster               // as one glyph (mode 2027)
+	PerRune Widths = iota
+	PerCluster
 )
 
 // mostBytes is how much of a cluster is shown; no language has longer ones.
 const mostBytes = 64
 
-// The code points that join what is beside them to one emoji and that ask for
-// the wide form of what is before.
-const (
-	joiner = "\u200d"
-	wide   = "\ufe0f"
-)
+// joiner joins what is beside it to one emoji.
+const joiner = "\u200d"
 
-// Shown is what the terminal shows for a cluster that takes width cells of the
-// layout: all of it, or as much as fits where it would advance otherwise, and
-// the cells that this takes there, at most width. It is "" for what is no text
-// or would join what is before. A terminal that counts clusters though nobody
-// knows advances by the same cells.
-func (m Widths) Shown(cluster string, width int) (text string, cells int) {
-	if !utf8.ValidString(cluster) {
-		return string(utf8.RuneError), 1
-	}
-	first, n := utf8.DecodeRuneInString(cluster)
-	cells = WidthPerRune(cluster[:n])
+// Sized is the beginning of what a row has for a cluster that takes other cells
+// than it measures: an operating system command of kitty's text sizing protocol,
+// "66;w=", the cells, ";", the cluster.
+const Sized = "\x1b]66;w="
+
+// appendCluster appends a cluster of a terminal's that takes width cells.
+func appendCluster(dst []byte, cluster string, width int) []byte {
 	switch {
-	case cells == 0 || joinsLast(first):
-		return "", 0
-	case n == len(cluster) && cells == width: // as almost all are
-		return cluster, cells
+	case isControl(cluster):
+		return append(dst, Spaces(width)...)
+	case !utf8.ValidString(cluster):
+		return append(append(dst, string(utf8.RuneError)...), Spaces(width-1)...)
+	case len(cluster) > mostBytes:
+		cluster = cutRunes(cluster, mostBytes)
 	}
-	cluster = strings.TrimRight(cluster, joiner) // would join what follows
-	if letter, ok := loneIndicator(first, cluster[n:]); ok {
-		return letter, 1
+	if measures(cluster, width) {
+		return append(dst, cluster...)
 	}
-	if len(cluster) <= mostBytes && (m == PerCluster || WidthPerRune(cluster) == width) {
-		return cluster, width
+	return fmt.Appendf(dst, Sized+"%d;%s\x1b\\", width, cluster)
+}
+
+// measures reports whether a cluster takes width cells beside whatever text.
+func measures(cluster string, width int) bool {
+	first, n := utf8.DecodeRuneInString(cluster)
+	second, _ := utf8.DecodeRuneInString(cluster[n:])
+	if cellwidth.Absorbed(first) && !cellwidth.Absorbed(second) || strings.HasSuffix(cluster, joiner) {
+		return false
 	}
-	text = narrowed(cluster, width)
-	if cells = WidthPerRune(text); cells == ansi.StringWidth(text) && !joinsNext(text) {
-		return text, cells
+	held, cells := cellwidth.First(cluster)
+	return len(held) == len(cluster) && cells == width
+}
+
+// cutRunes is what s begins with, at most n bytes of whole code points.
+func cutRunes(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
 	}
-	text = cluster[:n]
-	if cells = WidthPerRune(text); cells > width {
-		return "", 0
+	return s[:n]
+}
+
+// firstCluster is what s begins with that a cell or two hold, or an escape
+// sequence, and the cells that it takes.
+func firstCluster(s string) (piece string, width int) {
+	if s != "" && s[0] == '\x1b' {
+		n := max(sequence(s), 1)
+		if rest, ok := strings.CutPrefix(s[:n], Sized); ok && rest != "" {
+			width = min(int(rest[0]-'0'), 2)
+		}
+		return s[:n], width
 	}
-	return text, cells
+	return cellwidth.First(s)
 }
 
 // joinsLast reports whether a character that has cells of its own becomes part
@@ -68,16 +83,9 @@ func (m Widths) Shown(cluster string, width int) (text string, cells int) {
 func joinsLast(r rune) bool {
 	switch {
 	case unicode.Is(unicode.M, r), r == '\u0e33', r == '\u0eb3', r == '\uff9e', r == '\uff9f', r >= '\U0001f3fb' && r <= '\U0001f3ff':
-		cluster, _ := ansi.FirstGraphemeCluster("a"+string(r), ansi.GraphemeWidth)
-		return len(cluster) > 1
+		return len(cellwidth.Cluster("a"+string(r))) > 1
 	}
 	return false
-}
-
-// joinsNext reports whether a consonant behind text would become part of it.
-func joinsNext(text string) bool {
-	cluster, _ := ansi.FirstGraphemeCluster(text+"क", ansi.GraphemeWidth)
-	return len(cluster) > len(text)
 }
 
 // WidthPerRune is the number of cells by which a terminal advances that counts
@@ -97,22 +105,6 @@ func WidthPerRune(s string) int {
 
 func isTrailingJamo(r rune) bool { return r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff }
 
-// narrowed is the beginning of a cluster whose code points take at most width
-// cells, in its narrow form.
-func narrowed(cluster string, width int) string {
-	cluster = strings.ReplaceAll(cluster, wide, "")
-	end := 0
-	for i, r := range cluster {
-		n := utf8.RuneLen(r)
-		width -= WidthPerRune(cluster[i : i+n])
-		if width < 0 || i+n > mostBytes {
-			break
-		}
-		end = i + n
-	}
-	return strings.TrimRight(cluster[:end], joiner)
-}
-
 func isControl(cluster string) bool {
 	c := cluster[0]
 	return c < 0x20 || c == 0x7f || c == 0xc2 && len(cluster) > 1 && cluster[1] < 0xa0
@@ -130,10 +122,3 @@ func loneIndicator(first rune, rest string) (letter string, ok bool) {
 }
 
 func isIndicator(r rune) bool { return r >= '\U0001F1E6' && r <= '\U0001F1FF' }
-
-// appendCluster appends one cluster in a form that the terminal shows in width
-// cells.
-func appendCluster(dst []byte, cluster string, width int, m Widths) []byte {
-	text, cells := m.Shown(cluster, width)
-	return append(append(dst, text...), Spaces(width-cells)...)
-}

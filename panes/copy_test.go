@@ -431,7 +431,7 @@ func TestMarkedLineIsExactlyAsWideAsAnyOther(t *testing.T) {
 		m := Widths(rapid.IntRange(0, 1).Draw(t, "m"))
 		marked := string(appendMarked(nil, l, w, m, spans))
 		bare := string(appendLine(nil, l, w, m))
-		if a, b := ansi.Strip(marked), ansi.Strip(bare); a != b {
+		if a, b := plainText(marked), plainText(bare); a != b {
 			t.Fatalf("%q became %q", b, a)
 		}
 	})

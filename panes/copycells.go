@@ -5,8 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"tandem/cellwidth"
 	"tandem/engine/api"
 )
 
@@ -25,7 +24,7 @@ func clusters(dst []cluster, l api.Line) []cluster {
 		r := &l.Runs[i]
 		end := x + max(r.Cells, 0)
 		for text := r.Text; text != "" && x < end; {
-			piece, width := firstCluster(text)
+			piece, width := cellwidth.Fit(text, end-x)
 			text = text[len(piece):]
 			if width == 0 && !isControl(piece) {
 				continue
@@ -42,13 +41,6 @@ func clusters(dst []cluster, l api.Line) []cluster {
 		}
 	}
 	return dst
-}
-
-func firstCluster(text string) (piece string, width int) {
-	if c := text[0]; c >= 0x20 && c < 0x7f && (len(text) == 1 || text[1] < utf8.RuneSelf) {
-		return text[:1], 1
-	}
-	return ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
 }
 
 // spread is a line of double width (DECDWL, DECDHL) with a blank behind each
@@ -158,7 +150,7 @@ func appendMarked(dst []byte, l api.Line, w int, m Widths, spans []span) []byte 
 		if len(c.text) == 1 && c.text[0] >= 0x20 && c.text[0] < 0x7f {
 			dst = append(dst, c.text[0])
 		} else {
-			dst = appendCluster(dst, c.text, c.w, m)
+			dst = appendCluster(dst, c.text, c.w)
 		}
 		x = c.x + c.w
 	}

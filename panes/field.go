@@ -3,8 +3,7 @@ package panes
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"tandem/cellwidth"
 	"tandem/keys"
 )
 
@@ -48,7 +47,7 @@ func (f *Field) Insert(text string) {
 
 func split(text string) (clusters []string) {
 	for text != "" {
-		c, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+		c, _ := cellwidth.First(text)
 		if c == "" {
 			return clusters
 		}

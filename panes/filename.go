@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	"tandem/cellwidth"
 )
 
 // mostMarks is how many combining characters a letter keeps: more would be
@@ -28,12 +28,9 @@ func FileName(s string) string {
 				continue
 			}
 		}
-		cluster, width := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-		if cluster == "" {
-			cluster = s[:1]
-		}
+		cluster := cellwidth.Cluster(s)
 		s = s[len(cluster):]
-		out.WriteString(safeCluster(cluster, width))
+		out.WriteString(safeCluster(cluster, cellwidth.Of(cluster)))
 	}
 	return out.String()
 }

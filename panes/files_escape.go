@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
+	"tandem/cellwidth"
 )
 
 // EscapesNote tells a person how EscapeName writes.
@@ -49,11 +49,7 @@ func nextCluster(s string) string {
 	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return s[:1]
 	}
-	cluster, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-	if cluster == "" {
-		return s[:1]
-	}
-	return cluster
+	return cellwidth.Cluster(s)
 }
 
 func escapeInto(out *strings.Builder, s string) {

@@ -113,7 +113,7 @@ func FuzzFileName(f *testing.F) {
 			}
 		}
 		row, _ := appendRun(nil, &api.Run{Text: got, Cells: Width(got)}, 0, Width(got), PerRune)
-		if a, b := ansi.StringWidth(got), WidthPerRune(string(row)); a != b {
+		if a, b := Width(got), Width(string(row)); a != b {
 			t.Fatalf("%q of %q is %d cells, drawn as %q in %d", got, s, a, row, b)
 		}
 		if again := FileName(got); again != got {
@@ -154,7 +154,7 @@ func TestListRowsAreAsWideAsTheirColumn(t *testing.T) {
 			t.Fatalf("%d rows", len(rows))
 		}
 		for _, row := range rows {
-			if got := ansi.StringWidth(row); got != w && w >= 5 {
+			if got := Width(row); got != w && w >= 5 {
 				t.Errorf("a row of %d cells is %d wide: %q", w, got, row)
 			}
 		}
@@ -347,7 +347,7 @@ func TestIconsAreOneCellEach(t *testing.T) {
 	l.Icons = true
 	l.SetRows(ArrangeFiles(all, FileOrder{Hidden: true}))
 	for _, row := range l.Draw(40, len(all), noon, look) {
-		if got := ansi.StringWidth(row); got != 40 {
+		if got := Width(row); got != 40 {
 			t.Errorf("%q is %d wide", row, got)
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"tandem/cellwidth"
 	"tandem/engine/api"
 )
 
@@ -125,7 +124,8 @@ func (l *Look) lineBreak() rune {
 func splitMarked(text string, marks []bool) *markedText {
 	t := &markedText{}
 	for text != "" {
-		c, w := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+		c := cellwidth.Cluster(text)
+		w := cellwidth.Of(c)
 		if c == "" {
 			break
 		}
@@ -149,7 +149,7 @@ func joins(text string) bool {
 	if text == "" || text[0] < utf8.RuneSelf {
 		return false
 	}
-	first, _ := ansi.FirstGraphemeCluster(" "+text, ansi.GraphemeWidth)
+	first := cellwidth.Cluster(" " + text)
 	return len(first) > 1
 }
 

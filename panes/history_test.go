@@ -196,7 +196,7 @@ func TestHistoryRowsFillEveryWidthAndDropColumnsOnNarrowOnes(t *testing.T) {
 		l.Search(api.HistorySearchInput{Unique: true}, 0)
 		c.serve(&l)
 		for i, row := range drawHistory(&l, w, 8) {
-			if got := ansi.StringWidth(row); got != w {
+			if got := Width(row); got != w {
 				t.Fatalf("row %d of width %d is %d wide: %q", i, w, got, row)
 			}
 			if strings.ContainsAny(row, "\x1b\t\n\u202e") {
@@ -250,7 +250,7 @@ func TestMarkedTextIsAsWideAsItIsTold(t *testing.T) {
 		w := rapid.IntRange(4, 60).Draw(t, "width")
 		r := row{}
 		markText(text, matched, look).draw(&r, w, "", look.Match, look)
-		if got := ansi.StringWidth(r.text.String()); got != w || r.cells != w {
+		if got := Width(r.text.String()); got != w || r.cells != w {
 			t.Fatalf("%q is %d wide, want %d", r.text.String(), got, w)
 		}
 	})
@@ -329,7 +329,7 @@ func TestDetailFillsItsAreaWhateverIsInIt(t *testing.T) {
 			rt.Fatalf("%d rows, want %d", len(rows), h)
 		}
 		for _, row := range rows {
-			if got := ansi.StringWidth(row); got != w {
+			if got := Width(row); got != w {
 				rt.Fatalf("a row is %d wide, want %d: %q", got, w, row)
 			}
 		}

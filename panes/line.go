@@ -4,8 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"tandem/cellwidth"
 	"tandem/engine/api"
 )
 
@@ -36,15 +35,13 @@ func appendLine(dst []byte, l api.Line, w int, m Widths) []byte {
 // column behind it. The run takes the cells that it says, whatever its text
 // would measure here, so that what follows stays in its column.
 func appendRun(dst []byte, r *api.Run, x, w int, m Widths) ([]byte, int) {
-	end := min(x+max(r.Cells, 0), w)
+	behind := x + max(r.Cells, 0)
+	end := min(behind, w)
 	if len(r.Text) == r.Cells && isPlain(r.Text) {
 		return append(dst, r.Text[:end-x]...), end
 	}
 	for text := r.Text; text != "" && x < end; {
-		cluster, width := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
-		if cluster == "" {
-			break
-		}
+		cluster, width := cellwidth.Fit(text, behind-x)
 		text = text[len(cluster):]
 		if width == 0 && !isControl(cluster) {
 			continue
@@ -53,7 +50,7 @@ func appendRun(dst []byte, r *api.Run, x, w int, m Widths) ([]byte, int) {
 		if x+width > end {
 			break
 		}
-		dst = appendCluster(dst, cluster, width, m)
+		dst = appendCluster(dst, cluster, width)
 		x += width
 	}
 	return append(dst, Spaces(end-x)...), end

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -29,12 +30,16 @@ func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
 		{"combining", line(run("e\u0301x", 2, api.Style{})), 3, "e\u0301x "},
 		{"control characters", line(run("a\x1b[2J\x07b", 7, api.Style{})), 8, "a [2J b "},
 		{"C1 control", line(run("a\u009bb", 3, api.Style{})), 3, "a b"},
-		{"keycap without mode 2027", line(run("1\ufe0f\u20e3x", 3, api.Style{})), 4, "1\u20e3 x "},
-		{"heart without mode 2027", line(run("❤\ufe0fx", 3, api.Style{})), 4, "❤ x "},
-		{"vowel that does not fit without mode 2027", line(run("น้ำx", 2, api.Style{})), 3, "น้x "},
+		{"keycap", line(run("1\ufe0f\u20e3x", 3, api.Style{})), 4, "1\ufe0f\u20e3x "},
+		{"heart", line(run("❤\ufe0fx", 3, api.Style{})), 4, "❤\ufe0fx "},
+		{"vowel beside its letter", line(run("น้ำx", 3, api.Style{})), 4, "น้ำx "},
+		{"conjunct of three cells", line(run("क्या", 3, api.Style{})), 4, "क्या "},
+		{"conjunct of two cells", line(run("क्या", 2, api.Style{}), run("x", 1, api.Style{})), 4, "\x1b]66;w=2;क्या\x1b\\x "},
+		{"vowel in one cell", line(run("की", 1, api.Style{}), run("x", 1, api.Style{})), 2, "\x1b]66;w=1;की\x1b\\x"},
+		{"vowel cut by the edge", line(run("की", 2, api.Style{})), 1, " "},
 		{"decomposed Hangul", line(run("\u1112\u1161\u11abx", 3, api.Style{})), 4, "\u1112\u1161\u11abx "},
 		{"flag", line(run("🇩🇪x", 3, api.Style{})), 4, "🇩🇪x "},
-		{"joined emoji without mode 2027", line(run("👩‍🚀x", 3, api.Style{})), 4, "👩x "},
+		{"joined emoji", line(run("👩‍🚀x", 3, api.Style{})), 4, "👩‍🚀x "},
 		{"text longer than it says", line(run("漢字", 2, api.Style{}), run("x", 1, api.Style{})), 4, "漢x "},
 		{"text shorter than it says", line(run("a", 3, api.Style{}), run("x", 1, api.Style{})), 4, "a  x"},
 		{"palette", line(run("a", 1, api.Style{FG: api.ColorIndexed | 9, BG: api.ColorIndexed | 200})), 1, "\x1b[0;91;48;5;200ma\x1b[m"},
@@ -57,16 +62,14 @@ func run(text string, cells int, s api.Style) api.Run {
 
 func line(runs ...api.Run) api.Line { return api.Line{Runs: runs} }
 
-func TestJoinedEmojiStayWholeWhereTheTerminalCountsClusters(t *testing.T) {
-	got := string(appendLine(nil, line(run("👩‍🚀x", 3, api.Style{})), 4, PerCluster))
-	if want := "👩‍🚀x "; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
+var sizedText = regexp.MustCompile(`\x1b\]66;w=\d;([^\x1b]*)\x1b\\`)
+
+// plainText is the text of a row that was drawn.
+func plainText(row string) string { return ansi.Strip(sizedText.ReplaceAllString(row, "$1")) }
 
 func TestHalvesOfAFlagInTwoRunsDoNotJoin(t *testing.T) {
 	got := string(appendLine(nil, line(run("🇩", 2, api.Style{}), run("🇪", 2, api.Style{})), 4, PerCluster))
-	if want := "D E "; got != want {
+	if want := "\x1b]66;w=2;🇩\x1b\\\x1b]66;w=2;🇪\x1b\\"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -83,15 +86,11 @@ func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
 			})
 		}
 		w := rapid.IntRange(0, 40).Draw(t, "w")
-		m := rapid.SampledFrom([]Widths{PerRune, PerCluster}).Draw(t, "widths")
-		got := string(appendLine(nil, l, w, m))
-		if n := ansi.StringWidth(got); n != w {
+		got := string(appendLine(nil, l, w, PerRune))
+		if n := Width(got); n != w {
 			t.Fatalf("%q takes %d cells, want %d", got, n, w)
 		}
-		if n := WidthPerRune(got); m == PerRune && n != w {
-			t.Fatalf("%q takes %d cells by code points, want %d", got, n, w)
-		}
-		if text := ansi.Strip(got); strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
+		if text := plainText(got); strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
 			t.Fatalf("%q has control characters", text)
 		}
 	})
@@ -105,7 +104,7 @@ func FuzzLine(f *testing.F) {
 			return
 		}
 		got := string(appendLine(nil, line(run(text, cells, api.Style{Link: link})), w, PerRune))
-		if n := WidthPerRune(got); n != w || !utf8.ValidString(got) {
+		if n := Width(got); n != w || !utf8.ValidString(got) {
 			t.Errorf("%q takes %d cells, want %d", got, n, w)
 		}
 	})

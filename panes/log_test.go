@@ -60,7 +60,7 @@ func (f *written) shownLog(t testing.TB, l *Log, w, h int) []string {
 	f.feed(t, l)
 	rows := drawn(l.Draw(w, h, &Look{Glyphs: themes.UnicodeGlyphs()}, PerRune))
 	for _, r := range rows {
-		if got := ansi.StringWidth(r); got != w {
+		if got := Width(r); got != w {
 			t.Fatalf("row %q takes %d cells of %d", r, got, w)
 		}
 	}
@@ -329,7 +329,7 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 				if strings.ContainsFunc(plain, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
 					t.Fatalf("%q has a control character", plain)
 				}
-				if got := ansi.StringWidth(row); got != w {
+				if got := Width(row); got != w {
 					t.Fatalf("%q takes %d cells of %d", row, got, w)
 				}
 			}

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"tandem/cellwidth"
 	"tandem/engine/api"
 )
 
@@ -271,7 +270,7 @@ func (d *lineDrawing) visible(s string) (string, int) {
 	var b strings.Builder
 	cells := 0
 	for s != "" {
-		c, n := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		c, n := cellwidth.First(s)
 		if c == "" {
 			break
 		}
@@ -301,7 +300,7 @@ func (t *logText) wrap(w int) []int {
 			n, width := 1, 1
 			if s[0] >= utf8.RuneSelf || len(s) > 1 && s[1] >= utf8.RuneSelf {
 				var c string
-				if c, width = ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth); c == "" {
+				if c, width = cellwidth.First(s); c == "" {
 					break
 				}
 				n = len(c)

@@ -6,8 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"tandem/cellwidth"
 	"tandem/engine/api"
 )
 
@@ -109,7 +108,8 @@ func plainPrefix(s string) int {
 // cluster takes in one character that is more than a byte, or is followed by
 // what combines with it.
 func (r *logReader) cluster(s string) int {
-	c, width := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	c := cellwidth.Cluster(s)
+	width := cellwidth.Of(c)
 	first, n := utf8.DecodeRuneInString(c)
 	switch {
 	case c == "":
@@ -130,7 +130,7 @@ func (r *logReader) joins(c string) bool {
 	if r.last == "" || !strings.HasSuffix(r.text.String(), r.last) {
 		return false
 	}
-	first, _ := ansi.FirstGraphemeCluster(r.last+c, ansi.GraphemeWidth)
+	first := cellwidth.Cluster(r.last + c)
 	return len(first) > len(r.last)
 }
 

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"tandem/engine/api"
 	"tandem/themes"
 )
@@ -80,7 +78,7 @@ func TestEveryRowOfTheTableIsAsWideAsTheTable(t *testing.T) {
 		table := tableOf(all)
 		table.Mark()
 		for _, row := range table.Draw(w, 9, noon, &Look{Glyphs: themes.UnicodeGlyphs()}) {
-			if got := ansi.StringWidth(row); got != w {
+			if got := Width(row); got != w {
 				t.Fatalf("row %q takes %d cells of %d", row, got, w)
 			}
 		}

@@ -59,7 +59,7 @@ func TestEveryRowOfTheListIsAsWideAsTheList(t *testing.T) {
 			l := listOf(SessionRow{Process: p, Branch: "│", Current: true})
 			l.Focused = focused == 1
 			for _, r := range l.Draw(w, 3, &Look{Glyphs: themes.UnicodeGlyphs()}) {
-				if got := ansi.StringWidth(r); got != w {
+				if got := Width(r); got != w {
 					t.Fatalf("row %q takes %d cells of %d", r, got, w)
 				}
 			}
@@ -80,7 +80,7 @@ func TestSessionsOfAgentsAreMarkedAtEveryWidth(t *testing.T) {
 	})
 	for w := 20; w < 60; w++ {
 		for _, row := range drawn(l.Draw(w, 3, look))[1:] {
-			if !strings.Contains(row, "@") || ansi.StringWidth(row) != w {
+			if !strings.Contains(row, "@") || Width(row) != w {
 				t.Errorf("%d cells: %q", w, row)
 			}
 		}

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Clean makes text from elsewhere (names, titles, errors) fit for one row:
@@ -48,7 +46,13 @@ func Width(s string) int {
 	if isPlain(s) {
 		return len(s)
 	}
-	return ansi.StringWidth(s)
+	n := 0
+	for s != "" {
+		piece, w := firstCluster(s)
+		s = s[len(piece):]
+		n += w
+	}
+	return n
 }
 
 // Fit makes clean text exactly w cells wide: what is too long ends in "…", what
@@ -69,13 +73,32 @@ func Clip(s string, w int) string {
 }
 
 // Cut is what s begins with, with SGR sequences, up to w cells, of which mark
-// takes the last if something is cut off.
+// takes the last if something is cut off. The sequences behind that are kept.
 func Cut(s string, w int, mark string) string {
-	out := ansi.Truncate(s, w, mark)
-	for n := w - 1; n >= 0 && Width(out) > w; n-- { // it takes a keycap for narrow
-		out = ansi.Truncate(s, n, mark)
+	if Width(s) <= w {
+		return s
 	}
-	return out
+	var out strings.Builder
+	room := w - Width(mark)
+	if room < 0 {
+		room, mark = w, ""
+	}
+	cut := false
+	for s != "" {
+		piece, n := firstCluster(s)
+		s = s[len(piece):]
+		switch {
+		case piece[0] == '\x1b' && n == 0:
+			out.WriteString(piece)
+		case !cut && n <= room:
+			out.WriteString(piece)
+			room -= n
+		case !cut:
+			out.WriteString(mark)
+			cut = true
+		}
+	}
+	return out.String()
 }
 
 // CutLeft is s, with SGR sequences, without its first n cells. A wide character
@@ -84,16 +107,23 @@ func CutLeft(s string, n int) string {
 	if n <= 0 {
 		return s
 	}
-	w := max(Width(s)-n, 0)
-	out := ansi.TruncateLeft(s, n, "")
-	for n > 0 && Width(out) < w { // it takes a keycap for narrow
-		n--
-		out = ansi.TruncateLeft(s, n, "")
+	var out strings.Builder
+	for s != "" && n > 0 {
+		piece, w := firstCluster(s)
+		s = s[len(piece):]
+		if piece[0] == '\x1b' && w == 0 {
+			out.WriteString(piece)
+		}
+		n -= w
 	}
-	if Width(out) > w {
-		out = ansi.TruncateLeft(s, n+1, "")
+	for s != "" && s[0] != '\x1b' { // marks of what is gone
+		piece, w := firstCluster(s)
+		if w > 0 {
+			break
+		}
+		s = s[len(piece):]
 	}
-	return Spaces(w-Width(out)) + out
+	return out.String() + Spaces(-n) + s
 }
 
 // ClipLeft shortens a path to at most w cells; its end stays.

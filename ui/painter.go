@@ -14,7 +14,6 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/panes"
 	"tandem/panes/graphics"
 )
 
@@ -261,10 +260,6 @@ func (p *painter) draw(f frame) (hurt bool) {
 		p.diff = p.renderer()
 		p.diff.Resize(f.w, f.h)
 	}
-	widths := panes.PerRune
-	if f.clusters {
-		widths = panes.PerCluster
-	}
 	rest := f.view.Content
 	for y := range f.h {
 		var row string
@@ -276,7 +271,7 @@ func (p *painter) draw(f frame) (hurt bool) {
 		if f.picture.crosses(y) {
 			before = slices.Clone(p.cells.Line(y))
 		}
-		drawRow(p.cells.Line(y), row, widths)
+		drawRow(p.cells.Line(y), row, f.clusters)
 		p.cells.TouchLine(0, y, f.w)
 		p.rows[y] = row
 		hurt = hurt || before != nil && f.picture.hurtBy(before, p.cells.Line(y))

@@ -8,29 +8,42 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
+	"tandem/cellwidth"
 	"tandem/panes"
 )
 
 // A pen writes a row of text into the cells of a line.
 type pen struct {
-	line   uv.Line
-	x      int
-	style  uv.Style
-	link   uv.Link
-	widths panes.Widths
+	line     uv.Line
+	x        int
+	style    uv.Style
+	link     uv.Link
+	clusters bool   // the terminal counts clusters as one
+	last     string // what the cell before shows, if it is not ASCII
+	wide     bool   // the line has a wide cell
 }
 
+// wideEnd is the blank at the end of a line with wide cells: a space and a
+// control function that does nothing there (G0 is ASCII). The renderer may not
+// take it for one that an erased line ends in anyhow; what it does then to save
+// bytes can begin in the middle of a wide cell.
+const wideEnd = " \x1b(B"
+
 // drawRow makes a line's cells those of a row of text, which has SGR sequences
-// and hyperlinks (OSC 8) and is laid out in clusters. Other sequences, control
+// and hyperlinks (OSC 8) and is laid out as package cellwidth has it, but for
+// clusters whose cells are said (panes.Sized). Other sequences, control
 // characters and what has no cell of its own are left out; what the terminal
 // shows in fewer cells than the layout gives it is filled up with spaces.
-func drawRow(line uv.Line, row string, m panes.Widths) {
+// clusters says that it counts clusters as one (mode 2027).
+func drawRow(line uv.Line, row string, clusters bool) {
 	parser := ansi.GetParser()
 	defer ansi.PutParser(parser)
-	p := pen{line: line, widths: m}
+	p := pen{line: line, clusters: clusters}
 	for i := 0; i < len(row) && p.x < len(line); {
 		c := row[i]
 		switch {
+		case c == ansi.ESC && strings.HasPrefix(row[i:], panes.Sized):
+			i += p.sized(row[i:])
 		case c == ansi.ESC:
 			i += p.sequence(row[i:], parser)
 		case c >= utf8.RuneSelf || i+1 < len(row) && row[i+1] >= utf8.RuneSelf: // marks may follow
@@ -44,6 +57,9 @@ func drawRow(line uv.Line, row string, m panes.Widths) {
 	}
 	for x := p.x; x < len(line); x++ {
 		line[x] = uv.EmptyCell
+	}
+	if n := len(line) - 1; p.wide && line[n].Content == " " {
+		line[n].Content = wideEnd
 	}
 }
 
@@ -74,20 +90,80 @@ func linkOf(data []byte) uv.Link {
 	return uv.Link{URL: string(target), Params: string(params)}
 }
 
+// sized writes the cluster at the beginning of s whose cells are said, and
+// returns its length.
+func (p *pen) sized(s string) int {
+	rest := s[len(panes.Sized):]
+	end := strings.IndexByte(rest, ansi.ESC)
+	if end < 0 {
+		return len(s)
+	}
+	cells, text, ok := strings.Cut(rest[:end], ";")
+	if ok && (cells == "1" || cells == "2") && cellwidth.Whole(text) {
+		p.show(text, int(cells[0]-'0'))
+	}
+	return min(len(panes.Sized)+end+len("\x1b\\"), len(s))
+}
+
 // cluster writes the cluster at the beginning of s and returns its length.
 func (p *pen) cluster(s string) int {
-	cluster, width := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-	if width > 0 {
-		text, cells := p.widths.Shown(cluster, width)
-		end := p.x + width
-		if cells > 0 && end <= len(p.line) {
-			p.put(text, cells)
-		}
-		for p.x < min(end, len(p.line)) {
-			p.put(" ", 1)
-		}
-	}
+	cluster, width := cellwidth.First(s)
+	p.show(cluster, width)
 	return len(cluster)
+}
+
+// show writes a cluster into width cells.
+func (p *pen) show(cluster string, width int) {
+	if end := p.x + width; width > 0 && end <= len(p.line) {
+		text, cells, sure := shown(cluster, width, p.clusters)
+		switch {
+		case cells == 0:
+		case sure && !p.joins(text):
+			p.put(text, cells)
+		default:
+			p.put(p.anchored(text, width), width)
+		}
+		if p.x < end {
+			p.blank(end)
+		} else {
+			p.last = text
+		}
+		return
+	}
+	p.blank(min(p.x+width, len(p.line)))
+}
+
+// blank writes spaces up to column end.
+func (p *pen) blank(end int) {
+	for p.x < end {
+		p.put(" ", 1)
+	}
+}
+
+// joins reports whether a terminal could take text for a part of what the cell
+// before shows.
+func (p *pen) joins(text string) bool {
+	first, n := utf8.DecodeRuneInString(text)
+	if first < 0x300 {
+		return false
+	}
+	before := p.last
+	if before == "" {
+		before = " "
+	}
+	return len(cellwidth.Cluster(before+text[:n])) > len(before)
+}
+
+// anchored is text of which terminals think differently: in cells that are blank
+// should it take fewer, and with the cursor placed anew behind it. At the edge it
+// must not wrap.
+func (p *pen) anchored(text string, width int) string {
+	end := p.x + width
+	if end >= len(p.line) {
+		text = ansi.ResetModeAutoWrap + text + ansi.SetModeAutoWrap
+		end = len(p.line) - 1
+	}
+	return panes.Spaces(width) + ansi.CursorHorizontalAbsolute(p.x+1) + text + ansi.CursorHorizontalAbsolute(end+1)
 }
 
 // put writes one character, for which there is room.
@@ -100,8 +176,10 @@ func (p *pen) put(text string, cells int) {
 		cell.Content = text
 	}
 	cell.Style, cell.Link, cell.Width = p.style, p.link, cells
+	p.wide = p.wide || cells > 1
 	for x := p.x + 1; x < p.x+cells; x++ {
 		p.line[x] = uv.Cell{}
 	}
 	p.x += cells
+	p.last = ""
 }

@@ -1,8 +1,15 @@
 package vt
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
 
-// A Run is text in one style; a wide cluster counts two cells.
+	"tandem/cellwidth"
+)
+
+// A Run is text in one style; a wide cluster counts two cells. The text takes
+// the cells that package cellwidth says, unless it is a single cluster: that
+// takes Cells, whatever it measures.
 type Run struct {
 	Style Style
 	Text  string
@@ -79,10 +86,18 @@ func (t *Terminal) line(cells []Cell, attrs lineAttrs) Line {
 	}
 	t.text = t.text[:0]
 	start, from := 0, 0
+	alone, anyAlone := false, false
 	var ends [16]int
 	bounds := ends[:0]
 	for i, c := range cells {
-		if i > start && c.Style != cells[start].Style {
+		split := c.Style != cells[start].Style
+		if c.Glyph != Tail {
+			was := alone
+			alone = t.standsAlone(c.Glyph)
+			anyAlone = anyAlone || alone
+			split = split || was || alone
+		}
+		if i > start && split {
 			bounds = append(bounds, len(t.text))
 			l.Runs = append(l.Runs, Run{Style: t.style(cells[start].Style), Cells: i - start})
 			start = i
@@ -96,11 +111,30 @@ func (t *Terminal) line(cells []Cell, attrs lineAttrs) Line {
 		l.Runs[i].Text = text[from:end]
 		from = end
 	}
-	return mergeRuns(l)
+	if !anyAlone {
+		mergeRuns(&l)
+	}
+	return trimLast(l)
+}
+
+// standsAlone says that a glyph has to be a run of its own, since it measures
+// more than its cells or would be one with what stands before it.
+func (t *Terminal) standsAlone(g Glyph) bool {
+	if g < firstCluster {
+		return cellwidth.Absorbed(rune(g))
+	}
+	text := t.clusters.text[g-firstCluster]
+	first, n := utf8.DecodeRuneInString(text)
+	second, _ := utf8.DecodeRuneInString(text[n:])
+	if cellwidth.Absorbed(first) && !cellwidth.Absorbed(second) || strings.HasSuffix(text, "\u200d") {
+		return true
+	}
+	held, _ := cellwidth.First(text)
+	return len(held) < len(text)
 }
 
 // mergeRuns joins neighbours that differ in what stays inside only (DECSCA).
-func mergeRuns(l Line) Line {
+func mergeRuns(l *Line) {
 	out := l.Runs[:1]
 	for _, r := range l.Runs[1:] {
 		last := &out[len(out)-1]
@@ -112,6 +146,11 @@ func mergeRuns(l Line) Line {
 		out = append(out, r)
 	}
 	l.Runs = out
+}
+
+// trimLast cuts the blanks at a line's end; it has a run.
+func trimLast(l Line) Line {
+	out := l.Runs
 	if n := len(out); out[n-1].Style == (Style{}) {
 		out[n-1] = trimRun(out[n-1])
 		if out[n-1].Cells == 0 {

@@ -67,6 +67,7 @@ type modeSet struct {
 	reverseWrap, reverseAll                          bool
 	paste, focus, altScroll, sync, keyLock, localOff bool
 	metaEsc, altEsc, backarrow                       bool
+	clusters                                         bool // a cluster is one character (2027)
 	mouse                                            MouseMode
 	mouseEncoding                                    MouseEncoding
 	modifyOther                                      uint8
@@ -142,6 +143,8 @@ func (m *modeSet) flag(n int) *bool {
 		return &m.paste
 	case 2026:
 		return &m.sync
+	case 2027:
+		return &m.clusters
 	}
 	return m.oldFlag(n)
 }

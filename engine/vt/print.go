@@ -3,8 +3,9 @@ package vt
 import (
 	"unicode/utf8"
 
-	"github.com/clipperhouse/displaywidth"
 	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"tandem/cellwidth"
 )
 
 // maxCluster is the longest cluster a cell holds, in bytes. The code points
@@ -120,7 +121,7 @@ func (t *Terminal) print(r rune) {
 		t.put(r, Glyph(r), 1)
 		return
 	}
-	w := displaywidth.Rune(r)
+	w := cellwidth.Rune(r)
 	if t.joinOK && t.mayJoin(r) && t.join(r) {
 		return
 	}
@@ -178,6 +179,8 @@ func (t *Terminal) mayJoin(r rune) bool {
 }
 
 // join adds a code point to the cluster before the cursor if it belongs there.
+// What takes cells of its own does so in mode 2027 alone: other programs count
+// it as wcwidth does, and erase it by itself.
 func (t *Terminal) join(r rune) bool {
 	x, y := t.lastEnd, t.cur.y
 	if t.lastWide {
@@ -185,15 +188,22 @@ func (t *Terminal) join(r rune) bool {
 	}
 	cell := t.scr.grid.Cell(x, y)
 	t.text = t.appendGlyph(t.text[:0], cell.Glyph)
+	before := len(t.text)
 	t.text = utf8.AppendRune(t.text, r)
 	if n, _, err := graphemes.SplitFunc(t.text, true); err != nil || n != len(t.text) {
+		return false
+	}
+	first, _ := utf8.DecodeRune(t.text)
+	last, _ := utf8.DecodeLastRune(t.text[:before])
+	added, own := cellwidth.Joined(first, last, r)
+	if own && !t.mode.clusters {
 		return false
 	}
 	if len(t.text) > maxCluster {
 		return true
 	}
 	cell.Glyph = t.internCluster(t.text)
-	wide := t.lastWide || displaywidth.Bytes(t.text) > 1
+	wide := t.lastWide || added > 0
 	switch limit := t.rightLimit(); {
 	case wide == t.lastWide:
 	case t.cur.x == x+1 && x < limit:

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"tandem/cellwidth"
 	"tandem/engine/vt"
 )
 
@@ -14,6 +15,7 @@ import (
 var pieces = []string{
 	"hello", "a", "the quick brown fox", "\r\n", "\n", "\r", "\b", "\t", "\r\n\r\n\r\n", "1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n",
 	"中文字", "é", "e\u0301", "👨\u200d👩\u200d👧", "🇩🇪", "🇩", "\u200d", "\u0301", "\ufe0f", "한글", "\ue0b0\U000f0001",
+	"กำน้ำ", "क्या", "की", "\u093e", "ｶﾞ", "☝", "🏽", "\u1112", "\u1161", "👩\u200d", "\x1b[?2027h", "\x1b[?2027l",
 	"\xe2\x82", "\xff", "\a",
 	"\x1b[H", "\x1b[3;4H", "\x1b[99;99H", "\x1b[A", "\x1b[5B", "\x1b[2C", "\x1b[7D", "\x1b[2G", "\x1b[4d", "\x1bM", "\x1bD", "\x1bE",
 	"\x1b[m", "\x1b[1;31m", "\x1b[44m", "\x1b[4:3;58:2::1:2:3m", "\x1b[38;5;200m", "\x1b[48;2;9;8;7m", "\x1b[7;53m",
@@ -125,6 +127,21 @@ func state(term *vt.Terminal) vt.Diff {
 	return d
 }
 
+// A viewer knows the text and the cells of a run, not those of each cluster.
+func TestRunsTakeTheCellsThatTheirTextMeasures(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		term := vt.New(vt.Options{Cols: 9, Rows: 5})
+		term.Write(random(t))
+		for _, l := range term.Lines(0, 1000) {
+			for _, r := range l.Line.Runs {
+				if n := cellwidth.Of(r.Text); n != r.Cells && !cellwidth.Whole(r.Text) {
+					t.Fatalf("%q has %d cells and measures %d", r.Text, r.Cells, n)
+				}
+			}
+		}
+	})
+}
+
 func TestRepaintRestoresTheState(t *testing.T) {
 	for name, grid := range grids {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +150,7 @@ func TestRepaintRestoresTheState(t *testing.T) {
 				was, is := vt.New(o), vt.New(o)
 				was.Write(random(t))
 				is.Write(random(t)) // a dirty terminal
-				is.Write([]byte("\x18\x1b[!p\x1b[?1049l\x1b[2J\x1b7\x1b[99<u\x1b[?1007h\x1b[?1036h"))
+				is.Write([]byte("\x18\x1b[!p\x1b[?1049l\x1b[2J\x1b7\x1b[99<u\x1b[?1007h\x1b[?1036h\x1b[?2027l"))
 				is.Write(was.AppendRepaint(nil))
 				if diff := cmp.Diff(state(was), state(is)); diff != "" {
 					t.Fatalf("(-was +repainted)\n%s\nrepaint: %q", diff, was.AppendRepaint(nil))

@@ -1,6 +1,11 @@
 package vt
 
-import "slices"
+import (
+	"slices"
+	"unicode/utf8"
+
+	"tandem/cellwidth"
+)
 
 // cleanSlate makes a terminal in any state a blank one with default modes, and
 // leaves what is not ours alone: its scrollback and its palette.
@@ -20,6 +25,9 @@ const cleanSlate = "\x1b\\" + // whatever string was begun
 // conformance level, are left out: that terminal goes on to be the person's.
 func (t *Terminal) AppendRepaint(dst []byte) []byte {
 	p := painter{t: t, dst: append(dst, cleanSlate...)}
+	if t.mode.clusters {
+		p.add("\x1b[?2027h")
+	}
 	p.tabs()
 	if t.scr == t.main && t.other != nil {
 		p.add("\x1b[?47h\x1b[H\x1b[2J")
@@ -128,8 +136,35 @@ func (p *painter) row(cells []Cell) {
 		if c.Glyph >= 0x300 {
 			p.add("\x1b[4l") // what came before must not join
 		}
-		p.dst = p.t.appendGlyph(p.dst, c.Glyph)
+		p.glyph(c.Glyph)
 	}
+}
+
+// glyph paints a cluster whose code points are one in mode 2027 alone in that
+// mode. Of a terminal whose program has not asked for the mode it stays as it
+// was: some have it by themselves.
+func (p *painter) glyph(g Glyph) {
+	if p.t.mode.clusters || g < firstCluster || !ownCells(p.t.clusters.text[g-firstCluster]) {
+		p.dst = p.t.appendGlyph(p.dst, g)
+		return
+	}
+	p.add("\x1b[?2027h")
+	p.dst = p.t.appendGlyph(p.dst, g)
+	p.add("\x1b[?2027l")
+}
+
+// ownCells says that a code point of a cluster behind the first takes cells for
+// itself.
+func ownCells(cluster string) bool {
+	first, n := utf8.DecodeRuneInString(cluster)
+	last := first
+	for _, r := range cluster[n:] {
+		if _, own := cellwidth.Joined(first, last, r); own {
+			return true
+		}
+		last = r
+	}
+	return false
 }
 
 func (p *painter) setPen(q pen) {

@@ -130,8 +130,6 @@ func (t *Terminal) requestMode(private bool) {
 	state := 0
 	on, known := t.private(n)
 	switch {
-	case n == 2027: // grapheme clusters
-		state = 3
 	case n == 8 || n == 60: // DECARM, DECHCCM
 		state = 4
 	case known && on:

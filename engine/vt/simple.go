@@ -3,7 +3,7 @@ package vt
 import (
 	"slices"
 
-	"github.com/clipperhouse/displaywidth"
+	"tandem/cellwidth"
 )
 
 // printSimple prints the characters at the start of p that never join the one
@@ -113,7 +113,7 @@ func simpleWidth(r rune) int {
 	case r >= 0x3001 && r < 0x302A, r >= 0xFF01 && r < 0xFF61, r >= 0x1F600 && r < 0x1F650:
 		return 2
 	case r >= 0x1F300 && r < 0x1F3FB, r >= 0x1F400 && r < 0x1FB00:
-		return displaywidth.Rune(r)
+		return cellwidth.Rune(r)
 	}
 	return 0
 }

@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"tandem/cellwidth"
+	"tandem/engine/vt"
+	"tandem/panes"
+)
+
+// outers are terminals that think differently of clusters: what each does is
+// shown by text that takes as many cells in any.
+var outers = []struct {
+	name     string
+	clusters bool // counts them as one, and says so
+	instead  func(cluster string) string
+}{
+	{"by code point", false, nil},
+	{"first code point", true, func(c string) string {
+		first := strings.Split(c, "")[0]
+		return strings.Repeat("#", min(max(cellwidth.Of(c), 1), max(cellwidth.Of(first), 1)))
+	}},
+	{"at most two", true, nil},
+}
+
+// shownBy is what a terminal shows after it has been written to.
+func shownBy(term *vt.Terminal, instead func(string) string, written string) {
+	var b strings.Builder
+	for written != "" {
+		seq, width, n, _ := ansi.DecodeSequence(written, ansi.NormalState, nil)
+		if width == 0 {
+			b.WriteString(seq)
+			written = written[n:]
+			continue
+		}
+		cluster := cellwidth.Cluster(written)
+		written = written[len(cluster):]
+		if instead != nil && len([]rune(cluster)) > 1 {
+			cluster = instead(cluster)
+		}
+		b.WriteString(cluster)
+	}
+	term.Write([]byte(b.String()))
+}
+
+// TestColumnsHoldWhateverTheTerminalThinksOfClusters draws rows of clusters
+// between letters, which must be where the layout has them.
+func TestColumnsHoldWhateverTheTerminalThinksOfClusters(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"กำ", "น้ำ", "ກຳ", "की", "क्ष", "क्या", "स्त्री", "நி", "ｶﾞ", "e\u0301", "漢", "한", "🇩🇪", " ", "\u1112\u1161\u11ab",
+		"\x1b[1m", "\x1b[m", "\x1b]66;w=2;क्या\x1b\\", "\x1b[1m\u093e", "\x1b[m🇩"})
+	for _, o := range outers {
+		t.Run(o.name, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				c := newCanvas(t)
+				c.enter(true)
+				c.update(func(f *frame) { f.clusters = o.clusters })
+				term := vt.New(vt.Options{Cols: 20, Rows: 3})
+				for range rapid.IntRange(1, 3).Draw(rt, "frames") {
+					row, want := "", []int(nil)
+					x := 0
+					for range rapid.IntRange(0, 6).Draw(rt, "pieces") {
+						p := piece.Draw(rt, "piece")
+						row += p + "|"
+						x += panes.Width(p)
+						if x < 20 {
+							want = append(want, x)
+						}
+						x++
+					}
+					written := c.show(viewOf(row, "below"))
+					shownBy(term, o.instead, written)
+					if got := bars(term); !equal(got, want) {
+						rt.Fatalf("%q has letters in columns %v, want %v; written %q", row, got, want, written)
+					}
+					if !strings.HasPrefix(strings.Split(term.Text(), "\n")[1], "below") {
+						rt.Fatalf("%q wraps: %q", row, term.Text())
+					}
+				}
+			})
+		})
+	}
+}
+
+// bars are the columns of the first row with a bar.
+func bars(term *vt.Terminal) (at []int) {
+	x := 0
+	for _, r := range term.Lines(0, 1)[0].Line.Runs {
+		end := x + r.Cells
+		for rest := r.Text; rest != ""; {
+			c, w := cellwidth.Fit(rest, end-x)
+			if strings.HasPrefix(c, "|") {
+				at = append(at, x)
+			}
+			x, rest = x+w, rest[len(c):]
+		}
+		x = end
+	}
+	return at
+}
+
+func equal(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
