@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -123,6 +122,19 @@ func (s *fileServer) transfer(_ context.Context, in api.FilesTransferInput) (api
 	})
 }
 
+// resolved is an item with its paths as the file system has them: what is done
+// later looks at them by itself too, and knows no base.
+func resolved(t *files.Tree, in api.FilesTransferInput, asked api.FileMove) (item api.FileMove, err error) {
+	if item.Path, err = t.Absolute(in.In(asked.Path)); err != nil || goesNowhere(in.Kind) {
+		return item, err
+	}
+	if asked.To == "" {
+		return item, api.Errorf(api.CodeInvalid, "%s %s: it is not said where it goes", in.Kind, item.Path)
+	}
+	item.To, err = t.Absolute(in.In(asked.To))
+	return item, err
+}
+
 // inTheWay are the items with their paths as the file system has them, and what
 // is where they are to go. It refuses what would replace something that is
 // needed for it.
@@ -130,7 +142,10 @@ func inTheWay(t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, c
 	free := map[string]bool{} // by what was moved away before
 	replaced := map[string]bool{}
 	for _, asked := range in.Items {
-		item := api.FileMove{Path: in.In(asked.Path), To: in.In(asked.To)}
+		item, err := resolved(t, in, asked)
+		if err != nil {
+			return nil, nil, err
+		}
 		items = append(items, item)
 		if goesNowhere(in.Kind) {
 			continue
@@ -343,16 +358,19 @@ func (j *transferJob) one(ctx context.Context, t *files.Tree, kind, conflict str
 		return err
 	}
 	moved := api.FileMoved{Path: item.Path, To: item.To}
-	there, _ := os.Lstat(item.To)
+	_, missing := t.Stat(item.To)
 	switch {
-	case there == nil:
+	case missing != nil: // or it cannot be reached, as is found out then
 	case conflict == api.ConflictSkip:
 		j.mu.Lock()
 		j.skipped++
 		j.mu.Unlock()
 		return nil
 	case conflict == api.ConflictKeep:
-		moved.To = freeName(item.To)
+		var err error
+		if moved.To, err = freeName(t, item.To); err != nil {
+			return err
+		}
 	case conflict == api.ConflictReplace:
 		err := replaceable(t, kind, conflict, item) // much may have changed since it was asked for
 		if err != nil {
@@ -389,11 +407,14 @@ func (j *transferJob) finish(moved api.FileMoved, err error) {
 }
 
 // freeName is a path beside another that nothing has yet.
-func freeName(path string) string {
+func freeName(t *files.Tree, path string) (string, error) {
 	for n := 2; ; n++ {
 		free := filepath.Join(filepath.Dir(path), files.Numbered(filepath.Base(path), n))
-		if _, err := os.Lstat(free); errors.Is(err, os.ErrNotExist) {
-			return free
+		switch _, err := t.Stat(free); {
+		case errors.Is(err, files.NotFound):
+			return free, nil
+		case err != nil:
+			return "", err
 		}
 	}
 }

@@ -226,3 +226,69 @@ func TestFilesAreDeletedInTheBackground(t *testing.T) {
 		t.Error("something else was deleted")
 	}
 }
+
+// A client's paths begin in its base, and not where the engine happens to be.
+func TestATransferOfRelativePathsBeginsInTheBase(t *testing.T) {
+	m, dir := browse(t, "a", "to/a", "to/a (2)", "to/b", "a in the way")
+	t.Setenv("HOME", dir)
+	scope := api.FileScope{Base: dir}
+	in := api.FilesTransferInput{FileScope: scope, Kind: api.TransferCopy, Items: []api.FileMove{{Path: "a", To: "to/a"}}}
+	if out := call(m, api.FilesTransfer, in); out.Job != "" || len(out.Conflicts) != 1 || out.Conflicts[0] != "to/a" {
+		t.Fatalf("got %+v", out)
+	}
+	in.Conflict = api.ConflictSkip
+	if job := transferred(m, in); job.State != api.JobDone || job.Skipped != 1 {
+		t.Errorf("skip: %+v", job)
+	}
+	in.Conflict = api.ConflictKeep
+	if job := transferred(m, in); job.State != api.JobDone || job.Done[0].To != dir+"/to/a (3)" || content(t, dir+"/to/a (3)") != "a" {
+		t.Errorf("keep: %+v", job)
+	}
+	in.Conflict = api.ConflictReplace
+	job := transferred(m, in)
+	if job.State != api.JobDone || content(t, dir+"/to/a") != "a" || content(t, job.Done[0].Replaced) != "to/a" {
+		t.Errorf("replace: %+v", job)
+	}
+	in.Kind, in.Items = api.TransferMove, []api.FileMove{{Path: "./to/../to/b", To: "new/../c"}, {Path: "c", To: "to/d"}}
+	if job := transferred(m, in); job.State != api.JobDone || content(t, dir+"/to/d") != "to/b" {
+		t.Errorf("move of what was moved before: %+v", job)
+	}
+	for _, to := range []string{"", "a\x00b"} {
+		in.Items = []api.FileMove{{Path: "a", To: to}}
+		if _, err := api.FilesTransfer.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("to %q: %v", to, err)
+		}
+	}
+}
+
+// Nothing can be learned of what is outside: neither whether it is there nor how
+// much it is.
+func TestAConfinedTransferSeesNothingOutside(t *testing.T) {
+	m, dir := browse(t, "in/a", "out/a", "out/big/file")
+	if err := os.Symlink(dir+"/out", dir+"/in/link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, conflict := range []string{"", api.ConflictSkip, api.ConflictKeep, api.ConflictReplace} {
+		for _, to := range []string{"../out/a", "link/a", dir + "/out/a", "../out/none"} {
+			out, err := api.FilesTransfer.Call(t.Context(), m.client, api.FilesTransferInput{
+				FileScope: api.FileScope{Roots: []string{dir + "/in"}}, Kind: api.TransferCopy, Conflict: conflict, Items: []api.FileMove{{Path: "a", To: to}}})
+			if err != nil || len(out.Conflicts) > 0 {
+				t.Errorf("%q to %s: %v, in the way %q", conflict, to, err, out.Conflicts)
+				continue
+			}
+			if job := call(m, api.FilesJob, api.FileJobInput{ID: out.Job, WaitMS: 20_000}); job.State != api.JobFailed || job.Skipped > 0 {
+				t.Errorf("%q to %s: %+v", conflict, to, job)
+			}
+		}
+	}
+	for _, from := range []string{"../out/big", "link/big"} {
+		job := transferred(m, api.FilesTransferInput{FileScope: api.FileScope{Roots: []string{dir + "/in"}}, Kind: api.TransferCopy,
+			Items: []api.FileMove{{Path: from, To: "new"}}})
+		if job.State != api.JobFailed || job.Total != 0 {
+			t.Errorf("from %s: %+v", from, job)
+		}
+	}
+	if content(t, dir+"/out/a") != "out/a" {
+		t.Error("something outside was changed")
+	}
+}

@@ -22,14 +22,15 @@ func progressed(ctx context.Context, n int64) {
 }
 
 // Size is how many bytes a copy of a file or folder has to copy. What cannot be
-// read counts nothing.
+// read, or lies outside, counts nothing.
 func (t *Tree) Size(ctx context.Context, path string) int64 {
 	var total int64
-	abs, err := t.absolute("measure", path)
+	p, err := t.locate(path, way{verb: "measure", link: true})
 	if err != nil {
 		return 0
 	}
-	_ = filepath.WalkDir(abs, func(_ string, e fs.DirEntry, err error) error {
+	defer p.close()
+	_ = filepath.WalkDir(p.real, func(_ string, e fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

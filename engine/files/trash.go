@@ -153,6 +153,10 @@ func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) 
 	if len(t.Roots) > 0 {
 		return Info{}, errorf(Outside, "take %s out of the trash: the trash is outside the allowed folders", trashed)
 	}
+	trashed, err := t.absolute("take out of the trash", trashed)
+	if err != nil {
+		return Info{}, err
+	}
 	dir := filepath.Dir(trashed)
 	if filepath.Base(dir) != "files" {
 		return Info{}, errorf(Invalid, "take %s out of the trash: it is not in one", trashed)

@@ -41,6 +41,10 @@ type way struct {
 	make bool   // a root that is missing is made
 }
 
+// Absolute is a path as the tree takes it: from the root on, and cleaned. It may
+// lead outside; whoever uses it learns of that.
+func (t *Tree) Absolute(path string) (string, error) { return t.absolute("find", path) }
+
 // absolute is a path as it was asked for, cleaned.
 func (t *Tree) absolute(verb, path string) (string, error) {
 	base := t.Base
