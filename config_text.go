@@ -115,7 +115,7 @@ The file is ` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/con
 |---|---|
 | ` + "`tandem config`" + ` | prints where the file is and what holds now, defaults included |
 | ` + "`tandem config init`" + ` | writes a file with every default in comments; ` + "`--force`" + ` replaces one that is there |
-| ` + "`tandem config check [FILE]`" + ` | points at all mistakes, in the order of lines, each with a caret, and exits with 1 if there is one |
+| ` + "`tandem config check [FILE]`" + ` | points at all mistakes, in the order of lines, each with a caret, and exits with 1 if there is one; without FILE it looks at ` + "`policy.toml`" + ` too |
 | ` + "`tandem config path`" + ` | prints the path alone |
 
 A change counts within two seconds and without a restart: look, keys and mouse in open dashboards, the rest for what is started from

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -50,6 +51,9 @@ func Main(ctx context.Context, o Options, args []string) int {
 	o = o.complete()
 	root := New(o)
 	root.SetArgs(args)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		plainUsages(root)
+	}
 	_, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0

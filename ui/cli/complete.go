@@ -35,17 +35,17 @@ func (a *app) completeSessions(which func(api.Process) bool) cobra.CompletionFun
 	})
 }
 
+// completeProcess offers sessions and processes for the first argument.
+func (a *app) completeProcess(which func(api.Process) bool) cobra.CompletionFunc {
+	return first(a.completeProcesses(which))
+}
+
 // completeProcesses offers sessions and processes for every argument.
 func (a *app) completeProcesses(which func(api.Process) bool) cobra.CompletionFunc {
 	return a.complete(which, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
 		out, err := api.ProcessList.Call(ctx, c, api.ProcessListInput{})
 		return out.Processes, err
 	})
-}
-
-// completeProcess offers them for the first argument.
-func (a *app) completeProcess(which func(api.Process) bool) cobra.CompletionFunc {
-	return first(a.completeProcesses(which))
 }
 
 // first offers nothing behind the first argument.
@@ -58,35 +58,43 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// complete offers some of what is in a list, but what is an argument already. It
-// starts no engine.
+// offered is what a completion offers of what the engine tells. It starts no
+// engine, and offers nothing where something fails: a person who presses tab is
+// in the middle of a line.
+func offered[T any](a *app, list func(context.Context, *api.Client) ([]T, error), offers func([]T) []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp
+	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
+	defer cancel()
+	client, err := a.Reach(ctx)
+	if err != nil {
+		return nil, directive
+	}
+	defer client.Close()
+	all, err := list(ctx, client)
+	if err != nil {
+		return nil, directive
+	}
+	return offers(all), directive
+}
+
+// complete offers some of what is in a list, but what is an argument already.
 func (a *app) complete(which func(api.Process) bool, list func(context.Context, *api.Client) ([]api.Process, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
-		defer cancel()
-		client, err := a.Reach(ctx)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		defer client.Close()
-		all, err := list(ctx, client)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		all = liveFirst(all)
-		meant := make(map[string]api.Process, len(all)) // by name: the live one, or the newest
-		for _, p := range all {
-			if other, known := meant[p.Name]; !known || hasEnded(other) {
-				meant[p.Name] = p
+		return offered(a, list, func(all []api.Process) (found []cobra.Completion) {
+			all = liveFirst(all)
+			meant := make(map[string]api.Process, len(all)) // by name: the live one, or the newest
+			for _, p := range all {
+				if other, known := meant[p.Name]; !known || hasEnded(other) {
+					meant[p.Name] = p
+				}
 			}
-		}
-		var found []cobra.Completion
-		for _, p := range all {
-			if which(p) && !slices.Contains(args, p.Name) && !slices.Contains(args, p.ID) {
-				found = append(found, candidates(p, meant[p.Name].ID == p.ID, toComplete)...)
+			for _, p := range all {
+				if which(p) && !slices.Contains(args, p.Name) && !slices.Contains(args, p.ID) {
+					found = append(found, candidates(p, meant[p.Name].ID == p.ID, toComplete)...)
+				}
 			}
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
+			return found
+		})
 	}
 }
 
@@ -106,20 +114,26 @@ func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Com
 
 // completeEnv offers the variables that are set.
 func (a *app) completeEnv(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
-	defer cancel()
-	client, err := a.Reach(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer client.Close()
-	out, err := api.EnvList.Call(ctx, client, api.EnvListInput{})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var found []cobra.Completion
-	for _, v := range out.Variables {
-		found = append(found, v.Name)
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	return offered(a, func(ctx context.Context, c *api.Client) ([]api.EnvVar, error) {
+		out, err := api.EnvList.Call(ctx, c, api.EnvListInput{})
+		return out.Variables, err
+	}, func(all []api.EnvVar) (found []cobra.Completion) {
+		for _, v := range all {
+			found = append(found, v.Name)
+		}
+		return found
+	})
+}
+
+// completeRequest offers the requests that are open.
+func (a *app) completeRequest(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return offered(a, func(ctx context.Context, c *api.Client) ([]api.Request, error) {
+		out, err := api.RequestList.Call(ctx, c, api.Empty{})
+		return out.Requests, err
+	}, func(all []api.Request) (found []cobra.Completion) {
+		for _, r := range all {
+			found = append(found, cobra.CompletionWithDesc(r.ID, visible(r.Actor+": "+wants(r))))
+		}
+		return found
+	})
 }

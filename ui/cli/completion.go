@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // nameCompletion gives the verb that prints scripts for shells our words, and
@@ -26,9 +27,28 @@ func (a *app) nameCompletion(cmd *cobra.Command) {
 		return usagef(cmd, "there is no script for %s: want %s", visible(args[0]), shells)
 	}
 	for _, c := range cmd.Commands() {
+		nameScript(c)
 		if c.Name() == "bash" {
 			c.RunE = a.bashCompletion
 		}
+	}
+}
+
+// nameScript gives the verb of one shell our words.
+func nameScript(cmd *cobra.Command) {
+	shell := cmd.Name()
+	load := map[string]string{
+		"bash":       "source <(tandem completion bash)",
+		"zsh":        "source <(tandem completion zsh)",
+		"fish":       "tandem completion fish | source",
+		"powershell": "tandem completion powershell | Out-String | Invoke-Expression",
+	}[shell]
+	cmd.Short = "Print the script for " + shell
+	cmd.Long = "Prints the script for " + shell + ". The example loads it into the shell that runs; in the file\nthat a shell reads when it starts, that line loads it always."
+	cmd.Example = load
+	cmd.DisableFlagsInUseLine = true
+	if f := cmd.Flags().Lookup("no-descriptions"); f != nil {
+		f.Usage = "leave out what verbs and flags are for"
 	}
 }
 
@@ -73,4 +93,15 @@ func (a *app) bashCompletion(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	return a.print(strings.Replace(script.String(), bashWords, bashOwnWords, 1))
+}
+
+// plainUsages takes the marks around names of values out of what flags are for:
+// help reads them, completion would show them.
+func plainUsages(cmd *cobra.Command) {
+	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
+	cmd.Flags().VisitAll(plain)
+	cmd.PersistentFlags().VisitAll(plain)
+	for _, c := range cmd.Commands() {
+		plainUsages(c)
+	}
 }

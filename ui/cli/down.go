@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"tandem/engine/api"
@@ -30,7 +29,7 @@ func (a *app) downCommand() *cobra.Command {
 			return a.down(cmd.Context(), file, args, forget)
 		},
 	}
-	cmd.Flags().StringVarP(&file, "file", "f", "", "the project file (default: the next one above)")
+	cmd.Flags().StringVarP(&file, "file", "f", "", "the project `file` (default: the next one above)")
 	cmd.Flags().BoolVar(&forget, "forget", false, "forget them too, with their logs")
 	offerFiles(cmd)
 	return cmd
@@ -163,21 +162,7 @@ func (a *app) endAll(ctx context.Context, ours []api.Process, before [][]int, fo
 		})
 	}
 	calls.Wait()
-	answers, failed := []api.Process{}, []error(nil)
-	for i, err := range errs {
-		if err != nil {
-			failed = append(failed, err)
-		} else {
-			answers = append(answers, outs[i])
-		}
-	}
-	return a.answerEach(answers, failed, func() string {
-		var b strings.Builder
-		for _, p := range answers {
-			b.WriteString(outcome(p))
-		}
-		return b.String()
-	})
+	return answerAll(a, outs, errs, outcome)
 }
 
 func end(ctx context.Context, client *api.Client, p api.Process, forget bool) (api.Process, error) {

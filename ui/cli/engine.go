@@ -88,7 +88,7 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 			return err
 		}
 		if info.Running > 0 {
-			if err := a.confirm(cmd, fmt.Sprintf("This ends %s. Go on?", running(info.Running))); err != nil {
+			if err := a.confirm("shut down", fmt.Sprintf("This ends %s. Go on?", running(info.Running))); err != nil {
 				return err
 			}
 		}
@@ -133,11 +133,11 @@ func running(n int) string {
 	return fmt.Sprintf("%d sessions and processes that are running", n)
 }
 
-// confirm asks on the terminal, and fails unless the answer is yes.
-func (a *app) confirm(cmd *cobra.Command, question string) error {
+// confirm asks on the terminal about what cannot be undone, and fails unless the
+// answer is yes.
+func (a *app) confirm(verb, question string) error {
 	if _, ok := terminal(a.Stdin); !ok {
-		return &usageError{"shut down: this would end what is running, and there is no terminal to ask on",
-			"give --yes to end it all the same"}
+		return &usageError{verb + ": there is no terminal to ask on", "give --yes to do it all the same"}
 	}
 	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
 	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
@@ -148,5 +148,5 @@ func (a *app) confirm(cmd *cobra.Command, question string) error {
 	if err != nil {
 		a.tell("")
 	}
-	return &exitError{status: statusFailed, message: "shut down: you said no, nothing was ended"}
+	return &exitError{status: statusFailed, message: verb + ": you said no, and nothing was done"}
 }

@@ -26,10 +26,10 @@ type launchFlags struct {
 
 func (f *launchFlags) add(flags *pflag.FlagSet) {
 	flags.SetInterspersed(false) // what follows CMD is CMD's
-	flags.StringVar(&f.name, "name", "", "name of the process (default: the program's)")
-	flags.StringVar(&f.cwd, "cwd", "", "folder to start in (default: this one)")
-	flags.StringArrayVar(&f.env, "env", nil, "set a variable, as in K=V; K alone takes it from here")
-	flags.StringVar(&f.sandbox, "sandbox", "", "confine it as this JSON file says")
+	flags.StringVar(&f.name, "name", "", "`name` of the process (default: the program's)")
+	flags.StringVar(&f.cwd, "cwd", "", "`folder` to start in (default: this one)")
+	flags.StringArrayVar(&f.env, "env", nil, "set a variable: `K=V`, or K alone to take it from here")
+	flags.StringVar(&f.sandbox, "sandbox", "", "confine it as this JSON `file` says")
 }
 
 // sandboxExample is what the file of --sandbox may say; all of it is optional.

@@ -74,9 +74,18 @@ func (a *app) nameExtras(root *cobra.Command) {
 		case "completion":
 			a.nameCompletion(c)
 		case "help":
-			c.Run, c.RunE = nil, a.helpVerb
+			a.nameHelpVerb(c)
 		}
 	}
+}
+
+func (a *app) nameHelpVerb(cmd *cobra.Command) {
+	cmd.Use = "help [VERB]"
+	cmd.DisableFlagsInUseLine = true
+	cmd.Short = "Tell about a verb"
+	cmd.Long = "Tells about a verb, as --help behind it does, or about tandem."
+	cmd.Example = "tandem help start\ntandem help history add"
+	cmd.Run, cmd.RunE = nil, a.helpVerb
 }
 
 // helpVerb is `tandem help VERB`.

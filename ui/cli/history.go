@@ -3,13 +3,13 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 )
 
@@ -39,16 +39,16 @@ func (a *app) historyCommand() *cobra.Command {
 		RunE:                  func(cmd *cobra.Command, args []string) error { return a.searchHistory(cmd, args, f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.cwd, "cwd", "", "only what ran in this folder")
+	flags.StringVar(&f.cwd, "cwd", "", "only what ran in this `folder`")
 	flags.BoolVar(&f.here, "here", false, "only what ran in the current folder")
-	flags.StringVar(&f.process, "process", "", "only what ran in this session or process")
-	flags.StringVar(&f.actor, "actor", "", "only what was run by person, by agent (any), or by one exactly")
-	flags.StringVar(&f.kind, "kind", "", "only session, exec, process or added")
+	flags.StringVar(&f.process, "process", "", "only what ran in the session or process with this `id` or name")
+	flags.StringVar(&f.actor, "actor", "", "only what was run by `who`: person, agent (any), or one exactly")
+	flags.StringVar(&f.kind, "kind", "", "only commands of this `kind`: session, exec, process or added")
 	flags.BoolVar(&f.failed, "failed", false, "only what failed, and was not stopped on purpose")
-	flags.StringVar(&f.exact, "exact", "", "only the runs of this command line")
+	flags.StringVar(&f.exact, "exact", "", "only the runs of this command `line`")
 	flags.Var(&f.since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
 	flags.BoolVarP(&f.unique, "unique", "u", false, "of equal commands only the newest")
-	flags.IntVarP(&f.limit, "limit", "n", 50, "rows at most")
+	flags.IntVarP(&f.limit, "limit", "n", 50, "`rows` at most")
 	a.completeHistoryFlags(cmd)
 	cmd.AddCommand(a.historyAddCommand(), a.historyRemoveCommand(), a.historyClearCommand(),
 		a.historySaveCommand(), a.historyLoadCommand(), a.historyStatsCommand())
@@ -121,13 +121,11 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 }
 
 func (a *app) historyTable(rows []api.HistoryRow, unique bool, now time.Time) string {
-	t := table{header: []string{"ID", "WHEN", "TOOK", "EXIT", "WHO", "FOLDER", "COMMAND"}, paint: a.painter()}
+	header := []string{"ID", "WHEN", "TOOK", "EXIT", "WHO", "FOLDER", "COMMAND"}
 	if unique {
-		t.header = []string{"ID", "RUNS", "WHEN", "TOOK", "EXIT", "WHO", "FOLDER", "COMMAND"}
+		header = slices.Insert(header, 1, "RUNS")
 	}
-	if f, ok := terminal(a.Stdout); ok {
-		t.width, _, _ = term.GetSize(f.Fd())
-	}
+	t := a.table(header...)
 	for _, r := range rows {
 		cells := []cell{{text: strconv.FormatInt(r.ID, 10)}}
 		if unique {

@@ -159,7 +159,7 @@ func TestHistoryVerbsDoWhatTheySay(t *testing.T) {
 		{[]string{"remove", "4", "5"}, "2 commands forgotten\n"},
 		{[]string{"save", "f", "--overwrite"}, "2 commands saved\n"},
 		{[]string{"load", "f"}, "3 commands added\n"},
-		{[]string{"clear"}, "1 command forgotten\n"},
+		{[]string{"clear", "--yes"}, "1 command forgotten\n"},
 		{[]string{"stats", "-n", "3"}, "9 runs of 4 commands, 1 failed\n\nPrograms\n       5  ma^[ke\n"},
 	} {
 		if got := r.succeeds(append([]string{"history"}, test.args...)...); got != test.want {

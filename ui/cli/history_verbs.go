@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -47,8 +46,8 @@ func (a *app) historyAddCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows COMMAND is COMMAND's
-	flags.StringVar(&cwd, "cwd", "", "folder it ran in (default: this one)")
-	flags.IntVar(&exit, "exit", 0, "its exit code (default: unknown)")
+	flags.StringVar(&cwd, "cwd", "", "`folder` it ran in (default: this one)")
+	flags.IntVar(&exit, "exit", 0, "its exit `code` (default: unknown)")
 	flags.Var(&lasted, "took", "how long it ran (default: unknown)")
 	flags.Var(&at, "at", "when it began (default: now)")
 	return cmd
@@ -88,7 +87,7 @@ func (a *app) historyRemoveCommand() *cobra.Command {
 			return a.answer(out, func() string { return counted(out.Count, "forgotten") })
 		},
 	}
-	cmd.Flags().StringVar(&line, "command", "", "every run of this command line")
+	cmd.Flags().StringVar(&line, "command", "", "every run of this command `line`")
 	return cmd
 }
 
@@ -105,19 +104,16 @@ func (a *app) historyClearCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clear [--yes]",
 		Short:   "Forget every command",
-		Long:    "Forgets every command, of all sessions, for good. On a terminal it asks first.",
+		Long:    "Forgets every command, of all sessions, for good. It asks first, unless --yes is given.",
 		Example: "tandem history clear",
 
 		DisableFlagsInUseLine: true,
 		Args:                  a.exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, asks := terminal(a.Stdin); asks && !yes {
-				fmt.Fprint(a.Stderr, "Forget every command that was run? [y/N] ")
-				answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
-				if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
-					a.tell("nothing was forgotten")
-					return &exitError{status: statusFailed}
+			if !yes {
+				if err := a.confirm("clear history", "This forgets every command that was run. Go on?"); err != nil {
+					return err
 				}
 			}
 			out, err := call(cmd.Context(), a, api.HistoryClear, api.Empty{})
@@ -204,7 +200,7 @@ func (a *app) historyStatsCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(&since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
-	cmd.Flags().IntVarP(&limit, "limit", "n", 10, "length of the lists")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 10, "length of the lists, in `rows`")
 	return cmd
 }
 

@@ -2,13 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
 	"tandem/engine/api"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 )
 
@@ -52,10 +50,7 @@ func liveFirst(all []api.Process) []api.Process {
 }
 
 func (a *app) sessionTable(list []api.Process, now time.Time) string {
-	t := table{header: []string{"ID", "NAME", "STATE", "PID", "AGE", "FOLDER", "COMMAND"}, paint: a.painter()}
-	if f, ok := terminal(a.Stdout); ok {
-		t.width, _, _ = term.GetSize(f.Fd())
-	}
+	t := a.table("ID", "NAME", "STATE", "PID", "AGE", "FOLDER", "COMMAND")
 	for _, p := range list {
 		pid := "-"
 		if p.PID > 0 {
@@ -110,18 +105,14 @@ func age(p api.Process, now time.Time) string {
 
 // span is a duration in its largest unit.
 func span(d time.Duration) string {
-	units := []struct {
-		size time.Duration
-		name string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}}
-	i := slices.IndexFunc(units, func(u struct {
-		size time.Duration
-		name string
-	}) bool {
-		return d >= u.size
-	})
-	if i < 0 {
-		return "0s"
+	const day = 24 * time.Hour
+	switch {
+	case d >= day:
+		return fmt.Sprintf("%dd", d/day)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm", d/time.Minute)
 	}
-	return fmt.Sprintf("%d%s", d/units[i].size, units[i].name)
+	return fmt.Sprintf("%ds", max(d, 0)/time.Second)
 }

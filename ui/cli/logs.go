@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,11 +60,11 @@ func (a *app) logsCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what it writes from now on")
-	cmd.Flags().IntVarP(&f.lines, "lines", "n", -1, "only the last lines, this many")
-	cmd.Flags().Int64Var(&f.since, "since", 0, "begin at this offset in bytes; negative counts from the end")
-	cmd.Flags().StringVar(&f.grep, "grep", "", "only lines that match this regular expression")
-	cmd.Flags().IntVar(&f.context, "context", 0, "lines around each match")
-	cmd.Flags().StringVar(&f.stream, "stream", "", "stdout or stderr alone, where they are kept apart")
+	cmd.Flags().IntVarP(&f.lines, "lines", "n", -1, "only the last lines, this `number`")
+	cmd.Flags().Int64Var(&f.since, "since", 0, "begin at this `offset` in bytes; negative counts from the end")
+	cmd.Flags().StringVar(&f.grep, "grep", "", "only lines that match this regular `expression`")
+	cmd.Flags().IntVar(&f.context, "context", 0, "`lines` around each match")
+	cmd.Flags().StringVar(&f.stream, "stream", "", "one `stream` alone, stdout or stderr, where they are kept apart")
 	cmd.Flags().BoolVarP(&f.times, "times", "t", false, "before each line when it was written, as far as known")
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "pass control characters on as they are")
 	cmd.Flags().Lookup("lines").DefValue = "0"
@@ -105,6 +106,19 @@ type logReader struct {
 
 func (a *app) logs(cmd *cobra.Command, id string, f logFlags) error {
 	ctx := cmd.Context()
+	if f.follow {
+		reading, release := whileRead(ctx, a.Stdout)
+		defer release()
+		ctx = reading
+	}
+	err := a.logsUntil(ctx, cmd, id, f)
+	if errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx)
+	}
+	return err
+}
+
+func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f logFlags) error {
 	p, err := a.patiently(ctx)
 	if err != nil {
 		return err
@@ -327,14 +341,6 @@ func (r *logReader) printJSON(out api.ProcessLogOutput) error {
 // ordered gives matches from the oldest to the newest.
 func ordered(matches []api.LogMatch) []api.LogMatch {
 	matches = slices.Clone(matches)
-	slices.SortStableFunc(matches, func(a, b api.LogMatch) int {
-		switch {
-		case a.Offset < b.Offset:
-			return -1
-		case a.Offset > b.Offset:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(matches, func(a, b api.LogMatch) int { return cmp.Compare(a.Offset, b.Offset) })
 	return matches
 }

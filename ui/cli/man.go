@@ -31,7 +31,7 @@ func (a *app) manCommand() *cobra.Command {
 			return writeManPages(dir, root, a.Version)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "write the pages to this folder")
+	cmd.Flags().StringVar(&dir, "dir", "", "write the pages to this `folder`")
 	_ = cmd.MarkFlagDirname("dir") // fails only for a flag that is not there
 	return cmd
 }
@@ -113,7 +113,7 @@ func manVerb(b *strings.Builder, verb *cobra.Command) {
 	manFlags(b, "", verb.LocalNonPersistentFlags())
 	if verb.Name() == "completion" {
 		manLines(b, verb.Example)
-		return // cobra's own words for each shell
+		return // the verbs below it differ by the shell's name alone
 	}
 	for _, sub := range verb.Commands() {
 		if sub.IsAvailableCommand() {

@@ -45,7 +45,7 @@ func (a *app) playCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.Float64VarP(&f.speed, "speed", "s", 1, "how many times as fast")
+	flags.Float64VarP(&f.speed, "speed", "s", 1, "how many `times` as fast")
 	flags.Var(&f.idle, "idle-limit", "longest pause (default: what the recording says)")
 	flags.Int64Var(&f.history, "history", 0, "play the output of the command with this `number`")
 	return cmd

@@ -92,10 +92,7 @@ func restarts(p api.Process) int {
 }
 
 func (a *app) processTable(list []api.Process, now time.Time) string {
-	t := table{header: []string{"STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO"}, paint: a.painter()}
-	if f, ok := terminal(a.Stdout); ok {
-		t.width, _, _ = term.GetSize(f.Fd())
-	}
+	t := a.table("STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO")
 	for _, p := range list {
 		state, tint := liveState(p)
 		cpu, mem, ports := used(p.Metrics)

@@ -65,7 +65,7 @@ func (a *app) recCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "`file` to write, or - (default: named after the session)")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace a file that is there")
-	flags.StringVar(&f.since, "since", "", "start: what is kept so far; now: what comes (default)")
+	flags.StringVar(&f.since, "since", "", "from `when` on: start is what is kept so far, now what comes (default)")
 	flags.Var(&f.idle, "idle-limit", "longest pause that players show")
 	offer(cmd, "since", "start", "now")
 	return cmd

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
@@ -39,10 +37,7 @@ func (a *app) requestsCommand() *cobra.Command {
 }
 
 func (a *app) requestTable(list []api.Request, now time.Time) string {
-	t := table{header: []string{"ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS"}, paint: a.painter()}
-	if f, ok := terminal(a.Stdout); ok {
-		t.width, _, _ = term.GetSize(f.Fd())
-	}
+	t := a.table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
 	for _, r := range list {
 		left := r.ExpiresAt.Sub(now).Round(time.Second)
 		t.add(cell{text: r.ID}, cell{visible(strings.TrimPrefix(r.Actor, "agent:")), strong}, cell{text: visible(r.Tool)},
@@ -89,26 +84,6 @@ func (a *app) answerCommand(allow bool, use, short, example string) *cobra.Comma
 	return cmd
 }
 
-// completeRequest offers the requests that are open.
-func (a *app) completeRequest(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
-	defer cancel()
-	client, err := a.Reach(ctx)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer client.Close()
-	out, err := api.RequestList.Call(ctx, client, api.Empty{})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var found []cobra.Completion
-	for _, r := range out.Requests {
-		found = append(found, cobra.CompletionWithDesc(r.ID, visible(r.Actor+": "+wants(r))))
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
-}
-
 func (a *app) auditCommand() *cobra.Command {
 	var in api.AuditListInput
 	cmd := &cobra.Command{
@@ -142,10 +117,7 @@ func (a *app) auditCommand() *cobra.Command {
 }
 
 func (a *app) auditTable(list []api.AuditEntry) string {
-	t := table{header: []string{"WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH"}, paint: a.painter()}
-	if f, ok := terminal(a.Stdout); ok {
-		t.width, _, _ = term.GetSize(f.Fd())
-	}
+	t := a.table("WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH")
 	for _, e := range list {
 		shade := plain
 		if e.Outcome != "ok" {

@@ -33,7 +33,7 @@ type serveFlags struct {
 func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.BoolVar(&f.serve, "serve", false, "serve agents: the Model Context Protocol on standard input and output")
 	flags.StringVar(&f.o.HTTP, "http", "", "with --serve: serve HTTP on this `address`, 127.0.0.1:7777 for example, instead")
-	flags.StringSliceVar(&f.o.Profiles, "profile", nil, "with --serve: tool sets, of "+strings.Join(profiles, ", ")+" (default native)")
+	flags.StringSliceVar(&f.o.Profiles, "profile", nil, "with --serve: tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
 	flags.BoolVar(&f.o.ReadOnly, "read-only", false, "with --serve: only tools that change nothing")
 	flags.StringVar(&f.o.ToolPrefix, "tool-prefix", "", "with --serve: put this `text` before each tool's name")
 	flags.BoolVar(&f.o.ReadUnbounded, "read-unbounded", false, "with --serve: the tool read gives whole files")

@@ -39,9 +39,9 @@ func (a *app) newCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // what follows CMD is CMD's
-	cmd.Flags().StringVar(&f.name, "name", "", "name of the session (default: the program's)")
-	cmd.Flags().StringVar(&f.cwd, "cwd", "", "folder to start in (default: this one)")
-	cmd.Flags().StringVar(&f.size, "size", "", "columns and rows, as in 80x24")
+	cmd.Flags().StringVar(&f.name, "name", "", "`name` of the session (default: the program's)")
+	cmd.Flags().StringVar(&f.cwd, "cwd", "", "`folder` to start in (default: this one)")
+	cmd.Flags().StringVar(&f.size, "size", "", "columns and rows: a `size` such as 80x24")
 	return cmd
 }
 
@@ -116,7 +116,7 @@ func (a *app) sendCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&enter, "enter", false, "press enter at the end")
-	cmd.Flags().StringVar(&names, "keys", "", "names of keys to press, with blanks between")
+	cmd.Flags().StringVar(&names, "keys", "", "`names` of keys to press, with blanks between")
 	return cmd
 }
 

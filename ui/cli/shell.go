@@ -38,8 +38,8 @@ func (a *app) shellCommand() *cobra.Command {
 			return s.loop(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&s.prompt, "prompt", shellPrompt, "what asks for a line")
-	cmd.Flags().StringArrayVar(&s.first, "run", nil, "run this line first")
+	cmd.Flags().StringVar(&s.prompt, "prompt", shellPrompt, "the `text` that asks for a line")
+	cmd.Flags().StringArrayVar(&s.first, "run", nil, "run this `line` first")
 	cmd.Flags().BoolVar(&list, "commands", false, "list what can be typed, and end")
 	return cmd
 }

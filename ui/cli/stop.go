@@ -47,7 +47,7 @@ func (a *app) stopCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "every process")
-	cmd.Flags().StringVar(&signal, "signal", "", "instead of the stop signal")
+	cmd.Flags().StringVar(&signal, "signal", "", "this `signal` instead of the stop signal")
 	offer(cmd, "signal", signals()...)
 	return cmd
 }
@@ -156,22 +156,23 @@ func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
 		})
 	}
 	calls.Wait()
-	answers := []Out{}
-	var failed []error
+	return answerAll(a, outs, errs, text)
+}
+
+// answerAll prints what came out of several calls, each of which has an answer
+// or an error, in their order.
+func answerAll[Out any](a *app, outs []Out, errs []error, text func(Out) string) error {
+	answers, failed := []Out{}, []error{}
+	var b strings.Builder
 	for i, err := range errs {
 		if err != nil {
 			failed = append(failed, err)
-		} else {
-			answers = append(answers, outs[i])
+			continue
 		}
+		answers = append(answers, outs[i])
+		b.WriteString(text(outs[i]))
 	}
-	return a.answerEach(answers, failed, func() string {
-		var b strings.Builder
-		for _, out := range answers {
-			b.WriteString(text(out))
-		}
-		return b.String()
-	})
+	return a.answerEach(answers, failed, b.String)
 }
 
 // answerEach prints what went well, and what failed but the last, which is the

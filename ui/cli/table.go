@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
 )
 
 // A cell is one field of a table.
@@ -20,6 +21,15 @@ type table struct {
 	notes  map[int][]string // below the row with this number
 	paint  func(tint, string) string
 	width  int // of the terminal; 0 for no limit. The last column is cut to fit
+}
+
+// table begins a table for standard output.
+func (a *app) table(header ...string) *table {
+	t := &table{header: header, paint: a.painter()}
+	if f, ok := terminal(a.Stdout); ok {
+		t.width, _, _ = term.GetSize(f.Fd()) // 0, no limit, where it cannot be told
+	}
+	return t
 }
 
 func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }

@@ -45,7 +45,7 @@ func (a *app) upCommand() *cobra.Command {
 			return a.up(cmd.Context(), file, args, f)
 		},
 	}
-	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the project file (default: the next one above)")
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the project `file` (default: the next one above)")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when all that has a readiness check is ready")
 	cmd.Flags().Var(&f.timeout, "timeout", "give up waiting after this long (default: never)")
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "end and forget what the file does not name any more")

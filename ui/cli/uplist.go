@@ -7,8 +7,6 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/project"
-
-	"github.com/charmbracelet/x/term"
 )
 
 // tellNotices tells what of a project file is not used.
@@ -50,10 +48,7 @@ func (a *app) listEntries(file *project.File, names []string) error {
 }
 
 func (a *app) entryTable(entries []listedEntry) string {
-	t := table{header: []string{"NAME", "KIND", "STARTS", "AFTER", "COMMAND"}, paint: a.painter()}
-	if f, ok := terminal(a.Stdout); ok {
-		t.width, _, _ = term.GetSize(f.Fd())
-	}
+	t := a.table("NAME", "KIND", "STARTS", "AFTER", "COMMAND")
 	for _, e := range entries {
 		kind, starts, after, line := "process", "by itself", "-", firstLine(e.Command)
 		if e.Session {

@@ -53,13 +53,13 @@ func (a *app) waitCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&in.Exit, "exit", false, "it has ended")
 	cmd.Flags().BoolVar(&in.Ready, "ready", false, "it is ready")
-	cmd.Flags().StringVar(&in.Log, "log", "", "a line of its log matches this regular expression")
-	cmd.Flags().IntVar(&in.Port, "port", 0, "something listens on this TCP port")
+	cmd.Flags().StringVar(&in.Log, "log", "", "a line of its log matches this regular `expression`")
+	cmd.Flags().IntVar(&in.Port, "port", 0, "something listens on this TCP `port`")
 	cmd.Flags().Var(&idle, "idle", "it has written nothing for this long")
 	cmd.Flags().BoolVar(&session.Input, "input", false, "its program waits for somebody to type")
 	cmd.Flags().BoolVar(&session.Prompt, "prompt", false, "its shell is at its prompt")
-	cmd.Flags().StringVar(&session.Screen, "screen", "", "the text of its screen matches this regular expression")
-	cmd.Flags().StringVar(&session.Output, "output", "", "what it prints from now on matches this regular expression")
+	cmd.Flags().StringVar(&session.Screen, "screen", "", "the text of its screen matches this regular `expression`")
+	cmd.Flags().StringVar(&session.Output, "output", "", "what it prints from now on matches this regular `expression`")
 	cmd.Flags().Var(&timeout, "timeout", "give up after this long (default: never)")
 	return cmd
 }
@@ -83,19 +83,25 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 // waitUntil asks until a condition holds, none can any more as the process has
 // ended, or it is too late; then Met is empty. A timeout of 0 is none.
 func waitUntil(ctx context.Context, p *patient, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
+	return repeated(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
+		in.TimeoutMS = ms
+		out, err = ask(ctx, p, api.ProcessWait, in)
+		return out, out.Met != "" || out.Process.State.Ended(), err
+	})
+}
+
+// repeated makes a call that waits for at most so many milliseconds, again and
+// again, until it is done or the timeout is over. A timeout of 0 is none.
+func repeated[Out any](timeout time.Duration, wait func(ms int) (out Out, done bool, err error)) (Out, error) {
 	deadline := time.Now().Add(timeout)
 	for {
 		left := waitCall
 		if timeout > 0 {
 			left = min(left, time.Until(deadline))
 		}
-		in.TimeoutMS = max(int(left.Milliseconds()), 1)
-		out, err := ask(ctx, p, api.ProcessWait, in)
-		switch {
-		case err != nil || out.Met != "" || out.Process.State.Ended():
+		out, done, err := wait(max(int(left.Milliseconds()), 1))
+		if err != nil || done || timeout > 0 && !time.Now().Before(deadline) {
 			return out, err
-		case timeout > 0 && !time.Now().Before(deadline):
-			return out, nil
 		}
 	}
 }

@@ -36,28 +36,19 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 		return err
 	}
 	defer p.close()
-	deadline := time.Now().Add(timeout)
-	for {
-		left := waitCall
-		if timeout > 0 {
-			left = min(left, time.Until(deadline))
-		}
-		in.TimeoutMS = max(int(left.Milliseconds()), 1)
-		out, err := ask(ctx, p, api.SessionWait, in)
-		late := timeout > 0 && !time.Now().Before(deadline)
-		switch {
-		case err != nil:
-			return err
-		case out.Met != "":
-			return a.answer(out, func() string { return sessionWaitText(out, in) })
-		case late || out.Process.State.Ended():
-			if err := a.answer(out, func() string { return "" }); err != nil {
-				return err
-			}
-			return notMet(out.Process, timeout)
-		}
+	out, err := repeated(timeout, func(ms int) (out api.SessionWaitOutput, done bool, err error) {
+		in.TimeoutMS = ms
+		out, err = ask(ctx, p, api.SessionWait, in)
 		in.Since = &out.NextCursor
+		return out, out.Met != "" || out.Process.State.Ended(), err
+	})
+	if err != nil {
+		return err
 	}
+	if err := a.answer(out, func() string { return sessionWaitText(out, in) }); err != nil || out.Met != "" {
+		return err
+	}
+	return notMet(out.Process, timeout)
 }
 
 // notMet is the failure of a wait that came to nothing.
@@ -89,6 +80,8 @@ func sessionWaitText(out api.SessionWaitOutput, in api.SessionWaitInput) string 
 		return fmt.Sprintf("%s: port %d is open\n", name, in.Port)
 	case "exit":
 		return outcome(out.Process)
+	case "":
+		return ""
 	}
 	return name + ": " + visible(out.Met) + "\n"
 }

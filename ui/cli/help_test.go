@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func TestHelpNamesTheValuesOfFlags(t *testing.T) {
+	kinds := []string{"string", "strings", "stringArray", "int", "float"}
+	eachVerb(New(Options{Version: "1"}), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if name, _ := pflag.UnquoteUsage(f); slices.Contains(kinds, name) {
+				t.Errorf("%s --%s takes a %q", cmd.CommandPath(), f.Name, name)
+			}
+		})
+	})
+}
+
+func TestEveryVerbHasAnExample(t *testing.T) {
+	eachVerb(New(Options{Version: "1"}), func(cmd *cobra.Command) {
+		if !strings.Contains(cmd.Example, "tandem") {
+			t.Errorf("%s: %q", cmd.CommandPath(), cmd.Example)
+		}
+	})
+}
+
+func TestCompletionShowsNoMarksOfHelp(t *testing.T) {
+	r := newRig(t)
+	got, _, status := r.run("__complete", "rec", "--out")
+	if status != 0 || !strings.HasPrefix(got, "--output\tfile to write") {
+		t.Errorf("status %d, %q", status, got)
+	}
+}
+
+// eachVerb calls f for a command and those below it that people see.
+func eachVerb(cmd *cobra.Command, f func(*cobra.Command)) {
+	f(cmd)
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			eachVerb(c, f)
+		}
+	}
+}
