@@ -187,7 +187,7 @@ func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
 			"command": "curl -H 'Authorization: Bearer hush' x", "env": map[string]any{"MY_PASSWORD": "hush"}, "long": strings.Repeat("x", 5000),
 		}, Outcome: "denied"},
 	} {
-		if _, err := api.AuditAdd.Call(t.Context(), agent, e); err != nil {
+		if _, err := api.AuditAdd.Call(t.Context(), agent, api.AuditAddInput{Entries: []api.AuditEntry{e}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -393,7 +393,7 @@ func (c *control) announce(p *proc) {
 
 func (c *control) publish(p *proc) {
 	view := c.current(p)
-	c.hub.publish(api.Event{Type: api.EventProcess, Process: &view})
+	c.hub.publishOf(p.rec, api.Event{Type: api.EventProcess, Process: &view})
 }
 
 func (c *control) notice(text string) {
@@ -440,6 +440,15 @@ func (c *control) listed() []api.Process {
 		out[i] = c.current(p)
 	}
 	return out
+}
+
+// listedFor is listed for a reader of events.
+func (c *control) listedFor(in api.WatchInput) []api.Process {
+	all := c.listed()
+	if in.Lasting {
+		all = slices.DeleteFunc(all, func(p api.Process) bool { return c.procs[p.ID].rec.Transient })
+	}
+	return all
 }
 
 func byAge(a, b *proc) int {

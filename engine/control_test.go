@@ -245,7 +245,7 @@ func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.running("a")
 		s, _ := ask(r.Context(), r.c, func() *subscriber {
-			return r.c.hub.subscribe(api.Event{Type: api.EventSnapshot, Processes: r.c.listed()})
+			return r.c.hub.subscribe(api.Event{Type: api.EventSnapshot, Processes: r.c.listed()}, false)
 		})
 		r.running("b")
 		if e := <-s.events; len(e.Processes) != 1 || e.Processes[0].ID != "a" {
@@ -259,7 +259,7 @@ func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
 
 func TestWatcherThatFallsBehindIsCut(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{}) })
+		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{}, false) })
 		for range outboxSize {
 			r.c.box.post(func() { r.c.notice("news") })
 		}

@@ -139,7 +139,7 @@ func TestOneShotCommandThatSomebodyWaitsForIsAnnouncedAtOnce(t *testing.T) {
 
 func TestEndOfOneShotCommandIsToldOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{Type: api.EventSnapshot}) })
+		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{Type: api.EventSnapshot}, false) })
 		<-s.events
 		reply := r.command("a", api.State.Ended)
 		synctest.Wait()
@@ -149,6 +149,26 @@ func TestEndOfOneShotCommandIsToldOnce(t *testing.T) {
 		synctest.Wait()
 		if n := len(s.events); n != 1 {
 			t.Errorf("%d events", n)
+		}
+	})
+}
+
+func TestALastingWatchTellsNothingOfOneShotCommands(t *testing.T) {
+	withRig(t, func(r *rig) {
+		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{Type: api.EventSnapshot}, true) })
+		<-s.events
+		reply := r.command("a", api.State.Ended)
+		time.Sleep(2 * soon)
+		r.w.killChild(r, "a", 0)
+		<-reply
+		r.c.post("a", event{kind: evRemove})
+		time.Sleep(2 * later)
+		synctest.Wait()
+		if n := len(s.events); n != 0 {
+			t.Errorf("%d events: %+v", n, <-s.events)
+		}
+		if all, _ := ask(r.Context(), r.c, func() []api.Process { return r.c.listedFor(api.WatchInput{Lasting: true}) }); len(all) != 0 {
+			t.Errorf("%+v", all)
 		}
 	})
 }

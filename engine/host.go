@@ -180,7 +180,7 @@ func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, 
 		return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	began := time.Now()
-	child, master, err := client.Start(ctx, spec)
+	child, master, err := startChild(ctx, client, r, spec)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
 		child, master, err = h.startOccupied(ctx, client, spec, err)
 	}
@@ -200,7 +200,7 @@ func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, 
 
 // spec is what the keeper is told to start.
 func (h *host) spec(r persist.Record) (spec keeper.Spec, proxyURL string, err error) {
-	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY}
+	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY, Transient: r.Transient}
 	if spec.Argv, spec.Env, proxyURL, err = h.launch(r); err != nil {
 		return spec, "", err
 	}

@@ -1,6 +1,9 @@
 package engine
 
-import "tandem/engine/api"
+import (
+	"tandem/engine/api"
+	"tandem/persist"
+)
 
 // outboxSize is how many events a subscriber may be behind before it is cut.
 const outboxSize = 1024
@@ -14,7 +17,8 @@ type hub struct {
 // A subscriber is one stream of events. Its channel is closed when it fell
 // behind or the engine ends.
 type subscriber struct {
-	events chan api.Event
+	events  chan api.Event
+	lasting bool // it does not tell of one-shot commands
 }
 
 // rest sends what waits, for as long as somebody takes it.
@@ -31,8 +35,9 @@ func (s *subscriber) rest(send func(api.Event) error) {
 	}
 }
 
-func (h *hub) subscribe(snapshot api.Event) *subscriber {
-	s := &subscriber{events: make(chan api.Event, outboxSize)}
+// subscribe adds a stream; a lasting one does not tell of one-shot commands.
+func (h *hub) subscribe(snapshot api.Event, lasting bool) *subscriber {
+	s := &subscriber{events: make(chan api.Event, outboxSize), lasting: lasting}
 	s.events <- snapshot
 	if h.subscribers == nil {
 		h.subscribers = make(map[*subscriber]struct{})
@@ -48,8 +53,17 @@ func (h *hub) drop(s *subscriber) {
 	}
 }
 
-func (h *hub) publish(e api.Event) {
+// publish hands an event to every subscriber.
+func (h *hub) publish(e api.Event) { h.send(e, false) }
+
+// publishOf hands an event about one process to those who want to hear of it.
+func (h *hub) publishOf(r persist.Record, e api.Event) { h.send(e, r.Transient) }
+
+func (h *hub) send(e api.Event, transient bool) {
 	for s := range h.subscribers {
+		if transient && s.lasting {
+			continue
+		}
 		select {
 		case s.events <- e:
 		default:

@@ -88,22 +88,30 @@ func (h *host) bound(r persist.Record) (stop func()) {
 	notice := func(text string) {
 		h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })
 	}
-	fresh := r.StartedAt.IsZero() // it was started just now
-	if fresh {
-		h.logs.begin(h.logPath(r), r.LogStart)
+	logs := map[string]int64{h.logPath(r): r.LogStart}
+	if r.SplitLog {
+		logs[h.errorLogPath(r)] = r.ErrorLogStart
 	}
-	stopOut := h.logs.bound(h.logPath(r), limit, notice)
-	if !r.SplitLog {
-		return stopOut
+	if r.StartedAt.IsZero() { // it was started just now
+		for path, begin := range logs {
+			h.logs.begin(path, begin)
+		}
 	}
-	if fresh {
-		h.logs.begin(h.errorLogPath(r), r.ErrorLogStart)
+	bound := func() func() {
+		var stops []func()
+		for path := range logs {
+			stops = append(stops, h.logs.bound(path, limit, notice))
+		}
+		return func() {
+			for _, stop := range stops {
+				stop()
+			}
+		}
 	}
-	stopErr := h.logs.bound(h.errorLogPath(r), limit, notice)
-	return func() {
-		stopOut()
-		stopErr()
+	if r.Transient && r.LogLimit == 0 {
+		return afterStart(bound)
 	}
+	return bound()
 }
 
 // lastLines is the end of what a process has written, of split logs rather that

@@ -164,7 +164,7 @@ func (s *logs) file(path string, end func() int64) *logFile {
 		s.run.Go(func() { s.loop(g) })
 	}
 	s.watch(f)
-	s.measure(f)
+	s.grown(f) // nobody is told again of what is seen here
 	return f
 }
 

@@ -370,6 +370,35 @@ func TestFollowersComeAndGo(t *testing.T) {
 	stop()
 }
 
+// A deaf growth hears of nothing.
+type deaf struct {
+	woken chan struct{} // of 1
+}
+
+func (d deaf) add(string) (int, error) { return 1, nil }
+func (d deaf) remove(int)              {}
+func (d deaf) wake()                   { raise(d.woken) }
+func (d deaf) close()                  {}
+func (d deaf) wait(time.Time) ([]int, bool) {
+	<-d.woken
+	return nil, false
+}
+
+func TestWhoFollowsIsToldOfGrowthThatAnotherHasSeenFirst(t *testing.T) {
+	r := newLogRig(t)
+	r.logs.growths = func() growth { return deaf{make(chan struct{}, 1)} }
+	grew, stop := r.logs.follow(r.source.path, nil)
+	defer stop()
+	r.write("news\n")
+	_, leave := r.logs.follow(r.source.path, nil)
+	defer leave()
+	select {
+	case <-grew:
+	default:
+		t.Error("the first follower was not told")
+	}
+}
+
 func TestEventsAreParsedWhateverTheyAre(t *testing.T) {
 	for n := range 64 {
 		parseEvents(bytes.Repeat([]byte{0xff}, n))

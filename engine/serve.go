@@ -211,14 +211,14 @@ func await(ctx context.Context, c *control, reply <-chan outcome) (api.Process, 
 }
 
 // watch serves events.watch.
-func (h *host) watch(ctx context.Context, send func(api.Event) error) error {
+func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event) error) error {
 	c := h.control
 	owner := api.CallerOf(ctx).Owner
 	s, err := ask(ctx, c, func() *subscriber {
 		c.arrive(owner)
 		info := h.info()
 		kept := h.layouts.now()
-		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listed(), Layout: kept.layout, Revision: kept.revision})
+		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listedFor(in), Layout: kept.layout, Revision: kept.revision}, in.Lasting)
 		for _, r := range h.arbiter.requests() {
 			s.events <- api.Event{Type: api.EventRequest, Request: &r}
 		}

@@ -61,15 +61,23 @@ func (h *host) requestAnswer(ctx context.Context, in api.RequestAnswerInput) (ap
 	return h.arbiter.answer(in, caller.Name)
 }
 
-func (h *host) auditAdd(ctx context.Context, in api.AuditEntry) (api.Empty, error) {
-	in.Time = time.Now()
-	if caller := api.CallerOf(ctx); caller.Agent() {
-		in.Actor, in.Client = caller.Name, caller.Owner
-	}
-	in.Arguments = auditable(in.Arguments)
-	in.Error = cutText(redactLine(in.Error))
-	if err := h.audit.Append(in); err != nil {
-		return api.Empty{}, api.Errorf(api.CodeUnavailable, "%v", err)
+// auditDelay is how late at most a call may be told of.
+const auditDelay = time.Minute
+
+func (h *host) auditAdd(ctx context.Context, in api.AuditAddInput) (api.Empty, error) {
+	caller, now := api.CallerOf(ctx), time.Now()
+	for _, e := range in.Entries {
+		if ago := now.Sub(e.Time); ago < 0 || ago > auditDelay {
+			e.Time = now
+		}
+		if caller.Agent() {
+			e.Actor, e.Client = caller.Name, caller.Owner
+		}
+		e.Arguments = auditable(e.Arguments)
+		e.Error = cutText(redactLine(e.Error))
+		if err := h.audit.Append(e); err != nil {
+			return api.Empty{}, api.Errorf(api.CodeUnavailable, "%v", err)
+		}
 	}
 	return api.Empty{}, nil
 }

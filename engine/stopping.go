@@ -286,7 +286,7 @@ func (c *control) dropped(p *proc, err error) {
 	p.waiters = nil
 	delete(c.procs, p.rec.ID)
 	if p.view.ID != "" {
-		c.hub.publish(api.Event{Type: api.EventRemoved, ID: p.rec.ID})
+		c.hub.publishOf(p.rec, api.Event{Type: api.EventRemoved, ID: p.rec.ID})
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync"
 	"time"
 
 	"tandem/engine/api"
@@ -32,6 +33,29 @@ func (c *control) becomeExited(p *proc) {
 	c.noteEnd(p)
 	c.saveIn(p, later)
 	c.announce(p)
+}
+
+// afterStart begins something that is not worth the while for a one-shot command
+// that ends at once. It gives what ends it.
+func afterStart(begin func() (end func())) (end func()) {
+	var mu sync.Mutex
+	var begun func()
+	ended := false
+	timer := time.AfterFunc(soon, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			begun = begin()
+		}
+	})
+	return func() {
+		timer.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		if ended = true; begun != nil {
+			begun()
+		}
+	}
 }
 
 // saveIn saves a process in a while, unless that is done before.

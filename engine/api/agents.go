@@ -21,7 +21,7 @@ var (
 		"Lists what agents wait to be allowed.", Read}
 	RequestAnswer = Operation[RequestAnswerInput, Request]{"request.answer",
 		"Allows or refuses what an agent asks for.", Write}
-	AuditAdd = Operation[AuditEntry, Empty]{"audit.add",
+	AuditAdd = Operation[AuditAddInput, Empty]{"audit.add",
 		"Adds what an agent did to the audit log.", Write}
 	AuditList = Operation[AuditListInput, AuditListOutput]{"audit.list",
 		"Reads the audit log, newest first.", Read}
@@ -157,7 +157,7 @@ type RequestAnswerInput struct {
 
 // An AuditEntry is one line of the audit log.
 type AuditEntry struct {
-	Time       time.Time      `json:"time" jsonschema:"when; set by the engine"`
+	Time       time.Time      `json:"time" jsonschema:"when it ended; set by the engine unless it was within the last minute"`
 	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
 	Client     string         `json:"client,omitempty" jsonschema:"id of the client"`
 	Tool       string         `json:"tool" jsonschema:"what was called"`
@@ -166,6 +166,11 @@ type AuditEntry struct {
 	Error      string         `json:"error,omitempty" jsonschema:"why it failed"`
 	DurationMS float64        `json:"duration_ms" jsonschema:"how long it took"`
 	Process    string         `json:"process,omitempty" jsonschema:"id of what it started or dealt with"`
+}
+
+// AuditAddInput is the input of audit.add.
+type AuditAddInput struct {
+	Entries []AuditEntry `json:"entries" jsonschema:"in the order in which they ended"`
 }
 
 // AuditListInput is the input of audit.list.

@@ -123,7 +123,7 @@ func (p *page) streams() {
 ### events.watch
 
 ` + "`GET /v1/events.watch`" + ` is a stream of server-sent events, each with one Event in JSON as its data; the snapshot
-comes first and what follows it leaves no gap. An event named error carries an error and ends the stream. A reader
+comes first and what follows it leaves no gap. With lasting=true it leaves one-shot commands (exec) out. An event named error carries an error and ends the stream. A reader
 that takes nothing for ten seconds is cut; watching again starts with a new snapshot.
 
 `)

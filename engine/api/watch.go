@@ -10,6 +10,7 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -30,17 +31,44 @@ var (
 	blockEnd   = []byte("\n\n")
 )
 
+// WatchInput says which events a reader of events.watch wants; it travels in the
+// query of the URL.
+type WatchInput struct {
+	// Lasting leaves out what concerns one-shot commands alone: there are many,
+	// and most are over when one hears of them. In the URL: lasting=true.
+	Lasting bool
+}
+
+func (in WatchInput) query() string {
+	if in.Lasting {
+		return "?lasting=true"
+	}
+	return ""
+}
+
+func watchInput(r *http.Request) (in WatchInput, err error) {
+	if text := r.URL.Query().Get("lasting"); text != "" {
+		if in.Lasting, err = strconv.ParseBool(text); err != nil {
+			return in, Errorf(CodeInvalid, "watch events: lasting=%.20q is neither true nor false", text)
+		}
+	}
+	return in, nil
+}
+
 // HandleWatch serves events.watch: f sends a snapshot and then what changes
 // until ctx ends or send fails. Send blocks while the client is slow and fails
 // when it has taken nothing for ten seconds. An error that f returns reaches
 // the client's Watch.
-func (m *Mux) HandleWatch(f func(ctx context.Context, send func(Event) error) error) {
+func (m *Mux) HandleWatch(f func(ctx context.Context, in WatchInput, send func(Event) error) error) {
 	m.add(watchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
 		s := &eventWriter{w: w, rc: http.NewResponseController(w), stall: m.stall}
 		// The stream's end is written after this, long after the last event perhaps.
 		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
 		ctx := withCaller(r)
-		err := guard(watchName, func() error { return f(ctx, s.send) })
+		in, err := watchInput(r)
+		if err == nil {
+			err = guard(watchName, func() error { return f(ctx, in, s.send) })
+		}
 		if err != nil && ctx.Err() == nil {
 			s.fail(AsError(err))
 		}
@@ -101,10 +129,15 @@ func (s *eventWriter) fail(e *Error) {
 // falls far behind is cut. After CodeUnavailable, watching again starts with a
 // new snapshot.
 func (c *Client) Watch(ctx context.Context) iter.Seq2[Event, error] {
+	return c.WatchFor(ctx, WatchInput{})
+}
+
+// WatchFor is Watch for some of the events.
+func (c *Client) WatchFor(ctx context.Context, in WatchInput) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		body, err := c.openEvents(ctx)
+		body, err := c.openEvents(ctx, in)
 		if err != nil {
 			yield(Event{}, err)
 			return
@@ -122,8 +155,8 @@ func (c *Client) Watch(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-func (c *Client) openEvents(ctx context.Context) (io.ReadCloser, error) {
-	req, err := c.request(ctx, http.MethodGet, watchName, nil)
+func (c *Client) openEvents(ctx context.Context, in WatchInput) (io.ReadCloser, error) {
+	req, err := c.request(ctx, http.MethodGet, watchName+in.query(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func TestWatchDeliversEventsInOrderFromTheSnapshotOn(t *testing.T) {
 		{Type: EventNotice, Notice: strings.Repeat("long ", 100_000)},
 	}
 	m := infoMux("1")
-	m.HandleWatch(func(ctx context.Context, send func(Event) error) error {
+	m.HandleWatch(func(ctx context.Context, _ WatchInput, send func(Event) error) error {
 		for _, e := range want {
 			if err := send(e); err != nil {
 				return err
@@ -57,7 +57,7 @@ func TestWatchEndsWithWhyItEnded(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := infoMux("1")
-			m.HandleWatch(func(_ context.Context, send func(Event) error) error {
+			m.HandleWatch(func(_ context.Context, _ WatchInput, send func(Event) error) error {
 				for range tc.events {
 					if err := send(Event{Type: EventNotice}); err != nil {
 						return err
@@ -89,7 +89,7 @@ func TestAWatcherThatTakesNothingIsCut(t *testing.T) {
 	m := infoMux("1")
 	m.stall = time.Millisecond
 	cut := make(chan error, 1)
-	m.HandleWatch(func(_ context.Context, send func(Event) error) error {
+	m.HandleWatch(func(_ context.Context, _ WatchInput, send func(Event) error) error {
 		var err error
 		for err == nil {
 			err = send(Event{Type: EventNotice, Notice: strings.Repeat("x", 64<<10)})
@@ -116,7 +116,7 @@ func TestAWatcherThatTakesNothingIsCut(t *testing.T) {
 func TestAQuietStreamEndsInOrder(t *testing.T) {
 	m := infoMux("1")
 	m.stall = time.Millisecond
-	m.HandleWatch(func(_ context.Context, send func(Event) error) error {
+	m.HandleWatch(func(_ context.Context, _ WatchInput, send func(Event) error) error {
 		err := send(Event{Type: EventSnapshot})
 		<-time.After(2 * m.stall) // the deadline of that event has passed then
 		return err
@@ -129,7 +129,7 @@ func TestAQuietStreamEndsInOrder(t *testing.T) {
 
 func TestWatchEndsWithTheEngine(t *testing.T) {
 	m := infoMux("1")
-	m.HandleWatch(func(ctx context.Context, send func(Event) error) error {
+	m.HandleWatch(func(ctx context.Context, _ WatchInput, send func(Event) error) error {
 		if err := send(Event{Type: EventSnapshot}); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func TestWatchEndsWithTheEngine(t *testing.T) {
 func TestWatchEndsWithItsContext(t *testing.T) {
 	m := infoMux("1")
 	gone := make(chan struct{})
-	m.HandleWatch(func(ctx context.Context, send func(Event) error) error {
+	m.HandleWatch(func(ctx context.Context, _ WatchInput, send func(Event) error) error {
 		defer close(gone)
 		if err := send(Event{Type: EventSnapshot}); err != nil {
 			return err

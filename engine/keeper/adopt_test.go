@@ -125,7 +125,7 @@ func TestAdoptionDoesNotTakeAnOlderExitOnDisk(t *testing.T) {
 	child, dir, c := r.orphan("exec sleep 1000")
 	older := child.identity()
 	older.StartTime--
-	if err := writeExit(dir, exitFile{Schema: exitSchema, Identity: older, Exit: Exit{Code: new(0)}}); err != nil {
+	if err := writeExit(dir, exitFile{Schema: exitSchema, Identity: older, Exit: Exit{Code: new(0)}}, true); err != nil {
 		t.Fatal(err)
 	}
 	syscall.Kill(child.PID, syscall.SIGKILL)

@@ -12,10 +12,11 @@ import (
 // A child is one entry of the keeper's table.
 type child struct {
 	Child
-	dir     string
-	master  int  // PTY master, or -1
-	adopted bool // somebody else's child, watched through pidfd
-	pidfd   int  // of an adopted child, else -1
+	dir       string
+	master    int  // PTY master, or -1
+	adopted   bool // somebody else's child, watched through pidfd
+	pidfd     int  // of an adopted child, else -1
+	transient bool // as its Spec says
 }
 
 // start answers a request to start a child: what may wait for a disk is done
@@ -72,10 +73,11 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 	// Not reaped yet, so its status is there even if it has ended.
 	stat, _ := readStat(pid)
 	c := &child{
-		Child:  Child{ID: spec.ID, PID: pid, StartTime: stat.startTime, BootID: k.bootID, TTY: spec.TTY},
-		dir:    spec.Dir,
-		master: master,
-		pidfd:  -1,
+		Child:     Child{ID: spec.ID, PID: pid, StartTime: stat.startTime, BootID: k.bootID, TTY: spec.TTY},
+		dir:       spec.Dir,
+		master:    master,
+		pidfd:     -1,
+		transient: spec.Transient,
 	}
 	k.insert(c)
 	k.byPID[pid] = c
@@ -110,12 +112,12 @@ func (k *keeper) ended(c *child, e Exit) {
 	closeFD(c.pidfd)
 	c.pidfd = -1
 	file := exitFile{Schema: exitSchema, Identity: c.identity(), Exit: e, ExitedAt: time.Now()}
-	dir := c.dir
+	dir, hurry := c.dir, !c.transient
 	k.recording.Add(1)
 	go func() {
 		defer k.recording.Done()
 		k.writers <- struct{}{}
-		err := writeExit(dir, file)
+		err := writeExit(dir, file, hurry)
 		<-k.writers
 		k.do(func() { k.recorded(c, e, err) })
 	}()

@@ -31,15 +31,16 @@ func (c Child) identity() identity { return identity{c.BootID, c.PID, c.StartTim
 
 // writeExit puts exit.json into dir: whichever process of ours dies, it is there
 // whole, or not at all. It does not wait for the disk, which only a loss of power
-// within seconds would show; the status is then unknown.
-func writeExit(dir string, e exitFile) error {
+// would show; the status is then unknown. With hurry set that is so for a moment,
+// else for as long as the kernel keeps what is written in memory.
+func writeExit(dir string, e exitFile, hurry bool) error {
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(dir, "exit.json")
 	temp := path + ".tmp"
-	err = writeFile(temp, append(body, '\n'))
+	err = writeFile(temp, append(body, '\n'), hurry)
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
@@ -50,8 +51,9 @@ func writeExit(dir string, e exitFile) error {
 	return nil
 }
 
-// writeFile writes a small file and has the kernel begin to put it on disk.
-func writeFile(path string, body []byte) error {
+// writeFile writes a small file; with hurry set, the kernel begins to put it on
+// disk.
+func writeFile(path string, body []byte, hurry bool) error {
 	fd, err := openFD(path, unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
@@ -64,7 +66,7 @@ func writeFile(path string, body []byte) error {
 	if err == nil && n < len(body) {
 		err = unix.ENOSPC
 	}
-	if err == nil {
+	if err == nil && hurry {
 		beginWriteback(fd)
 	}
 	return err

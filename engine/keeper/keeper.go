@@ -28,6 +28,10 @@ type Spec struct {
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 
+	// Transient: how it ended means nothing any more after a loss of power, so
+	// exit.json may stay in memory for as long as the kernel likes.
+	Transient bool `json:"transient,omitempty"`
+
 	// Without a terminal: a FIFO that stdin reads from, for as long as the child
 	// lives; empty is /dev/null.
 	Stdin string `json:"stdin,omitempty"`

@@ -81,7 +81,7 @@ func (l *launch) open(s Spec) (master int, err error) {
 	if err := l.openDir(s.CWD); err != nil {
 		return -1, err
 	}
-	if l.path, err = lookPath(s.Argv[0], s.CWD, s.Env); err != nil {
+	if l.path, err = LookPath(s.Argv[0], s.CWD, s.Env); err != nil {
 		return -1, err
 	}
 	if s.TTY {
@@ -227,9 +227,9 @@ func explain(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// lookPath finds a command as execvp(3) would in the child: a name with a slash
-// from cwd on, any other in the PATH of env.
-func lookPath(name, cwd string, env []string) (string, error) {
+// LookPath finds a command as execvp(3) would in a child that is started in cwd
+// with env: a name with a slash from cwd on, any other in the PATH of env.
+func LookPath(name, cwd string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := name
 		if !filepath.IsAbs(path) {

@@ -77,7 +77,7 @@ func (s *server) connect(ctx context.Context, actor, owner string) (*face, error
 func (f *face) attend(ctx context.Context, heard func(api.Event)) {
 	defer f.engine.Close()
 	for pause := watchAgain; ; pause = min(2*pause, watchAgainMost) {
-		for e, err := range f.engine.Watch(ctx) {
+		for e, err := range f.engine.WatchFor(ctx, api.WatchInput{Lasting: true}) {
 			if err != nil {
 				break
 			}

@@ -228,10 +228,10 @@ func (w *web) record(ctx context.Context, client *api.Client, c operationCall, t
 		Outcome: outcome, DurationMS: float64(took.Microseconds()) / 1000}
 	if c.in != nil {
 		body, _ := json.Marshal(c.in) // restore has told of a mistake
-		entry.Arguments = recorded(body)
+		entry.Arguments = recordable(body)
 		entry.Process, _ = entry.Arguments["id"].(string)
 	}
-	if err := addToAudit(ctx, client, entry); err != nil && w.o.Log != nil {
+	if err := addToAudit(client, entry); err != nil && w.o.Log != nil {
 		w.o.Log.Error("write audit log", "operation", c.name, "error", err)
 	}
 }

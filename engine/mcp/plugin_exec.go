@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -75,13 +76,15 @@ func execCommand(ctx context.Context, f *face, in execInput) (result, error) {
 }
 
 // shellArgv is how a line for a shell is run.
-func shellArgv(line string) []string {
-	shell := "bash"
-	if _, err := exec.LookPath(shell); err != nil {
-		shell = "sh"
+func shellArgv(line string) []string { return []string{lineShell(), "-c", line} }
+
+// lineShell is bash, or sh where there is none.
+var lineShell = sync.OnceValue(func() string {
+	if _, err := exec.LookPath("bash"); err != nil {
+		return "sh"
 	}
-	return []string{shell, "-c", line}
-}
+	return "bash"
+})
 
 // ending says how a command ended, or that it has not.
 func ending(out api.ExecOutput, timeoutMS int) string {

@@ -138,26 +138,24 @@ func question(in api.PolicyCheckInput, rule string) string {
 	return fmt.Sprintf("%s. Asked because of: %s", b.String(), rule)
 }
 
-// record adds a call to the audit log. That it could not be written is in the
-// server's own log, as the call has been made.
-func (s *server) record(ctx context.Context, f *face, t tool, args json.RawMessage, r result, err error, took time.Duration) {
+// entryOf is a call's line in the audit log.
+func entryOf(ctx context.Context, f *face, t tool, args json.RawMessage, r result, err error, took time.Duration, at time.Time) api.AuditEntry {
 	entry := api.AuditEntry{
-		Actor: f.actor, Client: f.owner, Tool: t.name, Arguments: recorded(args),
+		Time: at, Actor: f.actor, Client: f.owner, Tool: t.name, Arguments: recordable(args),
 		Outcome: outcome(ctx, r, err), DurationMS: float64(took.Microseconds()) / 1000, Process: r.process,
 	}
 	if err != nil {
 		entry.Error = err.Error()
 	}
-	if err := addToAudit(ctx, f.engine, entry); err != nil {
-		s.log.Error("write audit log", "tool", t.name, "error", err)
-	}
+	return entry
 }
 
-// addToAudit writes a line of the audit log, also of a call that was cancelled.
-func addToAudit(ctx context.Context, engine *api.Client, entry api.AuditEntry) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordPatience)
+// addToAudit writes lines of the audit log. That they could not be written does
+// not concern the agent, as the calls have been made.
+func addToAudit(engine *api.Client, entries ...api.AuditEntry) error {
+	ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
 	defer cancel()
-	_, err := api.AuditAdd.Call(ctx, engine, entry)
+	_, err := api.AuditAdd.Call(ctx, engine, api.AuditAddInput{Entries: entries})
 	return err
 }
 
@@ -174,9 +172,9 @@ func outcome(ctx context.Context, r result, err error) string {
 	return "ok"
 }
 
-// recorded is what is sent of arguments: the engine takes the secrets out, long
+// recordable is what is sent of arguments: the engine takes the secrets out, long
 // texts stay here.
-func recorded(args json.RawMessage) map[string]any {
+func recordable(args json.RawMessage) map[string]any {
 	var m map[string]any
 	if json.Unmarshal(args, &m) != nil {
 		return nil

@@ -215,8 +215,8 @@ func (s *server) note(ctx context.Context, f *face, t tool, args json.RawMessage
 	if ctx.Err() == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	brief := result{failed: r.failed, process: r.process}
-	s.later(func() { s.record(ctx, f, t, args, brief, err, took) })
+	brief, at := result{failed: r.failed, process: r.process}, time.Now()
+	s.later(recorded{f, func() api.AuditEntry { return entryOf(ctx, f, t, args, brief, err, took, at) }})
 }
 
 // tidy gives back to the system what a large result took, a moment after the

@@ -26,6 +26,7 @@ type fakeEngine struct {
 	callers  []api.Caller   // of process.list
 	watchers map[string]int // by owner
 	sends    []chan api.Event
+	audits   []api.AuditAddInput
 	log      string
 	grown    chan struct{}
 	waits    chan context.Context // of process.wait, which answers when its context ends
@@ -67,7 +68,7 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		}
 		return api.PolicyCheckOutput{Decision: "allow"}, nil
 	})
-	api.Handle(m, api.AuditAdd, func(context.Context, api.AuditEntry) (api.Empty, error) { return api.Empty{}, nil })
+	api.Handle(m, api.AuditAdd, e.auditAdd)
 	m.HandleWatch(e.watch)
 	socket, _ := api.Sockets(dir)
 	l, err := api.Listen(socket)
@@ -86,6 +87,13 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		os.RemoveAll(dir)
 	})
 	return e
+}
+
+func (e *fakeEngine) auditAdd(_ context.Context, in api.AuditAddInput) (api.Empty, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.audits = append(e.audits, in)
+	return api.Empty{}, nil
 }
 
 func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (api.ProcessListOutput, error) {
@@ -131,7 +139,7 @@ func (e *fakeEngine) print(text string) {
 	e.grown = make(chan struct{})
 }
 
-func (e *fakeEngine) watch(ctx context.Context, send func(api.Event) error) error {
+func (e *fakeEngine) watch(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {
 	owner := api.CallerOf(ctx).Owner
 	events := make(chan api.Event, 8)
 	e.mu.Lock()
