@@ -37,7 +37,7 @@ func Rune(r rune) int {
 			return 0
 		}
 		return 1
-	case isSign(r):
+	case r <= 0x110CD && isSign(r):
 		return 1
 	}
 	return min(displaywidth.Rune(r), 2)
