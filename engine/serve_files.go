@@ -179,8 +179,8 @@ func (s *fileServer) report(ctx context.Context, in api.FilesWriteOutputInput) (
 
 func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
-		r, err := t.List(ctx, files.ListRequest{Path: in.In(in.Path), Hidden: in.Hidden, After: in.In(in.After), Limit: in.Limit})
-		if len(r.Entries)+r.Omitted > manyEntries {
+		r, err := t.List(ctx, files.ListRequest{Path: in.In(in.Path), Hidden: in.Hidden, Match: in.Match, After: in.In(in.After), Limit: in.Limit})
+		if len(r.Entries)+r.Omitted > manyEntries || in.Match != "" {
 			s.tidy.soon(&s.names)
 		}
 		out := api.FilesListOutput{Path: r.Path, Entries: make([]api.FileInfo, len(r.Entries)), Omitted: r.Omitted}

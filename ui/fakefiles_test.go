@@ -66,6 +66,26 @@ func (e *fakeEngine) ListFiles(_ context.Context, path, after string, limit int)
 	return out, fakeFileError(err)
 }
 
+// MatchFiles sees what is beyond too.
+func (e *fakeEngine) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
+	if words == "" {
+		return e.ListFiles(ctx, path, after, limit)
+	}
+	entries, err := os.ReadDir(path)
+	out := api.FilesListOutput{Path: path}
+	for _, entry := range entries {
+		if name := entry.Name(); name <= after || !strings.Contains(name, words) {
+			continue
+		}
+		if len(out.Entries) == limit {
+			out.Omitted++
+		} else if info, err := fakeInfo(filepath.Join(path, entry.Name())); err == nil {
+			out.Entries = append(out.Entries, info)
+		}
+	}
+	return out, fakeFileError(err)
+}
+
 func (e *fakeEngine) StatFile(_ context.Context, path string) (api.FileInfo, error) {
 	info, err := fakeInfo(path)
 	return info, fakeFileError(err)

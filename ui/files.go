@@ -25,6 +25,8 @@ const (
 	quickRows = 2000
 	// previewRest is how long the cursor rests before a file is read.
 	previewRest = 25 * time.Millisecond
+	// slowListing is how long a folder is awaited in silence.
+	slowListing = 400 * time.Millisecond
 	// gitRest is the least time between two questions to git.
 	gitRest = time.Second
 )
@@ -42,7 +44,10 @@ type files struct {
 	branch    string
 
 	all        *panes.FileSet // as they were listed
-	untidy     bool           // a large folder has left memory behind
+	omitted    int            // entries that are too many for that
+	match      *fileMatch
+	matching   context.CancelFunc // ends the question for it
+	untidy     bool               // a large folder has left memory behind
 	places     map[string]string
 	back       []string // folders that were shown before
 	marked     map[string]bool
@@ -85,9 +90,11 @@ type (
 	}
 	filesArranged struct {
 		serial int
+		set    *panes.FileSet
 		rows   *panes.FileRows
 	}
 	filesRested  struct{ serial, rest int }
+	filesSlow    struct{ serial int }
 	filesWatched struct {
 		serial int
 		out    api.FilesWatchOutput
@@ -141,7 +148,7 @@ func (f *files) begin(ctx context.Context) {
 	f.ctx, f.leave = context.WithCancel(ctx)
 	f.stale, f.listing, f.resting = true, false, false
 	f.askGit, f.asking, f.watched, f.stamp = true, false, false, ""
-	f.aboveOf = ""
+	f.aboveOf, f.matching = "", nil
 }
 
 // goFolder shows a folder with the cursor on a name, or where it was.
@@ -161,7 +168,7 @@ func (m *model) goFolder(path, name string) {
 		name = f.places[path]
 	}
 	f.untidy = f.untidy || f.all.Len() > pageEntries
-	f.path, f.branch, f.all = path, "", nil
+	f.path, f.branch, f.all, f.omitted, f.match = path, "", nil, 0, nil
 	f.order.Filter = ""
 	f.list.Reset(path, name)
 	f.list.Marked = f.marked
@@ -217,7 +224,16 @@ func (m *model) pumpFolder() tea.Cmd {
 	if f.all.Len() > 0 {
 		limit = mostEntries
 	}
-	return m.listFolder(nil, limit)
+	slow := filesSlow{f.serial}
+	return tea.Batch(m.listFolder(nil, limit), tea.Tick(slowListing, func(time.Time) tea.Msg { return slow }))
+}
+
+// takeSlow says that a folder is still being read.
+func (m *model) takeSlow(msg filesSlow) {
+	if f := &m.files; msg.serial == f.serial && f.list.Rows() == nil && f.list.Note == "" {
+		f.list.Note = "reading the folder…"
+		m.dirty = true
+	}
 }
 
 // listFolder lists the folder as far as a limit, from behind what is held of it
@@ -228,7 +244,7 @@ func (m *model) listFolder(held *panes.FileSet, limit int) tea.Cmd {
 	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
 		begin := time.Now()
 		msg := filesListed{serial: serial}
-		msg.entries, msg.omitted, msg.err = listEntries(ctx, e, path, held, limit)
+		msg.entries, msg.omitted, msg.err = listEntries(ctx, e, path, "", held, limit)
 		if msg.err != nil {
 			return msg
 		}
@@ -240,12 +256,12 @@ func (m *model) listFolder(held *panes.FileSet, limit int) tea.Cmd {
 	})
 }
 
-// listEntries lists a folder in pages, so that neither side holds all of it in
-// the form in which it is sent.
-func listEntries(ctx context.Context, e engine, path string, set *panes.FileSet, limit int) (*panes.FileSet, int, error) {
+// listEntries lists what of a folder matches words, without any all of it, in
+// pages, so that neither side holds all in the form in which it is sent.
+func listEntries(ctx context.Context, e engine, path, words string, set *panes.FileSet, limit int) (*panes.FileSet, int, error) {
 	omitted := 0
 	for set.Len() < limit {
-		out, err := e.ListFiles(ctx, path, set.LastName(), min(limit-set.Len(), pageEntries))
+		out, err := e.MatchFiles(ctx, path, words, set.LastName(), min(limit-set.Len(), pageEntries))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -275,19 +291,21 @@ func (m *model) takeListed(msg filesListed) tea.Cmd {
 		return nil
 	}
 	m.dirty = true
-	f.list.More, f.list.Omitted = msg.partial, 0
+	f.list.More, f.omitted = msg.partial, 0
 	if msg.err != nil {
-		f.all = nil
+		f.all, f.match = nil, nil
 		f.list.SetRows(f.all.Arrange(f.order))
-		f.list.Note, f.list.Bad = reasonOf(msg.err, f.path), true
+		f.list.Note, f.list.Bad, f.list.Omitted = reasonOf(msg.err, f.path), true, 0
 		return m.restListing(time.Second)
 	}
-	f.all = msg.entries
-	if !msg.partial {
-		f.list.Omitted = msg.omitted
+	if f.all = msg.entries; !msg.partial {
+		f.omitted = msg.omitted
 	}
-	f.setRows(msg.rows)
-	cmd := m.rearrange()
+	match := m.matchBeyond()
+	if f.matched() == nil {
+		f.setRows(msg.rows)
+	}
+	cmd := tea.Batch(match, m.rearrange())
 	if msg.partial {
 		return tea.Batch(cmd, m.listFolder(msg.entries, mostEntries))
 	}
@@ -337,40 +355,19 @@ func reasonOf(err error, path string) string {
 // setRows shows rows, or says why there are none.
 func (f *files) setRows(rows *panes.FileRows) {
 	f.list.SetRows(rows)
+	_, f.list.Omitted = f.source()
 	f.list.Bad = false
 	switch {
 	case rows.Len() > 0:
 		f.list.Note = ""
+	case rows.Order.Filter != "" && f.matching != nil:
+		f.list.Note = "looking through the rest of the folder…"
 	case rows.Order.Filter != "":
 		f.list.Note = "nothing matches “" + panes.Clean(rows.Order.Filter) + "”"
 	case f.all.Len() > 0:
 		f.list.Note = "only hidden files"
 	default:
 		f.list.Note = "an empty folder"
-	}
-}
-
-// rearrange puts the rows into the order that is wanted, beside if there are
-// many.
-func (m *model) rearrange() tea.Cmd {
-	f := &m.files
-	rows := f.list.Rows()
-	if rows == nil || rows.Order == f.order {
-		return nil
-	}
-	m.dirty = true
-	if f.all.Len() <= quickRows {
-		f.setRows(f.all.Arrange(f.order))
-		return nil
-	}
-	serial, all, order := f.serial, f.all, f.order
-	return func() tea.Msg { return filesArranged{serial, all.Arrange(order)} }
-}
-
-func (m *model) takeArranged(msg filesArranged) {
-	if f := &m.files; msg.serial == f.serial && msg.rows.Order == f.order {
-		f.setRows(msg.rows)
-		m.dirty = true
 	}
 }
 

@@ -235,16 +235,6 @@ func (m *model) clearFiles() tea.Cmd {
 	return nil
 }
 
-func (m *model) askFileFilter() tea.Cmd {
-	p := newPrompt("Show files with", m.files.order.Filter, func(m *model, text string) tea.Cmd {
-		m.files.order.Filter = text
-		return m.rearrange()
-	})
-	p.note, p.live, p.before = "words of the name; !word: without it", true, m.files.order.Filter
-	m.overlay = p
-	return nil
-}
-
 // askNewFile makes a file, or a folder if the name ends in a slash.
 func (m *model) askNewFile() tea.Cmd {
 	f := &m.files

@@ -166,10 +166,10 @@ func (f *files) orderText() string {
 
 // shareText says how much of a folder is shown that has too many entries.
 func (f *files) shareText() string {
-	if f.list.Omitted == 0 {
+	if f.omitted == 0 {
 		return ""
 	}
-	return itoa(f.all.Len()) + " of " + itoa(f.all.Len()+f.list.Omitted)
+	return itoa(f.all.Len()) + " of " + itoa(f.all.Len()+f.omitted)
 }
 
 // filesNote is what the status bar says of the view.
@@ -185,8 +185,12 @@ func (m *model) filesNote() string {
 	if n := len(f.marked); n > 0 {
 		notes = append(notes, itoa(n)+" marked")
 	}
-	if f.order.Filter != "" {
-		notes = append(notes, itoa(f.list.Rows().Len())+" of "+itoa(f.all.Len())+" with “"+panes.Clean(f.order.Filter)+"”")
+	if f.order.Filter != "" && f.list.Rows() != nil {
+		note := itoa(f.list.Rows().Len()) + " of " + itoa(f.all.Len()+f.omitted) + " with “" + panes.Clean(f.order.Filter) + "”"
+		if f.matching != nil {
+			note += ", looking further…"
+		}
+		notes = append(notes, note)
 	} else if n := f.list.Rows().Len(); n > 0 && len(notes) == 0 && !f.onPreview {
 		notes = append(notes, itoa(f.list.Cursor()+1)+"/"+itoa(n))
 	}

@@ -12,6 +12,8 @@ type fileEngine interface {
 	// ListFiles lists at most limit entries of a folder whose names are behind
 	// after.
 	ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error)
+	// MatchFiles lists as ListFiles does, only names that match words.
+	MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error)
 	StatFile(ctx context.Context, path string) (api.FileInfo, error)
 	ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error)
 	WriteFile(ctx context.Context, path string, data []byte, anew bool) error
@@ -30,7 +32,11 @@ type fileEngine interface {
 func anywhere() api.FileScope { return api.FileScope{Escaped: true} }
 
 func (c client) ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error) {
-	in := api.FilesListInput{FileScope: anywhere(), Path: api.EscapePath(path), After: api.EscapePath(after), Hidden: true, Limit: limit}
+	return c.MatchFiles(ctx, path, "", after, limit)
+}
+
+func (c client) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
+	in := api.FilesListInput{FileScope: anywhere(), Path: api.EscapePath(path), Match: words, After: api.EscapePath(after), Hidden: true, Limit: limit}
 	out, err := api.FilesList.Call(ctx, c.api, in)
 	out.Path = api.UnescapePath(out.Path)
 	for i := range out.Entries {

@@ -9,6 +9,13 @@ func (msg filesArranged) take(m *model) tea.Cmd {
 	return nil
 }
 
+func (msg filesSlow) take(m *model) tea.Cmd {
+	m.takeSlow(msg)
+	return nil
+}
+
+func (msg filesMatched) take(m *model) tea.Cmd { return m.takeMatched(msg) }
+
 func (msg filesRested) take(m *model) tea.Cmd {
 	if f := &m.files; msg.serial == f.serial && msg.rest == f.rests && f.resting {
 		f.listing, f.resting = false, false

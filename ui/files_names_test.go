@@ -190,6 +190,38 @@ func TestAFolderWithTooManyEntriesSaysSoAndTheRestIsReached(t *testing.T) {
 	})
 }
 
+func TestTheFilterReachesEntriesThatAreTooManyToShow(t *testing.T) {
+	files := map[string]string{}
+	for _, name := range []string{"a", "b", "c", "needle 1", "needle 2", "other"} {
+		files[name] = name + " inside\n"
+	}
+	d, dir := onFolder(t, 120, 30, files)
+	d.engine.beyond = "d"
+	d.press("ctrl+r")
+	d.shows("and 3 more")
+	d.press("/", "'needle")
+	d.shows("needle 2")
+	d.press("enter")
+	d.shows("2 of 6 with “needle”")
+	d.lacks("and 3 more")
+	d.lacks("other")
+	d.press("down")
+	d.shows("needle 2 inside")
+	if err := os.WriteFile(dir+"/needle 3", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() { d.engine.folderChanged <- struct{}{} }()
+	d.shows("needle 3")
+	d.press("o")
+	d.shows("by size")
+	d.shows("needle 3")
+	d.press("/", "ctrl+u", "'nowhere")
+	d.shows("nothing matches")
+	d.press("enter", "esc")
+	d.shows("and 3 more")
+	d.shows("4 of 7") // with that of the cursor
+}
+
 func TestKeysTypedBeforeTheFolderIsThereCount(t *testing.T) {
 	d, _ := onFolder(t, 80, 24, map[string]string{"dir/a": "", "dir/b": "", "dir/c": "the last\n"})
 	d.onFile("dir")

@@ -145,7 +145,7 @@ func (p *pathPrompt) look(m *model) tea.Cmd {
 	p.asked = folder
 	only := p.folders
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		set, _, _ := listEntries(ctx, e, folder, nil, mostEntries) // of what cannot be listed nothing is offered
+		set, _, _ := listEntries(ctx, e, folder, "", nil, mostEntries) // of what cannot be listed nothing is offered
 		return pathListed{p, folder, set.Names(only)}
 	}, func(error) tea.Msg { return pathListed{p, folder, nil} })
 }

@@ -159,6 +159,7 @@ type FilesListInput struct {
 	FileScope
 	Path   string `json:"path,omitempty" jsonschema:"a folder; default base"`
 	Hidden bool   `json:"hidden,omitempty" jsonschema:"names that begin with a dot too"`
+	Match  string `json:"match,omitempty" jsonschema:"only names that hold these words, in either case; !word: that do not. It is text, not escaped"`
 	After  string `json:"after,omitempty" jsonschema:"only names behind this one, to go on where another listing ended"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"entries at most; default all"`
 }

@@ -108,6 +108,7 @@ func (t *Tree) leads(info *Info, path string) {
 type ListRequest struct {
 	Path   string
 	Hidden bool   // names that begin with a dot too
+	Match  string // only names that hold these words, in either case; !word: that do not
 	After  string // only names behind this one
 	Limit  int    // entries at most; 0 is all
 }
@@ -116,7 +117,7 @@ type ListRequest struct {
 type ListResult struct {
 	Path    string
 	Entries []Info
-	Omitted int // entries beyond the limit
+	Omitted int // entries beyond the limit; those that do not match do not count
 }
 
 // List lists a folder, or a part of it.

@@ -3,7 +3,9 @@ package files
 import (
 	"os"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 )
 
 // Names keep the names in the folder that is being listed in parts, so that it
@@ -11,8 +13,13 @@ import (
 type Names struct {
 	mu     sync.Mutex
 	folder os.FileInfo // as it was then
+	read   time.Time   // when that was
 	names  []string
 }
+
+// unsure is how long after a change a folder can change again without another
+// time of change.
+const unsure = 100 * time.Millisecond
 
 // Forget lets go of the names.
 func (n *Names) Forget() {
@@ -21,30 +28,33 @@ func (n *Names) Forget() {
 	n.folder, n.names = nil, nil
 }
 
-// find are the names that were kept, if the folder is as it was.
-func (n *Names) find(folder os.FileInfo) []string {
+// find are the names that were kept, if the folder is as it was; surely, or as
+// far as its time of change tells.
+func (n *Names) find(folder os.FileInfo, surely bool) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.folder == nil || !os.SameFile(n.folder, folder) || !n.folder.ModTime().Equal(folder.ModTime()) {
+	if n.folder == nil || !os.SameFile(n.folder, folder) || !n.folder.ModTime().Equal(folder.ModTime()) ||
+		surely && n.read.Sub(folder.ModTime()) < unsure {
 		return nil
 	}
 	return n.names
 }
 
-func (n *Names) keep(folder os.FileInfo, names []string) {
+func (n *Names) keep(folder os.FileInfo, read time.Time, names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.folder, n.names = folder, names
+	n.folder, n.read, n.names = folder, read, names
 }
 
 // page is the part of a folder's names that is wanted, in order, and how many
-// follow. The first part is always read anew.
+// follow. The first part is always read anew, unless only names that match are
+// wanted, as while somebody types.
 func (t *Tree) page(dir *os.Root, r ListRequest) (names []string, omitted int, err error) {
 	if names, err = t.namesFor(dir, r); err != nil {
 		return nil, 0, err
 	}
-	if !r.Hidden {
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name[0] == '.' })
+	if !r.Hidden || r.Match != "" {
+		names = r.wanted(names)
 	}
 	if r.After != "" {
 		at, found := slices.BinarySearch(names, r.After)
@@ -66,18 +76,47 @@ func (t *Tree) page(dir *os.Root, r ListRequest) (names []string, omitted int, e
 	return names, omitted, nil
 }
 
+// wanted are those of names that are asked for.
+func (r ListRequest) wanted(names []string) []string {
+	words := strings.Fields(strings.ToLower(r.Match))
+	wanted := make([]string, 0, min(len(names), 1024))
+	for _, name := range names {
+		if (r.Hidden || name[0] != '.') && holdsWords(name, words) {
+			wanted = append(wanted, name)
+		}
+	}
+	return wanted
+}
+
+// holdsWords reports whether a name holds words, which are in lower case, and
+// none of those behind a "!".
+func holdsWords(name string, words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	name = strings.ToLower(name)
+	for _, word := range words {
+		bare, inverse := strings.CutPrefix(word, "!")
+		if bare != "" && strings.Contains(name, bare) == inverse {
+			return false
+		}
+	}
+	return true
+}
+
 // namesFor are the names in a folder: in order for a part that is not the
 // first, and then kept for the next one.
 func (t *Tree) namesFor(dir *os.Root, r ListRequest) ([]string, error) {
-	if r.After == "" {
+	if r.After == "" && r.Match == "" {
 		return namesIn(dir)
 	}
+	read := time.Now()
 	folder, err := dir.Stat(".")
 	if err != nil {
 		return nil, err
 	}
 	if t.Names != nil {
-		if names := t.Names.find(folder); names != nil {
+		if names := t.Names.find(folder, r.After == ""); names != nil {
 			return names, nil
 		}
 	}
@@ -87,7 +126,7 @@ func (t *Tree) namesFor(dir *os.Root, r ListRequest) ([]string, error) {
 	}
 	slices.Sort(names)
 	if t.Names != nil {
-		t.Names.keep(folder, names)
+		t.Names.keep(folder, read, names)
 	}
 	return names, nil
 }

@@ -1,0 +1,148 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/panes"
+)
+
+// matchRest is how long typing rests before the engine is asked what matches.
+const matchRest = 60 * time.Millisecond
+
+// A fileMatch is what the engine found in a folder of which not all entries are
+// held: those whose names match.
+type fileMatch struct {
+	filter  string
+	entries *panes.FileSet
+	omitted int // that match too
+}
+
+// filesMatched is the outcome of a question for matches.
+type filesMatched struct {
+	serial int
+	match  *fileMatch
+	rows   *panes.FileRows
+	err    error
+}
+
+// incomplete reports whether the folder has entries that are not held.
+func (f *files) incomplete() bool { return f.list.More || f.omitted > 0 }
+
+// matched is what the engine found for the filter; nil if it is not asked, or
+// has not answered.
+func (f *files) matched() *fileMatch {
+	if f.match == nil || f.match.filter != f.order.Filter || f.match.filter == "" {
+		return nil
+	}
+	return f.match
+}
+
+// source are the entries that rows are made of, and how many more there are.
+func (f *files) source() (*panes.FileSet, int) {
+	switch match := f.matched(); {
+	case match != nil:
+		return match.entries, match.omitted
+	case f.order.Filter != "":
+		return f.all, 0 // which of the others match is not known
+	}
+	return f.all, f.omitted
+}
+
+// askFileFilter asks for words, and shows what matches while they are typed.
+func (m *model) askFileFilter() tea.Cmd {
+	p := newPrompt("Show files with", m.files.order.Filter, func(m *model, text string) tea.Cmd {
+		m.files.order.Filter = text
+		return m.rearrange()
+	})
+	p.note, p.live, p.before = "words of the name; !word: without it", true, m.files.order.Filter
+	m.overlay = p
+	return nil
+}
+
+// rearrange shows what is wanted of the folder, in the order that is wanted.
+func (m *model) rearrange() tea.Cmd {
+	f := &m.files
+	rows := f.list.Rows()
+	if rows == nil || rows.Order == f.order {
+		return nil
+	}
+	m.dirty = true
+	var match tea.Cmd
+	if rows.Order.Filter != f.order.Filter {
+		match = m.matchBeyond()
+	}
+	return tea.Batch(match, m.arrangeFiles())
+}
+
+// arrangeFiles makes rows of what is held, beside if that is much.
+func (m *model) arrangeFiles() tea.Cmd {
+	f := &m.files
+	set, _ := f.source()
+	if set.Len() <= quickRows {
+		f.setRows(set.Arrange(f.order))
+		return nil
+	}
+	serial, order := f.serial, f.order
+	return func() tea.Msg { return filesArranged{serial, set, set.Arrange(order)} }
+}
+
+func (m *model) takeArranged(msg filesArranged) {
+	f := &m.files
+	if set, _ := f.source(); msg.serial == f.serial && msg.set == set && msg.rows.Order == f.order {
+		f.setRows(msg.rows)
+		m.dirty = true
+	}
+}
+
+// matchBeyond asks the engine which names match, where not all are held.
+func (m *model) matchBeyond() tea.Cmd {
+	f := &m.files
+	if f.matching != nil {
+		f.matching()
+		f.matching = nil
+	}
+	if f.order.Filter == "" || !f.incomplete() || f.leave == nil {
+		f.match = nil
+		return nil
+	}
+	ctx, cancel := context.WithCancel(f.ctx)
+	f.matching = cancel
+	serial, path, order, l := f.serial, f.path, f.order, m.link
+	return func() tea.Msg {
+		if !rest(ctx, matchRest) {
+			return nil
+		}
+		e, err := l.at(ctx)
+		if err != nil {
+			return nil
+		}
+		msg := filesMatched{serial: serial, match: &fileMatch{filter: order.Filter}}
+		msg.match.entries, msg.match.omitted, msg.err = listEntries(ctx, e, path, order.Filter, nil, mostEntries)
+		if ctx.Err() != nil {
+			return nil
+		}
+		msg.rows = msg.match.entries.Arrange(order)
+		return msg
+	}
+}
+
+func (m *model) takeMatched(msg filesMatched) tea.Cmd {
+	f := &m.files
+	if msg.serial != f.serial || msg.match.filter != f.order.Filter {
+		return nil
+	}
+	m.dirty = true
+	f.matching = nil
+	if msg.err != nil { // what is held stays
+		return m.say(errorText(msg.err), true)
+	}
+	f.match = msg.match
+	if msg.rows.Order != f.order {
+		return m.arrangeFiles()
+	}
+	f.setRows(msg.rows)
+	return nil
+}
