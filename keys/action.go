@@ -223,9 +223,9 @@ const (
 	ScopeTerminal  Scope = "terminal"  // a live terminal: keys go to its program
 	ScopeList      Scope = "list"      // every pane that is a list
 	ScopeSessions  Scope = "sessions"  // the list of sessions
-	ScopeProcesses Scope = "processes" //
-	ScopeHistory   Scope = "history"   //
-	ScopeFiles     Scope = "files"     //
+	ScopeProcesses Scope = "processes" // the table of processes
+	ScopeHistory   Scope = "history"   // the list of commands
+	ScopeFiles     Scope = "files"     // the list of files
 	ScopeScroll    Scope = "scroll"    // scroll and copy mode
 	ScopeLog       Scope = "log"       // the log of a process
 	ScopePreview   Scope = "preview"   // the preview of a file
@@ -234,7 +234,7 @@ const (
 	ScopeRequest   Scope = "request"   // what an agent wants to be allowed
 	ScopePrompt    Scope = "prompt"    // a line of text being typed
 	ScopePicker    Scope = "picker"    // one of many, narrowed by typing
-	ScopeForm      Scope = "form"      // several of them
+	ScopeForm      Scope = "form"      // several lines of text
 	ScopeRecall    Scope = "recall"    // the line that searches the history
 )
 

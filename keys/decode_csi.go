@@ -1,6 +1,9 @@
 package keys
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // A sequence is a control sequence taken apart. A parameter that is missing is
 // 0. The kitty protocol divides parameters by colons, so each has parts; the
@@ -294,11 +297,8 @@ func decodeSS3(p []byte) (Event, int) {
 }
 
 func ss3Code(c byte) (Code, bool) {
-	const keypad = "pqrstuvwxynojmkMXl"
-	for i := range len(keypad) {
-		if keypad[i] == c {
-			return KP0 + Code(i), true
-		}
+	if i := strings.IndexByte(keypadLetters, c); i >= 0 {
+		return KP0 + Code(i), true
 	}
 	for i, f := range functions {
 		if f.number == 1 && f.final == c {

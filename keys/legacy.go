@@ -91,14 +91,16 @@ func appendFunction(dst []byte, k Key, f function, m Modes) []byte {
 	return append(dst, esc, '[', f.final)
 }
 
-// appendKeypad encodes a keypad key: its character, or in application mode,
-// unless num lock makes it a character, SS3 and a letter (ctlseqs,
+// keypadLetters are what follows SS3 in application mode, from KP0 on (ctlseqs,
 // "VT220-Style Keypad").
+const keypadLetters = "pqrstuvwxynojmkMXl"
+
+// appendKeypad encodes a keypad key: its character, or in application mode,
+// unless num lock makes it a character, SS3 and a letter.
 func appendKeypad(dst []byte, k Key, m Modes) []byte {
-	const application = "pqrstuvwxynojmkMXl"
 	dst = appendAlt(dst, k.Mods)
 	if m.AppKeypad && (k.Text == "" && k.Mods&NumLock == 0 || k.Code == KPEnter) {
-		return append(dst, esc, 'O', application[k.Code-KP0])
+		return append(dst, esc, 'O', keypadLetters[k.Code-KP0])
 	}
 	if k.Code == KPEnter && m.Newline {
 		return append(dst, '\r', '\n')

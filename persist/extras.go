@@ -55,27 +55,12 @@ func (s *Store) SaveEnv(variables map[string]string) error {
 // file is set aside as env.json.bad and is an error.
 func (s *Store) LoadEnv() (map[string]string, error) {
 	path := filepath.Join(s.dir, envName)
-	b, err := readBounded(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]string{}, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load environment %s: %w", path, cause(err))
-	}
 	var f envFile
-	if err = checkSchema(b); err == nil {
-		err = json.Unmarshal(b, &f)
-	}
-	switch {
-	case errors.Is(err, ErrNewer):
+	err := loadFile(path, func(b []byte) error { return decodeSchema(b, &f) })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("load environment %s: %w", path, err)
-	case err != nil:
-		aside, asideErr := setAside(path)
-		if asideErr != nil {
-			return nil, fmt.Errorf("load environment %s: damaged: %v; it cannot be set aside: %v", path, err, cause(asideErr))
-		}
-		return nil, fmt.Errorf("load environment %s: damaged: %v; set aside as %s", path, err, filepath.Base(aside))
-	case f.Variables == nil:
+	}
+	if f.Variables == nil {
 		f.Variables = map[string]string{}
 	}
 	return f.Variables, nil

@@ -7,7 +7,7 @@ import (
 )
 
 // Excess is by how many bytes a log with a limit outgrows it before its head
-// is freed.
+// is freed: an eighth, so that this is not done for every few bytes.
 func Excess(limit int64) int64 { return min(max(limit/8, minDrop), maxDrop) }
 
 // Trim frees the head of the file if it has outgrown its limit by Excess. It

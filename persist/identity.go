@@ -93,13 +93,13 @@ func readStat(root string, pid int) (stat, error) {
 // parentheses and newlines.
 func parseStat(b []byte) (stat, error) {
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	const state, start = 3 - 3, 22 - 3 // the first field behind the name is number 3
-	if len(fields) <= start || len(fields[state]) != 1 {
+	const first, start = 3, 22 // numbers of fields; fields begins behind the name
+	if len(fields) <= start-first || len(fields[0]) != 1 {
 		return stat{}, errors.New("stat line is damaged")
 	}
-	n, err := strconv.ParseUint(string(fields[start]), 10, 64)
+	n, err := strconv.ParseUint(string(fields[start-first]), 10, 64)
 	if err != nil {
 		return stat{}, errors.New("stat line has no start time")
 	}
-	return stat{state: fields[state][0], start: n}, nil
+	return stat{state: fields[0][0], start: n}, nil
 }

@@ -36,25 +36,9 @@ func (s *Store) SaveLayouts(l Layouts) error {
 // is set aside as layouts.json.bad and is an error.
 func (s *Store) LoadLayouts() (l Layouts, err error) {
 	path := filepath.Join(s.dir, layoutsName)
-	b, err := readBounded(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return l, nil
-	}
-	if err != nil {
-		return l, fmt.Errorf("load layouts %s: %w", path, cause(err))
-	}
-	if err = checkSchema(b); err == nil {
-		err = json.Unmarshal(b, &l)
-	}
-	switch {
-	case errors.Is(err, ErrNewer):
+	err = loadFile(path, func(b []byte) error { return decodeSchema(b, &l) })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Layouts{}, fmt.Errorf("load layouts %s: %w", path, err)
-	case err != nil:
-		aside, asideErr := setAside(path)
-		if asideErr != nil {
-			return Layouts{}, fmt.Errorf("load layouts %s: damaged: %v; it cannot be set aside: %v", path, err, cause(asideErr))
-		}
-		return Layouts{}, fmt.Errorf("load layouts %s: damaged: %v; set aside as %s", path, err, filepath.Base(aside))
 	}
 	return l, nil
 }

@@ -18,8 +18,7 @@ const (
 	// fastWindow is how soon a window must be full for the next to be larger.
 	fastWindow = time.Second
 
-	// A log with a limit outgrows it by an eighth, within these bounds, before
-	// its head is freed.
+	// Bounds of Excess.
 	minDrop = 64 << 10
 	maxDrop = 16 << 20
 )
@@ -189,7 +188,7 @@ func (l *Log) dropHead() {
 		return
 	}
 	start := l.Start()
-	if l.End()-start <= l.limit+min(max(l.limit/8, minDrop), maxDrop) {
+	if l.End()-start <= l.limit+Excess(l.limit) {
 		return
 	}
 	page := int64(os.Getpagesize())

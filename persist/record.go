@@ -261,39 +261,55 @@ func appendError(errs []error, err error) []error {
 
 // loadRecord reads the record of one process. If it is damaged it is set aside
 // and the error says so.
-func (s *Store) loadRecord(id string) (Record, error) {
+func (s *Store) loadRecord(id string) (r Record, err error) {
 	path := filepath.Join(s.Dir(id), recordName)
-	b, err := readBounded(path)
+	err = loadFile(path, func(b []byte) error {
+		r, err = decodeRecord(b, id)
+		return err
+	})
 	if err != nil {
-		return Record{}, fmt.Errorf("load record %s: %w", path, cause(err))
-	}
-	r, err := decodeRecord(b, id)
-	if err == nil {
-		return r, nil
-	}
-	if errors.Is(err, ErrNewer) {
 		return Record{}, fmt.Errorf("load record %s: %w", path, err)
 	}
-	aside, asideErr := setAside(path)
-	if asideErr != nil {
-		return Record{}, fmt.Errorf("load record %s: damaged: %v; it cannot be set aside: %v", path, err, cause(asideErr))
+	return r, nil
+}
+
+// loadFile reads a file and has decode make something of it. What it does not
+// take is damaged: the file is set aside, which the error says; but not what a
+// newer version has written.
+func loadFile(path string, decode func([]byte) error) error {
+	b, err := readBounded(path)
+	if err != nil {
+		return cause(err)
 	}
-	return Record{}, fmt.Errorf("load record %s: damaged: %v; set aside as %s", path, err, filepath.Base(aside))
+	wrong := decode(b)
+	if wrong == nil || errors.Is(wrong, ErrNewer) {
+		return wrong
+	}
+	aside, err := setAside(path)
+	if err != nil {
+		return fmt.Errorf("damaged: %v; it cannot be set aside: %v", wrong, cause(err))
+	}
+	return fmt.Errorf("damaged: %v; set aside as %s", wrong, filepath.Base(aside))
 }
 
 // decodeRecord checks and decodes the content of the record of process id.
 func decodeRecord(b []byte, id string) (Record, error) {
-	if err := checkSchema(b); err != nil {
-		return Record{}, err
-	}
 	var r Record
-	if err := json.Unmarshal(b, &r); err != nil {
+	if err := decodeSchema(b, &r); err != nil {
 		return Record{}, err
 	}
 	if r.ID != id {
 		return Record{}, fmt.Errorf("it is of process %q", r.ID)
 	}
 	return r, nil
+}
+
+// decodeSchema decodes a file's JSON into v if its schema is known.
+func decodeSchema(b []byte, v any) error {
+	if err := checkSchema(b); err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
 }
 
 // checkSchema looks at the schema alone, because the other fields may mean
@@ -372,11 +388,8 @@ func (s *Store) Exit(id string) (e Exit, ok bool, err error) {
 }
 
 func decodeExit(b []byte) (Exit, error) {
-	if err := checkSchema(b); err != nil {
-		return Exit{}, err
-	}
 	var e Exit
-	if err := json.Unmarshal(b, &e); err != nil {
+	if err := decodeSchema(b, &e); err != nil {
 		return Exit{}, err
 	}
 	if e.Code == nil && e.Signal == "" && !e.Unknown {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/project"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -162,16 +163,8 @@ func (d *duration) Set(s string) error {
 
 func (d duration) milliseconds() int { return int(time.Duration(d).Milliseconds()) }
 
-// A byteSize is a flag such as 64MB, 1.5GB, 65536 or none. Units count in powers
-// of 1024, as in what is shown of memory and logs.
+// A byteSize is a flag that project.ParseSize reads: 64MB, 1.5GB, 65536 or none.
 type byteSize int64
-
-const (
-	// leastBytes is the smallest log that is worth keeping.
-	leastBytes = 64 << 10
-	// allBytes is more than any log has.
-	allBytes = 1 << 60
-)
 
 func (s *byteSize) String() string {
 	if *s == 0 {
@@ -183,19 +176,8 @@ func (s *byteSize) String() string {
 func (s *byteSize) Type() string { return "size" }
 
 func (s *byteSize) Set(text string) error {
-	if text == "none" {
-		*s = allBytes
-		return nil
-	}
-	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(text)), "B"), "I")
-	unit := 1.0
-	if n := len(number); n > 0 {
-		if power := strings.IndexByte("KMGT", number[n-1]); power >= 0 {
-			number, unit = strings.TrimSpace(number[:n-1]), float64(int64(1)<<(10*(power+1)))
-		}
-	}
-	n, err := strconv.ParseFloat(number, 64)
-	if n *= unit; err != nil || !(n >= leastBytes && n <= allBytes) {
+	n, ok := project.ParseSize(text)
+	if !ok {
 		return errors.New("want a size such as 64MB or 1GB, of 64KB at least, or none for no limit")
 	}
 	*s = byteSize(n)

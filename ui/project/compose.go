@@ -3,6 +3,7 @@ package project
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -205,7 +206,7 @@ func (c *composer) availability(d *draft, f field) error {
 	}
 	into := &api.Restart{Policy: api.PolicyNo}
 	for _, f := range fields {
-		err := error(nil)
+		var err error
 		switch f.key {
 		case "restart":
 			err = c.policy(into, d, f)
@@ -251,20 +252,8 @@ func (c *composer) readyLine(d *draft, f field) error {
 	if err != nil {
 		return err
 	}
-	c.readiness(d).Log = literal(s)
+	c.readiness(d).Log = regexp.QuoteMeta(s)
 	return nil
-}
-
-// literal is the regular expression that finds a text.
-func literal(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune(`\.+*?()|[]{}^$`, r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 func (c *composer) readiness(d *draft) *api.Readiness {
@@ -281,7 +270,7 @@ func (c *composer) probe(d *draft, f field) error {
 	}
 	delay, period, failures, last := 0, 10, 3, field{}
 	for _, f := range fields {
-		err := error(nil)
+		var err error
 		switch f.key {
 		case "http_get":
 			c.readiness(d).HTTP, err = c.httpGet(d, f)
@@ -381,7 +370,7 @@ func (c *composer) shutdown(d *draft, f field) error {
 		return err
 	}
 	for _, f := range fields {
-		err := error(nil)
+		var err error
 		switch f.key {
 		case "signal":
 			var n int

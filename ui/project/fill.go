@@ -178,12 +178,28 @@ func (r *reader) duration(f field) (milliseconds int, err error) {
 	return int(d.Milliseconds()), nil
 }
 
-// size reads 64MB, 1GB, 65536, or none for no bound, in powers of 1024.
+// size reads what ParseSize does.
 func (r *reader) size(f field) (int64, error) {
-	const least, most = 64 << 10, 1 << 60
 	s, _ := scalar(f.node)
+	n, ok := ParseSize(s)
+	if !ok {
+		return 0, r.wrong(f.at, "%s must be a size such as 64MB, of 64KB at least, or none", f.key)
+	}
+	return n, nil
+}
+
+// The bounds of a size: the smallest log that is worth keeping, and more than
+// any log has.
+const (
+	leastSize = 64 << 10
+	noBound   = 1 << 60
+)
+
+// ParseSize reads the bound of a log in bytes: 64MB, 1.5 GiB, 65536, or none.
+// Units count in powers of 1024.
+func ParseSize(s string) (bytes int64, ok bool) {
 	if s == "none" {
-		return most, nil
+		return noBound, true
 	}
 	number := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(strings.TrimSpace(s)), "B"), "I")
 	unit := 1.0
@@ -193,8 +209,6 @@ func (r *reader) size(f field) (int64, error) {
 		}
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if n *= unit; err != nil || !(n >= least && n <= most) {
-		return 0, r.wrong(f.at, "%s must be a size such as 64MB, of 64KB at least, or none", f.key)
-	}
-	return int64(n), nil
+	n *= unit
+	return int64(n), err == nil && n >= leastSize && n <= noBound
 }
