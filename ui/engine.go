@@ -29,7 +29,7 @@ type engine interface {
 	Answer(context.Context, api.RequestAnswerInput) error
 
 	Layouts(context.Context) ([]api.SavedLayout, error)
-	PutLayout(context.Context, api.LayoutPutInput) error
+	PutLayout(context.Context, api.LayoutPutInput) (revision int64, err error)
 	RemoveLayout(ctx context.Context, name string) error
 
 	fileEngine
@@ -149,9 +149,9 @@ func (c client) Layouts(ctx context.Context) ([]api.SavedLayout, error) {
 	return out.Saved, err
 }
 
-func (c client) PutLayout(ctx context.Context, in api.LayoutPutInput) error {
-	_, err := api.LayoutPut.Call(ctx, c.api, in)
-	return err
+func (c client) PutLayout(ctx context.Context, in api.LayoutPutInput) (revision int64, err error) {
+	out, err := api.LayoutPut.Call(ctx, c.api, in)
+	return out.Revision, err
 }
 
 func (c client) RemoveLayout(ctx context.Context, name string) error {

@@ -88,7 +88,7 @@ func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 		c := make(chan api.Event, 1000)
 		e.mu.Lock()
 		e.watchers[c] = true
-		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{}, Layout: e.layouts.current}
+		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{}, Layout: e.layouts.current, Revision: e.layouts.revision}
 		for _, s := range e.sessions {
 			snapshot.Processes = append(snapshot.Processes, s.process)
 		}

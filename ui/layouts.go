@@ -11,12 +11,16 @@ import (
 // layouts is what the dashboard keeps of its layout beside the groups that it
 // is made of.
 type layouts struct {
-	restored bool       // the one that was kept has been brought back
-	changed  bool       // the groups may not be as they were kept
-	kept     api.Layout // what the engine has
-	keeping  bool       // it is being told
-	asked    bool       // which ones were saved, to be chosen from
-	pushed   time.Time  // when a key moved a border last, if no other key came since
+	restored  bool       // the one that was kept has been brought back
+	changed   bool       // the groups may not be as they were kept
+	kept      api.Layout // what the engine has
+	revision  int64      // its number, or that of what it was made from
+	keeping   bool       // it is being told
+	behind    bool       // another dashboard's was kept first, and is to be followed
+	asked     bool       // which ones were saved, to be chosen from
+	snapshots int        // taken in
+
+	pushed time.Time // when a key moved a border last, if no other key came since
 }
 
 // writeLayout writes the groups down, and what was put away. Panes whose session
@@ -202,6 +206,7 @@ func (m *model) restoreLayout() {
 		return
 	}
 	m.layouts.restored = true
+	m.layouts.revision, m.layouts.snapshots = m.news.revision, m.news.snapshots
 	if l := m.news.layout; l != nil {
 		m.layouts.kept = *l
 		for _, id := range l.Closed {
@@ -217,7 +222,11 @@ func (m *model) arrange(l api.Layout) (show *group, found int) {
 	if l.Check() != nil {
 		return nil, 0
 	}
-	ids := m.newSeeker().resolve(l)
+	return m.lay(l, m.newSeeker().resolve(l))
+}
+
+// lay is arrange with the sessions of the panes, by tab and node.
+func (m *model) lay(l api.Layout, ids map[[2]int]string) (show *group, found int) {
 	for i, t := range l.Tabs {
 		root, focus := readTab(t, func(j int) *panes.Terminal {
 			id := ids[[2]int{i, j}]

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,12 +17,15 @@ import (
 )
 
 // keptMsg is the outcome of telling the engine of a layout.
-type keptMsg struct{ err error }
+type keptMsg struct {
+	revision int64
+	err      error
+}
 
 // pumpLayout tells the engine of a layout that has changed. One call is on its
 // way at a time; what changes meanwhile follows it.
 func (m *model) pumpLayout() tea.Cmd {
-	if !m.layouts.changed || m.layouts.keeping || !m.opened || !m.news.connected || m.dragged != nil || len(m.starts) > 0 {
+	if m.layouts.behind || !m.layouts.changed || m.layouts.keeping || !m.opened || !m.news.connected || m.dragged != nil || len(m.starts) > 0 {
 		return nil
 	}
 	m.layouts.changed = false
@@ -30,9 +34,11 @@ func (m *model) pumpLayout() tea.Cmd {
 		return nil
 	}
 	m.layouts.kept, m.layouts.keeping = now, true
+	in := api.LayoutPutInput{Layout: now, Revision: m.layouts.revision}
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
-		return keptMsg{e.PutLayout(ctx, api.LayoutPutInput{Layout: now})}
-	}, func(err error) tea.Msg { return keptMsg{err} })
+		revision, err := e.PutLayout(ctx, in)
+		return keptMsg{revision, err}
+	}, func(err error) tea.Msg { return keptMsg{err: err} })
 }
 
 // unasked makes a change of the layout that nobody has asked for: a session has
@@ -48,11 +54,18 @@ func (m *model) unasked(change func()) {
 }
 
 // layoutKept goes on after the engine was told. What it did not take is told
-// again with the next change.
+// again with the next change; if it has another dashboard's instead, that one is
+// followed first, and what is left of this one's change is told after that.
 func (m *model) layoutKept(msg keptMsg) tea.Cmd {
-	m.layouts.keeping = false
-	if msg.err != nil {
-		m.layouts.kept = api.Layout{}
+	l := &m.layouts
+	l.keeping = false
+	switch {
+	case errors.Is(msg.err, api.CodeConflict):
+		l.behind, l.changed = true, true
+	case msg.err != nil:
+		l.kept = api.Layout{}
+	default:
+		l.revision = msg.revision
 	}
 	return nil
 }
@@ -74,8 +87,12 @@ func (m *model) keepLast() {
 	if !ok || reflect.DeepEqual(now, m.layouts.kept) && !m.layouts.keeping {
 		return
 	}
+	in := api.LayoutPutInput{Layout: now, Revision: m.layouts.revision}
+	if m.layouts.keeping { // under which number that is kept is not known yet
+		in.Revision = 0
+	}
 	if e, err := m.link.at(ctx); err == nil {
-		_ = e.PutLayout(ctx, api.LayoutPutInput{Layout: now}) // nobody is there any more to be told
+		_, _ = e.PutLayout(ctx, in) // nobody is there any more to be told
 	}
 }
 
@@ -91,7 +108,8 @@ func (m *model) askSaveLayout() tea.Cmd {
 			return nil
 		}
 		return m.call(func(ctx context.Context, e engine) tea.Msg {
-			return layoutSavedMsg{name, e.PutLayout(ctx, api.LayoutPutInput{Name: name, Layout: l})}
+			_, err := e.PutLayout(ctx, api.LayoutPutInput{Name: name, Layout: l})
+			return layoutSavedMsg{name, err}
 		}, func(err error) tea.Msg { return layoutSavedMsg{name, err} })
 	})
 	return nil

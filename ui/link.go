@@ -48,7 +48,8 @@ type news struct {
 	requests  []api.Request // of agents, that nobody has answered, oldest first; never changed in place
 	history   int64         // changes of the history, as far as the engine told
 	notices   []string
-	layout    *api.Layout // that a dashboard had last, from the last snapshot
+	layout    *api.Layout // that a dashboard had last
+	revision  int64       // its number
 	show      *api.Layout // that shall be shown now; handed out once
 	stopped   string      // why the engine will not come back; empty if it will
 }
@@ -162,7 +163,7 @@ func (l *link) take(e api.Event) {
 		n.connected, n.attempts, n.err = true, 0, nil
 		n.snapshots++
 		n.requests = nil
-		n.layout = e.Layout
+		n.layout, n.revision = e.Layout, e.Revision
 		n.processes = slices.Clone(e.Processes)
 		slices.SortStableFunc(n.processes, older)
 		if e.Info != nil {
@@ -181,6 +182,10 @@ func (l *link) take(e api.Event) {
 		}
 	case api.EventHistory:
 		n.history = e.History
+	case api.EventKept:
+		if e.Revision > n.revision {
+			n.layout, n.revision = e.Layout, e.Revision
+		}
 	case api.EventLayout:
 		n.show = e.Layout
 	case api.EventStopped:
