@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"tandem/engine/api"
 )
 
 // hostileName draws names of bytes, controls, marks and runes of all kinds.
@@ -22,7 +24,7 @@ func TestEscapedNamesCanBeSeenEditedAndReadAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := hostileName().Draw(t, "name")
 		text := EscapeName(name)
-		if back, err := ParseName(text); err != nil || back != name {
+		if back, err := api.ParseName(text); err != nil || back != name {
 			t.Fatalf("%q is written %q and read as %q, %v", name, text, back, err)
 		}
 		if NeedsEscapes(text) {
@@ -38,7 +40,7 @@ func TestEscapedNamesCanBeSeenEditedAndReadAgain(t *testing.T) {
 
 func TestEscapesReadAsWritten(t *testing.T) {
 	cases := map[string]string{
-		"line\nbreak": `line\nbreak`, "esc\x1b[2J": `esc\e[2J`, "bad\xff": `bad\xFF`, "gpj\u202eexe": `gpj\u202Eexe`,
+		"line\nbreak": `line\nbreak`, "esc\x1b[2J": `esc\x1b[2J`, "bad\xff": `bad\xff`, "gpj\u202eexe": `gpj\u202eexe`,
 		`a\b`: `a\\b`, " a b ": `\x20a b\x20`, "é日本": "é日本",
 	}
 	for name, want := range cases {
@@ -46,21 +48,15 @@ func TestEscapesReadAsWritten(t *testing.T) {
 			t.Errorf("%q is written %s, want %s", name, got, want)
 		}
 	}
-	for _, text := range []string{`a\`, `\q`, `\x`, `\xG0`, `\u12`, `\UFFFFFFFF`, `\x00`, `\ud800`, `\é`} {
-		if name, err := ParseName(text); err == nil {
-			t.Errorf("%s is read as %q", text, name)
-		}
-	}
 }
 
-func FuzzParseName(f *testing.F) {
-	f.Add(`a\n\xFF\u202E\U0001F600\\`)
-	f.Fuzz(func(t *testing.T, text string) {
-		name, err := ParseName(text)
-		if err != nil {
+func FuzzEscapeName(f *testing.F) {
+	f.Add("a\n\xff\u202e\U0001F600\\")
+	f.Fuzz(func(t *testing.T, name string) {
+		if strings.Contains(name, "\x00") {
 			return
 		}
-		if back, err := ParseName(EscapeName(name)); err != nil || back != name {
+		if back, err := api.ParseName(EscapeName(name)); err != nil || back != name {
 			t.Fatalf("%q comes back as %q, %v", name, back, err)
 		}
 	})

@@ -43,10 +43,10 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 	d.press("v", "R")
 	d.hasStarted(2)
 	list := d.engine.started[0].Command[1]
-	if text, err := os.ReadFile(list); err != nil || string(text) != "back\\\\slash\nbad\\xFF\nline\\nbreak\n" {
+	if text, err := os.ReadFile(list); err != nil || string(text) != "back\\\\slash\nbad\\xff\nline\\nbreak\n" {
 		t.Fatalf("the list is %q, %v", text, err)
 	}
-	if err := os.WriteFile(list, []byte("back\\\\slash\ngood\\xFF\nline\\n\\nbreak\n"), 0o600); err != nil {
+	if err := os.WriteFile(list, []byte("back\\\\slash\ngood\\xff\nline\\n\\nbreak\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.nth(1).end(api.StateExited, new(int))
@@ -68,7 +68,7 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 		t.Fatalf("completed to %q", got)
 	}
 	d.press("down", "down", "tab")
-	if got := prompt.field.Text(); got != dir+`/odd\xFF\n/` {
+	if got := prompt.field.Text(); got != dir+`/odd\xff\n/` {
 		t.Fatalf("the second is %q", got)
 	}
 	d.shows("cannot be shown")
@@ -76,7 +76,7 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d.until("in the folder", func() bool { return d.m.files.path == dir+"/odd\xff\n" })
 	d.shows("inside")
 	d.press("c")
-	if got := d.m.overlay.(*pathPrompt).field.Text(); got != dir+`/odd\xFF\n/` {
+	if got := d.m.overlay.(*pathPrompt).field.Text(); got != dir+`/odd\xff\n/` {
 		t.Errorf("the prompt begins with %q", got)
 	}
 	d.press(`'\`, "enter")
@@ -108,7 +108,7 @@ func TestAPathThatIsTooLongToEditIsNotEditedInPart(t *testing.T) {
 	if p.set("/" + strings.Repeat("\xff", 4000) + "/"); p.field.Text() != "" {
 		t.Errorf("%d bytes of it are", len(p.field.Text()))
 	}
-	if p.set("/a\xff"); p.field.Text() != `/a\xFF` {
+	if p.set("/a\xff"); p.field.Text() != `/a\xff` {
 		t.Errorf("another is %q", p.field.Text())
 	}
 }

@@ -73,7 +73,7 @@ func editable(name string) (text string, escaped bool) {
 // typedName is the name that editable showed, after it was edited.
 func typedName(text string, escaped bool) (string, error) {
 	if escaped {
-		return panes.ParseName(text)
+		return api.ParseName(text)
 	}
 	return text, nil
 }

@@ -23,8 +23,8 @@ func (f *face) quotes() bool {
 
 // path is a path that a call gives, as the file system has it.
 func (f *face) path(given string) string {
-	if f.quotes() && len(given) > 1 && given[0] == '"' {
-		if path, err := strconv.Unquote(given); err == nil {
+	if f.quotes() {
+		if path, ok := api.UnquoteName(given); ok {
 			return path
 		}
 	}
@@ -55,7 +55,7 @@ func (f *face) shown(name string) string {
 	case !f.quotes():
 		return visible(name)
 	case needsQuotes(name):
-		return strconv.Quote(name)
+		return api.QuoteName(name)
 	}
 	return name
 }

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func anyName() *rapid.Generator[string] {
+	piece := rapid.OneOf(
+		rapid.SampledFrom([]string{"a", " ", `\`, `"`, "\n", "\a", "\x1b[2J", "\u202e", "\u0085", "\u0301", "\xff", "\xc3", "é", "日", "\U000e0001", `\x41`, "%"}),
+		rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+	)
+	return rapid.Map(rapid.SliceOfN(piece, 0, 6), func(pieces []string) string {
+		return strings.ReplaceAll(strings.Join(pieces, ""), "\x00", "")
+	})
+}
+
+func TestNamesOfAnyBytesComeBackAsTheyWere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := anyName().Draw(t, "name")
+		quoted := QuoteName(name)
+		if back, ok := UnquoteName(quoted); !ok || back != name {
+			t.Fatalf("%q is quoted as %s and read as %q", name, quoted, back)
+		}
+		if back, err := strconv.Unquote(quoted); err != nil || back != name {
+			t.Fatalf("%q is quoted as %s, which Go reads as %q, %v", name, quoted, back, err)
+		}
+		if back, ok := UnquoteName(strconv.Quote(name)); !ok || back != name {
+			t.Fatalf("what Go writes of %q is read as %q", name, back)
+		}
+		for _, r := range quoted {
+			if !strconv.IsPrint(r) {
+				t.Fatalf("%q is quoted as %s", name, quoted)
+			}
+		}
+		escaped := string(AppendEscaped(nil, name))
+		if back, err := ParseName(escaped); err != nil || back != name {
+			t.Fatalf("%q is written %s and read as %q, %v", name, escaped, back, err)
+		}
+	})
+}
+
+func TestOnlyAQuotedNameIsTakenForOne(t *testing.T) {
+	for _, text := range []string{"", `"`, `a`, `"a`, `a"`, `"a"b"`, `"a\"`, `"\q"`, `"\x0"`, `"\x00"`, `"a" `} {
+		if name, ok := UnquoteName(text); ok {
+			t.Errorf("%s is read as %q", text, name)
+		}
+	}
+	for text, want := range map[string]string{`""`: "", `"\\"`: `\`, `"\\\""`: `\"`, `"\e[2J"`: "\x1b[2J", `"it\'s"`: "it's", `"é\u0301"`: "é\u0301"} {
+		if name, ok := UnquoteName(text); !ok || name != want {
+			t.Errorf("%s is read as %q, %v", text, name, ok)
+		}
+	}
+	for _, text := range []string{`a\`, `\q`, `\x`, `\xG0`, `\u12`, `\UFFFFFFFF`, `\x00`, `\ud800`, `\é`} {
+		if name, err := ParseName(text); err == nil {
+			t.Errorf("%s is read as %q", text, name)
+		}
+	}
+}
+
+func FuzzParseName(f *testing.F) {
+	f.Add(`a\n\xff\u202e\U0001f600\\\"`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if name, err := ParseName(text); err == nil {
+			if back, ok := UnquoteName(QuoteName(name)); !ok || back != name {
+				t.Fatalf("%q comes back as %q", name, back)
+			}
+		}
+		if name, ok := UnquoteName(text); ok && strings.Contains(name, "\x00") {
+			if !strings.Contains(text, "\x00") {
+				t.Fatalf("%q is read as %q", text, name)
+			}
+		}
+	})
+}
