@@ -17,17 +17,8 @@ type Screen struct {
 	Palette    vt.Palette
 }
 
-// DefaultPalette is light text on a dark ground; each of its sixteen colours but
-// black can be read on it.
-func DefaultPalette() vt.Palette {
-	return vt.Palette{
-		Foreground: 0xd8dee9, Background: 0x1e2128, Cursor: 0xd8dee9,
-		Colors: [16]uint32{
-			0x2e3440, 0xe06c75, 0x98c379, 0xe5c07b, 0x61afef, 0xc678dd, 0x56b6c2, 0xc8ccd4,
-			0x7a8290, 0xff7a85, 0xb5e890, 0xffd68a, 0x82c4ff, 0xdd9cf0, 0x7ad7e0, 0xffffff,
-		},
-	}
-}
+// DefaultPalette is the one that a terminal answers with.
+func DefaultPalette() vt.Palette { return vt.DefaultPalette() }
 
 // A look is a style made of colours.
 type look struct {

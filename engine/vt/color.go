@@ -51,6 +51,24 @@ func (t *Terminal) color(n int) uint32 {
 	return cubeLevel(n/36)<<16 | cubeLevel(n/6%6)<<8 | cubeLevel(n%6)
 }
 
+// DefaultPalette is light text on a dark ground; each of its sixteen colours but
+// black can be read on it.
+func DefaultPalette() Palette {
+	return Palette{
+		Foreground: 0xd8dee9, Background: 0x1e2128, Cursor: 0xd8dee9,
+		Colors: [16]uint32{
+			0x2e3440, 0xe06c75, 0x98c379, 0xe5c07b, 0x61afef, 0xc678dd, 0x56b6c2, 0xc8ccd4,
+			0x7a8290, 0xff7a85, 0xb5e890, 0xffd68a, 0x82c4ff, 0xdd9cf0, 0x7ad7e0, 0xffffff,
+		},
+	}
+}
+
+// isLight says that a ground is one for dark text.
+func isLight(rgb uint32) bool {
+	r, g, b := rgb>>16&255, rgb>>8&255, rgb&255
+	return 299*r+587*g+114*b >= 128*1000
+}
+
 // foreground is the colour of plain text as a program has it.
 func (t *Terminal) foreground() uint32 {
 	if rgb, ok := t.colors.changed[colorForeground]; ok {

@@ -165,6 +165,8 @@ func (t *Terminal) csiPrivate(b byte) {
 		t.reportKitty()
 	case 'm':
 		t.reportModifyKeys()
+	case 'S':
+		t.graphicsAttribute()
 	case 'W':
 		if t.param(0, 0) == 5 {
 			t.tabs = defaultTabs(nil, t.cols)

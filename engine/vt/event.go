@@ -9,7 +9,7 @@ type (
 	TitleEvent struct{ Title string }
 	// BellEvent: BEL.
 	BellEvent struct{}
-	// CWDEvent: OSC 7, the program's working directory.
+	// CWDEvent: OSC 7, and OSC 9;9, 633 and 1337 without a host, the program's working directory.
 	CWDEvent struct{ Host, Path string }
 	// PromptEvent: OSC 133 and 633, what a shell says about its prompt and its
 	// commands. It is passed on in a replay too, since what runs later depends
@@ -22,7 +22,7 @@ type (
 		Behind  int    // bytes of the same Write that follow the mark
 		Replay  bool   // replies are switched off
 	}
-	// NotifyEvent: OSC 9 and OSC 777.
+	// NotifyEvent: OSC 9, 99 and 777.
 	NotifyEvent struct{ Title, Body string }
 	// ProgressEvent: OSC 9;4. State is 0 none, 1 normal, 2 error, 3
 	// indeterminate, 4 paused.

@@ -20,6 +20,7 @@ var hostile = []string{
 	"\x1b]4;1;rgbi:1e9999/-0/0x1p-9;1;?\a", "\x1b]5;0;?;1;?;2;?\x1b\\", "\x1b]10;red;?;?;?\a", "\x1b]4;1;gray99999999999;1;?\a",
 	"\x1bP$qm;ls\r\x1b\\", "\x1bP+q6c73;544e\x1b\\", "\x1b[21t\x1b[20t\x05", "\x1b[?63;9999999n\x1b[65535;1;1;1;1;1*y",
 	"\x1b[?42h\x1b(K\x1b-A\x0e\x1b*>\x1bNa", "\x1b]4;1;TekHVC:1e9/1/1000;1;CIELab:0.1/-1000/1000;1;CIELuv:1e-300/1/1;1;?\a", "\x1b#6\x1b[99C中\x1b#5\x1b[?69h\x1b#3", "\x1bVab\x1b[2J\x1bW\x1b[1K\x1b[?40;3h", "\x1b[1;44m\x1b[1;31#{\x1b[m\x1b[#}a\x1b[#p\x1b[#q\x1b[#q", "\x1b[61\"p\x1b[?69h\x1b[65\"p\x1b[?95h",
+	"\x1b[?2048h\x1b[?2031h\x1b[?996n\x1b[?1;1S\x1b[?65535;1;9S", "\x1b]99;i=\x01:d=0:p=?;\x1b\\\x1b]99;i=2:e=1;AA\x1b\\", "\x1b]9;9;\a\x1b]9;9;\"\a\x1b]1337;CurrentDir=\a\x1b]633;P;Cwd=\\x\a",
 	"\x1b[?6h\x1b[5;2r\x1b[?69h\x1b[9;1s\x1b[0;0;0;0$z", "\x1b7\x1b[?1049h\x1b8\x1b[?47l\x1bc\x1b8", "\x1b[1;1;1;9;9;9*y",
 	"\u200d\u200d\u0301\ufe0f🇩🇩🇩", "\x1b[?7l中\x1b[?7h中\x1b[4h中", "\x1b]4;0;?;1;?;2;?;3;?\a", "\x1bP+q;;;;;;\x1b\\",
 }
@@ -27,7 +28,7 @@ var hostile = []string{
 // replyForms is all that a terminal may answer: sequences of our own making
 // with numbers, hex digits and the few words that are ours.
 var replyForms = regexp.MustCompile(`^(?:` + strings.Join([]string{
-	`\x1b\[[?>]?[0-9;]*(?:[cnRtxum]|\$y|\*\{)`,
+	`\x1b\[[?>]?[0-9;]*(?:[cnRStxum]|\$y|\*\{)`,
 	`\x1bP[01]\$r[0-9;:]*(?:[mrst]| q|"[pq]|\*[x|]|\$[|}~])?\x1b\\`,
 	`\x1bP[01]\+r[0-9A-F=]*\x1b\\`,
 	`\x1bP[0-9]+!~[0-9A-F]{4}\x1b\\`,

@@ -68,6 +68,7 @@ type modeSet struct {
 	paste, focus, altScroll, sync, keyLock, localOff bool
 	metaEsc, altEsc, backarrow                       bool
 	clusters                                         bool // a cluster is one character (2027)
+	tellScheme, tellSize                             bool // 2031, 2048
 	mouse                                            MouseMode
 	mouseEncoding                                    MouseEncoding
 	modifyOther                                      uint8
@@ -145,6 +146,10 @@ func (m *modeSet) flag(n int) *bool {
 		return &m.sync
 	case 2027:
 		return &m.clusters
+	case 2031:
+		return &m.tellScheme
+	case 2048:
+		return &m.tellSize
 	}
 	return m.oldFlag(n)
 }
@@ -271,6 +276,8 @@ func (t *Terminal) setPrivate(n int, on bool) {
 		}
 	case 2026:
 		t.syncAt = time.Now()
+	case 2048:
+		t.reportSize()
 	}
 }
 
@@ -360,6 +367,7 @@ func (t *Terminal) hardReset() {
 	t.mode.reset()
 	t.tabs = defaultTabs(nil, t.cols)
 	t.titles, t.savedDEC, t.savedStyles, t.colors = nil, nil, nil, colorTable{}
+	t.notice = notice{}
 	t.eraseRows(0, t.rows-1)
 	t.last = Cell{}
 	t.setTitle("")

@@ -39,6 +39,8 @@ func (t *Terminal) dispatchOSC(b []byte, end string) {
 		t.dynamicColors(n, rest, end)
 	case 52:
 		t.clipboard(rest)
+	case 99:
+		t.notify99(rest)
 	case 104:
 		t.resetPalette(0, colorForeground, rest)
 	case 105:
@@ -51,6 +53,10 @@ func (t *Terminal) dispatchOSC(b []byte, end string) {
 		t.codeMark(rest)
 	case 777:
 		t.notify777(rest)
+	case 1337:
+		if path, ok := bytes.CutPrefix(rest, []byte("CurrentDir=")); ok {
+			t.workingPath(path)
+		}
 	}
 }
 
@@ -168,6 +174,14 @@ func (t *Terminal) workingDirectory(b []byte) {
 	t.event(CWDEvent{Host: cleanText([]byte(u.Host), maxText), Path: cleanText([]byte(u.Path), maxText)})
 }
 
+// workingPath takes a working directory that is told as a path: by iTerm2's OSC
+// 1337, ConEmu's OSC 9;9 and Visual Studio Code's OSC 633.
+func (t *Terminal) workingPath(b []byte) {
+	if len(b) > 0 && len(b) <= maxText && b[0] == '/' {
+		t.event(CWDEvent{Path: cleanText(b, maxText)})
+	}
+}
+
 // hyperlink does OSC 8; params ; URI, an empty URI ends the link.
 func (t *Terminal) hyperlink(b []byte) {
 	_, uri, ok := bytes.Cut(b, []byte{';'})
@@ -185,7 +199,8 @@ func (t *Terminal) hyperlink(b []byte) {
 // hyperlink specification wants it.
 func plainURI(b []byte) bool { return printable(b) == len(b) }
 
-// notify9 does OSC 9: a notification, or with 4; a progress (ConEmu).
+// notify9 does OSC 9: a notification, with 4; a progress, or with 9; a working
+// directory (ConEmu).
 func (t *Terminal) notify9(b []byte) {
 	if rest, ok := bytes.CutPrefix(b, []byte("4;")); ok {
 		state, rest := splitNumber(rest)
@@ -195,8 +210,12 @@ func (t *Terminal) notify9(b []byte) {
 		}
 		return
 	}
+	if path, ok := bytes.CutPrefix(b, []byte("9;")); ok {
+		t.workingPath(bytes.Trim(path, `"`))
+		return
+	}
 	n, rest := splitNumber(b)
-	if n > 0 && n <= 12 && len(rest) > 0 || bytes.HasPrefix(b, []byte("9;")) { // ConEmu's own commands
+	if n > 0 && n <= 12 && len(rest) > 0 { // ConEmu's own commands
 		return
 	}
 	if text := cleanText(b, maxText); text != "" {

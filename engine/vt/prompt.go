@@ -37,8 +37,13 @@ func (t *Terminal) promptMark(b []byte) {
 }
 
 // codeMark does OSC 633 (Visual Studio Code): the marks of OSC 133, and E with
-// the escaped command line and a nonce.
+// the escaped command line and a nonce; of its properties (P) the working
+// directory.
 func (t *Terminal) codeMark(b []byte) {
+	if path, ok := bytes.CutPrefix(b, []byte("P;Cwd=")); ok && len(path) <= maxText {
+		t.workingPath([]byte(unescapeLine(path)))
+		return
+	}
 	rest, ok := bytes.CutPrefix(b, []byte("E;"))
 	if !ok {
 		if len(b) > 0 && b[0] != 'P' { // its P is a property

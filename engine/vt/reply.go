@@ -84,7 +84,38 @@ func (t *Terminal) deviceStatus(private bool) {
 		t.replyf("\x1b[?70n")
 	case n == 85: // no sessions
 		t.replyf("\x1b[?83n")
+	case n == 996:
+		t.reportScheme()
 	}
+}
+
+// reportScheme tells whether the palette is dark (1) or light (2), as programs
+// ask that set mode 2031 (contour's and kitty's colour scheme notifications).
+// While a program runs the palette stays as it is, so no change is told.
+func (t *Terminal) reportScheme() {
+	scheme := 1
+	if isLight(t.o.Colors.Background) {
+		scheme = 2
+	}
+	t.replyf("\x1b[?997;%dn", scheme)
+}
+
+// reportSize tells the size to a program that has set mode 2048 (in-band resize
+// notifications).
+func (t *Terminal) reportSize() {
+	if t.mode.tellSize {
+		t.replyf("\x1b[48;%d;%d;%d;%dt", t.rows, t.cols, t.rows*cellHeight, t.cols*cellWidth)
+	}
+}
+
+// graphicsAttribute does XTSMGRAPHICS: there are no graphics, so any of its three
+// attributes fails.
+func (t *Terminal) graphicsAttribute() {
+	n, status := t.param(0, 0), 3
+	if n < 1 || n > 3 {
+		status = 1
+	}
+	t.replyf("\x1b[?%d;%d;0S", n, status)
 }
 
 // terminalParameters does DECREQTPARM.
@@ -269,8 +300,34 @@ func capability(name string) (value string, ok bool) {
 		return "256", true
 	case "RGB":
 		return "8/8/8", true
-	case "Tc", "Su":
+	case "Tc", "Su", "XT":
 		return "", true
+	case "setrgbf":
+		return "\x1b[38:2:%p1%d:%p2%d:%p3%dm", true
+	case "setrgbb":
+		return "\x1b[48:2:%p1%d:%p2%d:%p3%dm", true
+	case "Setulc":
+		return "\x1b[58:2::%p1%{65536}%/%d:%p1%{256}%/%{255}%&%d:%p1%{255}%&%dm", true
+	case "Smol":
+		return "\x1b[53m", true
+	case "Rmol":
+		return "\x1b[55m", true
+	case "Sync":
+		return "\x1b[?2026%?%p1%{1}%-%tl%eh%;", true
+	case "BE":
+		return "\x1b[?2004h", true
+	case "BD":
+		return "\x1b[?2004l", true
+	case "PS":
+		return "\x1b[200~", true
+	case "PE":
+		return "\x1b[201~", true
+	case "E3":
+		return "\x1b[3J", true
+	case "indn":
+		return "\x1b[%p1%dS", true
+	case "rin":
+		return "\x1b[%p1%dT", true
 	case "Smulx":
 		return "\x1b[4:%p1%dm", true
 	case "Ms":

@@ -35,6 +35,7 @@ func (t *Terminal) Resize(cols, rows int, keep ...*Place) {
 	t.fullSeq = t.epoch
 	t.gone = make([]uint64, 2*rows)
 	t.goneLost = 0
+	t.reportSize()
 }
 
 // stayInSight puts the cursor into the columns of its row after a resize.

@@ -8,7 +8,7 @@ type Options struct {
 	Grid            func(cols, rows int) Grid // nil: the package's own grid
 	ScrollbackLines int                       // 0: 10,000; negative: none
 	ScrollbackBytes int                       // 0: 64 MiB
-	Colors          Palette                   // what colour queries answer with
+	Colors          Palette                   // what colour queries answer with; zero: DefaultPalette
 
 	// Reply takes what the terminal answers to the program. It is called from
 	// Write, must not block, and may be nil. It may keep the slice.
@@ -59,6 +59,7 @@ type Terminal struct {
 	titles      []string
 	savedStyles []savedStyle // XTPUSHSGR
 	colors      colorTable
+	notice      notice // of OSC 99, not yet whole
 	bells       uint32
 	syncAt      time.Time // when synchronised output began
 
@@ -89,6 +90,9 @@ func New(o Options) *Terminal {
 	}
 	if o.ScrollbackBytes <= 0 {
 		o.ScrollbackBytes = 64 << 20
+	}
+	if o.Colors == (Palette{}) {
+		o.Colors = DefaultPalette()
 	}
 	t := &Terminal{
 		o:    o,
