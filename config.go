@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"tandem/keys"
 	"tandem/themes"
@@ -90,18 +92,24 @@ func parseConfig(text []byte) (Config, error) {
 	return c, nil
 }
 
+// parseDuration reads a time that a key may have; 0 is none.
+func parseDuration(key, text, example string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%s = %q: want a duration such as %s", key, text, example)
+	}
+	return d, nil
+}
+
 // check looks for values that make no sense.
 func (c Config) check(wrong *mistakes) {
 	choice := func(key, value string, from ...string) {
-		if value == "" {
-			return
+		if value != "" && !slices.Contains(from, value) {
+			wrong.at(key, "%s = %q: there are %s", key, value, strings.Join(from, ", "))
 		}
-		for _, s := range from {
-			if s == value {
-				return
-			}
-		}
-		wrong.at(key, "%s = %q: there are %s", key, value, strings.Join(from, ", "))
 	}
 	choice("theme", c.Theme, append([]string{"auto"}, themes.Names()...)...)
 	choice("theme_dark", c.ThemeDark, themes.Names()...)

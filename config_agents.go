@@ -29,14 +29,7 @@ func (c AgentsConfig) check(wrong *mistakes) {
 }
 
 func (c AgentsConfig) reapAfter() (time.Duration, error) {
-	if c.ReapAfter == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(c.ReapAfter)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("reap_after = %q: want a duration such as 24h", c.ReapAfter)
-	}
-	return d, nil
+	return parseDuration("reap_after", c.ReapAfter, "24h")
 }
 
 // sandbox reads the confinement of what agents run; nil for none. One that

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"tandem/ui"
@@ -25,14 +24,7 @@ func (c AttentionConfig) check(wrong *mistakes) {
 }
 
 func (c AttentionConfig) long() (time.Duration, error) {
-	if c.LongCommand == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(c.LongCommand)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("long_command = %q: want a duration such as 10s", c.LongCommand)
-	}
-	return d, nil
+	return parseDuration("long_command", c.LongCommand, "10s")
 }
 
 // options are what the dashboard is told; c was checked.

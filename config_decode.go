@@ -103,7 +103,7 @@ func readable(text []byte, wrong *mistakes) map[string]any {
 		// What follows the beginning of a list or text that does not end is no
 		// TOML by itself, which is not another mistake.
 		if !open || !next {
-			says := strings.TrimPrefix(broken.Error(), "toml: ")
+			says := syntaxMistake(broken)
 			if open = line > from; open {
 				says += fmt.Sprintf("; it is in what begins in line %d", from)
 			}
@@ -115,6 +115,16 @@ func readable(text []byte, wrong *mistakes) map[string]any {
 		last = to
 	}
 	return nil
+}
+
+// syntaxMistake is what the decoder says of a text that is no TOML, in words for
+// whoever has left quotes away.
+func syntaxMistake(broken *toml.DecodeError) string {
+	says := strings.TrimPrefix(broken.Error(), "toml: ")
+	if strings.HasPrefix(says, "expected keyword") || strings.HasSuffix(says, "at start of value") {
+		return "this is no value: text stands in quotes"
+	}
+	return says
 }
 
 // around tells the first and the last line of the expression that cannot be

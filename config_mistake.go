@@ -156,28 +156,38 @@ func find(text []byte, path []string, value bool) (span, bool) {
 			continue
 		}
 		names, raw := keyNames(e)
-		switch {
-		case e.Kind != unstable.KeyValue:
-			table = names
-			if slices.Equal(table, path) {
+		if e.Kind != unstable.KeyValue {
+			if table = names; leads(path, table) {
 				return spanOf(&p, raw), true
 			}
-		case leads(append(slices.Clone(table), names...), path):
-			if v := e.Value(); value && v.Kind != unstable.Array && v.Kind != unstable.InlineTable && v.Raw.Length > 0 {
-				return spanOf(&p, v.Raw), true
-			}
-			if value {
-				return spanOf(&p, e.Raw), true
-			}
+			continue
+		}
+		key := append(slices.Clone(table), names...)
+		if leads(key, path) {
+			return spanOf(&p, partOf(e, raw, value)), true
+		}
+		if leads(path, key) { // a.b = 1, where a is looked for
 			return spanOf(&p, raw), true
 		}
 	}
 	return span{}, false
 }
 
-// leads reports whether a key is path, or an inline table around it.
-func leads(key, path []string) bool {
-	return len(key) <= len(path) && slices.Equal(key, path[:len(key)])
+// partOf is where the value of an entry stands or, of one that goes on over
+// lines or has entries itself, all of it; or its key, which stands at raw.
+func partOf(entry *unstable.Node, raw unstable.Range, value bool) unstable.Range {
+	switch v := entry.Value(); {
+	case !value:
+		return raw
+	case v.Kind != unstable.Array && v.Kind != unstable.InlineTable && v.Raw.Length > 0:
+		return v.Raw
+	}
+	return entry.Raw
+}
+
+// leads reports whether a key is another one, or a table around it.
+func leads(key, other []string) bool {
+	return len(key) <= len(other) && slices.Equal(key, other[:len(key)])
 }
 
 func keyNames(e *unstable.Node) (names []string, raw unstable.Range) {

@@ -65,6 +65,9 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":    {"\nscrolback = 3\n", "line 2: there is no key \"scrolback\"; did you mean scrollback?"},
 		"caret":          {"scrolback = 3\n", "   1 | scrolback = 3\n     | ^^^^^^^^^"},
+		"dotted unknown": {"\nx.y.z = 1\n", "line 2: there is no key \"x\"\n   2 | x.y.z = 1\n     | ^^^^^"},
+		"unquoted":       {"theme = tokyo-night", "text stands in quotes\n   1 | theme = tokyo-night"},
+		"unquoted word":  {"shell = zsh", "text stands in quotes"},
 		"unknown table":  {"[histori]\nignore = []", "line 1: there is no key \"histori\""},
 		"type in words":  {"\n\nscrollback = \"many\"\n", "line 3: scrollback: want a whole number\n   3 | scrollback = \"many\"\n     |              ^^^^^^"},
 		"type of a key":  {"[keys]\nprefix = 3", "line 2: keys.prefix: want a list of keys"},

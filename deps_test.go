@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -95,6 +96,25 @@ func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
 			if ours && !slices.Contains(rule.may, name) {
 				t.Errorf("%s imports %s, which %q may not: %s", file, name, pkg, rule.why)
 			}
+		}
+	}
+}
+
+func TestTheArchitecturePageNamesEveryPackage(t *testing.T) {
+	page, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for file := range goFiles(t) {
+		there[filepath.ToSlash(filepath.Dir(file))] = true
+	}
+	for pkg := range layers {
+		if pkg != "" && !there[pkg] {
+			t.Errorf("there is no package %s any more; take it out of layers", pkg)
+		}
+		if pkg != "" && !strings.Contains(string(page), "\n"+pkg+"/ ") {
+			t.Errorf("ARCHITECTURE.md says nothing of %s/ among the packages", pkg)
 		}
 	}
 }

@@ -35,24 +35,28 @@ func main() {
 
 // run chooses the role and returns the exit status.
 func run(args []string, version string) int {
-	if len(args) == 1 && args[0] == "keeper" {
+	switch {
+	case len(args) == 1 && args[0] == "keeper":
 		return background(args[0], runKeeper)
-	}
-	if len(args) == 1 && args[0] == "engine" {
+	case len(args) == 1 && args[0] == "engine":
 		return background(args[0], func(ctx context.Context, dataDir string) error {
 			return runEngine(ctx, dataDir, version)
 		})
-	}
-	if len(args) > 0 && args[0] == "launch" {
-		// It returns only when the program was not started.
-		err := sandbox.Launch(args[1:])
-		fmt.Fprintf(os.Stderr, "tandem: %v\n", err)
-		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-			return 127 // as of shells, env and timeout
-		}
-		return 126
+	case len(args) > 0 && args[0] == "launch":
+		return runLaunch(args[1:])
 	}
 	return runClient(args, version)
+}
+
+// runLaunch becomes a confined program. It returns only when that was not
+// started, with the exit status that shells, env(1) and timeout(1) have then.
+func runLaunch(args []string) int {
+	err := sandbox.Launch(args)
+	fmt.Fprintf(os.Stderr, "tandem: %v\n", err)
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return 127
+	}
+	return 126
 }
 
 // background runs a role that nobody sits in front of, until SIGTERM.

@@ -75,8 +75,12 @@ func explain(text []byte, err error) error {
 	}
 	line, column := wrong.Position()
 	says := strings.TrimPrefix(wrong.Error(), "toml: ")
-	if key := wrong.Key(); len(key) > 0 && strings.HasPrefix(says, "cannot ") {
+	key := wrong.Key()
+	switch {
+	case len(key) > 0 && strings.HasPrefix(says, "cannot "):
 		says = fmt.Sprintf("%s: want %s", strings.Join(key, "."), wanted(key[len(key)-1]))
+	case strings.HasPrefix(says, "expected keyword"), strings.HasSuffix(says, "at start of value"):
+		says = "this is no value: text stands in quotes"
 	}
 	return place{line, column, 1}.mistake(text, "%s", says)
 }

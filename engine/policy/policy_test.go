@@ -192,6 +192,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"[[rule]]\nwrite = \"yes\"":                                                     "line 2: rule.write: want true or false",
 		"rule = {decision = \"deny\"}":                                                  "line 1: rule: want tables",
 		"rule = 3":                                                                      "line 1: rule: want tables",
+		"default = deny":                                                                "line 1: this is no value: text stands in quotes",
 		"[[rule]":                                                                       "line 1: ",
 		"\xff":                                                                          "line 1: ",
 	} {
