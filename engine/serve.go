@@ -118,7 +118,12 @@ func (h *host) announceStop(ctx context.Context, all bool) {
 	})
 }
 
-// replaceBy hands the keeper another executable; it then ends this engine.
+// replacePatience bounds how long the keeper may take to take another executable.
+const replacePatience = 5 * time.Second
+
+// replaceBy hands the keeper another executable; it then ends this engine. That
+// end may come before the keeper's answer, and with it that of ctx: who has asked
+// is told all the same, and does not ask the next engine again.
 func replaceBy(ctx context.Context, client keeperClient, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -129,6 +134,8 @@ func replaceBy(ctx context.Context, client keeperClient, path string) error {
 	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 		return api.Errorf(api.CodeInvalid, "replace engine: %s is not an executable file", path)
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replacePatience)
+	defer cancel()
 	if err := client.Replace(ctx, f); err != nil {
 		return api.Errorf(api.CodeUnavailable, "replace engine: %v", err)
 	}

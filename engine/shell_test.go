@@ -508,24 +508,26 @@ func TestWhatSomebodyHasInterruptedHasNotFailed(t *testing.T) {
 			t.Errorf("%+v, want code %d, stopped %v", c, code, stopped)
 		}
 	}
-	interrupt := func(id, shown string) {
-		m.shows(id, shown)
+	// What this sh forks after the interrupt has not heard of it, and is waited for.
+	const waits = `; echo be"g"un; while :; do sleep 0.02; done`
+	interrupt := func(id string) {
+		m.shows(id, "begun")
 		call(m, api.SessionWrite, api.SessionWriteInput{ID: id, Keys: []string{"ctrl+c"}})
 	}
-	run := func(command, shown string) api.Command {
+	run := func(command string) api.Command {
 		p := m.start("bash", "--norc")
 		m.sh(p.ID, "true")
 		m.write(p.ID, command+"\n")
-		interrupt(p.ID, shown)
+		interrupt(p.ID)
 		return last(p.ID)
 	}
-	want(run(`sh -c 'echo be"g"un; exec sleep 1000'`, "begun"), 130, true)
-	want(run(`sh -c 'trap "exit 2" INT; echo be"g"un; sleep 1000'`, "begun"), 2, true)
-	want(run(`sh -c 'trap "exit 0" INT; echo be"g"un; sleep 1000'`, "begun"), 0, false)
-	want(run(`sh -c 'stty raw; echo be"g"un; head -c 1; exit 3'`, "begun"), 3, false)
+	want(run(`sh -c 'echo be"g"un; exec sleep 1000'`), 130, true)
+	want(run(`sh -c 'trap "exit 2" INT`+waits+`'`), 2, true)
+	want(run(`sh -c 'trap "exit 0" INT`+waits+`'`), 0, false)
+	want(run(`sh -c 'stty raw; echo be"g"un; head -c 1; exit 3'`), 3, false)
 
-	p := m.start("sh", "-c", `trap "exit 2" INT; echo begun; sleep 1000`)
-	interrupt(p.ID, "begun")
+	p := m.start("sh", "-c", `trap "exit 2" INT`+waits)
+	interrupt(p.ID)
 	want(last(p.ID), 2, true)
 	p = m.start("sleep", "1000")
 	call(m, api.ProcessSignal, api.ProcessSignalInput{ID: p.ID, Signal: "INT"})
