@@ -48,6 +48,7 @@ func TestADashboardFollowsWhatAnotherOneChanges(t *testing.T) {
 	}
 	other.press("ctrl+b", "}")
 	other.hasShape("(b/(a/(bash-4/c)))")
+	other.isKept()
 	one.hasShape("(b/(a/(bash-4/c)))")
 }
 
@@ -65,6 +66,7 @@ func TestAChangeThatComesSecondDestroysNotTheFirst(t *testing.T) {
 	one.hasShape("(b|(a/c))")
 	other.press("ctrl+b", "{")
 	other.hasShape("(b|(c/a))")
+	other.isKept()
 	one.hasShape("(b|(c/a))")
 }
 
@@ -74,9 +76,11 @@ func TestAPaneWhoseSessionIsStillBeingStartedStaysBesideItsNeighbour(t *testing.
 	other.press("ctrl+b", "%")
 	<-late.asked
 	one.press("ctrl+b", "left", "ctrl+b", "}")
+	one.isKept()
 	other.hasShape("(b|(a/(c|)))")
 	close(late.answer)
 	other.hasShape("(b|(a/(c|bash-4)))")
+	other.isKept()
 	one.hasShape("(b|(a/(c|bash-4)))")
 }
 
@@ -88,6 +92,7 @@ func TestWhatIsPutAwayInOneDashboardIsPutAwayInTheOthers(t *testing.T) {
 	other.shows("exited with status 7")
 	one.press("x")
 	one.hasShape("(a|b)")
+	one.isKept()
 	other.hasShape("(a|b)")
 	other.lacks("c ~/src")
 	if !other.m.closed[one.nth(2).process.ID] {
