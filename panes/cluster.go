@@ -11,14 +11,6 @@ import (
 	"tandem/cellwidth"
 )
 
-// A Widths is no longer of any meaning.
-type Widths uint8
-
-const (
-	PerRune Widths = iota
-	PerCluster
-)
-
 // mostBytes is how much of a cluster is shown; no language has longer ones.
 const mostBytes = 64
 

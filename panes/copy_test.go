@@ -188,7 +188,7 @@ func bracketed(p *Terminal, w, h int) []string {
 	p.rows = p.rows[:0]
 	st := p.State()
 	p.rows = p.Feed.Screen.Draw(p.rows, Window{Top: p.top(st), W: w, H: h})
-	p.drawMarks(st, w, look, PerRune)
+	p.drawMarks(st, w, look)
 	var rows []string
 	replace := strings.NewReplacer("\x1b[7m", "[", "\x1b[4m", "{", "\x1b[1m", "<", "\x1b[m", "]")
 	for _, r := range p.rows {
@@ -428,9 +428,8 @@ func TestMarkedLineIsExactlyAsWideAsAnyOther(t *testing.T) {
 			from := rapid.IntRange(-2, 30).Draw(t, "from")
 			spans = append(spans, span{from, from + rapid.IntRange(0, 9).Draw(t, "n"), "\x1b[7m"})
 		}
-		m := Widths(rapid.IntRange(0, 1).Draw(t, "m"))
-		marked := string(appendMarked(nil, l, w, m, spans))
-		bare := string(appendLine(nil, l, w, m))
+		marked := string(appendMarked(nil, l, w, spans))
+		bare := string(appendLine(nil, l, w))
 		if a, b := plainText(marked), plainText(bare); a != b {
 			t.Fatalf("%q became %q", b, a)
 		}

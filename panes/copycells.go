@@ -122,7 +122,7 @@ type span struct {
 // appendMarked appends a line as appendLine does, with spans of it in inks of
 // their own; where they overlap, the last one counts. A wide cluster is in an
 // ink as soon as one of its cells is.
-func appendMarked(dst []byte, l api.Line, w int, m Widths, spans []span) []byte {
+func appendMarked(dst []byte, l api.Line, w int, spans []span) []byte {
 	var style api.Style
 	var ink Ink
 	change := func(toStyle api.Style, toInk Ink) {

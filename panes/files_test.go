@@ -112,7 +112,7 @@ func FuzzFileName(f *testing.F) {
 				t.Fatalf("%q holds %U", got, r)
 			}
 		}
-		row, _ := appendRun(nil, &api.Run{Text: got, Cells: Width(got)}, 0, Width(got), PerRune)
+		row, _ := appendRun(nil, &api.Run{Text: got, Cells: Width(got)}, 0, Width(got))
 		if a, b := Width(got), Width(string(row)); a != b {
 			t.Fatalf("%q of %q is %d cells, drawn as %q in %d", got, s, a, row, b)
 		}

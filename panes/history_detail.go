@@ -144,7 +144,7 @@ func (d *HistoryDetail) split(w, h int) int {
 }
 
 // Draw gives h rows of w cells. The slice is valid until the next call.
-func (d *HistoryDetail) Draw(w, h int, now time.Time, look *Look, widths Widths) []string {
+func (d *HistoryDetail) Draw(w, h int, now time.Time, look *Look) []string {
 	d.out = d.out[:0]
 	if !d.shown || h <= 0 {
 		for len(d.out) < h {
@@ -154,7 +154,7 @@ func (d *HistoryDetail) Draw(w, h int, now time.Time, look *Look, widths Widths)
 	}
 	if left := d.split(w, h); left > 0 {
 		about := d.about(left, h, now, look)
-		output := d.drawOutput(w-left-3, h, look, widths)
+		output := d.drawOutput(w-left-3, h, look)
 		for i := range h {
 			row := Spaces(left)
 			if i < len(about) {
@@ -168,7 +168,7 @@ func (d *HistoryDetail) Draw(w, h int, now time.Time, look *Look, widths Widths)
 	d.out = append(d.out, about...)
 	if rest := h - len(d.out); rest > 1 {
 		d.out = append(d.out, Heading("output", "", w, false, look))
-		for _, row := range d.drawOutput(w-2, rest-1, look, widths) {
+		for _, row := range d.drawOutput(w-2, rest-1, look) {
 			d.out = append(d.out, " "+row+" ")
 		}
 	}
@@ -370,7 +370,7 @@ func (d *HistoryDetail) runRow(h *api.HistoryRow, w int, now time.Time, look *Lo
 }
 
 // drawOutput gives h rows of w cells of the end of the output.
-func (d *HistoryDetail) drawOutput(w, h int, look *Look, widths Widths) []string {
+func (d *HistoryDetail) drawOutput(w, h int, look *Look) []string {
 	rows := make([]string, 0, h)
 	if w <= 0 {
 		return append(rows, make([]string, h)...)
@@ -379,7 +379,7 @@ func (d *HistoryDetail) drawOutput(w, h int, look *Look, widths Widths) []string
 		rows = append(rows, look.Dim.Text(Fit(d.note, w)))
 		d.page, d.most = h, 0
 	} else {
-		rows = d.outputRows(rows, w, h, look, widths)
+		rows = d.outputRows(rows, w, h, look)
 	}
 	for len(rows) < h {
 		rows = append(rows, Spaces(w))
@@ -388,7 +388,7 @@ func (d *HistoryDetail) drawOutput(w, h int, look *Look, widths Widths) []string
 }
 
 // outputRows draws the output, wrapped.
-func (d *HistoryDetail) outputRows(rows []string, w, h int, look *Look, widths Widths) []string {
+func (d *HistoryDetail) outputRows(rows []string, w, h int, look *Look) []string {
 	type place struct{ line, from, to int }
 	var places []place
 	for i := range d.output {
@@ -405,7 +405,7 @@ func (d *HistoryDetail) outputRows(rows []string, w, h int, look *Look, widths W
 	d.Scroll(0)
 	end := len(places) - d.up
 	for _, p := range places[max(end-h, 0):end] {
-		draw := lineDrawing{from: p.from, to: p.to, look: look, widths: widths}
+		draw := lineDrawing{from: p.from, to: p.to, look: look}
 		draw.draw(&d.output[p.line], nil)
 		rows = append(rows, string(draw.dst)+Spaces(w-draw.used))
 	}

@@ -287,7 +287,7 @@ func detailOf(t *testing.T, c api.Command, runs int, out HistoryOutput) *History
 }
 
 func (d *HistoryDetail) text(w, h int) string {
-	return ansi.Strip(strings.Join(d.Draw(w, h, historyNow, unicodeLook(), PerCluster), "\n"))
+	return ansi.Strip(strings.Join(d.Draw(w, h, historyNow, unicodeLook()), "\n"))
 }
 
 func failedCommand() api.Command {
@@ -324,7 +324,7 @@ func TestDetailFillsItsAreaWhateverIsInIt(t *testing.T) {
 			HistoryOutput{Text: rapid.StringOf(hostile).Draw(rt, "output"), Terminal: rapid.Bool().Draw(rt, "terminal")})
 		w, h := rapid.IntRange(10, 160).Draw(rt, "w"), rapid.IntRange(1, 40).Draw(rt, "h")
 		d.Scroll(rapid.IntRange(-10, 10).Draw(rt, "scroll"))
-		rows := d.Draw(w, h, historyNow, unicodeLook(), PerCluster)
+		rows := d.Draw(w, h, historyNow, unicodeLook())
 		if len(rows) != h {
 			rt.Fatalf("%d rows, want %d", len(rows), h)
 		}

@@ -13,7 +13,7 @@ const sgrReset = "\x1b[m"
 // appendLine appends a line of a screen as exactly w cells of text with SGR
 // sequences and hyperlinks, ending in the default style. A wide character that
 // the edge would cut is a space instead.
-func appendLine(dst []byte, l api.Line, w int, m Widths) []byte {
+func appendLine(dst []byte, l api.Line, w int) []byte {
 	var style api.Style
 	x := 0
 	for i := range l.Runs {
@@ -25,7 +25,7 @@ func appendLine(dst []byte, l api.Line, w int, m Widths) []byte {
 			dst = appendStyle(dst, style, r.Style)
 			style = r.Style
 		}
-		dst, x = appendRun(dst, r, x, w, m)
+		dst, x = appendRun(dst, r, x, w)
 	}
 	dst = appendStyle(dst, style, api.Style{})
 	return append(dst, Spaces(w-x)...)
@@ -34,7 +34,7 @@ func appendLine(dst []byte, l api.Line, w int, m Widths) []byte {
 // appendRun appends the text of a run that starts at column x and returns the
 // column behind it. The run takes the cells that it says, whatever its text
 // would measure here, so that what follows stays in its column.
-func appendRun(dst []byte, r *api.Run, x, w int, m Widths) ([]byte, int) {
+func appendRun(dst []byte, r *api.Run, x, w int) ([]byte, int) {
 	behind := x + max(r.Cells, 0)
 	end := min(behind, w)
 	if len(r.Text) == r.Cells && isPlain(r.Text) {

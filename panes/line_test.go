@@ -49,7 +49,7 @@ func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(appendLine(nil, tt.line, tt.w, PerRune)); got != tt.want {
+			if got := string(appendLine(nil, tt.line, tt.w)); got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
@@ -68,7 +68,7 @@ var sizedText = regexp.MustCompile(`\x1b\]66;w=\d;([^\x1b]*)\x1b\\`)
 func plainText(row string) string { return ansi.Strip(sizedText.ReplaceAllString(row, "$1")) }
 
 func TestHalvesOfAFlagInTwoRunsDoNotJoin(t *testing.T) {
-	got := string(appendLine(nil, line(run("🇩", 2, api.Style{}), run("🇪", 2, api.Style{})), 4, PerCluster))
+	got := string(appendLine(nil, line(run("🇩", 2, api.Style{}), run("🇪", 2, api.Style{})), 4))
 	if want := "\x1b]66;w=2;🇩\x1b\\\x1b]66;w=2;🇪\x1b\\"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -86,7 +86,7 @@ func TestAnyLineFillsItsCellsAndCarriesNoControls(t *testing.T) {
 			})
 		}
 		w := rapid.IntRange(0, 40).Draw(t, "w")
-		got := string(appendLine(nil, l, w, PerRune))
+		got := string(appendLine(nil, l, w))
 		if n := Width(got); n != w {
 			t.Fatalf("%q takes %d cells, want %d", got, n, w)
 		}
@@ -103,7 +103,7 @@ func FuzzLine(f *testing.F) {
 		if w < 0 || w > 400 || cells > 1000 {
 			return
 		}
-		got := string(appendLine(nil, line(run(text, cells, api.Style{Link: link})), w, PerRune))
+		got := string(appendLine(nil, line(run(text, cells, api.Style{Link: link})), w))
 		if n := Width(got); n != w || !utf8.ValidString(got) {
 			t.Errorf("%q takes %d cells, want %d", got, n, w)
 		}
@@ -117,6 +117,6 @@ func BenchmarkColourfulLine(b *testing.B) {
 	}
 	var buf []byte
 	for b.Loop() {
-		buf = appendLine(buf[:0], l, 200, PerRune)
+		buf = appendLine(buf[:0], l, 200)
 	}
 }

@@ -58,7 +58,7 @@ func (f *written) feed(t testing.TB, l *Log) {
 func (f *written) shownLog(t testing.TB, l *Log, w, h int) []string {
 	l.SetSize(w, h)
 	f.feed(t, l)
-	rows := drawn(l.Draw(w, h, &Look{Glyphs: themes.UnicodeGlyphs()}, PerRune))
+	rows := drawn(l.Draw(w, h, &Look{Glyphs: themes.UnicodeGlyphs()}))
 	for _, r := range rows {
 		if got := Width(r); got != w {
 			t.Fatalf("row %q takes %d cells of %d", r, got, w)
@@ -222,7 +222,7 @@ func TestLongLinesWrapOrScrollSideways(t *testing.T) {
 func TestColoursStayAndControlsAreShown(t *testing.T) {
 	f, l := &written{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", false)
 	f.shownLog(t, l, 40, 1)
-	row := l.Draw(40, 1, &Look{}, PerRune)[0]
+	row := l.Draw(40, 1, &Look{})[0]
 	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^[[2J^G") {
 		t.Errorf("got %q", row)
 	}
@@ -257,7 +257,7 @@ func TestLevelsStandOut(t *testing.T) {
 		f, l := &written{text: line + "\n"}, NewLog("1", false)
 		l.SetSize(40, 1)
 		f.feed(t, l)
-		if got := strings.TrimRight(l.Draw(40, 1, look, PerRune)[0], " "); got != want {
+		if got := strings.TrimRight(l.Draw(40, 1, look)[0], " "); got != want {
 			t.Errorf("%q is drawn as %q, want %q", line, got, want)
 		}
 	}
@@ -301,7 +301,7 @@ func TestEveryViewOfALogIsAPartOfIt(t *testing.T) {
 					break
 				}
 			}
-			if rows := l.Draw(w, h, &Look{}, PerRune); len(rows) != h {
+			if rows := l.Draw(w, h, &Look{}); len(rows) != h {
 				t.Fatalf("%d rows of %d", len(rows), h)
 			}
 			for i, line := range l.lines {
@@ -324,7 +324,7 @@ func FuzzLogLineIsSafeAndFits(f *testing.F) {
 			l.wrap = wrap
 			l.SetSize(w, 5)
 			served.feed(t, l)
-			for _, row := range l.Draw(w, 5, &Look{Glyphs: themes.UnicodeGlyphs()}, PerRune) {
+			for _, row := range l.Draw(w, 5, &Look{Glyphs: themes.UnicodeGlyphs()}) {
 				plain := ansi.Strip(row)
 				if strings.ContainsFunc(plain, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
 					t.Fatalf("%q has a control character", plain)
@@ -348,7 +348,7 @@ func BenchmarkDrawLogAllNew(b *testing.B) {
 		f.text = f.text[max(len(f.text)-1<<20, 0):] + page
 		l.start, l.end, l.lines = 0, int64(len(f.text)-len(page)), nil
 		f.feed(b, l)
-		l.Draw(200, 40, look, PerRune)
+		l.Draw(200, 40, look)
 	}
 }
 

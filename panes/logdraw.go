@@ -14,12 +14,11 @@ type drawKey struct {
 	w, left, finds int
 	found          bool
 	text           Ink
-	widths         Widths
 }
 
 // Draw gives the visible part of the log: h rows of w cells. The slice is valid
 // until the next call.
-func (l *Log) Draw(w, h int, look *Look, m Widths) []string {
+func (l *Log) Draw(w, h int, look *Look) []string {
 	l.SetSize(w, h)
 	l.out = l.out[:0]
 	if w <= 0 || h <= 0 {
@@ -35,7 +34,7 @@ func (l *Log) Draw(w, h int, look *Look, m Widths) []string {
 	for i := l.index(l.top.offset); i < len(l.lines) && len(l.out) < h; i++ {
 		breaks := l.rowsOf(i)
 		for ; row < len(breaks) && len(l.out) < h; row++ {
-			l.out = append(l.out, l.margin(i, row, look)+l.drawLine(i, row, look, m))
+			l.out = append(l.out, l.margin(i, row, look)+l.drawLine(i, row, look))
 		}
 		row = 0
 	}
@@ -72,10 +71,10 @@ func (l *Log) drawEmpty(look *Look) []string {
 }
 
 // drawLine draws one row of line i.
-func (l *Log) drawLine(i, row int, look *Look, m Widths) string {
+func (l *Log) drawLine(i, row int, look *Look) string {
 	line := &l.lines[i]
 	width := l.textWidth()
-	key := drawKey{width, l.left, l.finds, line.offset == l.found, look.Text, m}
+	key := drawKey{width, l.left, l.finds, line.offset == l.found, look.Text}
 	if !l.wrap && line.drawn != "" && line.key == key {
 		return line.drawn
 	}
@@ -86,7 +85,7 @@ func (l *Log) drawLine(i, row int, look *Look, m Widths) string {
 		more = look.Glyphs.More
 		to -= Width(more)
 	}
-	d := lineDrawing{dst: l.buf[:0], from: from, to: to, look: look, widths: m}
+	d := lineDrawing{dst: l.buf[:0], from: from, to: to, look: look}
 	d.draw(text, l.marks(text, key.found, look))
 	d.dst = append(d.dst, Spaces(width-Width(more)-d.used)...)
 	d.dst = append(d.dst, look.Dim.Text(more)...)
@@ -202,7 +201,6 @@ type lineDrawing struct {
 	at       int // cell of the line
 	used     int // cells drawn
 	look     *Look
-	widths   Widths
 }
 
 func (d *lineDrawing) draw(text *logText, marks []textMark) {
@@ -248,11 +246,11 @@ func (d *lineDrawing) piece(s string, r *logRun, mark *textMark) {
 	run := api.Run{Text: s, Cells: cells}
 	if ink != "" {
 		d.dst = append(d.dst, ink...)
-		d.dst, _ = appendRun(d.dst, &run, 0, cells, d.widths)
+		d.dst, _ = appendRun(d.dst, &run, 0, cells)
 		d.dst = append(d.dst, sgrReset...)
 	} else {
 		d.dst = appendStyle(d.dst, api.Style{}, r.style)
-		d.dst, _ = appendRun(d.dst, &run, 0, cells, d.widths)
+		d.dst, _ = appendRun(d.dst, &run, 0, cells)
 		d.dst = appendStyle(d.dst, r.style, api.Style{})
 	}
 	d.used += cells

@@ -43,10 +43,9 @@ type ScreenState struct {
 
 // A heldLine keeps a line together with how it was last drawn.
 type heldLine struct {
-	line   api.Line
-	drawn  string
-	width  int // 0: not drawn yet
-	widths Widths
+	line  api.Line
+	drawn string
+	width int // 0: not drawn yet
 }
 
 // Apply takes the screen to the state that the frame describes.
@@ -129,9 +128,8 @@ func (s *Screen) State() ScreenState {
 // A Window is the part of a Screen to draw: H lines from absolute line Top on,
 // each W cells wide.
 type Window struct {
-	Top    int64
-	W, H   int
-	Widths Widths
+	Top  int64
+	W, H int
 }
 
 // Draw appends the lines of a window to rows; each is exactly min(W, Cols)
@@ -144,7 +142,7 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 	end := min(win.Top+int64(win.H), s.state.First+int64(s.state.Rows))
 	for n := win.Top; n < end; n++ {
 		if l := s.lines[n]; l != nil {
-			rows = append(rows, s.draw(l, w, win.Widths))
+			rows = append(rows, s.draw(l, w))
 		} else {
 			rows = append(rows, Spaces(w))
 		}
@@ -152,10 +150,10 @@ func (s *Screen) Draw(rows []string, win Window) []string {
 	return rows
 }
 
-func (s *Screen) draw(l *heldLine, w int, m Widths) string {
-	if l.drawn == "" || l.width != w || l.widths != m {
-		s.buf = appendLine(s.buf[:0], spread(l.line), w, m)
-		l.drawn, l.width, l.widths = string(s.buf), w, m
+func (s *Screen) draw(l *heldLine, w int) string {
+	if l.drawn == "" || l.width != w {
+		s.buf = appendLine(s.buf[:0], spread(l.line), w)
+		l.drawn, l.width = string(s.buf), w
 	}
 	return l.drawn
 }

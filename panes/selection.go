@@ -139,7 +139,7 @@ func (t *Terminal) spanIn(in api.SessionTextInput, n int64, w int) (s span, ok b
 }
 
 // drawMarks draws the rows anew that hold a match or a part of the selection.
-func (t *Terminal) drawMarks(st ScreenState, w int, look *Look, m Widths) {
+func (t *Terminal) drawMarks(st ScreenState, w int, look *Look) {
 	top := t.top(st)
 	sel, cursor := t.scroll.sel, t.scroll.cursor
 	if !t.scroll.active {
@@ -165,6 +165,6 @@ func (t *Terminal) drawMarks(st ScreenState, w int, look *Look, m Widths) {
 		for i, k := 0, scale(l); i < len(marks); i++ {
 			marks[i].from, marks[i].to = k*marks[i].from, k*marks[i].to
 		}
-		t.rows[y] = string(appendMarked(nil, spread(l), w, m, marks))
+		t.rows[y] = string(appendMarked(nil, spread(l), w, marks))
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Draw gives the pane's rows: h strings of w cells each. The slice is valid
 // until the next call.
-func (t *Terminal) Draw(w, h int, look *Look, m Widths) []string {
+func (t *Terminal) Draw(w, h int, look *Look) []string {
 	t.rows = t.rows[:0]
 	st := t.State()
 	if w <= 0 || h <= 0 {
@@ -18,8 +18,8 @@ func (t *Terminal) Draw(w, h int, look *Look, m Widths) []string {
 		return t.drawUnknown(w, h, look)
 	}
 	t.drawn = drawnTop{t.top(st), st.fulls}
-	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.drawn.line, W: w, H: h, Widths: m})
-	t.drawMarks(st, w, look, m)
+	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.drawn.line, W: w, H: h})
+	t.drawMarks(st, w, look)
 	t.fill(st, w, h, look)
 	if t.scroll.active {
 		t.rows[0] = overlay(t.rows[0], w, " "+t.position(st)+" ", look.Selected)

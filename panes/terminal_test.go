@@ -62,7 +62,7 @@ func live(w, h int, f *api.Frame) (*Terminal, *sentBox) {
 // plain is what a pane looks like without its colours.
 func plain(t *Terminal, w, h int) []string {
 	var rows []string
-	for _, r := range t.Draw(w, h, &Look{Glyphs: themes.UnicodeGlyphs()}, PerRune) {
+	for _, r := range t.Draw(w, h, &Look{Glyphs: themes.UnicodeGlyphs()}) {
 		rows = append(rows, ansi.Strip(r))
 	}
 	return rows

@@ -172,7 +172,7 @@ func (m *model) drawHistory() []string {
 		return rows
 	}
 	detail := append([]string{h.detail.Heading(parts.heading.w, parts.detail.h, &m.look)},
-		h.detail.Draw(parts.detail.w, parts.detail.h, now, &m.look, m.widths)...)
+		h.detail.Draw(parts.detail.w, parts.detail.h, now, &m.look)...)
 	if !parts.beside {
 		return append(rows, detail...)
 	}

@@ -92,7 +92,6 @@ type model struct {
 	// that of the settings.
 	themePicked string
 	profile     colorprofile.Profile
-	widths      panes.Widths
 
 	dirty   bool // what is on the screen has to be drawn anew
 	resized bool // a pane may have a size that its session was not told

@@ -187,7 +187,7 @@ func (m *model) drawProcesses() []string {
 		return rows
 	}
 	p.log.Focused = p.onLog
-	log := p.log.Draw(parts.log.w, parts.log.h, &m.look, m.widths)
+	log := p.log.Draw(parts.log.w, parts.log.h, &m.look)
 	rows = append(rows, p.log.Heading(&selected, panes.Reason(&selected, now), body.w, &m.look))
 	return append(rows, log...)
 }

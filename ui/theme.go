@@ -63,8 +63,6 @@ func (m *model) noteMode(msg tea.ModeReportMsg) {
 	}
 	switch msg.Mode {
 	case ansi.ModeUnicodeCore:
-		m.widths = panes.PerCluster
-		m.dirty = true
 		m.terminal.painter.update(func(f *frame) { f.clusters = true })
 	case ansi.ModeSynchronizedOutput:
 		m.terminal.painter.update(func(f *frame) { f.sync = true })

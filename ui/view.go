@@ -162,7 +162,7 @@ func (m *model) prepare() {
 	focused := m.focused()
 	for _, l := range m.visible() {
 		r := m.area(l)
-		l.rows = l.pane.Draw(r.w, r.h, &m.look, m.widths)
+		l.rows = l.pane.Draw(r.w, r.h, &m.look)
 		l.title = ""
 		if !m.layout.bare {
 			name, detail := m.describe(l.pane)
