@@ -23,6 +23,7 @@ const (
 	previewText                // a window of the file, as lines
 	previewHex                 // a window of the file, 16 bytes a line
 	previewList                // lines that stand for the whole
+	previewWords               // what is said in place of content
 	previewImage
 )
 

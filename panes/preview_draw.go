@@ -11,8 +11,15 @@ func (p *Preview) Heading(w int, look *Look) string {
 	if p.path == "" {
 		return Heading("preview", "", w, p.Focused, look)
 	}
-	return Heading(FileName(p.info.Name), p.detail(), w, p.Focused, look)
+	name, detail := FileName(p.info.Name), p.detail()
+	if room := w - max(Width(detail), 4) - 6; room >= leastName { // the name is in the list too
+		name = clipName(name, room)
+	}
+	return Heading(name, detail, w, p.Focused, look)
 }
+
+// leastName is how many cells of a file's name are shown in any case.
+const leastName = 12
 
 // detail says what the file is, and where in it one looks.
 func (p *Preview) detail() string {
@@ -79,6 +86,13 @@ func (p *Preview) fill(w, h int, look *Look) {
 		for _, line := range wrapWords(p.note, max(w-2, 1)) {
 			p.out = append(p.out, look.Bad.Text(Fit(" "+line, w)))
 		}
+	case p.kind == previewWords:
+		for i := range p.lines {
+			for _, line := range wrapWords(p.lines[i].text, max(w-2, 1)) {
+				p.out = append(p.out, look.Dim.Text(Fit(" "+line, w)))
+			}
+		}
+		p.out = p.out[:min(len(p.out), max(h, 0))]
 	case p.kind == previewImage:
 		p.out = append(p.out, p.drawPicture(w, h, look)...)
 	default:

@@ -206,10 +206,10 @@ func plainType(kind string) string {
 
 // tell shows a few words in place of content.
 func (part *PreviewPart) tell(what, more string) {
-	part.kind, part.lexer = previewList, ""
-	part.lines = []previewLine{{text: what, ink: inkDim}}
+	part.kind, part.lexer = previewWords, ""
+	part.lines = []previewLine{{text: what}}
 	if more != "" {
-		part.lines = append(part.lines, previewLine{text: more, ink: inkDim})
+		part.lines = append(part.lines, previewLine{text: more})
 	}
 }
 

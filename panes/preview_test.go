@@ -228,6 +228,30 @@ func TestPicturesAreDrawnWhereThereAreColours(t *testing.T) {
 	view(t, "/half.png", out.Bytes()[:30]).shows("which is damaged")
 }
 
+func TestAHeadingTellsWhatAFileIsHoweverLongItsName(t *testing.T) {
+	v := view(t, "/"+strings.Repeat("long", 20)+".txt", []byte("text\n"))
+	v.see()
+	got := ansi.Strip(v.Heading(43, unicodeLook()))
+	if !strings.Contains(got, " 5 ") || !strings.Contains(got, "long") || !strings.Contains(got, ".txt") || ansi.StringWidth(got) != 43 {
+		t.Errorf("it is %q", got)
+	}
+	if got := ansi.Strip(v.Heading(14, unicodeLook())); ansi.StringWidth(got) != 14 || !strings.Contains(got, "long") {
+		t.Errorf("the narrow one is %q", got)
+	}
+}
+
+func TestWordsInPlaceOfContentAreWrapped(t *testing.T) {
+	var p Preview
+	p.Show("/f", api.FileInfo{Name: "f", Type: "fifo"})
+	p.Resize(20, 3)
+	r, _ := p.Next()
+	p.Take(LoadPreview(t.Context(), shelf{}, r))
+	rows := p.Draw(20, 3, unicodeLook())
+	if got := ansi.Strip(strings.Join(rows, "\n")); got != " a named pipe       \n which is not read, \n because that could " {
+		t.Errorf("it is\n%s", got)
+	}
+}
+
 func TestWhatIsNotReadSaysWhatItIs(t *testing.T) {
 	cases := []struct {
 		info api.FileInfo

@@ -215,9 +215,12 @@ func (e *fakeEngine) CancelTransfer(context.Context, string) error {
 }
 
 // WatchFolder waits until the test says that the folder has changed.
-func (e *fakeEngine) WatchFolder(ctx context.Context, _, seen string) (api.FilesWatchOutput, error) {
+func (e *fakeEngine) WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error) {
 	select {
 	case <-e.folderChanged:
+		if _, err := os.Stat(path); err != nil {
+			return api.FilesWatchOutput{}, fakeFileError(err)
+		}
 		return api.FilesWatchOutput{Stamp: seen + "x", Changed: true}, nil
 	case <-ctx.Done():
 		return api.FilesWatchOutput{}, ctx.Err()

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"runtime/debug"
 	"time"
@@ -391,6 +392,7 @@ func (m *model) takeWatched(msg filesWatched) tea.Cmd {
 	}
 	if msg.err != nil { // looked at again, less often
 		serial := f.serial
+		f.stale = f.stale || errors.Is(msg.err, api.CodeNotFound) // it is gone
 		return tea.Tick(2*time.Second, func(time.Time) tea.Msg {
 			return filesWatched{serial, api.FilesWatchOutput{Changed: true}, nil}
 		})

@@ -295,6 +295,46 @@ func TestChangesOnDiskShowByThemselves(t *testing.T) {
 	d.shows("fresh")
 }
 
+func TestAFolderThatIsGoneSaysSo(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"in/a": "1"})
+	d.onFile("in")
+	d.press("l")
+	d.until("in the folder", func() bool { return d.m.files.path == dir+"/in" && d.m.files.list.Selected() != nil })
+	if err := os.RemoveAll(dir + "/in"); err != nil {
+		t.Fatal(err)
+	}
+	go func() { d.engine.folderChanged <- struct{}{} }()
+	d.shows("no such file")
+	d.press("h")
+	d.shows("an empty folder")
+}
+
+func TestWhatATransferHasNotDoneStaysMarked(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"a": "1", "b/": "", "c": "3", "to/": ""})
+	for _, name := range []string{"a", "b", "c"} {
+		d.onFile(name)
+		d.press("space")
+	}
+	d.press("C", "ctrl+u", "'to/", "enter")
+	d.shows("b: is a directory; before that copied a – u undoes it") // which the fake cannot copy
+	d.exists(dir+"/to/a", true)
+	if m := d.m.files.marked; len(m) != 2 || !m[dir+"/b"] || !m[dir+"/c"] {
+		t.Errorf("marked are %v", m)
+	}
+}
+
+func TestASlowFolderSaysThatItIsRead(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"in/a": "1"})
+	d.m.goFolder(dir+"/in", "")
+	d.m.takeSlow(filesSlow{d.m.files.serial - 1})
+	d.lacks("reading the folder")
+	d.m.takeSlow(filesSlow{d.m.files.serial})
+	d.shows("reading the folder…")
+	d.press("ctrl+r")
+	d.shows("a ")
+	d.lacks("reading the folder")
+}
+
 func TestFilesAreFoundWhileItIsTyped(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"x/y/needle.txt": "one\ntwo straw\n", "other": ""})
 	d.press("f", "'needle")

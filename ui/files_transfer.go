@@ -231,6 +231,11 @@ func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
 	}
 	f.job = nil
 	f.changed()
+	if n := len(t.in.Items); t.job.State != api.JobDone && t.back == nil && n > 1 { // to be tried again
+		for _, item := range t.in.Items[min(t.job.Handled, n):] {
+			f.marked[item.Path] = true
+		}
+	}
 	if t.back == nil {
 		f.remember(undoOf(t.in.Kind, t.job.Done))
 		return m.sayTransfer(t)
@@ -244,7 +249,7 @@ func (m *model) takenBack(t *transfer) tea.Cmd {
 	switch {
 	case t.job.State == api.JobFailed:
 		m.files.remember(left)
-		return m.say(t.job.Error, true)
+		return m.say(t.fault(), true)
 	case t.job.State == api.JobCancelled && left.files() > 0:
 		m.files.remember(left)
 		return m.say("ended; u undoes the rest", true)
@@ -285,6 +290,21 @@ func undoOf(kind string, done []api.FileMoved) (u undo) {
 	return u
 }
 
+// fault is why the transfer has failed: of what its error says of an item, with
+// whole paths, the cause, so that there is room for it.
+func (t *transfer) fault() string {
+	if t.job.Handled >= len(t.in.Items) {
+		return t.job.Error
+	}
+	item := t.in.Items[t.job.Handled]
+	for _, path := range []string{item.To, item.Path} {
+		if cause, ok := cutBehind(t.job.Error, path+": "); ok && path != "" {
+			return theseFiles([]string{item.Path}) + ": " + cause
+		}
+	}
+	return t.job.Error
+}
+
 // sayTransfer tells how a transfer has ended.
 func (m *model) sayTransfer(t *transfer) tea.Cmd {
 	paths := make([]string, len(t.job.Done))
@@ -304,9 +324,9 @@ func (m *model) sayTransfer(t *transfer) tea.Cmd {
 	}
 	switch {
 	case t.job.State == api.JobFailed && len(paths) > 0:
-		return m.say(t.job.Error+"; before that "+text, true)
+		return m.say(t.fault()+"; before that "+text, true)
 	case t.job.State == api.JobFailed:
-		return m.say(t.job.Error, true)
+		return m.say(t.fault(), true)
 	case t.job.State == api.JobCancelled:
 		return m.say("ended; "+text, true)
 	}
