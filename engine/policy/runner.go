@@ -1,11 +1,15 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A runner is a program that runs the command behind its options. Its lists
 // hold letters and names of options, with blanks between them.
 type runner struct {
 	valued  string // options with a value
+	plain   string // options without, whose names are the beginnings of such ones
 	scripts string // options with a text for a shell as value
 	assigns bool   // variables for the command may stand before it
 	skip    int    // arguments before the command
@@ -18,6 +22,12 @@ type runner struct {
 	input   bool   // what it reads are commands
 }
 
+// What su and runuser share.
+const (
+	suOptions = "g G s w T group supp-group shell whitelist-environment"
+	suScripts = "c command session-command"
+)
+
 // runners are the programs whose options all are read in the same way.
 var runners = map[string]runner{
 	"command": {nothing: "v V"}, "builtin": {}, "exec": {valued: "a"}, "and": {}, "or": {}, "not": {},
@@ -25,33 +35,38 @@ var runners = map[string]runner{
 	"time": {valued: "f o format output"}, "nice": {valued: "n adjustment"},
 	"ionice":  {valued: "c n class classdata", nothing: "p P u pid pgid uid"},
 	"timeout": {valued: "k s kill-after signal", skip: 1}, "stdbuf": {valued: "i o e input output error"},
-	"taskset": {skip: 1, nothing: "p pid"}, "chrt": {valued: "T P D", skip: 1, nothing: "p m pid max"}, "prlimit": {valued: "o", nothing: "p pid"},
+	"taskset": {skip: 1, nothing: "p pid"}, "prlimit": {valued: "o output", nothing: "p pid"},
+	"chrt": {valued: "T P D sched-runtime sched-period sched-deadline", skip: 1, nothing: "p m pid max"},
 	"sudo": {assigns: true, valued: "u g p C h D R r t T U user group prompt chdir chroot role type host other-user close-from command-timeout",
 		nothing: "l v K V e list validate edit", shell: "s i shell login"},
 	"doas": {valued: "u C", shell: "s"}, "pkexec": {valued: "user", shell: "*"}, "gosu": {skip: 1}, "su-exec": {skip: 1},
-	"su": {valued: "g G s w T group supp-group shell whitelist-environment", scripts: "c command session-command", skip: 1},
-	"runuser": {valued: "u g G s w T user group supp-group shell whitelist-environment",
-		scripts: "c command session-command"},
-	"env":    {assigns: true, valued: "u C a S unset chdir argv0 split-string"},
-	"xargs":  {valued: "a d E I L l n P s arg-file delimiter max-args max-chars max-procs process-slot-var"},
-	"chroot": {skip: 1, shell: "*"},
+	"su":      {valued: suOptions, scripts: suScripts, skip: 1},
+	"runuser": {valued: "u user " + suOptions, scripts: suScripts},
+	"env":     {assigns: true, valued: "u C a S unset chdir argv0 split-string"},
+	"xargs":   {valued: "a d E I L n P s arg-file delimiter max-args max-chars max-procs process-slot-var"},
+	"chroot":  {valued: "groups userspec", skip: 1, shell: "*"},
 	"unshare": {valued: "R w S G l root wd setuid setgid propagation setgroups map-user map-group map-users map-groups owner load-interp monotonic boottime",
 		shell: "*"},
-	"nsenter":  {valued: "t S G W target setuid setgid wdns", shell: "*"},
+	"nsenter":  {valued: "t S G W target setuid setgid wdns", plain: "wd", shell: "*"},
 	"fakeroot": {valued: "l i s b lib faked", shell: "*"},
 	"setpriv": {valued: "ruid euid reuid rgid egid regid groups inh-caps ambient-caps bounding-set securebits pdeathsig " +
 		"ptracer selinux-label apparmor-profile landlock-access landlock-rule seccomp-filter"},
 	"systemd-run": {valued: "H M p u E C property unit slice description host machine uid gid nice working-directory setenv service-type " +
-		"on-active on-boot on-startup on-unit-active on-unit-inactive on-calendar timer-property path-property socket-property", shell: "S shell"},
+		"on-active on-boot on-startup on-unit-active on-unit-inactive on-calendar timer-property path-property socket-property " +
+		"expand-environment background job-mode lightweight area json", shell: "S shell"},
 	"systemd-inhibit": {valued: "what who why mode"},
-	"strace":          {valued: "a b e E I o O p P s S u U X attach env output user", nothing: "p attach"},
-	"ltrace":          {valued: "a A e l n o p s u w x F", nothing: "p"},
-	"flock":           {valued: "w E timeout wait conflict-exit-code", scripts: "c command", skip: 1},
+	"strace": {valued: "a b e E I o O p P s S u U X attach env output user trace trace-path abbrev verbose raw signal status read write kvm " +
+		"inject fault detach-on interruptible columns string-limit const-print-style argv0 summary-syscall-overhead summary-sort-by summary-columns",
+		plain: "summary", nothing: "p attach"},
+	"ltrace": {valued: "a A e l n o p s u w x F align config indent library output where", nothing: "p"},
+	"flock":  {valued: "w E timeout wait conflict-exit-code", scripts: "c command", skip: 1},
 	"script": {valued: "E I B O T m o log-in log-out log-io log-timing logging-format echo output-limit", scripts: "c command",
 		skip: 1, shell: "*"},
 	"watch": {valued: "n q s interval equexit shotsdir", joined: true, direct: "x exec"},
 	"parallel": {valued: "j P I a S n N L s d C E jobs max-procs arg-file sshlogin max-args delimiter colsep delay timeout joblog results tmpdir " +
-		"retries halt load memfree workdir tagstring env basefile return", joined: true, until: ":::", shell: "*"},
+		"retries halt load memfree memsuspend workdir tagstring env basefile return sshloginfile ssh block recstart recend trim nice limit " +
+		"compress-program arg-sep arg-file-sep rpl profile header group-by max-chars max-line-length transferfile trc total-jobs",
+		plain: "tag", joined: true, until: ":::", shell: "*"},
 	"fish": {valued: "d f o D p debug features debug-output debug-stack-frames profile profile-startup",
 		scripts: "c C command init-command", file: true},
 	"nu": {valued: "I m log-level config env-config include-path", scripts: "c e commands execute", file: true},
@@ -98,6 +113,9 @@ func listed(list, name string) (full string, ok bool) {
 
 // takesValue finds an option that has a value.
 func (g runner) takesValue(name string) (full string, ok bool) {
+	if slices.Contains(strings.Fields(g.plain), name) {
+		return "", false
+	}
 	if full, ok = listed(g.valued, name); ok {
 		return full, true
 	}

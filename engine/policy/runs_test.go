@@ -49,6 +49,10 @@ var hidden = []string{
 	"time rm -rf zz", "time -p rm -rf zz", "\\time -f x rm -rf zz", "command rm -rf zz", "command -p -- rm -rf zz", "builtin exec rm -rf zz",
 	"exec -a x rm -rf zz", "stdbuf -oL -i 0 rm -rf zz", "strace -f -o x rm -rf zz", "systemd-run --user -p A=b rm -rf zz",
 	"parallel -j 4 rm -rf {} ::: a b", "parallel ::: 'rm -rf zz'", "cat x | parallel", "taskset 1 rm -rf zz", "busybox rm -rf zz",
+	"runuser --user x rm -rf zz", "chroot --userspec x:y --groups z /x rm -rf zz", "chrt --sched-runtime 5 -d 0 rm -rf zz",
+	"strace --trace execve rm -rf zz", "strace --summary rm -rf zz", "ltrace --library x rm -rf zz", "prlimit --nofile=5 rm -rf zz",
+	"ls | xargs -l rm -rf", "nsenter -t 1 --wd rm -rf zz", "parallel --tag rm -rf {} ::: a", "parallel --sshloginfile f rm -rf {} ::: a",
+	"systemd-run --job-mode fail rm -rf zz", "strace --summary-sort-by calls rm -rf zz", "ls | xargs -i rm -rf {}",
 	"sudo nice -n 5 timeout 3 env A=b bash -euo pipefail -c 'nohup rm -rf zz'",
 	"bash -c '(' ; rm -rf zz",
 }
