@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/engine/api"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestBashCompletesWithoutThePackage(t *testing.T) {
@@ -34,6 +38,48 @@ for w in "${COMPREPLY[@]}"; do echo "${w%% *}"; done | sort | tr '\n' ' '`
 		out, err := cmd.Output()
 		if got := strings.TrimSpace(string(out)); err != nil || got != c.want || asked.String() != "<"+c.asked+">\n" {
 			t.Errorf("%q completes to %q, asking %q: %v", c.line, got, &asked, err)
+		}
+	}
+}
+
+func TestCompletionOffersSessions(t *testing.T) {
+	r := newRig(t)
+	r.sessions = []api.Process{
+		{ID: "aaaaaaaaaaaa", Name: "build", State: api.StateRunning, Command: "make\x1b"},
+		{ID: "bbbbbbbbbbbb", Name: "old", State: api.StateExited, ExitCode: code(1), Command: "sh"},
+		{ID: "cccccccccccc", Name: "two words", State: api.StateRunning, Command: "sh"},
+		{ID: "dddddddddddd", Name: "build", State: api.StateExited, ExitCode: code(0), Command: "make"},
+	}
+	r.processes = append(r.sessions, api.Process{ID: "eeeeeeeeeeee", Name: "waits", State: api.StateBackoff, Command: "false"})
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"attach", ""}, []string{"build\trunning: make^[", "cccccccccccc\ttwo words, running: sh"}},
+		{[]string{"attach", "a"}, []string{"aaaaaaaaaaaa\tbuild, running: make^["}},
+		{[]string{"attach", "build", ""}, nil},
+		{[]string{"rm", ""}, []string{"old\texited 1: sh", "dddddddddddd\tbuild, exited 0: make"}},
+		{[]string{"rm", "old", "b"}, nil},
+		{[]string{"kill", "x", "b"}, []string{"build\trunning: make^["}},
+		{[]string{"kill", "build", "b"}, nil},
+		{[]string{"restart", "o"}, []string{"old\texited 1: sh"}},
+		{[]string{"wait", "o"}, nil},
+		{[]string{"stop", "w"}, []string{"waits\tbackoff: false"}},
+		{[]string{"signal", "w"}, nil},
+	} {
+		out, _, status := r.run(append([]string{"__complete"}, c.args...)...)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		var got []string
+		if len(lines) > 1 {
+			got = lines[:len(lines)-1]
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || status != 0 || lines[len(lines)-1] != ":4" {
+			t.Errorf("%q: status %d, %q: %s", c.args, status, out, diff)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := r.succeeds("completion", shell); !strings.Contains(got, "tandem") {
+			t.Errorf("completion %s prints %q", shell, got)
 		}
 	}
 }

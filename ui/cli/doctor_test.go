@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDoctorFindsWhatIsWrong(t *testing.T) {
+	r := newRig(t)
+	text := r.succeeds("doctor")
+	for _, want := range []string{"ok    data folder", "ok    engine", "version 1.2.3, pid 10", "ok    keeper", "warn  terminal", "ok    shell"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("doctor has no %q:\n%s", want, text)
+		}
+	}
+	dir := os.Getenv("TANDEM_DATA_DIR")
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(dir, "processes", "aaaaaaaaaaaa")
+	if err := os.MkdirAll(bad, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bad, "record.json.bad"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for id, text := range map[string]string{
+		"bbbbbbbbbbbb": `{"schema":1,"id":"bbbbbbbbbbbb","na`,
+		"cccccccccccc": `{"schema":1,"id":"cccccccccccc"}`,
+		"dddddddddddd": `{"schema":2}`,
+		"eeeeeeeeeeee": "",
+	} {
+		if err := os.Mkdir(filepath.Join(dir, "processes", id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "processes", id, "record.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.options.Version = "1.3.0"
+	r.options.Environ = []string{"SHELL=/no/shell", "LANG=C"}
+	stdout, stderr, status := r.run("doctor")
+	if status != 1 || stderr != "" {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+	for _, want := range []string{"warn  data folder", "chmod 700", "warn  engine", "this program is 1.3.0", "3 of 5 are damaged",
+		"warn  locale", "fail  shell"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("doctor has no %q:\n%s", want, stdout)
+		}
+	}
+	stdout, _, _ = r.run("doctor", "--json")
+	for _, f := range readJSON(t, stdout).([]any) {
+		row := f.(map[string]any)
+		if row["status"] != "ok" && row["fix"] == nil {
+			t.Errorf("%v has no fix", row)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".doctor-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("doctor leaves %q, %v", left, err)
+	}
+}
+
+func TestDoctorWorksWithoutAnEngineAndStartsNone(t *testing.T) {
+	r := newRig(t)
+	dir := filepath.Join(shortDir(t), "data")
+	t.Setenv("TANDEM_DATA_DIR", dir)
+	r.options.Reach, r.options.Connect = nil, nil
+	if text := r.succeeds("doctor"); !strings.Contains(text, "not running") || !strings.Contains(text, "will be made") {
+		t.Errorf("doctor prints %s", text)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("doctor made the data folder: %v", err)
+	}
+	file := filepath.Join(shortDir(t), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TANDEM_DATA_DIR", file)
+	if stdout, _, status := r.run("doctor"); status != 1 || !strings.Contains(stdout, "fail  data folder") {
+		t.Errorf("status %d, %s", status, stdout)
+	}
+}
+
+func TestLoginManagerSettingsAreRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "logind.conf")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if killsUserProcesses(path) {
+		t.Error("a file that is not there kills")
+	}
+	write(path, "[Login]\n#KillUserProcesses=yes\n")
+	if killsUserProcesses(path) {
+		t.Error("a comment kills")
+	}
+	write(path, "[Login]\nKillUserProcesses=yes\n")
+	if !killsUserProcesses(path) {
+		t.Error("yes does not kill")
+	}
+	write(path+".d/90.conf", "[Login]\nKillUserProcesses = no\n")
+	if killsUserProcesses(path) {
+		t.Error("the last file does not count")
+	}
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+
+	"github.com/creack/pty"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A rig is a command line with a fake engine behind it.
+type rig struct {
+	t        *testing.T
+	options  Options
+	sessions []api.Process
+	started  []api.SessionStartInput
+	written  []api.SessionWriteInput
+	looked   []api.SessionScreenInput
+	removed  []string
+	stopped  []api.EngineStopInput
+	screen   api.Screen
+	fakeProcesses
+}
+
+func newRig(t *testing.T) *rig {
+	r := &rig{t: t}
+	dir := shortDir(t)
+	t.Setenv("TANDEM_DATA_DIR", dir)
+	r.serve(dir)
+	connect := func(ctx context.Context) (*api.Client, error) {
+		return api.Connect(ctx, api.ConnectOptions{DataDir: dir, Version: "1.2.3", Name: "cli"})
+	}
+	r.options = Options{Version: "1.2.3", Connect: connect, Reach: connect, Stdin: strings.NewReader(""),
+		Environ: []string{"TERM=xterm-256color", "SHELL=/bin/sh", "LANG=C.UTF-8"}}
+	return r
+}
+
+func shortDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "td")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// serve runs the fake engine until the test ends.
+func (r *rig) serve(dir string) {
+	socket, _ := api.Sockets(dir)
+	listener, err := api.Listen(socket)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	mux := r.mux()
+	go func() { served <- mux.Serve(ctx, listener) }()
+	r.t.Cleanup(func() {
+		stop()
+		<-served
+	})
+}
+
+func (r *rig) mux() *api.Mux {
+	mux := api.NewMux()
+	api.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+		return api.Info{EnginePID: 10, KeeperPID: 11, Version: "1.2.3", Protocol: api.Protocol, DataDir: "/data",
+			Socket: "/data/tandem.sock", BootID: "boot", Running: len(r.sessions)}, nil
+	})
+	api.Handle(mux, api.EngineStop, func(_ context.Context, in api.EngineStopInput) (api.Empty, error) {
+		r.stopped = append(r.stopped, in)
+		return api.Empty{}, nil
+	})
+	api.Handle(mux, api.SessionStart, func(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+		r.started = append(r.started, in)
+		return api.Process{ID: "0123456789ab", Kind: api.KindSession, Name: "new", State: api.StateRunning}, nil
+	})
+	api.Handle(mux, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) {
+		return api.SessionListOutput{Sessions: r.sessions}, nil
+	})
+	api.Handle(mux, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.Empty, error) {
+		r.written = append(r.written, in)
+		return api.Empty{}, nil
+	})
+	api.Handle(mux, api.SessionScreen, func(_ context.Context, in api.SessionScreenInput) (api.Screen, error) {
+		r.looked = append(r.looked, in)
+		return r.screen, r.find(in.ID)
+	})
+	api.Handle(mux, api.SessionGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		return api.Process{ID: "0123456789ab", Name: in.ID}, r.find(in.ID)
+	})
+	api.Handle(mux, api.SessionKill, func(_ context.Context, in api.IDInput) (api.Process, error) {
+		return api.Process{Name: in.ID, State: api.StateStopped, ExitSignal: "SIGHUP"}, r.find(in.ID)
+	})
+	api.Handle(mux, api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
+		r.removed = append(r.removed, in.ID)
+		return api.Empty{}, r.find(in.ID)
+	})
+	r.handleProcesses(mux)
+	mux.HandleAttach(func(_ context.Context, _ api.AttachOptions, v *api.Viewer) error {
+		code := 3
+		if err := v.Send(api.Output{Bytes: []byte("bye")}); err != nil {
+			return err
+		}
+		return v.Send(api.Output{Ended: &api.Process{Name: "work", State: api.StateExited, ExitCode: &code}})
+	})
+	return mux
+}
+
+func (r *rig) find(id string) error {
+	if id == "nobody" {
+		return api.Errorf(api.CodeNotFound, "find session %q: there is none", id).WithHint("`tandem ls` lists them")
+	}
+	return nil
+}
+
+// run runs a command line.
+func (r *rig) run(args ...string) (stdout, stderr string, status int) {
+	r.t.Helper()
+	var out, err bytes.Buffer
+	o := r.options
+	o.Stdout, o.Stderr = &out, &err
+	status = Main(r.t.Context(), o, args)
+	return out.String(), err.String(), status
+}
+
+// succeeds runs a command line that has to go well and gives its output.
+func (r *rig) succeeds(args ...string) string {
+	r.t.Helper()
+	stdout, stderr, status := r.run(args...)
+	if status != 0 || stderr != "" {
+		r.t.Fatalf("tandem %q: status %d, %q", args, status, stderr)
+	}
+	return stdout
+}
+
+func readJSON(t *testing.T, text string) any {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return v
+}
+
+func code(n int) *int { return &n }
+
+func openTerminal(t *testing.T) (master, slave *os.File) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		slave.Close()
+		master.Close()
+	})
+	return master, slave
+}
