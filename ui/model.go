@@ -91,6 +91,7 @@ type model struct {
 	// themePicked is the theme of this run, or the one that is being tried; "" is
 	// that of the settings.
 	themePicked string
+	themesKept  []string // chosen for good here, and not read from the configuration yet
 	profile     colorprofile.Profile
 
 	dirty   bool // what is on the screen has to be drawn anew

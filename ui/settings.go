@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
@@ -41,15 +43,38 @@ func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keys.DefaultBindings()
 	}
-	worn := m.themePicked != "" && m.themePicked == next.Theme // it was written by a choice here
+	worn := m.takeTheme(next.Theme)
+	m.rebind(next.Bindings)
 	m.o.Settings = next
-	m.resolver = keys.NewResolver(next.Bindings)
-	m.themePicked = ""
 	m.dress()
 	if worn {
 		return nil
 	}
 	return m.say("the configuration was read anew", false)
+}
+
+// rebind lets other keys count. A prefix that was pressed goes on waiting: what is
+// typed after it is for the dashboard and not for a program.
+func (m *model) rebind(b keys.Bindings) {
+	pending := m.resolver.Pending()
+	m.resolver = keys.NewResolver(b)
+	if pending {
+		m.resolver.Resolve(b.PrefixKeys()[0], keys.ScopeGlobal)
+	}
+}
+
+// takeTheme lets the theme of new settings count, and reports whether it was
+// written by a choice here: then it is worn already, or one that was chosen since.
+func (m *model) takeTheme(name string) (worn bool) {
+	if at := slices.Index(m.themesKept, name); at >= 0 {
+		m.themesKept = m.themesKept[at+1:]
+		if m.themePicked == name {
+			m.themePicked = ""
+		}
+		return true
+	}
+	m.themePicked = ""
+	return false
 }
 
 // faultNote is what the status bar says of settings that cannot be read.

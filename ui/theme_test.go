@@ -41,3 +41,41 @@ func TestThemeForTheOtherBackgroundSaysThatItIsHardToRead(t *testing.T) {
 	d.m.showThemes()
 	d.shows("made for dark terminals, hard to read on this one")
 }
+
+func TestAChangeOfTheSettingsForgetsNoPrefixThatWaits(t *testing.T) {
+	e := newFakeEngine()
+	first := e.add("first", "one$ ")
+	d := drive(t, e, 120, 40)
+	d.shows("one$ ")
+	d.press("ctrl+b")
+	d.update(settingsMsg{Theme: "nord"})
+	d.press("%")
+	d.shows("$ ")
+	d.hasStarted(2)
+	if got := first.input(); got != "" {
+		t.Errorf("%q went to the program", got)
+	}
+}
+
+func TestThemesThatAreChosenOneAfterTheOtherEndWithTheLast(t *testing.T) {
+	d := drive(t, newFakeEngine(), 120, 40)
+	d.m.o.KeepTheme = func(string) (string, error) { return "/config.toml", nil }
+	d.shows("$ ")
+	for _, name := range []string{"nord", "dracula"} {
+		d.press("ctrl+b", "T", "'"+name, "enter")
+		d.shows(name)
+	}
+	last := d.m.look
+	d.update(settingsMsg{Theme: "nord"})
+	if d.m.look != last {
+		t.Error("the file that is read late undoes what was chosen since")
+	}
+	d.update(settingsMsg{Theme: "dracula"})
+	if d.m.look != last || d.m.themePicked != "" {
+		t.Error("what was chosen is not what the settings say")
+	}
+	d.update(settingsMsg{Theme: "nord"})
+	if d.m.look == last {
+		t.Error("a change of the file changes nothing")
+	}
+}

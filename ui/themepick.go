@@ -113,6 +113,9 @@ func (m *model) keepTheme(name string) tea.Cmd {
 	if keep == nil {
 		return m.say(fmt.Sprintf("for this run; theme = %q in config.toml keeps it", name), false)
 	}
+	if m.o.Theme != name {
+		m.themesKept = append(m.themesKept, name)
+	}
 	return func() tea.Msg {
 		path, err := keep(name)
 		return themeKept{name, path, err}
@@ -121,6 +124,7 @@ func (m *model) keepTheme(name string) tea.Cmd {
 
 func (m *model) keptTheme(msg themeKept) tea.Cmd {
 	if msg.err != nil {
+		m.themesKept = slices.DeleteFunc(m.themesKept, func(name string) bool { return name == msg.name })
 		return m.say(fmt.Sprintf("for this run only: %v", msg.err), true)
 	}
 	return m.say(fmt.Sprintf("theme = %q is in %s now", msg.name, panes.ShortPath(msg.path, m.list.Home)), false)
