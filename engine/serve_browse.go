@@ -94,15 +94,17 @@ func (s *fileServer) git(ctx context.Context, in api.FilesPathInput) (api.FilesG
 
 // transfer begins a transfer, unless something is in the way and nobody has
 // said what is to become of it.
-func (s *fileServer) transfer(_ context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+func (s *fileServer) transfer(asking context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
 	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesTransferOutput, error) {
 		if err := checkTransfer(in); err != nil {
 			return api.FilesTransferOutput{}, err
 		}
-		items, conflicts, err := inTheWay(t, in)
+		items, conflicts, err := inTheWay(asking, t, in)
 		switch {
 		case err != nil:
 			return api.FilesTransferOutput{}, err
+		case asking.Err() != nil:
+			return api.FilesTransferOutput{}, asking.Err()
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
@@ -138,7 +140,7 @@ func resolved(t *files.Tree, in api.FilesTransferInput, asked api.FileMove) (ite
 // inTheWay are the items with their paths as the file system has them, and what
 // is where they are to go. It refuses what would replace something that is
 // needed for it.
-func inTheWay(t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, conflicts []string, err error) {
+func inTheWay(ctx context.Context, t *files.Tree, in api.FilesTransferInput) (items []api.FileMove, conflicts []string, err error) {
 	free := map[string]bool{} // by what was moved away before
 	replaced := map[string]bool{}
 	for _, asked := range in.Items {

@@ -128,7 +128,11 @@ func (e *fakeEngine) DeleteFile(_ context.Context, path string) error {
 }
 
 // Transfer does everything at once; the trash is a folder "trash" beside.
-func (e *fakeEngine) Transfer(_ context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+func (e *fakeEngine) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	if e.looks.Load() {
+		<-ctx.Done()
+		return api.FilesTransferOutput{}, ctx.Err()
+	}
 	job := api.FileJob{Kind: in.Kind, State: api.JobDone}
 	var out api.FilesTransferOutput
 	for _, item := range in.Items {

@@ -191,6 +191,21 @@ func TestAnUndoShowsHowFarItIsAndCanBeEnded(t *testing.T) {
 	d.shows("undone: trash of 4 files")
 }
 
+func TestATransferIsEndedBeforeItBegins(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2"})
+	d.press("v", "D")
+	d.exists(dir+"/b", false)
+	d.until("the transfer is over", func() bool { return len(d.m.files.undos) == 1 })
+	d.engine.looks.Store(true)
+	d.press("u")
+	d.shows("undoing: looking at 2 files, esc ends it")
+	d.press("esc")
+	d.shows("ended before it began")
+	d.engine.looks.Store(false)
+	d.press("u")
+	d.exists(dir+"/b", true)
+}
+
 func TestTransfersBeginOneAfterTheOther(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", "c": "3", "d": "4", "to/": ""})
 	d.engine.holdTransfers(1)

@@ -54,7 +54,8 @@ type transfer struct {
 	id   string // "" while it is found out what is in its way
 	in   api.FilesTransferInput
 	job  api.FileJob
-	back *undo // what is to be undone after it, if it takes something back
+	stop context.CancelFunc // ends the looking
+	back *undo              // what is to be undone after it, if it takes something back
 }
 
 // left is what is still to be undone when a transfer has ended before it was
@@ -81,7 +82,7 @@ func (t *transfer) text(waiting int) string {
 	}
 	n := len(t.in.Items)
 	if t.id == "" {
-		return text + "looking at " + countOf(n)
+		return text + "looking at " + countOf(n) + ", esc ends it"
 	}
 	text += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting"}[t.in.Kind]
@@ -167,7 +168,10 @@ func (m *model) pumpTransfers() tea.Cmd {
 	if !m.toast.bad { // how far it is shows in the same place
 		m.hush()
 	}
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	ctx, cancel := context.WithCancel(m.ctx)
+	t.stop = cancel
+	return m.call(func(_ context.Context, e engine) tea.Msg {
+		defer cancel()
 		msg := t.begin(ctx, e)
 		msg.of = t.transfer
 		return msg
@@ -188,6 +192,9 @@ func (m *model) takeTransferBegun(msg transferBegun) tea.Cmd {
 	if msg.err != nil {
 		f.job = nil
 		f.remember(t.left())
+		if errors.Is(msg.err, context.Canceled) {
+			return m.say("ended before it began", true)
+		}
 		return m.say(errorText(msg.err), true)
 	}
 	t.in = msg.in
@@ -336,7 +343,8 @@ func (m *model) sayTransfer(t *transfer) tea.Cmd {
 func (m *model) askCancelTransfer() tea.Cmd {
 	t := m.files.job
 	if t.id == "" {
-		return m.say("it has not begun yet", false)
+		t.stop()
+		return nil
 	}
 	rest := "What is finished stays, the rest is left."
 	if t.back != nil {
