@@ -110,7 +110,7 @@ func missingFirst(t tool, args json.RawMessage) string {
 	}
 	for i := range t.in.NumField() {
 		name, options, _ := strings.Cut(t.in.Field(i).Tag.Get("json"), ",")
-		if _, ok := given[name]; !ok && name != "" && !strings.Contains(options, "omit") {
+		if value, ok := given[name]; (!ok || string(value) == "null") && name != "" && !strings.Contains(options, "omit") {
 			return name
 		}
 	}

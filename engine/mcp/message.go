@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -15,10 +16,15 @@ type misfit struct {
 	text string
 }
 
+var errNeither = errors.New("neither a call nor an answer")
+
 // readMessage reads a JSON-RPC 2.0 message. Calls with mistakes in their params
 // are flagged.
 func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *misfit) {
 	m, err := jsonrpc.DecodeMessage(text)
+	if r, ok := m.(*jsonrpc.Response); ok && err == nil && r.Error == nil && len(r.Result) == 0 {
+		err = errNeither
+	}
 	if wrong = misfitIn(text, err); wrong != nil {
 		return nil, false, wrong
 	}
@@ -28,54 +34,50 @@ func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *misfit) {
 	return m, changed, nil
 }
 
-// A sketch is a message of which nothing has been understood yet.
-type sketch struct {
-	Version json.RawMessage `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  json.RawMessage `json:"method"`
-	Result  json.RawMessage `json:"result"`
-	Error   json.RawMessage `json:"error"`
-}
-
 // misfitIn says what is wrong with a text as a message. Err is what the SDK
 // says, which also takes numbers for ids that are none.
 func misfitIn(text []byte, err error) *misfit {
-	null := json.RawMessage("null")
-	var s sketch
-	if json.Unmarshal(text, &s) != nil || nothing(text) {
-		if !json.Valid(text) {
-			return &misfit{null, jsonrpc.CodeParseError, "the message is no JSON"}
+	object, isObject := bytes.TrimSpace(text), false
+	if isObject = len(object) > 0 && object[0] == '{'; !isObject || err != nil && !json.Valid(object) {
+		if !json.Valid(object) {
+			return &misfit{code: jsonrpc.CodeParseError, text: "the message is no JSON"}
 		}
-		return &misfit{null, jsonrpc.CodeInvalidRequest, "the message is no JSON object"}
+		return &misfit{code: jsonrpc.CodeInvalidRequest, text: "the message is no JSON object"}
 	}
-	id := null
-	if isMessageID(s.ID) {
-		id = s.ID
-	}
+	id, hasID := member(object, "id")
 	refuse := func(why string) *misfit {
 		return &misfit{id, jsonrpc.CodeInvalidRequest, "the message is no JSON-RPC 2.0: " + why}
 	}
-	switch {
-	case string(s.Version) != `"2.0"`:
-		return refuse(`"jsonrpc" has to be "2.0"`)
-	case len(s.ID) > 0 && !isMessageID(s.ID):
+	if hasID && !isMessageID(id) {
+		id = nil
 		return refuse(`"id" has to be a string or a whole number`)
-	case len(s.Method) == 0 && len(s.Result) == 0 && len(s.Error) == 0:
-		return refuse(`it has no "method"`)
-	case len(s.Method) > 0 && s.Method[0] != '"':
-		return refuse(`"method" has to be a string`)
-	case err == nil:
-		return nil
-	case nested(text) > nestedMost:
-		return refuse("it is nested too deeply")
-	case len(s.Error) > 0:
-		return refuse(`"error" has to be {"code": …, "message": "…"}`)
 	}
-	return refuse("it is neither a call nor an answer")
+	if err != nil {
+		return refuse(flawOf(object))
+	}
+	return nil
 }
 
-// nothing reports whether a JSON text is null.
-func nothing(text []byte) bool { return string(bytes.TrimSpace(text)) == "null" }
+// flawOf is what is wrong with a JSON object as a message.
+func flawOf(object []byte) string {
+	version, _ := member(object, "jsonrpc")
+	method, hasMethod := member(object, "method")
+	_, answers := member(object, "result")
+	_, fails := member(object, "error")
+	switch {
+	case string(version) != `"2.0"`:
+		return `"jsonrpc" has to be "2.0"`
+	case !hasMethod && !answers && !fails:
+		return `it has no "method"`
+	case hasMethod && method[0] != '"':
+		return `"method" has to be a string`
+	case nested(object) > nestedMost:
+		return "it is nested too deeply"
+	case fails:
+		return `"error" has to be {"code": …, "message": "…"}`
+	}
+	return "it is neither a call nor an answer"
+}
 
 // isMessageID reports whether a JSON value can be a message's id (MCP
 // 2025-11-25, Base Protocol, Requests: a string or integer).

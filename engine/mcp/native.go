@@ -84,6 +84,9 @@ type logState struct {
 
 func processLog(ctx context.Context, f *face, in processLogInput) (result, error) {
 	most, err := bulkOf(in.MaxOutput)
+	if err == nil {
+		err = checkPatterns(in.Grep)
+	}
 	if err != nil {
 		return result{}, err
 	}
@@ -168,8 +171,12 @@ func processWait(ctx context.Context, f *face, in processWaitInput) (result, err
 	if !in.Exit && !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0 {
 		ask.Exit = true
 	}
+	err := checkPatterns(in.Log)
+	if err != nil {
+		return result{}, err
+	}
 	var out api.ProcessWaitOutput
-	err := inTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
+	err = inTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
 		ask.TimeoutMS = timeoutMS
 		out, err = api.ProcessWait.Call(ctx, f.engine, ask)
 		return out.Met != "" || out.Process.State.Ended(), err

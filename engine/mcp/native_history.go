@@ -42,8 +42,11 @@ func history(ctx context.Context, f *face, in historyInput) (result, error) {
 	if left := out.Total - in.Offset - shown; left > 0 {
 		fmt.Fprintf(&b, "[%d more; use offset=%d]\n", left, in.Offset+shown)
 	}
-	if out.Total == 0 {
+	switch {
+	case out.Total == 0:
 		b.WriteString("Nothing found.")
+	case len(out.Rows) == 0:
+		fmt.Fprintf(&b, "Nothing from offset %d on; there are %d.", in.Offset, out.Total)
 	}
 	return text(strings.TrimSuffix(b.String(), "\n")), nil
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +72,9 @@ func sessionLine(p api.Process) string {
 }
 
 func sessionStart(ctx context.Context, f *face, in sessionStartInput) (result, error) {
+	if err := checkLine("start session", cmp.Or(in.Command, "sh"), in.Env); err != nil {
+		return result{}, err
+	}
 	p, err := api.SessionStart.Call(ctx, f.engine, api.SessionStartInput{
 		Command: commandLine(in.Command), Name: in.Name, CWD: f.folder(in.CWD), Env: in.Env, Environ: f.environ,
 		Actor: f.actor, Lease: api.Lease(in.Lease), Sandbox: f.o.Sandbox,
@@ -178,10 +182,19 @@ func sessionWrite(ctx context.Context, f *face, in sessionWriteInput) (result, e
 			continue
 		}
 		if _, err := api.SessionWrite.Call(ctx, f.engine, w); err != nil {
-			return result{}, err
+			return result{}, hintKeys(err)
 		}
 	}
 	return text("Typed.").of(in.ID), nil
+}
+
+// hintKeys says what keys are called where one was not known.
+func hintKeys(err error) error {
+	e := api.AsError(err)
+	if e.Code == api.CodeInvalid && e.Hint == "" && strings.HasPrefix(e.Message, "type key ") {
+		return e.WithHint("keys are enter, tab, esc, space, backspace, up, pgdn, home, f5, ctrl+c, alt+x and the like")
+	}
+	return err
 }
 
 type sessionReadInput struct {
@@ -277,6 +290,9 @@ func sessionWait(ctx context.Context, f *face, in sessionWaitInput) (result, err
 		Exit: in.Exit, IdleMS: in.IdleMS, Since: in.Since}
 	if !in.Prompt && !in.Input && in.Output == "" && in.Screen == "" && !in.Exit && in.IdleMS == 0 {
 		ask.Prompt, ask.Input, ask.Exit = true, true, true
+	}
+	if err := checkPatterns(in.Output, in.Screen); err != nil {
+		return result{}, err
 	}
 	var out api.SessionWaitOutput
 	err := inTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {

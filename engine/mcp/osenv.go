@@ -104,6 +104,9 @@ func setEnv(ctx context.Context, f *face, in envSet) (result, error) {
 	if err := checkEnvName(in.Key); err != nil {
 		return result{}, err
 	}
+	if err := checkVariable(in.Key, in.Value); err != nil {
+		return result{}, err
+	}
 	if _, err := api.EnvSet.Call(ctx, f.engine, api.EnvSetInput{Name: in.Key, Value: in.Value, Client: in.Client}); err != nil {
 		return result{}, err
 	}

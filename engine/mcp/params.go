@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -87,7 +88,7 @@ func (s shape) mistakeIn(params json.RawMessage) string {
 		}
 		return ""
 	}
-	if err := json.Unmarshal(params, s.params); err != nil {
+	if err := json.Unmarshal(s.light(params), s.params); err != nil {
 		return unfitting(reflect.TypeOf(s.params).Elem(), err)
 	}
 	if s.required != "" && textIn(params, s.required) == "" {
@@ -101,6 +102,19 @@ func (s shape) mistakeIn(params json.RawMessage) string {
 		}
 	}
 	return ""
+}
+
+// light is the params of a call without what is for the tool alone to judge, and
+// may be large.
+func (s shape) light(params json.RawMessage) json.RawMessage {
+	if _, ok := s.params.(*sdk.CallToolParamsRaw); !ok || params[0] != '{' {
+		return params
+	}
+	start, end := memberAt(params, "arguments")
+	if end == 0 || nested(params[start:end]) >= nestedMost {
+		return params
+	}
+	return slices.Concat(params[:start], []byte("{}"), params[end:])
 }
 
 // unfitting says which part of a call's params does not have the type that it
@@ -168,11 +182,13 @@ func brief(s string) string {
 	return strings.ToValidUTF8(s[:toldMost], "") + "…"
 }
 
-// textIn is a text of a JSON object.
+// textIn is a text in a JSON object.
 func textIn(object json.RawMessage, name string) string {
-	var members map[string]json.RawMessage
 	var s string
-	if json.Unmarshal(object, &members) != nil || json.Unmarshal(members[name], &s) != nil {
+	if len(object) == 0 || object[0] != '{' {
+		return ""
+	}
+	if value, ok := member(object, name); !ok || json.Unmarshal(value, &s) != nil {
 		return ""
 	}
 	return s

@@ -51,6 +51,9 @@ func execCommand(ctx context.Context, f *face, in execInput) (result, error) {
 	if in.MaxOutput < 0 {
 		return result{}, api.Errorf(api.CodeInvalid, "run command: maxOutput cannot be negative")
 	}
+	if err := checkLine("run command", in.Command, in.Env); err != nil {
+		return result{}, err
+	}
 	confined, err := f.confinement(in.Sandbox, in.CWD)
 	if err != nil {
 		return result{}, err

@@ -108,6 +108,9 @@ func (s processState) joined(between, behind string) string {
 }
 
 func processStart(ctx context.Context, f *face, in startInput) (result, error) {
+	if err := checkLine("start process", in.Command, in.Env); err != nil {
+		return result{}, err
+	}
 	confined, err := f.confinement(in.Sandbox, in.CWD)
 	if err != nil {
 		return result{}, err
@@ -196,7 +199,7 @@ func processGet(ctx context.Context, f *face, in idInput) (result, error) {
 
 func unknownProcess(id string, err error) (result, error) {
 	if errors.Is(err, api.CodeNotFound) {
-		return textf("Unknown process id: %s", id).fail(), nil
+		return text(legible("Unknown process id: " + id)).fail(), nil
 	}
 	return result{}, err
 }

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -24,11 +23,10 @@ func (f *face) confinement(in sandboxInput, cwd string) (*api.Sandbox, error) {
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %v", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields() // what is not known may be meant to restrict something
 	var s api.Sandbox
-	if err := d.Decode(&s); err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %s", strings.TrimPrefix(err.Error(), "json: ")).
+	// What is not known is refused: it may be meant to restrict something.
+	if wrong := api.DecodeInput("", data, &s); wrong != nil {
+		return nil, api.Errorf(api.CodeInvalid, "read sandbox: %s", strings.TrimPrefix(wrong.Message, "call : ")).
 			WithHint("its shape is {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}")
 	}
 	for _, paths := range [][]string{s.Filesystem.DenyRead, s.Filesystem.AllowWrite, s.Filesystem.DenyWrite} {

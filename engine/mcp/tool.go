@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -134,8 +135,12 @@ func failure(err error) result {
 	if e.Code == api.CodeLocked && !strings.HasPrefix(message, string(e.Code)) {
 		message = string(e.Code) + ": " + message
 	}
+	if errors.Is(err, context.Canceled) {
+		message = strings.Replace(message, context.Canceled.Error(), "it was cancelled", 1)
+	}
+	message = legible(message)
 	if e.Hint != "" {
-		message += "\nhint: " + e.Hint
+		message += "\nhint: " + forAgents(e.Hint)
 	}
 	return text(message).fail()
 }

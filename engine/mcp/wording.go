@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,6 +19,10 @@ import (
 // noSuchResource answers calls for a resource that there is not, up to the last
 // version with sessions (MCP 2025-11-25, Resources, Error Handling).
 const noSuchResource = -32002
+
+// messageMost is how long what an agent is told of an error may be: it can
+// repeat what the agent has sent.
+const messageMost = 4 << 10
 
 // receive goes before the SDK: it answers calls whose params have a mistake,
 // ends those that are open with the server, and words errors for agents.
@@ -115,4 +121,38 @@ func coded(method string, err error) error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: method + ": call initialize first"}
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+}
+
+// legible is a message that may repeat what an agent or a program has made: of
+// a size to be read, and without characters that cannot be seen.
+func legible(message string) string {
+	if len(message) > messageMost {
+		head, tail := message[:messageMost/2], message[len(message)-messageMost/4:]
+		message = strings.ToValidUTF8(head, "") + "…" + strings.ToValidUTF8(tail, "")
+	}
+	hidden := func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+	}
+	if !strings.ContainsFunc(message, hidden) {
+		return message
+	}
+	var b strings.Builder
+	for _, r := range message {
+		if hidden(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// forAgents is a hint of the engine, which speaks of commands and operations,
+// with the tools in their place.
+func forAgents(hint string) string {
+	return strings.NewReplacer(
+		"tandem ls shows all", "session_list and process_list show all",
+		"tandem screen shows", "session_screen shows",
+		"session.", "session_", "process.", "process_",
+	).Replace(hint)
 }

@@ -1,0 +1,56 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestErrorsAreToldInWordsForAgents(t *testing.T) {
+	long := strings.Repeat("ä", 5000)
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{api.Errorf(api.CodeNotFound, "find x: no session has this id or name").WithHint("tandem ls shows all"),
+			"find x: no session has this id or name\nhint: session_list and process_list show all"},
+		{api.Errorf(api.CodeConflict, "run: busy").WithHint("session.wait waits for its prompt, session.write types into what runs"),
+			"run: busy\nhint: session_wait waits for its prompt, session_write types into what runs"},
+		{api.Errorf(api.CodeInvalid, "open a\x00b\x1b[2J\u202e\n\tc: no"), `open a\x00b\x1b[2J\u202e` + "\n\tc: no"},
+		{fmt.Errorf("call exec: %w", context.Canceled), "call exec: it was cancelled"},
+		{api.Errorf(api.CodeInvalid, "open %s: no", long), "open " + long[:2042] + "…" + long[len(long)-1020:] + ": no"},
+		{api.Errorf(api.CodeLocked, "the person has the keyboard"), "locked_by_user: the person has the keyboard"},
+	} {
+		if got := failure(tc.err); said(got) != tc.want || !got.failed {
+			t.Errorf("%.80v:\n%q, want\n%q", tc.err, said(got), tc.want)
+		}
+	}
+}
+
+func TestWhatCannotBeRunIsRefusedBeforeItIsTried(t *testing.T) {
+	big := strings.Repeat("x", 128<<10)
+	const command, variable = ": the command is longer than 128 KB\nhint: write it to a file and run that",
+		": it is longer than 128 KB\nhint: write the value to a file and give the file's path"
+	r := newRig(t, Native)
+	r.check(t,
+		row{"exec", object{"command": " \n"}, "run command: the command is empty", true},
+		row{"exec", object{"command": big}, "run command" + command, true},
+		row{"exec", object{"command": "true", "env": object{"A": big}}, "environment variable A" + variable, true},
+		row{"process_start", object{"command": ""}, "start process: the command is empty", true},
+		row{"process_start", object{"command": big}, "start process" + command, true},
+		row{"session_start", object{"command": big}, "start session" + command, true},
+		row{"session_wait", object{"id": "x", "output": big}, "read pattern: it is longer than 64 KB", true},
+		row{"process_wait", object{"id": "x", "log": big}, "read pattern: it is longer than 64 KB", true},
+		row{"process_log", object{"id": "x", "grep": big}, "read pattern: it is longer than 64 KB", true},
+		row{"exec", object{"command": "true", "sandbox": object{"filesystem": 5}}, `read sandbox: field "filesystem" cannot be a number` +
+			"\nhint: its shape is {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
+		row{"history", object{"offset": 5}, "Nothing found.", false},
+		row{"exec", object{"command": strings.Repeat(" ", 100<<10) + "echo fits"}, "fits\nExit code: 0", false},
+	)
+	if got := r.call("env_set", object{"key": "A", "value": big}); !got.failed || !strings.Contains(said(got), "longer than 128 KB") {
+		t.Errorf("env_set: %s", said(got))
+	}
+}
