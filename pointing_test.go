@@ -83,6 +83,7 @@ func TestWhatIsShownIsSelectedChosenAndMovedByMouseAndByKeys(t *testing.T) {
 
 func (v visitor) selectText() {
 	v.types("alpha bephata gapha", ":x=pha; clear; echo al$x be${x}ta ga$x; echo la${x}st", "enter")
+	v.shows(`laphast *\n.*ready> *$`)
 	x, y := v.at("alpha bephata")
 	v.drags(x, y, x+len("alpha bephata")-1, y)
 	v.copies("alpha bephata")
@@ -93,8 +94,8 @@ func (v visitor) selectText() {
 		v.clickAt(x+2, y)
 	}
 	v.copies("alpha bephata gapha\n")
-	v.types("line ", "ctrl+b", "[")
-	v.types("match ", "?", ":laphast", "enter")
+	v.types("line 3/", "ctrl+b", "[")
+	v.types("match 1/1", "?", ":laphast", "enter")
 	if err := v.screen.press("v", "e", "y"); err != nil {
 		v.Fatal(err)
 	}
