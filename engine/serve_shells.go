@@ -81,9 +81,13 @@ func errLocked(doing, name string) *api.Error {
 		WithHint("reading and waiting go on working; ask the person to give the keyboard back, or use another session")
 }
 
-// typeInto types for a caller.
+// typeInto types for a caller. A person may have taken the keyboard since the
+// caller was let in.
 func (s *session) typeInto(ctx context.Context, p []byte) error {
 	caller := api.CallerOf(ctx)
+	if caller.Agent() && s.locked.Load() {
+		return errLocked("type into", s.o.id)
+	}
 	s.noteInput(actorOf(caller), p)
 	if s.viewers.typedFrom(caller.Name) {
 		s.pace.touch()

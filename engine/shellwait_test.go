@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -232,6 +234,41 @@ func wantHeld(m *machine, agent *api.Client, id string, refused func(error)) {
 	p := m.get(id)
 	if p.State != api.StateRunning || p.Name == name || p.Terminal.Cols != 80 || p.KeepAlive {
 		m.Errorf("after what was refused it is %+v, %+v", p, p.Terminal)
+	}
+}
+
+func TestAnExecThatWaitsForAPromptTypesNothingOnceAPersonHasTheKeyboard(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	agent := m.tester()
+	begin := filepath.Join(t.TempDir(), "begin")
+	p := m.start("sh", "-c", "until [ -e "+begin+" ]; do sleep 0.02; done; exec bash --norc")
+	run := func(client *api.Client, in api.SessionExecInput) (another bool, err error) {
+		_, err = api.SessionExec.Call(context.Background(), client, in)
+		return errors.Is(err, api.CodeConflict) && strings.Contains(err.Error(), "another command line"), err
+	}
+	first := make(chan error, 1)
+	go func() {
+		for {
+			if another, err := run(agent, api.SessionExecInput{ID: p.ID, Command: "echo ty''ped"}); !another {
+				first <- err
+				return
+			}
+		}
+	}()
+	m.eventually("the wait for the prompt", func() bool {
+		waits, _ := run(m.client, api.SessionExecInput{ID: p.ID, Command: "true", TimeoutMS: 1})
+		return waits
+	})
+	call(m, api.SessionKeyboard, api.SessionKeyboardInput{ID: p.ID, Take: true})
+	if err := os.WriteFile(begin, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-first; !errors.Is(err, api.CodeLocked) {
+		t.Errorf("%v", err)
+	}
+	if log := m.logOf(m.get(p.ID)); strings.Contains(log, "ped") {
+		t.Errorf("typed: %q", log)
 	}
 }
 
