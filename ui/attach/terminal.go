@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -207,8 +206,7 @@ func (t *terminal) note(text string) {
 		text = text[:size.Cols]
 	}
 	// A terminal that is gone is noticed by reading from it.
-	_ = t.write([]byte(fmt.Sprintf("\x1b7\x1b[%d;1H\x1b[0;7m%s%s\x1b[0m\x1b8",
-		size.Rows, text, strings.Repeat(" ", size.Cols-len(text)))))
+	_ = t.write(fmt.Appendf(nil, "\x1b7\x1b[%d;1H\x1b[0;7m%-*s\x1b[0m\x1b8", size.Rows, size.Cols, text))
 }
 
 // bell rings.

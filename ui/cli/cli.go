@@ -49,7 +49,7 @@ const (
 // printed.
 func Main(ctx context.Context, o Options, args []string) int {
 	o = o.complete()
-	root := New(o)
+	root := newRoot(o)
 	root.SetArgs(args)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		plainUsages(root)
@@ -82,8 +82,8 @@ type app struct {
 	json bool
 }
 
-// New makes the command tree, for Main and for whoever documents it.
-func New(o Options) *cobra.Command {
+// newRoot makes the command tree.
+func newRoot(o Options) *cobra.Command {
 	a := &app{Options: o.complete()}
 	var serving serveFlags
 	root := &cobra.Command{

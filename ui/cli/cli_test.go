@@ -197,7 +197,7 @@ func TestVersionAndHelp(t *testing.T) {
 	if got := r.succeeds("--version"); got != "tandem 1.2.3\n" {
 		t.Errorf("--version prints %q", got)
 	}
-	for _, c := range New(r.options).Commands() {
+	for _, c := range newRoot(r.options).Commands() {
 		if !c.IsAvailableCommand() {
 			continue
 		}

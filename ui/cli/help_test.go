@@ -11,7 +11,7 @@ import (
 
 func TestHelpNamesTheValuesOfFlags(t *testing.T) {
 	kinds := []string{"string", "strings", "stringArray", "int", "float"}
-	eachVerb(New(Options{Version: "1"}), func(cmd *cobra.Command) {
+	eachVerb(newRoot(Options{Version: "1"}), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			if name, _ := pflag.UnquoteUsage(f); slices.Contains(kinds, name) {
 				t.Errorf("%s --%s takes a %q", cmd.CommandPath(), f.Name, name)
@@ -21,7 +21,7 @@ func TestHelpNamesTheValuesOfFlags(t *testing.T) {
 }
 
 func TestEveryVerbHasAnExample(t *testing.T) {
-	eachVerb(New(Options{Version: "1"}), func(cmd *cobra.Command) {
+	eachVerb(newRoot(Options{Version: "1"}), func(cmd *cobra.Command) {
 		if !strings.Contains(cmd.Example, "tandem") {
 			t.Errorf("%s: %q", cmd.CommandPath(), cmd.Example)
 		}

@@ -125,11 +125,11 @@ func TestEveryChangeOfADefinitionChangesItsDigest(t *testing.T) {
 }
 
 func TestALayoutOfManyPanesIsWrittenAsHalves(t *testing.T) {
-	file, err := project.Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n  - c2\n"), nil)
+	_, err := project.Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n  - c2\n"), nil)
 	if err == nil {
 		t.Fatal("a session that is not there may be laid out")
 	}
-	file, err = project.Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n"), nil)
+	file, err := project.Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,7 +162,7 @@ func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words
 	}
 	ended := make(chan int, 1)
 	go func() {
-		root := New(o)
+		root := newRoot(o)
 		root.SetArgs(words)
 		err := root.ExecuteContext(ctx)
 		if err != nil && ctx.Err() == nil {

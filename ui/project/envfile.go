@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ParseEnv reads an environment file: NAME=VALUE lines, with comments, an
+// parseEnv reads an environment file: NAME=VALUE lines, with comments, an
 // "export" before the name, and quotes around the value if wanted. Within
 // double quotes \n, \t, \", \\ and \$ are what they are in C; single quotes keep
 // all as it is. A quoted value may go on over lines. Mistakes are *Error.
-func ParseEnv(path string, text []byte) ([]Variable, error) {
+func parseEnv(path string, text []byte) ([]Variable, error) {
 	p := envParser{path: path, rest: strings.TrimPrefix(string(text), "\ufeff"), line: 1}
 	var all []Variable
 	for p.rest != "" {

@@ -12,9 +12,9 @@ import (
 	"tandem/engine/api"
 )
 
-// Names of project files, in the order in which a folder is searched for them.
-// A package.json counts only where none of them is found.
-func Names() []string {
+// fileNames are the names of project files, in the order in which a folder is
+// searched for them. A package.json counts only where none of them is found.
+func fileNames() []string {
 	return []string{"tandem.yaml", "tandem.yml", "process-compose.yaml", "process-compose.yml", "compose.processes.yaml", "Procfile.dev", "Procfile"}
 }
 
@@ -115,7 +115,7 @@ func Find(dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find project file: %w", err)
 	}
-	for _, names := range [][]string{Names(), {packageName}} {
+	for _, names := range [][]string{fileNames(), {packageName}} {
 		if path := findAbove(dir, names); path != "" {
 			return path, nil
 		}

@@ -148,7 +148,7 @@ func (r *reader) envFile(path string) ([]Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseEnv(path, text)
+	return parseEnv(path, text)
 }
 
 // path makes a path of the file absolute: what is relative is so to the

@@ -255,7 +255,7 @@ processes:
 }
 
 func TestAnEnvironmentFileIsReadAsShellsWriteIt(t *testing.T) {
-	got, err := ParseEnv(".env", []byte("\ufeff# first\nA=1\nexport B = two words # not this\nC='it is $5 \\n'\nD=\"a\\n\\\"b\\\"\nnext\" # c\n\nE=\nF=a#b\n"))
+	got, err := parseEnv(".env", []byte("\ufeff# first\nA=1\nexport B = two words # not this\nC='it is $5 \\n'\nD=\"a\\n\\\"b\\\"\nnext\" # c\n\nE=\nF=a#b\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestAnEnvironmentFileIsReadAsShellsWriteIt(t *testing.T) {
 		"A='x' y":       "text behind the closing quote",
 		"1A=x":          "want NAME=VALUE",
 	} {
-		if _, err := ParseEnv(".env", []byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := parseEnv(".env", []byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -362,7 +362,7 @@ func FuzzParse(f *testing.F) {
 func FuzzParseEnv(f *testing.F) {
 	f.Add([]byte("A=1\nB=\"x\ny\"\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		vars, err := ParseEnv(".env", text)
+		vars, err := parseEnv(".env", text)
 		for _, v := range vars {
 			if err == nil && !variableName(v.Name) {
 				t.Errorf("%q is no name", v.Name)
