@@ -36,7 +36,7 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/attach", "ui/project", "engine/api", "keys", "themes"},
+		[]string{"cellwidth", "ui/attach", "ui/project", "engine/api", "keys", "themes"},
 		"the verbs are a client: they know the engine by its API alone",
 	},
 	"ui/project": {

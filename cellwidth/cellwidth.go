@@ -84,6 +84,22 @@ func First(s string) (cluster string, width int) {
 // Cluster gives the extended grapheme cluster that s begins with, however wide.
 func Cluster(s string) string { return graphemes.FromString(s).First() }
 
+// PerCodePoint is the number of cells that s takes on a terminal to which
+// clusters are nothing: the sum of what wcwidth says, of emoji as well.
+func PerCodePoint(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case isTrailingJamo(r):
+		case isIndicator(r):
+			n++
+		default:
+			n += Rune(r)
+		}
+	}
+	return n
+}
+
 // Fit is First for the text of a run that takes room cells in all: a single
 // cluster of several code points takes all of one cell or two, whatever it
 // measures.

@@ -83,3 +83,11 @@ func BenchmarkFirst(b *testing.B) {
 		})
 	}
 }
+
+func TestToTerminalsWithoutClustersEachCodePointCounts(t *testing.T) {
+	for text, want := range map[string]int{"ab漢": 4, "👨‍👩‍👧": 6, "👍🏽": 4, "❤\ufe0f": 1, "🇩🇪": 2, "क्या": 3, "\u1112\u1161\u11ab": 2, "e\u0301": 1} {
+		if got := PerCodePoint(text); got != want {
+			t.Errorf("%q counts %d, want %d", text, got, want)
+		}
+	}
+}

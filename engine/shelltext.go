@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/vt"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 const (
@@ -51,7 +49,7 @@ func terminalText(t terminal) string {
 			blank = 0
 			switch {
 			case l.Line.Wrapped: // blanks at the end of a row are not kept, and belong here
-				line += strings.Repeat(" ", max(0, cols-ansi.StringWidth(line)))
+				line += strings.Repeat(" ", max(0, cols-cellsOf(l.Line)))
 			case l.N == first+int64(cursor.Y):
 				line = strings.TrimRight(line, " ")
 			default:
@@ -121,4 +119,12 @@ func lineEnd(p []byte) int {
 		return i + 1
 	}
 	return len(p)
+}
+
+// cellsOf is the number of cells up to the last of a line that is not blank.
+func cellsOf(l vt.Line) (cells int) {
+	for _, r := range l.Runs {
+		cells += r.Cells
+	}
+	return cells
 }

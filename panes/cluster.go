@@ -6,8 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"tandem/cellwidth"
 )
 
@@ -79,23 +77,6 @@ func joinsLast(r rune) bool {
 	}
 	return false
 }
-
-// WidthPerRune is the number of cells by which a terminal advances that counts
-// code points. The vowels and final consonants of decomposed Hangul have none
-// of their own.
-func WidthPerRune(s string) int {
-	if strings.ContainsFunc(s, isTrailingJamo) {
-		s = strings.Map(func(r rune) rune {
-			if isTrailingJamo(r) {
-				return -1
-			}
-			return r
-		}, s)
-	}
-	return ansi.StringWidthWc(s)
-}
-
-func isTrailingJamo(r rune) bool { return r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff }
 
 func isControl(cluster string) bool {
 	c := cluster[0]

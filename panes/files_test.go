@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"tandem/cellwidth"
 	"tandem/engine/api"
 )
 
@@ -334,7 +335,7 @@ func TestIconsAreOneCellEach(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range all {
 		icon := fileIcon(&all[i])
-		if ansi.StringWidth(icon) != 1 || WidthPerRune(icon) != 1 {
+		if ansi.StringWidth(icon) != 1 || cellwidth.PerCodePoint(icon) != 1 {
 			t.Errorf("the icon of %s is not one cell", all[i].Name)
 		}
 		seen[icon] = true

@@ -10,7 +10,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/panes"
+	"tandem/cellwidth"
 )
 
 func TestTextReachesTheTerminalWhole(t *testing.T) {
@@ -115,7 +115,7 @@ func FuzzRow(f *testing.F) {
 		for x := 0; x < w; x++ {
 			cell := line[x]
 			text := strings.TrimSuffix(unanchored(cell.Content), "\x1b(B")
-			wc := panes.WidthPerRune(text)
+			wc := cellwidth.PerCodePoint(text)
 			if cell.Width < 1 || x+cell.Width > w || len(text) > 64 || !clusters && wc > cell.Width || !clusters && text == cell.Content && wc != cell.Width {
 				t.Fatalf("%q has the cell %d of %q, %d wide", row, x, cell.Content, cell.Width)
 			}

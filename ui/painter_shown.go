@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"tandem/cellwidth"
-	"tandem/panes"
 )
 
 // mostShown is how many bytes of a cluster are shown; no language has longer
@@ -33,7 +32,7 @@ func shown(cluster string, width int, clusters bool) (text string, cells int, su
 		return "", 0, true
 	}
 	text = strings.TrimRight(cluster, joiner) // would join what follows
-	counted := panes.WidthPerRune(text)
+	counted := cellwidth.PerCodePoint(text)
 	switch {
 	case counted == width && len(text) <= mostShown && isMarked(text[n:]):
 		return text, width, !cellwidth.Absorbed(first)
@@ -41,7 +40,7 @@ func shown(cluster string, width int, clusters bool) (text string, cells int, su
 		return text, width, false
 	}
 	text = narrowed(text, width)
-	if counted = panes.WidthPerRune(text); text == "" || counted > width {
+	if counted = cellwidth.PerCodePoint(text); text == "" || counted > width {
 		return "", 0, true
 	}
 	if isMarked(text[n:]) && !cellwidth.Absorbed(first) {
@@ -68,7 +67,7 @@ func narrowed(cluster string, width int) string {
 	end := 0
 	for i, r := range cluster {
 		n := utf8.RuneLen(r)
-		width -= panes.WidthPerRune(cluster[i : i+n])
+		width -= cellwidth.PerCodePoint(cluster[i : i+n])
 		if width < 0 || i+n > mostShown {
 			break
 		}

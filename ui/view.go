@@ -179,8 +179,8 @@ func (n *node) joined(title string, look *panes.Look) string {
 	}
 	for x := n.rect.x; x < n.rect.x+n.rect.w; x++ {
 		at := x - n.rect.x
-		if n.wallAbove(x, n.rect.y) && ansi.Strip(ansi.Cut(title, at, at+1)) == "─" {
-			title = ansi.Cut(title, 0, at) + look.Rule.Text("┴") + ansi.Cut(title, at+1, n.rect.w)
+		if n.wallAbove(x, n.rect.y) && ansi.Strip(panes.Cut(panes.CutLeft(title, at), 1, "")) == "─" {
+			title = panes.Cut(title, at, "") + look.Rule.Text("┴") + panes.CutLeft(title, at+1)
 		}
 	}
 	return title

@@ -5,6 +5,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
+
+	"tandem/cellwidth"
 )
 
 // A cell is one field of a table.
@@ -52,7 +54,7 @@ func (t *table) String() string {
 	widths := make([]int, len(t.header))
 	for _, row := range rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], ansi.StringWidth(c.text))
+			widths[i] = max(widths[i], cellwidth.Of(c.text))
 		}
 	}
 	var b strings.Builder
@@ -75,7 +77,7 @@ func (t *table) writeRow(b *strings.Builder, row []cell, widths []int) {
 		}
 		b.WriteString(t.paint(c.tint, c.text))
 		if !last {
-			b.WriteString(strings.Repeat(" ", widths[i]-ansi.StringWidth(c.text)))
+			b.WriteString(strings.Repeat(" ", widths[i]-cellwidth.Of(c.text)))
 			b.WriteString(gap)
 		}
 		used += widths[i] + len(gap)
