@@ -214,8 +214,8 @@ func (p *painter) paint() error {
 	}
 	p.buf.Reset()
 	p.modes(f)
-	hurt := p.draw(f)
-	p.place(f, hurt)
+	hurt, erased := p.draw(f)
+	p.place(f, hurt, erased)
 	p.shown = f
 	return p.flush()
 }
@@ -250,10 +250,10 @@ func (p *painter) modes(f frame) {
 }
 
 // draw writes the cells that differ, after all were erased if need be. It
-// reports whether that may have hurt the picture.
-func (p *painter) draw(f frame) (hurt bool) {
+// reports whether that was so, and whether the picture may have been hurt.
+func (p *painter) draw(f frame) (hurt, erased bool) {
 	if f.w != p.shown.w || f.h != p.shown.h || f.clusters != p.shown.clusters {
-		hurt = true
+		erased = true
 		p.cells = uv.NewRenderBuffer(f.w, f.h)
 		p.rows = make([]string, f.h)
 		// Resized, it would take the cells that are new for empty for ever.
@@ -277,19 +277,19 @@ func (p *painter) draw(f frame) (hurt bool) {
 		hurt = hurt || before != nil && f.picture.hurtBy(before, p.cells.Line(y))
 	}
 	p.diff.Render(p.cells)
-	return hurt
+	return hurt, erased
 }
 
 // place puts the picture and the cursor where they belong, after everything was
 // drawn with the cursor hidden.
-func (p *painter) place(f frame, hurt bool) {
+func (p *painter) place(f frame, hurt, erased bool) {
 	c, was := f.view.Cursor, p.shown.view.Cursor
 	if c != nil {
 		p.diff.MoveTo(c.X, c.Y)
 	}
 	p.moves.Reset()
 	_ = p.diff.Flush() // into moves, which cannot fail
-	turn := p.easel.turn(f.picture, hurt)
+	turn := p.easel.turn(f.picture, hurt, erased)
 	drawn := p.moves.Len() > 0 || turn.any()
 	if !drawn && sameCursor(c, was) {
 		return
@@ -301,7 +301,6 @@ func (p *painter) place(f frame, hurt bool) {
 	if was != nil && (drawn || c == nil) {
 		p.buf.WriteString(ansi.ResetModeTextCursorEnable)
 	}
-	p.buf.Write(turn.remove)
 	p.buf.Write(p.moves.Bytes())
 	if len(turn.put) > 0 {
 		p.buf.Write(turn.put)

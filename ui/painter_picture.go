@@ -51,24 +51,31 @@ type easel struct {
 }
 
 // An easelTurn is what a change of the picture writes: what may come at any time
-// before it is seen, what comes before the cells are written and what after.
-type easelTurn struct{ before, remove, put []byte }
+// before it is seen, and what comes after the cells were written, among which the
+// picture before goes last, so that nothing is bare for a moment.
+type easelTurn struct{ before, put []byte }
 
-func (t *easelTurn) any() bool { return len(t.remove)+len(t.put) > 0 }
+func (t *easelTurn) any() bool { return len(t.put) > 0 }
 
 // turn changes the picture. One that was hurt is shown again. Sixels are part of
-// the cells and go when those are written.
-func (e *easel) turn(next placed, hurt bool) (t easelTurn) {
-	if next == e.shown && !hurt {
+// the cells and go when those are written. After the screen was erased a terminal
+// has no picture of kitty's protocol any more, shown or kept: kitty and Ghostty
+// let go of what ED 2 takes off the screen.
+func (e *easel) turn(next placed, hurt, erased bool) (t easelTurn) {
+	if next == e.shown && !hurt && !erased {
 		return t
 	}
-	if e.shown.speaks(graphics.Kitty) && next.picture != e.shown.picture {
-		t.remove = graphics.AppendHide(t.remove, e.id)
+	if erased {
+		t.put = e.forget(t.put) // of terminals that do keep it
 	}
+	was := *e
 	if next.speaks(graphics.Kitty) && next.picture != e.held {
-		t.before = e.forget(t.before)
 		e.held, e.id = next.picture, 1+rand.Uint32N(1<<31-1)
-		t.before = graphics.AppendTransmit(t.before, e.id, next.picture.Data)
+		if erased {
+			t.put = graphics.AppendTransmit(t.put, e.id, next.picture.Data)
+		} else {
+			t.before = graphics.AppendTransmit(t.before, e.id, next.picture.Data)
+		}
 	}
 	if next.picture != nil {
 		t.put = append(t.put, ansi.CursorPosition(next.x+1, next.y+1)...)
@@ -78,6 +85,12 @@ func (e *easel) turn(next placed, hurt bool) (t easelTurn) {
 		t.put = graphics.AppendPlace(t.put, e.id, next.picture.Cols, next.picture.Rows)
 	case next.speaks(graphics.Sixel):
 		t.put = append(t.put, next.picture.Data...)
+	}
+	switch {
+	case was.held != nil && was.held != e.held:
+		t.put = graphics.AppendForget(t.put, was.id)
+	case was.shown.speaks(graphics.Kitty) && was.shown.picture != next.picture:
+		t.put = graphics.AppendHide(t.put, was.id)
 	}
 	e.shown = next
 	return t
