@@ -33,6 +33,25 @@ func TestACallThatIsOpenAtTheEndOfInputIsAnswered(t *testing.T) {
 	})
 }
 
+func TestACallThatWasCancelledIsNotAnswered(t *testing.T) {
+	reach := make(chan struct{})
+	k := newTalkWith(t, Options{CWD: "/", Connect: unreachable(reach)})
+	k.say(hello)
+	k.hears()
+	k.say(busy)
+	k.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	k.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`)
+	k.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`)
+	k.in.Close()
+	if rest, err := io.ReadAll(k.out); err != nil || len(rest) > 0 {
+		t.Errorf("output: %q, %v", rest, err)
+	}
+	if err := <-k.end; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+	close(reach)
+}
+
 func TestTheEndOfTheServerEndsCallsThatAreOpen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	inR, inW := io.Pipe()

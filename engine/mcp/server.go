@@ -203,7 +203,7 @@ func (s *server) timed(ctx context.Context, f *face, t tool, req *sdk.CallToolRe
 func (s *server) told(ctx context.Context, f *face, t tool, args json.RawMessage, r result, took time.Duration, err error) *sdk.CallToolResult {
 	s.note(ctx, f, t, args, r, err, took)
 	if err != nil {
-		r = failure(err)
+		r = failure(notTwice(t, err))
 	}
 	s.tidy(r.size())
 	return answer(f.shaped(r))

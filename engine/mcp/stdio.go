@@ -18,6 +18,8 @@ const (
 	maxLine = 16 << 20
 	// keepLine is the size of a buffer that is kept for the next message.
 	keepLine = 64 << 10
+	// unanswered stands for the method of a call that was cancelled.
+	unanswered = "cancelled"
 )
 
 // lines is the transport of newline-delimited JSON (MCP 2025-11-25, Transports,
@@ -190,6 +192,8 @@ func (c *lineConn) takeOne(text []byte) bool {
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.begin(r) {
 		c.refuse(&misfit{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is under way"})
 		return true
+	} else if ok && r.Method == "notifications/cancelled" {
+		c.forget(r.Params)
 	}
 	select {
 	case c.messages <- m:
@@ -219,6 +223,26 @@ func (c *lineConn) refuse(wrong *misfit) {
 	}
 }
 
+// forget has a call that the client has cancelled end without an answer (MCP
+// 2025-11-25, Cancellation).
+func (c *lineConn) forget(params json.RawMessage) {
+	var cancelled struct {
+		ID any `json:"requestId"`
+	}
+	if json.Unmarshal(params, &cancelled) != nil {
+		return
+	}
+	id, err := jsonrpc.MakeID(cancelled.ID)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if method, ok := c.open[id]; ok && method != "initialize" {
+		c.open[id] = unanswered
+	}
+}
+
 // Write implements sdk.Connection. A result goes out as it was encoded, without
 // another copy.
 func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
@@ -228,6 +252,10 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	}
 	method := c.answer(r.ID)
 	defer c.answered()
+	if method == unanswered {
+		c.shelf.take(r.Result)
+		return nil
+	}
 	if r.Error != nil {
 		r.Error = coded(method, r.Error)
 	}

@@ -123,6 +123,18 @@ func coded(method string, err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }
 
+// notTwice is the error of a call that changes something and during which the
+// engine was lost, with what to do: nobody knows how far it got, and what was
+// started goes on.
+func notTwice(t tool, err error) error {
+	if t.effect == api.Read || !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "lost the engine") &&
+		!strings.Contains(err.Error(), "the engine is stopping") {
+		return err
+	}
+	return api.AsError(err).WithHint("the engine comes back by itself; the call may have been carried out, and what it started goes on: " +
+		"look with a tool that reads before you call it again")
+}
+
 // legible is a message that may repeat what an agent or a program has made: of
 // a size to be read, and without characters that cannot be seen.
 func legible(message string) string {

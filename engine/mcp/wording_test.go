@@ -30,6 +30,16 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 	}
 }
 
+func TestACallThatLostItsEngineIsNotToBeRepeatedBlindly(t *testing.T) {
+	lost := api.Errorf(api.CodeUnavailable, "call exec: lost the engine at /s: EOF").WithHint("the engine may be restarting: try again")
+	if got := said(failure(notTwice(tool{effect: api.Destructive}, lost))); !strings.Contains(got, "look with a tool that reads before you call it again") {
+		t.Errorf("exec: %s", got)
+	}
+	if got := said(failure(notTwice(tool{effect: api.Read}, lost))); !strings.HasSuffix(got, "try again") {
+		t.Errorf("process_get: %s", got)
+	}
+}
+
 func TestWhatCannotBeRunIsRefusedBeforeItIsTried(t *testing.T) {
 	big := strings.Repeat("x", 128<<10)
 	const command, variable = ": the command is longer than 128 KB\nhint: write it to a file and run that",
