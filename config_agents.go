@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/sandbox"
 )
 
 // AgentsConfig is the table [agents] of config.toml: what holds for agents
@@ -33,7 +33,8 @@ func (c AgentsConfig) reapAfter() (time.Duration, error) {
 }
 
 // sandbox reads the confinement of what agents run; nil for none. One that
-// cannot be read is an error: nothing is run open that should not be.
+// cannot be read or makes no sense is an error: nothing is run open that should
+// not be.
 func (c AgentsConfig) sandbox() (*api.Sandbox, error) {
 	if c.Sandbox == "" {
 		return nil, nil
@@ -50,10 +51,11 @@ func (c AgentsConfig) sandbox() (*api.Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read sandbox of agents: %w", err)
 	}
+	if _, err := sandbox.Parse(text); err != nil {
+		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
+	}
 	var s api.Sandbox
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
+	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
 	}
 	return &s, nil

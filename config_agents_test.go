@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agents.json")
+	for text, want := range map[string]string{
+		`{"filesystem": {"allowWrite": ["/srv"]}}`:       "",
+		"{\"filesystem\":\n {\"allowWrite\": [\"srv\"]}}": `filesystem.allowWrite: path "srv" is not absolute`,
+		"{\"filesystem\":\n {\"allowWrite\": 3}}":         "line 2: ",
+		`{"filesystm": {}}`:                              `unknown field "filesystm"`,
+		"{\n":                                            "it ends too early",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := AgentsConfig{Sandbox: path}.sandbox()
+		switch {
+		case want == "" && (err != nil || len(s.Filesystem.AllowWrite) != 1):
+			t.Errorf("%s: %+v, %v", text, s, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), path+": ") || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
