@@ -10,11 +10,11 @@ import (
 func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agents.json")
 	for text, want := range map[string]string{
-		`{"filesystem": {"allowWrite": ["/srv"]}}`:       "",
+		`{"filesystem": {"allowWrite": ["/srv"]}}`:        "",
 		"{\"filesystem\":\n {\"allowWrite\": [\"srv\"]}}": `filesystem.allowWrite: path "srv" is not absolute`,
 		"{\"filesystem\":\n {\"allowWrite\": 3}}":         "line 2: ",
-		`{"filesystm": {}}`:                              `unknown field "filesystm"`,
-		"{\n":                                            "it ends too early",
+		`{"filesystm": {}}`:                               `unknown field "filesystm"`,
+		"{\n":                                             "it ends too early",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
