@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"slices"
 	"sync"
@@ -81,8 +82,12 @@ func (in *input) more() bool {
 	if len(in.raw) > 2 || len(in.raw) > 0 && in.raw[0] >= utf8.RuneSelf {
 		wait = pieceWait
 	}
-	n, err := unix.Poll(fds, int(wait.Milliseconds()))
-	return n > 0 && err == nil
+	for end := time.Now().Add(wait); ; {
+		n, err := unix.Poll(fds, int(max(time.Until(end), 0).Milliseconds()))
+		if !errors.Is(err, unix.EINTR) { // the runtime's own signals count for nothing
+			return n > 0 && err == nil
+		}
+	}
 }
 
 func (in *input) feed(p []byte) {
