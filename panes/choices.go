@@ -236,8 +236,12 @@ func (c *Choices) Draw(w, h int, look *Look) []string {
 	return rows
 }
 
-// narrowChoices is the width below which only the text of a choice is shown.
-const narrowChoices = 32
+// Widths below which only the text of a choice is shown, and below which its kind
+// is left out.
+const (
+	narrowChoices = 32
+	kindChoices   = 48
+)
 
 func (c *Choices) drawRow(i int, cursor bool, w int, look *Look) string {
 	one := &c.all[i]
@@ -248,7 +252,7 @@ func (c *Choices) drawRow(i int, cursor bool, w int, look *Look) string {
 		mark = look.Glyphs.Selected
 	}
 	r.add(mark, look.Accent)
-	if c.kinds > 0 && !narrow {
+	if c.kinds > 0 && w >= kindChoices {
 		r.add(" "+Pad(one.Kind, c.kinds), look.Dim)
 	}
 	r.add(" "+Fit(one.Sign, 1)+" ", one.SignInk)

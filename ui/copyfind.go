@@ -110,20 +110,28 @@ func (f *findLine) changed(m *model) tea.Cmd {
 	return m.findMatch(f.pane, api.SessionFindInput{Pattern: f.pattern(), From: f.from, Backward: f.backward, Wrap: true}, 1)
 }
 
+// hints are the keys of the line.
+func (f *findLine) hints(*model) []panes.Hint {
+	other := "regexp"
+	if f.regexp {
+		other = "plain text"
+	}
+	return []panes.Hint{{Key: "enter", Does: "stay here"}, {Key: "esc", Does: "go back"}, {Key: "alt+r", Does: other}}
+}
+
 func (f *findLine) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
 	w := screen.w - 4
-	label, other := "/ ", "regexp"
+	label := "/ "
 	if f.backward {
 		label = "? "
 	}
 	if f.regexp {
-		label, other = "regexp "+label, "plain text"
+		label = "regexp " + label
 	}
 	at := panes.Width(label)
 	field, x := f.field.Draw(w - at)
-	hints := []panes.Hint{{Key: "enter", Does: "stay here"}, {Key: "esc", Does: "go back"}, {Key: "alt+r", Does: other}}
-	line, used := panes.Hints(hints, w, 0, look.Key, look.Dim)
+	line, used := panes.Hints(f.hints(m), w, 0, look.Key, look.Dim)
 	note := panes.Clip(f.problem, max(w-used-3, 0))
 	return []string{
 		look.Strong.Text(label) + look.Text.Text(field),

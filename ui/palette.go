@@ -85,15 +85,16 @@ func (u *palette) offer(c panes.Choice, do func(*model) tea.Cmd) panes.Choice {
 func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
 	var later []panes.Choice
 	seen := map[keys.Action]bool{keys.Palette: true, keys.TipsHide: !m.tipsShown()}
+	said := map[string]bool{} // two actions may do the same here
 	scopes := slices.DeleteFunc(slices.Clone(u.over), func(s keys.Scope) bool { return s == keys.ScopeGlobal })
 	scopes = append(scopes, keys.ScopePrefix, keys.ScopeGlobal)
 	for _, section := range m.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
 			act := m.actions[row.Action]
-			if act == nil || seen[row.Action] || strings.HasPrefix(string(row.Action), "move.") {
+			if act == nil || seen[row.Action] || said[row.Help] || strings.HasPrefix(string(row.Action), "move.") {
 				continue
 			}
-			seen[row.Action] = true
+			seen[row.Action], said[row.Help] = true, true
 			c := u.offer(panes.Choice{
 				Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: row.Help,
 				Also: row.Short + " " + string(row.Action), Detail: row.Keys[0], IsKey: true,
