@@ -126,6 +126,7 @@ func (a *app) historyTable(rows []api.HistoryRow, unique bool, now time.Time) st
 		header = slices.Insert(header, 1, "RUNS")
 	}
 	t := a.table(header...)
+	t.spare = []string{"FOLDER", "WHO", "TOOK", "RUNS", "ID"}
 	for _, r := range rows {
 		cells := []cell{{text: strconv.FormatInt(r.ID, 10)}}
 		if unique {

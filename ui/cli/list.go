@@ -51,6 +51,7 @@ func liveFirst(all []api.Process) []api.Process {
 
 func (a *app) sessionTable(list []api.Process, now time.Time) string {
 	t := a.table("ID", "NAME", "STATE", "PID", "AGE", "FOLDER", "COMMAND")
+	t.spare = []string{"FOLDER", "PID", "AGE", "ID"}
 	for _, p := range list {
 		pid := "-"
 		if p.PID > 0 {

@@ -93,6 +93,7 @@ func restarts(p api.Process) int {
 
 func (a *app) processTable(list []api.Process, now time.Time) string {
 	t := a.table("STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO")
+	t.spare = []string{"WHO", "RESTARTS", "EXIT", "UP", "PID", "PORTS"}
 	for _, p := range list {
 		state, tint := liveState(p)
 		cpu, mem, ports := used(p.Metrics)

@@ -38,6 +38,7 @@ func (a *app) requestsCommand() *cobra.Command {
 
 func (a *app) requestTable(list []api.Request, now time.Time) string {
 	t := a.table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
+	t.spare = []string{"FOLDER", "TOOL", "WHO"}
 	for _, r := range list {
 		left := r.ExpiresAt.Sub(now).Round(time.Second)
 		t.add(cell{text: r.ID}, cell{visible(strings.TrimPrefix(r.Actor, "agent:")), strong}, cell{text: visible(r.Tool)},
@@ -118,6 +119,7 @@ func (a *app) auditCommand() *cobra.Command {
 
 func (a *app) auditTable(list []api.AuditEntry) string {
 	t := a.table("WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH")
+	t.spare = []string{"TOOK", "WHO", "WHEN"}
 	for _, e := range list {
 		shade := plain
 		if e.Outcome != "ok" {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -22,8 +23,15 @@ type table struct {
 	rows   [][]cell
 	notes  map[int][]string // below the row with this number
 	paint  func(tint, string) string
-	width  int // of the terminal; 0 for no limit. The last column is cut to fit
+	width  int      // of the terminal; 0 for no limit. The last column is cut to fit
+	spare  []string // columns that a narrow terminal does without, the first one first
 }
+
+const (
+	columnGap = "  "
+	// leastCut is how wide a last column at least is that is cut.
+	leastCut = 8
+)
 
 // table begins a table for standard output.
 func (a *app) table(header ...string) *table {
@@ -57,9 +65,10 @@ func (t *table) String() string {
 			widths[i] = max(widths[i], cellwidth.Of(c.text))
 		}
 	}
+	shown := t.shown(widths)
 	var b strings.Builder
 	for i, row := range rows {
-		t.writeRow(&b, row, widths)
+		t.writeRow(&b, row, widths, shown)
 		for _, note := range t.notes[i] {
 			t.writeNote(&b, note)
 		}
@@ -67,20 +76,39 @@ func (t *table) String() string {
 	return b.String()
 }
 
-func (t *table) writeRow(b *strings.Builder, row []cell, widths []int) {
-	const gap = "  "
+// shown are the columns for which the terminal is wide enough.
+func (t *table) shown(widths []int) []int {
+	shown := make([]int, len(widths))
+	for i := range shown {
+		shown[i] = i
+	}
+	for _, name := range t.spare {
+		last := shown[len(shown)-1]
+		least := min(widths[last], leastCut)
+		for _, i := range shown[:len(shown)-1] {
+			least += widths[i] + len(columnGap)
+		}
+		if t.width == 0 || least <= t.width {
+			break
+		}
+		shown = slices.DeleteFunc(shown, func(i int) bool { return t.header[i] == name })
+	}
+	return shown
+}
+
+func (t *table) writeRow(b *strings.Builder, row []cell, widths, shown []int) {
 	used := 0
-	for i, c := range row {
-		last := i == len(row)-1
+	for n, i := range shown {
+		c, last := row[i], n == len(shown)-1
 		if last && t.width > 0 {
-			c.text = ansi.Truncate(c.text, max(t.width-used, 8), "…")
+			c.text = ansi.Truncate(c.text, max(t.width-used, leastCut), "…")
 		}
 		b.WriteString(t.paint(c.tint, c.text))
 		if !last {
 			b.WriteString(strings.Repeat(" ", widths[i]-cellwidth.Of(c.text)))
-			b.WriteString(gap)
+			b.WriteString(columnGap)
 		}
-		used += widths[i] + len(gap)
+		used += widths[i] + len(columnGap)
 	}
 	b.WriteByte('\n')
 }

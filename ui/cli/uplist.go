@@ -49,6 +49,7 @@ func (a *app) listEntries(file *project.File, names []string) error {
 
 func (a *app) entryTable(entries []listedEntry) string {
 	t := a.table("NAME", "KIND", "STARTS", "AFTER", "COMMAND")
+	t.spare = []string{"KIND", "AFTER", "STARTS"}
 	for _, e := range entries {
 		kind, starts, after, line := "process", "by itself", "-", firstLine(e.Command)
 		if e.Session {

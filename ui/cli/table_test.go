@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestANarrowTerminalDoesWithoutSomeColumns(t *testing.T) {
+	list := table{header: []string{"ID", "NAME", "FOLDER", "COMMAND"}, spare: []string{"FOLDER", "ID"}, paint: func(_ tint, s string) string { return s }}
+	list.add(cell{text: "0123456789ab"}, cell{text: "web"}, cell{text: "~/src/shop"}, cell{text: "python3 -m http.server"})
+	for width, want := range map[int]string{
+		0:  "ID            NAME  FOLDER      COMMAND\n0123456789ab  web   ~/src/shop  python3 -m http.server\n",
+		41: "ID            NAME  FOLDER      COMMAND\n0123456789ab  web   ~/src/shop  python3 …\n",
+		30: "ID            NAME  COMMAND\n0123456789ab  web   python3 -…\n",
+		20: "NAME  COMMAND\nweb   python3 -m ht…\n",
+		5:  "NAME  COMMAND\nweb   python3…\n",
+	} {
+		list.width = width
+		if got := list.String(); got != want {
+			t.Errorf("on %d columns:\n%swant\n%s", width, got, want)
+		}
+		for line := range strings.Lines(list.String()) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); width > 13 && n > width {
+				t.Errorf("%q has %d columns of %d", line, n, width)
+			}
+		}
+	}
+}
