@@ -78,8 +78,10 @@ func removeAll(ctx context.Context, dir *os.Root, name string) error {
 	}
 	entries, err := entriesOf(sub)
 	for _, e := range entries {
+		if err != nil {
+			break
+		}
 		switch {
-		case err != nil:
 		case ctx.Err() != nil:
 			err = ctx.Err()
 		case e.IsDir():
@@ -89,6 +91,9 @@ func removeAll(ctx context.Context, dir *os.Root, name string) error {
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil // somebody else was faster
+		}
+		if err != nil {
+			err = within(e.Name(), err)
 		}
 	}
 	sub.Close()

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,18 +123,55 @@ func TestCopyKeepsWhatFilesAre(t *testing.T) {
 func TestACopyThatFailsLeavesNothing(t *testing.T) {
 	g := newGround(t)
 	g.file("dir/f", "")
-	if err := syscall.Mkfifo(filepath.Join(g.root, "dir", "pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Copy(t.Context(), "dir", "copy", false); !errors.Is(err, NotFile) {
-		t.Error(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := g.Copy(ctx, "dir/f", "copy", false); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	for _, from := range []string{"dir", "dir/f"} {
+		if _, err := g.Copy(ctx, from, "copy", false); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 	}
 	g.tidy("", ".keep", "dir")
+}
+
+func TestPipesAndSocketsInAFolderAreCopied(t *testing.T) {
+	g := newGround(t)
+	g.file("dir/f", "")
+	if err := syscall.Mkfifo(filepath.Join(g.root, "dir/pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mknod(filepath.Join(g.root, "dir/socket"), syscall.S_IFSOCK|0o600, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Copy(t.Context(), "dir", "copy", false); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"pipe": "fifo", "socket": "socket", "f": "file"} {
+		if info, err := g.Stat("copy/" + name); err != nil || info.Type != want {
+			t.Errorf("%s is a %s, %v", name, info.Type, err)
+		}
+	}
+}
+
+func TestAFailureInAFolderNamesTheFile(t *testing.T) {
+	denied := &fs.PathError{Op: "openat", Path: "f", Err: syscall.EACCES}
+	for want, err := range map[string]error{
+		"copy /a to /b: sub/f: permission denied":            within("sub", within("f", denied)),
+		"copy /a to /b: sub/dev: it is a device, not a file": within("sub", within("dev", notRegular{fs.ModeDevice})),
+		"copy /a to /b: there is no space left":              within("sub", within("f", syscall.ENOSPC)),
+		"copy /a to /b: permission denied":                   denied,
+		"copy /a to /b: f: there is no such file or folder":  within("f", fs.ErrNotExist),
+	} {
+		got := failure("copy /a to", "/b", err)
+		if got.Error() != want {
+			t.Errorf("it is told as %q, not %q", got, want)
+		}
+	}
+	if err := within("f", context.Canceled); err != context.Canceled {
+		t.Errorf("the end of a copy is told as %v", err)
+	}
+	if err := failure("copy", "/b", within("f", denied)); !errors.Is(err, Denied) {
+		t.Errorf("%v has another reason", err)
+	}
 }
 
 func TestStatAndListTellOfLinks(t *testing.T) {

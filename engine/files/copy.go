@@ -42,7 +42,7 @@ func copyAny(ctx context.Context, src *os.Root, from string, dst *os.Root, to st
 		}
 		return dst.Symlink(target, to)
 	}
-	return notRegular{info.Mode()}
+	return makeSpecial(dst, to, info.Mode())
 }
 
 func copyFile(ctx context.Context, src *os.Root, from string, dst *os.Root, to string) error {
@@ -115,7 +115,7 @@ func copyFolder(ctx context.Context, src *os.Root, from string, dst *os.Root, to
 			return ctx.Err()
 		}
 		if err := copyAny(ctx, a, e.Name(), b, e.Name()); err != nil {
-			return err
+			return within(e.Name(), err)
 		}
 	}
 	if err := dst.Chmod(to, info.Mode().Perm()); err != nil {

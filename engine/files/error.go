@@ -62,14 +62,41 @@ func failure(verb, path string, err error) error {
 		return err
 	}
 	reason, cause := explain(err)
-	if special, ok := err.(notRegular); ok {
+	var special notRegular
+	if errors.As(err, &special) {
 		reason, cause = NotFile, special.Error()
+	}
+	var inner innerError
+	if errors.As(err, &inner) {
+		cause = inner.path + ": " + cause
 	}
 	e = errorf(reason, "%s %s: %s", verb, path, cause)
 	if reason == Outside {
 		e.Hint = "it, or a link on the way, leads out of the folders that this call may reach"
 	}
 	return e
+}
+
+// An innerError is one of something in the folder that an operation is about.
+type innerError struct {
+	path string // below the folder
+	err  error
+}
+
+func (e innerError) Error() string { return e.path + ": " + e.err.Error() }
+func (e innerError) Unwrap() error { return e.err }
+
+// within is an error of something in a folder. Where nothing is wrong with the
+// file itself, it is not named.
+func within(name string, err error) error {
+	var inner innerError
+	switch reason, _ := explain(err); {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), reason == Full:
+		return err
+	case errors.As(err, &inner):
+		return innerError{name + "/" + inner.path, inner.err}
+	}
+	return innerError{name, err}
 }
 
 // explain is the kind of an error and its cause without path.
