@@ -96,7 +96,8 @@ func (f *face) attend(ctx context.Context, heard func(api.Event)) {
 	}
 }
 
-// revive starts an engine again for an agent whose engine has gone.
+// revive sees to it that there is an engine for an agent that has lost its own:
+// a call could reach what is left of the old one.
 func (f *face) revive(ctx context.Context) error {
 	if !f.lost.Load() {
 		return nil
@@ -106,6 +107,7 @@ func (f *face) revive(ctx context.Context) error {
 		return err
 	}
 	engine.Close() // the face's own client reaches the same socket
+	f.lost.Store(false)
 	return nil
 }
 

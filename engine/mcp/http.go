@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -46,6 +48,9 @@ type HTTPOptions struct {
 // ServeHTTP serves agents over HTTP until ctx ends: MCP at /mcp, the engine's
 // operations at /v1/, and /healthz.
 func ServeHTTP(ctx context.Context, o Options, h HTTPOptions) error {
+	if err := closeEmpty(h.DataDir); err != nil {
+		return err
+	}
 	tokens, err := readTokens(h.tokenFile(), h.Tell)
 	if err != nil {
 		return err
@@ -60,6 +65,22 @@ func ServeHTTP(ctx context.Context, o Options, h HTTPOptions) error {
 	defer w.close()
 	defer cancel()
 	return w.serve(ctx, l)
+}
+
+// closeEmpty closes an empty data folder to others before anything of ours is
+// in it: the engine takes one that is open and holds something for a mistake.
+func closeEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) > 0:
+		return nil
+	case err == nil:
+		err = os.Chmod(dir, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("prepare data folder: %w", err)
+	}
+	return nil
 }
 
 func (h HTTPOptions) tokenFile() string {

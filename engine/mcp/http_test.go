@@ -502,3 +502,32 @@ func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
 		t.Error("two sessions are one owner")
 	}
 }
+
+func TestAnEmptyDataFolderIsClosedBeforeATokenIsPutThere(t *testing.T) {
+	for name, tc := range map[string]struct {
+		holds string
+		want  os.FileMode
+	}{"an empty one": {"", 0o700}, "one in use": {"notes", 0o755}} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if tc.holds != "" {
+				if err := os.WriteFile(filepath.Join(dir, tc.holds), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := closeEmpty(dir); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(dir)
+			if err != nil || info.Mode().Perm() != tc.want {
+				t.Errorf("its mode is %v, want %v: %v", info.Mode().Perm(), tc.want, err)
+			}
+		})
+	}
+	if err := closeEmpty(filepath.Join(t.TempDir(), "none")); err != nil {
+		t.Errorf("one that is not there: %v", err)
+	}
+}

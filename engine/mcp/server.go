@@ -202,6 +202,9 @@ func (s *server) timed(ctx context.Context, f *face, t tool, req *sdk.CallToolRe
 // told is the answer to a call that was made, which goes into the audit log.
 func (s *server) told(ctx context.Context, f *face, t tool, args json.RawMessage, r result, took time.Duration, err error) *sdk.CallToolResult {
 	s.note(ctx, f, t, args, r, err, took)
+	if errors.Is(err, api.CodeUnavailable) {
+		f.lost.Store(true)
+	}
 	if err != nil {
 		r = failure(notTwice(t, err))
 	}
