@@ -160,7 +160,7 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 			WithHint("change lines, and leave their number and order")
 	}
 	var items []api.FileMove
-	var taken []string
+	taken := make(map[string]bool, len(lines))
 	for i, line := range lines {
 		line = strings.TrimRight(line, "\r")
 		if line == "" {
@@ -173,10 +173,10 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(folder, to)
 		}
-		if slices.Contains(taken, to) {
+		if taken[to] {
 			return nil, api.Errorf(api.CodeInvalid, "rename files: two would be %s", line)
 		}
-		taken = append(taken, to)
+		taken[to] = true
 		if to != targets[i] {
 			items = append(items, api.FileMove{Path: targets[i], To: to})
 		}
@@ -219,20 +219,34 @@ func (m *model) takeRenames(msg renamesRead) tea.Cmd {
 // swapped orders renames so that a name is free before it is taken; where names
 // go round, one takes a detour.
 func swapped(items []api.FileMove) []api.FileMove {
-	rest := slices.Clone(items)
-	var out []api.FileMove
-	for len(rest) > 0 {
-		free := slices.IndexFunc(rest, func(item api.FileMove) bool {
-			return !slices.ContainsFunc(rest, func(other api.FileMove) bool { return other.Path == item.To })
-		})
-		if free < 0 {
-			detour := filepath.Join(filepath.Dir(rest[0].Path), fmt.Sprintf(".tandem-rename-%d", len(rest)))
-			out = append(out, api.FileMove{Path: rest[0].Path, To: detour})
-			rest[0].Path = detour
-			continue
+	var out, free []api.FileMove
+	at := map[string]api.FileMove{}   // by the name that an item still has
+	into := map[string]api.FileMove{} // by the name that it will have
+	for _, item := range items {
+		at[item.Path], into[item.To] = item, item
+	}
+	for _, item := range items {
+		if _, taken := at[item.To]; !taken {
+			free = append(free, item)
 		}
-		out = append(out, rest[free])
-		rest = slices.Delete(rest, free, free+1)
+	}
+	for _, item := range items {
+		for len(free) > 0 {
+			next := free[0]
+			free = free[1:]
+			out = append(out, next)
+			delete(at, next.Path)
+			if waits, ok := into[next.Path]; ok {
+				free = append(free, waits)
+			}
+		}
+		if _, still := at[item.Path]; still { // one of a round
+			detour := filepath.Join(filepath.Dir(item.Path), fmt.Sprintf(".tandem-rename-%d", len(out)))
+			out = append(out, api.FileMove{Path: item.Path, To: detour})
+			delete(at, item.Path)
+			into[item.To] = api.FileMove{Path: detour, To: item.To}
+			free = append(free, into[item.Path])
+		}
 	}
 	return out
 }

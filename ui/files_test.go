@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"tandem/engine/api"
 	"tandem/keys"
@@ -396,6 +397,32 @@ func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 	d.press("n")
 	d.exists(list, false)
 	d.exists(dir+"/a", true)
+}
+
+func TestRenamesInAnyOrderComeOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID).Draw(t, "names")
+		become := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), len(names), len(names), rapid.ID).Draw(t, "become")
+		have, want := map[string]string{}, map[string]string{}
+		var items []api.FileMove
+		for i, name := range names {
+			from, to := fmt.Sprintf("/d/%d", name), fmt.Sprintf("/d/%d", become[i])
+			have[from], want[to] = from, from
+			if from != to {
+				items = append(items, api.FileMove{Path: from, To: to})
+			}
+		}
+		for _, move := range swapped(items) {
+			if have[move.To] != "" || have[move.Path] == "" {
+				t.Fatalf("%+v of %v with %v", move, items, have)
+			}
+			have[move.To] = have[move.Path]
+			delete(have, move.Path)
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Fatal(diff)
+		}
+	})
 }
 
 func TestRenamesGoRoundByADetour(t *testing.T) {
