@@ -32,7 +32,7 @@ type fakeEngine struct {
 	transfers     map[string]api.FileJob
 	held          atomic.Pointer[held] // for the next transfer
 	holding       *held
-	looks         atomic.Bool   // for ever at what is in the way of a transfer
+	looks         atomic.Bool   // for ever at what is in the way of a transfer, or in a file
 	folderChanged chan struct{} // has the watch of a folder tell of a change
 	branch        string
 	gitMarks      map[string]string

@@ -248,7 +248,11 @@ func (e *fakeEngine) FindFiles(_ context.Context, path, pattern string, _ int) (
 	return out, nil
 }
 
-func (e *fakeEngine) SearchFiles(_ context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+func (e *fakeEngine) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+	if e.looks.Load() {
+		<-ctx.Done()
+		return api.FilesGrepOutput{}, ctx.Err()
+	}
 	re, err := regexp.Compile("(?i)" + in.Pattern)
 	var out api.FilesGrepOutput
 	if err != nil {

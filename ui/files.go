@@ -52,7 +52,8 @@ type files struct {
 	places     map[string]string
 	back       []string // folders that were shown before
 	marked     map[string]bool
-	line       int64 // of the file that is shown next, where a search found something
+	search     *fileSearch // in the file that is shown; nil for none
+	line       int64       // of the file that is shown next, where a search found something
 	click      click
 	visiting   *panes.Terminal      // the session that the view was left for
 	afterVisit func(*model) tea.Cmd // what is done when it has ended
@@ -479,6 +480,9 @@ func (m *model) pumpPreview() tea.Cmd {
 			f.preview.GoLine(f.line)
 			f.line = 0
 		}
+	}
+	if f.search != nil && f.search.path != f.preview.Path() {
+		m.endFileSearch()
 	}
 	parts := m.filesParts()
 	f.preview.Resize(parts.preview.w, parts.preview.h)

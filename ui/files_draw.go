@@ -182,6 +182,9 @@ func (m *model) filesNote() string {
 	if f.job != nil {
 		notes = append(notes, f.job.text(len(f.wanted)))
 	}
+	if f.search != nil {
+		notes = append(notes, "searching for “"+panes.Clip(panes.Clean(f.search.pattern), 24)+"”…")
+	}
 	if n := len(f.marked); n > 0 {
 		notes = append(notes, itoa(n)+" marked")
 	}

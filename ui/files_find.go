@@ -309,47 +309,72 @@ func (u *fileFinder) drawFound(i, width int, look *panes.Look) string {
 // mostHits is how many matches of a file are known at a time.
 const mostHits = 5000
 
+// A fileSearch is a search in one file that is under way.
+type fileSearch struct {
+	path, pattern string
+	stop          context.CancelFunc
+}
+
 // fileSearched are the lines of a file that match.
 type fileSearched struct {
-	path, pattern string
-	hits          []int64
-	err           error
+	of   *fileSearch
+	hits []int64
+	err  error
 }
 
 // askPreviewSearch searches the file that is shown.
 func (m *model) askPreviewSearch() tea.Cmd {
 	path := m.files.preview.Path()
-	p := newPrompt("Search", "", func(m *model, pattern string) tea.Cmd {
+	m.overlay = newPrompt("Search", "", func(m *model, pattern string) tea.Cmd {
+		m.endFileSearch()
 		if pattern == "" {
 			m.files.preview.Search(nil)
 			return nil
 		}
-		smart := strings.IndexFunc(pattern, unicode.IsUpper) < 0
-		return m.call(func(ctx context.Context, e engine) tea.Msg {
-			out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: pattern, Path: path, IgnoreCase: smart, Limit: mostHits})
-			msg := fileSearched{path: path, pattern: pattern, err: err}
-			for _, l := range out.Lines {
-				msg.hits = append(msg.hits, l.Line)
-			}
-			return msg
-		}, func(err error) tea.Msg { return fileSearched{err: err} })
+		return m.searchFile(path, pattern)
 	})
-	m.overlay = p
 	return nil
 }
 
+func (m *model) searchFile(path, pattern string) tea.Cmd {
+	ctx, cancel := context.WithCancel(m.ctx)
+	search := &fileSearch{path, pattern, cancel}
+	m.files.search = search
+	m.dirty = true
+	smart := strings.IndexFunc(pattern, unicode.IsUpper) < 0
+	return m.call(func(_ context.Context, e engine) tea.Msg {
+		defer cancel()
+		out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: pattern, Path: path, IgnoreCase: smart, Limit: mostHits})
+		msg := fileSearched{of: search, err: err}
+		for _, l := range out.Lines {
+			msg.hits = append(msg.hits, l.Line)
+		}
+		return msg
+	}, func(err error) tea.Msg { return fileSearched{of: search, err: err} })
+}
+
+// endFileSearch ends the search in a file, if there is one.
+func (m *model) endFileSearch() {
+	if f := &m.files; f.search != nil {
+		f.search.stop()
+		f.search = nil
+		m.dirty = true
+	}
+}
+
 func (m *model) takeSearched(msg fileSearched) tea.Cmd {
-	preview := &m.files.preview
-	switch {
-	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
-	case preview.Path() != msg.path:
+	f := &m.files
+	if f.search != msg.of {
 		return nil
 	}
+	f.search = nil
 	m.dirty = true
-	preview.Search(msg.hits)
-	if !preview.NextHit(false) {
-		return m.say("no line matches “"+panes.Clean(msg.pattern)+"”", false)
+	if msg.err != nil {
+		return m.say(errorText(msg.err), true)
+	}
+	f.preview.Search(msg.hits)
+	if !f.preview.NextHit(false) {
+		return m.say("no line matches “"+panes.Clean(msg.of.pattern)+"”", false)
 	}
 	return nil
 }

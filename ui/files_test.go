@@ -533,6 +533,28 @@ func TestAFileIsSearched(t *testing.T) {
 	d.shows("no line matches")
 }
 
+func TestALongSearchInAFileIsShownAndEndsWithTheNextOne(t *testing.T) {
+	d, _ := onFolder(t, 80, 24, map[string]string{"a": "straw\nneedle\n", "b": "other\n"})
+	d.onFile("a")
+	d.shows("straw")
+	d.engine.looks.Store(true)
+	d.press("enter", "/", "'needle", "enter")
+	d.shows("searching for “needle”…")
+	first := d.m.files.search
+	d.engine.looks.Store(false)
+	d.press("/", "'straw", "enter")
+	d.shows("match 1 of 1")
+	d.m.takeSearched(fileSearched{of: first, hits: []int64{2, 3}}) // which comes late
+	d.shows("match 1 of 1")
+	d.engine.looks.Store(true)
+	d.press("/", "'needle", "enter")
+	d.shows("searching for")
+	d.press("esc")
+	d.onFile("b")
+	d.shows("other")
+	d.lacks("searching for")
+}
+
 func TestOnASmallScreenThePreviewTakesThePlaceOfTheList(t *testing.T) {
 	d, _ := onFolder(t, 60, 15, map[string]string{"a": "hello\n", "b.txt": "there\n"})
 	d.onFile("b.txt")
