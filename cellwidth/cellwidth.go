@@ -133,25 +133,31 @@ func Whole(s string) bool { return s != "" && len(Cluster(s)) == len(s) }
 func Joined(first, last, r rune) (added int, own bool) {
 	switch {
 	case r == vs16:
-		if first == last && Rune(first) == 1 && !isWord(first) {
-			return displaywidth.String(string(first)+"\ufe0f") - 1, false
+		if first == last && mayBeEmoji(first) && Rune(first) == 1 {
+			return 1, false
 		}
 		return 0, false
-	case isTrailingJamo(r), isIndicator(r) && isIndicator(first):
+	case r == zwj, isTrailingJamo(r), isIndicator(r) && isIndicator(first):
 		return 0, false
 	case isSkin(r) && Rune(first) == 2:
 		return 0, false
 	case isSkin(r) && unicode.Is(unicode.So, first):
 		return 1, false
-	case last == zwj && !unicode.IsLetter(r):
+	case last == zwj && (r >= 0x1F000 && r < 0x20000 || !unicode.IsLetter(r)):
 		return 0, false
 	}
 	added = Rune(r)
 	return added, added > 0
 }
 
-// isWord says that r is part of words, and so no emoji.
-func isWord(r rune) bool { return unicode.IsLetter(r) && r != 'ℹ' || unicode.IsMark(r) }
+// mayBeEmoji rules out what is surely none: of ASCII all but what keycaps are
+// made of, letters and marks.
+func mayBeEmoji(r rune) bool {
+	if r < 0x80 {
+		return r == '#' || r == '*' || r >= '0' && r <= '9'
+	}
+	return r == 'ℹ' || !unicode.IsLetter(r) && !unicode.IsMark(r) && r != 0xA0
+}
 
 // Absorbed says that r, which has cells of its own where it stands alone, takes
 // none in some clusters: half a flag, a skin colour, a vowel of Hangul.

@@ -121,12 +121,11 @@ func (t *Terminal) print(r rune) {
 		t.put(r, Glyph(r), 1)
 		return
 	}
-	w := cellwidth.Rune(r)
 	if t.joinOK && t.mayJoin(r) && t.join(r) {
 		return
 	}
-	if w > 0 {
-		t.put(r, Glyph(r), min(w, 2))
+	if w := cellwidth.Rune(r); w > 0 {
+		t.put(r, Glyph(r), w)
 	}
 }
 
