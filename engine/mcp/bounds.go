@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"errors"
+	"regexp/syntax"
 	"strings"
 
 	"tandem/engine/api"
@@ -41,11 +43,16 @@ func checkVariable(name, value string) error {
 	return nil
 }
 
-// checkPatterns refuses regular expressions that are too long.
+// checkPatterns refuses regular expressions that are too long or none.
 func checkPatterns(patterns ...string) error {
 	for _, p := range patterns {
 		if len(p) > patternMost {
 			return api.Errorf(api.CodeInvalid, "read pattern: it is longer than 64 KB")
+		}
+		var wrong *syntax.Error
+		if _, err := syntax.Parse(p, syntax.Perl); errors.As(err, &wrong) {
+			return api.Errorf(api.CodeInvalid, "read pattern %q: %s", brief(p), wrong.Code).
+				WithHint(`it is a regular expression (RE2); escape what is meant as it is with \`)
 		}
 	}
 	return nil

@@ -27,10 +27,6 @@ const (
 	// tidyDelay how long after: it has been sent by then.
 	muchMemory = 1 << 20
 	tidyDelay  = 300 * time.Millisecond
-	// instructions tell an agent what this server is for.
-	instructions = "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection. " +
-		"Use exec for a command that ends, process_start for a server, session_start and session_exec for a shell that keeps its state. " +
-		"Wait with process_wait or session_wait instead of polling. Where a tool takes an id, a name does too; since and next_cursor are byte offsets, patterns RE2. Output is cut to 32 KiB unless max_output says more."
 )
 
 // Serve speaks the protocol on in and out until in has ended and what came from
@@ -87,8 +83,9 @@ func newServer(ctx context.Context, o Options) *server {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.faces.made = map[any]*entry{}
+	tools := toolset(s.o)
 	options := &sdk.ServerOptions{
-		Instructions:       instructions,
+		Instructions:       instructions(s.o.ToolPrefix, tools),
 		Capabilities:       s.capabilities(),
 		InitializedHandler: s.greet,
 		SubscribeHandler:   s.subscribe,
@@ -98,7 +95,7 @@ func newServer(ctx context.Context, o Options) *server {
 		options.Capabilities.Logging, options.CompletionHandler = &sdk.LoggingCapabilities{}, completeFixture
 	}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Title: "Tandem", Version: o.Version}, options)
-	for _, t := range toolset(s.o) {
+	for _, t := range tools {
 		l := listed(s.o.ToolPrefix, t)
 		s.names[l.Name] = true
 		s.list = append(s.list, l)
@@ -206,7 +203,7 @@ func (s *server) told(ctx context.Context, f *face, t tool, args json.RawMessage
 		f.lost.Store(true)
 	}
 	if err != nil {
-		r = failure(notTwice(t, err))
+		r = failure(advised(t, err))
 	}
 	s.tidy(r.size())
 	return answer(f.shaped(r))

@@ -123,16 +123,20 @@ func coded(method string, err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 }
 
-// notTwice is the error of a call that changes something and during which the
-// engine was lost, with what to do: nobody knows how far it got, and what was
-// started goes on.
-func notTwice(t tool, err error) error {
-	if t.effect == api.Read || !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "lost the engine") &&
-		!strings.Contains(err.Error(), "the engine is stopping") {
-		return err
+// advised is the error of a call of a tool, with what to do next where only the
+// tool tells that.
+func advised(t tool, err error) error {
+	e := api.AsError(err)
+	switch {
+	case e.Code == api.CodeEnded && e.Hint == "" && strings.HasPrefix(t.name, "session_"):
+		return e.WithHint("session_screen shows its last screen, session_start begins another")
+	case e.Code == api.CodeUnavailable && t.effect != api.Read &&
+		(strings.Contains(e.Message, "lost the engine") || strings.Contains(e.Message, "the engine is stopping")):
+		// Nobody knows how far it got, and what was started goes on.
+		return e.WithHint("the engine comes back by itself; the call may have been carried out, and what it started goes on: " +
+			"look with a tool that reads before you call it again")
 	}
-	return api.AsError(err).WithHint("the engine comes back by itself; the call may have been carried out, and what it started goes on: " +
-		"look with a tool that reads before you call it again")
+	return err
 }
 
 // legible is a message that may repeat what an agent or a program has made: of

@@ -32,10 +32,14 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 
 func TestACallThatLostItsEngineIsNotToBeRepeatedBlindly(t *testing.T) {
 	lost := api.Errorf(api.CodeUnavailable, "call exec: lost the engine at /s: EOF").WithHint("the engine may be restarting: try again")
-	if got := said(failure(notTwice(tool{effect: api.Destructive}, lost))); !strings.Contains(got, "look with a tool that reads before you call it again") {
+	if got := said(failure(advised(tool{effect: api.Destructive}, lost))); !strings.Contains(got, "look with a tool that reads before you call it again") {
 		t.Errorf("exec: %s", got)
 	}
-	if got := said(failure(notTwice(tool{effect: api.Read}, lost))); !strings.HasSuffix(got, "try again") {
+	ended := api.Errorf(api.CodeEnded, "type into x: it has ended")
+	if got := said(failure(advised(tool{name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start begins another") {
+		t.Errorf("session_exec: %s", got)
+	}
+	if got := said(failure(advised(tool{effect: api.Read}, lost))); !strings.HasSuffix(got, "try again") {
 		t.Errorf("process_get: %s", got)
 	}
 }
@@ -55,6 +59,8 @@ func TestWhatCannotBeRunIsRefusedBeforeItIsTried(t *testing.T) {
 		row{"session_wait", object{"id": "x", "output": big}, "read pattern: it is longer than 64 KB", true},
 		row{"process_wait", object{"id": "x", "log": big}, "read pattern: it is longer than 64 KB", true},
 		row{"process_log", object{"id": "x", "grep": big}, "read pattern: it is longer than 64 KB", true},
+		row{"session_wait", object{"id": "x", "screen": "("}, `read pattern "(": missing closing )` +
+			"\nhint: it is a regular expression (RE2); escape what is meant as it is with \\", true},
 		row{"exec", object{"command": "true", "sandbox": object{"filesystem": 5}}, `read sandbox: field "filesystem" cannot be a number` +
 			"\nhint: its shape is {filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}", true},
 		row{"history", object{"offset": 5}, "Nothing found.", false},

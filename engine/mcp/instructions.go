@@ -1,0 +1,31 @@
+package mcp
+
+import (
+	"slices"
+	"strings"
+)
+
+// instructions tell an agent what a server is for, and how the tools that it
+// has go together.
+func instructions(prefix string, tools []tool) string {
+	said := "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection."
+	for _, hint := range []struct {
+		about []string // tools that it is about, all of which have to be there
+		text  string   // with @ before each tool's name
+	}{
+		{[]string{"exec", "process_start", "session_start"}, "Use @exec for a command that ends, @process_start for a server, " +
+			"@session_start and @session_exec for a shell that keeps its state."},
+		{[]string{"process_wait", "session_wait"}, "Wait with @process_wait or @session_wait instead of polling: for 50 s, or timeout_ms up to 600000."},
+		{[]string{"process_log", "session_read"}, "Where a tool takes an id, a name does too; since and next_cursor are byte offsets, patterns RE2. " +
+			"Logs and sessions are read 32 KiB at a time unless max_output says more."},
+		{[]string{"exec", "process_log"}, "@exec gives the last 8000 characters of each stream unless maxOutput says more; @process_log reads all."},
+	} {
+		missing := func(name string) bool {
+			return !slices.ContainsFunc(tools, func(t tool) bool { return t.name == name })
+		}
+		if !slices.ContainsFunc(hint.about, missing) {
+			said += " " + strings.ReplaceAll(hint.text, "@", prefix)
+		}
+	}
+	return said
+}
