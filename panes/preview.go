@@ -39,6 +39,7 @@ type Preview struct {
 	path string
 	info api.FileInfo
 	kind previewKind
+	row  int    // bytes in each, as previewHex
 	note string // in place of content
 	bad  bool   // the note is an error
 
@@ -101,7 +102,7 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 	*p = Preview{Focused: p.Focused, Colors: p.Colors, Screen: p.Screen, Covered: p.Covered, wrap: p.wrap, w: p.w, h: p.h, out: p.out,
 		path: path, info: info, serial: p.serial + 1, count: p.count, asked: p.asked, opening: true}
 	if same { // what was there stays in sight until the new content comes
-		p.kind, p.lines, p.start, p.end, p.size, p.number = held.kind, held.lines, held.start, held.end, held.size, held.number
+		p.kind, p.row, p.lines, p.start, p.end, p.size, p.number = held.kind, held.row, held.lines, held.start, held.end, held.size, held.number
 		p.image, p.lexer, p.top, p.left, p.painted = held.image, held.lexer, held.top, held.left, held.painted
 		p.hit, p.hits, p.keep = held.hit, held.hits, true
 	}
@@ -203,7 +204,13 @@ func (p *Preview) NextHit(back bool) bool {
 }
 
 // Resize says how much of the file will be seen.
-func (p *Preview) Resize(w, h int) { p.w, p.h = w, h }
+func (p *Preview) Resize(w, h int) {
+	p.w, p.h = w, h
+	if p.kind == previewHex && !p.opening && p.row != hexRowFor(w, p.size) { // it is read anew, in other rows
+		p.serial++
+		p.row, p.opening = hexRowFor(w, p.size), true
+	}
+}
 
 // reach shows the line that was asked for.
 func (p *Preview) reach() {
@@ -268,7 +275,7 @@ func (p *Preview) Take(part PreviewPart) {
 func (p *Preview) replace(part PreviewPart) {
 	keep := p.keep && part.ask == needOpen && part.kind == p.kind
 	p.keep = false
-	p.kind, p.lines, p.start, p.end = part.kind, part.lines, part.start, part.end
+	p.kind, p.row, p.lines, p.start, p.end = part.kind, part.row, part.lines, part.start, part.end
 	p.image, p.lexer, p.painted = part.image, part.lexer, nil
 	p.number = 0
 	if p.start == 0 {

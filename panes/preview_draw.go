@@ -170,7 +170,7 @@ func (p *Preview) inked(l *previewLine, look *Look) string {
 	switch {
 	case p.kind == previewHex:
 		off, rest, _ := strings.Cut(l.text, "  ")
-		at := max(len(rest)-hexRow, 0)
+		at := max(len(rest)-p.row, 0)
 		if end := strings.LastIndex(rest, "  "); end >= 0 {
 			at = end + 1
 		}

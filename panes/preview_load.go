@@ -34,6 +34,7 @@ type PreviewRequest struct {
 	path   string
 	info   api.FileInfo
 	kind   previewKind
+	row    int   // bytes in each, as previewHex
 	off    int64 // of the part
 	end    int64 // behind the part
 	size   int64
@@ -60,6 +61,7 @@ type PreviewPart struct {
 	serial  int
 	n       int
 	kind    previewKind
+	row     int // bytes in each, as previewHex
 	note    string
 	lines   []previewLine
 	start   int64
@@ -89,7 +91,7 @@ func (p *Preview) Next() (r PreviewRequest, ok bool) {
 		return r, false
 	}
 	p.count++
-	r = PreviewRequest{ask: ask, serial: p.serial, n: p.count, path: p.path, info: p.info, kind: p.kind,
+	r = PreviewRequest{ask: ask, serial: p.serial, n: p.count, path: p.path, info: p.info, kind: p.kind, row: p.row,
 		size: p.size, w: p.w, h: p.h, screen: p.Screen, lexer: p.lexer}
 	switch ask {
 	case needOpen:
@@ -138,7 +140,7 @@ func (p *Preview) want() previewAsk {
 
 // LoadPreview does what a request asks for. It can take a while.
 func LoadPreview(ctx context.Context, src FileSource, r PreviewRequest) (part PreviewPart) {
-	part = PreviewPart{ask: r.ask, serial: r.serial, n: r.n, kind: r.kind, size: r.size, start: r.off, lexer: r.lexer}
+	part = PreviewPart{ask: r.ask, serial: r.serial, n: r.n, kind: r.kind, row: r.row, size: r.size, start: r.off, lexer: r.lexer}
 	defer func() { // no file may end the program, whatever a library makes of it
 		if p := recover(); p != nil {
 			part.Err, part.note = fmt.Errorf("show %s: %v", r.path, p), "it cannot be shown"
@@ -189,7 +191,7 @@ func (part *PreviewPart) open(ctx context.Context, src FileSource, r PreviewRequ
 	case part.picture(ctx, src, r, data):
 	case part.archive(ctx, src, r, data):
 	case isBinary(data):
-		part.kind = previewHex
+		part.kind, part.row = previewHex, hexRowFor(r.w, size)
 		part.take(data, 0)
 	default:
 		part.kind, part.lexer = previewText, lexerFor(r.path, data)
@@ -252,8 +254,8 @@ func (part *PreviewPart) window(ctx context.Context, src FileSource, r PreviewRe
 		n = previewChunk
 	}
 	if r.kind == previewHex {
-		n += off % hexRow
-		off -= off % hexRow
+		n += off % int64(r.row)
+		off -= off % int64(r.row)
 	}
 	data, size, err := src.ReadAt(ctx, r.path, off, n)
 	if err != nil {
@@ -276,7 +278,7 @@ func (part *PreviewPart) window(ctx context.Context, src FileSource, r PreviewRe
 func (part *PreviewPart) take(data []byte, off int64) {
 	part.start = off
 	if part.kind == previewHex {
-		part.lines, part.end = hexLines(data, off, part.size)
+		part.lines, part.end = hexLines(data, off, part.size, part.row)
 		return
 	}
 	atEnd := off+int64(len(data)) >= part.size || part.ask == needBefore
@@ -369,18 +371,31 @@ func isBinary(data []byte) bool {
 	return bad*10 > n*3
 }
 
+// hexRow is how many bytes are in a row that is wide enough; in others there are
+// half as many.
 const hexRow = 16
 
-// hexLines writes bytes as numbers and as characters.
-func hexLines(data []byte, off, size int64) (lines []previewLine, end int64) {
-	digits := max(len(fmt.Sprintf("%x", size)), 6)
+// hexRowFor is how many bytes of a file of some size are in a row of w cells.
+func hexRowFor(w int, size int64) int {
+	if w > 0 && w < 1+hexDigits(size)+2+3*hexRow+2+hexRow {
+		return hexRow / 2
+	}
+	return hexRow
+}
+
+// hexDigits is how many digits offsets have.
+func hexDigits(size int64) int { return max(len(fmt.Sprintf("%x", size)), 6) }
+
+// hexLines writes bytes as numbers and as characters, so many in each row.
+func hexLines(data []byte, off, size int64, row int) (lines []previewLine, end int64) {
+	digits := hexDigits(size)
 	for len(data) > 0 {
-		n := min(hexRow, len(data))
-		if n < hexRow && off+int64(n) < size {
+		n := min(row, len(data))
+		if n < row && off+int64(n) < size {
 			break
 		}
 		var hex, chars strings.Builder
-		for i := range hexRow {
+		for i := range row {
 			if i == hexRow/2 {
 				hex.WriteByte(' ')
 			}

@@ -240,6 +240,34 @@ func TestAHeadingTellsWhatAFileIsHoweverLongItsName(t *testing.T) {
 	}
 }
 
+func TestANarrowPreviewHasFewerBytesInARow(t *testing.T) {
+	data := bytes.Repeat([]byte("\x00abcdefg\x01ABCDEFG"), 100_000)
+	v := view(t, "/f", data)
+	v.shows("00 61 62 63 64 65 66 67  01 41 42 43 44 45 46 47  .abcdefg.ABCDEFG")
+	rows := func() string {
+		for range 1000 {
+			v.Resize(43, 10)
+			r, ok := v.Next()
+			if !ok {
+				break
+			}
+			v.Take(LoadPreview(v.Context(), v.from, r))
+		}
+		return ansi.Strip(strings.Join(v.Draw(43, 10, unicodeLook()), "\n"))
+	}
+	if got := rows(); !strings.Contains(got, " 000000  00 61 62 63 64 65 66 67  .abcdefg") || !strings.Contains(got, " 000008  01 41") {
+		t.Errorf("it is\n%s", got)
+	}
+	v.End()
+	rows()
+	v.End()
+	if got := rows(); !strings.Contains(got, fmt.Sprintf(" %06x  01 41", len(data)-8)) {
+		t.Errorf("its end is\n%s", got)
+	}
+	v.Resize(80, 10)
+	v.shows("00 61 62 63 64 65 66 67  01 41 42 43 44 45 46 47  .abcdefg.ABCDEFG")
+}
+
 func TestWordsInPlaceOfContentAreWrapped(t *testing.T) {
 	var p Preview
 	p.Show("/f", api.FileInfo{Name: "f", Type: "fifo"})
