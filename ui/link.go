@@ -213,6 +213,25 @@ func (l *link) learn(started ...api.Process) {
 	}
 }
 
+// ended takes in how a session has ended, as its attachment has told, in case the
+// event is still to come.
+func (l *link) ended(p api.Process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.news.processes = withEnd(l.news.processes, p)
+}
+
+// withEnd is list with p in the place of the same run of it, if that is not known
+// to have ended.
+func withEnd(list []api.Process, p api.Process) []api.Process {
+	for i := range list {
+		if was := &list[i]; was.ID == p.ID && !was.State.Ended() && was.StartedAt.Equal(p.StartedAt) {
+			return with(list, p)
+		}
+	}
+	return list
+}
+
 // lose records that the connection is gone and clears the engine at hand.
 func (l *link) lose(err error) {
 	l.mu.Lock()

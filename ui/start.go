@@ -260,7 +260,7 @@ func (m *model) closePane() tea.Cmd {
 	}
 	g, l := m.current, m.current.focus
 	if p.Ended() != nil || p.Err() != nil {
-		m.putAway(p.ID)
+		m.putAway(p)
 		m.closeLeaf(g, l)
 		m.refreshList()
 		return nil
@@ -274,9 +274,14 @@ func (m *model) closePane() tea.Cmd {
 	return nil
 }
 
-// putAway takes an ended session out of the list, in the next dashboards too.
-func (m *model) putAway(id string) {
-	m.closed[id] = true
+// putAway takes the session of a pane, which has ended, out of the list, in the
+// next dashboards too. The pane may know of the end before the list does.
+func (m *model) putAway(p *panes.Terminal) {
+	if last := p.Ended(); last != nil {
+		m.link.ended(*last)
+		m.news.processes = withEnd(m.news.processes, *last)
+	}
+	m.closed[p.ID] = true
 	m.layouts.changed = true
 }
 
@@ -298,7 +303,7 @@ func (m *model) startInPlace() tea.Cmd {
 	leaf := m.current.focus
 	ended := leaf.pane
 	m.release(ended)
-	m.putAway(ended.ID)
+	m.putAway(ended)
 	leaf.pane = panes.NewTerminal("")
 	m.relayout()
 	m.refreshList()
