@@ -57,6 +57,7 @@ type liveSession interface {
 	facts() facts         // what it shows now
 	finish(p api.Process) // tell viewers that it has ended
 	lock(locked bool)     // whether a person has the keyboard
+	stopping()            // somebody has asked for its end, and with it for that of what runs in it
 	close()
 	gone() <-chan struct{} // closed when nothing of it runs any more, after close
 }

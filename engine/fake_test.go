@@ -207,6 +207,8 @@ func (s *fakeSession) finish(p api.Process) {
 
 func (s *fakeSession) lock(bool) {}
 
+func (s *fakeSession) stopping() {}
+
 func (s *fakeSession) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -137,7 +138,7 @@ func (t *tree) inSession(all *snapshot) []int {
 	return session
 }
 
-// members gives those that live now.
+// members gives those that live now, the root first.
 func (t *tree) members(all *snapshot) []procStat {
 	var queue []int
 	ours := make(map[int]bool)
@@ -174,6 +175,10 @@ func (t *tree) members(all *snapshot) []procStat {
 		if !p.zombie {
 			live = append(live, p)
 		}
+	}
+	// A shell whose command is signalled first sees that end, and goes on.
+	if root := slices.IndexFunc(live, func(p procStat) bool { return p.pid == t.root.PID }); root > 0 {
+		live[0], live[root] = live[root], live[0]
 	}
 	return live
 }

@@ -165,6 +165,19 @@ func TestATreeHasNothingOfALaterSessionOfTheSameNumber(t *testing.T) {
 	}
 }
 
+func TestTheRootIsSignalledFirst(t *testing.T) {
+	all := []procStat{{pid: 77, parent: 1, group: 77, session: 77, startTime: 100}}
+	for pid := 500; pid < 530; pid++ {
+		all = append(all, procStat{pid: pid, parent: 77, group: pid, session: 77, startTime: 200})
+	}
+	tree := newTree(persist.Identity{PID: 77, StartTime: 100})
+	for range 20 {
+		if got := tree.members(newSnapshot(all, &marks{})); len(got) != len(all) || got[0].pid != 77 {
+			t.Fatalf("%d members, first %+v", len(got), got[0])
+		}
+	}
+}
+
 func TestASessionIsFollowedFromOneLookToTheNext(t *testing.T) {
 	tree := newTree(persist.Identity{PID: 77, StartTime: 100})
 	look := func(at uint64, all ...procStat) int {

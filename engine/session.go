@@ -95,6 +95,7 @@ type session struct {
 	grew      chan struct{} // of 1: the log has grown
 	room      chan struct{} // of 1: the screen has caught up a bit
 	locked    atomic.Bool   // a person has the keyboard
+	stopped   atomic.Bool   // somebody has asked for its end
 	marks     *shellMarks   // what its shell tells
 	watch     watchSet      // who wants to know that the screen has changed
 	quieting  atomic.Bool   // a look is due once nothing more is printed
@@ -382,6 +383,8 @@ func (s *session) finish(p api.Process) {
 }
 
 func (s *session) lock(locked bool) { s.locked.Store(locked) }
+
+func (s *session) stopping() { s.stopped.Store(true) }
 
 func (s *session) close() {
 	s.cancel()

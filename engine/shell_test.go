@@ -264,6 +264,24 @@ func TestACommandThatEndsWithItsSessionHasNoStatus(t *testing.T) {
 	})
 }
 
+// A shell that ignores the signal sees its command end of it.
+func TestACommandThatEndsBeforeItsSessionWasStoppedToo(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("bash", "--norc")
+	m.sh(p.ID, "true")
+	m.write(p.ID, "echo be''gun; sleep 1000\r")
+	m.shows(p.ID, "begun")
+	m.eventually("the begin of the command", func() bool {
+		_, err := api.SessionExec.Call(t.Context(), m.client, api.SessionExecInput{ID: p.ID, Command: "true"})
+		return err != nil && strings.Contains(err.Error(), "sleep 1000")
+	})
+	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "SIGTERM", TimeoutMS: 1000})
+	m.eventually("the command in the history", func() bool { return len(m.history(api.HistorySearchInput{Process: p.ID, Query: "sleep"})) == 1 })
+	if r := m.history(api.HistorySearchInput{Process: p.ID, Query: "sleep"})[0]; !r.Stopped {
+		t.Errorf("%+v", r.Command)
+	}
+}
+
 func TestACommandOutlivesTheTimeOfItsExec(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("bash", "--norc")

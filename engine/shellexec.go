@@ -191,7 +191,7 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 			}
 			return false, nil
 		}
-		if e.still++; e.still < 3 {
+		if e.still++; e.still < 3 || state.taking(time.Now()) {
 			return false, nil
 		}
 	}

@@ -373,6 +373,12 @@ func (m *shellMarks) state() promptState {
 	return promptState{m.phase, m.noStart, m.entered, m.touched, m.prompt, m.drawn, m.lined, m.cursor, m.line}
 }
 
+// taking reports whether a line was sent to the prompt so lately that the shell,
+// where much runs, may not have begun to read it.
+func (p promptState) taking(now time.Time) bool {
+	return p.phase == shellReady && p.entered && now.Sub(p.lined) < enterSettles
+}
+
 // atPrompt reports whether the marks alone say that the shell waits at its
 // prompt.
 func (p promptState) atPrompt() bool {

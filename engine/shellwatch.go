@@ -120,6 +120,7 @@ func (s *session) tellRan(c *shellCommand) {
 	c.CWD = s.known.began
 	s.mu.Unlock()
 	c.Session, c.Actor = s.o.id, s.typist()
+	c.Stopped = c.Stopped || s.stopped.Load()
 	s.o.ran(*c)
 }
 

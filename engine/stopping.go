@@ -193,6 +193,9 @@ func errEnded(p *proc) error {
 func endProcess(c *control, p *proc) {
 	p.disarm()
 	p.killing = true
+	if p.live != nil && p.ending == nil && p.fault == "" {
+		p.live.stopping()
+	}
 	rec, held, signal := p.rec, p.held, p.signal
 	if p.ending == nil { // nobody has told of its end
 		held = bootTicks()

@@ -30,6 +30,8 @@ func (s *session) waiting() need {
 	}
 	n, own := lookInto(s.o.master, s.o.pid)
 	switch {
+	case own && state.taking(time.Now()):
+		return needNothing
 	case n == needInput && own && state.phase == shellReady:
 		return needPrompt
 	case n == needInput && own && state.phase == shellUnknown && s.o.kind != shell.None:
