@@ -183,9 +183,11 @@ func (c *control) find(what string, kinds ...api.Kind) (*proc, error) {
 }
 
 // findToEnd finds also what is being started for the first time, which nobody
-// is told of yet.
+// is told of yet, by its whole id or its name.
 func (c *control) findToEnd(what string, kinds ...api.Kind) (*proc, error) {
-	return c.findAmong(func(p *proc) bool { return p.view.ID != "" || !p.state().Ended() }, what, kinds)
+	return c.findAmong(func(p *proc) bool {
+		return p.view.ID != "" || p.state() == api.StateStarting && !p.rec.Transient
+	}, what, kinds)
 }
 
 func (c *control) findAmong(known func(*proc) bool, what string, kinds []api.Kind) (*proc, error) {
@@ -204,7 +206,7 @@ func (c *control) findAmong(known func(*proc) bool, what string, kinds []api.Kin
 		if p.rec.Name == what && (named == nil || preferred(p, named)) {
 			named = p
 		}
-		if what != "" && strings.HasPrefix(id, what) {
+		if what != "" && strings.HasPrefix(id, what) && p.view.ID != "" {
 			prefixed = append(prefixed, p)
 		}
 	}
