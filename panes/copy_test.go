@@ -323,7 +323,7 @@ func TestMouseSelectsCharactersWordsAndLines(t *testing.T) {
 		{"double click on a path", func(p *Terminal) { p.Press(5, 0, 1); p.Press(5, 0, 2) },
 			api.SessionTextInput{ID: "1", From: cellAt(0, 4), To: cellAt(0, 14)}},
 		{"double click on a wide character", func(p *Terminal) { p.Press(1, 1, 2) },
-			api.SessionTextInput{ID: "1", From: cellAt(1, 0), To: cellAt(1, 3)}},
+			api.SessionTextInput{ID: "1", From: cellAt(1, 0), To: cellAt(1, 4)}},
 		{"double click and drag", func(p *Terminal) { p.Press(16, 0, 2); p.Drag(10, 1, false) },
 			api.SessionTextInput{ID: "1", From: cellAt(0, 15), To: cellAt(1, 23)}},
 		{"triple click", func(p *Terminal) { p.Press(5, 0, 3) },
@@ -496,10 +496,10 @@ func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
 	}
 	p.Press(2, 0, 1)
 	p.Drag(5, 0, false)
-	if in, _ := p.Release(); in.From.Cell != 1 || in.To.Cell != 3 {
+	if in, _ := p.Release(); in.From.Cell != 1 || in.To.Cell != 4 {
 		t.Errorf("selected %+v", in)
 	}
-	check(t, bracketed(p, 12, 2), []string{"a [b 漢]      ", "x           "})
+	check(t, bracketed(p, 12, 2), []string{"a [b 漢  ]    ", "x           "})
 }
 
 func TestWhatIsReadStaysWhenTheSessionHasDroppedIt(t *testing.T) {
@@ -561,5 +561,17 @@ func TestAClickSelectsWhatWasDrawnThoughOutputHasMovedIt(t *testing.T) {
 	}
 	if _, held := p.HeldText(api.SessionTextInput{From: api.Place{Line: 40}, To: api.Place{Line: 52}}); held {
 		t.Error("what has not come is held")
+	}
+}
+
+func TestLettersWithAVowelBesideThemAreSelectedWhole(t *testing.T) {
+	p := reading(12, 1, api.Place{Line: 0, Cell: 0}, "xกำyकी")
+	for _, tt := range []struct{ cell, from, to int }{{0, 0, 1}, {1, 1, 3}, {2, 1, 3}, {3, 3, 4}, {5, 4, 6}} {
+		p.Go(api.Place{Line: 0, Cell: tt.cell})
+		p.Select(SelectText)
+		if in := p.Selection(); in.From.Cell != tt.from || in.To.Cell != tt.to {
+			t.Errorf("at cell %d: cells %d to %d, want %d to %d", tt.cell, in.From.Cell, in.To.Cell, tt.from, tt.to)
+		}
+		p.Select(SelectText)
 	}
 }

@@ -85,11 +85,22 @@ func (t *Terminal) textRange(sel selection, cursor api.Place) api.SessionTextInp
 	case SelectBlock:
 		left, right := min(from.Cell, to.Cell), max(from.Cell, to.Cell)
 		from.Cell, to.Cell, in.Block = left, right+1, true
-	default:
-		to.Cell++
+	default: // whole clusters, of which the session may have a cell each
+		from.Cell, _ = t.clusterAt(from)
+		_, to.Cell = t.clusterAt(to)
 	}
 	in.From, in.To = from, to
 	return in
+}
+
+// clusterAt is the columns from one and up to another of the cluster at a place.
+func (t *Terminal) clusterAt(p api.Place) (from, to int) {
+	l, _ := t.Feed.Screen.line(p.Line)
+	row := clusters(nil, l)
+	if i := at(row, p.Cell); i < len(row) {
+		return row[i].x, row[i].x + row[i].w
+	}
+	return p.Cell, p.Cell + 1
 }
 
 func ordered(a, b api.Place) (from, to api.Place) {
