@@ -108,7 +108,7 @@ func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) 
 		return started{}, err
 	}
 	if ctx.Err() != nil {
-		return started{}, errCalledOff(r)
+		return started{}, h.errCalledOff(r)
 	}
 	if r.TTY {
 		return h.spawnSession(ctx, r)
@@ -160,7 +160,11 @@ func (h *host) spawnSession(ctx context.Context, r persist.Record) (started, err
 	return s, nil
 }
 
-func errCalledOff(r persist.Record) error {
+// errCalledOff is why a start was not gone on with.
+func (h *host) errCalledOff(r persist.Record) error {
+	if h.control.ctx.Err() != nil {
+		return errEnding()
+	}
 	return api.Errorf(api.CodeConflict, "start %s: somebody has asked it to end before it ran", r.Name)
 }
 
@@ -169,7 +173,7 @@ func errCalledOff(r persist.Record) error {
 func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, error) {
 	client, err := h.link.get(ctx)
 	if ctx.Err() != nil {
-		return started{}, nil, errCalledOff(r)
+		return started{}, nil, h.errCalledOff(r)
 	}
 	if err != nil {
 		return started{}, nil, err
