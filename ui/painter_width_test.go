@@ -113,3 +113,15 @@ func equal(a, b []int) bool {
 	}
 	return true
 }
+
+func TestAWideCharacterStaysWholeWhenTextBeforeItGoes(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	term := vt.New(vt.Options{Cols: 20, Rows: 3})
+	for _, row := range []string{"ab|漢|", "漢|", "漢字|漢|", "|漢|", "漢漢漢漢漢漢漢漢漢漢", "字|"} {
+		term.Write([]byte(c.show(viewOf(row))))
+		if got := strings.TrimRight(term.Text(), "\n"); got != row {
+			t.Errorf("%q is shown as %q", row, got)
+		}
+	}
+}
