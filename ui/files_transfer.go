@@ -13,42 +13,6 @@ import (
 	"tandem/panes"
 )
 
-// mostUndos is how many changes can be undone, and mostUndoItems of how many
-// files in all; the last one can be in any case.
-const (
-	mostUndos     = 50
-	mostUndoItems = 200_000
-)
-
-// An undo is how a change is taken back: transfers, one after the other.
-type undo struct {
-	what  string // was done
-	steps []api.FilesTransferInput
-}
-
-// files counts those that have to be dealt with.
-func (u undo) files() (n int) {
-	for _, in := range u.steps {
-		n += len(in.Items)
-	}
-	return n
-}
-
-func (f *files) remember(u undo) {
-	if u.files() == 0 {
-		return
-	}
-	f.undos = append(f.undos, u)
-	items := 0
-	for i := len(f.undos) - 1; i >= 0; i-- {
-		items += f.undos[i].files()
-		if i < len(f.undos)-1 && items > mostUndoItems || len(f.undos)-i > mostUndos {
-			f.undos = slices.Clone(f.undos[i+1:])
-			return
-		}
-	}
-}
-
 // A transfer is one that the engine does at the moment.
 type transfer struct {
 	id   string // "" while it is found out what is in its way
@@ -56,22 +20,6 @@ type transfer struct {
 	job  api.FileJob
 	stop context.CancelFunc // ends the looking
 	back *undo              // what is to be undone after it, if it takes something back
-}
-
-// left is what is still to be undone when a transfer has ended before it was
-// done.
-func (t *transfer) left() (u undo) {
-	if t.back == nil {
-		return u
-	}
-	in := t.in
-	in.Items, in.Conflict = in.Items[min(t.job.Handled, len(in.Items)):], ""
-	u.what = t.back.what
-	if len(in.Items) > 0 {
-		u.steps = append(u.steps, in)
-	}
-	u.steps = append(u.steps, t.back.steps...)
-	return u
 }
 
 // text is how far the transfer is.
@@ -250,53 +198,6 @@ func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
 	return m.takenBack(t)
 }
 
-// takenBack goes on with what is to be undone, or tells how that has ended.
-func (m *model) takenBack(t *transfer) tea.Cmd {
-	left := t.left()
-	switch {
-	case t.job.State == api.JobFailed:
-		m.files.remember(left)
-		return m.say(t.fault(), true)
-	case t.job.State == api.JobCancelled && left.files() > 0:
-		m.files.remember(left)
-		return m.say("ended; u undoes the rest", true)
-	case len(left.steps) > 0:
-		m.takeBack(left)
-		return nil
-	}
-	return m.say("undone: "+left.what, false)
-}
-
-// undoOf is how a transfer is taken back: what was put somewhere goes first, so
-// that what was there before has its place again.
-func undoOf(kind string, done []api.FileMoved) (u undo) {
-	paths := make([]string, len(done))
-	var away, replaced []api.FileMove
-	for i, d := range done {
-		paths[i] = d.Path
-		item := api.FileMove{Path: d.To, To: d.Path}
-		if kind == api.TransferCopy {
-			item.To = ""
-		}
-		away = append(away, item)
-		if d.Replaced != "" {
-			replaced = append(replaced, api.FileMove{Path: d.Replaced, To: d.To})
-		}
-	}
-	back := map[string]string{api.TransferCopy: api.TransferTrash, api.TransferMove: api.TransferMove, api.TransferTrash: api.TransferRestore}[kind]
-	if len(done) == 0 || back == "" {
-		return u
-	}
-	slices.Reverse(away) // names may have gone round, and folders come before what is in them
-	slices.Reverse(replaced)
-	u.steps = append(u.steps, api.FilesTransferInput{Kind: back, Items: away})
-	if len(replaced) > 0 {
-		u.steps = append(u.steps, api.FilesTransferInput{Kind: api.TransferRestore, Items: replaced})
-	}
-	u.what = kind + " of " + theseFiles(paths)
-	return u
-}
-
 // fault is why the transfer has failed: of what its error says of an item, with
 // whole paths, the cause, so that there is room for it.
 func (t *transfer) fault() string {
@@ -423,24 +324,4 @@ func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
 		}
 		return beginTransfer(ctx, e, in)
 	}})
-}
-
-// undoFiles takes back the last change.
-func (m *model) undoFiles() tea.Cmd {
-	f := &m.files
-	switch {
-	case f.job != nil || len(f.wanted) > 0:
-		return m.say("another transfer is under way; esc ends it", true)
-	case len(f.undos) == 0:
-		return m.say("there is nothing to undo", false)
-	}
-	u := f.undos[len(f.undos)-1]
-	f.undos = f.undos[:len(f.undos)-1]
-	m.takeBack(u)
-	return nil
-}
-
-// takeBack begins to undo a change, or goes on with it.
-func (m *model) takeBack(u undo) {
-	m.transferNext(u.steps[0], &undo{what: u.what, steps: u.steps[1:]})
 }
