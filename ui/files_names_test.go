@@ -87,6 +87,21 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d.shows("no bookmark any more")
 }
 
+func TestWhatMayFollowAPathIsOfTheFolderThatWasTypedLast(t *testing.T) {
+	d, dir := onFolder(t, 80, 24, map[string]string{"odd/": "", "other": ""})
+	d.press("c", "ctrl+u", "'"+dir+"/o")
+	prompt := d.m.overlay.(*pathPrompt)
+	d.until("the folder is listed", func() bool { return prompt.listed == dir+"/" })
+	prompt.set("/")
+	prompt.look(d.m) // of which the answer comes late
+	prompt.set(dir + "/od")
+	prompt.look(d.m)
+	d.m.takePathListed(pathListed{prompt, "/", []string{"tmp/"}})
+	if got := prompt.matches(d.m); len(got) != 1 || got[0] != "odd/" {
+		t.Errorf("there follow %q", got)
+	}
+}
+
 func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"deep/er/f": ""})
 	d.m.list.Home = dir

@@ -139,10 +139,13 @@ func (p *pathPrompt) pasted(m *model, text string) tea.Cmd {
 func (p *pathPrompt) look(m *model) tea.Cmd {
 	path, err := p.absolute(m)
 	folder, _ := filepath.Split(path)
-	if err != nil || folder == p.listed || folder == p.asked {
+	if err != nil || folder == p.asked {
 		return nil
 	}
-	p.asked = folder
+	p.asked = folder // and no other one any more
+	if folder == p.listed {
+		return nil
+	}
 	only := p.folders
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		set, _, _ := listEntries(ctx, e, folder, "", nil, mostEntries) // of what cannot be listed nothing is offered
