@@ -23,6 +23,9 @@ func (h *host) treeOf(r persist.Record, held uint64) *tree {
 
 // endTree ends a record's child and all that came of it.
 func (h *host) endTree(ctx context.Context, r persist.Record, held uint64, signal string) error {
+	if h.link.pid() == 0 { // without a keeper nobody tells of an end
+		held = 0
+	}
 	return h.treeOf(r, held).end(ctx, &h.table, stepsOf(r, signal))
 }
 
