@@ -85,6 +85,7 @@ func (m *model) calledOffStarted(msg startedMsg) tea.Cmd {
 	if msg.err != nil || m.unwanted[msg.process.ID] {
 		return nil
 	}
+	m.link.learn(msg.process) // or news that are older would take it away again
 	m.news.processes = withMissing(m.news.processes, msg.process)
 	if g, l := m.find(msg.process.ID); g != nil {
 		m.closeLeaf(g, l)

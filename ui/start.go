@@ -171,6 +171,7 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		m.refreshList()
 		return tea.Batch(m.startNext(), m.say(errorText(msg.err), true))
 	}
+	m.link.learn(msg.process) // or news that are older would take it away again
 	m.news.processes = withMissing(m.news.processes, msg.process)
 	if g != nil {
 		pane.ID = msg.process.ID
