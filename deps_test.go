@@ -28,7 +28,7 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"cellwidth", "panes", "panes/graphics", "ui/attach", "engine/api", "keys", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/graphics", "ui/attach", "engine/api", "keys", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/attach": {
@@ -36,7 +36,7 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"cellwidth", "ui/attach", "ui/project", "engine/api", "keys", "themes"},
+		[]string{"engine/cellwidth", "ui/attach", "ui/project", "engine/api", "keys", "themes"},
 		"the verbs are a client: they know the engine by its API alone",
 	},
 	"ui/project": {
@@ -44,7 +44,7 @@ var layers = map[string]layer{
 		"a project file becomes requests of the API, whoever sends them",
 	},
 	"panes": {
-		[]string{"cellwidth", "panes/graphics", "engine/api", "keys", "themes"},
+		[]string{"engine/cellwidth", "panes/graphics", "engine/api", "keys", "themes"},
 		"panes draw what the API tells and own no policy",
 	},
 	"engine": {
@@ -60,24 +60,24 @@ var layers = map[string]layer{
 		"the language both sides speak must not pull either side in",
 	},
 	"engine/picture": {
-		[]string{"cellwidth", "engine/vt"},
+		[]string{"engine/cellwidth", "engine/vt"},
 		"a picture is drawn of what an emulator shows, whoever asks",
 	},
 	"engine/vt10x": {
 		[]string{"engine/vt"},
 		"a grid knows the interface it fills and nothing else",
 	},
-	"engine/keeper":  {nil, "the keeper cannot be upgraded while it lives, so nothing of ours may change under it"},
-	"engine/vt":      {[]string{"cellwidth"}, "an emulator is bytes in and a screen out"},
-	"cellwidth":      {nil, "what is emulated and what is drawn must count alike, whoever counts"},
-	"engine/files":   {nil, "confined file operations stand alone"},
-	"engine/policy":  {nil, "what an agent may do is decided by rules and nothing that runs"},
-	"engine/shell":   {nil, "how a shell is made to speak is independent of who listens"},
-	"engine/sandbox": {nil, "the launch stage links as little as possible"},
-	"panes/graphics": {nil, "how a picture is written does not depend on where it is shown"},
-	"persist":        {nil, "how things lie on disk is independent of who asks"},
-	"keys":           {nil, "what a key is does not depend on who is told"},
-	"themes":         {nil, "a palette becomes styles and nothing more"},
+	"engine/keeper":    {nil, "the keeper cannot be upgraded while it lives, so nothing of ours may change under it"},
+	"engine/vt":        {[]string{"engine/cellwidth"}, "an emulator is bytes in and a screen out"},
+	"engine/cellwidth": {nil, "what is emulated and what is drawn must count alike, whoever counts"},
+	"engine/files":     {nil, "confined file operations stand alone"},
+	"engine/policy":    {nil, "what an agent may do is decided by rules and nothing that runs"},
+	"engine/shell":     {nil, "how a shell is made to speak is independent of who listens"},
+	"engine/sandbox":   {nil, "the launch stage links as little as possible"},
+	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},
+	"persist":          {nil, "how things lie on disk is independent of who asks"},
+	"keys":             {nil, "what a key is does not depend on who is told"},
+	"themes":           {nil, "a palette becomes styles and nothing more"},
 }
 
 func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 // mostBytes is how much of a cluster is shown; no language has longer ones.

@@ -3,7 +3,7 @@ package panes
 import (
 	"strings"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 	"tandem/keys"
 )
 

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 // mostMarks is how many combining characters a letter keeps: more would be

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tandem/cellwidth"
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 )
 
 // EscapesNote tells a person how EscapeName writes.

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"tandem/cellwidth"
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 )
 
 // entries makes files of names; a folder's ends in a slash.

@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"tandem/cellwidth"
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 )
 
 // Took is how long something ran, in at most six cells: "12ms", "3.4s",

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/cellwidth"
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 )
 
 const sgrReset = "\x1b[m"

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tandem/cellwidth"
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 )
 
 // A drawKey is all that the drawing of a line depends on beside the line.

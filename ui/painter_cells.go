@@ -8,7 +8,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 	"tandem/panes"
 )
 

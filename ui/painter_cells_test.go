@@ -10,7 +10,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 func TestTextReachesTheTerminalWhole(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 // mostShown is how many bytes of a cluster are shown; no language has longer

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 	"tandem/engine/vt"
 	"tandem/panes"
 )

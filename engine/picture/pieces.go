@@ -3,7 +3,7 @@ package picture
 import (
 	"iter"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 	"tandem/engine/vt"
 )
 

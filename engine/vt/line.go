@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 // A Run is text in one style; a wide cluster counts two cells. The text takes

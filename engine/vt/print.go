@@ -5,7 +5,7 @@ import (
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 // maxCluster is the longest cluster a cell holds, in bytes. The code points

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 	"tandem/engine/vt"
 )
 

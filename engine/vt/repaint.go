@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 // cleanSlate makes a terminal in any state a blank one with default modes, and

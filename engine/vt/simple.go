@@ -3,7 +3,7 @@ package vt
 import (
 	"slices"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 // printSimple prints the characters at the start of p that never join the one

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
-	"tandem/cellwidth"
+	"tandem/engine/cellwidth"
 )
 
 // A cell is one field of a table.
