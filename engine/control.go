@@ -13,8 +13,13 @@ import (
 	"tandem/persist"
 )
 
-// endedKept is how many ended records are kept; older ones are removed.
-const endedKept = 200
+const (
+	// endedKept is how many ended records are kept; older ones are removed.
+	endedKept = 200
+	// endedSpare is how many more there may be, so that they are not removed one
+	// by one, each in the way of the next command.
+	endedSpare = 20
+)
 
 // endedIdle is how long the screen of an ended process stays in memory.
 const endedIdle = time.Minute
@@ -509,7 +514,7 @@ func (c *control) trimSoon() {
 	})
 }
 
-// trimEnded removes the oldest ended sessions and transient processes beyond
+// trimEnded removes the oldest ended sessions and transient processes, down to
 // endedKept each. Others stay until somebody removes them.
 func (c *control) trimEnded() {
 	c.trim(func(p *proc) bool { return p.rec.Transient })
@@ -523,7 +528,7 @@ func (c *control) trim(kind func(*proc) bool) {
 			ended = append(ended, p)
 		}
 	}
-	if len(ended) <= endedKept {
+	if len(ended) <= endedKept+endedSpare {
 		return
 	}
 	slices.SortFunc(ended, byAge)

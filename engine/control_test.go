@@ -227,7 +227,7 @@ func TestSessionOfAnEndedProcessIsClosedWhenNobodyUsesIt(t *testing.T) {
 
 func TestOnlyTheNewestEndedRecordsAreKept(t *testing.T) {
 	withRig(t, func(r *rig) {
-		for i := range endedKept + 3 {
+		for i := range endedKept + endedSpare + 4 {
 			p := r.running(fmt.Sprintf("p%03d", i))
 			r.exits(p, 0)
 			r.drained(p)
@@ -235,7 +235,7 @@ func TestOnlyTheNewestEndedRecordsAreKept(t *testing.T) {
 		}
 		synctest.Wait()
 		all := r.listed()
-		if len(all) != endedKept || all[0].ID != "p003" {
+		if oldest := fmt.Sprintf("p%03d", endedSpare+1); len(all) != endedKept+3 || all[0].ID != oldest {
 			t.Errorf("%d are left, the oldest is %s", len(all), all[0].ID)
 		}
 	})

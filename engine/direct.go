@@ -40,7 +40,7 @@ func direct(r persist.Record, spec keeper.Spec) (keeper.Spec, bool) {
 		return spec, false
 	}
 	spec.Env = shell.Environ(spec.Argv, spec.Env, path)
-	spec.Argv = words
+	spec.Argv, spec.Path = words, path
 	return spec, true
 }
 

@@ -17,7 +17,8 @@ type Spec struct {
 	ID   string   `json:"id"`
 	Dir  string   `json:"dir"` // its folder, where exit.json goes
 	Argv []string `json:"argv"`
-	Env  []string `json:"env"` // complete
+	Path string   `json:"path,omitempty"` // of the program, absolute; empty is found by Argv[0]
+	Env  []string `json:"env"`            // complete
 	CWD  string   `json:"cwd"`
 	TTY  bool     `json:"tty"`
 	Cols uint16   `json:"cols,omitempty"` // 0: 80

@@ -81,8 +81,10 @@ func (l *launch) open(s Spec) (master int, err error) {
 	if err := l.openDir(s.CWD); err != nil {
 		return -1, err
 	}
-	if l.path, err = LookPath(s.Argv[0], s.CWD, s.Env); err != nil {
-		return -1, err
+	if l.path = s.Path; l.path == "" {
+		if l.path, err = LookPath(s.Argv[0], s.CWD, s.Env); err != nil {
+			return -1, err
+		}
 	}
 	if s.TTY {
 		return l.openTTY(s.Cols, s.Rows)
