@@ -25,14 +25,15 @@ func (w *web) operations() http.Handler {
 		DisableCompression: true,
 	}
 	context.AfterFunc(w.ctx, transport.CloseIdleConnections)
+	// Events go out as they come, which the proxy sees to by itself; an answer does
+	// not before the call is in the audit log, so that calls are there in order.
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "http", Host: "tandem"})
 			w.speakAs(p)
 		},
-		Transport:     transport,
-		FlushInterval: -1, // events go out as they come
-		ErrorHandler:  proxyError,
+		Transport:    transport,
+		ErrorHandler: proxyError,
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		t := tokenOf(r.Context())
