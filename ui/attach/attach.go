@@ -226,6 +226,9 @@ func (r *run) show(p []byte) error {
 	if r.filter.extended {
 		r.link.extended.Store(true)
 	}
+	if r.filter.colored {
+		r.terminal.colored.Store(true)
+	}
 	err := r.terminal.write(p)
 	if err == nil && left {
 		r.refetch()

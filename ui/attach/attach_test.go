@@ -234,7 +234,8 @@ func (p *person) leaves() Outcome {
 
 func say(v *api.Viewer, text string) error { return v.Send(api.Output{Bytes: []byte(text)}) }
 
-// echo answers each piece of input with "<piece>" until the viewer goes.
+// echo answers each piece of input with "<piece>" until the viewer goes. CSI
+// becomes ^[[ there.
 func echo(v *api.Viewer) error {
 	for {
 		in, err := v.Receive()
@@ -245,7 +246,7 @@ func echo(v *api.Viewer) error {
 		case in.Lines != nil:
 			err = v.Send(api.Output{Lines: []api.NumberedLine{}})
 		case in.Bytes != nil:
-			err = say(v, "<"+string(in.Bytes)+">")
+			err = say(v, "<"+strings.ReplaceAll(string(in.Bytes), "\x1b[", "^[[")+">")
 		}
 		if err != nil {
 			return err
@@ -321,7 +322,7 @@ func TestPrefixInAPasteIsText(t *testing.T) {
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
 	p.sees("ready>")
 	p.types("\x1b[200~a\x02d\x1b[201~")
-	p.sees("<\x1b[200~a\x02d\x1b[201~>")
+	p.sees("<^[[200~a\x02d^[[201~>")
 	p.types("\x02d")
 	p.leaves()
 }

@@ -1,35 +1,68 @@
 package attach
 
-import (
-	"bytes"
-	"slices"
-	"strconv"
-	"strings"
-)
+import "bytes"
 
 // filter passes a session's output to a terminal that shows it on its alternate
-// screen. The switches between the screens that programs write must not reach
-// the terminal, because leaving its alternate screen would uncover what the
-// person had before. Entering becomes clearing; leaving is reported, so that
-// the screen is fetched anew.
+// screen, as far as the terminal is to act on it.
+//
+// The engine's emulator is the terminal of the session's program: it answers
+// what the program asks, or refuses to. Whatever would make the person's
+// terminal answer too does not reach it, and neither does what the emulator does not
+// know, since a terminal that is painted anew would not have it. A sequence is
+// held back until it is complete, and passed as it is, in a simpler form, or
+// not at all.
+//
+// The switches between the screens that programs write must not reach the
+// terminal, because leaving its alternate screen would uncover what the person
+// had before. Entering becomes clearing; leaving is reported, so that the screen
+// is fetched anew.
 type filter struct {
-	held     []byte // an unfinished sequence that may be a switch
+	held     []byte // an unfinished sequence
+	out      []byte // what pass returned, to be used again
+	inside   inside // a sequence too long to be held
+	command  bool   // which is an OSC, and may end with BEL
+	screens  bool   // switches between the screens pass
 	alt      bool   // the session's program is on its alternate screen
 	repaint  bool   // what comes next is a repaint
 	extended bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
+
+	colored   bool // the terminal's palette may be changed
+	clustered bool // mode 2027 may be set
 }
 
-// clearedScreen takes the place of a switch: each screen begins empty, and with
-// keyboard flags of its own.
-const clearedScreen = "\x1b[<99u\x1b[=0u\x1b[2J"
+// inside says what the bytes at hand belong to.
+type inside uint8
 
-// filterLimit bounds a sequence that is looked at.
-const filterLimit = 64
+const (
+	insideNothing  inside = iota // text, or a sequence from its start
+	insidePassed                 // a control string that passes
+	insideDropped                // a control string that does not
+	insideOverlong               // a control sequence that does not
+)
+
+const (
+	// sequenceLimit bounds a control sequence, and the head of a control string.
+	sequenceLimit = 512
+	// commandLimit bounds an operating system command that is looked at as a whole.
+	commandLimit = 8 << 10
+)
+
+const (
+	enq = 0x05
+	bel = 0x07
+	can = 0x18
+	sub = 0x1a
+	esc = 0x1b
+	c1  = 0xc2 // the first byte of U+0080 … U+009F in UTF-8, which are controls
+
+	stringEnd = "\x1b\\"
+)
 
 // expectRepaint is called when the output starts anew: its first piece paints
 // one screen after the other, the one that is shown last.
 func (f *filter) expectRepaint() {
-	*f = filter{repaint: true, extended: f.extended}
+	*f = filter{out: f.out, screens: f.screens, repaint: true,
+		extended: f.extended, colored: f.colored, clustered: f.clustered}
 }
 
 // pass returns what of p is to be written; it is valid until the next call and
@@ -41,112 +74,222 @@ func (f *filter) pass(p []byte) (out []byte, left bool) {
 		p = append(f.held, p...)
 		f.held = nil
 	}
-	copied := false // out is a copy of p's first part, with changes
-	done := 0       // p up to here is in out
+	e := edit{p: p, out: f.out[:0]}
+	if f.repaint {
+		f.rewind(&e)
+	}
+	next := finder{p: p}
 	for at := 0; ; {
-		i := bytes.IndexByte(p[at:], 0x1b)
-		if i < 0 {
+		if f.inside == insideNothing {
+			at = next.control(at)
+		}
+		if at == len(p) {
 			break
 		}
-		at += i
-		length, insteadOf := f.sequence(p[at:])
-		if length == 0 {
+		var n int
+		told := true
+		if f.inside == insideNothing {
+			n, left = f.control(&e, at)
+			told = n > 0
+		} else {
+			n, told = f.within(&e, at)
+		}
+		if !told {
 			f.held = bytes.Clone(p[at:])
-			p = p[:at]
+			e.drop(at, len(p))
 			break
 		}
-		if insteadOf == nil {
-			at += length
-			continue
-		}
-		if !copied {
-			out, copied = make([]byte, 0, len(p)+64), true
-		}
-		out = append(append(out, p[done:at]...), insteadOf.text...)
-		at += length
-		done = at
-		if insteadOf.left {
-			return out, true
+		if at += n; left {
+			e.drop(at, len(p))
+			break
 		}
 	}
-	if !copied {
-		return p, false
-	}
-	return append(out, p[done:]...), false
+	f.out = e.out
+	return e.result(), left
 }
 
-// A substitute is what is written in place of a sequence.
-type substitute struct {
-	text string
-	left bool // the program has left its alternate screen
+// rewind takes back what a repaint does not.
+func (f *filter) rewind(e *edit) {
+	if f.clustered {
+		e.replace(0, 0, stringEnd+"\x1b[?2027l")
+	}
+	if f.colored {
+		e.replace(0, 0, stringEnd+restColors)
+	}
+	f.clustered, f.colored = false, false
 }
 
-// sequence looks at the escape sequence at the start of p. It returns its
-// length, or as much of it as is of no interest, 0 if p ends before that can be
-// told; and what is written instead, nil for the sequence itself.
-func (f *filter) sequence(p []byte) (length int, instead *substitute) {
-	if len(p) == 1 {
-		return 0, nil
+// control handles what the control character at e.p[at] begins. It returns the
+// length, 0 if e.p ends too early to tell.
+func (f *filter) control(e *edit, at int) (n int, left bool) {
+	p := e.p[at:]
+	switch {
+	case p[0] == enq: // asks for an answer of the person's own
+		e.drop(at, at+1)
+		return 1, false
+	case len(p) == 1:
+		return 0, false
+	case p[0] == c1 && p[1] >= 0xa0 && p[1] <= 0xbf:
+		return 2, false
+	case p[0] == c1 && (p[1] < 0x80 || p[1] > 0xbf): // no character, and must not become one with what passes next
+		e.replace(at, at+1, "\uFFFD")
+		return 1, false
 	}
-	switch p[1] {
-	case 'c': // RIS would leave the alternate screen
-		f.alt = false
-		return 2, &substitute{text: restModes() + home + "\x1b[3J"}
+	n, v := f.sequence(p)
+	if n > 0 && !v.keep {
+		e.replace(at, at+n, v.text)
+	}
+	return n, v.left
+}
+
+// A verdict says what becomes of a sequence.
+type verdict struct {
+	keep bool   // it passes as it is
+	text string // else this is written in its place
+	left bool   // the program has left its alternate screen
+}
+
+// sequence looks at the sequence that begins p, with ESC or as a C1 control, and
+// returns its length, for a control string maybe that of its head; 0 if p ends
+// before that can be told.
+func (f *filter) sequence(p []byte) (n int, v verdict) {
+	kind := p[1]
+	if p[0] == c1 {
+		kind -= 0x40
+	}
+	switch kind {
 	case '[':
-	default:
-		return 1, nil
+		return f.controlSequence(p)
+	case ']':
+		return f.operatingSystem(p)
+	case 'P':
+		return f.deviceControl(p)
+	case '_':
+		return f.application(p)
+	case 'X', '^':
+		f.inside, f.command = insideDropped, false
+		return 2, verdict{}
+	case '\\': // the end of a string ends none here
+		return 2, verdict{keep: p[0] == esc}
 	}
-	if len(p) > 2 && (p[2] < '<' || p[2] > '?') {
-		return 2, nil
-	}
-	end := bytes.IndexFunc(p[2:], func(r rune) bool { return r >= 0x40 || r < 0x20 })
+	return f.escape(p, kind)
+}
+
+// escape looks at ESC, intermediates and a final byte.
+func (f *filter) escape(p []byte, kind byte) (n int, v verdict) {
 	switch {
-	case end < 0 && len(p) < filterLimit:
-		return 0, nil
-	case end < 0 || p[2+end] < 0x40:
-		return 2, nil
+	case p[0] == c1 || kind >= 0x30 && kind < 0x7f:
+		return 2, f.plainEscape(kind, p[0] == esc)
+	case kind < 0x20 || kind >= 0x7f: // as if the escape had not been
+		return 1, verdict{}
 	}
-	return 3 + end, f.private(p[2], string(p[3:2+end]), p[2+end])
+	for i := 2; i < len(p) && i < sequenceLimit; i++ {
+		switch c := p[i]; {
+		case c < 0x20 || c >= 0x7f:
+			return i, verdict{}
+		case c >= 0x30:
+			// Beside character sets and sizes of lines there are the encoding of
+			// text and the form of answers, which are the person's.
+			return i + 1, verdict{keep: i == 2 && bytes.IndexByte([]byte("#()*+-./"), kind) >= 0}
+		}
+	}
+	if len(p) >= sequenceLimit {
+		return sequenceLimit, verdict{}
+	}
+	return 0, verdict{}
 }
 
-// private looks at a complete sequence CSI marker parameters final.
-func (f *filter) private(marker byte, parameters string, final byte) *substitute {
+func (f *filter) plainEscape(kind byte, plain bool) verdict {
 	switch {
-	case marker != '?' && (final == 'u' || final == 'm'):
-		f.extended = true
-	case marker == '?' && (final == 'h' || final == 'l'):
-		return f.modes(parameters, final == 'h')
+	case kind == 'c' && f.screens:
+		f.alt = false
+		return verdict{keep: true}
+	case kind == 'c': // RIS would leave the alternate screen
+		f.alt = false
+		return verdict{text: f.rest() + home + "\x1b[3J"}
+	case bytes.IndexByte([]byte("6789=>DEHMNOVWno"), kind) < 0:
+		return verdict{}
 	}
-	return nil
+	return verdict{keep: plain, text: "\x1b" + string(kind)}
 }
 
-// modes takes the switches of the screen out of a list of private modes.
-func (f *filter) modes(parameters string, set bool) *substitute {
-	all := strings.Split(parameters, ";")
-	others := slices.DeleteFunc(slices.Clone(all), switchesScreen)
-	if len(others) == len(all) {
-		return nil
+// rest brings the terminal back to modes and colours as before.
+func (f *filter) rest() string {
+	if f.colored {
+		return restModes() + restColors
 	}
-	var s substitute
-	if len(others) > 0 {
-		s.text = "\x1b[?" + strings.Join(others, ";") + string("lh"[btoi(set)])
-	}
-	if set || f.repaint {
-		s.text += clearedScreen
-	}
-	s.left = f.alt && !set && !f.repaint
-	f.alt = set
-	return &s
+	return restModes()
 }
 
-func switchesScreen(mode string) bool {
-	n, err := strconv.Atoi(mode)
-	return err == nil && (n == 47 || n == 1047 || n == 1049)
+// within handles what a long sequence goes on with, and returns how much of it
+// that is; told is false if e.p ends too early to tell.
+func (f *filter) within(e *edit, at int) (n int, told bool) {
+	if f.inside == insideOverlong {
+		return f.overlong(e, at), true
+	}
+	p := e.p[at:]
+	for n < len(p) && p[n] >= 0x20 && p[n] != c1 {
+		n++
+	}
+	if n == 0 {
+		return f.withinControl(e, at)
+	}
+	if f.inside == insideDropped {
+		e.drop(at, at+n)
+	}
+	return n, true
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
+// withinControl handles a control character in a control string.
+func (f *filter) withinControl(e *edit, at int) (n int, told bool) {
+	p := e.p[at:]
+	c := p[0]
+	if (c == esc || c == c1) && len(p) == 1 {
+		return 0, false
 	}
-	return 0
+	n, keep, broken := 1, false, false
+	switch {
+	case c == c1 && p[1] >= 0x80 && p[1] <= 0x9f: // some terminals alone end the string here
+		n = 2
+	case c == c1:
+		keep = p[1] >= 0xa0 && p[1] <= 0xbf
+	case c == '\r' || c == '\n':
+		keep = !f.command
+	case c == esc && p[1] == '\\':
+		n, keep, f.inside = 2, f.inside == insidePassed, insideNothing
+	case c == bel && f.command:
+		keep, f.inside = f.inside == insidePassed, insideNothing
+	case c == esc: // begins the next sequence
+		n, broken = 0, true
+	case c == can || c == sub:
+		broken = true
+	}
+	switch {
+	case broken && f.inside == insidePassed:
+		e.replace(at, at+n, stringEnd)
+	case broken || !keep || f.inside == insideDropped:
+		e.drop(at, at+n)
+	}
+	if broken {
+		f.inside = insideNothing
+	}
+	return n, true
+}
+
+// overlong drops a control sequence up to its end, and returns how much that is.
+func (f *filter) overlong(e *edit, at int) (n int) {
+	p := e.p[at:]
+	for n < len(p) && f.inside == insideOverlong {
+		switch c := p[n]; {
+		case c == esc || c >= 0x80:
+			f.inside = insideNothing
+			e.drop(at, at+n)
+			return n
+		case c == can || c == sub || c >= 0x40 && c < 0x7f:
+			f.inside = insideNothing
+		}
+		n++
+	}
+	e.drop(at, at+n)
+	return n
 }

@@ -32,7 +32,7 @@ func TestFilterKeepsTheSessionOnOneScreen(t *testing.T) {
 		{"modes beside it stay", "\x1b[?1;1049;25h", "\x1b[?1;25h" + clearedScreen, false},
 		{"leaving what was not entered", "a\x1b[?1049lb", "ab", false},
 		{"reset stays here", "a\x1bcb", "a" + restModes() + home + "\x1b[3Jb", false},
-		{"other questions", "\x1b[?1049$p\x1b[?u", "\x1b[?1049$p\x1b[?u", false},
+		{"questions do not pass", "a\x1b[?1049$p\x1b[?ub", "ab", false},
 	}
 	for _, c := range cases {
 		got, left := passed(&filter{}, c.in)
@@ -89,29 +89,45 @@ func TestFilterNoticesKeysAsEscapeCodes(t *testing.T) {
 	}
 }
 
+// inPieces cuts p into pieces of n bytes.
+func inPieces(p []byte, n int) []string {
+	var pieces []string
+	for rest := p; len(rest) > 0; rest = rest[min(n, len(rest)):] {
+		pieces = append(pieces, string(rest[:min(n, len(rest))]))
+	}
+	return pieces
+}
+
 func FuzzFilter(f *testing.F) {
 	f.Add([]byte("a\x1b[?1049hb\x1b[?1049lc"), uint8(3))
 	f.Add([]byte("\x1bc\x1b[>1u\x1b[?1;47;25l\x1b[?99999999999999999999h"), uint8(1))
 	f.Add([]byte("\x1b[?\x1b[?\xff1049h"), uint8(2))
+	f.Add([]byte("\x1b[?10\n49h\x05\xc2\x9b6n\xc2\xa0\x1b[6\x18n\x1b\x1b[c"), uint8(1))
+	f.Add([]byte("\x1b]4;1;red;2;?\a\x1b]10;?;#fff\x1b\\\x1b]52;c;?\a\x1b]52;c;aGk=\xc2\x9c\a\x1b]11;?\x18"), uint8(4))
+	f.Add([]byte("\x1bP1;2q#0\n~\x1b\\\x1bP$qm\x1b\\\x1b_Ga=q,i=1;AA\x1b\\\x1b_Ga=T,q=1;AA\x1b[c\x1bX\x1b[c\x1b\\"), uint8(5))
+	f.Add([]byte("\x1b["+strings.Repeat("1;", 300)+"mx\x1b]2;"+strings.Repeat("title", 2000)+"\a"), uint8(7))
 	f.Fuzz(func(t *testing.T, p []byte, size uint8) {
 		n := int(size)%9 + 1
-		var pieces []string
-		for rest := p; len(rest) > 0; rest = rest[min(n, len(rest)):] {
-			pieces = append(pieces, string(rest[:min(n, len(rest))]))
-		}
 		var whole, cut filter
 		a, leftA := passed(&whole, string(p))
-		b, leftB := passed(&cut, pieces...)
-		if leftA != leftB || !leftA && a+string(whole.held) != b+string(cut.held) || leftA && a != b {
+		b, leftB := passed(&cut, inPieces(p, n)...)
+		if a != b || leftA != leftB || !leftA && (string(whole.held) != string(cut.held) || whole.inside != cut.inside) {
 			t.Fatalf("%q becomes %q, %v; in pieces of %d %q, %v", p, a, leftA, n, b, leftB)
 		}
-		if len(cut.held) > filterLimit {
+		if len(cut.held) > commandLimit {
 			t.Fatalf("%d bytes are held back", len(cut.held))
 		}
-		for _, s := range []string{"\x1b[?1049h", "\x1b[?1049l", "\x1b[?47l"} {
+		for _, s := range []string{"\x1b[?1049h", "\x1b[?1049l", "\x1b[?47l", "\x1b[c", "\x1b[6n", "\x1b[?u", "\x1b[?2048h", "\x05"} {
 			if strings.Contains(a, s) {
-				t.Fatalf("%q becomes %q, which switches the screen", p, a)
+				t.Fatalf("%q becomes %q, which holds %q", p, a, s)
 			}
+		}
+		if leftA || len(whole.held) > 0 || whole.inside != insideNothing || strings.Contains(a, restModes()) {
+			return
+		}
+		var again filter
+		if twice, _ := passed(&again, a); twice != a {
+			t.Fatalf("%q becomes %q, and that %q", p, a, twice)
 		}
 	})
 }

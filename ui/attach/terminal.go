@@ -41,13 +41,33 @@ var errStalled = errors.New("the terminal takes no output")
 func restModes() string {
 	return "\x1b\\" +
 		"\x1b[?2026l" + // output is shown at once
-		"\x1b[0m\x1b]8;;\x1b\\\x1b(B\x0f" + // plain text
-		"\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[20l\x1b[?7h\x1b[?5l" + // whole screen, wrapped
-		"\x1b[?1l\x1b>" + // cursor and keypad keys
+		"\x1b[0m\x1b]8;;\x1b\\\x1b[0\"q\x1b(B\x1b)B\x1b*B\x1b+B\x0f" + // plain text
+		"\x1b[?69l\x1b[r\x1b[?6l\x1b[4l\x1b[20l\x1b[*x\x1b[?7h\x1b[?5;40;41;45;1045;2027l\x1b[?5W" + // whole screen, wrapped
+		"\x1b[?1;67l\x1b>" + // cursor and keypad keys
 		"\x1b[>4m\x1b[<99u\x1b[=0u" + // modifyOtherKeys, kitty keys
 		"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" + // mouse
 		"\x1b[?1004l\x1b[?2004l\x1b[?2031l\x1b[?2048l" + // reports and paste
 		"\x1b[?25h\x1b[0 q" // cursor
+}
+
+// restColors takes back the colours that programs have changed.
+const restColors = "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"
+
+// Terminals begin with these modes set or not, as each sees fit: they are kept
+// (XTSAVE) and brought back (XTRESTORE). What a terminal that knows neither may
+// take that for is mended by restModes, and by the margins set anew.
+const (
+	keepModes = "\x1b[?12;80;1007;1036;1039;1070;2027;8452s"
+	keptModes = "\x1b[?12;80;1007;1036;1039;1070;2027;8452r\x1b[r"
+)
+
+// isKept says whether a private mode is one of keepModes.
+func isKept(mode int) bool {
+	switch mode {
+	case 12, 80, 1007, 1036, 1039, 1070, 2027, 8452:
+		return true
+	}
+	return false
 }
 
 // A terminal is the person's, in raw mode and on its alternate screen from
@@ -58,6 +78,7 @@ type terminal struct {
 	fd      int  // to write to: out, opened again so that no write blocks
 
 	hurried atomic.Bool // the run has ended, and output can be dropped
+	colored atomic.Bool // its colours may have been changed
 
 	mu    sync.Mutex
 	saved *term.State // nil unless the terminal is in raw mode
@@ -102,7 +123,7 @@ func (t *terminal) enter() error {
 	if !t.keepAlt {
 		screen = saveTitle + enterAlt
 	}
-	if err := t.write([]byte(screen + restModes() + home)); err != nil {
+	if err := t.write([]byte(screen + keepModes + restModes() + home)); err != nil {
 		t.leave()
 		return fmt.Errorf("attach to session: write to terminal: %w", err)
 	}
@@ -131,7 +152,10 @@ func (t *terminal) leave() {
 	if t.saved == nil {
 		return
 	}
-	screen := restModes()
+	screen := restModes() + keptModes
+	if t.colored.Load() {
+		screen += restColors
+	}
 	if !t.keepAlt {
 		screen += leaveAlt + "\x1b[?25h" + oldTitle
 	}
