@@ -234,8 +234,8 @@ func (p *person) leaves() Outcome {
 
 func say(v *api.Viewer, text string) error { return v.Send(api.Output{Bytes: []byte(text)}) }
 
-// echo answers each piece of input with "<piece>" until the viewer goes. CSI
-// becomes ^[[ there.
+// echo answers each piece of input with "<piece>" until the viewer goes. An
+// escape that is not alone becomes ^[ there.
 func echo(v *api.Viewer) error {
 	for {
 		in, err := v.Receive()
@@ -246,7 +246,11 @@ func echo(v *api.Viewer) error {
 		case in.Lines != nil:
 			err = v.Send(api.Output{Lines: []api.NumberedLine{}})
 		case in.Bytes != nil:
-			err = say(v, "<"+strings.ReplaceAll(string(in.Bytes), "\x1b[", "^[[")+">")
+			text := string(in.Bytes)
+			if len(text) > 1 {
+				text = strings.ReplaceAll(text, "\x1b", "^[")
+			}
+			err = say(v, "<"+text+">")
 		}
 		if err != nil {
 			return err

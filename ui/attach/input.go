@@ -33,6 +33,8 @@ type input struct {
 	over    int64  // where the run ended; 0 if it goes on
 	rest    []byte // what came behind that
 
+	answering bool // within a control string that the terminal sends by itself
+
 	wakeRead, wakeWrite int
 }
 
@@ -66,7 +68,7 @@ func (in *input) loop() {
 	fd := int(in.run.In.Fd())
 	for {
 		timeout := -1
-		if in.decoder.Pending() > 0 {
+		if in.decoder.Pending() > 0 || in.answering {
 			timeout = sequenceDelay
 		}
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}, {Fd: int32(in.wakeRead), Events: unix.POLLIN}}
@@ -123,15 +125,18 @@ func (in *input) boring(p []byte) bool {
 
 // flush takes an unfinished sequence for what was typed.
 func (in *input) flush() {
+	in.answering = false
 	in.decoder.Flush(in.event)
+	in.passUpTo(in.decoded)
 	in.pass()
 }
 
 // pass sends what is decoded. What is not may be sent too, without waiting for
-// its end, as long as no prefix key can be longer than one byte.
+// its end, as long as no prefix key can be longer than one byte, and if it cannot
+// become an answer.
 func (in *input) pass() {
 	end := in.decoded
-	if in.short && !in.waiting && !in.run.link.extended.Load() {
+	if in.short && !in.waiting && !in.run.link.extended.Load() && !beginsAnswer(in.pending[end-in.start:]) {
 		end = in.start + int64(len(in.pending))
 	}
 	in.passUpTo(end)
@@ -154,7 +159,13 @@ func (in *input) swallow(e keys.Event) {
 
 func (in *input) event(e keys.Event) {
 	in.decoded = e.End
-	if e.Kind != keys.EventKey || in.over > 0 {
+	if in.over > 0 {
+		return
+	}
+	if in.isAnswer(e) {
+		in.swallow(e)
+	}
+	if e.Kind != keys.EventKey {
 		return
 	}
 	switch {

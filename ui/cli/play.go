@@ -31,7 +31,8 @@ func (a *app) playCommand() *cobra.Command {
 		Long: "Plays a recording (asciicast v2 or v3) in this terminal, or all that is kept of a\n" +
 			"session, or with --history what a command printed, by its number in `tandem history --json`.\n" +
 			"While it plays: space pauses, . goes on to the next output of a pause, + and - change the\n" +
-			"speed, q ends it. What was printed reaches this terminal as it was.",
+			"speed, q ends it. What was printed reaches this terminal as it was, but for what would make it\n" +
+			"answer.",
 		Example: "tandem play build.cast\ntandem play build --speed 4 --idle-limit 1s\ntandem play --history 4711",
 
 		DisableFlagsInUseLine: true,

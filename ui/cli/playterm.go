@@ -39,6 +39,7 @@ type player struct {
 	at     time.Duration // of the last event
 	late   time.Duration // how much later than it should the last event was shown
 	alt    bool          // the recording shows the alternate screen
+	replay attach.Replay // for a terminal
 }
 
 // play plays to the end. Keys come from a channel, which may be nil.
@@ -63,12 +64,23 @@ func (p *player) play(ctx context.Context, source castSource, keys <-chan byte) 
 			continue
 		}
 		began := time.Now()
-		if _, err := io.WriteString(p.out, e.text); err != nil {
+		if err := p.write(e.text); err != nil {
 			return fmt.Errorf("write to standard output: %w", err)
 		}
 		p.late += time.Since(began)
 		p.noteScreen(e.text)
 	}
+}
+
+// write writes what was printed. A terminal is not asked again what the program
+// that is long gone wanted to know.
+func (p *player) write(text string) error {
+	if !p.screen {
+		_, err := io.WriteString(p.out, text)
+		return err
+	}
+	_, err := p.out.Write(p.replay.Pass([]byte(text)))
+	return err
 }
 
 // wait lets the time before an event go by, at the speed there is, and obeys
@@ -137,7 +149,7 @@ func (p *player) restore() {
 	if !p.screen {
 		return
 	}
-	text := attach.Reset()
+	text := p.replay.Reset()
 	if p.alt {
 		text += "\x1b[?1049l\x1b[?25h"
 	}
@@ -166,7 +178,7 @@ func (p *player) onTerminal(ctx context.Context, source castSource, in *os.File)
 }
 
 // readKeys hands on what is typed. What begins with an escape is a longer key,
-// or an answer of the terminal to something that the recording asks it.
+// or a report of the mouse or the focus that the recording has switched on.
 func readKeys(ctx context.Context, in *os.File, keys chan<- byte) {
 	buffer := make([]byte, 256)
 	for ctx.Err() == nil {

@@ -1,9 +1,5 @@
 package attach
 
-// Reset brings a terminal that a program has written to back to the modes in
-// which a shell expects it. It keeps the screen that is shown.
-func Reset() string { return restModes() }
-
 // A Replay takes out of what a program has printed once what would make a
 // terminal answer, or switch on reports that nobody reads. The answers would be
 // taken for what the person types. Switches between the screens pass. The zero
@@ -18,6 +14,6 @@ func (r *Replay) Pass(p []byte) []byte {
 	return out
 }
 
-// Reset is what brings the terminal back after what was passed; it keeps the
-// screen that is shown.
+// Reset is what brings the terminal back, after what was passed, to the modes in
+// which a shell expects it. It keeps the screen that is shown.
 func (r *Replay) Reset() string { return r.filter.rest() }
