@@ -161,10 +161,13 @@ func newLogQuery(in api.ProcessLogInput, p logSource) (*logQuery, error) {
 
 // newLogSearch makes a search of the log of a process.
 func newLogSearch(name, expr string) (*persist.Search, error) {
+	doing := "search the log of " + name
+	if err := checkPattern(doing, expr); err != nil {
+		return nil, err
+	}
 	search, err := persist.NewSearch(expr)
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "search the log of %s: %v", name, err).
-			WithHint("regular expressions are RE2: no backreferences, no lookaround")
+		return nil, api.Errorf(api.CodeInvalid, "%s: %v", doing, err)
 	}
 	return search, nil
 }

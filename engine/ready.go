@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"syscall"
 	"time"
@@ -170,8 +169,8 @@ func checkReadiness(r *api.Readiness) error {
 	if r.Log == "" && r.Port == 0 && r.HTTP == "" && len(r.Command) == 0 {
 		return wrong("no condition is given").(*api.Error).WithHint("give a log line, a port, a URL or a command")
 	}
-	if _, err := regexp.Compile(r.Log); err != nil {
-		return wrong("log: %v", err)
+	if err := checkPattern("readiness: log", r.Log); err != nil {
+		return err
 	}
 	if r.Port < 0 || r.Port > 65535 {
 		return wrong("port %d: it must be 1 to 65535", r.Port)

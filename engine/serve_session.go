@@ -136,10 +136,18 @@ func checkSize(cols, rows int) error {
 	return nil
 }
 
+// wordMost is how long an argument or a variable of a program may be (execve(2),
+// MAX_ARG_STRLEN), its end included.
+const wordMost = 128 << 10
+
 func checkEnv(env map[string]string) error {
 	for name, value := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
 			return api.Errorf(api.CodeInvalid, "environment variable %s: it cannot be set", shown(name))
+		}
+		if len(name)+len("=")+len(value) >= wordMost {
+			return api.Errorf(api.CodeInvalid, "environment variable %s: it is longer than 128 KB", shown(name)).
+				WithHint("write the value to a file and give the file's path")
 		}
 	}
 	return nil

@@ -88,6 +88,9 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil
 	}
+	if err := checkPattern("wait for "+what, text); err != nil {
+		return nil, err
+	}
 	re, err := regexp.Compile("(?m)" + text)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "wait for %s: %v", what, err)

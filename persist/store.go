@@ -78,7 +78,7 @@ func holdsOther(dir string) bool {
 		case ".lock", ".log", ".sock", tempSuffix:
 			return false
 		}
-		return name != processesName && name != envName && !strings.HasPrefix(name, "history.db")
+		return name != processesName && name != envName && name != "agent-tokens" && !strings.HasPrefix(name, "history.db")
 	})
 }
 

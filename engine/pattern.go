@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"errors"
+	"regexp/syntax"
+
+	"tandem/engine/api"
+)
+
+// patternMost is how many bytes a regular expression may have: reading one takes
+// its time.
+const patternMost = 64 << 10
+
+// checkPattern refuses a regular expression that is too long, or none; doing is
+// what it is for.
+func checkPattern(doing, expr string) error {
+	if len(expr) > patternMost {
+		return api.Errorf(api.CodeInvalid, "%s: the pattern is longer than %d KB", doing, patternMost>>10)
+	}
+	var wrong *syntax.Error
+	if _, err := syntax.Parse(expr, syntax.Perl); errors.As(err, &wrong) {
+		return api.Errorf(api.CodeInvalid, "%s: %s: %s", doing, wrong.Code, shown(wrong.Expr)).
+			WithHint("regular expressions are RE2: no backreferences, no lookaround")
+	}
+	return nil
+}
