@@ -1,6 +1,7 @@
 // Package attach makes a terminal the terminal of a session: bytes pass both
-// ways as they are, but for the prefix key and for switches of the alternate
-// screen, which the terminal has given to the session as a whole. The command
+// ways as they are, but for the prefix key, for switches of the alternate screen,
+// which the terminal has given to the session as a whole, and for what the
+// session's program asks, which the engine answers. The command
 // `tandem attach` and the dashboard's zoom use it.
 //
 // Every way out restores the terminal. Only SIGKILL leaves nothing that could;

@@ -104,8 +104,9 @@ func (f *filter) pass(p []byte) (out []byte, left bool) {
 			break
 		}
 	}
+	out = e.result()
 	f.out = e.out
-	return e.result(), left
+	return out, left
 }
 
 // rewind takes back what a repaint does not.
