@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -29,8 +31,16 @@ type overlay struct {
 	clients   map[string]map[string]string // by owner; the same holds for each
 }
 
+// load reads what is kept on disk. A variable with which nothing could be
+// started is left out, and told of.
 func (o *overlay) load(store envStore) error {
 	variables, err := store.LoadEnv()
+	for name, value := range variables {
+		if wrong := checkEnv(map[string]string{name: value}); wrong != nil {
+			delete(variables, name)
+			err = errors.Join(err, fmt.Errorf("load environment: %w", wrong))
+		}
+	}
 	o.store, o.variables = store, variables
 	return err
 }

@@ -24,6 +24,20 @@ func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
 	}
 }
 
+// A keptEnv is an overlay on disk.
+type keptEnv map[string]string
+
+func (k keptEnv) LoadEnv() (map[string]string, error) { return k, nil }
+func (k keptEnv) SaveEnv(map[string]string) error     { return nil }
+
+func TestAnOverlayIsLoadedWithoutWhatNothingCouldBeStartedWith(t *testing.T) {
+	var o overlay
+	err := o.load(keptEnv{"A": "a", "B": strings.Repeat("x", wordMost), "C": "\x00"})
+	if all := o.all(); len(all) != 1 || all["A"] != "a" || err == nil || !strings.Contains(err.Error(), "variable B: it is longer") || !strings.Contains(err.Error(), "variable C") {
+		t.Errorf("%v, %v", len(all), err)
+	}
+}
+
 func TestVariablesThatNothingCouldBeStartedWithAreRefused(t *testing.T) {
 	m := startMachine(t)
 	big := strings.Repeat("x", wordMost-len("A=")-1)
