@@ -36,12 +36,18 @@ func direct(r persist.Record, spec keeper.Spec) (keeper.Spec, bool) {
 		return spec, false
 	}
 	path, err := keeper.LookPath(words[0], spec.CWD, spec.Env)
-	if err != nil || !executes(path) {
+	if err != nil || !executes(path) || shadows(words[0], path) {
 		return spec, false
 	}
-	spec.Env = shell.Environ(spec.Argv, spec.Env, path)
+	spec.Env = shell.Environ(spec.Env, path)
 	spec.Argv, spec.Path = words, path
 	return spec, true
+}
+
+// shadows reports whether a program stands for a command of the shell's own that
+// it may not be like.
+func shadows(name, path string) bool {
+	return (name == "true" || name == "false") && path != "/bin/"+name && path != "/usr/bin/"+name
 }
 
 // executes reports whether the kernel can start a file; a script that does not

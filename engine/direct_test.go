@@ -54,7 +54,7 @@ func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
 }
 
 func TestOnlyOneShotCommandsGoWithoutTheirShell(t *testing.T) {
-	spec := keeper.Spec{Argv: []string{"sh", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
+	spec := keeper.Spec{Argv: []string{"bash", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
 	if _, ok := direct(persist.Record{Transient: true}, spec); !ok {
 		t.Error("a one-shot command needs its shell")
 	}

@@ -309,3 +309,33 @@ func TestExitsOfManyChildrenAtOnceAreEachToldOnce(t *testing.T) {
 	}
 	group.Wait()
 }
+
+func TestAProgramIsFoundAsThePathStandsThere(t *testing.T) {
+	dir := t.TempDir()
+	for _, sub := range []string{"real/sub", "bin"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("real/sub", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(dir, "real", "prog")
+	for _, path := range []string{want, filepath.Join(dir, "prog")} {
+		if err := os.WriteFile(path, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ name, cwd, path string }{
+		{"../prog", dir + "/link", "/bin"}, {"link/../prog", dir, "/bin"}, {dir + "/link/../prog", "/", "/bin"},
+		{"prog", dir, "/none:link/.."}, {"prog", dir, dir + "/link/.."}, {"prog", dir + "/real", ""}, {"prog", dir + "/real", "bin::" + dir},
+	} {
+		got, err := LookPath(c.name, c.cwd, []string{"PATH=" + c.path})
+		if err == nil {
+			got, err = filepath.EvalSymlinks(got)
+		}
+		if real, _ := filepath.EvalSymlinks(want); err != nil && c.path != "" || err == nil && got != real {
+			t.Errorf("%s in %s with %q: %s, %v", c.name, c.cwd, c.path, got, err)
+		}
+	}
+}

@@ -235,16 +235,16 @@ func LookPath(name, cwd string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := name
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(cwd, path)
+			path = cwd + "/" + path // as it stands: what is behind a link and .. is elsewhere
 		}
 		return path, executable(path)
 	}
 	denied := false
 	for _, dir := range filepath.SplitList(pathOf(env)) {
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(cwd, dir)
+			dir = cwd + "/" + dir
 		}
-		path := filepath.Join(dir, name)
+		path := dir + "/" + name
 		switch err := executable(path); {
 		case err == nil:
 			return path, nil

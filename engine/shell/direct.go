@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// own are the words that bash or dash takes for itself at the beginning of a
-// command. true and false are two as well, but alone they do what the programs
+// own are the words that bash takes for itself at the beginning of a command. true and false are two as well, but alone they do what the programs
 // of these names do.
 var own = strings.Fields(`
 	. : [ [[ alias bg bind break builtin caller case cd chdir command compgen complete compopt continue
@@ -19,9 +18,10 @@ var own = strings.Fields(`
 	type typeset ulimit umask unalias unset until wait while`)
 
 // Direct gives the words of a command line that a shell would only pass on: one
-// program of the disk with arguments that stand there as they are. argv is a
-// shell's with -c and the line, env its environment, cwd its folder. ok is
-// false where the shell might have more to do than to become that program.
+// program of the disk with arguments that stand there as they are. argv is
+// bash's with -c and the line, env its environment, cwd its folder. ok is false
+// where bash might have more to do than to become that program. What it would
+// have to say about a locale that is not there is not said.
 //
 // Make does the same. It saves the start of the shell, which is longer than
 // that of most programs.
@@ -29,9 +29,7 @@ func Direct(argv, env []string, cwd string) (words []string, ok bool) {
 	if len(argv) != 3 || argv[1] != "-c" || !passes(env, cwd) {
 		return nil, false
 	}
-	switch filepath.Base(argv[0]) {
-	case "bash", "sh", "dash":
-	default:
+	if filepath.Base(argv[0]) != "bash" { // sh can be anything
 		return nil, false
 	}
 	words, ok = split(argv[2])
@@ -44,8 +42,15 @@ func isProgram(words []string) bool {
 	if name == "true" || name == "false" {
 		return len(words) == 1
 	}
+	if strings.Contains(name, "/") && !isAsItStands(name) {
+		return false
+	}
 	return beginsProgram(name) && !strings.Contains(name, "=") && !slices.Contains(own, name)
 }
+
+// isAsItStands reports whether a path means the same, and is told to a program
+// as its own name in the same way, wherever it is looked up.
+func isAsItStands(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
 
 // passes reports whether a shell with this environment would do nothing by
 // itself, and would pass it on as it is but for what Environ changes.
@@ -54,20 +59,27 @@ func passes(env []string, cwd string) bool {
 	for _, pair := range env {
 		name, value, _ := strings.Cut(pair, "=")
 		switch name {
-		case "BASH_ENV", "BASH_XTRACEFD", "BASH_COMPAT":
+		case "BASH_ENV", "BASH_XTRACEFD", "BASH_COMPAT", "EXECIGNORE",
+			"SSH_CLIENT", "SSH2_CLIENT": // it may read the person's files then
 			return false
 		case "BASH", "BASHOPTS", "BASHPID", "BASH_ARGV0", "BASH_COMMAND", "BASH_EXECUTION_STRING", "BASH_SUBSHELL",
 			"BASH_VERSINFO", "BASH_VERSION", "COMP_WORDBREAKS", "EPOCHREALTIME", "EPOCHSECONDS", "HISTCMD", "IFS",
 			"LINENO", "OPTERR", "OPTIND", "PPID", "PS4", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM":
 			return false // it makes its own, and passes that on
 		case "PATH":
-			path = value != ""
+			if path = isSearchable(value); !path {
+				return false
+			}
+		case "OLDPWD":
+			if !filepath.IsAbs(value) {
+				return false
+			}
 		case "PWD":
 			if value != cwd {
 				return false
 			}
 		case "SHLVL":
-			if n, err := strconv.Atoi(value); err != nil || n < 0 || n >= 999 {
+			if n, err := strconv.Atoi(value); err != nil || n < 0 || n >= 999 || strconv.Itoa(n) != value {
 				return false
 			}
 		}
@@ -76,6 +88,16 @@ func passes(env []string, cwd string) bool {
 		}
 	}
 	return path
+}
+
+// isSearchable reports whether each folder of a PATH stands there as it is.
+func isSearchable(path string) bool {
+	for dir := range strings.SplitSeq(path, ":") {
+		if !isAsItStands(dir) {
+			return false
+		}
+	}
+	return true
 }
 
 func isName(s string) bool {
@@ -88,12 +110,9 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// Environ is the environment of a program at path that argv's shell would have
-// become, given the shell's own.
-func Environ(argv, env []string, path string) []string {
-	if filepath.Base(argv[0]) != "bash" {
-		return env
-	}
+// Environ is the environment of a program at path that bash would have become,
+// given bash's own.
+func Environ(env []string, path string) []string {
 	level := false
 	env = slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, value, _ := strings.Cut(pair, "=")
