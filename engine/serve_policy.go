@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -66,6 +67,7 @@ const auditDelay = time.Minute
 
 func (h *host) auditAdd(ctx context.Context, in api.AuditAddInput) (api.Empty, error) {
 	caller, now := api.CallerOf(ctx), time.Now()
+	var errs []error
 	for _, e := range in.Entries {
 		if ago := now.Sub(e.Time); ago < 0 || ago > auditDelay {
 			e.Time = now
@@ -75,9 +77,10 @@ func (h *host) auditAdd(ctx context.Context, in api.AuditAddInput) (api.Empty, e
 		}
 		e.Arguments = auditable(e.Arguments)
 		e.Error = cutText(redactLine(e.Error))
-		if err := h.audit.Append(e); err != nil {
-			return api.Empty{}, api.Errorf(api.CodeUnavailable, "%v", err)
-		}
+		errs = append(errs, h.audit.Append(e))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return api.Empty{}, api.Errorf(api.CodeInternal, "%v", err)
 	}
 	return api.Empty{}, nil
 }

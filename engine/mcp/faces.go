@@ -21,7 +21,7 @@ const (
 type agent struct {
 	session *sdk.ServerSession
 	actor   string
-	token   string // name of the token it came with; "" without one
+	token   string // id of the token it came with; "" without one
 }
 
 // identify tells whose request it is.

@@ -132,7 +132,7 @@ type serverKey struct {
 func newWeb(ctx context.Context, o Options, h HTTPOptions, tokens []token) *web {
 	w := &web{ctx: ctx, o: o, h: h, tokens: tokens, servers: map[serverKey]*server{}, owners: map[string]string{}}
 	for _, t := range tokens {
-		w.owners[t.name] = lastingOwner(t.name, t.actor())
+		w.owners[t.name] = lastingOwner(t.id(), t.actor())
 	}
 	events := sdk.NewMemoryEventStore(nil)
 	events.SetMaxBytes(replayBytes)
@@ -272,7 +272,7 @@ func tokenOf(ctx context.Context) *token {
 // whose request it is, so that no other token can use a session.
 func (w *web) protocol(t *token) http.Handler {
 	known := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) {
-		return &auth.TokenInfo{UserID: t.name}, nil
+		return &auth.TokenInfo{UserID: t.id()}, nil
 	}
 	byVersion := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		answer, r := examined(rw, r)

@@ -105,6 +105,8 @@ func (c operationCall) confine(o Options, actor string) error {
 		in.Actor = actor
 	case *api.PolicyCheckInput:
 		in.Actor = actor
+	case *api.AuditAddInput:
+		return api.Errorf(api.CodeForbidden, "call %s: what agents do is recorded without them", c.name)
 	case *api.EngineStopInput:
 		if in.Replace != "" {
 			return api.Errorf(api.CodeForbidden, "call %s: replacing the engine is for the person", c.name)

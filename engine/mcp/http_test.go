@@ -497,6 +497,9 @@ func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
 	if lastingOwner("master", "agent:x/1") == lastingOwner("other", "agent:x/1") || lastingOwner("a", "b") == lastingOwner("a", "c") {
 		t.Error("two clients are one owner")
 	}
+	if a, b := (token{name: "default", sum: [32]byte{1}}), (token{name: "default", sum: [32]byte{2}}); a.id() == b.id() {
+		t.Error("two tokens of one name are one client")
+	}
 	s := &server{held: true}
 	if who := (agent{token: "master", actor: "agent:x/1"}); s.ownerOf(who) == s.ownerOf(who) {
 		t.Error("two sessions are one owner")

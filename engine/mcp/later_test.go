@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +31,7 @@ func (e *fakeEngine) audited() (tools []string, requests int) {
 	return tools, len(e.audits)
 }
 
-func TestCallsAreRecordedTogetherInTheirOrderBeforeTheEnd(t *testing.T) {
+func TestCallsAreRecordedInTheirOrderBeforeTheEnd(t *testing.T) {
 	e := newFakeEngine(t)
 	s := newServer(t.Context(), e.options())
 	var want []string
@@ -38,8 +40,62 @@ func TestCallsAreRecordedTogetherInTheirOrderBeforeTheEnd(t *testing.T) {
 		s.later(c)
 	}
 	s.close()
-	if tools, requests := e.audited(); !slices.Equal(tools, want) || requests > 5 {
-		t.Errorf("in %d requests: %q", requests, tools)
+	if tools, _ := e.audited(); !slices.Equal(tools, want) {
+		t.Errorf("%q", tools)
+	}
+}
+
+func TestCallsThatWaitAreRecordedTogether(t *testing.T) {
+	e := newFakeEngine(t)
+	s := newServer(t.Context(), e.options())
+	if failed := s.record(calls(s.reached(t), 0, 50)); len(failed) != 0 {
+		t.Errorf("%d failed", len(failed))
+	}
+	if tools, requests := e.audited(); len(tools) != 50 || requests != 1 {
+		t.Errorf("%d calls in %d requests", len(tools), requests)
+	}
+}
+
+func TestCallsWaitForTheNextEngineToBeRecorded(t *testing.T) {
+	e := newFakeEngine(t)
+	s := newServer(t.Context(), e.options())
+	f := s.reached(t)
+	e.absent.Store(true)
+	s.later(calls(f, 0, 1)[0])
+	eventually(t, "a try", func() bool { return e.refused.Load() > 0 })
+	s.later(calls(f, 1, 1)[0])
+	e.absent.Store(false)
+	s.close()
+	if tools, _ := e.audited(); !slices.Equal(tools, []string{"0", "1"}) {
+		t.Errorf("%q", tools)
+	}
+}
+
+func TestALargeCallHidesNoOther(t *testing.T) {
+	big := map[string]any{"list": []any{strings.Repeat("<", batchMost)}}
+	f := &face{}
+	entry := func(args map[string]any) recorded {
+		return recorded{f, func() api.AuditEntry { return api.AuditEntry{Arguments: args} }}
+	}
+	var sizes []int
+	for _, b := range batches([]recorded{entry(nil), entry(big), entry(nil), entry(nil)}) {
+		sizes = append(sizes, len(b))
+	}
+	if !slices.Equal(sizes, []int{1, 1, 2}) {
+		t.Errorf("batches of %v", sizes)
+	}
+}
+
+func TestWhatIsRecordedOfArgumentsIsBounded(t *testing.T) {
+	text, _ := json.Marshal(map[string]any{
+		"a": strings.Repeat("x", 10<<20), "b": map[string]any{"c": strings.Repeat("ü", 10<<20)}, "d": slices.Repeat([]any{strings.Repeat("y", 5000)}, 500), "e": "short", "f": 1,
+	})
+	got := recordable(text)
+	if b, _ := json.Marshal(got); len(b) > 2*recordedAll || got["f"] != 1.0 || len(got) != 5 {
+		t.Errorf("%d bytes: %.300s", len(b), b)
+	}
+	if a := got["a"].(string); !strings.HasSuffix(a, "x… (10485760 bytes)") {
+		t.Errorf("%.50q", a)
 	}
 }
 

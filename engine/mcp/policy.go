@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,10 @@ const (
 	recordPatience = 2 * time.Second
 	// recordedText is how much of one text argument is sent to the audit log.
 	recordedText = 4 << 10
+	// recordedItems is how much of a list, and recordedAll how many bytes of all
+	// texts together.
+	recordedItems = 100
+	recordedAll   = 128 << 10
 )
 
 // permit asks whether an agent may make a call; nil if it may, else what it is
@@ -179,10 +185,36 @@ func recordable(args json.RawMessage) map[string]any {
 	if json.Unmarshal(args, &m) != nil {
 		return nil
 	}
-	for name, value := range m {
-		if text, ok := value.(string); ok && len(text) > recordedText {
-			m[name] = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:recordedText], ""), len(text))
+	left := recordedAll
+	return cut(m, &left).(map[string]any)
+}
+
+// cut shortens the texts of a value of JSON, and leaves out what does not fit
+// into left bytes of all of them.
+func cut(value any, left *int) any {
+	switch v := value.(type) {
+	case string:
+		if most := min(recordedText, max(*left, 0)); len(v) > most {
+			v = fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(v[:most], ""), len(v))
 		}
+		*left -= len(v)
+		return v
+	case []any:
+		short := make([]any, 0, min(len(v), recordedItems))
+		for _, e := range v[:min(len(v), recordedItems)] {
+			short = append(short, cut(e, left))
+		}
+		return short
+	case map[string]any:
+		short := make(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if len(short) == recordedItems || len(name) > recordedText {
+				continue
+			}
+			*left -= len(name)
+			short[name] = cut(v[name], left)
+		}
+		return short
 	}
-	return m
+	return value
 }

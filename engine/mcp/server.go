@@ -216,7 +216,7 @@ func (s *server) note(ctx context.Context, f *face, t tool, args json.RawMessage
 		ctx = context.WithoutCancel(ctx)
 	}
 	brief, at := result{failed: r.failed, process: r.process}, time.Now()
-	s.later(recorded{f, func() api.AuditEntry { return entryOf(ctx, f, t, args, brief, err, took, at) }})
+	s.later(recorded{f, sync.OnceValue(func() api.AuditEntry { return entryOf(ctx, f, t, args, brief, err, took, at) })})
 }
 
 // tidy gives back to the system what a large result took, a moment after the

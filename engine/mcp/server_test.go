@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -27,6 +28,8 @@ type fakeEngine struct {
 	watchers map[string]int // by owner
 	sends    []chan api.Event
 	audits   []api.AuditAddInput
+	absent   atomic.Bool  // it records nothing
+	refused  atomic.Int32 // what it did not record
 	log      string
 	grown    chan struct{}
 	waits    chan context.Context // of process.wait, which answers when its context ends
@@ -90,6 +93,10 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 }
 
 func (e *fakeEngine) auditAdd(_ context.Context, in api.AuditAddInput) (api.Empty, error) {
+	if e.absent.Load() {
+		e.refused.Add(1)
+		return api.Empty{}, api.Errorf(api.CodeUnavailable, "no engine today")
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.audits = append(e.audits, in)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,9 @@ type token struct {
 	profiles []Profile // that its bearer is held to; none: the server's
 	readOnly bool      // its bearer changes nothing
 }
+
+// id tells a token from every other one, also of another server's file.
+func (t token) id() string { return t.name + " " + hex.EncodeToString(t.sum[:8]) }
 
 // readTokens reads a tokens file, and makes one with a new token if there is
 // none; the new token is told to tell.
