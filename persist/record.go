@@ -238,6 +238,7 @@ func (s *Store) Load() (records []Record, problems []error) {
 		problems = appendError(problems, removeStaleTemps(s.Dir(e.Name())))
 		r, err := s.loadRecord(e.Name())
 		if errors.Is(err, fs.ErrNotExist) {
+			_ = os.Remove(s.Dir(e.Name())) // if it is empty, a crash came before the record
 			continue
 		}
 		if err != nil {

@@ -73,13 +73,24 @@ func holdsOther(dir string) bool {
 		return true
 	}
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		name := e.Name()
-		switch filepath.Ext(name) {
-		case ".lock", ".log", ".sock", tempSuffix:
-			return false
-		}
-		return name != processesName && name != envName && name != "agent-tokens" && !strings.HasPrefix(name, "history.db")
+		return !isOurs(e.Name())
 	})
+}
+
+// isOurs reports whether something in a data folder has a name that Tandem
+// gives; ARCHITECTURE.md lists them.
+func isOurs(name string) bool {
+	switch filepath.Ext(name) {
+	case ".lock", ".log", ".sock", tempSuffix:
+		return true
+	}
+	for _, own := range []string{"history.db", "audit.jsonl"} { // and what belongs to it
+		if strings.HasPrefix(name, own) {
+			return true
+		}
+	}
+	name, _, _ = strings.Cut(name, ".bad")
+	return slices.Contains([]string{processesName, envName, layoutsName, "shell", "tips.json", "bookmarks", "agent-tokens"}, name)
 }
 
 // makePrivate sees to it that nobody but this user can enter dir. Root may use

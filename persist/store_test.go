@@ -555,3 +555,52 @@ func TestFilesOfEveryReleasedSchemaLoad(t *testing.T) {
 		t.Error(diff, err)
 	}
 }
+
+func TestAFolderWithOnlyOurFilesIsClosedToOthers(t *testing.T) {
+	ours := []string{"tips.json", "layouts.json", "layouts.json.bad.2", "audit.jsonl.1", "history.db-wal", "agent-tokens", "engine.log", "env.json.bad"}
+	for name, refused := range map[string]bool{"": false, "notes.txt": true, "tips.json.mine": true} {
+		dir := t.TempDir()
+		for _, file := range append([]string{name}, ours...) {
+			if file == "" {
+				continue
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chmod(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(dir)
+		if (err != nil) != refused {
+			t.Errorf("with %q: %v", name, err)
+		}
+		if info, _ := os.Stat(dir); !refused && info.Mode().Perm() != 0o700 {
+			t.Errorf("with %q: %v", name, info.Mode())
+		}
+	}
+}
+
+func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"empty", "other"} {
+		if err := os.Mkdir(s.Dir(id), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir("other"), "process.log"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if records, problems := s.Load(); len(records)+len(problems) != 0 {
+		t.Errorf("%v, %v", records, problems)
+	}
+	if _, err := os.Stat(s.Dir("empty")); err == nil {
+		t.Error("the empty one is there")
+	}
+	if _, err := os.Stat(s.Dir("other")); err != nil {
+		t.Error(err)
+	}
+}
