@@ -238,7 +238,7 @@ func (s *Store) Load() (records []Record, problems []error) {
 		problems = appendError(problems, removeStaleTemps(s.Dir(e.Name())))
 		r, err := s.loadRecord(e.Name())
 		if errors.Is(err, fs.ErrNotExist) {
-			_ = os.Remove(s.Dir(e.Name())) // if it is empty, a crash came before the record
+			s.removeEmpty(e)
 			continue
 		}
 		if err != nil {
@@ -251,6 +251,15 @@ func (s *Store) Load() (records []Record, problems []error) {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return records, problems
+}
+
+// removeEmpty deletes the folder of a process that a crash has left without a
+// record, if nothing else is in it either. It spares young ones, as somebody may
+// be about to write into them.
+func (s *Store) removeEmpty(e fs.DirEntry) {
+	if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= tempAge {
+		_ = os.Remove(s.Dir(e.Name())) // one that holds anything stays
+	}
 }
 
 func appendError(errs []error, err error) []error {

@@ -586,7 +586,7 @@ func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{"empty", "other"} {
+	for _, id := range []string{"empty", "other", "young"} {
 		if err := os.Mkdir(s.Dir(id), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -594,13 +594,20 @@ func TestFoldersThatACrashHasLeftEmptyAreRemoved(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir("other"), "process.log"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for _, id := range []string{"empty", "other"} {
+		if err := os.Chtimes(s.Dir(id), time.Time{}, time.Now().Add(-2*tempAge)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if records, problems := s.Load(); len(records)+len(problems) != 0 {
 		t.Errorf("%v, %v", records, problems)
 	}
 	if _, err := os.Stat(s.Dir("empty")); err == nil {
 		t.Error("the empty one is there")
 	}
-	if _, err := os.Stat(s.Dir("other")); err != nil {
-		t.Error(err)
+	for _, id := range []string{"other", "young"} {
+		if _, err := os.Stat(s.Dir(id)); err != nil {
+			t.Error(err)
+		}
 	}
 }
