@@ -2,25 +2,37 @@ package panes
 
 import "tandem/engine/api"
 
-// PlaceAt is the place that a cell of the pane shows.
-func (t *Terminal) PlaceAt(x, y int) api.Place { return t.placeAt(x, y, t.top(t.State())) }
+// A press is where the mouse button went down, and what the pane showed then.
+type press struct {
+	down bool
+	x, y int
+	top  drawnTop
+	at   api.Place
+}
 
-// placeAt is PlaceAt in a pane that has a line at its top.
+// placeAt is the place that a cell shows of a pane that has a line at its top.
 func (t *Terminal) placeAt(x, y int, top int64) api.Place {
 	st := t.State()
 	line := top + int64(max(min(y, t.size.Rows-1), 0))
-	line = max(min(line, st.First+int64(st.Rows)-1), t.oldest(st))
+	line = min(line, st.First+int64(st.Rows)-1)
 	l, _ := t.Feed.Screen.line(line)
 	return api.Place{Line: line, Cell: max(min(x, st.Cols-1), 0) / scale(l)}
 }
 
 // seenTop is the line at the top of what the person sees. On the live screen
 // output may have come since that was drawn.
-func (t *Terminal) seenTop() int64 {
+func (t *Terminal) seenTop() drawnTop {
 	if st := t.State(); t.scroll.active || st.fulls != t.drawn.full {
-		return t.top(st)
+		return drawnTop{t.top(st), st.fulls}
 	}
-	return t.drawn.line
+	return t.drawn
+}
+
+// pressAt notes where the button went down in what the person sees. Until it is
+// released those lines stay held.
+func (t *Terminal) pressAt(x, y int) {
+	top := t.seenTop()
+	t.pressed = press{down: true, x: x, y: y, top: top, at: t.placeAt(x, y, top.line)}
 }
 
 // Press begins what the mouse selects at a cell of the pane: with the second
@@ -31,8 +43,8 @@ func (t *Terminal) Press(x, y, clicks int) {
 		return
 	}
 	t.flash = selection{}
-	p := t.placeAt(x, y, t.seenTop())
-	t.pressed = p
+	t.pressAt(x, y)
+	p := t.pressed.at
 	if t.scroll.active {
 		t.scroll.sel, t.scroll.cursor, t.scroll.want = selection{}, p, p.Cell
 	}
@@ -52,22 +64,29 @@ func (t *Terminal) Press(x, y, clicks int) {
 // Drag takes the end of the selection that the mouse holds to a cell, which may
 // be outside of the pane: then the pane scrolls by a line, and outside is true.
 func (t *Terminal) Drag(x, y int, block bool) (outside bool) {
-	if !t.State().Known {
+	st := t.State()
+	if !st.Known {
 		return false
 	}
-	h := t.size.Rows
-	p := t.PlaceAt(x, y)
-	if !t.scroll.drag {
-		if p == t.pressed && y >= 0 && y < h {
+	h, s := t.size.Rows, &t.scroll
+	if !s.drag {
+		if st.fulls != t.pressed.top.full { // lines have other numbers now
+			t.pressAt(t.pressed.x, t.pressed.y)
+		}
+		top := t.pressed.top.line
+		if s.active {
+			top = s.top
+		}
+		p := t.placeAt(x, y, top)
+		if p == t.pressed.at && y >= 0 && y < h {
 			return false
 		}
 		kind := SelectText
 		if block {
 			kind = SelectBlock
 		}
-		t.hold(kind, t.pressed, p)
+		t.hold(kind, t.pressed.at, p)
 	}
-	s := &t.scroll
 	switch {
 	case y < 0:
 		s.top--
@@ -75,7 +94,7 @@ func (t *Terminal) Drag(x, y int, block bool) (outside bool) {
 		s.top++
 	}
 	t.clampScroll(t.State())
-	p = t.PlaceAt(x, y)
+	p := t.placeAt(x, y, s.top)
 	s.cursor, s.want = p, p.Cell
 	t.extendUnit(p)
 	t.fetch()
@@ -87,11 +106,8 @@ func (t *Terminal) Drag(x, y int, block bool) (outside bool) {
 func (t *Terminal) hold(kind SelectKind, from, to api.Place) {
 	s := &t.scroll
 	if !s.active {
-		seen := t.seenTop()
-		t.begin()
+		t.beginAt(t.pressed.top.line, t.pressed.at)
 		s.mouse = true
-		s.top, s.start = seen, seen
-		t.clampScroll(t.State())
 	}
 	s.wheel, s.drag = false, true
 	s.sel = selection{kind: kind, anchor: from}
@@ -125,6 +141,7 @@ func (t *Terminal) extendUnit(p api.Place) {
 // next key or click.
 func (t *Terminal) Release() (copied api.SessionTextInput, ok bool) {
 	s := &t.scroll
+	t.pressed.down = false
 	if !s.drag {
 		return copied, false
 	}

@@ -6,19 +6,17 @@ import (
 	"tandem/engine/api"
 )
 
-// HeldText is the text of a selection as the pane shows it; ok is false when not
-// all of it is held, and the session has the rest.
+// HeldText is the text of a selection as the pane shows it; ok is false when the
+// session has lines of it that are not held. Lines that nobody has any more are
+// left out.
 func (t *Terminal) HeldText(in api.SessionTextInput) (text string, ok bool) {
-	gone := in.From.Line < t.State().Oldest // what is not held is lost
-	if !gone && !t.holds(in) {
+	if !t.holds(in) {
 		return "", false
 	}
 	var b, line strings.Builder
-	for n := in.From.Line; n <= in.To.Line; n++ {
-		l, held := t.Feed.Screen.line(n)
-		if !held && n > in.From.Line+aroundView+int64(t.size.Rows) {
-			break
-		}
+	held := t.Feed.Screen.held(in.From.Line, in.To.Line+1)
+	for i, n := range held {
+		l, _ := t.Feed.Screen.line(n)
 		from, to := 0, 1<<30
 		if in.Block || n == in.From.Line {
 			from = in.From.Cell
@@ -33,7 +31,7 @@ func (t *Terminal) HeldText(in api.SessionTextInput) (text string, ok bool) {
 			}
 			inside = inside || !in.Block && c.x >= to && c.text != " "
 		}
-		if l.Wrapped && !in.Block && n < in.To.Line {
+		if l.Wrapped && !in.Block && i+1 < len(held) && held[i+1] == n+1 {
 			continue
 		}
 		if inside {
@@ -49,16 +47,27 @@ func (t *Terminal) HeldText(in api.SessionTextInput) (text string, ok bool) {
 	return b.String(), true
 }
 
-// holds reports whether all lines of a selection are held.
+// Lost reports whether nobody has any line of a selection any more.
+func (t *Terminal) Lost(in api.SessionTextInput) bool {
+	last := lastOf(in)
+	return last < t.State().Oldest && len(t.Feed.Screen.held(in.From.Line, last+1)) == 0
+}
+
+// holds reports whether all lines of a selection are held that the session has.
 func (t *Terminal) holds(in api.SessionTextInput) bool {
-	last := in.To.Line
-	if in.To.Cell == 0 && !in.Block {
-		last--
-	}
-	for n := in.From.Line; n <= last; n++ {
+	last := lastOf(in)
+	for n := max(in.From.Line, t.State().Oldest); n <= last; n++ {
 		if _, ok := t.Feed.Screen.line(n); !ok {
 			return false
 		}
 	}
 	return true
+}
+
+// lastOf is the last line of which a selection has anything.
+func lastOf(in api.SessionTextInput) int64 {
+	if in.To.Cell == 0 && !in.Block && in.To.Line > in.From.Line {
+		return in.To.Line - 1
+	}
+	return in.To.Line
 }

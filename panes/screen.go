@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"slices"
 	"sync"
 
 	"tandem/engine/api"
@@ -116,6 +117,21 @@ func (s *Screen) line(n int64) (l api.Line, ok bool) {
 		return held.line, true
 	}
 	return api.Line{}, false
+}
+
+// held are the numbers of the lines held from one up to, and not including,
+// another, in order.
+func (s *Screen) held(from, to int64) []int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var numbers []int64
+	for n := range s.lines {
+		if n >= from && n < to {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
 }
 
 // State is a copy of what is known beside the lines.

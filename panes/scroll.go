@@ -3,6 +3,7 @@ package panes
 import (
 	"fmt"
 	"regexp"
+	"sort"
 
 	"tandem/engine/api"
 )
@@ -48,16 +49,15 @@ func (t *Terminal) oldest(st ScreenState) int64 {
 	if !t.scroll.active || n >= st.Oldest {
 		return st.Oldest
 	}
-	if _, held := t.Feed.Screen.line(n); !held {
+	held := t.Feed.Screen.held(n-aroundView, min(n+int64(t.size.Rows), st.Oldest))
+	i := sort.Search(len(held), func(i int) bool { return held[i] >= n })
+	if i == len(held) {
 		return st.Oldest
 	}
-	for range aroundView {
-		if _, held := t.Feed.Screen.line(n - 1); !held {
-			break
-		}
-		n--
+	for i > 0 && held[i] <= n && held[i-1] == held[i]-1 {
+		i--
 	}
-	return n
+	return held[i]
 }
 
 // clampScroll keeps the position inside what the session still has.
@@ -86,26 +86,28 @@ func (t *Terminal) StartScroll() {
 	}
 }
 
+// begin enters scroll mode with what the session's screen shows now.
 func (t *Terminal) begin() {
+	st := t.State()
+	t.beginAt(t.top(st), api.Place{Line: st.First + int64(st.Cursor.Y), Cell: max(min(st.Cursor.X, st.Cols-1), 0)})
+}
+
+// beginAt enters scroll mode with a line at the top and the cursor at a place.
+func (t *Terminal) beginAt(top int64, cursor api.Place) {
 	t.flash = selection{}
 	if t.scroll.active {
 		return
 	}
-	st := t.State()
-	t.scroll = scroll{
-		active: true, top: t.top(st), start: t.top(st), full: st.fulls,
-		cursor: api.Place{Line: st.First + int64(st.Cursor.Y), Cell: max(min(st.Cursor.X, st.Cols-1), 0)},
-	}
-	t.scroll.want = t.scroll.cursor.Cell
+	t.scroll = scroll{active: true, top: top, start: top, full: t.State().fulls, cursor: cursor, want: cursor.Cell}
 	t.keepCursor()
 	t.fetch()
 }
 
-// StopScroll follows the output again.
+// StopScroll follows the output again. What was in sight stays held until the
+// pane is drawn: it may be about to be copied.
 func (t *Terminal) StopScroll() {
 	told := t.scroll.active && t.scroll.told != [3]api.Place{}
 	t.scroll = scroll{}
-	t.Feed.Screen.keep(0, 0)
 	if told && t.viewer != nil && t.ended == nil {
 		t.viewer.Send(api.Input{Anchors: []api.Place{}})
 	}

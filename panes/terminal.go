@@ -37,7 +37,7 @@ type Terminal struct {
 	scroll scroll
 
 	flash   selection    // what the mouse has selected, while it stays marked
-	pressed api.Place    // where the mouse button went down
+	pressed press        // of the mouse button
 	unit    [2]api.Place // the word of a double click that a drag began with
 
 	drawn   drawnTop

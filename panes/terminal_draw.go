@@ -18,6 +18,9 @@ func (t *Terminal) Draw(w, h int, look *Look) []string {
 		return t.drawUnknown(w, h, look)
 	}
 	t.drawn = drawnTop{t.top(st), st.fulls}
+	if !t.scroll.active && !t.pressed.down { // what is seen can be selected, whatever comes meanwhile
+		t.Feed.Screen.keep(t.drawn.line, t.drawn.line+int64(h))
+	}
 	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.drawn.line, W: w, H: h})
 	t.drawMarks(st, w, look)
 	t.fill(st, w, h, look)
@@ -34,7 +37,7 @@ func (t *Terminal) drawUnknown(w, h int, look *Look) []string {
 	var text string
 	switch {
 	case t.ended != nil:
-		text = HowEnded(t.ended)
+		text = howEndedIn(t.ended, w)
 	case t.err != nil:
 		text = Clean(t.err.Error())
 	}
@@ -140,10 +143,19 @@ func HowEnded(p *api.Process) string {
 	return "ended"
 }
 
+// howEndedIn is HowEnded in fewer words where w cells are too few for it.
+func howEndedIn(p *api.Process, w int) string {
+	what := HowEnded(p)
+	if Width(what) > w && p.Error == "" && p.ExitCode != nil {
+		return "exit " + itoa(*p.ExitCode)
+	}
+	return what
+}
+
 // endedRow is the last row of a pane whose program is gone, with what can be
 // done about it.
 func endedRow(p *api.Process, w int, look *Look) string {
-	what := " " + HowEnded(p) + " "
+	what := " " + howEndedIn(p, w-2) + " "
 	keys := []string{"enter", " new shell  ", "x", " close"}
 	if Width(what)+Width("enter new shell  x close")+2 > w {
 		return look.BarBad.Text(Fit(what, w))

@@ -194,6 +194,9 @@ type copiedMsg struct {
 func (m *model) copyText(p *panes.Terminal, in api.SessionTextInput) tea.Cmd {
 	m.copying.copies++
 	serial := m.copying.copies
+	if p.Lost(in) {
+		return m.say("nothing copied: nobody keeps these lines any more", true)
+	}
 	if text, held := p.HeldText(in); held {
 		return m.copied(copiedMsg{serial: serial, text: text})
 	}

@@ -15,6 +15,9 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 	if m.overlayPress.has(e, m.overlay, time.Now()) {
 		return nil
 	}
+	if e.Kind == keys.MouseUp && m.holds() {
+		return m.letGo(e)
+	}
 	if m.overlay != nil && m.overlay != m.overlaySeen { // nobody can have meant it
 		return nil
 	}
@@ -31,15 +34,15 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 	if m.overlay != nil || m.layout.tooSmall() && !m.tight() {
 		return nil
 	}
+	if leftDown(e) {
+		m.forgetDrag()
+	}
 	switch {
 	case m.dragged != nil:
-		return m.drag(e)
+		m.drag(e)
+		return nil
 	case m.pressed != nil && e.Kind != keys.MouseDown:
-		p := m.pressed
-		if e.Kind == keys.MouseUp {
-			m.pressed = nil
-		}
-		return m.mouseTo(p, e)
+		return m.mouseTo(m.pressed, e)
 	case m.tight() && m.listFocused:
 		if leftDown(e) {
 			return m.clickSession(m.list.At(e.Y))
@@ -68,6 +71,43 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	return m.mouseOnTree(e)
+}
+
+// holds reports whether the mouse holds something of a view.
+func (m *model) holds() bool { return m.dragged != nil || m.pressed != nil || m.processes.dragged }
+
+// letGo has the mouse let go of what it holds, whatever is shown by now. A title
+// row that was clicked and not moved gives its pane the focus, as every other does.
+func (m *model) letGo(e keys.Mouse) tea.Cmd {
+	held, p := m.dragged, m.pressed
+	m.dragged, m.pressed = nil, nil
+	if m.processes.dragged {
+		m.processes.dragged = false
+		if m.view == viewProcesses && m.overlay == nil {
+			m.setTableHeight(e.Y - m.processParts().table.y)
+		}
+	}
+	if held != nil && !m.dragMoved && m.overlay == nil && m.current != nil {
+		if leaf := held.b.leafAt(e.X, e.Y); leaf != nil && leaf.root() == m.current.root {
+			m.moveFocus(func() { m.current.focus, m.listFocused = leaf, false })
+			m.refreshList()
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	return m.mouseTo(p, e)
+}
+
+// forgetDrag ends a drag of which the end has not been told.
+func (m *model) forgetDrag() {
+	m.dragged, m.processes.dragged = nil, false
+	if p := m.copying.selects; p != nil {
+		m.copying.selects = nil
+		p.Release()
+		p.Unflash()
+		m.dirty = true
+	}
 }
 
 // An overlayPress is the press of a button that an overlay took last. The rest of
@@ -188,28 +228,19 @@ func (m *model) mouseTo(p *panes.Terminal, e keys.Mouse) tea.Cmd {
 		}
 		return nil
 	}
-	m.copying.selects = nil
+	if m.copying.selects == p && e.Kind == keys.MouseUp { // out of sight by now
+		return m.selectByMouse(p, e)
+	}
 	return nil
 }
 
-// drag moves the border that the mouse holds. A title row that was clicked and
-// not moved gives its pane the focus, as every other does.
-func (m *model) drag(e keys.Mouse) tea.Cmd {
-	held := m.dragged
-	if e.Kind == keys.MouseUp {
-		m.dragged = nil
-		if leaf := held.b.leafAt(e.X, e.Y); leaf != nil && !m.dragMoved && m.current != nil && leaf.root() == m.current.root {
-			m.moveFocus(func() { m.current.focus, m.listFocused = leaf, false })
-			m.refreshList()
-		}
-		return nil
-	}
-	at := e.X
+// drag moves the border that the mouse holds.
+func (m *model) drag(e keys.Mouse) {
+	held, at := m.dragged, e.X
 	if held.axis == below {
 		at = e.Y
 	}
 	m.dragMoved = m.dragMoved || at != held.border()
 	held.moveBorder(at)
 	m.relayout()
-	return nil
 }

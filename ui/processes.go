@@ -298,9 +298,6 @@ func (m *model) processNote() string {
 func (m *model) mouseOnProcesses(e keys.Mouse) tea.Cmd {
 	p, parts := &m.processes, m.processParts()
 	if p.dragged {
-		if e.Kind == keys.MouseUp {
-			p.dragged = false
-		}
 		m.setTableHeight(e.Y - parts.table.y)
 		return nil
 	}

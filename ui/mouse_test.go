@@ -1,0 +1,137 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+func (d *driver) button(kind keys.MouseKind, x, y int) {
+	d.mouse(keys.Mouse{X: x, Y: y, Button: keys.ButtonLeft, Kind: kind})
+}
+
+// openHelp opens an overlay, and waits until it is seen.
+func (d *driver) openHelp() {
+	d.t.Helper()
+	d.press("ctrl+b", "?")
+	d.until("an overlay is open", func() bool { d.screen(); return d.m.overlay != nil && d.m.overlay == d.m.overlaySeen })
+}
+
+func TestABorderIsLetGoOverAnOverlay(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 160, 40)
+	d.shows("one$ ")
+	d.press("ctrl+b", "%")
+	d.hasStarted(2)
+	right := d.m.current.focus
+	x := d.m.current.root.border()
+	d.button(keys.MouseDown, x, 9)
+	d.button(keys.MouseMove, x-10, 9)
+	d.openHelp()
+	d.button(keys.MouseUp, x-10, 9)
+	if d.m.dragged != nil {
+		t.Error("the mouse holds the border still")
+	}
+	d.press("esc")
+	tree := d.m.layout.tree
+	d.click(tree.x+4, tree.y+5)
+	if got := d.m.current.root.border(); got != x-10 {
+		t.Errorf("a click moved the border from %d to %d", x-10, got)
+	}
+	if d.m.current.focus == right {
+		t.Error("the click does not give its pane the focus")
+	}
+}
+
+func TestAPressEndsADragOfWhichTheEndWasNotTold(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ")
+	d := drive(t, e, 160, 40)
+	d.shows("one$ ")
+	d.press("ctrl+b", "%")
+	d.hasStarted(2)
+	x, tree := d.m.current.root.border(), d.m.layout.tree
+	right := d.m.current.focus
+	d.button(keys.MouseDown, x, 9)
+	d.click(tree.x+4, tree.y+5)
+	if got := d.m.current.root.border(); got != x || d.m.current.focus == right {
+		t.Errorf("the border went from %d to %d", x, got)
+	}
+}
+
+func TestWhatTheMouseSelectsIsCopiedThoughAnOverlayOrAViewHasComeOverIt(t *testing.T) {
+	for _, cover := range []string{"overlay", "view"} {
+		t.Run(cover, func(t *testing.T) {
+			e := newFakeEngine()
+			e.add("bash", "one two three", "four five six", "$ ")
+			d := drive(t, e, 80, 24)
+			d.shows("four")
+			p := d.m.focused()
+			y := d.m.area(d.m.current.focus).y
+			d.button(keys.MouseDown, 4, y)
+			d.button(keys.MouseMove, 3, y+1)
+			if cover == "view" {
+				d.press("alt+2")
+			} else {
+				d.openHelp()
+			}
+			d.button(keys.MouseUp, 3, y+1)
+			d.until("the text is copied", func() bool { return d.m.copying.buffer == "two three\nfour" })
+			if p.Scrolling() || d.m.pressed != nil || d.m.copying.selects != nil {
+				t.Error("the mouse selects still")
+			}
+		})
+	}
+}
+
+func TestAProgramIsToldOfAReleaseOverAnOverlay(t *testing.T) {
+	e := newFakeEngine()
+	s := e.add("vim", "one two three")
+	s.mouse = api.MouseDrag
+	d := drive(t, e, 80, 24)
+	d.shows("one")
+	y := d.m.area(d.m.current.focus).y
+	d.button(keys.MouseDown, 4, y)
+	d.openHelp()
+	d.button(keys.MouseUp, 4, y)
+	d.until("the program gets the release", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.mice) == 2 && s.mice[1].Kind == keys.MouseUp
+	})
+}
+
+func TestTheBorderOfTheProcessesIsLetGoOverAnOverlay(t *testing.T) {
+	d := onProcesses(t, 120, 30, func(e *fakeEngine) { e.addProcess("web", "line\n") })
+	y := d.m.processParts().heading.y
+	d.button(keys.MouseDown, 9, y)
+	d.button(keys.MouseMove, 9, y+4)
+	d.openHelp()
+	d.button(keys.MouseUp, 9, y+4)
+	d.press("esc")
+	d.button(keys.MouseMove, 9, y+1)
+	if got := d.m.processParts().heading.y; got != y+4 {
+		t.Errorf("the border went on from %d to %d", y+4, got)
+	}
+}
+
+func TestTheClipboardKeepsWhatItHasWhenTheSelectedLinesAreGone(t *testing.T) {
+	d, s := reader(t, 80, 24)
+	d.press("Y")
+	d.until("something is copied", func() bool { return d.m.copying.buffer != "" })
+	before, p := d.m.copying.buffer, d.m.focused()
+	f := &api.Frame{Cols: 80, Rows: 24, First: 90_000, Oldest: 80_000, Full: true}
+	for y := range 24 {
+		f.Lines = append(f.Lines, api.NumberedLine{N: f.First + int64(y), Line: plainLine(fmt.Sprint("new ", y))})
+	}
+	p.Feed.Receive(api.Output{Frame: f})
+	p.Sync()
+	d.run(d.m.copyText(p, api.SessionTextInput{ID: s.process.ID, From: api.Place{Line: 100}, To: api.Place{Line: 110, Cell: 3}}))
+	d.shows("nothing copied")
+	if d.m.copying.buffer != before {
+		t.Errorf("the clipboard has %q", d.m.copying.buffer)
+	}
+}
