@@ -313,6 +313,9 @@ func (s *session) isReady(ctx context.Context) error {
 
 // event takes what the program tells beyond the screen; called from Write.
 func (s *session) event(e vt.Event) {
+	if cwd, ok := e.(vt.CWDEvent); ok && !isHere(cwd) {
+		return
+	}
 	s.mu.Lock()
 	before := s.known
 	switch e := e.(type) {

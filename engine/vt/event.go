@@ -9,7 +9,8 @@ type (
 	TitleEvent struct{ Title string }
 	// BellEvent: BEL.
 	BellEvent struct{}
-	// CWDEvent: OSC 7, and OSC 9;9, 633 and 1337 without a host, the program's working directory.
+	// CWDEvent: OSC 7, and OSC 9;9, 633 and 1337, the program's working directory. Host is the one
+	// that OSC 7 or 1337 (RemoteHost) has named last, "" for none.
 	CWDEvent struct{ Host, Path string }
 	// PromptEvent: OSC 133 and 633, what a shell says about its prompt and its
 	// commands. It is passed on in a replay too, since what runs later depends

@@ -367,7 +367,7 @@ func (t *Terminal) hardReset() {
 	t.mode.reset()
 	t.tabs = defaultTabs(nil, t.cols)
 	t.titles, t.savedDEC, t.savedStyles, t.colors = nil, nil, nil, colorTable{}
-	t.notice = notice{}
+	t.notice, t.remoteHost = notice{}, ""
 	t.eraseRows(0, t.rows-1)
 	t.last = Cell{}
 	t.setTitle("")

@@ -54,9 +54,7 @@ func (t *Terminal) dispatchOSC(b []byte, end string) {
 	case 777:
 		t.notify777(rest)
 	case 1337:
-		if path, ok := bytes.CutPrefix(rest, []byte("CurrentDir=")); ok {
-			t.workingPath(path)
-		}
+		t.iterm(rest)
 	}
 }
 
@@ -171,14 +169,27 @@ func (t *Terminal) workingDirectory(b []byte) {
 	if err != nil || u.Scheme != "file" || !strings.HasPrefix(u.Path, "/") {
 		return
 	}
-	t.event(CWDEvent{Host: cleanText([]byte(u.Host), maxText), Path: cleanText([]byte(u.Path), maxText)})
+	t.remoteHost = cleanText([]byte(u.Host), maxText)
+	t.event(CWDEvent{Host: t.remoteHost, Path: cleanText([]byte(u.Path), maxText)})
+}
+
+// iterm does of iTerm2's OSC 1337 the working directory and RemoteHost=user@host,
+// which says where paths are that come without a host, until the next is told.
+func (t *Terminal) iterm(b []byte) {
+	if path, ok := bytes.CutPrefix(b, []byte("CurrentDir=")); ok {
+		t.workingPath(path)
+	}
+	if at, ok := bytes.CutPrefix(b, []byte("RemoteHost=")); ok && len(at) <= maxText {
+		t.remoteHost = cleanText(at[bytes.LastIndexByte(at, '@')+1:], maxText)
+	}
 }
 
 // workingPath takes a working directory that is told as a path: by iTerm2's OSC
-// 1337, ConEmu's OSC 9;9 and Visual Studio Code's OSC 633.
+// 1337, ConEmu's OSC 9;9 and Visual Studio Code's OSC 633. It is on the host that
+// was told last.
 func (t *Terminal) workingPath(b []byte) {
 	if len(b) > 0 && len(b) <= maxText && b[0] == '/' {
-		t.event(CWDEvent{Path: cleanText(b, maxText)})
+		t.event(CWDEvent{Host: t.remoteHost, Path: cleanText(b, maxText)})
 	}
 }
 

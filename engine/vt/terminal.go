@@ -57,6 +57,7 @@ type Terminal struct {
 	savedDEC    map[int]bool // XTSAVE
 	title       string
 	titles      []string
+	remoteHost  string       // where the program says that it is, "" if it does not
 	savedStyles []savedStyle // XTPUSHSGR
 	colors      colorTable
 	notice      notice // of OSC 99, not yet whole

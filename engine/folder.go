@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"os"
+	"strings"
+
+	"tandem/engine/vt"
+)
+
+// isHere reports whether a folder that a program tells is one of this machine:
+// the program may run on another one, behind ssh. A folder that comes without a
+// host is, if it is found here.
+func isHere(e vt.CWDEvent) bool {
+	if e.Host == "" {
+		info, err := os.Stat(e.Path)
+		return err == nil && info.IsDir()
+	}
+	own, err := os.Hostname()
+	return err != nil || sameHost(e.Host, "localhost") || sameHost(e.Host, own)
+}
+
+// sameHost compares names of hosts, with or without their domain.
+func sameHost(a, b string) bool {
+	a, domainA, _ := strings.Cut(a, ".")
+	b, domainB, _ := strings.Cut(b, ".")
+	return strings.EqualFold(a, b) && (domainA == "" || domainB == "" || strings.EqualFold(domainA, domainB))
+}
