@@ -218,6 +218,9 @@ func (m *model) historyHints() []panes.Hint {
 		return []panes.Hint{hint(keys.HistoryRun, "run"), hint(keys.HistoryCopy, "copy"), hint(keys.HistoryForget, "forget"),
 			hint(keys.HistorySave, "save"), hint(keys.Mark, "mark"), hint(keys.Clear, "unmark"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
 	}
+	if h.list.Settled() && h.list.Total() == 0 {
+		return []panes.Hint{hint(keys.Filter, "search"), hint(keys.Clear, "clear"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
+	}
 	return []panes.Hint{hint(keys.Open, "put on the prompt"), hint(keys.Filter, "search"), hint(keys.HistoryRun, "run"),
 		hint(keys.HistoryCopy, "copy"), hint(keys.HistoryForget, "forget"), hint(keys.FocusNext, "details"), hint(keys.Mark, "mark"),
 		hint(keys.Quit, "leave"), hint(keys.Help, "keys")}

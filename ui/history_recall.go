@@ -85,11 +85,20 @@ func (u *recall) draw(m *model, screen rect) ([]string, int, int, int) {
 	rows := []string{query, u.drawFilters(m, width, keys.ScopeRecall)}
 	u.top = len(rows)
 	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), &m.look)...)
-	hints := []panes.Hint{m.hintFor(keys.HistoryPick, "put on the prompt"), {Key: "↑ ↓", Does: "choose"},
-		{Key: first(m.o.Bindings.KeysOf(keys.HistoryRun, keys.ScopeRecall)), Does: "run"},
-		{Key: first(m.o.Bindings.KeysOf(keys.HistoryCopy, keys.ScopeRecall)), Does: "copy"}, m.hintFor(keys.HistoryLeave, "close")}
-	line, used := panes.Hints(hints, width-1, 1, m.look.Key, m.look.Dim)
+	line, used := panes.Hints(u.hints(m), width-1, 1, m.look.Key, m.look.Dim)
 	return append(rows, panes.Spaces(width), " "+line+panes.Spaces(width-1-used)), width, x, 0
+}
+
+// hints are the next useful keys: with nothing found there is nothing to do
+// anything with.
+func (u *recall) hints(m *model) []panes.Hint {
+	leave := m.hintFor(keys.HistoryLeave, "close")
+	if u.list.Settled() && u.list.Total() == 0 {
+		return []panes.Hint{leave}
+	}
+	return []panes.Hint{m.hintFor(keys.HistoryPick, "put on the prompt"), {Key: "↑ ↓", Does: "choose"},
+		{Key: first(m.o.Bindings.KeysOf(keys.HistoryRun, keys.ScopeRecall)), Does: "run"},
+		{Key: first(m.o.Bindings.KeysOf(keys.HistoryCopy, keys.ScopeRecall)), Does: "copy"}, leave}
 }
 
 // mouse handles the mouse inside the box.

@@ -434,3 +434,17 @@ func TestHistoryFillsTheScreenAtEverySize(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingIsOfferedToBeDoneWithWhatWasNotFound(t *testing.T) {
+	d := recalls(t, 80, 24, func(e *fakeEngine) { e.ran("make") })
+	d.shows("put on the prompt")
+	d.press("'zzz")
+	d.shows("nothing was found")
+	d.lacks("put on the prompt")
+	d.shows("esc close")
+	d = onHistory(t, 80, 24, func(e *fakeEngine) { e.ran("make") })
+	d.press("'/zzz", "enter")
+	d.shows("nothing was found")
+	d.lacks("put on the prompt")
+	d.shows("esc clear")
+}
