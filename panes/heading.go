@@ -27,4 +27,11 @@ func Heading(name, detail string, w int, focused bool, look *Look) string {
 	return line + rule.Text(strings.Repeat("─", w-used))
 }
 
+// FolderHeading is a Heading whose detail is a path: where that is too long, it
+// keeps its end.
+func FolderHeading(name, path string, w int, focused bool, look *Look) string {
+	room := w - Width(Clip(name, max(w-4, 0))) - 6
+	return Heading(name, clipPath(path, max(room, 0)), w, focused, look)
+}
+
 func itoa(n int) string { return strconv.Itoa(n) }

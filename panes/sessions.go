@@ -22,6 +22,7 @@ type SessionRow struct {
 type SessionList struct {
 	Focused bool
 	Home    string // shown as "~"
+	Filter  string // what the rows were chosen by, "" for all
 
 	rows   []SessionRow
 	cursor int
@@ -79,16 +80,29 @@ func (l *SessionList) At(y int) string {
 // Draw gives h rows of w cells: a heading and the sessions. The slice is valid
 // until the next call.
 func (l *SessionList) Draw(w, h int, look *Look) []string {
-	l.out = append(l.out[:0], Heading("sessions", "", w, l.Focused, look))
+	l.out = append(l.out[:0], Heading("sessions", l.filterSign(), w, l.Focused, look))
 	l.follow(h - 1)
 	for i := l.top; len(l.out) < h; i++ {
-		if i >= len(l.rows) {
+		switch {
+		case i < len(l.rows):
+			l.out = append(l.out, l.drawRow(i, w, look))
+		case i == 0 && l.Filter != "":
+			l.out = append(l.out, look.Dim.Text(Fit("  "+nothingMatches, w)))
+		default:
 			l.out = append(l.out, Spaces(w))
-			continue
 		}
-		l.out = append(l.out, l.drawRow(i, w, look))
 	}
 	return l.out
+}
+
+const nothingMatches = "nothing matches"
+
+// filterSign is the filter as it is told where the rows are, "" without one.
+func (l *SessionList) filterSign() string {
+	if l.Filter == "" {
+		return ""
+	}
+	return "/" + Clean(l.Filter)
 }
 
 // follow keeps the cursor among the n visible rows.
@@ -257,6 +271,8 @@ func (l *SessionList) detail(p *api.Process, w int) string {
 // side, the current one in view, and at the end what the title row of a pane
 // would say that has none because it is alone.
 func (l *SessionList) Strip(w int, look *Look) string {
+	sign := l.stripSign(w)
+	w -= Width(sign)
 	first := l.stripStart(w, look)
 	var b strings.Builder
 	used := 0
@@ -276,7 +292,19 @@ func (l *SessionList) Strip(w int, look *Look) string {
 		b.WriteString(ink.Text(cell))
 		used += n
 	}
-	return b.String() + look.Dim.Text(l.about(w-used))
+	return b.String() + look.Dim.Text(l.about(w-used)) + look.Warn.Text(sign)
+}
+
+// stripSign is the filter at the end of the strip, in less than half of it.
+func (l *SessionList) stripSign(w int) string {
+	sign := l.filterSign()
+	switch {
+	case sign == "":
+		return ""
+	case len(l.rows) == 0:
+		sign = nothingMatches + " " + sign
+	}
+	return " " + Clip(sign, w/2-2) + " "
 }
 
 // about is what there is to know of the current session beside its name, in
@@ -335,6 +363,10 @@ func (l *SessionList) stripCell(i int, look *Look) string {
 
 // StripAt is the id of the session at column x of the strip.
 func (l *SessionList) StripAt(x, w int, look *Look) string {
+	w -= Width(l.stripSign(w))
+	if x >= w {
+		return ""
+	}
 	for i, used := l.stripStart(w, look), 0; i < len(l.rows); i++ {
 		used += Width(l.stripCell(i, look))
 		if x < used {

@@ -187,3 +187,44 @@ func TestAShellThatSomebodyLeftHasNotFailed(t *testing.T) {
 		}
 	}
 }
+
+func TestTheListSaysWhatItsRowsWereChosenBy(t *testing.T) {
+	look := &Look{Glyphs: themes.UnicodeGlyphs()}
+	l := listOf()
+	l.Filter = "z\x1bz"
+	check(t, drawn(l.Draw(25, 3, look)), []string{"─ sessions /zz ──────────", "  nothing matches        ", Spaces(25)})
+	for w := 10; w < 120; w++ {
+		for _, l := range []*SessionList{listOf(), listOf(SessionRow{Process: session("1", "bash", api.StateRunning), Current: true})} {
+			for _, filter := range []string{"zz", strings.Repeat("long ", 30)} {
+				l.Filter = filter
+				strip := ansi.Strip(l.Strip(w, look))
+				if Width(strip) != w || !strings.Contains(strip, " /") && !strings.Contains(strip, " no") && w > 20 {
+					t.Fatalf("%d cells: %q", w, strip)
+				}
+				if at := Width(strip) - 1; l.StripAt(at, w, look) != "" {
+					t.Errorf("the filter in %q is taken for a session", strip)
+				}
+			}
+		}
+	}
+}
+
+func TestATitleRowKeepsTheEndOfItsFolder(t *testing.T) {
+	look := &Look{}
+	for w, want := range map[int]string{40: "─ bash ~/src/project/deep/folder ───────", 24: "─ bash …/deep/folder ───", 18: "─ bash …/folder ──", 14: "─ bash fol… ──", 8: "─ bash ─"} {
+		if got := ansi.Strip(FolderHeading("bash", "~/src/project/deep/folder", w, true, look)); got != want {
+			t.Errorf("in %d cells it is %q, want %q", w, got, want)
+		}
+	}
+}
+
+func TestHowASessionEndedIsSaidInTheRoomThereIs(t *testing.T) {
+	three := 3
+	p := session("1", "bash", api.StateExited)
+	p.ExitCode = &three
+	for w, want := range map[int]string{22: " exited with status 3 ", 21: " exit 3 ", 8: " exit 3 "} {
+		if got := ansi.Strip(endedRow(&p, w, &Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || Width(got) != w {
+			t.Errorf("in %d cells it is %q", w, got)
+		}
+	}
+}

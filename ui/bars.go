@@ -12,41 +12,71 @@ import (
 // topBar names the program, the views with their numbers, and how things are.
 func (m *model) topBar() string {
 	look := &m.look
-	counts, right := m.counts()
-	line, used := "", 0
-	if m.w >= 80 {
-		line, used = look.BarKey.Text(" tandem ")+look.Bar.Text(" "), 9
+	views, counts := m.topBarParts()
+	line, used := "", views
+	if views > 0 {
+		line = look.BarKey.Text(barName) + look.Bar.Text(" ")
 	}
 	for v := viewKind(0); v < viewCount; v++ {
-		label := fmt.Sprintf(" %d %s ", int(v)+1, v)
 		ink := look.BarDim
 		if v == m.view {
 			ink = look.Tab
 		}
+		label := v.label()
 		line += ink.Text(label)
 		used += panes.Width(label)
 	}
-	if gap := m.w - used - right; gap > 0 {
-		return line + look.Bar.Text(panes.Spaces(gap)) + counts
+	text := ""
+	for _, c := range counts {
+		used += c.cells()
+		text += c.ink.Text(c.text)
 	}
-	return line + look.Bar.Text(panes.Spaces(m.w-used))
+	return line + look.Bar.Text(panes.Spaces(m.w-used)) + text
 }
 
-// counts says how many processes run, failed and wait for the person.
-func (m *model) counts() (text string, cells int) {
-	running, failed, waiting := 0, 0, 0
-	for i := range m.news.processes {
-		p := &m.news.processes[i]
-		switch {
-		case panes.Failed(p) && !m.closed[p.ID] && !oneOff(p), p.State == api.StateBackoff:
-			failed++
-		case !p.State.Ended():
-			running++
-			if p.Terminal != nil && (p.Terminal.Rang || m.attention.marks[p.ID] == "asks") {
-				waiting++
-			}
-		}
+const (
+	barName   = " tandem "
+	barNameAt = 80 // columns from which there may be room for it, and for words
+)
+
+// label is a view's name in the top bar, with its number.
+func (v viewKind) label() string { return fmt.Sprintf(" %d %s ", int(v)+1, v) }
+
+// topBarParts says what the top bar has room for: the column in which the views
+// begin, and how many of the counts follow them. The program's name makes way for
+// counts, and the last of these for those that somebody has to look after.
+func (m *model) topBarParts() (views int, counts []barCount) {
+	counts = m.counts()
+	room := m.w - 1
+	for v := viewKind(0); v < viewCount; v++ {
+		room -= panes.Width(v.label())
 	}
+	for _, c := range counts {
+		room -= c.cells()
+	}
+	if name := panes.Width(barName) + 1; m.w >= barNameAt && room >= name {
+		return name, counts
+	}
+	for room < 0 && len(counts) > 0 {
+		last := len(counts) - 1
+		room += counts[last].cells()
+		counts = counts[:last]
+	}
+	return 0, counts
+}
+
+// A barCount is a number in the top bar.
+type barCount struct {
+	text string
+	ink  panes.Ink
+}
+
+func (c barCount) cells() int { return panes.Width(c.text) }
+
+// counts says how much asks for the person, and how many processes wait for them,
+// have failed and run: what matters most comes first.
+func (m *model) counts() (counts []barCount) {
+	running, failed, waiting := m.tally()
 	g, look := &m.look.Glyphs, &m.look
 	parts := []struct {
 		glyph, what string
@@ -63,13 +93,29 @@ func (m *model) counts() (text string, cells int) {
 			continue
 		}
 		label := fmt.Sprintf("%s %d ", p.glyph, p.n)
-		if m.w >= 80 {
+		if m.w >= barNameAt {
 			label = fmt.Sprintf("%s %d %s  ", p.glyph, p.n, p.what)
 		}
-		text += p.ink.Text(label)
-		cells += panes.Width(label)
+		counts = append(counts, barCount{label, p.ink})
 	}
-	return text, cells
+	return counts
+}
+
+// tally counts the processes that run, failed and wait for the person.
+func (m *model) tally() (running, failed, waiting int) {
+	for i := range m.news.processes {
+		p := &m.news.processes[i]
+		switch {
+		case panes.Failed(p) && !m.closed[p.ID] && !oneOff(p), p.State == api.StateBackoff:
+			failed++
+		case !p.State.Ended():
+			running++
+			if p.Terminal != nil && (p.Terminal.Rang || m.attention.marks[p.ID] == "asks") {
+				waiting++
+			}
+		}
+	}
+	return running, failed, waiting
 }
 
 // oneOff reports whether p is a single command that somebody has waited for: how
@@ -204,6 +250,17 @@ func (m *model) noSessions() *panes.Page {
 		Lines: []string{"Everything that was started here has ended."},
 		Hints: []panes.Hint{m.hintFor(keys.SessionNew, "new shell"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
 	}
+}
+
+// drawNoSessions is that page in the place of the terminals, under a title row
+// where the list beside it has one.
+func (m *model) drawNoSessions() []string {
+	w, h := m.layout.tree.w, m.layout.tree.h
+	if m.layout.list.w == 0 {
+		return m.noSessions().Draw(w, h, &m.look)
+	}
+	rule := m.look.Rule.Text(strings.Repeat("─", w))
+	return append([]string{rule}, m.noSessions().Draw(w, h-1, &m.look)...)
 }
 
 // hintFor is the key of an action in lists.

@@ -58,6 +58,7 @@ func (m *model) follow(l api.Layout) {
 	if g, leaf := m.groupOf(focused); g != nil {
 		m.current, g.focus = g, leaf
 	}
+	m.showSomething()
 	m.relayout()
 	m.refreshList()
 }

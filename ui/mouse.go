@@ -145,12 +145,9 @@ func (m *model) clickTopBar(e keys.Mouse) tea.Cmd {
 	if !leftDown(e) {
 		return nil
 	}
-	x := 0
-	if m.w >= 80 {
-		x = 9
-	}
+	x, _ := m.topBarParts()
 	for v := viewKind(0); v < viewCount; v++ {
-		x += panes.Width(v.String()) + 4
+		x += panes.Width(v.label())
 		if e.X < x {
 			return m.setView(v)
 		}

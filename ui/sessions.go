@@ -108,6 +108,17 @@ func (m *model) adopt() {
 			}
 		}
 	}
+	m.showSomething()
+}
+
+// showSomething shows the first session that there is, once none was shown
+// because there was none.
+func (m *model) showSomething() {
+	if m.opened && m.current == nil && len(m.groups) > 0 {
+		onList := m.listFocused
+		m.show(m.groups[0], nil)
+		m.listFocused = onList
+	}
 }
 
 // open shows the first session, or starts one, once both the screen's size and
@@ -172,7 +183,7 @@ func (m *model) refreshList() {
 		return !matches(r.Process, m.filter)
 	})
 	m.list.SetRows(rows)
-	m.list.Focused = m.listFocused
+	m.list.Focused, m.list.Filter = m.listFocused, m.filter
 	if !m.listFocused {
 		m.list.Select(current)
 	}

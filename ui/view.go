@@ -165,8 +165,12 @@ func (m *model) prepare() {
 		l.rows = l.pane.Draw(r.w, r.h, &m.look)
 		l.title = ""
 		if !m.layout.bare {
-			name, detail := m.describe(l.pane)
-			l.title = panes.Heading(name, detail, l.rect.w, l.pane == focused, &m.look)
+			name, detail, folder := m.describe(l.pane)
+			heading := panes.Heading
+			if folder {
+				heading = panes.FolderHeading
+			}
+			l.title = heading(name, detail, l.rect.w, l.pane == focused, &m.look)
 			l.title = l.joined(l.title, &m.look)
 		}
 	}
@@ -193,20 +197,21 @@ func (n *node) wallAbove(x, y int) bool {
 	return s != nil && s.axis == beside
 }
 
-// describe is a pane's name and what else its title row says.
-func (m *model) describe(p *panes.Terminal) (name, detail string) {
+// describe is a pane's name and what else its title row says; folder reports
+// whether that is where its program is.
+func (m *model) describe(p *panes.Terminal) (name, detail string, folder bool) {
 	process, ok := m.process(p.ID)
 	if !ok {
-		return "new session", ""
+		return "new session", "", false
 	}
 	name = panes.Clean(process.Name)
 	if title := panes.Clean(p.State().Title); title != "" && title != name {
-		return name, title
+		return name, title, false
 	}
 	if len(process.Argv) > 1 {
-		return name, panes.CommandText(&process)
+		return name, panes.CommandText(&process), false
 	}
-	return name, panes.ShortPath(process.CWD, m.list.Home)
+	return name, panes.ShortPath(process.CWD, m.list.Home), true
 }
 
 // drawScreen joins the rows of everything on the screen.
@@ -253,7 +258,7 @@ func (m *model) drawSide() (s side) {
 		s.list = []string{m.list.Strip(l.strip.w, &m.look)}
 	}
 	if m.current == nil {
-		s.page = m.noSessions().Draw(l.tree.w, l.tree.h, &m.look)
+		s.page = m.drawNoSessions()
 	}
 	return s
 }
@@ -269,7 +274,7 @@ func (m *model) appendBodyRow(out []byte, s side, y int) []byte {
 		return append(out, s.list[i]...)
 	case m.layout.list.w > 0:
 		out = append(out, s.list[i]...)
-		title := m.current != nil && m.current.root.titleAt(y, true)
+		title := m.current == nil && i == 0 || m.current != nil && m.current.root.titleAt(y, true)
 		out = append(out, m.look.Rule.Text(joint(i == 0, title, i == 0))...)
 	}
 	if m.current == nil {
@@ -396,7 +401,7 @@ func (m *model) windowTitle() string {
 	if p == nil {
 		return "tandem"
 	}
-	name, detail := m.describe(p)
+	name, detail, _ := m.describe(p)
 	if title := panes.Clean(p.State().Title); title != "" {
 		name = detail
 	}

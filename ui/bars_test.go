@@ -1,0 +1,142 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/themes"
+)
+
+// counting is a model of a width with three sessions, of which one waits, and
+// with a failed process and requests if they are asked for.
+func counting(w int, more bool) *model {
+	m := &model{w: w}
+	m.look.Glyphs = themes.UnicodeGlyphs()
+	for i := range 3 {
+		p := api.Process{ID: string(rune('a' + i)), Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{Rang: i == 0}}
+		m.news.processes = append(m.news.processes, p)
+	}
+	if more {
+		m.news.processes = append(m.news.processes, api.Process{ID: "f", Kind: api.KindProcess, State: api.StateFailed})
+		m.news.requests = make([]api.Request, 12)
+	}
+	return m
+}
+
+// barTexts is what the top bar has room for.
+func barTexts(m *model) (named bool, text string) {
+	views, counts := m.topBarParts()
+	for _, c := range counts {
+		text += c.text
+	}
+	return views > 0, text
+}
+
+func TestTopBarGivesUpItsNameThenTheCountsThatMatterLeast(t *testing.T) {
+	for _, test := range []struct {
+		w     int
+		more  bool
+		named bool
+		want  string
+	}{
+		{81, false, true, "♪ 1 waiting  ● 3 running  "},
+		{80, false, false, "♪ 1 waiting  ● 3 running  "},
+		{80, true, false, "? 12 asking  ♪ 1 waiting  "},
+		{100, true, false, "? 12 asking  ♪ 1 waiting  ✗ 1 failed  ● 3 running  "},
+		{110, true, true, "? 12 asking  ♪ 1 waiting  ✗ 1 failed  ● 3 running  "},
+		{79, true, false, "? 12 ♪ 1 ✗ 1 ● 3 "},
+		{60, true, false, "? 12 ♪ 1 ✗ 1 "},
+	} {
+		named, text := barTexts(counting(test.w, test.more))
+		if named != test.named || text != test.want {
+			t.Errorf("at %d columns it is %v %q, want %v %q", test.w, named, text, test.named, test.want)
+		}
+	}
+}
+
+func TestTopBarFillsItsRowAndAClickFindsTheViewsWhereTheyAre(t *testing.T) {
+	e := newFakeEngine()
+	e.add("first", "one$ ").process.Terminal.Rang = true
+	e.add("second", "two$ ")
+	for _, w := range []int{60, 70, 79, 80, 81, 82, 100, 140} {
+		d := drive(t, e, w, 24)
+		d.until("the sessions are known", func() bool { return len(d.m.news.processes) > 0 && d.m.current != nil })
+		bar, _, _ := strings.Cut(d.screen(), "\n")
+		if panes.Width(bar) != w || !strings.Contains(bar, "1") {
+			t.Errorf("at %d columns it is %d wide: %q", w, panes.Width(bar), bar)
+		}
+		for v := viewCount - 1; v >= 0; v-- {
+			before, _, _ := strings.Cut(bar, v.label())
+			for _, x := range []int{panes.Width(before), panes.Width(before+v.label()) - 1} {
+				d.m.setView((v + 1) % viewCount)
+				if d.click(x, 0); d.m.view != v {
+					t.Errorf("at %d columns a click at %d shows %s, want %s", w, x, d.m.view, v)
+				}
+			}
+		}
+	}
+}
+
+func TestADashboardWithoutSessionsShowsTheNextOneThatAppears(t *testing.T) {
+	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 12}} {
+		e := newFakeEngine()
+		first, second := e.add("first", "one$ "), e.add("second", "two$ ")
+		one, other := drive(t, e, size[0], size[1]), drive(t, e, 120, 36)
+		one.shows("one$ ")
+		other.shows("one$ ")
+		first.end(api.StateStopped, nil)
+		second.end(api.StateStopped, nil)
+		other.shows("No session is running")
+		one.until("nothing is shown", func() bool { return one.m.current == nil })
+		if size[0] >= minScreenWidth {
+			one.shows("n new shell")
+		}
+		if rows := strings.Split(one.screen(), "\n"); size[0] == 120 && !strings.HasSuffix(rows[1], "─┬"+strings.Repeat("─", 89)) {
+			t.Errorf("the rule ends: %q", rows[1])
+		}
+		other.press("ctrl+b", "c")
+		other.hasStarted(3)
+		one.until("it is shown", func() bool { return one.m.focused() != nil && strings.Contains(one.screen(), "$ ") })
+		one.press("'ls")
+		one.typedInto(one.nth(2), "ls")
+	}
+}
+
+func TestWhatAppearsInADashboardWithoutSessionsLeavesTheViewAlone(t *testing.T) {
+	e := newFakeEngine()
+	first := e.add("first", "one$ ")
+	d := drive(t, e, 120, 36)
+	d.shows("one$ ")
+	d.press("alt+2")
+	first.end(api.StateStopped, nil)
+	d.until("nothing is left", func() bool { return d.m.current == nil })
+	other := drive(t, e, 120, 36)
+	other.hasStarted(2)
+	d.until("it is there", func() bool { return d.m.current != nil })
+	if d.m.view != viewProcesses {
+		t.Errorf("it shows %s", d.m.view)
+	}
+}
+
+func TestTheFilterOfTheListIsToldWhereverTheKeyboardIs(t *testing.T) {
+	for _, size := range [][2]int{{120, 36}, {80, 24}} {
+		e := newFakeEngine()
+		e.add("first", "one$ ")
+		e.add("second", "two$ ")
+		d := drive(t, e, size[0], size[1])
+		d.shows("one$ ")
+		d.press("ctrl+b", "s", "/", "'zzz", "enter", "tab")
+		if d.m.focused() == nil {
+			t.Fatal("the terminal has not the keyboard")
+		}
+		d.shows("/zzz")
+		d.shows("nothing matches")
+		d.press("ctrl+b", "s", "/", "backspace", "backspace", "backspace", "'sec", "enter", "tab")
+		d.shows("/sec")
+		d.lacks("nothing matches")
+		d.press("ctrl+b", "s", "esc")
+		d.lacks("/sec")
+	}
+}
