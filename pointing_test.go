@@ -73,6 +73,7 @@ func (v visitor) copies(expr string) {
 func TestWhatIsShownIsSelectedChosenAndMovedByMouseAndByKeys(t *testing.T) {
 	everywhere(t, func(v visitor) {
 		v.selectText()
+		v.selectWhileOthersCome()
 		v.selectBeyondTheEdge()
 		v.chooseTheme()
 		v.chooseLayout()
@@ -100,6 +101,29 @@ func (v visitor) selectText() {
 		v.Fatal(err)
 	}
 	v.copies("laphast")
+}
+
+// selectWhileOthersCome selects three lines of a program that prints faster than
+// anybody keeps.
+func (v visitor) selectWhileOthersCome() {
+	v.types("ready>", ":clear", "enter")
+	v.gone("laphast")
+	x, y := v.at("ready>")
+	v.types("1000", ":seq 100000001 999999999", "enter")
+	v.shows(`(\d{9}.*\n.*){5}`)
+	v.pointer(keys.MouseDown, x, y+2)
+	shown, _ := v.screen.text()
+	if err := v.screen.waitFor(func(s string) bool { return s != shown }); err != nil {
+		v.Fatal(err)
+	}
+	v.pointer(keys.MouseMove, x+8, y+4)
+	v.pointer(keys.MouseUp, x+8, y+4)
+	v.copies(`\d{9}\n\d{9}\n\d{9}`)
+	var a, b, c int
+	if n, err := fmt.Sscan(v.screen.clipboard(), &a, &b, &c); n != 3 || b != a+1 || c != b+1 {
+		v.Errorf("copied %q: %v", v.screen.clipboard(), err)
+	}
+	v.types("ready>", "ctrl+c")
 }
 
 func (v visitor) selectBeyondTheEdge() {
