@@ -182,7 +182,10 @@ func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 	}
 	defer l.Close()
 	for {
-		out.End, out.Dropped = l.End(), l.Start()
+		// In this order: a log that grows and is trimmed meanwhile may begin where it
+		// ended before.
+		out.Dropped = l.Start()
+		out.End = l.End()
 		out.Start, err = q.start(ctx, l, out.Dropped, out.End)
 		if err == nil && q.search == nil {
 			err = q.data(l, &out)

@@ -370,6 +370,31 @@ func TestFollowersComeAndGo(t *testing.T) {
 	stop()
 }
 
+func TestALogThatIsTrimmedBehindItsEndWhileItIsReadIsReadAnew(t *testing.T) {
+	const limit = 1 << 20
+	r := newLogRig(t)
+	line := bytes.Repeat([]byte("0123456789abcde\n"), limit/16)
+	r.write("%s", line)
+	var once sync.Once
+	size := func() int64 { return fileSize(r.source.path) }
+	r.source.end = func() int64 {
+		end := size()
+		once.Do(func() {
+			for range 16 {
+				r.write("%s", line)
+			}
+			if _, _, err := trimFile(r.source.path, limit); err != nil {
+				t.Error(err)
+			}
+		})
+		return end
+	}
+	out := r.read(api.ProcessLogInput{Since: new(int64), Max: 16})
+	if out.Dropped == 0 || out.Start != out.Dropped || out.End != size() || len(out.Data) != 16 {
+		t.Errorf("%+v", out)
+	}
+}
+
 // A deaf growth hears of nothing.
 type deaf struct {
 	woken chan struct{} // of 1
