@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/vt"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -402,6 +403,25 @@ func TestQuittingEndsPlaying(t *testing.T) {
 			t.Errorf("playing ended with %v", err)
 		}
 	})
+}
+
+func TestAfterPlayingTheCursorIsBehindWhatWasShown(t *testing.T) {
+	for name, shown := range map[string]string{
+		"plain": "one\r\ntwo", "margins": "\x1b[2;3rone\r\ntwo", "red": "\x1b[31mone\r\ntwo", "another screen": "one\r\ntwo\x1b[?1049h\x1b[5;5Hx",
+	} {
+		screen := vt.New(vt.Options{Cols: 20, Rows: 6})
+		p := player{out: screen, screen: true, speed: 1}
+		if err := p.play(t.Context(), &eventList{{0, "o", shown}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		p.restore()
+		if _, err := screen.Write([]byte("$")); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.TrimRight(screen.Text(), "\n "); text != "one\ntwo\n$" {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
 }
 
 func TestPlayShowsAFileASessionAndACommand(t *testing.T) {
