@@ -311,9 +311,17 @@ func (s *session) isReady(ctx context.Context) error {
 	return nil
 }
 
+// isIn reports whether a folder is the one that is known already; shells tell of
+// theirs with each prompt, and nobody has to look for it again.
+func (s *session) isIn(folder string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known.cwd == folder
+}
+
 // event takes what the program tells beyond the screen; called from Write.
 func (s *session) event(e vt.Event) {
-	if cwd, ok := e.(vt.CWDEvent); ok && !isHere(cwd) {
+	if cwd, ok := e.(vt.CWDEvent); ok && (s.isIn(cwd.Path) || !isHere(cwd)) {
 		return
 	}
 	s.mu.Lock()
