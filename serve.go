@@ -67,8 +67,8 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 		home = "/"
 	}
 	return mcp.Options{
-		Connect: func(ctx context.Context, name, owner string) (*api.Client, error) {
-			return api.Activate(ctx, api.ConnectOptions{Version: version, Name: name, Owner: owner})
+		Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error) {
+			return api.Activate(ctx, api.ConnectOptions{Version: version, Name: name, Owner: owner, Bounds: bounds})
 		},
 		Version:     version,
 		Profiles:    profiles,

@@ -29,12 +29,13 @@ type stream interface {
 }
 
 // attach serves a viewer until it leaves, the session ends or ctx does.
-func (s *session) attach(ctx context.Context, o api.AttachOptions, to stream) error {
+// outside says that what the viewer types would leave its agent's sandbox.
+func (s *session) attach(ctx context.Context, o api.AttachOptions, outside bool, to stream) error {
 	if err := s.isReady(ctx); err != nil {
 		return err
 	}
 	v := newViewer(o)
-	v.agent = api.CallerOf(ctx).Agent()
+	v.agent, v.outside = api.CallerOf(ctx).Agent(), outside
 	s.viewers.add(v)
 	s.pace.touch()
 	defer func() {

@@ -117,9 +117,12 @@ func (g *gate) close() {
 }
 
 // confine writes down how a process is confined, beside what will be its
-// record. A profile that could not be enforced is refused.
-func (h *host) confine(r *persist.Record, s *api.Sandbox) error {
-	text, err := json.MarshalIndent(s, "", "  ")
+// record. Profiles that could not be enforced are refused.
+func (h *host) confine(r *persist.Record, layers []*api.Sandbox) error {
+	if len(layers) == 0 {
+		return nil
+	}
+	text, err := json.MarshalIndent(layers[0], "", "  ")
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "sandbox: %v", err)
 	}

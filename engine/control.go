@@ -58,11 +58,11 @@ type world interface {
 // A liveSession is the part of a session that the control loop needs. None of
 // its methods blocks.
 type liveSession interface {
-	childEnded()          // read what is left, then report evDrained
-	facts() facts         // what it shows now
-	finish(p api.Process) // tell viewers that it has ended
-	lock(locked bool)     // whether a person has the keyboard
-	stopping()            // somebody has asked for its end, and with it for that of what runs in it
+	childEnded()             // read what is left, then report evDrained
+	facts() facts            // what it shows now
+	finish(p api.Process)    // tell viewers that it has ended
+	admit(locked, open bool) // whether a person has the keyboard, and whether confined agents may type
+	stopping()               // somebody has asked for its end, and with it for that of what runs in it
 	close()
 	gone() <-chan struct{} // closed when nothing of it runs any more, after close
 }

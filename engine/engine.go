@@ -121,7 +121,7 @@ func (h *host) run(ctx context.Context) error {
 		return err
 	}
 	h.control.roster.reap, h.control.roster.gone = h.o.ReapAfter, h.dropClientEnv
-	h.control.awaitOwners()
+	h.control.awaitOwners(h.env.owners())
 	return h.serve(ctx, socket, client)
 }
 

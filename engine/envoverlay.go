@@ -8,21 +8,23 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/persist"
 )
 
 // An envStore keeps the overlay on disk.
 type envStore interface {
-	LoadEnv() (map[string]string, error)
-	SaveEnv(variables map[string]string) error
+	LoadEnv() (persist.Env, error)
+	SaveEnv(env persist.Env) error
 }
 
 // An overlay is what is put over the engine's environment for what is started
-// from now on: one for everything, which is kept on disk, and one for each client
-// that has asked for it, for what that starts itself. Its zero value is empty
-// and must be loaded once.
+// from now on: one for everything, and one for each client that has asked for
+// it, for what that starts itself. Its zero value is empty and must be loaded
+// once.
 type overlay struct {
 	store envStore
 
@@ -34,15 +36,22 @@ type overlay struct {
 // load reads what is kept on disk. A variable with which nothing could be
 // started is left out, and told of.
 func (o *overlay) load(store envStore) error {
-	variables, err := store.LoadEnv()
-	for name, value := range variables {
+	env, err := store.LoadEnv()
+	for name, value := range env.Variables {
 		if wrong := checkEnv(map[string]string{name: value}); wrong != nil {
-			delete(variables, name)
+			delete(env.Variables, name)
 			err = errors.Join(err, fmt.Errorf("load environment: %w", wrong))
 		}
 	}
-	o.store, o.variables = store, variables
+	o.store, o.variables, o.clients = store, env.Variables, env.Clients
 	return err
+}
+
+// owners are the clients that have variables of their own.
+func (o *overlay) owners() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Collect(maps.Keys(o.clients))
 }
 
 // all gives the variables; they must not be changed.
@@ -61,10 +70,17 @@ func (o *overlay) change(f func(variables map[string]string)) error {
 		changed = make(map[string]string)
 	}
 	f(changed)
-	if err := o.store.SaveEnv(changed); err != nil {
-		return api.Errorf(api.CodeUnavailable, "%v", err)
+	if err := o.save(changed, o.clients); err != nil {
+		return err
 	}
 	o.variables = changed
+	return nil
+}
+
+func (o *overlay) save(variables map[string]string, clients map[string]map[string]string) error {
+	if err := o.store.SaveEnv(persist.Env{Variables: variables, Clients: clients}); err != nil {
+		return api.Errorf(api.CodeUnavailable, "%v", err)
+	}
 	return nil
 }
 
@@ -75,21 +91,26 @@ func (o *overlay) of(owner string) map[string]string {
 	return o.clients[owner]
 }
 
-// changeOf changes the variables of a client.
-func (o *overlay) changeOf(owner string, f func(variables map[string]string)) {
+// changeOf saves a changed copy of a client's variables and then lets it count.
+func (o *overlay) changeOf(owner string, f func(variables map[string]string)) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	changed := maps.Clone(o.clients[owner])
+	changed, clients := maps.Clone(o.clients[owner]), maps.Clone(o.clients)
 	if changed == nil {
 		changed = make(map[string]string)
 	}
 	f(changed)
-	if o.clients == nil {
-		o.clients = make(map[string]map[string]string)
+	if clients == nil {
+		clients = make(map[string]map[string]string)
 	}
-	if o.clients[owner] = changed; len(changed) == 0 {
-		delete(o.clients, owner)
+	if clients[owner] = changed; len(changed) == 0 {
+		delete(clients, owner)
 	}
+	if err := o.save(o.variables, clients); err != nil {
+		return err
+	}
+	o.clients = clients
+	return nil
 }
 
 // clientEnv is what a client asks to set for something that it starts, with what
@@ -106,7 +127,14 @@ func (h *host) clientEnv(ctx context.Context, env map[string]string) map[string]
 
 // dropClientEnv forgets what a client has set that has gone.
 func (h *host) dropClientEnv(owner string) {
-	h.env.changeOf(owner, func(v map[string]string) { clear(v) })
+	if len(h.env.of(owner)) == 0 {
+		return
+	}
+	h.control.work(func() {
+		if err := h.env.changeOf(owner, func(v map[string]string) { clear(v) }); err != nil {
+			h.log.Warn("forget environment of a client", "owner", owner, "error", err)
+		}
+	})
 }
 
 var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
@@ -119,6 +147,30 @@ func checkVariable(name string) error {
 		return api.Errorf(api.CodeInvalid, "environment variable %s: it is set for each process by the engine", name)
 	}
 	return nil
+}
+
+// steers reports whether a variable makes another program run than the one that
+// was asked for, or more than that one: loaders, shells and interpreters obey it.
+func steers(name string) bool {
+	switch name {
+	case "PATH", "IFS", "ENV", "BASH_ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS4", "ZDOTDIR", "CDPATH",
+		"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PERL5LIB", "PERL5OPT", "PERL5DB", "RUBYLIB", "RUBYOPT", "NODE_OPTIONS", "NODE_PATH",
+		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_EXEC_PATH", "GIT_ASKPASS", "SSH_ASKPASS", "LESSOPEN", "LESSCLOSE",
+		"GCONV_PATH", "JAVA_TOOL_OPTIONS":
+		return true
+	}
+	return slices.ContainsFunc([]string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// checkAgentVariable refuses an agent a variable that steers what it starts
+// later, past what the person sees of that and past the rules of the policy.
+// Within a sandbox it steers nothing that was not in reach before.
+func checkAgentVariable(c api.Caller, name string) error {
+	if !steers(name) || c.Bounds.Sandbox != nil {
+		return nil
+	}
+	return api.Errorf(api.CodeForbidden, "set %s: it decides which programs run, so agents may set it only inside a sandbox", name).
+		WithHint("put it before the command that needs it: " + name + "=… command")
 }
 
 func envVar(name, value string, reveal bool) api.EnvVar {
@@ -155,10 +207,10 @@ func (h *host) changeEnv(ctx context.Context, client bool, f func(variables map[
 		return h.env.change(f)
 	}
 	o, err := owner(ctx)
-	if err == nil {
-		h.env.changeOf(o, f)
+	if err != nil {
+		return err
 	}
-	return err
+	return h.env.changeOf(o, f)
 }
 
 func (h *host) envGet(ctx context.Context, in api.EnvInput) (api.EnvVar, error) {

@@ -33,10 +33,8 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
-	if in.Sandbox != nil {
-		if err := h.confine(&rec, in.Sandbox); err != nil {
-			return api.ExecOutput{}, err
-		}
+	if err := h.confine(&rec, layersFor(ctx, in.Sandbox)); err != nil {
+		return api.ExecOutput{}, err
 	}
 	timeout := execTimeout
 	if in.TimeoutMS > 0 {

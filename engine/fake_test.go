@@ -205,7 +205,7 @@ func (s *fakeSession) finish(p api.Process) {
 	s.finished = &p
 }
 
-func (s *fakeSession) lock(bool) {}
+func (s *fakeSession) admit(bool, bool) {}
 
 func (s *fakeSession) stopping() {}
 

@@ -198,15 +198,18 @@ func TestListOfRecentCommandsGoesThroughAFile(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	call(m, api.CommandsReplace, api.CommandsInput{})
-	for in, code := range map[api.HistoryLoadInput]api.Code{
-		{Path: "relative", Recent: true}:      api.CodeInvalid,
-		{Path: path + ".none", Recent: true}:  api.CodeNotFound,
-		{Path: filepath.Dir(path)}:            api.CodeInvalid,
-		{Path: "/dev/zero", Recent: true}:     api.CodeInvalid,
-		{Path: path + "/below", Recent: true}: api.CodeUnavailable,
+	for _, c := range []struct {
+		in   api.HistoryLoadInput
+		code api.Code
+	}{
+		{api.HistoryLoadInput{Path: "relative", Recent: true}, api.CodeInvalid},
+		{api.HistoryLoadInput{Path: path + ".none", Recent: true}, api.CodeNotFound},
+		{api.HistoryLoadInput{Path: filepath.Dir(path)}, api.CodeInvalid},
+		{api.HistoryLoadInput{Path: "/dev/zero", Recent: true}, api.CodeInvalid},
+		{api.HistoryLoadInput{Path: path + "/below", Recent: true}, api.CodeUnavailable},
 	} {
-		if _, err := api.HistoryLoad.Call(ctx, m.client, in); !errors.Is(err, code) {
-			t.Errorf("%+v: %v", in, err)
+		if _, err := api.HistoryLoad.Call(ctx, m.client, c.in); !errors.Is(err, c.code) {
+			t.Errorf("%+v: %v", c.in, err)
 		}
 	}
 	if got := call(m, api.HistoryLoad, api.HistoryLoadInput{Path: path, Recent: true}); got.Count != 3 {

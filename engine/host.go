@@ -296,7 +296,7 @@ func (h *host) session(r persist.Record, master *os.File, open func() (sessionLo
 			h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })
 		},
 	}, h.sessions.Done)
-	s.locked.Store(r.Keyboard != "")
+	s.admit(r.Keyboard != "", r.Open)
 	return s
 }
 

@@ -224,9 +224,12 @@ func (c *control) owned(owner string) []*proc {
 	return all
 }
 
-// awaitOwners gives the clients of everything that was adopted some time to come
-// back.
-func (c *control) awaitOwners() {
+// awaitOwners gives the clients of everything that was adopted, and others, some
+// time to come back.
+func (c *control) awaitOwners(others []string) {
+	for _, owner := range others {
+		c.expect(owner, returnGrace)
+	}
 	for _, p := range c.procs {
 		owner := p.rec.Owner
 		switch {

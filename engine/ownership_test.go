@@ -164,7 +164,7 @@ func TestAfterAnEngineStartOwnersHaveTimeToComeBack(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.owned("a", "agent1", api.LeaseSession)
 		r.owned("b", "agent2", api.LeaseSession)
-		r.do(r.c.awaitOwners)
+		r.do(func() { r.c.awaitOwners(nil) })
 		time.Sleep(returnGrace / 2)
 		r.do(func() { r.c.arrive("agent2") })
 		time.Sleep(returnGrace)
@@ -213,7 +213,7 @@ func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.owned("a", "agent1", api.LeaseDetached)
 		h := &host{control: r.c, link: &link{}, arbiter: &arbiter{}}
-		mux := api.NewMux()
+		mux := api.NewMux(nil)
 		mux.HandleWatch(h.watch)
 		ctx, cancel := context.WithCancel(r.Context())
 		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/persist"
 )
 
 func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
@@ -27,8 +28,8 @@ func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
 // A keptEnv is an overlay on disk.
 type keptEnv map[string]string
 
-func (k keptEnv) LoadEnv() (map[string]string, error) { return k, nil }
-func (k keptEnv) SaveEnv(map[string]string) error     { return nil }
+func (k keptEnv) LoadEnv() (persist.Env, error) { return persist.Env{Variables: k}, nil }
+func (k keptEnv) SaveEnv(persist.Env) error     { return nil }
 
 func TestAnOverlayIsLoadedWithoutWhatNothingCouldBeStartedWith(t *testing.T) {
 	var o overlay

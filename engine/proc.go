@@ -138,7 +138,7 @@ func (c *control) current(p *proc) api.Process {
 	view.Terminal = &api.Terminal{
 		Cols: f.cols, Rows: f.rows, Title: f.title, Rang: f.rang,
 		Viewers: f.viewers, Typist: f.typist, Bytes: f.bytes,
-		Keyboard: p.rec.Keyboard, Waiting: string(f.waiting), ActiveAt: f.active,
+		Keyboard: p.rec.Keyboard, Open: p.rec.Open, Waiting: string(f.waiting), ActiveAt: f.active,
 	}
 	if view.PID == 0 {
 		view.Terminal.Waiting = ""

@@ -36,7 +36,7 @@ func (s *session) accept(ctx context.Context, v *viewer, in api.Input) error {
 		}
 	case in.Anchors != nil:
 		s.viewers.setPlaces(v, in.Anchors)
-	case !v.readOnly && !(v.agent && s.locked.Load()):
+	case s.takesInput(v):
 		if asTyped(in) {
 			v.eager.Store(true)
 			s.typedBy(ctx, v)
@@ -47,6 +47,11 @@ func (s *session) accept(ctx context.Context, v *viewer, in api.Input) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// takesInput reports whether what a viewer types reaches the program.
+func (s *session) takesInput(v *viewer) bool {
+	return !v.readOnly && !(v.agent && s.locked.Load()) && !(v.outside && !s.open.Load())
 }
 
 // asTyped reports whether input shows that a person works in this viewer.

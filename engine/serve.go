@@ -15,7 +15,7 @@ const stopAllPatience = 7 * time.Second
 
 // mux serves the operation table.
 func (h *host) mux() *api.Mux {
-	m := api.NewMux()
+	m := api.NewMux(h.admit)
 	api.Handle(m, api.EngineInfo, h.engineInfo)
 	api.Handle(m, api.EngineStop, h.engineStop)
 	api.Handle(m, api.SessionStart, h.sessionStart)
@@ -80,14 +80,16 @@ func (h *host) engineInfo(ctx context.Context, _ api.Empty) (api.Info, error) {
 // engineStop answers when nothing can fail any more, and ends the engine
 // behind the answer.
 func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empty, error) {
-	h.log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "by", api.CallerOf(ctx).Name)
+	h.log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "restart", in.Restart, "by", api.CallerOf(ctx).Name)
 	client, err := h.link.get(ctx)
 	if err != nil {
 		return api.Empty{}, err
 	}
 	switch {
-	case in.All && in.Replace != "":
-		return api.Empty{}, api.Errorf(api.CodeInvalid, "stop engine: all and replace exclude each other")
+	case in.All && (in.Replace != "" || in.Restart) || in.Replace != "" && in.Restart:
+		return api.Empty{}, api.Errorf(api.CodeInvalid, "stop engine: all, replace and restart exclude one another")
+	case in.Restart:
+		return api.Empty{}, replaceBy(ctx, client, "/proc/self/exe")
 	case in.Replace != "":
 		return api.Empty{}, replaceBy(ctx, client, in.Replace)
 	case in.All:
@@ -148,9 +150,6 @@ func (h *host) stopAll(ctx context.Context) error {
 		replies  []<-chan outcome
 		patience time.Duration
 	}
-	if err := h.mayEndAll(ctx); err != nil {
-		return err
-	}
 	a, err := ask(ctx, h.control, func() asked {
 		h.control.closing = true
 		longest := h.control.longestStop()
@@ -176,22 +175,6 @@ func (h *host) stopAll(ctx context.Context) error {
 		return api.Errorf(api.CodeConflict, "end all sessions and processes: %v", failed)
 	}
 	return nil
-}
-
-// mayEndAll refuses agents while a person has the keyboard of any session.
-func (h *host) mayEndAll(ctx context.Context) error {
-	refused, err := ask(ctx, h.control, func() error {
-		for _, view := range h.control.listed() {
-			if err := mayChange(ctx, view, "end"); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return refused
 }
 
 // longestStop is the longest stop time-out of what has not ended.

@@ -18,13 +18,11 @@ func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.
 	if err == nil {
 		err = own(ctx, &rec, in.Lease)
 	}
+	if err == nil {
+		err = h.confine(&rec, layersFor(ctx, in.Sandbox))
+	}
 	if err != nil {
 		return api.Process{}, err
-	}
-	if in.Sandbox != nil {
-		if err := h.confine(&rec, in.Sandbox); err != nil {
-			return api.Process{}, err
-		}
 	}
 	return h.startRecord(ctx, rec, in.Name != "")
 }

@@ -35,8 +35,8 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 	if err == nil {
 		err = own(ctx, &rec, in.Lease)
 	}
-	if err == nil && in.Sandbox != nil {
-		err = h.confine(&rec, in.Sandbox)
+	if err == nil {
+		err = h.confine(&rec, layersFor(ctx, in.Sandbox))
 	}
 	if err != nil {
 		return api.Process{}, err
@@ -251,7 +251,7 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 	if err != nil {
 		return api.Empty{}, err
 	}
-	if err := mayType(ctx, view); err != nil {
+	if err := h.mayType(ctx, view); err != nil {
 		return api.Empty{}, err
 	}
 	if err := s.isReady(ctx); err != nil {
@@ -439,5 +439,9 @@ func (h *host) attach(ctx context.Context, o api.AttachOptions, v *api.Viewer) e
 		return api.Errorf(api.CodeEnded, "attach to %s: it has ended", view.Name).
 			WithHint("tandem screen shows its last screen")
 	}
-	return s.attach(ctx, o, v)
+	outside := h.leavesSandbox(ctx, view.ID)
+	if outside && !o.ReadOnly && !view.State.Ended() && !view.Terminal.Open {
+		return errOutside(view.Name)
+	}
+	return s.attach(ctx, o, outside, v)
 }

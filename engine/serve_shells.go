@@ -16,22 +16,22 @@ func (h *host) handleShells(m *api.Mux) {
 // sessionKeyboard takes a session's keyboard away from agents, or gives it
 // back. The answer comes when that is on disk and announced.
 func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
-	caller := api.CallerOf(ctx)
-	if caller.Agent() {
-		return api.Process{}, api.Errorf(api.CodeForbidden, "keyboard of %s: it is the person's to take and to give", shown(in.ID))
+	if in.Take && in.Open {
+		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: take and open exclude each other", shown(in.ID))
 	}
+	caller := api.CallerOf(ctx)
 	var s *session
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
 		if p.state().Ended() {
 			return api.Errorf(api.CodeEnded, "keyboard of %s: it has ended", p.rec.Name)
 		}
-		p.rec.Keyboard = ""
+		p.rec.Keyboard, p.rec.Open = "", in.Open
 		if in.Take {
 			p.rec.Keyboard = keyboardName(caller)
 		}
 		if s, _ = p.live.(*session); s != nil {
-			s.lock(in.Take)
+			s.admit(in.Take, in.Open)
 		}
 		p.waiters = append(p.waiters, waiter{until: always, reply: reply})
 		h.control.save(p)
@@ -51,15 +51,6 @@ func keyboardName(c api.Caller) string {
 		return personActor
 	}
 	return c.Name
-}
-
-// mayType refuses agents while a person has the keyboard, and everybody once
-// the program has ended.
-func mayType(ctx context.Context, view api.Process) error {
-	if view.State.Ended() {
-		return api.Errorf(api.CodeEnded, "type into %s: it has ended", view.Name)
-	}
-	return mayChange(ctx, view, "type into")
 }
 
 // mayChange refuses agents what changes a session while a person has its

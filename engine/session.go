@@ -95,6 +95,7 @@ type session struct {
 	grew      chan struct{} // of 1: the log has grown
 	room      chan struct{} // of 1: the screen has caught up a bit
 	locked    atomic.Bool   // a person has the keyboard
+	open      atomic.Bool   // agents may type though it runs outside their sandbox
 	stopped   atomic.Bool   // somebody has asked for its end
 	marks     *shellMarks   // what its shell tells
 	watch     watchSet      // who wants to know that the screen has changed
@@ -393,7 +394,10 @@ func (s *session) finish(p api.Process) {
 	})
 }
 
-func (s *session) lock(locked bool) { s.locked.Store(locked) }
+func (s *session) admit(locked, open bool) {
+	s.locked.Store(locked)
+	s.open.Store(open)
+}
 
 func (s *session) stopping() { s.stopped.Store(true) }
 

@@ -161,7 +161,7 @@ func view(t *testing.T, s *session, o api.AttachOptions) *fakeStream {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.attach(ctx, o, f)
+		s.attach(ctx, o, false, f)
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -60,7 +60,7 @@ func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.Se
 	}
 	s, view, err := h.sessionOf(ctx, in.ID)
 	if err == nil {
-		err = mayType(ctx, view)
+		err = h.mayType(ctx, view)
 	}
 	if err == nil {
 		err = s.isReady(ctx)

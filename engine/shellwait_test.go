@@ -226,7 +226,6 @@ func wantHeld(m *machine, agent *api.Client, id string, refused func(error)) {
 			_, err := api.ProcessStopAll.Call(ctx, agent, api.ProcessStopAllInput{Sessions: true})
 			return err
 		},
-		"end everything": func() error { _, err := api.EngineStop.Call(ctx, agent, api.EngineStopInput{All: true}); return err },
 	} {
 		m.Log(what)
 		refused(do())

@@ -90,7 +90,7 @@ func begin(c *control, p *proc, e event) {
 	known := p.rec.Identity != nil && *p.rec.Identity == id
 	p.disarm()
 	if p.live = e.live; p.live != nil {
-		p.live.lock(p.rec.Keyboard != "")
+		p.live.admit(p.rec.Keyboard != "", p.rec.Open)
 	}
 	p.rec.Identity = &id
 	p.rec.Error = ""

@@ -54,6 +54,9 @@ func (h *host) processWrite(ctx context.Context, in api.ProcessWriteInput) (api.
 		rec = p.rec
 		return nil
 	})
+	if err == nil && h.leavesSandbox(ctx, rec.ID) {
+		err = errOutside(rec.Name)
+	}
 	if err != nil {
 		return api.Empty{}, err
 	}

@@ -16,6 +16,7 @@ type viewer struct {
 	readOnly bool
 	clips    bool          // it wants to know what the program puts on the clipboard
 	agent    bool          // it is an agent's: it does not type while a person has the keyboard
+	outside  bool          // what it types would leave the agent's sandbox
 	dirty    chan struct{} // of 1: there is something to send
 	lines    chan api.LineRange
 	repaint  atomic.Bool            // raw: what follows makes sense only after a repaint

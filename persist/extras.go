@@ -34,14 +34,21 @@ func (s *Store) SandboxPath(id string) string { return filepath.Join(s.Dir(id), 
 
 // An envFile is the content of env.json.
 type envFile struct {
-	Schema    int               `json:"schema"`
-	Variables map[string]string `json:"variables"`
+	Schema int `json:"schema"`
+	Env
+}
+
+// An Env is what is put over the environment of what is started: variables for
+// everything, and those that one client has set for what it starts itself.
+type Env struct {
+	Variables map[string]string            `json:"variables"`
+	Clients   map[string]map[string]string `json:"clients,omitempty"` // by the client's id
 }
 
 // SaveEnv writes the environment overlay durably, readable by this user alone.
-func (s *Store) SaveEnv(variables map[string]string) error {
+func (s *Store) SaveEnv(env Env) error {
 	path := filepath.Join(s.dir, envName)
-	b, err := json.MarshalIndent(envFile{SchemaVersion, variables}, "", "  ")
+	b, err := json.MarshalIndent(envFile{SchemaVersion, env}, "", "  ")
 	if err == nil {
 		err = replaceFile(path, true, append(b, '\n'))
 	}
@@ -53,15 +60,15 @@ func (s *Store) SaveEnv(variables map[string]string) error {
 
 // LoadEnv reads the environment overlay; without a file it is empty. A damaged
 // file is set aside as env.json.bad and is an error.
-func (s *Store) LoadEnv() (map[string]string, error) {
+func (s *Store) LoadEnv() (Env, error) {
 	path := filepath.Join(s.dir, envName)
 	var f envFile
 	err := loadFile(path, func(b []byte) error { return decodeSchema(b, &f) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("load environment %s: %w", path, err)
+		return Env{}, fmt.Errorf("load environment %s: %w", path, err)
 	}
 	if f.Variables == nil {
 		f.Variables = map[string]string{}
 	}
-	return f.Variables, nil
+	return f.Env, nil
 }

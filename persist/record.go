@@ -48,6 +48,7 @@ type Record struct {
 	Rows     int               `json:"rows,omitempty"`
 	Actor    string            `json:"actor"`
 	Keyboard string            `json:"keyboard,omitempty"` // who took a terminal's keyboard away from agents
+	Open     bool              `json:"open,omitempty"`     // agents held to a sandbox may type into a terminal outside it
 	Desired  string            `json:"desired"`            // "running" or "stopped"
 	EndedBy  string            `json:"ended_by,omitempty"` // who wanted it stopped, if anybody asked
 	State    string            `json:"state"`              // last announced, api.State

@@ -217,7 +217,7 @@ func TestActivateLeavesANewerEngineAlone(t *testing.T) {
 }
 
 func TestActivateRefusesAnEngineOfAnotherProtocol(t *testing.T) {
-	m := NewMux()
+	m := NewMux(nil)
 	Handle(m, EngineInfo, func(context.Context, Empty) (Info, error) {
 		return Info{Version: "9.0.0", Protocol: Protocol + 1}, nil
 	})
@@ -249,7 +249,7 @@ func TestActivateNamesAnExecutableThatIsMissing(t *testing.T) {
 }
 
 func TestActivateGivesUpOnAnEngineThatNeverAnswers(t *testing.T) {
-	m := NewMux()
+	m := NewMux(nil)
 	Handle(m, EngineInfo, func(ctx context.Context, _ Empty) (Info, error) {
 		<-ctx.Done()
 		return Info{}, ctx.Err()

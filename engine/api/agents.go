@@ -81,6 +81,7 @@ type SessionWaitOutput struct {
 type SessionKeyboardInput struct {
 	ID   string `json:"id" jsonschema:"id, a prefix of it that no other has, or name"`
 	Take bool   `json:"take" jsonschema:"true: agents can only read it and wait for it, all else is refused with locked_by_user; false: everybody may type into it and change it"`
+	Open bool   `json:"open,omitempty" jsonschema:"let agents type into it that are held to a sandbox, though it runs outside"`
 }
 
 // ProcessWriteInput is the input of process.write.

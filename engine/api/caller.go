@@ -18,6 +18,8 @@ type Caller struct {
 	Name    string // ConnectOptions.Name: "dashboard", "cli", …; "" if it did not say
 	Version string // its program's version
 	Owner   string // ConnectOptions.Owner; "" for a person's clients
+	Bounds  Bounds // of an agent: what it is held to
+	Peer    Peer   // the process at the other end of the connection
 }
 
 // Agent reports whether the caller is an agent.
@@ -31,9 +33,17 @@ func CallerOf(ctx context.Context) Caller {
 	return c
 }
 
-func withCaller(r *http.Request) context.Context {
-	c := Caller{Name: r.Header.Get(clientHeader), Version: r.Header.Get(versionHeader), Owner: r.Header.Get(ownerHeader)}
-	return context.WithValue(r.Context(), callerKey{}, c)
+// withCaller gives a request's context with who has sent it.
+func (m *Mux) withCaller(r *http.Request) (context.Context, *Error) {
+	c := Caller{Name: r.Header.Get(clientHeader), Version: r.Header.Get(versionHeader), Owner: r.Header.Get(ownerHeader), Peer: peerOf(r.Context())}
+	bounds, err := m.bounds.of(r)
+	if err != nil {
+		return nil, err
+	}
+	if bounds != nil {
+		c.Bounds = *bounds
+	}
+	return context.WithValue(r.Context(), callerKey{}, c), nil
 }
 
 // understood reports whether a request is in this engine's Protocol: a client

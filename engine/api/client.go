@@ -50,6 +50,7 @@ type ConnectOptions struct {
 	Version string   // this program's version; a newer one than the engine's replaces the engine
 	Name    string   // who this is: "dashboard", "cli", "agent:NAME/VERSION"
 	Owner   string   // of an agent: an id of this client; while it has a Watch open it counts as present
+	Bounds  *Bounds  // of an agent: what its calls are held to
 	Command []string // how Activate runs the keeper; default this executable with "keeper"
 
 	timeout time.Duration // of Connect and Activate
@@ -133,6 +134,9 @@ func newClient(o ConnectOptions) *Client {
 	if o.Owner != "" {
 		c.header.Set(ownerHeader, o.Owner)
 	}
+	if o.Bounds != nil {
+		c.header.Set(BoundsHeader, o.Bounds.Header())
+	}
 	c.http.Transport = &http.Transport{
 		DialContext:        c.dial,
 		DisableCompression: true,
@@ -154,14 +158,14 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	uid, err := peerUID(conn.(*net.UnixConn))
+	peer, err := peerOfConn(conn.(*net.UnixConn))
 	if err != nil {
 		conn.Close()
 		return nil, err
 	}
-	if !c.trust(uid) {
+	if !c.trust(peer.UID) {
 		conn.Close()
-		return nil, &foreignError{uid}
+		return nil, &foreignError{peer.UID}
 	}
 	return conn, nil
 }

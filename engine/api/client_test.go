@@ -30,7 +30,7 @@ func TestConnectSaysThatNoEngineRuns(t *testing.T) {
 }
 
 func TestConnectRefusesAnEngineOfAnotherProtocol(t *testing.T) {
-	m := NewMux()
+	m := NewMux(nil)
 	Handle(m, EngineInfo, func(context.Context, Empty) (Info, error) { return Info{Protocol: Protocol + 1}, nil })
 	if _, err := Connect(t.Context(), serve(t, m)); !errors.Is(err, CodeConflict) {
 		t.Errorf("Connect = %v, want CodeConflict", err)

@@ -234,3 +234,6 @@ type FilesGrepOutput struct {
 	Limited bool       `json:"limited,omitempty" jsonschema:"there are more"`
 	Passed  int        `json:"passed,omitempty" jsonschema:"files that were passed over because they are larger than most_bytes"`
 }
+
+// Scope lets who serves a call narrow where it may reach.
+func (s *FileScope) Scope() *FileScope { return s }

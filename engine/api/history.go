@@ -100,6 +100,7 @@ type HistoryCount struct {
 // of its lines are doubled. The error is conflict when the file is there and may
 // not be replaced, invalid when the path is not absolute.
 type HistorySaveInput struct {
+	FileScope
 	Path      string `json:"path" jsonschema:"absolute path; folders that lack are made"`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace a file that is there"`
 	Recent    bool   `json:"recent,omitempty" jsonschema:"the list of commands.list instead of the history"`
@@ -111,6 +112,7 @@ type HistorySaveInput struct {
 // error is not_found when there is no such file, invalid when the path is not
 // absolute or the file is no text. Nothing changes unless the whole file was read.
 type HistoryLoadInput struct {
+	FileScope
 	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish are understood too"`
 	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by what history.save wrote, and leave the history as it is"`
 }

@@ -93,7 +93,7 @@ func heard(ctx context.Context, h http.Header) {
 
 // judge has the policy decide about a request that carries a question, and gives
 // the body of the operation alone. Nothing is done for a request that it refuses.
-func (m *Mux) judge(w http.ResponseWriter, r *http.Request, name string, body []byte) ([]byte, *Error) {
+func (m *Mux) judge(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, body []byte) ([]byte, *Error) {
 	said := r.Header.Get(judgeHeader)
 	if said == "" {
 		return body, nil
@@ -112,7 +112,7 @@ func (m *Mux) judge(w http.ResponseWriter, r *http.Request, name string, body []
 	in.NoAsk = true
 	var out PolicyCheckOutput
 	err = guard(PolicyCheck.Name, func() (err error) {
-		out, err = m.policy(withCaller(r), in)
+		out, err = m.policy(ctx, in)
 		return err
 	})
 	if err != nil {
@@ -127,12 +127,12 @@ func (m *Mux) judge(w http.ResponseWriter, r *http.Request, name string, body []
 
 // readInput decodes a request's body strictly, once the policy has let it pass
 // if that is asked; no body is the zero input.
-func (m *Mux) readInput(w http.ResponseWriter, r *http.Request, name string, in any) *Error {
+func (m *Mux) readInput(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, in any) *Error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestBody))
 	if err != nil {
 		return bodyError(name, err)
 	}
-	body, refused := m.judge(w, r, name, body)
+	body, refused := m.judge(ctx, w, r, name, body)
 	if refused != nil {
 		return refused
 	}

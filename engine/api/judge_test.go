@@ -143,7 +143,7 @@ func FuzzJudge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, length string, body []byte) {
 		m, done := courthouse(&judge{decision: "deny"})
 		r := &http.Request{Method: http.MethodPost, Header: http.Header{judgeHeader: {length}}}
-		if left, err := m.judge(discard{http.Header{}}, r, SessionGet.Name, body); length != "" && (err == nil || left != nil) || len(*done) > 0 {
+		if left, err := m.judge(context.Background(), discard{http.Header{}}, r, SessionGet.Name, body); length != "" && (err == nil || left != nil) || len(*done) > 0 {
 			t.Errorf("%q of %q is allowed", length, body)
 		}
 	})

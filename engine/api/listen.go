@@ -103,7 +103,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if uid, err := peerUID(c); err == nil && l.trust(uid) {
+		if peer, err := peerOfConn(c); err == nil && l.trust(peer.UID) {
 			return c, nil
 		}
 		c.Close()

@@ -61,7 +61,7 @@ func serveAt(t testing.TB, m *Mux, dir string) (stop func()) {
 
 // infoMux serves engine.info with a version.
 func infoMux(version string) *Mux {
-	m := NewMux()
+	m := NewMux(nil)
 	Handle(m, EngineInfo, func(context.Context, Empty) (Info, error) {
 		return Info{EnginePID: os.Getpid(), Version: version, Protocol: Protocol}, nil
 	})

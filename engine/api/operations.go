@@ -110,6 +110,7 @@ type IDInput struct {
 type EngineStopInput struct {
 	All     bool   `json:"all,omitempty" jsonschema:"end every session and process, and the keeper, first"`
 	Replace string `json:"replace,omitempty" jsonschema:"path of the executable that the keeper starts as the engine instead"`
+	Restart bool   `json:"restart,omitempty" jsonschema:"start the same engine again; sessions and processes go on"`
 }
 
 // SessionStartInput is the input of session.start.

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUID is the user at the other end of a unix socket connection, as it was
-// when the connection was made (SO_PEERCRED, unix(7)).
-func peerUID(c *net.UnixConn) (int, error) {
+// peerOfConn is the process at the other end of a unix socket connection, as it
+// was when the connection was made (SO_PEERCRED, unix(7)).
+func peerOfConn(c *net.UnixConn) (Peer, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return 0, fmt.Errorf("read peer credentials: %v", err)
+		return Peer{}, fmt.Errorf("read peer credentials: %v", err)
 	}
 	var cred *unix.Ucred
 	var credErr error
@@ -23,7 +23,7 @@ func peerUID(c *net.UnixConn) (int, error) {
 		err = credErr
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read peer credentials: %v", err)
+		return Peer{}, fmt.Errorf("read peer credentials: %v", err)
 	}
-	return int(cred.Uid), nil
+	return Peer{PID: int(cred.Pid), UID: int(cred.Uid)}, nil
 }

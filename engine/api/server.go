@@ -29,15 +29,27 @@ type Mux struct {
 	stall  time.Duration    // how long a watcher may take nothing
 
 	policy func(context.Context, PolicyCheckInput) (PolicyCheckOutput, error) // what serves policy.check
+	gate   Gate
+	bounds boundsCache
 }
+
+// A Gate looks at every call before it is served: it refuses it with an error,
+// or narrows its input, which in points to. For session.attach that is an
+// *AttachOptions, for events.watch a *WatchInput.
+type Gate func(ctx context.Context, name string, effect Effect, in any) error
 
 type route struct {
 	method string
 	serve  func(http.ResponseWriter, *http.Request)
 }
 
-// NewMux returns a Mux that answers CodeNotFound to everything.
-func NewMux() *Mux { return &Mux{routes: map[string]route{}, stall: watchStall} }
+// NewMux returns a Mux that answers CodeNotFound to everything. gate may be nil.
+func NewMux(gate Gate) *Mux {
+	if gate == nil {
+		gate = func(context.Context, string, Effect, any) error { return nil }
+	}
+	return &Mux{routes: map[string]route{}, stall: watchStall, gate: gate}
+}
 
 // Handle serves an operation. Errors that are no *Error become CodeInternal.
 // The context ends when the client goes away; CallerOf tells who it is.
@@ -48,14 +60,20 @@ func Handle[In, Out any](m *Mux, op Operation[In, Out], f func(context.Context, 
 		m.policy = policy
 	}
 	m.add(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) {
+		ctx, wrong := m.withCaller(r)
 		var in In
-		if err := m.readInput(w, r, op.Name, &in); err != nil {
-			writeError(w, err)
+		if wrong == nil {
+			wrong = m.readInput(ctx, w, r, op.Name, &in)
+		}
+		if wrong != nil {
+			writeError(w, wrong)
 			return
 		}
 		var out Out
 		err := guard(op.Name, func() (err error) {
-			out, err = f(withCaller(r), in)
+			if err = m.gate(ctx, op.Name, op.Effect, &in); err == nil {
+				out, err = f(ctx, in)
+			}
 			return err
 		})
 		if err != nil {
@@ -117,6 +135,7 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler:     m,
 		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: withPeer,
 		ErrorLog:    slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	done := make(chan struct{})

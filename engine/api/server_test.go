@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -33,8 +34,8 @@ func TestCallCarriesInputAndOutput(t *testing.T) {
 	if diff := cmp.Diff(want, out); diff != "" {
 		t.Errorf("the output differs (-want +got):\n%s", diff)
 	}
-	if want := (Caller{Name: "test", Version: "1.2.3"}); caller != want {
-		t.Errorf("CallerOf = %+v, want %+v", caller, want)
+	if diff := cmp.Diff(Caller{Name: "test", Version: "1.2.3", Peer: Peer{PID: os.Getpid(), UID: os.Getuid()}}, caller); diff != "" {
+		t.Errorf("CallerOf (-want +got):\n%s", diff)
 	}
 }
 

@@ -39,14 +39,32 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o AttachOptions, v *Viewe
 				Errorf(CodeInvalid, "call %s: it is a websocket, and the request does not ask for one", attachName))
 			return
 		}
-		ctx, cancel := context.WithCancel(withCaller(r))
+		ctx, invalid := m.withCaller(r)
+		if invalid != nil {
+			writeError(w, invalid)
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		if o.Client == "" {
 			o.Client = CallerOf(ctx).Name
 		}
 		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel}
-		v.finish(guard(attachName, func() error { return f(ctx, o, v) }))
+		v.finish(guard(attachName, func() error {
+			if err := m.gate(ctx, attachName, attachEffect(o), &o); err != nil {
+				return err
+			}
+			return f(ctx, o, v)
+		}))
 	})
+}
+
+// attachEffect is what a viewer may change.
+func attachEffect(o AttachOptions) Effect {
+	if o.ReadOnly {
+		return Read
+	}
+	return Write
 }
 
 // A Viewer is the engine's end of session.attach.

@@ -64,10 +64,19 @@ func (m *Mux) HandleWatch(f func(ctx context.Context, in WatchInput, send func(E
 		s := &eventWriter{w: w, rc: http.NewResponseController(w), stall: m.stall}
 		// The stream's end is written after this, long after the last event perhaps.
 		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
-		ctx := withCaller(r)
+		ctx, wrong := m.withCaller(r)
+		if wrong != nil {
+			writeError(w, wrong)
+			return
+		}
 		in, err := watchInput(r)
 		if err == nil {
-			err = guard(watchName, func() error { return f(ctx, in, s.send) })
+			err = guard(watchName, func() error {
+				if err := m.gate(ctx, watchName, Read, &in); err != nil {
+					return err
+				}
+				return f(ctx, in, s.send)
+			})
 		}
 		if err != nil && ctx.Err() == nil {
 			s.fail(AsError(err))

@@ -198,7 +198,7 @@ func runShell(ctx context.Context, f *face, in androidRun, base string, shell ..
 		timeout = min(in.TimeoutMS, androidTimeoutMost)
 	}
 	out, err := api.Exec.Call(ctx, f.engine, api.ExecInput{
-		Command: append(shell, in.Command), CWD: cwd, Env: in.Env, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
+		Command: append(shell, in.Command), CWD: cwd, Env: in.Env, Environ: f.environ, Actor: f.actor,
 		TimeoutMS: timeout, Kill: true, MaxOutput: streamMost,
 	})
 	if err != nil {

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"tandem/engine/api"
@@ -90,12 +89,8 @@ func restartEngine(ctx context.Context, f *face) error {
 	if err != nil {
 		return err
 	}
-	program, err := os.Executable()
-	if err != nil {
-		return androidErrorf("restart_failed", "find this program: %v", err)
-	}
 	// The engine may be gone before it has answered.
-	_, err = api.EngineStop.Call(ctx, f.engine, api.EngineStopInput{Replace: program})
+	_, err = api.EngineStop.Call(ctx, f.engine, api.EngineStopInput{Restart: true})
 	if err != nil && !errors.Is(err, api.CodeUnavailable) {
 		return err
 	}

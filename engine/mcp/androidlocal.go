@@ -76,7 +76,7 @@ func (s pipeShell) start(ctx context.Context, f *face, in localSessionInput) (ap
 		env[name] = value
 	}
 	p, err := api.ProcessStart.Call(ctx, f.engine, api.ProcessStartInput{
-		Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
+		Command: []string{plainShell()}, CWD: cwd, Env: env, Environ: f.environ, Actor: f.actor,
 		Stdin: true, Transient: true, StopTimeoutMS: stopPatience,
 	})
 	return p, "", err

@@ -253,7 +253,7 @@ func (t terminalShell) start(ctx context.Context, f *face, in localSessionInput)
 		return api.Process{}, "", err
 	}
 	p, err := api.SessionStart.Call(ctx, f.engine, api.SessionStartInput{
-		Command: []string{t.shell}, CWD: cwd, Env: in.Env, Environ: f.environ, Actor: f.actor, Cols: in.Cols, Rows: in.Rows, Sandbox: f.o.Sandbox,
+		Command: []string{t.shell}, CWD: cwd, Env: in.Env, Environ: f.environ, Actor: f.actor, Cols: in.Cols, Rows: in.Rows,
 	})
 	if err != nil {
 		return p, "", err

@@ -61,7 +61,7 @@ func (c coreLoad) subject(*face) subject { return subject{paths: []string{c.Abso
 
 func executeCommand(ctx context.Context, f *face, in coreCommand) (result, error) {
 	out, err := api.Exec.Call(ctx, f.engine, api.ExecInput{
-		Command: in.Command, CWD: f.o.CWD, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
+		Command: in.Command, CWD: f.o.CWD, Environ: f.environ, Actor: f.actor,
 		TimeoutMS: int(untilDone.Milliseconds()), MaxOutput: 16 * streamMost,
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func lineBetween(before, after string) string {
 
 func startCommand(ctx context.Context, f *face, in coreCommand) (result, error) {
 	p, err := api.ProcessStart.Call(ctx, f.engine, api.ProcessStartInput{
-		Command: in.Command, CWD: f.o.CWD, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
+		Command: in.Command, CWD: f.o.CWD, Environ: f.environ, Actor: f.actor,
 		SplitLog: true, StopTimeoutMS: stopPatience,
 	})
 	switch {

@@ -65,7 +65,7 @@ func absolute(path, base, home string) string {
 // counts the agent as there.
 func (s *server) connect(ctx context.Context, actor, owner string) (*face, error) {
 	f := &face{o: &s.o, actor: actor, owner: owner, roots: s.o.Roots, environ: api.Environ(os.Environ())}
-	engine, err := s.o.Connect(ctx, f.actor, f.owner)
+	engine, err := s.o.Connect(ctx, f.actor, f.owner, s.o.bounds())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (f *face) revive(ctx context.Context) error {
 	if !f.lost.Load() {
 		return nil
 	}
-	engine, err := f.o.Connect(ctx, f.actor, f.owner)
+	engine, err := f.o.Connect(ctx, f.actor, f.owner, f.o.bounds())
 	if err != nil {
 		return err
 	}

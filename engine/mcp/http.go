@@ -179,7 +179,7 @@ func (o Options) under(t token) Options {
 	if len(t.profiles) > 0 {
 		o.Profiles = t.profiles
 	}
-	o.ReadOnly = o.ReadOnly || t.readOnly
+	o.Name, o.ReadOnly = t.name, o.ReadOnly || t.readOnly
 	return o
 }
 

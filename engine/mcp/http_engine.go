@@ -78,6 +78,7 @@ func (w *web) speakAs(p *httputil.ProxyRequest) {
 	name := t.actor()
 	h.Set("Tandem-Client", name)
 	h.Set("Tandem-Owner", w.owners[t.name])
+	h.Set(api.BoundsHeader, w.boundsOf(t).Header())
 	if strings.HasSuffix(p.Out.URL.Path, "/session.attach") {
 		q := p.Out.URL.Query()
 		q.Set("client", name)
@@ -86,6 +87,11 @@ func (w *web) speakAs(p *httputil.ProxyRequest) {
 		}
 		p.Out.URL.RawQuery = q.Encode()
 	}
+}
+
+// boundsOf is what the bearer of a token is held to.
+func (w *web) boundsOf(t *token) *api.Bounds {
+	return w.o.under(*t).complete().bounds()
 }
 
 // reads reports whether an operation changes nothing. What is not in the table

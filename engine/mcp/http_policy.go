@@ -36,7 +36,7 @@ type operationCall struct {
 // the bounds that hold for all agents, and with a line in the audit log.
 func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine http.Handler) {
 	t := tokenOf(r.Context())
-	client, err := w.o.Connect(r.Context(), t.actor(), w.owners[t.name])
+	client, err := w.o.Connect(r.Context(), t.actor(), w.owners[t.name], w.boundsOf(t))
 	if err != nil {
 		refuse(rw, http.StatusServiceUnavailable, api.AsError(err))
 		return
@@ -96,23 +96,18 @@ func readOperation(r *http.Request, name string) (operationCall, error) {
 func (c operationCall) confine(o Options, actor string) error {
 	switch in := c.in.(type) {
 	case *api.ExecInput:
-		in.Actor, in.Sandbox = actor, narrowed(o.Sandbox, in.Sandbox)
+		in.Actor = actor
 	case *api.ProcessStartInput:
-		in.Actor, in.Sandbox = actor, narrowed(o.Sandbox, in.Sandbox)
+		in.Actor = actor
 	case *api.SessionStartInput:
-		in.Actor, in.Sandbox = actor, narrowed(o.Sandbox, in.Sandbox)
-	case *api.HistoryAddInput:
 		in.Actor = actor
 	case *api.PolicyCheckInput:
 		in.Actor = actor
 	case *api.AuditAddInput:
 		return api.Errorf(api.CodeForbidden, "call %s: what agents do is recorded without them", c.name)
-	case *api.EngineStopInput:
-		if in.Replace != "" {
-			return api.Errorf(api.CodeForbidden, "call %s: replacing the engine is for the person", c.name)
-		}
 	}
 	if scope := c.scope(); scope != nil {
+		// Roots of its own would be looked up before the engine narrows them.
 		scope.Roots, scope.Base = o.Roots, cmp.Or(scope.Base, o.CWD)
 	}
 	return nil
@@ -120,15 +115,10 @@ func (c operationCall) confine(o Options, actor string) error {
 
 // scope is where a call on files may reach; nil for others.
 func (c operationCall) scope() *api.FileScope {
-	if c.in == nil {
-		return nil
+	if s, ok := c.in.(interface{ Scope() *api.FileScope }); ok {
+		return s.Scope()
 	}
-	field := reflect.ValueOf(c.in).Elem().FieldByName("FileScope")
-	if !field.IsValid() {
-		return nil
-	}
-	scope, _ := field.Addr().Interface().(*api.FileScope)
-	return scope
+	return nil
 }
 
 // permit asks the person's policy.

@@ -57,7 +57,7 @@ func TestAPieceEndsBeforeWhatItsEndHasCut(t *testing.T) {
 // A log that is read in pieces says what it says when it is read at once.
 func TestReadingInPiecesLosesAndRepeatsNothing(t *testing.T) {
 	e := newFakeEngine(t)
-	client, err := e.options().Connect(t.Context(), "test", "")
+	client, err := e.options().Connect(t.Context(), "test", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

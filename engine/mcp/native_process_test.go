@@ -19,7 +19,7 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 	}
 	var theirs []string
 	for name, owner := range map[string]string{"person": "", r.face.actor: newOwner()} { // another client of the same agent too
-		client, err := r.connect(t.Context(), name, owner)
+		client, err := r.connect(t.Context(), name, owner, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

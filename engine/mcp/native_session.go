@@ -77,7 +77,7 @@ func sessionStart(ctx context.Context, f *face, in sessionStartInput) (result, e
 	}
 	p, err := api.SessionStart.Call(ctx, f.engine, api.SessionStartInput{
 		Command: commandLine(in.Command), Name: in.Name, CWD: f.folder(in.CWD), Env: in.Env, Environ: f.environ,
-		Actor: f.actor, Lease: api.Lease(in.Lease), Sandbox: f.o.Sandbox,
+		Actor: f.actor, Lease: api.Lease(in.Lease),
 	})
 	if err != nil {
 		return result{}, err

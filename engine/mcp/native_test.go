@@ -183,7 +183,7 @@ func TestHistoryTellsWhatWasRun(t *testing.T) {
 func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
 	r := newRig(t, Native)
 	_, started := r.facts("session_start", object{"name": "cat", "command": "cat"})
-	person, err := r.connect(t.Context(), "dashboard", "")
+	person, err := r.connect(t.Context(), "dashboard", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

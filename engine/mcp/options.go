@@ -14,8 +14,9 @@ import (
 // Options configure a server.
 type Options struct {
 	// Connect reaches the engine, and starts one if need be, as the given
-	// client: api.Activate with its Name and Owner.
-	Connect func(ctx context.Context, name, owner string) (*api.Client, error)
+	// client: api.Activate with its Name, Owner and Bounds.
+	Connect func(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error)
+	Name    string // what the person calls the agent, for rules of the policy; "" if they did not say
 	Version string // told to clients
 
 	Profiles   []Profile // which tools are offered; default Native
@@ -45,6 +46,11 @@ func (o Options) complete() Options {
 	}
 	o.Roots = defaultRoots(o)
 	return o
+}
+
+// bounds are what the engine holds the server's agents to.
+func (o Options) bounds() *api.Bounds {
+	return &api.Bounds{Name: o.Name, Sandbox: o.Sandbox, Roots: o.Roots, Base: o.CWD, ReadOnly: o.ReadOnly}
 }
 
 // within reports whether a cleaned absolute path is root or below it.

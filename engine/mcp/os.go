@@ -112,7 +112,7 @@ func runShellCmd(ctx context.Context, f *face, in shellCmd) (result, error) {
 	lines := cmp.Or(in.BufferSize, shellLines)
 	argv := []string{in.shell(), "-c", in.Command}
 	out, err := api.Exec.Call(ctx, f.engine, api.ExecInput{
-		Command: argv, CWD: f.o.CWD, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
+		Command: argv, CWD: f.o.CWD, Environ: f.environ, Actor: f.actor,
 		TimeoutMS: timeout, MaxOutput: streamMost, Daemon: &api.Daemon{Lines: lines},
 	})
 	if err != nil {

@@ -147,8 +147,8 @@ func FuzzParams(f *testing.F) {
 }
 
 // unreachable is an engine that cannot be connected to until a test says so.
-func unreachable(until <-chan struct{}) func(context.Context, string, string) (*api.Client, error) {
-	return func(ctx context.Context, _, _ string) (*api.Client, error) {
+func unreachable(until <-chan struct{}) func(context.Context, string, string, *api.Bounds) (*api.Client, error) {
+	return func(ctx context.Context, _, _ string, _ *api.Bounds) (*api.Client, error) {
 		select {
 		case <-until:
 		case <-ctx.Done():

@@ -13,11 +13,11 @@ import (
 // would have to repeat the rest.
 type sandboxInput map[string]any
 
-// confinement is the sandbox for what a call runs in cwd: the one that the
-// person has set for agents, narrowed by what the call asks for.
+// confinement is the sandbox that a call asks for, for what it runs in cwd. The
+// one that the person has set for agents holds beside it.
 func (f *face) confinement(in sandboxInput, cwd string) (*api.Sandbox, error) {
 	if in == nil {
-		return f.o.Sandbox, nil
+		return nil, nil
 	}
 	data, err := json.Marshal(in)
 	if err != nil {
@@ -34,7 +34,7 @@ func (f *face) confinement(in sandboxInput, cwd string) (*api.Sandbox, error) {
 			paths[i] = f.under(f.folder(cwd), path)
 		}
 	}
-	return narrowed(f.o.Sandbox, &s), nil
+	return &s, nil
 }
 
 // under is an absolute path; relative ones begin in dir.

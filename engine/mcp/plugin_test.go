@@ -369,6 +369,7 @@ func TestPluginConfinesCommands(t *testing.T) {
 		t.Errorf("confined: %q", got)
 	}
 	r.face.o.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{}, AllowWrite: []string{}, DenyWrite: []string{}}}
+	r.hold()
 	if got := said(r.call("exec", object{"command": "echo x > rw/again"})); !strings.Contains(got, "Permission denied") {
 		t.Errorf("by default: %q", got)
 	}

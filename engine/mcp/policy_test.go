@@ -63,7 +63,7 @@ func (r *rig) asked() api.Request {
 	r.Helper()
 	var open []api.Request
 	r.eventually("a request", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.face.engine, api.Empty{})
+		out, err := api.RequestList.Call(context.Background(), r.person(), api.Empty{})
 		open = out.Requests
 		return err == nil && len(open) == 1
 	})
@@ -73,12 +73,7 @@ func (r *rig) asked() api.Request {
 // answers answers a request as a person does.
 func (r *rig) answers(in api.RequestAnswerInput) {
 	r.Helper()
-	person, err := r.connect(context.Background(), "cli", "")
-	if err != nil {
-		r.Fatal(err)
-	}
-	defer person.Close()
-	if _, err := api.RequestAnswer.Call(context.Background(), person, in); err != nil {
+	if _, err := api.RequestAnswer.Call(context.Background(), r.person(), in); err != nil {
 		r.Error(err)
 	}
 }
@@ -87,7 +82,7 @@ func (r *rig) answers(in api.RequestAnswerInput) {
 func (r *rig) audited(n int) (lines []string, entries []api.AuditEntry) {
 	r.Helper()
 	r.eventually("the audit log", func() bool {
-		out, err := api.AuditList.Call(context.Background(), r.face.engine, api.AuditListInput{})
+		out, err := api.AuditList.Call(context.Background(), r.person(), api.AuditListInput{})
 		entries = out.Entries
 		return err == nil && len(entries) >= n
 	})
@@ -298,7 +293,7 @@ func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
 		t.Error("the call has an answer")
 	}
 	r.eventually("the end of the request", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.face.engine, api.Empty{})
+		out, err := api.RequestList.Call(context.Background(), r.person(), api.Empty{})
 		return err == nil && len(out.Requests) == 0
 	})
 }
@@ -326,7 +321,7 @@ func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
 		}
 	}
 	r.eventually("the end of the requests", func() bool {
-		out, err := api.RequestList.Call(context.Background(), r.face.engine, api.Empty{})
+		out, err := api.RequestList.Call(context.Background(), r.person(), api.Empty{})
 		return err == nil && len(out.Requests) == 0
 	})
 }
@@ -409,7 +404,7 @@ func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
 		{"files.transfer", `{"kind":"copy","items":[{"path":"a","to":"../../etc/b"}],"base":"/tmp/c"}`, 403, "rule 3"},
 		{"history.save", `{"path":"/etc/history"}`, 403, "rule 3"},
 		{"session.kill", `{"id":"a"}`, 403, "rule 4"},
-		{"engine.stop", `{"replace":"/bin/true"}`, 403, "for the person"},
+		{"engine.stop", `{"replace":"/bin/true"}`, 403, "only you can"},
 		{"files.read", `{"path":"/proc/version"}`, 403, "outside the allowed folders"},
 		{"files.read", `{"path":"/proc/version","roots":["/"]}`, 403, "outside the allowed folders"},
 		{"exec", `{"command":["echo","ok"]}`, 200, `"stdout":"ok\n"`},

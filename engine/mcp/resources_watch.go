@@ -122,7 +122,7 @@ func (r *resources) drop(uri string, session *sdk.ServerSession) {
 
 // tellChanges tells of new output until ctx ends or the process is forgotten.
 func (s *server) tellChanges(ctx context.Context, uri, id string) {
-	engine, err := s.o.Connect(ctx, "serve", "")
+	engine, err := s.o.Connect(ctx, "serve", "", nil)
 	if err != nil {
 		return
 	}

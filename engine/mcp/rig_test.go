@@ -25,6 +25,8 @@ type rig struct {
 	home  string // the agent's home and working folder
 	face  *face
 	tools []tool
+
+	people *api.Client
 }
 
 // newRig starts an engine for an agent with the tools of a profile.
@@ -38,7 +40,7 @@ func newRig(t testing.TB, profiles ...Profile) *rig {
 	o := &Options{Connect: r.connect, Version: "1.2.3", Profiles: profiles, CWD: r.home, Home: r.home, Roots: []string{r.home}}
 	environ := append(os.Environ(), "HOME="+r.home)
 	r.face = &face{o: o, actor: "agent:test/1", owner: newOwner(), roots: o.Roots, environ: api.Environ(environ)}
-	if r.face.engine, err = r.connect(t.Context(), r.face.actor, r.face.owner); err != nil {
+	if r.face.engine, err = r.connect(t.Context(), r.face.actor, r.face.owner, o.bounds()); err != nil {
 		t.Fatal(err)
 	}
 	r.tools = toolset(*o)
@@ -46,8 +48,32 @@ func newRig(t testing.TB, profiles ...Profile) *rig {
 	return r
 }
 
-func (r *rig) connect(ctx context.Context, name, owner string) (*api.Client, error) {
-	return api.Activate(ctx, api.ConnectOptions{DataDir: r.dir, Version: "1.2.3", Name: name, Owner: owner})
+func (r *rig) connect(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error) {
+	return api.Activate(ctx, api.ConnectOptions{DataDir: r.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
+}
+
+// person is the person's client.
+func (r *rig) person() *api.Client {
+	r.Helper()
+	if r.people == nil {
+		var err error
+		if r.people, err = r.connect(context.Background(), "cli", "", nil); err != nil {
+			r.Fatal(err)
+		}
+	}
+	return r.people
+}
+
+// hold connects the agent anew, within the bounds of the rig's options as they
+// are now.
+func (r *rig) hold() {
+	r.Helper()
+	engine, err := r.connect(context.Background(), r.face.actor, r.face.owner, r.face.o.bounds())
+	if err != nil {
+		r.Fatal(err)
+	}
+	r.face.engine.Close()
+	r.face.engine = engine
 }
 
 // end ends everything that runs on the rig and sees that nothing is left.
@@ -58,9 +84,10 @@ func (r *rig) end() {
 	if err != nil {
 		r.Errorf("find the engine: %v", err)
 	}
-	if _, err := api.EngineStop.Call(ctx, r.face.engine, api.EngineStopInput{All: true}); err != nil {
+	if _, err := api.EngineStop.Call(ctx, r.person(), api.EngineStopInput{All: true}); err != nil {
 		r.Errorf("stop the engine: %v", err)
 	}
+	r.person().Close()
 	r.face.engine.Close()
 	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
 		r.eventually("the end of engine and keeper", func() bool { return !alive(pid) })

@@ -42,7 +42,7 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		t.Fatal(err)
 	}
 	e := &fakeEngine{dir: dir, watchers: map[string]int{}, grown: make(chan struct{}), waits: make(chan context.Context, 1)}
-	m := api.NewMux()
+	m := api.NewMux(nil)
 	api.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Version: "1.2.3", Protocol: api.Protocol}, nil
 	})
@@ -195,8 +195,8 @@ func (e *fakeEngine) tell(ev api.Event) {
 }
 
 func (e *fakeEngine) options() Options {
-	return Options{Version: "1.2.3", CWD: "/", Home: "/", Connect: func(ctx context.Context, name, owner string) (*api.Client, error) {
-		return api.Connect(ctx, api.ConnectOptions{DataDir: e.dir, Version: "1.2.3", Name: name, Owner: owner})
+	return Options{Version: "1.2.3", CWD: "/", Home: "/", Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error) {
+		return api.Connect(ctx, api.ConnectOptions{DataDir: e.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
 	}}
 }
 
@@ -259,7 +259,7 @@ func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
 }
 
 func TestToolsAreListedWithoutAnEngine(t *testing.T) {
-	o := Options{CWD: "/", Connect: func(ctx context.Context, _, _ string) (*api.Client, error) {
+	o := Options{CWD: "/", Connect: func(ctx context.Context, _, _ string, _ *api.Bounds) (*api.Client, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
@@ -271,7 +271,7 @@ func TestToolsAreListedWithoutAnEngine(t *testing.T) {
 }
 
 func TestAnEngineThatCannotBeReachedIsToldAsAFailedCall(t *testing.T) {
-	o := Options{CWD: "/", Connect: func(context.Context, string, string) (*api.Client, error) {
+	o := Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*api.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine today").WithHint("tomorrow")
 	}}
 	session := served(t, o, withHandshake, nil)

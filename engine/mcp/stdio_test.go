@@ -26,7 +26,7 @@ type talk struct {
 
 func newTalk(t testing.TB) *talk {
 	t.Helper()
-	return newTalkWith(t, Options{CWD: "/", Connect: func(context.Context, string, string) (*api.Client, error) {
+	return newTalkWith(t, Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*api.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine")
 	}})
 }

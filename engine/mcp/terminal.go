@@ -66,7 +66,7 @@ func runTerminalCommand(ctx context.Context, f *face, in terminalCommand) (resul
 	}
 	cwd := f.folder(in.WorkingDirectory)
 	out, err := api.Exec.Call(ctx, f.engine, api.ExecInput{
-		Command: []string{commandShell(), "-c", in.Command}, CWD: cwd, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
+		Command: []string{commandShell(), "-c", in.Command}, CWD: cwd, Environ: f.environ, Actor: f.actor,
 		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: streamMost,
 	})
 	if err != nil {

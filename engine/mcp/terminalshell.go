@@ -50,7 +50,7 @@ func startShell(ctx context.Context, f *face, in shellInput) (result, error) {
 	}
 	cwd := f.folder(in.WorkingDirectory)
 	p, err := api.SessionStart.Call(ctx, f.engine, api.SessionStartInput{
-		Command: kind.argv, CWD: cwd, Environ: f.environ, Actor: f.actor, Sandbox: f.o.Sandbox,
+		Command: kind.argv, CWD: cwd, Environ: f.environ, Actor: f.actor,
 	})
 	if err != nil {
 		return result{}, err

@@ -43,7 +43,7 @@ func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 	for _, s := range scripts {
 		e.scripts <- s
 	}
-	mux := api.NewMux()
+	mux := api.NewMux(nil)
 	api.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Version: "1.0.0", Protocol: api.Protocol}, nil
 	})

@@ -70,7 +70,7 @@ func (r *rig) serve(dir string) {
 }
 
 func (r *rig) mux() *api.Mux {
-	mux := api.NewMux()
+	mux := api.NewMux(nil)
 	api.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{EnginePID: 10, KeeperPID: 11, Version: "1.2.3", Protocol: api.Protocol, DataDir: "/data",
 			Socket: "/data/tandem.sock", BootID: "boot", Running: len(r.sessions)}, nil

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/persist"
+)
+
+// mostAncestors bounds how far up the tree a client's process is followed.
+const mostAncestors = 64
+
+// mayActForPerson refuses what only a person may do to agents, and to whatever
+// runs in a session or process of theirs: `tandem allow`, typed by the agent
+// that waits to be allowed, is that agent's.
+func (h *host) mayActForPerson(ctx context.Context, name string) error {
+	caller := api.CallerOf(ctx)
+	if caller.Agent() {
+		return api.Errorf(api.CodeForbidden, "call %s: only the person may", name)
+	}
+	behind, err := h.agentBehind(ctx, caller.Peer.PID)
+	if err != nil || behind == "" {
+		return err
+	}
+	return api.Errorf(api.CodeForbidden, "call %s: only the person may, and this was started from %s", name, behind).
+		WithHint("use the dashboard, or a terminal that no agent has started or typed into")
+}
+
+// An ancestry is what is known of a client's process and those that it descends from.
+type ancestry struct {
+	processes []persist.Identity // the client's own first
+	marks     map[string]bool    // ids of ours in their environments
+	collected bool               // the way up leads to the keeper or the engine
+}
+
+// ancestryOf follows a process up the tree.
+func (h *host) ancestryOf(pid int) ancestry {
+	a := ancestry{marks: make(map[string]bool)}
+	keeper, self := h.link.pid(), os.Getpid()
+	if pid == self {
+		return a // the engine itself asks
+	}
+	for range mostAncestors {
+		if pid <= 1 {
+			break
+		}
+		if pid == keeper || pid == self {
+			a.collected = true
+			break
+		}
+		s, ok := readStat(pid)
+		if !ok {
+			break
+		}
+		a.processes = append(a.processes, persist.Identity{PID: pid, StartTime: s.startTime, BootID: h.bootID})
+		if m := readMark(pid); m.dataDir == h.o.DataDir {
+			a.marks[m.id] = true
+		}
+		pid = s.parent
+	}
+	return a
+}
+
+// agentBehind names the session or process of an agent that a client runs in; ""
+// if there is none. A descendant of the keeper that belongs to nothing of ours
+// has hidden whose it is.
+func (h *host) agentBehind(ctx context.Context, pid int) (string, error) {
+	if pid <= 0 {
+		return "", nil // not of this machine's process table
+	}
+	a := h.ancestryOf(pid)
+	if !a.collected && len(a.marks) == 0 {
+		return "", nil
+	}
+	return ask(ctx, h.control, func() string {
+		known := false
+		for _, p := range h.control.procs {
+			if !a.includes(p.rec) {
+				continue
+			}
+			known = true
+			if p.rec.Owner != "" || strings.HasPrefix(p.rec.Actor, agentPrefix) {
+				return p.rec.Name + ", which " + p.rec.Actor + " has started"
+			}
+			if s, ok := p.live.(*session); ok {
+				if typist := s.used.actor.Load(); typist != nil && strings.HasPrefix(*typist, agentPrefix) {
+					return p.rec.Name + ", where " + *typist + " typed last"
+				}
+			}
+		}
+		if a.collected && !known {
+			return "a process that hides which session it belongs to"
+		}
+		return ""
+	})
+}
+
+// includes reports whether a record's child is among the ancestors, or has left
+// its mark on one of them.
+func (a ancestry) includes(r persist.Record) bool {
+	if a.marks[r.ID] {
+		return true
+	}
+	for _, p := range a.processes {
+		if r.Identity != nil && *r.Identity == p {
+			return true
+		}
+	}
+	return false
+}
