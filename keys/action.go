@@ -44,6 +44,7 @@ const (
 	SessionEnd      Action = "session.end"
 	SessionForget   Action = "session.forget"
 	SessionKeyboard Action = "session.keyboard"
+	SessionOpen     Action = "session.open"
 
 	ScrollMode    Action = "scroll.mode"
 	PasteBuffer   Action = "paste"

@@ -75,6 +75,7 @@ func sessions() []Definition {
 		{SessionRename, ScopePrefix, k(",", "sessions r"), "rename", "give the session another name", 0, false},
 		{SessionEnd, ScopePrefix, k("x", "sessions x"), "end", "end the session; asks first", 4, false},
 		{SessionKeyboard, ScopePrefix, k("i", "sessions i"), "keyboard", "keep agents from typing into the session, or let them again", 0, false},
+		{SessionOpen, ScopePrefix, k("I", "sessions I"), "", "let sandboxed agents type into the session, or stop that", 0, false},
 		{SessionForget, ScopeSessions, k("D"), "forget", "remove an ended session and its log", 0, false},
 		{ScrollMode, ScopePrefix, k("["), "scroll", "look back at what has scrolled off: search, select, copy", 6, false},
 		{PasteBuffer, ScopePrefix, k("]"), "paste", "paste what was copied", 0, false},

@@ -63,6 +63,7 @@ func sessionActions() actionTable {
 		keys.SessionEnd:      (*model).askEnd,
 		keys.SessionForget:   (*model).askForget,
 		keys.SessionKeyboard: (*model).toggleKeyboard,
+		keys.SessionOpen:     (*model).toggleOpen,
 	}
 }
 

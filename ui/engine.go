@@ -14,7 +14,7 @@ type engine interface {
 	Attach(context.Context, api.AttachOptions) (viewer, error)
 	Start(context.Context, api.SessionStartInput) (api.Process, error)
 	Rename(ctx context.Context, id, name string) (api.Process, error)
-	Keyboard(ctx context.Context, id string, take bool) (api.Process, error)
+	Keyboard(context.Context, api.SessionKeyboardInput) (api.Process, error)
 	Kill(ctx context.Context, id string) (api.Process, error)
 	Remove(ctx context.Context, id string) error
 
@@ -82,8 +82,8 @@ func (c client) Rename(ctx context.Context, id, name string) (api.Process, error
 	return api.SessionRename.Call(ctx, c.api, api.SessionRenameInput{ID: id, Name: name})
 }
 
-func (c client) Keyboard(ctx context.Context, id string, take bool) (api.Process, error) {
-	return api.SessionKeyboard.Call(ctx, c.api, api.SessionKeyboardInput{ID: id, Take: take})
+func (c client) Keyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
+	return api.SessionKeyboard.Call(ctx, c.api, in)
 }
 
 func (c client) Kill(ctx context.Context, id string) (api.Process, error) {

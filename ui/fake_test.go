@@ -186,15 +186,16 @@ func (e *fakeEngine) Rename(_ context.Context, id, name string) (api.Process, er
 	return p, nil
 }
 
-func (e *fakeEngine) Keyboard(_ context.Context, id string, take bool) (api.Process, error) {
+func (e *fakeEngine) Keyboard(_ context.Context, in api.SessionKeyboardInput) (api.Process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s, err := e.session(id)
+	s, err := e.session(in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
 	t := *s.process.Terminal
-	if t.Keyboard = ""; take {
+	t.Open = in.Open
+	if t.Keyboard = ""; in.Take {
 		t.Keyboard = "dashboard"
 	}
 	s.process.Terminal = &t

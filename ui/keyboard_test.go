@@ -17,6 +17,10 @@ func TestTheKeyboardIsTakenFromAgentsAndGivenBack(t *testing.T) {
 	d.shows("agent helper typed last · keyboard: yours")
 	d.press("ctrl+b", "i")
 	d.lacks("keyboard: yours")
+	d.press("ctrl+b", "I")
+	d.shows("agent helper typed last · open to sandboxed agents")
+	d.press("ctrl+b", "I")
+	d.lacks("open to sandboxed agents")
 }
 
 // typedBy announces who typed last.
