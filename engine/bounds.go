@@ -163,13 +163,7 @@ func (h *host) closedToAgents() []string {
 }
 
 // layersFor are the sandboxes of what a caller starts: the one that the person
-// has set for it, and the one that it asks for. Both hold.
+// has set for it, and the one that it asks for. Both hold; either may be nil.
 func layersFor(ctx context.Context, asked *api.Sandbox) []*api.Sandbox {
-	var layers []*api.Sandbox
-	for _, s := range []*api.Sandbox{api.CallerOf(ctx).Bounds.Sandbox, asked} {
-		if s != nil {
-			layers = append(layers, s)
-		}
-	}
-	return layers
+	return []*api.Sandbox{api.CallerOf(ctx).Bounds.Sandbox, asked}
 }

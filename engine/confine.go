@@ -36,7 +36,7 @@ type pass struct {
 
 // admit gives the URL under which a process can get out. known is the one that
 // it, or its last run, had from an engine before; that stays good if it can.
-func (g *gate) admit(id, known string, profile sandbox.Profile, refused func(line string)) (string, error) {
+func (g *gate) admit(id, known string, layers sandbox.Layers, refused func(line string)) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p, ok := g.passes[id]; ok {
@@ -50,14 +50,14 @@ func (g *gate) admit(id, known string, profile sandbox.Profile, refused func(lin
 		g.passes = make(map[string]pass)
 	}
 	if known != "" {
-		revoke, err := proxy.Restore(known, profile, refused)
+		revoke, err := proxy.Restore(known, layers, refused)
 		if err == nil {
 			g.passes[id] = pass{known, revoke}
 			return known, nil
 		}
 		g.log.Warn("restore network", "id", id, "error", err)
 	}
-	made, revoke, err := proxy.Grant(profile, refused)
+	made, revoke, err := proxy.Grant(layers, refused)
 	if err != nil {
 		return "", err
 	}
@@ -117,18 +117,20 @@ func (g *gate) close() {
 }
 
 // confine writes down how a process is confined, beside what will be its
-// record. Profiles that could not be enforced are refused.
+// record: by all layers that are not nil, and not at all if none is. Layers that
+// could not be enforced are refused.
 func (h *host) confine(r *persist.Record, layers []*api.Sandbox) error {
+	layers = slices.DeleteFunc(slices.Clone(layers), func(s *api.Sandbox) bool { return s == nil })
 	if len(layers) == 0 {
 		return nil
 	}
-	text, err := json.MarshalIndent(layers[0], "", "  ")
+	text, err := json.MarshalIndent(map[string][]*api.Sandbox{"layers": layers}, "", "  ")
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "sandbox: %v", err)
 	}
-	profile, err := sandbox.Parse(text)
+	parsed, err := sandbox.ParseLayers(text)
 	if err == nil {
-		err = profile.Check(h.o.DataDir)
+		err = parsed.Check(h.o.DataDir)
 	}
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
@@ -149,16 +151,16 @@ func (h *host) launch(r persist.Record) (argv, env []string, proxyURL string, er
 		return argv, env, "", nil
 	}
 	path := h.store.SandboxPath(r.ID)
-	profile, err := sandbox.Load(path)
+	layers, err := sandbox.LoadLayers(path)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	if profile.NeedsProxy() {
-		if proxyURL, err = h.gate.admit(r.ID, r.ProxyURL, profile, h.refused(r)); err != nil {
+	if layers.NeedsProxy() {
+		if proxyURL, err = h.gate.admit(r.ID, r.ProxyURL, layers, h.refused(r)); err != nil {
 			return nil, nil, "", err
 		}
 	}
-	env = replaceEnv(env, profile.Env(proxyURL))
+	env = replaceEnv(env, layers.Env(proxyURL))
 	return sandbox.Command(fmt.Sprintf("/proc/%d/exe", os.Getpid()), path, r.Argv), env, proxyURL, nil
 }
 
@@ -213,10 +215,10 @@ func (h *host) readmit(f *found) {
 	if r.ProxyURL == "" {
 		return
 	}
-	profile, err := sandbox.Load(h.store.SandboxPath(r.ID))
+	layers, err := sandbox.LoadLayers(h.store.SandboxPath(r.ID))
 	now := ""
 	if err == nil {
-		now, err = h.gate.admit(r.ID, r.ProxyURL, profile, h.refused(*r))
+		now, err = h.gate.admit(r.ID, r.ProxyURL, layers, h.refused(*r))
 	}
 	if err == nil && now != r.ProxyURL {
 		err = fmt.Errorf("port %d, its way out, is not free any more; restart it to give it another", portOf(r.ProxyURL))

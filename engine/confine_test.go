@@ -117,11 +117,11 @@ func TestSandboxedProcessThatNobodyCouldWriteDownKeepsItsWayOut(t *testing.T) {
 }
 
 func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
-	profile := sandbox.Profile{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}
+	layers := sandbox.Layers{{Network: &sandbox.Network{AllowedDomains: []string{"example.org"}}}}
 	log := slog.New(slog.DiscardHandler)
 	open := func(id string) (*gate, string) {
 		g := &gate{log: log}
-		made, err := g.admit(id, "", profile, nil)
+		made, err := g.admit(id, "", layers, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,14 +133,14 @@ func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
 	second.close()
 	g := gate{log: log}
 	defer g.close()
-	if again, err := g.admit("b", b, profile, nil); err != nil || again != b || proxied(t, again) != http.StatusForbidden {
+	if again, err := g.admit("b", b, layers, nil); err != nil || again != b || proxied(t, again) != http.StatusForbidden {
 		t.Errorf("%s became %s, %v", b, again, err)
 	}
-	other, err := g.admit("a", a, profile, nil) // that port is taken
+	other, err := g.admit("a", a, layers, nil) // that port is taken
 	if err != nil || other == a || proxied(t, other) != http.StatusForbidden {
 		t.Errorf("%s became %s, %v", a, other, err)
 	}
-	if again, err := g.admit("a", a, profile, nil); again != other || err != nil {
+	if again, err := g.admit("a", a, layers, nil); again != other || err != nil {
 		t.Errorf("%s became %s, %v", other, again, err)
 	}
 }

@@ -12,15 +12,15 @@ func Command(executable, profilePath string, argv []string) []string {
 	return append([]string{executable, "launch", profilePath, "--"}, argv...)
 }
 
-// Env is what a process with this profile needs in its environment, as
+// Env is what a process in these layers needs in its environment, as
 // "NAME=value", instead of variables of the same names. proxyURL comes from Proxy.Grant; it is
-// not used where the profile needs no proxy.
+// not used where they need no proxy.
 //
 // Every variable names the HTTP proxy, which tunnels any TCP connection: many
 // programs fail on a SOCKS address in ALL_PROXY. SOCKS 5 is to be had at the
 // same address with the same user and password.
-func (p Profile) Env(proxyURL string) []string {
-	if !p.NeedsProxy() || proxyURL == "" {
+func (l Layers) Env(proxyURL string) []string {
+	if !l.NeedsProxy() || proxyURL == "" {
 		return nil
 	}
 	env := []string{proxyVariable + "=" + proxyURL}

@@ -17,10 +17,10 @@ func newProxied(t *testing.T) (*rig, *stage) {
 	r := newRig(t)
 	s := newStage(t, ProxyOptions{})
 	r.profile.Network = &Network{AllowedDomains: []string{"allowed.example"}}
-	if err := r.profile.Check(); err != nil {
+	if err := r.layers().Check(); err != nil {
 		t.Skipf("the kernel's Landlock knows no TCP ports: %v", err)
 	}
-	r.env = r.profile.Env(s.grant(*r.profile.Network))
+	r.env = r.layers().Env(s.grant(*r.profile.Network))
 	return r, s
 }
 

@@ -1,18 +1,26 @@
-// Package sandbox confines a process: a Profile (the JSON of sandbox.json)
-// becomes Landlock rules, a seccomp filter and resource limits in the launch
-// stage, and a Proxy in the engine lets it reach the domains that the profile
-// allows. It needs no privileges and no helper program.
+// Package sandbox confines a process: Layers of Profiles (the JSON of
+// sandbox.json) become Landlock rules, a seccomp filter and resource limits in
+// the launch stage, and a Proxy in the engine lets it reach the domains that
+// they allow. It needs no privileges and no helper program.
 //
 // # Use
 //
-// The engine checks a profile with Parse and Check(data folder) before it writes
-// sandbox.json. It starts the process as Command(executable, path, argv) with
-// Profile.Env(url) in its environment, instead of variables of the same names.
-// url is what Proxy.Grant(profile, refused) gave; refused is called with lines
+// The engine checks layers with ParseLayers and Check(data folder) before it
+// writes sandbox.json. It starts the process as Command(executable, path, argv) with
+// Layers.Env(url) in its environment, instead of variables of the same names.
+// url is what Proxy.Grant(layers, refused) gave; refused is called with lines
 // for the process's log. When the process has ended for good, the engine calls revoke.
 // A process that outlives its engine keeps its url, so the engine stores it (it
 // holds a password), and the next engine opens its proxy at the same Port and
-// calls Proxy.Restore. A profile for which NeedsProxy is false needs none of this.
+// calls Proxy.Restore. Layers for which NeedsProxy is false need none of this.
+//
+// # Layers
+//
+// What several profiles say holds all at once: each is a Landlock ruleset of its
+// own, and the kernel grants what all of them grant. So a profile that somebody
+// else asked for, put behind another one, only ever narrows that, whatever its
+// paths lead to. The smallest of each limit counts, and a host must be allowed
+// by each layer that has a "network".
 //
 // # Files
 //

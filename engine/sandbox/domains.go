@@ -7,6 +7,27 @@ import (
 	"strings"
 )
 
+// hosts decides which hosts a process may reach: those that all of it allow.
+// It is never empty.
+type hosts []domains
+
+func (h hosts) checkHost(host string) error {
+	return h.all(func(d domains) error { return d.checkHost(host) })
+}
+
+func (h hosts) checkAddress(host string, address netip.Addr) error {
+	return h.all(func(d domains) error { return d.checkAddress(host, address) })
+}
+
+func (h hosts) all(check func(domains) error) error {
+	for _, d := range h {
+		if err := check(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // domains decides which hosts a profile lets a process reach.
 type domains struct {
 	allowed, denied hostList

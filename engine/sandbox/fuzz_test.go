@@ -69,7 +69,7 @@ func FuzzProxyConnection(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(proxy.Close)
-	if _, _, err := proxy.Grant(Profile{Network: &Network{AllowedDomains: []string{"*", "1.2.3.4"}}}, nil); err != nil {
+	if _, _, err := proxy.Grant(Layers{{Network: &Network{AllowedDomains: []string{"*", "1.2.3.4"}}}}, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -26,7 +26,7 @@ type credentials struct {
 type grant struct {
 	proxy     *Proxy
 	own       credentials
-	hosts     domains
+	hosts     hosts
 	refused   func(line string)
 	ctx       context.Context // ends with the grant
 	cancel    context.CancelFunc
@@ -34,14 +34,14 @@ type grant struct {
 	active    atomic.Int64
 }
 
-// Grant lets whoever has the URL reach what the profile allows, until revoke is
+// Grant lets whoever has the URL reach what the layers allow, until revoke is
 // called, which also cuts what is connected. The URL has the form
 // http://user:password@127.0.0.1:port and is a secret of the process. refused is
 // called with a line, without its end, for each connection that is refused;
 // from several goroutines at once, so it must not wait for long. It may be nil.
-func (p *Proxy) Grant(profile Profile, refused func(line string)) (proxyURL string, revoke func(), err error) {
+func (p *Proxy) Grant(l Layers, refused func(line string)) (proxyURL string, revoke func(), err error) {
 	own := credentials{rand.Text(), rand.Text()}
-	revoke, err = p.add(own, profile, refused)
+	revoke, err = p.add(own, l, refused)
 	if err != nil {
 		return "", nil, fmt.Errorf("grant network: %w", err)
 	}
@@ -51,7 +51,7 @@ func (p *Proxy) Grant(profile Profile, refused func(line string)) (proxyURL stri
 
 // Restore grants again what another proxy has granted under a URL. The process
 // can connect to that URL's port alone, so this proxy must have the same.
-func (p *Proxy) Restore(proxyURL string, profile Profile, refused func(line string)) (revoke func(), err error) {
+func (p *Proxy) Restore(proxyURL string, l Layers, refused func(line string)) (revoke func(), err error) {
 	address, own, ok := splitURL(proxyURL)
 	if !ok || len(own.user) < 16 || len(own.password) < 16 {
 		return nil, errors.New("restore network: this is no proxy's address")
@@ -59,19 +59,15 @@ func (p *Proxy) Restore(proxyURL string, profile Profile, refused func(line stri
 	if here := p.listener.Addr().String(); address != here {
 		return nil, fmt.Errorf("restore network: the process knows the proxy at %s, and it is at %s now; restart the process", address, here)
 	}
-	revoke, err = p.add(own, profile, refused)
+	revoke, err = p.add(own, l, refused)
 	if err != nil {
 		return nil, fmt.Errorf("restore network: %w", err)
 	}
 	return revoke, nil
 }
 
-func (p *Proxy) add(own credentials, profile Profile, refused func(line string)) (revoke func(), err error) {
-	var network Network
-	if profile.Network != nil {
-		network = *profile.Network
-	}
-	hosts, err := newDomains(network)
+func (p *Proxy) add(own credentials, l Layers, refused func(line string)) (revoke func(), err error) {
+	hosts, err := l.hosts()
 	if err != nil {
 		return nil, err
 	}

@@ -22,14 +22,14 @@ const (
 	landlockLog      = 7
 )
 
-func (k kernel) check(p Profile) error {
+func (k kernel) check(l Layers) error {
 	if k.landlock == 0 {
 		return fmt.Errorf("sandbox: this kernel has no Landlock (%v): it needs Linux 6.2 or later with \"landlock\" in the boot parameter lsm=", k.landlockErr)
 	}
 	if k.landlock < landlockTruncate {
 		return k.tooOld("files", landlockTruncate, "6.2")
 	}
-	if p.NeedsProxy() && k.landlock < landlockTCP {
+	if l.NeedsProxy() && k.landlock < landlockTCP {
 		return k.tooOld("allowedDomains", landlockTCP, "6.7")
 	}
 	if k.seccomp != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,22 +27,43 @@ const (
 		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 )
 
-// landlockFor builds the rules of a profile. port is the proxy's. guarded are
-// folders whose files could lift the sandbox.
-func landlockFor(p Profile, k kernel, port uint16, guarded []string) (*ruleset, error) {
-	set, err := newRuleset(handled(p, k))
+// rulesFor builds a ruleset for each layer, to be applied in turn. port is the
+// proxy's. guarded are folders whose files could lift the sandbox.
+func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*ruleset, err error) {
+	table, err := readMounts()
 	if err != nil {
 		return nil, err
 	}
-	if err := addRules(set, p, port, guarded); err != nil {
-		set.close()
+	all, err := resolveLayers(l, table, guarded)
+	if err != nil {
 		return nil, err
 	}
-	return set, nil
+	defer func() {
+		if err != nil {
+			closeAll(sets)
+		}
+	}()
+	for i, named := range all {
+		set, err := newRuleset(handled(i, l.network(), k))
+		if err != nil {
+			return sets, err
+		}
+		sets = append(sets, set)
+		if err := addRules(set, named); err != nil {
+			return sets, l.at(i, err)
+		}
+	}
+	if l.NeedsProxy() {
+		if err := sets[0].allowConnect(port); err != nil {
+			return sets, fmt.Errorf("allow connections to the proxy: %w", err)
+		}
+	}
+	return sets, nil
 }
 
-// handled are all rights that a kernel can refuse and the profile wants refused.
-func handled(p Profile, k kernel) unix.LandlockRulesetAttr {
+// handled are all rights that a kernel can refuse and that a layer is about. What
+// does not differ between layers is left to the first one.
+func handled(layer int, network access, k kernel) unix.LandlockRulesetAttr {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: readFiles | readFolders | makeDevices | write}
 	if k.landlock < landlockIoctl {
 		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
@@ -49,7 +71,10 @@ func handled(p Profile, k kernel) unix.LandlockRulesetAttr {
 	if !k.resolveUnix {
 		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 	}
-	if k.landlock >= landlockTCP && p.network() != openNetwork {
+	if layer > 0 {
+		return attr
+	}
+	if k.landlock >= landlockTCP && network != openNetwork {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
 	if k.landlock >= landlockScopes {
@@ -58,46 +83,33 @@ func handled(p Profile, k kernel) unix.LandlockRulesetAttr {
 	return attr
 }
 
-func addRules(set *ruleset, p Profile, port uint16, guarded []string) error {
-	table, err := readMounts()
-	if err != nil {
+func addRules(set *ruleset, named paths) error {
+	if err := allowReading(set, named); err != nil {
 		return err
 	}
-	if err := allowReading(set, p, table); err != nil {
-		return err
-	}
-	if err := allowWriting(set, p, table, guarded); err != nil {
-		return err
-	}
-	if err := allowDevices(set); err != nil {
-		return err
-	}
-	if p.NeedsProxy() {
-		if err := set.allowConnect(port); err != nil {
-			return fmt.Errorf("allow connections to the proxy: %w", err)
+	for _, root := range named.writable {
+		if err := allowBut(set, root, write, named.unwritable); err != nil {
+			return fmt.Errorf("allow writing: %w", err)
 		}
 	}
-	return nil
+	return allowDevices(set)
 }
 
-func allowReading(set *ruleset, p Profile, table mounts) error {
-	denied, err := resolveAll("denyRead", p.Filesystem.DenyRead, table)
-	if err != nil {
-		return err
-	}
+func allowReading(set *ruleset, named paths) error {
 	var folders []string
-	for _, path := range denied {
+	for _, path := range named.unreadable {
 		if info, err := os.Lstat(path); err != nil || info.IsDir() {
 			folders = append(folders, path)
 		}
 	}
+	denied := named.unreadable
 	if len(denied) > 0 {
 		// What a disk's node gives to root is everything on it.
 		disks, err := blockDevices("/dev")
 		if err != nil {
 			return fmt.Errorf("deny reading of disks: %w", err)
 		}
-		denied = append(denied, disks...)
+		denied = slices.Concat(denied, disks)
 	}
 	if err := allowBut(set, "/", readFiles, denied); err != nil {
 		return fmt.Errorf("allow reading: %w", err)
@@ -108,53 +120,62 @@ func allowReading(set *ruleset, p Profile, table mounts) error {
 	return nil
 }
 
-func allowWriting(set *ruleset, p Profile, table mounts, guarded []string) error {
-	roots, denied, err := writable(p, table, guarded)
-	if err != nil {
-		return err
-	}
-	for _, root := range roots {
-		if err := allowBut(set, root, write, denied); err != nil {
-			return fmt.Errorf("allow writing: %w", err)
-		}
-	}
-	return nil
+// paths are those of a layer, resolved.
+type paths struct {
+	unreadable []string
+	writable   []string
+	unwritable []string
+	given      []string // as the layer names what is writable
 }
 
-// writable resolves what may be written, and what below it may not.
-func writable(p Profile, table mounts, guarded []string) (roots, denied []string, err error) {
-	denied, err = resolveAll("denyWrite", p.Filesystem.DenyWrite, table)
+// resolveLayers looks up the paths of all layers.
+func resolveLayers(l Layers, table mounts, guarded []string) ([]paths, error) {
+	var all []paths
+	for i, p := range l {
+		named, err := resolvePaths(p.Filesystem, table)
+		if err != nil {
+			return nil, l.at(i, err)
+		}
+		all = append(all, named)
+	}
+	for _, g := range guarded {
+		if err := checkGuarded(g, all); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func resolvePaths(f Filesystem, table mounts) (paths, error) {
+	unreadable, err := resolveAll("denyRead", f.DenyRead, table)
 	if err != nil {
-		return nil, nil, err
+		return paths{}, err
+	}
+	unwritable, err := resolveAll("denyWrite", f.DenyWrite, table)
+	if err != nil {
+		return paths{}, err
 	}
 	// A folder that could be written around what may not be read would let it
 	// be renamed, and the denial miss it at the next start.
-	unreadable, err := resolveAll("denyRead", p.Filesystem.DenyRead, table)
-	if err != nil {
-		return nil, nil, err
-	}
-	denied = append(denied, unreadable...)
-	for _, path := range p.Filesystem.AllowWrite {
+	named := paths{unreadable: unreadable, unwritable: append(unwritable, unreadable...), given: f.AllowWrite}
+	for _, path := range f.AllowWrite {
 		root, err := resolve(path)
 		if err == nil {
-			err = checkWritable(path, root, p.Filesystem.AllowWrite)
-		}
-		if err == nil {
-			err = checkGuarded(root, denied, guarded)
+			err = checkWritable(path, root, f.AllowWrite)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("allowWrite %s: %w", path, err)
+			return paths{}, fmt.Errorf("allowWrite %s: %w", path, err)
 		}
-		roots = append(roots, root)
+		named.writable = append(named.writable, root)
 	}
-	return roots, denied, nil
+	return named, nil
 }
 
-// checkPaths tells which paths of a profile would prevent a start now.
-func checkPaths(p Profile, guarded []string) error {
+// checkPaths tells which paths would prevent a start now.
+func checkPaths(l Layers, guarded []string) error {
 	table, err := readMounts()
 	if err == nil {
-		_, _, err = writable(p, table, guarded)
+		_, err = resolveLayers(l, table, guarded)
 	}
 	if err != nil {
 		return fmt.Errorf("sandbox: %w", err)
@@ -182,18 +203,33 @@ func checkWritable(path, root string, allowed []string) error {
 }
 
 // checkGuarded refuses to make writable what decides how the process, or
-// another, is started the next time.
-func checkGuarded(path string, denied, guarded []string) error {
-	for _, g := range guarded {
-		resolved, err := resolve(g)
-		if err != nil {
-			return fmt.Errorf("guard %s: %w", g, err)
-		}
-		if (within(resolved, path) || within(path, resolved)) && !withinAny(resolved, denied) && !withinAny(path, denied) {
-			return fmt.Errorf("it would make %s writable, from where the sandbox could be lifted; name narrower folders, or add that one to denyWrite", g)
+// another, is started the next time. It is enough that one layer does not.
+func checkGuarded(guarded string, all []paths) error {
+	resolved, err := resolve(guarded)
+	if err != nil {
+		return fmt.Errorf("guard %s: %w", guarded, err)
+	}
+	opened := ""
+	for _, named := range all {
+		if opened = named.opening(resolved); opened == "" {
+			return nil
 		}
 	}
-	return nil
+	return fmt.Errorf("allowWrite %s: it would make %s writable, from where the sandbox could be lifted; name narrower folders, or add that one to denyWrite", opened, guarded)
+}
+
+// opening is which path of allowWrite makes something of a folder writable, "" if
+// none does.
+func (named paths) opening(folder string) string {
+	if withinAny(folder, named.unwritable) {
+		return ""
+	}
+	for i, root := range named.writable {
+		if (within(folder, root) || within(root, folder)) && !withinAny(root, named.unwritable) {
+			return named.given[i]
+		}
+	}
+	return ""
 }
 
 // allowDevices grants what every program may write: the devices that keep

@@ -31,7 +31,7 @@ func Launch(args []string) error {
 		return errors.New("launch: usage: launch PROFILE -- COMMAND…")
 	}
 	path, argv := args[0], args[2:]
-	p, err := Load(path)
+	l, err := LoadLayers(path)
 	if err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
@@ -43,7 +43,7 @@ func Launch(args []string) error {
 	// What is confined is the thread, and the thread that executes a program is
 	// the process from then on.
 	runtime.LockOSThread()
-	if err := confine(p, proxyURL, guardedBy(path)); err != nil {
+	if err := confine(l, proxyURL, guardedBy(path)); err != nil {
 		return fmt.Errorf("launch %s: %w", argv[0], err)
 	}
 	return fmt.Errorf("launch %s: %w", argv[0], execute(program, argv, env))
@@ -86,26 +86,26 @@ func guardedBy(profile string) []string {
 	return guarded
 }
 
-// confine applies a profile to the calling thread, or tells what prevents it.
-func confine(p Profile, proxyURL string, guarded []string) error {
+// confine applies layers to the calling thread, or tells what prevents it.
+func confine(l Layers, proxyURL string, guarded []string) error {
 	k := currentKernel()
-	if err := k.check(p); err != nil {
+	if err := k.check(l); err != nil {
 		return err
 	}
-	port, err := proxyPort(p, proxyURL)
+	port, err := proxyPort(l, proxyURL)
 	if err != nil {
 		return err
 	}
-	rules, err := landlockFor(p, k, port, guarded)
+	sets, err := rulesFor(l, k, port, guarded)
 	if err != nil {
 		return err
 	}
-	defer rules.close()
+	defer closeAll(sets)
 	// Nothing that was open by accident is inherited.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close descriptors: %w", err)
 	}
-	if err := setLimits(p.Limits); err != nil {
+	if err := setLimits(l.limits()); err != nil {
 		return err
 	}
 	if err := dropCapabilities(); err != nil {
@@ -114,13 +114,15 @@ func confine(p Profile, proxyURL string, guarded []string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("set no_new_privs: %w", err)
 	}
-	if err := rules.restrict(logFlags(k)); err != nil {
+	for _, set := range sets {
+		if err := set.restrict(logFlags(k)); err != nil {
+			return err
+		}
+	}
+	if err := install(compile(refusalsFor(l.network(), k))); err != nil {
 		return err
 	}
-	if err := install(compile(refusalsFor(p, k))); err != nil {
-		return err
-	}
-	return limitMemory(p.Limits)
+	return limitMemory(l.limits())
 }
 
 // logFlags have refusals of the program itself logged where the kernel logs any.
@@ -131,8 +133,8 @@ func logFlags(k kernel) uintptr {
 	return unix.LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON
 }
 
-func proxyPort(p Profile, proxyURL string) (uint16, error) {
-	if !p.NeedsProxy() {
+func proxyPort(l Layers, proxyURL string) (uint16, error) {
+	if !l.NeedsProxy() {
 		return 0, nil
 	}
 	address, _, ok := splitURL(proxyURL)

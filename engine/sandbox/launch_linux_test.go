@@ -24,6 +24,7 @@ type rig struct {
 	t       *testing.T
 	dir     string // its own, without symbolic links
 	profile Profile
+	asked   Layers // behind the profile
 	env     []string
 	files   []*os.File // inherited by mistake
 }
@@ -42,7 +43,7 @@ func newRig(t *testing.T) *rig {
 		DenyRead:   []string{r.at("secret")},
 		AllowWrite: []string{r.at("work")},
 	}
-	if err := r.profile.Check(); err != nil {
+	if err := r.layers().Check(); err != nil {
 		if _, stderr, status := r.run("pid"); status != 126 || !strings.Contains(stderr, "kernel") {
 			t.Errorf("a kernel that cannot confine gave status %d: %s", status, stderr)
 		}
@@ -50,6 +51,8 @@ func newRig(t *testing.T) *rig {
 	}
 	return r
 }
+
+func (r *rig) layers() Layers { return append(Layers{r.profile}, r.asked...) }
 
 func (r *rig) at(name string) string { return filepath.Join(r.dir, name) }
 
@@ -66,7 +69,7 @@ func (r *rig) put(name string) {
 // command starts a probe through the launch stage.
 func (r *rig) command(args ...string) *exec.Cmd {
 	r.t.Helper()
-	data, err := json.Marshal(r.profile)
+	data, err := json.Marshal(map[string]Layers{"layers": r.layers()})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -235,6 +238,60 @@ func TestALinkInAWritableFolderGrantsNothingOutside(t *testing.T) {
 	r.expect("EACCES", "write", r.at("work/more/file"))
 }
 
+func TestALayerCannotWidenAnotherByALink(t *testing.T) {
+	r := newRig(t)
+	if err := os.Symlink(r.dir, r.at("work/l")); err != nil {
+		t.Fatal(err)
+	}
+	r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.at("work/l")}}}}
+	r.expect("EACCES", "write", r.at("open/file"))
+	r.expect("EACCES", "write", r.at("work/l/open/new"))
+	r.expect("EACCES", "read", r.at("secret/key"))
+	r.expect("EACCES", "read", r.at("work/l/secret/key"))
+	r.expect("written", "write", r.at("work/file"))
+}
+
+func TestLayersGrantWhatAllOfThemDo(t *testing.T) {
+	r := newRig(t)
+	r.profile.Limits = &Limits{OpenFiles: 64}
+	r.asked = Layers{
+		{Filesystem: Filesystem{AllowWrite: []string{r.at("work/sub"), r.at("open")}, DenyRead: []string{r.at("work/keep")}}, Network: &Network{}},
+		{Filesystem: Filesystem{AllowWrite: []string{r.dir}}, Limits: &Limits{OpenFiles: 128, CPUSeconds: 9}},
+	}
+	r.expect("written", "write", r.at("work/sub/new"))
+	r.expect("renamed", "rename", r.at("work/sub/new"), r.at("work/sub/other"))
+	r.expect("EACCES", "write", r.at("work/file"))
+	r.expect("EACCES", "write", r.at("open/file"))
+	r.expect("EACCES", "read", r.at("work/keep/file"))
+	r.expect("EACCES", "read", r.at("secret/key"))
+	r.expect("content", "read", r.at("open/file"))
+	r.expect("64 64", "limit", "open_files")
+	r.expect("9 10", "limit", "cpu_seconds")
+	r.expect("EACCES", "socket", strconv.Itoa(unix.AF_INET), strconv.Itoa(unix.SOCK_STREAM), "0")
+	r.expect("written", "write", "/dev/null")
+	for len(r.layers()) < maxLayers {
+		r.asked = append(r.asked, Profile{Filesystem: Filesystem{AllowWrite: []string{r.at("work")}}})
+	}
+	r.expect("written", "write", r.at("work/sub/last"))
+	r.asked = append(r.asked, Profile{})
+	r.refused("there are 9 layers")
+}
+
+func TestAFolderIsGuardedWhereOneLayerKeepsIt(t *testing.T) {
+	r := newRig(t)
+	r.env = []string{"TANDEM_DATA_DIR=" + r.at("open")}
+	r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.dir}}}}
+	if err := r.layers().Check(r.at("open")); err != nil {
+		t.Errorf("the check gave %v", err)
+	}
+	r.expect("EACCES", "write", r.at("open/file"))
+	r.profile.Filesystem.AllowWrite = []string{r.at("open")}
+	r.refused("the sandbox could be lifted")
+	if err := r.layers().Check(r.at("open")); err == nil {
+		t.Error("the check found nothing wrong")
+	}
+}
+
 func TestOnlyWhatIsAllowedCanBeWritten(t *testing.T) {
 	r := newRig(t)
 	r.expect("written", "write", r.at("work/file"))
@@ -374,7 +431,7 @@ func TestAProfileThatCannotBeEnforcedStartsNothing(t *testing.T) {
 	r := newRig(t)
 	r.profile.Filesystem.AllowWrite = []string{r.at("missing")}
 	r.refused("missing: no such file or directory; create it first")
-	if err := r.profile.Check(); err == nil || !strings.Contains(err.Error(), "create it first") {
+	if err := r.layers().Check(); err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("the check gave %v", err)
 	}
 
@@ -390,11 +447,11 @@ func TestTheFolderOfTheProfileCannotBeMadeWritable(t *testing.T) {
 	r := newRig(t)
 	r.env = []string{"TANDEM_DATA_DIR=" + r.at("work/sub")}
 	r.refused("the sandbox could be lifted")
-	if err := r.profile.Check(r.at("work/sub")); err == nil || !strings.Contains(err.Error(), "the sandbox could be lifted") {
+	if err := r.layers().Check(r.at("work/sub")); err == nil || !strings.Contains(err.Error(), "the sandbox could be lifted") {
 		t.Errorf("the check gave %v", err)
 	}
 	r.profile.Filesystem.DenyWrite = []string{r.at("work/sub")}
-	if err := r.profile.Check(r.at("work/sub")); err != nil {
+	if err := r.layers().Check(r.at("work/sub")); err != nil {
 		t.Errorf("the check gave %v", err)
 	}
 	r.expect("written", "write", r.at("work/file"))

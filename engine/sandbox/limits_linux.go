@@ -9,10 +9,7 @@ import (
 )
 
 // setLimits sets all limits but that of memory.
-func setLimits(l *Limits) error {
-	if l == nil {
-		return nil
-	}
+func setLimits(l Limits) error {
 	for _, limit := range []struct {
 		name     string
 		resource int
@@ -30,10 +27,7 @@ func setLimits(l *Limits) error {
 }
 
 // limitMemory comes last, because this process itself may have more.
-func limitMemory(l *Limits) error {
-	if l == nil {
-		return nil
-	}
+func limitMemory(l Limits) error {
 	return setLimit("memory_bytes", unix.RLIMIT_AS, l.MemoryBytes)
 }
 

@@ -8,7 +8,7 @@ func currentKernel() kernel {
 	return kernel{landlockErr: errPlatform, seccomp: errPlatform}
 }
 
-func checkPaths(Profile, []string) error {
+func checkPaths(Layers, []string) error {
 	return errPlatform
 }
 

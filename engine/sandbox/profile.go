@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// maxProfile bounds a profile in bytes.
+// maxProfile bounds a profile, or a file of layers, in bytes.
 const maxProfile = 1 << 20
 
-// A Profile says what a process may do. Its JSON is sandbox.json, in the public
-// sandbox-runtime shape with limits added.
+// A Profile says what a process may do. Its JSON is the public sandbox-runtime
+// shape with limits added.
 type Profile struct {
 	Filesystem Filesystem `json:"filesystem"`
 	Network    *Network   `json:"network,omitempty"` // nil: not restricted
@@ -49,21 +49,29 @@ type Limits struct {
 // because they may be meant to restrict something.
 func Parse(data []byte) (Profile, error) {
 	var p Profile
-	if len(data) > maxProfile {
-		return p, fmt.Errorf("parse sandbox profile: larger than %d bytes", maxProfile)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&p); err != nil {
-		return Profile{}, fmt.Errorf("parse sandbox profile: %s", explainJSON(data, err))
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return Profile{}, errors.New("parse sandbox profile: something follows its end")
+	if err := decode(data, &p); err != nil {
+		return Profile{}, err
 	}
 	if err := p.Validate(); err != nil {
 		return Profile{}, err
 	}
 	return p, nil
+}
+
+// decode reads one JSON value that has nothing but the fields of into.
+func decode(data []byte, into any) error {
+	if len(data) > maxProfile {
+		return fmt.Errorf("parse sandbox profile: larger than %d bytes", maxProfile)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("parse sandbox profile: %s", explainJSON(data, err))
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("parse sandbox profile: something follows its end")
+	}
+	return nil
 }
 
 // explainJSON adds the line to an error of the decoder.
@@ -84,24 +92,6 @@ func explainJSON(data []byte, err error) string {
 func lineOf(data []byte, offset int64) int {
 	offset = min(max(offset, 0), int64(len(data)))
 	return 1 + bytes.Count(data[:offset], []byte("\n"))
-}
-
-// Load reads the profile in a file.
-func Load(path string) (Profile, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Profile{}, fmt.Errorf("read sandbox profile: %w", err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxProfile+1))
-	if err != nil {
-		return Profile{}, fmt.Errorf("read sandbox profile: %w", err)
-	}
-	p, err := Parse(data)
-	if err != nil {
-		return Profile{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
 }
 
 // Validate tells what makes no sense in a profile, whatever the kernel.
@@ -143,28 +133,14 @@ func checkPath(path string) error {
 	return nil
 }
 
-// Check tells why the profile cannot be enforced here and now, nil if it can:
-// what the kernel lacks, or which path is in the way. guarded are folders that
-// must not become writable because they decide how processes are started: the
-// data folder. A profile that fails is not to be started; the launch stage
-// checks again.
-func (p Profile) Check(guarded ...string) error {
-	if err := p.Validate(); err != nil {
-		return err
-	}
-	if err := currentKernel().check(p); err != nil {
-		return err
-	}
-	return checkPaths(p, guarded)
-}
-
 // An access is which network a profile leaves to a process.
 type access int
 
+// From the widest to the narrowest.
 const (
-	openNetwork access = iota // not restricted
+	openNetwork  access = iota // not restricted
+	proxyNetwork               // the proxy alone
 	noNetwork
-	proxyNetwork // the proxy alone
 )
 
 func (p Profile) network() access {
@@ -175,9 +151,4 @@ func (p Profile) network() access {
 		return noNetwork
 	}
 	return proxyNetwork
-}
-
-// NeedsProxy tells whether the process needs a grant of a Proxy.
-func (p Profile) NeedsProxy() bool {
-	return p.network() == proxyNetwork
 }

@@ -27,14 +27,14 @@ func TestAProfileIsReadAsItIsWritten(t *testing.T) {
 	if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Load(path)
+	got, err := LoadLayers(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(Layers{want}, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Load(path + ".missing"); err == nil {
+	if _, err := LoadLayers(path + ".missing"); err == nil {
 		t.Error("a missing profile was read")
 	}
 }
@@ -71,6 +71,66 @@ func TestAProfileThatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
+func TestLayersAreReadFromAFileOfTheirsAndFromOneProfile(t *testing.T) {
+	first, second := Profile{Network: &Network{}}, Profile{Filesystem: Filesystem{AllowWrite: []string{"/tmp/x"}}, Limits: &Limits{OpenFiles: 64}}
+	for text, want := range map[string]Layers{
+		`{"network": {}}`: {first},
+		`{"layers": [{"network": {}}, {"filesystem": {"allowWrite": ["/tmp/x"]}, "limits": {"open_files": 64}}]}`: {first, second},
+	} {
+		got, err := ParseLayers([]byte(text))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", text, err, diff)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"layers": []}`: "there are 0 layers; want 1 to 8",
+		`{"layers": [{}` + strings.Repeat(`, {}`, 8) + `]}`:     "there are 9 layers",
+		`{"layers": [{}], "network": {}}`:                       `there is more beside "layers"`,
+		`{"layers": [{}, {"netwrok": {}}]}`:                     `unknown field "netwrok"`,
+		`{"layers": [{}, {"filesystem": {"denyRead": ["x"]}}]}`: `layer 2: sandbox profile: filesystem.denyRead: path "x" is not absolute`,
+		`{"layers": {}}`:   `"layers" cannot be a object`,
+		`{"layers": null}`: "unknown field",
+	} {
+		if _, err := ParseLayers([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gave %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestTheStrictestLayerCounts(t *testing.T) {
+	some := Profile{Network: &Network{AllowedDomains: []string{"example.org", "*.example.com"}}, Limits: &Limits{OpenFiles: 64, CPUSeconds: 5}}
+	fewer := Profile{Network: &Network{AllowedDomains: []string{"*"}, DeniedDomains: []string{"example.org"}}, Limits: &Limits{OpenFiles: 32, MemoryBytes: 9}}
+	for _, c := range []struct {
+		layers Layers
+		want   access
+	}{
+		{Layers{{}, {}}, openNetwork},
+		{Layers{{}, some}, proxyNetwork},
+		{Layers{some, {Network: &Network{}}}, noNetwork},
+		{Layers{{Network: &Network{}}, some}, noNetwork},
+	} {
+		if got := c.layers.network(); got != c.want {
+			t.Errorf("%+v leave network %d, want %d", c.layers, got, c.want)
+		}
+	}
+	both := Layers{some, {}, fewer}
+	if diff := cmp.Diff(Limits{OpenFiles: 32, MemoryBytes: 9, CPUSeconds: 5}, both.limits()); diff != "" {
+		t.Error(diff)
+	}
+	hosts, err := both.hosts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, allowed := range map[string]bool{"a.example.com": true, "example.org": false, "example.net": false} {
+		if err := hosts.checkHost(host); (err == nil) != allowed {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	if open, err := (Layers{{}, {}}).hosts(); err != nil || open.checkHost("example.org") == nil {
+		t.Errorf("without a restricted layer the proxy lets out: %v", err)
+	}
+}
+
 func TestAKernelThatCannotEnforceAProfileSaysWhatIsMissing(t *testing.T) {
 	files := Profile{}
 	off := Profile{Network: &Network{}}
@@ -88,7 +148,7 @@ func TestAKernelThatCannotEnforceAProfileSaysWhatIsMissing(t *testing.T) {
 		{kernel{landlock: 4}, some, ""},
 		{kernel{landlock: 9, seccomp: errPlatform}, files, "system calls cannot be filtered"},
 	} {
-		err := c.kernel.check(c.profile)
+		err := c.kernel.check(Layers{c.profile})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v with %+v gave %v, want %q", c.kernel, c.profile, err, c.want)
 		}
@@ -97,12 +157,12 @@ func TestAKernelThatCannotEnforceAProfileSaysWhatIsMissing(t *testing.T) {
 
 func TestTheEnvironmentNamesTheProxyOnlyWhereThereIsOne(t *testing.T) {
 	const proxyURL = "http://u:p@127.0.0.1:1"
-	for _, p := range []Profile{{}, {Network: &Network{}}} {
+	for _, p := range []Layers{{{}}, {{Network: &Network{}}}} {
 		if env := p.Env(proxyURL); env != nil {
 			t.Errorf("%+v gave %q", p, env)
 		}
 	}
-	some := Profile{Network: &Network{AllowedDomains: []string{"example.org"}}}
+	some := Layers{{Network: &Network{AllowedDomains: []string{"example.org"}}}}
 	env := some.Env(proxyURL)
 	for _, want := range []string{"HTTP_PROXY=" + proxyURL, "https_proxy=" + proxyURL, "ALL_PROXY=" + proxyURL, "NO_PROXY="} {
 		if !slices.Contains(env, want) {
@@ -123,17 +183,18 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(whole))
 	f.Add([]byte(`{"filesystem":{"denyRead":["/a\u0000"]},"network":null}`))
 	f.Add([]byte(`{"network":{"allowedDomains":["*.","[::1]","*"]}}`))
+	f.Add([]byte(`{"layers":[{},{"network":{}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := Parse(data)
+		p, err := ParseLayers(data)
 		if err != nil {
 			return
 		}
 		// What was accepted means the same when it is written and read again.
-		written, err := json.Marshal(p)
+		written, err := json.Marshal(map[string]Layers{"layers": p})
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Parse(written)
+		again, err := ParseLayers(written)
 		if err != nil {
 			t.Fatalf("%s is refused the second time: %v", written, err)
 		}

@@ -84,7 +84,7 @@ func (s *stage) dial(ctx context.Context, network, address string) (net.Conn, er
 
 func (s *stage) grant(n Network) string {
 	s.t.Helper()
-	proxyURL, _, err := s.proxy.Grant(Profile{Network: &n}, s.record)
+	proxyURL, _, err := s.proxy.Grant(Layers{{Network: &n}}, s.record)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestRevokingCutsWhatIsConnected(t *testing.T) {
 		held <- other
 		return near, nil
 	}})
-	proxyURL, revoke, err := s.proxy.Grant(Profile{Network: &Network{AllowedDomains: []string{"allowed.example"}}}, nil)
+	proxyURL, revoke, err := s.proxy.Grant(Layers{{Network: &Network{AllowedDomains: []string{"allowed.example"}}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,22 +357,22 @@ func TestRevokingCutsWhatIsConnected(t *testing.T) {
 
 func TestAnotherProxyTakesOverAtTheSamePort(t *testing.T) {
 	first := newStage(t, ProxyOptions{})
-	profile := Profile{Network: &Network{AllowedDomains: []string{"allowed.example"}}}
-	proxyURL, _, err := first.proxy.Grant(profile, nil)
+	layers := Layers{{Network: &Network{AllowedDomains: []string{"allowed.example"}}}}
+	proxyURL, _, err := first.proxy.Grant(layers, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := first.proxy.Port()
 	first.proxy.Close()
 	second := newStage(t, ProxyOptions{Port: port})
-	if _, err := second.proxy.Restore(proxyURL, profile, nil); err != nil {
+	if _, err := second.proxy.Restore(proxyURL, layers, nil); err != nil {
 		t.Fatal(err)
 	}
 	if status, _ := second.get(proxyURL, "http://allowed.example/"); status != 200 {
 		t.Errorf("the second proxy answered %d", status)
 	}
 	for _, bad := range []string{proxyURL, "http://u:p@127.0.0.1:1", "http://127.0.0.1:1", ":", strings.Replace(proxyURL, fmt.Sprint(port), "1", 1)} {
-		if _, err := second.proxy.Restore(bad, profile, nil); err == nil {
+		if _, err := second.proxy.Restore(bad, layers, nil); err == nil {
 			t.Errorf("it restored %q", bad)
 		}
 	}
@@ -443,7 +443,7 @@ func TestClosingEndsDialsAndTunnels(t *testing.T) {
 	<-dialing
 	s.proxy.Close()
 	<-ended
-	if _, _, err := s.proxy.Grant(Profile{}, nil); err == nil {
+	if _, _, err := s.proxy.Grant(Layers{{}}, nil); err == nil {
 		t.Error("a closed proxy grants")
 	}
 }

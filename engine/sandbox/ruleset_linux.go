@@ -38,6 +38,12 @@ func (r *ruleset) close() {
 	unix.Close(r.fd)
 }
 
+func closeAll(sets []*ruleset) {
+	for _, set := range sets {
+		set.close()
+	}
+}
+
 // allowPath grants rights on a file, or on a folder and all below it. A
 // symbolic link is left alone: what it leads to has rules of its own. It tells
 // unix.ENOENT when there is no such file.

@@ -47,13 +47,13 @@ const (
 	tioclinux = 0x541c
 )
 
-// refusalsFor are the system calls that a profile's process has to do without.
-func refusalsFor(p Profile, k kernel) []refusal {
+// refusalsFor are the system calls that a process with a network has to do without.
+func refusalsFor(network access, k kernel) []refusal {
 	all := baseRefusals()
 	if !k.resolveUnix {
 		all = append(all, unixRefusals()...)
 	}
-	switch p.network() {
+	switch network {
 	case noNetwork:
 		all = append(all,
 			refusal{unix.SYS_SOCKET, unix.EACCES, []condition{argIsNot(0, unix.AF_UNIX, unix.AF_NETLINK)}})
@@ -64,7 +64,7 @@ func refusalsFor(p Profile, k kernel) []refusal {
 			all = append(all, refusal{call: unix.SYS_LISTEN, errno: unix.EACCES})
 		}
 	}
-	if p.network() != openNetwork {
+	if network != openNetwork {
 		all = append(all, refusal{unix.SYS_SOCKET, unix.EACCES, []condition{argIs(0, unix.AF_NETLINK), argIsNot(2, unix.NETLINK_ROUTE)}})
 	}
 	return all

@@ -1,0 +1,157 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxLayers bounds how many profiles confine a process; Landlock takes 16.
+const maxLayers = 8
+
+// Layers confine a process together: it may do only what all of them allow. The
+// kernel enforces each one by itself, so that no path in one of them, wherever
+// a link leads it, widens another.
+type Layers []Profile
+
+// ParseLayers reads and validates the JSON of sandbox.json: {"layers": [PROFILE, …]},
+// or one profile as Parse takes it.
+func ParseLayers(data []byte) (Layers, error) {
+	var file struct {
+		Layers     *Layers     `json:"layers"`
+		Filesystem *Filesystem `json:"filesystem"`
+		Network    *Network    `json:"network"`
+		Limits     *Limits     `json:"limits"`
+	}
+	if err := decode(data, &file); err != nil {
+		return nil, err
+	}
+	if file.Layers == nil {
+		p, err := Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		return Layers{p}, nil
+	}
+	if file.Filesystem != nil || file.Network != nil || file.Limits != nil {
+		return nil, errors.New(`parse sandbox profile: there is more beside "layers"; make it a layer of its own`)
+	}
+	if err := file.Layers.Validate(); err != nil {
+		return nil, err
+	}
+	return *file.Layers, nil
+}
+
+// LoadLayers reads the layers in a file.
+func LoadLayers(path string) (Layers, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read sandbox profile: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxProfile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read sandbox profile: %w", err)
+	}
+	l, err := ParseLayers(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return l, nil
+}
+
+// Validate tells what makes no sense in the layers, whatever the kernel.
+func (l Layers) Validate() error {
+	if len(l) == 0 || len(l) > maxLayers {
+		return fmt.Errorf("sandbox profile: there are %d layers; want 1 to %d", len(l), maxLayers)
+	}
+	for i, p := range l {
+		if err := p.Validate(); err != nil {
+			return l.at(i, err)
+		}
+	}
+	return nil
+}
+
+// at says which layer an error is about, where there are several.
+func (l Layers) at(i int, err error) error {
+	if len(l) == 1 {
+		return err
+	}
+	return fmt.Errorf("layer %d: %w", i+1, err)
+}
+
+// Check tells why the layers cannot be enforced here and now, nil if they can:
+// what the kernel lacks, or which path is in the way. guarded are folders that
+// must not become writable because they decide how processes are started: the
+// data folder. Layers that fail are not to be started; the launch stage checks
+// again.
+func (l Layers) Check(guarded ...string) error {
+	if err := l.Validate(); err != nil {
+		return err
+	}
+	if err := currentKernel().check(l); err != nil {
+		return err
+	}
+	return checkPaths(l, guarded)
+}
+
+// network is the narrowest of the layers'.
+func (l Layers) network() access {
+	narrowest := openNetwork
+	for _, p := range l {
+		narrowest = max(narrowest, p.network())
+	}
+	return narrowest
+}
+
+// NeedsProxy tells whether the process needs a grant of a Proxy.
+func (l Layers) NeedsProxy() bool {
+	return l.network() == proxyNetwork
+}
+
+// hosts are those that every layer which restricts the network allows, and none
+// if no layer does: whoever may reach all needs no proxy.
+func (l Layers) hosts() (hosts, error) {
+	var all hosts
+	for i, p := range l {
+		if p.Network == nil {
+			continue
+		}
+		d, err := newDomains(*p.Network)
+		if err != nil {
+			return nil, l.at(i, err)
+		}
+		all = append(all, d)
+	}
+	if all == nil {
+		all = hosts{{}}
+	}
+	return all, nil
+}
+
+// limits are the smallest of the layers'.
+func (l Layers) limits() Limits {
+	var least Limits
+	for _, p := range l {
+		if p.Limits == nil {
+			continue
+		}
+		least = Limits{
+			OpenFiles:   smaller(least.OpenFiles, p.Limits.OpenFiles),
+			Processes:   smaller(least.Processes, p.Limits.Processes),
+			MemoryBytes: smaller(least.MemoryBytes, p.Limits.MemoryBytes),
+			CPUSeconds:  smaller(least.CPUSeconds, p.Limits.CPUSeconds),
+		}
+	}
+	return least
+}
+
+// smaller is the smaller limit; 0 is none.
+func smaller(a, b uint64) uint64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
