@@ -160,7 +160,7 @@ func (h *host) launch(r persist.Record) (argv, env []string, proxyURL string, er
 			return nil, nil, "", err
 		}
 	}
-	env = replaceEnv(env, layers.Env(proxyURL))
+	env = sandbox.Environ(replaceEnv(env, layers.Env(proxyURL)), h.o.DataDir, proxyURL)
 	return sandbox.Command(fmt.Sprintf("/proc/%d/exe", os.Getpid()), path, r.Argv), env, proxyURL, nil
 }
 
@@ -237,6 +237,7 @@ func proxyOf(child persist.Identity) string {
 		return ""
 	}
 	for pair := range bytes.SplitSeq(text, []byte{0}) {
+		pair = bytes.TrimPrefix(pair, []byte(sandbox.ChildPrefix)) // the launch stage's
 		if value, ok := bytes.CutPrefix(pair, []byte("HTTP_PROXY=")); ok {
 			return string(value)
 		}

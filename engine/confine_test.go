@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
+	"tandem/persist"
 
 	"golang.org/x/sys/unix"
 )
@@ -142,5 +143,48 @@ func TestWaysOutAreKeptWhateverPortTheyHad(t *testing.T) {
 	}
 	if again, err := g.admit("a", a, layers, nil); again != other || err != nil {
 		t.Errorf("%s became %s, %v", other, again, err)
+	}
+}
+
+// The linker of the launch stage would write where the process may not.
+func TestVariablesOfASandboxedProcessDoNothingBeforeItIsConfined(t *testing.T) {
+	m := startMachine(t)
+	dir := t.TempDir()
+	env := map[string]string{"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": filepath.Join(dir, "trace"), "GODEBUG": "inittrace=1", "TANDEM_DATA_DIR": "/elsewhere", "ODD": "a = b"}
+	out := call(m, api.Exec, api.ExecInput{Command: sh(`echo "$LD_DEBUG_OUTPUT, $GODEBUG, $ODD"`), Env: env, Sandbox: &api.Sandbox{}})
+	if want := env["LD_DEBUG_OUTPUT"] + ", inittrace=1, a = b\n"; !strings.HasSuffix(out.Stdout, want) { // behind what its own linker says
+		t.Errorf("its variables are %q, want %q", out.Stdout, want)
+	}
+	if strings.Contains(out.Stderr, "init ") {
+		t.Errorf("the launch stage obeyed GODEBUG: %s", out.Stderr)
+	}
+	traces, err := os.ReadDir(dir)
+	if err != nil || len(traces) > 0 {
+		t.Errorf("something was written outside the sandbox: %v, %v", traces, err)
+	}
+}
+
+func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
+	store, err := persist.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{store: store, o: Options{DataDir: t.TempDir()}}
+	open, closed := &api.Sandbox{}, &api.Sandbox{Network: &api.SandboxNetwork{}}
+	for _, c := range []struct {
+		id     string
+		layers []*api.Sandbox
+		want   int
+	}{{"none", nil, 0}, {"nil", []*api.Sandbox{nil}, 0}, {"one", []*api.Sandbox{open}, 1}, {"both", []*api.Sandbox{open, nil, closed}, 2}} {
+		r := persist.Record{ID: c.id}
+		if err := h.confine(&r, c.layers); err != nil || r.Sandboxed != (c.want > 0) {
+			t.Errorf("%s: %+v, %v", c.id, r, err)
+		}
+		if !r.Sandboxed {
+			continue
+		}
+		if got, err := sandbox.LoadLayers(store.SandboxPath(c.id)); err != nil || len(got) != c.want {
+			t.Errorf("%s: %+v, %v", c.id, got, err)
+		}
 	}
 }

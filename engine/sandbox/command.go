@@ -2,14 +2,35 @@ package sandbox
 
 import "net/url"
 
-// proxyVariable tells the launch stage the proxy's address. It is not passed on.
-const proxyVariable = "TANDEM_SANDBOX_PROXY"
+// Variables that tell the launch stage the proxy's URL and the data folder.
+const (
+	proxyVariable = "TANDEM_SANDBOX_PROXY"
+	dataVariable  = "TANDEM_DATA_DIR"
+)
+
+// ChildPrefix stands before each variable of the process's in the environment
+// of the launch stage, which takes it off: there, none means anything to the dynamic
+// linker or a library, which would obey it before the process is confined.
+const ChildPrefix = "TANDEM_CHILD_"
 
 // Command is the command line that starts argv confined by the profile in the
 // file profilePath. executable is this program; the process that it starts
 // becomes argv, under the same pid.
 func Command(executable, profilePath string, argv []string) []string {
 	return append([]string{executable, "launch", profilePath, "--"}, argv...)
+}
+
+// Environ is the environment that Command is started in. env is that of the
+// process which it becomes. dataDir is guarded, as by Layers.Check.
+func Environ(env []string, dataDir, proxyURL string) []string {
+	own := []string{dataVariable + "=" + dataDir}
+	if proxyURL != "" {
+		own = append(own, proxyVariable+"="+proxyURL)
+	}
+	for _, pair := range env {
+		own = append(own, ChildPrefix+pair)
+	}
+	return own
 }
 
 // Env is what a process in these layers needs in its environment, as
@@ -23,7 +44,7 @@ func (l Layers) Env(proxyURL string) []string {
 	if !l.NeedsProxy() || proxyURL == "" {
 		return nil
 	}
-	env := []string{proxyVariable + "=" + proxyURL}
+	var env []string
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		env = append(env, name+"="+proxyURL)
 	}

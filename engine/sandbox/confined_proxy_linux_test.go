@@ -20,7 +20,7 @@ func newProxied(t *testing.T) (*rig, *stage) {
 	if err := r.layers().Check(); err != nil {
 		t.Skipf("the kernel's Landlock knows no TCP ports: %v", err)
 	}
-	r.env = r.layers().Env(s.grant(*r.profile.Network))
+	r.proxy = s.grant(*r.profile.Network)
 	return r, s
 }
 

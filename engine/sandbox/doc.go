@@ -6,13 +6,18 @@
 // # Use
 //
 // The engine checks layers with ParseLayers and Check(data folder) before it
-// writes sandbox.json. It starts the process as Command(executable, path, argv) with
-// Layers.Env(url) in its environment, instead of variables of the same names.
+// writes sandbox.json. It starts the process as Command(executable, path, argv) in
+// Environ(environment, data folder, url). The process's environment holds
+// Layers.Env(url), instead of variables of the same names.
 // url is what Proxy.Grant(layers, refused) gave; refused is called with lines
 // for the process's log. When the process has ended for good, the engine calls revoke.
 // A process that outlives its engine keeps its url, so the engine stores it (it
 // holds a password), and the next engine opens its proxy at the same Port and
 // calls Proxy.Restore. Layers for which NeedsProxy is false need none of this.
+//
+// Environ keeps the process's variables from the launch stage, which may be
+// linked dynamically: LD_PRELOAD and its like would run code in it that nothing
+// confines.
 //
 // # Layers
 //

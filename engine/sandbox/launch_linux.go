@@ -24,8 +24,8 @@ import (
 // error, and then nothing was started: the caller reports it and exits with
 // status 126, or 127 if there is no such program.
 //
-// It must be called before other goroutines run that matter, and reads the
-// environment for what Profile.Env has put there.
+// It must be called before other goroutines run that matter, in the environment
+// that Environ makes.
 func Launch(args []string) error {
 	if len(args) < 3 || args[1] != "--" {
 		return errors.New("launch: usage: launch PROFILE -- COMMAND…")
@@ -35,21 +35,65 @@ func Launch(args []string) error {
 	if err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
-	program, err := lookUp(argv[0])
+	own, env := splitEnviron(os.Environ())
+	if err := checkLoader(own, dynamicallyLinked()); err != nil {
+		return fmt.Errorf("launch: %w", err)
+	}
+	program, err := lookUp(argv[0], env)
 	if err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
-	env, proxyURL := withoutProxyURL(os.Environ())
 	// What is confined is the thread, and the thread that executes a program is
 	// the process from then on.
 	runtime.LockOSThread()
-	if err := confine(l, proxyURL, guardedBy(path)); err != nil {
+	if err := confine(l, os.Getenv(proxyVariable), guardedBy(path)); err != nil {
 		return fmt.Errorf("launch %s: %w", argv[0], err)
 	}
 	return fmt.Errorf("launch %s: %w", argv[0], execute(program, argv, env))
 }
 
-func lookUp(name string) (string, error) {
+// splitEnviron tells the launch stage's own variables from those of the program.
+func splitEnviron(all []string) (own, env []string) {
+	for _, pair := range all {
+		if passed, ok := strings.CutPrefix(pair, ChildPrefix); ok {
+			env = append(env, passed)
+		} else {
+			own = append(own, pair)
+		}
+	}
+	return own, env
+}
+
+// checkLoader refuses to go on where the dynamic linker may have been told to
+// run somebody's code in this process: that would not have been confined.
+func checkLoader(own []string, dynamic bool) error {
+	for _, pair := range own {
+		name, _, _ := strings.Cut(pair, "=")
+		if dynamic && (strings.HasPrefix(name, "LD_") || name == "GLIBC_TUNABLES") {
+			return fmt.Errorf("%s is set, and this program is dynamically linked: what it loads would run outside the sandbox; unset it, or build with CGO_ENABLED=0", name)
+		}
+	}
+	return nil
+}
+
+// dynamicallyLinked tells whether a dynamic linker has loaded this program: then
+// it has an address (getauxval(3), AT_BASE).
+func dynamicallyLinked() bool {
+	const atBase = 7
+	values, err := unix.Auxv()
+	return err != nil || slices.ContainsFunc(values, func(v [2]uintptr) bool { return v[0] == atBase && v[1] != 0 })
+}
+
+// lookUp finds a program in the PATH that it is to have.
+func lookUp(name string, env []string) (string, error) {
+	for _, pair := range env {
+		if value, ok := strings.CutPrefix(pair, "PATH="); ok {
+			if err := os.Setenv("PATH", value); err != nil { // of this process, which has no other use for it
+				return "", err
+			}
+			break
+		}
+	}
 	path, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
 		err = nil // PATH says so
@@ -61,17 +105,6 @@ func lookUp(name string) (string, error) {
 	return path, err
 }
 
-func withoutProxyURL(env []string) (rest []string, proxyURL string) {
-	rest = slices.DeleteFunc(env, func(pair string) bool {
-		value, ok := strings.CutPrefix(pair, proxyVariable+"=")
-		if ok {
-			proxyURL = value
-		}
-		return ok
-	})
-	return rest, proxyURL
-}
-
 // guardedBy are the folders from which processes are started: the profile's
 // own, and the data folder around it.
 func guardedBy(profile string) []string {
@@ -80,7 +113,7 @@ func guardedBy(profile string) []string {
 		return nil
 	}
 	guarded := []string{filepath.Dir(absolute)}
-	if data := os.Getenv("TANDEM_DATA_DIR"); filepath.IsAbs(data) {
+	if data := os.Getenv(dataVariable); filepath.IsAbs(data) {
 		guarded = append(guarded, data)
 	}
 	return guarded

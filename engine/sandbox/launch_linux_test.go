@@ -24,8 +24,11 @@ type rig struct {
 	t       *testing.T
 	dir     string // its own, without symbolic links
 	profile Profile
-	asked   Layers // behind the profile
-	env     []string
+	asked   Layers   // behind the profile
+	env     []string // of the probe
+	own     []string // of the launch stage
+	dataDir string
+	proxy   string     // its URL
 	files   []*os.File // inherited by mistake
 }
 
@@ -84,7 +87,10 @@ func (r *rig) command(args ...string) *exec.Cmd {
 	argv := Command(self, path, append([]string{self, "probe"}, args...))
 	cmd := exec.Command(argv[0], argv[1:]...)
 	// A program with the race detector would wait a second at its end.
-	cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0"), r.env...)
+	const hurry = "GORACE=atexit_sleep_ms=0"
+	env := append(append(os.Environ(), hurry), r.env...)
+	env = append(env, r.layers().Env(r.proxy)...)
+	cmd.Env = append(append(Environ(env, r.dataDir, r.proxy), hurry), r.own...)
 	cmd.ExtraFiles = r.files
 	return cmd
 }
@@ -279,7 +285,7 @@ func TestLayersGrantWhatAllOfThemDo(t *testing.T) {
 
 func TestAFolderIsGuardedWhereOneLayerKeepsIt(t *testing.T) {
 	r := newRig(t)
-	r.env = []string{"TANDEM_DATA_DIR=" + r.at("open")}
+	r.dataDir = r.at("open")
 	r.asked = Layers{{Filesystem: Filesystem{AllowWrite: []string{r.dir}}}}
 	if err := r.layers().Check(r.at("open")); err != nil {
 		t.Errorf("the check gave %v", err)
@@ -445,7 +451,7 @@ func TestAProfileThatCannotBeEnforcedStartsNothing(t *testing.T) {
 
 func TestTheFolderOfTheProfileCannotBeMadeWritable(t *testing.T) {
 	r := newRig(t)
-	r.env = []string{"TANDEM_DATA_DIR=" + r.at("work/sub")}
+	r.dataDir = r.at("work/sub")
 	r.refused("the sandbox could be lifted")
 	if err := r.layers().Check(r.at("work/sub")); err == nil || !strings.Contains(err.Error(), "the sandbox could be lifted") {
 		t.Errorf("the check gave %v", err)
