@@ -90,6 +90,10 @@ func (h *host) admit(ctx context.Context, name string, effect api.Effect, in any
 		in.Actor = callerActor(caller)
 	case *api.EngineStopInput:
 		return mayStop(in)
+	case *api.ProcessWaitInput:
+		return mayWaitForPort(caller, in.Port)
+	case *api.SessionWaitInput:
+		return mayWaitForPort(caller, in.Port)
 	}
 	return nil
 }
@@ -100,6 +104,22 @@ func mayStop(in *api.EngineStopInput) error {
 		return nil
 	}
 	return api.Errorf(api.CodeForbidden, "stop engine: only you can; agents may restart it")
+}
+
+// mayWaitForPort refuses to look for an agent whether something listens where its
+// sandbox does not let it connect.
+func mayWaitForPort(c api.Caller, port int) error {
+	if port == 0 || c.Bounds.Sandbox == nil {
+		return nil
+	}
+	_, layers, err := encodeLayers([]*api.Sandbox{c.Bounds.Sandbox})
+	if err == nil {
+		err = mayProbe(layers)
+	}
+	if err != nil {
+		return api.Errorf(api.CodeForbidden, "wait for port %d: %v", port, err)
+	}
+	return nil
 }
 
 // scoped is the input of an operation on files.

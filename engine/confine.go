@@ -2,9 +2,12 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -30,9 +33,13 @@ type gate struct {
 
 // A pass is one process's way out.
 type pass struct {
+	proxy  *sandbox.Proxy
 	url    string // a secret of the process
 	revoke func()
 }
+
+// A dialer makes connections.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // admit gives the URL under which a process can get out. known is the one that
 // it, or its last run, had from an engine before; that stays good if it can.
@@ -52,7 +59,7 @@ func (g *gate) admit(id, known string, layers sandbox.Layers, refused func(line 
 	if known != "" {
 		revoke, err := proxy.Restore(known, layers, refused)
 		if err == nil {
-			g.passes[id] = pass{known, revoke}
+			g.passes[id] = pass{proxy, known, revoke}
 			return known, nil
 		}
 		g.log.Warn("restore network", "id", id, "error", err)
@@ -61,7 +68,7 @@ func (g *gate) admit(id, known string, layers sandbox.Layers, refused func(line 
 	if err != nil {
 		return "", err
 	}
-	g.passes[id] = pass{made, revoke}
+	g.passes[id] = pass{proxy, made, revoke}
 	return made, nil
 }
 
@@ -96,6 +103,19 @@ func portOf(proxyURL string) int {
 	return port
 }
 
+// dialer connects as a confined process may, which has been admitted.
+func (g *gate) dialer(id string) dialer {
+	return func(ctx context.Context, _, address string) (net.Conn, error) {
+		g.mu.Lock()
+		p, ok := g.passes[id]
+		g.mu.Unlock()
+		if !ok {
+			return nil, errors.New("its sandbox allows no network")
+		}
+		return p.proxy.Dial(ctx, p.url, address)
+	}
+}
+
 // expel ends the pass of a process, if it has one.
 func (g *gate) expel(id string) {
 	g.mu.Lock()
@@ -124,32 +144,46 @@ func (h *host) confine(r *persist.Record, layers []*api.Sandbox) error {
 	if len(layers) == 0 {
 		return nil
 	}
-	text, err := json.MarshalIndent(map[string][]*api.Sandbox{"layers": layers}, "", "  ")
-	if err != nil {
-		return api.Errorf(api.CodeInvalid, "sandbox: %v", err)
-	}
-	parsed, err := sandbox.ParseLayers(text)
+	text, parsed, err := encodeLayers(layers)
 	if err == nil {
 		err = parsed.Check(h.o.DataDir)
+	}
+	if err == nil {
+		err = checkProbes(r.Ready, parsed)
 	}
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	if err := h.store.SaveSandbox(r.ID, append(text, '\n')); err != nil {
+	if err := h.store.SaveSandbox(r.ID, text); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
 	r.Sandboxed = true
 	return nil
 }
 
+// encodeLayers gives the text of sandbox.json, and what it means.
+func encodeLayers(layers []*api.Sandbox) ([]byte, sandbox.Layers, error) {
+	text, err := json.MarshalIndent(map[string][]*api.Sandbox{"layers": layers}, "", "  ")
+	if err != nil {
+		return nil, nil, fmt.Errorf("sandbox: %w", err)
+	}
+	parsed, err := sandbox.ParseLayers(text)
+	return append(text, '\n'), parsed, err
+}
+
 // launch is the command line and environment of a record's child, and the URL
 // of its way out if it needs one.
 func (h *host) launch(r persist.Record) (argv, env []string, proxyURL string, err error) {
-	env = h.childEnv(r)
 	if !r.Sandboxed {
-		argv, env = h.settings().shells.inject(r, r.Argv, env)
+		argv, env = h.settings().shells.inject(r, r.Argv, h.childEnv(r))
 		return argv, env, "", nil
 	}
+	return h.launchConfined(r, r.Argv)
+}
+
+// launchConfined is how a command is started within a record's sandbox: the
+// record's own, or what is run on its behalf.
+func (h *host) launchConfined(r persist.Record, command []string) (argv, env []string, proxyURL string, err error) {
 	path := h.store.SandboxPath(r.ID)
 	layers, err := sandbox.LoadLayers(path)
 	if err != nil {
@@ -160,8 +194,8 @@ func (h *host) launch(r persist.Record) (argv, env []string, proxyURL string, er
 			return nil, nil, "", err
 		}
 	}
-	env = sandbox.Environ(replaceEnv(env, layers.Env(proxyURL)), h.o.DataDir, proxyURL)
-	return sandbox.Command(fmt.Sprintf("/proc/%d/exe", os.Getpid()), path, r.Argv), env, proxyURL, nil
+	env = sandbox.Environ(replaceEnv(h.childEnv(r), layers.Env(proxyURL)), h.o.DataDir, proxyURL)
+	return sandbox.Command(fmt.Sprintf("/proc/%d/exe", os.Getpid()), path, command), env, proxyURL, nil
 }
 
 // replaceEnv puts variables behind others, without those of the same name.

@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/sandbox"
 	"tandem/persist"
 )
 
@@ -73,13 +75,13 @@ func repeat(try func(ctx context.Context) error) func(ctx context.Context) error
 
 // checks gives the conditions of a record.
 func (h *host) checks(r persist.Record) (all []check) {
-	ready := r.Ready
+	ready, probe := r.Ready, h.proberFor(r)
 	if ready.Port != 0 {
 		all = append(all, check{fmt.Sprintf("port %d", ready.Port),
-			repeat(func(ctx context.Context) error { return dialPort(ctx, ready.Port) })})
+			repeat(func(ctx context.Context) error { return probe.port(ctx, ready.Port) })})
 	}
 	if ready.HTTP != "" {
-		all = append(all, check{ready.HTTP, repeat(func(ctx context.Context) error { return getOK(ctx, ready.HTTP) })})
+		all = append(all, check{ready.HTTP, repeat(func(ctx context.Context) error { return probe.http(ctx, ready.HTTP) })})
 	}
 	if len(ready.Command) > 0 {
 		all = append(all, check{shellQuote(ready.Command), repeat(func(ctx context.Context) error { return h.runCheck(ctx, r) })})
@@ -114,28 +116,82 @@ func (h *host) awaitLine(ctx context.Context, r persist.Record) error {
 	return err
 }
 
-// dialPort reports whether something listens on a port of the loopback
-// interface.
-func dialPort(ctx context.Context, port int) error {
-	var failed error
-	for _, host := range []string{"127.0.0.1", "::1"} {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+// A prober looks over the network whether something is ready.
+type prober struct {
+	dial     dialer
+	loopback []string // hosts at which ports are looked for
+}
+
+// anywhere probes without bounds.
+func anywhere() prober {
+	return prober{new(net.Dialer).DialContext, []string{"127.0.0.1", "::1"}}
+}
+
+// proberFor reaches what a record's child may reach.
+func (h *host) proberFor(r persist.Record) prober {
+	if !r.Sandboxed {
+		return anywhere()
+	}
+	layers, err := sandbox.LoadLayers(h.store.SandboxPath(r.ID))
+	if err == nil && !layers.Restricted() {
+		return anywhere()
+	}
+	return prober{h.gate.dialer(r.ID), slices.DeleteFunc([]string{"127.0.0.1", "::1", "localhost"}, func(host string) bool {
+		return layers.CheckHost(host) != nil
+	})}
+}
+
+// checkProbes refuses readiness checks over a network that a sandbox does not
+// allow: the engine makes them for the process, and no more than that may.
+func checkProbes(ready *persist.Readiness, layers sandbox.Layers) error {
+	if ready == nil {
+		return nil
+	}
+	if ready.Port != 0 {
+		if err := mayProbe(layers); err != nil {
+			return fmt.Errorf("readiness: port %d: %w", ready.Port, err)
+		}
+	}
+	if u, err := url.Parse(ready.HTTP); ready.HTTP != "" && err == nil {
+		if err := layers.CheckHost(u.Hostname()); err != nil {
+			return fmt.Errorf("readiness: http %s: %w", shown(ready.HTTP), err)
+		}
+	}
+	return nil
+}
+
+// mayProbe tells why it may not be looked whether something listens on a port of
+// the loopback interface.
+func mayProbe(layers sandbox.Layers) error {
+	err := layers.CheckHost("127.0.0.1")
+	if err == nil || layers.CheckHost("localhost") == nil || layers.CheckHost("::1") == nil {
+		return nil
+	}
+	return err
+}
+
+// port reports whether something listens on a port of the loopback interface.
+func (p prober) port(ctx context.Context, port int) error {
+	failed := errors.New("its sandbox does not let it reach the loopback interface")
+	for i, host := range p.loopback {
+		conn, err := p.dial(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		if err == nil {
 			return conn.Close()
 		}
-		if failed == nil {
+		if i == 0 {
 			failed = err
 		}
 	}
 	return failed
 }
 
-func getOK(ctx context.Context, address string) error {
+// http reports whether a URL answers with success.
+func (p prober) http(ctx context.Context, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: p.dial}}
 	answer, err := client.Do(request)
 	if err != nil {
 		return err
@@ -149,10 +205,17 @@ func getOK(ctx context.Context, address string) error {
 }
 
 // runCheck runs the command of a readiness check as the process itself would
-// run it. It ends with its whole group.
+// run it, within the same sandbox. It ends with its whole group.
 func (h *host) runCheck(ctx context.Context, r persist.Record) error {
-	cmd := exec.CommandContext(ctx, r.Ready.Command[0], r.Ready.Command[1:]...)
-	cmd.Dir, cmd.Env = r.CWD, h.childEnv(r)
+	argv, env := r.Ready.Command, h.childEnv(r)
+	if r.Sandboxed {
+		var err error
+		if argv, env, _, err = h.launchConfined(r, argv); err != nil {
+			return err
+		}
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = r.CWD, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd.Run()

@@ -114,7 +114,7 @@ func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan si
 	}
 	if in.Port != 0 {
 		port := in.Port
-		dial := repeat(func(ctx context.Context) error { return dialPort(ctx, port) })
+		dial := repeat(func(ctx context.Context) error { return anywhere().port(ctx, port) })
 		go func() {
 			if dial(ctx) == nil {
 				seen <- sighting{met: "port"}

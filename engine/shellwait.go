@@ -150,7 +150,7 @@ func (w sessionWaits) looks(s *session) (looks []func(context.Context) onset) {
 	})
 	add(w.in.Port != 0, func(ctx context.Context) onset {
 		port := w.in.Port
-		if repeat(func(ctx context.Context) error { return dialPort(ctx, port) })(ctx) != nil {
+		if repeat(func(ctx context.Context) error { return anywhere().port(ctx, port) })(ctx) != nil {
 			return onset{}
 		}
 		return onset{met: "port"}

@@ -198,6 +198,20 @@ func (g *grant) lookUp(ctx context.Context, host string) ([]netip.Addr, error) {
 	return addresses, err
 }
 
+// Dial connects to "host:port" where the process that has a URL may, for what is
+// done on its behalf.
+func (p *Proxy) Dial(ctx context.Context, proxyURL, address string) (net.Conn, error) {
+	_, shown, ok := splitURL(proxyURL)
+	if !ok {
+		return nil, errors.New("dial: this is no proxy's address")
+	}
+	g := p.granted(shown)
+	if g == nil {
+		return nil, errors.New("dial: the process is not granted any network")
+	}
+	return g.dialAddress(ctx, "tcp", address)
+}
+
 // dialAddress is dial for "host:port".
 func (g *grant) dialAddress(ctx context.Context, _, address string) (net.Conn, error) {
 	host, port, err := splitTarget(address)

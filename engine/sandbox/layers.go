@@ -111,6 +111,27 @@ func (l Layers) NeedsProxy() bool {
 	return l.network() == proxyNetwork
 }
 
+// Restricted tells whether not every host can be reached.
+func (l Layers) Restricted() bool { return l.network() != openNetwork }
+
+// CheckHost tells why what the layers confine may not reach a host, nil if it may.
+func (l Layers) CheckHost(host string) error {
+	switch l.network() {
+	case openNetwork:
+		return nil
+	case noNetwork:
+		return errors.New("the sandbox allows no network")
+	}
+	allowed, err := l.hosts()
+	if err != nil {
+		return err
+	}
+	if err := allowed.checkHost(host); err != nil {
+		return fmt.Errorf("the sandbox does not allow %s: %w", host, err)
+	}
+	return nil
+}
+
 // hosts are those that every layer which restricts the network allows, and none
 // if no layer does: whoever may reach all needs no proxy.
 func (l Layers) hosts() (hosts, error) {

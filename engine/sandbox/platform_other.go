@@ -17,3 +17,9 @@ func checkPaths(Layers, []string) error {
 func Launch([]string) error {
 	return fmt.Errorf("launch: %w", errPlatform)
 }
+
+// ConfineThread holds the calling thread to what the layers say of files, which
+// cannot be done here.
+func (l Layers) ConfineThread(...string) error {
+	return fmt.Errorf("sandbox: %w", errPlatform)
+}
