@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -25,63 +23,56 @@ type GitStatus struct {
 	All    string            // those of every other entry: the folder lies in one that git does not know, or ignores
 }
 
-// Git asks git about a folder. Outside a repository, and without git, the
-// status is empty. Git is kept from running what the repository's
-// configuration names, and from taking locks that another git would wait for.
+// Git asks git about a folder. Outside a repository, in one that is somebody
+// else's and that the person did not name as safe, and without git, the status is
+// empty. Git is shown a repository that lies in a folder of ours, and so reads
+// neither the configuration nor the hooks of the one that is looked at: there is
+// nothing that it could be made to run. Filters are not run either; what differs
+// from what they would make of it is marked until git has looked at it itself.
 func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 	p, err := t.locate(path, way{verb: "ask git about"})
 	if err != nil {
 		return GitStatus{}, err
 	}
 	p.close()
-	ctx, cancel := context.WithTimeout(ctx, gitPatience)
-	defer cancel()
-	prefix, err := gitOutput(ctx, p.real, "rev-parse", "--show-prefix")
+	program, err := exec.LookPath("git")
 	if err != nil {
-		return GitStatus{}, ctx.Err()
-	}
-	if runsPrograms(ctx, p.real) {
 		return GitStatus{}, nil
 	}
-	out, err := gitOutput(ctx, p.real, "status", "--porcelain=v2", "--branch", "--ignored", "--ignore-submodules=dirty", "-z", "--", ".")
-	if err != nil {
-		return GitStatus{}, ctx.Err()
+	repo, ok := t.repository(p.real)
+	if !ok {
+		return GitStatus{}, nil
 	}
-	return parseGit(out, strings.TrimSuffix(string(prefix), "\n")), nil
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	view, err := t.view(ctx, program, repo)
+	if err != nil {
+		return GitStatus{}, unlessNone(ctx, err)
+	}
+	defer view.remove()
+	rel, _ := below(repo.worktree, p.real)
+	prefix := ""
+	if rel != "." {
+		prefix = rel + "/"
+	}
+	out, err := view.status(ctx, prefix)
+	if err != nil {
+		return GitStatus{}, unlessNone(ctx, err)
+	}
+	status := parseGit(out, prefix)
+	if view.branch != "" {
+		status.Branch = view.branch
+	}
+	return status, nil
 }
 
-// runsPrograms reports whether the repository itself says which programs git
-// runs on files to compare them: nobody asked for that by looking at a folder.
-// Those of Git LFS are well known, and what the person configured is theirs.
-func runsPrograms(ctx context.Context, dir string) bool {
-	out, err := gitOutput(ctx, dir, "config", "--show-scope", "-z", "--get-regexp", `^filter\..*\.(clean|process|smudge)$`)
-	var failed *exec.ExitError
-	if err != nil {
-		return !errors.As(err, &failed) || failed.ExitCode() != 1 // which means that there is none
+// unlessNone is the error to tell when git has no answer, which is one itself.
+func unlessNone(ctx context.Context, err error) error {
+	var e *Error
+	if ctx.Err() == nil && errors.As(err, &e) {
+		return e
 	}
-	fields := strings.Split(string(out), "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		name, command, _ := strings.Cut(fields[i+1], "\n")
-		own := fields[i] != "system" && fields[i] != "global" && fields[i] != "command"
-		if own && !(strings.HasPrefix(name, "filter.lfs.") && strings.HasPrefix(command, "git-lfs ") && !strings.ContainsAny(command, ";&|`$<>\n")) {
-			return true
-		}
-	}
-	return false
-}
-
-func gitOutput(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	args = append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "submodule.recurse=false"}, args...)
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	out := &bounded{most: mostGit}
-	cmd.Stdout = out
-	err := cmd.Run()
-	return out.Bytes(), err
+	return ctx.Err()
 }
 
 // A bounded buffer lets go of what is too much.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -129,86 +128,4 @@ func TestWatchEndsWithItsContext(t *testing.T) {
 	if _, _, err := g.Watch(t.Context(), "missing", ""); !errors.Is(err, NotFound) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
-}
-
-func TestGitsAnswerIsToldByEntry(t *testing.T) {
-	out := strings.Join([]string{
-		"# branch.oid 0123456789abcdef", "# branch.head main",
-		"1 .M N... 100644 100644 100644 a b sub/changed file",
-		"1 A. N... 000000 100644 100644 a b sub/dir/added",
-		"2 R. N... 100644 100644 100644 a b R100 sub/new", "sub/old",
-		"u UU N... 100644 100644 100644 100644 a b c sub/both",
-		"? sub/un\nknown", "? sub/dir/more", "! sub/ignored/", "! sub/other/ignored", "1 .M N... 1 1 1 a b elsewhere", "",
-	}, "\x00")
-	got := parseGit([]byte(out), "sub/")
-	want := map[string]string{"changed file": ".M", "dir": "A.", "new": "R.", "both": "UU", "un\nknown": "??", "ignored": "!!"}
-	if got.Branch != "main" || len(got.Marks) != len(want) {
-		t.Errorf("got %+v", got)
-	}
-	for name, letters := range want {
-		if got.Marks[name] != letters {
-			t.Errorf("%q is %q, want %q", name, got.Marks[name], letters)
-		}
-	}
-	detached := parseGit([]byte("# branch.oid 0123456789abcdef\x00# branch.head (detached)\x00"), "")
-	if detached.Branch != "01234567" {
-		t.Errorf("without a branch: %q", detached.Branch)
-	}
-}
-
-func TestGitRunsNothingThatARepositoryNames(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		return // and nothing can be run
-	}
-	g := newGround(t)
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
-		cmd.Dir = g.root
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
-	git("init", "-q", "-b", "main")
-	g.file("f", "one")
-	git("add", ".")
-	git("commit", "-q", "-m", "x")
-	g.file("f", "two")
-	g.file("sub/new", "")
-	status, err := g.Git(t.Context(), "")
-	if err != nil || status.Branch != "main" || status.Marks["f"] != ".M" || status.Marks["sub"] != "??" {
-		t.Fatalf("got %+v, %v", status, err)
-	}
-	g.file(".gitignore", "*.log\nbuilt/")
-	g.file("sub/deep/new", "")
-	g.file("sub/deep/x.log", "")
-	g.file("built/deep/f", "")
-	if status, err = g.Git(t.Context(), "sub/deep"); err != nil || status.All != "??" || status.Marks["x.log"] != "!!" {
-		t.Errorf("in a folder that git does not know: %+v, %v", status, err)
-	}
-	if status, err = g.Git(t.Context(), "built/deep"); err != nil || status.All != "!!" {
-		t.Errorf("in one that it ignores: %+v, %v", status, err)
-	}
-	if status, err = g.Git(t.Context(), ""); err != nil || status.All != "" || status.Marks["built"] != "!!" {
-		t.Errorf("above them: %+v, %v", status, err)
-	}
-	g.file(".gitattributes", "* filter=evil")
-	git("config", "filter.evil.clean", "touch "+g.outside+"/ran; cat")
-	git("config", "core.fsmonitor", "touch "+g.outside+"/ran")
-	g.file("f", "six")
-	if status, err = g.Git(t.Context(), ""); err != nil || status.Branch != "" {
-		t.Errorf("got %+v, %v", status, err)
-	}
-	if _, err := os.Stat(g.outside + "/ran"); err == nil {
-		t.Error("a program was run")
-	}
-	if status, err := g.Git(t.Context(), g.root+"/sub"); err != nil || len(status.Marks) != 0 {
-		t.Errorf("got %+v, %v", status, err)
-	}
-}
-
-func FuzzGit(f *testing.F) {
-	f.Add([]byte("1 .M N... 1 1 1 a b x\x00? y\x002 R"), "")
-	f.Fuzz(func(_ *testing.T, out []byte, prefix string) { parseGit(out, prefix) })
 }

@@ -20,6 +20,11 @@ type Tree struct {
 	Home  string   // stands for "~"
 	Locks *Locks   // shared by trees whose calls must not change one file at once; may be nil
 	Names *Names   // of the folder that is listed in parts; may be nil
+
+	// Private is a folder that only the person's own programs can write in: what
+	// git is to believe is kept there while it runs. Without one it is the folder
+	// for temporary files, where programs of agents could often change it.
+	Private string
 }
 
 // A place is a path that leads somewhere inside: the file rel below root. There

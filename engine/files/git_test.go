@@ -1,0 +1,504 @@
+package files
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A gitGround is a ground whose root is a repository with one commit.
+type gitGround struct {
+	*ground
+	canary string // what programs that must not run would make
+}
+
+// newGitGround is nil without git, when nothing can be run or marked.
+func newGitGround(t *testing.T) *gitGround {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil
+	}
+	g := &gitGround{ground: newGround(t)}
+	g.canary = filepath.Join(g.outside, "ran")
+	t.Setenv("HOME", g.outside)
+	t.Setenv("XDG_CONFIG_HOME", "")
+	g.Private = t.TempDir()
+	g.git("init", "-q", "-b", "main")
+	g.file("f", "one")
+	g.git("add", ".")
+	g.git("commit", "-q", "-m", "x")
+	return g
+}
+
+func (g *gitGround) git(args ...string) { g.Helper(); g.gitIn(g.root, args...) }
+
+func (g *gitGround) gitIn(dir string, args ...string) {
+	g.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		g.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// script is a program that makes the canary and gives back what it reads.
+func (g *gitGround) script() string {
+	g.Helper()
+	path := filepath.Join(g.outside, "script")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\ntouch "+g.canary+"\ncat\n"), 0o755); err != nil {
+		g.Fatal(err)
+	}
+	return path
+}
+
+// quiet checks that no program ran, and that nothing is left of what git was
+// given.
+func (g *gitGround) quiet() {
+	g.Helper()
+	if _, err := os.Stat(g.canary); err == nil {
+		g.Error("a program was run")
+	}
+	if left, err := os.ReadDir(g.Private); err != nil || len(left) > 0 {
+		g.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// marks checks what git says of a folder.
+func (g *gitGround) marks(dir, branch string, want map[string]string) {
+	g.Helper()
+	status, err := g.Git(g.Context(), dir)
+	if err != nil || status.Branch != branch {
+		g.Errorf("%s: on %q, %v; want %q", dir, status.Branch, err, branch)
+	}
+	if diff := cmp.Diff(want, status.Marks); diff != "" {
+		g.Errorf("%s: %s", dir, diff)
+	}
+}
+
+func TestGitsAnswerIsToldByEntry(t *testing.T) {
+	out := strings.Join([]string{
+		"# branch.oid 0123456789abcdef", "# branch.head main",
+		"1 .M N... 100644 100644 100644 a b sub/changed file",
+		"1 A. N... 000000 100644 100644 a b sub/dir/added",
+		"2 R. N... 100644 100644 100644 a b R100 sub/new", "sub/old",
+		"u UU N... 100644 100644 100644 100644 a b c sub/both",
+		"? sub/un\nknown", "? sub/dir/more", "! sub/ignored/", "! sub/other/ignored", "1 .M N... 1 1 1 a b elsewhere", "",
+	}, "\x00")
+	got := parseGit([]byte(out), "sub/")
+	want := map[string]string{"changed file": ".M", "dir": "A.", "new": "R.", "both": "UU", "un\nknown": "??", "ignored": "!!"}
+	if got.Branch != "main" || len(got.Marks) != len(want) {
+		t.Errorf("got %+v", got)
+	}
+	for name, letters := range want {
+		if got.Marks[name] != letters {
+			t.Errorf("%q is %q, want %q", name, got.Marks[name], letters)
+		}
+	}
+	detached := parseGit([]byte("# branch.oid 0123456789abcdef\x00# branch.head (detached)\x00"), "")
+	if detached.Branch != "01234567" {
+		t.Errorf("without a branch: %q", detached.Branch)
+	}
+}
+
+func TestGitMarksWhatDiffers(t *testing.T) {
+	g := newGitGround(t)
+	if g == nil {
+		return
+	}
+	g.file("f", "two")
+	g.file("sub/new", "")
+	status, err := g.Git(t.Context(), "")
+	if err != nil || status.Branch != "main" || status.Marks["f"] != ".M" || status.Marks["sub"] != "??" {
+		t.Fatalf("got %+v, %v", status, err)
+	}
+	g.file(".gitignore", "*.log\nbuilt/")
+	g.file("sub/deep/new", "")
+	g.file("sub/deep/x.log", "")
+	g.file("built/deep/f", "")
+	if status, err = g.Git(t.Context(), "sub/deep"); err != nil || status.All != "??" || status.Marks["x.log"] != "!!" {
+		t.Errorf("in a folder that git does not know: %+v, %v", status, err)
+	}
+	if status, err = g.Git(t.Context(), "built/deep"); err != nil || status.All != "!!" {
+		t.Errorf("in one that it ignores: %+v, %v", status, err)
+	}
+	if status, err = g.Git(t.Context(), ""); err != nil || status.All != "" || status.Marks["built"] != "!!" {
+		t.Errorf("above them: %+v, %v", status, err)
+	}
+}
+
+// touch gives a file another time, so that git reads it.
+func (g *gitGround) touch(rel string) {
+	g.Helper()
+	if err := os.Chtimes(filepath.Join(g.root, rel), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		g.Fatal(err)
+	}
+}
+
+// hash is the commit or tree of a name.
+func (g *gitGround) hash(name string) string {
+	g.Helper()
+	cmd := exec.Command("git", "rev-parse", name)
+	cmd.Dir = g.root
+	out, err := cmd.Output()
+	if err != nil {
+		g.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestGitMarksEveryKindOfRepository(t *testing.T) {
+	for name, test := range map[string]func(g *gitGround){
+		"a detached HEAD": func(g *gitGround) {
+			g.git("checkout", "-q", "--detach")
+			g.marks("", g.hash("HEAD")[:8], map[string]string{"f": ".M"})
+		},
+		"no commit": func(g *gitGround) {
+			g.git("checkout", "-q", "--orphan", "new")
+			g.marks("", "new", map[string]string{"f": "AM", ".keep": "A."})
+		},
+		"no index": func(g *gitGround) {
+			g.gitIn(g.outside, "init", "-q", "-b", "trunk")
+			g.Roots = nil
+			g.marks(g.outside, "trunk", map[string]string{"secret": "??"})
+		},
+		"packed references": func(g *gitGround) {
+			g.git("branch", "aaa/main")
+			g.git("pack-refs", "--all")
+			g.git("gc", "-q")
+			g.marks("", "main", map[string]string{"f": ".M"})
+		},
+		"a branch with a slash": func(g *gitGround) {
+			g.git("checkout", "-q", "-b", "a/b")
+			g.marks("", "a/b", map[string]string{"f": ".M"})
+		},
+		"a worktree": func(g *gitGround) {
+			g.git("worktree", "add", "-q", "-b", "side", "tree")
+			g.file("tree/f", "three")
+			g.file("tree/sub/new", "")
+			g.marks("tree", "side", map[string]string{"f": ".M", "sub": "??"})
+			g.marks("", "main", map[string]string{"f": ".M", "tree": "??"})
+		},
+		"a worktree of a bare repository": func(g *gitGround) {
+			g.git("clone", "-q", "--bare", ".", "bare")
+			g.gitIn(filepath.Join(g.root, "bare"), "worktree", "add", "-q", "../tree", "main")
+			g.file("tree/f", "three")
+			g.marks("tree", "main", map[string]string{"f": ".M"})
+			g.marks("bare", "", nil)
+			g.marks("bare/refs", "", nil)
+		},
+		"a submodule": func(g *gitGround) {
+			g.git("clone", "-q", ".", "../root-outside/origin")
+			g.git("submodule", "--quiet", "add", g.outside+"/origin", "sub")
+			g.git("commit", "-q", "-m", "sub", "sub", ".gitmodules")
+			g.file("sub/f", "three")
+			g.marks("sub", "main", map[string]string{"f": ".M"})
+			g.marks("", "main", map[string]string{"f": ".M"})
+			g.gitIn(filepath.Join(g.root, "sub"), "commit", "-q", "-a", "-m", "y")
+			g.marks("", "main", map[string]string{"f": ".M", "sub": ".M"})
+		},
+		"a submodule that has its repository in it": func(g *gitGround) {
+			g.git("clone", "-q", ".", "sub")
+			g.git("add", "sub")
+			g.git("commit", "-q", "-m", "sub", "sub")
+			g.marks("", "main", map[string]string{"f": ".M"})
+			g.marks("sub", "main", map[string]string{})
+		},
+		"info/exclude and the person's own ignores": func(g *gitGround) {
+			g.put("root/.git/info/exclude", "*.own\n")
+			g.put("root-outside/.config/git/ignore", "*.mine\n")
+			g.file("x.own", "")
+			g.file("x.mine", "")
+			g.marks("", "main", map[string]string{"f": ".M", "x.own": "!!", "x.mine": "!!"})
+			g.put("root-outside/.gitconfig", "[core]\n\texcludesFile = ~/ignores\n")
+			g.put("root-outside/ignores", "*.other\n")
+			g.marks("", "main", map[string]string{"f": ".M", "x.own": "!!", "x.mine": "??"})
+		},
+		"line endings of Windows": func(g *gitGround) {
+			g.file("text", "a\nb\n")
+			g.git("add", "text")
+			g.git("commit", "-q", "-m", "text", "text")
+			_ = os.Remove(g.root + "/text")
+			g.git("-c", "core.autocrlf=true", "checkout", "text")
+			g.touch("text")
+			g.marks("", "main", map[string]string{"f": ".M", "text": ".M"})
+			g.git("config", "core.autocrlf", "true")
+			g.marks("", "main", map[string]string{"f": ".M"})
+			g.git("config", "--unset", "core.autocrlf")
+			g.put("root-outside/.gitconfig", "[include]\n\tpath = more\n")
+			g.put("root-outside/more", "[core]\n\tautocrlf = input\n")
+			g.marks("", "main", map[string]string{"f": ".M"})
+			g.git("config", "core.autocrlf", "false")
+			g.marks("", "main", map[string]string{"f": ".M", "text": ".M"})
+			g.put("root/.git/info/attributes", "text text\n")
+			g.marks("", "main", map[string]string{"f": ".M"})
+		},
+		"modes that do not count": func(g *gitGround) {
+			if err := os.Chmod(filepath.Join(g.root, ".keep"), 0o755); err != nil {
+				g.Fatal(err)
+			}
+			g.marks("", "main", map[string]string{"f": ".M", ".keep": ".M"})
+			g.git("config", "core.filemode", "false")
+			g.marks("", "main", map[string]string{"f": ".M"})
+		},
+		"untracked files that are not asked for": func(g *gitGround) {
+			g.file("new", "")
+			g.git("config", "status.showUntrackedFiles", "no")
+			g.marks("", "main", map[string]string{"f": ".M"})
+		},
+		"an index in two parts": func(g *gitGround) {
+			g.git("update-index", "--split-index")
+			g.marks("", "main", map[string]string{"f": ".M"})
+		},
+		"a sparse checkout": func(g *gitGround) {
+			g.file("a/x/f", "")
+			g.file("b/x/f", "")
+			g.git("add", "a", "b")
+			g.git("commit", "-q", "-m", "more", "a", "b")
+			g.git("sparse-checkout", "set", "--cone", "--sparse-index", "a")
+			g.file("a/x/f", "new")
+			g.marks("", "main", map[string]string{"f": ".M", "a": ".M"})
+		},
+		"objects named by SHA-256": func(g *gitGround) {
+			g.gitIn(g.outside, "init", "-q", "-b", "trunk", "--object-format=sha256", g.root+"/other")
+			g.file("other/f", "one")
+			g.gitIn(g.root+"/other", "add", ".")
+			g.gitIn(g.root+"/other", "commit", "-q", "-m", "x")
+			g.file("other/f", "two")
+			g.marks("other", "trunk", map[string]string{"f": ".M"})
+		},
+		"an object store of somebody else": func(g *gitGround) {
+			g.git("clone", "-q", "--shared", ".", "clone")
+			g.file("clone/f", "two")
+			g.marks("clone", "main", map[string]string{"f": ".M"})
+		},
+		"a renamed file, and a folder below": func(g *gitGround) {
+			g.file("f", "one")
+			g.file("sub/deep/g", "")
+			g.git("mv", "f", "sub/deep/h")
+			g.marks("", "main", map[string]string{"sub": "R."})
+			g.marks("sub/deep", "main", map[string]string{"g": "??", "h": "A."})
+		},
+		"files that are elsewhere": func(g *gitGround) {
+			g.git("config", "core.worktree", g.outside)
+			g.marks("", "", nil)
+		},
+		"no files": func(g *gitGround) {
+			g.git("config", "core.bare", "true")
+			g.marks("", "", nil)
+		},
+		"inside of the repository itself": func(g *gitGround) { g.marks(".git", "", nil); g.marks(".git/refs/heads", "", nil) },
+		"a .git that is none": func(g *gitGround) {
+			g.file("sub/.git/x", "")
+			g.marks("sub", "main", map[string]string{})
+			g.file("other/.git", "no gitdir")
+			g.marks("other", "", nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if g := newGitGround(t); g != nil {
+				g.file("f", "two")
+				test(g)
+				g.quiet()
+			}
+		})
+	}
+}
+
+// The configuration of a repository, and what it names, runs nothing.
+func TestLookingAtAFolderRunsNothing(t *testing.T) {
+	for name, attack := range map[string]func(g *gitGround, script string){
+		"filter.clean": func(g *gitGround, script string) {
+			g.file(".gitattributes", "* filter=evil")
+			g.git("config", "filter.evil.clean", script)
+		},
+		"filter.process": func(g *gitGround, script string) {
+			g.file(".gitattributes", "* filter=lfs")
+			g.git("config", "filter.lfs.process", script)
+			g.git("config", "filter.lfs.required", "true")
+		},
+		"filter.clean of the person": func(g *gitGround, _ string) {
+			g.file(".gitattributes", "* filter=mine")
+			g.file("tool", "#!/bin/sh\ntouch "+g.canary+"\n")
+			g.put("root-outside/.gitconfig", "[filter \"mine\"]\n\tclean = sh ./tool\n")
+		},
+		"core.fsmonitor": func(g *gitGround, script string) { g.git("config", "core.fsmonitor", script) },
+		"include.path": func(g *gitGround, script string) {
+			g.file("more", "[core]\n\tfsmonitor = "+script+"\n")
+			g.git("config", "include.path", "../more")
+		},
+		"includeIf": func(g *gitGround, script string) {
+			g.file("more", "[core]\n\tfsmonitor = "+script+"\n")
+			g.git("config", "includeIf.gitdir:/.path", "../more")
+		},
+		"config.worktree": func(g *gitGround, script string) {
+			g.git("config", "extensions.worktreeConfig", "true")
+			g.git("config", "--worktree", "core.fsmonitor", script)
+		},
+		"hooks": func(g *gitGround, script string) {
+			if err := os.MkdirAll(g.root+"/.git/hooks", 0o755); err != nil {
+				g.Fatal(err)
+			}
+			for _, hook := range []string{"post-index-change", "fsmonitor-watchman", "reference-transaction"} {
+				if err := os.Symlink(script, filepath.Join(g.root, ".git/hooks", hook)); err != nil {
+					g.Fatal(err)
+				}
+			}
+			g.git("config", "core.hooksPath", g.root+"/.git/hooks")
+		},
+		"alias, diff.external, textconv, core.pager, core.editor": func(g *gitGround, script string) {
+			g.file(".gitattributes", "* diff=evil")
+			for _, name := range []string{"alias.status", "alias.config", "diff.external", "diff.evil.textconv", "diff.evil.command", "core.pager", "pager.status", "core.editor", "core.askPass", "core.gitProxy", "core.alternateRefsCommand", "gpg.program", "credential.helper"} {
+				g.git("config", name, "!"+script)
+			}
+		},
+		"a promisor's uploadpack": func(g *gitGround, script string) { g.promise(g.outside, script) },
+		"a promisor over ext::":   func(g *gitGround, script string) { g.promise("ext::"+script, "") },
+		"core.sshCommand": func(g *gitGround, script string) {
+			g.git("config", "core.sshCommand", script)
+			g.promise("ssh://host/repository", "")
+		},
+		"a submodule": func(g *gitGround, script string) {
+			g.git("clone", "-q", ".", "sub")
+			g.git("add", "sub")
+			g.gitIn(g.root+"/sub", "config", "core.fsmonitor", script)
+			g.gitIn(g.root+"/sub", "config", "filter.evil.clean", script)
+			g.file("sub/.gitattributes", "* filter=evil")
+			g.file("sub/f", "six")
+		},
+		"gitdir elsewhere": func(g *gitGround, script string) {
+			g.git("config", "core.fsmonitor", script)
+			if err := os.Rename(g.root+"/.git", g.outside+"/git"); err != nil {
+				g.Fatal(err)
+			}
+			g.file(".git", "gitdir: "+g.outside+"/git\n")
+			g.Roots = nil
+		},
+		"variables of the engine": func(g *gitGround, script string) {
+			g.Setenv("GIT_CONFIG_COUNT", "1")
+			g.Setenv("GIT_CONFIG_KEY_0", "core.fsmonitor")
+			g.Setenv("GIT_CONFIG_VALUE_0", script)
+			g.Setenv("GIT_EXTERNAL_DIFF", script)
+			g.Setenv("GIT_PAGER", script)
+			g.Setenv("GIT_TRACE", g.canary)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGitGround(t)
+			if g == nil {
+				return
+			}
+			attack(g, g.script())
+			_ = os.Remove(g.canary) // made by the preparation
+			g.file("f", "six")
+			status, err := g.Git(t.Context(), g.root)
+			if err != nil || status.Branch != "main" || status.Marks["f"] == "" {
+				t.Errorf("got %+v, %v", status, err)
+			}
+			g.quiet()
+		})
+	}
+}
+
+// promise makes the repository a partial clone that lacks what a look for
+// renames would need.
+func (g *gitGround) promise(url, uploadpack string) {
+	g.Helper()
+	g.file("old", strings.Repeat("many lines\n", 100))
+	g.git("add", "old")
+	g.git("commit", "-q", "-m", "old", "old")
+	hash := g.hash("HEAD:old")
+	g.git("mv", "old", "new")
+	g.file("new", strings.Repeat("many lines\n", 100)+"one more\n")
+	g.git("add", "new")
+	if err := os.Remove(filepath.Join(g.root, ".git/objects", hash[:2], hash[2:])); err != nil {
+		g.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"core.repositoryFormatVersion": "1", "extensions.partialClone": "origin", "protocol.ext.allow": "always",
+		"remote.origin.url": url, "remote.origin.promisor": "true", "remote.origin.uploadpack": uploadpack,
+	} {
+		if value != "" {
+			g.git("config", name, value)
+		}
+	}
+}
+
+// A filter is configured between any check and its use.
+func TestAConfigurationThatChangesMeanwhileRunsNothing(t *testing.T) {
+	g := newGitGround(t)
+	if g == nil {
+		return
+	}
+	script := g.script()
+	g.file(".gitattributes", "* filter=evil")
+	path := filepath.Join(g.root, ".git/config")
+	plain, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evil := string(plain) + "[filter \"evil\"]\n\tclean = " + script + "\n[core]\n\tfsmonitor = " + script + "\n"
+	ctx, stop := context.WithCancel(t.Context())
+	swapped := make(chan error, 1)
+	go func() {
+		var err error
+		for n := 0; ctx.Err() == nil && err == nil; n++ {
+			if err = os.WriteFile(path+".new", []byte([]string{evil, string(plain)}[n%2]), 0o600); err == nil {
+				err = os.Rename(path+".new", path)
+			}
+		}
+		swapped <- err
+	}()
+	for range 40 {
+		g.file("f", "six")
+		if status, err := g.Git(t.Context(), ""); err != nil || status.Marks["f"] != ".M" {
+			t.Errorf("got %+v, %v", status, err)
+		}
+	}
+	stop()
+	if err := <-swapped; err != nil {
+		t.Error(err)
+	}
+	g.quiet()
+}
+
+func TestARepositoryOfSomebodyElseHasNoMarks(t *testing.T) {
+	g := newGitGround(t)
+	if g == nil {
+		return
+	}
+	if os.Geteuid() != 0 {
+		return // only root can give something away
+	}
+	for _, path := range []string{"", ".git"} {
+		path = filepath.Join(g.root, path)
+		if err := os.Chown(path, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+		g.marks("", "", nil)
+		g.put("root-outside/.gitconfig", "[safe]\n\tdirectory = "+g.root+"\n")
+		g.marks("", "main", map[string]string{})
+		g.put("root-outside/.gitconfig", "[safe]\n\tdirectory = *\n\tdirectory =\n")
+		g.marks("", "", nil)
+		if err := os.Chown(path, 0, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.git("config", "safe.directory", "*") // does not count there
+	if err := os.Chown(g.root, 12345, -1); err != nil {
+		t.Fatal(err)
+	}
+	g.marks("", "", nil)
+	g.quiet()
+}
+
+func FuzzGit(f *testing.F) {
+	f.Add([]byte("1 .M N... 1 1 1 a b x\x00? y\x002 R"), "")
+	f.Fuzz(func(_ *testing.T, out []byte, prefix string) { parseGit(out, prefix) })
+}

@@ -1,0 +1,209 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// nowhere is a path in which no program can be found.
+const nowhere = "/dev/null"
+
+// A gitView is what git is shown in the place of a repository: a folder with a
+// configuration of ours, and the objects, the index and the files that are there.
+// Git looks up what it may run in the configuration, which somebody can change
+// between any check and its use; this one nobody else writes.
+type gitView struct {
+	repository
+	program  string
+	dir      string
+	tree     *os.File // the folder that the files are in, as it was found
+	branch   string
+	settings settings
+}
+
+// view makes a view of a repository. An error that is none of ours means that
+// git would know nothing of it.
+func (t *Tree) view(ctx context.Context, program string, repo repository) (*gitView, error) {
+	p, err := t.locate(repo.worktree, way{verb: "ask git about"})
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	tree, err := p.root.Open(p.rel)
+	if err != nil {
+		return nil, failure("ask git about", p.path, err)
+	}
+	v := &gitView{repository: repo, program: program, tree: tree}
+	if v.dir, err = os.MkdirTemp(t.Private, "git-"); err != nil {
+		tree.Close()
+		return nil, failure("ask git about", p.path, err)
+	}
+	if err := t.fill(ctx, v); err != nil {
+		v.remove()
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *gitView) remove() {
+	v.tree.Close()
+	_ = os.RemoveAll(v.dir) // it holds nothing of anybody
+}
+
+// fill puts into a view what git needs.
+func (t *Tree) fill(ctx context.Context, v *gitView) error {
+	branch, commit, err := t.head(v.repository)
+	if err != nil {
+		return err
+	}
+	if v.branch = branch; commit == "" {
+		commit = "ref: refs/heads/none" // which has no commit
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(v.dir, "refs"), 0o700), os.Mkdir(filepath.Join(v.dir, "info"), 0o700)); err != nil {
+		return err
+	}
+	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+	if err := errors.Join(v.put("HEAD", commit+"\n"), v.put("config", config)); err != nil {
+		return err
+	}
+	if err := t.configure(ctx, v); err != nil {
+		return err
+	}
+	if v.settings.sha256 {
+		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = sha256\n"
+		if err := v.put("config", config); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"info/exclude", "info/attributes"} {
+		if data, err := t.gitBytes(filepath.Join(v.common, name)); err == nil {
+			if err := v.put(name, string(data)); err != nil {
+				return err
+			}
+		}
+	}
+	return t.linkShared(v)
+}
+
+func (v *gitView) put(name, text string) error {
+	return os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o600)
+}
+
+// linkShared links what an index in two parts is based on, which git looks for
+// beside its configuration.
+func (t *Tree) linkShared(v *gitView) error {
+	p, err := t.locate(v.repository.dir, way{verb: "read"})
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	dir, err := p.folder()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	names, err := namesIn(dir)
+	for _, name := range names {
+		if strings.HasPrefix(name, "sharedindex.") && err == nil {
+			err = os.Symlink(filepath.Join(v.repository.dir, name), filepath.Join(v.dir, name))
+		}
+	}
+	return err
+}
+
+// configure reads what the person and the repository have configured, and
+// refuses a repository that is somebody else's.
+func (t *Tree) configure(ctx context.Context, v *gitView) error {
+	out, err := v.run(ctx, nil, "config", "-z", "--list", "--includes")
+	if err != nil {
+		return err
+	}
+	v.settings.take(out, true)
+	if !t.ours(v.repository) && !v.settings.trusts(v.worktree) {
+		return errors.New("the repository is somebody else's")
+	}
+	config, err := t.gitBytes(filepath.Join(v.common, "config"))
+	if err != nil && !errors.Is(err, NotFound) {
+		return err
+	}
+	if own, err := t.gitBytes(filepath.Join(v.repository.dir, "config.worktree")); err == nil {
+		config = append(append(config, '\n'), own...)
+	}
+	out, err = v.run(ctx, config, "config", "--file", "-", "--no-includes", "-z", "--list")
+	if err != nil {
+		return err
+	}
+	v.settings.take(out, false)
+	if v.settings.foreign {
+		return errors.New("the references are kept in a form that only git knows")
+	}
+	if v.common == v.repository.dir && !t.isWorktree(v) {
+		return errors.New("the repository has no files, or has them elsewhere")
+	}
+	return nil
+}
+
+// isWorktree reports whether the files of a repository are where they were looked
+// for.
+func (t *Tree) isWorktree(v *gitView) bool {
+	if v.settings.worktree == "" {
+		return !v.settings.bare
+	}
+	_, told, err := t.at(absoluteIn(v.repository.dir, v.settings.worktree))
+	here, errHere := v.tree.Stat()
+	return err == nil && errHere == nil && os.SameFile(told, here)
+}
+
+// status is what git says of what is below prefix, which ends with a slash.
+func (v *gitView) status(ctx context.Context, prefix string) ([]byte, error) {
+	if prefix == "" {
+		prefix = "."
+	}
+	var args []string
+	for name, value := range v.settings.values {
+		args = append(args, "-c", name+"="+value)
+	}
+	if v.settings.partial { // to find renames, git would need what was not fetched
+		args = append(args, "-c", "status.renames=false")
+	}
+	args = append(args, "-c", "core.fsmonitor=false", "-c", "core.hooksPath="+nowhere, "-c", "protocol.allow=never",
+		"status", "--porcelain=v2", "--branch", "--ignored", "--ignore-submodules=dirty", "-z", "--", prefix)
+	return v.run(ctx, nil, args...)
+}
+
+// run runs git on a view, with nothing in its environment but what is said here.
+// To read the person's configuration it is told where that is; otherwise there
+// is none.
+func (v *gitView) run(ctx context.Context, in []byte, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, v.program, args...)
+	cmd.Dir = pinned(v.tree)
+	cmd.Stdin = bytes.NewReader(in)
+	cmd.Env = []string{
+		"LC_ALL=C", "PATH=" + nowhere, "GIT_EXEC_PATH=" + nowhere,
+		"GIT_DIR=" + v.dir, "GIT_WORK_TREE=.", "GIT_OBJECT_DIRECTORY=" + filepath.Join(v.common, "objects"),
+		"GIT_INDEX_FILE=" + filepath.Join(v.repository.dir, "index"), "GIT_LITERAL_PATHSPECS=1",
+		"GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=", "GIT_TERMINAL_PROMPT=0",
+	}
+	if args[0] == "config" {
+		cmd.Env = append(cmd.Env, "HOME="+os.Getenv("HOME"))
+		if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+			cmd.Env = append(cmd.Env, "XDG_CONFIG_HOME="+dir)
+		}
+	} else {
+		cmd.Env = append(cmd.Env, "GIT_CONFIG_NOSYSTEM=1", "HOME="+nowhere, "XDG_CONFIG_HOME="+nowhere)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	out := &bounded{most: mostGit}
+	cmd.Stdout = out
+	err := cmd.Run()
+	return out.Bytes(), err
+}
