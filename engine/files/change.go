@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -16,15 +15,27 @@ func (t *Tree) Mkdir(path string, parents bool) (Info, error) {
 		return Info{}, err
 	}
 	defer p.close()
-	if parents {
-		err = p.root.MkdirAll(p.rel, 0o777)
-	} else {
-		err = p.root.Mkdir(p.rel, 0o777)
-	}
-	if err != nil {
+	if err := p.mkdir(parents, 0o777); err != nil {
 		return Info{}, failure("make folder", p.path, err)
 	}
 	return t.stat(p, "make folder")
+}
+
+func (p place) mkdir(parents bool, perm fs.FileMode) error {
+	if parents {
+		return p.root.MkdirAll(p.rel, perm)
+	}
+	return p.root.Mkdir(p.rel, perm)
+}
+
+// mkdirAll makes a folder and those above it.
+func (t *Tree) mkdirAll(verb, path string, perm fs.FileMode) error {
+	p, err := t.locate(path, way{verb: verb, make: true})
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	return failure(verb, p.path, p.mkdir(true, perm))
 }
 
 // Delete removes a file, a link, or a folder: one that holds something only
@@ -44,6 +55,9 @@ func (t *Tree) Delete(ctx context.Context, path string, recursive bool) error {
 	}
 	defer dir.Close()
 	info, err := dir.Lstat(name)
+	if err == nil && dir.closed.lieIn(idOf(info)) {
+		return holdsClosed("delete", p.path)
+	}
 	if err == nil && recursive && info.IsDir() {
 		err = removeAll(ctx, dir, name)
 	} else if err == nil {
@@ -71,7 +85,7 @@ func (p place) isRoot(t *Tree) bool {
 }
 
 // removeAll removes a folder with all in it, and stops when ctx ends.
-func removeAll(ctx context.Context, dir *os.Root, name string) error {
+func removeAll(ctx context.Context, dir *opened, name string) error {
 	sub, err := dir.OpenRoot(asFolder(name))
 	if err != nil {
 		return err
@@ -117,6 +131,11 @@ func (t *Tree) Move(ctx context.Context, from, to string, overwrite bool) (Info,
 	})
 }
 
+// holdsClosed is the error of what would take something closed with it.
+func holdsClosed(verb, path string) error {
+	return errorf(Outside, "%s %s: it holds what is Tandem's own, and closed to agents", verb, path)
+}
+
 func remove(ctx context.Context, s side) error {
 	if s.info.IsDir() {
 		return removeAll(ctx, s.dir, s.name)
@@ -134,7 +153,7 @@ func (t *Tree) Copy(ctx context.Context, from, to string, overwrite bool) (Info,
 
 // A side is one end of a move or copy.
 type side struct {
-	dir  *os.Root
+	dir  *opened
 	name string
 	path string
 	info fs.FileInfo // of what is there; nil for nothing
@@ -192,6 +211,8 @@ func (t *Tree) transferable(verb string, a, b place, src, dst side, overwrite bo
 	switch {
 	case src.info == nil:
 		return failure(verb, a.path, fs.ErrNotExist)
+	case verb == "move" && src.dir.closed.lieIn(idOf(src.info)):
+		return holdsClosed(verb, a.path)
 	case a.isRoot(t) || b.isRoot(t):
 		return errorf(Invalid, "%s %s: it is one of the folders that the call is confined to", verb, a.path)
 	case inside:

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // reach tries everything on a path and tells which calls were not refused as
@@ -51,6 +52,21 @@ func (g *ground) reach(path string) []string {
 	try("delete", g.Delete(ctx, path+"/x", true))
 	_, err = g.Stat(path + "/x")
 	try("stat", err)
+	_, _, err = g.Watch(ctx, path, "seen")
+	try("watch", err)
+	_, err = g.Git(ctx, path)
+	try("git", err)
+	_, err = g.Relate(path+"/x", ".keep")
+	try("relate", err)
+	_, err = g.Relate(".keep", path+"/x")
+	try("relate to", err)
+	_, err = g.Trash(path+"/x", time.Now())
+	try("trash", err)
+	_, err = g.Restore(ctx, path+"/files/x", "restored", false)
+	try("restore", err)
+	if g.Size(ctx, path) > 0 {
+		try("size", nil)
+	}
 	return reached
 }
 

@@ -25,7 +25,7 @@ func copyTo(ctx context.Context, a, b side, overwrite bool) error {
 }
 
 // copyAny copies what is called from, a link as a link.
-func copyAny(ctx context.Context, src *os.Root, from string, dst *os.Root, to string) error {
+func copyAny(ctx context.Context, src *opened, from string, dst *opened, to string) error {
 	info, err := src.Lstat(from)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func copyAny(ctx context.Context, src *os.Root, from string, dst *os.Root, to st
 	return makeSpecial(dst, to, info.Mode())
 }
 
-func copyFile(ctx context.Context, src *os.Root, from string, dst *os.Root, to string) error {
+func copyFile(ctx context.Context, src *opened, from string, dst *opened, to string) error {
 	in, info, err := openIn(src, from)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func pour(ctx context.Context, out, in *os.File) error {
 	}
 }
 
-func copyFolder(ctx context.Context, src *os.Root, from string, dst *os.Root, to string) error {
+func copyFolder(ctx context.Context, src *opened, from string, dst *opened, to string) error {
 	a, err := src.OpenRoot(asFolder(from))
 	if err != nil {
 		return err
@@ -118,8 +118,8 @@ func copyFolder(ctx context.Context, src *os.Root, from string, dst *os.Root, to
 			return within(e.Name(), err)
 		}
 	}
-	if err := dst.Chmod(to, info.Mode().Perm()); err != nil {
+	if err := b.Chtimes(".", accessed(info), info.ModTime()); err != nil {
 		return err
 	}
-	return dst.Chtimes(to, accessed(info), info.ModTime())
+	return b.Chmod(".", info.Mode().Perm())
 }

@@ -71,7 +71,7 @@ func failure(verb, path string, err error) error {
 		cause = inner.path + ": " + cause
 	}
 	e = errorf(reason, "%s %s: %s", verb, path, cause)
-	if reason == Outside {
+	if reason == Outside && !errors.Is(err, errClosed) {
 		e.Hint = "it, or a link on the way, leads out of the folders that this call may reach"
 	}
 	return e
@@ -106,6 +106,8 @@ func explain(err error) (Reason, string) {
 		cause = next
 	}
 	switch {
+	case errors.Is(err, errClosed):
+		return Outside, errClosed.Error()
 	case cause.Error() == "path escapes from parent": // os keeps that error to itself
 		return Outside, "it is outside the allowed folders"
 	case errors.Is(err, fs.ErrNotExist):

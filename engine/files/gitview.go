@@ -40,6 +40,10 @@ func (t *Tree) view(ctx context.Context, program string, repo repository) (*gitV
 	if err != nil {
 		return nil, failure("ask git about", p.path, err)
 	}
+	if info, err := tree.Stat(); err != nil || p.root.closed.lieIn(idOf(info)) {
+		tree.Close()
+		return nil, errors.New("git would look at what is closed too")
+	}
 	v := &gitView{repository: repo, program: program, tree: tree}
 	if v.dir, err = os.MkdirTemp(t.Private, "git-"); err != nil {
 		tree.Close()

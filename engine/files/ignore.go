@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -39,7 +38,7 @@ func (g *ignores) match(rel string, dir bool) bool {
 
 // enter is what counts in a folder whose entries these are. A repository of its
 // own knows nothing of what is around it.
-func (g *ignores) enter(dir *os.Root, rel, home string, entries []fs.DirEntry) *ignores {
+func (g *ignores) enter(dir *opened, rel, home string, entries []fs.DirEntry) *ignores {
 	var files, git bool
 	for _, e := range entries {
 		switch e.Name() {
@@ -63,10 +62,10 @@ func (g *ignores) enter(dir *os.Root, rel, home string, entries []fs.DirEntry) *
 }
 
 // rulesOf reads the rules in a folder; those that count more come last.
-func rulesOf(dir *os.Root, git bool, home string) *ignores {
+func rulesOf(dir *opened, git bool, home string) *ignores {
 	g := &ignores{rules: &gitignore.Matcher{}}
 	if git {
-		if root, err := os.OpenRoot(asFolder(home)); err == nil && home != "" {
+		if root, err := openGuarded(home, dir.closed); err == nil && home != "" {
 			g.add(root, ".config/git/ignore")
 			root.Close()
 		}
@@ -78,7 +77,7 @@ func rulesOf(dir *os.Root, git bool, home string) *ignores {
 }
 
 // add reads a file of rules, if there is one that can be read.
-func (g *ignores) add(dir *os.Root, name string) {
+func (g *ignores) add(dir *opened, name string) {
 	f, info, err := openIn(dir, name)
 	if err != nil {
 		return
@@ -133,7 +132,7 @@ func (t *Tree) rulesAt(path string) (*ignores, bool, error) {
 	return rulesOf(dir, git, t.Home), git, nil
 }
 
-func has(dir *os.Root, name string) bool {
+func has(dir *opened, name string) bool {
 	_, err := dir.Lstat(name)
 	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -164,7 +163,7 @@ func (t *Tree) list(ctx context.Context, p place, r ListRequest) (ListResult, er
 }
 
 // folder opens the place as a folder.
-func (p place) folder() (*os.Root, error) {
+func (p place) folder() (*opened, error) {
 	stat, err := p.root.Stat(p.rel)
 	if err != nil {
 		return nil, err
@@ -176,13 +175,8 @@ func (p place) folder() (*os.Root, error) {
 }
 
 // entriesOf reads what is in a folder, sorted by name, byte by byte.
-func entriesOf(dir *os.Root) ([]fs.DirEntry, error) {
-	f, err := dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
+func entriesOf(dir *opened) ([]fs.DirEntry, error) {
+	entries, err := dir.entries()
 	if err != nil {
 		return nil, err
 	}

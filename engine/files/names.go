@@ -49,10 +49,11 @@ func (n *Names) keep(folder os.FileInfo, read time.Time, names []string) {
 // page is the part of a folder's names that is wanted, in order, and how many
 // follow. The first part is always read anew, unless only names that match are
 // wanted, as while somebody types.
-func (t *Tree) page(dir *os.Root, r ListRequest) (names []string, omitted int, err error) {
+func (t *Tree) page(dir *opened, r ListRequest) (names []string, omitted int, err error) {
 	if names, err = t.namesFor(dir, r); err != nil {
 		return nil, 0, err
 	}
+	names = dir.visible(names) // others are told of them, and the names are kept for all
 	if !r.Hidden || r.Match != "" {
 		names = r.wanted(names)
 	}
@@ -106,7 +107,7 @@ func holdsWords(name string, words []string) bool {
 
 // namesFor are the names in a folder: in order for a part that is not the
 // first, and then kept for the next one.
-func (t *Tree) namesFor(dir *os.Root, r ListRequest) ([]string, error) {
+func (t *Tree) namesFor(dir *opened, r ListRequest) ([]string, error) {
 	if r.After == "" && r.Match == "" {
 		return namesIn(dir)
 	}
@@ -132,7 +133,7 @@ func (t *Tree) namesFor(dir *os.Root, r ListRequest) ([]string, error) {
 }
 
 // namesIn reads the names in a folder.
-func namesIn(dir *os.Root) ([]string, error) {
+func namesIn(dir *opened) ([]string, error) {
 	f, err := dir.Open(".")
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (p place) open(verb string) (*os.File, fs.FileInfo, error) {
 
 // openIn opens what is called name. To open a device can already do something,
 // so what it is is looked at before and after.
-func openIn(dir *os.Root, name string) (*os.File, fs.FileInfo, error) {
+func openIn(dir *opened, name string) (*os.File, fs.FileInfo, error) {
 	info, err := dir.Stat(name)
 	if err != nil {
 		return nil, nil, err

@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"io/fs"
 	"path/filepath"
 	"sync/atomic"
 )
@@ -24,24 +23,33 @@ func progressed(ctx context.Context, n int64) {
 // Size is how many bytes a copy of a file or folder has to copy. What cannot be
 // read, or lies outside, counts nothing.
 func (t *Tree) Size(ctx context.Context, path string) int64 {
-	var total int64
 	p, err := t.locate(path, way{verb: "measure", link: true})
 	if err != nil {
 		return 0
 	}
 	defer p.close()
-	_ = filepath.WalkDir(p.real, func(_ string, e fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			return nil
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			total += info.Size()
-		}
-		return nil
-	})
+	return sizeIn(ctx, p.root, p.rel)
+}
+
+func sizeIn(ctx context.Context, dir *opened, name string) (total int64) {
+	info, err := dir.Lstat(name)
+	switch {
+	case err != nil, ctx.Err() != nil:
+		return 0
+	case info.Mode().IsRegular():
+		return info.Size()
+	case !info.IsDir():
+		return 0
+	}
+	sub, err := dir.OpenRoot(asFolder(name))
+	if err != nil {
+		return 0
+	}
+	defer sub.Close()
+	entries, _ := sub.entries() // what cannot be read counts nothing
+	for _, e := range entries {
+		total += sizeIn(ctx, sub, e.Name())
+	}
 	return total
 }
 

@@ -37,11 +37,11 @@ func (t *Tree) Relate(from, to string) (Relation, error) {
 }
 
 // plainlyApart reports what two looks suffice for: that no folder is at either
-// end, and not one file at both. In a tree with roots nothing is plain.
+// end, and not one file at both. In a tree with roots, or where something is closed, nothing is plain.
 func (t *Tree) plainlyApart(from, to string) bool {
 	a, errA := t.absolute("look at", from)
 	b, errB := t.absolute("look at", to)
-	if len(t.Roots) > 0 || errA != nil || errB != nil || a == b {
+	if len(t.Roots) > 0 || len(t.Closed) > 0 || errA != nil || errB != nil || a == b {
 		return false
 	}
 	source, err := os.Lstat(a)

@@ -3,14 +3,13 @@ package files
 import (
 	"errors"
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // rename moves what is called from in a to the name to in b. Without over, what
 // is there by then stays and the error is fs.ErrExist (renameat2(2)).
-func rename(a *os.Root, from string, b *os.Root, to string, over bool) error {
+func rename(a *opened, from string, b *opened, to string, over bool) error {
 	src, err := a.Open(".")
 	if err != nil {
 		return err

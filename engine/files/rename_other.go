@@ -11,7 +11,7 @@ import (
 
 // rename moves what is called from in a to the name to in b. Without over, it is
 // fs.ErrExist if something is there.
-func rename(a *os.Root, from string, b *os.Root, to string, over bool) error {
+func rename(a *opened, from string, b *opened, to string, over bool) error {
 	if _, err := b.Lstat(to); !over && !errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrExist
 	}

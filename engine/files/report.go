@@ -21,6 +21,13 @@ const (
 // outputs/YYYYMMDDHHMMSS-NAME.md, or .json if format is json, with -1, -2, …
 // behind the name where that is taken.
 func Report(ctx context.Context, home, name, content, format string, now time.Time) (WriteResult, error) {
+	t := Tree{Home: home}
+	return t.Report(ctx, name, content, format, now)
+}
+
+// Report is the same in a tree, where something can be closed. Its roots do not
+// count.
+func (t *Tree) Report(ctx context.Context, name, content, format string, now time.Time) (WriteResult, error) {
 	if err := checkReport(name, content, format); err != nil {
 		return WriteResult{}, err
 	}
@@ -28,15 +35,15 @@ func Report(ctx context.Context, home, name, content, format string, now time.Ti
 	if format == "json" {
 		ext = ".json"
 	}
-	folder := filepath.Join(home, "outputs")
-	t := Tree{Roots: []string{folder}}
+	outputs := *t
+	outputs.Roots, outputs.Base = []string{filepath.Join(t.Home, "outputs")}, ""
 	stem := now.Format("20060102150405") + "-" + name
 	for i := range mostReports {
 		file := stem
 		if i > 0 {
 			file += "-" + strconv.Itoa(i)
 		}
-		out, err := t.Write(ctx, WriteRequest{Path: file + ext, Data: []byte(content), New: true})
+		out, err := outputs.Write(ctx, WriteRequest{Path: file + ext, Data: []byte(content), New: true})
 		if !errors.Is(err, Exists) {
 			return out, err
 		}

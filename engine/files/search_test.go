@@ -304,7 +304,7 @@ func FuzzGlobAndRules(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(rules), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		root, err := os.OpenRoot(dir)
+		root, err := openGuarded(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

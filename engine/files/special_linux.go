@@ -2,13 +2,12 @@ package files
 
 import (
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // makeSpecial makes a named pipe or a socket. Devices are not made.
-func makeSpecial(dst *os.Root, name string, mode fs.FileMode) error {
+func makeSpecial(dst *opened, name string, mode fs.FileMode) error {
 	kind := uint32(unix.S_IFIFO)
 	switch mode.Type() {
 	case fs.ModeNamedPipe:

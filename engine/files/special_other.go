@@ -4,8 +4,7 @@ package files
 
 import (
 	"io/fs"
-	"os"
 )
 
 // makeSpecial makes nothing.
-func makeSpecial(_ *os.Root, _ string, mode fs.FileMode) error { return notRegular{mode} }
+func makeSpecial(_ *opened, _ string, mode fs.FileMode) error { return notRegular{mode} }

@@ -2,12 +2,86 @@ package files
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
+
+// swap exchanges two names below the root until it is stopped.
+func (g *ground) swap(a, b string) (stop func()) {
+	ctx, cancel := context.WithCancel(g.Context())
+	swapped := make(chan error, 1)
+	go func() {
+		var err error
+		for ctx.Err() == nil && err == nil {
+			err = unix.Renameat2(unix.AT_FDCWD, filepath.Join(g.root, a), unix.AT_FDCWD, filepath.Join(g.root, b), unix.RENAME_EXCHANGE)
+		}
+		swapped <- err
+	}()
+	return func() {
+		cancel()
+		if err := <-swapped; err != nil {
+			g.Error(err)
+		}
+	}
+}
+
+// through tries to get at what the folder "door", which holds a file "secret" of
+// its own, leads to while it is exchanged for a link.
+func (g *ground) through() {
+	g.Helper()
+	ctx := g.Context()
+	for range 150 {
+		for range 20 {
+			if out, err := g.Read(ctx, ReadRequest{Path: "door/secret"}); err == nil && out.Text == "secret" {
+				g.Fatal("read the secret")
+			}
+			_, _ = g.Mkdir("door/dir", false)
+			_ = g.Delete(ctx, "door/dir", true)
+			if out, err := g.Find(ctx, "marker", "door", 0); err == nil && len(out.Paths) > 0 {
+				g.Fatal("found the marker", out)
+			}
+			if out, err := g.List(ctx, ListRequest{Path: "door", Match: "marker"}); err == nil && len(out.Entries) > 0 {
+				g.Fatal("listed the marker", out)
+			}
+		}
+		_, _ = g.Write(ctx, WriteRequest{Path: "door/secret", Data: []byte("inside")})
+		_, _ = g.Write(ctx, WriteRequest{Path: "door/new", Data: []byte("inside"), New: true})
+		_, _ = g.Write(ctx, WriteRequest{Path: "door/a/b", Data: []byte("inside")})
+		_, _ = g.Write(ctx, WriteRequest{Path: "door/secret", Data: []byte(""), Append: true})
+		_, _, _ = g.EditFile(ctx, "door/secret", []Edit{{Search: "secret", Replace: "inside"}})
+		_, _ = g.Mkdir("door/c/d", true)
+		_, _ = g.Copy(ctx, "door/secret", "door/copy", true)
+		_, _ = g.Move(ctx, "door/copy", "door/moved", true)
+		_, _ = g.Copy(ctx, "door", "copied", true)
+		if out, err := g.Read(ctx, ReadRequest{Path: "copied/secret"}); err == nil && out.Text == "secret" {
+			g.Fatal("copied the secret")
+		}
+		_ = g.Delete(ctx, "copied", true)
+		_ = g.Delete(ctx, "door/new", true)
+		_ = g.Delete(ctx, "door/a", true)
+		_ = g.Delete(ctx, "door/c", true)
+		if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret"}); err == nil && out.Matches > 0 {
+			g.Fatal("found the secret")
+		}
+	}
+}
+
+// untouched checks that a folder holds a marker and the secret, and nothing else.
+func (g *ground) untouched(dir string) {
+	g.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		g.Errorf("%s holds %v, %v", dir, entries, err)
+	}
+	if b, _ := os.ReadFile(dir + "/secret"); string(b) != "secret" {
+		g.Errorf("the secret is %q", b)
+	}
+}
 
 // A folder becomes a link to the outside and back while files in it are read
 // and written.
@@ -16,44 +90,101 @@ func TestASwapLeadsNobodyOut(t *testing.T) {
 	g.file("door/secret", "inside")
 	g.put("root-outside/marker", "")
 	g.link(g.outside, "trap")
-	ctx, stop := context.WithCancel(t.Context())
-	swapped := make(chan error, 1)
-	go func() {
-		door, trap := filepath.Join(g.root, "door"), filepath.Join(g.root, "trap")
-		var err error
-		for ctx.Err() == nil && err == nil {
-			err = unix.Renameat2(unix.AT_FDCWD, door, unix.AT_FDCWD, trap, unix.RENAME_EXCHANGE)
-		}
-		swapped <- err
-	}()
-	for range 150 {
-		for range 20 {
-			if out, err := g.Read(ctx, ReadRequest{Path: "door/secret"}); err == nil && out.Text == "secret" {
-				t.Fatal("read what is outside")
+	stop := g.swap("door", "trap")
+	g.through()
+	stop()
+	g.untouched(g.outside)
+}
+
+// The same with a link to what is closed, which is inside.
+func TestASwapLeadsNobodyToWhatIsClosed(t *testing.T) {
+	for name, roots := range map[string]bool{"confined": true, "anywhere": false} {
+		t.Run(name, func(t *testing.T) {
+			g := closedGround(t)
+			if !roots {
+				g.Roots, g.Base = nil, g.root
 			}
-			_, _ = g.Mkdir("door/dir", false)
-			_ = g.Delete(ctx, "door/dir", true)
-			if out, err := g.Find(ctx, "marker", "door", 0); err == nil && len(out.Paths) > 0 {
-				t.Fatal("found what is outside", out)
-			}
+			g.file("door/secret", "inside")
+			g.link("own", "trap")
+			stop := g.swap("door", "trap")
+			g.through()
+			stop()
+			g.untouched(filepath.Join(g.root, "own"))
+		})
+	}
+}
+
+// A file becomes a link to one that is closed, and back.
+func TestASwappedFileLeadsNobodyToWhatIsClosed(t *testing.T) {
+	g := closedGround(t)
+	g.Roots, g.Base = nil, g.root
+	g.file("file", "inside")
+	g.link("own/secret", "trap")
+	stop := g.swap("file", "trap")
+	ctx := t.Context()
+	for range 2000 {
+		if out, err := g.Read(ctx, ReadRequest{Path: "file"}); err == nil && out.Text == "secret" {
+			t.Fatal("read the secret")
 		}
-		_, _ = g.Write(ctx, WriteRequest{Path: "door/secret", Data: []byte("inside")})
-		_, _ = g.Write(ctx, WriteRequest{Path: "door/new", Data: []byte("inside"), New: true})
-		_, _ = g.Copy(ctx, "door/secret", "door/copy", true)
-		_ = g.Delete(ctx, "door/new", true)
-		if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret"}); err == nil && out.Matches > 0 {
-			t.Fatal("found what is outside")
+		if out, err := g.Grep(ctx, GrepRequest{Pattern: "secret", Path: "file"}); err == nil && out.Matches > 0 {
+			t.Fatal("found the secret")
+		}
+		_, _ = g.Write(ctx, WriteRequest{Path: "file", Data: []byte("x"), Append: true})
+		if _, err := g.Copy(ctx, "file", "copied", true); err == nil {
+			copied := filepath.Join(g.root, "copied")
+			info, err := os.Lstat(copied)
+			if b, errRead := os.ReadFile(copied); err == nil && errRead == nil && info.Mode().IsRegular() && string(b) == "secret" {
+				t.Fatal("copied the secret")
+			}
 		}
 	}
 	stop()
-	if err := <-swapped; err != nil {
-		t.Error(err)
+	g.untouched(filepath.Join(g.root, "own"))
+}
+
+// What is closed stays so below another mount of it, or of a folder above.
+func TestWhatIsClosedIsClosedBelowEveryMount(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // only root can mount
 	}
-	entries, err := os.ReadDir(g.outside)
-	if err != nil || len(entries) != 2 {
-		t.Errorf("outside there is %v, %v", entries, err)
-	}
-	if b, _ := os.ReadFile(g.outside + "/secret"); string(b) != "secret" {
-		t.Errorf("the secret is %q", b)
-	}
+	g := closedGround(t)
+	g.Roots, g.Base = nil, g.root
+	g.file("mount/x", "")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocked: the mounts end with the thread
+		if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+			t.Error(err)
+			return
+		}
+		err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+		for source, path := range map[string]string{"own": "", "": "own/"} {
+			if err == nil {
+				err = unix.Mount(filepath.Join(g.root, source), filepath.Join(g.root, "mount"), "", unix.MS_BIND, "")
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := os.Stat(filepath.Join(g.root, "mount", path, "secret")); err != nil {
+				t.Error(err) // it is there, for everybody else
+			}
+			if _, err := g.Read(g.Context(), ReadRequest{Path: "mount/" + path + "secret"}); !errors.Is(err, Outside) {
+				t.Errorf("read: %v", err)
+			}
+			if _, err := g.Write(g.Context(), WriteRequest{Path: "mount/" + path + "new"}); !errors.Is(err, Outside) {
+				t.Errorf("write: %v", err)
+			}
+			if _, err := g.List(g.Context(), ListRequest{Path: "mount/" + path}); !errors.Is(err, Outside) {
+				t.Errorf("list: %v", err)
+			}
+			if out, err := g.Find(g.Context(), "secret", "mount", 0); err == nil && len(out.Paths) > 0 {
+				t.Errorf("find: %v", out)
+			}
+			err = unix.Unmount(filepath.Join(g.root, "mount"), 0)
+		}
+	}()
+	<-done
+	g.untouched(filepath.Join(g.root, "own"))
 }

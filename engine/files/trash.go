@@ -20,27 +20,31 @@ func (t *Tree) Trash(path string, now time.Time) (string, error) {
 	if len(t.Roots) > 0 {
 		return "", errorf(Outside, "put %s into the trash: the trash is outside the allowed folders", path)
 	}
-	abs, err := t.absolute("put into the trash", path)
+	p, err := t.locate(path, way{verb: "put into the trash", link: true})
 	if err != nil {
 		return "", err
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
-		abs = filepath.Join(dir, filepath.Base(abs))
-	}
-	if err := t.trashable(abs); err != nil {
+	defer p.close()
+	if err := t.trashable(p); err != nil {
 		return "", err
 	}
-	trash, shown, err := t.trashFor(abs)
+	trash, shown, err := t.trashFor(p.real)
 	if err != nil {
-		return "", failure("put into the trash", abs, err)
+		return "", failure("put into the trash", p.real, err)
 	}
-	return discard(trash, abs, shown, now)
+	to, err := t.discard(trash, p, shown, now)
+	return to, failure("put into the trash", p.real, err)
 }
 
 // trashable refuses what could not be taken out again.
-func (t *Tree) trashable(abs string) error {
-	if _, err := os.Lstat(abs); err != nil {
+func (t *Tree) trashable(p place) error {
+	abs := p.real
+	info, err := p.root.Lstat(p.rel)
+	if err != nil {
 		return failure("put into the trash", abs, err)
+	}
+	if p.root.closed.lieIn(idOf(info)) {
+		return holdsClosed("put into the trash", abs)
 	}
 	if _, holds := below(abs, t.homeTrash()); holds || abs == "/" {
 		return errorf(Invalid, "put %s into the trash: it holds the trash", abs)
@@ -63,7 +67,7 @@ func (t *Tree) homeTrash() string {
 func (t *Tree) trashFor(abs string) (dir, shown string, err error) {
 	home := t.homeTrash()
 	if t.Home != "" || filepath.IsAbs(home) {
-		if err := makeTrash(home); err == nil && sameDevice(home, filepath.Dir(abs)) {
+		if err := t.makeTrash(home); err == nil && sameDevice(home, filepath.Dir(abs)) {
 			return home, abs, nil
 		}
 	}
@@ -73,12 +77,12 @@ func (t *Tree) trashFor(abs string) (dir, shown string, err error) {
 	}
 	dir = filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))
 	shown, _ = below(top, abs)
-	return dir, shown, makeTrash(dir)
+	return dir, shown, t.makeTrash(dir)
 }
 
-func makeTrash(dir string) error {
+func (t *Tree) makeTrash(dir string) error {
 	for _, part := range []string{"files", "info"} {
-		if err := os.MkdirAll(filepath.Join(dir, part), 0o700); err != nil {
+		if err := t.mkdirAll("make folder", filepath.Join(dir, part), 0o700); err != nil {
 			return err
 		}
 	}
@@ -90,39 +94,66 @@ func sameDevice(a, b string) bool {
 	return syscall.Stat(a, &x) == nil && syscall.Stat(b, &y) == nil && x.Dev == y.Dev
 }
 
-// discard moves a path into a trash folder: first its record, which reserves
-// the name, then what it is about.
-func discard(trash, abs, shown string, now time.Time) (string, error) {
+// discard moves what is at a place into a trash folder: first its record, which
+// reserves the name, then what it is about.
+func (t *Tree) discard(trash string, p place, shown string, now time.Time) (string, error) {
+	from, base, err := p.parent(false)
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	held, err := t.openFolder(filepath.Join(trash, "files"))
+	if err != nil {
+		return "", err
+	}
+	defer held.Close()
+	records, err := t.openFolder(filepath.Join(trash, "info"))
+	if err != nil {
+		return "", err
+	}
+	defer records.Close()
 	record := fmt.Sprintf("[Trash Info]\nPath=%s\nDeletionDate=%s\n", (&url.URL{Path: shown}).EscapedPath(), now.Format("2006-01-02T15:04:05"))
 	for n := 1; ; n++ {
-		name := Numbered(filepath.Base(abs), n)
-		to := filepath.Join(trash, "files", name)
-		info := filepath.Join(trash, "info", name+".trashinfo")
-		f, err := os.OpenFile(info, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, syscall.ENAMETOOLONG) {
-			name = Numbered(shortName(filepath.Base(abs)), n)
-			to, info = filepath.Join(trash, "files", name), filepath.Join(trash, "info", name+".trashinfo")
-			f, err = os.OpenFile(info, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		}
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", failure("put into the trash", abs, err)
-		}
-		_, err = f.WriteString(record)
-		err = errors.Join(err, f.Close())
+		name, err := reserve(records, base, n, record)
 		if err == nil {
-			err = renamePath(abs, to)
+			if err = rename(from, base, held, name, false); err == nil {
+				return filepath.Join(trash, "files", name), nil
+			}
+			_ = records.Remove(name + ".trashinfo") // what matters is why it could not be used
 		}
-		if err == nil {
-			return to, nil
-		}
-		os.Remove(info)
 		if !errors.Is(err, fs.ErrExist) {
-			return "", failure("put into the trash", abs, err)
+			return "", err
 		}
 	}
+}
+
+// reserve writes the nth record of a name that is in the trash, perhaps of one
+// that is shorter.
+func reserve(records *opened, base string, n int, record string) (name string, err error) {
+	name = Numbered(base, n)
+	f, err := records.OpenFile(name+".trashinfo", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, syscall.ENAMETOOLONG) {
+		name = Numbered(shortName(base), n)
+		f, err = records.OpenFile(name+".trashinfo", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(record)
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = records.Remove(name + ".trashinfo")
+	}
+	return name, err
+}
+
+// openFolder opens the folder at a path.
+func (t *Tree) openFolder(path string) (*opened, error) {
+	p, err := t.locate(path, way{verb: "open"})
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	return p.root.OpenRoot(asFolder(p.rel))
 }
 
 // shortName leaves room in a name for what the trash adds.
@@ -130,21 +161,6 @@ func shortName(name string) string {
 	const room = 200
 	cut := name[:min(len(name), room)]
 	return cut[:wholeRunes([]byte(cut))]
-}
-
-// renamePath renames where nothing is in the way.
-func renamePath(from, to string) error {
-	a, err := os.OpenRoot(asFolder(filepath.Dir(from)))
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	b, err := os.OpenRoot(asFolder(filepath.Dir(to)))
-	if err != nil {
-		return err
-	}
-	defer b.Close()
-	return rename(a, filepath.Base(from), b, filepath.Base(to), false)
 }
 
 // Restore takes something out of the trash and puts it where it was, or
@@ -169,7 +185,7 @@ func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) 
 		return Info{}, err
 	}
 	// Without what it is about, a record says nothing.
-	_ = os.Remove(filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"))
+	_ = t.Delete(ctx, filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"), false)
 	return info, nil
 }
 

@@ -91,7 +91,7 @@ func TestNumberedKeepsTheExtension(t *testing.T) {
 
 func TestWatchSeesWhatChanges(t *testing.T) {
 	g := newGround(t)
-	stamp, err := stampOf(g.root)
+	stamp, err := g.stamp("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,13 @@ type Tree struct {
 	Roots []string // absolute folders; none: everywhere
 	Base  string   // where relative paths begin; default the first root, else Home
 	Home  string   // stands for "~"
-	Locks *Locks   // shared by trees whose calls must not change one file at once; may be nil
-	Names *Names   // of the folder that is listed in parts; may be nil
+
+	// Closed are absolute folders, or files, that nothing may reach, whatever the
+	// roots are. The operations on folders above them leave them out.
+	Closed []string
+
+	Locks *Locks // shared by trees whose calls must not change one file at once; may be nil
+	Names *Names // of the folder that is listed in parts; may be nil
 
 	// Private is a folder that only the person's own programs can write in: what
 	// git is to believe is kept there while it runs. Without one it is the folder
@@ -31,7 +36,7 @@ type Tree struct {
 // was no link in rel when it was looked at, but for the last part where that was
 // not to be followed.
 type place struct {
-	root *os.Root
+	root *opened
 	rel  string // "." for the root itself
 	path string // absolute, as it was asked for
 	real string // absolute, without links
@@ -79,8 +84,11 @@ func (t *Tree) locate(path string, w way) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	real := abs
+	real, closed := abs, t.closures()
 	for range mostLinks {
+		if closed.leadsTo(real) {
+			return place{}, failure(w.verb, abs, errClosed)
+		}
 		p, err := t.enter(real, w)
 		if err != nil {
 			return place{}, failure(w.verb, abs, err)
@@ -88,7 +96,8 @@ func (t *Tree) locate(path string, w way) (place, error) {
 		next, err := p.link(!w.link)
 		if err == nil && next == "" {
 			p.path = abs
-			return p, nil
+			p, err = p.guard(w, closed)
+			return p, failure(w.verb, abs, err)
 		}
 		p.close()
 		if err != nil {
@@ -110,11 +119,11 @@ func (t *Tree) enter(path string, w way) (place, error) {
 			if !ok {
 				continue
 			}
-			r, err := openRoot(dir, w.make)
+			r, err := t.openRoot(dir, w.make)
 			if err != nil {
 				return place{}, err
 			}
-			return place{root: r, rel: rel, real: path}, nil
+			return place{root: &opened{Root: r}, rel: rel, real: path}, nil
 		}
 	}
 	return place{}, outside(w.verb, path, t.Roots)
@@ -135,10 +144,11 @@ func aliases(root string) []string {
 	return []string{root}
 }
 
-func openRoot(dir string, create bool) (*os.Root, error) {
+func (t *Tree) openRoot(dir string, create bool) (*os.Root, error) {
 	r, err := os.OpenRoot(asFolder(dir))
 	if create && errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
+		anywhere := Tree{Closed: t.Closed}
+		if err := anywhere.mkdirAll("make folder", dir, 0o777); err != nil {
 			return nil, err
 		}
 		r, err = os.OpenRoot(asFolder(dir))
@@ -163,7 +173,7 @@ func enterAnywhere(path string) (place, error) {
 		return place{}, err
 	}
 	rel, _ := below(dir, path)
-	return place{root: r, rel: rel, real: filepath.Join(real, rel)}, nil
+	return place{root: &opened{Root: r}, rel: rel, real: filepath.Join(real, rel)}, nil
 }
 
 // asFolder is a path that can only be opened if it leads to a folder, so that a
@@ -231,17 +241,66 @@ func (p place) follow(rel, rest string) (string, error) {
 // parent opens the folder that the place lies in, so that what is done to the
 // name in it is done in that folder, wherever it may have been moved. With
 // create, missing folders are made.
-func (p place) parent(create bool) (dir *os.Root, name string, err error) {
+func (p place) parent(create bool) (dir *opened, name string, err error) {
 	above, name := filepath.Split(p.rel)
 	if above == "" {
-		dir, err = p.root.OpenRoot(".")
-		return dir, name, err
-	}
-	if create {
+		above = "."
+	} else if create {
 		if err := p.root.MkdirAll(filepath.Clean(above), 0o777); err != nil {
 			return nil, "", err
 		}
 	}
 	dir, err = p.root.OpenRoot(asFolder(above))
+	if err == nil && dir.hides(name) {
+		dir.Close()
+		err = errClosed
+	}
 	return dir, name, err
+}
+
+// guard makes sure that a place is not closed. The root is then the folder that
+// the place lies in, or would, for that is the one that was looked at.
+func (p place) guard(w way, closed closures) (place, error) {
+	if closed == nil {
+		return p, nil
+	}
+	if closed.name(p.real) {
+		p.close()
+		return place{}, errClosed
+	}
+	dir, rel, err := p.nearest(w.make)
+	if err != nil {
+		p.close()
+		return place{}, err
+	}
+	if dir != nil {
+		p.close()
+		p.root.Root, p.rel = dir, rel
+	}
+	if p.root, err = guard(p.root.Root, closed); err != nil {
+		return place{}, err
+	}
+	first, _, _ := strings.Cut(p.rel, "/")
+	info, err := p.root.Lstat(first)
+	if p.root.hides(first) || err == nil && closed.has(idOf(info)) {
+		p.close()
+		return place{}, errClosed
+	}
+	return p, nil
+}
+
+// nearest opens the folder that the place lies in; if that is missing and may be,
+// one above it. It is nil if that is the root.
+func (p place) nearest(missing bool) (dir *os.Root, rel string, err error) {
+	for above := filepath.Dir(p.rel); above != "."; above = filepath.Dir(above) {
+		dir, err = p.root.Root.OpenRoot(asFolder(above))
+		if err == nil {
+			rel, _ = below(above, p.rel)
+			return dir, rel, nil
+		}
+		if !missing || !errors.Is(err, fs.ErrNotExist) {
+			return nil, "", err
+		}
+	}
+	return nil, "", nil
 }

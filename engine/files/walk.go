@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -42,16 +41,16 @@ type entry struct {
 
 // A folder is an open folder that is closed when nobody uses it any more.
 type folder struct {
-	*os.Root
+	*opened
 	users atomic.Int32
 }
 
-func openFolder(root *os.Root, name string) (*folder, error) {
+func openFolder(root *opened, name string) (*folder, error) {
 	r, err := root.OpenRoot(asFolder(name))
 	if err != nil {
 		return nil, err
 	}
-	f := &folder{Root: r}
+	f := &folder{opened: r}
 	f.users.Store(1)
 	return f, nil
 }
@@ -66,11 +65,11 @@ func (f *folder) drop() {
 
 // from walks through what is in f, which lies at rel.
 func (w *walk) from(f *folder, rel string, g *ignores, depth int) error {
-	entries, err := inPathOrder(f.Root)
+	entries, err := inPathOrder(f.opened)
 	if err != nil && len(entries) == 0 {
 		return nil
 	}
-	g = g.enter(f.Root, rel, w.home, entries)
+	g = g.enter(f.opened, rel, w.home, entries)
 	for _, e := range entries {
 		if w.seen++; w.seen%lookEvery == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
@@ -97,7 +96,7 @@ func (w *walk) entry(f *folder, rel string, e fs.DirEntry, g *ignores, depth int
 	if !dir || depth == mostDepth {
 		return nil
 	}
-	sub, err := openFolder(f.Root, name)
+	sub, err := openFolder(f.opened, name)
 	if err != nil {
 		return nil
 	}
@@ -107,13 +106,8 @@ func (w *walk) entry(f *folder, rel string, e fs.DirEntry, g *ignores, depth int
 
 // inPathOrder reads what is in a folder in the order in which the paths of all
 // that is below it are sorted: a folder counts as ending with a slash.
-func inPathOrder(dir *os.Root) ([]fs.DirEntry, error) {
-	f, err := dir.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
+func inPathOrder(dir *opened) ([]fs.DirEntry, error) {
+	entries, err := dir.entries()
 	slices.SortFunc(entries, comparePaths)
 	return entries, err
 }

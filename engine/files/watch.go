@@ -3,8 +3,6 @@ package files
 import (
 	"context"
 	"fmt"
-	"os"
-	"syscall"
 	"time"
 )
 
@@ -15,26 +13,43 @@ const gather = 60 * time.Millisecond
 // as ctx lasts. The stamp stands for what the folder is; if it is not the one
 // that was seen, Watch returns at once.
 func (t *Tree) Watch(ctx context.Context, path, seen string) (stamp string, changed bool, err error) {
-	p, err := t.locate(path, way{verb: "watch"})
+	w, stamp, err := t.startWatch(path)
 	if err != nil {
 		return "", false, err
 	}
-	p.close()
-	w, err := startWatch(p.real)
-	if err != nil {
-		return "", false, failure("watch", p.path, err)
-	}
 	defer w.close()
-	stamp, err = stampOf(p.real)
-	if err != nil || seen != "" && seen != stamp {
-		return stamp, seen != "", failure("watch", p.path, err)
+	if seen != "" && seen != stamp {
+		return stamp, true, nil
 	}
 	if !w.wait(ctx) {
 		return stamp, false, nil
 	}
 	pause(ctx, gather)
-	stamp, err = stampOf(p.real)
-	return stamp, true, failure("watch", p.path, err)
+	stamp, err = t.stamp(path)
+	return stamp, true, err
+}
+
+// startWatch begins to watch a folder, and tells what it is then.
+func (t *Tree) startWatch(path string) (w watch, stamp string, err error) {
+	p, err := t.locate(path, way{verb: "watch"})
+	if err != nil {
+		return watch{}, "", err
+	}
+	defer p.close()
+	dir, err := p.root.Open(asFolder(p.rel))
+	if err != nil {
+		return watch{}, "", failure("watch", p.path, err)
+	}
+	defer dir.Close()
+	again := func() (string, error) { return t.stamp(path) }
+	if w, err = startWatch(dir, again); err != nil {
+		return watch{}, "", failure("watch", p.path, err)
+	}
+	if stamp, err = again(); err != nil {
+		w.close()
+		return watch{}, "", err
+	}
+	return w, stamp, nil
 }
 
 func pause(ctx context.Context, d time.Duration) {
@@ -46,15 +61,16 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// stampOf changes when names come to a folder or go.
-func stampOf(dir string) (string, error) {
-	info, err := os.Stat(dir)
+// stamp changes when names come to a folder or go.
+func (t *Tree) stamp(path string) (string, error) {
+	p, err := t.locate(path, way{verb: "watch"})
 	if err != nil {
 		return "", err
 	}
-	inode := uint64(0)
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		inode = stat.Ino
+	defer p.close()
+	info, err := p.root.Lstat(p.rel)
+	if err != nil {
+		return "", failure("watch", p.path, err)
 	}
-	return fmt.Sprintf("%x-%x", inode, info.ModTime().UnixNano()), nil
+	return fmt.Sprintf("%x-%x", idOf(info).ino, info.ModTime().UnixNano()), nil
 }

@@ -11,14 +11,14 @@ import (
 // A watch tells of changes in a folder (inotify(7)).
 type watch struct{ events *os.File }
 
-func startWatch(dir string) (watch, error) {
+func startWatch(dir *os.File, _ func() (string, error)) (watch, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return watch{}, err
 	}
 	const changes = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_FROM |
 		unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
-	if _, err := unix.InotifyAddWatch(fd, dir, changes); err != nil {
+	if _, err := unix.InotifyAddWatch(fd, pinned(dir), changes); err != nil {
 		unix.Close(fd)
 		return watch{}, err
 	}

@@ -4,6 +4,7 @@ package files
 
 import (
 	"context"
+	"os"
 	"time"
 )
 
@@ -11,18 +12,21 @@ import (
 const lookAgain = time.Second
 
 // A watch tells of changes in a folder.
-type watch struct{ dir, stamp string }
+type watch struct {
+	again func() (string, error)
+	stamp string
+}
 
-func startWatch(dir string) (watch, error) {
-	stamp, err := stampOf(dir)
-	return watch{dir, stamp}, err
+func startWatch(_ *os.File, again func() (string, error)) (watch, error) {
+	stamp, err := again()
+	return watch{again, stamp}, err
 }
 
 // wait waits for a change; it is false when ctx ended before.
 func (w watch) wait(ctx context.Context) bool {
 	for ctx.Err() == nil {
 		pause(ctx, lookAgain)
-		if stamp, err := stampOf(w.dir); err != nil || stamp != w.stamp {
+		if stamp, err := w.again(); err != nil || stamp != w.stamp {
 			return true
 		}
 	}

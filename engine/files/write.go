@@ -77,7 +77,7 @@ func (p place) write(r WriteRequest) (WriteResult, error) {
 
 // replaceable tells about the file that is called name: nil if there is none,
 // an error if it is no regular file.
-func replaceable(dir *os.Root, name string) (fs.FileInfo, error) {
+func replaceable(dir *opened, name string) (fs.FileInfo, error) {
 	if name == "" || name == "." {
 		return nil, notRegular{fs.ModeDir}
 	}
@@ -96,7 +96,7 @@ func replaceable(dir *os.Root, name string) (fs.FileInfo, error) {
 // replace puts a new file in the place of name when fill has written it whole.
 // It takes the permissions and, if that is allowed, the owner of old. Without
 // over, a file that is there by then stays and is fs.ErrExist.
-func replace(dir *os.Root, name string, old fs.FileInfo, fill func(*os.File) error, over bool) error {
+func replace(dir *opened, name string, old fs.FileInfo, fill func(*os.File) error, over bool) error {
 	mode := fs.FileMode(0o666)
 	if old != nil {
 		mode = 0o600
@@ -141,7 +141,7 @@ func finish(f *os.File, old fs.FileInfo, fill func(*os.File) error) error {
 }
 
 // settle gives a finished file its name.
-func settle(dir *os.Root, temp, name string, over bool) error {
+func settle(dir *opened, temp, name string, over bool) error {
 	if over {
 		return dir.Rename(temp, name)
 	}
@@ -167,7 +167,7 @@ func linkless(err error) bool {
 }
 
 // appendTo adds to a file in one piece, or leaves it as it was.
-func appendTo(dir *os.Root, name string, data []byte) (WriteResult, error) {
+func appendTo(dir *opened, name string, data []byte) (WriteResult, error) {
 	f, err := dir.OpenFile(name, os.O_RDWR|os.O_APPEND|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return WriteResult{}, err

@@ -151,7 +151,7 @@ func TestOnlyOneMakesANewFile(t *testing.T) {
 func TestAFailedWriteLeavesNothing(t *testing.T) {
 	g := newGround(t)
 	g.file("f", "old")
-	dir, err := os.OpenRoot(g.root)
+	dir, err := openGuarded(g.root, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
