@@ -2,19 +2,15 @@ package policy
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// maxFolders bounds how many folders are followed that a command goes to.
-const maxFolders = 16
-
 // An Action is what an agent is about to do.
 type Action struct {
 	Tool    string
-	Agent   string   // NAME/VERSION
+	Agent   string   // the name that the person has given it; "" for none
 	Command string   // a line for a shell
 	Argv    []string // or program and arguments
 	Paths   []string // absolute paths that the tool itself reads or writes
@@ -35,60 +31,73 @@ type Verdict struct {
 // by itself. The strictest decision counts.
 func (p Policy) Decide(a Action) Verdict {
 	worst := Verdict{Decision: Allow, Rule: -1}
-	for _, part := range a.parts() {
-		v := p.judge(a, part)
-		if worst.Rule < 0 || v.Decision.strictness() > worst.Decision.strictness() {
+	rules := rulesFor(p.Rules, a)
+	for _, it := range a.parts(slices.ContainsFunc(p.Rules, func(r Rule) bool { return len(r.Path) > 0 })) {
+		if v := p.judge(rules, it); worst.Rule < 0 || v.Decision.strictness() > worst.Decision.strictness() {
 			worst = v
 		}
 	}
 	return worst
 }
 
-// A part is one thing that an action does.
+// A part is one thing that an action does: it runs a command, names a path, or
+// is done by the tool itself.
 type part struct {
-	command []word // a simple command
-	path    string // or a path, absolute and clean
-	guessed bool   // the path is an argument that may not be a path at all
+	kind    kind
+	command simple // that runs, or that names the path
+	at      location
+	guessed bool // the path is an argument that may not be a path at all
 	write   bool
 	unclear bool // a command that cannot be parsed
 	what    string
 }
 
-// parts takes an action apart.
-func (a Action) parts() []part {
+type kind int
+
+const (
+	ofTool kind = iota
+	ofCommand
+	ofFile
+)
+
+// parts takes an action apart. The paths among the arguments are for rules about
+// paths.
+func (a Action) parts(arguments bool) []part {
 	var parts []part
 	for _, p := range a.Paths {
-		parts = append(parts, a.pathParts(p, a.Write, false)...)
-	}
-	commands, err := a.commands()
-	if err != nil {
-		parts = append(parts, part{unclear: true, write: true, what: a.line()})
-	}
-	folders := []string{a.CWD} // where a command may run: cd is not sure to have worked
-	for _, c := range commands {
-		parts = append(parts, part{command: c.words, write: true, what: c.String()})
-		for _, a.CWD = range folders {
-			parts = append(parts, a.pathsOf(c)...)
-		}
-		if to, ok := c.folder(); ok && len(folders) < maxFolders {
-			folders = append(folders, a.absolute(to))
+		for _, at := range locations(p) {
+			parts = append(parts, part{kind: ofFile, at: at, write: a.Write, what: p})
 		}
 	}
+	r := a.reading()
+	if r.err != nil {
+		parts = append(parts, part{kind: ofCommand, unclear: true, write: true, what: a.line()})
+	}
+	for _, c := range r.found {
+		it := part{kind: ofCommand, command: c, write: true, what: c.String()}
+		if len(c.words) == 1 && !c.words[0].known {
+			it.what = a.line()
+		}
+		parts = append(parts, it)
+	}
+	s := search{action: a, arguments: arguments, left: maxSearch}
+	parts = append(parts, s.parts(r)...)
 	if len(parts) == 0 {
 		parts = append(parts, part{write: a.Write})
 	}
 	return parts
 }
 
-// commands are the simple commands of an action; with an error not all of them.
-func (a Action) commands() ([]simple, error) {
+// reading takes the command of an action apart.
+func (a Action) reading() *reading {
+	r := newReading(len(a.line()), a.Home)
 	switch {
 	case len(a.Argv) > 0:
-		return parseArgv(a.Argv)
+		r.take(simple{words: literal(a.Argv), grammar: bash}, 0)
 	case strings.TrimSpace(a.Command) != "":
-		return parse(a.Command)
+		r.line(a.Command)
 	}
-	return nil, nil
+	return r
 }
 
 // line is the command as it is shown.
@@ -99,130 +108,188 @@ func (a Action) line() string {
 	return a.Command
 }
 
-// pathsOf are the paths that a simple command names.
-func (a Action) pathsOf(c simple) []part {
-	var parts []part
-	for _, target := range c.writes {
-		parts = append(parts, a.pathParts(a.absolute(target), true, false)...)
+// A match is how sure it is that a rule is about something.
+type match int
+
+const (
+	no match = iota
+	maybe
+	yes
+)
+
+// matches is no unless it is so.
+func matches(is bool) match {
+	if is {
+		return yes
 	}
-	for _, target := range c.reads {
-		parts = append(parts, a.pathParts(a.absolute(target), false, false)...)
-	}
-	for _, w := range c.words[min(1, len(c.words)):] {
-		if w.known && looksLikePath(w.text) {
-			parts = append(parts, a.pathParts(a.absolute(w.text), true, true)...)
-		}
-	}
-	return parts
+	return no
 }
 
-// folder is where a command that changes the folder leads.
-func (c simple) folder() (to string, ok bool) {
-	if len(c.words) == 0 || c.words[0].text != "cd" && c.words[0].text != "pushd" {
-		return "", false
+// best is the surest of the matches of a list's patterns.
+func best[T any](list []T, of func(T) match) match {
+	m := no
+	for _, one := range list {
+		if m = max(m, of(one)); m == yes {
+			break
+		}
 	}
-	last := c.words[len(c.words)-1]
-	if len(c.words) == 1 {
-		return "~", true
-	}
-	return last.text, last.known
+	return m
 }
 
-// pathParts are a path as it was given and, where links lead elsewhere, as it
-// is meant.
-func (a Action) pathParts(p string, write, guessed bool) []part {
-	p = filepath.Clean(p)
-	parts := []part{{path: p, write: write, guessed: guessed, what: p}}
-	if real := resolved(p); real != p {
-		parts = append(parts, part{path: real, write: write, guessed: guessed, what: p})
-	}
-	return parts
-}
-
-// resolved follows links as far as a path exists.
-func resolved(p string) string {
-	rest := ""
-	for dir := p; ; dir = filepath.Dir(dir) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
+// judge finds the rule for one part. A rule that may be about it has the person
+// asked, unless what follows is stricter.
+func (p Policy) judge(rules []rule, it part) Verdict {
+	doubt := Verdict{Rule: -1}
+	for _, r := range rules {
+		m := r.covers(it)
+		if m == yes {
+			return stricter(doubt, Verdict{r.Decision, r.number, r.reason(), it.what})
 		}
-		if dir == "/" || dir == "." {
-			return p
+		if m == maybe && doubt.Rule < 0 {
+			doubt = Verdict{Ask, r.number, r.doubt(it), it.what}
 		}
-		rest = filepath.Join(filepath.Base(dir), rest)
-	}
-}
-
-// absolute is what a word of a command means as a path.
-func (a Action) absolute(word string) string {
-	switch {
-	case word == "~":
-		return a.Home
-	case strings.HasPrefix(word, "~/"):
-		return filepath.Join(a.Home, word[2:])
-	case filepath.IsAbs(word):
-		return word
-	}
-	return filepath.Join(a.CWD, word)
-}
-
-// looksLikePath reports whether an argument may name a file, also as the value
-// of an option. A bare name is left to the sandbox.
-func looksLikePath(s string) bool {
-	return strings.Contains(s, "/") && !strings.Contains(s, "://") || s == "~" || s == ".."
-}
-
-// judge finds the rule for one part.
-func (p Policy) judge(a Action, it part) Verdict {
-	for i, r := range p.Rules {
-		if !r.covers(a, it) {
-			continue
-		}
-		if it.unclear && len(r.Command)+len(r.Path) > 0 {
-			return Verdict{Ask, i + 1, "the command cannot be parsed", it.what}
-		}
-		reason := r.Reason
-		if reason == "" {
-			reason = "rule " + strconv.Itoa(i+1) + " of policy.toml"
-		}
-		return Verdict{r.Decision, i + 1, reason, it.what}
-	}
-	if it.guessed {
-		return Verdict{Decision: Allow, What: it.what}
 	}
 	d := p.Default
-	if d == "" {
+	if d == "" || it.guessed {
 		d = Allow
 	}
-	return Verdict{Decision: d, Reason: "the policy's default", What: it.what}
+	return stricter(doubt, Verdict{Decision: d, Reason: "the policy's default", What: it.what})
+}
+
+func stricter(doubt, v Verdict) Verdict {
+	if doubt.Rule > 0 && v.Decision.strictness() <= doubt.Decision.strictness() {
+		return doubt
+	}
+	return v
+}
+
+// A rule is one of the policy's for an action.
+type rule struct {
+	Rule
+	number int      // from 1
+	paths  []string // its own without ~, and where links lead
+}
+
+// rulesFor are the rules that can matter for an action.
+func rulesFor(all []Rule, a Action) []rule {
+	var rules []rule
+	for i, r := range all {
+		if !anyGlob(r.Tool, a.Tool) || !r.isAbout(a.Agent) {
+			continue
+		}
+		of := rule{Rule: r, number: i + 1}
+		for _, p := range r.Path {
+			of.paths = append(of.paths, rulePaths(p, a.Home)...)
+		}
+		rules = append(rules, of)
+	}
+	return rules
+}
+
+// isAbout reports whether a rule is about an agent. One without a name is told
+// apart by no rule.
+func (r Rule) isAbout(agent string) bool {
+	if agent == "" && len(r.Agent) > 0 {
+		return r.Decision != Allow && slices.Contains(r.Agent, "*")
+	}
+	return anyGlob(r.Agent, agent)
+}
+
+func (r rule) reason() string {
+	if r.Reason != "" {
+		return r.Reason
+	}
+	return "rule " + strconv.Itoa(r.number) + " of policy.toml"
+}
+
+// doubt says why the person is asked.
+func (r rule) doubt(it part) string {
+	if it.unclear {
+		return "the command cannot be parsed"
+	}
+	return "only the shell will know whether it matches: " + r.reason()
 }
 
 // covers reports whether a rule is about a part of an action. What cannot be
-// known counts as a match for rules that restrict and as none for those that
-// allow.
-func (r Rule) covers(a Action, it part) bool {
-	if r.Write && !it.write || !anyGlob(r.Tool, a.Tool) || !anyGlob(r.Agent, a.Agent) {
-		return false
+// known is no match for rules that allow.
+func (r rule) covers(it part) match {
+	switch {
+	case r.Write && !it.write,
+		it.guessed && (r.Decision == Allow || len(r.Path) == 0):
+		return no
 	}
-	if it.guessed && (r.Decision == Allow || len(r.Path) == 0) {
-		return false
-	}
-	if it.unclear && len(r.Command)+len(r.Path) > 0 {
-		return r.Decision != Allow
-	}
-	if len(r.Command) > 0 && !r.coversCommand(it) {
-		return false
+	m := yes
+	if len(r.Command) > 0 {
+		m = min(m, r.coversCommand(it))
 	}
 	if len(r.Path) > 0 {
-		return it.path != "" && slices.ContainsFunc(r.Path, func(g string) bool { return matchPath(home(g, a.Home), it.path) })
+		m = min(m, r.coversPath(it))
 	}
-	return true
+	if m == maybe && r.Decision == Allow {
+		return no
+	}
+	return m
 }
 
-func (r Rule) coversCommand(it part) bool {
-	return len(it.command) > 0 && slices.ContainsFunc(r.words, func(words []string) bool {
-		return matchWords(words, it.command, r.Decision != Allow)
-	})
+func (r rule) coversCommand(it part) match {
+	switch {
+	case it.unclear:
+		return maybe
+	case it.kind == ofFile && len(r.Path) == 0: // the command is a part of its own
+		return no
+	}
+	return best(r.words, func(pattern []string) match { return matchWords(pattern, it.command, r.Decision == Allow) })
+}
+
+func (r rule) coversPath(it part) match {
+	switch {
+	case it.unclear:
+		return maybe
+	case it.kind != ofFile:
+		return no
+	}
+	return best(r.paths, it.at.within)
+}
+
+// matchWords tells whether a command begins with the words of a pattern. A
+// program without a / in the pattern is meant wherever it lies, unless the rule
+// allows it: then only where the system's are.
+func matchWords(pattern []string, c simple, allows bool) match {
+	if len(c.words) == 0 {
+		return no
+	}
+	for i, g := range pattern {
+		if i == len(c.words) {
+			if c.more {
+				return maybe
+			}
+			return no
+		}
+		w := c.words[i]
+		text, wild := w.text, w.glob
+		if i == 0 && !strings.Contains(g, "/") && !(allows && isElsewhere(text)) {
+			text, wild = path.Base(text), path.Base(wild)
+		}
+		switch {
+		case w.known && !glob(g, text):
+			return no
+		case w.known, g == "*" && (w.one || i == len(pattern)-1):
+		case w.glob != "" && overlap(wild, g) == no:
+			return no
+		default:
+			return maybe // it may stand for all words that follow
+		}
+	}
+	return yes
+}
+
+// isElsewhere reports whether a program lies where anybody may have put it.
+func isElsewhere(program string) bool {
+	if !strings.Contains(program, "/") {
+		return false
+	}
+	dir := path.Dir(path.Clean(program))
+	return !slices.Contains([]string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"}, dir)
 }
 
 // anyGlob reports whether one of the patterns matches; no patterns match all.
@@ -238,44 +305,4 @@ func glob(pattern, s string) bool {
 	pattern, s = strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(s, "/", "\x00")
 	ok, err := path.Match(pattern, s)
 	return ok && err == nil
-}
-
-func home(pattern, home string) string {
-	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
-		return filepath.Join(home, rest)
-	}
-	return pattern
-}
-
-// matchPath matches a path part by part; ** stands for any number of parts. A
-// pattern for a folder is one for all in it.
-func matchPath(pattern, p string) bool {
-	return matchParts(strings.Split(strings.Trim(pattern, "/"), "/"), strings.Split(strings.Trim(p, "/"), "/"))
-}
-
-// matchParts runs in time proportional to the product of both lengths.
-func matchParts(pattern, parts []string) bool {
-	reached := make([]bool, len(parts)+1) // by parts that are matched so far
-	reached[0] = true
-	for _, g := range pattern {
-		next := make([]bool, len(parts)+1)
-		for i, ok := range reached {
-			if !ok {
-				continue
-			}
-			if g == "**" {
-				for j := i; j <= len(parts); j++ {
-					next[j] = true
-				}
-				break
-			}
-			if i < len(parts) {
-				if ok, err := path.Match(g, parts[i]); ok && err == nil {
-					next[i+1] = true
-				}
-			}
-		}
-		reached = next
-	}
-	return slices.Contains(reached, true)
 }

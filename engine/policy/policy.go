@@ -49,7 +49,7 @@ type Policy struct {
 type Rule struct {
 	Decision Decision
 	Tool     []string // globs of tools' names
-	Agent    []string // globs of agents' NAME/VERSION
+	Agent    []string // globs of the names that the person has given agents
 	Command  []string // words of a simple command from its program on, each a glob
 	Path     []string // globs of absolute paths, with ** for any depth and ~ for the home folder
 	Write    bool     // only what changes something
@@ -85,6 +85,11 @@ func (r *Rule) complete() (key string, err error) {
 			if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
 				return list.key, fmt.Errorf("pattern %q: %w", pattern, path.ErrBadPattern)
 			}
+		}
+	}
+	for _, pattern := range r.Agent {
+		if strings.Contains(pattern, "/") {
+			return "agent", fmt.Errorf(`agent names a token or --as name, which has no "/": %q`, pattern)
 		}
 	}
 	for _, pattern := range r.Path {

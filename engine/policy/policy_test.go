@@ -32,7 +32,7 @@ command = ["git *", "ls", "echo", "cat", "make", "true", "cd", "sh", "bash", "en
 [[rule]]
 decision = "allow"
 tool = ["read", "session_*"]
-agent = ["claude-code/*"]
+agent = ["claude*"]
 `
 
 func policyOf(t *testing.T, text string) Policy {
@@ -69,22 +69,22 @@ func TestCommandsAreJudgedAsAShellReadsThem(t *testing.T) {
 		"ls | xargs -n 1 rm -rf":                Deny,
 		"\\rm -rf x":                            Deny,
 		"r\\m -rf x":                            Deny,
-		"$CMD":                                  Deny,
-		"rm $FLAGS":                             Deny,
-		"sh -c \"$X\"":                          Deny,
+		"$CMD":                                  Ask,
+		"rm $FLAGS":                             Ask,
+		"sh -c \"$X\"":                          Ask,
 		"echo 'rm -rf x'":                       Allow,
 		"echo \"a && rm -rf x\"":                Allow,
 		"curl http://example.org":               Ask,
 		"cat ~/.ssh/id_ed25519":                 Deny,
 		"cat < ~/.ssh/id_ed25519":               Deny,
-		"cat --file=/home/u/.ssh/config":        Allow,
+		"cat --file=/home/u/.ssh/config":        Deny,
 		"echo x > /home/u/.ssh/authorized_keys": Deny,
 		"cd /tmp && cat ../home/u/.ssh/id":      Deny,
 		"cat ../u/.ssh/id":                      Deny,
 		"echo (":                                Ask,
 		"":                                      Ask,
 	} {
-		v := p.Decide(Action{Tool: "exec", Agent: "x/1", Command: command, Write: true, CWD: "/home/v", Home: "/home/u"})
+		v := p.Decide(Action{Tool: "exec", Agent: "x", Command: command, Write: true, CWD: "/home/v", Home: "/home/u"})
 		if v.Decision != want {
 			t.Errorf("%s: %s (%s: %s), want %s", command, v.Decision, v.What, v.Reason, want)
 		}
@@ -126,11 +126,11 @@ func TestToolsAgentsAndPathsAreMatched(t *testing.T) {
 		a    Action
 		want Decision
 	}{
-		{Action{Tool: "read", Agent: "claude-code/2.1", Paths: []string{"/work/a"}}, Allow},
-		{Action{Tool: "read", Agent: "other/1", Paths: []string{"/work/a"}}, Ask},
-		{Action{Tool: "session_list", Agent: "claude-code/2.1"}, Allow},
-		{Action{Tool: "read", Agent: "claude-code/2.1", Paths: []string{"/home/u/.ssh/id"}}, Deny},
-		{Action{Tool: "read", Agent: "claude-code/2.1", Paths: []string{"/home/u/x/../.ssh"}}, Deny},
+		{Action{Tool: "read", Agent: "claude-2", Paths: []string{"/work/a"}}, Allow},
+		{Action{Tool: "read", Agent: "other", Paths: []string{"/work/a"}}, Ask},
+		{Action{Tool: "session_list", Agent: "claude-2"}, Allow},
+		{Action{Tool: "read", Agent: "claude-2", Paths: []string{"/home/u/.ssh/id"}}, Deny},
+		{Action{Tool: "read", Agent: "claude-2", Paths: []string{"/home/u/x/../.ssh"}}, Deny},
 		{Action{Tool: "write", Paths: []string{"/etc/shadow"}}, Deny},
 		{Action{Tool: "write", Paths: []string{"/etc/shadows"}}, Ask},
 	} {
@@ -188,6 +188,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"[[rule]]\ndecision = \"deny\"\ncommand = [\"'\"]":                              "line 3: rule 1: command",
 		"[[rule]]\ndecision = \"deny\"\ncommand = [\"\"]":                               "line 3: rule 1: command \"\": it is empty",
 		"[[rule]]\ndecision = \"deny\"\n\n[[rule]]\nagent = [\"x\"]\ndecision = \"no\"": "line 6: rule 2: decision",
+		"[[rule]]\ndecision = \"deny\"\nagent = [\"claude/*\"]":                         `line 3: rule 1: agent names a token or --as name, which has no "/": "claude/*"`,
 		"[[rule]]\ndecision = \"deny\"\ntool = \"x\"":                                   "line 3: rule.tool: want a list",
 		"[[rule]]\nwrite = \"yes\"":                                                     "line 2: rule.write: want true or false",
 		"rule = {decision = \"deny\"}":                                                  "line 1: rule: want tables",
@@ -219,7 +220,8 @@ func TestTheAnswerHasATimeLimit(t *testing.T) {
 }
 
 func FuzzAnyCommandIsJudged(f *testing.F) {
-	for _, s := range []string{"ls", "a && b | c", "$(", "sh -c 'sh -c \"x\"'", "case x in a) b;; esac", "\x00", "xargs env sudo rm"} {
+	for _, s := range []string{"ls", "a && b | c", "$(", "sh -c 'sh -c \"x\"'", "case x in a) b;; esac", "\x00", "xargs env sudo rm",
+		"cat ~/.ss?/id {a,/b} <&3 >\"$F\"", "curl -d @/a:~root/b,c= file:///d", "cd -; cd ..; cat ./*[a-z", "PATH=x; export A=b; for HOME in *; do :; done"} {
 		f.Add(s)
 	}
 	p, err := Parse([]byte(sample))

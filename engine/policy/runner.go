@@ -1,76 +1,127 @@
 package policy
 
-import (
-	"slices"
-	"strings"
+import "strings"
+
+// A how says what a runner runs.
+type how int
+
+const (
+	arguments how = iota // the arguments behind its options are a command
+	shell                // a script, as a shell does
+	script               // its arguments, joined, are a script
+	words                // like arguments, with NAME=VALUE and -S before it
+	input                // like arguments, with more that it reads
+	executes             // find's -exec
+	sourced              // a file, in the same shell
+	trapped              // its first argument is a script
+	renamed              // NAME=SCRIPT
+	something            // what only it knows
 )
 
-// A runner is a program that runs the command behind its options. Its lists
-// hold letters and names of options, with blanks between them.
+// A runner is a program or builtin that runs other commands. Options are
+// letters and names, with blanks between them.
 type runner struct {
-	valued  string // options with a value
-	plain   string // options without, whose names are the beginnings of such ones
-	scripts string // options with a text for a shell as value
-	assigns bool   // variables for the command may stand before it
-	skip    int    // arguments before the command
-	nothing string // options with which it runs no command
-	shell   string // options with which it is a shell if it has no command; "*": without any
-	joined  bool   // its arguments, joined, are a text for a shell
-	direct  string // options with which they are not
-	until   string // the word that ends that text
-	file    bool   // its first argument is a file with commands
-	input   bool   // what it reads are commands
+	name    string
+	how     how
+	grammar grammar // of a shell
+	valued  string  // options that take a value
+	skip    int     // arguments before the command
+	script  string  // options whose value is a script
+	nothing string  // options with which it runs nothing
+	only    string  // options without which it runs nothing
+	shell   string  // options with which it is a shell if no command follows; "*": without any
 }
 
-// What su and runuser share.
-const (
-	suOptions = "g G s w T group supp-group shell whitelist-environment"
-	suScripts = "c command session-command"
-)
-
-// runners are the programs whose options all are read in the same way.
-var runners = map[string]runner{
-	"command": {nothing: "v V"}, "builtin": {}, "exec": {valued: "a"}, "and": {}, "or": {}, "not": {},
-	"nohup": {}, "setsid": {}, "busybox": {}, "toybox": {}, "dbus-run-session": {valued: "config-file dbus-daemon"}, "unbuffer": {},
-	"time": {valued: "f o format output"}, "nice": {valued: "n adjustment"},
-	"ionice":  {valued: "c n class classdata", nothing: "p P u pid pgid uid"},
-	"timeout": {valued: "k s kill-after signal", skip: 1}, "stdbuf": {valued: "i o e input output error"},
-	"taskset": {skip: 1, nothing: "p pid"}, "prlimit": {valued: "o output", nothing: "p pid"},
-	"chrt": {valued: "T P D sched-runtime sched-period sched-deadline", skip: 1, nothing: "p m pid max"},
-	"sudo": {assigns: true, valued: "u g p C h D R r t T U user group prompt chdir chroot role type host other-user close-from command-timeout",
+// runners are all programs that are known to run others. Where reading their
+// options would take more than a line, what they run counts as unknown.
+var runners = []runner{
+	{name: "sh", how: shell, grammar: posix},
+	{name: "dash", how: shell, grammar: posix},
+	{name: "ash", how: shell, grammar: posix},
+	{name: "posh", how: shell, grammar: posix},
+	{name: "bash", how: shell, grammar: bash},
+	{name: "rbash", how: shell, grammar: bash},
+	{name: "mksh", how: shell, grammar: mksh},
+	{name: "lksh", how: shell, grammar: mksh},
+	{name: "ksh", how: shell, grammar: mksh},
+	{name: "zsh", how: shell, grammar: zsh},
+	{name: "eval", how: script},
+	{name: "source", how: sourced},
+	{name: ".", how: sourced},
+	{name: "trap", how: trapped},
+	{name: "alias", how: renamed},
+	{name: "find", how: executes},
+	{name: "xargs", how: input, valued: "a d E I L n P s arg-file delimiter max-args max-chars max-procs process-slot-var"},
+	{name: "env", how: words, valued: "u C a S unset chdir argv0 split-string"},
+	{name: "sudo", how: words, valued: "u g p C h D R r t T U user group prompt chdir chroot role type host other-user close-from command-timeout",
 		nothing: "l v K V e list validate edit", shell: "s i shell login"},
-	"doas": {valued: "u C", shell: "s"}, "pkexec": {valued: "user", shell: "*"}, "gosu": {skip: 1}, "su-exec": {skip: 1},
-	"su":      {valued: suOptions, scripts: suScripts, skip: 1},
-	"runuser": {valued: "u user " + suOptions, scripts: suScripts},
-	"env":     {assigns: true, valued: "u C a S unset chdir argv0 split-string"},
-	"xargs":   {valued: "a d E I L n P s arg-file delimiter max-args max-chars max-procs process-slot-var"},
-	"chroot":  {valued: "groups userspec", skip: 1, shell: "*"},
-	"unshare": {valued: "R w S G l root wd setuid setgid propagation setgroups map-user map-group map-users map-groups owner load-interp monotonic boottime",
-		shell: "*"},
-	"nsenter":  {valued: "t S G W target setuid setgid wdns", plain: "wd", shell: "*"},
-	"fakeroot": {valued: "l i s b lib faked", shell: "*"},
-	"setpriv": {valued: "ruid euid reuid rgid egid regid groups inh-caps ambient-caps bounding-set securebits pdeathsig " +
-		"ptracer selinux-label apparmor-profile landlock-access landlock-rule seccomp-filter"},
-	"systemd-run": {valued: "H M p u E C property unit slice description host machine uid gid nice working-directory setenv service-type " +
-		"on-active on-boot on-startup on-unit-active on-unit-inactive on-calendar timer-property path-property socket-property " +
-		"expand-environment background job-mode lightweight area json", shell: "S shell"},
-	"systemd-inhibit": {valued: "what who why mode"},
-	"strace": {valued: "a b e E I o O p P s S u U X attach env output user trace trace-path abbrev verbose raw signal status read write kvm " +
-		"inject fault detach-on interruptible columns string-limit const-print-style argv0 summary-syscall-overhead summary-sort-by summary-columns",
-		plain: "summary", nothing: "p attach"},
-	"ltrace": {valued: "a A e l n o p s u w x F align config indent library output where", nothing: "p"},
-	"flock":  {valued: "w E timeout wait conflict-exit-code", scripts: "c command", skip: 1},
-	"script": {valued: "E I B O T m o log-in log-out log-io log-timing logging-format echo output-limit", scripts: "c command",
-		skip: 1, shell: "*"},
-	"watch": {valued: "n q s interval equexit shotsdir", joined: true, direct: "x exec"},
-	"parallel": {valued: "j P I a S n N L s d C E jobs max-procs arg-file sshlogin max-args delimiter colsep delay timeout joblog results tmpdir " +
-		"retries halt load memfree memsuspend workdir tagstring env basefile return sshloginfile ssh block recstart recend trim nice limit " +
-		"compress-program arg-sep arg-file-sep rpl profile header group-by max-chars max-line-length transferfile trc total-jobs",
-		plain: "tag", joined: true, until: ":::", shell: "*"},
-	"fish": {valued: "d f o D p debug features debug-output debug-stack-frames profile profile-startup",
-		scripts: "c C command init-command", file: true},
-	"nu": {valued: "I m log-level config env-config include-path", scripts: "c e commands execute", file: true},
-	"at": {input: true}, "batch": {input: true},
+	{name: "doas", valued: "u C", shell: "s"},
+	{name: "command", nothing: "v V"},
+	{name: "builtin"},
+	{name: "exec", valued: "a"},
+	{name: "coproc", how: something},
+	{name: "noglob"},
+	{name: "nocorrect"},
+	{name: "busybox"},
+	{name: "toybox"},
+	{name: "nohup"},
+	{name: "setsid"},
+	{name: "repeat", skip: 1},
+	{name: "time", valued: "f o format output"},
+	{name: "nice", valued: "n adjustment"},
+	{name: "ionice", valued: "c n class classdata", nothing: "p P u pid pgid uid"},
+	{name: "taskset", skip: 1, nothing: "p pid"},
+	{name: "timeout", valued: "k s kill-after signal", skip: 1},
+	{name: "stdbuf", valued: "i o e input output error"},
+	{name: "flock", valued: "w E timeout wait conflict-exit-code", skip: 1, script: "c command"},
+	{name: "chroot", valued: "groups userspec", skip: 1, shell: "*"},
+	{name: "fd", how: something, only: "x X exec exec-batch"},
+	{name: "fdfind", how: something, only: "x X exec exec-batch"},
+	{name: "hash", how: something, only: "p"},
+	{name: "enable", how: something, only: "f"},
+	{name: "bind", how: something, only: "x"},
+	{name: "mapfile", how: something, only: "C"},
+	{name: "readarray", how: something, only: "C"},
+	{name: "complete", how: something, only: "C F"},
+	{name: "compgen", how: something, only: "C F"},
+	{name: "fc", how: something},
+	{name: "su", how: something},
+	{name: "runuser", how: something},
+	{name: "pkexec", how: something},
+	{name: "gosu", how: something},
+	{name: "su-exec", how: something},
+	{name: "setpriv", how: something},
+	{name: "unshare", how: something},
+	{name: "nsenter", how: something},
+	{name: "fakeroot", how: something},
+	{name: "systemd-run", how: something},
+	{name: "systemd-inhibit", how: something},
+	{name: "dbus-run-session", how: something},
+	{name: "strace", how: something},
+	{name: "ltrace", how: something},
+	{name: "chrt", how: something},
+	{name: "prlimit", how: something},
+	{name: "unbuffer", how: something},
+	{name: "watch", how: something},
+	{name: "script", how: something},
+	{name: "parallel", how: something},
+	{name: "at", how: something},
+	{name: "batch", how: something},
+	{name: "yash", how: something},
+	{name: "fish", how: something},
+	{name: "csh", how: something},
+	{name: "tcsh", how: something},
+	{name: "nu", how: something},
+}
+
+// runnerOf finds the runner that a program is.
+func runnerOf(program string) (runner, bool) {
+	for _, g := range runners {
+		if g.name == program {
+			return g, true
+		}
+	}
+	return runner{}, false
 }
 
 // An option of a command; one that has no value has an unknown one.
@@ -81,111 +132,94 @@ type option struct {
 
 type optionList []option
 
-// has reports whether one of the options of a list is there.
-func (l optionList) has(list string) bool {
-	for _, o := range l {
-		if _, ok := listed(list, o.name); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // values are those of the options of a list.
 func (l optionList) values(list string) (values []word) {
 	for _, o := range l {
-		if _, ok := listed(list, o.name); ok {
+		if listed(list, o.name) {
 			values = append(values, o.value)
 		}
 	}
 	return values
 }
 
-// listed finds an option in a list; a long one may be cut short.
-func listed(list, name string) (full string, ok bool) {
+// has reports whether one of the options of a list is there.
+func (l optionList) has(list string) bool { return len(l.values(list)) > 0 }
+
+// listed reports whether an option is in a list; a long one may be cut short.
+func listed(list, name string) bool {
 	for known := range strings.FieldsSeq(list) {
 		if known == name || len(name) > 1 && len(known) > 1 && strings.HasPrefix(known, name) {
-			return known, true
+			return true
 		}
 	}
-	return "", false
-}
-
-// takesValue finds an option that has a value.
-func (g runner) takesValue(name string) (full string, ok bool) {
-	if slices.Contains(strings.Fields(g.plain), name) {
-		return "", false
-	}
-	if full, ok = listed(g.valued, name); ok {
-		return full, true
-	}
-	return listed(g.scripts, name)
+	return false
 }
 
 // options reads the options, and leaves out variables that are set for the
-// command and the arguments before it.
-func (g runner) options(args []word) (options optionList, rest []word) {
-	skip := g.skip
+// command and the arguments before it. What may become several words could hide
+// where the command begins: then it is not sure.
+func (g runner) options(args []word) (options optionList, rest []word, sure bool) {
+	all, skip := args, g.skip
 	for len(args) > 0 {
 		a := args[0].text
 		switch {
 		case a == "--":
-			args = args[1:]
-			return options, args[min(skip, len(args)):]
+			args = args[min(1+skip, len(args)):]
+			return options, args, surely(all[:len(all)-len(args)])
+		case !args[0].known && skip == 0:
+			return options, args, surely(all[:len(all)-len(args)])
 		case a == "-":
 			args = args[1:]
-		case strings.HasPrefix(a, "--"):
-			var o option
-			o, args = g.long(args)
-			options = append(options, o)
 		case strings.HasPrefix(a, "-"):
 			var some optionList
-			some, args = g.cluster(args)
+			some, args = g.option(args)
 			options = append(options, some...)
-		case g.assigns && strings.Contains(a, "=") && !strings.HasPrefix(a, "/"):
+		case g.how == words && strings.Contains(a, "=") && !strings.HasPrefix(a, "/"):
 			args = args[1:]
 		case skip > 0:
 			skip--
 			args = args[1:]
 		default:
-			return options, args
+			return options, args, surely(all[:len(all)-len(args)])
 		}
 	}
-	return options, nil
+	return options, nil, surely(all)
 }
 
-// long reads an option with a name.
-func (g runner) long(args []word) (o option, rest []word) {
-	name, value, has := strings.Cut(args[0].text[2:], "=")
-	full, valued := g.takesValue(name)
-	switch {
-	case has:
-		o, rest = option{name, word{text: value, known: args[0].known}}, args[1:]
-	case valued && len(args) > 1:
-		o, rest = option{name, args[1]}, args[2:]
-	default:
-		o, rest = option{name: name}, args[1:]
+// surely reports whether all words stay one each.
+func surely(words []word) bool {
+	for _, w := range words {
+		if !w.known && !w.one {
+			return false
+		}
 	}
-	if valued {
-		o.name = full
-	}
-	return o, rest
+	return true
 }
 
-// cluster reads options of a letter each; the last may have a value, in the same
-// word or the next.
-func (g runner) cluster(args []word) (options optionList, rest []word) {
+// option reads an option with a name, or some of a letter each, the last of
+// which may have a value in the same word or the next.
+func (g runner) option(args []word) (options optionList, rest []word) {
+	valued := g.valued + " " + g.script
+	if name, ok := strings.CutPrefix(args[0].text, "--"); ok {
+		name, value, has := strings.Cut(name, "=")
+		switch {
+		case has:
+			return optionList{{name, word{text: value, known: args[0].known}}}, args[1:]
+		case len(args) > 1 && listed(valued, name):
+			return optionList{{name, args[1]}}, args[2:]
+		}
+		return optionList{{name: name}}, args[1:]
+	}
 	letters := args[0].text[1:]
 	for i := range len(letters) {
-		name := letters[i : i+1]
-		if _, valued := g.takesValue(name); !valued {
+		name, value := letters[i:i+1], letters[i+1:]
+		switch {
+		case !listed(valued, name):
 			options = append(options, option{name: name})
 			continue
-		}
-		if value := letters[i+1:]; value != "" {
+		case value != "":
 			return append(options, option{name, word{text: value, known: args[0].known}}), args[1:]
-		}
-		if len(args) > 1 {
+		case len(args) > 1:
 			return append(options, option{name, args[1]}), args[2:]
 		}
 		return append(options, option{name: name}), nil

@@ -1,86 +1,99 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
 
-// hidden are ways to run rm -rf.
+// hidden are ways to run rm -rf that are found.
 var hidden = []string{
 	"bash -c 'rm -rf zz'", "bash -o pipefail -c 'rm -rf zz'", "bash -euo pipefail -c 'rm -rf zz'", "bash +x -c 'rm -rf zz'",
 	"bash +o posix -c 'rm -rf zz'", "bash -O extglob -c 'rm -rf zz'", "bash +O extglob -ec 'rm -rf zz'", "bash --rcfile /x -c 'rm -rf zz'",
 	"bash --init-file x --norc -c 'rm -rf zz'", "bash -c -- 'rm -rf zz'", "bash -c -e 'rm -rf zz'", "bash -oc pipefail 'rm -rf zz'",
-	"/bin/bash --login -xc 'rm -rf zz' name", "zsh --emulate sh -c 'rm -rf zz'", "dash -ec 'rm -rf zz'", "csh -c 'rm -rf zz'",
-	"fish -c 'rm -rf zz'", "fish -C 'rm -rf zz'", "fish --command='rm -rf zz'", "fish -c 'true; and rm -rf zz'", "nu -c 'rm -rf zz'",
-	"sh -c \"sh -c 'rm -rf zz'\"", "sh -c \"$X\"", "sh -c -$X", "sh $FLAGS 'rm -rf zz'", "sh \"-$F\" 'rm -rf zz'", "sh \"$@\"",
+	"/bin/bash --login -xc 'rm -rf zz' name", "zsh --emulate sh -c 'rm -rf zz'", "dash -ec 'rm -rf zz'", "ash -c 'rm -rf zz'", "mksh -c 'rm -rf zz'",
+	"sh -c \"sh -c 'rm -rf zz'\"", "ksh -c '[[ a ]] && rm -rf zz'", "sh -c '((rm -rf + zz))'", "((rm -rf + zz))",
 
 	"find . -exec rm -rf {} +", "find . -exec rm -rf {} ';'", "find . -execdir rm -rf {} \\;", "find . -ok rm -rf {} \\;",
 	"find . -okdir rm -rf {} \\;", "find . -exec ls {} \\; -exec rm -rf {} +", "find . -exec sh -c 'rm -rf \"$1\"' _ {} \\;",
-	"find . -exec ls + -exec rm -rf {} \\; ';' -exec rm -rf {} +", "find . -exec {} \\;", "find . -exec sh -c {} \\;", "find . -exec rm -rf",
-	"fd x -x rm -rf", "fd --exec-batch rm -rf", "fd -Hx rm -rf {} ';'",
+	"find . -exec ls + -exec rm -rf {} \\; ';' -exec rm -rf {} +", "find . -exec rm -rf",
 
 	"env -S 'rm -rf zz'", "env -S'rm -rf zz'", "env -iS 'A=b rm -rf' zz", "env --split-string='-u B rm -rf zz'", "env -i A=b rm -rf zz",
-	"env -u A -C /x rm -rf zz", "env --unset A --chdir=/x rm -rf zz", "env - rm -rf zz", "env -S \"$X\"", "env -S \"sh -c 'rm -rf zz'\"",
+	"env -u A -C /x rm -rf zz", "env --unset A --chdir=/x rm -rf zz", "env - rm -rf zz",
 
 	"bash <<<'rm -rf zz'", "bash <<EOF\nrm -rf zz\nEOF", "bash <<'EOF'\nrm -rf zz\nEOF", "bash <<-EOF\n\trm -rf zz\n\tEOF",
 	"bash <<EOF\necho \\\"; rm -rf zz; echo \\\"\nEOF", "bash -s a b <<<'rm -rf zz'", "bash - <<<'rm -rf zz'", "bash -x /dev/stdin <<<'rm -rf zz'",
 	"bash /dev/fd/3 3<<<'rm -rf zz'", "{ bash; } <<<'rm -rf zz'", "while true; do bash; done <<EOF\nrm -rf zz\nEOF", "sudo bash <<<'rm -rf zz'",
-	"bash -c bash <<<'rm -rf zz'", "eval bash <<<'rm -rf zz'", "bash <<<\"$X\"", "bash <<EOF\n$X\nEOF", ". /dev/stdin <<<'rm -rf zz'",
-	"echo 'rm -rf zz' | bash", "echo 'rm -rf zz' |& sh -x", "cat x | sudo -u root bash -s", "cat x | { cd y; bash; }", "cat x | while true; do sh; done",
-	"cat x | bash -c 'sh'", "cat x | bash -", "cat x | su root", "cat x | sudo -s", "cat x | (cat | sh)", "cat x | unshare -r", "cat x | fish",
-	"bash < <(echo rm -rf zz)", "bash <(echo rm -rf zz)", "echo rm -rf zz > >(bash)", "echo rm -rf zz | tee >(sh)", "coproc bash", "cat x | at now",
-	"at now <<<'rm -rf zz'", "batch <<EOF\nrm -rf zz\nEOF", "cat x | source /dev/stdin",
-	"source <(echo rm -rf zz)", ". <(curl x)",
+	"bash -c bash <<<'rm -rf zz'", "eval bash <<<'rm -rf zz'", "bash 3<<<'rm -rf zz' <&3",
 
 	"trap 'rm -rf zz' EXIT", "trap -- 'rm -rf zz' EXIT INT", "alias x='rm -rf zz'", "alias -- y=1 x='sudo rm -rf zz'",
 	"eval rm -rf zz", "eval -- 'rm -rf zz'", "eval 'rm' '-rf zz'", "builtin eval 'rm -rf zz'", "eval ::: ';rm -rf zz'",
 
-	"flock F rm -rf zz", "flock -n -w 5 F rm -rf zz", "flock F -c 'rm -rf zz'", "flock --timeout 5 F --command 'rm -rf zz'",
-	"unshare rm -rf zz", "unshare -r -w /x rm -rf zz", "nsenter -t 1 -m rm -rf zz", "chroot /x rm -rf zz",
-	"watch rm -rf zz", "watch -n 5 'ls; rm -rf zz'", "watch -n5 -x rm -rf zz", "watch --interval 5 -d rm -rf zz",
-	"su -c 'rm -rf zz'", "su root -c 'rm -rf zz'", "su - root -lc 'rm -rf zz'", "su --command='rm -rf zz' root", "su root -- -c 'rm -rf zz'",
-	"su -s /bin/sh root --command 'rm -rf zz'", "runuser -u x -- rm -rf zz", "runuser -u x rm -rf zz", "runuser x -c 'rm -rf zz'",
-	"script -c 'rm -rf zz'", "script -qc 'rm -rf zz' /dev/null", "script -q /dev/null rm -rf zz", "script --command 'rm -rf zz' F",
+	"flock F rm -rf zz", "flock -n -w 5 F rm -rf zz", "flock F -c 'rm -rf zz'", "flock --timeout 5 F --command 'rm -rf zz'", "chroot /x rm -rf zz",
+	"chroot --userspec x:y --groups z /x rm -rf zz",
 	"timeout 5 rm -rf zz", "timeout -k 3 -s KILL 5 rm -rf zz", "timeout --signal KILL 5 rm -rf zz", "timeout --sig KILL 5 rm -rf zz",
 	"nice rm -rf zz", "nice -n 5 rm -rf zz", "nice -5 rm -rf zz", "nohup rm -rf zz", "setsid -f rm -rf zz", "ionice -c2 -n 7 rm -rf zz",
-	"xargs rm -rf", "ls | xargs -0 -n 1 rm -rf", "ls | xargs -I {} rm -rf {}", "ls | xargs -I{} sh -c {}", "ls | xargs bash -c", "ls | xargs sudo",
-	"ls | xargs -I% %", "ls | xargs --replace sh -c '{}'", "ls | xargs bash", "ls | xargs eval", "ls | xargs --max-args 1 env",
+	"xargs rm -rf", "ls | xargs -0 -n 1 rm -rf", "ls | xargs -I {} rm -rf {}", "ls | xargs -l rm -rf", "ls | xargs -i rm -rf {}",
 	"sudo rm -rf zz", "sudo -nu root rm -rf zz", "sudo --user root -E rm -rf zz", "sudo --login rm -rf zz", "sudo A=b rm -rf zz", "doas -u x rm -rf zz",
 	"time rm -rf zz", "time -p rm -rf zz", "\\time -f x rm -rf zz", "command rm -rf zz", "command -p -- rm -rf zz", "builtin exec rm -rf zz",
-	"exec -a x rm -rf zz", "stdbuf -oL -i 0 rm -rf zz", "strace -f -o x rm -rf zz", "systemd-run --user -p A=b rm -rf zz",
-	"parallel -j 4 rm -rf {} ::: a b", "parallel ::: 'rm -rf zz'", "cat x | parallel", "taskset 1 rm -rf zz", "busybox rm -rf zz",
-	"runuser --user x rm -rf zz", "chroot --userspec x:y --groups z /x rm -rf zz", "chrt --sched-runtime 5 -d 0 rm -rf zz",
-	"strace --trace execve rm -rf zz", "strace --summary rm -rf zz", "ltrace --library x rm -rf zz", "prlimit --nofile=5 rm -rf zz",
-	"ls | xargs -l rm -rf", "nsenter -t 1 --wd rm -rf zz", "parallel --tag rm -rf {} ::: a", "parallel --sshloginfile f rm -rf {} ::: a",
-	"systemd-run --job-mode fail rm -rf zz", "strace --summary-sort-by calls rm -rf zz", "ls | xargs -i rm -rf {}",
+	"exec -a x rm -rf zz", "stdbuf -oL -i 0 rm -rf zz", "taskset 1 rm -rf zz", "busybox rm -rf zz", "zsh -c 'noglob rm -rf zz'",
 	"sudo nice -n 5 timeout 3 env A=b bash -euo pipefail -c 'nohup rm -rf zz'",
-	"bash -c '(' ; rm -rf zz",
+	"bash -c '(' ; rm -rf zz", "f() { rm -rf zz; }", "f() { rm -rf zz; }; export -f f; bash -c f", "coproc rm -rf zz", "coproc X { rm -rf zz; }",
+	"echo ${x:-$(rm -rf zz)}", "cat <<EOF\n$(rm -rf zz)\nEOF", "cat <(rm -rf zz)", "a=$(rm -rf zz)", "a=($(rm -rf zz))", "echo $(( $(rm -rf zz) ))",
+	"[[ -n $(rm -rf zz) ]]", "case $(rm -rf zz) in esac", "export A=$(rm -rf zz)", "echo \"`rm -rf zz`\"", "for x in $(rm -rf zz); do :; done",
+}
+
+// doubtful are commands that may run rm -rf, as far as can be seen.
+var doubtful = []string{
+	"$CMD", "\"$CMD\"", "rm $FLAGS", "rm \"$@\"", "r? -rf zz", "{rm,-rf,zz}", "rm -{rf,x} zz", "/bin/r[m] -rf zz", "$'rm' -rf zz", "sh -c \"$'rm' -rf zz\"", "$(which rm) -rf zz",
+	"sh -c \"$X\"", "sh -c -$X", "sh $FLAGS 'rm -rf zz'", "sh \"-$F\" 'rm -rf zz'", "sh \"$@\"", "sh -c 'cat <(ls)'", "sh -c 'a=(b)'", "bash -c 'if'",
+	"sudo $OPTIONS ls", "timeout $T ls", "timeout \"$T\" $CMD", "eval \"$X\"", "trap \"$X\" EXIT", "alias \"$X\"", "alias x=rm", "f() { rm \"$@\"; }; f -rf zz",
+	"csh -c 'rm -rf zz'", "fish -c 'rm -rf zz'", "fish -C 'rm -rf zz'", "fish --command='rm -rf zz'", "fish -c 'r\\x6d -rf zz'", "nu -c 'rm -rf zz'",
+	"zsh -c '=rm -rf zz'",
+	"find . -exec {} \\;", "find . -exec sh -c {} \\;", "find . -exec sh -c 'ls {}' \\;", "find $ARGS", "fd x -x rm -rf", "fd --exec-batch rm -rf", "fd -Hx rm -rf {} ';'",
+	"env -S \"$X\"", "env -S \"sh -c 'rm -rf zz'\"", "env -S 'rm\\_-rf\\_zz'", "env -S '${X} -rf zz'", "env -S \"'rm' -rf zz\"", "env -S '\"rm\" -rf zz'", "env -S 'ls #'",
+	"bash <<<\"$X\"", "bash <<EOF\n$X\nEOF", ". /dev/stdin <<<'rm -rf zz'", "bash <&3", "exec 3<x; bash <&3", "exec <<<'rm -rf zz'; bash", "exec < <(echo rm -rf zz)",
+	"echo 'rm -rf zz' | bash", "echo 'rm -rf zz' |& sh -x", "cat x | sudo -u root bash -s", "cat x | { cd y; bash; }", "cat x | while true; do sh; done",
+	"cat x | bash -c 'sh'", "cat x | bash -", "cat x | su root", "cat x | sudo -s", "cat x | (cat | sh)", "cat x | unshare -r", "cat x | fish",
+	"bash < <(echo rm -rf zz)", "bash <(echo rm -rf zz)", "echo rm -rf zz > >(bash)", "echo rm -rf zz | tee >(sh)", "coproc bash", "cat x | at now",
+	"at now <<<'rm -rf zz'", "batch <<EOF\nrm -rf zz\nEOF", "cat x | source /dev/stdin", "source <(echo rm -rf zz)", ". <(curl x)",
+	"source venv/bin/activate", ". \"$HOME/.profile\"", "bash -c '. x'",
+	"unshare rm -rf zz", "nsenter -t 1 -m rm -rf zz", "watch -n 5 'ls; rm -rf zz'", "su", "su -c 'rm -rf zz'", "su - root -lc 'rm -rf zz'",
+	"runuser -u x -- rm -rf zz", "script -qc 'rm -rf zz' /dev/null", "strace -f -o x rm -rf zz", "systemd-run --user -p A=b rm -rf zz",
+	"parallel -j 4 rm -rf {} ::: a b", "cat x | parallel", "prlimit --nofile=5 rm -rf zz",
+	"ls | xargs -I{} sh -c {}", "ls | xargs -I{} sh -c 'ls {}'", "ls | xargs bash -c", "ls | xargs sudo", "ls | xargs rm", "ls | xargs -I \"$X\" rm -r",
+	"ls | xargs -I% %", "ls | xargs --replace sh -c '{}'", "ls | xargs bash", "ls | xargs eval", "ls | xargs --max-args 1 env",
+	"PATH=/tmp ls", "PATH=/tmp; ls", "export PATH=/tmp", "declare -x PATH+=:/tmp", "export \"$X\"", "env PATH=/tmp ls", "sudo LD_PRELOAD=x ls", "LD_PRELOAD=./x ls",
+	"BASH_ENV=x bash -c ls", "ENV=x sh -c ls", "PROMPT_COMMAND='rm -rf zz'", "IFS=x; ls", "IFS=x eval ls", "PS4='$(rm -rf zz)' bash -x y", "read PATH", "printf -v PATH x",
+	"for PATH in /tmp; do ls; done", ": ${PATH:=/tmp}", "sh -c 'export PATH=/tmp; ls'", "BASH_FUNC_ls%%='() { rm -rf zz; }' bash -c ls; env 'BASH_FUNC_ls%%=() { rm -rf zz; }' bash",
+	"hash -p /bin/rm ls; ls -rf zz", "enable -f x y", "bind -x '\"a\": rm -rf zz'", "mapfile -C 'rm -rf zz' -c 1 a", "complete -C 'rm -rf zz' x", "fc -s", "x='$(rm -rf zz)'; echo ${x@P}",
 }
 
 // harmless are commands in which the words stand for something else.
 var harmless = []string{
 	"grep -c bash -o x", "grep rm -rf x", "find . -name rm", "find . -name rm -newer -rf", "find . -exec rm {} +", "find . -name '*.o' -exec ls {} \\;",
+	"find . -name *.o", "find \"$DIR\" -name x",
 	"echo watch rm -rf zz", "ls watch", "git commit -m 'rm -rf zz'", "printf '%s' bash -c 'rm -rf zz'", "man bash", "which bash sudo rm",
 	"command -v rm -rf", "sudo -l rm -rf", "bash script.sh rm -rf", "bash ./x -c 'rm -rf zz'", "bash \"$DIR/x.sh\" 'rm -rf zz'", "bash \"$f\" build",
 	"bash $DIR/x.sh", "for f in a b; do sh \"$f\"; done", "cat x | bash y.sh", "bash --version", "bash < script", "cat <<EOF\nrm -rf zz\nEOF",
 	"cat <<<'rm -rf zz'", "bash x <<<'rm -rf zz'", "bash -c 'cat' <<<'rm -rf zz'", "trap - EXIT", "trap '' INT", "trap -p", "trap 'rm -f zz' EXIT",
-	"alias ll='ls -la'", "alias", "source venv/bin/activate", ". \"$HOME/.profile\"", "env A=b make", "env", "xargs -n 1 echo", "ls | xargs rm",
-	"ls | xargs -I{} cp {} /x/{}", "watch -n 5 ls", "timeout 5 make", "sudo -u \"$USER\" make", "flock F make", "script out", "su", "nohup make &",
-	"rm -r zz", "ls | grep bash", "fd -e go rm", "fd -x ls", "time make", "bash <<EOF\nls\nEOF", "true | xargs", "parallel gzip ::: a b",
-	"echo 'rm -rf zz' > bash", "bash -o pipefail x.sh", "python3 -c 'print(1)' bash",
+	"alias ll='ls -la'", "alias", "env A=b make", "env", "xargs -n 1 echo",
+	"ls | xargs -I{} cp {} /x/{}", "timeout 5 make", "sudo -u \"$USER\" make", "flock F make", "nohup make &",
+	"rm -r zz", "rm *.o", "ls | grep bash", "fd -e go rm", "time make", "bash <<EOF\nls\nEOF", "true | xargs",
+	"echo 'rm -rf zz' > bash", "bash -o pipefail x.sh", "python3 -c 'print(1)' bash", "hash make", "exec >log 2>&1",
+	"[ -f x ] && ls", "git show HEAD@{1} stash@{0}", "echo {}", "while IFS= read -r l; do ls; done", "A=b ls", "export A=\"$(ls)\"", "read -r x",
+	"[[ -f x && -n $y ]] && ls", "((x > 3)) && ls", "echo $PATH",
 }
 
 func TestACommandIsFoundInWhateverRunsIt(t *testing.T) {
 	for _, decision := range []Decision{Deny, Ask} {
 		p := policyOf(t, "[[rule]]\ndecision = \""+string(decision)+"\"\ncommand = [\"rm -rf\"]")
-		for _, command := range hidden {
-			if v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: "/w", Home: "/h"}); v.Decision != decision || v.Rule != 1 {
-				t.Errorf("%s: %+v, want %s", command, v, decision)
-			}
-		}
-		for _, command := range harmless {
-			if v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: "/w", Home: "/h"}); v.Decision != Allow {
-				t.Errorf("%s: %+v, want %s", command, v, Allow)
+		for want, commands := range map[Decision][]string{decision: hidden, Ask: doubtful, Allow: harmless} {
+			for _, command := range commands {
+				v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: "/w", Home: "/h"})
+				if v.Decision != want || v.Decision != Allow && v.Rule != 1 {
+					t.Errorf("%s: %+v, want %s", command, v, want)
+				}
 			}
 		}
 	}
@@ -107,7 +120,7 @@ func TestWhatIsAllowedIsAllowedInWhateverRunsIt(t *testing.T) {
 	p := policyOf(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"bash\", \"ls\", \"timeout\", \"find\", \"env\", \"cat\", \"trap\", \"watch\", \"command\"]")
 	for command, want := range map[string]Decision{
 		"bash -euo pipefail -c 'ls'": Allow, "timeout --signal KILL 5 ls": Allow, "find . -exec ls {} +": Allow, "env -u A B=c ls": Allow,
-		"bash <<<ls": Allow, "trap ls EXIT": Allow, "trap - EXIT": Allow, "watch -n 1 ls": Allow, "command -v make": Allow,
+		"bash <<<ls": Allow, "trap ls EXIT": Allow, "trap - EXIT": Allow, "watch -n 1 ls": Ask, "command -v make": Allow,
 		"bash -euo pipefail -c 'make'": Ask, "timeout --signal KILL 5 make": Ask, "find . -exec make {} +": Ask, "env -u A B=c make": Ask,
 		"bash <<<make": Ask, "trap make EXIT": Ask, "watch -n 1 make": Ask, "cat x | bash": Ask, "bash <(cat x)": Ask,
 	} {
@@ -142,8 +155,8 @@ func TestTakingACommandApartIsBounded(t *testing.T) {
 		"arguments":                "env" + strings.Repeat(" -S x", n),
 		"runners":                  strings.Repeat("sudo ", n),
 	} {
-		r := newReading(len(command))
-		r.script(word{text: command, known: true}, input{}, 0)
+		r := newReading(len(command), "/h")
+		r.script(word{text: command, known: true}, bash, standard{}, 0)
 		if len(r.found) > parseMost*len(command) {
 			t.Errorf("%s: %d left, %d found of %d bytes: %v", name, r.left, len(r.found), len(command), r.err)
 		}
@@ -157,7 +170,7 @@ func TestTakingACommandApartIsBounded(t *testing.T) {
 }
 
 func FuzzWhatRunsACommandIsJudgedNoLaxer(f *testing.F) {
-	for _, s := range append(hidden, harmless...) {
+	for _, s := range slices.Concat(hidden, doubtful, harmless) {
 		f.Add(s)
 	}
 	p, err := Parse([]byte("[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]"))
@@ -168,6 +181,9 @@ func FuzzWhatRunsACommandIsJudgedNoLaxer(f *testing.F) {
 		return p.Decide(Action{Tool: "exec", Command: command, CWD: "/", Home: "/home/u"}).Decision
 	}
 	f.Fuzz(func(t *testing.T, command string) {
+		if strings.Contains(command, "((") || strings.Contains(command, "[[") {
+			return // not the same for every shell
+		}
 		bare := decide(command)
 		if bare == Allow || len(command) > maxCommand/4 || strings.Contains(command, "\x00") || command[0] == '-' || command[0] == '+' {
 			return // what begins like an option would be one

@@ -9,18 +9,30 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// A grammar is that of a shell.
+type grammar = syntax.LangVariant
+
+const (
+	bash  = syntax.LangBash
+	posix = syntax.LangPOSIX
+	mksh  = syntax.LangMirBSDKorn
+	zsh   = syntax.LangZsh
+)
+
 // A word of a command; what a shell would only know when it runs is not known.
 type word struct {
 	text   string
 	known  bool
-	one    bool // it stays one word whatever the shell puts into it
-	stream bool // it names the output of a command, as <(…) does
-	filled bool // the program before it puts something else in its place
+	glob   string // with known false: what it may become, as path.Match reads it
+	loose  bool   // the glob matches more than the shell's would
+	one    bool   // it stays one word whatever the shell puts into it
+	stream bool   // it names the output of a command, as <(…) does
+	filled bool   // the program before it puts a file's path into it
 }
 
-// An input is what a command finds on its standard input, as far as it stands
+// A standard is what a command finds on its standard input, as far as it stands
 // in the line.
-type input struct {
+type standard struct {
 	piped bool   // another command writes it
 	texts []word // here-documents and here-strings
 }
@@ -29,15 +41,17 @@ type input struct {
 // lists, pipes, substitutions and bodies of loops and functions.
 type simple struct {
 	words         []word
-	reads, writes []string // targets of redirections that are known
-	in            input
-	more          bool // words follow that are read from somewhere
+	sets          []word // values of assignments before it
+	reads, writes []word // targets of redirections
+	in            standard
+	more          bool    // words follow that are read from somewhere
+	grammar       grammar // of the shell that has found it
 }
 
 func (c simple) String() string {
 	var texts []string
 	for _, w := range c.words {
-		if w.known {
+		if w.known || w.glob != "" {
 			texts = append(texts, w.text)
 		} else {
 			texts = append(texts, "…")
@@ -55,8 +69,9 @@ func literal(argv []string) []word {
 }
 
 const (
-	maxCommand = 1 << 20 // bytes of a command that is parsed
-	maxNesting = 8       // of shells within shells
+	maxCommand = 128 << 10 // bytes of a script; Linux takes no longer argument
+	maxOpen    = 5000      // brackets of a script: the parser recurses for each
+	maxNesting = 8         // of shells within shells
 	leastParse = 4 << 10
 	parseMost  = 5 // times the length of a command are parsed
 	parseCost  = 8 // of a text besides its length
@@ -65,58 +80,71 @@ const (
 // A reading takes a command apart, and what that runs too. All that it parses
 // is not much longer than the command.
 type reading struct {
-	parser *syntax.Parser
-	left   int // bytes that may still be parsed
-	found  []simple
-	err    error // some of it cannot be parsed
+	home    string
+	left    int // bytes that may still be parsed
+	found   []simple
+	unclear bool  // something runs which only the shell will know
+	repeats bool  // commands may run again after those behind them
+	err     error // some of it cannot be parsed
 }
 
-func newReading(length int) *reading {
-	return &reading{parser: syntax.NewParser(syntax.Variant(syntax.LangBash)), left: leastParse + parseMost*length}
+func newReading(length int, home string) *reading {
+	return &reading{home: home, left: leastParse + parseMost*length}
 }
 
-// parse finds the simple commands of a line for a shell (bash's grammar, which
-// contains POSIX's). With an error they are not all.
-func parse(line string) ([]simple, error) {
-	r := newReading(len(line))
-	r.script(word{text: line, known: true}, input{}, 0)
-	return r.found, r.err
-}
-
-// parseArgv is the same for a program with its arguments.
-func parseArgv(argv []string) ([]simple, error) {
-	length := 0
-	for _, a := range argv {
-		length += len(a)
+// line takes a line apart for a shell that may be any: as bash, and where that
+// sees no commands in what others run, as a POSIX shell.
+func (r *reading) line(text string) {
+	w := word{text: text, known: true}
+	r.script(w, bash, standard{}, 0)
+	if r.err == nil && (strings.Contains(text, "((") || strings.Contains(text, "[[")) {
+		r.left = leastParse + parseMost*len(text)
+		r.script(w, posix, standard{}, 0)
+		r.err = nil // it is bash's
 	}
-	r := newReading(length)
-	r.take(simple{words: literal(argv)}, 0)
-	return r.found, r.err
 }
 
 // unknown notes that a command runs which only the shell will know.
-func (r *reading) unknown() { r.found = append(r.found, simple{words: []word{{}}}) }
+func (r *reading) unknown() {
+	if !r.unclear {
+		r.unclear = true
+		r.found = append(r.found, simple{words: []word{{}}})
+	}
+}
+
+// parse reads a script.
+func (r *reading) parse(text string, g grammar) (*syntax.File, error) {
+	open := 0
+	for _, c := range []byte(text) {
+		if c == '(' || c == '[' || c == '{' || c == '`' {
+			open++
+		}
+	}
+	if len(text) > maxCommand || open > maxOpen {
+		return nil, errors.New("too long or too many brackets")
+	}
+	if r.left -= parseCost + len(text); r.left < 0 {
+		return nil, errors.New("too much within")
+	}
+	return syntax.NewParser(syntax.Variant(g)).Parse(strings.NewReader(text), "")
+}
 
 // script takes a text for a shell apart.
-func (r *reading) script(text word, in input, depth int) {
+func (r *reading) script(text word, g grammar, in standard, depth int) {
 	if !text.known || text.filled {
 		r.unknown()
 		return
 	}
-	if len(text.text) > maxCommand || depth > maxNesting {
-		r.err = errors.New("too long or nested too deep")
+	if depth > maxNesting {
+		r.err = errors.New("nested too deep")
 		return
 	}
-	if r.left -= parseCost + len(text.text); r.left < 0 {
-		r.err = errors.New("too much within")
-		return
-	}
-	f, err := r.parser.Parse(strings.NewReader(text.text), "")
+	f, err := r.parse(text.text, g)
 	if err != nil {
 		r.err = err
 		return
 	}
-	inputs := []input{in} // of the nodes around, the innermost last
+	inputs := []standard{in} // of the nodes around, the innermost last
 	piped := map[*syntax.Stmt]bool{}
 	syntax.Walk(f, func(n syntax.Node) bool {
 		in := inputs[len(inputs)-1]
@@ -127,87 +155,159 @@ func (r *reading) script(text word, in input, depth int) {
 		case *syntax.BinaryCmd:
 			piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
 		case *syntax.CoprocClause:
-			in = input{piped: true}
+			in = standard{piped: true}
 		case *syntax.ProcSubst:
 			if n.Op == syntax.CmdOut {
-				in = input{piped: true}
+				in = standard{piped: true}
 			}
 		case *syntax.Stmt:
 			if piped[n] {
-				in = input{piped: true}
+				in = standard{piped: true}
 			}
-			in = in.redirected(n)
-			r.statement(n, in, depth)
+			in = r.redirected(in, n)
+			r.statement(n, g, in, depth)
+		case *syntax.WhileClause, *syntax.ForClause, *syntax.FuncDecl:
+			r.repeats = true
+		case *syntax.WordIter:
+			if isShellVariable(n.Name.Value) {
+				r.unknown()
+			}
+		case *syntax.ParamExp:
+			r.expansion(n)
 		}
 		inputs = append(inputs, in)
 		return true
 	})
 }
 
+// expansion notes a parameter that runs what is in it, or that sets one the
+// shell goes by.
+func (r *reading) expansion(p *syntax.ParamExp) {
+	switch {
+	case p.Exp == nil:
+	case p.Exp.Op == syntax.OtherParamOps: // ${x@P}
+		r.unknown()
+	case p.Param != nil && isShellVariable(p.Param.Value) &&
+		(p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull):
+		r.unknown()
+	}
+}
+
 // statement takes the command of a statement apart; those within it are
 // statements of their own.
-func (r *reading) statement(s *syntax.Stmt, in input, depth int) {
-	c := redirected(s)
-	c.in = in
-	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
-		for _, w := range call.Args {
-			c.words = append(c.words, wordOf(w))
+func (r *reading) statement(s *syntax.Stmt, g grammar, in standard, depth int) {
+	c := simple{in: in, grammar: g}
+	r.targets(&c, s)
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		for _, w := range cmd.Args {
+			c.words = append(c.words, r.word(w, g))
+		}
+		r.assigned(&c, cmd.Assigns)
+	case *syntax.DeclClause:
+		c.words = literal([]string{cmd.Variant.Value})
+		for _, a := range cmd.Args {
+			c.words = append(c.words, r.declared(a, g))
 		}
 	}
-	if len(c.words)+len(c.reads)+len(c.writes) > 0 {
+	if len(c.words) == 1 && c.words[0].text == "exec" && slices.ContainsFunc(s.Redirs, isInputRedirection) {
+		r.unknown() // commands behind it may read that
+	}
+	if len(c.words)+len(c.sets)+len(c.reads)+len(c.writes) > 0 {
 		r.take(c, depth)
 	}
 }
 
-// redirected is what a statement's redirections read and write.
-func redirected(s *syntax.Stmt) simple {
-	var c simple
-	for _, r := range s.Redirs {
-		if r.Word == nil || r.Hdoc != nil {
-			continue
+// assigned notes what is set before a command.
+func (r *reading) assigned(c *simple, assigns []*syntax.Assign) {
+	for _, a := range assigns {
+		reads := len(c.words) > 0 && c.words[0].text == "read" && a.Name.Value == "IFS" // for this command alone
+		if isShellVariable(a.Name.Value) && !reads {
+			r.unknown()
 		}
-		target := wordOf(r.Word)
-		if !target.known || isDescriptor(r.Op, target.text) {
-			continue
-		}
-		if r.Op == syntax.RdrIn {
-			c.reads = append(c.reads, target.text)
-		} else {
-			c.writes = append(c.writes, target.text)
+		if a.Value != nil {
+			c.sets = append(c.sets, r.word(a.Value, c.grammar))
 		}
 	}
-	return c
 }
 
-// isDescriptor reports whether a redirection is to an open file.
-func isDescriptor(op syntax.RedirOperator, target string) bool {
-	if op == syntax.WordHdoc {
+// declared is an argument of export and its like.
+func (r *reading) declared(a *syntax.Assign, g grammar) word {
+	if a.Name == nil {
+		w := r.word(a.Value, g)
+		if !w.known {
+			r.unknown()
+		}
+		return w
+	}
+	text := a.Name.Value
+	if !a.Naked {
+		text += "="
+	}
+	if a.Value != nil {
+		text += r.word(a.Value, g).text
+	}
+	return word{text: text, known: true, one: true}
+}
+
+// targets are what a statement's redirections read and write.
+func (r *reading) targets(c *simple, s *syntax.Stmt) {
+	for _, to := range s.Redirs {
+		if to.Word == nil || to.Hdoc != nil || to.Op == syntax.WordHdoc {
+			continue
+		}
+		target := r.word(to.Word, c.grammar)
+		switch {
+		case target.stream:
+		case to.Op == syntax.DplIn && isDescriptor(target):
+		case to.Op == syntax.DplOut && isDescriptor(target):
+		case to.Op == syntax.DplIn:
+			c.reads = append(c.reads, word{}) // the shell would complain, or know more
+		case to.Op == syntax.RdrIn:
+			c.reads = append(c.reads, target)
+		default:
+			c.writes = append(c.writes, target)
+		}
+	}
+}
+
+// isDescriptor reports whether a word is the number of an open file.
+func isDescriptor(w word) bool { return w.known && strings.Trim(w.text, "0123456789-") == "" }
+
+func isInputRedirection(to *syntax.Redirect) bool {
+	switch to.Op {
+	case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 		return true
 	}
-	return (op == syntax.DplIn || op == syntax.DplOut) && strings.Trim(target, "0123456789-") == ""
+	return false
 }
 
 // redirected is the input of a statement that has redirections.
-func (in input) redirected(s *syntax.Stmt) input {
+func (r *reading) redirected(in standard, s *syntax.Stmt) standard {
 	in.texts = in.texts[:len(in.texts):len(in.texts)]
-	for _, r := range s.Redirs {
-		standard := r.N == nil || r.N.Value == "0"
+	for _, to := range s.Redirs {
+		first := to.N == nil || to.N.Value == "0"
 		var text word
-		switch r.Op {
+		switch to.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			text = hereDocument(r)
+			text = r.hereDocument(to)
 		case syntax.WordHdoc:
-			text = wordOf(r.Word)
+			text = r.word(to.Word, bash)
 		case syntax.RdrIn, syntax.RdrInOut:
-			if target := wordOf(r.Word); standard && !isInput(target.text) {
-				in = input{piped: target.stream}
+			if target := r.word(to.Word, bash); first && !isInput(target.text) {
+				in = standard{piped: target.stream}
+			}
+			continue
+		case syntax.DplIn:
+			if first {
+				in.piped = true
 			}
 			continue
 		default:
 			continue
 		}
-		if standard {
-			in = input{texts: []word{text}}
+		if first {
+			in = standard{texts: []word{text}}
 			continue
 		}
 		in.texts = append(in.texts, text)
@@ -222,46 +322,52 @@ func isInput(path string) bool {
 
 // hereDocument is the text of a here-document. Without quotes around its end
 // a backslash counts before fewer characters than in double quotes.
-func hereDocument(r *syntax.Redirect) word {
-	if r.Hdoc == nil {
+func (r *reading) hereDocument(to *syntax.Redirect) word {
+	if to.Hdoc == nil {
 		return word{known: true}
 	}
 	escaped := "$`\\\n"
-	for _, p := range r.Word.Parts {
+	for _, p := range to.Word.Parts {
 		if lit, ok := p.(*syntax.Lit); !ok || strings.Contains(lit.Value, `\`) {
 			escaped = ""
 		}
 	}
-	var b strings.Builder
-	known := appendParts(&b, r.Hdoc.Parts, true, escaped)
-	text := b.String()
-	if r.Op == syntax.DashHdoc {
+	s := spelling{home: r.home, known: true}
+	s.parts(to.Hdoc.Parts, true, escaped)
+	text := s.text.String()
+	if to.Op == syntax.DashHdoc {
 		lines := strings.Split(text, "\n")
 		for i := range lines {
 			lines[i] = strings.TrimLeft(lines[i], "\t")
 		}
 		text = strings.Join(lines, "\n")
 	}
-	return word{text: text, known: known}
+	return word{text: text, known: s.known}
 }
 
-// wordOf is what a word says before the shell expands anything.
-func wordOf(w *syntax.Word) word {
-	var b strings.Builder
-	known := appendParts(&b, w.Parts, false, "")
-	found := word{known: known, one: true}
+// word is what a word says before the shell expands more than $HOME and $PWD.
+func (r *reading) word(w *syntax.Word, g grammar) word {
+	s := spelling{home: r.home, known: true}
+	s.parts(w.Parts, false, "")
+	found := word{text: s.text.String(), known: s.known, one: true}
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit, *syntax.SglQuoted:
 		case *syntax.DblQuoted:
 			found.one = found.one && !slices.ContainsFunc(p.Parts, isList)
 		case *syntax.ProcSubst:
-			found.stream, found.one = true, false
+			found.stream, found.one = len(w.Parts) == 1, false
 		default:
 			found.one = false
 		}
 	}
-	found.text = b.String()
+	if s.known && s.special {
+		found.glob, found.loose, found.known = shellGlob(s.glob.String())
+		found.one = found.known
+	}
+	if g == zsh && strings.HasPrefix(found.text, "=") {
+		found.known = false // the path of a program
+	}
 	return found
 }
 
@@ -271,102 +377,181 @@ func isList(p syntax.WordPart) bool {
 	return ok && (e.Param == nil || e.Param.Value == "@" || e.Index != nil)
 }
 
-// appendParts writes what the parts of a word say; in quotes a backslash counts
-// before the escaped characters alone.
-func appendParts(b *strings.Builder, parts []syntax.WordPart, quoted bool, escaped string) bool {
-	known := true
-	for _, p := range parts {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			known = appendLiteral(b, p.Value, quoted, escaped) && known
-		case *syntax.SglQuoted:
-			known = known && !p.Dollar
-			b.WriteString(p.Value)
-		case *syntax.DblQuoted:
-			known = appendParts(b, p.Parts, true, "$`\"\\\n") && known
-		default:
-			known = false
-		}
-	}
-	return known
+// A spelling is what the parts of a word say: as a text, and as a glob in which
+// a backslash stands before what was quoted.
+type spelling struct {
+	home       string
+	text, glob strings.Builder
+	known      bool
+	special    bool // something may be a glob or a brace
 }
 
-// appendLiteral takes backslashes away. An unquoted glob or brace stands for
-// words that only the shell knows; {} is no such brace.
-func appendLiteral(b *strings.Builder, s string, quoted bool, escaped string) bool {
-	known := true
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte(escaped, s[i+1]) >= 0) {
-			i++
-			if s[i] != '\n' {
-				b.WriteByte(s[i])
-			}
-			continue
-		}
-		if !quoted && strings.IndexByte("*?[{", c) >= 0 && !strings.HasPrefix(s[i:], "{}") {
-			known = false
+const special = `*?[]{},\`
+
+func (s *spelling) literally(text string) {
+	s.text.WriteString(text)
+	s.glob.WriteString(quoteGlob(text))
+}
+
+// quoteGlob makes a glob that matches the text alone.
+func quoteGlob(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		if strings.IndexByte(special, c) >= 0 {
+			b.WriteByte('\\')
 		}
 		b.WriteByte(c)
 	}
-	return known
+	return b.String()
+}
+
+// parts reads the parts of a word; in quotes a backslash counts before the
+// escaped characters alone.
+func (s *spelling) parts(parts []syntax.WordPart, quoted bool, escaped string) {
+	dollar := false // $'…', where the grammar does not know it
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			s.literal(p.Value, quoted, escaped)
+			dollar = strings.HasSuffix(p.Value, "$")
+			continue
+		case *syntax.SglQuoted:
+			s.known = s.known && !p.Dollar && !dollar
+			s.literally(p.Value)
+		case *syntax.DblQuoted:
+			s.known = s.known && !dollar
+			s.parts(p.Parts, true, "$`\"\\\n")
+		case *syntax.ParamExp:
+			s.parameter(p)
+		default:
+			s.known = false
+		}
+		dollar = false
+	}
+}
+
+// parameter reads one: $HOME is known, and $PWD is what paths begin at anyway.
+func (s *spelling) parameter(p *syntax.ParamExp) {
+	plain := p.Param != nil && int(p.End().Offset()-p.Pos().Offset()) <= len("${}")+len(p.Param.Value) // nothing else is in it
+	switch {
+	case plain && p.Param.Value == "HOME" && s.home != "":
+		s.literally(s.home)
+	case plain && p.Param.Value == "PWD":
+		s.literally(".")
+	default:
+		s.known = false
+	}
+}
+
+// literal takes backslashes away.
+func (s *spelling) literal(text string, quoted bool, escaped string) {
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte(escaped, text[i+1]) >= 0):
+			if i++; text[i] != '\n' {
+				s.literally(text[i : i+1])
+			}
+		case quoted || strings.IndexByte(special, c) < 0:
+			s.literally(text[i : i+1])
+		default:
+			s.special = true
+			s.text.WriteByte(c)
+			s.glob.WriteByte(c)
+		}
+	}
+}
+
+// shellGlob makes a glob for path.Match of an unquoted word: brackets and braces
+// become *, which is loose. Without a glob in it the word is known; one that may
+// match several folders deep is neither.
+func shellGlob(text string) (glob string, loose, known bool) {
+	var b strings.Builder
+	globs := false
+	for i := 0; i < len(text); i++ {
+		width := 0
+		switch text[i] {
+		case '\\':
+			b.WriteString(text[i:min(i+2, len(text))])
+			i++
+			continue
+		case '*', '?':
+			if strings.HasPrefix(text[i:], "**") {
+				return "", false, false
+			}
+			globs = true
+			b.WriteByte(text[i])
+			continue
+		case '{':
+			width = braces(text[i:])
+		case '[':
+			segment, _, _ := strings.Cut(text[i:], "/")
+			width = strings.LastIndexByte(segment, ']') + 1
+		}
+		if strings.Contains(text[i:i+width], "/") {
+			return "", false, false
+		}
+		if width > 0 {
+			globs, loose = true, true
+			b.WriteByte('*')
+			i += width - 1
+			continue
+		}
+		b.WriteString(quoteGlob(text[i : i+1]))
+	}
+	if !globs {
+		return "", false, true
+	}
+	return b.String(), loose, false
+}
+
+// braces is the length of the braces that a text begins with, 0 if they stay as
+// they are.
+func braces(text string) int {
+	depth, expands := 0, false
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case ',':
+			expands = true
+		case '.':
+			expands = expands || strings.HasPrefix(text[i:], "..")
+		case '}':
+			if depth--; depth == 0 && expands {
+				return i + 1
+			}
+			if depth == 0 {
+				return 0
+			}
+		}
+	}
+	return 0
 }
 
 // patternWords reads a command pattern: words with globs, quoted as in a shell
 // where they contain blanks.
 func patternWords(pattern string) ([]string, error) {
-	found, err := splitWords(pattern)
-	if err != nil {
-		return nil, err
+	var found []string
+	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(pattern)) {
+		var wrong syntax.ParseError
+		switch {
+		case errors.As(err, &wrong):
+			return nil, errors.New(wrong.Text) // its place is one in the text alone
+		case err != nil:
+			return nil, err
+		}
+		s := spelling{}
+		s.parts(w.Parts, false, "")
+		if _, err := path.Match(s.text.String(), ""); err != nil {
+			return nil, err
+		}
+		found = append(found, s.text.String())
 	}
 	if len(found) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	words := make([]string, len(found))
-	for i, w := range found {
-		words[i] = w.text
-		if _, err := path.Match(w.text, ""); err != nil {
-			return nil, err
-		}
-	}
-	return words, nil
-}
-
-// splitWords reads words without anything else of a shell's grammar. With an
-// error it returns those before the mistake.
-func splitWords(text string) (words []word, err error) {
-	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
-		var wrong syntax.ParseError
-		switch {
-		case errors.As(err, &wrong):
-			return words, errors.New(wrong.Text) // its place is one in the text alone
-		case err != nil:
-			return words, err
-		}
-		words = append(words, wordOf(w))
-	}
-	return words, nil
-}
-
-// matchWords reports whether a command begins with the words of a pattern. A
-// program without a / in the pattern is meant wherever it lies. What is not
-// known matches if doubt says so.
-func matchWords(pattern []string, command []word, doubt bool) bool {
-	for i, g := range pattern {
-		if i == len(command) {
-			return false
-		}
-		w := command[i]
-		text := w.text
-		if i == 0 && !strings.Contains(g, "/") {
-			text = path.Base(text)
-		}
-		if !w.known && doubt {
-			return true // it may stand for all words that follow
-		}
-		if w.known && !glob(g, text) || !w.known && g != "*" {
-			return false
-		}
-	}
-	return true
+	return found, nil
 }
