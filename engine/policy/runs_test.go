@@ -189,7 +189,7 @@ func FuzzWhatRunsACommandIsJudgedNoLaxer(f *testing.F) {
 			return // what begins like an option would be one
 		}
 		quoted := "'" + strings.ReplaceAll(command, "'", `'\''`) + "'"
-		for _, around := range []string{"bash -euo pipefail -c %", "bash <<<%", "trap -- % EXIT", "su -c % x", "watch %", "sudo -n env -i sh -c %"} {
+		for _, around := range []string{"bash -euo pipefail -c %", "bash <<<%", "trap -- % EXIT", "su -c % x", "watch %", "sudo -n env -i bash -c %"} {
 			if got := decide(strings.Replace(around, "%", quoted, 1)); got == Allow {
 				t.Fatalf("%s with %q: %s, and %s without", around, command, got, bare)
 			}
