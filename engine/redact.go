@@ -44,14 +44,21 @@ const (
 
 // secretFlag is a flag whose value is a secret.
 const secretFlag = `(?i)(?:^|\s)--?(?:[0-9a-z]+[-_])*(?:password|passwd|passphrase|pass|token|secret|api-?key|access-?key|` +
-	`secret-?key|private-?key|auth-?key|credentials?)`
+	`secret-?key|private-?key|auth-?key|credentials?|bearer)`
+
+// What stands before a program, and arguments of it in the same command.
+const (
+	program = `(?:^|[\s;&|()\x60"'/])`
+	options = `\s(?:(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^|;&\n"'])*\s)?`
+)
 
 // A secretShape is where in a line a secret may be. Its last group is the
 // secret; if it is named, the group before is a name that must look secret.
 type secretShape struct {
-	hints []string // in lower case; a line without all of them has none
+	hints []string // in lower case; a line without any of them has none
 	re    *regexp.Regexp
 	named bool
+	of    bool // it is about arguments of a program
 }
 
 // nameHints are in every name that looks secret.
@@ -60,8 +67,15 @@ var nameHints = []string{"key", "token", "secret", "pass", "credential", "pwd", 
 // secretShapes are tried one after the other. They are compiled on first use:
 // most programs of this executable need none.
 var secretShapes = sync.OnceValue(func() []secretShape {
-	shape := func(hints []string, re string) secretShape { return secretShape{hints, regexp.MustCompile(re), false} }
-	named := func(re string) secretShape { return secretShape{nameHints, regexp.MustCompile(re), true} }
+	shape := func(hints []string, re string) secretShape {
+		return secretShape{hints, regexp.MustCompile(re), false, false}
+	}
+	named := func(re string) secretShape { return secretShape{nameHints, regexp.MustCompile(re), true, false} }
+	of := func(hint, re string) secretShape {
+		return secretShape{[]string{hint}, regexp.MustCompile(program + re), false, true}
+	}
+	aws := of("aws", `aws`+options+`configure\s+set\s+([0-9A-Za-z_.-]+)\s+(`+wordValue+`)`)
+	aws.named = true
 	return []secretShape{
 		// Keys that tell by their form what they are.
 		shape([]string{"gh", "glpat-", "akia", "asia", "abia", "acca", "aiza", "ya29.", "sk-", "k_live_", "k_test_", "whsec_", "xox", "xapp-",
@@ -85,10 +99,18 @@ var secretShapes = sync.OnceValue(func() []secretShape {
 		// --password value, -token=value
 		shape(nameHints, secretFlag+`=(`+wordValue+`)`),
 		shape(nameHints, secretFlag+`\s+(`+noFlag+`)`),
-		// curl -u user:password, sshpass -p password, openssl -passin pass:password
-		shape([]string{"curl"}, `(?:^|\s)(?:\S*/)?curl\s(?:[^|;&\n]*\s)?(?:-u\s*|--(?:proxy-)?user[\s=]+)["']?[^\s"':]+:([^\s"']+)`),
-		shape([]string{"sshpass"}, `(?:^|\s)(?:\S*/)?sshpass\s+(?:-v\s+)?-p\s*(`+wordValue+`)`),
 		shape([]string{"-pass"}, `(?:^|\s)-pass(?:in|out)?\s+["']?pass:([^\s"']+)`),
+		of("curl", `curl`+options+`(?:-[A-Za-z]*u\s*|--(?:proxy-)?user[\s=]+)["']?[^\s"':]+:([^\s"']+)`),
+		of("sshpass", `sshpass\s+(?:-v\s+)?-p\s*(`+wordValue+`)`),
+		of("mysql", `mysql[a-z_-]*`+options+`-p(`+wordValue+`)`),
+		of("mariadb", `mariadb[a-z_-]*`+options+`-p(`+wordValue+`)`),
+		of("redis-cli", `redis-cli`+options+`-a\s+(`+noFlag+`)`),
+		of("login", `(?:docker|podman|nerdctl|buildah|skopeo|helm)`+options+`login`+options+`-p[\s=]*(`+noFlag+`)`),
+		of("htpasswd", `htpasswd`+options+`-[A-Za-z]*b[A-Za-z]*`+options+`(`+wordValue+`)(?:\s+\d?[<>|;&)]|\s*$|[;&|)\n])`),
+		of("sudo", `sudo`+options+`(?:-[A-Za-z]*S[A-Za-z]*|--stdin)\s[^|;&\n]*<<<\s*(`+wordValue+`)`),
+		of("sudo", `(?:echo|printf)\s+(?:-[neE]+\s+|['"]?%s(?:\\n)?['"]?\s+)?(`+wordValue+`(?:[ \t]+`+wordValue+`)*)\s*\|\s*(?:\S*/)?sudo`+
+			options+`(?:-[A-Za-z]*S|--stdin)`),
+		aws,
 	}
 })
 
@@ -100,20 +122,38 @@ var secretShapes = sync.OnceValue(func() []secretShape {
 func redactLine(line string) string {
 	lower := strings.ToLower(line)
 	for _, shape := range secretShapes() {
-		if slices.ContainsFunc(shape.hints, func(hint string) bool { return strings.Contains(lower, hint) }) {
+		if shape.isHinted(lower) {
 			line = shape.redact(line)
 		}
 	}
 	return line
 }
 
+func (s secretShape) isHinted(lower string) bool {
+	return slices.ContainsFunc(s.hints, func(hint string) bool { return strings.Contains(lower, hint) })
+}
+
 func (s secretShape) redact(line string) string {
 	var b strings.Builder
 	from := 0 // what is copied so far
+	s.each(line, func(begin, end int) {
+		open, closed := quotes(line[begin:end])
+		b.WriteString(line[from:begin] + open + redacted + closed)
+		from = end
+	})
+	if from == 0 {
+		return line
+	}
+	b.WriteString(line[from:])
+	return b.String()
+}
+
+// each tells where the secrets are.
+func (s secretShape) each(line string, found func(begin, end int)) {
 	for at := 0; at < len(line); {
 		m := s.re.FindStringSubmatchIndex(line[at:])
 		if m == nil {
-			break
+			return
 		}
 		n := len(m)
 		begin, end := at+m[n-2], at+m[n-1]
@@ -121,19 +161,12 @@ func (s secretShape) redact(line string) string {
 		if s.named {
 			next = begin // the value may hold another name and value
 		}
-		secret := begin < end && (!s.named || looksSecret(line[at+m[n-4]:at+m[n-3]])) && !isReference(line[begin:end])
-		if secret {
-			open, closed := quotes(line[begin:end])
-			b.WriteString(line[from:begin] + open + redacted + closed)
-			from, next = end, end
+		if begin < end && (!s.named || looksSecret(line[at+m[n-4]:at+m[n-3]])) && !isReference(line[begin:end]) {
+			found(begin, end)
+			next = end
 		}
 		at = max(next, at+1)
 	}
-	if from == 0 {
-		return line
-	}
-	b.WriteString(line[from:])
-	return b.String()
 }
 
 var reference = sync.OnceValue(func() *regexp.Regexp {
@@ -167,6 +200,12 @@ func quotes(value string) (open, closed string) {
 // to redact.
 func redactArgv(argv []string) []string {
 	changed := argv
+	change := func(i int, shown string) {
+		if &changed[0] == &argv[0] {
+			changed = slices.Clone(argv)
+		}
+		changed[i] = shown
+	}
 	for i, arg := range argv {
 		shown := redactLine(arg)
 		name, value, set := strings.Cut(arg, "=")
@@ -180,15 +219,41 @@ func redactArgv(argv []string) []string {
 		case strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") && redactsAfter(before+" "):
 			shown = redacted
 		}
-		if shown == arg {
+		if shown != arg {
+			change(i, shown)
+		}
+	}
+	redactOptions(argv, change)
+	return changed
+}
+
+// redactOptions changes arguments that are secrets because of the program that
+// they are for.
+func redactOptions(argv []string, change func(i int, shown string)) {
+	var line []byte
+	var ends []int // of the arguments in it
+	for _, arg := range argv {
+		for _, c := range []byte(arg) {
+			if c <= ' ' || c >= 0x7f || strings.IndexByte("\"'\\`$;&|()<>", c) >= 0 {
+				c = 'x' // it means nothing here
+			}
+			line = append(line, c)
+		}
+		ends = append(ends, len(line))
+		line = append(line, ' ')
+	}
+	text := string(line)
+	lower := strings.ToLower(text)
+	for _, shape := range secretShapes() {
+		if !shape.of || !shape.isHinted(lower) {
 			continue
 		}
-		if &changed[0] == &argv[0] {
-			changed = slices.Clone(argv)
-		}
-		changed[i] = shown
+		shape.each(text, func(begin, end int) {
+			i, _ := slices.BinarySearch(ends, end)
+			from := ends[i] - len(argv[i])
+			change(i, argv[i][:begin-from]+redacted+argv[i][end-from:])
+		})
 	}
-	return changed
 }
 
 // isScriptFlag reports whether what follows a flag is a line for a shell.

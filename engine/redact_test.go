@@ -53,6 +53,79 @@ func TestSecretsInLinesAreReplaced(t *testing.T) {
 	}
 }
 
+// What is a secret depends on the program.
+func TestSecretsOfProgramsAreReplaced(t *testing.T) {
+	for line, want := range map[string]string{
+		"mysql -psecret db":                                   "mysql -p*** db",
+		"mysql -u root -p'a b' -e 'a;b' db":                   "mysql -u root -p'***' -e 'a;b' db",
+		"mysql -e 'a;b' -psecret":                             "mysql -e 'a;b' -p***",
+		"ls;/usr/bin/mysqldump -uroot -psecret db > f":        "ls;/usr/bin/mysqldump -uroot -p*** db > f",
+		"x=$(mariadb -h h -psecret)":                          "x=$(mariadb -h h -p***)",
+		"mariadb-dump -psecret db":                            "mariadb-dump -p*** db",
+		"htpasswd -b f me secret":                             "htpasswd -b f me ***",
+		"htpasswd -bc f me secret 2>e":                        "htpasswd -bc f me *** 2>e",
+		"htpasswd -nbB me 'a b' | tee f":                      "htpasswd -nbB me '***' | tee f",
+		"echo secret | sudo -S ls":                            "echo *** | sudo -S ls",
+		"echo -n 'a b'|sudo -kS ls":                           "echo -n '***'|sudo -kS ls",
+		"printf '%s\\n' secret | /usr/bin/sudo --stdin -u x":  "printf '%s\\n' *** | /usr/bin/sudo --stdin -u x",
+		"sudo -S ls <<< secret":                               "sudo -S ls <<< ***",
+		"sudo -u x -S ls <<<\"a b\"":                          "sudo -u x -S ls <<<\"***\"",
+		"aws configure set aws_secret_access_key secret":      "aws configure set aws_secret_access_key ***",
+		"aws --profile x configure set aws_session_token 'a'": "aws --profile x configure set aws_session_token '***'",
+		"curl -sSu me:pw https://h":                           "curl -sSu me:*** https://h",
+		"curl --oauth2-bearer abc u":                          "curl --oauth2-bearer *** u",
+		"sshpass -psecret ssh h":                              "sshpass -p*** ssh h",
+		"docker login -u me -p secret h":                      "docker login -u me -p *** h",
+		"podman login -psecret h":                             "podman login -p*** h",
+		"helm registry login h -p secret":                     "helm registry login h -p ***",
+		"openssl x -in f -passout pass:secret":                "openssl x -in f -passout pass:***",
+		"redis-cli -h h -a secret ping":                       "redis-cli -h h -a *** ping",
+		"PGPASSWORD=secret psql -h h":                         "PGPASSWORD=*** psql -h h",
+		"curl -H \"Authorization: Bearer abc\" u":             "curl -H \"Authorization: Bearer ***\" u",
+		"ssh h \"mysql -psecret db\"":                         "ssh h \"mysql -p*** db\"",
+	} {
+		if got := redactLine(line); got != want {
+			t.Errorf("%s\n got %s\nwant %s", line, got, want)
+		}
+		if got := redactLine(want); got != want {
+			t.Errorf("%s is changed again, to %s", want, got)
+		}
+	}
+}
+
+func TestTheSameOptionOfAnotherProgramStays(t *testing.T) {
+	for _, line := range []string{
+		"mkdir -p dir", "mkdir -pv dir", "cp -pr a b", "ssh -p 22 h", "scp -P22 a h:b", "tar -pxf x.tar", "docker run -p 80:80 x", "docker run -p80:80 x", "ps -p 1",
+		"mysql -p db", "mysql -u root -P3306 --port=3306 db", "mysql --protocol=tcp", "man mysql; mkdir -pdir", "mysql < f; cp -pr a b", "redis-cli -p 6379 ping", "grep -a x redis-cli",
+		"htpasswd f me", "htpasswd -c f me", "echo hi | sudo tee f", "echo hi | sudo -s", "echo $PW | sudo -S ls", "echo \"$PW\" | sudo -S ls", "sudo -s ls <<< x", "echo a; sudo -S ls",
+		"aws configure set region eu", "aws s3 ls", "docker login -u me h", "docker login --password-stdin h", "podman ps -p x", "az login -p", "curl -o out:x -sS https://h", "curl -u me h",
+		"sshpass -f file ssh -p 22 h", "sshpass -e ssh h", "openssl x -passin env:P -in f", "login -p me", "git log -p -a", "rsync -a x y", "git log -p mysql/dir",
+	} {
+		if got := redactLine(line); got != line {
+			t.Errorf("%s became %s", line, got)
+		}
+		if argv := strings.Fields(line); !cmp.Equal(argv, redactArgv(argv)) && !strings.ContainsAny(line, "|;<$") {
+			t.Errorf("%q became %q", argv, redactArgv(argv))
+		}
+	}
+}
+
+func TestSecretsOfProgramsInArgumentsAreReplaced(t *testing.T) {
+	for _, c := range [][2][]string{
+		{{"mysql", "-u", "root", "-psecret;a b", "db"}, {"mysql", "-u", "root", "-p***", "db"}},
+		{{"/usr/bin/curl", "-u", "me:pä ss", "h"}, {"/usr/bin/curl", "-u", "me:***", "h"}},
+		{{"htpasswd", "-b", "f", "me", "$x y"}, {"htpasswd", "-b", "f", "me", "***"}},
+		{{"sudo", "redis-cli", "-a", "secret"}, {"sudo", "redis-cli", "-a", "***"}},
+		{{"docker", "login", "-p", "secret", "h"}, {"docker", "login", "-p", "***", "h"}},
+		{{"aws", "configure", "set", "aws_secret_access_key", "secret"}, {"aws", "configure", "set", "aws_secret_access_key", "***"}},
+		{{"sh", "-c", "mysql -psecret"}, {"sh", "-c", "mysql -p***"}},
+	} {
+		if diff := cmp.Diff(c[1], redactArgv(c[0])); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestWhatIsNoSecretStays(t *testing.T) {
 	for _, line := range []string{
 		"", "ls -la", "git commit -m 'Add tokens to the parser'", "TOKEN=$TOKEN make", `API_KEY="$(pass show x)" run`, "TOKEN=`cat t` run",
@@ -104,7 +177,7 @@ func TestTheEnginesLogHoldsNoSecrets(t *testing.T) {
 }
 
 func FuzzRedactLine(f *testing.F) {
-	for _, seed := range []string{"A_TOKEN=x", "--password 'a", "u://a:b@c", `"key": "v"`, "Authorization: Bearer x", "KEY=\"***", "sk-0123456789abcdef", "token=token=token="} {
+	for _, seed := range []string{"A_TOKEN=x", "--password 'a", "u://a:b@c", `"key": "v"`, "Authorization: Bearer x", "KEY=\"***", "sk-0123456789abcdef", "token=token=token=", "mysql -pa 'b", "echo a | sudo -S b <<<c", "htpasswd -b a b c"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -116,6 +189,8 @@ func FuzzRedactLine(f *testing.F) {
 			t.Fatalf("%q became %q, and that %q", line, once, twice)
 		}
 		const secret = "hunter2hunter2"
+		redactArgv(strings.Fields(line))
+		redactArgv([]string{"mysql", line, "-p" + line})
 		if got := redactLine(line + "\nX_TOKEN=" + secret); !strings.ContainsAny(line, "\"'`$\\") && strings.Contains(got, secret) {
 			t.Fatalf("a secret is left behind %q: %q", line, got)
 		}
