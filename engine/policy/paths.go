@@ -25,7 +25,7 @@ const (
 type location struct {
 	path  string
 	glob  bool // the path is one for path.Match
-	loose bool // the glob matches more than the shell's would
+	loose bool // the glob matches more than the word may become
 	any   bool
 }
 

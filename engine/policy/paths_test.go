@@ -65,7 +65,7 @@ func TestAPathThatOnlyTheShellWillKnowIsAskedAbout(t *testing.T) {
 		"cat \"$FILE\"", "cat $FILE", "cat /etc/$X", "cat $(echo x)", "cat `echo x`", "cat $((1))", "cat ${HOME%x}", "cat ${F:-x}", "cat < $F", "cat < \"$F\"", "ls > $F", "ls 2>\"$F\"",
 		"ls >&$F", "cat <&$F", "cat <&word",
 		"cat /etc/{shadow,passwd}", "cat {/etc/shadow,x}", "cat /etc/sh[a]dow", "cat /et[[:alpha:]]/shadow", "cat /etc/{a..z}", "cat ~nosuchuser/x", "cat ~-/x", "cat **/x", "cat /etc/@(shadow)", "cat {a,.env}",
-		"cat *", "cat ./*", "cat $'/etc/shadow'", "tool --file=$F", "$CMD x", "cat x | xargs cat", "find . -exec cat {} +", "xargs -I{} cat {}",
+		"cat *", "cat ./*", "cat /dev/sda$?x$UID", "echo ${#} ${##} ${!x}", "cat $'/etc/shadow'", "tool --file=$F", "$CMD x", "cat x | xargs cat", "find . -exec cat {} +", "xargs -I{} cat {}",
 		"cd $X; cat ./y", "cd -; cat ./y", "cd /e*; cat ./y", "HOME=/etc; cat $HOME/x", "cd /etc; PWD=/; ls", "source x", "cat \"$@\"", "tool \"$(ls)\"", "bash -c \"$X\"", "cat x | sh",
 	} {
 		if v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: work, Home: home}); v.Decision != Ask {
@@ -80,7 +80,7 @@ func TestWhatIsNoSecretPathIsLeftAlone(t *testing.T) {
 	for _, command := range []string{
 		"ls", "cat x", "cat ./x", "cat sub/x", "cat *.go", "cat [x", "cat {x", "cat x}", "ls 2>&1", "ls >&2", "ls <&0", "ls 3>&-", "ls 2>&1-", "cat <<<x", "cat <<EOF\n$X\nEOF", "make CC=gcc -j4", "git show HEAD@{1}",
 		"curl https://h/etc/shadow", "curl https://me@h/x/.env", "echo env", "diff <(ls) <(ls)", "ls > >(cat)", "A=$(ls)", "X=$Y make", "export X=\"$Y\"", "cd sub && cat ./x", "cd sub; ls; cd -",
-		"tool -rf --file=x -o x", "cat \"$HOME/x\"", "cat ~/x", "git log @~2", "scp a@b:x .x", "cat /etc/passwd", "if [ -f x ]; then ls; fi", "mv x.{js,ts}", "cat env", "ls .",
+		"tool -rf --file=x -o x", "cat \"$HOME/x\"", "cat ~/x", "git log @~2", "scp a@b:x .x", "cat /etc/passwd", "if [ -f x ]; then ls; fi", "mv x.{js,ts}", "cat env", "ls .", "ls; echo \"exit: $?\"", "echo $# $$ ${?}",
 	} {
 		if v := p.Decide(Action{Tool: "exec", Command: command, Write: true, CWD: work, Home: home}); v.Decision != Allow {
 			t.Errorf("%s: %+v, want %s", command, v, Allow)

@@ -1,5 +1,5 @@
 // Package policy says what an agent may do: allow, ask or deny, by rules that
-// only the person writes (policy.toml). A command is parsed as a shell would
+// the person writes (policy.toml). A command is parsed as a shell would
 // parse it and each of its simple commands judged alone. Rules are advice about
 // intent and no wall, as a program can do under another name what it may not do
 // under its own: what must not happen is for the sandbox to prevent.

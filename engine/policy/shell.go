@@ -24,7 +24,7 @@ type word struct {
 	text   string
 	known  bool
 	glob   string // with known false: what it may become, as path.Match reads it
-	loose  bool   // the glob matches more than the shell's would
+	loose  bool   // the glob matches more than the word may become
 	one    bool   // it stays one word whatever the shell puts into it
 	stream bool   // it names the output of a command, as <(…) does
 	filled bool   // the program before it puts a file's path into it
@@ -363,6 +363,7 @@ func (r *reading) word(w *syntax.Word, g grammar) word {
 	}
 	if s.known && s.special {
 		found.glob, found.loose, found.known = shellGlob(s.glob.String())
+		found.loose = found.loose || s.loose
 		found.one = found.known
 	}
 	if g == zsh && strings.HasPrefix(found.text, "=") {
@@ -384,9 +385,13 @@ type spelling struct {
 	text, glob strings.Builder
 	known      bool
 	special    bool // something may be a glob or a brace
+	loose      bool // the glob matches more than the word may become
 }
 
-const special = `*?[]{},\`
+const (
+	special = `*?[]{},\`
+	digit   = "[0-9]" // means the same to every shell and to path.Match
+)
 
 func (s *spelling) literally(text string) {
 	s.text.WriteString(text)
@@ -430,7 +435,8 @@ func (s *spelling) parts(parts []syntax.WordPart, quoted bool, escaped string) {
 	}
 }
 
-// parameter reads one: $HOME is known, and $PWD is what paths begin at anyway.
+// parameter reads one: $HOME is known, $PWD is what paths begin at anyway, and $?
+// and its like are numbers.
 func (s *spelling) parameter(p *syntax.ParamExp) {
 	plain := p.Param != nil && int(p.End().Offset()-p.Pos().Offset()) <= len("${}")+len(p.Param.Value) // nothing else is in it
 	switch {
@@ -438,6 +444,10 @@ func (s *spelling) parameter(p *syntax.ParamExp) {
 		s.literally(s.home)
 	case plain && p.Param.Value == "PWD":
 		s.literally(".")
+	case plain && strings.Contains("?#$!", p.Param.Value): // a number
+		s.special, s.loose = true, true
+		s.text.WriteString("$" + p.Param.Value)
+		s.glob.WriteString(digit + "*")
 	default:
 		s.known = false
 	}
@@ -485,6 +495,12 @@ func shellGlob(text string) (glob string, loose, known bool) {
 		case '{':
 			width = braces(text[i:])
 		case '[':
+			if strings.HasPrefix(text[i:], digit) {
+				globs = true
+				b.WriteString(digit)
+				i += len(digit) - 1
+				continue
+			}
 			segment, _, _ := strings.Cut(text[i:], "/")
 			width = strings.LastIndexByte(segment, ']') + 1
 		}
