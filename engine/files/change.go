@@ -9,7 +9,15 @@ import (
 
 // Mkdir makes a folder; with parents those above it too, and it is content if
 // it exists.
-func (t *Tree) Mkdir(path string, parents bool) (Info, error) {
+func (t *Tree) Mkdir(path string, parents bool) (info Info, err error) {
+	err = t.confined(func() (err error) {
+		info, err = t.mkdir(path, parents)
+		return err
+	})
+	return info, err
+}
+
+func (t *Tree) mkdir(path string, parents bool) (Info, error) {
 	p, err := t.locate(path, way{verb: "make folder", make: parents})
 	if err != nil {
 		return Info{}, err
@@ -41,6 +49,10 @@ func (t *Tree) mkdirAll(verb, path string, perm fs.FileMode) error {
 // Delete removes a file, a link, or a folder: one that holds something only
 // recursively. Links in it are removed, not followed.
 func (t *Tree) Delete(ctx context.Context, path string, recursive bool) error {
+	return t.confined(func() error { return t.delete(ctx, path, recursive) })
+}
+
+func (t *Tree) delete(ctx context.Context, path string, recursive bool) error {
 	p, err := t.locate(path, way{verb: "delete", link: true})
 	if err != nil {
 		return err
@@ -118,7 +130,15 @@ func removeAll(ctx context.Context, dir *opened, name string) error {
 }
 
 // Move moves or renames a file or folder; a link is moved itself.
-func (t *Tree) Move(ctx context.Context, from, to string, overwrite bool) (Info, error) {
+func (t *Tree) Move(ctx context.Context, from, to string, overwrite bool) (info Info, err error) {
+	err = t.confined(func() (err error) {
+		info, err = t.move(ctx, from, to, overwrite)
+		return err
+	})
+	return info, err
+}
+
+func (t *Tree) move(ctx context.Context, from, to string, overwrite bool) (Info, error) {
 	return t.transfer("move", from, to, overwrite, func(a, b side) error {
 		err := rename(a.dir, a.name, b.dir, b.name, overwrite)
 		if !errors.Is(err, syscall.EXDEV) {
@@ -145,7 +165,15 @@ func remove(ctx context.Context, s side) error {
 
 // Copy copies a file or folder with its permissions and times. Links are copied
 // as links.
-func (t *Tree) Copy(ctx context.Context, from, to string, overwrite bool) (Info, error) {
+func (t *Tree) Copy(ctx context.Context, from, to string, overwrite bool) (info Info, err error) {
+	err = t.confined(func() (err error) {
+		info, err = t.copy(ctx, from, to, overwrite)
+		return err
+	})
+	return info, err
+}
+
+func (t *Tree) copy(ctx context.Context, from, to string, overwrite bool) (Info, error) {
 	return t.transfer("copy", from, to, overwrite, func(a, b side) error {
 		return copyTo(ctx, a, b, overwrite)
 	})

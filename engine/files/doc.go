@@ -10,6 +10,23 @@
 // Delete, Move and Copy mean the link itself. Links on the way are looked up
 // one by one here; the os.Root then refuses what was changed in between.
 //
+// # What is closed
+//
+// A tree can hold folders that nothing may reach, whatever its roots are. They
+// are known by what they are, not by their paths alone: every folder and file is
+// looked at when it is open, a folder with all above it. Not known are a hard
+// link to a file in such a folder and a mount, elsewhere, of a folder below it.
+//
+// # Confined threads
+//
+// What an operation may do can also be up to the kernel: it is then done on
+// threads of its own, which the caller has confined.
+//
+// # Git
+//
+// Git is asked about a folder without letting it read the configuration that
+// lies there, so that looking at a folder runs nothing.
+//
 // # Writing
 //
 // A file is written beside its place and then renamed to it, so that it is there

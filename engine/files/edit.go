@@ -23,6 +23,14 @@ type Edit struct {
 // none, and tells how many replacements each was. The file keeps its line
 // endings and its byte order mark.
 func (t *Tree) EditFile(ctx context.Context, path string, edits []Edit) (abs string, counts []int, err error) {
+	err = t.confined(func() (err error) {
+		abs, counts, err = t.edit(ctx, path, edits)
+		return err
+	})
+	return abs, counts, err
+}
+
+func (t *Tree) edit(ctx context.Context, path string, edits []Edit) (abs string, counts []int, err error) {
 	if len(edits) == 0 {
 		return "", nil, errorf(Invalid, "edit %s: there are no edits", path)
 	}

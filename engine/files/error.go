@@ -35,6 +35,8 @@ type Error struct {
 	Reason  Reason
 	Message string // verb path: cause
 	Hint    string // what to do, if that is known
+
+	refused bool // access was denied, by permissions or by a sandbox
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -71,6 +73,7 @@ func failure(verb, path string, err error) error {
 		cause = inner.path + ": " + cause
 	}
 	e = errorf(reason, "%s %s: %s", verb, path, cause)
+	e.refused = errors.Is(err, syscall.EACCES)
 	if reason == Outside && !errors.Is(err, errClosed) {
 		e.Hint = "it, or a link on the way, leads out of the folders that this call may reach"
 	}

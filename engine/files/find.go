@@ -16,7 +16,15 @@ type FindResult struct {
 // Find looks for files, links and folders whose names match a glob, or whose
 // paths do if it holds a slash; one without capitals matches either case. Hidden
 // ones are found, what git ignores, .git and node_modules are not.
-func (t *Tree) Find(ctx context.Context, pattern, path string, limit int) (FindResult, error) {
+func (t *Tree) Find(ctx context.Context, pattern, path string, limit int) (out FindResult, err error) {
+	err = t.confined(func() (err error) {
+		out, err = t.find(ctx, pattern, path, limit)
+		return err
+	})
+	return out, err
+}
+
+func (t *Tree) find(ctx context.Context, pattern, path string, limit int) (FindResult, error) {
 	if limit < 0 {
 		return FindResult{}, errorf(Invalid, "find %s: limit cannot be negative", pattern)
 	}

@@ -29,7 +29,11 @@ type GitStatus struct {
 // neither the configuration nor the hooks of the one that is looked at: there is
 // nothing that it could be made to run. Filters are not run either; what differs
 // from what they would make of it is marked until git has looked at it itself.
+// A tree that is confined has no status.
 func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
+	if t.Confine != nil { // what git is to believe would lie where the sandbox can change it
+		return GitStatus{}, errorf(Denied, "ask git about %s: it is not asked for agents in a sandbox", path).hint("run git status")
+	}
 	p, err := t.locate(path, way{verb: "ask git about"})
 	if err != nil {
 		return GitStatus{}, err

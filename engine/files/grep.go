@@ -40,7 +40,15 @@ type GrepResult struct {
 
 // Grep searches the contents of files. It leaves out what git ignores and hidden
 // files, unless a glob asks for them, binary files, and links.
-func (t *Tree) Grep(ctx context.Context, r GrepRequest) (GrepResult, error) {
+func (t *Tree) Grep(ctx context.Context, r GrepRequest) (out GrepResult, err error) {
+	err = t.confined(func() (err error) {
+		out, err = t.grep(ctx, r)
+		return err
+	})
+	return out, err
+}
+
+func (t *Tree) grep(ctx context.Context, r GrepRequest) (GrepResult, error) {
 	if r.Context < 0 || r.Limit < 0 {
 		return GrepResult{}, errorf(Invalid, "search %s: context and limit cannot be negative", r.Path)
 	}
@@ -132,16 +140,20 @@ func (t *Tree) grepAll(ctx context.Context, q *query, r GrepRequest) (GrepResult
 	defer cancel()
 	jobs, results := make(chan job), make(chan found, mostWorkers)
 	ahead := make(chan struct{}, mostAhead)
-	walked := make(chan error, 1)
+	walked, failed := make(chan error, 1), make(chan error, mostWorkers)
 	crew.Go(func() {
 		defer close(jobs)
-		walked <- t.feed(ctx, r.Path, skip, jobs, ahead)
+		walked <- t.confined(func() error { return t.feed(ctx, r.Path, skip, jobs, ahead) })
 	})
 	var passed atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), mostWorkers) {
 		workers.Go(func() {
-			work(ctx, scan{q: q, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}, jobs, results)
+			s := scan{q: q, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}
+			if err := t.confined(func() error { return work(ctx, s, jobs, results) }); err != nil {
+				failed <- err
+				cancel()
+			}
 		})
 	}
 	crew.Go(func() {
@@ -150,6 +162,11 @@ func (t *Tree) grepAll(ctx context.Context, q *query, r GrepRequest) (GrepResult
 	})
 	out, enough := collect(results, ahead, r)
 	out.Passed = int(passed.Load())
+	select {
+	case err := <-failed:
+		return GrepResult{}, err
+	default:
+	}
 	if enough {
 		return out, nil
 	}
@@ -208,7 +225,7 @@ func (t *Tree) feed(ctx context.Context, path string, skip filter, jobs chan<- j
 
 // work searches files until there are no more. What cannot be read holds
 // nothing.
-func work(ctx context.Context, s scan, jobs <-chan job, results chan<- found) {
+func work(ctx context.Context, s scan, jobs <-chan job, results chan<- found) error {
 	for j := range jobs {
 		lines := s.entry(ctx, j.entry)
 		j.entry.folder.drop()
@@ -217,6 +234,7 @@ func work(ctx context.Context, s scan, jobs <-chan job, results chan<- found) {
 		case <-ctx.Done():
 		}
 	}
+	return nil
 }
 
 func (s *scan) entry(ctx context.Context, e entry) []Line {

@@ -28,7 +28,15 @@ type Info struct {
 }
 
 // Stat tells about a file; of a link, the link itself.
-func (t *Tree) Stat(path string) (Info, error) {
+func (t *Tree) Stat(path string) (info Info, err error) {
+	err = t.confined(func() (err error) {
+		info, err = t.lookAt(path)
+		return err
+	})
+	return info, err
+}
+
+func (t *Tree) lookAt(path string) (Info, error) {
 	p, err := t.locate(path, way{verb: "look at", link: true})
 	if err != nil {
 		return Info{}, err
@@ -120,7 +128,15 @@ type ListResult struct {
 }
 
 // List lists a folder, or a part of it.
-func (t *Tree) List(ctx context.Context, r ListRequest) (ListResult, error) {
+func (t *Tree) List(ctx context.Context, r ListRequest) (out ListResult, err error) {
+	err = t.confined(func() (err error) {
+		out, err = t.listFolder(ctx, r)
+		return err
+	})
+	return out, err
+}
+
+func (t *Tree) listFolder(ctx context.Context, r ListRequest) (ListResult, error) {
 	if r.Limit < 0 {
 		return ListResult{}, errorf(Invalid, "list %s: limit cannot be negative", r.Path)
 	}

@@ -11,6 +11,14 @@ import (
 
 // ReadJSON reads a whole file as one JSON value, and gives it compact.
 func (t *Tree) ReadJSON(path string) (abs string, value json.RawMessage, err error) {
+	err = t.confined(func() (err error) {
+		abs, value, err = t.readJSON(path)
+		return err
+	})
+	return abs, value, err
+}
+
+func (t *Tree) readJSON(path string) (abs string, value json.RawMessage, err error) {
 	p, err := t.locate(path, way{verb: "read"})
 	if err != nil {
 		return "", nil, err

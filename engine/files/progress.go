@@ -22,7 +22,15 @@ func progressed(ctx context.Context, n int64) {
 
 // Size is how many bytes a copy of a file or folder has to copy. What cannot be
 // read, or lies outside, counts nothing.
-func (t *Tree) Size(ctx context.Context, path string) int64 {
+func (t *Tree) Size(ctx context.Context, path string) (total int64) {
+	_ = t.confined(func() error { // what cannot be measured counts nothing
+		total = t.size(ctx, path)
+		return nil
+	})
+	return total
+}
+
+func (t *Tree) size(ctx context.Context, path string) int64 {
 	p, err := t.locate(path, way{verb: "measure", link: true})
 	if err != nil {
 		return 0
@@ -54,6 +62,10 @@ func sizeIn(ctx context.Context, dir *opened, name string) (total int64) {
 }
 
 // SameDevice reports whether a move from one path to another is only a rename.
-func (t *Tree) SameDevice(from, to string) bool {
-	return sameDevice(filepath.Dir(from), filepath.Dir(to))
+func (t *Tree) SameDevice(from, to string) (same bool) {
+	_ = t.confined(func() error { // what cannot be looked at is not the same
+		same = sameDevice(filepath.Dir(from), filepath.Dir(to))
+		return nil
+	})
+	return same
 }

@@ -54,7 +54,15 @@ const (
 
 // Read reads a part of a text file, an image whole, or any bytes. It reads the
 // file as a stream, however long it is; a binary file is only told about.
-func (t *Tree) Read(ctx context.Context, r ReadRequest) (ReadResult, error) {
+func (t *Tree) Read(ctx context.Context, r ReadRequest) (out ReadResult, err error) {
+	err = t.confined(func() (err error) {
+		out, err = t.read(ctx, r)
+		return err
+	})
+	return out, err
+}
+
+func (t *Tree) read(ctx context.Context, r ReadRequest) (ReadResult, error) {
 	if r.Offset < 0 || r.Limit < 0 {
 		return ReadResult{}, errorf(Invalid, "read %s: offset and limit cannot be negative", r.Path)
 	}

@@ -21,7 +21,15 @@ const (
 // Relate tells how the ends of a copy or move lie to each other: by what is
 // there, and not by the paths alone, which links and mounts can lead anywhere.
 // Links at the ends are meant themselves.
-func (t *Tree) Relate(from, to string) (Relation, error) {
+func (t *Tree) Relate(from, to string) (relation Relation, err error) {
+	err = t.confined(func() (err error) {
+		relation, err = t.relate(from, to)
+		return err
+	})
+	return relation, err
+}
+
+func (t *Tree) relate(from, to string) (Relation, error) {
 	if t.plainlyApart(from, to) {
 		return Apart, nil
 	}

@@ -27,7 +27,15 @@ func Report(ctx context.Context, home, name, content, format string, now time.Ti
 
 // Report is the same in a tree, where something can be closed. Its roots do not
 // count.
-func (t *Tree) Report(ctx context.Context, name, content, format string, now time.Time) (WriteResult, error) {
+func (t *Tree) Report(ctx context.Context, name, content, format string, now time.Time) (out WriteResult, err error) {
+	err = t.confined(func() (err error) {
+		out, err = t.report(ctx, name, content, format, now)
+		return err
+	})
+	return out, err
+}
+
+func (t *Tree) report(ctx context.Context, name, content, format string, now time.Time) (WriteResult, error) {
 	if err := checkReport(name, content, format); err != nil {
 		return WriteResult{}, err
 	}
@@ -43,7 +51,7 @@ func (t *Tree) Report(ctx context.Context, name, content, format string, now tim
 		if i > 0 {
 			file += "-" + strconv.Itoa(i)
 		}
-		out, err := outputs.Write(ctx, WriteRequest{Path: file + ext, Data: []byte(content), New: true})
+		out, err := outputs.write(ctx, WriteRequest{Path: file + ext, Data: []byte(content), New: true})
 		if !errors.Is(err, Exists) {
 			return out, err
 		}

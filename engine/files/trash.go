@@ -16,7 +16,15 @@ import (
 // Trash puts a file, link or folder into the person's trash, as the trash
 // specification of freedesktop.org (1.0) has it: that of the home folder, or of
 // the file system that it lies on. It returns the path in the trash.
-func (t *Tree) Trash(path string, now time.Time) (string, error) {
+func (t *Tree) Trash(path string, now time.Time) (trashed string, err error) {
+	err = t.confined(func() (err error) {
+		trashed, err = t.trash(path, now)
+		return err
+	})
+	return trashed, err
+}
+
+func (t *Tree) trash(path string, now time.Time) (string, error) {
 	if len(t.Roots) > 0 {
 		return "", errorf(Outside, "put %s into the trash: the trash is outside the allowed folders", path)
 	}
@@ -165,7 +173,15 @@ func shortName(name string) string {
 
 // Restore takes something out of the trash and puts it where it was, or
 // elsewhere, and tells about it there.
-func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) (Info, error) {
+func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) (info Info, err error) {
+	err = t.confined(func() (err error) {
+		info, err = t.restore(ctx, trashed, to, overwrite)
+		return err
+	})
+	return info, err
+}
+
+func (t *Tree) restore(ctx context.Context, trashed, to string, overwrite bool) (Info, error) {
 	if len(t.Roots) > 0 {
 		return Info{}, errorf(Outside, "take %s out of the trash: the trash is outside the allowed folders", trashed)
 	}
@@ -177,15 +193,15 @@ func (t *Tree) Restore(ctx context.Context, trashed, to string, overwrite bool) 
 	if filepath.Base(dir) != "files" {
 		return Info{}, errorf(Invalid, "take %s out of the trash: it is not in one", trashed)
 	}
-	if _, err := t.Mkdir(filepath.Dir(to), true); err != nil {
+	if _, err := t.mkdir(filepath.Dir(to), true); err != nil {
 		return Info{}, err
 	}
-	info, err := t.Move(ctx, trashed, to, overwrite)
+	info, err := t.move(ctx, trashed, to, overwrite)
 	if err != nil {
 		return Info{}, err
 	}
 	// Without what it is about, a record says nothing.
-	_ = t.Delete(ctx, filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"), false)
+	_ = t.delete(ctx, filepath.Join(filepath.Dir(dir), "info", filepath.Base(trashed)+".trashinfo"), false)
 	return info, nil
 }
 

@@ -23,6 +23,11 @@ type Tree struct {
 	// roots are. The operations on folders above them leave them out.
 	Closed []string
 
+	// Confine confines the calling thread to what the caller may do. If it is
+	// there, all that touches the disk is done on threads that it was called on and
+	// that do nothing else.
+	Confine func() error
+
 	Locks *Locks // shared by trees whose calls must not change one file at once; may be nil
 	Names *Names // of the folder that is listed in parts; may be nil
 
@@ -157,7 +162,8 @@ func (t *Tree) openRoot(dir string, create bool) (*os.Root, error) {
 }
 
 // enterAnywhere opens the deepest folder on the way to path that there is, so
-// that folders above it need not be readable.
+// that folders above it need not be readable; if that is not either, and path
+// is a folder, that itself.
 func enterAnywhere(path string) (place, error) {
 	dir := filepath.Dir(path)
 	real, err := filepath.EvalSymlinks(dir)
@@ -168,12 +174,19 @@ func enterAnywhere(path string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
+	rel, _ := below(dir, path)
+	whole := filepath.Join(real, rel)
 	r, err := os.OpenRoot(asFolder(real))
+	if errors.Is(err, fs.ErrPermission) {
+		if info, missing := os.Lstat(whole); missing == nil && info.IsDir() {
+			r, err = os.OpenRoot(asFolder(whole))
+			rel = "."
+		}
+	}
 	if err != nil {
 		return place{}, err
 	}
-	rel, _ := below(dir, path)
-	return place{root: &opened{Root: r}, rel: rel, real: filepath.Join(real, rel)}, nil
+	return place{root: &opened{Root: r}, rel: rel, real: whole}, nil
 }
 
 // asFolder is a path that can only be opened if it leads to a folder, so that a

@@ -13,7 +13,11 @@ const gather = 60 * time.Millisecond
 // as ctx lasts. The stamp stands for what the folder is; if it is not the one
 // that was seen, Watch returns at once.
 func (t *Tree) Watch(ctx context.Context, path, seen string) (stamp string, changed bool, err error) {
-	w, stamp, err := t.startWatch(path)
+	var w watch
+	err = t.confined(func() (err error) {
+		w, stamp, err = t.startWatch(path)
+		return err
+	})
 	if err != nil {
 		return "", false, err
 	}
@@ -25,7 +29,10 @@ func (t *Tree) Watch(ctx context.Context, path, seen string) (stamp string, chan
 		return stamp, false, nil
 	}
 	pause(ctx, gather)
-	stamp, err = t.stamp(path)
+	err = t.confined(func() (err error) {
+		stamp, err = t.stamp(path)
+		return err
+	})
 	return stamp, true, err
 }
 

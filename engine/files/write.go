@@ -29,7 +29,15 @@ type WriteResult struct {
 }
 
 // Write writes a file or adds to it; folders above it are made.
-func (t *Tree) Write(ctx context.Context, r WriteRequest) (WriteResult, error) {
+func (t *Tree) Write(ctx context.Context, r WriteRequest) (out WriteResult, err error) {
+	err = t.confined(func() (err error) {
+		out, err = t.write(ctx, r)
+		return err
+	})
+	return out, err
+}
+
+func (t *Tree) write(ctx context.Context, r WriteRequest) (WriteResult, error) {
 	if r.Append && r.New {
 		return WriteResult{}, errorf(Invalid, "write %s: append and new exclude each other", r.Path)
 	}
