@@ -172,8 +172,8 @@ func withoutLinks(path string) string {
 }
 
 // closedToAgents are folders that no operation of an agent reaches, whatever its
-// roots: who writes there decides what agents may do, and what is kept there
-// tells what others did.
+// roots, and that nothing confined may write: who writes there decides what
+// agents may do, and what is kept there tells what others did.
 func (h *host) closedToAgents() []string {
 	closed := []string{h.o.DataDir}
 	if h.o.Policy != "" {

@@ -146,7 +146,7 @@ func (h *host) confine(r *persist.Record, layers []*api.Sandbox) error {
 	}
 	text, parsed, err := encodeLayers(layers)
 	if err == nil {
-		err = parsed.Check(h.o.DataDir)
+		err = parsed.Check(h.closedToAgents()...)
 	}
 	if err == nil {
 		err = checkProbes(r.Ready, parsed)

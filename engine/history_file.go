@@ -3,13 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/files"
 	"tandem/persist"
 )
 
@@ -46,15 +46,15 @@ func (h *host) historySave(ctx context.Context, in api.HistorySaveInput) (api.Hi
 			return none, errKeep("save", err)
 		}
 	}
-	n, replaced, err := persist.SaveCommands(in.Path, lines, in.Overwrite)
-	switch {
-	case errors.Is(err, fs.ErrExist):
+	text, n := persist.EncodeCommands(lines)
+	out, err := onFiles(ctx, h.files, in.FileScope, func(t *files.Tree) (files.WriteResult, error) {
+		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
+	})
+	if errors.Is(err, api.CodeConflict) && !in.Overwrite {
 		return none, api.Errorf(api.CodeConflict, "save history to %s: the file exists", shown(in.Path)).
 			WithHint("overwrite replaces it")
-	case err != nil:
-		return none, api.Errorf(api.CodeUnavailable, "save history to %s: %v", shown(in.Path), err)
 	}
-	return api.HistoryCount{Count: n, Replaced: replaced}, nil
+	return api.HistoryCount{Count: n, Replaced: out.Replaced}, err
 }
 
 func checkCommandFile(verb, path string) error {
@@ -64,19 +64,33 @@ func checkCommandFile(verb, path string) error {
 	return nil
 }
 
+// mostCommands bounds a file of commands, in bytes.
+const mostCommands = 256 << 20
+
+// commandsOf reads a file of commands.
+func (h *host) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]persist.TextCommand, error) {
+	text, err := onFiles(ctx, h.files, in.FileScope, func(t *files.Tree) ([]byte, error) {
+		return t.ReadAll(ctx, in.In(in.Path), mostCommands)
+	})
+	if err != nil {
+		return nil, err
+	}
+	commands, err := persist.DecodeCommands(text, !in.Recent)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", shown(in.Path), err)
+	}
+	return commands, nil
+}
+
 func (h *host) historyLoad(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
 	none := api.HistoryCount{}
 	if err := checkCommandFile("load", in.Path); err != nil {
 		return none, err
 	}
-	commands, err := persist.LoadCommands(in.Path, !in.Recent)
+	commands, err := h.commandsOf(ctx, in)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return none, api.Errorf(api.CodeNotFound, "load history from %s: there is no such file", shown(in.Path))
-	case errors.Is(err, persist.ErrNoText):
-		return none, api.Errorf(api.CodeInvalid, "load history from %s: %v", shown(in.Path), err)
 	case err != nil:
-		return none, api.Errorf(api.CodeUnavailable, "load history from %s: %v", shown(in.Path), err)
+		return none, err
 	case in.Recent:
 		lines := make([]string, len(commands))
 		for i, c := range commands {

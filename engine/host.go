@@ -61,6 +61,7 @@ type host struct {
 	sessions sync.WaitGroup
 
 	transfers *transferJobs // of files
+	files     *fileServer
 }
 
 func (h *host) save(r persist.Record, durable bool) error {

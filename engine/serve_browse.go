@@ -58,7 +58,7 @@ func (s *fileServer) handleBrowse(m *api.Mux) {
 }
 
 func (s *fileServer) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
 		for _, item := range in.Items {
 			if _, err := t.Restore(ctx, in.In(item.Path), in.In(item.To), false); err != nil {
 				return api.Empty{}, err
@@ -75,14 +75,14 @@ func (s *fileServer) watch(ctx context.Context, in api.FilesWatchInput) (api.Fil
 	}
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesWatchOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesWatchOutput, error) {
 		stamp, changed, err := t.Watch(limited, in.In(in.Path), in.Seen)
 		return api.FilesWatchOutput{Stamp: stamp, Changed: changed}, err
 	})
 }
 
 func (s *fileServer) git(ctx context.Context, in api.FilesPathInput) (api.FilesGitOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesGitOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGitOutput, error) {
 		status, err := t.Git(ctx, in.In(in.Path))
 		out := api.FilesGitOutput{Branch: status.Branch, All: status.All, Marks: make(map[string]string, len(status.Marks))}
 		for name, letters := range status.Marks {
@@ -95,7 +95,7 @@ func (s *fileServer) git(ctx context.Context, in api.FilesPathInput) (api.FilesG
 // transfer begins a transfer, unless something is in the way and nobody has
 // said what is to become of it.
 func (s *fileServer) transfer(asking context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesTransferOutput, error) {
+	return onFiles(asking, s, in.FileScope, func(t *files.Tree) (api.FilesTransferOutput, error) {
 		if err := checkTransfer(in); err != nil {
 			return api.FilesTransferOutput{}, err
 		}
@@ -284,7 +284,7 @@ func (s *fileServer) job(ctx context.Context, in api.FileJobInput) (api.FileJob,
 	return j.told(in.FileScope), nil
 }
 
-func (s *fileServer) cancelJob(_ context.Context, in api.FileJobInput) (api.FileJob, error) {
+func (s *fileServer) cancelJob(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
 	j, err := s.jobs.find(in.ID)
 	if err != nil {
 		return api.FileJob{}, err

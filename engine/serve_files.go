@@ -15,11 +15,13 @@ import (
 // A fileServer serves the operations on files. It shares nothing with the rest
 // of the engine, so that a slow disk holds up nobody else.
 type fileServer struct {
-	home  string
-	locks files.Locks
-	jobs  transferJobs
-	names files.Names
-	tidy  tidying
+	home   string
+	data   string   // the data folder
+	closed []string // to agents, see closedToAgents
+	locks  files.Locks
+	jobs   transferJobs
+	names  files.Names
+	tidy   tidying
 }
 
 // manyEntries is from when on a listing leaves memory behind that is worth
@@ -51,9 +53,9 @@ func (y *tidying) soon(names *files.Names) {
 // handleFiles serves the operations on files.
 func (h *host) handleFiles(m *api.Mux) {
 	home, _ := os.UserHomeDir() // without one, "~" means nothing
-	s := &fileServer{home: home}
+	s := &fileServer{home: home, data: h.o.DataDir, closed: h.closedToAgents()}
 	s.jobs.ctx = h.control.ctx
-	h.transfers = &s.jobs
+	h.transfers, h.files = &s.jobs, s
 	s.handleBrowse(m)
 	api.Handle(m, api.FilesRead, s.read)
 	api.Handle(m, api.FilesReadJSON, s.readJSON)
@@ -71,13 +73,34 @@ func (h *host) handleFiles(m *api.Mux) {
 }
 
 // tree is where a call may reach.
-func (s *fileServer) tree(scope api.FileScope) (*files.Tree, error) {
+func (s *fileServer) tree(ctx context.Context, scope api.FileScope) (*files.Tree, error) {
 	for _, path := range append([]string{scope.Base}, scope.Roots...) {
 		if path != "" && path[0] != '/' {
 			return nil, api.Errorf(api.CodeInvalid, "use folder %q: roots and base are absolute paths", path)
 		}
 	}
-	return &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names}, nil
+	t := &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
+	if caller := api.CallerOf(ctx); caller.Agent() {
+		t.Closed, t.Names = s.closed, nil // what is remembered of a folder was read by somebody else
+		return t, s.confine(t, caller.Bounds.Sandbox)
+	}
+	return t, nil
+}
+
+// confine holds what is done in a tree to what the programs of an agent may do.
+func (s *fileServer) confine(t *files.Tree, floor *api.Sandbox) error {
+	if floor == nil {
+		return nil
+	}
+	_, layers, err := encodeLayers([]*api.Sandbox{floor})
+	if err == nil {
+		err = layers.Check(s.closed...)
+	}
+	if err != nil {
+		return api.Errorf(api.CodeForbidden, "use files: the sandbox for agents cannot be enforced: %v", err)
+	}
+	t.Confine = func() error { return layers.ConfineThread(s.closed...) }
+	return nil
 }
 
 // fileError is how a failed operation on files is told to clients.
@@ -106,8 +129,8 @@ func fileCode(r files.Reason) api.Code {
 }
 
 // onFiles runs one operation in its scope.
-func onFiles[Out any](s *fileServer, scope api.FileScope, do func(t *files.Tree) (Out, error)) (Out, error) {
-	t, err := s.tree(scope)
+func onFiles[Out any](ctx context.Context, s *fileServer, scope api.FileScope, do func(t *files.Tree) (Out, error)) (Out, error) {
+	t, err := s.tree(ctx, scope)
 	if err != nil {
 		var none Out
 		return none, err
@@ -121,7 +144,7 @@ func onFiles[Out any](s *fileServer, scope api.FileScope, do func(t *files.Tree)
 }
 
 func (s *fileServer) read(ctx context.Context, in api.FilesReadInput) (api.FilesReadOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesReadOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesReadOutput, error) {
 		r, err := t.Read(ctx, files.ReadRequest{
 			Path: in.In(in.Path), Offset: in.Offset, Limit: in.Limit, Bytes: in.Bytes, Unbounded: in.Unbounded,
 		})
@@ -133,15 +156,15 @@ func (s *fileServer) read(ctx context.Context, in api.FilesReadInput) (api.Files
 	})
 }
 
-func (s *fileServer) readJSON(_ context.Context, in api.FilesReadJSONInput) (api.FilesReadJSONOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesReadJSONOutput, error) {
+func (s *fileServer) readJSON(ctx context.Context, in api.FilesReadJSONInput) (api.FilesReadJSONOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesReadJSONOutput, error) {
 		path, value, err := t.ReadJSON(in.In(in.Path))
 		return api.FilesReadJSONOutput{Path: in.Out(path), Value: value}, err
 	})
 }
 
 func (s *fileServer) write(ctx context.Context, in api.FilesWriteInput) (api.FilesWriteOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesWriteOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesWriteOutput, error) {
 		if in.Text != "" && in.Data != nil {
 			return api.FilesWriteOutput{}, api.Errorf(api.CodeInvalid, "write %s: text and data exclude each other", in.Path)
 		}
@@ -156,7 +179,7 @@ func (s *fileServer) write(ctx context.Context, in api.FilesWriteInput) (api.Fil
 }
 
 func (s *fileServer) edit(ctx context.Context, in api.FilesEditInput) (api.FilesEditOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesEditOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesEditOutput, error) {
 		edits := make([]files.Edit, len(in.Edits))
 		for i, e := range in.Edits {
 			edits[i] = files.Edit(e)
@@ -168,17 +191,17 @@ func (s *fileServer) edit(ctx context.Context, in api.FilesEditInput) (api.Files
 
 // report writes below the home folder of the engine's user and nowhere else.
 func (s *fileServer) report(ctx context.Context, in api.FilesWriteOutputInput) (api.FilesWriteOutput, error) {
-	return onFiles(s, api.FileScope{}, func(*files.Tree) (api.FilesWriteOutput, error) {
+	return onFiles(ctx, s, api.FileScope{}, func(t *files.Tree) (api.FilesWriteOutput, error) {
 		if s.home == "" {
 			return api.FilesWriteOutput{}, api.Errorf(api.CodeConflict, "write report %s: there is no home folder", in.Name)
 		}
-		r, err := files.Report(ctx, s.home, in.Name, in.Content, in.Format, time.Now())
+		r, err := t.Report(ctx, in.Name, in.Content, in.Format, time.Now())
 		return api.FilesWriteOutput(r), err
 	})
 }
 
 func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
 		r, err := t.List(ctx, files.ListRequest{Path: in.In(in.Path), Hidden: in.Hidden, Match: in.Match, After: in.In(in.After), Limit: in.Limit})
 		if len(r.Entries)+r.Omitted > manyEntries || in.Match != "" {
 			s.tidy.soon(&s.names)
@@ -192,42 +215,42 @@ func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.Files
 	})
 }
 
-func (s *fileServer) stat(_ context.Context, in api.FilesPathInput) (api.FileInfo, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+func (s *fileServer) stat(ctx context.Context, in api.FilesPathInput) (api.FileInfo, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Stat(in.In(in.Path))
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *fileServer) mkdir(_ context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+func (s *fileServer) mkdir(ctx context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Mkdir(in.In(in.Path), in.Parents)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
 func (s *fileServer) delete(ctx context.Context, in api.FilesDeleteInput) (api.Empty, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
 		return api.Empty{}, t.Delete(ctx, in.In(in.Path), in.Recursive)
 	})
 }
 
 func (s *fileServer) move(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Move(ctx, in.In(in.Path), in.In(in.To), in.Overwrite)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
 func (s *fileServer) copy(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Copy(ctx, in.In(in.Path), in.In(in.To), in.Overwrite)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
 func (s *fileServer) find(ctx context.Context, in api.FilesFindInput) (api.FilesFindOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesFindOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesFindOutput, error) {
 		r, err := t.Find(ctx, in.Pattern, in.In(in.Path), in.Limit)
 		for i, path := range r.Paths {
 			r.Paths[i] = in.Out(path)
@@ -237,7 +260,7 @@ func (s *fileServer) find(ctx context.Context, in api.FilesFindInput) (api.Files
 }
 
 func (s *fileServer) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
-	return onFiles(s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
+	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
 		r, err := t.Grep(ctx, files.GrepRequest{
 			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MostBytes: in.MostBytes,
 		})

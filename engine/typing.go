@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
-	"os"
 	"reflect"
+	"slices"
 
 	"tandem/engine/api"
+	"tandem/engine/sandbox"
 )
 
 // mayType refuses agents while a person has the keyboard or where typing would
@@ -38,32 +38,12 @@ func (h *host) leavesSandbox(ctx context.Context, id string) bool {
 }
 
 // confinedBy reports whether a sandbox is one of those that a process was
-// started in. Which one it was does not change while the process is there.
+// started in. Which ones these were does not change while the process is there.
 func (h *host) confinedBy(id string, floor *api.Sandbox) bool {
-	text, err := os.ReadFile(h.store.SandboxPath(id))
+	layers, err := sandbox.LoadLayers(h.store.SandboxPath(id))
 	if err != nil {
 		return false // it has none
 	}
-	var file struct {
-		Layers []*api.Sandbox `json:"layers"`
-	}
-	if json.Unmarshal(text, &file) != nil {
-		return false
-	}
-	for _, layer := range file.Layers {
-		if sameSandbox(layer, floor) {
-			return true
-		}
-	}
-	return false
-}
-
-// sameSandbox compares sandboxes as sandbox.json holds them.
-func sameSandbox(a, b *api.Sandbox) bool {
-	plain := func(s *api.Sandbox) (v any) {
-		text, _ := json.Marshal(s) // strings and numbers alone
-		_ = json.Unmarshal(text, &v)
-		return v
-	}
-	return a != nil && b != nil && reflect.DeepEqual(plain(a), plain(b))
+	_, wanted, err := encodeLayers([]*api.Sandbox{floor})
+	return err == nil && slices.ContainsFunc(layers, func(p sandbox.Profile) bool { return reflect.DeepEqual(p, wanted[0]) })
 }

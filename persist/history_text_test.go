@@ -2,15 +2,11 @@ package persist
 
 import (
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -22,31 +18,25 @@ func textLines(commands []TextCommand) []string {
 	return lines
 }
 
-// loadText gives what LoadCommands makes of a text.
+// loadText gives what DecodeCommands makes of a text.
 func loadText(t testing.TB, text string, shells bool) []TextCommand {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "commands")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	commands, err := LoadCommands(path, shells)
+	commands, err := DecodeCommands([]byte(text), shells)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return commands
 }
 
-func TestCommandsComeBackFromTheirFile(t *testing.T) {
-	dir := t.TempDir()
+func TestCommandsComeBackFromTheirText(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		line := rapid.StringOfN(rapid.RuneFrom([]rune("ab \\\n#:;-ä\t'")), 1, 12, -1)
 		commands := rapid.SliceOf(line.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })).Draw(r, "commands")
-		path := filepath.Join(dir, "f")
-		n, _, err := SaveCommands(path, commands, true)
-		if err != nil || n != len(commands) {
-			r.Fatal(n, err)
+		text, n := EncodeCommands(commands)
+		if n != len(commands) {
+			r.Fatal(n)
 		}
-		got, err := LoadCommands(path, false)
+		got, err := DecodeCommands(text, false)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -57,13 +47,12 @@ func TestCommandsComeBackFromTheirFile(t *testing.T) {
 }
 
 func TestAPlainFileHasACommandALine(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	if n, _, err := SaveCommands(path, []string{`echo "a\nb"`, "  ", "one\ntwo", `dir\`}, false); n != 3 || err != nil {
-		t.Fatal(n, err)
+	b, n := EncodeCommands([]string{`echo "a\nb"`, "  ", "one\ntwo", `dir\`})
+	if n != 3 {
+		t.Error(n)
 	}
-	b, err := os.ReadFile(path)
-	if want := "echo \"a\\nb\"\none\\\ntwo\ndir\\\\\n"; string(b) != want || err != nil {
-		t.Errorf("%q, %v; want %q", b, err, want)
+	if want := "echo \"a\\nb\"\none\\\ntwo\ndir\\\\\n"; string(b) != want {
+		t.Errorf("%q; want %q", b, want)
 	}
 }
 
@@ -108,75 +97,19 @@ func TestHistoriesOfShellsAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestSavingReplacesOnlyWhatItMay(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a", "b", "commands")
-	if _, replaced, err := SaveCommands(path, []string{"one"}, false); replaced || err != nil {
-		t.Fatal(replaced, err)
-	}
-	if _, _, err := SaveCommands(path, []string{"two"}, false); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("error %v", err)
-	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(dir, "link")
-	if err := os.Symlink(path, link); err != nil {
-		t.Fatal(err)
-	}
-	if _, replaced, err := SaveCommands(link, []string{"three"}, true); !replaced || err != nil {
-		t.Fatal(replaced, err)
-	}
-	b, _ := os.ReadFile(path)
-	info, _ := os.Stat(path)
-	if string(b) != "three\n" || info.Mode().Perm() != 0o640 {
-		t.Errorf("%q, %v", b, info.Mode())
-	}
-	if _, replaced, err := SaveCommands(filepath.Join(dir, "new"), nil, true); replaced || err != nil {
-		t.Error(replaced, err)
-	}
-	if _, _, err := SaveCommands(dir, []string{"x"}, true); err == nil {
-		t.Error("a folder was replaced")
-	}
-	if _, _, err := SaveCommands(filepath.Join(path, "below"), []string{"x"}, false); err == nil {
-		t.Error("a file was taken for a folder")
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, ".persist-*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+func TestWhatIsNotTextIsNotRead(t *testing.T) {
+	if _, err := DecodeCommands([]byte("a\x00b"), true); !errors.Is(err, ErrNoText) {
+		t.Error(err)
 	}
 }
 
-func TestWhatIsNoTextFileIsNotRead(t *testing.T) {
-	dir := t.TempDir()
-	fifo, binary := filepath.Join(dir, "fifo"), filepath.Join(dir, "binary")
-	if err := unix.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(binary, []byte("a\x00b"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{fifo, binary, dir, "/dev/zero"} {
-		if _, err := LoadCommands(path, true); !errors.Is(err, ErrNoText) {
-			t.Errorf("%s: %v", path, err)
-		}
-	}
-	if _, err := LoadCommands(filepath.Join(dir, "none"), true); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error %v", err)
-	}
-}
-
-func FuzzLoadCommands(f *testing.F) {
+func FuzzDecodeCommands(f *testing.F) {
 	for _, seed := range []string{"ls\n", "#1700000000\nls\n", ": 1700000000:0;ls\\\nx\n", "- cmd: a\\nb\n  when: 1\n", "a\\\\\\\nb\\", "\x83"} {
 		f.Add([]byte(seed))
 	}
-	path := filepath.Join(f.TempDir(), "f")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
 		for _, shells := range []bool{false, true} {
-			commands, err := LoadCommands(path, shells)
+			commands, err := DecodeCommands(text, shells)
 			if err != nil {
 				if !errors.Is(err, ErrNoText) {
 					t.Fatal(err)
@@ -184,7 +117,7 @@ func FuzzLoadCommands(f *testing.F) {
 				return
 			}
 			lines := textLines(commands)
-			encoded, n := encodeCommands(lines)
+			encoded, n := EncodeCommands(lines)
 			if n != len(lines) {
 				t.Fatalf("%d of %d are not blank", n, len(lines))
 			}

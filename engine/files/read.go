@@ -52,6 +52,24 @@ const (
 	CutLine  Cut = "line"  // the first line alone is over the bound of bytes
 )
 
+// ReadAll reads a whole file, of at most so many bytes.
+func (t *Tree) ReadAll(ctx context.Context, path string, most int64) ([]byte, error) {
+	var all []byte
+	for {
+		part, err := t.Read(ctx, ReadRequest{Path: path, Bytes: true, Offset: int64(len(all)), Limit: mostBytes})
+		if err != nil {
+			return nil, err
+		}
+		if part.Size > most {
+			return nil, errorf(TooLarge, "read %s: it is larger than %d MiB", path, most>>20)
+		}
+		all = append(append(all, part.Text...), part.Data...)
+		if part.ReadBytes == 0 || int64(len(all)) >= part.Size {
+			return all, nil
+		}
+	}
+}
+
 // Read reads a part of a text file, an image whole, or any bytes. It reads the
 // file as a stream, however long it is; a binary file is only told about.
 func (t *Tree) Read(ctx context.Context, r ReadRequest) (out ReadResult, err error) {

@@ -18,6 +18,8 @@ type WriteRequest struct {
 	Data   []byte
 	Append bool // add to the end of what is there
 	New    bool // fail with Exists if the file is there
+
+	Private bool // a new file is for this user alone
 }
 
 // A WriteResult tells what was written.
@@ -77,6 +79,11 @@ func (p place) write(r WriteRequest) (WriteResult, error) {
 		return appendTo(dir, name, r.Data)
 	}
 	err = replace(dir, name, old, func(f *os.File) error {
+		if r.Private && old == nil {
+			if err := f.Chmod(0o600); err != nil {
+				return err
+			}
+		}
 		_, err := f.Write(r.Data)
 		return err
 	}, !r.New)
