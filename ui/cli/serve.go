@@ -14,6 +14,7 @@ import (
 type ServeOptions struct {
 	HTTP          string   // address to listen on; "" for standard input and output
 	Profiles      []string // names of the tool sets
+	As            string   // the name that rules in policy.toml know this agent by; "" for the client's own
 	ReadOnly      bool     // leave out the tools that change anything
 	ToolPrefix    string   // put before each tool's name
 	ReadUnbounded bool     // the tool read gives whole files
@@ -21,6 +22,7 @@ type ServeOptions struct {
 	TokenFile     string   // absolute path of the file with the bearer tokens; "" for the default
 	AllowHosts    []string // names that requests may be for, beside the loopback interface's
 	AllowOrigins  []string // origins of web pages that may send requests
+	Insecure      bool     // let agents in over a network without TLS
 	Conformance   bool     // offer what the protocol's conformance suite calls
 }
 
@@ -34,6 +36,7 @@ func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.BoolVar(&f.serve, "serve", false, "serve agents: the Model Context Protocol on standard input and output")
 	flags.StringVar(&f.o.HTTP, "http", "", "with --serve: serve HTTP on this `address`, 127.0.0.1:7777 for example, instead")
 	flags.StringSliceVar(&f.o.Profiles, "profile", nil, "with --serve: tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
+	flags.StringVar(&f.o.As, "as", "", "with --serve: the `name` that rules in policy.toml know this agent by")
 	flags.BoolVar(&f.o.ReadOnly, "read-only", false, "with --serve: only tools that change nothing")
 	flags.StringVar(&f.o.ToolPrefix, "tool-prefix", "", "with --serve: put this `text` before each tool's name")
 	flags.BoolVar(&f.o.ReadUnbounded, "read-unbounded", false, "with --serve: the tool read gives whole files")
@@ -41,6 +44,7 @@ func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.StringVar(&f.o.TokenFile, "token-file", "", "with --http: `file` of the bearer tokens (default: agent-tokens in the data folder)")
 	flags.StringSliceVar(&f.o.AllowHosts, "allow-host", nil, "with --http: another `name` that requests may be for")
 	flags.StringSliceVar(&f.o.AllowOrigins, "allow-origin", nil, "with --http: `origin` of a web page that may send requests")
+	flags.BoolVar(&f.o.Insecure, "insecure", false, "with --http: let agents in over a network without TLS")
 	flags.BoolVar(&f.o.Conformance, "conformance", false, "with --serve: offer what the conformance suite calls")
 	_ = flags.MarkHidden("conformance") // fails only for flags that are not there
 }
@@ -55,19 +59,19 @@ func (f *serveFlags) complete(cmd *cobra.Command, profiles []string) {
 	offer("root", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	})
-	for _, flag := range []string{"tool-prefix", "allow-host", "allow-origin"} {
+	for _, flag := range []string{"as", "tool-prefix", "allow-host", "allow-origin"} {
 		offer(flag, cobra.NoFileCompletions)
 	}
 }
 
 // check finds flags that do not go together, and makes paths absolute.
 func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
-	for _, name := range []string{"http", "profile", "read-only", "tool-prefix", "read-unbounded", "root", "conformance"} {
+	for _, name := range []string{"http", "profile", "as", "read-only", "tool-prefix", "read-unbounded", "root", "conformance"} {
 		if !f.serve && cmd.Flags().Changed(name) {
 			return usagef(cmd, "--%s goes with --serve", name)
 		}
 	}
-	for _, name := range []string{"token-file", "allow-host", "allow-origin"} {
+	for _, name := range []string{"token-file", "allow-host", "allow-origin", "insecure"} {
 		if f.o.HTTP == "" && cmd.Flags().Changed(name) {
 			return usagef(cmd, "--%s goes with --serve --http", name)
 		}
@@ -77,14 +81,21 @@ func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 			return usagef(cmd, "there is no profile %q; there are %s", visible(name), strings.Join(profiles, ", "))
 		}
 	}
-	if strings.Trim(f.o.ToolPrefix, toolLetters) != "" {
+	if strings.Trim(f.o.ToolPrefix, nameLetters) != "" {
 		return usagef(cmd, "--tool-prefix %q: only letters, digits, _, - and . may be in a tool's name", visible(f.o.ToolPrefix))
+	}
+	if cmd.Flags().Changed("as") && (f.o.As == "" || len(f.o.As) > asLimit || strings.Trim(f.o.As, nameLetters) != "") {
+		return usagef(cmd, "--as %q: give 1 to %d letters, digits, _, - and .", visible(f.o.As), asLimit)
 	}
 	return f.absolute(cmd)
 }
 
-// toolLetters may be in a tool's name (MCP 2025-11-25, Tools, Tool Names).
-const toolLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+// asLimit bounds the name of --as.
+const asLimit = 64
+
+// nameLetters may be in a tool's name (MCP 2025-11-25, Tools, Tool Names), and
+// in an agent's.
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 func (f *serveFlags) absolute(cmd *cobra.Command) error {
 	for i, root := range f.o.Roots {

@@ -38,6 +38,8 @@ func TestServeTakesItsFlags(t *testing.T) {
 		{"--serve", ServeOptions{}},
 		{"--serve --profile core,native --profile all --read-only --tool-prefix t_ --read-unbounded --root .",
 			ServeOptions{Profiles: []string{"core", "native", "all"}, ReadOnly: true, ToolPrefix: "t_", ReadUnbounded: true, Roots: []string{dir}}},
+		{"--serve --as ci-2_b.x", ServeOptions{As: "ci-2_b.x"}},
+		{"--serve --http :7777 --insecure", ServeOptions{HTTP: ":7777", Insecure: true}},
 		{"--serve --http 127.0.0.1:7777 --token-file /t --allow-host box --allow-origin https://a --allow-origin https://b",
 			ServeOptions{HTTP: "127.0.0.1:7777", TokenFile: "/t", AllowHosts: []string{"box"}, AllowOrigins: []string{"https://a", "https://b"}}},
 	} {
@@ -54,14 +56,19 @@ func TestServeTakesItsFlags(t *testing.T) {
 
 func TestServeRefusesWhatDoesNotGoTogether(t *testing.T) {
 	for args, want := range map[string]string{
-		"--profile core":                    "--profile goes with --serve",
-		"--http 127.0.0.1:1":                "--http goes with --serve",
-		"--serve --token-file /t":           "--token-file goes with --serve --http",
-		"--serve --profile nothing":         `there is no profile "nothing"; there are native, core, all`,
-		"--serve --tool-prefix a/b":         "only letters",
-		"--serve --root /no/such/folder":    "it is no folder",
-		"--serve something":                 `there is no verb "something"`,
-		"--serve --root /dev/null --http :": "it is no folder",
+		"--profile core":                          "--profile goes with --serve",
+		"--http 127.0.0.1:1":                      "--http goes with --serve",
+		"--serve --token-file /t":                 "--token-file goes with --serve --http",
+		"--serve --profile nothing":               `there is no profile "nothing"; there are native, core, all`,
+		"--serve --tool-prefix a/b":               "only letters",
+		"--serve --root /no/such/folder":          "it is no folder",
+		"--as ci":                                 "--as goes with --serve",
+		"--serve --as a/b":                        "give 1 to 64 letters",
+		"--serve --as=":                           "give 1 to 64 letters",
+		"--serve --insecure":                      "--insecure goes with --serve --http",
+		"--serve --as " + strings.Repeat("a", 65): "give 1 to 64 letters",
+		"--serve something":                       `there is no verb "something"`,
+		"--serve --root /dev/null --http :":       "it is no folder",
 	} {
 		if got, status, said := serving(t, strings.Fields(args)...); got != nil || status != statusUsage || !strings.Contains(said, want) {
 			t.Errorf("%s: %+v, status %d: %s", args, got, status, said)
@@ -71,7 +78,7 @@ func TestServeRefusesWhatDoesNotGoTogether(t *testing.T) {
 
 func TestHelpTellsOfServing(t *testing.T) {
 	_, status, said := serving(t, "--help")
-	for _, want := range []string{"--serve", "--http", "--profile", "--read-only", "--tool-prefix", "--token-file"} {
+	for _, want := range []string{"--serve", "--http", "--profile", "--read-only", "--tool-prefix", "--token-file", "--as", "--insecure"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("status %d, and %s is not in the help:\n%s", status, want, said)
 		}
