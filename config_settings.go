@@ -28,7 +28,7 @@ func settings() []setting {
 		{"theme_dark", "a name in quotes", `"dark"`, "", "What auto is on a dark background."},
 		{"theme_light", "a name in quotes", `"light"`, "", "What auto is on a light one."},
 		{"mouse", "true or false", `true`, "", "The dashboard takes the mouse; false leaves it to the terminal."},
-		{"clipboard", "true or false", `true`, "", "The program in the focused pane may put text on your clipboard (OSC 52); one that fills the screen always may."},
+		{"clipboard", "true or false", `true`, "", "The program in the focused pane, or with the whole terminal, may put text on your clipboard (OSC 52)."},
 		{"pictures", "a name in quotes", `"auto"`, "", "How files that are pictures are shown: auto asks the terminal; or one of kitty, sixel, blocks (half blocks of text), off."},
 		{"icons", "true or false", `false`, "", "Files have icons before their names; the terminal's font has to be a Nerd Font."},
 		{"tips", "true or false", `true`, "", "Four keys are told in a line of their own until you have started three times."},

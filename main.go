@@ -142,6 +142,10 @@ func runClient(args []string, version string) int {
 			bindings, err := loadBindings()
 			return bindings.PrefixKeys(), err
 		},
+		NoClipboard: func() bool {
+			config, err := loadConfig()
+			return err != nil || config.noClipboard() // which it says may be what is mistaken
+		},
 		Config: configVerbs(),
 	}, args)
 }
@@ -185,12 +189,15 @@ func (c Config) dashboard() ui.Settings {
 		Bindings: bindings,
 		Theme:    c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
 		NoMouse:     c.Mouse != nil && !*c.Mouse,
-		NoClipboard: c.Clipboard != nil && !*c.Clipboard,
+		NoClipboard: c.noClipboard(),
 		Pictures:    c.Pictures,
 		FileIcons:   c.Icons != nil && *c.Icons,
 		Attention:   c.Attention.options(),
 	}
 }
+
+// noClipboard says whether programs are kept from the clipboard.
+func (c Config) noClipboard() bool { return c.Clipboard != nil && !*c.Clipboard }
 
 // loadBindings are the keys as configured.
 func loadBindings() (keys.Bindings, error) {

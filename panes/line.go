@@ -130,8 +130,15 @@ func appendParam(dst []byte, n int) []byte {
 }
 
 // cleanLink lets only printable ASCII of a hyperlink's target through (the
-// form that OSC 8 asks for), and nothing of one that is absurdly long.
+// form that OSC 8 asks for), and nothing of one that is absurdly long or that a
+// click would not take to the web or to a mail.
 func cleanLink(s string) string {
+	scheme, _, _ := strings.Cut(s, ":")
+	switch strings.ToLower(scheme) {
+	case "http", "https", "mailto":
+	default:
+		return ""
+	}
 	if len(s) > 2083 {
 		return ""
 	}

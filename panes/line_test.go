@@ -45,6 +45,8 @@ func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
 		{"palette", line(run("a", 1, api.Style{FG: api.ColorIndexed | 9, BG: api.ColorIndexed | 200})), 1, "\x1b[0;91;48;5;200ma\x1b[m"},
 		{"true colour", line(run("a", 1, api.Style{BG: api.ColorRGB | 0x0a141e})), 1, "\x1b[0;48;2;10;20;30ma\x1b[m"},
 		{"underline", line(run("a", 1, api.Style{Underline: api.UnderlineCurly, UL: api.ColorIndexed | 1})), 1, "\x1b[0;4:3;58;5;1ma\x1b[m"},
+		{"link to a script", line(run("a", 1, api.Style{Link: "javascript:x"})), 2, "\x1b]8;;\x1b\\a\x1b]8;;\x1b\\ "},
+		{"link to a file", line(run("a", 1, api.Style{Link: "file:///x"})), 2, "\x1b]8;;\x1b\\a\x1b]8;;\x1b\\ "},
 		{"link", line(run("a", 1, api.Style{Link: "http://x\x07y"})), 2, "\x1b]8;;http://xy\x1b\\a\x1b]8;;\x1b\\ "},
 	}
 	for _, tt := range tests {

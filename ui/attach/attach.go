@@ -20,6 +20,8 @@ type Options struct {
 	Prefix   []keys.Key // default ctrl+b; pressed twice it goes to the session
 	Name     string     // who this is, for Terminal.Typist; default "attach"
 
+	// NoClipboard keeps programs from the clipboard (OSC 52).
+	NoClipboard bool
 	// Handoff ends the run for any key after the prefix, with PrefixKey; else
 	// only d does, and other keys ring the bell.
 	Handoff bool
@@ -119,7 +121,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Options: o, terminal: t}
+	r := &run{Options: o, terminal: t, filter: filter{noClip: o.NoClipboard}}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link = newLink(r.cancel)
 	return r, nil

@@ -248,7 +248,7 @@ func echo(v *api.Viewer) error {
 		case in.Bytes != nil:
 			text := string(in.Bytes)
 			if len(text) > 1 {
-				text = strings.ReplaceAll(text, "\x1b", "^[")
+				text = strings.NewReplacer("\x1b", "^[", "\x02", "^B", "\x03", "^C").Replace(text)
 			}
 			err = say(v, "<"+text+">")
 		}
@@ -273,7 +273,7 @@ func TestBytesPassBothWaysAndDetachRestoresTheTerminal(t *testing.T) {
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
 	p.sees("ready>")
 	p.types("ls\r\x03")
-	p.sees("<ls\r\x03>")
+	p.sees("<ls\r^C>")
 	p.types("\x02")
 	p.types("d")
 	if got := p.leaves(); got.Reason != Detached || p.err != nil {
@@ -293,7 +293,7 @@ func TestPrefixTwiceGoesToTheSessionOnce(t *testing.T) {
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
 	p.sees("ready>")
 	p.types("a\x02\x02b")
-	p.sees("<a\x02b>")
+	p.sees("<a^Bb>")
 	p.types("\x02d")
 	p.leaves()
 }
@@ -326,7 +326,7 @@ func TestPrefixInAPasteIsText(t *testing.T) {
 	p.attach(newEngineStub(t, greetAndEcho("ready>")), nil)
 	p.sees("ready>")
 	p.types("\x1b[200~a\x02d\x1b[201~")
-	p.sees("<^[[200~a\x02d^[[201~>")
+	p.sees("<^[[200~a^Bd^[[201~>")
 	p.types("\x02d")
 	p.leaves()
 }

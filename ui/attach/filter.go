@@ -1,9 +1,15 @@
 package attach
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // filter passes a session's output to a terminal that shows it on its alternate
-// screen, as far as the terminal is to act on it.
+// screen, as far as the terminal is to act on it. The program may be anybody's,
+// so what passes is a list: text, and what changes how text is shown and can be
+// taken back. The terminal's files, its window, its printer and the desktop
+// around it are no program's business.
 //
 // The engine's emulator is the terminal of the session's program: it answers
 // what the program asks, or refuses to. Whatever would make the person's
@@ -21,7 +27,9 @@ type filter struct {
 	out      []byte // what pass returned, to be used again
 	inside   inside // a sequence too long to be held
 	command  bool   // which is an OSC, and may end with BEL
-	screens  bool   // switches between the screens pass
+	room     int    // how much more of it passes
+	played   bool   // a recording, whose program is gone: see Replay
+	noClip   bool   // programs do not reach the clipboard
 	alt      bool   // the session's program is on its alternate screen
 	repaint  bool   // what comes next is a repaint
 	extended bool   // keys may be reported as escape codes: kitty, modifyOtherKeys
@@ -45,14 +53,18 @@ const (
 	sequenceLimit = 512
 	// commandLimit bounds an operating system command that is looked at as a whole.
 	commandLimit = 8 << 10
+	// pictureLimit bounds a picture. A string that never ends would have the
+	// terminal show nothing any more.
+	pictureLimit = 32 << 20
 )
 
 const (
-	enq = 0x05
 	bel = 0x07
+	si  = 0x0f
 	can = 0x18
 	sub = 0x1a
 	esc = 0x1b
+	del = 0x7f
 	c1  = 0xc2 // the first byte of U+0080 … U+009F in UTF-8, which are controls
 
 	stringEnd = "\x1b\\"
@@ -61,7 +73,7 @@ const (
 // expectRepaint is called when the output starts anew: its first piece paints
 // one screen after the other, the one that is shown last.
 func (f *filter) expectRepaint() {
-	*f = filter{out: f.out, screens: f.screens, repaint: true,
+	*f = filter{out: f.out, played: f.played, noClip: f.noClip, repaint: true,
 		extended: f.extended, colored: f.colored, clustered: f.clustered}
 }
 
@@ -78,10 +90,9 @@ func (f *filter) pass(p []byte) (out []byte, left bool) {
 	if f.repaint {
 		f.rewind(&e)
 	}
-	next := finder{p: p}
 	for at := 0; ; {
 		if f.inside == insideNothing {
-			at = next.control(at)
+			at += plain(p[at:])
 		}
 		if at == len(p) {
 			break
@@ -120,21 +131,22 @@ func (f *filter) rewind(e *edit) {
 	f.clustered, f.colored = false, false
 }
 
-// control handles what the control character at e.p[at] begins. It returns the
+// control handles what e.p[at], which is no text, begins. It returns the
 // length, 0 if e.p ends too early to tell.
 func (f *filter) control(e *edit, at int) (n int, left bool) {
 	p := e.p[at:]
 	switch {
-	case p[0] == enq: // asks for an answer of the person's own
+	case p[0] < 0x80 && p[0] != esc:
 		e.drop(at, at+1)
 		return 1, false
-	case len(p) == 1:
+	case len(p) == 1 && p[0] == esc, !utf8.FullRune(p):
 		return 0, false
-	case p[0] == c1 && p[1] >= 0xa0 && p[1] <= 0xbf:
-		return 2, false
-	case p[0] == c1 && (p[1] < 0x80 || p[1] > 0xbf): // no character, and must not become one with what passes next
-		e.replace(at, at+1, "\uFFFD")
-		return 1, false
+	case p[0] != esc && (p[0] != c1 || p[1] > 0x9f || p[1] < 0x80):
+		// Some terminals take single bytes for controls, and what is broken off
+		// must not become a character with what passes next.
+		n := illFormed(p)
+		e.replace(at, at+n, "\uFFFD")
+		return n, false
 	}
 	n, v := f.sequence(p)
 	if n > 0 && !v.keep {
@@ -191,7 +203,8 @@ func (f *filter) escape(p []byte, kind byte) (n int, v verdict) {
 		case c >= 0x30:
 			// Beside character sets and sizes of lines there are the encoding of
 			// text and the form of answers, which are the person's.
-			return i + 1, verdict{keep: i == 2 && bytes.IndexByte([]byte("#()*+-./"), kind) >= 0}
+			return i + 1, verdict{keep: i == 2 && (bytes.IndexByte([]byte("()*+-./"), kind) >= 0 ||
+				kind == '#' && bytes.IndexByte([]byte("34568"), c) >= 0)}
 		}
 	}
 	if len(p) >= sequenceLimit {
@@ -202,10 +215,14 @@ func (f *filter) escape(p []byte, kind byte) (n int, v verdict) {
 
 func (f *filter) plainEscape(kind byte, plain bool) verdict {
 	switch {
-	case kind == 'c' && f.screens:
+	case kind == 'c' && f.played: // RIS would undo what the person has set
+		text := f.rest() + home
+		if f.alt {
+			text = leaveAlt + text
+		}
 		f.alt = false
-		return verdict{keep: true}
-	case kind == 'c': // RIS would leave the alternate screen
+		return verdict{text: text}
+	case kind == 'c': // and leave the alternate screen
 		f.alt = false
 		return verdict{text: f.rest() + home + "\x1b[3J"}
 	case bytes.IndexByte([]byte("6789=>DEHMNOVWno"), kind) < 0:
@@ -229,33 +246,43 @@ func (f *filter) within(e *edit, at int) (n int, told bool) {
 		return f.overlong(e, at), true
 	}
 	p := e.p[at:]
-	for n < len(p) && p[n] >= 0x20 && p[n] != c1 {
+	for n < len(p) && p[n] >= 0x20 && p[n] < del {
 		n++
 	}
 	if n == 0 {
 		return f.withinControl(e, at)
 	}
-	if f.inside == insideDropped {
-		e.drop(at, at+n)
-	}
+	f.string(e, at, n)
 	return n, true
 }
 
-// withinControl handles a control character in a control string.
+// string passes n bytes of a control string, as far as it may be that long.
+func (f *filter) string(e *edit, at, n int) {
+	if f.inside == insideDropped {
+		e.drop(at, at+n)
+		return
+	}
+	if n > f.room {
+		e.replace(at+f.room, at+n, stringEnd)
+		f.inside = insideDropped
+	}
+	f.room -= n
+}
+
+// withinControl handles a control character in a control string, or a byte that
+// is not ASCII, which none that passes is made of: some terminals alone end the
+// string at U+009C.
 func (f *filter) withinControl(e *edit, at int) (n int, told bool) {
 	p := e.p[at:]
 	c := p[0]
-	if (c == esc || c == c1) && len(p) == 1 {
+	if c == esc && len(p) == 1 {
 		return 0, false
 	}
 	n, keep, broken := 1, false, false
 	switch {
-	case c == c1 && p[1] >= 0x80 && p[1] <= 0x9f: // some terminals alone end the string here
-		n = 2
-	case c == c1:
-		keep = p[1] >= 0xa0 && p[1] <= 0xbf
-	case c == '\r' || c == '\n':
-		keep = !f.command
+	case (c == '\r' || c == '\n') && !f.command:
+		f.string(e, at, 1)
+		return 1, true
 	case c == esc && p[1] == '\\':
 		n, keep, f.inside = 2, f.inside == insidePassed, insideNothing
 	case c == bel && f.command:

@@ -1,7 +1,6 @@
 package attach
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -59,7 +58,7 @@ func scan(p []byte) (end int, plain bool) {
 	for i := 2; i < len(p); i++ {
 		switch c := p[i]; {
 		case c >= 0x20 && c < 0x40:
-		case c >= 0x40 && c != 0x7f, c == esc, c == can, c == sub:
+		case c >= 0x40 && c != del, c == esc, c == can, c == sub:
 			return i, plain
 		default:
 			plain = false
@@ -72,9 +71,9 @@ func scan(p []byte) (end int, plain bool) {
 func controls(p []byte) (executed, rest []byte) {
 	for _, c := range p {
 		switch {
-		case c >= 0x20 && c != 0x7f:
+		case c >= 0x20 && c != del:
 			rest = append(rest, c)
-		case c != 0x7f && c != enq:
+		case c >= bel && c <= si:
 			executed = append(executed, c)
 		}
 	}
@@ -91,18 +90,18 @@ func parse(p []byte, final byte) (s controlSequence, ok bool) {
 	if n := len(p); n > 0 && p[n-1] < '0' {
 		s.inter, p = p[n-1], p[:n-1]
 	}
-	for _, c := range p {
-		if c < '0' || c > ';' {
-			return s, false
-		}
-	}
 	s.params = string(p)
-	return s, true
+	return s, isPlain(p)
 }
 
 // isPlain says that parameters have no prefix and no intermediate.
 func isPlain(p []byte) bool {
-	return len(p) == 0 || p[0] >= '0' && p[0] <= ';' && p[len(p)-1] >= '0'
+	for _, c := range p {
+		if c < '0' || c > ';' {
+			return false
+		}
+	}
+	return true
 }
 
 // controlSequence looks at CSI and what follows.
@@ -150,7 +149,7 @@ func (f *filter) judge(s controlSequence) verdict {
 	case [3]byte{'?', 0, 'h'}, [3]byte{'?', 0, 'l'}:
 		return f.modes(s)
 	case [3]byte{'?', 0, 's'}, [3]byte{'?', 0, 'r'}: // XTSAVE, XTRESTORE
-		return listed(s, func(mode int) bool { return passesMode(mode) && !isKept(mode) })
+		return listed(s, func(mode int) bool { return f.passesMode(mode) && !isKept(mode) })
 	case [3]byte{0, 0, 'h'}, [3]byte{0, 0, 'l'}:
 		return listed(s, func(mode int) bool { return mode == 4 || mode == 20 })
 	case [3]byte{0, 0, 'T'}: // with more, it makes the terminal track the mouse
@@ -158,12 +157,18 @@ func (f *filter) judge(s controlSequence) verdict {
 	case [3]byte{0, 0, 't'}: // titles are kept; the rest is about the window
 		return verdict{keep: first == "22" || first == "23"}
 	case [3]byte{'>', 0, 'm'}, [3]byte{'>', 0, 'n'}: // modifyOtherKeys alone
+		if f.played {
+			return verdict{}
+		}
 		f.extended = f.extended || s.final == 'm'
 		return verdict{keep: first == "4" || s.params == ""}
 	case [3]byte{0, '"', 'p'}: // DECSCL resets; what answers look like is not the terminal's business
 		return verdict{text: "\x1b[!p"}
 	}
-	if s.final == 'u' && s.prefix != 0 && s.prefix != '?' {
+	if s.final == 'u' && s.prefix != 0 && s.prefix != '?' { // kitty's keys
+		if f.played {
+			return verdict{}
+		}
 		f.extended = true
 	}
 	return verdict{keep: strings.IndexByte(passedFinals(s.prefix, s.inter), s.final) >= 0}
@@ -174,13 +179,13 @@ func (f *filter) judge(s controlSequence) verdict {
 func (f *filter) modes(s controlSequence) verdict {
 	set := s.final == 'h'
 	f.clustered = f.clustered || set && strings.Contains(s.params, "2027")
-	v := listed(s, func(mode int) bool { return passesMode(mode) || f.screens && switchesScreen(mode) })
-	if !slices.ContainsFunc(strings.Split(s.params, ";"), func(mode string) bool { return switchesScreen(number(mode)) }) {
+	v := listed(s, func(mode int) bool { return f.passesMode(mode) || f.played && switchesScreen(mode) })
+	if !anySwitch(s.params) {
 		return v
 	}
-	v.left = f.alt && !set && !f.repaint && !f.screens
+	v.left = f.alt && !set && !f.repaint && !f.played
 	f.alt = set
-	if !f.screens && (set || f.repaint) {
+	if !f.played && (set || f.repaint) {
 		v.text += clearedScreen
 	}
 	return v
@@ -188,19 +193,25 @@ func (f *filter) modes(s controlSequence) verdict {
 
 // listed keeps of a sequence's parameters those that pass.
 func listed(s controlSequence, passes func(mode int) bool) verdict {
-	all := strings.Split(s.params, ";")
-	passed := slices.DeleteFunc(slices.Clone(all), func(mode string) bool { return !passes(number(mode)) })
-	switch len(passed) {
-	case len(all):
-		return verdict{keep: true}
-	case 0:
-		return verdict{}
+	passed, all := "", true
+	for mode := range strings.SplitSeq(s.params, ";") {
+		switch {
+		case !passes(number(mode)):
+			all = false
+		case passed == "":
+			passed = mode
+		default:
+			passed += ";" + mode
+		}
+	}
+	if all || passed == "" {
+		return verdict{keep: all}
 	}
 	prefix := ""
 	if s.prefix != 0 {
 		prefix = string(s.prefix)
 	}
-	return verdict{text: "\x1b[" + prefix + strings.Join(passed, ";") + string(s.final)}
+	return verdict{text: "\x1b[" + prefix + passed + string(s.final)}
 }
 
 // number is -1 for what is none.
@@ -212,18 +223,29 @@ func number(text string) int {
 	return n
 }
 
+// anySwitch says whether one of a list of modes switches between the screens.
+func anySwitch(params string) bool {
+	for mode := range strings.SplitSeq(params, ";") {
+		if switchesScreen(number(mode)) {
+			return true
+		}
+	}
+	return false
+}
+
 func switchesScreen(mode int) bool { return mode == 47 || mode == 1047 || mode == 1049 }
 
 // passesMode says whether a private mode passes: it is known to the emulator, or
-// about pictures, and restModes brings it back. Reports of changes of the
-// colour scheme (2031) and of the size (2048) are the engine's, and a change of
-// the terminal's keyboard as a whole is nobody's.
-func passesMode(mode int) bool {
+// about pictures, and restModes or keptModes brings it back. Reports of changes of the
+// colour scheme (2031) and of the size (2048) are the engine's, a change of
+// the terminal's keyboard as a whole is nobody's, and neither is one of the
+// window's width (3, which 40 allows).
+func (f *filter) passesMode(mode int) bool {
 	switch mode {
-	case 1, 3, 5, 6, 7, 9, 12, 25, 40, 41, 45, 66, 67, 69, 80,
-		1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1036, 1039, 1045, 1048, 1070,
-		2004, 2026, 2027, 8452:
+	case 5, 6, 7, 25, 41, 45, 69, 1045, 1048, 2026, 2027:
 		return true
+	case 1, 9, 66, 67, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004:
+		return !f.played // what is typed while something is played is meant for the player
 	}
-	return false
+	return isKept(mode) && !f.played // which brings none of them back
 }

@@ -1,6 +1,10 @@
 package attach
 
-import "bytes"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 // An edit is p with changes. The changes are made from the start to the end, and
 // without any the result is p itself.
@@ -27,25 +31,47 @@ func (e *edit) result() []byte {
 	return e.out
 }
 
-// A finder finds what is more than text. It looks once for each such byte.
-type finder struct {
-	p    []byte
-	next [3]int // where each of finds is next, unless it is less than asked for
-	sure [3]bool
+// plain is how much of p is text from its start on: characters, and the
+// controls that move the cursor, ring the bell or choose a character set.
+func plain(p []byte) (n int) {
+	for n < len(p) {
+		if len(p)-n >= 8 {
+			others := notASCII(binary.LittleEndian.Uint64(p[n:]))
+			if others == 0 {
+				n += 8
+				continue
+			}
+			n += bits.TrailingZeros64(others) / 8
+		}
+		switch c := p[n]; {
+		case c >= 0x20 && c < del, c >= bel && c <= si:
+			n++
+		case c > c1 && c < 0xe0 && n+1 < len(p) && p[n+1]&0xc0 == 0x80:
+			n += 2
+		default:
+			r, size := utf8.DecodeRune(p[n:])
+			if r < 0xa0 || r == utf8.RuneError && size == 1 {
+				return n
+			}
+			n += size
+		}
+	}
+	return n
 }
 
-// control returns the first of ESC, ENQ and the first byte of a C1 control in p
-// from at on, the length of p if there is none.
-func (f *finder) control(at int) int {
-	first := len(f.p)
-	for i, c := range [...]byte{esc, enq, c1} {
-		if !f.sure[i] || f.next[i] < at {
-			f.sure[i], f.next[i] = true, len(f.p)
-			if n := bytes.IndexByte(f.p[at:], c); n >= 0 {
-				f.next[i] = at + n
-			}
-		}
-		first = min(first, f.next[i])
+// notASCII sets the highest bit of the first byte of w that is not from 0x20 to
+// 0x7e, and is 0 if there is none.
+func notASCII(w uint64) uint64 {
+	const ones = 0x0101010101010101
+	return ((w - 0x20*ones) | (w + ones) | w) & (0x80 * ones)
+}
+
+// illFormed is the length of what p begins with that is no UTF-8 and counts as
+// one character (Unicode, section 3.9, maximal subparts).
+func illFormed(p []byte) (n int) {
+	n = 1
+	for n < len(p) && !utf8.FullRune(p[:n+1]) {
+		n++
 	}
-	return first
+	return n
 }

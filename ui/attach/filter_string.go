@@ -1,10 +1,12 @@
 package attach
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+
+	"tandem/engine/api"
 )
 
 // deviceControl looks at the head of a device control string. Pictures (sixel)
@@ -30,19 +32,20 @@ func (f *filter) deviceControl(p []byte) (n int, v verdict) {
 		f.inside = insideDropped
 		return end + 1, verdict{}
 	}
-	f.inside = insidePassed
+	f.inside, f.room = insidePassed, pictureLimit
 	return end + 1, verdict{text: "\x1bP" + s.params + "q"}
 }
 
 // application looks at the head of an application program command. Pictures in
-// kitty's graphics protocol pass, told not to be answered; questions whether there
-// are any do not.
+// kitty's graphics protocol pass if they are all there, told not to be answered.
+// Questions whether there are any do not, and neither do names of files and of
+// shared memory, which the terminal would read and delete.
 func (f *filter) application(p []byte) (n int, v verdict) {
 	f.command = false
 	if len(p) == 2 {
 		return 0, verdict{}
 	}
-	if p[2] != 'G' {
+	if p[2] != 'G' || f.played {
 		f.inside = insideDropped
 		return 2, verdict{}
 	}
@@ -57,14 +60,22 @@ func (f *filter) application(p []byte) (n int, v verdict) {
 		f.inside = insideDropped
 		return 3, verdict{}
 	}
-	keys := strings.Split(string(p[3:end]), ",")
-	if slices.Contains(keys, "a=q") {
+	keys := slices.DeleteFunc(strings.Split(string(p[3:end]), ","), func(key string) bool { return key == "" || strings.HasPrefix(key, "q=") })
+	if slices.ContainsFunc(keys, func(key string) bool { return !drawsOnly(key) }) {
 		f.inside = insideDropped
 		return end, verdict{}
 	}
-	keys = slices.DeleteFunc(keys, func(key string) bool { return key == "" || strings.HasPrefix(key, "q=") })
-	f.inside = insidePassed
+	f.inside, f.room = insidePassed, pictureLimit
 	return end, verdict{text: "\x1b_G" + strings.Join(append(keys, "q=2"), ",")}
+}
+
+// drawsOnly says that a key of kitty's graphics protocol is well formed, and no
+// question and no name of something to read.
+func drawsOnly(key string) bool {
+	if len(key) < 3 || key[1] != '=' || strings.Trim(key[2:], "-0123456789") != "" && len(key) > 3 {
+		return false
+	}
+	return key != "a=q" && (key[0] != 't' || key == "t=d")
 }
 
 // operatingSystem looks at an operating system command. What may be long passes
@@ -75,8 +86,8 @@ func (f *filter) operatingSystem(p []byte) (n int, v verdict) {
 	for end < len(p) && p[end] != esc && p[end] != bel && p[end] != can && p[end] != sub {
 		end++
 	}
-	if passesAsItComes(p[2:min(end, sequenceLimit)]) {
-		f.inside = insidePassed
+	if f.mayCopy() && copies(p[2:min(end, sequenceLimit)]) {
+		f.inside, f.room = insidePassed, clipLimit
 		return 2, verdict{text: "\x1b]"}
 	}
 	last := p[min(end, len(p)-1)]
@@ -97,7 +108,7 @@ func (f *filter) operatingSystem(p []byte) (n int, v verdict) {
 	}
 	text := plainText(p[2:end])
 	out := f.commands(text)
-	if out == text && p[0] == esc && len(text) == end-2 {
+	if out != "" && out == text && p[0] == esc && len(text) == end-2 {
 		return n, verdict{keep: true}
 	}
 	if out != "" {
@@ -106,65 +117,96 @@ func (f *filter) operatingSystem(p []byte) (n int, v verdict) {
 	return n, v
 }
 
-// plainText is p without control characters.
+// plainText is p without characters that do not show, or that run text
+// backwards.
 func plainText(p []byte) string {
-	var text []byte
-	for i := 0; i < len(p); i++ {
-		switch {
-		case p[i] < 0x20:
-		case p[i] == c1 && (i+1 == len(p) || p[i+1] < 0xa0 || p[i+1] > 0xbf):
-			if i+1 < len(p) && p[i+1] >= 0x80 && p[i+1] <= 0x9f {
-				i++
-			}
-		default:
-			text = append(text, p[i])
+	return strings.Map(func(r rune) rune {
+		const joiner = '\u200d' // of emoji
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != joiner {
+			return -1
 		}
-	}
-	return string(text)
+		return r
+	}, strings.ToValidUTF8(string(p), "\uFFFD"))
 }
 
-// passesAsItComes says that a command that begins so may be long and asks
-// nothing: text for the clipboard (OSC 52) and files shown in iTerm2's way.
-func passesAsItComes(p []byte) bool {
-	if rest, ok := bytes.CutPrefix(p, []byte("52;")); ok {
-		_, data, found := bytes.Cut(rest, []byte(";"))
-		return found && len(data) > 0 && data[0] > 0x20 && data[0] != '?' && data[0] < 0x7f
+// clipLimit bounds a command that puts text on the clipboard.
+const clipLimit = api.MaxClip*4/3 + 64
+
+// mayCopy says whether the program may put text on the clipboard. One that is
+// long gone may not.
+func (f *filter) mayCopy() bool { return !f.played && !f.noClip }
+
+// copies says that a command that begins so has text for the clipboard (OSC 52)
+// and asks nothing. It passes as it comes.
+func copies(p []byte) bool {
+	text, found := clipboardText(string(p))
+	return found && text != "" && text[0] > 0x20 && text[0] != '?' && text[0] < del
+}
+
+// clipboardText is what follows the names of clipboards in OSC 52.
+func clipboardText(command string) (text string, found bool) {
+	rest, found := strings.CutPrefix(command, "52;")
+	if !found {
+		return "", false
 	}
-	for _, prefix := range [...]string{"1337;File=", "1337;MultipartFile=", "1337;FilePart="} {
-		if bytes.HasPrefix(p, []byte(prefix)) {
-			return true
-		}
-	}
-	return false
+	names, text, found := strings.Cut(rest, ";")
+	return text, found && strings.Trim(names, "cpqs01234567") == ""
 }
 
 // commands says what is written in place of a command that is text, "" for
-// nothing.
+// nothing. Notifications (9, 99, 777), files and marks of iTerm2's (1337), the
+// folder (7) and the shells' marks (133, 633) stay here: the engine takes what it
+// wants of them.
 func (f *filter) commands(text string) string {
 	code, rest, _ := strings.Cut(text, ";")
-	switch n := number(code); n {
-	case 0, 1, 2, 7, 8, 9, 133, 633, 777:
-		return text
-	case 4, 5:
+	n := number(code)
+	if strconv.Itoa(n) != code {
+		return "" // as nobody writes it
+	}
+	switch n {
+	case 0, 1, 2:
+		return code + ";" + title(rest)
+	case 4:
 		return f.palette(code, rest)
+	case 8:
+		return hyperlink(rest)
 	case 10, 11, 12:
 		return f.dynamic(n, rest)
-	case 104, 105, 110, 111, 112:
+	case 104, 110, 111, 112:
 		return text
 	case 52:
-		if _, data, found := strings.Cut(rest, ";"); found && data == "" {
+		if clip, found := clipboardText(text); found && clip == "" && f.mayCopy() {
 			return text
-		}
-	case 99:
-		return notification(rest)
-	case 1337:
-		for _, prefix := range [...]string{"CurrentDir=", "RemoteHost=", "ShellIntegrationVersion=", "SetMark", "FileEnd"} {
-			if strings.HasPrefix(rest, prefix) {
-				return text
-			}
 		}
 	}
 	return ""
+}
+
+// titleLimit bounds a title, in bytes.
+const titleLimit = 1024
+
+func title(text string) string {
+	if len(text) <= titleLimit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:titleLimit], "") // the last character may be cut
+}
+
+// hyperlink leaves out targets that a click would not take to the web or to a
+// mail, and those that have to be written otherwise. The text of the link stays.
+func hyperlink(link string) string {
+	const none = "8;;"
+	_, target, _ := strings.Cut(link, ";")
+	scheme, _, _ := strings.Cut(target, ":")
+	switch strings.ToLower(scheme) {
+	case "http", "https", "mailto":
+	default:
+		return none
+	}
+	if strings.IndexFunc(link, func(r rune) bool { return r <= ' ' || r >= del }) >= 0 {
+		return none
+	}
+	return "8;" + link
 }
 
 // palette takes the questions out of pairs of a colour's number and what it is
@@ -173,7 +215,7 @@ func (f *filter) palette(code, pairs string) string {
 	fields := strings.Split(pairs, ";")
 	kept := code
 	for i := 0; i+1 < len(fields); i += 2 {
-		if !strings.Contains(fields[i+1], "?") {
+		if n := number(fields[i]); n >= 0 && n < 256 && !strings.Contains(fields[i+1], "?") {
 			kept += ";" + fields[i] + ";" + fields[i+1]
 		}
 	}
@@ -202,18 +244,4 @@ func (f *filter) dynamic(n int, list string) string {
 	}
 	f.colored = f.colored || len(commands) > 0
 	return strings.Join(commands, stringEnd+"\x1b]")
-}
-
-// notification takes out of one of kitty's what makes the terminal tell what
-// becomes of it.
-func notification(text string) string {
-	metadata, payload, _ := strings.Cut(text, ";")
-	keys := strings.Split(metadata, ":")
-	if slices.Contains(keys, "p=?") || slices.Contains(keys, "p=alive") {
-		return ""
-	}
-	keys = slices.DeleteFunc(keys, func(key string) bool {
-		return strings.HasPrefix(key, "a=") || strings.HasPrefix(key, "c=")
-	})
-	return "99;" + strings.Join(keys, ":") + ";" + payload
 }

@@ -58,6 +58,7 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 	}
 	outcome, err := attach.Run(cmd.Context(), attach.Options{
 		Client: client, ID: id, ReadOnly: readOnly, In: in, Out: out, Prefix: prefix, Activate: a.Connect,
+		NoClipboard: a.NoClipboard(),
 	})
 	if err != nil {
 		return err

@@ -29,6 +29,8 @@ type Options struct {
 	Profiles []string
 	// Prefix tells the prefix keys of attach; default ctrl+b.
 	Prefix func() ([]keys.Key, error)
+	// NoClipboard tells whether attach keeps programs from the clipboard; default no.
+	NoClipboard func() bool
 	// Config is what `tandem config` and the doctor know of config.toml.
 	Config Config
 
@@ -147,6 +149,9 @@ func (o Options) complete() Options {
 	}
 	if o.Prefix == nil {
 		o.Prefix = func() ([]keys.Key, error) { return nil, nil }
+	}
+	if o.NoClipboard == nil {
+		o.NoClipboard = func() bool { return false }
 	}
 	return o
 }

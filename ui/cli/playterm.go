@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"tandem/ui/attach"
@@ -38,7 +37,6 @@ type player struct {
 	paused bool
 	at     time.Duration // of the last event
 	late   time.Duration // how much later than it should the last event was shown
-	alt    bool          // the recording shows the alternate screen
 	replay attach.Replay // for a terminal
 }
 
@@ -68,12 +66,10 @@ func (p *player) play(ctx context.Context, source castSource, keys <-chan byte) 
 			return fmt.Errorf("write to standard output: %w", err)
 		}
 		p.late += time.Since(began)
-		p.noteScreen(e.text)
 	}
 }
 
-// write writes what was printed. A terminal is not asked again what the program
-// that is long gone wanted to know.
+// write writes what was printed, to a terminal only what shows something.
 func (p *player) write(text string) error {
 	if !p.screen {
 		_, err := io.WriteString(p.out, text)
@@ -134,23 +130,14 @@ func (p *player) obey(key byte) (step bool, err error) {
 	return false, nil
 }
 
-// noteScreen notes whether the alternate screen is shown, since a terminal that
-// shows it has to leave it, and one that does not must not.
-func (p *player) noteScreen(text string) {
-	for _, mode := range []string{"\x1b[?1049", "\x1b[?1047", "\x1b[?47"} {
-		if i := strings.LastIndex(text, mode); i >= 0 && i+len(mode) < len(text) {
-			p.alt = text[i+len(mode)] == 'h'
-		}
-	}
-}
-
-// restore brings the terminal back to what a shell expects.
+// restore brings the terminal back to what a shell expects. One that shows the
+// alternate screen has to leave it, and one that does not must not.
 func (p *player) restore() {
 	if !p.screen {
 		return
 	}
 	text := p.replay.Reset()
-	if p.alt {
+	if p.replay.InAltScreen() {
 		text += "\x1b[?1049l\x1b[?25h"
 	} else { // margins that are set anew take the cursor home
 		text = "\x1b7" + text + "\x1b8\x1b[0m\x1b(B\x0f"

@@ -424,6 +424,15 @@ func TestAfterPlayingTheCursorIsBehindWhatWasShown(t *testing.T) {
 	}
 }
 
+func TestPlayingShowsAndDoesNothingElse(t *testing.T) {
+	var out strings.Builder
+	p := player{out: &out, screen: true, speed: 1}
+	err := p.play(t.Context(), &eventList{{0, "o", "a\x1b]52;c;cm0g"}, {0, "o", "LXJm\a\x1b]8;;file:///x\a"}, {0, "o", "b\x1b]9;come\a\x1b[8;1;1t\x1b_Gt=f;L2E=\x1b\\c"}}, nil)
+	if want := "a\x1b]8;;\abc"; err != nil || out.String() != want {
+		t.Errorf("%v, %q, want %q", err, out.String(), want)
+	}
+}
+
 func TestPlayShowsAFileASessionAndACommand(t *testing.T) {
 	r := newRecRig(t)
 	file := filepath.Join(t.TempDir(), "a.cast")

@@ -1,0 +1,180 @@
+package attach
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+)
+
+// acts is what makes a terminal do more than show something, and what is left of
+// it.
+var acts = [...]struct{ in, want string }{
+	{"\x1b]9;done\a", ""}, {"\x1b]9;4;1;50\a", ""}, {"\x1b]99;i=1;hello\a", ""}, {"\x1b]777;notify;a;b\x1b\\", ""}, // the desktop
+	{"\x1b]1337;File=name=YQ==;inline=1:QUJD\a", ""}, {"\x1b]1337;MultipartFile=a\a", ""}, {"\x1b]1337;SetMark\a", ""},
+	{"\x1b]1337;CurrentDir=/tmp\a", ""}, {"\x1b]7;file://host/tmp\a", ""}, {"\x1b]133;A\a", ""}, {"\x1b]633;E;rm\a", ""},
+	{"\x1b]5;0;red\a", ""}, {"\x1b]\a", ""}, {"\x1b]02;t\a", ""}, {"\x1b]105\a", ""}, {"\x1b]4;256;red\a", ""}, {"\x1b]13;red\a", ""}, {"\x1b]22;hand\a", ""}, {"\x1b]50;font\a", ""},
+	{"\x1b_Gt=f,f=100;L2V0Yy9wYXNzd2Q=\x1b\\", ""}, {"\x1b_Ga=T,t=t;L3RtcC9h\x1b\\", ""}, {"\x1b_Gt=s;L2E=\x1b\\", ""}, // files
+	{"\x1b_Gt=d,t=f;L2E=\x1b\\", ""}, {"\x1b_G t=f;L2E=\x1b\\", ""}, {"\x1b_Gt =f;L2E=\x1b\\", ""}, {"\x1b_Gt=\x1b\\", ""},
+	{"\x1b[8;24;80t", ""}, {"\x1b[3;1;1t", ""}, {"\x1b[2t", ""}, {"\x1b[5t", ""}, {"\x1b[9;1t", ""}, {"\x1b[30t", ""}, // the window
+	{"\x1b[?40h\x1b[?3h", ""}, {"\x1b[132$|", ""}, {"\x1b[50*|", ""}, {"\x1b[?40;3;25h", "\x1b[?25h"},
+	{"\x1b[?1001h\x1b[?9001h\x1b[?5522h", ""}, {"\x1b[5i\x1b[?5i", ""},
+	{"\x1b]8;;javascript:alert(1)\x1b\\x\x1b]8;;\x1b\\", "\x1b]8;;\x1b\\x\x1b]8;;\x1b\\"},
+	{"\x1b]8;id=1;file:///etc/passwd\ax", "\x1b]8;;\ax"}, {"\x1b]8;;FILE://h/x\ax", "\x1b]8;;\ax"}, {"\x1b]8;;x-apple:y\ax", "\x1b]8;;\ax"},
+	{"\x1b]8;;https\u202e://x\ax", "\x1b]8;;https://x\ax"}, {"\x1b]8;;https://é.example\ax", "\x1b]8;;\ax"}, {"\x1b]8;;HTTPS://x\ax", "\x1b]8;;HTTPS://x\ax"},
+	{"\x1b]2;a\x01b\u202e\u200bc\a", "\x1b]2;abc\a"}, {"\x1b]2;" + strings.Repeat("é", 800) + "\a", "\x1b]2;" + strings.Repeat("é", 512) + "\a"},
+	{"\x00\x01\x06\x10\x11\x13\x18\x1a\x1c\x1f\x7f.", "."}, {"\x9b6n\x90\x9d2;a\x9c", strings.Repeat("\uFFFD", 1) + "6n\uFFFD\uFFFD2;a\uFFFD"},
+	{"0000\x1f000\x7f00000000\x05", "000000000000000"}, {"\xe2\x82A\xe0\x80\x9b", "\uFFFDA\uFFFD\uFFFD\uFFFD"}, {"\x1b#9\x1b#0\x1b#8", "\x1b#8"},
+	{"\x1bP1;2|17/41\x1b\\", ""}, {"\x1b]52;c;?\a", ""}, {"\x1b]52;?;aGk=\a", ""}, {"\x1b]52;?;\a", ""},
+}
+
+func TestWhatIsNotShownDoesNotReachTheTerminal(t *testing.T) {
+	for _, c := range acts {
+		for _, size := range []int{1, 2, len(c.in)} {
+			got, _ := passed(&filter{}, inPieces([]byte("a"+c.in+"b"), size)...)
+			if got != "a"+c.want+"b" {
+				t.Errorf("%q in pieces of %d becomes %q, want %q", c.in, size, got, "a"+c.want+"b")
+			}
+		}
+		if got := string(new(Replay).Pass([]byte("a" + c.in + "b"))); got != "a"+c.want+"b" {
+			t.Errorf("%q is replayed as %q, want %q", c.in, got, "a"+c.want+"b")
+		}
+	}
+}
+
+func TestARecordingChangesNoKeysNoClipboardAndKeepsNoPictures(t *testing.T) {
+	for _, in := range []string{
+		"\x1b[?1000;1002;1003;1004;1006h", "\x1b[?2004h", "\x1b[?1h", "\x1b[>1u", "\x1b[=5u", "\x1b[<u", "\x1b[>4;2m", "\x1b[?1007h", "\x1b[?12h",
+		"\x1b]52;c;aGVsbG8=\a", "\x1b]52;c;\a", "\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\a", "\x1b_Ga=T,f=100;AAAA\x1b\\",
+	} {
+		if got := string(new(Replay).Pass([]byte("a" + in + "b"))); got != "ab" {
+			t.Errorf("%q is replayed as %q", in, got)
+		}
+	}
+	const shown = "\x1b[?1049h\x1b[?25l\x1b[31mé\x1b[0m\x1bPq~\x1b\\\x1b]11;#000\a\x1b[?2026h\x1b]8;;https://x\a\x1b(0"
+	var r Replay
+	if got := string(r.Pass([]byte(shown))); got != shown || !r.InAltScreen() || !strings.HasSuffix(r.Reset(), restColors) {
+		t.Errorf("%q is replayed as %q", shown, got)
+	}
+	if got := string(r.Pass([]byte("\x1bc"))); got != leaveAlt+restModes()+restColors+home || r.InAltScreen() {
+		t.Errorf("a reset is replayed as %q", got)
+	}
+}
+
+func TestProgramsAreKeptFromTheClipboard(t *testing.T) {
+	for _, in := range []string{"\x1b]52;c;aGVsbG8=\a", "\x1b]52;c;\a", "\x1b]52;c;" + strings.Repeat("QUJD", 5000) + "\a"} {
+		f := filter{noClip: true}
+		if got, _ := passed(&f, "a"+in+"b"); got != "ab" {
+			t.Errorf("%.20q becomes %.20q", in, got)
+		}
+		f.expectRepaint()
+		if got, _ := passed(&f, "a"+in+"b"); got != "ab" {
+			t.Errorf("%.20q in a repaint becomes %.20q", in, got)
+		}
+	}
+}
+
+func TestAStringThatNeverEndsIsEnded(t *testing.T) {
+	for in, limit := range map[string]int{"\x1b]52;c;A": clipLimit, "\x1bPq~": pictureLimit, "\x1bPq\n": pictureLimit, "\x1b_Ga=T;A": pictureLimit} {
+		var f filter
+		chunk := []byte(strings.Repeat(in[len(in)-1:], 1<<20))
+		written := 0
+		first, _ := f.pass([]byte(in))
+		written += len(first)
+		for range limit>>20 + 2 {
+			out, _ := f.pass(chunk)
+			written += len(out)
+		}
+		if last, _ := f.pass([]byte("\x1b\\b")); written > limit+100 || string(last) != "b" {
+			t.Errorf("%q: %d bytes pass, of at most %d, and then %q", in, written, limit, last)
+		}
+	}
+	if clipLimit < api.MaxClip {
+		t.Error("the clipboard holds less than the engine takes for it")
+	}
+}
+
+// allowed are the only things that a filter lets pass beside text, told in
+// another way than the filter does.
+var allowed = regexp.MustCompile("^(?:" + strings.Join([]string{
+	`\x1b\[[0-9:;]*[@A-MPSTXZ^` + "`" + `abdefgmrsu]`,
+	`\x1b\[4?(?:;?20)?(?:;?4)?[hl]`, `\x1b\[(?:4|20|;)+[hl]`,
+	`\x1b\[2[23](?:;[0-9:;]*)?t`,
+	`\x1b\[[<=>][0-9:;]*u`, `\x1b\[>(?:4(?:;[0-9:;]*)?)?[mn]`,
+	`\x1b\[\?[0-9:;]*[JKW]`, `\x1b\[\?[0-9;]*[hlsr]`,
+	`\x1b\[[0-9:;]*(?: [q@A]|!p|"q|\$[xz{vrt]|'[}~]|#[{}pq]|\*x)`,
+	`\x1b[6789=>DEHMNOVWno\\]`, `\x1b[()*+./-][0-~]`, `\x1b#[34568]`,
+	`\x1b\][012];[^\x00-\x1f\x7f-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}]*(?:\x07|\x1b\\)`,
+	`\x1b\]8;(?:;|[!-~]*;(?i:https?|mailto):[!-~]*)(?:\x07|\x1b\\)`,
+	`\x1b\](?:4;[0-9]|1[012];)[^?\x00-\x1f\x7f-\x{9f}]*(?:\x07|\x1b\\)`,
+	`\x1b\]1(?:04|10|11|12)(?:;[^\x00-\x1f\x7f-\x{9f}]*)?(?:\x07|\x1b\\)`,
+	`\x1b\]52;[^;?\x00-\x1f\x7f-\x{9f}]*;(?:[^? \x00-\x1f\x7f][ -~]*)?(?:\x07|\x1b\\)`,
+	`\x1bP[0-9:;]*q[ -~\r\n]*\x1b\\`,
+	`\x1b_G(?:[a-zA-Z]=[0-9-]+,|[b-su-zA-Z]=[ -+--:<-~],|a=[ -+--:<-pr-~],|t=d,)*q=2(?:;[ -~\r\n]*|[\r\n][ -~\r\n]*)?\x1b\\`,
+}, "|") + ")")
+
+// denied is what begins the part of a filter's output that is not allowed, or
+// the beginning of a sequence at its end; "" if there is none.
+func denied(out string) string {
+	for out != "" {
+		switch c := out[0]; {
+		case c == esc:
+			n := len(allowed.FindString(out))
+			if n == 0 {
+				return out
+			}
+			out = out[n:]
+		case c < bel, c > si && c < 0x20, c == del:
+			return out
+		default:
+			r, n := utf8.DecodeRuneInString(out)
+			if r == utf8.RuneError && n == 1 || r >= 0x80 && r < 0xa0 {
+				return out
+			}
+			out = out[n:]
+		}
+	}
+	return ""
+}
+
+// privateModes are those of a set or reset of modes.
+var privateModes = regexp.MustCompile(`\x1b\[\?([0-9;]*)[hlsr]`)
+
+func FuzzAnythingIntoATerminal(f *testing.F) {
+	for _, q := range questions {
+		f.Add([]byte("a"+q+"b"), uint8(1), false)
+	}
+	for i, c := range acts {
+		f.Add([]byte("a"+c.in+"b"), uint8(i), i%2 == 0)
+	}
+	f.Add([]byte("\x1b_Ga=T;AA\x1b\\\x1bPq~\n\x1b\\\x1b]52;c;aGk=\a\x1b]10;red;blue\a\x1b[?1049;25h\x1b[?1049l\x1bc"), uint8(3), true)
+	f.Fuzz(func(t *testing.T, p []byte, size uint8, played bool) {
+		whole, cut := filter{played: played}, filter{played: played}
+		a, leftA := passed(&whole, string(p))
+		b, leftB := passed(&cut, inPieces(p, int(size)%9+1)...)
+		if a != b || leftA != leftB {
+			t.Fatalf("%q becomes %q, %v; in pieces %q, %v", p, a, leftA, b, leftB)
+		}
+		if len(cut.held) > commandLimit {
+			t.Fatalf("%d bytes are held back", len(cut.held))
+		}
+		if whole.inside == insidePassed {
+			a += stringEnd
+		}
+		for _, ours := range []string{restModes() + restColors, restModes(), clearedScreen} {
+			a = strings.ReplaceAll(a, ours, "")
+		}
+		if bad := denied(a); bad != "" {
+			t.Fatalf("%q becomes %q, which holds %q", p, a, bad)
+		}
+		for _, modes := range privateModes.FindAllStringSubmatch(a, -1) {
+			for mode := range strings.SplitSeq(modes[1], ";") {
+				if !whole.passesMode(number(mode)) && !(played && switchesScreen(number(mode))) {
+					t.Fatalf("%q becomes %q, with mode %s", p, a, mode)
+				}
+			}
+		}
+	})
+}
