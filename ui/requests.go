@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/engine/cellwidth"
 	"tandem/keys"
 	"tandem/panes"
 )
@@ -79,9 +80,18 @@ func (m *model) showRequests() tea.Cmd {
 	return nil
 }
 
-// An approval asks the person what an agent has asked.
+// An approval asks the person what an agent has asked. Nobody allows what they
+// have not seen: what would run is shown to its end first.
 type approval struct {
-	id string // of the request that is shown
+	id     string // of the request that is shown
+	top    int    // first row that is shown of what it wants
+	height int    // rows shown last time
+
+	page  []string    // the rows
+	wants int         // how many of them are what would run or be touched
+	of    api.Request // what they are of
+	width int
+	read  api.Request // what has been on screen to its end
 }
 
 func (a *approval) scopes() []keys.Scope { return []keys.Scope{keys.ScopeRequest} }
@@ -101,11 +111,11 @@ func (a *approval) find(m *model) (r api.Request, at int, ok bool) {
 }
 
 func (a *approval) act(m *model, action keys.Action) tea.Cmd {
-	_, at, open := a.find(m)
+	r, at, open := a.find(m)
 	switch action {
 	case keys.RequestNext:
 		if n := len(m.news.requests); n > 0 {
-			a.id = m.news.requests[(at+1)%n].ID
+			a.show(m.news.requests[(at+1)%n].ID)
 		}
 		return nil
 	case keys.RequestAllow, keys.RequestAlways, keys.RequestDeny:
@@ -113,8 +123,13 @@ func (a *approval) act(m *model, action keys.Action) tea.Cmd {
 			return nil // somebody else was quicker; what is shown now was not read yet
 		}
 	default:
-		m.overlay = nil
+		if !a.scroll(action) {
+			m.overlay = nil
+		}
 		return nil
+	}
+	if action != keys.RequestDeny && !sameWish(r, a.read) {
+		return m.say("scroll to the end first", true)
 	}
 	in := api.RequestAnswerInput{ID: a.id, Allow: action != keys.RequestDeny, Always: action == keys.RequestAlways}
 	a.next(m, at)
@@ -124,10 +139,42 @@ func (a *approval) act(m *model, action keys.Action) tea.Cmd {
 	}, func(err error) tea.Msg { return doneMsg{err} })
 }
 
+// scroll moves what is shown, and reports whether the action is for that.
+func (a *approval) scroll(action keys.Action) bool {
+	switch action {
+	case keys.HelpDown:
+		a.top++
+	case keys.HelpUp:
+		a.top--
+	case keys.HelpPageDown:
+		a.top += a.height
+	case keys.HelpPageUp:
+		a.top -= a.height
+	case keys.HelpFirst:
+		a.top = 0
+	case keys.HelpLast:
+		a.top = len(a.page)
+	default:
+		return false
+	}
+	return true
+}
+
+// mouse handles the mouse inside the box.
+func (a *approval) mouse(m *model, e keys.Mouse) tea.Cmd {
+	if isWheel(e) {
+		a.top += wheelRows(e)
+		m.dirty = true
+	}
+	return nil
+}
+
+func (a *approval) show(id string) { a.id, a.top = id, 0 }
+
 // next goes on to another request, or closes when this was the last.
 func (a *approval) next(m *model, at int) {
 	if n := len(m.news.requests); n > 1 {
-		a.id = m.news.requests[(at+1)%n].ID
+		a.show(m.news.requests[(at+1)%n].ID)
 		return
 	}
 	m.overlay = nil
@@ -139,27 +186,62 @@ func (a *approval) draw(m *model, screen rect) ([]string, int, int, int) {
 	r, at, open := a.find(m)
 	if !open {
 		rows := []string{look.Dim.Text(panes.Fit("It was answered, or its time is over.", width))}
-		line, used := panes.Hints(m.requestHints(false), width, 0, look.Key, look.Text)
+		line, used := panes.Hints(m.requestHints(false, false), width, 0, look.Key, look.Text)
 		return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, -1, 0
 	}
-	title := fmt.Sprintf("%s wants to call %s", asker(r), panes.Clean(r.Tool))
+	title := fmt.Sprintf("%s wants to call %s", panes.Clip(asker(r), width/2), panes.Clean(r.Tool))
 	if n := len(m.news.requests); n > 1 {
 		title += fmt.Sprintf("  (%d of %d)", at+1, n)
 	}
-	rows := []string{look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}
-	for _, line := range requestLines(r, width, max(screen.h-12, 3)) {
-		rows = append(rows, look.Accent.Text(panes.Fit(line, width)))
-	}
+	rows := append([]string{look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}, a.rows(r, width, max(screen.h-12, 3), look)...)
 	rows = append(rows, panes.Spaces(width))
 	for _, fact := range requestFacts(r) {
 		rows = append(rows, look.Dim.Text(panes.Fit(fact, width)))
 	}
-	line, used := panes.Hints(m.requestHints(len(m.news.requests) > 1), width, 0, look.Key, look.Text)
-	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, -1, 0
+	hints := m.requestHints(len(m.news.requests) > 1, a.height < len(a.page))
+	line, used := panes.Hints(hints, width, 0, look.Key, look.Text)
+	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
+	if a.top+a.height == len(a.page) && width+4 <= screen.w && len(rows)+2 <= screen.h {
+		a.read = r
+	}
+	return rows, width, -1, 0
+}
+
+// rows are those of what r wants that are in sight, at most some, and below them
+// where they are if there are others.
+func (a *approval) rows(r api.Request, width, most int, look *panes.Look) (rows []string) {
+	if a.page == nil || a.width != width || !sameWish(a.of, r) {
+		a.of, a.width = r, width
+		a.page = requestLines(r, width)
+		a.wants = len(a.page)
+		if r.CWD != "" {
+			a.page = append(a.page, panes.Spaces(width))
+			a.page = append(a.page, folded("in "+escaped(r.CWD), width)...)
+		}
+	}
+	a.height = min(len(a.page), most)
+	a.top = max(min(a.top, len(a.page)-a.height), 0)
+	for i, line := range a.page[a.top : a.top+a.height] {
+		ink := look.Accent
+		if a.top+i >= a.wants {
+			ink = look.Dim
+		}
+		rows = append(rows, ink.Text(panes.Fit(line, width)))
+	}
+	if a.height < len(a.page) {
+		place := fmt.Sprintf("rows %d–%d of %d", a.top+1, a.top+a.height, len(a.page))
+		rows = append(rows, look.Strong.Text(panes.Fit(place, width)))
+	}
+	return rows
+}
+
+// sameWish reports whether two requests are one, for the same.
+func sameWish(a, b api.Request) bool {
+	return a.ID == b.ID && a.Tool == b.Tool && a.Command == b.Command && a.CWD == b.CWD && slices.Equal(a.Paths, b.Paths)
 }
 
 // requestHints are the keys of a request.
-func (m *model) requestHints(several bool) []panes.Hint {
+func (m *model) requestHints(several, long bool) []panes.Hint {
 	var hints []panes.Hint
 	for _, h := range m.o.Bindings.Hints(false, keys.ScopeRequest) {
 		if h.Label == "close" || h.Label == "next" && !several {
@@ -167,24 +249,38 @@ func (m *model) requestHints(several bool) []panes.Hint {
 		}
 		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
 	}
+	if long {
+		key := func(a keys.Action) string { return first(m.o.Bindings.KeysOf(a, keys.ScopeRequest)) }
+		hints = append(hints, panes.Hint{Key: key(keys.HelpDown) + " " + key(keys.HelpUp) + " " + key(keys.HelpLast), Does: "scroll"})
+	}
 	return append(hints, panes.Hint{Key: "esc", Does: "later"})
 }
 
-// requestLines are what would run or be touched, in full as far as there is
-// room. What is left out is counted, as nobody should allow what they cannot
-// see.
-func requestLines(r api.Request, width, most int) []string {
+const (
+	lineBegins  = "› "
+	lineGoesOn  = "  "
+	lineMargins = len(lineGoesOn)
+)
+
+// requestLines are what would run or be touched. Of several rows each tells
+// whether a line begins there, which nothing that is asked for can feign.
+func requestLines(r api.Request, width int) []string {
 	parts := r.Paths
 	if r.Command != "" {
 		parts = append(strings.Split(r.Command, "\n"), parts...)
 	}
+	if len(parts) == 1 {
+		if lines := folded(escaped(parts[0]), width); len(lines) == 1 {
+			return lines
+		}
+	}
 	var lines []string
 	for _, p := range parts {
-		lines = append(lines, folded(escaped(p), width)...)
-	}
-	if len(lines) > most {
-		more := len(lines) - most + 1
-		lines = append(lines[:most-1], fmt.Sprintf("… and %d more lines: tandem requests --json shows all", more))
+		margin := lineBegins
+		for _, line := range folded(escaped(p), width-lineMargins) {
+			lines = append(lines, margin+line)
+			margin = lineGoesOn
+		}
 	}
 	return lines
 }
@@ -194,34 +290,41 @@ func requestLines(r api.Request, width, most int) []string {
 func escaped(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		switch {
-		case r == '\t':
-			b.WriteByte(' ')
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r), r == utf8.RuneError:
+		if isInvisible(r) {
 			fmt.Fprintf(&b, "\\u{%x}", r)
-		default:
+		} else {
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
 }
 
+// isInvisible says that a character controls, shows nothing, looks like a space
+// and is none, or differs from font to font.
+func isInvisible(r rune) bool {
+	const brailleBlank = '\u2800'
+	return r == utf8.RuneError || r == brailleBlank || !unicode.IsPrint(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
 // folded cuts a text into lines of a width.
 func folded(s string, width int) []string {
 	var lines []string
-	for panes.Width(s) > width {
-		head := panes.Cut(s, width, "")
-		lines = append(lines, head)
-		s = s[len(head):]
+	begin, used := 0, 0
+	for at := 0; at < len(s); {
+		cluster, cells := cellwidth.First(s[at:])
+		if used+cells > width && at > begin {
+			lines = append(lines, s[begin:at])
+			begin, used = at, 0
+		}
+		at += len(cluster)
+		used += cells
 	}
-	return append(lines, s)
+	return append(lines, s[begin:])
 }
 
 func requestFacts(r api.Request) []string {
 	var facts []string
-	if r.CWD != "" {
-		facts = append(facts, "in "+panes.Clean(r.CWD))
-	}
 	if r.Rule != "" {
 		facts = append(facts, "asked because of: "+panes.Clean(r.Rule))
 	}

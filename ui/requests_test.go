@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,20 +81,67 @@ func TestOneRequestAfterTheOtherIsShown(t *testing.T) {
 	d.lacks("its time is over")
 }
 
-func TestALongOrHostileCommandIsShownSafelyAndCounted(t *testing.T) {
-	r := aRequest("r1", "echo \x1b[2Jhidden\u202e"+strings.Repeat(" x", 60)+strings.Repeat("\nrm -rf /", 50))
-	lines := requestLines(r, 40, 10)
-	if len(lines) != 10 || !strings.Contains(lines[9], "more lines") {
-		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+func TestAHostileCommandIsShownSafely(t *testing.T) {
+	r := aRequest("r1", "echo \x1b[2Jhidden\u202e"+strings.Repeat(" x", 60)+"\n› rm -rf /\t\u3164\u00a0\u2028")
+	want := []string{
+		`› echo \u{1b}[2Jhidden\u{202e} x x x x x`, "   x x x x x x x x x x x x x x x x x x x", "   x x x x x x x x x x x x x x x x x x x",
+		"   x x x x x x x x x x x x x x x x x", `› › rm -rf /\u{9}\u{3164}\u{a0}\u{2028}`,
 	}
-	if !strings.Contains(lines[0], `\u{1b}[2Jhidden\u{202e}`) {
-		t.Errorf("what does not show is not written out: %q", lines[0])
+	lines := requestLines(r, 40)
+	if !slices.Equal(lines, want) {
+		t.Errorf("%q", lines)
 	}
-	for _, l := range lines[:9] {
-		if strings.ContainsAny(l, "\x1b\u202e\n") || ansi.StringWidth(l) > 40 {
+	for _, l := range lines {
+		if ansi.StringWidth(l) > 40 {
 			t.Errorf("%q", l)
 		}
 	}
+}
+
+func TestALongCommandIsReadBeforeItIsAllowed(t *testing.T) {
+	d := drive(t, newFakeEngine(), 100, 24)
+	d.hasStarted(1)
+	e := d.nth(0).engine
+	e.asks(aRequest("r1", "echo"+strings.Repeat(" safe", 500)+"; rm -rf ~"))
+	e.asks(aRequest("r2", "true"+strings.Repeat("\ntrue", 40)+"\nlast line"))
+	d.shows("2 asking")
+	d.press("ctrl+b", "a")
+	d.shows("rows 1–12 of")
+	d.lacks("rm -rf ~")
+	for _, key := range []string{"y", "a", "down", "y", "pgdown", "a"} {
+		d.press(key)
+	}
+	d.shows("scroll to the end first")
+	d.shows("wants to call exec")
+	d.press("end")
+	d.shows("rm -rf ~")
+	d.shows("in /work/app")
+	d.press("home")
+	d.lacks("rm -rf ~")
+	d.press("tab")
+	d.shows("rows 1–12 of 44")
+	d.press("y") // what was read was the other one
+	d.shows("(2 of 2)")
+	d.press("tab")
+	d.shows("(1 of 2)")
+	d.press("y")
+	d.calls("answer r1 true always false")
+	d.shows("› true")
+	d.lacks("of 2)")
+	d.press("n") // what is refused need not be read
+	d.calls("answer r1 true always false; answer r2 false always false")
+	d.lacks("wants to call")
+}
+
+func TestALongFolderIsShownWhole(t *testing.T) {
+	d := drive(t, newFakeEngine(), 100, 24)
+	d.hasStarted(1)
+	r := aRequest("r1", "make")
+	r.CWD = "/" + strings.Repeat("work/", 30) + "\u202eevil"
+	d.nth(0).engine.asks(r)
+	d.shows("1 asking")
+	d.press("ctrl+b", "a")
+	d.shows(`\u{202e}evil`)
 }
 
 func TestWithoutRequestsTheKeySaysSo(t *testing.T) {
