@@ -68,7 +68,7 @@ func newHistoryRig(t *testing.T) *historyRig {
 	return r
 }
 
-func (r *historyRig) serveMux(mux *api.Mux, dir string) {
+func (r *rig) serveMux(mux *api.Mux, dir string) {
 	socket, _ := api.Sockets(dir)
 	listener, err := api.Listen(socket)
 	if err != nil {

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -331,11 +329,7 @@ func (r *logReader) printJSON(out api.ProcessLogOutput) error {
 	if !r.follow {
 		return r.app.answer(out, nil)
 	}
-	b, err := json.Marshal(out)
-	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
-	}
-	return r.app.print(string(b) + "\n")
+	return r.app.printJSON(out, "")
 }
 
 // ordered gives matches from the oldest to the newest.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
@@ -222,11 +221,7 @@ func (a *app) printProcesses(list []api.Process, now time.Time) error {
 	if !a.json {
 		return a.print(a.processTable(list, now) + "\n")
 	}
-	b, err := json.Marshal(processRows(list, now))
-	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
-	}
-	return a.print(string(b) + "\n")
+	return a.printJSON(processRows(list, now), "")
 }
 
 // redraw puts the table on the screen in place of the last one.

@@ -168,6 +168,9 @@ func (a *app) newRecorder(name string, f recFlags) (*recorder, error) {
 	var err error
 	switch r.path {
 	case "-":
+		if _, ok := terminal(a.Stdout); ok {
+			return nil, api.Errorf(api.CodeInvalid, "record to the terminal: a recording is for players").WithHint("give a file with -o, or pipe it somewhere")
+		}
 		r.file = keepOpen{a.Stdout}
 	case "":
 		r.path, r.file, err = createNamed(name)

@@ -20,6 +20,7 @@ import (
 	"os"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"tandem/engine/api"
@@ -80,16 +81,50 @@ func (a *app) answer(v any, text func() string) error {
 	if !a.json {
 		return a.print(text())
 	}
-	b, err := json.MarshalIndent(v, "", "  ")
+	return a.printJSON(v, "  ")
+}
+
+// printJSON prints v as JSON, on one line without an indent. What a terminal
+// would obey, and what nobody would see there, is escaped as JSON has it;
+// programs get the bytes as they are.
+func (a *app) printJSON(v any, indent string) error {
+	b, err := json.MarshalIndent(v, "", indent)
+	if indent == "" {
+		b, err = json.Marshal(v)
+	}
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	return a.print(string(b) + "\n")
+	text := string(b)
+	if _, ok := terminal(a.Stdout); ok {
+		text = escapeJSON(text)
+	}
+	return a.print(text + "\n")
+}
+
+// escapeJSON writes the characters that do not show, all of which are within
+// strings, as \u and four digits of UTF-16.
+func escapeJSON(text string) string {
+	hidden := func(r rune) bool { return r != '\n' && r != utf8.RuneError && isInvisible(r) }
+	if strings.IndexFunc(text, hidden) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if !hidden(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // tell writes a line to standard error.
 func (a *app) tell(format string, args ...any) {
-	fmt.Fprintf(a.Stderr, format+"\n", args...) // if that fails there is nobody to tell
+	fmt.Fprintln(a.Stderr, visibleLines(fmt.Sprintf(format, args...))) // if that fails there is nobody to tell
 }
 
 // visible shows control characters, text that runs backwards and bytes that are
@@ -100,9 +135,21 @@ func visible(s string) string { return escape(s, "") }
 func visibleLines(s string) string { return escape(s, "\n") }
 
 func escape(s, keep string) string {
-	plain := func(r rune) bool {
-		return r != utf8.RuneError && printed(r) || strings.ContainsRune(keep, r)
-	}
+	return escapeAllBut(s, func(r rune) bool { return printed(r) || strings.ContainsRune(keep, r) })
+}
+
+// exact shows text of several lines that somebody allows: no character goes
+// unseen, and none looks like a space that is none.
+func exact(s string) string {
+	return escapeAllBut(s, func(r rune) bool { return r == '\n' || !isInvisible(r) })
+}
+
+// exactLine is exact on one line.
+func exactLine(s string) string { return strings.ReplaceAll(exact(s), "\n", "^J") }
+
+// escapeAllBut shows all but plain characters as what they are.
+func escapeAllBut(s string, isPlain func(rune) bool) string {
+	plain := func(r rune) bool { return r != utf8.RuneError && isPlain(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
@@ -134,6 +181,14 @@ func escape(s, keep string) string {
 func printed(r rune) bool {
 	const joiner = '\u200d' // of emoji
 	return r == joiner || unicode.IsPrint(r) || unicode.In(r, unicode.Co, unicode.Zs)
+}
+
+// isInvisible says that a character controls, shows nothing, looks like a space
+// and is none, or differs from font to font.
+func isInvisible(r rune) bool {
+	const brailleBlank = '\u2800'
+	return r == brailleBlank || !unicode.IsPrint(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // terminal is the file behind a stream if that is a terminal.

@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,19 +15,29 @@ import (
 
 func (a *app) requestsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "requests",
+		Use:   "requests [ID]",
 		Short: "List what agents wait to be allowed",
-		Long: "Lists what agents wait to be allowed. What they may do without asking, and what\n" +
+		Long: "Lists what agents wait to be allowed, or shows the whole of one request: of a long\n" +
+			"command the list has the beginning, the end and the length. What agents may do\nwithout asking, and what " +
 			"not at all, is in policy.toml beside config.toml.",
-		Example: "tandem requests\ntandem allow 3f2a\ntandem deny 3f2a --reason \"not on main\"",
+		Example: "tandem requests\ntandem requests 3f2a\ntandem allow 3f2a\ntandem deny 3f2a --reason \"not on main\"",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef(cmd, "requests takes no %q", visible(args[1]))
+			}
+			return nil
+		},
+		ValidArgsFunction: first(a.completeRequest),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := call(cmd.Context(), a, api.RequestList, api.Empty{})
 			if err != nil {
 				return err
+			}
+			if len(args) > 0 {
+				return a.showRequest(out.Requests, args[0])
 			}
 			if len(out.Requests) == 0 && !a.json {
 				a.tell("nobody waits for an answer")
@@ -39,12 +51,63 @@ func (a *app) requestsCommand() *cobra.Command {
 func (a *app) requestTable(list []api.Request, now time.Time) string {
 	t := a.table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
 	t.spare = []string{"FOLDER", "TOOL", "WHO"}
+	t.whole = true // else the end of a command is missing that somebody allows
 	for _, r := range list {
 		left := r.ExpiresAt.Sub(now).Round(time.Second)
 		t.add(cell{text: r.ID}, cell{visible(strings.TrimPrefix(r.Actor, "agent:")), strong}, cell{text: visible(r.Tool)},
-			cell{text: left.String()}, cell{text: visible(home(r.CWD))}, cell{text: visible(wants(r))})
+			cell{text: left.String()}, cell{text: visible(home(r.CWD))}, cell{text: excerpt(wants(r))})
 	}
 	return t.String()
+}
+
+// excerptEnds is how much of a long command the list has of either end, in
+// characters.
+const excerptEnds = 200
+
+// excerpt is a command on one line, of a long one the beginning, the length and
+// the end.
+func excerpt(s string) string {
+	all := []rune(s)
+	if len(all) <= 2*excerptEnds {
+		return exactLine(s)
+	}
+	return fmt.Sprintf("%s … %s characters in all … %s", exactLine(string(all[:excerptEnds])), grouped(len(all)), exactLine(string(all[len(all)-excerptEnds:])))
+}
+
+// grouped is a number with commas.
+func grouped(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", grouped(n/1000), n%1000)
+}
+
+// showRequest prints all of the request whose id begins so.
+func (a *app) showRequest(list []api.Request, id string) error {
+	list = slices.DeleteFunc(list, func(r api.Request) bool { return !strings.HasPrefix(r.ID, id) })
+	switch {
+	case len(list) == 0 || id == "":
+		return api.Errorf(api.CodeNotFound, "show request %s: it is not open", id).WithHint("`tandem requests` lists those that are")
+	case len(list) > 1:
+		return api.Errorf(api.CodeAmbiguous, "show request %s: several begin so", id)
+	}
+	return a.answer(list[0], func() string { return requestText(list[0], "wants to call") })
+}
+
+// requestText is all of a request.
+func requestText(r api.Request, does string) string {
+	text := fmt.Sprintf("%s %s %s", exactLine(strings.TrimPrefix(r.Actor, "agent:")), does, exactLine(r.Tool))
+	if r.CWD != "" {
+		text += " in " + exactLine(r.CWD)
+	}
+	text += ":\n"
+	if r.Command != "" {
+		text += exact(r.Command) + "\n"
+	}
+	for _, path := range r.Paths {
+		text += exactLine(path) + "\n"
+	}
+	return text
 }
 
 // wants is what a request is about, on one line.
@@ -77,7 +140,12 @@ func (a *app) answerCommand(allow bool, use, short, example string) *cobra.Comma
 			if err != nil {
 				return err
 			}
-			return a.answer(r, func() string { return "" })
+			return a.answer(r, func() string {
+				if !allow {
+					return ""
+				}
+				return requestText(r, "may call")
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&in.Always, "always", false, "answer the same to this agent for the same until the engine ends")
@@ -127,7 +195,7 @@ func (a *app) auditTable(list []api.AuditEntry) string {
 		}
 		took := time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Millisecond)
 		t.add(cell{text: e.Time.Local().Format("2006-01-02 15:04:05")}, cell{visible(strings.TrimPrefix(e.Actor, "agent:")), strong},
-			cell{text: visible(e.Tool)}, cell{e.Outcome, shade}, cell{text: took.String()}, cell{text: visible(arguments(e))})
+			cell{text: visible(e.Tool)}, cell{visible(e.Outcome), shade}, cell{text: took.String()}, cell{text: visible(arguments(e))})
 	}
 	return t.String()
 }

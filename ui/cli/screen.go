@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
+	"tandem/ui/attach"
 )
 
 func (a *app) screenCommand() *cobra.Command {
@@ -39,7 +40,13 @@ tandem screen build --png build.png`,
 			if err != nil {
 				return err
 			}
-			return a.answer(screen, func() string { return screenText(screen, in.ANSI) })
+			return a.answer(screen, func() string {
+				text := screenText(screen, in.ANSI)
+				if _, ok := terminal(a.Stdout); ok && in.ANSI {
+					text = string(new(attach.Replay).Pass([]byte(text)))
+				}
+				return text
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&in.ANSI, "ansi", false, "keep colours and styles")

@@ -24,6 +24,7 @@ type table struct {
 	notes  map[int][]string // below the row with this number
 	paint  func(tint, string) string
 	width  int      // of the terminal; 0 for no limit. The last column is cut to fit
+	whole  bool     // the last column is not cut; the terminal wraps it
 	spare  []string // columns that a narrow terminal does without, the first one first
 }
 
@@ -100,7 +101,7 @@ func (t *table) writeRow(b *strings.Builder, row []cell, widths, shown []int) {
 	used := 0
 	for n, i := range shown {
 		c, last := row[i], n == len(shown)-1
-		if last && t.width > 0 {
+		if last && t.width > 0 && !t.whole {
 			c.text = ansi.Truncate(c.text, max(t.width-used, leastCut), "…")
 		}
 		b.WriteString(t.paint(c.tint, c.text))

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+
+	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
+)
+
+// requestRig is a rig whose engine has open requests.
+func requestRig(t *testing.T, open ...api.Request) *rig {
+	r := newRig(t)
+	mux := r.mux()
+	api.Handle(mux, api.RequestList, func(context.Context, api.Empty) (api.RequestListOutput, error) {
+		return api.RequestListOutput{Requests: open}, nil
+	})
+	api.Handle(mux, api.RequestAnswer, func(_ context.Context, in api.RequestAnswerInput) (api.Request, error) {
+		return open[0], nil
+	})
+	dir := shortDir(t)
+	r.serveMux(mux, dir)
+	connect := func(ctx context.Context) (*api.Client, error) {
+		return api.Connect(ctx, api.ConnectOptions{DataDir: dir, Version: "1.2.3", Name: "cli"})
+	}
+	r.options.Connect, r.options.Reach = connect, connect
+	return r
+}
+
+// hostile is text that a terminal would obey, or that would not be seen.
+const hostile = "a\x1b[2Jb\u009b2Jc\u202ed\u200be\u3164f\x7fg"
+
+func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
+	long := "echo " + strings.Repeat("safe ", 3000) + hostile + "\n; rm -rf ~"
+	r := requestRig(t,
+		api.Request{ID: "3f2a00000000", Actor: "agent:a\x1b[1mb", Tool: "exec", Command: long, CWD: "/work\u202e", ExpiresAt: time.Now().Add(time.Minute)},
+		api.Request{ID: "3f2b00000000", Actor: "agent:x", Tool: "write", Paths: []string{"/a\nb"}, ExpiresAt: time.Now().Add(time.Minute)})
+	list := r.succeeds("requests")
+	for _, want := range []string{"echo safe", fmt.Sprintf("… 15,%03d characters in all …", len([]rune(long))-15000), "^J; rm -rf ~\n", "/a^Jb"} {
+		if !strings.Contains(list, want) {
+			t.Errorf("%q is not in %q", want, list)
+		}
+	}
+	shown := `a^[[2Jb\u009b2Jc\u202ed\u200be\u3164f^?g` + "\n; rm -rf ~\n"
+	for args, head := range map[string]string{"requests 3f2a": "a^[[1mb wants to call exec in /work\\u202e:\necho safe", "allow 3f2a": "a^[[1mb may call exec in /work\\u202e:\necho safe"} {
+		got := r.succeeds(strings.Fields(args)...)
+		if !strings.HasPrefix(got, head) || !strings.HasSuffix(got, shown) || strings.Count(got, "safe") != 3000 {
+			t.Errorf("%s prints %.100q … %.100q", args, got, got[max(len(got)-100, 0):])
+		}
+	}
+	if got := r.onTerminal("requests"); !strings.Contains(got, "^J; rm -rf ~\n") {
+		t.Errorf("a narrow terminal is sent %q", got)
+	}
+	if got := r.succeeds("deny", "3f2a"); got != "" {
+		t.Errorf("deny prints %q", got)
+	}
+	for args, says := range map[string]string{"requests 3f2": "several begin so", "requests ff": "it is not open"} {
+		if _, stderr, status := r.run(strings.Fields(args)...); status != 1 || !strings.Contains(stderr, says) {
+			t.Errorf("%s: status %d, %q", args, status, stderr)
+		}
+	}
+	if _, _, status := r.run("requests", "a", "b"); status != statusUsage {
+		t.Errorf("two ids: status %d", status)
+	}
+}
+
+// onTerminal runs a command line whose standard output is a terminal, 40 columns
+// wide, and gives what that is sent.
+func (r *rig) onTerminal(args ...string) string {
+	r.t.Helper()
+	master, slave := openTerminal(r.t)
+	if err := pty.Setsize(slave, &pty.Winsize{Cols: 40, Rows: 24}); err != nil {
+		r.t.Fatal(err)
+	}
+	sent := make(chan string)
+	go func() {
+		b, _ := io.ReadAll(master) // it ends with an error, as the other side is closed
+		sent <- string(b)
+	}()
+	o := r.options
+	o.Stdout, o.Stderr = slave, io.Discard
+	if status := Main(r.t.Context(), o, args); status != 0 {
+		r.t.Errorf("tandem %q: status %d", args, status)
+	}
+	slave.Close()
+	return strings.ReplaceAll(<-sent, "\r\n", "\n")
+}
+
+func TestJSONShowsNothingRawOnATerminal(t *testing.T) {
+	r := requestRig(t, api.Request{ID: "3f2a00000000", Actor: "agent:x", Tool: "exec", Command: hostile + "é漢👩\u200d🚀\U000e0041\u2066\u061c", Rule: hostile})
+	piped := r.succeeds("requests", "--json")
+	if !strings.Contains(piped, "b\u009b2Jc\u202ed\u200be\u3164f\x7fg") {
+		t.Errorf("what is piped is not as it is: %q", piped)
+	}
+	got := r.onTerminal("requests", "--json")
+	if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && isInvisible(r) }); i >= 0 {
+		t.Errorf("%q reaches the terminal in %q", got[i:min(i+10, len(got))], got)
+	}
+	if !strings.Contains(got, `\u009b2Jc\u202ed\u200be\u3164f\u007fg`+`é漢👩\u200d🚀\udb40\udc41\u2066\u061c`) {
+		t.Errorf("the terminal is sent %q", got)
+	}
+	var a, b []api.Request
+	if err := json.Unmarshal([]byte(piped), &a); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(got), &b); err != nil || !cmp.Equal(a, b) {
+		t.Errorf("%v: they differ: %s", err, cmp.Diff(a, b))
+	}
+}
+
+func TestATerminalIsSentNoRecording(t *testing.T) {
+	r := newRig(t)
+	_, slave := openTerminal(t)
+	o := r.options
+	var said strings.Builder
+	o.Stdout, o.Stderr = slave, &said
+	if status := Main(t.Context(), o, []string{"rec", "work", "--since", "start", "-o", "-"}); status != 1 || !strings.Contains(said.String(), "record to the terminal") {
+		t.Errorf("status %d, %q", status, &said)
+	}
+}
+
+func TestWhatIsToldIsMadeVisible(t *testing.T) {
+	var said strings.Builder
+	a := &app{Options: Options{Stderr: &said, Stdout: os.Stdout}}
+	a.tell("%s and %s", "a\x1b[2J", "b\u009b")
+	if want := "a^[[2J and b\\u009b\n"; said.String() != want {
+		t.Errorf("%q, want %q", said.String(), want)
+	}
+	table := a.auditTable([]api.AuditEntry{{Outcome: "\x1b[2J", Tool: "\x1b[2J", Actor: "\x1b[2J", Arguments: map[string]any{"command": "\x1b[2J"}}})
+	if strings.Contains(table, "\x1b") {
+		t.Errorf("%q", table)
+	}
+}
