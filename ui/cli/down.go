@@ -15,34 +15,35 @@ import (
 
 func (a *app) downCommand() *cobra.Command {
 	var file string
-	var forget bool
+	var forget, trust bool
 	cmd := &cobra.Command{
-		Use:   "down [NAME…] [-f FILE] [--forget]",
+		Use:   "down [NAME…] [-f FILE] [--forget] [--trust]",
 		Short: "End what a project file has started",
 		Long: "Ends the sessions and processes that `tandem up` has started from a project file,\neach before what it depends on, or those that are named. " +
 			"What was started some\nother way is left alone.",
 		Example: "tandem down\ntandem down web\ntandem down --forget",
 
 		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     a.completeEntries(&file),
+		ValidArgsFunction:     a.completeEntries(&file, &trust),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.down(cmd.Context(), file, args, forget)
+			return a.down(cmd.Context(), file, args, forget, trust)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "file", "f", "", "the project `file` (default: the next one above)")
 	cmd.Flags().BoolVar(&forget, "forget", false, "forget them too, with their logs")
+	addTrust(cmd, &trust)
 	offerFiles(cmd)
 	return cmd
 }
 
 // down ends what was started from a project file. The file need not be there or
 // right any more.
-func (a *app) down(ctx context.Context, path string, names []string, forget bool) error {
+func (a *app) down(ctx context.Context, path string, names []string, forget, trust bool) error {
 	list, err := a.listIfRunning(ctx)
 	if err != nil {
 		return err
 	}
-	path, err = a.startedFrom(path, list)
+	path, err = a.startedFrom(path, list, trust)
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget bool
 
 // startedFrom is the path of the project file: that of a flag, else the next
 // one above, else one that is gone and that something was started from.
-func (a *app) startedFrom(path string, list []api.Process) (string, error) {
+func (a *app) startedFrom(path string, list []api.Process, trust bool) (string, error) {
 	if path != "" {
 		return filepath.Abs(path)
 	}
@@ -74,7 +75,10 @@ func (a *app) startedFrom(path string, list []api.Process) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	found, err := project.Find(here)
+	found, err := findProject(here, trust)
+	if err != nil && !errors.Is(err, project.ErrNone) {
+		return "", err
+	}
 	for dir := here; ; dir = filepath.Dir(dir) {
 		for _, p := range list {
 			if p.Project != nil && filepath.Dir(p.Project.File) == dir && (err != nil || len(dir) > len(filepath.Dir(found))) {

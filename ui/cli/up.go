@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,24 +19,25 @@ import (
 type upFlags struct {
 	file                               string
 	wait, prune, dryRun, replace, list bool
+	trust                              bool
 	timeout                            duration
 }
 
 func (a *app) upCommand() *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
-		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run] [--list]",
+		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run] [--list] [--trust]",
 		Short: "Start what a project file says",
 		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
 			"or those that are named and what they need. What runs as the file says is left\nalone, what has changed is started anew. " +
 			"The file is tandem.yaml, a file of\nprocess-compose or a Procfile, here or in a folder above. Where there is none, the\n" +
-			"scripts of a package.json are started that are named, and only those.",
+			"scripts of a package.json are started that are named, and only those. A file that is\nfound and that somebody else may have written is refused.",
 		Example: "tandem up\ntandem up web --wait\ntandem up --list\ntandem up -f deploy/tandem.yaml --dry-run",
 
 		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     a.completeEntries(&f.file),
+		ValidArgsFunction:     a.completeEntries(&f.file, &f.trust),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := a.projectFile(f.file)
+			file, err := a.projectFile(f.file, f.trust)
 			if err != nil {
 				return err
 			}
@@ -51,15 +53,44 @@ func (a *app) upCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.prune, "prune", false, "end and forget what the file does not name any more")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only tell what would be done")
 	cmd.Flags().BoolVar(&f.list, "list", false, "only list what the file has")
+	addTrust(cmd, &f.trust)
 	cmd.Flags().BoolVar(&f.replace, "recreate", false, "start anew what has not changed, too")
 	offerFiles(cmd)
 	return cmd
 }
 
+// addTrust adds the flag that lets a project file be somebody else's.
+func addTrust(cmd *cobra.Command, trust *bool) {
+	cmd.Flags().BoolVar(trust, "trust", false, "read the file that is found though others own it, or can write it")
+}
+
+// findProject is the path of the project file of a folder or the next one above,
+// unless somebody else may have written it. One that is named needs no trust.
+func findProject(dir string, trust bool) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	path, err := project.Find(dir)
+	if err != nil || trust {
+		return path, err
+	}
+	return path, wireMistake(project.Trusted(path, dir))
+}
+
+// wireMistake is the error of a project file with its hint.
+func wireMistake(err error) error {
+	var mistake *project.Error
+	if errors.As(err, &mistake) {
+		return api.Errorf(api.CodeInvalid, "%v", err).WithHint(mistake.Hint)
+	}
+	return err
+}
+
 // projectFile reads the project file of a flag, or finds one.
-func (a *app) projectFile(path string) (*project.File, error) {
+func (a *app) projectFile(path string, trust bool) (*project.File, error) {
 	if path == "" {
-		found, err := project.Find(".")
+		found, err := findProject(".", trust)
 		if errors.Is(err, project.ErrNone) {
 			return nil, api.Errorf(api.CodeNotFound, "%v", err).WithHint("write a tandem.yaml; see docs/project.md, or give one with -f")
 		}
@@ -69,11 +100,7 @@ func (a *app) projectFile(path string) (*project.File, error) {
 		path = found
 	}
 	file, err := project.Read(path, a.env)
-	var mistake *project.Error
-	if errors.As(err, &mistake) {
-		return nil, api.Errorf(api.CodeInvalid, "%v", err).WithHint(mistake.Hint)
-	}
-	return file, err
+	return file, wireMistake(err)
 }
 
 // up applies a project file.
@@ -153,9 +180,9 @@ func (a *app) listIfRunning(ctx context.Context) ([]api.Process, error) {
 }
 
 // completeEntries offers the names in the project file.
-func (a *app) completeEntries(path *string) cobra.CompletionFunc {
+func (a *app) completeEntries(path *string, trust *bool) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		file, err := a.projectFile(*path)
+		file, err := a.projectFile(*path, *trust)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -1,0 +1,61 @@
+package project
+
+import (
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// Trusted says why a project file that was found from a folder should not be
+// followed: it, or a folder between the two, belongs to somebody else who is not
+// root, or can be written by everybody. Mistakes are *Error.
+func Trusted(path, from string) error { return trusted(path, from, os.Geteuid()) }
+
+func trusted(path, from string, me int) error {
+	for _, look := range [...]func(string) (fs.FileInfo, error){os.Lstat, os.Stat} { // a link may be somebody's, too
+		if err := checkOwner(path, me, look); err != nil {
+			return err
+		}
+	}
+	folder, at := filepath.Dir(path), filepath.Clean(from)
+	for {
+		if err := checkOwner(at, me, os.Stat); err != nil {
+			return err
+		}
+		if at == folder || at == filepath.Dir(at) {
+			return nil
+		}
+		at = filepath.Dir(at)
+	}
+}
+
+// checkOwner looks at who may have written a file, or what is in a folder. In a
+// sticky one nobody replaces the files of others.
+func checkOwner(path string, me int, look func(string) (fs.FileInfo, error)) error {
+	info, err := look(path)
+	if err != nil {
+		return &Error{Path: path, What: err.Error()}
+	}
+	const hint = "look at the project file, then give --trust to read it this once"
+	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != me && owner.Uid != 0 {
+		return &Error{Path: path, What: "it belongs to " + ownerName(owner), Hint: hint}
+	}
+	if mode := info.Mode(); mode&fs.ModeSymlink == 0 && mode.Perm()&0o002 != 0 && mode&fs.ModeSticky == 0 {
+		return &Error{Path: path, What: "everybody can write it", Hint: "chmod o-w " + path + ", or " + hint}
+	}
+	return nil
+}
+
+func ownerName(owner *syscall.Stat_t) string {
+	if owner == nil {
+		return "somebody unknown"
+	}
+	id := strconv.FormatUint(uint64(owner.Uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return "user " + id
+}
