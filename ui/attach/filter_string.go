@@ -72,7 +72,7 @@ func (f *filter) application(p []byte) (n int, v verdict) {
 // drawsOnly says that a key of kitty's graphics protocol is well formed, and no
 // question and no name of something to read.
 func drawsOnly(key string) bool {
-	if len(key) < 3 || key[1] != '=' || strings.Trim(key[2:], "-0123456789") != "" && len(key) > 3 {
+	if len(key) < 3 || key[0]|0x20 < 'a' || key[0]|0x20 > 'z' || key[1] != '=' || strings.Trim(key[2:], "-0123456789") != "" && len(key) > 3 {
 		return false
 	}
 	return key != "a=q" && (key[0] != 't' || key == "t=d")
@@ -108,7 +108,7 @@ func (f *filter) operatingSystem(p []byte) (n int, v verdict) {
 	}
 	text := plainText(p[2:end])
 	out := f.commands(text)
-	if out != "" && out == text && p[0] == esc && len(text) == end-2 {
+	if out != "" && p[0] == esc && out == string(p[2:end]) {
 		return n, verdict{keep: true}
 	}
 	if out != "" {
