@@ -52,10 +52,10 @@
 //   - a denied path that does not exist is denied all the same, if made later.
 //
 // Not covered, because Landlock does not: mode, owner, times and extended
-// attributes of files (chmod(2) and the like), stat(2), other hard links of a
-// denied file, System V IPC and POSIX message queues. Paths are looked up at
-// each start, so whoever else may write a folder that a profile names something
-// in can lead the profile elsewhere.
+// attributes of files (chmod(2) and the like), stat(2), inotify(7), other hard
+// links of a denied file, device files outside /dev, System V IPC and POSIX
+// message queues. Paths are looked up at each start, so whoever else may write
+// a folder that a profile names something in can lead the profile elsewhere.
 //
 // # Network
 //
@@ -70,13 +70,34 @@
 // RESOLVE_UNIX), those outside allowWrite are out of reach, abstract ones too;
 // elsewhere no Unix socket can be made. Connected pairs (socketpair(2)) work.
 //
+// # Devices
+//
+// Terminals other than its own can neither be read nor written: who could read
+// one would take what a person types there. The same holds for consoles, input
+// devices, the screen's memory, the kernel's messages, memory, and disks. What
+// allowWrite names of them is open for both ("/dev/ttyUSB0"), and with a folder
+// around them ("/dev") they stay closed. Its own terminal is the one that standard
+// input, output or error is; /dev/tty is open.
+//
+// As denials are grants on what lies beside, no file can be read that is made
+// later directly in "/" or "/dev": a device that is plugged in, for one.
+//
+// A confined program cannot make new terminals, as script, tmux and expect do:
+// the file of a new one is made later, and Landlock asks for a rule about it also
+// when it is opened from its master (TIOCGPTPEER, ioctl_tty(2)). A grant on /dev/pts
+// would be one on all terminals; who wants that gives ["/dev/pts", "/dev/ptmx"]
+// to allowWrite.
+//
 // # The rest
 //
-// No signal reaches, and no debugger attaches to, a process outside; there are no
-// new privileges (set-user-ID does nothing), no io_uring (it goes around system
-// call filters), and of root's capabilities only those over files and users
-// stay. Terminals other than its own cannot be opened for writing. All of it
-// holds for all descendants.
+// No signal reaches, and no debugger attaches to, a process outside, and none is
+// slowed down by its priority, its scheduling or its limits; only the choice
+// of its processors (sched_setaffinity(2)) is open, which programs make for their own
+// threads. There are no new privileges (set-user-ID does nothing), no io_uring
+// (it goes around system call filters), no new namespaces, which sandboxes of
+// browsers and containers are made of, and of root's capabilities only those over files
+// and users stay. What /proc tells everybody about a process, such as its
+// arguments, can be read. All of it holds for all descendants.
 //
 // A refused connection is a line in the process's log. A refused file is EACCES
 // to the program, which usually says so in its log; the kernel tells nobody

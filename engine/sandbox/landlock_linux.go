@@ -38,6 +38,9 @@ func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*rulese
 	if err != nil {
 		return nil, err
 	}
+	if all[0].closed, err = closedDevices(table); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
 			closeAll(sets)
@@ -88,7 +91,11 @@ func addRules(set *ruleset, named paths) error {
 		return err
 	}
 	for _, root := range named.writable {
-		if err := allowBut(set, root, write, named.unwritable); err != nil {
+		access, denied := uint64(write), slices.Concat(named.unwritable, named.closed)
+		if withinAny(root, named.closed) { // named itself
+			access, denied = write|unix.LANDLOCK_ACCESS_FS_READ_FILE, named.unwritable
+		}
+		if err := allowBut(set, root, access, denied); err != nil {
 			return fmt.Errorf("allow writing: %w", err)
 		}
 	}
@@ -102,16 +109,7 @@ func allowReading(set *ruleset, named paths) error {
 			folders = append(folders, path)
 		}
 	}
-	denied := named.unreadable
-	if len(denied) > 0 {
-		// What a disk's node gives to root is everything on it.
-		disks, err := blockDevices("/dev")
-		if err != nil {
-			return fmt.Errorf("deny reading of disks: %w", err)
-		}
-		denied = slices.Concat(denied, disks)
-	}
-	if err := allowBut(set, "/", readFiles, denied); err != nil {
+	if err := allowBut(set, "/", readFiles, slices.Concat(named.unreadable, named.closed)); err != nil {
 		return fmt.Errorf("allow reading: %w", err)
 	}
 	if err := allowBut(set, "/", readFolders, folders); err != nil {
@@ -126,6 +124,7 @@ type paths struct {
 	writable   []string
 	unwritable []string
 	given      []string // as the layer names what is writable
+	closed     []string // devices, in the first layer
 }
 
 // resolveLayers looks up the paths of all layers.
@@ -232,30 +231,6 @@ func (named paths) opening(folder string) string {
 	return ""
 }
 
-// allowDevices grants what every program may write: the devices that keep
-// nothing, and what standard input, output and error are open on for writing
-// already, which some open again by name.
-func allowDevices(set *ruleset) error {
-	const access = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
-		if err := set.allowPath("/dev/"+name, access); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("allow writing of /dev/%s: %w", name, err)
-		}
-	}
-	for fd := range 3 {
-		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-		if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
-			continue
-		}
-		// Pipes and what else has no path cannot have a rule, and need none.
-		err = set.allowFD(fd, access)
-		if err != nil && err != unix.EBADFD {
-			return fmt.Errorf("allow writing of descriptor %d: %w", fd, err)
-		}
-	}
-	return nil
-}
-
 // allowBut grants access on root and all below it but what is denied. Landlock
 // cannot take back below what it grants above, so a folder with something
 // denied below it gets no rule, but each of its other entries does.
@@ -306,24 +281,4 @@ func entriesOf(folder string, below []string) []string {
 		names = append(names, first)
 	}
 	return names
-}
-
-// blockDevices finds the nodes of disks in a folder and below.
-func blockDevices(folder string) ([]string, error) {
-	var found []string
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-			return nil
-		case err != nil:
-			return err
-		case entry.IsDir() && (path == "/dev/shm" || path == "/dev/pts" || path == "/dev/mqueue" || path == "/dev/hugepages"):
-			return fs.SkipDir
-		}
-		if entry.Type()&fs.ModeDevice != 0 && entry.Type()&fs.ModeCharDevice == 0 {
-			found = append(found, path)
-		}
-		return nil
-	})
-	return found, err
 }

@@ -23,6 +23,8 @@ import (
 type rig struct {
 	t       *testing.T
 	dir     string // its own, without symbolic links
+	uid     int    // who runs it
+	self    string // the program of the tests
 	profile Profile
 	asked   Layers   // behind the profile
 	env     []string // of the probe
@@ -38,7 +40,17 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, dir: dir}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRigOf(t, rig{dir: dir, uid: os.Getuid(), self: self})
+}
+
+func newRigOf(t *testing.T, in rig) *rig {
+	t.Helper()
+	r := &in
+	r.t = t
 	for _, name := range []string{"secret/key", "secret/deep/key", "open/file", "work/file", "work/keep/file", "work/sub/file"} {
 		r.put(name)
 	}
@@ -67,6 +79,11 @@ func (r *rig) put(name string) {
 	if err := os.WriteFile(r.at(name), []byte("content"), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
+	for path := r.at(name); path != r.dir; path = filepath.Dir(path) {
+		if err := os.Chown(path, r.uid, -1); err != nil {
+			r.t.Fatal(err)
+		}
+	}
 }
 
 // command starts a probe through the launch stage.
@@ -76,16 +93,14 @@ func (r *rig) command(args ...string) *exec.Cmd {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	path := filepath.Join(r.t.TempDir(), "sandbox.json")
+	path := r.at("profile/sandbox.json")
+	r.put("profile/sandbox.json")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	argv := Command(self, path, append([]string{self, "probe"}, args...))
+	argv := Command(r.self, path, append([]string{r.self, "probe"}, args...))
 	cmd := exec.Command(argv[0], argv[1:]...)
+	r.become(cmd)
 	// A program with the race detector would wait a second at its end.
 	const hurry = "GORACE=atexit_sleep_ms=0"
 	env := append(append(os.Environ(), hurry), r.env...)
@@ -95,9 +110,20 @@ func (r *rig) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// become has a program run as the rig's user.
+func (r *rig) become(cmd *exec.Cmd) {
+	if r.uid != os.Getuid() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(r.uid), Gid: uint32(r.uid)}}
+	}
+}
+
 func (r *rig) run(args ...string) (stdout, stderr string, status int) {
 	r.t.Helper()
-	cmd := r.command(args...)
+	return r.wait(r.command(args...))
+}
+
+func (r *rig) wait(cmd *exec.Cmd) (stdout, stderr string, status int) {
+	r.t.Helper()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -70,6 +71,23 @@ func (table mounts) aliases(path string) []string {
 		}
 	}
 	return found
+}
+
+// sharing are the mounts of the file systems that some paths are on.
+func (table mounts) sharing(paths ...string) mounts {
+	var devices []string
+	for _, path := range paths {
+		if i := table.holding(path); i >= 0 {
+			devices = append(devices, table[i].device)
+		}
+	}
+	var some mounts
+	for _, m := range table {
+		if slices.Contains(devices, m.device) {
+			some = append(some, m)
+		}
+	}
+	return some
 }
 
 // holding is the index of the mount that a path is on, -1 if there is none.

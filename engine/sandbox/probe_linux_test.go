@@ -126,10 +126,10 @@ func tryNetwork(what string, args []string) (string, error) {
 	case "fds":
 		return openDescriptors()
 	}
-	return tryTerminal(what)
+	return tryTerminal(what, args)
 }
 
-func tryTerminal(what string) (string, error) {
+func tryTerminal(what string, args []string) (string, error) {
 	switch what {
 	case "status":
 		data, err := os.ReadFile("/proc/thread-self/status")
@@ -157,7 +157,7 @@ func tryTerminal(what string) (string, error) {
 		}
 		return "opened", slave.Close()
 	}
-	return "", fmt.Errorf("no probe %q", what)
+	return tryAttack(what, args)
 }
 
 func trySocket(args []string) (string, error) {

@@ -47,6 +47,9 @@ const (
 	tioclinux = 0x541c
 )
 
+// ioprioProcess is IOPRIO_WHO_PROCESS of linux/ioprio.h.
+const ioprioProcess = 1
+
 // refusalsFor are the system calls that a process with a network has to do without.
 func refusalsFor(network access, k kernel) []refusal {
 	all := baseRefusals()
@@ -70,22 +73,50 @@ func refusalsFor(network access, k kernel) []refusal {
 	return all
 }
 
+// namespaces are the flags of clone(2) and unshare(2) that make one. In a user
+// namespace a process has all capabilities, and with them ways into parts of the
+// kernel that nobody else reaches.
+const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+
+// argHas wants at least one of some bits.
+func argHas(arg int, bits uint32) condition {
+	return condition{arg: arg, mask: bits, not: true, values: []uint32{0}}
+}
+
 // baseRefusals are what no confined process may do: go around the filter, type
-// into a terminal, leave its namespaces, change the machine.
+// into a terminal, make namespaces or leave its own, slow down other processes,
+// change the machine. sched_setaffinity(2) is left: threads are pinned with it
+// by their numbers, which no filter can know.
 func baseRefusals() []refusal {
 	all := []refusal{
 		{unix.SYS_IOCTL, unix.EPERM, []condition{argIs(1, tiocsti, tioclinux)}},
-		{unix.SYS_PRLIMIT64, unix.EPERM, []condition{argIsNot(0, 0)}}, // of another process
+		{unix.SYS_CLONE, unix.EPERM, []condition{argHas(0, namespaces)}},
+		{unix.SYS_UNSHARE, unix.EPERM, []condition{argHas(0, namespaces|unix.CLONE_NEWTIME)}}, // to clone(2) that is part of a signal's number
+		// Of another process; 0 is oneself.
+		{unix.SYS_PRLIMIT64, unix.EPERM, []condition{argIsNot(0, 0)}},
+		{unix.SYS_SCHED_SETATTR, unix.EPERM, []condition{argIsNot(0, 0)}},
+		{unix.SYS_SCHED_SETPARAM, unix.EPERM, []condition{argIsNot(0, 0)}},
+		{unix.SYS_SCHED_SETSCHEDULER, unix.EPERM, []condition{argIsNot(0, 0)}},
+		// Of another process, a process group or a user.
+		{unix.SYS_SETPRIORITY, unix.EPERM, []condition{argIsNot(0, unix.PRIO_PROCESS)}},
+		{unix.SYS_SETPRIORITY, unix.EPERM, []condition{argIsNot(1, 0)}},
+		{unix.SYS_IOPRIO_SET, unix.EPERM, []condition{argIsNot(0, ioprioProcess)}},
+		{unix.SYS_IOPRIO_SET, unix.EPERM, []condition{argIsNot(1, 0)}},
 	}
-	for _, call := range []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
-		all = append(all, refusal{call: call, errno: unix.ENOSYS}) // programs have another way then
+	// Programs have another way then. The flags of clone3(2) are in memory, where
+	// no filter sees them.
+	for _, call := range []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
+		all = append(all, refusal{call: call, errno: unix.ENOSYS})
 	}
 	for _, call := range append([]uint32{
 		unix.SYS_ACCT, unix.SYS_ADD_KEY, unix.SYS_BPF, unix.SYS_CLOCK_ADJTIME, unix.SYS_CLOCK_SETTIME, unix.SYS_DELETE_MODULE,
-		unix.SYS_FINIT_MODULE, unix.SYS_FSOPEN, unix.SYS_INIT_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEYCTL, unix.SYS_MOUNT, unix.SYS_MOVE_MOUNT,
-		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_OPEN_TREE, unix.SYS_PERF_EVENT_OPEN,
-		unix.SYS_PIVOT_ROOT, unix.SYS_QUOTACTL, unix.SYS_REBOOT, unix.SYS_REQUEST_KEY, unix.SYS_SETDOMAINNAME, unix.SYS_SETHOSTNAME,
-		unix.SYS_SETNS, unix.SYS_SETTIMEOFDAY, unix.SYS_SWAPOFF, unix.SYS_SWAPON, unix.SYS_UMOUNT2, unix.SYS_USERFAULTFD, unix.SYS_VHANGUP,
+		unix.SYS_FINIT_MODULE, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSOPEN, unix.SYS_FSPICK, unix.SYS_INIT_MODULE,
+		unix.SYS_KEXEC_LOAD, unix.SYS_KEYCTL, unix.SYS_MOUNT, unix.SYS_MOUNT_SETATTR, unix.SYS_MOVE_MOUNT,
+		unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_OPEN_TREE, unix.SYS_OPEN_TREE_ATTR, unix.SYS_PERF_EVENT_OPEN,
+		unix.SYS_PIVOT_ROOT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_REBOOT, unix.SYS_REQUEST_KEY, unix.SYS_SETDOMAINNAME,
+		unix.SYS_SETHOSTNAME, unix.SYS_SETNS, unix.SYS_SETTIMEOFDAY, unix.SYS_SWAPOFF, unix.SYS_SWAPON, unix.SYS_SYSLOG,
+		unix.SYS_UMOUNT2, unix.SYS_USERFAULTFD, unix.SYS_VHANGUP,
 	}, machineCalls()...) {
 		all = append(all, refusal{call: call, errno: unix.EPERM})
 	}
