@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"tandem/engine/api"
@@ -443,4 +444,53 @@ func runCall(name, body string) int {
 	}
 	fmt.Println(string(answer))
 	return 0
+}
+
+func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
+	p := newPrison(t)
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reached atomic.Int64
+	server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ConnState: func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			reached.Add(1)
+		}
+	}}
+	go server.Serve(l)
+	defer server.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	named := p.bounds
+	named.Sandbox = &api.Sandbox{Network: &api.SandboxNetwork{AllowedDomains: []string{"example.org"}}}
+	for _, b := range []api.Bounds{p.bounds, named} {
+		for name, body := range map[string]string{
+			"process.start": fmt.Sprintf(`{"command":["sleep","9"],"ready":{"port":%d}}`, port),
+			"process.wait":  fmt.Sprintf(`{"id":"$OWN","port":%d,"timeout_ms":100}`, port),
+			"session.wait":  fmt.Sprintf(`{"id":"$OWN","port":%d,"timeout_ms":100}`, port),
+		} {
+			if status, answer := p.post(b, name, body); status == http.StatusOK || !strings.Contains(answer, "the sandbox ") {
+				t.Errorf("%s %s: %d %s", name, body, status, answer)
+			}
+		}
+		body := fmt.Sprintf(`{"command":["sleep","9"],"ready":{"http":"http://127.0.0.1:%d/"}}`, port)
+		if status, answer := p.post(b, "process.start", body); status == http.StatusOK || !strings.Contains(answer, "the sandbox ") {
+			t.Errorf("%s: %d %s", body, status, answer)
+		}
+	}
+	if n := reached.Load(); n > 0 {
+		t.Errorf("it was connected to %d times", n)
+	}
+	// What may be reached is probed.
+	named.Sandbox.Network.AllowedDomains = []string{"localhost"}
+	for _, ready := range []string{fmt.Sprintf(`{"port":%d}`, port), fmt.Sprintf(`{"http":"http://localhost:%d/"}`, port)} {
+		var started api.Process
+		status, answer := p.post(named, "process.start", `{"command":["sleep","1000"],"ready":`+ready+`}`)
+		if status != http.StatusOK || json.Unmarshal([]byte(answer), &started) != nil {
+			t.Fatalf("%s: %d %s", ready, status, answer)
+		}
+		if _, answer := p.post(named, "process.wait", fmt.Sprintf(`{"id":%q,"ready":true,"timeout_ms":30000}`, started.ID)); !strings.Contains(answer, `"met":"ready"`) {
+			t.Errorf("%s: %s", ready, answer)
+		}
+	}
 }
