@@ -2,8 +2,11 @@ package main
 
 import (
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"tandem/engine/api"
@@ -35,4 +38,52 @@ func TestGeneratedPagesAreUpToDate(t *testing.T) {
 			t.Errorf("%s is stale; write it with: go test . -run GeneratedPages -update", page)
 		}
 	}
+}
+
+func TestEveryPromiseOfSecurityNamesATestThatIsThere(t *testing.T) {
+	page, err := os.ReadFile("docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := testsOfTheTree(t)
+	rows := 0
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| promise |") {
+			continue
+		}
+		rows++
+		names := regexp.MustCompile("`(Test\\w+)`").FindAllStringSubmatch(line, -1)
+		if len(names) == 0 {
+			t.Errorf("no test holds: %s", line)
+		}
+		for _, name := range names {
+			if !there[name[1]] {
+				t.Errorf("there is no %s, which is to hold: %s", name[1], line)
+			}
+		}
+	}
+	if rows == 0 {
+		t.Error("the page promises nothing")
+	}
+}
+
+// testsOfTheTree are the names of all tests.
+func testsOfTheTree(t *testing.T) map[string]bool {
+	t.Helper()
+	there := make(map[string]bool)
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range declared.FindAllSubmatch(text, -1) {
+			there[string(name[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return there
 }
