@@ -154,7 +154,7 @@ func (h *host) confine(r *persist.Record, layers []*api.Sandbox) error {
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	if err := h.store.SaveSandbox(r.ID, text); err != nil {
+	if err := h.store.SaveSandbox(r.ID, text, startsAtBoot(r.Restart)); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
 	r.Sandboxed = true

@@ -14,16 +14,17 @@ const (
 )
 
 // SaveSandbox writes sandbox.json, which says how a process is confined, before
-// there is a record of it; it makes the process's folder.
-func (s *Store) SaveSandbox(id string, profile []byte) error {
+// there is a record of it; it makes the process's folder. Whoever finds that it
+// was lost with the machine, as it was not durable, starts nothing.
+func (s *Store) SaveSandbox(id string, profile []byte, durable bool) error {
 	path, err := s.file(id, sandboxName)
 	if err != nil {
 		return err
 	}
-	if err := s.makeDir(id, true); err != nil {
+	if err := s.makeDir(id, durable); err != nil {
 		return fmt.Errorf("save sandbox %s: %w", path, err)
 	}
-	if err := replaceFile(path, true, profile); err != nil {
+	if err := replaceFile(path, durable, profile); err != nil {
 		return fmt.Errorf("save sandbox %s: %w", path, err)
 	}
 	return nil
