@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
+	"tandem/ui/cli"
 )
 
 // AgentsConfig is the table [agents] of config.toml: what holds for agents
@@ -59,6 +60,21 @@ func (c AgentsConfig) sandbox() (*api.Sandbox, error) {
 		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
 	}
 	return &s, nil
+}
+
+// sandboxHere is what confines agents on this machine, for the doctor.
+func sandboxHere() cli.Sandbox {
+	here := cli.Sandbox{}
+	for _, p := range sandbox.Promises() {
+		here.Promises = append(here.Promises, cli.Promise{Name: p.Name, Why: p.Why})
+	}
+	config, err := loadConfig()
+	if err == nil {
+		here.Profile = config.Agents.Sandbox
+		_, err = config.Agents.sandbox()
+	}
+	here.Fault = err
+	return here
 }
 
 // policyPath is $XDG_CONFIG_HOME/tandem/policy.toml.

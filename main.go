@@ -146,7 +146,8 @@ func runClient(args []string, version string) int {
 			config, err := loadConfig()
 			return err != nil || config.noClipboard() // which it says may be what is mistaken
 		},
-		Config: configVerbs(),
+		Sandbox: sandboxHere,
+		Config:  configVerbs(),
 	}, args)
 }
 

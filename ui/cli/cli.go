@@ -31,6 +31,8 @@ type Options struct {
 	Prefix func() ([]keys.Key, error)
 	// NoClipboard tells whether attach keeps programs from the clipboard; default no.
 	NoClipboard func() bool
+	// Sandbox tells what the sandbox of agents keeps here; default nothing.
+	Sandbox func() Sandbox
 	// Config is what `tandem config` and the doctor know of config.toml.
 	Config Config
 

@@ -74,7 +74,48 @@ func (a *app) examine(ctx context.Context) []finding {
 	findings = append(findings, a.examineShell())
 	findings = append(findings, a.examineConfig()...)
 	findings = append(findings, examineKernel(existing(dir))...)
-	return append(findings, examineLogin()...)
+	findings = append(findings, examineLogin()...)
+	return append(findings, a.examineSandbox()...)
+}
+
+// Sandbox is what confines agents on this machine.
+type Sandbox struct {
+	Profile  string // the file that agents.sandbox names; "" for none
+	Fault    error  // why it cannot be enforced
+	Promises []Promise
+}
+
+// A Promise is what a sandbox keeps, or what this kernel lacks for it.
+type Promise struct {
+	Name string // a sentence without its full stop
+	Why  string // what is missing; "" if it holds
+}
+
+// examineSandbox tells what agents are held to, and each promise of the sandbox.
+func (a *app) examineSandbox() []finding {
+	if a.Sandbox == nil {
+		return nil
+	}
+	const check = "sandbox"
+	s := a.Sandbox()
+	var findings []finding
+	switch {
+	case s.Fault != nil:
+		findings = append(findings, finding{check, fail, s.Fault.Error(), "mend it, or agents are not served"})
+	case s.Profile == "":
+		findings = append(findings, finding{check, warn, "none is set for agents, so what they run may do what you may",
+			"set agents.sandbox in config.toml; docs/policy.md shows how"})
+	default:
+		findings = append(findings, finding{check, ok, "agents are held to " + s.Profile, ""})
+	}
+	for _, p := range s.Promises {
+		f := finding{check, ok, p.Name, ""}
+		if p.Why != "" {
+			f.Status, f.Detail, f.Fix = warn, "not here: "+p.Name, p.Why
+		}
+		findings = append(findings, f)
+	}
+	return findings
 }
 
 func (a *app) doctorText(findings []finding) string {
@@ -85,9 +126,14 @@ func (a *app) doctorText(findings []finding) string {
 		width = max(width, len(f.Check))
 	}
 	var b strings.Builder
+	last := ""
 	for _, f := range findings {
-		mark := paint(tints[f.Status], fmt.Sprintf("%-4s", f.Status))
-		fmt.Fprintf(&b, "%s  %-*s  %s\n", mark, width, f.Check, visible(f.Detail))
+		mark, check := paint(tints[f.Status], fmt.Sprintf("%-4s", f.Status)), f.Check
+		if check == last {
+			check = ""
+		}
+		last = f.Check
+		fmt.Fprintf(&b, "%s  %-*s  %s\n", mark, width, check, visible(f.Detail))
 		if f.Fix != "" {
 			fmt.Fprintf(&b, "      %-*s  → %s\n", width, "", visible(f.Fix))
 		}

@@ -1,11 +1,36 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+func TestDoctorTellsWhatTheSandboxKeepsHere(t *testing.T) {
+	r := newRig(t)
+	here := Sandbox{Promises: []Promise{{Name: "Files cannot be read"}, {Name: "No signal gets out", Why: "this kernel has version 4"}}}
+	r.options.Sandbox = func() Sandbox { return here }
+	for _, c := range []struct {
+		profile string
+		fault   error
+		want    string
+		status  int
+	}{
+		{want: "warn  sandbox       none is set for agents"},
+		{profile: "/a/b.json", want: "ok    sandbox       agents are held to /a/b.json"},
+		{fault: errors.New("read sandbox of agents: no such file"), want: "fail  sandbox       read sandbox of agents", status: 1},
+	} {
+		here.Profile, here.Fault = c.profile, c.fault
+		stdout, _, status := r.run("doctor")
+		for _, want := range []string{c.want, "ok                  Files cannot be read\n", "warn                not here: No signal gets out\n", "→ this kernel has version 4\n"} {
+			if !strings.Contains(stdout, want) || status != c.status {
+				t.Errorf("status %d, and the doctor has no %q:\n%s", status, want, stdout)
+			}
+		}
+	}
+}
 
 func TestDoctorFindsWhatIsWrong(t *testing.T) {
 	r := newRig(t)
