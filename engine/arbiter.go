@@ -117,9 +117,9 @@ func readPolicy(path string) (policy.Policy, error) {
 
 // check decides, and waits for the person where the policy says so.
 func (a *arbiter) check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
-	p := a.current()
+	p, name := a.current(), api.CallerOf(ctx).Bounds.Name
 	v := p.Decide(policy.Action{
-		Tool: in.Tool, Agent: strings.TrimPrefix(in.Actor, "agent:"), Command: in.Command, Argv: in.Argv,
+		Tool: in.Tool, Agent: name, Command: in.Command, Argv: in.Argv,
 		Paths: in.Paths, Write: in.Write, CWD: in.CWD, Home: homeFolder(),
 	})
 	switch {
@@ -128,7 +128,7 @@ func (a *arbiter) check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 	case v.Decision == policy.Deny:
 		return denied(v), nil
 	}
-	sameness := strings.Join(append([]string{in.Actor, in.Tool, in.Command, in.CWD, fmt.Sprint(in.Write)}, append(in.Argv, in.Paths...)...), "\x00")
+	sameness := strings.Join(append([]string{name, in.Actor, in.Tool, in.Command, in.CWD, fmt.Sprint(in.Write)}, append(in.Argv, in.Paths...)...), "\x00")
 	if answer, ok := a.remembered(sameness); ok {
 		return answer, nil
 	}
@@ -139,7 +139,7 @@ func (a *arbiter) check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 	if timeout == 0 {
 		timeout = policy.DefaultAskTimeout
 	}
-	q, err := a.ask(in, v, sameness, timeout)
+	q, err := a.ask(in, name, v, sameness, timeout)
 	if err != nil {
 		return api.PolicyCheckOutput{}, err
 	}
@@ -174,7 +174,7 @@ func (a *arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
 }
 
 // ask puts a question before the person.
-func (a *arbiter) ask(in api.PolicyCheckInput, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
+func (a *arbiter) ask(in api.PolicyCheckInput, name string, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
 	command := in.Command
 	if len(in.Argv) > 0 {
 		command = shellQuote(in.Argv)
@@ -182,7 +182,7 @@ func (a *arbiter) ask(in api.PolicyCheckInput, v policy.Verdict, sameness string
 	now := time.Now()
 	q := &question{
 		request: api.Request{
-			ID: newRequestID(), Actor: in.Actor, Tool: in.Tool, Command: command, Paths: in.Paths, CWD: in.CWD,
+			ID: newRequestID(), Actor: in.Actor, Agent: name, Tool: in.Tool, Command: command, Paths: in.Paths, CWD: in.CWD,
 			Rule: v.Reason, AskedAt: now, ExpiresAt: now.Add(timeout),
 		},
 		sameness: sameness,

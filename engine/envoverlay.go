@@ -8,7 +8,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"tandem/engine/api"
@@ -149,24 +148,11 @@ func checkVariable(name string) error {
 	return nil
 }
 
-// steers reports whether a variable makes another program run than the one that
-// was asked for, or more than that one: loaders, shells and interpreters obey it.
-func steers(name string) bool {
-	switch name {
-	case "PATH", "IFS", "ENV", "BASH_ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS4", "ZDOTDIR", "CDPATH",
-		"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PERL5LIB", "PERL5OPT", "PERL5DB", "RUBYLIB", "RUBYOPT", "NODE_OPTIONS", "NODE_PATH",
-		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_EXEC_PATH", "GIT_ASKPASS", "SSH_ASKPASS", "LESSOPEN", "LESSCLOSE",
-		"GCONV_PATH", "JAVA_TOOL_OPTIONS":
-		return true
-	}
-	return slices.ContainsFunc([]string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-}
-
 // checkAgentVariable refuses an agent a variable that steers what it starts
 // later, past what the person sees of that and past the rules of the policy.
 // Within a sandbox it steers nothing that was not in reach before.
 func checkAgentVariable(c api.Caller, name string) error {
-	if !steers(name) || c.Bounds.Sandbox != nil {
+	if !api.Steers(name) || c.Bounds.Sandbox != nil {
 		return nil
 	}
 	return api.Errorf(api.CodeForbidden, "set %s: it decides which programs run, so agents may set it only inside a sandbox", name).

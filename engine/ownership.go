@@ -36,8 +36,9 @@ func own(ctx context.Context, r *persist.Record, lease api.Lease) error {
 	if lease == "" {
 		lease = api.LeaseDetached
 	}
-	if checkName(caller.Name) == nil {
-		r.Actor = caller.Name
+	r.Actor = callerActor(caller)
+	if checkName(r.Actor) != nil {
+		r.Actor = agentPrefix + "unknown"
 	}
 	r.Owner, r.Lease = caller.Owner, string(lease)
 	return nil

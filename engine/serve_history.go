@@ -157,15 +157,13 @@ func (h *history) add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 	return out, nil
 }
 
-// callerActor is the name under which what a caller does is known.
+// callerActor is the name under which what a caller does is known. That of an
+// agent is never one that a person could have.
 func callerActor(c api.Caller) string {
-	switch {
-	case !c.Agent():
+	if !c.Agent() {
 		return "person"
-	case c.Version == "":
-		return agentPrefix + c.Name
 	}
-	return agentPrefix + c.Name + "/" + c.Version
+	return agentPrefix + strings.TrimPrefix(c.Name, agentPrefix)
 }
 
 func (h *history) remove(ctx context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {

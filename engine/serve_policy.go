@@ -40,6 +40,9 @@ func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.Po
 	if in.Tool == "" {
 		return api.PolicyCheckOutput{}, api.Errorf(api.CodeInvalid, "check policy: no tool is given")
 	}
+	if caller := api.CallerOf(ctx); caller.Agent() {
+		in.Actor = callerActor(caller)
+	}
 	if in.CWD == "" && in.Session != "" {
 		// A session that is not there cannot be typed into either.
 		in.CWD, _ = h.folderOf(ctx, in.Session)
@@ -73,7 +76,7 @@ func (h *host) auditAdd(ctx context.Context, in api.AuditAddInput) (api.Empty, e
 			e.Time = now
 		}
 		if caller.Agent() {
-			e.Actor, e.Client = caller.Name, caller.Owner
+			e.Actor, e.Agent, e.Client = callerActor(caller), caller.Bounds.Name, caller.Owner
 		}
 		e.Arguments = auditable(e.Arguments)
 		e.Error = cutText(redactLine(e.Error))

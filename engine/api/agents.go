@@ -130,7 +130,8 @@ type PolicyCheckOutput struct {
 // A Request is an agent's question whether it may do something.
 type Request struct {
 	ID        string     `json:"id" jsonschema:"of the request"`
-	Actor     string     `json:"actor" jsonschema:"who asks"`
+	Actor     string     `json:"actor" jsonschema:"who asks, as it says itself"`
+	Agent     string     `json:"agent,omitempty" jsonschema:"the name that the person has given it: its token's, or that of --as"`
 	Tool      string     `json:"tool" jsonschema:"what it wants to call"`
 	Command   string     `json:"command,omitempty" jsonschema:"what would run"`
 	Paths     []string   `json:"paths,omitempty" jsonschema:"what would be read or written"`
@@ -160,6 +161,7 @@ type RequestAnswerInput struct {
 type AuditEntry struct {
 	Time       time.Time      `json:"time" jsonschema:"when it ended; set by the engine unless it was within the last minute"`
 	Actor      string         `json:"actor" jsonschema:"agent:NAME/VERSION"`
+	Agent      string         `json:"agent,omitempty" jsonschema:"the name that the person has given it: its token's, or that of --as"`
 	Client     string         `json:"client,omitempty" jsonschema:"id of the client"`
 	Tool       string         `json:"tool" jsonschema:"what was called"`
 	Arguments  map[string]any `json:"arguments,omitempty" jsonschema:"with what; secrets and long texts are replaced"`

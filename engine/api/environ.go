@@ -27,3 +27,16 @@ func Environ(environ []string) map[string]string {
 	}
 	return env
 }
+
+// Steers reports whether a variable makes another program run than the one that
+// was asked for, or more than that one: loaders, shells and interpreters obey it.
+func Steers(name string) bool {
+	switch name {
+	case "PATH", "IFS", "ENV", "BASH_ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS4", "ZDOTDIR", "CDPATH",
+		"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PERL5LIB", "PERL5OPT", "PERL5DB", "RUBYLIB", "RUBYOPT", "NODE_OPTIONS", "NODE_PATH",
+		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_EXEC_PATH", "GIT_ASKPASS", "SSH_ASKPASS", "LESSOPEN", "LESSCLOSE",
+		"GCONV_PATH", "JAVA_TOOL_OPTIONS":
+		return true
+	}
+	return slices.ContainsFunc([]string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}

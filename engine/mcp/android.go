@@ -159,7 +159,7 @@ type androidRun struct {
 }
 
 func (in androidRun) subject(f *face) subject {
-	return subject{command: in.Command, cwd: f.folder(in.CWD)}
+	return subject{command: in.Command, cwd: f.folder(in.CWD), env: in.Env}
 }
 
 // ranShell is what a command has come to.

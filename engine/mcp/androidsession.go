@@ -41,11 +41,10 @@ type localSessionInput struct {
 type termuxSessionInput localSessionInput
 
 func (in localSessionInput) subject(f *face) subject {
-	about := subject{command: in.Command + in.Input, session: in.SessionID}
-	if in.SessionID == "" {
-		about.cwd = f.folder(in.CWD)
+	if in.Action == "start" || in.SessionID == "" {
+		return subject{command: in.Command + in.Input, cwd: f.folder(in.CWD), env: in.Env}
 	}
-	return about
+	return subject{command: in.Command + in.Input, session: in.SessionID}
 }
 
 func (in termuxSessionInput) subject(f *face) subject { return localSessionInput(in).subject(f) }

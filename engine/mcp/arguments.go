@@ -158,7 +158,7 @@ func missing(t tool, args json.RawMessage) error {
 func fieldNames(t reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && f.Tag.Get("schema") != "-" {
 			names = append(names, name)
 		}
 	}

@@ -123,7 +123,7 @@ func (c operationCall) scope() *api.FileScope {
 
 // permit asks the person's policy.
 func (w *web) permit(ctx context.Context, client *api.Client, c operationCall, t *token) error {
-	about := c.subject(w.o.Home)
+	about := c.subject(w.o.Home).steered(w.o.Sandbox != nil)
 	out, err := api.PolicyCheck.Call(ctx, client, api.PolicyCheckInput{
 		Tool: c.name, Actor: t.actor(), Command: about.command, Argv: about.argv,
 		Paths: about.paths, CWD: about.cwd, Session: about.session, Write: c.write,
@@ -138,14 +138,15 @@ func (w *web) permit(ctx context.Context, client *api.Client, c operationCall, t
 func (c operationCall) subject(home string) subject {
 	switch in := c.in.(type) {
 	case *api.ExecInput:
-		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home)}
+		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home), env: given(in.Env, in.Environ)}
 	case *api.SessionStartInput:
-		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home)}
+		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home), env: given(in.Env, in.Environ)}
 	case *api.ProcessStartInput:
+		s := subject{argv: in.Command, cwd: cmp.Or(in.CWD, home), env: given(in.Env, in.Environ)}
 		if in.Ready != nil && len(in.Ready.Command) > 0 {
-			return subject{command: lineOf(in.Command) + "\n" + lineOf(in.Ready.Command), cwd: cmp.Or(in.CWD, home)}
+			s.command, s.argv = lineOf(in.Command)+"\n"+lineOf(in.Ready.Command), nil
 		}
-		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home)}
+		return s
 	case *api.SessionExecInput:
 		return subject{command: in.Command, session: in.ID}
 	case *api.SessionWriteInput:

@@ -46,7 +46,7 @@ type sessionStartInput struct {
 }
 
 func (in sessionStartInput) subject(f *face) subject {
-	return subject{command: in.Command, cwd: f.folder(in.CWD)}
+	return subject{command: in.Command, cwd: f.folder(in.CWD), env: in.Env}
 }
 
 // A sessionState is what a session is and does.

@@ -28,9 +28,9 @@ func osTools() []tool {
 		define[daemonPID, none](tool{name: "get_daemon_output", effect: api.Read, profiles: alone,
 			doc: "Get the output of a daemon of shell_cmd, also of one that has ended."}, daemonOutput),
 		define[envGet, envState](tool{name: "env_get", effect: api.Read, profiles: both,
-			doc: "Read an environment variable as what is started gets it."}, getEnv),
+			doc: "Read an environment variable as what I start gets it."}, getEnv),
 		define[envSet, envState](tool{name: "env_set", effect: api.Write, idempotent: true, profiles: both,
-			doc: "Set an environment variable for what is started from now on."}, setEnv),
+			doc: "Set an environment variable for what I start from now on."}, setEnv),
 		define[envUnset, envKey](tool{name: "env_unset", effect: api.Write, profiles: both,
 			doc: "Remove a variable that env_set has set."}, unsetEnv),
 	}
@@ -63,8 +63,11 @@ func yamlError(err error) result {
 	if !errors.As(err, &known) {
 		e := api.AsError(err)
 		known = &yamlFailure{strings.ToUpper(string(e.Code)), e.Message}
-		if e.Code == api.CodeInvalid {
+		switch {
+		case e.Code == api.CodeInvalid:
 			known.code = "INVALID_ARGUMENT"
+		case e.Hint != "":
+			known.message += "; " + forAgents(e.Hint)
 		}
 	}
 	return yamlAnswer(yamlField{"status", "error"}, yamlField{"error_code", known.code}, yamlField{"message", known.message}).fail()

@@ -33,14 +33,20 @@ type envGet struct {
 }
 
 type envSet struct {
-	Key    string `json:"key"`
-	Value  string `json:"value"`
-	Client bool   `json:"client,omitempty" doc:"for me alone"`
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	anybody
 }
 
 type envUnset struct {
-	Key    string `json:"key"`
-	Client bool   `json:"client,omitempty" doc:"of mine alone"`
+	Key string `json:"key"`
+	anybody
+}
+
+// anybody was a choice once: an agent's variables are its own by now, whatever
+// it says.
+type anybody struct {
+	Client bool `json:"client,omitempty" schema:"-"`
 }
 
 var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
@@ -107,7 +113,7 @@ func setEnv(ctx context.Context, f *face, in envSet) (result, error) {
 	if err := checkVariable(in.Key, in.Value); err != nil {
 		return result{}, err
 	}
-	if _, err := api.EnvSet.Call(ctx, f.engine, api.EnvSetInput{Name: in.Key, Value: in.Value, Client: in.Client}); err != nil {
+	if _, err := api.EnvSet.Call(ctx, f.engine, api.EnvSetInput{Name: in.Key, Value: in.Value, Client: true}); err != nil {
 		return result{}, err
 	}
 	return envAnswer(shownEnv(in.Key, in.Value, false), "set_at", true), nil
@@ -117,7 +123,7 @@ func unsetEnv(ctx context.Context, f *face, in envUnset) (result, error) {
 	if err := checkEnvName(in.Key); err != nil {
 		return result{}, err
 	}
-	_, err := api.EnvUnset.Call(ctx, f.engine, api.EnvInput{Name: in.Key, Client: in.Client})
+	_, err := api.EnvUnset.Call(ctx, f.engine, api.EnvInput{Name: in.Key, Client: true})
 	switch {
 	case errors.Is(err, api.CodeNotFound):
 		return result{}, &yamlFailure{"ENV_NOT_FOUND", "env_set has not set the variable"}

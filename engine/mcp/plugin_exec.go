@@ -35,7 +35,7 @@ type execInput struct {
 }
 
 func (in execInput) subject(f *face) subject {
-	return subject{command: in.Command, cwd: f.folder(in.CWD)}
+	return subject{command: in.Command, cwd: f.folder(in.CWD), env: in.Env}
 }
 
 // A commandState is what exec tells beside the output.

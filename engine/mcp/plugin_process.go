@@ -25,7 +25,7 @@ type startInput struct {
 }
 
 func (in startInput) subject(f *face) subject {
-	return subject{command: in.Command, cwd: f.folder(in.CWD)}
+	return subject{command: in.Command, cwd: f.folder(in.CWD), env: in.Env}
 }
 
 // A processState is what the tools for processes tell about one.

@@ -69,7 +69,7 @@ func notAllowed(name string, out api.PolicyCheckOutput) *api.Error {
 
 // inquiry is what the policy is asked about a call.
 func inquiry(f *face, t tool, args json.RawMessage) api.PolicyCheckInput {
-	about := t.about(f, args)
+	about := t.about(f, args).steered(f.o.Sandbox != nil)
 	return api.PolicyCheckInput{
 		Tool: t.name, Actor: f.actor, Command: about.command, Argv: about.argv,
 		Paths: about.paths, CWD: about.cwd, Session: about.session, Write: t.effect != api.Read,

@@ -84,7 +84,7 @@ func appendObject(b []byte, t reflect.Type, in bool) []byte {
 	first := true
 	for _, f := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" || name == "-" {
+		if name == "" || name == "-" || f.Tag.Get("schema") == "-" {
 			continue
 		}
 		if !first {

@@ -36,11 +36,12 @@ type tool struct {
 
 // A subject is what a call would run, read or write.
 type subject struct {
-	command string   // line for a shell
-	argv    []string // program and arguments without a shell
-	paths   []string // absolute
-	cwd     string   // absolute
-	session string   // that a command is typed into; its folder counts if cwd is empty
+	command string            // line for a shell
+	argv    []string          // program and arguments without a shell
+	paths   []string          // absolute
+	cwd     string            // absolute
+	env     map[string]string // set for what it runs
+	session string            // that a command is typed into; its folder counts if cwd is empty
 }
 
 // A subjected input says what a call with it would do.

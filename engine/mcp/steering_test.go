@@ -1,0 +1,120 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy("default = \"deny\"\n[[rule]]\ndecision = \"allow\"\nagent = [\"ci\", \"tester/7\"]")
+	if text, failed := r.calls(r.served(nil), "exec", object{"command": "true"}); !failed {
+		t.Errorf("it has said who it is, and may: %s", text)
+	}
+	r.face.o.Name = "ci"
+	session := r.served(nil)
+	if text, failed := r.calls(session, "exec", object{"command": "true"}); failed {
+		t.Errorf("the person has named it, and it may not: %s", text)
+	}
+	_, entries := r.audited(2)
+	if e := entries[0]; e.Actor != "agent:tester/7" || e.Agent != "ci" {
+		t.Errorf("the audit log has %+v", e)
+	}
+	r.policy("default = \"ask\"\nask_timeout = \"20s\"")
+	done := make(chan bool)
+	go func() {
+		_, failed := r.calls(session, "exec", object{"command": "true"})
+		done <- failed
+	}()
+	request := r.asked()
+	if request.Actor != "agent:tester/7" || request.Agent != "ci" {
+		t.Errorf("the person is asked %+v", request)
+	}
+	r.answers(api.RequestAnswerInput{ID: request.ID, Allow: true, Always: true})
+	if <-done {
+		t.Error("it was refused")
+	}
+	r.face.o.Name = "other"
+	r.policy("default = \"ask\"\nask_timeout = \"1ms\"")
+	if text, failed := r.calls(r.served(nil), "exec", object{"command": "true"}); !failed {
+		t.Errorf("what one agent may always, another may that has another name: %s", text)
+	}
+}
+
+// It would run another program than the one that the rules and the person see.
+func TestVariablesThatChooseTheProgramArePartOfWhatIsJudged(t *testing.T) {
+	r := newRig(t, All)
+	r.policy("[[rule]]\ndecision = \"deny\"\ncommand = [\"env PATH=*\", \"env LD_PRELOAD=*\", \"env BASH_ENV=*\"]\nreason = \"no detours\"")
+	session := r.served(nil)
+	for name, env := range map[string]object{"PATH": {"PATH": "/tmp"}, "LD_PRELOAD": {"HOME": "/", "LD_PRELOAD": "x.so"}, "BASH_ENV": {"BASH_ENV": "/tmp/rc"}} {
+		for tool, args := range map[string]object{
+			"exec": {"command": "git status | cat"}, "process_start": {"command": "git status"},
+			"session_start": {}, "local_run_shell": {"command": "git status"}, "termux_run_shell": {"command": "git status"},
+			"local_shell_session": {"action": "start"}, "termux_shell_session": {"action": "start", "session_id": "x"},
+		} {
+			args["env"] = env
+			if text, failed := r.calls(session, tool, args); !failed || !strings.Contains(text, "env "+name+"=") || !strings.Contains(text, "no detours") {
+				t.Errorf("%s with %s: %s", tool, name, text)
+			}
+		}
+	}
+	if text, failed := r.calls(session, "exec", object{"command": "true", "env": object{"GREETING": "hi"}}); failed {
+		t.Errorf("a variable that chooses nothing: %s", text)
+	}
+	s := r.site(nil)
+	for name, body := range map[string]string{
+		"exec": `{"command":["git","status"],"env":{"PATH":"/tmp"}}`, "session.start": `{"environ":{"PATH":"/tmp"}}`,
+		"process.start": `{"command":["git"],"env":{"LD_PRELOAD":"x"},"ready":{"command":["true"]}}`,
+	} {
+		if status, answer := s.operation(name, body); status != 403 || !strings.Contains(answer, "no detours") {
+			t.Errorf("%s: status %d: %s", name, status, answer)
+		}
+	}
+}
+
+func TestThePersonSeesVariablesThatChooseTheProgram(t *testing.T) {
+	f := &face{o: &Options{CWD: "/", Home: "/"}}
+	asked := func(tool string, args string) api.PolicyCheckInput {
+		for _, one := range toolset(Options{Profiles: []Profile{All}}) {
+			if one.name == tool {
+				return inquiry(f, one, []byte(args))
+			}
+		}
+		return api.PolicyCheckInput{}
+	}
+	if got := question(asked("exec", `{"command":"git push","env":{"PATH":"/tmp","A":"b"}}`), "rule 1"); !strings.Contains(got, `["env" "PATH=/tmp" "git" "push"]`) {
+		t.Errorf("asked in its own program: %s", got)
+	}
+	f.o.Sandbox = &api.Sandbox{}
+	if got := asked("exec", `{"command":"git push","env":{"PATH":"/tmp"}}`); got.Command != "git push" || got.Argv != nil {
+		t.Errorf("within a sandbox it is %+v", got)
+	}
+}
+
+func TestAnAgentSetsVariablesForItselfAndNoneThatChooseThePrograms(t *testing.T) {
+	r := newRig(t, All)
+	if got := r.call("env_set", object{"key": "GREETING", "value": "hi", "client": false}); got.failed {
+		t.Fatal(said(got))
+	}
+	if out, err := api.EnvList.Call(t.Context(), r.person(), api.EnvListInput{}); err != nil || len(out.Variables) != 0 {
+		t.Errorf("the person has %+v, %v", out.Variables, err)
+	}
+	if got := said(r.call("exec", object{"command": "echo $GREETING"})); !strings.HasPrefix(got, "hi\n") {
+		t.Errorf("what it starts: %s", got)
+	}
+	want := "status: error\nerror_code: FORBIDDEN\nmessage: \"set PATH: it decides which programs run, so agents may set it only inside a sandbox; " +
+		"put it before the command that needs it: PATH=… command\"\n"
+	if got := said(r.call("env_set", object{"key": "PATH", "value": "/tmp"})); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, tool := range r.tools {
+		if strings.HasPrefix(tool.name, "env_") && strings.Contains(string(inputSchema(tool.in)), "client") {
+			t.Errorf("%s: %s", tool.name, inputSchema(tool.in))
+		}
+	}
+	if got := r.call("env_unset", object{"key": "GREETING", "client": true}); got.failed {
+		t.Error(said(got))
+	}
+}
