@@ -17,6 +17,7 @@ import (
 // unless they are told otherwise. What they may do at all is in policy.toml.
 type AgentsConfig struct {
 	Sandbox   string `toml:"sandbox"`    // path of a sandbox.json for what they run without one of their own
+	Elicit    *bool  `toml:"elicit"`     // the agent's own program asks the person too; default true
 	ReapAfter string `toml:"reap_after"` // end what a vanished agent left behind after this; default never
 }
 
@@ -28,6 +29,10 @@ func (c AgentsConfig) check(wrong *mistakes) {
 		wrong.at("agents.sandbox", "sandbox = %q: want an absolute path or one that begins with ~/", c.Sandbox)
 	}
 }
+
+// elicits reports whether what the person is asked is asked in the agent's own
+// program, too.
+func (c AgentsConfig) elicits() bool { return c.Elicit == nil || *c.Elicit }
 
 func (c AgentsConfig) reapAfter() (time.Duration, error) {
 	return parseDuration("reap_after", c.ReapAfter, "24h")

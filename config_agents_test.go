@@ -28,3 +28,12 @@ func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestAgentsProgramsAreAskedUnlessThePersonSaysSo(t *testing.T) {
+	for text, want := range map[string]bool{"": true, "[agents]\nelicit = true\n": true, "[agents]\nelicit = false\n": false} {
+		c, err := parseConfig([]byte(text))
+		if err != nil || c.Agents.elicits() != want {
+			t.Errorf("%q: %v, %v", text, c.Agents.elicits(), err)
+		}
+	}
+}

@@ -52,6 +52,7 @@ func settings() []setting {
 		{"attention.quiet", "hours in quotes, such as \"22:00-07:00\"", `"22:00-07:00"`, "never", "Hours without notifications of the desktop."},
 
 		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "Confines what agents run without a sandbox of their own."},
+		{"agents.elicit", "true or false", `true`, "", "What an agent has to ask you is also asked in its own program, where that can. Set this\nto false where you do not trust the program: it could answer for you."},
 		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "What a vanished agent left behind is ended after this."},
 
 		{"keys", "a list of keys for each action", "", "", "Other keys for actions; docs/keys.md lists them all. A key may have a scope before it."},

@@ -28,21 +28,23 @@ func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
 	defer stop()
 	// Writing to a client that has left is an error, and no reason to die of.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	options, err := serverOptions(version, o)
-	if err != nil {
-		return err
-	}
-	if o.HTTP == "" {
-		return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
-	}
 	dataDir, err := api.DataDir()
 	if err != nil {
 		return err
 	}
-	return mcp.ServeHTTP(ctx, options, mcp.HTTPOptions{
-		Addr: o.HTTP, DataDir: dataDir, TokenFile: o.TokenFile,
+	web := mcp.HTTPOptions{
+		Addr: o.HTTP, DataDir: dataDir, TokenFile: o.TokenFile, Insecure: o.Insecure,
 		AllowHosts: o.AllowHosts, AllowOrigins: o.AllowOrigins, Tell: os.Stderr,
-	})
+	}
+	options, err := serverOptions(version, o)
+	options.Secrets = web.TokenFiles()
+	switch {
+	case err != nil:
+		return err
+	case o.HTTP == "":
+		return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
+	}
+	return mcp.ServeHTTP(ctx, options, web)
 }
 
 func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
@@ -70,6 +72,7 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 		Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error) {
 			return api.Activate(ctx, api.ConnectOptions{Version: version, Name: name, Owner: owner, Bounds: bounds})
 		},
+		Name:        o.As,
 		Version:     version,
 		Profiles:    profiles,
 		ReadOnly:    o.ReadOnly,
@@ -79,6 +82,7 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 		Home:        home,
 		Roots:       o.Roots,
 		Sandbox:     sandbox,
+		NoElicit:    !config.Agents.elicits(),
 		Log:         slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Conformance: o.Conformance,
 	}, nil

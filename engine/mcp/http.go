@@ -33,6 +33,13 @@ const (
 	farewell = 2 * time.Second
 	// headerTime is how long a client may take to send its headers.
 	headerTime = 10 * time.Second
+	headerMost = 64 << 10
+	// bodyTime is how long the rest of a request may take, and idleTime how long
+	// a connection may be without one.
+	bodyTime = time.Minute
+	idleTime = 2 * time.Minute
+	// connectionsMost is how many connections there may be; others wait.
+	connectionsMost = 256
 )
 
 // HTTPOptions say where a server listens and whom it lets in.
@@ -42,30 +49,35 @@ type HTTPOptions struct {
 	TokenFile    string   // absolute; default agent-tokens in the data folder
 	AllowHosts   []string // names that requests may be for, beside the loopback interface's
 	AllowOrigins []string // origins of web pages that may send requests
+	Insecure     bool     // let agents in over a network without TLS
 	Tell         io.Writer
 }
 
 // ServeHTTP serves agents over HTTP until ctx ends: MCP at /mcp, the engine's
 // operations at /v1/, and /healthz.
 func ServeHTTP(ctx context.Context, o Options, h HTTPOptions) error {
-	if err := closeEmpty(h.DataDir); err != nil {
-		return err
-	}
-	tokens, err := readTokens(h.tokenFile(), h.Tell)
+	l, err := h.listen(ctx)
 	if err != nil {
 		return err
 	}
-	l, err := listen(ctx, h.Addr)
+	defer l.Close() // in vain once it was served
+	if err := closeEmpty(h.DataDir); err != nil {
+		return err
+	}
+	keys, err := readKeyring(h.tokenFile(), h.Tell)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(h.Tell, "tandem: serving agents at http://%s/mcp\n", l.Addr())
 	ctx, cancel := context.WithCancel(ctx)
-	w := newWeb(ctx, o, h, tokens)
+	w := newWeb(ctx, o.hiding(), h, keys)
 	defer w.close()
 	defer cancel()
 	return w.serve(ctx, l)
 }
+
+// tokensName is the tokens file in the data folder.
+const tokensName = "agent-tokens"
 
 // closeEmpty closes an empty data folder to others before anything of ours is
 // in it: the engine takes one that is open and holds something for a mistake.
@@ -83,39 +95,32 @@ func closeEmpty(dir string) error {
 	return nil
 }
 
+// TokenFiles are where the tokens of agents are, and where they are by default.
+func (h HTTPOptions) TokenFiles() []string {
+	files := []string{filepath.Join(h.DataDir, tokensName)}
+	if h.TokenFile != "" {
+		files = append(files, h.TokenFile)
+	}
+	return files
+}
+
 func (h HTTPOptions) tokenFile() string {
 	if h.TokenFile != "" {
 		return h.TokenFile
 	}
-	return filepath.Join(h.DataDir, "agent-tokens")
-}
-
-// listen opens the address. Without a host it is the loopback interface: the
-// network is not let in by leaving something out.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "listen on %q: it is no host:port", addr).WithHint("for example 127.0.0.1:7777")
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
-	if err != nil {
-		return nil, api.Errorf(api.CodeUnavailable, "listen on %s: %v", addr, errors.Unwrap(err))
-	}
-	return l, nil
+	return filepath.Join(h.DataDir, tokensName)
 }
 
 // A web is what is served over HTTP: for each token, servers of its own.
 type web struct {
-	ctx    context.Context
-	o      Options
-	h      HTTPOptions
-	tokens []token
-	engine http.Handler      // the operation table
-	owners map[string]string // by token: the client that its bearer is to the engine
+	ctx      context.Context
+	o        Options
+	h        HTTPOptions
+	keys     *keyring
+	public   *token       // of who comes without one; nil: nobody may
+	engine   http.Handler // the operation table
+	bodyTime time.Duration
+	tasks    sync.WaitGroup // goroutines that end with ctx
 
 	mu      sync.Mutex
 	servers map[serverKey]*server
@@ -125,14 +130,14 @@ type web struct {
 
 // A serverKey tells a web's servers apart.
 type serverKey struct {
-	token string
+	token *token
 	held  bool
 }
 
-func newWeb(ctx context.Context, o Options, h HTTPOptions, tokens []token) *web {
-	w := &web{ctx: ctx, o: o, h: h, tokens: tokens, servers: map[serverKey]*server{}, owners: map[string]string{}}
-	for _, t := range tokens {
-		w.owners[t.name] = lastingOwner(t.id(), t.actor())
+func newWeb(ctx context.Context, o Options, h HTTPOptions, keys *keyring) *web {
+	w := &web{ctx: ctx, o: o, h: h, keys: keys, bodyTime: bodyTime, servers: map[serverKey]*server{}}
+	if o.Conformance {
+		w.public = token{name: "conformance", profiles: []Profile{fixturesOnly}}.begin()
 	}
 	events := sdk.NewMemoryEventStore(nil)
 	events.SetMaxBytes(replayBytes)
@@ -141,6 +146,7 @@ func newWeb(ctx context.Context, o Options, h HTTPOptions, tokens []token) *web 
 	w.single = sdk.NewStreamableHTTPHandler(w.serverOf(false), &sdk.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true, PropagateRequestCancellation: true})
 	w.engine = w.operations()
+	w.tasks.Go(func() { keys.follow(ctx) })
 	return w
 }
 
@@ -153,6 +159,7 @@ func (w *web) close() {
 	for _, s := range servers {
 		s.close()
 	}
+	w.tasks.Wait()
 }
 
 // serverOf finds the server of a request, by its token.
@@ -161,17 +168,43 @@ func (w *web) serverOf(held bool) func(*http.Request) *sdk.Server {
 		t := tokenOf(r.Context())
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if t == nil || w.servers == nil {
+		if t == nil || t.life.Err() != nil || w.servers == nil {
 			return nil
 		}
-		key := serverKey{t.name, held}
+		key := serverKey{t, held}
 		if w.servers[key] == nil {
-			s := newServer(w.ctx, w.o.under(*t))
-			s.held = held
-			w.servers[key] = s
+			w.servers[key] = w.newServer(key)
 		}
 		return w.servers[key].sdk
 	}
+}
+
+// newServer makes a server that ends with its token. The lock is held.
+func (w *web) newServer(key serverKey) *server {
+	ctx, cancel := context.WithCancel(w.ctx)
+	s := newServer(ctx, w.o.under(*key.token))
+	s.held = key.held
+	context.AfterFunc(key.token.life, func() {
+		if w.drop(key) {
+			defer w.tasks.Done()
+			cancel()
+			s.close()
+		}
+	})
+	return s
+}
+
+// drop takes the server of a token that is no longer good, to be closed; false if
+// all are being closed.
+func (w *web) drop(key serverKey) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.servers == nil {
+		return false
+	}
+	delete(w.servers, key)
+	w.tasks.Add(1)
+	return true
 }
 
 // under is what a token leaves of the options.
@@ -188,6 +221,8 @@ func (w *web) serve(ctx context.Context, l net.Listener) error {
 	s := &http.Server{
 		Handler:           w,
 		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerMost,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	done := make(chan struct{})
@@ -199,7 +234,7 @@ func (w *web) serve(ctx context.Context, l net.Listener) error {
 			s.Close()
 		}
 	})
-	err := s.Serve(l)
+	err := s.Serve(atMost(l, connectionsMost))
 	if stop() {
 		s.Close()
 		return fmt.Errorf("serve agents: %w", err)
@@ -210,6 +245,7 @@ func (w *web) serve(ctx context.Context, l net.Listener) error {
 
 // ServeHTTP checks who asks for what from where, and passes it on.
 func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w.limit(rw, r)
 	switch {
 	case !w.knowsHost(r.Host):
 		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "the Host header names another server").
@@ -233,10 +269,10 @@ func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
 	var t *token
 	if ok {
 		challenge += `, error="invalid_token"`
-		t = find(w.tokens, secret)
+		t = find(w.keys.current(), secret)
 	}
-	if !ok && w.o.Conformance {
-		t = &token{name: "conformance", profiles: []Profile{fixturesOnly}}
+	if !ok && w.public != nil {
+		t = w.public
 		r.Header.Set("Authorization", "Bearer "+t.name) // what the SDK asks for
 	}
 	if t == nil {
@@ -250,7 +286,11 @@ func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
 		refuse(rw, http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", bodyMost))
 		return
 	}
-	r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, t))
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), tokenKey{}, t))
+	defer cancel()
+	stop := context.AfterFunc(t.life, cancel)
+	defer stop()
+	r = r.WithContext(ctx)
 	switch {
 	case r.URL.Path == "/mcp":
 		w.protocol(t).ServeHTTP(rw, r)

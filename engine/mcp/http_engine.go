@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -65,11 +66,8 @@ func proxyError(rw http.ResponseWriter, _ *http.Request, err error) {
 // speakAs says in whose name a request reaches the engine.
 func (w *web) speakAs(p *httputil.ProxyRequest) {
 	h := p.Out.Header
-	for name := range h {
-		if strings.HasPrefix(name, "Tandem-") {
-			h.Del(name)
-		}
-	}
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return strings.HasPrefix(strings.ToLower(name), "tandem-") })
+	p.Out.Trailer = nil
 	h.Del("Authorization")
 	h.Del("Origin") // checked here; the engine knows no pages
 	t := tokenOf(p.In.Context())
@@ -77,7 +75,7 @@ func (w *web) speakAs(p *httputil.ProxyRequest) {
 	// does not type over a person, nor answer what agents ask for.
 	name := t.actor()
 	h.Set("Tandem-Client", name)
-	h.Set("Tandem-Owner", w.owners[t.name])
+	h.Set("Tandem-Owner", t.owner())
 	h.Set(api.BoundsHeader, w.boundsOf(t).Header())
 	if strings.HasSuffix(p.Out.URL.Path, "/session.attach") {
 		q := p.Out.URL.Query()

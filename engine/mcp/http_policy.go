@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -36,14 +37,14 @@ type operationCall struct {
 // the bounds that hold for all agents, and with a line in the audit log.
 func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine http.Handler) {
 	t := tokenOf(r.Context())
-	client, err := w.o.Connect(r.Context(), t.actor(), w.owners[t.name], w.boundsOf(t))
+	client, err := w.o.Connect(r.Context(), t.actor(), t.owner(), w.boundsOf(t))
 	if err != nil {
 		refuse(rw, http.StatusServiceUnavailable, api.AsError(err))
 		return
 	}
 	defer client.Close()
 	if name == eventsStream {
-		engine.ServeHTTP(rw, r)
+		w.stream(rw, r, client, engine)
 		return
 	}
 	call, err := readOperation(r, name)
@@ -65,6 +66,17 @@ func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine 
 		engine.ServeHTTP(answer, r)
 	}
 	w.record(r.Context(), client, call, t, answer.outcome(r.Context(), err), time.Since(began))
+}
+
+// stream has the engine tell of events, which are not recorded: a client that
+// watches does so again and again.
+func (w *web) stream(rw http.ResponseWriter, r *http.Request, client *api.Client, engine http.Handler) {
+	if err := w.permit(r.Context(), client, operationCall{name: eventsStream}, tokenOf(r.Context())); err != nil {
+		status, e := refusal(err)
+		refuse(rw, status, e)
+		return
+	}
+	engine.ServeHTTP(rw, r)
 }
 
 // readOperation reads the body of a request as the operation's input.
@@ -217,7 +229,7 @@ func (c operationCall) restore(r *http.Request) error {
 
 // record adds a call to the audit log.
 func (w *web) record(ctx context.Context, client *api.Client, c operationCall, t *token, outcome string, took time.Duration) {
-	entry := api.AuditEntry{Actor: t.actor(), Client: w.owners[t.name], Tool: c.name,
+	entry := api.AuditEntry{Actor: t.actor(), Client: t.owner(), Tool: c.name,
 		Outcome: outcome, DurationMS: float64(took.Microseconds()) / 1000}
 	if c.in != nil {
 		body, _ := json.Marshal(c.in) // restore has told of a mistake
@@ -234,6 +246,9 @@ func refusal(err error) (status int, e *api.Error) {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return http.StatusRequestEntityTooLarge, api.Errorf(api.CodeInvalid, "the request is larger than %d bytes", large.Limit)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return http.StatusRequestTimeout, api.Errorf(api.CodeInvalid, "the request took longer than %v to arrive", bodyTime)
 	}
 	e = api.AsError(err)
 	switch e.Code {
@@ -274,6 +289,9 @@ func (a *answered) outcome(ctx context.Context, err error) string {
 	}
 	return "error"
 }
+
+// owner is the client that the bearer of a token is to the engine.
+func (t *token) owner() string { return lastingOwner(t.id(), t.actor()) }
 
 // actor is the name that the bearer of a token has in the engine.
 func (t *token) actor() string { return fmt.Sprintf("agent:http-%s", plainName(t.name)) }

@@ -41,9 +41,16 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := siteWith(t, e.options(), keyringOf(tokens), e.dir)
+	s.engine = e
+	return s
+}
+
+// siteWith is a server with given options and tokens for an engine.
+func siteWith(t testing.TB, o Options, keys *keyring, dataDir string) *site {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := newWeb(ctx, e.options(), HTTPOptions{Addr: "127.0.0.1:0", DataDir: e.dir, Tell: io.Discard,
-		AllowHosts: []string{"box.example"}, AllowOrigins: []string{"https://app.example"}}, tokens)
+	w := newWeb(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: dataDir, Tell: io.Discard,
+		AllowHosts: []string{"box.example"}, AllowOrigins: []string{"https://app.example"}}, keys)
 	server := httptest.NewServer(w)
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -51,7 +58,7 @@ func newSite(t testing.TB) *site {
 		w.close()
 		server.Close()
 	})
-	return &site{t, e, server.URL, w}
+	return &site{TB: t, url: server.URL, web: w}
 }
 
 // send makes a request; headers come in pairs.
@@ -353,8 +360,8 @@ func TestStatelessAgentsAreForgotten(t *testing.T) {
 func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "agent-tokens")
 	var told bytes.Buffer
-	made, err := readTokens(path, &told)
-	if err != nil || len(made) != 1 || !strings.Contains(told.String(), path) {
+	made, err := readKeyring(path, &told)
+	if err != nil || len(made.current()) != 1 || !strings.Contains(told.String(), path) {
 		t.Fatalf("%v, %v, told %q", made, err, &told)
 	}
 	info, err := os.Stat(path)
@@ -362,8 +369,8 @@ func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	told.Reset()
-	again, err := readTokens(path, &told)
-	if err != nil || again[0].sum != made[0].sum || told.Len() > 0 {
+	again, err := readKeyring(path, &told)
+	if err != nil || again.current()[0].sum != made.current()[0].sum || told.Len() > 0 {
 		t.Errorf("%v, %v, told %q", again, err, &told)
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
@@ -372,7 +379,7 @@ func TestTokensAreMadeOnceAndForTheOwnerAlone(t *testing.T) {
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readTokens(path, &told); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+	if _, err := readKeyring(path, &told); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a file that others may read: %v", err)
 	}
 }
@@ -417,7 +424,8 @@ func FuzzRequestsAreChecked(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	w := &web{tokens: tokens, h: HTTPOptions{Addr: "127.0.0.1:7777"}}
+	keys := keyringOf(tokens)
+	w := &web{keys: keys, h: HTTPOptions{Addr: "127.0.0.1:7777"}}
 	f.Fuzz(func(t *testing.T, host, origin, authorization string) {
 		if w.knowsHost(host) && strings.Contains(strings.ToLower(host), "example") {
 			t.Fatalf("%q is let in", host)
@@ -426,7 +434,7 @@ func FuzzRequestsAreChecked(f *testing.F) {
 			t.Fatalf("%q is let in", origin)
 		}
 		secret, ok := bearer(authorization)
-		if found := find(tokens, secret); ok && (found != nil) != (secret == masterToken) {
+		if found := find(keys.current(), secret); ok && (found != nil) != (secret == masterToken) {
 			t.Fatalf("%q is let in", authorization)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,8 +28,10 @@ type Options struct {
 	CWD     string       // where relative paths begin and commands run, absolute
 	Home    string       // the home folder, absolute
 	Roots   []string     // folders that file tools are confined to; default CWD and what the profile adds
-	Sandbox *api.Sandbox // of what is run; what asks for one of its own can only narrow it. nil: none
+	Sandbox *api.Sandbox // of all that is done for agents; what asks for one of its own is held to both. nil: none
+	Secrets []string     // absolute paths of files that the sandbox hides, if they are there when the server starts
 
+	NoElicit    bool         // never ask the person through the agent's own program
 	Log         *slog.Logger // mistakes of our own; default nowhere
 	Conformance bool         // offer what the protocol's conformance suite calls
 }
@@ -45,6 +48,23 @@ func (o Options) complete() Options {
 		return o
 	}
 	o.Roots = defaultRoots(o)
+	return o
+}
+
+// hiding is the options with a sandbox that hides the secrets. One that is not
+// there would keep its folder from being listed.
+func (o Options) hiding() Options {
+	if o.Sandbox == nil {
+		return o
+	}
+	s := *o.Sandbox
+	s.Filesystem.DenyRead = slices.Clone(s.Filesystem.DenyRead)
+	for _, path := range o.Secrets {
+		if _, err := os.Stat(path); err == nil && !slices.Contains(s.Filesystem.DenyRead, path) {
+			s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, path)
+		}
+	}
+	o.Sandbox = &s
 	return o
 }
 

@@ -90,7 +90,7 @@ func askBoth(ctx context.Context, f *face, in api.PolicyCheckInput, rule string,
 		out, err := api.PolicyCheck.Call(ctx, f.engine, in)
 		replies <- reply{out, err}
 	}()
-	if canElicit(req.Session) {
+	if !f.o.NoElicit && canElicit(req.Session) {
 		go func() {
 			if out, ok := elicit(ctx, req.Session, in, rule); ok {
 				replies <- reply{out, nil}

@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"context"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -326,6 +324,21 @@ func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
 	})
 }
 
+func TestAnAgentsProgramIsNotAskedWhereThePersonDoesNotTrustIt(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy(strings.Replace(careful, "20s", "10ms", 1))
+	r.face.o.NoElicit = true
+	for _, version := range []string{withHandshake, withoutSessions} {
+		session := served(t, *r.face.o, version, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			t.Errorf("%s: the program was asked", version)
+			return &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}, nil
+		}})
+		if text, failed := r.calls(session, "exec", object{"command": ": || git push"}); !failed || !strings.Contains(text, "nobody has answered") {
+			t.Errorf("%s: %q", version, text)
+		}
+	}
+}
+
 func TestTheAuditLogSaysWhoDidWhatWithoutSecrets(t *testing.T) {
 	r := newRig(t, Native)
 	r.policy(careful)
@@ -361,16 +374,7 @@ func (r *rig) site(change func(*Options)) *site {
 	if err != nil {
 		r.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	w := newWeb(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: r.dir, Tell: io.Discard}, tokens)
-	server := httptest.NewServer(w)
-	r.Cleanup(func() {
-		server.CloseClientConnections()
-		cancel()
-		w.close()
-		server.Close()
-	})
-	return &site{TB: r, url: server.URL, web: w}
+	return siteWith(r, o, keyringOf(tokens), r.dir)
 }
 
 // operation calls one of the engine's operations over HTTP.

@@ -73,16 +73,27 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	if err != nil {
 		return nil, err
 	}
-	out, err := api.ProcessList.Call(ctx, f.engine, api.ProcessListInput{})
+	processes, err := f.listable(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range out.Processes {
+	for _, p := range processes {
 		if !fleeting(p) {
 			list.Resources = append(list.Resources, listedResource(p))
 		}
 	}
 	return list, nil
+}
+
+// listable are the processes that an agent may list: none where a rule has the
+// tool that lists them refused or asked about, as clients list resources unasked.
+func (f *face) listable(ctx context.Context) ([]api.Process, error) {
+	judged, err := api.PolicyCheck.Call(ctx, f.engine, api.PolicyCheckInput{Tool: "process_list", Actor: f.actor, NoAsk: true})
+	if err != nil || judged.Decision != "allow" {
+		return nil, err
+	}
+	out, err := api.ProcessList.Call(ctx, f.engine, api.ProcessListInput{})
+	return out.Processes, err
 }
 
 // fleeting reports whether a process is a one-shot command, which nobody needs

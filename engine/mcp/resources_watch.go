@@ -57,11 +57,11 @@ func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 		}
 		return err
 	}
-	s.follow(req.Params.URI, what, req.Session)
+	s.follow(f, req.Params.URI, what, req.Session)
 	return nil
 }
 
-func (s *server) follow(uri string, what resourceURI, session *sdk.ServerSession) {
+func (s *server) follow(f *face, uri string, what resourceURI, session *sdk.ServerSession) {
 	r := &s.resources
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *server) follow(uri string, what resourceURI, session *sdk.ServerSession
 		r.followed[uri] = g
 		s.tasks.Go(func() {
 			defer g.cancel()
-			s.tellChanges(ctx, uri, what.id)
+			s.tellChanges(ctx, f, uri, what.id)
 		})
 	}
 	g.sessions[session] = true
@@ -120,9 +120,10 @@ func (r *resources) drop(uri string, session *sdk.ServerSession) {
 	}
 }
 
-// tellChanges tells of new output until ctx ends or the process is forgotten.
-func (s *server) tellChanges(ctx context.Context, uri, id string) {
-	engine, err := s.o.Connect(ctx, "serve", "", nil)
+// tellChanges tells of new output until ctx ends or the process is forgotten. It
+// looks as the agent that asked first, whose connection may be gone by then.
+func (s *server) tellChanges(ctx context.Context, f *face, uri, id string) {
+	engine, err := s.o.Connect(ctx, f.actor, f.owner, s.o.bounds())
 	if err != nil {
 		return
 	}

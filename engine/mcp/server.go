@@ -34,7 +34,7 @@ const (
 // started goes on.
 func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
-	s := newServer(ctx, o)
+	s := newServer(ctx, o.hiding())
 	s.shelf = &shelf{}
 	defer s.close()
 	defer cancel()

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -30,28 +31,36 @@ type token struct {
 	sum      [sha256.Size]byte
 	profiles []Profile // that its bearer is held to; none: the server's
 	readOnly bool      // its bearer changes nothing
+
+	life context.Context // ends when the token is no longer good as it is here
+	end  context.CancelFunc
+}
+
+// begin is a token as it is good from now on.
+func (t token) begin() *token {
+	t.life, t.end = context.WithCancel(context.Background())
+	return &t
+}
+
+// same reports whether a line of the file says what it has said before.
+func (t token) same(o token) bool {
+	return t.sum == o.sum && t.name == o.name && t.readOnly == o.readOnly && slices.Equal(t.profiles, o.profiles)
 }
 
 // id tells a token from every other one, also of another server's file.
 func (t token) id() string { return t.name + " " + hex.EncodeToString(t.sum[:8]) }
 
-// readTokens reads a tokens file, and makes one with a new token if there is
-// none; the new token is told to tell.
-func readTokens(path string, tell io.Writer) ([]token, error) {
-	text, err := readPrivate(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if text, err = newTokens(path); err == nil {
-			fmt.Fprintf(tell, "tandem: made a token for agents in %s:\n%s\n", path, text)
-		}
+// makeTokens makes a tokens file with a new token if there is none, and tells it
+// to tell.
+func makeTokens(path string, tell io.Writer) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if err != nil {
-		return nil, err
+	text, err := newTokens(path)
+	if err == nil {
+		fmt.Fprintf(tell, "tandem: made a token for agents in %s:\n%s\n", path, text)
 	}
-	tokens, err := parseTokens(text)
-	if err != nil {
-		return nil, fmt.Errorf("read tokens %s: %w", path, err)
-	}
-	return tokens, nil
+	return err
 }
 
 // readPrivate reads a file that nobody else may read.
@@ -170,12 +179,12 @@ func bearer(header string) (string, bool) {
 
 // find is the token with a secret; nil if there is none. It takes as long
 // whichever it is.
-func find(tokens []token, secret string) *token {
+func find(tokens []*token, secret string) *token {
 	sum := sha256.Sum256([]byte(secret))
 	var found *token
-	for i := range tokens {
-		if subtle.ConstantTimeCompare(tokens[i].sum[:], sum[:]) == 1 {
-			found = &tokens[i]
+	for _, t := range tokens {
+		if subtle.ConstantTimeCompare(t.sum[:], sum[:]) == 1 {
+			found = t
 		}
 	}
 	return found

@@ -1,0 +1,346 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+)
+
+func TestANetworkWithoutTLSHasToBeAskedFor(t *testing.T) {
+	for _, tc := range []struct {
+		addr     string
+		insecure bool
+		refused  string
+		warns    string
+	}{
+		{"0.0.0.0:0", false, "serve agents at http://0.0.0.0:0: tokens and output would cross the network readable by everybody", ""},
+		{"[::]:0", false, "serve agents at http://[::]:0: ", ""},
+		{"0.0.0.0:0", true, "", "there is no TLS at http://0.0.0.0:0"},
+		{":0", false, "", ""},
+		{"127.0.0.1:0", true, "", ""},
+		{"localhost:0", false, "", ""},
+		{"7777", false, "it is no host:port", ""},
+	} {
+		var told bytes.Buffer
+		l, err := HTTPOptions{Addr: tc.addr, Insecure: tc.insecure, Tell: &told}.listen(t.Context())
+		if err == nil {
+			l.Close()
+		}
+		if (err != nil) != (tc.refused != "") || err != nil && !strings.Contains(err.Error(), tc.refused) {
+			t.Errorf("%s: %v", tc.addr, err)
+		}
+		if tc.warns == "" && told.Len() > 0 || !strings.Contains(told.String(), tc.warns) {
+			t.Errorf("%s: it says %q", tc.addr, &told)
+		}
+	}
+}
+
+// ring is a site whose tokens are in a file, and what it has told of that.
+func ring(t *testing.T, text string) (s *site, write func(text string), told func() string) {
+	e := newFakeEngine(t)
+	path := filepath.Join(t.TempDir(), "tokens")
+	write = func(text string) {
+		draft := path + ".new"
+		if err := os.WriteFile(draft, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(draft, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	said := &spoke{}
+	keys, err := readKeyring(path, said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = siteWith(t, e.options(), keys, e.dir)
+	s.engine = e
+	return s, write, said.String
+}
+
+// spoke is a text that several goroutines write and read.
+type spoke struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *spoke) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *spoke) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// stream opens an event stream, of which gone tells when it has ended.
+func (s *site) stream(path string, headers ...string) (gone <-chan struct{}) {
+	s.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		s.Fatal(resp, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, resp.Body) // its end is all that counts
+		resp.Body.Close()
+	}()
+	s.Cleanup(func() { cancel(); <-ended })
+	return ended
+}
+
+func TestATokenThatIsRemovedIsCutOff(t *testing.T) {
+	s, write, _ := ring(t, masterToken+" name=master\n"+readerToken+" name=reader\n")
+	for _, version := range []string{withHandshake, withoutSessions} {
+		if _, err := s.connect(masterToken, version).ListResources(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "two agents", func() bool { return s.engine.present() == 2 })
+	session := s.initialize()
+	open := map[string]<-chan struct{}{
+		"events":                s.stream("/v1/events.watch", session[:2]...),
+		"an agent's session":    s.stream("/mcp", session...),
+		"somebody else's still": s.stream("/v1/events.watch", "Authorization", "Bearer "+readerToken),
+	}
+	write(readerToken + " name=reader\n")
+	for what, gone := range open {
+		if strings.HasSuffix(what, "still") {
+			continue
+		}
+		select {
+		case <-gone:
+		case <-time.After(patience):
+			t.Errorf("%s: it goes on", what)
+		}
+	}
+	eventually(t, "the end of the agents", func() bool { return s.engine.present() == 1 }) // the reader
+	select {
+	case <-open["somebody else's still"]:
+		t.Error("another token's stream was cut")
+	default:
+	}
+	for _, path := range []string{"/mcp", "/v1/process.list"} {
+		if got, answer, _ := s.send(http.MethodPost, path, "", session...); got != http.StatusUnauthorized {
+			t.Errorf("%s: status %d: %s", path, got, answer)
+		}
+	}
+	write(masterToken + " name=master\n")
+	if got, answer, _ := s.send(http.MethodPost, "/v1/process.list", "", session[:2]...); got != http.StatusOK {
+		t.Errorf("once it is there again: status %d: %s", got, answer)
+	}
+	if got, answer, _ := s.send(http.MethodPost, "/mcp", callText("ping", "{}"), session...); got != http.StatusNotFound {
+		t.Errorf("the session of before: status %d: %s", got, answer)
+	}
+}
+
+func TestWhatATokenMayHoldsFromTheNextRequest(t *testing.T) {
+	s, write, told := ring(t, masterToken+" name=master\n")
+	bearer := []string{"Authorization", "Bearer " + masterToken}
+	may := func(path string, want int) {
+		t.Helper()
+		if got, answer, _ := s.send(http.MethodPost, path, "", bearer...); got != want {
+			t.Errorf("%s: status %d, want %d: %s", path, got, want, answer)
+		}
+	}
+	session := s.initialize()
+	may("/v1/session.kill", 200)
+	write(masterToken + " name=master read-only\n")
+	may("/v1/session.kill", 403)
+	may("/v1/process.list", 200)
+	eventually(t, "the end of the session", func() bool {
+		got, _, _ := s.send(http.MethodPost, "/mcp", callText("ping", "{}"), session...)
+		return got == http.StatusNotFound
+	})
+	list, err := s.connect(masterToken, withoutSessions).ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		if tool.Name == "exec" {
+			t.Error("who only reads is offered exec")
+		}
+	}
+	write("short\n")
+	may("/v1/process.list", 200)
+	may("/v1/session.kill", 403)
+	if want := "line 1: the token is shorter than 16 characters; the tokens that were good go on to be\n"; strings.Count(told(), want) != 1 {
+		t.Errorf("it says %q", told())
+	}
+	write(masterToken + " name=master profile=os\n")
+	may("/v1/process.list", 403)
+}
+
+func TestABodyThatDoesNotArriveIsNotWaitedForLong(t *testing.T) {
+	s := newSite(t)
+	s.web.bodyTime = 20 * time.Millisecond // before the first request
+	for token, want := range map[string]int{masterToken: http.StatusRequestTimeout, "nope": http.StatusUnauthorized} {
+		for _, path := range []string{"/mcp", "/v1/process.list"} {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\n{", path, token)
+			in := bufio.NewReader(conn)
+			resp, err := http.ReadResponse(in, nil)
+			if err != nil || resp.StatusCode != want {
+				t.Fatalf("%s with %s: %v, %v", path, token, resp, err)
+			}
+			if _, err := io.Copy(io.Discard, in); err != nil {
+				t.Errorf("%s with %s: the connection stays open: %v", path, token, err)
+			}
+			conn.Close()
+		}
+	}
+	if got, answer, _ := s.send(http.MethodPost, "/v1/process.list", "{}", "Authorization", "Bearer "+masterToken); got != http.StatusOK {
+		t.Errorf("a body that arrives: status %d: %s", got, answer)
+	}
+}
+
+// A connected listener gives connections as they are asked for.
+type connected struct{ net.Listener }
+
+func (connected) Accept() (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	theirs.Close()
+	return ours, nil
+}
+
+func (connected) Close() error { return nil }
+
+func TestConnectionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := atMost(connected{}, 2)
+		first, _ := l.Accept()
+		second, _ := l.Accept()
+		got := make(chan error, 1)
+		accept := func() {
+			_, err := l.Accept()
+			got <- err
+		}
+		go accept()
+		synctest.Wait()
+		if len(got) != 0 {
+			t.Error("a third one was let in")
+		}
+		second.Close()
+		second.Close() // of one place
+		synctest.Wait()
+		if len(got) != 1 || <-got != nil {
+			t.Error("a place that is free again stays empty")
+		}
+		go accept()
+		synctest.Wait()
+		if len(got) != 0 {
+			t.Error("a place was given back twice")
+		}
+		l.Close()
+		if err := <-got; err != net.ErrClosed {
+			t.Error(err)
+		}
+		first.Close()
+	})
+}
+
+// What a client says of itself in headers, in any spelling and place, is not
+// what the engine hears.
+func TestNoHeaderOfAClientReachesTheEngine(t *testing.T) {
+	s := newSite(t)
+	forged := (&api.Bounds{Name: "forged"}).Header()
+	for _, head := range []string{
+		"Tandem-Bounds: " + forged + "\r\nTandem-Owner: x\r\nTandem-Client: dashboard\r\nContent-Length: 0\r\n\r\n",
+		"tAnDeM-bOuNdS: " + forged + "\r\ntandem-owner: \r\nContent-Length: 0\r\n\r\n",
+		"Connection: Tandem-Bounds, tandem-owner, Tandem-Client\r\nContent-Length: 0\r\n\r\n",
+		"Connection: Upgrade, Tandem-Bounds\r\nUpgrade: websocket\r\nContent-Length: 0\r\n\r\n",
+		"Transfer-Encoding: chunked\r\nTrailer: Tandem-Bounds, Tandem-Owner\r\n\r\n2\r\n{}\r\n0\r\nTandem-Bounds: " + forged + "\r\nTandem-Owner: x\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST /v1/process.list HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s", readerToken, head)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%q: %v, %v", head, resp, err)
+		}
+		conn.Close()
+	}
+	for _, got := range s.engine.callers {
+		if got.Name != "agent:http-reader" || got.Owner != s.web.keys.current()[1].owner() || got.Bounds.Name != "reader" || !got.Bounds.ReadOnly {
+			t.Errorf("the engine sees %+v", got)
+		}
+	}
+	if len(s.engine.callers) != 5 {
+		t.Errorf("the engine was called %d times", len(s.engine.callers))
+	}
+}
+
+func TestAStreamIsHeldToTheBoundsOfItsToken(t *testing.T) {
+	r := newRig(t, Native)
+	p, err := api.SessionStart.Call(t.Context(), r.person(), api.SessionStartInput{Command: []string{"cat"}, Name: "mine", CWD: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.site(func(o *Options) { o.Sandbox = &api.Sandbox{} })
+	attach := []string{"Authorization", "Bearer " + masterToken, "Connection", "Upgrade, Tandem-Bounds", "Upgrade", "websocket",
+		"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg==", "Tandem-Bounds", (&api.Bounds{}).Header(), "tandem-owner", ""}
+	if got, answer, _ := s.send(http.MethodGet, "/v1/session.attach?raw=true&client=dashboard&id="+p.ID, "", attach...); got != http.StatusForbidden ||
+		!strings.Contains(answer, "outside the sandbox") {
+		t.Errorf("status %d: %s", got, answer)
+	}
+	r.policy("[[rule]]\ndecision = \"deny\"\ntool = [\"events.watch\", \"process_list\"]")
+	if got, answer, _ := s.send(http.MethodGet, "/v1/events.watch", "", "Authorization", "Bearer "+masterToken); got != http.StatusForbidden {
+		t.Errorf("status %d: %s", got, answer)
+	}
+	list, err := r.served(nil).ListResources(t.Context(), nil)
+	if err != nil || len(list.Resources) != 0 {
+		t.Errorf("a list that is denied has %+v, %v", list, err)
+	}
+}
+
+func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
+	here := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(here, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Sandbox: &api.Sandbox{}, Secrets: []string{here, here, here + "-not"}}
+	if got := o.hiding().Sandbox.Filesystem.DenyRead; len(got) != 1 || got[0] != here {
+		t.Errorf("it hides %v", got)
+	}
+	if len(o.Sandbox.Filesystem.DenyRead) != 0 {
+		t.Error("the options have changed")
+	}
+	if o.Sandbox = nil; o.hiding().Sandbox != nil {
+		t.Error("there was no sandbox")
+	}
+}
