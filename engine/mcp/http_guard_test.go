@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -340,7 +341,51 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 	if len(o.Sandbox.Filesystem.DenyRead) != 0 {
 		t.Error("the options have changed")
 	}
+	r := newRig(t, Native)
+	tokens := filepath.Join(r.dir, tokensName)
+	if err := os.WriteFile(tokens, []byte(masterToken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.face.o.Sandbox, r.face.o.Secrets = &api.Sandbox{}, HTTPOptions{DataDir: r.dir}.TokenFiles()
+	if text, _ := r.calls(r.served(nil), "exec", object{"command": "cat " + tokens}); strings.Contains(text, masterToken) || !strings.Contains(text, "ermission denied") {
+		t.Errorf("an agent reads %s", text)
+	}
 	if o.Sandbox = nil; o.hiding().Sandbox != nil {
 		t.Error("there was no sandbox")
+	}
+}
+
+func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
+	r := newRig(t, Native)
+	p, err := api.SessionStart.Call(t.Context(), r.face.engine, api.SessionStartInput{Command: []string{"cat"}, CWD: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := parseTokens(masterToken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := keyringOf(tokens)
+	s := siteWith(r, *r.face.o, keys, r.dir)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "GET /v1/session.attach?raw=true&id=%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\n"+
+		"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n", p.ID, masterToken)
+	in := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(in, nil)
+	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatal(resp, err)
+	}
+	keys.mu.Lock()
+	keys.replace(nil)
+	keys.mu.Unlock()
+	if _, err := io.Copy(io.Discard, in); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("it stays attached")
 	}
 }

@@ -30,6 +30,7 @@ type fakeEngine struct {
 	audits   []api.AuditAddInput
 	absent   atomic.Bool  // it records nothing
 	refused  atomic.Int32 // what it did not record
+	looks    []api.Caller // of process.log
 	log      string
 	grown    chan struct{}
 	waits    chan context.Context // of process.wait, which answers when its context ends
@@ -114,6 +115,9 @@ func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (a
 
 // processLog answers once there is more than since, or at once without waiting.
 func (e *fakeEngine) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	e.mu.Lock()
+	e.looks = append(e.looks, api.CallerOf(ctx))
+	e.mu.Unlock()
 	for {
 		e.mu.Lock()
 		log, grown := e.log, e.grown
@@ -349,6 +353,13 @@ func TestAWatchedLogTellsOfNewOutputUntilItIsLeft(t *testing.T) {
 	}
 	if err := session.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: uri}); err != nil {
 		t.Fatal(err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, by := range e.looks {
+		if !by.Agent() || by.Name != "agent:tester/7" || by.Bounds.Base != "/" {
+			t.Errorf("somebody without bounds looks for it: %+v", by)
+		}
 	}
 }
 
