@@ -34,13 +34,14 @@ type check struct {
 }
 
 // probe waits until all conditions of a record have held; it gives why not when
-// that has taken too long.
+// that has taken too long. Only the time counts in which this engine has looked:
+// a process that became ready while there was none is ready.
 func (h *host) probe(ctx context.Context, r persist.Record) error {
 	timeout := defaultReadyTimeout
 	if r.Ready.TimeoutMS > 0 {
 		timeout = time.Duration(r.Ready.TimeoutMS) * time.Millisecond
 	}
-	ctx, cancel := context.WithDeadline(ctx, r.StartedAt.Add(timeout))
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for _, c := range h.checks(r) {
 		if err := c.wait(ctx); err != nil {
@@ -53,23 +54,23 @@ func (h *host) probe(ctx context.Context, r persist.Record) error {
 // repeat tries until the condition holds or ctx ends.
 func repeat(try func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
-		last := errors.New("it was not tried")
-		for gap := probeGap; ctx.Err() == nil; gap = min(2*gap, probeGapMost) {
+		var last error
+		for gap := probeGap; ; gap = min(2*gap, probeGapMost) {
 			once, cancel := context.WithTimeout(ctx, probeTime)
 			err := try(once)
 			cancel()
 			if err == nil {
 				return nil
 			}
-			if ctx.Err() == nil {
+			if last == nil || ctx.Err() == nil { // else it was cut off, which says less
 				last = err
 			}
 			select {
 			case <-time.After(gap):
 			case <-ctx.Done():
+				return last
 			}
 		}
-		return last
 	}
 }
 
