@@ -45,9 +45,9 @@ func (o Options) withDefaults() Options {
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{ReplaceAttr: redactAttr}))
-	store, err := persist.Open(o.DataDir)
-	if err != nil {
-		return err
+	store, fault := persist.Open(o.DataDir)
+	if store == nil {
+		return fault
 	}
 	lock, err := lockFolder(o.DataDir)
 	if err != nil {
@@ -65,6 +65,7 @@ func Run(ctx context.Context, o Options) error {
 		lock:    lock,
 		log:     log,
 		store:   store,
+		fault:   fault,
 		bootID:  bootID,
 		replays: make(chan struct{}, replaysAtOnce),
 		chunks:  newChunks(),
@@ -106,6 +107,10 @@ func (h *host) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := h.goOnWithoutWriting(ctx, client); err != nil {
+		client.Close()
+		return err
+	}
 	h.link = newLink(client)
 	h.link.log = h.log
 	h.link.start = h.startKeeper
@@ -123,6 +128,34 @@ func (h *host) run(ctx context.Context) error {
 	h.control.roster.reap, h.control.roster.gone = h.o.ReapAfter, h.dropClientEnv
 	h.control.awaitOwners(h.env.owners())
 	return h.serve(ctx, socket, client)
+}
+
+// goOnWithoutWriting decides whether an engine is of use that can save nothing: if
+// there are sessions or processes, so that they stay in reach.
+func (h *host) goOnWithoutWriting(ctx context.Context, client keeperClient) error {
+	if h.fault == nil {
+		return nil
+	}
+	children, err := client.List(ctx)
+	if err != nil {
+		return fmt.Errorf("list children: %w", err)
+	}
+	if records, _ := h.store.Load(); len(children) == 0 && len(records) == 0 {
+		return h.fault
+	}
+	h.log.Error("nothing can be saved", "error", h.fault)
+	return nil
+}
+
+// unsaved tells that nothing can be saved, for as long as that is so; "" if it can.
+func (h *host) unsaved() string {
+	if h.fault == nil {
+		return ""
+	}
+	if _, err := persist.Open(h.o.DataDir); err != nil {
+		return "nothing can be saved: " + err.Error()
+	}
+	return ""
 }
 
 // startKeeper gets a new keeper. Without its data folder an engine is of no use
@@ -156,6 +189,9 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 		return nil
 	}
 	listener, err := api.Listen(socket)
+	if err != nil && h.fault != nil {
+		listener, err = api.Listen(api.SpareSocket(h.o.DataDir))
+	}
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,7 @@ type host struct {
 	gate     gate
 	arbiter  *arbiter
 	audit    *persist.Lines
+	fault    error    // why the data folder could not be written at the start; nil if it could
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
 	sessions sync.WaitGroup

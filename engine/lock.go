@@ -24,6 +24,9 @@ const lockPatience = time.Second
 func lockFolder(dataDir string) (*os.File, error) {
 	path := filepath.Join(dataDir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.ENOSPC) {
+		f, err = os.Open(path) // it can be locked all the same
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock data folder: %v", err)
 	}
@@ -38,13 +41,11 @@ func lockFolder(dataDir string) (*os.File, error) {
 		return nil, fmt.Errorf("lock data folder %s: another engine (pid %s) works on it",
 			dataDir, strings.TrimSpace(string(pid)))
 	}
-	if err == nil {
-		err = writePID(f)
-	}
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("lock data folder %s: %v", dataDir, err)
 	}
+	_ = writePID(f) // for people: a full disk must not keep an engine from its sessions
 	return f, nil
 }
 
@@ -61,9 +62,9 @@ func holdsFolder(lock *os.File, dataDir string) bool {
 
 // writePID says who holds the lock, for people.
 func writePID(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
+	text := strconv.Itoa(os.Getpid()) + "\n"
+	if _, err := f.WriteAt([]byte(text), 0); err != nil {
 		return err
 	}
-	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
+	return f.Truncate(int64(len(text)))
 }

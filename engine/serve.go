@@ -203,7 +203,7 @@ func await(ctx context.Context, c *control, reply <-chan outcome) (api.Process, 
 // watch serves events.watch.
 func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event) error) error {
 	c := h.control
-	owner := api.CallerOf(ctx).Owner
+	owner, unsaved := api.CallerOf(ctx).Owner, h.unsaved()
 	s, err := ask(ctx, c, func() *subscriber {
 		c.arrive(owner)
 		info := h.info()
@@ -211,6 +211,9 @@ func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event
 		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listedFor(in), Layout: kept.layout, Revision: kept.revision}, in.Lasting)
 		for _, r := range h.arbiter.requests() {
 			s.events <- api.Event{Type: api.EventRequest, Request: &r}
+		}
+		if unsaved != "" {
+			s.events <- api.Event{Type: api.EventNotice, Notice: unsaved}
 		}
 		for _, text := range h.problems {
 			c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})

@@ -44,7 +44,8 @@ type dirSync struct {
 
 // Open makes the folder (0700) if needed and checks that it can be written. A
 // folder of ours that others may enter is closed to them. Errors say what to
-// do.
+// do. Of a folder that is there and cannot be written, because the disk is full
+// for example, the store is given beside the error: what it holds can be read.
 func Open(dir string) (*Store, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -59,7 +60,7 @@ func Open(dir string) (*Store, error) {
 			return nil, err
 		}
 		if err := checkWritable(d); err != nil {
-			return nil, fmt.Errorf("data folder %s cannot be written: %w; make it writable or %s", d, cause(err), adviseFolder)
+			return s, fmt.Errorf("data folder %s cannot be written: %w; make room for it, make it writable or %s", d, cause(err), adviseFolder)
 		}
 	}
 	return s, nil

@@ -37,11 +37,12 @@ const (
 // work after that engine was replaced by another one on the same socket: what
 // was under way fails with CodeUnavailable, the next call connects anew.
 type Client struct {
-	socket string
-	keeper string      // its keeper's socket
-	header http.Header // sent with every request
-	http   http.Client
-	trust  func(uid int) bool
+	dataDir string
+	socket  string      // where the engine's should be, for messages
+	keeper  string      // its keeper's socket
+	header  http.Header // sent with every request
+	http    http.Client
+	trust   func(uid int) bool
 }
 
 // ConnectOptions say which engine to talk to, and as whom.
@@ -124,7 +125,7 @@ func (c *Client) KeeperAlive() bool {
 
 func newClient(o ConnectOptions) *Client {
 	socket, keeper := Sockets(o.DataDir)
-	c := &Client{socket: socket, keeper: keeper, header: http.Header{protocolHeader: {strconv.Itoa(Protocol)}}, trust: trustFor(os.Geteuid())}
+	c := &Client{dataDir: o.DataDir, socket: socket, keeper: keeper, header: http.Header{protocolHeader: {strconv.Itoa(Protocol)}}, trust: trustFor(os.Geteuid())}
 	if o.Name != "" {
 		c.header.Set(clientHeader, o.Name)
 	}
@@ -153,8 +154,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // dial connects to the engine's socket and makes sure that no other user
 // listens there.
 func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", c.socket)
+	conn, err := DialEngine(ctx, c.dataDir)
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +168,20 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, &foreignError{peer.UID}
 	}
 	return conn, nil
+}
+
+// DialEngine connects to the socket of the engine that serves a data folder.
+func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
+	var d net.Dialer
+	socket, _ := Sockets(dataDir)
+	conn, err := d.DialContext(ctx, "unix", socket)
+	if err == nil {
+		return conn, nil
+	}
+	if spare, spareErr := d.DialContext(ctx, "unix", SpareSocket(dataDir)); spareErr == nil {
+		return spare, nil
+	}
+	return nil, err
 }
 
 // trustFor is the rule for the other end of a connection: it has to be the

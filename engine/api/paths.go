@@ -44,6 +44,18 @@ func Sockets(dataDir string) (engine, keeper string) {
 	if fits(engine, keeper) {
 		return engine, keeper
 	}
+	return elsewhere(dataDir)
+}
+
+// SpareSocket tells where the engine's socket is if none can be made where Sockets
+// says: in a data folder that cannot be written any more.
+func SpareSocket(dataDir string) string {
+	engine, _ := elsewhere(filepath.Clean(dataDir))
+	return engine
+}
+
+// elsewhere gives paths for the sockets of a data folder outside it.
+func elsewhere(dataDir string) (engine, keeper string) {
 	sum := sha256.Sum256([]byte(dataDir))
 	name := hex.EncodeToString(sum[:10])
 	private := "tandem-" + strconv.Itoa(os.Geteuid())

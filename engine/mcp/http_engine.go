@@ -17,11 +17,9 @@ import (
 // operations passes the engine's operation table on: calls, the event stream
 // and attached terminals, each as the bearer of the token.
 func (w *web) operations() http.Handler {
-	socket, _ := api.Sockets(w.h.DataDir)
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", socket)
+			return api.DialEngine(ctx, w.h.DataDir)
 		},
 		DisableCompression: true,
 	}

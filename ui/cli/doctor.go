@@ -204,8 +204,8 @@ func writable(dir string) error {
 	if err != nil {
 		return err
 	}
-	f.Close()
-	return os.Remove(f.Name())
+	_, err = f.Write(make([]byte, 64<<10)) // what a small record takes on a full disk says nothing
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 // executable reports whether path is a program.

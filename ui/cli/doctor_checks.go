@@ -27,7 +27,7 @@ func examineFolder() (dir string, findings []finding) {
 	if err != nil {
 		return "", []finding{{check, fail, err.Error(), api.AsError(err).Hint}}
 	}
-	const fix = "make it writable, or choose another with TANDEM_DATA_DIR"
+	const fix = "make room for it, make it writable, or choose another with TANDEM_DATA_DIR"
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

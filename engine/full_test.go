@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tandem/engine/api"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestAFullDiskKeepsNobodyFromTheirSessions(t *testing.T) {
+	m := startMachine(t)
+	p := m.start("cat")
+	m.write(p.ID, "before\r")
+	m.shows(p.ID, "before")
+	before := m.info()
+	full := func(most uint64) { // what the keeper and the engines that it starts may make of a file
+		limit := unix.Rlimit{Cur: most, Max: unix.RLIM_INFINITY}
+		if err := unix.Prlimit(before.KeeperPID, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full(0)
+	m.crash(before.EnginePID)
+	m.write(p.ID, "after\r")
+	m.shows(p.ID, "after")
+	if now := m.get(p.ID); now.PID != p.PID || !strings.Contains(m.screen(p.ID), "before") {
+		t.Errorf("%+v", now)
+	}
+	if _, err := api.ProcessStart.Call(t.Context(), m.client, api.ProcessStartInput{Command: []string{"true"}}); err == nil || !strings.Contains(err.Error(), "file too large") {
+		t.Errorf("a start without a record: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for e, err := range m.client.Watch(ctx) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(e.Notice, "nothing can be saved") {
+			break
+		}
+	}
+	// With room again, the next engine saves.
+	full(unix.RLIM_INFINITY)
+	m.crash(m.info().EnginePID)
+	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
+}
+
+func TestAReadOnlyFolderKeepsNobodyFromTheirSessions(t *testing.T) {
+	if os.Geteuid() == 0 {
+		asOrdinaryUser(t)
+		return
+	}
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	m := startMachine(t)
+	p := m.start("cat")
+	m.write(p.ID, "before\r")
+	m.shows(p.ID, "before")
+	mode := func(mode os.FileMode) {
+		for _, dir := range []string{m.dir, filepath.Join(m.dir, "processes"), filepath.Join(m.dir, "processes", p.ID)} {
+			if err := os.Chmod(dir, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	mode(0o500)
+	m.crash(m.info().EnginePID)
+	m.write(p.ID, "after\r")
+	m.shows(p.ID, "after")
+	if now := m.get(p.ID); now.PID != p.PID {
+		t.Errorf("%+v", now)
+	}
+	// With leave to write again, the next engine is where it should be.
+	mode(0o700)
+	m.crash(m.info().EnginePID)
+	call(m, api.Exec, api.ExecInput{Command: []string{"true"}})
+	socket, _ := api.Sockets(m.dir)
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+}
+
+// asOrdinaryUser runs the calling test as a user whom permissions bind.
+func asOrdinaryUser(t *testing.T) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tu") // short, for the sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	exe := filepath.Join(dir, "test")
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(exe, in, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir, "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("as an ordinary user: %v\n%s", err, out)
+	}
+}
