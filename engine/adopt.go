@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type found struct {
 	ending *ending // of one that had ended before
 	events []event // their live is still to be filled in for evFound
 	orphan bool    // the child of the evFound is none of the keeper's yet
+	master *os.File
 }
 
 // A survey is everything that a new engine can know when it starts.
@@ -180,6 +182,7 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 		guess:    guessRecord,
 	}
 	all, forget := s.plan()
+	h.fetchMasters(ctx, client, all)
 	for _, f := range all {
 		h.readmit(&f)
 		if err := h.place(ctx, c, client, f); err != nil {
@@ -280,17 +283,42 @@ func (h *host) place(ctx context.Context, c *control, client keeperClient, f fou
 	}
 	for _, e := range f.events {
 		if e.kind == evFound && f.rec.TTY {
-			master, err := client.Master(ctx, f.rec.ID)
-			if err != nil {
-				h.log.Error("get terminal", "id", f.rec.ID, "error", err)
+			if f.master == nil {
 				e.kind = evLost
 			} else {
-				e.live = h.adoptSession(f.rec, e.child, master)
+				e.live = h.adoptSession(f.rec, e.child, f.master)
 			}
 		}
 		c.handle(f.rec.ID, e)
 	}
 	return nil
+}
+
+// mastersAtOnce bounds how many terminals the keeper is asked for at a time.
+const mastersAtOnce = 16
+
+// fetchMasters gets the terminals of the sessions that live: one after the other
+// would cost a wait for the keeper each.
+func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []found) {
+	var fetching sync.WaitGroup
+	slots := make(chan struct{}, mastersAtOnce)
+	for i := range all {
+		f := &all[i]
+		if !f.rec.TTY || !slices.ContainsFunc(f.events, func(e event) bool { return e.kind == evFound }) {
+			continue
+		}
+		slots <- struct{}{}
+		fetching.Go(func() {
+			defer func() { <-slots }()
+			master, err := client.Master(ctx, f.rec.ID)
+			if err != nil {
+				h.log.Error("get terminal", "id", f.rec.ID, "error", err)
+				return
+			}
+			f.master = master
+		})
+	}
+	fetching.Wait()
 }
 
 // guessRecord makes a record for a child whose own was lost.

@@ -73,6 +73,7 @@ func Run(ctx context.Context, o Options) error {
 		meter:   newMeter(),
 		logs:    newLogs(log),
 	}
+	h.holdReplays()
 	h.gate.log = log
 	h.arbiter = h.newArbiter(o.Policy)
 	h.audit = newAudit(o.DataDir)
@@ -199,6 +200,7 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 		listener.Close()
 		return fmt.Errorf("tell keeper that the engine is ready: %v", err)
 	}
+	h.allowReplays()
 	running.Go(func() { h.watchFolder(ctx) })
 	running.Go(func() { h.expireIdle(ctx) })
 	running.Go(func() { h.followSettings(ctx) })
@@ -206,6 +208,20 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 	err = h.mux().Serve(ctx, listener)
 	h.log.Info("end", "error", err)
 	return err
+}
+
+// holdReplays keeps screens from being rebuilt until the engine answers: each of
+// them can wait, and all clients wait for the engine.
+func (h *host) holdReplays() {
+	for range cap(h.replays) {
+		h.replays <- struct{}{}
+	}
+}
+
+func (h *host) allowReplays() {
+	for range cap(h.replays) {
+		<-h.replays
+	}
 }
 
 // closeSessions lets go of all terminals; the keeper holds them on. It runs
