@@ -1,0 +1,324 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	faultProcesses = 20
+	faultSessions  = 10
+	faultPatience  = 60 * time.Second
+)
+
+// A tally counts what a fault has cost.
+type tally struct {
+	times                         int // how often the fault was made
+	lost, doubled, wrong, unknown int
+	note                          string
+}
+
+// BenchmarkFaults makes faults under load and prints what each kind has cost.
+// What is not 0 is either said so in the README or a defect.
+func BenchmarkFaults(b *testing.B) {
+	rows := []struct {
+		name string
+		make func(b *testing.B) tally
+	}{
+		{"engine killed", func(b *testing.B) tally { return kills(b, times("ENGINE_KILLS", 300), true, false) }},
+		{"keeper killed", func(b *testing.B) tally { return kills(b, times("KEEPER_KILLS", 50), false, true) }},
+		{"both killed", func(b *testing.B) tally { return kills(b, times("BOTH_KILLS", 30), true, true) }},
+		{"keeper killed during starts", startStorm},
+		{"verbs while the engine is away", away},
+		{"disk full", fullDisk},
+		{"256 open files", fewFiles},
+	}
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-32s %6s %6s %8s %6s %8s  %s\n", "", "times", "lost", "doubled", "wrong", "unknown", "")
+	for _, row := range rows {
+		b.Run(strings.ReplaceAll(row.name, " ", "-"), func(b *testing.B) {
+			t := row.make(b)
+			fmt.Fprintf(&table, "%-32s %6d %6d %8d %6d %8d  %s\n", row.name, t.times, t.lost, t.doubled, t.wrong, t.unknown, t.note)
+		})
+	}
+	fmt.Print("\n" + table.String())
+}
+
+func times(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// A load is sessions and processes that count aloud.
+type load struct {
+	p   program
+	ids map[string]int // pid by id
+}
+
+func startLoad(b *testing.B) load {
+	b.Helper()
+	l := load{build(b), map[string]int{}}
+	l.p.run(b, "info")
+	c := connect(b, l.p)
+	count := []string{"sh", "-c", `i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.02; done`}
+	for i := range faultProcesses + faultSessions {
+		var err error
+		var started api.Process
+		if i < faultProcesses {
+			started, err = api.ProcessStart.Call(context.Background(), c, api.ProcessStartInput{Command: count, Name: fmt.Sprintf("process-%d", i), KeepAlive: i%2 == 0})
+		} else {
+			started, err = api.SessionStart.Call(context.Background(), c, api.SessionStartInput{Command: count, Name: fmt.Sprintf("session-%d", i)})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		l.ids[started.ID] = started.PID
+	}
+	return l
+}
+
+// info waits for an engine with a keeper.
+func (l load) info(b *testing.B) (i info) {
+	b.Helper()
+	l.eventually(b, "an engine", func() bool {
+		out, err := l.p.command("info", "--json").Output()
+		return err == nil && json.Unmarshal(out, &i) == nil && i.KeeperPID != 0
+	})
+	return i
+}
+
+func (l load) eventually(b *testing.B, what string, holds func() bool) {
+	b.Helper()
+	for end := time.Now().Add(faultPatience); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// kills kills engine, keeper or both, and looks what has become of the load.
+func kills(b *testing.B, n int, engine, keeper bool) tally {
+	l, t := startLoad(b), tally{times: n}
+	for i := range n {
+		now := l.info(b)
+		if engine && keeper {
+			unix.Kill(now.EnginePID, unix.SIGSTOP) // so that neither starts the other
+		}
+		if keeper {
+			unix.Kill(now.KeeperPID, unix.SIGKILL)
+		}
+		if engine {
+			unix.Kill(now.EnginePID, unix.SIGKILL)
+		}
+		time.Sleep(time.Duration(i%7) * 5 * time.Millisecond)
+	}
+	l.info(b)
+	both := engine && keeper
+	for id, pid := range l.ids {
+		l.check(b, &t, id, pid, both)
+	}
+	if both {
+		t.note = "sessions get a hangup, as the README says"
+	}
+	return t
+}
+
+// check looks at one process of the load. hangup says that sessions may have ended.
+func (l load) check(b *testing.B, t *tally, id string, pid int, hangup bool) {
+	b.Helper()
+	c := connect(b, l.p)
+	defer c.Close()
+	p, err := api.ProcessGet.Call(context.Background(), c, api.IDInput{ID: id})
+	switch {
+	case err != nil:
+		t.lost++
+		return
+	case p.Kind == api.KindSession && hangup:
+		return
+	case p.PID != pid:
+		t.lost++
+	case unix.Kill(pid, 0) != nil:
+		t.wrong++
+	}
+	if p.Supervision != nil && p.Supervision.Restarts > 0 {
+		t.doubled++
+	}
+	if p.ExitUnknown {
+		t.unknown++
+	}
+	if gap := gapIn(p.LogPath); gap != "" {
+		t.wrong++
+		b.Logf("%s: %s", p.Name, gap)
+	}
+}
+
+// gapIn tells which line of a log is not the one behind the line before it.
+func gapIn(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	before := 0
+	for line := range bytes.Lines(bytes.Trim(text, "\x00")) {
+		var n int
+		if _, err := fmt.Sscanf(string(line), "line %d", &n); err != nil || !bytes.HasSuffix(line, []byte("\n")) {
+			continue // the last one is being written
+		}
+		if before != 0 && n != before+1 {
+			return fmt.Sprintf("line %d follows line %d", n, before)
+		}
+		before = n
+	}
+	return ""
+}
+
+// startStorm kills keepers while processes are started, and counts those that run
+// and are not known.
+func startStorm(b *testing.B) tally {
+	l, t := load{build(b), map[string]int{}}, tally{times: times("KEEPER_KILLS", 50)}
+	l.p.run(b, "info")
+	mark := newSleep()
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				l.p.command(append([]string{"start", "--"}, mark.argv()...)...).Run()
+			}
+		}
+	}()
+	for i := range t.times {
+		unix.Kill(l.info(b).KeeperPID, unix.SIGKILL)
+		time.Sleep(time.Duration(20+i%5*10) * time.Millisecond)
+	}
+	close(stop)
+	<-done
+	l.info(b)
+	c := connect(b, l.p)
+	known := 0
+	out, err := api.ProcessList.Call(context.Background(), c, api.ProcessListInput{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, p := range out.Processes {
+		if p.PID != 0 {
+			known++
+		}
+	}
+	l.p.run(b, "shutdown", "--all", "--yes")
+	t.note = fmt.Sprintf("%d were started; lost are those that outlive shutdown --all", known)
+	t.lost = mark.running(b)
+	return t
+}
+
+// running counts the processes with this command line.
+func (s sleep) running(b *testing.B) (n int) {
+	b.Helper()
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, path := range lines {
+		if line, _ := os.ReadFile(path); string(line) == "sleep\x00"+s.seconds+"\x00" {
+			n++
+		}
+	}
+	return n
+}
+
+// away calls verbs while no engine answers: none may say that nothing runs.
+func away(b *testing.B) tally {
+	l, t := startLoad(b), tally{}
+	for _, verb := range [][]string{{"ps"}, {"ls"}, {"stop", "process-0"}, {"logs", "process-1"}} {
+		unix.Kill(l.info(b).EnginePID, unix.SIGKILL)
+		out, err := l.p.command(verb...).CombinedOutput()
+		t.times++
+		if err == nil && len(bytes.TrimSpace(out)) == 0 {
+			t.wrong++
+			b.Logf("%v says nothing", verb)
+		}
+	}
+	unix.Kill(l.info(b).EnginePID, unix.SIGKILL)
+	l.p.command("shutdown", "--all", "--yes").Run()
+	t.times++
+	for id, pid := range l.ids {
+		if unix.Kill(pid, 0) == nil {
+			t.lost++
+			b.Logf("%s (pid %d) outlives shutdown --all", id, pid)
+		}
+	}
+	return t
+}
+
+// fullDisk takes the room to write from keeper and engine and kills the engine.
+func fullDisk(b *testing.B) tally {
+	l, t := startLoad(b), tally{times: 1}
+	now := l.info(b)
+	limit := unix.Rlimit{Cur: 0, Max: unix.RLIM_INFINITY}
+	if err := unix.Prlimit(now.KeeperPID, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+		b.Fatal(err)
+	}
+	unix.Kill(now.EnginePID, unix.SIGKILL)
+	l.info(b)
+	c := connect(b, l.p)
+	out, err := api.ProcessList.Call(context.Background(), c, api.ProcessListInput{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, p := range out.Processes {
+		if p.PID != l.ids[p.ID] {
+			t.lost++
+		}
+	}
+	t.lost += len(l.ids) - len(out.Processes)
+	return t
+}
+
+// fewFiles leaves an engine hardly any descriptors; what runs can be stopped all
+// the same.
+func fewFiles(b *testing.B) tally {
+	l, t := startLoad(b), tally{times: 1}
+	now := l.info(b)
+	for _, pid := range []int{now.EnginePID, now.KeeperPID} {
+		entries, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		most := uint64(len(entries) + 2) // as if 256 were used up
+		limit := unix.Rlimit{Cur: most, Max: most}
+		if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if out, err := l.p.command("stop", "--all").CombinedOutput(); err != nil {
+		b.Logf("stop --all: %v: %s", err, out)
+		t.wrong++
+	}
+	if out, err := l.p.command("shutdown", "--all", "--yes").CombinedOutput(); err != nil {
+		b.Logf("shutdown --all: %v: %s", err, out)
+		t.wrong++
+	}
+	for _, pid := range l.ids {
+		if unix.Kill(pid, 0) == nil {
+			t.lost++
+		}
+	}
+	return t
+}
