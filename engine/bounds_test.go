@@ -355,6 +355,31 @@ func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
 	p.refused(wider, "session.write", `{"id":"$OWN","text":"x"}`, "outside the sandbox")
 }
 
+// An agent could have changed the files that a person's process runs.
+func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
+	p := newPrison(t)
+	kept := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
+	for _, id := range []string{p.theirs, p.piped, kept.ID, kept.Name} {
+		p.refused(p.bounds, "process.restart", fmt.Sprintf(`{"id":%q}`, id), "outside the sandbox")
+		p.refused(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"keep_alive":true}`, id), "outside the sandbox")
+		p.refused(p.bounds, "process.update", fmt.Sprintf(`{"id":%q,"restart":{"policy":"always"}}`, id), "outside the sandbox")
+	}
+	p.refused(p.bounds, "process.signal", fmt.Sprintf(`{"id":%q,"signal":"KILL"}`, kept.ID), "outside the sandbox")
+	if now := call(p.machine, api.ProcessGet, api.IDInput{ID: kept.ID}); now.PID != kept.PID {
+		t.Errorf("it was started again, as %d", now.PID)
+	}
+	for name, body := range map[string]string{
+		"process.signal": `{"id":"$PIPED","signal":"CONT"}`, "process.update": `{"id":"$PIPED","name":"other"}`, "process.restart": `{"id":"$OWN"}`,
+	} {
+		if status, answer := p.post(p.bounds, name, body); status != 200 {
+			t.Errorf("%s %s: %d %s", name, body, status, answer)
+		}
+	}
+	if status, answer := p.post(api.Bounds{}, "process.restart", `{"id":"$PIPED"}`); status != 200 {
+		t.Errorf("without a sandbox: %d %s", status, answer)
+	}
+}
+
 func TestVariablesOfAnAgentAreItsOwn(t *testing.T) {
 	p := newPrison(t)
 	restarted := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: sh("echo GOT=$MINE/$BASH_ENV; exec sleep 1000")})

@@ -288,6 +288,9 @@ func (c *control) stopEach(signal string, wanted func(*proc) bool) []<-chan outc
 }
 
 func (h *host) processRestart(ctx context.Context, in api.IDInput) (api.Process, error) {
+	if err := h.mayStartAgain(ctx, &in.ID, true); err != nil {
+		return api.Process{}, err
+	}
 	p, err := h.requestWith(ctx, in.ID, event{kind: evRestart})
 	if err == nil {
 		h.history.startedAgain(p)
@@ -298,6 +301,9 @@ func (h *host) processRestart(ctx context.Context, in api.IDInput) (api.Process,
 func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (api.Empty, error) {
 	number, err := parseSignal(in.Signal)
 	if err != nil {
+		return api.Empty{}, err
+	}
+	if err := h.mayStartAgain(ctx, &in.ID, false); err != nil {
 		return api.Empty{}, err
 	}
 	var who persist.Identity
@@ -329,6 +335,11 @@ func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (ap
 	}
 	if _, err := restartOf(false, in.Restart); err != nil {
 		return api.Process{}, err
+	}
+	if in.Restart != nil || in.KeepAlive != nil {
+		if err := h.mayStartAgain(ctx, &in.ID, true); err != nil {
+			return api.Process{}, err
+		}
 	}
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, in.ID, func(p *proc) error {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"slices"
@@ -28,6 +29,35 @@ func (h *host) mayType(ctx context.Context, view api.Process) error {
 func errOutside(name string) *api.Error {
 	return api.Errorf(api.CodeForbidden, "type into %s: it runs outside the sandbox that agents are held to", name).
 		WithHint("start a session of your own, or ask the person to open this one to agents in the dashboard")
+}
+
+// mayStartAgain refuses agents what has a process started again that runs outside
+// their sandbox: they may have changed the files that it runs. id is completed, so
+// that what was looked at is what is started. Without a restart policy nothing
+// starts by itself, and unless asks is set nothing is refused.
+func (h *host) mayStartAgain(ctx context.Context, id *string, asks bool) error {
+	if api.CallerOf(ctx).Bounds.Sandbox == nil {
+		return nil
+	}
+	var view api.Process
+	var starts bool
+	failed, err := ask(ctx, h.control, func() error {
+		p, err := h.control.findToEnd(*id)
+		if err == nil {
+			*id, view = p.rec.ID, h.control.current(p)
+			starts = asks || p.rec.Restart.Policy != "" && p.rec.Restart.Policy != string(api.PolicyNo)
+		}
+		return err
+	})
+	open := view.Terminal != nil && view.Terminal.Open
+	switch {
+	case err != nil || failed != nil:
+		return cmp.Or(err, failed)
+	case starts && !open && h.leavesSandbox(ctx, *id):
+		return api.Errorf(api.CodeForbidden, "have %s started again: it runs outside the sandbox that agents are held to", view.Name).
+			WithHint("start a process of your own, or ask the person to do it")
+	}
+	return nil
 }
 
 // leavesSandbox reports whether what the caller types into a process would run
