@@ -128,7 +128,7 @@ func (a *arbiter) check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 	case v.Decision == policy.Deny:
 		return denied(v), nil
 	}
-	sameness := strings.Join(append([]string{name, in.Actor, in.Tool, in.Command, in.CWD, fmt.Sprint(in.Write)}, append(in.Argv, in.Paths...)...), "\x00")
+	sameness := strings.Join(append([]string{name, in.Actor, in.Tool, in.Command, in.Session, in.CWD, fmt.Sprint(in.Write)}, append(in.Argv, in.Paths...)...), "\x00")
 	if answer, ok := a.remembered(sameness); ok {
 		return answer, nil
 	}
@@ -182,7 +182,7 @@ func (a *arbiter) ask(in api.PolicyCheckInput, name string, v policy.Verdict, sa
 	now := time.Now()
 	q := &question{
 		request: api.Request{
-			ID: newRequestID(), Actor: in.Actor, Agent: name, Tool: in.Tool, Command: command, Paths: in.Paths, CWD: in.CWD,
+			ID: newRequestID(), Actor: in.Actor, Agent: name, Tool: in.Tool, Command: command, Paths: in.Paths, Session: in.Session, CWD: in.CWD,
 			Rule: v.Reason, AskedAt: now, ExpiresAt: now.Add(timeout),
 		},
 		sameness: sameness,

@@ -131,6 +131,11 @@ func TestAnAnswerForAlwaysCountsForTheSameOnly(t *testing.T) {
 		if out := checked(t, a, other); out.Decision != "ask" {
 			t.Errorf("another: %+v", out)
 		}
+		other = aCommand
+		other.Session, other.NoAsk = "web (123)", true
+		if out := checked(t, a, other); out.Decision != "ask" {
+			t.Errorf("in a session: %+v", out)
+		}
 	})
 }
 

@@ -43,9 +43,15 @@ func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.Po
 	if caller := api.CallerOf(ctx); caller.Agent() {
 		in.Actor = callerActor(caller)
 	}
-	if in.CWD == "" && in.Session != "" {
+	if in.CWD == "" && in.Session != "" && in.Command != "" {
 		// A session that is not there cannot be typed into either.
 		in.CWD, _ = h.folderOf(ctx, in.Session)
+	}
+	if in.Session != "" { // as the person knows it, and only this one
+		_ = withProc(ctx, h, in.Session, func(p *proc) error {
+			in.Session = fmt.Sprintf("%s (%s)", p.rec.Name, p.rec.ID)
+			return nil
+		})
 	}
 	return h.arbiter.check(ctx, in)
 }

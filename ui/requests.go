@@ -68,7 +68,7 @@ func request(r api.Request) string {
 	case len(r.Paths) > 0:
 		return panes.Clean(r.Tool + " " + strings.Join(r.Paths, " "))
 	}
-	return panes.Clean(r.Tool)
+	return panes.Clean(strings.TrimSpace(r.Tool + " " + r.Session))
 }
 
 // showRequests opens the oldest request.
@@ -325,6 +325,9 @@ func folded(s string, width int) []string {
 
 func requestFacts(r api.Request) []string {
 	var facts []string
+	if r.Session != "" {
+		facts = append(facts, "for "+panes.Clean(r.Session))
+	}
 	if r.Rule != "" {
 		facts = append(facts, "asked because of: "+panes.Clean(r.Rule))
 	}

@@ -116,7 +116,7 @@ type PolicyCheckInput struct {
 	Paths   []string `json:"paths,omitempty" jsonschema:"absolute paths that it reads or writes"`
 	Write   bool     `json:"write,omitempty" jsonschema:"it changes something"`
 	CWD     string   `json:"cwd,omitempty" jsonschema:"folder it runs in"`
-	Session string   `json:"session,omitempty" jsonschema:"session that it is typed into; where cwd is not given its folder counts"`
+	Session string   `json:"session,omitempty" jsonschema:"session or process that it is about; where a command is typed into it and cwd is not given its folder counts"`
 	NoAsk   bool     `json:"no_ask,omitempty" jsonschema:"answer ask at once, as the client asks the person itself"`
 }
 
@@ -135,6 +135,7 @@ type Request struct {
 	Tool      string     `json:"tool" jsonschema:"what it wants to call"`
 	Command   string     `json:"command,omitempty" jsonschema:"what would run"`
 	Paths     []string   `json:"paths,omitempty" jsonschema:"what would be read or written"`
+	Session   string     `json:"session,omitempty" jsonschema:"session or process that it is about, as NAME (ID)"`
 	CWD       string     `json:"cwd,omitempty" jsonschema:"folder it would run in"`
 	Rule      string     `json:"rule,omitempty" jsonschema:"the rule that asks"`
 	AskedAt   time.Time  `json:"asked_at" jsonschema:"when"`

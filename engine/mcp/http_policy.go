@@ -30,7 +30,8 @@ const (
 type operationCall struct {
 	name  string
 	write bool
-	in    any // pointer to the operation's input; nil for a stream
+	in    any    // pointer to the operation's input; nil for a stream
+	id    string // of the session that a stream is of
 }
 
 // pass has the engine serve a request, if the person's policy lets it: within
@@ -83,7 +84,7 @@ func (w *web) stream(rw http.ResponseWriter, r *http.Request, client *api.Client
 func readOperation(r *http.Request, name string) (operationCall, error) {
 	call := operationCall{name: name}
 	if name == attachStream {
-		call.write = r.URL.Query().Get("read_only") != "true"
+		call.write, call.id = r.URL.Query().Get("read_only") != "true", lastOf(r, "id")
 		return call, nil
 	}
 	i := slices.IndexFunc(api.Operations(), func(e api.Entry) bool { return e.Name == name })
@@ -101,6 +102,15 @@ func readOperation(r *http.Request, name string) (operationCall, error) {
 	}
 	call.write, call.in = entry.Effect != api.Read, in
 	return call, nil
+}
+
+// lastOf is what a query says of a name; of several, the engine takes the last.
+func lastOf(r *http.Request, name string) string {
+	values := r.URL.Query()[name]
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
 }
 
 // confine holds a call to what holds for every agent of the server: its folders
@@ -164,11 +174,11 @@ func (c operationCall) subject(home string) subject {
 	case *api.SessionWriteInput:
 		return subject{command: in.Text + in.Paste, session: in.ID}
 	case *api.ProcessWriteInput:
-		return subject{command: in.Text}
+		return subject{command: in.Text, session: in.ID}
 	case *api.FilesWriteOutputInput:
 		return subject{paths: []string{filepath.Join(home, "outputs")}}
 	}
-	return subject{paths: c.paths(home)}
+	return subject{paths: c.paths(home), session: cmp.Or(c.id, idIn(c.in))}
 }
 
 // lineOf is a program and its arguments as a line for a shell.

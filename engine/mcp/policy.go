@@ -138,6 +138,9 @@ func question(in api.PolicyCheckInput, rule string) string {
 	case len(in.Paths) > 0:
 		fmt.Fprintf(&b, " on %q", in.Paths)
 	}
+	if in.Session != "" {
+		fmt.Fprintf(&b, " for %q", in.Session)
+	}
 	if in.CWD != "" {
 		fmt.Fprintf(&b, " in %s", in.CWD)
 	}

@@ -275,6 +275,31 @@ func TestNobodyAnsweringIsARefusal(t *testing.T) {
 	}
 }
 
+func TestARequestIsAboutOneProcess(t *testing.T) {
+	r := newRig(t, Native)
+	r.policy("[[rule]]\ndecision = \"ask\"\ntool = [\"process?stop\"]")
+	session := r.served(nil)
+	for i, name := range []string{"one", "two"} {
+		p, err := api.ProcessStart.Call(t.Context(), r.person(), api.ProcessStartInput{Command: []string{"sleep", "1000"}, Name: name, CWD: "/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stopped := make(chan bool, 1)
+		go func() {
+			_, failed := r.calls(session, "process_stop", object{"id": name})
+			stopped <- !failed
+		}()
+		request := r.asked()
+		if want := name + " (" + p.ID + ")"; request.Session != want {
+			t.Errorf("the person is asked about %q, want %q", request.Session, want)
+		}
+		r.answers(api.RequestAnswerInput{ID: request.ID, Allow: i == 0, Always: true})
+		if got := <-stopped; got != (i == 0) {
+			t.Errorf("%s was stopped: %v", name, got)
+		}
+	}
+}
+
 func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
 	r := newRig(t, Native)
 	r.policy(careful)

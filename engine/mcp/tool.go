@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,12 +42,26 @@ type subject struct {
 	paths   []string          // absolute
 	cwd     string            // absolute
 	env     map[string]string // set for what it runs
-	session string            // that a command is typed into; its folder counts if cwd is empty
+	session string            // or process that it is about; if a command is typed into it its folder counts where cwd is empty
 }
 
 // A subjected input says what a call with it would do.
 type subjected interface {
 	subject(f *face) subject
+}
+
+// idIn is the session or process that a call names; "" if it names none.
+func idIn(in any) string {
+	fields := reflect.Indirect(reflect.ValueOf(in))
+	for _, name := range []string{"ID", "SessionID"} {
+		if fields.Kind() != reflect.Struct {
+			break
+		}
+		if id := fields.FieldByName(name); id.Kind() == reflect.String {
+			return id.String()
+		}
+	}
+	return ""
 }
 
 // none is the output of tools that give text alone.
@@ -66,10 +81,12 @@ func define[In, Out any](t tool, do func(ctx context.Context, f *face, in In) (r
 	}
 	t.about = func(f *face, args json.RawMessage) subject {
 		in, err := decode[In](t, args)
+		var about subject
 		if s, ok := any(in).(subjected); ok && err == nil {
-			return s.subject(f)
+			about = s.subject(f)
 		}
-		return subject{}
+		about.session = cmp.Or(about.session, idIn(in))
+		return about
 	}
 	return t
 }

@@ -97,6 +97,9 @@ func (a *app) showRequest(list []api.Request, id string) error {
 // requestText is all of a request.
 func requestText(r api.Request, does string) string {
 	text := fmt.Sprintf("%s %s %s", exactLine(strings.TrimPrefix(r.Actor, "agent:")), does, exactLine(r.Tool))
+	if r.Session != "" {
+		text += " for " + exactLine(r.Session)
+	}
 	if r.CWD != "" {
 		text += " in " + exactLine(r.CWD)
 	}
@@ -114,6 +117,9 @@ func requestText(r api.Request, does string) string {
 func wants(r api.Request) string {
 	if r.Command != "" {
 		return r.Command
+	}
+	if len(r.Paths) == 0 {
+		return r.Session
 	}
 	return strings.Join(r.Paths, " ")
 }
