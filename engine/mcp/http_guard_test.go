@@ -319,6 +319,14 @@ func TestAStreamIsHeldToTheBoundsOfItsToken(t *testing.T) {
 		!strings.Contains(answer, "outside the sandbox") {
 		t.Errorf("status %d: %s", got, answer)
 	}
+	r.policy("[[rule]]\ndecision = \"deny\"\nwrite = true\ntool = [\"session.attach\"]")
+	free := r.site(func(*Options) {})
+	for _, query := range []string{"", "&read_only=false", "&read_only=true&read_only=false"} {
+		if got, answer, _ := free.send(http.MethodGet, "/v1/session.attach?raw=true&id="+p.ID+query, "", attach...); got != http.StatusForbidden ||
+			!strings.Contains(answer, "rule 1") {
+			t.Errorf("%s: status %d: %s", query, got, answer)
+		}
+	}
 	r.policy("[[rule]]\ndecision = \"deny\"\ntool = [\"events.watch\", \"process_list\"]")
 	if got, answer, _ := s.send(http.MethodGet, "/v1/events.watch", "", "Authorization", "Bearer "+masterToken); got != http.StatusForbidden {
 		t.Errorf("status %d: %s", got, answer)

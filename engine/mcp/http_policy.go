@@ -84,7 +84,7 @@ func (w *web) stream(rw http.ResponseWriter, r *http.Request, client *api.Client
 func readOperation(r *http.Request, name string) (operationCall, error) {
 	call := operationCall{name: name}
 	if name == attachStream {
-		call.write, call.id = r.URL.Query().Get("read_only") != "true", lastOf(r, "id")
+		call.write, call.id = lastOf(r, "read_only") != "true", lastOf(r, "id")
 		return call, nil
 	}
 	i := slices.IndexFunc(api.Operations(), func(e api.Entry) bool { return e.Name == name })
