@@ -355,6 +355,20 @@ func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
 	p.refused(wider, "session.write", `{"id":"$OWN","text":"x"}`, "outside the sandbox")
 }
 
+func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
+	p := newPrison(t)
+	job := call(p.machine, api.FilesTransfer, api.FilesTransferInput{Kind: api.TransferCopy,
+		Items: []api.FileMove{{Path: p.in("secret/key"), To: p.in("secret/copy")}}}).Job
+	for _, name := range []string{"files.job", "files.cancel"} {
+		if status, answer := p.post(p.bounds, name, fmt.Sprintf(`{"id":%q}`, job)); status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", name, status, answer)
+		}
+	}
+	if done := call(p.machine, api.FilesJob, api.FileJobInput{ID: job, WaitMS: 10_000}); done.State != api.JobDone {
+		t.Errorf("the person is told %+v", done)
+	}
+}
+
 // An agent could have changed the files that a person's process runs.
 func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
 	p := newPrison(t)

@@ -25,6 +25,7 @@ const (
 type transferJob struct {
 	id      string
 	kind    string
+	owner   string // the agent that began it; "" for a person
 	cancel  context.CancelFunc
 	over    chan struct{} // closed at the end
 	bytes   atomic.Int64
@@ -108,7 +109,7 @@ func (s *fileServer) transfer(asking context.Context, in api.FilesTransferInput)
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
-		j, err := s.jobs.begin(in.Kind)
+		j, err := s.jobs.begin(in.Kind, api.CallerOf(asking).Owner)
 		if err != nil {
 			return api.FilesTransferOutput{}, err
 		}
@@ -228,14 +229,14 @@ func checkTransfer(in api.FilesTransferInput) error {
 }
 
 // begin makes a job. Its runner says Done to running.
-func (js *transferJobs) begin(kind string) (*transferJob, error) {
+func (js *transferJobs) begin(kind, owner string) (*transferJob, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
 		return nil, errEnding()
 	}
 	js.last++
-	j := &transferJob{id: fmt.Sprintf("t%d", js.last), kind: kind, state: api.JobRunning, over: make(chan struct{})}
+	j := &transferJob{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, state: api.JobRunning, over: make(chan struct{})}
 	if js.jobs == nil {
 		js.jobs = map[string]*transferJob{}
 	}
@@ -250,10 +251,12 @@ func (js *transferJobs) forget(id string) {
 	delete(js.jobs, id)
 }
 
-func (js *transferJobs) find(id string) (*transferJob, error) {
+// find finds a transfer: for an agent, one of its own.
+func (js *transferJobs) find(ctx context.Context, id string) (*transferJob, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
-	if j := js.jobs[id]; j != nil {
+	caller := api.CallerOf(ctx)
+	if j := js.jobs[id]; j != nil && (!caller.Agent() || j.owner == caller.Owner) {
 		return j, nil
 	}
 	return nil, api.Errorf(api.CodeNotFound, "find transfer %q: there is none", id)
@@ -267,7 +270,7 @@ func (js *transferJobs) close() {
 }
 
 func (s *fileServer) job(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
-	j, err := s.jobs.find(in.ID)
+	j, err := s.jobs.find(ctx, in.ID)
 	if err != nil {
 		return api.FileJob{}, err
 	}
@@ -285,7 +288,7 @@ func (s *fileServer) job(ctx context.Context, in api.FileJobInput) (api.FileJob,
 }
 
 func (s *fileServer) cancelJob(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
-	j, err := s.jobs.find(in.ID)
+	j, err := s.jobs.find(ctx, in.ID)
 	if err != nil {
 		return api.FileJob{}, err
 	}
