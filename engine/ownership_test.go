@@ -237,3 +237,33 @@ func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
+	for owner, told := range map[string]bool{"agent1": false, "": true} {
+		withRig(t, func(r *rig) {
+			asked := &arbiter{open: map[string]*question{"x": {request: api.Request{ID: "x", Command: "of another"}}}}
+			h := &host{control: r.c, link: &link{}, arbiter: asked, problems: []string{"a problem"}}
+			mux := api.NewMux(nil)
+			mux.HandleWatch(h.watch)
+			ctx, cancel := context.WithCancel(r.Context())
+			request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)
+			request.Header.Set("Tandem-Owner", owner)
+			w := &quietWriter{ResponseRecorder: httptest.NewRecorder(), first: make(chan struct{})}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				mux.ServeHTTP(w, request)
+			}()
+			<-w.first
+			time.Sleep(time.Hour)
+			cancel()
+			<-done
+			if got := strings.Contains(w.Body.String(), "of another"); got != told {
+				r.Errorf("%q: it is told: %v", owner, got)
+			}
+			if kept := len(h.problems) > 0; kept == told {
+				r.Errorf("%q: the problems wait: %v", owner, kept)
+			}
+		})
+	}
+}

@@ -203,7 +203,15 @@ func await(ctx context.Context, c *control, reply <-chan outcome) (api.Process, 
 // watch serves events.watch.
 func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event) error) error {
 	c := h.control
-	owner, unsaved := api.CallerOf(ctx).Owner, h.unsaved()
+	owner, agent, unsaved := api.CallerOf(ctx).Owner, api.CallerOf(ctx).Agent(), h.unsaved()
+	if tell := send; agent { // what others ask the person is not for it
+		send = func(e api.Event) error {
+			if e.Type == api.EventRequest {
+				return nil
+			}
+			return tell(e)
+		}
+	}
 	s, err := ask(ctx, c, func() *subscriber {
 		c.arrive(owner)
 		info := h.info()
@@ -215,10 +223,12 @@ func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event
 		if unsaved != "" {
 			s.events <- api.Event{Type: api.EventNotice, Notice: unsaved}
 		}
-		for _, text := range h.problems {
-			c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
+		if !agent { // problems wait for the person
+			for _, text := range h.problems {
+				c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
+			}
+			h.problems = nil
 		}
-		h.problems = nil
 		return s
 	})
 	if err != nil {
