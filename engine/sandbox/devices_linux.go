@@ -68,9 +68,8 @@ func closes(name string) bool {
 }
 
 // allowDevices grants what every program may write: the devices that keep
-// nothing, and what standard input, output and error are open on for writing
-// already, which some open again by name. A terminal among these can be read
-// again too.
+// nothing, and what standard input, output and error are open on already, to be
+// read or written as they are, which some open again by name.
 func allowDevices(set *ruleset) error {
 	const access = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
@@ -87,7 +86,7 @@ func allowDevices(set *ruleset) error {
 		if flags&unix.O_ACCMODE != unix.O_RDONLY {
 			granted = access
 		}
-		if flags&unix.O_ACCMODE != unix.O_WRONLY && isTerminal(fd) {
+		if flags&unix.O_ACCMODE != unix.O_WRONLY {
 			granted |= unix.LANDLOCK_ACCESS_FS_READ_FILE
 		}
 		if granted == 0 {
@@ -100,9 +99,4 @@ func allowDevices(set *ruleset) error {
 		}
 	}
 	return nil
-}
-
-func isTerminal(fd int) bool {
-	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	return err == nil
 }

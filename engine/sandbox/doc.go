@@ -29,7 +29,7 @@
 //
 // # Files
 //
-// Everything may be read but denyRead; nothing may be written but allowWrite
+// Everything may be read but denyRead and the data folder; nothing may be written but allowWrite
 // less denyWrite, /dev/null and its like, and the terminal or log that the
 // process was given. Landlock grants on what a path leads to, so neither "..",
 // a symbolic link, another mount of the same file system nor a rename leads

@@ -41,6 +41,11 @@ func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*rulese
 	if all[0].closed, err = closedDevices(table); err != nil {
 		return nil, err
 	}
+	own, err := resolveAll("close", guarded, table) // logs, pipes and locks of other processes
+	if err != nil {
+		return nil, err
+	}
+	all[0].closed = append(all[0].closed, own...)
 	defer func() {
 		if err != nil {
 			closeAll(sets)
@@ -124,7 +129,7 @@ type paths struct {
 	writable   []string
 	unwritable []string
 	given      []string // as the layer names what is writable
-	closed     []string // devices, in the first layer
+	closed     []string // devices and what is guarded, in the first layer: listed at most
 }
 
 // resolveLayers looks up the paths of all layers.

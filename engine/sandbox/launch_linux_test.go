@@ -169,6 +169,27 @@ func TestDeniedFilesCannotBeReadByAnyPath(t *testing.T) {
 	r.expect("1", "list", r.at("work/sub"))
 }
 
+// There are the logs, pipes and locks of other processes, and what agents did.
+func TestWhatIsGuardedCannotBeRead(t *testing.T) {
+	r := newRig(t)
+	r.dataDir = r.at("data")
+	r.put("data/audit.jsonl")
+	r.put("data/processes/other/process.log")
+	if err := os.Symlink(r.dataDir, r.at("open/link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"data/audit.jsonl", "data/processes/other/process.log", "open/link/audit.jsonl", "profile/sandbox.json"} {
+		r.expect("EACCES", "read", r.at(path))
+	}
+	r.expect("content", "read", r.at("open/file"))
+	// Its own standard input is there too.
+	cmd := r.command("read", "/dev/stdin")
+	cmd.Stdin, _ = os.Open(r.at("data/audit.jsonl"))
+	if got, stderr, _ := r.wait(cmd); got != "content" {
+		t.Errorf("its standard input gave %q; %s", got, stderr)
+	}
+}
+
 func TestADenialByLinkHoldsForWhatItLeadsTo(t *testing.T) {
 	r := newRig(t)
 	if err := os.Symlink("../secret/key", r.at("open/link")); err != nil {
