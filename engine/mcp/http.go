@@ -278,7 +278,7 @@ func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
 	if t == nil {
 		rw.Header().Set("WWW-Authenticate", challenge)
 		refuse(rw, http.StatusUnauthorized, api.Errorf(api.CodeForbidden, "the request carries no bearer token that is known").
-			WithHint("send Authorization: Bearer TOKEN with a token of "+filepath.Base(w.h.tokenFile())+" in the data folder"))
+			WithHint("send Authorization: Bearer TOKEN with a token of the file that the server was given, or of agent-tokens in the data folder"))
 		return
 	}
 	if r.ContentLength > bodyMost {
