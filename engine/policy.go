@@ -11,8 +11,16 @@ import (
 )
 
 const (
-	healthyRun   = 30 * time.Second // after it, earlier failures count no more
-	firstDelay   = 2 * time.Second  // before the first restart that is not immediate
+	// What is kept alive: after a healthy run earlier failures count no more, and
+	// the first restart is immediate; firstDelay is the delay before the next.
+	healthyRun = 30 * time.Second
+	firstDelay = 2 * time.Second
+
+	// The same of what has a restart policy of its own, where no restart is
+	// immediate.
+	healthyPolicy = 10 * time.Second
+	firstPolicy   = 100 * time.Millisecond
+
 	longestDelay = time.Minute
 	jitterShare  = 0.1 // of a delay, at most
 )
@@ -32,12 +40,11 @@ type verdict struct {
 	reason   string        // why it failed
 }
 
-// judge applies the restart policy of a record. The first restart after a
-// healthy run is immediate; the delays before the following ones double.
-// random is in [0, 1).
+// judge applies the restart policy of a record. Each delay is twice the one
+// before, until a healthy run begins that anew. random is in [0, 1).
 func judge(r persist.Record, l life, random float64) verdict {
-	failures := r.Failures
-	if l.lasted >= healthyRun {
+	failures, healthy := r.Failures, l.lasted >= healthyAfter(r.Restart)
+	if healthy {
 		failures = 0
 	}
 	switch {
@@ -45,10 +52,10 @@ func judge(r persist.Record, l life, random float64) verdict {
 		return verdict{state: api.StateFailed, reason: l.fault}
 	case !wantsRestart(r.Restart, l):
 		return verdict{state: api.StateExited}
-	case l.lasted >= healthyRun:
+	case healthy && !r.Restart.Prompt:
 		return verdict{state: api.StateStarting}
 	case r.Restart.Max > 0 && failures >= r.Restart.Max:
-		return verdict{state: api.StateFailed, failures: failures, reason: exhausted(r.Restart.Max, l)}
+		return verdict{state: api.StateFailed, failures: failures, reason: exhausted(r.Restart, l)}
 	}
 	return verdict{
 		state:    api.StateBackoff,
@@ -56,6 +63,14 @@ func judge(r persist.Record, l life, random float64) verdict {
 		failures: failures + 1,
 		reason:   howEnded(l),
 	}
+}
+
+// healthyAfter is how long a run lasts that counts as healthy.
+func healthyAfter(r persist.Restart) time.Duration {
+	if r.Prompt {
+		return healthyPolicy
+	}
+	return healthyRun
 }
 
 func wantsRestart(r persist.Restart, l life) bool {
@@ -85,8 +100,11 @@ func startsAtBoot(r persist.Restart) bool {
 // delay, but not the longest one.
 func delayOf(r persist.Restart, failures int, random float64) time.Duration {
 	d := firstDelay
-	if r.DelayMS > 0 {
+	switch {
+	case r.DelayMS > 0:
 		d = time.Duration(r.DelayMS) * time.Millisecond
+	case r.Prompt:
+		d = firstPolicy
 	}
 	for range failures {
 		if d = 2 * d; d >= longestDelay {
@@ -101,8 +119,8 @@ func delayOf(r persist.Restart, failures int, random float64) time.Duration {
 	return d + jitter
 }
 
-func exhausted(most int, l life) string {
-	return fmt.Sprintf("%s; given up after %d restarts without a run of %v", howEnded(l), most, healthyRun)
+func exhausted(r persist.Restart, l life) string {
+	return fmt.Sprintf("%s; given up after %d restarts without a run of %v", howEnded(l), r.Max, healthyAfter(r))
 }
 
 // howEnded says in words how a run ended.

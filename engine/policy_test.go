@@ -79,3 +79,49 @@ func TestDelayIsNeverLongerThanAMinuteAndJitterAtMostATenth(t *testing.T) {
 		}
 	})
 }
+
+// TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays holds for what project
+// files and start --restart say, and for keep_alive beside it.
+func TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays(t *testing.T) {
+	const ms = time.Millisecond
+	for name, c := range map[string]struct {
+		keepAlive bool
+		in        *api.Restart
+		want      []time.Duration
+		healthy   time.Duration
+		after     verdict // of a healthy run
+	}{
+		"a policy": {
+			in: &api.Restart{Policy: api.PolicyOnFailure}, want: []time.Duration{100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000},
+			healthy: 10 * time.Second, after: verdict{state: api.StateBackoff, delay: 100 * ms, failures: 1, reason: "it exited with 1"},
+		},
+		"a policy with a delay": {
+			in: &api.Restart{Policy: api.PolicyAlways, DelayMS: 5000}, want: []time.Duration{5000, 10_000, 20_000, 40_000, 60_000},
+			healthy: 10 * time.Second, after: verdict{state: api.StateBackoff, delay: 5000 * ms, failures: 1, reason: "it exited with 1"},
+		},
+		"kept alive": {
+			keepAlive: true, want: []time.Duration{2000, 4000, 8000, 16_000, 32_000, 60_000},
+			healthy: 30 * time.Second, after: verdict{state: api.StateStarting},
+		},
+		"kept alive, with a limit": {
+			keepAlive: true, in: &api.Restart{Max: 9}, want: []time.Duration{2000, 4000},
+			healthy: 30 * time.Second, after: verdict{state: api.StateStarting},
+		},
+	} {
+		restart, err := restartOf(c.keepAlive, c.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := persist.Record{Restart: restart}
+		for _, want := range c.want {
+			v := judge(r, life{exit: exitCode(1), lasted: c.healthy - 1}, 0)
+			if v.state != api.StateBackoff || v.delay != want*ms {
+				t.Errorf("%s, after %d failures: %+v, want %v", name, r.Failures, v, want*ms)
+			}
+			r.Failures = v.failures
+		}
+		if v := judge(r, life{exit: exitCode(1), lasted: c.healthy}, 0); v != c.after {
+			t.Errorf("%s, after a healthy run: %+v, want %+v", name, v, c.after)
+		}
+	}
+}

@@ -108,7 +108,7 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 func restartOf(keepAlive bool, in *api.Restart) (persist.Restart, error) {
 	r := persist.Restart{}
 	if in != nil {
-		r = persist.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, SuccessCodes: in.SuccessCodes}
+		r = persist.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
 	}
 	if keepAlive {
 		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {
@@ -364,7 +364,7 @@ func (c *control) update(p *proc, in api.ProcessUpdateInput, reply chan<- outcom
 	if in.KeepAlive != nil {
 		switch {
 		case *in.KeepAlive && !startsAtBoot(restart):
-			restart.Policy = string(api.PolicyAlways)
+			restart.Policy, restart.Prompt = string(api.PolicyAlways), false
 		case !*in.KeepAlive && startsAtBoot(restart):
 			restart.Policy = string(api.PolicyNo)
 		}

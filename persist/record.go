@@ -113,6 +113,10 @@ type Restart struct {
 	Max          int    `json:"max,omitempty"`
 	DelayMS      int    `json:"delay_ms,omitempty"`
 	SuccessCodes []int  `json:"success_codes,omitempty"`
+
+	// Prompt is set where a policy was given, not keep_alive: its delays begin
+	// shorter, and shorter runs are healthy. Older records have none.
+	Prompt bool `json:"prompt,omitempty"`
 }
 
 // Readiness says when a process counts as ready; all that is set has to hold.

@@ -19,7 +19,7 @@ const (
 type Restart struct {
 	Policy       Policy `json:"policy,omitempty" jsonschema:"no, on-failure, always or unless-stopped; default no"`
 	Max          int    `json:"max,omitempty" jsonschema:"restarts without a healthy run in between before it counts as failed; 0 is no limit"`
-	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"first delay, doubled each time up to 60000; default 2000"`
+	DelayMS      int    `json:"delay_ms,omitempty" jsonschema:"first delay, doubled each time up to 60000; default 100, of what is kept alive 2000"`
 	SuccessCodes []int  `json:"success_codes,omitempty" jsonschema:"exit codes beside 0 that are a success"`
 }
 

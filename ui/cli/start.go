@@ -26,7 +26,7 @@ func (a *app) startCommand() *cobra.Command {
 		Short: "Start a background process and print its id",
 		Long: "Starts a program that goes on without you, and looks after it. Its output goes\nto a log, " +
 			"which `tandem logs` shows. Prints the process's id.\n" +
-			"--max-restarts counts restarts without a healthy run of 30 seconds in between;\nalone it means --restart on-failure.\n\n" + sandboxHelp,
+			"--max-restarts counts restarts without a healthy run of 10 seconds in between\n(of 30 with --keep-alive); alone it means --restart on-failure.\n\n" + sandboxHelp,
 		Example: "tandem start --name web --keep-alive -- python3 -m http.server 0\n" +
 			"tandem start --restart on-failure --max-restarts 5 --ready-port 8080 -- ./server",
 
