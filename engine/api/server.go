@@ -20,6 +20,9 @@ const (
 	maxRequestBody = 16 << 20
 	shutdownGrace  = 2 * time.Second
 	routePrefix    = "/v1/"
+	// headerTimeout is how long a connection may take to say what it asks for. It
+	// ends with the headers of each request: what is streamed then takes its time.
+	headerTimeout = 10 * time.Second
 )
 
 // A Mux serves operations under POST /v1/<name>, events.watch and
@@ -136,7 +139,10 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 		Handler:     m,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: withPeer,
-		ErrorLog:    slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+
+		ReadHeaderTimeout: headerTimeout,
+
+		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
