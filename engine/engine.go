@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -44,7 +45,8 @@ func (o Options) withDefaults() Options {
 // standard error.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{ReplaceAttr: redactAttr}))
+	out := newOwnLog(filepath.Join(o.DataDir, "engine.log"))
+	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: redactAttr}))
 	store, fault := persist.Open(o.DataDir)
 	if store == nil {
 		return fault
@@ -64,6 +66,7 @@ func Run(ctx context.Context, o Options) error {
 		o:       o,
 		lock:    lock,
 		log:     log,
+		ownLog:  out,
 		store:   store,
 		fault:   fault,
 		bootID:  bootID,
@@ -243,7 +246,8 @@ func (h *host) closeSessions() {
 const folderCheck = time.Minute
 
 // watchFolder ends engine and keeper when somebody has deleted the data folder
-// and nothing runs any more: nobody could reach them again.
+// and nothing runs any more: nobody could reach them again. It also bounds what
+// the runtime has written to engine.log, which does not go through h.log.
 func (h *host) watchFolder(ctx context.Context) {
 	tick := time.NewTicker(folderCheck)
 	defer tick.Stop()
@@ -253,6 +257,7 @@ func (h *host) watchFolder(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		h.ownLog.bound()
 		if holdsFolder(h.lock, h.o.DataDir) {
 			continue
 		}

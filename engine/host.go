@@ -39,6 +39,7 @@ type host struct {
 	o        Options
 	lock     *os.File // on the data folder
 	log      *slog.Logger
+	ownLog   *ownLog
 	store    *persist.Store
 	bootID   string
 	link     *link

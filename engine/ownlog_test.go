@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// ownLogAt is an engine.log of its own, kept within a number of bytes.
+func ownLogAt(t *testing.T, most int64) *ownLog {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "engine.log")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return &ownLog{path: path, out: f, most: most, due: most}
+}
+
+func sizesOf(t *testing.T, path string) (now, old int64) {
+	t.Helper()
+	for suffix, size := range map[string]*int64{"": &now, ".old": &old} {
+		if info, err := os.Stat(path + suffix); err == nil {
+			*size = info.Size()
+		}
+	}
+	return now, old
+}
+
+func TestEngineLogStaysWithinItsBoundsWhileItIsWritten(t *testing.T) {
+	const most = 10_000
+	l := ownLogAt(t, most)
+	log := slog.New(slog.NewTextHandler(l, nil))
+	for i := range 1000 {
+		log.Info("something happened", "number", i)
+		if now, old := sizesOf(t, l.path); now > most+200 || old > most+200 {
+			t.Fatalf("after %d lines: %d and %d bytes", i, now, old)
+		}
+	}
+	text, err := os.ReadFile(l.path)
+	if err != nil || !strings.HasSuffix(string(text), "number=999\n") {
+		t.Errorf("it ends with %q, error %v", text[max(0, len(text)-100):], err)
+	}
+	if _, old := sizesOf(t, l.path); old == 0 {
+		t.Error("nothing was put aside")
+	}
+}
+
+func TestEngineLogThatCannotBePutAsideGrowsOn(t *testing.T) {
+	l := ownLogAt(t, 1000)
+	if err := os.MkdirAll(filepath.Join(l.path+".old", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		fmt.Fprintln(l, strings.Repeat("x", 99))
+	}
+	text, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines, complaints := strings.Count(string(text), "xxx\n"), strings.Count(string(text), "rotate "); lines != 100 || complaints == 0 || complaints > 20 {
+		t.Errorf("%d lines and %d complaints", lines, complaints)
+	}
+}
+
+// A crash loop of a program, or agents that never tire, must not fill the disk.
+func TestEngineLogIsPutAsideWhileTheEngineLives(t *testing.T) {
+	m := startMachine(t)
+	path := filepath.Join(m.dir, "engine.log")
+	pid := m.info().EnginePID
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(strings.Repeat(strings.Repeat("x", 99)+"\n", ownLogMost/100+1)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = api.ProcessStart.Call(m.Context(), m.client, api.ProcessStartInput{Command: []string{"no-such-program"}})
+	if err == nil {
+		t.Fatal("it was started")
+	}
+	now, old := sizesOf(t, path)
+	if old < ownLogMost || now == 0 || now > 10_000 || m.info().EnginePID != pid {
+		t.Errorf("%d bytes, %d put aside", now, old)
+	}
+}
