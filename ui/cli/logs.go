@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 
@@ -99,6 +100,7 @@ type logReader struct {
 	text    logText
 	matches *matchPrinter // nil without --grep
 	skip    bool          // the next answer only tells where the log ends
+	until   int64         // when not following, where the log ended at first; then more is not printed
 	within  bool          // a line was printed and not ended
 }
 
@@ -197,7 +199,7 @@ func newLogReader(cmd *cobra.Command, p *patient, id string, f logFlags) *logRea
 
 // begin makes the first question.
 func (r *logReader) begin(cmd *cobra.Command, id string) {
-	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw || r.times && !r.app.json, Times: r.times}
+	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw || !r.app.json, Times: r.times}
 	if cmd.Flags().Changed("since") {
 		r.in.Since = &r.since
 	}
@@ -223,6 +225,7 @@ func (r *logReader) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.bound(&out)
 		if err := r.print(out); err != nil {
 			return err
 		}
@@ -238,6 +241,19 @@ func (r *logReader) read(ctx context.Context) error {
 		}
 		r.next(out)
 	}
+}
+
+// bound leaves out of an answer what was written since the first one: a process
+// may write as fast as this reads.
+func (r *logReader) bound(out *api.ProcessLogOutput) {
+	if r.follow || r.app.json {
+		return
+	}
+	if r.until == 0 {
+		r.until = out.End
+	}
+	out.End = min(out.End, r.until)
+	out.Matches = slices.DeleteFunc(out.Matches, func(m api.LogMatch) bool { return m.Offset >= r.until })
 }
 
 // next makes the question that follows an answer.
@@ -272,6 +288,9 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if err != nil {
 		return err
 	}
+	if rest := out.End - out.Start; !r.follow && int64(len(text)) > rest {
+		text = text[:wholeTo(text, int(max(rest, 0)))]
+	}
 	if r.times {
 		text = r.timed(text, out)
 	}
@@ -279,6 +298,14 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
 	return r.app.print(r.text.add(string(text), end))
+}
+
+// wholeTo is n, or where the character ends that n is in.
+func wholeTo(text []byte, n int) int {
+	for n < len(text) && !utf8.RuneStart(text[n]) {
+		n++
+	}
+	return n
 }
 
 // timed puts the time before each line.

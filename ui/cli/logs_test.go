@@ -73,6 +73,42 @@ func TestLogsFollowsUntilTheProcessHasEnded(t *testing.T) {
 	}
 }
 
+// A process may write faster than anybody can read.
+func TestLogsStopsWhereTheLogEndedWhenItWasAsked(t *testing.T) {
+	r := newRig(t)
+	const page = 1000
+	line := "hit \u00e9 0123456789\n"
+	asked := 0
+	grows := func(in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+		if asked++; asked > 100 {
+			return api.ProcessLogOutput{}, api.Errorf(api.CodeInternal, "it goes on and on")
+		}
+		text := strings.Repeat(line, 100*(asked+1))
+		in.Max = page
+		out, err := logOf(text, api.StateRunning)(in)
+		if in.Grep != "" {
+			for at := out.Start; at < out.NextCursor; at += int64(len(line)) {
+				out.Matches = append(out.Matches, api.LogMatch{Offset: at, Text: strings.TrimSuffix(line, "\n")})
+				out.NextCursor = max(out.NextCursor, at+int64(len(line)))
+			}
+			out.Data = ""
+		}
+		return out, err
+	}
+	for _, c := range []struct {
+		args  []string
+		lines int
+	}{
+		{[]string{"-n", "200"}, 200}, {nil, 200}, {[]string{"--raw"}, 200}, {[]string{"--since", "-36"}, 2}, {[]string{"--grep", "hit"}, 200},
+	} {
+		asked, r.log = 0, grows
+		got := r.succeeds(append([]string{"logs", "web"}, c.args...)...)
+		if n := strings.Count(got, "\n"); n != c.lines || !strings.HasSuffix(got, line) {
+			t.Errorf("%q: %d lines, want %d", c.args, n, c.lines)
+		}
+	}
+}
+
 func TestLogsSaysWhatIsGone(t *testing.T) {
 	r := newRig(t)
 	r.log = func(api.ProcessLogInput) (api.ProcessLogOutput, error) {
