@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -47,6 +48,11 @@ func TestAKilledSaverLeavesWholeFiles(t *testing.T) {
 		}
 		if acked == 0 {
 			continue
+		}
+		for _, name := range fileNames(t, s.Dir("p")) {
+			if strings.HasPrefix(name, tempPrefix) {
+				t.Errorf("%s is left of a killed write", name)
+			}
 		}
 		if len(records) != 1 || int64(records[0].Cols) < acked || records[0].Argv[0] != fmt.Sprint(records[0].Cols) {
 			t.Fatalf("number %d was saved, and the records are %v", acked, records)

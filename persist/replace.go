@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -14,14 +15,26 @@ const (
 	tempPrefix = ".persist-"
 	tempSuffix = ".tmp"
 
-	// A temporary file this old was left by a crash: nobody takes that long to
-	// write and rename one.
+	// A temporary file this old was left by a crash, whoever has its writer's
+	// number now: nobody takes that long to write and rename one.
 	tempAge = 10 * time.Minute
 )
 
-// createTemp makes a temporary file (0600) in dir for writing name.
+// createTemp makes a temporary file (0600) in dir for writing name. It is called
+// after this process, so that it goes at the next start if this one is killed.
 func createTemp(dir, name string) (*os.File, error) {
-	return os.CreateTemp(dir, tempPrefix+name+"-*"+tempSuffix)
+	return os.CreateTemp(dir, fmt.Sprintf("%s%s-%d-*%s", tempPrefix, name, os.Getpid(), tempSuffix))
+}
+
+// writerGone reports whether nobody writes the temporary file of a name any
+// more.
+func writerGone(name string) bool {
+	parts := strings.Split(name, "-")
+	if len(parts) < 3 {
+		return false
+	}
+	pid, err := strconv.Atoi(parts[len(parts)-2])
+	return err == nil && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
 // replaceFile gives the file at path new content: afterwards it holds either
@@ -101,7 +114,7 @@ func syncDir(dir string) error {
 }
 
 // removeStaleTemps deletes temporary files that a crash has left in dir. It
-// spares young ones, which may be somebody's at this moment.
+// spares young ones that may be somebody's at this moment.
 func removeStaleTemps(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -113,7 +126,7 @@ func removeStaleTemps(dir string) error {
 			continue
 		}
 		info, err := e.Info()
-		if err != nil || time.Since(info.ModTime()) < tempAge {
+		if err != nil || time.Since(info.ModTime()) < tempAge && !writerGone(e.Name()) {
 			continue
 		}
 		errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))

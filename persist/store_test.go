@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -405,6 +406,31 @@ func TestLoadClearsAwayWhatCrashesHaveLeft(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{".persist-record.json-2.tmp", "record.json"}, fileNames(t, s.Dir("p"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The next start comes within seconds, and there may be none for months after it.
+func TestLoadClearsAwayTheTemporaryFilesOfKilledWriters(t *testing.T) {
+	s := mustStore(t)
+	mustSave(t, s, Record{ID: "p"})
+	var left []string
+	for _, pid := range []int{os.Getpid(), os.Getppid()} {
+		name := fmt.Sprintf(".persist-sizes-%d-1.tmp", pid)
+		put(t, s, "p", name, "being written")
+		left = append(left, name)
+	}
+	killed := startChild(t, roleWait)
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed.cmd.Wait()
+	put(t, s, "p", fmt.Sprintf(".persist-sizes-%d-2.tmp", killed.cmd.Process.Pid), "half")
+	if _, problems := s.Load(); len(problems) != 0 {
+		t.Fatal(problems)
+	}
+	slices.Sort(left)
+	if diff := cmp.Diff(append(left, "record.json"), fileNames(t, s.Dir("p"))); diff != "" {
 		t.Error(diff)
 	}
 }

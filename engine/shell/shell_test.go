@@ -93,3 +93,22 @@ func TestInstallWritesWhatIsMissingOrOther(t *testing.T) {
 		t.Error("a spoilt script was left")
 	}
 }
+
+func TestInstallLeavesNothingOfOneThatWasKilled(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, bashName+".new"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Install(dir); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Name(), ".new") {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+}
