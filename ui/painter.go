@@ -122,7 +122,6 @@ func (p *painter) enter(alt bool) error {
 	}
 	p.buf.WriteString(ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste + ansi.SetModeFocusEvent +
 		ansi.SetModeLightDark + ansi.RequestBackgroundColor +
-		ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes))
 	return p.flush()
 }
@@ -226,14 +225,8 @@ func (p *painter) modes(f frame) {
 	if f.clusters && !was.clusters {
 		p.buf.WriteString(ansi.SetModeUnicodeCore)
 	}
-	if f.view.MouseMode != was.view.MouseMode && was.view.MouseMode != tea.MouseModeNone {
-		if f.view.MouseMode == tea.MouseModeAllMotion {
-			p.buf.WriteString(ansi.SetModeMouseAnyEvent)
-		} else {
-			p.buf.WriteString(ansi.ResetModeMouseAnyEvent + ansi.SetModeMouseButtonEvent)
-		}
-	} else if was.w == 0 && f.view.MouseMode == tea.MouseModeAllMotion {
-		p.buf.WriteString(ansi.SetModeMouseAnyEvent)
+	if f.view.MouseMode != was.view.MouseMode {
+		p.buf.WriteString(mouseMode(was.view.MouseMode, f.view.MouseMode))
 	}
 	if f.view.WindowTitle != was.view.WindowTitle {
 		p.buf.WriteString(ansi.SetWindowTitle(f.view.WindowTitle))
@@ -247,6 +240,19 @@ func (p *painter) modes(f frame) {
 	if f.bells != was.bells && was.w > 0 {
 		p.buf.WriteByte('\a')
 	}
+}
+
+// mouseMode is what changes the events of the mouse that the terminal tells of.
+func mouseMode(from, to tea.MouseMode) string {
+	switch {
+	case to == tea.MouseModeNone:
+		return ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseExtSgr
+	case to == tea.MouseModeAllMotion:
+		return ansi.SetModeMouseExtSgr + ansi.SetModeMouseAnyEvent
+	case from == tea.MouseModeAllMotion:
+		return ansi.ResetModeMouseAnyEvent + ansi.SetModeMouseButtonEvent
+	}
+	return ansi.SetModeMouseExtSgr + ansi.SetModeMouseButtonEvent
 }
 
 // draw writes the cells that differ, after all were erased if need be. It
@@ -271,13 +277,26 @@ func (p *painter) draw(f frame) (hurt, erased bool) {
 		if f.picture.crosses(y) {
 			before = slices.Clone(p.cells.Line(y))
 		}
-		drawRow(p.cells.Line(y), row, f.clusters)
+		if drawRow(p.cells.Line(y), row, f.clusters) && !erased {
+			p.leaveWide(y)
+		}
 		p.cells.TouchLine(0, y, f.w)
 		p.rows[y] = row
 		hurt = hurt || before != nil && f.picture.hurtBy(before, p.cells.Line(y))
 	}
 	p.diff.Render(p.cells)
 	return hurt, erased
+}
+
+// leaveWide is called before row y, which has wide cells, is rendered. From the
+// second half of one the renderer would move to the right by writing what comes
+// after it, one column early.
+func (p *painter) leaveWide(y int) {
+	p.diff.Render(p.cells) // the rows above, to know where the cursor is then
+	line := p.cells.Line(y)
+	if x, _ := p.diff.Position(); x > 0 && x < len(line) && line[x].Width == 0 {
+		p.diff.MoveTo(0, y)
+	}
 }
 
 // place puts the picture and the cursor where they belong, after everything was

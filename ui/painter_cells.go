@@ -34,8 +34,9 @@ const wideEnd = " \x1b(B"
 // clusters whose cells are said (panes.Sized). Other sequences, control
 // characters and what has no cell of its own are left out; what the terminal
 // shows in fewer cells than the layout gives it is filled up with spaces.
-// clusters says that it counts clusters as one (mode 2027).
-func drawRow(line uv.Line, row string, clusters bool) {
+// clusters says that it counts clusters as one (mode 2027). It reports whether the
+// line has wide cells.
+func drawRow(line uv.Line, row string, clusters bool) (wide bool) {
 	parser := ansi.GetParser()
 	defer ansi.PutParser(parser)
 	p := pen{line: line, clusters: clusters}
@@ -61,6 +62,7 @@ func drawRow(line uv.Line, row string, clusters bool) {
 	if n := len(line) - 1; p.wide && line[n].Content == " " {
 		line[n].Content = wideEnd
 	}
+	return p.wide
 }
 
 // printable is ASCII from the space on. Cells hold parts of it, because a part

@@ -147,3 +147,29 @@ func TestFailedTerminalStopsThePainter(t *testing.T) {
 		t.Error("no failure was told")
 	}
 }
+
+func TestTheMouseIsTheTerminalsUntilAFrameAsksForIt(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	with := func(mode tea.MouseMode) tea.View {
+		v := viewOf("a")
+		v.MouseMode = mode
+		return v
+	}
+	onMouse := regexp.MustCompile(`\x1b\[\?100[0236][hl]`)
+	for _, step := range []struct {
+		mode tea.MouseMode
+		want string
+	}{
+		{tea.MouseModeNone, ""},
+		{tea.MouseModeCellMotion, "\x1b[?1006h\x1b[?1002h"},
+		{tea.MouseModeAllMotion, "\x1b[?1006h\x1b[?1003h"},
+		{tea.MouseModeCellMotion, "\x1b[?1003l\x1b[?1002h"},
+		{tea.MouseModeNone, "\x1b[?1003l\x1b[?1002l\x1b[?1006l"},
+		{tea.MouseModeAllMotion, "\x1b[?1006h\x1b[?1003h"},
+	} {
+		if got := strings.Join(onMouse.FindAllString(c.show(with(step.mode)), -1), ""); got != step.want {
+			t.Errorf("mode %v: wrote %q, want %q", step.mode, got, step.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
@@ -122,6 +123,43 @@ func TestAWideCharacterStaysWholeWhenTextBeforeItGoes(t *testing.T) {
 		term.Write([]byte(c.show(viewOf(row))))
 		if got := strings.TrimRight(term.Text(), "\n"); got != row {
 			t.Errorf("%q is shown as %q", row, got)
+		}
+	}
+}
+
+// What was written last ends below the second half of a wide character.
+func TestACursorInsideAWideCharacterIsNotMovedByWritingText(t *testing.T) {
+	for _, wide := range []string{"漢", "🇩", "กำ"} {
+		c := newCanvas(t)
+		c.enter(true)
+		term := vt.New(vt.Options{Cols: 20, Rows: 3})
+		for _, row := range []string{"abcd" + wide + "|", "abcd" + wide + "|x|", "abcd" + wide + "|yy|"} {
+			view := viewOf(row, "below")
+			view.Cursor = tea.NewCursor(5, 0)
+			written := c.show(view)
+			shownBy(term, nil, written)
+			x := 6 + strings.Count(row, "x") + strings.Count(row, "y") + 1
+			want := []int{6, x}
+			if x == 7 {
+				want = want[:1]
+			}
+			if got := bars(term); !equal(got, want) {
+				t.Errorf("%q has bars in columns %v, want %v; written %q", row, got, want, written)
+			}
+		}
+	}
+}
+
+func TestClustersThatLandedInWrongColumns(t *testing.T) {
+	for _, o := range outers {
+		c := newCanvas(t)
+		c.enter(true)
+		c.update(func(f *frame) { f.clusters = o.clusters })
+		term := vt.New(vt.Options{Cols: 20, Rows: 3})
+		shownBy(term, o.instead, c.show(viewOf("क्या|\x1b[m🇩|", "below")))
+		shownBy(term, o.instead, c.show(viewOf("क्या|\x1b[m🇩|กำ|กำ|กำ|กำ|", "below")))
+		if got, want := bars(term), []int{3, 6, 9, 12, 15, 18}; !equal(got, want) {
+			t.Errorf("%s: bars in columns %v, want %v", o.name, got, want)
 		}
 	}
 }
