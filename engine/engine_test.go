@@ -65,6 +65,28 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 	}
 }
 
+func TestASessionHasTheIDThatItsClientMadeForIt(t *testing.T) {
+	m := startMachine(t)
+	const id = "0123456789ab"
+	in := api.SessionStartInput{Command: []string{"cat"}, ID: id}
+	if p := call(m, api.SessionStart, in); p.ID != id {
+		t.Errorf("started %s", p.ID)
+	}
+	if _, err := api.SessionStart.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeConflict) {
+		t.Errorf("the same id again: %v", err)
+	}
+	for _, bad := range []string{"mine", "../../../../a", "0123456789AB", "0123456789abcd"} {
+		in.ID = bad
+		if _, err := api.SessionStart.Call(t.Context(), m.client, in); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("id %q: %v", bad, err)
+		}
+	}
+	m.crash(m.info().EnginePID)
+	if p := m.get(id); p.State != api.StateRunning {
+		t.Errorf("after a crash of the engine it is %s", p.State)
+	}
+}
+
 func TestWatchTellsOfEverythingThatHappensToASession(t *testing.T) {
 	m := startMachine(t)
 	first := m.start("cat")

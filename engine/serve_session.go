@@ -35,6 +35,9 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 	if err == nil {
 		err = own(ctx, &rec, in.Lease)
 	}
+	if err == nil && in.ID != "" {
+		rec.ID, err = in.ID, h.claim(in.ID)
+	}
 	if err == nil {
 		err = h.confine(&rec, layersFor(ctx, in.Sandbox))
 	}
@@ -42,6 +45,19 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 		return api.Process{}, err
 	}
 	return h.startRecord(ctx, rec, in.Name != "")
+}
+
+// claim takes an id that a client has made.
+func (h *host) claim(id string) error {
+	switch err := h.store.Claim(id); {
+	case errors.Is(err, persist.ErrNoID):
+		return api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", shown(id))
+	case errors.Is(err, fs.ErrExist):
+		return api.Errorf(api.CodeConflict, "start session: id %s is taken", id)
+	case err != nil:
+		return api.Errorf(api.CodeUnavailable, "start session: %v", err)
+	}
+	return nil
 }
 
 // recordOf checks what a client asks to start and makes a record of it.

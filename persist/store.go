@@ -186,6 +186,25 @@ func (s *Store) NewID() (string, error) {
 	}
 }
 
+// ErrNoID is the error of an id that is not like those of NewID.
+var ErrNoID = errors.New("not an id")
+
+// Claim takes an id that somebody else has made, unless a folder has it
+// (fs.ErrExist). If it comes to nothing the folder, which is empty, goes with a
+// later Load.
+func (s *Store) Claim(id string) error {
+	if b, err := hex.DecodeString(id); err != nil || len(b) != 6 || strings.ToLower(id) != id {
+		return fmt.Errorf("claim id %q: %w", id, ErrNoID)
+	}
+	if err := os.Mkdir(s.Dir(id), 0o700); err != nil {
+		return fmt.Errorf("claim id: %w", err)
+	}
+	s.mu.Lock()
+	s.fresh[id] = struct{}{}
+	s.mu.Unlock()
+	return nil
+}
+
 // Remove deletes a process's folder with all that is in it; one that is not
 // there is no error. A crash halfway leaves nothing that Load would see.
 func (s *Store) Remove(id string) error { return s.remove(id, true) }

@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/panes"
 )
 
@@ -53,36 +52,35 @@ func (m *model) callOff(p *panes.Terminal) tea.Cmd {
 	return tea.Batch(m.endCalledOff(), next)
 }
 
-// endCalledOff ends what is being started and was called off, as soon as it can be
-// told which session that is. The answer to the start, which comes when it runs,
-// tells at the latest.
+// endCalledOff ends what is being started and was called off, as soon as the
+// engine has it. The answer to the start, which comes when it runs, tells at the
+// latest.
 func (m *model) endCalledOff() tea.Cmd {
-	if len(m.calledOff) == 0 || len(m.starts) > 0 {
-		return nil
-	}
-	var ids []string
-	for _, p := range m.news.processes {
-		if g, _ := m.find(p.ID); g == nil && p.Kind == api.KindSession && p.State == api.StateStarting && !m.unwanted[p.ID] {
-			ids = append(ids, p.ID)
+	var cmds []tea.Cmd
+	for _, s := range m.calledOff {
+		if p, ok := m.process(s.id); ok && !p.State.Ended() && !m.unwanted[s.id] {
+			cmds = append(cmds, m.endQuietly(s.id))
 		}
 	}
-	if len(ids) != 1 {
-		return nil
-	}
-	return m.endQuietly(ids[0])
+	return tea.Batch(cmds...)
 }
 
-// mayBeCalledOff reports whether a session was called off, or may yet turn out to
-// be one that was.
-func (m *model) mayBeCalledOff(p api.Process) bool {
-	return m.unwanted[p.ID] || len(m.calledOff) > 0 && p.State == api.StateStarting
+// isAskedFor reports whether a session is one that is being started here, or was
+// and is not wanted any more.
+func (m *model) isAskedFor(id string) bool {
+	is := func(s start) bool { return s.id == id }
+	return m.unwanted[id] || slices.ContainsFunc(m.starts, is) || slices.ContainsFunc(m.calledOff, is)
 }
 
 // calledOffStarted ends a session that was called off and runs all the same. That
-// it could not be started is what was wanted.
+// it could not be started is what was wanted; should only the answer have been
+// lost, endCalledOff will see it.
 func (m *model) calledOffStarted(msg startedMsg) tea.Cmd {
+	if msg.err != nil {
+		return nil
+	}
 	m.calledOff = slices.DeleteFunc(m.calledOff, func(s start) bool { return s.asking == msg.asking })
-	if msg.err != nil || m.unwanted[msg.process.ID] {
+	if m.unwanted[msg.process.ID] {
 		return nil
 	}
 	m.link.learn(msg.process) // or news that are older would take it away again

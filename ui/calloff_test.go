@@ -24,7 +24,7 @@ func TestASessionThatIsStillBeingStartedIsCalledOff(t *testing.T) {
 	d.hasShape("(a|(b/c))")
 	close(late.answer)
 	d.until("the session that was called off has ended", func() bool {
-		p, ok := d.m.process("000000000004")
+		p, ok := d.process("bash-4")
 		return ok && p.State == api.StateStopped && len(d.m.calledOff) == 0
 	})
 	d.hasShape("(a|(b/c))")
@@ -55,7 +55,7 @@ func TestAStartThatHangsHoldsUpNoneBehindItOnceItIsCalledOff(t *testing.T) {
 	d.hasShape("(a|(b/(c|bash-4)))")
 	close(late.answer)
 	d.until("the session that was called off has ended", func() bool {
-		p, ok := d.m.process("000000000005")
+		p, ok := d.process("bash-5")
 		return ok && p.State == api.StateStopped
 	})
 	d.hasShape("(a|(b/(c|bash-4)))")
@@ -78,16 +78,59 @@ func TestWhatIsCalledOffIsEndedBeforeItRuns(t *testing.T) {
 	late := lately(d)
 	d.press("ctrl+b", "%")
 	<-late.asked
-	s := d.engine.add("slow")
-	s.mu.Lock()
-	s.process.State = api.StateStarting
-	p := s.process
-	d.engine.tell(api.Event{Type: api.EventProcess, Process: &p})
-	s.mu.Unlock()
+	id := d.m.starts[0].id
+	d.engine.starting("slow", id)
 	d.press("ctrl+b", "x", "y")
 	d.until("it has ended", func() bool {
-		p, ok := d.m.process(s.process.ID)
+		p, ok := d.m.process(id)
 		return ok && p.State == api.StateStopped
 	})
 	d.hasShape("(a|(b/c))")
+}
+
+// Somebody else starts a session at the same time.
+func TestCallingOffAStartEndsNobodyElsesSession(t *testing.T) {
+	d := threePanes(t)
+	late := lately(d)
+	d.press("ctrl+b", "%")
+	<-late.asked
+	theirs := d.engine.starting("theirs", "").process.ID
+	d.until("their session is known", func() bool {
+		_, ok := d.m.process(theirs)
+		return ok
+	})
+	d.press("ctrl+b", "x", "y")
+	d.until("it is called off", func() bool { return len(d.m.starts) == 0 })
+	close(late.answer)
+	d.until("the session that was called off has ended", func() bool {
+		p, ok := d.process("bash-5")
+		return ok && p.State == api.StateStopped
+	})
+	if p, _ := d.m.process(theirs); p.State != api.StateStarting {
+		t.Errorf("somebody else's session is %s", p.State)
+	}
+}
+
+// starting has the engine tell of a session that is being started; id "" is any.
+func (e *fakeEngine) starting(name, id string) *fakeSession {
+	s := e.add(name)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.process.State = api.StateStarting
+	if id != "" {
+		s.process.ID = id
+	}
+	p := s.process
+	e.tell(api.Event{Type: api.EventProcess, Process: &p})
+	return s
+}
+
+// process is what is known of the session of that name.
+func (d *driver) process(name string) (api.Process, bool) {
+	for _, p := range d.m.news.processes {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return api.Process{}, false
 }

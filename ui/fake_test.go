@@ -159,6 +159,9 @@ func (e *fakeEngine) Start(_ context.Context, in api.SessionStartInput) (api.Pro
 	e.started = append(e.started, in)
 	s := e.make(fmt.Sprintf("bash-%d", len(e.sessions)+1), []string{"$ "})
 	s.process.CWD = in.CWD
+	if in.ID != "" {
+		s.process.ID = in.ID
+	}
 	p := s.process // as it is now
 	e.tell(api.Event{Type: api.EventProcess, Process: &p})
 	return s.process, nil

@@ -88,15 +88,29 @@ func namesOf(targets []api.Process) []string {
 	return wrap(strings.Join(names, ", "), 44)
 }
 
-// confirm asks before an operation on targets.
-func (m *model) confirm(title, what, yes string, targets []api.Process, do func(context.Context, engine, api.Process) error) tea.Cmd {
+// confirm asks before something is done to targets.
+func (m *model) confirm(title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
 	m.overlay = &question{
 		title: title,
 		lines: append(namesOf(targets), what),
 		yes:   yes,
-		then:  m.each(targets, do),
+		then:  then,
 	}
 	return nil
+}
+
+// stopMsg says that the person wants processes to be stopped, with a signal of
+// their choice; "" is that of each.
+type stopMsg struct {
+	targets []api.Process
+	signal  string
+}
+
+func (msg stopMsg) take(m *model) tea.Cmd {
+	for _, p := range msg.targets {
+		m.ending[p.ID] = true
+	}
+	return m.each(msg.targets, stopWith(msg.signal))
 }
 
 func stopWith(signal string) func(context.Context, engine, api.Process) error {
@@ -105,20 +119,13 @@ func stopWith(signal string) func(context.Context, engine, api.Process) error {
 	}
 }
 
-// noteEnding remembers what is ended from here.
-func (m *model) noteEnding(targets []api.Process) {
-	for _, p := range targets {
-		m.ending[p.ID] = true
-	}
-}
-
 func (m *model) askStop() tea.Cmd {
 	targets := living(m.processes.table.Targets())
 	if len(targets) == 0 {
 		return m.say("it has ended already", false)
 	}
-	m.noteEnding(targets)
-	return m.confirm("Stop "+these(targets)+"?", "It ends with all that it started, and stays so.", "stop", targets, stopWith(""))
+	return m.confirm("Stop "+these(targets)+"?", "It ends with all that it started, and stays so.", "stop", targets,
+		func() tea.Msg { return stopMsg{targets, ""} })
 }
 
 func (m *model) askKill() tea.Cmd {
@@ -126,8 +133,8 @@ func (m *model) askKill() tea.Cmd {
 	if len(targets) == 0 {
 		return m.say("it has ended already", false)
 	}
-	m.noteEnding(targets)
-	return m.confirm("Kill "+these(targets)+" at once?", "It gets SIGKILL and cannot put anything in order.", "kill", targets, stopWith("SIGKILL"))
+	return m.confirm("Kill "+these(targets)+" at once?", "It gets SIGKILL and cannot put anything in order.", "kill", targets,
+		func() tea.Msg { return stopMsg{targets, "SIGKILL"} })
 }
 
 // restart starts one process anew at once, and asks before several.
@@ -140,7 +147,7 @@ func (m *model) restart() tea.Cmd {
 	case 1:
 		return m.each(targets, do)
 	}
-	return m.confirm("Restart "+these(targets)+"?", "Those that run are ended first.", "restart", targets, do)
+	return m.confirm("Restart "+these(targets)+"?", "Those that run are ended first.", "restart", targets, m.each(targets, do))
 }
 
 // toggleKeepAlive keeps the targets alive, or no longer if the first one is.
@@ -178,13 +185,13 @@ func (m *model) askForgetProcesses() tea.Cmd {
 		return m.say(these(all)+" has not ended; stop it first", true)
 	}
 	return m.confirm("Forget "+these(targets)+"?", "The record and the log are removed.", "forget", targets,
-		func(ctx context.Context, e engine, p api.Process) error {
+		m.each(targets, func(ctx context.Context, e engine, p api.Process) error {
 			err := e.Remove(ctx, p.ID)
 			if errors.Is(err, api.CodeNotFound) {
 				return nil
 			}
 			return err
-		})
+		}))
 }
 
 // askSignal lets the person choose a signal.

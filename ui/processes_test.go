@@ -221,6 +221,21 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.until("it is gone", func() bool { _, all := d.m.processes.table.Len(); return all == 3 })
 }
 
+func TestWhatSomebodyElseEndsAfterAStopWasCancelledHereIsTold(t *testing.T) {
+	var shell *fakeSession
+	d := onProcesses(t, 100, 30, func(e *fakeEngine) { shell = e.sessions[0] })
+	d.selects("shell")
+	for _, key := range []string{"x", "X"} {
+		d.press(key, "n")
+		d.lacks("cancel")
+	}
+	d.press("alt+1")
+	d.shows("$ ")
+	shell.change(func(p *api.Process) { p.EndedBy = "person" })
+	shell.end(api.StateStopped, nil)
+	d.shows("shell was ended from elsewhere")
+}
+
 func TestFailuresAndReadinessAreTold(t *testing.T) {
 	var web *fakeSession
 	d := onProcesses(t, 120, 30, func(e *fakeEngine) {

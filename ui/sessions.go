@@ -80,8 +80,8 @@ func (m *model) reopenRunning() {
 }
 
 // adopt gives every live session that is in no group one of its own, and drops
-// groups that were never opened when their session has ended. While a session
-// is being started it waits, because the new one could be it.
+// groups that were never opened when their session has ended. One that is being
+// started here has its pane already.
 func (m *model) adopt() {
 	if !m.news.connected {
 		return
@@ -93,7 +93,7 @@ func (m *model) adopt() {
 		}
 		live[p.ID] = true
 		m.revive(p)
-		if g, _ := m.find(p.ID); g == nil && len(m.starts) == 0 && !m.mayBeCalledOff(p) {
+		if g, _ := m.find(p.ID); g == nil && !m.isAskedFor(p.ID) {
 			m.groups = append(m.groups, newGroup(panes.NewTerminal(p.ID)))
 			m.layouts.changed = true
 		}

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"os"
 	"slices"
 	"sync"
@@ -66,6 +68,7 @@ type start struct {
 	pane, near *panes.Terminal
 	command    []string // a shell if there is none
 	folder     string   // instead of the one near
+	id         string   // that its session will have
 	asking     *asking
 }
 
@@ -97,12 +100,20 @@ func (m *model) startFor(p, near *panes.Terminal) tea.Cmd {
 }
 
 func (m *model) startWith(s start) tea.Cmd {
-	s.asking = &asking{}
+	s.asking, s.id = &asking{}, newID()
 	m.starts = append(m.starts, s)
 	if len(m.starts) > 1 {
 		return nil
 	}
 	return m.startNext()
+}
+
+// newID makes the id of a session, as the engine does: by it a session is known
+// that the engine has not answered about yet.
+func newID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 func (m *model) startNext() tea.Cmd {
@@ -116,7 +127,7 @@ func (m *model) startNext() tea.Cmd {
 
 func (m *model) startInput(s start) api.SessionStartInput {
 	size := s.pane.Feed.Size()
-	in := api.SessionStartInput{Command: s.command, CWD: m.cwd(s.near), Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ())}
+	in := api.SessionStartInput{ID: s.id, Command: s.command, CWD: m.cwd(s.near), Cols: size.Cols, Rows: size.Rows, Environ: api.Environ(os.Environ())}
 	if s.folder != "" {
 		in.CWD = s.folder
 	} else if s.near != nil {
