@@ -165,6 +165,10 @@ func Absorbed(r rune) bool {
 	return r >= 0x1160 && (isTrailingJamo(r) || isIndicator(r) || isSkin(r))
 }
 
+// IsFlag says that a cluster with these code points first is a flag, which what
+// stands before it does not absorb.
+func IsFlag(first, second rune) bool { return isIndicator(first) && isIndicator(second) }
+
 // isSkin says that r gives the emoji before it a skin colour.
 func isSkin(r rune) bool { return r >= 0x1F3FB && r <= 0x1F3FF }
 

@@ -126,7 +126,7 @@ func (t *Terminal) standsAlone(g Glyph) bool {
 	text := t.clusters.text[g-firstCluster]
 	first, n := utf8.DecodeRuneInString(text)
 	second, _ := utf8.DecodeRuneInString(text[n:])
-	if cellwidth.Absorbed(first) && !cellwidth.Absorbed(second) || strings.HasSuffix(text, "\u200d") {
+	if cellwidth.Absorbed(first) && !cellwidth.IsFlag(first, second) || strings.HasSuffix(text, "\u200d") {
 		return true
 	}
 	held, _ := cellwidth.First(text)

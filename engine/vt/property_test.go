@@ -255,3 +255,26 @@ func TestNarrowingAndWideningKeepsText(t *testing.T) {
 		})
 	}
 }
+
+// What random programs have found.
+func TestRunsOfSkinColoursTakeTheCellsThatTheyMeasure(t *testing.T) {
+	term := vt.New(vt.Options{Cols: 9, Rows: 5})
+	term.Write([]byte("中文字\x1b[7G🏽🏽h"))
+	for _, r := range term.Lines(0, 1)[0].Line.Runs {
+		if n := cellwidth.Of(r.Text); n != r.Cells && !cellwidth.Whole(r.Text) {
+			t.Errorf("%q has %d cells and measures %d", r.Text, r.Cells, n)
+		}
+	}
+}
+
+func TestAWideClusterAtTheEdgeOfADoubledLineIsRepainted(t *testing.T) {
+	for _, written := range []string{"中文字\ta\x1b#3", "中文字\ta\x1b7\r\x1b#3\x1b8"} {
+		o := vt.Options{Cols: 9, Rows: 5}
+		was, is := vt.New(o), vt.New(o)
+		was.Write([]byte(written))
+		is.Write(was.AppendRepaint(nil))
+		if diff := cmp.Diff(state(was), state(is)); diff != "" {
+			t.Errorf("%q (-was +repainted)\n%s", written, diff)
+		}
+	}
+}

@@ -192,7 +192,7 @@ func (p *painter) savedCursor(s *screen) {
 	c.y = min(c.y, p.t.rows-1)
 	last := s.rows[c.y].lastColumn(p.t.cols)
 	c.x = min(c.x, last)
-	c.pending = c.pending && c.x == last
+	c.pending = c.pending && c.x == last && !s.sticksOut(c.x, c.y)
 	if c.origin {
 		p.add("\x1b[?6h")
 	}
