@@ -188,7 +188,7 @@ func TestHintsAreTheNextUsefulKeys(t *testing.T) {
 	if len(pending) < 5 || pending[0] != (Hint{"c", "new"}) {
 		t.Errorf("after the prefix: %v", pending)
 	}
-	if got := b.Hints(false, ScopeDialog); !cmp.Equal(got, []Hint{{"y", "accept"}, {"esc", "cancel"}}) {
+	if got := b.Hints(false, ScopeDialog); !cmp.Equal(got, []Hint{{"y", "accept"}, {"n", "cancel"}}) {
 		t.Errorf("in a question: %v", got)
 	}
 }

@@ -241,7 +241,7 @@ func files() []Definition {
 func overlays() []Definition {
 	return []Definition{
 		{Accept, ScopePrompt, k("enter", "dialog y", "form enter", "picker enter"), "accept", "accept", 1, false},
-		{Cancel, ScopePrompt, k("esc", "ctrl+c", "dialog esc", "dialog n", "dialog q", "dialog ctrl+c", "form esc", "form ctrl+c", "picker esc", "picker ctrl+c"), "cancel", "cancel", 2, false},
+		{Cancel, ScopePrompt, k("esc", "ctrl+c", "dialog n", "dialog esc", "dialog q", "dialog ctrl+c", "form esc", "form ctrl+c", "picker esc", "picker ctrl+c"), "cancel", "cancel", 2, false},
 		{FormNext, ScopeForm, k("tab", "down"), "next field", "complete the path, or go to the next field", 0, false},
 		{FormPrevious, ScopeForm, k("shift+tab", "up"), "", "go to the field above", 0, false},
 		{RequestAllow, ScopeRequest, k("y"), "allow", "let the agent do it", 1, false},

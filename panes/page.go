@@ -1,5 +1,7 @@
 package panes
 
+import "slices"
+
 // A Page is a pane of a few centred lines: a view that is empty.
 type Page struct {
 	Title string
@@ -39,9 +41,10 @@ func centeredHints(hints []Hint, w int, look *Look) string {
 }
 
 // Hints puts as many hints into a row of at most w cells as fit, in their
-// order, and tells how many cells they take. Of those that would not all fit,
+// order, and tells how many cells they take; what no key does is left out. Of those that would not all fit,
 // the last keep ones come before the others.
 func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
+	hints = slices.DeleteFunc(slices.Clone(hints), func(h Hint) bool { return h.Key == "" })
 	first := max(len(hints)-keep, 0)
 	reserved := 0
 	for _, h := range hints[first:] {

@@ -111,12 +111,12 @@ func (f *findLine) changed(m *model) tea.Cmd {
 }
 
 // hints are the keys of the line.
-func (f *findLine) hints(*model) []panes.Hint {
+func (f *findLine) hints(m *model) []panes.Hint {
 	other := "regexp"
 	if f.regexp {
 		other = "plain text"
 	}
-	return []panes.Hint{{Key: "enter", Does: "stay here"}, {Key: "esc", Does: "go back"}, {Key: "alt+r", Does: other}}
+	return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "stay here"), m.hint(keys.ScopePrompt, keys.Cancel, "go back"), {Key: "alt+r", Does: other}}
 }
 
 func (f *findLine) draw(m *model, screen rect) ([]string, int, int, int) {

@@ -37,6 +37,7 @@ type fakeEngine struct {
 	branch        string
 	gitMarks      map[string]string
 	gitAll        string // of all other entries
+	dataDir       string // of bookmarks
 	beyond        string // the first name that is one too many to list; "" for none
 }
 
@@ -89,7 +90,7 @@ func (e *fakeEngine) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
 		c := make(chan api.Event, 1000)
 		e.mu.Lock()
 		e.watchers[c] = true
-		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{}, Layout: e.layouts.current, Revision: e.layouts.revision}
+		snapshot := api.Event{Type: api.EventSnapshot, Info: &api.Info{DataDir: e.dataDir}, Layout: e.layouts.current, Revision: e.layouts.revision}
 		for _, s := range e.sessions {
 			snapshot.Processes = append(snapshot.Processes, s.process)
 		}

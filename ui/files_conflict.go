@@ -126,11 +126,12 @@ func (c *conflict) typed(m *model, k keys.Key) tea.Cmd {
 func (c *conflict) pasted(*model, string) tea.Cmd { return nil }
 
 // hints are the answers.
-func (c *conflict) hints(*model) []panes.Hint {
+func (c *conflict) hints(m *model) []panes.Hint {
+	cancel := m.hint(keys.ScopePrompt, keys.Cancel, "cancel")
 	if c.ontoItself() {
-		return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "k", Does: "keep both"}, {Key: "esc", Does: "cancel"}}
+		return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "k", Does: "keep both"}, cancel}
 	}
-	return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, {Key: "esc", Does: "cancel"}}
+	return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, cancel}
 }
 
 func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {

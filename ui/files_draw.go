@@ -180,7 +180,7 @@ func (m *model) filesNote() string {
 	}
 	var notes []string
 	if f.job != nil {
-		notes = append(notes, f.job.text(len(f.wanted)))
+		notes = append(notes, f.job.text(m, len(f.wanted)))
 	}
 	if f.search != nil {
 		notes = append(notes, "searching for “"+panes.Clip(panes.Clean(f.search.pattern), 24)+"”…")

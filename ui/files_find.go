@@ -229,12 +229,13 @@ func (u *fileFinder) show(msg filesFound) {
 }
 
 // hints are the keys of the search.
-func (u *fileFinder) hints(*model) []panes.Hint {
+func (u *fileFinder) hints(m *model) []panes.Hint {
 	other := "in contents"
 	if u.contents {
 		other = "by name"
 	}
-	return []panes.Hint{{Key: "enter", Does: "show"}, {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other}, {Key: "esc", Does: "cancel"}}
+	return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "show"), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
+		m.hint(keys.ScopePrompt, keys.Cancel, "cancel")}
 }
 
 func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {

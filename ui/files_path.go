@@ -203,8 +203,9 @@ func commonName(names []string) string {
 }
 
 // hints are the keys of the prompt.
-func (p *pathPrompt) hints(*model) []panes.Hint {
-	return []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "cancel"}}
+func (p *pathPrompt) hints(m *model) []panes.Hint {
+	return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "accept"), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
+		m.hint(keys.ScopePrompt, keys.Cancel, "cancel")}
 }
 
 func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {

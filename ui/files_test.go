@@ -33,6 +33,7 @@ func onFolder(t *testing.T, w, h int, files map[string]string) (*driver, string)
 		}
 	}
 	e := newFakeEngine()
+	e.dataDir = t.TempDir()
 	e.branch, e.gitMarks = "main", map[string]string{"b.txt": ".M"}
 	s := e.add("shell", "$ ")
 	s.process.CWD = dir

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/panes"
 )
 
@@ -23,14 +24,15 @@ type transfer struct {
 }
 
 // text is how far the transfer is.
-func (t *transfer) text(waiting int) string {
+func (t *transfer) text(m *model, waiting int) string {
+	ends := m.withKey(", ", keys.Clear, " ends it", keys.ScopeFiles, keys.ScopeList)
 	text := ""
 	if t.back != nil {
 		text = "undoing: "
 	}
 	n := len(t.in.Items)
 	if t.id == "" {
-		return text + "looking at " + countOf(n) + ", esc ends it"
+		return text + "looking at " + countOf(n) + ends
 	}
 	text += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting"}[t.in.Kind]
@@ -47,7 +49,7 @@ func (t *transfer) text(waiting int) string {
 	if waiting > 0 {
 		text += ", then " + itoa(waiting) + " more"
 	}
-	return text + ", esc ends it"
+	return text + ends
 }
 
 // progressBar shows how much of something is done, of which there is some.
@@ -228,7 +230,7 @@ func (m *model) sayTransfer(t *transfer) tea.Cmd {
 		text += ", left out " + itoa(t.job.Skipped)
 	}
 	if len(paths) > 0 && t.in.Kind != api.TransferDelete {
-		text += " – u undoes it"
+		text += m.withKey(" – ", keys.FilesUndo, " undoes it", keys.ScopeFiles)
 	}
 	switch {
 	case t.job.State == api.JobFailed && len(paths) > 0:
@@ -249,7 +251,7 @@ func (m *model) askCancelTransfer() tea.Cmd {
 	}
 	rest := "What is finished stays, the rest is left."
 	if t.back != nil {
-		rest = "What is undone stays so; u undoes the rest."
+		rest = "What is undone stays so" + m.withKey("; ", keys.FilesUndo, " undoes the rest", keys.ScopeFiles) + "."
 	}
 	m.overlay = &question{
 		title: "End the transfer?",

@@ -249,9 +249,9 @@ func fieldLabels() [fieldCount]string {
 }
 
 // note is what is said under the field that is typed in.
-func (f *startForm) note() string {
+func (f *startForm) note(m *model) string {
 	if f.matches.field == f.at && f.matches.text == f.fields[f.at].Text() && len(f.matches.names) > 0 {
-		return "tab: " + strings.Join(f.matches.names, "  ")
+		return m.withKey("", keys.FormNext, ": ", keys.ScopeForm) + strings.Join(f.matches.names, "  ")
 	}
 	switch f.at {
 	case fieldCommand:
@@ -272,8 +272,8 @@ func (f *startForm) note() string {
 }
 
 // hints are the keys of the form.
-func (f *startForm) hints(*model) []panes.Hint {
-	return []panes.Hint{{Key: "enter", Does: "start"}, {Key: "tab", Does: "next"}, {Key: "esc", Does: "cancel"}}
+func (f *startForm) hints(m *model) []panes.Hint {
+	return []panes.Hint{m.hint(keys.ScopeForm, keys.Accept, "start"), m.hint(keys.ScopeForm, keys.FormNext, "next"), m.hint(keys.ScopeForm, keys.Cancel, "cancel")}
 }
 
 func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -307,7 +307,7 @@ func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 		}
 		rows = append(rows, ink.Text(panes.Pad(name, label))+look.Text.Text(text))
 	}
-	note, ink := panes.Clip(f.note(), width), look.Dim
+	note, ink := panes.Clip(f.note(m), width), look.Dim
 	if f.err != "" {
 		note, ink = panes.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
 	}

@@ -184,11 +184,10 @@ func (h *help) head(width int, look *panes.Look) string {
 
 func (h *help) hints(m *model) []panes.Hint {
 	if h.searching {
-		return []panes.Hint{{Key: "enter", Does: "done"}, {Key: "↑ ↓", Does: "scroll"}, {Key: "esc", Does: "all keys"}}
+		return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, m.hint(keys.ScopePrompt, keys.Cancel, "all keys")}
 	}
-	key := func(a keys.Action) string { return first(m.o.Bindings.KeysOf(a, keys.ScopeHelp)) }
-	return []panes.Hint{{Key: key(keys.HelpSearch), Does: "search"}, {Key: key(keys.HelpDown) + " " + key(keys.HelpUp), Does: "scroll"},
-		{Key: key(keys.Close), Does: "close"}}
+	return []panes.Hint{m.hint(keys.ScopeHelp, keys.HelpSearch, "search"), m.chooses(keys.ScopeHelp, keys.HelpDown, keys.HelpUp, "scroll"),
+		m.hint(keys.ScopeHelp, keys.Close, "close")}
 }
 
 func (h *help) labelWidth(w int) (label int) {

@@ -210,9 +210,10 @@ func (m *model) historyHints() []panes.Hint {
 	case m.noHistory() != nil:
 		return []panes.Hint{hint(keys.HistoryLoad, "load"), hint(keys.ViewSessions, "sessions"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
 	case h.typing:
-		return []panes.Hint{hint(keys.HistoryPick, "done"), {Key: "↑ ↓", Does: "choose"}, hint(keys.HistoryLeave, "clear")}
+		return []panes.Hint{hint(keys.HistoryPick, "done"),
+			m.chooses(keys.ScopeRecall, keys.HistoryNewer, keys.HistoryOlder, "choose"), hint(keys.HistoryLeave, "clear")}
 	case h.onDetail:
-		return []panes.Hint{{Key: "↑ ↓", Does: "scroll"}, hint(keys.FocusNext, "back to the list"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
+		return []panes.Hint{m.chooses(keys.ScopeList, keys.MoveUp, keys.MoveDown, "scroll"), hint(keys.FocusNext, "back to the list"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
 	}
 	if h.list.MarkedRows() > 0 {
 		return []panes.Hint{hint(keys.HistoryRun, "run"), hint(keys.HistoryCopy, "copy"), hint(keys.HistoryForget, "forget"),

@@ -189,11 +189,10 @@ func (m *model) ran(msg ranMsg) tea.Cmd {
 	default:
 		what = "started " + itoa(n) + " processes in the background"
 	}
-	if key := first(m.o.Bindings.KeysOf(keys.ViewProcesses, keys.ScopeGlobal)); key != "" {
-		what += " – " + key + " shows it"
-		if len(msg.started) > 1 {
-			what = strings.TrimSuffix(what, "it") + "them"
-		}
+	shows := " shows it"
+	if len(msg.started) > 1 {
+		shows = " shows them"
 	}
+	what += m.withKey(" – ", keys.ViewProcesses, shows, keys.ScopeGlobal)
 	return tea.Batch(cmd, m.say(what, false))
 }

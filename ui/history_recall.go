@@ -96,9 +96,8 @@ func (u *recall) hints(m *model) []panes.Hint {
 	if u.list.Settled() && u.list.Total() == 0 {
 		return []panes.Hint{leave}
 	}
-	return []panes.Hint{m.hintFor(keys.HistoryPick, "put on the prompt"), {Key: "↑ ↓", Does: "choose"},
-		{Key: first(m.o.Bindings.KeysOf(keys.HistoryRun, keys.ScopeRecall)), Does: "run"},
-		{Key: first(m.o.Bindings.KeysOf(keys.HistoryCopy, keys.ScopeRecall)), Does: "copy"}, leave}
+	return []panes.Hint{m.hintFor(keys.HistoryPick, "put on the prompt"), m.chooses(keys.ScopeRecall, keys.HistoryNewer, keys.HistoryOlder, "choose"),
+		m.hint(keys.ScopeRecall, keys.HistoryRun, "run"), m.hint(keys.ScopeRecall, keys.HistoryCopy, "copy"), leave}
 }
 
 // mouse handles the mouse inside the box.

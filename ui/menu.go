@@ -90,7 +90,7 @@ func (u *menu) draw(m *model, screen rect) ([]string, int, int, int) {
 			rows = append(rows, look.Key.Text(panes.Fit(" "+items[i].name, 8))+look.Dim.Text(panes.Fit(items[i].does, width-8)))
 		}
 	}
-	hints := []panes.Hint{{Key: "enter", Does: "send"}, {Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "cancel"}}
+	hints := []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "send"), {Key: "↑ ↓", Does: "choose"}, m.hint(keys.ScopePrompt, keys.Cancel, "cancel")}
 	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
 	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, x, 1
 }

@@ -75,8 +75,8 @@ func (q *question) typed(*model, keys.Key) tea.Cmd { return nil }
 func (q *question) pasted(*model, string) tea.Cmd  { return nil }
 
 // hints are the keys of the question.
-func (q *question) hints(*model) []panes.Hint {
-	return []panes.Hint{{Key: "y", Does: q.yes}, {Key: "n", Does: cmp.Or(q.no, "cancel")}}
+func (q *question) hints(m *model) []panes.Hint {
+	return []panes.Hint{m.hint(keys.ScopeDialog, keys.Accept, q.yes), m.hint(keys.ScopeDialog, keys.Cancel, cmp.Or(q.no, "cancel"))}
 }
 
 func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -167,8 +167,8 @@ func (p *prompt) pasted(m *model, text string) tea.Cmd {
 }
 
 // hints are the keys of the prompt.
-func (p *prompt) hints(*model) []panes.Hint {
-	return []panes.Hint{{Key: "enter", Does: "accept"}, {Key: "esc", Does: "cancel"}}
+func (p *prompt) hints(m *model) []panes.Hint {
+	return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "accept"), m.hint(keys.ScopePrompt, keys.Cancel, "cancel")}
 }
 
 func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {

@@ -80,8 +80,9 @@ func screenOf(t *vt.Terminal) string {
 
 func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
 	const w, h = 40, 10
+	canvas := newCanvas(t)
 	rapid.Check(t, func(r *rapid.T) {
-		c := newCanvas(t)
+		c := canvas.again()
 		c.enter(true)
 		screen := vt.New(vt.Options{Cols: w, Rows: h})
 		now := wall{rows: make([]string, h)}

@@ -11,8 +11,9 @@ import (
 
 // Whatever was shown before, and in whatever size, nothing of it is left.
 func TestNothingIsLeftOfWhatWasShownInAnotherSize(t *testing.T) {
+	canvas := newCanvas(t)
 	rapid.Check(t, func(r *rapid.T) {
-		c := newCanvas(t)
+		c := canvas.again()
 		if err := c.enter(true); err != nil {
 			r.Fatal(err)
 		}

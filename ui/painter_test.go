@@ -30,6 +30,18 @@ func newCanvas(t *testing.T) *canvas {
 	return &canvas{painter: newPainter(file, colorprofile.TrueColor), t: t, file: file}
 }
 
+// again is the canvas as a new one, without another file.
+func (c *canvas) again() *canvas {
+	c.t.Helper()
+	if err := c.file.Truncate(0); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.file.Seek(0, io.SeekStart); err != nil {
+		c.t.Fatal(err)
+	}
+	return &canvas{painter: newPainter(c.file, colorprofile.TrueColor), t: c.t, file: c.file}
+}
+
 // written is what was written since it was asked last.
 func (c *canvas) written() string {
 	c.t.Helper()

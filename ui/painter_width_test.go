@@ -55,8 +55,9 @@ func TestColumnsHoldWhateverTheTerminalThinksOfClusters(t *testing.T) {
 		"\x1b[1m", "\x1b[m", "\x1b]66;w=2;क्या\x1b\\", "\x1b[1m\u093e", "\x1b[m🇩"})
 	for _, o := range outers {
 		t.Run(o.name, func(t *testing.T) {
+			canvas := newCanvas(t)
 			rapid.Check(t, func(rt *rapid.T) {
-				c := newCanvas(t)
+				c := canvas.again()
 				c.enter(true)
 				c.update(func(f *frame) { f.clusters = o.clusters })
 				term := vt.New(vt.Options{Cols: 20, Rows: 3})

@@ -202,10 +202,10 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 }
 
 // hints are the keys of the picker.
-func (u *picker) hints(*model) []panes.Hint {
-	hints := []panes.Hint{{Key: "↑ ↓", Does: "choose"}, {Key: "esc", Does: "close"}}
+func (u *picker) hints(m *model) []panes.Hint {
+	hints := []panes.Hint{m.chooses(keys.ScopePicker, keys.PickerUp, keys.PickerDown, "choose"), m.hint(keys.ScopePicker, keys.Cancel, "close")}
 	if c, ok := u.list.Selected(); ok {
-		hints = append([]panes.Hint{{Key: "enter", Does: u.verb(c)}}, hints...)
+		hints = append([]panes.Hint{m.hint(keys.ScopePicker, keys.Accept, u.verb(c))}, hints...)
 	}
 	if u.canRemove() {
 		hints = append(hints, panes.Hint{Key: "del", Does: "remove it"})

@@ -283,7 +283,7 @@ func (m *model) processNote() string {
 	t := &m.processes.table
 	switch shown, all := t.Len(); {
 	case m.processes.find != nil:
-		return "searching… esc ends it"
+		return "searching…" + m.withKey(" ", keys.LogLeave, " ends it", keys.ScopeLog)
 	case m.processes.pending != nil:
 		return "searches as soon as something is printed"
 	case t.Marked() > 0:

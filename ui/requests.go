@@ -42,9 +42,8 @@ func (m *model) noteRequests(before []api.Request) tea.Cmd {
 			if m.focused() != nil {
 				scope = keys.ScopePrefix
 			}
-			key := first(m.o.Bindings.KeysOf(keys.Requests, scope))
 			asks := asker(r) + " asks: " + request(r)
-			return tea.Batch(m.tell(fmt.Sprintf("%s – %s answers", asks, key), true), m.notify(asks))
+			return tea.Batch(m.tell(asks+m.withKey(" – ", keys.Requests, " answers", scope), true), m.notify(asks))
 		}
 	}
 	return nil
@@ -250,10 +249,11 @@ func (m *model) requestHints(several, long bool) []panes.Hint {
 		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
 	}
 	if long {
-		key := func(a keys.Action) string { return first(m.o.Bindings.KeysOf(a, keys.ScopeRequest)) }
-		hints = append(hints, panes.Hint{Key: key(keys.HelpDown) + " " + key(keys.HelpUp) + " " + key(keys.HelpLast), Does: "scroll"})
+		scroll := m.chooses(keys.ScopeRequest, keys.HelpDown, keys.HelpUp, "scroll")
+		scroll.Key = strings.TrimSpace(scroll.Key + " " + m.keyOf(keys.HelpLast, keys.ScopeRequest))
+		hints = append(hints, scroll)
 	}
-	return append(hints, panes.Hint{Key: "esc", Does: "later"})
+	return append(hints, m.hint(keys.ScopeRequest, keys.Close, "later"))
 }
 
 const (

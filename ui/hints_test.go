@@ -1,0 +1,74 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/keys"
+	"tandem/panes"
+)
+
+// rebinds gives actions other keys.
+func (d *driver) rebinds(changes map[keys.Action][]string) {
+	d.t.Helper()
+	b, err := keys.DefaultBindings().Rebind(changes)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.m.rebind(b)
+	d.m.o.Bindings = b
+	d.m.dirty = true
+}
+
+func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
+	d, _ := onFolder(t, 120, 36, map[string]string{"a.txt": "a", "b.txt": "b"})
+	d.rebinds(map[keys.Action][]string{
+		keys.FilesMarks: {"ctrl+g"}, keys.FilesKeep: {"ctrl+y"}, keys.FilesUndo: {"ctrl+u"}, keys.Clear: {"ctrl+x"},
+		keys.Accept: {"f2", "dialog f3", "form f4", "picker f5"}, keys.Cancel: {"f6", "dialog f7", "form f8", "picker f9"},
+	})
+	d.press("ctrl+g")
+	d.shows("no bookmark yet; ctrl+y makes the folder one")
+	d.press("ctrl+y")
+	d.shows("bookmarked; ctrl+g goes to it")
+	d.onFile("a.txt")
+	d.press("R")
+	d.shows("f2 accept")
+	d.shows("f6 cancel")
+	d.press("f6")
+	d.engine.holdTransfers(1)
+	d.press("v", "D")
+	d.shows("2 of 2")
+	d.shows("ctrl+x ends it")
+	d.press("ctrl+u")
+	d.shows("another transfer is under way; ctrl+x ends it")
+	d.press("ctrl+x")
+	d.shows("f3 end it")
+	d.shows("f7 go on")
+	d.press("f3")
+	d.shows("ctrl+u undoes it")
+	d.press("alt+2")
+	d.shows("cpu%")
+	d.press("n")
+	d.shows("f4 start")
+	d.shows("f8 cancel")
+	d.press("f8", ":")
+	d.shows("f9 close")
+}
+
+// Every overlay's hints name keys that do what they say, or keys of its own.
+func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
+	d := threePanes(t)
+	d.rebinds(map[keys.Action][]string{keys.Accept: {}, keys.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keys.Close: {"f6", "request f6"}})
+	d.m.overlay = newPrompt("x", "", nil)
+	overlays := []overlay{
+		&question{title: "x", yes: "yes"}, newPrompt("x", "", nil), &pathPrompt{}, &conflict{of: &transfer{}}, &startForm{},
+		&picker{verb: func(panes.Choice) string { return "take" }}, &fileFinder{}, &findLine{}, &help{}, &help{searching: true},
+	}
+	for _, o := range overlays {
+		for _, h := range o.(interface{ hints(*model) []panes.Hint }).hints(d.m) {
+			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") || h.Key == "y" || h.Key == "n" {
+				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)
+			}
+		}
+	}
+}
