@@ -157,6 +157,9 @@ func (m *model) note() (string, panes.Ink) {
 		if n := m.waitingKeys(); n > 0 {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
 		}
+		if m.layouts.asked != 0 {
+			text += m.withKey("; ", keys.Cancel, " leaves the choice of a layout", keys.ScopePicker)
+		}
 		return text, m.look.BarWarn
 	case m.toast.text != "" && m.toast.bad:
 		return m.toast.text, m.look.BarBad

@@ -271,19 +271,31 @@ func TestReconnectsByItselfAndKeepsWhatWasTyped(t *testing.T) {
 	d.shows("one$ ")
 	d.press("'before ")
 	d.typedInto(s, "before ")
+	next := d.loseEngine()
+	d.press("'while ")
+	d.reachEngine(next)
+	d.press("'after")
+	d.typedInto(s, "before while after")
+}
+
+// loseEngine has the engine die and not come back before next is reached.
+func (d *driver) loseEngine() (next *fakeEngine) {
+	d.t.Helper()
 	d.mu.Lock()
 	d.next = nil
 	d.mu.Unlock()
-	next := e.die()
+	next = d.engine.die()
 	d.shows("reconnecting")
-	d.press("'while ")
+	return next
+}
+
+func (d *driver) reachEngine(next *fakeEngine) {
+	d.t.Helper()
 	d.mu.Lock()
 	d.next = next
 	d.mu.Unlock()
 	d.engine = next
 	d.shows("reconnected")
-	d.press("'after")
-	d.typedInto(s, "before while after")
 }
 
 func TestStartThatFailsSaysWhyAndLeavesNoPane(t *testing.T) {

@@ -208,6 +208,19 @@ func TestATransferIsEndedBeforeItBegins(t *testing.T) {
 	d.exists(dir+"/b", true)
 }
 
+func TestATransferIsEndedWhileTheEngineIsAway(t *testing.T) {
+	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1"})
+	d.onFile("a")
+	next := d.loseEngine()
+	d.press("D")
+	d.until("it is wanted", func() bool { return d.m.files.job != nil })
+	d.press("esc")
+	d.until("it has ended", func() bool { return d.m.files.job == nil })
+	d.reachEngine(next)
+	d.press("D")
+	d.exists(dir+"/a", false)
+}
+
 func TestTransfersBeginOneAfterTheOther(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", "c": "3", "d": "4", "to/": ""})
 	d.engine.holdTransfers(1)

@@ -119,13 +119,18 @@ func (m *model) pumpTransfers() tea.Cmd {
 		m.hush()
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
+	l := m.link
 	t.stop = cancel
-	return m.call(func(_ context.Context, e engine) tea.Msg {
+	return func() tea.Msg {
 		defer cancel()
+		e, err := l.at(ctx) // which may be long in coming
+		if err != nil {
+			return transferBegun{of: t.transfer, err: err}
+		}
 		msg := t.begin(ctx, e)
 		msg.of = t.transfer
 		return msg
-	}, func(err error) tea.Msg { return transferBegun{of: t.transfer, err: err} })
+	}
 }
 
 // wantTransfer is what follows a question that is answered with yes.

@@ -168,8 +168,8 @@ func (m *model) picker() *finder {
 // unless that takes it back, and what was typed for a choice that is still to be
 // shown.
 func (m *model) holdForPick(events []typed) (held bool) {
-	if m.layouts.asked {
-		m.in.unread(events)
+	if m.layouts.asked != 0 {
+		m.holdForLayouts(events)
 		return true
 	}
 	if f := m.waitingForm(); f != nil {

@@ -17,7 +17,8 @@ type layouts struct {
 	revision  int64      // its number, or that of what it was made from
 	keeping   bool       // it is being told
 	behind    bool       // another dashboard's was kept first, and is to be followed
-	asked     bool       // which ones were saved, to be chosen from
+	asks      int        // how often it was asked which ones were saved, to be chosen from
+	asked     int        // the one of them that is waited for; 0 for none
 	snapshots int        // taken in
 
 	pushed time.Time // when a key moved a border last, if no other key came since

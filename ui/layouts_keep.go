@@ -130,6 +130,7 @@ func (m *model) layoutSaved(msg layoutSavedMsg) tea.Cmd {
 
 // layoutsMsg are the layouts that the person can choose from.
 type layoutsMsg struct {
+	ask   int
 	saved []api.SavedLayout
 	err   error
 }
@@ -137,16 +138,36 @@ type layoutsMsg struct {
 // askLayout lets the person choose a layout. What is typed meanwhile waits for the
 // choice, so that none of it goes to a program.
 func (m *model) askLayout() tea.Cmd {
-	m.layouts.asked = m.news.connected
+	m.layouts.asks++
+	ask := m.layouts.asks
+	m.layouts.asked = ask
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
 		saved, err := e.Layouts(ctx)
-		return layoutsMsg{saved, err}
-	}, func(err error) tea.Msg { return layoutsMsg{err: err} })
+		return layoutsMsg{ask, saved, err}
+	}, func(err error) tea.Msg { return layoutsMsg{ask: ask, err: err} })
+}
+
+// holdForLayouts keeps back what was typed for the choice that is asked for. A
+// key that would close it takes the question back, with what came before.
+func (m *model) holdForLayouts(events []typed) {
+	closes := slices.IndexFunc(events, func(e typed) bool {
+		return e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keys.ScopePicker, keys.Cancel)
+	})
+	if closes >= 0 {
+		m.layouts.asked = 0
+	}
+	m.in.unread(events[closes+1:])
+	if m.layouts.asked == 0 {
+		m.in.notify()
+	}
 }
 
 // takeLayouts shows the choice, and goes on with what was typed for it.
 func (m *model) takeLayouts(msg layoutsMsg) tea.Cmd {
-	m.layouts.asked = false
+	if msg.ask != m.layouts.asked {
+		return nil
+	}
+	m.layouts.asked = 0
 	cmd := m.chooseLayout(msg)
 	return tea.Batch(cmd, m.handleInput(m.in.drain()))
 }

@@ -526,6 +526,42 @@ func TestWhatIsTypedForTheChoiceOfALayoutIsForNothingElse(t *testing.T) {
 	}
 }
 
+// A silentEngine never answers what layouts there are.
+type silentEngine struct {
+	*fakeEngine
+	asked chan struct{} // of 1
+}
+
+func (e *silentEngine) Layouts(ctx context.Context) ([]api.SavedLayout, error) {
+	ring(e.asked)
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestEscTakesBackTheQuestionForLayouts(t *testing.T) {
+	d := threePanes(t)
+	silent := &silentEngine{d.engine, make(chan struct{}, 1)}
+	d.m.link.set(silent)
+	d.press("ctrl+b", "space", "'rows")
+	<-silent.asked
+	d.press("esc", "'after")
+	d.typedInto(d.nth(2), "after")
+	d.hasShape("(a|(b/c))")
+	d.m.link.set(d.engine)
+	d.press("ctrl+b", "space", "'rows", "enter")
+	d.hasShape("(a/(b/c))")
+}
+
+func TestLayoutsAskedForWhileTheEngineIsAwayAreChosenFromWhenItIsBack(t *testing.T) {
+	d := threePanes(t)
+	next := d.loseEngine()
+	d.press("ctrl+b", "space")
+	d.shows("esc leaves the choice of a layout")
+	d.press("'rows", "enter")
+	d.reachEngine(next)
+	d.hasShape("(a/(b/c))")
+}
+
 func TestAClickThatIsBeforeTheChoiceIsDrawnIsNotForIt(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "T")
