@@ -21,6 +21,7 @@ type terminal struct {
 	in, out *os.File
 	saved   *term.State
 	painter *painter
+	stopped bool // by SIGTSTP, with the terminal given back
 }
 
 // takeTerminal makes the terminal the dashboard's until giveBack.
@@ -69,18 +70,25 @@ func (t *terminal) size() (w, h int) {
 	return w, h
 }
 
-// watch tells of every change of the size until ctx ends, and takes the
-// terminal again after the program was stopped and goes on.
+// watch tells of every change of the size until ctx ends, gives the terminal
+// back before the program is stopped and takes it again when it goes on.
 func (t *terminal) watch(ctx context.Context, send func(tea.Msg)) {
-	signals := make(chan os.Signal, 1)
+	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT)
+	if !signal.Ignored(syscall.SIGTSTP) {
+		signal.Notify(signals, syscall.SIGTSTP)
+	}
 	defer signal.Stop(signals)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case s := <-signals:
-			if s == syscall.SIGCONT {
+			switch s {
+			case syscall.SIGTSTP:
+				t.suspend()
+				continue
+			case syscall.SIGCONT:
 				t.retake()
 			}
 			w, h := t.size()
@@ -89,11 +97,25 @@ func (t *terminal) watch(ctx context.Context, send func(tea.Msg)) {
 	}
 }
 
-// retake sets the modes again that a shell has changed meanwhile.
-func (t *terminal) retake() {
+// suspend stops the program, as SIGTSTP would have without a handler. A session
+// that has the terminal does so itself.
+func (t *terminal) suspend() {
 	if t.painter.isAway() {
 		return
 	}
+	t.stopped = true
+	t.giveBack()
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail
+}
+
+// retake takes the terminal again. Where the program was stopped without having
+// given it back (SIGSTOP), all that it has pushed is taken back first.
+func (t *terminal) retake() {
+	if t.painter.isAway() && !t.stopped {
+		return
+	}
+	t.stopped = false
+	t.painter.leave(true)
 	_, _ = term.MakeRaw(t.in.Fd())
 	_ = t.painter.enter(true) // what fails here fails with the next frame too
 }

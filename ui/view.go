@@ -401,9 +401,9 @@ func (m *model) windowTitle() string {
 	if p == nil {
 		return "tandem"
 	}
-	name, detail, _ := m.describe(p)
+	name, _, _ := m.describe(p)
 	if title := panes.Clean(p.State().Title); title != "" {
-		name = detail
+		name = title
 	}
 	return "tandem – " + panes.Clip(name, 120)
 }

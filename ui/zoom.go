@@ -62,7 +62,7 @@ func (m *model) zoomDirectly() tea.Cmd {
 	run := &directZoom{m: m, options: attach.Options{
 		Client: e.api, ID: p.ID, In: m.o.Input, Out: m.o.Output,
 		Prefix: m.o.Bindings.PrefixKeys(), Name: clientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
-		NoClipboard: m.o.NoClipboard,
+		NoClipboard: m.o.NoClipboard, Cooked: m.terminal.saved,
 	}}
 	m.handing = true
 	return tea.Exec(run, func(err error) tea.Msg { return zoomedOut{run.outcome, run.undone, err} })

@@ -9,6 +9,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+
+	"github.com/charmbracelet/x/term"
 )
 
 // Options say what to attach to, and with which terminal.
@@ -28,6 +30,9 @@ type Options struct {
 	// InAltScreen says that the terminal is on its alternate screen already and
 	// stays there.
 	InAltScreen bool
+	// Cooked is how the terminal was before the caller made it raw, for when the
+	// program is stopped (SIGTSTP); nil: it has not.
+	Cooked *term.State
 	// Activate starts the engine again when its keeper is gone too. A keeper
 	// that lives starts it by itself, unless somebody has stopped it.
 	// Nil waits for whoever else does.
@@ -121,6 +126,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.cooked = o.Cooked
 	r := &run{Options: o, terminal: t, filter: filter{noClip: o.NoClipboard}}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.link = newLink(r.cancel)

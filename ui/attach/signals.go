@@ -13,12 +13,15 @@ import (
 func (r *run) watchSignals() (done chan struct{}) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGWINCH, unix.SIGCONT, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT)
+	if !signal.Ignored(unix.SIGTSTP) {
+		signal.Notify(signals, unix.SIGTSTP)
+	}
 	return r.spawn(func() {
 		defer signal.Stop(signals)
 		for {
 			select {
 			case s := <-signals:
-				r.signalled(s)
+				r.signalled(s, signals)
 			case <-r.ctx.Done():
 				return
 			}
@@ -26,16 +29,39 @@ func (r *run) watchSignals() (done chan struct{}) {
 	})
 }
 
-func (r *run) signalled(s os.Signal) {
+func (r *run) signalled(s os.Signal, next <-chan os.Signal) {
 	switch s {
 	case unix.SIGWINCH:
 		r.link.resize(r.terminal.size())
+	case unix.SIGTSTP:
+		r.terminal.lend(func() {
+			_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // cannot fail
+			r.untilContinued(next)
+		})
+		r.link.refresh()
 	case unix.SIGCONT:
 		// Whoever stopped this program has had the terminal meanwhile.
-		if r.terminal.raw() == nil {
-			r.link.refresh()
-		}
+		r.terminal.lend(func() {})
+		r.link.refresh()
 	default:
 		r.link.stop(Outcome{Reason: Interrupted, Signal: s})
+	}
+}
+
+// untilContinued returns when the program goes on after it was stopped.
+func (r *run) untilContinued(signals <-chan os.Signal) {
+	for {
+		select {
+		case s := <-signals:
+			switch s {
+			case unix.SIGCONT:
+				return
+			case unix.SIGWINCH, unix.SIGTSTP:
+			default:
+				r.link.stop(Outcome{Reason: Interrupted, Signal: s})
+			}
+		case <-r.ctx.Done():
+			return
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -74,11 +75,14 @@ func isKept(mode int) bool {
 // enter until leave.
 type terminal struct {
 	in, out *os.File
-	keepAlt bool // the alternate screen is shown before and after
-	fd      int  // to write to: out, opened again so that no write blocks
+	keepAlt bool        // the alternate screen is shown before and after
+	cooked  *term.State // before the caller made it raw; nil if it has not
+	fd      int         // to write to: out, opened again so that no write blocks
 
 	hurried atomic.Bool // the run has ended, and output can be dropped
 	colored atomic.Bool // its colours may have been changed
+
+	writing sync.Mutex // held for a piece of output, and while the terminal is lent
 
 	mu    sync.Mutex
 	saved *term.State // nil unless the terminal is in raw mode
@@ -119,15 +123,51 @@ func (t *terminal) enter() error {
 	if err := t.raw(); err != nil {
 		return err
 	}
-	screen := ""
-	if !t.keepAlt {
-		screen = saveTitle + enterAlt
-	}
-	if err := t.write([]byte(screen + keepModes + restModes() + home)); err != nil {
+	if err := t.write([]byte(begins(!t.keepAlt))); err != nil {
 		t.leave()
 		return fmt.Errorf("attach to session: write to terminal: %w", err)
 	}
 	return nil
+}
+
+// begins is what the terminal is sent first; alt says that it is not on its
+// alternate screen yet.
+func begins(alt bool) string {
+	screen := keepModes + restModes() + home
+	if alt {
+		screen = saveTitle + enterAlt + screen
+	}
+	return screen
+}
+
+// ends is what the terminal is sent last; alt says that it goes back to its main
+// screen.
+func (t *terminal) ends(alt bool) string {
+	screen := restModes() + keptModes
+	if t.colored.Load() {
+		screen += restColors
+	}
+	if alt {
+		screen += leaveAlt + "\x1b[?25h" + oldTitle
+	}
+	return screen
+}
+
+// lend gives the terminal back to who had it before the run, and before its
+// caller, until use returns. What is written meanwhile waits.
+func (t *terminal) lend(use func()) {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.saved == nil {
+		return
+	}
+	t.writeLast([]byte(t.ends(true)))
+	_ = term.Restore(t.in.Fd(), cmp.Or(t.cooked, t.saved))
+	use()
+	_, _ = term.MakeRaw(t.in.Fd())
+	t.writeLast([]byte(begins(true)))
 }
 
 // raw switches off all that the kernel does to bytes. The state before the
@@ -152,14 +192,7 @@ func (t *terminal) leave() {
 	if t.saved == nil {
 		return
 	}
-	screen := restModes() + keptModes
-	if t.colored.Load() {
-		screen += restColors
-	}
-	if !t.keepAlt {
-		screen += leaveAlt + "\x1b[?25h" + oldTitle
-	}
-	t.writeLast([]byte(screen))
+	t.writeLast([]byte(t.ends(!t.keepAlt)))
 	_ = term.Restore(t.in.Fd(), t.saved)
 	t.saved = nil
 }
@@ -177,7 +210,9 @@ func (t *terminal) restoreOnPanic() {
 // has ended.
 func (t *terminal) write(p []byte) error {
 	for len(p) > 0 {
+		t.writing.Lock()
 		n, err := t.writeSome(p, stallTick)
+		t.writing.Unlock()
 		p = p[n:]
 		if err != nil {
 			return err
