@@ -78,19 +78,19 @@ func (r *rowState) lastColumn(cols int) int {
 	return cols - 1
 }
 
-// sticksOut says that a wide cluster at a place ends behind it.
+// sticksOut says that a wide cluster at a place ends behind it. At the last column
+// it cannot have been written there, and no wrap is pending behind it.
 func (s *screen) sticksOut(x, y int) bool {
 	return x+1 < len(s.grid.Row(y)) && s.grid.Cell(x+1, y).Glyph == Tail
 }
 
 // keepInSight moves the cursor left when its row has become too narrow for it,
-// and forgets a pending wrap where the row has become wider, and where the
-// cluster under the cursor is in sight by half: it could not have been written.
+// and forgets a pending wrap where the row has become wider.
 func (t *Terminal) keepInSight() {
 	if row := &t.scr.rows[t.cur.y]; row.size != SingleSize {
 		t.cur.x = min(t.cur.x, row.lastColumn(t.cols))
 	}
 	if t.cur.pending {
-		t.cur.pending = t.cur.x == t.rightLimit() && !t.scr.sticksOut(t.cur.x, t.cur.y)
+		t.cur.pending = t.cur.x == t.rightLimit()
 	}
 }

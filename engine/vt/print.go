@@ -52,7 +52,7 @@ func (t *Terminal) printCharset(s []byte) {
 func (t *Terminal) beforePrint() int {
 	if t.cur.pending {
 		t.cur.pending = false
-		if t.mode.autowrap {
+		if t.mode.autowrap && !t.scr.sticksOut(t.cur.x, t.cur.y) {
 			t.wrap(false)
 		}
 	}

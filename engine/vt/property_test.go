@@ -268,11 +268,13 @@ func TestRunsOfSkinColoursTakeTheCellsThatTheyMeasure(t *testing.T) {
 }
 
 func TestAWideClusterAtTheEdgeOfADoubledLineIsRepainted(t *testing.T) {
-	for _, written := range []string{"中文字\ta\x1b#3", "中文字\ta\x1b7\r\x1b#3\x1b8"} {
+	for _, written := range []string{"中文字\ta\x1b#3", "中文字\ta\x1b7\r\x1b#3\x1b8", "a👨\u200d👩\u200d👧\x1b#3👨\u200d👩\u200d👧\x1b[ A"} {
 		o := vt.Options{Cols: 9, Rows: 5}
 		was, is := vt.New(o), vt.New(o)
 		was.Write([]byte(written))
 		is.Write(was.AppendRepaint(nil))
+		was.Write([]byte("x"))
+		is.Write([]byte("x"))
 		if diff := cmp.Diff(state(was), state(is)); diff != "" {
 			t.Errorf("%q (-was +repainted)\n%s", written, diff)
 		}

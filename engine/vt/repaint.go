@@ -192,7 +192,7 @@ func (p *painter) savedCursor(s *screen) {
 	c.y = min(c.y, p.t.rows-1)
 	last := s.rows[c.y].lastColumn(p.t.cols)
 	c.x = min(c.x, last)
-	c.pending = c.pending && c.x == last && !s.sticksOut(c.x, c.y)
+	c.pending = c.pending && c.x == last
 	if c.origin {
 		p.add("\x1b[?6h")
 	}
@@ -212,6 +212,7 @@ func (p *painter) cursor(c cursor) {
 // again, then the pen and the character sets.
 func (p *painter) place(c cursor, s *screen, x0, y0 int) {
 	x := c.x
+	c.pending = c.pending && !s.sticksOut(x, c.y)
 	if c.pending && x > 0 && s.grid.Cell(x, c.y).Glyph == Tail {
 		x--
 	}
