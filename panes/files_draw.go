@@ -182,7 +182,7 @@ func fileFacts(f *api.FileInfo, w int, by FileColumn, now time.Time) string {
 	size := "–"
 	switch {
 	case f.Type == "file":
-		size = ByteSize(f.Size)
+		size = Bytes(f.Size)
 	case f.Type == "link":
 		size = "→"
 	}
@@ -199,24 +199,6 @@ func fileFacts(f *api.FileInfo, w int, by FileColumn, now time.Time) string {
 		return " " + size + "  " + age
 	}
 	return " " + FileMode(f) + " " + size + "  " + age
-}
-
-// ByteSize is a size in at most five cells.
-func ByteSize(n int64) string {
-	if n < 1000 {
-		return itoa(int(n))
-	}
-	v, units := float64(n), "KMGTPE"
-	for i := range units {
-		v /= 1024
-		switch {
-		case v < 9.95:
-			return fmt.Sprintf("%.1f%c", v, units[i])
-		case v < 999.5 || i == len(units)-1:
-			return fmt.Sprintf("%.0f%c", v, units[i])
-		}
-	}
-	return ""
 }
 
 // FileTime is a time in at most twelve cells: the hour of this year's days, the

@@ -143,7 +143,7 @@ func TestFollowingAFloodSkipsToTheEndAndSaysHowMuch(t *testing.T) {
 		t.Errorf("skipped %d bytes", l.Skipped())
 	}
 	head := ansi.Strip(l.Heading(&api.Process{Name: "flood"}, "", 60, &Look{Glyphs: themes.UnicodeGlyphs()}))
-	if !strings.Contains(head, "skipped "+sizeText(l.Skipped())) {
+	if !strings.Contains(head, "skipped "+Bytes(l.Skipped())) {
 		t.Errorf("the heading is %q", head)
 	}
 	if f.asked > 20 {

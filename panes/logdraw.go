@@ -361,14 +361,14 @@ func (l *Log) status() string {
 	}
 	switch {
 	case l.skipped > 0 && l.follow:
-		parts = append(parts, "following, skipped "+sizeText(l.skipped))
+		parts = append(parts, "following, skipped "+Bytes(l.skipped))
 	case l.follow:
 		parts = append(parts, "following")
 	default:
 		parts = append(parts, fmt.Sprintf("paused %d%%", l.position()))
 	}
 	if l.known {
-		parts = append(parts, sizeText(l.last-l.oldest))
+		parts = append(parts, Bytes(l.last-l.oldest))
 	}
 	return strings.Join(parts, " · ")
 }

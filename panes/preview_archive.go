@@ -89,7 +89,7 @@ func (a archived) line(n int64) previewLine {
 		l.ink = inkAccent
 		return l
 	}
-	l.text = padLeft(ByteSize(a.size), 6) + "  " + FileName(a.name)
+	l.text = padLeft(Bytes(a.size), 6) + "  " + FileName(a.name)
 	return l
 }
 

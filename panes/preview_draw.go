@@ -28,7 +28,7 @@ func (p *Preview) detail() string {
 		parts = append(parts, "→ "+FileName(p.info.Target))
 	}
 	if p.info.Type == "file" || p.windowed() {
-		parts = append(parts, ByteSize(max(p.info.Size, p.size)))
+		parts = append(parts, Bytes(max(p.info.Size, p.size)))
 	}
 	switch {
 	case p.kind == previewImage && p.image != nil:

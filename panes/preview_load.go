@@ -238,7 +238,7 @@ func (part *PreviewPart) folder(ctx context.Context, src FileSource, r PreviewRe
 		}
 		size := ""
 		if f.Type == "file" {
-			size = ByteSize(f.Size)
+			size = Bytes(f.Size)
 		}
 		part.lines = append(part.lines, previewLine{off: int64(i), text: padLeft(size, 6) + "  " + FileName(f.Name) + fileSuffix(f), ink: ink})
 	}

@@ -202,8 +202,8 @@ func TestArchivesAreListed(t *testing.T) {
 	g := gzip.NewWriter(&plain)
 	g.Write([]byte("only text\n"))
 	g.Close()
-	view(t, "/a.zip", zipped.Bytes()).shows("5  dir/a.txt")
-	view(t, "/a.tgz", tarred.Bytes()).shows("2  dir/␛[2Jb.txt")
+	view(t, "/a.zip", zipped.Bytes()).shows("5B  dir/a.txt")
+	view(t, "/a.tgz", tarred.Bytes()).shows("2B  dir/␛[2Jb.txt")
 	view(t, "/a.gz", plain.Bytes()).shows("only text")
 	view(t, "/broken.zip", []byte("PK\x03\x04 and nothing more")).shows("PK")
 }
@@ -232,7 +232,7 @@ func TestAHeadingTellsWhatAFileIsHoweverLongItsName(t *testing.T) {
 	v := view(t, "/"+strings.Repeat("long", 20)+".txt", []byte("text\n"))
 	v.see()
 	got := ansi.Strip(v.Heading(43, unicodeLook()))
-	if !strings.Contains(got, " 5 ") || !strings.Contains(got, "long") || !strings.Contains(got, ".txt") || ansi.StringWidth(got) != 43 {
+	if !strings.Contains(got, " 5B ") || !strings.Contains(got, "long") || !strings.Contains(got, ".txt") || ansi.StringWidth(got) != 43 {
 		t.Errorf("it is %q", got)
 	}
 	if got := ansi.Strip(v.Heading(14, unicodeLook())); ansi.StringWidth(got) != 14 || !strings.Contains(got, "long") {

@@ -34,29 +34,18 @@ func memoryText(p *api.Process) string {
 	return Bytes(p.Metrics.RSSBytes)
 }
 
-// Bytes is a number of bytes in at most five cells: "0", "812K", "1.2G".
+// Bytes is a number of bytes in at most five cells, as it is written everywhere:
+// "673B", "1.2K", "812M".
 func Bytes(n int64) string {
-	if n < 1024 {
-		return strconv.FormatInt(n, 10)
-	}
-	size, unit := float64(n)/1024, 0
-	for size >= 999.5 && unit < 4 {
-		size, unit = size/1024, unit+1
+	v, units := float64(n), "BKMGTPE"
+	for v >= 999.5 && len(units) > 1 {
+		v, units = v/1024, units[1:]
 	}
 	digits := 0
-	if size < 9.95 {
+	if v < 9.95 && n >= 1000 {
 		digits = 1
 	}
-	return strconv.FormatFloat(size, 'f', digits, 64) + "KMGTP"[unit:unit+1]
-}
-
-// sizeText is a number of bytes with its unit: "673 B", "1.2 KB".
-func sizeText(n int64) string {
-	text := Bytes(n)
-	if n < 1024 {
-		return text + " B"
-	}
-	return text[:len(text)-1] + " " + text[len(text)-1:] + "B"
+	return strconv.FormatFloat(v, 'f', digits, 64) + units[:1]
 }
 
 func upText(p *api.Process, now time.Time) string {

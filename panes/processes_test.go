@@ -155,7 +155,7 @@ func TestActionsAreAboutTheMarkedOrTheCurrent(t *testing.T) {
 }
 
 func TestNumbersFitTheirColumns(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 1023: "1023", 1024: "1.0K", 10_188: "9.9K", 10_240: "10K", 1 << 20: "1.0M", 1_047_500: "1.0M", 5 << 30: "5.0G", 1 << 62: "4096P"} {
+	for n, want := range map[int64]string{0: "0B", 999: "999B", 1000: "1.0K", 1024: "1.0K", 1536: "1.5K", 10_188: "9.9K", 10_240: "10K", 1 << 20: "1.0M", 1_047_500: "1.0M", 5 << 30: "5.0G", 1 << 40: "1.0T", 1<<63 - 1: "8.0E"} {
 		if got := Bytes(n); got != want || len(got) > 5 {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}

@@ -81,12 +81,8 @@ func fileInWords(f api.FileInfo) string {
 		return "a folder"
 	case f.Type != "file":
 		return "a " + f.Type
-	case f.Size == 1:
-		return "1 byte"
-	case f.Size < 1000:
-		return itoa(int(f.Size)) + " bytes"
 	}
-	return panes.ByteSize(f.Size) + " bytes"
+	return panes.Bytes(f.Size)
 }
 
 // A conflict asks what is to become of files that are in the way.

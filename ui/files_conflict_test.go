@@ -20,8 +20,8 @@ func TestOfSeveralConflictsEachIsToldInALine(t *testing.T) {
 	d.onFile("b")
 	d.press("space", "C", "ctrl+u", "'to/", "enter")
 	d.shows("2 of these are there already")
-	d.shows("a: 3 bytes there now, yours is newer, 1 byte")
-	d.shows("b: 1 byte there now, yours is older, 2 bytes")
+	d.shows("a: 3B there now, yours is newer, 1B")
+	d.shows("b: 1B there now, yours is older, 2B")
 }
 
 func TestAFileIsCopiedOntoItselfOnlyToKeepBoth(t *testing.T) {

@@ -42,7 +42,7 @@ func (t *transfer) text(m *model, waiting int) string {
 	}
 	switch {
 	case t.job.Total > 0:
-		text += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + panes.ByteSize(t.job.Total)
+		text += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + panes.Bytes(t.job.Total)
 	case n > 1:
 		text += " " + progressBar(int64(t.job.Handled), int64(n))
 	}
