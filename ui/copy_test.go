@@ -132,6 +132,10 @@ func TestScrollbackIsSavedToANewFile(t *testing.T) {
 		t.Errorf("%d lines, %v", lines, err)
 	}
 	d.press("S", "ctrl+u", "'"+path, "enter")
+	d.shows("The file is there already")
+	d.press("y")
+	d.lacks("The file is there already")
+	d.press("S", "ctrl+u", "'"+filepath.Dir(path)+"/no/such", "enter")
 	d.shows("save scrollback: ")
 }
 

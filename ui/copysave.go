@@ -2,9 +2,8 @@ package ui
 
 import (
 	"context"
-	"errors"
+	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -29,11 +28,9 @@ func (m *model) askSaveScrollback() tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			path = expandHome(path, m.list.Home)
-			return m.call(func(ctx context.Context, e engine) tea.Msg {
-				n, err := saveScrollback(ctx, e, p.ID, path)
-				return savedMsg{path, n, err}
-			}, func(err error) tea.Msg { return doneMsg{err} })
+			return m.save(save{"scrollback", expandHome(path, m.list.Home), func(ctx context.Context, e engine, to io.Writer) (int64, error) {
+				return writeScrollback(ctx, e, p.ID, to)
+			}}, false)
 		})
 	return nil
 }
@@ -48,27 +45,7 @@ func fileName(name string) string {
 	}, name)
 }
 
-// saveScrollback writes a session's text to a new file. What fails in the
-// middle leaves no file.
-func saveScrollback(ctx context.Context, e engine, id, path string) (written int64, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return 0, api.Errorf(api.CodeConflict, "save scrollback: %s is there already", path).WithHint("give another name")
-	}
-	if err != nil {
-		return 0, api.Errorf(api.CodeInvalid, "save scrollback: %v", err)
-	}
-	written, err = writeScrollback(ctx, e, id, f)
-	if closeErr := f.Close(); err == nil && closeErr != nil {
-		err = api.Errorf(api.CodeUnavailable, "save scrollback: %v", closeErr)
-	}
-	if err != nil {
-		os.Remove(path)
-	}
-	return written, err
-}
-
-func writeScrollback(ctx context.Context, e engine, id string, to *os.File) (written int64, err error) {
+func writeScrollback(ctx context.Context, e engine, id string, to io.Writer) (written int64, err error) {
 	in := api.SessionTextInput{ID: id, To: api.Place{Line: math.MaxInt64}}
 	for {
 		out, err := e.Text(ctx, in)
@@ -79,10 +56,10 @@ func writeScrollback(ctx context.Context, e engine, id string, to *os.File) (wri
 		if out.Next == nil {
 			text = strings.TrimRight(text, "\n") + "\n"
 		}
-		n, err := to.WriteString(text)
+		n, err := io.WriteString(to, text)
 		written += int64(n)
 		if err != nil {
-			return written, api.Errorf(api.CodeUnavailable, "save scrollback: %v", err)
+			return written, err
 		}
 		if out.Next == nil {
 			return written, nil

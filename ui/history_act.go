@@ -227,12 +227,7 @@ type filedMsg struct {
 func (m *model) filed(msg filedMsg) tea.Cmd {
 	switch {
 	case !msg.load && errors.Is(msg.err, api.CodeConflict):
-		m.overlay = &question{
-			title: "Replace " + panes.ClipLeft(panes.ShortPath(msg.path, m.list.Home), 48) + "?",
-			lines: []string{"The file is there already."},
-			yes:   "replace it",
-			then:  m.saveHistory(msg.path, msg.ids, true),
-		}
+		m.askReplace(msg.path, m.saveHistory(msg.path, msg.ids, true))
 		return nil
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)

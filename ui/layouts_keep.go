@@ -108,10 +108,37 @@ func (m *model) askSaveLayout() tea.Cmd {
 			return nil
 		}
 		return m.call(func(ctx context.Context, e engine) tea.Msg {
-			_, err := e.PutLayout(ctx, api.LayoutPutInput{Name: name, Layout: l})
-			return layoutSavedMsg{name, err}
+			saved, err := e.Layouts(ctx)
+			if err == nil && slices.ContainsFunc(saved, func(s api.SavedLayout) bool { return s.Name == name }) {
+				return layoutTaken{name, l}
+			}
+			return putLayout(ctx, e, name, l)
 		}, func(err error) tea.Msg { return layoutSavedMsg{name, err} })
 	})
+	return nil
+}
+
+func putLayout(ctx context.Context, e engine, name string, l api.Layout) tea.Msg {
+	_, err := e.PutLayout(ctx, api.LayoutPutInput{Name: name, Layout: l})
+	return layoutSavedMsg{name, err}
+}
+
+// layoutTaken says that there is a layout of the name that one is to be saved
+// under.
+type layoutTaken struct {
+	name   string
+	layout api.Layout
+}
+
+func (msg layoutTaken) take(m *model) tea.Cmd {
+	m.overlay = &question{
+		title: "Replace the layout " + panes.Clean(msg.name) + "?",
+		lines: []string{"There is one of this name already."},
+		yes:   "replace it",
+		then: m.call(func(ctx context.Context, e engine) tea.Msg { return putLayout(ctx, e, msg.name, msg.layout) },
+			func(err error) tea.Msg { return layoutSavedMsg{msg.name, err} }),
+	}
+	m.dirty = true
 	return nil
 }
 

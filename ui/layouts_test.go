@@ -526,6 +526,31 @@ func TestWhatIsTypedForTheChoiceOfALayoutIsForNothingElse(t *testing.T) {
 	}
 }
 
+func TestALayoutIsReplacedOnlyWhenThatIsWanted(t *testing.T) {
+	d := threePanes(t)
+	d.press("ctrl+b", "S", "'work", "enter")
+	d.shows("saved as work")
+	old := len(d.saved("work").Tabs)
+	d.press("ctrl+b", "!", "ctrl+b", "S", "'work", "enter")
+	d.shows("Replace the layout work?")
+	d.press("n")
+	d.lacks("Replace")
+	if got := len(d.saved("work").Tabs); got != old {
+		t.Errorf("it has %d tabs", got)
+	}
+	d.press("ctrl+b", "S", "'work", "enter")
+	d.shows("Replace the layout work?")
+	d.press("y")
+	d.until("it is replaced", func() bool { return len(d.saved("work").Tabs) == old+1 })
+}
+
+// saved is the layout that was saved under a name.
+func (d *driver) saved(name string) api.Layout {
+	d.engine.mu.Lock()
+	defer d.engine.mu.Unlock()
+	return d.engine.layouts.saved[name]
+}
+
 // A silentEngine never answers what layouts there are.
 type silentEngine struct {
 	*fakeEngine

@@ -321,8 +321,28 @@ func TestLogIsSavedToANewFile(t *testing.T) {
 	if err != nil || string(data) != strings.Repeat("some text\n", 200_000) {
 		t.Errorf("the file has %d bytes, %v", len(data), err)
 	}
+	if err := os.WriteFile(path, []byte("older"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	d.press("S", "ctrl+u", "'"+path, "enter")
-	d.shows("is there already")
+	d.shows("The file is there already")
+	d.press("n")
+	d.lacks("already")
+	if data, _ := os.ReadFile(path); string(data) != "older" {
+		t.Errorf("it was replaced unasked, by %d bytes", len(data))
+	}
+	d.press("S", "ctrl+u", "'"+path, "enter")
+	d.shows("replace it")
+	d.press("y")
+	d.until("it is replaced", func() bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() == 2_000_000 && info.Mode().Perm() == 0o600
+	})
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("left %v", entries)
+	}
+	d.press("S", "ctrl+u", "'"+filepath.Dir(path), "enter")
+	d.shows("is not a regular file")
 }
 
 func TestEnterOpensTheTerminalOrTheLog(t *testing.T) {

@@ -2,10 +2,8 @@ package ui
 
 import (
 	"context"
-	"errors"
-	"os"
+	"io"
 	"path/filepath"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -272,63 +270,21 @@ func (m *model) askSave() tea.Cmd {
 	if log := m.processes.log; log != nil && log.ID == selected.ID {
 		stream = log.Stream
 	}
-	name := strings.Map(func(r rune) rune {
-		if r == '/' || r < ' ' {
-			return '_'
-		}
-		return r
-	}, selected.Name)
-	m.overlay = newPrompt("Save the log of "+panes.Clean(selected.Name)+" to", filepath.Join(m.o.CWD, name+".log"),
+	m.overlay = newPrompt("Save the log of "+panes.Clean(selected.Name)+" to", filepath.Join(m.o.CWD, fileName(selected.Name)+".log"),
 		func(m *model, path string) tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			path = expandHome(path, m.list.Home)
-			return m.call(func(ctx context.Context, e engine) tea.Msg {
-				n, err := saveLog(ctx, e, selected, stream, path)
-				return savedMsg{path, n, err}
-			}, func(err error) tea.Msg { return doneMsg{err} })
+			return m.save(save{"log", expandHome(path, m.list.Home), func(ctx context.Context, e engine, to io.Writer) (int64, error) {
+				return copyLog(ctx, e, selected, stream, to)
+			}}, false)
 		})
 	return nil
 }
 
-// savedMsg is the outcome of saving a log.
-type savedMsg struct {
-	path  string
-	bytes int64
-	err   error
-}
-
-func (m *model) saved(msg savedMsg) tea.Cmd {
-	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
-	}
-	return m.say("saved "+panes.Bytes(msg.bytes)+" to "+panes.ShortPath(msg.path, m.list.Home), false)
-}
-
-// saveLog writes all that is kept of a log at this moment to a new file. What
-// fails in the middle leaves no file.
-func saveLog(ctx context.Context, e engine, p api.Process, stream, path string) (written int64, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return 0, api.Errorf(api.CodeConflict, "save log: %s is there already", path).WithHint("give another name")
-	}
-	if err != nil {
-		return 0, api.Errorf(api.CodeInvalid, "save log: %v", err)
-	}
-	written, err = copyLog(ctx, e, p, stream, f)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		os.Remove(path)
-	}
-	return written, err
-}
-
 // copyLog copies what is kept of a log now, byte for byte. What is dropped while
 // it is copied is left out.
-func copyLog(ctx context.Context, e engine, p api.Process, stream string, to *os.File) (written int64, err error) {
+func copyLog(ctx context.Context, e engine, p api.Process, stream string, to io.Writer) (written int64, err error) {
 	in := api.ProcessLogInput{ID: p.ID, Stream: stream, Max: 1 << 20, Exact: true}
 	end := int64(-1)
 	for {
@@ -345,16 +301,9 @@ func copyLog(ctx context.Context, e engine, p api.Process, stream string, to *os
 		}
 		written += int64(len(piece))
 		if err != nil || out.NextCursor >= end || len(piece) == 0 {
-			return written, failedSave(err)
+			return written, err
 		}
 		next := out.NextCursor
 		in.Since = &next
 	}
-}
-
-func failedSave(err error) error {
-	if err == nil {
-		return nil
-	}
-	return api.Errorf(api.CodeUnavailable, "save log: %v", err)
 }

@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// A save writes something to a file whose path the person was asked for.
+type save struct {
+	what  string // is saved, for errors
+	path  string
+	write func(context.Context, engine, io.Writer) (written int64, err error)
+}
+
+// savedMsg is the outcome of a save.
+type savedMsg struct {
+	save
+	bytes int64
+	err   error
+}
+
+// save writes to a new file, or in the place of the one that is there.
+func (m *model) save(s save, replace bool) tea.Cmd {
+	return m.call(func(ctx context.Context, e engine) tea.Msg {
+		n, err := s.to(ctx, e, replace)
+		return savedMsg{s, n, err}
+	}, func(err error) tea.Msg { return doneMsg{err} })
+}
+
+func (m *model) saved(msg savedMsg) tea.Cmd {
+	switch {
+	case errors.Is(msg.err, os.ErrExist):
+		m.askReplace(msg.path, m.save(msg.save, true))
+		return nil
+	case msg.err != nil:
+		return m.say(errorText(msg.err), true)
+	}
+	return m.say("saved "+panes.Bytes(msg.bytes)+" to "+panes.ShortPath(msg.path, m.list.Home), false)
+}
+
+// askReplace asks before a file that is there is written over.
+func (m *model) askReplace(path string, then tea.Cmd) {
+	m.overlay = &question{
+		title: "Replace " + panes.ClipLeft(panes.ShortPath(path, m.list.Home), 48) + "?",
+		lines: []string{"The file is there already."},
+		yes:   "replace it",
+		then:  then,
+	}
+	m.dirty = true
+}
+
+// to does the save. What fails in the middle leaves no file, or the one that
+// was there; os.ErrExist is the error of one that is not to be replaced.
+func (s *save) to(ctx context.Context, e engine, replace bool) (written int64, err error) {
+	f, done, err := s.open(replace)
+	if errors.Is(err, os.ErrExist) {
+		return 0, err
+	}
+	if err != nil {
+		return 0, s.failed(err)
+	}
+	written, err = s.write(ctx, e, f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = done()
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return written, s.failed(err)
+	}
+	return written, nil
+}
+
+// open opens a file to write to: a new one, or one beside that which done puts
+// it in the place of.
+func (s *save) open(replace bool) (f *os.File, done func() error, err error) {
+	info, err := os.Stat(s.path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, nil, errors.New(s.path + " is not a regular file")
+	}
+	if err != nil || !replace {
+		f, err = os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		return f, func() error { return nil }, err
+	}
+	path, err := filepath.EvalSymlinks(s.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err = os.CreateTemp(filepath.Dir(path), ".tandem-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func() error {
+		return errors.Join(os.Chmod(f.Name(), info.Mode().Perm()), os.Rename(f.Name(), path))
+	}, nil
+}
+
+// failed is an error of the file system as it is told; the engine's own stay as
+// they are.
+func (s *save) failed(err error) error {
+	if told := (*api.Error)(nil); errors.As(err, &told) {
+		return err
+	}
+	return api.Errorf(api.CodeUnavailable, "save %s: %v", s.what, err)
+}
