@@ -3,12 +3,14 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 func TestPathsAreResolvedAsTheKernelDoes(t *testing.T) {
@@ -68,6 +70,33 @@ func TestWhatIsMountedTwiceIsFoundAtBothPlaces(t *testing.T) {
 		slices.Sort(got)
 		if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
 			t.Errorf("%s: %s", path, diff)
+		}
+	}
+}
+
+func TestALinkThatWasPutOnTheWayLeadsNowhere(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "outside/cache"), 0o755), os.Symlink("outside", filepath.Join(dir, "work"))); err != nil {
+		t.Fatal(err)
+	}
+	k := currentKernel()
+	if err := k.check(Layers{{}}); err != nil {
+		t.Skipf("the kernel lacks Landlock or seccomp: %v", err)
+	}
+	set, err := newRuleset(handled(0, openNetwork, k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.close()
+	if err := set.allowPath(filepath.Join(dir, "work/cache"), write); !errors.Is(err, unix.ELOOP) {
+		t.Errorf("over a link: %v", err)
+	}
+	for _, path := range []string{"work", "outside/cache"} {
+		if err := set.allowPath(filepath.Join(dir, path), write); err != nil {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

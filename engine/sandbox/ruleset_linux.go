@@ -45,10 +45,14 @@ func closeAll(sets []*ruleset) {
 }
 
 // allowPath grants rights on a file, or on a folder and all below it. A
-// symbolic link is left alone: what it leads to has rules of its own. It tells
-// unix.ENOENT when there is no such file.
+// symbolic link is left alone: what it leads to has rules of its own. On the way
+// there is none, as the path was resolved: one that was put there since, by
+// what another sandbox lets write there, leads nowhere. It tells unix.ENOENT when
+// there is no such file.
 func (r *ruleset) allowPath(path string, access uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
 	if err != nil {
 		return err
 	}
