@@ -49,6 +49,7 @@ type part struct {
 	guessed bool // the path is an argument that may not be a path at all
 	write   bool
 	unclear bool // a command that cannot be parsed
+	steered bool // variables are set that the command may go by
 	what    string
 }
 
@@ -74,7 +75,7 @@ func (a Action) parts(arguments bool) []part {
 		parts = append(parts, part{kind: ofCommand, unclear: true, write: true, what: a.line()})
 	}
 	for _, c := range r.found {
-		it := part{kind: ofCommand, command: c, write: true, what: c.String()}
+		it := part{kind: ofCommand, command: c, steered: r.steered, write: true, what: c.String()}
 		if len(c.words) == 1 && !c.words[0].known {
 			it.what = a.line()
 		}
@@ -211,7 +212,8 @@ func (r rule) doubt(it part) string {
 }
 
 // covers reports whether a rule is about a part of an action. What cannot be
-// known is no match for rules that allow.
+// known is no match for rules that allow, nor is a command with variables that may
+// make another one of it.
 func (r rule) covers(it part) match {
 	switch {
 	case r.Write && !it.write,
@@ -225,7 +227,7 @@ func (r rule) covers(it part) match {
 	if len(r.Path) > 0 {
 		m = min(m, r.coversPath(it))
 	}
-	if m == maybe && r.Decision == Allow {
+	if r.Decision == Allow && (m == maybe || it.steered && len(r.Command) > 0) {
 		return no
 	}
 	return m

@@ -20,6 +20,7 @@ func (r *reading) take(c simple, depth int) {
 	if setsShell(c) {
 		r.unknown()
 	}
+	r.steered = r.steered || passesOn(c)
 	if len(c.words) == 0 || !c.words[0].known {
 		return
 	}
@@ -275,6 +276,25 @@ var shellVariables = [...]string{
 // isShellVariable reports whether a name is one of them.
 func isShellVariable(name string) bool {
 	return slices.Contains(shellVariables[:], name) || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "BASH_FUNC_")
+}
+
+// isHarmless reports whether a variable changes nothing but how a program speaks
+// to its reader. Any other may have it run something: programs have thousands.
+func isHarmless(name string) bool {
+	return slices.Contains([]string{"LANG", "LANGUAGE", "TZ", "TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "IFS"}, name) ||
+		strings.HasPrefix(name, "LC_")
+}
+
+// passesOn reports whether a command hands a variable to another that may steer
+// that one.
+func passesOn(c simple) bool {
+	if len(c.words) == 0 || !slices.Contains([]string{"env", "sudo", "doas"}, path.Base(c.words[0].text)) {
+		return false
+	}
+	return slices.ContainsFunc(c.words[1:], func(w word) bool {
+		name, _, ok := strings.Cut(w.text, "=")
+		return ok && !strings.HasPrefix(name, "-") && !isHarmless(name)
+	})
 }
 
 // setsShell reports whether a command sets one of them.

@@ -119,7 +119,7 @@ func TestArgumentsAreTakenApartAsALineIs(t *testing.T) {
 func TestWhatIsAllowedIsAllowedInWhateverRunsIt(t *testing.T) {
 	p := policyOf(t, "default = \"ask\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"bash\", \"ls\", \"timeout\", \"find\", \"env\", \"cat\", \"trap\", \"watch\", \"command\"]")
 	for command, want := range map[string]Decision{
-		"bash -euo pipefail -c 'ls'": Allow, "timeout --signal KILL 5 ls": Allow, "find . -exec ls {} +": Allow, "env -u A B=c ls": Allow,
+		"bash -euo pipefail -c 'ls'": Allow, "timeout --signal KILL 5 ls": Allow, "find . -exec ls {} +": Allow, "env -u A LC_ALL=c ls": Allow,
 		"bash <<<ls": Allow, "trap ls EXIT": Allow, "trap - EXIT": Allow, "watch -n 1 ls": Ask, "command -v make": Allow,
 		"bash -euo pipefail -c 'make'": Ask, "timeout --signal KILL 5 make": Ask, "find . -exec make {} +": Ask, "env -u A B=c make": Ask,
 		"bash <<<make": Ask, "trap make EXIT": Ask, "watch -n 1 make": Ask, "cat x | bash": Ask, "bash <(cat x)": Ask,
@@ -195,4 +195,23 @@ func FuzzWhatRunsACommandIsJudgedNoLaxer(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestACommandWithVariablesIsNotTheOneThatIsAllowed(t *testing.T) {
+	p := policyOf(t, "default = \"deny\"\n[[rule]]\ndecision = \"allow\"\ncommand = [\"git status\", \"env\", \"export\", \"ls\"]\n")
+	for line, want := range map[string]Decision{
+		"git status":                 Allow,
+		"LANG=C LC_ALL=C git status": Allow,
+		"env NO_COLOR=1 git status":  Allow,
+		`GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0='touch x' git status`: Deny,
+		"GIT_DIR=/tmp/x git status":          Deny,
+		"PAGER='sh -c x' git status":         Deny,
+		"env GIT_DIR=/tmp/x git status":      Deny,
+		"export GIT_PAGER=x; git status":     Deny,
+		"bash -c 'TAR_OPTIONS=x git status'": Deny,
+	} {
+		if v := p.Decide(Action{Tool: "exec", Command: line, CWD: "/", Home: "/home/me"}); v.Decision != want {
+			t.Errorf("%s: %s, want %s", line, v.Decision, want)
+		}
+	}
 }

@@ -84,6 +84,7 @@ type reading struct {
 	left    int // bytes that may still be parsed
 	found   []simple
 	unclear bool  // something runs which only the shell will know
+	steered bool  // variables are set that programs may go by
 	repeats bool  // commands may run again after those behind them
 	err     error // some of it cannot be parsed
 }
@@ -221,6 +222,7 @@ func (r *reading) statement(s *syntax.Stmt, g grammar, in standard, depth int) {
 // assigned notes what is set before a command.
 func (r *reading) assigned(c *simple, assigns []*syntax.Assign) {
 	for _, a := range assigns {
+		r.steered = r.steered || !isHarmless(a.Name.Value)
 		reads := len(c.words) > 0 && c.words[0].text == "read" && a.Name.Value == "IFS" // for this command alone
 		if isShellVariable(a.Name.Value) && !reads {
 			r.unknown()
@@ -241,6 +243,7 @@ func (r *reading) declared(a *syntax.Assign, g grammar) word {
 		return w
 	}
 	text := a.Name.Value
+	r.steered = r.steered || !isHarmless(text)
 	if !a.Naked {
 		text += "="
 	}
