@@ -12,15 +12,7 @@ const maxLiterals = 8
 
 // literals are strings of which each match of a regular expression has at
 // least one. Looking for them is many times faster than matching.
-type literals []literal
-
-// A literal is a string in a log. With fold its ASCII letters, which are lower
-// case here, stand for both cases.
-type literal struct {
-	text []byte
-	fold bool
-	rare int // index of the byte in text that logs have least of
-}
+type literals [][]byte
 
 // required gives the literals of which a match has one, none if that is not
 // known; sure is whether a line that has one is a match.
@@ -29,10 +21,7 @@ func required(re *syntax.Regexp) (must literals, sure bool) {
 		return required(re.Sub[0])
 	}
 	must = literalsOf(re)
-	for i, l := range must {
-		must[i].rare = rarest(l.text)
-		sure = re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !bytes.ContainsAny(l.text, "\r\n")
-	}
+	sure = len(must) == 1 && re.Op == syntax.OpLiteral && !bytes.ContainsAny(must[0], "\r\n")
 	return must, sure
 }
 
@@ -70,31 +59,15 @@ func literalsOf(re *syntax.Regexp) literals {
 	return nil
 }
 
-// literalOf is the string of a literal, or its longest part if it has letters
-// with more than two cases, which are not looked for.
+// literalOf is the string of a literal, none if its case does not count: looking
+// for all cases would take as long as matching.
 func literalOf(re *syntax.Regexp) literals {
 	text := string(re.Rune)
-	if strings.ContainsRune(text, utf8.RuneError) { // matches what is not UTF-8 too
+	if re.Flags&syntax.FoldCase != 0 || strings.ContainsRune(text, utf8.RuneError) { // which matches what is not UTF-8 too
 		return nil
 	}
-	if re.Flags&syntax.FoldCase == 0 {
-		return literals{{text: []byte(text)}}
-	}
-	longest := ""
-	for part := range strings.FieldsFuncSeq(strings.ToLower(text), severalCases) {
-		if len(part) > len(longest) {
-			longest = part
-		}
-	}
-	if longest == "" {
-		return nil
-	}
-	return literals{{text: []byte(longest), fold: true}}
+	return literals{[]byte(text)}
 }
-
-// severalCases reports whether r has more cases than an upper and a lower one
-// in ASCII: k and s have (K of Kelvin, long s).
-func severalCases(r rune) bool { return r >= utf8.RuneSelf || r == 'k' || r == 's' }
 
 // better reports whether looking for l finds less than looking for m.
 func (l literals) better(m literals) bool {
@@ -102,28 +75,11 @@ func (l literals) better(m literals) bool {
 }
 
 func (l literals) shortest() int {
-	n := len(l[0].text)
-	for _, lit := range l {
-		n = min(n, len(lit.text))
+	n := len(l[0])
+	for _, text := range l {
+		n = min(n, len(text))
 	}
 	return n
-}
-
-// byFrequency lists bytes of logs, the commonest first; others are rare.
-const byFrequency = " etaoinsrlcdupm0h1f2g.b-345:67/89vywkxjqz"
-
-func rarest(text []byte) int {
-	best, rank := 0, -1
-	for i, b := range text {
-		r := strings.IndexByte(byFrequency, b)
-		if r < 0 {
-			return i
-		}
-		if r > rank {
-			best, rank = i, r
-		}
-	}
-	return best
 }
 
 // each calls yield with the bounds, without the newline, of each line of data
@@ -157,54 +113,14 @@ func (l literals) find(data []byte, pos int, next []int) int {
 		return pos
 	}
 	first := len(data)
-	for i, lit := range l {
+	for i, text := range l {
 		if next[i] < pos {
 			next[i] = len(data)
-			if at := lit.index(data[pos:]); at >= 0 {
+			if at := bytes.Index(data[pos:], text); at >= 0 {
 				next[i] = pos + at
 			}
 		}
 		first = min(first, next[i])
 	}
 	return first
-}
-
-// index is where p has the literal first, or -1.
-func (l literal) index(p []byte) int {
-	if !l.fold {
-		return bytes.Index(p, l.text)
-	}
-	rare := l.text[l.rare]
-	both := string([]byte{rare, upper(rare)})
-	for from := l.rare; from < len(p); {
-		i := bytes.IndexAny(p[from:], both)
-		if i < 0 {
-			return -1
-		}
-		if at := from + i - l.rare; l.at(p[at:]) {
-			return at
-		}
-		from += i + 1
-	}
-	return -1
-}
-
-// at reports whether p begins with the literal in either case.
-func (l literal) at(p []byte) bool {
-	if len(p) < len(l.text) {
-		return false
-	}
-	for i, b := range l.text {
-		if p[i] != b && p[i] != upper(b) {
-			return false
-		}
-	}
-	return true
-}
-
-func upper(b byte) byte {
-	if 'a' <= b && b <= 'z' {
-		return b - 'a' + 'A'
-	}
-	return b
 }

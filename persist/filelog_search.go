@@ -6,14 +6,18 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"sync"
 )
 
 // A Search finds the lines of a log that match a regular expression. Any number
 // of goroutines may use it.
 type Search struct {
 	re   *regexp.Regexp
-	must literals // each match has one of them; none if nothing is known
-	sure bool     // a line that has one matches
+	must literals   // each match has one of them; none if nothing is known
+	sure bool       // a line that has one matches
+	auto *automaton // nil if the expression is too large for one
+
+	scans sync.Pool // of *lineScan
 }
 
 // NewSearch makes a search for an expression in RE2 syntax; ^ and $ are the
@@ -26,6 +30,7 @@ func NewSearch(expr string) (*Search, error) {
 	s := &Search{re: re}
 	if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		s.must, s.sure = required(tree.Simplify())
+		s.auto = automatonOf(tree)
 	}
 	return s, nil
 }
@@ -53,6 +58,8 @@ type LogLine struct {
 // returns where the next search goes on: behind the last line looked at.
 func (s *Search) Forward(ctx context.Context, r LogReader, from, to int64, found func(LogLine) bool) (int64, error) {
 	scan := newForwardScan(r, from, to)
+	lines, release := s.lines()
+	defer release()
 	for {
 		if err := ctx.Err(); err != nil {
 			return scan.base, err
@@ -62,7 +69,7 @@ func (s *Search) Forward(ctx context.Context, r LogReader, from, to int64, found
 			return scan.base, err
 		}
 		stopped := int64(-1)
-		s.must.each(g.data, s.matches, func(lo, hi int) bool {
+		lines(g.data, func(lo, hi int) bool {
 			line := g.line(lo, hi)
 			if !found(line) {
 				stopped = line.Next
@@ -83,6 +90,8 @@ func (s *Search) Backward(ctx context.Context, r LogReader, from, to int64, foun
 	if err != nil {
 		return to, err
 	}
+	lines, release := s.lines()
+	defer release()
 	var spans []span
 	for at := scan.to; ; {
 		if err := ctx.Err(); err != nil {
@@ -93,7 +102,7 @@ func (s *Search) Backward(ctx context.Context, r LogReader, from, to int64, foun
 			return scan.floor, err
 		}
 		spans = spans[:0]
-		s.must.each(g.data, s.matches, func(lo, hi int) bool {
+		lines(g.data, func(lo, hi int) bool {
 			spans = append(spans, span{int64(lo), int64(hi)})
 			return true
 		})
@@ -106,5 +115,23 @@ func (s *Search) Backward(ctx context.Context, r LogReader, from, to int64, foun
 	}
 }
 
-// matches reports whether a line that has one of s.must matches.
-func (s *Search) matches(line []byte) bool { return s.sure || s.Match(line) }
+// An eachLine calls yield with the bounds, without the newline, of each line of
+// data that matches, until yield returns false.
+type eachLine func(data []byte, yield func(lo, hi int) bool)
+
+// lines gives how to find lines that match until release is called: by literals
+// where there are any, as nothing is faster than to look for these.
+func (s *Search) lines() (each eachLine, release func()) {
+	matches := s.Match
+	if s.sure {
+		matches = func([]byte) bool { return true }
+	}
+	if s.sure || s.auto == nil {
+		return func(data []byte, yield func(lo, hi int) bool) { s.must.each(data, matches, yield) }, func() {}
+	}
+	scan, ok := s.scans.Get().(*lineScan)
+	if !ok {
+		scan = newLineScan(s.auto)
+	}
+	return func(data []byte, yield func(lo, hi int) bool) { s.must.each(data, scan.matches, yield) }, func() { s.scans.Put(scan) }
+}
