@@ -59,7 +59,7 @@ func (s survey) plan() (all []found, forget []string) {
 			all = append(all, s.unheld(r))
 		case held && !(ended && isOf(r, c)):
 			all = append(all, s.held(r, c))
-		case ended:
+		case ended && !s.mayLive(r):
 			all = append(all, s.ended(r))
 			if held {
 				forget = append(forget, r.ID)
@@ -79,6 +79,30 @@ func (s survey) plan() (all []found, forget []string) {
 		all = append(all, s.held(s.guess(c), c))
 	}
 	return all, forget
+}
+
+// mayLive reports whether something that was given up lives all the same: nobody
+// saw its start, and there is its child.
+func (s survey) mayLive(r persist.Record) bool {
+	if r.Identity != nil {
+		return false
+	}
+	_, ok := s.orphan(r)
+	return ok
+}
+
+// unrecorded are the children that carry a mark of ours, that the keeper does not
+// know, and whose record was lost.
+func (s survey) unrecorded(marked []keeper.Child) (all []found) {
+	for _, c := range marked {
+		known := slices.ContainsFunc(s.records, func(r persist.Record) bool { return r.ID == c.ID }) ||
+			slices.ContainsFunc(s.children, func(held keeper.Child) bool { return held.ID == c.ID })
+		if known {
+			continue
+		}
+		all = append(all, found{rec: s.guess(c), events: []event{{kind: evFound, started: started{child: c}}}, orphan: true})
+	}
+	return all
 }
 
 func isOf(r persist.Record, c keeper.Child) bool {
@@ -121,15 +145,19 @@ func (s survey) unheld(r persist.Record) found {
 	if s.rebooted(r) {
 		return found{rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r), rebooted: true}}}
 	}
+	if api.State(r.State).Ended() {
+		r.State = string(api.StateStarting)
+	}
 	alive := r.Identity != nil && s.alive(*r.Identity)
 	if r.Identity == nil {
-		// It may have been started at the moment when nobody could write it down.
-		// Or it has come and gone since: its first exit can be nobody else's.
+		// It may have been started at the moment when nobody could write it down,
+		// or have come and gone since.
 		if id, ok := s.orphan(r); ok {
 			r.Identity, alive = &id, true
 			r.StartedAt = time.Time{}
-		} else if e, ok := s.exit(r.ID); ok && r.Restarts == 0 && e.Identity.BootID == s.bootID {
-			r.Identity = &e.Identity
+		} else if e, ok := s.exit(r.ID); ok && s.isPending(r, e) {
+			r.Identity, r.StartedAt = &e.Identity, bornAt(e.Identity)
+			beginRun(&r)
 		}
 	}
 	switch {
@@ -142,6 +170,13 @@ func (s survey) unheld(r persist.Record) found {
 	return found{rec: r, events: []event{{kind: evFound, started: started{child: child}}}, orphan: true}
 }
 
+// isPending reports whether an exit is that of the child whose start nobody has
+// written down, and not of the one before.
+func (s survey) isPending(r persist.Record, e persist.Exit) bool {
+	first := r.Former == nil && r.Restarts == 0
+	return e.Identity.BootID == s.bootID && (first || r.Former != nil && e.Identity != *r.Former)
+}
+
 func (s survey) endingOf(r persist.Record) ending {
 	if e := s.pastEnding(r); e != nil {
 		return *e
@@ -149,14 +184,35 @@ func (s survey) endingOf(r persist.Record) ending {
 	return ending{exit: keeper.Exit{Unknown: true}}
 }
 
-// pastEnding is what exit.json says of a record's child; nil when it says
-// nothing.
+// pastEnding is what exit.json says of a record's child or, where that does not
+// know, the record itself; nil when neither says anything.
 func (s survey) pastEnding(r persist.Record) *ending {
 	e, ok := s.exit(r.ID)
-	if !ok || r.Identity == nil || e.Identity != *r.Identity {
+	ok = ok && r.Identity != nil && e.Identity == *r.Identity
+	if run := lastRun(r); run != nil && (!ok || e.Unknown) {
+		return &ending{exit: keeper.Exit{Code: run.ExitCode, Signal: run.ExitSignal}, at: run.EndedAt}
+	}
+	if !ok {
 		return nil
 	}
-	return &ending{exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, at: e.ExitedAt}
+	end := endingFrom(e)
+	return &end
+}
+
+// lastRun is the run of a record's child if the record knows how that ended.
+func lastRun(r persist.Record) *persist.Run {
+	if len(r.Runs) == 0 || r.Identity == nil {
+		return nil
+	}
+	run := &r.Runs[len(r.Runs)-1]
+	if run.EndedAt.IsZero() || run.ExitCode == nil && run.ExitSignal == "" {
+		return nil
+	}
+	return run
+}
+
+func endingFrom(e persist.Exit) ending {
+	return ending{exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, at: e.ExitedAt}
 }
 
 // takeStock gathers what there is and fills the control's table with it. It
@@ -172,16 +228,18 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 		h.problems = append(h.problems, p.Error())
 	}
 	h.problems = h.problems[:min(len(h.problems), problemsTold)]
+	look := sync.OnceValue(func() *snapshot { return h.lookForStarted(ctx) })
 	s := survey{
 		bootID:   h.bootID,
 		records:  records,
 		children: children,
 		exit:     h.pastExit,
 		alive:    persist.Identity.Alive,
-		orphan:   h.orphans(),
+		orphan:   func(r persist.Record) (persist.Identity, bool) { return h.orphanOf(r, look()) },
 		guess:    guessRecord,
 	}
 	all, forget := s.plan()
+	all = append(all, s.unrecorded(h.markedFolders(look()))...)
 	h.fetchMasters(ctx, client, all)
 	for _, f := range all {
 		h.readmit(&f)
@@ -203,65 +261,6 @@ func (h *host) pastExit(id string) (persist.Exit, bool) {
 		h.log.Warn("read exit", "id", id, "error", err)
 	}
 	return e, ok && err == nil
-}
-
-// orphans gives what finds the child of a record by its mark among all that
-// has no parent of ours. It looks once, when first asked.
-func (h *host) orphans() func(persist.Record) (persist.Identity, bool) {
-	look := sync.OnceValue(func() *snapshot {
-		all, err := h.table.read()
-		if err != nil {
-			h.log.Error("look for orphans", "error", err)
-			return newSnapshot(nil, &h.table.marks)
-		}
-		return all
-	})
-	return func(r persist.Record) (persist.Identity, bool) { return h.orphanOf(r, look()) }
-}
-
-// orphanOf is the first process that carries a record's mark and leads a
-// session: the child, since what it has started came later.
-func (h *host) orphanOf(r persist.Record, all *snapshot) (persist.Identity, bool) {
-	var first procStat
-	for _, pid := range all.marked()[mark{id: r.ID, dataDir: h.o.DataDir}] {
-		p := all.byPID[pid]
-		older := first.pid == 0 || p.startTime < first.startTime
-		if p.session == pid && !p.zombie && older {
-			first = p
-		}
-	}
-	return persist.Identity{BootID: h.bootID, PID: first.pid, StartTime: first.startTime}, first.pid != 0
-}
-
-// salvage looks after a start whose keeper died before it answered: the child
-// may live. Without a terminal it goes on under the next keeper; with one, that
-// is gone for good, and it is ended.
-func (h *host) salvage(ctx context.Context, r persist.Record, lost error) (keeper.Child, error) {
-	again := api.Errorf(api.CodeUnavailable, "start %s: %v", r.Name, lost).WithHint("try again")
-	client, err := h.link.get(ctx)
-	if err != nil {
-		return keeper.Child{}, err
-	}
-	all, err := h.table.read()
-	if err != nil {
-		return keeper.Child{}, again
-	}
-	id, ok := h.orphanOf(r, all)
-	if !ok {
-		return keeper.Child{}, again
-	}
-	child := keeper.Child{ID: r.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID}
-	if r.TTY {
-		r.Identity = &id
-		if err := h.endTree(ctx, r, 0, ""); err != nil {
-			h.log.Error("end lost child", "id", r.ID, "error", err)
-		}
-		return keeper.Child{}, again
-	}
-	if err := client.Adopt(ctx, child, h.store.Dir(r.ID), nil); err != nil {
-		return keeper.Child{}, again
-	}
-	return child, nil
 }
 
 // place puts one record into the table and feeds its events.

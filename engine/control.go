@@ -81,6 +81,7 @@ type started struct {
 // A predecessor is what may be left of the run before. Its zero value is
 // nothing.
 type predecessor struct {
+	former   persist.Identity // of the child before, ended or not; PID 0 if there was none
 	identity persist.Identity // of a child whose tree may not have ended; PID 0 if it has
 	held     uint64           // as proc.held
 	live     liveSession      // closed, but maybe not gone
@@ -113,7 +114,6 @@ type proc struct {
 	idle     *time.Timer // closes the session of an ended process
 	reaping  *time.Timer // ends what its owner has left behind
 
-	former   persist.Identity   // of the child before this one
 	due      *time.Timer        // in backoff
 	unprobe  context.CancelFunc // ends the readiness check
 	unbound  func()             // ends the bounding of the log

@@ -114,10 +114,10 @@ func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) 
 		return started{}, h.errCalledOff(r)
 	}
 	if r.TTY {
-		return h.spawnSession(ctx, r)
+		return h.spawnSession(ctx, r, before.former)
 	}
 	begin, errorsBegin := fileSize(h.logPath(r)), fileSize(h.errorLogPath(r))
-	s, _, err := h.start(ctx, r)
+	s, _, err := h.start(ctx, r, before.former)
 	s.logStart, s.errorLogStart = begin, errorsBegin
 	return s, err
 }
@@ -141,7 +141,7 @@ func (h *host) clear(ctx context.Context, r persist.Record, before predecessor) 
 
 // spawnSession opens the log before it starts the child, so that nothing runs
 // that could not be recorded.
-func (h *host) spawnSession(ctx context.Context, r persist.Record) (started, error) {
+func (h *host) spawnSession(ctx context.Context, r persist.Record, former persist.Identity) (started, error) {
 	log, err := h.openLog(r)
 	if err != nil {
 		return started{}, err
@@ -151,7 +151,7 @@ func (h *host) spawnSession(ctx context.Context, r persist.Record) (started, err
 		log.Close()
 		return started{}, err
 	}
-	s, master, err := h.start(ctx, r)
+	s, master, err := h.start(ctx, r, former)
 	if err != nil {
 		log.Close()
 		return started{}, err
@@ -172,8 +172,9 @@ func (h *host) errCalledOff(r persist.Record) error {
 }
 
 // start has the keeper start a record's child, and gives its terminal's master.
-// Once the keeper is asked, the child is there whatever becomes of ctx.
-func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, error) {
+// Once the keeper is asked, the child is there whatever becomes of ctx. former is
+// the child before.
+func (h *host) start(ctx context.Context, r persist.Record, former persist.Identity) (started, *os.File, error) {
 	client, err := h.link.get(ctx)
 	if ctx.Err() != nil {
 		return started{}, nil, h.errCalledOff(r)
@@ -186,20 +187,20 @@ func (h *host) start(ctx context.Context, r persist.Record) (started, *os.File, 
 	if err != nil {
 		return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	began := time.Now()
+	began, since := time.Now(), bootTicks()
 	child, master, err := startChild(ctx, client, r, spec)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
 		child, master, err = h.startOccupied(ctx, client, spec, err)
 	}
 	if errors.Is(err, keeper.ErrLost) && ctx.Err() == nil {
-		child, err = h.salvage(ctx, r, err)
+		child, master, err = h.salvage(ctx, r, former, since)
 	}
 	switch {
 	case err == nil:
 		return started{child: child, began: began, proxyURL: proxyURL}, master, nil
 	case ctx.Err() != nil:
 		return started{}, nil, errEnding()
-	case errors.Is(err, api.CodeUnavailable):
+	case errors.Is(err, api.CodeUnavailable), errors.Is(err, api.CodeUnsure):
 		return started{}, nil, err
 	}
 	return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
@@ -340,7 +341,7 @@ func (h *host) lateExit(ctx context.Context, r persist.Record) ending {
 	for end := time.Now().Add(lateExitWait); ; {
 		e, ok := h.pastExit(r.ID)
 		if ok && r.Identity != nil && e.Identity == *r.Identity {
-			return ending{exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, at: e.ExitedAt}
+			return endingFrom(e)
 		}
 		if time.Now().After(end) {
 			return ending{exit: keeper.Exit{Unknown: true}, at: time.Now()}
@@ -407,6 +408,9 @@ func (h *host) exited(c keeper.Child) {
 	end := ending{exit: keeper.Exit{Unknown: true}, at: time.Now()}
 	if c.Exit != nil {
 		end.exit = *c.Exit
+	}
+	if e, ok := h.pastExit(c.ID); end.exit.Unknown && ok && e.Identity == identityOf(c) {
+		end = endingFrom(e)
 	}
 	h.control.post(c.ID, event{kind: evExited, started: started{child: c}, ending: end})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // A mark is what every child of ours has in its environment and hands on to
@@ -29,9 +30,36 @@ type marked struct {
 	reads int
 }
 
-// marklessReads is how often a process without a mark is looked at: for a moment
-// a child of the keeper has only what it was forked with.
+// marklessReads is how often a process without a mark is looked at once it has
+// lived for execTime: until then a child of the keeper may have only what it was
+// forked with.
 const marklessReads = 20
+
+// execTime is the most time that passes from a fork of the keeper until the child
+// has become its program, however busy the machine is.
+const execTime = 2 * time.Second
+
+// youngest is the start time from which on a process may still be on the way to
+// its program, in clock ticks since boot.
+func youngest() uint64 {
+	const ticks = uint64(execTime / (time.Second / ticksPerSecond))
+	return max(bootTicks(), ticks) - ticks
+}
+
+// mayBecomeOurs reports whether a process may be the child of a keeper of this
+// data folder that has not become its program yet: it has one thread, and the
+// environment of the keeper or, within execve, none.
+func mayBecomeOurs(p procStat, dataDir string) bool {
+	if p.zombie || p.threads != 1 || p.startTime < youngest() {
+		return false
+	}
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	m := parseMark(text)
+	return len(text) == 0 || m.id == "" && m.dataDir == dataDir
+}
 
 // orphans gives the processes that whoever collects orphans is the parent of,
 // by their mark.
@@ -41,6 +69,7 @@ func (m *marks) orphans(all []procStat) map[mark][]int {
 	known := make(map[int]marked)
 	found := make(map[mark][]int)
 	collects := collectors(all)
+	young := youngest()
 	for _, p := range all {
 		if !collects[p.parent] {
 			continue
@@ -51,7 +80,9 @@ func (m *marks) orphans(all []procStat) map[mark][]int {
 		}
 		if k.mark == (mark{}) && k.reads < marklessReads {
 			k.mark = readMark(p.pid)
-			k.reads++
+			if p.startTime < young {
+				k.reads++
+			}
 		}
 		known[p.pid] = k
 		if k.mark != (mark{}) {
@@ -82,12 +113,21 @@ func collectors(all []procStat) map[int]bool {
 
 // readMark reads the mark in a process's environment; none if it has none or
 // is another user's.
-func readMark(pid int) (m mark) {
+func readMark(pid int) mark {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return mark{}
 	}
-	for pair := range bytes.SplitSeq(text, []byte{0}) {
+	m := parseMark(text)
+	if m.id == "" || m.dataDir == "" {
+		return mark{}
+	}
+	return m
+}
+
+// parseMark reads the mark in an environment; a variable that is not there is "".
+func parseMark(environ []byte) (m mark) {
+	for pair := range bytes.SplitSeq(environ, []byte{0}) {
 		name, value, _ := bytes.Cut(pair, []byte("="))
 		switch string(name) {
 		case idVariable:
@@ -95,9 +135,6 @@ func readMark(pid int) (m mark) {
 		case dirVariable:
 			m.dataDir = string(value)
 		}
-	}
-	if m.id == "" || m.dataDir == "" {
-		return mark{}
 	}
 	return m
 }

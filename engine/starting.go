@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -49,12 +50,17 @@ func (c *control) spawnNow(ctx context.Context, rec persist.Record, before prede
 	c.post(rec.ID, event{kind: evSpawned, started: s})
 }
 
-// startAgain starts a process anew whose last run has ended. The record is on
-// disk before the child can be.
-func startAgain(c *control, p *proc, _ event) {
+// startAgain starts a process anew whose last run has ended.
+func startAgain(c *control, p *proc, e event) {
+	p.rec.Restarts++
+	startPending(c, p, e)
+}
+
+// startPending starts a process whose start is counted. The record is on disk
+// before the child can be.
+func startPending(c *control, p *proc, _ event) {
 	before := p.leave()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
-	p.rec.Restarts++
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
 	p.ending, p.drained, p.gone, p.killing = nil, false, false, false
 	p.down = false
@@ -75,10 +81,13 @@ func (p *proc) leave() predecessor {
 	before := predecessor{live: p.live}
 	p.close()
 	if p.rec.Identity != nil {
-		p.former = *p.rec.Identity
+		p.rec.Former = p.rec.Identity
 		if !p.gone {
-			before.identity, before.held = p.former, p.held
+			before.identity, before.held = *p.rec.Identity, p.held
 		}
+	}
+	if p.rec.Former != nil {
+		before.former = *p.rec.Former
 	}
 	p.rec.Identity, p.held = nil, 0
 	return before
@@ -92,7 +101,7 @@ func begin(c *control, p *proc, e event) {
 	if p.live = e.live; p.live != nil {
 		p.live.admit(p.rec.Keyboard != "", p.rec.Open)
 	}
-	p.rec.Identity = &id
+	p.rec.Identity, p.rec.Former = &id, nil
 	p.rec.Error = ""
 	if e.kind == evSpawned {
 		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.logStart, e.errorLogStart, e.proxyURL
@@ -148,6 +157,14 @@ func giveUp(c *control, p *proc, e event) {
 	drop(c, p)
 }
 
+// tellUnsure answers who has waited long enough for a start of which nobody knows
+// whether it was carried out; whoever looks after it goes on. The record is on
+// disk already.
+func tellUnsure(c *control, p *proc, e event) {
+	p.fail(e.err)
+	c.announce(p)
+}
+
 // failStart answers those with an error who wait for a process to run.
 func (p *proc) failStart(err error) {
 	p.answer(func(w waiter) bool { return w.until(api.StateRunning) }, outcome{err: err})
@@ -156,7 +173,7 @@ func (p *proc) failStart(err error) {
 // startFailed handles a start that came to nothing: of a new process nothing
 // is left, an older one fails or is tried again, as its policy says.
 func startFailed(c *control, p *proc, e event) {
-	if p.view.ID == "" {
+	if p.view.ID == "" && !errors.Is(e.err, api.CodeUnsure) {
 		giveUp(c, p, e)
 		return
 	}
@@ -347,7 +364,7 @@ func conclude(c *control, p *proc, e event) {
 	case p.rec.Identity != nil:
 		settle(c, p)
 	case supervised:
-		startAgain(c, p, e)
+		startPending(c, p, e) // an engine before has counted it, and got no further
 	default:
 		p.rec.Error = "the engine ended before it was started"
 		c.become(p, api.StateFailed)

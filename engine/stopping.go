@@ -32,7 +32,7 @@ func noteExit(c *control, p *proc, e event) {
 // isChild reports whether an event is about the child that runs or is being
 // started, and not about one before it.
 func (p *proc) isChild(child keeper.Child) bool {
-	if p.rec.Identity == nil && p.former.PID != 0 && sameChild(&p.former, child) {
+	if p.rec.Identity == nil && p.rec.Former != nil && sameChild(p.rec.Former, child) {
 		return false
 	}
 	return sameChild(p.rec.Identity, child)

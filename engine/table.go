@@ -9,7 +9,8 @@ type eventKind string
 
 const (
 	evSpawned     eventKind = "spawned"        // the keeper has started it: child, live
-	evSpawnFailed eventKind = "spawn failed"   // it could not: err
+	evSpawnFailed eventKind = "spawn failed"   // it could not, or nobody knows: err
+	evUnsure      eventKind = "unsure"         // nobody knows yet whether it has: err
 	evFound       eventKind = "found"          // a new engine found its child in the keeper: child, live
 	evLost        eventKind = "lost"           // a new engine found its child alive, but not its terminal
 	evMissing     eventKind = "missing"        // a new engine found no child: ending, rebooted
@@ -74,6 +75,7 @@ func newTable() table {
 		api.StateStarting: {
 			evSpawned:     begin,
 			evSpawnFailed: startFailed,
+			evUnsure:      tellUnsure,
 			evFound:       begin,
 			evLost:        endLost,
 			evMissing:     conclude,

@@ -55,6 +55,7 @@ type Record struct {
 	Error    string            `json:"error,omitempty"`
 
 	Identity  *Identity `json:"identity,omitempty"` // set once a child exists
+	Former    *Identity `json:"former,omitempty"`   // of the child before, while the next one is being started
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at,omitzero"`
 	Title     string    `json:"title,omitempty"`

@@ -20,6 +20,7 @@ const (
 	CodeEnded       Code = "ended"       // the session has ended
 	CodeUnavailable Code = "unavailable" // the engine cannot do it now
 	CodeForbidden   Code = "forbidden"   // outside what the caller may reach, or refused by the person's policy
+	CodeUnsure      Code = "unsure"      // it may have been done, and may not
 	CodeInternal    Code = "internal"    // the engine made a mistake
 
 	// CodeLocked answers agents that type into a session, or change it, while a
@@ -29,7 +30,7 @@ const (
 
 // Codes lists all codes.
 func Codes() []Code {
-	return []Code{CodeInvalid, CodeNotFound, CodeAmbiguous, CodeConflict, CodeEnded, CodeUnavailable, CodeForbidden, CodeLocked, CodeInternal}
+	return []Code{CodeInvalid, CodeNotFound, CodeAmbiguous, CodeConflict, CodeEnded, CodeUnavailable, CodeForbidden, CodeLocked, CodeUnsure, CodeInternal}
 }
 
 // status is the HTTP status that goes with a code.
@@ -45,6 +46,8 @@ func (c Code) status() int {
 		return http.StatusGone
 	case CodeUnavailable:
 		return http.StatusServiceUnavailable
+	case CodeUnsure:
+		return http.StatusGatewayTimeout
 	case CodeForbidden:
 		return http.StatusForbidden
 	case CodeLocked:
@@ -68,6 +71,8 @@ func (c Code) meaning() string {
 		return "the session has ended"
 	case CodeUnavailable:
 		return "the engine cannot do it now"
+	case CodeUnsure:
+		return "it may have been done; the message says what to look at"
 	case CodeForbidden:
 		return "outside what the caller may reach, or refused by the person's policy"
 	case CodeLocked:

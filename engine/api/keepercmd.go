@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -69,7 +70,8 @@ func spawnKeeper(o ConnectOptions, stdout *os.File) (exited <-chan string, err e
 	cmd := keeperCommand(o)
 	cmd.Stdout = stdout
 	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), "TANDEM_DATA_DIR="+o.DataDir)
+	outside := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "TANDEM_SESSION_ID=") })
+	cmd.Env = append(outside, "TANDEM_DATA_DIR="+o.DataDir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	log, err := os.OpenFile(logPath(o.DataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err == nil {

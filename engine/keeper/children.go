@@ -59,9 +59,13 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 		return
 	}
 	var pid int
-	if k.finished {
+	switch {
+	case k.finished:
 		err = fmt.Errorf("start %q: the keeper is about to end", spec.ID)
-	} else {
+	case s != k.engine.session:
+		// Nobody would know of it: the next engine has listed the children maybe.
+		err = fmt.Errorf("start %q: the engine that asked is gone", spec.ID)
+	default:
 		pid, err = l.fork()
 	}
 	l.close()

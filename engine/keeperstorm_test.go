@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+
+	"golang.org/x/sys/unix"
+)
+
+// A begun is a start that was asked for, with what came of it.
+type begun struct {
+	name string
+	p    api.Process
+	err  error
+}
+
+// startNamed starts processes until ctx ends. Each writes its name down when it
+// begins, so that nothing can begin twice or unseen; every other one goes on.
+func (m *machine) startNamed(ctx context.Context, starter int, folder string) (all []begun) {
+	for i := 0; ctx.Err() == nil; i++ {
+		b := begun{name: fmt.Sprintf("p%d-%d", starter, i)}
+		script := fmt.Sprintf(`echo x >> %s/%s; `, folder, b.name)
+		if i%2 == 0 {
+			script += "exec sleep 1000"
+		}
+		b.p, b.err = api.ProcessStart.Call(context.Background(), m.client, api.ProcessStartInput{Name: b.name, Command: sh(script)})
+		all = append(all, b)
+		if b.err == nil && i%8 == 0 { // a bounded number of processes
+			api.ProcessStop.Call(context.Background(), m.client, api.ProcessStopInput{ID: b.p.ID, Signal: "KILL"})
+		}
+		if b.err == nil && i%2 == 0 && i > 40 {
+			old := all[i-40].p.ID
+			api.ProcessStop.Call(context.Background(), m.client, api.ProcessStopInput{ID: old, Signal: "KILL"})
+		}
+	}
+	return all
+}
+
+// killKeepers kills so many keepers in a storm of starts and fails unless
+// everything that began is known, began once, and can be ended.
+func killKeepers(t testing.TB, kills int) {
+	m := startMachine(t)
+	folder := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	results := make([][]begun, 4)
+	var starters sync.WaitGroup
+	for i := range results {
+		starters.Go(func() { results[i] = m.startNamed(ctx, i, folder) })
+	}
+	for range kills {
+		before := m.info().KeeperPID
+		if before == 0 {
+			continue
+		}
+		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond) // any moment of a start
+		m.crash(before)
+		m.eventually("another keeper", func() bool { pid := m.info().KeeperPID; return pid != 0 && pid != before })
+	}
+	cancel()
+	starters.Wait()
+	asked, unsure, refused := 0, 0, 0
+	for _, b := range flatten(results) {
+		asked++
+		text, _ := os.ReadFile(filepath.Join(folder, b.name))
+		switch ran := strings.Count(string(text), "x"); {
+		case ran > 1:
+			m.Errorf("%s was started %d times", b.name, ran)
+		case errors.Is(b.err, api.CodeUnsure):
+			unsure++
+		case b.err != nil:
+			refused++
+			if ran > 0 {
+				m.Errorf("%s runs, though the answer was %v", b.name, b.err)
+			}
+		}
+	}
+	m.wantNoStrangers()
+	call(m, api.EngineStop, api.EngineStopInput{All: true})
+	m.wantNothingMarked()
+	m.activate() // to be ended with the test
+	t.Logf("%d kills, %d starts: %d may have been started, %d were not", kills, asked, unsure, refused)
+}
+
+func flatten(parts [][]begun) (all []begun) {
+	for _, part := range parts {
+		all = append(all, part...)
+	}
+	return all
+}
+
+// wantNothingMarked fails if anything of this data folder runs.
+func (m *machine) wantNothingMarked() {
+	m.Helper()
+	all, err := allProcesses()
+	if err != nil {
+		m.Fatal(err)
+	}
+	for _, p := range all {
+		if mark := readMark(p.pid); mark.dataDir == m.dir && !p.zombie {
+			m.Errorf("process %d (%s), marked %s, outlives everything", p.pid, p.name, mark.id)
+			unix.Kill(p.pid, unix.SIGKILL)
+		}
+	}
+}
+
+func TestAKeeperKilledDuringStartsLeavesNothingBehind(t *testing.T) {
+	killKeepers(t, 30)
+}
+
+// BenchmarkKeeperKills kills a thousand keepers: go test -run '^$' -bench
+// KeeperKills -benchtime 1x -timeout 30m ./engine
+func BenchmarkKeeperKills(b *testing.B) {
+	for b.Loop() {
+		killKeepers(b, 1000)
+	}
+}
