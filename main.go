@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"tandem/engine"
@@ -21,6 +22,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
 	"tandem/keys"
+	"tandem/persist"
 	"tandem/ui"
 	"tandem/ui/cli"
 )
@@ -131,6 +133,7 @@ func runClient(args []string, version string) int {
 		Reach: func(ctx context.Context) (*api.Client, error) {
 			return api.Connect(ctx, api.ConnectOptions{Version: version, Name: "cli"})
 		},
+		Alive: somethingLives,
 		Dashboard: func(ctx context.Context) error {
 			return runDashboard(ctx, version)
 		},
@@ -207,4 +210,27 @@ func loadBindings() (keys.Bindings, error) {
 		return keys.Bindings{}, err
 	}
 	return config.bindings()
+}
+
+// somethingLives reports whether a process of the data folder is alive, whoever
+// looks after it. What cannot be found out counts as alive.
+func somethingLives() bool {
+	dir, err := api.DataDir()
+	if err != nil {
+		return false
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	store, err := persist.Open(dir)
+	if err != nil {
+		return true
+	}
+	records, problems := store.Load()
+	return len(problems) > 0 || slices.ContainsFunc(records, func(r persist.Record) bool {
+		if r.Identity == nil {
+			return r.State == string(api.StateStarting)
+		}
+		return r.Identity.Alive()
+	})
 }

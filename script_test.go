@@ -202,16 +202,21 @@ func scriptLeft(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// crash engine|keeper|TERMINAL kills a process with SIGKILL and waits for its end.
+// crash engine|keeper|both|TERMINAL kills a process with SIGKILL and waits for its end.
 func scriptCrash(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
-		ts.Fatalf("usage: crash engine|keeper|TERMINAL")
+		ts.Fatalf("usage: crash engine|keeper|both|TERMINAL")
 	}
 	switch args[0] {
 	case "engine":
 		ts.Check(killAndWait(scriptInfo(ts).EnginePID))
 	case "keeper":
 		ts.Check(killAndWait(scriptInfo(ts).KeeperPID))
+	case "both":
+		info := scriptInfo(ts)
+		ts.Check(syscall.Kill(info.EnginePID, syscall.SIGSTOP)) // so that it starts no keeper
+		ts.Check(killAndWait(info.KeeperPID))
+		ts.Check(killAndWait(info.EnginePID))
 	default:
 		t := scriptTerminal(ts, args[0])
 		ts.Check(t.cmd.Process.Kill())

@@ -30,6 +30,9 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 	if err == nil {
 		err = own(ctx, &rec, api.LeaseDetached)
 	}
+	if err == nil && in.ID != "" {
+		rec.ID, err = in.ID, h.claim(in.ID)
+	}
 	if err != nil {
 		return api.ExecOutput{}, err
 	}

@@ -320,13 +320,24 @@ func stepsOf(r persist.Record, signal string) []step {
 		signal = r.StopSignal
 	}
 	if signal == "" && r.TTY {
-		return terminalSteps[:]
+		return terminalStepsIn(r)
 	}
 	number, err := parseSignal(signal)
 	if err != nil {
 		number = unix.SIGTERM
 	}
 	return stopSteps(number, stopTimeout(r))
+}
+
+// terminalStepsIn are the steps for a terminal, the last of them when the
+// record's stop time-out is over.
+func terminalStepsIn(r persist.Record) []step {
+	steps := slices.Clone(terminalSteps[:])
+	if r.StopTimeoutMS > 0 {
+		steps[2].after = stopTimeout(r)
+		steps[1].after = min(steps[1].after, steps[2].after)
+	}
+	return steps
 }
 
 func stopTimeout(r persist.Record) time.Duration {

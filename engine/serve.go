@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/keeper"
 )
 
 // stopAllPatience bounds how long engine.stop waits for everything to end,
@@ -97,13 +98,32 @@ func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empt
 			return api.Empty{}, err
 		}
 	}
-	if err := client.Pause(ctx); err != nil {
+	if err := h.pauseKeeper(ctx); err != nil {
 		h.control.box.post(func() { h.control.closing = false })
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
 	}
 	h.announceStop(ctx, in.All)
 	h.stop()
 	return api.Empty{}, nil
+}
+
+// pauseKeeper has the keeper start no engine when this one ends; one that has
+// died meanwhile has a successor.
+func (h *host) pauseKeeper(ctx context.Context) error {
+	for {
+		client, err := h.link.get(ctx)
+		if err == nil {
+			err = client.Pause(ctx)
+		}
+		if !errors.Is(err, keeper.ErrLost) {
+			return err
+		}
+		select {
+		case <-time.After(keeperRetry):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // announceStop tells clients that nothing is lost, so that none starts the

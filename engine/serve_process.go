@@ -18,6 +18,9 @@ func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.
 	if err == nil {
 		err = own(ctx, &rec, in.Lease)
 	}
+	if err == nil && in.ID != "" {
+		rec.ID, err = in.ID, h.claim(in.ID)
+	}
 	if err == nil {
 		err = h.confine(&rec, layersFor(ctx, in.Sandbox))
 	}

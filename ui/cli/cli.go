@@ -22,6 +22,9 @@ type Options struct {
 	Connect func(ctx context.Context) (*api.Client, error)
 	// Reach reaches a running engine and starts none.
 	Reach func(ctx context.Context) (*api.Client, error)
+	// Alive reports whether something of the data folder runs, or may run, that
+	// only an engine can look after; default no.
+	Alive func() bool
 	// Dashboard is what `tandem` without a verb does.
 	Dashboard func(ctx context.Context) error
 	// Serve is what `tandem --serve` does, with the profiles that there are.
@@ -49,8 +52,8 @@ const (
 
 // Main runs the command line with the arguments after the program's name, and
 // returns the exit status: 0, 1 if it failed, 2 if it was not understood, 128
-// and a signal's number if that ended attach, and what exec says. Errors are
-// printed.
+// and a signal's number if that ended attach, and what exec says, which is 125
+// where it has failed itself. Errors are printed.
 func Main(ctx context.Context, o Options, args []string) int {
 	o = o.complete()
 	root := newRoot(o)
@@ -58,12 +61,16 @@ func Main(ctx context.Context, o Options, args []string) int {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		plainUsages(root)
 	}
-	_, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
 	printError(o, err)
-	return status(err)
+	var exit *exitError
+	if code := status(err); code != statusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
+		return code
+	}
+	return statusOwn
 }
 
 func status(err error) int {
@@ -148,6 +155,9 @@ func (o Options) complete() Options {
 		o.Reach = func(ctx context.Context) (*api.Client, error) {
 			return api.Connect(ctx, api.ConnectOptions{Version: o.Version, Name: "cli"})
 		}
+	}
+	if o.Alive == nil {
+		o.Alive = func() bool { return false }
 	}
 	if o.Prefix == nil {
 		o.Prefix = func() ([]keys.Key, error) { return nil, nil }

@@ -32,7 +32,7 @@ func TestNewStartsASessionAndPrintsItsID(t *testing.T) {
 	for i := range want {
 		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}
 	}
-	if diff := cmp.Diff(want, r.started); diff != "" {
+	if diff := cmp.Diff(want, r.started, ofOwnID); diff != "" {
 		t.Error(diff)
 	}
 	if got := readJSON(t, r.succeeds("new", "--json")).(map[string]any)["id"]; got != "0123456789ab" {

@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"net"
 	"strconv"
 	"strings"
-	"time"
 
 	"tandem/engine/api"
 
@@ -70,60 +69,65 @@ func (a *app) shutdownCommand() *cobra.Command {
 
 func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	ctx := cmd.Context()
-	client, err := a.reachAgain(ctx)
-	if errors.Is(err, api.CodeUnavailable) && all && a.keeperSocket() {
-		client, err = a.Connect(ctx) // what a keeper holds, only an engine can end
-	}
-	if errors.Is(err, api.CodeUnavailable) {
-		a.tell("no engine is running")
-		return a.answer(api.Empty{}, func() string { return "" })
-	}
+	client, err := a.reachAgain(ctx, all)
 	if err != nil {
 		return err
 	}
+	if client == nil {
+		a.tell("no engine is running")
+		return a.answer(api.Empty{}, func() string { return "" })
+	}
 	defer client.Close()
-	if all && !yes {
-		info, err := api.EngineInfo.Call(ctx, client, api.Empty{})
-		if err != nil {
+	info, err := api.EngineInfo.Call(ctx, client, api.Empty{})
+	if err != nil {
+		return err
+	}
+	if all && !yes && info.Running > 0 {
+		if err := a.confirm("shut down", fmt.Sprintf("This ends %s. Go on?", running(info.Running))); err != nil {
 			return err
 		}
-		if info.Running > 0 {
-			if err := a.confirm("shut down", fmt.Sprintf("This ends %s. Go on?", running(info.Running))); err != nil {
-				return err
-			}
-		}
 	}
-	if _, err := api.EngineStop.Call(ctx, client, api.EngineStopInput{All: all}); err != nil {
+	leaving := []*departure{departureOf("engine", info.EnginePID)}
+	if all {
+		leaving = append(leaving, departureOf("keeper", info.KeeperPID))
+	}
+	_, err = api.EngineStop.Call(ctx, client, api.EngineStopInput{All: all})
+	for _, d := range leaving {
+		err = errors.Join(err, d.await(ctx, err == nil))
+	}
+	if err != nil {
 		return err
 	}
 	return a.answer(api.Empty{}, func() string { return "" })
 }
 
-// reachAgain reaches an engine, also one that its keeper is starting again.
-func (a *app) reachAgain(ctx context.Context) (*api.Client, error) {
-	const tries, pause = 20, 50 * time.Millisecond
-	for i := 0; ; i++ {
-		client, err := a.Reach(ctx)
-		if err == nil || !errors.Is(err, api.CodeUnavailable) || i == tries || !a.keeperSocket() {
-			return client, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+// reachAgain reaches the engine, and starts it where something may be alive that
+// only an engine can tell of or end: a keeper, and with all also what lives
+// without one. Without any of these there is no client.
+func (a *app) reachAgain(ctx context.Context, all bool) (*api.Client, error) {
+	client, err := a.Reach(ctx)
+	if !errors.Is(err, api.CodeUnavailable) {
+		return client, err
 	}
+	if keeperAnswers() || all && a.Alive() {
+		return a.Connect(ctx)
+	}
+	return nil, nil
 }
 
-// keeperSocket reports whether there may be a keeper.
-func (a *app) keeperSocket() bool {
+// keeperAnswers reports whether there is a keeper.
+func keeperAnswers() bool {
 	dir, err := api.DataDir()
 	if err != nil {
 		return false
 	}
-	_, keeper := api.Sockets(dir)
-	_, err = os.Stat(keeper)
-	return err == nil
+	_, socket := api.Sockets(dir)
+	conn, err := net.Dial("unixpacket", socket)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
 }
 
 func running(n int) string {

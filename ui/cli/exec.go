@@ -17,6 +17,7 @@ import (
 )
 
 const (
+	verbExec = "exec"
 	// execOutput is how much of each stream comes with the answer; of what has
 	// more the log is read.
 	execOutput = 1 << 20
@@ -36,12 +37,13 @@ func (a *app) execCommand() *cobra.Command {
 	timeout := duration(execTimeout)
 	var kill bool
 	cmd := &cobra.Command{
-		Use:   "exec [--timeout D] [--kill] [--cwd D] [--env K=V] [--] CMD…",
+		Use:   verbExec + " [--timeout D] [--kill] [--cwd D] [--env K=V] [--] CMD…",
 		Short: "Run a command and exit with its status",
 		Long: "Runs a command through the engine and prints its output. Its exit status is this\n" +
 			"one's, 128 and the number of a signal if that ended it. After the time-out it goes\n" +
 			"on as a background process, or is ended with --kill, and the exit status is 124.\n" +
-			"It is 127 if there is no such program, and 126 if it cannot be run. ctrl+c ends it too.\n" +
+			"It is 127 if there is no such program, 126 if it cannot be run, and 125 if Tandem\n" +
+			"itself failed: what the message says is then not the command's. ctrl+c ends it too.\n" +
 			"The command's standard input is empty; what it shall read has to come from a file:\nsh -c 'psql < dump.sql'.\n\n" + sandboxHelp,
 		Example: "tandem exec -- make test\ntandem exec --timeout 5m -- sh -c 'make && make install'\n" +
 			"tandem exec -- sh -c 'psql < dump.sql'",
@@ -51,7 +53,7 @@ func (a *app) execCommand() *cobra.Command {
 		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
-				Kill: kill, MaxOutput: execOutput, Exact: !a.json}
+				Kill: kill, MaxOutput: execOutput, Exact: !a.json, ID: newID()}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err
 			}
@@ -91,6 +93,9 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 		first.TimeoutMS, first.Kill = int(execAtOnce.Milliseconds()), false
 	}
 	out, err := api.Exec.Call(ctx, p.client, first)
+	if errors.Is(err, api.CodeUnavailable) {
+		out, err = p.executed(ctx, in, live, err)
+	}
 	switch {
 	case err != nil:
 		return unstarted(err, in.Command[0])
@@ -105,6 +110,17 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 		return err
 	}
 	return statusOf(out, in)
+}
+
+// executed is a command whose engine was lost before it has answered, as one that
+// goes on. Without live the next engine cannot answer for the one before.
+func (p *patient) executed(ctx context.Context, in api.ExecInput, live bool, lost error) (out api.ExecOutput, err error) {
+	if out.Process, err = p.begun(ctx, in.Command[0], in.ID, lost); err == nil && !live {
+		err = api.Errorf(api.CodeUnsure, "exec: it was started as %s, and its answer was lost: %v", in.ID, lost).
+			WithHint("`tandem logs " + in.ID + "` has its output")
+	}
+	out.TimedOut = true
+	return out, err
 }
 
 // statusOf is the exit status of a command as an error of ours.
@@ -180,9 +196,9 @@ func exitOf(p api.Process) error {
 		if n := unix.SignalNum(p.ExitSignal); n > 0 {
 			return &exitError{status: statusSignal + int(n)}
 		}
-		return &exitError{status: statusFailed, message: "exec: it was ended by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
+		return &exitError{status: statusOwn, message: "exec: it was ended by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
 	case p.Error != "":
-		return &exitError{status: statusFailed, message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
+		return &exitError{status: statusOwn, message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
 	}
-	return &exitError{status: statusFailed, message: "exec: nobody saw how it ended"}
+	return &exitError{status: statusOwn, message: "exec: nobody saw how it ended"}
 }

@@ -23,7 +23,7 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 		{api.Process{ExitCode: code(0)}, 0, ""},
 		{api.Process{ExitCode: code(42)}, 42, ""},
 		{api.Process{ExitSignal: "SIGKILL"}, 137, ""},
-		{api.Process{ExitUnknown: true}, 1, "tandem: exec: nobody saw how it ended\n"},
+		{api.Process{ExitUnknown: true}, 125, "tandem: exec: nobody saw how it ended\n"},
 	} {
 		r.execution = api.ExecOutput{Process: c.p, Stdout: "out\x1b\n", Stderr: "err\n"}
 		stdout, stderr, status := r.run("exec", "--", "x")
@@ -38,7 +38,7 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 	}
 	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: execOutput, Exact: true,
 		Environ: map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8"}}
-	if diff := cmp.Diff(want, r.ran[len(r.ran)-1]); diff != "" {
+	if diff := cmp.Diff(want, r.ran[len(r.ran)-1], ofOwnID); diff != "" {
 		t.Error(diff)
 	}
 	if _, stderr, status := r.run("exec", "--timeout", "100ms", "--kill", "x"); status != 124 || !strings.Contains(stderr, "was ended") || !r.ran[len(r.ran)-1].Kill {

@@ -15,6 +15,7 @@ import (
 
 // What shells, env(1) and timeout(1) exit with too.
 const (
+	statusOwn           = 125 // exec itself has failed, not the command
 	statusNotExecutable = 126
 	statusNotFound      = 127
 )

@@ -20,6 +20,7 @@ type fakeProcesses struct {
 	ran       []api.ExecInput
 	variables []api.EnvVar
 	start     api.Process
+	lost      bool         // the engine is, before it answers to a start
 	now       *api.Process // what process.get tells; nil for a name alone
 	execution api.ExecOutput
 	log       func(api.ProcessLogInput) (api.ProcessLogOutput, error)
@@ -29,7 +30,7 @@ type fakeProcesses struct {
 func (r *rig) handleProcesses(mux *api.Mux) {
 	api.Handle(mux, api.ProcessStart, func(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
 		r.begun = append(r.begun, in)
-		return r.start, nil
+		return r.start, r.losing()
 	})
 	api.Handle(mux, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
 		return api.ProcessListOutput{Processes: r.processes}, nil
@@ -37,6 +38,9 @@ func (r *rig) handleProcesses(mux *api.Mux) {
 	api.Handle(mux, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
 		if r.now != nil {
 			return *r.now, nil
+		}
+		if r.lost {
+			return api.Process{}, api.Errorf(api.CodeNotFound, "find %s: there is none", in.ID)
 		}
 		return api.Process{ID: "id-of-" + in.ID, Name: in.ID}, r.find(in.ID)
 	})
@@ -69,9 +73,16 @@ func (r *rig) handleProcesses(mux *api.Mux) {
 	})
 	api.Handle(mux, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
 		r.ran = append(r.ran, in)
-		return r.execution, nil
+		return r.execution, r.losing()
 	})
 	r.handleEnv(mux)
+}
+
+func (r *rig) losing() error {
+	if r.lost {
+		return api.Errorf(api.CodeUnavailable, "lost the engine")
+	}
+	return nil
 }
 
 func (r *rig) handleEnv(mux *api.Mux) {

@@ -52,7 +52,7 @@ func TestStartAsksForWhatTheFlagsSay(t *testing.T) {
 	for i := range want {
 		want[i].Environ = map[string]string{"SHELL": "/bin/sh", "LANG": "C.UTF-8", "HERE": "yes"}
 	}
-	if diff := cmp.Diff(want, r.begun); diff != "" {
+	if diff := cmp.Diff(want, r.begun, ofOwnID); diff != "" {
 		t.Error(diff)
 	}
 }

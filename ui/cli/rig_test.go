@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"tandem/engine/api"
 
 	"github.com/creack/pty"
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
 
@@ -72,7 +74,7 @@ func (r *rig) serve(dir string) {
 func (r *rig) mux() *api.Mux {
 	mux := api.NewMux(nil)
 	api.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
-		return api.Info{EnginePID: 10, KeeperPID: 11, Version: "1.2.3", Protocol: api.Protocol, DataDir: "/data",
+		return api.Info{EnginePID: 1<<30 + 10, KeeperPID: 1<<30 + 11, Version: "1.2.3", Protocol: api.Protocol, DataDir: "/data",
 			Socket: "/data/tandem.sock", BootID: "boot", Running: len(r.sessions)}, nil
 	})
 	api.Handle(mux, api.EngineStop, func(_ context.Context, in api.EngineStopInput) (api.Empty, error) {
@@ -163,4 +165,13 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 		master.Close()
 	})
 	return master, slave
+}
+
+// ofOwnID takes the ids that verbs make for what they start for the same.
+var ofOwnID = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".ID" },
+	cmp.Comparer(func(a, b string) bool { return a == "" && isOwnID(b) || b == "" && isOwnID(a) || a == b }))
+
+func isOwnID(id string) bool {
+	b, err := hex.DecodeString(id)
+	return err == nil && len(b) == 6
 }

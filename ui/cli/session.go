@@ -31,7 +31,7 @@ func (a *app) newCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := call(cmd.Context(), a, api.SessionStart, in)
+			p, err := begin(cmd.Context(), a, api.SessionStart, in, strings.Join(args, " "), in.ID)
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func (a *app) newCommand() *cobra.Command {
 }
 
 func (a *app) startInput(cmd *cobra.Command, f newFlags, command []string) (api.SessionStartInput, error) {
-	in := api.SessionStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ)}
+	in := api.SessionStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), ID: newID()}
 	var err error
 	if in.CWD, err = filepath.Abs(f.cwd); err != nil {
 		return in, fmt.Errorf("find folder %q: %w", f.cwd, err)

@@ -17,6 +17,7 @@ type startFlags struct {
 	readyPort                int
 	maxRestarts              restartCount
 	logLimit                 byteSize
+	stopTimeout              duration
 }
 
 func (a *app) startCommand() *cobra.Command {
@@ -38,7 +39,7 @@ func (a *app) startCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := call(cmd.Context(), a, api.ProcessStart, in)
+			p, err := begin(cmd.Context(), a, api.ProcessStart, in, args[0], in.ID)
 			if err != nil {
 				return err
 			}
@@ -58,10 +59,12 @@ func (a *app) startCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&f.tty, "tty", false, "give it a terminal, which makes it a session")
 	cmd.Flags().StringVar(&f.readyLog, "ready-log", "", "it is ready when a line of its log matches this regular `expression`")
 	cmd.Flags().IntVar(&f.readyPort, "ready-port", 0, "it is ready when this TCP `port` is open")
+	cmd.Flags().Var(&f.stopTimeout, "stop-timeout", "how long it may take to end when it is stopped\n(default: 8s; with --tty 3s)")
 	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
 	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
 	offer(cmd, "restart", policies()...)
 	offer(cmd, "max-restarts", "3", "10", unlimited)
+	offer(cmd, "stop-timeout", "1s", "8s", "30s", "2m")
 	offer(cmd, "log-limit", "16MB", "64MB", "256MB", "1GB", "none")
 	return cmd
 }
@@ -75,7 +78,7 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 		return in, err
 	}
 	in = api.ProcessStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), TTY: f.tty, KeepAlive: f.keepAlive, SplitLog: f.splitLog,
-		LogLimit: int64(f.logLimit)}
+		LogLimit: int64(f.logLimit), StopTimeoutMS: f.stopTimeout.milliseconds(), ID: newID()}
 	if f.restart != "" || f.maxRestarts.given {
 		in.Restart = &api.Restart{Policy: api.Policy(f.restart), Max: f.maxRestarts.most}
 		if f.restart == "" {

@@ -165,13 +165,11 @@ func (a *app) dryRun(ctx context.Context, file *project.File, order []*project.E
 	})
 }
 
-// listIfRunning lists what there is; nothing without an engine.
+// listIfRunning lists what there is. It starts an engine only where something is
+// alive without one.
 func (a *app) listIfRunning(ctx context.Context) ([]api.Process, error) {
-	client, err := a.Reach(ctx)
-	if errors.Is(err, api.CodeUnavailable) {
-		return nil, nil
-	}
-	if err != nil {
+	client, err := a.reachAgain(ctx, true)
+	if err != nil || client == nil {
 		return nil, err
 	}
 	defer client.Close()
