@@ -14,7 +14,7 @@ import (
 // until when the child is known to have been there, in clock ticks since boot.
 func (h *host) treeOf(r persist.Record, held uint64) *tree {
 	t := newTree(*r.Identity, os.Getpid(), h.link.pid())
-	t.held = held
+	t.held, t.cgroup = held, r.Cgroup
 	if !r.TTY || !isPlainShell(r.Argv) {
 		t.mark = mark{id: r.ID, dataDir: h.o.DataDir}
 	}
@@ -47,7 +47,7 @@ func (h *host) endRemains(ctx context.Context, records []persist.Record, signal 
 			continue
 		}
 		t := h.treeOf(r, 0)
-		if len(t.members(all)) == 0 {
+		if len(t.members(all)) == 0 && !populated(t.cgroup) {
 			continue
 		}
 		n++

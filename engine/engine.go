@@ -70,6 +70,7 @@ func Run(ctx context.Context, o Options) error {
 		store:   store,
 		fault:   fault,
 		bootID:  bootID,
+		cgroups: cgroupFolder(),
 		replays: make(chan struct{}, replaysAtOnce),
 		chunks:  newChunks(),
 		stop:    cancel,

@@ -42,6 +42,7 @@ type host struct {
 	ownLog   *ownLog
 	store    *persist.Store
 	bootID   string
+	cgroups  string // where those of children go; "" for none
 	link     *link
 	control  *control
 	replays  chan struct{}
@@ -112,6 +113,9 @@ func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) 
 	}
 	if ctx.Err() != nil {
 		return started{}, h.errCalledOff(r)
+	}
+	if err := roomToStart(r.Name); err != nil {
+		return started{}, err
 	}
 	if r.TTY {
 		return h.spawnSession(ctx, r, before.former)
@@ -211,6 +215,9 @@ func (h *host) spec(r persist.Record) (spec keeper.Spec, proxyURL string, err er
 	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY, Transient: r.Transient}
 	if spec.Argv, spec.Env, proxyURL, err = h.launch(r); err != nil {
 		return spec, "", err
+	}
+	if makeCgroup(r.Cgroup) {
+		spec.Cgroup = r.Cgroup
 	}
 	if r.TTY {
 		spec.Cols, spec.Rows = uint16(r.Cols), uint16(r.Rows)
@@ -367,6 +374,9 @@ func (h *host) lateExit(ctx context.Context, r persist.Record) ending {
 
 func (h *host) forget(id string) {
 	h.gate.expel(id)
+	if h.cgroups != "" {
+		dropCgroup(filepath.Join(h.cgroups, cgroupPrefix+id))
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	client, err := h.link.get(ctx)
@@ -380,6 +390,9 @@ func (h *host) forget(id string) {
 
 func (h *host) remove(id string, durable bool) error {
 	h.gate.expel(id)
+	if h.cgroups != "" {
+		dropCgroup(filepath.Join(h.cgroups, cgroupPrefix+id))
+	}
 	dir := h.store.Dir(id)
 	h.logs.forget(filepath.Join(dir, logName), filepath.Join(dir, stdoutName), filepath.Join(dir, stderrName))
 	if durable {

@@ -55,12 +55,12 @@ func (p *procfs) read(path string) []byte {
 func allProcesses() ([]procStat, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil, fmt.Errorf("list processes: %v", err)
+		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return nil, fmt.Errorf("list processes: %v", err)
+		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	all := make([]procStat, len(names))
 	err = inShares(dir, len(names), func(proc *procfs, from, to int) {
@@ -75,7 +75,7 @@ func allProcesses() ([]procStat, error) {
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list processes: %v", err)
+		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	return slices.DeleteFunc(all, func(p procStat) bool { return p.pid == 0 }), nil
 }

@@ -92,6 +92,7 @@ type tree struct {
 	known  map[int]uint64 // pid → start time of all members seen
 	spared map[int]bool   // pids that never belong to it: engine and keeper
 	held   uint64         // until when the root's session is known to have been there, in clock ticks since boot
+	cgroup string         // folder of the cgroup that it was started in; "" if there is none
 }
 
 func newTree(root persist.Identity, spared ...int) *tree {
@@ -142,6 +143,7 @@ func (t *tree) inSession(all *snapshot) []int {
 func (t *tree) members(all *snapshot) []procStat {
 	var queue []int
 	ours := make(map[int]bool)
+	late := make(map[int]procStat) // born after the reading
 	add := func(pid int) {
 		if !ours[pid] && !t.spared[pid] {
 			ours[pid] = true
@@ -155,6 +157,12 @@ func (t *tree) members(all *snapshot) []procStat {
 	}
 	for _, pid := range t.inSession(all) {
 		add(pid)
+	}
+	for _, p := range membersOf(t.cgroup) {
+		if _, seen := all.byPID[p.pid]; !seen {
+			late[p.pid] = p
+		}
+		add(p.pid)
 	}
 	if t.mark != (mark{}) {
 		for _, pid := range all.marked()[t.mark] {
@@ -170,7 +178,10 @@ func (t *tree) members(all *snapshot) []procStat {
 	}
 	var live []procStat
 	for pid := range ours {
-		p := all.byPID[pid]
+		p, seen := all.byPID[pid]
+		if !seen {
+			p = late[pid]
+		}
 		t.known[pid] = p.startTime
 		if !p.zombie {
 			live = append(live, p)
@@ -189,6 +200,9 @@ type step struct {
 	signals []unix.Signal
 	repeat  bool // send them again to what was born in between
 }
+
+// scarceLimit is how long an end waits for a descriptor.
+const scarceLimit = 5 * time.Second
 
 // stuckAfter is how long after the last step a tree counts as stuck.
 const stuckAfter = 3 * time.Second
@@ -224,11 +238,16 @@ func (t *tree) end(ctx context.Context, table *processTable, steps []step) error
 	sent := -1
 	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		all, err := table.read()
+		for isScarce(err) && ctx.Err() == nil && time.Since(began) < scarceLimit {
+			time.Sleep(wait) // others open files for a moment only
+			all, err = table.read()
+		}
 		if err != nil {
 			return err
 		}
 		live := t.members(all)
-		if len(live) == 0 {
+		if len(live) == 0 && !populated(t.cgroup) && !t.groupLives(all) {
+			dropCgroup(t.cgroup)
 			return nil
 		}
 		since := time.Since(began)
@@ -238,6 +257,7 @@ func (t *tree) end(ctx context.Context, table *processTable, steps []step) error
 		for i, step := range steps {
 			if since >= step.after && (sent < i || step.repeat) {
 				sendAll(live, step.signals)
+				t.sendUnseen(all, step)
 				sent = max(sent, i)
 			}
 		}
@@ -246,6 +266,40 @@ func (t *tree) end(ctx context.Context, table *processTable, steps []step) error
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// groupLives reports whether the root's process group is there although nobody
+// of it was seen: its processes fork and end faster than the process table can be
+// read. The number is the group's as long as it is held; what has ended and was
+// not collected holds it too.
+func (t *tree) groupLives(all *snapshot) bool {
+	now := bootTicks()
+	if now == 0 || now > t.held || t.root.PID <= 1 || unix.Kill(-t.root.PID, 0) != nil {
+		return false
+	}
+	if p, ok := readStat(t.root.PID); ok && p.startTime != t.root.StartTime {
+		return false
+	}
+	for _, p := range all.byPID {
+		if p.group == t.root.PID && p.zombie && p.startTime+bornBetween < now {
+			return false
+		}
+	}
+	t.held = now + bornBetween
+	return true
+}
+
+// sendUnseen signals what nobody has seen: all of the root's group, and in the
+// end all of the cgroup.
+func (t *tree) sendUnseen(all *snapshot, s step) {
+	if t.groupLives(all) {
+		for _, signal := range s.signals {
+			_ = unix.Kill(-t.root.PID, signal) // it may have ended meanwhile
+		}
+	}
+	if s.repeat {
+		killCgroup(t.cgroup)
 	}
 }
 
@@ -275,6 +329,9 @@ func errStuck(live []procStat) error {
 	var names []string
 	for _, p := range live[:min(len(live), 10)] {
 		names = append(names, fmt.Sprintf("%s (%d)", p.name, p.pid))
+	}
+	if len(names) == 0 {
+		names = []string{"those of its group, which come and go"}
 	}
 	return errors.New("end processes: still there after SIGKILL: " + strings.Join(names, ", "))
 }

@@ -44,6 +44,7 @@ func (h *host) startRecord(ctx context.Context, rec persist.Record, named bool) 
 // is as wanted, or it could not be started.
 func (h *host) enter(ctx context.Context, rec persist.Record, named bool, until func(api.State) bool) (chan outcome, error) {
 	reply := make(chan outcome, 1)
+	rec.Cgroup = h.cgroupOf(rec)
 	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), named, until, reply) })
 	if err == nil {
 		err = refused

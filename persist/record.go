@@ -67,6 +67,7 @@ type Record struct {
 	SplitLog      bool       `json:"split_log,omitempty"` // stdout.log and stderr.log instead of process.log
 	LogLimit      int64      `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
 	Sandboxed     bool       `json:"sandboxed,omitempty"` // sandbox.json says how
+	Cgroup        string     `json:"cgroup,omitempty"`    // folder of the cgroup that holds all that comes of it
 	Transient     bool       `json:"transient,omitempty"`
 	Stdin         bool       `json:"stdin,omitempty"`     // its standard input is a FIFO in its folder
 	Daemon        *Daemon    `json:"daemon,omitempty"`    // set once it is one

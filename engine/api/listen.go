@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -103,12 +105,55 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if peer, err := peerOfConn(c); err == nil && l.trust(peer.UID) {
+		peer, err := peerOfConn(c)
+		trusted := err == nil && l.trust(peer.UID)
+		if trusted && !isSpare(c) {
 			return c, nil
+		}
+		if trusted {
+			refuse(c)
 		}
 		c.Close()
 	}
 }
+
+const (
+	// spareDescriptors is how many no client gets: they are for what is done for
+	// the clients there are, and for another keeper.
+	spareDescriptors = 32
+	// refusalWait is how long a client that is refused may take to ask.
+	refusalWait = 20 * time.Millisecond
+)
+
+// isSpare reports whether a connection has one of the last descriptors.
+func isSpare(c *net.UnixConn) (spare bool) {
+	var limit unix.Rlimit
+	raw, err := c.SyscallConn()
+	if err != nil || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return false
+	}
+	err = raw.Control(func(fd uintptr) { spare = uint64(fd)+spareDescriptors >= limit.Cur })
+	return err == nil && spare
+}
+
+// refuse answers a client that there is no room for. That it does not get the
+// answer is its loss.
+func refuse(c *net.UnixConn) {
+	_ = c.SetDeadline(time.Now().Add(refusalWait))
+	if _, err := c.Read(make([]byte, maxRefused)); err != nil {
+		return
+	}
+	e := Errorf(CodeConflict, "connect: the engine has as many open files as it may have").
+		WithHint("close clients, end something, or start the engine with a higher limit: ulimit -n")
+	body, err := json.Marshal(e)
+	if err != nil {
+		return
+	}
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
+}
+
+// maxRefused is how much of a request is read before it is refused.
+const maxRefused = 64 << 10
 
 // Close removes the socket file, unless it is no longer this listener's: a
 // newer engine may have put its own there.

@@ -30,6 +30,10 @@ func (k *keeper) start(s *session, id uint64, spec *Spec) {
 		s.reply(id, fmt.Errorf("start %q: %w", spec.ID, err))
 		return
 	}
+	if err := k.room(spec); err != nil {
+		s.reply(id, fmt.Errorf("start %q: %w", spec.ID, err))
+		return
+	}
 	k.starting[spec.ID] = struct{}{}
 	go func() {
 		l, master, err := prepare(*spec)
@@ -66,7 +70,9 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 		// Nobody would know of it: the next engine has listed the children maybe.
 		err = fmt.Errorf("start %q: the engine that asked is gone", spec.ID)
 	default:
-		pid, err = l.fork()
+		if err = k.room(spec); err == nil {
+			pid, err = l.fork()
+		}
 	}
 	l.close()
 	if err != nil {
@@ -121,7 +127,7 @@ func (k *keeper) ended(c *child, e Exit) {
 	go func() {
 		defer k.recording.Done()
 		k.writers <- struct{}{}
-		err := writeExit(dir, file, hurry)
+		err := patiently(func() error { return writeExit(dir, file, hurry) })
 		<-k.writers
 		k.do(func() { k.recorded(c, e, err) })
 	}()

@@ -46,7 +46,7 @@ func writeExit(dir string, e exitFile, hurry bool) error {
 	}
 	if err != nil {
 		os.Remove(temp)
-		return fmt.Errorf("write exit status: %v", err)
+		return fmt.Errorf("write exit status: %w", err)
 	}
 	return nil
 }

@@ -29,6 +29,9 @@ type Spec struct {
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 
+	// The folder of a cgroup (version 2) that the child begins in, if that can be.
+	Cgroup string `json:"cgroup,omitempty"`
+
 	// Transient: how it ended means nothing any more after a loss of power, so
 	// exit.json may stay in memory for as long as the kernel likes.
 	Transient bool `json:"transient,omitempty"`

@@ -45,7 +45,7 @@ func (m message) mapped(f func(string) string) message {
 		return m
 	}
 	s := *m.Spec
-	for _, field := range []*string{&s.Dir, &s.Path, &s.CWD, &s.Stdout, &s.Stderr, &s.Stdin} {
+	for _, field := range []*string{&s.Dir, &s.Path, &s.CWD, &s.Stdout, &s.Stderr, &s.Stdin, &s.Cgroup} {
 		*field = f(*field)
 	}
 	for _, list := range []*[]string{&s.Argv, &s.Env} {

@@ -21,6 +21,7 @@ type launch struct {
 	dir   string
 	files [3]int // become stdin, stdout and stderr
 	tty   bool
+	group int   // cgroup to begin in, or -1
 	keep  []int // closed by close, like files
 }
 
@@ -44,7 +45,10 @@ func prepareSpec(s Spec) (*launch, int, error) {
 	if s.CWD == "" {
 		s.CWD = "/"
 	}
-	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}}
+	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}, group: openGroup(s.Cgroup)}
+	if l.group >= 0 {
+		l.keep = append(l.keep, l.group)
+	}
 	master, err := l.open(s)
 	if err != nil {
 		l.close()
@@ -172,6 +176,18 @@ func openOutput(path string) (int, error) {
 	return fd, nil
 }
 
+// openGroup opens a cgroup; without one the child begins in the keeper's.
+func openGroup(path string) int {
+	if path == "" {
+		return -1
+	}
+	fd, err := openFD(path, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return -1
+	}
+	return fd
+}
+
 func openFD(path string, flags int, mode uint32) (int, error) {
 	for {
 		fd, err := unix.Open(path, flags|unix.O_CLOEXEC, mode)
@@ -206,7 +222,15 @@ func (l *launch) exec() (int, error) {
 		Files: []uintptr{uintptr(l.files[0]), uintptr(l.files[1]), uintptr(l.files[2])},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: l.tty, Ctty: 0},
 	}
-	pid, err := syscall.ForkExec(l.path, l.argv, attr)
+	pid, err := 0, error(syscall.ENOSYS)
+	if l.group >= 0 {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, l.group
+		pid, err = syscall.ForkExec(l.path, l.argv, attr)
+	}
+	if err != nil && err != syscall.ENOEXEC { // maybe for the cgroup's sake
+		attr.Sys.UseCgroupFD = false
+		pid, err = syscall.ForkExec(l.path, l.argv, attr)
+	}
 	if err == syscall.ENOEXEC {
 		// A script without #!, which execvp(3) and every shell give to sh.
 		argv := append([]string{"/bin/sh", l.path}, l.argv[1:]...)

@@ -43,7 +43,7 @@ func TestStartTakesAStopTimeout(t *testing.T) {
 	if got := r.begun[0]; got.StopTimeoutMS != 30_000 || !got.TTY {
 		t.Errorf("asked for %+v", got)
 	}
-	if out := r.succeeds("__complete", "start", "--stop-timeout", ""); !strings.Contains(out, "30s") {
+	if out, _, _ := r.run("__complete", "start", "--stop-timeout", ""); !strings.Contains(out, "30s") {
 		t.Errorf("completed with %q", out)
 	}
 	if _, _, status := r.run("start", "--stop-timeout", "soon", "x"); status != 2 {

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced starts as much as
+// there is room for, and connects as often.
+func TestAtTheLimitOfOpenFilesThingsCanBeEndedAndAKeeperReplaced(t *testing.T) {
+	m := startMachine(t)
+	before := m.info()
+	for _, pid := range []int{before.EnginePID, before.KeeperPID} {
+		if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 256, Max: 256}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all []api.Process
+	var err error
+	for len(all) < 256 {
+		var p api.Process
+		p, err = api.SessionStart.Call(t.Context(), m.client, api.SessionStartInput{Command: []string{"cat"}, Name: fmt.Sprintf("s%d", len(all))})
+		if err != nil {
+			break
+		}
+		all = append(all, p)
+	}
+	if err == nil || !strings.Contains(err.Error(), "open files") || len(all) < 40 {
+		t.Fatalf("%d sessions, then %v", len(all), err)
+	}
+	socket, _ := api.Sockets(m.dir)
+	for range 256 {
+		if c, err := net.Dial("unix", socket); err == nil {
+			defer c.Close()
+		}
+	}
+	first, last := all[0], all[len(all)-1]
+	if end := call(m, api.SessionKill, api.IDInput{ID: last.ID}); end.State != api.StateStopped || lives(last.PID) {
+		t.Errorf("killed: %+v", end)
+	}
+	m.crash(before.KeeperPID)
+	m.eventually("another keeper", func() bool { pid := m.info().KeeperPID; return pid != 0 && pid != before.KeeperPID })
+	m.write(first.ID, "still here\r")
+	m.shows(first.ID, "still here")
+	if end := call(m, api.ProcessStop, api.ProcessStopInput{ID: first.ID, Signal: "INT"}); end.ExitSignal != "SIGINT" || lives(first.PID) {
+		t.Errorf("stopped: %+v", end)
+	}
+	call(m, api.EngineStop, api.EngineStopInput{All: true})
+	for _, p := range all {
+		if lives(p.PID) {
+			t.Errorf("%s lives on", p.Name)
+		}
+	}
+	m.eventually("the engine's end", func() bool { return !lives(before.EnginePID) })
+	m.activate() // to be ended with the test
+}
