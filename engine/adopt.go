@@ -55,7 +55,7 @@ func (s survey) plan() (all []found, forget []string) {
 		delete(children, r.ID)
 		ended := api.State(r.State).Ended()
 		switch {
-		case held && r.State == string(api.StateBackoff) && isOf(r, c):
+		case held && r.State == string(api.StateBackoff) && isOf(r, c), held && isFormer(r, c):
 			all = append(all, s.unheld(r))
 		case held && !(ended && isOf(r, c)):
 			all = append(all, s.held(r, c))
@@ -103,6 +103,12 @@ func (s survey) unrecorded(marked []keeper.Child) (all []found) {
 		all = append(all, found{rec: s.guess(c), events: []event{{kind: evFound, started: started{child: c}}}, orphan: true})
 	}
 	return all
+}
+
+// isFormer reports whether a child is the one before that which a record is about
+// to get.
+func isFormer(r persist.Record, c keeper.Child) bool {
+	return r.Identity == nil && r.Former != nil && *r.Former == identityOf(c)
 }
 
 func isOf(r persist.Record, c keeper.Child) bool {

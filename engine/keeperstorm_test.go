@@ -125,3 +125,29 @@ func BenchmarkKeeperKills(b *testing.B) {
 		killKeepers(b, 1000)
 	}
 }
+
+func TestRestartsAreCountedOnceWhateverKillsTheEngine(t *testing.T) {
+	m := startMachine(t)
+	folder := t.TempDir()
+	var all []api.Process
+	for i := range 12 {
+		script := fmt.Sprintf("echo x >> %s/%d; exit 1", folder, i)
+		all = append(all, m.run(api.ProcessStartInput{Command: sh(script), Restart: &api.Restart{Policy: api.PolicyAlways, Max: 6, DelayMS: 20}}))
+	}
+	for range 12 {
+		m.crash(m.info().EnginePID)
+		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond) // any moment of a restart
+	}
+	for i, p := range all {
+		end := m.reaches(p.ID, api.StateFailed)
+		text, err := os.ReadFile(filepath.Join(folder, fmt.Sprint(i)))
+		if ran := strings.Count(string(text), "x"); err != nil || end.Supervision.Restarts != ran-1 {
+			t.Errorf("%d restarts are counted of %d runs, %v", end.Supervision.Restarts, ran, err)
+		}
+		for _, run := range end.Supervision.Runs {
+			if run.EndedAt == nil || run.ExitCode == nil || *run.ExitCode != 1 {
+				t.Errorf("a run is known as %+v", run)
+			}
+		}
+	}
+}
