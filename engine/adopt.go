@@ -248,6 +248,9 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 	all = append(all, s.unrecorded(h.markedFolders(look()))...)
 	h.fetchMasters(ctx, client, all)
 	for _, f := range all {
+		if api.State(f.rec.State).Ended() {
+			dropCgroup(f.rec.Cgroup) // an engine before may not have come to it
+		}
 		h.readmit(&f)
 		if err := h.place(ctx, c, client, f); err != nil {
 			return err

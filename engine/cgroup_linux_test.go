@@ -64,6 +64,23 @@ func TestAStopReachesWhatHasLeftItsSessionItsEnvironmentAndItsParent(t *testing.
 	}
 }
 
+func TestACgroupThatAKilledEngineHasLeftIsRemoved(t *testing.T) {
+	needsCgroups(t)
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("exit 0")})
+	m.reaches(p.ID, api.StateExited)
+	cgroup := filepath.Join(cgroupFolder(), cgroupPrefix+p.ID)
+	m.eventually("the end of its cgroup", func() bool { _, err := os.Stat(cgroup); return err != nil })
+	if !makeCgroup(cgroup) {
+		t.Fatal("it cannot be made again")
+	}
+	m.crash(m.info().EnginePID)
+	m.info()
+	if _, err := os.Stat(cgroup); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
 // A chain forks for ever, and each of its processes ends at once.
 func TestAStopEndsAChainOfForksWhoseRootHasEnded(t *testing.T) {
 	needsCgroups(t)
