@@ -76,10 +76,31 @@ func sandboxHere() cli.Sandbox {
 	config, err := loadConfig()
 	if err == nil {
 		here.Profile = config.Agents.Sandbox
-		_, err = config.Agents.sandbox()
+		err = config.Agents.enforceable()
 	}
 	here.Fault = err
 	return here
+}
+
+// enforceable tells why the sandbox of agents could not be enforced here and now.
+func (c AgentsConfig) enforceable() error {
+	s, err := c.sandbox()
+	if err != nil || s == nil {
+		return err
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	profile, err := sandbox.Parse(text)
+	if err != nil {
+		return err
+	}
+	dataDir, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	return sandbox.Layers{profile}.Check(dataDir, filepath.Dir(policyPath()))
 }
 
 // policyPath is $XDG_CONFIG_HOME/tandem/policy.toml.

@@ -29,6 +29,18 @@ func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
 	}
 }
 
+func TestTheDoctorTellsOfASandboxThatCannotBeEnforced(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TANDEM_DATA_DIR", filepath.Join(dir, "data"))
+	path := filepath.Join(dir, "agents.json")
+	if err := os.WriteFile(path, []byte(`{"filesystem": {"allowWrite": ["`+dir+`/none"]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (AgentsConfig{Sandbox: path}).enforceable(); err == nil || !strings.Contains(err.Error(), "create it first") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestAgentsProgramsAreAskedUnlessThePersonSaysSo(t *testing.T) {
 	for text, want := range map[string]bool{"": true, "[agents]\nelicit = true\n": true, "[agents]\nelicit = false\n": false} {
 		c, err := parseConfig([]byte(text))

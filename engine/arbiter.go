@@ -21,6 +21,8 @@ import (
 const (
 	// maxQuestions is how many requests may be open at a time.
 	maxQuestions = 100
+	// maxQuestionsOf is how many of them may be one agent's.
+	maxQuestionsOf = 20
 	// maxPolicy bounds policy.toml.
 	maxPolicy = 1 << 20
 )
@@ -190,8 +192,14 @@ func (a *arbiter) ask(in api.PolicyCheckInput, name string, v policy.Verdict, sa
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.open) >= maxQuestions {
-		return nil, api.Errorf(api.CodeUnavailable, "ask the person: %d requests wait already", maxQuestions)
+	own := 0
+	for _, open := range a.open {
+		if open.request.Actor == in.Actor && open.request.Agent == name {
+			own++
+		}
+	}
+	if len(a.open) >= maxQuestions || own >= maxQuestionsOf {
+		return nil, api.Errorf(api.CodeUnavailable, "ask the person: %d requests wait already, %d of them this agent's", len(a.open), own)
 	}
 	if a.open == nil {
 		a.open = make(map[string]*question)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -171,11 +172,23 @@ func TestTooManyOpenRequestsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
 		ctx, cancel := context.WithCancel(t.Context())
-		for range maxQuestions {
-			go a.check(ctx, aCommand)
+		from := func(agent int) api.PolicyCheckInput {
+			in := aCommand
+			in.Actor = fmt.Sprintf("agent:%d", agent)
+			return in
+		}
+		for range maxQuestionsOf {
+			go a.check(ctx, from(0))
 		}
 		synctest.Wait()
-		if _, err := a.check(ctx, aCommand); !errors.Is(err, api.CodeUnavailable) {
+		if _, err := a.check(ctx, from(0)); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "20 of them this agent's") {
+			t.Errorf("one more of an agent: %v", err)
+		}
+		for i := range maxQuestions - maxQuestionsOf {
+			go a.check(ctx, from(1+i/maxQuestionsOf))
+		}
+		synctest.Wait()
+		if _, err := a.check(ctx, from(maxQuestions)); !errors.Is(err, api.CodeUnavailable) {
 			t.Errorf("one more: %v", err)
 		}
 		cancel()

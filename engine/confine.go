@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
@@ -212,12 +214,20 @@ func replaceEnv(env, with []string) []string {
 	return append(env, with...)
 }
 
+// refusalGap is the least time between two notices of refused connections of one
+// session.
+const refusalGap = 10 * time.Second
+
 // refused gives what writes refused connections into a process's log. That of
 // a terminal belongs to its session, so a person is told instead.
 func (h *host) refused(r persist.Record) func(line string) {
 	if r.TTY {
+		var told atomic.Int64 // when a person was told last: a program may try for ever
 		return func(line string) {
-			h.control.box.post(func() { h.control.notice(r.Name + ": " + line) })
+			now := time.Now().UnixNano()
+			if last := told.Load(); now-last > int64(refusalGap) && told.CompareAndSwap(last, now) {
+				h.control.box.post(func() { h.control.notice(r.Name + ": " + line) })
+			}
 		}
 	}
 	return func(line string) {

@@ -129,6 +129,7 @@ func TestAttacksOnFilesFail(t *testing.T) {
 			{"steal by rename", []string{"rename", r.at("secret/key"), r.at("work/key")}, "EXDEV EACCES", true},
 			{"put outside by rename", []string{"rename", r.at("work/sub/file"), r.at("open/put")}, "EXDEV EACCES", true},
 			{"put outside by hard link", []string{"link", r.at("work/keep/file"), r.at("open/linked")}, "EXDEV EACCES", true},
+			{"make a program run as its owner", []string{"set-user-id", r.at("work/keep/file")}, "EPERM", true},
 			{"in a child", []string{"child", "child", "read", r.at("secret/key")}, "EACCES", false},
 		}
 		r.fail(attacks)

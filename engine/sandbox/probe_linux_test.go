@@ -49,6 +49,8 @@ func try(what string, args []string) (string, error) {
 		return "written", os.WriteFile(args[0], []byte("changed"), 0o600)
 	case "truncate":
 		return "truncated", os.Truncate(args[0], 0)
+	case "set-user-id":
+		return "set", os.Chmod(args[0], 0o755|os.ModeSetuid)
 	case "mkdir":
 		return "made", os.Mkdir(args[0], 0o700)
 	case "remove":

@@ -91,6 +91,11 @@ func argHas(arg int, bits uint32) condition {
 func baseRefusals() []refusal {
 	all := []refusal{
 		{unix.SYS_IOCTL, unix.EPERM, []condition{argIs(1, tiocsti, tioclinux)}},
+		// A file that runs as its owner, whoever starts it outside.
+		{unix.SYS_FCHMOD, unix.EPERM, []condition{argHas(1, unix.S_ISUID)}},
+		{unix.SYS_FCHMODAT, unix.EPERM, []condition{argHas(2, unix.S_ISUID)}},
+		{unix.SYS_FCHMODAT2, unix.EPERM, []condition{argHas(2, unix.S_ISUID)}},
+		{unix.SYS_OPENAT, unix.EPERM, []condition{argHas(2, unix.O_CREAT), argHas(3, unix.S_ISUID)}},
 		{unix.SYS_CLONE, unix.EPERM, []condition{argHas(0, namespaces)}},
 		{unix.SYS_UNSHARE, unix.EPERM, []condition{argHas(0, namespaces|unix.CLONE_NEWTIME)}}, // to clone(2) that is part of a signal's number
 		// Of another process; 0 is oneself.
@@ -106,6 +111,7 @@ func baseRefusals() []refusal {
 	}
 	// Programs have another way then. The flags of clone3(2) are in memory, where
 	// no filter sees them.
+	all = append(all, olderCalls()...)
 	for _, call := range []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER} {
 		all = append(all, refusal{call: call, errno: unix.ENOSYS})
 	}

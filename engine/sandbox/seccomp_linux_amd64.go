@@ -20,3 +20,12 @@ func foreignCalls() []unix.SockFilter {
 func machineCalls() []uint32 {
 	return []uint32{unix.SYS_IOPERM, unix.SYS_IOPL, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_MODIFY_LDT}
 }
+
+// olderCalls are refused forms of calls that have newer ones on all architectures.
+func olderCalls() []refusal {
+	return []refusal{
+		{unix.SYS_CHMOD, unix.EPERM, []condition{argHas(1, unix.S_ISUID)}},
+		{unix.SYS_OPEN, unix.EPERM, []condition{argHas(1, unix.O_CREAT), argHas(2, unix.S_ISUID)}},
+		{unix.SYS_CREAT, unix.EPERM, []condition{argHas(1, unix.S_ISUID)}},
+	}
+}
