@@ -23,8 +23,9 @@ const (
 	historyDelay = 80 * time.Millisecond
 	// historyRetry is the time between attempts to write to a disk that refuses.
 	historyRetry = 5 * time.Second
-	// historyIdle is how long the history stays in memory when nobody asks.
-	historyIdle = 5 * time.Minute
+	// historyIdle is how long the history stays in memory when nobody asks, and the
+	// database open when nothing is run.
+	historyIdle = 40 * time.Second
 	// pendingMost bounds what waits for a disk that refuses; the oldest gives way.
 	pendingMost = 10_000
 	// earlyMost bounds the memory of ends whose beginning is still on its way.
@@ -64,6 +65,8 @@ type history struct {
 	early   []api.Process
 	flushAt <-chan time.Time
 	idleAt  *time.Timer
+	asked   time.Time // when somebody asked last
+	percent int       // GOGC as it was before a large history came into memory; 0 if there is none
 
 	scratches sync.Pool
 	mu        sync.RWMutex
@@ -121,6 +124,9 @@ func (h *history) run() {
 				f()
 			}
 			h.idleAt.Reset(historyIdle)
+			if h.index != nil { // what is run is no reason to keep it
+				h.idleAt.Reset(max(0, historyIdle-time.Since(h.asked)))
+			}
 		case <-h.flushAt:
 			h.flush()
 		case <-h.idleAt.C:
@@ -136,7 +142,9 @@ func (h *history) run() {
 
 // rest gives the memory back.
 func (h *history) rest() {
-	if x := h.index; x != nil && len(x.rows) > manyRows {
+	if h.percent != 0 {
+		debug.SetGCPercent(h.percent)
+		h.percent = 0
 		defer debug.FreeOSMemory()
 	}
 	h.setIndex(nil)

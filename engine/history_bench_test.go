@@ -1,11 +1,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -126,4 +132,93 @@ func BenchmarkRedactSecret(b *testing.B) {
 	for b.Loop() {
 		redactLine("curl -H 'Authorization: Bearer abcdefghijk' --retry 3 https://host.example.org/v1/things?page=2")
 	}
+}
+
+// typedQueries are what somebody types into the history, key by key.
+var typedQueries = [...]string{
+	"git commit", "docker run api", "kubectl logs", "tests", "src/server", "gtstindx", "'vim | 'less .go$", "curl 30", "!git make", "e t s", "config_old"}
+
+// cpuTime is what this process has used of all processors, which does not depend
+// on what else runs.
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkHistoryKeys searches a million runs, most of them of different
+// commands, as they are typed for: a search for each key, and one for each that
+// is deleted. Its times are of processors, of which a search uses up to four.
+func BenchmarkHistoryKeys(b *testing.B) {
+	dir := b.TempDir()
+	db, _, err := persist.OpenHistory(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows := madeUpHistory(1_000_000)
+	for part := range slices.Chunk(rows, 20_000) {
+		if err := db.Apply([]persist.HistoryChange{{Add: part}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+	rows = nil
+	debug.FreeOSMemory()
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // forget the greatest size so far
+		b.Fatal(err)
+	}
+	h := newHistorian(b, dir)
+	h.found(api.HistorySearchInput{})
+	took := make(map[string][]time.Duration)
+	var all []time.Duration
+	search := func(query string) {
+		began := cpuTime(b)
+		h.found(api.HistorySearchInput{Query: query, Unique: true, Limit: 200})
+		d := cpuTime(b) - began
+		all, took[query] = append(all, d), append(took[query], d)
+	}
+	for b.Loop() {
+		for _, typed := range typedQueries {
+			for n := range len(typed) {
+				search(typed[:n+1])
+			}
+			for n := len(typed) - 1; n > 0; n-- {
+				search(typed[:n])
+			}
+		}
+	}
+	slices.Sort(all)
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	b.ReportMetric(ms(all[len(all)/2]), "cpu-ms-p50")
+	b.ReportMetric(ms(all[len(all)*95/100]), "cpu-ms-p95")
+	b.ReportMetric(ms(all[len(all)-1]), "cpu-ms-max")
+	for _, name := range []string{"VmHWM", "VmRSS"} {
+		b.ReportMetric(memoryOf(b, name), "MB-"+name)
+	}
+	slowest := slices.SortedFunc(maps.Keys(took), func(x, y string) int { return cmp.Compare(slices.Max(took[y]), slices.Max(took[x])) })
+	for _, query := range slowest[:20] {
+		b.Logf("%8.1f ms at worst for %q", ms(slices.Max(took[query])), query)
+	}
+}
+
+// memoryOf is a line of this process's status, in MB.
+func memoryOf(b *testing.B, name string) float64 {
+	b.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		var kB float64
+		if n, _ := fmt.Sscanf(line, name+": %g kB", &kB); n == 1 {
+			return kB / 1000
+		}
+	}
+	b.Fatalf("there is no %s", name)
+	return 0
 }

@@ -23,7 +23,7 @@ func (h *history) lines(ctx context.Context, ids []int64) (lines []string, err e
 	err = h.view(ctx, func(x *historyIndex) error {
 		for i := range x.rows {
 			if e := &x.rows[i]; len(ids) == 0 || wanted[e.id] {
-				lines = append(lines, string(x.line(e.text)))
+				lines = append(lines, x.texts.line(e.text))
 			}
 		}
 		return nil
@@ -112,7 +112,7 @@ func (h *history) addAll(ctx context.Context, commands []persist.TextCommand) (n
 	err = h.do(ctx, func() error {
 		there := h.index.added()
 		rows = slices.DeleteFunc(rows, func(r persist.HistoryRow) bool {
-			text, _, known := h.index.find(r.Command)
+			text, _, known := h.index.texts.find(r.Command)
 			return known && there[addedRun{text, r.StartedAt.UnixMicro()}]
 		})
 		for i := range rows {

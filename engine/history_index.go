@@ -2,9 +2,11 @@ package engine
 
 import (
 	"cmp"
-	"hash/maphash"
+	"fmt"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -14,20 +16,19 @@ import (
 )
 
 // A historyIndex holds a whole history in memory, made to be searched: equal
-// strings are there once, and the texts of the commands lie in one piece of
-// memory without a pointer each.
+// strings are there once.
 type historyIndex struct {
 	rows []historyEntry // oldest first
 	open map[string][]int64
 
-	text  []byte            // all command lines, behind each other
-	ends  []uint32          // where in text each of them ends
-	masks []uint64          // which characters each of them has, see textMask
-	known map[uint64]uint32 // hash → number of a command line
-	seed  maphash.Seed
+	texts historyTexts
+	runs  []uint32 // of each text: its rows
+	last  []uint32 // of each text: the newest of its rows
 
 	words   []string // folders, actors, ids, …
 	wordIDs map[string]uint32
+
+	found foundTexts
 }
 
 // A historyEntry is a row of the history; strings are numbers of them.
@@ -37,10 +38,10 @@ type historyEntry struct {
 	duration int64 // microseconds; -1 if unknown
 	logStart int64
 	logEnd   int64
+	process  uint64 // see processNumber
 	text     uint32
 	cwd      uint32
 	actor    uint32
-	process  uint32
 	kind     uint32
 	signal   uint32
 	code     int32
@@ -69,13 +70,9 @@ func isInterrupt(code *int, signal string) bool {
 const noWord = 0
 
 func newHistoryIndex() *historyIndex {
-	x := &historyIndex{
-		open:    make(map[string][]int64),
-		known:   make(map[uint64]uint32),
-		seed:    maphash.MakeSeed(),
-		wordIDs: make(map[string]uint32),
-	}
+	x := &historyIndex{open: make(map[string][]int64), wordIDs: make(map[string]uint32)}
 	x.word("") // becomes noWord
+	x.expect(0, 0)
 	return x
 }
 
@@ -96,44 +93,46 @@ func (x *historyIndex) lookUp(s string) (uint32, bool) {
 	return n, ok
 }
 
-// line gives the text of a command line; it must not be changed.
-func (x *historyIndex) line(n uint32) []byte {
-	begin := uint32(0)
-	if n > 0 {
-		begin = x.ends[n-1]
+// Most processes have run one command, and most ids are 12 digits: so those are
+// numbers themselves.
+const (
+	idDigits = 12
+	idNumber = 1 << 63
+)
+
+// processNumber gives the number of a process; known is false if it is a string
+// that no row has.
+func (x *historyIndex) processNumber(id string) (number uint64, known bool) {
+	if len(id) == idDigits && strings.Trim(id, "0123456789abcdef") == "" {
+		n, err := strconv.ParseUint(id, 16, 64)
+		return n | idNumber, err == nil
 	}
-	return x.text[begin:x.ends[n]:x.ends[n]]
+	word, known := x.lookUp(id)
+	return uint64(word), known
 }
 
-// find gives the number of a command line, and where to note one that is new.
-func (x *historyIndex) find(line string) (n uint32, hash uint64, ok bool) {
-	hash = maphash.String(x.seed, line)
-	for {
-		n, ok = x.known[hash]
-		if !ok || string(x.line(n)) == line {
-			return n, hash, ok
-		}
-		hash++
+func (x *historyIndex) processID(number uint64) string {
+	if number&idNumber != 0 {
+		return fmt.Sprintf("%0*x", idDigits, number&^idNumber)
 	}
-}
-
-func (x *historyIndex) textOf(line string) uint32 {
-	n, hash, ok := x.find(line)
-	if !ok {
-		n = uint32(len(x.ends))
-		x.text = append(x.text, line...)
-		x.ends = append(x.ends, uint32(len(x.text)))
-		x.masks = append(x.masks, textMask(line))
-		x.known[hash] = n
-	}
-	return n
+	return x.words[number]
 }
 
 // add adds a row. Most are the newest; sorted puts the others into their place.
 func (x *historyIndex) add(r *persist.HistoryRow) {
+	text, added := x.texts.number(r.Command)
+	if added {
+		x.runs, x.last = append(x.runs, 0), append(x.last, 0)
+	}
+	x.runs[text]++
+	x.last[text] = uint32(len(x.rows))
+	process, known := x.processNumber(r.Process)
+	if !known {
+		process = uint64(x.word(r.Process))
+	}
 	e := historyEntry{
 		id: r.ID, started: r.StartedAt.UnixMicro(), duration: -1, logStart: r.LogStart, logEnd: r.LogEnd,
-		text: x.textOf(r.Command), cwd: x.word(r.CWD), actor: x.word(r.Actor), process: x.word(r.Process), kind: x.word(r.Kind),
+		text: text, cwd: x.word(r.CWD), actor: x.word(r.Actor), process: process, kind: x.word(r.Kind),
 		signal: x.word(r.ExitSignal), running: r.Running, stopped: r.Stopped || isInterrupt(r.ExitCode, r.ExitSignal),
 	}
 	if r.Duration >= 0 {
@@ -158,10 +157,9 @@ func (x *historyIndex) insert(r persist.HistoryRow) {
 // expect makes room for what is about to be added.
 func (x *historyIndex) expect(rows, bytes int) {
 	x.rows = make([]historyEntry, 0, rows+rows/16)
-	x.text = make([]byte, 0, bytes+bytes/16)
-	x.ends = make([]uint32, 0, rows)
-	x.masks = make([]uint64, 0, rows)
-	x.known = make(map[uint64]uint32, rows)
+	x.runs = make([]uint32, 0, rows)
+	x.last = make([]uint32, 0, rows)
+	x.texts.expect(rows, bytes+bytes/16)
 }
 
 func byStart(a, b historyEntry) int {
@@ -172,14 +170,36 @@ func byStart(a, b historyEntry) int {
 func (x *historyIndex) sorted(n int) {
 	if len(x.rows)-n > 16 {
 		slices.SortStableFunc(x.rows, byStart)
+		x.count()
 		return
 	}
+	moved := false
 	for ; n < len(x.rows); n++ {
 		e := x.rows[n]
 		at := sort.Search(n, func(i int) bool { return byStart(x.rows[i], e) > 0 })
 		copy(x.rows[at+1:n+1], x.rows[at:n])
 		x.rows[at] = e
+		moved = moved || at < n
 	}
+	if moved {
+		x.count()
+	}
+}
+
+// count finds the rows of each text anew, after they have moved.
+func (x *historyIndex) count() {
+	clear(x.runs)
+	for i := range x.rows {
+		text := x.rows[i].text
+		x.runs[text]++
+		x.last[text] = uint32(i)
+	}
+}
+
+// remove takes rows out.
+func (x *historyIndex) remove(gone func(*historyEntry) bool) {
+	x.rows = slices.DeleteFunc(x.rows, func(e historyEntry) bool { return gone(&e) })
+	x.count()
 }
 
 // end completes the rows of a process that run.
@@ -245,8 +265,8 @@ func (x *historyIndex) newest(id int64) api.Command {
 // command is what clients are told of a row.
 func (x *historyIndex) command(e *historyEntry) api.Command {
 	c := api.Command{
-		ID: e.id, Command: string(x.line(e.text)), CWD: x.words[e.cwd], StartedAt: time.UnixMicro(e.started), DurationMS: -1,
-		ExitSignal: x.words[e.signal], Actor: x.words[e.actor], Kind: x.words[e.kind], Process: x.words[e.process],
+		ID: e.id, Command: x.texts.line(e.text), CWD: x.words[e.cwd], StartedAt: time.UnixMicro(e.started), DurationMS: -1,
+		ExitSignal: x.words[e.signal], Actor: x.words[e.actor], Kind: x.words[e.kind], Process: x.processID(e.process),
 		LogStart: e.logStart, LogEnd: e.logEnd, Stopped: e.stopped,
 	}
 	if e.duration >= 0 {

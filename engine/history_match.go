@@ -28,7 +28,9 @@ type term struct {
 	caseSensitive bool
 	normalize     bool   // "e" finds "é"
 	inverse       bool   // it must not be found
-	fuzzy         bool   // its characters may be apart
+	fuzzy         bool   // it is neither marked as something else nor inverse
+	anywhere      bool   // it may be at any place
+	apart         bool   // so may each of its characters
 	mask          uint64 // characters that a match has
 }
 
@@ -63,24 +65,26 @@ func parseQuery(s string) query {
 }
 
 func parseTerm(word string) (term, bool) {
-	t, given := term{match: algo.FuzzyMatchV2}, word
+	t, given := term{match: algo.FuzzyMatchV2, anywhere: true, apart: true}, word
 	if rest, ok := strings.CutPrefix(word, "!"); ok {
-		t.inverse, t.match, word = true, algo.ExactMatchNaive, rest
+		t.inverse, t.match, t.apart, word = true, algo.ExactMatchNaive, false, rest
 	}
 	suffix := word != "$" && strings.HasSuffix(word, "$")
 	if suffix {
-		t.match, word = algo.SuffixMatch, strings.TrimSuffix(word, "$")
+		t.match, t.anywhere, t.apart, word = algo.SuffixMatch, false, false, strings.TrimSuffix(word, "$")
 	}
 	switch {
 	case len(word) > 2 && strings.HasPrefix(word, "'") && strings.HasSuffix(word, "'"):
-		t.match, word = algo.ExactMatchBoundary, word[1:len(word)-1]
+		t.match, t.anywhere, t.apart, word = algo.ExactMatchBoundary, false, false, word[1:len(word)-1]
 	case strings.HasPrefix(word, "'"):
 		word = word[1:]
+		t.anywhere, t.apart = true, t.inverse
 		if t.match = algo.ExactMatchNaive; t.inverse {
 			t.match = algo.FuzzyMatchV2
 		}
 	case strings.HasPrefix(word, "^"):
 		word = word[1:]
+		t.anywhere, t.apart = false, false
 		if t.match = algo.PrefixMatch; suffix {
 			t.match = algo.EqualMatch
 		}
@@ -136,17 +140,25 @@ func maskBit(c byte) uint64 {
 	return 1 << (36 + c%28)
 }
 
+// ownBit reports whether a small letter or another character shares its bit with
+// none.
+func ownBit(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+
 // A matcher matches texts with a query, one after the other. It holds the memory
 // that this takes, and belongs to one goroutine.
 type matcher struct {
 	query  query
+	quick  quickQuery
 	letter *letter // of a query that is no more than one
 	chars  util.Chars
 	slab   *util.Slab
+	text   []byte // the last one
 }
 
-func newMatcher(q query) *matcher {
-	return &matcher{query: q, letter: letterOf(q), slab: util.MakeSlab(slab16, slab32)}
+func newMatcher(q query) *matcher { return matcherWith(q, util.MakeSlab(slab16, slab32)) }
+
+func matcherWith(q query, slab *util.Slab) *matcher {
+	return &matcher{query: q, quick: q.quick(), letter: letterOf(q), slab: slab}
 }
 
 // A letter is a query of one ASCII letter, the first key of most searches and
@@ -216,9 +228,6 @@ func (m *matcher) score(text []byte, mask uint64) (score int32, ok bool) {
 	if m.letter != nil && mask != ^uint64(0) {
 		return m.letter.score(text)
 	}
-	if len(m.query) > 1 && mask != ^uint64(0) && !m.query.mayMatch(text) {
-		return 0, false
-	}
 	m.chars = util.ToChars(text)
 	for _, any := range m.query {
 		found := false
@@ -240,33 +249,6 @@ func (m *matcher) score(text []byte, mask uint64) (score int32, ok bool) {
 		}
 	}
 	return score, true
-}
-
-// mayMatch looks whether an ASCII text has the characters of each fuzzy term in
-// their order. That is far cheaper than a score, which would be found in vain if
-// a later term does not match.
-func (q query) mayMatch(text []byte) bool {
-	for _, any := range q {
-		if t := &any[0]; len(any) == 1 && t.fuzzy && !t.inverse && !t.has(text) {
-			return false
-		}
-	}
-	return true
-}
-
-func (t *term) has(text []byte) bool {
-	found := 0
-	for _, c := range text {
-		if 'A' <= c && c <= 'Z' && !t.caseSensitive {
-			c += 'a' - 'A'
-		}
-		if rune(c) == t.runes[found] {
-			if found++; found == len(t.runes) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // positions are the indexes of the characters of a text that match, ascending.

@@ -3,11 +3,8 @@ package engine
 import (
 	"cmp"
 	"context"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"tandem/engine/api"
 )
@@ -15,19 +12,23 @@ import (
 const (
 	searchRows     = 50
 	searchRowsMost = 1000
-	// cancelStep is how many texts are matched between looks at the context.
-	cancelStep = 512
+	// rankedMost is how many hits are ranked, the newest. To rank a million would
+	// take most of a second, and whoever gets so many types on.
+	rankedMost = 8192
+	// rowsStep is how many rows are looked at between looks at the context.
+	rowsStep = 1 << 16
 )
 
 // A filter says which rows a search looks at. Strings are numbers, and one that
 // no row has lets nothing through.
 type filter struct {
-	cwd, process, kind, text *uint32
-	actors                   map[uint32]bool // nil: any
-	failed                   bool
-	since                    int64
-	none                     bool
-	any                      bool // everything gets through
+	cwd, kind, text *uint32
+	process         *uint64
+	actors          map[uint32]bool // nil: any
+	failed          bool
+	since           int64
+	none            bool
+	any             bool // everything gets through
 }
 
 func (x *historyIndex) filterOf(in api.HistorySearchInput) filter {
@@ -40,9 +41,13 @@ func (x *historyIndex) filterOf(in api.HistorySearchInput) filter {
 		f.none = f.none || !ok
 		return &n
 	}
-	f.cwd, f.process, f.kind = pick(in.CWD), pick(in.Process), pick(in.Kind)
+	f.cwd, f.kind = pick(in.CWD), pick(in.Kind)
+	if in.Process != "" {
+		n, ok := x.processNumber(in.Process)
+		f.process, f.none = &n, f.none || !ok
+	}
 	if in.Exact != "" {
-		n, _, ok := x.find(in.Exact)
+		n, _, ok := x.texts.find(in.Exact)
 		f.text, f.none = &n, f.none || !ok
 	}
 	if in.Actor != "" {
@@ -97,53 +102,6 @@ func byRank(a, b hit) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.row, a.row))
 }
 
-// A ranking keeps the best hits. They must come newest first.
-type ranking struct {
-	most int
-	best []hit
-	bar  int32 // what does not score more is not among the best
-	full bool
-}
-
-func (r *ranking) add(h hit) {
-	if r.full && h.score <= r.bar {
-		return
-	}
-	r.best = append(r.best, h)
-	if len(r.best) >= 2*r.most+64 {
-		r.cut()
-	}
-}
-
-func (r *ranking) cut() {
-	slices.SortFunc(r.best, byRank)
-	if len(r.best) >= r.most {
-		r.best = r.best[:r.most]
-		r.full = true
-		if r.most > 0 {
-			r.bar = r.best[r.most-1].score
-		}
-	}
-}
-
-// A scratch is the memory that searches use, one after the other.
-type scratch struct {
-	scores []int32 // of each command line; see the constants
-	runs   []int32 // of each command line, what gets through the filter
-}
-
-const (
-	scoreUnwanted = -2 // nobody asks for it
-	scoreNone     = -1 // it does not match
-)
-
-func (s *scratch) reset(n int) {
-	s.scores = slices.Grow(s.scores[:0], n)[:n]
-	s.runs = slices.Grow(s.runs[:0], n)[:n]
-	clear(s.scores)
-	clear(s.runs)
-}
-
 // search finds rows. It gives up when ctx ends.
 func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput, s *scratch) (api.HistorySearchOutput, error) {
 	out := api.HistorySearchOutput{Rows: []api.HistoryRow{}}
@@ -151,81 +109,138 @@ func (x *historyIndex) search(ctx context.Context, in api.HistorySearchInput, s 
 	if f.none {
 		return out, nil
 	}
+	g := gathering{index: x, filter: f, unique: in.Unique}
 	q := parseQuery(in.Query)
-	s.reset(len(x.ends))
 	if len(q) > 0 {
-		if err := x.scoreTexts(ctx, q, &f, s.scores); err != nil {
+		texts, err := x.textsThat(ctx, in.Query, q, s)
+		if err != nil {
 			return out, err
 		}
+		g.texts = &texts
 	}
 	limit := min(cmp.Or(in.Limit, searchRows), searchRowsMost)
-	best := ranking{most: min(in.Offset, len(x.rows)) + limit}
-	for i := len(x.rows) - 1; i >= 0; i-- {
-		e := &x.rows[i]
-		score := s.scores[e.text]
-		if score < 0 || !f.passes(e) {
-			continue
-		}
-		if s.runs[e.text]++; in.Unique && s.runs[e.text] > 1 {
-			continue
-		}
-		out.Total++
-		best.add(hit{i, score})
+	g.most = max(rankedMost, min(in.Offset, len(x.rows))+limit)
+	hits, err := g.gather(ctx, s)
+	if err == nil && len(q) > 0 {
+		err = x.rank(ctx, q, hits[:min(len(hits), rankedMost)], s)
 	}
-	best.cut()
-	found := best.best[min(in.Offset, len(best.best)):]
-	m := newMatcher(q)
-	for _, h := range found[:min(limit, len(found))] {
+	if err != nil {
+		return out, err
+	}
+	out.Total = g.total
+	hits = hits[min(in.Offset, len(hits)):]
+	m := s.matcher(0, q)
+	for _, h := range hits[:min(limit, len(hits))] {
 		e := &x.rows[h.row]
-		row := api.HistoryRow{Command: x.command(e), Runs: 1, Matched: m.positions(x.line(e.text))}
+		m.text = x.texts.appendLine(m.text[:0], e.text)
+		row := api.HistoryRow{Command: x.command(e), Runs: 1, Matched: m.positions(m.text)}
 		if in.Unique {
-			row.Runs = int(s.runs[e.text])
+			row.Runs = g.runsOf(e.text, s)
 		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out, ctx.Err()
 }
 
-// scoreTexts matches each command line once that a row has which gets through
-// the filter.
-func (x *historyIndex) scoreTexts(ctx context.Context, q query, f *filter, scores []int32) error {
-	if !f.any {
-		for i := range scores {
-			scores[i] = scoreUnwanted
-		}
-		for i := range x.rows {
-			if e := &x.rows[i]; f.passes(e) {
-				scores[e.text] = 0
-			}
-		}
-	}
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range max(1, min(runtime.GOMAXPROCS(0), 4, len(scores)/cancelStep)) {
-		workers.Go(func() {
-			m := newMatcher(q)
-			for ctx.Err() == nil {
-				begin := int(next.Add(cancelStep)) - cancelStep
-				if begin >= len(scores) {
-					return
-				}
-				x.scoreSome(m, scores, begin, min(begin+cancelStep, len(scores)))
-			}
-		})
-	}
-	workers.Wait()
-	return ctx.Err()
+// A gathering collects hits, newest first.
+type gathering struct {
+	index  *historyIndex
+	filter filter
+	texts  *textSet // nil: all
+	unique bool
+	most   int // hits; of the others only the number is told
+
+	total int
 }
 
-func (x *historyIndex) scoreSome(m *matcher, scores []int32, from, to int) {
-	for n := from; n < to; n++ {
-		if scores[n] == scoreUnwanted {
+func (g *gathering) gather(ctx context.Context, s *scratch) ([]hit, error) {
+	known := g.filter.any // how many there are, before all rows were looked at
+	if known {
+		g.count()
+	}
+	if known && g.unique && g.texts != nil && g.total <= g.most {
+		return g.newest(), nil
+	}
+	if g.unique {
+		s.reset(g.index.texts.count())
+	}
+	var hits []hit
+	for i := len(g.index.rows) - 1; i >= 0; i-- {
+		if i%rowsStep == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		e := &g.index.rows[i]
+		if g.texts != nil && !g.texts.has(e.text) || !g.filter.passes(e) {
 			continue
 		}
-		score, ok := m.score(x.line(uint32(n)), x.masks[n])
-		if !ok {
-			score = scoreNone
+		if g.unique {
+			if s.runs[e.text]++; s.runs[e.text] > 1 {
+				continue
+			}
 		}
-		scores[n] = score
+		if len(hits) < g.most {
+			hits = append(hits, hit{row: i})
+		} else if known {
+			break
+		}
+		if !known {
+			g.total++
+		}
 	}
+	return hits, nil
+}
+
+// count finds how many hits there are where everything gets through the filter.
+func (g *gathering) count() {
+	x := g.index
+	if g.texts == nil && !g.unique {
+		g.total = len(x.rows)
+		return
+	}
+	g.each(func(text uint32) {
+		if g.unique {
+			g.total++
+		} else {
+			g.total += int(x.runs[text])
+		}
+	})
+}
+
+// each calls f with all texts that were found and that some row has.
+func (g *gathering) each(f func(text uint32)) {
+	for text, runs := range g.index.runs {
+		if runs > 0 && (g.texts == nil || g.texts.has(uint32(text))) {
+			f(uint32(text))
+		}
+	}
+}
+
+// newest are the newest rows of all texts that were found.
+func (g *gathering) newest() []hit {
+	hits := make([]hit, 0, g.total)
+	g.each(func(text uint32) { hits = append(hits, hit{row: int(g.index.last[text])}) })
+	slices.SortFunc(hits, byRank)
+	return hits
+}
+
+// runsOf is how many rows that get through the filter have a text.
+func (g *gathering) runsOf(text uint32, s *scratch) int {
+	if g.filter.any {
+		return int(g.index.runs[text])
+	}
+	return int(s.runs[text])
+}
+
+// rank sorts hits, the best first.
+func (x *historyIndex) rank(ctx context.Context, q query, hits []hit, s *scratch) error {
+	err := inParallel(ctx, len(hits), func(worker, from, to int) {
+		m := s.matcher(worker, q)
+		for i := from; i < to; i++ {
+			text := x.rows[hits[i].row].text
+			m.text = x.texts.appendLine(m.text[:0], text)
+			hits[i].score, _ = m.score(m.text, x.texts.masks[text])
+		}
+	})
+	slices.SortFunc(hits, byRank)
+	return err
 }

@@ -30,7 +30,7 @@ func (h *history) stats(ctx context.Context, in api.HistoryStatsInput) (out api.
 // stats counts the rows.
 func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
 	var out api.HistoryStatsOutput
-	texts := make([]int, len(x.ends))
+	texts := make([]int, x.texts.count())
 	folders, actors := make(map[string]int), make(map[string]int)
 	for i := range x.rows {
 		e := &x.rows[i]
@@ -51,7 +51,7 @@ func (x *historyIndex) stats(in api.HistoryStatsInput) api.HistoryStatsOutput {
 	for n, count := range texts {
 		if count > 0 {
 			out.Unique++
-			line := string(x.line(uint32(n)))
+			line := x.texts.line(uint32(n))
 			commands[line] = count
 			programs[programOf(line)] += count
 		}

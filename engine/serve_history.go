@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,8 +23,13 @@ func (h *host) handleHistory(m *api.Mux) {
 	api.Handle(m, api.HistoryStats, h.history.stats)
 }
 
-// manyRows is when it is worth while to give memory back at once.
-const manyRows = 10_000
+const (
+	// manyRows is when it is worth while to take care of memory.
+	manyRows = 10_000
+	// manyRowsGC is GOGC while so many are in memory: by as much of that there may
+	// be garbage beside them.
+	manyRowsGC = 20
+)
 
 // errKeep is the answer when the database does not do what it should.
 func errKeep(verb string, err error) error {
@@ -39,6 +43,7 @@ func errKeep(verb string, err error) error {
 func (h *history) do(ctx context.Context, f func() error) error {
 	reply := make(chan error, 1)
 	h.box.post(func() {
+		h.asked = time.Now()
 		if err := h.load(); err != nil {
 			reply <- err
 			return
@@ -67,6 +72,9 @@ func (h *history) load() error {
 	rows, bytes, err := h.db.Size()
 	if err != nil {
 		return h.damaged(err)
+	}
+	if rows > manyRows && h.percent == 0 {
+		h.percent = debug.SetGCPercent(manyRowsGC)
 	}
 	x.expect(rows, bytes)
 	if err := h.db.Rows(h.ctx, x.add); err != nil {
@@ -175,7 +183,7 @@ func (h *history) remove(ctx context.Context, in api.HistoryRemoveInput) (api.Hi
 		for _, id := range in.IDs {
 			ids[id] = true
 		}
-		line, _, known := x.find(in.Command)
+		line, _, known := x.texts.find(in.Command)
 		known = known && in.Command != ""
 		return func(e *historyEntry) bool { return ids[e.id] || known && e.text == line }
 	})
@@ -207,7 +215,7 @@ func (h *history) drop(ctx context.Context, which func(x *historyIndex) func(*hi
 			return nil
 		}
 		h.change(func(x *historyIndex) {
-			x.rows = slices.DeleteFunc(x.rows, func(e historyEntry) bool { return gone(&e) })
+			x.remove(gone)
 		})
 		return nil
 	})
