@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -151,7 +152,7 @@ func (l load) check(b *testing.B, t *tally, id string, pid int, hangup bool) {
 		return
 	case p.PID != pid:
 		t.lost++
-	case unix.Kill(pid, 0) != nil:
+	case !lives(pid):
 		t.wrong++
 	}
 	if p.Supervision != nil && p.Supervision.Restarts > 0 {
@@ -164,6 +165,13 @@ func (l load) check(b *testing.B, t *tally, id string, pid int, hangup bool) {
 		t.wrong++
 		b.Logf("%s: %s", p.Name, gap)
 	}
+}
+
+// lives reports whether a process runs; what only waits for its parent does not.
+func lives(pid int) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err == nil && !strings.HasPrefix(state, "Z")
 }
 
 // gapIn tells which line of a log is not the one behind the line before it.
@@ -259,7 +267,7 @@ func away(b *testing.B) tally {
 	l.p.command("shutdown", "--all", "--yes").Run()
 	t.times++
 	for id, pid := range l.ids {
-		if unix.Kill(pid, 0) == nil {
+		if lives(pid) {
 			t.lost++
 			b.Logf("%s (pid %d) outlives shutdown --all", id, pid)
 		}
@@ -291,32 +299,32 @@ func fullDisk(b *testing.B) tally {
 	return t
 }
 
-// fewFiles leaves an engine hardly any descriptors; what runs can be stopped all
-// the same.
+// fewFiles starts sessions under a keeper and an engine that may have 256 open
+// files each until no more can be started; all of them can be stopped.
 func fewFiles(b *testing.B) tally {
-	l, t := startLoad(b), tally{times: 1}
-	now := l.info(b)
-	for _, pid := range []int{now.EnginePID, now.KeeperPID} {
-		entries, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "fd"))
+	l, t := load{build(b), map[string]int{}}, tally{times: 1}
+	limited := exec.Command("sh", "-c", `ulimit -n 256; exec "$0" info`, l.p.path)
+	limited.Env = l.p.env
+	if out, err := limited.CombinedOutput(); err != nil {
+		b.Fatalf("start the engine: %v\n%s", err, out)
+	}
+	c := connect(b, l.p)
+	for range 256 {
+		started, err := api.SessionStart.Call(context.Background(), c, api.SessionStartInput{Command: []string{"sleep", "100000"}})
 		if err != nil {
-			b.Fatal(err)
+			t.note = fmt.Sprintf("with %d sessions: %v", len(l.ids), err)
+			break
 		}
-		most := uint64(len(entries) + 2) // as if 256 were used up
-		limit := unix.Rlimit{Cur: most, Max: most}
-		if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &limit, nil); err != nil {
-			b.Fatal(err)
-		}
+		l.ids[started.ID] = started.PID
 	}
-	if out, err := l.p.command("stop", "--all").CombinedOutput(); err != nil {
-		b.Logf("stop --all: %v: %s", err, out)
-		t.wrong++
-	}
+	unix.Kill(l.info(b).KeeperPID, unix.SIGKILL) // another one can be started
+	l.info(b)
 	if out, err := l.p.command("shutdown", "--all", "--yes").CombinedOutput(); err != nil {
 		b.Logf("shutdown --all: %v: %s", err, out)
 		t.wrong++
 	}
 	for _, pid := range l.ids {
-		if unix.Kill(pid, 0) == nil {
+		if lives(pid) {
 			t.lost++
 		}
 	}
