@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 	"testing"
 	"time"
@@ -49,11 +50,11 @@ func until(t *testing.T, what string, cond func() bool) {
 
 func TestATerminalIsGivenBackWhileTheProgramIsStopped(t *testing.T) {
 	env, dir := stage(t)
-	first := openDashboard(t, env, dir)
-	if err := first.press("ctrl+b", ",", "ctrl+u", ":work", "enter", "ctrl+b", "d"); err != nil {
-		t.Fatal(err)
+	first := exec.Command(os.Args[0], "new", "--name", "work")
+	first.Env, first.Dir = env, dir
+	if out, err := first.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	<-first.ended
 	for _, who := range []struct {
 		name string
 		args []string

@@ -105,7 +105,7 @@ func TestAStopEndsAChainOfForksWhoseRootHasEnded(t *testing.T) {
 }
 
 func TestEndTreeEndsAChainOfForksInItsGroup(t *testing.T) {
-	root, _ := startLeader(t, `echo; f() { f & }; f`)
+	root, _ := startLeader(t, `echo; f() { f & }; f; exec sleep 100000`)
 	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
