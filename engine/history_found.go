@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/junegunn/fzf/src/util"
 )
@@ -34,10 +35,14 @@ type textSet struct {
 func (s *textSet) has(text uint32) bool { return s.bits[text/64]>>(text%64)&1 != 0 }
 
 // narrows reports whether a query finds nothing that a shorter one does not:
-// more was typed at its end, and it has nothing that works the other way around.
+// more was typed at its end, and the word that this went on with has nothing that
+// works the other way around.
 func narrows(query, shorter string) bool {
-	more, ok := strings.CutPrefix(query, shorter)
-	return ok && !strings.ContainsAny(shorter, `!|$\`) && !strings.HasSuffix(shorter, "'") && !strings.Contains(more, "|")
+	if !strings.HasPrefix(query, shorter) || strings.Contains(query, "|") || strings.Contains(shorter, `\`) {
+		return false
+	}
+	last := shorter[strings.LastIndexFunc(shorter, unicode.IsSpace)+1:]
+	return !strings.ContainsAny(last, "!$") && !strings.HasSuffix(last, "'")
 }
 
 // near gives the set of a query, or the one of the longest query that it narrows.
@@ -72,9 +77,14 @@ func (x *historyIndex) textsThat(ctx context.Context, text string, q query, s *s
 	}
 	found := textSet{query: text, count: x.texts.count()}
 	found.bits = make([]uint64, (found.count+63)/64)
+	settled := q.settled(text, near.query)
 	err := inParallel(ctx, len(found.bits), func(worker, from, to int) {
 		m := s.matcher(worker, q)
 		for w := from; w < to; w++ {
+			m.settled = 0
+			if (w+1)*64 <= near.count {
+				m.settled = settled
+			}
 			found.bits[w] = x.wordOf(m, &near, found, w)
 		}
 	})
@@ -83,6 +93,19 @@ func (x *historyIndex) textsThat(ctx context.Context, text string, q query, s *s
 	}
 	x.found.keep(found)
 	return found, nil
+}
+
+// settled is how many of the conditions of a query, from the first on, another
+// one has that it narrows.
+func (q query) settled(text, near string) (n int) {
+	words, known := strings.Fields(text), strings.Fields(near)
+	if len(words) != len(q) || len(known) != len(parseQuery(near)) {
+		return 0
+	}
+	for n < min(len(words), len(known)) && words[n] == known[n] {
+		n++
+	}
+	return n
 }
 
 // wordOf makes a word of a set: near has been found by the same query, or by one
@@ -104,6 +127,9 @@ func (x *historyIndex) wordOf(m *matcher, near *textSet, found textSet, w int) (
 	}
 	for ; todo != 0; todo &= todo - 1 {
 		bit := bits.TrailingZeros64(todo)
+		if m.quick.mask&^x.texts.masks[w*64+bit] != 0 {
+			continue
+		}
 		if x.matches(m, uint32(w*64+bit)) {
 			word |= 1 << bit
 		}
@@ -111,13 +137,10 @@ func (x *historyIndex) wordOf(m *matcher, near *textSet, found textSet, w int) (
 	return word
 }
 
-// matches reports whether a text is found. Of ASCII most can be told without the
+// matches reports whether a text is found that has the characters for it. Of ASCII most can be told without the
 // algorithm, by its characters alone or by looking for the terms.
 func (x *historyIndex) matches(m *matcher, n uint32) bool {
 	mask := x.texts.masks[n]
-	if m.quick.mask&^mask != 0 {
-		return false
-	}
 	if mask != ^uint64(0) {
 		if m.quick.characters {
 			return true
@@ -178,7 +201,7 @@ func quickTermOf(t *term) quickTerm {
 // is asked for can be told, it may be that the text does not match.
 func (x *historyIndex) mayMatch(m *matcher, n uint32) bool {
 	small, whole := x.texts.smallLine(n), false
-	for _, any := range m.quick.terms {
+	for _, any := range m.quick.terms[m.settled:] {
 		found := false
 		for i := range any {
 			t := &any[i]

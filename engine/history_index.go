@@ -25,6 +25,8 @@ type historyIndex struct {
 	runs  []uint32 // of each text: its rows
 	last  []uint32 // of each text: the newest of its rows
 
+	unused int // texts whose rows have been removed
+
 	words   []string // folders, actors, ids, …
 	wordIDs map[string]uint32
 
@@ -123,6 +125,8 @@ func (x *historyIndex) add(r *persist.HistoryRow) {
 	text, added := x.texts.number(r.Command)
 	if added {
 		x.runs, x.last = append(x.runs, 0), append(x.last, 0)
+	} else if x.runs[text] == 0 {
+		x.unused--
 	}
 	x.runs[text]++
 	x.last[text] = uint32(len(x.rows))
@@ -193,6 +197,12 @@ func (x *historyIndex) count() {
 		text := x.rows[i].text
 		x.runs[text]++
 		x.last[text] = uint32(i)
+	}
+	x.unused = 0
+	for _, runs := range x.runs {
+		if runs == 0 {
+			x.unused++
+		}
 	}
 }
 

@@ -153,6 +153,8 @@ type matcher struct {
 	chars  util.Chars
 	slab   *util.Slab
 	text   []byte // the last one
+
+	settled int // conditions that hold for all texts that are matched
 }
 
 func newMatcher(q query) *matcher { return matcherWith(q, util.MakeSlab(slab16, slab32)) }
@@ -185,10 +187,14 @@ func letterOf(q query) *letter {
 	l := &letter{lower: byte(t.runes[0]), upper: byte(t.runes[0]) - 'a' + 'A'}
 	for i, c := range []byte{l.lower, l.upper} {
 		for before := range byte(utf8.RuneSelf) {
-			// Twice the letter itself would match at its first.
+			// Twice the letter itself would match at its first: another one stands
+			// for it.
 			text := []byte{before, c}
-			if before == l.lower || before == l.upper {
-				text[0] = before ^ 1
+			switch before {
+			case l.lower:
+				text[0] = 'a' + (before-'a'+1)%26
+			case l.upper:
+				text[0] = 'A' + (before-'A'+1)%26
 			}
 			chars := util.ToChars(text)
 			r, _ := t.match(false, true, true, &chars, t.runes, false, nil)

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ const (
 	searchRowsMost = 1000
 	// rankedMost is how many hits are ranked, the newest. To rank a million would
 	// take most of a second, and whoever gets so many types on.
-	rankedMost = 8192
+	rankedMost = 4096
 	// rowsStep is how many rows are looked at between looks at the context.
 	rowsStep = 1 << 16
 )
@@ -193,8 +194,17 @@ func (g *gathering) gather(ctx context.Context, s *scratch) ([]hit, error) {
 // count finds how many hits there are where everything gets through the filter.
 func (g *gathering) count() {
 	x := g.index
-	if g.texts == nil && !g.unique {
+	switch {
+	case g.texts == nil && g.unique:
+		g.total = x.texts.count() - x.unused
+		return
+	case g.texts == nil:
 		g.total = len(x.rows)
+		return
+	case g.unique && x.unused == 0:
+		for _, word := range g.texts.bits {
+			g.total += bits.OnesCount64(word)
+		}
 		return
 	}
 	g.each(func(text uint32) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tandem/engine/api"
@@ -348,6 +349,36 @@ func TestHistorySearchCanBeCancelled(t *testing.T) {
 	}
 }
 
+// What is run all the time does not keep what nobody asks for in memory.
+func TestHistoryLeavesTheMemoryAMinuteAfterTheLastSearch(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHistorian(t, dir)
+		defer h.close()
+		inMemory := func() bool {
+			synctest.Wait()
+			h.history.mu.RLock()
+			defer h.history.mu.RUnlock()
+			return h.index != nil
+		}
+		h.ran("make")
+		h.want(api.HistorySearchInput{Query: "make"}, "make")
+		if !inMemory() {
+			t.Fatal("not in memory after a search")
+		}
+		for range 60 {
+			time.Sleep(time.Second)
+			h.ran("make test")
+		}
+		if inMemory() {
+			t.Error("in memory a minute after the last search")
+		}
+		if got := h.found(api.HistorySearchInput{Query: "test"}).Total; got != 60 {
+			t.Errorf("%d rows found", got)
+		}
+	})
+}
+
 func TestHistoryManyAtOnce(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	var all sync.WaitGroup
@@ -413,21 +444,27 @@ func TestHistoryCountsWhatWasRun(t *testing.T) {
 }
 
 func TestASingleLetterScoresAsInTheAlgorithm(t *testing.T) {
-	fast := newMatcher(parseQuery("s"))
-	slow := newMatcher(parseQuery("s"))
-	slow.letter = nil
-	if fast.letter == nil {
-		t.Fatal("it is not taken for a letter")
-	}
-	lines := []string{"s", "S", "ss", "xs", "xS", "aSs", "x/S", "a-s", "1s", "x s y", "nothing", "", "sS", "_s_S", "ab.sS", "Ss/s", "a:S s", "\u00e9s"}
-	for _, r := range madeUpHistory(2000) {
+	lines := []string{"%", "%%", "x%", "a%%", "x/%", "a-%", "1%", "x % y", "nothing", "", "%%", "_%_%", "ab.%%", "%%/%", "a:% %", "\u00e9%"}
+	for _, r := range madeUpHistory(500) {
 		lines = append(lines, r.Command)
 	}
-	for _, line := range lines {
-		score, ok := fast.score([]byte(line), textMask(line))
-		want, wantOK := slow.score([]byte(line), textMask(line))
-		if score != want || ok != wantOK {
-			t.Errorf("%q: %d, %v; want %d, %v", line, score, ok, want, wantOK)
+	for letter := 'a'; letter <= 'z'; letter++ {
+		fast := newMatcher(parseQuery(string(letter)))
+		slow := newMatcher(parseQuery(string(letter)))
+		slow.letter = nil
+		if fast.letter == nil {
+			t.Fatalf("%q is not taken for a letter", letter)
+		}
+		upper := strings.ToUpper(string(letter))
+		for _, line := range lines {
+			for _, line := range []string{strings.ReplaceAll(line, "%", string(letter)), strings.ReplaceAll(line, "%", upper), strings.Replace(line, "%", upper, 1)} {
+				line = strings.ReplaceAll(line, "%", string(letter))
+				score, ok := fast.score([]byte(line), textMask(line))
+				want, wantOK := slow.score([]byte(line), textMask(line))
+				if score != want || ok != wantOK {
+					t.Errorf("%q in %q: %d, %v; want %d, %v", letter, line, score, ok, want, wantOK)
+				}
+			}
 		}
 	}
 	for _, query := range []string{"S", "'s", "^s", "s$", "!s", "st", "s t", "s | t", "5", "\u00e9"} {
