@@ -42,7 +42,7 @@ var treatments = map[string]treatment{
 
 	api.HistorySearch.Name: anybodys, api.HistoryStats.Name: anybodys, api.HistoryAdd.Name: running,
 	api.HistoryRemove.Name: personOnly, api.HistoryClear.Name: personOnly,
-	api.HistorySave.Name: reaching, api.HistoryLoad.Name: reaching,
+	api.HistorySave.Name: reaching, api.HistoryLoad.Name: reaching, api.HistoryLoading.Name: personOnly,
 	api.CommandsList.Name: anybodys, api.CommandsAdd.Name: anybodys, api.CommandsReplace.Name: anybodys,
 
 	api.FilesRead.Name: reaching, api.FilesReadJSON.Name: reaching, api.FilesWrite.Name: reaching, api.FilesEdit.Name: reaching,

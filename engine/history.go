@@ -68,6 +68,7 @@ type history struct {
 	asked   time.Time // when somebody asked last
 	percent int       // GOGC as it was before a large history came into memory; 0 if there is none
 
+	loads     loads
 	scratches sync.Pool
 	mu        sync.RWMutex
 	index     *historyIndex // nil until somebody searches
@@ -304,8 +305,13 @@ func (h *history) commit(more ...persist.HistoryChange) error {
 		return h.damaged(err)
 	}
 	h.pending, h.refused = nil, false
+	h.changed()
+	return nil
+}
+
+// changed announces a change that is written.
+func (h *history) changed() {
 	if h.changes++; h.announce != nil {
 		h.announce(h.changes)
 	}
-	return nil
 }

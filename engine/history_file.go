@@ -98,30 +98,47 @@ func (h *host) historyLoad(ctx context.Context, in api.HistoryLoadInput) (api.Hi
 		}
 		return api.HistoryCount{Count: len(h.recent.replace(lines))}, nil
 	}
-	n, err := h.history.addAll(ctx, commands)
+	l := h.history.loads.begin(in.Path, len(commands))
+	defer h.history.loads.end(l)
+	n, err := h.history.addAll(ctx, commands, l)
 	if err != nil {
 		return none, errKeep("load", err)
 	}
 	return api.HistoryCount{Count: n}, nil
 }
 
-// addAll adds the commands of a file, all or none, and tells how many. Those
-// whose time the file tells are not added twice.
-func (h *history) addAll(ctx context.Context, commands []persist.TextCommand) (n int, err error) {
-	rows := h.rowsOf(commands, callerActor(api.CallerOf(ctx)))
-	err = h.do(ctx, func() error {
+// addAll adds the commands of a file, all or none if ctx ends before, and tells
+// how many. Those whose time the file tells are not added twice.
+func (h *history) addAll(ctx context.Context, commands []persist.TextCommand, l *load) (n int, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer context.AfterFunc(h.ctx, cancel)()
+	defer cancel()
+	rows, err := h.rowsOf(ctx, commands, l)
+	if err != nil {
+		return 0, err
+	}
+	// It sees itself when ctx ends, and whether that was too late.
+	err = h.do(context.WithoutCancel(ctx), func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		there := h.index.added()
 		rows = slices.DeleteFunc(rows, func(r persist.HistoryRow) bool {
 			text, _, known := h.index.texts.find(r.Command)
 			return known && there[addedRun{text, r.StartedAt.UnixMicro()}]
 		})
+		if err := h.commit(); err != nil {
+			return err
+		}
+		h.prepare(len(rows))
 		for i := range rows {
 			rows[i].ID = h.last + int64(i) + 1
 		}
-		if err := h.commit(persist.HistoryChange{Add: rows}); err != nil {
-			return err
+		if err := h.db.Load(ctx, rows, func(n int) { l.wrote(n, len(rows)) }); err != nil {
+			return h.damaged(err)
 		}
 		n, h.last = len(rows), h.last+int64(len(rows))
+		h.changed()
 		h.change(func(x *historyIndex) {
 			begin := len(x.rows)
 			for i := range rows {
@@ -129,6 +146,7 @@ func (h *history) addAll(ctx context.Context, commands []persist.TextCommand) (n
 			}
 			x.sorted(begin)
 		})
+		h.settle(len(rows))
 		return nil
 	})
 	return n, err
@@ -136,10 +154,14 @@ func (h *history) addAll(ctx context.Context, commands []persist.TextCommand) (n
 
 // rowsOf makes rows of commands without those that are to be kept out. A command
 // whose time nobody knows counts as of now.
-func (h *history) rowsOf(commands []persist.TextCommand, actor string) []persist.HistoryRow {
-	now := time.Now()
+func (h *history) rowsOf(ctx context.Context, commands []persist.TextCommand, l *load) ([]persist.HistoryRow, error) {
+	now, actor := time.Now(), callerActor(api.CallerOf(ctx))
 	rows := make([]persist.HistoryRow, 0, len(commands))
-	for _, c := range commands {
+	for i, c := range commands {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		l.made.Store(int64(i))
 		if h.keepsOut(c.Line) {
 			continue
 		}
@@ -150,5 +172,5 @@ func (h *history) rowsOf(commands []persist.TextCommand, actor string) []persist
 		}
 		rows = append(rows, r)
 	}
-	return rows
+	return rows, nil
 }

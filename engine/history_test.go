@@ -487,3 +487,41 @@ func TestSavingSomeRunsLeavesTheOthersOut(t *testing.T) {
 		t.Errorf("%v: %s", err, diff)
 	}
 }
+
+func TestALoadTellsHowFarItIsAndCanBeCalledOff(t *testing.T) {
+	h := newHistorian(t, t.TempDir())
+	commands := make([]persist.TextCommand, 10_000)
+	for i := range commands {
+		commands[i] = persist.TextCommand{Line: fmt.Sprint("run ", i), Duration: -1}
+	}
+	l := h.loads.begin("/file", len(commands))
+	progress := func() api.HistoryProgress {
+		out, err := h.loading(t.Context(), api.Empty{})
+		if err != nil || len(out.Loads) != 1 {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		return out.Loads[0]
+	}
+	if p := progress(); p != (api.HistoryProgress{Path: "/file", Total: len(commands)}) {
+		t.Errorf("%+v", p)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n, err := h.addAll(ctx, commands, l); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d added, %v", n, err)
+	}
+	h.want(api.HistorySearchInput{})
+	if n, err := h.addAll(t.Context(), commands, l); n != len(commands) || err != nil {
+		t.Errorf("%d added, %v", n, err)
+	}
+	if p := progress(); p.Done < len(commands)*9/10 || p.Done > len(commands) {
+		t.Errorf("%+v", p)
+	}
+	if got := h.found(api.HistorySearchInput{Query: "run"}).Total; got != len(commands) {
+		t.Errorf("%d found", got)
+	}
+	h.loads.end(l)
+	if out, err := h.loading(t.Context(), api.Empty{}); len(out.Loads) != 0 || err != nil {
+		t.Errorf("%+v, %v", out, err)
+	}
+}

@@ -20,6 +20,7 @@ func (h *host) handleHistory(m *api.Mux) {
 	api.Handle(m, api.HistoryClear, h.history.clear)
 	api.Handle(m, api.HistorySave, h.historySave)
 	api.Handle(m, api.HistoryLoad, h.historyLoad)
+	api.Handle(m, api.HistoryLoading, h.history.loading)
 	api.Handle(m, api.HistoryStats, h.history.stats)
 }
 
@@ -73,19 +74,29 @@ func (h *history) load() error {
 	if err != nil {
 		return h.damaged(err)
 	}
-	if rows > manyRows && h.percent == 0 {
-		h.percent = debug.SetGCPercent(manyRowsGC)
-	}
+	h.prepare(rows)
 	x.expect(rows, bytes)
 	if err := h.db.Rows(h.ctx, x.add); err != nil {
 		return h.damaged(err)
 	}
 	x.sorted(0)
 	h.setIndex(x)
-	if rows > manyRows {
-		h.box.post(debug.FreeOSMemory) // reading has left as much again behind
-	}
+	h.settle(rows)
 	return nil
+}
+
+// prepare and settle take care of memory before and after so many rows are
+// brought into it.
+func (h *history) prepare(rows int) {
+	if rows > manyRows && h.percent == 0 {
+		h.percent = debug.SetGCPercent(manyRowsGC)
+	}
+}
+
+func (h *history) settle(rows int) {
+	if rows > manyRows {
+		h.box.post(debug.FreeOSMemory) // as much again was left behind
+	}
 }
 
 // view runs f on the history in memory, while nobody changes it. What f sees is

@@ -177,6 +177,31 @@ func (h *History) Apply(changes []HistoryChange) error {
 	return nil
 }
 
+// loadStep is how many rows Load adds between two looks at its context.
+const loadStep = 500
+
+// Load adds rows, whose ids no row has had, until ctx ends: then none of them. It
+// tells how many it has added so far.
+func (h *History) Load(ctx context.Context, rows []HistoryRow, added func(n int)) error {
+	tx, err := h.db.Begin()
+	if err != nil {
+		return h.failed("load", err)
+	}
+	for n := 0; n < len(rows) && err == nil; n += loadStep {
+		added(n)
+		if err = ctx.Err(); err == nil {
+			err = applyAll(tx, []HistoryChange{{Add: rows[n:min(n+loadStep, len(rows))]}})
+		}
+	}
+	if err != nil {
+		return h.failed("load", errors.Join(err, tx.Rollback()))
+	}
+	if err := tx.Commit(); err != nil {
+		return h.failed("load", err)
+	}
+	return nil
+}
+
 const (
 	insertRow = `INSERT INTO history (id, command, cwd, started_us, duration_us, exit_code, exit_signal, actor, kind,
 		process, log_start, log_end, running, stopped) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`

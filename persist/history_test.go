@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -336,5 +337,29 @@ func TestReadingTheHistoryCanBeCancelled(t *testing.T) {
 	}
 	if got := h.all(t); len(got) != 3 {
 		t.Errorf("rows afterwards: %+v", got)
+	}
+}
+
+func TestALoadThatIsCalledOffAddsNothing(t *testing.T) {
+	h := openTestHistory(t, t.TempDir())
+	rows := make([]HistoryRow, 5*loadStep)
+	for i := range rows {
+		rows[i] = HistoryRow{ID: int64(i + 1), Command: "make", StartedAt: time.Unix(1, 0)}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := h.Load(ctx, rows, func(n int) {
+		if n == 2*loadStep {
+			cancel()
+		}
+	})
+	if n, _, sizeErr := h.Size(); !errors.Is(err, context.Canceled) || n != 0 || sizeErr != nil {
+		t.Fatalf("%d rows, %v, %v", n, err, sizeErr)
+	}
+	var told []int
+	if err := h.Load(t.Context(), rows, func(n int) { told = append(told, n) }); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := h.Size(); n != len(rows) || err != nil || !slices.IsSorted(told) || len(told) != 5 {
+		t.Errorf("%d rows, told %d, %v", n, told, err)
 	}
 }

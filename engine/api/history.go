@@ -16,6 +16,8 @@ var (
 		"Writes the commands, oldest first, to a text file, one a line.", Write}
 	HistoryLoad = Operation[HistoryLoadInput, HistoryCount]{"history.load",
 		"Adds the commands of a text file.", Write}
+	HistoryLoading = Operation[Empty, HistoryLoadingOutput]{"history.loading",
+		"Tells how far calls of history.load are that are under way.", Read}
 	HistoryStats = Operation[HistoryStatsInput, HistoryStatsOutput]{"history.stats",
 		"Counts commands: how many, how often, how many failed.", Read}
 
@@ -110,11 +112,24 @@ type HistorySaveInput struct {
 
 // HistoryLoadInput is the input of history.load; blank lines are skipped. The
 // error is not_found when there is no such file, invalid when the path is not
-// absolute or the file is no text. Nothing changes unless the whole file was read.
+// absolute or the file is no text. Nothing changes unless the whole file was read
+// and its commands are on disk: who hangs up before that has loaded nothing.
 type HistoryLoadInput struct {
 	FileScope
 	Path   string `json:"path" jsonschema:"absolute path of a text file, one command a line; histories of bash, zsh and fish are understood too"`
 	Recent bool   `json:"recent,omitempty" jsonschema:"replace the list of commands.list by what history.save wrote, and leave the history as it is"`
+}
+
+// HistoryLoadingOutput is the output of history.loading.
+type HistoryLoadingOutput struct {
+	Loads []HistoryProgress `json:"loads" jsonschema:"one of each call"`
+}
+
+// HistoryProgress is how far a call of history.load is.
+type HistoryProgress struct {
+	Path  string `json:"path" jsonschema:"the file that is loaded"`
+	Done  int    `json:"done" jsonschema:"commands so far"`
+	Total int    `json:"total" jsonschema:"commands of the file"`
 }
 
 // HistoryStatsInput is the input of history.stats.

@@ -76,7 +76,7 @@ func Operations() []Entry {
 		SessionExec.entry(), SessionWait.entry(), SessionKeyboard.entry(), ProcessWrite.entry(),
 		Exec.entry(),
 		HistorySearch.entry(), HistoryAdd.entry(), HistoryRemove.entry(), HistoryClear.entry(),
-		HistorySave.entry(), HistoryLoad.entry(), HistoryStats.entry(),
+		HistorySave.entry(), HistoryLoad.entry(), HistoryLoading.entry(), HistoryStats.entry(),
 		CommandsList.entry(), CommandsAdd.entry(), CommandsReplace.entry(),
 		FilesRead.entry(), FilesReadJSON.entry(), FilesWrite.entry(), FilesEdit.entry(), FilesReport.entry(),
 		FilesList.entry(), FilesStat.entry(), FilesMkdir.entry(), FilesDelete.entry(), FilesMove.entry(),

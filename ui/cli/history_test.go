@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +27,8 @@ type historyRig struct {
 	loaded   []api.HistoryLoadInput
 	counted  []api.HistoryStatsInput
 	cleared  int
+
+	loading func() api.HistoryLoadingOutput // of a load that takes for ever
 }
 
 func newHistoryRig(t *testing.T) *historyRig {
@@ -51,9 +55,16 @@ func newHistoryRig(t *testing.T) *historyRig {
 		r.saved = append(r.saved, in)
 		return note(2)
 	})
-	api.Handle(mux, api.HistoryLoad, func(_ context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
+	api.Handle(mux, api.HistoryLoad, func(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
 		r.loaded = append(r.loaded, in)
+		if r.loading != nil {
+			<-ctx.Done()
+			return api.HistoryCount{}, ctx.Err()
+		}
 		return note(3)
+	})
+	api.Handle(mux, api.HistoryLoading, func(context.Context, api.Empty) (api.HistoryLoadingOutput, error) {
+		return r.loading(), nil
 	})
 	api.Handle(mux, api.HistoryStats, func(_ context.Context, in api.HistoryStatsInput) (api.HistoryStatsOutput, error) {
 		r.counted = append(r.counted, in)
@@ -236,5 +247,30 @@ func TestWhatWasStoppedOnPurposeIsShownWithoutAlarm(t *testing.T) {
 		if got, ink := commandEnd(test.command); got != test.want || ink != test.tint {
 			t.Errorf("%+v: %q", test.command, got)
 		}
+	}
+}
+
+func TestHistoryLoadShowsHowFarItIsUntilItIsInterrupted(t *testing.T) {
+	r := newHistoryRig(t)
+	asked := 0
+	r.loading = func() api.HistoryLoadingOutput {
+		if asked++; asked == 2 { // the first answer has been shown
+			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+				t.Error(err)
+			}
+		}
+		return api.HistoryLoadingOutput{Loads: []api.HistoryProgress{{Path: "/other", Done: 1, Total: 2}, {Path: "/file", Done: 30, Total: 120}}}
+	}
+	master, slave := openTerminal(t)
+	o := r.options
+	o.Stdout, o.Stderr = io.Discard, slave
+	if status := Main(t.Context(), o, []string{"history", "load", "/file"}); status != 130 {
+		t.Errorf("status %d", status)
+	}
+	slave.Close()
+	shown, _ := io.ReadAll(master) // a terminal ends with an error
+	text := string(shown)
+	if !strings.Contains(text, "30 of 120 commands (25%)") || strings.Contains(text, "1 of 2") || !strings.Contains(text, "nothing was added") {
+		t.Errorf("shown: %q", text)
 	}
 }

@@ -1,10 +1,17 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
+	"time"
 
 	"tandem/engine/api"
 
@@ -158,7 +165,7 @@ func (a *app) historyLoadCommand() *cobra.Command {
 		Use:   "load FILE",
 		Short: "Add the commands of a text file",
 		Long: "Adds the commands of a text file, one a line, or of a history of bash, zsh or fish. What a\n" +
-			"file tells the time of is not added twice.",
+			"file tells the time of is not added twice. After ctrl+c nothing of it is added.",
 		Example: "tandem history load ~/.zsh_history",
 
 		DisableFlagsInUseLine: true,
@@ -168,13 +175,58 @@ func (a *app) historyLoadCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("find %q: %w", args[0], err)
 			}
-			out, err := call(cmd.Context(), a, api.HistoryLoad, api.HistoryLoadInput{Path: path})
+			out, err := a.loadHistory(cmd.Context(), path)
 			if err != nil {
 				return err
 			}
 			return a.answer(out, func() string { return counted(out.Count, "added") })
 		},
 	}
+}
+
+// progressGap is the time between two looks at how far something is.
+const progressGap = 200 * time.Millisecond
+
+// loadHistory adds the commands of a file, and shows how far that is where
+// somebody can see it.
+func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	client, err := a.Connect(ctx)
+	if err != nil {
+		return api.HistoryCount{}, err
+	}
+	defer client.Close()
+	loading, loaded := context.WithCancel(ctx)
+	defer loaded()
+	var shown sync.WaitGroup
+	if out, ok := terminal(a.Stderr); ok {
+		shown.Go(func() { showLoading(loading, client, path, out) })
+	}
+	out, err := api.HistoryLoad.Call(ctx, client, api.HistoryLoadInput{Path: path})
+	if err != nil && ctx.Err() != nil {
+		err = &exitError{statusSignal + int(syscall.SIGINT), "load history: interrupted; nothing was added"}
+	}
+	loaded()
+	shown.Wait()
+	return out, err
+}
+
+// showLoading shows how far a file is loaded until ctx ends, in a line that it
+// takes away again.
+func showLoading(ctx context.Context, client *api.Client, path string, out io.Writer) {
+	for pause(ctx, progressGap) == nil {
+		now, err := api.HistoryLoading.Call(ctx, client, api.Empty{})
+		if err != nil {
+			break
+		}
+		for _, l := range now.Loads {
+			if l.Path == path {
+				fmt.Fprintf(out, "\r\x1b[K%d of %d commands (%d%%)", l.Done, l.Total, 100*l.Done/max(l.Total, 1))
+			}
+		}
+	}
+	fmt.Fprint(out, "\r\x1b[K")
 }
 
 func (a *app) historyStatsCommand() *cobra.Command {

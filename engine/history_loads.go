@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"tandem/engine/api"
+)
+
+// A load is a file of commands that is being added to the history.
+type load struct {
+	path    string
+	total   int64        // commands
+	made    atomic.Int64 // those that were made rows of
+	written atomic.Int64 // those on disk
+}
+
+// wrote notes how many rows are written, of those that there are to write: some
+// commands are left out.
+func (l *load) wrote(n, of int) { l.written.Store(l.total * int64(n) / int64(max(of, 1))) }
+
+// loads are those under way.
+type loads struct {
+	mu  sync.Mutex
+	all []*load
+}
+
+func (s *loads) begin(path string, total int) *load {
+	l := &load{path: path, total: int64(total)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, l)
+	return l
+}
+
+func (s *loads) end(l *load) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = slices.DeleteFunc(s.all, func(other *load) bool { return other == l })
+}
+
+// loading tells how far all are. Both steps of one take about as long.
+func (h *history) loading(context.Context, api.Empty) (api.HistoryLoadingOutput, error) {
+	out := api.HistoryLoadingOutput{Loads: []api.HistoryProgress{}}
+	h.loads.mu.Lock()
+	defer h.loads.mu.Unlock()
+	for _, l := range h.loads.all {
+		out.Loads = append(out.Loads, api.HistoryProgress{Path: l.path, Done: int((l.made.Load() + l.written.Load()) / 2), Total: int(l.total)})
+	}
+	return out, nil
+}
