@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/themes"
 )
 
@@ -117,7 +117,7 @@ func (c Config) check(wrong *mistakes) {
 	choice("pictures", c.Pictures, "auto", "kitty", "sixel", "blocks", "off")
 	choice("emulator", c.Emulator, "native", "vt10x")
 	choice("copy_keys", c.CopyKeys, "vi", "emacs")
-	choice("preset", c.Preset, keys.Presets()...)
+	choice("preset", c.Preset, keymap.Presets()...)
 	if c.Scrollback < 0 {
 		wrong.at("scrollback", "scrollback = %d: want 0 or more lines", c.Scrollback)
 	}

@@ -4,33 +4,33 @@ import (
 	"maps"
 	"slices"
 
-	"tandem/keys"
+	"tandem/keys/keymap"
 )
 
 // bindings are the catalogue's with the configured changes: the preset's, and
 // those of single actions over them.
-func (c Config) bindings() (keys.Bindings, error) { return c.bound(c.changes()) }
+func (c Config) bindings() (keymap.Bindings, error) { return c.bound(c.changes()) }
 
 // changes are the keys of single actions.
-func (c Config) changes() map[keys.Action][]string {
-	changes := make(map[keys.Action][]string, len(c.Keys)+1)
+func (c Config) changes() map[keymap.Action][]string {
+	changes := make(map[keymap.Action][]string, len(c.Keys)+1)
 	for action, names := range c.Keys {
-		changes[keys.Action(action)] = names
+		changes[keymap.Action(action)] = names
 	}
 	if c.Prefix != "" {
-		changes[keys.Prefix] = []string{c.Prefix}
+		changes[keymap.Prefix] = []string{c.Prefix}
 	}
 	return changes
 }
 
-func (c Config) bound(changes map[keys.Action][]string) (keys.Bindings, error) {
-	bindings := keys.DefaultBindings()
+func (c Config) bound(changes map[keymap.Action][]string) (keymap.Bindings, error) {
+	bindings := keymap.DefaultBindings()
 	if c.CopyKeys == "emacs" {
 		bindings = bindings.EmacsCopy()
 	}
 	bindings, err := bindings.Preset(c.Preset, changes)
 	if err != nil {
-		return keys.Bindings{}, err
+		return keymap.Bindings{}, err
 	}
 	if c.DirectKeys != nil && !*c.DirectKeys {
 		bindings = bindings.WithoutDirect()
@@ -41,11 +41,11 @@ func (c Config) bound(changes map[keys.Action][]string) (keys.Bindings, error) {
 // checkKeys finds out which of the configured keys cannot be.
 func (c Config) checkKeys(wrong *mistakes) {
 	changes := c.changes()
-	if _, twice := c.Keys[string(keys.Prefix)]; twice && c.Prefix != "" {
+	if _, twice := c.Keys[string(keymap.Prefix)]; twice && c.Prefix != "" {
 		wrong.at("prefix", "prefix: it is in [keys] too; one of them has to go")
-		delete(changes, keys.Prefix)
+		delete(changes, keymap.Prefix)
 	}
-	if !slices.Contains(append(keys.Presets(), ""), c.Preset) {
+	if !slices.Contains(append(keymap.Presets(), ""), c.Preset) {
 		return // it was told
 	}
 	for c.dropWrong(changes, wrong) {
@@ -54,7 +54,7 @@ func (c Config) checkKeys(wrong *mistakes) {
 
 // dropWrong tells of changes that cannot be and takes them out. It reports
 // whether others may be wrong too.
-func (c Config) dropWrong(changes map[keys.Action][]string, wrong *mistakes) (again bool) {
+func (c Config) dropWrong(changes map[keymap.Action][]string, wrong *mistakes) (again bool) {
 	_, err := c.bound(changes)
 	if err == nil {
 		return false
@@ -70,7 +70,7 @@ func (c Config) dropWrong(changes map[keys.Action][]string, wrong *mistakes) (ag
 	}
 	// There are several mistakes: each is told that is one by itself.
 	for _, action := range actions {
-		if _, err := c.bound(map[keys.Action][]string{action: changes[action]}); err != nil {
+		if _, err := c.bound(map[keymap.Action][]string{action: changes[action]}); err != nil {
 			wrong.at(c.keyOf(action), "%v", err)
 			delete(changes, action)
 			again = true
@@ -83,8 +83,8 @@ func (c Config) dropWrong(changes map[keys.Action][]string, wrong *mistakes) (ag
 }
 
 // keyOf is where the keys of an action stand in the file.
-func (c Config) keyOf(a keys.Action) string {
-	if a == keys.Prefix && c.Prefix != "" {
+func (c Config) keyOf(a keymap.Action) string {
+	if a == keymap.Prefix && c.Prefix != "" {
 		return "prefix"
 	}
 	return "keys" + "\x00" + string(a)

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"strings"
 
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/themes"
 )
 
@@ -33,7 +33,7 @@ func settings() []setting {
 		{"icons", "true or false", `false`, "", "Files have icons before their names; the terminal's font has to be a Nerd Font."},
 		{"tips", "true or false", `true`, "", "Four keys are told in a line of their own until you have started three times."},
 
-		{"preset", "a name in quotes", `"tandem"`, "", "Keys for hands that know another program: " + strings.Join(keys.Presets(), ", ") + "."},
+		{"preset", "a name in quotes", `"tandem"`, "", "Keys for hands that know another program: " + strings.Join(keymap.Presets(), ", ") + "."},
 		{"prefix", "a key in quotes", `"ctrl+b"`, "", "The key before commands; pressed twice it goes to the program."},
 		{"direct_keys", "true or false", `true`, "", "alt+1 … alt+4 and alt+arrows work without the prefix."},
 		{"copy_keys", "a name in quotes", `"vi"`, "", "Keys of scroll and copy mode: vi or emacs."},

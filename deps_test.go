@@ -24,11 +24,11 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist", "keys", "themes"},
+		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist", "keys", "keys/keymap", "themes"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/graphics", "ui/attach", "engine/api", "keys", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/graphics", "ui/attach", "engine/api", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/attach": {
@@ -77,6 +77,7 @@ var layers = map[string]layer{
 	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},
 	"persist":          {nil, "how things lie on disk is independent of who asks"},
 	"keys":             {nil, "what a key is does not depend on who is told"},
+	"keys/keymap":      {[]string{"keys"}, "what keys mean in the dashboard is data; the engine only encodes keys"},
 	"themes":           {nil, "a palette becomes styles and nothing more"},
 }
 

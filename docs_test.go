@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 )
 
 var update = flag.Bool("update", false, "write the generated pages anew")
@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the generated pages anew")
 func TestGeneratedPagesAreUpToDate(t *testing.T) {
 	for page, want := range map[string]string{
 		"docs/api.md":  api.Reference(),
-		"docs/keys.md": keys.Reference(),
+		"docs/keys.md": keymap.Reference(),
 
 		"docs/config.md": configReference(),
 	} {

@@ -22,6 +22,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/persist"
 	"tandem/ui"
 	"tandem/ui/cli"
@@ -204,10 +205,10 @@ func (c Config) dashboard() ui.Settings {
 func (c Config) noClipboard() bool { return c.Clipboard != nil && !*c.Clipboard }
 
 // loadBindings are the keys as configured.
-func loadBindings() (keys.Bindings, error) {
+func loadBindings() (keymap.Bindings, error) {
 	config, err := loadConfig()
 	if err != nil {
-		return keys.Bindings{}, err
+		return keymap.Bindings{}, err
 	}
 	return config.bindings()
 }

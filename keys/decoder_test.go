@@ -68,7 +68,7 @@ func TestUnambiguousLegacyReportIsDecodedAsTheKeyThatWasEncoded(t *testing.T) {
 			}
 			p := Encode(nil, k, m)
 			events := decodeAll(p)
-			if len(events) != 1 || events[0].Kind != EventKey || events[0].Key.chord() != k.chord() || events[0].Key.Text != k.Text {
+			if len(events) != 1 || events[0].Kind != EventKey || events[0].Key.Chord() != k.Chord() || events[0].Key.Text != k.Text {
 				t.Errorf("%s in %+v is encoded as %q and decoded as %+v, want %+v", name, m, p, events, k)
 			}
 		}

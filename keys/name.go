@@ -162,7 +162,7 @@ func parseCodePoint(name string) (Code, Mod, bool) {
 // String is the name that Parse reads. The phase, the state of the lock keys
 // and what is known of the layout are not part of a name.
 func (k Key) String() string {
-	c := k.chord()
+	c := k.Chord()
 	var b strings.Builder
 	mods := c.mods
 	name := c.code.name()
@@ -199,4 +199,15 @@ func (c Code) name() string {
 		return string(rune(c))
 	}
 	return fmt.Sprintf("u+%04x", uint32(c))
+}
+
+// Show is the key's name as help writes it: like String, with arrows.
+func (k Key) Show() string {
+	name := k.String()
+	for _, a := range [...][2]string{{"up", "↑"}, {"down", "↓"}, {"left", "←"}, {"right", "→"}} {
+		if rest, ok := strings.CutSuffix(name, a[0]); ok && (rest == "" || strings.HasSuffix(rest, "+")) {
+			return rest + a[1]
+		}
+	}
+	return name
 }

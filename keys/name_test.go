@@ -84,8 +84,8 @@ func TestNameIsReadBackAsTheSameKey(t *testing.T) {
 		if err != nil {
 			t.Fatalf("Parse(%q): %v", k, err)
 		}
-		if got.chord() != k.chord() {
-			t.Fatalf("Parse(%q) = %+v, want %+v", k, got.chord(), k.chord())
+		if got.Chord() != k.Chord() {
+			t.Fatalf("Parse(%q) = %+v, want %+v", k, got.Chord(), k.Chord())
 		}
 	})
 }
@@ -100,7 +100,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, err := Parse(k.String())
-		if err != nil || again.chord() != k.chord() {
+		if err != nil || again.Chord() != k.Chord() {
 			t.Fatalf("%q is %+v, its name %q is %+v, %v", name, k, k, again, err)
 		}
 	})

@@ -15,16 +15,16 @@ const (
 	privateLast  Code = 0xf8ff
 )
 
-// A chord is what a binding compares: a key without its phase, lock keys and
+// A Chord is what a binding compares: a key without its phase, lock keys and
 // layout, with shift folded into the character where it has made one.
-type chord struct {
+type Chord struct {
 	code Code
 	mods Mod
 }
 
-// chord reduces a key to what a person would call it, whichever encoding it
+// Chord reduces a key to what a person would call it, whichever encoding it
 // came in: "%" is the same key when a terminal reports shift+5 that types "%".
-func (k Key) chord() chord {
+func (k Key) Chord() Chord {
 	k = k.normal()
 	mods := k.Mods &^ locks
 	if r, n := utf8.DecodeRuneInString(k.Text); n > 0 && n == len(k.Text) && mods&^Shift == 0 && k.Code < Up {
@@ -33,25 +33,25 @@ func (k Key) chord() chord {
 		}
 	}
 	if mods&Shift != 0 && k.Shifted != 0 && printable(Code(k.Shifted)) && !capital(k.Shifted) {
-		return chord{Code(k.Shifted), mods &^ Shift}
+		return Chord{Code(k.Shifted), mods &^ Shift}
 	}
-	return chord{k.Code, mods}
+	return Chord{k.Code, mods}
 }
 
-func characterChord(r rune, mods Mod) chord {
+func characterChord(r rune, mods Mod) Chord {
 	if capital(r) {
-		return chord{Code(unicode.ToLower(r)), mods | Shift}
+		return Chord{Code(unicode.ToLower(r)), mods | Shift}
 	}
-	return chord{Code(r), mods}
+	return Chord{Code(r), mods}
 }
 
-// layoutChord is the chord at the same place of a US keyboard, so that letters
+// LayoutChord is the chord at the same place of a US keyboard, so that letters
 // bound by their place work on a Cyrillic or Greek layout.
-func (k Key) layoutChord() (chord, bool) {
+func (k Key) LayoutChord() (Chord, bool) {
 	if k.Base == 0 || Code(k.Base) == k.Code || k.Code < utf8.RuneSelf {
-		return chord{}, false
+		return Chord{}, false
 	}
-	return chord{Code(k.Base), k.Mods &^ locks}, true
+	return Chord{Code(k.Base), k.Mods &^ locks}, true
 }
 
 // normal writes a capital letter as shift and the plain letter, as Code's
@@ -155,9 +155,9 @@ func lowercase(r rune) bool {
 // Same reports whether a and k are one key to a person, whichever encoding and
 // layout they came with. Phases do not matter.
 func (k Key) Same(a Key) bool {
-	if k.chord() == a.chord() {
+	if k.Chord() == a.Chord() {
 		return true
 	}
-	c, ok := k.layoutChord()
-	return ok && c == a.chord()
+	c, ok := k.LayoutChord()
+	return ok && c == a.Chord()
 }

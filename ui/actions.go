@@ -8,11 +8,12 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
 // A table of actions is what each does.
-type actionTable map[keys.Action]func(*model) tea.Cmd
+type actionTable map[keymap.Action]func(*model) tea.Cmd
 
 // actions is what each action does.
 func actions() actionTable {
@@ -29,117 +30,117 @@ func actions() actionTable {
 // movementActions are those of the views and panes.
 func movementActions() actionTable {
 	return actionTable{
-		keys.ViewSessions:  func(m *model) tea.Cmd { return m.setView(viewSessions) },
-		keys.ViewProcesses: func(m *model) tea.Cmd { return m.setView(viewProcesses) },
-		keys.ViewHistory:   func(m *model) tea.Cmd { return m.setView(viewHistory) },
-		keys.ViewFiles:     func(m *model) tea.Cmd { return m.setView(viewFiles) },
+		keymap.ViewSessions:  func(m *model) tea.Cmd { return m.setView(viewSessions) },
+		keymap.ViewProcesses: func(m *model) tea.Cmd { return m.setView(viewProcesses) },
+		keymap.ViewHistory:   func(m *model) tea.Cmd { return m.setView(viewHistory) },
+		keymap.ViewFiles:     func(m *model) tea.Cmd { return m.setView(viewFiles) },
 
-		keys.FocusLeft:     func(m *model) tea.Cmd { return m.focusTowards(left) },
-		keys.FocusRight:    func(m *model) tea.Cmd { return m.focusTowards(right) },
-		keys.FocusUp:       func(m *model) tea.Cmd { return m.focusTowards(up) },
-		keys.FocusDown:     func(m *model) tea.Cmd { return m.focusTowards(down) },
-		keys.FocusNext:     func(m *model) tea.Cmd { return m.focusStep(1) },
-		keys.FocusPrevious: func(m *model) tea.Cmd { return m.focusStep(-1) },
-		keys.FocusList:     (*model).focusList,
+		keymap.FocusLeft:     func(m *model) tea.Cmd { return m.focusTowards(left) },
+		keymap.FocusRight:    func(m *model) tea.Cmd { return m.focusTowards(right) },
+		keymap.FocusUp:       func(m *model) tea.Cmd { return m.focusTowards(up) },
+		keymap.FocusDown:     func(m *model) tea.Cmd { return m.focusTowards(down) },
+		keymap.FocusNext:     func(m *model) tea.Cmd { return m.focusStep(1) },
+		keymap.FocusPrevious: func(m *model) tea.Cmd { return m.focusStep(-1) },
+		keymap.FocusList:     (*model).focusList,
 	}
 }
 
 // sessionActions are those of sessions and splits.
 func sessionActions() actionTable {
 	return actionTable{
-		keys.SplitBeside: func(m *model) tea.Cmd { return m.split(beside) },
-		keys.SplitBelow:  func(m *model) tea.Cmd { return m.split(below) },
-		keys.PaneZoom:    (*model).zoom,
-		keys.PaneClose:   (*model).closePane,
-		keys.ResizeLeft:  func(m *model) tea.Cmd { return m.push(left) },
-		keys.ResizeRight: func(m *model) tea.Cmd { return m.push(right) },
-		keys.ResizeUp:    func(m *model) tea.Cmd { return m.push(up) },
-		keys.ResizeDown:  func(m *model) tea.Cmd { return m.push(down) },
+		keymap.SplitBeside: func(m *model) tea.Cmd { return m.split(beside) },
+		keymap.SplitBelow:  func(m *model) tea.Cmd { return m.split(below) },
+		keymap.PaneZoom:    (*model).zoom,
+		keymap.PaneClose:   (*model).closePane,
+		keymap.ResizeLeft:  func(m *model) tea.Cmd { return m.push(left) },
+		keymap.ResizeRight: func(m *model) tea.Cmd { return m.push(right) },
+		keymap.ResizeUp:    func(m *model) tea.Cmd { return m.push(up) },
+		keymap.ResizeDown:  func(m *model) tea.Cmd { return m.push(down) },
 
-		keys.SessionNew:      (*model).newSession,
-		keys.SessionNext:     func(m *model) tea.Cmd { return m.step(1) },
-		keys.SessionPrevious: func(m *model) tea.Cmd { return m.step(-1) },
-		keys.SessionRename:   (*model).askName,
-		keys.SessionEnd:      (*model).askEnd,
-		keys.SessionForget:   (*model).askForget,
-		keys.SessionKeyboard: (*model).toggleKeyboard,
-		keys.SessionOpen:     (*model).toggleOpen,
+		keymap.SessionNew:      (*model).newSession,
+		keymap.SessionNext:     func(m *model) tea.Cmd { return m.step(1) },
+		keymap.SessionPrevious: func(m *model) tea.Cmd { return m.step(-1) },
+		keymap.SessionRename:   (*model).askName,
+		keymap.SessionEnd:      (*model).askEnd,
+		keymap.SessionForget:   (*model).askForget,
+		keymap.SessionKeyboard: (*model).toggleKeyboard,
+		keymap.SessionOpen:     (*model).toggleOpen,
 	}
 }
 
 // processActions are those of processes and their logs.
 func processActions() actionTable {
 	return actionTable{
-		keys.ProcessNew:       (*model).showStartForm,
-		keys.ProcessRestart:   (*model).restart,
-		keys.ProcessStop:      (*model).askStop,
-		keys.ProcessKill:      (*model).askKill,
-		keys.ProcessSignal:    (*model).askSignal,
-		keys.ProcessKeepAlive: (*model).toggleKeepAlive,
-		keys.ProcessForget:    (*model).askForgetProcesses,
-		keys.ProcessSort:      onTable((*panes.ProcessTable).SortNext),
-		keys.ProcessReverse:   onTable((*panes.ProcessTable).Reverse),
-		keys.ProcessCharts:    (*model).toggleCharts,
-		keys.Mark:             (*model).mark,
+		keymap.ProcessNew:       (*model).showStartForm,
+		keymap.ProcessRestart:   (*model).restart,
+		keymap.ProcessStop:      (*model).askStop,
+		keymap.ProcessKill:      (*model).askKill,
+		keymap.ProcessSignal:    (*model).askSignal,
+		keymap.ProcessKeepAlive: (*model).toggleKeepAlive,
+		keymap.ProcessForget:    (*model).askForgetProcesses,
+		keymap.ProcessSort:      onTable((*panes.ProcessTable).SortNext),
+		keymap.ProcessReverse:   onTable((*panes.ProcessTable).Reverse),
+		keymap.ProcessCharts:    (*model).toggleCharts,
+		keymap.Mark:             (*model).mark,
 
-		keys.LogFollow:   onLog((*panes.Log).Follow),
-		keys.LogWrap:     onLog((*panes.Log).Wrap),
-		keys.LogTimes:    onLog((*panes.Log).Clock),
-		keys.LogLeft:     onLog(func(l *panes.Log) { l.Sideways(-1) }),
-		keys.LogRight:    onLog(func(l *panes.Log) { l.Sideways(1) }),
-		keys.LogSearch:   (*model).askSearch,
-		keys.LogNext:     func(m *model) tea.Cmd { return m.nextMatch(false) },
-		keys.LogPrevious: func(m *model) tea.Cmd { return m.nextMatch(true) },
-		keys.LogStream:   (*model).switchStream,
-		keys.LogSave:     (*model).askSave,
-		keys.LogLeave:    (*model).leaveLog,
+		keymap.LogFollow:   onLog((*panes.Log).Follow),
+		keymap.LogWrap:     onLog((*panes.Log).Wrap),
+		keymap.LogTimes:    onLog((*panes.Log).Clock),
+		keymap.LogLeft:     onLog(func(l *panes.Log) { l.Sideways(-1) }),
+		keymap.LogRight:    onLog(func(l *panes.Log) { l.Sideways(1) }),
+		keymap.LogSearch:   (*model).askSearch,
+		keymap.LogNext:     func(m *model) tea.Cmd { return m.nextMatch(false) },
+		keymap.LogPrevious: func(m *model) tea.Cmd { return m.nextMatch(true) },
+		keymap.LogStream:   (*model).switchStream,
+		keymap.LogSave:     (*model).askSave,
+		keymap.LogLeave:    (*model).leaveLog,
 	}
 }
 
 // historyActions are those of the history.
 func historyActions() actionTable {
 	return actionTable{
-		keys.HistoryInsert:  (*model).showRecall,
-		keys.HistoryRun:     onMarked((*model).runCommands),
-		keys.HistoryCopy:    onMarked((*model).copyCommands),
-		keys.HistoryForget:  onMarked((*model).askForgetCommands),
-		keys.HistorySave:    (*model).askSaveHistory,
-		keys.HistoryLoad:    (*model).askLoadHistory,
-		keys.HistoryHere:    onFinder(keys.HistoryHere),
-		keys.HistorySession: onFinder(keys.HistorySession),
-		keys.HistoryFailed:  onFinder(keys.HistoryFailed),
-		keys.HistoryWho:     onFinder(keys.HistoryWho),
-		keys.HistoryToday:   onFinder(keys.HistoryToday),
-		keys.HistoryUnique:  onFinder(keys.HistoryUnique),
-		keys.HistoryPick:    func(m *model) tea.Cmd { return m.focusDetail(false) },
-		keys.HistoryLeave:   (*model).leaveQuery,
-		keys.HistoryOlder:   func(m *model) tea.Cmd { return m.moveHistory(1) },
-		keys.HistoryNewer:   func(m *model) tea.Cmd { return m.moveHistory(-1) },
+		keymap.HistoryInsert:  (*model).showRecall,
+		keymap.HistoryRun:     onMarked((*model).runCommands),
+		keymap.HistoryCopy:    onMarked((*model).copyCommands),
+		keymap.HistoryForget:  onMarked((*model).askForgetCommands),
+		keymap.HistorySave:    (*model).askSaveHistory,
+		keymap.HistoryLoad:    (*model).askLoadHistory,
+		keymap.HistoryHere:    onFinder(keymap.HistoryHere),
+		keymap.HistorySession: onFinder(keymap.HistorySession),
+		keymap.HistoryFailed:  onFinder(keymap.HistoryFailed),
+		keymap.HistoryWho:     onFinder(keymap.HistoryWho),
+		keymap.HistoryToday:   onFinder(keymap.HistoryToday),
+		keymap.HistoryUnique:  onFinder(keymap.HistoryUnique),
+		keymap.HistoryPick:    func(m *model) tea.Cmd { return m.focusDetail(false) },
+		keymap.HistoryLeave:   (*model).leaveQuery,
+		keymap.HistoryOlder:   func(m *model) tea.Cmd { return m.moveHistory(1) },
+		keymap.HistoryNewer:   func(m *model) tea.Cmd { return m.moveHistory(-1) },
 	}
 }
 
 // listActions are those of every list, and the dashboard itself.
 func listActions() actionTable {
 	return actionTable{
-		keys.MoveDown:     listBy(1),
-		keys.MoveUp:       listBy(-1),
-		keys.MovePageDown: func(m *model) tea.Cmd { return m.moveList(m.listPage()) },
-		keys.MovePageUp:   func(m *model) tea.Cmd { return m.moveList(-m.listPage()) },
-		keys.MoveFirst:    func(m *model) tea.Cmd { return m.moveList(-allRows) },
-		keys.MoveLast:     func(m *model) tea.Cmd { return m.moveList(allRows) },
-		keys.Open:         (*model).openSelected,
-		keys.Filter:       (*model).askFilter,
-		keys.Clear:        (*model).clearFilter,
+		keymap.MoveDown:     listBy(1),
+		keymap.MoveUp:       listBy(-1),
+		keymap.MovePageDown: func(m *model) tea.Cmd { return m.moveList(m.listPage()) },
+		keymap.MovePageUp:   func(m *model) tea.Cmd { return m.moveList(-m.listPage()) },
+		keymap.MoveFirst:    func(m *model) tea.Cmd { return m.moveList(-allRows) },
+		keymap.MoveLast:     func(m *model) tea.Cmd { return m.moveList(allRows) },
+		keymap.Open:         (*model).openSelected,
+		keymap.Filter:       (*model).askFilter,
+		keymap.Clear:        (*model).clearFilter,
 
-		keys.Requests: (*model).showRequests,
-		keys.Help:     (*model).showHelp,
-		keys.Palette:  (*model).showPalette,
+		keymap.Requests: (*model).showRequests,
+		keymap.Help:     (*model).showHelp,
+		keymap.Palette:  (*model).showPalette,
 
-		keys.ThemePick: (*model).showThemes,
-		keys.TipsHide:  (*model).hideTips,
+		keymap.ThemePick: (*model).showThemes,
+		keymap.TipsHide:  (*model).hideTips,
 
-		keys.Detach: (*model).leave,
-		keys.Quit:   (*model).leave,
+		keymap.Detach: (*model).leave,
+		keymap.Quit:   (*model).leave,
 	}
 }
 
@@ -148,27 +149,27 @@ func listBy(rows int) func(*model) tea.Cmd {
 }
 
 // scopes are the scopes of what has the keyboard, from the inside outward.
-func (m *model) scopes() []keys.Scope {
+func (m *model) scopes() []keymap.Scope {
 	p := m.focused()
 	switch {
 	case m.overlay != nil:
 		return m.overlay.scopes()
 	case p != nil && p.Scrolling():
-		return []keys.Scope{keys.ScopeScroll, keys.ScopeGlobal}
+		return []keymap.Scope{keymap.ScopeScroll, keymap.ScopeGlobal}
 	case p != nil:
-		return []keys.Scope{keys.ScopeTerminal, keys.ScopeGlobal}
+		return []keymap.Scope{keymap.ScopeTerminal, keymap.ScopeGlobal}
 	}
 	if m.view == viewProcesses && m.processes.onLog {
-		return []keys.Scope{keys.ScopeLog, keys.ScopeGlobal}
+		return []keymap.Scope{keymap.ScopeLog, keymap.ScopeGlobal}
 	}
 	if m.view == viewHistory && m.history.typing {
-		return []keys.Scope{keys.ScopeRecall, keys.ScopeGlobal}
+		return []keymap.Scope{keymap.ScopeRecall, keymap.ScopeGlobal}
 	}
 	if m.view == viewFiles && m.files.onPreview {
-		return []keys.Scope{keys.ScopePreview, keys.ScopeGlobal}
+		return []keymap.Scope{keymap.ScopePreview, keymap.ScopeGlobal}
 	}
-	view := [viewCount]keys.Scope{keys.ScopeSessions, keys.ScopeProcesses, keys.ScopeHistory, keys.ScopeFiles}
-	return []keys.Scope{view[m.view], keys.ScopeList, keys.ScopeGlobal}
+	view := [viewCount]keymap.Scope{keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeHistory, keymap.ScopeFiles}
+	return []keymap.Scope{view[m.view], keymap.ScopeList, keymap.ScopeGlobal}
 }
 
 // pressKey is the way of every key: an action, or on to the program.
@@ -183,7 +184,7 @@ func (m *model) pressKey(k keys.Key) tea.Cmd {
 		m.dirty = true
 	}
 	switch outcome.Kind {
-	case keys.Bound:
+	case keymap.Bound:
 		m.dirty = true
 		if m.overlay != nil {
 			return m.overlay.act(m, outcome.Action)
@@ -191,7 +192,7 @@ func (m *model) pressKey(k keys.Key) tea.Cmd {
 		if act := m.actions[outcome.Action]; act != nil {
 			return act(m)
 		}
-	case keys.Unbound:
+	case keymap.Unbound:
 		return m.typeKey(k)
 	}
 	return nil

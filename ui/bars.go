@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -158,7 +158,7 @@ func (m *model) note() (string, panes.Ink) {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
 		}
 		if m.layouts.asked != 0 {
-			text += m.withKey("; ", keys.Cancel, " leaves the choice of a layout", keys.ScopePicker)
+			text += m.withKey("; ", keymap.Cancel, " leaves the choice of a layout", keymap.ScopePicker)
 		}
 		return text, m.look.BarWarn
 	case m.toast.text != "" && m.toast.bad:
@@ -251,7 +251,7 @@ func (m *model) noSessions() *panes.Page {
 	return &panes.Page{
 		Title: "No session is running",
 		Lines: []string{"Everything that was started here has ended."},
-		Hints: []panes.Hint{m.hintFor(keys.SessionNew, "new shell"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
+		Hints: []panes.Hint{m.hintFor(keymap.SessionNew, "new shell"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "leave")},
 	}
 }
 
@@ -267,8 +267,8 @@ func (m *model) drawNoSessions() []string {
 }
 
 // hintFor is the key of an action in lists.
-func (m *model) hintFor(a keys.Action, does string) panes.Hint {
-	for _, scope := range []keys.Scope{keys.ScopeSessions, keys.ScopeProcesses, keys.ScopeList, keys.ScopeGlobal, ""} {
+func (m *model) hintFor(a keymap.Action, does string) panes.Hint {
+	for _, scope := range []keymap.Scope{keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, ""} {
 		if names := m.o.Bindings.KeysOf(a, scope); len(names) > 0 {
 			return panes.Hint{Key: names[0], Does: does}
 		}

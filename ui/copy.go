@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -44,43 +45,43 @@ type copying struct {
 
 // copyActions is what the keys of scroll and copy mode do.
 func copyActions() actionTable {
-	all := map[keys.Action]func(*model) tea.Cmd{
-		keys.ScrollMode:        onTerminal((*panes.Terminal).StartScroll),
-		keys.PasteBuffer:       (*model).pasteBuffer,
-		keys.ScrollLeave:       onTerminal((*panes.Terminal).StopScroll),
-		keys.ScrollCancel:      (*model).cancelCopy,
-		keys.ScrollSelect:      onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectText) }),
-		keys.ScrollSelectLine:  onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectLines) }),
-		keys.ScrollSelectBlock: onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectBlock) }),
+	all := map[keymap.Action]func(*model) tea.Cmd{
+		keymap.ScrollMode:        onTerminal((*panes.Terminal).StartScroll),
+		keymap.PasteBuffer:       (*model).pasteBuffer,
+		keymap.ScrollLeave:       onTerminal((*panes.Terminal).StopScroll),
+		keymap.ScrollCancel:      (*model).cancelCopy,
+		keymap.ScrollSelect:      onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectText) }),
+		keymap.ScrollSelectLine:  onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectLines) }),
+		keymap.ScrollSelectBlock: onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectBlock) }),
 
-		keys.ScrollSwap:         (*model).swapOrOpen,
-		keys.ScrollOpen:         (*model).copyOrOpen,
-		keys.ScrollCopy:         (*model).copySelection,
-		keys.ScrollCopyLine:     (*model).copyLine,
-		keys.ScrollSelectOutput: (*model).selectOutput,
-		keys.ScrollSave:         (*model).askSaveScrollback,
-		keys.ScrollSearch:       func(m *model) tea.Cmd { return m.askFind(false) },
-		keys.ScrollSearchBack:   func(m *model) tea.Cmd { return m.askFind(true) },
-		keys.ScrollNext:         func(m *model) tea.Cmd { return m.findNext(false) },
-		keys.ScrollPrevious:     func(m *model) tea.Cmd { return m.findNext(true) },
-		keys.ScrollCommand:      func(m *model) tea.Cmd { return m.findCommand(false) },
-		keys.ScrollCommandBack:  func(m *model) tea.Cmd { return m.findCommand(true) },
+		keymap.ScrollSwap:         (*model).swapOrOpen,
+		keymap.ScrollOpen:         (*model).copyOrOpen,
+		keymap.ScrollCopy:         (*model).copySelection,
+		keymap.ScrollCopyLine:     (*model).copyLine,
+		keymap.ScrollSelectOutput: (*model).selectOutput,
+		keymap.ScrollSave:         (*model).askSaveScrollback,
+		keymap.ScrollSearch:       func(m *model) tea.Cmd { return m.askFind(false) },
+		keymap.ScrollSearchBack:   func(m *model) tea.Cmd { return m.askFind(true) },
+		keymap.ScrollNext:         func(m *model) tea.Cmd { return m.findNext(false) },
+		keymap.ScrollPrevious:     func(m *model) tea.Cmd { return m.findNext(true) },
+		keymap.ScrollCommand:      func(m *model) tea.Cmd { return m.findCommand(false) },
+		keymap.ScrollCommandBack:  func(m *model) tea.Cmd { return m.findCommand(true) },
 
-		keys.ScrollDown:     moveOr(panes.LineDown, func(l *panes.Log) { l.Scroll(1) }),
-		keys.ScrollUp:       moveOr(panes.LineUp, func(l *panes.Log) { l.Scroll(-1) }),
-		keys.ScrollPageDown: moveOr(panes.PageDown, func(l *panes.Log) { l.Pages(2) }),
-		keys.ScrollPageUp:   moveOr(panes.PageUp, func(l *panes.Log) { l.Pages(-2) }),
-		keys.ScrollHalfDown: moveOr(panes.HalfDown, func(l *panes.Log) { l.Pages(1) }),
-		keys.ScrollHalfUp:   moveOr(panes.HalfUp, func(l *panes.Log) { l.Pages(-1) }),
-		keys.ScrollFirst:    moveOr(panes.Oldest, (*panes.Log).Home),
-		keys.ScrollLast:     moveOr(panes.Newest, (*panes.Log).End),
+		keymap.ScrollDown:     moveOr(panes.LineDown, func(l *panes.Log) { l.Scroll(1) }),
+		keymap.ScrollUp:       moveOr(panes.LineUp, func(l *panes.Log) { l.Scroll(-1) }),
+		keymap.ScrollPageDown: moveOr(panes.PageDown, func(l *panes.Log) { l.Pages(2) }),
+		keymap.ScrollPageUp:   moveOr(panes.PageUp, func(l *panes.Log) { l.Pages(-2) }),
+		keymap.ScrollHalfDown: moveOr(panes.HalfDown, func(l *panes.Log) { l.Pages(1) }),
+		keymap.ScrollHalfUp:   moveOr(panes.HalfUp, func(l *panes.Log) { l.Pages(-1) }),
+		keymap.ScrollFirst:    moveOr(panes.Oldest, (*panes.Log).Home),
+		keymap.ScrollLast:     moveOr(panes.Newest, (*panes.Log).End),
 	}
-	for action, motion := range map[keys.Action]panes.Motion{
-		keys.ScrollLeft: panes.CellLeft, keys.ScrollRight: panes.CellRight,
-		keys.ScrollWord: panes.NextWord, keys.ScrollWordBack: panes.PreviousWord, keys.ScrollWordEnd: panes.WordEnd,
-		keys.ScrollLineStart: panes.LineStart, keys.ScrollLineText: panes.LineText, keys.ScrollLineEnd: panes.LineEnd,
-		keys.ScrollTop: panes.ScreenTop, keys.ScrollMiddle: panes.ScreenMiddle, keys.ScrollBottom: panes.ScreenBottom,
-		keys.ScrollParagraph: panes.NextParagraph, keys.ScrollParagraphBack: panes.PreviousParagraph,
+	for action, motion := range map[keymap.Action]panes.Motion{
+		keymap.ScrollLeft: panes.CellLeft, keymap.ScrollRight: panes.CellRight,
+		keymap.ScrollWord: panes.NextWord, keymap.ScrollWordBack: panes.PreviousWord, keymap.ScrollWordEnd: panes.WordEnd,
+		keymap.ScrollLineStart: panes.LineStart, keymap.ScrollLineText: panes.LineText, keymap.ScrollLineEnd: panes.LineEnd,
+		keymap.ScrollTop: panes.ScreenTop, keymap.ScrollMiddle: panes.ScreenMiddle, keymap.ScrollBottom: panes.ScreenBottom,
+		keymap.ScrollParagraph: panes.NextParagraph, keymap.ScrollParagraphBack: panes.PreviousParagraph,
 	} {
 		all[action] = moveOr(motion, nil)
 	}
@@ -124,7 +125,7 @@ func (m *model) countKey(k keys.Key) (ok bool) {
 // scrollKey is a key that means nothing in scroll mode by itself: the prefix
 // pressed twice is vi's ctrl+b.
 func (m *model) scrollKey(p *panes.Terminal, k keys.Key) tea.Cmd {
-	if m.o.Bindings.Is(k, keys.ScopeGlobal, keys.Prefix) {
+	if m.o.Bindings.Is(k, keymap.ScopeGlobal, keymap.Prefix) {
 		p.Move(panes.PageUp)
 		m.dirty = true
 	}

@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 )
 
 // reader is a dashboard on a session with a long scrollback, in scroll mode.
@@ -315,8 +316,8 @@ func TestEmacsKeysWorkInScrollMode(t *testing.T) {
 	e := newFakeEngine()
 	e.add("bash", "one two three", "four five six", "$ ")
 	d := drive(t, e, 80, 24)
-	d.m.o.Bindings = keys.DefaultBindings().EmacsCopy()
-	d.m.resolver = keys.NewResolver(d.m.o.Bindings)
+	d.m.o.Bindings = keymap.DefaultBindings().EmacsCopy()
+	d.m.resolver = keymap.NewResolver(d.m.o.Bindings)
 	d.shows("four")
 	d.press("ctrl+b", "[", "alt+<", "alt+f", "ctrl+f", "ctrl+space", "ctrl+n", "ctrl+e", "ctrl+w")
 	d.until("the text is copied", func() bool { return d.m.copying.buffer == " two three\nfour five six" })

@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -47,16 +48,16 @@ func (m *model) covered() int {
 	return r.y + r.h - (m.h - 1 - findRows)
 }
 
-func (f *findLine) low() bool            { return true }
-func (f *findLine) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+func (f *findLine) low() bool              { return true }
+func (f *findLine) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 func (f *findLine) pattern() api.Pattern { return api.Pattern{Text: f.field.Text(), Regexp: f.regexp} }
 
-func (f *findLine) act(m *model, a keys.Action) tea.Cmd {
+func (f *findLine) act(m *model, a keymap.Action) tea.Cmd {
 	m.overlay = nil
 	f.pane.Cover(0)
 	switch {
-	case a != keys.Accept:
+	case a != keymap.Accept:
 		m.endFind()
 		f.pane.MarkMatches(f.before)
 		f.pane.Return(f.origin)
@@ -116,7 +117,7 @@ func (f *findLine) hints(m *model) []panes.Hint {
 	if f.regexp {
 		other = "plain text"
 	}
-	return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "stay here"), m.hint(keys.ScopePrompt, keys.Cancel, "go back"), {Key: "alt+r", Does: other}}
+	return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "stay here"), m.hint(keymap.ScopePrompt, keymap.Cancel, "go back"), {Key: "alt+r", Does: other}}
 }
 
 func (f *findLine) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -195,9 +196,9 @@ func (m *model) holdKey(k keys.Key) (held bool) {
 	switch {
 	case c.find == nil || m.overlay != nil || m.scrolled() == nil || m.resolver.Pending(), k.Phase == keys.Release:
 		return false
-	case b.Is(k, keys.ScopeGlobal, keys.Prefix):
+	case b.Is(k, keymap.ScopeGlobal, keymap.Prefix):
 		return false
-	case b.Is(k, keys.ScopeScroll, keys.ScrollCancel), b.Is(k, keys.ScopeScroll, keys.ScrollLeave):
+	case b.Is(k, keymap.ScopeScroll, keymap.ScrollCancel), b.Is(k, keymap.ScopeScroll, keymap.ScrollLeave):
 		c.held = nil
 		return false
 	}

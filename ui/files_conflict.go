@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -98,10 +99,10 @@ func (c *conflict) ontoItself() bool {
 	return slices.ContainsFunc(c.of.in.Items, func(item api.FileMove) bool { return item.Path == item.To })
 }
 
-func (c *conflict) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+func (c *conflict) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-func (c *conflict) act(m *model, a keys.Action) tea.Cmd {
-	if a == keys.Cancel {
+func (c *conflict) act(m *model, a keymap.Action) tea.Cmd {
+	if a == keymap.Cancel {
 		m.overlay = nil
 		m.files.remember(c.of.left())
 	}
@@ -123,7 +124,7 @@ func (c *conflict) pasted(*model, string) tea.Cmd { return nil }
 
 // hints are the answers.
 func (c *conflict) hints(m *model) []panes.Hint {
-	cancel := m.hint(keys.ScopePrompt, keys.Cancel, "cancel")
+	cancel := m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")
 	if c.ontoItself() {
 		return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "k", Does: "keep both"}, cancel}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -68,15 +69,15 @@ func (m *model) showFileFinder(contents bool) tea.Cmd {
 	return nil
 }
 
-func (u *fileFinder) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+func (u *fileFinder) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-func (u *fileFinder) act(m *model, a keys.Action) tea.Cmd {
-	if a == keys.Accept && u.cursor >= len(u.found) {
+func (u *fileFinder) act(m *model, a keymap.Action) tea.Cmd {
+	if a == keymap.Accept && u.cursor >= len(u.found) {
 		return nil
 	}
 	u.end()
 	m.overlay = nil
-	if a != keys.Accept {
+	if a != keymap.Accept {
 		return nil
 	}
 	chosen := u.found[u.cursor]
@@ -234,8 +235,8 @@ func (u *fileFinder) hints(m *model) []panes.Hint {
 	if u.contents {
 		other = "by name"
 	}
-	return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "show"), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
-		m.hint(keys.ScopePrompt, keys.Cancel, "cancel")}
+	return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "show"), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
+		m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 }
 
 func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -78,11 +78,11 @@ func (m *model) takeBookmarks(msg bookmarksRead) tea.Cmd {
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)
 	case msg.keep != "" && slices.Contains(msg.paths, msg.keep):
-		return m.say("bookmarked"+m.withKey("; ", keys.FilesMarks, " goes to it", keys.ScopeFiles), false)
+		return m.say("bookmarked"+m.withKey("; ", keymap.FilesMarks, " goes to it", keymap.ScopeFiles), false)
 	case msg.keep != "":
 		return m.say("no bookmark any more", false)
 	case len(msg.paths) == 0:
-		return m.say("no bookmark yet"+m.withKey("; ", keys.FilesKeep, " makes the folder one", keys.ScopeFiles), false)
+		return m.say("no bookmark yet"+m.withKey("; ", keymap.FilesKeep, " makes the folder one", keymap.ScopeFiles), false)
 	}
 	m.chooseBookmark(msg.paths)
 	return nil

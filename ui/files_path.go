@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -42,7 +43,7 @@ func (m *model) newPathPrompt(title, text string, then func(*model, string) tea.
 	return p
 }
 
-func (p *pathPrompt) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+func (p *pathPrompt) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 // set replaces what was typed by a path, and from where on it has to, writes it
 // with escapes.
@@ -78,9 +79,9 @@ func (p *pathPrompt) absolute(m *model) (string, error) {
 	return text, nil
 }
 
-func (p *pathPrompt) act(m *model, a keys.Action) tea.Cmd {
+func (p *pathPrompt) act(m *model, a keymap.Action) tea.Cmd {
 	m.overlay = nil
-	if a != keys.Accept || strings.TrimSpace(p.field.Text()) == "" {
+	if a != keymap.Accept || strings.TrimSpace(p.field.Text()) == "" {
 		return nil
 	}
 	p.takeChosen(m)
@@ -204,8 +205,8 @@ func commonName(names []string) string {
 
 // hints are the keys of the prompt.
 func (p *pathPrompt) hints(m *model) []panes.Hint {
-	return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "accept"), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
-		m.hint(keys.ScopePrompt, keys.Cancel, "cancel")}
+	return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
+		m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 }
 
 func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {

@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -25,7 +25,7 @@ type transfer struct {
 
 // text is how far the transfer is.
 func (t *transfer) text(m *model, waiting int) string {
-	ends := m.withKey(", ", keys.Clear, " ends it", keys.ScopeFiles, keys.ScopeList)
+	ends := m.withKey(", ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList)
 	text := ""
 	if t.back != nil {
 		text = "undoing: "
@@ -235,7 +235,7 @@ func (m *model) sayTransfer(t *transfer) tea.Cmd {
 		text += ", left out " + itoa(t.job.Skipped)
 	}
 	if len(paths) > 0 && t.in.Kind != api.TransferDelete {
-		text += m.withKey(" – ", keys.FilesUndo, " undoes it", keys.ScopeFiles)
+		text += m.withKey(" – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
 	}
 	switch {
 	case t.job.State == api.JobFailed && len(paths) > 0:
@@ -256,7 +256,7 @@ func (m *model) askCancelTransfer() tea.Cmd {
 	}
 	rest := "What is finished stays, the rest is left."
 	if t.back != nil {
-		rest = "What is undone stays so" + m.withKey("; ", keys.FilesUndo, " undoes the rest", keys.ScopeFiles) + "."
+		rest = "What is undone stays so" + m.withKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
 	m.overlay = &question{
 		title: "End the transfer?",

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 )
 
 // mostUndos is how many changes can be undone, and mostUndoItems of how many
@@ -70,7 +70,7 @@ func (m *model) takenBack(t *transfer) tea.Cmd {
 		return m.say(t.fault(), true)
 	case t.job.State == api.JobCancelled && left.files() > 0:
 		m.files.remember(left)
-		return m.say("ended"+m.withKey("; ", keys.FilesUndo, " undoes the rest", keys.ScopeFiles), true)
+		return m.say("ended"+m.withKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
 	case len(left.steps) > 0:
 		m.takeBack(left)
 		return nil
@@ -113,7 +113,7 @@ func (m *model) undoFiles() tea.Cmd {
 	f := &m.files
 	switch {
 	case f.job != nil || len(f.wanted) > 0:
-		return m.say("another transfer is under way"+m.withKey("; ", keys.Clear, " ends it", keys.ScopeFiles, keys.ScopeList), true)
+		return m.say("another transfer is under way"+m.withKey("; ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList), true)
 	case len(f.undos) == 0:
 		return m.say("there is nothing to undo", false)
 	}

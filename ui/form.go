@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -52,20 +53,20 @@ func (m *model) showStartForm() tea.Cmd {
 	return nil
 }
 
-func (f *startForm) scopes() []keys.Scope { return []keys.Scope{keys.ScopeForm} }
+func (f *startForm) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeForm} }
 
-func (f *startForm) act(m *model, a keys.Action) tea.Cmd {
+func (f *startForm) act(m *model, a keymap.Action) tea.Cmd {
 	switch a {
-	case keys.Cancel:
+	case keymap.Cancel:
 		m.overlay = nil
-	case keys.Accept:
+	case keymap.Accept:
 		return f.start(m)
-	case keys.FormNext:
+	case keymap.FormNext:
 		if f.complete() {
 			return f.lookUp(m)
 		}
 		return f.focus(m, 1)
-	case keys.FormPrevious:
+	case keymap.FormPrevious:
 		return f.focus(m, -1)
 	}
 	return nil
@@ -192,7 +193,7 @@ func (m *model) waitingForm() *startForm {
 // without an engine, close the form.
 func (f *startForm) hold(m *model, events []typed) (held bool) {
 	esc := func(e typed) bool {
-		return e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keys.ScopeForm, keys.Cancel)
+		return e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keymap.ScopeForm, keymap.Cancel)
 	}
 	for i, e := range events {
 		n := len(f.ahead)
@@ -251,7 +252,7 @@ func fieldLabels() [fieldCount]string {
 // note is what is said under the field that is typed in.
 func (f *startForm) note(m *model) string {
 	if f.matches.field == f.at && f.matches.text == f.fields[f.at].Text() && len(f.matches.names) > 0 {
-		return m.withKey("", keys.FormNext, ": ", keys.ScopeForm) + strings.Join(f.matches.names, "  ")
+		return m.withKey("", keymap.FormNext, ": ", keymap.ScopeForm) + strings.Join(f.matches.names, "  ")
 	}
 	switch f.at {
 	case fieldCommand:
@@ -273,7 +274,7 @@ func (f *startForm) note(m *model) string {
 
 // hints are the keys of the form.
 func (f *startForm) hints(m *model) []panes.Hint {
-	return []panes.Hint{m.hint(keys.ScopeForm, keys.Accept, "start"), m.hint(keys.ScopeForm, keys.FormNext, "next"), m.hint(keys.ScopeForm, keys.Cancel, "cancel")}
+	return []panes.Hint{m.hint(keymap.ScopeForm, keymap.Accept, "start"), m.hint(keymap.ScopeForm, keymap.FormNext, "next"), m.hint(keymap.ScopeForm, keymap.Cancel, "cancel")}
 }
 
 func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {

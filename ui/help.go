@@ -7,13 +7,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
 // help is the overlay that lists the keys, those of what has the keyboard
 // first.
 type help struct {
-	sections  []keys.HelpSection
+	sections  []keymap.HelpSection
 	prefix    string
 	field     panes.Field // what is searched
 	searching bool        // it has the keyboard
@@ -25,12 +26,12 @@ type help struct {
 func (m *model) showHelp() tea.Cmd {
 	scopes := m.scopes()
 	if m.focused() != nil && !m.focused().Scrolling() {
-		scopes = append([]keys.Scope{keys.ScopePrefix}, scopes...)
+		scopes = append([]keymap.Scope{keymap.ScopePrefix}, scopes...)
 	}
 	sections := m.o.Bindings.Help(scopes...)
 	if !m.tipsShown() {
 		for i := range sections {
-			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keys.HelpRow) bool { return r.Action == keys.TipsHide })
+			sections[i].Rows = slices.DeleteFunc(sections[i].Rows, func(r keymap.HelpRow) bool { return r.Action == keymap.TipsHide })
 		}
 	}
 	m.overlay = &help{sections: sections, prefix: m.o.Bindings.PrefixKeys()[0].Show()}
@@ -38,8 +39,8 @@ func (m *model) showHelp() tea.Cmd {
 }
 
 // label is the keys of a row; the prefix is in the section's title.
-func (h *help) label(s keys.HelpSection, r keys.HelpRow) string {
-	if s.Scope != keys.ScopePrefix {
+func (h *help) label(s keymap.HelpSection, r keymap.HelpRow) string {
+	if s.Scope != keymap.ScopePrefix {
 		return r.Label()
 	}
 	names := make([]string, len(r.Keys))
@@ -49,42 +50,42 @@ func (h *help) label(s keys.HelpSection, r keys.HelpRow) string {
 	return strings.Join(names, " ")
 }
 
-func (h *help) title(s keys.HelpSection) string {
-	if s.Scope == keys.ScopePrefix {
+func (h *help) title(s keymap.HelpSection) string {
+	if s.Scope == keymap.ScopePrefix {
 		return "After " + h.prefix
 	}
 	return s.Title
 }
 
-func (h *help) scopes() []keys.Scope {
+func (h *help) scopes() []keymap.Scope {
 	if h.searching {
-		return []keys.Scope{keys.ScopePrompt}
+		return []keymap.Scope{keymap.ScopePrompt}
 	}
-	return []keys.Scope{keys.ScopeHelp}
+	return []keymap.Scope{keymap.ScopeHelp}
 }
 
-func (h *help) act(m *model, a keys.Action) tea.Cmd {
+func (h *help) act(m *model, a keymap.Action) tea.Cmd {
 	switch a {
-	case keys.HelpSearch:
+	case keymap.HelpSearch:
 		h.searching = true
-	case keys.Accept:
+	case keymap.Accept:
 		h.searching = false
-	case keys.Cancel:
+	case keymap.Cancel:
 		h.searching = false
 		h.field.Set("")
-	case keys.Close:
+	case keymap.Close:
 		m.overlay = nil
-	case keys.HelpDown:
+	case keymap.HelpDown:
 		h.top++
-	case keys.HelpUp:
+	case keymap.HelpUp:
 		h.top--
-	case keys.HelpPageDown:
+	case keymap.HelpPageDown:
 		h.top += h.height
-	case keys.HelpPageUp:
+	case keymap.HelpPageUp:
 		h.top -= h.height
-	case keys.HelpFirst:
+	case keymap.HelpFirst:
 		h.top = 0
-	case keys.HelpLast:
+	case keymap.HelpLast:
 		h.top = h.rows
 	}
 	return nil
@@ -184,10 +185,10 @@ func (h *help) head(width int, look *panes.Look) string {
 
 func (h *help) hints(m *model) []panes.Hint {
 	if h.searching {
-		return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, m.hint(keys.ScopePrompt, keys.Cancel, "all keys")}
+		return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, m.hint(keymap.ScopePrompt, keymap.Cancel, "all keys")}
 	}
-	return []panes.Hint{m.hint(keys.ScopeHelp, keys.HelpSearch, "search"), m.chooses(keys.ScopeHelp, keys.HelpDown, keys.HelpUp, "scroll"),
-		m.hint(keys.ScopeHelp, keys.Close, "close")}
+	return []panes.Hint{m.hint(keymap.ScopeHelp, keymap.HelpSearch, "search"), m.chooses(keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"),
+		m.hint(keymap.ScopeHelp, keymap.Close, "close")}
 }
 
 func (h *help) labelWidth(w int) (label int) {
@@ -235,7 +236,7 @@ func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
 const narrowHelp = 40
 
 // entry is what is told of an action.
-func (h *help) entry(s keys.HelpSection, r keys.HelpRow, w, label int, look *panes.Look) (rows []string) {
+func (h *help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, look *panes.Look) (rows []string) {
 	if w >= narrowHelp {
 		return []string{look.Key.Text(panes.Fit(h.label(s, r), label)) + "  " + look.Text.Text(panes.Fit(r.Help, w-label-2))}
 	}
@@ -247,7 +248,7 @@ func (h *help) entry(s keys.HelpSection, r keys.HelpRow, w, label int, look *pan
 }
 
 // helpMatches reports whether all words are in what is told of an action.
-func helpMatches(r keys.HelpRow, words []string) bool {
+func helpMatches(r keymap.HelpRow, words []string) bool {
 	text := strings.ToLower(r.Label() + " " + r.Help + " " + r.Short + " " + string(r.Action))
 	for _, word := range words {
 		if !strings.Contains(text, word) {

@@ -1,12 +1,12 @@
 package ui
 
 import (
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
 // keyOf is the first key that an action has in scopes; "" if it has none there.
-func (m *model) keyOf(a keys.Action, scopes ...keys.Scope) string {
+func (m *model) keyOf(a keymap.Action, scopes ...keymap.Scope) string {
 	for _, scope := range scopes {
 		if key := first(m.o.Bindings.KeysOf(a, scope)); key != "" {
 			return key
@@ -17,7 +17,7 @@ func (m *model) keyOf(a keys.Action, scopes ...keys.Scope) string {
 
 // withKey is what is said of the key that an action has in scopes, behind what
 // was said before; nothing if it has none. The key stands between the two parts.
-func (m *model) withKey(before string, a keys.Action, does string, scopes ...keys.Scope) string {
+func (m *model) withKey(before string, a keymap.Action, does string, scopes ...keymap.Scope) string {
 	if key := m.keyOf(a, scopes...); key != "" {
 		return before + key + does
 	}
@@ -25,12 +25,12 @@ func (m *model) withKey(before string, a keys.Action, does string, scopes ...key
 }
 
 // hint is the hint of an action in a scope.
-func (m *model) hint(scope keys.Scope, a keys.Action, does string) panes.Hint {
+func (m *model) hint(scope keymap.Scope, a keymap.Action, does string) panes.Hint {
 	return panes.Hint{Key: m.keyOf(a, scope), Does: does}
 }
 
 // chooses is the hint of two actions in a scope that go up and down.
-func (m *model) chooses(scope keys.Scope, up, down keys.Action, does string) panes.Hint {
+func (m *model) chooses(scope keymap.Scope, up, down keymap.Action, does string) panes.Hint {
 	h := panes.Hint{Key: m.keyOf(up, scope), Does: does}
 	if key := m.keyOf(down, scope); h.Key == "" {
 		h.Key = key

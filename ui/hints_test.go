@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
 // rebinds gives actions other keys.
-func (d *driver) rebinds(changes map[keys.Action][]string) {
+func (d *driver) rebinds(changes map[keymap.Action][]string) {
 	d.t.Helper()
-	b, err := keys.DefaultBindings().Rebind(changes)
+	b, err := keymap.DefaultBindings().Rebind(changes)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -22,9 +22,9 @@ func (d *driver) rebinds(changes map[keys.Action][]string) {
 
 func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
 	d, _ := onFolder(t, 120, 36, map[string]string{"a.txt": "a", "b.txt": "b"})
-	d.rebinds(map[keys.Action][]string{
-		keys.FilesMarks: {"ctrl+g"}, keys.FilesKeep: {"ctrl+y"}, keys.FilesUndo: {"ctrl+u"}, keys.Clear: {"ctrl+x"},
-		keys.Accept: {"f2", "dialog f3", "form f4", "picker f5"}, keys.Cancel: {"f6", "dialog f7", "form f8", "picker f9"},
+	d.rebinds(map[keymap.Action][]string{
+		keymap.FilesMarks: {"ctrl+g"}, keymap.FilesKeep: {"ctrl+y"}, keymap.FilesUndo: {"ctrl+u"}, keymap.Clear: {"ctrl+x"},
+		keymap.Accept: {"f2", "dialog f3", "form f4", "picker f5"}, keymap.Cancel: {"f6", "dialog f7", "form f8", "picker f9"},
 	})
 	d.press("ctrl+g")
 	d.shows("no bookmark yet; ctrl+y makes the folder one")
@@ -58,7 +58,7 @@ func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
 // Every overlay's hints name keys that do what they say, or keys of its own.
 func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	d := threePanes(t)
-	d.rebinds(map[keys.Action][]string{keys.Accept: {}, keys.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keys.Close: {"f6", "request f6"}})
+	d.rebinds(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keymap.Close: {"f6", "request f6"}})
 	d.m.overlay = newPrompt("x", "", nil)
 	overlays := []overlay{
 		&question{title: "x", yes: "yes"}, newPrompt("x", "", nil), &pathPrompt{}, &conflict{of: &transfer{}}, &startForm{},

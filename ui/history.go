@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -162,9 +163,9 @@ func (m *model) drawHistory() []string {
 	h.list.Focused = !h.onDetail
 	h.detail.Focused, h.detail.Home, h.detail.Runs = h.onDetail, m.list.Home, m.stillRuns
 	query, _ := h.drawQuery(m, parts.query.w, h.typing)
-	scope := keys.ScopeHistory
+	scope := keymap.ScopeHistory
 	if h.typing {
-		scope = keys.ScopeRecall
+		scope = keymap.ScopeRecall
 	}
 	rows := []string{query, h.drawFilters(m, parts.filters.w, scope)}
 	rows = append(rows, slices.Clone(h.list.Draw(parts.list.w, parts.list.h, now, &m.look))...)
@@ -198,8 +199,8 @@ func (m *model) noHistory() *panes.Page {
 			"run: where, when, how long it took and how it ended.",
 			"", "The history of your shell can be added to it.",
 		},
-		Hints: []panes.Hint{m.hintFor(keys.HistoryLoad, "load a history"), m.hintFor(keys.ViewSessions, "sessions"),
-			m.hintFor(keys.Help, "keys")},
+		Hints: []panes.Hint{m.hintFor(keymap.HistoryLoad, "load a history"), m.hintFor(keymap.ViewSessions, "sessions"),
+			m.hintFor(keymap.Help, "keys")},
 	}
 }
 
@@ -208,23 +209,23 @@ func (m *model) historyHints() []panes.Hint {
 	h, hint := &m.history, m.hintFor
 	switch {
 	case m.noHistory() != nil:
-		return []panes.Hint{hint(keys.HistoryLoad, "load"), hint(keys.ViewSessions, "sessions"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
+		return []panes.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 	case h.typing:
-		return []panes.Hint{hint(keys.HistoryPick, "done"),
-			m.chooses(keys.ScopeRecall, keys.HistoryNewer, keys.HistoryOlder, "choose"), hint(keys.HistoryLeave, "clear")}
+		return []panes.Hint{hint(keymap.HistoryPick, "done"),
+			m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"), hint(keymap.HistoryLeave, "clear")}
 	case h.onDetail:
-		return []panes.Hint{m.chooses(keys.ScopeList, keys.MoveUp, keys.MoveDown, "scroll"), hint(keys.FocusNext, "back to the list"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
+		return []panes.Hint{m.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.FocusNext, "back to the list"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 	}
 	if h.list.MarkedRows() > 0 {
-		return []panes.Hint{hint(keys.HistoryRun, "run"), hint(keys.HistoryCopy, "copy"), hint(keys.HistoryForget, "forget"),
-			hint(keys.HistorySave, "save"), hint(keys.Mark, "mark"), hint(keys.Clear, "unmark"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
+		return []panes.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "forget"),
+			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 	}
 	if h.list.Settled() && h.list.Total() == 0 {
-		return []panes.Hint{hint(keys.Filter, "search"), hint(keys.Clear, "clear"), hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
+		return []panes.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 	}
-	return []panes.Hint{hint(keys.Open, "put on the prompt"), hint(keys.Filter, "search"), hint(keys.HistoryRun, "run"),
-		hint(keys.HistoryCopy, "copy"), hint(keys.HistoryForget, "forget"), hint(keys.FocusNext, "details"), hint(keys.Mark, "mark"),
-		hint(keys.Quit, "leave"), hint(keys.Help, "keys")}
+	return []panes.Hint{hint(keymap.Open, "put on the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
+		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "forget"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark"),
+		hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 }
 
 // moveHistory moves what has the keyboard.
@@ -288,7 +289,7 @@ func (m *model) clearHistory() tea.Cmd {
 }
 
 // onFinder is an action of the view: a filter is switched.
-func onFinder(a keys.Action) func(*model) tea.Cmd {
+func onFinder(a keymap.Action) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
 		if m.view == viewHistory {
 			m.history.moved = false

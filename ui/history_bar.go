@@ -6,13 +6,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
 // A chip is a filter with its key in the row of filters.
 type chip struct {
-	action keys.Action
+	action keymap.Action
 	x, w   int
 }
 
@@ -65,17 +65,17 @@ func thousands(n int) string {
 
 // filterName is what a filter is called: short, so that all fit, and the value
 // where it has one.
-func (f *finder) filterName(a keys.Action) (name string, on bool) {
+func (f *finder) filterName(a keymap.Action) (name string, on bool) {
 	switch a {
-	case keys.HistoryHere:
+	case keymap.HistoryHere:
 		return "here", f.here
-	case keys.HistorySession:
+	case keymap.HistorySession:
 		return "session", f.session
-	case keys.HistoryFailed:
+	case keymap.HistoryFailed:
 		return "failed", f.failed
-	case keys.HistoryWho:
+	case keymap.HistoryWho:
 		return [...]string{"anyone", "you", "agents"}[f.who], f.who != 0
-	case keys.HistoryToday:
+	case keymap.HistoryToday:
 		return "today", f.today
 	}
 	return "unique", !f.every
@@ -83,10 +83,10 @@ func (f *finder) filterName(a keys.Action) (name string, on bool) {
 
 // drawFilters gives the row of the filters, w cells wide. A filter that is on
 // is told by its sign as well as by its colour.
-func (f *finder) drawFilters(m *model, w int, scope keys.Scope) string {
+func (f *finder) drawFilters(m *model, w int, scope keymap.Scope) string {
 	look := &m.look
-	all := [...]keys.Action{keys.HistoryHere, keys.HistorySession, keys.HistoryFailed, keys.HistoryWho,
-		keys.HistoryToday, keys.HistoryUnique}
+	all := [...]keymap.Action{keymap.HistoryHere, keymap.HistorySession, keymap.HistoryFailed, keymap.HistoryWho,
+		keymap.HistoryToday, keymap.HistoryUnique}
 	names := make([]string, len(all))
 	for i, a := range all {
 		names[i] = first(m.o.Bindings.KeysOf(a, scope))

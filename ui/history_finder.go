@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -180,7 +181,7 @@ func (m *model) holdForPick(events []typed) (held bool) {
 		return false
 	}
 	for _, e := range events {
-		if e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keys.ScopeRecall, keys.HistoryLeave) {
+		if e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keymap.ScopeRecall, keymap.HistoryLeave) {
 			f.picking = nil
 			return false
 		}
@@ -220,19 +221,19 @@ func (f *finder) changed(m *model, before string) {
 }
 
 // toggle switches the filter of an action; it reports whether that is one.
-func (f *finder) toggle(m *model, a keys.Action) bool {
+func (f *finder) toggle(m *model, a keymap.Action) bool {
 	switch a {
-	case keys.HistoryHere:
+	case keymap.HistoryHere:
 		f.here = !f.here
-	case keys.HistorySession:
+	case keymap.HistorySession:
 		f.session = !f.session
-	case keys.HistoryFailed:
+	case keymap.HistoryFailed:
 		f.failed = !f.failed
-	case keys.HistoryToday:
+	case keymap.HistoryToday:
 		f.today = !f.today
-	case keys.HistoryUnique:
+	case keymap.HistoryUnique:
 		f.every = !f.every
-	case keys.HistoryWho:
+	case keymap.HistoryWho:
 		f.who = (f.who + 1) % len(whos())
 	default:
 		return false

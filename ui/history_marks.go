@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -193,6 +193,6 @@ func (m *model) ran(msg ranMsg) tea.Cmd {
 	if len(msg.started) > 1 {
 		shows = " shows them"
 	}
-	what += m.withKey(" – ", keys.ViewProcesses, shows, keys.ScopeGlobal)
+	what += m.withKey(" – ", keymap.ViewProcesses, shows, keymap.ScopeGlobal)
 	return tea.Batch(cmd, m.say(what, false))
 }

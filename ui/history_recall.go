@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -30,27 +31,27 @@ func (m *model) showRecall() tea.Cmd {
 	return nil
 }
 
-func (u *recall) scopes() []keys.Scope { return []keys.Scope{keys.ScopeRecall} }
+func (u *recall) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRecall} }
 
-func (u *recall) act(m *model, a keys.Action) tea.Cmd {
+func (u *recall) act(m *model, a keymap.Action) tea.Cmd {
 	switch a {
-	case keys.HistoryPick:
+	case keymap.HistoryPick:
 		return u.pick(m, u.choose)
-	case keys.HistoryOlder:
+	case keymap.HistoryOlder:
 		u.list.Move(1)
-	case keys.HistoryNewer:
+	case keymap.HistoryNewer:
 		u.list.Move(-1)
-	case keys.HistoryRun:
+	case keymap.HistoryRun:
 		return u.withSelected(m, func(m *model, row api.HistoryRow) tea.Cmd {
 			u.close(m)
 			return m.runAgain(row)
 		})
-	case keys.HistoryCopy:
+	case keymap.HistoryCopy:
 		return u.withSelected(m, func(m *model, row api.HistoryRow) tea.Cmd {
 			u.close(m)
 			return m.copyCommand(row)
 		})
-	case keys.HistoryLeave:
+	case keymap.HistoryLeave:
 		u.close(m)
 	default:
 		u.toggle(m, a)
@@ -82,7 +83,7 @@ func (u *recall) draw(m *model, screen rect) ([]string, int, int, int) {
 	width := min(screen.w-recallEdge-2, 136)
 	height := min(max(screen.h*3/5, 11), screen.h-6)
 	query, x := u.drawQuery(m, width, true)
-	rows := []string{query, u.drawFilters(m, width, keys.ScopeRecall)}
+	rows := []string{query, u.drawFilters(m, width, keymap.ScopeRecall)}
 	u.top = len(rows)
 	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), &m.look)...)
 	line, used := panes.Hints(u.hints(m), width-1, 1, m.look.Key, m.look.Dim)
@@ -92,12 +93,12 @@ func (u *recall) draw(m *model, screen rect) ([]string, int, int, int) {
 // hints are the next useful keys: with nothing found there is nothing to do
 // anything with.
 func (u *recall) hints(m *model) []panes.Hint {
-	leave := m.hintFor(keys.HistoryLeave, "close")
+	leave := m.hintFor(keymap.HistoryLeave, "close")
 	if u.list.Settled() && u.list.Total() == 0 {
 		return []panes.Hint{leave}
 	}
-	return []panes.Hint{m.hintFor(keys.HistoryPick, "put on the prompt"), m.chooses(keys.ScopeRecall, keys.HistoryNewer, keys.HistoryOlder, "choose"),
-		m.hint(keys.ScopeRecall, keys.HistoryRun, "run"), m.hint(keys.ScopeRecall, keys.HistoryCopy, "copy"), leave}
+	return []panes.Hint{m.hintFor(keymap.HistoryPick, "put on the prompt"), m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
+		m.hint(keymap.ScopeRecall, keymap.HistoryRun, "run"), m.hint(keymap.ScopeRecall, keymap.HistoryCopy, "copy"), leave}
 }
 
 // mouse handles the mouse inside the box.

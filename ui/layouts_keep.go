@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -178,7 +179,7 @@ func (m *model) askLayout() tea.Cmd {
 // key that would close it takes the question back, with what came before.
 func (m *model) holdForLayouts(events []typed) {
 	closes := slices.IndexFunc(events, func(e typed) bool {
-		return e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keys.ScopePicker, keys.Cancel)
+		return e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keymap.ScopePicker, keymap.Cancel)
 	})
 	if closes >= 0 {
 		m.layouts.asked = 0
@@ -206,7 +207,7 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)
 	case len(saved)+len(usual) == 0:
-		return m.say("no layout is saved yet; "+m.keyFor(keys.LayoutSave)+" saves this one", false)
+		return m.say("no layout is saved yet; "+m.keyFor(keymap.LayoutSave)+" saves this one", false)
 	}
 	u := &picker{title: "Show the layout", wide: choiceWidth, verb: func(panes.Choice) string { return "show it" }}
 	u.list.Set(append(m.layoutChoices(saved), usual...))

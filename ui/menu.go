@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -25,7 +26,7 @@ func newMenu(title string, items []menuItem, then func(*model, string) tea.Cmd) 
 	return &menu{title: title, items: items, then: then}
 }
 
-func (u *menu) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+func (u *menu) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 // shown are the items that begin with what was typed.
 func (u *menu) shown() (items []menuItem) {
@@ -38,9 +39,9 @@ func (u *menu) shown() (items []menuItem) {
 	return items
 }
 
-func (u *menu) act(m *model, a keys.Action) tea.Cmd {
+func (u *menu) act(m *model, a keymap.Action) tea.Cmd {
 	m.overlay = nil
-	if a != keys.Accept {
+	if a != keymap.Accept {
 		return nil
 	}
 	if items := u.shown(); u.cursor < len(items) {
@@ -90,7 +91,7 @@ func (u *menu) draw(m *model, screen rect) ([]string, int, int, int) {
 			rows = append(rows, look.Key.Text(panes.Fit(" "+items[i].name, 8))+look.Dim.Text(panes.Fit(items[i].does, width-8)))
 		}
 	}
-	hints := []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "send"), {Key: "↑ ↓", Does: "choose"}, m.hint(keys.ScopePrompt, keys.Cancel, "cancel")}
+	hints := []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "send"), {Key: "↑ ↓", Does: "choose"}, m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
 	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, x, 1
 }

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -75,8 +76,8 @@ type model struct {
 	attention   attention
 	pictures    pictures
 
-	resolver *keys.Resolver
-	actions  map[keys.Action]func(*model) tea.Cmd
+	resolver *keymap.Resolver
+	actions  map[keymap.Action]func(*model) tea.Cmd
 	overlay  overlay
 
 	overlayAt    rect    // where the overlay was drawn last

@@ -7,14 +7,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
 // An overlay is drawn over the view and has the keyboard while it is open. The
 // model's overlay field is set to nil to close it.
 type overlay interface {
-	scopes() []keys.Scope
-	act(*model, keys.Action) tea.Cmd
+	scopes() []keymap.Scope
+	act(*model, keymap.Action) tea.Cmd
 	typed(*model, keys.Key) tea.Cmd
 	pasted(*model, string) tea.Cmd
 	// draw gives the rows of the inside, all w cells wide, for a screen of a
@@ -61,11 +62,11 @@ type question struct {
 	then  tea.Cmd
 }
 
-func (q *question) scopes() []keys.Scope { return []keys.Scope{keys.ScopeDialog} }
+func (q *question) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeDialog} }
 
-func (q *question) act(m *model, a keys.Action) tea.Cmd {
+func (q *question) act(m *model, a keymap.Action) tea.Cmd {
 	m.overlay = nil
-	if a == keys.Accept {
+	if a == keymap.Accept {
 		return q.then
 	}
 	return nil
@@ -76,7 +77,7 @@ func (q *question) pasted(*model, string) tea.Cmd  { return nil }
 
 // hints are the keys of the question.
 func (q *question) hints(m *model) []panes.Hint {
-	return []panes.Hint{m.hint(keys.ScopeDialog, keys.Accept, q.yes), m.hint(keys.ScopeDialog, keys.Cancel, cmp.Or(q.no, "cancel"))}
+	return []panes.Hint{m.hint(keymap.ScopeDialog, keymap.Accept, q.yes), m.hint(keymap.ScopeDialog, keymap.Cancel, cmp.Or(q.no, "cancel"))}
 }
 
 func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -135,18 +136,18 @@ func (p *prompt) changed(m *model, text string) tea.Cmd {
 // low reports whether the prompt is drawn at the bottom.
 func (p *prompt) low() bool { return p.live }
 
-func (p *prompt) scopes() []keys.Scope { return []keys.Scope{keys.ScopePrompt} }
+func (p *prompt) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-func (p *prompt) act(m *model, a keys.Action) tea.Cmd {
+func (p *prompt) act(m *model, a keymap.Action) tea.Cmd {
 	text := strings.TrimSpace(p.field.Text())
-	if a == keys.Accept && p.check != nil {
+	if a == keymap.Accept && p.check != nil {
 		if err := p.check(text); err != nil {
 			p.wrong = err.Error()
 			return nil
 		}
 	}
 	m.overlay = nil
-	if a == keys.Accept {
+	if a == keymap.Accept {
 		return p.then(m, text)
 	}
 	return p.changed(m, p.before)
@@ -168,7 +169,7 @@ func (p *prompt) pasted(m *model, text string) tea.Cmd {
 
 // hints are the keys of the prompt.
 func (p *prompt) hints(m *model) []panes.Hint {
-	return []panes.Hint{m.hint(keys.ScopePrompt, keys.Accept, "accept"), m.hint(keys.ScopePrompt, keys.Cancel, "cancel")}
+	return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 }
 
 func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {

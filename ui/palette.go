@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -21,7 +21,7 @@ type palette struct {
 	does []func(*model) tea.Cmd // of each choice, by its number
 
 	actions, open, folders, commands []panes.Choice
-	over                             []keys.Scope // of what had the keyboard
+	over                             []keymap.Scope // of what had the keyboard
 
 	told  paletteMsg // the engine's last answer
 	known bool       // there was one
@@ -84,10 +84,10 @@ func (u *palette) offer(c panes.Choice, do func(*model) tea.Cmd) panes.Choice {
 // then those that can be had from everywhere; those that only move come last.
 func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
 	var later []panes.Choice
-	seen := map[keys.Action]bool{keys.Palette: true, keys.TipsHide: !m.tipsShown()}
+	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !m.tipsShown()}
 	said := map[string]bool{} // two actions may do the same here
-	scopes := slices.DeleteFunc(slices.Clone(u.over), func(s keys.Scope) bool { return s == keys.ScopeGlobal })
-	scopes = append(scopes, keys.ScopePrefix, keys.ScopeGlobal)
+	scopes := slices.DeleteFunc(slices.Clone(u.over), func(s keymap.Scope) bool { return s == keymap.ScopeGlobal })
+	scopes = append(scopes, keymap.ScopePrefix, keymap.ScopeGlobal)
 	for _, section := range m.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
 			act := m.actions[row.Action]
@@ -107,10 +107,10 @@ func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
 		}
 	}
 	choices = append(choices, later...)
-	if !seen[keys.ProcessNew] {
+	if !seen[keymap.ProcessNew] {
 		choices = append(choices, u.offer(panes.Choice{
 			Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: "start a process",
-			Also: "new " + string(keys.ProcessNew),
+			Also: "new " + string(keymap.ProcessNew),
 		}, (*model).showStartForm))
 	}
 	return choices

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 )
 
 func TestThePaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
@@ -95,13 +95,13 @@ func TestThePaletteShowsOnlyWhatCanBeDoneHere(t *testing.T) {
 	d.shows("$ ")
 	u := &palette{over: d.m.scopes()}
 	for _, c := range u.actionChoices(d.m) {
-		if strings.Contains(c.Also, string(keys.ProcessKill)) || strings.Contains(c.Also, string(keys.Palette)) {
+		if strings.Contains(c.Also, string(keymap.ProcessKill)) || strings.Contains(c.Also, string(keymap.Palette)) {
 			t.Errorf("the palette of a terminal has %q", c.Text)
 		}
 	}
 	d.press("alt+2")
 	u = &palette{over: d.m.scopes()}
-	if first := u.actionChoices(d.m)[0]; !strings.Contains(first.Also, string(keys.ProcessNew)) {
+	if first := u.actionChoices(d.m)[0]; !strings.Contains(first.Also, string(keymap.ProcessNew)) {
 		t.Errorf("the palette of processes begins with %q", first.Text)
 	}
 }
@@ -168,7 +168,7 @@ func TestNewSettingsHoldAtOnce(t *testing.T) {
 	e.add("shell", "$ ")
 	d := drive(t, e, 100, 30)
 	d.shows("$ ")
-	bindings, err := keys.DefaultBindings().Rebind(map[keys.Action][]string{keys.Prefix: {"ctrl+a"}})
+	bindings, err := keymap.DefaultBindings().Rebind(map[keymap.Action][]string{keymap.Prefix: {"ctrl+a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestTheBarOfAPresetTellsDirectKeysAndThePrefix(t *testing.T) {
 	e.add("shell", "$ ")
 	d := drive(t, e, 80, 24)
 	d.shows("$ ")
-	bindings, err := keys.DefaultBindings().Preset("zellij", nil)
+	bindings, err := keymap.DefaultBindings().Preset("zellij", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -37,21 +38,21 @@ const (
 	lowScreen = 12
 )
 
-func (u *picker) scopes() []keys.Scope { return []keys.Scope{keys.ScopePicker} }
+func (u *picker) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePicker} }
 
-func (u *picker) act(m *model, a keys.Action) tea.Cmd {
+func (u *picker) act(m *model, a keymap.Action) tea.Cmd {
 	switch a {
-	case keys.Accept:
+	case keymap.Accept:
 		return u.choose(m)
-	case keys.Cancel:
+	case keymap.Cancel:
 		u.dismiss(m)
-	case keys.PickerDown:
+	case keymap.PickerDown:
 		u.move(m, 1)
-	case keys.PickerUp:
+	case keymap.PickerUp:
 		u.move(m, -1)
-	case keys.PickerPageDown:
+	case keymap.PickerPageDown:
 		u.move(m, u.list.Page())
-	case keys.PickerPageUp:
+	case keymap.PickerPageUp:
 		u.move(m, -u.list.Page())
 	}
 	return nil
@@ -203,9 +204,9 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 
 // hints are the keys of the picker.
 func (u *picker) hints(m *model) []panes.Hint {
-	hints := []panes.Hint{m.chooses(keys.ScopePicker, keys.PickerUp, keys.PickerDown, "choose"), m.hint(keys.ScopePicker, keys.Cancel, "close")}
+	hints := []panes.Hint{m.chooses(keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"), m.hint(keymap.ScopePicker, keymap.Cancel, "close")}
 	if c, ok := u.list.Selected(); ok {
-		hints = append([]panes.Hint{m.hint(keys.ScopePicker, keys.Accept, u.verb(c))}, hints...)
+		hints = append([]panes.Hint{m.hint(keymap.ScopePicker, keymap.Accept, u.verb(c))}, hints...)
 	}
 	if u.canRemove() {
 		hints = append(hints, panes.Hint{Key: "del", Does: "remove it"})

@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -199,7 +200,7 @@ func (m *model) noProcesses() *panes.Page {
 	return &panes.Page{
 		Title: "No process yet",
 		Lines: []string{"What is started here goes on without the dashboard,", "and its output is kept."},
-		Hints: []panes.Hint{m.hintFor(keys.ProcessNew, "start one"), m.hintFor(keys.Help, "keys"), m.hintFor(keys.Quit, "leave")},
+		Hints: []panes.Hint{m.hintFor(keymap.ProcessNew, "start one"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "leave")},
 	}
 }
 
@@ -283,7 +284,7 @@ func (m *model) processNote() string {
 	t := &m.processes.table
 	switch shown, all := t.Len(); {
 	case m.processes.find != nil:
-		return "searching…" + m.withKey(" ", keys.LogLeave, " ends it", keys.ScopeLog)
+		return "searching…" + m.withKey(" ", keymap.LogLeave, " ends it", keymap.ScopeLog)
 	case m.processes.pending != nil:
 		return "searches as soon as something is printed"
 	case t.Marked() > 0:

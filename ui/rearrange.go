@@ -7,19 +7,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
 // layoutActions are what moves panes about, and what keeps layouts.
 func layoutActions() actionTable {
 	return actionTable{
-		keys.LayoutEqual:      (*model).equalise,
-		keys.PaneSwapNext:     func(m *model) tea.Cmd { return m.swap(1) },
-		keys.PaneSwapPrevious: func(m *model) tea.Cmd { return m.swap(-1) },
-		keys.PaneBreak:        (*model).breakOut,
-		keys.PaneMove:         (*model).askMove,
-		keys.LayoutSave:       (*model).askSaveLayout,
-		keys.LayoutShow:       (*model).askLayout,
+		keymap.LayoutEqual:      (*model).equalise,
+		keymap.PaneSwapNext:     func(m *model) tea.Cmd { return m.swap(1) },
+		keymap.PaneSwapPrevious: func(m *model) tea.Cmd { return m.swap(-1) },
+		keymap.PaneBreak:        (*model).breakOut,
+		keymap.PaneMove:         (*model).askMove,
+		keymap.LayoutSave:       (*model).askSaveLayout,
+		keymap.LayoutShow:       (*model).askLayout,
 	}
 }
 
@@ -33,8 +34,8 @@ func (m *model) pushAgain(k keys.Key) (ok bool) {
 		return false
 	}
 	if m.overlay == nil && !m.resolver.Pending() && m.view == viewSessions && time.Since(m.layouts.pushed) < pushAgainTime {
-		for d, action := range []keys.Action{left: keys.ResizeLeft, right: keys.ResizeRight, up: keys.ResizeUp, down: keys.ResizeDown} {
-			if m.o.Bindings.Is(k, keys.ScopePrefix, action) {
+		for d, action := range []keymap.Action{left: keymap.ResizeLeft, right: keymap.ResizeRight, up: keymap.ResizeUp, down: keymap.ResizeDown} {
+			if m.o.Bindings.Is(k, keymap.ScopePrefix, action) {
 				m.push(direction(d))
 				return true
 			}
@@ -121,7 +122,7 @@ func (m *model) askMove() tea.Cmd {
 		targets = append(targets, g)
 	}
 	if len(choices) == 0 {
-		return m.say("there is no other tab; "+m.keyFor(keys.PaneBreak)+" gives the pane one of its own", false)
+		return m.say("there is no other tab; "+m.keyFor(keymap.PaneBreak)+" gives the pane one of its own", false)
 	}
 	u := &picker{title: "Move the pane beside", wide: choiceWidth, verb: func(panes.Choice) string { return "move it there" }}
 	u.list.Set(choices)
@@ -166,8 +167,8 @@ func (m *model) moveTo(p *panes.Terminal, to *group) tea.Cmd {
 
 // keyFor is the key of an action after the prefix, with the prefix; without one
 // the action's name.
-func (m *model) keyFor(a keys.Action) string {
-	if key := first(m.o.Bindings.KeysOf(a, keys.ScopePrefix)); key != "" {
+func (m *model) keyFor(a keymap.Action) string {
+	if key := first(m.o.Bindings.KeysOf(a, keymap.ScopePrefix)); key != "" {
 		return key
 	}
 	return string(a)

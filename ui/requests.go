@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -38,12 +39,12 @@ func asked(list []api.Request, r api.Request) []api.Request {
 func (m *model) noteRequests(before []api.Request) tea.Cmd {
 	for _, r := range m.news.requests {
 		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
-			scope := keys.ScopeList
+			scope := keymap.ScopeList
 			if m.focused() != nil {
-				scope = keys.ScopePrefix
+				scope = keymap.ScopePrefix
 			}
 			asks := asker(r) + " asks: " + request(r)
-			return tea.Batch(m.tell(asks+m.withKey(" – ", keys.Requests, " answers", scope), true), m.notify(asks))
+			return tea.Batch(m.tell(asks+m.withKey(" – ", keymap.Requests, " answers", scope), true), m.notify(asks))
 		}
 	}
 	return nil
@@ -93,7 +94,7 @@ type approval struct {
 	read  api.Request // what has been on screen to its end
 }
 
-func (a *approval) scopes() []keys.Scope { return []keys.Scope{keys.ScopeRequest} }
+func (a *approval) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRequest} }
 
 func (a *approval) typed(*model, keys.Key) tea.Cmd { return nil }
 func (a *approval) pasted(*model, string) tea.Cmd  { return nil }
@@ -109,15 +110,15 @@ func (a *approval) find(m *model) (r api.Request, at int, ok bool) {
 	return api.Request{}, 0, false
 }
 
-func (a *approval) act(m *model, action keys.Action) tea.Cmd {
+func (a *approval) act(m *model, action keymap.Action) tea.Cmd {
 	r, at, open := a.find(m)
 	switch action {
-	case keys.RequestNext:
+	case keymap.RequestNext:
 		if n := len(m.news.requests); n > 0 {
 			a.show(m.news.requests[(at+1)%n].ID)
 		}
 		return nil
-	case keys.RequestAllow, keys.RequestAlways, keys.RequestDeny:
+	case keymap.RequestAllow, keymap.RequestAlways, keymap.RequestDeny:
 		if !open {
 			return nil // somebody else was quicker; what is shown now was not read yet
 		}
@@ -127,10 +128,10 @@ func (a *approval) act(m *model, action keys.Action) tea.Cmd {
 		}
 		return nil
 	}
-	if action != keys.RequestDeny && !sameWish(r, a.read) {
+	if action != keymap.RequestDeny && !sameWish(r, a.read) {
 		return m.say("scroll to the end first", true)
 	}
-	in := api.RequestAnswerInput{ID: a.id, Allow: action != keys.RequestDeny, Always: action == keys.RequestAlways}
+	in := api.RequestAnswerInput{ID: a.id, Allow: action != keymap.RequestDeny, Always: action == keymap.RequestAlways}
 	a.next(m, at)
 	m.hush() // what told of the request has done its work
 	return m.call(func(ctx context.Context, e engine) tea.Msg {
@@ -139,19 +140,19 @@ func (a *approval) act(m *model, action keys.Action) tea.Cmd {
 }
 
 // scroll moves what is shown, and reports whether the action is for that.
-func (a *approval) scroll(action keys.Action) bool {
+func (a *approval) scroll(action keymap.Action) bool {
 	switch action {
-	case keys.HelpDown:
+	case keymap.HelpDown:
 		a.top++
-	case keys.HelpUp:
+	case keymap.HelpUp:
 		a.top--
-	case keys.HelpPageDown:
+	case keymap.HelpPageDown:
 		a.top += a.height
-	case keys.HelpPageUp:
+	case keymap.HelpPageUp:
 		a.top -= a.height
-	case keys.HelpFirst:
+	case keymap.HelpFirst:
 		a.top = 0
-	case keys.HelpLast:
+	case keymap.HelpLast:
 		a.top = len(a.page)
 	default:
 		return false
@@ -242,18 +243,18 @@ func sameWish(a, b api.Request) bool {
 // requestHints are the keys of a request.
 func (m *model) requestHints(several, long bool) []panes.Hint {
 	var hints []panes.Hint
-	for _, h := range m.o.Bindings.Hints(false, keys.ScopeRequest) {
+	for _, h := range m.o.Bindings.Hints(false, keymap.ScopeRequest) {
 		if h.Label == "close" || h.Label == "next" && !several {
 			continue
 		}
 		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
 	}
 	if long {
-		scroll := m.chooses(keys.ScopeRequest, keys.HelpDown, keys.HelpUp, "scroll")
-		scroll.Key = strings.TrimSpace(scroll.Key + " " + m.keyOf(keys.HelpLast, keys.ScopeRequest))
+		scroll := m.chooses(keymap.ScopeRequest, keymap.HelpDown, keymap.HelpUp, "scroll")
+		scroll.Key = strings.TrimSpace(scroll.Key + " " + m.keyOf(keymap.HelpLast, keymap.ScopeRequest))
 		hints = append(hints, scroll)
 	}
-	return append(hints, m.hint(keys.ScopeRequest, keys.Close, "later"))
+	return append(hints, m.hint(keymap.ScopeRequest, keymap.Close, "later"))
 }
 
 const (

@@ -17,7 +17,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"tandem/engine/api"
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/themes"
 )
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 
 func (o Options) withDefaults() Options {
 	if len(o.Bindings.PrefixKeys()) == 0 {
-		o.Bindings = keys.DefaultBindings()
+		o.Bindings = keymap.DefaultBindings()
 	}
 	if o.Input == nil {
 		o.Input = os.Stdin
@@ -210,7 +210,7 @@ func newModel(ctx context.Context, o Options, l *link, in *input) *model {
 		closed:      map[string]bool{},
 		ending:      map[string]bool{},
 		unwanted:    map[string]bool{},
-		resolver:    keys.NewResolver(o.Bindings),
+		resolver:    keymap.NewResolver(o.Bindings),
 		actions:     actions(),
 		dark:        true,
 		profile:     colorprofile.TrueColor,

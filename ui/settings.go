@@ -5,14 +5,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
 // Settings are what the person may change while the dashboard is open.
 type Settings struct {
-	Bindings keys.Bindings // default: the catalogue's
-	Theme    string        // "", "auto" or the name of a theme
+	Bindings keymap.Bindings // default: the catalogue's
+	Theme    string          // "", "auto" or the name of a theme
 	// What "auto" is on a dark and on a light background; "" is the default one.
 	ThemeDark, ThemeLight string
 	NoMouse               bool // the mouse is left to the terminal
@@ -41,7 +41,7 @@ func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
 		return m.say(panes.Clean(next.Fault)+"; what held before still does", true)
 	}
 	if len(next.Bindings.PrefixKeys()) == 0 {
-		next.Bindings = keys.DefaultBindings()
+		next.Bindings = keymap.DefaultBindings()
 	}
 	worn := m.takeTheme(next.Theme)
 	m.rebind(next.Bindings)
@@ -55,11 +55,11 @@ func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
 
 // rebind lets other keys count. A prefix that was pressed goes on waiting: what is
 // typed after it is for the dashboard and not for a program.
-func (m *model) rebind(b keys.Bindings) {
+func (m *model) rebind(b keymap.Bindings) {
 	pending := m.resolver.Pending()
-	m.resolver = keys.NewResolver(b)
+	m.resolver = keymap.NewResolver(b)
 	if pending {
-		m.resolver.Resolve(b.PrefixKeys()[0], keys.ScopeGlobal)
+		m.resolver.Resolve(b.PrefixKeys()[0], keymap.ScopeGlobal)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -35,7 +35,7 @@ func (m *model) hideTips() tea.Cmd {
 func (m *model) drawTips() string {
 	look, b := &m.look, m.o.Bindings
 	prefix := b.PrefixKeys()[0].Show()
-	actions := []keys.Action{keys.SessionNew, keys.SplitBeside, keys.Help, keys.Detach, keys.TipsHide}
+	actions := []keymap.Action{keymap.SessionNew, keymap.SplitBeside, keymap.Help, keymap.Detach, keymap.TipsHide}
 	welcome := " New here? Press " + prefix + ", then  "
 	words := [][]string{
 		{"another session", "split in two", "all keys", "leave: everything goes on", "hides this"},
@@ -47,7 +47,7 @@ func (m *model) drawTips() string {
 	for _, does := range words {
 		var hints []panes.Hint
 		for i, a := range actions {
-			if key := first(b.KeysOf(a, keys.ScopePrefix)); key != "" {
+			if key := first(b.KeysOf(a, keymap.ScopePrefix)); key != "" {
 				hints = append(hints, panes.Hint{Key: strings.TrimPrefix(key, prefix+" "), Does: does[i]})
 			}
 		}

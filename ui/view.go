@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/panes"
 )
 
@@ -123,7 +124,7 @@ func (m *model) wayBack() string {
 		return ""
 	}
 	text := "esc: back"
-	if key := first(m.o.Bindings.KeysOf(keys.ViewSessions, keys.ScopeGlobal)); key != "" && m.overlay == nil {
+	if key := first(m.o.Bindings.KeysOf(keymap.ViewSessions, keymap.ScopeGlobal)); key != "" && m.overlay == nil {
 		text = "esc or " + key + ": back"
 	}
 	return text

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/ui/attach"
 )
 
@@ -154,12 +155,12 @@ func (m *model) afterDirectZoom(msg zoomedOut) tea.Cmd {
 func (m *model) afterZoom(k keys.Key) tea.Cmd {
 	prefix := m.o.Bindings.PrefixKeys()[0]
 	m.resolver.Cancel()
-	m.resolver.Resolve(prefix, keys.ScopeGlobal)
+	m.resolver.Resolve(prefix, keymap.ScopeGlobal)
 	outcome := m.resolver.Resolve(k, m.scopes()...)
 	switch {
-	case outcome.Kind != keys.Bound || outcome.Action == keys.PaneZoom:
+	case outcome.Kind != keymap.Bound || outcome.Action == keymap.PaneZoom:
 		return nil
-	case outcome.Action == keys.ScrollMode, outcome.Action == keys.HistoryInsert:
+	case outcome.Action == keymap.ScrollMode, outcome.Action == keymap.HistoryInsert:
 		m.setZoomed(true)
 	}
 	if act := m.actions[outcome.Action]; act != nil {

@@ -1,4 +1,4 @@
-package keys
+package keymap
 
 // EmacsCopy are other keys for scroll and copy mode: those of people who are
 // used to Emacs.

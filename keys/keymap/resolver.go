@@ -1,4 +1,6 @@
-package keys
+package keymap
+
+import "tandem/keys"
 
 // OutcomeKind says what became of a key.
 type OutcomeKind uint8
@@ -36,11 +38,11 @@ func (r *Resolver) Cancel() { r.pending = false }
 // prefix counts where the scopes include the global one. After it, a key that
 // is bound nowhere is dropped, and the prefix again is Unbound, so that it goes
 // to the program.
-func (r *Resolver) Resolve(k Key, scopes ...Scope) Outcome {
+func (r *Resolver) Resolve(k keys.Key, scopes ...Scope) Outcome {
 	if r.pending {
 		return r.afterPrefix(k)
 	}
-	if k.Phase == Release {
+	if k.Phase == keys.Release {
 		return Outcome{}
 	}
 	for _, scope := range scopes {
@@ -57,12 +59,12 @@ func (r *Resolver) Resolve(k Key, scopes ...Scope) Outcome {
 	return Outcome{}
 }
 
-func (r *Resolver) afterPrefix(k Key) Outcome {
-	if k.Phase == Release || k.IsModifier() {
+func (r *Resolver) afterPrefix(k keys.Key) Outcome {
+	if k.Phase == keys.Release || k.IsModifier() {
 		return Outcome{Kind: Pending}
 	}
 	prefix := r.bindings.Is(k, ScopeGlobal, Prefix)
-	if prefix && k.Phase == Repeat {
+	if prefix && k.Phase == keys.Repeat {
 		return Outcome{Kind: Pending} // the prefix is still held down
 	}
 	r.pending = false

@@ -1,6 +1,10 @@
-package keys
+package keymap
 
-import "testing"
+import (
+	"testing"
+
+	"tandem/keys"
+)
 
 func TestEmacsKeysOfCopyModeLeaveOtherPlacesAlone(t *testing.T) {
 	vi, emacs := DefaultBindings(), DefaultBindings().EmacsCopy()
@@ -14,7 +18,7 @@ func TestEmacsKeysOfCopyModeLeaveOtherPlacesAlone(t *testing.T) {
 			}
 		}
 	}
-	k, _ := Parse("ctrl+space")
+	k, _ := keys.Parse("ctrl+space")
 	if !emacs.Is(k, ScopeScroll, ScrollSelect) {
 		t.Error("ctrl+space does not select")
 	}

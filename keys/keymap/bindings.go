@@ -1,4 +1,4 @@
-package keys
+package keymap
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"tandem/keys"
 )
 
 // Bindings say what keys mean. The value is never changed once it is made;
@@ -20,13 +22,13 @@ type Bindings struct {
 // A binding is one key of an action.
 type binding struct {
 	scope Scope
-	key   Key
+	key   keys.Key
 }
 
 // A place is a key in a scope.
 type place struct {
 	scope Scope
-	chord chord
+	chord keys.Chord
 }
 
 // DefaultBindings are those of the catalogue.
@@ -58,11 +60,11 @@ func (b Bindings) Rebind(changes map[Action][]string) (Bindings, error) {
 
 // giveWay takes keys that changes bind everywhere from the other actions.
 func giveWay(definitions []Definition, changes map[Action][]string) {
-	taken := map[chord]bool{}
+	taken := map[keys.Chord]bool{}
 	for _, d := range definitions {
 		for _, name := range changes[d.Action] {
 			if bound, err := parseBinding(name, d.Scope); err == nil && bound.scope == ScopeGlobal {
-				taken[bound.key.chord()] = true
+				taken[bound.key.Chord()] = true
 			}
 		}
 	}
@@ -72,7 +74,7 @@ func giveWay(definitions []Definition, changes map[Action][]string) {
 		}
 		definitions[i].Keys = slices.DeleteFunc(slices.Clone(d.Keys), func(name string) bool {
 			bound, err := parseBinding(name, d.Scope)
-			return err == nil && bound.scope.belowGlobal() && taken[bound.key.chord()]
+			return err == nil && bound.scope.belowGlobal() && taken[bound.key.Chord()]
 		})
 	}
 }
@@ -134,7 +136,7 @@ func parseBinding(name string, home Scope) (binding, error) {
 			return binding{}, fmt.Errorf("key %q: no scope is named %q", name, before)
 		}
 	}
-	k, err := Parse(key)
+	k, err := keys.Parse(key)
 	if err != nil {
 		return binding{}, err
 	}
@@ -155,7 +157,7 @@ func (s Scope) known() bool {
 
 // add binds a key unless it has another meaning in a chain of the scope.
 func (b Bindings) add(action Action, bound binding) error {
-	c := bound.key.chord()
+	c := bound.key.Chord()
 	for _, chain := range Chains() {
 		if !slices.Contains(chain, bound.scope) {
 			continue
@@ -173,25 +175,25 @@ func (b Bindings) add(action Action, bound binding) error {
 }
 
 // find looks a key up in one scope.
-func (b Bindings) find(k Key, scope Scope) (Action, bool) {
-	if a, ok := b.lookup[place{scope, k.chord()}]; ok {
+func (b Bindings) find(k keys.Key, scope Scope) (Action, bool) {
+	if a, ok := b.lookup[place{scope, k.Chord()}]; ok {
 		return a, true
 	}
-	if c, ok := k.layoutChord(); ok {
+	if c, ok := k.LayoutChord(); ok {
 		if a, ok := b.lookup[place{scope, c}]; ok {
 			return a, true
 		}
 	}
-	if k.Code == KPEnter {
-		k.Code = Enter
+	if k.Code == keys.KPEnter {
+		k.Code = keys.Enter
 		return b.find(k, scope)
 	}
 	return "", false
 }
 
 // PrefixKeys are the keys of the prefix.
-func (b Bindings) PrefixKeys() []Key {
-	var found []Key
+func (b Bindings) PrefixKeys() []keys.Key {
+	var found []keys.Key
 	for _, bound := range b.keys[Prefix] {
 		found = append(found, bound.key)
 	}
@@ -200,7 +202,7 @@ func (b Bindings) PrefixKeys() []Key {
 
 // Is reports whether k is a key of an action in a scope, whichever encoding
 // and layout it came with.
-func (b Bindings) Is(k Key, scope Scope, action Action) bool {
+func (b Bindings) Is(k keys.Key, scope Scope, action Action) bool {
 	found, ok := b.find(k, scope)
 	return ok && found == action
 }

@@ -1,15 +1,17 @@
-package keys
+package keymap
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/keys"
 )
 
-func press(t testing.TB, name string) Key {
+func press(t testing.TB, name string) keys.Key {
 	t.Helper()
-	k, err := Parse(name)
+	k, err := keys.Parse(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,28 +136,29 @@ func TestResolver(t *testing.T) {
 
 func TestReleasesAndModifiersDoNotDisturbAChord(t *testing.T) {
 	r := NewResolver(DefaultBindings())
+	const leftShift = 57441 // in the kitty protocol
 	scopes := []Scope{ScopeTerminal, ScopeGlobal}
-	for _, k := range []Key{
-		{Code: 'b', Mods: Ctrl},
-		{Code: 'b', Mods: Ctrl, Phase: Repeat},
-		{Code: 'b', Mods: Ctrl, Phase: Release},
-		{Code: kittyFirstModifier, Mods: Shift},
+	for _, k := range []keys.Key{
+		{Code: 'b', Mods: keys.Ctrl},
+		{Code: 'b', Mods: keys.Ctrl, Phase: keys.Repeat},
+		{Code: 'b', Mods: keys.Ctrl, Phase: keys.Release},
+		{Code: leftShift, Mods: keys.Shift},
 	} {
 		if got := r.Resolve(k, scopes...); got.Kind != Pending {
 			t.Fatalf("%+v is %+v, want pending", k, got)
 		}
 	}
-	if got := r.Resolve(Key{Code: '5', Shifted: '%', Mods: Shift, Text: "%"}, scopes...); got.Action != SplitBeside {
+	if got := r.Resolve(keys.Key{Code: '5', Shifted: '%', Mods: keys.Shift, Text: "%"}, scopes...); got.Action != SplitBeside {
 		t.Fatalf("shift+5 is %+v, want split.beside", got)
 	}
 }
 
 func TestKeysOfAnotherScriptWorkByTheirPlace(t *testing.T) {
 	r := NewResolver(DefaultBindings())
-	if got := r.Resolve(Key{Code: 'и', Base: 'b', Mods: Ctrl}, ScopeTerminal, ScopeGlobal); got.Kind != Pending {
+	if got := r.Resolve(keys.Key{Code: 'и', Base: 'b', Mods: keys.Ctrl}, ScopeTerminal, ScopeGlobal); got.Kind != Pending {
 		t.Fatalf("ctrl+и is %+v, want the prefix", got)
 	}
-	if got := r.Resolve(Key{Code: 'с', Base: 'c', Text: "с"}, ScopeTerminal, ScopeGlobal); got.Action != SessionNew {
+	if got := r.Resolve(keys.Key{Code: 'с', Base: 'c', Text: "с"}, ScopeTerminal, ScopeGlobal); got.Action != SessionNew {
 		t.Fatalf("с is %+v, want session.new", got)
 	}
 }

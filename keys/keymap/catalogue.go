@@ -1,4 +1,4 @@
-package keys
+package keymap
 
 // A Definition is an action as the catalogue has it.
 type Definition struct {

@@ -1,4 +1,4 @@
-package keys
+package keymap
 
 // An Action is something a person can do with a key. Its text is the name in
 // the configuration.

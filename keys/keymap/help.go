@@ -1,4 +1,4 @@
-package keys
+package keymap
 
 import (
 	"cmp"
@@ -75,17 +75,6 @@ func (b Bindings) shown(bound binding) string {
 	name := bound.key.Show()
 	if bound.scope == ScopePrefix {
 		return b.keys[Prefix][0].key.Show() + " " + name
-	}
-	return name
-}
-
-// Show is the key's name as help writes it: like String, with arrows.
-func (k Key) Show() string {
-	name := k.String()
-	for _, a := range [...][2]string{{"up", "↑"}, {"down", "↓"}, {"left", "←"}, {"right", "→"}} {
-		if rest, ok := strings.CutSuffix(name, a[0]); ok && (rest == "" || strings.HasSuffix(rest, "+")) {
-			return rest + a[1]
-		}
 	}
 	return name
 }

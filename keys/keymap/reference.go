@@ -1,4 +1,4 @@
-package keys
+package keymap
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func Reference() string {
 
 const referenceHead = `# Keys
 
-This page is made from the catalogue in the package keys.
+This page is made from the catalogue in the package keys/keymap.
 
 In a terminal every key goes to the program, but for the prefix, ctrl+b, and the direct keys, alt+1 … alt+4 and
 alt+arrows. The prefix pressed twice goes to the program. ` + "`direct_keys = false`" + ` in config.toml leaves the direct keys to
