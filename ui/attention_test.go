@@ -1,13 +1,20 @@
 package ui
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/ui/screen"
 )
 
 // watchful is a dashboard that shows session "here" while "away" is out of
@@ -148,61 +155,74 @@ func TestQuietHoursGoAroundMidnight(t *testing.T) {
 	}
 }
 
-func TestNotificationsSpeakTheTerminalsLanguage(t *testing.T) {
-	for _, c := range []struct {
-		env  map[string]string
-		want string
-	}{
-		{nil, "\x1b]9;Tandem: web failed, 1\x1b\\"},
-		{map[string]string{"TERM": "xterm-kitty"}, "\x1b]99;i=tandem:d=0;Tandem\x1b\\\x1b]99;i=tandem:p=body;web failed, 1\x1b\\"},
-		{map[string]string{"VTE_VERSION": "7600"}, "\x1b]777;notify;Tandem;web failed, 1\x1b\\"},
-		{map[string]string{"TMUX": "/tmp/x"}, "\x1bPtmux;\x1b\x1b]9;Tandem: web failed, 1\x1b\x1b\\\x1b\\"},
-	} {
-		if got := notification("web failed; 1", func(name string) string { return c.env[name] }); got != c.want {
-			t.Errorf("%v: %q, want %q", c.env, got, c.want)
-		}
-	}
-}
-
-func FuzzNotification(f *testing.F) {
-	f.Add("a\x1b\\b\x07;\u202ec\x9c")
-	f.Fuzz(func(t *testing.T, text string) {
-		inside := strings.TrimSuffix(strings.TrimPrefix(notification(text, func(string) string { return "" }), "\x1b]9;Tandem: "), "\x1b\\")
-		if strings.ContainsAny(inside, "\x1b\x07\u009c;\n") || !utf8.ValidString(inside) || len(inside) > 20*mostNotice {
-			t.Errorf("%q gets into the sequence: %q", text, inside)
-		}
-	})
-}
-
 func TestTheDesktopIsToldOnlyWhileAnotherWindowHasTheKeyboard(t *testing.T) {
 	d, _, _ := watchful(t)
-	p := newPainter(nil, 0)
-	d.m.terminal = &terminal{painter: p}
-	t.Cleanup(func() { d.m.terminal = nil })
+	told := d.notifications()
 	d.m.notify("in sight")
-	if p.latest().notices != 0 {
+	if told() != nil {
 		t.Fatal("the desktop is told of what the person looks at")
 	}
-	d.typed(typed{kind: keys.EventFocusOut})
+	d.typed(screen.Event{Kind: keys.EventFocusOut})
 	d.m.notify("first")
-	if f := p.latest(); f.notices != 1 || f.notice != "first" {
-		t.Fatalf("told: %d, %q", f.notices, f.notice)
+	if got := told(); !slices.Equal(got, []string{"first"}) {
+		t.Fatalf("told: %q", got)
 	}
 	d.m.notify("second")
 	d.m.notify("third")
-	if p.latest().notices != 1 {
+	if told() != nil {
 		t.Error("notifications follow each other without a gap")
 	}
 	d.update(deskDue{})
-	if f := p.latest(); f.notices != 2 || f.notice != "second (and 1 more)" {
-		t.Errorf("told then: %d, %q", f.notices, f.notice)
+	if got := told(); !slices.Equal(got, []string{"second (and 1 more)"}) {
+		t.Errorf("told then: %q", got)
 	}
 	d.m.attention.desk.last = time.Time{}
 	d.m.o.Attention.Quiet = Hours{0, 24 * 60}
 	d.m.notify("at night")
 	d.m.o.Attention = Attention{NoNotify: true}
 	d.m.notify("unwanted")
-	if p.latest().notices != 2 {
+	if told() != nil {
 		t.Error("the desktop is told at night, or against the person's will")
 	}
+}
+
+// notifications puts the dashboard on a terminal that is a file, and returns what
+// tells the notifications that were written to it since it was asked last.
+func (d *driver) notifications() (told func() []string) {
+	d.t.Helper()
+	d.t.Setenv("TERM", "xterm")
+	for _, name := range []string{"TMUX", "KITTY_WINDOW_ID", "VTE_VERSION"} {
+		d.t.Setenv(name, "")
+	}
+	file, err := os.Create(filepath.Join(d.t.TempDir(), "terminal"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	terminal := screen.New(file, colorprofile.TrueColor)
+	d.m.terminal = terminal
+	d.t.Cleanup(func() {
+		d.m.terminal = nil
+		file.Close()
+	})
+	if err := terminal.Enter(); err != nil {
+		d.t.Fatal(err)
+	}
+	terminal.Show(tea.View{}, 20, 3, screen.Placed{})
+	seen := 0
+	told = func() (all []string) {
+		if err := terminal.Paint(); err != nil {
+			d.t.Fatal(err)
+		}
+		written, err := os.ReadFile(file.Name())
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile("\x1b]9;Tandem: ([^\x1b]*)").FindAllStringSubmatch(string(written[seen:]), -1) {
+			all = append(all, m[1])
+		}
+		seen = len(written)
+		return all
+	}
+	told()
+	return told
 }

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/ui/screen"
 )
 
 // busy is a dashboard of 200×60 with four panes that are full of colour, and
@@ -17,7 +18,7 @@ import (
 func busy(b *testing.B) (m *model, change func(i int)) {
 	e := newFakeEngine()
 	l := newLink(e, nil)
-	m = newModel(b.Context(), Options{}.withDefaults(), l, &input{})
+	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{})
 	m.w, m.h, m.opened, m.news.connected = 200, 60, true, true
 	var leaves []*node
 	for i := range 4 {
@@ -89,15 +90,14 @@ func BenchmarkPaintOneLineChanged(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer null.Close()
-	p := newPainter(null, colorprofile.TrueColor)
-	p.enter(true)
+	terminal := screen.New(null, colorprofile.TrueColor)
+	terminal.Enter()
 	i := 0
 	for b.Loop() {
 		i++
 		change(i)
-		view := m.View()
-		p.update(func(f *frame) { f.view, f.w, f.h = view, 200, 60 })
-		if err := p.paint(); err != nil {
+		terminal.Show(m.View(), 200, 60, screen.Placed{})
+		if err := terminal.Paint(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -275,7 +275,7 @@ func (m *model) takeClips() tea.Cmd {
 // offerClip puts text on the clipboard of the person's terminal.
 func (m *model) offerClip(text string) {
 	if m.terminal != nil {
-		m.terminal.painter.update(func(f *frame) { f.clip, f.clips = text, f.clips+1 })
+		m.terminal.Copy(text)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/ui/screen"
 )
 
 // reader is a dashboard on a session with a long scrollback, in scroll mode.
@@ -367,14 +368,14 @@ func TestOnlyTheProgramInFocusCopies(t *testing.T) {
 	here.copies("one")
 	d.until("copied by the program", copied("one"))
 	d.shows("the program copied 3 characters")
-	d.run(d.m.handleInput([]typed{{kind: keys.EventFocusOut}}))
+	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventFocusOut}}))
 	here.copies("behind")
 	here.print(plainLine("later"))
 	d.shows("later")
 	if d.m.copying.buffer != "one" {
 		t.Errorf("copied %q while another window has the keyboard", d.m.copying.buffer)
 	}
-	d.run(d.m.handleInput([]typed{{kind: keys.EventFocusIn}}))
+	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventFocusIn}}))
 	d.m.o.NoClipboard = true
 	here.copies("two")
 	here.print(plainLine("much later"))

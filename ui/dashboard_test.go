@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/ui/screen"
 )
 
 func TestDashboardStartsAShellWhenThereIsNone(t *testing.T) {
@@ -65,7 +66,7 @@ func TestPasteArrivesWhole(t *testing.T) {
 	d.shows("$ ")
 	text := strings.Repeat("line of a large paste\n", 50_000)
 	d.press("'a")
-	d.run(d.m.handleInput([]typed{{kind: keys.EventPaste, paste: text}}))
+	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventPaste, Paste: text}}))
 	d.press("'b")
 	d.typedInto(s, "a"+text+"b")
 }
@@ -259,7 +260,7 @@ func TestRenameTakesALine(t *testing.T) {
 	d := drive(t, e, 120, 36)
 	d.shows("one$ ")
 	d.press("ctrl+b", ",", "ctrl+u", "'web 漢x", "backspace")
-	d.run(d.m.handleInput([]typed{{kind: keys.EventPaste, paste: " two\n"}}))
+	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventPaste, Paste: " two\n"}}))
 	d.press("enter")
 	d.shows("web 漢 two")
 }
@@ -428,7 +429,7 @@ func TestFocusReportsFollowTheKeyboard(t *testing.T) {
 	if got[len(got)-2] || !got[len(got)-1] {
 		t.Errorf("leaving and coming back reported %v", got)
 	}
-	d.run(d.m.handleInput([]typed{{kind: keys.EventFocusOut}}))
+	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventFocusOut}}))
 	if got := s.reports(); got[len(got)-1] {
 		t.Errorf("another window has the keyboard, reported %v", got)
 	}
@@ -489,13 +490,13 @@ func TestWhatIsTypedAfterLeavingGoesNowhere(t *testing.T) {
 	e.add("alpha", "one$ ")
 	d := drive(t, e, 120, 36)
 	d.shows("one$ ")
-	var batch []typed
+	var batch []screen.Event
 	for _, name := range []string{"a", "ctrl+b", "d", "r", "m"} {
 		k, err := keys.Parse(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch = append(batch, typed{kind: keys.EventKey, key: k})
+		batch = append(batch, screen.Event{Kind: keys.EventKey, Key: k})
 	}
 	d.run(d.m.handleInput(batch))
 	d.until("the dashboard ends", func() bool { return d.quit })

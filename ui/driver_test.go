@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys"
+	"tandem/ui/screen"
 )
 
 // patience is how long a test waits for what has to happen.
@@ -48,7 +49,7 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	})
 	l.notify = wake.changed
 	l.crash = func(p any) { t.Errorf("panic: %v", p) }
-	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &input{notify: wake.input})
+	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.input})
 	d.m.list.Home = "/home/ann"
 	l.start(func() { l.run(ctx) })
 	l.start(func() { wake.run(ctx, d.send) })
@@ -135,7 +136,7 @@ func (d *driver) press(names ...string) {
 func (d *driver) pressAtOnce(names ...string) {
 	d.t.Helper()
 	for _, k := range d.named(names) {
-		d.m.in.add(typed{kind: keys.EventKey, key: k})
+		d.m.in.Add(screen.Event{Kind: keys.EventKey, Key: k})
 	}
 	d.update(inputMsg{})
 }
@@ -159,14 +160,14 @@ func (d *driver) named(names []string) (all []keys.Key) {
 	return all
 }
 
-func (d *driver) key(k keys.Key) { d.typed(typed{kind: keys.EventKey, key: k}) }
+func (d *driver) key(k keys.Key) { d.typed(screen.Event{Kind: keys.EventKey, Key: k}) }
 
-func (d *driver) mouse(e keys.Mouse) { d.typed(typed{kind: keys.EventMouse, mouse: e}) }
+func (d *driver) mouse(e keys.Mouse) { d.typed(screen.Event{Kind: keys.EventMouse, Mouse: e}) }
 
 // typed has the model take in something that the person did, as it does when it
 // is told that input waits.
-func (d *driver) typed(e typed) {
-	d.m.in.add(e)
+func (d *driver) typed(e screen.Event) {
+	d.m.in.Add(e)
 	d.update(inputMsg{})
 }
 

@@ -13,6 +13,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/ui/screen"
 )
 
 // The fields of the form that starts a process.
@@ -31,10 +32,10 @@ type startForm struct {
 	fields    [fieldCount]panes.Field
 	keepAlive bool
 	at        int
-	bad       int     // the field that err is about
-	err       string  // what is wrong
-	busy      bool    // the engine has been asked
-	ahead     []typed // meanwhile, for what comes then
+	bad       int            // the field that err is about
+	err       string         // what is wrong
+	busy      bool           // the engine has been asked
+	ahead     []screen.Event // meanwhile, for what comes then
 	matches   completion
 }
 
@@ -191,17 +192,17 @@ func (m *model) waitingForm() *startForm {
 // hold keeps back what is typed while a form waits for the engine: it is
 // for what comes then. A single esc, two of them after something else, or one
 // without an engine, close the form.
-func (f *startForm) hold(m *model, events []typed) (held bool) {
-	esc := func(e typed) bool {
-		return e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keymap.ScopeForm, keymap.Cancel)
+func (f *startForm) hold(m *model, events []screen.Event) (held bool) {
+	esc := func(e screen.Event) bool {
+		return e.Kind == keys.EventKey && m.o.Bindings.Is(e.Key, keymap.ScopeForm, keymap.Cancel)
 	}
 	for i, e := range events {
 		n := len(f.ahead)
 		closes := esc(e) && (n == 0 || esc(f.ahead[n-1]) || !m.news.connected)
-		if closes || e.kind != keys.EventKey && e.kind != keys.EventPaste {
+		if closes || e.Kind != keys.EventKey && e.Kind != keys.EventPaste {
 			if i > 0 {
-				m.in.unread(events[i:])
-				m.in.notify()
+				m.in.Unread(events[i:])
+				m.in.Notify()
 			}
 			return i > 0
 		}
@@ -234,7 +235,7 @@ func (m *model) formAnswered(msg formMsg) tea.Cmd {
 	}
 	cmd = tea.Batch(cmd, m.say("started "+panes.Clean(msg.process.Name), false))
 	if open {
-		cmd = tea.Batch(cmd, m.handleInput(append(ahead, m.in.drain()...)))
+		cmd = tea.Batch(cmd, m.handleInput(append(ahead, m.in.Drain()...)))
 	}
 	return cmd
 }

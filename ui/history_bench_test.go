@@ -9,13 +9,14 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/ui/screen"
 )
 
 // longHistory is a dashboard of 200×60 on a history of 100,000 commands; serve
 // answers what its list asks for.
 func longHistory(b *testing.B) (m *model, serve func()) {
 	l := newLink(newFakeEngine(), nil)
-	m = newModel(b.Context(), Options{}.withDefaults(), l, &input{notify: func() {}})
+	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{Notify: func() {}})
 	m.opened, m.news.connected = true, true
 	m.resize(200, 60)
 	m.setView(viewHistory)
@@ -47,7 +48,7 @@ func longHistory(b *testing.B) (m *model, serve func()) {
 }
 
 func (m *model) benchKey(k keys.Key) {
-	m.in.add(typed{kind: keys.EventKey, key: k})
+	m.in.Add(screen.Event{Kind: keys.EventKey, Key: k})
 	m.Update(inputMsg{})
 	m.View()
 }

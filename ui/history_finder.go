@@ -10,6 +10,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/ui/screen"
 )
 
 // typingDelay is how long a search waits for the next key of the query.
@@ -131,7 +132,7 @@ func (m *model) takeHistory(msg historyMsg) tea.Cmd {
 	if row, ok := f.list.Selected(); ok && f.list.Settled() {
 		cmd = act(m, row)
 	}
-	return tea.Batch(cmd, m.handleInput(m.in.drain()))
+	return tea.Batch(cmd, m.handleInput(m.in.Drain()))
 }
 
 // pick acts on the chosen command, once the answer to what was typed is there.
@@ -168,7 +169,7 @@ func (m *model) picker() *finder {
 // holdForPick keeps back what was typed behind a choice, or a form, that waits,
 // unless that takes it back, and what was typed for a choice that is still to be
 // shown.
-func (m *model) holdForPick(events []typed) (held bool) {
+func (m *model) holdForPick(events []screen.Event) (held bool) {
 	if m.layouts.asked != 0 {
 		m.holdForLayouts(events)
 		return true
@@ -181,12 +182,12 @@ func (m *model) holdForPick(events []typed) (held bool) {
 		return false
 	}
 	for _, e := range events {
-		if e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keymap.ScopeRecall, keymap.HistoryLeave) {
+		if e.Kind == keys.EventKey && m.o.Bindings.Is(e.Key, keymap.ScopeRecall, keymap.HistoryLeave) {
 			f.picking = nil
 			return false
 		}
 	}
-	m.in.unread(events)
+	m.in.Unread(events)
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/ui/screen"
 )
 
 // onHistory opens the dashboard on the history of an engine with one shell.
@@ -396,7 +397,7 @@ func TestHistoryOverATerminalTakesMouseFiltersAndPaste(t *testing.T) {
 	d.shows("1 found")
 	d.press("alt+f")
 	d.shows("2 commands")
-	d.typed(typed{kind: keys.EventPaste, paste: "go"})
+	d.typed(screen.Event{Kind: keys.EventPaste, Paste: "go"})
 	d.shows("1 found")
 	y := 0
 	for i, row := range strings.Split(d.screen(), "\n") {

@@ -15,6 +15,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/ui/screen"
 )
 
 // keptMsg is the outcome of telling the engine of a layout.
@@ -177,16 +178,16 @@ func (m *model) askLayout() tea.Cmd {
 
 // holdForLayouts keeps back what was typed for the choice that is asked for. A
 // key that would close it takes the question back, with what came before.
-func (m *model) holdForLayouts(events []typed) {
-	closes := slices.IndexFunc(events, func(e typed) bool {
-		return e.kind == keys.EventKey && m.o.Bindings.Is(e.key, keymap.ScopePicker, keymap.Cancel)
+func (m *model) holdForLayouts(events []screen.Event) {
+	closes := slices.IndexFunc(events, func(e screen.Event) bool {
+		return e.Kind == keys.EventKey && m.o.Bindings.Is(e.Key, keymap.ScopePicker, keymap.Cancel)
 	})
 	if closes >= 0 {
 		m.layouts.asked = 0
 	}
-	m.in.unread(events[closes+1:])
+	m.in.Unread(events[closes+1:])
 	if m.layouts.asked == 0 {
-		m.in.notify()
+		m.in.Notify()
 	}
 }
 
@@ -197,7 +198,7 @@ func (m *model) takeLayouts(msg layoutsMsg) tea.Cmd {
 	}
 	m.layouts.asked = 0
 	cmd := m.chooseLayout(msg)
-	return tea.Batch(cmd, m.handleInput(m.in.drain()))
+	return tea.Batch(cmd, m.handleInput(m.in.Drain()))
 }
 
 func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {

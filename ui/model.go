@@ -12,6 +12,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/ui/screen"
 )
 
 // clientName is who the dashboard is, for the engine.
@@ -37,12 +38,12 @@ type model struct {
 	ctx  context.Context
 	o    Options
 	link *link
-	in   *input
+	in   *screen.Input
 	stop context.CancelCauseFunc // ends the dashboard with an error
 
-	terminal *terminal // nil in tests
-	left     bool      // the person has left; what is typed now goes nowhere
-	handing  bool      // the terminal is being handed to a session; what is typed waits
+	terminal *screen.Terminal // nil in tests
+	left     bool             // the person has left; what is typed now goes nowhere
+	handing  bool             // the terminal is being handed to a session; what is typed waits
 
 	w, h   int
 	layout layout
@@ -74,7 +75,7 @@ type model struct {
 	pressed     *panes.Terminal // the pane in which a mouse button went down
 	copying     copying
 	attention   attention
-	pictures    pictures
+	pictures    screen.Pictures
 
 	resolver *keymap.Resolver
 	actions  map[keymap.Action]func(*model) tea.Cmd
@@ -182,6 +183,17 @@ func (m *model) process(id string) (api.Process, bool) {
 // Init does nothing; what there is to begin with comes as messages.
 func (m *model) Init() tea.Cmd { return nil }
 
+// leaveOnPanic puts the terminal back before a panic goes on, so that what is
+// printed about it can be read.
+func (m *model) leaveOnPanic() {
+	if p := recover(); p != nil {
+		if m.terminal != nil {
+			m.terminal.Close()
+		}
+		panic(p)
+	}
+}
+
 // Update takes in one message. Everything that has an order, typed input above
 // all, is handled here and not in commands, which run concurrently.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -200,7 +212,7 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case message:
 		return msg.take(m)
 	case inputMsg:
-		return m.handleInput(m.in.drain())
+		return m.handleInput(m.in.Drain())
 	case changedMsg:
 		return m.sync()
 	case tea.WindowSizeMsg:
@@ -212,7 +224,9 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case uv.LightColorSchemeEvent:
 		m.setDark(false)
 	case tea.ModeReportMsg:
-		m.noteMode(msg)
+		if m.terminal != nil {
+			m.terminal.Learn(msg)
+		}
 	}
 	return nil
 }
@@ -233,14 +247,14 @@ func (m *model) resize(w, h int) tea.Cmd {
 
 // typed input
 
-func (m *model) handleInput(events []typed) tea.Cmd {
+func (m *model) handleInput(events []screen.Event) tea.Cmd {
 	var cmds []tea.Cmd
 	for i, e := range events {
 		if m.left { // what was typed after that is not for the session that was left
 			break
 		}
 		if m.handing {
-			m.in.unread(events[i:])
+			m.in.Unread(events[i:])
 			break
 		}
 		if m.holdForPick(events[i:]) {
@@ -251,17 +265,17 @@ func (m *model) handleInput(events []typed) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (m *model) handleTyped(e typed) tea.Cmd {
-	switch e.kind {
+func (m *model) handleTyped(e screen.Event) tea.Cmd {
+	switch e.Kind {
 	case keys.EventKey:
 		m.overlayPress.on = nil
-		return m.pressKey(e.key)
+		return m.pressKey(e.Key)
 	case keys.EventMouse:
-		return m.mouse(e.mouse)
+		return m.mouse(e.Mouse)
 	case keys.EventPaste:
-		return m.paste(e.paste)
+		return m.paste(e.Paste)
 	case keys.EventFocusIn, keys.EventFocusOut:
-		m.setBlurred(e.kind == keys.EventFocusOut)
+		m.setBlurred(e.Kind == keys.EventFocusOut)
 	}
 	return nil
 }

@@ -1,20 +1,14 @@
 package ui
 
 import (
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"tandem/panes"
 )
 
 // notifyGap is the least time between two notifications of the desktop; what
 // comes meanwhile is told with the next.
 const notifyGap = 5 * time.Second
-
-// mostNotice bounds a notification, in cells.
-const mostNotice = 160
 
 // A desk is what the desktop is told, while another window has the keyboard.
 type desk struct {
@@ -55,7 +49,7 @@ func (m *model) tellDesk(now time.Time) {
 	}
 	text := withMore(d.held)
 	d.held, d.last = nil, now
-	m.terminal.painter.update(func(f *frame) { f.notice, f.notices = text, f.notices+1 })
+	m.terminal.Notify(text)
 }
 
 func (m *model) deskDue() {
@@ -64,30 +58,4 @@ func (m *model) deskDue() {
 		m.tellDesk(time.Now())
 	}
 	m.attention.desk.held = nil
-}
-
-// notification is what makes a terminal notify the desktop. Which of the three
-// sequences it knows only its name tells: OSC 99 is kitty's (and foot's), OSC 777
-// urxvt's and VTE's, OSC 9 everybody else's. One that knows none shows nothing.
-func notification(text string, getenv func(string) string) string {
-	text = noticeText(text)
-	name := getenv("TERM")
-	var s string
-	switch {
-	case getenv("KITTY_WINDOW_ID") != "" || strings.Contains(name, "kitty") || strings.HasPrefix(name, "foot"):
-		s = "\x1b]99;i=tandem:d=0;Tandem\x1b\\\x1b]99;i=tandem:p=body;" + text + "\x1b\\"
-	case strings.HasPrefix(name, "rxvt") || getenv("VTE_VERSION") != "":
-		s = "\x1b]777;notify;Tandem;" + text + "\x1b\\"
-	default:
-		s = "\x1b]9;Tandem: " + text + "\x1b\\"
-	}
-	if getenv("TMUX") != "" {
-		s = "\x1bPtmux;" + strings.ReplaceAll(s, "\x1b", "\x1b\x1b") + "\x1b\\"
-	}
-	return s
-}
-
-// noticeText is text that cannot end a sequence or be taken for a part of it.
-func noticeText(s string) string {
-	return strings.ReplaceAll(panes.Clip(panes.Clean(s), mostNotice), ";", ",")
 }

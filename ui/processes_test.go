@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/ui/screen"
 )
 
 // onProcesses opens the dashboard on the processes of an engine, with one shell
@@ -255,7 +256,7 @@ func TestFailuresAndReadinessAreTold(t *testing.T) {
 
 func TestProcessThatFailsOverAndOverIsToldOfOnce(t *testing.T) {
 	one, exited := 1, time.Now()
-	m := newModel(t.Context(), Options{}.withDefaults(), newLink(newFakeEngine(), nil), &input{})
+	m := newModel(t.Context(), Options{}.withDefaults(), newLink(newFakeEngine(), nil), &screen.Input{})
 	fine := api.Process{ID: "1", Kind: api.KindProcess, Name: "web", State: api.StateRunning, StartedAt: exited.Add(-time.Hour)}
 	bad := fine
 	bad.State, bad.ExitCode, bad.ExitedAt = api.StateBackoff, &one, &exited
@@ -443,7 +444,7 @@ func TestSandboxFileIsReadStrictly(t *testing.T) {
 // thousandProcesses is a dashboard of 200×60 on as many processes.
 func thousandProcesses(b *testing.B) *model {
 	e := newFakeEngine()
-	m := newModel(b.Context(), Options{}.withDefaults(), newLink(e, nil), &input{})
+	m := newModel(b.Context(), Options{}.withDefaults(), newLink(e, nil), &screen.Input{})
 	m.opened, m.news.connected = true, true
 	for i := range 1000 {
 		m.news.processes = append(m.news.processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)

@@ -20,6 +20,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/themes"
+	"tandem/ui/screen"
 )
 
 // Options are what the dashboard needs from its surroundings.
@@ -132,23 +133,23 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	stop := endOnSignal(ctx, cancel)
 	defer stop()
 
-	t, err := takeTerminal(o.Input, o.Output)
+	t, err := screen.Open(o.Input, o.Output)
 	if err != nil {
 		return nil, err
 	}
-	defer t.giveBack()
+	defer t.Close()
 	wake := newWaker()
 	l := newLink(first, connect)
-	in := &input{File: o.Input, notify: func() {
-		t.painter.hurry()
+	in := &screen.Input{File: o.Input, Notify: func() {
+		t.Hurry()
 		wake.input()
 	}}
 	l.notify = wake.changed
 	l.crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
 	m.stop, m.terminal = cancel, t
-	m.setProfile(t.painter.profile)
-	w, h := t.size()
+	m.setProfile(t.Profile())
+	w, h := t.Size()
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
 	l.start(func() { l.run(ctx) })
@@ -156,7 +157,7 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	if o.Follow != nil {
 		l.start(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
 	}
-	l.start(func() { t.watch(ctx, program.Send) })
+	l.start(func() { t.Watch(ctx, program.Send) })
 	l.start(func() {
 		<-ctx.Done()
 		program.Quit() // and not its own context, which would leave its reader behind
@@ -165,7 +166,7 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	go func() {
 		defer close(painted)
 		defer rescue(l.crash)
-		t.painter.run(ctx, cancel)
+		t.Run(ctx, cancel)
 	}()
 	_, err = program.Run()
 	m.keepLast()
@@ -174,7 +175,7 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	}
 	cancel(nil)
 	l.tasks.Wait()
-	t.await(painted)
+	t.Await(painted)
 	return m, err
 }
 
@@ -203,7 +204,7 @@ func endedBy(s os.Signal) error {
 	return fmt.Errorf("the dashboard was ended by a signal (%s); sessions go on", s)
 }
 
-func newModel(ctx context.Context, o Options, l *link, in *input) *model {
+func newModel(ctx context.Context, o Options, l *link, in *screen.Input) *model {
 	m := &model{
 		ctx: ctx, o: o, link: l, in: in,
 		attachments: map[*panes.Terminal]context.CancelFunc{},
@@ -219,6 +220,9 @@ func newModel(ctx context.Context, o Options, l *link, in *input) *model {
 	m.dress()
 	return m
 }
+
+// inputMsg says that typed input waits.
+type inputMsg struct{}
 
 // A waker turns notices from other goroutines into messages: at most one of
 // each kind waits, and its own goroutine sends them, because sending blocks.

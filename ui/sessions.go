@@ -34,7 +34,7 @@ func (m *model) sync() tea.Cmd {
 	cmds = append(cmds, m.takeClips())
 	cmds = append(cmds, m.closeFinished())
 	if rang && m.terminal != nil {
-		m.terminal.painter.update(func(f *frame) { f.bells++ })
+		m.terminal.Bell()
 	}
 	return tea.Batch(cmds...)
 }

@@ -3,9 +3,7 @@ package ui
 import (
 	"os"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/charmbracelet/x/ansi"
 
 	"tandem/panes"
 	"tandem/themes"
@@ -51,20 +49,5 @@ func (m *model) setProfile(p colorprofile.Profile) {
 	if m.profile != p {
 		m.profile = p
 		m.dress()
-	}
-}
-
-// noteMode learns what the terminal can do: count clusters as one, which is
-// then switched on, and hold its screen back while a frame is written.
-func (m *model) noteMode(msg tea.ModeReportMsg) {
-	known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet
-	if !known || m.terminal == nil {
-		return
-	}
-	switch msg.Mode {
-	case ansi.ModeUnicodeCore:
-		m.terminal.painter.update(func(f *frame) { f.clusters = true })
-	case ansi.ModeSynchronizedOutput:
-		m.terminal.painter.update(func(f *frame) { f.sync = true })
 	}
 }

@@ -24,8 +24,7 @@ func (m *model) View() tea.View {
 	m.dirty = false
 	m.draw()
 	if m.terminal != nil {
-		picture := m.placedPicture()
-		m.terminal.painter.update(func(f *frame) { f.view, f.w, f.h, f.picture = m.drawn, m.w, m.h, picture })
+		m.terminal.Show(m.drawn, m.w, m.h, m.placedPicture())
 	}
 	return m.drawn
 }

@@ -63,7 +63,7 @@ func (m *model) zoomDirectly() tea.Cmd {
 	run := &directZoom{m: m, options: attach.Options{
 		Client: e.api, ID: p.ID, In: m.o.Input, Out: m.o.Output,
 		Prefix: m.o.Bindings.PrefixKeys(), Name: clientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
-		NoClipboard: m.o.NoClipboard, Cooked: m.terminal.saved,
+		NoClipboard: m.o.NoClipboard, Cooked: m.terminal.Cooked(),
 	}}
 	m.handing = true
 	return tea.Exec(run, func(err error) tea.Msg { return zoomedOut{run.outcome, run.undone, err} })
@@ -86,15 +86,14 @@ func (z *directZoom) Run() error {
 	if z.undone = !z.typeAhead(); z.undone {
 		return nil
 	}
-	painter := z.m.terminal.painter
-	painter.leave(false)
+	z.m.terminal.Leave()
 	var err error
 	z.outcome, err = attach.Run(z.m.ctx, z.options)
 	if z.outcome.Reason == attach.HungUp {
 		return err
 	}
-	z.m.in.feed(z.outcome.Rest) // nobody else reads now
-	return errors.Join(err, painter.enter(false))
+	z.m.in.Feed(z.outcome.Rest) // nobody else reads now
+	return errors.Join(err, z.m.terminal.Enter())
 }
 
 // typeAhead passes on what was typed after the zoom key and before the terminal
@@ -102,17 +101,17 @@ func (z *directZoom) Run() error {
 // is left to the dashboard.
 func (z *directZoom) typeAhead() (all bool) {
 	p := z.m.focused()
-	events := z.m.in.drain()
+	events := z.m.in.Drain()
 	for i, t := range events {
 		switch {
-		case t.kind == keys.EventKey && slices.ContainsFunc(z.options.Prefix, t.key.Same):
-			z.m.in.unread(events[i:])
+		case t.Kind == keys.EventKey && slices.ContainsFunc(z.options.Prefix, t.Key.Same):
+			z.m.in.Unread(events[i:])
 			return false
 		case p == nil:
-		case t.kind == keys.EventKey:
-			p.Send(api.Input{Key: &t.key})
-		case t.kind == keys.EventPaste:
-			p.Send(api.Input{Paste: &t.paste})
+		case t.Kind == keys.EventKey:
+			p.Send(api.Input{Key: &t.Key})
+		case t.Kind == keys.EventPaste:
+			p.Send(api.Input{Paste: &t.Paste})
 		}
 	}
 	return true
@@ -126,14 +125,14 @@ func (m *model) zoomedOut(msg zoomedOut) tea.Cmd {
 	m.handing = false
 	if msg.undone {
 		m.setZoomed(true)
-		return m.handleInput(m.in.drain())
+		return m.handleInput(m.in.Drain())
 	}
 	cmd := m.afterDirectZoom(msg)
-	return tea.Batch(cmd, m.handleInput(m.in.drain()))
+	return tea.Batch(cmd, m.handleInput(m.in.Drain()))
 }
 
 func (m *model) afterDirectZoom(msg zoomedOut) tea.Cmd {
-	m.w, m.h = m.terminal.size()
+	m.w, m.h = m.terminal.Size()
 	m.relayout()
 	cmd := m.sync()
 	if msg.err != nil {

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ type painter struct {
 	diff  *uv.TerminalRenderer
 	moves bytes.Buffer // what diff writes
 	buf   bytes.Buffer
-	easel easel
+	kept  keptPicture
 	err   error
 }
 
@@ -50,7 +50,7 @@ type painter struct {
 type frame struct {
 	view     tea.View
 	w, h     int
-	picture  placed
+	picture  Placed
 	bells    int
 	clip     string // what was copied last
 	clips    int    // counts copies
@@ -116,7 +116,7 @@ func (p *painter) enter(alt bool) error {
 	p.away = false
 	p.shown, p.rows = frame{}, nil
 	p.buf.Reset()
-	p.buf.Write(p.easel.forget(nil))
+	p.buf.Write(p.kept.forget(nil))
 	if alt {
 		p.buf.WriteString(saveTitle + ansi.SetModeAltScreenSaveCursor)
 	}
@@ -154,7 +154,7 @@ func (p *painter) leave(alt bool) {
 	}
 	p.away = true
 	p.buf.Reset()
-	p.buf.Write(p.easel.forget(nil))
+	p.buf.Write(p.kept.forget(nil))
 	if p.shown.sync {
 		p.buf.WriteString(ansi.ResetModeSynchronizedOutput)
 	}
@@ -308,7 +308,7 @@ func (p *painter) place(f frame, hurt, erased bool) {
 	}
 	p.moves.Reset()
 	_ = p.diff.Flush() // into moves, which cannot fail
-	turn := p.easel.turn(f.picture, hurt, erased)
+	turn := p.kept.turn(f.picture, hurt, erased)
 	drawn := p.moves.Len() > 0 || turn.any()
 	if !drawn && sameCursor(c, was) {
 		return
@@ -351,4 +351,12 @@ func cursorStyle(c *tea.Cursor) int {
 		style++
 	}
 	return style
+}
+
+// ring wakes who waits at c, a channel of one, or will.
+func ring(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"os"
@@ -12,18 +12,18 @@ import (
 )
 
 // pipeInput is an input that reads what is written to the file returned.
-func pipeInput(t *testing.T) (*input, *os.File) {
+func pipeInput(t *testing.T) (*Input, *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close(); w.Close() })
-	return &input{File: r, notify: func() {}}, w
+	return &Input{File: r, Notify: func() {}}, w
 }
 
 // read lets the input read once and gives the replies it passes on.
-func read(t *testing.T, in *input) string {
+func read(t *testing.T, in *Input) string {
 	t.Helper()
 	buf := make([]byte, 4096)
 	n, err := in.Read(buf)
@@ -33,13 +33,13 @@ func read(t *testing.T, in *input) string {
 	return string(buf[:n])
 }
 
-func names(events []typed) (out []string) {
+func names(events []Event) (out []string) {
 	for _, e := range events {
-		switch e.kind {
+		switch e.Kind {
 		case keys.EventKey:
-			out = append(out, e.key.String())
+			out = append(out, e.Key.String())
 		case keys.EventPaste:
-			out = append(out, "paste "+e.paste)
+			out = append(out, "paste "+e.Paste)
 		case keys.EventMouse:
 			out = append(out, "mouse")
 		case keys.EventFocusIn:
@@ -57,7 +57,7 @@ func TestInputSortsKeysFromReplies(t *testing.T) {
 		t.Errorf("passed on %q, want %q", replies, want)
 	}
 	want := []string{"a", "alt+x", "up", "focus in", "mouse", "paste é", "z"}
-	if d := cmp.Diff(want, names(in.drain())); d != "" {
+	if d := cmp.Diff(want, names(in.Drain())); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
@@ -66,12 +66,12 @@ func TestLoneEscapeIsAKeyAndASplitSequenceIsNot(t *testing.T) {
 	in, w := pipeInput(t)
 	w.WriteString("\x1b")
 	read(t, in)
-	if d := cmp.Diff([]string{"esc"}, names(in.drain())); d != "" {
+	if d := cmp.Diff([]string{"esc"}, names(in.Drain())); d != "" {
 		t.Errorf("a lone escape (-want +got)\n%s", d)
 	}
-	in.feed([]byte("\x1b["))
-	in.feed([]byte("5~"))
-	if d := cmp.Diff([]string{"pgup"}, names(in.drain())); d != "" {
+	in.Feed([]byte("\x1b["))
+	in.Feed([]byte("5~"))
+	if d := cmp.Diff([]string{"pgup"}, names(in.Drain())); d != "" {
 		t.Errorf("a sequence in two pieces (-want +got)\n%s", d)
 	}
 }
@@ -89,7 +89,7 @@ func TestAMouseReportAndACharacterThatASlowLineHasSplitAreWhole(t *testing.T) {
 			}
 		}
 	}
-	if d := cmp.Diff([]string{"mouse", "漢"}, names(in.drain())); d != "" {
+	if d := cmp.Diff([]string{"mouse", "漢"}, names(in.Drain())); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
@@ -97,14 +97,14 @@ func TestAMouseReportAndACharacterThatASlowLineHasSplitAreWhole(t *testing.T) {
 func TestHugePasteComesInPiecesThatCutNoCharacter(t *testing.T) {
 	in, _ := pipeInput(t)
 	text := "x" + strings.Repeat("漢", maxPaste/2)
-	in.feed([]byte("\x1b[200~" + text + "\x1b[201~"))
+	in.Feed([]byte("\x1b[200~" + text + "\x1b[201~"))
 	var got strings.Builder
-	events := in.drain()
+	events := in.Drain()
 	for _, e := range events {
-		if strings.ContainsRune(e.paste, '\uFFFD') || len(e.paste) > maxPaste {
-			t.Errorf("a piece of %d bytes", len(e.paste))
+		if strings.ContainsRune(e.Paste, '\uFFFD') || len(e.Paste) > maxPaste {
+			t.Errorf("a piece of %d bytes", len(e.Paste))
 		}
-		got.WriteString(e.paste)
+		got.WriteString(e.Paste)
 	}
 	if got.String() != text || len(events) < 2 {
 		t.Errorf("%d pieces, %d bytes of %d", len(events), got.Len(), len(text))
@@ -114,11 +114,11 @@ func TestHugePasteComesInPiecesThatCutNoCharacter(t *testing.T) {
 func FuzzInputClaimsEveryByteOnce(f *testing.F) {
 	f.Add([]byte("a\x1b[A\x1b]11;?\x07\x1b[200~x\x1b[201~"), 3)
 	f.Fuzz(func(t *testing.T, data []byte, step int) {
-		in := &input{notify: func() {}}
+		in := &Input{Notify: func() {}}
 		step = max(step, 1)
 		for rest := data; len(rest) > 0; {
 			n := min(step, len(rest))
-			in.feed(rest[:n])
+			in.Feed(rest[:n])
 			rest = rest[n:]
 		}
 		in.decoder.Flush(in.take)
@@ -129,12 +129,12 @@ func FuzzInputClaimsEveryByteOnce(f *testing.F) {
 }
 
 func TestAKeyBehindWhatWasPutBackIsToldOf(t *testing.T) {
-	in, told := &input{}, 0
-	in.notify = func() { told++ }
-	in.add(typed{kind: keys.EventKey, key: keys.Key{Code: 'a'}})
-	in.unread(in.drain())
-	in.add(typed{kind: keys.EventKey, key: keys.Key{Code: keys.Escape}})
-	if got := len(in.drain()); told != 2 || got != 2 {
+	in, told := &Input{}, 0
+	in.Notify = func() { told++ }
+	in.Add(Event{Kind: keys.EventKey, Key: keys.Key{Code: 'a'}})
+	in.Unread(in.Drain())
+	in.Add(Event{Kind: keys.EventKey, Key: keys.Key{Code: keys.Escape}})
+	if got := len(in.Drain()); told != 2 || got != 2 {
 		t.Errorf("told %d times of %d keys", told, got)
 	}
 }

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"fmt"
@@ -15,18 +15,18 @@ import (
 
 // inkblot is a picture that an emulator without pictures can show: as letters,
 // which stay until something is written over them, as sixels do.
-func inkblot(x, y, cols, rows int) placed {
+func inkblot(x, y, cols, rows int) Placed {
 	var data strings.Builder
 	for row := range rows {
 		data.WriteString(ansi.CursorPosition(x+1, y+row+1) + strings.Repeat("S", cols))
 	}
-	return placed{&graphics.Picture{Protocol: graphics.Sixel, Cols: cols, Rows: rows, Data: []byte(data.String())}, x, y}
+	return Placed{&graphics.Picture{Protocol: graphics.Sixel, Cols: cols, Rows: rows, Data: []byte(data.String())}, x, y}
 }
 
 // A wall is what should be on a screen: words, and a picture over them.
 type wall struct {
 	rows []string
-	at   placed
+	at   Placed
 	ink  int
 	wide bool // the picture's cells go on to the right edge
 }
@@ -34,9 +34,9 @@ type wall struct {
 // room is how many cells are kept for the picture in a row.
 func (w wall) room() int {
 	if w.wide {
-		return len(w.rows[0]) - w.at.x
+		return len(w.rows[0]) - w.at.X
 	}
-	return w.at.picture.Cols
+	return w.at.Picture.Cols
 }
 
 // view has empty cells in a colour of their own where the picture is.
@@ -46,7 +46,7 @@ func (w wall) view() tea.View {
 		rows[y] = row
 		if p := w.at; p.crosses(y) {
 			room := fmt.Sprintf("\x1b[0;8;38;2;0;0;%dm%s\x1b[m", w.ink, strings.Repeat(" ", w.room()))
-			rows[y] = row[:p.x] + room + row[p.x+w.room():]
+			rows[y] = row[:p.X] + room + row[p.X+w.room():]
 		}
 	}
 	return tea.View{Content: strings.Join(rows, "\n")}
@@ -57,8 +57,8 @@ func (w wall) shown() string {
 	var out strings.Builder
 	for y, row := range w.rows {
 		if p := w.at; p.crosses(y) {
-			picture := strings.Repeat("S", p.picture.Cols) + strings.Repeat(" ", w.room()-p.picture.Cols)
-			row = row[:p.x] + picture + row[p.x+w.room():]
+			picture := strings.Repeat("S", p.Picture.Cols) + strings.Repeat(" ", w.room()-p.Picture.Cols)
+			row = row[:p.X] + picture + row[p.X+w.room():]
 		}
 		out.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
@@ -96,7 +96,7 @@ func TestAPictureStandsWhateverChangesAndLeavesNothingBehind(t *testing.T) {
 			now.rows[y] = word + strings.Repeat(" ", w-len(word))
 			switch rapid.IntRange(0, 3).Draw(r, "picture") {
 			case 0:
-				now.at = placed{}
+				now.at = Placed{}
 			case 1, 2:
 				cols, rows := rapid.IntRange(1, w).Draw(r, "cols"), rapid.IntRange(1, h-1).Draw(r, "rows")
 				now.at = inkblot(rapid.IntRange(0, w-cols).Draw(r, "x"), rapid.IntRange(0, h-1-rows).Draw(r, "y"), cols, rows)

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"bytes"
@@ -26,26 +26,23 @@ const (
 // maxPaste is where a longer paste is passed on in pieces.
 const maxPaste = 4 << 20
 
-// inputMsg says that typed input waits.
-type inputMsg struct{}
-
-// A typed is one thing that the person did: a key, a mouse event, a paste, or
+// An Event is one thing that the person did: a key, a mouse event, a paste, or
 // giving the terminal the keyboard or taking it away.
-type typed struct {
-	kind  keys.EventKind
-	key   keys.Key
-	mouse keys.Mouse
-	paste string
+type Event struct {
+	Kind  keys.EventKind
+	Key   keys.Key
+	Mouse keys.Mouse
+	Paste string
 }
 
-// An input stands between the terminal and Bubble Tea's reader. It decodes
+// An Input stands between the terminal and Bubble Tea's reader. It decodes
 // keys, mouse and pastes itself and keeps them in order for Update; only what
 // is left, the terminal's replies, goes on to Bubble Tea. So no key waits for
 // a time-out but a lone escape, an alt+key is one key at once, and a paste
 // keeps its bytes.
-type input struct {
+type Input struct {
 	*os.File
-	notify  func() // called when there is more in the queue; must not block
+	Notify  func() // called when there is more in the queue; must not block
 	decoder keys.Decoder
 	raw     []byte // read and not yet claimed by an event
 	base    int64  // offset of raw[0] in the stream
@@ -54,18 +51,18 @@ type input struct {
 	buf     [16 << 10]byte
 
 	mu    sync.Mutex
-	queue []typed
+	queue []Event
 }
 
 // Read reads from the terminal and returns the replies in what it got, which
 // may be none.
-func (in *input) Read(p []byte) (int, error) {
+func (in *Input) Read(p []byte) (int, error) {
 	if len(in.reply) == 0 {
 		n, err := in.File.Read(in.buf[:])
 		if err != nil {
 			return 0, err
 		}
-		in.feed(in.buf[:n])
+		in.Feed(in.buf[:n])
 		if in.decoder.Pending() > 0 && !in.more() {
 			in.decoder.Flush(in.take)
 		}
@@ -76,7 +73,7 @@ func (in *input) Read(p []byte) (int, error) {
 }
 
 // more waits a moment for what may follow an unfinished sequence.
-func (in *input) more() bool {
+func (in *Input) more() bool {
 	fds := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
 	wait := escapeWait
 	if len(in.raw) > 2 || len(in.raw) > 0 && in.raw[0] >= utf8.RuneSelf {
@@ -90,13 +87,14 @@ func (in *input) more() bool {
 	}
 }
 
-func (in *input) feed(p []byte) {
+// Feed takes in bytes that somebody else has read.
+func (in *Input) Feed(p []byte) {
 	in.raw = append(in.raw, p...)
 	in.decoder.Feed(p, in.take)
 }
 
 // take sorts one event.
-func (in *input) take(e keys.Event) {
+func (in *Input) take(e keys.Event) {
 	text := in.raw[e.Start-in.base : e.End-in.base]
 	switch e.Kind {
 	case keys.EventOther:
@@ -104,7 +102,7 @@ func (in *input) take(e keys.Event) {
 	case keys.EventPaste:
 		in.takePaste(e)
 	default:
-		in.add(typed{kind: e.Kind, key: e.Key, mouse: e.Mouse})
+		in.Add(Event{Kind: e.Kind, Key: e.Key, Mouse: e.Mouse})
 	}
 	in.raw = in.raw[e.End-in.base:]
 	in.base = e.End
@@ -114,14 +112,14 @@ func (in *input) take(e keys.Event) {
 }
 
 // takePaste collects a paste, so that it reaches the program as one.
-func (in *input) takePaste(e keys.Event) {
+func (in *Input) takePaste(e keys.Event) {
 	in.paste.Write(e.Paste)
 	for in.paste.Len() > maxPaste {
 		piece := in.paste.Bytes()[:maxPaste]
-		in.add(typed{kind: keys.EventPaste, paste: string(in.paste.Next(wholeRunes(piece)))})
+		in.Add(Event{Kind: keys.EventPaste, Paste: string(in.paste.Next(wholeRunes(piece)))})
 	}
 	if e.Last {
-		in.add(typed{kind: keys.EventPaste, paste: in.paste.String()})
+		in.Add(Event{Kind: keys.EventPaste, Paste: in.paste.String()})
 		in.paste = bytes.Buffer{}
 	}
 }
@@ -139,22 +137,23 @@ func wholeRunes(p []byte) int {
 	return len(p)
 }
 
-func (in *input) add(t typed) {
+// Add puts an event behind those that wait.
+func (in *Input) Add(e Event) {
 	in.mu.Lock()
-	in.queue = append(in.queue, t)
+	in.queue = append(in.queue, e)
 	in.mu.Unlock()
-	in.notify() // each time: what was put back may wait for just this
+	in.Notify() // each time: what was put back may wait for just this
 }
 
-// unread puts back what was taken, in front of what came since.
-func (in *input) unread(events []typed) {
+// Unread puts back what was taken, in front of what came since.
+func (in *Input) Unread(events []Event) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.queue = append(slices.Clone(events), in.queue...)
 }
 
-// drain takes what was typed since the last call, in order.
-func (in *input) drain() []typed {
+// Drain takes what was typed since the last call, in order.
+func (in *Input) Drain() []Event {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	queue := in.queue

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"io"
@@ -144,7 +144,7 @@ func TestLeavingUndoesEveryModeThatWasSet(t *testing.T) {
 		}
 	}
 	if !strings.HasSuffix(all, oldTitle) || strings.Count(all, "\x1b[?1049l") != 1 {
-		t.Errorf("the end is %q", tail(all, 60))
+		t.Errorf("the end is %q", all[max(len(all)-60, 0):])
 	}
 }
 

@@ -1,0 +1,169 @@
+package screen
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+
+	"tandem/panes/graphics"
+)
+
+// showWith shows three rows and a picture.
+func (c *canvas) showWith(p Placed, rows ...string) string {
+	c.t.Helper()
+	c.update(func(f *frame) { f.picture = p })
+	return c.show(viewOf(rows...))
+}
+
+// order fails unless every part is in text, in that order.
+func order(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	rest := text
+	for _, part := range parts {
+		_, after, ok := strings.Cut(rest, part)
+		if !ok {
+			t.Fatalf("%q is not where it should be in %q", part, text)
+		}
+		rest = after
+	}
+}
+
+func kittyPicture() *graphics.Picture {
+	return &graphics.Picture{Protocol: graphics.Kitty, Cols: 4, Rows: 2, Data: []byte("a picture")}
+}
+
+var withNumber = regexp.MustCompile(`,i=\d+`)
+
+// numberless is output without the numbers of pictures.
+func numberless(s string) string { return withNumber.ReplaceAllString(s, ",i=N") }
+
+func TestAPictureIsTransmittedOnceAndPlacedInsideTheFrame(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	c.update(func(f *frame) { f.sync = true })
+	c.show(viewOf("a", "b", "c"))
+	c.written()
+	pic := kittyPicture()
+	at := Placed{pic, 3, 1}
+	got := numberless(c.showWith(at, "a", "\x1b[8m    \x1b[m", "c"))
+	order(t, got, "a=t,f=100", "\x1b[?2026h", "\x1b[2;4H\x1b_Ga=p,p=1,C=1,q=2,i=N,c=4,r=2\x1b\\", "\x1b[?2026l")
+	if got := c.showWith(at, "a", "\x1b[8m    \x1b[m", "c"); got != "" {
+		t.Errorf("the same frame wrote %q", got)
+	}
+	if got := c.showWith(at, "x", "\x1b[8m    \x1b[m", "c"); strings.Contains(got, "\x1b_G") {
+		t.Errorf("a change in another row wrote %q", got)
+	}
+	moved := c.showWith(Placed{pic, 5, 0}, "x", "\x1b[8m    \x1b[m", "c")
+	if strings.Contains(moved, "a=t") || !strings.Contains(moved, "\x1b[1;6H\x1b_Ga=p") {
+		t.Errorf("moving it wrote %q", moved)
+	}
+	gone := numberless(c.showWith(Placed{}, "x", "b", "c"))
+	order(t, gone, "\x1b[?2026h", "b", "a=d,q=2,d=i,i=N", "\x1b[?2026l") // what comes in its place is there before it goes
+	back := c.showWith(at, "x", "\x1b[8m    \x1b[m", "c")
+	if strings.Contains(back, "a=t") || !strings.Contains(back, "a=p") {
+		t.Errorf("showing it again wrote %q", back)
+	}
+	other := numberless(c.showWith(Placed{kittyPicture(), 3, 1}, "x", "\x1b[8m    \x1b[m", "c"))
+	order(t, other, "a=t", "\x1b[?2026h", "a=p", "a=d,q=2,d=I,i=N", "\x1b[?2026l")
+}
+
+func TestAPictureIsPlacedAnewAfterTheScreenWasErased(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	at := Placed{kittyPicture(), 3, 1}
+	c.showWith(at, "a", "b", "c")
+	c.update(func(f *frame) { f.clusters = true }) // which draws all anew
+	got := c.showWith(at, "a", "b", "c")
+	order(t, got, "\x1b[2J", "a=t", "a=p") // with which terminals let go of pictures too
+	if got := c.showWith(at, "x", "b", "c"); strings.Contains(got, "\x1b_G") {
+		t.Errorf("the next frame has it again: %q", got)
+	}
+}
+
+func TestAPictureThatWasPutAwayIsTransmittedAfterTheScreenWasErased(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	at := Placed{kittyPicture(), 3, 1}
+	c.showWith(at, "a", "b", "c")
+	c.showWith(Placed{}, "a", "b", "c")
+	c.update(func(f *frame) { f.clusters = true })
+	c.showWith(Placed{}, "a", "b", "c")
+	order(t, c.showWith(at, "a", "b", "c"), "a=t", "a=p")
+}
+
+func TestNoPictureIsLeftBehind(t *testing.T) {
+	for _, alt := range []bool{true, false} { // at the end, and for a session that gets the terminal
+		c := newCanvas(t)
+		c.enter(true)
+		c.showWith(Placed{kittyPicture(), 3, 1}, "a", "b", "c")
+		c.leave(alt)
+		if got := numberless(c.written()); !strings.HasPrefix(got, "\x1b_Ga=d,q=2,d=I,i=N\x1b\\") {
+			t.Errorf("leaving wrote %q", got)
+		}
+		c.enter(alt)
+		if got := c.written(); strings.Contains(got, "\x1b_G") {
+			t.Errorf("entering wrote %q", got)
+		}
+		if got := c.show(viewOf("a", "b", "c")); !strings.Contains(got, "a=t") || !strings.Contains(got, "a=p") {
+			t.Errorf("the first frame is %q", got)
+		}
+	}
+}
+
+func TestCursorStaysWhereItIsBesideAPicture(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	v := viewOf("a", "b", "c")
+	v.Cursor = tea.NewCursor(2, 2)
+	c.update(func(f *frame) { f.picture = Placed{kittyPicture(), 3, 1} })
+	if got := c.show(v); !strings.HasSuffix(strings.TrimSuffix(got, "\x1b[?25h"), "\x1b[3;3H\x1b[1 q") {
+		t.Errorf("got %q", got[max(len(got)-60, 0):])
+	}
+}
+
+func TestSixelsComeAfterTheCellsBelowThem(t *testing.T) {
+	c := newCanvas(t)
+	c.enter(true)
+	c.show(viewOf("a", "b", "c"))
+	pic := &graphics.Picture{Protocol: graphics.Sixel, Cols: 4, Rows: 1, Data: []byte("\x1bPsixels\x1b\\")}
+	room := "\x1b[0;8;38;2;0;0;9m    \x1b[m"
+	order(t, c.showWith(Placed{pic, 0, 1}, "a", room, "c"), "    ", "\x1b[2;1H\x1bPsixels")
+	if got := c.showWith(Placed{pic, 0, 1}, "x", room, "c"); strings.Contains(got, "sixels") {
+		t.Errorf("a change in another row wrote %q", got)
+	}
+	order(t, c.showWith(Placed{pic, 0, 1}, "x", room+" beside", "c"), "beside", "sixels")
+	wide := "\x1b[0;8;38;2;0;0;8m" + strings.Repeat(" ", 18) + "\x1b[m"
+	c.showWith(Placed{pic, 2, 1}, "x", "  "+wide, "c")
+	if got := c.showWith(Placed{pic, 2, 1}, "x", "ab"+wide, "c"); strings.Contains(got, "sixels") || !strings.Contains(got, "ab") {
+		t.Errorf("a change to the left of it wrote %q", got)
+	}
+	if got := c.showWith(Placed{}, "x", "", "c"); !strings.Contains(got, "    ") && !strings.Contains(got, "\x1b[K") && !strings.Contains(got, "X") {
+		t.Errorf("the cells are not written over: %q", got)
+	}
+}
+
+func TestSixelTakesTheSizeOfACell(t *testing.T) {
+	plainTerminal(t)
+	for _, cell := range []int{0, 8, 100_000} {
+		var p Pictures
+		p.Learn(uv.PrimaryDeviceAttributesEvent{62, 4, 22})
+		p.Learn(uv.CellSizeEvent{Width: cell, Height: 2 * cell})
+		want := graphics.Blocks
+		if cell == 8 {
+			want = graphics.Sixel
+		}
+		if got := p.Screen("auto", true).Protocol; got != want {
+			t.Errorf("with cells of %d pixels it is %d", cell, got)
+		}
+	}
+}
+
+func plainTerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("TMUX", "")
+	t.Setenv("STY", "")
+	t.Setenv("TERM_PROGRAM", "")
+}
