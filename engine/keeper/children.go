@@ -20,29 +20,39 @@ type child struct {
 }
 
 // start answers a request to start a child: what may wait for a disk is done
-// beside the loop, the fork on it.
-func (k *keeper) start(s *session, id uint64, spec *Spec) {
-	if spec == nil {
-		s.reply(id, errors.New("start: no spec given"))
-		return
-	}
-	if err := k.vacant(spec.ID); err != nil {
-		s.reply(id, fmt.Errorf("start %q: %w", spec.ID, err))
-		return
-	}
-	if err := k.room(spec); err != nil {
-		s.reply(id, fmt.Errorf("start %q: %w", spec.ID, err))
+// beside the loop, the fork on it. It takes rulesets over.
+func (k *keeper) start(s *session, id uint64, spec *Spec, rulesets []int) {
+	if err := k.startable(spec); err != nil {
+		closeFDs(rulesets)
+		s.reply(id, err)
 		return
 	}
 	k.starting[spec.ID] = struct{}{}
 	go func() {
-		l, master, err := prepare(*spec)
+		l, master, err := prepare(*spec, rulesets)
+		if err == nil && spec.Confinement != nil {
+			l.limit = k.softLimit()
+		}
 		done := func() { k.fork(s, id, spec, l, master, err) }
 		if !k.do(done) && err == nil {
 			l.close()
 			closeFD(master)
 		}
 	}()
+}
+
+func (k *keeper) startable(spec *Spec) error {
+	if spec == nil {
+		return errors.New("start: no spec given")
+	}
+	err := k.vacant(spec.ID)
+	if err == nil {
+		err = k.room(spec)
+	}
+	if err != nil {
+		return fmt.Errorf("start %q: %w", spec.ID, err)
+	}
+	return nil
 }
 
 // vacant says whether a child can get this id.

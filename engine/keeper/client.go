@@ -15,9 +15,10 @@ var ErrLost = errors.New("connection to the keeper is lost")
 
 // A Client is the engine's connection to the keeper. Safe for concurrent use.
 type Client struct {
-	link  *link
-	pid   int
-	exits *exitQueue
+	link     *link
+	pid      int
+	confines bool
+	exits    *exitQueue
 
 	mu      sync.Mutex // guards what follows
 	lastID  uint64
@@ -46,7 +47,7 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 		c.Close()
 		return nil, fmt.Errorf("announce engine to keeper: %w", err)
 	}
-	c.pid = r.PID
+	c.pid, c.confines = r.PID, r.Confines
 	return c, nil
 }
 
@@ -72,6 +73,10 @@ func connect(ctx context.Context, socket string) (*net.UnixConn, error) {
 // PID is the keeper's.
 func (c *Client) PID() int { return c.pid }
 
+// Confines reports whether the keeper obeys Spec.Confinement; an older one would
+// start the child without.
+func (c *Client) Confines() bool { return c.confines }
+
 // Ready tells the keeper that clients can connect to the engine now.
 func (c *Client) Ready() error {
 	_, err := c.call(context.Background(), message{Op: opReady})
@@ -81,9 +86,13 @@ func (c *Client) Ready() error {
 // Start starts a child and gives its identity and, for a terminal, the PTY
 // master, non-blocking and ready for deadlines. An exit may be reported before
 // Start returns. When ctx ends first the child may have been started all the
-// same; List tells.
+// same; List tells. The rulesets of a confinement stay the caller's.
 func (c *Client) Start(ctx context.Context, s Spec) (Child, *os.File, error) {
-	r, err := c.call(ctx, message{Op: opStart, Spec: &s})
+	rulesets, err := c.rulesets(s.Confinement)
+	if err != nil {
+		return Child{}, nil, fmt.Errorf("start %q: %w", s.ID, err)
+	}
+	r, err := c.call(ctx, message{Op: opStart, Spec: &s}, rulesets...)
 	if err != nil {
 		return Child{}, nil, err
 	}
@@ -96,6 +105,26 @@ func (c *Client) Start(ctx context.Context, s Spec) (Child, *os.File, error) {
 	}
 	master, err := fileOf(r.fds[0], "pty of "+s.ID)
 	return *r.Child, master, err
+}
+
+// rulesets are duplicates of those of a confinement, for the keeper.
+func (c *Client) rulesets(of *Confinement) ([]int, error) {
+	if of == nil {
+		return nil, nil
+	}
+	if !c.confines {
+		return nil, errors.New("the keeper is older than this program, and cannot confine")
+	}
+	var rulesets []int
+	for _, set := range of.Rulesets {
+		fd, err := dupFD(set)
+		if err != nil {
+			closeFDs(rulesets)
+			return nil, fmt.Errorf("hand a ruleset to the keeper: %w", err)
+		}
+		rulesets = append(rulesets, fd)
+	}
+	return rulesets, nil
 }
 
 // List tells all children, those that ended and were not forgotten included.

@@ -7,7 +7,7 @@ import (
 
 // handle serves one message of a session, on the loop. It owns fds.
 func (k *keeper) handle(s *session, m message, fds []int) {
-	if m.Op != opAdopt && m.Op != opReplace {
+	if m.Op != opAdopt && m.Op != opReplace && m.Op != opStart {
 		closeFDs(fds)
 		fds = nil
 	}
@@ -31,7 +31,7 @@ func (k *keeper) serve(s *session, m message, fds []int) {
 		k.engineReady()
 		s.reply(m.ID, nil)
 	case opStart:
-		k.start(s, m.ID, m.Spec)
+		k.start(s, m.ID, m.Spec, fds)
 	case opList:
 		s.send(message{Op: opReply, ID: m.ID, Children: k.list()})
 	case opMaster:
@@ -65,7 +65,7 @@ func (k *keeper) hello(s *session, id uint64) {
 		s.reply(id, fmt.Errorf("announce engine: %w", err))
 		return
 	}
-	s.send(message{Op: opReply, ID: id, PID: ownPID()})
+	s.send(message{Op: opReply, ID: id, PID: ownPID(), Confines: true})
 }
 
 func (k *keeper) announce(s *session) error {

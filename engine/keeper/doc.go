@@ -18,4 +18,7 @@
 // One goroutine owns all state, forks and collects, so no exit can fall between
 // a fork and its entry in the table. Opening files and writing exit.json happen
 // beside it.
+//
+// A child that is to be confined does that itself, between fork and exec, with
+// rulesets and a filter that the engine has made. What they mean is not known here.
 package keeper

@@ -39,6 +39,36 @@ type Spec struct {
 	// Without a terminal: a FIFO that stdin reads from, for as long as the child
 	// lives; empty is /dev/null.
 	Stdin string `json:"stdin,omitempty"`
+
+	// What the child and all that it starts are held to; nil is nothing. Only for
+	// a keeper that Confines.
+	Confinement *Confinement `json:"confinement,omitempty"`
+}
+
+// A Confinement is ready to be applied to the thread that forks a child. Whoever
+// asks for it has worked it out; the keeper looks into none of it.
+type Confinement struct {
+	// Descriptors of Landlock rulesets, applied in turn. They travel beside the
+	// message.
+	Rulesets []int `json:"-"`
+	// Flags of landlock_restrict_self(2).
+	Flags uint32 `json:"flags,omitempty"`
+	// The program of a seccomp(2) filter, each struct sock_filter as it is in memory.
+	Filter []byte `json:"filter"`
+	// Capabilities that stay, each the bit of its number.
+	Keep uint64 `json:"keep"`
+	// Landlock's rights to open again, in each ruleset, what is open already as
+	// standard input, output or error: for writing, and a terminal for reading.
+	Write uint64 `json:"write"`
+	Read  uint64 `json:"read"`
+}
+
+// Close closes the rulesets. A nil Confinement has none.
+func (c *Confinement) Close() {
+	if c != nil {
+		closeFDs(c.Rulesets)
+		c.Rulesets = nil
+	}
 }
 
 // A Child is one process that the keeper has or had.

@@ -25,6 +25,8 @@ type keeper struct {
 	ready    *readiness
 	watch    *watcher
 
+	softLimit func() uint64 // of open files, for confined children
+
 	recording sync.WaitGroup // exit.json being written
 	writers   chan struct{}  // bounds them
 
@@ -75,6 +77,8 @@ func newKeeper(o Options, r *readiness) (*keeper, error) {
 		bootID:   bootID,
 		ready:    r,
 		writers:  make(chan struct{}, 4),
+
+		softLimit: sync.OnceValue(softLimit),
 	}
 	k.engine, err = newEngine(o)
 	return k, err

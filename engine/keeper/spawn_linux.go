@@ -19,16 +19,27 @@ type launch struct {
 	argv  []string
 	env   []string
 	dir   string
+	dirFD int    // what dir leads through
 	files [3]int // become stdin, stdout and stderr
 	tty   bool
 	group int   // cgroup to begin in, or -1
 	keep  []int // closed by close, like files
+
+	confinement *Confinement // nil: none
+	limit       uint64       // of open files, with a confinement
 }
 
 // prepare opens and checks what a spec names. It gives the PTY master, or -1.
-func prepare(s Spec) (*launch, int, error) {
+// It takes the rulesets of its confinement over.
+func prepare(s Spec, rulesets []int) (*launch, int, error) {
+	if s.Confinement == nil {
+		closeFDs(rulesets)
+	} else {
+		s.Confinement.Rulesets = rulesets
+	}
 	l, master, err := prepareSpec(s)
 	if err != nil {
+		s.Confinement.Close()
 		name := s.ID
 		if len(s.Argv) > 0 {
 			name = s.Argv[0]
@@ -45,7 +56,7 @@ func prepareSpec(s Spec) (*launch, int, error) {
 	if s.CWD == "" {
 		s.CWD = "/"
 	}
-	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}, group: openGroup(s.Cgroup)}
+	l := &launch{argv: s.Argv, env: s.Env, tty: s.TTY, files: [3]int{-1, -1, -1}, group: openGroup(s.Cgroup), confinement: s.Confinement}
 	if l.group >= 0 {
 		l.keep = append(l.keep, l.group)
 	}
@@ -104,7 +115,7 @@ func (l *launch) openDir(dir string) error {
 		return fmt.Errorf("working directory %s: %w", dir, err)
 	}
 	l.keep = append(l.keep, fd)
-	l.dir = fmt.Sprintf("/proc/self/fd/%d", fd)
+	l.dirFD, l.dir = fd, fmt.Sprintf("/proc/self/fd/%d", fd)
 	if err := unix.Access(l.dir, unix.X_OK); err != nil {
 		return fmt.Errorf("working directory %s: %w", dir, err)
 	}
@@ -198,6 +209,7 @@ func openFD(path string, flags int, mode uint32) (int, error) {
 }
 
 func (l *launch) close() {
+	l.confinement.Close()
 	closeFDs(l.keep)
 	closeFD(l.files[0])
 	if !l.tty {
@@ -206,13 +218,35 @@ func (l *launch) close() {
 	}
 }
 
-// fork starts the process and gives its pid. Go's ForkExec resets the signals
-// that the runtime handles; see adoptSignals for the others.
+// fork starts the process and gives its pid. Go's ForkExec resets the signals that
+// the runtime handles; see adoptSignals for the others.
 func (l *launch) fork() (pid int, err error) {
+	if l.confinement != nil {
+		return l.forkConfined()
+	}
 	if maskErr := unblocked(func() { pid, err = l.exec() }); err == nil && pid == 0 {
 		err = maskErr
 	}
 	return pid, err
+}
+
+func (l *launch) forkConfined() (int, error) {
+	p := Program{Path: l.path, Argv: l.argv, Env: l.env, Dir: l.dirFD, Files: l.files, TTY: l.tty, Cgroup: l.group, OpenFiles: l.limit}
+	pid, err := l.confinement.ForkExec(p)
+	if err == syscall.ENOEXEC {
+		p.Path, p.Argv = "/bin/sh", throughShell(l.path, l.argv)
+		pid, err = l.confinement.ForkExec(p)
+	}
+	if errno, ok := err.(syscall.Errno); ok {
+		err = explain(l.path, errno)
+		if errno == syscall.EACCES {
+			err = fmt.Errorf("%w; its sandbox may deny reading it", err)
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("start %q: %w", l.argv[0], err)
+	}
+	return pid, nil
 }
 
 func (l *launch) exec() (int, error) {
@@ -232,14 +266,17 @@ func (l *launch) exec() (int, error) {
 		pid, err = syscall.ForkExec(l.path, l.argv, attr)
 	}
 	if err == syscall.ENOEXEC {
-		// A script without #!, which execvp(3) and every shell give to sh.
-		argv := append([]string{"/bin/sh", l.path}, l.argv[1:]...)
-		pid, err = syscall.ForkExec("/bin/sh", argv, attr)
+		pid, err = syscall.ForkExec("/bin/sh", throughShell(l.path, l.argv), attr)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("start %q: %w", l.argv[0], explain(l.path, err))
 	}
 	return pid, nil
+}
+
+// throughShell is for a script without #!, which execvp(3) and every shell give to sh.
+func throughShell(path string, argv []string) []string {
+	return append([]string{"/bin/sh", path}, argv[1:]...)
 }
 
 // explain makes an error of execve(2) one that a person can act on.

@@ -15,15 +15,15 @@ const wireVersion = 1
 const (
 	maxPacket  = 16 << 10 // bytes of one packet; longer messages go into a memfd
 	maxMessage = 8 << 20  // bytes of one message; execve(2) takes 2 MiB or so
-	maxFDs     = 4        // descriptors beside one packet
+	maxFDs     = 17       // descriptors beside one packet: 16 rulesets, which is what Landlock stacks, and a memfd
 )
 
 // The operations. Requests go to the keeper, which answers each with one opReply
 // that has the request's id; opExit comes unasked with id 0.
 const (
-	opHello   = "hello"   // I am the engine → PID
+	opHello   = "hello"   // I am the engine → PID, Confines
 	opReady   = "ready"   // clients can connect to me
-	opStart   = "start"   // Spec → Child, master
+	opStart   = "start"   // Spec, rulesets → Child, master
 	opList    = "list"    // → Children
 	opMaster  = "master"  // ChildID → master
 	opAdopt   = "adopt"   // Child, Dir, master
@@ -51,6 +51,7 @@ type message struct {
 	Raw bool `json:"raw,omitempty"`
 
 	PID      int     `json:"pid,omitempty"`
+	Confines bool    `json:"confines,omitempty"` // the keeper obeys Spec.Confinement
 	ChildID  string  `json:"child_id,omitempty"`
 	Dir      string  `json:"dir,omitempty"`
 	Spec     *Spec   `json:"spec,omitempty"`

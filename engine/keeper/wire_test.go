@@ -107,6 +107,7 @@ func TestUnwantedDescriptorsAreClosed(t *testing.T) {
 	for _, body := range []string{
 		"nonsense", `{"v":1,"op":"list"}`, `{"v":1,"op":"adopt"}`, `{"v":1,"op":"replace"}`, `{"v":1,"op":"x"}`,
 		`{"v":1,"op":"x","large":true}`, `{"v":1,"op":"adopt","child":{"id":"a","pid":1},"dir":"/"}`,
+		`{"v":1,"op":"start"}`, `{"v":1,"op":"start","spec":{"id":"a"}}`, `{"v":1,"op":"start","spec":{"id":"a","confinement":{}}}`,
 	} {
 		ask(body, 1)
 		ask(body, maxFDs)
