@@ -77,7 +77,7 @@ var layers = map[string]layer{
 	"engine/files":     {nil, "confined file operations stand alone"},
 	"engine/policy":    {nil, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/shell":     {nil, "how a shell is made to speak is independent of who listens"},
-	"engine/sandbox":   {nil, "the launch stage links as little as possible"},
+	"engine/sandbox":   {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},
 	"persist":          {nil, "how things lie on disk is independent of who asks"},
 	"keys":             {nil, "what a key is does not depend on who is told"},

@@ -173,31 +173,58 @@ func encodeLayers(layers []*api.Sandbox) ([]byte, sandbox.Layers, error) {
 	return append(text, '\n'), parsed, err
 }
 
-// launch is the command line and environment of a record's child, and the URL
-// of its way out if it needs one.
-func (h *host) launch(r persist.Record) (argv, env []string, proxyURL string, err error) {
-	if !r.Sandboxed {
-		argv, env = h.settings().shells.inject(r, r.Argv, h.childEnv(r))
-		return argv, env, "", nil
-	}
-	return h.launchConfined(r, r.Argv)
+// A way is how a record's child is started.
+type way struct {
+	argv, env   []string
+	proxyURL    string               // its way out, if it needs one
+	confinement *sandbox.Confinement // for the keeper to apply; nil: none, or the launch stage does
 }
 
-// launchConfined is how a command is started within a record's sandbox: the
-// record's own, or what is run on its behalf.
-func (h *host) launchConfined(r persist.Record, command []string) (argv, env []string, proxyURL string, err error) {
-	path := h.store.SandboxPath(r.ID)
-	layers, err := sandbox.LoadLayers(path)
+// launch finds the way of a record's child. keeperConfines says that the keeper
+// can confine what it starts, which saves the launch stage.
+func (h *host) launch(r persist.Record, keeperConfines bool) (way, error) {
+	if !r.Sandboxed {
+		argv, env := h.settings().shells.inject(r, r.Argv, h.childEnv(r))
+		return way{argv: argv, env: env}, nil
+	}
+	layers, proxyURL, err := h.admitted(r)
 	if err != nil {
-		return nil, nil, "", err
+		return way{}, err
+	}
+	w := way{argv: r.Argv, env: replaceEnv(h.childEnv(r), layers.Env(proxyURL)), proxyURL: proxyURL}
+	if !keeperConfines || layers.Limited() {
+		w.argv, w.env = h.throughLaunchStage(r, w.argv, w.env, proxyURL)
+		return w, nil
+	}
+	w.confinement, err = layers.Confinement(proxyURL, h.closedToAgents()...)
+	return w, err
+}
+
+// launchConfined is how a command is started on behalf of a record's child,
+// within the same sandbox.
+func (h *host) launchConfined(r persist.Record, command []string) (argv, env []string, err error) {
+	layers, proxyURL, err := h.admitted(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	argv, env = h.throughLaunchStage(r, command, replaceEnv(h.childEnv(r), layers.Env(proxyURL)), proxyURL)
+	return argv, env, nil
+}
+
+// admitted gives a record's layers, and the URL of its way out if they need one.
+func (h *host) admitted(r persist.Record) (layers sandbox.Layers, proxyURL string, err error) {
+	if layers, err = sandbox.LoadLayers(h.store.SandboxPath(r.ID)); err != nil {
+		return nil, "", err
 	}
 	if layers.NeedsProxy() {
-		if proxyURL, err = h.gate.admit(r.ID, r.ProxyURL, layers, h.refused(r)); err != nil {
-			return nil, nil, "", err
-		}
+		proxyURL, err = h.gate.admit(r.ID, r.ProxyURL, layers, h.refused(r))
 	}
-	env = sandbox.Environ(replaceEnv(h.childEnv(r), layers.Env(proxyURL)), h.o.DataDir, proxyURL)
-	return sandbox.Command(fmt.Sprintf("/proc/%d/exe", os.Getpid()), path, command), env, proxyURL, nil
+	return layers, proxyURL, err
+}
+
+func (h *host) throughLaunchStage(r persist.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
+	exe := fmt.Sprintf("/proc/%d/exe", os.Getpid())
+	return sandbox.Command(exe, h.store.SandboxPath(r.ID), argv), sandbox.Environ(env, h.o.DataDir, proxyURL)
 }
 
 // replaceEnv puts variables behind others, without those of the same name.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,4 +188,66 @@ func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.id, got, err)
 		}
 	}
+}
+
+// A keeper of an older program cannot confine, and limits belong to a process.
+func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
+	store, err := persist.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{store: store, o: Options{DataDir: t.TempDir()}}
+	for _, c := range []struct {
+		name           string
+		profile        api.Sandbox
+		keeperConfines bool
+		byKeeper       bool
+	}{
+		{"keeper", api.Sandbox{}, true, true},
+		{"older", api.Sandbox{}, false, false},
+		{"limits", api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}, true, false},
+	} {
+		r := persist.Record{ID: c.name, Argv: []string{"true"}, Environ: map[string]string{"A": "b"}}
+		if err := h.confine(&r, []*api.Sandbox{&c.profile}); err != nil {
+			t.Fatal(err)
+		}
+		w, err := h.launch(r, c.keeperConfines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byKeeper := w.confinement != nil
+		w.confinement.Close()
+		if byKeeper != c.byKeeper || slices.Contains(w.argv, "launch") == c.byKeeper || slices.Contains(w.env, sandbox.ChildPrefix+"A=b") == c.byKeeper || slices.Contains(w.env, "A=b") != c.byKeeper {
+			t.Errorf("%s: %+v", c.name, w)
+		}
+	}
+}
+
+func TestLimitsOfASandboxHold(t *testing.T) {
+	m := startMachine(t)
+	in := api.ExecInput{Command: sh("ulimit -n; cat /proc/self/status"), Sandbox: &api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}}
+	if out := call(m, api.Exec, in); !strings.HasPrefix(out.Stdout, "64\n") || !strings.Contains(out.Stdout, "Seccomp:\t2") {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestWhatCannotBeConfinedAnyMoreIsNotStarted(t *testing.T) {
+	m := startMachine(t)
+	dir := filepath.Join(m.TempDir(), "work")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := m.run(api.ProcessStartInput{Command: sh("echo up; exec sleep 1000"), Sandbox: &api.Sandbox{Filesystem: api.SandboxFilesystem{AllowWrite: []string{dir}}}})
+	m.prints(p, "up")
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	_, err := api.ProcessRestart.Call(t.Context(), m.client, api.IDInput{ID: p.ID})
+	if err == nil || !strings.Contains(err.Error(), "create it first") {
+		t.Errorf("the restart gave %v", err)
+	}
+	m.eventually("its failure", func() bool {
+		now := m.process(p.ID)
+		return now.State == api.StateFailed && strings.Contains(now.Error, "sandbox: allowWrite ")
+	})
 }

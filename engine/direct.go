@@ -8,15 +8,18 @@ import (
 	"os"
 
 	"tandem/engine/keeper"
+	"tandem/engine/sandbox"
 	"tandem/engine/shell"
 	"tandem/persist"
+
+	"golang.org/x/sys/unix"
 )
 
 // startChild has the keeper start a record's child. A one-shot command line that
 // needs no shell is started without one; should that not be possible, the shell
 // says why.
-func startChild(ctx context.Context, client keeperClient, r persist.Record, spec keeper.Spec) (keeper.Child, *os.File, error) {
-	if d, ok := direct(r, spec); ok {
+func startChild(ctx context.Context, client keeperClient, r persist.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Child, *os.File, error) {
+	if d, ok := direct(r, spec, confinement); ok {
 		child, master, err := client.Start(ctx, d)
 		if err == nil || errors.Is(err, keeper.ErrLost) || ctx.Err() != nil {
 			return child, master, err
@@ -26,9 +29,10 @@ func startChild(ctx context.Context, client keeperClient, r persist.Record, spec
 }
 
 // direct is the program that the shell of a spec would become at once, with
-// nothing else to do.
-func direct(r persist.Record, spec keeper.Spec) (keeper.Spec, bool) {
-	if !r.Transient || r.TTY || r.Sandboxed {
+// nothing else to do. A sandbox changes nothing about where a shell finds it;
+// but what cannot be read there is not looked into here either.
+func direct(r persist.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Spec, bool) {
+	if !r.Transient || r.TTY || r.Sandboxed && confinement == nil {
 		return spec, false
 	}
 	words, ok := shell.Direct(spec.Argv, spec.Env, spec.CWD)
@@ -36,7 +40,7 @@ func direct(r persist.Record, spec keeper.Spec) (keeper.Spec, bool) {
 		return spec, false
 	}
 	path, err := keeper.LookPath(words[0], spec.CWD, spec.Env)
-	if err != nil || !executes(path) || shadows(words[0], path) {
+	if err != nil || confinement != nil && !confinement.Readable(path) || !executes(path) || shadows(words[0], path) {
 		return spec, false
 	}
 	spec.Env = shell.Environ(spec.Env, path)
@@ -57,7 +61,7 @@ func executes(path string) bool {
 	if err != nil || !info.Mode().IsRegular() { // another kind could make opening it wait
 		return false
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0) // it may have been replaced
 	if err != nil {
 		return false
 	}

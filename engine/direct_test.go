@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/sandbox"
 	"tandem/persist"
 )
 
@@ -29,6 +30,62 @@ func TestALineThatNeedsNoShellRunsWithoutOne(t *testing.T) {
 	out := call(m, api.Exec, api.ExecInput{Command: []string{"bash", "-c", "awk '/^PPid/ { print $2 }' /proc/self/status"}})
 	if p := out.Process; p.ExitCode == nil || *p.ExitCode != 0 || p.Command == "" || !strings.Contains(p.Command, "bash -c") {
 		t.Errorf("%+v", p)
+	}
+}
+
+func TestALineThatNeedsNoShellRunsWithoutOneInASandbox(t *testing.T) {
+	m := startMachine(t)
+	in := api.ExecInput{Sandbox: &api.Sandbox{}}
+	for line, want := range map[string][]string{
+		"cat /proc/self/cmdline": {"cat\x00/proc/self/cmdline\x00"},
+		"cat /proc/self/status":  {"NoNewPrivs:\t1", "Seccomp:\t2"},
+	} {
+		in.Command = []string{"bash", "-c", line}
+		out := call(m, api.Exec, in)
+		for _, part := range want {
+			if !strings.Contains(out.Stdout, part) {
+				t.Errorf("%s gave %q, want %q", line, out.Stdout, part)
+			}
+		}
+	}
+	in.Command = []string{"bash", "-c", "env"}
+	if out := call(m, api.Exec, in); strings.Contains(out.Stdout, sandbox.ChildPrefix) || !strings.Contains(out.Stdout, "PATH=") {
+		t.Errorf("its environment is %q", out.Stdout)
+	}
+}
+
+// It is looked into by nobody, and the shell says why it cannot be run.
+func TestAProgramThatASandboxDeniesIsTheShellsToExplain(t *testing.T) {
+	m := startMachine(t)
+	dir := m.TempDir()
+	program := filepath.Join(dir, "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho ran\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(m.TempDir(), "link")
+	if err := os.Symlink(program, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{program, link} {
+		in := api.ExecInput{Command: []string{"bash", "-c", path}}
+		if out := call(m, api.Exec, in); out.Stdout != "ran\n" {
+			t.Errorf("%s gave %+v", path, out)
+		}
+		in.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{dir}}}
+		out := call(m, api.Exec, in)
+		if p := out.Process; p.ExitCode == nil || *p.ExitCode != 126 || out.Stdout != "" || !strings.Contains(out.Stderr, "Permission denied") {
+			t.Errorf("%s gave %+v", path, out)
+		}
+	}
+	layers := sandbox.Layers{{Filesystem: sandbox.Filesystem{DenyRead: []string{dir}}}}
+	c, err := layers.Confinement("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	spec := keeper.Spec{Argv: []string{"bash", "-c", link}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
+	if d, ok := direct(persist.Record{Transient: true, Sandboxed: true}, spec, c); ok {
+		t.Errorf("what cannot be read was looked into: %+v", d)
 	}
 }
 
@@ -55,11 +112,11 @@ func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
 
 func TestOnlyOneShotCommandsGoWithoutTheirShell(t *testing.T) {
 	spec := keeper.Spec{Argv: []string{"bash", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
-	if _, ok := direct(persist.Record{Transient: true}, spec); !ok {
+	if _, ok := direct(persist.Record{Transient: true}, spec, nil); !ok {
 		t.Error("a one-shot command needs its shell")
 	}
 	for _, r := range []persist.Record{{}, {Transient: true, TTY: true}, {Transient: true, Sandboxed: true}} {
-		if d, ok := direct(r, spec); ok {
+		if d, ok := direct(r, spec, nil); ok {
 			t.Errorf("%+v: %q", r, d.Argv)
 		}
 	}

@@ -187,12 +187,13 @@ func (h *host) start(ctx context.Context, r persist.Record, former persist.Ident
 		return started{}, nil, err
 	}
 	ctx = h.control.ctx
-	spec, proxyURL, err := h.spec(r)
+	spec, w, err := h.spec(r, client.Confines())
+	defer w.confinement.Close()
 	if err != nil {
 		return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	began, since := time.Now(), bootTicks()
-	child, master, err := startChild(ctx, client, r, spec)
+	child, master, err := startChild(ctx, client, r, spec, w.confinement)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
 		child, master, err = h.startOccupied(ctx, client, spec, err)
 	}
@@ -201,7 +202,7 @@ func (h *host) start(ctx context.Context, r persist.Record, former persist.Ident
 	}
 	switch {
 	case err == nil:
-		return started{child: child, began: began, proxyURL: proxyURL}, master, nil
+		return started{child: child, began: began, proxyURL: w.proxyURL}, master, nil
 	case ctx.Err() != nil:
 		return started{}, nil, errEnding()
 	case errors.Is(err, api.CodeUnavailable), errors.Is(err, api.CodeUnsure):
@@ -210,11 +211,16 @@ func (h *host) start(ctx context.Context, r persist.Record, former persist.Ident
 	return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 }
 
-// spec is what the keeper is told to start.
-func (h *host) spec(r persist.Record) (spec keeper.Spec, proxyURL string, err error) {
+// spec is what the keeper is told to start. The way's confinement is the caller's
+// to close, also after an error.
+func (h *host) spec(r persist.Record, keeperConfines bool) (spec keeper.Spec, w way, err error) {
 	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY, Transient: r.Transient}
-	if spec.Argv, spec.Env, proxyURL, err = h.launch(r); err != nil {
-		return spec, "", err
+	if w, err = h.launch(r, keeperConfines); err != nil {
+		return spec, w, err
+	}
+	spec.Argv, spec.Env = w.argv, w.env
+	if w.confinement != nil {
+		spec.Confinement = &w.confinement.Confinement
 	}
 	if makeCgroup(r.Cgroup) {
 		spec.Cgroup = r.Cgroup
@@ -225,7 +231,7 @@ func (h *host) spec(r persist.Record) (spec keeper.Spec, proxyURL string, err er
 		spec.Stdout, spec.Stderr = h.logPath(r), h.errorLogPath(r)
 		spec.Stdin, err = h.makeInput(r)
 	}
-	return spec, proxyURL, err
+	return spec, w, err
 }
 
 // startOccupied looks at a start that the keeper refused because it knows a

@@ -15,6 +15,7 @@ import (
 // A keeperClient is what the engine needs of keeper.Client.
 type keeperClient interface {
 	PID() int
+	Confines() bool
 	Ready() error
 	Start(ctx context.Context, s keeper.Spec) (keeper.Child, *os.File, error)
 	List(ctx context.Context) ([]keeper.Child, error)

@@ -211,7 +211,7 @@ func (h *host) runCheck(ctx context.Context, r persist.Record) error {
 	argv, env := r.Ready.Command, h.childEnv(r)
 	if r.Sandboxed {
 		var err error
-		if argv, env, _, err = h.launchConfined(r, argv); err != nil {
+		if argv, env, err = h.launchConfined(r, argv); err != nil {
 			return err
 		}
 	}

@@ -78,7 +78,7 @@ func (c *Confinement) allow(ruleset int, files [3]int) error {
 		if flags&unix.O_ACCMODE != unix.O_RDONLY {
 			access = c.Write
 		}
-		if flags&unix.O_ACCMODE != unix.O_WRONLY && isTerminal(fd) {
+		if flags&unix.O_ACCMODE != unix.O_WRONLY {
 			access |= c.Read
 		}
 		if access == 0 {
@@ -91,11 +91,6 @@ func (c *Confinement) allow(ruleset int, files [3]int) error {
 		}
 	}
 	return nil
-}
-
-func isTerminal(fd int) bool {
-	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	return err == nil
 }
 
 // parseFilter takes the program of a filter apart.

@@ -58,7 +58,7 @@ type Confinement struct {
 	// Capabilities that stay, each the bit of its number.
 	Keep uint64 `json:"keep"`
 	// Landlock's rights to open again, in each ruleset, what is open already as
-	// standard input, output or error: for writing, and a terminal for reading.
+	// standard input, output or error, for writing and for reading.
 	Write uint64 `json:"write"`
 	Read  uint64 `json:"read"`
 }

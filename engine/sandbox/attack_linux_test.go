@@ -26,14 +26,20 @@ import (
 // ordinary is the number of a user that owns nothing.
 const ordinary = 65534
 
-// eachUser runs a test as whoever runs the tests and, if that is root, as an
-// ordinary user as well.
+// eachUser runs a test in each way as whoever runs the tests and, if that is root,
+// as an ordinary user as well.
 func eachUser(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
-	t.Run(fmt.Sprintf("user %d", os.Getuid()), func(t *testing.T) { test(t, newRig(t)) })
-	if os.Getuid() == 0 {
-		t.Run("ordinary user", func(t *testing.T) { test(t, newOrdinaryRig(t)) })
+	t.Run(fmt.Sprintf("user %d", os.Getuid()), func(t *testing.T) { eachWay(t, test) })
+	if os.Getuid() != 0 {
+		return
 	}
+	t.Run("ordinary user", func(t *testing.T) { test(t, newOrdinaryRig(t)) })
+	t.Run("ordinary user, fork", func(t *testing.T) {
+		r := newOrdinaryRig(t)
+		r.forked = true
+		test(t, r)
+	})
 }
 
 // newOrdinaryRig is a rig that a user without privileges owns and reaches, with
@@ -333,7 +339,10 @@ func TestAProcessReadsItsOwnTerminal(t *testing.T) {
 
 // What allowWrite names is open for reading too.
 func TestADeviceThatTheProfileNamesIsOpen(t *testing.T) {
-	r := newRig(t)
+	eachWay(t, deviceThatTheProfileNamesIsOpen)
+}
+
+func deviceThatTheProfileNamesIsOpen(t *testing.T, r *rig) {
 	_, slave := r.terminal()
 	r.profile.Filesystem.AllowWrite = append(r.profile.Filesystem.AllowWrite, slave.Name())
 	r.expect("opened", "opendevice", slave.Name())

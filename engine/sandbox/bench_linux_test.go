@@ -53,3 +53,21 @@ func command(tb testing.TB, l Layers, argv []string) []string {
 	}
 	return Command(self, path, argv)
 }
+
+// How long it takes to work out what confines a process.
+func BenchmarkConfinement(b *testing.B) {
+	open := Profile{Filesystem: Filesystem{AllowWrite: []string{b.TempDir()}}, Network: &Network{}}
+	home := open
+	home.Filesystem.DenyRead = []string{"/root/.ssh"}
+	for name, layers := range map[string]Layers{"allowWrite": {open}, "denyRead": {home}, "twoLayers": {home, open}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				c, err := layers.Confinement("")
+				if err != nil {
+					b.Fatal(err)
+				}
+				c.Close()
+			}
+		})
+	}
+}

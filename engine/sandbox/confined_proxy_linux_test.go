@@ -11,21 +11,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newProxied is a rig whose profile has a proxy on a small Internet.
-func newProxied(t *testing.T) (*rig, *stage) {
+// proxied gives a rig's profile a proxy on a small Internet.
+func proxied(t *testing.T, r *rig) *stage {
 	t.Helper()
-	r := newRig(t)
 	s := newStage(t, ProxyOptions{})
 	r.profile.Network = &Network{AllowedDomains: []string{"allowed.example"}}
 	if err := r.layers().Check(); err != nil {
 		t.Skipf("the kernel's Landlock knows no TCP ports: %v", err)
 	}
 	r.proxy = s.grant(*r.profile.Network)
-	return r, s
+	return s
 }
 
 func TestAConfinedProgramReachesAllowedDomainsThroughTheProxyAlone(t *testing.T) {
-	r, s := newProxied(t)
+	eachWay(t, reachesAllowedDomainsThroughTheProxyAlone)
+}
+
+func reachesAllowedDomainsThroughTheProxyAlone(t *testing.T, r *rig) {
+	s := proxied(t, r)
 	r.expect("200 hello from allowed.example", "get", "http://allowed.example/")
 	r.expect("200 hello from allowed.example", "child", "get", "http://allowed.example/")
 	if got, _, _ := r.run("get", "http://evil.example/"); !strings.HasPrefix(got, "403 ") {
@@ -44,7 +47,11 @@ func TestAConfinedProgramReachesAllowedDomainsThroughTheProxyAlone(t *testing.T)
 }
 
 func TestBesidesTheProxyThereIsNoProtocolToUse(t *testing.T) {
-	r, _ := newProxied(t)
+	eachWay(t, besidesTheProxyThereIsNoProtocolToUse)
+}
+
+func besidesTheProxyThereIsNoProtocolToUse(t *testing.T, r *rig) {
+	proxied(t, r)
 	socket := func(numbers ...int) []string {
 		args := []string{"socket"}
 		for _, n := range numbers {

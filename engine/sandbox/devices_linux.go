@@ -67,35 +67,15 @@ func closes(name string) bool {
 	})
 }
 
+// writing are the rights on a file that is written and not replaced.
+const writing = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+
 // allowDevices grants what every program may write: the devices that keep
-// nothing, and what standard input, output and error are open on already, to be
-// read or written as they are, which some open again by name.
+// nothing.
 func allowDevices(set *ruleset) error {
-	const access = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
-		if err := set.allowPath("/dev/"+name, access); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := set.allowPath("/dev/"+name, writing); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("allow writing of /dev/%s: %w", name, err)
-		}
-	}
-	for fd := range 3 {
-		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-		if err != nil {
-			continue
-		}
-		var granted uint64
-		if flags&unix.O_ACCMODE != unix.O_RDONLY {
-			granted = access
-		}
-		if flags&unix.O_ACCMODE != unix.O_WRONLY {
-			granted |= unix.LANDLOCK_ACCESS_FS_READ_FILE
-		}
-		if granted == 0 {
-			continue
-		}
-		// Pipes and what else has no path cannot have a rule, and need none.
-		err = set.allowFD(fd, granted)
-		if err != nil && err != unix.EBADFD {
-			return fmt.Errorf("allow opening of descriptor %d: %w", fd, err)
 		}
 	}
 	return nil

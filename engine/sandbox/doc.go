@@ -1,13 +1,15 @@
 // Package sandbox confines a process: Layers of Profiles (the JSON of
-// sandbox.json) become Landlock rules, a seccomp filter and resource limits in
-// the launch stage, and a Proxy in the engine lets it reach the domains that
-// they allow. It needs no privileges and no helper program.
+// sandbox.json) become Landlock rules, a seccomp filter and resource limits, and
+// a Proxy in the engine lets it reach the domains that they allow. It needs no
+// privileges and no helper program.
 //
 // # Use
 //
 // The engine checks layers with ParseLayers and Check(data folder) before it
-// writes sandbox.json. It starts the process as Command(executable, path, argv) in
-// Environ(environment, data folder, url). The process's environment holds
+// writes sandbox.json. At each start it has the keeper start the process with
+// Layers.Confinement(url, data folder). Where the layers are Limited, or the keeper
+// cannot confine, it starts Command(executable, path, argv) instead, the launch
+// stage, in Environ(environment, data folder, url). The process's environment holds
 // Layers.Env(url), instead of variables of the same names.
 // url is what Proxy.Grant(layers, refused) gave; refused is called with lines
 // for the process's log. When the process has ended for good, the engine calls revoke.

@@ -27,23 +27,24 @@ const (
 		unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 )
 
-// rulesFor builds a ruleset for each layer, to be applied in turn. port is the
-// proxy's. guarded are folders whose files could lift the sandbox.
-func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*ruleset, err error) {
+// rulesFor builds a ruleset for each layer, to be applied in turn, and tells which
+// paths cannot be read. port is the proxy's. guarded are folders whose files could
+// lift the sandbox.
+func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*ruleset, unreadable []string, err error) {
 	table, err := readMounts()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all, err := resolveLayers(l, table, guarded)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if all[0].closed, err = closedDevices(table); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	own, err := resolveAll("close", guarded, table) // logs, pipes and locks of other processes
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all[0].closed = append(all[0].closed, own...)
 	defer func() {
@@ -54,19 +55,20 @@ func rulesFor(l Layers, k kernel, port uint16, guarded []string) (sets []*rulese
 	for i, named := range all {
 		set, err := newRuleset(handled(i, l.network(), k))
 		if err != nil {
-			return sets, err
+			return sets, nil, err
 		}
 		sets = append(sets, set)
 		if err := addRules(set, named); err != nil {
-			return sets, l.at(i, err)
+			return sets, nil, l.at(i, err)
 		}
+		unreadable = slices.Concat(unreadable, named.unreadable, named.closed)
 	}
 	if l.NeedsProxy() {
 		if err := sets[0].allowConnect(port); err != nil {
-			return sets, fmt.Errorf("allow connections to the proxy: %w", err)
+			return sets, nil, fmt.Errorf("allow connections to the proxy: %w", err)
 		}
 	}
-	return sets, nil
+	return sets, unreadable, nil
 }
 
 // handled are all rights that a kernel can refuse and that a layer is about. What
@@ -96,11 +98,11 @@ func addRules(set *ruleset, named paths) error {
 		return err
 	}
 	for _, root := range named.writable {
-		access, denied := uint64(write), slices.Concat(named.unwritable, named.closed)
+		writing := part{write, slices.Concat(named.unwritable, named.closed)}
 		if withinAny(root, named.closed) { // named itself
-			access, denied = write|unix.LANDLOCK_ACCESS_FS_READ_FILE, named.unwritable
+			writing = part{write | unix.LANDLOCK_ACCESS_FS_READ_FILE, named.unwritable}
 		}
-		if err := allowBut(set, root, access, denied); err != nil {
+		if err := allowBut(set, root, writing); err != nil {
 			return fmt.Errorf("allow writing: %w", err)
 		}
 	}
@@ -114,11 +116,9 @@ func allowReading(set *ruleset, named paths) error {
 			folders = append(folders, path)
 		}
 	}
-	if err := allowBut(set, "/", readFiles, slices.Concat(named.unreadable, named.closed)); err != nil {
+	err := allowBut(set, "/", part{readFiles, slices.Concat(named.unreadable, named.closed)}, part{readFolders, folders})
+	if err != nil {
 		return fmt.Errorf("allow reading: %w", err)
-	}
-	if err := allowBut(set, "/", readFolders, folders); err != nil {
-		return fmt.Errorf("allow listing: %w", err)
 	}
 	return nil
 }
@@ -236,31 +236,46 @@ func (named paths) opening(folder string) string {
 	return ""
 }
 
-// allowBut grants access on root and all below it but what is denied. Landlock
-// cannot take back below what it grants above, so a folder with something
-// denied below it gets no rule, but each of its other entries does.
-func allowBut(set *ruleset, root string, access uint64, denied []string) error {
-	if withinAny(root, denied) {
-		return nil
-	}
-	below := denied[:0:0]
-	for _, path := range denied {
-		if within(path, root) {
-			below = append(below, path)
+// A part is access to a folder and all below it but what is denied.
+type part struct {
+	access uint64
+	denied []string
+}
+
+// allowBut grants parts of the access to root. Landlock cannot take back below what
+// it grants above, so a folder with something denied below it gets no rule, but
+// each of its other entries does.
+func allowBut(set *ruleset, root string, parts ...part) error {
+	var whole uint64
+	var divided []part
+	for _, p := range parts {
+		if withinAny(root, p.denied) {
+			continue
+		}
+		below := part{access: p.access}
+		for _, path := range p.denied {
+			if within(path, root) {
+				below.denied = append(below.denied, path)
+			}
+		}
+		if len(below.denied) == 0 {
+			whole |= p.access
+		} else {
+			divided = append(divided, below)
 		}
 	}
-	if len(below) == 0 {
-		err := set.allowPath(root, access)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil // it has gone since, or is out of reach anyway
-		}
-		if err != nil {
+	if whole != 0 {
+		err := set.allowPath(root, whole)
+		gone := errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) // since it was seen, or it is out of reach anyway
+		if err != nil && !gone {
 			return fmt.Errorf("%s: %w", root, err)
 		}
+	}
+	if len(divided) == 0 {
 		return nil
 	}
-	for _, entry := range entriesOf(root, below) {
-		if err := allowBut(set, filepath.Join(root, entry), access, below); err != nil {
+	for _, entry := range entriesOf(root, divided) {
+		if err := allowBut(set, filepath.Join(root, entry), divided...); err != nil {
 			return err
 		}
 	}
@@ -269,7 +284,7 @@ func allowBut(set *ruleset, root string, access uint64, denied []string) error {
 
 // entriesOf are the names in a folder. Of one that cannot be listed, those are
 // known that lead to what is denied, and others lie beside it.
-func entriesOf(folder string, below []string) []string {
+func entriesOf(folder string, divided []part) []string {
 	entries, err := os.ReadDir(folder)
 	names := make([]string, 0, len(entries))
 	for _, entry := range entries {
@@ -280,10 +295,13 @@ func entriesOf(folder string, below []string) []string {
 	if err == nil {
 		return names
 	}
-	for _, path := range below {
-		rest, _ := filepath.Rel(folder, path)
-		first, _, _ := strings.Cut(rest, "/")
-		names = append(names, first)
+	for _, p := range divided {
+		for _, path := range p.denied {
+			rest, _ := filepath.Rel(folder, path)
+			first, _, _ := strings.Cut(rest, "/")
+			names = append(names, first)
+		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -121,19 +119,11 @@ func guardedBy(profile string) []string {
 
 // confine applies layers to the calling thread, or tells what prevents it.
 func confine(l Layers, proxyURL string, guarded []string) error {
-	k := currentKernel()
-	if err := k.check(l); err != nil {
-		return err
-	}
-	port, err := proxyPort(l, proxyURL)
+	c, err := l.Confinement(proxyURL, guarded...)
 	if err != nil {
 		return err
 	}
-	sets, err := rulesFor(l, k, port, guarded)
-	if err != nil {
-		return err
-	}
-	defer closeAll(sets)
+	defer c.Close()
 	// Nothing that was open by accident is inherited.
 	if err := unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close descriptors: %w", err)
@@ -141,42 +131,10 @@ func confine(l Layers, proxyURL string, guarded []string) error {
 	if err := setLimits(l.limits()); err != nil {
 		return err
 	}
-	if err := dropCapabilities(); err != nil {
-		return err
-	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("set no_new_privs: %w", err)
-	}
-	for _, set := range sets {
-		if err := set.restrict(logFlags(k)); err != nil {
-			return err
-		}
-	}
-	if err := install(compile(refusalsFor(l.network(), k))); err != nil {
+	if err := c.Apply([3]int{0, 1, 2}); err != nil {
 		return err
 	}
 	return limitMemory(l.limits())
-}
-
-// logFlags have refusals of the program itself logged where the kernel logs any.
-func logFlags(k kernel) uintptr {
-	if k.landlock < landlockLog {
-		return 0
-	}
-	return unix.LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON
-}
-
-func proxyPort(l Layers, proxyURL string) (uint16, error) {
-	if !l.NeedsProxy() {
-		return 0, nil
-	}
-	address, _, ok := splitURL(proxyURL)
-	_, text, err := net.SplitHostPort(address)
-	port, convErr := strconv.ParseUint(text, 10, 16)
-	if !ok || err != nil || convErr != nil || port == 0 {
-		return 0, errors.New("allowedDomains needs the engine's proxy, and its address was not given")
-	}
-	return uint16(port), nil
 }
 
 // execute becomes the program. A script without #! goes to sh, as with execvp(3).

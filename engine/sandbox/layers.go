@@ -85,8 +85,7 @@ func (l Layers) at(i int, err error) error {
 // Check tells why the layers cannot be enforced here and now, nil if they can:
 // what the kernel lacks, or which path is in the way. guarded are folders that
 // must not become writable because they decide how processes are started: the
-// data folder. Layers that fail are not to be started; the launch stage checks
-// again.
+// data folder. Layers that fail are not to be started; each start checks again.
 func (l Layers) Check(guarded ...string) error {
 	if err := l.Validate(); err != nil {
 		return err
@@ -168,6 +167,10 @@ func (l Layers) limits() Limits {
 	}
 	return least
 }
+
+// Limited tells whether the process has resource limits, which a Confinement does
+// not hold: they belong to a process and not to the thread that forks it.
+func (l Layers) Limited() bool { return l.limits() != Limits{} }
 
 // smaller is the smaller limit; 0 is none.
 func smaller(a, b uint64) uint64 {

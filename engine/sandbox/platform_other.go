@@ -23,3 +23,12 @@ func Launch([]string) error {
 func (l Layers) ConfineThread(...string) error {
 	return fmt.Errorf("sandbox: %w", errPlatform)
 }
+
+// Confinement works out what confines a process that is about to be started,
+// which cannot be done here.
+func (l Layers) Confinement(string, ...string) (*Confinement, error) {
+	return nil, fmt.Errorf("sandbox: %w", errPlatform)
+}
+
+// Readable tells whether a process could read a file.
+func (c *Confinement) Readable(string) bool { return false }

@@ -57,21 +57,14 @@ func (r *ruleset) allowPath(path string, access uint64) error {
 		return err
 	}
 	defer unix.Close(fd)
-	return r.allowFD(fd, access)
+	err = r.allowFD(fd, access)
+	if err == unix.EINVAL { // it is no folder
+		err = r.allowFD(fd, access&ruleFile)
+	}
+	return err
 }
 
 func (r *ruleset) allowFD(fd int, access uint64) error {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return err
-	}
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFDIR:
-	case unix.S_IFLNK:
-		return nil
-	default:
-		access &= ruleFile
-	}
 	if access &= r.handled; access == 0 {
 		return nil
 	}

@@ -3,7 +3,9 @@
 package sandbox
 
 import (
-	"fmt"
+	"bytes"
+	"cmp"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -164,6 +166,10 @@ const (
 
 // compile makes the filter's program. A call of another architecture kills the
 // process, because its numbers mean other calls.
+//
+// Refusals stand in blocks in the order of their numbers, and each block is
+// jumped over by higher ones: the kernel goes through the program for every call that
+// there is when the filter is installed, which is most of what that takes.
 func compile(refusals []refusal) []unix.SockFilter {
 	program := []unix.SockFilter{
 		load(dataArch),
@@ -171,10 +177,31 @@ func compile(refusals []refusal) []unix.SockFilter {
 		verdict(unix.SECCOMP_RET_KILL_PROCESS),
 	}
 	program = append(program, foreignCalls()...)
-	for _, r := range refusals {
-		program = append(program, r.compile()...)
+	left := slices.Clone(refusals)
+	slices.SortStableFunc(left, func(a, b refusal) int { return cmp.Compare(a.call, b.call) })
+	for len(left) > 0 {
+		n := blockSize(left)
+		var block []unix.SockFilter
+		for _, r := range left[:n] {
+			block = append(block, r.compile()...)
+		}
+		block = append(block, verdict(unix.SECCOMP_RET_ALLOW))
+		if left = left[n:]; len(left) > 0 {
+			program = append(program, load(dataCall), unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: left[0].call, Jt: uint8(len(block))})
+		}
+		program = append(program, block...)
 	}
 	return append(program, verdict(unix.SECCOMP_RET_ALLOW))
+}
+
+// blockSize is how many refusals are the next block: some more than a few, all of
+// the last one's call among them.
+func blockSize(refusals []refusal) int {
+	n := min(6, len(refusals))
+	for n < len(refusals) && refusals[n].call == refusals[n-1].call {
+		n++
+	}
+	return n
 }
 
 func (r refusal) compile() []unix.SockFilter {
@@ -218,13 +245,8 @@ func verdict(action uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
 }
 
-// install filters the calling thread's system calls, and those of what it
-// executes and forks, for good.
-func install(program []unix.SockFilter) error {
-	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&filter)))
-	if errno != 0 {
-		return fmt.Errorf("filter system calls: %w", errno)
-	}
-	return nil
+// inMemory is a program as the kernel takes it.
+func inMemory(program []unix.SockFilter) []byte {
+	size := len(program) * int(unsafe.Sizeof(unix.SockFilter{}))
+	return bytes.Clone(unsafe.Slice((*byte)(unsafe.Pointer(&program[0])), size))
 }
