@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,12 +124,23 @@ func BenchmarkAgentStart(b *testing.B) {
 	b.ReportMetric(median(times), "ms-to-initialize")
 }
 
-// BenchmarkAgentExec runs `true` through a server, and through the engine alone.
+// BenchmarkAgentExec runs `true` through a server, in a sandbox too, and through
+// the engine alone.
 func BenchmarkAgentExec(b *testing.B) {
 	p := build(b)
 	a := p.serve(b)
 	a.greet()
-	a.exec(`{"command":"true"}`)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		b.Fatal(err)
+	}
+	const plain = `{"command":"true"}`
+	sandboxed := fmt.Sprintf(`{"command":"true","sandbox":{"filesystem":{"allowWrite":[%q],"denyRead":[%q]},"network":{"allowedDomains":[]}}}`, b.TempDir(), filepath.Join(home, ".ssh"))
+	for _, args := range []string{plain, sandboxed} {
+		if answer := a.exec(args); bytes.Contains(answer, []byte(`"isError":true`)) {
+			b.Fatalf("%s gave %s", args, answer)
+		}
+	}
 	var dir string
 	for _, v := range p.env {
 		if d, ok := strings.CutPrefix(v, "TANDEM_DATA_DIR="); ok {
@@ -141,11 +153,14 @@ func BenchmarkAgentExec(b *testing.B) {
 	}
 	defer client.Close()
 	in := api.ExecInput{Command: []string{"bash", "-c", "true"}, CWD: "/", Environ: api.Environ(os.Environ())}
-	var through, alone []time.Duration
+	var through, confined, alone []time.Duration
 	for range max(b.N, 200) {
 		began := time.Now()
-		a.exec(`{"command":"true"}`)
+		a.exec(plain)
 		through = append(through, time.Since(began))
+		began = time.Now()
+		a.exec(sandboxed)
+		confined = append(confined, time.Since(began))
 		began = time.Now()
 		if _, err := api.Exec.Call(context.Background(), client, in); err != nil {
 			b.Fatal(err)
@@ -154,6 +169,8 @@ func BenchmarkAgentExec(b *testing.B) {
 	}
 	a.end()
 	b.ReportMetric(median(through), "ms-through-serve")
+	b.ReportMetric(median(confined), "ms-sandboxed")
+	b.ReportMetric(median(confined)/median(through), "sandboxed/plain")
 	b.ReportMetric(median(alone), "ms-engine-alone")
 }
 
