@@ -136,9 +136,9 @@ var ways = map[string]struct {
 			`{"command":["sh","-c","CANARY"],"sandbox":{"filesystem":{"allowWrite":["$WORK/link"]}}}`}},
 
 	"history.search": {}, "history.add": {in: `{"command":"x","actor":"person"}`}, "history.remove": {in: `{"command":"x"}`}, "history.clear": {},
-	"history.save":  {in: `{"path":"$WORK/history"}`, writes: []string{`{"path":"OUTSIDE"}`, `{"path":"$WORK/frozen/new"}`, `{"path":"$WORK/frozen/file","overwrite":true}`}},
-	"history.load":  {in: `{"path":"$WORK/file"}`, reads: []string{`{"path":"$WORK/secret/key"}`, `{"path":"$WORK/secret/key","recent":true}`}},
-	"history.stats": {}, "commands.list": {}, "commands.add": {in: `{"commands":["x"]}`}, "commands.replace": {in: `{"commands":["x"]}`},
+	"history.save":    {in: `{"path":"$WORK/history"}`, writes: []string{`{"path":"OUTSIDE"}`, `{"path":"$WORK/frozen/new"}`, `{"path":"$WORK/frozen/file","overwrite":true}`}},
+	"history.load":    {in: `{"path":"$WORK/file"}`, reads: []string{`{"path":"$WORK/secret/key"}`, `{"path":"$WORK/secret/key","recent":true}`}},
+	"history.loading": {}, "history.stats": {}, "commands.list": {}, "commands.add": {in: `{"commands":["x"]}`}, "commands.replace": {in: `{"commands":["x"]}`},
 
 	"files.read":         {in: `{"path":"$WORK/file"}`, reads: []string{`{"path":"$WORK/secret/key"}`, `{"path":"$WORK/secret/key","bytes":true}`, `{"path":"$WORK/tokey"}`}},
 	"files.read_json":    {in: `{"path":"$WORK/file"}`, reads: []string{`{"path":"$WORK/secret/key"}`}},

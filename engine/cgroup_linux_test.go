@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -61,6 +62,15 @@ func TestAStopReachesWhatHasLeftItsSessionItsEnvironmentAndItsParent(t *testing.
 		if _, err := os.Stat(cgroupFolder() + "/" + cgroupPrefix + p.ID); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: its cgroup is still there: %v", then, err)
 		}
+	}
+}
+
+func TestAConfinedProcessBeginsInACgroupOfItsOwn(t *testing.T) {
+	needsCgroups(t)
+	m := startMachine(t)
+	p := m.run(api.ProcessStartInput{Command: sh("cat /proc/self/cgroup; echo told"), Sandbox: &api.Sandbox{}})
+	if got := m.prints(p, "told"); !strings.Contains(got, "/"+cgroupPrefix+p.ID+"\n") {
+		t.Errorf("it is in %s", got)
 	}
 }
 
