@@ -28,8 +28,12 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/graphics", "ui/attach", "ui/screen", "engine/api", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/graphics", "ui/attach", "ui/conn", "ui/screen", "engine/api", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
+	},
+	"ui/conn": {
+		[]string{"panes", "engine/api"},
+		"the engine is reached by its API, and what is known of it is handed on as it is",
 	},
 	"ui/screen": {
 		[]string{"engine/cellwidth", "panes", "panes/graphics", "keys"},

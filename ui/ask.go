@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -10,14 +11,22 @@ import (
 	"tandem/panes"
 )
 
+// pause waits for d, but not longer than ctx.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
 // doneMsg is the outcome of an operation whose effect comes as an event.
 type doneMsg struct{ err error }
 
 // call runs an operation on the engine as a command.
-func (m *model) call(do func(context.Context, engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
+func (m *model) call(do func(context.Context, panes.Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
 	ctx, l := m.ctx, m.link
 	return func() tea.Msg {
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return failed(err)
 		}
@@ -81,7 +90,7 @@ type endMsg string
 
 func (m *model) end(id string) tea.Cmd {
 	m.ending[id] = true
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		_, err := e.Kill(ctx, id)
 		return doneMsg{err}
 	}, func(err error) tea.Msg { return doneMsg{err} })
@@ -99,7 +108,7 @@ func (m *model) askForget() tea.Cmd {
 		title: fmt.Sprintf("Forget session %s?", panes.Clean(p.Name)),
 		lines: []string{"Its record and its output are removed."},
 		yes:   "forget it",
-		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			return doneMsg{e.Remove(ctx, p.ID)}
 		}, func(err error) tea.Msg { return doneMsg{err} }),
 	}
@@ -115,7 +124,7 @@ func (m *model) askName() tea.Cmd {
 		if name == "" || name == p.Name {
 			return nil
 		}
-		return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			_, err := e.Rename(ctx, p.ID, name)
 			return doneMsg{err}
 		}, func(err error) tea.Msg { return doneMsg{err} })

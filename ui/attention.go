@@ -55,8 +55,8 @@ func (m *model) noteSessions(before []api.Process, now time.Time) tea.Cmd {
 	}
 	var told []string
 	bad := false
-	for i := range m.news.processes {
-		p := &m.news.processes[i]
+	for i := range m.news.Processes {
+		p := &m.news.Processes[i]
 		was := old[p.ID]
 		if p.Kind != api.KindSession || was == nil {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes"
 	"tandem/ui/screen"
 )
 
@@ -78,7 +79,7 @@ func TestAMarkGoesWhenWhatWasAskedForWasGiven(t *testing.T) {
 
 // attending is a model that has told nothing yet.
 func attending() *model {
-	m := &model{news: news{connected: true}}
+	m := &model{news: panes.News{Connected: true}}
 	return m
 }
 

@@ -83,7 +83,7 @@ func (m *model) counts() (counts []barCount) {
 		n           int
 		ink         panes.Ink
 	}{
-		{g.Unknown, "asking", len(m.news.requests), look.BarWarn},
+		{g.Unknown, "asking", len(m.news.Requests), look.BarWarn},
 		{g.Bell, "waiting", waiting, look.BarWarn},
 		{g.Failed, "failed", failed, look.BarBad},
 		{g.Running, "running", running, look.BarGood},
@@ -103,8 +103,8 @@ func (m *model) counts() (counts []barCount) {
 
 // tally counts the processes that run, failed and wait for the person.
 func (m *model) tally() (running, failed, waiting int) {
-	for i := range m.news.processes {
-		p := &m.news.processes[i]
+	for i := range m.news.Processes {
+		p := &m.news.Processes[i]
 		switch {
 		case panes.Failed(p) && !m.closed[p.ID] && !oneOff(p), p.State == api.StateBackoff:
 			failed++
@@ -149,10 +149,10 @@ const keptHints = 2
 // anything else.
 func (m *model) note() (string, panes.Ink) {
 	switch {
-	case m.opened && !m.news.connected:
+	case m.opened && !m.news.Connected:
 		text := "engine restarted – reconnecting…"
-		if m.news.attempts > 5 && m.news.err != nil {
-			text = "cannot reach the engine, trying again: " + panes.Clean(errorText(m.news.err))
+		if m.news.Attempts > 5 && m.news.Err != nil {
+			text = "cannot reach the engine, trying again: " + panes.Clean(errorText(m.news.Err))
 		}
 		if n := m.waitingKeys(); n > 0 {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
@@ -243,7 +243,7 @@ func (m *model) terminalHints(direct []panes.Hint) (hints []panes.Hint) {
 // noSessions is the sessions view without any.
 func (m *model) noSessions() *panes.Page {
 	switch {
-	case !m.opened && m.news.attempts > 0:
+	case !m.opened && m.news.Attempts > 0:
 		return &panes.Page{Title: "Connecting to the engine…"}
 	case !m.opened:
 		return &panes.Page{}
@@ -277,11 +277,11 @@ func (m *model) hintFor(a keymap.Action, does string) panes.Hint {
 }
 
 // farewell is the line that is left in the terminal.
-func farewell(known news) string {
-	if known.stopped != "" {
-		return known.stopped
+func farewell(known panes.News) string {
+	if known.Stopped != "" {
+		return known.Stopped
 	}
-	n, processes := 0, known.processes
+	n, processes := 0, known.Processes
 	for i := range processes {
 		if processes[i].Kind == api.KindSession && !processes[i].State.Ended() {
 			n++

@@ -16,11 +16,11 @@ func counting(w int, more bool) *model {
 	m.look.Glyphs = themes.UnicodeGlyphs()
 	for i := range 3 {
 		p := api.Process{ID: string(rune('a' + i)), Kind: api.KindSession, State: api.StateRunning, Terminal: &api.Terminal{Rang: i == 0}}
-		m.news.processes = append(m.news.processes, p)
+		m.news.Processes = append(m.news.Processes, p)
 	}
 	if more {
-		m.news.processes = append(m.news.processes, api.Process{ID: "f", Kind: api.KindProcess, State: api.StateFailed})
-		m.news.requests = make([]api.Request, 12)
+		m.news.Processes = append(m.news.Processes, api.Process{ID: "f", Kind: api.KindProcess, State: api.StateFailed})
+		m.news.Requests = make([]api.Request, 12)
 	}
 	return m
 }
@@ -62,7 +62,7 @@ func TestTopBarFillsItsRowAndAClickFindsTheViewsWhereTheyAre(t *testing.T) {
 	e.add("second", "two$ ")
 	for _, w := range []int{60, 70, 79, 80, 81, 82, 100, 140} {
 		d := drive(t, e, w, 24)
-		d.until("the sessions are known", func() bool { return len(d.m.news.processes) > 0 && d.m.current != nil })
+		d.until("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.current != nil })
 		bar, _, _ := strings.Cut(d.screen(), "\n")
 		if panes.Width(bar) != w || !strings.Contains(bar, "1") {
 			t.Errorf("at %d columns it is %d wide: %q", w, panes.Width(bar), bar)

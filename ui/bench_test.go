@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
 
@@ -17,13 +18,13 @@ import (
 // the frames that change it.
 func busy(b *testing.B) (m *model, change func(i int)) {
 	e := newFakeEngine()
-	l := newLink(e, nil)
+	l := conn.New(e, nil)
 	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{})
-	m.w, m.h, m.opened, m.news.connected = 200, 60, true, true
+	m.w, m.h, m.opened, m.news.Connected = 200, 60, true, true
 	var leaves []*node
 	for i := range 4 {
 		s := e.add(fmt.Sprint("session", i))
-		m.news.processes = append(m.news.processes, s.process)
+		m.news.Processes = append(m.news.Processes, s.process)
 		p := panes.NewTerminal(s.process.ID)
 		if i == 0 {
 			g := newGroup(p)

@@ -83,8 +83,8 @@ func (m *model) calledOffStarted(msg startedMsg) tea.Cmd {
 	if m.unwanted[msg.process.ID] {
 		return nil
 	}
-	m.link.learn(msg.process) // or news that are older would take it away again
-	m.news.processes = withMissing(m.news.processes, msg.process)
+	m.link.Learn(msg.process) // or news that are older would take it away again
+	m.news.Learn(msg.process)
 	if g, l := m.find(msg.process.ID); g != nil {
 		m.closeLeaf(g, l)
 		m.refreshList()
@@ -99,7 +99,7 @@ func (m *model) isCalledOff(msg startedMsg) bool {
 
 // endNow ends a session that was called off, before the dashboard is left.
 func (m *model) endNow(ctx context.Context, id string) {
-	if e, err := m.link.at(ctx); err == nil {
+	if e, err := m.link.At(ctx); err == nil {
 		_, _ = e.Kill(ctx, id) // nobody is there any more to be told
 	}
 }
@@ -108,7 +108,7 @@ func (m *model) endNow(ctx context.Context, id string) {
 // no pane.
 func (m *model) endQuietly(id string) tea.Cmd {
 	m.ending[id], m.unwanted[id] = true, true
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		_, err := e.Kill(ctx, id)
 		return calledOffMsg{id, err}
 	}, func(err error) tea.Msg { return calledOffMsg{id, err} })

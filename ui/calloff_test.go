@@ -9,7 +9,7 @@ import (
 // lately has the next starts of a dashboard wait to be answered.
 func lately(d *driver) *lateEngine {
 	e := &lateEngine{d.engine, make(chan struct{}, 1), make(chan struct{})}
-	d.m.link.set(e)
+	d.m.link.Set(e)
 	return e
 }
 
@@ -50,7 +50,7 @@ func TestAStartThatHangsHoldsUpNoneBehindItOnceItIsCalledOff(t *testing.T) {
 	<-late.asked
 	d.press("ctrl+b", "x", "y")
 	d.until("it is called off", func() bool { return len(d.m.starts) == 0 })
-	d.m.link.set(d.engine)
+	d.m.link.Set(d.engine)
 	d.press("ctrl+b", "%")
 	d.hasShape("(a|(b/(c|bash-4)))")
 	close(late.answer)
@@ -127,7 +127,7 @@ func (e *fakeEngine) starting(name, id string) *fakeSession {
 
 // process is what is known of the session of that name.
 func (d *driver) process(name string) (api.Process, bool) {
-	for _, p := range d.m.news.processes {
+	for _, p := range d.m.news.Processes {
 		if p.Name == name {
 			return p, true
 		}

@@ -13,6 +13,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/ui/conn"
 )
 
 const (
@@ -202,7 +203,7 @@ func (m *model) copyText(p *panes.Terminal, in api.SessionTextInput) tea.Cmd {
 		return m.copied(copiedMsg{serial: serial, text: text})
 	}
 	m.copying.reading = true
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		var text strings.Builder
 		for {
 			out, err := e.Text(ctx, in)
@@ -352,8 +353,8 @@ func (m *model) fetchEnded() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: clientName, Lines: lacks}
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: conn.ClientName, Lines: lacks}
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		lines, err := linesOf(ctx, e, o)
 		if err != nil {
 			return doneMsg{err}
@@ -363,7 +364,7 @@ func (m *model) fetchEnded() tea.Cmd {
 }
 
 // linesOf gives lines of a session that has ended.
-func linesOf(ctx context.Context, e engine, o api.AttachOptions) (lines []api.NumberedLine, err error) {
+func linesOf(ctx context.Context, e panes.Engine, o api.AttachOptions) (lines []api.NumberedLine, err error) {
 	v, err := e.Attach(ctx, o)
 	if err != nil {
 		return nil, err

@@ -157,7 +157,7 @@ func (m *model) findMatch(p *panes.Terminal, in api.SessionFindInput, n int) tea
 	l := m.link
 	return func() tea.Msg {
 		msg := foundMsg{serial: serial, pane: p, input: in}
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		for range n {
 			if err != nil {
 				break
@@ -323,7 +323,7 @@ func (m *model) selectOutput() tea.Cmd {
 	ctx, serial := m.begin()
 	l := m.link
 	return func() tea.Msg {
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return outputMsg{serial: serial, pane: p, err: err}
 		}
@@ -333,7 +333,7 @@ func (m *model) selectOutput() tea.Cmd {
 	}
 }
 
-func outputOf(ctx context.Context, e engine, id string, line int64) (msg outputMsg) {
+func outputOf(ctx context.Context, e panes.Engine, id string, line int64) (msg outputMsg) {
 	next := func(mark string, from api.Place, backward bool) *api.SessionMatch {
 		if msg.err != nil {
 			return nil

@@ -30,7 +30,7 @@ func (m *model) openTarget(p *panes.Terminal) tea.Cmd {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(m.cwd(p), path)
 	}
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		info, err := e.Stat(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
 			err = api.Errorf(api.CodeNotFound, "there is no file %s", panes.ShortPath(path, m.list.Home))

@@ -28,7 +28,7 @@ func (m *model) askSaveScrollback() tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return m.save(save{"scrollback", expandHome(path, m.list.Home), func(ctx context.Context, e engine, to io.Writer) (int64, error) {
+			return m.save(save{"scrollback", expandHome(path, m.list.Home), func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 				return writeScrollback(ctx, e, p.ID, to)
 			}}, false)
 		})
@@ -45,7 +45,7 @@ func fileName(name string) string {
 	}, name)
 }
 
-func writeScrollback(ctx context.Context, e engine, id string, to io.Writer) (written int64, err error) {
+func writeScrollback(ctx context.Context, e panes.Engine, id string, to io.Writer) (written int64, err error) {
 	in := api.SessionTextInput{ID: id, To: api.Place{Line: math.MaxInt64}}
 	for {
 		out, err := e.Text(ctx, in)

@@ -12,6 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/keys"
+	"tandem/panes"
+	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
 
@@ -39,7 +41,7 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 	ctx, cancel := context.WithCancel(t.Context())
 	d := &driver{t: t, engine: e, next: e, msgs: make(chan tea.Msg), cancel: cancel, ctx: ctx}
 	wake := newWaker()
-	l := newLink(e, func(context.Context) (engine, error) {
+	l := conn.New(e, func(context.Context) (panes.Engine, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.next == nil {
@@ -47,15 +49,15 @@ func drive(t *testing.T, e *fakeEngine, w, h int) *driver {
 		}
 		return d.next, nil
 	})
-	l.notify = wake.changed
-	l.crash = func(p any) { t.Errorf("panic: %v", p) }
+	l.Notify = wake.changed
+	l.Crash = func(p any) { t.Errorf("panic: %v", p) }
 	d.m = newModel(ctx, Options{CWD: "/home/ann"}.withDefaults(), l, &screen.Input{Notify: wake.input})
 	d.m.list.Home = "/home/ann"
-	l.start(func() { l.run(ctx) })
-	l.start(func() { wake.run(ctx, d.send) })
+	l.Start(func() { l.Run(ctx) })
+	l.Start(func() { wake.run(ctx, d.send) })
 	t.Cleanup(func() {
 		cancel()
-		l.tasks.Wait()
+		l.Wait()
 	})
 	d.update(tea.WindowSizeMsg{Width: w, Height: h})
 	return d

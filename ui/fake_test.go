@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes"
 )
 
 // A fakeEngine keeps sessions in memory. Each is a program that prints a
@@ -232,7 +233,7 @@ func (e *fakeEngine) Remove(_ context.Context, id string) error {
 	return errors.New("no such session")
 }
 
-func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (viewer, error) {
+func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attachment, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	select {
@@ -353,7 +354,7 @@ func (v *fakeViewer) end() {
 	ring(v.wake)
 }
 
-func (v *fakeViewer) Inherit(viewer) {}
+func (v *fakeViewer) Inherit(panes.Attachment) {}
 
 func (v *fakeViewer) Receive() (api.Output, error) {
 	for {

@@ -188,11 +188,11 @@ func (m *model) pumpFiles() tea.Cmd {
 		}
 	}
 	transfers := m.pumpTransfers()
-	if !m.onFiles() || !m.news.connected {
+	if !m.onFiles() || !m.news.Connected {
 		return transfers
 	}
-	if f.leave != nil && f.snapshots != m.news.snapshots { // another engine: what was asked of the last one is lost
-		f.snapshots = m.news.snapshots
+	if f.leave != nil && f.snapshots != m.news.Snapshots { // another engine: what was asked of the last one is lost
+		f.snapshots = m.news.Snapshots
 		f.begin(m.ctx)
 		f.preview.Clear()
 	}
@@ -201,10 +201,10 @@ func (m *model) pumpFiles() tea.Cmd {
 
 // ofFolder runs an operation for the folder that is shown; it ends when
 // another one is.
-func (m *model) ofFolder(do func(context.Context, engine) tea.Msg) tea.Cmd {
+func (m *model) ofFolder(do func(context.Context, panes.Engine) tea.Msg) tea.Cmd {
 	ctx, l := m.files.ctx, m.link
 	return func() tea.Msg {
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return nil
 		}
@@ -243,7 +243,7 @@ func (m *model) takeSlow(msg filesSlow) {
 func (m *model) listFolder(held *panes.FileSet, limit int) tea.Cmd {
 	f := &m.files
 	serial, path, name, order := f.serial, f.path, f.list.Wanted(), f.order
-	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+	return m.ofFolder(func(ctx context.Context, e panes.Engine) tea.Msg {
 		begin := time.Now()
 		msg := filesListed{serial: serial}
 		msg.entries, msg.omitted, msg.err = listEntries(ctx, e, path, "", held, limit)
@@ -260,7 +260,7 @@ func (m *model) listFolder(held *panes.FileSet, limit int) tea.Cmd {
 
 // listEntries lists what of a folder matches words, without any all of it, in
 // pages, so that neither side holds all in the form in which it is sent.
-func listEntries(ctx context.Context, e engine, path, words string, set *panes.FileSet, limit int) (*panes.FileSet, int, error) {
+func listEntries(ctx context.Context, e panes.Engine, path, words string, set *panes.FileSet, limit int) (*panes.FileSet, int, error) {
 	omitted := 0
 	for set.Len() < limit {
 		out, err := e.MatchFiles(ctx, path, words, set.LastName(), min(limit-set.Len(), pageEntries))
@@ -277,7 +277,7 @@ func listEntries(ctx context.Context, e engine, path, words string, set *panes.F
 
 // alsoHas adds the entry that the cursor is to be on, if it is one of those that
 // are too many.
-func (msg *filesListed) alsoHas(ctx context.Context, e engine, path, name string) {
+func (msg *filesListed) alsoHas(ctx context.Context, e panes.Engine, path, name string) {
 	if name == "" || msg.entries.Has(name) {
 		return
 	}
@@ -380,7 +380,7 @@ func (m *model) pumpWatch() tea.Cmd {
 	}
 	f.watched = true
 	serial, path, stamp := f.serial, f.path, f.stamp
-	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+	return m.ofFolder(func(ctx context.Context, e panes.Engine) tea.Msg {
 		out, err := e.WatchFolder(ctx, path, stamp)
 		return filesWatched{serial, out, err}
 	})
@@ -412,7 +412,7 @@ func (m *model) pumpGit() tea.Cmd {
 	}
 	f.askGit, f.asking = false, true
 	serial, path := f.serial, f.path
-	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+	return m.ofFolder(func(ctx context.Context, e panes.Engine) tea.Msg {
 		begin := time.Now()
 		out, _ := e.GitStatus(ctx, path) // without an answer there are no marks
 		return filesGit{serial, out, time.Since(begin)}
@@ -447,7 +447,7 @@ func (m *model) pumpAbove() tea.Cmd {
 	f.above.Plain = true
 	f.above.Select(filepath.Base(f.path))
 	order := panes.FileOrder{Hidden: f.order.Hidden}
-	return m.ofFolder(func(ctx context.Context, e engine) tea.Msg {
+	return m.ofFolder(func(ctx context.Context, e panes.Engine) tea.Msg {
 		out, err := e.ListFiles(ctx, up, "", firstEntries)
 		if err != nil {
 			return nil
@@ -500,7 +500,7 @@ func (m *model) pumpPreview() tea.Cmd {
 		if r.Slow() && !rest(ctx, previewRest) {
 			return nil
 		}
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return nil
 		}
@@ -542,7 +542,7 @@ func (m *model) takePreviewed(msg previewed) {
 }
 
 // A fileSource reads the engine's files for a preview.
-type fileSource struct{ engine engine }
+type fileSource struct{ engine panes.Engine }
 
 func (s fileSource) ReadAt(ctx context.Context, path string, off, n int64) ([]byte, int64, error) {
 	out, err := s.engine.ReadFile(ctx, path, off, n)

@@ -245,7 +245,7 @@ func (m *model) askNewFile() tea.Cmd {
 		path := filepath.Join(f.path, name)
 		folder := strings.HasSuffix(name, "/")
 		show := m.willShow(strings.SplitN(strings.Trim(name, "/"), "/", 2)[0])
-		return tea.Batch(show, m.call(func(ctx context.Context, e engine) tea.Msg {
+		return tea.Batch(show, m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			if err := makeFile(ctx, e, path, folder); err != nil {
 				return changedFiles{err: err}
 			}
@@ -273,7 +273,7 @@ func (m *model) willShow(name string) tea.Cmd {
 	return nil
 }
 
-func makeFile(ctx context.Context, e engine, path string, folder bool) error {
+func makeFile(ctx context.Context, e panes.Engine, path string, folder bool) error {
 	if folder {
 		return e.MakeFolder(ctx, path)
 	}

@@ -17,7 +17,7 @@ import (
 const mostConflicts = 10
 
 // beginTransfer begins a transfer, or finds out about what is in its way.
-func beginTransfer(ctx context.Context, e engine, in api.FilesTransferInput) transferBegun {
+func beginTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInput) transferBegun {
 	msg := transferBegun{in: in}
 	msg.out, msg.err = e.Transfer(ctx, in)
 	from := map[string]string{}
@@ -41,7 +41,7 @@ func beginTransfer(ctx context.Context, e engine, in api.FilesTransferInput) tra
 
 // twoFiles tells of one file that is in the way and the one that comes, as far
 // as both can be looked at.
-func twoFiles(ctx context.Context, e engine, kind, from, to string) []string {
+func twoFiles(ctx context.Context, e panes.Engine, kind, from, to string) []string {
 	there, err := e.StatFile(ctx, to)
 	if err != nil {
 		return nil
@@ -58,7 +58,7 @@ func twoFiles(ctx context.Context, e engine, kind, from, to string) []string {
 }
 
 // conflictFacts tells in one line of one of several that are in the way.
-func conflictFacts(ctx context.Context, e engine, from, to string) string {
+func conflictFacts(ctx context.Context, e panes.Engine, from, to string) string {
 	name := panes.Clip(panes.FileName(filepath.Base(to)), 24)
 	there, err := e.StatFile(ctx, to)
 	if err != nil {

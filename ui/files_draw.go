@@ -68,7 +68,7 @@ func (m *model) filesParts() (parts filesParts) {
 // drawFiles gives the rows of the view.
 func (m *model) drawFiles() []string {
 	f, body, now := &m.files, m.layout.body, time.Now()
-	if !m.news.connected && f.path == "" {
+	if !m.news.Connected && f.path == "" {
 		return (&panes.Page{Title: "Connecting to the engine…"}).Draw(body.w, body.h, &m.look)
 	}
 	parts := m.filesParts()

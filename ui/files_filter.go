@@ -115,7 +115,7 @@ func (m *model) matchBeyond() tea.Cmd {
 		if !rest(ctx, matchRest) {
 			return nil
 		}
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return nil
 		}

@@ -138,7 +138,7 @@ func (u *fileFinder) search(m *model) tea.Cmd {
 	u.stop = cancel
 	serial, folder, contents, l := u.serial, u.folder, u.contents, m.link
 	find := func(mostBytes int64) tea.Msg {
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return nil
 		}
@@ -163,7 +163,7 @@ func (u *fileFinder) search(m *model) tea.Cmd {
 }
 
 // findNames finds names that hold the words that were typed, in their order.
-func findNames(ctx context.Context, e engine, folder, text string) ([]foundFile, bool, error) {
+func findNames(ctx context.Context, e panes.Engine, folder, text string) ([]foundFile, bool, error) {
 	pattern := text
 	if !strings.ContainsAny(text, "*?[{") {
 		pattern = "*" + strings.Join(strings.Fields(text), "*") + "*"
@@ -181,7 +181,7 @@ func findNames(ctx context.Context, e engine, folder, text string) ([]foundFile,
 
 // searchContents searches files of a size at most, or of any with 0; passed says
 // whether there are larger ones.
-func searchContents(ctx context.Context, e engine, folder, text string, mostBytes int64) (found []foundFile, limited, passed bool, err error) {
+func searchContents(ctx context.Context, e panes.Engine, folder, text string, mostBytes int64) (found []foundFile, limited, passed bool, err error) {
 	smart := strings.IndexFunc(text, unicode.IsUpper) < 0
 	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: smart, Limit: mostFound, MostBytes: mostBytes})
 	found = make([]foundFile, 0, len(out.Lines))
@@ -344,7 +344,7 @@ func (m *model) searchFile(path, pattern string) tea.Cmd {
 	m.files.search = search
 	m.dirty = true
 	smart := strings.IndexFunc(pattern, unicode.IsUpper) < 0
-	return m.call(func(_ context.Context, e engine) tea.Msg {
+	return m.call(func(_ context.Context, e panes.Engine) tea.Msg {
 		defer cancel()
 		out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: pattern, Path: path, IgnoreCase: smart, Limit: mostHits})
 		msg := fileSearched{of: search, err: err}

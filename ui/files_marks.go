@@ -27,8 +27,8 @@ type bookmarksRead struct {
 
 // withBookmarks reads the bookmarks, which other dashboards may have changed.
 func (m *model) withBookmarks(msg bookmarksRead) tea.Cmd {
-	file := filepath.Join(m.news.info.DataDir, bookmarksFile)
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	file := filepath.Join(m.news.Info.DataDir, bookmarksFile)
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		if msg.paths, msg.err = readBookmarks(ctx, e, file); msg.err != nil {
 			return msg
 		}
@@ -41,7 +41,7 @@ func (m *model) withBookmarks(msg bookmarksRead) tea.Cmd {
 
 // readBookmarks are the folders in the file of bookmarks; none if there is no
 // such file.
-func readBookmarks(ctx context.Context, e engine, file string) (paths []string, err error) {
+func readBookmarks(ctx context.Context, e panes.Engine, file string) (paths []string, err error) {
 	out, err := e.ReadFile(ctx, file, 0, 0)
 	if err != nil && !isNotFound(err) {
 		return nil, err
@@ -56,7 +56,7 @@ func readBookmarks(ctx context.Context, e engine, file string) (paths []string, 
 
 func isNotFound(err error) bool { return api.AsError(err).Code == api.CodeNotFound }
 
-func changeBookmark(ctx context.Context, e engine, file string, paths []string, path string) ([]string, error) {
+func changeBookmark(ctx context.Context, e panes.Engine, file string, paths []string, path string) ([]string, error) {
 	if i := slices.Index(paths, path); i >= 0 {
 		paths = slices.Delete(paths, i, i+1)
 	} else {

@@ -39,7 +39,7 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed")
 	d, dir := onFolder(t, 120, 30, map[string]string{"bad\xff": "1", "line\nbreak": "2", `back\slash`: "3"})
-	d.m.news.info.DataDir = t.TempDir()
+	d.m.news.Info.DataDir = t.TempDir()
 	d.press("v", "R")
 	d.hasStarted(2)
 	list := d.engine.started[0].Command[1]
@@ -59,7 +59,7 @@ func TestNamesThatCannotBeShownAreRenamedInTheEditor(t *testing.T) {
 
 func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"odd\xff\n/inside": "x", `odd\/f`: "", "f": "1"})
-	d.m.news.info.DataDir = t.TempDir()
+	d.m.news.Info.DataDir = t.TempDir()
 	d.press("c", "ctrl+u", "'"+dir+"/o")
 	prompt := d.m.overlay.(*pathPrompt)
 	d.until("the folder is listed", func() bool { return prompt.listed == dir+"/" })

@@ -148,7 +148,7 @@ func (p *pathPrompt) look(m *model) tea.Cmd {
 		return nil
 	}
 	only := p.folders
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		set, _, _ := listEntries(ctx, e, folder, "", nil, mostEntries) // of what cannot be listed nothing is offered
 		return pathListed{p, folder, set.Names(only)}
 	}, func(error) tea.Msg { return pathListed{p, folder, nil} })
@@ -256,7 +256,7 @@ func (m *model) askFolder() tea.Cmd {
 	p := m.newPathPrompt("Go to", withSlash(m.files.path), func(m *model, path string) tea.Cmd {
 		path = filepath.Clean(path)
 		m.files.list.Ahead(true)
-		return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			_, err := e.ListFiles(ctx, path, "", 1)
 			if err == nil {
 				return goneTo{path, "", nil}

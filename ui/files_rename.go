@@ -88,9 +88,9 @@ func (m *model) renameMany(targets []string) tea.Cmd {
 			names[i] = panes.EscapeName(name)
 		}
 	}
-	list := filepath.Join(m.news.info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), m.files.serial))
+	list := filepath.Join(m.news.Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), m.files.serial))
 	text := strings.Join(names, "\n") + "\n"
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		return renameList{list, targets, escaped, e.WriteFile(ctx, list, []byte(text), false)}
 	}, func(err error) tea.Msg { return renameList{err: err} })
 }
@@ -124,7 +124,7 @@ func (m *model) editRenameList(msg renameList) tea.Cmd {
 		cmd = tea.Batch(cmd, m.say("in these names "+panes.EscapesNote, false))
 	}
 	m.files.afterVisit = func(m *model) tea.Cmd {
-		return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			out, err := e.ReadFile(ctx, msg.path, 0, 0)
 			_ = e.DeleteFile(ctx, msg.path) // it is of no more use, and harmless
 			if err != nil {

@@ -395,7 +395,7 @@ func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "ed")
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b.txt": "2"})
-	d.m.news.info.DataDir = t.TempDir()
+	d.m.news.Info.DataDir = t.TempDir()
 	d.press("v", "R")
 	d.hasStarted(2)
 	list := d.engine.started[0].Command[1]
@@ -463,7 +463,7 @@ func TestRenamesGoRoundByADetour(t *testing.T) {
 
 func TestBookmarksAreKeptAndChosen(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a/": ""})
-	d.m.news.info.DataDir = t.TempDir()
+	d.m.news.Info.DataDir = t.TempDir()
 	d.press("b")
 	d.shows("no bookmark yet")
 	d.press("B")

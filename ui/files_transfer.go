@@ -80,12 +80,12 @@ type (
 // is in its way, beside.
 type wantedTransfer struct {
 	*transfer
-	begin func(context.Context, engine) transferBegun
+	begin func(context.Context, panes.Engine) transferBegun
 }
 
 // transfer wants a transfer done.
 func (m *model) transfer(in api.FilesTransferInput) tea.Cmd {
-	return m.want(wantedTransfer{&transfer{in: in}, func(ctx context.Context, e engine) transferBegun {
+	return m.want(wantedTransfer{&transfer{in: in}, func(ctx context.Context, e panes.Engine) transferBegun {
 		return beginTransfer(ctx, e, in)
 	}})
 }
@@ -99,7 +99,7 @@ func (m *model) want(t wantedTransfer) tea.Cmd {
 
 // transferNext goes on with a transfer before any other.
 func (m *model) transferNext(in api.FilesTransferInput, back *undo) {
-	m.files.wanted = slices.Insert(m.files.wanted, 0, wantedTransfer{&transfer{in: in, back: back}, func(ctx context.Context, e engine) transferBegun {
+	m.files.wanted = slices.Insert(m.files.wanted, 0, wantedTransfer{&transfer{in: in, back: back}, func(ctx context.Context, e panes.Engine) transferBegun {
 		return beginTransfer(ctx, e, in)
 	}})
 }
@@ -123,7 +123,7 @@ func (m *model) pumpTransfers() tea.Cmd {
 	t.stop = cancel
 	return func() tea.Msg {
 		defer cancel()
-		e, err := l.at(ctx) // which may be long in coming
+		e, err := l.At(ctx) // which may be long in coming
 		if err != nil {
 			return transferBegun{of: t.transfer, err: err}
 		}
@@ -168,7 +168,7 @@ func (m *model) takeTransferBegun(msg transferBegun) tea.Cmd {
 // followTransfer asks how far the transfer is.
 func (m *model) followTransfer(waitMS int) tea.Cmd {
 	t := m.files.job
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		job, err := e.TransferJob(ctx, t.id, waitMS)
 		return transferNews{t, job, err}
 	}, func(err error) tea.Msg { return transferNews{of: t, err: err} })
@@ -263,7 +263,7 @@ func (m *model) askCancelTransfer() tea.Cmd {
 		lines: []string{rest},
 		yes:   "end it",
 		no:    "go on",
-		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			return doneMsg{e.CancelTransfer(ctx, t.id)}
 		}, func(err error) tea.Msg { return doneMsg{err} }),
 	}
@@ -313,7 +313,7 @@ func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" 
 // transferTo finds out whether the place is a folder, and begins.
 func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
 	asked := api.FilesTransferInput{Kind: kind, Items: itemsOf(targets)}
-	return m.want(wantedTransfer{&transfer{in: asked}, func(ctx context.Context, e engine) transferBegun {
+	return m.want(wantedTransfer{&transfer{in: asked}, func(ctx context.Context, e panes.Engine) transferBegun {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
 		if !into {

@@ -12,16 +12,16 @@ import (
 // became of this one's own.
 func (m *model) pumpFollow() {
 	l := &m.layouts
-	if m.news.snapshots != l.snapshots { // of another engine, maybe, that knows of less
-		l.snapshots, l.behind = m.news.snapshots, false
-		l.revision = min(l.revision, m.news.revision)
+	if m.news.Snapshots != l.snapshots { // of another engine, maybe, that knows of less
+		l.snapshots, l.behind = m.news.Snapshots, false
+		l.revision = min(l.revision, m.news.Revision)
 	}
-	if !m.opened || l.keeping || m.dragged != nil || m.news.layout == nil || m.news.revision <= l.revision {
+	if !m.opened || l.keeping || m.dragged != nil || m.news.Layout == nil || m.news.Revision <= l.revision {
 		return
 	}
-	l.revision, l.behind = m.news.revision, false
+	l.revision, l.behind = m.news.Revision, false
 	changed := l.changed
-	m.follow(*m.news.layout)
+	m.follow(*m.news.Layout)
 	if l.changed = changed; !changed {
 		l.kept, _ = m.layoutToKeep()
 	}

@@ -107,7 +107,7 @@ func TestALayoutIsFollowedAfterADragAlone(t *testing.T) {
 	other.mouse(held)
 	one.press("ctrl+b", "left", "ctrl+b", "}")
 	one.isKept()
-	other.until("it is told of", func() bool { return other.m.news.revision > other.m.layouts.revision })
+	other.until("it is told of", func() bool { return other.m.news.Revision > other.m.layouts.revision })
 	other.hasShape("(a|(b/c))")
 	held.Kind = keys.MouseUp
 	other.mouse(held)

@@ -130,13 +130,13 @@ func (f *startForm) start(m *model) tea.Cmd {
 	}
 	sandbox := expandHome(text(fieldSandbox), m.list.Home)
 	f.busy = true
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		return f.ask(ctx, e, in, sandbox)
 	}, func(err error) tea.Msg { return formMsg{form: f, err: err} })
 }
 
 // ask does what takes a file or the engine.
-func (f *startForm) ask(ctx context.Context, e engine, in api.ProcessStartInput, sandbox string) formMsg {
+func (f *startForm) ask(ctx context.Context, e panes.Engine, in api.ProcessStartInput, sandbox string) formMsg {
 	if in.CWD != "" {
 		if info, err := os.Stat(in.CWD); err != nil {
 			return formMsg{form: f, field: fieldFolder, err: errors.New("there is no such folder")}
@@ -198,7 +198,7 @@ func (f *startForm) hold(m *model, events []screen.Event) (held bool) {
 	}
 	for i, e := range events {
 		n := len(f.ahead)
-		closes := esc(e) && (n == 0 || esc(f.ahead[n-1]) || !m.news.connected)
+		closes := esc(e) && (n == 0 || esc(f.ahead[n-1]) || !m.news.Connected)
 		if closes || e.Kind != keys.EventKey && e.Kind != keys.EventPaste {
 			if i > 0 {
 				m.in.Unread(events[i:])
@@ -242,7 +242,7 @@ func (m *model) formAnswered(msg formMsg) tea.Cmd {
 
 // learn takes in processes that were started here, before their events come.
 func (m *model) learn(started ...api.Process) tea.Cmd {
-	m.link.learn(started...)
+	m.link.Learn(started...)
 	return m.sync()
 }
 

@@ -87,7 +87,7 @@ func (m *model) attach(p *panes.Terminal) {
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.attachments[p] = cancel
 	id, feed := p.ID, p.Feed
-	m.link.start(func() { m.link.attach(ctx, id, feed) })
+	m.link.Start(func() { m.link.Attach(ctx, id, feed) })
 }
 
 // release ends a pane's attachment. A pane that is shown again later gets a

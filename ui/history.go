@@ -104,11 +104,11 @@ func (m *model) enterHistory() {
 }
 
 // noteHistory has what is shown of the history look for newer commands.
-func (m *model) noteHistory(before *news) tea.Cmd {
-	if u, ok := m.overlay.(*palette); ok && !sameProcesses(before.processes, m.news.processes) {
+func (m *model) noteHistory(before *panes.News) tea.Cmd {
+	if u, ok := m.overlay.(*palette); ok && !sameProcesses(before.Processes, m.news.Processes) {
 		u.noteProcesses(m)
 	}
-	if m.news.history == before.history && m.news.snapshots == before.snapshots {
+	if m.news.History == before.History && m.news.Snapshots == before.Snapshots {
 		return nil
 	}
 	m.history.list.Refresh()
@@ -187,7 +187,7 @@ func (m *model) drawHistory() []string {
 func (m *model) noHistory() *panes.Page {
 	h := &m.history
 	switch {
-	case !m.news.connected && !h.list.Settled():
+	case !m.news.Connected && !h.list.Settled():
 		return &panes.Page{Title: "Connecting to the engine…"}
 	case !h.list.Settled() || h.list.Total() > 0 || h.narrowed() || h.typing:
 		return nil

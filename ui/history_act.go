@@ -96,7 +96,7 @@ func (m *model) insertText(text string) tea.Cmd {
 func (m *model) runAgain(row api.HistoryRow) tea.Cmd {
 	line := strings.TrimRight(row.Command.Command, " \t\r\n")
 	in := m.startOf(row, m.takenNames())
-	start := m.call(func(ctx context.Context, e engine) tea.Msg {
+	start := m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		p, err := e.StartProcess(ctx, in)
 		if err != nil {
 			return ranMsg{err: err}
@@ -160,8 +160,8 @@ func programOf(line string) string {
 // takenNames are the names of what runs.
 func (m *model) takenNames() map[string]bool {
 	taken := map[string]bool{}
-	for i := range m.news.processes {
-		if p := &m.news.processes[i]; !p.State.Ended() {
+	for i := range m.news.Processes {
+		if p := &m.news.Processes[i]; !p.State.Ended() {
 			taken[p.Name] = true
 		}
 	}
@@ -268,7 +268,7 @@ func (m *model) askSaveHistory() tea.Cmd {
 
 // saveHistory writes runs to a file, all without ids.
 func (m *model) saveHistory(path string, ids []int64, overwrite bool) tea.Cmd {
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		n, err := e.SaveHistory(ctx, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
 		return filedMsg{path: path, ids: ids, count: n, err: err}
 	}, func(err error) tea.Msg { return filedMsg{path: path, err: err} })
@@ -283,7 +283,7 @@ func (m *model) askLoadHistory() tea.Cmd {
 			return nil
 		}
 		path = m.fullPath(path)
-		return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			n, err := e.LoadHistory(ctx, api.HistoryLoadInput{Path: path})
 			return filedMsg{path: path, load: true, count: n, err: err}
 		}, func(err error) tea.Msg { return filedMsg{path: path, load: true, err: err} })

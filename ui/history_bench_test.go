@@ -9,15 +9,16 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
 
 // longHistory is a dashboard of 200×60 on a history of 100,000 commands; serve
 // answers what its list asks for.
 func longHistory(b *testing.B) (m *model, serve func()) {
-	l := newLink(newFakeEngine(), nil)
+	l := conn.New(newFakeEngine(), nil)
 	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{Notify: func() {}})
-	m.opened, m.news.connected = true, true
+	m.opened, m.news.Connected = true, true
 	m.resize(200, 60)
 	m.setView(viewHistory)
 	row := func(i int) api.HistoryRow {

@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/ui/conn"
 )
 
 const (
@@ -58,10 +59,10 @@ func (m *model) pumpDetail() tea.Cmd {
 	return askDetail(ctx, m.link, row.Command, split)
 }
 
-func askDetail(ctx context.Context, l *link, c api.Command, split bool) tea.Cmd {
+func askDetail(ctx context.Context, l *conn.Link, c api.Command, split bool) tea.Cmd {
 	return func() tea.Msg {
 		pause(ctx, detailDelay)
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return detailMsg{id: c.ID, err: err}
 		}
@@ -81,7 +82,7 @@ func (m *model) takeDetail(msg detailMsg) tea.Cmd {
 }
 
 // readOutput reads the end of what a run has printed, where that is kept.
-func readOutput(ctx context.Context, e engine, c api.Command, split bool) panes.HistoryOutput {
+func readOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) panes.HistoryOutput {
 	switch {
 	case c.Process == "" || c.Kind == "added":
 		return panes.HistoryOutput{Note: "its output is not known here"}
@@ -96,7 +97,7 @@ func readOutput(ctx context.Context, e engine, c api.Command, split bool) panes.
 }
 
 // outputBetween reads the end of what a session's log has between two offsets.
-func outputBetween(ctx context.Context, e engine, c api.Command) panes.HistoryOutput {
+func outputBetween(ctx context.Context, e panes.Engine, c api.Command) panes.HistoryOutput {
 	since := max(c.LogStart, c.LogEnd-outputTail)
 	out, err := e.Log(ctx, api.ProcessLogInput{ID: c.Process, Since: &since, Max: int(c.LogEnd - since)})
 	switch {
@@ -110,7 +111,7 @@ func outputBetween(ctx context.Context, e engine, c api.Command) panes.HistoryOu
 
 // outputAtEnd reads the end of the log of a process: of both logs, where
 // errors have one of their own.
-func outputAtEnd(ctx context.Context, e engine, c api.Command, split bool) (all panes.HistoryOutput) {
+func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool) (all panes.HistoryOutput) {
 	streams := []string{""}
 	if split {
 		streams = []string{"stdout", "stderr"}

@@ -97,7 +97,7 @@ func (f *finder) pump(m *model) tea.Cmd {
 	l := m.link
 	return func() tea.Msg {
 		pause(ctx, r.Delay)
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return historyMsg{finder: f, request: r, err: err}
 		}
@@ -137,7 +137,7 @@ func (m *model) takeHistory(msg historyMsg) tea.Cmd {
 
 // pick acts on the chosen command, once the answer to what was typed is there.
 func (f *finder) pick(m *model, act func(*model, api.HistoryRow) tea.Cmd) tea.Cmd {
-	if !f.list.Settled() && f.list.Err() == nil && m.news.connected {
+	if !f.list.Settled() && f.list.Err() == nil && m.news.Connected {
 		f.picking = act
 		return nil
 	}

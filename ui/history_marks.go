@@ -127,7 +127,7 @@ func (msg forgotMsg) take(m *model) tea.Cmd {
 }
 
 func (m *model) forget(removals []api.HistoryRemoveInput) tea.Cmd {
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		msg := forgotMsg{}
 		for _, in := range removals {
 			n, err := e.RemoveHistory(ctx, in)
@@ -159,7 +159,7 @@ func (m *model) runCommands(rows []api.HistoryRow) tea.Cmd {
 		title: "Run " + commands(len(rows)) + " in the background?",
 		lines: append(lines, "", "All at once, each where it ran."),
 		yes:   "run them",
-		then: m.call(func(ctx context.Context, e engine) tea.Msg {
+		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			msg := ranMsg{}
 			errs := make([]error, len(starts))
 			for i, in := range starts {

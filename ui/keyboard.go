@@ -33,7 +33,7 @@ func (m *model) setKeyboard(next func(t *api.Terminal) api.SessionKeyboardInput)
 	}
 	in := next(p.Terminal)
 	in.ID = p.ID
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		_, err := e.Keyboard(ctx, in)
 		return doneMsg{err}
 	}, func(err error) tea.Msg { return doneMsg{err} })

@@ -44,8 +44,8 @@ func (m *model) writeLayout() api.Layout {
 // writeClosed are the newest of the ended sessions that were put away and would
 // be listed else, by id.
 func (m *model) writeClosed() (ids []string) {
-	for i := len(m.news.processes) - 1; i >= 0 && len(ids) < api.MostClosed; i-- {
-		if p := &m.news.processes[i]; m.closed[p.ID] && p.Kind == api.KindSession && panes.Failed(p) {
+	for i := len(m.news.Processes) - 1; i >= 0 && len(ids) < api.MostClosed; i-- {
+		if p := &m.news.Processes[i]; m.closed[p.ID] && p.Kind == api.KindSession && panes.Failed(p) {
 			ids = append(ids, p.ID)
 		}
 	}
@@ -158,7 +158,7 @@ type seeker struct {
 
 func (m *model) newSeeker() *seeker {
 	s := &seeker{live: map[string]string{}, used: map[string]bool{}}
-	for _, p := range m.news.processes {
+	for _, p := range m.news.Processes {
 		if p.Kind == api.KindSession && !p.State.Ended() {
 			s.live[p.ID] = p.Name
 		}
@@ -203,12 +203,12 @@ func (s *seeker) resolve(l api.Layout) map[[2]int]string {
 // restoreLayout brings back the layout that was kept, once the first sessions
 // are known.
 func (m *model) restoreLayout() {
-	if m.layouts.restored || !m.news.connected {
+	if m.layouts.restored || !m.news.Connected {
 		return
 	}
 	m.layouts.restored = true
-	m.layouts.revision, m.layouts.snapshots = m.news.revision, m.news.snapshots
-	if l := m.news.layout; l != nil {
+	m.layouts.revision, m.layouts.snapshots = m.news.Revision, m.news.Snapshots
+	if l := m.news.Layout; l != nil {
 		m.layouts.kept = *l
 		for _, id := range l.Closed {
 			m.closed[id] = true

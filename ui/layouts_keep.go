@@ -27,7 +27,7 @@ type keptMsg struct {
 // pumpLayout tells the engine of a layout that has changed. One call is on its
 // way at a time; what changes meanwhile follows it.
 func (m *model) pumpLayout() tea.Cmd {
-	if m.layouts.behind || !m.layouts.changed || m.layouts.keeping || !m.opened || !m.news.connected || m.dragged != nil || len(m.starts) > 0 {
+	if m.layouts.behind || !m.layouts.changed || m.layouts.keeping || !m.opened || !m.news.Connected || m.dragged != nil || len(m.starts) > 0 {
 		return nil
 	}
 	m.layouts.changed = false
@@ -37,7 +37,7 @@ func (m *model) pumpLayout() tea.Cmd {
 	}
 	m.layouts.kept, m.layouts.keeping = now, true
 	in := api.LayoutPutInput{Layout: now, Revision: m.layouts.revision}
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		revision, err := e.PutLayout(ctx, in)
 		return keptMsg{revision, err}
 	}, func(err error) tea.Msg { return keptMsg{err: err} })
@@ -79,7 +79,7 @@ const lastWord = 300 * time.Millisecond
 // keepLast has the layout kept that the person leaves behind, if the engine was
 // not told of it yet. What was asked for last is in it.
 func (m *model) keepLast() {
-	if !m.opened || !m.news.connected {
+	if !m.opened || !m.news.Connected {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastWord)
@@ -93,7 +93,7 @@ func (m *model) keepLast() {
 	if m.layouts.keeping { // under which number that is kept is not known yet
 		in.Revision = 0
 	}
-	if e, err := m.link.at(ctx); err == nil {
+	if e, err := m.link.At(ctx); err == nil {
 		_, _ = e.PutLayout(ctx, in) // nobody is there any more to be told
 	}
 }
@@ -109,7 +109,7 @@ func (m *model) askSaveLayout() tea.Cmd {
 		if name == "" {
 			return nil
 		}
-		return m.call(func(ctx context.Context, e engine) tea.Msg {
+		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			saved, err := e.Layouts(ctx)
 			if err == nil && slices.ContainsFunc(saved, func(s api.SavedLayout) bool { return s.Name == name }) {
 				return layoutTaken{name, l}
@@ -120,7 +120,7 @@ func (m *model) askSaveLayout() tea.Cmd {
 	return nil
 }
 
-func putLayout(ctx context.Context, e engine, name string, l api.Layout) tea.Msg {
+func putLayout(ctx context.Context, e panes.Engine, name string, l api.Layout) tea.Msg {
 	_, err := e.PutLayout(ctx, api.LayoutPutInput{Name: name, Layout: l})
 	return layoutSavedMsg{name, err}
 }
@@ -137,7 +137,7 @@ func (msg layoutTaken) take(m *model) tea.Cmd {
 		title: "Replace the layout " + panes.Clean(msg.name) + "?",
 		lines: []string{"There is one of this name already."},
 		yes:   "replace it",
-		then: m.call(func(ctx context.Context, e engine) tea.Msg { return putLayout(ctx, e, msg.name, msg.layout) },
+		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg { return putLayout(ctx, e, msg.name, msg.layout) },
 			func(err error) tea.Msg { return layoutSavedMsg{msg.name, err} }),
 	}
 	m.dirty = true
@@ -170,7 +170,7 @@ func (m *model) askLayout() tea.Cmd {
 	m.layouts.asks++
 	ask := m.layouts.asks
 	m.layouts.asked = ask
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		saved, err := e.Layouts(ctx)
 		return layoutsMsg{ask, saved, err}
 	}, func(err error) tea.Msg { return layoutsMsg{ask: ask, err: err} })
@@ -226,7 +226,9 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	u.stays = func(c panes.Choice) bool { return c.Number >= len(saved) }
 	u.drop = func(m *model, c panes.Choice) ([]panes.Choice, tea.Cmd) {
 		removed[c.Number] = true
-		cmd := m.call(func(ctx context.Context, e engine) tea.Msg { return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)} },
+		cmd := m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+			return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)}
+		},
 			func(err error) tea.Msg { return doneMsg{err} })
 		all := append(m.layoutChoices(saved), usual...)
 		return slices.DeleteFunc(all, func(c panes.Choice) bool { return removed[c.Number] }), cmd

@@ -154,7 +154,7 @@ func TestSessionsThatWereAskedForWhenThePersonLeavesAreInTheLayout(t *testing.T)
 	d := threePanes(t)
 	d.isKept()
 	late := &lateEngine{d.engine, make(chan struct{}, 1), make(chan struct{})}
-	d.m.link.set(late)
+	d.m.link.Set(late)
 	d.press("ctrl+b", "%", "ctrl+b", "\"", "ctrl+b", "d")
 	go func() {
 		<-late.asked
@@ -170,7 +170,7 @@ func TestSessionsThatWereAskedForWhenThePersonLeavesAreInTheLayout(t *testing.T)
 
 func TestLeavingDoesNotWaitForAStartThatIsNotAnswered(t *testing.T) {
 	d := threePanes(t)
-	d.m.link.set(&lateEngine{d.engine, make(chan struct{}, 1), nil})
+	d.m.link.Set(&lateEngine{d.engine, make(chan struct{}, 1), nil})
 	d.press("ctrl+b", "%", "ctrl+b", "d")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -566,13 +566,13 @@ func (e *silentEngine) Layouts(ctx context.Context) ([]api.SavedLayout, error) {
 func TestEscTakesBackTheQuestionForLayouts(t *testing.T) {
 	d := threePanes(t)
 	silent := &silentEngine{d.engine, make(chan struct{}, 1)}
-	d.m.link.set(silent)
+	d.m.link.Set(silent)
 	d.press("ctrl+b", "space", "'rows")
 	<-silent.asked
 	d.press("esc", "'after")
 	d.typedInto(d.nth(2), "after")
 	d.hasShape("(a|(b/c))")
-	d.m.link.set(d.engine)
+	d.m.link.Set(d.engine)
 	d.press("ctrl+b", "space", "'rows", "enter")
 	d.hasShape("(a/(b/c))")
 }

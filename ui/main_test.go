@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"tandem/engine/api"
+	"tandem/panes"
 )
 
 // dashboardEnv makes the test binary the dashboard over a fake engine.
@@ -33,7 +34,7 @@ func runFakeDashboard() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	_, err := run(context.Background(), o, e, func(context.Context) (engine, error) { return e, nil })
+	_, err := run(context.Background(), o, e, func(context.Context) (panes.Engine, error) { return e, nil })
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -12,11 +12,9 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
-
-// clientName is who the dashboard is, for the engine.
-const clientName = "dashboard"
 
 // A viewKind is one of the four views; its number is one less than the key's.
 type viewKind int
@@ -37,7 +35,7 @@ func (v viewKind) String() string {
 type model struct {
 	ctx  context.Context
 	o    Options
-	link *link
+	link *conn.Link
 	in   *screen.Input
 	stop context.CancelCauseFunc // ends the dashboard with an error
 
@@ -49,7 +47,7 @@ type model struct {
 	layout layout
 	view   viewKind
 
-	news        news
+	news        panes.News
 	opened      bool    // the first snapshot has been taken in
 	starts      []start // sessions that were asked for and are not there yet; the first is being started
 	calledOff   []start // that were not wanted any more while the engine was at them
@@ -172,9 +170,9 @@ func (m *model) moveFocus(change func()) {
 
 // process is what is known of a session.
 func (m *model) process(id string) (api.Process, bool) {
-	for i := range m.news.processes {
-		if m.news.processes[i].ID == id {
-			return m.news.processes[i], true
+	for i := range m.news.Processes {
+		if m.news.Processes[i].ID == id {
+			return m.news.Processes[i], true
 		}
 	}
 	return api.Process{}, false

@@ -118,7 +118,7 @@ func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
 
 // processChoices are the sessions and processes, those that run first.
 func (u *palette) processChoices(m *model) (choices []panes.Choice) {
-	all := slices.Clone(m.news.processes)
+	all := slices.Clone(m.news.Processes)
 	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
 	for _, p := range all {
 		sign, ink := panes.StateGlyph(&p, &m.look)
@@ -168,8 +168,8 @@ func (m *model) showProcess(id string) tea.Cmd {
 // bookmarks. What it cannot tell is not offered.
 func (u *palette) ask(m *model, delay time.Duration) tea.Cmd {
 	u.asked, u.stale = true, false
-	data := m.news.info.DataDir
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	data := m.news.Info.DataDir
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		pause(ctx, delay)
 		out, err := e.SearchHistory(ctx, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
 		msg := paletteMsg{palette: u, commands: out.Rows, err: err}

@@ -15,7 +15,7 @@ import (
 func BenchmarkPaletteKey(b *testing.B) {
 	m, _ := busy(b)
 	for i := range 1000 {
-		m.news.processes = append(m.news.processes, api.Process{
+		m.news.Processes = append(m.news.Processes, api.Process{
 			ID: fmt.Sprintf("%012x", i), Name: fmt.Sprintf("worker-%d", i), Kind: "process", State: api.StateRunning,
 			Command: fmt.Sprintf("node server/worker.js --port %d", 3000+i), Argv: []string{"node", "server/worker.js"}, CWD: "/home/ann/src/web",
 		})

@@ -18,8 +18,8 @@ import (
 const atOnce = 8
 
 // each runs an operation on every target as one command.
-func (m *model) each(targets []api.Process, do func(context.Context, engine, api.Process) error) tea.Cmd {
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+func (m *model) each(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		errs := make([]error, len(targets))
 		var all sync.WaitGroup
 		slots := make(chan struct{}, atOnce)
@@ -113,8 +113,8 @@ func (msg stopMsg) take(m *model) tea.Cmd {
 	return m.each(msg.targets, stopWith(msg.signal))
 }
 
-func stopWith(signal string) func(context.Context, engine, api.Process) error {
-	return func(ctx context.Context, e engine, p api.Process) error {
+func stopWith(signal string) func(context.Context, panes.Engine, api.Process) error {
+	return func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return e.StopProcess(ctx, api.ProcessStopInput{ID: p.ID, Signal: signal})
 	}
 }
@@ -140,7 +140,7 @@ func (m *model) askKill() tea.Cmd {
 // restart starts one process anew at once, and asks before several.
 func (m *model) restart() tea.Cmd {
 	targets := m.processes.table.Targets()
-	do := func(ctx context.Context, e engine, p api.Process) error { return e.Restart(ctx, p.ID) }
+	do := func(ctx context.Context, e panes.Engine, p api.Process) error { return e.Restart(ctx, p.ID) }
 	switch len(targets) {
 	case 0:
 		return nil
@@ -165,7 +165,7 @@ func (m *model) toggleKeepAlive() tea.Cmd {
 		}
 		said = m.say(these(targets)+": started again whenever "+ends, false)
 	}
-	return tea.Batch(said, m.each(targets, func(ctx context.Context, e engine, p api.Process) error {
+	return tea.Batch(said, m.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 		return e.UpdateProcess(ctx, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
 	}))
 }
@@ -185,7 +185,7 @@ func (m *model) askForgetProcesses() tea.Cmd {
 		return m.say(these(all)+" has not ended; stop it first", true)
 	}
 	return m.confirm("Forget "+these(targets)+"?", "The record and the log are removed.", "forget", targets,
-		m.each(targets, func(ctx context.Context, e engine, p api.Process) error {
+		m.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			err := e.Remove(ctx, p.ID)
 			if errors.Is(err, api.CodeNotFound) {
 				return nil
@@ -202,7 +202,7 @@ func (m *model) askSignal() tea.Cmd {
 	}
 	m.overlay = newMenu("Send a signal to "+these(targets), signals(), func(m *model, name string) tea.Cmd {
 		name, _, _ = strings.Cut(name, " ")
-		return m.each(targets, func(ctx context.Context, e engine, p api.Process) error {
+		return m.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return e.Signal(ctx, api.ProcessSignalInput{ID: p.ID, Signal: name})
 		})
 	})
@@ -225,8 +225,8 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 		old[before[i].ID] = &before[i]
 	}
 	var failed, ready []string
-	for i := range m.news.processes {
-		p := &m.news.processes[i]
+	for i := range m.news.Processes {
+		p := &m.news.Processes[i]
 		was := old[p.ID]
 		if was == nil && time.Since(p.StartedAt) < unsteady {
 			was = &api.Process{} // so new that its start was not seen

@@ -63,11 +63,11 @@ func (m *model) pumpProcesses() tea.Cmd {
 
 func (m *model) pumpMetrics() tea.Cmd {
 	p := &m.processes
-	if p.polling || !m.news.connected {
+	if p.polling || !m.news.Connected {
 		return nil
 	}
 	p.polling = true
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		all, err := e.Measure(ctx)
 		return metricsMsg{all, err}
 	}, func(err error) tea.Msg { return metricsMsg{err: err} })
@@ -93,7 +93,7 @@ func (m *model) refreshProcesses() {
 	if !m.onProcesses() {
 		return
 	}
-	rows := slices.Clone(m.news.processes)
+	rows := slices.Clone(m.news.Processes)
 	for i := range rows {
 		if metrics := m.processes.metrics[rows[i].ID]; metrics != nil && !rows[i].State.Ended() {
 			rows[i].Metrics = metrics
@@ -194,7 +194,7 @@ func (m *model) drawProcesses() []string {
 }
 
 func (m *model) noProcesses() *panes.Page {
-	if !m.news.connected {
+	if !m.news.Connected {
 		return &panes.Page{Title: "Connecting to the engine…"}
 	}
 	return &panes.Page{

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
 
@@ -256,16 +257,16 @@ func TestFailuresAndReadinessAreTold(t *testing.T) {
 
 func TestProcessThatFailsOverAndOverIsToldOfOnce(t *testing.T) {
 	one, exited := 1, time.Now()
-	m := newModel(t.Context(), Options{}.withDefaults(), newLink(newFakeEngine(), nil), &screen.Input{})
+	m := newModel(t.Context(), Options{}.withDefaults(), conn.New(newFakeEngine(), nil), &screen.Input{})
 	fine := api.Process{ID: "1", Kind: api.KindProcess, Name: "web", State: api.StateRunning, StartedAt: exited.Add(-time.Hour)}
 	bad := fine
 	bad.State, bad.ExitCode, bad.ExitedAt = api.StateBackoff, &one, &exited
-	m.news.processes = []api.Process{bad}
+	m.news.Processes = []api.Process{bad}
 	if m.noteChanges([]api.Process{fine}); m.toast.text != "web failed: exited with status 1" {
 		t.Fatalf("told %q", m.toast.text)
 	}
 	m.toast.text = ""
-	m.news.processes[0].StartedAt = exited.Add(-time.Second)
+	m.news.Processes[0].StartedAt = exited.Add(-time.Second)
 	if m.noteChanges([]api.Process{fine}); m.toast.text != "" {
 		t.Errorf("told again: %q", m.toast.text)
 	}
@@ -444,10 +445,10 @@ func TestSandboxFileIsReadStrictly(t *testing.T) {
 // thousandProcesses is a dashboard of 200×60 on as many processes.
 func thousandProcesses(b *testing.B) *model {
 	e := newFakeEngine()
-	m := newModel(b.Context(), Options{}.withDefaults(), newLink(e, nil), &screen.Input{})
-	m.opened, m.news.connected = true, true
+	m := newModel(b.Context(), Options{}.withDefaults(), conn.New(e, nil), &screen.Input{})
+	m.opened, m.news.Connected = true, true
 	for i := range 1000 {
-		m.news.processes = append(m.news.processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)
+		m.news.Processes = append(m.news.Processes, e.addProcess(fmt.Sprintf("worker-%d", i), "").process)
 	}
 	m.resize(200, 60)
 	m.setView(viewProcesses)
@@ -467,7 +468,7 @@ func BenchmarkEventAmongThousandProcesses(b *testing.B) {
 	m := thousandProcesses(b)
 	n := m.news
 	for b.Loop() {
-		n.serial++
+		n.Serial++
 		m.takeNews(n)
 		m.View()
 	}
@@ -495,7 +496,7 @@ func TestWhatIsTypedRightBehindTheStartIsForTheNewProcess(t *testing.T) {
 		d.shows("started hay")
 		d.until("the search waits for output", func() bool { return d.m.processes.pending != nil })
 		d.engine.ran("something else") // news in which the process may not be yet
-		d.until("that is known", func() bool { return d.m.news.history > 0 })
+		d.until("that is known", func() bool { return d.m.news.History > 0 })
 		if p, _ := d.m.processes.table.Selected(); p.Name != "hay" || !d.m.processes.onLog {
 			t.Fatalf("the cursor is on %s, the log has the keyboard: %v", p.Name, d.m.processes.onLog)
 		}

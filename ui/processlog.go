@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/ui/conn"
 )
 
 // logMsg is the answer to a request of a log.
@@ -81,10 +82,10 @@ func (m *model) switchStream() tea.Cmd {
 	return nil
 }
 
-func readLog(ctx context.Context, l *link, log *panes.Log, request panes.LogRequest) tea.Cmd {
+func readLog(ctx context.Context, l *conn.Link, log *panes.Log, request panes.LogRequest) tea.Cmd {
 	return func() tea.Msg {
 		pause(ctx, request.Delay)
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return logMsg{log: log, request: request, err: err}
 		}
@@ -192,7 +193,7 @@ func (m *model) search(log *panes.Log, s panes.LogSearch) tea.Cmd {
 	m.processes.find, m.processes.finding, m.processes.turn = cancel, s, false
 	l := m.link
 	return func() tea.Msg {
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err != nil {
 			return searchMsg{log: log, search: s, err: err}
 		}
@@ -275,7 +276,7 @@ func (m *model) askSave() tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return m.save(save{"log", expandHome(path, m.list.Home), func(ctx context.Context, e engine, to io.Writer) (int64, error) {
+			return m.save(save{"log", expandHome(path, m.list.Home), func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 				return copyLog(ctx, e, selected, stream, to)
 			}}, false)
 		})
@@ -284,7 +285,7 @@ func (m *model) askSave() tea.Cmd {
 
 // copyLog copies what is kept of a log now, byte for byte. What is dropped while
 // it is copied is left out.
-func copyLog(ctx context.Context, e engine, p api.Process, stream string, to io.Writer) (written int64, err error) {
+func copyLog(ctx context.Context, e panes.Engine, p api.Process, stream string, to io.Writer) (written int64, err error) {
 	in := api.ProcessLogInput{ID: p.ID, Stream: stream, Max: 1 << 20, Exact: true}
 	end := int64(-1)
 	for {

@@ -17,27 +17,11 @@ import (
 	"tandem/panes"
 )
 
-// asked is list with r in it, or without it once it has been answered.
-func asked(list []api.Request, r api.Request) []api.Request {
-	at := slices.IndexFunc(list, func(other api.Request) bool { return other.ID == r.ID })
-	list = slices.Clone(list)
-	switch {
-	case r.Answer != "" && at >= 0:
-		return slices.Delete(list, at, at+1)
-	case r.Answer != "":
-		return list
-	case at >= 0:
-		list[at] = r
-		return list
-	}
-	return append(list, r)
-}
-
 // noteRequests says what agents have asked since before. The question itself
 // waits for a key: a dialog that opens under somebody's fingers would be
 // answered by what they type.
 func (m *model) noteRequests(before []api.Request) tea.Cmd {
-	for _, r := range m.news.requests {
+	for _, r := range m.news.Requests {
 		if !slices.ContainsFunc(before, func(b api.Request) bool { return b.ID == r.ID }) {
 			scope := keymap.ScopeList
 			if m.focused() != nil {
@@ -73,10 +57,10 @@ func request(r api.Request) string {
 
 // showRequests opens the oldest request.
 func (m *model) showRequests() tea.Cmd {
-	if len(m.news.requests) == 0 {
+	if len(m.news.Requests) == 0 {
 		return m.say("no agent asks for anything", false)
 	}
-	m.overlay = &approval{id: m.news.requests[0].ID}
+	m.overlay = &approval{id: m.news.Requests[0].ID}
 	return nil
 }
 
@@ -102,7 +86,7 @@ func (a *approval) pasted(*model, string) tea.Cmd  { return nil }
 // find is the request that is shown and its place, or the oldest one when it is
 // not open any more.
 func (a *approval) find(m *model) (r api.Request, at int, ok bool) {
-	for i, r := range m.news.requests {
+	for i, r := range m.news.Requests {
 		if r.ID == a.id {
 			return r, i, true
 		}
@@ -114,8 +98,8 @@ func (a *approval) act(m *model, action keymap.Action) tea.Cmd {
 	r, at, open := a.find(m)
 	switch action {
 	case keymap.RequestNext:
-		if n := len(m.news.requests); n > 0 {
-			a.show(m.news.requests[(at+1)%n].ID)
+		if n := len(m.news.Requests); n > 0 {
+			a.show(m.news.Requests[(at+1)%n].ID)
 		}
 		return nil
 	case keymap.RequestAllow, keymap.RequestAlways, keymap.RequestDeny:
@@ -134,7 +118,7 @@ func (a *approval) act(m *model, action keymap.Action) tea.Cmd {
 	in := api.RequestAnswerInput{ID: a.id, Allow: action != keymap.RequestDeny, Always: action == keymap.RequestAlways}
 	a.next(m, at)
 	m.hush() // what told of the request has done its work
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		return doneMsg{e.Answer(ctx, in)}
 	}, func(err error) tea.Msg { return doneMsg{err} })
 }
@@ -173,8 +157,8 @@ func (a *approval) show(id string) { a.id, a.top = id, 0 }
 
 // next goes on to another request, or closes when this was the last.
 func (a *approval) next(m *model, at int) {
-	if n := len(m.news.requests); n > 1 {
-		a.show(m.news.requests[(at+1)%n].ID)
+	if n := len(m.news.Requests); n > 1 {
+		a.show(m.news.Requests[(at+1)%n].ID)
 		return
 	}
 	m.overlay = nil
@@ -190,7 +174,7 @@ func (a *approval) draw(m *model, screen rect) ([]string, int, int, int) {
 		return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, -1, 0
 	}
 	title := fmt.Sprintf("%s wants to call %s", panes.Clip(asker(r), width/2), panes.Clean(r.Tool))
-	if n := len(m.news.requests); n > 1 {
+	if n := len(m.news.Requests); n > 1 {
 		title += fmt.Sprintf("  (%d of %d)", at+1, n)
 	}
 	rows := append([]string{look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}, a.rows(r, width, max(screen.h-12, 3), look)...)
@@ -198,7 +182,7 @@ func (a *approval) draw(m *model, screen rect) ([]string, int, int, int) {
 	for _, fact := range requestFacts(r) {
 		rows = append(rows, look.Dim.Text(panes.Fit(fact, width)))
 	}
-	hints := m.requestHints(len(m.news.requests) > 1, a.height < len(a.page))
+	hints := m.requestHints(len(m.news.Requests) > 1, a.height < len(a.page))
 	line, used := panes.Hints(hints, width, 0, look.Key, look.Text)
 	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
 	if a.top+a.height == len(a.page) && width+4 <= screen.w && len(rows)+2 <= screen.h {

@@ -20,6 +20,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/themes"
+	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
 
@@ -62,12 +63,12 @@ func Run(ctx context.Context, o Options) error {
 	if err := checkTerminal(o.Input, o.Output); err != nil {
 		return err
 	}
-	connect := func(ctx context.Context) (engine, error) {
+	connect := func(ctx context.Context) (panes.Engine, error) {
 		c, err := o.Connect(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return client{c}, nil
+		return conn.Client{API: c}, nil
 	}
 	first, err := connect(ctx)
 	if err != nil {
@@ -127,7 +128,7 @@ func checkTerminal(in, out *os.File) error {
 }
 
 // run is Run behind the checks.
-func run(ctx context.Context, o Options, first engine, connect func(context.Context) (engine, error)) (*model, error) {
+func run(ctx context.Context, o Options, first panes.Engine, connect func(context.Context) (panes.Engine, error)) (*model, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := endOnSignal(ctx, cancel)
@@ -139,34 +140,33 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 	}
 	defer t.Close()
 	wake := newWaker()
-	l := newLink(first, connect)
+	l := conn.New(first, connect)
 	in := &screen.Input{File: o.Input, Notify: func() {
 		t.Hurry()
 		wake.input()
 	}}
-	l.notify = wake.changed
-	l.crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
+	l.Notify = wake.changed
+	l.Crash = func(p any) { cancel(fmt.Errorf("panic in the dashboard: %v\n%s", p, debug.Stack())) }
 	m := newModel(ctx, o, l, in)
 	m.stop, m.terminal = cancel, t
 	m.setProfile(t.Profile())
 	w, h := t.Size()
 	program := tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(o.Output),
 		tea.WithoutRenderer(), tea.WithFPS(1), tea.WithWindowSize(w, h), tea.WithoutSignalHandler())
-	l.start(func() { l.run(ctx) })
-	l.start(func() { wake.run(ctx, program.Send) })
+	l.Start(func() { l.Run(ctx) })
+	l.Start(func() { wake.run(ctx, program.Send) })
 	if o.Follow != nil {
-		l.start(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
+		l.Start(func() { o.Follow(ctx, func(s Settings) { program.Send(settingsMsg(s)) }) })
 	}
-	l.start(func() { t.Watch(ctx, program.Send) })
-	l.start(func() {
+	l.Start(func() { t.Watch(ctx, program.Send) })
+	l.Start(func() {
 		<-ctx.Done()
 		program.Quit() // and not its own context, which would leave its reader behind
 	})
 	painted := make(chan struct{})
 	go func() {
 		defer close(painted)
-		defer rescue(l.crash)
-		t.Run(ctx, cancel)
+		l.Guard(func() { t.Run(ctx, cancel) })
 	}()
 	_, err = program.Run()
 	m.keepLast()
@@ -174,7 +174,7 @@ func run(ctx context.Context, o Options, first engine, connect func(context.Cont
 		err = cause
 	}
 	cancel(nil)
-	l.tasks.Wait()
+	l.Wait()
 	t.Await(painted)
 	return m, err
 }
@@ -204,7 +204,7 @@ func endedBy(s os.Signal) error {
 	return fmt.Errorf("the dashboard was ended by a signal (%s); sessions go on", s)
 }
 
-func newModel(ctx context.Context, o Options, l *link, in *screen.Input) *model {
+func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
 	m := &model{
 		ctx: ctx, o: o, link: l, in: in,
 		attachments: map[*panes.Terminal]context.CancelFunc{},

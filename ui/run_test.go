@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"tandem/engine/api"
+	"tandem/panes"
 )
 
 // A person is a terminal with the dashboard on it.
@@ -53,7 +54,7 @@ func open(t *testing.T, e *fakeEngine, cols, rows uint16) *person {
 	reading.Go(p.read)
 	o := Options{Input: slave, Output: slave, CWD: "/home/ann"}.withDefaults()
 	go func() {
-		_, err := run(ctx, o, e, func(context.Context) (engine, error) { return e, nil })
+		_, err := run(ctx, o, e, func(context.Context) (panes.Engine, error) { return e, nil })
 		p.result <- err
 	}()
 	t.Cleanup(func() {

@@ -17,7 +17,7 @@ import (
 type save struct {
 	what  string // is saved, for errors
 	path  string
-	write func(context.Context, engine, io.Writer) (written int64, err error)
+	write func(context.Context, panes.Engine, io.Writer) (written int64, err error)
 }
 
 // savedMsg is the outcome of a save.
@@ -29,7 +29,7 @@ type savedMsg struct {
 
 // save writes to a new file, or in the place of the one that is there.
 func (m *model) save(s save, replace bool) tea.Cmd {
-	return m.call(func(ctx context.Context, e engine) tea.Msg {
+	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		n, err := s.to(ctx, e, replace)
 		return savedMsg{s, n, err}
 	}, func(err error) tea.Msg { return doneMsg{err} })
@@ -59,7 +59,7 @@ func (m *model) askReplace(path string, then tea.Cmd) {
 
 // to does the save. What fails in the middle leaves no file, or the one that
 // was there; os.ErrExist is the error of one that is not to be replaced.
-func (s *save) to(ctx context.Context, e engine, replace bool) (written int64, err error) {
+func (s *save) to(ctx context.Context, e panes.Engine, replace bool) (written int64, err error) {
 	f, done, err := s.open(replace)
 	if errors.Is(err, os.ErrExist) {
 		return 0, err

@@ -17,7 +17,7 @@ type changedMsg struct{}
 // sync takes in what the link has learnt.
 func (m *model) sync() tea.Cmd {
 	var cmds []tea.Cmd
-	if n := m.link.latest(); n.serial != m.news.serial {
+	if n := m.link.Latest(); n.Serial != m.news.Serial {
 		cmds = append(cmds, m.takeNews(n))
 	}
 	rang := false
@@ -39,31 +39,31 @@ func (m *model) sync() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (m *model) takeNews(n news) tea.Cmd {
+func (m *model) takeNews(n panes.News) tea.Cmd {
 	before := m.news
 	m.news = n
 	m.dirty = true
 	m.restoreLayout()
 	m.reopenRunning()
 	m.unasked(m.adopt)
-	if n.show != nil {
-		m.showLayout(*n.show)
+	if n.Show != nil {
+		m.showLayout(*n.Show)
 	}
 	m.refreshList()
 	m.refreshProcesses()
 	cmd := m.noteHistory(&before)
-	if n.stopped != "" {
+	if n.Stopped != "" {
 		return m.leave()
 	}
 	cmd = tea.Batch(cmd, m.open(), m.endCalledOff())
-	if before.snapshots > 0 {
-		cmd = tea.Batch(cmd, m.noteSessions(before.processes, time.Now()), m.noteChanges(before.processes))
+	if before.Snapshots > 0 {
+		cmd = tea.Batch(cmd, m.noteSessions(before.Processes, time.Now()), m.noteChanges(before.Processes))
 	}
-	if before.snapshots > 0 && n.snapshots > before.snapshots {
+	if before.Snapshots > 0 && n.Snapshots > before.Snapshots {
 		cmd = tea.Batch(cmd, m.tell("reconnected", false))
 	}
-	cmd = tea.Batch(cmd, m.noteRequests(before.requests))
-	for _, notice := range n.notices {
+	cmd = tea.Batch(cmd, m.noteRequests(before.Requests))
+	for _, notice := range n.Notices {
 		cmd = tea.Batch(cmd, m.tell(notice, true))
 	}
 	return cmd
@@ -71,7 +71,7 @@ func (m *model) takeNews(n news) tea.Cmd {
 
 // reopenRunning takes sessions that run again out of those that were put away.
 func (m *model) reopenRunning() {
-	for _, p := range m.news.processes {
+	for _, p := range m.news.Processes {
 		if m.closed[p.ID] && !p.State.Ended() {
 			delete(m.closed, p.ID)
 			m.layouts.changed = true
@@ -83,11 +83,11 @@ func (m *model) reopenRunning() {
 // groups that were never opened when their session has ended. One that is being
 // started here has its pane already.
 func (m *model) adopt() {
-	if !m.news.connected {
+	if !m.news.Connected {
 		return
 	}
 	live := map[string]bool{}
-	for _, p := range m.news.processes {
+	for _, p := range m.news.Processes {
 		if p.Kind != api.KindSession || p.State.Ended() {
 			continue
 		}
@@ -124,7 +124,7 @@ func (m *model) showSomething() {
 // open shows the first session, or starts one, once both the screen's size and
 // the sessions are known.
 func (m *model) open() tea.Cmd {
-	if m.opened || !m.news.connected || m.w == 0 {
+	if m.opened || !m.news.Connected || m.w == 0 {
 		return nil
 	}
 	m.opened = true
@@ -205,7 +205,7 @@ func branch(i, n int) string {
 // endedRows are the newest sessions that ended badly and are in no group.
 func (m *model) endedRows() []panes.SessionRow {
 	var rows []panes.SessionRow
-	for _, p := range slices.Backward(m.news.processes) {
+	for _, p := range slices.Backward(m.news.Processes) {
 		if p.Kind != api.KindSession || !panes.Failed(&p) || m.closed[p.ID] || len(rows) == maxEndedRows {
 			continue
 		}

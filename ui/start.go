@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
+	"tandem/ui/conn"
 )
 
 // startedMsg is the outcome of a start: the first of them, or one that was called
@@ -80,10 +81,10 @@ type asking struct {
 }
 
 // ask asks, or waits for the answer to who has.
-func (a *asking) ask(ctx context.Context, l *link, in api.SessionStartInput) startedMsg {
+func (a *asking) ask(ctx context.Context, l *conn.Link, in api.SessionStartInput) startedMsg {
 	a.once.Do(func() {
 		a.answer.asking = a
-		e, err := l.at(ctx)
+		e, err := l.At(ctx)
 		if err == nil {
 			a.answer.process, err = e.Start(ctx, in)
 		}
@@ -142,13 +143,13 @@ func (m *model) startInput(s start) api.SessionStartInput {
 func (m *model) finishStarts(ctx context.Context) {
 	for _, s := range slices.Concat(m.calledOff, m.starts) {
 		in, answer := m.startInput(s), make(chan startedMsg, 1)
-		m.link.start(func() { answer <- s.asking.ask(ctx, m.link, in) })
+		m.link.Start(func() { answer <- s.asking.ask(ctx, m.link, in) })
 		select {
 		case msg := <-answer:
 			if msg.err == nil && m.isCalledOff(msg) {
 				m.endNow(ctx, msg.process.ID)
 			} else if msg.err == nil {
-				m.news.processes = withMissing(m.news.processes, msg.process)
+				m.news.Learn(msg.process)
 				s.pane.ID = msg.process.ID
 			}
 		case <-ctx.Done():
@@ -182,8 +183,8 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		m.refreshList()
 		return tea.Batch(m.startNext(), m.say(errorText(msg.err), true))
 	}
-	m.link.learn(msg.process) // or news that are older would take it away again
-	m.news.processes = withMissing(m.news.processes, msg.process)
+	m.link.Learn(msg.process) // or news that are older would take it away again
+	m.news.Learn(msg.process)
 	if g != nil {
 		pane.ID = msg.process.ID
 		if g == m.current {
@@ -193,16 +194,6 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 	m.adopt()
 	m.refreshList()
 	return tea.Batch(m.startNext(), m.sync())
-}
-
-// withMissing is list with p, unless the list has a newer state of it.
-func withMissing(list []api.Process, p api.Process) []api.Process {
-	for i := range list {
-		if list[i].ID == p.ID {
-			return list
-		}
-	}
-	return with(list, p)
 }
 
 // step goes to the next session of the list, around its end.
@@ -290,8 +281,8 @@ func (m *model) closePane() tea.Cmd {
 // next dashboards too. The pane may know of the end before the list does.
 func (m *model) putAway(p *panes.Terminal) {
 	if last := p.Ended(); last != nil {
-		m.link.ended(*last)
-		m.news.processes = withEnd(m.news.processes, *last)
+		m.link.Ended(*last)
+		m.news.Ended(*last)
 	}
 	m.closed[p.ID] = true
 	m.layouts.changed = true

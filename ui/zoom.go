@@ -12,6 +12,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/ui/attach"
+	"tandem/ui/conn"
 )
 
 // zoom lets the focused pane fill the screen, or go back to its place. Where
@@ -55,14 +56,14 @@ type zoomedOut struct {
 // zoomDirectly hands the terminal to the session; nil if that cannot be.
 func (m *model) zoomDirectly() tea.Cmd {
 	p := m.focused()
-	e, direct := m.link.now().(client)
+	e, direct := m.link.Now().(conn.Client)
 	if !direct || m.terminal == nil || p == nil || p.ID == "" || !p.Connected() || p.Ended() != nil {
 		return nil
 	}
 	p.StopScroll()
 	run := &directZoom{m: m, options: attach.Options{
-		Client: e.api, ID: p.ID, In: m.o.Input, Out: m.o.Output,
-		Prefix: m.o.Bindings.PrefixKeys(), Name: clientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
+		Client: e.API, ID: p.ID, In: m.o.Input, Out: m.o.Output,
+		Prefix: m.o.Bindings.PrefixKeys(), Name: conn.ClientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
 		NoClipboard: m.o.NoClipboard, Cooked: m.terminal.Cooked(),
 	}}
 	m.handing = true
@@ -174,11 +175,4 @@ func (m *model) interrupted(s os.Signal) tea.Cmd {
 		m.stop(endedBy(s))
 	}
 	return m.leave()
-}
-
-// now is the engine at hand, nil while there is none.
-func (l *link) now() engine {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.engine
 }

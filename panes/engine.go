@@ -1,0 +1,74 @@
+package panes
+
+import (
+	"context"
+	"iter"
+
+	"tandem/engine/api"
+)
+
+// An Engine is what the dashboard asks of the engine's API.
+type Engine interface {
+	Watch(context.Context) iter.Seq2[api.Event, error]
+	Attach(context.Context, api.AttachOptions) (Attachment, error)
+	Start(context.Context, api.SessionStartInput) (api.Process, error)
+	Rename(ctx context.Context, id, name string) (api.Process, error)
+	Keyboard(context.Context, api.SessionKeyboardInput) (api.Process, error)
+	Kill(ctx context.Context, id string) (api.Process, error)
+	Remove(ctx context.Context, id string) error
+
+	Measure(context.Context) ([]api.Process, error) // all processes, with metrics
+	Log(context.Context, api.ProcessLogInput) (api.ProcessLogOutput, error)
+	StartProcess(context.Context, api.ProcessStartInput) (api.Process, error)
+	StopProcess(context.Context, api.ProcessStopInput) error
+	Restart(ctx context.Context, id string) error
+	Signal(context.Context, api.ProcessSignalInput) error
+	UpdateProcess(context.Context, api.ProcessUpdateInput) error
+
+	Answer(context.Context, api.RequestAnswerInput) error
+
+	Layouts(context.Context) ([]api.SavedLayout, error)
+	PutLayout(context.Context, api.LayoutPutInput) (revision int64, err error)
+	RemoveLayout(ctx context.Context, name string) error
+
+	FileEngine
+
+	Find(context.Context, api.SessionFindInput) (api.SessionFindOutput, error)
+	Text(context.Context, api.SessionTextInput) (api.SessionTextOutput, error)
+	Stat(ctx context.Context, path string) (api.FileInfo, error)
+
+	SearchHistory(context.Context, api.HistorySearchInput) (api.HistorySearchOutput, error)
+	RemoveHistory(context.Context, api.HistoryRemoveInput) (api.HistoryCount, error)
+	SaveHistory(context.Context, api.HistorySaveInput) (api.HistoryCount, error)
+	LoadHistory(context.Context, api.HistoryLoadInput) (api.HistoryCount, error)
+}
+
+// A FileEngine is what the files view asks of the engine. Paths and names are
+// those of the file system, whatever bytes they have.
+type FileEngine interface {
+	// ListFiles lists at most limit entries of a folder whose names are behind
+	// after.
+	ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error)
+	// MatchFiles lists as ListFiles does, only names that match words.
+	MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error)
+	StatFile(ctx context.Context, path string) (api.FileInfo, error)
+	ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error)
+	WriteFile(ctx context.Context, path string, data []byte, anew bool) error
+	MakeFolder(ctx context.Context, path string) error
+	DeleteFile(ctx context.Context, path string) error
+	Transfer(context.Context, api.FilesTransferInput) (api.FilesTransferOutput, error)
+	TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error)
+	CancelTransfer(ctx context.Context, id string) error
+	WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error)
+	GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error)
+	FindFiles(ctx context.Context, path, pattern string, limit int) (api.FilesFindOutput, error)
+	SearchFiles(context.Context, api.FilesGrepInput) (api.FilesGrepOutput, error)
+}
+
+// An Attachment is one to a session; see api.Attachment.
+type Attachment interface {
+	Send(api.Input) error // queues and never blocks
+	Receive() (api.Output, error)
+	Close() error
+	Inherit(from Attachment)
+}

@@ -1,0 +1,120 @@
+package conn
+
+import (
+	"context"
+
+	"tandem/engine/api"
+)
+
+// anywhere is the scope of a person: everything, names of any bytes.
+func anywhere() api.FileScope { return api.FileScope{Escaped: true} }
+
+func (c Client) ListFiles(ctx context.Context, path, after string, limit int) (api.FilesListOutput, error) {
+	return c.MatchFiles(ctx, path, "", after, limit)
+}
+
+func (c Client) MatchFiles(ctx context.Context, path, words, after string, limit int) (api.FilesListOutput, error) {
+	in := api.FilesListInput{FileScope: anywhere(), Path: api.EscapePath(path), Match: words, After: api.EscapePath(after), Hidden: true, Limit: limit}
+	out, err := api.FilesList.Call(ctx, c.API, in)
+	out.Path = api.UnescapePath(out.Path)
+	for i := range out.Entries {
+		unescapeInfo(&out.Entries[i])
+	}
+	return out, err
+}
+
+func (c Client) StatFile(ctx context.Context, path string) (api.FileInfo, error) {
+	info, err := api.FilesStat.Call(ctx, c.API, api.FilesPathInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	unescapeInfo(&info)
+	return info, err
+}
+
+func unescapeInfo(f *api.FileInfo) {
+	f.Name, f.Path, f.Target = api.UnescapePath(f.Name), api.UnescapePath(f.Path), api.UnescapePath(f.Target)
+}
+
+func (c Client) ReadFile(ctx context.Context, path string, off, n int64) (api.FilesReadOutput, error) {
+	in := api.FilesReadInput{FileScope: anywhere(), Path: api.EscapePath(path), Offset: off, Limit: n, Bytes: true}
+	return api.FilesRead.Call(ctx, c.API, in)
+}
+
+func (c Client) WriteFile(ctx context.Context, path string, data []byte, anew bool) error {
+	in := api.FilesWriteInput{FileScope: anywhere(), Path: api.EscapePath(path), Data: data, New: anew}
+	_, err := api.FilesWrite.Call(ctx, c.API, in)
+	return err
+}
+
+func (c Client) MakeFolder(ctx context.Context, path string) error {
+	_, err := api.FilesMkdir.Call(ctx, c.API, api.FilesMkdirInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	return err
+}
+
+func (c Client) DeleteFile(ctx context.Context, path string) error {
+	in := api.FilesDeleteInput{FileScope: anywhere(), Path: api.EscapePath(path), Recursive: true}
+	_, err := api.FilesDelete.Call(ctx, c.API, in)
+	return err
+}
+
+func (c Client) Transfer(ctx context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+	in.FileScope, in.Items = anywhere(), escapeMoves(in.Items)
+	out, err := api.FilesTransfer.Call(ctx, c.API, in)
+	for i, path := range out.Conflicts {
+		out.Conflicts[i] = api.UnescapePath(path)
+	}
+	return out, err
+}
+
+func escapeMoves(items []api.FileMove) []api.FileMove {
+	escaped := make([]api.FileMove, len(items))
+	for i, item := range items {
+		escaped[i] = api.FileMove{Path: api.EscapePath(item.Path), To: api.EscapePath(item.To)}
+	}
+	return escaped
+}
+
+func (c Client) TransferJob(ctx context.Context, id string, waitMS int) (api.FileJob, error) {
+	job, err := api.FilesJob.Call(ctx, c.API, api.FileJobInput{FileScope: anywhere(), ID: id, WaitMS: waitMS})
+	job.Current = api.UnescapePath(job.Current)
+	for i := range job.Done {
+		d := &job.Done[i]
+		d.Path, d.To, d.Replaced = api.UnescapePath(d.Path), api.UnescapePath(d.To), api.UnescapePath(d.Replaced)
+	}
+	return job, err
+}
+
+func (c Client) CancelTransfer(ctx context.Context, id string) error {
+	_, err := api.FilesCancel.Call(ctx, c.API, api.FileJobInput{FileScope: anywhere(), ID: id})
+	return err
+}
+
+func (c Client) WatchFolder(ctx context.Context, path, seen string) (api.FilesWatchOutput, error) {
+	return api.FilesWatch.Call(ctx, c.API, api.FilesWatchInput{FileScope: anywhere(), Path: api.EscapePath(path), Seen: seen})
+}
+
+func (c Client) GitStatus(ctx context.Context, path string) (api.FilesGitOutput, error) {
+	out, err := api.FilesGit.Call(ctx, c.API, api.FilesPathInput{FileScope: anywhere(), Path: api.EscapePath(path)})
+	marks := make(map[string]string, len(out.Marks))
+	for name, letters := range out.Marks {
+		marks[api.UnescapePath(name)] = letters
+	}
+	out.Marks = marks
+	return out, err
+}
+
+func (c Client) FindFiles(ctx context.Context, path, pattern string, limit int) (api.FilesFindOutput, error) {
+	in := api.FilesFindInput{FileScope: anywhere(), Path: api.EscapePath(path), Pattern: pattern, Limit: limit}
+	out, err := api.FilesFind.Call(ctx, c.API, in)
+	for i, path := range out.Paths {
+		out.Paths[i] = api.UnescapePath(path)
+	}
+	return out, err
+}
+
+func (c Client) SearchFiles(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+	in.FileScope, in.Path = anywhere(), api.EscapePath(in.Path)
+	out, err := api.FilesGrep.Call(ctx, c.API, in)
+	for i := range out.Lines {
+		out.Lines[i].Path = api.UnescapePath(out.Lines[i].Path)
+	}
+	return out, err
+}

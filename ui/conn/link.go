@@ -1,0 +1,296 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes"
+)
+
+// ClientName is who the dashboard is, for the engine.
+const ClientName = "dashboard"
+
+// Waits between attempts to reach the engine.
+const (
+	firstWait = 20 * time.Millisecond
+	longWait  = time.Second
+	// steady is how long a connection has to hold for the waits to begin anew.
+	steady = time.Second
+)
+
+// A Link keeps the dashboard connected: it holds the engine at hand, follows
+// its events, feeds the panes, and connects again when the engine goes. Its
+// goroutines leave what they learn under the mutex and call Notify.
+type Link struct {
+	connect func(context.Context) (panes.Engine, error)
+	Notify  func()    // something has changed; must not block
+	Crash   func(any) // a goroutine panicked
+	tasks   sync.WaitGroup
+
+	mu     sync.Mutex
+	engine panes.Engine
+	ready  chan struct{} // closed while engine is set
+	news   panes.News
+	gone   []string // ids of processes that were removed last
+}
+
+// New is a link that begins with an engine at hand and reaches others by connect.
+func New(first panes.Engine, connect func(context.Context) (panes.Engine, error)) *Link {
+	l := &Link{connect: connect, ready: make(chan struct{})}
+	l.Set(first)
+	return l
+}
+
+// Set makes e the engine at hand.
+func (l *Link) Set(e panes.Engine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.engine == nil {
+		close(l.ready)
+	}
+	l.engine = e
+}
+
+// At waits until there is an engine.
+func (l *Link) At(ctx context.Context) (panes.Engine, error) {
+	for {
+		l.mu.Lock()
+		e, ready := l.engine, l.ready
+		l.mu.Unlock()
+		if e != nil {
+			return e, nil
+		}
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Start runs a task of the link in a goroutine that ends with it.
+func (l *Link) Start(task func()) {
+	l.tasks.Go(func() { l.Guard(task) })
+}
+
+// Wait waits until all tasks have ended.
+func (l *Link) Wait() { l.tasks.Wait() }
+
+// Guard runs a task and tells of its panic, instead of ending the program with
+// the terminal as it is.
+func (l *Link) Guard(task func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.Crash(p)
+		}
+	}()
+	task()
+}
+
+// Run follows the engine's events until ctx ends, connecting again as often as
+// it takes.
+func (l *Link) Run(ctx context.Context) {
+	wait := firstWait
+	for ctx.Err() == nil {
+		e, err := l.reach(ctx)
+		since := time.Now()
+		if err == nil {
+			err = l.follow(ctx, e)
+		}
+		if time.Since(since) > steady {
+			wait = firstWait
+		}
+		l.lose(err)
+		if l.stopped() {
+			return
+		}
+		pause(ctx, wait)
+		wait = min(2*wait, longWait)
+	}
+}
+
+// reach is the engine at hand, or a new connection.
+func (l *Link) reach(ctx context.Context) (panes.Engine, error) {
+	l.mu.Lock()
+	e := l.engine
+	l.mu.Unlock()
+	if e != nil {
+		return e, nil
+	}
+	e, err := l.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.Set(e)
+	return e, nil
+}
+
+// follow takes in events until the stream ends.
+func (l *Link) follow(ctx context.Context, e panes.Engine) error {
+	for event, err := range e.Watch(ctx) {
+		if err != nil {
+			return err
+		}
+		l.take(event)
+		l.Notify()
+	}
+	return errors.New("the engine ended the stream of events")
+}
+
+func (l *Link) take(e api.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.news.Apply(e)
+	if e.Type == api.EventRemoved {
+		l.gone = append(l.gone[max(len(l.gone)-mostGone, 0):], e.ID)
+	}
+}
+
+// mostGone is how many of the removed processes are remembered.
+const mostGone = 100
+
+// Learn takes in processes that an operation has answered with, unless events
+// have told more of them already: the answer and the events come on their own
+// ways, and either may be first.
+func (l *Link) Learn(started ...api.Process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := &l.news
+	for _, p := range started {
+		if !slices.Contains(l.gone, p.ID) {
+			n.Learn(p)
+			n.Serial++
+		}
+	}
+}
+
+// Ended takes in how a session has ended, as its attachment has told, in case the
+// event is still to come.
+func (l *Link) Ended(p api.Process) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.news.Ended(p)
+}
+
+// lose records that the connection is gone and clears the engine at hand.
+func (l *Link) lose(err error) {
+	l.mu.Lock()
+	if l.engine != nil {
+		l.engine = nil
+		l.ready = make(chan struct{})
+	}
+	n := &l.news
+	n.Serial++
+	n.Attempts++
+	if n.Connected {
+		n.Attempts = 0
+	}
+	n.Connected, n.Err = false, err
+	l.mu.Unlock()
+	l.Notify()
+}
+
+// stopped reports whether the engine ended because somebody asked.
+func (l *Link) stopped() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.news.Stopped != ""
+}
+
+// Latest is what is known now; notices and what shall be shown are handed
+// out once.
+func (l *Link) Latest() panes.News {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.news
+	l.news.Notices, l.news.Show = nil, nil
+	return n
+}
+
+// Attach feeds a pane from its session until ctx ends or the session does, and
+// attaches again whenever the attachment is lost.
+func (l *Link) Attach(ctx context.Context, id string, feed *panes.Feed) {
+	wait := firstWait
+	var v panes.Attachment
+	for ctx.Err() == nil {
+		e, err := l.At(ctx)
+		if err != nil {
+			return
+		}
+		since := time.Now()
+		next, done := l.receive(ctx, e, id, feed, v)
+		if done {
+			return
+		}
+		if next != nil {
+			v = next
+		}
+		if time.Since(since) > steady {
+			wait = firstWait
+		}
+		pause(ctx, wait)
+		wait = min(2*wait, longWait)
+	}
+}
+
+// receive is one attachment, v, after the one that was lost last, if any; it
+// reports whether there is no point in another.
+func (l *Link) receive(ctx context.Context, e panes.Engine, id string, feed *panes.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
+	size := feed.Size()
+	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Client: ClientName})
+	if err != nil {
+		return nil, l.refused(err, feed)
+	}
+	if last != nil {
+		v.Inherit(last)
+	}
+	stop := context.AfterFunc(ctx, func() { v.Close() })
+	defer stop()
+	defer v.Close()
+	defer l.Notify()
+	defer feed.Disconnect()
+	feed.Connect(v)
+	l.Notify()
+	for {
+		out, err := v.Receive()
+		if err != nil {
+			return v, ctx.Err() != nil
+		}
+		feed.Receive(out)
+		l.Notify()
+		if out.Ended != nil {
+			return v, true
+		}
+	}
+}
+
+// refused handles an attachment that could not be opened: what the engine says
+// for good is final.
+func (l *Link) refused(err error, feed *panes.Feed) (done bool) {
+	for _, code := range []api.Code{api.CodeNotFound, api.CodeEnded, api.CodeInvalid, api.CodeConflict} {
+		if errors.Is(err, code) {
+			feed.Fail(err)
+			l.Notify()
+			return true
+		}
+	}
+	return false
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// Now is the engine at hand, nil while there is none.
+func (l *Link) Now() panes.Engine {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.engine
+}
