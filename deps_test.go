@@ -56,7 +56,7 @@ var layers = map[string]layer{
 		"panes draw what the API tells and own no policy",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/keeper", "engine/vt", "engine/vt10x", "engine/files", "engine/picture", "engine/policy", "engine/sandbox", "engine/shell", "persist", "keys"},
+		[]string{"engine/api", "engine/keeper", "engine/vt", "engine/vt10x", "engine/files", "engine/picture", "engine/policy", "engine/sandbox", "engine/secrets", "engine/shell", "persist", "keys"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp": {
@@ -80,6 +80,7 @@ var layers = map[string]layer{
 	"engine/cellwidth": {nil, "what is emulated and what is drawn must count alike, whoever counts"},
 	"engine/files":     {nil, "confined file operations stand alone"},
 	"engine/policy":    {nil, "what an agent may do is decided by rules and nothing that runs"},
+	"engine/secrets":   {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":     {nil, "how a shell is made to speak is independent of who listens"},
 	"engine/sandbox":   {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},

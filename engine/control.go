@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -205,7 +206,7 @@ func (c *control) run() {
 
 // insert puts a record into the table.
 func (c *control) insert(r persist.Record, logPath string) *proc {
-	p := &proc{rec: r, logPath: logPath, argv: redactArgv(r.Argv)}
+	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
 	p.command = shellQuote(p.argv)
 	p.show()
 	c.procs[r.ID] = p

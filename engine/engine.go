@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -46,7 +47,7 @@ func (o Options) withDefaults() Options {
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	out := newOwnLog(filepath.Join(o.DataDir, "engine.log"))
-	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: redactAttr}))
+	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
 	store, fault := persist.Open(o.DataDir)
 	if store == nil {
 		return fault

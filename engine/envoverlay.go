@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -160,7 +161,7 @@ func checkAgentVariable(c api.Caller, name string) error {
 }
 
 func envVar(name, value string, reveal bool) api.EnvVar {
-	if !reveal && (looksSecret(name) || redactLine(value) != value) {
+	if !reveal && (secrets.IsSecretName(name) || secrets.RedactLine(value) != value) {
 		return api.EnvVar{Name: name, Redacted: true}
 	}
 	return api.EnvVar{Name: name, Value: value}

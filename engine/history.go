@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -206,7 +207,7 @@ func (h *history) record(r persist.HistoryRow) {
 	if h.keepsOut(r.Command) {
 		return
 	}
-	r.Command = redactLine(strings.TrimRight(r.Command, " \t\n"))
+	r.Command = secrets.RedactLine(strings.TrimRight(r.Command, " \t\n"))
 	if !h.refused && h.open() == nil { // if not, commit says so
 		h.last++
 		r.ID = h.last

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -124,13 +125,13 @@ func BenchmarkRedactLine(b *testing.B) {
 	rows := madeUpHistory(1000)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		redactLine(rows[i%len(rows)].Command)
+		secrets.RedactLine(rows[i%len(rows)].Command)
 	}
 }
 
 func BenchmarkRedactSecret(b *testing.B) {
 	for b.Loop() {
-		redactLine("curl -H 'Authorization: Bearer abcdefghijk' --retry 3 https://host.example.org/v1/things?page=2")
+		secrets.RedactLine("curl -H 'Authorization: Bearer abcdefghijk' --retry 3 https://host.example.org/v1/things?page=2")
 	}
 }
 

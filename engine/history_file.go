@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/files"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -165,7 +166,7 @@ func (h *history) rowsOf(ctx context.Context, commands []persist.TextCommand, l 
 		if h.keepsOut(c.Line) {
 			continue
 		}
-		r := persist.HistoryRow{Command: redactLine(strings.TrimRight(c.Line, " \t\n")), StartedAt: c.At, Duration: c.Duration,
+		r := persist.HistoryRow{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), StartedAt: c.At, Duration: c.Duration,
 			Actor: actor, Kind: commandAdded}
 		if c.At.IsZero() {
 			r.StartedAt = now

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -105,7 +106,7 @@ func isShell(program string) bool {
 // commandLine is what a person would type for argv: of a shell that runs a
 // command line, that line.
 func commandLine(argv []string) string {
-	if len(argv) == 3 && isShell(argv[0]) && isScriptFlag(argv[1]) {
+	if len(argv) == 3 && isShell(argv[0]) && secrets.IsScriptFlag(argv[1]) {
 		return argv[2]
 	}
 	return shellQuote(argv)
@@ -115,6 +116,6 @@ func commandLine(argv []string) string {
 // typed there is told, not the shell.
 func isPlainShell(argv []string) bool {
 	return len(argv) == 0 || isShell(argv[0]) && !slices.ContainsFunc(argv[1:], func(a string) bool {
-		return !strings.HasPrefix(a, "-") || isScriptFlag(a)
+		return !strings.HasPrefix(a, "-") || secrets.IsScriptFlag(a)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/engine/secrets"
 )
 
 // recentMost bounds the list of recent commands; the oldest give way.
@@ -43,7 +44,7 @@ func (r *recentCommands) replace(lines []string) []string {
 func (r *recentCommands) append(lines []string) {
 	for _, l := range lines {
 		if strings.TrimSpace(l) != "" {
-			r.lines = append(r.lines, redactLine(l))
+			r.lines = append(r.lines, secrets.RedactLine(l))
 		}
 	}
 	if n := len(r.lines); n > recentMost {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -149,7 +150,7 @@ func (h *history) add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 		return out, api.Errorf(api.CodeInvalid, "add to history: duration_ms cannot be negative")
 	}
 	r := persist.HistoryRow{
-		Command: redactLine(line), CWD: in.CWD, StartedAt: time.Now(), Duration: -1, ExitCode: in.ExitCode,
+		Command: secrets.RedactLine(line), CWD: in.CWD, StartedAt: time.Now(), Duration: -1, ExitCode: in.ExitCode,
 		Actor: cmp.Or(in.Actor, callerActor(api.CallerOf(ctx))), Kind: commandAdded,
 	}
 	if in.StartedAt != nil {

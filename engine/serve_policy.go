@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/secrets"
 	"tandem/persist"
 )
 
@@ -85,7 +86,7 @@ func (h *host) auditAdd(ctx context.Context, in api.AuditAddInput) (api.Empty, e
 			e.Actor, e.Agent, e.Client = callerActor(caller), caller.Bounds.Name, caller.Owner
 		}
 		e.Arguments = auditable(e.Arguments)
-		e.Error = cutText(redactLine(e.Error))
+		e.Error = cutText(secrets.RedactLine(e.Error))
 		errs = append(errs, h.audit.Append(e))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -101,15 +102,15 @@ func auditable(arguments map[string]any) map[string]any {
 	}
 	safe := make(map[string]any, len(arguments))
 	for name, value := range arguments {
-		if looksSecret(name) {
-			value = redacted
+		if secrets.IsSecretName(name) {
+			value = secrets.Mask
 		}
 		safe[name] = auditableValue(value)
 	}
 	// A variable that is set names itself in another argument.
 	for _, field := range []string{"key", "name"} {
-		if name, ok := arguments[field].(string); ok && looksSecret(name) && safe["value"] != nil {
-			safe["value"] = redacted
+		if name, ok := arguments[field].(string); ok && secrets.IsSecretName(name) && safe["value"] != nil {
+			safe["value"] = secrets.Mask
 		}
 	}
 	return safe
@@ -118,7 +119,7 @@ func auditable(arguments map[string]any) map[string]any {
 func auditableValue(value any) any {
 	switch v := value.(type) {
 	case string:
-		return cutText(redactLine(v))
+		return cutText(secrets.RedactLine(v))
 	case map[string]any:
 		return auditable(v)
 	case []any:

@@ -1,4 +1,6 @@
-package engine
+// Package secrets replaces passwords, tokens and keys in command lines, arguments and log attributes by ***,
+// before anything is kept or shown. It tells them by names, flags and well-known forms, and keeps nothing itself.
+package secrets
 
 import (
 	"log/slog"
@@ -8,8 +10,8 @@ import (
 	"sync"
 )
 
-// redacted stands where a secret was.
-const redacted = "***"
+// Mask stands where a secret was.
+const Mask = "***"
 
 // secretParts mark names of secrets wherever they are in the name; secretWords
 // only as a whole word, between underscores, hyphens or dots.
@@ -18,8 +20,8 @@ var (
 	secretWords = [...]string{"PASS", "PWD", "AUTH", "AUTHORIZATION", "COOKIE", "BEARER", "JWT"}
 )
 
-// looksSecret reports whether a variable's name is like that of a secret.
-func looksSecret(name string) bool {
+// IsSecretName reports whether a variable's name is like that of a secret.
+func IsSecretName(name string) bool {
 	name = strings.ToUpper(name)
 	if slices.ContainsFunc(secretParts[:], func(part string) bool { return strings.Contains(name, part) }) {
 		return true
@@ -114,12 +116,12 @@ var secretShapes = sync.OnceValue(func() []secretShape {
 	}
 })
 
-// redactLine replaces the secrets that it can tell in a command line, or in
+// RedactLine replaces the secrets that it can tell in a command line, or in
 // another text of that kind, by ***: values of names that look secret, passwords
 // in URLs and in well-known flags and headers, and keys of well-known forms. A
 // value that a shell is to fill in ($TOKEN, "$(pass show x)") stays. It changes
 // nothing in a line that it has made.
-func redactLine(line string) string {
+func RedactLine(line string) string {
 	lower := strings.ToLower(line)
 	for _, shape := range secretShapes() {
 		if shape.isHinted(lower) {
@@ -138,7 +140,7 @@ func (s secretShape) redact(line string) string {
 	from := 0 // what is copied so far
 	s.each(line, func(begin, end int) {
 		open, closed := quotes(line[begin:end])
-		b.WriteString(line[from:begin] + open + redacted + closed)
+		b.WriteString(line[from:begin] + open + Mask + closed)
 		from = end
 	})
 	if from == 0 {
@@ -161,7 +163,7 @@ func (s secretShape) each(line string, found func(begin, end int)) {
 		if s.named {
 			next = begin // the value may hold another name and value
 		}
-		if begin < end && (!s.named || looksSecret(line[at+m[n-4]:at+m[n-3]])) && !isReference(line[begin:end]) {
+		if begin < end && (!s.named || IsSecretName(line[at+m[n-4]:at+m[n-3]])) && !isReference(line[begin:end]) {
 			found(begin, end)
 			next = end
 		}
@@ -177,7 +179,7 @@ var reference = sync.OnceValue(func() *regexp.Regexp {
 // is: a variable, the output of a command, or what was redacted already.
 func isReference(value string) bool {
 	switch inner := strings.Trim(value, `"'`); {
-	case inner == redacted, inner == "":
+	case inner == Mask, inner == "":
 		return true
 	case strings.HasPrefix(value, "$("), strings.HasPrefix(value, `"$(`), strings.HasPrefix(value, "`"), strings.HasPrefix(value, "\"`"):
 		return true
@@ -195,10 +197,10 @@ func quotes(value string) (open, closed string) {
 	return "", ""
 }
 
-// redactArgv is redactLine for arguments: the value of a flag may be the argument
+// RedactArgv is RedactLine for arguments: the value of a flag may be the argument
 // behind it, and a value may hold blanks. It gives argv itself if there is nothing
 // to redact.
-func redactArgv(argv []string) []string {
+func RedactArgv(argv []string) []string {
 	changed := argv
 	change := func(i int, shown string) {
 		if &changed[0] == &argv[0] {
@@ -207,17 +209,17 @@ func redactArgv(argv []string) []string {
 		changed[i] = shown
 	}
 	for i, arg := range argv {
-		shown := redactLine(arg)
+		shown := RedactLine(arg)
 		name, value, set := strings.Cut(arg, "=")
 		before := ""
 		if i > 0 {
 			before = argv[i-1]
 		}
 		switch {
-		case set && value != "" && !isScriptFlag(before) && redactsAfter(name+"="):
-			shown = name + "=" + redacted
+		case set && value != "" && !IsScriptFlag(before) && redactsAfter(name+"="):
+			shown = name + "=" + Mask
 		case strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") && redactsAfter(before+" "):
-			shown = redacted
+			shown = Mask
 		}
 		if shown != arg {
 			change(i, shown)
@@ -251,28 +253,28 @@ func redactOptions(argv []string, change func(i int, shown string)) {
 		shape.each(text, func(begin, end int) {
 			i, _ := slices.BinarySearch(ends, end)
 			from := ends[i] - len(argv[i])
-			change(i, argv[i][:begin-from]+redacted+argv[i][end-from:])
+			change(i, argv[i][:begin-from]+Mask+argv[i][end-from:])
 		})
 	}
 }
 
-// isScriptFlag reports whether what follows a flag is a line for a shell.
-func isScriptFlag(flag string) bool {
+// IsScriptFlag reports whether what follows a flag is a line for a shell.
+func IsScriptFlag(flag string) bool {
 	return strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") && strings.HasSuffix(flag, "c")
 }
 
 // redactsAfter reports whether what follows in a line is taken for a secret.
 func redactsAfter(begin string) bool {
-	return !strings.ContainsAny(strings.TrimSpace(begin), " \t\n") && redactLine(begin+"x") == begin+redacted
+	return !strings.ContainsAny(strings.TrimSpace(begin), " \t\n") && RedactLine(begin+"x") == begin+Mask
 }
 
-// redactAttr keeps secrets out of the engine's own log.
-func redactAttr(_ []string, a slog.Attr) slog.Attr {
+// RedactAttr keeps secrets out of the engine's own log.
+func RedactAttr(_ []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case string:
-		a.Value = slog.StringValue(redactLine(v))
+		a.Value = slog.StringValue(RedactLine(v))
 	case error:
-		a.Value = slog.StringValue(redactLine(v.Error()))
+		a.Value = slog.StringValue(RedactLine(v.Error()))
 	}
 	return a
 }

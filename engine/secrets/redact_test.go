@@ -1,4 +1,4 @@
-package engine
+package secrets
 
 import (
 	"bytes"
@@ -44,10 +44,10 @@ func TestSecretsInLinesAreReplaced(t *testing.T) {
 		"A=1\nB_TOKEN=2\nC=3":                                                              "A=1\nB_TOKEN=***\nC=3",
 		"sh -c 'TOKEN=abc go'":                                                             "sh -c 'TOKEN=*** go'",
 	} {
-		if got := redactLine(line); got != want {
+		if got := RedactLine(line); got != want {
 			t.Errorf("%s\n got %s\nwant %s", line, got, want)
 		}
-		if got := redactLine(want); got != want {
+		if got := RedactLine(want); got != want {
 			t.Errorf("%s is changed again, to %s", want, got)
 		}
 	}
@@ -84,10 +84,10 @@ func TestSecretsOfProgramsAreReplaced(t *testing.T) {
 		"curl -H \"Authorization: Bearer abc\" u":             "curl -H \"Authorization: Bearer ***\" u",
 		"ssh h \"mysql -psecret db\"":                         "ssh h \"mysql -p*** db\"",
 	} {
-		if got := redactLine(line); got != want {
+		if got := RedactLine(line); got != want {
 			t.Errorf("%s\n got %s\nwant %s", line, got, want)
 		}
-		if got := redactLine(want); got != want {
+		if got := RedactLine(want); got != want {
 			t.Errorf("%s is changed again, to %s", want, got)
 		}
 	}
@@ -101,11 +101,11 @@ func TestTheSameOptionOfAnotherProgramStays(t *testing.T) {
 		"aws configure set region eu", "aws s3 ls", "docker login -u me h", "docker login --password-stdin h", "podman ps -p x", "az login -p", "curl -o out:x -sS https://h", "curl -u me h",
 		"sshpass -f file ssh -p 22 h", "sshpass -e ssh h", "openssl x -passin env:P -in f", "login -p me", "git log -p -a", "rsync -a x y", "git log -p mysql/dir",
 	} {
-		if got := redactLine(line); got != line {
+		if got := RedactLine(line); got != line {
 			t.Errorf("%s became %s", line, got)
 		}
-		if argv := strings.Fields(line); !cmp.Equal(argv, redactArgv(argv)) && !strings.ContainsAny(line, "|;<$") {
-			t.Errorf("%q became %q", argv, redactArgv(argv))
+		if argv := strings.Fields(line); !cmp.Equal(argv, RedactArgv(argv)) && !strings.ContainsAny(line, "|;<$") {
+			t.Errorf("%q became %q", argv, RedactArgv(argv))
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestSecretsOfProgramsInArgumentsAreReplaced(t *testing.T) {
 		{{"aws", "configure", "set", "aws_secret_access_key", "secret"}, {"aws", "configure", "set", "aws_secret_access_key", "***"}},
 		{{"sh", "-c", "mysql -psecret"}, {"sh", "-c", "mysql -p***"}},
 	} {
-		if diff := cmp.Diff(c[1], redactArgv(c[0])); diff != "" {
+		if diff := cmp.Diff(c[1], RedactArgv(c[0])); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -134,7 +134,7 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		"gpg --keyserver hkps://keys.openpgp.org --recv 1", "tool --token-file /run/t", "kubectl get secret -n x", "python -m keyring get a b",
 		"scp host:file .", "echo 'a: b'", "tool --password --verbose",
 	} {
-		if got := redactLine(line); got != line {
+		if got := RedactLine(line); got != line {
 			t.Errorf("%s became %s", line, got)
 		}
 	}
@@ -144,13 +144,13 @@ func TestSecretsInArgumentsAreReplaced(t *testing.T) {
 	argv := []string{"tool", "--password", "a b", "--token=x y", "-v", "--secret", "--next", "sh", "-c", "KEY_ID=1 run --api-key z"}
 	want := []string{"tool", "--password", "***", "--token=***", "-v", "--secret", "--next", "sh", "-c", "KEY_ID=*** run --api-key ***"}
 	given := append([]string{}, argv...)
-	if diff := cmp.Diff(want, redactArgv(argv)); diff != "" {
+	if diff := cmp.Diff(want, RedactArgv(argv)); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(given, argv); diff != "" {
 		t.Errorf("what was given changed: %s", diff)
 	}
-	if got := redactArgv(nil); got != nil {
+	if got := RedactArgv(nil); got != nil {
 		t.Errorf("of nothing: %q", got)
 	}
 }
@@ -161,7 +161,7 @@ func TestNamesOfSecrets(t *testing.T) {
 		"CLIENT_SECRET": true, "MYSQL_PWD": true, "SMTP_PASS": true, "NPM_AUTH": true, "PASSPHRASE": true,
 		"PATH": false, "PWD": false, "OLDPWD": false, "GIT_AUTHOR_NAME": false, "GOPRIVATE": false, "COMPASS": false, "HOME": false,
 	} {
-		if looksSecret(name) != want {
+		if IsSecretName(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestNamesOfSecrets(t *testing.T) {
 
 func TestTheEnginesLogHoldsNoSecrets(t *testing.T) {
 	var b bytes.Buffer
-	log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: redactAttr}))
+	log := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: RedactAttr}))
 	log.Info("start http://u:hunter2@h", "error", errors.New("run --password hunter2"), "command", "A_KEY=hunter2 x", "n", 5)
 	if strings.Contains(b.String(), "hunter2") || !strings.Contains(b.String(), "n=5") {
 		t.Error(b.String())
@@ -181,17 +181,17 @@ func FuzzRedactLine(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		once := redactLine(line)
+		once := RedactLine(line)
 		if utf8.ValidString(line) && !utf8.ValidString(once) {
 			t.Fatalf("%q became %q, which is no UTF-8", line, once)
 		}
-		if twice := redactLine(once); twice != once {
+		if twice := RedactLine(once); twice != once {
 			t.Fatalf("%q became %q, and that %q", line, once, twice)
 		}
 		const secret = "hunter2hunter2"
-		redactArgv(strings.Fields(line))
-		redactArgv([]string{"mysql", line, "-p" + line})
-		if got := redactLine(line + "\nX_TOKEN=" + secret); !strings.ContainsAny(line, "\"'`$\\") && strings.Contains(got, secret) {
+		RedactArgv(strings.Fields(line))
+		RedactArgv([]string{"mysql", line, "-p" + line})
+		if got := RedactLine(line + "\nX_TOKEN=" + secret); !strings.ContainsAny(line, "\"'`$\\") && strings.Contains(got, secret) {
 			t.Fatalf("a secret is left behind %q: %q", line, got)
 		}
 	})
