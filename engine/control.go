@@ -22,8 +22,13 @@ const (
 	endedSpare = 20
 )
 
-// endedIdle is how long the screen of an ended process stays in memory.
-const endedIdle = time.Minute
+const (
+	// endedIdle is how long the screen of an ended process stays in memory.
+	endedIdle = time.Minute
+	// endedScreens is how many of these there are at most that nobody watches. The
+	// logs hold them too, so what comes later than that is only slower.
+	endedScreens = 32
+)
 
 // A world is what the control loop can cause. Its methods may block; the
 // control loop calls them only from workers.
@@ -162,8 +167,10 @@ type control struct {
 	busy     int           // processes with disk work
 	onIdle   chan struct{} // closed when there is none; nil if nobody waits
 	trimming bool          // old ones are about to be removed
-	closing  bool          // everything is being ended: nothing may be started any more
-	history  *history      // nil where nobody keeps it
+	screens  []*proc       // ended ones whose session is there, as long unused as it goes first
+	environs environs
+	closing  bool     // everything is being ended: nothing may be started any more
+	history  *history // nil where nobody keeps it
 	roster   roster
 	frozen   bool // the engine is ending: nothing that is observed counts any more
 	ctx      context.Context
@@ -206,6 +213,7 @@ func (c *control) run() {
 
 // insert puts a record into the table.
 func (c *control) insert(r persist.Record, logPath string) *proc {
+	r.Environ = c.environs.shared(r.Environ)
 	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
 	p.command = shellQuote(p.argv)
 	p.show()
@@ -469,8 +477,9 @@ func byAge(a, b *proc) int {
 }
 
 // dropIdle closes the session of an ended process when nobody has used it for
-// a while.
+// a while, or when many others were used since.
 func (c *control) dropIdle(p *proc) {
+	c.dropScreens(p)
 	if p.idle != nil {
 		p.idle.Reset(endedIdle)
 		return
@@ -486,6 +495,20 @@ func (c *control) dropIdle(p *proc) {
 			}
 		})
 	})
+}
+
+// dropScreens notes that the session of an ended process is used, and closes
+// those beyond endedScreens.
+func (c *control) dropScreens(used *proc) {
+	c.screens = slices.DeleteFunc(c.screens, func(p *proc) bool {
+		return p == used || p.live == nil || !p.state().Ended()
+	})
+	c.screens = append(c.screens, used)
+	for _, p := range c.screens[:max(0, len(c.screens)-endedScreens)] {
+		if p.live.facts().viewers == 0 {
+			p.close()
+		}
+	}
 }
 
 // close closes the session and keeps what it showed.

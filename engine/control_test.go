@@ -3,7 +3,10 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -221,6 +224,52 @@ func TestSessionOfAnEndedProcessIsClosedWhenNobodyUsesIt(t *testing.T) {
 		time.Sleep(endedIdle + time.Second)
 		if p := r.view("a"); !r.w.sessions["a"].closed || p.Terminal.Title != "title" {
 			t.Errorf("closed %v, told %+v", r.w.sessions["a"].closed, p.Terminal)
+		}
+	})
+}
+
+func TestOnlyAFewScreensOfEndedProcessesStayInMemory(t *testing.T) {
+	withRig(t, func(r *rig) {
+		for i := range 3 * endedScreens {
+			p := r.running(fmt.Sprintf("p%03d", i))
+			if i == 0 {
+				r.w.sessions[p.ID].viewers = 1
+			}
+			r.exits(p, 0)
+			r.drained(p)
+		}
+		synctest.Wait()
+		var open []string
+		for id, s := range r.w.sessions {
+			if !s.closed {
+				open = append(open, id)
+			}
+		}
+		slices.Sort(open)
+		if len(open) != endedScreens+1 || open[0] != "p000" || open[1] != fmt.Sprintf("p%03d", 2*endedScreens) {
+			t.Errorf("%d are open: %v", len(open), open)
+		}
+	})
+}
+
+func TestRecordsHoldAnEnvironmentThatTheyShareOnce(t *testing.T) {
+	withRig(t, func(r *rig) {
+		const environments, records = 4, 40
+		held, err := ask(r.Context(), r.c, func() map[uintptr]bool {
+			held := make(map[uintptr]bool)
+			for i := range records {
+				env := map[string]string{"A": "1", "B": strconv.Itoa(i % environments)}
+				p := r.c.insert(persist.Record{ID: fmt.Sprintf("p%03d", i), Environ: env}, "")
+				if !maps.Equal(p.rec.Environ, env) {
+					t.Errorf("%v instead of %v", p.rec.Environ, env)
+				}
+				held[reflect.ValueOf(p.rec.Environ).Pointer()] = true
+			}
+			clear(r.c.procs)
+			return held
+		})
+		if err != nil || len(held) != environments {
+			t.Errorf("%d environments are held, %v", len(held), err)
 		}
 	})
 }

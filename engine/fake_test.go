@@ -189,6 +189,7 @@ type fakeSession struct {
 	ended    bool
 	finished *api.Process
 	closed   bool
+	viewers  int
 }
 
 func (s *fakeSession) childEnded() {
@@ -197,7 +198,9 @@ func (s *fakeSession) childEnded() {
 	s.ended = true
 }
 
-func (s *fakeSession) facts() facts { return facts{cols: 80, rows: 24, title: "title"} }
+func (s *fakeSession) facts() facts {
+	return facts{cols: 80, rows: 24, title: "title", viewers: s.viewers}
+}
 
 func (s *fakeSession) finish(p api.Process) {
 	s.mu.Lock()
