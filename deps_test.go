@@ -28,15 +28,15 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/graphics", "ui/attach", "ui/conn", "ui/screen", "engine/api", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/screen", "engine/api", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
-		[]string{"panes", "engine/api"},
+		[]string{"panes", "panes/terminal", "engine/api"},
 		"the engine is reached by its API, and what is known of it is handed on as it is",
 	},
 	"ui/screen": {
-		[]string{"engine/cellwidth", "panes", "panes/graphics", "keys"},
+		[]string{"engine/cellwidth", "panes/graphics", "panes/widget", "keys"},
 		"what is painted and what is typed pass through, whatever they mean",
 	},
 	"ui/attach": {
@@ -52,8 +52,36 @@ var layers = map[string]layer{
 		"a project file becomes requests of the API, whoever sends them",
 	},
 	"panes": {
-		[]string{"engine/cellwidth", "panes/graphics", "engine/api", "keys", "themes"},
-		"panes draw what the API tells and own no policy",
+		[]string{"engine/api"},
+		"what a pane may ask of the dashboard, and nothing of one pane",
+	},
+	"panes/widget": {
+		[]string{"engine/cellwidth", "engine/api", "keys", "themes"},
+		"what panes share knows none of them",
+	},
+	"panes/processes": {
+		[]string{"panes/widget", "engine/cellwidth", "engine/api"},
+		"a pane draws what the API tells, owns no policy and knows no other pane",
+	},
+	"panes/history": {
+		[]string{"panes/widget", "engine/cellwidth", "engine/api"},
+		"as panes/processes",
+	},
+	"panes/files": {
+		[]string{"panes/widget", "engine/api"},
+		"as panes/processes",
+	},
+	"panes/preview": {
+		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api"},
+		"as panes/processes",
+	},
+	"panes/sessions": {
+		[]string{"panes/widget", "engine/api"},
+		"as panes/processes",
+	},
+	"panes/terminal": {
+		[]string{"panes/widget", "engine/cellwidth", "engine/api", "keys"},
+		"as panes/processes",
 	},
 	"engine": {
 		[]string{"engine/api", "engine/keeper", "engine/vt", "engine/vt10x", "engine/files", "engine/picture", "engine/policy", "engine/sandbox", "engine/secrets", "engine/shell", "persist", "keys"},

@@ -1,7 +1,4 @@
-// Package panes holds the kinds of pane that the dashboard shows and the
-// widgets they share: the live terminal, the session list, the table of
-// processes with the log of one, and the page of a view that is still empty. A
-// pane is a plain struct with methods that change it and a Draw that gives its
-// rows; it knows nothing of Bubble Tea, of the split tree it stands in, or of
-// how its data arrives.
+// Package panes is the contract between the dashboard and its panes: what the
+// dashboard tells a pane, and what a pane may ask of it. Each pane has a package
+// of its own below, which knows no other pane; what they share is in widget.
 package panes

@@ -9,7 +9,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/processes"
+	"tandem/panes/terminal"
 )
 
 // A table of actions is what each does.
@@ -78,16 +79,16 @@ func processActions() actionTable {
 		keymap.ProcessSignal:    (*model).askSignal,
 		keymap.ProcessKeepAlive: (*model).toggleKeepAlive,
 		keymap.ProcessForget:    (*model).askForgetProcesses,
-		keymap.ProcessSort:      onTable((*panes.ProcessTable).SortNext),
-		keymap.ProcessReverse:   onTable((*panes.ProcessTable).Reverse),
+		keymap.ProcessSort:      onTable((*processes.Table).SortNext),
+		keymap.ProcessReverse:   onTable((*processes.Table).Reverse),
 		keymap.ProcessCharts:    (*model).toggleCharts,
 		keymap.Mark:             (*model).mark,
 
-		keymap.LogFollow:   onLog((*panes.Log).Follow),
-		keymap.LogWrap:     onLog((*panes.Log).Wrap),
-		keymap.LogTimes:    onLog((*panes.Log).Clock),
-		keymap.LogLeft:     onLog(func(l *panes.Log) { l.Sideways(-1) }),
-		keymap.LogRight:    onLog(func(l *panes.Log) { l.Sideways(1) }),
+		keymap.LogFollow:   onLog((*processes.Log).Follow),
+		keymap.LogWrap:     onLog((*processes.Log).Wrap),
+		keymap.LogTimes:    onLog((*processes.Log).Clock),
+		keymap.LogLeft:     onLog(func(l *processes.Log) { l.Sideways(-1) }),
+		keymap.LogRight:    onLog(func(l *processes.Log) { l.Sideways(1) }),
 		keymap.LogSearch:   (*model).askSearch,
 		keymap.LogNext:     func(m *model) tea.Cmd { return m.nextMatch(false) },
 		keymap.LogPrevious: func(m *model) tea.Cmd { return m.nextMatch(true) },
@@ -223,7 +224,7 @@ func (m *model) typeKey(k keys.Key) tea.Cmd {
 }
 
 // noteWaiting has the bar count what waits for a session that is not reached.
-func (m *model) noteWaiting(p *panes.Terminal) {
+func (m *model) noteWaiting(p *terminal.Terminal) {
 	if !p.Connected() {
 		m.dirty = true
 	}
@@ -379,7 +380,7 @@ func (m *model) push(d direction) tea.Cmd {
 }
 
 // scroll changes what is seen of the focused terminal or log.
-func (m *model) scroll(terminal func(*panes.Terminal), log func(*panes.Log)) tea.Cmd {
+func (m *model) scroll(terminal func(*terminal.Terminal), log func(*processes.Log)) tea.Cmd {
 	p := m.focused()
 	switch {
 	case p != nil:

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // An arrangement lays the panes of a tab out in a usual way.
@@ -82,14 +82,14 @@ func (g *group) arrangedAs(a arrangement) (root, focus *node) {
 
 // arrangementChoices are the arrangements that the tab has room for, by numbers
 // from first on.
-func (m *model) arrangementChoices(first int) (choices []panes.Choice) {
+func (m *model) arrangementChoices(first int) (choices []widget.Choice) {
 	if m.current == nil || m.current.root.pane != nil {
 		return nil
 	}
 	for i, a := range arrangements() {
 		root, _ := m.current.arrangedAs(a)
 		if root.least(beside) <= m.layout.tree.w && root.least(below) <= m.layout.tree.h {
-			choices = append(choices, panes.Choice{Number: first + i, Sign: m.look.Glyphs.More, SignInk: m.look.Dim,
+			choices = append(choices, widget.Choice{Number: first + i, Sign: m.look.Glyphs.More, SignInk: m.look.Dim,
 				Text: a.name, Also: a.does, Detail: a.does})
 		}
 	}

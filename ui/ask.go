@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // pause waits for d, but not longer than ctx.
@@ -77,7 +78,7 @@ func (m *model) askEnd() tea.Cmd {
 		return m.askForget()
 	}
 	m.overlay = &question{
-		title: fmt.Sprintf("End session %s?", panes.Clean(p.Name)),
+		title: fmt.Sprintf("End session %s?", widget.Clean(p.Name)),
 		lines: []string{"Its program and all that it started are ended."},
 		yes:   "end it",
 		then:  func() tea.Msg { return endMsg(p.ID) },
@@ -105,7 +106,7 @@ func (m *model) askForget() tea.Cmd {
 		return m.say("the session is running; end it first", true)
 	}
 	m.overlay = &question{
-		title: fmt.Sprintf("Forget session %s?", panes.Clean(p.Name)),
+		title: fmt.Sprintf("Forget session %s?", widget.Clean(p.Name)),
 		lines: []string{"Its record and its output are removed."},
 		yes:   "forget it",
 		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // Attention is when and how the person is told of what happens out of sight.
@@ -65,11 +65,11 @@ func (m *model) noteSessions(before []api.Process, now time.Time) tea.Cmd {
 		if text == "" || m.looksAt(p.ID) {
 			continue
 		}
-		bad = bad || panes.Failed(p)
+		bad = bad || widget.Failed(p)
 		if mark != "" {
 			m.attention.mark(p.ID, mark)
 		}
-		told = append(told, panes.Clean(p.Name)+" "+text)
+		told = append(told, widget.Clean(p.Name)+" "+text)
 	}
 	if len(told) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (m *model) sessionNews(was, p *api.Process, now time.Time) (mark, text stri
 		if p.State == api.StateStopped { // somebody wanted it
 			return "", ""
 		}
-		return "", panes.HowEnded(p)
+		return "", widget.HowEnded(p)
 	case p.State.Ended() || p.Terminal == nil || was.Terminal == nil:
 		return "", ""
 	}
@@ -103,7 +103,7 @@ func (m *model) sessionNews(was, p *api.Process, now time.Time) (mark, text stri
 	case need == was.Terminal.Waiting:
 		return "", ""
 	case need == "prompt" && worked >= long:
-		return "done", "is done after " + panes.Age(worked)
+		return "done", "is done after " + widget.Age(worked)
 	case need == "secret":
 		return "asks", "asks for a password"
 	case need == "input" && lasted >= longInput:
@@ -122,10 +122,10 @@ func (m *model) tellEnded(ended *api.Process) tea.Cmd {
 	if ended.State != api.StateStopped || here {
 		return nil
 	}
-	text := panes.Clean(ended.Name) + " was ended"
+	text := widget.Clean(ended.Name) + " was ended"
 	switch {
 	case strings.HasPrefix(ended.EndedBy, "agent:"):
-		text += " by " + panes.Who(ended.EndedBy)
+		text += " by " + widget.Who(ended.EndedBy)
 	case ended.EndedBy != "":
 		text += " from elsewhere"
 	}

@@ -7,6 +7,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // topBar names the program, the views with their numbers, and how things are.
@@ -24,14 +25,14 @@ func (m *model) topBar() string {
 		}
 		label := v.label()
 		line += ink.Text(label)
-		used += panes.Width(label)
+		used += widget.Width(label)
 	}
 	text := ""
 	for _, c := range counts {
 		used += c.cells()
 		text += c.ink.Text(c.text)
 	}
-	return line + look.Bar.Text(panes.Spaces(m.w-used)) + text
+	return line + look.Bar.Text(widget.Spaces(m.w-used)) + text
 }
 
 const (
@@ -49,12 +50,12 @@ func (m *model) topBarParts() (views int, counts []barCount) {
 	counts = m.counts()
 	room := m.w - 1
 	for v := viewKind(0); v < viewCount; v++ {
-		room -= panes.Width(v.label())
+		room -= widget.Width(v.label())
 	}
 	for _, c := range counts {
 		room -= c.cells()
 	}
-	if name := panes.Width(barName) + 1; m.w >= barNameAt && room >= name {
+	if name := widget.Width(barName) + 1; m.w >= barNameAt && room >= name {
 		return name, counts
 	}
 	for room < 0 && len(counts) > 0 {
@@ -68,10 +69,10 @@ func (m *model) topBarParts() (views int, counts []barCount) {
 // A barCount is a number in the top bar.
 type barCount struct {
 	text string
-	ink  panes.Ink
+	ink  widget.Ink
 }
 
-func (c barCount) cells() int { return panes.Width(c.text) }
+func (c barCount) cells() int { return widget.Width(c.text) }
 
 // counts says how much asks for the person, and how many processes wait for them,
 // have failed and run: what matters most comes first.
@@ -81,7 +82,7 @@ func (m *model) counts() (counts []barCount) {
 	parts := []struct {
 		glyph, what string
 		n           int
-		ink         panes.Ink
+		ink         widget.Ink
 	}{
 		{g.Unknown, "asking", len(m.news.Requests), look.BarWarn},
 		{g.Bell, "waiting", waiting, look.BarWarn},
@@ -106,7 +107,7 @@ func (m *model) tally() (running, failed, waiting int) {
 	for i := range m.news.Processes {
 		p := &m.news.Processes[i]
 		switch {
-		case panes.Failed(p) && !m.closed[p.ID] && !oneOff(p), p.State == api.StateBackoff:
+		case widget.Failed(p) && !m.closed[p.ID] && !oneOff(p), p.State == api.StateBackoff:
 			failed++
 		case !p.State.Ended():
 			running++
@@ -126,19 +127,19 @@ func oneOff(p *api.Process) bool { return p.Supervision != nil && p.Supervision.
 func (m *model) statusBar() string {
 	look := &m.look
 	note, noteInk := m.note()
-	right := panes.Clip(note, m.w-2)
+	right := widget.Clip(note, m.w-2)
 	room := m.w - 1
 	if right != "" {
-		room -= panes.Width(right) + 3
+		room -= widget.Width(right) + 3
 	}
-	line, used := panes.Hints(m.hints(), max(room, 0), keptHints, look.BarKey, look.BarDim)
+	line, used := widget.Hints(m.hints(), max(room, 0), keptHints, look.BarKey, look.BarDim)
 	gap := max(m.w-1-used, 0)
 	if right == "" {
-		return look.Bar.Text(" ") + line + look.Bar.Text(panes.Spaces(gap))
+		return look.Bar.Text(" ") + line + look.Bar.Text(widget.Spaces(gap))
 	}
 	right += " "
-	gap = max(m.w-1-used-panes.Width(right), 0)
-	return look.Bar.Text(" ") + line + look.Bar.Text(panes.Spaces(gap)) + noteInk.Text(right)
+	gap = max(m.w-1-used-widget.Width(right), 0)
+	return look.Bar.Text(" ") + line + look.Bar.Text(widget.Spaces(gap)) + noteInk.Text(right)
 }
 
 // keptHints is how many of the last hints a narrow bar keeps: how to leave, and
@@ -147,12 +148,12 @@ const keptHints = 2
 
 // note is the message in the status bar: the state of the connection before
 // anything else.
-func (m *model) note() (string, panes.Ink) {
+func (m *model) note() (string, widget.Ink) {
 	switch {
 	case m.opened && !m.news.Connected:
 		text := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
-			text = "cannot reach the engine, trying again: " + panes.Clean(errorText(m.news.Err))
+			text = "cannot reach the engine, trying again: " + widget.Clean(errorText(m.news.Err))
 		}
 		if n := m.waitingKeys(); n > 0 {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
@@ -174,7 +175,7 @@ func (m *model) note() (string, panes.Ink) {
 	case m.filesNote() != "":
 		return m.filesNote(), m.look.BarDim
 	case m.filter != "" && m.listFocused && m.view == viewSessions:
-		return "showing sessions with “" + panes.Clean(m.filter) + "”", m.look.BarWarn
+		return "showing sessions with “" + widget.Clean(m.filter) + "”", m.look.BarWarn
 	case m.keyboardNote() != "":
 		return m.keyboardNote(), m.look.BarWarn
 	}
@@ -190,25 +191,25 @@ func (m *model) waitingKeys() int {
 }
 
 // hints are the next useful keys where the keyboard is.
-func (m *model) hints() []panes.Hint {
+func (m *model) hints() []widget.Hint {
 	b := m.o.Bindings
 	pending := m.resolver.Pending()
 	p := m.focused()
-	if o, ok := m.overlay.(interface{ hints(*model) []panes.Hint }); ok {
+	if o, ok := m.overlay.(interface{ hints(*model) []widget.Hint }); ok {
 		return o.hints(m)
 	}
 	if p != nil && p.Ended() != nil && !p.Scrolling() && !pending && m.overlay == nil {
-		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
+		return []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
 	}
 	if m.view == viewHistory && !pending && m.overlay == nil {
 		return m.historyHints()
 	}
-	var hints []panes.Hint
+	var hints []widget.Hint
 	if pending {
-		hints = append(hints, panes.Hint{Key: b.PrefixKeys()[0].Show(), Does: "…"})
+		hints = append(hints, widget.Hint{Key: b.PrefixKeys()[0].Show(), Does: "…"})
 	}
 	for _, h := range b.Hints(pending, m.scopes()...) {
-		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
 	}
 	if p == nil || pending || m.overlay != nil || p.Scrolling() {
 		return hints
@@ -221,7 +222,7 @@ const directHints = 2
 
 // terminalHints are some direct keys of a terminal, then the prefix and what may
 // follow it.
-func (m *model) terminalHints(direct []panes.Hint) (hints []panes.Hint) {
+func (m *model) terminalHints(direct []widget.Hint) (hints []widget.Hint) {
 	b := m.o.Bindings
 	prefix := b.PrefixKeys()[0].Show()
 	told := map[string]bool{}
@@ -231,27 +232,27 @@ func (m *model) terminalHints(direct []panes.Hint) (hints []panes.Hint) {
 			told[h.Does] = true
 		}
 	}
-	hints = append(hints, panes.Hint{Key: prefix, Does: "then"})
+	hints = append(hints, widget.Hint{Key: prefix, Does: "then"})
 	for _, h := range b.Hints(true) {
 		if !told[h.Label] {
-			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+			hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
 		}
 	}
 	return hints
 }
 
 // noSessions is the sessions view without any.
-func (m *model) noSessions() *panes.Page {
+func (m *model) noSessions() *widget.Page {
 	switch {
 	case !m.opened && m.news.Attempts > 0:
-		return &panes.Page{Title: "Connecting to the engine…"}
+		return &widget.Page{Title: "Connecting to the engine…"}
 	case !m.opened:
-		return &panes.Page{}
+		return &widget.Page{}
 	}
-	return &panes.Page{
+	return &widget.Page{
 		Title: "No session is running",
 		Lines: []string{"Everything that was started here has ended."},
-		Hints: []panes.Hint{m.hintFor(keymap.SessionNew, "new shell"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "leave")},
+		Hints: []widget.Hint{m.hintFor(keymap.SessionNew, "new shell"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "leave")},
 	}
 }
 
@@ -267,13 +268,13 @@ func (m *model) drawNoSessions() []string {
 }
 
 // hintFor is the key of an action in lists.
-func (m *model) hintFor(a keymap.Action, does string) panes.Hint {
+func (m *model) hintFor(a keymap.Action, does string) widget.Hint {
 	for _, scope := range []keymap.Scope{keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal, ""} {
 		if names := m.o.Bindings.KeysOf(a, scope); len(names) > 0 {
-			return panes.Hint{Key: names[0], Does: does}
+			return widget.Hint{Key: names[0], Does: does}
 		}
 	}
-	return panes.Hint{Key: "", Does: does}
+	return widget.Hint{Key: "", Does: does}
 }
 
 // farewell is the line that is left in the terminal.

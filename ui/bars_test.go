@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/panes"
+	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -64,12 +64,12 @@ func TestTopBarFillsItsRowAndAClickFindsTheViewsWhereTheyAre(t *testing.T) {
 		d := drive(t, e, w, 24)
 		d.until("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.current != nil })
 		bar, _, _ := strings.Cut(d.screen(), "\n")
-		if panes.Width(bar) != w || !strings.Contains(bar, "1") {
-			t.Errorf("at %d columns it is %d wide: %q", w, panes.Width(bar), bar)
+		if widget.Width(bar) != w || !strings.Contains(bar, "1") {
+			t.Errorf("at %d columns it is %d wide: %q", w, widget.Width(bar), bar)
 		}
 		for v := viewCount - 1; v >= 0; v-- {
 			before, _, _ := strings.Cut(bar, v.label())
-			for _, x := range []int{panes.Width(before), panes.Width(before+v.label()) - 1} {
+			for _, x := range []int{widget.Width(before), widget.Width(before+v.label()) - 1} {
 				d.m.setView((v + 1) % viewCount)
 				if d.click(x, 0); d.m.view != v {
 					t.Errorf("at %d columns a click at %d shows %s, want %s", w, x, d.m.view, v)

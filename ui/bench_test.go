@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/api"
-	"tandem/panes"
+	"tandem/panes/terminal"
 	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
@@ -25,7 +25,7 @@ func busy(b *testing.B) (m *model, change func(i int)) {
 	for i := range 4 {
 		s := e.add(fmt.Sprint("session", i))
 		m.news.Processes = append(m.news.Processes, s.process)
-		p := panes.NewTerminal(s.process.ID)
+		p := terminal.NewTerminal(s.process.ID)
 		if i == 0 {
 			g := newGroup(p)
 			m.groups, m.current = append(m.groups, g), g

@@ -13,6 +13,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/processes"
+	"tandem/panes/terminal"
 	"tandem/ui/conn"
 )
 
@@ -37,9 +39,9 @@ type copying struct {
 	paste    bool       // and to be pasted when it is there
 
 	clicks   clicks
-	selects  *panes.Terminal // in which the mouse selects
-	flashed  *panes.Terminal // in which what the mouse selected stays marked
-	x, y     int             // where the mouse is, in its cells
+	selects  *terminal.Terminal // in which the mouse selects
+	flashed  *terminal.Terminal // in which what the mouse selected stays marked
+	x, y     int                // where the mouse is, in its cells
 	block    bool
 	dragging bool // a timer runs that scrolls
 }
@@ -47,13 +49,13 @@ type copying struct {
 // copyActions is what the keys of scroll and copy mode do.
 func copyActions() actionTable {
 	all := map[keymap.Action]func(*model) tea.Cmd{
-		keymap.ScrollMode:        onTerminal((*panes.Terminal).StartScroll),
+		keymap.ScrollMode:        onTerminal((*terminal.Terminal).StartScroll),
 		keymap.PasteBuffer:       (*model).pasteBuffer,
-		keymap.ScrollLeave:       onTerminal((*panes.Terminal).StopScroll),
+		keymap.ScrollLeave:       onTerminal((*terminal.Terminal).StopScroll),
 		keymap.ScrollCancel:      (*model).cancelCopy,
-		keymap.ScrollSelect:      onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectText) }),
-		keymap.ScrollSelectLine:  onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectLines) }),
-		keymap.ScrollSelectBlock: onTerminal(func(p *panes.Terminal) { p.Select(panes.SelectBlock) }),
+		keymap.ScrollSelect:      onTerminal(func(p *terminal.Terminal) { p.Select(terminal.SelectText) }),
+		keymap.ScrollSelectLine:  onTerminal(func(p *terminal.Terminal) { p.Select(terminal.SelectLines) }),
+		keymap.ScrollSelectBlock: onTerminal(func(p *terminal.Terminal) { p.Select(terminal.SelectBlock) }),
 
 		keymap.ScrollSwap:         (*model).swapOrOpen,
 		keymap.ScrollOpen:         (*model).copyOrOpen,
@@ -68,21 +70,21 @@ func copyActions() actionTable {
 		keymap.ScrollCommand:      func(m *model) tea.Cmd { return m.findCommand(false) },
 		keymap.ScrollCommandBack:  func(m *model) tea.Cmd { return m.findCommand(true) },
 
-		keymap.ScrollDown:     moveOr(panes.LineDown, func(l *panes.Log) { l.Scroll(1) }),
-		keymap.ScrollUp:       moveOr(panes.LineUp, func(l *panes.Log) { l.Scroll(-1) }),
-		keymap.ScrollPageDown: moveOr(panes.PageDown, func(l *panes.Log) { l.Pages(2) }),
-		keymap.ScrollPageUp:   moveOr(panes.PageUp, func(l *panes.Log) { l.Pages(-2) }),
-		keymap.ScrollHalfDown: moveOr(panes.HalfDown, func(l *panes.Log) { l.Pages(1) }),
-		keymap.ScrollHalfUp:   moveOr(panes.HalfUp, func(l *panes.Log) { l.Pages(-1) }),
-		keymap.ScrollFirst:    moveOr(panes.Oldest, (*panes.Log).Home),
-		keymap.ScrollLast:     moveOr(panes.Newest, (*panes.Log).End),
+		keymap.ScrollDown:     moveOr(terminal.LineDown, func(l *processes.Log) { l.Scroll(1) }),
+		keymap.ScrollUp:       moveOr(terminal.LineUp, func(l *processes.Log) { l.Scroll(-1) }),
+		keymap.ScrollPageDown: moveOr(terminal.PageDown, func(l *processes.Log) { l.Pages(2) }),
+		keymap.ScrollPageUp:   moveOr(terminal.PageUp, func(l *processes.Log) { l.Pages(-2) }),
+		keymap.ScrollHalfDown: moveOr(terminal.HalfDown, func(l *processes.Log) { l.Pages(1) }),
+		keymap.ScrollHalfUp:   moveOr(terminal.HalfUp, func(l *processes.Log) { l.Pages(-1) }),
+		keymap.ScrollFirst:    moveOr(terminal.Oldest, (*processes.Log).Home),
+		keymap.ScrollLast:     moveOr(terminal.Newest, (*processes.Log).End),
 	}
-	for action, motion := range map[keymap.Action]panes.Motion{
-		keymap.ScrollLeft: panes.CellLeft, keymap.ScrollRight: panes.CellRight,
-		keymap.ScrollWord: panes.NextWord, keymap.ScrollWordBack: panes.PreviousWord, keymap.ScrollWordEnd: panes.WordEnd,
-		keymap.ScrollLineStart: panes.LineStart, keymap.ScrollLineText: panes.LineText, keymap.ScrollLineEnd: panes.LineEnd,
-		keymap.ScrollTop: panes.ScreenTop, keymap.ScrollMiddle: panes.ScreenMiddle, keymap.ScrollBottom: panes.ScreenBottom,
-		keymap.ScrollParagraph: panes.NextParagraph, keymap.ScrollParagraphBack: panes.PreviousParagraph,
+	for action, motion := range map[keymap.Action]terminal.Motion{
+		keymap.ScrollLeft: terminal.CellLeft, keymap.ScrollRight: terminal.CellRight,
+		keymap.ScrollWord: terminal.NextWord, keymap.ScrollWordBack: terminal.PreviousWord, keymap.ScrollWordEnd: terminal.WordEnd,
+		keymap.ScrollLineStart: terminal.LineStart, keymap.ScrollLineText: terminal.LineText, keymap.ScrollLineEnd: terminal.LineEnd,
+		keymap.ScrollTop: terminal.ScreenTop, keymap.ScrollMiddle: terminal.ScreenMiddle, keymap.ScrollBottom: terminal.ScreenBottom,
+		keymap.ScrollParagraph: terminal.NextParagraph, keymap.ScrollParagraphBack: terminal.PreviousParagraph,
 	} {
 		all[action] = moveOr(motion, nil)
 	}
@@ -90,20 +92,20 @@ func copyActions() actionTable {
 }
 
 // onTerminal is an action on the focused terminal.
-func onTerminal(do func(*panes.Terminal)) func(*model) tea.Cmd {
+func onTerminal(do func(*terminal.Terminal)) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd { return m.scroll(do, nil) }
 }
 
 // moveOr moves the cursor of the focused terminal, or does something with the
 // log.
-func moveOr(motion panes.Motion, log func(*panes.Log)) func(*model) tea.Cmd {
+func moveOr(motion terminal.Motion, log func(*processes.Log)) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
-		return m.scroll(func(p *panes.Terminal) { p.Move(motion) }, log)
+		return m.scroll(func(p *terminal.Terminal) { p.Move(motion) }, log)
 	}
 }
 
 // scrolled is the focused terminal while it is in scroll mode, else nil.
-func (m *model) scrolled() *panes.Terminal {
+func (m *model) scrolled() *terminal.Terminal {
 	if p := m.focused(); p != nil && p.Scrolling() {
 		return p
 	}
@@ -125,9 +127,9 @@ func (m *model) countKey(k keys.Key) (ok bool) {
 
 // scrollKey is a key that means nothing in scroll mode by itself: the prefix
 // pressed twice is vi's ctrl+b.
-func (m *model) scrollKey(p *panes.Terminal, k keys.Key) tea.Cmd {
+func (m *model) scrollKey(p *terminal.Terminal, k keys.Key) tea.Cmd {
 	if m.o.Bindings.Is(k, keymap.ScopeGlobal, keymap.Prefix) {
-		p.Move(panes.PageUp)
+		p.Move(terminal.PageUp)
 		m.dirty = true
 	}
 	return nil
@@ -193,7 +195,7 @@ type copiedMsg struct {
 }
 
 // copyText reads a part of a session's text, to copy it.
-func (m *model) copyText(p *panes.Terminal, in api.SessionTextInput) tea.Cmd {
+func (m *model) copyText(p *terminal.Terminal, in api.SessionTextInput) tea.Cmd {
 	m.copying.copies++
 	serial := m.copying.copies
 	if p.Lost(in) {
@@ -338,7 +340,7 @@ func (c *clicks) press(now time.Time, x, y int) (n int) {
 
 // endedLines are lines of a session that has ended.
 type endedLines struct {
-	pane  *panes.Terminal
+	pane  *terminal.Terminal
 	lines []api.NumberedLine
 }
 

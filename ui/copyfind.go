@@ -11,17 +11,19 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // A findLine asks what to look for in a terminal, and shows the nearest match
 // while it is typed.
 type findLine struct {
-	pane     *panes.Terminal
-	field    panes.Field
+	pane     *terminal.Terminal
+	field    widget.Field
 	backward bool
 	regexp   bool
 	problem  string
-	origin   panes.Position
+	origin   terminal.Position
 	from     api.Place
 	before   *regexp.Regexp // what was marked
 }
@@ -112,12 +114,12 @@ func (f *findLine) changed(m *model) tea.Cmd {
 }
 
 // hints are the keys of the line.
-func (f *findLine) hints(m *model) []panes.Hint {
+func (f *findLine) hints(m *model) []widget.Hint {
 	other := "regexp"
 	if f.regexp {
 		other = "plain text"
 	}
-	return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "stay here"), m.hint(keymap.ScopePrompt, keymap.Cancel, "go back"), {Key: "alt+r", Does: other}}
+	return []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "stay here"), m.hint(keymap.ScopePrompt, keymap.Cancel, "go back"), {Key: "alt+r", Does: other}}
 }
 
 func (f *findLine) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -130,20 +132,20 @@ func (f *findLine) draw(m *model, screen rect) ([]string, int, int, int) {
 	if f.regexp {
 		label = "regexp " + label
 	}
-	at := panes.Width(label)
+	at := widget.Width(label)
 	field, x := f.field.Draw(w - at)
-	line, used := panes.Hints(f.hints(m), w, 0, look.Key, look.Dim)
-	note := panes.Clip(f.problem, max(w-used-3, 0))
+	line, used := widget.Hints(f.hints(m), w, 0, look.Key, look.Dim)
+	note := widget.Clip(f.problem, max(w-used-3, 0))
 	return []string{
 		look.Strong.Text(label) + look.Text.Text(field),
-		line + "   " + look.Bad.Text(note) + panes.Spaces(w-used-3-panes.Width(note)),
+		line + "   " + look.Bad.Text(note) + widget.Spaces(w-used-3-widget.Width(note)),
 	}, w, at + x, 0
 }
 
 // foundMsg is the answer to a search.
 type foundMsg struct {
 	serial int
-	pane   *panes.Terminal
+	pane   *terminal.Terminal
 	input  api.SessionFindInput
 	out    api.SessionFindOutput
 	err    error
@@ -151,7 +153,7 @@ type foundMsg struct {
 
 // findMatch looks for the n-th match from a place, and puts the cursor there when it
 // is found. A search that was under way is given up.
-func (m *model) findMatch(p *panes.Terminal, in api.SessionFindInput, n int) tea.Cmd {
+func (m *model) findMatch(p *terminal.Terminal, in api.SessionFindInput, n int) tea.Cmd {
 	in.ID = p.ID
 	ctx, serial := m.begin()
 	l := m.link
@@ -177,7 +179,7 @@ func (m *model) findMatch(p *panes.Terminal, in api.SessionFindInput, n int) tea
 const maxSteps = 1000
 
 // findStep goes on to the n-th match from the cursor.
-func (m *model) findStep(p *panes.Terminal, in api.SessionFindInput, n int) tea.Cmd {
+func (m *model) findStep(p *terminal.Terminal, in api.SessionFindInput, n int) tea.Cmd {
 	in.From = p.Place()
 	if in.Mark != "" {
 		in.From.Cell = 0
@@ -306,7 +308,7 @@ func (m *model) findCommand(above bool) tea.Cmd {
 // outputMsg is where the output of a command is.
 type outputMsg struct {
 	serial      int
-	pane        *panes.Terminal
+	pane        *terminal.Terminal
 	first, last int64
 	none        bool
 	err         error

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
-	"tandem/panes"
+	"tandem/panes/terminal"
 )
 
 // dragEvery is how often a pane scrolls by a line while the mouse drags beyond
@@ -18,7 +18,7 @@ type dragDue struct{}
 
 // selectByMouse handles the left button in a pane whose program does not take
 // the mouse.
-func (m *model) selectByMouse(p *panes.Terminal, e keys.Mouse) tea.Cmd {
+func (m *model) selectByMouse(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
 	c := &m.copying
 	c.x, c.y, c.block = e.X, e.Y, e.Mods&keys.Alt != 0
 	m.dirty = true
@@ -45,7 +45,7 @@ func (m *model) selectByMouse(p *panes.Terminal, e keys.Mouse) tea.Cmd {
 
 // dragTo takes the selection to where the mouse is; beyond the edge a timer
 // goes on with that.
-func (m *model) dragTo(p *panes.Terminal) tea.Cmd {
+func (m *model) dragTo(p *terminal.Terminal) tea.Cmd {
 	c := &m.copying
 	if !p.Drag(c.x, c.y, c.block) || c.dragging {
 		return nil

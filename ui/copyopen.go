@@ -14,10 +14,12 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // openTarget opens the path or the address under the cursor.
-func (m *model) openTarget(p *panes.Terminal) tea.Cmd {
+func (m *model) openTarget(p *terminal.Terminal) tea.Cmd {
 	target, ok := p.TargetHere()
 	switch {
 	case !ok:
@@ -33,7 +35,7 @@ func (m *model) openTarget(p *panes.Terminal) tea.Cmd {
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		info, err := e.Stat(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
-			err = api.Errorf(api.CodeNotFound, "there is no file %s", panes.ShortPath(path, m.list.Home))
+			err = api.Errorf(api.CodeNotFound, "there is no file %s", widget.ShortPath(path, m.list.Home))
 		}
 		return targetMsg{p, path, target, info, err}
 	}, func(err error) tea.Msg { return doneMsg{err} })
@@ -41,9 +43,9 @@ func (m *model) openTarget(p *panes.Terminal) tea.Cmd {
 
 // targetMsg is a path under the cursor and what is there.
 type targetMsg struct {
-	pane   *panes.Terminal
+	pane   *terminal.Terminal
 	path   string
-	target panes.Target
+	target terminal.Target
 	info   api.FileInfo
 	err    error
 }
@@ -63,8 +65,8 @@ func (m *model) openFile(msg targetMsg) tea.Cmd {
 
 // startCommand starts a command in a new session and shows it; without one a
 // shell. Without a folder it is where the session near is.
-func (m *model) startCommand(near *panes.Terminal, command []string, folder string) tea.Cmd {
-	p := panes.NewTerminal("")
+func (m *model) startCommand(near *terminal.Terminal, command []string, folder string) tea.Cmd {
+	p := terminal.NewTerminal("")
 	g := newGroup(p)
 	m.groups = append(m.groups, g)
 	m.view = viewSessions
@@ -73,7 +75,7 @@ func (m *model) startCommand(near *panes.Terminal, command []string, folder stri
 }
 
 // editor is the command that opens a file at a line.
-func editor(path string, at panes.Target) []string {
+func editor(path string, at terminal.Target) []string {
 	text := os.Getenv("VISUAL")
 	if text == "" {
 		text = os.Getenv("EDITOR")
@@ -101,16 +103,16 @@ func editor(path string, at panes.Target) []string {
 
 // openURL hands an address to the person's browser, or copies it where there is
 // none.
-func (m *model) openURL(near *panes.Terminal, url string) tea.Cmd {
+func (m *model) openURL(near *terminal.Terminal, url string) tea.Cmd {
 	program := browser()
 	if onTerminals(program) {
 		return m.startCommand(near, []string{program, url}, "")
 	}
 	if program == "" {
 		keep := m.keepCopy(url, false)
-		return tea.Batch(keep, m.say("no browser here: copied "+panes.Clip(url, 60), false))
+		return tea.Batch(keep, m.say("no browser here: copied "+widget.Clip(url, 60), false))
 	}
-	return tea.Batch(m.say("opening "+panes.Clip(url, 60), false), func() tea.Msg {
+	return tea.Batch(m.say("opening "+widget.Clip(url, 60), false), func() tea.Msg {
 		cmd := exec.Command(program, url)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the dashboard
 		if err := cmd.Run(); err != nil {

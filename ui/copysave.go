@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // askSaveScrollback asks where to save all that the terminal has kept.
@@ -23,7 +24,7 @@ func (m *model) askSaveScrollback() tea.Cmd {
 	if process, ok := m.process(p.ID); ok {
 		name = process.Name
 	}
-	m.overlay = newPrompt("Save the scrollback of "+panes.Clean(name)+" to", filepath.Join(m.cwd(p), fileName(name)+".txt"),
+	m.overlay = newPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(m.cwd(p), fileName(name)+".txt"),
 		func(m *model, path string) tea.Cmd {
 			if path == "" {
 				return nil

@@ -12,6 +12,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/files"
+	"tandem/panes/preview"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 const (
@@ -34,18 +38,18 @@ const (
 
 // files is the state of the files view: a folder, the preview of the entry
 // under the cursor, and the folder above where there is room.
-type files struct {
+type filesView struct {
 	path      string // of the folder; "" before the view was shown
-	list      panes.FileList
-	above     panes.FileList
-	preview   panes.Preview
+	list      files.List
+	above     files.List
+	preview   preview.Preview
 	onPreview bool // the preview has the keyboard
 	zoomed    bool // what has the keyboard fills the view
-	order     panes.FileOrder
+	order     files.Order
 	branch    string
 
-	all        *panes.FileSet // as they were listed
-	omitted    int            // entries that are too many for that
+	all        *files.Set // as they were listed
+	omitted    int        // entries that are too many for that
 	match      *fileMatch
 	matching   context.CancelFunc // ends the question for it
 	untidy     bool               // a large folder has left memory behind
@@ -55,7 +59,7 @@ type files struct {
 	search     *fileSearch // in the file that is shown; nil for none
 	line       int64       // of the file that is shown next, where a search found something
 	click      click
-	visiting   *panes.Terminal      // the session that the view was left for
+	visiting   *terminal.Terminal   // the session that the view was left for
 	afterVisit func(*model) tea.Cmd // what is done when it has ended
 	undos      []undo
 	job        *transfer
@@ -83,8 +87,8 @@ type files struct {
 type (
 	filesListed struct {
 		serial  int
-		entries *panes.FileSet
-		rows    *panes.FileRows
+		entries *files.Set
+		rows    *files.Rows
 		omitted int
 		partial bool // the rest is on its way
 		took    time.Duration
@@ -92,8 +96,8 @@ type (
 	}
 	filesArranged struct {
 		serial int
-		set    *panes.FileSet
-		rows   *panes.FileRows
+		set    *files.Set
+		rows   *files.Rows
 	}
 	filesRested  struct{ serial, rest int }
 	filesSlow    struct{ serial int }
@@ -110,9 +114,9 @@ type (
 	gitRested  struct{ serial int }
 	filesAbove struct {
 		path string
-		rows *panes.FileRows
+		rows *files.Rows
 	}
-	previewed struct{ part panes.PreviewPart }
+	previewed struct{ part preview.Part }
 )
 
 // onFiles reports whether the files view is shown.
@@ -142,7 +146,7 @@ func (m *model) restFiles() {
 }
 
 // begin asks for all that is to be known of the folder anew.
-func (f *files) begin(ctx context.Context) {
+func (f *filesView) begin(ctx context.Context) {
 	if f.leave != nil {
 		f.leave()
 	}
@@ -240,7 +244,7 @@ func (m *model) takeSlow(msg filesSlow) {
 
 // listFolder lists the folder as far as a limit, from behind what is held of it
 // already.
-func (m *model) listFolder(held *panes.FileSet, limit int) tea.Cmd {
+func (m *model) listFolder(held *files.Set, limit int) tea.Cmd {
 	f := &m.files
 	serial, path, name, order := f.serial, f.path, f.list.Wanted(), f.order
 	return m.ofFolder(func(ctx context.Context, e panes.Engine) tea.Msg {
@@ -260,7 +264,7 @@ func (m *model) listFolder(held *panes.FileSet, limit int) tea.Cmd {
 
 // listEntries lists what of a folder matches words, without any all of it, in
 // pages, so that neither side holds all in the form in which it is sent.
-func listEntries(ctx context.Context, e panes.Engine, path, words string, set *panes.FileSet, limit int) (*panes.FileSet, int, error) {
+func listEntries(ctx context.Context, e panes.Engine, path, words string, set *files.Set, limit int) (*files.Set, int, error) {
 	omitted := 0
 	for set.Len() < limit {
 		out, err := e.MatchFiles(ctx, path, words, set.LastName(), min(limit-set.Len(), pageEntries))
@@ -338,7 +342,7 @@ func (m *model) restListing(d time.Duration) tea.Cmd {
 }
 
 // changed has the folder listed at once, because something was done to it here.
-func (f *files) changed() {
+func (f *filesView) changed() {
 	f.stale, f.askGit = true, true
 	if f.resting {
 		f.listing, f.resting = false, false
@@ -351,11 +355,11 @@ func reasonOf(err error, path string) string {
 	if cause, ok := cutBehind(text, path+": "); ok {
 		text = cause
 	}
-	return panes.Clean(text)
+	return widget.Clean(text)
 }
 
 // setRows shows rows, or says why there are none.
-func (f *files) setRows(rows *panes.FileRows) {
+func (f *filesView) setRows(rows *files.Rows) {
 	f.list.SetRows(rows)
 	_, f.list.Omitted = f.source()
 	f.list.Bad = false
@@ -365,7 +369,7 @@ func (f *files) setRows(rows *panes.FileRows) {
 	case rows.Order.Filter != "" && f.matching != nil:
 		f.list.Note = "looking through the rest of the folder…"
 	case rows.Order.Filter != "":
-		f.list.Note = "nothing matches “" + panes.Clean(rows.Order.Filter) + "”"
+		f.list.Note = "nothing matches “" + widget.Clean(rows.Order.Filter) + "”"
 	case f.all.Len() > 0:
 		f.list.Note = "only hidden files"
 	default:
@@ -446,13 +450,13 @@ func (m *model) pumpAbove() tea.Cmd {
 	}
 	f.above.Plain = true
 	f.above.Select(filepath.Base(f.path))
-	order := panes.FileOrder{Hidden: f.order.Hidden}
+	order := files.Order{Hidden: f.order.Hidden}
 	return m.ofFolder(func(ctx context.Context, e panes.Engine) tea.Msg {
 		out, err := e.ListFiles(ctx, up, "", firstEntries)
 		if err != nil {
 			return nil
 		}
-		return filesAbove{up, panes.ArrangeFiles(out.Entries, order)}
+		return filesAbove{up, files.Arrange(out.Entries, order)}
 	})
 }
 
@@ -504,7 +508,7 @@ func (m *model) pumpPreview() tea.Cmd {
 		if err != nil {
 			return nil
 		}
-		part := panes.LoadPreview(ctx, fileSource{e}, r)
+		part := preview.Load(ctx, fileSource{e}, r)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -10,6 +10,10 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files"
+	"tandem/panes/preview"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // fileActions are those of the files view and its preview.
@@ -21,9 +25,9 @@ func fileActions() actionTable {
 		keymap.FilesTerminal: func(m *model) tea.Cmd { return m.startHere(nil) },
 		keymap.FilesRun:      (*model).askRun,
 		keymap.FilesPath:     (*model).copyPath,
-		keymap.FilesHidden:   onOrder(func(o *panes.FileOrder) { o.Hidden = !o.Hidden }),
-		keymap.FilesSort:     onOrder(func(o *panes.FileOrder) { o.By, o.Reversed = o.By.Next(), false }),
-		keymap.FilesReverse:  onOrder(func(o *panes.FileOrder) { o.Reversed = !o.Reversed }),
+		keymap.FilesHidden:   onOrder(func(o *files.Order) { o.Hidden = !o.Hidden }),
+		keymap.FilesSort:     onOrder(func(o *files.Order) { o.By, o.Reversed = o.By.Next(), false }),
+		keymap.FilesReverse:  onOrder(func(o *files.Order) { o.Reversed = !o.Reversed }),
 		keymap.FilesReload:   (*model).reloadFiles,
 		keymap.FilesHome:     func(m *model) tea.Cmd { m.goFolder(m.list.Home, ""); return nil },
 		keymap.FilesBack:     (*model).folderBefore,
@@ -41,17 +45,17 @@ func fileActions() actionTable {
 		keymap.FilesFind:     func(m *model) tea.Cmd { return m.showFileFinder(false) },
 		keymap.FilesSearch:   func(m *model) tea.Cmd { return m.showFileFinder(true) },
 
-		keymap.PreviewDown:     onPreview(func(p *panes.Preview) { p.Scroll(1) }),
-		keymap.PreviewUp:       onPreview(func(p *panes.Preview) { p.Scroll(-1) }),
-		keymap.PreviewPageDown: onPreview(func(p *panes.Preview) { p.Pages(2) }),
-		keymap.PreviewPageUp:   onPreview(func(p *panes.Preview) { p.Pages(-2) }),
-		keymap.PreviewHalfDown: onPreview(func(p *panes.Preview) { p.Pages(1) }),
-		keymap.PreviewHalfUp:   onPreview(func(p *panes.Preview) { p.Pages(-1) }),
-		keymap.PreviewFirst:    onPreview((*panes.Preview).Home),
-		keymap.PreviewLast:     onPreview((*panes.Preview).End),
-		keymap.PreviewLeft:     onPreview(func(p *panes.Preview) { p.Sideways(-1) }),
-		keymap.PreviewRight:    onPreview(func(p *panes.Preview) { p.Sideways(1) }),
-		keymap.PreviewWrap:     onPreview((*panes.Preview).Wrap),
+		keymap.PreviewDown:     onPreview(func(p *preview.Preview) { p.Scroll(1) }),
+		keymap.PreviewUp:       onPreview(func(p *preview.Preview) { p.Scroll(-1) }),
+		keymap.PreviewPageDown: onPreview(func(p *preview.Preview) { p.Pages(2) }),
+		keymap.PreviewPageUp:   onPreview(func(p *preview.Preview) { p.Pages(-2) }),
+		keymap.PreviewHalfDown: onPreview(func(p *preview.Preview) { p.Pages(1) }),
+		keymap.PreviewHalfUp:   onPreview(func(p *preview.Preview) { p.Pages(-1) }),
+		keymap.PreviewFirst:    onPreview((*preview.Preview).Home),
+		keymap.PreviewLast:     onPreview((*preview.Preview).End),
+		keymap.PreviewLeft:     onPreview(func(p *preview.Preview) { p.Sideways(-1) }),
+		keymap.PreviewRight:    onPreview(func(p *preview.Preview) { p.Sideways(1) }),
+		keymap.PreviewWrap:     onPreview((*preview.Preview).Wrap),
 		keymap.PreviewSearch:   (*model).askPreviewSearch,
 		keymap.PreviewNext:     func(m *model) tea.Cmd { return m.nextHit(false) },
 		keymap.PreviewPrevious: func(m *model) tea.Cmd { return m.nextHit(true) },
@@ -60,7 +64,7 @@ func fileActions() actionTable {
 }
 
 // onOrder changes what is shown of the folder and in which order.
-func onOrder(change func(*panes.FileOrder)) func(*model) tea.Cmd {
+func onOrder(change func(*files.Order)) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
 		change(&m.files.order)
 		m.files.aboveOf = ""
@@ -84,7 +88,7 @@ func (m *model) openFileHere() tea.Cmd {
 	switch {
 	case selected == nil:
 		return nil
-	case panes.IsFolder(selected):
+	case widget.IsFolder(selected):
 		m.goFolder(f.list.SelectedPath(), "")
 		return nil
 	}
@@ -100,7 +104,7 @@ func (m *model) editFile() tea.Cmd {
 	if path == "" {
 		return nil
 	}
-	return m.visit(editor(path, panes.Target{}))
+	return m.visit(editor(path, terminal.Target{}))
 }
 
 // visit starts a command in a session in the folder that is shown; when it ends,
@@ -133,11 +137,11 @@ func (m *model) backFromVisit() tea.Cmd {
 func (m *model) askRun() tea.Cmd {
 	f := &m.files
 	selected := f.list.Selected()
-	if selected == nil || panes.IsFolder(selected) {
+	if selected == nil || widget.IsFolder(selected) {
 		return nil
 	}
 	command := shellWord("./" + selected.Name)
-	if !panes.IsExecutable(selected) {
+	if !widget.IsExecutable(selected) {
 		command = " " + shellWord(selected.Name)
 	}
 	p := newPrompt("Run in a session", command, func(m *model, line string) tea.Cmd {
@@ -158,7 +162,7 @@ func (m *model) copyPath() tea.Cmd {
 		return nil
 	}
 	for i, path := range targets {
-		if panes.FileName(path) != path { // as it is, it could not be told from others, or not be pasted
+		if widget.FileName(path) != path { // as it is, it could not be told from others, or not be pasted
 			targets[i] = shellWord(path)
 		}
 	}
@@ -258,7 +262,7 @@ func (m *model) askNewFile() tea.Cmd {
 
 // undoOfNew is how a file that was made is taken back.
 func undoOfNew(path string) undo {
-	return undo{"new " + panes.FileName(filepath.Base(path)), []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsOf([]string{path})}}}
+	return undo{"new " + widget.FileName(filepath.Base(path)), []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsOf([]string{path})}}}
 }
 
 // willShow puts the cursor on a name when it is there, and shows hidden files if
@@ -315,7 +319,7 @@ func (m *model) askErase() tea.Cmd {
 // theseFiles names files: one by its name, several by their number.
 func theseFiles(paths []string) string {
 	if len(paths) == 1 {
-		return panes.Clip(panes.FileName(filepath.Base(paths[0])), 40)
+		return widget.Clip(widget.FileName(filepath.Base(paths[0])), 40)
 	}
 	return countOf(len(paths))
 }

@@ -11,6 +11,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // mostConflicts is how many files that are in the way are named.
@@ -59,7 +60,7 @@ func twoFiles(ctx context.Context, e panes.Engine, kind, from, to string) []stri
 
 // conflictFacts tells in one line of one of several that are in the way.
 func conflictFacts(ctx context.Context, e panes.Engine, from, to string) string {
-	name := panes.Clip(panes.FileName(filepath.Base(to)), 24)
+	name := widget.Clip(widget.FileName(filepath.Base(to)), 24)
 	there, err := e.StatFile(ctx, to)
 	if err != nil {
 		return name
@@ -83,7 +84,7 @@ func fileInWords(f api.FileInfo) string {
 	case f.Type != "file":
 		return "a " + f.Type
 	}
-	return panes.Bytes(f.Size)
+	return widget.Bytes(f.Size)
 }
 
 // A conflict asks what is to become of files that are in the way.
@@ -123,12 +124,12 @@ func (c *conflict) typed(m *model, k keys.Key) tea.Cmd {
 func (c *conflict) pasted(*model, string) tea.Cmd { return nil }
 
 // hints are the answers.
-func (c *conflict) hints(m *model) []panes.Hint {
+func (c *conflict) hints(m *model) []widget.Hint {
 	cancel := m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")
 	if c.ontoItself() {
-		return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "k", Does: "keep both"}, cancel}
+		return []widget.Hint{{Key: "s", Does: "skip"}, {Key: "k", Does: "keep both"}, cancel}
 	}
-	return []panes.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, cancel}
+	return []widget.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, cancel}
 }
 
 func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -143,13 +144,13 @@ func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {
 	}
 	width := 48
 	for _, l := range append(lines, title) {
-		width = max(width, panes.Width(l))
+		width = max(width, widget.Width(l))
 	}
 	width = min(width, screen.w-8)
-	rows := []string{look.Strong.Text(panes.Fit(title, width))}
+	rows := []string{look.Strong.Text(widget.Fit(title, width))}
 	for _, l := range lines {
-		rows = append(rows, look.Dim.Text(panes.Fit(l, width)))
+		rows = append(rows, look.Dim.Text(widget.Fit(l, width)))
 	}
-	line, used := panes.Hints(c.hints(m), width, 1, look.Key, look.Text)
-	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, -1, 0
+	line, used := widget.Hints(c.hints(m), width, 1, look.Key, look.Text)
+	return append(rows, widget.Spaces(width), line+widget.Spaces(width-used)), width, -1, 0
 }

@@ -9,7 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
-	"tandem/panes"
+	"tandem/panes/files"
+	"tandem/panes/preview"
+	"tandem/panes/widget"
 )
 
 // Widths from which there is a preview beside the list, and the folder above;
@@ -69,7 +71,7 @@ func (m *model) filesParts() (parts filesParts) {
 func (m *model) drawFiles() []string {
 	f, body, now := &m.files, m.layout.body, time.Now()
 	if !m.news.Connected && f.path == "" {
-		return (&panes.Page{Title: "Connecting to the engine…"}).Draw(body.w, body.h, &m.look)
+		return (&widget.Page{Title: "Connecting to the engine…"}).Draw(body.w, body.h, &m.look)
 	}
 	parts := m.filesParts()
 	f.list.Focused, f.preview.Focused = !f.onPreview, f.onPreview
@@ -107,7 +109,7 @@ func (m *model) drawFiles() []string {
 		}
 	}
 	for len(rows) < body.h {
-		rows = append(rows, panes.Spaces(body.w))
+		rows = append(rows, widget.Spaces(body.w))
 	}
 	return rows[:body.h]
 }
@@ -118,7 +120,7 @@ func (m *model) filesHeading(parts filesParts) string {
 	f := &m.files
 	detail := f.branch
 	if detail != "" {
-		detail = "on " + panes.Clean(detail)
+		detail = "on " + widget.Clean(detail)
 	}
 	for _, more := range []string{f.orderText(), f.shareText()} {
 		if more != "" {
@@ -127,16 +129,16 @@ func (m *model) filesHeading(parts filesParts) string {
 	}
 	w, above := parts.heading.w, ""
 	if parts.above.w > 0 {
-		above = panes.Heading(m.shownPath(filepath.Dir(f.path)), "", parts.above.w, false, &m.look) + m.look.Rule.Text("┬")
+		above = widget.Heading(m.shownPath(filepath.Dir(f.path)), "", parts.above.w, false, &m.look) + m.look.Rule.Text("┬")
 		w -= parts.above.w + 1
 	}
 	path := m.shownPath(f.path)
 	room := w - 6
-	if n := panes.Width(detail); detail != "" && room-n-1 >= 12 {
+	if n := widget.Width(detail); detail != "" && room-n-1 >= 12 {
 		room -= n + 1
 	}
-	name := panes.ClipLeft(path, max(room, 1))
-	heading := above + panes.Heading(name, detail, w, !f.onPreview, &m.look)
+	name := widget.ClipLeft(path, max(room, 1))
+	heading := above + widget.Heading(name, detail, w, !f.onPreview, &m.look)
 	if parts.previewHeading.w == 0 || parts.below {
 		return heading
 	}
@@ -147,15 +149,15 @@ func (m *model) filesHeading(parts filesParts) string {
 func (m *model) shownPath(path string) string {
 	home := m.list.Home
 	if home != "" && home != "/" && (path == home || strings.HasPrefix(path, home+"/")) {
-		return "~" + panes.FileName(path[len(home):])
+		return "~" + widget.FileName(path[len(home):])
 	}
-	return panes.FileName(path)
+	return widget.FileName(path)
 }
 
 // orderText says how the list is sorted, where that is not by name.
-func (f *files) orderText() string {
+func (f *filesView) orderText() string {
 	text := ""
-	if f.order.By != panes.FilesByName || f.order.Reversed {
+	if f.order.By != files.ByName || f.order.Reversed {
 		text = "by " + f.order.By.String()
 		if f.order.Reversed {
 			text += ", reversed"
@@ -165,7 +167,7 @@ func (f *files) orderText() string {
 }
 
 // shareText says how much of a folder is shown that has too many entries.
-func (f *files) shareText() string {
+func (f *filesView) shareText() string {
 	if f.omitted == 0 {
 		return ""
 	}
@@ -183,13 +185,13 @@ func (m *model) filesNote() string {
 		notes = append(notes, f.job.text(m, len(f.wanted)))
 	}
 	if f.search != nil {
-		notes = append(notes, "searching for “"+panes.Clip(panes.Clean(f.search.pattern), 24)+"”…")
+		notes = append(notes, "searching for “"+widget.Clip(widget.Clean(f.search.pattern), 24)+"”…")
 	}
 	if n := len(f.marked); n > 0 {
 		notes = append(notes, itoa(n)+" marked")
 	}
 	if f.order.Filter != "" && f.list.Rows() != nil {
-		note := itoa(f.list.Rows().Len()) + " of " + itoa(f.all.Len()+f.omitted) + " with “" + panes.Clean(f.order.Filter) + "”"
+		note := itoa(f.list.Rows().Len()) + " of " + itoa(f.all.Len()+f.omitted) + " with “" + widget.Clean(f.order.Filter) + "”"
 		if f.matching != nil {
 			note += ", looking further…"
 		}
@@ -225,7 +227,7 @@ func (m *model) zoomFiles() tea.Cmd {
 }
 
 // onPreview changes what is seen of the preview.
-func onPreview(change func(*panes.Preview)) func(*model) tea.Cmd {
+func onPreview(change func(*preview.Preview)) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
 		change(&m.files.preview)
 		m.dirty = true
@@ -249,7 +251,7 @@ func (m *model) mouseOnFiles(e keys.Mouse) tea.Cmd {
 	case parts.above.contains(e.X, e.Y) && leftDown(e):
 		if row := f.above.RowAt(e.Y - parts.above.y); row >= 0 {
 			f.above.Go(row)
-			if selected := f.above.Selected(); panes.IsFolder(selected) {
+			if selected := f.above.Selected(); widget.IsFolder(selected) {
 				m.goFolder(f.above.SelectedPath(), "")
 			} else {
 				m.goFolder(f.above.Path, selected.Name)
@@ -301,7 +303,7 @@ func baseNames(paths []string) []string {
 			names = append(names, "and "+itoa(len(paths)-most)+" more")
 			break
 		}
-		names = append(names, panes.Clip(panes.FileName(filepath.Base(path)), 60))
+		names = append(names, widget.Clip(widget.FileName(filepath.Base(path)), 60))
 	}
 	return slices.Clip(names)
 }

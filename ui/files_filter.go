@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/panes"
+	"tandem/panes/files"
 )
 
 // matchRest is how long typing rests before the engine is asked what matches.
@@ -16,7 +16,7 @@ const matchRest = 60 * time.Millisecond
 // held: those whose names match.
 type fileMatch struct {
 	filter  string
-	entries *panes.FileSet
+	entries *files.Set
 	omitted int // that match too
 }
 
@@ -24,16 +24,16 @@ type fileMatch struct {
 type filesMatched struct {
 	serial int
 	match  *fileMatch
-	rows   *panes.FileRows
+	rows   *files.Rows
 	err    error
 }
 
 // incomplete reports whether the folder has entries that are not held.
-func (f *files) incomplete() bool { return f.list.More || f.omitted > 0 }
+func (f *filesView) incomplete() bool { return f.list.More || f.omitted > 0 }
 
 // matched is what the engine found for the filter; nil if it is not asked, or
 // has not answered.
-func (f *files) matched() *fileMatch {
+func (f *filesView) matched() *fileMatch {
 	if f.match == nil || f.match.filter != f.order.Filter || f.match.filter == "" {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (f *files) matched() *fileMatch {
 }
 
 // source are the entries that rows are made of, and how many more there are.
-func (f *files) source() (*panes.FileSet, int) {
+func (f *filesView) source() (*files.Set, int) {
 	switch match := f.matched(); {
 	case match != nil:
 		return match.entries, match.omitted

@@ -15,6 +15,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 type fileFinder struct {
 	folder   string
 	contents bool
-	field    panes.Field
+	field    widget.Field
 	cursor   int
 	top      int
 	found    []foundFile
@@ -201,7 +202,7 @@ func (m *model) takeFound(msg filesFound) tea.Cmd {
 	m.dirty = true
 	u.busy, u.note, u.bad = false, "", false
 	if msg.err != nil {
-		u.found, u.note, u.bad = nil, panes.Clean(api.AsError(msg.err).Message), true
+		u.found, u.note, u.bad = nil, widget.Clean(api.AsError(msg.err).Message), true
 		return nil
 	}
 	u.show(msg)
@@ -230,12 +231,12 @@ func (u *fileFinder) show(msg filesFound) {
 }
 
 // hints are the keys of the search.
-func (u *fileFinder) hints(m *model) []panes.Hint {
+func (u *fileFinder) hints(m *model) []widget.Hint {
 	other := "in contents"
 	if u.contents {
 		other = "by name"
 	}
-	return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "show"), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
+	return []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "show"), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
 		m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 }
 
@@ -249,7 +250,7 @@ func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
 	}
 	title += m.shownPath(u.folder)
 	field, x := u.field.Draw(width)
-	rows := []string{look.Strong.Text(panes.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
+	rows := []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
 	if u.cursor < u.top {
 		u.top = u.cursor
 	}
@@ -259,16 +260,16 @@ func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
 		case i < len(u.found):
 			rows = append(rows, u.drawFound(i, width, look))
 		case i == u.top && u.note != "" && u.bad:
-			rows = append(rows, look.Bad.Text(panes.Fit(" "+u.note, width)))
+			rows = append(rows, look.Bad.Text(widget.Fit(" "+u.note, width)))
 		case i == u.top && u.note != "":
-			rows = append(rows, look.Dim.Text(panes.Fit(" "+u.note, width)))
+			rows = append(rows, look.Dim.Text(widget.Fit(" "+u.note, width)))
 		default:
-			rows = append(rows, panes.Spaces(width))
+			rows = append(rows, widget.Spaces(width))
 		}
 	}
 	note := u.count()
-	line, used := panes.Hints(u.hints(m), max(width-panes.Width(note)-2, 0), 0, look.Key, look.Dim)
-	rows = append(rows, line+panes.Spaces(width-used-panes.Width(note))+look.Dim.Text(note))
+	line, used := widget.Hints(u.hints(m), max(width-widget.Width(note)-2, 0), 0, look.Key, look.Dim)
+	rows = append(rows, line+widget.Spaces(width-used-widget.Width(note))+look.Dim.Text(note))
 	return rows, width, x, 1
 }
 
@@ -286,26 +287,26 @@ func (u *fileFinder) count() string {
 	return fmt.Sprintf("%d found", len(u.found))
 }
 
-func (u *fileFinder) drawFound(i, width int, look *panes.Look) string {
+func (u *fileFinder) drawFound(i, width int, look *widget.Look) string {
 	f := u.found[i]
-	path := panes.FileName(f.path)
+	path := widget.FileName(f.path)
 	if f.line == 0 {
 		if i == u.cursor {
-			return look.Selected.Text(panes.Fit(" "+panes.ClipLeft(path, width-1), width))
+			return look.Selected.Text(widget.Fit(" "+widget.ClipLeft(path, width-1), width))
 		}
 		dir, base := filepath.Split(strings.TrimSuffix(path, "/"))
 		if strings.HasSuffix(path, "/") {
 			base += "/"
 		}
-		dir = panes.ClipLeft(dir, max(width-1-panes.Width(base), 0))
-		return " " + look.Dim.Text(dir) + look.Text.Text(panes.Fit(base, width-1-panes.Width(dir)))
+		dir = widget.ClipLeft(dir, max(width-1-widget.Width(base), 0))
+		return " " + look.Dim.Text(dir) + look.Text.Text(widget.Fit(base, width-1-widget.Width(dir)))
 	}
-	place := panes.ClipLeft(fmt.Sprintf("%s:%d", path, f.line), width*2/5)
-	text := panes.Clip(strings.TrimSpace(panes.FileName(strings.ReplaceAll(f.text, "\t", " "))), max(width-panes.Width(place)-3, 0))
+	place := widget.ClipLeft(fmt.Sprintf("%s:%d", path, f.line), width*2/5)
+	text := widget.Clip(strings.TrimSpace(widget.FileName(strings.ReplaceAll(f.text, "\t", " "))), max(width-widget.Width(place)-3, 0))
 	if i == u.cursor {
-		return look.Selected.Text(panes.Fit(" "+place+"  "+text, width))
+		return look.Selected.Text(widget.Fit(" "+place+"  "+text, width))
 	}
-	return " " + look.Dim.Text(place) + "  " + look.Text.Text(panes.Pad(text, width-panes.Width(place)-3))
+	return " " + look.Dim.Text(place) + "  " + look.Text.Text(widget.Pad(text, width-widget.Width(place)-3))
 }
 
 // mostHits is how many matches of a file are known at a time.
@@ -376,7 +377,7 @@ func (m *model) takeSearched(msg fileSearched) tea.Cmd {
 	}
 	f.preview.Search(msg.hits)
 	if !f.preview.NextHit(false) {
-		return m.say("no line matches “"+panes.Clean(msg.of.pattern)+"”", false)
+		return m.say("no line matches “"+widget.Clean(msg.of.pattern)+"”", false)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // bookmarksFile is the file in the data folder that holds bookmarks, a path a
@@ -90,18 +91,18 @@ func (m *model) takeBookmarks(msg bookmarksRead) tea.Cmd {
 
 // chooseBookmark lets the person choose a bookmark, or remove some.
 func (m *model) chooseBookmark(paths []string) {
-	u := &picker{title: "Go to the bookmark", wide: choiceWidth, verb: func(panes.Choice) string { return "go there" }}
-	var choices []panes.Choice
+	u := &picker{title: "Go to the bookmark", wide: choiceWidth, verb: func(widget.Choice) string { return "go there" }}
+	var choices []widget.Choice
 	for i, path := range paths {
-		choices = append(choices, panes.Choice{Text: m.shownPath(path), Number: i})
+		choices = append(choices, widget.Choice{Text: m.shownPath(path), Number: i})
 	}
 	u.list.Set(choices)
-	u.pick = func(m *model, c panes.Choice) tea.Cmd {
+	u.pick = func(m *model, c widget.Choice) tea.Cmd {
 		m.goFolder(paths[c.Number], "")
 		return nil
 	}
-	u.drop = func(m *model, c panes.Choice) ([]panes.Choice, tea.Cmd) {
-		choices = slices.DeleteFunc(slices.Clone(choices), func(other panes.Choice) bool { return other.Number == c.Number })
+	u.drop = func(m *model, c widget.Choice) ([]widget.Choice, tea.Cmd) {
+		choices = slices.DeleteFunc(slices.Clone(choices), func(other widget.Choice) bool { return other.Number == c.Number })
 		return choices, m.withBookmarks(bookmarksRead{keep: paths[c.Number]})
 	}
 	m.overlay = u

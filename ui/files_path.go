@@ -11,12 +11,13 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A pathPrompt asks for a path on the engine's file system; tab completes it.
 type pathPrompt struct {
 	title   string
-	field   panes.Field
+	field   widget.Field
 	then    func(*model, string) tea.Cmd
 	wrong   string   // with what was entered, until it is changed
 	escaped bool     // what cannot be shown is written with escapes
@@ -48,9 +49,9 @@ func (p *pathPrompt) scopes() []keymap.Scope { return []keymap.Scope{keymap.Scop
 // set replaces what was typed by a path, and from where on it has to, writes it
 // with escapes.
 func (p *pathPrompt) set(path string) {
-	p.escaped = p.escaped || panes.FileName(path) != path
+	p.escaped = p.escaped || widget.FileName(path) != path
 	if p.escaped {
-		path = panes.EscapeName(path)
+		path = widget.EscapeName(path)
 	}
 	if p.field.Set(path); p.field.Text() != path { // a part of it would lead elsewhere
 		p.field.Set("")
@@ -204,51 +205,51 @@ func commonName(names []string) string {
 }
 
 // hints are the keys of the prompt.
-func (p *pathPrompt) hints(m *model) []panes.Hint {
-	return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
+func (p *pathPrompt) hints(m *model) []widget.Hint {
+	return []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
 		m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 }
 
 func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
-	width := min(max(60, panes.Width(p.title)), screen.w-8)
+	width := min(max(60, widget.Width(p.title)), screen.w-8)
 	field, x := p.field.Draw(width)
-	line, used := panes.Hints(p.hints(m), width, 0, look.Key, look.Dim)
+	line, used := widget.Hints(p.hints(m), width, 0, look.Key, look.Dim)
 	note := ""
 	if p.escaped {
-		note = panes.EscapesNote
+		note = widget.EscapesNote
 	}
 	return []string{
-		look.Strong.Text(panes.Fit(p.title, width)),
+		look.Strong.Text(widget.Fit(p.title, width)),
 		noteRow(note, p.wrong, width, look),
 		look.Text.Text(field),
 		p.drawMatches(p.matches(m), width, look),
-		line + panes.Spaces(width-used),
+		line + widget.Spaces(width-used),
 	}, width, x, 2
 }
 
 // drawMatches is one row of what may follow, around what is chosen of it.
-func (p *pathPrompt) drawMatches(names []string, width int, look *panes.Look) string {
+func (p *pathPrompt) drawMatches(names []string, width int, look *widget.Look) string {
 	first := max(p.chosen-1, 0)
 	for used := 0; first > 0; first-- {
-		if used += panes.Width(panes.FileName(names[first-1])) + 2; used > width/2 {
+		if used += widget.Width(widget.FileName(names[first-1])) + 2; used > width/2 {
 			break
 		}
 	}
 	line, room := "", width
 	for i := first; i < len(names) && room > 0; i++ {
-		name := panes.Clip(panes.FileName(names[i]), room)
+		name := widget.Clip(widget.FileName(names[i]), room)
 		ink := look.Dim
 		if i+1 == p.chosen {
 			ink = look.Selected
 		}
 		line += ink.Text(name)
-		room -= panes.Width(name)
+		room -= widget.Width(name)
 		gap := min(room, 2)
-		line += panes.Spaces(gap)
+		line += widget.Spaces(gap)
 		room -= gap
 	}
-	return line + panes.Spaces(room)
+	return line + widget.Spaces(room)
 }
 
 // askFolder goes to a folder that is typed, or to a file's.

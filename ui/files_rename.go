@@ -13,6 +13,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // askRenameFile asks for a new name, or has several renamed in the person's
@@ -29,7 +31,7 @@ func (m *model) askRenameFile() tea.Cmd {
 	}
 	old := filepath.Base(targets[0])
 	shown, escaped := editable(old)
-	p := newPrompt("Rename "+panes.Clip(panes.FileName(old), 40)+" to", shown, func(m *model, text string) tea.Cmd {
+	p := newPrompt("Rename "+widget.Clip(widget.FileName(old), 40)+" to", shown, func(m *model, text string) tea.Cmd {
 		name, err := typedName(text, escaped)
 		if err != nil || name == "" || name == old {
 			return nil
@@ -41,7 +43,7 @@ func (m *model) askRenameFile() tea.Cmd {
 	})
 	p.check = func(text string) error { return checkNewName(text, escaped) }
 	if escaped {
-		p.note = panes.EscapesNote
+		p.note = widget.EscapesNote
 	}
 	m.overlay = p
 	return nil
@@ -64,8 +66,8 @@ func checkNewName(text string, escaped bool) error {
 // editable is a name or path as it is shown where it can be edited; one that
 // holds what cannot be shown is written with escapes.
 func editable(name string) (text string, escaped bool) {
-	if panes.NeedsEscapes(name) {
-		return panes.EscapeName(name), true
+	if widget.NeedsEscapes(name) {
+		return widget.EscapeName(name), true
 	}
 	return name, false
 }
@@ -82,10 +84,10 @@ func typedName(text string, escaped bool) (string, error) {
 // in the engine's data folder.
 func (m *model) renameMany(targets []string) tea.Cmd {
 	names := relativeTo(m.files.path, targets)
-	escaped := slices.ContainsFunc(names, panes.NeedsEscapes)
+	escaped := slices.ContainsFunc(names, widget.NeedsEscapes)
 	if escaped {
 		for i, name := range names {
-			names[i] = panes.EscapeName(name)
+			names[i] = widget.EscapeName(name)
 		}
 	}
 	list := filepath.Join(m.news.Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), m.files.serial))
@@ -119,9 +121,9 @@ func (m *model) editRenameList(msg renameList) tea.Cmd {
 		return m.say(errorText(msg.err), true)
 	}
 	folder := m.files.path
-	cmd := m.visit(editor(msg.path, panes.Target{}))
+	cmd := m.visit(editor(msg.path, terminal.Target{}))
 	if msg.escaped {
-		cmd = tea.Batch(cmd, m.say("in these names "+panes.EscapesNote, false))
+		cmd = tea.Batch(cmd, m.say("in these names "+widget.EscapesNote, false))
 	}
 	m.files.afterVisit = func(m *model) tea.Cmd {
 		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
@@ -199,7 +201,7 @@ func (m *model) takeRenames(msg renamesRead) tea.Cmd {
 			lines = append(lines, "and "+itoa(len(msg.items)-most)+" more")
 			break
 		}
-		lines = append(lines, panes.Clip(panes.FileName(filepath.Base(item.Path)), 34)+" → "+panes.Clip(panes.FileName(filepath.Base(item.To)), 34))
+		lines = append(lines, widget.Clip(widget.FileName(filepath.Base(item.Path)), 34)+" → "+widget.Clip(widget.FileName(filepath.Base(item.To)), 34))
 	}
 	what, no := itoa(len(msg.items))+" files", "leave their names"
 	if len(msg.items) == 1 {

@@ -243,7 +243,7 @@ func TestTransfersBeginOneAfterTheOther(t *testing.T) {
 }
 
 func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
-	var f files
+	var f filesView
 	f.remember(undoOf(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
 	want := []api.FilesTransferInput{
 		{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/b", To: "/tmp"}, {Path: "/a", To: "/b"}, {Path: "/tmp", To: "/a"}}},
@@ -260,7 +260,7 @@ func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
 }
 
 func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
-	var f files
+	var f filesView
 	sized := func(what string, n int) undo {
 		return undo{what, []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
 	}

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A transfer is one that the engine does at the moment.
@@ -36,13 +37,13 @@ func (t *transfer) text(m *model, waiting int) string {
 	}
 	text += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting"}[t.in.Kind]
-	text += " " + panes.Clip(panes.FileName(filepath.Base(t.job.Current)), 24)
+	text += " " + widget.Clip(widget.FileName(filepath.Base(t.job.Current)), 24)
 	if n > 1 {
 		text += " " + itoa(min(t.job.Handled+1, n)) + " of " + itoa(n)
 	}
 	switch {
 	case t.job.Total > 0:
-		text += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + panes.Bytes(t.job.Total)
+		text += " " + progressBar(t.job.Bytes, t.job.Total) + " of " + widget.Bytes(t.job.Total)
 	case n > 1:
 		text += " " + progressBar(int64(t.job.Handled), int64(n))
 	}

@@ -30,7 +30,7 @@ func (u undo) files() (n int) {
 	return n
 }
 
-func (f *files) remember(u undo) {
+func (f *filesView) remember(u undo) {
 	if u.files() == 0 {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // startHere starts a command in a session in the folder that is shown; without
@@ -50,7 +50,7 @@ func carried(command []string, folder string) ([]string, string, error) {
 // shellWord is a word as a shell reads it, whatever bytes it has, written in
 // what can be seen. A line break at its end is lost.
 func shellWord(word string) string {
-	if !panes.NeedsEscapes(word) {
+	if !widget.NeedsEscapes(word) {
 		return shellQuote(word)
 	}
 	var out strings.Builder

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/panes"
+	"tandem/panes/terminal"
 )
 
 // pumpFollow takes over the layout that another dashboard has had kept since this
@@ -37,7 +37,7 @@ func (m *model) follow(l api.Layout) {
 	}
 	focused := m.currentPane()
 	before := slices.Clone(m.groups)
-	shown := map[*panes.Terminal]uint64{}
+	shown := map[*terminal.Terminal]uint64{}
 	for _, g := range before {
 		for _, leaf := range g.root.leaves(nil) {
 			shown[leaf.pane] = g.shown
@@ -103,8 +103,8 @@ func (s *seeker) byID(l api.Layout) map[[2]int]string {
 
 // A stray is a pane that a layout does not name, and where it was.
 type stray struct {
-	pane   *panes.Terminal
-	beside *panes.Terminal // that it had half of a split with
+	pane   *terminal.Terminal
+	beside *terminal.Terminal // that it had half of a split with
 	axis   axis
 	share  int
 	first  bool

@@ -13,6 +13,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 	"tandem/ui/screen"
 )
 
@@ -29,7 +30,7 @@ const (
 
 // A startForm asks for what a process needs to be started.
 type startForm struct {
-	fields    [fieldCount]panes.Field
+	fields    [fieldCount]widget.Field
 	keepAlive bool
 	at        int
 	bad       int            // the field that err is about
@@ -49,7 +50,7 @@ type formMsg struct {
 
 func (m *model) showStartForm() tea.Cmd {
 	f := &startForm{}
-	f.fields[fieldFolder].Set(panes.ShortPath(m.cwd(m.currentPane()), m.list.Home))
+	f.fields[fieldFolder].Set(widget.ShortPath(m.cwd(m.currentPane()), m.list.Home))
 	m.overlay = f
 	return nil
 }
@@ -103,7 +104,7 @@ func (f *startForm) pasted(m *model, text string) tea.Cmd {
 
 // fail shows what is wrong at its field.
 func (f *startForm) fail(field int, err error) {
-	f.at, f.bad, f.err, f.busy = field, field, panes.Clean(errorText(err)), false
+	f.at, f.bad, f.err, f.busy = field, field, widget.Clean(errorText(err)), false
 }
 
 // start reads the fields and asks the engine.
@@ -233,7 +234,7 @@ func (m *model) formAnswered(msg formMsg) tea.Cmd {
 		m.processes.table.SetFilter("")
 		m.processes.table.Select(msg.process.ID)
 	}
-	cmd = tea.Batch(cmd, m.say("started "+panes.Clean(msg.process.Name), false))
+	cmd = tea.Batch(cmd, m.say("started "+widget.Clean(msg.process.Name), false))
 	if open {
 		cmd = tea.Batch(cmd, m.handleInput(append(ahead, m.in.Drain()...)))
 	}
@@ -274,8 +275,8 @@ func (f *startForm) note(m *model) string {
 }
 
 // hints are the keys of the form.
-func (f *startForm) hints(m *model) []panes.Hint {
-	return []panes.Hint{m.hint(keymap.ScopeForm, keymap.Accept, "start"), m.hint(keymap.ScopeForm, keymap.FormNext, "next"), m.hint(keymap.ScopeForm, keymap.Cancel, "cancel")}
+func (f *startForm) hints(m *model) []widget.Hint {
+	return []widget.Hint{m.hint(keymap.ScopeForm, keymap.Accept, "start"), m.hint(keymap.ScopeForm, keymap.FormNext, "next"), m.hint(keymap.ScopeForm, keymap.Cancel, "cancel")}
 }
 
 func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
@@ -289,7 +290,7 @@ func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 			title += " " + itoa(n) + " keys wait"
 		}
 	}
-	rows := []string{look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}
+	rows := []string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}
 	x, y := -1, 0
 	for i, name := range fieldLabels() {
 		ink, text, room := look.Dim, "", width-label
@@ -297,7 +298,7 @@ func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 			ink = look.Title
 		}
 		if i == fieldKeepAlive {
-			text = panes.Pad(map[bool]string{true: "[x] yes", false: "[ ] no"}[f.keepAlive], room)
+			text = widget.Pad(map[bool]string{true: "[x] yes", false: "[ ] no"}[f.keepAlive], room)
 			if i == f.at {
 				x, y = label+1, len(rows)
 			}
@@ -307,13 +308,13 @@ func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 				x, y = label+at, len(rows)
 			}
 		}
-		rows = append(rows, ink.Text(panes.Pad(name, label))+look.Text.Text(text))
+		rows = append(rows, ink.Text(widget.Pad(name, label))+look.Text.Text(text))
 	}
-	note, ink := panes.Clip(f.note(m), width), look.Dim
+	note, ink := widget.Clip(f.note(m), width), look.Dim
 	if f.err != "" {
-		note, ink = panes.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
+		note, ink = widget.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
 	}
-	line, used := panes.Hints(f.hints(m), width, 0, look.Key, look.Dim)
-	rows = append(rows, panes.Spaces(width), ink.Text(panes.Pad(note, width)), panes.Spaces(width), line+panes.Spaces(width-used))
+	line, used := widget.Hints(f.hints(m), width, 0, look.Key, look.Dim)
+	rows = append(rows, widget.Spaces(width), ink.Text(widget.Pad(note, width)), widget.Spaces(width), line+widget.Spaces(width-used))
 	return rows, width, x, y
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"tandem/engine/api"
-	"tandem/panes"
+	"tandem/panes/terminal"
 )
 
 // A group is a split tree that fills the sessions view while it is shown. Each
@@ -16,7 +16,7 @@ type group struct {
 	shown uint64
 }
 
-func newGroup(p *panes.Terminal) *group {
+func newGroup(p *terminal.Terminal) *group {
 	leaf := leafOf(p)
 	return &group{root: leaf, focus: leaf}
 }
@@ -45,7 +45,7 @@ func (m *model) find(id string) (*group, *node) {
 }
 
 // groupOf is the group that a pane is in.
-func (m *model) groupOf(p *panes.Terminal) (*group, *node) {
+func (m *model) groupOf(p *terminal.Terminal) (*group, *node) {
 	for _, g := range m.groups {
 		for _, l := range g.root.leaves(nil) {
 			if l.pane == p {
@@ -80,7 +80,7 @@ func (m *model) show(g *group, l *node) {
 }
 
 // attach lets the link feed a pane, if it does not yet.
-func (m *model) attach(p *panes.Terminal) {
+func (m *model) attach(p *terminal.Terminal) {
 	if p.ID == "" || m.attachments[p] != nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (m *model) attach(p *panes.Terminal) {
 
 // release ends a pane's attachment. A pane that is shown again later gets a
 // new one and keeps nothing of the old.
-func (m *model) release(p *panes.Terminal) {
+func (m *model) release(p *terminal.Terminal) {
 	if cancel := m.attachments[p]; cancel != nil {
 		cancel()
 		delete(m.attachments, p)
@@ -137,7 +137,7 @@ func (m *model) retire(g *group) {
 			continue
 		}
 		m.release(l.pane)
-		l.pane = panes.NewTerminal(l.pane.ID)
+		l.pane = terminal.NewTerminal(l.pane.ID)
 	}
 }
 
@@ -148,7 +148,7 @@ func (m *model) revive(p api.Process) {
 		for _, l := range g.root.leaves(nil) {
 			if ended := l.pane.Ended(); l.pane.ID == p.ID && ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
 				m.release(l.pane)
-				l.pane = panes.NewTerminal(p.ID)
+				l.pane = terminal.NewTerminal(p.ID)
 				m.relayout()
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // help is the overlay that lists the keys, those of what has the keyboard
@@ -16,8 +16,8 @@ import (
 type help struct {
 	sections  []keymap.HelpSection
 	prefix    string
-	field     panes.Field // what is searched
-	searching bool        // it has the keyboard
+	field     widget.Field // what is searched
+	searching bool         // it has the keyboard
 	top       int
 	height    int // rows shown last time
 	rows      int // rows there are
@@ -151,13 +151,13 @@ func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
 			rows = append(rows, all[h.top+y])
 			continue
 		}
-		rows = append(rows, panes.Spaces(width))
+		rows = append(rows, widget.Spaces(width))
 	}
 	if !low {
-		rows = append(rows, panes.Spaces(width))
+		rows = append(rows, widget.Spaces(width))
 	}
-	line, used := panes.Hints(h.hints(m), width, 1, look.Key, look.Dim)
-	rows = append(rows, line+panes.Spaces(width-used))
+	line, used := widget.Hints(h.hints(m), width, 1, look.Key, look.Dim)
+	rows = append(rows, line+widget.Spaces(width-used))
 	if !h.searching {
 		return rows, width, -1, 0
 	}
@@ -168,7 +168,7 @@ func (h *help) draw(m *model, screen rect) ([]string, int, int, int) {
 const helpSearch = "Keys with "
 
 // head is the title, or what is searched.
-func (h *help) head(width int, look *panes.Look) string {
+func (h *help) head(width int, look *widget.Look) string {
 	if h.searching || h.field.Text() != "" {
 		line, _ := h.field.Draw(max(width-len(helpSearch), 1))
 		return look.Strong.Text(helpSearch) + look.Text.Text(line)
@@ -177,24 +177,24 @@ func (h *help) head(width int, look *panes.Look) string {
 	if h.height < h.rows {
 		first := h.top + 1
 		place := itoa(first) + "–" + itoa(h.top+h.height) + " of " + itoa(h.rows)
-		title = panes.Fit(title, max(width-panes.Width(place)-1, 0))
-		return look.Strong.Text(title) + look.Dim.Text(panes.Fit(" "+place, width-panes.Width(title)))
+		title = widget.Fit(title, max(width-widget.Width(place)-1, 0))
+		return look.Strong.Text(title) + look.Dim.Text(widget.Fit(" "+place, width-widget.Width(title)))
 	}
-	return look.Strong.Text(panes.Fit(title, width))
+	return look.Strong.Text(widget.Fit(title, width))
 }
 
-func (h *help) hints(m *model) []panes.Hint {
+func (h *help) hints(m *model) []widget.Hint {
 	if h.searching {
-		return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, m.hint(keymap.ScopePrompt, keymap.Cancel, "all keys")}
+		return []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, m.hint(keymap.ScopePrompt, keymap.Cancel, "all keys")}
 	}
-	return []panes.Hint{m.hint(keymap.ScopeHelp, keymap.HelpSearch, "search"), m.chooses(keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"),
+	return []widget.Hint{m.hint(keymap.ScopeHelp, keymap.HelpSearch, "search"), m.chooses(keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"),
 		m.hint(keymap.ScopeHelp, keymap.Close, "close")}
 }
 
 func (h *help) labelWidth(w int) (label int) {
 	for _, s := range h.sections {
 		for _, r := range s.Rows {
-			label = max(label, panes.Width(h.label(s, r)))
+			label = max(label, widget.Width(h.label(s, r)))
 		}
 	}
 	return min(label, w*2/5)
@@ -209,7 +209,7 @@ func (h *help) count() (n int) {
 }
 
 // lines are the sections with what the search has left of them.
-func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
+func (h *help) lines(w, label int, look *widget.Look) (lines []string) {
 	words := strings.Fields(strings.ToLower(h.field.Text()))
 	for _, s := range h.sections {
 		var rows []string
@@ -222,12 +222,12 @@ func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
 			continue
 		}
 		if len(lines) > 0 {
-			lines = append(lines, panes.Spaces(w))
+			lines = append(lines, widget.Spaces(w))
 		}
-		lines = append(append(lines, look.Accent.Text(panes.Fit(h.title(s), w))), rows...)
+		lines = append(append(lines, look.Accent.Text(widget.Fit(h.title(s), w))), rows...)
 	}
 	if len(lines) == 0 {
-		lines = []string{look.Dim.Text(panes.Fit("no key with that", w))}
+		lines = []string{look.Dim.Text(widget.Fit("no key with that", w))}
 	}
 	return lines
 }
@@ -236,13 +236,13 @@ func (h *help) lines(w, label int, look *panes.Look) (lines []string) {
 const narrowHelp = 40
 
 // entry is what is told of an action.
-func (h *help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, look *panes.Look) (rows []string) {
+func (h *help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, look *widget.Look) (rows []string) {
 	if w >= narrowHelp {
-		return []string{look.Key.Text(panes.Fit(h.label(s, r), label)) + "  " + look.Text.Text(panes.Fit(r.Help, w-label-2))}
+		return []string{look.Key.Text(widget.Fit(h.label(s, r), label)) + "  " + look.Text.Text(widget.Fit(r.Help, w-label-2))}
 	}
-	rows = []string{look.Key.Text(panes.Fit(h.label(s, r), w))}
+	rows = []string{look.Key.Text(widget.Fit(h.label(s, r), w))}
 	for _, line := range wrap(r.Help, max(w-1, 1)) {
-		rows = append(rows, look.Text.Text(panes.Fit(" "+line, w)))
+		rows = append(rows, look.Text.Text(widget.Fit(" "+line, w)))
 	}
 	return rows
 }

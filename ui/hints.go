@@ -2,7 +2,7 @@ package ui
 
 import (
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // keyOf is the first key that an action has in scopes; "" if it has none there.
@@ -25,13 +25,13 @@ func (m *model) withKey(before string, a keymap.Action, does string, scopes ...k
 }
 
 // hint is the hint of an action in a scope.
-func (m *model) hint(scope keymap.Scope, a keymap.Action, does string) panes.Hint {
-	return panes.Hint{Key: m.keyOf(a, scope), Does: does}
+func (m *model) hint(scope keymap.Scope, a keymap.Action, does string) widget.Hint {
+	return widget.Hint{Key: m.keyOf(a, scope), Does: does}
 }
 
 // chooses is the hint of two actions in a scope that go up and down.
-func (m *model) chooses(scope keymap.Scope, up, down keymap.Action, does string) panes.Hint {
-	h := panes.Hint{Key: m.keyOf(up, scope), Does: does}
+func (m *model) chooses(scope keymap.Scope, up, down keymap.Action, does string) widget.Hint {
+	h := widget.Hint{Key: m.keyOf(up, scope), Does: does}
 	if key := m.keyOf(down, scope); h.Key == "" {
 		h.Key = key
 	} else if key != "" {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // rebinds gives actions other keys.
@@ -62,10 +62,10 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	d.m.overlay = newPrompt("x", "", nil)
 	overlays := []overlay{
 		&question{title: "x", yes: "yes"}, newPrompt("x", "", nil), &pathPrompt{}, &conflict{of: &transfer{}}, &startForm{},
-		&picker{verb: func(panes.Choice) string { return "take" }}, &fileFinder{}, &findLine{}, &help{}, &help{searching: true},
+		&picker{verb: func(widget.Choice) string { return "take" }}, &fileFinder{}, &findLine{}, &help{}, &help{searching: true},
 	}
 	for _, o := range overlays {
-		for _, h := range o.(interface{ hints(*model) []panes.Hint }).hints(d.m) {
+		for _, h := range o.(interface{ hints(*model) []widget.Hint }).hints(d.m) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") || h.Key == "y" || h.Key == "n" {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)
 			}

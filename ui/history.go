@@ -11,13 +11,15 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/history"
+	"tandem/panes/widget"
 )
 
 // history is the state of the history view: a query and filters above the
 // commands that they find, and the details of the one under the cursor.
-type history struct {
+type historyView struct {
 	finder
-	detail   panes.HistoryDetail
+	detail   history.Detail
 	typing   bool // the query has the keyboard
 	onDetail bool // the details have it
 	moved    bool // the person has chosen a row
@@ -70,7 +72,7 @@ func (m *model) pumpHistory() tea.Cmd {
 	return tea.Batch(h.pump(m), m.pumpDetail(), h.tick())
 }
 
-func (h *history) tick() tea.Cmd {
+func (h *historyView) tick() tea.Cmd {
 	if h.ticking {
 		return nil
 	}
@@ -184,46 +186,46 @@ func (m *model) drawHistory() []string {
 }
 
 // noHistory is what is shown when there is nothing at all; nil if there is.
-func (m *model) noHistory() *panes.Page {
+func (m *model) noHistory() *widget.Page {
 	h := &m.history
 	switch {
 	case !m.news.Connected && !h.list.Settled():
-		return &panes.Page{Title: "Connecting to the engine…"}
+		return &widget.Page{Title: "Connecting to the engine…"}
 	case !h.list.Settled() || h.list.Total() > 0 || h.narrowed() || h.typing:
 		return nil
 	}
-	return &panes.Page{
+	return &widget.Page{
 		Title: "No command yet",
 		Lines: []string{
 			"What you type in sessions is kept here, and what you or agents",
 			"run: where, when, how long it took and how it ended.",
 			"", "The history of your shell can be added to it.",
 		},
-		Hints: []panes.Hint{m.hintFor(keymap.HistoryLoad, "load a history"), m.hintFor(keymap.ViewSessions, "sessions"),
+		Hints: []widget.Hint{m.hintFor(keymap.HistoryLoad, "load a history"), m.hintFor(keymap.ViewSessions, "sessions"),
 			m.hintFor(keymap.Help, "keys")},
 	}
 }
 
 // historyHints are the next useful keys in the view.
-func (m *model) historyHints() []panes.Hint {
+func (m *model) historyHints() []widget.Hint {
 	h, hint := &m.history, m.hintFor
 	switch {
 	case m.noHistory() != nil:
-		return []panes.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
+		return []widget.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 	case h.typing:
-		return []panes.Hint{hint(keymap.HistoryPick, "done"),
+		return []widget.Hint{hint(keymap.HistoryPick, "done"),
 			m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"), hint(keymap.HistoryLeave, "clear")}
 	case h.onDetail:
-		return []panes.Hint{m.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.FocusNext, "back to the list"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
+		return []widget.Hint{m.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.FocusNext, "back to the list"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 	}
 	if h.list.MarkedRows() > 0 {
-		return []panes.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "forget"),
+		return []widget.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "forget"),
 			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 	}
 	if h.list.Settled() && h.list.Total() == 0 {
-		return []panes.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
+		return []widget.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 	}
-	return []panes.Hint{hint(keymap.Open, "put on the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
+	return []widget.Hint{hint(keymap.Open, "put on the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
 		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "forget"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark"),
 		hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
 }

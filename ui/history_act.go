@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // redacted stands in the history for a secret.
@@ -107,7 +108,7 @@ func (m *model) runAgain(row api.HistoryRow) tea.Cmd {
 		return start
 	}
 	m.overlay = &question{
-		title: "Run " + panes.Clip(panes.Clean(line), 40) + "?",
+		title: "Run " + widget.Clip(widget.Clean(line), 40) + "?",
 		lines: []string{"It had a secret in it, which was not kept:", redacted + " stands in its place."},
 		yes:   "run it so",
 		then:  start,
@@ -208,7 +209,7 @@ func (m *model) askForgetCommand(row api.HistoryRow) tea.Cmd {
 	}
 	m.overlay = &question{
 		title: title,
-		lines: []string{panes.Clip(panes.Clean(row.Command.Command), 60), what},
+		lines: []string{widget.Clip(widget.Clean(row.Command.Command), 60), what},
 		yes:   "forget it",
 		then:  m.forget([]api.HistoryRemoveInput{in}),
 	}
@@ -232,9 +233,9 @@ func (m *model) filed(msg filedMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)
 	case msg.load:
-		return m.say("added "+commands(msg.count.Count)+" from "+panes.ShortPath(msg.path, m.list.Home), false)
+		return m.say("added "+commands(msg.count.Count)+" from "+widget.ShortPath(msg.path, m.list.Home), false)
 	}
-	return m.say("saved "+commands(msg.count.Count)+" to "+panes.ShortPath(msg.path, m.list.Home), false)
+	return m.say("saved "+commands(msg.count.Count)+" to "+widget.ShortPath(msg.path, m.list.Home), false)
 }
 
 func commands(n int) string {
@@ -248,7 +249,7 @@ func (m *model) askSaveHistory() tea.Cmd {
 	if m.view != viewHistory {
 		return nil
 	}
-	path, what := panes.ShortPath(filepath.Join(m.o.CWD, "commands.txt"), m.list.Home), "all commands"
+	path, what := widget.ShortPath(filepath.Join(m.o.CWD, "commands.txt"), m.list.Home), "all commands"
 	var ids []int64
 	for _, row := range m.history.list.Marked() {
 		ids = append(ids, row.ID)

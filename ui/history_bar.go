@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A chip is a filter with its key in the row of filters.
@@ -22,20 +22,20 @@ func (f *finder) drawQuery(m *model, w int, typing bool) (row string, x int) {
 	look := &m.look
 	note := f.count()
 	if f.folder != "" {
-		note += " in " + panes.ClipLeft(panes.ShortPath(f.folder, m.list.Home), w/3)
+		note += " in " + widget.ClipLeft(widget.ShortPath(f.folder, m.list.Home), w/3)
 	}
-	room := max(w-panes.Width(note)-5, 8)
+	room := max(w-widget.Width(note)-5, 8)
 	sign, signInk, ink := "/", look.Key, look.Text
 	if typing {
 		signInk = look.Title
 	}
 	text, at := f.field.Draw(room)
 	if f.field.Text() == "" {
-		text, ink = panes.Fit("search", room), look.Faint
+		text, ink = widget.Fit("search", room), look.Faint
 	}
 	row = " " + signInk.Text(sign) + " " + ink.Text(text)
 	used := 3 + room
-	return row + look.Dim.Text(panes.Pad(panes.Clip(" "+note, w-used), w-used)), 3 + at
+	return row + look.Dim.Text(widget.Pad(widget.Clip(" "+note, w-used), w-used)), 3 + at
 }
 
 // count says how many commands are listed.
@@ -92,7 +92,7 @@ func (f *finder) drawFilters(m *model, w int, scope keymap.Scope) string {
 		names[i] = first(m.o.Bindings.KeysOf(a, scope))
 	}
 	before := sharedModifier(names)
-	line, used := " "+look.Dim.Text(before), 1+panes.Width(before)
+	line, used := " "+look.Dim.Text(before), 1+widget.Width(before)
 	f.chips = f.chips[:0]
 	for i, a := range all {
 		key := strings.TrimPrefix(names[i], before)
@@ -101,19 +101,19 @@ func (f *finder) drawFilters(m *model, w int, scope keymap.Scope) string {
 		if on {
 			sign, ink = look.Glyphs.Running, look.Title
 		}
-		cells := panes.Width(key) + 3 + panes.Width(name)
+		cells := widget.Width(key) + 3 + widget.Width(name)
 		gap := 2
 		if i == 0 {
-			gap = min(panes.Width(before), 1)
+			gap = min(widget.Width(before), 1)
 		}
 		if used+gap+cells > w {
 			break
 		}
-		line += panes.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
+		line += widget.Spaces(gap) + look.Key.Text(key) + " " + ink.Text(sign+" "+name)
 		f.chips = append(f.chips, chip{a, used + gap, cells})
 		used += gap + cells
 	}
-	return line + panes.Spaces(w-used)
+	return line + widget.Spaces(w-used)
 }
 
 // sharedModifier is "alt+" or the like, where all keys begin with it: it need not

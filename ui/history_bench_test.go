@@ -8,7 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes"
+	"tandem/panes/history"
 	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
@@ -41,7 +41,7 @@ func longHistory(b *testing.B) (m *model, serve func()) {
 			h.detail.Show(chosen)
 			h.detail.Next()
 			h.detail.Take(chosen.ID, api.HistorySearchOutput{Rows: []api.HistoryRow{chosen, chosen}, Total: 2},
-				panes.HistoryOutput{Text: strings.Repeat("ok\ttandem/engine\t\x1b[32m0.012s\x1b[m and more\r\n", 700), Terminal: true})
+				history.Output{Text: strings.Repeat("ok\ttandem/engine\t\x1b[32m0.012s\x1b[m and more\r\n", 700), Terminal: true})
 		}
 	}
 	serve()

@@ -9,6 +9,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/history"
+	"tandem/panes/widget"
 	"tandem/ui/conn"
 )
 
@@ -26,7 +28,7 @@ const (
 type detailMsg struct {
 	id     int64
 	runs   api.HistorySearchOutput
-	output panes.HistoryOutput
+	output history.Output
 	err    error
 }
 
@@ -82,14 +84,14 @@ func (m *model) takeDetail(msg detailMsg) tea.Cmd {
 }
 
 // readOutput reads the end of what a run has printed, where that is kept.
-func readOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) panes.HistoryOutput {
+func readOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) history.Output {
 	switch {
 	case c.Process == "" || c.Kind == "added":
-		return panes.HistoryOutput{Note: "its output is not known here"}
+		return history.Output{Note: "its output is not known here"}
 	case c.Kind == "session" && c.LogEnd == 0:
-		return panes.HistoryOutput{Note: "where its output begins was not told by the shell"}
+		return history.Output{Note: "where its output begins was not told by the shell"}
 	case c.LogEnd > 0 && c.LogEnd <= c.LogStart:
-		return panes.HistoryOutput{Note: "it printed nothing"}
+		return history.Output{Note: "it printed nothing"}
 	case c.LogEnd > 0:
 		return outputBetween(ctx, e, c)
 	}
@@ -97,21 +99,21 @@ func readOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) 
 }
 
 // outputBetween reads the end of what a session's log has between two offsets.
-func outputBetween(ctx context.Context, e panes.Engine, c api.Command) panes.HistoryOutput {
+func outputBetween(ctx context.Context, e panes.Engine, c api.Command) history.Output {
 	since := max(c.LogStart, c.LogEnd-outputTail)
 	out, err := e.Log(ctx, api.ProcessLogInput{ID: c.Process, Since: &since, Max: int(c.LogEnd - since)})
 	switch {
 	case err != nil:
 		return lostOutput(err)
 	case out.Start >= c.LogEnd:
-		return panes.HistoryOutput{Note: "its output is no longer kept"}
+		return history.Output{Note: "its output is no longer kept"}
 	}
-	return panes.HistoryOutput{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
+	return history.Output{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
 }
 
 // outputAtEnd reads the end of the log of a process: of both logs, where
 // errors have one of their own.
-func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool) (all panes.HistoryOutput) {
+func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool) (all history.Output) {
 	streams := []string{""}
 	if split {
 		streams = []string{"stdout", "stderr"}
@@ -134,9 +136,9 @@ func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool)
 	return all
 }
 
-func lostOutput(err error) panes.HistoryOutput {
+func lostOutput(err error) history.Output {
 	if errors.Is(err, api.CodeNotFound) {
-		return panes.HistoryOutput{Note: "its output is no longer kept"}
+		return history.Output{Note: "its output is no longer kept"}
 	}
-	return panes.HistoryOutput{Note: "its output cannot be read: " + panes.Clean(errorText(err))}
+	return history.Output{Note: "its output cannot be read: " + widget.Clean(errorText(err))}
 }

@@ -9,7 +9,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/history"
+	"tandem/panes/widget"
 	"tandem/ui/screen"
 )
 
@@ -19,8 +20,8 @@ const typingDelay = 15 * time.Millisecond
 // A finder searches the history while its query is typed: that of the view and
 // that of the overlay.
 type finder struct {
-	list  panes.HistoryList
-	field panes.Field
+	list  history.List
+	field widget.Field
 
 	here, session, failed, today, every bool // filters; every shows equal commands each time
 	who                                 int  // of whos
@@ -38,7 +39,7 @@ func whos() [3]string { return [...]string{"", "person", "agent"} }
 // historyMsg is the answer to a request of a finder.
 type historyMsg struct {
 	finder  *finder
-	request panes.HistoryRequest
+	request history.Request
 	out     api.HistorySearchOutput
 	err     error
 }

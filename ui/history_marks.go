@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // mark marks the row under the cursor of the view that is shown.
@@ -61,7 +62,7 @@ func commandList(rows []api.HistoryRow) (lines []string) {
 			lines = append(lines, fmt.Sprintf("and %d more", len(rows)-most))
 			break
 		}
-		lines = append(lines, panes.Clip(panes.Clean(row.Command.Command), 60))
+		lines = append(lines, widget.Clip(widget.Clean(row.Command.Command), 60))
 	}
 	return lines
 }
@@ -185,7 +186,7 @@ func (m *model) ran(msg ranMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)
 	case n == 1:
-		what = "started " + panes.Clean(msg.started[0].Name) + " in the background"
+		what = "started " + widget.Clean(msg.started[0].Name) + " in the background"
 	default:
 		what = "started " + itoa(n) + " processes in the background"
 	}

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A recall is the history over a terminal: what is chosen goes onto the prompt.
@@ -86,18 +86,18 @@ func (u *recall) draw(m *model, screen rect) ([]string, int, int, int) {
 	rows := []string{query, u.drawFilters(m, width, keymap.ScopeRecall)}
 	u.top = len(rows)
 	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), &m.look)...)
-	line, used := panes.Hints(u.hints(m), width-1, 1, m.look.Key, m.look.Dim)
-	return append(rows, panes.Spaces(width), " "+line+panes.Spaces(width-1-used)), width, x, 0
+	line, used := widget.Hints(u.hints(m), width-1, 1, m.look.Key, m.look.Dim)
+	return append(rows, widget.Spaces(width), " "+line+widget.Spaces(width-1-used)), width, x, 0
 }
 
 // hints are the next useful keys: with nothing found there is nothing to do
 // anything with.
-func (u *recall) hints(m *model) []panes.Hint {
+func (u *recall) hints(m *model) []widget.Hint {
 	leave := m.hintFor(keymap.HistoryLeave, "close")
 	if u.list.Settled() && u.list.Total() == 0 {
-		return []panes.Hint{leave}
+		return []widget.Hint{leave}
 	}
-	return []panes.Hint{m.hintFor(keymap.HistoryPick, "put on the prompt"), m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
+	return []widget.Hint{m.hintFor(keymap.HistoryPick, "put on the prompt"), m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
 		m.hint(keymap.ScopeRecall, keymap.HistoryRun, "run"), m.hint(keymap.ScopeRecall, keymap.HistoryCopy, "copy"), leave}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // toggleKeyboard takes the session's keyboard away from agents, or gives it back.
@@ -48,7 +49,7 @@ func (m *model) keyboardNote() string {
 	var parts []string
 	if name, agent := strings.CutPrefix(p.Terminal.Typist, "agent:"); agent {
 		name, _, _ = strings.Cut(name, "/")
-		parts = append(parts, "agent "+panes.Clean(name)+" typed last")
+		parts = append(parts, "agent "+widget.Clean(name)+" typed last")
 	}
 	if p.Terminal.Keyboard != "" {
 		parts = append(parts, "keyboard: yours")

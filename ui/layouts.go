@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // layouts is what the dashboard keeps of its layout beside the groups that it
@@ -45,7 +46,7 @@ func (m *model) writeLayout() api.Layout {
 // be listed else, by id.
 func (m *model) writeClosed() (ids []string) {
 	for i := len(m.news.Processes) - 1; i >= 0 && len(ids) < api.MostClosed; i-- {
-		if p := &m.news.Processes[i]; m.closed[p.ID] && p.Kind == api.KindSession && panes.Failed(p) {
+		if p := &m.news.Processes[i]; m.closed[p.ID] && p.Kind == api.KindSession && widget.Failed(p) {
 			ids = append(ids, p.ID)
 		}
 	}
@@ -107,7 +108,7 @@ func shifted(at, by int) int {
 
 // readTab makes the tree of a tab. take gives the pane of node i, or nil if its
 // session is not there: then its half goes to the other one.
-func readTab(t api.LayoutTab, take func(i int) *panes.Terminal) (root, focus *node) {
+func readTab(t api.LayoutTab, take func(i int) *terminal.Terminal) (root, focus *node) {
 	at := 0
 	var read func() *node
 	read = func() *node {
@@ -229,7 +230,7 @@ func (m *model) arrange(l api.Layout) (show *group, found int) {
 // lay is arrange with the sessions of the panes, by tab and node.
 func (m *model) lay(l api.Layout, ids map[[2]int]string) (show *group, found int) {
 	for i, t := range l.Tabs {
-		root, focus := readTab(t, func(j int) *panes.Terminal {
+		root, focus := readTab(t, func(j int) *terminal.Terminal {
 			id := ids[[2]int{i, j}]
 			if id == "" {
 				return nil
@@ -250,10 +251,10 @@ func (m *model) lay(l api.Layout, ids map[[2]int]string) (show *group, found int
 }
 
 // takeOut is the pane of a session, taken out of the group it is in.
-func (m *model) takeOut(id string) *panes.Terminal {
+func (m *model) takeOut(id string) *terminal.Terminal {
 	g, l := m.find(id)
 	if g == nil {
-		return panes.NewTerminal(id)
+		return terminal.NewTerminal(id)
 	}
 	p := l.pane
 	m.detach(g, l)

@@ -15,6 +15,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 	"tandem/ui/screen"
 )
 
@@ -134,7 +135,7 @@ type layoutTaken struct {
 
 func (msg layoutTaken) take(m *model) tea.Cmd {
 	m.overlay = &question{
-		title: "Replace the layout " + panes.Clean(msg.name) + "?",
+		title: "Replace the layout " + widget.Clean(msg.name) + "?",
 		lines: []string{"There is one of this name already."},
 		yes:   "replace it",
 		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg { return putLayout(ctx, e, msg.name, msg.layout) },
@@ -210,9 +211,9 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	case len(saved)+len(usual) == 0:
 		return m.say("no layout is saved yet; "+m.keyFor(keymap.LayoutSave)+" saves this one", false)
 	}
-	u := &picker{title: "Show the layout", wide: choiceWidth, verb: func(panes.Choice) string { return "show it" }}
+	u := &picker{title: "Show the layout", wide: choiceWidth, verb: func(widget.Choice) string { return "show it" }}
 	u.list.Set(append(m.layoutChoices(saved), usual...))
-	u.pick = func(m *model, c panes.Choice) tea.Cmd {
+	u.pick = func(m *model, c widget.Choice) tea.Cmd {
 		if c.Number >= len(saved) {
 			return m.arrangeAs(arrangements()[c.Number-len(saved)])
 		}
@@ -223,15 +224,15 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 		return nil
 	}
 	removed := map[int]bool{}
-	u.stays = func(c panes.Choice) bool { return c.Number >= len(saved) }
-	u.drop = func(m *model, c panes.Choice) ([]panes.Choice, tea.Cmd) {
+	u.stays = func(c widget.Choice) bool { return c.Number >= len(saved) }
+	u.drop = func(m *model, c widget.Choice) ([]widget.Choice, tea.Cmd) {
 		removed[c.Number] = true
 		cmd := m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)}
 		},
 			func(err error) tea.Msg { return doneMsg{err} })
 		all := append(m.layoutChoices(saved), usual...)
-		return slices.DeleteFunc(all, func(c panes.Choice) bool { return removed[c.Number] }), cmd
+		return slices.DeleteFunc(all, func(c widget.Choice) bool { return removed[c.Number] }), cmd
 	}
 	m.overlay = u
 	m.dirty = true
@@ -241,11 +242,11 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 // choiceWidth is how wide a picker is that offers layouts or tabs.
 const choiceWidth = 84
 
-func (m *model) layoutChoices(saved []api.SavedLayout) (choices []panes.Choice) {
+func (m *model) layoutChoices(saved []api.SavedLayout) (choices []widget.Choice) {
 	for i, s := range saved {
 		does := describeLayout(s.Layout)
-		choices = append(choices, panes.Choice{Number: i, Sign: m.look.Glyphs.Terminal, SignInk: m.look.Accent,
-			Text: panes.Clean(s.Name), Also: does, Detail: does})
+		choices = append(choices, widget.Choice{Number: i, Sign: m.look.Glyphs.Terminal, SignInk: m.look.Accent,
+			Text: widget.Clean(s.Name), Also: does, Detail: does})
 	}
 	return choices
 }
@@ -257,7 +258,7 @@ func describeLayout(l api.Layout) string {
 		var names []string
 		for _, n := range t.Nodes {
 			if n.Axis == "" {
-				names = append(names, panes.Clean(n.Name))
+				names = append(names, widget.Clean(n.Name))
 			}
 		}
 		tabs = append(tabs, strings.Join(names, "+"))

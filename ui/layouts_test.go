@@ -14,7 +14,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // fakeLayouts are what the fake engine keeps; its mutex guards them.
@@ -372,7 +373,7 @@ func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 		t.Errorf("%d rows are drawn", len(rows))
 	}
 	for _, row := range rows {
-		if w := panes.Width(row); w != 20 {
+		if w := widget.Width(row); w != 20 {
 			t.Errorf("a row has %d cells: %q", w, row)
 		}
 	}
@@ -419,7 +420,7 @@ func TestOverlaysAreDrawnOnSmallTerminalsWhereTheyFit(t *testing.T) {
 			d.update(size)
 			rows := strings.Split(d.screen(), "\n")
 			for _, row := range rows {
-				if len(rows) != size.Height || panes.Width(row) > size.Width {
+				if len(rows) != size.Height || widget.Width(row) > size.Width {
 					t.Fatalf("%s at %d×%d:\n%s", key, size.Width, size.Height, d.screen())
 				}
 			}
@@ -497,7 +498,7 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		root, leaves := grow(t, rect{0, 0, 200, 60})
 		m := &model{}
 		for i, l := range leaves {
-			l.pane = panes.NewTerminal(string(rune('a' + i)))
+			l.pane = terminal.NewTerminal(string(rune('a' + i)))
 		}
 		focus := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "focus")]
 		nodes, at := m.writeNode(nil, root, focus)
@@ -505,7 +506,7 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		if err := (api.Layout{Tabs: []api.LayoutTab{tab}}).Check(); err != nil {
 			t.Fatal(err)
 		}
-		again, focused := readTab(tab, func(i int) *panes.Terminal { return panes.NewTerminal(nodes[i].ID) })
+		again, focused := readTab(tab, func(i int) *terminal.Terminal { return terminal.NewTerminal(nodes[i].ID) })
 		if focused.pane.ID != focus.pane.ID {
 			t.Fatalf("the focus went from %s to %s", focus.pane.ID, focused.pane.ID)
 		}

@@ -8,14 +8,14 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A menu lets the person choose one of a few, or type another.
 type menu struct {
 	title  string
 	items  []menuItem
-	field  panes.Field
+	field  widget.Field
 	cursor int
 	then   func(*model, string) tea.Cmd
 }
@@ -77,23 +77,23 @@ func (u *menu) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
 	width := min(46, screen.w-8)
 	field, x := u.field.Draw(width)
-	rows := []string{look.Strong.Text(panes.Fit(u.title, width)), look.Text.Text(field)}
+	rows := []string{look.Strong.Text(widget.Fit(u.title, width)), look.Text.Text(field)}
 	items := u.shown()
 	n := min(len(u.items), max(screen.h-8, 3))
 	top := max(u.cursor-n+1, 0)
 	for i := top; i < top+n; i++ {
 		switch {
 		case i >= len(items):
-			rows = append(rows, panes.Spaces(width))
+			rows = append(rows, widget.Spaces(width))
 		case i == u.cursor:
-			rows = append(rows, look.Selected.Text(panes.Fit(" "+panes.Pad(items[i].name, 7)+items[i].does, width)))
+			rows = append(rows, look.Selected.Text(widget.Fit(" "+widget.Pad(items[i].name, 7)+items[i].does, width)))
 		default:
-			rows = append(rows, look.Key.Text(panes.Fit(" "+items[i].name, 8))+look.Dim.Text(panes.Fit(items[i].does, width-8)))
+			rows = append(rows, look.Key.Text(widget.Fit(" "+items[i].name, 8))+look.Dim.Text(widget.Fit(items[i].does, width-8)))
 		}
 	}
-	hints := []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "send"), {Key: "↑ ↓", Does: "choose"}, m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
-	line, used := panes.Hints(hints, width, 0, look.Key, look.Dim)
-	return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, x, 1
+	hints := []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "send"), {Key: "↑ ↓", Does: "choose"}, m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
+	line, used := widget.Hints(hints, width, 0, look.Key, look.Dim)
+	return append(rows, widget.Spaces(width), line+widget.Spaces(width-used)), width, x, 1
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

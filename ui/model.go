@@ -12,6 +12,9 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/sessions"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
@@ -54,23 +57,23 @@ type model struct {
 	groups      []*group
 	current     *group // the one on the screen; nil without sessions
 	shows       uint64
-	attachments map[*panes.Terminal]context.CancelFunc
+	attachments map[*terminal.Terminal]context.CancelFunc
 	closed      map[string]bool // ended sessions that the person has put away
 	ending      map[string]bool // sessions that were asked to end here
 	unwanted    map[string]bool // those of them that were called off while they were started
 	zoomed      bool
 	blurred     bool // another window has the keyboard
 
-	list        panes.SessionList
+	list        sessions.List
 	listFocused bool
 	filter      string
-	processes   processes
-	history     history
-	files       files
+	processes   processesView
+	history     historyView
+	files       filesView
 	layouts     layouts
-	dragged     *node           // the split whose border the mouse holds
-	dragMoved   bool            // since the button went down
-	pressed     *panes.Terminal // the pane in which a mouse button went down
+	dragged     *node              // the split whose border the mouse holds
+	dragMoved   bool               // since the button went down
+	pressed     *terminal.Terminal // the pane in which a mouse button went down
 	copying     copying
 	attention   attention
 	pictures    screen.Pictures
@@ -84,7 +87,7 @@ type model struct {
 	overlayPress overlayPress
 
 	toast toast
-	look  panes.Look
+	look  widget.Look
 	dark  bool
 	// groundTold says that the terminal has told whether it is dark.
 	groundTold bool
@@ -116,7 +119,7 @@ type toastOver int
 
 // say shows a toast.
 func (m *model) say(text string, bad bool) tea.Cmd {
-	m.toast = toast{text: panes.Clean(text), bad: bad, serial: m.toast.serial + 1}
+	m.toast = toast{text: widget.Clean(text), bad: bad, serial: m.toast.serial + 1}
 	m.dirty = true
 	serial := toastOver(m.toast.serial)
 	return tea.Tick(toastTime, func(time.Time) tea.Msg { return serial })
@@ -133,7 +136,7 @@ func (m *model) tell(text string, bad bool) tea.Cmd {
 func (m *model) hush() { m.toast = toast{serial: m.toast.serial + 1} }
 
 // focused is the pane that keys go to; nil when a list or nothing has them.
-func (m *model) focused() *panes.Terminal {
+func (m *model) focused() *terminal.Terminal {
 	if m.view != viewSessions || m.current == nil || m.listFocused {
 		return nil
 	}

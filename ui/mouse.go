@@ -6,7 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
-	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // mouse handles one mouse event: what was pressed keeps the mouse until the
@@ -147,7 +148,7 @@ func (m *model) clickTopBar(e keys.Mouse) tea.Cmd {
 	}
 	x, _ := m.topBarParts()
 	for v := viewKind(0); v < viewCount; v++ {
-		x += panes.Width(v.label())
+		x += widget.Width(v.label())
 		if e.X < x {
 			return m.setView(v)
 		}
@@ -206,7 +207,7 @@ func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
 }
 
 // mouseTo passes an event on to a pane, in its own cells.
-func (m *model) mouseTo(p *panes.Terminal, e keys.Mouse) tea.Cmd {
+func (m *model) mouseTo(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
 	for _, l := range m.visible() {
 		if l.pane != p {
 			continue

@@ -8,7 +8,7 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // An overlay is drawn over the view and has the keyboard while it is open. The
@@ -25,7 +25,7 @@ type overlay interface {
 
 // box draws a frame around an overlay's rows and returns it with its place in
 // the middle of the screen.
-func box(rows []string, w int, screen rect, look *panes.Look) ([]string, rect) {
+func box(rows []string, w int, screen rect, look *widget.Look) ([]string, rect) {
 	edge := look.Accent
 	line := strings.Repeat("─", w+2)
 	out := []string{edge.Text("╭" + line + "╮")}
@@ -47,8 +47,8 @@ func lay(screen, box []string, at rect) {
 			return
 		}
 		under := screen[y]
-		head := panes.Pad(panes.Cut(under, at.x, ""), at.x)
-		tail := panes.CutLeft(under, at.x+at.w)
+		head := widget.Pad(widget.Cut(under, at.x, ""), at.x)
+		tail := widget.CutLeft(under, at.x+at.w)
 		screen[y] = head + "\x1b[m" + row + tail
 	}
 }
@@ -76,23 +76,23 @@ func (q *question) typed(*model, keys.Key) tea.Cmd { return nil }
 func (q *question) pasted(*model, string) tea.Cmd  { return nil }
 
 // hints are the keys of the question.
-func (q *question) hints(m *model) []panes.Hint {
-	return []panes.Hint{m.hint(keymap.ScopeDialog, keymap.Accept, q.yes), m.hint(keymap.ScopeDialog, keymap.Cancel, cmp.Or(q.no, "cancel"))}
+func (q *question) hints(m *model) []widget.Hint {
+	return []widget.Hint{m.hint(keymap.ScopeDialog, keymap.Accept, q.yes), m.hint(keymap.ScopeDialog, keymap.Cancel, cmp.Or(q.no, "cancel"))}
 }
 
 func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
 	width := 34
 	for _, l := range append([]string{q.title}, q.lines...) {
-		width = max(width, panes.Width(l))
+		width = max(width, widget.Width(l))
 	}
 	width = min(width, screen.w-8)
-	rows := []string{look.Strong.Text(panes.Fit(q.title, width))}
+	rows := []string{look.Strong.Text(widget.Fit(q.title, width))}
 	for _, l := range q.lines {
-		rows = append(rows, look.Dim.Text(panes.Fit(l, width)))
+		rows = append(rows, look.Dim.Text(widget.Fit(l, width)))
 	}
-	line, used := panes.Hints(q.hints(m), width, 0, look.Key, look.Text)
-	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
+	line, used := widget.Hints(q.hints(m), width, 0, look.Key, look.Text)
+	rows = append(rows, widget.Spaces(width), line+widget.Spaces(width-used))
 	return rows, width, -1, 0
 }
 
@@ -101,7 +101,7 @@ func (q *question) draw(m *model, screen rect) ([]string, int, int, int) {
 type prompt struct {
 	title  string
 	note   string // what can be typed; "" if that needs no words
-	field  panes.Field
+	field  widget.Field
 	check  func(string) error // what is wrong with a line, for the person; nil: nothing ever is
 	wrong  string             // with the line that was entered, until it is changed
 	then   func(*model, string) tea.Cmd
@@ -168,42 +168,42 @@ func (p *prompt) pasted(m *model, text string) tea.Cmd {
 }
 
 // hints are the keys of the prompt.
-func (p *prompt) hints(m *model) []panes.Hint {
-	return []panes.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
+func (p *prompt) hints(m *model) []widget.Hint {
+	return []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 }
 
 func (p *prompt) draw(m *model, screen rect) ([]string, int, int, int) {
 	look := &m.look
-	width := min(max(44, panes.Width(p.title), panes.Width(p.note), panes.Width(panes.Clean(p.wrong))), screen.w-8)
+	width := min(max(44, widget.Width(p.title), widget.Width(p.note), widget.Width(widget.Clean(p.wrong))), screen.w-8)
 	if p.live {
 		width = screen.w - 4
 	}
 	field, x := p.field.Draw(width)
-	line, used := panes.Hints(p.hints(m), width, 0, look.Key, look.Dim)
+	line, used := widget.Hints(p.hints(m), width, 0, look.Key, look.Dim)
 	if p.live {
 		label := p.title + " "
-		at := panes.Width(label)
+		at := widget.Width(label)
 		field, x := p.field.Draw(width - at)
-		room := panes.Clip(p.note, max(width-used-3, 0))
+		room := widget.Clip(p.note, max(width-used-3, 0))
 		return []string{
 			look.Strong.Text(label) + look.Text.Text(field),
-			line + look.Dim.Text("   "+panes.Pad(room, max(width-used-3, 0))),
+			line + look.Dim.Text("   "+widget.Pad(room, max(width-used-3, 0))),
 		}, width, at + x, 0
 	}
 	return []string{
-		look.Strong.Text(panes.Fit(p.title, width)),
+		look.Strong.Text(widget.Fit(p.title, width)),
 		noteRow(p.note, p.wrong, width, look),
 		look.Text.Text(field),
-		panes.Spaces(width),
-		line + panes.Spaces(width-used),
+		widget.Spaces(width),
+		line + widget.Spaces(width-used),
 	}, width, x, 2
 }
 
 // noteRow is the row between a prompt's title and its field: what is wrong with
 // the line, else the note.
-func noteRow(note, wrong string, width int, look *panes.Look) string {
+func noteRow(note, wrong string, width int, look *widget.Look) string {
 	if wrong != "" {
-		return look.Bad.Text(panes.Fit(panes.Clean(wrong), width))
+		return look.Bad.Text(widget.Fit(widget.Clean(wrong), width))
 	}
-	return look.Dim.Text(panes.Fit(note, width))
+	return look.Dim.Text(widget.Fit(note, width))
 }

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A palette offers everything that can be done or opened here in one list,
@@ -20,7 +21,7 @@ type palette struct {
 	picker
 	does []func(*model) tea.Cmd // of each choice, by its number
 
-	actions, open, folders, commands []panes.Choice
+	actions, open, folders, commands []widget.Choice
 	over                             []keymap.Scope // of what had the keyboard
 
 	told  paletteMsg // the engine's last answer
@@ -46,7 +47,7 @@ const paletteCommands = 200
 func (m *model) showPalette() tea.Cmd {
 	u := &palette{over: m.scopes()}
 	u.title, u.verb = "Find anything", paletteVerb
-	u.pick = func(m *model, c panes.Choice) tea.Cmd { return u.does[c.Number](m) }
+	u.pick = func(m *model, c widget.Choice) tea.Cmd { return u.does[c.Number](m) }
 	u.actions = u.actionChoices(m)
 	u.open = u.processChoices(m)
 	u.fill()
@@ -56,7 +57,7 @@ func (m *model) showPalette() tea.Cmd {
 }
 
 // paletteVerb is what enter does.
-func paletteVerb(c panes.Choice) string {
+func paletteVerb(c widget.Choice) string {
 	switch c.Kind {
 	case "action":
 		return "do it"
@@ -69,12 +70,12 @@ func paletteVerb(c panes.Choice) string {
 // fill offers what is known, in the order that holds while nothing is typed.
 func (u *palette) fill() { u.list.Set(u.all()) }
 
-func (u *palette) all() []panes.Choice {
+func (u *palette) all() []widget.Choice {
 	return slices.Concat(u.actions, u.open, u.folders, u.commands)
 }
 
 // offer gives a choice what it does.
-func (u *palette) offer(c panes.Choice, do func(*model) tea.Cmd) panes.Choice {
+func (u *palette) offer(c widget.Choice, do func(*model) tea.Cmd) widget.Choice {
 	c.Number = len(u.does)
 	u.does = append(u.does, do)
 	return c
@@ -82,8 +83,8 @@ func (u *palette) offer(c panes.Choice, do func(*model) tea.Cmd) panes.Choice {
 
 // actionChoices are the actions of the place that the palette was opened over,
 // then those that can be had from everywhere; those that only move come last.
-func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
-	var later []panes.Choice
+func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
+	var later []widget.Choice
 	seen := map[keymap.Action]bool{keymap.Palette: true, keymap.TipsHide: !m.tipsShown()}
 	said := map[string]bool{} // two actions may do the same here
 	scopes := slices.DeleteFunc(slices.Clone(u.over), func(s keymap.Scope) bool { return s == keymap.ScopeGlobal })
@@ -95,7 +96,7 @@ func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
 				continue
 			}
 			seen[row.Action], said[row.Help] = true, true
-			c := u.offer(panes.Choice{
+			c := u.offer(widget.Choice{
 				Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: row.Help,
 				Also: row.Short + " " + string(row.Action), Detail: row.Keys[0], IsKey: true,
 			}, act)
@@ -108,7 +109,7 @@ func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
 	}
 	choices = append(choices, later...)
 	if !seen[keymap.ProcessNew] {
-		choices = append(choices, u.offer(panes.Choice{
+		choices = append(choices, u.offer(widget.Choice{
 			Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: "start a process",
 			Also: "new " + string(keymap.ProcessNew),
 		}, (*model).showStartForm))
@@ -117,13 +118,13 @@ func (u *palette) actionChoices(m *model) (choices []panes.Choice) {
 }
 
 // processChoices are the sessions and processes, those that run first.
-func (u *palette) processChoices(m *model) (choices []panes.Choice) {
+func (u *palette) processChoices(m *model) (choices []widget.Choice) {
 	all := slices.Clone(m.news.Processes)
 	slices.SortStableFunc(all, func(a, b api.Process) int { return paletteOrder(&a) - paletteOrder(&b) })
 	for _, p := range all {
-		sign, ink := panes.StateGlyph(&p, &m.look)
-		c := panes.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command,
-			Detail: panes.ClipLeft(panes.ShortPath(p.CWD, m.list.Home), 40)}
+		sign, ink := widget.StateGlyph(&p, &m.look)
+		c := widget.Choice{Kind: "process", ID: p.ID, Sign: sign, SignInk: ink, Text: p.Name, Also: p.Command,
+			Detail: widget.ClipLeft(widget.ShortPath(p.CWD, m.list.Home), 40)}
 		if len(p.Argv) > 1 && p.Command != p.Name {
 			c.Text += "  " + p.Command
 		}
@@ -230,8 +231,8 @@ func (u *palette) offerRest(m *model) {
 	u.does = u.does[:len(u.actions)+len(u.open)]
 	u.folders, u.commands = nil, nil
 	for _, path := range u.told.bookmarks {
-		u.folders = append(u.folders, u.offer(panes.Choice{
-			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: panes.ShortPath(path, m.list.Home), Detail: "bookmark",
+		u.folders = append(u.folders, u.offer(widget.Choice{
+			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: widget.ShortPath(path, m.list.Home), Detail: "bookmark",
 		}, func(m *model) tea.Cmd {
 			cmd := m.setView(viewFiles)
 			m.goFolder(path, "")
@@ -239,9 +240,9 @@ func (u *palette) offerRest(m *model) {
 		}))
 	}
 	for _, row := range u.told.commands {
-		u.commands = append(u.commands, u.offer(panes.Choice{
+		u.commands = append(u.commands, u.offer(widget.Choice{
 			Kind: "command", Sign: "$", SignInk: m.look.Dim, Text: row.Command.Command,
-			Detail: panes.ClipLeft(panes.ShortPath(row.CWD, m.list.Home), 40),
+			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.list.Home), 40),
 		}, func(m *model) tea.Cmd { return m.putOnPrompt(row) }))
 	}
 }

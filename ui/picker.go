@@ -5,27 +5,27 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A picker is an overlay with a line to type in above the choices that match.
 type picker struct {
 	title string // in place of what is not typed yet
-	field panes.Field
-	list  panes.Choices
-	wide  int         // cells of the inside at most; 0 for what a palette takes
-	head  int         // rows above the choices, when it was drawn last
-	look  *panes.Look // what it is drawn in; nil for that of all
+	field widget.Field
+	list  widget.Choices
+	wide  int          // cells of the inside at most; 0 for what a palette takes
+	head  int          // rows above the choices, when it was drawn last
+	look  *widget.Look // what it is drawn in; nil for that of all
 
-	pick   func(*model, panes.Choice) tea.Cmd // of enter and of a click
-	verb   func(panes.Choice) string          // what enter does with it
-	moved  func(*model)                       // another choice is under the cursor; may be nil
-	cancel func(*model)                       // nothing was chosen; may be nil
+	pick   func(*model, widget.Choice) tea.Cmd // of enter and of a click
+	verb   func(widget.Choice) string          // what enter does with it
+	moved  func(*model)                        // another choice is under the cursor; may be nil
+	cancel func(*model)                        // nothing was chosen; may be nil
 	// drop removes a choice for good, at the delete key, and gives those that are
 	// left; nil: none can be removed.
-	drop func(*model, panes.Choice) (left []panes.Choice, cmd tea.Cmd)
+	drop func(*model, widget.Choice) (left []widget.Choice, cmd tea.Cmd)
 	// stays reports whether a choice cannot be removed; nil: all can.
-	stays func(panes.Choice) bool
+	stays func(widget.Choice) bool
 }
 
 // What a picker takes of the screen.
@@ -176,11 +176,11 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 	if shown != all {
 		count += " of " + itoa(all)
 	}
-	room := max(width-3-panes.Width(count), 1)
+	room := max(width-3-widget.Width(count), 1)
 	line, x := u.field.Draw(room)
 	text := look.Text.Text(line)
 	if u.field.Text() == "" {
-		text = look.Dim.Text(panes.Fit(u.title, room))
+		text = look.Dim.Text(widget.Fit(u.title, room))
 	}
 	rows := []string{look.Accent.Text(look.Glyphs.Terminal) + " " + text + " " + look.Dim.Text(count)}
 	if !low {
@@ -188,28 +188,28 @@ func (u *picker) draw(m *model, screen rect) ([]string, int, int, int) {
 	}
 	u.head = len(rows)
 	if shown == 0 {
-		rows = append(rows, look.Dim.Text(panes.Fit("  nothing matches", width)))
+		rows = append(rows, look.Dim.Text(widget.Fit("  nothing matches", width)))
 		for range height - 1 {
-			rows = append(rows, panes.Spaces(width))
+			rows = append(rows, widget.Spaces(width))
 		}
 	} else {
 		rows = append(rows, u.list.Draw(width, height, look)...)
 	}
 	if !low {
-		rows = append(rows, panes.Spaces(width))
+		rows = append(rows, widget.Spaces(width))
 	}
-	keyLine, used := panes.Hints(u.hints(m), width, 0, look.Key, look.Dim)
-	return append(rows, keyLine+panes.Spaces(width-used)), width, 2 + x, 0
+	keyLine, used := widget.Hints(u.hints(m), width, 0, look.Key, look.Dim)
+	return append(rows, keyLine+widget.Spaces(width-used)), width, 2 + x, 0
 }
 
 // hints are the keys of the picker.
-func (u *picker) hints(m *model) []panes.Hint {
-	hints := []panes.Hint{m.chooses(keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"), m.hint(keymap.ScopePicker, keymap.Cancel, "close")}
+func (u *picker) hints(m *model) []widget.Hint {
+	hints := []widget.Hint{m.chooses(keymap.ScopePicker, keymap.PickerUp, keymap.PickerDown, "choose"), m.hint(keymap.ScopePicker, keymap.Cancel, "close")}
 	if c, ok := u.list.Selected(); ok {
-		hints = append([]panes.Hint{m.hint(keymap.ScopePicker, keymap.Accept, u.verb(c))}, hints...)
+		hints = append([]widget.Hint{m.hint(keymap.ScopePicker, keymap.Accept, u.verb(c))}, hints...)
 	}
 	if u.canRemove() {
-		hints = append(hints, panes.Hint{Key: "del", Does: "remove it"})
+		hints = append(hints, widget.Hint{Key: "del", Does: "remove it"})
 	}
 	return hints
 }

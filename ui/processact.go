@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // atOnce is how many processes are acted on at the same time.
@@ -66,7 +67,7 @@ func living(targets []api.Process) (alive []api.Process) {
 // these names processes in a title: one by its name, several by their number.
 func these(targets []api.Process) string {
 	if len(targets) == 1 {
-		return panes.Clean(targets[0].Name)
+		return widget.Clean(targets[0].Name)
 	}
 	return fmt.Sprintf("%d processes", len(targets))
 }
@@ -83,7 +84,7 @@ func namesOf(targets []api.Process) []string {
 			names = append(names, fmt.Sprintf("and %d more", len(targets)-most))
 			break
 		}
-		names = append(names, panes.Clip(panes.Clean(p.Name), 24))
+		names = append(names, widget.Clip(widget.Clean(p.Name), 24))
 	}
 	return wrap(strings.Join(names, ", "), 44)
 }
@@ -236,9 +237,9 @@ func (m *model) noteChanges(before []api.Process) tea.Cmd {
 		}
 		switch {
 		case inTrouble(p) && !inTrouble(was) && !m.toldAlready(p):
-			failed = append(failed, panes.Clean(p.Name)+" failed: "+panes.HowEnded(p))
+			failed = append(failed, widget.Clean(p.Name)+" failed: "+widget.HowEnded(p))
 		case isReady(p) && !isReady(was):
-			ready = append(ready, panes.Clean(p.Name)+" is ready")
+			ready = append(ready, widget.Clean(p.Name)+" is ready")
 		}
 	}
 	switch {
@@ -266,7 +267,7 @@ func (m *model) toldAlready(p *api.Process) bool {
 }
 
 func inTrouble(p *api.Process) bool {
-	return panes.Failed(p) || p.State == api.StateBackoff && (p.ExitCode == nil || *p.ExitCode != 0)
+	return widget.Failed(p) || p.State == api.StateBackoff && (p.ExitCode == nil || *p.ExitCode != 0)
 }
 
 func isReady(p *api.Process) bool {

@@ -11,6 +11,8 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/processes"
+	"tandem/panes/widget"
 )
 
 // metricsEvery is how often processes are measured while their view is shown.
@@ -18,9 +20,9 @@ const metricsEvery = time.Second
 
 // processes is the state of the processes view: a table above the log of the
 // process under its cursor.
-type processes struct {
-	table   panes.ProcessTable
-	log     *panes.Log // of the process under the cursor; nil without one
+type processesView struct {
+	table   processes.Table
+	log     *processes.Log // of the process under the cursor; nil without one
 	stop    context.CancelFunc
 	onLog   bool  // the log has the keyboard
 	zoomed  bool  // what has the keyboard fills the view
@@ -34,9 +36,9 @@ type processes struct {
 	told map[string]bool // processes that have failed and were told of
 
 	find    context.CancelFunc // ends the search under way; nil without one
-	finding panes.LogSearch
-	turn    bool       // look above when there is nothing below
-	pending *panes.Log // to be searched as soon as there is something in it
+	finding processes.LogSearch
+	turn    bool           // look above when there is nothing below
+	pending *processes.Log // to be searched as soon as there is something in it
 }
 
 // metricsMsg is what was measured; metricsDue comes when it is time to measure
@@ -134,9 +136,9 @@ func (m *model) processParts() (parts processParts) {
 	if h == body.h {
 		return processParts{table: body}
 	}
-	if m.wantsCharts() && body.h-h-1-panes.ChartRows >= minLogHeight {
-		parts.charts = rect{body.x, body.y + h, body.w, panes.ChartRows}
-		h += panes.ChartRows
+	if m.wantsCharts() && body.h-h-1-processes.ChartRows >= minLogHeight {
+		parts.charts = rect{body.x, body.y + h, body.w, processes.ChartRows}
+		h += processes.ChartRows
 	}
 	parts.heading = rect{body.x, body.y + h, body.w, 1}
 	parts.log.y += h + 1
@@ -178,29 +180,29 @@ func (m *model) drawProcesses() []string {
 	}
 	selected, ok := p.table.Selected()
 	if parts.charts.h > 0 {
-		rows = append(rows, panes.DrawCharts(&selected, parts.charts.w, parts.charts.h, now, &m.look)...)
+		rows = append(rows, processes.DrawCharts(&selected, parts.charts.w, parts.charts.h, now, &m.look)...)
 	}
 	if !ok || p.log == nil {
-		rows = append(rows, panes.Heading("log", "", body.w, false, &m.look))
+		rows = append(rows, widget.Heading("log", "", body.w, false, &m.look))
 		for len(rows) < body.h {
-			rows = append(rows, panes.Spaces(body.w))
+			rows = append(rows, widget.Spaces(body.w))
 		}
 		return rows
 	}
 	p.log.Focused = p.onLog
 	log := p.log.Draw(parts.log.w, parts.log.h, &m.look)
-	rows = append(rows, p.log.Heading(&selected, panes.Reason(&selected, now), body.w, &m.look))
+	rows = append(rows, p.log.Heading(&selected, widget.Reason(&selected, now), body.w, &m.look))
 	return append(rows, log...)
 }
 
-func (m *model) noProcesses() *panes.Page {
+func (m *model) noProcesses() *widget.Page {
 	if !m.news.Connected {
-		return &panes.Page{Title: "Connecting to the engine…"}
+		return &widget.Page{Title: "Connecting to the engine…"}
 	}
-	return &panes.Page{
+	return &widget.Page{
 		Title: "No process yet",
 		Lines: []string{"What is started here goes on without the dashboard,", "and its output is kept."},
-		Hints: []panes.Hint{m.hintFor(keymap.ProcessNew, "start one"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "leave")},
+		Hints: []widget.Hint{m.hintFor(keymap.ProcessNew, "start one"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "leave")},
 	}
 }
 
@@ -262,7 +264,7 @@ func (m *model) setTableHeight(h int) {
 }
 
 // onTable changes the table, where that is what is shown.
-func onTable(change func(*panes.ProcessTable)) func(*model) tea.Cmd {
+func onTable(change func(*processes.Table)) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
 		change(&m.processes.table)
 		return nil
@@ -270,7 +272,7 @@ func onTable(change func(*panes.ProcessTable)) func(*model) tea.Cmd {
 }
 
 // onLog changes the log that is shown.
-func onLog(change func(*panes.Log)) func(*model) tea.Cmd {
+func onLog(change func(*processes.Log)) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
 		if log := m.log(); log != nil {
 			change(log)
@@ -290,7 +292,7 @@ func (m *model) processNote() string {
 	case t.Marked() > 0:
 		return itoa(t.Marked()) + " marked"
 	case t.Filter() != "":
-		return itoa(shown) + " of " + itoa(all) + " with “" + panes.Clean(t.Filter()) + "”"
+		return itoa(shown) + " of " + itoa(all) + " with “" + widget.Clean(t.Filter()) + "”"
 	}
 	return ""
 }

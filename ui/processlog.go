@@ -9,20 +9,22 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/processes"
+	"tandem/panes/widget"
 	"tandem/ui/conn"
 )
 
 // logMsg is the answer to a request of a log.
 type logMsg struct {
-	log     *panes.Log
-	request panes.LogRequest
+	log     *processes.Log
+	request processes.LogRequest
 	out     api.ProcessLogOutput
 	err     error
 }
 
 // log is the log of the process under the cursor; nil without one. It is made
 // at once: what is typed behind a move of the cursor is about it.
-func (m *model) log() *panes.Log {
+func (m *model) log() *processes.Log {
 	p := &m.processes
 	selected, ok := p.table.Selected()
 	if !ok {
@@ -31,7 +33,7 @@ func (m *model) log() *panes.Log {
 	}
 	if p.log == nil || p.log.ID != selected.ID {
 		m.dropLog()
-		p.log = panes.NewLog(selected.ID, selected.Kind == api.KindSession)
+		p.log = processes.NewLog(selected.ID, selected.Kind == api.KindSession)
 		if splitLog(&selected) {
 			p.log.Stream = "stdout"
 		}
@@ -77,12 +79,12 @@ func (m *model) switchStream() tea.Cmd {
 	}
 	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[p.log.Stream]
 	m.dropLog()
-	p.log = panes.NewLog(selected.ID, false)
+	p.log = processes.NewLog(selected.ID, false)
 	p.log.Stream = stream
 	return nil
 }
 
-func readLog(ctx context.Context, l *conn.Link, log *panes.Log, request panes.LogRequest) tea.Cmd {
+func readLog(ctx context.Context, l *conn.Link, log *processes.Log, request processes.LogRequest) tea.Cmd {
 	return func() tea.Msg {
 		pause(ctx, request.Delay)
 		e, err := l.At(ctx)
@@ -132,8 +134,8 @@ func (m *model) takeLog(msg logMsg) tea.Cmd {
 
 // searchMsg is the answer to a search.
 type searchMsg struct {
-	log    *panes.Log
-	search panes.LogSearch
+	log    *processes.Log
+	search processes.LogSearch
 	out    api.ProcessLogOutput
 	err    error
 }
@@ -158,7 +160,7 @@ func (m *model) askSearch() tea.Cmd {
 
 // searchFirst searches a log for what was typed last, as soon as there is
 // something in it.
-func (m *model) searchFirst(log *panes.Log) tea.Cmd {
+func (m *model) searchFirst(log *processes.Log) tea.Cmd {
 	p := &m.processes
 	p.pending = nil
 	if log.Pattern() != "" && !log.Begun() {
@@ -187,7 +189,7 @@ func (m *model) nextMatch(above bool) tea.Cmd {
 	return m.search(log, s)
 }
 
-func (m *model) search(log *panes.Log, s panes.LogSearch) tea.Cmd {
+func (m *model) search(log *processes.Log, s processes.LogSearch) tea.Cmd {
 	m.endSearch()
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.processes.find, m.processes.finding, m.processes.turn = cancel, s, false
@@ -271,7 +273,7 @@ func (m *model) askSave() tea.Cmd {
 	if log := m.processes.log; log != nil && log.ID == selected.ID {
 		stream = log.Stream
 	}
-	m.overlay = newPrompt("Save the log of "+panes.Clean(selected.Name)+" to", filepath.Join(m.o.CWD, fileName(selected.Name)+".log"),
+	m.overlay = newPrompt("Save the log of "+widget.Clean(selected.Name)+" to", filepath.Join(m.o.CWD, fileName(selected.Name)+".log"),
 		func(m *model, path string) tea.Cmd {
 			if path == "" {
 				return nil

@@ -8,7 +8,8 @@ import (
 
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // layoutActions are what moves panes about, and what keeps layouts.
@@ -111,22 +112,22 @@ func (m *model) askMove() tea.Cmd {
 	if p == nil {
 		return nil
 	}
-	var choices []panes.Choice
+	var choices []widget.Choice
 	var targets []*group
 	for i, g := range m.groups {
 		if g == m.current {
 			continue
 		}
-		choices = append(choices, panes.Choice{Number: len(targets), Sign: m.look.Glyphs.Terminal, SignInk: m.look.Accent,
+		choices = append(choices, widget.Choice{Number: len(targets), Sign: m.look.Glyphs.Terminal, SignInk: m.look.Accent,
 			Text: m.groupName(g), Detail: "tab " + itoa(i+1)})
 		targets = append(targets, g)
 	}
 	if len(choices) == 0 {
 		return m.say("there is no other tab; "+m.keyFor(keymap.PaneBreak)+" gives the pane one of its own", false)
 	}
-	u := &picker{title: "Move the pane beside", wide: choiceWidth, verb: func(panes.Choice) string { return "move it there" }}
+	u := &picker{title: "Move the pane beside", wide: choiceWidth, verb: func(widget.Choice) string { return "move it there" }}
 	u.list.Set(choices)
-	u.pick = func(m *model, c panes.Choice) tea.Cmd { return m.moveTo(p, targets[c.Number]) }
+	u.pick = func(m *model, c widget.Choice) tea.Cmd { return m.moveTo(p, targets[c.Number]) }
 	m.overlay = u
 	m.dirty = true
 	return nil
@@ -137,14 +138,14 @@ func (m *model) groupName(g *group) string {
 	var names []string
 	for _, l := range g.root.leaves(nil) {
 		p, _ := m.process(l.pane.ID)
-		names = append(names, panes.Clean(p.Name))
+		names = append(names, widget.Clean(p.Name))
 	}
 	return strings.Join(names, " + ")
 }
 
 // moveTo takes a pane out of its group and puts it beside, or, where there is no
 // room, below the focused pane of another one.
-func (m *model) moveTo(p *panes.Terminal, to *group) tea.Cmd {
+func (m *model) moveTo(p *terminal.Terminal, to *group) tea.Cmd {
 	from, leaf := m.groupOf(p)
 	if from == nil || to == nil || from == to || m.indexOf(to) < 0 {
 		return nil

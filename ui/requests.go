@@ -15,6 +15,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // noteRequests says what agents have asked since before. The question itself
@@ -42,17 +43,17 @@ func first(names []string) string {
 }
 
 // asker is an agent's name in words.
-func asker(r api.Request) string { return panes.Clean(strings.TrimPrefix(r.Actor, "agent:")) }
+func asker(r api.Request) string { return widget.Clean(strings.TrimPrefix(r.Actor, "agent:")) }
 
 // request is what an agent wants, on one line.
 func request(r api.Request) string {
 	switch {
 	case r.Command != "":
-		return panes.Clean(r.Command)
+		return widget.Clean(r.Command)
 	case len(r.Paths) > 0:
-		return panes.Clean(r.Tool + " " + strings.Join(r.Paths, " "))
+		return widget.Clean(r.Tool + " " + strings.Join(r.Paths, " "))
 	}
-	return panes.Clean(strings.TrimSpace(r.Tool + " " + r.Session))
+	return widget.Clean(strings.TrimSpace(r.Tool + " " + r.Session))
 }
 
 // showRequests opens the oldest request.
@@ -169,22 +170,22 @@ func (a *approval) draw(m *model, screen rect) ([]string, int, int, int) {
 	width := max(min(screen.w-8, 84), 10)
 	r, at, open := a.find(m)
 	if !open {
-		rows := []string{look.Dim.Text(panes.Fit("It was answered, or its time is over.", width))}
-		line, used := panes.Hints(m.requestHints(false, false), width, 0, look.Key, look.Text)
-		return append(rows, panes.Spaces(width), line+panes.Spaces(width-used)), width, -1, 0
+		rows := []string{look.Dim.Text(widget.Fit("It was answered, or its time is over.", width))}
+		line, used := widget.Hints(m.requestHints(false, false), width, 0, look.Key, look.Text)
+		return append(rows, widget.Spaces(width), line+widget.Spaces(width-used)), width, -1, 0
 	}
-	title := fmt.Sprintf("%s wants to call %s", panes.Clip(asker(r), width/2), panes.Clean(r.Tool))
+	title := fmt.Sprintf("%s wants to call %s", widget.Clip(asker(r), width/2), widget.Clean(r.Tool))
 	if n := len(m.news.Requests); n > 1 {
 		title += fmt.Sprintf("  (%d of %d)", at+1, n)
 	}
-	rows := append([]string{look.Strong.Text(panes.Fit(title, width)), panes.Spaces(width)}, a.rows(r, width, max(screen.h-12, 3), look)...)
-	rows = append(rows, panes.Spaces(width))
+	rows := append([]string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}, a.rows(r, width, max(screen.h-12, 3), look)...)
+	rows = append(rows, widget.Spaces(width))
 	for _, fact := range requestFacts(r) {
-		rows = append(rows, look.Dim.Text(panes.Fit(fact, width)))
+		rows = append(rows, look.Dim.Text(widget.Fit(fact, width)))
 	}
 	hints := m.requestHints(len(m.news.Requests) > 1, a.height < len(a.page))
-	line, used := panes.Hints(hints, width, 0, look.Key, look.Text)
-	rows = append(rows, panes.Spaces(width), line+panes.Spaces(width-used))
+	line, used := widget.Hints(hints, width, 0, look.Key, look.Text)
+	rows = append(rows, widget.Spaces(width), line+widget.Spaces(width-used))
 	if a.top+a.height == len(a.page) && width+4 <= screen.w && len(rows)+2 <= screen.h {
 		a.read = r
 	}
@@ -193,13 +194,13 @@ func (a *approval) draw(m *model, screen rect) ([]string, int, int, int) {
 
 // rows are those of what r wants that are in sight, at most some, and below them
 // where they are if there are others.
-func (a *approval) rows(r api.Request, width, most int, look *panes.Look) (rows []string) {
+func (a *approval) rows(r api.Request, width, most int, look *widget.Look) (rows []string) {
 	if a.page == nil || a.width != width || !sameWish(a.of, r) {
 		a.of, a.width = r, width
 		a.page = requestLines(r, width)
 		a.wants = len(a.page)
 		if r.CWD != "" {
-			a.page = append(a.page, panes.Spaces(width))
+			a.page = append(a.page, widget.Spaces(width))
 			a.page = append(a.page, folded("in "+escaped(r.CWD), width)...)
 		}
 	}
@@ -210,11 +211,11 @@ func (a *approval) rows(r api.Request, width, most int, look *panes.Look) (rows 
 		if a.top+i >= a.wants {
 			ink = look.Dim
 		}
-		rows = append(rows, ink.Text(panes.Fit(line, width)))
+		rows = append(rows, ink.Text(widget.Fit(line, width)))
 	}
 	if a.height < len(a.page) {
 		place := fmt.Sprintf("rows %d–%d of %d", a.top+1, a.top+a.height, len(a.page))
-		rows = append(rows, look.Strong.Text(panes.Fit(place, width)))
+		rows = append(rows, look.Strong.Text(widget.Fit(place, width)))
 	}
 	return rows
 }
@@ -225,13 +226,13 @@ func sameWish(a, b api.Request) bool {
 }
 
 // requestHints are the keys of a request.
-func (m *model) requestHints(several, long bool) []panes.Hint {
-	var hints []panes.Hint
+func (m *model) requestHints(several, long bool) []widget.Hint {
+	var hints []widget.Hint
 	for _, h := range m.o.Bindings.Hints(false, keymap.ScopeRequest) {
 		if h.Label == "close" || h.Label == "next" && !several {
 			continue
 		}
-		hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
 	}
 	if long {
 		scroll := m.chooses(keymap.ScopeRequest, keymap.HelpDown, keymap.HelpUp, "scroll")
@@ -311,10 +312,10 @@ func folded(s string, width int) []string {
 func requestFacts(r api.Request) []string {
 	var facts []string
 	if r.Session != "" {
-		facts = append(facts, "for "+panes.Clean(r.Session))
+		facts = append(facts, "for "+widget.Clean(r.Session))
 	}
 	if r.Rule != "" {
-		facts = append(facts, "asked because of: "+panes.Clean(r.Rule))
+		facts = append(facts, "asked because of: "+widget.Clean(r.Rule))
 	}
 	return append(facts, "refused if nobody answers by "+r.ExpiresAt.Local().Format("15:04:05"))
 }

@@ -19,6 +19,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/terminal"
 	"tandem/themes"
 	"tandem/ui/conn"
 	"tandem/ui/screen"
@@ -207,7 +208,7 @@ func endedBy(s os.Signal) error {
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
 	m := &model{
 		ctx: ctx, o: o, link: l, in: in,
-		attachments: map[*panes.Terminal]context.CancelFunc{},
+		attachments: map[*terminal.Terminal]context.CancelFunc{},
 		closed:      map[string]bool{},
 		ending:      map[string]bool{},
 		unwanted:    map[string]bool{},

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A save writes something to a file whose path the person was asked for.
@@ -43,13 +44,13 @@ func (m *model) saved(msg savedMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.say(errorText(msg.err), true)
 	}
-	return m.say("saved "+panes.Bytes(msg.bytes)+" to "+panes.ShortPath(msg.path, m.list.Home), false)
+	return m.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.path, m.list.Home), false)
 }
 
 // askReplace asks before a file that is there is written over.
 func (m *model) askReplace(path string, then tea.Cmd) {
 	m.overlay = &question{
-		title: "Replace " + panes.ClipLeft(panes.ShortPath(path, m.list.Home), 48) + "?",
+		title: "Replace " + widget.ClipLeft(widget.ShortPath(path, m.list.Home), 48) + "?",
 		lines: []string{"The file is there already."},
 		yes:   "replace it",
 		then:  then,

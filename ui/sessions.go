@@ -9,6 +9,9 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/sessions"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // changedMsg says that the link has news or a pane's session has.
@@ -94,7 +97,7 @@ func (m *model) adopt() {
 		live[p.ID] = true
 		m.revive(p)
 		if g, _ := m.find(p.ID); g == nil && !m.isAskedFor(p.ID) {
-			m.groups = append(m.groups, newGroup(panes.NewTerminal(p.ID)))
+			m.groups = append(m.groups, newGroup(terminal.NewTerminal(p.ID)))
 			m.layouts.changed = true
 		}
 	}
@@ -148,7 +151,7 @@ func (m *model) closeFinished() (told tea.Cmd) {
 		switch {
 		case g == nil:
 			m.release(p)
-		case !panes.Failed(ended):
+		case !widget.Failed(ended):
 			if slices.Contains(m.visible(), l) {
 				told = m.tellEnded(ended)
 			}
@@ -166,7 +169,7 @@ const maxEndedRows = 20
 // then those that ended badly.
 func (m *model) refreshList() {
 	m.seeMarks()
-	var rows []panes.SessionRow
+	var rows []sessions.Row
 	var current string
 	if m.current != nil {
 		current = m.current.focus.pane.ID
@@ -175,11 +178,11 @@ func (m *model) refreshList() {
 		leaves := g.root.leaves(nil)
 		for i, l := range leaves {
 			if p, ok := m.process(l.pane.ID); ok {
-				rows = append(rows, panes.SessionRow{Process: p, Branch: branch(i, len(leaves)), Current: p.ID == current, Mark: m.attention.marks[p.ID]})
+				rows = append(rows, sessions.Row{Process: p, Branch: branch(i, len(leaves)), Current: p.ID == current, Mark: m.attention.marks[p.ID]})
 			}
 		}
 	}
-	rows = slices.DeleteFunc(append(rows, m.endedRows()...), func(r panes.SessionRow) bool {
+	rows = slices.DeleteFunc(append(rows, m.endedRows()...), func(r sessions.Row) bool {
 		return !matches(r.Process, m.filter)
 	})
 	m.list.SetRows(rows)
@@ -203,14 +206,14 @@ func branch(i, n int) string {
 }
 
 // endedRows are the newest sessions that ended badly and are in no group.
-func (m *model) endedRows() []panes.SessionRow {
-	var rows []panes.SessionRow
+func (m *model) endedRows() []sessions.Row {
+	var rows []sessions.Row
 	for _, p := range slices.Backward(m.news.Processes) {
-		if p.Kind != api.KindSession || !panes.Failed(&p) || m.closed[p.ID] || len(rows) == maxEndedRows {
+		if p.Kind != api.KindSession || !widget.Failed(&p) || m.closed[p.ID] || len(rows) == maxEndedRows {
 			continue
 		}
 		if g, _ := m.find(p.ID); g == nil {
-			rows = append(rows, panes.SessionRow{Process: p})
+			rows = append(rows, sessions.Row{Process: p})
 		}
 	}
 	return rows

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // Settings are what the person may change while the dashboard is open.
@@ -38,7 +38,7 @@ func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
 	next := Settings(msg)
 	if next.Fault != "" {
 		m.o.Fault = next.Fault
-		return m.say(panes.Clean(next.Fault)+"; what held before still does", true)
+		return m.say(widget.Clean(next.Fault)+"; what held before still does", true)
 	}
 	if len(next.Bindings.PrefixKeys()) == 0 {
 		next.Bindings = keymap.DefaultBindings()
@@ -82,5 +82,5 @@ func (m *model) faultNote() string {
 	if m.o.Fault == "" {
 		return ""
 	}
-	return panes.Clean(m.o.Fault)
+	return widget.Clean(m.o.Fault)
 }

@@ -12,7 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes"
+	"tandem/panes/terminal"
 	"tandem/ui/conn"
 )
 
@@ -28,7 +28,7 @@ type startedMsg struct {
 // is typed meanwhile waits in the pane.
 func (m *model) newSession() tea.Cmd {
 	here := m.currentPane()
-	p := panes.NewTerminal("")
+	p := terminal.NewTerminal("")
 	g := newGroup(p)
 	m.groups = append(m.groups, g)
 	m.view = viewSessions
@@ -49,14 +49,14 @@ func (m *model) split(x axis) tea.Cmd {
 	if !leaf.canSplit(x) {
 		return m.say("no room to split this pane", true)
 	}
-	p := panes.NewTerminal("")
+	p := terminal.NewTerminal("")
 	var created *node
 	m.current.root, created = leaf.split(x, p)
 	m.show(m.current, created)
 	return m.startFor(p, leaf.pane)
 }
 
-func (m *model) currentPane() *panes.Terminal {
+func (m *model) currentPane() *terminal.Terminal {
 	if m.current == nil {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (m *model) currentPane() *panes.Terminal {
 // A start is a session that is wanted for a pane, in the folder where another
 // pane's is.
 type start struct {
-	pane, near *panes.Terminal
+	pane, near *terminal.Terminal
 	command    []string // a shell if there is none
 	folder     string   // instead of the one near
 	id         string   // that its session will have
@@ -96,7 +96,7 @@ func (a *asking) ask(ctx context.Context, l *conn.Link, in api.SessionStartInput
 // startFor starts the session of a pane that is on the screen already. Starts
 // follow each other, so that sessions are there in the order they were asked
 // for.
-func (m *model) startFor(p, near *panes.Terminal) tea.Cmd {
+func (m *model) startFor(p, near *terminal.Terminal) tea.Cmd {
 	return m.startWith(start{pane: p, near: near})
 }
 
@@ -159,7 +159,7 @@ func (m *model) finishStarts(ctx context.Context) {
 }
 
 // cwd is where a new session starts: where that of a pane is.
-func (m *model) cwd(near *panes.Terminal) string {
+func (m *model) cwd(near *terminal.Terminal) string {
 	if near != nil {
 		if p, ok := m.process(near.ID); ok && p.CWD != "" {
 			return p.CWD
@@ -246,7 +246,7 @@ func (m *model) openSession(id string) tea.Cmd {
 	}
 	g, l := m.find(id)
 	if g == nil {
-		g = newGroup(panes.NewTerminal(id))
+		g = newGroup(terminal.NewTerminal(id))
 		m.groups = append(m.groups, g)
 	}
 	m.show(g, l)
@@ -279,7 +279,7 @@ func (m *model) closePane() tea.Cmd {
 
 // putAway takes the session of a pane, which has ended, out of the list, in the
 // next dashboards too. The pane may know of the end before the list does.
-func (m *model) putAway(p *panes.Terminal) {
+func (m *model) putAway(p *terminal.Terminal) {
 	if last := p.Ended(); last != nil {
 		m.link.Ended(*last)
 		m.news.Ended(*last)
@@ -307,7 +307,7 @@ func (m *model) startInPlace() tea.Cmd {
 	ended := leaf.pane
 	m.release(ended)
 	m.putAway(ended)
-	leaf.pane = panes.NewTerminal("")
+	leaf.pane = terminal.NewTerminal("")
 	m.relayout()
 	m.refreshList()
 	return m.startFor(leaf.pane, ended)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
-	"tandem/panes"
+	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -30,7 +30,7 @@ func (m *model) dress() {
 	if err != nil {
 		theme = themes.ForBackground(m.dark)
 	}
-	m.look = panes.NewLook(theme.Styles(m.profile), themes.GlyphsFor(os.Environ()))
+	m.look = widget.NewLook(theme.Styles(m.profile), themes.GlyphsFor(os.Environ()))
 	m.dirty = true
 }
 

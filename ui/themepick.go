@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/panes"
+	"tandem/panes/widget"
 	"tandem/themes"
 )
 
@@ -27,10 +27,10 @@ func (m *model) showThemes() tea.Cmd {
 	if now == "" {
 		now = m.o.Theme
 	}
-	u := &picker{title: "Theme", wide: 72, look: &look, verb: func(panes.Choice) string { return "keep it" }}
-	var choices []panes.Choice
+	u := &picker{title: "Theme", wide: 72, look: &look, verb: func(widget.Choice) string { return "keep it" }}
+	var choices []widget.Choice
 	for i, name := range names {
-		choices = append(choices, panes.Choice{Text: name, Number: i, Detail: m.themeDetail(name),
+		choices = append(choices, widget.Choice{Text: name, Number: i, Detail: m.themeDetail(name),
 			Sign: m.look.Glyphs.Running, SignInk: m.themeInk(name)})
 	}
 	u.list.Set(choices)
@@ -41,7 +41,7 @@ func (m *model) showThemes() tea.Cmd {
 		}
 	}
 	u.cancel = func(m *model) { m.wear(before) }
-	u.pick = func(m *model, c panes.Choice) tea.Cmd { return m.keepTheme(names[c.Number]) }
+	u.pick = func(m *model, c widget.Choice) tea.Cmd { return m.keepTheme(names[c.Number]) }
 	m.overlay = u
 	m.dirty = true
 	return nil
@@ -62,12 +62,12 @@ func (m *model) themeRank(name string) int {
 }
 
 // themeInk is a theme's own colour.
-func (m *model) themeInk(name string) panes.Ink {
+func (m *model) themeInk(name string) widget.Ink {
 	theme, err := themes.ByName(name, m.dark)
 	if err != nil {
 		theme, _ = themes.ByName(cmp.Or(Settings{ThemeDark: m.o.ThemeDark, ThemeLight: m.o.ThemeLight}.themeFor(m.dark), "dark"), m.dark)
 	}
-	return panes.InkOf(theme.Styles(m.profile).Accent)
+	return widget.InkOf(theme.Styles(m.profile).Accent)
 }
 
 // themeDetail says what a theme is for.
@@ -127,5 +127,5 @@ func (m *model) keptTheme(msg themeKept) tea.Cmd {
 		m.themesKept = slices.DeleteFunc(m.themesKept, func(name string) bool { return name == msg.name })
 		return m.say(fmt.Sprintf("for this run only: %v", msg.err), true)
 	}
-	return m.say(fmt.Sprintf("theme = %q is in %s now", msg.name, panes.ShortPath(msg.path, m.list.Home)), false)
+	return m.say(fmt.Sprintf("theme = %q is in %s now", msg.name, widget.ShortPath(msg.path, m.list.Home)), false)
 }

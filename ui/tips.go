@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // tipsHeight is the least height of a screen that spares a row for tips.
@@ -45,22 +45,22 @@ func (m *model) drawTips() string {
 	var line string
 	var used int
 	for _, does := range words {
-		var hints []panes.Hint
+		var hints []widget.Hint
 		for i, a := range actions {
 			if key := first(b.KeysOf(a, keymap.ScopePrefix)); key != "" {
-				hints = append(hints, panes.Hint{Key: strings.TrimPrefix(key, prefix+" "), Does: does[i]})
+				hints = append(hints, widget.Hint{Key: strings.TrimPrefix(key, prefix+" "), Does: does[i]})
 			}
 		}
-		line, used = panes.Hints(hints, m.w-panes.Width(welcome), 1, look.Key, look.Text)
+		line, used = widget.Hints(hints, m.w-widget.Width(welcome), 1, look.Key, look.Text)
 		if used == hintCells(hints) {
 			break
 		}
 	}
-	return look.Accent.Text(welcome) + line + panes.Spaces(m.w-panes.Width(welcome)-used)
+	return look.Accent.Text(welcome) + line + widget.Spaces(m.w-widget.Width(welcome)-used)
 }
 
 // hintCells is the width of hints beside each other.
-func hintCells(hints []panes.Hint) int {
-	_, used := panes.Hints(hints, 1<<16, 0, "", "")
+func hintCells(hints []widget.Hint) int {
+	_, used := widget.Hints(hints, 1<<16, 0, "", "")
 	return used
 }

@@ -1,6 +1,6 @@
 package ui
 
-import "tandem/panes"
+import "tandem/panes/terminal"
 
 // An axis is how a split lays out its two halves.
 type axis uint8
@@ -32,7 +32,7 @@ const shareUnit = 10_000
 // A node of the split tree is a leaf with a pane, or a split of two nodes.
 type node struct {
 	parent *node
-	pane   *panes.Terminal // nil for a split
+	pane   *terminal.Terminal // nil for a split
 	axis   axis
 	share  int // of shareUnit, what a gets
 	a, b   *node
@@ -42,7 +42,7 @@ type node struct {
 	rows  []string // drawn rows of its terminal
 }
 
-func leafOf(p *panes.Terminal) *node { return &node{pane: p} }
+func leafOf(p *terminal.Terminal) *node { return &node{pane: p} }
 
 // place gives the node and all below it their rectangles.
 func (n *node) place(r rect) {
@@ -119,7 +119,7 @@ func (n *node) canSplit(x axis) bool {
 
 // split makes leaf n a split of itself and a new leaf with pane p, which it
 // returns with the tree's root.
-func (n *node) split(x axis, p *panes.Terminal) (root, created *node) {
+func (n *node) split(x axis, p *terminal.Terminal) (root, created *node) {
 	s := &node{parent: n.parent, axis: x, share: shareUnit / 2, rect: n.rect}
 	n.replaceBy(s)
 	created = &node{parent: s, pane: p}

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"tandem/panes"
+	"tandem/panes/terminal"
 )
 
 func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
@@ -36,7 +36,7 @@ func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
 
 // grow makes a tree by splitting leaves, closing some and moving borders.
 func grow(t *rapid.T, area rect) (*node, []*node) {
-	root := leafOf(panes.NewTerminal("0"))
+	root := leafOf(terminal.NewTerminal("0"))
 	root.place(area)
 	for range rapid.IntRange(0, 12).Draw(t, "steps") {
 		leaves := root.leaves(nil)
@@ -45,7 +45,7 @@ func grow(t *rapid.T, area rect) (*node, []*node) {
 		case "split":
 			x := rapid.SampledFrom([]axis{beside, below}).Draw(t, "axis")
 			if l.canSplit(x) {
-				root, _ = l.split(x, panes.NewTerminal("n"))
+				root, _ = l.split(x, terminal.NewTerminal("n"))
 			}
 		case "close":
 			if smaller, focus := l.remove(); smaller != nil {
@@ -76,9 +76,9 @@ func borderCells(n *node) int {
 }
 
 func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
-	root := leafOf(panes.NewTerminal("a"))
+	root := leafOf(terminal.NewTerminal("a"))
 	root.place(rect{0, 1, 80, 22})
-	root, second := root.split(beside, panes.NewTerminal("b"))
+	root, second := root.split(beside, terminal.NewTerminal("b"))
 	root.place(rect{0, 1, 80, 22})
 	second.push(left, 500)
 	if root.a.rect.w != minPaneWidth {
@@ -92,7 +92,7 @@ func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
 
 func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 	root, _, _, _, d := fourPanes()
-	root, e := d.split(beside, panes.NewTerminal("e"))
+	root, e := d.split(beside, terminal.NewTerminal("e"))
 	root.place(root.rect)
 	root.moveBorder(500)
 	if d.rect.w != minPaneWidth || e.rect.w != minPaneWidth {
@@ -107,13 +107,13 @@ func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 //	c │ d
 func fourPanes() (root, a, b, c, d *node) {
 	area := rect{0, 0, 81, 20}
-	a = leafOf(panes.NewTerminal("a"))
+	a = leafOf(terminal.NewTerminal("a"))
 	root = a
 	root.place(area)
-	root, b = a.split(beside, panes.NewTerminal("b"))
+	root, b = a.split(beside, terminal.NewTerminal("b"))
 	root.place(area)
-	root, c = a.split(below, panes.NewTerminal("c"))
-	root, d = b.split(below, panes.NewTerminal("d"))
+	root, c = a.split(below, terminal.NewTerminal("c"))
+	root, d = b.split(below, terminal.NewTerminal("d"))
 	root.place(area)
 	return root, a, b, c, d
 }

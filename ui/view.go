@@ -11,7 +11,8 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // View gives the screen, to the painter first of all. Bubble Tea asks after
@@ -110,7 +111,7 @@ func (m *model) drawTooSmall() string {
 	first := max((m.h-len(words))/2, 0)
 	for i, line := range words {
 		if first+i < m.h {
-			rows[first+i] = panes.Center(line, m.w)
+			rows[first+i] = widget.Center(line, m.w)
 		}
 	}
 	return strings.Join(rows, "\n")
@@ -147,14 +148,14 @@ func wrap(text string, w int) (lines []string) {
 		switch {
 		case line == "":
 			line = word
-		case panes.Width(line)+1+panes.Width(word) <= w:
+		case widget.Width(line)+1+widget.Width(word) <= w:
 			line += " " + word
 		default:
-			lines = append(lines, panes.Clip(line, w))
+			lines = append(lines, widget.Clip(line, w))
 			line = word
 		}
 	}
-	return append(lines, panes.Clip(line, w))
+	return append(lines, widget.Clip(line, w))
 }
 
 // prepare lets every visible pane make its rows.
@@ -166,9 +167,9 @@ func (m *model) prepare() {
 		l.title = ""
 		if !m.layout.bare {
 			name, detail, folder := m.describe(l.pane)
-			heading := panes.Heading
+			heading := widget.Heading
 			if folder {
-				heading = panes.FolderHeading
+				heading = widget.FolderHeading
 			}
 			l.title = heading(name, detail, l.rect.w, l.pane == focused, &m.look)
 			l.title = l.joined(l.title, &m.look)
@@ -177,14 +178,14 @@ func (m *model) prepare() {
 }
 
 // joined is a title row in which the borders end that come down to it.
-func (n *node) joined(title string, look *panes.Look) string {
+func (n *node) joined(title string, look *widget.Look) string {
 	if n.rect.y == n.root().rect.y {
 		return title
 	}
 	for x := n.rect.x; x < n.rect.x+n.rect.w; x++ {
 		at := x - n.rect.x
-		if n.wallAbove(x, n.rect.y) && ansi.Strip(panes.Cut(panes.CutLeft(title, at), 1, "")) == "─" {
-			title = panes.Cut(title, at, "") + look.Rule.Text("┴") + panes.CutLeft(title, at+1)
+		if n.wallAbove(x, n.rect.y) && ansi.Strip(widget.Cut(widget.CutLeft(title, at), 1, "")) == "─" {
+			title = widget.Cut(title, at, "") + look.Rule.Text("┴") + widget.CutLeft(title, at+1)
 		}
 	}
 	return title
@@ -199,19 +200,19 @@ func (n *node) wallAbove(x, y int) bool {
 
 // describe is a pane's name and what else its title row says; folder reports
 // whether that is where its program is.
-func (m *model) describe(p *panes.Terminal) (name, detail string, folder bool) {
+func (m *model) describe(p *terminal.Terminal) (name, detail string, folder bool) {
 	process, ok := m.process(p.ID)
 	if !ok {
 		return "new session", "", false
 	}
-	name = panes.Clean(process.Name)
-	if title := panes.Clean(p.State().Title); title != "" && title != name {
+	name = widget.Clean(process.Name)
+	if title := widget.Clean(p.State().Title); title != "" && title != name {
 		return name, title, false
 	}
 	if len(process.Argv) > 1 {
-		return name, panes.CommandText(&process), false
+		return name, widget.CommandText(&process), false
 	}
-	return name, panes.ShortPath(process.CWD, m.list.Home), true
+	return name, widget.ShortPath(process.CWD, m.list.Home), true
 }
 
 // drawScreen joins the rows of everything on the screen.
@@ -284,7 +285,7 @@ func (m *model) appendBodyRow(out []byte, s side, y int) []byte {
 }
 
 // appendRow appends the row y of the screen as far as it is the node's.
-func (n *node) appendRow(out []byte, y int, look *panes.Look) []byte {
+func (n *node) appendRow(out []byte, y int, look *widget.Look) []byte {
 	if n.pane != nil {
 		i := y - n.rect.y
 		if n.title != "" {
@@ -296,7 +297,7 @@ func (n *node) appendRow(out []byte, y int, look *panes.Look) []byte {
 		if i < len(n.rows) {
 			return append(out, n.rows[i]...)
 		}
-		return append(out, panes.Spaces(n.rect.w)...)
+		return append(out, widget.Spaces(n.rect.w)...)
 	}
 	if n.axis == below {
 		return n.half(y).appendRow(out, y, look)
@@ -402,8 +403,8 @@ func (m *model) windowTitle() string {
 		return "tandem"
 	}
 	name, _, _ := m.describe(p)
-	if title := panes.Clean(p.State().Title); title != "" {
+	if title := widget.Clean(p.State().Title); title != "" {
 		name = title
 	}
-	return "tandem – " + panes.Clip(name, 120)
+	return "tandem – " + widget.Clip(name, 120)
 }

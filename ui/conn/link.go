@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
+	"tandem/panes/terminal"
 )
 
 // ClientName is who the dashboard is, for the engine.
@@ -213,7 +214,7 @@ func (l *Link) Latest() panes.News {
 
 // Attach feeds a pane from its session until ctx ends or the session does, and
 // attaches again whenever the attachment is lost.
-func (l *Link) Attach(ctx context.Context, id string, feed *panes.Feed) {
+func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 	wait := firstWait
 	var v panes.Attachment
 	for ctx.Err() == nil {
@@ -239,7 +240,7 @@ func (l *Link) Attach(ctx context.Context, id string, feed *panes.Feed) {
 
 // receive is one attachment, v, after the one that was lost last, if any; it
 // reports whether there is no point in another.
-func (l *Link) receive(ctx context.Context, e panes.Engine, id string, feed *panes.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
+func (l *Link) receive(ctx context.Context, e panes.Engine, id string, feed *terminal.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
 	size := feed.Size()
 	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Client: ClientName})
 	if err != nil {
@@ -270,7 +271,7 @@ func (l *Link) receive(ctx context.Context, e panes.Engine, id string, feed *pan
 
 // refused handles an attachment that could not be opened: what the engine says
 // for good is final.
-func (l *Link) refused(err error, feed *panes.Feed) (done bool) {
+func (l *Link) refused(err error, feed *terminal.Feed) (done bool) {
 	for _, code := range []api.Code{api.CodeNotFound, api.CodeEnded, api.CodeInvalid, api.CodeConflict} {
 		if errors.Is(err, code) {
 			feed.Fail(err)

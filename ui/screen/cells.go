@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/cellwidth"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // A pen writes a row of text into the cells of a line.
@@ -31,7 +31,7 @@ const wideEnd = " \x1b(B"
 
 // drawRow makes a line's cells those of a row of text, which has SGR sequences
 // and hyperlinks (OSC 8) and is laid out as package cellwidth has it, but for
-// clusters whose cells are said (panes.Sized). Other sequences, control
+// clusters whose cells are said (widget.Sized). Other sequences, control
 // characters and what has no cell of its own are left out; what the terminal
 // shows in fewer cells than the layout gives it is filled up with spaces.
 // clusters says that it counts clusters as one (mode 2027). It reports whether the
@@ -43,7 +43,7 @@ func drawRow(line uv.Line, row string, clusters bool) (wide bool) {
 	for i := 0; i < len(row) && p.x < len(line); {
 		c := row[i]
 		switch {
-		case c == ansi.ESC && strings.HasPrefix(row[i:], panes.Sized):
+		case c == ansi.ESC && strings.HasPrefix(row[i:], widget.Sized):
 			i += p.sized(row[i:])
 		case c == ansi.ESC:
 			i += p.sequence(row[i:], parser)
@@ -95,7 +95,7 @@ func linkOf(data []byte) uv.Link {
 // sized writes the cluster at the beginning of s whose cells are said, and
 // returns its length.
 func (p *pen) sized(s string) int {
-	rest := s[len(panes.Sized):]
+	rest := s[len(widget.Sized):]
 	end := strings.IndexByte(rest, ansi.ESC)
 	if end < 0 {
 		return len(s)
@@ -104,7 +104,7 @@ func (p *pen) sized(s string) int {
 	if ok && (cells == "1" || cells == "2") && cellwidth.Whole(text) {
 		p.show(text, int(cells[0]-'0'))
 	}
-	return min(len(panes.Sized)+end+len("\x1b\\"), len(s))
+	return min(len(widget.Sized)+end+len("\x1b\\"), len(s))
 }
 
 // cluster writes the cluster at the beginning of s and returns its length.
@@ -165,7 +165,7 @@ func (p *pen) anchored(text string, width int) string {
 		text = ansi.ResetModeAutoWrap + text + ansi.SetModeAutoWrap
 		end = len(p.line) - 1
 	}
-	return panes.Spaces(width) + ansi.CursorHorizontalAbsolute(p.x+1) + text + ansi.CursorHorizontalAbsolute(end+1)
+	return widget.Spaces(width) + ansi.CursorHorizontalAbsolute(p.x+1) + text + ansi.CursorHorizontalAbsolute(end+1)
 }
 
 // put writes one character, for which there is room.

@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/cellwidth"
 	"tandem/engine/vt"
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // outers are terminals that think differently of clusters: what each does is
@@ -67,7 +67,7 @@ func TestColumnsHoldWhateverTheTerminalThinksOfClusters(t *testing.T) {
 					for range rapid.IntRange(0, 6).Draw(rt, "pieces") {
 						p := piece.Draw(rt, "piece")
 						row += p + "|"
-						x += panes.Width(p)
+						x += widget.Width(p)
 						if x < 20 {
 							want = append(want, x)
 						}

@@ -3,7 +3,7 @@ package screen
 import (
 	"strings"
 
-	"tandem/panes"
+	"tandem/panes/widget"
 )
 
 // mostNotice bounds a notification, in cells.
@@ -32,5 +32,5 @@ func notification(text string, getenv func(string) string) string {
 
 // noticeText is text that cannot end a sequence or be taken for a part of it.
 func noticeText(s string) string {
-	return strings.ReplaceAll(panes.Clip(panes.Clean(s), mostNotice), ";", ",")
+	return strings.ReplaceAll(widget.Clip(widget.Clean(s), mostNotice), ";", ",")
 }

@@ -1,0 +1,169 @@
+package files
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// Widths from which a list tells more than names.
+const (
+	fileSizeWidth = 30
+	fileTimeWidth = 54
+	fileModeWidth = 72
+)
+
+func sortedKeys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Draw gives h rows of w cells. The slice is valid until the next call.
+func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
+	l.out, l.h = l.out[:0], h
+	l.follow(h)
+	for y := range max(h, 0) {
+		row := l.top + y
+		switch {
+		case row < l.rows.Len():
+			l.out = append(l.out, l.drawRow(row, w, now, look))
+		case row == l.rows.Len() && row > 0 && l.Omitted > 0:
+			text := "    and " + widget.Itoa(l.Omitted) + " more, which are too many to show"
+			l.out = append(l.out, look.Dim.Text(widget.Fit(text, w)))
+		case y == 0 && l.Note != "":
+			ink := look.Dim
+			if l.Bad {
+				ink = look.Bad
+			}
+			for _, line := range widget.WrapWords(l.Note, max(w-4, 1)) {
+				l.out = append(l.out, "  "+ink.Text(widget.Fit(line, max(w-2, 0))))
+			}
+		case len(l.out) <= y:
+			l.out = append(l.out, widget.Spaces(w))
+		}
+	}
+	return l.out[:max(min(len(l.out), h), 0)]
+}
+
+// follow keeps the cursor among the h visible rows.
+func (l *List) follow(h int) {
+	if l.cursor < l.top {
+		l.top = l.cursor
+	}
+	if h > 0 && l.cursor >= l.top+h {
+		l.top = l.cursor - h + 1
+	}
+	rows := l.rows.Len()
+	if l.Omitted > 0 {
+		rows++ // that says so
+	}
+	l.top = max(min(l.top, rows-h), 0)
+	if l.Omitted > 0 && l.cursor == l.rows.Len()-1 && h > 1 {
+		l.top = max(rows-h, 0)
+	}
+}
+
+func (l *List) drawRow(i, w int, now time.Time, look *widget.Look) string {
+	f := l.rows.At(i)
+	cursor := i == l.cursor
+	r := widget.Row{Plain: cursor && l.Focused}
+	here, mark := " ", " "
+	if cursor {
+		here = look.Glyphs.Selected
+	}
+	if len(l.Marked) > 0 && l.Marked[filepath.Join(l.Path, f.Name)] {
+		mark = look.Glyphs.Check
+	}
+	r.Add(here, look.Accent)
+	r.Add(mark, look.Warn)
+	status, known := l.Git[f.Name]
+	if !known {
+		status = l.GitAll
+	}
+	letters, gitInk := gitMark(status, look)
+	if !l.Plain {
+		r.Add(letters+" ", gitInk)
+	}
+	name, ink := widget.FileName(f.Name)+widget.FileSuffix(f), fileInk(f, look)
+	switch {
+	case status == "!!":
+		ink = look.Faint
+	case cursor && !l.Focused && !l.Plain:
+		ink = look.Current
+	}
+	facts := ""
+	if !l.Plain {
+		facts = fileFacts(f, w, l.rows.Order.By, now)
+	}
+	if l.Icons {
+		r.Add(fileIcon(f)+" ", ink)
+	}
+	room := max(w-r.Cells-widget.Width(facts)-1, 0)
+	r.Add(widget.ClipName(name, room), ink)
+	r.Add(widget.Spaces(w-r.Cells-widget.Width(facts)-1), "")
+	r.Add(facts, look.Dim)
+	r.Add(widget.Spaces(w-r.Cells), "")
+	if r.Plain {
+		return look.Selected.Text(r.Text.String())
+	}
+	return r.Text.String()
+}
+
+func fileInk(f *api.FileInfo, look *widget.Look) widget.Ink {
+	switch {
+	case f.Broken:
+		return look.Bad
+	case widget.IsFolder(f):
+		return look.Accent
+	case f.Type == "link":
+		return look.Info
+	case f.Type != "file":
+		return look.Warn
+	case widget.IsExecutable(f):
+		return look.Good
+	}
+	return look.Text
+}
+
+// fileFacts is what stands behind a name, as far as there is room.
+func fileFacts(f *api.FileInfo, w int, by Column, now time.Time) string {
+	size := "–"
+	switch {
+	case f.Type == "file":
+		size = widget.Bytes(f.Size)
+	case f.Type == "link":
+		size = "→"
+	}
+	size = widget.PadLeft(size, 6)
+	age := widget.PadLeft(widget.FileTime(f.Modified, now), 12)
+	switch {
+	case w < fileSizeWidth:
+		return ""
+	case w < fileTimeWidth && by == ByTime:
+		return " " + age
+	case w < fileTimeWidth:
+		return " " + size
+	case w < fileModeWidth:
+		return " " + size + "  " + age
+	}
+	return " " + widget.FileMode(f) + " " + size + "  " + age
+}
+
+// gitMark is one cell for the letters of git status.
+func gitMark(letters string, look *widget.Look) (string, widget.Ink) {
+	switch {
+	case len(letters) < 2:
+		return " ", ""
+	case letters == "??":
+		return "?", look.Info
+	case letters == "!!":
+		return " ", ""
+	case strings.Contains(letters, "U"):
+		return "U", look.Bad
+	case letters[0] != '.' && letters[0] != ' ':
+		return letters[:1], look.Good // in the index
+	}
+	return letters[1:2], look.Warn
+}

@@ -1,0 +1,386 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/engine/cellwidth"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+// entries makes files of names; a folder's ends in a slash.
+func entries(names ...string) (all []api.FileInfo) {
+	for i, name := range names {
+		f := api.FileInfo{Name: strings.TrimSuffix(name, "/"), Type: "file", Mode: "0644", Size: int64(i), Modified: noon.Add(time.Duration(i) * time.Minute)}
+		if f.Name != name {
+			f.Type = "dir"
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func namesOf(r *Rows) string {
+	var names []string
+	for i := range r.Len() {
+		names = append(names, r.At(i).Name)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestFilesAreInAnOrderThatPeopleExpect(t *testing.T) {
+	all := entries("b", "part10", "A", "part9", "part09", "z/", "Docs/", ".git/", ".rc", "c.go")
+	cases := []struct {
+		order Order
+		want  string
+	}{
+		{Order{}, "Docs z A b c.go part09 part9 part10"},
+		{Order{Hidden: true}, ".git Docs z .rc A b c.go part09 part9 part10"},
+		{Order{Reversed: true}, "z Docs part10 part9 part09 c.go b A"},
+		{Order{By: BySize}, "Docs z c.go part09 part9 A part10 b"},
+		{Order{By: ByTime, Reversed: true}, "z Docs b part10 A part9 part09 c.go"},
+		{Order{By: ByExtension}, "Docs z A b part09 part9 part10 c.go"},
+		{Order{Filter: "PART !10"}, "part09 part9"},
+	}
+	for _, c := range cases {
+		if got := namesOf(Arrange(all, c.order)); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.order, got, c.want)
+		}
+	}
+}
+
+func TestNaturalOrderIsAnOrder(t *testing.T) {
+	name := rapid.StringMatching(`[a0-3]{0,6}`)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := name.Draw(t, "a"), name.Draw(t, "b"), name.Draw(t, "c")
+		if compareNatural(a, b) != -compareNatural(b, a) {
+			t.Fatalf("%q and %q are each before the other", a, b)
+		}
+		if compareNatural(a, b) <= 0 && compareNatural(b, c) <= 0 && compareNatural(a, c) > 0 {
+			t.Fatalf("%q, %q, %q go round", a, b, c)
+		}
+	})
+}
+
+func TestFileNamesAreShownSafely(t *testing.T) {
+	cases := map[string]string{
+		"a\nb":                              "a␊b",
+		"\x1b[31mred":                       "␛[31mred",
+		"gpj\u202eexe.":                     "gpj\ufffdexe.",
+		"bad\xff":                           "bad\ufffd",
+		"a" + strings.Repeat("\u0301", 127): "a\u0301\u0301",
+		"\u0301x":                           "\u25ccx",
+		"é":                                 "é",
+		"日本":                                "日本",
+		"a\u200bb":                          "a\ufffdb",
+		"cafe\u0301":                        "cafe\u0301",
+		"x\u0332":                           "x\u0332",
+		"1\ufe0f\u20e3":                     "1\ufe0f\u20e3",
+		"🇩🇪.txt":                            "🇩🇪.txt",
+		"🇩🇪🇫":                               "🇩🇪F",
+		"🇩\u200c🇪":                          "DE",
+		"👩‍👩‍👧":                             "👩‍👩‍👧",
+		"👩\u0301\u200d\u0301🚀":              "👩\u0301🚀",
+		"नमस्ते":                            "नमस्ते",
+		"น้ำ":                               "น้ำ",
+		"🏴\U000e0067\U000e007f":             "🏴",
+	}
+	for name, want := range cases {
+		if got := widget.FileName(name); got != want {
+			t.Errorf("%q is shown as %q, want %q", name, got, want)
+		}
+	}
+}
+
+func FuzzFileName(f *testing.F) {
+	for _, s := range []string{"a\nb", "\x1b]0;x\a", "\u202e", "👩‍👩‍👧", "🇩🇪🇩", "क्षि", "\xff\xfe", "á́́"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := widget.FileName(s)
+		if !utf8.ValidString(got) {
+			t.Fatalf("%q is not UTF-8", got)
+		}
+		for _, r := range got {
+			if widget.CleanRune(r) != r && r != utf8.RuneError {
+				t.Fatalf("%q holds %U", got, r)
+			}
+		}
+		row, _ := widget.AppendRun(nil, &api.Run{Text: got, Cells: widget.Width(got)}, 0, widget.Width(got))
+		if a, b := widget.Width(got), widget.Width(string(row)); a != b {
+			t.Fatalf("%q of %q is %d cells, drawn as %q in %d", got, s, a, row, b)
+		}
+		if again := widget.FileName(got); again != got {
+			t.Fatalf("%q of %q is shown as %q in turn", got, s, again)
+		}
+	})
+}
+
+func TestListKeepsItsPlaceByName(t *testing.T) {
+	var l List
+	l.Reset("/x", "c")
+	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+	if got := l.SelectedPath(); got != "/x/c" {
+		t.Errorf("the cursor is on %s", got)
+	}
+	l.SetRows(Arrange(entries("0", "1", "a", "c"), Order{}))
+	if got := l.SelectedPath(); got != "/x/c" {
+		t.Errorf("after others came the cursor is on %s", got)
+	}
+	l.SetRows(Arrange(entries("0", "1"), Order{}))
+	if got := l.SelectedPath(); got != "/x/1" {
+		t.Errorf("after it went the cursor is on %s", got)
+	}
+}
+
+func TestListRowsAreAsWideAsTheirColumn(t *testing.T) {
+	look := unicodeLook()
+	all := entries("a", "bad\xff", "line\nbreak", strings.Repeat("long", 80), "日本語ファイル", "dir/", "a"+strings.Repeat("\u0301", 127))
+	var l List
+	l.Reset("/x", "")
+	l.Focused = true
+	l.Git = map[string]string{"a": ".M", "dir": "??", "bad\xff": "x"}
+	l.Marked = map[string]bool{"/x/a": true}
+	l.SetRows(Arrange(all, Order{}))
+	for _, w := range []int{1, 5, 20, 33, 60, 100} {
+		rows := l.Draw(w, 9, noon, look)
+		if len(rows) != 9 {
+			t.Fatalf("%d rows", len(rows))
+		}
+		for _, row := range rows {
+			if got := widget.Width(row); got != w && w >= 5 {
+				t.Errorf("a row of %d cells is %d wide: %q", w, got, row)
+			}
+		}
+	}
+}
+
+func TestModesAreWrittenAsUsual(t *testing.T) {
+	for mode, want := range map[string]string{"0755": "-rwxr-xr-x", "4755": "-rwsr-xr-x", "1777": "-rwxrwxrwt", "2644": "-rw-r-Sr--", "": "----------"} {
+		if got := widget.FileMode(&api.FileInfo{Type: "file", Mode: mode}); got != want {
+			t.Errorf("%s is %s, want %s", mode, got, want)
+		}
+	}
+}
+
+func TestAMovementBeforeThereAreRowsIsMadeUpFor(t *testing.T) {
+	var l List
+	l.Reset("/x", "")
+	l.Move(1 << 30)
+	l.Move(-1)
+	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+	if got := l.SelectedPath(); got != "/x/c" {
+		t.Errorf("the cursor is on %s, not on the last but one", got)
+	}
+	l.Reset("/y", "c")
+	l.Move(-1)
+	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+	if got := l.SelectedPath(); got != "/y/b" {
+		t.Errorf("the cursor is on %s, not above where it was", got)
+	}
+	l.Ahead(true)
+	l.Move(1 << 30)
+	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+	if got := l.SelectedPath(); got != "/y/b" {
+		t.Errorf("a movement for the next folder moves the cursor to %s", got)
+	}
+	l.Reset("/next", "")
+	l.SetRows(Arrange(entries("a", "b"), Order{}))
+	if got := l.SelectedPath(); got != "/next/b" {
+		t.Errorf("there the cursor is on %s", got)
+	}
+	l.Ahead(true)
+	l.Move(-1)
+	l.Ahead(false)
+	l.Move(0)
+	if got := l.SelectedPath(); got != "/next/b" {
+		t.Errorf("a movement for a folder that did not come moves the cursor to %s", got)
+	}
+	l.Reset("/other", "")
+	l.Move(1)
+	l.Reset("/z", "")
+	l.SetRows(Arrange(entries("a", "b"), Order{}))
+	if got := l.SelectedPath(); got != "/z/a" {
+		t.Errorf("a movement in another folder moves the cursor to %s", got)
+	}
+}
+
+func TestTheLastEntryIsThatOfTheWholeFolder(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		var l List
+		l.Reset("/x", "")
+		l.More = true
+		if before {
+			l.Move(1 << 30)
+		}
+		l.SetRows(Arrange(entries("a", "b"), Order{}))
+		if !before {
+			l.Move(1 << 30)
+		}
+		l.More = false
+		l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+		if got := l.SelectedPath(); got != "/x/d" {
+			t.Errorf("the cursor is on %s", got)
+		}
+	}
+	var l List
+	l.Reset("/x", "")
+	l.More = true
+	l.SetRows(Arrange(entries("a", "b"), Order{}))
+	l.Move(1 << 30)
+	l.Move(-1)
+	l.More = false
+	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+	if got := l.SelectedPath(); got != "/x/a" {
+		t.Errorf("a movement after that leads to %s", got)
+	}
+}
+
+func TestAPlaceIsWaitedForWhileMoreEntriesCome(t *testing.T) {
+	var l List
+	l.Reset("/x", "d")
+	l.More = true
+	l.SetRows(Arrange(entries("a", "b"), Order{}))
+	l.More = false
+	l.SetRows(Arrange(entries("a", "b", "c", "d", "e"), Order{}))
+	if got := l.SelectedPath(); got != "/x/d" {
+		t.Errorf("the cursor is on %s", got)
+	}
+}
+
+func TestANameThatIsToComeIsWaitedForUntilTheCursorMoves(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		var l List
+		l.Reset("/x", "")
+		l.SetRows(Arrange(entries("a", "b"), Order{}))
+		l.Select("new")
+		l.SetRows(Arrange(entries("a", "b", "c"), Order{}))
+		want := "/x/new"
+		if moved {
+			l.Move(1)
+			want = "/x/b"
+		}
+		l.SetRows(Arrange(entries("a", "b", "new"), Order{}))
+		if got := l.SelectedPath(); got != want {
+			t.Errorf("the cursor is on %s, not %s", got, want)
+		}
+	}
+}
+
+func TestASetGivesBackWhatItWasGiven(t *testing.T) {
+	first := append(entries("a", "dir/", "bad\xff", strings.Repeat("x", 255)), api.FileInfo{
+		Name: "link", Type: "link", Target: "dir", ToDir: true, Mode: "0777", Size: 1 << 40}, api.FileInfo{Name: "gone", Type: "link", Target: "no", Broken: true, Mode: "0777"})
+	second := append(entries("later"), api.FileInfo{Name: "odd", Type: "something"})
+	set := (*Set)(nil).With(first)
+	all := set.With(second)
+	if set.Len() != len(first) || all.Len() != len(first)+len(second) || all.LastName() != "odd" || !all.Has("link") || set.Has("later") {
+		t.Fatalf("sets of %d and %d entries", set.Len(), all.Len())
+	}
+	for i, want := range append(first, second...) {
+		if want.Type == "something" {
+			want.Type = ""
+		}
+		if diff := cmp.Diff(&want, all.At(i), cmp.Comparer(func(a, b time.Time) bool { return a.Equal(b) })); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if (*Set)(nil).Len() != 0 || (*Set)(nil).Arrange(Order{}).Len() != 0 {
+		t.Error("no set has entries")
+	}
+}
+
+func TestTooManyEntriesAreTold(t *testing.T) {
+	look := unicodeLook()
+	var l List
+	l.Reset("/x", "")
+	l.Omitted = 50_000
+	l.SetRows(Arrange(entries("a", "b", "c", "d"), Order{}))
+	l.Move(1 << 30)
+	rows := l.Draw(50, 3, noon, look)
+	if !strings.Contains(rows[1], "d") || !strings.Contains(rows[2], "and 50000 more") {
+		t.Errorf("%q", rows)
+	}
+}
+
+func TestMarksOfAWholeFolderAreThoseOfItsEntries(t *testing.T) {
+	look := unicodeLook()
+	var l List
+	l.Reset("/x", "")
+	l.GitAll, l.Git = "??", map[string]string{"b": "!!"}
+	l.SetRows(Arrange(entries("a", "b"), Order{}))
+	rows := l.Draw(20, 2, noon, look)
+	if !strings.Contains(ansi.Strip(rows[0]), "? a") || strings.Contains(ansi.Strip(rows[1]), "?") {
+		t.Errorf("%q", rows)
+	}
+}
+
+func TestIconsAreOneCellEach(t *testing.T) {
+	look := unicodeLook()
+	all := entries("a.go", "b.png", "c.tar", "Makefile", "d", ".git/", "dir/", "e.md", "f.json")
+	all = append(all, api.FileInfo{Name: "fifo", Type: "fifo"}, api.FileInfo{Name: "sock", Type: "socket"}, api.FileInfo{Name: "dev", Type: "device"},
+		api.FileInfo{Name: "link", Type: "link"}, api.FileInfo{Name: "gone", Type: "link", Broken: true}, api.FileInfo{Name: "run", Type: "file", Mode: "0755"})
+	seen := map[string]bool{}
+	for i := range all {
+		icon := fileIcon(&all[i])
+		if ansi.StringWidth(icon) != 1 || cellwidth.PerCodePoint(icon) != 1 {
+			t.Errorf("the icon of %s is not one cell", all[i].Name)
+		}
+		seen[icon] = true
+	}
+	if len(seen) != len(all) {
+		t.Errorf("%d icons for %d kinds", len(seen), len(all))
+	}
+	var l List
+	l.Reset("/x", "")
+	l.Icons = true
+	l.SetRows(Arrange(all, Order{Hidden: true}))
+	for _, row := range l.Draw(40, len(all), noon, look) {
+		if got := widget.Width(row); got != 40 {
+			t.Errorf("%q is %d wide", row, got)
+		}
+	}
+}
+
+func BenchmarkListOf100000(b *testing.B) {
+	look := unicodeLook()
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprintf("file-%d.txt", i*7919%100_000)
+	}
+	all := entries(names...)
+	b.Run("arrange", func(b *testing.B) {
+		for b.Loop() {
+			Arrange(all, Order{})
+		}
+	})
+	var l List
+	l.Reset("/x", "")
+	l.SetRows(Arrange(all, Order{}))
+	b.Run("key and draw", func(b *testing.B) {
+		for b.Loop() {
+			l.Move(1)
+			l.Draw(80, 50, noon, look)
+		}
+	})
+	b.Run("set rows", func(b *testing.B) {
+		rows := Arrange(all, Order{})
+		l.Go(99_999)
+		for b.Loop() {
+			l.SetRows(rows)
+		}
+	})
+}
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func unicodeLook() *widget.Look { return &widget.Look{Glyphs: themes.UnicodeGlyphs()} }

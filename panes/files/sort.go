@@ -1,0 +1,167 @@
+package files
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// A Column is what the entries of a folder can be sorted by.
+type Column int
+
+// The columns in the order in which they are offered.
+const (
+	ByName Column = iota
+	BySize
+	ByTime
+	ByExtension
+	columns
+)
+
+func (c Column) String() string {
+	return [columns]string{"name", "size", "time", "extension"}[c]
+}
+
+// Next is the column after c.
+func (c Column) Next() Column { return (c + 1) % columns }
+
+// A Order says which entries of a folder are shown, and in which order.
+type Order struct {
+	By       Column
+	Reversed bool
+	Hidden   bool   // names that begin with a dot too
+	Filter   string // words that the name has to hold, in either case; !word: must not
+}
+
+// Rows are the entries of a folder in an order. They do not change.
+type Rows struct {
+	Order Order
+	set   *Set
+	shown []int32 // indexes into set
+}
+
+// Len is the number of rows.
+func (r *Rows) Len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.shown)
+}
+
+// At is the entry of a row.
+func (r *Rows) At(row int) *api.FileInfo { return r.set.At(int(r.shown[row])) }
+
+// Name is the name of a row, for the moment: it is kept together with others.
+func (r *Rows) Name(row int) string { return r.set.name(int(r.shown[row])) }
+
+// Find is the row of a name; -1 if there is none.
+func (r *Rows) Find(name string) int {
+	for row := range r.Len() {
+		if r.Name(row) == name {
+			return row
+		}
+	}
+	return -1
+}
+
+// Arrange filters and sorts a few entries of a folder, folders first.
+func Arrange(all []api.FileInfo, o Order) *Rows {
+	return (*Set)(nil).With(all).Arrange(o)
+}
+
+// Arrange filters and sorts the entries, folders first. It takes a while for
+// many of them.
+func (s *Set) Arrange(o Order) *Rows {
+	r := &Rows{Order: o, set: s, shown: make([]int32, 0, s.Len())}
+	words := strings.Fields(strings.ToLower(o.Filter))
+	folded := make([]string, s.Len())
+	for i := range folded {
+		name := s.name(i)
+		if !o.Hidden && strings.HasPrefix(name, ".") {
+			continue
+		}
+		folded[i] = strings.ToLower(name)
+		if holdsWords(folded[i], words) {
+			r.shown = append(r.shown, int32(i))
+		}
+	}
+	slices.SortFunc(r.shown, func(a, b int32) int { return o.compare(s, int(a), int(b), folded[a], folded[b]) })
+	return r
+}
+
+func holdsWords(name string, words []string) bool {
+	for _, word := range words {
+		bare, inverse := strings.CutPrefix(word, "!")
+		if bare != "" && strings.Contains(name, bare) == inverse {
+			return false
+		}
+	}
+	return true
+}
+
+// compare has folders before files, and for equal ones the names decide; the
+// names it is given are in lower case.
+func (o Order) compare(s *Set, i, j int, nameA, nameB string) int {
+	a, b := &s.entries[i], &s.entries[j]
+	if x, y := a.isFolder(), b.isFolder(); x != y {
+		if x {
+			return -1
+		}
+		return 1
+	}
+	by := 0
+	switch o.By {
+	case BySize:
+		by = cmp.Compare(b.size, a.size)
+	case ByTime:
+		by = cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(b.nanos, a.nanos))
+	case ByExtension:
+		by = strings.Compare(extension(nameA), extension(nameB))
+	}
+	by = cmp.Or(by, compareNatural(nameA, nameB), strings.Compare(s.name(i), s.name(j)))
+	if o.Reversed {
+		return -by
+	}
+	return by
+}
+
+func extension(name string) string {
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+		return name[dot:]
+	}
+	return ""
+}
+
+// compareNatural compares names so that numbers in them count as numbers:
+// "part9" comes before "part10".
+func compareNatural(a, b string) int {
+	for a != "" && b != "" {
+		if !isDigit(a[0]) || !isDigit(b[0]) {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		var x, y string
+		x, a = leadingNumber(a)
+		y, b = leadingNumber(b)
+		if by := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); by != 0 {
+			return by
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// leadingNumber takes the digits that s begins with, without leading zeros.
+func leadingNumber(s string) (number, rest string) {
+	end := 0
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	return strings.TrimLeft(s[:end], "0"), s[end:]
+}

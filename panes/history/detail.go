@@ -1,0 +1,431 @@
+package history
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// A Detail is what is known of one command: how the run under the cursor
+// went, all other runs of the same line, and the end of its output.
+type Detail struct {
+	Focused bool
+	Home    string // shown as "~"
+	// Runs tells whether a command that has no exit status still runs.
+	Runs func(*api.Command) bool
+
+	row    api.HistoryRow
+	shown  bool // there is a row
+	asked  bool // what is to be known of it was asked for
+	known  bool // and is here
+	runs   []api.HistoryRow
+	total  int
+	output []widget.Line
+	note   string // in place of output
+	up     int    // rows that the output is scrolled up
+
+	page int // rows of output drawn last
+	most int // rows of output there are
+	out  []string
+}
+
+// A Output is the end of what a run has printed.
+type Output struct {
+	Text     string
+	Terminal bool   // it is the output of a terminal
+	Cut      bool   // there is more before it
+	Note     string // why there is none
+}
+
+// Show has the detail be about a row. What was known of another run of the same
+// command stays until it is known anew.
+func (d *Detail) Show(row api.HistoryRow) {
+	same := d.shown && row.ID == d.row.ID && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
+	if row.Command.Command != d.row.Command.Command || row.ID != d.row.ID {
+		d.runs, d.total, d.output, d.note, d.up, d.known = nil, 0, nil, "", 0, false
+	}
+	d.row, d.shown = row, true
+	if !same {
+		d.asked = false
+	}
+}
+
+// Hide has the detail be about nothing.
+func (d *Detail) Hide() {
+	*d = Detail{Focused: d.Focused, Home: d.Home, Runs: d.Runs}
+}
+
+// Next is the row of which more has to be asked; ok is false for none.
+func (d *Detail) Next() (row api.HistoryRow, ok bool) {
+	if !d.shown || d.asked {
+		return row, false
+	}
+	d.asked = true
+	return d.row, true
+}
+
+// Take takes in what was asked about a row, unless another one is shown by now.
+// It reports whether that changes anything.
+func (d *Detail) Take(id int64, runs api.HistorySearchOutput, out Output) bool {
+	if !d.shown || d.row.ID != id {
+		return false
+	}
+	d.runs, d.total, d.known = runs.Rows, runs.Total, true
+	d.output, d.note = readOutput(out), out.Note
+	switch {
+	case d.note != "" || len(d.output) > 0:
+	case out.Terminal && strings.Contains(out.Text, fullScreen):
+		d.note = "it had the whole screen; there is no text to show"
+	default:
+		d.note = "it printed nothing"
+	}
+	return true
+}
+
+// fullScreen begins what is no text to be read line by line: the alternate
+// screen of a terminal.
+const fullScreen = "\x1b[?1049h"
+
+// readOutput makes output fit to be drawn, without blank lines at both ends.
+func readOutput(out Output) []widget.Line {
+	text := strings.Trim(out.Text, "\r\n")
+	if out.Cut {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	if out.Terminal && strings.Contains(text, fullScreen) {
+		return nil
+	}
+	var lines []widget.Line
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, widget.ReadLine(line, out.Terminal))
+	}
+	blank := func(t widget.Line) bool { return strings.TrimSpace(t.Plain()) == "" }
+	for len(lines) > 0 && blank(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	for len(lines) > 0 && blank(lines[0]) {
+		lines = lines[1:]
+	}
+	return lines
+}
+
+// Total is how many runs there are of the command of a row; 0 if that is not
+// known.
+func (d *Detail) Total(id int64) int {
+	if d.shown && d.row.ID == id && d.known {
+		return d.total
+	}
+	return 0
+}
+
+// Scroll moves the output by rows, negative is up.
+func (d *Detail) Scroll(rows int) {
+	d.up = max(min(d.up-rows, d.most-d.page), 0)
+}
+
+// Page is how many rows of output are seen.
+func (d *Detail) Page() int { return max(d.page-1, 1) }
+
+// sideBySide is the width from which a low detail has the output beside the
+// rest.
+const sideBySide = 96
+
+// split is the column of the rule in front of the output; 0 if the output is below
+// the rest.
+func (d *Detail) split(w, h int) int {
+	if d.shown && w >= sideBySide && h < 2*w/5 {
+		return w*2/5 - 1
+	}
+	return 0
+}
+
+// Draw gives h rows of w cells. The slice is valid until the next call.
+func (d *Detail) Draw(w, h int, now time.Time, look *widget.Look) []string {
+	d.out = d.out[:0]
+	if !d.shown || h <= 0 {
+		for len(d.out) < h {
+			d.out = append(d.out, widget.Spaces(w))
+		}
+		return d.out
+	}
+	if left := d.split(w, h); left > 0 {
+		about := d.about(left, h, now, look)
+		output := d.drawOutput(w-left-3, h, look)
+		for i := range h {
+			row := widget.Spaces(left)
+			if i < len(about) {
+				row = about[i]
+			}
+			d.out = append(d.out, row+look.Rule.Text("│")+" "+output[i]+" ")
+		}
+		return d.out
+	}
+	about := d.about(w, max(h*3/5, min(h-1, 3)), now, look)
+	d.out = append(d.out, about...)
+	if rest := h - len(d.out); rest > 1 {
+		d.out = append(d.out, widget.Heading("output", "", w, false, look))
+		for _, row := range d.drawOutput(w-2, rest-1, look) {
+			d.out = append(d.out, " "+row+" ")
+		}
+	}
+	for len(d.out) < h {
+		d.out = append(d.out, widget.Spaces(w))
+	}
+	return d.out
+}
+
+// about gives at most h rows of w cells on the command and its runs.
+func (d *Detail) about(w, h int, now time.Time, look *widget.Look) []string {
+	room := max(w-2, 1)
+	var rows []string
+	add := func(text string, ink widget.Ink) { rows = append(rows, " "+ink.Text(widget.Fit(text, room))+" ") }
+	lines := commandLines(d.row.Command.Command, room)
+	if most := max(h/3, 1); len(lines) > most {
+		more := len(lines) - most
+		lines = lines[:most]
+		lines[most-1] = widget.Clip(lines[most-1], max(room-14, 1)) + " … +" + widget.Itoa(more) + " lines"
+	}
+	for _, line := range lines {
+		add(line, look.Strong)
+	}
+	rows = append(rows, d.statusRow(room, now, look))
+	add(d.whereText(room), look.Dim)
+	if len(rows) > h {
+		return rows[:h]
+	}
+	rest := h - len(rows)
+	if d.total < 2 || rest < 2 {
+		return rows
+	}
+	title := widget.Itoa(d.total) + " runs"
+	if failed := d.failures(); failed != "" {
+		title += ", " + failed
+	}
+	if rest > 5 {
+		rows = append(rows, widget.Spaces(w))
+		rest--
+	}
+	add(title, look.Dim)
+	for i := range min(len(d.runs), rest-1) {
+		rows = append(rows, d.runRow(&d.runs[i], room, now, look))
+	}
+	return rows
+}
+
+// commandLines breaks a command into lines of at most w cells.
+func commandLines(command string, w int) (lines []string) {
+	for line := range strings.SplitSeq(strings.TrimRight(command, "\n"), "\n") {
+		line = strings.TrimLeftFunc(widget.CleanText(line), unicode.IsMark) // which would join what is before
+		for widget.Width(line) > w && len(lines) < 100 {
+			head := widget.Cut(line, w, "")
+			if head == "" {
+				break
+			}
+			lines = append(lines, head)
+			line = line[len(head):]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// failures says how many of the runs have failed, as far as they are known.
+func (d *Detail) failures() string {
+	n := 0
+	for i := range d.runs {
+		if c := &d.runs[i]; !c.Stopped && (c.ExitSignal != "" || c.ExitCode != nil && *c.ExitCode != 0) {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+		return ""
+	case d.total > len(d.runs):
+		return widget.Itoa(n) + " of the last " + widget.Itoa(len(d.runs)) + " failed"
+	}
+	return widget.Itoa(n) + " failed"
+}
+
+// stopped reports whether one of the runs was stopped on purpose.
+func (d *Detail) stopped() bool {
+	return slices.ContainsFunc(d.runs, func(r api.HistoryRow) bool { return r.Stopped })
+}
+
+// statusRow says how the run went.
+func (d *Detail) statusRow(w int, now time.Time, look *widget.Look) string {
+	c := &d.row.Command
+	running := d.Runs != nil && d.Runs(c)
+	sign, words, ink := widget.CommandStatus(c, running, look)
+	switch {
+	case c.Stopped:
+		words += howStopped(c)
+	case c.ExitSignal != "":
+		words = "ended by SIG" + words
+	case c.ExitCode != nil:
+		words = "exit " + strconv.Itoa(*c.ExitCode)
+	case running:
+		words = "running"
+	default:
+		sign, words = look.Glyphs.Unknown, "exit unknown"
+	}
+	text := ""
+	if took := widget.Took(c.DurationMS); took != "" {
+		text += " · took " + took
+	}
+	text += " · " + whenText(c.StartedAt, now)
+	r := widget.Row{}
+	r.Add(" ", "")
+	status := widget.Clip(sign+" "+words, w)
+	r.Add(status, ink)
+	r.Add(widget.Clip(text, w-widget.Width(status)), look.Dim)
+	r.Add(widget.Spaces(w+2-r.Cells), "")
+	return r.Text.String()
+}
+
+// howStopped says what came of what was stopped on purpose.
+func howStopped(c *api.Command) string {
+	switch {
+	case c.ExitSignal != "":
+		return " by " + widget.Clean(c.ExitSignal)
+	case c.ExitCode != nil:
+		return ", exit " + strconv.Itoa(*c.ExitCode)
+	}
+	return ""
+}
+
+// whenText is a time in words.
+func whenText(at, now time.Time) string {
+	at = at.Local()
+	clock := at.Format("15:04:05")
+	switch days := daysBetween(at, now.Local()); {
+	case days == 0:
+		return clock
+	case days == 1:
+		return "yesterday " + clock
+	case days > 1 && days < 300:
+		return at.Format("Mon 2 Jan ") + clock
+	}
+	return at.Format("2 Jan 2006 ") + clock
+}
+
+// daysBetween is how many midnights lie between two times of one zone.
+func daysBetween(a, b time.Time) int {
+	day := func(t time.Time) time.Time {
+		y, m, d := t.Date()
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	}
+	return int(day(b).Sub(day(a)) / (24 * time.Hour))
+}
+
+// whereText says where a run was, and who did it.
+func (d *Detail) whereText(w int) string {
+	c := &d.row.Command
+	by := "by " + widget.Who(c.Actor)
+	switch c.Kind {
+	case "session":
+		by += ", typed"
+	case "exec":
+		by += ", one command"
+	case "process":
+		by += ", in the background"
+	case "added":
+		by += ", added"
+	}
+	if c.CWD == "" {
+		return by
+	}
+	where := "in "
+	return where + widget.ClipLeft(widget.ShortPath(c.CWD, d.Home), max(w-widget.Width(by)-widget.Width(where)-3, 8)) + " · " + by
+}
+
+// runRow is one of the runs.
+func (d *Detail) runRow(h *api.HistoryRow, w int, now time.Time, look *widget.Look) string {
+	r := widget.Row{}
+	r.Add(" ", "")
+	sign, words, ink := widget.CommandStatus(&h.Command, d.Runs != nil && d.Runs(&h.Command), look)
+	exit := exitCells
+	if d.stopped() {
+		exit = mostExit
+	}
+	r.Add(widget.Fit(sign+" "+words, min(exit, w)), ink)
+	if w < exit+tookCells+agoCells+2 {
+		r.Add(widget.Spaces(w+2-r.Cells), "")
+		return r.Text.String()
+	}
+	r.Add(widget.PadLeft(widget.Took(h.DurationMS), tookCells+1)+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells+1), look.Dim)
+	who := ""
+	if h.Actor != d.row.Actor {
+		who = "  " + widget.Clip(widget.Who(h.Actor), mostWho)
+	}
+	if room := w + 1 - r.Cells - widget.Width(who) - 2; room > 4 {
+		r.Add("  "+widget.ClipLeft(widget.ShortPath(h.CWD, d.Home), room), look.Dim)
+		r.Add(who, look.Dim)
+	}
+	r.Add(widget.Spaces(w+2-r.Cells), "")
+	return r.Text.String()
+}
+
+// drawOutput gives h rows of w cells of the end of the output.
+func (d *Detail) drawOutput(w, h int, look *widget.Look) []string {
+	rows := make([]string, 0, h)
+	if w <= 0 {
+		return append(rows, make([]string, h)...)
+	}
+	if d.note != "" || len(d.output) == 0 {
+		rows = append(rows, look.Dim.Text(widget.Fit(d.note, w)))
+		d.page, d.most = h, 0
+	} else {
+		rows = d.outputRows(rows, w, h, look)
+	}
+	for len(rows) < h {
+		rows = append(rows, widget.Spaces(w))
+	}
+	return rows[:h]
+}
+
+// outputRows draws the output, wrapped.
+func (d *Detail) outputRows(rows []string, w, h int, look *widget.Look) []string {
+	type place struct{ line, from, to int }
+	var places []place
+	for i := range d.output {
+		breaks := d.output[i].Wrap(w)
+		for j, from := range breaks {
+			to := from + w
+			if j+1 < len(breaks) {
+				to = breaks[j+1]
+			}
+			places = append(places, place{i, from, to})
+		}
+	}
+	d.page, d.most = h, len(places)
+	d.Scroll(0)
+	end := len(places) - d.up
+	for _, p := range places[max(end-h, 0):end] {
+		draw := widget.LineDrawing{From: p.from, To: p.to, Look: look}
+		draw.Draw(&d.output[p.line], nil)
+		rows = append(rows, string(draw.Dst)+widget.Spaces(w-draw.Used))
+	}
+	return rows
+}
+
+// Heading is the row above a detail of h rows.
+func (d *Detail) Heading(w, h int, look *widget.Look) string {
+	up := ""
+	if d.up > 0 {
+		up = widget.Itoa(d.up) + " rows up"
+	}
+	left := d.split(w, h)
+	if left == 0 {
+		return widget.Heading("details", up, w, d.Focused, look)
+	}
+	rule := look.Rule
+	if d.Focused {
+		rule = look.Accent
+	}
+	return widget.Heading("details", "", left, d.Focused, look) + rule.Text("┬") + widget.Heading("output", up, w-left-1, d.Focused, look)
+}

@@ -1,0 +1,167 @@
+package history
+
+import (
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// Widths of the columns of the history, and the widths of the list from which
+// on they are shown.
+const (
+	exitCells = 6 // at least; a row that was stopped takes more
+	mostExit  = 9
+	tookCells = 6
+	agoCells  = 4
+	runsCells = 5
+
+	tookFrom   = 64
+	folderFrom = 74
+	runsFrom   = 92
+	whoFrom    = 104
+
+	mostWho     = 14
+	leastFolder = 6
+	historyLead = 3 // cursor, mark and a space
+	historyGap  = 2
+)
+
+// columns are the widths of the columns; 0 for one that is left out.
+type columns struct{ exit, took, command, runs, folder, who int }
+
+// Draw gives h rows of w cells: the names of the columns and the commands. The
+// slice is valid until the next call.
+func (l *List) Draw(w, h int, now time.Time, look *widget.Look) []string {
+	l.out = l.out[:0]
+	if h <= 0 {
+		return l.out
+	}
+	l.height = h - 1
+	l.follow(l.height)
+	l.measure(w)
+	l.out = append(l.out, l.drawHead(w, look))
+	for i := l.top; len(l.out) < h; i++ {
+		row := l.at(i)
+		switch {
+		case row != nil:
+			l.out = append(l.out, l.drawRow(row, i == l.cursor, w, now, look))
+		case i == 0 && l.settled && l.err == nil:
+			l.out = append(l.out, look.Dim.Text(widget.Fit("  nothing was found", w)))
+		case i == 0 && l.err != nil:
+			l.out = append(l.out, look.Bad.Text(widget.Fit("  "+widget.Clean(api.AsError(l.err).Message), w)))
+		default:
+			l.out = append(l.out, widget.Spaces(w))
+		}
+	}
+	return l.out
+}
+
+// measure gives columns their widths. They never get narrower as long as the
+// list keeps its width, so that nothing jumps while it is scrolled.
+func (l *List) measure(w int) {
+	c := &l.columns
+	if w != l.width {
+		l.width, *c = w, columns{}
+	}
+	mostFolder := min(w/4, 40)
+	c.exit = max(c.exit, exitCells)
+	if w >= tookFrom {
+		c.took = tookCells
+	}
+	for i := l.top; i < l.top+l.height; i++ {
+		row := l.at(i)
+		if row == nil {
+			continue
+		}
+		if row.Stopped && w >= tookFrom {
+			c.exit = mostExit
+		}
+		if w >= folderFrom {
+			c.folder = max(c.folder, min(widget.Width(widget.ShortPath(row.CWD, l.Home)), mostFolder), leastFolder)
+		}
+		if w >= whoFrom {
+			c.who = max(c.who, min(widget.Width(widget.Who(row.Actor)), mostWho))
+		}
+	}
+	c.runs = 0
+	if w >= runsFrom && l.search.Unique {
+		c.runs = runsCells
+	}
+	c.command = w - historyLead - c.exit - 1 - agoCells - historyGap - 1 // the last is the margin
+	for _, cells := range []int{c.took, c.runs, c.folder, c.who} {
+		if cells > 0 {
+			c.command -= cells + historyGap
+		}
+	}
+}
+
+func (l *List) drawHead(w int, look *widget.Look) string {
+	c := &l.columns
+	r := widget.Row{}
+	r.Add(widget.Spaces(historyLead), "")
+	r.Add(widget.Fit("exit", c.exit), look.Dim)
+	if c.took > 0 {
+		r.Add(widget.Spaces(historyGap)+widget.PadLeft("took", c.took), look.Dim)
+	}
+	r.Add(widget.Spaces(1)+widget.PadLeft("age", agoCells)+widget.Spaces(historyGap), look.Dim)
+	r.Add(widget.Fit("command", c.command), look.Dim)
+	if c.runs > 0 {
+		r.Add(widget.Spaces(historyGap)+widget.PadLeft("runs", c.runs), look.Dim)
+	}
+	if c.folder > 0 {
+		r.Add(widget.Spaces(historyGap)+widget.Fit("folder", c.folder), look.Dim)
+	}
+	if c.who > 0 {
+		r.Add(widget.Spaces(historyGap)+widget.Fit("who", c.who), look.Dim)
+	}
+	r.Add(widget.Spaces(w-r.Cells), "")
+	return r.Text.String()
+}
+
+// drawRow draws a command. The row with the cursor is one colour.
+func (l *List) drawRow(h *api.HistoryRow, cursor bool, w int, now time.Time, look *widget.Look) string {
+	c := &l.columns
+	here, mark := " ", " "
+	if cursor {
+		here = look.Glyphs.Selected
+	}
+	if l.isMarked(h) {
+		mark = look.Glyphs.Attached // a check mark would stand beside that of the exit status
+	}
+	r := widget.Row{Plain: cursor && l.Focused}
+	r.Add(here, look.Accent)
+	r.Add(mark+" ", look.Warn)
+	sign, words, ink := widget.CommandStatus(&h.Command, l.Runs != nil && l.Runs(&h.Command), look)
+	if h.Stopped && c.exit < mostExit {
+		words = ""
+	}
+	r.Add(widget.Fit(sign+" "+words, c.exit), ink)
+	if c.took > 0 {
+		r.Add(widget.Spaces(historyGap)+widget.PadLeft(widget.Took(h.DurationMS), c.took), look.Dim)
+	}
+	r.Add(widget.Spaces(1)+widget.PadLeft(widget.Ago(now.Sub(h.StartedAt)), agoCells)+widget.Spaces(historyGap), look.Dim)
+	text := look.Text
+	if cursor {
+		text = look.Current
+	}
+	widget.MarkText(h.Command.Command, h.Matched, look).Draw(&r, c.command, text, look.Match, look)
+	if c.runs > 0 {
+		runs := ""
+		if h.Runs > 1 {
+			runs = "×" + widget.Itoa(h.Runs)
+		}
+		r.Add(widget.Spaces(historyGap)+widget.PadLeft(runs, c.runs), look.Dim)
+	}
+	if c.folder > 0 {
+		r.Add(widget.Spaces(historyGap)+widget.Pad(widget.ClipPath(widget.ShortPath(h.CWD, l.Home), c.folder), c.folder), look.Dim)
+	}
+	if c.who > 0 {
+		r.Add(widget.Spaces(historyGap)+widget.Fit(widget.Who(h.Actor), c.who), look.Dim)
+	}
+	r.Add(widget.Spaces(w-r.Cells), "")
+	if r.Plain {
+		return look.Selected.Text(r.Text.String())
+	}
+	return r.Text.String()
+}

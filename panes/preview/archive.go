@@ -1,0 +1,168 @@
+package preview
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"tandem/panes/widget"
+)
+
+// mostUnpacked bounds how much of a compressed archive is read, in bytes.
+const mostUnpacked = 64 << 20
+
+// archive lists what is in an archive, if the file begins like one.
+func (part *Part) archive(ctx context.Context, src Source, r Request, head []byte) bool {
+	file := &fileReader{ctx: ctx, src: src, path: r.path, size: part.size}
+	stream := io.NewSectionReader(file, 0, part.size)
+	var entries []archived
+	var whole bool
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+		entries, whole = listZip(file)
+	case len(head) > 262 && string(head[257:262]) == "ustar":
+		entries, whole = listTar(stream)
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		unpacked, err := gzip.NewReader(stream)
+		if err != nil {
+			return false
+		}
+		if entries, whole = listTar(io.LimitReader(unpacked, mostUnpacked)); entries == nil {
+			return part.compressed(unpacked.Name, io.NewSectionReader(file, 0, part.size), r)
+		}
+	case bytes.HasPrefix(head, []byte("BZh")):
+		entries, whole = listTar(io.LimitReader(bzip2.NewReader(stream), mostUnpacked))
+	}
+	if entries == nil {
+		return false
+	}
+	part.kind, part.lexer = previewList, ""
+	for i, e := range entries {
+		part.lines = append(part.lines, e.line(int64(i)))
+	}
+	if !whole {
+		part.lines = append(part.lines, previewLine{text: "        and more", ink: inkDim})
+	}
+	part.note = fmt.Sprintf("%d entries", len(entries))
+	if !whole {
+		part.note = "more than " + part.note
+	}
+	return true
+}
+
+// compressed shows the beginning of a single file that is compressed.
+func (part *Part) compressed(_ string, packed io.Reader, r Request) bool {
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		return false
+	}
+	data, err := io.ReadAll(io.LimitReader(unpacked, previewHead))
+	if err != nil && len(data) == 0 || isBinary(data) {
+		return false
+	}
+	part.kind, part.lexer = previewList, ""
+	part.lines, _ = textLines(data, 0, true)
+	part.note = "unpacked"
+	if len(data) == previewHead {
+		part.lines = append(part.lines, previewLine{text: "and more", ink: inkDim})
+	}
+	return true
+}
+
+// An archived is an entry of an archive.
+type archived struct {
+	name     string
+	size     int64
+	modified time.Time
+	dir      bool
+}
+
+func (a archived) line(n int64) previewLine {
+	l := previewLine{off: n, text: widget.PadLeft("", 6) + "  " + widget.FileName(a.name)}
+	if a.dir {
+		l.ink = inkAccent
+		return l
+	}
+	l.text = widget.PadLeft(widget.Bytes(a.size), 6) + "  " + widget.FileName(a.name)
+	return l
+}
+
+// listZip lists a zip archive; whole is false if there is more.
+func listZip(file *fileReader) (entries []archived, whole bool) {
+	z, err := zip.NewReader(file, file.size)
+	if err != nil && z == nil {
+		return nil, false
+	}
+	entries = []archived{}
+	for _, f := range z.File {
+		if len(entries) == mostEntries {
+			return entries, false
+		}
+		entries = append(entries, archived{f.Name, int64(f.UncompressedSize64), f.Modified, strings.HasSuffix(f.Name, "/")})
+	}
+	return entries, true
+}
+
+// listTar lists a tar archive, nil if it is none; whole is false if there is
+// more.
+func listTar(stream io.Reader) (entries []archived, whole bool) {
+	t := tar.NewReader(stream)
+	for {
+		h, err := t.Next()
+		switch {
+		case err == io.EOF && entries != nil:
+			return entries, true
+		case err != nil:
+			return entries, false
+		case len(entries) == mostEntries:
+			return entries, false
+		}
+		dir := h.Typeflag == tar.TypeDir
+		entries = append(entries, archived{h.Name, h.Size, h.ModTime, dir && h.FileInfo().Mode()&fs.ModeDir != 0})
+	}
+}
+
+// A fileReader reads a file of a source piece by piece.
+type fileReader struct {
+	ctx  context.Context
+	src  Source
+	path string
+	size int64
+
+	piece []byte // of the file, at off
+	off   int64
+}
+
+// ReadAt reads through a piece that is kept, because archives are read in small
+// steps.
+func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		at := off + int64(n)
+		if f.ctx.Err() != nil {
+			return n, f.ctx.Err()
+		}
+		if at >= f.size {
+			return n, io.EOF
+		}
+		if at < f.off || at >= f.off+int64(len(f.piece)) {
+			piece, _, err := f.src.ReadAt(f.ctx, f.path, at, min(max(int64(len(p)-n), previewChunk), f.size-at))
+			if err != nil {
+				return n, err
+			}
+			if len(piece) == 0 {
+				return n, io.ErrUnexpectedEOF
+			}
+			f.piece, f.off = piece, at
+		}
+		n += copy(p[n:], f.piece[at-f.off:])
+	}
+	return n, nil
+}

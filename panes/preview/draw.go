@@ -1,0 +1,198 @@
+package preview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem/panes/widget"
+)
+
+// Heading is the title row of the preview.
+func (p *Preview) Heading(w int, look *widget.Look) string {
+	if p.path == "" {
+		return widget.Heading("preview", "", w, p.Focused, look)
+	}
+	name, detail := widget.FileName(p.info.Name), p.detail()
+	if room := w - max(widget.Width(detail), 4) - 6; room >= leastName { // the name is in the list too
+		name = widget.ClipName(name, room)
+	}
+	return widget.Heading(name, detail, w, p.Focused, look)
+}
+
+// leastName is how many cells of a file's name are shown in any case.
+const leastName = 12
+
+// detail says what the file is, and where in it one looks.
+func (p *Preview) detail() string {
+	var parts []string
+	if p.info.Type == "link" {
+		parts = append(parts, "→ "+widget.FileName(p.info.Target))
+	}
+	if p.info.Type == "file" || p.windowed() {
+		parts = append(parts, widget.Bytes(max(p.info.Size, p.size)))
+	}
+	switch {
+	case p.kind == previewImage && p.image != nil:
+		parts = append(parts, fmt.Sprintf("%s %d×%d", p.image.format, p.image.width, p.image.height))
+	case p.kind == previewText && p.lexer != "":
+		parts = append(parts, strings.ToLower(p.lexer))
+	case p.kind == previewHex:
+		parts = append(parts, "binary")
+	}
+	if p.kind == previewList && p.note != "" {
+		parts = append(parts, p.note)
+	}
+	if n := len(p.hits); n > 0 {
+		at, _ := slices.BinarySearch(p.hits, p.hit)
+		parts = append(parts, fmt.Sprintf("match %d of %d", min(at+1, n), n))
+	}
+	if place := p.place(); place != "" {
+		parts = append(parts, place)
+	}
+	return strings.Join(parts, "  ")
+}
+
+// place is how far down one looks.
+func (p *Preview) place() string {
+	switch {
+	case len(p.lines) <= p.h && (!p.windowed() || p.start == 0 && p.end >= p.size), len(p.lines) == 0, p.kind == previewImage:
+		return ""
+	case !p.windowed():
+		return fmt.Sprintf("%d%%", min((p.top+p.h)*100/len(p.lines), 100))
+	}
+	bottom := p.end
+	if at := p.top + p.h; at < len(p.lines) {
+		bottom = p.lines[at].off
+	}
+	return fmt.Sprintf("%d%%", min(bottom*100/max(p.size, 1), 100))
+}
+
+// Draw gives h rows of w cells. The slice is valid until the next call.
+func (p *Preview) Draw(w, h int, look *widget.Look) []string {
+	p.w, p.h = w, h
+	p.out, p.drawn = p.out[:0], nil
+	p.top = max(min(p.top, p.last()), 0)
+	if p.path != "" {
+		p.fill(w, h, look)
+	}
+	for len(p.out) < h {
+		p.out = append(p.out, widget.Spaces(w))
+	}
+	return p.out[:max(h, 0)]
+}
+
+func (p *Preview) fill(w, h int, look *widget.Look) {
+	switch {
+	case p.bad && len(p.lines) == 0:
+		for _, line := range widget.WrapWords(p.note, max(w-2, 1)) {
+			p.out = append(p.out, look.Bad.Text(widget.Fit(" "+line, w)))
+		}
+	case p.kind == previewWords:
+		for i := range p.lines {
+			for _, line := range widget.WrapWords(p.lines[i].text, max(w-2, 1)) {
+				p.out = append(p.out, look.Dim.Text(widget.Fit(" "+line, w)))
+			}
+		}
+		p.out = p.out[:min(len(p.out), max(h, 0))]
+	case p.kind == previewImage:
+		p.out = append(p.out, p.drawPicture(w, h, look)...)
+	default:
+		gutter := p.gutter()
+		for i := p.top; i < len(p.lines) && len(p.out) < h; i++ {
+			p.drawLine(i, w, h, gutter, look)
+		}
+	}
+}
+
+// gutter is how many cells the numbers of lines take.
+func (p *Preview) gutter() int {
+	if p.kind != previewText || p.number == 0 || p.w < 40 {
+		return 0
+	}
+	return max(len(widget.Itoa(int(p.number)+len(p.lines))), 3) + 1
+}
+
+// numberOf is the number of a line.
+func (p *Preview) numberOf(i int) int64 {
+	return p.number + int64(countLines(p.lines[:i+1])) - 1
+}
+
+// drawLine draws a line, in several rows if it is to be wrapped.
+func (p *Preview) drawLine(i, w, h, gutter int, look *widget.Look) {
+	l := &p.lines[i]
+	text := p.inked(l, look)
+	number := ""
+	if gutter > 0 {
+		if number = widget.Spaces(gutter); !l.cont {
+			n, ink := p.lineNumber(i), look.Faint
+			if n == p.hit {
+				ink = look.FoundHere
+			}
+			number = ink.Text(widget.PadLeft(widget.Itoa(int(n)), gutter-1)) + " "
+		}
+	}
+	room := max(w-gutter-1, 1)
+	if !p.wrap {
+		p.out = append(p.out, number+" "+fitInked(text, widget.Width(l.text), p.left, room))
+		return
+	}
+	cells := widget.Width(l.text)
+	for at := 0; (at == 0 || at < cells) && len(p.out) < h; at += room {
+		p.out = append(p.out, number+" "+fitInked(text, cells, at, room))
+		number = widget.Spaces(gutter)
+	}
+}
+
+// lineNumber counts from the line above, where that is what was drawn last.
+func (p *Preview) lineNumber(i int) int64 {
+	if p.counted.at+1 == i && p.counted.start == p.start && i > 0 {
+		p.counted.n += int64(countLines(p.lines[i : i+1]))
+	} else {
+		p.counted.n = p.numberOf(i)
+	}
+	p.counted.at, p.counted.start = i, p.start
+	return p.counted.n
+}
+
+// fitInked is the part of a line of some cells that begins at a column, as
+// exactly w cells.
+func fitInked(text string, cells, from, w int) string {
+	switch {
+	case from >= cells:
+		return widget.Spaces(w)
+	case from == 0 && cells <= w:
+		return text + widget.Spaces(w-cells)
+	}
+	return widget.Pad(widget.Cut(widget.CutLeft(text, from), w, ""), w)
+}
+
+// inked is a line with its colours.
+func (p *Preview) inked(l *previewLine, look *widget.Look) string {
+	switch {
+	case p.kind == previewHex:
+		off, rest, _ := strings.Cut(l.text, "  ")
+		at := max(len(rest)-p.row, 0)
+		if end := strings.LastIndex(rest, "  "); end >= 0 {
+			at = end + 1
+		}
+		return look.Faint.Text(off) + "  " + look.Text.Text(rest[:at]) + look.Dim.Text(rest[at:])
+	case l.ink == inkDim:
+		return look.Dim.Text(l.text)
+	case l.ink == inkAccent:
+		return look.Accent.Text(l.text)
+	}
+	spans := p.painted[l.off]
+	if len(spans) == 0 {
+		return look.Text.Text(l.text)
+	}
+	var out strings.Builder
+	rest := l.text
+	for _, s := range spans {
+		n := min(s.n, len(rest))
+		out.WriteString(s.class.ink(look).Text(rest[:n]))
+		rest = rest[n:]
+	}
+	out.WriteString(look.Text.Text(rest))
+	return out.String()
+}

@@ -1,0 +1,97 @@
+package preview
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"io"
+)
+
+// orientation is how a picture is to be turned, from 1, not at all, to 8: the
+// tag 0x0112 of TIFF, which cameras write instead of turning pixels, in a JPEG
+// as a part of Exif.
+func orientation(head []byte, file io.ReaderAt) int {
+	rest, ok := bytes.CutPrefix(head, []byte("\xff\xd8"))
+	if !ok && pictureFormatOf(head).name == "tiff" {
+		return tiffOrientation(file)
+	}
+	for ok && len(rest) >= 4 && rest[0] == 0xff && rest[1] != 0xda { // up to the scan
+		n := int(binary.BigEndian.Uint16(rest[2:]))
+		if n < 2 || n+2 > len(rest) {
+			break
+		}
+		if tiff, exif := bytes.CutPrefix(rest[4:n+2], []byte("Exif\x00\x00")); exif && rest[1] == 0xe1 {
+			return tiffOrientation(bytes.NewReader(tiff))
+		}
+		rest = rest[n+2:]
+	}
+	return 1
+}
+
+// tiffOrientation looks for the tag in the first directory.
+func tiffOrientation(tiff io.ReaderAt) int {
+	var head [8]byte
+	if _, err := tiff.ReadAt(head[:], 0); err != nil {
+		return 1
+	}
+	var order binary.ByteOrder = binary.BigEndian
+	if head[0] == 'I' {
+		order = binary.LittleEndian
+	}
+	const entry = 12
+	var count [2]byte
+	at := int64(order.Uint32(head[4:]))
+	if _, err := tiff.ReadAt(count[:], at); err != nil {
+		return 1
+	}
+	entries := make([]byte, entry*int(order.Uint16(count[:])))
+	n, _ := tiff.ReadAt(entries, at+int64(len(count)))
+	for entries = entries[:n]; len(entries) >= entry; entries = entries[entry:] {
+		if order.Uint16(entries) == 0x0112 {
+			if o := int(order.Uint16(entries[8:])); o >= 1 && o <= 8 {
+				return o
+			}
+			break
+		}
+	}
+	return 1
+}
+
+// sideways reports whether an orientation exchanges width and height.
+func sideways(orientation int) bool { return orientation >= 5 }
+
+// turned is a picture as its orientation says.
+func turned(src *image.RGBA, orientation int) *image.RGBA {
+	if orientation == 1 {
+		return src
+	}
+	w, h := src.Bounds().Dx(), src.Bounds().Dy()
+	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	if sideways(orientation) {
+		out = image.NewRGBA(image.Rect(0, 0, h, w))
+	}
+	for y := range h {
+		for x := range w {
+			left, up := w-1-x, h-1-y
+			toX, toY := x, y
+			switch orientation {
+			case 2:
+				toX = left
+			case 3:
+				toX, toY = left, up
+			case 4:
+				toY = up
+			case 5:
+				toX, toY = y, x
+			case 6:
+				toX, toY = up, x
+			case 7:
+				toX, toY = up, left
+			case 8:
+				toX, toY = y, left
+			}
+			copy(out.Pix[out.PixOffset(toX, toY):], src.Pix[src.PixOffset(x, y):][:4])
+		}
+	}
+	return out
+}

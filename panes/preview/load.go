@@ -1,0 +1,418 @@
+package preview
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+	"tandem/panes/graphics"
+	"tandem/panes/widget"
+)
+
+// A previewAsk is what a Preview needs.
+type previewAsk int
+
+const (
+	needNothing previewAsk = iota
+	needOpen               // what it is, and its beginning
+	needMore               // what follows on what is held
+	needHead               // the beginning
+	needTail               // the end
+	needPaint              // the syntax of what is in sight
+	needBefore             // what comes before what is held
+	needExact              // a picture as the terminal takes it
+)
+
+// A Request is something that a Preview needs.
+type Request struct {
+	ask    previewAsk
+	serial int
+	n      int
+	path   string
+	info   api.FileInfo
+	kind   previewKind
+	row    int   // bytes in each, as previewHex
+	off    int64 // of the part
+	end    int64 // behind the part
+	size   int64
+	w, h   int
+	screen graphics.Screen
+	large  *image.RGBA // the picture, if it is at hand
+	again  bool        // it was encoded for another size
+	lexer  string
+	lines  []previewLine // to be painted, with some before them
+	from   int           // the first of lines that is to be painted
+}
+
+// Slow reports whether the request begins with another file or size, so that it
+// can wait a moment in case that changes again.
+func (r *Request) Slow() bool {
+	return r.ask == needOpen || r.ask == needExact && r.again
+}
+
+// A Part is what was loaded.
+type Part struct {
+	Err error
+
+	ask     previewAsk
+	serial  int
+	n       int
+	kind    previewKind
+	row     int // bytes in each, as previewHex
+	note    string
+	lines   []previewLine
+	start   int64
+	end     int64
+	size    int64
+	image   *picturePreview
+	large   *image.RGBA
+	wanted  exactFor
+	exact   *graphics.Picture
+	lexer   string
+	painted map[int64][]inkSpan
+}
+
+// A Source is where a Preview reads from.
+type Source interface {
+	// ReadAt reads at most n bytes of a file; size is that of the whole.
+	ReadAt(ctx context.Context, path string, off, n int64) (data []byte, size int64, err error)
+	// List lists at most limit entries of a folder, hidden ones too, in the order to
+	// show them in.
+	List(ctx context.Context, path string, limit int) (entries []api.FileInfo, omitted int, err error)
+}
+
+// Next is what the preview needs now; ok is false if that is nothing, or has
+// been asked for.
+func (p *Preview) Next() (r Request, ok bool) {
+	ask := p.want()
+	if ask == needNothing || p.asked != nil && (p.asked.serial == p.serial && p.asked.ask != needPaint || ask == needPaint) {
+		return r, false
+	}
+	p.count++
+	r = Request{ask: ask, serial: p.serial, n: p.count, path: p.path, info: p.info, kind: p.kind, row: p.row,
+		size: p.size, w: p.w, h: p.h, screen: p.Screen, lexer: p.lexer}
+	switch ask {
+	case needOpen:
+		p.opening = false
+	case needMore:
+		r.off, r.end = p.end, min(p.end+previewChunk, p.size)
+	case needBefore:
+		r.off, r.end = max(p.start-previewChunk, 0), p.start
+	case needHead:
+		r.end = min(previewChunk, p.size)
+	case needTail:
+		r.off, r.end = max(p.size-previewChunk, 0), p.size
+	case needPaint:
+		r.lines, r.from = p.unpainted()
+	case needExact:
+		r.large, r.again = p.image.large, p.image.exact != nil
+	}
+	if ask == p.jump {
+		p.jump = needNothing
+	}
+	p.asked = &r
+	return r, true
+}
+
+func (p *Preview) want() previewAsk {
+	switch {
+	case p.path == "" || p.h <= 0:
+		return needNothing
+	case p.opening:
+		return needOpen
+	case p.jump != needNothing:
+		return p.jump
+	case p.wantsExact():
+		return needExact
+	case !p.windowed() || p.bad:
+		return needNothing
+	case p.end < p.size && (p.top+p.h+previewAhead > len(p.lines) || p.goal > 0 && p.number > 0):
+		return needMore
+	case p.start > 0 && p.top < previewAhead:
+		return needBefore
+	case p.lexer != "" && p.kind == previewText && p.needsPaint():
+		return needPaint
+	}
+	return needNothing
+}
+
+// Load does what a request asks for. It can take a while.
+func Load(ctx context.Context, src Source, r Request) (part Part) {
+	part = Part{ask: r.ask, serial: r.serial, n: r.n, kind: r.kind, row: r.row, size: r.size, start: r.off, lexer: r.lexer}
+	defer func() { // no file may end the program, whatever a library makes of it
+		if p := recover(); p != nil {
+			part.Err, part.note = fmt.Errorf("show %s: %v", r.path, p), "it cannot be shown"
+		}
+	}()
+	switch r.ask {
+	case needOpen:
+		part.open(ctx, src, r)
+	case needPaint:
+		part.painted = paint(r.lexer, r.lines, r.from)
+	case needExact:
+		part.wanted = exactFor{r.w, r.h, r.screen}
+		part.encode(ctx, src, r)
+	default:
+		part.window(ctx, src, r)
+	}
+	if part.Err != nil {
+		part.note = api.AsError(part.Err).Message
+		if _, cause, ok := strings.Cut(part.note, r.path+": "); ok {
+			part.note = cause
+		}
+	}
+	return part
+}
+
+// open finds out what a file is and reads what is seen of it first.
+func (part *Part) open(ctx context.Context, src Source, r Request) {
+	switch {
+	case widget.IsFolder(&r.info):
+		part.folder(ctx, src, r)
+		return
+	case r.info.Broken:
+		part.tell("a link to "+widget.FileName(r.info.Target), "where nothing is")
+		return
+	case r.info.Type != "file" && r.info.Type != "link":
+		part.tell("a "+map[string]string{"fifo": "named pipe"}[r.info.Type]+plainType(r.info.Type), "which is not read, because that could change something")
+		return
+	}
+	data, size, err := src.ReadAt(ctx, r.path, 0, previewHead)
+	if err != nil {
+		part.Err = err
+		return
+	}
+	part.size, part.start = size, 0
+	switch {
+	case size == 0 && len(data) == 0:
+		part.tell("empty", "")
+	case part.picture(ctx, src, r, data):
+	case part.archive(ctx, src, r, data):
+	case isBinary(data):
+		part.kind, part.row = previewHex, hexRowFor(r.w, size)
+		part.take(data, 0)
+	default:
+		part.kind, part.lexer = previewText, lexerFor(r.path, data)
+		part.take(data, 0)
+	}
+}
+
+func plainType(kind string) string {
+	if kind == "fifo" {
+		return ""
+	}
+	return kind
+}
+
+// tell shows a few words in place of content.
+func (part *Part) tell(what, more string) {
+	part.kind, part.lexer = previewWords, ""
+	part.lines = []previewLine{{text: what}}
+	if more != "" {
+		part.lines = append(part.lines, previewLine{text: more})
+	}
+}
+
+// mostEntries is how many entries of a folder or an archive are shown.
+const mostEntries = 1000
+
+func (part *Part) folder(ctx context.Context, src Source, r Request) {
+	entries, omitted, err := src.List(ctx, r.path, mostEntries)
+	if err != nil {
+		part.Err = err
+		return
+	}
+	if len(entries) == 0 {
+		part.tell("an empty folder", "")
+		return
+	}
+	part.kind, part.lexer = previewList, ""
+	for i := range entries {
+		f := &entries[i]
+		ink := inkText
+		if widget.IsFolder(f) {
+			ink = inkAccent
+		}
+		size := ""
+		if f.Type == "file" {
+			size = widget.Bytes(f.Size)
+		}
+		part.lines = append(part.lines, previewLine{off: int64(i), text: widget.PadLeft(size, 6) + "  " + widget.FileName(f.Name) + widget.FileSuffix(f), ink: ink})
+	}
+	if omitted > 0 {
+		part.lines = append(part.lines, previewLine{text: fmt.Sprintf("        and %d more", omitted), ink: inkDim})
+	}
+}
+
+// window reads another part of a file that is text or bytes.
+func (part *Part) window(ctx context.Context, src Source, r Request) {
+	off, n := r.off, r.end-r.off
+	if r.ask == needMore && r.kind == previewText && n < previewChunk {
+		n = previewChunk
+	}
+	if r.kind == previewHex {
+		n += off % int64(r.row)
+		off -= off % int64(r.row)
+	}
+	data, size, err := src.ReadAt(ctx, r.path, off, n)
+	if err != nil {
+		part.Err = err
+		return
+	}
+	part.size, part.start = size, off
+	if r.kind == previewText && off > 0 && r.ask != needMore { // begin with a whole line
+		if nl := bytes.IndexByte(data, '\n'); nl >= 0 && nl+1 < len(data) && r.ask != needBefore {
+			data, part.start = data[nl+1:], off+int64(nl+1)
+		} else if r.ask == needBefore && nl >= 0 && nl+1 < len(data) {
+			data, part.start = data[nl+1:], off+int64(nl+1)
+		}
+	}
+	part.take(data, part.start)
+}
+
+// take makes lines of a part of a file that begins at off. What may go on is
+// left for the next part.
+func (part *Part) take(data []byte, off int64) {
+	part.start = off
+	if part.kind == previewHex {
+		part.lines, part.end = hexLines(data, off, part.size, part.row)
+		return
+	}
+	atEnd := off+int64(len(data)) >= part.size || part.ask == needBefore
+	part.lines, part.end = textLines(data, off, atEnd)
+}
+
+// mostLine is how many bytes of text are one line on the screen; longer ones go
+// on in another.
+const mostLine = 4096
+
+// textLines breaks text that begins at off into lines.
+func textLines(data []byte, off int64, atEnd bool) (lines []previewLine, end int64) {
+	cont := false
+	for len(data) > 0 {
+		nl := bytes.IndexByte(data, '\n')
+		n, next := nl, nl+1
+		switch {
+		case nl < 0 && len(data) <= mostLine && !atEnd:
+			return lines, off
+		case nl < 0:
+			n, next = len(data), len(data)
+		}
+		goesOn := n > mostLine
+		if goesOn {
+			n = wholeText(data[:mostLine])
+			next = n
+		}
+		lines = append(lines, previewLine{off: off, text: lineText(string(data[:n])), cont: cont})
+		cont = goesOn
+		data, off = data[next:], off+int64(next)
+	}
+	return lines, off
+}
+
+// wholeText is the length of data without a character that its end cuts.
+func wholeText(data []byte) int {
+	for i := len(data) - 1; i >= max(len(data)-utf8.UTFMax, 1); i-- {
+		if utf8.RuneStart(data[i]) {
+			if !utf8.FullRune(data[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(data)
+}
+
+// tabCells is how far apart tab stops are.
+const tabCells = 4
+
+// lineText is a line with spaces for tabs, clean.
+func lineText(s string) string {
+	s = strings.TrimSuffix(s, "\r")
+	if widget.IsPlain(s) {
+		return s
+	}
+	if !strings.Contains(s, "\t") {
+		return widget.FileName(s)
+	}
+	var out strings.Builder
+	cells := 0
+	for i, part := range strings.Split(s, "\t") {
+		if i > 0 {
+			n := tabCells - cells%tabCells
+			out.WriteString(widget.Spaces(n))
+			cells += n
+		}
+		part = widget.FileName(part)
+		cells += widget.Width(part)
+		out.WriteString(part)
+	}
+	return out.String()
+}
+
+// isBinary reports whether data is not text: it holds a NUL, or hardly
+// anything in it is UTF-8.
+func isBinary(data []byte) bool {
+	if bytes.IndexByte(data, 0) >= 0 {
+		return true
+	}
+	bad, n := 0, 0
+	for i := 0; i < min(len(data), 8<<10); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 && utf8.FullRune(data[i:]) {
+			bad++
+		}
+		i += size
+		n++
+	}
+	return bad*10 > n*3
+}
+
+// hexRow is how many bytes are in a row that is wide enough; in others there are
+// half as many.
+const hexRow = 16
+
+// hexRowFor is how many bytes of a file of some size are in a row of w cells.
+func hexRowFor(w int, size int64) int {
+	if w > 0 && w < 1+hexDigits(size)+2+3*hexRow+2+hexRow {
+		return hexRow / 2
+	}
+	return hexRow
+}
+
+// hexDigits is how many digits offsets have.
+func hexDigits(size int64) int { return max(len(fmt.Sprintf("%x", size)), 6) }
+
+// hexLines writes bytes as numbers and as characters, so many in each row.
+func hexLines(data []byte, off, size int64, row int) (lines []previewLine, end int64) {
+	digits := hexDigits(size)
+	for len(data) > 0 {
+		n := min(row, len(data))
+		if n < row && off+int64(n) < size {
+			break
+		}
+		var hex, chars strings.Builder
+		for i := range row {
+			if i == hexRow/2 {
+				hex.WriteByte(' ')
+			}
+			if i >= n {
+				hex.WriteString("   ")
+				continue
+			}
+			fmt.Fprintf(&hex, "%02x ", data[i])
+			c := data[i]
+			if c < 0x20 || c > 0x7e {
+				c = '.'
+			}
+			chars.WriteByte(c)
+		}
+		lines = append(lines, previewLine{off: off, text: fmt.Sprintf("%0*x  %s %s", digits, off, hex.String(), chars.String())})
+		data, off = data[n:], off+int64(n)
+	}
+	return lines, off
+}

@@ -1,0 +1,96 @@
+package processes
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// pidText is the pid, "" without one.
+func pidText(p *api.Process) string {
+	if p.PID == 0 {
+		return ""
+	}
+	return strconv.Itoa(p.PID)
+}
+
+func cpuText(p *api.Process) string {
+	switch {
+	case p.Metrics == nil || p.PID == 0:
+		return ""
+	case p.Metrics.CPUPercent >= 99.95:
+		return strconv.FormatFloat(p.Metrics.CPUPercent, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(p.Metrics.CPUPercent, 'f', 1, 64)
+}
+
+func memoryText(p *api.Process) string {
+	if p.Metrics == nil || p.PID == 0 {
+		return ""
+	}
+	return widget.Bytes(p.Metrics.RSSBytes)
+}
+
+func upText(p *api.Process, now time.Time) string {
+	if p.State.Ended() || p.State == api.StateBackoff || p.StartedAt.IsZero() {
+		return ""
+	}
+	return widget.Age(now.Sub(p.StartedAt))
+}
+
+func restartsText(p *api.Process) string {
+	if n := restarts(p); n > 0 {
+		return strconv.Itoa(n)
+	}
+	return ""
+}
+
+func portsText(p *api.Process) string {
+	if p.Metrics == nil || p.PID == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i, port := range p.Metrics.Ports {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(port))
+	}
+	return b.String()
+}
+
+func exitText(p *api.Process) string {
+	switch {
+	case p.ExitCode != nil:
+		return strconv.Itoa(*p.ExitCode)
+	case p.ExitSignal != "":
+		return strings.TrimPrefix(widget.Clean(p.ExitSignal), "SIG")
+	case p.ExitUnknown:
+		return "?"
+	}
+	return ""
+}
+
+func whoText(p *api.Process) string {
+	return strings.TrimPrefix(widget.Clean(p.Actor), "agent:")
+}
+
+// sparkline draws the last n values of a history of percentages. Its top is
+// the largest value, but never less than a quarter of a core, so that idling
+// looks idle.
+func sparkline(history []float64, n int, look *widget.Look) string {
+	history = history[max(len(history)-n, 0):]
+	top := 25.0
+	for _, v := range history {
+		top = max(top, v)
+	}
+	var b strings.Builder
+	b.WriteString(widget.Spaces(n - len(history)))
+	for _, v := range history {
+		b.WriteString(look.Glyphs.Level(int(v / top * 4.99)))
+	}
+	return b.String()
+}

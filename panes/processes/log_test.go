@@ -1,0 +1,368 @@
+package processes
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+// A written is a log as the engine serves it.
+type written struct {
+	text    string
+	dropped int64 // bytes gone from the head of text
+	asked   int
+	state   api.State
+	times   []api.LogTime
+}
+
+func (f *written) serve(in api.ProcessLogInput) api.ProcessLogOutput {
+	f.asked++
+	end := int64(len(f.text))
+	since := f.dropped
+	if in.Since != nil {
+		if since = *in.Since; since < 0 {
+			since += end
+		}
+		since = max(min(since, end), f.dropped)
+	}
+	next := min(since+int64(in.Max), end)
+	return api.ProcessLogOutput{Data: f.text[since:next], Start: since, NextCursor: next, End: end, Dropped: f.dropped, State: f.state, Times: f.times}
+}
+
+// feed answers what the log asks for until it needs nothing more than what is
+// printed next.
+func (f *written) feed(t testing.TB, l *Log) {
+	t.Helper()
+	for range 1000 {
+		r, ok := l.Next()
+		if !ok {
+			return
+		}
+		out := f.serve(r.Input)
+		l.Take(r, out)
+		if out.Data == "" && r.kind == askMore {
+			return
+		}
+	}
+	t.Fatal("it never stops asking")
+}
+
+// shownLog is what a log draws, without colours.
+func (f *written) shownLog(t testing.TB, l *Log, w, h int) []string {
+	l.SetSize(w, h)
+	f.feed(t, l)
+	rows := drawn(l.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	for _, r := range rows {
+		if got := widget.Width(r); got != w {
+			t.Fatalf("row %q takes %d cells of %d", r, got, w)
+		}
+	}
+	for i := range rows {
+		rows[i] = strings.TrimRight(rows[i], " ")
+	}
+	return rows
+}
+
+// numbered is a log of n lines that each say their number.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d\n", i)
+	}
+	return b.String()
+}
+
+func TestLogFollowsItsEnd(t *testing.T) {
+	f, l := &written{text: numbered(100)}, NewLog("1", false)
+	check(t, f.shownLog(t, l, 20, 3), []string{"line 97", "line 98", "line 99"})
+	f.text += "line 100\nno newl"
+	check(t, f.shownLog(t, l, 20, 3), []string{"line 99", "line 100", "no newl"})
+	f.text += "ine yet\n"
+	check(t, f.shownLog(t, l, 20, 3), []string{"line 99", "line 100", "no newline yet"})
+}
+
+func TestScrollingUpPausesUntilTheEndIsAskedFor(t *testing.T) {
+	f, l := &written{text: numbered(100)}, NewLog("1", false)
+	f.shownLog(t, l, 20, 3)
+	l.Scroll(-1)
+	want := []string{"line 96", "line 97", "line 98"}
+	check(t, f.shownLog(t, l, 20, 3), want)
+	f.text += numbered(50)
+	check(t, f.shownLog(t, l, 20, 3), want)
+	l.Scroll(1000)
+	f.text += "more\n"
+	f.shownLog(t, l, 20, 3)
+	if l.Following() {
+		t.Error("it follows again though nobody asked for that")
+	}
+	l.End()
+	check(t, f.shownLog(t, l, 20, 3), []string{"line 48", "line 49", "more"})
+}
+
+func TestHugeLogIsHeldInPartAndReachedEverywhere(t *testing.T) {
+	f, l := &written{text: numbered(1_000_000)}, NewLog("1", false)
+	check(t, f.shownLog(t, l, 20, 2), []string{"line 999998", "line 999999"})
+	l.Home()
+	check(t, f.shownLog(t, l, 20, 2), []string{"line 0", "line 1"})
+	for i := range 30_000 {
+		l.Scroll(2)
+		if i%10 == 0 {
+			f.shownLog(t, l, 20, 2)
+		}
+	}
+	check(t, f.shownLog(t, l, 20, 2), []string{"line 60000", "line 60001"})
+	for range 1000 {
+		l.Scroll(-2)
+	}
+	check(t, f.shownLog(t, l, 20, 2), []string{"line 58000", "line 58001"})
+	if bytes, lines := l.Held(); bytes > logWindow+logFollow || lines > logLines*2 {
+		t.Errorf("holds %d bytes in %d lines", bytes, lines)
+	}
+	asked := f.asked
+	l.End()
+	check(t, f.shownLog(t, l, 20, 1), []string{"line 999999"})
+	if f.asked > asked+2 {
+		t.Errorf("going to the end took %d requests", f.asked-asked)
+	}
+}
+
+func TestFollowingAFloodSkipsToTheEndAndSaysHowMuch(t *testing.T) {
+	f, l := &written{text: numbered(10)}, NewLog("1", false)
+	f.shownLog(t, l, 60, 2)
+	f.text += numbered(500_000) + "last\n"
+	rows := f.shownLog(t, l, 60, 2)
+	check(t, rows, []string{"line 499999", "last"})
+	if l.Skipped() < 4<<20 {
+		t.Errorf("skipped %d bytes", l.Skipped())
+	}
+	head := ansi.Strip(l.Heading(&api.Process{Name: "flood"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
+	if !strings.Contains(head, "skipped "+widget.Bytes(l.Skipped())) {
+		t.Errorf("the heading is %q", head)
+	}
+	if f.asked > 20 {
+		t.Errorf("it took %d requests", f.asked)
+	}
+}
+
+func TestLogWhoseHeadIsDroppedGoesOnWhereThereIsSomething(t *testing.T) {
+	f, l := &written{text: numbered(100_000)}, NewLog("1", false)
+	f.shownLog(t, l, 20, 2)
+	l.Home()
+	check(t, f.shownLog(t, l, 20, 2), []string{"line 0", "line 1"})
+	f.dropped = int64(strings.Index(f.text, "line 90000"))
+	for range 60_000 {
+		l.Scroll(1)
+	}
+	f.shownLog(t, l, 20, 2)
+	l.Scroll(5)
+	if got := f.shownLog(t, l, 20, 2)[0]; !strings.HasPrefix(got, "line ") {
+		t.Errorf("shows %q", got)
+	}
+	l.Home()
+	check(t, f.shownLog(t, l, 20, 1), []string{"line 90000"})
+}
+
+func TestSearchGoesThroughTheWholeLog(t *testing.T) {
+	f, l := &written{text: numbered(10) + "needle one\n" + numbered(300_000) + "needle two\n" + numbered(10)}, NewLog("1", false)
+	f.shownLog(t, l, 20, 3)
+	if err := l.Search("need.e"); err != nil {
+		t.Fatal(err)
+	}
+	s, ok := l.First()
+	if !ok || !s.Input.Backward || s.Input.Grep != "(?i)need.e" {
+		t.Fatalf("searches for %+v", s.Input)
+	}
+	find := func(s LogSearch, text string) {
+		t.Helper()
+		at := int64(strings.Index(f.text, text))
+		if found, more := l.Found(s, api.ProcessLogOutput{Matches: []api.LogMatch{{Offset: at}}}); !found || more != nil {
+			t.Fatal("the match is not taken")
+		}
+		if rows := f.shownLog(t, l, 20, 3); !strings.Contains(strings.Join(rows, "\n"), text) {
+			t.Fatalf("%q is not shown: %q", text, rows)
+		}
+	}
+	find(s, "needle two")
+	s, _ = l.Another(true)
+	if !s.Input.Backward || *s.Input.Since != int64(strings.Index(f.text, "needle two")) {
+		t.Fatalf("goes on with %+v", s.Input)
+	}
+	find(s, "needle one")
+	s, _ = l.Another(false)
+	if s.Input.Backward || *s.Input.Since != int64(strings.Index(f.text, "needle one"))+11 {
+		t.Fatalf("goes on with %+v since %d", s.Input, *s.Input.Since)
+	}
+	if found, more := l.Found(s, api.ProcessLogOutput{NextCursor: *s.Input.Since + 9, End: 1 << 30}); found || more == nil {
+		t.Error("a search that is not through is not gone on with")
+	}
+	if err := l.Search("("); err == nil {
+		t.Error("( is taken for a regular expression")
+	}
+}
+
+func TestLongLinesWrapOrScrollSideways(t *testing.T) {
+	f, l := &written{text: "short\n0123456789abcdef一二三四\nend\n"}, NewLog("1", false)
+	check(t, f.shownLog(t, l, 9, 4), []string{"short", "01234567›", "end", ""})
+	l.Sideways(1)
+	check(t, f.shownLog(t, l, 9, 4), []string{"", "一二三四", "", ""})
+	l.Wrap()
+	check(t, f.shownLog(t, l, 9, 6), []string{"short", "012345678", "9abcdef一", "二三四", "end", ""})
+	check(t, f.shownLog(t, l, 9, 2), []string{"二三四", "end"})
+	l.Scroll(-1)
+	check(t, f.shownLog(t, l, 9, 2), []string{"9abcdef一", "二三四"})
+}
+
+func TestColoursStayAndControlsAreShown(t *testing.T) {
+	f, l := &written{text: "\x1b[31mred\x1b[m\x1b[2J\x07\ttab \x9b\u202e\u200b\xff\r\n"}, NewLog("1", false)
+	f.shownLog(t, l, 40, 1)
+	row := l.Draw(40, 1, &widget.Look{})[0]
+	if !strings.HasPrefix(row, "\x1b[0;31mred\x1b[m^[[2J^G") {
+		t.Errorf("got %q", row)
+	}
+	terminal := NewLog("1", true)
+	f.text = "\x1b[?2004h\x1b]0;title\x07old\rready> \x1b[1mls\x1b[0m\x1b[K\r\n"
+	check(t, f.shownLog(t, terminal, 40, 1), []string{"ready> ls"})
+}
+
+func TestNothingJoinsWhatStandsBeforeItInARun(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"a", " ", "\t", "\x01", "\xff", "\u1100", "\u1161", "\u0903", "\U0001F3FB", "\u0301", "\u200d",
+		"\ufe0f", "\u0600", "\u0e33", "\u093e", "\U0001F468", "\u4e16", "\u200b"})
+	rapid.Check(t, func(t *rapid.T) {
+		line := strings.Join(rapid.SliceOfN(piece, 1, 6).Draw(t, "line"), "")
+		read, text := widget.ReadLine(line, rapid.Bool().Draw(t, "terminal")), ""
+		for _, run := range read.Runs {
+			text += run.Text
+		}
+		if widget.Width(text) != read.Cells {
+			t.Fatalf("%q became %q, which is %d wide and not %d", line, text, widget.Width(text), read.Cells)
+		}
+	})
+}
+
+func TestLevelsStandOut(t *testing.T) {
+	look := &widget.Look{Bad: "<bad>", Warn: "<warn>", Good: "<good>", Faint: "<faint>"}
+	for line, want := range map[string]string{
+		"12:00 ERROR x":     "12:00 <bad>ERROR\x1b[m x",
+		"level=warning hey": "level=<warn>warning\x1b[m hey",
+		"[info] x":          "[<good>info\x1b[m] x",
+		"terrors informed":  "terrors informed",
+	} {
+		f, l := &written{text: line + "\n"}, NewLog("1", false)
+		l.SetSize(40, 1)
+		f.feed(t, l)
+		if got := strings.TrimRight(l.Draw(40, 1, look)[0], " "); got != want {
+			t.Errorf("%q is drawn as %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestEndedLogIsAskedForOnce(t *testing.T) {
+	f, l := &written{text: "done\n", state: api.StateExited}, NewLog("1", false)
+	f.shownLog(t, l, 20, 2)
+	if r, ok := l.Next(); ok {
+		t.Errorf("asks again: %+v", r)
+	}
+	l.SetState(api.StateRunning, nil)
+	if _, ok := l.Next(); !ok {
+		t.Error("does not ask when the process runs again")
+	}
+}
+
+func TestEveryViewOfALogIsAPartOfIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := ""
+		for range rapid.IntRange(1, 60).Draw(t, "lines") {
+			text += strings.Repeat("x", rapid.SampledFrom([]int{0, 1, 5, 40, 3000, 40_000}).Draw(t, "length")) + "\n"
+		}
+		f, l := &written{text: text}, NewLog("1", false)
+		moves := []func(){
+			func() { l.Scroll(-1) }, func() { l.Scroll(7) }, func() { l.Pages(-2) }, func() { l.Pages(2) },
+			l.Home, l.End, l.Follow, l.Wrap, func() { l.Sideways(1) }, func() { f.text += "tail\n" },
+			func() { f.dropped = min(f.dropped+10_000, int64(len(f.text))) },
+		}
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(moves)-1), 1, 40).Draw(t, "moves") {
+			moves[i]()
+			w, h := rapid.IntRange(1, 50).Draw(t, "w"), rapid.IntRange(1, 12).Draw(t, "h")
+			l.SetSize(w, h)
+			for range 50 {
+				r, ok := l.Next()
+				if !ok {
+					break
+				}
+				l.Take(r, f.serve(r.Input))
+				if l.idle {
+					break
+				}
+			}
+			if rows := l.Draw(w, h, &widget.Look{}); len(rows) != h {
+				t.Fatalf("%d rows of %d", len(rows), h)
+			}
+			for i, line := range l.lines {
+				if want := f.text[line.offset : line.offset+int64(len(line.raw))]; line.raw != want {
+					t.Fatalf("line %d at %d is %.20q, the log has %.20q", i, line.offset, line.raw, want)
+				}
+			}
+		}
+	})
+}
+
+func FuzzLogLineIsSafeAndFits(f *testing.F) {
+	f.Add("\x1b[38;2;1;2;3mx\x1b[0m\x1b]8;;x\x07 \u202eabc\r\x00", 10, true)
+	f.Add("a\u0301\u200d\xf0\x9f", 3, false)
+	f.Fuzz(func(t *testing.T, line string, w int, terminal bool) {
+		w = max(min(w, 200), 1)
+		line = strings.ReplaceAll(line, "\n", "")
+		served, l := &written{text: line + "\n"}, NewLog("1", terminal)
+		for _, wrap := range []bool{false, true} {
+			l.wrap = wrap
+			l.SetSize(w, 5)
+			served.feed(t, l)
+			for _, row := range l.Draw(w, 5, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
+				plain := ansi.Strip(row)
+				if strings.ContainsFunc(plain, func(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }) {
+					t.Fatalf("%q has a control character", plain)
+				}
+				if got := widget.Width(row); got != w {
+					t.Fatalf("%q takes %d cells of %d", row, got, w)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkDrawLogAllNew(b *testing.B) {
+	f, l := &written{text: numbered(10_000)}, NewLog("1", false)
+	look := &widget.Look{Bad: "\x1b[31m", Glyphs: themes.UnicodeGlyphs()}
+	l.SetSize(200, 40)
+	f.feed(b, l)
+	line := strings.Repeat("2026-11-20 ERROR something \x1b[32mgreen\x1b[0m happened ", 3) + "\n"
+	page := strings.Repeat(line, 40)
+	for b.Loop() {
+		f.text = f.text[max(len(f.text)-1<<20, 0):] + page
+		l.start, l.end, l.lines = 0, int64(len(f.text)-len(page)), nil
+		f.feed(b, l)
+		l.Draw(200, 40, look)
+	}
+}
+
+func TestTimesStandBeforeLinesWhenAskedFor(t *testing.T) {
+	f, l := &written{text: "old\na line that is too long for it\nnew\n"}, NewLog("1", false)
+	now := time.Now()
+	f.times = []api.LogTime{{Offset: 4, At: now}, {Offset: 35, At: now.Add(-48 * time.Hour)}}
+	plain := f.shownLog(t, l, 30, 4)
+	l.Clock()
+	l.Wrap()
+	clock, day := now.Format(time.TimeOnly), now.Add(-48*time.Hour).Format("_2 Jan")
+	check(t, f.shownLog(t, l, 30, 4), []string{"         old", clock + " a line that is too lo", "         ng for it", day + "   new"})
+	l.Clock()
+	l.Wrap()
+	check(t, f.shownLog(t, l, 30, 4), plain)
+}

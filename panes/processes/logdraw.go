@@ -1,0 +1,237 @@
+package processes
+
+import (
+	"fmt"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// A drawKey is all that the drawing of a line depends on beside the line.
+type drawKey struct {
+	w, left, finds int
+	found          bool
+	text           widget.Ink
+}
+
+// Draw gives the visible part of the log: h rows of w cells. The slice is valid
+// until the next call.
+func (l *Log) Draw(w, h int, look *widget.Look) []string {
+	l.SetSize(w, h)
+	l.out = l.out[:0]
+	if w <= 0 || h <= 0 {
+		return l.out
+	}
+	if len(l.lines) == 0 {
+		return l.drawEmpty(look)
+	}
+	if l.follow {
+		l.top = l.bottom()
+	}
+	row := l.top.row
+	for i := l.index(l.top.offset); i < len(l.lines) && len(l.out) < h; i++ {
+		breaks := l.rowsOf(i)
+		for ; row < len(breaks) && len(l.out) < h; row++ {
+			l.out = append(l.out, l.margin(i, row, look)+l.drawLine(i, row, look))
+		}
+		row = 0
+	}
+	for len(l.out) < h {
+		l.out = append(l.out, widget.Spaces(w))
+	}
+	return l.out
+}
+
+// drawEmpty is the view as long as there is no line.
+func (l *Log) drawEmpty(look *widget.Look) []string {
+	var text string
+	switch {
+	case l.err != nil && len(l.tail) == 0:
+		text = widget.Clean(l.err.Error())
+	case l.known && len(l.tail) == 0:
+		text = "nothing printed yet"
+		if l.state.Ended() {
+			text = "it has printed nothing"
+		}
+	}
+	first := max(l.h-len(l.tail), 0)
+	for y := range l.h {
+		switch {
+		case y == l.h/3 && text != "":
+			l.out = append(l.out, look.Dim.Text(widget.Center(text, l.w)))
+		case y >= first:
+			l.out = append(l.out, look.Dim.Text(widget.Fit(widget.Clean(l.tail[len(l.tail)-l.h+y]), l.w)))
+		default:
+			l.out = append(l.out, widget.Spaces(l.w))
+		}
+	}
+	return l.out
+}
+
+// drawLine draws one row of line i.
+func (l *Log) drawLine(i, row int, look *widget.Look) string {
+	line := &l.lines[i]
+	width := l.textWidth()
+	key := drawKey{width, l.left, l.finds, line.offset == l.found, look.Text}
+	if !l.wrap && line.drawn != "" && line.key == key {
+		return line.drawn
+	}
+	text := l.text(i)
+	from, to := l.rowCells(i, row)
+	more := ""
+	if !l.wrap && text.Cells > to {
+		more = look.Glyphs.More
+		to -= widget.Width(more)
+	}
+	d := widget.LineDrawing{Dst: l.buf[:0], From: from, To: to, Look: look}
+	d.Draw(text, l.marks(text, key.found, look))
+	d.Dst = append(d.Dst, widget.Spaces(width-widget.Width(more)-d.Used)...)
+	d.Dst = append(d.Dst, look.Dim.Text(more)...)
+	l.buf = d.Dst
+	if l.wrap {
+		return string(d.Dst)
+	}
+	line.drawn, line.key = string(d.Dst), key
+	return line.drawn
+}
+
+// rowCells are the first cell of a line that a row of it shows, and the one
+// behind the last.
+func (l *Log) rowCells(i, row int) (from, to int) {
+	w := l.textWidth()
+	if !l.wrap {
+		return l.left, l.left + w
+	}
+	breaks := l.rowsOf(i)
+	from = breaks[row]
+	if row+1 < len(breaks) {
+		return from, min(breaks[row+1], from+w)
+	}
+	return from, from + w
+}
+
+// marks are what stands out in a line: what is searched for, else words that
+// tell a level.
+func (l *Log) marks(text *widget.Line, found bool, look *widget.Look) []widget.TextMark {
+	plain := text.Plain()
+	var marks []widget.TextMark
+	if l.find != nil {
+		ink := look.Found
+		if found {
+			ink = look.FoundHere
+		}
+		for _, at := range l.find.FindAllStringIndex(plain, 100) {
+			if at[1] > at[0] {
+				marks = append(marks, widget.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
+			}
+		}
+	}
+	if len(marks) == 0 && !text.Styled() {
+		marks = levelMarks(plain, look)
+	}
+	return marks
+}
+
+// levelReach is how far into a line words are looked at.
+const levelReach = 200
+
+// levelMarks finds the words that tell how serious a line is.
+func levelMarks(s string, look *widget.Look) []widget.TextMark {
+	var marks []widget.TextMark
+	s = s[:min(len(s), levelReach)]
+	for i := 0; i < len(s); {
+		if !isLetter(s[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(s) && isLetter(s[j]) {
+			j++
+		}
+		if ink, ok := levelInk(s[i:j], look); ok {
+			marks = append(marks, widget.TextMark{From: i, To: j, Ink: ink})
+		}
+		i = j
+	}
+	return marks
+}
+
+func isLetter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
+
+func levelInk(word string, look *widget.Look) (widget.Ink, bool) {
+	if len(word) < 3 || len(word) > 9 {
+		return "", false
+	}
+	switch strings.ToLower(word) {
+	case "error", "errors", "err", "fatal", "panic", "critical", "crit", "emerg", "alert", "exception", "failed", "failure":
+		return look.Bad, true
+	case "warn", "warning", "warnings":
+		return look.Warn, true
+	case "info", "notice":
+		return look.Good, true
+	case "debug", "trace", "verbose":
+		return look.Faint, true
+	}
+	return "", false
+}
+
+// Heading is the row above the log: whose it is, how that process is, and what
+// the view does.
+func (l *Log) Heading(p *api.Process, reason string, w int, look *widget.Look) string {
+	name, rule := look.Dim, look.Rule
+	if l.Focused {
+		name, rule = look.Title, look.Accent
+	}
+	title := widget.Clip(widget.Clean(p.Name), max(w/3, 8))
+	status := " " + l.status() + " "
+	rest := w - widget.Width(title) - widget.Width(status) - 5
+	if rest < 0 {
+		return widget.Heading(widget.Clean(p.Name), "", w, l.Focused, look)
+	}
+	detail, ink := widget.CommandText(p), look.Dim
+	if reason != "" {
+		detail = reason
+		if _, ink = widget.StateGlyph(p, look); p.State == api.StateRunning {
+			ink = look.Warn
+		}
+	}
+	line := rule.Text("─") + " " + name.Text(title) + " "
+	if detail = widget.Clip(detail, rest-2); detail != "" {
+		line += ink.Text(detail) + " "
+		rest -= widget.Width(detail) + 1
+	}
+	return line + rule.Text(strings.Repeat("─", rest+1)) + look.Dim.Text(status) + rule.Text("─")
+}
+
+// status says what the view does.
+func (l *Log) status() string {
+	var parts []string
+	if l.Stream != "" {
+		parts = append(parts, l.Stream)
+	}
+	if l.err != nil {
+		parts = append(parts, "cannot be read now")
+	}
+	if l.pattern != "" {
+		parts = append(parts, "/"+widget.Clip(widget.Clean(l.Pattern()), 20))
+	}
+	if l.clock && l.Terminal {
+		parts = append(parts, "no times of a terminal")
+	}
+	if l.left > 0 {
+		parts = append(parts, fmt.Sprintf("column %d", l.left+1))
+	}
+	switch {
+	case l.skipped > 0 && l.follow:
+		parts = append(parts, "following, skipped "+widget.Bytes(l.skipped))
+	case l.follow:
+		parts = append(parts, "following")
+	default:
+		parts = append(parts, fmt.Sprintf("paused %d%%", l.position()))
+	}
+	if l.known {
+		parts = append(parts, widget.Bytes(l.last-l.oldest))
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,124 @@
+package processes
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"tandem/engine/api"
+)
+
+// A LogSearch is a search in the whole log that the engine is to do.
+type LogSearch struct {
+	Input api.ProcessLogInput
+	n     int
+}
+
+// Search sets what is searched for: a regular expression, of which small
+// letters match capitals too if it has none. Nothing ends the search.
+func (l *Log) Search(pattern string) error {
+	l.finds++
+	l.found = -1
+	if pattern == "" {
+		l.pattern, l.find = "", nil
+		return nil
+	}
+	if pattern == strings.ToLower(pattern) {
+		pattern = "(?i)" + pattern
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return fmt.Errorf("search for %q: it is no regular expression; a backslash before a sign makes it plain", strings.TrimPrefix(pattern, "(?i)"))
+	}
+	l.pattern, l.find = pattern, re
+	return nil
+}
+
+// Pattern is what is searched for, as it was given.
+func (l *Log) Pattern() string { return strings.TrimPrefix(l.pattern, "(?i)") }
+
+// Begun reports whether there is something to search in, or will never be.
+func (l *Log) Begun() bool {
+	return l.known && (l.last > 0 || l.state.Ended()) || l.err != nil && l.state.Ended()
+}
+
+// First is the search for the match nearest to what is seen: upward from the
+// end while following, else downward from the first line.
+func (l *Log) First() (LogSearch, bool) {
+	if l.find == nil || !l.known {
+		return LogSearch{}, false
+	}
+	if l.follow {
+		return l.search(l.last, true), true
+	}
+	return l.search(l.top.offset, false), true
+}
+
+// Another is the search for the next match below, or above, the one found last.
+func (l *Log) Another(above bool) (LogSearch, bool) {
+	switch {
+	case l.find == nil || !l.known:
+		return LogSearch{}, false
+	case above && l.found >= 0:
+		return l.search(l.found, true), true
+	case above && l.follow:
+		return l.search(l.last, true), true
+	case above:
+		return l.search(l.top.offset, true), true
+	case l.found >= 0:
+		return l.search(l.behind(l.found), false), true
+	}
+	return l.search(l.top.offset, false), true
+}
+
+// behind is the offset of the line after the one at an offset.
+func (l *Log) behind(offset int64) int64 {
+	i := l.index(offset)
+	if i+1 < len(l.lines) && l.lines[i].offset == offset {
+		return l.lines[i+1].offset
+	}
+	return offset + 1
+}
+
+func (l *Log) search(since int64, above bool) LogSearch {
+	l.serial++
+	s := LogSearch{n: l.serial, Input: api.ProcessLogInput{
+		ID: l.ID, Stream: l.Stream, Since: &since, Grep: l.pattern, Backward: above, Limit: 1,
+	}}
+	return s
+}
+
+// Found takes the answer of a search and shows the match. If a part of the log
+// is still to be searched, it gives the search for that.
+func (l *Log) Found(s LogSearch, out api.ProcessLogOutput) (found bool, more *LogSearch) {
+	if s.Input.Grep != l.pattern {
+		return true, nil
+	}
+	if len(out.Matches) > 0 {
+		l.goTo(out.Matches[0].Offset)
+		return true, nil
+	}
+	since := *s.Input.Since
+	on := out.NextCursor > since && out.NextCursor < out.End
+	if s.Input.Backward {
+		on = out.NextCursor < since && out.NextCursor > out.Dropped
+	}
+	if !on {
+		return false, nil
+	}
+	next := l.search(out.NextCursor, s.Input.Backward)
+	return false, &next
+}
+
+// goTo shows the line at an offset.
+func (l *Log) goTo(offset int64) {
+	l.found = offset
+	if len(l.lines) > 0 && offset >= l.start && offset < l.end {
+		l.fix()
+		l.showLine(l.lines[l.index(offset)].offset)
+		return
+	}
+	l.fix()
+	l.jump = l.around(offset)
+	l.jump.Delay = 0
+}

@@ -1,0 +1,153 @@
+package processes
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// A Column is one of a ProcessTable.
+type Column int
+
+// The columns from left to right.
+const (
+	ColumnState Column = iota
+	ColumnName
+	ColumnPID
+	ColumnCPU
+	ColumnMemory
+	ColumnUp
+	ColumnRestarts
+	ColumnPorts
+	ColumnExit
+	ColumnWho
+	ColumnCommand
+	columnCount
+)
+
+// Order is the column that the rows are sorted by, and whether the other way
+// round than is usual for it.
+func (t *Table) Order() (by Column, reversed bool) { return t.order, t.reversed }
+
+// SortBy sorts by a column; by the one that they are sorted by already, it
+// turns the order round.
+func (t *Table) SortBy(c Column) {
+	if c == t.order {
+		t.reversed = !t.reversed
+	} else {
+		t.order, t.reversed = c, false
+	}
+	t.arrange()
+}
+
+// SortNext sorts by the next column that is drawn.
+func (t *Table) SortNext() {
+	next := ColumnState
+	for _, p := range t.places {
+		if p.column > t.order {
+			next = p.column
+			break
+		}
+	}
+	t.order, t.reversed = next, false
+	t.arrange()
+}
+
+// Reverse turns the order round.
+func (t *Table) Reverse() {
+	t.reversed = !t.reversed
+	t.arrange()
+}
+
+// largestFirst reports whether a column's usual order begins with the largest.
+func (c Column) largestFirst() bool {
+	return c == ColumnCPU || c == ColumnMemory || c == ColumnRestarts || c == ColumnExit
+}
+
+// descending reports whether the rows go from large to small.
+func (t *Table) descending() bool { return t.order.largestFirst() != t.reversed }
+
+func (t *Table) compare(a, b *api.Process) int {
+	by := t.order.compare(a, b)
+	if t.descending() {
+		by = -by
+	}
+	return cmp.Or(by, cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a.Kind, b.Kind),
+		strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+}
+
+func (c Column) compare(a, b *api.Process) int {
+	switch c {
+	case ColumnState:
+		return cmp.Compare(urgency(a), urgency(b))
+	case ColumnName:
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	case ColumnPID:
+		return cmp.Compare(a.PID, b.PID)
+	case ColumnCPU:
+		return cmp.Compare(metricsOf(a).CPUPercent, metricsOf(b).CPUPercent)
+	case ColumnMemory:
+		return cmp.Compare(metricsOf(a).RSSBytes, metricsOf(b).RSSBytes)
+	case ColumnUp:
+		return cmp.Or(cmp.Compare(ended(a), ended(b)), b.StartedAt.Compare(a.StartedAt))
+	case ColumnRestarts:
+		return cmp.Compare(restarts(a), restarts(b))
+	case ColumnPorts:
+		return slices.Compare(metricsOf(a).Ports, metricsOf(b).Ports)
+	case ColumnExit:
+		return cmp.Or(cmp.Compare(exitRank(a), exitRank(b)), strings.Compare(a.ExitSignal, b.ExitSignal))
+	case ColumnWho:
+		return strings.Compare(a.Actor, b.Actor)
+	}
+	return strings.Compare(a.Command, b.Command)
+}
+
+// urgency orders states by how much they want to be seen.
+func urgency(p *api.Process) int {
+	switch {
+	case widget.Failed(p):
+		return 0
+	case p.State == api.StateBackoff:
+		return 1
+	case p.State == api.StateStarting, p.State == api.StateStopping:
+		return 2
+	case p.State == api.StateRunning:
+		return 3
+	}
+	return 4
+}
+
+func ended(p *api.Process) int {
+	if p.State.Ended() {
+		return 1
+	}
+	return 0
+}
+
+// exitRank is the exit status, with a signal above every one and none below.
+func exitRank(p *api.Process) int {
+	switch {
+	case p.ExitCode != nil:
+		return *p.ExitCode
+	case p.ExitSignal != "":
+		return 1 << 16
+	}
+	return -1
+}
+
+func restarts(p *api.Process) int {
+	if p.Supervision == nil {
+		return 0
+	}
+	return p.Supervision.Restarts
+}
+
+func metricsOf(p *api.Process) api.Metrics {
+	if p.Metrics == nil {
+		return api.Metrics{CPUPercent: -1, RSSBytes: -1}
+	}
+	return *p.Metrics
+}

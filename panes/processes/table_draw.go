@@ -1,0 +1,345 @@
+package processes
+
+import (
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// A columnKind is how a column is drawn.
+type columnKind struct {
+	column Column
+	head   string
+	right  bool
+	most   int // cells at most
+	rank   int // columns of a high rank go first on a narrow screen
+	text   func(p *api.Process, now time.Time) string
+}
+
+// plainCell makes a cell's text of what does not change with time.
+func plainCell(text func(*api.Process) string) func(*api.Process, time.Time) string {
+	return func(p *api.Process, _ time.Time) string { return text(p) }
+}
+
+func columnKinds() []columnKind {
+	return []columnKind{
+		{ColumnName, "name", false, 28, 0, plainCell(func(p *api.Process) string { return widget.Clean(p.Name) })},
+		{ColumnPID, "pid", true, 7, 7, plainCell(pidText)},
+		{ColumnCPU, "cpu%", true, 6, 1, plainCell(cpuText)},
+		{ColumnMemory, "mem", true, 5, 2, plainCell(memoryText)},
+		{ColumnUp, "up", true, 6, 3, upText},
+		{ColumnRestarts, "rst", true, 5, 6, plainCell(restartsText)},
+		{ColumnPorts, "ports", true, 17, 5, plainCell(portsText)},
+		{ColumnExit, "exit", true, 6, 4, plainCell(exitText)},
+		{ColumnWho, "who", false, 12, 8, plainCell(whoText)},
+	}
+}
+
+const (
+	leadCells    = 7 // cursor, mark, state, kind, and the spaces about them
+	columnGap    = 2
+	sparkCells   = 8
+	sparkWidth   = 100 // of the table, from which there are sparklines
+	commandCells = 16  // least width of the column of commands
+	wantedCells  = 24  // from which on it needs no other column's room
+	narrowName   = 16
+)
+
+// A place is where a column is drawn.
+type place struct {
+	columnKind
+	x, w int
+}
+
+// Draw gives h rows of w cells: the names of the columns and the processes. The
+// slice is valid until the next call.
+func (t *Table) Draw(w, h int, now time.Time, look *widget.Look) []string {
+	t.out = t.out[:0]
+	if h <= 0 {
+		return t.out
+	}
+	t.follow(h - 1)
+	t.measure(w, h-1, now)
+	t.out = append(t.out, t.drawHead(w, look))
+	for row := t.top; len(t.out) < h; row++ {
+		p := t.at(row)
+		switch {
+		case p != nil:
+			t.out = append(t.out, t.drawRow(p, row == t.cursor, w, now, look))
+		case row == 0:
+			t.out = append(t.out, look.Dim.Text(widget.Fit("   nothing matches “"+widget.Clean(t.filter)+"”", w)))
+		default:
+			t.out = append(t.out, widget.Spaces(w))
+		}
+	}
+	return t.out
+}
+
+// follow keeps the cursor among the n visible rows.
+func (t *Table) follow(n int) {
+	if t.cursor < t.top {
+		t.top = t.cursor
+	}
+	if n > 0 && t.cursor >= t.top+n {
+		t.top = t.cursor - n + 1
+	}
+	t.top = max(min(t.top, len(t.shown)-n), 0)
+}
+
+// unusedColumn reports whether a column has nothing to say of any process, so
+// that others may have its room.
+func (t *Table) unusedColumn(k *columnKind, now time.Time) bool {
+	optional := k.column == ColumnRestarts || k.column == ColumnPorts || k.column == ColumnExit
+	return optional && k.column != t.order && !slices.ContainsFunc(t.shown, func(i int) bool { return k.text(&t.all[i], now) != "" })
+}
+
+// measure places the columns. A column never gets narrower as long as the table
+// keeps its width, so that nothing jumps while it is scrolled.
+func (t *Table) measure(w, n int, now time.Time) {
+	if w != t.width {
+		t.width, t.widths = w, [columnCount]int{}
+	}
+	kinds := columnKinds()
+	for i := range kinds {
+		k := &kinds[i]
+		if k.column == ColumnName && w < sparkWidth {
+			k.most = narrowName
+		}
+		cells := max(t.widths[k.column], widget.Width(k.head)+1)
+		for row := t.top; row < min(t.top+n, len(t.shown)); row++ {
+			cells = max(cells, min(widget.Width(k.text(t.at(row), now)), k.most))
+		}
+		t.widths[k.column] = cells
+	}
+	t.place(t.worthRoom(kinds, w, now), w)
+}
+
+// worthRoom are the columns without those that have nothing to say, as far as the
+// column of commands needs their room.
+func (t *Table) worthRoom(kinds []columnKind, w int, now time.Time) []columnKind {
+	used := leadCells + wantedCells
+	for _, k := range kinds {
+		used += columnGap + t.cellsOf(k, w)
+	}
+	return slices.DeleteFunc(kinds, func(k columnKind) bool {
+		if used <= w || !t.unusedColumn(&k, now) {
+			return false
+		}
+		used -= columnGap + t.cellsOf(k, w)
+		return true
+	})
+}
+
+// place gives columns their places, leaving out what has no room.
+func (t *Table) place(kinds []columnKind, w int) {
+	for {
+		used, last := leadCells-columnGap, -1
+		for i, k := range kinds {
+			used += columnGap + t.cellsOf(k, w)
+			if last < 0 || k.rank > kinds[last].rank {
+				last = i
+			}
+		}
+		if used <= w || len(kinds) <= 1 {
+			break
+		}
+		kinds = append(kinds[:last:last], kinds[last+1:]...)
+	}
+	t.places = t.places[:0]
+	x := leadCells
+	for _, k := range kinds {
+		cells := min(t.cellsOf(k, w), max(w-x, 0))
+		t.places = append(t.places, place{k, x, cells})
+		x += cells + columnGap
+	}
+	if rest := w - x; rest >= commandCells {
+		command := columnKind{column: ColumnCommand, head: "command", text: plainCell(widget.CommandText)}
+		t.places = append(t.places, place{command, x, rest})
+	}
+}
+
+func (t *Table) cellsOf(k columnKind, w int) int {
+	if k.column == ColumnCPU && w >= sparkWidth {
+		return t.widths[k.column] + 1 + sparkCells
+	}
+	return t.widths[k.column]
+}
+
+func (t *Table) drawHead(w int, look *widget.Look) string {
+	ink, chosen := look.Dim, look.Strong
+	if t.Focused {
+		chosen = look.Title
+	}
+	head := ink
+	state := "  "
+	if t.order == ColumnState {
+		state, head = t.arrow(look)+" ", chosen
+	}
+	line, x := "   "+head.Text(state)+"  ", leadCells
+	for _, p := range t.places {
+		text, ink := p.head, ink
+		if p.column == t.order {
+			text, ink = text+t.arrow(look), chosen
+		}
+		w := p.w
+		if p.column == ColumnCPU && w > sparkCells {
+			w -= sparkCells + 1
+		}
+		if text = widget.Clip(text, w); p.right {
+			text = widget.PadLeft(text, w)
+		}
+		text = widget.Pad(text, p.w)
+		line += widget.Spaces(p.x-x) + ink.Text(text)
+		x = p.x + p.w
+	}
+	return line + widget.Spaces(w-x)
+}
+
+func (t *Table) arrow(look *widget.Look) string {
+	if t.descending() {
+		return look.Glyphs.Descending
+	}
+	return look.Glyphs.Ascending
+}
+
+// drawRow draws a process. The row with the cursor is one colour.
+func (t *Table) drawRow(p *api.Process, cursor bool, w int, now time.Time, look *widget.Look) string {
+	mark, here := " ", " "
+	if t.marked[p.ID] {
+		mark = look.Glyphs.Attached // a check mark would speak against the sign of a failure beside it
+	}
+	if cursor {
+		here = look.Glyphs.Selected
+	}
+	glyph, glyphInk := widget.StateGlyph(p, look)
+	kind := " "
+	switch {
+	case p.Kind == api.KindSession:
+		kind = look.Glyphs.Terminal
+	case p.KeepAlive:
+		kind = look.Glyphs.KeepAlive
+	}
+	r := widget.Row{Plain: cursor && t.Focused}
+	r.Add(here, look.Accent)
+	r.Add(mark+" ", look.Warn)
+	r.Add(glyph, glyphInk)
+	r.Add(" "+kind+" ", look.Dim)
+	from, to := t.idleCells(p)
+	for i := range t.places {
+		switch c := &t.places[i]; {
+		case i == from:
+			span := t.places[to].x + t.places[to].w - c.x
+			r.Add(widget.Spaces(c.x-r.Cells), "")
+			if t.has(ColumnExit) && widget.Failed(p) && widget.BesideExit(p, now) == "" {
+				r.Add(widget.Fit(widget.CommandText(p), span), look.Dim)
+				continue
+			}
+			r.Add(widget.Fit(widget.ShortReason(p, now), span), glyphInk)
+		case i < from || i > to:
+			t.drawCell(&r, p, c, cursor, now, look)
+		}
+	}
+	r.Add(widget.Spaces(w-r.Cells), "")
+	if r.Plain {
+		return look.Selected.Text(r.Text.String())
+	}
+	return r.Text.String()
+}
+
+// idleCells are the columns, from one up to another, that have nothing to say of
+// a process without a pid. The reason why stands there where there is no column
+// of commands; else there are none, and to is less than from.
+func (t *Table) idleCells(p *api.Process) (from, to int) {
+	from, to = len(t.places), -1
+	if p.PID != 0 || !widget.Failed(p) && p.State != api.StateBackoff {
+		return from, to
+	}
+	for i := range t.places {
+		switch t.places[i].column {
+		case ColumnPID, ColumnCPU, ColumnMemory, ColumnUp:
+			from, to = min(from, i), i
+		case ColumnCommand:
+			return len(t.places), -1
+		}
+	}
+	return from, to
+}
+
+// has reports whether a column is drawn.
+func (t *Table) has(c Column) bool {
+	return slices.ContainsFunc(t.places, func(p place) bool { return p.column == c })
+}
+
+// leastCommand is what a reason leaves of the command before it.
+const leastCommand = 12
+
+// drawCommand draws what a process runs and why it does not, if so.
+func (t *Table) drawCommand(r *widget.Row, p *api.Process, w int, now time.Time, look *widget.Look) {
+	reason := widget.Reason(p, now)
+	if t.has(ColumnExit) {
+		reason = widget.BesideExit(p, now)
+	}
+	_, ink := widget.StateGlyph(p, look)
+	if p.State == api.StateRunning {
+		ink = look.Warn
+	}
+	command := widget.CommandText(p)
+	if reason == "" {
+		r.Add(widget.Fit(command, w), look.Dim)
+		return
+	}
+	command = widget.Clip(command, max(w-widget.Width(reason)-columnGap, min(leastCommand, w)))
+	r.Add(command, look.Dim)
+	r.Add(widget.Fit(widget.Spaces(columnGap)+reason, w-widget.Width(command)), ink)
+}
+
+func (t *Table) drawCell(r *widget.Row, p *api.Process, c *place, cursor bool, now time.Time, look *widget.Look) {
+	r.Add(widget.Spaces(c.x-r.Cells), "")
+	ink := look.Dim
+	switch {
+	case c.column == ColumnName && cursor:
+		ink = look.Current
+	case p.State.Ended() && !widget.Failed(p):
+	case c.column == ColumnName && p.Kind == api.KindProcess, c.column == ColumnCPU, c.column == ColumnMemory:
+		ink = look.Text
+	}
+	text := c.text(p, now)
+	switch {
+	case c.column == ColumnExit && widget.Failed(p):
+		ink = look.Bad
+	case c.column == ColumnCommand:
+		t.drawCommand(r, p, c.w, now, look)
+		return
+	case c.column == ColumnCPU && c.w > sparkCells:
+		r.Add(widget.PadLeft(widget.Clip(text, c.w-sparkCells-1), c.w-sparkCells-1), ink)
+		r.Add(" "+t.spark(p, look), look.Accent)
+		return
+	}
+	text = widget.Clip(text, c.w)
+	if c.right {
+		text = widget.PadLeft(text, c.w)
+	}
+	r.Add(widget.Pad(text, c.w), ink)
+}
+
+func (t *Table) spark(p *api.Process, look *widget.Look) string {
+	if p.Metrics == nil || p.PID == 0 {
+		return widget.Spaces(sparkCells)
+	}
+	return sparkline(p.Metrics.CPUHistory, sparkCells, look)
+}
+
+// ColumnAt is the column whose name is drawn at column x of the first row.
+func (t *Table) ColumnAt(x int) (Column, bool) {
+	if x < leadCells {
+		return ColumnState, true
+	}
+	for _, p := range t.places {
+		if x >= p.x && x < p.x+p.w {
+			return p.column, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,214 @@
+package processes
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func service(id, name string, change func(*api.Process)) api.Process {
+	p := api.Process{
+		ID: id, Kind: api.KindProcess, Name: name, State: api.StateRunning, PID: 4711, Command: "serve " + name, Actor: "person",
+		StartedAt: noon.Add(-90 * time.Minute), Supervision: &api.Supervision{},
+		Metrics: &api.Metrics{CPUPercent: 1.25, RSSBytes: 12 << 20, CPUHistory: []float64{0, 25, 50, 100}},
+	}
+	if change != nil {
+		change(&p)
+	}
+	return p
+}
+
+// some are processes in several states.
+func some() []api.Process {
+	one, again := 1, noon.Add(3500*time.Millisecond)
+	return []api.Process{
+		service("1", "web", func(p *api.Process) {
+			p.KeepAlive, p.Metrics.Ports, p.Metrics.CPUPercent = true, []int{80, 443}, 140
+		}),
+		service("2", "api", func(p *api.Process) {
+			p.State, p.PID, p.ExitCode, p.Actor = api.StateBackoff, 0, &one, "agent:bot"
+			p.Supervision.NextStart, p.Supervision.Restarts = &again, 3
+		}),
+		service("3", "cache", func(p *api.Process) { p.State, p.PID, p.Error = api.StateFailed, 0, "start redis: no such file" }),
+		service("4", "zsh", func(p *api.Process) { p.Kind, p.Terminal = api.KindSession, &api.Terminal{} }),
+		service("5", "job", func(p *api.Process) { p.State, p.PID, p.ExitSignal = api.StateStopped, 0, "SIGTERM" }),
+	}
+}
+
+func tableOf(all []api.Process) *Table {
+	t := &Table{Focused: true}
+	t.SetRows(all)
+	return t
+}
+
+func namesIn(t *Table) (names []string) {
+	for row := range t.shown {
+		names = append(names, t.at(row).Name)
+	}
+	return names
+}
+
+func TestTableShowsWhatMattersFirst(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	check(t, drawn(tableOf(some()).Draw(118, 7, noon, look)), []string{
+		"   ▲   name    pid   cpu%            mem     up   rst   ports   exit  who     command                                 ",
+		"▌  ✗   cache                                                          person  serve cache  start redis: no such file  ",
+		"   ↻   api                                          3              1  bot     serve api  starts again in 4s           ",
+		"   ● ∞ web    4711    140     ▁▂▃▇   12M  1h30m        80,443         person  serve web                               ",
+		"   ● ❯ zsh    4711    1.2     ▁▂▃▇   12M  1h30m                       person  serve zsh                               ",
+		"   ■   job                                                      TERM  person  serve job                               ",
+		"                                                                                                                      ",
+	})
+	check(t, drawn(tableOf(some()).Draw(60, 3, noon, look)), []string{
+		"   ▲   name    pid   cpu%   mem   up   rst   ports   exit   ",
+		"▌  ✗   cache  start redis: no such …                        ",
+		"   ↻   api    starts again in 4s         3              1   ",
+	})
+}
+
+func TestEveryRowOfTheTableIsAsWideAsTheTable(t *testing.T) {
+	all := append(some(), service("6", "一二三四五六七八九十一二三四五六七八九十", func(p *api.Process) { p.Command = "\x1b[31m長い" }))
+	for w := 30; w < 180; w++ {
+		table := tableOf(all)
+		table.Mark()
+		for _, row := range table.Draw(w, 9, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
+			if got := widget.Width(row); got != w {
+				t.Fatalf("row %q takes %d cells of %d", row, got, w)
+			}
+		}
+	}
+}
+
+func TestTableSortsByAnyColumn(t *testing.T) {
+	table := tableOf(some())
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	table.Draw(118, 7, noon, look)
+	check(t, namesIn(table), []string{"cache", "api", "web", "zsh", "job"})
+	table.SortBy(ColumnName)
+	check(t, namesIn(table), []string{"api", "cache", "job", "web", "zsh"})
+	table.SortBy(ColumnName)
+	check(t, namesIn(table), []string{"zsh", "web", "job", "cache", "api"})
+	table.SortBy(ColumnCPU)
+	if got := namesIn(table)[0]; got != "web" {
+		t.Errorf("%s uses most", got)
+	}
+	if c, ok := table.ColumnAt(84); !ok || c != ColumnCommand {
+		t.Errorf("at column 84 is %v", c)
+	}
+	seen := map[Column]bool{}
+	for range columnCount {
+		by, _ := table.Order()
+		seen[by] = true
+		table.SortNext()
+	}
+	if len(seen) != int(columnCount) {
+		t.Errorf("going on sorts by %d columns of %d", len(seen), columnCount)
+	}
+	if p, _ := table.Selected(); p.Name != "cache" {
+		t.Errorf("the cursor went to %s", p.Name)
+	}
+}
+
+func TestFilterTakesWordsAndTheirAbsence(t *testing.T) {
+	table := tableOf(some())
+	for filter, want := range map[string][]string{
+		"serve !web":   {"cache", "api", "zsh", "job"},
+		"443":          {"web"},
+		"BOT":          {"api"},
+		"!session run": {"web"},
+		"nothing":      nil,
+		"!":            {"cache", "api", "web", "zsh", "job"},
+	} {
+		table.SetFilter(filter)
+		if got := namesIn(table); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q shows %v, want %v", filter, got, want)
+		}
+	}
+}
+
+func TestActionsAreAboutTheMarkedOrTheCurrent(t *testing.T) {
+	table := tableOf(some())
+	targets := func() (names []string) {
+		for _, p := range table.Targets() {
+			names = append(names, p.Name)
+		}
+		return names
+	}
+	check(t, targets(), []string{"cache"})
+	table.Move(1)
+	table.Mark()
+	table.Move(1)
+	table.Mark()
+	check(t, targets(), []string{"api", "zsh"})
+	table.SetRows(some()[:3])
+	check(t, targets(), []string{"api"})
+	table.Unmark()
+	if table.Marked() != 0 {
+		t.Error("marks are left")
+	}
+}
+
+func TestNumbersFitTheirColumns(t *testing.T) {
+	for n, want := range map[int64]string{0: "0B", 999: "999B", 1000: "1.0K", 1024: "1.0K", 1536: "1.5K", 10_188: "9.9K", 10_240: "10K", 1 << 20: "1.0M", 1_047_500: "1.0M", 5 << 30: "5.0G", 1 << 40: "1.0T", 1<<63 - 1: "8.0E"} {
+		if got := widget.Bytes(n); got != want || len(got) > 5 {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{0: "0s", -time.Hour: "0s", 59 * time.Second: "59s", time.Hour: "1h00m", 49 * time.Hour: "2d1h", 400 * 24 * time.Hour: "400d"} {
+		if got := widget.Age(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
+
+// thousand are as many processes.
+func thousand() []api.Process {
+	var all []api.Process
+	for i := range 1000 {
+		all = append(all, service(fmt.Sprint(i), fmt.Sprintf("worker-%03d", i*7919%1000), nil))
+	}
+	return all
+}
+
+func BenchmarkDrawThousandProcesses(b *testing.B) {
+	table, look := tableOf(thousand()), &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	for b.Loop() {
+		table.Move(1)
+		table.Draw(200, 40, noon, look)
+	}
+}
+
+func BenchmarkSortThousandProcesses(b *testing.B) {
+	all, table := thousand(), &Table{}
+	table.SortBy(ColumnCPU)
+	for b.Loop() {
+		table.SetRows(all)
+	}
+}
+
+func TestColumnsWithoutAnythingToSayGiveTheirRoomToTheCommand(t *testing.T) {
+	failed := func(id string, code int, line string) api.Process {
+		return api.Process{ID: id, Name: "make", Kind: api.KindProcess, State: api.StateExited, ExitCode: &code, Argv: []string{"bash", "-c", line}, Actor: "person"}
+	}
+	all := []api.Process{failed("1", 2, "make one"), failed("2", 3, "make another")}
+	rows := strings.Join(drawn(tableOf(all).Draw(80, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	for _, want := range []string{"2  person  make one ", "3  person  make another "} {
+		if !strings.Contains(rows, want) {
+			t.Errorf("no %q in\n%s", want, rows)
+		}
+	}
+	if strings.Contains(rows, "ports") || strings.Contains(rows, "rst") {
+		t.Errorf("empty columns take room:\n%s", rows)
+	}
+	rows = strings.Join(drawn(tableOf(all).Draw(50, 4, noon, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), "\n")
+	if !strings.Contains(rows, "make another") || !strings.Contains(rows, " 3 ") {
+		t.Errorf("a command and its status are not both told:\n%s", rows)
+	}
+}

@@ -1,0 +1,105 @@
+package processes
+
+import (
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// runs are the times that a process ran, those before its first run that is
+// known left out.
+func runs(p *api.Process) []api.ProcessRun {
+	if p.Supervision != nil && len(p.Supervision.Runs) > 0 {
+		return p.Supervision.Runs
+	}
+	if p.StartedAt.IsZero() {
+		return nil
+	}
+	return []api.ProcessRun{{StartedAt: p.StartedAt, EndedAt: p.ExitedAt, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal}}
+}
+
+// drawTimeline draws the starts and ends of a process in a row of w cells, the
+// first run that is known on the left, now on the right.
+func drawTimeline(p *api.Process, w int, now time.Time, look *widget.Look) string {
+	all := runs(p)
+	if len(all) == 0 || w < 20 {
+		return widget.Spaces(max(w, 0))
+	}
+	from := all[0].StartedAt
+	span := max(now.Sub(from), time.Second)
+	name, since := "runs ", " "+widget.Age(span)+" ago to now"
+	cells := w - widget.Width(name) - widget.Width(since)
+	if cells < 10 {
+		since = ""
+		cells = w - widget.Width(name)
+	}
+	row := make([]runCell, cells)
+	at := func(t time.Time) int {
+		return max(min(int(float64(t.Sub(from))/float64(span)*float64(cells)), cells-1), 0)
+	}
+	for i := range all {
+		drawRun(row, &all[i], at, now)
+		if end := all[i].EndedAt; end != nil && i == len(all)-1 && p.State == api.StateStopped {
+			row[at(*end)] = runStopped
+		}
+	}
+	var b strings.Builder
+	for i := 0; i < cells; {
+		j := i + 1
+		for j < cells && row[j] == row[i] {
+			j++
+		}
+		text, ink := row[i].glyph(look)
+		b.WriteString(ink.Text(strings.Repeat(text, j-i)))
+		i = j
+	}
+	return look.Dim.Text(name) + b.String() + look.Faint.Text(since)
+}
+
+// A runCell is what a cell of a timeline shows.
+type runCell int
+
+const (
+	runNothing runCell = iota
+	runGoing
+	runEnded   // with success
+	runStopped // because somebody asked
+	runFailed  // or with a signal, or nobody knows how
+)
+
+func (c runCell) glyph(look *widget.Look) (string, widget.Ink) {
+	switch c {
+	case runGoing:
+		if !fine(look) {
+			return "-", look.Good
+		}
+		return "─", look.Good
+	case runEnded:
+		return look.Glyphs.Exited, look.Dim
+	case runStopped:
+		return look.Glyphs.Stopped, look.Dim
+	case runFailed:
+		return look.Glyphs.Failed, look.Bad
+	}
+	return " ", look.Faint
+}
+
+// drawRun draws one run; an end is never hidden by another run.
+func drawRun(row []runCell, run *api.ProcessRun, at func(time.Time) int, now time.Time) {
+	end := now
+	if run.EndedAt != nil {
+		end = *run.EndedAt
+	}
+	for i := at(run.StartedAt); i <= at(end); i++ {
+		row[i] = max(row[i], runGoing)
+	}
+	switch {
+	case run.EndedAt == nil:
+	case run.ExitCode != nil && *run.ExitCode == 0:
+		row[at(end)] = max(row[at(end)], runEnded)
+	default:
+		row[at(end)] = runFailed
+	}
+}

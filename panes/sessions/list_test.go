@@ -1,0 +1,228 @@
+package sessions
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+func session(id, name string, state api.State) api.Process {
+	return api.Process{ID: id, Kind: api.KindSession, Name: name, State: state, CWD: "/home/ann/src", Terminal: &api.Terminal{}}
+}
+
+func listOf(rows ...Row) *List {
+	l := &List{Home: "/home/ann"}
+	l.SetRows(rows)
+	return l
+}
+
+func drawn(rows []string) (out []string) {
+	for _, r := range rows {
+		out = append(out, ansi.Strip(r))
+	}
+	return out
+}
+
+func TestSessionListShowsStateTitleAndMarks(t *testing.T) {
+	vim := session("2", "vim", api.StateRunning)
+	vim.Terminal.Title = "main.go"
+	rang := session("3", "build", api.StateRunning)
+	rang.Terminal.Rang = true
+	seven := 7
+	failed := session("4", "deploy\x1b[31m", api.StateExited)
+	failed.ExitCode = &seven
+	l := listOf(
+		Row{Process: session("1", "bash", api.StateRunning), Current: true},
+		Row{Process: vim, Branch: "┌"}, Row{Process: rang, Branch: "└"},
+		Row{Process: failed},
+	)
+	check(t, drawn(l.Draw(30, 6, &widget.Look{Glyphs: themes.UnicodeGlyphs()})), []string{
+		"─ sessions ───────────────────",
+		"▌ ● bash        ~/src         ",
+		" ┌● vim         main.go       ",
+		" └● build       ~/src  ♪ rang ",
+		"  ✗ deploy[31m  ~/src  exit 7 ",
+		"                              ",
+	})
+}
+
+func TestEveryRowOfTheListIsAsWideAsTheList(t *testing.T) {
+	p := session("1", "一二三四五六七八九十", api.StateRunning)
+	p.Terminal.Title, p.Terminal.Rang = "長い題名がここにあります", true
+	for w := 20; w < 60; w++ {
+		for focused := range 2 {
+			l := listOf(Row{Process: p, Branch: "│", Current: true})
+			l.Focused = focused == 1
+			for _, r := range l.Draw(w, 3, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
+				if got := widget.Width(r); got != w {
+					t.Fatalf("row %q takes %d cells of %d", r, got, w)
+				}
+			}
+		}
+	}
+}
+
+func TestSessionsOfAgentsAreMarkedAtEveryWidth(t *testing.T) {
+	p := session("1", "a-long-name-of-it", api.StateRunning)
+	p.Actor = "agent:codex/1.2"
+	rang := p
+	rang.Terminal = &api.Terminal{Rang: true}
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	l := listOf(Row{Process: p, Current: true}, Row{Process: rang})
+	check(t, drawn(l.Draw(34, 3, look))[1:], []string{
+		"▌ ● a-long-name-o…  ~/src  @codex ",
+		"  ● a-long-name-o…  @codex ♪ rang ",
+	})
+	for w := 20; w < 60; w++ {
+		for _, row := range drawn(l.Draw(w, 3, look))[1:] {
+			if !strings.Contains(row, "@") || widget.Width(row) != w {
+				t.Errorf("%d cells: %q", w, row)
+			}
+		}
+	}
+	if got := ansi.Strip(l.Strip(60, look)); !strings.HasPrefix(got, " ● a-long-name-o… @codex  ● a-long-name-o… @codex ♪ rang ") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestStripSaysWhatATitleRowWould(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	shell, vim := session("1", "bash", api.StateRunning), session("2", "vim", api.StateRunning)
+	vim.Terminal = &api.Terminal{Title: "main.go – a title that is much too long for the row"}
+	for _, test := range []struct {
+		rows []Row
+		want string
+	}{
+		{[]Row{{Process: shell, Current: true}}, " ● bash                                               ~/src "},
+		{[]Row{{Process: vim, Current: true}}, " ● vim  main.go – a title that is much too long fo… · ~/src "},
+		{[]Row{{Process: shell, Current: true, Branch: "┌"}, {Process: vim, Branch: "└"}}, " ● bash  ● vim "},
+	} {
+		want := widget.Pad(test.want, 60)
+		if got := ansi.Strip(listOf(test.rows...).Strip(60, look)); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}
+
+func TestListKeepsItsPlaceWhenRowsComeAndGo(t *testing.T) {
+	a, b, c := session("1", "a", api.StateRunning), session("2", "b", api.StateRunning), session("3", "c", api.StateRunning)
+	l := listOf(Row{Process: a}, Row{Process: c})
+	l.Move(1)
+	l.SetRows([]Row{{Process: a}, {Process: b}, {Process: c}})
+	if got := l.Selected(); got != "3" {
+		t.Errorf("after a row was added above: on %s", got)
+	}
+	l.SetRows([]Row{{Process: a}, {Process: b}})
+	if got := l.Selected(); got != "2" {
+		t.Errorf("after its row has gone: on %s", got)
+	}
+	l.SetRows(nil)
+	if got := l.Selected(); got != "" {
+		t.Errorf("in an empty list: on %q", got)
+	}
+}
+
+func TestLongListScrollsWithItsCursor(t *testing.T) {
+	var rows []Row
+	for i := range 50 {
+		rows = append(rows, Row{Process: session(string(rune('A'+i)), string(rune('A'+i)), api.StateRunning)})
+	}
+	l := listOf(rows...)
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	l.Draw(30, 11, look)
+	l.Move(12)
+	l.Draw(30, 11, look)
+	if got := l.At(10); got != "M" {
+		t.Errorf("the last row shows %q", got)
+	}
+	if got := l.At(0); got != "" {
+		t.Errorf("the heading is session %q", got)
+	}
+}
+
+func TestStripKeepsTheCurrentSessionInView(t *testing.T) {
+	var rows []Row
+	for i := range 20 {
+		rows = append(rows, Row{Process: session(string(rune('a'+i)), "session"+string(rune('a'+i)), api.StateRunning)})
+	}
+	rows[15].Current = true
+	l := listOf(rows...)
+	l.Select("p")
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	got := ansi.Strip(l.Strip(60, look))
+	if want := " ● sessionl  ● sessionm  ● sessionn  ● sessiono  ● sessionp "; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if id := l.StripAt(40, 60, look); id != "o" {
+		t.Errorf("at column 40 is %q", id)
+	}
+}
+
+func TestAShellThatSomebodyLeftHasNotFailed(t *testing.T) {
+	began := time.Unix(1000, 0)
+	at := func(d time.Duration) *time.Time { end := began.Add(d); return &end }
+	status := func(n int) *int { return &n }
+	for _, c := range []struct {
+		what   string
+		argv   []string
+		lived  time.Duration
+		code   *int
+		failed bool
+	}{
+		{"a shell left after a command failed", []string{"/bin/bash"}, time.Minute, status(130), false},
+		{"a login shell", []string{"zsh", "-l"}, time.Minute, status(1), false},
+		{"a shell whose start fails", []string{"bash", "-i"}, time.Second, status(1), true},
+		{"a command line", []string{"sh", "-c", "make"}, time.Minute, status(2), true},
+		{"another program", []string{"make"}, time.Minute, status(2), true},
+		{"a shell that nobody saw end", []string{"bash"}, time.Minute, nil, true},
+	} {
+		p := api.Process{Kind: api.KindSession, State: api.StateExited, Argv: c.argv, StartedAt: began, ExitedAt: at(c.lived), ExitCode: c.code}
+		if got := widget.Failed(&p); got != c.failed {
+			t.Errorf("%s: failed is %v", c.what, got)
+		}
+	}
+}
+
+func TestTheListSaysWhatItsRowsWereChosenBy(t *testing.T) {
+	look := &widget.Look{Glyphs: themes.UnicodeGlyphs()}
+	l := listOf()
+	l.Filter = "z\x1bz"
+	check(t, drawn(l.Draw(25, 3, look)), []string{"─ sessions /zz ──────────", "  nothing matches        ", widget.Spaces(25)})
+	for w := 10; w < 120; w++ {
+		for _, l := range []*List{listOf(), listOf(Row{Process: session("1", "bash", api.StateRunning), Current: true})} {
+			for _, filter := range []string{"zz", strings.Repeat("long ", 30)} {
+				l.Filter = filter
+				strip := ansi.Strip(l.Strip(w, look))
+				if widget.Width(strip) != w || !strings.Contains(strip, " /") && !strings.Contains(strip, " no") && w > 20 {
+					t.Fatalf("%d cells: %q", w, strip)
+				}
+				if at := widget.Width(strip) - 1; l.StripAt(at, w, look) != "" {
+					t.Errorf("the filter in %q is taken for a session", strip)
+				}
+			}
+		}
+	}
+}
+
+func TestATitleRowKeepsTheEndOfItsFolder(t *testing.T) {
+	look := &widget.Look{}
+	for w, want := range map[int]string{40: "─ bash ~/src/project/deep/folder ───────", 24: "─ bash …/deep/folder ───", 18: "─ bash …/folder ──", 14: "─ bash fol… ──", 8: "─ bash ─"} {
+		if got := ansi.Strip(widget.FolderHeading("bash", "~/src/project/deep/folder", w, true, look)); got != want {
+			t.Errorf("in %d cells it is %q, want %q", w, got, want)
+		}
+	}
+}
+
+func check(t *testing.T, got, want []string) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}

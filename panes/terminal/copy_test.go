@@ -1,0 +1,578 @@
+package terminal
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes/widget"
+)
+
+// reading is a pane in scroll mode, with the cursor at a place. A row that ends
+// in "\" goes on in the next one.
+func reading(w, h int, at api.Place, rows ...string) *Terminal {
+	f := screenOf(w, max(len(rows), h), 0, rows...)
+	for i, r := range rows {
+		if text, ok := strings.CutSuffix(r, `\`); ok {
+			f.Lines[i].Line = line(run(text, widget.Width(text), api.Style{}))
+			f.Lines[i].Line.Wrapped = true
+		}
+		f.Lines[i].N = int64(i)
+	}
+	p, _ := live(w, h, f)
+	p.StartScroll()
+	p.Go(at)
+	return p
+}
+
+func cellAt(line int64, cell int) api.Place { return api.Place{Line: line, Cell: cell} }
+
+func TestCursorMovesByWordsLinesAndParagraphs(t *testing.T) {
+	rows := []string{
+		"func main() {",  // 0
+		"  漢字 = wide(x)", // 1
+		"",               // 2
+		"a line that is", // 3
+		"long, and goes", // 4
+		"end",            // 5
+	}
+	tests := []struct {
+		name   string
+		from   api.Place
+		motion Motion
+		count  int
+		want   api.Place
+	}{
+		{"w to punctuation behind a word", cellAt(0, 5), NextWord, 1, cellAt(0, 9)},
+		{"w over a line end", cellAt(0, 12), NextWord, 1, cellAt(1, 2)},
+		{"w over wide characters", cellAt(1, 2), NextWord, 1, cellAt(1, 7)},
+		{"w over a blank line", cellAt(1, 15), NextWord, 1, cellAt(3, 0)},
+		{"3w", cellAt(0, 0), NextWord, 3, cellAt(0, 12)},
+		{"w at the end", cellAt(5, 0), NextWord, 1, cellAt(5, 2)},
+		{"b to the start of the word", cellAt(0, 7), PreviousWord, 1, cellAt(0, 5)},
+		{"b over a line end", cellAt(1, 2), PreviousWord, 1, cellAt(0, 12)},
+		{"b at the start", cellAt(0, 0), PreviousWord, 1, cellAt(0, 0)},
+		{"e to the end of the word", cellAt(0, 0), WordEnd, 1, cellAt(0, 3)},
+		{"e to the end of the next", cellAt(0, 3), WordEnd, 1, cellAt(0, 8)},
+		{"e on wide characters", cellAt(1, 2), WordEnd, 1, cellAt(1, 4)},
+		{"0", cellAt(1, 8), LineStart, 1, cellAt(1, 0)},
+		{"^", cellAt(1, 8), LineText, 1, cellAt(1, 2)},
+		{"$", cellAt(0, 3), LineEnd, 1, cellAt(0, 12)},
+		{"h", cellAt(0, 3), CellLeft, 2, cellAt(0, 1)},
+		{"h stays in the line", cellAt(1, 1), CellLeft, 5, cellAt(1, 0)},
+		{"l over a wide character", cellAt(1, 2), CellRight, 1, cellAt(1, 4)},
+		{"l stays in the line", cellAt(5, 2), CellRight, 5, cellAt(5, 2)},
+		{"j into a shorter line", cellAt(4, 10), LineDown, 1, cellAt(5, 2)},
+		{"j into a wide character", cellAt(0, 3), LineDown, 1, cellAt(1, 2)},
+		{"5k", cellAt(5, 0), LineUp, 5, cellAt(0, 0)},
+		{"j at the end", cellAt(5, 0), LineDown, 3, cellAt(5, 0)},
+		{"}", cellAt(0, 0), NextParagraph, 1, cellAt(2, 0)},
+		{"{", cellAt(4, 3), PreviousParagraph, 1, cellAt(2, 0)},
+		{"g", cellAt(4, 3), Oldest, 1, cellAt(0, 0)},
+		{"G", cellAt(0, 0), Newest, 1, cellAt(5, 0)},
+		{"4G", cellAt(0, 0), Newest, 4, cellAt(3, 0)},
+		{"M", cellAt(0, 0), ScreenMiddle, 1, cellAt(2, 0)},
+		{"2L", cellAt(0, 0), ScreenBottom, 2, cellAt(4, 0)},
+		{"2H", cellAt(5, 0), ScreenTop, 2, cellAt(1, 0)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := reading(20, 6, tt.from, rows...)
+			if tt.count > 1 {
+				p.CountDigit(tt.count)
+			}
+			p.Move(tt.motion)
+			if got := p.Place(); got != tt.want {
+				t.Errorf("at %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestColumnIsKeptOverShorterLines(t *testing.T) {
+	p := reading(20, 4, cellAt(0, 8), "a long line", "abc", "another long one")
+	p.Move(LineDown)
+	p.Move(LineDown)
+	if got := p.Place(); got != cellAt(2, 8) {
+		t.Errorf("at %v", got)
+	}
+	p.Move(LineEnd)
+	p.Move(LineUp)
+	if got := p.Place(); got != cellAt(1, 2) {
+		t.Errorf("behind the end of a line, the next one up is at %v", got)
+	}
+}
+
+func TestLinesThatWrappedAreOneForMoves(t *testing.T) {
+	p := reading(6, 4, cellAt(0, 4), `abc de\`, `fgh ij\`, "kl m")
+	p.Move(WordEnd)
+	if got := p.Place(); got != cellAt(1, 2) {
+		t.Errorf("e goes to %v", got)
+	}
+	p.Move(LineEnd)
+	if got := p.Place(); got != cellAt(2, 3) {
+		t.Errorf("$ goes to %v", got)
+	}
+	p.Move(LineStart)
+	if got := p.Place(); got != cellAt(0, 0) {
+		t.Errorf("0 goes to %v", got)
+	}
+}
+
+func TestNumberBeforeAMoveIsShownAndUsedOnce(t *testing.T) {
+	p := reading(40, 4, cellAt(0, 0), "a", "b", "c", "d")
+	if p.CountDigit(0) {
+		t.Error("0 alone is a number")
+	}
+	p.CountDigit(1)
+	p.CountDigit(0)
+	if rows := plain(p, 40, 4); !strings.Contains(rows[0], "10 · line 1/4") {
+		t.Errorf("shown: %q", rows[0])
+	}
+	p.Move(LineDown)
+	if got := p.Place(); got.Line != 3 {
+		t.Errorf("10j goes to %v", got)
+	}
+	p.Move(LineUp)
+	if got := p.Place(); got.Line != 2 {
+		t.Errorf("k afterwards goes to %v", got)
+	}
+}
+
+func TestSelectionsAreWhatWillBeCopied(t *testing.T) {
+	rows := []string{`one two \`, "three", "four five", "six"}
+	tests := []struct {
+		name  string
+		kind  SelectKind
+		a, b  api.Place
+		want  api.SessionTextInput
+		shown []string // with what is selected in brackets
+	}{
+		{"characters", SelectText, cellAt(0, 4), cellAt(2, 3),
+			api.SessionTextInput{ID: "1", From: cellAt(0, 4), To: cellAt(2, 4)},
+			[]string{"one [two ] ", "[three]    ", "[four] five", "six      "}},
+		{"backwards", SelectText, cellAt(2, 3), cellAt(0, 4),
+			api.SessionTextInput{ID: "1", From: cellAt(0, 4), To: cellAt(2, 4)},
+			[]string{"one [two ] ", "[three]    ", "[four] five", "six      "}},
+		{"lines take all rows that a line wrapped into", SelectLines, cellAt(1, 2), cellAt(1, 0),
+			api.SessionTextInput{ID: "1", From: cellAt(0, 0), To: cellAt(2, 0)},
+			[]string{"[one two  ]", "[three    ]", "four five", "six      "}},
+		{"block", SelectBlock, cellAt(0, 6), cellAt(2, 2),
+			api.SessionTextInput{ID: "1", From: cellAt(0, 2), To: cellAt(2, 7), Block: true},
+			[]string{"on[e two]  ", "th[ree  ]  ", "fo[ur fi]ve", "six      "}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := reading(9, 4, tt.a, rows...)
+			p.Select(tt.kind)
+			p.Go(tt.b)
+			if d := cmp.Diff(tt.want, p.Selection()); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+			if d := cmp.Diff(tt.shown, bracketed(p, 9, 4)); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
+
+// bracketed is what a pane shows, with brackets around what is marked.
+func bracketed(p *Terminal, w, h int) []string {
+	look := &widget.Look{Selected: "\x1b[7m", Match: "\x1b[4m", FoundHere: "\x1b[1m"}
+	p.rows = p.rows[:0]
+	st := p.State()
+	p.rows = p.Feed.Screen.Draw(p.rows, Window{Top: p.top(st), W: w, H: h})
+	p.drawMarks(st, w, look)
+	var rows []string
+	replace := strings.NewReplacer("\x1b[7m", "[", "\x1b[4m", "{", "\x1b[1m", "<", "\x1b[m", "]")
+	for _, r := range p.rows {
+		rows = append(rows, ansi.Strip(replace.Replace(r)))
+	}
+	return rows
+}
+
+func TestEndsOfASelectionAreSwappedAndItsKindIsChanged(t *testing.T) {
+	p := reading(9, 2, cellAt(0, 2), "abcdefgh", "ijklmnop")
+	if p.Swap() {
+		t.Error("swapped the ends of nothing")
+	}
+	p.Select(SelectText)
+	p.Go(cellAt(1, 3))
+	if !p.Swap() || p.Place() != cellAt(0, 2) {
+		t.Errorf("at %v", p.Place())
+	}
+	p.Select(SelectBlock)
+	if in := p.Selection(); !in.Block {
+		t.Errorf("%+v", in)
+	}
+	p.Select(SelectBlock)
+	if p.Selected() || !p.Scrolling() {
+		t.Error("the same key again does not end the selection")
+	}
+}
+
+func TestCancelGoesBackOneStepAtATime(t *testing.T) {
+	p := reading(9, 2, cellAt(0, 0), "a", "b")
+	p.MarkMatches(regexp.MustCompile("a"))
+	p.Select(SelectLines)
+	p.CountDigit(3)
+	for i := range 3 {
+		if !p.Cancel() {
+			t.Errorf("nothing to cancel at step %d", i)
+		}
+	}
+	if p.Cancel() || p.Selected() || p.Marked() != nil {
+		t.Error("something is left")
+	}
+}
+
+func TestAllMatchesInSightAreMarkedOverWrapsToo(t *testing.T) {
+	p := reading(8, 4, cellAt(0, 0), "foo Foo", `a foo f\`, "oo fo", "漢foo字")
+	p.MarkMatches(regexp.MustCompile("foo"))
+	want := []string{"<foo] Foo ", "a {foo] {f] ", "{oo] fo   ", "漢{foo]字 "}
+	if d := cmp.Diff(want, bracketed(p, 8, 4)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	p.Found(2, 7)
+	if row := plain(p, 60, 4)[0]; !strings.Contains(row, "match 2/7 · line 1/4") {
+		t.Errorf("%q", row)
+	}
+}
+
+func TestWideCharacterCutByABlockIsMarkedWhole(t *testing.T) {
+	p := reading(8, 2, cellAt(0, 1), "漢字漢字", "abcdefgh")
+	p.Select(SelectBlock)
+	p.Go(cellAt(1, 4))
+	want := []string{"[漢字漢]字", "a[bcde]fgh"}
+	if d := cmp.Diff(want, bracketed(p, 8, 2)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestOutputDoesNotMoveWhatIsReadAndItIsHeld(t *testing.T) {
+	var rows []string
+	for i := range 10 {
+		rows = append(rows, fmt.Sprint("row ", i))
+	}
+	p := reading(20, 10, cellAt(3, 2), rows...)
+	first := int64(0)
+	for range 400 {
+		first += 10
+		f := screenOf(20, 10, first, "x", "x", "x", "x", "x", "x", "x", "x", "x", "x")
+		f.Full = false
+		p.Feed.Receive(api.Output{Frame: f})
+		p.Sync()
+	}
+	if got := plain(p, 20, 10); got[3] != "row 3               " {
+		t.Errorf("%q", got)
+	}
+	if p.Place() != cellAt(3, 2) {
+		t.Errorf("the cursor went to %v", p.Place())
+	}
+	p.StopScroll()
+	p.Sync()
+	p.Feed.Receive(api.Output{Frame: screenOf(20, 10, first, "y")})
+	if _, held := p.Feed.Screen.line(3); held {
+		t.Error("lines are held that nobody reads")
+	}
+}
+
+func TestPlaceIsFoundAgainAfterAResizeThatWrapsAnew(t *testing.T) {
+	p, box := live(20, 4, screenOf(20, 4, 100, "a", "b", "c", "d"))
+	p.StartScroll()
+	p.Go(cellAt(102, 0))
+	p.Select(SelectLines)
+	p.Go(cellAt(103, 0))
+	last := box.sent[len(box.sent)-1]
+	if d := cmp.Diff([]api.Place{cellAt(100, 0), cellAt(103, 0), cellAt(102, 0)}, last.Anchors); d != "" {
+		t.Fatalf("(-want +got)\n%s", d)
+	}
+	f := screenOf(10, 4, 200, "a", "b", "c", "d")
+	f.Anchors = []api.Place{cellAt(198, 0), cellAt(201, 0), cellAt(200, 3)}
+	p.Feed.Receive(api.Output{Frame: f})
+	p.Sync()
+	if p.scroll.top != 198 || p.Place() != cellAt(201, 0) || p.scroll.sel.anchor != cellAt(200, 3) {
+		t.Errorf("top %d, cursor %v, selection from %v", p.scroll.top, p.Place(), p.scroll.sel.anchor)
+	}
+	box.sent = nil
+	p.StopScroll()
+	if len(box.sent) != 1 || box.sent[0].Anchors == nil || len(box.sent[0].Anchors) != 0 {
+		t.Errorf("the session still keeps places: %v", box.sent)
+	}
+}
+
+func TestMouseSelectsCharactersWordsAndLines(t *testing.T) {
+	rows := []string{"see a/b.go:12, and", "漢字 https://x.org/?q=1)", "end"}
+	tests := []struct {
+		name string
+		do   func(p *Terminal)
+		want api.SessionTextInput
+	}{
+		{"drag", func(p *Terminal) { p.Press(2, 0, 1); p.Drag(4, 1, false) },
+			api.SessionTextInput{ID: "1", From: cellAt(0, 2), To: cellAt(1, 5)}},
+		{"drag upwards", func(p *Terminal) { p.Press(4, 1, 1); p.Drag(2, 0, false) },
+			api.SessionTextInput{ID: "1", From: cellAt(0, 2), To: cellAt(1, 5)}},
+		{"drag with alt", func(p *Terminal) { p.Press(2, 0, 1); p.Drag(4, 1, true) },
+			api.SessionTextInput{ID: "1", From: cellAt(0, 2), To: cellAt(1, 5), Block: true}},
+		{"double click on a path", func(p *Terminal) { p.Press(5, 0, 1); p.Press(5, 0, 2) },
+			api.SessionTextInput{ID: "1", From: cellAt(0, 4), To: cellAt(0, 14)}},
+		{"double click on a wide character", func(p *Terminal) { p.Press(1, 1, 2) },
+			api.SessionTextInput{ID: "1", From: cellAt(1, 0), To: cellAt(1, 4)}},
+		{"double click and drag", func(p *Terminal) { p.Press(16, 0, 2); p.Drag(10, 1, false) },
+			api.SessionTextInput{ID: "1", From: cellAt(0, 15), To: cellAt(1, 23)}},
+		{"triple click", func(p *Terminal) { p.Press(5, 0, 3) },
+			api.SessionTextInput{ID: "1", From: cellAt(0, 0), To: cellAt(1, 0)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, _ := live(30, 3, screenOf(30, 3, 0, rows...))
+			tt.do(p)
+			got, ok := p.Release()
+			if d := cmp.Diff(tt.want, got); d != "" || !ok {
+				t.Errorf("ok %v (-want +got)\n%s", ok, d)
+			}
+			if p.Scrolling() {
+				t.Error("the live screen is not shown again")
+			}
+			if rows := strings.Join(bracketed(p, 30, 3), "\n"); !strings.Contains(rows, "[") {
+				t.Errorf("what was selected is not marked:\n%s", rows)
+			}
+			if !p.Unflash() || p.Unflash() {
+				t.Error("the marks do not go away")
+			}
+		})
+	}
+}
+
+func TestClickAloneSelectsNothing(t *testing.T) {
+	p, _ := live(30, 3, screenOf(30, 3, 0, "one", "two"))
+	p.Press(1, 1, 1)
+	if p.Drag(1, 1, false); p.Scrolling() {
+		t.Error("a click began a selection")
+	}
+	if _, ok := p.Release(); ok {
+		t.Error("a click copies")
+	}
+}
+
+func TestDragBeyondTheEdgeScrolls(t *testing.T) {
+	p, _ := live(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
+	p.Press(0, 1, 1)
+	for range 5 {
+		if !p.Drag(0, -1, false) {
+			t.Fatal("the mouse is not beyond the edge")
+		}
+	}
+	if p.scroll.top != 45 || p.Place() != cellAt(45, 0) {
+		t.Errorf("top %d, cursor %v", p.scroll.top, p.Place())
+	}
+	p.Release()
+	if !p.Scrolling() || !p.Selected() {
+		t.Error("what was scrolled to is not shown any more")
+	}
+}
+
+func TestShiftTakesTheMouseFromAProgram(t *testing.T) {
+	f := screenOf(10, 3, 0, "a")
+	f.Mouse = api.MouseDrag
+	p, _ := live(10, 3, f)
+	press := keys.Mouse{Button: keys.ButtonLeft}
+	if !p.WantsMouse(press) {
+		t.Error("the program does not get the mouse")
+	}
+	press.Mods = keys.Shift
+	if p.WantsMouse(press) {
+		t.Error("shift does not take the mouse")
+	}
+}
+
+func TestPathsAndAddressesAreFoundUnderTheCursor(t *testing.T) {
+	tests := []struct {
+		row  string
+		x    int
+		want Target
+	}{
+		{"see a/b.go:12:3: undefined", 6, Target{Path: "a/b.go", Line: 12, Column: 3}},
+		{"see a/b.go:12, or", 6, Target{Path: "a/b.go", Line: 12}},
+		{"./x.sh", 2, Target{Path: "./x.sh"}},
+		{"~/notes.txt.", 2, Target{Path: "~/notes.txt"}},
+		{"(https://example.org/a?b=1).", 5, Target{URL: "https://example.org/a?b=1"}},
+		{"url=https://example.org,", 9, Target{URL: "https://example.org"}},
+		{"mailto:ann@example.org", 0, Target{URL: "mailto:ann@example.org"}},
+	}
+	for _, tt := range tests {
+		p := reading(40, 2, cellAt(0, tt.x), tt.row)
+		got, ok := p.TargetHere()
+		if d := cmp.Diff(tt.want, got); d != "" || !ok {
+			t.Errorf("%s: ok %v (-want +got)\n%s", tt.row, ok, d)
+		}
+	}
+	p := reading(40, 2, cellAt(0, 3), "a   b")
+	if got, ok := p.TargetHere(); ok {
+		t.Errorf("blanks are %+v", got)
+	}
+}
+
+func TestMarkedLineIsExactlyAsWideAsAnyOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := drawLine(t)
+		w := rapid.IntRange(1, 30).Draw(t, "w")
+		var spans []span
+		for range rapid.IntRange(0, 4).Draw(t, "spans") {
+			from := rapid.IntRange(-2, 30).Draw(t, "from")
+			spans = append(spans, span{from, from + rapid.IntRange(0, 9).Draw(t, "n"), "\x1b[7m"})
+		}
+		marked := string(appendMarked(nil, l, w, spans))
+		bare := string(widget.AppendLine(nil, l, w))
+		if a, b := plainText(marked), plainText(bare); a != b {
+			t.Fatalf("%q became %q", b, a)
+		}
+	})
+}
+
+func drawLine(t *rapid.T) api.Line {
+	var l api.Line
+	for range rapid.IntRange(0, 5).Draw(t, "runs") {
+		text := rapid.StringOf(rapid.SampledFrom([]rune("ab _.漢字é\u0301👩\u200d🚀\x1b/:9"))).Draw(t, "text")
+		l.Runs = append(l.Runs, run(text, rapid.IntRange(0, 12).Draw(t, "cells"), api.Style{FG: api.Color(rapid.IntRange(0, 1).Draw(t, "fg")) * (api.ColorIndexed | 1)}))
+	}
+	l.Wrapped = rapid.Bool().Draw(t, "wrapped")
+	return l
+}
+
+func TestAnyKeysOnAnyLinesKeepTheCursorInSight(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.IntRange(1, 12).Draw(t, "rows")
+		f := &api.Frame{Full: true, Cols: rapid.IntRange(1, 20).Draw(t, "cols"), Rows: rows, First: 100, Oldest: 90}
+		for y := range rows {
+			f.Lines = append(f.Lines, api.NumberedLine{N: 100 + int64(y), Line: drawLine(t)})
+		}
+		h := rapid.IntRange(1, 8).Draw(t, "h")
+		p, _ := live(rapid.IntRange(1, 20).Draw(t, "w"), h, f)
+		p.StartScroll()
+		p.MarkMatches(regexp.MustCompile(`(?i)[a漢]+`))
+		for range rapid.IntRange(1, 30).Draw(t, "keys") {
+			switch k := rapid.IntRange(0, 30).Draw(t, "key"); {
+			case k <= int(Newest):
+				p.Move(Motion(k))
+			case k < 24:
+				p.Select(SelectKind(k - 20))
+			case k < 26:
+				p.CountDigit(k - 20)
+			case k == 26:
+				p.Swap()
+			case k == 27:
+				p.TargetHere()
+			case k == 28:
+				p.Press(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), rapid.IntRange(1, 3).Draw(t, "n"))
+			case k == 29:
+				p.Drag(rapid.IntRange(-1, 21).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y"), false)
+			default:
+				p.ScrollBy(rapid.IntRange(-5, 5).Draw(t, "lines"))
+			}
+			in := p.Selection()
+			if p.Scrolling() && !p.scroll.drag && (p.Selected() && in.To.Before(in.From) && !in.Block || p.Place().Line < p.scroll.top || p.Place().Line >= p.scroll.top+int64(h)) {
+				t.Fatalf("top %d, cursor %v, selection %+v", p.scroll.top, p.Place(), in)
+			}
+			plain(p, 20, h)
+		}
+	})
+}
+
+func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
+	f := screenOf(12, 2, 0, "ab漢", "x")
+	f.Lines[0].Line.Size = api.DoubleWidth
+	f.Cursor = api.Cursor{X: 2, Y: 0, Visible: true}
+	p, _ := live(12, 2, f)
+	check(t, plain(p, 12, 2), []string{"a b 漢      ", "x           "})
+	if c, _ := p.Cursor(); c.X != 4 {
+		t.Errorf("the cursor is at %d", c.X)
+	}
+	p.Press(2, 0, 1)
+	p.Drag(5, 0, false)
+	if in, _ := p.Release(); in.From.Cell != 1 || in.To.Cell != 4 {
+		t.Errorf("selected %+v", in)
+	}
+	check(t, bracketed(p, 12, 2), []string{"a [b 漢  ]    ", "x           "})
+}
+
+func TestWhatIsReadStaysWhenTheSessionHasDroppedIt(t *testing.T) {
+	p := reading(20, 3, cellAt(1, 0), "one", `two \`, "and more")
+	p.Select(SelectText)
+	f := screenOf(20, 3, 90_000, "x", "y", "z")
+	f.Full, f.Oldest = false, 80_000
+	p.Feed.Receive(api.Output{Frame: f})
+	p.Sync()
+	check(t, plain(p, 20, 3)[1:], []string{"two                 ", "and more            "})
+	p.Move(LineDown)
+	p.Move(WordEnd)
+	text, held := p.HeldText(p.Selection())
+	if text != "two and" || !held {
+		t.Errorf("held %v: %q", held, text)
+	}
+	p.ScrollBy(100_000)
+	if p.Place().Line < 80_000 {
+		t.Errorf("at %v", p.Place())
+	}
+}
+
+func TestCursorIsShownOnceKeysAreUsed(t *testing.T) {
+	p, _ := live(10, 3, screenOf(10, 3, 50, "a", "b", "c"))
+	shown := func() bool { _, ok := p.Cursor(); return ok }
+	p.Mouse(keys.Mouse{Button: keys.WheelUp})
+	if !p.Scrolling() || shown() {
+		t.Error("the wheel shows a cursor")
+	}
+	p.StartScroll()
+	if !shown() {
+		t.Error("there is no cursor in scroll mode")
+	}
+	p.Mouse(keys.Mouse{Button: keys.WheelDown})
+	if !p.Scrolling() {
+		t.Error("the wheel ends what a key began")
+	}
+	p.StopScroll()
+	p.Press(0, 1, 1)
+	p.Drag(0, -1, false)
+	p.Release()
+	if !shown() {
+		t.Error("there is no cursor behind a drag")
+	}
+}
+
+func TestAClickSelectsWhatWasDrawnThoughOutputHasMovedIt(t *testing.T) {
+	p, _ := live(20, 3, screenOf(20, 3, 50, "first one", "second two", "third three"))
+	plain(p, 20, 3)
+	f := screenOf(20, 3, 51, "second two", "third three", "fourth four")
+	f.Full = false
+	p.Feed.Receive(api.Output{Frame: f})
+	p.Press(1, 0, 2)
+	if in, ok := p.Release(); !ok || in.From != (api.Place{Line: 50}) || in.To != (api.Place{Line: 50, Cell: 5}) {
+		t.Errorf("selected %+v", in)
+	}
+	if text, held := p.HeldText(api.SessionTextInput{From: api.Place{Line: 50}, To: api.Place{Line: 51, Cell: 7}}); !held || text != "first one\nsecond " {
+		t.Errorf("held %v: %q", held, text)
+	}
+	if _, held := p.HeldText(api.SessionTextInput{From: api.Place{Line: 40}, To: api.Place{Line: 52}}); held {
+		t.Error("what has not come is held")
+	}
+}
+
+func TestLettersWithAVowelBesideThemAreSelectedWhole(t *testing.T) {
+	p := reading(12, 1, api.Place{Line: 0, Cell: 0}, "xกำyकी")
+	for _, tt := range []struct{ cell, from, to int }{{0, 0, 1}, {1, 1, 3}, {2, 1, 3}, {3, 3, 4}, {5, 4, 6}} {
+		p.Go(api.Place{Line: 0, Cell: tt.cell})
+		p.Select(SelectText)
+		if in := p.Selection(); in.From.Cell != tt.from || in.To.Cell != tt.to {
+			t.Errorf("at cell %d: cells %d to %d, want %d to %d", tt.cell, in.From.Cell, in.To.Cell, tt.from, tt.to)
+		}
+		p.Select(SelectText)
+	}
+}

@@ -1,0 +1,137 @@
+package terminal
+
+import (
+	"fmt"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+// scrolling is a pane on a session that prints: its screen has h numbered lines.
+type scrolling struct {
+	*Terminal
+	first int64
+	h     int
+}
+
+func scrollingPane(h int) *scrolling {
+	s := &scrolling{first: 1000, h: h}
+	s.Terminal, _ = live(20, h, s.frame(0))
+	plain(s.Terminal, 20, h)
+	return s
+}
+
+func (s *scrolling) frame(oldest int64) *api.Frame {
+	var rows []string
+	for y := range s.h {
+		rows = append(rows, fmt.Sprint("line ", s.first+int64(y)))
+	}
+	f := screenOf(20, s.h, s.first, rows...)
+	f.Oldest = oldest
+	return f
+}
+
+// print has that many lines printed, of which a number is kept, and draws the pane
+// as it is then.
+func (s *scrolling) print(lines, kept int64) {
+	s.first += lines
+	f := s.frame(max(s.first-kept, 0))
+	f.Full = false
+	s.Feed.Receive(api.Output{Frame: f})
+	s.Sync()
+	plain(s.Terminal, 20, s.h)
+}
+
+func TestADragCopiesTheLinesItBeganOnHoweverFastOthersCome(t *testing.T) {
+	tests := []struct {
+		name          string
+		frames, lines int64
+	}{{"a log", 60, 1}, {"more than the scrollback keeps", 400, 30_000}}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := scrollingPane(10)
+			s.print(5, 10_000)
+			s.Press(0, 2, 1)
+			for range tt.frames {
+				s.print(tt.lines, 10_000)
+			}
+			s.Drag(9, 4, false)
+			check(t, plain(s.Terminal, 20, 10)[2:5], []string{"line 1007           ", "line 1008           ", "line 1009           "})
+			for range tt.frames {
+				s.print(tt.lines, 10_000)
+			}
+			s.Drag(8, 4, false)
+			in, ok := s.Release()
+			if text, held := s.HeldText(in); !ok || !held || text != "line 1007\nline 1008\nline 1009" {
+				t.Errorf("copied %v, held %v: %q", ok, held, text)
+			}
+			if s.Scrolling() {
+				t.Error("the live screen is not shown")
+			}
+		})
+	}
+}
+
+func TestADoubleClickTakesALineThatTheScrollbackHasDropped(t *testing.T) {
+	s := scrollingPane(10)
+	s.first += 50_000
+	f := s.frame(s.first)
+	f.Full = false
+	s.Feed.Receive(api.Output{Frame: f})
+	s.Press(6, 3, 2)
+	in, _ := s.Release()
+	if text, held := s.HeldText(in); text != "1003" || !held {
+		t.Errorf("held %v: %q", held, text)
+	}
+}
+
+func TestADragOverTheUpperEdgeStaysWithWhatIsHeld(t *testing.T) {
+	s := scrollingPane(10)
+	s.Press(0, 2, 1)
+	for range 100 {
+		s.print(30_000, 10_000)
+	}
+	for range 5 {
+		s.Drag(0, -1, false)
+		s.print(30_000, 10_000)
+	}
+	if in, _ := s.Release(); in.From.Line != 1000 || in.To.Line != 1002 {
+		t.Errorf("selected %+v", in)
+	}
+}
+
+func TestLinesAreNumberedAnewBetweenAPressAndTheDrag(t *testing.T) {
+	s := scrollingPane(10)
+	s.Press(0, 2, 1)
+	s.first = 40
+	s.Feed.Receive(api.Output{Frame: s.frame(0)})
+	s.Sync()
+	plain(s.Terminal, 20, 10)
+	s.Drag(6, 3, false)
+	in, _ := s.Release()
+	if text, held := s.HeldText(in); text != "line 42\nline 43" || !held {
+		t.Errorf("held %v: %q", held, text)
+	}
+}
+
+func TestWhatNobodyHasAnyMoreIsNotCopiedAsBlanks(t *testing.T) {
+	s := scrollingPane(10)
+	s.print(50_000, 10_000)
+	between := func(from, to int64) api.SessionTextInput {
+		return api.SessionTextInput{From: cellAt(from, 0), To: cellAt(to, 20)}
+	}
+	if gone := between(2000, 3000); !s.Lost(gone) {
+		t.Error("lines that nobody has are not lost")
+	}
+	if text, held := s.HeldText(between(1008, 1500)); !held || text != "line 1008\nline 1009\n" {
+		t.Errorf("held %v: %q", held, text)
+	}
+	for _, kept := range []api.SessionTextInput{between(1008, 1500), between(2000, s.first), between(s.first, s.first+2)} {
+		if s.Lost(kept) {
+			t.Errorf("%+v is lost", kept)
+		}
+	}
+	if _, held := s.HeldText(between(2000, s.first)); held {
+		t.Error("what the session has is not asked for")
+	}
+}

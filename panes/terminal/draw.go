@@ -1,0 +1,140 @@
+package terminal
+
+import (
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// Draw gives the pane's rows: h strings of w cells each. The slice is valid
+// until the next call.
+func (t *Terminal) Draw(w, h int, look *widget.Look) []string {
+	t.rows = t.rows[:0]
+	st := t.State()
+	if w <= 0 || h <= 0 {
+		return t.rows
+	}
+	if !st.Known {
+		return t.drawUnknown(w, h, look)
+	}
+	t.drawn = drawnTop{t.top(st), st.fulls}
+	if !t.scroll.active && !t.pressed.down { // what is seen can be selected, whatever comes meanwhile
+		t.Feed.Screen.keep(t.drawn.line, t.drawn.line+int64(h))
+	}
+	t.rows = t.Feed.Screen.Draw(t.rows, Window{Top: t.drawn.line, W: w, H: h})
+	t.drawMarks(st, w, look)
+	t.fill(st, w, h, look)
+	if t.scroll.active {
+		t.rows[0] = widget.Overwrite(t.rows[0], w, " "+t.position(st)+" ", look.Selected)
+	} else if t.ended != nil {
+		t.rows[h-1] = endedRow(t.ended, w, look)
+	}
+	return t.rows
+}
+
+// drawUnknown is the pane before its first frame.
+func (t *Terminal) drawUnknown(w, h int, look *widget.Look) []string {
+	var text string
+	switch {
+	case t.ended != nil:
+		text = widget.HowEndedIn(t.ended, w)
+	case t.err != nil:
+		text = widget.Clean(t.err.Error())
+	}
+	for y := range h {
+		if y == h/2 && text != "" {
+			t.rows = append(t.rows, look.Dim.Text(widget.Center(text, w)))
+			continue
+		}
+		t.rows = append(t.rows, widget.Spaces(w))
+	}
+	if t.ended != nil {
+		t.rows[h-1] = endedRow(t.ended, w, look)
+	}
+	return t.rows
+}
+
+// top is the line at the pane's top: where it was scrolled to, or as far down
+// as it takes to see the cursor.
+func (t *Terminal) top(st ScreenState) int64 {
+	if t.scroll.active {
+		return t.scroll.top
+	}
+	return st.First + int64(t.offset(st))
+}
+
+// offset is how many rows of a screen that is higher than the pane are above
+// the pane's top.
+func (t *Terminal) offset(st ScreenState) int {
+	h := t.size.Rows
+	if st.Rows <= h {
+		return 0
+	}
+	return min(max(st.Cursor.Y-h+1, 0), st.Rows-h)
+}
+
+// fill makes the rows w cells wide and h many; what lies outside the session's
+// screen shows a pattern, so that it is seen not to be part of it.
+func (t *Terminal) fill(st ScreenState, w, h int, look *widget.Look) {
+	filled := widget.Spaces
+	if t.settled {
+		filled = look.Filled
+	}
+	if st.Cols < w {
+		side := filled(w - st.Cols)
+		for i := range t.rows {
+			t.rows[i] += side
+		}
+	}
+	if len(t.rows) == h {
+		return
+	}
+	row := filled(w)
+	for len(t.rows) < h {
+		t.rows = append(t.rows, row)
+	}
+}
+
+// Cursor is where the program's cursor stands in the pane; ok is false when
+// there is none to show.
+func (t *Terminal) Cursor() (c api.Cursor, ok bool) {
+	st := t.State()
+	if t.scroll.active {
+		return t.copyCursor()
+	}
+	c = st.Cursor
+	l, _ := t.Feed.Screen.line(st.First + int64(c.Y))
+	c.Y -= t.offset(st)
+	c.X = min(c.X*scale(l), st.Cols-1)
+	shown := st.Known && c.Visible && t.ended == nil
+	return c, shown && c.X >= 0 && c.Y >= 0 && c.X < t.size.Cols && c.Y < t.size.Rows
+}
+
+// copyCursor is where the cursor of scroll mode stands in the pane. The wheel
+// and the mouse need none.
+func (t *Terminal) copyCursor() (c api.Cursor, ok bool) {
+	s := &t.scroll
+	l, _ := t.Feed.Screen.line(s.cursor.Line)
+	c = api.Cursor{X: s.cursor.Cell * scale(l), Y: int(s.cursor.Line - s.top), Visible: true}
+	return c, !s.wheel && !s.mouse && c.X < t.size.Cols && c.Y >= 0 && c.Y < t.size.Rows
+}
+
+// endedRow is the last row of a pane whose program is gone, with what can be
+// done about it.
+func endedRow(p *api.Process, w int, look *widget.Look) string {
+	what := " " + widget.HowEndedIn(p, w-2) + " "
+	keys := []string{"enter", " new shell  ", "x", " close"}
+	if widget.Width(what)+widget.Width("enter new shell  x close")+2 > w {
+		return look.BarBad.Text(widget.Fit(what, w))
+	}
+	row := look.BarBad.Text(what) + "  "
+	used := widget.Width(what) + 2
+	for i, part := range keys {
+		ink := look.Key
+		if i%2 == 1 {
+			ink = look.Dim
+		}
+		row += ink.Text(part)
+		used += widget.Width(part)
+	}
+	return row + widget.Spaces(w-used)
+}

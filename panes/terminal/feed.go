@@ -1,0 +1,104 @@
+package terminal
+
+import (
+	"sync"
+
+	"tandem/engine/api"
+)
+
+// A Viewer is the sending half of an attachment; its Send queues and never
+// blocks. *api.Attachment is one.
+type Viewer interface{ Send(api.Input) error }
+
+// A Feed is where the goroutine that receives from a session leaves what it
+// got for the goroutine that draws. Its mutex guards the fields alone.
+type Feed struct {
+	Screen Screen
+
+	mu     sync.Mutex
+	size   api.Size
+	viewer Viewer // of the present connection; nil while there is none
+	serial int    // counts viewers
+	ended  *api.Process
+	err    error
+	clip   []byte // what the program put on the clipboard; nil if nothing since TakeClip
+}
+
+// Size is the size that a new attachment should name.
+func (f *Feed) Size() api.Size {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.size
+}
+
+func (f *Feed) setSize(s api.Size) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.size = s
+}
+
+// Connect tells of a new attachment.
+func (f *Feed) Connect(v Viewer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.viewer, f.err = v, nil
+	f.serial++
+}
+
+// Disconnect tells that the attachment is gone and another will follow.
+func (f *Feed) Disconnect() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.viewer = nil
+}
+
+// Fail tells why there will be no attachment.
+func (f *Feed) Fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.viewer, f.err = nil, err
+}
+
+// Receive takes in one message of the session.
+func (f *Feed) Receive(out api.Output) {
+	if out.Frame != nil {
+		f.Screen.Apply(out.Frame)
+	}
+	if out.Lines != nil {
+		f.Screen.AddLines(out.Lines)
+	}
+	if out.Clip != nil {
+		f.mu.Lock()
+		f.clip = out.Clip
+		f.mu.Unlock()
+	}
+	if out.Ended != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.ended = out.Ended
+	}
+}
+
+// TakeClip hands out what the program put on the clipboard last, once; nil if
+// nothing.
+func (f *Feed) TakeClip() []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clip := f.clip
+	f.clip = nil
+	return clip
+}
+
+// feedStatus is a copy of what a Feed tells beside the screen.
+type feedStatus struct {
+	viewer Viewer
+	serial int
+	ended  *api.Process
+	err    error
+}
+
+func (f *Feed) status() feedStatus {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return feedStatus{f.viewer, f.serial, f.ended, f.err}
+}

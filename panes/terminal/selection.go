@@ -1,0 +1,182 @@
+package terminal
+
+import (
+	"tandem/engine/api"
+	"tandem/panes/widget"
+)
+
+// A SelectKind is how a selection grows with its ends.
+type SelectKind uint8
+
+const (
+	selectNothing SelectKind = iota
+	SelectText               // from one character to the other
+	SelectLines              // whole lines
+	SelectBlock              // the columns between, in each line
+)
+
+// A selection reaches from its anchor to the cursor.
+type selection struct {
+	kind   SelectKind
+	anchor api.Place
+	cursor api.Place // of one that is only shown; else the pane's
+}
+
+// Select begins a selection at the cursor, gives the one that there is another
+// kind, or ends one of the same kind.
+func (t *Terminal) Select(kind SelectKind) {
+	s := &t.scroll
+	switch {
+	case !s.active:
+		return
+	case s.sel.kind == kind:
+		s.sel = selection{}
+	case s.sel.kind == selectNothing:
+		s.sel = selection{kind: kind, anchor: s.cursor}
+	default:
+		s.sel.kind = kind
+	}
+	s.wheel = false
+	t.tellAnchors()
+}
+
+// SelectBetween selects whole lines, and shows the last of them.
+func (t *Terminal) SelectBetween(first, last int64) {
+	if t.scroll.active {
+		t.scroll.sel = selection{kind: SelectLines, anchor: api.Place{Line: first}}
+		t.Go(api.Place{Line: min(last, t.lastLine())})
+	}
+}
+
+// Selected reports whether anything is selected.
+func (t *Terminal) Selected() bool { return t.scroll.active && t.scroll.sel.kind != selectNothing }
+
+// Swap puts the cursor at the other end of the selection; ok is false when
+// nothing is selected.
+func (t *Terminal) Swap() (ok bool) {
+	s := &t.scroll
+	if !t.Selected() {
+		return false
+	}
+	end := s.sel.anchor
+	s.sel.anchor = s.cursor
+	t.Go(end)
+	return true
+}
+
+// Selection is what is selected, as session.text takes it.
+func (t *Terminal) Selection() api.SessionTextInput {
+	return t.textRange(t.scroll.sel, t.scroll.cursor)
+}
+
+// Line is the text of the line that the cursor is in, without its line end.
+func (t *Terminal) Line() api.SessionTextInput {
+	first, last := t.whole(t.scroll.cursor.Line)
+	return api.SessionTextInput{ID: t.ID, From: api.Place{Line: first}, To: api.Place{Line: last, Cell: t.State().Cols}}
+}
+
+func (t *Terminal) textRange(sel selection, cursor api.Place) api.SessionTextInput {
+	from, to := ordered(sel.anchor, cursor)
+	in := api.SessionTextInput{ID: t.ID}
+	switch sel.kind {
+	case SelectLines:
+		from.Line, _ = t.whole(from.Line)
+		_, to.Line = t.whole(to.Line)
+		from.Cell, to = 0, api.Place{Line: to.Line + 1}
+	case SelectBlock:
+		left, right := min(from.Cell, to.Cell), max(from.Cell, to.Cell)
+		from.Cell, to.Cell, in.Block = left, right+1, true
+	default: // whole clusters, of which the session may have a cell each
+		from.Cell, _ = t.clusterAt(from)
+		_, to.Cell = t.clusterAt(to)
+	}
+	in.From, in.To = from, to
+	return in
+}
+
+// clusterAt is the columns from one and up to another of the cluster at a place.
+func (t *Terminal) clusterAt(p api.Place) (from, to int) {
+	l, _ := t.Feed.Screen.line(p.Line)
+	row := clusters(nil, l)
+	if i := at(row, p.Cell); i < len(row) {
+		return row[i].x, row[i].x + row[i].w
+	}
+	return p.Cell, p.Cell + 1
+}
+
+func ordered(a, b api.Place) (from, to api.Place) {
+	if b.Before(a) {
+		return b, a
+	}
+	return a, b
+}
+
+// whole is the first and the last row of the line that a row is part of, as far
+// as it is held.
+func (t *Terminal) whole(n int64) (first, last int64) {
+	for first = n; n-first < longestWrap; first-- {
+		if l, ok := t.Feed.Screen.line(first - 1); !ok || !l.Wrapped {
+			break
+		}
+	}
+	for last = n; last-n < longestWrap; last++ {
+		if l, ok := t.Feed.Screen.line(last); !ok || !l.Wrapped {
+			break
+		}
+	}
+	return first, last
+}
+
+// spanIn is the part of a selection in a line that is w cells wide in sight.
+func (t *Terminal) spanIn(in api.SessionTextInput, n int64, w int) (s span, ok bool) {
+	s = span{from: in.From.Cell, to: in.To.Cell}
+	switch {
+	case n < in.From.Line || n > in.To.Line || n == in.To.Line && in.To.Cell == 0:
+		return s, false
+	case in.Block:
+		return s, true
+	}
+	l, _ := t.Feed.Screen.line(n)
+	end := max(width(clusters(nil, l)), 1)
+	if in.From.Cell == 0 && in.To.Cell == 0 { // whole lines
+		end = w
+	}
+	if n > in.From.Line {
+		s.from = 0
+	}
+	if n < in.To.Line {
+		s.to = max(end, s.from+1)
+	}
+	return s, true
+}
+
+// drawMarks draws the rows anew that hold a match or a part of the selection.
+func (t *Terminal) drawMarks(st ScreenState, w int, look *widget.Look) {
+	top := t.top(st)
+	sel, cursor := t.scroll.sel, t.scroll.cursor
+	if !t.scroll.active {
+		sel, cursor = t.flash, t.flash.cursor
+	}
+	spans := t.matchSpans(top, len(t.rows), look)
+	if sel.kind == selectNothing && len(spans) == 0 {
+		return
+	}
+	in := t.textRange(sel, cursor)
+	w = min(w, st.Cols)
+	for y := range t.rows {
+		n := top + int64(y)
+		marks := spans[n]
+		if s, ok := t.spanIn(in, n, w); ok && sel.kind != selectNothing {
+			s.ink = look.Selected
+			marks = append(marks, s)
+		}
+		if len(marks) == 0 {
+			continue
+		}
+		l, _ := t.Feed.Screen.line(n)
+		for i, k := 0, scale(l); i < len(marks); i++ {
+			marks[i].from, marks[i].to = k*marks[i].from, k*marks[i].to
+		}
+		t.rows[y] = string(appendMarked(nil, spread(l), w, marks))
+	}
+}

@@ -1,0 +1,226 @@
+package terminal
+
+import (
+	"errors"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+// What a pane keeps of typed input while its session cannot be reached.
+const (
+	maxQueuedInputs = 50_000
+	maxQueuedBytes  = 4 << 20
+)
+
+// ErrNotSent says that input was refused because the session has not been
+// reachable for too long.
+var ErrNotSent = errors.New("not sent: the session cannot be reached")
+
+// A Terminal is a pane that shows one session live and types into it. All its
+// methods are for the goroutine that draws; what arrives comes through Feed.
+type Terminal struct {
+	ID   string // the session's
+	Feed *Feed
+
+	viewer Viewer
+	serial int // of viewer
+	queue  []api.Input
+	queued int // bytes in queue
+
+	size   api.Size // area that the pane has
+	told   api.Size // size that the session was told
+	ended  *api.Process
+	err    error
+	bells  uint32
+	heard  bool
+	scroll scroll
+
+	flash   selection    // what the mouse has selected, while it stays marked
+	pressed press        // of the mouse button
+	unit    [2]api.Place // the word of a double click that a drag began with
+
+	drawn   drawnTop
+	version uint64 // of the screen
+	changed bool
+	settled bool // a size that differs from the pane's is here to stay
+	rows    []string
+}
+
+// A drawnTop is the line at the pane's top when it was drawn last.
+type drawnTop struct {
+	line int64
+	full uint64 // the full frame that the number belongs to
+}
+
+// NewTerminal makes a pane for a session; somebody has to fill its Feed.
+func NewTerminal(id string) *Terminal {
+	return &Terminal{ID: id, Feed: &Feed{}}
+}
+
+// Sync takes over what has arrived in the feed since the last time: a new
+// attachment gets the input that waited for it. It reports whether the bell
+// rang.
+func (t *Terminal) Sync() (rang bool) {
+	st := t.Feed.status()
+	screen := t.Feed.Screen.State()
+	if st.ended != t.ended || st.err != t.err || screen.version != t.version {
+		t.changed = true
+	}
+	t.ended, t.err, t.viewer, t.version = st.ended, st.err, st.viewer, screen.version
+	if st.viewer != nil && st.serial != t.serial {
+		t.serial = st.serial
+		t.told = api.Size{}
+		t.Resized()
+	}
+	t.flush()
+	if !screen.Known {
+		return false
+	}
+	rang = t.heard && screen.Bells != t.bells
+	t.bells, t.heard = screen.Bells, true
+	t.follow(screen)
+	t.clampScroll(screen)
+	t.fetch()
+	return rang
+}
+
+// Changed reports whether there is something new to draw since it was asked
+// last.
+func (t *Terminal) Changed() bool {
+	changed := t.changed
+	t.changed = false
+	return changed
+}
+
+// Send passes input on, in the order of the calls. While the session cannot be
+// reached input waits, up to a bound; beyond it, and when the session has
+// ended, the error is ErrNotSent and nothing was kept.
+func (t *Terminal) Send(in api.Input) error {
+	if t.ended != nil || t.err != nil {
+		return ErrNotSent
+	}
+	n := inputSize(in)
+	if len(t.queue) >= maxQueuedInputs || t.queued+n > maxQueuedBytes {
+		return ErrNotSent
+	}
+	t.queue = append(t.queue, in)
+	t.queued += n
+	t.flush()
+	return nil
+}
+
+// flush sends what waits, as far as the attachment takes it.
+func (t *Terminal) flush() {
+	sent := 0
+	for t.viewer != nil && sent < len(t.queue) {
+		if t.viewer.Send(t.queue[sent]) != nil {
+			t.viewer = nil
+			break
+		}
+		t.queued -= inputSize(t.queue[sent])
+		t.queue[sent] = api.Input{}
+		sent++
+	}
+	if sent > 0 {
+		t.queue = append(t.queue[:0], t.queue[sent:]...)
+	}
+}
+
+func inputSize(in api.Input) int {
+	n := len(in.Bytes)
+	if in.Paste != nil {
+		n += len(*in.Paste)
+	}
+	return n
+}
+
+// Waiting is how many inputs have not been sent yet.
+func (t *Terminal) Waiting() int { return len(t.queue) }
+
+// Connected reports whether the session is reached at present.
+func (t *Terminal) Connected() bool { return t.viewer != nil }
+
+// Ended is the session's last state once it has ended, else nil.
+func (t *Terminal) Ended() *api.Process { return t.ended }
+
+// Err says why the session cannot be shown; nil while it can.
+func (t *Terminal) Err() error { return t.err }
+
+// SetSize gives the pane its area in cells; Resized tells the session.
+func (t *Terminal) SetSize(w, h int) {
+	s := api.Size{Cols: max(w, 1), Rows: max(h, 1)}
+	if s == t.size {
+		return
+	}
+	t.size, t.settled = s, false
+	t.Feed.setSize(s)
+}
+
+// Resized tells the session the pane's size if it does not know it yet.
+func (t *Terminal) Resized() {
+	if t.viewer == nil || t.told == t.size || t.ended != nil {
+		return
+	}
+	t.told = t.size
+	size := t.size
+	t.Send(api.Input{Resize: &size})
+}
+
+// Settle says that the session has had the time to take the pane's size; if it
+// has another one now, that is shown.
+func (t *Terminal) Settle() { t.settled = true }
+
+// State is what is known of the session's screen.
+func (t *Terminal) State() ScreenState { return t.Feed.Screen.State() }
+
+// Focus tells the program that it has gained or lost the keyboard.
+func (t *Terminal) Focus(on bool) {
+	if t.viewer != nil && t.ended == nil {
+		t.viewer.Send(api.Input{Focus: &on})
+	}
+}
+
+// WantsMouse reports whether a mouse event is the program's. With shift it is
+// not, as terminals have it.
+func (t *Terminal) WantsMouse(e keys.Mouse) bool {
+	return t.State().Mouse != api.MouseOff && !t.scroll.active && t.ended == nil && e.Mods&keys.Shift == 0
+}
+
+// Mouse handles a mouse event at cells of this pane. What the program has not
+// asked for scrolls, or, on the alternate screen, moves in the program's own
+// text as cursor keys do. It reports whether the event meant something.
+func (t *Terminal) Mouse(e keys.Mouse) bool {
+	st := t.State()
+	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
+	if t.WantsMouse(e) {
+		e.Y += t.offset(st)
+		return t.Send(api.Input{Mouse: &e}) == nil
+	}
+	if !wheel || e.Kind != keys.MouseDown {
+		return false
+	}
+	if st.Alt && t.ended == nil {
+		t.wheelKeys(e.Button)
+		return true
+	}
+	if e.Button == keys.WheelUp {
+		t.wheelBy(-wheelLines)
+	} else {
+		t.wheelBy(wheelLines)
+	}
+	return true
+}
+
+const wheelLines = 3
+
+// wheelKeys turns the wheel into cursor keys.
+func (t *Terminal) wheelKeys(b keys.Button) {
+	key := keys.Key{Code: keys.Down}
+	if b == keys.WheelUp {
+		key.Code = keys.Up
+	}
+	for range wheelLines {
+		t.Send(api.Input{Key: &key})
+	}
+}

@@ -1,0 +1,258 @@
+package terminal
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/panes/widget"
+	"tandem/themes"
+)
+
+// A sentBox is a viewer that keeps what is sent.
+type sentBox struct {
+	sent []api.Input
+	err  error
+}
+
+func (b *sentBox) Send(in api.Input) error {
+	if b.err != nil {
+		return b.err
+	}
+	b.sent = append(b.sent, in)
+	return nil
+}
+
+func (b *sentBox) text() string {
+	var s strings.Builder
+	for _, in := range b.sent {
+		if in.Key != nil {
+			s.WriteString(in.Key.Text)
+		}
+	}
+	return s.String()
+}
+
+// screenOf is a full frame with these rows, the cursor behind the last one.
+func screenOf(cols, rows int, first int64, lines ...string) *api.Frame {
+	f := &api.Frame{Full: true, Cols: cols, Rows: rows, First: first, Cursor: api.Cursor{Y: len(lines) - 1, Visible: true}}
+	for i, l := range lines {
+		f.Lines = append(f.Lines, api.NumberedLine{N: first + int64(i), Line: line(run(l, widget.Width(l), api.Style{}))})
+		f.Cursor.X = widget.Width(l)
+	}
+	return f
+}
+
+// live is a connected pane of a size that shows a frame.
+func live(w, h int, f *api.Frame) (*Terminal, *sentBox) {
+	t, box := NewTerminal("1"), &sentBox{}
+	t.SetSize(w, h)
+	t.Feed.Connect(box)
+	t.Feed.Receive(api.Output{Frame: f})
+	t.Sync()
+	t.Settle()
+	box.sent = nil
+	return t, box
+}
+
+// plain is what a pane looks like without its colours.
+func plain(t *Terminal, w, h int) []string {
+	var rows []string
+	for _, r := range t.Draw(w, h, &widget.Look{Glyphs: themes.UnicodeGlyphs()}) {
+		rows = append(rows, ansi.Strip(r))
+	}
+	return rows
+}
+
+func check(t *testing.T, got, want []string) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestTerminalFillsItsPane(t *testing.T) {
+	p, _ := live(8, 3, screenOf(8, 3, 0, "$ ls", "漢字漢字x", ""))
+	check(t, plain(p, 8, 3), []string{"$ ls    ", "漢字漢字", "        "})
+}
+
+func TestSmallerSessionShowsWhereItEnds(t *testing.T) {
+	p, _ := live(8, 4, screenOf(5, 2, 0, "$ ls", "a"))
+	check(t, plain(p, 8, 4), []string{"$ ls ···", "a    ···", "········", "········"})
+}
+
+func TestLargerSessionIsClippedAroundItsCursor(t *testing.T) {
+	p, _ := live(4, 2, screenOf(8, 4, 0, "one", "two", "threefour", "four"))
+	check(t, plain(p, 4, 2), []string{"thre", "four"})
+	if c, ok := p.Cursor(); ok {
+		t.Errorf("the cursor at column 4 of a pane of 4 shows at %v", c)
+	}
+}
+
+func TestEndedSessionSaysHowAndWhatNext(t *testing.T) {
+	seven := 7
+	p, box := live(60, 3, screenOf(60, 3, 0, "$ exit 7"))
+	p.Feed.Receive(api.Output{Ended: &api.Process{State: api.StateExited, ExitCode: &seven}})
+	p.Sync()
+	got := plain(p, 60, 3)
+	check(t, got[2:], []string{widget.Pad(" exited with status 7   enter new shell  x close", 60)})
+	if err := p.Send(api.Input{Key: &keys.Key{Code: 'a', Text: "a"}}); !errors.Is(err, ErrNotSent) || len(box.sent) > 0 {
+		t.Errorf("typing into an ended session: error %v, sent %v", err, box.sent)
+	}
+	if _, ok := p.Cursor(); ok {
+		t.Error("the cursor of an ended session is shown")
+	}
+}
+
+func TestScrollModeStaysAtItsLinesWhileOutputGoesOn(t *testing.T) {
+	p, box := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
+	p.Feed.Receive(api.Output{Lines: []api.NumberedLine{{N: 8, Line: line(run("eight", 5, api.Style{}))}}})
+	p.StartScroll()
+	p.ScrollBy(-2)
+	if n := len(box.sent); n != 1 || box.sent[0].Lines == nil {
+		t.Fatalf("scrolling up asked for %v", box.sent)
+	}
+	check(t, plain(p, 14, 2), []string{"ei line 10/12 ", "      ········"})
+	next := screenOf(6, 2, 13, "thirte", "fourte")
+	next.Full = false
+	p.Feed.Receive(api.Output{Frame: next})
+	p.Sync()
+	check(t, plain(p, 14, 2), []string{"ei line 10/15 ", "      ········"})
+	p.ScrollBy(-100)
+	if got := p.scroll.top; got != 0 {
+		t.Errorf("scrolled above the oldest line to %d", got)
+	}
+	p.ScrollEnd()
+	p.StopScroll()
+	check(t, plain(p, 6, 2), []string{"thirte", "fourte"})
+}
+
+func TestWheelScrollsBackAndReturnsAtTheBottom(t *testing.T) {
+	p, _ := live(6, 2, screenOf(6, 2, 10, "ten", "eleven"))
+	p.Mouse(keys.Mouse{Button: keys.WheelUp})
+	if !p.Scrolling() || p.scroll.top != 7 {
+		t.Fatalf("after the wheel: scrolling %v at %d", p.Scrolling(), p.scroll.top)
+	}
+	p.Mouse(keys.Mouse{Button: keys.WheelDown})
+	if p.Scrolling() {
+		t.Error("the wheel at the bottom does not follow the output again")
+	}
+}
+
+func TestMouseGoesToAProgramThatAskedForIt(t *testing.T) {
+	f := screenOf(6, 2, 0, "a")
+	f.Mouse = api.MouseClick
+	p, box := live(6, 2, f)
+	p.Mouse(keys.Mouse{X: 3, Y: 1, Button: keys.WheelUp})
+	if len(box.sent) != 1 || box.sent[0].Mouse == nil || box.sent[0].Mouse.X != 3 || p.Scrolling() {
+		t.Errorf("sent %v, scrolling %v", box.sent, p.Scrolling())
+	}
+}
+
+func TestWheelOnTheAlternateScreenMovesInTheProgram(t *testing.T) {
+	f := screenOf(6, 2, 0, "a")
+	f.Alt = true
+	p, box := live(6, 2, f)
+	p.Mouse(keys.Mouse{Button: keys.WheelDown})
+	if len(box.sent) != wheelLines || box.sent[0].Key == nil || box.sent[0].Key.Code != keys.Down {
+		t.Errorf("sent %v", box.sent)
+	}
+}
+
+func TestTypedKeysWaitForTheSessionAndArriveInOrder(t *testing.T) {
+	p := NewTerminal("1")
+	p.SetSize(8, 2)
+	typeText(t, p, "abc")
+	first := &sentBox{}
+	p.Feed.Connect(first)
+	p.Sync()
+	typeText(t, p, "de")
+	first.err = errors.New("gone")
+	typeText(t, p, "fg")
+	p.Feed.Disconnect()
+	p.Sync()
+	typeText(t, p, "h")
+	second := &sentBox{}
+	p.Feed.Connect(second)
+	p.Sync()
+	typeText(t, p, "i")
+	if got := first.text() + "|" + second.text(); got != "abcde|fghi" {
+		t.Errorf("arrived %q", got)
+	}
+}
+
+func typeText(t *testing.T, p *Terminal, text string) {
+	t.Helper()
+	for _, r := range text {
+		if err := p.Send(api.Input{Key: &keys.Key{Code: keys.Code(r), Text: string(r)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestInputBeyondTheBoundIsRefusedAndNotLostSilently(t *testing.T) {
+	p := NewTerminal("1")
+	for range maxQueuedInputs {
+		typeText(t, p, "x")
+	}
+	if err := p.Send(api.Input{Key: &keys.Key{Code: 'y', Text: "y"}}); !errors.Is(err, ErrNotSent) {
+		t.Errorf("one more: %v", err)
+	}
+	if p.Waiting() != maxQueuedInputs {
+		t.Errorf("%d inputs wait", p.Waiting())
+	}
+}
+
+func TestSizeIsToldOnceAndAgainToANewConnection(t *testing.T) {
+	p, box := live(8, 2, screenOf(8, 2, 0, "a"))
+	p.SetSize(10, 3)
+	p.Resized()
+	p.Resized()
+	if len(box.sent) != 1 || *box.sent[0].Resize != (api.Size{Cols: 10, Rows: 3}) {
+		t.Fatalf("sent %v", box.sent)
+	}
+	next := &sentBox{}
+	p.Feed.Connect(next)
+	p.Sync()
+	if len(next.sent) != 1 || next.sent[0].Resize == nil {
+		t.Errorf("a new connection was told %v", next.sent)
+	}
+}
+
+func TestLinesThatScrolledFarAwayAreLetGo(t *testing.T) {
+	var s Screen
+	for n := int64(0); n < 5*keepScrolled; n++ {
+		f := screenOf(4, 2, n, "a", "b")
+		f.Full = n == 0
+		s.Apply(f)
+	}
+	if n := len(s.lines); n > 3*keepScrolled {
+		t.Errorf("%d lines are held", n)
+	}
+}
+
+func run(text string, cells int, s api.Style) api.Run {
+	return api.Run{Style: s, Text: text, Cells: cells}
+}
+
+func line(runs ...api.Run) api.Line { return api.Line{Runs: runs} }
+
+func plainText(row string) string { return ansi.Strip(sizedText.ReplaceAllString(row, "$1")) }
+
+var sizedText = regexp.MustCompile(`\x1b\]66;w=\d;([^\x1b]*)\x1b\\`)
+
+func TestHowASessionEndedIsSaidInTheRoomThereIs(t *testing.T) {
+	three := 3
+	p := api.Process{ID: "1", Name: "bash", State: api.StateExited, ExitCode: &three}
+	for w, want := range map[int]string{22: " exited with status 3 ", 21: " exit 3 ", 8: " exit 3 "} {
+		if got := ansi.Strip(endedRow(&p, w, &widget.Look{})); strings.TrimRight(got, " ") != strings.TrimRight(want, " ") || widget.Width(got) != w {
+			t.Errorf("in %d cells it is %q", w, got)
+		}
+	}
+}

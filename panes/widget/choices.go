@@ -1,0 +1,280 @@
+package widget
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/junegunn/fzf/src/algo"
+	"github.com/junegunn/fzf/src/util"
+)
+
+// A Choice is one of the things that Choices offer.
+type Choice struct {
+	Kind    string // what it is, in a word; a query may begin with it
+	Sign    string // before the text, one cell
+	SignInk Ink
+	Text    string // what is searched and shown, as it came
+	Also    string // other words that find it
+	Detail  string // at the right, fit for one row
+	IsKey   bool   // Detail is a key
+	Number  int    // the caller's, to know it by
+	ID      string // what it is known by through Renew; "" for its text
+}
+
+// Choices are a list that is narrowed by typing, best match first. The matched
+// letters are marked.
+type Choices struct {
+	all    []Choice
+	texts  []util.Chars // of all
+	also   []util.Chars
+	words  []word
+	shown  []int // of all, in their order on the screen
+	cursor int
+	top    int
+	rows   int // on the screen, the last time
+	slab   *util.Slab
+	kinds  int // cells of the widest kind
+}
+
+// A word of a query.
+type word struct {
+	runes     []rune
+	sensitive bool // it has a capital
+}
+
+// matching is prepared once the tables of fzf's algorithm are filled.
+var matching sync.Once
+
+func prepareMatching() { matching.Do(func() { algo.Init("default") }) }
+
+// Sizes of the scratch memory that fzf uses itself.
+const (
+	matchSlab16 = 100 << 10
+	matchSlab32 = 2048
+)
+
+// Set replaces what there is to choose from; what the cursor is on stays so.
+func (c *Choices) Set(all []Choice) {
+	before, had := c.Selected()
+	at := c.cursor
+	c.replace(all)
+	if had && at > 0 {
+		c.Select(before.Number)
+	}
+}
+
+// Renew replaces what there is to choose from by a newer state of it, in which
+// the numbers may be others: the cursor stays on what is the same by its kind
+// and ID, and that where it is on the screen.
+func (c *Choices) Renew(all []Choice) {
+	before, had := c.Selected()
+	above := c.cursor - c.top
+	c.replace(all)
+	if !had {
+		return
+	}
+	same := func(i int) bool {
+		now := &c.all[i]
+		return now.Kind == before.Kind && now.ID == before.ID && (now.ID != "" || now.Text == before.Text)
+	}
+	if i := slices.IndexFunc(c.shown, same); i >= 0 {
+		c.cursor, c.top = i, max(i-above, 0)
+	}
+}
+
+func (c *Choices) replace(all []Choice) {
+	c.all = all
+	c.texts, c.also, c.kinds = make([]util.Chars, len(all)), make([]util.Chars, len(all)), 0
+	for i := range all {
+		c.texts[i] = util.ToChars([]byte(all[i].Text))
+		c.also[i] = util.ToChars([]byte(all[i].Also))
+		c.kinds = max(c.kinds, Width(all[i].Kind))
+	}
+	c.arrange()
+}
+
+// Select puts the cursor on a choice by its number, if it is shown.
+func (c *Choices) Select(number int) {
+	if i := slices.IndexFunc(c.shown, func(i int) bool { return c.all[i].Number == number }); i >= 0 {
+		c.cursor = i
+	}
+}
+
+// Search shows what matches: every word of the query, fuzzily, in any order.
+func (c *Choices) Search(query string) {
+	c.words = nil
+	for text := range strings.FieldsSeq(query) {
+		w := word{sensitive: strings.IndexFunc(text, unicode.IsUpper) >= 0}
+		if !w.sensitive {
+			text = strings.ToLower(text)
+		}
+		w.runes = algo.NormalizeRunes([]rune(text))
+		c.words = append(c.words, w)
+	}
+	c.arrange()
+}
+
+// arrange finds what is shown and puts the cursor on the first.
+func (c *Choices) arrange() {
+	prepareMatching()
+	if c.slab == nil {
+		c.slab = util.MakeSlab(matchSlab16, matchSlab32)
+	}
+	c.cursor, c.top = 0, 0
+	scores := make([]int, len(c.all))
+	c.shown = c.shown[:0]
+	for i := range c.all {
+		score, ok := c.score(i)
+		if !ok {
+			continue
+		}
+		scores[i] = score
+		c.shown = append(c.shown, i)
+	}
+	if len(c.words) == 0 {
+		return
+	}
+	slices.SortStableFunc(c.shown, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	// Letters that are strewn over a text are a match by chance beside a good one.
+	weak := slices.IndexFunc(c.shown, func(i int) bool { return 2*scores[i] < scores[c.shown[0]] })
+	if weak >= 0 {
+		c.shown = c.shown[:weak]
+	}
+}
+
+// What a word is worth that is in the other words of a choice, of the worth that
+// it would have in its text; and of each letter of one that its kind begins with.
+const (
+	alsoShare = 3 // quarters
+	kindScore = 16
+	// fineness parts matches of the same worth by where they begin.
+	fineness = 16
+)
+
+// score is how well a choice matches all words.
+func (c *Choices) score(i int) (sum int, ok bool) {
+	for _, w := range c.words {
+		best := 0
+		if r, _ := w.match(&c.texts[i], false, c.slab); r.Start >= 0 {
+			best = r.Score*fineness + max(fineness-1-r.Start, 0)
+		}
+		if r, _ := w.match(&c.also[i], false, c.slab); r.Start >= 0 {
+			best = max(best, r.Score*fineness*alsoShare/4)
+		}
+		if len(w.runes) > 2 && strings.HasPrefix(c.all[i].Kind, string(w.runes)) {
+			best = max(best, kindScore*len(w.runes)*fineness)
+		}
+		if best == 0 {
+			return 0, false
+		}
+		sum += best
+	}
+	return sum, true
+}
+
+func (w word) match(text *util.Chars, places bool, slab *util.Slab) (algo.Result, *[]int) {
+	return algo.FuzzyMatchV2(w.sensitive, true, true, text, w.runes, places, slab)
+}
+
+// matched are the indexes of the characters of a choice that the query has
+// matched, in order.
+func (c *Choices) matched(i int) (at []int) {
+	for _, w := range c.words {
+		if r, places := w.match(&c.texts[i], true, c.slab); r.Start >= 0 && places != nil {
+			at = append(at, *places...)
+		}
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+// Len is how many choices are shown, and how many there are.
+func (c *Choices) Len() (shown, all int) { return len(c.shown), len(c.all) }
+
+// Selected is the choice under the cursor.
+func (c *Choices) Selected() (Choice, bool) {
+	if c.cursor >= len(c.shown) {
+		return Choice{}, false
+	}
+	return c.all[c.shown[c.cursor]], true
+}
+
+// Move moves the cursor.
+func (c *Choices) Move(rows int) {
+	c.cursor = max(min(c.cursor+rows, len(c.shown)-1), 0)
+}
+
+// Page is how many rows there were the last time.
+func (c *Choices) Page() int { return max(c.rows, 1) }
+
+// Go puts the cursor on row y of what was drawn, and reports whether there is a
+// choice.
+func (c *Choices) Go(y int) bool {
+	if y < 0 || y >= c.rows || c.top+y >= len(c.shown) {
+		return false
+	}
+	c.cursor = c.top + y
+	return true
+}
+
+// Draw gives h rows of w cells.
+func (c *Choices) Draw(w, h int, look *Look) []string {
+	c.rows = h
+	c.top = max(min(c.top, c.cursor), c.cursor-h+1, 0)
+	c.top = max(min(c.top, len(c.shown)-h), 0)
+	rows := make([]string, 0, h)
+	for y := range h {
+		if c.top+y < len(c.shown) {
+			rows = append(rows, c.drawRow(c.shown[c.top+y], c.top+y == c.cursor, w, look))
+			continue
+		}
+		rows = append(rows, Spaces(w))
+	}
+	return rows
+}
+
+// Widths below which only the text of a choice is shown, and below which its kind
+// is left out.
+const (
+	narrowChoices = 32
+	kindChoices   = 48
+)
+
+func (c *Choices) drawRow(i int, cursor bool, w int, look *Look) string {
+	one := &c.all[i]
+	r := Row{Plain: cursor}
+	narrow := w < narrowChoices
+	mark := " "
+	if cursor {
+		mark = look.Glyphs.Selected
+	}
+	r.Add(mark, look.Accent)
+	if c.kinds > 0 && w >= kindChoices {
+		r.Add(" "+Pad(one.Kind, c.kinds), look.Dim)
+	}
+	r.Add(" "+Fit(one.Sign, 1)+" ", one.SignInk)
+	detail := Clip(one.Detail, max(w*2/5, w-r.Cells-3-Width(Clean(one.Text))))
+	if joins(detail) || narrow {
+		detail = ""
+	}
+	room := w - r.Cells - 1
+	if detail != "" {
+		room -= Width(detail) + 2
+	}
+	MarkText(one.Text, c.matched(i), look).Draw(&r, max(room, 0), look.Text, look.Match, look)
+	if detail != "" {
+		ink := look.Dim
+		if one.IsKey {
+			ink = look.Key
+		}
+		r.Add("  "+detail, ink)
+	}
+	r.Add(Spaces(w-r.Cells), "")
+	if cursor {
+		return look.Selected.Text(r.Text.String())
+	}
+	return r.Text.String()
+}

@@ -1,0 +1,76 @@
+package widget
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// IsFolder reports whether an entry is a folder or a link to one.
+func IsFolder(f *api.FileInfo) bool { return f.Type == "dir" || f.ToDir }
+
+// FileSuffix tells what kind of file it is, as "ls -F" does.
+func FileSuffix(f *api.FileInfo) string {
+	switch {
+	case f.Type == "dir":
+		return "/"
+	case f.Type == "link":
+		return "@"
+	case f.Type == "fifo":
+		return "|"
+	case f.Type == "socket":
+		return "="
+	case IsExecutable(f):
+		return "*"
+	}
+	return ""
+}
+
+// IsExecutable reports whether a file may be run by somebody.
+func IsExecutable(f *api.FileInfo) bool {
+	return f.Type == "file" && len(f.Mode) >= 3 && strings.ContainsAny(f.Mode[len(f.Mode)-3:], "1357")
+}
+
+// FileTime is a time in at most twelve cells: the hour of this year's days, the
+// year of others.
+func FileTime(t, now time.Time) string {
+	t = t.Local()
+	switch now := now.Local(); {
+	case t.IsZero():
+		return ""
+	case t.Year() != now.Year():
+		return t.Format("2 Jan  2006")
+	case t.YearDay() == now.YearDay():
+		return t.Format("15:04:05")
+	}
+	return t.Format("2 Jan 15:04")
+}
+
+// FileMode is the type and the permissions as "ls -l" writes them.
+func FileMode(f *api.FileInfo) string {
+	kind := map[string]string{"dir": "d", "link": "l", "fifo": "p", "socket": "s", "device": "c"}[f.Type]
+	if kind == "" {
+		kind = "-"
+	}
+	var bits int
+	fmt.Sscanf(f.Mode, "%o", &bits)
+	text := []byte("rwxrwxrwx")
+	for i := range text {
+		if bits&(1<<(8-i)) == 0 {
+			text[i] = '-'
+		}
+	}
+	for i, letters := range [3]string{"sS", "sS", "tT"} {
+		if bits&(0o4000>>i) != 0 {
+			at := 2 + 3*i
+			if text[at] == 'x' {
+				text[at] = letters[0]
+			} else {
+				text[at] = letters[1]
+			}
+		}
+	}
+	return kind + string(text)
+}

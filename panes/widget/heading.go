@@ -1,0 +1,32 @@
+package widget
+
+import "strings"
+
+// Heading is the title row of a pane: a name, a detail, and a rule to the end.
+// It doubles as the border to the pane above.
+func Heading(name, detail string, w int, focused bool, look *Look) string {
+	nameInk, rule := look.Dim, look.Rule
+	if focused {
+		nameInk, rule = look.Title, look.Accent
+	}
+	name = Clip(name, max(w-4, 0))
+	room := w - Width(name) - 6
+	line := rule.Text("─") + " " + nameInk.Text(name) + " "
+	used := Width(name) + 3
+	if detail != "" && room > 3 {
+		detail = Clip(detail, room)
+		line += look.Dim.Text(detail) + " "
+		used += Width(detail) + 1
+	}
+	if used > w {
+		return look.Rule.Text(strings.Repeat("─", max(w, 0)))
+	}
+	return line + rule.Text(strings.Repeat("─", w-used))
+}
+
+// FolderHeading is a Heading whose detail is a path: where that is too long, it
+// keeps its end.
+func FolderHeading(name, path string, w int, focused bool, look *Look) string {
+	room := w - Width(Clip(name, max(w-4, 0))) - 6
+	return Heading(name, ClipPath(path, max(room, 0)), w, focused, look)
+}

@@ -1,0 +1,154 @@
+package widget
+
+import (
+	"strconv"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/cellwidth"
+)
+
+const SgrReset = "\x1b[m"
+
+// AppendLine appends a line of a screen as exactly w cells of text with SGR
+// sequences and hyperlinks, ending in the default style. A wide character that
+// the edge would cut is a space instead.
+func AppendLine(dst []byte, l api.Line, w int) []byte {
+	var style api.Style
+	x := 0
+	for i := range l.Runs {
+		if x >= w {
+			break
+		}
+		r := &l.Runs[i]
+		if r.Style != style {
+			dst = AppendStyle(dst, style, r.Style)
+			style = r.Style
+		}
+		dst, x = AppendRun(dst, r, x, w)
+	}
+	dst = AppendStyle(dst, style, api.Style{})
+	return append(dst, Spaces(w-x)...)
+}
+
+// AppendRun appends the text of a run that starts at column x and returns the
+// column behind it. The run takes the cells that it says, whatever its text
+// would measure here, so that what follows stays in its column.
+func AppendRun(dst []byte, r *api.Run, x, w int) ([]byte, int) {
+	behind := x + max(r.Cells, 0)
+	end := min(behind, w)
+	if len(r.Text) == r.Cells && IsPlain(r.Text) {
+		return append(dst, r.Text[:end-x]...), end
+	}
+	for text := r.Text; text != "" && x < end; {
+		cluster, width := cellwidth.Fit(text, behind-x)
+		text = text[len(cluster):]
+		if width == 0 && !IsControl(cluster) {
+			continue
+		}
+		width = max(width, 1)
+		if x+width > end {
+			break
+		}
+		dst = AppendCluster(dst, cluster, width)
+		x += width
+	}
+	return append(dst, Spaces(end-x)...), end
+}
+
+// AppendStyle appends what takes a terminal from one style to another.
+func AppendStyle(dst []byte, from, to api.Style) []byte {
+	if from == to {
+		return dst
+	}
+	if from.Link != to.Link {
+		dst = append(dst, "\x1b]8;;"...)
+		dst = append(dst, CleanLink(to.Link)...)
+		dst = append(dst, "\x1b\\"...)
+	}
+	from.Link, to.Link = "", ""
+	if from == to {
+		return dst
+	}
+	if to == (api.Style{}) {
+		return append(dst, SgrReset...)
+	}
+	dst = append(dst, "\x1b[0"...)
+	dst = appendAttrs(dst, to)
+	dst = appendColor(dst, to.FG, 30, 90, 38)
+	dst = appendColor(dst, to.BG, 40, 100, 48)
+	dst = appendColor(dst, to.UL, 0, 0, 58)
+	return append(dst, 'm')
+}
+
+func appendAttrs(dst []byte, s api.Style) []byte {
+	attrs := [...]struct {
+		bit api.Attr
+		sgr byte
+	}{
+		{api.Bold, '1'}, {api.Faint, '2'}, {api.Italic, '3'}, {api.Blink, '5'},
+		{api.Reverse, '7'}, {api.Conceal, '8'}, {api.Strike, '9'},
+	}
+	for _, a := range attrs {
+		if s.Attrs&a.bit != 0 {
+			dst = append(dst, ';', a.sgr)
+		}
+	}
+	switch {
+	case s.Underline == api.UnderlineSingle:
+		dst = append(dst, ";4"...)
+	case s.Underline > api.UnderlineSingle && s.Underline <= api.UnderlineDashed:
+		dst = append(dst, ";4:"...)
+		dst = append(dst, '0'+byte(s.Underline))
+	}
+	return dst
+}
+
+// appendColor appends a colour as SGR parameters: the first eight of the
+// palette from base on, the next eight from bright on, all others behind ext.
+func appendColor(dst []byte, c api.Color, base, bright, ext int) []byte {
+	n := int(c & 0xffffff)
+	switch c >> 24 {
+	case api.ColorIndexed >> 24:
+		n &= 0xff
+		switch {
+		case n < 8 && base > 0:
+			return appendParam(dst, base+n)
+		case n < 16 && bright > 0:
+			return appendParam(dst, bright+n-8)
+		}
+		return appendParam(appendParam(appendParam(dst, ext), 5), n)
+	case api.ColorRGB >> 24:
+		dst = appendParam(appendParam(dst, ext), 2)
+		return appendParam(appendParam(appendParam(dst, n>>16), n>>8&0xff), n&0xff)
+	}
+	return dst
+}
+
+func appendParam(dst []byte, n int) []byte {
+	return strconv.AppendInt(append(dst, ';'), int64(n), 10)
+}
+
+// CleanLink lets only printable ASCII of a hyperlink's target through (the
+// form that OSC 8 asks for), and nothing of one that is absurdly long or that a
+// click would not take to the web or to a mail.
+func CleanLink(s string) string {
+	scheme, _, _ := strings.Cut(s, ":")
+	switch strings.ToLower(scheme) {
+	case "http", "https", "mailto":
+	default:
+		return ""
+	}
+	if len(s) > 2083 {
+		return ""
+	}
+	if IsPlain(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,145 @@
+package widget
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+	"tandem/engine/cellwidth"
+)
+
+// A TextMark is a part of a line's text, in bytes, that has an ink of its own.
+type TextMark struct {
+	From, To int
+	Ink      Ink
+	Always   bool // over the line's own colours too
+}
+
+// A LineDrawing draws the cells of a line from one up to another.
+type LineDrawing struct {
+	Dst      []byte
+	From, To int
+	at       int // cell of the line
+	Used     int // cells drawn
+	Look     *Look
+}
+
+func (d *LineDrawing) Draw(text *Line, marks []TextMark) {
+	offset := 0
+	for i := range text.Runs {
+		r := &text.Runs[i]
+		for piece := r.Text; piece != "" && d.at < d.To; {
+			n, mark := nextMark(offset, len(piece), marks)
+			d.piece(piece[:n], r, mark)
+			piece = piece[n:]
+			offset += n
+		}
+	}
+}
+
+// nextMark is how many of the next n bytes are in the same mark, or in none.
+func nextMark(offset, n int, marks []TextMark) (int, *TextMark) {
+	for i := range marks {
+		k := &marks[i]
+		switch {
+		case offset < k.From:
+			return min(n, k.From-offset), nil
+		case offset < k.To:
+			return min(n, k.To-offset), k
+		}
+	}
+	return n, nil
+}
+
+// piece draws a text of one look.
+func (d *LineDrawing) piece(s string, r *Run, mark *TextMark) {
+	s, cells := d.visible(s)
+	if cells == 0 {
+		return
+	}
+	ink := Ink("")
+	switch {
+	case mark != nil && (mark.Always || r.style == api.Style{}):
+		ink = mark.Ink
+	case r.sign:
+		ink = d.Look.Faint
+	}
+	run := api.Run{Text: s, Cells: cells}
+	if ink != "" {
+		d.Dst = append(d.Dst, ink...)
+		d.Dst, _ = AppendRun(d.Dst, &run, 0, cells)
+		d.Dst = append(d.Dst, SgrReset...)
+	} else {
+		d.Dst = AppendStyle(d.Dst, api.Style{}, r.style)
+		d.Dst, _ = AppendRun(d.Dst, &run, 0, cells)
+		d.Dst = AppendStyle(d.Dst, r.style, api.Style{})
+	}
+	d.Used += cells
+}
+
+// visible is the part of s that is to be drawn and its width. A wide character
+// that an edge cuts is spaces.
+func (d *LineDrawing) visible(s string) (string, int) {
+	if IsPlain(s) {
+		a := min(max(d.From-d.at, 0), len(s))
+		b := min(max(d.To-d.at, a), len(s))
+		d.at += len(s)
+		return s[a:b], b - a
+	}
+	var b strings.Builder
+	cells := 0
+	for s != "" {
+		c, n := cellwidth.First(s)
+		if c == "" {
+			break
+		}
+		s = s[len(c):]
+		shown := min(d.at+n, d.To) - max(d.at, d.From)
+		switch {
+		case shown == n:
+			b.WriteString(c)
+			cells += n
+		case shown > 0:
+			b.WriteString(Spaces(shown))
+			cells += shown
+		}
+		d.at += n
+	}
+	return b.String(), cells
+}
+
+// Styled reports whether the line brings colours of its own.
+func (t *Line) Styled() bool {
+	for i := range t.Runs {
+		if t.Runs[i].style != (api.Style{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// Wrap is the cells at which the rows of a line begin that is w cells wide; no
+// character is cut.
+func (t *Line) Wrap(w int) []int {
+	breaks := []int{0}
+	cell := 0
+	for i := range t.Runs {
+		s := t.Runs[i].Text
+		for s != "" {
+			n, width := 1, 1
+			if s[0] >= utf8.RuneSelf || len(s) > 1 && s[1] >= utf8.RuneSelf {
+				var c string
+				if c, width = cellwidth.First(s); c == "" {
+					break
+				}
+				n = len(c)
+			}
+			if cell+width > breaks[len(breaks)-1]+max(w, 2) {
+				breaks = append(breaks, cell)
+			}
+			cell += width
+			s = s[n:]
+		}
+	}
+	return breaks
+}

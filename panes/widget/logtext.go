@@ -1,0 +1,284 @@
+package widget
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+	"tandem/engine/cellwidth"
+)
+
+// A Line is a line of a log made fit to be drawn: its colours apart from its
+// text, and the text without any control character.
+type Line struct {
+	Runs []Run
+	// cells is the width of the whole line.
+	Cells int
+}
+
+// A Run is text of one style.
+type Run struct {
+	Text  string
+	style api.Style
+	sign  bool // stands for a control character
+}
+
+// ReadLine makes a line fit to be drawn. Colours and attributes (SGR) are kept.
+// Any other control character is shown with a caret, as less does; tabs are
+// spaces up to the next eighth cell. In the output of a terminal the rest of
+// the escape sequences is left out instead, and a carriage return begins the
+// line anew.
+func ReadLine(line string, terminal bool) Line {
+	r := logReader{terminal: terminal}
+	line = strings.TrimRight(line, "\r")
+	if terminal {
+		line = line[strings.LastIndexByte(line, '\r')+1:]
+	}
+	for line != "" {
+		line = line[r.step(line):]
+	}
+	r.flush()
+	return Line{r.runs, r.cells}
+}
+
+type logReader struct {
+	terminal bool
+	runs     []Run
+	cells    int
+	style    api.Style
+	text     strings.Builder
+	last     string // character of more than a byte that came last
+}
+
+func (r *logReader) flush() {
+	if r.text.Len() > 0 {
+		r.runs = append(r.runs, Run{Text: r.text.String(), style: r.style})
+		r.text.Reset()
+	}
+}
+
+func (r *logReader) sign(text string) {
+	r.flush()
+	r.runs = append(r.runs, Run{Text: text, style: r.style, sign: true})
+	r.cells += Width(text)
+}
+
+// step takes in the beginning of s and tells how many bytes that was.
+func (r *logReader) step(s string) int {
+	if n := plainPrefix(s); n > 0 {
+		r.text.WriteString(s[:n])
+		r.cells += n
+		return n
+	}
+	switch c := s[0]; {
+	case c == '\t':
+		n := 8 - r.cells%8
+		r.text.WriteString(Spaces(n))
+		r.cells += n
+		return 1
+	case c == 0x1b:
+		return r.escape(s)
+	case c < 0x20:
+		if !r.terminal {
+			r.sign("^" + string(rune(c+0x40)))
+		}
+		return 1
+	case c == 0x7f:
+		r.sign("^?")
+		return 1
+	}
+	return r.cluster(s)
+}
+
+// plainPrefix is how many bytes at the beginning are printable ASCII that no
+// combining character can follow: all of the last but one.
+func plainPrefix(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= 0x20 && s[n] < 0x7f {
+		n++
+	}
+	if n < len(s) && s[n] >= 0x80 && n > 0 {
+		n--
+	}
+	return n
+}
+
+// cluster takes in one character that is more than a byte, or is followed by
+// what combines with it.
+func (r *logReader) cluster(s string) int {
+	c := cellwidth.Cluster(s)
+	width := cellwidth.Of(c)
+	first, n := utf8.DecodeRuneInString(c)
+	switch {
+	case c == "":
+		return len(s)
+	case first == utf8.RuneError, unicode.IsControl(first), unicode.Is(unicode.Cf, first), unicode.Is(unicode.Co, first), unicode.Is(unicode.M, first), width == 0, joins(c), r.joins(c):
+		r.sign(string(utf8.RuneError))
+		return max(n, 1)
+	}
+	r.last = strings.Map(CleanRune, c)
+	r.text.WriteString(r.last)
+	r.cells += width
+	return len(c)
+}
+
+// joins reports whether c, which stood behind something that is left out, would
+// become one with the character before that.
+func (r *logReader) joins(c string) bool {
+	if r.last == "" || !strings.HasSuffix(r.text.String(), r.last) {
+		return false
+	}
+	first := cellwidth.Cluster(r.last + c)
+	return len(first) > len(r.last)
+}
+
+// escape takes in an escape sequence.
+func (r *logReader) escape(s string) int {
+	n := sequence(s)
+	if n > 2 && s[1] == '[' && s[n-1] == 'm' {
+		r.flush()
+		r.style = withSGR(r.style, s[2:n-1])
+		return n
+	}
+	if r.terminal {
+		return max(n, 1)
+	}
+	r.sign("^[")
+	return 1
+}
+
+// sequence is the length of the escape sequence that s begins with; 0 if it is
+// none that ends.
+func sequence(s string) int {
+	if len(s) < 2 {
+		return 0
+	}
+	switch s[1] {
+	case '[':
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+			if s[i] < 0x20 || s[i] > 0x7e {
+				return 0
+			}
+		}
+		return 0
+	case ']', 'P', '_', '^', 'X':
+		for i := 2; i < len(s); i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if s[i] == 0x1b {
+				return min(i+2, len(s))
+			}
+		}
+		return len(s)
+	case '(', ')', '*', '+', '#', ' ', '%':
+		return min(3, len(s))
+	}
+	return 2
+}
+
+// maxSGR bounds the parameters of a sequence that are looked at.
+const maxSGR = 64
+
+// withSGR is a style after the parameters of an SGR sequence (ECMA-48 8.3.117,
+// colours as in ITU-T T.416). Others than digits, ";" and ":" make it void.
+func withSGR(st api.Style, params string) api.Style {
+	var n []int
+	for _, p := range strings.Split(params, ";") {
+		for i, sub := range strings.Split(p, ":") {
+			if i > 0 && len(n) > 0 && n[len(n)-1] == 4 {
+				if sub == "0" {
+					n[len(n)-1] = 24
+				}
+				break
+			}
+			v, err := strconv.Atoi("0" + sub)
+			if err != nil || len(n) == maxSGR {
+				return st
+			}
+			if sub == "" && len(n) > 1 && n[len(n)-1] == 2 {
+				continue // the colour space of 38:2::r:g:b
+			}
+			n = append(n, v)
+		}
+	}
+	if len(n) == 0 {
+		return api.Style{}
+	}
+	for len(n) > 0 {
+		n = n[applySGR(&st, n):]
+	}
+	return st
+}
+
+// applySGR applies the first parameter of n and tells how many it took.
+func applySGR(st *api.Style, n []int) int {
+	attrs := map[int]api.Attr{1: api.Bold, 2: api.Faint, 3: api.Italic, 7: api.Reverse, 9: api.Strike}
+	switch p := n[0]; {
+	case p == 0:
+		*st = api.Style{}
+	case attrs[p] != 0:
+		st.Attrs |= attrs[p]
+	case p == 4, p == 21:
+		st.Underline = api.UnderlineSingle
+	case p == 22:
+		st.Attrs &^= api.Bold | api.Faint
+	case p == 23, p == 27, p == 29:
+		st.Attrs &^= attrs[p-20]
+	case p == 24:
+		st.Underline = 0
+	case p >= 30 && p <= 37, p >= 90 && p <= 97:
+		st.FG = paletteColor(p, 30, 90)
+	case p >= 40 && p <= 47, p >= 100 && p <= 107:
+		st.BG = paletteColor(p, 40, 100)
+	case p == 39:
+		st.FG = 0
+	case p == 49:
+		st.BG = 0
+	case p == 38, p == 48, p == 58:
+		c, took := extendedColor(n)
+		switch p {
+		case 38:
+			st.FG = c
+		case 48:
+			st.BG = c
+		}
+		return took
+	}
+	return 1
+}
+
+func paletteColor(p, base, bright int) api.Color {
+	if p >= bright {
+		return api.ColorIndexed | api.Color(p-bright+8)
+	}
+	return api.ColorIndexed | api.Color(p-base)
+}
+
+// extendedColor reads 38;5;n or 38;2;r;g;b and tells how many parameters it is.
+func extendedColor(n []int) (api.Color, int) {
+	switch {
+	case len(n) >= 3 && n[1] == 5:
+		return api.ColorIndexed | api.Color(n[2]&0xff), 3
+	case len(n) >= 5 && n[1] == 2:
+		return api.ColorRGB | api.Color(n[2]&0xff)<<16 | api.Color(n[3]&0xff)<<8 | api.Color(n[4]&0xff), 5
+	}
+	return 0, len(n)
+}
+
+// Plain is the line's text alone.
+func (t *Line) Plain() string {
+	if len(t.Runs) == 1 {
+		return t.Runs[0].Text
+	}
+	var b strings.Builder
+	for i := range t.Runs {
+		b.WriteString(t.Runs[i].Text)
+	}
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package widget
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"tandem/themes"
+)
+
+// An Ink is a style as the SGR sequence that begins it; "" is the terminal's
+// default.
+type Ink string
+
+// InkOf is the ink of a style that only has colours and attributes.
+func InkOf(s lipgloss.Style) Ink {
+	begin, _, _ := strings.Cut(s.Render("x"), "x")
+	return Ink(begin)
+}
+
+// Text is s in this ink.
+func (k Ink) Text(s string) string {
+	if k == "" || s == "" {
+		return s
+	}
+	return string(k) + s + SgrReset
+}
+
+// A Look is the set of inks and glyphs that everything is drawn in.
+type Look struct {
+	Text      Ink // ordinary text
+	Dim       Ink // second in importance
+	Faint     Ink // decoration
+	Rule      Ink // borders
+	Strong    Ink // headings
+	Accent    Ink // what has the focus
+	Title     Ink // of the pane with the focus
+	Good      Ink // runs
+	Warn      Ink // waits for the person
+	Bad       Ink // failed
+	Info      Ink // of another kind
+	Key       Ink // a key's name
+	Bar       Ink // the two bars
+	BarDim    Ink // second in importance in a bar
+	BarKey    Ink // a key's name in a bar
+	BarGood   Ink
+	BarWarn   Ink
+	BarBad    Ink
+	Tab       Ink // the view that is shown
+	Selected  Ink // the row that the keys act on
+	Current   Ink // the row of what is shown, while another pane has the keys
+	Match     Ink // what a filter is
+	Found     Ink // what a search is for
+	FoundHere Ink // the same in the line that was found last
+
+	Glyphs themes.Glyphs
+}
+
+// NewLook makes a look from a theme's styles.
+func NewLook(s themes.Styles, g themes.Glyphs) Look {
+	return Look{
+		Found: InkOf(s.Warning.Reverse(true)), FoundHere: InkOf(s.Accent.Reverse(true)),
+		Text: InkOf(s.Text), Dim: InkOf(s.Muted), Faint: InkOf(s.Faint), Rule: InkOf(s.Border),
+		Strong: InkOf(s.Strong), Accent: InkOf(s.BorderFocus), Title: InkOf(s.TitleFocus),
+		Good: InkOf(s.Success), Warn: InkOf(s.Warning), Bad: InkOf(s.Danger), Info: InkOf(s.Info), Key: InkOf(s.HelpKey),
+		Bar: InkOf(s.Bar), BarDim: InkOf(s.BarMuted), BarKey: InkOf(s.BarKey),
+		BarGood: InkOf(s.BarSuccess), BarWarn: InkOf(s.BarWarning), BarBad: InkOf(s.BarDanger),
+		Tab: InkOf(s.BarActive), Selected: InkOf(s.Selection), Current: InkOf(s.SelectionIdle), Match: InkOf(s.Match),
+		Glyphs: g,
+	}
+}
+
+// Filled is n cells of the pattern that stands where a session's screen does
+// not reach.
+func (l *Look) Filled(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return l.Rule.Text(strings.Repeat("·", n))
+}
+
+// lineBreak is the sign for one in a text of a single row.
+func (l *Look) lineBreak() rune {
+	if l.Glyphs.Ellipsis == "…" {
+		return '↵'
+	}
+	return ';'
+}

@@ -1,0 +1,72 @@
+package widget
+
+import "slices"
+
+// A Page is a pane of a few centred lines: a view that is empty.
+type Page struct {
+	Title string
+	Lines []string
+	Hints []Hint
+}
+
+// A Hint is a key and what it does.
+type Hint struct{ Key, Does string }
+
+// Draw gives h rows of w cells.
+func (p *Page) Draw(w, h int, look *Look) []string {
+	body := []string{look.Strong.Text(Center(p.Title, w)), Spaces(w)}
+	for _, l := range p.Lines {
+		body = append(body, look.Dim.Text(Center(l, w)))
+	}
+	if len(p.Hints) > 0 {
+		body = append(body, Spaces(w), centeredHints(p.Hints, w, look))
+	}
+	if len(body) > h {
+		body = body[:max(h, 0)]
+	}
+	rows := make([]string, 0, h)
+	for range (h - len(body)) * 2 / 5 {
+		rows = append(rows, Spaces(w))
+	}
+	rows = append(rows, body...)
+	for len(rows) < h {
+		rows = append(rows, Spaces(w))
+	}
+	return rows
+}
+
+func centeredHints(hints []Hint, w int, look *Look) string {
+	line, used := Hints(hints, w, 0, look.Key, look.Dim)
+	return Spaces((w-used)/2) + line + Spaces(w-used-(w-used)/2)
+}
+
+// Hints puts as many hints into a row of at most w cells as fit, in their
+// order, and tells how many cells they take; what no key does is left out. Of those that would not all fit,
+// the last keep ones come before the others.
+func Hints(hints []Hint, w, keep int, key, does Ink) (line string, used int) {
+	hints = slices.DeleteFunc(slices.Clone(hints), func(h Hint) bool { return h.Key == "" })
+	first := max(len(hints)-keep, 0)
+	reserved := 0
+	for _, h := range hints[first:] {
+		reserved += h.cells() + hintGap
+	}
+	for i, h := range hints {
+		if i >= first {
+			reserved -= h.cells() + hintGap
+		}
+		gap := 0
+		if used > 0 {
+			gap = hintGap
+		}
+		if used+gap+h.cells()+max(reserved, 0) > w {
+			continue
+		}
+		line += does.Text(Spaces(gap)) + key.Text(h.Key) + does.Text(" "+h.Does)
+		used += gap + h.cells()
+	}
+	return line, used
+}
+
+const hintGap = 3
+
+func (h Hint) cells() int { return Width(h.Key) + 1 + Width(h.Does) }

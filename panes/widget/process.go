@@ -1,0 +1,159 @@
+package widget
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+)
+
+// HowEnded says in words how a session or process ended.
+func HowEnded(p *api.Process) string {
+	switch {
+	case p.Error != "":
+		return Clean(p.Error)
+	case p.ExitCode != nil:
+		return fmt.Sprintf("exited with status %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		return "ended by " + Clean(p.ExitSignal)
+	case p.ExitUnknown:
+		return "ended, its status is unknown"
+	}
+	return "ended"
+}
+
+// HowEndedIn is HowEnded in fewer words where w cells are too few for it.
+func HowEndedIn(p *api.Process, w int) string {
+	what := HowEnded(p)
+	if Width(what) > w && p.Error == "" && p.ExitCode != nil {
+		return "exit " + Itoa(*p.ExitCode)
+	}
+	return what
+}
+
+// Reason says in a few words why a process is not simply running, "" if it is.
+func Reason(p *api.Process, now time.Time) string {
+	switch {
+	case p.State == api.StateBackoff:
+		return HowEnded(p) + againIn(p, now)
+	case Failed(p):
+		return HowEnded(p)
+	case p.State == api.StateRunning && p.Supervision != nil && p.Supervision.Ready != nil && !*p.Supervision.Ready:
+		return "not ready yet"
+	case p.State == api.StateStarting, p.State == api.StateStopping:
+		return string(p.State) + "…"
+	}
+	return ""
+}
+
+// ShortReason is Reason where there is little room and the exit status is told
+// beside it.
+func ShortReason(p *api.Process, now time.Time) string {
+	if p.State == api.StateBackoff {
+		return strings.TrimPrefix(againIn(p, now), ", ")
+	}
+	return HowEnded(p)
+}
+
+// BesideExit is Reason where the exit status is told beside it.
+func BesideExit(p *api.Process, now time.Time) string {
+	switch {
+	case p.Error != "" || p.ExitCode == nil && p.ExitSignal == "":
+	case p.State == api.StateBackoff:
+		return ShortReason(p, now)
+	case Failed(p):
+		return ""
+	}
+	return Reason(p, now)
+}
+
+// againIn says when a process in backoff is started again.
+func againIn(p *api.Process, now time.Time) string {
+	if p.Supervision == nil || p.Supervision.NextStart == nil {
+		return ", waits to be started again"
+	}
+	wait := p.Supervision.NextStart.Sub(now)
+	if wait < time.Second {
+		return ", starts again now"
+	}
+	return ", starts again in " + Age(wait+time.Second-1)
+}
+
+// CommandStatus is the sign and the words for how a command has ended, and
+// their ink. Words are missing where the sign says it all.
+func CommandStatus(c *api.Command, running bool, look *Look) (sign, words string, ink Ink) {
+	switch {
+	case c.Stopped:
+		return look.Glyphs.Stopped, "stopped", look.Dim
+	case c.ExitSignal != "":
+		return look.Glyphs.Failed, strings.TrimPrefix(Clean(c.ExitSignal), "SIG"), look.Bad
+	case c.ExitCode != nil && *c.ExitCode != 0:
+		return look.Glyphs.Failed, strconv.Itoa(*c.ExitCode), look.Bad
+	case c.ExitCode != nil:
+		return look.Glyphs.Check, "", look.Dim
+	case running:
+		return look.Glyphs.Running, "", look.Good
+	}
+	return " ", "", look.Dim
+}
+
+// Who is the name of who ran something: an agent's without what all have.
+func Who(actor string) string {
+	if actor == "person" {
+		return "you"
+	}
+	return strings.TrimPrefix(Clean(actor), "agent:")
+}
+
+// StateGlyph is the sign of a process's state and its ink.
+func StateGlyph(p *api.Process, look *Look) (string, Ink) {
+	glyph := look.Glyphs.State(string(p.State))
+	switch {
+	case Failed(p):
+		return look.Glyphs.Failed, look.Bad
+	case p.State == api.StateRunning && p.Terminal != nil && p.Terminal.Rang:
+		return glyph, look.Warn
+	case p.State == api.StateRunning:
+		return glyph, look.Good
+	case p.State.Ended():
+		return glyph, look.Dim
+	}
+	return glyph, look.Warn
+}
+
+// Failed reports whether a process ended by itself and not well, as far as
+// anybody knows.
+func Failed(p *api.Process) bool {
+	switch p.State {
+	case api.StateFailed:
+		return true
+	case api.StateExited:
+		return p.ExitCode == nil || *p.ExitCode != 0 && !leftShell(p)
+	}
+	return false
+}
+
+// shellStart is how long a shell lives at least when it was not its own start
+// that failed.
+const shellStart = 3 * time.Second
+
+// leftShell reports whether p is an interactive shell that somebody left: its
+// exit status is that of the last command in it and tells nothing of the shell.
+func leftShell(p *api.Process) bool {
+	if p.Kind != api.KindSession || len(p.Argv) == 0 || p.ExitedAt == nil || p.ExitedAt.Sub(p.StartedAt) < shellStart {
+		return false
+	}
+	for _, arg := range p.Argv[1:] {
+		if arg != "-l" && arg != "-i" && arg != "--login" && arg != "-il" && arg != "-li" {
+			return false
+		}
+	}
+	switch path.Base(p.Argv[0]) {
+	case "bash", "zsh", "fish", "sh", "dash", "ksh", "mksh", "ash":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,236 @@
+package widget
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Clean makes text from elsewhere (names, titles, errors) fit for one row:
+// control, format and bidirectional-override characters are gone, white space
+// of any kind is a space.
+func Clean(s string) string {
+	if IsPlain(s) {
+		return s
+	}
+	return strings.TrimSpace(CleanText(s))
+}
+
+func CleanText(s string) string {
+	return strings.Map(CleanRune, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+func IsPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+func CleanRune(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case r == '\u200d' || r == '\ufe0f': // they join emoji
+		return r
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+		return -1
+	}
+	return r
+}
+
+// Width is the number of cells that s takes; SGR sequences take none.
+func Width(s string) int {
+	if IsPlain(s) {
+		return len(s)
+	}
+	n := 0
+	for s != "" {
+		piece, w := firstCluster(s)
+		s = s[len(piece):]
+		n += w
+	}
+	return n
+}
+
+// Fit makes clean text exactly w cells wide: what is too long ends in "…", what
+// is too short is padded with spaces.
+func Fit(s string, w int) string {
+	return Pad(Clip(s, w), w)
+}
+
+// Clip shortens text to at most w cells; a cut is marked with "…".
+func Clip(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if len(s) <= w && utf8.RuneCountInString(s) == len(s) || Width(s) <= w {
+		return s
+	}
+	return Cut(s, w, "…")
+}
+
+// Cut is what s begins with, with SGR sequences, up to w cells, of which mark
+// takes the last if something is cut off. The sequences behind that are kept.
+func Cut(s string, w int, mark string) string {
+	if Width(s) <= w {
+		return s
+	}
+	var out strings.Builder
+	room := w - Width(mark)
+	if room < 0 {
+		room, mark = w, ""
+	}
+	cut := false
+	for s != "" {
+		piece, n := firstCluster(s)
+		s = s[len(piece):]
+		switch {
+		case piece[0] == '\x1b' && n == 0:
+			out.WriteString(piece)
+		case !cut && n <= room:
+			out.WriteString(piece)
+			room -= n
+		case !cut:
+			out.WriteString(mark)
+			cut = true
+		}
+	}
+	return out.String()
+}
+
+// CutLeft is s, with SGR sequences, without its first n cells. A wide character
+// that is cut in two is a space.
+func CutLeft(s string, n int) string {
+	if n <= 0 {
+		return s
+	}
+	var out strings.Builder
+	for s != "" && n > 0 {
+		piece, w := firstCluster(s)
+		s = s[len(piece):]
+		if piece[0] == '\x1b' && w == 0 {
+			out.WriteString(piece)
+		}
+		n -= w
+	}
+	for s != "" && s[0] != '\x1b' { // marks of what is gone
+		piece, w := firstCluster(s)
+		if w > 0 {
+			break
+		}
+		s = s[len(piece):]
+	}
+	return out.String() + Spaces(-n) + s
+}
+
+// ClipLeft shortens a path to at most w cells; its end stays.
+func ClipLeft(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	n := Width(s)
+	if n <= w {
+		return s
+	}
+	return "…" + CutLeft(s, n-w+1)
+}
+
+// ClipPath shortens a path to at most w cells: whole folders are left out at its
+// beginning; a last name that is too long loses its end.
+func ClipPath(path string, w int) string {
+	if Width(path) <= w {
+		return path
+	}
+	for rest := path; ; {
+		i := strings.IndexByte(rest[min(len(rest), 1):], '/')
+		if i < 0 {
+			return Clip(strings.TrimPrefix(rest, "/"), w)
+		}
+		rest = rest[i+1:]
+		if Width(rest)+1 <= w {
+			return "…" + rest
+		}
+	}
+}
+
+// ShortPath is a path with the home folder as "~".
+func ShortPath(path, home string) string {
+	path = Clean(path)
+	if home == "" || home == "/" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(home, "/")); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return path
+}
+
+// Pad adds spaces up to w cells.
+func Pad(s string, w int) string {
+	if n := w - Width(s); n > 0 {
+		return s + Spaces(n)
+	}
+	return s
+}
+
+const blank = "                                                                                                                                "
+
+// Spaces is a string of n spaces.
+func Spaces(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n <= len(blank):
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// Overwrite puts a label over the right end of a row that is w cells wide.
+func Overwrite(row string, w int, label string, ink Ink) string {
+	n := Width(label)
+	if n >= w {
+		return ink.Text(Fit(label, w))
+	}
+	return Pad(Cut(row, w-n, ""), w-n) + SgrReset + ink.Text(label)
+}
+
+// Center puts text in the middle of w cells.
+func Center(s string, w int) string {
+	s = Clip(s, w)
+	return Pad(Spaces((w-Width(s))/2)+s, w)
+}
+
+func Itoa(n int) string { return strconv.Itoa(n) }
+
+// WrapWords breaks text at spaces into lines of at most w cells.
+func WrapWords(text string, w int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && Width(line)+1+Width(word) > w {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// ClipName shortens a name in its middle, so that the extension stays.
+func ClipName(name string, w int) string {
+	if Width(name) <= w {
+		return name
+	}
+	const tail = 8
+	if w < 3*tail {
+		return Clip(name, w)
+	}
+	return Clip(name, w-tail) + strings.TrimPrefix(ClipLeft(name, tail+1), "…")
+}
