@@ -11,6 +11,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes/processes"
 	"tandem/panes/terminal"
+	"tandem/ui/screen"
 )
 
 // A table of actions is what each does.
@@ -204,10 +205,15 @@ func (m *model) pressKey(k keys.Key) tea.Cmd {
 func (m *model) typeKey(k keys.Key) tea.Cmd {
 	if m.overlay != nil {
 		m.dirty = true
-		return m.overlay.typed(m, k)
+		if press, ok := screen.Press(k); ok {
+			return m.overlay.typed(m, press)
+		}
+		return nil
 	}
 	if m.onHistory() && m.history.typing {
-		m.history.typeKey(m, k)
+		if press, ok := screen.Press(k); ok {
+			m.history.typeKey(m, press)
+		}
 		return nil
 	}
 	p := m.focused()

@@ -76,11 +76,9 @@ func (f *findLine) act(m *model, a keymap.Action) tea.Cmd {
 }
 
 // wantsRegexp is the key that changes how the text is read.
-func wantsRegexp(k keys.Key) bool {
-	return k.Mods&keys.Alt != 0 && k.Code == 'r' && k.Phase != keys.Release
-}
+func wantsRegexp(k tea.KeyPressMsg) bool { return k.Keystroke() == "alt+r" }
 
-func (f *findLine) typed(m *model, k keys.Key) tea.Cmd {
+func (f *findLine) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
 	if wantsRegexp(k) {
 		f.regexp = !f.regexp
 	} else {
@@ -90,7 +88,7 @@ func (f *findLine) typed(m *model, k keys.Key) tea.Cmd {
 }
 
 func (f *findLine) pasted(m *model, text string) tea.Cmd {
-	f.field.Insert(text)
+	f.field.Paste(text)
 	return f.changed(m)
 }
 

@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -110,9 +109,9 @@ func (c *conflict) act(m *model, a keymap.Action) tea.Cmd {
 	return nil
 }
 
-func (c *conflict) typed(m *model, k keys.Key) tea.Cmd {
+func (c *conflict) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
 	policy := map[string]string{"s": api.ConflictSkip, "r": api.ConflictReplace, "k": api.ConflictKeep}[k.Text]
-	if policy == "" || k.Phase == keys.Release || policy == api.ConflictReplace && c.ontoItself() {
+	if policy == "" || policy == api.ConflictReplace && c.ontoItself() {
 		return nil
 	}
 	m.overlay = nil

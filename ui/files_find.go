@@ -12,7 +12,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -99,18 +98,17 @@ func (u *fileFinder) end() {
 	}
 }
 
-func (u *fileFinder) typed(m *model, k keys.Key) tea.Cmd {
+func (u *fileFinder) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case k.Phase == keys.Release:
-	case k.Code == keys.Up:
+	case k.Code == tea.KeyUp:
 		u.cursor = max(u.cursor-1, 0)
-	case k.Code == keys.Down:
+	case k.Code == tea.KeyDown:
 		u.cursor = max(min(u.cursor+1, len(u.found)-1), 0)
-	case k.Code == keys.PageUp:
+	case k.Code == tea.KeyPgUp:
 		u.cursor = max(u.cursor-10, 0)
-	case k.Code == keys.PageDown:
+	case k.Code == tea.KeyPgDown:
 		u.cursor = max(min(u.cursor+10, len(u.found)-1), 0)
-	case k.Code == keys.Tab:
+	case k.Code == tea.KeyTab:
 		u.contents = !u.contents
 		return u.search(m)
 	default:
@@ -121,7 +119,7 @@ func (u *fileFinder) typed(m *model, k keys.Key) tea.Cmd {
 }
 
 func (u *fileFinder) pasted(m *model, text string) tea.Cmd {
-	u.field.Insert(text)
+	u.field.Paste(text)
 	return u.search(m)
 }
 

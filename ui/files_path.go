@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
@@ -94,16 +93,15 @@ func (p *pathPrompt) act(m *model, a keymap.Action) tea.Cmd {
 	return p.then(m, path)
 }
 
-func (p *pathPrompt) typed(m *model, k keys.Key) tea.Cmd {
+func (p *pathPrompt) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case k.Phase == keys.Release:
-	case k.Code == keys.Down:
+	case k.Code == tea.KeyDown:
 		p.chosen = min(p.chosen+1, len(p.matches(m)))
-	case k.Code == keys.Up:
+	case k.Code == tea.KeyUp:
 		p.chosen = max(p.chosen-1, 0)
-	case k.Code == keys.Tab && !p.takeChosen(m):
+	case k.Code == tea.KeyTab && !p.takeChosen(m):
 		p.complete(m)
-	case k.Code != keys.Tab:
+	case k.Code != tea.KeyTab:
 		p.chosen, p.wrong = 0, ""
 		p.field.Type(k)
 	}
@@ -133,7 +131,7 @@ func (p *pathPrompt) follow(m *model, name string) {
 
 func (p *pathPrompt) pasted(m *model, text string) tea.Cmd {
 	p.wrong = ""
-	p.field.Insert(strings.TrimSpace(text))
+	p.field.Paste(strings.TrimSpace(text))
 	return p.look(m)
 }
 

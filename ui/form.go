@@ -79,13 +79,10 @@ func (f *startForm) focus(m *model, by int) tea.Cmd {
 	return f.lookUp(m)
 }
 
-func (f *startForm) typed(m *model, k keys.Key) tea.Cmd {
-	if k.Phase == keys.Release {
-		return nil
-	}
+func (f *startForm) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
 	f.err = ""
 	if f.at == fieldKeepAlive {
-		if k.Text == " " || k.Code == keys.Left || k.Code == keys.Right {
+		if k.Text == " " || k.Code == tea.KeyLeft || k.Code == tea.KeyRight {
 			f.keepAlive = !f.keepAlive
 		}
 		return nil
@@ -97,7 +94,7 @@ func (f *startForm) typed(m *model, k keys.Key) tea.Cmd {
 func (f *startForm) pasted(m *model, text string) tea.Cmd {
 	if f.at != fieldKeepAlive {
 		f.err = ""
-		f.fields[f.at].Insert(strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))
+		f.fields[f.at].Paste(strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))
 	}
 	return f.lookUp(m)
 }

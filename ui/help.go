@@ -91,12 +91,12 @@ func (h *help) act(m *model, a keymap.Action) tea.Cmd {
 	return nil
 }
 
-func (h *help) typed(_ *model, k keys.Key) tea.Cmd {
+func (h *help) typed(_ *model, k tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case !h.searching || k.Phase == keys.Release:
-	case k.Code == keys.Up:
+	case !h.searching:
+	case k.Code == tea.KeyUp:
 		h.top--
-	case k.Code == keys.Down:
+	case k.Code == tea.KeyDown:
 		h.top++
 	default:
 		h.field.Type(k)
@@ -107,7 +107,7 @@ func (h *help) typed(_ *model, k keys.Key) tea.Cmd {
 
 func (h *help) pasted(_ *model, text string) tea.Cmd {
 	if h.searching {
-		h.field.Insert(text)
+		h.field.Paste(text)
 		h.top = 0
 	}
 	return nil

@@ -194,12 +194,11 @@ func (m *model) holdForPick(events []screen.Event) (held bool) {
 
 // typeKey takes a key that is no command: it moves the cursor by pages, or
 // changes the query.
-func (f *finder) typeKey(m *model, k keys.Key) {
+func (f *finder) typeKey(m *model, k tea.KeyPressMsg) {
 	switch {
-	case k.Phase == keys.Release:
-	case k.Code == keys.PageDown:
+	case k.Code == tea.KeyPgDown:
 		f.list.Move(f.list.Page())
-	case k.Code == keys.PageUp:
+	case k.Code == tea.KeyPgUp:
 		f.list.Move(-f.list.Page())
 	default:
 		before := f.field.Text()
@@ -211,7 +210,7 @@ func (f *finder) typeKey(m *model, k keys.Key) {
 
 func (f *finder) insert(m *model, text string) {
 	before := f.field.Text()
-	f.field.Insert(text)
+	f.field.Paste(text)
 	f.changed(m, before)
 }
 

@@ -69,7 +69,7 @@ func (u *recall) choose(m *model, row api.HistoryRow) tea.Cmd {
 	return m.putOnPrompt(row)
 }
 
-func (u *recall) typed(m *model, k keys.Key) tea.Cmd {
+func (u *recall) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
 	u.typeKey(m, k)
 	return nil
 }

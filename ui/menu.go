@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
 )
@@ -53,12 +52,11 @@ func (u *menu) act(m *model, a keymap.Action) tea.Cmd {
 	return nil
 }
 
-func (u *menu) typed(_ *model, k keys.Key) tea.Cmd {
+func (u *menu) typed(_ *model, k tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case k.Phase == keys.Release:
-	case k.Code == keys.Up:
+	case k.Code == tea.KeyUp:
 		u.cursor = max(u.cursor-1, 0)
-	case k.Code == keys.Down:
+	case k.Code == tea.KeyDown:
 		u.cursor = max(min(u.cursor+1, len(u.shown())-1), 0)
 	default:
 		u.field.Type(k)
@@ -68,7 +66,7 @@ func (u *menu) typed(_ *model, k keys.Key) tea.Cmd {
 }
 
 func (u *menu) pasted(_ *model, text string) tea.Cmd {
-	u.field.Insert(text)
+	u.field.Paste(text)
 	u.cursor = 0
 	return nil
 }

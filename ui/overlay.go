@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
 )
@@ -16,7 +15,7 @@ import (
 type overlay interface {
 	scopes() []keymap.Scope
 	act(*model, keymap.Action) tea.Cmd
-	typed(*model, keys.Key) tea.Cmd
+	typed(*model, tea.KeyPressMsg) tea.Cmd
 	pasted(*model, string) tea.Cmd
 	// draw gives the rows of the inside, all w cells wide, for a screen of a
 	// size; x is the column of the cursor in row y, or negative for none.
@@ -72,8 +71,8 @@ func (q *question) act(m *model, a keymap.Action) tea.Cmd {
 	return nil
 }
 
-func (q *question) typed(*model, keys.Key) tea.Cmd { return nil }
-func (q *question) pasted(*model, string) tea.Cmd  { return nil }
+func (q *question) typed(*model, tea.KeyPressMsg) tea.Cmd { return nil }
+func (q *question) pasted(*model, string) tea.Cmd         { return nil }
 
 // hints are the keys of the question.
 func (q *question) hints(m *model) []widget.Hint {
@@ -153,17 +152,15 @@ func (p *prompt) act(m *model, a keymap.Action) tea.Cmd {
 	return p.changed(m, p.before)
 }
 
-func (p *prompt) typed(m *model, k keys.Key) tea.Cmd {
-	if k.Phase != keys.Release {
-		p.wrong = ""
-	}
+func (p *prompt) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
+	p.wrong = ""
 	p.field.Type(k)
 	return p.changed(m, p.field.Text())
 }
 
 func (p *prompt) pasted(m *model, text string) tea.Cmd {
 	p.wrong = ""
-	p.field.Insert(text)
+	p.field.Paste(text)
 	return p.changed(m, p.field.Text())
 }
 

@@ -89,9 +89,9 @@ func (u *picker) noteMove(m *model) {
 	m.dirty = true
 }
 
-func (u *picker) typed(m *model, k keys.Key) tea.Cmd {
-	if k.Code == keys.Delete && u.drop != nil {
-		if k.Phase != keys.Release && u.canRemove() {
+func (u *picker) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
+	if k.Code == tea.KeyDelete && u.drop != nil {
+		if u.canRemove() {
 			return u.remove(m)
 		}
 		return nil
@@ -132,7 +132,7 @@ func (u *picker) remove(m *model) tea.Cmd {
 
 func (u *picker) pasted(m *model, text string) tea.Cmd {
 	before := u.field.Text()
-	u.field.Insert(text)
+	u.field.Paste(text)
 	u.search(m, before)
 	return nil
 }

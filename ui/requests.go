@@ -81,8 +81,8 @@ type approval struct {
 
 func (a *approval) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRequest} }
 
-func (a *approval) typed(*model, keys.Key) tea.Cmd { return nil }
-func (a *approval) pasted(*model, string) tea.Cmd  { return nil }
+func (a *approval) typed(*model, tea.KeyPressMsg) tea.Cmd { return nil }
+func (a *approval) pasted(*model, string) tea.Cmd         { return nil }
 
 // find is the request that is shown and its place, or the oldest one when it is
 // not open any more.
