@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
@@ -346,7 +347,7 @@ func guessRecord(c keeper.Child) persist.Record {
 	if cwd, err := os.Readlink(filepath.Join(proc, "cwd")); err == nil {
 		r.CWD = cwd
 	}
-	r.Name = programName(r.Argv)
+	r.Name = names.OfProgram(r.Argv)
 	return r
 }
 

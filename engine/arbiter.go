@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/engine/policy"
 )
 
@@ -151,7 +152,7 @@ func (a *arbiter) check(ctx context.Context, in api.PolicyCheckInput) (api.Polic
 func denied(v policy.Verdict) api.PolicyCheckOutput {
 	reason := v.Reason
 	if v.What != "" {
-		reason = fmt.Sprintf("%s: %s", shown(v.What), v.Reason)
+		reason = fmt.Sprintf("%s: %s", names.Shown(v.What), v.Reason)
 	}
 	return api.PolicyCheckOutput{
 		Decision: string(policy.Deny), Reason: reason,
@@ -179,7 +180,7 @@ func (a *arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
 func (a *arbiter) ask(in api.PolicyCheckInput, name string, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
 	command := in.Command
 	if len(in.Argv) > 0 {
-		command = shellQuote(in.Argv)
+		command = names.Quote(in.Argv)
 	}
 	now := time.Now()
 	q := &question{
@@ -267,7 +268,7 @@ func (a *arbiter) answer(in api.RequestAnswerInput, by string) (api.Request, err
 }
 
 func errNoRequest(id string) error {
-	return api.Errorf(api.CodeNotFound, "answer request %s: it is not open", shown(id)).
+	return api.Errorf(api.CodeNotFound, "answer request %s: it is not open", names.Shown(id)).
 		WithHint("it may have been answered, or nobody did in time")
 }
 
@@ -285,7 +286,7 @@ func (a *arbiter) find(prefix string) (string, error) {
 	case len(found) == 0 || prefix == "":
 		return "", errNoRequest(prefix)
 	case len(found) > 1:
-		return "", api.Errorf(api.CodeAmbiguous, "answer request %s: several begin so", shown(prefix))
+		return "", api.Errorf(api.CodeAmbiguous, "answer request %s: several begin so", names.Shown(prefix))
 	}
 	return found[0], nil
 }

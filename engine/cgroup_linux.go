@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tandem/engine/names"
 	"tandem/persist"
 
 	"golang.org/x/sys/unix"
@@ -67,7 +68,7 @@ func folderOfCgroup(own, mounts string) string {
 // cgroupOf is the cgroup that a record's child gets, or "". What somebody starts
 // from a shell may leave that for good, so a shell has none.
 func (h *host) cgroupOf(r persist.Record) string {
-	if h.cgroups == "" || r.TTY && isPlainShell(r.Argv) {
+	if h.cgroups == "" || r.TTY && names.IsPlainShell(r.Argv) {
 		return ""
 	}
 	return filepath.Join(h.cgroups, cgroupPrefix+r.ID)

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/names"
 	"tandem/engine/secrets"
 	"tandem/persist"
 )
@@ -215,7 +216,7 @@ func (c *control) run() {
 func (c *control) insert(r persist.Record, logPath string) *proc {
 	r.Environ = c.environs.shared(r.Environ)
 	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
-	p.command = shellQuote(p.argv)
+	p.command = names.Quote(p.argv)
 	p.show()
 	c.procs[r.ID] = p
 	return p

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
@@ -15,7 +16,7 @@ import (
 func (h *host) treeOf(r persist.Record, held uint64) *tree {
 	t := newTree(*r.Identity, os.Getpid(), h.link.pid())
 	t.held, t.cgroup = held, r.Cgroup
-	if !r.TTY || !isPlainShell(r.Argv) {
+	if !r.TTY || !names.IsPlainShell(r.Argv) {
 		t.mark = mark{id: r.ID, dataDir: h.o.DataDir}
 	}
 	return t

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/engine/secrets"
 	"tandem/persist"
 )
@@ -142,7 +143,7 @@ var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 func checkVariable(name string) error {
 	switch {
 	case !variableName().MatchString(name):
-		return api.Errorf(api.CodeInvalid, "environment variable %s: a name has letters, digits and _ and begins with no digit", shown(name))
+		return api.Errorf(api.CodeInvalid, "environment variable %s: a name has letters, digits and _ and begins with no digit", names.Shown(name))
 	case name == idVariable || name == dirVariable:
 		return api.Errorf(api.CodeInvalid, "environment variable %s: it is set for each process by the engine", name)
 	}
@@ -215,7 +216,7 @@ func (h *host) envGet(ctx context.Context, in api.EnvInput) (api.EnvVar, error) 
 }
 
 func errNoVariable(name string) error {
-	return api.Errorf(api.CodeNotFound, "environment variable %s: it is not set for what is started", shown(name)).
+	return api.Errorf(api.CodeNotFound, "environment variable %s: it is not set for what is started", names.Shown(name)).
 		WithHint("tandem env lists what is")
 }
 

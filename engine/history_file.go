@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/files"
+	"tandem/engine/names"
 	"tandem/engine/secrets"
 	"tandem/persist"
 )
@@ -52,7 +53,7 @@ func (h *host) historySave(ctx context.Context, in api.HistorySaveInput) (api.Hi
 		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
 	})
 	if errors.Is(err, api.CodeConflict) && !in.Overwrite {
-		return none, api.Errorf(api.CodeConflict, "save history to %s: the file exists", shown(in.Path)).
+		return none, api.Errorf(api.CodeConflict, "save history to %s: the file exists", names.Shown(in.Path)).
 			WithHint("overwrite replaces it")
 	}
 	return api.HistoryCount{Count: n, Replaced: out.Replaced}, err
@@ -60,7 +61,7 @@ func (h *host) historySave(ctx context.Context, in api.HistorySaveInput) (api.Hi
 
 func checkCommandFile(verb, path string) error {
 	if !filepath.IsAbs(path) {
-		return api.Errorf(api.CodeInvalid, "%s history: the path %s is not absolute", verb, shown(path))
+		return api.Errorf(api.CodeInvalid, "%s history: the path %s is not absolute", verb, names.Shown(path))
 	}
 	return nil
 }
@@ -78,7 +79,7 @@ func (h *host) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]persi
 	}
 	commands, err := persist.DecodeCommands(text, !in.Recent)
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", shown(in.Path), err)
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.Shown(in.Path), err)
 	}
 	return commands, nil
 }

@@ -1,19 +1,17 @@
 package engine
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"tandem/engine/api"
-	"tandem/engine/secrets"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
 // noteStart tells the history of what somebody has started for the first time.
 // Of a shell in which somebody types, what is typed there is told.
 func (c *control) noteStart(p *proc, e event) {
-	if c.history == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && isPlainShell(p.rec.Argv) {
+	if c.history == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && names.IsPlainShell(p.rec.Argv) {
 		return
 	}
 	r := p.rec
@@ -22,7 +20,7 @@ func (c *control) noteStart(p *proc, e event) {
 		kind = commandExec
 	}
 	c.history.began(persist.HistoryRow{
-		Command: commandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
+		Command: names.CommandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
 		Actor: r.Actor, Kind: kind, Process: r.ID, Running: true,
 	})
 }
@@ -63,11 +61,11 @@ func (h *history) ended(p api.Process) {
 // startedAgain tells that somebody has started again what had ended, or was
 // ended for that. It may have ended since.
 func (h *history) startedAgain(p api.Process) {
-	if p.Kind == api.KindSession && isPlainShell(p.Argv) {
+	if p.Kind == api.KindSession && names.IsPlainShell(p.Argv) {
 		return
 	}
 	r := persist.HistoryRow{
-		Command: commandLine(p.Argv), CWD: p.CWD, StartedAt: p.StartedAt, Duration: -1,
+		Command: names.CommandLine(p.Argv), CWD: p.CWD, StartedAt: p.StartedAt, Duration: -1,
 		Actor: p.Actor, Kind: commandProcess, Process: p.ID, Running: true,
 	}
 	h.box.post(func() {
@@ -94,28 +92,4 @@ func endOf(p api.Process) persist.HistoryEnd {
 		e.At = *p.ExitedAt
 	}
 	return e
-}
-
-// shells are programs that run a command line when they are given one.
-var shells = [...]string{"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "ash"}
-
-func isShell(program string) bool {
-	return slices.Contains(shells[:], strings.TrimPrefix(filepath.Base(program), "-"))
-}
-
-// commandLine is what a person would type for argv: of a shell that runs a
-// command line, that line.
-func commandLine(argv []string) string {
-	if len(argv) == 3 && isShell(argv[0]) && secrets.IsScriptFlag(argv[1]) {
-		return argv[2]
-	}
-	return shellQuote(argv)
-}
-
-// isPlainShell reports whether argv is a shell in which somebody types: what is
-// typed there is told, not the shell.
-func isPlainShell(argv []string) bool {
-	return len(argv) == 0 || isShell(argv[0]) && !slices.ContainsFunc(argv[1:], func(a string) bool {
-		return !strings.HasPrefix(a, "-") || secrets.IsScriptFlag(a)
-	})
 }

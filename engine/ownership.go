@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
@@ -23,21 +24,21 @@ func own(ctx context.Context, r *persist.Record, lease api.Lease) error {
 	switch lease {
 	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
 	default:
-		return api.Errorf(api.CodeInvalid, "lease %s: there is no such lease", shown(string(lease))).
+		return api.Errorf(api.CodeInvalid, "lease %s: there is no such lease", names.Shown(string(lease))).
 			WithHint("it is detached, session or forever")
 	}
 	caller := api.CallerOf(ctx)
 	if !caller.Agent() {
 		return nil
 	}
-	if checkName(caller.Owner) != nil && !isID(caller.Owner) {
-		return api.Errorf(api.CodeInvalid, "start: owner %s is no name", shown(caller.Owner))
+	if names.Check(caller.Owner) != nil && !names.IsID(caller.Owner) {
+		return api.Errorf(api.CodeInvalid, "start: owner %s is no name", names.Shown(caller.Owner))
 	}
 	if lease == "" {
 		lease = api.LeaseDetached
 	}
 	r.Actor = callerActor(caller)
-	if checkName(r.Actor) != nil {
+	if names.Check(r.Actor) != nil {
 		r.Actor = agentPrefix + "unknown"
 	}
 	r.Owner, r.Lease = caller.Owner, string(lease)

@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 )
 
 // patternMost is how many bytes a regular expression may have: reading one takes
@@ -19,7 +20,7 @@ func checkPattern(doing, expr string) error {
 	}
 	var wrong *syntax.Error
 	if _, err := syntax.Parse(expr, syntax.Perl); errors.As(err, &wrong) {
-		return api.Errorf(api.CodeInvalid, "%s: %s: %s", doing, wrong.Code, shown(wrong.Expr)).
+		return api.Errorf(api.CodeInvalid, "%s: %s: %s", doing, wrong.Code, names.Shown(wrong.Expr)).
 			WithHint("regular expressions are RE2: no backreferences, no lookaround")
 	}
 	return nil

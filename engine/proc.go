@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"strings"
 	"time"
 
 	"tandem/engine/api"
@@ -157,24 +156,4 @@ func newRecord(id string, kind api.Kind) persist.Record {
 		State:     string(api.StateStarting),
 		CreatedAt: time.Now(),
 	}
-}
-
-// shellQuote writes argv as a line that a POSIX shell reads back.
-func shellQuote(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		words[i] = quoteWord(a)
-	}
-	return strings.Join(words, " ")
-}
-
-func quoteWord(word string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
-			strings.ContainsRune("_-./:=,@%+", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
@@ -18,14 +19,14 @@ func setProject(r *persist.Record, in *api.ProjectEntry) error {
 		return nil
 	}
 	wrong := func(why string) error {
-		return api.Errorf(api.CodeInvalid, "start process: project file %s: %s", shown(in.File), why)
+		return api.Errorf(api.CodeInvalid, "start process: project file %s: %s", names.Shown(in.File), why)
 	}
 	switch {
 	case !filepath.IsAbs(in.File):
 		return wrong("its path is not absolute")
 	case len(in.File) > mostProjectFile:
 		return wrong("its path is too long")
-	case checkName(in.Name) != nil:
+	case names.Check(in.Name) != nil:
 		return wrong("the entry has no name that could be shown")
 	case len(in.Digest) > mostDigest:
 		return wrong("the digest is too long")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/engine/sandbox"
 	"tandem/persist"
 )
@@ -85,7 +86,7 @@ func (h *host) checks(r persist.Record) (all []check) {
 		all = append(all, check{ready.HTTP, repeat(func(ctx context.Context) error { return probe.http(ctx, ready.HTTP) })})
 	}
 	if len(ready.Command) > 0 {
-		all = append(all, check{shellQuote(ready.Command), repeat(func(ctx context.Context) error { return h.runCheck(ctx, r) })})
+		all = append(all, check{names.Quote(ready.Command), repeat(func(ctx context.Context) error { return h.runCheck(ctx, r) })})
 	}
 	if ready.Log != "" {
 		all = append(all, check{"log line " + ready.Log, func(ctx context.Context) error { return h.awaitLine(ctx, r) }})
@@ -155,7 +156,7 @@ func checkProbes(ready *persist.Readiness, layers sandbox.Layers) error {
 	}
 	if u, err := url.Parse(ready.HTTP); ready.HTTP != "" && err == nil {
 		if err := layers.CheckHost(u.Hostname()); err != nil {
-			return fmt.Errorf("readiness: http %s: %w", shown(ready.HTTP), err)
+			return fmt.Errorf("readiness: http %s: %w", names.Shown(ready.HTTP), err)
 		}
 	}
 	return nil
@@ -247,7 +248,7 @@ func checkReadiness(r *api.Readiness) error {
 	}
 	u, err := url.Parse(r.HTTP)
 	if r.HTTP != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
-		return wrong("http %s: it is no http or https URL", shown(r.HTTP))
+		return wrong("http %s: it is no http or https URL", names.Shown(r.HTTP))
 	}
 	return nil
 }

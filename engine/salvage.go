@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
@@ -172,7 +173,7 @@ func (h *host) orphanOf(r persist.Record, all *snapshot) (persist.Identity, bool
 // a folder there. What was removed has none, whatever it has left behind.
 func (h *host) markedFolders(all *snapshot) (children []keeper.Child) {
 	for m := range all.marked() {
-		if m.dataDir != h.o.DataDir || !isID(m.id) {
+		if m.dataDir != h.o.DataDir || !names.IsID(m.id) {
 			continue
 		}
 		id, ok := h.orphanOf(persist.Record{ID: m.id}, all)

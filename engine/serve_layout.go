@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
@@ -54,7 +55,7 @@ func (l *layouts) load(store layoutStore) error {
 		l.current.Store(&keptLayout{&current, nextRevision(0)})
 	}
 	for name, raw := range on.Saved {
-		if layout, ok := decode(raw); ok && checkName(name) == nil {
+		if layout, ok := decode(raw); ok && names.Check(name) == nil {
 			l.saved[name] = layout
 		}
 	}
@@ -118,7 +119,7 @@ func (h *host) handleLayouts(m *api.Mux) {
 	api.Handle(m, api.LayoutRemove, func(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
 		return api.Empty{}, h.layouts.change(func(_ *keptLayout, saved map[string]api.Layout) error {
 			if _, ok := saved[in.Name]; !ok {
-				return api.Errorf(api.CodeNotFound, "remove layout %s: there is none", shown(in.Name))
+				return api.Errorf(api.CodeNotFound, "remove layout %s: there is none", names.Shown(in.Name))
 			}
 			delete(saved, in.Name)
 			return nil
@@ -153,7 +154,7 @@ func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Layout
 	none := api.LayoutPutOutput{}
 	err := in.Layout.Check()
 	if err == nil && in.Name != "" {
-		err = checkName(in.Name)
+		err = names.Check(in.Name)
 	}
 	if err != nil {
 		return none, err
@@ -172,7 +173,7 @@ func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Layout
 		}
 		now = *current
 		if saved[in.Name] = in.Layout; len(saved) > mostLayouts {
-			return api.Errorf(api.CodeInvalid, "keep layout %s: there are %d already", shown(in.Name), mostLayouts)
+			return api.Errorf(api.CodeInvalid, "keep layout %s: there are %d already", names.Shown(in.Name), mostLayouts)
 		}
 		return nil
 	})

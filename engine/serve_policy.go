@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/engine/secrets"
 	"tandem/persist"
 )
@@ -66,7 +67,7 @@ func (h *host) requestList(context.Context, api.Empty) (api.RequestListOutput, e
 func (h *host) requestAnswer(ctx context.Context, in api.RequestAnswerInput) (api.Request, error) {
 	caller := api.CallerOf(ctx)
 	if caller.Agent() {
-		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: that is for the person", shown(in.ID))
+		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: that is for the person", names.Shown(in.ID))
 	}
 	h.log.Info("request", "event", "answer", "id", in.ID, "allow", in.Allow, "by", caller.Name)
 	return h.arbiter.answer(in, caller.Name)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
@@ -116,7 +117,7 @@ func restartOf(keepAlive bool, in *api.Restart) (persist.Restart, error) {
 	}
 	if keepAlive {
 		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {
-			return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", shown(r.Policy)).
+			return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", names.Shown(r.Policy)).
 				WithHint("give one of both")
 		}
 		r.Policy = string(api.PolicyAlways)
@@ -124,7 +125,7 @@ func restartOf(keepAlive bool, in *api.Restart) (persist.Restart, error) {
 	switch api.Policy(r.Policy) {
 	case "", api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
 	default:
-		return r, api.Errorf(api.CodeInvalid, "restart policy %s: there is no such policy", shown(r.Policy)).
+		return r, api.Errorf(api.CodeInvalid, "restart policy %s: there is no such policy", names.Shown(r.Policy)).
 			WithHint("it is no, on-failure, always or unless-stopped")
 	}
 	if r.Max < 0 || r.DelayMS < 0 {
@@ -330,7 +331,7 @@ func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (ap
 
 func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {
 	if in.Name != nil {
-		if err := checkName(*in.Name); err != nil {
+		if err := names.Check(*in.Name); err != nil {
 			return api.Process{}, err
 		}
 	}

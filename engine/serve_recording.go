@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
 // sessionRecord serves session.record.
 func (h *host) sessionRecord(ctx context.Context, in api.SessionRecordInput) (out api.SessionRecordOutput, err error) {
 	if in.Until < 0 {
-		return out, api.Errorf(api.CodeInvalid, "record %s: until cannot be negative", shown(in.ID))
+		return out, api.Errorf(api.CodeInvalid, "record %s: until cannot be negative", names.Shown(in.ID))
 	}
 	s, view, err := h.sessionOf(ctx, in.ID)
 	if err != nil {
@@ -53,7 +54,7 @@ func (h *host) recordLog(ctx context.Context, in api.SessionRecordInput, id stri
 		}
 	}
 	if most < 0 || in.WaitMS < 0 {
-		return api.Errorf(api.CodeInvalid, "record %s: max and wait_ms cannot be negative", shown(in.ID))
+		return api.Errorf(api.CodeInvalid, "record %s: max and wait_ms cannot be negative", names.Shown(in.ID))
 	}
 	log, err := h.processLog(ctx, api.ProcessLogInput{ID: id, Since: in.Since, Max: most, WaitMS: in.WaitMS, Exact: true, Times: true})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/engine/picture"
 	"tandem/keys"
 	"tandem/persist"
@@ -51,7 +52,7 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 func (h *host) claim(id string) error {
 	switch err := h.store.Claim(id); {
 	case errors.Is(err, persist.ErrNoID):
-		return api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", shown(id))
+		return api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", names.Shown(id))
 	case errors.Is(err, fs.ErrExist):
 		return api.Errorf(api.CodeConflict, "start session: id %s is taken", id)
 	case err != nil:
@@ -79,9 +80,9 @@ func (h *host) recordOf(kind api.Kind, in api.SessionStartInput) (persist.Record
 		return none, err
 	}
 	if r.Name = in.Name; r.Name == "" {
-		r.Name = programName(r.Argv)
+		r.Name = names.OfProgram(r.Argv)
 	}
-	if err := checkName(r.Name); err != nil {
+	if err := names.Check(r.Name); err != nil {
 		return none, err
 	}
 	if r.Cols, r.Rows, err = startSize(in.Cols, in.Rows); err != nil {
@@ -90,8 +91,8 @@ func (h *host) recordOf(kind api.Kind, in api.SessionStartInput) (persist.Record
 	if in.Actor != "" {
 		r.Actor = in.Actor
 	}
-	if checkName(r.Actor) != nil {
-		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is no name", kind, shown(r.Actor))
+	if names.Check(r.Actor) != nil {
+		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is no name", kind, names.Shown(r.Actor))
 	}
 	r.Env, r.Environ = in.Env, in.Environ
 	if err := checkEnv(in.Environ); err != nil {
@@ -113,15 +114,15 @@ func workingFolder(path string) (string, error) {
 		}
 	}
 	if !filepath.IsAbs(path) {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: the path is not absolute", shown(path))
+		return "", api.Errorf(api.CodeInvalid, "start in %s: the path is not absolute", names.Shown(path))
 	}
 	path = filepath.Clean(path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", shown(path), cause(err))
+		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", names.Shown(path), cause(err))
 	}
 	if !info.IsDir() {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: it is not a directory", shown(path))
+		return "", api.Errorf(api.CodeInvalid, "start in %s: it is not a directory", names.Shown(path))
 	}
 	return path, nil
 }
@@ -159,10 +160,10 @@ const wordMost = 128 << 10
 func checkEnv(env map[string]string) error {
 	for name, value := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
-			return api.Errorf(api.CodeInvalid, "environment variable %s: it cannot be set", shown(name))
+			return api.Errorf(api.CodeInvalid, "environment variable %s: it cannot be set", names.Shown(name))
 		}
 		if len(name)+len("=")+len(value) >= wordMost {
-			return api.Errorf(api.CodeInvalid, "environment variable %s: it is longer than 128 KB", shown(name)).
+			return api.Errorf(api.CodeInvalid, "environment variable %s: it is longer than 128 KB", names.Shown(name)).
 				WithHint("write the value to a file and give the file's path")
 		}
 	}
@@ -259,7 +260,7 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 	for i, name := range in.Keys {
 		k, err := keys.Parse(name)
 		if err != nil {
-			return api.Empty{}, api.Errorf(api.CodeInvalid, "type key %s: %v", shown(name), err)
+			return api.Empty{}, api.Errorf(api.CodeInvalid, "type key %s: %v", names.Shown(name), err)
 		}
 		typed[i] = k
 	}
@@ -382,7 +383,7 @@ func (h *host) sessionResize(ctx context.Context, in api.SessionResizeInput) (ap
 }
 
 func (h *host) sessionRename(ctx context.Context, in api.SessionRenameInput) (api.Process, error) {
-	if err := checkName(in.Name); err != nil {
+	if err := names.Check(in.Name); err != nil {
 		return api.Process{}, err
 	}
 	reply := make(chan outcome, 1)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 )
 
 // handleShells serves what agents need of live shells: exec, wait, the keyboard.
@@ -17,7 +18,7 @@ func (h *host) handleShells(m *api.Mux) {
 // back. The answer comes when that is on disk and announced.
 func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
 	if in.Take && in.Open {
-		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: take and open exclude each other", shown(in.ID))
+		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: take and open exclude each other", names.Shown(in.ID))
 	}
 	caller := api.CallerOf(ctx)
 	var s *session
@@ -47,7 +48,7 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 }
 
 func keyboardName(c api.Caller) string {
-	if checkName(c.Name) != nil {
+	if names.Check(c.Name) != nil {
 		return personActor
 	}
 	return c.Name

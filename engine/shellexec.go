@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/engine/shell"
 )
 
@@ -88,12 +89,12 @@ func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.Se
 func checkExec(in *api.SessionExecInput) error {
 	switch {
 	case strings.TrimSpace(in.Command) == "":
-		return api.Errorf(api.CodeInvalid, "run in %s: the command is empty", shown(in.ID))
+		return api.Errorf(api.CodeInvalid, "run in %s: the command is empty", names.Shown(in.ID))
 	case strings.ContainsAny(in.Command, "\x00\x03\x04\x1a\x1b"):
-		return api.Errorf(api.CodeInvalid, "run in %s: the command has control characters", shown(in.ID)).
+		return api.Errorf(api.CodeInvalid, "run in %s: the command has control characters", names.Shown(in.ID)).
 			WithHint("session.write types keys")
 	case in.TimeoutMS < 0 || in.MaxOutput < 0:
-		return api.Errorf(api.CodeInvalid, "run in %s: timeout_ms and max_output cannot be negative", shown(in.ID))
+		return api.Errorf(api.CodeInvalid, "run in %s: timeout_ms and max_output cannot be negative", names.Shown(in.ID))
 	}
 	in.Command = strings.Trim(strings.ReplaceAll(in.Command, "\r\n", "\n"), "\r\n")
 	if in.TimeoutMS == 0 {
@@ -213,7 +214,7 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 func (e *execution) errBusy(line string) error {
 	what := "it is not at its prompt"
 	if line != "" {
-		what = "a command runs there: " + shown(line)
+		what = "a command runs there: " + names.Shown(line)
 	}
 	return api.Errorf(api.CodeConflict, "run in %s: %s", e.name, what).
 		WithHint("session.wait waits for its prompt, session.write types into what runs, and the keys ctrl+c interrupt it")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 )
 
 // screenGap is the least time between two looks at a screen that changes.
@@ -69,12 +70,12 @@ func newSessionWaits(in api.SessionWaitInput) (w sessionWaits, err error) {
 	w.in = in
 	switch {
 	case !in.Exit && in.Output == "" && in.Screen == "" && !in.Input && !in.Prompt && in.Port == 0 && in.IdleMS == 0:
-		return w, api.Errorf(api.CodeInvalid, "wait for %s: no condition is given", shown(in.ID)).
+		return w, api.Errorf(api.CodeInvalid, "wait for %s: no condition is given", names.Shown(in.ID)).
 			WithHint("give exit, output, screen, input, prompt, port or idle_ms")
 	case in.Port < 0 || in.Port > 65535:
 		return w, api.Errorf(api.CodeInvalid, "wait for port %d: it must be 1 to 65535", in.Port)
 	case in.IdleMS < 0 || in.TimeoutMS < 0:
-		return w, api.Errorf(api.CodeInvalid, "wait for %s: idle_ms and timeout_ms cannot be negative", shown(in.ID))
+		return w, api.Errorf(api.CodeInvalid, "wait for %s: idle_ms and timeout_ms cannot be negative", names.Shown(in.ID))
 	}
 	if w.output, err = lineExpression("output", in.Output); err == nil {
 		w.screen, err = lineExpression("screen", in.Screen)

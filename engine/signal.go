@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,7 +16,7 @@ const maxSignal = 64
 // or its number.
 func parseSignal(text string) (unix.Signal, error) {
 	wrong := func(why string) error {
-		return api.Errorf(api.CodeInvalid, "signal %s: %s", shown(text), why).
+		return api.Errorf(api.CodeInvalid, "signal %s: %s", names.Shown(text), why).
 			WithHint("give a name such as SIGHUP or HUP, or a number such as 1")
 	}
 	if n, err := strconv.Atoi(text); err == nil {

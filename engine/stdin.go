@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/persist"
 )
 
@@ -41,7 +42,7 @@ func (h *host) makeInput(r persist.Record) (string, error) {
 // not fit into the pipe and is not read, the answer says how much was written.
 func (h *host) processWrite(ctx context.Context, in api.ProcessWriteInput) (api.Empty, error) {
 	if len(in.Text) > inputMost {
-		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", shown(in.ID), inputMost)
+		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), inputMost)
 	}
 	var rec persist.Record
 	err := withProc(ctx, h, in.ID, func(p *proc) error {

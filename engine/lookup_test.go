@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestNameIsUniqueAmongWhatHasNotEnded(t *testing.T) {
+	withRig(t, func(r *rig) {
+		p := r.running("a")
+		free := func() string {
+			name, _ := ask(r.Context(), r.c, func() string { return r.c.freeName("name-a") })
+			return name
+		}
+		if got := free(); got != "name-a-2" {
+			t.Errorf("free name %q", got)
+		}
+		r.exits(p, 0)
+		r.drained(p)
+		r.view("a")
+		if got := free(); got != "name-a" {
+			t.Errorf("free name %q after the end", got)
+		}
+	})
+}
+
+func TestFindTakesIDNameAndUniquePrefix(t *testing.T) {
+	withRig(t, func(r *rig) {
+		for _, id := range []string{"aa1", "aa2", "b1"} {
+			r.running(id)
+		}
+		find := func(what string) (string, error) {
+			type answer struct {
+				id  string
+				err error
+			}
+			a, _ := ask(r.Context(), r.c, func() answer {
+				p, err := r.c.find(what, api.KindSession)
+				if err != nil {
+					return answer{err: err}
+				}
+				return answer{id: p.rec.ID}
+			})
+			return a.id, a.err
+		}
+		for what, want := range map[string]string{"aa1": "aa1", "b": "b1", "name-aa2": "aa2"} {
+			if id, err := find(what); id != want || err != nil {
+				t.Errorf("find(%q) = %q, %v", what, id, err)
+			}
+		}
+		_, err := find("aa")
+		if !errors.Is(err, api.CodeAmbiguous) || !strings.Contains(err.Error(), "aa1 (name-aa1), aa2 (name-aa2)") {
+			t.Errorf("ambiguous prefix: %v", err)
+		}
+		for _, what := range []string{"", "zz", "\x1b[2J"} {
+			if _, err := find(what); !errors.Is(err, api.CodeNotFound) || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("find(%q): %v", what, err)
+			}
+		}
+	})
+}
