@@ -84,7 +84,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/files", "engine/keeper", "engine/names", "engine/picture", "engine/policy", "engine/sandbox", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist"},
+		[]string{"engine/api", "engine/files", "engine/keeper", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp": {
@@ -111,7 +111,8 @@ var layers = map[string]layer{
 	"engine/secrets":   {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":     {nil, "how a shell is made to speak is independent of who listens"},
 	"engine/sandbox":   {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
-	"engine/names":     {[]string{"engine/secrets"}, "a name is checked and shown the same way, whatever it names"},
+	"engine/names":     {[]string{"engine/api", "engine/secrets"}, "a name is checked and shown the same way, whatever it names"},
+	"engine/proctree":  {[]string{"engine/api", "engine/names", "persist"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},
 	"persist":          {nil, "how things lie on disk is independent of who asks"},
 	"keys":             {nil, "what a key is does not depend on who is told"},

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/names"
+	"tandem/engine/proctree"
 	"tandem/persist"
 )
 
@@ -163,7 +164,7 @@ func (s survey) unheld(r persist.Record) found {
 			r.Identity, alive = &id, true
 			r.StartedAt = time.Time{}
 		} else if e, ok := s.exit(r.ID); ok && s.isPending(r, e) {
-			r.Identity, r.StartedAt = &e.Identity, bornAt(e.Identity)
+			r.Identity, r.StartedAt = &e.Identity, proctree.BornAt(e.Identity)
 			beginRun(&r)
 		}
 	}
@@ -235,7 +236,7 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 		h.problems = append(h.problems, p.Error())
 	}
 	h.problems = h.problems[:min(len(h.problems), problemsTold)]
-	look := sync.OnceValue(func() *snapshot { return h.lookForStarted(ctx) })
+	look := sync.OnceValue(func() *proctree.Snapshot { return h.lookForStarted(ctx) })
 	s := survey{
 		bootID:   h.bootID,
 		records:  records,
@@ -250,7 +251,7 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 	h.fetchMasters(ctx, client, all)
 	for _, f := range all {
 		if api.State(f.rec.State).Ended() {
-			dropCgroup(f.rec.Cgroup) // an engine before may not have come to it
+			proctree.DropCgroup(f.rec.Cgroup) // an engine before may not have come to it
 		}
 		h.readmit(&f)
 		if err := h.place(ctx, c, client, f); err != nil {

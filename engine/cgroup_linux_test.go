@@ -4,40 +4,17 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"tandem/engine/api"
-
-	"golang.org/x/sys/unix"
+	"tandem/engine/proctree"
 )
-
-func TestTheFolderOfACgroupIsFound(t *testing.T) {
-	const unified = "30 24 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"
-	const hybrid = "31 24 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n32 24 0:28 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n"
-	const part = "33 24 0:26 /user.slice /mnt rw - cgroup2 cgroup2 rw\n"
-	for _, c := range []struct{ own, mounts, want string }{
-		{"0::/user.slice/a.scope\n", unified, "/sys/fs/cgroup/user.slice/a.scope"},
-		{"1:cpu:/x\n0::/\n", hybrid, "/sys/fs/cgroup/unified"},
-		{"0::/user.slice/a.scope\n", part, "/mnt/a.scope"},
-		{"0::/system.slice\n", part, ""},
-		{"0::/../other\n", unified, ""},
-		{"0::/a.scope (deleted)\n", unified, ""},
-		{"1:cpu:/x\n", hybrid, ""},
-		{"0::/\n", "", ""},
-	} {
-		if got := folderOfCgroup(c.own, c.mounts); got != c.want {
-			t.Errorf("%q in %q: %q, want %q", c.own, c.mounts, got, c.want)
-		}
-	}
-}
 
 // needsCgroups skips where the system gives this user no cgroup.
 func needsCgroups(t *testing.T) {
 	t.Helper()
-	if cgroupFolder() == "" {
+	if proctree.CgroupFolder() == "" {
 		t.Skip("no cgroup of version 2 that this user may write")
 	}
 }
@@ -59,7 +36,7 @@ func TestAStopReachesWhatHasLeftItsSessionItsEnvironmentAndItsParent(t *testing.
 		if call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "KILL"}); lives(child) {
 			t.Errorf("%s: what has left lives on", then)
 		}
-		if _, err := os.Stat(cgroupFolder() + "/" + cgroupPrefix + p.ID); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(proctree.CgroupFor(proctree.CgroupFolder(), p.ID)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: its cgroup is still there: %v", then, err)
 		}
 	}
@@ -69,7 +46,7 @@ func TestAConfinedProcessBeginsInACgroupOfItsOwn(t *testing.T) {
 	needsCgroups(t)
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("cat /proc/self/cgroup; echo told"), Sandbox: &api.Sandbox{}})
-	if got := m.prints(p, "told"); !strings.Contains(got, "/"+cgroupPrefix+p.ID+"\n") {
+	if got := m.prints(p, "told"); !strings.Contains(got, "/tandem-"+p.ID+"\n") {
 		t.Errorf("it is in %s", got)
 	}
 }
@@ -79,9 +56,9 @@ func TestACgroupThatAKilledEngineHasLeftIsRemoved(t *testing.T) {
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("exit 0")})
 	m.reaches(p.ID, api.StateExited)
-	cgroup := filepath.Join(cgroupFolder(), cgroupPrefix+p.ID)
+	cgroup := proctree.CgroupFor(proctree.CgroupFolder(), p.ID)
 	m.eventually("the end of its cgroup", func() bool { _, err := os.Stat(cgroup); return err != nil })
-	if !makeCgroup(cgroup) {
+	if !proctree.MakeCgroup(cgroup) {
 		t.Fatal("it cannot be made again")
 	}
 	m.crash(m.info().EnginePID)
@@ -102,26 +79,14 @@ func TestAStopEndsAChainOfForksWhoseRootHasEnded(t *testing.T) {
 	for _, script := range []string{`f() { f & }; f`, step} {
 		p := m.run(api.ProcessStartInput{Command: sh(script)})
 		m.reaches(p.ID, api.StateExited)
-		cgroup := filepath.Join(cgroupFolder(), cgroupPrefix+p.ID)
-		if !populated(cgroup) {
+		cgroup := proctree.CgroupFor(proctree.CgroupFolder(), p.ID)
+		if !proctree.Populated(cgroup) {
 			t.Fatalf("%s: the chain has ended", script)
 		}
 		call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID, TimeoutMS: 100})
-		if populated(cgroup) {
+		if proctree.Populated(cgroup) {
 			t.Errorf("%s: the chain goes on", script)
-			killCgroup(cgroup)
-		}
-	}
-}
-
-func TestEndTreeEndsAChainOfForksInItsGroup(t *testing.T) {
-	root, _ := startLeader(t, `echo; f() { f & }; f; exec sleep 100000`)
-	if err := endTree(root); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(patience); unix.Kill(-root.PID, 0) == nil; runtime.Gosched() { // zombies are collected
-		if time.Now().After(end) {
-			t.Fatal("its group is still there")
+			proctree.KillCgroup(cgroup)
 		}
 	}
 }

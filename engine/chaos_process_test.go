@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/proctree"
 
 	"golang.org/x/sys/unix"
 )
@@ -189,17 +190,17 @@ func (m *machine) wantNoStrangers() {
 	for _, p := range call(m, api.ProcessList, api.ProcessListInput{}).Processes {
 		known[p.PID] = true
 	}
-	all, err := allProcesses()
+	all, err := proctree.All()
 	if err != nil {
 		m.Fatal(err)
 	}
 	for _, p := range all {
-		mark := readMark(p.pid)
-		if mark.dataDir != m.dir || p.session != p.pid || p.zombie || known[p.pid] {
+		mark := proctree.MarkOf(p.PID)
+		if mark.DataDir != m.dir || p.Session != p.PID || p.Zombie || known[p.PID] {
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.pid), "cmdline"))
-		m.Errorf("process %d (%q), marked %s, is nobody's", p.pid, line, mark.id)
-		unix.Kill(p.pid, unix.SIGKILL)
+		line, _ := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.PID), "cmdline"))
+		m.Errorf("process %d (%q), marked %s, is nobody's", p.PID, line, mark.ID)
+		unix.Kill(p.PID, unix.SIGKILL)
 	}
 }

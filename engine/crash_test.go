@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/proctree"
 	"tandem/persist"
 
 	"golang.org/x/sys/unix"
@@ -395,7 +396,7 @@ func TestPIDOfAnotherProcessIsLeftAlone(t *testing.T) {
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
 	call(m, api.ProcessRestart, api.IDInput{ID: p.ID})
 	call(m, api.ProcessStop, api.ProcessStopInput{ID: p.ID})
-	if stat, ok := readStat(other.Process.Pid); !ok || stat.zombie {
+	if stat, ok := proctree.Read(other.Process.Pid); !ok || stat.Zombie {
 		t.Error("a process that is none of ours was ended")
 	}
 }

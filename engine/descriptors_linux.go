@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-
 	"tandem/engine/api"
 
 	"golang.org/x/sys/unix"
@@ -28,10 +26,4 @@ func roomToStart(name string) error {
 	}
 	return api.Errorf(api.CodeConflict, "start %s: the engine has nearly as many open files as it may have (%d)", name, limit.Cur).
 		WithHint("end something, or start the engine with a higher limit: ulimit -n")
-}
-
-// isScarce reports whether an error is that there was no descriptor at that
-// moment.
-func isScarce(err error) bool {
-	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE)
 }

@@ -7,17 +7,18 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
+	"tandem/engine/proctree"
 	"tandem/persist"
 )
 
 // treeOf is a record's child and all that came of it. What somebody has started
 // from a shell may have left that for good, as a person's daemons do. held is
 // until when the child is known to have been there, in clock ticks since boot.
-func (h *host) treeOf(r persist.Record, held uint64) *tree {
-	t := newTree(*r.Identity, os.Getpid(), h.link.pid())
-	t.held, t.cgroup = held, r.Cgroup
+func (h *host) treeOf(r persist.Record, held uint64) *proctree.Tree {
+	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.pid())
+	t.Held, t.Cgroup = held, r.Cgroup
 	if !r.TTY || !names.IsPlainShell(r.Argv) {
-		t.mark = mark{id: r.ID, dataDir: h.o.DataDir}
+		t.Mark = proctree.Mark{ID: r.ID, DataDir: h.o.DataDir}
 	}
 	return t
 }
@@ -27,7 +28,7 @@ func (h *host) endTree(ctx context.Context, r persist.Record, held uint64, signa
 	if h.link.pid() == 0 { // without a keeper nobody tells of an end
 		held = 0
 	}
-	return h.treeOf(r, held).end(ctx, &h.table, stepsOf(r, signal))
+	return h.treeOf(r, held).End(ctx, &h.table, stepsOf(r, signal))
 }
 
 // endRemains ends what is left of records whose child has ended, and tells of
@@ -38,7 +39,7 @@ func (h *host) endRemains(ctx context.Context, records []persist.Record, signal 
 	if err != nil {
 		return 0, err
 	}
-	all, err := h.table.read()
+	all, err := h.table.Read()
 	if err != nil {
 		return 0, err
 	}
@@ -48,12 +49,12 @@ func (h *host) endRemains(ctx context.Context, records []persist.Record, signal 
 			continue
 		}
 		t := h.treeOf(r, 0)
-		if len(t.members(all)) == 0 && !populated(t.cgroup) {
+		if !t.Lives(all) {
 			continue
 		}
 		n++
 		h.log.Info("end what an ended process left behind", "id", r.ID, "name", r.Name)
-		go func() { failed <- t.end(ctx, &h.table, stepsOf(r, signal)) }()
+		go func() { failed <- t.End(ctx, &h.table, stepsOf(r, signal)) }()
 	}
 	for range n {
 		err = errors.Join(err, <-failed)

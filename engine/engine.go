@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/proctree"
 	"tandem/engine/secrets"
 	"tandem/persist"
 )
@@ -71,11 +72,11 @@ func Run(ctx context.Context, o Options) error {
 		store:   store,
 		fault:   fault,
 		bootID:  bootID,
-		cgroups: cgroupFolder(),
+		cgroups: proctree.CgroupFolder(),
 		replays: make(chan struct{}, replaysAtOnce),
 		chunks:  newChunks(),
 		stop:    cancel,
-		meter:   newMeter(),
+		meter:   proctree.NewMeter(),
 		logs:    newLogs(log),
 	}
 	h.holdReplays()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
+	"tandem/engine/proctree"
 	"tandem/persist"
 )
 
@@ -52,8 +53,8 @@ func (h *host) childEnv(r persist.Record) []string {
 	for name, value := range r.Env {
 		env[name] = value
 	}
-	env[idVariable] = r.ID
-	env[dirVariable] = h.o.DataDir
+	env[proctree.IDVariable] = r.ID
+	env[proctree.DataDirVariable] = h.o.DataDir
 	pairs := make([]string, 0, len(env))
 	for name, value := range env {
 		pairs = append(pairs, name+"="+value)

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
+	"tandem/engine/proctree"
 	"tandem/engine/secrets"
 	"tandem/persist"
 )
@@ -144,7 +145,7 @@ func checkVariable(name string) error {
 	switch {
 	case !variableName().MatchString(name):
 		return api.Errorf(api.CodeInvalid, "environment variable %s: a name has letters, digits and _ and begins with no digit", names.Shown(name))
-	case name == idVariable || name == dirVariable:
+	case name == proctree.IDVariable || name == proctree.DataDirVariable:
 		return api.Errorf(api.CodeInvalid, "environment variable %s: it is set for each process by the engine", name)
 	}
 	return nil

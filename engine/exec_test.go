@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/proctree"
 	"tandem/persist"
 
 	"golang.org/x/sys/unix"
@@ -54,12 +55,12 @@ func (m *machine) footprint() (f footprint) {
 	m.Helper()
 	i := m.info()
 	f.engineFiles, f.keeperFiles = m.files(i.EnginePID), m.files(i.KeeperPID)
-	all, err := allProcesses()
+	all, err := proctree.All()
 	if err != nil {
 		m.Fatal(err)
 	}
 	for _, p := range all {
-		if p.parent == i.KeeperPID {
+		if p.Parent == i.KeeperPID {
 			f.keeperChildren++
 		}
 	}

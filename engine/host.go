@@ -14,6 +14,8 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/names"
+	"tandem/engine/proctree"
 	"tandem/engine/shell"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
@@ -47,12 +49,12 @@ type host struct {
 	control  *control
 	replays  chan struct{}
 	chunks   *sync.Pool
-	table    processTable
+	table    proctree.Table
 	env      overlay
 	layouts  layouts
 	history  *history
 	recent   recentCommands
-	meter    *meter
+	meter    *proctree.Meter
 	logs     *logs
 	now      atomic.Pointer[current]
 	gate     gate
@@ -192,7 +194,7 @@ func (h *host) start(ctx context.Context, r persist.Record, former persist.Ident
 	if err != nil {
 		return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	began, since := time.Now(), bootTicks()
+	began, since := time.Now(), proctree.BootTicks()
 	child, master, err := startChild(ctx, client, r, spec, w.confinement)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, keeper.ErrLost) {
 		child, master, err = h.startOccupied(ctx, client, spec, err)
@@ -222,7 +224,7 @@ func (h *host) spec(r persist.Record, keeperConfines bool) (spec keeper.Spec, w 
 	if w.confinement != nil {
 		spec.Confinement = &w.confinement.Confinement
 	}
-	if makeCgroup(r.Cgroup) {
+	if proctree.MakeCgroup(r.Cgroup) {
 		spec.Cgroup = r.Cgroup
 	}
 	if r.TTY {
@@ -328,29 +330,18 @@ func (h *host) terminal(o vt.Options) terminal {
 }
 
 // stepsOf says how a record's tree is ended.
-func stepsOf(r persist.Record, signal string) []step {
+func stepsOf(r persist.Record, signal string) []proctree.Step {
 	if signal == "" {
 		signal = r.StopSignal
 	}
 	if signal == "" && r.TTY {
-		return terminalStepsIn(r)
+		return proctree.TerminalSteps(time.Duration(r.StopTimeoutMS) * time.Millisecond)
 	}
-	number, err := parseSignal(signal)
+	number, err := proctree.ParseSignal(signal)
 	if err != nil {
 		number = unix.SIGTERM
 	}
-	return stopSteps(number, stopTimeout(r))
-}
-
-// terminalStepsIn are the steps for a terminal, the last of them when the
-// record's stop time-out is over.
-func terminalStepsIn(r persist.Record) []step {
-	steps := slices.Clone(terminalSteps[:])
-	if r.StopTimeoutMS > 0 {
-		steps[2].after = stopTimeout(r)
-		steps[1].after = min(steps[1].after, steps[2].after)
-	}
-	return steps
+	return proctree.StopSteps(number, stopTimeout(r))
 }
 
 func stopTimeout(r persist.Record) time.Duration {
@@ -380,9 +371,7 @@ func (h *host) lateExit(ctx context.Context, r persist.Record) ending {
 
 func (h *host) forget(id string) {
 	h.gate.expel(id)
-	if h.cgroups != "" {
-		dropCgroup(filepath.Join(h.cgroups, cgroupPrefix+id))
-	}
+	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	client, err := h.link.get(ctx)
@@ -396,9 +385,7 @@ func (h *host) forget(id string) {
 
 func (h *host) remove(id string, durable bool) error {
 	h.gate.expel(id)
-	if h.cgroups != "" {
-		dropCgroup(filepath.Join(h.cgroups, cgroupPrefix+id))
-	}
+	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
 	dir := h.store.Dir(id)
 	h.logs.forget(filepath.Join(dir, logName), filepath.Join(dir, stdoutName), filepath.Join(dir, stderrName))
 	if durable {
@@ -443,4 +430,13 @@ func (h *host) exited(c keeper.Child) {
 		end = endingFrom(e)
 	}
 	h.control.post(c.ID, event{kind: evExited, started: started{child: c}, ending: end})
+}
+
+// cgroupOf is the cgroup that a record's child gets, or "". What somebody starts
+// from a shell may leave that for good, so a shell has none.
+func (h *host) cgroupOf(r persist.Record) string {
+	if r.TTY && names.IsPlainShell(r.Argv) {
+		return ""
+	}
+	return proctree.CgroupFor(h.cgroups, r.ID)
 }

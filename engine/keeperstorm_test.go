@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/proctree"
 
 	"golang.org/x/sys/unix"
 )
@@ -102,14 +103,14 @@ func flatten(parts [][]begun) (all []begun) {
 // wantNothingMarked fails if anything of this data folder runs.
 func (m *machine) wantNothingMarked() {
 	m.Helper()
-	all, err := allProcesses()
+	all, err := proctree.All()
 	if err != nil {
 		m.Fatal(err)
 	}
 	for _, p := range all {
-		if mark := readMark(p.pid); mark.dataDir == m.dir && !p.zombie {
-			m.Errorf("process %d (%s), marked %s, outlives everything", p.pid, p.name, mark.id)
-			unix.Kill(p.pid, unix.SIGKILL)
+		if mark := proctree.MarkOf(p.PID); mark.DataDir == m.dir && !p.Zombie {
+			m.Errorf("process %d (%s), marked %s, outlives everything", p.PID, p.Name, mark.ID)
+			unix.Kill(p.PID, unix.SIGKILL)
 		}
 	}
 }

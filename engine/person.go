@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/proctree"
 	"tandem/persist"
 )
 
@@ -50,15 +51,15 @@ func (h *host) ancestryOf(pid int) ancestry {
 			a.collected = true
 			break
 		}
-		s, ok := readStat(pid)
+		s, ok := proctree.Read(pid)
 		if !ok {
 			break
 		}
-		a.processes = append(a.processes, persist.Identity{PID: pid, StartTime: s.startTime, BootID: h.bootID})
-		if m := readMark(pid); m.dataDir == h.o.DataDir {
-			a.marks[m.id] = true
+		a.processes = append(a.processes, persist.Identity{PID: pid, StartTime: s.StartTime, BootID: h.bootID})
+		if m := proctree.MarkOf(pid); m.DataDir == h.o.DataDir {
+			a.marks[m.ID] = true
 		}
-		pid = s.parent
+		pid = s.Parent
 	}
 	return a
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/proctree"
 
 	"golang.org/x/sys/unix"
 )
@@ -59,8 +60,8 @@ func BenchmarkStartMany(b *testing.B) {
 
 // cpuSeconds is the processor time that a process has used.
 func cpuSeconds(pid int) float64 {
-	s, _ := readStat(pid)
-	return float64(s.cpu) / 100
+	s, _ := proctree.Read(pid)
+	return float64(s.CPU) / 100
 }
 
 // BenchmarkExec is a command from the call to its answer.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/names"
+	"tandem/engine/proctree"
 	"tandem/persist"
 )
 
@@ -106,14 +106,14 @@ func (h *host) takeHeld(ctx context.Context, client keeperClient, c keeper.Child
 // left there that could become it.
 func (h *host) newcomer(ctx context.Context, r persist.Record, since uint64) (persist.Identity, bool, error) {
 	for {
-		all, err := h.table.read()
+		all, err := h.table.Read()
 		if err != nil {
 			return persist.Identity{}, false, errUnsettled
 		}
 		if id, ok := h.orphanOf(r, all); ok && id.StartTime >= since {
 			return id, true, nil
 		}
-		if !h.mayBecome(all) {
+		if !all.MayBecomeOurs(h.o.DataDir, h.link.pid()) {
 			return persist.Identity{}, false, nil
 		}
 		select {
@@ -126,14 +126,14 @@ func (h *host) newcomer(ctx context.Context, r persist.Record, since uint64) (pe
 
 // lookForStarted reads the process table once no child of a keeper that has died
 // is on the way to its program any more.
-func (h *host) lookForStarted(ctx context.Context) *snapshot {
+func (h *host) lookForStarted(ctx context.Context) *proctree.Snapshot {
 	for {
-		all, err := h.table.read()
+		all, err := h.table.Read()
 		if err != nil {
 			h.log.Error("look for orphans", "error", err)
-			return newSnapshot(nil, &h.table.marks)
+			return new(proctree.Snapshot)
 		}
-		if !h.mayBecome(all) {
+		if !all.MayBecomeOurs(h.o.DataDir, h.link.pid()) {
 			return all
 		}
 		select {
@@ -144,41 +144,22 @@ func (h *host) lookForStarted(ctx context.Context) *snapshot {
 	}
 }
 
-// mayBecome reports whether there is a process that may become a child of ours.
-func (h *host) mayBecome(all *snapshot) bool {
-	collects := collectors(slices.Collect(maps.Values(all.byPID)))
-	for _, p := range all.byPID {
-		if p.pid != h.link.pid() && collects[p.parent] && mayBecomeOurs(p, h.o.DataDir) {
-			return true
-		}
-	}
-	return false
-}
-
-// orphanOf is the first process that carries a record's mark and leads a
-// session: the child, since what it has started came later.
-func (h *host) orphanOf(r persist.Record, all *snapshot) (persist.Identity, bool) {
-	var first procStat
-	for _, pid := range all.marked()[mark{id: r.ID, dataDir: h.o.DataDir}] {
-		p := all.byPID[pid]
-		older := first.pid == 0 || p.startTime < first.startTime
-		if p.session == pid && !p.zombie && older {
-			first = p
-		}
-	}
-	return persist.Identity{BootID: h.bootID, PID: first.pid, StartTime: first.startTime}, first.pid != 0
+// orphanOf is the child of a record among the orphans.
+func (h *host) orphanOf(r persist.Record, all *proctree.Snapshot) (persist.Identity, bool) {
+	p, ok := all.LeaderOf(proctree.Mark{ID: r.ID, DataDir: h.o.DataDir})
+	return persist.Identity{BootID: h.bootID, PID: p.PID, StartTime: p.StartTime}, ok
 }
 
 // markedFolders are the children that carry a mark of this data folder and have
 // a folder there. What was removed has none, whatever it has left behind.
-func (h *host) markedFolders(all *snapshot) (children []keeper.Child) {
-	for m := range all.marked() {
-		if m.dataDir != h.o.DataDir || !names.IsID(m.id) {
+func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
+	for m := range all.Marked() {
+		if m.DataDir != h.o.DataDir || !names.IsID(m.ID) {
 			continue
 		}
-		id, ok := h.orphanOf(persist.Record{ID: m.id}, all)
-		if _, err := os.Stat(h.store.Dir(m.id)); ok && err == nil {
-			children = append(children, keeper.Child{ID: m.id, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID})
+		id, ok := h.orphanOf(persist.Record{ID: m.ID}, all)
+		if _, err := os.Stat(h.store.Dir(m.ID)); ok && err == nil {
+			children = append(children, keeper.Child{ID: m.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID})
 		}
 	}
 	return children
@@ -197,10 +178,4 @@ func (h *host) errNotSeen(r persist.Record, former persist.Identity) error {
 func errUnsure(r persist.Record) error {
 	return api.Errorf(api.CodeUnsure, "start %s: it may have been started as %s: the keeper ended before it could tell", r.Name, r.ID).
 		WithHint("`tandem ps` shows whether it runs, `tandem logs " + r.ID + "` what it printed")
-}
-
-// bornAt is when a process of this boot was started.
-func bornAt(id persist.Identity) time.Time {
-	ticks := int64(bootTicks()) - int64(id.StartTime)
-	return time.Now().Add(-time.Duration(ticks) * (time.Second / ticksPerSecond))
 }

@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
+	"tandem/engine/proctree"
 	"tandem/persist"
 )
 
@@ -89,7 +90,7 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 		r.Ready = &ready
 	}
 	if in.StopSignal != "" {
-		if _, err := parseSignal(in.StopSignal); err != nil {
+		if _, err := proctree.ParseSignal(in.StopSignal); err != nil {
 			return none, err
 		}
 	}
@@ -181,8 +182,8 @@ func (h *host) measure(all []measurable) {
 	for i, m := range all {
 		ids[i] = m.who
 	}
-	strays := func(procs []procStat) map[int]persist.Identity { return h.strays(all, procs) }
-	for i, use := range h.meter.measure(ids, strays) {
+	strays := func(procs []proctree.Process) map[int]persist.Identity { return h.strays(all, procs) }
+	for i, use := range h.meter.Measure(ids, strays) {
 		all[i].view.Metrics = use
 	}
 }
@@ -190,14 +191,14 @@ func (h *host) measure(all []measurable) {
 // strays are the orphans that carry the marks of processes, with the children
 // of those. Like the end of a terminal, its metrics leave alone what has left it
 // for good.
-func (h *host) strays(all []measurable, procs []procStat) map[int]persist.Identity {
-	marked := h.table.marks.orphans(procs)
+func (h *host) strays(all []measurable, procs []proctree.Process) map[int]persist.Identity {
+	marked := h.table.Orphans(procs)
 	strays := make(map[int]persist.Identity)
 	for _, m := range all {
 		if m.who.PID == 0 || m.view.Terminal != nil {
 			continue
 		}
-		for _, pid := range marked[mark{id: m.view.ID, dataDir: h.o.DataDir}] {
+		for _, pid := range marked[proctree.Mark{ID: m.view.ID, DataDir: h.o.DataDir}] {
 			strays[pid] = m.who
 		}
 	}
@@ -219,7 +220,7 @@ func (h *host) processGet(ctx context.Context, in api.IDInput) (api.Process, err
 
 func (h *host) processStop(ctx context.Context, in api.ProcessStopInput) (api.Process, error) {
 	if in.Signal != "" {
-		if _, err := parseSignal(in.Signal); err != nil {
+		if _, err := proctree.ParseSignal(in.Signal); err != nil {
 			return api.Process{}, err
 		}
 	}
@@ -236,7 +237,7 @@ func (h *host) processStop(ctx context.Context, in api.ProcessStopInput) (api.Pr
 func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {
 	out := api.ProcessStopAllOutput{Stopped: []api.Process{}}
 	if in.Signal != "" {
-		if _, err := parseSignal(in.Signal); err != nil {
+		if _, err := proctree.ParseSignal(in.Signal); err != nil {
 			return out, err
 		}
 	}
@@ -304,7 +305,7 @@ func (h *host) processRestart(ctx context.Context, in api.IDInput) (api.Process,
 }
 
 func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (api.Empty, error) {
-	number, err := parseSignal(in.Signal)
+	number, err := proctree.ParseSignal(in.Signal)
 	if err != nil {
 		return api.Empty{}, err
 	}
@@ -326,7 +327,7 @@ func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (ap
 		return api.Empty{}, err
 	}
 	h.log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", api.CallerOf(ctx).Name)
-	return api.Empty{}, signalGroup(who, number)
+	return api.Empty{}, proctree.SignalGroup(who, number)
 }
 
 func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
+	"tandem/engine/proctree"
 	"tandem/engine/shell"
 )
 
@@ -235,8 +236,8 @@ func (e *execution) runsShell() bool {
 	if err != nil || fg.group == e.s.o.pid { // a command of the shell itself
 		return false
 	}
-	s, ok := readStat(fg.group)
-	return ok && slices.Contains(shellPrograms[:], s.name)
+	s, ok := proctree.Read(fg.group)
+	return ok && slices.Contains(shellPrograms[:], s.Name)
 }
 
 // awaitEnd waits until the command has ended and the next prompt is there.

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/proctree"
 	"tandem/persist"
 )
 
@@ -376,7 +377,7 @@ func endLost(c *control, p *proc, _ event) {
 	p.disarm()
 	p.drained = true
 	p.ending = &ending{exit: keeper.Exit{Unknown: true}} // whoever could tell is gone
-	p.held = bootTicks()                                 // it was seen to live a moment ago
+	p.held = proctree.BootTicks()                        // it was seen to live a moment ago
 	p.rec.Error = "its terminal was lost: engine and keeper ended at the same time"
 	c.become(p, api.StateStopping)
 	endProcess(c, p)

@@ -6,6 +6,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/proctree"
 	"tandem/persist"
 )
 
@@ -20,7 +21,7 @@ func noteExit(c *control, p *proc, e event) {
 	}
 	p.ending = &e.ending
 	if since := time.Since(e.ending.at); 0 <= since && since < heardSoon {
-		p.held = bootTicks()
+		p.held = proctree.BootTicks()
 	}
 	if p.rec.Identity == nil { // the start has not been reported yet
 		return
@@ -198,7 +199,7 @@ func endProcess(c *control, p *proc) {
 	}
 	rec, held, signal := p.rec, p.held, p.signal
 	if p.ending == nil { // nobody has told of its end
-		held = bootTicks()
+		held = proctree.BootTicks()
 	}
 	if p.patience > 0 {
 		rec.StopTimeoutMS = p.patience

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/proctree"
 )
 
 const (
@@ -82,8 +84,8 @@ func groupMembers(group, child int) []int {
 	}
 	for i := 0; i < len(look) && i < groupMost; i++ {
 		for _, pid := range childrenOf(look[i]) {
-			s, ok := readStat(pid)
-			if !ok || s.group != group || len(members) == groupMost {
+			s, ok := proctree.Read(pid)
+			if !ok || s.Group != group || len(members) == groupMost {
 				continue
 			}
 			if pid != group {

@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"encoding/binary"
@@ -27,9 +27,9 @@ func self(t testing.TB) persist.Identity {
 	return id
 }
 
-func measureOne(t *testing.T, m *meter, id persist.Identity) api.Metrics {
+func measureOne(t *testing.T, m *Meter, id persist.Identity) api.Metrics {
 	t.Helper()
-	got := m.measure([]persist.Identity{id}, nil)
+	got := m.Measure([]persist.Identity{id}, nil)
 	if len(got) != 1 || got[0] == nil {
 		t.Fatalf("measured %v", got)
 	}
@@ -37,7 +37,7 @@ func measureOne(t *testing.T, m *meter, id persist.Identity) api.Metrics {
 }
 
 func TestMeasureTellsWhatThisProcessUses(t *testing.T) {
-	m := newMeter()
+	m := NewMeter()
 	before := measureOne(t, m, self(t))
 	if before.RSSBytes < 1<<20 || before.Threads < 2 || before.Processes < 1 {
 		t.Errorf("measured %+v", before)
@@ -52,7 +52,7 @@ func TestMeasureTellsWhatThisProcessUses(t *testing.T) {
 }
 
 func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
-	m := newMeter()
+	m := NewMeter()
 	var want []int
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		l, err := net.Listen("tcp", address)
@@ -72,7 +72,7 @@ func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := l.Addr().(*net.TCPAddr).Port
-	m.measure([]persist.Identity{self(t)}, nil)
+	m.Measure([]persist.Identity{self(t)}, nil)
 	l.Close()
 	got := measureOne(t, m, self(t)).Ports
 	if slices.Contains(got, closed) || !slices.IsSorted(got) {
@@ -82,7 +82,7 @@ func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
 
 func TestMeasureSeesTheTreeOfAChild(t *testing.T) {
 	id, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
-	got := newMeter().measure([]persist.Identity{self(t), id}, nil)
+	got := NewMeter().Measure([]persist.Identity{self(t), id}, nil)
 	if len(told) != 1 || got[1] == nil || got[1].Processes != 2 || got[1].RSSBytes == 0 {
 		t.Errorf("measured %+v", got[1])
 	}
@@ -113,7 +113,7 @@ func TestAPortIsThatOfTheDescendantThatListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := measureOne(t, newMeter(), id).Ports; !slices.Equal(got, []int{l.Addr().(*net.TCPAddr).Port}) {
+	if got := measureOne(t, NewMeter(), id).Ports; !slices.Equal(got, []int{l.Addr().(*net.TCPAddr).Port}) {
 		t.Errorf("a child that inherited %s has ports %v", l.Addr(), got)
 	}
 }
@@ -173,7 +173,7 @@ func FuzzParseStat(f *testing.F) {
 	f.Add("7 (a) S -1 -2")
 	f.Fuzz(func(t *testing.T, line string) {
 		s, ok := parseStat(7, []byte(line))
-		if ok && !strings.Contains(line, "("+s.name+")") {
+		if ok && !strings.Contains(line, "("+s.Name+")") {
 			t.Fatalf("%q gave %+v", line, s)
 		}
 	})
@@ -211,12 +211,12 @@ func benchmarkMeasure(b *testing.B, n int, listening bool) {
 		}
 		ids = append(ids, id)
 	}
-	m := newMeter()
-	m.measure(ids, nil)
+	m := NewMeter()
+	m.Measure(ids, nil)
 	b.ReportAllocs()
 	before := processorTime()
 	for b.Loop() {
-		if got := m.measure(ids, nil); got[n-1] == nil {
+		if got := m.Measure(ids, nil); got[n-1] == nil {
 			b.Fatal("not measured")
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"testing"
@@ -12,21 +12,21 @@ import (
 
 // A meteredTable is a process table that a meter looks at.
 type meteredTable struct {
-	*meter
+	*Meter
 	now time.Duration
-	all []procStat
+	all []Process
 
 	strays map[int]persist.Identity
 }
 
-func newMeteredTable(all ...procStat) *meteredTable {
-	return &meteredTable{meter: newMeter(), now: 1000 * time.Second, all: all}
+func newMeteredTable(all ...Process) *meteredTable {
+	return &meteredTable{Meter: NewMeter(), now: 1000 * time.Second, all: all}
 }
 
 // see looks at the trees with these roots.
 func (m *meteredTable) see(roots ...persist.Identity) []*api.Metrics {
-	out := m.look(m.now, "boot", roots, m.all, m.strays, func(p procStat, _ *member, out *api.Metrics) {
-		out.RSSBytes += int64(p.pid)
+	out := m.look(m.now, "boot", roots, m.all, m.strays, func(p Process, _ *member, out *api.Metrics) {
+		out.RSSBytes += int64(p.PID)
 	})
 	m.remember(m.now, roots, out)
 	return out
@@ -35,19 +35,19 @@ func (m *meteredTable) see(roots ...persist.Identity) []*api.Metrics {
 // set changes how much processor time a process has used, in ticks.
 func (m *meteredTable) set(pid int, cpu uint64) {
 	for i := range m.all {
-		if m.all[i].pid == pid {
-			m.all[i].cpu = cpu
+		if m.all[i].PID == pid {
+			m.all[i].CPU = cpu
 		}
 	}
 }
 
 func (m *meteredTable) end(pid int) {
-	var left []procStat
+	var left []Process
 	for _, p := range m.all {
-		if p.parent == pid {
-			p.parent = 1
+		if p.Parent == pid {
+			p.Parent = 1
 		}
-		if p.pid != pid {
+		if p.PID != pid {
 			left = append(left, p)
 		}
 	}
@@ -59,8 +59,8 @@ func rootOf(pid int) persist.Identity {
 }
 
 // aged is a process that began 100 s before the meteredTable's first look.
-func aged(pid, parent, session int) procStat {
-	return procStat{pid: pid, parent: parent, session: session, threads: 1, startTime: 90_000}
+func aged(pid, parent, session int) Process {
+	return Process{PID: pid, Parent: parent, Session: session, threads: 1, StartTime: 90_000}
 }
 
 func TestATreeIsWhatDescendsFromARootOrIsInItsSession(t *testing.T) {
@@ -86,7 +86,7 @@ func TestWhoHasBelongedToATreeStaysInIt(t *testing.T) {
 
 func TestWhatIsNotAliveIsNotMeasured(t *testing.T) {
 	m := newMeteredTable(aged(10, 1, 10), aged(11, 1, 11))
-	m.all[1].zombie = true
+	m.all[1].Zombie = true
 	earlier, elsewhere := rootOf(10), rootOf(10)
 	earlier.StartTime--
 	elsewhere.BootID = "another"

@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"strconv"
@@ -12,9 +12,9 @@ import (
 
 const maxSignal = 64
 
-// parseSignal reads the name of a signal, with or without SIG and in any case,
+// ParseSignal reads the name of a signal, with or without SIG and in any case,
 // or its number.
-func parseSignal(text string) (unix.Signal, error) {
+func ParseSignal(text string) (unix.Signal, error) {
 	wrong := func(why string) error {
 		return api.Errorf(api.CodeInvalid, "signal %s: %s", names.Shown(text), why).
 			WithHint("give a name such as SIGHUP or HUP, or a number such as 1")

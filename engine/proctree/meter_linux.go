@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"bytes"
@@ -23,11 +23,11 @@ const (
 	searchLimit = 1 << 14
 )
 
-// measure tells what the trees of processes use now, in the order of ids: all
+// Measure tells what the trees of processes use now, in the order of ids: all
 // that descends from a process or is in its session, and what strays finds of
 // it elsewhere: pids with the roots of their trees; it may be nil. Who is not
 // alive gets nil. One reading of the process table serves all.
-func (m *meter) measure(ids []persist.Identity, strays func([]procStat) map[int]persist.Identity) []*api.Metrics {
+func (m *Meter) Measure(ids []persist.Identity, strays func([]Process) map[int]persist.Identity) []*api.Metrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	none := make([]*api.Metrics, len(ids))
@@ -35,7 +35,7 @@ func (m *meter) measure(ids []persist.Identity, strays func([]procStat) map[int]
 	if err != nil {
 		return none
 	}
-	all, err := allProcesses()
+	all, err := All()
 	if err != nil {
 		return none
 	}
@@ -49,8 +49,8 @@ func (m *meter) measure(ids []persist.Identity, strays func([]procStat) map[int]
 		elsewhere = strays(all)
 	}
 	var found []inspection
-	out := m.look(m.sockets.now, boot, ids, all, elsewhere, func(p procStat, mb *member, out *api.Metrics) {
-		found = append(found, inspection{pid: strconv.Itoa(p.pid), member: mb, out: out})
+	out := m.look(m.sockets.now, boot, ids, all, elsewhere, func(p Process, mb *member, out *api.Metrics) {
+		found = append(found, inspection{pid: strconv.Itoa(p.PID), member: mb, out: out})
 	})
 	m.inspect(found)
 	m.remember(m.sockets.now, ids, out)
@@ -77,7 +77,7 @@ type inspection struct {
 
 // inspect finds out what members use beside the processor. Of one that cannot be
 // read, nothing is known.
-func (m *meter) inspect(found []inspection) {
+func (m *Meter) inspect(found []inspection) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return

@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"bytes"
@@ -13,15 +13,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A procStat is what /proc/<pid>/stat says about one process,
+// A Process is what /proc/<pid>/stat says about one process,
 // proc_pid_stat(5).
-type procStat struct {
-	pid, parent, group, session int
-	name                        string
-	zombie                      bool
+type Process struct {
+	PID, Parent, Group, Session int
+	Name                        string
+	Zombie                      bool
 	threads                     int
-	cpu                         uint64 // clock ticks of its own and of the children it has waited for
-	startTime                   uint64 // clock ticks since boot
+	CPU                         uint64 // clock ticks of its own and of the children it has waited for
+	StartTime                   uint64 // clock ticks since boot
 }
 
 // A procfs reads /proc through one buffer, for one goroutine.
@@ -50,9 +50,9 @@ func (p *procfs) read(path string) []byte {
 	return nil
 }
 
-// allProcesses reads the process table once. It is all of it or an error: who is
+// All reads the process table once. It is all of it or an error: who is
 // not in it counts as gone.
-func allProcesses() ([]procStat, error) {
+func All() ([]Process, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
@@ -62,7 +62,7 @@ func allProcesses() ([]procStat, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	all := make([]procStat, len(names))
+	all := make([]Process, len(names))
 	err = inShares(dir, len(names), func(proc *procfs, from, to int) {
 		for i := from; i < to; i++ {
 			pid, err := strconv.Atoi(names[i])
@@ -77,7 +77,7 @@ func allProcesses() ([]procStat, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	return slices.DeleteFunc(all, func(p procStat) bool { return p.pid == 0 }), nil
+	return slices.DeleteFunc(all, func(p Process) bool { return p.PID == 0 }), nil
 }
 
 // inShares has the numbers below n worked on by several goroutines, if there are
@@ -98,32 +98,32 @@ func inShares(dir *os.File, n int, work func(proc *procfs, from, to int)) error 
 	return err
 }
 
-// readStat reads one process; ok is false when it is gone.
-func readStat(pid int) (s procStat, ok bool) {
+// Read reads one process; ok is false when it is gone.
+func Read(pid int) (s Process, ok bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return procStat{}, false
+		return Process{}, false
 	}
 	return parseStat(pid, text)
 }
 
 // parseStat reads a line of /proc/<pid>/stat. The name in parentheses may hold
 // anything, parentheses and newlines included.
-func parseStat(pid int, text []byte) (s procStat, ok bool) {
+func parseStat(pid int, text []byte) (s Process, ok bool) {
 	open, end := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
 	if open < 0 || end < open {
-		return procStat{}, false
+		return Process{}, false
 	}
 	f := numbers{text: text[end+1:]}
 	state := f.word()
 	if len(state) != 1 {
-		return procStat{}, false
+		return Process{}, false
 	}
-	s = procStat{pid: pid, name: string(text[open+1 : end]), zombie: state[0] == 'Z' || state[0] == 'X'}
-	s.parent, s.group, s.session = int(f.next(4)), int(f.next(5)), int(f.next(6))
-	s.cpu = f.next(14) + f.next(15) + f.next(16) + f.next(17)
+	s = Process{PID: pid, Name: string(text[open+1 : end]), Zombie: state[0] == 'Z' || state[0] == 'X'}
+	s.Parent, s.Group, s.Session = int(f.next(4)), int(f.next(5)), int(f.next(6))
+	s.CPU = f.next(14) + f.next(15) + f.next(16) + f.next(17)
 	s.threads = int(f.next(20))
-	s.startTime = f.next(22)
+	s.StartTime = f.next(22)
 	return s, !f.bad
 }
 

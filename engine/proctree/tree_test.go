@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"bufio"
@@ -62,14 +62,9 @@ func startLeader(t *testing.T, script string) (root persist.Identity, told []int
 
 // endTree ends a tree as that of a terminal.
 func endTree(root persist.Identity, spared ...int) error {
-	tree := newTree(root, spared...)
-	tree.held = bootTicks()
-	return tree.end(context.Background(), new(processTable), terminalSteps[:])
-}
-
-func lives(pid int) bool {
-	s, ok := readStat(pid)
-	return ok && !s.zombie
+	tree := NewTree(root, spared...)
+	tree.Held = BootTicks()
+	return tree.End(context.Background(), new(Table), TerminalSteps(0))
 }
 
 func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
@@ -81,7 +76,7 @@ func TestEndTreeLeavesNoGrandchildThatIgnoresTermAndHangUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pid := range told {
-		if lives(pid) {
+		if alive(pid) {
 			t.Errorf("process %d lives on", pid)
 		}
 	}
@@ -92,7 +87,7 @@ func TestEndTreeReachesADescendantInAnotherSession(t *testing.T) {
 	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 1 || lives(told[0]) {
+	if len(told) != 1 || alive(told[0]) {
 		t.Errorf("processes %v", told)
 	}
 }
@@ -102,7 +97,7 @@ func TestEndTreeContinuesWhatIsStopped(t *testing.T) {
 	if err := endTree(root); err != nil {
 		t.Fatal(err)
 	}
-	if lives(root.PID) {
+	if alive(root.PID) {
 		t.Error("it lives on")
 	}
 }
@@ -119,7 +114,7 @@ func TestEndTreeNeverTouchesAReusedPID(t *testing.T) {
 	if err := endTree(other); err != nil {
 		t.Fatal(err)
 	}
-	if !lives(root.PID) {
+	if !alive(root.PID) {
 		t.Error("another process was ended")
 	}
 }
@@ -131,33 +126,33 @@ func TestEndTreeSparesWhatItIsToldTo(t *testing.T) {
 	if err := endTree(root, spared); err != nil {
 		t.Fatal(err)
 	}
-	if lives(root.PID) || !lives(spared) {
-		t.Errorf("root lives %v, spared lives %v", lives(root.PID), lives(spared))
+	if alive(root.PID) || !alive(spared) {
+		t.Errorf("root lives %v, spared lives %v", alive(root.PID), alive(spared))
 	}
 }
 
 // A session id is free again once nobody of the session lives: later, a session
 // of that number is another one's.
 func TestATreeHasNothingOfALaterSessionOfTheSameNumber(t *testing.T) {
-	in := func(pid, session int, start uint64) procStat {
-		return procStat{pid: pid, parent: 1, group: pid, session: session, startTime: start}
+	in := func(pid, session int, start uint64) Process {
+		return Process{PID: pid, Parent: 1, Group: pid, Session: session, StartTime: start}
 	}
 	tests := map[string]struct {
 		held uint64
-		all  []procStat
+		all  []Process
 		want int
 	}{
-		"the root lives":                                {0, []procStat{in(77, 77, 100), in(500, 77, 900)}, 2},
-		"another process has its number":                {2000, []procStat{in(77, 77, 800), in(500, 77, 900)}, 0},
-		"the root has ended, nobody knows when":         {0, []procStat{in(500, 77, 900)}, 0},
-		"it ended before anybody there was started":     {850, []procStat{in(500, 77, 900), in(501, 77, 950)}, 0},
-		"it ended when one was there, and goes on":      {900, []procStat{in(500, 77, 900), in(501, 77, 950)}, 2},
-		"who is older than the root is another session": {900, []procStat{in(500, 77, 50)}, 0},
+		"the root lives":                                {0, []Process{in(77, 77, 100), in(500, 77, 900)}, 2},
+		"another process has its number":                {2000, []Process{in(77, 77, 800), in(500, 77, 900)}, 0},
+		"the root has ended, nobody knows when":         {0, []Process{in(500, 77, 900)}, 0},
+		"it ended before anybody there was started":     {850, []Process{in(500, 77, 900), in(501, 77, 950)}, 0},
+		"it ended when one was there, and goes on":      {900, []Process{in(500, 77, 900), in(501, 77, 950)}, 2},
+		"who is older than the root is another session": {900, []Process{in(500, 77, 50)}, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			tree := newTree(persist.Identity{PID: 77, StartTime: 100})
-			tree.held = test.held
+			tree := NewTree(persist.Identity{PID: 77, StartTime: 100})
+			tree.Held = test.held
 			if got := tree.members(newSnapshot(test.all, &marks{})); len(got) != test.want {
 				t.Errorf("members %+v", got)
 			}
@@ -166,28 +161,28 @@ func TestATreeHasNothingOfALaterSessionOfTheSameNumber(t *testing.T) {
 }
 
 func TestTheRootIsSignalledFirst(t *testing.T) {
-	all := []procStat{{pid: 77, parent: 1, group: 77, session: 77, startTime: 100}}
+	all := []Process{{PID: 77, Parent: 1, Group: 77, Session: 77, StartTime: 100}}
 	for pid := 500; pid < 530; pid++ {
-		all = append(all, procStat{pid: pid, parent: 77, group: pid, session: 77, startTime: 200})
+		all = append(all, Process{PID: pid, Parent: 77, Group: pid, Session: 77, StartTime: 200})
 	}
-	tree := newTree(persist.Identity{PID: 77, StartTime: 100})
+	tree := NewTree(persist.Identity{PID: 77, StartTime: 100})
 	for range 20 {
-		if got := tree.members(newSnapshot(all, &marks{})); len(got) != len(all) || got[0].pid != 77 {
+		if got := tree.members(newSnapshot(all, &marks{})); len(got) != len(all) || got[0].PID != 77 {
 			t.Fatalf("%d members, first %+v", len(got), got[0])
 		}
 	}
 }
 
 func TestASessionIsFollowedFromOneLookToTheNext(t *testing.T) {
-	tree := newTree(persist.Identity{PID: 77, StartTime: 100})
-	look := func(at uint64, all ...procStat) int {
+	tree := NewTree(persist.Identity{PID: 77, StartTime: 100})
+	look := func(at uint64, all ...Process) int {
 		s := newSnapshot(all, &marks{})
 		s.began = at
 		return len(tree.members(s))
 	}
-	child := procStat{pid: 500, parent: 1, group: 77, session: 77, startTime: 1010}
-	grandchild := procStat{pid: 501, parent: 1, group: 77, session: 77, startTime: 1020}
-	if n := look(1000, procStat{pid: 77, parent: 1, group: 77, session: 77, startTime: 100}); n != 1 {
+	child := Process{PID: 500, Parent: 1, Group: 77, Session: 77, StartTime: 1010}
+	grandchild := Process{PID: 501, Parent: 1, Group: 77, Session: 77, StartTime: 1020}
+	if n := look(1000, Process{PID: 77, Parent: 1, Group: 77, Session: 77, StartTime: 100}); n != 1 {
 		t.Fatalf("%d at first", n)
 	}
 	if a, b := look(1015, child), look(1030, grandchild); a != 1 || b != 1 {
@@ -196,7 +191,7 @@ func TestASessionIsFollowedFromOneLookToTheNext(t *testing.T) {
 	if n := look(9000); n != 0 {
 		t.Errorf("%d when all have ended", n)
 	}
-	if n := look(9001, procStat{pid: 600, parent: 1, group: 600, session: 77, startTime: 8900}); n != 0 {
+	if n := look(9001, Process{PID: 600, Parent: 1, Group: 600, Session: 77, StartTime: 8900}); n != 0 {
 		t.Errorf("%d of a later session", n)
 	}
 }
@@ -204,7 +199,7 @@ func TestASessionIsFollowedFromOneLookToTheNext(t *testing.T) {
 func TestStatOfAProcessWithAnyNameIsRead(t *testing.T) {
 	fields := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 20"
 	s, ok := parseStat(7, []byte("7 (a) b (c)"+fields))
-	want := procStat{pid: 7, parent: 1, group: 2, session: 3, name: "a) b (c", threads: 17, cpu: 50, startTime: 99}
+	want := Process{PID: 7, Parent: 1, Group: 2, Session: 3, Name: "a) b (c", threads: 17, CPU: 50, StartTime: 99}
 	if !ok || s != want {
 		t.Errorf("got %+v, %v, want %+v", s, ok, want)
 	}
@@ -213,4 +208,9 @@ func TestStatOfAProcessWithAnyNameIsRead(t *testing.T) {
 			t.Errorf("%q was taken for a stat", damaged)
 		}
 	}
+}
+
+func alive(pid int) bool {
+	s, ok := Read(pid)
+	return ok && !s.Zombie
 }

@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"bytes"
@@ -6,9 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"tandem/engine/names"
-	"tandem/persist"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,9 +18,9 @@ import (
 // cgroupPrefix begins the names of cgroups of ours.
 const cgroupPrefix = "tandem-"
 
-// cgroupFolder is where the cgroups of children go, below that of this process;
+// CgroupFolder is where the cgroups of children go, below that of this process;
 // "" if none can be made there.
-func cgroupFolder() string {
+func CgroupFolder() string {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
 		return ""
@@ -65,17 +62,16 @@ func folderOfCgroup(own, mounts string) string {
 	return ""
 }
 
-// cgroupOf is the cgroup that a record's child gets, or "". What somebody starts
-// from a shell may leave that for good, so a shell has none.
-func (h *host) cgroupOf(r persist.Record) string {
-	if h.cgroups == "" || r.TTY && names.IsPlainShell(r.Argv) {
+// CgroupFor is the cgroup of the child with an id; "" if folder is, where cgroups go.
+func CgroupFor(folder, id string) string {
+	if folder == "" {
 		return ""
 	}
-	return filepath.Join(h.cgroups, cgroupPrefix+r.ID)
+	return filepath.Join(folder, cgroupPrefix+id)
 }
 
-// makeCgroup makes a cgroup; false if there is none.
-func makeCgroup(path string) bool {
+// MakeCgroup makes a cgroup; false if there is none.
+func MakeCgroup(path string) bool {
 	if path == "" {
 		return false
 	}
@@ -83,15 +79,15 @@ func makeCgroup(path string) bool {
 	return err == nil || errors.Is(err, os.ErrExist)
 }
 
-// dropCgroup removes a cgroup in which nothing is left.
-func dropCgroup(path string) {
+// DropCgroup removes a cgroup in which nothing is left.
+func DropCgroup(path string) {
 	if path != "" {
 		_ = unix.Rmdir(path) // where something is left, it is needed
 	}
 }
 
-// populated reports whether anything lives in a cgroup or below it.
-func populated(cgroup string) bool {
+// Populated reports whether anything lives in a cgroup or below it.
+func Populated(cgroup string) bool {
 	if cgroup == "" {
 		return false
 	}
@@ -100,7 +96,7 @@ func populated(cgroup string) bool {
 }
 
 // membersOf lists the processes of a cgroup.
-func membersOf(cgroup string) (members []procStat) {
+func membersOf(cgroup string) (members []Process) {
 	if cgroup == "" {
 		return nil
 	}
@@ -114,15 +110,15 @@ func membersOf(cgroup string) (members []procStat) {
 		if n.bad {
 			return members
 		}
-		if p, ok := readStat(pid); ok {
+		if p, ok := Read(pid); ok {
 			members = append(members, p)
 		}
 	}
 }
 
-// killCgroup kills everything in a cgroup at once, also what is being forked
+// KillCgroup kills everything in a cgroup at once, also what is being forked
 // (Linux 5.14).
-func killCgroup(cgroup string) {
+func KillCgroup(cgroup string) {
 	if cgroup != "" {
 		// Before 5.14 its processes are killed one by one, as all others.
 		_ = os.WriteFile(filepath.Join(cgroup, "cgroup.kill"), []byte("1"), 0)

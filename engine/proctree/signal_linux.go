@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 // leads (Linux 6.9).
 const pidfdProcessGroup = 4
 
-// signalGroup sends a signal to a child of ours and its process group, and never
+// SignalGroup sends a signal to a child of ours and its process group, and never
 // to another process that has got its pid meanwhile.
-func signalGroup(who persist.Identity, signal unix.Signal) error {
+func SignalGroup(who persist.Identity, signal unix.Signal) error {
 	fd, err := unix.PidfdOpen(who.PID, 0)
 	if err == unix.ESRCH {
 		return errNotThere()

@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"slices"
@@ -24,16 +24,16 @@ const (
 	historySize = 60
 )
 
-// A meter measures processes when somebody asks; in between it only remembers.
-type meter struct {
+// A Meter measures processes when somebody asks; in between it only remembers.
+type Meter struct {
 	mu      sync.Mutex // held during a measurement, which waits for nobody
 	trees   map[persist.Identity]*treeUse
 	members map[int]*member // by pid
 	sockets listeners
 }
 
-func newMeter() *meter {
-	return &meter{trees: make(map[persist.Identity]*treeUse), members: make(map[int]*member)}
+func NewMeter() *Meter {
+	return &Meter{trees: make(map[persist.Identity]*treeUse), members: make(map[int]*member)}
 }
 
 // A treeUse is what is remembered of a process and all that came of it. Times
@@ -59,9 +59,9 @@ type member struct {
 
 // A measurement is one look at the process table for some trees.
 type measurement struct {
-	*meter
+	*Meter
 	now   time.Duration
-	all   []procStat
+	all   []Process
 	index map[int]int // pid → place in all
 	ids   []persist.Identity
 	roots map[int]int // pid → place in ids, of those alive
@@ -77,12 +77,12 @@ const (
 
 // look measures the trees of ids in a process table: nil for those not alive.
 // Inspect adds what one living member uses beside the processor.
-func (m *meter) look(now time.Duration, boot string, ids []persist.Identity, all []procStat,
-	strays map[int]persist.Identity, inspect func(procStat, *member, *api.Metrics)) []*api.Metrics {
-	s := measurement{meter: m, now: now, all: all, ids: ids,
+func (m *Meter) look(now time.Duration, boot string, ids []persist.Identity, all []Process,
+	strays map[int]persist.Identity, inspect func(Process, *member, *api.Metrics)) []*api.Metrics {
+	s := measurement{Meter: m, now: now, all: all, ids: ids,
 		index: make(map[int]int, len(all)), roots: make(map[int]int, len(ids)), owner: make([]int, len(all)), strays: strays}
 	for i, p := range all {
-		s.index[p.pid] = i
+		s.index[p.PID] = i
 		s.owner[i] = unasked
 	}
 	s.forget(boot)
@@ -101,10 +101,10 @@ func (m *meter) look(now time.Duration, boot string, ids []persist.Identity, all
 		}
 		mb := s.join(p, ids[o])
 		if s.due(ids[o]) {
-			ticks[o] += p.cpu - min(mb.cpu, p.cpu)
-			mb.cpu = p.cpu
+			ticks[o] += p.CPU - min(mb.cpu, p.CPU)
+			mb.cpu = p.CPU
 		}
-		if !p.zombie {
+		if !p.Zombie {
 			out[o].Processes++
 			out[o].Threads += p.threads
 			inspect(p, mb, out[o])
@@ -124,7 +124,7 @@ func (m *meter) look(now time.Duration, boot string, ids []persist.Identity, all
 
 func (s *measurement) alive(id persist.Identity, boot string) bool {
 	i, ok := s.index[id.PID]
-	return ok && id.BootID == boot && s.all[i].startTime == id.StartTime && !s.all[i].zombie
+	return ok && id.BootID == boot && s.all[i].StartTime == id.StartTime && !s.all[i].Zombie
 }
 
 // forget drops the trees whose root has ended, and members that have.
@@ -152,7 +152,7 @@ func (s *measurement) forget(boot string) {
 
 func (s *measurement) there(pid int, mb *member) bool {
 	i, ok := s.index[pid]
-	return ok && s.all[i].startTime == mb.startTime
+	return ok && s.all[i].StartTime == mb.startTime
 }
 
 // waitedFor reports whether the ticks of a member that has ended went over to
@@ -179,30 +179,30 @@ func (s *measurement) ownerOf(i int) int {
 	}
 	s.owner[i] = nobody // ends a circle, which reused pids could feign
 	p := s.all[i]
-	if o, ok := s.roots[p.pid]; ok {
+	if o, ok := s.roots[p.PID]; ok {
 		s.owner[i] = o
-	} else if mb := s.members[p.pid]; mb != nil {
+	} else if mb := s.members[p.PID]; mb != nil {
 		if o, ok := s.roots[mb.root.PID]; ok {
 			s.owner[i] = o
 		}
-	} else if o, ok := s.roots[p.session]; ok && p.startTime >= s.ids[o].StartTime {
+	} else if o, ok := s.roots[p.Session]; ok && p.StartTime >= s.ids[o].StartTime {
 		s.owner[i] = o
-	} else if o, ok := s.roots[s.strays[p.pid].PID]; ok && s.ids[o] == s.strays[p.pid] {
+	} else if o, ok := s.roots[s.strays[p.PID].PID]; ok && s.ids[o] == s.strays[p.PID] {
 		s.owner[i] = o
-	} else if parent, ok := s.index[p.parent]; ok {
+	} else if parent, ok := s.index[p.Parent]; ok {
 		s.owner[i] = s.ownerOf(parent)
 	}
 	return s.owner[i]
 }
 
 // join makes a process a member of a tree, if it is none yet.
-func (s *measurement) join(p procStat, root persist.Identity) *member {
-	mb := s.members[p.pid]
+func (s *measurement) join(p Process, root persist.Identity) *member {
+	mb := s.members[p.PID]
 	if mb == nil {
-		mb = &member{startTime: p.startTime}
-		s.members[p.pid] = mb
+		mb = &member{startTime: p.StartTime}
+		s.members[p.PID] = mb
 	}
-	mb.root, mb.parent = root, p.parent
+	mb.root, mb.parent = root, p.Parent
 	return mb
 }
 
@@ -220,7 +220,7 @@ func (s *measurement) use(root persist.Identity) *treeUse {
 func (s *measurement) due(root persist.Identity) bool { return s.now-s.use(root).at >= shortestLook }
 
 // account makes a percentage of what a tree has used since the last look.
-func (s *measurement) account(out *api.Metrics, id persist.Identity, root procStat, ticks uint64) {
+func (s *measurement) account(out *api.Metrics, id persist.Identity, root Process, ticks uint64) {
 	u := s.use(id)
 	if s.due(id) {
 		if s.now-u.at >= historyGap {
@@ -239,7 +239,7 @@ func (s *measurement) account(out *api.Metrics, id persist.Identity, root procSt
 
 // remember adds what trees have in memory, once that is known, to a history
 // that goes with that of the processor.
-func (m *meter) remember(now time.Duration, ids []persist.Identity, out []*api.Metrics) {
+func (m *Meter) remember(now time.Duration, ids []persist.Identity, out []*api.Metrics) {
 	for i, id := range ids {
 		u := m.trees[id]
 		if u == nil || out[i] == nil || u.weighed == now {

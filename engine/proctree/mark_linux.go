@@ -1,4 +1,4 @@
-package engine
+package proctree
 
 import (
 	"bytes"
@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// A mark is what every child of ours has in its environment and hands on to
+// A Mark is what every child of ours has in its environment and hands on to
 // what it starts: it tells whose an orphan is that has left its session.
-type mark struct{ id, dataDir string }
+type Mark struct{ ID, DataDir string }
 
+// The environment variables that a mark is in.
 const (
-	idVariable  = "TANDEM_SESSION_ID"
-	dirVariable = "TANDEM_DATA_DIR"
+	IDVariable      = "TANDEM_SESSION_ID"
+	DataDirVariable = "TANDEM_DATA_DIR"
 )
 
 // marks remembers the marks that were read, one for each process. Its zero
@@ -26,7 +27,7 @@ type marks struct {
 
 type marked struct {
 	start uint64
-	mark  mark
+	mark  Mark
 	reads int
 }
 
@@ -43,50 +44,50 @@ const execTime = 2 * time.Second
 // its program, in clock ticks since boot.
 func youngest() uint64 {
 	const ticks = uint64(execTime / (time.Second / ticksPerSecond))
-	return max(bootTicks(), ticks) - ticks
+	return max(BootTicks(), ticks) - ticks
 }
 
-// mayBecomeOurs reports whether a process may be the child of a keeper of this
+// MayBecomeOurs reports whether a process may be the child of a keeper of this
 // data folder that has not become its program yet: it has one thread, and the
 // environment of the keeper or, within execve, none.
-func mayBecomeOurs(p procStat, dataDir string) bool {
-	if p.zombie || p.threads != 1 || p.startTime < youngest() {
+func mayBecomeOurs(p Process, dataDir string) bool {
+	if p.Zombie || p.threads != 1 || p.StartTime < youngest() {
 		return false
 	}
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/environ")
 	if err != nil {
 		return false
 	}
 	m := parseMark(text)
-	return len(text) == 0 || m.id == "" && m.dataDir == dataDir
+	return len(text) == 0 || m.ID == "" && m.DataDir == dataDir
 }
 
 // orphans gives the processes that whoever collects orphans is the parent of,
 // by their mark.
-func (m *marks) orphans(all []procStat) map[mark][]int {
+func (m *marks) orphans(all []Process) map[Mark][]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known := make(map[int]marked)
-	found := make(map[mark][]int)
+	found := make(map[Mark][]int)
 	collects := collectors(all)
 	young := youngest()
 	for _, p := range all {
-		if !collects[p.parent] {
+		if !collects[p.Parent] {
 			continue
 		}
-		k, ok := m.known[p.pid]
-		if !ok || k.start != p.startTime {
-			k = marked{start: p.startTime}
+		k, ok := m.known[p.PID]
+		if !ok || k.start != p.StartTime {
+			k = marked{start: p.StartTime}
 		}
-		if k.mark == (mark{}) && k.reads < marklessReads {
-			k.mark = readMark(p.pid)
-			if p.startTime < young {
+		if k.mark == (Mark{}) && k.reads < marklessReads {
+			k.mark = MarkOf(p.PID)
+			if p.StartTime < young {
 				k.reads++
 			}
 		}
-		known[p.pid] = k
-		if k.mark != (mark{}) {
-			found[k.mark] = append(found[k.mark], p.pid)
+		known[p.PID] = k
+		if k.mark != (Mark{}) {
+			found[k.mark] = append(found[k.mark], p.PID)
 		}
 	}
 	m.known = known
@@ -95,14 +96,14 @@ func (m *marks) orphans(all []procStat) map[mark][]int {
 
 // collectors are the processes that orphans of ours get as their parent: pid 1
 // and whatever the engine descends from, or else a keeper that it has started.
-func collectors(all []procStat) map[int]bool {
+func collectors(all []Process) map[int]bool {
 	collects := map[int]bool{1: true}
 	parents := make(map[int]int)
 	self := os.Getpid()
 	for _, p := range all {
-		parents[p.pid] = p.parent
-		if p.parent == self {
-			collects[p.pid] = true
+		parents[p.PID] = p.Parent
+		if p.Parent == self {
+			collects[p.PID] = true
 		}
 	}
 	for pid := parents[self]; pid > 1; pid = parents[pid] {
@@ -111,29 +112,29 @@ func collectors(all []procStat) map[int]bool {
 	return collects
 }
 
-// readMark reads the mark in a process's environment; none if it has none or
+// MarkOf reads the mark in a process's environment; none if it has none or
 // is another user's.
-func readMark(pid int) mark {
+func MarkOf(pid int) Mark {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return mark{}
+		return Mark{}
 	}
 	m := parseMark(text)
-	if m.id == "" || m.dataDir == "" {
-		return mark{}
+	if m.ID == "" || m.DataDir == "" {
+		return Mark{}
 	}
 	return m
 }
 
 // parseMark reads the mark in an environment; a variable that is not there is "".
-func parseMark(environ []byte) (m mark) {
+func parseMark(environ []byte) (m Mark) {
 	for pair := range bytes.SplitSeq(environ, []byte{0}) {
 		name, value, _ := bytes.Cut(pair, []byte("="))
 		switch string(name) {
-		case idVariable:
-			m.id = string(value)
-		case dirVariable:
-			m.dataDir = string(value)
+		case IDVariable:
+			m.ID = string(value)
+		case DataDirVariable:
+			m.DataDir = string(value)
 		}
 	}
 	return m
