@@ -24,7 +24,7 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist", "keys", "keys/keymap", "themes"},
+		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "keys", "keys/keymap", "themes"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
@@ -84,7 +84,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/files", "engine/keeper", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist"},
+		[]string{"engine/api", "engine/files", "engine/keeper", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist/store", "persist/sparse", "persist/ptylog", "persist/linelog", "persist/histdb"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp": {
@@ -112,9 +112,14 @@ var layers = map[string]layer{
 	"engine/shell":     {nil, "how a shell is made to speak is independent of who listens"},
 	"engine/sandbox":   {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"engine/names":     {[]string{"engine/api", "engine/secrets"}, "a name is checked and shown the same way, whatever it names"},
-	"engine/proctree":  {[]string{"engine/api", "engine/names", "persist"}, "what came of a child is read from the kernel, whoever wants it ended"},
+	"engine/proctree":  {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},
-	"persist":          {nil, "how things lie on disk is independent of who asks"},
+	"persist/store":    {nil, "how things lie on disk is independent of who asks"},
+	"persist/sparse":   {nil, "what a file system offers is independent of what lies on it"},
+	"persist/ptylog":   {[]string{"persist/sparse", "persist/store"}, "a log knows nothing of the terminal that fills it"},
+	"persist/linelog":  {[]string{"persist/sparse", "persist/store"}, "lines are found in any log, whoever writes it"},
+	"persist/histdb":   {[]string{"persist/store"}, "the history is rows, whoever searches them"},
+	"persist/logtest":  {[]string{"persist/sparse"}, "what the tests of logs share"},
 	"keys":             {nil, "what a key is does not depend on who is told"},
 	"keys/keymap":      {[]string{"keys"}, "what keys mean in the dashboard is data; the engine only encodes keys"},
 	"themes":           {nil, "a palette becomes styles and nothing more"},

@@ -42,7 +42,7 @@ var tooLarge = map[string]string{
 	"struct engine/vt/modeSet":     "to be split",
 	"struct panes/processes/Log":   "to be split",
 	"struct panes/preview/Preview": "to be split",
-	"struct persist/Record":        "to be split",
+	"struct persist/store/Record":  "to be split",
 	"struct ui/filesView":          "to be split",
 	"struct ui/model":              "to be split",
 	"type engine/control":          "to be split",

@@ -23,7 +23,7 @@ import (
 	"tandem/engine/sandbox"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/persist"
+	"tandem/persist/store"
 	"tandem/ui"
 	"tandem/ui/cli"
 )
@@ -223,12 +223,12 @@ func somethingLives() bool {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	store, err := persist.Open(dir)
+	data, err := store.Open(dir)
 	if err != nil {
 		return true
 	}
-	records, problems := store.Load()
-	return len(problems) > 0 || slices.ContainsFunc(records, func(r persist.Record) bool {
+	records, problems := data.Load()
+	return len(problems) > 0 || slices.ContainsFunc(records, func(r store.Record) bool {
 		if r.Identity == nil {
 			return r.State == string(api.StateStarting)
 		}

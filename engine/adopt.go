@@ -15,7 +15,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // problemsTold is how many damaged records a person is told of; the log has all.
@@ -27,7 +27,7 @@ const problemsTold = 20
 
 // A found is one record with the event that a new engine feeds for it.
 type found struct {
-	rec    persist.Record
+	rec    store.Record
 	ending *ending // of one that had ended before
 	events []event // their live is still to be filled in for evFound
 	orphan bool    // the child of the evFound is none of the keeper's yet
@@ -37,12 +37,12 @@ type found struct {
 // A survey is everything that a new engine can know when it starts.
 type survey struct {
 	bootID   string
-	records  []persist.Record
+	records  []store.Record
 	children []keeper.Child
-	exit     func(id string) (persist.Exit, bool)
-	alive    func(persist.Identity) bool
-	orphan   func(persist.Record) (persist.Identity, bool) // a child that nobody could write down
-	guess    func(keeper.Child) persist.Record             // a record for a child that has none
+	exit     func(id string) (store.Exit, bool)
+	alive    func(store.Identity) bool
+	orphan   func(store.Record) (store.Identity, bool) // a child that nobody could write down
+	guess    func(keeper.Child) store.Record           // a record for a child that has none
 }
 
 // plan says what each record leads to, and which children of the keeper are
@@ -85,7 +85,7 @@ func (s survey) plan() (all []found, forget []string) {
 
 // mayLive reports whether something that was given up lives all the same: nobody
 // saw its start, and there is its child.
-func (s survey) mayLive(r persist.Record) bool {
+func (s survey) mayLive(r store.Record) bool {
 	if r.Identity != nil {
 		return false
 	}
@@ -97,7 +97,7 @@ func (s survey) mayLive(r persist.Record) bool {
 // know, and whose record was lost.
 func (s survey) unrecorded(marked []keeper.Child) (all []found) {
 	for _, c := range marked {
-		known := slices.ContainsFunc(s.records, func(r persist.Record) bool { return r.ID == c.ID }) ||
+		known := slices.ContainsFunc(s.records, func(r store.Record) bool { return r.ID == c.ID }) ||
 			slices.ContainsFunc(s.children, func(held keeper.Child) bool { return held.ID == c.ID })
 		if known {
 			continue
@@ -109,16 +109,16 @@ func (s survey) unrecorded(marked []keeper.Child) (all []found) {
 
 // isFormer reports whether a child is the one before that which a record is about
 // to get.
-func isFormer(r persist.Record, c keeper.Child) bool {
+func isFormer(r store.Record, c keeper.Child) bool {
 	return r.Identity == nil && r.Former != nil && *r.Former == identityOf(c)
 }
 
-func isOf(r persist.Record, c keeper.Child) bool {
+func isOf(r store.Record, c keeper.Child) bool {
 	return c.Exit != nil && r.Identity != nil && r.Identity.PID == c.PID && r.Identity.StartTime == c.StartTime
 }
 
 // held is a record whose child the keeper has, dead or alive.
-func (s survey) held(r persist.Record, c keeper.Child) found {
+func (s survey) held(r store.Record, c keeper.Child) found {
 	if api.State(r.State).Ended() { // written before its child was seen to live
 		r.State = string(api.StateRunning)
 	}
@@ -135,7 +135,7 @@ func (s survey) held(r persist.Record, c keeper.Child) found {
 
 // ended is a record of something that has ended. What a reboot should have
 // started again, and which failed before it, is tried once more.
-func (s survey) ended(r persist.Record) found {
+func (s survey) ended(r store.Record) found {
 	f := found{rec: r, ending: s.pastEnding(r)}
 	if s.rebooted(r) && r.Desired == desiredRunning && startsAtBoot(r.Restart) {
 		f.events = []event{{kind: evBooted}}
@@ -143,13 +143,13 @@ func (s survey) ended(r persist.Record) found {
 	return f
 }
 
-func (s survey) rebooted(r persist.Record) bool {
+func (s survey) rebooted(r store.Record) bool {
 	return r.Identity != nil && r.Identity.BootID != s.bootID
 }
 
 // unheld is a record of something that should run and that the keeper does not
 // know: the keeper is a new one, or the process has ended for good.
-func (s survey) unheld(r persist.Record) found {
+func (s survey) unheld(r store.Record) found {
 	if s.rebooted(r) {
 		return found{rec: r, events: []event{{kind: evMissing, ending: s.endingOf(r), rebooted: true}}}
 	}
@@ -180,12 +180,12 @@ func (s survey) unheld(r persist.Record) found {
 
 // isPending reports whether an exit is that of the child whose start nobody has
 // written down, and not of the one before.
-func (s survey) isPending(r persist.Record, e persist.Exit) bool {
+func (s survey) isPending(r store.Record, e store.Exit) bool {
 	first := r.Former == nil && r.Restarts == 0
 	return e.Identity.BootID == s.bootID && (first || r.Former != nil && e.Identity != *r.Former)
 }
 
-func (s survey) endingOf(r persist.Record) ending {
+func (s survey) endingOf(r store.Record) ending {
 	if e := s.pastEnding(r); e != nil {
 		return *e
 	}
@@ -194,7 +194,7 @@ func (s survey) endingOf(r persist.Record) ending {
 
 // pastEnding is what exit.json says of a record's child or, where that does not
 // know, the record itself; nil when neither says anything.
-func (s survey) pastEnding(r persist.Record) *ending {
+func (s survey) pastEnding(r store.Record) *ending {
 	e, ok := s.exit(r.ID)
 	ok = ok && r.Identity != nil && e.Identity == *r.Identity
 	if run := lastRun(r); run != nil && (!ok || e.Unknown) {
@@ -208,7 +208,7 @@ func (s survey) pastEnding(r persist.Record) *ending {
 }
 
 // lastRun is the run of a record's child if the record knows how that ended.
-func lastRun(r persist.Record) *persist.Run {
+func lastRun(r store.Record) *store.Run {
 	if len(r.Runs) == 0 || r.Identity == nil {
 		return nil
 	}
@@ -219,7 +219,7 @@ func lastRun(r persist.Record) *persist.Run {
 	return run
 }
 
-func endingFrom(e persist.Exit) ending {
+func endingFrom(e store.Exit) ending {
 	return ending{exit: keeper.Exit{Code: e.Code, Signal: e.Signal, Unknown: e.Unknown}, at: e.ExitedAt}
 }
 
@@ -242,8 +242,8 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 		records:  records,
 		children: children,
 		exit:     h.pastExit,
-		alive:    persist.Identity.Alive,
-		orphan:   func(r persist.Record) (persist.Identity, bool) { return h.orphanOf(r, look()) },
+		alive:    store.Identity.Alive,
+		orphan:   func(r store.Record) (store.Identity, bool) { return h.orphanOf(r, look()) },
 		guess:    guessRecord,
 	}
 	all, forget := s.plan()
@@ -266,7 +266,7 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 	return nil
 }
 
-func (h *host) pastExit(id string) (persist.Exit, bool) {
+func (h *host) pastExit(id string) (store.Exit, bool) {
 	e, ok, err := h.store.Exit(id)
 	if err != nil {
 		h.log.Warn("read exit", "id", id, "error", err)
@@ -332,7 +332,7 @@ func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []foun
 }
 
 // guessRecord makes a record for a child whose own was lost.
-func guessRecord(c keeper.Child) persist.Record {
+func guessRecord(c keeper.Child) store.Record {
 	r := newRecord(c.ID, api.KindProcess)
 	if c.TTY {
 		r.Kind = string(api.KindSession)
@@ -355,7 +355,7 @@ func guessRecord(c keeper.Child) persist.Record {
 // logSize is the length of the log of something that has ended. After a crash
 // the file is longer, by what was set aside for output that never came; opening
 // and closing it cuts that off.
-func (h *host) logSize(r persist.Record) int64 {
+func (h *host) logSize(r store.Record) int64 {
 	path := h.logPath(r)
 	info, err := os.Stat(path)
 	if err != nil {

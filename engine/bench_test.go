@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 // floodSize is the output of one run of the throughput benchmarks.
@@ -150,18 +150,18 @@ func BenchmarkEcho(b *testing.B) {
 // BenchmarkSession is a session alone, without keeper and API, for profiles.
 func BenchmarkSession(b *testing.B) {
 	path := floodFile(b)
-	store, err := persist.Open(b.TempDir())
+	data, err := store.Open(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
-	h := &host{store: store, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: newChunks()}
+	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: newChunks()}
 	h.o.LogLimit = 1 << 30
 	h.control = newControl(context.Background(), h, h.log)
 	b.SetBytes(floodSize)
 	for b.Loop() {
 		r := newRecord("flood", api.KindSession)
 		r.Cols, r.Rows = 80, 24
-		if err := store.Save(r); err != nil {
+		if err := data.Save(r); err != nil {
 			b.Fatal(err)
 		}
 		log, err := h.openLog(r)
@@ -180,7 +180,7 @@ func BenchmarkSession(b *testing.B) {
 		}
 		s.close()
 		h.sessions.Wait()
-		store.Remove(r.ID)
+		data.Remove(r.ID)
 	}
 }
 

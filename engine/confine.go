@@ -19,7 +19,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // A gate lets confined processes out to the hosts that their profiles allow. It
@@ -141,7 +141,7 @@ func (g *gate) close() {
 // confine writes down how a process is confined, beside what will be its
 // record: by all layers that are not nil, and not at all if none is. Layers that
 // could not be enforced are refused.
-func (h *host) confine(r *persist.Record, layers []*api.Sandbox) error {
+func (h *host) confine(r *store.Record, layers []*api.Sandbox) error {
 	layers = slices.DeleteFunc(slices.Clone(layers), func(s *api.Sandbox) bool { return s == nil })
 	if len(layers) == 0 {
 		return nil
@@ -182,7 +182,7 @@ type way struct {
 
 // launch finds the way of a record's child. keeperConfines says that the keeper
 // can confine what it starts, which saves the launch stage.
-func (h *host) launch(r persist.Record, keeperConfines bool) (way, error) {
+func (h *host) launch(r store.Record, keeperConfines bool) (way, error) {
 	if !r.Sandboxed {
 		argv, env := h.settings().shells.inject(r, r.Argv, h.childEnv(r))
 		return way{argv: argv, env: env}, nil
@@ -202,7 +202,7 @@ func (h *host) launch(r persist.Record, keeperConfines bool) (way, error) {
 
 // launchConfined is how a command is started on behalf of a record's child,
 // within the same sandbox.
-func (h *host) launchConfined(r persist.Record, command []string) (argv, env []string, err error) {
+func (h *host) launchConfined(r store.Record, command []string) (argv, env []string, err error) {
 	layers, proxyURL, err := h.admitted(r)
 	if err != nil {
 		return nil, nil, err
@@ -212,7 +212,7 @@ func (h *host) launchConfined(r persist.Record, command []string) (argv, env []s
 }
 
 // admitted gives a record's layers, and the URL of its way out if they need one.
-func (h *host) admitted(r persist.Record) (layers sandbox.Layers, proxyURL string, err error) {
+func (h *host) admitted(r store.Record) (layers sandbox.Layers, proxyURL string, err error) {
 	if layers, err = sandbox.LoadLayers(h.store.SandboxPath(r.ID)); err != nil {
 		return nil, "", err
 	}
@@ -222,7 +222,7 @@ func (h *host) admitted(r persist.Record) (layers sandbox.Layers, proxyURL strin
 	return layers, proxyURL, err
 }
 
-func (h *host) throughLaunchStage(r persist.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
+func (h *host) throughLaunchStage(r store.Record, argv, env []string, proxyURL string) (stageArgv, stageEnv []string) {
 	exe := fmt.Sprintf("/proc/%d/exe", os.Getpid())
 	return sandbox.Command(exe, h.store.SandboxPath(r.ID), argv), sandbox.Environ(env, h.o.DataDir, proxyURL)
 }
@@ -247,7 +247,7 @@ const refusalGap = 10 * time.Second
 
 // refused gives what writes refused connections into a process's log. That of
 // a terminal belongs to its session, so a person is told instead.
-func (h *host) refused(r persist.Record) func(line string) {
+func (h *host) refused(r store.Record) func(line string) {
 	if r.TTY {
 		var told atomic.Int64 // when a person was told last: a program may try for ever
 		return func(line string) {
@@ -302,7 +302,7 @@ func (h *host) readmit(f *found) {
 
 // proxyOf is the way out that a child was given, "" if it lives no more or
 // needs none.
-func proxyOf(child persist.Identity) string {
+func proxyOf(child store.Identity) string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(child.PID) + "/environ")
 	if err != nil || !child.Alive() {
 		return ""

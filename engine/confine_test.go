@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
-	"tandem/persist"
-
-	"golang.org/x/sys/unix"
+	"tandem/persist/store"
 )
 
 // confined starts a process that may reach one domain, and gives its way out.
@@ -166,25 +166,25 @@ func TestVariablesOfASandboxedProcessDoNothingBeforeItIsConfined(t *testing.T) {
 }
 
 func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
-	store, err := persist.Open(t.TempDir())
+	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{store: store, o: Options{DataDir: t.TempDir()}}
+	h := &host{store: data, o: Options{DataDir: t.TempDir()}}
 	open, closed := &api.Sandbox{}, &api.Sandbox{Network: &api.SandboxNetwork{}}
 	for _, c := range []struct {
 		id     string
 		layers []*api.Sandbox
 		want   int
 	}{{"none", nil, 0}, {"nil", []*api.Sandbox{nil}, 0}, {"one", []*api.Sandbox{open}, 1}, {"both", []*api.Sandbox{open, nil, closed}, 2}} {
-		r := persist.Record{ID: c.id}
+		r := store.Record{ID: c.id}
 		if err := h.confine(&r, c.layers); err != nil || r.Sandboxed != (c.want > 0) {
 			t.Errorf("%s: %+v, %v", c.id, r, err)
 		}
 		if !r.Sandboxed {
 			continue
 		}
-		if got, err := sandbox.LoadLayers(store.SandboxPath(c.id)); err != nil || len(got) != c.want {
+		if got, err := sandbox.LoadLayers(data.SandboxPath(c.id)); err != nil || len(got) != c.want {
 			t.Errorf("%s: %+v, %v", c.id, got, err)
 		}
 	}
@@ -192,11 +192,11 @@ func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
 
 // A keeper of an older program cannot confine, and limits belong to a process.
 func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
-	store, err := persist.Open(t.TempDir())
+	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{store: store, o: Options{DataDir: t.TempDir()}}
+	h := &host{store: data, o: Options{DataDir: t.TempDir()}}
 	for _, c := range []struct {
 		name           string
 		profile        api.Sandbox
@@ -207,7 +207,7 @@ func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
 		{"older", api.Sandbox{}, false, false},
 		{"limits", api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}, true, false},
 	} {
-		r := persist.Record{ID: c.name, Argv: []string{"true"}, Environ: map[string]string{"A": "b"}}
+		r := store.Record{ID: c.name, Argv: []string{"true"}, Environ: map[string]string{"A": "b"}}
 		if err := h.confine(&r, []*api.Sandbox{&c.profile}); err != nil {
 			t.Fatal(err)
 		}

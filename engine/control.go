@@ -12,7 +12,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -35,27 +35,27 @@ const (
 // control loop calls them only from workers.
 type world interface {
 	// save writes a record; with durable set it survives a loss of power too.
-	save(r persist.Record, durable bool) error
+	save(r store.Record, durable bool) error
 	// spawn starts the child of a record and, for a terminal, its session, once
 	// nothing is left of the one before. When ctx ends before the child is asked
 	// for there is none.
-	spawn(ctx context.Context, r persist.Record, before predecessor) (started, error)
+	spawn(ctx context.Context, r store.Record, before predecessor) (started, error)
 	// endTree ends a record's child and everything that came of it, and returns
 	// when nothing of that is left. held is until when the child is known to have
 	// been there, as proc.held; signal is sent instead of the stop signal.
-	endTree(ctx context.Context, r persist.Record, held uint64, signal string) error
+	endTree(ctx context.Context, r store.Record, held uint64, signal string) error
 	// endRemains ends what is left of records whose child has ended, and tells of
 	// how many there was something.
-	endRemains(ctx context.Context, records []persist.Record, signal string) (int, error)
+	endRemains(ctx context.Context, records []store.Record, signal string) (int, error)
 	// probe waits until a child is ready and gives nil, or why it is not.
-	probe(ctx context.Context, r persist.Record) error
+	probe(ctx context.Context, r store.Record) error
 	// bound keeps the log of a process without a terminal bounded until stop is
 	// called. Neither blocks.
-	bound(r persist.Record) (stop func())
+	bound(r store.Record) (stop func())
 	// lastLines is the end of what a process has written.
-	lastLines(r persist.Record) []string
+	lastLines(r store.Record) []string
 	// lateExit looks for an exit status that nobody reported.
-	lateExit(ctx context.Context, r persist.Record) ending
+	lateExit(ctx context.Context, r store.Record) ending
 	forget(id string)
 	// remove deletes what is on disk; with durable set a loss of power does not
 	// bring it back.
@@ -88,10 +88,10 @@ type started struct {
 // A predecessor is what may be left of the run before. Its zero value is
 // nothing.
 type predecessor struct {
-	former   persist.Identity // of the child before, ended or not; PID 0 if there was none
-	identity persist.Identity // of a child whose tree may not have ended; PID 0 if it has
-	held     uint64           // as proc.held
-	live     liveSession      // closed, but maybe not gone
+	former   store.Identity // of the child before, ended or not; PID 0 if there was none
+	identity store.Identity // of a child whose tree may not have ended; PID 0 if it has
+	held     uint64         // as proc.held
+	live     liveSession    // closed, but maybe not gone
 }
 
 // An ending is how a child ended.
@@ -105,7 +105,7 @@ func (e *ending) unknown() bool { return e == nil || e.exit.Unknown }
 
 // A proc is all the control loop knows about one process.
 type proc struct {
-	rec      persist.Record // as wanted and as known now; State is an api.State
+	rec      store.Record // as wanted and as known now; State is an api.State
 	logPath  string
 	command  string   // its argv as a line, secrets replaced
 	argv     []string // as clients see it, secrets replaced
@@ -213,7 +213,7 @@ func (c *control) run() {
 }
 
 // insert puts a record into the table.
-func (c *control) insert(r persist.Record, logPath string) *proc {
+func (c *control) insert(r store.Record, logPath string) *proc {
 	r.Environ = c.environs.shared(r.Environ)
 	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
 	p.command = names.Quote(p.argv)

@@ -14,7 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 func TestStartWritesIntentBeforeItSpawnsAndStateBeforeItAnswers(t *testing.T) {
@@ -259,7 +259,7 @@ func TestRecordsHoldAnEnvironmentThatTheyShareOnce(t *testing.T) {
 			held := make(map[uintptr]bool)
 			for i := range records {
 				env := map[string]string{"A": "1", "B": strconv.Itoa(i % environments)}
-				p := r.c.insert(persist.Record{ID: fmt.Sprintf("p%03d", i), Environ: env}, "")
+				p := r.c.insert(store.Record{ID: fmt.Sprintf("p%03d", i), Environ: env}, "")
 				if !maps.Equal(p.rec.Environ, env) {
 					t.Errorf("%v instead of %v", p.rec.Environ, env)
 				}
@@ -353,13 +353,13 @@ func TestEveryStateHasADecisionForEveryEvent(t *testing.T) {
 
 func TestEngineStartFeedsTheEventsThatItMissed(t *testing.T) {
 	code := 7
-	who := persist.Identity{BootID: "boot", PID: 50, StartTime: 7}
+	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	child := keeper.Child{ID: "a", PID: 50, StartTime: 7, BootID: "boot"}
 	dead := child
 	dead.Exit = &keeper.Exit{Code: &code}
 	cases := map[string]struct {
 		state, desired string
-		identity       *persist.Identity
+		identity       *store.Identity
 		events         []event
 		want           api.State
 		unknown        bool

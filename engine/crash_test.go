@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 	"tandem/engine/proctree"
-	"tandem/persist"
-
-	"golang.org/x/sys/unix"
+	"tandem/persist/store"
 )
 
 // wantNumbered fails unless text holds the lines prefix1, prefix2, … without a
@@ -233,18 +233,18 @@ func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
 		_, err := os.Stat(filepath.Join(m.dir, "tandem.sock"))
 		return err != nil
 	})
-	store, err := persist.Open(m.dir)
+	data, err := store.Open(m.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, err := persist.Identify(os.Getpid())
+	who, err := store.Identify(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
 	who.BootID = "another boot"
 	old := newRecord("0123456789ab", api.KindSession)
 	old.Name, old.Argv, old.TTY, old.State, old.Identity = "old", []string{"sh"}, true, "running", &who
-	if err := store.Save(old); err != nil {
+	if err := data.Save(old); err != nil {
 		t.Fatal(err)
 	}
 	client, err := api.Activate(t.Context(), m.options())
@@ -377,16 +377,16 @@ func TestPIDOfAnotherProcessIsLeftAlone(t *testing.T) {
 		other.Process.Kill()
 		other.Wait()
 	}()
-	store, err := persist.Open(m.dir)
+	data, err := store.Open(m.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, problems := store.Load()
+	records, problems := data.Load()
 	if len(records) != 1 || len(problems) > 0 {
 		t.Fatal(records, problems)
 	}
 	records[0].Identity.PID = other.Process.Pid // as if the number had been given away again
-	if err := store.Save(records[0]); err != nil {
+	if err := data.Save(records[0]); err != nil {
 		t.Fatal(err)
 	}
 	m.activate()

@@ -7,18 +7,18 @@ import (
 	"io"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
 	"tandem/engine/shell"
-	"tandem/persist"
-
-	"golang.org/x/sys/unix"
+	"tandem/persist/store"
 )
 
 // startChild has the keeper start a record's child. A one-shot command line that
 // needs no shell is started without one; should that not be possible, the shell
 // says why.
-func startChild(ctx context.Context, client keeperClient, r persist.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Child, *os.File, error) {
+func startChild(ctx context.Context, client keeperClient, r store.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Child, *os.File, error) {
 	if d, ok := direct(r, spec, confinement); ok {
 		child, master, err := client.Start(ctx, d)
 		if err == nil || errors.Is(err, keeper.ErrLost) || ctx.Err() != nil {
@@ -31,7 +31,7 @@ func startChild(ctx context.Context, client keeperClient, r persist.Record, spec
 // direct is the program that the shell of a spec would become at once, with
 // nothing else to do. A sandbox changes nothing about where a shell finds it;
 // but what cannot be read there is not looked into here either.
-func direct(r persist.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Spec, bool) {
+func direct(r store.Record, spec keeper.Spec, confinement *sandbox.Confinement) (keeper.Spec, bool) {
 	if !r.Transient || r.TTY || r.Sandboxed && confinement == nil {
 		return spec, false
 	}

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // directly runs a line and tells what the kernel was given for it.
@@ -84,7 +84,7 @@ func TestAProgramThatASandboxDeniesIsTheShellsToExplain(t *testing.T) {
 	}
 	defer c.Close()
 	spec := keeper.Spec{Argv: []string{"bash", "-c", link}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
-	if d, ok := direct(persist.Record{Transient: true, Sandboxed: true}, spec, c); ok {
+	if d, ok := direct(store.Record{Transient: true, Sandboxed: true}, spec, c); ok {
 		t.Errorf("what cannot be read was looked into: %+v", d)
 	}
 }
@@ -112,10 +112,10 @@ func TestALineThatNamesNoProgramIsTheShellsToExplain(t *testing.T) {
 
 func TestOnlyOneShotCommandsGoWithoutTheirShell(t *testing.T) {
 	spec := keeper.Spec{Argv: []string{"bash", "-c", "true"}, Env: []string{"PATH=/usr/bin:/bin"}, CWD: "/"}
-	if _, ok := direct(persist.Record{Transient: true}, spec, nil); !ok {
+	if _, ok := direct(store.Record{Transient: true}, spec, nil); !ok {
 		t.Error("a one-shot command needs its shell")
 	}
-	for _, r := range []persist.Record{{}, {Transient: true, TTY: true}, {Transient: true, Sandboxed: true}} {
+	for _, r := range []store.Record{{}, {Transient: true, TTY: true}, {Transient: true, Sandboxed: true}} {
 		if d, ok := direct(r, spec, nil); ok {
 			t.Errorf("%+v: %q", r, d.Argv)
 		}

@@ -8,13 +8,13 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // treeOf is a record's child and all that came of it. What somebody has started
 // from a shell may have left that for good, as a person's daemons do. held is
 // until when the child is known to have been there, in clock ticks since boot.
-func (h *host) treeOf(r persist.Record, held uint64) *proctree.Tree {
+func (h *host) treeOf(r store.Record, held uint64) *proctree.Tree {
 	t := proctree.NewTree(*r.Identity, os.Getpid(), h.link.pid())
 	t.Held, t.Cgroup = held, r.Cgroup
 	if !r.TTY || !names.IsPlainShell(r.Argv) {
@@ -24,7 +24,7 @@ func (h *host) treeOf(r persist.Record, held uint64) *proctree.Tree {
 }
 
 // endTree ends a record's child and all that came of it.
-func (h *host) endTree(ctx context.Context, r persist.Record, held uint64, signal string) error {
+func (h *host) endTree(ctx context.Context, r store.Record, held uint64, signal string) error {
 	if h.link.pid() == 0 { // without a keeper nobody tells of an end
 		held = 0
 	}
@@ -34,8 +34,8 @@ func (h *host) endTree(ctx context.Context, r persist.Record, held uint64, signa
 // endRemains ends what is left of records whose child has ended, and tells of
 // how many there was something. Only what carries their mark is theirs: the
 // numbers of a child that has ended may be somebody else's by now.
-func (h *host) endRemains(ctx context.Context, records []persist.Record, signal string) (int, error) {
-	boot, err := persist.BootID()
+func (h *host) endRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
+	boot, err := store.BootID()
 	if err != nil {
 		return 0, err
 	}
@@ -65,7 +65,7 @@ func (h *host) endRemains(ctx context.Context, records []persist.Record, signal 
 // stopRemains is a stop of what has ended: it ends what that has left behind, or
 // is the error that there is nothing to stop.
 func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
-	var record persist.Record
+	var record store.Record
 	var view api.Process
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
 		record, view = p.rec, h.control.current(p)
@@ -77,7 +77,7 @@ func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended e
 	if in.TimeoutMS > 0 {
 		record.StopTimeoutMS = in.TimeoutMS
 	}
-	switch n, err := h.endRemains(ctx, []persist.Record{record}, in.Signal); {
+	switch n, err := h.endRemains(ctx, []store.Record{record}, in.Signal); {
 	case err != nil:
 		return api.Process{}, err
 	case n == 0:
@@ -88,8 +88,8 @@ func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended e
 
 // endAllRemains ends what ended processes have left behind.
 func (h *host) endAllRemains(ctx context.Context) error {
-	records, err := ask(ctx, h.control, func() []persist.Record {
-		return h.control.endedRecords(func(persist.Record) bool { return true })
+	records, err := ask(ctx, h.control, func() []store.Record {
+		return h.control.endedRecords(func(store.Record) bool { return true })
 	})
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (h *host) endAllRemains(ctx context.Context) error {
 }
 
 // endedRecords are the records of what has ended and is wanted.
-func (c *control) endedRecords(wanted func(persist.Record) bool) (records []persist.Record) {
+func (c *control) endedRecords(wanted func(store.Record) bool) (records []store.Record) {
 	for _, p := range c.procs {
 		if p.state().Ended() && p.rec.Identity != nil && wanted(p.rec) {
 			records = append(records, p.rec)

@@ -13,7 +13,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/proctree"
 	"tandem/engine/secrets"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // Options configure an engine. DataDir is required.
@@ -49,8 +49,8 @@ func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	out := newOwnLog(filepath.Join(o.DataDir, "engine.log"))
 	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
-	store, fault := persist.Open(o.DataDir)
-	if store == nil {
+	data, fault := store.Open(o.DataDir)
+	if data == nil {
 		return fault
 	}
 	lock, err := lockFolder(o.DataDir)
@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer lock.Close()
-	bootID, err := persist.BootID()
+	bootID, err := store.BootID()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func Run(ctx context.Context, o Options) error {
 		lock:    lock,
 		log:     log,
 		ownLog:  out,
-		store:   store,
+		store:   data,
 		fault:   fault,
 		bootID:  bootID,
 		cgroups: proctree.CgroupFolder(),
@@ -83,11 +83,11 @@ func Run(ctx context.Context, o Options) error {
 	h.gate.log = log
 	h.arbiter = h.newArbiter(o.Policy)
 	h.audit = newAudit(o.DataDir)
-	if err := h.env.load(store); err != nil {
+	if err := h.env.load(data); err != nil {
 		log.Error("load environment", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
-	if err := h.layouts.load(store); err != nil {
+	if err := h.layouts.load(data); err != nil {
 		log.Error("load layouts", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
@@ -159,7 +159,7 @@ func (h *host) unsaved() string {
 	if h.fault == nil {
 		return ""
 	}
-	if _, err := persist.Open(h.o.DataDir); err != nil {
+	if _, err := store.Open(h.o.DataDir); err != nil {
 		return "nothing can be saved: " + err.Error()
 	}
 	return ""

@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/proctree"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // environsKept is how many environments a new one is compared with.
@@ -35,7 +35,7 @@ func (e *environs) shared(env map[string]string) map[string]string {
 }
 
 // childEnv is the complete environment of a record's child.
-func (h *host) childEnv(r persist.Record) []string {
+func (h *host) childEnv(r store.Record) []string {
 	env := maps.Clone(r.Environ)
 	if env == nil {
 		env = api.Environ(os.Environ())

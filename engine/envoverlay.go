@@ -14,13 +14,13 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/secrets"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // An envStore keeps the overlay on disk.
 type envStore interface {
-	LoadEnv() (persist.Env, error)
-	SaveEnv(env persist.Env) error
+	LoadEnv() (store.Env, error)
+	SaveEnv(env store.Env) error
 }
 
 // An overlay is what is put over the engine's environment for what is started
@@ -80,7 +80,7 @@ func (o *overlay) change(f func(variables map[string]string)) error {
 }
 
 func (o *overlay) save(variables map[string]string, clients map[string]map[string]string) error {
-	if err := o.store.SaveEnv(persist.Env{Variables: variables, Clients: clients}); err != nil {
+	if err := o.store.SaveEnv(store.Env{Variables: variables, Clients: clients}); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
 	return nil

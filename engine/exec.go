@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -64,9 +64,9 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 	return out, h.outputs(rec, in, &out)
 }
 
-func (h *host) execRecord(in api.ExecInput) (persist.Record, error) {
+func (h *host) execRecord(in api.ExecInput) (store.Record, error) {
 	if in.TimeoutMS < 0 || in.MaxOutput < 0 {
-		return persist.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms and max_output cannot be negative")
+		return store.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms and max_output cannot be negative")
 	}
 	rec, err := h.processRecord(api.ProcessStartInput{
 		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Actor: in.Actor,
@@ -150,7 +150,7 @@ func (h *host) overdue(ctx context.Context, id string, in api.ExecInput) (api.Pr
 func (h *host) keep(ctx context.Context, id string, d api.Daemon) (api.Process, error) {
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, id, func(p *proc) error {
-		p.rec.Transient, p.rec.Daemon = false, &persist.Daemon{Lines: d.Lines}
+		p.rec.Transient, p.rec.Daemon = false, &store.Daemon{Lines: d.Lines}
 		p.await(reply, always)
 		h.control.save(p)
 		return nil
@@ -191,7 +191,7 @@ func duration(p api.Process) time.Duration {
 
 // outputs reads what a command has printed so far. The files are complete when
 // it has ended, because it wrote them itself.
-func (h *host) outputs(r persist.Record, in api.ExecInput, out *api.ExecOutput) error {
+func (h *host) outputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
 	most := min(cmp.Or(in.MaxOutput, execOutput), execOutputMost)
 	dir := h.store.Dir(r.ID)
 	stdout, dropped, err := tail(filepath.Join(dir, stdoutName), most)

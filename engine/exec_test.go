@@ -12,12 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/proctree"
-	"tandem/persist"
-
-	"golang.org/x/sys/unix"
+	"tandem/persist/store"
 )
 
 func TestManyCommandsAtOnceLeaveNothingBehind(t *testing.T) {
@@ -179,12 +179,12 @@ func TestEngineFindsTheEndOfACommandThatItDidNotWriteDown(t *testing.T) {
 	code := 3
 	s := survey{
 		bootID:  "boot",
-		records: []persist.Record{{ID: "a", Transient: true, State: string(api.StateStarting), Desired: desiredRunning}},
-		exit: func(string) (persist.Exit, bool) {
-			return persist.Exit{Identity: identityOf(child), Code: &code, ExitedAt: time.Now()}, true
+		records: []store.Record{{ID: "a", Transient: true, State: string(api.StateStarting), Desired: desiredRunning}},
+		exit: func(string) (store.Exit, bool) {
+			return store.Exit{Identity: identityOf(child), Code: &code, ExitedAt: time.Now()}, true
 		},
-		alive:  func(persist.Identity) bool { return false },
-		orphan: func(persist.Record) (persist.Identity, bool) { return persist.Identity{}, false },
+		alive:  func(store.Identity) bool { return false },
+		orphan: func(store.Record) (store.Identity, bool) { return store.Identity{}, false },
 	}
 	all, _ := s.plan()
 	if len(all) != 1 || len(all[0].events) != 1 || all[0].events[0].kind != evMissing {

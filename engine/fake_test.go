@@ -14,14 +14,14 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // A fakeWorld is a world in memory. What it does is written down in order.
 type fakeWorld struct {
 	mu       sync.Mutex
 	did      []string
-	disk     map[string]persist.Record
+	disk     map[string]store.Record
 	nextPID  int
 	children map[int]string // pid → id of those that live
 	sessions map[string]*fakeSession
@@ -38,7 +38,7 @@ type fakeWorld struct {
 
 func newFakeWorld() *fakeWorld {
 	return &fakeWorld{
-		disk:     make(map[string]persist.Record),
+		disk:     make(map[string]store.Record),
 		sessions: make(map[string]*fakeSession),
 		children: make(map[int]string),
 		nextPID:  100,
@@ -56,13 +56,13 @@ func (w *fakeWorld) deeds() []string {
 	return slices.Clone(w.did)
 }
 
-func (w *fakeWorld) onDisk(id string) persist.Record {
+func (w *fakeWorld) onDisk(id string) store.Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.disk[id]
 }
 
-func (w *fakeWorld) save(r persist.Record, _ bool) error {
+func (w *fakeWorld) save(r store.Record, _ bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("save %s %s", r.State, r.Desired)
@@ -73,7 +73,7 @@ func (w *fakeWorld) save(r persist.Record, _ bool) error {
 	return nil
 }
 
-func (w *fakeWorld) spawn(ctx context.Context, r persist.Record, _ predecessor) (started, error) {
+func (w *fakeWorld) spawn(ctx context.Context, r store.Record, _ predecessor) (started, error) {
 	if w.spawnWaits {
 		<-ctx.Done()
 		w.mu.Lock()
@@ -99,7 +99,7 @@ func (w *fakeWorld) spawn(ctx context.Context, r persist.Record, _ predecessor) 
 	return begun, nil
 }
 
-func (w *fakeWorld) probe(ctx context.Context, _ persist.Record) error {
+func (w *fakeWorld) probe(ctx context.Context, _ store.Record) error {
 	select {
 	case <-time.After(w.probeTakes):
 		return w.probeErr
@@ -108,11 +108,11 @@ func (w *fakeWorld) probe(ctx context.Context, _ persist.Record) error {
 	}
 }
 
-func (w *fakeWorld) bound(persist.Record) func() { return func() {} }
+func (w *fakeWorld) bound(store.Record) func() { return func() {} }
 
-func (w *fakeWorld) lastLines(persist.Record) []string { return []string{"last words"} }
+func (w *fakeWorld) lastLines(store.Record) []string { return []string{"last words"} }
 
-func (w *fakeWorld) endRemains(_ context.Context, records []persist.Record, _ string) (int, error) {
+func (w *fakeWorld) endRemains(_ context.Context, records []store.Record, _ string) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range records {
@@ -121,7 +121,7 @@ func (w *fakeWorld) endRemains(_ context.Context, records []persist.Record, _ st
 	return len(records), nil
 }
 
-func (w *fakeWorld) endTree(ctx context.Context, r persist.Record, held uint64, _ string) error {
+func (w *fakeWorld) endTree(ctx context.Context, r store.Record, held uint64, _ string) error {
 	w.mu.Lock()
 	w.note("end %d", r.Identity.PID)
 	w.mu.Unlock()
@@ -161,7 +161,7 @@ func (w *fakeWorld) liveChildren(id string) (n int) {
 	return n
 }
 
-func (w *fakeWorld) lateExit(ctx context.Context, _ persist.Record) ending {
+func (w *fakeWorld) lateExit(ctx context.Context, _ store.Record) ending {
 	select {
 	case <-time.After(w.lateTakes):
 	case <-ctx.Done():

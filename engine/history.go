@@ -15,7 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/secrets"
-	"tandem/persist"
+	"tandem/persist/histdb"
 )
 
 const (
@@ -59,9 +59,9 @@ type history struct {
 	announce func(n int64) // told of each change once it is written; nil if nobody asks
 	changes  int64         // since the engine started
 
-	db      *persist.History // nil until it is needed
-	last    int64            // greatest id given
-	pending []persist.HistoryChange
+	db      *histdb.History // nil until it is needed
+	last    int64           // greatest id given
+	pending []histdb.Change
 	refused bool // the disk did not take what is pending
 	early   []api.Process
 	flushAt <-chan time.Time
@@ -170,7 +170,7 @@ func (h *history) open() error {
 	if h.db != nil {
 		return nil
 	}
-	db, aside, err := persist.OpenHistory(h.dir)
+	db, aside, err := histdb.Open(h.dir)
 	h.reportAside(aside)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (h *history) reportAside(aside string) {
 // damaged sees whether an error says that the database cannot be used any more;
 // then it is set aside, and the next use begins an empty one.
 func (h *history) damaged(err error) error {
-	if !errors.Is(err, persist.ErrDamaged) || h.db == nil {
+	if !errors.Is(err, histdb.ErrDamaged) || h.db == nil {
 		return err
 	}
 	aside, asideErr := h.db.SetAside()
@@ -203,7 +203,7 @@ func (h *history) damaged(err error) error {
 }
 
 // record adds a run of a command, unless it is to be kept out.
-func (h *history) record(r persist.HistoryRow) {
+func (h *history) record(r histdb.Row) {
 	if h.keepsOut(r.Command) {
 		return
 	}
@@ -212,7 +212,7 @@ func (h *history) record(r persist.HistoryRow) {
 		h.last++
 		r.ID = h.last
 	}
-	h.queue(persist.HistoryChange{Add: []persist.HistoryRow{r}})
+	h.queue(histdb.Change{Add: []histdb.Row{r}})
 	h.change(func(x *historyIndex) { x.insert(r) })
 }
 
@@ -232,7 +232,7 @@ func (h *history) change(f func(x *historyIndex)) {
 }
 
 // queue has a change written a moment later.
-func (h *history) queue(c persist.HistoryChange) {
+func (h *history) queue(c histdb.Change) {
 	if c.End == nil || !h.endPending(*c.End) {
 		h.pending = append(h.pending, c)
 	}
@@ -246,7 +246,7 @@ func (h *history) queue(c persist.HistoryChange) {
 
 // endPending completes the rows of a process that are not written yet. It gives
 // false if there may be others.
-func (h *history) endPending(e persist.HistoryEnd) (all bool) {
+func (h *history) endPending(e histdb.End) (all bool) {
 	for i := range h.pending {
 		for j := range h.pending[i].Add {
 			r := &h.pending[i].Add[j]
@@ -261,7 +261,7 @@ func (h *history) endPending(e persist.HistoryEnd) (all bool) {
 }
 
 // complete notes the end of a run.
-func complete(r *persist.HistoryRow, e persist.HistoryEnd) {
+func complete(r *histdb.Row, e histdb.End) {
 	r.Running, r.ExitCode, r.ExitSignal, r.Stopped, r.Duration = false, e.ExitCode, e.ExitSignal, e.Stopped, -1
 	if !e.At.IsZero() {
 		r.Duration = max(0, e.At.Sub(r.StartedAt))
@@ -286,7 +286,7 @@ func (h *history) flush() {
 }
 
 // commit writes what waits, and more; of more nothing is left if that fails.
-func (h *history) commit(more ...persist.HistoryChange) error {
+func (h *history) commit(more ...histdb.Change) error {
 	if err := h.open(); err != nil {
 		return err
 	}

@@ -17,12 +17,12 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/secrets"
-	"tandem/persist"
+	"tandem/persist/histdb"
 )
 
 // madeUpHistory is n runs of commands as people and agents type them, most of
 // them different.
-func madeUpHistory(n int) []persist.HistoryRow {
+func madeUpHistory(n int) []histdb.Row {
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	word := func() string {
@@ -51,11 +51,11 @@ func madeUpHistory(n int) []persist.HistoryRow {
 		}
 		return pick("make", "ls -la", "git status", "git push", "npm run dev", "cd ..")
 	}
-	rows := make([]persist.HistoryRow, n)
+	rows := make([]histdb.Row, n)
 	begin := time.Unix(1_700_000_000, 0)
 	code := 0
 	for i := range rows {
-		rows[i] = persist.HistoryRow{ID: int64(i + 1), Command: line(), CWD: "/home/me/" + pick("a", "b", "c", "d"), Kind: pick("session", "exec"),
+		rows[i] = histdb.Row{ID: int64(i + 1), Command: line(), CWD: "/home/me/" + pick("a", "b", "c", "d"), Kind: pick("session", "exec"),
 			StartedAt: begin.Add(time.Duration(i) * time.Minute), Duration: time.Second, ExitCode: &code,
 			Actor: pick("person", "agent:x/1"), Process: fmt.Sprintf("%012x", i/200)}
 	}
@@ -105,12 +105,12 @@ func BenchmarkHistoryLoad(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	db, _, err := persist.OpenHistory(dir)
+	db, _, err := histdb.Open(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.Apply([]persist.HistoryChange{{Add: madeUpHistory(100_000)}}); err != nil {
+	if err := db.Apply([]histdb.Change{{Add: madeUpHistory(100_000)}}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
@@ -155,13 +155,13 @@ func cpuTime(b *testing.B) time.Duration {
 // is deleted. Its times are of processors, of which a search uses up to four.
 func BenchmarkHistoryKeys(b *testing.B) {
 	dir := b.TempDir()
-	db, _, err := persist.OpenHistory(dir)
+	db, _, err := histdb.Open(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
 	rows := madeUpHistory(1_000_000)
 	for part := range slices.Chunk(rows, 20_000) {
-		if err := db.Apply([]persist.HistoryChange{{Add: part}}); err != nil {
+		if err := db.Apply([]histdb.Change{{Add: part}}); err != nil {
 			b.Fatal(err)
 		}
 	}

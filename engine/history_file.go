@@ -12,7 +12,7 @@ import (
 	"tandem/engine/files"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
-	"tandem/persist"
+	"tandem/persist/histdb"
 )
 
 // lines are the command lines of some runs, oldest first; without ids those of
@@ -48,7 +48,7 @@ func (h *host) historySave(ctx context.Context, in api.HistorySaveInput) (api.Hi
 			return none, errKeep("save", err)
 		}
 	}
-	text, n := persist.EncodeCommands(lines)
+	text, n := histdb.EncodeCommands(lines)
 	out, err := onFiles(ctx, h.files, in.FileScope, func(t *files.Tree) (files.WriteResult, error) {
 		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
 	})
@@ -70,14 +70,14 @@ func checkCommandFile(verb, path string) error {
 const mostCommands = 256 << 20
 
 // commandsOf reads a file of commands.
-func (h *host) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]persist.TextCommand, error) {
+func (h *host) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]histdb.TextCommand, error) {
 	text, err := onFiles(ctx, h.files, in.FileScope, func(t *files.Tree) ([]byte, error) {
 		return t.ReadAll(ctx, in.In(in.Path), mostCommands)
 	})
 	if err != nil {
 		return nil, err
 	}
-	commands, err := persist.DecodeCommands(text, !in.Recent)
+	commands, err := histdb.DecodeCommands(text, !in.Recent)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.Shown(in.Path), err)
 	}
@@ -111,7 +111,7 @@ func (h *host) historyLoad(ctx context.Context, in api.HistoryLoadInput) (api.Hi
 
 // addAll adds the commands of a file, all or none if ctx ends before, and tells
 // how many. Those whose time the file tells are not added twice.
-func (h *history) addAll(ctx context.Context, commands []persist.TextCommand, l *load) (n int, err error) {
+func (h *history) addAll(ctx context.Context, commands []histdb.TextCommand, l *load) (n int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(h.ctx, cancel)()
 	defer cancel()
@@ -125,7 +125,7 @@ func (h *history) addAll(ctx context.Context, commands []persist.TextCommand, l 
 			return err
 		}
 		there := h.index.added()
-		rows = slices.DeleteFunc(rows, func(r persist.HistoryRow) bool {
+		rows = slices.DeleteFunc(rows, func(r histdb.Row) bool {
 			text, _, known := h.index.texts.find(r.Command)
 			return known && there[addedRun{text, r.StartedAt.UnixMicro()}]
 		})
@@ -156,9 +156,9 @@ func (h *history) addAll(ctx context.Context, commands []persist.TextCommand, l 
 
 // rowsOf makes rows of commands without those that are to be kept out. A command
 // whose time nobody knows counts as of now.
-func (h *history) rowsOf(ctx context.Context, commands []persist.TextCommand, l *load) ([]persist.HistoryRow, error) {
+func (h *history) rowsOf(ctx context.Context, commands []histdb.TextCommand, l *load) ([]histdb.Row, error) {
 	now, actor := time.Now(), callerActor(api.CallerOf(ctx))
-	rows := make([]persist.HistoryRow, 0, len(commands))
+	rows := make([]histdb.Row, 0, len(commands))
 	for i, c := range commands {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -167,7 +167,7 @@ func (h *history) rowsOf(ctx context.Context, commands []persist.TextCommand, l 
 		if h.keepsOut(c.Line) {
 			continue
 		}
-		r := persist.HistoryRow{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), StartedAt: c.At, Duration: c.Duration,
+		r := histdb.Row{Command: secrets.RedactLine(strings.TrimRight(c.Line, " \t\n")), StartedAt: c.At, Duration: c.Duration,
 			Actor: actor, Kind: commandAdded}
 		if c.At.IsZero() {
 			r.StartedAt = now

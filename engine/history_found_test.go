@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/persist/histdb"
 )
 
 // plainSearch is what a search is to find: it asks fzf's algorithm for each row.
-func plainSearch(rows []persist.HistoryRow, in api.HistorySearchInput) (ids []int64, total int) {
+func plainSearch(rows []histdb.Row, in api.HistorySearchInput) (ids []int64, total int) {
 	type found struct {
-		row   persist.HistoryRow
+		row   histdb.Row
 		score int32
 	}
 	q := parseQuery(in.Query)
@@ -58,17 +58,17 @@ func TestASearchFindsWhatAPlainOneDoes(t *testing.T) {
 	key := rapid.SampledFrom([]string{"g", "i", "t", "a", "C", "R", "s", "k", "/", " ", "'", "!", "^", "$", "|", "\\", "e", "\u00e9", "go", " | ", " !", "<", "<"})
 	rapid.Check(t, func(t *rapid.T) {
 		x := newHistoryIndex()
-		var rows []persist.HistoryRow
+		var rows []histdb.Row
 		next := int64(1)
 		query := ""
 		add := func() {
 			at := time.Unix(rapid.Int64Range(0, 50).Draw(t, "at"), 0)
-			r := persist.HistoryRow{ID: next, Command: line.Draw(t, "line"), StartedAt: at, CWD: rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "cwd"),
+			r := histdb.Row{ID: next, Command: line.Draw(t, "line"), StartedAt: at, CWD: rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "cwd"),
 				Process: rapid.SampledFrom([]string{"", "0123456789ab", "0123456789ac", "web", "A123456789ab"}).Draw(t, "process")}
 			next++
 			x.insert(r)
 			rows = append(rows, r)
-			slices.SortStableFunc(rows, func(a, b persist.HistoryRow) int {
+			slices.SortStableFunc(rows, func(a, b histdb.Row) int {
 				return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
 			})
 		}
@@ -89,7 +89,7 @@ func TestASearchFindsWhatAPlainOneDoes(t *testing.T) {
 				if len(rows) > 0 {
 					gone := rapid.SampledFrom(rows).Draw(t, "gone").Command
 					x.remove(func(e *historyEntry) bool { return x.texts.line(e.text) == gone })
-					rows = slices.DeleteFunc(rows, func(r persist.HistoryRow) bool { return r.Command == gone })
+					rows = slices.DeleteFunc(rows, func(r histdb.Row) bool { return r.Command == gone })
 				}
 			}
 			in := api.HistorySearchInput{Query: query, Unique: rapid.Bool().Draw(t, "unique"), Limit: rapid.IntRange(1, 30).Draw(t, "limit"),
@@ -121,7 +121,7 @@ func TestOfVeryManyTheNewestAreRanked(t *testing.T) {
 		if i == older-1 || i == older+100 {
 			line = fmt.Sprintf("t%d", i)
 		}
-		x.add(&persist.HistoryRow{ID: int64(i), Command: line, StartedAt: time.Unix(int64(i), 0)})
+		x.add(&histdb.Row{ID: int64(i), Command: line, StartedAt: time.Unix(int64(i), 0)})
 	}
 	seen := make(map[int64]bool)
 	for offset := 0; offset < rankedMost+older; offset += 1000 {

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/persist/histdb"
 )
 
 // A historyIndex holds a whole history in memory, made to be searched: equal
@@ -121,7 +121,7 @@ func (x *historyIndex) processID(number uint64) string {
 }
 
 // add adds a row. Most are the newest; sorted puts the others into their place.
-func (x *historyIndex) add(r *persist.HistoryRow) {
+func (x *historyIndex) add(r *histdb.Row) {
 	text, added := x.texts.number(r.Command)
 	if added {
 		x.runs, x.last = append(x.runs, 0), append(x.last, 0)
@@ -152,7 +152,7 @@ func (x *historyIndex) add(r *persist.HistoryRow) {
 }
 
 // insert adds a single row and puts it into its place.
-func (x *historyIndex) insert(r persist.HistoryRow) {
+func (x *historyIndex) insert(r histdb.Row) {
 	n := len(x.rows)
 	x.add(&r)
 	x.sorted(n)
@@ -213,7 +213,7 @@ func (x *historyIndex) remove(gone func(*historyEntry) bool) {
 }
 
 // end completes the rows of a process that run.
-func (x *historyIndex) end(e persist.HistoryEnd) {
+func (x *historyIndex) end(e histdb.End) {
 	ids := x.open[e.Process]
 	delete(x.open, e.Process)
 	for i := len(x.rows) - 1; i >= 0 && len(ids) > 0; i-- {

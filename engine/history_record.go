@@ -5,7 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
-	"tandem/persist"
+	"tandem/persist/histdb"
 )
 
 // noteStart tells the history of what somebody has started for the first time.
@@ -19,7 +19,7 @@ func (c *control) noteStart(p *proc, e event) {
 	if r.Transient {
 		kind = commandExec
 	}
-	c.history.began(persist.HistoryRow{
+	c.history.began(histdb.Row{
 		Command: names.CommandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
 		Actor: r.Actor, Kind: kind, Process: r.ID, Running: true,
 	})
@@ -43,7 +43,7 @@ func (c *control) noteEnd(p *proc) {
 }
 
 // began adds a run of a command, one that has ended too. It never blocks.
-func (h *history) began(r persist.HistoryRow) {
+func (h *history) began(r histdb.Row) {
 	h.box.post(func() { h.record(r) })
 }
 
@@ -64,12 +64,12 @@ func (h *history) startedAgain(p api.Process) {
 	if p.Kind == api.KindSession && names.IsPlainShell(p.Argv) {
 		return
 	}
-	r := persist.HistoryRow{
+	r := histdb.Row{
 		Command: names.CommandLine(p.Argv), CWD: p.CWD, StartedAt: p.StartedAt, Duration: -1,
 		Actor: p.Actor, Kind: commandProcess, Process: p.ID, Running: true,
 	}
 	h.box.post(func() {
-		h.end(persist.HistoryEnd{Process: p.ID, At: p.StartedAt, Stopped: true})
+		h.end(histdb.End{Process: p.ID, At: p.StartedAt, Stopped: true})
 		over := func(e api.Process) bool { return e.ID == p.ID && !e.StartedAt.Before(p.StartedAt) }
 		if i := slices.IndexFunc(h.early, over); i >= 0 {
 			p = h.early[i]
@@ -81,13 +81,13 @@ func (h *history) startedAgain(p api.Process) {
 	})
 }
 
-func (h *history) end(e persist.HistoryEnd) {
-	h.queue(persist.HistoryChange{End: &e})
+func (h *history) end(e histdb.End) {
+	h.queue(histdb.Change{End: &e})
 	h.change(func(x *historyIndex) { x.end(e) })
 }
 
-func endOf(p api.Process) persist.HistoryEnd {
-	e := persist.HistoryEnd{Process: p.ID, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, Stopped: p.State == api.StateStopped}
+func endOf(p api.Process) histdb.End {
+	e := histdb.End{Process: p.ID, ExitCode: p.ExitCode, ExitSignal: p.ExitSignal, Stopped: p.State == api.StateStopped}
 	if p.ExitedAt != nil {
 		e.At = *p.ExitedAt
 	}

@@ -14,10 +14,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/persist/histdb"
 )
 
 // A historian is a history in a folder of its own, with what it has to say.
@@ -79,7 +79,7 @@ var historyBegin = time.Unix(1_700_000_000, 0)
 // ran adds runs of commands, a minute apart.
 func (h *historian) ran(lines ...string) {
 	for i, line := range lines {
-		h.began(persist.HistoryRow{Command: line, StartedAt: historyBegin.Add(time.Duration(i) * time.Minute), Kind: commandSession, Actor: "person"})
+		h.began(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(i) * time.Minute), Kind: commandSession, Actor: "person"})
 	}
 }
 
@@ -105,7 +105,7 @@ func TestHistoryThatWasShownIsKept(t *testing.T) {
 		h.ran(line)
 		h.want(api.HistorySearchInput{Query: line}, line)
 
-		db, _, err := persist.OpenHistory(h.dir)
+		db, _, err := histdb.Open(h.dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestHistoryUnderstandsTheSyntaxOfFZF(t *testing.T) {
 func TestHistoryFilters(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	zero, one := 0, 1
-	for i, r := range []persist.HistoryRow{
+	for i, r := range []histdb.Row{
 		{Command: "a", CWD: "/x", Actor: "person", Kind: commandSession, Process: "p1", ExitCode: &zero},
 		{Command: "b", CWD: "/x/y", Actor: "agent:m/1", Kind: commandExec, Process: "p2", ExitCode: &one},
 		{Command: "c", CWD: "/x", Actor: "agent:n/2", Kind: commandExec, Process: "p3", ExitSignal: "SIGKILL"},
@@ -217,7 +217,7 @@ func TestHistoryFilters(t *testing.T) {
 func TestAnInterruptIsToldByTheStatusAlone(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	for code, command := range map[int]string{130: "ctrl+c", 131: "ctrl+backslash", 143: "terminated"} {
-		h.began(persist.HistoryRow{Command: command, StartedAt: historyBegin, Kind: commandSession, Actor: "person", ExitCode: &code})
+		h.began(histdb.Row{Command: command, StartedAt: historyBegin, Kind: commandSession, Actor: "person", ExitCode: &code})
 	}
 	h.want(api.HistorySearchInput{Failed: true}, "terminated")
 	for _, r := range h.found(api.HistorySearchInput{}).Rows {
@@ -230,7 +230,7 @@ func TestAnInterruptIsToldByTheStatusAlone(t *testing.T) {
 func TestHistoryIsOrderedByTimeWhateverCameFirst(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	at := func(line string, minutes int) {
-		h.began(persist.HistoryRow{Command: line, StartedAt: historyBegin.Add(time.Duration(minutes) * time.Minute), Kind: commandSession})
+		h.began(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(minutes) * time.Minute), Kind: commandSession})
 	}
 	h.want(api.HistorySearchInput{})
 	at("third", 3)
@@ -279,7 +279,7 @@ func TestHistoryCompletesWhatRan(t *testing.T) {
 	h.want(api.HistorySearchInput{}) // it is in memory
 	code := 0
 	exited := historyBegin.Add(time.Second)
-	h.began(persist.HistoryRow{Command: "serve", Process: "p", StartedAt: historyBegin, Duration: -1, Running: true})
+	h.began(histdb.Row{Command: "serve", Process: "p", StartedAt: historyBegin, Duration: -1, Running: true})
 	check := func(ms int64, code *int, signal string) {
 		t.Helper()
 		r := h.found(api.HistorySearchInput{}).Rows[0]
@@ -386,7 +386,7 @@ func TestHistoryManyAtOnce(t *testing.T) {
 		all.Go(func() {
 			for n := range 50 {
 				id := fmt.Sprintf("%d-%d", i, n)
-				h.began(persist.HistoryRow{Command: "run " + id, Process: id, StartedAt: time.Now(), Duration: -1, Running: true})
+				h.began(histdb.Row{Command: "run " + id, Process: id, StartedAt: time.Now(), Duration: -1, Running: true})
 				switch n % 10 {
 				case 3:
 					h.found(api.HistorySearchInput{Query: "run"})
@@ -425,7 +425,7 @@ func TestHistoryCountsWhatWasRun(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	one := 1
 	for i, line := range []string{"FOO=1 make", "make test", "make", "git push", "make"} {
-		r := persist.HistoryRow{Command: line, CWD: "/x", Actor: "person", StartedAt: historyBegin.Add(time.Duration(i) * time.Hour)}
+		r := histdb.Row{Command: line, CWD: "/x", Actor: "person", StartedAt: historyBegin.Add(time.Duration(i) * time.Hour)}
 		if i == 3 {
 			r.ExitCode, r.Actor, r.CWD = &one, "agent:m/1", ""
 		}
@@ -490,9 +490,9 @@ func TestSavingSomeRunsLeavesTheOthersOut(t *testing.T) {
 
 func TestALoadTellsHowFarItIsAndCanBeCalledOff(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
-	commands := make([]persist.TextCommand, 10_000)
+	commands := make([]histdb.TextCommand, 10_000)
 	for i := range commands {
-		commands[i] = persist.TextCommand{Line: fmt.Sprint("run ", i), Duration: -1}
+		commands[i] = histdb.TextCommand{Line: fmt.Sprint("run ", i), Duration: -1}
 	}
 	l := h.loads.begin("/file", len(commands))
 	progress := func() api.HistoryProgress {

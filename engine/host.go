@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/names"
@@ -19,9 +21,8 @@ import (
 	"tandem/engine/shell"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
-	"tandem/persist"
-
-	"golang.org/x/sys/unix"
+	"tandem/persist/ptylog"
+	"tandem/persist/store"
 )
 
 const (
@@ -42,7 +43,7 @@ type host struct {
 	lock     *os.File // on the data folder
 	log      *slog.Logger
 	ownLog   *ownLog
-	store    *persist.Store
+	store    *store.Store
 	bootID   string
 	cgroups  string // where those of children go; "" for none
 	link     *link
@@ -59,7 +60,7 @@ type host struct {
 	now      atomic.Pointer[current]
 	gate     gate
 	arbiter  *arbiter
-	audit    *persist.Lines
+	audit    *store.Lines
 	fault    error    // why the data folder could not be written at the start; nil if it could
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
@@ -69,7 +70,7 @@ type host struct {
 	files     *fileServer
 }
 
-func (h *host) save(r persist.Record, durable bool) error {
+func (h *host) save(r store.Record, durable bool) error {
 	if again := r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo); r.Transient || r.TTY && !again {
 		r.Environ = nil // it is not needed again, and secrets are best not kept
 	}
@@ -84,7 +85,7 @@ func (h *host) save(r persist.Record, durable bool) error {
 
 // logPath is the file of a process's output, or of the standard output where
 // it is split.
-func (h *host) logPath(r persist.Record) string {
+func (h *host) logPath(r store.Record) string {
 	name := logName
 	if r.SplitLog {
 		name = stdoutName
@@ -92,24 +93,24 @@ func (h *host) logPath(r persist.Record) string {
 	return filepath.Join(h.store.Dir(r.ID), name)
 }
 
-func (h *host) errorLogPath(r persist.Record) string {
+func (h *host) errorLogPath(r store.Record) string {
 	if !r.SplitLog {
 		return h.logPath(r)
 	}
 	return filepath.Join(h.store.Dir(r.ID), stderrName)
 }
 
-func (h *host) openLog(r persist.Record) (sessionLog, error) {
+func (h *host) openLog(r store.Record) (sessionLog, error) {
 	limit := r.LogLimit
 	if limit == 0 {
 		limit = h.settings().LogLimit
 	}
-	return persist.OpenLog(h.logPath(r), persist.LogOptions{Limit: limit})
+	return ptylog.Open(h.logPath(r), ptylog.Options{Limit: limit})
 }
 
 // spawn starts a child once nothing is left of the one before. What has no
 // terminal writes its log itself.
-func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) (started, error) {
+func (h *host) spawn(ctx context.Context, r store.Record, before predecessor) (started, error) {
 	if err := h.clear(h.control.ctx, r, before); err != nil {
 		return started{}, err
 	}
@@ -130,7 +131,7 @@ func (h *host) spawn(ctx context.Context, r persist.Record, before predecessor) 
 
 // clear waits for the end of what is left of an earlier run: its terminal's log
 // is open, its other processes hold ports and files.
-func (h *host) clear(ctx context.Context, r persist.Record, before predecessor) error {
+func (h *host) clear(ctx context.Context, r store.Record, before predecessor) error {
 	if before.live != nil {
 		select {
 		case <-before.live.gone():
@@ -147,13 +148,13 @@ func (h *host) clear(ctx context.Context, r persist.Record, before predecessor) 
 
 // spawnSession opens the log before it starts the child, so that nothing runs
 // that could not be recorded.
-func (h *host) spawnSession(ctx context.Context, r persist.Record, former persist.Identity) (started, error) {
+func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Identity) (started, error) {
 	log, err := h.openLog(r)
 	if err != nil {
 		return started{}, err
 	}
 	begin := log.End()
-	if err := h.store.AppendResize(r.ID, persist.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
+	if err := h.store.AppendResize(r.ID, store.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
 		log.Close()
 		return started{}, err
 	}
@@ -170,7 +171,7 @@ func (h *host) spawnSession(ctx context.Context, r persist.Record, former persis
 }
 
 // errCalledOff is why a start was not gone on with.
-func (h *host) errCalledOff(r persist.Record) error {
+func (h *host) errCalledOff(r store.Record) error {
 	if h.control.ctx.Err() != nil {
 		return errEnding()
 	}
@@ -180,7 +181,7 @@ func (h *host) errCalledOff(r persist.Record) error {
 // start has the keeper start a record's child, and gives its terminal's master.
 // Once the keeper is asked, the child is there whatever becomes of ctx. former is
 // the child before.
-func (h *host) start(ctx context.Context, r persist.Record, former persist.Identity) (started, *os.File, error) {
+func (h *host) start(ctx context.Context, r store.Record, former store.Identity) (started, *os.File, error) {
 	client, err := h.link.get(ctx)
 	if ctx.Err() != nil {
 		return started{}, nil, h.errCalledOff(r)
@@ -215,7 +216,7 @@ func (h *host) start(ctx context.Context, r persist.Record, former persist.Ident
 
 // spec is what the keeper is told to start. The way's confinement is the caller's
 // to close, also after an error.
-func (h *host) spec(r persist.Record, keeperConfines bool) (spec keeper.Spec, w way, err error) {
+func (h *host) spec(r store.Record, keeperConfines bool) (spec keeper.Spec, w way, err error) {
 	spec = keeper.Spec{ID: r.ID, Dir: h.store.Dir(r.ID), CWD: r.CWD, TTY: r.TTY, Transient: r.Transient}
 	if w, err = h.launch(r, keeperConfines); err != nil {
 		return spec, w, err
@@ -265,12 +266,12 @@ func (h *host) startOccupied(ctx context.Context, client keeperClient, spec keep
 	}
 }
 
-func identityOf(c keeper.Child) persist.Identity {
-	return persist.Identity{BootID: c.BootID, PID: c.PID, StartTime: c.StartTime}
+func identityOf(c keeper.Child) store.Identity {
+	return store.Identity{BootID: c.BootID, PID: c.PID, StartTime: c.StartTime}
 }
 
 // adoptSession goes on with a session of an earlier engine.
-func (h *host) adoptSession(r persist.Record, c keeper.Child, master *os.File) liveSession {
+func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) liveSession {
 	id := identityOf(c)
 	r.Identity = &id
 	s := h.session(r, master, func() (sessionLog, error) { return h.openLog(r) })
@@ -281,11 +282,11 @@ func (h *host) adoptSession(r persist.Record, c keeper.Child, master *os.File) l
 }
 
 // revive makes the session of a record that has ended: only its screen.
-func (h *host) revive(r persist.Record) *session {
+func (h *host) revive(r store.Record) *session {
 	return h.session(r, nil, func() (sessionLog, error) { return h.openLog(r) })
 }
 
-func (h *host) session(r persist.Record, master *os.File, open func() (sessionLog, error)) *session {
+func (h *host) session(r store.Record, master *os.File, open func() (sessionLog, error)) *session {
 	h.sessions.Add(1)
 	pid := 0
 	if master != nil && r.Identity != nil {
@@ -330,7 +331,7 @@ func (h *host) terminal(o vt.Options) terminal {
 }
 
 // stepsOf says how a record's tree is ended.
-func stepsOf(r persist.Record, signal string) []proctree.Step {
+func stepsOf(r store.Record, signal string) []proctree.Step {
 	if signal == "" {
 		signal = r.StopSignal
 	}
@@ -344,7 +345,7 @@ func stepsOf(r persist.Record, signal string) []proctree.Step {
 	return proctree.StopSteps(number, stopTimeout(r))
 }
 
-func stopTimeout(r persist.Record) time.Duration {
+func stopTimeout(r store.Record) time.Duration {
 	if r.StopTimeoutMS > 0 {
 		return time.Duration(r.StopTimeoutMS) * time.Millisecond
 	}
@@ -352,7 +353,7 @@ func stopTimeout(r persist.Record) time.Duration {
 }
 
 // lateExit waits for the keeper's word about a child that is gone.
-func (h *host) lateExit(ctx context.Context, r persist.Record) ending {
+func (h *host) lateExit(ctx context.Context, r store.Record) ending {
 	for end := time.Now().Add(lateExitWait); ; {
 		e, ok := h.pastExit(r.ID)
 		if ok && r.Identity != nil && e.Identity == *r.Identity {
@@ -434,7 +435,7 @@ func (h *host) exited(c keeper.Child) {
 
 // cgroupOf is the cgroup that a record's child gets, or "". What somebody starts
 // from a shell may leave that for good, so a shell has none.
-func (h *host) cgroupOf(r persist.Record) string {
+func (h *host) cgroupOf(r store.Record) string {
 	if r.TTY && names.IsPlainShell(r.Argv) {
 		return ""
 	}

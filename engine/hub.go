@@ -2,7 +2,7 @@ package engine
 
 import (
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // outboxSize is how many events a subscriber may be behind before it is cut.
@@ -57,7 +57,7 @@ func (h *hub) drop(s *subscriber) {
 func (h *hub) publish(e api.Event) { h.send(e, false) }
 
 // publishOf hands an event about one process to those who want to hear of it.
-func (h *hub) publishOf(r persist.Record, e api.Event) { h.send(e, r.Transient) }
+func (h *hub) publishOf(r store.Record, e api.Event) { h.send(e, r.Transient) }
 
 func (h *hub) send(e api.Event, transient bool) {
 	for s := range h.subscribers {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // idleLook is the most time between looks for idle sessions.
@@ -32,7 +32,7 @@ func (h *host) expireIdle(ctx context.Context) {
 }
 
 // ofAgent reports whether an agent has started what a record is of.
-func ofAgent(r persist.Record) bool {
+func ofAgent(r store.Record) bool {
 	return r.Owner != "" || strings.HasPrefix(r.Actor, "agent:")
 }
 

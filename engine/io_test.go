@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/persist/ptylog"
 )
 
 // openPTY opens a terminal whose master is as the keeper hands it over.
@@ -77,7 +77,7 @@ func TestFullDiskHoldsOutputBackAndLosesNone(t *testing.T) {
 
 func TestAFloodIsShownWholeAndRequestsAreAnsweredMeanwhile(t *testing.T) {
 	master, slave := openPTY(t)
-	l, err := persist.OpenLog(filepath.Join(t.TempDir(), "log"), persist.LogOptions{})
+	l, err := ptylog.Open(filepath.Join(t.TempDir(), "log"), ptylog.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

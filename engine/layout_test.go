@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 func paneTab(id string) api.LayoutTab {
@@ -20,12 +20,12 @@ func paneTab(id string) api.LayoutTab {
 
 func TestLayoutsSurviveTheEngine(t *testing.T) {
 	dir := t.TempDir()
-	store, err := persist.Open(dir)
+	data, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var l layouts
-	if err := l.load(store); err != nil {
+	if err := l.load(data); err != nil {
 		t.Fatal(err)
 	}
 	split := api.LayoutTab{Focus: 2, Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 4000}, {ID: "a", Name: "x"}, {ID: "b"}}}
@@ -38,7 +38,7 @@ func TestLayoutsSurviveTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	var again layouts
-	if err := again.load(store); err != nil {
+	if err := again.load(data); err != nil {
 		t.Fatal(err)
 	}
 	before, after := l.get(), again.get()
@@ -123,7 +123,7 @@ func TestALayoutMadeFromAnOlderOneIsRefusedAndOthersAreTold(t *testing.T) {
 
 func TestDamagedLayoutsAreSetAside(t *testing.T) {
 	dir := t.TempDir()
-	store, err := persist.Open(dir)
+	data, err := store.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestDamagedLayoutsAreSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	var l layouts
-	if err := l.load(store); err == nil {
+	if err := l.load(data); err == nil {
 		t.Error("a damaged file is no error")
 	}
 	if _, err := os.Stat(path + ".bad"); err != nil {
@@ -143,7 +143,7 @@ func TestDamagedLayoutsAreSetAside(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.load(store); err != nil {
+	if err := l.load(data); err != nil {
 		t.Fatal(err)
 	}
 	if out := l.get(); out.Current != nil || len(out.Saved) != 1 || out.Saved[0].Name != "ok" {

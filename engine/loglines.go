@@ -8,7 +8,8 @@ import (
 	"sync/atomic"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/sparse"
+	"tandem/persist/store"
 )
 
 // shownLines is how many lines of the log of what failed are shown.
@@ -80,7 +81,7 @@ func (h *host) processLog(ctx context.Context, in api.ProcessLogInput) (api.Proc
 
 // bound keeps the logs of a process that writes them itself within their limit
 // until stop is called.
-func (h *host) bound(r persist.Record) (stop func()) {
+func (h *host) bound(r store.Record) (stop func()) {
 	limit := r.LogLimit
 	if limit == 0 {
 		limit = h.settings().ProcessLogLimit
@@ -116,7 +117,7 @@ func (h *host) bound(r persist.Record) (stop func()) {
 
 // lastLines is the end of what a process has written, of split logs rather that
 // of its errors.
-func (h *host) lastLines(r persist.Record) []string {
+func (h *host) lastLines(r store.Record) []string {
 	source := logSource{path: h.logPath(r)}
 	if r.SplitLog {
 		source.errPath = h.errorLogPath(r)
@@ -139,7 +140,7 @@ func tail(path string, most int) (end []byte, dropped int64, err error) {
 		p := make([]byte, max(size-from, 0))
 		n, err := l.ReadAt(p, from)
 		switch {
-		case errors.Is(err, persist.ErrDropped):
+		case errors.Is(err, sparse.ErrDropped):
 			continue
 		case err != nil && err != io.EOF:
 			return nil, 0, err

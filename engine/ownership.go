@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // own makes the calling agent the owner of what it starts. What a person starts
 // has none.
-func own(ctx context.Context, r *persist.Record, lease api.Lease) error {
+func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 	switch lease {
 	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
 	default:
@@ -46,7 +46,7 @@ func own(ctx context.Context, r *persist.Record, lease api.Lease) error {
 }
 
 // ownership is what clients are told of a record's owner.
-func ownership(r persist.Record) *api.Ownership {
+func ownership(r store.Record) *api.Ownership {
 	if r.Owner == "" {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (c *control) sweepLater(owner string) {
 // sweep ends what commands that have ended left behind, jobs in the background
 // for instance.
 func (c *control) sweep(owner string, lease api.Lease) {
-	records := c.endedRecords(func(r persist.Record) bool { return r.Owner == owner && r.Lease == string(lease) })
+	records := c.endedRecords(func(r store.Record) bool { return r.Owner == owner && r.Lease == string(lease) })
 	if len(records) == 0 {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
@@ -28,8 +28,8 @@ func TestPatternsThatAreNoneAreRefusedInWords(t *testing.T) {
 // A keptEnv is an overlay on disk.
 type keptEnv map[string]string
 
-func (k keptEnv) LoadEnv() (persist.Env, error) { return persist.Env{Variables: k}, nil }
-func (k keptEnv) SaveEnv(persist.Env) error     { return nil }
+func (k keptEnv) LoadEnv() (store.Env, error) { return store.Env{Variables: k}, nil }
+func (k keptEnv) SaveEnv(store.Env) error     { return nil }
 
 func TestAnOverlayIsLoadedWithoutWhatNothingCouldBeStartedWith(t *testing.T) {
 	var o overlay

@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/proctree"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // mostAncestors bounds how far up the tree a client's process is followed.
@@ -31,9 +31,9 @@ func (h *host) mayActForPerson(ctx context.Context, name string) error {
 
 // An ancestry is what is known of a client's process and those that it descends from.
 type ancestry struct {
-	processes []persist.Identity // the client's own first
-	marks     map[string]bool    // ids of ours in their environments
-	collected bool               // the way up leads to the keeper or the engine
+	processes []store.Identity // the client's own first
+	marks     map[string]bool  // ids of ours in their environments
+	collected bool             // the way up leads to the keeper or the engine
 }
 
 // ancestryOf follows a process up the tree.
@@ -55,7 +55,7 @@ func (h *host) ancestryOf(pid int) ancestry {
 		if !ok {
 			break
 		}
-		a.processes = append(a.processes, persist.Identity{PID: pid, StartTime: s.StartTime, BootID: h.bootID})
+		a.processes = append(a.processes, store.Identity{PID: pid, StartTime: s.StartTime, BootID: h.bootID})
 		if m := proctree.MarkOf(pid); m.DataDir == h.o.DataDir {
 			a.marks[m.ID] = true
 		}
@@ -100,7 +100,7 @@ func (h *host) agentBehind(ctx context.Context, pid int) (string, error) {
 
 // includes reports whether a record's child is among the ancestors, or has left
 // its mark on one of them.
-func (a ancestry) includes(r persist.Record) bool {
+func (a ancestry) includes(r store.Record) bool {
 	if a.marks[r.ID] {
 		return true
 	}

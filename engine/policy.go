@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -42,7 +42,7 @@ type verdict struct {
 
 // judge applies the restart policy of a record. Each delay is twice the one
 // before, until a healthy run begins that anew. random is in [0, 1).
-func judge(r persist.Record, l life, random float64) verdict {
+func judge(r store.Record, l life, random float64) verdict {
 	failures, healthy := r.Failures, l.lasted >= healthyAfter(r.Restart)
 	if healthy {
 		failures = 0
@@ -66,14 +66,14 @@ func judge(r persist.Record, l life, random float64) verdict {
 }
 
 // healthyAfter is how long a run lasts that counts as healthy.
-func healthyAfter(r persist.Restart) time.Duration {
+func healthyAfter(r store.Restart) time.Duration {
 	if r.Prompt {
 		return healthyPolicy
 	}
 	return healthyRun
 }
 
-func wantsRestart(r persist.Restart, l life) bool {
+func wantsRestart(r store.Restart, l life) bool {
 	switch api.Policy(r.Policy) {
 	case api.PolicyAlways, api.PolicyUnlessStopped:
 		return true
@@ -84,13 +84,13 @@ func wantsRestart(r persist.Restart, l life) bool {
 }
 
 // succeeded reports whether an exit status is known to be a success.
-func succeeded(r persist.Restart, e keeper.Exit) bool {
+func succeeded(r store.Restart, e keeper.Exit) bool {
 	return e.Code != nil && (*e.Code == 0 || slices.Contains(r.SuccessCodes, *e.Code))
 }
 
 // startsAtBoot reports whether a policy starts a process again that a reboot
 // has ended.
-func startsAtBoot(r persist.Restart) bool {
+func startsAtBoot(r store.Restart) bool {
 	p := api.Policy(r.Policy)
 	return p == api.PolicyAlways || p == api.PolicyUnlessStopped
 }
@@ -98,7 +98,7 @@ func startsAtBoot(r persist.Restart) bool {
 // delayOf is the time before the restart that follows a number of others. The
 // jitter keeps what failed together from starting together; it lengthens a
 // delay, but not the longest one.
-func delayOf(r persist.Restart, failures int, random float64) time.Duration {
+func delayOf(r store.Restart, failures int, random float64) time.Duration {
 	d := firstDelay
 	switch {
 	case r.DelayMS > 0:
@@ -119,7 +119,7 @@ func delayOf(r persist.Restart, failures int, random float64) time.Duration {
 	return d + jitter
 }
 
-func exhausted(r persist.Restart, l life) string {
+func exhausted(r store.Restart, l life) string {
 	return fmt.Sprintf("%s; given up after %d restarts without a run of %v", howEnded(l), r.Max, healthyAfter(r))
 }
 

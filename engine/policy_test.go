@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist"
-
-	"pgregory.net/rapid"
+	"tandem/persist/store"
 )
 
 func exitCode(code int) keeper.Exit { return keeper.Exit{Code: &code} }
@@ -36,7 +36,7 @@ func TestPolicyDecidesWhatBecomesOfAnExit(t *testing.T) {
 		{api.PolicyUnlessStopped, life{exit: killed, lasted: time.Hour}, api.StateStarting},
 	}
 	for _, c := range cases {
-		r := persist.Record{Restart: persist.Restart{Policy: string(c.policy), SuccessCodes: []int{3}}}
+		r := store.Record{Restart: store.Restart{Policy: string(c.policy), SuccessCodes: []int{3}}}
 		if got := judge(r, c.life, 0); got.state != c.want {
 			t.Errorf("%q after %+v: %+v, want %s", c.policy, c.life, got, c.want)
 		}
@@ -44,7 +44,7 @@ func TestPolicyDecidesWhatBecomesOfAnExit(t *testing.T) {
 }
 
 func TestDelaysDoubleUpToAMinuteAndAHealthyRunForgetsThem(t *testing.T) {
-	r := persist.Record{Restart: persist.Restart{Policy: string(api.PolicyAlways)}}
+	r := store.Record{Restart: store.Restart{Policy: string(api.PolicyAlways)}}
 	for _, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
 		v := judge(r, life{exit: exitCode(1)}, 0)
 		if v.delay != want*time.Second {
@@ -58,7 +58,7 @@ func TestDelaysDoubleUpToAMinuteAndAHealthyRunForgetsThem(t *testing.T) {
 }
 
 func TestMostRestartsAreCountedFromTheLastHealthyRun(t *testing.T) {
-	r := persist.Record{Restart: persist.Restart{Policy: string(api.PolicyAlways), Max: 2}, Failures: 2}
+	r := store.Record{Restart: store.Restart{Policy: string(api.PolicyAlways), Max: 2}, Failures: 2}
 	v := judge(r, life{exit: exitCode(7)}, 0)
 	if v.state != api.StateFailed || !strings.Contains(v.reason, "exited with 7") || !strings.Contains(v.reason, "2 restarts") {
 		t.Errorf("%+v", v)
@@ -70,7 +70,7 @@ func TestMostRestartsAreCountedFromTheLastHealthyRun(t *testing.T) {
 
 func TestDelayIsNeverLongerThanAMinuteAndJitterAtMostATenth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := persist.Restart{DelayMS: rapid.IntRange(0, 100_000).Draw(t, "delay")}
+		r := store.Restart{DelayMS: rapid.IntRange(0, 100_000).Draw(t, "delay")}
 		failures := rapid.IntRange(0, 1000).Draw(t, "failures")
 		plain := delayOf(r, failures, 0)
 		d := delayOf(r, failures, rapid.Float64Range(0, 0.999).Draw(t, "random"))
@@ -112,7 +112,7 @@ func TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := persist.Record{Restart: restart}
+		r := store.Record{Restart: restart}
 		for _, want := range c.want {
 			v := judge(r, life{exit: exitCode(1), lasted: c.healthy - 1}, 0)
 			if v.state != api.StateBackoff || v.delay != want*ms {

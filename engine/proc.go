@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // What is wanted of a process, apart from what it does.
@@ -146,9 +146,9 @@ func (c *control) current(p *proc) api.Process {
 }
 
 // newRecord is a record of a process that nobody has started yet.
-func newRecord(id string, kind api.Kind) persist.Record {
-	return persist.Record{
-		Schema:    persist.SchemaVersion,
+func newRecord(id string, kind api.Kind) store.Record {
+	return store.Record{
+		Schema:    store.SchemaVersion,
 		ID:        id,
 		Kind:      string(kind),
 		Actor:     "person",

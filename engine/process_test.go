@@ -11,10 +11,10 @@ import (
 	"syscall"
 	"testing"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 func (m *machine) run(in api.ProcessStartInput) api.Process {
@@ -426,11 +426,11 @@ func (m *machine) reboot() {
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
 	m.crash(i.KeeperPID)
 	m.crash(i.EnginePID)
-	store, err := persist.Open(m.dir)
+	data, err := store.Open(m.dir)
 	if err != nil {
 		m.Fatal(err)
 	}
-	records, problems := store.Load()
+	records, problems := data.Load()
 	if len(problems) > 0 {
 		m.Fatal(problems)
 	}
@@ -438,7 +438,7 @@ func (m *machine) reboot() {
 		if r.Identity != nil {
 			r.Identity.BootID = "another boot"
 		}
-		if err := store.Save(r); err != nil {
+		if err := data.Save(r); err != nil {
 			m.Fatal(err)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"tandem/persist"
+	"tandem/persist/linelog"
+	"tandem/persist/sparse"
 )
 
 const (
@@ -282,7 +283,7 @@ func (s *logs) grown(f *logFile) bool {
 		raise(c)
 	}
 	f.dirty = f.dirty || f.bounds > 0
-	return f.bounds > 0 && more > persist.Excess(f.limit)/4
+	return f.bounds > 0 && more > sparse.Excess(f.limit)/4
 }
 
 // measure takes the size of f, and notes when what was added was written. It
@@ -301,7 +302,7 @@ func (s *logs) measure(f *logFile) int64 {
 
 // outgrown reports whether f is to be trimmed, as far as is known.
 func (f *logFile) outgrown() bool {
-	return !f.unbounded && f.size-f.from > f.limit+persist.Excess(f.limit)
+	return !f.unbounded && f.size-f.from > f.limit+sparse.Excess(f.limit)
 }
 
 // nextPoll is when the logs that cannot be watched are looked at next, or when
@@ -374,7 +375,7 @@ func (s *logs) trim(t trimming) {
 // trimFile trims the log at path, and tells where it starts and whether it can
 // be bounded.
 func trimFile(path string, limit int64) (from int64, bounded bool, err error) {
-	l, err := persist.OpenFileLog(path, persist.FileLogOptions{Limit: limit})
+	l, err := linelog.Open(path, linelog.Options{Limit: limit})
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, true, nil
 	}

@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/linelog"
+	"tandem/persist/sparse"
 )
 
 const (
@@ -70,8 +71,8 @@ func (p logSource) await(ctx context.Context) error {
 }
 
 // open opens the log; it is nil if there is none yet.
-func (p logSource) open() (*persist.FileLog, error) {
-	l, err := persist.OpenFileLog(p.path, persist.FileLogOptions{End: p.end})
+func (p logSource) open() (*linelog.File, error) {
+	l, err := linelog.Open(p.path, linelog.Options{End: p.end})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -83,7 +84,7 @@ type logQuery struct {
 	logs   *logs
 	in     api.ProcessLogInput
 	source logSource
-	search *persist.Search // nil without grep
+	search *linelog.Search // nil without grep
 
 	since *int64 // where it goes on, once known
 	tail  int64  // what a search backward does not go behind
@@ -160,12 +161,12 @@ func newLogQuery(in api.ProcessLogInput, p logSource) (*logQuery, error) {
 }
 
 // newLogSearch makes a search of the log of a process.
-func newLogSearch(name, expr string) (*persist.Search, error) {
+func newLogSearch(name, expr string) (*linelog.Search, error) {
 	doing := "search the log of " + name
 	if err := checkPattern(doing, expr); err != nil {
 		return nil, err
 	}
-	search, err := persist.NewSearch(expr)
+	search, err := linelog.NewSearch(expr)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "%s: %v", doing, err)
 	}
@@ -192,7 +193,7 @@ func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 		} else if err == nil {
 			err = q.grep(ctx, l, &out)
 		}
-		if !errors.Is(err, persist.ErrDropped) {
+		if !errors.Is(err, sparse.ErrDropped) {
 			return out, err
 		}
 		out.Matches = nil
@@ -201,7 +202,7 @@ func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 
 // start is where reading or searching begins, given where the log does and where
 // it ends.
-func (q *logQuery) start(ctx context.Context, l persist.LogReader, first, end int64) (int64, error) {
+func (q *logQuery) start(ctx context.Context, l linelog.Reader, first, end int64) (int64, error) {
 	at := first
 	switch {
 	case q.since != nil && *q.since < 0:
@@ -213,7 +214,7 @@ func (q *logQuery) start(ctx context.Context, l persist.LogReader, first, end in
 		if q.in.FromLine != nil {
 			n = *q.in.FromLine
 		}
-		line, err := persist.FindLine(ctx, l, n)
+		line, err := linelog.FindLine(ctx, l, n)
 		if err != nil {
 			return 0, err
 		}
@@ -228,7 +229,7 @@ func (q *logQuery) start(ctx context.Context, l persist.LogReader, first, end in
 }
 
 // data reads text from out.Start on.
-func (q *logQuery) data(l *persist.FileLog, out *api.ProcessLogOutput) error {
+func (q *logQuery) data(l *linelog.File, out *api.ProcessLogOutput) error {
 	text, err := readText(l, out.Start, out.End, q.in.Max, out.State.Ended())
 	if err != nil {
 		return err
@@ -256,10 +257,10 @@ func inJSON(p []byte, exact bool) (text, encoded string) {
 
 // readText reads up to most bytes. A character that is not complete yet is left
 // for the next call, unless nothing more comes.
-func readText(l persist.LogReader, from, end int64, most int, ended bool) ([]byte, error) {
+func readText(l linelog.Reader, from, end int64, most int, ended bool) ([]byte, error) {
 	p := make([]byte, min(int64(max(most, 4)), end-from))
 	n, err := l.ReadAt(p, from)
-	if n < len(p) && errors.Is(err, persist.ErrDropped) {
+	if n < len(p) && errors.Is(err, sparse.ErrDropped) {
 		return nil, err
 	}
 	if n == 0 && len(p) > 0 && err != nil {
@@ -273,7 +274,7 @@ func readText(l persist.LogReader, from, end int64, most int, ended bool) ([]byt
 }
 
 // grep searches from out.Start on, or before it.
-func (q *logQuery) grep(ctx context.Context, l *persist.FileLog, out *api.ProcessLogOutput) error {
+func (q *logQuery) grep(ctx context.Context, l *linelog.File, out *api.ProcessLogOutput) error {
 	m := &matches{log: l, q: q}
 	var err error
 	if q.in.Backward {
@@ -289,12 +290,12 @@ func (q *logQuery) grep(ctx context.Context, l *persist.FileLog, out *api.Proces
 // forward searches forward. The last line of a log that is still written may
 // not be whole: who waits for matches gets it when it is; who does not, gets it
 // as it is, but a next search begins with it again unless it has matched.
-func (q *logQuery) forward(ctx context.Context, l *persist.FileLog, m *matches, out *api.ProcessLogOutput) (int64, error) {
+func (q *logQuery) forward(ctx context.Context, l *linelog.File, m *matches, out *api.ProcessLogOutput) (int64, error) {
 	from, to := out.Start, out.End
 	if out.State.Ended() {
 		return q.search.Forward(ctx, l, from, to, m.add)
 	}
-	last, err := persist.LineStart(l, to)
+	last, err := linelog.LineStart(l, to)
 	if err != nil {
 		return from, err
 	}
@@ -311,7 +312,7 @@ func (q *logQuery) forward(ctx context.Context, l *persist.FileLog, m *matches, 
 
 // matches collects what a search finds.
 type matches struct {
-	log   *persist.FileLog
+	log   *linelog.File
 	q     *logQuery
 	found []api.LogMatch
 	size  int   // of all text so far
@@ -320,7 +321,7 @@ type matches struct {
 }
 
 // add takes a line that matches, and reports whether there is room for more.
-func (m *matches) add(line persist.LogLine) bool {
+func (m *matches) add(line linelog.Line) bool {
 	most := min(logLineMost, m.q.in.Max)
 	match := api.LogMatch{Offset: line.Offset, Text: lineText(line.Text, most)}
 	if n := m.q.in.Context; n > 0 {
@@ -351,15 +352,15 @@ func lineText(line []byte, most int) string {
 
 // linesBefore are up to n lines that end at an offset; those that are dropped
 // meanwhile are left out.
-func linesBefore(l persist.LogReader, off int64, n, most int) ([]string, error) {
+func linesBefore(l linelog.Reader, off int64, n, most int) ([]string, error) {
 	var lines []string
 	for ; n > 0 && off > l.Start(); n-- {
-		from, err := persist.LineStart(l, off-1)
+		from, err := linelog.LineStart(l, off-1)
 		line := ""
 		if err == nil {
 			line, err = readLine(l, from, off, most)
 		}
-		if errors.Is(err, persist.ErrDropped) {
+		if errors.Is(err, sparse.ErrDropped) {
 			break
 		}
 		if err != nil {
@@ -373,15 +374,15 @@ func linesBefore(l persist.LogReader, off int64, n, most int) ([]string, error) 
 }
 
 // linesAfter are up to n lines that begin at an offset.
-func linesAfter(l persist.LogReader, off int64, n, most int) ([]string, error) {
+func linesAfter(l linelog.Reader, off int64, n, most int) ([]string, error) {
 	var lines []string
 	for ; n > 0 && off < l.End(); n-- {
-		to, err := persist.LineEnd(l, off)
+		to, err := linelog.LineEnd(l, off)
 		line := ""
 		if err == nil {
 			line, err = readLine(l, off, to, most)
 		}
-		if errors.Is(err, persist.ErrDropped) {
+		if errors.Is(err, sparse.ErrDropped) {
 			break
 		}
 		if err != nil {
@@ -394,11 +395,11 @@ func linesAfter(l persist.LogReader, off int64, n, most int) ([]string, error) {
 }
 
 // readLine reads the line between two offsets as text, cut to most bytes.
-func readLine(l persist.LogReader, from, to int64, most int) (string, error) {
+func readLine(l linelog.Reader, from, to int64, most int) (string, error) {
 	p := make([]byte, min(to-from, int64(most)+2))
 	n, err := l.ReadAt(p, from)
 	if n < len(p) && err != nil {
 		return "", err
 	}
-	return lineText(persist.TrimLine(p), most), nil
+	return lineText(linelog.TrimLine(p), most), nil
 }

@@ -15,10 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/persist/linelog"
+	"tandem/persist/sparse"
 )
 
 // A logRig is the log of a process that only the test writes.
@@ -251,9 +252,9 @@ func TestWaitingForAnEndedProcessEnds(t *testing.T) {
 	}
 }
 
-func mustSearch(t *testing.T, expr string) *persist.Search {
+func mustSearch(t *testing.T, expr string) *linelog.Search {
 	t.Helper()
-	s, err := persist.NewSearch(expr)
+	s, err := linelog.NewSearch(expr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,11 +344,11 @@ func testBounded(t *testing.T, growths func() growth) {
 	stop()
 	r.logs.run.Wait() // for the last look
 	out := r.read(api.ProcessLogInput{Tail: 1})
-	if kept := out.End - out.Dropped; out.End != total || kept > limit+persist.Excess(limit) || kept < limit-16 {
+	if kept := out.End - out.Dropped; out.End != total || kept > limit+sparse.Excess(limit) || kept < limit-16 {
 		t.Errorf("%d bytes of %d are kept", kept, out.End)
 	}
 	var st syscall.Stat_t
-	if err := syscall.Stat(r.source.path, &st); err != nil || st.Blocks*512 > limit+persist.Excess(limit)+64<<10 {
+	if err := syscall.Stat(r.source.path, &st); err != nil || st.Blocks*512 > limit+sparse.Excess(limit)+64<<10 {
 		t.Errorf("%d bytes of disk, %v", st.Blocks*512, err)
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"tandem/persist"
+	"tandem/persist/linelog"
+	"tandem/persist/sparse"
 )
 
 // lineSettles is how long a line without an end must stay as it is to be taken
@@ -35,7 +36,7 @@ func (p logSource) places(out, err int64) []place {
 // each of the files that count: its text and where it begins. If the process
 // has ended and there is none, it returns errLogOver; what ends ctx is its error
 // too.
-func (s *logs) waitLine(ctx context.Context, p logSource, search *persist.Search, behind []place) (string, place, error) {
+func (s *logs) waitLine(ctx context.Context, p logSource, search *linelog.Search, behind []place) (string, place, error) {
 	if err := p.await(ctx); err != nil {
 		return "", place{}, err
 	}
@@ -69,7 +70,7 @@ func (s *logs) waitLine(ctx context.Context, p logSource, search *persist.Search
 
 // firstOf is the first line that matches in the first file that has one, and
 // which file that is. The places of those that have none move on.
-func (p logSource) firstOf(ctx context.Context, search *persist.Search, behind []place) (*persist.LogLine, string, error) {
+func (p logSource) firstOf(ctx context.Context, search *linelog.Search, behind []place) (*linelog.Line, string, error) {
 	for i := range behind {
 		b := &behind[i]
 		p.path = b.path
@@ -98,7 +99,7 @@ func settled(ctx context.Context, grew <-chan struct{}) bool {
 
 // firstMatch is the first line from an offset on that matches; its text is
 // ready to be shown. If there is none, a next search begins at next.
-func (p logSource) firstMatch(ctx context.Context, search *persist.Search, since int64) (hit *persist.LogLine, next int64, err error) {
+func (p logSource) firstMatch(ctx context.Context, search *linelog.Search, since int64) (hit *linelog.Line, next int64, err error) {
 	l, err := p.open()
 	if err != nil || l == nil {
 		return nil, since, err
@@ -109,15 +110,15 @@ func (p logSource) firstMatch(ctx context.Context, search *persist.Search, since
 		if since > end {
 			return nil, since, nil // it has not written that much yet
 		}
-		last, err := persist.LineStart(l, end)
+		last, err := linelog.LineStart(l, end)
 		if err == nil {
-			_, err = search.Forward(ctx, l, since, end, func(line persist.LogLine) bool {
+			_, err = search.Forward(ctx, l, since, end, func(line linelog.Line) bool {
 				line.Text = []byte(lineText(line.Text, logLineMost))
 				hit = &line
 				return false
 			})
 		}
-		if !errors.Is(err, persist.ErrDropped) {
+		if !errors.Is(err, sparse.ErrDropped) {
 			return hit, max(since, last), err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -14,7 +14,7 @@ const (
 )
 
 // setProject notes in a new record which entry of a project file it is for.
-func setProject(r *persist.Record, in *api.ProjectEntry) error {
+func setProject(r *store.Record, in *api.ProjectEntry) error {
 	if in == nil {
 		return nil
 	}
@@ -31,7 +31,7 @@ func setProject(r *persist.Record, in *api.ProjectEntry) error {
 	case len(in.Digest) > mostDigest:
 		return wrong("the digest is too long")
 	}
-	entry := persist.Project(*in)
+	entry := store.Project(*in)
 	r.Project = &entry
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/sandbox"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -37,7 +37,7 @@ type check struct {
 // probe waits until all conditions of a record have held; it gives why not when
 // that has taken too long. Only the time counts in which this engine has looked:
 // a process that became ready while there was none is ready.
-func (h *host) probe(ctx context.Context, r persist.Record) error {
+func (h *host) probe(ctx context.Context, r store.Record) error {
 	timeout := defaultReadyTimeout
 	if r.Ready.TimeoutMS > 0 {
 		timeout = time.Duration(r.Ready.TimeoutMS) * time.Millisecond
@@ -76,7 +76,7 @@ func repeat(try func(ctx context.Context) error) func(ctx context.Context) error
 }
 
 // checks gives the conditions of a record.
-func (h *host) checks(r persist.Record) (all []check) {
+func (h *host) checks(r store.Record) (all []check) {
 	ready, probe := r.Ready, h.proberFor(r)
 	if ready.Port != 0 {
 		all = append(all, check{fmt.Sprintf("port %d", ready.Port),
@@ -95,7 +95,7 @@ func (h *host) checks(r persist.Record) (all []check) {
 }
 
 // awaitLine waits for the line that tells that a process is ready.
-func (h *host) awaitLine(ctx context.Context, r persist.Record) error {
+func (h *host) awaitLine(ctx context.Context, r store.Record) error {
 	search, err := newLogSearch(r.Name, r.Ready.Log)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func anywhere() prober {
 }
 
 // proberFor reaches what a record's child may reach.
-func (h *host) proberFor(r persist.Record) prober {
+func (h *host) proberFor(r store.Record) prober {
 	if !r.Sandboxed {
 		return anywhere()
 	}
@@ -145,7 +145,7 @@ func (h *host) proberFor(r persist.Record) prober {
 
 // checkProbes refuses readiness checks over a network that a sandbox does not
 // allow: the engine makes them for the process, and no more than that may.
-func checkProbes(ready *persist.Readiness, layers sandbox.Layers) error {
+func checkProbes(ready *store.Readiness, layers sandbox.Layers) error {
 	if ready == nil {
 		return nil
 	}
@@ -208,7 +208,7 @@ func (p prober) http(ctx context.Context, address string) error {
 
 // runCheck runs the command of a readiness check as the process itself would
 // run it, within the same sandbox. It ends with its whole group.
-func (h *host) runCheck(ctx context.Context, r persist.Record) error {
+func (h *host) runCheck(ctx context.Context, r store.Record) error {
 	argv, env := r.Ready.Command, h.childEnv(r)
 	if r.Sandboxed {
 		var err error

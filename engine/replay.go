@@ -8,7 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/vt"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -117,18 +117,18 @@ func (s *session) replayTo(end int64) {
 
 // chooseCheckpoint gives where a replay starts: at the newest checkpoint that
 // leaves enough output for a scrollback, or with an empty screen.
-func chooseCheckpoint(newestFirst []persist.Checkpoint, start, end int64) persist.Checkpoint {
+func chooseCheckpoint(newestFirst []store.Checkpoint, start, end int64) store.Checkpoint {
 	for _, c := range newestFirst {
 		if c.Offset >= start && c.Offset <= end-replayLeast {
 			return c
 		}
 	}
-	return persist.Checkpoint{Offset: max(start, end-replayMost)}
+	return store.Checkpoint{Offset: max(start, end-replayMost)}
 }
 
 // lastSize is the index of the size that holds at an offset, -1 if none does.
-func lastSize(sizes []persist.Resize, offset int64) int {
-	i, _ := slices.BinarySearchFunc(sizes, offset+1, func(r persist.Resize, o int64) int {
+func lastSize(sizes []store.Resize, offset int64) int {
+	i, _ := slices.BinarySearchFunc(sizes, offset+1, func(r store.Resize, o int64) int {
 		return int(min(1, max(-1, r.Offset-o)))
 	})
 	return i - 1
@@ -189,7 +189,7 @@ func (s *session) maybeCheckpoint() {
 	}
 	s.saved = at
 	cols, rows := s.term.Size()
-	c := persist.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.marks.appendState(s.term.AppendRepaint(nil))}
+	c := store.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.marks.appendState(s.term.AppendRepaint(nil))}
 	s.running.Go(func() {
 		defer s.saving.Store(false)
 		if err := s.o.journal.SaveCheckpoint(s.o.id, c); err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/vt"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // maxSide bounds both sides of a terminal.
@@ -46,7 +46,7 @@ func clampSide(n int) int { return min(max(n, 1), maxSide) }
 // setScreenSize gives the screen a size from the present offset on; a replay
 // does the same. Runs on the screen goroutine.
 func (s *session) setScreenSize(cols, rows int) {
-	at := persist.Resize{Offset: s.parsed.Load(), Cols: cols, Rows: rows}
+	at := store.Resize{Offset: s.parsed.Load(), Cols: cols, Rows: rows}
 	if err := s.o.journal.AppendResize(s.o.id, at); err != nil {
 		s.o.log.Warn("write sizes", "id", s.o.id, "error", err)
 	}

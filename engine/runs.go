@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // runsMost is how many runs of a process are remembered.
@@ -13,13 +13,13 @@ const runsMost = 20
 
 // beginRun remembers that a child of a process has been started. Records are
 // handed out by value, so their runs are replaced and never changed.
-func beginRun(r *persist.Record) {
-	runs := append(slices.Clone(r.Runs), persist.Run{StartedAt: r.StartedAt})
+func beginRun(r *store.Record) {
+	runs := append(slices.Clone(r.Runs), store.Run{StartedAt: r.StartedAt})
 	r.Runs = runs[max(len(runs)-runsMost, 0):]
 }
 
 // endRun remembers how the last run ended.
-func endRun(r *persist.Record, e ending) {
+func endRun(r *store.Record, e ending) {
 	last := len(r.Runs) - 1
 	if last < 0 || !r.Runs[last].EndedAt.IsZero() {
 		return
@@ -33,7 +33,7 @@ func endRun(r *persist.Record, e ending) {
 }
 
 // runsOf is what clients are told about the runs of a process.
-func runsOf(r persist.Record) []api.ProcessRun {
+func runsOf(r store.Record) []api.ProcessRun {
 	var runs []api.ProcessRun
 	for _, run := range r.Runs {
 		told := api.ProcessRun{StartedAt: run.StartedAt, ExitCode: run.ExitCode, ExitSignal: run.ExitSignal}

@@ -6,11 +6,11 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 func TestRunsAreRememberedUpToABound(t *testing.T) {
-	var r persist.Record
+	var r store.Record
 	code := 7
 	for i := range runsMost + 5 {
 		r.StartedAt = time.Unix(int64(100*i), 0)

@@ -11,7 +11,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // A start whose keeper is lost before it has answered was carried out, or was
@@ -28,7 +28,7 @@ const salvagePause = 2 * time.Millisecond
 // told when no keeper comes for long; the child is looked for all the same.
 // former is the child before, since the time of the request in clock ticks since
 // boot.
-func (h *host) salvage(ctx context.Context, r persist.Record, former persist.Identity, since uint64) (keeper.Child, *os.File, error) {
+func (h *host) salvage(ctx context.Context, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	for {
 		client, err := h.link.get(ctx)
 		if err == nil {
@@ -48,7 +48,7 @@ func (h *host) salvage(ctx context.Context, r persist.Record, former persist.Ide
 }
 
 // salvageWith is one attempt, with one keeper.
-func (h *host) salvageWith(ctx context.Context, client keeperClient, r persist.Record, former persist.Identity, since uint64) (keeper.Child, *os.File, error) {
+func (h *host) salvageWith(ctx context.Context, client keeperClient, r store.Record, former store.Identity, since uint64) (keeper.Child, *os.File, error) {
 	held, err := client.List(ctx)
 	if err != nil {
 		return keeper.Child{}, nil, errUnsettled
@@ -104,22 +104,22 @@ func (h *host) takeHeld(ctx context.Context, client keeperClient, c keeper.Child
 
 // newcomer looks for the child of a start in the process table, until none is
 // left there that could become it.
-func (h *host) newcomer(ctx context.Context, r persist.Record, since uint64) (persist.Identity, bool, error) {
+func (h *host) newcomer(ctx context.Context, r store.Record, since uint64) (store.Identity, bool, error) {
 	for {
 		all, err := h.table.Read()
 		if err != nil {
-			return persist.Identity{}, false, errUnsettled
+			return store.Identity{}, false, errUnsettled
 		}
 		if id, ok := h.orphanOf(r, all); ok && id.StartTime >= since {
 			return id, true, nil
 		}
 		if !all.MayBecomeOurs(h.o.DataDir, h.link.pid()) {
-			return persist.Identity{}, false, nil
+			return store.Identity{}, false, nil
 		}
 		select {
 		case <-time.After(salvagePause):
 		case <-ctx.Done():
-			return persist.Identity{}, false, ctx.Err()
+			return store.Identity{}, false, ctx.Err()
 		}
 	}
 }
@@ -145,9 +145,9 @@ func (h *host) lookForStarted(ctx context.Context) *proctree.Snapshot {
 }
 
 // orphanOf is the child of a record among the orphans.
-func (h *host) orphanOf(r persist.Record, all *proctree.Snapshot) (persist.Identity, bool) {
+func (h *host) orphanOf(r store.Record, all *proctree.Snapshot) (store.Identity, bool) {
 	p, ok := all.LeaderOf(proctree.Mark{ID: r.ID, DataDir: h.o.DataDir})
-	return persist.Identity{BootID: h.bootID, PID: p.PID, StartTime: p.StartTime}, ok
+	return store.Identity{BootID: h.bootID, PID: p.PID, StartTime: p.StartTime}, ok
 }
 
 // markedFolders are the children that carry a mark of this data folder and have
@@ -157,7 +157,7 @@ func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
 		if m.DataDir != h.o.DataDir || !names.IsID(m.ID) {
 			continue
 		}
-		id, ok := h.orphanOf(persist.Record{ID: m.ID}, all)
+		id, ok := h.orphanOf(store.Record{ID: m.ID}, all)
 		if _, err := os.Stat(h.store.Dir(m.ID)); ok && err == nil {
 			children = append(children, keeper.Child{ID: m.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID})
 		}
@@ -168,14 +168,14 @@ func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
 // errNotSeen says of a child that nobody sees and that has left no exit status
 // whether it may have been. A first start that has not made its log was not
 // carried out.
-func (h *host) errNotSeen(r persist.Record, former persist.Identity) error {
+func (h *host) errNotSeen(r store.Record, former store.Identity) error {
 	if _, err := os.Stat(h.logPath(r)); !r.TTY && former.PID == 0 && errors.Is(err, os.ErrNotExist) {
 		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper ended", r.Name).WithHint("try again")
 	}
 	return errUnsure(r)
 }
 
-func errUnsure(r persist.Record) error {
+func errUnsure(r store.Record) error {
 	return api.Errorf(api.CodeUnsure, "start %s: it may have been started as %s: the keeper ended before it could tell", r.Name, r.ID).
 		WithHint("`tandem ps` shows whether it runs, `tandem logs " + r.ID + "` what it printed")
 }

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist"
-
-	"golang.org/x/sys/unix"
+	"tandem/persist/store"
 )
 
 // survive puts a record into the control's table as a new engine would.
@@ -32,18 +32,18 @@ func (r *rig) survive(s survey) {
 }
 
 // surveyOf is what there is to know of one record whose child is gone.
-func surveyOf(rec persist.Record, exit *persist.Exit) survey {
+func surveyOf(rec store.Record, exit *store.Exit) survey {
 	return survey{
 		bootID:  "boot",
-		records: []persist.Record{rec},
-		exit: func(string) (persist.Exit, bool) {
+		records: []store.Record{rec},
+		exit: func(string) (store.Exit, bool) {
 			if exit == nil {
-				return persist.Exit{}, false
+				return store.Exit{}, false
 			}
 			return *exit, true
 		},
-		alive:  func(persist.Identity) bool { return false },
-		orphan: func(persist.Record) (persist.Identity, bool) { return persist.Identity{}, false },
+		alive:  func(store.Identity) bool { return false },
+		orphan: func(store.Record) (store.Identity, bool) { return store.Identity{}, false },
 	}
 }
 
@@ -61,13 +61,13 @@ func TestARestartIsCountedOnceWhereEnginesDieBeforeIt(t *testing.T) {
 }
 
 func TestTheExitOfARestartThatNobodyWroteDownIsKnown(t *testing.T) {
-	before, after := persist.Identity{BootID: "boot", PID: 50, StartTime: 7}, persist.Identity{BootID: "boot", PID: 51, StartTime: 9}
+	before, after := store.Identity{BootID: "boot", PID: 50, StartTime: 7}, store.Identity{BootID: "boot", PID: 51, StartTime: 9}
 	code := 3
-	for _, of := range []persist.Identity{before, after} {
+	for _, of := range []store.Identity{before, after} {
 		withRig(t, func(r *rig) {
 			rec := service("a", api.PolicyNo)
 			rec.Restarts, rec.Former = 1, &before
-			r.survive(surveyOf(rec, &persist.Exit{Identity: of, Code: &code, ExitedAt: time.Now()}))
+			r.survive(surveyOf(rec, &store.Exit{Identity: of, Code: &code, ExitedAt: time.Now()}))
 			p := r.view("a")
 			switch {
 			case of == before && p.State != api.StateFailed:
@@ -80,13 +80,13 @@ func TestTheExitOfARestartThatNobodyWroteDownIsKnown(t *testing.T) {
 }
 
 func TestAnExitStatusThatOnlyTheRecordHasIsKnown(t *testing.T) {
-	who := persist.Identity{BootID: "boot", PID: 50, StartTime: 7}
+	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 	code := 3
-	for _, exit := range []*persist.Exit{nil, {Identity: who, Unknown: true}} {
+	for _, exit := range []*store.Exit{nil, {Identity: who, Unknown: true}} {
 		withRig(t, func(r *rig) {
 			rec := service("a", api.PolicyNo)
 			rec.State, rec.Identity = string(api.StateExited), &who
-			rec.Runs = []persist.Run{{StartedAt: time.Now(), EndedAt: time.Now(), ExitCode: &code}}
+			rec.Runs = []store.Run{{StartedAt: time.Now(), EndedAt: time.Now(), ExitCode: &code}}
 			r.survive(surveyOf(rec, exit))
 			if p := r.view("a"); p.ExitUnknown || p.ExitCode == nil || *p.ExitCode != 3 {
 				t.Errorf("ended as %+v", p)
@@ -97,7 +97,7 @@ func TestAnExitStatusThatOnlyTheRecordHasIsKnown(t *testing.T) {
 
 func TestAStartOfWhichNobodyKnowsKeepsItsRecord(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.w.spawnErr = errUnsure(persist.Record{ID: "a", Name: "name-a"})
+		r.w.spawnErr = errUnsure(store.Record{ID: "a", Name: "name-a"})
 		o := <-r.begin("a")
 		if !errors.Is(o.err, api.CodeUnsure) || !strings.Contains(o.err.Error(), "may have been started as a") {
 			t.Errorf("answered %v", o.err)
@@ -113,7 +113,7 @@ func TestWhoWaitsForALostStartIsToldAndTheStartGoesOn(t *testing.T) {
 		r.w.spawnTakes = time.Minute
 		reply := r.begin("a")
 		synctest.Wait()
-		r.c.post("a", event{kind: evUnsure, err: errUnsure(persist.Record{ID: "a"})})
+		r.c.post("a", event{kind: evUnsure, err: errUnsure(store.Record{ID: "a"})})
 		if o := <-reply; !errors.Is(o.err, api.CodeUnsure) {
 			t.Errorf("answered %v", o.err)
 		}
@@ -128,8 +128,8 @@ func TestWhatWasGivenUpAndLivesIsFoundAgain(t *testing.T) {
 		rec := service("a", api.PolicyNo)
 		rec.State, rec.Error = string(api.StateFailed), "nobody knew"
 		s := surveyOf(rec, nil)
-		s.orphan = func(persist.Record) (persist.Identity, bool) {
-			return persist.Identity{BootID: "boot", PID: 50, StartTime: 7}, true
+		s.orphan = func(store.Record) (store.Identity, bool) {
+			return store.Identity{BootID: "boot", PID: 50, StartTime: 7}, true
 		}
 		r.survive(s)
 		if p := r.wants("a", api.StateRunning); p.PID != 50 || p.Error != "" {
@@ -139,22 +139,22 @@ func TestWhatWasGivenUpAndLivesIsFoundAgain(t *testing.T) {
 }
 
 func TestAnExitThatTheKeeperDoesNotKnowIsReadFromItsFile(t *testing.T) {
-	store, err := persist.Open(t.TempDir())
+	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Save(newRecord("0123456789ab", api.KindProcess)); err != nil {
+	if err := data.Save(newRecord("0123456789ab", api.KindProcess)); err != nil {
 		t.Fatal(err)
 	}
 	text := `{"schema": 1, "identity": {"boot_id": "boot", "pid": 50, "start_time": 7}, "code": 3, "exited_at": "2024-01-02T03:04:05Z"}`
-	if err := os.WriteFile(filepath.Join(store.Dir("0123456789ab"), "exit.json"), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data.Dir("0123456789ab"), "exit.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	withRig(t, func(r *rig) {
 		rec := service("0123456789ab", api.PolicyNo)
-		rec.State, rec.Identity = string(api.StateRunning), &persist.Identity{BootID: "boot", PID: 50, StartTime: 7}
-		r.survive(survey{records: []persist.Record{rec}, children: []keeper.Child{{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot"}}})
-		h := &host{store: store, control: r.c}
+		rec.State, rec.Identity = string(api.StateRunning), &store.Identity{BootID: "boot", PID: 50, StartTime: 7}
+		r.survive(survey{records: []store.Record{rec}, children: []keeper.Child{{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot"}}})
+		h := &host{store: data, control: r.c}
 		h.exited(keeper.Child{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot", Exit: &keeper.Exit{Unknown: true}})
 		if p := r.wants(rec.ID, api.StateExited); p.ExitCode == nil || *p.ExitCode != 3 {
 			t.Errorf("ended as %+v", p)

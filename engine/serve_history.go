@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/secrets"
-	"tandem/persist"
+	"tandem/persist/histdb"
 )
 
 // handleHistory serves the operations of the history.
@@ -149,7 +149,7 @@ func (h *history) add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 	case in.DurationMS != nil && *in.DurationMS < 0:
 		return out, api.Errorf(api.CodeInvalid, "add to history: duration_ms cannot be negative")
 	}
-	r := persist.HistoryRow{
+	r := histdb.Row{
 		Command: secrets.RedactLine(line), CWD: in.CWD, StartedAt: time.Now(), Duration: -1, ExitCode: in.ExitCode,
 		Actor: cmp.Or(in.Actor, callerActor(api.CallerOf(ctx))), Kind: commandAdded,
 	}
@@ -161,7 +161,7 @@ func (h *history) add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 	}
 	err = h.do(ctx, func() error {
 		r.ID = h.last + 1
-		if err := h.commit(persist.HistoryChange{Add: []persist.HistoryRow{r}}); err != nil {
+		if err := h.commit(histdb.Change{Add: []histdb.Row{r}}); err != nil {
 			return err
 		}
 		h.last = r.ID
@@ -212,7 +212,7 @@ func (h *history) drop(ctx context.Context, which func(x *historyIndex) func(*hi
 	err = h.do(ctx, func() error {
 		gone := which(h.index)
 		ids := h.index.ids(gone)
-		change := persist.HistoryChange{Remove: ids, Clear: len(ids) == len(h.index.rows)}
+		change := histdb.Change{Remove: ids, Clear: len(ids) == len(h.index.rows)}
 		if change.Clear {
 			change.Remove = nil
 		}

@@ -12,7 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // mostLayouts bounds how many are kept under names.
@@ -20,8 +20,8 @@ const mostLayouts = 200
 
 // A layoutStore keeps layouts on disk.
 type layoutStore interface {
-	LoadLayouts() (persist.Layouts, error)
-	SaveLayouts(persist.Layouts) error
+	LoadLayouts() (store.Layouts, error)
+	SaveLayouts(store.Layouts) error
 }
 
 // A keptLayout is what the next dashboard begins with.
@@ -94,7 +94,7 @@ func (l *layouts) change(f func(current *keptLayout, saved map[string]api.Layout
 		return err
 	}
 	current := kept.layout
-	on := persist.Layouts{Saved: map[string]json.RawMessage{}}
+	on := store.Layouts{Saved: map[string]json.RawMessage{}}
 	encode := func(layout api.Layout) json.RawMessage {
 		raw, _ := json.Marshal(layout) // words and numbers always can be
 		return raw

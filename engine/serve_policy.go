@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -163,6 +163,6 @@ func (h *host) auditList(_ context.Context, in api.AuditListInput) (api.AuditLis
 }
 
 // newAudit is the audit log of a data folder.
-func newAudit(dataDir string) *persist.Lines {
-	return persist.NewLines(filepath.Join(dataDir, auditName))
+func newAudit(dataDir string) *store.Lines {
+	return store.NewLines(filepath.Join(dataDir, auditName))
 }

@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // mostLog is a limit that no log reaches, small enough to be reckoned with.
@@ -34,7 +34,7 @@ func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.
 
 // startRecord starts a new record and answers when it runs, has ended already,
 // or could not be started.
-func (h *host) startRecord(ctx context.Context, rec persist.Record, named bool) (api.Process, error) {
+func (h *host) startRecord(ctx context.Context, rec store.Record, named bool) (api.Process, error) {
 	reply, err := h.enter(ctx, rec, named, hasStarted)
 	if err != nil {
 		return api.Process{}, err
@@ -44,7 +44,7 @@ func (h *host) startRecord(ctx context.Context, rec persist.Record, named bool) 
 
 // enter begins to start a new record. The answer comes when its announced state
 // is as wanted, or it could not be started.
-func (h *host) enter(ctx context.Context, rec persist.Record, named bool, until func(api.State) bool) (chan outcome, error) {
+func (h *host) enter(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (chan outcome, error) {
 	reply := make(chan outcome, 1)
 	rec.Cgroup = h.cgroupOf(rec)
 	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), named, until, reply) })
@@ -61,8 +61,8 @@ func (h *host) enter(ctx context.Context, rec persist.Record, named bool, until 
 }
 
 // processRecord checks what a client asks to start and makes a record of it.
-func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
-	none := persist.Record{}
+func (h *host) processRecord(in api.ProcessStartInput) (store.Record, error) {
+	none := store.Record{}
 	if len(in.Command) == 0 && !in.TTY {
 		return none, api.Errorf(api.CodeInvalid, "start process: no command is given")
 	}
@@ -86,7 +86,7 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 		return none, err
 	}
 	if in.Ready != nil {
-		ready := persist.Readiness(*in.Ready)
+		ready := store.Readiness(*in.Ready)
 		r.Ready = &ready
 	}
 	if in.StopSignal != "" {
@@ -111,10 +111,10 @@ func (h *host) processRecord(in api.ProcessStartInput) (persist.Record, error) {
 }
 
 // restartOf checks a restart policy and brings it into the form of a record.
-func restartOf(keepAlive bool, in *api.Restart) (persist.Restart, error) {
-	r := persist.Restart{}
+func restartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
+	r := store.Restart{}
 	if in != nil {
-		r = persist.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
+		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
 	}
 	if keepAlive {
 		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {
@@ -156,7 +156,7 @@ func (h *host) processList(ctx context.Context, in api.ProcessListInput) (api.Pr
 // A measurable is what is announced of a process, with whom to measure.
 type measurable struct {
 	view api.Process
-	who  persist.Identity // PID 0 without a child
+	who  store.Identity // PID 0 without a child
 }
 
 func (c *control) measurables() []measurable {
@@ -178,11 +178,11 @@ func (c *control) measurable(p *proc, view api.Process) measurable {
 
 // measure adds what processes use; those without a child use nothing.
 func (h *host) measure(all []measurable) {
-	ids := make([]persist.Identity, len(all))
+	ids := make([]store.Identity, len(all))
 	for i, m := range all {
 		ids[i] = m.who
 	}
-	strays := func(procs []proctree.Process) map[int]persist.Identity { return h.strays(all, procs) }
+	strays := func(procs []proctree.Process) map[int]store.Identity { return h.strays(all, procs) }
 	for i, use := range h.meter.Measure(ids, strays) {
 		all[i].view.Metrics = use
 	}
@@ -191,9 +191,9 @@ func (h *host) measure(all []measurable) {
 // strays are the orphans that carry the marks of processes, with the children
 // of those. Like the end of a terminal, its metrics leave alone what has left it
 // for good.
-func (h *host) strays(all []measurable, procs []proctree.Process) map[int]persist.Identity {
+func (h *host) strays(all []measurable, procs []proctree.Process) map[int]store.Identity {
 	marked := h.table.Orphans(procs)
-	strays := make(map[int]persist.Identity)
+	strays := make(map[int]store.Identity)
 	for _, m := range all {
 		if m.who.PID == 0 || m.view.Terminal != nil {
 			continue
@@ -312,7 +312,7 @@ func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (ap
 	if err := h.mayStartAgain(ctx, &in.ID, false); err != nil {
 		return api.Empty{}, err
 	}
-	var who persist.Identity
+	var who store.Identity
 	err = withProc(ctx, h, in.ID, func(p *proc) error {
 		if p.rec.Identity == nil || p.ending != nil || p.state().Ended() {
 			return api.Errorf(api.CodeEnded, "send signal to %s: it does not run", p.rec.Name)

@@ -5,7 +5,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // sessionRecord serves session.record.
@@ -74,7 +74,7 @@ func (h *host) recordLog(ctx context.Context, in api.SessionRecordInput, id stri
 
 // sizesBetween are the sizes that a terminal had during a part of its log. One
 // that was set at its end counts, so that who follows hears of it at once.
-func sizesBetween(resizes []persist.Resize, from, to int64, view api.Process) []api.LogSize {
+func sizesBetween(resizes []store.Resize, from, to int64, view api.Process) []api.LogSize {
 	now := api.LogSize{Offset: from}
 	if view.Terminal != nil {
 		now.Cols, now.Rows = view.Terminal.Cols, view.Terminal.Rows

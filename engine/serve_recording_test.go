@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 func TestARecordingHoldsOutputTimesAndSizes(t *testing.T) {
@@ -54,7 +54,7 @@ func TestARecordingHoldsOutputTimesAndSizes(t *testing.T) {
 
 func TestSizesOfAPartOfALog(t *testing.T) {
 	view := api.Process{Terminal: &api.Terminal{Cols: 1, Rows: 2}}
-	resizes := []persist.Resize{{Offset: 10, Cols: 80, Rows: 24}, {Offset: 20, Cols: 90, Rows: 24}, {Offset: 30, Cols: 100, Rows: 24}}
+	resizes := []store.Resize{{Offset: 10, Cols: 80, Rows: 24}, {Offset: 20, Cols: 90, Rows: 24}, {Offset: 30, Cols: 100, Rows: 24}}
 	for _, tc := range []struct {
 		from, to int64
 		want     []api.LogSize

@@ -13,7 +13,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/picture"
 	"tandem/keys"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -51,7 +51,7 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 // claim takes an id that a client has made.
 func (h *host) claim(id string) error {
 	switch err := h.store.Claim(id); {
-	case errors.Is(err, persist.ErrNoID):
+	case errors.Is(err, store.ErrNoID):
 		return api.Errorf(api.CodeInvalid, "start session: id %q is not 12 lower-case hex digits", names.Shown(id))
 	case errors.Is(err, fs.ErrExist):
 		return api.Errorf(api.CodeConflict, "start session: id %s is taken", id)
@@ -62,8 +62,8 @@ func (h *host) claim(id string) error {
 }
 
 // recordOf checks what a client asks to start and makes a record of it.
-func (h *host) recordOf(kind api.Kind, in api.SessionStartInput) (persist.Record, error) {
-	none := persist.Record{}
+func (h *host) recordOf(kind api.Kind, in api.SessionStartInput) (store.Record, error) {
+	none := store.Record{}
 	id, err := h.store.NewID()
 	if err != nil {
 		return none, api.Errorf(api.CodeUnavailable, "start %s: %v", kind, err)
@@ -172,7 +172,7 @@ func checkEnv(env map[string]string) error {
 
 // start puts a new record into the table. reply is answered when its announced
 // state is as wanted, or it could not be started.
-func (c *control) start(r persist.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
+func (c *control) start(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
 	switch other := c.namedLive(r.Name); {
 	case c.closing:
 		return errEnding()

@@ -7,7 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
-	"tandem/persist"
+	"tandem/persist/linelog"
 )
 
 const waitMost = 50 * time.Second
@@ -175,7 +175,7 @@ func (p logSource) behind(in api.ProcessWaitInput) ([]place, error) {
 	return []place{{part.path, *in.Since}}, nil
 }
 
-func (h *host) seeLine(ctx context.Context, source logSource, search *persist.Search, behind []place) sighting {
+func (h *host) seeLine(ctx context.Context, source logSource, search *linelog.Search, behind []place) sighting {
 	line, _, err := h.logs.waitLine(ctx, source, search, behind)
 	switch {
 	case err == nil:

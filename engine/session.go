@@ -11,7 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/shell"
 	"tandem/engine/vt"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // A terminal is what a session needs of vt.Terminal.
@@ -33,7 +33,7 @@ type terminal interface {
 	AppendRepaint(dst []byte) []byte
 }
 
-// A sessionLog is what a session needs of persist.Log.
+// A sessionLog is what a session needs of ptylog.Log.
 type sessionLog interface {
 	Space(min int) ([]byte, error)
 	Commit(n int)
@@ -44,12 +44,12 @@ type sessionLog interface {
 	Close() error
 }
 
-// A journal is what a session needs of persist.Store.
+// A journal is what a session needs of store.Store.
 type journal interface {
-	AppendResize(id string, r persist.Resize) error
-	ReadResizes(id string) ([]persist.Resize, error)
-	SaveCheckpoint(id string, c persist.Checkpoint) error
-	ReadCheckpoints(id string) ([]persist.Checkpoint, error)
+	AppendResize(id string, r store.Resize) error
+	ReadResizes(id string) ([]store.Resize, error)
+	SaveCheckpoint(id string, c store.Checkpoint) error
+	ReadCheckpoints(id string) ([]store.Checkpoint, error)
 }
 
 // sessionOptions say what a session is made of. What they open and call may

@@ -15,11 +15,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tandem/engine/api"
 	"tandem/engine/vt"
-	"tandem/persist"
-
-	"github.com/google/go-cmp/cmp"
+	"tandem/persist/store"
 )
 
 // A memoryLog is a log and a journal in memory.
@@ -27,8 +27,8 @@ type memoryLog struct {
 	mu          sync.Mutex
 	text        []byte
 	space       []byte
-	sizes       []persist.Resize
-	checkpoints []persist.Checkpoint
+	sizes       []store.Resize
+	checkpoints []store.Checkpoint
 }
 
 func (l *memoryLog) Space(min int) ([]byte, error) {
@@ -64,28 +64,28 @@ func (l *memoryLog) ReadAt(p []byte, off int64) (int, error) {
 
 func (l *memoryLog) Close() error { return nil }
 
-func (l *memoryLog) AppendResize(_ string, r persist.Resize) error {
+func (l *memoryLog) AppendResize(_ string, r store.Resize) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sizes = append(l.sizes, r)
 	return nil
 }
 
-func (l *memoryLog) ReadResizes(string) ([]persist.Resize, error) {
+func (l *memoryLog) ReadResizes(string) ([]store.Resize, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.sizes), nil
 }
 
-func (l *memoryLog) SaveCheckpoint(_ string, c persist.Checkpoint) error {
+func (l *memoryLog) SaveCheckpoint(_ string, c store.Checkpoint) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.checkpoints = append([]persist.Checkpoint{c}, l.checkpoints...)
+	l.checkpoints = append([]store.Checkpoint{c}, l.checkpoints...)
 	l.checkpoints = l.checkpoints[:min(2, len(l.checkpoints))]
 	return nil
 }
 
-func (l *memoryLog) ReadCheckpoints(string) ([]persist.Checkpoint, error) {
+func (l *memoryLog) ReadCheckpoints(string) ([]store.Checkpoint, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.checkpoints), nil
@@ -292,7 +292,7 @@ func TestChangesOfATitleAreAnnouncedAtMostTenTimesASecond(t *testing.T) {
 
 func TestReplayGivesTheSameScreenAndScrollback(t *testing.T) {
 	l := &memoryLog{}
-	l.AppendResize("a", persist.Resize{Offset: 0, Cols: 20, Rows: 5})
+	l.AppendResize("a", store.Resize{Offset: 0, Cols: 20, Rows: 5})
 	s := memorySession(t, l)
 	state := func(s *session) (screen api.Screen) {
 		err := s.onScreen(t.Context(), func(term terminal) {
@@ -343,14 +343,14 @@ func TestReplayAnswersNothing(t *testing.T) {
 
 func TestReplayStartsFarEnoughBackForAScrollback(t *testing.T) {
 	const mega = 1 << 20
-	at := func(offsets ...int64) (all []persist.Checkpoint) {
+	at := func(offsets ...int64) (all []store.Checkpoint) {
 		for _, o := range offsets {
-			all = append(all, persist.Checkpoint{Offset: o, Cols: 80, Rows: 24})
+			all = append(all, store.Checkpoint{Offset: o, Cols: 80, Rows: 24})
 		}
 		return all
 	}
 	cases := []struct {
-		checkpoints []persist.Checkpoint
+		checkpoints []store.Checkpoint
 		start, end  int64
 		want        int64
 	}{

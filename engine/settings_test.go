@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tandem/engine/vt"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
@@ -14,7 +14,7 @@ func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
 		t.Errorf("the shell is %q", got)
 	}
 	off := false
-	shell := persist.Record{ID: "1", TTY: true, Argv: []string{"/bin/bash"}}
+	shell := store.Record{ID: "1", TTY: true, Argv: []string{"/bin/bash"}}
 	if err := h.set(Settings{Shell: []string{"second"}, Emulator: "vt10x", Scrollback: 7}); err != nil {
 		t.Fatal(err)
 	}

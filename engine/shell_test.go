@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // A shellCase is a shell to be tested, with a home folder of its own.
@@ -355,7 +355,7 @@ trap 'debugged=$BASH_COMMAND' DEBUG
 
 func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
 	keys := shellKeys{}
-	argv, env := keys.inject(persist.Record{TTY: true, Argv: []string{"bash"}}, []string{"bash"}, []string{"A=b"})
+	argv, env := keys.inject(store.Record{TTY: true, Argv: []string{"bash"}}, []string{"bash"}, []string{"A=b"})
 	if len(argv) != 1 || len(env) != 1 {
 		t.Error(argv, env)
 	}

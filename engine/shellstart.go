@@ -11,7 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/shell"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -52,7 +52,7 @@ func openShells(dataDir string) (shellKeys, error) {
 
 // nonce is the word of a session; "" when its program is no shell that knows it,
 // or is confined and could not read the scripts.
-func (k shellKeys) nonce(r persist.Record) string {
+func (k shellKeys) nonce(r store.Record) string {
 	if k.dir == "" || !r.TTY || r.Sandboxed || shell.KindOf(r.Argv) == shell.None {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (k shellKeys) nonce(r persist.Record) string {
 }
 
 // inject changes how a shell is started so that it marks its prompts.
-func (k shellKeys) inject(r persist.Record, argv, env []string) ([]string, []string) {
+func (k shellKeys) inject(r store.Record, argv, env []string) ([]string, []string) {
 	nonce := k.nonce(r)
 	if nonce == "" {
 		return argv, env

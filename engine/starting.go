@@ -9,7 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/proctree"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // spawnFirst starts a new process. The intent is on disk before the child can be.
@@ -42,7 +42,7 @@ func (c *control) spawn(p *proc, before predecessor) {
 }
 
 // spawnNow runs in a worker.
-func (c *control) spawnNow(ctx context.Context, rec persist.Record, before predecessor) {
+func (c *control) spawnNow(ctx context.Context, rec store.Record, before predecessor) {
 	s, err := c.world.spawn(ctx, rec, before)
 	if err != nil {
 		c.post(rec.ID, event{kind: evSpawnFailed, err: err})

@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/names"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 // makeInput makes the FIFO that is a process's standard input and gives its
 // path; empty for a process that reads nothing. The child keeps it open in both
 // directions, so that it outlives every process of ours.
-func (h *host) makeInput(r persist.Record) (string, error) {
+func (h *host) makeInput(r store.Record) (string, error) {
 	if !r.Stdin {
 		return "", nil
 	}
@@ -44,7 +44,7 @@ func (h *host) processWrite(ctx context.Context, in api.ProcessWriteInput) (api.
 	if len(in.Text) > inputMost {
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), inputMost)
 	}
-	var rec persist.Record
+	var rec store.Record
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
 		switch {
 		case !p.rec.Stdin:
@@ -104,8 +104,8 @@ func writeInput(ctx context.Context, path, name, text string) error {
 // endIdleInputs ends the sessions of agents that have no terminal but a
 // standard input, and were neither written to nor have printed since a time.
 func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
-	recs, err := ask(ctx, h.control, func() []persist.Record {
-		var recs []persist.Record
+	recs, err := ask(ctx, h.control, func() []store.Record {
+		var recs []store.Record
 		for _, p := range h.control.procs {
 			if p.rec.Stdin && p.rec.Transient && ofAgent(p.rec) && p.rec.Lease != string(api.LeaseForever) && p.state() == api.StateRunning {
 				recs = append(recs, p.rec)
@@ -126,7 +126,7 @@ func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
 
 // usedSince reports whether a process was started, was written to or has printed
 // since a time; its FIFO and its log tell.
-func (h *host) usedSince(r persist.Record, since time.Time) bool {
+func (h *host) usedSince(r store.Record, since time.Time) bool {
 	if r.StartedAt.After(since) {
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 func TestStandardInputOutlivesEngineAndKeeper(t *testing.T) {
@@ -88,15 +88,15 @@ func TestStopWaitsAsLongAsItsCallerSays(t *testing.T) {
 
 func TestSessionWithoutATerminalIsUsedWhenItIsWrittenToOrPrints(t *testing.T) {
 	t.Parallel()
-	store, err := persist.Open(t.TempDir())
+	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{store: store}
+	h := &host{store: data}
 	long, now := time.Now().Add(-time.Hour), time.Now()
 	rec := newRecord("0123456789ab", api.KindProcess)
 	rec.Stdin, rec.StartedAt = true, long.Add(-time.Hour)
-	if err := store.Save(rec); err != nil {
+	if err := data.Save(rec); err != nil {
 		t.Fatal(err)
 	}
 	input, err := h.makeInput(rec)
@@ -109,7 +109,7 @@ func TestSessionWithoutATerminalIsUsedWhenItIsWrittenToOrPrints(t *testing.T) {
 	used := func(input, log, started time.Time) bool {
 		t.Helper()
 		rec.StartedAt = started
-		for path, at := range map[string]time.Time{filepath.Join(store.Dir(rec.ID), stdinName): input, h.logPath(rec): log} {
+		for path, at := range map[string]time.Time{filepath.Join(data.Dir(rec.ID), stdinName): input, h.logPath(rec): log} {
 			if err := os.Chtimes(path, at, at); err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/proctree"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // heardSoon is how long ago an exit may have been that counts as just heard of.
@@ -41,7 +41,7 @@ func (p *proc) isChild(child keeper.Child) bool {
 
 // sameChild reports whether an event is about the child we know; an event
 // without a pid is, and so is every event as long as we know none.
-func sameChild(id *persist.Identity, child keeper.Child) bool {
+func sameChild(id *store.Identity, child keeper.Child) bool {
 	return id == nil || child.PID == 0 || (child.PID == id.PID && child.StartTime == id.StartTime)
 }
 
@@ -71,7 +71,7 @@ func noteGone(c *control, p *proc, _ event) {
 }
 
 // childOf is the child of a record, as events name it.
-func childOf(r persist.Record) keeper.Child {
+func childOf(r store.Record) keeper.Child {
 	if r.Identity == nil {
 		return keeper.Child{ID: r.ID}
 	}

@@ -11,11 +11,11 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 // service is a record of a process without a terminal.
-func service(id string, policy api.Policy) persist.Record {
+func service(id string, policy api.Policy) store.Record {
 	r := newRecord(id, api.KindProcess)
 	r.Name, r.Argv = "name-"+id, []string{"serve"}
 	r.Restart.Policy = string(policy)
@@ -23,7 +23,7 @@ func service(id string, policy api.Policy) persist.Record {
 }
 
 // launch starts a record and waits until it runs.
-func (r *rig) launch(rec persist.Record) api.Process {
+func (r *rig) launch(rec store.Record) api.Process {
 	r.Helper()
 	reply := make(chan outcome, 1)
 	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, hasStarted, reply) })
@@ -297,7 +297,7 @@ func TestFailedRestartIsTriedAgainWithItsReason(t *testing.T) {
 func TestReadinessIsKnownAndItsTimeOutIsAFailure(t *testing.T) {
 	withRig(t, func(r *rig) {
 		rec := service("a", api.PolicyOnFailure)
-		rec.Ready = &persist.Readiness{Port: 1}
+		rec.Ready = &store.Readiness{Port: 1}
 		r.w.probeTakes = time.Second
 		p := r.launch(rec)
 		if *p.Supervision.Ready {
@@ -355,8 +355,8 @@ func TestExitThatWasLookedForLateIsNotThatOfTheNextChild(t *testing.T) {
 // What a new engine makes of each state that it can find, with and without a
 // child, in the same boot and after another.
 func TestEngineRestartInEveryState(t *testing.T) {
-	who := persist.Identity{BootID: "boot", PID: 50, StartTime: 7}
-	old := persist.Identity{BootID: "another", PID: 50, StartTime: 7}
+	who := store.Identity{BootID: "boot", PID: 50, StartTime: 7}
+	old := store.Identity{BootID: "another", PID: 50, StartTime: 7}
 	child := keeper.Child{ID: "a", PID: 50, StartTime: 7, BootID: "boot"}
 	one := 1
 	dead := child
@@ -365,7 +365,7 @@ func TestEngineRestartInEveryState(t *testing.T) {
 	cases := []struct {
 		policy         api.Policy
 		state, desired string
-		identity       *persist.Identity
+		identity       *store.Identity
 		held           *keeper.Child
 		alive          bool
 		want           api.State
@@ -407,10 +407,10 @@ func TestEngineRestartInEveryState(t *testing.T) {
 				rec.StartedAt, rec.NextStart = time.Now(), time.Now().Add(time.Second)
 				s := survey{
 					bootID:  "boot",
-					records: []persist.Record{rec},
-					exit:    func(string) (persist.Exit, bool) { return persist.Exit{}, false },
-					alive:   func(id persist.Identity) bool { return c.alive && id == who },
-					orphan:  func(persist.Record) (persist.Identity, bool) { return persist.Identity{}, false },
+					records: []store.Record{rec},
+					exit:    func(string) (store.Exit, bool) { return store.Exit{}, false },
+					alive:   func(id store.Identity) bool { return c.alive && id == who },
+					orphan:  func(store.Record) (store.Identity, bool) { return store.Identity{}, false },
 				}
 				if c.held != nil {
 					s.children = []keeper.Child{*c.held}

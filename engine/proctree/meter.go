@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/persist"
+	"tandem/persist/store"
 )
 
 const (
@@ -27,13 +27,13 @@ const (
 // A Meter measures processes when somebody asks; in between it only remembers.
 type Meter struct {
 	mu      sync.Mutex // held during a measurement, which waits for nobody
-	trees   map[persist.Identity]*treeUse
+	trees   map[store.Identity]*treeUse
 	members map[int]*member // by pid
 	sockets listeners
 }
 
 func NewMeter() *Meter {
-	return &Meter{trees: make(map[persist.Identity]*treeUse), members: make(map[int]*member)}
+	return &Meter{trees: make(map[store.Identity]*treeUse), members: make(map[int]*member)}
 }
 
 // A treeUse is what is remembered of a process and all that came of it. Times
@@ -50,7 +50,7 @@ type treeUse struct {
 
 // A member is a process that belongs to a tree.
 type member struct {
-	root      persist.Identity
+	root      store.Identity
 	parent    int
 	startTime uint64
 	cpu       uint64 // ticks counted so far
@@ -63,11 +63,11 @@ type measurement struct {
 	now   time.Duration
 	all   []Process
 	index map[int]int // pid → place in all
-	ids   []persist.Identity
+	ids   []store.Identity
 	roots map[int]int // pid → place in ids, of those alive
 	owner []int       // of each in all: place in ids, nobody or unasked
 
-	strays map[int]persist.Identity // pid of an orphan → root of its tree
+	strays map[int]store.Identity // pid of an orphan → root of its tree
 }
 
 const (
@@ -77,8 +77,8 @@ const (
 
 // look measures the trees of ids in a process table: nil for those not alive.
 // Inspect adds what one living member uses beside the processor.
-func (m *Meter) look(now time.Duration, boot string, ids []persist.Identity, all []Process,
-	strays map[int]persist.Identity, inspect func(Process, *member, *api.Metrics)) []*api.Metrics {
+func (m *Meter) look(now time.Duration, boot string, ids []store.Identity, all []Process,
+	strays map[int]store.Identity, inspect func(Process, *member, *api.Metrics)) []*api.Metrics {
 	s := measurement{Meter: m, now: now, all: all, ids: ids,
 		index: make(map[int]int, len(all)), roots: make(map[int]int, len(ids)), owner: make([]int, len(all)), strays: strays}
 	for i, p := range all {
@@ -122,7 +122,7 @@ func (m *Meter) look(now time.Duration, boot string, ids []persist.Identity, all
 	return out
 }
 
-func (s *measurement) alive(id persist.Identity, boot string) bool {
+func (s *measurement) alive(id store.Identity, boot string) bool {
 	i, ok := s.index[id.PID]
 	return ok && id.BootID == boot && s.all[i].StartTime == id.StartTime && !s.all[i].Zombie
 }
@@ -196,7 +196,7 @@ func (s *measurement) ownerOf(i int) int {
 }
 
 // join makes a process a member of a tree, if it is none yet.
-func (s *measurement) join(p Process, root persist.Identity) *member {
+func (s *measurement) join(p Process, root store.Identity) *member {
 	mb := s.members[p.PID]
 	if mb == nil {
 		mb = &member{startTime: p.StartTime}
@@ -206,7 +206,7 @@ func (s *measurement) join(p Process, root persist.Identity) *member {
 	return mb
 }
 
-func (s *measurement) use(root persist.Identity) *treeUse {
+func (s *measurement) use(root store.Identity) *treeUse {
 	u := s.trees[root]
 	if u == nil {
 		began := time.Duration(root.StartTime) * time.Second / ticksPerSecond
@@ -217,10 +217,10 @@ func (s *measurement) use(root persist.Identity) *treeUse {
 }
 
 // due reports whether enough time has gone by for a new percentage.
-func (s *measurement) due(root persist.Identity) bool { return s.now-s.use(root).at >= shortestLook }
+func (s *measurement) due(root store.Identity) bool { return s.now-s.use(root).at >= shortestLook }
 
 // account makes a percentage of what a tree has used since the last look.
-func (s *measurement) account(out *api.Metrics, id persist.Identity, root Process, ticks uint64) {
+func (s *measurement) account(out *api.Metrics, id store.Identity, root Process, ticks uint64) {
 	u := s.use(id)
 	if s.due(id) {
 		if s.now-u.at >= historyGap {
@@ -239,7 +239,7 @@ func (s *measurement) account(out *api.Metrics, id persist.Identity, root Proces
 
 // remember adds what trees have in memory, once that is known, to a history
 // that goes with that of the processor.
-func (m *Meter) remember(now time.Duration, ids []persist.Identity, out []*api.Metrics) {
+func (m *Meter) remember(now time.Duration, ids []store.Identity, out []*api.Metrics) {
 	for i, id := range ids {
 		u := m.trees[id]
 		if u == nil || out[i] == nil || u.weighed == now {

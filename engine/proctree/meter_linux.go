@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 const (
@@ -27,11 +27,11 @@ const (
 // that descends from a process or is in its session, and what strays finds of
 // it elsewhere: pids with the roots of their trees; it may be nil. Who is not
 // alive gets nil. One reading of the process table serves all.
-func (m *Meter) Measure(ids []persist.Identity, strays func([]Process) map[int]persist.Identity) []*api.Metrics {
+func (m *Meter) Measure(ids []store.Identity, strays func([]Process) map[int]store.Identity) []*api.Metrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	none := make([]*api.Metrics, len(ids))
-	boot, err := persist.BootID()
+	boot, err := store.BootID()
 	if err != nil {
 		return none
 	}
@@ -44,7 +44,7 @@ func (m *Meter) Measure(ids []persist.Identity, strays func([]Process) map[int]p
 		return none
 	}
 	m.sockets.refresh(time.Duration(now.Nano()))
-	var elsewhere map[int]persist.Identity
+	var elsewhere map[int]store.Identity
 	if strays != nil {
 		elsewhere = strays(all)
 	}

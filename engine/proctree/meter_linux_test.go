@@ -12,24 +12,24 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
-func self(t testing.TB) persist.Identity {
+func self(t testing.TB) store.Identity {
 	t.Helper()
-	id, err := persist.Identify(os.Getpid())
+	id, err := store.Identify(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
-func measureOne(t *testing.T, m *Meter, id persist.Identity) api.Metrics {
+func measureOne(t *testing.T, m *Meter, id store.Identity) api.Metrics {
 	t.Helper()
-	got := m.Measure([]persist.Identity{id}, nil)
+	got := m.Measure([]store.Identity{id}, nil)
 	if len(got) != 1 || got[0] == nil {
 		t.Fatalf("measured %v", got)
 	}
@@ -72,7 +72,7 @@ func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed := l.Addr().(*net.TCPAddr).Port
-	m.Measure([]persist.Identity{self(t)}, nil)
+	m.Measure([]store.Identity{self(t)}, nil)
 	l.Close()
 	got := measureOne(t, m, self(t)).Ports
 	if slices.Contains(got, closed) || !slices.IsSorted(got) {
@@ -82,7 +82,7 @@ func TestMeasureFindsThePortsOfBothFamilies(t *testing.T) {
 
 func TestMeasureSeesTheTreeOfAChild(t *testing.T) {
 	id, told := startLeader(t, `setsid sh -c 'echo $$; exec sleep 1000' & wait`)
-	got := NewMeter().Measure([]persist.Identity{self(t), id}, nil)
+	got := NewMeter().Measure([]store.Identity{self(t), id}, nil)
 	if len(told) != 1 || got[1] == nil || got[1].Processes != 2 || got[1].RSSBytes == 0 {
 		t.Errorf("measured %+v", got[1])
 	}
@@ -109,7 +109,7 @@ func TestAPortIsThatOfTheDescendantThatListens(t *testing.T) {
 		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
 		cmd.Wait()
 	}()
-	id, err := persist.Identify(cmd.Process.Pid)
+	id, err := store.Identify(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func benchmarkMeasure(b *testing.B, n int, listening bool) {
 		}
 		defer l.Close()
 	}
-	var ids []persist.Identity
+	var ids []store.Identity
 	for range n {
 		cmd := exec.Command("sleep", "1000")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -205,7 +205,7 @@ func benchmarkMeasure(b *testing.B, n int, listening bool) {
 			cmd.Process.Kill()
 			cmd.Wait()
 		}()
-		id, err := persist.Identify(cmd.Process.Pid)
+		id, err := store.Identify(cmd.Process.Pid)
 		if err != nil {
 			b.Fatal(err)
 		}

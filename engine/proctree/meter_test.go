@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 // A meteredTable is a process table that a meter looks at.
@@ -16,7 +16,7 @@ type meteredTable struct {
 	now time.Duration
 	all []Process
 
-	strays map[int]persist.Identity
+	strays map[int]store.Identity
 }
 
 func newMeteredTable(all ...Process) *meteredTable {
@@ -24,7 +24,7 @@ func newMeteredTable(all ...Process) *meteredTable {
 }
 
 // see looks at the trees with these roots.
-func (m *meteredTable) see(roots ...persist.Identity) []*api.Metrics {
+func (m *meteredTable) see(roots ...store.Identity) []*api.Metrics {
 	out := m.look(m.now, "boot", roots, m.all, m.strays, func(p Process, _ *member, out *api.Metrics) {
 		out.RSSBytes += int64(p.PID)
 	})
@@ -54,8 +54,8 @@ func (m *meteredTable) end(pid int) {
 	m.all = left
 }
 
-func rootOf(pid int) persist.Identity {
-	return persist.Identity{BootID: "boot", PID: pid, StartTime: 90_000}
+func rootOf(pid int) store.Identity {
+	return store.Identity{BootID: "boot", PID: pid, StartTime: 90_000}
 }
 
 // aged is a process that began 100 s before the meteredTable's first look.
@@ -236,7 +236,7 @@ func TestACircleOfParentsIsSurvived(t *testing.T) {
 
 func TestAnOrphanOfAnotherSessionCountsWhereItIsKnownToBelong(t *testing.T) {
 	m := newMeteredTable(aged(1, 0, 1), aged(10, 1, 10), aged(20, 1, 20), aged(21, 20, 21), aged(30, 1, 30))
-	m.strays = map[int]persist.Identity{20: rootOf(10), 30: {BootID: "boot", PID: 10, StartTime: 1}}
+	m.strays = map[int]store.Identity{20: rootOf(10), 30: {BootID: "boot", PID: 10, StartTime: 1}}
 	if got := m.see(rootOf(10))[0]; got.Processes != 3 || got.RSSBytes != 10+20+21 {
 		t.Errorf("%+v", got)
 	}

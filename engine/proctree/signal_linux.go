@@ -3,10 +3,10 @@ package proctree
 import (
 	"errors"
 
-	"tandem/engine/api"
-	"tandem/persist"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 // pidfdProcessGroup makes pidfd_send_signal(2) signal the group that a process
@@ -15,7 +15,7 @@ const pidfdProcessGroup = 4
 
 // SignalGroup sends a signal to a child of ours and its process group, and never
 // to another process that has got its pid meanwhile.
-func SignalGroup(who persist.Identity, signal unix.Signal) error {
+func SignalGroup(who store.Identity, signal unix.Signal) error {
 	fd, err := unix.PidfdOpen(who.PID, 0)
 	if err == unix.ESRCH {
 		return errNotThere()

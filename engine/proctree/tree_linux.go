@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"tandem/persist"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/persist/store"
 )
 
 // A Table reads the process table for many at once: whoever asks while
@@ -125,7 +125,7 @@ func (s *Snapshot) LeaderOf(m Mark) (leader Process, ok bool) {
 // belonged to it stays in it when its parent has ended or it has left the
 // session.
 type Tree struct {
-	root   persist.Identity
+	root   store.Identity
 	known  map[int]uint64 // pid → start time of all members seen
 	spared map[int]bool   // pids that never belong to it: engine and keeper
 
@@ -134,7 +134,7 @@ type Tree struct {
 	Cgroup string // folder of the cgroup that it was started in; "" if there is none
 }
 
-func NewTree(root persist.Identity, spared ...int) *Tree {
+func NewTree(root store.Identity, spared ...int) *Tree {
 	t := &Tree{root: root, known: map[int]uint64{root.PID: root.StartTime}, spared: make(map[int]bool)}
 	for _, pid := range spared {
 		t.spared[pid] = true
@@ -153,7 +153,7 @@ func BootTicks() uint64 {
 }
 
 // BornAt is when a process of this boot was started.
-func BornAt(id persist.Identity) time.Time {
+func BornAt(id store.Identity) time.Time {
 	ticks := int64(BootTicks()) - int64(id.StartTime)
 	return time.Now().Add(-time.Duration(ticks) * (time.Second / ticksPerSecond))
 }
@@ -284,7 +284,7 @@ func StopSteps(signal unix.Signal, timeout time.Duration) []Step {
 
 // End ends a tree. It returns when nothing of it is left, or says who stays.
 func (t *Tree) End(ctx context.Context, table *Table, steps []Step) error {
-	boot, err := persist.BootID()
+	boot, err := store.BootID()
 	if err != nil {
 		return err
 	}

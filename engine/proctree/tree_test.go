@@ -10,14 +10,14 @@ import (
 	"syscall"
 	"testing"
 
-	"tandem/persist"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/persist/store"
 )
 
 // startLeader runs a shell script as the leader of a session and reads one
 // line of numbers from it.
-func startLeader(t *testing.T, script string) (root persist.Identity, told []int) {
+func startLeader(t *testing.T, script string) (root store.Identity, told []int) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -45,7 +45,7 @@ func startLeader(t *testing.T, script string) (root persist.Identity, told []int
 	for _, word := range strings.Fields(line) {
 		pid, _ := strconv.Atoi(word)
 		told = append(told, pid)
-		if child, err := persist.Identify(pid); err == nil {
+		if child, err := store.Identify(pid); err == nil {
 			t.Cleanup(func() {
 				if child.Alive() { // it may have a session of its own
 					unix.Kill(child.PID, unix.SIGKILL)
@@ -53,7 +53,7 @@ func startLeader(t *testing.T, script string) (root persist.Identity, told []int
 			})
 		}
 	}
-	root, err = persist.Identify(cmd.Process.Pid)
+	root, err = store.Identify(cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func startLeader(t *testing.T, script string) (root persist.Identity, told []int
 }
 
 // endTree ends a tree as that of a terminal.
-func endTree(root persist.Identity, spared ...int) error {
+func endTree(root store.Identity, spared ...int) error {
 	tree := NewTree(root, spared...)
 	tree.Held = BootTicks()
 	return tree.End(context.Background(), new(Table), TerminalSteps(0))
@@ -151,7 +151,7 @@ func TestATreeHasNothingOfALaterSessionOfTheSameNumber(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			tree := NewTree(persist.Identity{PID: 77, StartTime: 100})
+			tree := NewTree(store.Identity{PID: 77, StartTime: 100})
 			tree.Held = test.held
 			if got := tree.members(newSnapshot(test.all, &marks{})); len(got) != test.want {
 				t.Errorf("members %+v", got)
@@ -165,7 +165,7 @@ func TestTheRootIsSignalledFirst(t *testing.T) {
 	for pid := 500; pid < 530; pid++ {
 		all = append(all, Process{PID: pid, Parent: 77, Group: pid, Session: 77, StartTime: 200})
 	}
-	tree := NewTree(persist.Identity{PID: 77, StartTime: 100})
+	tree := NewTree(store.Identity{PID: 77, StartTime: 100})
 	for range 20 {
 		if got := tree.members(newSnapshot(all, &marks{})); len(got) != len(all) || got[0].PID != 77 {
 			t.Fatalf("%d members, first %+v", len(got), got[0])
@@ -174,7 +174,7 @@ func TestTheRootIsSignalledFirst(t *testing.T) {
 }
 
 func TestASessionIsFollowedFromOneLookToTheNext(t *testing.T) {
-	tree := NewTree(persist.Identity{PID: 77, StartTime: 100})
+	tree := NewTree(store.Identity{PID: 77, StartTime: 100})
 	look := func(at uint64, all ...Process) int {
 		s := newSnapshot(all, &marks{})
 		s.began = at

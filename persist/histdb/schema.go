@@ -1,0 +1,73 @@
+package histdb
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"tandem/persist/store"
+)
+
+// historySteps are what makes a database of version n one of version n+1, from
+// nothing on. A step that was released never changes.
+func steps() []string {
+	return []string{`
+		CREATE TABLE history (
+			id          INTEGER PRIMARY KEY AUTOINCREMENT,
+			command     TEXT NOT NULL,
+			cwd         TEXT NOT NULL,
+			started_us  INTEGER NOT NULL, -- microseconds since 1970
+			duration_us INTEGER NOT NULL, -- -1: unknown, or running
+			exit_code   INTEGER,
+			exit_signal TEXT NOT NULL,
+			actor       TEXT NOT NULL,
+			kind        TEXT NOT NULL,
+			process     TEXT NOT NULL,
+			log_start   INTEGER NOT NULL,
+			log_end     INTEGER NOT NULL,
+			running     INTEGER NOT NULL
+		);
+		CREATE INDEX history_running ON history (process) WHERE running = 1;`, `
+		ALTER TABLE history ADD COLUMN stopped INTEGER NOT NULL DEFAULT 0; -- 1: somebody asked for the end`,
+	}
+}
+
+// migrate brings a database to the version of the last step.
+func (h *History) migrate(steps []string) error {
+	var version int
+	if err := h.db.QueryRow(`PRAGMA user_version`).Scan(&version); err != nil {
+		return explain(err)
+	}
+	if version > len(steps) {
+		return fmt.Errorf("%w (version %d of the history; this one knows %d)", store.ErrNewer, version, len(steps))
+	}
+	for ; version < len(steps); version++ {
+		err := h.step(steps[version], version+1)
+		var s *sqlite.Error
+		if version == 0 && errors.As(err, &s) && s.Code() == sqlite3.SQLITE_ERROR {
+			return fmt.Errorf("%w: it holds something else: %v", ErrDamaged, err)
+		}
+		if err != nil {
+			return explain(err)
+		}
+	}
+	return nil
+}
+
+// step changes a database and notes the version that it has then.
+func (h *History) step(change string, version int) error {
+	tx, err := h.db.Begin()
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(change)
+	if err == nil {
+		_, err = tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)) // it takes no parameters
+	}
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,131 @@
+package histdb
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func textLines(commands []TextCommand) []string {
+	lines := []string{}
+	for _, c := range commands {
+		lines = append(lines, c.Line)
+	}
+	return lines
+}
+
+// loadText gives what DecodeCommands makes of a text.
+func loadText(t testing.TB, text string, shells bool) []TextCommand {
+	t.Helper()
+	commands, err := DecodeCommands([]byte(text), shells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return commands
+}
+
+func TestCommandsComeBackFromTheirText(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		line := rapid.StringOfN(rapid.RuneFrom([]rune("ab \\\n#:;-ä\t'")), 1, 12, -1)
+		commands := rapid.SliceOf(line.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })).Draw(r, "commands")
+		text, n := EncodeCommands(commands)
+		if n != len(commands) {
+			r.Fatal(n)
+		}
+		got, err := DecodeCommands(text, false)
+		if err != nil {
+			r.Fatal(err)
+		}
+		if diff := cmp.Diff(append([]string{}, commands...), textLines(got)); diff != "" {
+			r.Fatal(diff)
+		}
+	})
+}
+
+func TestAPlainFileHasACommandALine(t *testing.T) {
+	b, n := EncodeCommands([]string{`echo "a\nb"`, "  ", "one\ntwo", `dir\`})
+	if n != 3 {
+		t.Error(n)
+	}
+	if want := "echo \"a\\nb\"\none\\\ntwo\ndir\\\\\n"; string(b) != want {
+		t.Errorf("%q; want %q", b, want)
+	}
+}
+
+func TestLoadingSkipsBlankLinesAndTakesForeignLineEnds(t *testing.T) {
+	for text, want := range map[string][]string{
+		"":                       {},
+		"\n \n\t\n":              {},
+		"ls\n\n\necho hi\n":      {"ls", "echo hi"},
+		"ls\r\necho hi\r\n":      {"ls", "echo hi"},
+		"\ufeffls":               {"ls"},
+		"no end":                 {"no end"},
+		"last\\":                 {`last\`},
+		"bad \xff byte":          {"bad \ufffd byte"},
+		"# a comment\n#12 short": {"# a comment", "#12 short"},
+	} {
+		if diff := cmp.Diff(want, textLines(loadText(t, text, true))); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+func TestHistoriesOfShellsAreUnderstood(t *testing.T) {
+	at := func(n int64) time.Time { return time.Unix(n, 0) }
+	for name, test := range map[string]struct {
+		text string
+		want []TextCommand
+	}{
+		"bash": {"#1700000000\nls -la\n#1700000001\nfor i in 1; do\n\necho $i; done\n#1700000002\n#1700000003\ntrue\n", []TextCommand{
+			{"ls -la", at(1700000000), -1}, {"for i in 1; do\n\necho $i; done", at(1700000001), -1}, {"true", at(1700000003), -1}}},
+		"zsh": {": 1700000000:0;ls\n: 1700000001:61;echo a\\\nb\nplain\n: 1700000002:0;echo \xc3\x83\x84x\n: 1700000003:0;dir\\ \n", []TextCommand{
+			{"ls", at(1700000000), 0}, {"echo a\nb", at(1700000001), 61 * time.Second}, {"plain", time.Time{}, -1},
+			{"echo \u00e4x", at(1700000002), 0}, {`dir\`, at(1700000003), 0}}},
+		"fish": {"- cmd: ls\n  when: 1700000000\n- cmd: echo a\\nb \\\\n\n  when: 1700000001\n  paths:\n    - b\n- cmd: true\n", []TextCommand{
+			{"ls", at(1700000000), -1}, {"echo a\nb \\n", at(1700000001), -1}, {"true", time.Time{}, -1}}},
+	} {
+		if diff := cmp.Diff(test.want, loadText(t, test.text, true)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if got := textLines(loadText(t, "#1700000000\n: 1700000000:0;ls\n", false)); len(got) != 2 {
+		t.Errorf("a plain file was taken for a shell's: %q", got)
+	}
+}
+
+func TestWhatIsNotTextIsNotRead(t *testing.T) {
+	if _, err := DecodeCommands([]byte("a\x00b"), true); !errors.Is(err, ErrNoText) {
+		t.Error(err)
+	}
+}
+
+func FuzzDecodeCommands(f *testing.F) {
+	for _, seed := range []string{"ls\n", "#1700000000\nls\n", ": 1700000000:0;ls\\\nx\n", "- cmd: a\\nb\n  when: 1\n", "a\\\\\\\nb\\", "\x83"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, shells := range []bool{false, true} {
+			commands, err := DecodeCommands(text, shells)
+			if err != nil {
+				if !errors.Is(err, ErrNoText) {
+					t.Fatal(err)
+				}
+				return
+			}
+			lines := textLines(commands)
+			encoded, n := EncodeCommands(lines)
+			if n != len(lines) {
+				t.Fatalf("%d of %d are not blank", n, len(lines))
+			}
+			again := textLines(decodeLines(splitLines(encoded)))
+			// A carriage return at every end of a line is taken for part of it.
+			if diff := cmp.Diff(lines, again); diff != "" && !strings.Contains(string(text), "\r") {
+				t.Fatal(diff)
+			}
+		}
+	})
+}

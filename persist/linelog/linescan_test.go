@@ -1,0 +1,164 @@
+package linelog
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem/persist/logtest"
+	"tandem/persist/sparse"
+)
+
+// scansOf are the ways in which lines are looked for: from either end, with a table,
+// with one that is hardly ever large enough, and without.
+func scansOf(t interface{ Fatal(...any) }, expr string) map[string]*lineScan {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scans := make(map[string]*lineScan)
+	back := newAutomaton(reversed(tree))
+	back.back = true
+	for name, a := range map[string]*automaton{"forward": newAutomaton(tree), "backward": back} {
+		scans[name] = newLineScan(a)
+		scans[name+", small table"] = newLineScan(a)
+		scans[name+", small table"].most = 2
+		scans[name+", no table"] = newLineScan(a)
+		scans[name+", no table"].direct = 1 << 60
+	}
+	return scans
+}
+
+// linesThat are the lines of data that match, found the plain way.
+func linesThat(re *regexp.Regexp, data string) (found []string) {
+	for i, line := range strings.Split(strings.TrimSuffix(data, "\n"), "\n") {
+		if line = strings.TrimSuffix(line, "\r"); data != "" && re.MatchString(line) {
+			found = append(found, fmt.Sprintf("%d: %q", i, line))
+		}
+	}
+	return found
+}
+
+func (sc *lineScan) found(data string) (found []string) {
+	literals(nil).each([]byte(data), sc.matches, func(lo, hi int) bool {
+		line := strings.TrimSuffix(data[lo:hi], "\r")
+		found = append(found, fmt.Sprintf("%d: %q", strings.Count(data[:lo], "\n"), line))
+		return true
+	})
+	return found
+}
+
+func checkScans(t interface {
+	Fatal(...any)
+	Errorf(string, ...any)
+}, expr, data string) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return
+	}
+	want := linesThat(re, data)
+	for name, sc := range scansOf(t, expr) {
+		for range 2 { // what was learned by the first is right for the second
+			if got := sc.found(data); !slices.Equal(got, want) {
+				t.Errorf("%s, %q in %q: %q, want %q", name, expr, data, got, want)
+			}
+		}
+	}
+}
+
+const scanLines = "an error\r\n\nError: 12 ms\n  took 1234ms\r\r\nna\u00efve caf\u00e9\n\xff\xfe\xe2\x82\n" +
+	"foo_bar baz-qux\n\r\nxx\rxx\nthe end 5\nK\u017f\u212a\n\x00nul\nlast \u2028 line 99$"
+
+func TestLinesAreFoundAsByPackageRegexp(t *testing.T) {
+	for _, expr := range []string{
+		"", "^", "$", "^$", "\\b", "\\B", "^\\B", "\\B$", "\\b$", "x*", "error", "(?i)ERROR", "(?i)k", "[0-9]+ms$", "\\s$", "^\\s", "^.{5,8}$", ".*end.*",
+		"\\bbar\\b", "\\bbaz\\b.*x$", "[^a-z]$", "[^\\x00-\\x7f]", "caf.$", "^..$", "\\pL+\\s\\pL+", "\\x{FFFD}", "(?s).$", "(?m)^the|5$", "a|b|$^",
+		"(foo|foo_bar)\\b", "(a?){5}b", "(?:x+x+)+y", "[ms]{2}\\r?$", "\\z", "\\A\\w+\\z", "(?U)a+?b??", "\u2028", "9\\$", "e.{3}r", "\\C",
+	} {
+		checkScans(t, expr, scanLines)
+	}
+}
+
+// exprGen makes expressions with all that the syntax has.
+func exprGen() *rapid.Generator[string] {
+	atom := rapid.SampledFrom([]string{"a", "b", "ab", ".", "[ab]", "[^a]", "\\w", "\\W", "\\d", "\\s", "\u00e9", "[\u00e0-\u00ff]", "\\x{FFFD}", "\r", "\\n",
+		"^", "$", "\\b", "\\B", "\\A", "\\z", "(?i:aK)", "(?s:.)", "(?m:^)", "(?m:$)", "_", "1", "-"})
+	var deep func(n int) *rapid.Generator[string]
+	deep = func(n int) *rapid.Generator[string] {
+		if n == 0 {
+			return atom
+		}
+		sub := deep(n - 1)
+		return rapid.OneOf(atom,
+			rapid.Custom(func(t *rapid.T) string { return sub.Draw(t, "a") + sub.Draw(t, "b") }),
+			rapid.Custom(func(t *rapid.T) string { return "(" + sub.Draw(t, "a") + "|" + sub.Draw(t, "b") + ")" }),
+			rapid.Custom(func(t *rapid.T) string {
+				return "(?:" + sub.Draw(t, "a") + ")" + rapid.SampledFrom([]string{"*", "+", "?", "{2}", "{0,3}", "{1,}", "{70}", "*?"}).Draw(t, "times")
+			}))
+	}
+	return deep(4)
+}
+
+func TestAnyLinesAreFoundAsByPackageRegexp(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"a", "b", "ab", "\u00e9", "K", "\u212a", "_", "1", "-", " ", "\n", "\r\n", "\r", "\xff", "\xe2\x82", "\u20ac",
+		strings.Repeat("a", 69), strings.Repeat("ab", 40)})
+	rapid.Check(t, func(t *rapid.T) {
+		checkScans(t, exprGen().Draw(t, "expression"), strings.Join(rapid.SliceOfN(piece, 0, 20).Draw(t, "text"), ""))
+	})
+}
+
+func FuzzLinesAreFoundAsByPackageRegexp(f *testing.F) {
+	f.Add("[0-9]+ms$", scanLines)
+	f.Add("(?i)\\b(err|warn)\\w*\\b.{0,70}x?$", scanLines)
+	f.Fuzz(func(t *testing.T, expr, data string) {
+		if len(expr) < 200 && len(data) < 10_000 {
+			checkScans(t, expr, data)
+		}
+	})
+}
+
+// A table that is of no use costs more than it saves, and has no end.
+func TestATableThatIsOfNoUseIsGivenUpForAWhile(t *testing.T) {
+	sc := scansOf(t, "e.{40}x$")["forward"]
+	words := []string{"error", "the", "quick", "request", "server", "e", "failed", "eee", "time"}
+	var b strings.Builder
+	for i, n := 0, uint32(1); i < 400_000; i++ {
+		n = n*1664525 + 1013904223
+		b.WriteString(words[n>>16%uint32(len(words))])
+		if n>>29 == 0 {
+			b.WriteByte('\n')
+		}
+	}
+	sc.found(b.String())
+	if len(sc.rows) > sc.most || sc.direct <= 0 {
+		t.Errorf("%d sets, without the table up to %d", len(sc.rows), sc.direct)
+	}
+}
+
+// What is too large for an automaton is searched all the same.
+func TestAnExpressionThatIsTooLargeIsSearched(t *testing.T) {
+	expr := "(" + strings.Repeat("[a-c]", maxPositions+1) + "|x)$"
+	s, err := NewSearch(expr)
+	if err != nil || s.auto != nil {
+		t.Fatalf("an automaton: %v, error %v", s.auto != nil, err)
+	}
+	path := logtest.LogPath(t)
+	if err := os.WriteFile(path, []byte("a\nx\nxa\nax\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpenFile(t, path, Options{}, sparse.System())
+	var got []string
+	if _, err := s.Forward(context.Background(), l, 0, l.End(), func(l Line) bool { got = append(got, string(l.Text)); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, []string{"x", "ax"}) {
+		t.Errorf("found %q", got)
+	}
+}

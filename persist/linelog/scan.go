@@ -1,0 +1,182 @@
+package linelog
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"tandem/persist/sparse"
+)
+
+// A region is a run of lines of a log.
+type region struct {
+	base  int64 // offset of data
+	data  []byte
+	whole bool // the last line does not grow any more
+}
+
+// line is the one from lo up to its end, which is at its newline if it has one.
+func (g region) line(lo, hi int) Line {
+	l := Line{Offset: g.base + int64(lo), Text: TrimLine(g.data[lo:hi]), Next: g.base + int64(hi), Whole: g.whole}
+	if hi < len(g.data) {
+		l.Next++
+		l.Whole = true
+	}
+	return l
+}
+
+// A forwardScan reads a part of a log in regions, a block at a time. buf holds
+// a line that goes on in the next block, and the block behind it.
+type forwardScan struct {
+	r     Reader
+	start int64 // of the log
+	to    int64
+	at    int64 // what is read next
+	buf   []byte
+	base  int64 // offset of buf
+	have  int   // bytes in buf
+	used  int   // those of the last region
+}
+
+func newForwardScan(r Reader, from, to int64) *forwardScan {
+	start := r.Start()
+	from = max(from, start)
+	to = min(to, r.End())
+	size := max(min(to-from, 2*lineBlock), 0)
+	return &forwardScan{r: r, start: start, to: to, at: from, base: from, buf: make([]byte, size)}
+}
+
+// next is the next region, valid until the one after it. At the end there is
+// none.
+func (sc *forwardScan) next() (region, bool, error) {
+	sc.have = copy(sc.buf, sc.buf[sc.used:sc.have])
+	sc.base += int64(sc.used)
+	sc.used = 0
+	for sc.at < sc.to {
+		g, ok, err := sc.read(min(sc.at&^lineMask+lineBlock, sc.to))
+		switch {
+		case errors.Is(err, sparse.ErrDropped):
+			sc.start = sc.r.Start()
+			sc.at = max(sc.at, sc.start)
+			sc.base, sc.have = sc.at, 0
+		case err != nil:
+			return region{}, false, endOfCut(err)
+		case ok:
+			return g, true, nil
+		}
+	}
+	return region{}, false, nil
+}
+
+// read adds what is up to an offset in the same block. There is no region yet
+// if it ends no line.
+func (sc *forwardScan) read(upto int64) (region, bool, error) {
+	p := sc.buf[sc.have : sc.have+int(upto-sc.at)]
+	if _, err := readFull(sc.r, p, sc.at); err != nil {
+		return region{}, false, err
+	}
+	line, broken := bytes.LastIndexByte(p, '\n')+1, false
+	if line == 0 {
+		var err error
+		if broken, err = breaks(sc.r, sc.start, sc.at, upto); err != nil {
+			return region{}, false, err
+		}
+	}
+	sc.at = upto
+	switch {
+	case broken || upto == sc.to:
+		sc.used = sc.have + len(p)
+	case line > 0:
+		sc.used = sc.have + line
+	}
+	sc.have += len(p)
+	return region{sc.base, sc.buf[:sc.used], broken || line == len(p)}, sc.used > 0, nil
+}
+
+// endOfCut makes nothing of the error of a log that has become shorter.
+func endOfCut(err error) error {
+	if err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	return err
+}
+
+// A backwardScan reads a part of a log in regions from its end on. buf holds a
+// block and behind it the rest of a line that begins in it or before, which is
+// longer than a block where the block at floor is not whole.
+type backwardScan struct {
+	r     Reader
+	start int64 // of the log
+	floor int64
+	to    int64 // what is before it is read next
+	buf   []byte
+	block int    // where in buf the block ends
+	rest  int    // bytes in buf behind that
+	keep  []byte // of the last region's block, the new rest
+	whole bool   // the line that the rest ends with does not grow
+}
+
+func newBackwardScan(r Reader, from, to int64) (*backwardScan, error) {
+	start := r.Start()
+	to = max(min(to, r.End()), start)
+	line, err := LineStart(r, to)
+	if err != nil && !errors.Is(err, sparse.ErrDropped) {
+		return nil, err
+	}
+	floor := max(from, start)
+	block := max(min(to-floor, lineBlock), 0)
+	return &backwardScan{
+		r: r, start: start, floor: floor, to: to, whole: line == to,
+		block: int(block), buf: make([]byte, block+max(min(to-floor, 2*lineBlock), 0)),
+	}, nil
+}
+
+func (sc *backwardScan) next() (region, bool, error) {
+	if sc.keep != nil {
+		sc.rest = copy(sc.buf[sc.block:], sc.keep)
+		sc.keep, sc.whole = nil, true
+	}
+	for sc.to > sc.floor {
+		g, err := sc.read(max((sc.to-1)&^lineMask, sc.floor))
+		switch {
+		case errors.Is(err, sparse.ErrDropped):
+			sc.start = sc.r.Start()
+			sc.floor = max(sc.floor, sc.start)
+		case err != nil:
+			return region{}, false, endOfCut(err)
+		case len(g.data) > 0:
+			return g, true, nil
+		}
+	}
+	g := region{sc.to, sc.buf[sc.block : sc.block+sc.rest], sc.whole}
+	sc.rest = 0
+	return g, len(g.data) > 0 && g.base >= sc.floor, nil
+}
+
+// read takes what is from an offset on in the block before the rest. The
+// region is empty if no line is complete yet.
+func (sc *backwardScan) read(from int64) (region, error) {
+	n := int(sc.to - from)
+	p := sc.buf[sc.block-n : sc.block]
+	if _, err := readFull(sc.r, p, from); err != nil {
+		return region{}, err
+	}
+	to := sc.to
+	sc.to = from
+	first := bytes.IndexByte(p, '\n') + 1
+	if first == 0 && !(n == lineBlock && from >= sc.start) {
+		sc.rest = copy(sc.buf[sc.block:], sc.buf[sc.block-n:sc.block+sc.rest])
+		return region{}, nil
+	}
+	g := region{to, sc.buf[sc.block : sc.block+sc.rest], sc.whole}
+	if first > 0 {
+		g.base, g.data = from+int64(first), sc.buf[sc.block-n+first:sc.block+sc.rest]
+		p = p[:first]
+	}
+	if len(g.data) == 0 {
+		sc.rest, sc.whole = copy(sc.buf[sc.block:], p), true
+		return region{}, nil
+	}
+	sc.keep = p
+	return g, nil
+}

@@ -1,0 +1,41 @@
+package ptylog
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"tandem/persist/logtest"
+	"tandem/persist/sparse"
+)
+
+func TestAKilledWriterLosesNothingItHasCommitted(t *testing.T) {
+	for _, limit := range []int64{0, 200_000} {
+		t.Run(fmt.Sprint("limit ", limit), func(t *testing.T) {
+			path := logtest.LogPath(t)
+			var want []byte
+			for range 15 {
+				c := logtest.Start(t, roleWriter, logtest.PathVar+"="+path, logtest.LimitVar+"="+fmt.Sprint(limit))
+				acked := c.KillAfter(t, rand.IntN(400))
+				l := mustOpen(t, path, Options{Limit: limit}, sparse.System())
+				if l.End() < acked {
+					t.Fatalf("the log ends at %d, and %d bytes were committed", l.End(), acked)
+				}
+				want = growLines(want, l.End())
+				if !bytes.Equal(contents(t, l), want[l.Start():]) {
+					t.Fatalf("lines between %d and %d are missing or wrong", l.Start(), l.End())
+				}
+				crash(t, l)
+			}
+		})
+	}
+}
+
+// growLines makes lines, which a log of numbered lines begins with, end long.
+func growLines(lines []byte, end int64) []byte {
+	from := len(lines)
+	lines = append(lines, make([]byte, max(end-int64(from), 0))...)
+	logtest.FillLines(lines[from:], int64(from))
+	return lines[:end]
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// The two generations of a checkpoint.
+const (
+	checkpointName    = "checkpoint"
+	oldCheckpointName = "checkpoint.old"
+)
+
+// maxRepaint bounds the repaint of a checkpoint, in bytes.
+const maxRepaint = 64 << 20
+
+// checkpointHeader is the first line of a checkpoint: log offset, columns,
+// rows, length of the repaint that follows, and the CRC-32 (IEEE) of that line
+// up to the checksum and of the repaint.
+const (
+	checkpointHeader = "tandem-checkpoint-1 %d %d %d %d "
+	checksumFormat   = "%08x\n"
+)
+
+// A Checkpoint is the state of a terminal at one offset of its log, as the byte
+// stream that puts a new terminal of that size into it. Replay starts there.
+type Checkpoint struct {
+	Offset     int64
+	Cols, Rows int
+	Repaint    []byte
+}
+
+func (c Checkpoint) valid() bool {
+	return Resize{c.Offset, c.Cols, c.Rows}.valid() && len(c.Repaint) <= maxRepaint
+}
+
+// SaveCheckpoint keeps the last two checkpoints of a process, each whole or
+// not there. It survives a crash of this process, but does not wait for the
+// disk: a terminal does not outlive a loss of power.
+func (s *Store) SaveCheckpoint(id string, c Checkpoint) error {
+	path, err := s.file(id, checkpointName)
+	if err != nil {
+		return err
+	}
+	if !c.valid() {
+		return fmt.Errorf("save checkpoint %s: invalid (offset %d, %d×%d, %d bytes)", path, c.Offset, c.Cols, c.Rows, len(c.Repaint))
+	}
+	old, err := s.file(id, oldCheckpointName)
+	if err != nil {
+		return err
+	}
+	// Written before the older ones move: on a full disk both stay.
+	temp, err := writeTemp(path, false, c.header(), c.Repaint)
+	if err != nil {
+		return fmt.Errorf("save checkpoint %s: %w", path, err)
+	}
+	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("save checkpoint %s: %w", path, errors.Join(err, os.Remove(temp)))
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("save checkpoint %s: %w", path, errors.Join(err, os.Remove(temp)))
+	}
+	return nil
+}
+
+func (c Checkpoint) header() []byte {
+	h := fmt.Appendf(nil, checkpointHeader, c.Offset, c.Cols, c.Rows, len(c.Repaint))
+	return fmt.Appendf(h, checksumFormat, checksum(h, c.Repaint))
+}
+
+func checksum(header, repaint []byte) uint32 {
+	return crc32.Update(crc32.ChecksumIEEE(header), crc32.IEEETable, repaint)
+}
+
+// errDamaged is the error of a checkpoint that is not as it was saved.
+var errDamaged = errors.New("damaged")
+
+// ReadCheckpoints gives the checkpoints of a process that there are and that
+// are whole, newest first. The error is about a file that could not be read; it
+// comes with the others.
+func (s *Store) ReadCheckpoints(id string) ([]Checkpoint, error) {
+	var all []Checkpoint
+	var errs []error
+	for _, name := range []string{checkpointName, oldCheckpointName} {
+		path, err := s.file(id, name)
+		if err != nil {
+			return nil, err
+		}
+		c, err := readCheckpoint(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errDamaged):
+		case err != nil:
+			errs = append(errs, fmt.Errorf("read checkpoint %s: %w", path, Cause(err)))
+		default:
+			all = append(all, c)
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+func readCheckpoint(path string) (Checkpoint, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxRepaint+256))
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	return decodeCheckpoint(b)
+}
+
+func decodeCheckpoint(b []byte) (Checkpoint, error) {
+	line, repaint, ok := bytes.Cut(b, []byte{'\n'})
+	if !ok || len(line) > 200 {
+		return Checkpoint{}, errDamaged
+	}
+	var c Checkpoint
+	var size int
+	if _, err := fmt.Sscanf(string(line), checkpointHeader, &c.Offset, &c.Cols, &c.Rows, &size); err != nil {
+		return Checkpoint{}, errDamaged
+	}
+	c.Repaint = repaint
+	if size != len(repaint) || !c.valid() || !bytes.Equal(c.header(), b[:len(line)+1]) {
+		return Checkpoint{}, errDamaged
+	}
+	return c, nil
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// procRoot is where the kernel tells about processes, proc(5).
+const procRoot = "/proc"
+
+// Identity tells one process from every other there ever was: a pid counts
+// only together with its start time and the boot it belongs to.
+type Identity struct {
+	BootID    string `json:"boot_id"`
+	PID       int    `json:"pid"`
+	StartTime uint64 `json:"start_time"` // field 22 of /proc/<pid>/stat, clock ticks since boot
+}
+
+// BootID is the id of this boot (/proc/sys/kernel/random/boot_id).
+func BootID() (string, error) { return bootID(procRoot) }
+
+// Identify reads the start time of a live pid and makes its identity.
+func Identify(pid int) (Identity, error) { return identify(procRoot, pid) }
+
+// Alive reports whether the process with this identity still runs (zombies do
+// not). What cannot be found out counts as alive: a process must not be
+// replaced, or its folder removed, because a file could not be read.
+func (i Identity) Alive() bool { return i.alive(procRoot) }
+
+func bootID(root string) (string, error) {
+	b, err := os.ReadFile(filepath.Join(root, "sys/kernel/random/boot_id"))
+	if err != nil {
+		return "", fmt.Errorf("read boot id: %w", err)
+	}
+	id := string(bytes.TrimSpace(b))
+	if id == "" {
+		return "", errors.New("read boot id: it is empty")
+	}
+	return id, nil
+}
+
+func identify(root string, pid int) (Identity, error) {
+	boot, err := bootID(root)
+	if err != nil {
+		return Identity{}, err
+	}
+	st, err := readStat(root, pid)
+	if err != nil {
+		return Identity{}, fmt.Errorf("identify process %d: %w", pid, err)
+	}
+	return Identity{BootID: boot, PID: pid, StartTime: st.start}, nil
+}
+
+func (i Identity) alive(root string) bool {
+	if i.PID <= 0 {
+		return false
+	}
+	if boot, err := bootID(root); err == nil && boot != i.BootID {
+		return false
+	}
+	st, err := readStat(root, i.PID)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return false
+	}
+	if err != nil {
+		return true
+	}
+	return st.start == i.StartTime && st.state != 'Z' && st.state != 'X'
+}
+
+// stat is what is of interest in /proc/<pid>/stat.
+type stat struct {
+	state byte   // field 3
+	start uint64 // field 22
+}
+
+func readStat(root string, pid int) (stat, error) {
+	b, err := os.ReadFile(filepath.Join(root, strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(b)
+}
+
+// parseStat parses a line of /proc/<pid>/stat, proc_pid_stat(5). The second
+// field, the program's name in parentheses, may itself hold spaces,
+// parentheses and newlines.
+func parseStat(b []byte) (stat, error) {
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	const first, start = 3, 22 // numbers of fields; fields begins behind the name
+	if len(fields) <= start-first || len(fields[0]) != 1 {
+		return stat{}, errors.New("stat line is damaged")
+	}
+	n, err := strconv.ParseUint(string(fields[start-first]), 10, 64)
+	if err != nil {
+		return stat{}, errors.New("stat line has no start time")
+	}
+	return stat{state: fields[0][0], start: n}, nil
+}

@@ -1,0 +1,416 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// SchemaVersion is written into every record. Records of smaller versions
+// load; those of larger ones are refused, not damaged.
+const SchemaVersion = 1
+
+const (
+	recordName = "record.json"
+	exitName   = "exit.json"
+
+	// maxJSON bounds what is read of a record: arguments and environment of a
+	// process are at most a few megabytes.
+	maxJSON = 32 << 20
+)
+
+// ErrNewer is in the error of a file that a later version of Tandem has
+// written. The file is left as it is.
+var ErrNewer = errors.New("written by a newer Tandem")
+
+// A Record is what must survive about one process: what it is, what is wanted
+// of it, and who it was when last seen.
+type Record struct {
+	Schema   int               `json:"schema"`
+	ID       string            `json:"id"`
+	Kind     string            `json:"kind"` // "session" or "process"
+	Name     string            `json:"name"`
+	Argv     []string          `json:"argv"`
+	CWD      string            `json:"cwd"`
+	Env      map[string]string `json:"env,omitempty"`     // what was asked for beyond the engine's own
+	Environ  map[string]string `json:"environ,omitempty"` // what that is added to; nil: the engine's own
+	TTY      bool              `json:"tty"`
+	Cols     int               `json:"cols,omitempty"`
+	Rows     int               `json:"rows,omitempty"`
+	Actor    string            `json:"actor"`
+	Keyboard string            `json:"keyboard,omitempty"` // who took a terminal's keyboard away from agents
+	Open     bool              `json:"open,omitempty"`     // agents held to a sandbox may type into a terminal outside it
+	Desired  string            `json:"desired"`            // "running" or "stopped"
+	EndedBy  string            `json:"ended_by,omitempty"` // who wanted it stopped, if anybody asked
+	State    string            `json:"state"`              // last announced, api.State
+	Error    string            `json:"error,omitempty"`
+
+	Identity  *Identity `json:"identity,omitempty"` // set once a child exists
+	Former    *Identity `json:"former,omitempty"`   // of the child before, while the next one is being started
+	CreatedAt time.Time `json:"created_at"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+	Title     string    `json:"title,omitempty"`
+
+	Restart       Restart    `json:"restart,omitzero"`
+	Ready         *Readiness `json:"ready,omitempty"`
+	StopSignal    string     `json:"stop_signal,omitempty"`
+	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty"`
+	SplitLog      bool       `json:"split_log,omitempty"` // stdout.log and stderr.log instead of process.log
+	LogLimit      int64      `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
+	Sandboxed     bool       `json:"sandboxed,omitempty"` // sandbox.json says how
+	Cgroup        string     `json:"cgroup,omitempty"`    // folder of the cgroup that holds all that comes of it
+	Transient     bool       `json:"transient,omitempty"`
+	Stdin         bool       `json:"stdin,omitempty"`     // its standard input is a FIFO in its folder
+	Daemon        *Daemon    `json:"daemon,omitempty"`    // set once it is one
+	ProxyURL      string     `json:"proxy_url,omitempty"` // with a password: its way out of its sandbox
+
+	Owner  string    `json:"owner,omitempty"`  // id of the agent's client that started it
+	Lease  string    `json:"lease,omitempty"`  // what becomes of it when that client goes
+	LeftAt time.Time `json:"left_at,omitzero"` // when it went
+
+	Project *Project `json:"project,omitempty"` // set for what a project file started
+
+	Runs      []Run     `json:"runs,omitempty"`      // oldest first; the engine bounds them
+	Restarts  int       `json:"restarts,omitempty"`  // how often it was started again
+	Failures  int       `json:"failures,omitempty"`  // of these, since it last ran for long
+	WasReady  bool      `json:"was_ready,omitempty"` // this child has been ready
+	NextStart time.Time `json:"next_start,omitzero"` // in backoff
+	LogStart  int64     `json:"log_start,omitempty"` // where in its log this child's output begins
+
+	ErrorLogStart int64 `json:"error_log_start,omitempty"` // the same of stderr.log
+}
+
+// A Project is the entry of a project file that a process was started for.
+type Project struct {
+	File   string `json:"file"` // absolute path
+	Name   string `json:"name"`
+	Digest string `json:"digest,omitempty"` // of what the file said
+}
+
+// A Run is the time that one child of a process lived.
+type Run struct {
+	StartedAt  time.Time `json:"started_at"`
+	EndedAt    time.Time `json:"ended_at,omitzero"`
+	ExitCode   *int      `json:"exit_code,omitempty"`
+	ExitSignal string    `json:"exit_signal,omitempty"`
+}
+
+// A Daemon is a one-shot command that had not ended in time.
+type Daemon struct {
+	Lines int `json:"lines"` // of each stream that are shown of it
+}
+
+// Restart says what happens to a process that has ended by itself.
+type Restart struct {
+	Policy       string `json:"policy,omitempty"` // "no", "on-failure", "always" or "unless-stopped"
+	Max          int    `json:"max,omitempty"`
+	DelayMS      int    `json:"delay_ms,omitempty"`
+	SuccessCodes []int  `json:"success_codes,omitempty"`
+
+	// Prompt is set where a policy was given, not keep_alive: its delays begin
+	// shorter, and shorter runs are healthy. Older records have none.
+	Prompt bool `json:"prompt,omitempty"`
+}
+
+// Readiness says when a process counts as ready; all that is set has to hold.
+type Readiness struct {
+	Log       string   `json:"log,omitempty"` // regular expression
+	Port      int      `json:"port,omitempty"`
+	HTTP      string   `json:"http,omitempty"` // URL
+	Command   []string `json:"command,omitempty"`
+	TimeoutMS int      `json:"timeout_ms,omitempty"`
+}
+
+// Exit is how a process ended; the keeper writes it as exit.json.
+type Exit struct {
+	Schema   int       `json:"schema"`
+	Identity Identity  `json:"identity"`
+	Code     *int      `json:"code"`             // nil when a signal ended it or it is unknown
+	Signal   string    `json:"signal,omitempty"` // "SIGKILL"
+	Unknown  bool      `json:"unknown,omitempty"`
+	ExitedAt time.Time `json:"exited_at"`
+}
+
+// Save writes a record durably, and makes the process's folder if there is
+// none yet. It sets the schema itself.
+func (s *Store) Save(r Record) error { return s.save(r, true) }
+
+// Write is Save that does not wait for the disk: what it wrote survives the
+// death of every process, and a loss of power maybe not; the record is then an
+// earlier one.
+func (s *Store) Write(r Record) error { return s.save(r, false) }
+
+// Update is Write for what means nothing any more after a loss of power. It
+// makes no new file where it can do without: a folder in which files come and go
+// is slow.
+func (s *Store) Update(r Record) error {
+	path, content, err := s.encode(r)
+	if err != nil {
+		return err
+	}
+	if overwrite(path, content) {
+		return nil
+	}
+	return s.put(r.ID, path, content, false)
+}
+
+func (s *Store) save(r Record, durable bool) error {
+	path, content, err := s.encode(r)
+	if err != nil {
+		return err
+	}
+	return s.put(r.ID, path, content, durable)
+}
+
+// recordStep is what the lengths of records are multiples of, so that an Update
+// seldom changes it.
+const recordStep = 1 << 10
+
+// encode gives the path and content of a record's file.
+func (s *Store) encode(r Record) (path string, content []byte, err error) {
+	if path, err = s.file(r.ID, recordName); err != nil {
+		return "", nil, err
+	}
+	r.Schema = SchemaVersion
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return "", nil, fmt.Errorf("save record %s: %w", path, err)
+	}
+	for len(b)%recordStep != recordStep-1 {
+		b = append(b, ' ')
+	}
+	return path, append(b, '\n'), nil
+}
+
+func (s *Store) put(id, path string, content []byte, durable bool) error {
+	if err := s.makeDir(id, durable); err != nil {
+		return fmt.Errorf("save record %s: %w", path, err)
+	}
+	if err := replaceFile(path, durable, content); err != nil {
+		return fmt.Errorf("save record %s: %w", path, err)
+	}
+	return nil
+}
+
+// makeDir makes a process's folder. Its name gets on disk with the first
+// durable write into it.
+func (s *Store) makeDir(id string, durable bool) error {
+	err := os.Mkdir(s.Dir(id), 0o700)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	s.mu.Lock()
+	if err == nil {
+		s.fresh[id] = struct{}{}
+	}
+	_, fresh := s.fresh[id]
+	if durable {
+		delete(s.fresh, id)
+	}
+	s.mu.Unlock()
+	if !fresh || !durable {
+		return nil
+	}
+	return s.syncProcesses()
+}
+
+// Load reads every record, oldest first. A damaged one is set aside as
+// record.json.bad and reported in problems; it costs no other anything. One of
+// a newer schema is reported (ErrNewer) and left alone. A folder without a
+// record is none of a process. Load also clears away what crashes have left.
+func (s *Store) Load() (records []Record, problems []error) {
+	entries, err := os.ReadDir(s.processes())
+	if err != nil {
+		return nil, []error{fmt.Errorf("load records: %w", err)}
+	}
+	problems = appendError(problems, removeStaleTemps(s.dir))
+	problems = appendError(problems, removeStaleTemps(s.processes()))
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if !validID(e.Name()) {
+			problems = appendError(problems, s.finishRemoval(e.Name()))
+			continue
+		}
+		problems = appendError(problems, removeStaleTemps(s.Dir(e.Name())))
+		r, err := s.loadRecord(e.Name())
+		if errors.Is(err, fs.ErrNotExist) {
+			s.removeEmpty(e)
+			continue
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		records = append(records, r)
+	}
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	return records, problems
+}
+
+// removeEmpty deletes the folder of a process that a crash has left without a
+// record, if nothing else is in it either. It spares young ones, as somebody may
+// be about to write into them.
+func (s *Store) removeEmpty(e fs.DirEntry) {
+	if info, err := e.Info(); err == nil && time.Since(info.ModTime()) >= tempAge {
+		_ = os.Remove(s.Dir(e.Name())) // one that holds anything stays
+	}
+}
+
+func appendError(errs []error, err error) []error {
+	if err == nil {
+		return errs
+	}
+	return append(errs, err)
+}
+
+// loadRecord reads the record of one process. If it is damaged it is set aside
+// and the error says so.
+func (s *Store) loadRecord(id string) (r Record, err error) {
+	path := filepath.Join(s.Dir(id), recordName)
+	err = loadFile(path, func(b []byte) error {
+		r, err = decodeRecord(b, id)
+		return err
+	})
+	if err != nil {
+		return Record{}, fmt.Errorf("load record %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// loadFile reads a file and has decode make something of it. What it does not
+// take is damaged: the file is set aside, which the error says; but not what a
+// newer version has written.
+func loadFile(path string, decode func([]byte) error) error {
+	b, err := readBounded(path)
+	if err != nil {
+		return Cause(err)
+	}
+	wrong := decode(b)
+	if wrong == nil || errors.Is(wrong, ErrNewer) {
+		return wrong
+	}
+	aside, err := SetAside(path)
+	if err != nil {
+		return fmt.Errorf("damaged: %v; it cannot be set aside: %v", wrong, Cause(err))
+	}
+	return fmt.Errorf("damaged: %v; set aside as %s", wrong, filepath.Base(aside))
+}
+
+// decodeRecord checks and decodes the content of the record of process id.
+func decodeRecord(b []byte, id string) (Record, error) {
+	var r Record
+	if err := decodeSchema(b, &r); err != nil {
+		return Record{}, err
+	}
+	if r.ID != id {
+		return Record{}, fmt.Errorf("it is of process %q", r.ID)
+	}
+	return r, nil
+}
+
+// decodeSchema decodes a file's JSON into v if its schema is known.
+func decodeSchema(b []byte, v any) error {
+	if err := checkSchema(b); err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
+// checkSchema looks at the schema alone, because the other fields may mean
+// something else in a newer one.
+func checkSchema(b []byte) error {
+	if len(bytes.Trim(b, "\x00 \t\r\n")) == 0 {
+		return errors.New("it is empty")
+	}
+	var v struct {
+		Schema int `json:"schema"`
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	switch {
+	case v.Schema > SchemaVersion:
+		return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewer, v.Schema, SchemaVersion)
+	case v.Schema < 1:
+		return fmt.Errorf("it has schema %d", v.Schema)
+	}
+	return nil
+}
+
+// setAside renames a damaged file to the first of .bad, .bad.2, .bad.3, … that
+// is free.
+func SetAside(path string) (string, error) {
+	aside := path + ".bad"
+	for n := 2; ; n++ {
+		_, err := os.Lstat(aside)
+		if errors.Is(err, fs.ErrNotExist) {
+			return aside, os.Rename(path, aside)
+		}
+		if err != nil {
+			return "", err
+		}
+		aside = path + ".bad." + strconv.Itoa(n)
+	}
+}
+
+// readBounded reads a whole file, of which more than maxJSON bytes are an
+// error.
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxJSON+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > maxJSON {
+		return nil, fmt.Errorf("larger than %d bytes", maxJSON)
+	}
+	return b, nil
+}
+
+// Exit reads the last exit of a process; ok is false when there is none. One
+// that says nothing about how the process ended is an error, never a code.
+func (s *Store) Exit(id string) (e Exit, ok bool, err error) {
+	path, err := s.file(id, exitName)
+	if err != nil {
+		return Exit{}, false, err
+	}
+	b, err := readBounded(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Exit{}, false, nil
+	}
+	if err != nil {
+		return Exit{}, false, fmt.Errorf("read exit %s: %w", path, Cause(err))
+	}
+	if e, err = decodeExit(b); err != nil {
+		return Exit{}, false, fmt.Errorf("read exit %s: %w", path, err)
+	}
+	return e, true, nil
+}
+
+func decodeExit(b []byte) (Exit, error) {
+	var e Exit
+	if err := decodeSchema(b, &e); err != nil {
+		return Exit{}, err
+	}
+	if e.Code == nil && e.Signal == "" && !e.Unknown {
+		return Exit{}, errors.New("it has no code and no signal")
+	}
+	return e, nil
+}

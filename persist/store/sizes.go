@@ -1,0 +1,161 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+)
+
+const (
+	sizesName = "sizes"
+
+	// maxSizes is how large the journal grows before its older half is dropped.
+	// It is some 60,000 resizes.
+	maxSizes = 1 << 20
+
+	// maxSide bounds columns and rows: the kernel keeps them in 16 bits.
+	maxSide = 1<<16 - 1
+)
+
+// A Resize is one line of the sizes journal: from Offset of the log on the
+// terminal had this size.
+type Resize struct {
+	Offset     int64
+	Cols, Rows int
+}
+
+func (r Resize) valid() bool {
+	return r.Offset >= 0 && r.Cols >= 1 && r.Cols <= maxSide && r.Rows >= 1 && r.Rows <= maxSide
+}
+
+// AppendResize adds to a process's sizes journal. A line that a crash has left
+// unfinished is cut off first.
+func (s *Store) AppendResize(id string, r Resize) error {
+	path, err := s.file(id, sizesName)
+	if err != nil {
+		return err
+	}
+	if !r.valid() {
+		return fmt.Errorf("append to %s: invalid resize %+v", path, r)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", path, Cause(err))
+	}
+	err = appendResize(f, r)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("append to %s: %w", path, err)
+	}
+	return trimSizes(path)
+}
+
+func appendResize(f *os.File, r Resize) error {
+	end, err := endOfLines(f)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(r.line(), end); err != nil {
+		// A part of a line must not be taken for one: "8" may be left of "80".
+		return errors.Join(err, f.Truncate(end))
+	}
+	return nil
+}
+
+func (r Resize) line() []byte {
+	return fmt.Appendf(nil, "%d %d %d\n", r.Offset, r.Cols, r.Rows)
+}
+
+// endOfLines is the offset behind the last whole line of f; what follows it is
+// cut off.
+func endOfLines(f *os.File) (int64, error) {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil || size == 0 {
+		return 0, err
+	}
+	tail := make([]byte, min(size, 128)) // no line is longer
+	at := size - int64(len(tail))
+	if _, err := f.ReadAt(tail, at); err != nil {
+		return 0, err
+	}
+	end := at + int64(bytes.LastIndexByte(tail, '\n')) + 1
+	if end < size {
+		return end, f.Truncate(end)
+	}
+	return end, nil
+}
+
+// trimSizes drops the older half of a journal that has grown too large.
+func trimSizes(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() <= maxSizes {
+		return err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("trim %s: %w", path, err)
+	}
+	b = b[len(b)/2:]
+	b = b[bytes.IndexByte(b, '\n')+1:]
+	if err := replaceFile(path, false, b); err != nil {
+		return fmt.Errorf("trim %s: %w", path, err)
+	}
+	return nil
+}
+
+// ReadResizes reads a process's sizes journal, in ascending order of Offset. A
+// damaged line ends it. Where a later line has a smaller or equal offset it
+// stands for those before it: they were written ahead of output that is gone.
+func (s *Store) ReadResizes(id string) ([]Resize, error) {
+	path, err := s.file(id, sizesName)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read sizes %s: %w", path, Cause(err))
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 2*maxSizes))
+	if err != nil {
+		return nil, fmt.Errorf("read sizes %s: %w", path, Cause(err))
+	}
+	return parseResizes(b), nil
+}
+
+func parseResizes(b []byte) []Resize {
+	var all []Resize
+	for {
+		line, rest, ok := bytes.Cut(b, []byte{'\n'})
+		if !ok {
+			return all
+		}
+		r, ok := parseResize(line)
+		if !ok {
+			return all
+		}
+		for len(all) > 0 && all[len(all)-1].Offset >= r.Offset {
+			all = all[:len(all)-1]
+		}
+		all = append(all, r)
+		b = rest
+	}
+}
+
+func parseResize(line []byte) (Resize, bool) {
+	f := bytes.Fields(line)
+	if len(f) != 3 {
+		return Resize{}, false
+	}
+	off, err1 := strconv.ParseInt(string(f[0]), 10, 64)
+	cols, err2 := strconv.Atoi(string(f[1]))
+	rows, err3 := strconv.Atoi(string(f[2]))
+	r := Resize{Offset: off, Cols: cols, Rows: rows}
+	return r, err1 == nil && err2 == nil && err3 == nil && r.valid()
+}
