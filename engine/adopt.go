@@ -287,7 +287,7 @@ func (h *host) place(ctx context.Context, c *control, client keeperClient, f fou
 		p.last.bytes = h.logSize(f.rec)
 	}
 	if f.orphan {
-		if err := client.Adopt(ctx, f.events[0].child, h.store.Dir(f.rec.ID), nil); err != nil {
+		if err := client.Adopt(ctx, f.events[0].child, h.store.Dir(f.rec.ID), h.logsOf(f.rec), nil); err != nil {
 			return fmt.Errorf("hand %s to the keeper: %w", f.rec.ID, err)
 		}
 	}

@@ -231,7 +231,7 @@ func (h *host) spec(r store.Record, keeperConfines bool) (spec keeper.Spec, w wa
 	if r.TTY {
 		spec.Cols, spec.Rows = uint16(r.Cols), uint16(r.Rows)
 	} else {
-		spec.Stdout, spec.Stderr = h.logPath(r), h.errorLogPath(r)
+		spec.Stdout, spec.Stderr, spec.LogLimit = h.logPath(r), h.errorLogPath(r), h.processLogLimit(r)
 		spec.Stdin, err = h.makeInput(r)
 	}
 	return spec, w, err
@@ -407,6 +407,7 @@ func (h *host) charges(ctx context.Context) []charge {
 			c := charge{
 				child: keeper.Child{ID: id, PID: who.PID, StartTime: who.StartTime, BootID: who.BootID, TTY: p.rec.TTY},
 				dir:   h.store.Dir(id),
+				logs:  h.logsOf(p.rec),
 			}
 			if s, ok := p.live.(*session); ok {
 				c.master = s.o.master

@@ -20,7 +20,7 @@ type keeperClient interface {
 	Start(ctx context.Context, s keeper.Spec) (keeper.Child, *os.File, error)
 	List(ctx context.Context) ([]keeper.Child, error)
 	Master(ctx context.Context, id string) (*os.File, error)
-	Adopt(ctx context.Context, child keeper.Child, dir string, master *os.File) error
+	Adopt(ctx context.Context, child keeper.Child, dir string, logs keeper.Logs, master *os.File) error
 	Forget(ctx context.Context, id string) error
 	Replace(ctx context.Context, executable *os.File) error
 	Pause(ctx context.Context) error
@@ -41,6 +41,7 @@ const (
 type charge struct {
 	child  keeper.Child
 	dir    string
+	logs   keeper.Logs
 	master *os.File
 }
 
@@ -164,7 +165,7 @@ func (l *link) renew(ctx context.Context) (keeperClient, error) {
 		return nil, err
 	}
 	for _, c := range l.charges(ctx) {
-		if err := client.Adopt(ctx, c.child, c.dir, c.master); err != nil {
+		if err := client.Adopt(ctx, c.child, c.dir, c.logs, c.master); err != nil {
 			l.log.Error("hand child to keeper", "id", c.child.ID, "error", err)
 			if errors.Is(err, keeper.ErrLost) {
 				client.Close()

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"tandem/engine/api"
+	"tandem/engine/keeper"
 	"tandem/persist/sparse"
 	"tandem/persist/store"
 )
@@ -79,13 +80,27 @@ func (h *host) processLog(ctx context.Context, in api.ProcessLogInput) (api.Proc
 	return h.logs.read(ctx, in, source)
 }
 
+// processLogLimit is how much is kept of each log that a process writes itself.
+func (h *host) processLogLimit(r store.Record) int64 {
+	if r.LogLimit != 0 {
+		return r.LogLimit
+	}
+	return h.settings().ProcessLogLimit
+}
+
+// logsOf are the logs that a process writes itself, for a keeper that has to
+// bound them.
+func (h *host) logsOf(r store.Record) keeper.Logs {
+	if r.TTY {
+		return keeper.Logs{}
+	}
+	return keeper.Logs{Paths: []string{h.logPath(r), h.errorLogPath(r)}, Limit: h.processLogLimit(r)}
+}
+
 // bound keeps the logs of a process that writes them itself within their limit
 // until stop is called.
 func (h *host) bound(r store.Record) (stop func()) {
-	limit := r.LogLimit
-	if limit == 0 {
-		limit = h.settings().ProcessLogLimit
-	}
+	limit := h.processLogLimit(r)
 	notice := func(text string) {
 		h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })
 	}

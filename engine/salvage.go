@@ -76,7 +76,7 @@ func (h *host) salvageWith(ctx context.Context, client keeperClient, r store.Rec
 		return keeper.Child{}, nil, errUnsure(r)
 	}
 	child := keeper.Child{ID: r.ID, PID: id.PID, StartTime: id.StartTime, BootID: id.BootID}
-	err = client.Adopt(ctx, child, h.store.Dir(r.ID), nil)
+	err = client.Adopt(ctx, child, h.store.Dir(r.ID), h.logsOf(r), nil)
 	if errors.Is(err, keeper.ErrLost) {
 		return keeper.Child{}, nil, errUnsettled
 	}

@@ -29,7 +29,7 @@ func TestChildrenAndTerminalsSurviveTheKeeper(t *testing.T) {
 
 	r.keeper("").mustBeReady()
 	c = r.dial()
-	if err := c.Adopt(r.ctx(), child, filepath.Join(r.dir, "processes", "a"), master); err != nil {
+	if err := c.Adopt(r.ctx(), child, filepath.Join(r.dir, "processes", "a"), Logs{}, master); err != nil {
 		t.Fatal(err)
 	}
 	again, err := c.Master(r.ctx(), "a")
@@ -63,7 +63,7 @@ func (r *rig) orphan(script string) (Child, string, *Client) {
 func TestExitOfAnAdoptedChildIsKnownWhileItIsAZombie(t *testing.T) {
 	r := newRig(t)
 	child, dir, c := r.orphan("exec sleep 1000")
-	if err := c.Adopt(r.ctx(), child, dir, nil); err != nil {
+	if err := c.Adopt(r.ctx(), child, dir, Logs{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	syscall.Kill(child.PID, syscall.SIGTERM)
@@ -78,7 +78,7 @@ func TestExitOfAChildThatIsAZombieAtAdoptionIsKnown(t *testing.T) {
 	child, dir, c := r.orphan("exec sleep 1000")
 	syscall.Kill(child.PID, syscall.SIGKILL)
 	r.eventually("end of the child", func() bool { return !alive(child.PID) })
-	if err := c.Adopt(r.ctx(), child, dir, nil); err != nil {
+	if err := c.Adopt(r.ctx(), child, dir, Logs{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.ended(c); got.Exit.Signal != "SIGKILL" {
@@ -91,7 +91,7 @@ func TestExitThatNobodySawIsUnknown(t *testing.T) {
 	child, dir, c := r.orphan("exec sleep 1000")
 	syscall.Kill(child.PID, syscall.SIGKILL)
 	collect(child.PID)
-	if err := c.Adopt(r.ctx(), child, dir, nil); err != nil {
+	if err := c.Adopt(r.ctx(), child, dir, Logs{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.ended(c); !got.Exit.Unknown || got.Exit.Code != nil {
@@ -112,7 +112,7 @@ func TestAdoptionTrustsTheExitOnDisk(t *testing.T) {
 	k.kill()
 	r.keeper("").mustBeReady()
 	c = r.dial()
-	if err := c.Adopt(r.ctx(), child, s.Dir, nil); err != nil {
+	if err := c.Adopt(r.ctx(), child, s.Dir, Logs{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.ended(c); got.Exit.Code == nil || *got.Exit.Code != 3 {
@@ -130,7 +130,7 @@ func TestAdoptionDoesNotTakeAnOlderExitOnDisk(t *testing.T) {
 	}
 	syscall.Kill(child.PID, syscall.SIGKILL)
 	collect(child.PID)
-	if err := c.Adopt(r.ctx(), child, dir, nil); err != nil {
+	if err := c.Adopt(r.ctx(), child, dir, Logs{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.ended(c); !got.Exit.Unknown {
@@ -145,7 +145,7 @@ func TestPidOfAnotherProcessIsNotAdopted(t *testing.T) {
 	wrong[0].StartTime++
 	wrong[1].ID, wrong[1].BootID = "b", "another boot"
 	for _, w := range wrong {
-		if err := c.Adopt(r.ctx(), w, dir, nil); err != nil {
+		if err := c.Adopt(r.ctx(), w, dir, Logs{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := r.ended(c); !got.Exit.Unknown {
@@ -166,16 +166,16 @@ func TestAdoptionRefusesNonsense(t *testing.T) {
 	}
 	defer plain.Close()
 	for want, adopt := range map[string]func() error{
-		"no child given":             func() error { return c.Adopt(r.ctx(), Child{}, dir, nil) },
-		"is not an absolute path":    func() error { return c.Adopt(r.ctx(), child, "x", nil) },
-		"not the master of a termin": func() error { return c.Adopt(r.ctx(), child, dir, plain) },
+		"no child given":             func() error { return c.Adopt(r.ctx(), Child{}, dir, Logs{}, nil) },
+		"is not an absolute path":    func() error { return c.Adopt(r.ctx(), child, "x", Logs{}, nil) },
+		"not the master of a termin": func() error { return c.Adopt(r.ctx(), child, dir, Logs{}, plain) },
 	} {
 		if err := adopt(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	for range 2 {
-		if err := c.Adopt(r.ctx(), child, dir, nil); err != nil {
+		if err := c.Adopt(r.ctx(), child, dir, Logs{}, nil); err != nil {
 			t.Errorf("adopt twice: %v", err)
 		}
 	}
@@ -184,7 +184,7 @@ func TestAdoptionRefusesNonsense(t *testing.T) {
 	}
 	other := child
 	other.StartTime++
-	if err := c.Adopt(r.ctx(), other, dir, nil); err == nil || !strings.Contains(err.Error(), "has not ended") {
+	if err := c.Adopt(r.ctx(), other, dir, Logs{}, nil); err == nil || !strings.Contains(err.Error(), "has not ended") {
 		t.Errorf("adopt over a living child: %v", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestManyAdoptedChildrenAreWatchedAtOnce(t *testing.T) {
 	k = r.keeper("").mustBeReady()
 	c = r.dial()
 	for _, child := range children {
-		if err := c.Adopt(r.ctx(), child, r.dir, nil); err != nil {
+		if err := c.Adopt(r.ctx(), child, r.dir, Logs{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 type child struct {
 	Child
 	dir       string
+	logs      Logs
 	master    int  // PTY master, or -1
 	adopted   bool // somebody else's child, watched through pidfd
 	pidfd     int  // of an adopted child, else -1
@@ -95,6 +96,7 @@ func (k *keeper) fork(s *session, id uint64, spec *Spec, l *launch, master int, 
 	c := &child{
 		Child:     Child{ID: spec.ID, PID: pid, StartTime: stat.startTime, BootID: k.bootID, TTY: spec.TTY},
 		dir:       spec.Dir,
+		logs:      Logs{[]string{spec.Stdout, spec.Stderr}, spec.LogLimit},
 		master:    master,
 		pidfd:     -1,
 		transient: spec.Transient,
@@ -203,7 +205,7 @@ func (k *keeper) forget(childID string) error {
 // adopt takes over a child of an earlier keeper. The process counts only if it
 // has the start time that it is said to have. It takes master over if it returns
 // nil.
-func (k *keeper) adopt(given *Child, dir string, fds []int) error {
+func (k *keeper) adopt(given *Child, dir string, logs Logs, fds []int) error {
 	if given == nil || given.ID == "" || given.PID <= 0 {
 		return errors.New("adopt: no child given")
 	}
@@ -215,6 +217,7 @@ func (k *keeper) adopt(given *Child, dir string, fds []int) error {
 		closeFDs(fds)
 		return nil
 	}
+	c.logs = logs
 	if c.pidfd < 0 {
 		k.insert(c)
 		k.endedBefore(c)

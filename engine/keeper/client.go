@@ -148,10 +148,10 @@ func (c *Client) Master(ctx context.Context, id string) (*os.File, error) {
 }
 
 // Adopt hands a child of an earlier keeper, and its PTY master if it has one,
-// to this keeper; dir is where its exit.json goes. The exit of a child that
+// to this keeper; dir is where its exit.json goes, and logs is what it writes. The exit of a child that
 // ended in between is reported like any other, as unknown if nobody can tell.
-func (c *Client) Adopt(ctx context.Context, child Child, dir string, master *os.File) error {
-	m := message{Op: opAdopt, Child: &child, Dir: dir}
+func (c *Client) Adopt(ctx context.Context, child Child, dir string, logs Logs, master *os.File) error {
+	m := message{Op: opAdopt, Child: &child, Dir: dir, Logs: logs.Paths, LogLimit: logs.Limit}
 	if master == nil {
 		_, err := c.call(ctx, m)
 		return err

@@ -39,7 +39,7 @@ func (k *keeper) serve(s *session, m message, fds []int) {
 	case opForget:
 		s.reply(m.ID, k.forget(m.ChildID))
 	case opAdopt:
-		err := k.adopt(m.Child, m.Dir, fds)
+		err := k.adopt(m.Child, m.Dir, Logs{m.Logs, m.LogLimit}, fds)
 		if err != nil {
 			closeFDs(fds)
 		}
@@ -84,7 +84,7 @@ func (k *keeper) announce(s *session) error {
 	if e.session != nil {
 		e.session.cut()
 	}
-	e.session = s
+	k.connect(s)
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (k *keeper) announce(s *session) error {
 func (k *keeper) gone(s *session) {
 	e := &k.engine
 	if e.session == s {
-		e.session = nil
+		k.connect(nil)
 	}
 	for i, w := range e.waiting {
 		if w.session == s {

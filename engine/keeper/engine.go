@@ -119,20 +119,21 @@ func (k *keeper) engineEnded(pid int, how Exit) {
 		}
 	}
 	if pid == e.announced {
-		e.forgetAnnounced()
+		k.forgetAnnounced()
 	}
 	if !e.alive() {
 		k.engineFailed(how, reason)
 	}
 }
 
-func (e *engine) forgetAnnounced() {
+func (k *keeper) forgetAnnounced() {
+	e := &k.engine
 	e.announced = 0
 	closeFD(e.pidfd)
 	e.pidfd = -1
 	if e.session != nil {
 		e.session.cut()
-		e.session = nil
+		k.connect(nil)
 	}
 }
 

@@ -29,6 +29,9 @@ type Spec struct {
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 
+	// How many bytes of each of them are kept while no engine is connected; 0: all.
+	LogLimit int64 `json:"log_limit,omitempty"`
+
 	// The folder of a cgroup (version 2) that the child begins in, if that can be.
 	Cgroup string `json:"cgroup,omitempty"`
 

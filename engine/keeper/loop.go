@@ -26,6 +26,7 @@ type keeper struct {
 	watch    *watcher
 
 	softLimit func() uint64 // of open files, for confined children
+	untrim    func()        // ends the trimming of logs; nil if there is none
 
 	recording sync.WaitGroup // exit.json being written
 	writers   chan struct{}  // bounds them
@@ -41,6 +42,7 @@ func keep(ctx context.Context, o Options, r *readiness) error {
 		return err
 	}
 	defer k.engine.close()
+	defer k.stopTrimming()
 	if err := detach(o, r); err != nil {
 		return err
 	}

@@ -41,6 +41,10 @@ func (m *message) disarm() error {
 // bytes: paths, arguments and environment.
 func (m message) mapped(f func(string) string) message {
 	m.Dir = f(m.Dir)
+	m.Logs = slices.Clone(m.Logs)
+	for i, path := range m.Logs {
+		m.Logs[i] = f(path)
+	}
 	if m.Spec == nil {
 		return m
 	}

@@ -26,7 +26,7 @@ const (
 	opStart   = "start"   // Spec, rulesets → Child, master
 	opList    = "list"    // → Children
 	opMaster  = "master"  // ChildID → master
-	opAdopt   = "adopt"   // Child, Dir, master
+	opAdopt   = "adopt"   // Child, Dir, Logs, LogLimit, master
 	opForget  = "forget"  // ChildID
 	opReplace = "replace" // executable
 	opPause   = "pause"   // start no engine until opWake
@@ -46,17 +46,19 @@ type message struct {
 	// descriptor beside the packet.
 	Large bool `json:"large,omitempty"`
 
-	// Raw says that the strings of Spec and Dir are in base64, because at least
+	// Raw says that the strings of Spec, Dir and Logs are in base64, because at least
 	// one of them is not UTF-8 and JSON would damage it.
 	Raw bool `json:"raw,omitempty"`
 
-	PID      int     `json:"pid,omitempty"`
-	Confines bool    `json:"confines,omitempty"` // the keeper obeys Spec.Confinement
-	ChildID  string  `json:"child_id,omitempty"`
-	Dir      string  `json:"dir,omitempty"`
-	Spec     *Spec   `json:"spec,omitempty"`
-	Child    *Child  `json:"child,omitempty"`
-	Children []Child `json:"children,omitempty"`
+	PID      int      `json:"pid,omitempty"`
+	Confines bool     `json:"confines,omitempty"` // the keeper obeys Spec.Confinement
+	ChildID  string   `json:"child_id,omitempty"`
+	Dir      string   `json:"dir,omitempty"`
+	Logs     []string `json:"logs,omitempty"`
+	LogLimit int64    `json:"log_limit,omitempty"`
+	Spec     *Spec    `json:"spec,omitempty"`
+	Child    *Child   `json:"child,omitempty"`
+	Children []Child  `json:"children,omitempty"`
 }
 
 // A packet is a message as it travels. Whoever holds it owns its descriptors.
