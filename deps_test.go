@@ -28,12 +28,16 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/screen", "engine/api", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/overlay", "ui/screen", "engine/api", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
 		[]string{"panes", "panes/terminal", "engine/api"},
 		"the engine is reached by its API, and what is known of it is handed on as it is",
+	},
+	"ui/overlay": {
+		[]string{"engine/api", "engine/cellwidth", "keys", "keys/keymap", "panes/widget"},
+		"a dialog asks the person; what comes of the answer is told it as a function",
 	},
 	"ui/screen": {
 		[]string{"engine/cellwidth", "panes/graphics", "panes/widget", "keys"},

@@ -155,7 +155,7 @@ func (m *model) scopes() []keymap.Scope {
 	p := m.focused()
 	switch {
 	case m.overlay != nil:
-		return m.overlay.scopes()
+		return m.overlay.Scopes()
 	case p != nil && p.Scrolling():
 		return []keymap.Scope{keymap.ScopeScroll, keymap.ScopeGlobal}
 	case p != nil:
@@ -189,7 +189,7 @@ func (m *model) pressKey(k keys.Key) tea.Cmd {
 	case keymap.Bound:
 		m.dirty = true
 		if m.overlay != nil {
-			return m.overlay.act(m, outcome.Action)
+			return m.overlay.Do(m, outcome.Action)
 		}
 		if act := m.actions[outcome.Action]; act != nil {
 			return act(m)
@@ -206,7 +206,7 @@ func (m *model) typeKey(k keys.Key) tea.Cmd {
 	if m.overlay != nil {
 		m.dirty = true
 		if press, ok := screen.Press(k); ok {
-			return m.overlay.typed(m, press)
+			return m.overlay.Type(m, press)
 		}
 		return nil
 	}
@@ -240,7 +240,7 @@ func (m *model) noteWaiting(p *terminal.Terminal) {
 func (m *model) paste(text string) tea.Cmd {
 	if m.overlay != nil {
 		m.dirty = true
-		return m.overlay.pasted(m, text)
+		return m.overlay.Paste(m, text)
 	}
 	if m.onHistory() && m.history.typing {
 		m.history.insert(m, text)

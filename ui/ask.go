@@ -10,6 +10,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // pause waits for d, but not longer than ctx.
@@ -77,11 +78,11 @@ func (m *model) askEnd() tea.Cmd {
 		}
 		return m.askForget()
 	}
-	m.overlay = &question{
-		title: fmt.Sprintf("End session %s?", widget.Clean(p.Name)),
-		lines: []string{"Its program and all that it started are ended."},
-		yes:   "end it",
-		then:  func() tea.Msg { return endMsg(p.ID) },
+	m.overlay = &overlay.Question{
+		Title: fmt.Sprintf("End session %s?", widget.Clean(p.Name)),
+		Lines: []string{"Its program and all that it started are ended."},
+		Yes:   "end it",
+		Then:  func() tea.Msg { return endMsg(p.ID) },
 	}
 	return nil
 }
@@ -105,11 +106,11 @@ func (m *model) askForget() tea.Cmd {
 	if !p.State.Ended() {
 		return m.say("the session is running; end it first", true)
 	}
-	m.overlay = &question{
-		title: fmt.Sprintf("Forget session %s?", widget.Clean(p.Name)),
-		lines: []string{"Its record and its output are removed."},
-		yes:   "forget it",
-		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	m.overlay = &overlay.Question{
+		Title: fmt.Sprintf("Forget session %s?", widget.Clean(p.Name)),
+		Lines: []string{"Its record and its output are removed."},
+		Yes:   "forget it",
+		Then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			return doneMsg{e.Remove(ctx, p.ID)}
 		}, func(err error) tea.Msg { return doneMsg{err} }),
 	}
@@ -121,7 +122,7 @@ func (m *model) askName() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	m.overlay = newPrompt("Rename session", p.Name, func(m *model, name string) tea.Cmd {
+	m.overlay = overlay.NewPrompt("Rename session", p.Name, func(name string) tea.Cmd {
 		if name == "" || name == p.Name {
 			return nil
 		}
@@ -146,9 +147,10 @@ func (m *model) askFilter() tea.Cmd {
 	if m.view != viewSessions {
 		return nil
 	}
-	m.overlay = newFilter("Show sessions with", "", m.filter, func(m *model, text string) {
+	m.overlay = overlay.NewFilter("Show sessions with", "", m.filter, func(text string) tea.Cmd {
 		m.filter = text
 		m.refreshList()
+		return nil
 	})
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // topBar names the program, the views with their numbers, and how things are.
@@ -195,8 +196,10 @@ func (m *model) hints() []widget.Hint {
 	b := m.o.Bindings
 	pending := m.resolver.Pending()
 	p := m.focused()
-	if o, ok := m.overlay.(interface{ hints(*model) []widget.Hint }); ok {
-		return o.hints(m)
+	if o, ok := m.overlay.(interface {
+		Hints(overlay.Host) []widget.Hint
+	}); ok {
+		return o.Hints(m)
 	}
 	if p != nil && p.Ended() != nil && !p.Scrolling() && !pending && m.overlay == nil {
 		return []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}

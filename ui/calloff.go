@@ -8,6 +8,7 @@ import (
 
 	"tandem/panes"
 	"tandem/panes/terminal"
+	"tandem/ui/overlay"
 )
 
 // callOffMsg says that the person does not want the session any more that is being
@@ -19,11 +20,11 @@ func (msg callOffMsg) take(m *model) tea.Cmd { return m.callOff(msg.pane) }
 // askCallOff asks as if the session were there, because whoever presses the key
 // answers without looking.
 func (m *model) askCallOff(p *terminal.Terminal) tea.Cmd {
-	m.overlay = &question{
-		title: "End the new session?",
-		lines: []string{"It is still being started."},
-		yes:   "end it",
-		then:  func() tea.Msg { return callOffMsg{p} },
+	m.overlay = &overlay.Question{
+		Title: "End the new session?",
+		Lines: []string{"It is still being started."},
+		Yes:   "end it",
+		Then:  func() tea.Msg { return callOffMsg{p} },
 	}
 	return nil
 }

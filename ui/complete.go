@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"tandem/ui/overlay"
 )
 
 // A completion is what the text in a field may go on with.
@@ -41,7 +43,7 @@ func (f *startForm) lookUp(m *model) tea.Cmd {
 
 func (m *model) completed(msg completionMsg) tea.Cmd {
 	// An earlier lookup can come after a later one.
-	if f := msg.form; m.overlay == overlay(f) && msg.field == f.at && msg.text == f.fields[f.at].Text() {
+	if f := msg.form; m.overlay == overlay.Overlay(f) && msg.field == f.at && msg.text == f.fields[f.at].Text() {
 		f.matches = msg.completion
 		m.dirty = true
 	}

@@ -13,11 +13,13 @@ import (
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // A findLine asks what to look for in a terminal, and shows the nearest match
 // while it is typed.
 type findLine struct {
+	m        *model
 	pane     *terminal.Terminal
 	field    widget.Field
 	backward bool
@@ -35,7 +37,7 @@ func (m *model) askFind(backward bool) tea.Cmd {
 	}
 	p.Cover(m.covered())
 	m.overlay = &findLine{
-		pane: p, backward: backward, regexp: m.copying.pattern.Regexp,
+		m: m, pane: p, backward: backward, regexp: m.copying.pattern.Regexp,
 		origin: p.Position(), from: p.Place(), before: p.Marked(),
 	}
 	return nil
@@ -50,27 +52,27 @@ func (m *model) covered() int {
 	return r.y + r.h - (m.h - 1 - findRows)
 }
 
-func (f *findLine) low() bool              { return true }
-func (f *findLine) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
+func (f *findLine) Low() bool              { return true }
+func (f *findLine) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 func (f *findLine) pattern() api.Pattern { return api.Pattern{Text: f.field.Text(), Regexp: f.regexp} }
 
-func (f *findLine) act(m *model, a keymap.Action) tea.Cmd {
-	m.overlay = nil
+func (f *findLine) Do(h overlay.Host, a keymap.Action) tea.Cmd {
+	h.Close()
 	f.pane.Cover(0)
 	switch {
 	case a != keymap.Accept:
-		m.endFind()
+		f.m.endFind()
 		f.pane.MarkMatches(f.before)
 		f.pane.Return(f.origin)
 		return nil
 	case f.field.Text() == "":
-		m.copying.backward = f.backward
-		return m.findNext(false)
+		f.m.copying.backward = f.backward
+		return f.m.findNext(false)
 	}
-	m.copying.pattern, m.copying.backward = f.pattern(), f.backward
+	f.m.copying.pattern, f.m.copying.backward = f.pattern(), f.backward
 	if f.problem != "" {
-		return m.say(f.problem, true)
+		return f.m.say(f.problem, true)
 	}
 	return nil
 }
@@ -78,23 +80,23 @@ func (f *findLine) act(m *model, a keymap.Action) tea.Cmd {
 // wantsRegexp is the key that changes how the text is read.
 func wantsRegexp(k tea.KeyPressMsg) bool { return k.Keystroke() == "alt+r" }
 
-func (f *findLine) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (f *findLine) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	if wantsRegexp(k) {
 		f.regexp = !f.regexp
 	} else {
 		f.field.Type(k)
 	}
-	return f.changed(m)
+	return f.changed()
 }
 
-func (f *findLine) pasted(m *model, text string) tea.Cmd {
+func (f *findLine) Paste(_ overlay.Host, text string) tea.Cmd {
 	f.field.Paste(text)
-	return f.changed(m)
+	return f.changed()
 }
 
 // changed looks for what is typed now, from where the search began.
-func (f *findLine) changed(m *model) tea.Cmd {
-	m.endFind()
+func (f *findLine) changed() tea.Cmd {
+	f.m.endFind()
 	f.problem = ""
 	f.pane.Return(f.origin)
 	if f.field.Text() == "" {
@@ -108,21 +110,21 @@ func (f *findLine) changed(m *model) tea.Cmd {
 		return nil
 	}
 	f.pane.MarkMatches(re)
-	return m.findMatch(f.pane, api.SessionFindInput{Pattern: f.pattern(), From: f.from, Backward: f.backward, Wrap: true}, 1)
+	return f.m.findMatch(f.pane, api.SessionFindInput{Pattern: f.pattern(), From: f.from, Backward: f.backward, Wrap: true}, 1)
 }
 
 // hints are the keys of the line.
-func (f *findLine) hints(m *model) []widget.Hint {
+func (f *findLine) Hints(_ overlay.Host) []widget.Hint {
 	other := "regexp"
 	if f.regexp {
 		other = "plain text"
 	}
-	return []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "stay here"), m.hint(keymap.ScopePrompt, keymap.Cancel, "go back"), {Key: "alt+r", Does: other}}
+	return []widget.Hint{f.m.hint(keymap.ScopePrompt, keymap.Accept, "stay here"), f.m.hint(keymap.ScopePrompt, keymap.Cancel, "go back"), {Key: "alt+r", Does: other}}
 }
 
-func (f *findLine) draw(m *model, screen rect) ([]string, int, int, int) {
-	look := &m.look
-	w := screen.w - 4
+func (f *findLine) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+	look := &f.m.look
+	width = w - 4
 	label := "/ "
 	if f.backward {
 		label = "? "
@@ -131,13 +133,13 @@ func (f *findLine) draw(m *model, screen rect) ([]string, int, int, int) {
 		label = "regexp " + label
 	}
 	at := widget.Width(label)
-	field, x := f.field.Draw(w - at)
-	line, used := widget.Hints(f.hints(m), w, 0, look.Key, look.Dim)
-	note := widget.Clip(f.problem, max(w-used-3, 0))
+	field, x := f.field.Draw(width - at)
+	line, used := widget.Hints(f.Hints(h), width, 0, look.Key, look.Dim)
+	note := widget.Clip(f.problem, max(width-used-3, 0))
 	return []string{
 		look.Strong.Text(label) + look.Text.Text(field),
-		line + "   " + look.Bad.Text(note) + widget.Spaces(w-used-3-widget.Width(note)),
-	}, w, at + x, 0
+		line + "   " + look.Bad.Text(note) + widget.Spaces(width-used-3-widget.Width(note)),
+	}, width, at + x, 0
 }
 
 // foundMsg is the answer to a search.

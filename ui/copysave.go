@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // askSaveScrollback asks where to save all that the terminal has kept.
@@ -24,8 +25,8 @@ func (m *model) askSaveScrollback() tea.Cmd {
 	if process, ok := m.process(p.ID); ok {
 		name = process.Name
 	}
-	m.overlay = newPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(m.cwd(p), fileName(name)+".txt"),
-		func(m *model, path string) tea.Cmd {
+	m.overlay = overlay.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(m.cwd(p), fileName(name)+".txt"),
+		func(path string) tea.Cmd {
 			if path == "" {
 				return nil
 			}

@@ -14,6 +14,7 @@ import (
 	"tandem/panes/preview"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // fileActions are those of the files view and its preview.
@@ -144,7 +145,7 @@ func (m *model) askRun() tea.Cmd {
 	if !widget.IsExecutable(selected) {
 		command = " " + shellWord(selected.Name)
 	}
-	p := newPrompt("Run in a session", command, func(m *model, line string) tea.Cmd {
+	p := overlay.NewPrompt("Run in a session", command, func(line string) tea.Cmd {
 		if line == "" {
 			return nil
 		}
@@ -242,7 +243,7 @@ func (m *model) clearFiles() tea.Cmd {
 // askNewFile makes a file, or a folder if the name ends in a slash.
 func (m *model) askNewFile() tea.Cmd {
 	f := &m.files
-	p := newPrompt("New file, or folder with / behind it", "", func(m *model, name string) tea.Cmd {
+	p := overlay.NewPrompt("New file, or folder with / behind it", "", func(name string) tea.Cmd {
 		if strings.Trim(name, "/") == "" {
 			return nil
 		}
@@ -306,12 +307,12 @@ func (m *model) askErase() tea.Cmd {
 	if len(targets) == 0 {
 		return nil
 	}
-	m.overlay = &question{
-		title: "Delete " + theseFiles(targets) + " for good?",
-		lines: append(baseNames(targets), "This cannot be undone."),
-		yes:   "delete",
-		no:    "keep",
-		then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsOf(targets)}),
+	m.overlay = &overlay.Question{
+		Title: "Delete " + theseFiles(targets) + " for good?",
+		Lines: append(baseNames(targets), "This cannot be undone."),
+		Yes:   "delete",
+		No:    "keep",
+		Then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsOf(targets)}),
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // mostConflicts is how many files that are in the way are named.
@@ -88,6 +89,7 @@ func fileInWords(f api.FileInfo) string {
 
 // A conflict asks what is to become of files that are in the way.
 type conflict struct {
+	m     *model
 	of    *transfer
 	paths []string
 	facts []string // of each, as far as they are named
@@ -99,40 +101,40 @@ func (c *conflict) ontoItself() bool {
 	return slices.ContainsFunc(c.of.in.Items, func(item api.FileMove) bool { return item.Path == item.To })
 }
 
-func (c *conflict) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
+func (c *conflict) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-func (c *conflict) act(m *model, a keymap.Action) tea.Cmd {
+func (c *conflict) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	if a == keymap.Cancel {
-		m.overlay = nil
-		m.files.remember(c.of.left())
+		h.Close()
+		c.m.files.remember(c.of.left())
 	}
 	return nil
 }
 
-func (c *conflict) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (c *conflict) Type(h overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	policy := map[string]string{"s": api.ConflictSkip, "r": api.ConflictReplace, "k": api.ConflictKeep}[k.Text]
 	if policy == "" || policy == api.ConflictReplace && c.ontoItself() {
 		return nil
 	}
-	m.overlay = nil
+	h.Close()
 	c.of.in.Conflict = policy
-	m.transferNext(c.of.in, c.of.back)
+	c.m.transferNext(c.of.in, c.of.back)
 	return nil
 }
 
-func (c *conflict) pasted(*model, string) tea.Cmd { return nil }
+func (c *conflict) Paste(overlay.Host, string) tea.Cmd { return nil }
 
 // hints are the answers.
-func (c *conflict) hints(m *model) []widget.Hint {
-	cancel := m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")
+func (c *conflict) Hints(_ overlay.Host) []widget.Hint {
+	cancel := c.m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")
 	if c.ontoItself() {
 		return []widget.Hint{{Key: "s", Does: "skip"}, {Key: "k", Does: "keep both"}, cancel}
 	}
 	return []widget.Hint{{Key: "s", Does: "skip"}, {Key: "r", Does: "replace"}, {Key: "k", Does: "keep both"}, cancel}
 }
 
-func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {
-	look := &m.look
+func (c *conflict) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+	look := &c.m.look
 	title := theseFiles(c.paths) + " is there already"
 	if len(c.paths) > 1 {
 		title = itoa(len(c.paths)) + " of these are there already"
@@ -141,15 +143,15 @@ func (c *conflict) draw(m *model, screen rect) ([]string, int, int, int) {
 	if c.ontoItself() {
 		lines = []string{"A file cannot replace itself."}
 	}
-	width := 48
+	width = 48
 	for _, l := range append(lines, title) {
 		width = max(width, widget.Width(l))
 	}
-	width = min(width, screen.w-8)
-	rows := []string{look.Strong.Text(widget.Fit(title, width))}
+	width = min(width, w-8)
+	rows = []string{look.Strong.Text(widget.Fit(title, width))}
 	for _, l := range lines {
 		rows = append(rows, look.Dim.Text(widget.Fit(l, width)))
 	}
-	line, used := widget.Hints(c.hints(m), width, 1, look.Key, look.Text)
+	line, used := widget.Hints(c.Hints(h), width, 1, look.Key, look.Text)
 	return append(rows, widget.Spaces(width), line+widget.Spaces(width-used)), width, -1, 0
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"tandem/ui/overlay"
 )
 
 func TestOfSeveralConflictsEachIsToldInALine(t *testing.T) {
@@ -41,7 +43,7 @@ func TestAWrongNameIsToldInTheDialogWithWhatWasTyped(t *testing.T) {
 	for text, mistake := range map[string]string{"x/y": "a name has no /", ".": "is no name", "..": "is no name"} {
 		d.press("R", "ctrl+u", "'"+text, "enter")
 		d.shows(mistake)
-		if p, ok := d.m.overlay.(*prompt); !ok || p.field.Text() != text {
+		if p, ok := d.m.overlay.(*overlay.Prompt); !ok || p.Field.Text() != text {
 			t.Fatalf("%q: the dialog is gone, or the text: %+v", text, d.m.overlay)
 		}
 		d.press("'z")

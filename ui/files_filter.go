@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes/files"
+	"tandem/ui/overlay"
 )
 
 // matchRest is how long typing rests before the engine is asked what matches.
@@ -53,12 +54,10 @@ func (f *filesView) source() (*files.Set, int) {
 
 // askFileFilter asks for words, and shows what matches while they are typed.
 func (m *model) askFileFilter() tea.Cmd {
-	p := newPrompt("Show files with", m.files.order.Filter, func(m *model, text string) tea.Cmd {
+	m.overlay = overlay.NewFilter("Show files with", "words of the name; !word: without it", m.files.order.Filter, func(text string) tea.Cmd {
 		m.files.order.Filter = text
 		return m.rearrange()
 	})
-	p.note, p.live, p.before = "words of the name; !word: without it", true, m.files.order.Filter
-	m.overlay = p
 	return nil
 }
 

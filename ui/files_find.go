@@ -15,6 +15,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 const (
@@ -30,6 +31,7 @@ const (
 // A fileFinder finds files below a folder, by their names or by what they hold,
 // while it is being typed.
 type fileFinder struct {
+	m        *model
 	folder   string
 	contents bool
 	field    widget.Field
@@ -65,29 +67,29 @@ type filesFound struct {
 }
 
 func (m *model) showFileFinder(contents bool) tea.Cmd {
-	m.overlay = &fileFinder{folder: m.files.path, contents: contents}
+	m.overlay = &fileFinder{m: m, folder: m.files.path, contents: contents}
 	return nil
 }
 
-func (u *fileFinder) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
+func (u *fileFinder) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
-func (u *fileFinder) act(m *model, a keymap.Action) tea.Cmd {
+func (u *fileFinder) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	if a == keymap.Accept && u.cursor >= len(u.found) {
 		return nil
 	}
 	u.end()
-	m.overlay = nil
+	h.Close()
 	if a != keymap.Accept {
 		return nil
 	}
 	chosen := u.found[u.cursor]
 	path := filepath.Join(u.folder, chosen.path)
 	if !strings.HasSuffix(chosen.path, "/") {
-		m.goFile(filepath.Dir(path), filepath.Base(path))
-		m.files.line = chosen.line
+		u.m.goFile(filepath.Dir(path), filepath.Base(path))
+		u.m.files.line = chosen.line
 		return nil
 	}
-	m.goFolder(path, "")
+	u.m.goFolder(path, "")
 	return nil
 }
 
@@ -98,7 +100,7 @@ func (u *fileFinder) end() {
 	}
 }
 
-func (u *fileFinder) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (u *fileFinder) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case k.Code == tea.KeyUp:
 		u.cursor = max(u.cursor-1, 0)
@@ -110,21 +112,21 @@ func (u *fileFinder) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
 		u.cursor = max(min(u.cursor+10, len(u.found)-1), 0)
 	case k.Code == tea.KeyTab:
 		u.contents = !u.contents
-		return u.search(m)
+		return u.search()
 	default:
 		u.field.Type(k)
-		return u.search(m)
+		return u.search()
 	}
 	return nil
 }
 
-func (u *fileFinder) pasted(m *model, text string) tea.Cmd {
+func (u *fileFinder) Paste(_ overlay.Host, text string) tea.Cmd {
 	u.field.Paste(text)
-	return u.search(m)
+	return u.search()
 }
 
 // search begins a search for what was typed and ends the one before.
-func (u *fileFinder) search(m *model) tea.Cmd {
+func (u *fileFinder) search() tea.Cmd {
 	text := u.field.Text()
 	u.end()
 	u.serial++
@@ -133,9 +135,9 @@ func (u *fileFinder) search(m *model) tea.Cmd {
 		return nil
 	}
 	u.busy = true
-	ctx, cancel := context.WithCancel(m.ctx)
+	ctx, cancel := context.WithCancel(u.m.ctx)
 	u.stop = cancel
-	serial, folder, contents, l := u.serial, u.folder, u.contents, m.link
+	serial, folder, contents, l := u.serial, u.folder, u.contents, u.m.link
 	find := func(mostBytes int64) tea.Msg {
 		e, err := l.At(ctx)
 		if err != nil {
@@ -194,7 +196,7 @@ func searchContents(ctx context.Context, e panes.Engine, folder, text string, mo
 
 func (m *model) takeFound(msg filesFound) tea.Cmd {
 	u := msg.finder
-	if m.overlay != overlay(u) || msg.serial != u.serial {
+	if m.overlay != overlay.Overlay(u) || msg.serial != u.serial {
 		return nil
 	}
 	m.dirty = true
@@ -229,26 +231,26 @@ func (u *fileFinder) show(msg filesFound) {
 }
 
 // hints are the keys of the search.
-func (u *fileFinder) hints(m *model) []widget.Hint {
+func (u *fileFinder) Hints(_ overlay.Host) []widget.Hint {
 	other := "in contents"
 	if u.contents {
 		other = "by name"
 	}
-	return []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "show"), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
-		m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
+	return []widget.Hint{u.m.hint(keymap.ScopePrompt, keymap.Accept, "show"), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
+		u.m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 }
 
-func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
-	look := &m.look
-	width := min(max(screen.w*4/5, 56), screen.w-6)
-	height := max(min(screen.h-8, 30), 5)
+func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+	look := &u.m.look
+	width = min(max(w*4/5, 56), w-6)
+	height = max(min(height-8, 30), 5)
 	title := "Find a file below "
 	if u.contents {
 		title = "Search in the files below "
 	}
-	title += m.shownPath(u.folder)
+	title += u.m.shownPath(u.folder)
 	field, x := u.field.Draw(width)
-	rows := []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
+	rows = []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
 	if u.cursor < u.top {
 		u.top = u.cursor
 	}
@@ -266,7 +268,7 @@ func (u *fileFinder) draw(m *model, screen rect) ([]string, int, int, int) {
 		}
 	}
 	note := u.count()
-	line, used := widget.Hints(u.hints(m), max(width-widget.Width(note)-2, 0), 0, look.Key, look.Dim)
+	line, used := widget.Hints(u.Hints(h), max(width-widget.Width(note)-2, 0), 0, look.Key, look.Dim)
 	rows = append(rows, line+widget.Spaces(width-used-widget.Width(note))+look.Dim.Text(note))
 	return rows, width, x, 1
 }
@@ -326,7 +328,7 @@ type fileSearched struct {
 // askPreviewSearch searches the file that is shown.
 func (m *model) askPreviewSearch() tea.Cmd {
 	path := m.files.preview.Path()
-	m.overlay = newPrompt("Search", "", func(m *model, pattern string) tea.Cmd {
+	m.overlay = overlay.NewPrompt("Search", "", func(pattern string) tea.Cmd {
 		m.endFileSearch()
 		if pattern == "" {
 			m.files.preview.Search(nil)

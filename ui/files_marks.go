@@ -12,6 +12,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // bookmarksFile is the file in the data folder that holds bookmarks, a path a
@@ -91,17 +92,17 @@ func (m *model) takeBookmarks(msg bookmarksRead) tea.Cmd {
 
 // chooseBookmark lets the person choose a bookmark, or remove some.
 func (m *model) chooseBookmark(paths []string) {
-	u := &picker{title: "Go to the bookmark", wide: choiceWidth, verb: func(widget.Choice) string { return "go there" }}
+	u := &overlay.Picker{Title: "Go to the bookmark", Wide: choiceWidth, Verb: func(widget.Choice) string { return "go there" }}
 	var choices []widget.Choice
 	for i, path := range paths {
 		choices = append(choices, widget.Choice{Text: m.shownPath(path), Number: i})
 	}
-	u.list.Set(choices)
-	u.pick = func(m *model, c widget.Choice) tea.Cmd {
+	u.List.Set(choices)
+	u.Pick = func(c widget.Choice) tea.Cmd {
 		m.goFolder(paths[c.Number], "")
 		return nil
 	}
-	u.drop = func(m *model, c widget.Choice) ([]widget.Choice, tea.Cmd) {
+	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
 		choices = slices.DeleteFunc(slices.Clone(choices), func(other widget.Choice) bool { return other.Number == c.Number })
 		return choices, m.withBookmarks(bookmarksRead{keep: paths[c.Number]})
 	}

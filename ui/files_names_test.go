@@ -93,11 +93,11 @@ func TestWhatMayFollowAPathIsOfTheFolderThatWasTypedLast(t *testing.T) {
 	prompt := d.m.overlay.(*pathPrompt)
 	d.until("the folder is listed", func() bool { return prompt.listed == dir+"/" })
 	prompt.set("/")
-	prompt.look(d.m) // of which the answer comes late
+	prompt.look() // of which the answer comes late
 	prompt.set(dir + "/od")
-	prompt.look(d.m)
+	prompt.look()
 	d.m.takePathListed(pathListed{prompt, "/", []string{"tmp/"}})
-	if got := prompt.matches(d.m); len(got) != 1 || got[0] != "odd/" {
+	if got := prompt.matches(); len(got) != 1 || got[0] != "odd/" {
 		t.Errorf("there follow %q", got)
 	}
 }

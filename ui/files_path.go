@@ -11,13 +11,15 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // A pathPrompt asks for a path on the engine's file system; tab completes it.
 type pathPrompt struct {
+	m       *model
 	title   string
 	field   widget.Field
-	then    func(*model, string) tea.Cmd
+	then    func(string) tea.Cmd
 	wrong   string   // with what was entered, until it is changed
 	escaped bool     // what cannot be shown is written with escapes
 	folders bool     // only folders are offered
@@ -34,8 +36,8 @@ type pathListed struct {
 	names  []string
 }
 
-func (m *model) newPathPrompt(title, text string, then func(*model, string) tea.Cmd) *pathPrompt {
-	p := &pathPrompt{title: title, then: then}
+func (m *model) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
+	p := &pathPrompt{m: m, title: title, then: then}
 	if rest, ok := strings.CutPrefix(text, m.list.Home); ok && len(m.list.Home) > 1 && strings.HasPrefix(rest, "/") {
 		text = "~" + rest
 	}
@@ -43,7 +45,7 @@ func (m *model) newPathPrompt(title, text string, then func(*model, string) tea.
 	return p
 }
 
-func (p *pathPrompt) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
+func (p *pathPrompt) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
 // set replaces what was typed by a path, and from where on it has to, writes it
 // with escapes.
@@ -63,15 +65,15 @@ func (p *pathPrompt) typedPath() (string, error) {
 }
 
 // absolute is what was typed as a path.
-func (p *pathPrompt) absolute(m *model) (string, error) {
+func (p *pathPrompt) absolute() (string, error) {
 	text, err := p.typedPath()
 	if err != nil {
 		return "", err
 	}
 	slash := strings.HasSuffix(text, "/")
-	text = expandHome(text, m.list.Home)
+	text = expandHome(text, p.m.list.Home)
 	if !filepath.IsAbs(text) {
-		text = filepath.Join(m.files.path, text)
+		text = filepath.Join(p.m.files.path, text)
 	}
 	if slash {
 		text = withSlash(text)
@@ -79,65 +81,65 @@ func (p *pathPrompt) absolute(m *model) (string, error) {
 	return text, nil
 }
 
-func (p *pathPrompt) act(m *model, a keymap.Action) tea.Cmd {
-	m.overlay = nil
+func (p *pathPrompt) Do(h overlay.Host, a keymap.Action) tea.Cmd {
+	h.Close()
 	if a != keymap.Accept || strings.TrimSpace(p.field.Text()) == "" {
 		return nil
 	}
-	p.takeChosen(m)
-	path, err := p.absolute(m)
+	p.takeChosen()
+	path, err := p.absolute()
 	if err != nil {
-		m.overlay, p.wrong = p, err.Error()
+		p.m.overlay, p.wrong = p, err.Error()
 		return nil
 	}
-	return p.then(m, path)
+	return p.then(path)
 }
 
-func (p *pathPrompt) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (p *pathPrompt) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case k.Code == tea.KeyDown:
-		p.chosen = min(p.chosen+1, len(p.matches(m)))
+		p.chosen = min(p.chosen+1, len(p.matches()))
 	case k.Code == tea.KeyUp:
 		p.chosen = max(p.chosen-1, 0)
-	case k.Code == tea.KeyTab && !p.takeChosen(m):
-		p.complete(m)
+	case k.Code == tea.KeyTab && !p.takeChosen():
+		p.complete()
 	case k.Code != tea.KeyTab:
 		p.chosen, p.wrong = 0, ""
 		p.field.Type(k)
 	}
-	return p.look(m)
+	return p.look()
 }
 
 // takeChosen lets what was chosen with the arrows follow.
-func (p *pathPrompt) takeChosen(m *model) bool {
-	matches := p.matches(m)
+func (p *pathPrompt) takeChosen() bool {
+	matches := p.matches()
 	if p.chosen == 0 || p.chosen > len(matches) {
 		return false
 	}
-	p.follow(m, matches[p.chosen-1])
+	p.follow(matches[p.chosen-1])
 	p.chosen = 0
 	return true
 }
 
 // follow puts a name, or the beginning of one, in the place of the path's last
 // part, which it begins with.
-func (p *pathPrompt) follow(m *model, name string) {
-	path, _ := p.absolute(m)
+func (p *pathPrompt) follow(name string) {
+	path, _ := p.absolute()
 	_, part := filepath.Split(path)
 	if typed, err := p.typedPath(); err == nil && len(name) > len(part) {
 		p.set(typed + name[len(part):])
 	}
 }
 
-func (p *pathPrompt) pasted(m *model, text string) tea.Cmd {
+func (p *pathPrompt) Paste(_ overlay.Host, text string) tea.Cmd {
 	p.wrong = ""
 	p.field.Paste(strings.TrimSpace(text))
-	return p.look(m)
+	return p.look()
 }
 
 // look lists the folder that the path is in, once for each.
-func (p *pathPrompt) look(m *model) tea.Cmd {
-	path, err := p.absolute(m)
+func (p *pathPrompt) look() tea.Cmd {
+	path, err := p.absolute()
 	folder, _ := filepath.Split(path)
 	if err != nil || folder == p.asked {
 		return nil
@@ -147,22 +149,22 @@ func (p *pathPrompt) look(m *model) tea.Cmd {
 		return nil
 	}
 	only := p.folders
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return p.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		set, _, _ := listEntries(ctx, e, folder, "", nil, mostEntries) // of what cannot be listed nothing is offered
 		return pathListed{p, folder, set.Names(only)}
 	}, func(error) tea.Msg { return pathListed{p, folder, nil} })
 }
 
 func (m *model) takePathListed(msg pathListed) {
-	if m.overlay == overlay(msg.prompt) && msg.prompt.asked == msg.folder {
+	if m.overlay == overlay.Overlay(msg.prompt) && msg.prompt.asked == msg.folder {
 		msg.prompt.listed, msg.prompt.names = msg.folder, msg.names
 		m.dirty = true
 	}
 }
 
 // matches are the names that the last part of the path may become.
-func (p *pathPrompt) matches(m *model) []string {
-	path, err := p.absolute(m)
+func (p *pathPrompt) matches() []string {
+	path, err := p.absolute()
 	folder, part := filepath.Split(path)
 	if err != nil || folder != p.listed {
 		return nil
@@ -177,9 +179,9 @@ func (p *pathPrompt) matches(m *model) []string {
 }
 
 // complete adds what all matches have in common.
-func (p *pathPrompt) complete(m *model) {
-	if matches := p.matches(m); len(matches) > 0 {
-		p.follow(m, commonName(matches))
+func (p *pathPrompt) complete() {
+	if matches := p.matches(); len(matches) > 0 {
+		p.follow(commonName(matches))
 	}
 }
 
@@ -203,25 +205,25 @@ func commonName(names []string) string {
 }
 
 // hints are the keys of the prompt.
-func (p *pathPrompt) hints(m *model) []widget.Hint {
-	return []widget.Hint{m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
-		m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
+func (p *pathPrompt) Hints(_ overlay.Host) []widget.Hint {
+	return []widget.Hint{p.m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
+		p.m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
 }
 
-func (p *pathPrompt) draw(m *model, screen rect) ([]string, int, int, int) {
-	look := &m.look
-	width := min(max(60, widget.Width(p.title)), screen.w-8)
+func (p *pathPrompt) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+	look := &p.m.look
+	width = min(max(60, widget.Width(p.title)), w-8)
 	field, x := p.field.Draw(width)
-	line, used := widget.Hints(p.hints(m), width, 0, look.Key, look.Dim)
+	line, used := widget.Hints(p.Hints(h), width, 0, look.Key, look.Dim)
 	note := ""
 	if p.escaped {
 		note = widget.EscapesNote
 	}
 	return []string{
 		look.Strong.Text(widget.Fit(p.title, width)),
-		noteRow(note, p.wrong, width, look),
+		overlay.NoteRow(note, p.wrong, width, look),
 		look.Text.Text(field),
-		p.drawMatches(p.matches(m), width, look),
+		p.drawMatches(p.matches(), width, look),
 		line + widget.Spaces(width-used),
 	}, width, x, 2
 }
@@ -252,7 +254,7 @@ func (p *pathPrompt) drawMatches(names []string, width int, look *widget.Look) s
 
 // askFolder goes to a folder that is typed, or to a file's.
 func (m *model) askFolder() tea.Cmd {
-	p := m.newPathPrompt("Go to", withSlash(m.files.path), func(m *model, path string) tea.Cmd {
+	p := m.newPathPrompt("Go to", withSlash(m.files.path), func(path string) tea.Cmd {
 		path = filepath.Clean(path)
 		m.files.list.Ahead(true)
 		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
@@ -267,7 +269,7 @@ func (m *model) askFolder() tea.Cmd {
 		}, func(err error) tea.Msg { return goneTo{err: err} })
 	})
 	m.overlay = p
-	return p.look(m)
+	return p.look()
 }
 
 // goneTo is the folder that was asked for, and the name in it.

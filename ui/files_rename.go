@@ -15,6 +15,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // askRenameFile asks for a new name, or has several renamed in the person's
@@ -31,7 +32,7 @@ func (m *model) askRenameFile() tea.Cmd {
 	}
 	old := filepath.Base(targets[0])
 	shown, escaped := editable(old)
-	p := newPrompt("Rename "+widget.Clip(widget.FileName(old), 40)+" to", shown, func(m *model, text string) tea.Cmd {
+	p := overlay.NewPrompt("Rename "+widget.Clip(widget.FileName(old), 40)+" to", shown, func(text string) tea.Cmd {
 		name, err := typedName(text, escaped)
 		if err != nil || name == "" || name == old {
 			return nil
@@ -41,9 +42,9 @@ func (m *model) askRenameFile() tea.Cmd {
 		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
 		return tea.Batch(show, m.transfer(in))
 	})
-	p.check = func(text string) error { return checkNewName(text, escaped) }
+	p.Check = func(text string) error { return checkNewName(text, escaped) }
 	if escaped {
-		p.note = widget.EscapesNote
+		p.Note = widget.EscapesNote
 	}
 	m.overlay = p
 	return nil
@@ -207,12 +208,12 @@ func (m *model) takeRenames(msg renamesRead) tea.Cmd {
 	if len(msg.items) == 1 {
 		what, no = "one file", "leave its name"
 	}
-	m.overlay = &question{
-		title: "Rename " + what + "?",
-		lines: lines,
-		yes:   "rename",
-		no:    no,
-		then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(msg.items)}),
+	m.overlay = &overlay.Question{
+		Title: "Rename " + what + "?",
+		Lines: lines,
+		Yes:   "rename",
+		No:    no,
+		Then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(msg.items)}),
 	}
 	m.dirty = true
 	return nil

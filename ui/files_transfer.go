@@ -13,6 +13,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // A transfer is one that the engine does at the moment.
@@ -156,7 +157,7 @@ func (m *model) takeTransferBegun(msg transferBegun) tea.Cmd {
 	t.in = msg.in
 	if len(msg.out.Conflicts) > 0 {
 		f.job = nil
-		m.overlay = &conflict{of: t, paths: msg.out.Conflicts, facts: msg.facts}
+		m.overlay = &conflict{m: m, of: t, paths: msg.out.Conflicts, facts: msg.facts}
 		return nil
 	}
 	for _, item := range t.in.Items {
@@ -259,12 +260,12 @@ func (m *model) askCancelTransfer() tea.Cmd {
 	if t.back != nil {
 		rest = "What is undone stays so" + m.withKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
-	m.overlay = &question{
-		title: "End the transfer?",
-		lines: []string{rest},
-		yes:   "end it",
-		no:    "go on",
-		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	m.overlay = &overlay.Question{
+		Title: "End the transfer?",
+		Lines: []string{rest},
+		Yes:   "end it",
+		No:    "go on",
+		Then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			return doneMsg{e.CancelTransfer(ctx, t.id)}
 		}, func(err error) tea.Msg { return doneMsg{err} }),
 	}
@@ -302,11 +303,11 @@ func (m *model) askTransfer(kind string) tea.Cmd {
 	if len(targets) == 1 && filepath.Dir(targets[0]) == f.path {
 		text += filepath.Base(targets[0])
 	}
-	p := m.newPathPrompt(verb+theseFiles(targets)+" to", text, func(m *model, to string) tea.Cmd {
+	p := m.newPathPrompt(verb+theseFiles(targets)+" to", text, func(to string) tea.Cmd {
 		return m.transferTo(kind, targets, to)
 	})
 	m.overlay = p
-	return p.look(m)
+	return p.look()
 }
 
 func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" }

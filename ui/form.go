@@ -14,6 +14,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
 
@@ -30,6 +31,7 @@ const (
 
 // A startForm asks for what a process needs to be started.
 type startForm struct {
+	m         *model
 	fields    [fieldCount]widget.Field
 	keepAlive bool
 	at        int
@@ -49,27 +51,27 @@ type formMsg struct {
 }
 
 func (m *model) showStartForm() tea.Cmd {
-	f := &startForm{}
+	f := &startForm{m: m}
 	f.fields[fieldFolder].Set(widget.ShortPath(m.cwd(m.currentPane()), m.list.Home))
 	m.overlay = f
 	return nil
 }
 
-func (f *startForm) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeForm} }
+func (f *startForm) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeForm} }
 
-func (f *startForm) act(m *model, a keymap.Action) tea.Cmd {
+func (f *startForm) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	switch a {
 	case keymap.Cancel:
-		m.overlay = nil
+		h.Close()
 	case keymap.Accept:
-		return f.start(m)
+		return f.start(f.m)
 	case keymap.FormNext:
 		if f.complete() {
-			return f.lookUp(m)
+			return f.lookUp(f.m)
 		}
-		return f.focus(m, 1)
+		return f.focus(f.m, 1)
 	case keymap.FormPrevious:
-		return f.focus(m, -1)
+		return f.focus(f.m, -1)
 	}
 	return nil
 }
@@ -79,7 +81,7 @@ func (f *startForm) focus(m *model, by int) tea.Cmd {
 	return f.lookUp(m)
 }
 
-func (f *startForm) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
+func (f *startForm) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	f.err = ""
 	if f.at == fieldKeepAlive {
 		if k.Text == " " || k.Code == tea.KeyLeft || k.Code == tea.KeyRight {
@@ -88,15 +90,15 @@ func (f *startForm) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	f.fields[f.at].Type(k)
-	return f.lookUp(m)
+	return f.lookUp(f.m)
 }
 
-func (f *startForm) pasted(m *model, text string) tea.Cmd {
+func (f *startForm) Paste(_ overlay.Host, text string) tea.Cmd {
 	if f.at != fieldKeepAlive {
 		f.err = ""
 		f.fields[f.at].Paste(strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))
 	}
-	return f.lookUp(m)
+	return f.lookUp(f.m)
 }
 
 // fail shows what is wrong at its field.
@@ -212,7 +214,7 @@ func (f *startForm) hold(m *model, events []screen.Event) (held bool) {
 // formAnswered takes in the engine's answer, then what was typed before it came.
 func (m *model) formAnswered(msg formMsg) tea.Cmd {
 	m.dirty = true
-	open := m.overlay == overlay(msg.form)
+	open := m.overlay == overlay.Overlay(msg.form)
 	ahead := msg.form.ahead
 	msg.form.ahead = nil
 	switch {
@@ -272,14 +274,14 @@ func (f *startForm) note(m *model) string {
 }
 
 // hints are the keys of the form.
-func (f *startForm) hints(m *model) []widget.Hint {
-	return []widget.Hint{m.hint(keymap.ScopeForm, keymap.Accept, "start"), m.hint(keymap.ScopeForm, keymap.FormNext, "next"), m.hint(keymap.ScopeForm, keymap.Cancel, "cancel")}
+func (f *startForm) Hints(_ overlay.Host) []widget.Hint {
+	return []widget.Hint{f.m.hint(keymap.ScopeForm, keymap.Accept, "start"), f.m.hint(keymap.ScopeForm, keymap.FormNext, "next"), f.m.hint(keymap.ScopeForm, keymap.Cancel, "cancel")}
 }
 
-func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
+func (f *startForm) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
 	const label = 14
-	look := &m.look
-	width := max(min(74, screen.w-8), label+16)
+	look := &f.m.look
+	width = max(min(74, w-8), label+16)
 	title := "Start a process"
 	if f.busy {
 		title = "Starting…"
@@ -287,8 +289,8 @@ func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 			title += " " + itoa(n) + " keys wait"
 		}
 	}
-	rows := []string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}
-	x, y := -1, 0
+	rows = []string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}
+	x, y = -1, 0
 	for i, name := range fieldLabels() {
 		ink, text, room := look.Dim, "", width-label
 		if i == f.at {
@@ -307,11 +309,11 @@ func (f *startForm) draw(m *model, screen rect) ([]string, int, int, int) {
 		}
 		rows = append(rows, ink.Text(widget.Pad(name, label))+look.Text.Text(text))
 	}
-	note, ink := widget.Clip(f.note(m), width), look.Dim
+	note, ink := widget.Clip(f.note(f.m), width), look.Dim
 	if f.err != "" {
 		note, ink = widget.Clip(fieldLabels()[f.bad]+": "+f.err, width), look.Bad
 	}
-	line, used := widget.Hints(f.hints(m), width, 0, look.Key, look.Dim)
+	line, used := widget.Hints(f.Hints(h), width, 0, look.Key, look.Dim)
 	rows = append(rows, widget.Spaces(width), ink.Text(widget.Pad(note, width)), widget.Spaces(width), line+widget.Spaces(width-used))
 	return rows, width, x, y
 }

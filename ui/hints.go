@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"strconv"
+
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // keyOf is the first key that an action has in scopes; "" if it has none there.
@@ -26,16 +29,12 @@ func (m *model) withKey(before string, a keymap.Action, does string, scopes ...k
 
 // hint is the hint of an action in a scope.
 func (m *model) hint(scope keymap.Scope, a keymap.Action, does string) widget.Hint {
-	return widget.Hint{Key: m.keyOf(a, scope), Does: does}
+	return overlay.Hint(m.o.Bindings, scope, a, does)
 }
 
 // chooses is the hint of two actions in a scope that go up and down.
 func (m *model) chooses(scope keymap.Scope, up, down keymap.Action, does string) widget.Hint {
-	h := widget.Hint{Key: m.keyOf(up, scope), Does: does}
-	if key := m.keyOf(down, scope); h.Key == "" {
-		h.Key = key
-	} else if key != "" {
-		h.Key += " " + key
-	}
-	return h
+	return overlay.Choose(m.o.Bindings, scope, up, down, does)
 }
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -6,6 +6,7 @@ import (
 
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // rebinds gives actions other keys.
@@ -59,13 +60,17 @@ func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
 func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	d := threePanes(t)
 	d.rebinds(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keymap.Close: {"f6", "request f6"}})
-	d.m.overlay = newPrompt("x", "", nil)
-	overlays := []overlay{
-		&question{title: "x", yes: "yes"}, newPrompt("x", "", nil), &pathPrompt{}, &conflict{of: &transfer{}}, &startForm{},
-		&picker{verb: func(widget.Choice) string { return "take" }}, &fileFinder{}, &findLine{}, &help{}, &help{searching: true},
+	d.m.overlay = overlay.NewPrompt("x", "", nil)
+	searching := &overlay.Help{}
+	searching.Do(d.m, keymap.HelpSearch)
+	overlays := []overlay.Overlay{
+		&overlay.Question{Title: "x", Yes: "yes"}, overlay.NewPrompt("x", "", nil), &pathPrompt{m: d.m}, &conflict{m: d.m, of: &transfer{}}, &startForm{m: d.m},
+		&overlay.Picker{Verb: func(widget.Choice) string { return "take" }}, &fileFinder{m: d.m}, &findLine{m: d.m}, &overlay.Help{}, searching,
 	}
 	for _, o := range overlays {
-		for _, h := range o.(interface{ hints(*model) []widget.Hint }).hints(d.m) {
+		for _, h := range o.(interface {
+			Hints(overlay.Host) []widget.Hint
+		}).Hints(d.m) {
 			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") || h.Key == "y" || h.Key == "n" {
 				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)
 			}

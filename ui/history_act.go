@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // redacted stands in the history for a secret.
@@ -40,11 +41,11 @@ func insertable(command string) string {
 func (m *model) putOnPrompt(row api.HistoryRow) tea.Cmd {
 	text := insertable(row.Command.Command)
 	if strings.Contains(text, "\n") && !m.pastesWhole() {
-		m.overlay = &question{
-			title: "Put " + itoa(strings.Count(text, "\n")+1) + " lines on the prompt?",
-			lines: []string{"This program may run each line as it comes."},
-			yes:   "put them there",
-			then:  func() tea.Msg { return insertMsg(text) },
+		m.overlay = &overlay.Question{
+			Title: "Put " + itoa(strings.Count(text, "\n")+1) + " lines on the prompt?",
+			Lines: []string{"This program may run each line as it comes."},
+			Yes:   "put them there",
+			Then:  func() tea.Msg { return insertMsg(text) },
 		}
 		return nil
 	}
@@ -107,11 +108,11 @@ func (m *model) runAgain(row api.HistoryRow) tea.Cmd {
 	if !strings.Contains(line, redacted) {
 		return start
 	}
-	m.overlay = &question{
-		title: "Run " + widget.Clip(widget.Clean(line), 40) + "?",
-		lines: []string{"It had a secret in it, which was not kept:", redacted + " stands in its place."},
-		yes:   "run it so",
-		then:  start,
+	m.overlay = &overlay.Question{
+		Title: "Run " + widget.Clip(widget.Clean(line), 40) + "?",
+		Lines: []string{"It had a secret in it, which was not kept:", redacted + " stands in its place."},
+		Yes:   "run it so",
+		Then:  start,
 	}
 	return nil
 }
@@ -207,11 +208,11 @@ func (m *model) askForgetCommand(row api.HistoryRow) tea.Cmd {
 			title = "Forget all runs of this command?"
 		}
 	}
-	m.overlay = &question{
-		title: title,
-		lines: []string{widget.Clip(widget.Clean(row.Command.Command), 60), what},
-		yes:   "forget it",
-		then:  m.forget([]api.HistoryRemoveInput{in}),
+	m.overlay = &overlay.Question{
+		Title: title,
+		Lines: []string{widget.Clip(widget.Clean(row.Command.Command), 60), what},
+		Yes:   "forget it",
+		Then:  m.forget([]api.HistoryRemoveInput{in}),
 	}
 	return nil
 }
@@ -258,7 +259,7 @@ func (m *model) askSaveHistory() tea.Cmd {
 			what = "the marked command"
 		}
 	}
-	m.overlay = newPrompt("Save "+what+" to", path, func(m *model, path string) tea.Cmd {
+	m.overlay = overlay.NewPrompt("Save "+what+" to", path, func(path string) tea.Cmd {
 		if path == "" {
 			return nil
 		}
@@ -279,7 +280,7 @@ func (m *model) askLoadHistory() tea.Cmd {
 	if m.view != viewHistory {
 		return nil
 	}
-	m.overlay = newPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(m *model, path string) tea.Cmd {
+	m.overlay = overlay.NewPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(path string) tea.Cmd {
 		if path == "" {
 			return nil
 		}

@@ -12,6 +12,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // mark marks the row under the cursor of the view that is shown.
@@ -100,11 +101,11 @@ func (m *model) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 		}
 		removals = append(removals, api.HistoryRemoveInput{Command: row.Command.Command})
 	}
-	m.overlay = &question{
-		title: title,
-		lines: append(commandList(rows), "", what+"; what they printed stays in the logs."),
-		yes:   "forget them",
-		then:  m.forget(removals),
+	m.overlay = &overlay.Question{
+		Title: title,
+		Lines: append(commandList(rows), "", what+"; what they printed stays in the logs."),
+		Yes:   "forget them",
+		Then:  m.forget(removals),
 	}
 	return nil
 }
@@ -156,11 +157,11 @@ func (m *model) runCommands(rows []api.HistoryRow) tea.Cmd {
 	if slices.ContainsFunc(rows, secret) {
 		lines = append(lines, "", "A secret was not kept: "+redacted+" stands in its place.")
 	}
-	m.overlay = &question{
-		title: "Run " + commands(len(rows)) + " in the background?",
-		lines: append(lines, "", "All at once, each where it ran."),
-		yes:   "run them",
-		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	m.overlay = &overlay.Question{
+		Title: "Run " + commands(len(rows)) + " in the background?",
+		Lines: append(lines, "", "All at once, each where it ran."),
+		Yes:   "run them",
+		Then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			msg := ranMsg{}
 			errs := make([]error, len(starts))
 			for i, in := range starts {

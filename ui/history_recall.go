@@ -9,10 +9,12 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // A recall is the history over a terminal: what is chosen goes onto the prompt.
 type recall struct {
+	m *model
 	finder
 	click click
 	top   int // rows above the list
@@ -24,37 +26,37 @@ const (
 )
 
 func (m *model) showRecall() tea.Cmd {
-	u := &recall{}
+	u := &recall{m: m}
 	u.list.Focused = true
 	u.search(m, 0)
 	m.overlay = u
 	return nil
 }
 
-func (u *recall) scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRecall} }
+func (u *recall) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRecall} }
 
-func (u *recall) act(m *model, a keymap.Action) tea.Cmd {
+func (u *recall) Do(_ overlay.Host, a keymap.Action) tea.Cmd {
 	switch a {
 	case keymap.HistoryPick:
-		return u.pick(m, u.choose)
+		return u.pick(u.m, u.choose)
 	case keymap.HistoryOlder:
 		u.list.Move(1)
 	case keymap.HistoryNewer:
 		u.list.Move(-1)
 	case keymap.HistoryRun:
-		return u.withSelected(m, func(m *model, row api.HistoryRow) tea.Cmd {
-			u.close(m)
-			return m.runAgain(row)
+		return u.withSelected(u.m, func(m *model, row api.HistoryRow) tea.Cmd {
+			u.close(u.m)
+			return u.m.runAgain(row)
 		})
 	case keymap.HistoryCopy:
-		return u.withSelected(m, func(m *model, row api.HistoryRow) tea.Cmd {
-			u.close(m)
-			return m.copyCommand(row)
+		return u.withSelected(u.m, func(m *model, row api.HistoryRow) tea.Cmd {
+			u.close(u.m)
+			return u.m.copyCommand(row)
 		})
 	case keymap.HistoryLeave:
-		u.close(m)
+		u.close(u.m)
 	default:
-		u.toggle(m, a)
+		u.toggle(u.m, a)
 	}
 	return nil
 }
@@ -69,40 +71,40 @@ func (u *recall) choose(m *model, row api.HistoryRow) tea.Cmd {
 	return m.putOnPrompt(row)
 }
 
-func (u *recall) typed(m *model, k tea.KeyPressMsg) tea.Cmd {
-	u.typeKey(m, k)
+func (u *recall) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
+	u.typeKey(u.m, k)
 	return nil
 }
 
-func (u *recall) pasted(m *model, text string) tea.Cmd {
-	u.insert(m, text)
+func (u *recall) Paste(_ overlay.Host, text string) tea.Cmd {
+	u.insert(u.m, text)
 	return nil
 }
 
-func (u *recall) draw(m *model, screen rect) ([]string, int, int, int) {
-	width := min(screen.w-recallEdge-2, 136)
-	height := min(max(screen.h*3/5, 11), screen.h-6)
-	query, x := u.drawQuery(m, width, true)
-	rows := []string{query, u.drawFilters(m, width, keymap.ScopeRecall)}
+func (u *recall) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
+	width = min(w-recallEdge-2, 136)
+	height = min(max(height*3/5, 11), height-6)
+	query, x := u.drawQuery(u.m, width, true)
+	rows = []string{query, u.drawFilters(u.m, width, keymap.ScopeRecall)}
 	u.top = len(rows)
-	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), &m.look)...)
-	line, used := widget.Hints(u.hints(m), width-1, 1, m.look.Key, m.look.Dim)
+	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), &u.m.look)...)
+	line, used := widget.Hints(u.Hints(h), width-1, 1, u.m.look.Key, u.m.look.Dim)
 	return append(rows, widget.Spaces(width), " "+line+widget.Spaces(width-1-used)), width, x, 0
 }
 
 // hints are the next useful keys: with nothing found there is nothing to do
 // anything with.
-func (u *recall) hints(m *model) []widget.Hint {
-	leave := m.hintFor(keymap.HistoryLeave, "close")
+func (u *recall) Hints(_ overlay.Host) []widget.Hint {
+	leave := u.m.hintFor(keymap.HistoryLeave, "close")
 	if u.list.Settled() && u.list.Total() == 0 {
 		return []widget.Hint{leave}
 	}
-	return []widget.Hint{m.hintFor(keymap.HistoryPick, "put on the prompt"), m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
-		m.hint(keymap.ScopeRecall, keymap.HistoryRun, "run"), m.hint(keymap.ScopeRecall, keymap.HistoryCopy, "copy"), leave}
+	return []widget.Hint{u.m.hintFor(keymap.HistoryPick, "put on the prompt"), u.m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
+		u.m.hint(keymap.ScopeRecall, keymap.HistoryRun, "run"), u.m.hint(keymap.ScopeRecall, keymap.HistoryCopy, "copy"), leave}
 }
 
 // mouse handles the mouse inside the box.
-func (u *recall) mouse(m *model, e keys.Mouse) tea.Cmd {
+func (u *recall) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
 	row := u.list.RowAt(e.Y - u.top)
 	switch {
 	case isWheel(e):
@@ -110,13 +112,13 @@ func (u *recall) mouse(m *model, e keys.Mouse) tea.Cmd {
 	case !leftDown(e):
 		return nil
 	case e.Y == 1:
-		u.clickFilter(m, e.X)
+		u.clickFilter(u.m, e.X)
 	case row >= 0 && e.Y < u.top+1+u.list.Page()+1:
 		u.list.Go(row)
 		if u.click.again(row) {
-			return u.withSelected(m, u.choose)
+			return u.withSelected(u.m, u.choose)
 		}
 	}
-	m.dirty = true
+	u.m.dirty = true
 	return nil
 }

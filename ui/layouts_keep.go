@@ -16,6 +16,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
 
@@ -106,7 +107,7 @@ func (m *model) askSaveLayout() tea.Cmd {
 	if len(l.Tabs) == 0 {
 		return m.say("there is no session to lay out", true)
 	}
-	m.overlay = newPrompt("Save the layout as", "", func(m *model, name string) tea.Cmd {
+	m.overlay = overlay.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
 		if name == "" {
 			return nil
 		}
@@ -134,11 +135,11 @@ type layoutTaken struct {
 }
 
 func (msg layoutTaken) take(m *model) tea.Cmd {
-	m.overlay = &question{
-		title: "Replace the layout " + widget.Clean(msg.name) + "?",
-		lines: []string{"There is one of this name already."},
-		yes:   "replace it",
-		then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg { return putLayout(ctx, e, msg.name, msg.layout) },
+	m.overlay = &overlay.Question{
+		Title: "Replace the layout " + widget.Clean(msg.name) + "?",
+		Lines: []string{"There is one of this name already."},
+		Yes:   "replace it",
+		Then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg { return putLayout(ctx, e, msg.name, msg.layout) },
 			func(err error) tea.Msg { return layoutSavedMsg{msg.name, err} }),
 	}
 	m.dirty = true
@@ -211,9 +212,9 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	case len(saved)+len(usual) == 0:
 		return m.say("no layout is saved yet; "+m.keyFor(keymap.LayoutSave)+" saves this one", false)
 	}
-	u := &picker{title: "Show the layout", wide: choiceWidth, verb: func(widget.Choice) string { return "show it" }}
-	u.list.Set(append(m.layoutChoices(saved), usual...))
-	u.pick = func(m *model, c widget.Choice) tea.Cmd {
+	u := &overlay.Picker{Title: "Show the layout", Wide: choiceWidth, Verb: func(widget.Choice) string { return "show it" }}
+	u.List.Set(append(m.layoutChoices(saved), usual...))
+	u.Pick = func(c widget.Choice) tea.Cmd {
 		if c.Number >= len(saved) {
 			return m.arrangeAs(arrangements()[c.Number-len(saved)])
 		}
@@ -224,8 +225,8 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 		return nil
 	}
 	removed := map[int]bool{}
-	u.stays = func(c widget.Choice) bool { return c.Number >= len(saved) }
-	u.drop = func(m *model, c widget.Choice) ([]widget.Choice, tea.Cmd) {
+	u.Stays = func(c widget.Choice) bool { return c.Number >= len(saved) }
+	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
 		removed[c.Number] = true
 		cmd := m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)}

@@ -16,6 +16,7 @@ import (
 	"tandem/keys"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // fakeLayouts are what the fake engine keeps; its mutex guards them.
@@ -263,7 +264,7 @@ func TestALayoutIsChosenWithTheMouse(t *testing.T) {
 	inside := d.m.overlayAt
 	wheel := keys.Mouse{X: inside.x + 5, Y: inside.y + 4, Button: keys.WheelDown, Kind: keys.MouseDown}
 	d.mouse(wheel)
-	if c, _ := d.m.overlay.(*picker).list.Selected(); c.Text != "two" {
+	if c, _ := d.m.overlay.(*overlay.Picker).List.Selected(); c.Text != "two" {
 		t.Errorf("the wheel went to %s", c.Text)
 	}
 	d.nth(0).mouse = api.MouseClick

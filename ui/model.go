@@ -16,6 +16,7 @@ import (
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/conn"
+	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
 
@@ -80,10 +81,10 @@ type model struct {
 
 	resolver *keymap.Resolver
 	actions  map[keymap.Action]func(*model) tea.Cmd
-	overlay  overlay
+	overlay  overlay.Overlay
 
-	overlayAt    rect    // where the overlay was drawn last
-	overlaySeen  overlay // the one that was
+	overlayAt    rect            // where the overlay was drawn last
+	overlaySeen  overlay.Overlay // the one that was
 	overlayPress overlayPress
 
 	toast toast
@@ -212,6 +213,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case message:
 		return msg.take(m)
+	case overlay.Answer:
+		return m.answered(msg)
 	case inputMsg:
 		return m.handleInput(m.in.Drain())
 	case changedMsg:

@@ -8,6 +8,7 @@ import (
 	"tandem/keys"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // mouse handles one mouse event: what was pressed keeps the mouse until the
@@ -23,13 +24,14 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return nil
 	}
 	if u, ok := m.overlay.(interface {
-		mouse(*model, keys.Mouse) tea.Cmd
+		Mouse(overlay.Host, keys.Mouse) tea.Cmd
 	}); ok && m.overlayAt.contains(e.X, e.Y) {
+		m.dirty = true
 		e.X, e.Y = e.X-m.overlayAt.x-2, e.Y-m.overlayAt.y-1
-		return u.mouse(m, e)
+		return u.Mouse(m, e)
 	}
-	if u, ok := m.overlay.(interface{ dismiss(*model) }); ok && leftDown(e) { // a click beside it
-		u.dismiss(m)
+	if u, ok := m.overlay.(interface{ Dismiss(overlay.Host) }); ok && leftDown(e) { // a click beside it
+		u.Dismiss(m)
 		return nil
 	}
 	if m.overlay != nil || m.layout.tooSmall() && !m.tight() {
@@ -115,7 +117,7 @@ func (m *model) forgetDrag() {
 // it, and of the double click that it may begin, is not for what the overlay
 // covered, nor for the next one.
 type overlayPress struct {
-	on   overlay
+	on   overlay.Overlay
 	at   time.Time
 	x, y int
 	down bool
@@ -123,7 +125,7 @@ type overlayPress struct {
 
 // has reports whether an event belongs to the press although the overlay has
 // gone, and notes presses on the overlay that is open.
-func (p *overlayPress) has(e keys.Mouse, open overlay, now time.Time) bool {
+func (p *overlayPress) has(e keys.Mouse, open overlay.Overlay, now time.Time) bool {
 	press := e.Kind == keys.MouseDown && !isWheel(e)
 	switch {
 	case press && p.on != nil && p.on != open && now.Sub(p.at) < again && e.X == p.x && e.Y == p.y:

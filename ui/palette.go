@@ -13,12 +13,13 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // A palette offers everything that can be done or opened here in one list,
 // narrowed by typing.
 type palette struct {
-	picker
+	overlay.Picker
 	does []func(*model) tea.Cmd // of each choice, by its number
 
 	actions, open, folders, commands []widget.Choice
@@ -46,8 +47,8 @@ const paletteCommands = 200
 
 func (m *model) showPalette() tea.Cmd {
 	u := &palette{over: m.scopes()}
-	u.title, u.verb = "Find anything", paletteVerb
-	u.pick = func(m *model, c widget.Choice) tea.Cmd { return u.does[c.Number](m) }
+	u.Title, u.Verb = "Find anything", paletteVerb
+	u.Pick = func(c widget.Choice) tea.Cmd { return u.does[c.Number](m) }
 	u.actions = u.actionChoices(m)
 	u.open = u.processChoices(m)
 	u.fill()
@@ -68,7 +69,7 @@ func paletteVerb(c widget.Choice) string {
 }
 
 // fill offers what is known, in the order that holds while nothing is typed.
-func (u *palette) fill() { u.list.Set(u.all()) }
+func (u *palette) fill() { u.List.Set(u.all()) }
 
 func (u *palette) all() []widget.Choice {
 	return slices.Concat(u.actions, u.open, u.folders, u.commands)
@@ -194,13 +195,13 @@ func (u *palette) refresh(m *model) tea.Cmd {
 func (m *model) takePalette(msg paletteMsg) tea.Cmd {
 	u := msg.palette
 	u.asked = false
-	if m.overlay != overlay(u) || msg.err != nil && u.known {
+	if m.overlay != overlay.Overlay(u) || msg.err != nil && u.known {
 		return nil
 	}
 	u.told = msg
 	u.offerRest(m)
 	if u.known {
-		u.list.Renew(u.all())
+		u.List.Renew(u.all())
 	} else {
 		u.fill()
 	}
@@ -222,7 +223,7 @@ func (u *palette) noteProcesses(m *model) {
 	u.does = u.does[:len(u.actions)]
 	u.open = u.processChoices(m)
 	u.offerRest(m)
-	u.list.Renew(u.all())
+	u.List.Renew(u.all())
 	m.dirty = true
 }
 

@@ -257,7 +257,7 @@ func TestCommandsThatAreRunMeanwhileAreOfferedAndTheChoiceStays(t *testing.T) {
 	d.press("ctrl+b", ":", "'make")
 	d.shows("make test")
 	u := d.m.overlay.(*palette)
-	chosen := func() string { c, _ := u.list.Selected(); return c.Text }
+	chosen := func() string { c, _ := u.List.Selected(); return c.Text }
 	for range 10 {
 		if chosen() == "make test" {
 			break
@@ -286,7 +286,7 @@ func TestProcessesThatAreStartedMeanwhileAreOfferedAndTheChoiceStays(t *testing.
 	u := d.m.overlay.(*palette)
 	d.until("the engine has answered", func() bool { return u.known })
 	d.until("the cursor is on the second", func() bool {
-		c, _ := u.list.Selected()
+		c, _ := u.List.Selected()
 		if c.ID != second.process.ID {
 			d.press("down")
 		}

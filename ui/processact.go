@@ -13,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // atOnce is how many processes are acted on at the same time.
@@ -86,16 +87,16 @@ func namesOf(targets []api.Process) []string {
 		}
 		names = append(names, widget.Clip(widget.Clean(p.Name), 24))
 	}
-	return wrap(strings.Join(names, ", "), 44)
+	return overlay.Wrap(strings.Join(names, ", "), 44)
 }
 
 // confirm asks before something is done to targets.
 func (m *model) confirm(title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
-	m.overlay = &question{
-		title: title,
-		lines: append(namesOf(targets), what),
-		yes:   yes,
-		then:  then,
+	m.overlay = &overlay.Question{
+		Title: title,
+		Lines: append(namesOf(targets), what),
+		Yes:   yes,
+		Then:  then,
 	}
 	return nil
 }
@@ -201,21 +202,21 @@ func (m *model) askSignal() tea.Cmd {
 	if len(targets) == 0 {
 		return m.say("only a process that runs can get a signal", false)
 	}
-	m.overlay = newMenu("Send a signal to "+these(targets), signals(), func(m *model, name string) tea.Cmd {
+	m.overlay = &overlay.Menu{Title: "Send a signal to " + these(targets), Items: signals(), Prefix: "SIG", Then: func(name string) tea.Cmd {
 		name, _, _ = strings.Cut(name, " ")
 		return m.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
 			return e.Signal(ctx, api.ProcessSignalInput{ID: p.ID, Signal: name})
 		})
-	})
+	}}
 	return nil
 }
 
-func signals() []menuItem {
-	return []menuItem{
-		{"HUP", "often: read the configuration again"}, {"INT", "as ctrl+c does"}, {"TERM", "please end"},
-		{"QUIT", "end and leave a trace"}, {"USR1", "its own meaning"}, {"USR2", "its own meaning"},
-		{"STOP", "halt"}, {"CONT", "go on after a halt"}, {"WINCH", "the terminal's size has changed"},
-		{"KILL", "end at once"},
+func signals() []overlay.MenuItem {
+	return []overlay.MenuItem{
+		{Name: "HUP", Does: "often: read the configuration again"}, {Name: "INT", Does: "as ctrl+c does"}, {Name: "TERM", Does: "please end"},
+		{Name: "QUIT", Does: "end and leave a trace"}, {Name: "USR1", Does: "its own meaning"}, {Name: "USR2", Does: "its own meaning"},
+		{Name: "STOP", Does: "halt"}, {Name: "CONT", Does: "go on after a halt"}, {Name: "WINCH", Does: "the terminal's size has changed"},
+		{Name: "KILL", Does: "end at once"},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/processes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // metricsEvery is how often processes are measured while their view is shown.
@@ -235,8 +236,11 @@ func (m *model) openProcess() tea.Cmd {
 }
 
 func (m *model) askProcessFilter() tea.Cmd {
-	m.overlay = newFilter("Show processes with", "words of any column; !word: without it", m.processes.table.Filter(),
-		func(m *model, text string) { m.processes.table.SetFilter(text) })
+	m.overlay = overlay.NewFilter("Show processes with", "words of any column; !word: without it", m.processes.table.Filter(),
+		func(text string) tea.Cmd {
+			m.processes.table.SetFilter(text)
+			return nil
+		})
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"tandem/panes/processes"
 	"tandem/panes/widget"
 	"tandem/ui/conn"
+	"tandem/ui/overlay"
 )
 
 // logMsg is the answer to a request of a log.
@@ -144,7 +145,7 @@ func (m *model) askSearch() tea.Cmd {
 	if m.log() == nil {
 		return nil
 	}
-	m.overlay = newPrompt("Search the log for", "", func(m *model, pattern string) tea.Cmd {
+	m.overlay = overlay.NewPrompt("Search the log for", "", func(pattern string) tea.Cmd {
 		log := m.log()
 		if log == nil { // its process was forgotten meanwhile
 			return nil
@@ -273,8 +274,8 @@ func (m *model) askSave() tea.Cmd {
 	if log := m.processes.log; log != nil && log.ID == selected.ID {
 		stream = log.Stream
 	}
-	m.overlay = newPrompt("Save the log of "+widget.Clean(selected.Name)+" to", filepath.Join(m.o.CWD, fileName(selected.Name)+".log"),
-		func(m *model, path string) tea.Cmd {
+	m.overlay = overlay.NewPrompt("Save the log of "+widget.Clean(selected.Name)+" to", filepath.Join(m.o.CWD, fileName(selected.Name)+".log"),
+		func(path string) tea.Cmd {
 			if path == "" {
 				return nil
 			}

@@ -10,6 +10,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // layoutActions are what moves panes about, and what keeps layouts.
@@ -125,9 +126,9 @@ func (m *model) askMove() tea.Cmd {
 	if len(choices) == 0 {
 		return m.say("there is no other tab; "+m.keyFor(keymap.PaneBreak)+" gives the pane one of its own", false)
 	}
-	u := &picker{title: "Move the pane beside", wide: choiceWidth, verb: func(widget.Choice) string { return "move it there" }}
-	u.list.Set(choices)
-	u.pick = func(m *model, c widget.Choice) tea.Cmd { return m.moveTo(p, targets[c.Number]) }
+	u := &overlay.Picker{Title: "Move the pane beside", Wide: choiceWidth, Verb: func(widget.Choice) string { return "move it there" }}
+	u.List.Set(choices)
+	u.Pick = func(c widget.Choice) tea.Cmd { return m.moveTo(p, targets[c.Number]) }
 	m.overlay = u
 	m.dirty = true
 	return nil

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // A save writes something to a file whose path the person was asked for.
@@ -49,11 +50,11 @@ func (m *model) saved(msg savedMsg) tea.Cmd {
 
 // askReplace asks before a file that is there is written over.
 func (m *model) askReplace(path string, then tea.Cmd) {
-	m.overlay = &question{
-		title: "Replace " + widget.ClipLeft(widget.ShortPath(path, m.list.Home), 48) + "?",
-		lines: []string{"The file is there already."},
-		yes:   "replace it",
-		then:  then,
+	m.overlay = &overlay.Question{
+		Title: "Replace " + widget.ClipLeft(widget.ShortPath(path, m.list.Home), 48) + "?",
+		Lines: []string{"The file is there already."},
+		Yes:   "replace it",
+		Then:  then,
 	}
 	m.dirty = true
 }

@@ -9,6 +9,7 @@ import (
 
 	"tandem/panes/widget"
 	"tandem/themes"
+	"tandem/ui/overlay"
 )
 
 // themeKept is the outcome of making a theme the person's for good.
@@ -27,21 +28,21 @@ func (m *model) showThemes() tea.Cmd {
 	if now == "" {
 		now = m.o.Theme
 	}
-	u := &picker{title: "Theme", wide: 72, look: &look, verb: func(widget.Choice) string { return "keep it" }}
+	u := &overlay.Picker{Title: "Theme", Wide: 72, Look: &look, Verb: func(widget.Choice) string { return "keep it" }}
 	var choices []widget.Choice
 	for i, name := range names {
 		choices = append(choices, widget.Choice{Text: name, Number: i, Detail: m.themeDetail(name),
 			Sign: m.look.Glyphs.Running, SignInk: m.themeInk(name)})
 	}
-	u.list.Set(choices)
-	u.list.Select(max(slices.Index(names, now), 0))
-	u.moved = func(m *model) {
-		if c, ok := u.list.Selected(); ok {
+	u.List.Set(choices)
+	u.List.Select(max(slices.Index(names, now), 0))
+	u.Moved = func() {
+		if c, ok := u.List.Selected(); ok {
 			m.wear(names[c.Number])
 		}
 	}
-	u.cancel = func(m *model) { m.wear(before) }
-	u.pick = func(m *model, c widget.Choice) tea.Cmd { return m.keepTheme(names[c.Number]) }
+	u.Cancel = func() { m.wear(before) }
+	u.Pick = func(c widget.Choice) tea.Cmd { return m.keepTheme(names[c.Number]) }
 	m.overlay = u
 	m.dirty = true
 	return nil

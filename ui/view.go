@@ -13,6 +13,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/overlay"
 )
 
 // View gives the screen, to the painter first of all. Bubble Tea asks after
@@ -62,7 +63,7 @@ func (m *model) overlayFits() bool {
 	if m.overlay == nil {
 		return true
 	}
-	rows, w, _, _ := m.overlay.draw(m, rect{0, 0, m.w, m.h})
+	rows, w, _, _ := m.overlay.Draw(m, m.w, m.h)
 	return w+4 <= m.w && len(rows)+2 <= m.h
 }
 
@@ -100,7 +101,7 @@ func (m *model) drawTooSmall() string {
 	}
 	var words []string
 	for _, text := range []string{long, "too small: " + needs, needs} {
-		if words = wrap(text, m.w); len(words) <= room {
+		if words = overlay.Wrap(text, m.w); len(words) <= room {
 			break
 		}
 	}
@@ -138,24 +139,6 @@ func (m *model) leaveTooSmall(k keys.Key) (left bool) {
 	}
 	m.setView(viewSessions)
 	return true
-}
-
-// wrap breaks text at spaces into lines of at most w cells; a longer word is
-// cut.
-func wrap(text string, w int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case widget.Width(line)+1+widget.Width(word) <= w:
-			line += " " + word
-		default:
-			lines = append(lines, widget.Clip(line, w))
-			line = word
-		}
-	}
-	return append(lines, widget.Clip(line, w))
 }
 
 // prepare lets every visible pane make its rows.
@@ -347,9 +330,9 @@ func joint(onLeft, onRight, first bool) string {
 
 func (m *model) drawOverlay() {
 	screen := rect{0, 0, m.w, m.h}
-	inside, w, x, y := m.overlay.draw(m, screen)
+	inside, w, x, y := m.overlay.Draw(m, m.w, m.h)
 	rows, at := box(inside, w, screen, &m.look)
-	if p, ok := m.overlay.(interface{ low() bool }); ok && p.low() {
+	if p, ok := m.overlay.(interface{ Low() bool }); ok && p.Low() {
 		at.y = max(m.h-1-at.h, 0)
 	}
 	all := strings.Split(m.drawn.Content, "\n")

@@ -1,0 +1,258 @@
+package overlay
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes/widget"
+)
+
+// Help lists the keys, those of what has the keyboard first.
+type Help struct {
+	Sections []keymap.HelpSection
+	Prefix   string // as it is shown
+
+	field     widget.Field // what is searched
+	searching bool         // it has the keyboard
+	pager     pager
+	of        helpPage // what the pager shows
+}
+
+// A helpPage is what the rows of a Help are made from.
+type helpPage struct {
+	search string
+	width  int
+	look   widget.Look
+}
+
+// label is the keys of a row; the prefix is in the section's title.
+func (u *Help) label(s keymap.HelpSection, r keymap.HelpRow) string {
+	if s.Scope != keymap.ScopePrefix {
+		return r.Label()
+	}
+	names := make([]string, len(r.Keys))
+	for i, name := range r.Keys {
+		names[i] = strings.TrimPrefix(name, u.Prefix+" ")
+	}
+	return strings.Join(names, " ")
+}
+
+func (u *Help) title(s keymap.HelpSection) string {
+	if s.Scope == keymap.ScopePrefix {
+		return "After " + u.Prefix
+	}
+	return s.Title
+}
+
+func (u *Help) Scopes() []keymap.Scope {
+	if u.searching {
+		return []keymap.Scope{keymap.ScopePrompt}
+	}
+	return []keymap.Scope{keymap.ScopeHelp}
+}
+
+func (u *Help) Do(h Host, a keymap.Action) tea.Cmd {
+	switch a {
+	case keymap.HelpSearch:
+		u.searching = true
+	case keymap.Accept:
+		u.searching = false
+	case keymap.Cancel:
+		u.searching = false
+		u.field.Set("")
+	case keymap.Close:
+		h.Close()
+	default:
+		u.pager.do(a)
+	}
+	return nil
+}
+
+func (u *Help) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case !u.searching:
+	case k.Code == tea.KeyUp:
+		u.pager.do(keymap.HelpUp)
+	case k.Code == tea.KeyDown:
+		u.pager.do(keymap.HelpDown)
+	default:
+		u.field.Type(k)
+		u.pager.do(keymap.HelpFirst)
+	}
+	return nil
+}
+
+func (u *Help) Paste(_ Host, text string) tea.Cmd {
+	if u.searching {
+		u.field.Paste(text)
+		u.pager.do(keymap.HelpFirst)
+	}
+	return nil
+}
+
+// Mouse handles the mouse inside the box.
+func (u *Help) Mouse(_ Host, e keys.Mouse) tea.Cmd {
+	u.pager.wheel(e)
+	return nil
+}
+
+// Dismiss closes the overlay.
+func (u *Help) Dismiss(h Host) { h.Close() }
+
+func (u *Help) Draw(h Host, w, height int) (rows []string, width, x, y int) {
+	look, low := h.Look(), height < lowScreen
+	width, room := min(96, w-6), height-8
+	if low {
+		width, room = min(96, w-4), height-4
+	}
+	width = max(width, 1)
+	u.page(width, room, look)
+	rows = []string{u.head(width, look)}
+	if !low {
+		rows = append(rows, look.Rule.Text(rule(width)))
+	}
+	shown := u.pager.inSight()
+	rows = append(rows, shown...)
+	for range u.pager.view.Height() - len(shown) {
+		rows = append(rows, widget.Spaces(width))
+	}
+	if !low {
+		rows = append(rows, widget.Spaces(width))
+	}
+	line, used := widget.Hints(u.Hints(h), width, 1, look.Key, look.Dim)
+	rows = append(rows, line+widget.Spaces(width-used))
+	if !u.searching {
+		return rows, width, -1, 0
+	}
+	_, x = u.field.Draw(max(width-len(helpSearch), 1))
+	return rows, width, len(helpSearch) + x, 0
+}
+
+// page makes the rows that the pager shows, if they are not those already. The
+// box stays as it is while it is searched.
+func (u *Help) page(width, room int, look *widget.Look) {
+	of := helpPage{u.field.Text(), width, *look}
+	height := max(min(u.count(), room), 1)
+	if u.pager.rows == nil || u.of != of || u.pager.view.Height() != height {
+		u.of = of
+		u.pager.show(u.lines(width, u.labelWidth(width), look), height)
+	}
+}
+
+const helpSearch = "Keys with "
+
+// head is the title, or what is searched.
+func (u *Help) head(width int, look *widget.Look) string {
+	if u.searching || u.field.Text() != "" {
+		line, _ := u.field.Draw(max(width-len(helpSearch), 1))
+		return look.Strong.Text(helpSearch) + look.Text.Text(line)
+	}
+	title := "Keys"
+	if !u.pager.all() {
+		first, all := u.pager.top(), len(u.pager.rows)
+		place := fmt.Sprintf("%d–%d of %d", first+1, first+u.pager.view.Height(), all)
+		title = widget.Fit(title, max(width-widget.Width(place)-1, 0))
+		return look.Strong.Text(title) + look.Dim.Text(widget.Fit(" "+place, width-widget.Width(title)))
+	}
+	return look.Strong.Text(widget.Fit(title, width))
+}
+
+func (u *Help) Hints(h Host) []widget.Hint {
+	if u.searching {
+		return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "done"), {Key: "↑ ↓", Does: "scroll"}, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "all keys")}
+	}
+	return []widget.Hint{Hint(h.Bindings(), keymap.ScopeHelp, keymap.HelpSearch, "search"), Choose(h.Bindings(), keymap.ScopeHelp, keymap.HelpDown, keymap.HelpUp, "scroll"),
+		Hint(h.Bindings(), keymap.ScopeHelp, keymap.Close, "close")}
+}
+
+func (u *Help) labelWidth(w int) (label int) {
+	for _, s := range u.Sections {
+		for _, r := range s.Rows {
+			label = max(label, widget.Width(u.label(s, r)))
+		}
+	}
+	return min(label, w*2/5)
+}
+
+// count is the number of lines without a search.
+func (u *Help) count() (n int) {
+	for _, s := range u.Sections {
+		n += len(s.Rows) + 2
+	}
+	return n - 1
+}
+
+// lines are the sections with what the search has left of them.
+func (u *Help) lines(w, label int, look *widget.Look) (lines []string) {
+	words := strings.Fields(strings.ToLower(u.field.Text()))
+	for _, s := range u.Sections {
+		var rows []string
+		for _, r := range s.Rows {
+			if helpMatches(r, words) {
+				rows = append(rows, u.entry(s, r, w, label, look)...)
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		if len(lines) > 0 {
+			lines = append(lines, widget.Spaces(w))
+		}
+		lines = append(append(lines, look.Accent.Text(widget.Fit(u.title(s), w))), rows...)
+	}
+	if len(lines) == 0 {
+		lines = []string{look.Dim.Text(widget.Fit("no key with that", w))}
+	}
+	return lines
+}
+
+// narrowHelp is the width below which what a key does stands below it.
+const narrowHelp = 40
+
+// entry is what is told of an action.
+func (u *Help) entry(s keymap.HelpSection, r keymap.HelpRow, w, label int, look *widget.Look) (rows []string) {
+	if w >= narrowHelp {
+		return []string{look.Key.Text(widget.Fit(u.label(s, r), label)) + "  " + look.Text.Text(widget.Fit(r.Help, w-label-2))}
+	}
+	rows = []string{look.Key.Text(widget.Fit(u.label(s, r), w))}
+	for _, line := range Wrap(r.Help, max(w-1, 1)) {
+		rows = append(rows, look.Text.Text(widget.Fit(" "+line, w)))
+	}
+	return rows
+}
+
+// helpMatches reports whether all words are in what is told of an action.
+func helpMatches(r keymap.HelpRow, words []string) bool {
+	text := strings.ToLower(r.Label() + " " + r.Help + " " + r.Short + " " + string(r.Action))
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// rule is a line across a box.
+func rule(w int) string { return strings.Repeat("─", max(w, 0)) }
+
+// Wrap breaks text at spaces into lines of at most w cells; a longer word is
+// cut.
+func Wrap(text string, w int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case widget.Width(line)+1+widget.Width(word) <= w:
+			line += " " + word
+		default:
+			lines = append(lines, widget.Clip(line, w))
+			line = word
+		}
+	}
+	return append(lines, widget.Clip(line, w))
+}

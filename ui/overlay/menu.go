@@ -1,0 +1,96 @@
+package overlay
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys/keymap"
+	"tandem/panes/widget"
+)
+
+// A Menu lets the person choose one of a few, or type another. What is typed may
+// have Prefix before it, and may be in small letters.
+type Menu struct {
+	Title  string
+	Items  []MenuItem
+	Prefix string
+	Then   func(string) tea.Cmd
+
+	field  widget.Field
+	cursor int
+}
+
+// A MenuItem is a choice, in capitals, and what it does.
+type MenuItem struct{ Name, Does string }
+
+func (u *Menu) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
+
+// shown are the items that begin with what was typed.
+func (u *Menu) shown() (items []MenuItem) {
+	typed := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(u.field.Text())), u.Prefix)
+	for _, item := range u.Items {
+		if strings.HasPrefix(item.Name, typed) {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+func (u *Menu) Do(h Host, a keymap.Action) tea.Cmd {
+	h.Close()
+	if a != keymap.Accept {
+		return nil
+	}
+	if items := u.shown(); u.cursor < len(items) {
+		return u.Then(items[u.cursor].Name)
+	}
+	if typed := strings.TrimSpace(u.field.Text()); typed != "" {
+		return u.Then(typed)
+	}
+	return nil
+}
+
+func (u *Menu) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
+	switch k.Code {
+	case tea.KeyUp:
+		u.cursor = max(u.cursor-1, 0)
+	case tea.KeyDown:
+		u.cursor = max(min(u.cursor+1, len(u.shown())-1), 0)
+	default:
+		u.field.Type(k)
+		u.cursor = 0
+	}
+	return nil
+}
+
+func (u *Menu) Paste(_ Host, text string) tea.Cmd {
+	u.field.Paste(text)
+	u.cursor = 0
+	return nil
+}
+
+func (u *Menu) Draw(h Host, w, height int) (rows []string, width, x, y int) {
+	look := h.Look()
+	width = min(46, w-8)
+	field, x := u.field.Draw(width)
+	rows = []string{look.Strong.Text(widget.Fit(u.Title, width)), look.Text.Text(field)}
+	items := u.shown()
+	n := min(len(u.Items), max(height-8, 3))
+	top := max(u.cursor-n+1, 0)
+	for i := top; i < top+n; i++ {
+		switch {
+		case i >= len(items):
+			rows = append(rows, widget.Spaces(width))
+		case i == u.cursor:
+			rows = append(rows, look.Selected.Text(widget.Fit(" "+widget.Pad(items[i].Name, 7)+items[i].Does, width)))
+		default:
+			rows = append(rows, look.Key.Text(widget.Fit(" "+items[i].Name, 8))+look.Dim.Text(widget.Fit(items[i].Does, width-8)))
+		}
+	}
+	hints := []widget.Hint{
+		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "send"), {Key: "↑ ↓", Does: "choose"},
+		Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"),
+	}
+	return append(rows, widget.Spaces(width), hintRow(hints, width, look.Key, look.Dim)), width, x, 1
+}
