@@ -56,7 +56,7 @@ var layers = map[string]layer{
 		"a project file becomes requests of the API, whoever sends them",
 	},
 	"panes": {
-		[]string{"engine/api"},
+		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay"},
 		"what a pane may ask of the dashboard, and nothing of one pane",
 	},
 	"panes/widget": {
@@ -64,7 +64,7 @@ var layers = map[string]layer{
 		"what panes share knows none of them",
 	},
 	"panes/processes": {
-		[]string{"panes/widget", "engine/cellwidth", "engine/api"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap"},
 		"a pane draws what the API tells, owns no policy and knows no other pane",
 	},
 	"panes/history": {

@@ -9,7 +9,6 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/processes"
 	"tandem/panes/terminal"
 	"tandem/ui/screen"
 )
@@ -21,7 +20,7 @@ type actionTable map[keymap.Action]func(*model) tea.Cmd
 func actions() actionTable {
 	all := actionTable{}
 	for _, part := range []actionTable{
-		movementActions(), sessionActions(), processActions(), historyActions(), listActions(),
+		movementActions(), sessionActions(), historyActions(), listActions(),
 		copyActions(), fileActions(), layoutActions(),
 	} {
 		maps.Copy(all, part)
@@ -70,35 +69,6 @@ func sessionActions() actionTable {
 	}
 }
 
-// processActions are those of processes and their logs.
-func processActions() actionTable {
-	return actionTable{
-		keymap.ProcessNew:       (*model).showStartForm,
-		keymap.ProcessRestart:   (*model).restart,
-		keymap.ProcessStop:      (*model).askStop,
-		keymap.ProcessKill:      (*model).askKill,
-		keymap.ProcessSignal:    (*model).askSignal,
-		keymap.ProcessKeepAlive: (*model).toggleKeepAlive,
-		keymap.ProcessForget:    (*model).askForgetProcesses,
-		keymap.ProcessSort:      onTable((*processes.Table).SortNext),
-		keymap.ProcessReverse:   onTable((*processes.Table).Reverse),
-		keymap.ProcessCharts:    (*model).toggleCharts,
-		keymap.Mark:             (*model).mark,
-
-		keymap.LogFollow:   onLog((*processes.Log).Follow),
-		keymap.LogWrap:     onLog((*processes.Log).Wrap),
-		keymap.LogTimes:    onLog((*processes.Log).Clock),
-		keymap.LogLeft:     onLog(func(l *processes.Log) { l.Sideways(-1) }),
-		keymap.LogRight:    onLog(func(l *processes.Log) { l.Sideways(1) }),
-		keymap.LogSearch:   (*model).askSearch,
-		keymap.LogNext:     func(m *model) tea.Cmd { return m.nextMatch(false) },
-		keymap.LogPrevious: func(m *model) tea.Cmd { return m.nextMatch(true) },
-		keymap.LogStream:   (*model).switchStream,
-		keymap.LogSave:     (*model).askSave,
-		keymap.LogLeave:    (*model).leaveLog,
-	}
-}
-
 // historyActions are those of the history.
 func historyActions() actionTable {
 	return actionTable{
@@ -134,6 +104,9 @@ func listActions() actionTable {
 		keymap.Filter:       (*model).askFilter,
 		keymap.Clear:        (*model).clearFilter,
 
+		keymap.Mark:       (*model).mark,
+		keymap.ProcessNew: (*model).showStartForm,
+
 		keymap.Requests: (*model).showRequests,
 		keymap.Help:     (*model).showHelp,
 		keymap.Palette:  (*model).showPalette,
@@ -161,8 +134,8 @@ func (m *model) scopes() []keymap.Scope {
 	case p != nil:
 		return []keymap.Scope{keymap.ScopeTerminal, keymap.ScopeGlobal}
 	}
-	if m.view == viewProcesses && m.processes.onLog {
-		return []keymap.Scope{keymap.ScopeLog, keymap.ScopeGlobal}
+	if p := m.pane(); p != nil {
+		return append(p.Scopes(), keymap.ScopeGlobal)
 	}
 	if m.view == viewHistory && m.history.typing {
 		return []keymap.Scope{keymap.ScopeRecall, keymap.ScopeGlobal}
@@ -170,7 +143,7 @@ func (m *model) scopes() []keymap.Scope {
 	if m.view == viewFiles && m.files.onPreview {
 		return []keymap.Scope{keymap.ScopePreview, keymap.ScopeGlobal}
 	}
-	view := [viewCount]keymap.Scope{keymap.ScopeSessions, keymap.ScopeProcesses, keymap.ScopeHistory, keymap.ScopeFiles}
+	view := map[viewKind]keymap.Scope{viewSessions: keymap.ScopeSessions, viewHistory: keymap.ScopeHistory, viewFiles: keymap.ScopeFiles}
 	return []keymap.Scope{view[m.view], keymap.ScopeList, keymap.ScopeGlobal}
 }
 
@@ -191,8 +164,8 @@ func (m *model) pressKey(k keys.Key) tea.Cmd {
 		if m.overlay != nil {
 			return m.overlay.Do(m, outcome.Action)
 		}
-		if act := m.actions[outcome.Action]; act != nil {
-			return act(m)
+		if act := m.action(outcome.Action); act != nil {
+			return act()
 		}
 	case keymap.Unbound:
 		return m.typeKey(k)
@@ -209,6 +182,9 @@ func (m *model) typeKey(k keys.Key) tea.Cmd {
 			return m.overlay.Type(m, press)
 		}
 		return nil
+	}
+	if p := m.pane(); p != nil {
+		return m.typeIn(p, k)
 	}
 	if m.onHistory() && m.history.typing {
 		if press, ok := screen.Press(k); ok {
@@ -242,6 +218,10 @@ func (m *model) paste(text string) tea.Cmd {
 		m.dirty = true
 		return m.overlay.Paste(m, text)
 	}
+	if p := m.pane(); p != nil {
+		m.dirty = true
+		return p.Paste(text)
+	}
 	if m.onHistory() && m.history.typing {
 		m.history.insert(m, text)
 		return nil
@@ -273,9 +253,8 @@ func (m *model) setView(v viewKind) tea.Cmd {
 	if v != m.view && !m.toast.news { // what was said of the other view would hide the keys of this one
 		m.hush()
 	}
-	m.moveFocus(func() { m.view = v })
+	m.moveFocus(func() { m.switchTo(v) })
 	m.relayout()
-	m.refreshProcesses()
 	m.enterHistory()
 	m.enterFiles()
 	return nil
@@ -283,12 +262,6 @@ func (m *model) setView(v viewKind) tea.Cmd {
 
 // focusTowards moves the focus to the pane beside, the list included.
 func (m *model) focusTowards(d direction) tea.Cmd {
-	if m.view == viewProcesses {
-		if !m.processes.zoomed && (d == up || d == down) {
-			return m.focusLog(d == down)
-		}
-		return nil
-	}
 	if m.view == viewHistory {
 		return m.focusDetail(d == down || d == right)
 	}
@@ -316,9 +289,6 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 
 // focusStep goes around all panes of the view.
 func (m *model) focusStep(step int) tea.Cmd {
-	if m.view == viewProcesses {
-		return m.focusLog(!m.processes.onLog)
-	}
 	if m.view == viewHistory {
 		return m.focusDetail(!m.history.onDetail)
 	}
@@ -366,13 +336,6 @@ func (m *model) focusList() tea.Cmd {
 }
 
 func (m *model) push(d direction) tea.Cmd {
-	switch {
-	case m.view != viewProcesses:
-	case d == up:
-		return m.resizeTable(-2)
-	case d == down:
-		return m.resizeTable(2)
-	}
 	if m.current != nil && !m.zoomed && m.view == viewSessions {
 		step := 2
 		if d == left || d == right {
@@ -385,18 +348,6 @@ func (m *model) push(d direction) tea.Cmd {
 	return nil
 }
 
-// scroll changes what is seen of the focused terminal or log.
-func (m *model) scroll(terminal func(*terminal.Terminal), log func(*processes.Log)) tea.Cmd {
-	p := m.focused()
-	switch {
-	case p != nil:
-		terminal(p)
-	case log != nil && m.view == viewProcesses && m.processes.log != nil:
-		log(m.processes.log)
-	}
-	return nil
-}
-
 // allRows is more than any list has.
 const allRows = 1 << 30
 
@@ -404,8 +355,6 @@ func (m *model) moveList(rows int) tea.Cmd {
 	switch m.view {
 	case viewSessions:
 		m.list.Move(rows)
-	case viewProcesses:
-		m.processes.table.Move(rows)
 	case viewHistory:
 		return m.moveHistory(rows)
 	case viewFiles:
@@ -415,9 +364,6 @@ func (m *model) moveList(rows int) tea.Cmd {
 }
 
 func (m *model) listPage() int {
-	if m.view == viewProcesses {
-		return max(m.processParts().table.h-2, 1)
-	}
 	if m.view == viewHistory {
 		return m.historyPage()
 	}

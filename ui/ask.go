@@ -21,9 +21,6 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// doneMsg is the outcome of an operation whose effect comes as an event.
-type doneMsg struct{ err error }
-
 // call runs an operation on the engine as a command.
 func (m *model) call(do func(context.Context, panes.Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
 	ctx, l := m.ctx, m.link
@@ -36,20 +33,11 @@ func (m *model) call(do func(context.Context, panes.Engine) tea.Msg, failed func
 	}
 }
 
-func (m *model) done(msg doneMsg) tea.Cmd {
-	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
+func (m *model) done(msg panes.DoneMsg) tea.Cmd {
+	if msg.Err != nil {
+		return m.say(panes.ErrorText(msg.Err), true)
 	}
 	return nil
-}
-
-// errorText is an error with its hint on one line.
-func errorText(err error) string {
-	e := api.AsError(err)
-	if e.Hint == "" {
-		return e.Message
-	}
-	return e.Message + " – " + e.Hint
 }
 
 // target is the session that an action is about: that of the focused pane, or
@@ -94,8 +82,8 @@ func (m *model) end(id string) tea.Cmd {
 	m.ending[id] = true
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		_, err := e.Kill(ctx, id)
-		return doneMsg{err}
-	}, func(err error) tea.Msg { return doneMsg{err} })
+		return panes.DoneMsg{Err: err}
+	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 }
 
 func (m *model) askForget() tea.Cmd {
@@ -111,8 +99,8 @@ func (m *model) askForget() tea.Cmd {
 		Lines: []string{"Its record and its output are removed."},
 		Yes:   "forget it",
 		Then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-			return doneMsg{e.Remove(ctx, p.ID)}
-		}, func(err error) tea.Msg { return doneMsg{err} }),
+			return panes.DoneMsg{Err: e.Remove(ctx, p.ID)}
+		}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} }),
 	}
 	return nil
 }
@@ -128,16 +116,13 @@ func (m *model) askName() tea.Cmd {
 		}
 		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 			_, err := e.Rename(ctx, p.ID, name)
-			return doneMsg{err}
-		}, func(err error) tea.Msg { return doneMsg{err} })
+			return panes.DoneMsg{Err: err}
+		}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 	})
 	return nil
 }
 
 func (m *model) askFilter() tea.Cmd {
-	if m.view == viewProcesses {
-		return m.askProcessFilter()
-	}
 	if m.view == viewHistory {
 		return m.typeQuery()
 	}
@@ -156,9 +141,6 @@ func (m *model) askFilter() tea.Cmd {
 }
 
 func (m *model) clearFilter() tea.Cmd {
-	if m.view == viewProcesses {
-		return m.clearProcesses()
-	}
 	if m.view == viewHistory {
 		return m.clearHistory()
 	}

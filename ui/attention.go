@@ -30,6 +30,7 @@ type attention struct {
 	began  map[string]time.Time // when a session's shell began to run something
 	turned map[string]time.Time // when it last began or ended to wait
 	marks  map[string]string    // what a session wants to be noticed for, until it is looked at
+	failed map[string]bool      // processes that were told to have failed
 	desk   desk
 }
 

@@ -154,7 +154,7 @@ func (m *model) note() (string, widget.Ink) {
 	case m.opened && !m.news.Connected:
 		text := "engine restarted – reconnecting…"
 		if m.news.Attempts > 5 && m.news.Err != nil {
-			text = "cannot reach the engine, trying again: " + widget.Clean(errorText(m.news.Err))
+			text = "cannot reach the engine, trying again: " + widget.Clean(panes.ErrorText(m.news.Err))
 		}
 		if n := m.waitingKeys(); n > 0 {
 			text = fmt.Sprintf("%s %d keys wait", text, n)
@@ -169,8 +169,8 @@ func (m *model) note() (string, widget.Ink) {
 		return m.toast.text, m.look.BarGood
 	case m.faultNote() != "":
 		return m.faultNote(), m.look.BarBad
-	case m.view == viewProcesses && m.processNote() != "":
-		return m.processNote(), m.look.BarWarn
+	case m.pane() != nil && m.paneNote() != "":
+		return m.pane().Note()
 	case m.historyNote() != "":
 		return m.historyNote(), m.look.BarWarn
 	case m.filesNote() != "":
@@ -181,6 +181,11 @@ func (m *model) note() (string, widget.Ink) {
 		return m.keyboardNote(), m.look.BarWarn
 	}
 	return "", m.look.Bar
+}
+
+func (m *model) paneNote() string {
+	text, _ := m.pane().Note()
+	return text
 }
 
 func (m *model) waitingKeys() int {
@@ -206,6 +211,11 @@ func (m *model) hints() []widget.Hint {
 	}
 	if m.view == viewHistory && !pending && m.overlay == nil {
 		return m.historyHints()
+	}
+	if p := m.pane(); p != nil && !pending && m.overlay == nil {
+		if all, ok := p.Hints(); ok {
+			return all
+		}
 	}
 	var hints []widget.Hint
 	if pending {

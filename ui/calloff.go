@@ -132,5 +132,5 @@ func (msg calledOffMsg) take(m *model) tea.Cmd {
 	if p, ok := m.process(msg.id); !ok || p.State.Ended() { // it has come to nothing by itself
 		return nil
 	}
-	return m.say(errorText(msg.err), true)
+	return m.say(panes.ErrorText(msg.err), true)
 }

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
@@ -33,7 +34,7 @@ func (f *startForm) lookUp(m *model) tea.Cmd {
 	field, text, home := f.at, f.fields[f.at].Text(), m.list.Home
 	switch f.at {
 	case fieldCommand:
-		folder := expandHome(f.fields[fieldFolder].Text(), home)
+		folder := widget.ExpandHome(f.fields[fieldFolder].Text(), home)
 		return func() tea.Msg { return completionMsg{f, completeCommand(text, folder, home)} }
 	case fieldFolder, fieldSandbox:
 		return func() tea.Msg { return completionMsg{f, completePath(field, text, home)} }
@@ -69,7 +70,7 @@ func completePath(field int, text, home string) completion {
 	if folder == "" {
 		return c
 	}
-	c.offer(folder, entries(expandHome(folder, home), part, field == fieldFolder))
+	c.offer(folder, entries(widget.ExpandHome(folder, home), part, field == fieldFolder))
 	return c
 }
 
@@ -87,7 +88,7 @@ func completeCommand(text, folder, home string) completion {
 	if strings.TrimSpace(head) == "" && dir == "" {
 		names = programs(part)
 	} else {
-		where := expandHome(dir, home)
+		where := widget.ExpandHome(dir, home)
 		if !filepath.IsAbs(where) {
 			where = filepath.Join(folder, where)
 		}

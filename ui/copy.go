@@ -13,7 +13,6 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/processes"
 	"tandem/panes/terminal"
 	"tandem/ui/conn"
 )
@@ -70,14 +69,14 @@ func copyActions() actionTable {
 		keymap.ScrollCommand:      func(m *model) tea.Cmd { return m.findCommand(false) },
 		keymap.ScrollCommandBack:  func(m *model) tea.Cmd { return m.findCommand(true) },
 
-		keymap.ScrollDown:     moveOr(terminal.LineDown, func(l *processes.Log) { l.Scroll(1) }),
-		keymap.ScrollUp:       moveOr(terminal.LineUp, func(l *processes.Log) { l.Scroll(-1) }),
-		keymap.ScrollPageDown: moveOr(terminal.PageDown, func(l *processes.Log) { l.Pages(2) }),
-		keymap.ScrollPageUp:   moveOr(terminal.PageUp, func(l *processes.Log) { l.Pages(-2) }),
-		keymap.ScrollHalfDown: moveOr(terminal.HalfDown, func(l *processes.Log) { l.Pages(1) }),
-		keymap.ScrollHalfUp:   moveOr(terminal.HalfUp, func(l *processes.Log) { l.Pages(-1) }),
-		keymap.ScrollFirst:    moveOr(terminal.Oldest, (*processes.Log).Home),
-		keymap.ScrollLast:     moveOr(terminal.Newest, (*processes.Log).End),
+		keymap.ScrollDown:     moveBy(terminal.LineDown),
+		keymap.ScrollUp:       moveBy(terminal.LineUp),
+		keymap.ScrollPageDown: moveBy(terminal.PageDown),
+		keymap.ScrollPageUp:   moveBy(terminal.PageUp),
+		keymap.ScrollHalfDown: moveBy(terminal.HalfDown),
+		keymap.ScrollHalfUp:   moveBy(terminal.HalfUp),
+		keymap.ScrollFirst:    moveBy(terminal.Oldest),
+		keymap.ScrollLast:     moveBy(terminal.Newest),
 	}
 	for action, motion := range map[keymap.Action]terminal.Motion{
 		keymap.ScrollLeft: terminal.CellLeft, keymap.ScrollRight: terminal.CellRight,
@@ -86,22 +85,24 @@ func copyActions() actionTable {
 		keymap.ScrollTop: terminal.ScreenTop, keymap.ScrollMiddle: terminal.ScreenMiddle, keymap.ScrollBottom: terminal.ScreenBottom,
 		keymap.ScrollParagraph: terminal.NextParagraph, keymap.ScrollParagraphBack: terminal.PreviousParagraph,
 	} {
-		all[action] = moveOr(motion, nil)
+		all[action] = moveBy(motion)
 	}
 	return all
 }
 
 // onTerminal is an action on the focused terminal.
 func onTerminal(do func(*terminal.Terminal)) func(*model) tea.Cmd {
-	return func(m *model) tea.Cmd { return m.scroll(do, nil) }
+	return func(m *model) tea.Cmd {
+		if p := m.focused(); p != nil {
+			do(p)
+		}
+		return nil
+	}
 }
 
-// moveOr moves the cursor of the focused terminal, or does something with the
-// log.
-func moveOr(motion terminal.Motion, log func(*processes.Log)) func(*model) tea.Cmd {
-	return func(m *model) tea.Cmd {
-		return m.scroll(func(p *terminal.Terminal) { p.Move(motion) }, log)
-	}
+// moveBy moves the cursor of the focused terminal.
+func moveBy(motion terminal.Motion) func(*model) tea.Cmd {
+	return onTerminal(func(p *terminal.Terminal) { p.Move(motion) })
 }
 
 // scrolled is the focused terminal while it is in scroll mode, else nil.
@@ -227,7 +228,7 @@ func (m *model) copied(msg copiedMsg) tea.Cmd {
 	m.copying.reading, m.copying.paste = false, false
 	switch {
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	case msg.text == "":
 		return m.say("nothing to copy", false)
 	}
@@ -359,10 +360,10 @@ func (m *model) fetchEnded() tea.Cmd {
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		lines, err := linesOf(ctx, e, o)
 		if err != nil {
-			return doneMsg{err}
+			return panes.DoneMsg{Err: err}
 		}
 		return endedLines{p, lines}
-	}, func(err error) tea.Msg { return doneMsg{err} })
+	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 }
 
 // linesOf gives lines of a session that has ended.

@@ -105,7 +105,7 @@ func (f *findLine) changed() tea.Cmd {
 	}
 	re, err := f.pattern().Compile()
 	if err != nil {
-		f.problem = errorText(err)
+		f.problem = panes.ErrorText(err)
 		f.pane.MarkMatches(nil)
 		return nil
 	}
@@ -259,7 +259,7 @@ func (m *model) showFound(msg foundMsg) tea.Cmd {
 	f, typing := m.overlay.(*findLine)
 	switch {
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	case msg.out.Match == nil && typing:
 		f.problem = "no match"
 		msg.pane.Found(0, 0)
@@ -370,7 +370,7 @@ func (m *model) outputFound(msg outputMsg) tea.Cmd {
 	var say tea.Cmd
 	switch {
 	case msg.err != nil:
-		say = m.say(errorText(msg.err), true)
+		say = m.say(panes.ErrorText(msg.err), true)
 	case msg.none:
 		say = m.say("no command with output here; the shell has to mark its prompts", false)
 	default:

@@ -7,6 +7,7 @@ import (
 
 	"tandem/keys"
 	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 // dragEvery is how often a pane scrolls by a line while the mouse drags beyond
@@ -23,7 +24,7 @@ func (m *model) selectByMouse(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
 	c.x, c.y, c.block = e.X, e.Y, e.Mods&keys.Alt != 0
 	m.dirty = true
 	switch {
-	case leftDown(e):
+	case widget.LeftDown(e):
 		m.unflash()
 		c.selects = p
 		p.Press(e.X, e.Y, c.clicks.press(time.Now(), e.X, e.Y))

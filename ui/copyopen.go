@@ -28,7 +28,7 @@ func (m *model) openTarget(p *terminal.Terminal) tea.Cmd {
 		p.StopScroll()
 		return m.openURL(p, target.URL)
 	}
-	path := expandHome(target.Path, m.list.Home)
+	path := widget.ExpandHome(target.Path, m.list.Home)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(m.cwd(p), path)
 	}
@@ -38,7 +38,7 @@ func (m *model) openTarget(p *terminal.Terminal) tea.Cmd {
 			err = api.Errorf(api.CodeNotFound, "there is no file %s", widget.ShortPath(path, m.list.Home))
 		}
 		return targetMsg{p, path, target, info, err}
-	}, func(err error) tea.Msg { return doneMsg{err} })
+	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 }
 
 // targetMsg is a path under the cursor and what is there.
@@ -54,7 +54,7 @@ type targetMsg struct {
 // folder in a shell.
 func (m *model) openFile(msg targetMsg) tea.Cmd {
 	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	msg.pane.StopScroll()
 	if msg.info.Type == "dir" || msg.info.ToDir {
@@ -69,7 +69,7 @@ func (m *model) startCommand(near *terminal.Terminal, command []string, folder s
 	p := terminal.NewTerminal("")
 	g := newGroup(p)
 	m.groups = append(m.groups, g)
-	m.view = viewSessions
+	m.switchTo(viewSessions)
 	m.show(g, nil)
 	return m.startWith(start{pane: p, near: near, command: command, folder: folder})
 }
@@ -116,9 +116,9 @@ func (m *model) openURL(near *terminal.Terminal, url string) tea.Cmd {
 		cmd := exec.Command(program, url)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the dashboard
 		if err := cmd.Run(); err != nil {
-			return doneMsg{api.Errorf(api.CodeUnavailable, "open address: %s: %v", program, err)}
+			return panes.DoneMsg{Err: api.Errorf(api.CodeUnavailable, "open address: %s: %v", program, err)}
 		}
-		return doneMsg{}
+		return panes.DoneMsg{}
 	})
 }
 

@@ -25,26 +25,16 @@ func (m *model) askSaveScrollback() tea.Cmd {
 	if process, ok := m.process(p.ID); ok {
 		name = process.Name
 	}
-	m.overlay = overlay.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(m.cwd(p), fileName(name)+".txt"),
+	m.overlay = overlay.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(m.cwd(p), widget.AsFileName(name)+".txt"),
 		func(path string) tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return m.save(save{"scrollback", expandHome(path, m.list.Home), func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
+			return m.save(panes.Saving{What: "scrollback", Path: widget.ExpandHome(path, m.list.Home), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 				return writeScrollback(ctx, e, p.ID, to)
 			}}, false)
 		})
 	return nil
-}
-
-// fileName is a name without what file names cannot have.
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '/' || r < ' ' {
-			return '_'
-		}
-		return r
-	}, name)
 }
 
 func writeScrollback(ctx context.Context, e panes.Engine, id string, to io.Writer) (written int64, err error) {

@@ -192,7 +192,6 @@ func (m *model) markRow() tea.Cmd {
 	if m.view == viewFiles {
 		return m.markFile()
 	}
-	m.processes.table.Mark()
 	return nil
 }
 
@@ -295,7 +294,7 @@ func (m *model) takeChangedFiles(msg changedFiles) tea.Cmd {
 	f := &m.files
 	f.changed()
 	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	f.remember(msg.undo)
 	return nil

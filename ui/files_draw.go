@@ -239,16 +239,16 @@ func onPreview(change func(*preview.Preview)) func(*model) tea.Cmd {
 func (m *model) mouseOnFiles(e keys.Mouse) tea.Cmd {
 	f, parts := &m.files, m.filesParts()
 	switch {
-	case parts.preview.contains(e.X, e.Y) && isWheel(e):
-		f.preview.Scroll(wheelRows(e))
-	case parts.preview.contains(e.X, e.Y) && leftDown(e):
+	case parts.preview.contains(e.X, e.Y) && widget.IsWheel(e):
+		f.preview.Scroll(widget.WheelRows(e))
+	case parts.preview.contains(e.X, e.Y) && widget.LeftDown(e):
 		if f.onPreview {
 			return nil
 		}
 		return m.focusPreview(true)
 	case parts.list.contains(e.X, e.Y):
 		return m.mouseOnFileList(e, e.Y-parts.list.y)
-	case parts.above.contains(e.X, e.Y) && leftDown(e):
+	case parts.above.contains(e.X, e.Y) && widget.LeftDown(e):
 		if row := f.above.RowAt(e.Y - parts.above.y); row >= 0 {
 			f.above.Go(row)
 			if selected := f.above.Selected(); widget.IsFolder(selected) {
@@ -257,7 +257,7 @@ func (m *model) mouseOnFiles(e keys.Mouse) tea.Cmd {
 				m.goFolder(f.above.Path, selected.Name)
 			}
 		}
-	case parts.heading.contains(e.X, e.Y) && leftDown(e):
+	case parts.heading.contains(e.X, e.Y) && widget.LeftDown(e):
 		return m.filesUp()
 	default:
 		return nil
@@ -269,9 +269,9 @@ func (m *model) mouseOnFiles(e keys.Mouse) tea.Cmd {
 func (m *model) mouseOnFileList(e keys.Mouse, y int) tea.Cmd {
 	f := &m.files
 	switch {
-	case isWheel(e):
-		f.list.Move(wheelRows(e))
-	case leftDown(e):
+	case widget.IsWheel(e):
+		f.list.Move(widget.WheelRows(e))
+	case widget.LeftDown(e):
 		m.focusPreview(false)
 		row := f.list.RowAt(y)
 		if row < 0 {

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"tandem/panes"
 	"tandem/panes/files"
 	"tandem/ui/overlay"
 )
@@ -136,7 +137,7 @@ func (m *model) takeMatched(msg filesMatched) tea.Cmd {
 	m.dirty = true
 	f.matching = nil
 	if msg.err != nil { // what is held stays
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	f.match = msg.match
 	if msg.rows.Order != f.order {

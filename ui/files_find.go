@@ -373,7 +373,7 @@ func (m *model) takeSearched(msg fileSearched) tea.Cmd {
 	f.search = nil
 	m.dirty = true
 	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	f.preview.Search(msg.hits)
 	if !f.preview.NextHit(false) {

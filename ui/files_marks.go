@@ -78,7 +78,7 @@ func (m *model) keepBookmark() tea.Cmd { return m.withBookmarks(bookmarksRead{ke
 func (m *model) takeBookmarks(msg bookmarksRead) tea.Cmd {
 	switch {
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	case msg.keep != "" && slices.Contains(msg.paths, msg.keep):
 		return m.say("bookmarked"+m.withKey("; ", keymap.FilesMarks, " goes to it", keymap.ScopeFiles), false)
 	case msg.keep != "":

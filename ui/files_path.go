@@ -71,7 +71,7 @@ func (p *pathPrompt) absolute() (string, error) {
 		return "", err
 	}
 	slash := strings.HasSuffix(text, "/")
-	text = expandHome(text, p.m.list.Home)
+	text = widget.ExpandHome(text, p.m.list.Home)
 	if !filepath.IsAbs(text) {
 		text = filepath.Join(p.m.files.path, text)
 	}
@@ -281,7 +281,7 @@ type goneTo struct {
 func (m *model) takeGoneTo(msg goneTo) tea.Cmd {
 	if msg.err != nil {
 		m.files.list.Ahead(false)
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	m.goFile(msg.path, msg.name)
 	return nil

@@ -119,7 +119,7 @@ func relativeTo(folder string, paths []string) []string {
 
 func (m *model) editRenameList(msg renameList) tea.Cmd {
 	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	folder := m.files.path
 	cmd := m.visit(editor(msg.path, terminal.Target{}))
@@ -191,7 +191,7 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 func (m *model) takeRenames(msg renamesRead) tea.Cmd {
 	switch {
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	case len(msg.items) == 0:
 		return m.say("no name was changed", false)
 	}

@@ -152,7 +152,7 @@ func (m *model) takeTransferBegun(msg transferBegun) tea.Cmd {
 		if errors.Is(msg.err, context.Canceled) {
 			return m.say("ended before it began", true)
 		}
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	t.in = msg.in
 	if len(msg.out.Conflicts) > 0 {
@@ -188,7 +188,7 @@ func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
 		if errors.Is(msg.err, api.CodeNotFound) {
 			return m.say("the engine was restarted; the transfer has ended", true)
 		}
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	if t.job = msg.job; t.job.State == api.JobRunning {
 		return m.followTransfer(250)
@@ -266,8 +266,8 @@ func (m *model) askCancelTransfer() tea.Cmd {
 		Yes:   "end it",
 		No:    "go on",
 		Then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-			return doneMsg{e.CancelTransfer(ctx, t.id)}
-		}, func(err error) tea.Msg { return doneMsg{err} }),
+			return panes.DoneMsg{Err: e.CancelTransfer(ctx, t.id)}
+		}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} }),
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (f *startForm) Paste(_ overlay.Host, text string) tea.Cmd {
 
 // fail shows what is wrong at its field.
 func (f *startForm) fail(field int, err error) {
-	f.at, f.bad, f.err, f.busy = field, field, widget.Clean(errorText(err)), false
+	f.at, f.bad, f.err, f.busy = field, field, widget.Clean(panes.ErrorText(err)), false
 }
 
 // start reads the fields and asks the engine.
@@ -125,10 +125,10 @@ func (f *startForm) start(m *model) tea.Cmd {
 	}
 	in := api.ProcessStartInput{
 		Environ: api.Environ(os.Environ()),
-		Command: command, Name: text(fieldName), CWD: expandHome(text(fieldFolder), m.list.Home),
+		Command: command, Name: text(fieldName), CWD: widget.ExpandHome(text(fieldFolder), m.list.Home),
 		Env: env, KeepAlive: f.keepAlive, Actor: "person",
 	}
-	sandbox := expandHome(text(fieldSandbox), m.list.Home)
+	sandbox := widget.ExpandHome(text(fieldSandbox), m.list.Home)
 	f.busy = true
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		return f.ask(ctx, e, in, sandbox)
@@ -219,7 +219,7 @@ func (m *model) formAnswered(msg formMsg) tea.Cmd {
 	msg.form.ahead = nil
 	switch {
 	case msg.err != nil && !open:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	case msg.err != nil: // what was typed was not for the form
 		msg.form.fail(msg.field, msg.err)
 		return nil
@@ -227,12 +227,7 @@ func (m *model) formAnswered(msg formMsg) tea.Cmd {
 		m.overlay = nil
 	}
 	cmd := m.learn(msg.process)
-	m.processes.onLog = false
-	m.refreshProcesses()
-	if !m.processes.table.Select(msg.process.ID) {
-		m.processes.table.SetFilter("")
-		m.processes.table.Select(msg.process.ID)
-	}
+	m.processes.Select(msg.process.ID)
 	cmd = tea.Batch(cmd, m.say("started "+widget.Clean(msg.process.Name), false))
 	if open {
 		cmd = tea.Batch(cmd, m.handleInput(append(ahead, m.in.Drain()...)))

@@ -315,12 +315,12 @@ func (m *model) queryCursor() (x, y int) {
 // mouseOnHistory handles the mouse in the view.
 func (m *model) mouseOnHistory(e keys.Mouse) tea.Cmd {
 	h, parts := &m.history, m.historyParts()
-	down := leftDown(e)
+	down := widget.LeftDown(e)
 	switch {
-	case !down && !isWheel(e):
+	case !down && !widget.IsWheel(e):
 		return nil
-	case parts.detail.contains(e.X, e.Y) && isWheel(e):
-		h.detail.Scroll(wheelRows(e))
+	case parts.detail.contains(e.X, e.Y) && widget.IsWheel(e):
+		h.detail.Scroll(widget.WheelRows(e))
 	case parts.detail.contains(e.X, e.Y), parts.heading.contains(e.X, e.Y):
 		return m.focusDetail(true)
 	case parts.query.contains(e.X, e.Y) && down:
@@ -328,9 +328,9 @@ func (m *model) mouseOnHistory(e keys.Mouse) tea.Cmd {
 	case parts.filters.contains(e.X, e.Y) && down:
 		h.moved = false
 		return h.clickFilter(m, e.X)
-	case parts.list.contains(e.X, e.Y) && isWheel(e):
+	case parts.list.contains(e.X, e.Y) && widget.IsWheel(e):
 		h.moved = true
-		h.list.Move(wheelRows(e))
+		h.list.Move(widget.WheelRows(e))
 	case parts.list.contains(e.X, e.Y):
 		m.focusDetail(false)
 		return m.clickCommand(h.list.RowAt(e.Y - parts.list.y))

@@ -83,7 +83,10 @@ func (m *model) insertText(text string) tea.Cmd {
 		cmd = m.newSession()
 		p = m.currentPane()
 	}
-	m.moveFocus(func() { m.view, m.listFocused = viewSessions, false })
+	m.moveFocus(func() {
+		m.switchTo(viewSessions)
+		m.listFocused = false
+	})
 	m.enterHistory()
 	m.relayout()
 	m.refreshList()
@@ -232,7 +235,7 @@ func (m *model) filed(msg filedMsg) tea.Cmd {
 		m.askReplace(msg.path, m.saveHistory(msg.path, msg.ids, true))
 		return nil
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	case msg.load:
 		return m.say("added "+commands(msg.count.Count)+" from "+widget.ShortPath(msg.path, m.list.Home), false)
 	}
@@ -295,7 +298,7 @@ func (m *model) askLoadHistory() tea.Cmd {
 
 // fullPath is a path as it is typed, made absolute.
 func (m *model) fullPath(path string) string {
-	path = expandHome(path, m.list.Home)
+	path = widget.ExpandHome(path, m.list.Home)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(m.o.CWD, path)
 	}

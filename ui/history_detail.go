@@ -56,7 +56,7 @@ func (m *model) pumpDetail() tea.Cmd {
 	h.stopDetail = stop
 	split := false
 	if p, known := m.process(row.Process); known {
-		split = splitLog(&p)
+		split = widget.SplitLog(&p)
 	}
 	return askDetail(ctx, m.link, row.Command, split)
 }
@@ -140,5 +140,5 @@ func lostOutput(err error) history.Output {
 	if errors.Is(err, api.CodeNotFound) {
 		return history.Output{Note: "its output is no longer kept"}
 	}
-	return history.Output{Note: "its output cannot be read: " + widget.Clean(errorText(err))}
+	return history.Output{Note: "its output cannot be read: " + widget.Clean(panes.ErrorText(err))}
 }

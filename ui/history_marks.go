@@ -118,7 +118,7 @@ type forgotMsg struct {
 
 func (msg forgotMsg) take(m *model) tea.Cmd {
 	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	m.history.list.Unmark()
 	m.dirty = true
@@ -170,7 +170,7 @@ func (m *model) runCommands(rows []api.HistoryRow) tea.Cmd {
 					msg.started = append(msg.started, p)
 				}
 			}
-			msg.err = firstOf(errs)
+			msg.err = panes.FirstError(errs)
 			return msg
 		}, func(err error) tea.Msg { return ranMsg{err: err} }),
 	}
@@ -183,9 +183,9 @@ func (m *model) ran(msg ranMsg) tea.Cmd {
 	what := ""
 	switch n := len(msg.started); {
 	case msg.err != nil && n > 0:
-		return tea.Batch(cmd, m.say("started "+itoa(n)+"; "+errorText(msg.err), true))
+		return tea.Batch(cmd, m.say("started "+itoa(n)+"; "+panes.ErrorText(msg.err), true))
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	case n == 1:
 		what = "started " + widget.Clean(msg.started[0].Name) + " in the background"
 	default:

@@ -107,9 +107,9 @@ func (u *recall) Hints(_ overlay.Host) []widget.Hint {
 func (u *recall) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
 	row := u.list.RowAt(e.Y - u.top)
 	switch {
-	case isWheel(e):
-		u.list.Move(wheelRows(e))
-	case !leftDown(e):
+	case widget.IsWheel(e):
+		u.list.Move(widget.WheelRows(e))
+	case !widget.LeftDown(e):
 		return nil
 	case e.Y == 1:
 		u.clickFilter(u.m, e.X)

@@ -36,8 +36,8 @@ func (m *model) setKeyboard(next func(t *api.Terminal) api.SessionKeyboardInput)
 	in.ID = p.ID
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		_, err := e.Keyboard(ctx, in)
-		return doneMsg{err}
-	}, func(err error) tea.Msg { return doneMsg{err} })
+		return panes.DoneMsg{Err: err}
+	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 }
 
 // keyboardNote says who may type into the session, and that an agent typed last.

@@ -98,6 +98,11 @@ func (m *model) relayout() {
 	}
 	o.panes = len(leaves)
 	m.layout = layoutFor(m.w, m.h, o)
+	for _, p := range m.views {
+		if p != nil {
+			p.Resize(m.layout.body.w, m.layout.body.h)
+		}
+	}
 	if m.layout.tooSmall() && !m.layout.tight || m.current == nil {
 		return
 	}

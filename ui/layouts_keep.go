@@ -154,7 +154,7 @@ type layoutSavedMsg struct {
 
 func (m *model) layoutSaved(msg layoutSavedMsg) tea.Cmd {
 	if msg.err != nil {
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
 	return m.say("the layout is saved as "+msg.name, false)
 }
@@ -208,7 +208,7 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	usual := m.arrangementChoices(len(saved))
 	switch {
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	case len(saved)+len(usual) == 0:
 		return m.say("no layout is saved yet; "+m.keyFor(keymap.LayoutSave)+" saves this one", false)
 	}
@@ -218,7 +218,7 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 		if c.Number >= len(saved) {
 			return m.arrangeAs(arrangements()[c.Number-len(saved)])
 		}
-		m.view = viewSessions
+		m.switchTo(viewSessions)
 		if m.showLayout(saved[c.Number].Layout) == 0 {
 			return m.say("none of its sessions is there", true)
 		}
@@ -229,9 +229,9 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
 		removed[c.Number] = true
 		cmd := m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-			return doneMsg{e.RemoveLayout(ctx, saved[c.Number].Name)}
+			return panes.DoneMsg{Err: e.RemoveLayout(ctx, saved[c.Number].Name)}
 		},
-			func(err error) tea.Msg { return doneMsg{err} })
+			func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 		all := append(m.layoutChoices(saved), usual...)
 		return slices.DeleteFunc(all, func(c widget.Choice) bool { return removed[c.Number] }), cmd
 	}

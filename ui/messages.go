@@ -6,20 +6,7 @@ func (msg startedMsg) take(m *model) tea.Cmd { return m.started(msg) }
 
 func (msg endMsg) take(m *model) tea.Cmd { return m.end(string(msg)) }
 
-func (msg doneMsg) take(m *model) tea.Cmd { return m.done(msg) }
-
 func (msg zoomedOut) take(m *model) tea.Cmd { return m.zoomedOut(msg) }
-
-func (msg metricsMsg) take(m *model) tea.Cmd { return m.takeMetrics(msg) }
-
-func (metricsDue) take(m *model) tea.Cmd {
-	m.processes.polling = false
-	return nil
-}
-
-func (msg logMsg) take(m *model) tea.Cmd { return m.takeLog(msg) }
-
-func (msg searchMsg) take(m *model) tea.Cmd { return m.searched(msg) }
 
 func (msg copiedMsg) take(m *model) tea.Cmd { return m.copied(msg) }
 

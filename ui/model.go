@@ -12,6 +12,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/processes"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
@@ -68,7 +69,9 @@ type model struct {
 	list        sessions.List
 	listFocused bool
 	filter      string
-	processes   processesView
+	views       [viewCount]panes.Pane
+	processes   *processes.Pane
+	held        panes.Pane // the one that the mouse was pressed in
 	history     historyView
 	files       filesView
 	layouts     layouts
@@ -203,7 +206,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
 	m.pumpFollow()
 	m.seePictures(msg)
-	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.pumpProcesses(), m.pumpHistory(), m.pumpFiles(), m.pumpLayout())
+	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.fetch(), m.pumpHistory(), m.pumpFiles(), m.pumpLayout())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.
@@ -211,10 +214,13 @@ type message interface{ take(*model) tea.Cmd }
 
 func (m *model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
+	case nil:
 	case message:
 		return msg.take(m)
 	case overlay.Answer:
 		return m.answered(msg)
+	case panes.DoneMsg:
+		return m.done(msg)
 	case inputMsg:
 		return m.handleInput(m.in.Drain())
 	case changedMsg:
@@ -231,6 +237,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		if m.terminal != nil {
 			m.terminal.Learn(msg)
 		}
+	default:
+		return m.tellPanes(msg)
 	}
 	return nil
 }

@@ -30,38 +30,46 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		e.X, e.Y = e.X-m.overlayAt.x-2, e.Y-m.overlayAt.y-1
 		return u.Mouse(m, e)
 	}
-	if u, ok := m.overlay.(interface{ Dismiss(overlay.Host) }); ok && leftDown(e) { // a click beside it
+	if u, ok := m.overlay.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) { // a click beside it
 		u.Dismiss(m)
 		return nil
 	}
 	if m.overlay != nil || m.layout.tooSmall() && !m.tight() {
 		return nil
 	}
-	if leftDown(e) {
+	if widget.LeftDown(e) {
 		m.forgetDrag()
 	}
 	switch {
+	case m.held != nil && !widget.IsWheel(e):
+		return m.mouseIn(m.held, e)
 	case m.dragged != nil:
 		m.drag(e)
 		return nil
 	case m.pressed != nil && e.Kind != keys.MouseDown:
 		return m.mouseTo(m.pressed, e)
 	case m.tight() && m.listFocused:
-		if leftDown(e) {
+		if widget.LeftDown(e) {
 			return m.clickSession(m.list.At(e.Y))
 		}
 		return nil
 	case m.tight():
 		return m.mouseOnTree(e)
-	case e.Y == 0 && !m.processes.dragged:
+	case e.Y == 0:
 		return m.clickTopBar(e)
 	case m.layout.tips.contains(e.X, e.Y):
-		if leftDown(e) {
+		if widget.LeftDown(e) {
 			return m.hideTips()
 		}
 		return nil
-	case m.view == viewProcesses:
-		return m.mouseOnProcesses(e)
+	case m.pane() != nil:
+		if !m.layout.body.contains(e.X, e.Y) {
+			return nil
+		}
+		if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
+			m.held = m.pane()
+		}
+		return m.mouseIn(m.pane(), e)
 	case m.view == viewHistory:
 		return m.mouseOnHistory(e)
 	case m.view == viewFiles:
@@ -77,18 +85,16 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 }
 
 // holds reports whether the mouse holds something of a view.
-func (m *model) holds() bool { return m.dragged != nil || m.pressed != nil || m.processes.dragged }
+func (m *model) holds() bool { return m.dragged != nil || m.pressed != nil || m.held != nil }
 
 // letGo has the mouse let go of what it holds, whatever is shown by now. A title
 // row that was clicked and not moved gives its pane the focus, as every other does.
 func (m *model) letGo(e keys.Mouse) tea.Cmd {
 	held, p := m.dragged, m.pressed
 	m.dragged, m.pressed = nil, nil
-	if m.processes.dragged {
-		m.processes.dragged = false
-		if m.view == viewProcesses && m.overlay == nil {
-			m.setTableHeight(e.Y - m.processParts().table.y)
-		}
+	if in := m.held; in != nil {
+		m.held = nil
+		return m.mouseIn(in, e)
 	}
 	if held != nil && !m.dragMoved && m.overlay == nil && m.current != nil {
 		if leaf := held.b.leafAt(e.X, e.Y); leaf != nil && leaf.root() == m.current.root {
@@ -104,7 +110,7 @@ func (m *model) letGo(e keys.Mouse) tea.Cmd {
 
 // forgetDrag ends a drag of which the end has not been told.
 func (m *model) forgetDrag() {
-	m.dragged, m.processes.dragged = nil, false
+	m.dragged, m.held = nil, nil
 	if p := m.copying.selects; p != nil {
 		m.copying.selects = nil
 		p.Release()
@@ -126,7 +132,7 @@ type overlayPress struct {
 // has reports whether an event belongs to the press although the overlay has
 // gone, and notes presses on the overlay that is open.
 func (p *overlayPress) has(e keys.Mouse, open overlay.Overlay, now time.Time) bool {
-	press := e.Kind == keys.MouseDown && !isWheel(e)
+	press := e.Kind == keys.MouseDown && !widget.IsWheel(e)
 	switch {
 	case press && p.on != nil && p.on != open && now.Sub(p.at) < again && e.X == p.x && e.Y == p.y:
 		p.down = true
@@ -137,15 +143,11 @@ func (p *overlayPress) has(e keys.Mouse, open overlay.Overlay, now time.Time) bo
 		p.down = false
 		return p.on != open
 	}
-	return p.down && p.on != open && !isWheel(e)
+	return p.down && p.on != open && !widget.IsWheel(e)
 }
 
-func leftDown(e keys.Mouse) bool { return e.Kind == keys.MouseDown && e.Button == keys.ButtonLeft }
-
-func isWheel(e keys.Mouse) bool { return e.Button == keys.WheelUp || e.Button == keys.WheelDown }
-
 func (m *model) clickTopBar(e keys.Mouse) tea.Cmd {
-	if !leftDown(e) {
+	if !widget.LeftDown(e) {
 		return nil
 	}
 	x, _ := m.topBarParts()
@@ -164,9 +166,9 @@ func (m *model) mouseOnList(e keys.Mouse) tea.Cmd {
 		m.list.Move(-1)
 	case e.Button == keys.WheelDown:
 		m.list.Move(1)
-	case leftDown(e) && m.layout.list.w > 0:
+	case widget.LeftDown(e) && m.layout.list.w > 0:
 		return m.clickSession(m.list.At(e.Y - m.layout.list.y))
-	case leftDown(e):
+	case widget.LeftDown(e):
 		return m.clickSession(m.list.StripAt(e.X, m.layout.strip.w, &m.look))
 	default:
 		return nil
@@ -189,7 +191,7 @@ func (m *model) clickSession(id string) tea.Cmd {
 func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
 	leaf := m.current.focus
 	if !m.alone() {
-		if border := m.current.root.borderAt(e.X, e.Y); border != nil && leftDown(e) {
+		if border := m.current.root.borderAt(e.X, e.Y); border != nil && widget.LeftDown(e) {
 			m.dragged, m.dragMoved = border, false
 			return nil
 		}
@@ -198,7 +200,7 @@ func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
 	if leaf == nil {
 		return nil
 	}
-	if e.Kind == keys.MouseDown && !isWheel(e) {
+	if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
 		if leaf.pane != m.focused() {
 			m.moveFocus(func() { m.current.focus, m.listFocused = leaf, false })
 			m.refreshList()
@@ -219,12 +221,12 @@ func (m *model) mouseTo(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
 			return nil
 		}
 		e.X, e.Y = e.X-r.x, e.Y-r.y
-		if m.copying.selects == p || !p.WantsMouse(e) && leftDown(e) {
+		if m.copying.selects == p || !p.WantsMouse(e) && widget.LeftDown(e) {
 			return m.selectByMouse(p, e)
 		}
 		e.X, e.Y = min(max(e.X, 0), r.w-1), min(max(e.Y, 0), r.h-1)
 		if p.Mouse(e) {
-			m.dirty = m.dirty || isWheel(e)
+			m.dirty = m.dirty || widget.IsWheel(e)
 		}
 		return nil
 	}

@@ -106,14 +106,14 @@ func TestAProgramIsToldOfAReleaseOverAnOverlay(t *testing.T) {
 
 func TestTheBorderOfTheProcessesIsLetGoOverAnOverlay(t *testing.T) {
 	d := onProcesses(t, 120, 30, func(e *fakeEngine) { e.addProcess("web", "line\n") })
-	y := d.m.processParts().heading.y
+	y := d.logHeading()
 	d.button(keys.MouseDown, 9, y)
 	d.button(keys.MouseMove, 9, y+4)
 	d.openHelp()
 	d.button(keys.MouseUp, 9, y+4)
 	d.press("esc")
 	d.button(keys.MouseMove, 9, y+1)
-	if got := d.m.processParts().heading.y; got != y+4 {
+	if got := d.logHeading(); got != y+4 {
 		t.Errorf("the border went on from %d to %d", y+4, got)
 	}
 }

@@ -92,7 +92,7 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 	scopes = append(scopes, keymap.ScopePrefix, keymap.ScopeGlobal)
 	for _, section := range m.o.Bindings.Help(scopes...) {
 		for _, row := range section.Rows {
-			act := m.actions[row.Action]
+			act := m.action(row.Action)
 			if act == nil || seen[row.Action] || said[row.Help] || strings.HasPrefix(string(row.Action), "move.") {
 				continue
 			}
@@ -100,7 +100,7 @@ func (u *palette) actionChoices(m *model) (choices []widget.Choice) {
 			c := u.offer(widget.Choice{
 				Kind: "action", Sign: m.look.Glyphs.More, SignInk: m.look.Accent, Text: row.Help,
 				Also: row.Short + " " + string(row.Action), Detail: row.Keys[0], IsKey: true,
-			}, act)
+			}, func(*model) tea.Cmd { return act() })
 			if row.Short == "" {
 				later = append(later, c)
 				continue
@@ -157,13 +157,7 @@ func paletteOrder(p *api.Process) int {
 // showProcess goes to a process in its view, and to its log.
 func (m *model) showProcess(id string) tea.Cmd {
 	cmd := m.setView(viewProcesses)
-	t := &m.processes.table
-	if !t.Select(id) {
-		t.SetFilter("")
-		t.Select(id)
-	}
-	log := m.pumpLog() // it is another one from now on
-	return tea.Batch(cmd, log, m.focusLog(true))
+	return tea.Batch(cmd, m.processes.SelectLog(id))
 }
 
 // ask gets what the engine knows beside what runs: the newest commands and the

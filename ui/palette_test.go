@@ -27,8 +27,8 @@ func TestThePaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
 	d.shows("process")
 	d.press("enter")
 	d.until("the log of web has the keyboard", func() bool {
-		p, ok := d.m.processes.table.Selected()
-		return d.m.view == viewProcesses && d.m.processes.onLog && ok && p.Name == "web"
+		p, ok := d.m.processes.Selected()
+		return d.m.view == viewProcesses && d.onLog() && ok && p.Name == "web"
 	})
 	d.press(":", "'ses shell", "enter")
 	d.until("the session is shown", func() bool { return d.m.view == viewSessions && d.m.overlay == nil })

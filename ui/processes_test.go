@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/keys/keymap"
 	"tandem/ui/conn"
 	"tandem/ui/screen"
 )
@@ -36,13 +37,26 @@ func (d *driver) selects(name string) {
 	d.t.Helper()
 	d.press("g")
 	d.until("the cursor is on "+name, func() bool {
-		p, _ := d.m.processes.table.Selected()
+		p, _ := d.m.processes.Selected()
 		if p.Name != name {
 			d.press("j")
 		}
 		return p.Name == name
 	})
-	d.run(d.m.pumpProcesses())
+	d.run(d.m.fetch())
+}
+
+// onLog reports whether the log has the keyboard.
+func (d *driver) onLog() bool { return d.m.scopes()[0] == keymap.ScopeLog }
+
+// logHeading is the row of the log's heading on the screen.
+func (d *driver) logHeading() int {
+	d.t.Helper()
+	at := slices.IndexFunc(strings.Split(d.screen(), "\n"), func(row string) bool { return strings.HasPrefix(row, "─") })
+	if at < 0 {
+		d.t.Fatalf("there is no log:\n%s", d.screen())
+	}
+	return at
 }
 
 // calls waits until the engine was asked for that and nothing else.
@@ -61,16 +75,6 @@ func TestProcessesAreShownWithMetricsAndTheLogBelow(t *testing.T) {
 	d.shows("following")
 }
 
-func TestMetricsAreAskedForOnlyWhileTheyAreSeen(t *testing.T) {
-	d := onProcesses(t, 120, 36, func(e *fakeEngine) { e.addProcess("web", "") })
-	d.until("measured", func() bool { return d.m.processes.metrics != nil })
-	d.press("alt+1")
-	d.until("the timer is over", func() bool { return !d.m.processes.polling })
-	if cmd := d.m.pumpProcesses(); cmd != nil {
-		t.Error("something is asked for in another view")
-	}
-}
-
 func TestStartFormSaysWhatIsWrongAndStarts(t *testing.T) {
 	folder := t.TempDir()
 	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
@@ -83,7 +87,7 @@ func TestStartFormSaysWhatIsWrongAndStarts(t *testing.T) {
 	d.press("ctrl+w", "'"+folder, "enter")
 	d.shows("started maker")
 	d.calls(fmt.Sprintf(`start ["make" "it" "so"] in %s as "maker" keep false env map[]`, folder))
-	if p, _ := d.m.processes.table.Selected(); p.Name != "maker" {
+	if p, _ := d.m.processes.Selected(); p.Name != "maker" {
 		t.Errorf("the cursor is on %s", p.Name)
 	}
 }
@@ -191,9 +195,7 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.shows("it has ended already")
 	d.selects("one")
 	d.press("space", "space")
-	if n := d.m.processes.table.Marked(); n != 2 {
-		t.Fatalf("%d are marked", n)
-	}
+	d.shows("2 marked")
 	d.press("x")
 	d.shows("Stop 2 processes?")
 	d.shows("one, two")
@@ -220,7 +222,7 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.press("D")
 	d.shows("Forget gone?")
 	d.press("y")
-	d.until("it is gone", func() bool { _, all := d.m.processes.table.Len(); return all == 3 })
+	d.until("it is gone", func() bool { return len(d.m.news.Processes) == 3 })
 }
 
 func TestWhatSomebodyElseEndsAfterAStopWasCancelledHereIsTold(t *testing.T) {
@@ -308,7 +310,7 @@ func TestLogIsSearchedThroughTheEngine(t *testing.T) {
 	d.press("G")
 	d.shows("following")
 	d.press("esc", "esc")
-	if d.m.processes.onLog {
+	if d.onLog() {
 		t.Error("esc does not go back to the table")
 	}
 }
@@ -351,7 +353,7 @@ func TestEnterOpensTheTerminalOrTheLog(t *testing.T) {
 	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
 	d.selects("web")
 	d.press("enter")
-	if !d.m.processes.onLog {
+	if !d.onLog() {
 		t.Error("the log has no focus")
 	}
 	d.press("esc")
@@ -366,20 +368,20 @@ func TestMouseSelectsSortsScrollsAndDragsTheBorder(t *testing.T) {
 		e.addProcess("api", "")
 	})
 	d.click(10, 3)
-	if p, _ := d.m.processes.table.Selected(); p.Name != "web" {
+	if p, _ := d.m.processes.Selected(); p.Name != "web" {
 		t.Errorf("a click selects %q", p.Name)
 	}
 	d.shows("line")
 	d.click(7, 1)
 	d.shows("name▲")
-	parts := d.m.processParts()
-	d.mouse(keys.Mouse{X: 9, Y: parts.log.y + 2, Button: keys.WheelUp, Kind: keys.MouseDown})
+	y := d.logHeading()
+	d.mouse(keys.Mouse{X: 9, Y: y + 3, Button: keys.WheelUp, Kind: keys.MouseDown})
 	d.shows("paused")
-	d.mouse(keys.Mouse{X: 9, Y: parts.heading.y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	d.mouse(keys.Mouse{X: 9, Y: parts.heading.y + 4, Button: keys.ButtonLeft, Kind: keys.MouseMove})
-	d.mouse(keys.Mouse{X: 9, Y: parts.heading.y + 4, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if got := d.m.processParts().heading.y; got != parts.heading.y+4 {
-		t.Errorf("the border is at %d, dragged from %d by 4", got, parts.heading.y)
+	d.mouse(keys.Mouse{X: 9, Y: y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.mouse(keys.Mouse{X: 9, Y: y + 4, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.mouse(keys.Mouse{X: 9, Y: y + 4, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	if got := d.logHeading(); got != y+4 {
+		t.Errorf("the border is at %d, dragged from %d by 4", got, y)
 	}
 }
 
@@ -494,20 +496,19 @@ func TestWhatIsTypedRightBehindTheStartIsForTheNewProcess(t *testing.T) {
 		d.shows("nobody looks for")
 		d.pressAtOnce("n", "'hay", "tab", "tab", "ctrl+u", "enter", "tab", "/", "'needle", "enter")
 		d.shows("started hay")
-		d.until("the search waits for output", func() bool { return d.m.processes.pending != nil })
+		d.shows("searches as soon as something is printed")
 		d.engine.ran("something else") // news in which the process may not be yet
 		d.until("that is known", func() bool { return d.m.news.History > 0 })
-		if p, _ := d.m.processes.table.Selected(); p.Name != "hay" || !d.m.processes.onLog {
-			t.Fatalf("the cursor is on %s, the log has the keyboard: %v", p.Name, d.m.processes.onLog)
+		if p, _ := d.m.processes.Selected(); p.Name != "hay" || !d.onLog() {
+			t.Fatalf("the cursor is on %s, the log has the keyboard: %v", p.Name, d.onLog())
 		}
 		d.nth(2).write("some hay\na needle\n")
-		d.until("the search is over", func() bool { return d.m.processes.pending == nil && d.m.processes.find == nil })
-		if got := d.m.processes.log.Pattern(); got != "needle" {
-			t.Errorf("%q is searched", got)
-		}
+		d.lacks("searches as soon")
+		d.lacks("searching")
+		d.shows("/needle")
 		d.lacks("no match")
 		d.press("esc", "esc")
-		if d.m.processes.onLog {
+		if d.onLog() {
 			t.Error("esc does not lead back")
 		}
 	}
@@ -522,12 +523,12 @@ func TestASearchTypedBehindAMoveIsInTheLogOfThatProcess(t *testing.T) {
 	d.shows("first")
 	d.pressAtOnce("j", "tab", "/", "'zzz", "enter")
 	d.shows("no match")
-	p, _ := d.m.processes.table.Selected()
+	p, _ := d.m.processes.Selected()
 	if p.Name != "two" {
 		t.Errorf("the cursor is on %s", p.Name)
 	}
-	if log := d.m.processes.log; log.ID != p.ID || log.Pattern() != "zzz" {
-		t.Errorf("%q is searched in %s, the cursor is on %s", log.Pattern(), log.ID, p.ID)
+	if rows := strings.Split(d.screen(), "\n"); !strings.HasPrefix(rows[d.logHeading()], "─ two ") || !strings.Contains(rows[d.logHeading()], "/zzz") {
+		t.Errorf("the log is %q", rows[d.logHeading()])
 	}
 }
 

@@ -59,8 +59,8 @@ func (m *model) showRequests() tea.Cmd {
 		Answer: func(in api.RequestAnswerInput) tea.Cmd {
 			m.hush() // what told of the request has done its work
 			return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-				return doneMsg{e.Answer(ctx, in)}
-			}, func(err error) tea.Msg { return doneMsg{err} })
+				return panes.DoneMsg{Err: e.Answer(ctx, in)}
+			}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 		},
 		Refuse: func(why string) tea.Cmd { return m.say(why, true) },
 	}

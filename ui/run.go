@@ -19,6 +19,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/processes"
 	"tandem/panes/terminal"
 	"tandem/themes"
 	"tandem/ui/conn"
@@ -217,6 +218,8 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		dark:        true,
 		profile:     colorprofile.TrueColor,
 	}
+	m.processes = processes.New(env{m})
+	m.views = [viewCount]panes.Pane{viewProcesses: m.processes}
 	m.list.Home, _ = os.UserHomeDir() // without one paths are shown in full
 	m.dress()
 	return m

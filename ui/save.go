@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -15,37 +14,30 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A save writes something to a file whose path the person was asked for.
-type save struct {
-	what  string // is saved, for errors
-	path  string
-	write func(context.Context, panes.Engine, io.Writer) (written int64, err error)
-}
-
 // savedMsg is the outcome of a save.
 type savedMsg struct {
-	save
+	panes.Saving
 	bytes int64
 	err   error
 }
 
 // save writes to a new file, or in the place of the one that is there.
-func (m *model) save(s save, replace bool) tea.Cmd {
+func (m *model) save(s panes.Saving, replace bool) tea.Cmd {
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-		n, err := s.to(ctx, e, replace)
+		n, err := writeTo(ctx, e, s, replace)
 		return savedMsg{s, n, err}
-	}, func(err error) tea.Msg { return doneMsg{err} })
+	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
 }
 
 func (m *model) saved(msg savedMsg) tea.Cmd {
 	switch {
 	case errors.Is(msg.err, os.ErrExist):
-		m.askReplace(msg.path, m.save(msg.save, true))
+		m.askReplace(msg.Path, m.save(msg.Saving, true))
 		return nil
 	case msg.err != nil:
-		return m.say(errorText(msg.err), true)
+		return m.say(panes.ErrorText(msg.err), true)
 	}
-	return m.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.path, m.list.Home), false)
+	return m.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.list.Home), false)
 }
 
 // askReplace asks before a file that is there is written over.
@@ -59,17 +51,17 @@ func (m *model) askReplace(path string, then tea.Cmd) {
 	m.dirty = true
 }
 
-// to does the save. What fails in the middle leaves no file, or the one that
+// writeTo does the save. What fails in the middle leaves no file, or the one that
 // was there; os.ErrExist is the error of one that is not to be replaced.
-func (s *save) to(ctx context.Context, e panes.Engine, replace bool) (written int64, err error) {
-	f, done, err := s.open(replace)
+func writeTo(ctx context.Context, e panes.Engine, s panes.Saving, replace bool) (written int64, err error) {
+	f, done, err := openFor(s, replace)
 	if errors.Is(err, os.ErrExist) {
 		return 0, err
 	}
 	if err != nil {
-		return 0, s.failed(err)
+		return 0, failedToSave(s, err)
 	}
-	written, err = s.write(ctx, e, f)
+	written, err = s.Write(ctx, e, f)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -78,23 +70,23 @@ func (s *save) to(ctx context.Context, e panes.Engine, replace bool) (written in
 	}
 	if err != nil {
 		os.Remove(f.Name())
-		return written, s.failed(err)
+		return written, failedToSave(s, err)
 	}
 	return written, nil
 }
 
-// open opens a file to write to: a new one, or one beside that which done puts
+// openFor opens a file to write to: a new one, or one beside that which done puts
 // it in the place of.
-func (s *save) open(replace bool) (f *os.File, done func() error, err error) {
-	info, err := os.Stat(s.path)
+func openFor(s panes.Saving, replace bool) (f *os.File, done func() error, err error) {
+	info, err := os.Stat(s.Path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, nil, errors.New(s.path + " is not a regular file")
+		return nil, nil, errors.New(s.Path + " is not a regular file")
 	}
 	if err != nil || !replace {
-		f, err = os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		f, err = os.OpenFile(s.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		return f, func() error { return nil }, err
 	}
-	path, err := filepath.EvalSymlinks(s.path)
+	path, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -107,11 +99,11 @@ func (s *save) open(replace bool) (f *os.File, done func() error, err error) {
 	}, nil
 }
 
-// failed is an error of the file system as it is told; the engine's own stay as
+// failedToSave is an error of the file system as it is told; the engine's own stay as
 // they are.
-func (s *save) failed(err error) error {
+func failedToSave(s panes.Saving, err error) error {
 	if told := (*api.Error)(nil); errors.As(err, &told) {
 		return err
 	}
-	return api.Errorf(api.CodeUnavailable, "save %s: %v", s.what, err)
+	return api.Errorf(api.CodeUnavailable, "save %s: %v", s.What, err)
 }

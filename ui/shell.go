@@ -2,7 +2,6 @@ package ui
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 )
 
@@ -118,12 +117,4 @@ func isName(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// expandHome is a path with "~" as the home folder.
-func expandHome(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
-		return filepath.Join(home, rest)
-	}
-	return path
 }

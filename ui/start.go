@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/ui/conn"
 )
@@ -31,7 +32,7 @@ func (m *model) newSession() tea.Cmd {
 	p := terminal.NewTerminal("")
 	g := newGroup(p)
 	m.groups = append(m.groups, g)
-	m.view = viewSessions
+	m.switchTo(viewSessions)
 	m.show(g, nil)
 	return m.startFor(p, here)
 }
@@ -181,7 +182,7 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 		}
 		m.adopt()
 		m.refreshList()
-		return tea.Batch(m.startNext(), m.say(errorText(msg.err), true))
+		return tea.Batch(m.startNext(), m.say(panes.ErrorText(msg.err), true))
 	}
 	m.link.Learn(msg.process) // or news that are older would take it away again
 	m.news.Learn(msg.process)
@@ -212,7 +213,7 @@ func (m *model) step(by int) tea.Cmd {
 		return nil
 	}
 	next := all[(at+by+len(all))%len(all)]
-	m.view = viewSessions
+	m.switchTo(viewSessions)
 	g, _ := m.groupOf(next.pane)
 	m.show(g, next)
 	m.refreshList()
@@ -222,9 +223,6 @@ func (m *model) step(by int) tea.Cmd {
 // openSelected shows the session under the list's cursor. One that has ended
 // gets a pane that says how.
 func (m *model) openSelected() tea.Cmd {
-	if m.view == viewProcesses {
-		return m.openProcess()
-	}
 	if m.view == viewHistory {
 		return m.history.pick(m, (*model).putOnPrompt)
 	}

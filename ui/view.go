@@ -225,8 +225,8 @@ type side struct {
 func (m *model) drawSide() (s side) {
 	l := m.layout
 	switch {
-	case m.view == viewProcesses:
-		s.page = m.drawProcesses()
+	case m.pane() != nil:
+		s.page = m.pane().Draw()
 		return s
 	case m.view == viewHistory:
 		s.page = m.drawHistory()
@@ -347,6 +347,9 @@ func (m *model) drawOverlay() {
 
 // cursor is the program's cursor in the focused pane.
 func (m *model) cursor() *tea.Cursor {
+	if p := m.pane(); p != nil {
+		return m.cursorIn(p)
+	}
 	if x, y := m.queryCursor(); x >= 0 {
 		return &tea.Cursor{Position: tea.Position{X: x, Y: y}, Shape: tea.CursorBar}
 	}

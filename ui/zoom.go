@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/ui/attach"
 	"tandem/ui/conn"
 )
@@ -19,11 +20,6 @@ import (
 // that can be, the terminal itself becomes the session until the next prefix
 // key; else the pane is drawn as large as the screen.
 func (m *model) zoom() tea.Cmd {
-	if m.view == viewProcesses {
-		m.processes.zoomed = !m.processes.zoomed
-		m.dirty = true
-		return nil
-	}
 	if m.view == viewFiles {
 		return m.zoomFiles()
 	}
@@ -137,7 +133,7 @@ func (m *model) afterDirectZoom(msg zoomedOut) tea.Cmd {
 	m.relayout()
 	cmd := m.sync()
 	if msg.err != nil {
-		return tea.Batch(cmd, m.say(errorText(msg.err), true))
+		return tea.Batch(cmd, m.say(panes.ErrorText(msg.err), true))
 	}
 	switch msg.outcome.Reason {
 	case attach.PrefixKey:
@@ -163,8 +159,8 @@ func (m *model) afterZoom(k keys.Key) tea.Cmd {
 	case outcome.Action == keymap.ScrollMode, outcome.Action == keymap.HistoryInsert:
 		m.setZoomed(true)
 	}
-	if act := m.actions[outcome.Action]; act != nil {
-		return act(m)
+	if act := m.action(outcome.Action); act != nil {
+		return act()
 	}
 	return nil
 }

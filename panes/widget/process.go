@@ -157,3 +157,6 @@ func leftShell(p *api.Process) bool {
 	}
 	return false
 }
+
+// SplitLog reports whether a process's errors have a log of their own.
+func SplitLog(p *api.Process) bool { return p.Supervision != nil && p.Supervision.SplitLog }

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode"
@@ -233,4 +234,22 @@ func ClipName(name string, w int) string {
 		return Clip(name, w)
 	}
 	return Clip(name, w-tail) + strings.TrimPrefix(ClipLeft(name, tail+1), "…")
+}
+
+// ExpandHome is a path with "~" as the home folder.
+func ExpandHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && home != "" && (rest == "" || rest[0] == '/') {
+		return filepath.Join(home, rest)
+	}
+	return path
+}
+
+// AsFileName is a name without what file names cannot have.
+func AsFileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r < ' ' {
+			return '_'
+		}
+		return r
+	}, name)
 }

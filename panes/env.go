@@ -1,0 +1,103 @@
+package panes
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/ui/overlay"
+)
+
+// An Env is what a pane may ask of the dashboard around it.
+type Env interface {
+	Context() context.Context // ends with the dashboard
+	// Engine waits until the engine can be asked. It is for commands, not for
+	// Bubble Tea's goroutine.
+	Engine(context.Context) (Engine, error)
+	News() *News
+	Learn(...api.Process) tea.Cmd // what an operation has answered with, before there are news of it
+
+	Home() string   // the person's home folder; "" if that is unknown
+	Folder() string // where the dashboard was opened
+
+	Say(text string, bad bool) tea.Cmd
+	Unsay()              // takes away what was said last
+	Ask(overlay.Overlay) // puts a dialog over everything
+	overlay.Host
+	Save(Saving) tea.Cmd
+
+	Elsewhere
+}
+
+// Elsewhere is what a pane wants of the others. They are shown with it.
+type Elsewhere interface {
+	ShowSession(id string) tea.Cmd
+	StartProcess() tea.Cmd // asks what is to be started
+	// Ending notes that the person has asked for the end of a process here, so
+	// that nobody tells them of it.
+	Ending(id string)
+}
+
+// A Saving writes something to a file of this machine.
+type Saving struct {
+	What  string // is saved, for errors
+	Path  string
+	Write func(context.Context, Engine, io.Writer) (written int64, err error)
+}
+
+// Call runs an operation on the engine as a command. What it cannot be asked
+// becomes a message by failed.
+func Call(env Env, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
+	return CallIn(env.Context(), env, do, failed)
+}
+
+// CallIn is Call for as long as ctx lasts.
+func CallIn(ctx context.Context, env Env, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		e, err := env.Engine(ctx)
+		if err != nil {
+			return failed(err)
+		}
+		return do(ctx, e)
+	}
+}
+
+// Do runs an operation on the engine whose effect comes as news: only its error
+// is told.
+func Do(env Env, do func(context.Context, Engine) error) tea.Cmd {
+	return Call(env, func(ctx context.Context, e Engine) tea.Msg { return DoneMsg{do(ctx, e)} },
+		func(err error) tea.Msg { return DoneMsg{err} })
+}
+
+// DoneMsg is the outcome of an operation whose effect comes as news.
+type DoneMsg struct{ Err error }
+
+// ErrorText is an error with its hint on one line.
+func ErrorText(err error) string {
+	e := api.AsError(err)
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + " – " + e.Hint
+}
+
+// FirstError is the first of errors, with how many more there are.
+func FirstError(errs []error) error {
+	var first error
+	n := 0
+	for _, err := range errs {
+		if err == nil {
+			continue
+		}
+		if n++; first == nil {
+			first = err
+		}
+	}
+	if n > 1 {
+		return fmt.Errorf("%s (and %d more)", ErrorText(first), n-1)
+	}
+	return first
+}

@@ -1,0 +1,45 @@
+package panes
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes/widget"
+)
+
+// A Pane is one view of the dashboard. The dashboard calls it from Bubble Tea's
+// goroutine alone, and draws it anew after whatever it was told.
+type Pane interface {
+	// Update takes in a message: news of the engine (NewsMsg) and the results of
+	// the pane's own commands. Messages that are not for it change nothing.
+	Update(tea.Msg) tea.Cmd
+	// Fetch asks for what the pane needs now. It is called after every message,
+	// shown or not.
+	Fetch() tea.Cmd
+
+	Actions() Actions             // what the keys of its scopes do
+	Type(tea.KeyPressMsg) tea.Cmd // a key that is bound to nothing
+	Paste(text string) tea.Cmd    // pasted text
+	Mouse(e keys.Mouse) tea.Cmd   // in the pane's own cells; a press keeps the mouse until its release
+	Scopes() []keymap.Scope       // of what has the keyboard in it, from the inside outward, without the global one
+	Hints() (all []Hint, ok bool) // the next useful keys; without ok those of its scopes
+	Note() (string, widget.Ink)   // what the status bar says of it
+
+	Resize(w, h int)
+	Draw() []string // as many rows, and each as wide, as Resize said
+	Cursor() *tea.Cursor
+
+	Show() // it is on the screen from now on
+	Hide()
+}
+
+// Actions are what a pane does, by the action that a key is bound to.
+type Actions map[keymap.Action]func() tea.Cmd
+
+// A Hint is a key and what it does.
+type Hint = widget.Hint
+
+// A NewsMsg tells a pane that there are news of the engine. Before is what was
+// known.
+type NewsMsg struct{ Before News }

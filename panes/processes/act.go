@@ -1,0 +1,208 @@
+package processes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// atOnce is how many processes are acted on at the same time.
+const atOnce = 8
+
+// each runs an operation on every target as one command.
+func (p *Pane) each(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
+	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+		errs := make([]error, len(targets))
+		var all sync.WaitGroup
+		slots := make(chan struct{}, atOnce)
+		for i, p := range targets {
+			slots <- struct{}{}
+			all.Go(func() {
+				errs[i] = do(ctx, e, p)
+				<-slots
+			})
+		}
+		all.Wait()
+		return panes.DoneMsg{Err: panes.FirstError(errs)}
+	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
+}
+
+// living are the targets that have not ended.
+func living(targets []api.Process) (alive []api.Process) {
+	for _, p := range targets {
+		if !p.State.Ended() {
+			alive = append(alive, p)
+		}
+	}
+	return alive
+}
+
+// these names processes in a title: one by its name, several by their number.
+func these(targets []api.Process) string {
+	if len(targets) == 1 {
+		return widget.Clean(targets[0].Name)
+	}
+	return fmt.Sprintf("%d processes", len(targets))
+}
+
+// namesOf lists what a question is about, a few to a line.
+func namesOf(targets []api.Process) []string {
+	const most = 12
+	if len(targets) < 2 {
+		return nil
+	}
+	var names []string
+	for i, p := range targets {
+		if i == most {
+			names = append(names, fmt.Sprintf("and %d more", len(targets)-most))
+			break
+		}
+		names = append(names, widget.Clip(widget.Clean(p.Name), 24))
+	}
+	return overlay.Wrap(strings.Join(names, ", "), 44)
+}
+
+// confirm asks before something is done to targets.
+func (p *Pane) confirm(title, what, yes string, targets []api.Process, then tea.Cmd) tea.Cmd {
+	p.env.Ask(&overlay.Question{
+		Title: title,
+		Lines: append(namesOf(targets), what),
+		Yes:   yes,
+		Then:  then,
+	})
+	return nil
+}
+
+// stopMsg says that the person wants processes to be stopped, with a signal of
+// their choice; "" is that of each.
+type stopMsg struct {
+	targets []api.Process
+	signal  string
+}
+
+func (p *Pane) stopAll(msg stopMsg) tea.Cmd {
+	for _, target := range msg.targets {
+		p.env.Ending(target.ID)
+	}
+	return p.each(msg.targets, stopWith(msg.signal))
+}
+
+func stopWith(signal string) func(context.Context, panes.Engine, api.Process) error {
+	return func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return e.StopProcess(ctx, api.ProcessStopInput{ID: p.ID, Signal: signal})
+	}
+}
+
+func (p *Pane) askStop() tea.Cmd {
+	targets := living(p.table.Targets())
+	if len(targets) == 0 {
+		return p.env.Say("it has ended already", false)
+	}
+	return p.confirm("Stop "+these(targets)+"?", "It ends with all that it started, and stays so.", "stop", targets,
+		func() tea.Msg { return stopMsg{targets, ""} })
+}
+
+func (p *Pane) askKill() tea.Cmd {
+	targets := living(p.table.Targets())
+	if len(targets) == 0 {
+		return p.env.Say("it has ended already", false)
+	}
+	return p.confirm("Kill "+these(targets)+" at once?", "It gets SIGKILL and cannot put anything in order.", "kill", targets,
+		func() tea.Msg { return stopMsg{targets, "SIGKILL"} })
+}
+
+// restart starts one process anew at once, and asks before several.
+func (p *Pane) restart() tea.Cmd {
+	targets := p.table.Targets()
+	do := func(ctx context.Context, e panes.Engine, p api.Process) error { return e.Restart(ctx, p.ID) }
+	switch len(targets) {
+	case 0:
+		return nil
+	case 1:
+		return p.each(targets, do)
+	}
+	return p.confirm("Restart "+these(targets)+"?", "Those that run are ended first.", "restart", targets, p.each(targets, do))
+}
+
+// toggleKeepAlive keeps the targets alive, or no longer if the first one is.
+func (p *Pane) toggleKeepAlive() tea.Cmd {
+	targets := p.table.Targets()
+	if len(targets) == 0 {
+		return nil
+	}
+	on := !targets[0].KeepAlive
+	said := p.env.Say(these(targets)+": no longer started again by itself", false)
+	if on {
+		ends := "it ends"
+		if len(targets) > 1 {
+			ends = "one ends"
+		}
+		said = p.env.Say(these(targets)+": started again whenever "+ends, false)
+	}
+	return tea.Batch(said, p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+		return e.UpdateProcess(ctx, api.ProcessUpdateInput{ID: p.ID, KeepAlive: &on})
+	}))
+}
+
+func (p *Pane) askForget() tea.Cmd {
+	var targets []api.Process
+	all := p.table.Targets()
+	for _, p := range all {
+		if p.State.Ended() {
+			targets = append(targets, p)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return nil
+	case len(targets) == 0:
+		return p.env.Say(these(all)+" has not ended; stop it first", true)
+	}
+	return p.confirm("Forget "+these(targets)+"?", "The record and the log are removed.", "forget", targets,
+		p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+			err := e.Remove(ctx, p.ID)
+			if errors.Is(err, api.CodeNotFound) {
+				return nil
+			}
+			return err
+		}))
+}
+
+// askSignal lets the person choose a signal.
+func (p *Pane) askSignal() tea.Cmd {
+	targets := living(p.table.Targets())
+	if len(targets) == 0 {
+		return p.env.Say("only a process that runs can get a signal", false)
+	}
+	p.env.Ask(&overlay.Menu{Title: "Send a signal to " + these(targets), Items: signals(), Prefix: "SIG", Then: func(name string) tea.Cmd {
+		name, _, _ = strings.Cut(name, " ")
+		return p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+			return e.Signal(ctx, api.ProcessSignalInput{ID: p.ID, Signal: name})
+		})
+	}})
+	return nil
+}
+
+func signals() []overlay.MenuItem {
+	return []overlay.MenuItem{
+		{Name: "HUP", Does: "often: read the configuration again"},
+		{Name: "INT", Does: "as ctrl+c does"},
+		{Name: "TERM", Does: "please end"},
+		{Name: "QUIT", Does: "end and leave a trace"},
+		{Name: "USR1", Does: "its own meaning"},
+		{Name: "USR2", Does: "its own meaning"},
+		{Name: "STOP", Does: "halt"},
+		{Name: "CONT", Does: "go on after a halt"},
+		{Name: "WINCH", Does: "the terminal's size has changed"},
+		{Name: "KILL", Does: "end at once"},
+	}
+}

@@ -1,0 +1,170 @@
+package processes
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+)
+
+// parts are where the parts of the view are in it.
+type parts struct{ table, charts, heading, log widget.Rect }
+
+// Least heights of the view's parts, with their headings.
+const (
+	minTableHeight = 3
+	minLogHeight   = 4
+	// chartsFrom is the height of a view from which it shows charts unasked.
+	chartsFrom = 40
+)
+
+func (p *Pane) parts() (all parts) {
+	body := widget.Rect{W: p.w, H: p.h}
+	_, rows := p.table.Len()
+	h := min(max(rows+1, minTableHeight+1), body.H*9/20)
+	if p.height > 0 {
+		h = p.height
+	}
+	h = max(min(h, body.H-minLogHeight), minTableHeight)
+	switch {
+	case p.zoomed && !p.onLog:
+		h = body.H
+	case p.zoomed:
+		h = 0
+	}
+	all.table, all.log = body, body
+	all.table.H = h
+	if h == body.H {
+		return parts{table: body}
+	}
+	if p.wantsCharts() && body.H-h-1-ChartRows >= minLogHeight {
+		all.charts = widget.Rect{Y: h, W: body.W, H: ChartRows}
+		h += ChartRows
+	}
+	all.heading = widget.Rect{Y: h, W: body.W, H: 1}
+	all.log.Y += h + 1
+	all.log.H -= h + 1
+	return all
+}
+
+// page is how many rows a page of the table has.
+func (p *Pane) page() int { return max(p.parts().table.H-2, 1) }
+
+// wantsCharts reports whether the process under the cursor is shown with charts.
+func (p *Pane) wantsCharts() bool {
+	_, ok := p.table.Selected()
+	switch {
+	case !ok || p.zoomed:
+		return false
+	case p.charts != nil:
+		return *p.charts
+	}
+	return p.h >= chartsFrom
+}
+
+// toggleCharts shows charts, or shows none.
+func (p *Pane) toggleCharts() {
+	show := !p.wantsCharts()
+	p.charts = &show
+}
+
+// Draw gives the rows of the view.
+func (p *Pane) Draw() []string {
+	look := p.env.Look()
+	if _, all := p.table.Len(); all == 0 {
+		return p.empty().Draw(p.w, p.h, look)
+	}
+	p.table.Focused = !p.onLog
+	parts, now := p.parts(), time.Now()
+	rows := slices.Clone(p.table.Draw(parts.table.W, parts.table.H, now, look))
+	if parts.heading.H == 0 {
+		return rows
+	}
+	selected, ok := p.table.Selected()
+	if parts.charts.H > 0 {
+		rows = append(rows, DrawCharts(&selected, parts.charts.W, parts.charts.H, now, look)...)
+	}
+	if !ok || p.log == nil {
+		rows = append(rows, widget.Heading("log", "", p.w, false, look))
+		for len(rows) < p.h {
+			rows = append(rows, widget.Spaces(p.w))
+		}
+		return rows
+	}
+	p.log.Focused = p.onLog
+	log := p.log.Draw(parts.log.W, parts.log.H, look)
+	rows = append(rows, p.log.Heading(&selected, widget.Reason(&selected, now), p.w, look))
+	return append(rows, log...)
+}
+
+func (p *Pane) empty() *widget.Page {
+	if !p.env.News().Connected {
+		return &widget.Page{Title: "Connecting to the engine…"}
+	}
+	hint := func(a keymap.Action, does string) panes.Hint {
+		return panes.HintIn(p.env.Bindings(), a, does, keymap.ScopeProcesses, keymap.ScopeList, keymap.ScopeGlobal)
+	}
+	return &widget.Page{
+		Title: "No process yet",
+		Lines: []string{"What is started here goes on without the dashboard,", "and its output is kept."},
+		Hints: []panes.Hint{hint(keymap.ProcessNew, "start one"), hint(keymap.Help, "keys"), hint(keymap.Quit, "leave")},
+	}
+}
+
+// resizeTable moves the border between the table and the log.
+func (p *Pane) resizeTable(by int) {
+	if !p.zoomed {
+		p.setTableHeight(p.parts().table.H + by)
+	}
+}
+
+func (p *Pane) setTableHeight(h int) {
+	p.height = max(min(h, p.h-minLogHeight), minTableHeight)
+}
+
+// Mouse handles the mouse in the view.
+func (p *Pane) Mouse(e keys.Mouse) tea.Cmd {
+	down := widget.LeftDown(e)
+	if p.dragged && !down { // an end that was not told is followed by another press
+		p.setTableHeight(e.Y)
+		p.dragged = e.Kind != keys.MouseUp
+		return nil
+	}
+	p.dragged = false
+	switch parts := p.parts(); {
+	case parts.heading.Contains(e.X, e.Y) && down:
+		p.dragged = !p.zoomed
+		return p.focusLog(true)
+	case parts.table.Contains(e.X, e.Y):
+		p.mouseOnTable(e, down)
+	case p.log == nil || !parts.log.Contains(e.X, e.Y):
+	case widget.IsWheel(e):
+		p.log.Scroll(widget.WheelRows(e))
+	case down:
+		return p.focusLog(true)
+	}
+	return nil
+}
+
+func (p *Pane) mouseOnTable(e keys.Mouse, down bool) {
+	t := &p.table
+	switch {
+	case widget.IsWheel(e):
+		t.Move(widget.WheelRows(e) / 3)
+	case !down:
+	case e.Y == 0:
+		if c, ok := t.ColumnAt(e.X); ok {
+			t.SortBy(c)
+		}
+	default:
+		if row := t.RowAt(e.Y); row >= 0 {
+			t.Go(row)
+		}
+		p.focusLog(false)
+	}
+}

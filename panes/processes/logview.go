@@ -1,0 +1,176 @@
+package processes
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// logMsg is the answer to a request of a log.
+type logMsg struct {
+	log     *Log
+	request LogRequest
+	out     api.ProcessLogOutput
+	err     error
+}
+
+// shownLog is the log of the process under the cursor; nil without one. It is made
+// at once: what is typed behind a move of the cursor is about it.
+func (p *Pane) shownLog() *Log {
+	selected, ok := p.table.Selected()
+	if !ok {
+		p.dropLog()
+		return nil
+	}
+	if p.log == nil || p.log.ID != selected.ID {
+		p.dropLog()
+		p.log = NewLog(selected.ID, selected.Kind == api.KindSession)
+		if widget.SplitLog(&selected) {
+			p.log.Stream = "stdout"
+		}
+	}
+	var tail []string
+	if selected.Supervision != nil {
+		tail = selected.Supervision.LastLines
+	}
+	p.log.SetState(selected.State, tail)
+	return p.log
+}
+
+// fetchLog asks for what the log under the cursor needs. Update never waits for
+// it.
+func (p *Pane) fetchLog() tea.Cmd {
+	if p.shownLog() == nil {
+		return nil
+	}
+	size := p.parts().log
+	p.log.SetSize(size.W, size.H)
+	request, ok := p.log.Next()
+	if !ok {
+		return nil
+	}
+	if p.stop != nil {
+		p.stop()
+	}
+	ctx, stop := context.WithCancel(p.env.Context())
+	p.stop = stop
+	log := p.log
+	return panes.CallIn(ctx, p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+		out, err := e.Log(ctx, request.Input)
+		return logMsg{log, request, out, err}
+	}, func(err error) tea.Msg { return logMsg{log: log, request: request, err: err} })
+}
+
+// switchStream goes from standard output to standard error and back.
+func (p *Pane) switchStream() tea.Cmd {
+	selected, ok := p.table.Selected()
+	if !ok || p.shownLog() == nil || !widget.SplitLog(&selected) {
+		return p.env.Say("this process has one log for both output and errors", false)
+	}
+	stream := map[string]string{"stdout": "stderr", "stderr": "stdout"}[p.log.Stream]
+	p.dropLog()
+	p.log = NewLog(selected.ID, false)
+	p.log.Stream = stream
+	return nil
+}
+
+// dropLog ends what is under way for the log that was shown.
+func (p *Pane) dropLog() {
+	p.endSearch()
+	if p.stop != nil {
+		p.stop()
+	}
+	if p.log == nil {
+		return
+	}
+	p.log, p.stop = nil, nil
+	if _, ok := p.table.Selected(); !ok {
+		p.onLog = false
+	}
+}
+
+func (p *Pane) takeLog(msg logMsg) tea.Cmd {
+	if msg.log != p.log {
+		return nil
+	}
+	if msg.err != nil {
+		msg.log.Fail(msg.request, msg.err)
+	} else {
+		msg.log.Take(msg.request, msg.out)
+	}
+	if p.pending == msg.log {
+		return p.searchFirst(msg.log)
+	}
+	return nil
+}
+
+// leaveLog ends a search, takes its highlights away, or goes back to the table,
+// whichever comes first.
+func (p *Pane) leaveLog() tea.Cmd {
+	switch {
+	case p.find != nil || p.pending != nil:
+		p.endSearch()
+	case p.log != nil && p.log.Pattern() != "":
+		_ = p.log.Search("") // no pattern is never a wrong one
+	case p.zoomed:
+		p.zoomed = false
+	default:
+		return p.focusLog(false)
+	}
+	return nil
+}
+
+func (p *Pane) askSave() tea.Cmd {
+	selected, ok := p.table.Selected()
+	if !ok {
+		return nil
+	}
+	stream := ""
+	if log := p.log; log != nil && log.ID == selected.ID {
+		stream = log.Stream
+	}
+	p.env.Ask(overlay.NewPrompt("Save the log of "+widget.Clean(selected.Name)+" to",
+		filepath.Join(p.env.Folder(), widget.AsFileName(selected.Name)+".log"), func(path string) tea.Cmd {
+			if path == "" {
+				return nil
+			}
+			return p.env.Save(panes.Saving{What: "log", Path: widget.ExpandHome(path, p.env.Home()),
+				Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
+					return copyLog(ctx, e, selected, stream, to)
+				}})
+		}))
+	return nil
+}
+
+// copyLog copies what is kept of a log now, byte for byte. What is dropped while
+// it is copied is left out.
+func copyLog(ctx context.Context, e panes.Engine, p api.Process, stream string, to io.Writer) (written int64, err error) {
+	in := api.ProcessLogInput{ID: p.ID, Stream: stream, Max: 1 << 20, Exact: true}
+	end := int64(-1)
+	for {
+		out, err := e.Log(ctx, in)
+		if err != nil {
+			return written, err
+		}
+		if end < 0 {
+			end = out.End
+		}
+		piece, err := out.Bytes()
+		if err == nil {
+			_, err = to.Write(piece)
+		}
+		written += int64(len(piece))
+		if err != nil || out.NextCursor >= end || len(piece) == 0 {
+			return written, err
+		}
+		next := out.NextCursor
+		in.Since = &next
+	}
+}

@@ -1,0 +1,327 @@
+package processes
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// metricsEvery is how often processes are measured while they are shown.
+const metricsEvery = time.Second
+
+// A Pane is the view of processes: a table above the log of the process under
+// its cursor.
+type Pane struct {
+	env     panes.Env
+	actions panes.Actions
+	shown   bool
+	w, h    int
+
+	table   Table
+	log     *Log // of the process under the cursor; nil without one
+	stop    context.CancelFunc
+	onLog   bool  // the log has the keyboard
+	zoomed  bool  // what has the keyboard fills the view
+	height  int   // of the table, where the person has set it
+	charts  *bool // whether charts are shown; nil where there is room
+	dragged bool  // the mouse holds the border
+
+	metrics map[string]*api.Metrics
+	polling bool
+
+	find    context.CancelFunc // ends the search under way; nil without one
+	finding LogSearch
+	turn    bool // look above when there is nothing below
+	pending *Log // to be searched as soon as there is something in it
+}
+
+// New makes the view.
+func New(env panes.Env) *Pane {
+	p := &Pane{env: env}
+	p.actions = p.makeActions()
+	return p
+}
+
+// metricsMsg is what was measured; metricsDue comes when it is time to measure
+// again.
+type (
+	metricsMsg struct {
+		processes []api.Process
+		err       error
+	}
+	metricsDue struct{}
+)
+
+// Update takes in a message.
+func (p *Pane) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case panes.NewsMsg:
+		p.refresh()
+	case metricsMsg:
+		return p.takeMetrics(msg)
+	case metricsDue:
+		p.polling = false
+	case logMsg:
+		return p.takeLog(msg)
+	case searchMsg:
+		return p.searched(msg)
+	case stopMsg:
+		return p.stopAll(msg)
+	}
+	return nil
+}
+
+// Show brings the table up to date.
+func (p *Pane) Show() {
+	p.shown = true
+	p.refresh()
+}
+
+// Hide has nothing more asked for.
+func (p *Pane) Hide() { p.shown, p.dragged = false, false }
+
+// Resize gives the view its size.
+func (p *Pane) Resize(w, h int) {
+	p.w, p.h = w, h
+	p.refresh()
+}
+
+func (p *Pane) visible() bool { return p.shown && p.h > 0 }
+
+// Fetch asks for metrics and for the log; for nothing while the view is not
+// shown.
+func (p *Pane) Fetch() tea.Cmd {
+	if !p.visible() {
+		return nil
+	}
+	return tea.Batch(p.fetchMetrics(), p.fetchLog())
+}
+
+func (p *Pane) fetchMetrics() tea.Cmd {
+	if p.polling || !p.env.News().Connected {
+		return nil
+	}
+	p.polling = true
+	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+		all, err := e.Measure(ctx)
+		return metricsMsg{all, err}
+	}, func(err error) tea.Msg { return metricsMsg{err: err} })
+}
+
+func (p *Pane) takeMetrics(msg metricsMsg) tea.Cmd {
+	if msg.err == nil {
+		metrics := make(map[string]*api.Metrics, len(msg.processes))
+		for i := range msg.processes {
+			if one := &msg.processes[i]; one.Metrics != nil {
+				metrics[one.ID] = one.Metrics
+			}
+		}
+		p.metrics = metrics
+	}
+	p.refresh()
+	return tea.Tick(metricsEvery, func(time.Time) tea.Msg { return metricsDue{} })
+}
+
+// refresh makes the table's rows: all that is known from events, with what was
+// measured last.
+func (p *Pane) refresh() {
+	if !p.visible() {
+		return
+	}
+	rows := slices.Clone(p.env.News().Processes)
+	for i := range rows {
+		if metrics := p.metrics[rows[i].ID]; metrics != nil && !rows[i].State.Ended() {
+			rows[i].Metrics = metrics
+		}
+	}
+	p.table.SetRows(rows)
+	p.table.Home = p.env.Home()
+}
+
+// Select puts the cursor on a process, whatever is filtered.
+func (p *Pane) Select(id string) {
+	p.onLog = false
+	p.refresh()
+	if !p.table.Select(id) {
+		p.table.SetFilter("")
+		p.table.Select(id)
+	}
+}
+
+// SelectLog puts the cursor on a process and gives its log the keyboard.
+func (p *Pane) SelectLog(id string) tea.Cmd {
+	p.Select(id)
+	log := p.fetchLog() // it is another one from now on
+	return tea.Batch(log, p.focusLog(true))
+}
+
+// Selected is the process under the cursor.
+func (p *Pane) Selected() (api.Process, bool) { return p.table.Selected() }
+
+// Scopes are those of the log or of the table.
+func (p *Pane) Scopes() []keymap.Scope {
+	if p.onLog {
+		return []keymap.Scope{keymap.ScopeLog}
+	}
+	return []keymap.Scope{keymap.ScopeProcesses, keymap.ScopeList}
+}
+
+// Hints are those of the scopes.
+func (p *Pane) Hints() ([]panes.Hint, bool) { return nil, false }
+
+// Note says what is under way, marked or filtered.
+func (p *Pane) Note() (string, widget.Ink) { return p.note(), p.env.Look().BarWarn }
+
+func (p *Pane) note() string {
+	t := &p.table
+	switch shown, all := t.Len(); {
+	case p.find != nil:
+		return "searching…" + panes.WithKey(p.env.Bindings(), " ", keymap.LogLeave, " ends it", keymap.ScopeLog)
+	case p.pending != nil:
+		return "searches as soon as something is printed"
+	case t.Marked() > 0:
+		return widget.Itoa(t.Marked()) + " marked"
+	case t.Filter() != "":
+		return widget.Itoa(shown) + " of " + widget.Itoa(all) + " with “" + widget.Clean(t.Filter()) + "”"
+	}
+	return ""
+}
+
+// Type and Paste do nothing: nothing is typed into this view.
+func (p *Pane) Type(tea.KeyPressMsg) tea.Cmd { return nil }
+func (p *Pane) Paste(string) tea.Cmd         { return nil }
+
+// Cursor is nil.
+func (p *Pane) Cursor() *tea.Cursor { return nil }
+
+// Actions are what the keys of the table and the log do.
+func (p *Pane) Actions() panes.Actions { return p.actions }
+
+// allRows is more than any list has.
+const allRows = 1 << 30
+
+func (p *Pane) makeActions() panes.Actions {
+	t := &p.table
+	return panes.Actions{
+		keymap.FocusUp:       func() tea.Cmd { return p.focusTowards(false) },
+		keymap.FocusDown:     func() tea.Cmd { return p.focusTowards(true) },
+		keymap.FocusNext:     func() tea.Cmd { return p.focusLog(!p.onLog) },
+		keymap.FocusPrevious: func() tea.Cmd { return p.focusLog(!p.onLog) },
+		keymap.PaneZoom:      do(func() { p.zoomed = !p.zoomed }),
+		keymap.ResizeUp:      do(func() { p.resizeTable(-2) }),
+		keymap.ResizeDown:    do(func() { p.resizeTable(2) }),
+
+		keymap.MoveDown:     do(func() { t.Move(1) }),
+		keymap.MoveUp:       do(func() { t.Move(-1) }),
+		keymap.MovePageDown: do(func() { t.Move(p.page()) }),
+		keymap.MovePageUp:   do(func() { t.Move(-p.page()) }),
+		keymap.MoveFirst:    do(func() { t.Move(-allRows) }),
+		keymap.MoveLast:     do(func() { t.Move(allRows) }),
+		keymap.Open:         p.open,
+		keymap.Filter:       p.askFilter,
+		keymap.Clear:        do(p.clear),
+		keymap.Mark:         do(t.Mark),
+
+		keymap.ProcessRestart:   p.restart,
+		keymap.ProcessStop:      p.askStop,
+		keymap.ProcessKill:      p.askKill,
+		keymap.ProcessSignal:    p.askSignal,
+		keymap.ProcessKeepAlive: p.toggleKeepAlive,
+		keymap.ProcessForget:    p.askForget,
+		keymap.ProcessSort:      do(t.SortNext),
+		keymap.ProcessReverse:   do(t.Reverse),
+		keymap.ProcessCharts:    do(p.toggleCharts),
+
+		keymap.LogFollow:   p.onShownLog((*Log).Follow),
+		keymap.LogWrap:     p.onShownLog((*Log).Wrap),
+		keymap.LogTimes:    p.onShownLog((*Log).Clock),
+		keymap.LogLeft:     p.onShownLog(func(l *Log) { l.Sideways(-1) }),
+		keymap.LogRight:    p.onShownLog(func(l *Log) { l.Sideways(1) }),
+		keymap.LogSearch:   p.askSearch,
+		keymap.LogNext:     func() tea.Cmd { return p.nextMatch(false) },
+		keymap.LogPrevious: func() tea.Cmd { return p.nextMatch(true) },
+		keymap.LogStream:   p.switchStream,
+		keymap.LogSave:     p.askSave,
+		keymap.LogLeave:    p.leaveLog,
+
+		keymap.ScrollDown:     p.onShownLog(func(l *Log) { l.Scroll(1) }),
+		keymap.ScrollUp:       p.onShownLog(func(l *Log) { l.Scroll(-1) }),
+		keymap.ScrollPageDown: p.onShownLog(func(l *Log) { l.Pages(2) }),
+		keymap.ScrollPageUp:   p.onShownLog(func(l *Log) { l.Pages(-2) }),
+		keymap.ScrollHalfDown: p.onShownLog(func(l *Log) { l.Pages(1) }),
+		keymap.ScrollHalfUp:   p.onShownLog(func(l *Log) { l.Pages(-1) }),
+		keymap.ScrollFirst:    p.onShownLog((*Log).Home),
+		keymap.ScrollLast:     p.onShownLog((*Log).End),
+	}
+}
+
+// do is an action that asks for nothing.
+func do(change func()) func() tea.Cmd {
+	return func() tea.Cmd {
+		change()
+		return nil
+	}
+}
+
+// onShownLog is an action on the log, where there is one.
+func (p *Pane) onShownLog(change func(*Log)) func() tea.Cmd {
+	return do(func() {
+		if log := p.shownLog(); log != nil {
+			change(log)
+		}
+	})
+}
+
+func (p *Pane) focusTowards(log bool) tea.Cmd {
+	if p.zoomed {
+		return nil
+	}
+	return p.focusLog(log)
+}
+
+func (p *Pane) focusLog(on bool) tea.Cmd {
+	if !on || p.shownLog() != nil {
+		p.onLog = on
+	}
+	return nil
+}
+
+// open shows the terminal of the process under the cursor or, if it has none,
+// gives its log the keyboard.
+func (p *Pane) open() tea.Cmd {
+	selected, ok := p.table.Selected()
+	switch {
+	case !ok:
+		if _, all := p.table.Len(); all == 0 {
+			return p.env.StartProcess()
+		}
+		return nil
+	case selected.Kind == api.KindSession:
+		return p.env.ShowSession(selected.ID)
+	}
+	return p.focusLog(true)
+}
+
+func (p *Pane) askFilter() tea.Cmd {
+	p.env.Ask(overlay.NewFilter("Show processes with", "words of any column; !word: without it", p.table.Filter(),
+		func(text string) tea.Cmd {
+			p.table.SetFilter(text)
+			return nil
+		}))
+	return nil
+}
+
+// clear takes back the marks or, if there are none, the filter.
+func (p *Pane) clear() {
+	if !p.table.Unmark() {
+		p.table.SetFilter("")
+	}
+}

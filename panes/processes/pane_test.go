@@ -1,0 +1,153 @@
+package processes
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
+// it here is nil.
+type fakeEnv struct {
+	panes.Env
+	news   panes.News
+	look   widget.Look
+	engine panes.Engine
+	said   string
+	asked  overlay.Overlay
+	opened string
+	ending []string
+}
+
+func (e *fakeEnv) Context() context.Context                     { return context.Background() }
+func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
+func (e *fakeEnv) News() *panes.News                            { return &e.news }
+func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
+func (e *fakeEnv) Bindings() keymap.Bindings                    { return keymap.DefaultBindings() }
+func (e *fakeEnv) Home() string                                 { return "/home/ann" }
+func (e *fakeEnv) Folder() string                               { return "/home/ann" }
+func (e *fakeEnv) Ask(d overlay.Overlay)                        { e.asked = d }
+func (e *fakeEnv) Ending(id string)                             { e.ending = append(e.ending, id) }
+func (e *fakeEnv) ShowSession(id string) tea.Cmd                { e.opened = id; return nil }
+func (e *fakeEnv) Say(text string, _ bool) tea.Cmd              { e.said = text; return nil }
+
+// A fakeEngine notes what processes were told to do.
+type fakeEngine struct {
+	panes.Engine
+	stopped []string
+}
+
+func (e *fakeEngine) StopProcess(_ context.Context, in api.ProcessStopInput) error {
+	e.stopped = append(e.stopped, in.ID+" "+in.Signal)
+	return nil
+}
+
+// shownPane is a pane that shows processes, in their order of names.
+func shownPane(all ...api.Process) (*Pane, *fakeEnv) {
+	e := &fakeEnv{engine: &fakeEngine{}}
+	e.news.Connected, e.news.Processes = true, all
+	p := New(e)
+	p.Resize(100, 24)
+	p.Show()
+	return p, e
+}
+
+func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
+	t.Helper()
+	act := p.Actions()[a]
+	if act == nil {
+		t.Fatalf("%s does nothing", a)
+	}
+	return act()
+}
+
+func TestNothingIsAskedForWhileThePaneIsHidden(t *testing.T) {
+	p, e := shownPane(service("1", "web", nil))
+	if p.Fetch() == nil {
+		t.Error("nothing is asked for while it is shown")
+	}
+	p.Update(metricsMsg{})
+	p.Update(metricsDue{})
+	p.Hide()
+	if p.Fetch() != nil {
+		t.Error("something is asked for while it is hidden")
+	}
+	p.Resize(0, 0)
+	p.Show()
+	if p.Fetch() != nil {
+		t.Error("something is asked for where there is no room")
+	}
+	e.news.Connected = false
+}
+
+func TestASessionIsOpenedElsewhereAndALogHere(t *testing.T) {
+	shell := service("1", "bash", func(p *api.Process) { p.Kind = api.KindSession })
+	p, e := shownPane(shell, service("2", "web", nil))
+	p.Select("1")
+	p.press(t, keymap.Open)
+	if e.opened != "1" {
+		t.Errorf("%q is opened", e.opened)
+	}
+	p.Select("2")
+	p.press(t, keymap.Open)
+	if p.Scopes()[0] != keymap.ScopeLog {
+		t.Error("the log has not got the keyboard")
+	}
+	p.press(t, keymap.LogLeave)
+	if p.Scopes()[0] != keymap.ScopeProcesses {
+		t.Error("the table has not got the keyboard back")
+	}
+}
+
+func TestAStopIsAskedForAndToldToTheDashboard(t *testing.T) {
+	p, e := shownPane(service("1", "web", nil))
+	p.press(t, keymap.ProcessStop)
+	q, ok := e.asked.(*overlay.Question)
+	if !ok || q.Title != "Stop web?" {
+		t.Fatalf("asked %+v", e.asked)
+	}
+	cmd := p.Update(q.Then())
+	if len(e.ending) != 1 {
+		t.Error("the dashboard does not know who ends it")
+	}
+	if done, _ := cmd().(panes.DoneMsg); done.Err != nil {
+		t.Error(done.Err)
+	}
+	if got := strings.Join(e.engine.(*fakeEngine).stopped, ", "); got != "1 " {
+		t.Errorf("stopped %q", got)
+	}
+}
+
+func TestTheBorderFollowsTheMouseUntilItIsReleased(t *testing.T) {
+	p, _ := shownPane(service("1", "web", nil))
+	p.Fetch()
+	border := func() int {
+		for y, row := range p.Draw() {
+			if strings.HasPrefix(ansi.Strip(row), "─") {
+				return y
+			}
+		}
+		return -1
+	}
+	y := border()
+	at := func(kind keys.MouseKind, y int) {
+		p.Mouse(keys.Mouse{X: 5, Y: y, Kind: kind, Button: keys.ButtonLeft})
+	}
+	at(keys.MouseDown, y)
+	at(keys.MouseMove, y+3)
+	at(keys.MouseUp, y+4)
+	at(keys.MouseMove, y+9)
+	if got := border(); got != y+4 {
+		t.Errorf("it went from %d to %d", y, got)
+	}
+}

@@ -1,0 +1,42 @@
+package ui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// An env is what the dashboard does for its panes.
+type env struct{ m *model }
+
+func (e env) Context() context.Context                         { return e.m.ctx }
+func (e env) Engine(ctx context.Context) (panes.Engine, error) { return e.m.link.At(ctx) }
+func (e env) News() *panes.News                                { return &e.m.news }
+func (e env) Learn(started ...api.Process) tea.Cmd             { return e.m.learn(started...) }
+func (e env) Home() string                                     { return e.m.list.Home }
+func (e env) Folder() string                                   { return e.m.o.CWD }
+func (e env) Say(text string, bad bool) tea.Cmd                { return e.m.say(text, bad) }
+func (e env) Unsay()                                           { e.m.hush() }
+func (e env) Save(s panes.Saving) tea.Cmd                      { return e.m.save(s, false) }
+func (e env) StartProcess() tea.Cmd                            { return e.m.showStartForm() }
+func (e env) Ending(id string)                                 { e.m.ending[id] = true }
+
+func (e env) ShowSession(id string) tea.Cmd {
+	return tea.Batch(e.m.setView(viewSessions), e.m.openSession(id))
+}
+
+// Ask opens a dialog.
+func (e env) Ask(o overlay.Overlay) {
+	e.m.overlay = o
+	e.m.dirty = true
+}
+
+func (e env) Close()                    { e.m.Close() }
+func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
+func (e env) Look() *widget.Look        { return &e.m.look }
