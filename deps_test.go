@@ -88,7 +88,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/files", "engine/keeper", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist/store", "persist/sparse", "persist/ptylog", "persist/linelog", "persist/histdb"},
+		[]string{"engine/api", "engine/files", "engine/keeper", "engine/logs", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp": {
@@ -117,6 +117,8 @@ var layers = map[string]layer{
 	"engine/sandbox":   {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"engine/names":     {[]string{"engine/api", "engine/secrets"}, "a name is checked and shown the same way, whatever it names"},
 	"engine/proctree":  {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
+	"engine/search":    {[]string{"engine/api", "engine/names"}, "a pattern is accepted or refused the same way, whatever is searched"},
+	"engine/logs":      {[]string{"engine/api", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog"}, "a log is a file that grows, whoever writes it"},
 	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},
 	"persist/store":    {nil, "how things lie on disk is independent of who asks"},
 	"persist/sparse":   {nil, "what a file system offers is independent of what lies on it"},

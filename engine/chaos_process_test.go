@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/engine/proctree"
 
 	"golang.org/x/sys/unix"
@@ -115,19 +116,19 @@ func rage(t testing.TB, kills, pause int) {
 	s.checkLasting(append(s.lasting, whole, bounded))
 	for _, p := range []api.Process{whole, bounded} {
 		call(s.machine, api.ProcessStop, api.ProcessStopInput{ID: p.ID, Signal: "KILL"})
-		s.wantFlood(p.LogPath, fileSize(p.LogPath))
+		s.wantFlood(p.LogPath, logs.FileSize(p.LogPath))
 	}
 	r := <-followed
-	size := fileSize(bounded.LogPath)
+	size := logs.FileSize(bounded.LogPath)
 	if r.err != nil || r.read+r.skipped != size {
 		t.Errorf("of %d bytes %d were read and %d dropped: %v", size, r.read, r.skipped, r.err)
 	}
-	if hole := s.wantFlood(whole.LogPath, fileSize(whole.LogPath)); hole != 0 {
+	if hole := s.wantFlood(whole.LogPath, logs.FileSize(whole.LogPath)); hole != 0 {
 		t.Errorf("%d bytes of an unbounded log are gone", hole)
 	}
 	s.wantNoStrangers()
 	t.Logf("%d kills; %d short and %d lasting processes; floods of %d and %d MB, at most %d MB of the latter on disk",
-		kills, len(s.short), len(s.lasting), fileSize(whole.LogPath)>>20, size>>20, r.most>>20)
+		kills, len(s.short), len(s.lasting), logs.FileSize(whole.LogPath)>>20, size>>20, r.most>>20)
 }
 
 // checkShort fails unless each short process has ended as it had to. Its exit

@@ -52,7 +52,7 @@ type world interface {
 	// bound keeps the log of a process without a terminal bounded until stop is
 	// called. Neither blocks.
 	bound(r store.Record) (stop func())
-	// lastLines is the end of what a process has written.
+	// LastLines is the end of what a process has written.
 	lastLines(r store.Record) []string
 	// lateExit looks for an exit status that nobody reported.
 	lateExit(ctx context.Context, r store.Record) ending

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/logs"
 	"tandem/engine/proctree"
 	"tandem/engine/secrets"
 	"tandem/persist/store"
@@ -77,7 +78,7 @@ func Run(ctx context.Context, o Options) error {
 		chunks:  newChunks(),
 		stop:    cancel,
 		meter:   proctree.NewMeter(),
-		logs:    newLogs(log),
+		logs:    logs.New(log),
 	}
 	h.holdReplays()
 	h.gate.log = log
@@ -238,7 +239,7 @@ func (h *host) closeSessions() {
 		p.release()
 		p.close()
 	}
-	h.logs.close()
+	h.logs.Close()
 	h.gate.close()
 	if h.transfers != nil {
 		h.transfers.close()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/persist/store"
 )
 
@@ -194,14 +195,14 @@ func duration(p api.Process) time.Duration {
 func (h *host) outputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
 	most := min(cmp.Or(in.MaxOutput, execOutput), execOutputMost)
 	dir := h.store.Dir(r.ID)
-	stdout, dropped, err := tail(filepath.Join(dir, stdoutName), most)
+	stdout, dropped, err := logs.Tail(filepath.Join(dir, stdoutName), most)
 	out.StdoutDropped = dropped
-	stderr, dropped, errStderr := tail(filepath.Join(dir, stderrName), most)
+	stderr, dropped, errStderr := logs.Tail(filepath.Join(dir, stderrName), most)
 	out.StderrDropped = dropped
 	if err := errors.Join(err, errStderr); err != nil {
 		return api.Errorf(api.CodeInternal, "read output of %s: %v", r.Name, err)
 	}
-	out.Stdout, out.StdoutBytes = inJSON(stdout, in.Exact)
-	out.Stderr, out.StderrBytes = inJSON(stderr, in.Exact)
+	out.Stdout, out.StdoutBytes = logs.InJSON(stdout, in.Exact)
+	out.Stderr, out.StderrBytes = logs.InJSON(stderr, in.Exact)
 	return nil
 }

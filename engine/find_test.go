@@ -13,7 +13,7 @@ import (
 )
 
 // search looks through a session as session.find does.
-func search(t testing.TB, s *session, in api.SessionFindInput) api.SessionFindOutput {
+func findIn(t testing.TB, s *session, in api.SessionFindInput) api.SessionFindOutput {
 	f := finder{session: s, from: in.From, backward: in.Backward, wrap: in.Wrap}
 	switch in.Mark {
 	case api.MarkedPrompt:
@@ -97,7 +97,7 @@ func TestFindGoesThroughScrollbackAndScreenBothWays(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, search(t, s, tt.in)); d != "" {
+			if d := cmp.Diff(tt.want, findIn(t, s, tt.in)); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})
@@ -107,7 +107,7 @@ func TestFindGoesThroughScrollbackAndScreenBothWays(t *testing.T) {
 func TestFindSeesLinesThatWrappedAsOne(t *testing.T) {
 	s, _ := shown20(t, "0123456789 and a nee"+"dle\nx\n\n\n\n\n\n")
 	want := api.SessionFindOutput{Match: &api.SessionMatch{From: api.Place{Line: 0, Cell: 17}, To: api.Place{Line: 1, Cell: 3}}, Number: 1, Total: 1}
-	if d := cmp.Diff(want, search(t, s, api.SessionFindInput{Pattern: api.Pattern{Text: "needle"}})); d != "" {
+	if d := cmp.Diff(want, findIn(t, s, api.SessionFindInput{Pattern: api.Pattern{Text: "needle"}})); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
@@ -126,7 +126,7 @@ func TestFindGoesThroughALongScrollback(t *testing.T) {
 	})
 	s.output(l, strings.ReplaceAll(b.String(), "\n", "\r\n"))
 	s.onScreen(t.Context(), func(terminal) { s.catchUp() })
-	out := search(t, s, api.SessionFindInput{Pattern: api.Pattern{Text: fmt.Sprintf("row %d", 3*findRows-5)}})
+	out := findIn(t, s, api.SessionFindInput{Pattern: api.Pattern{Text: fmt.Sprintf("row %d", 3*findRows-5)}})
 	if out.Match == nil || out.Match.From.Line != 3*findRows-5 || out.Total != 1 {
 		t.Errorf("found %+v", out)
 	}
@@ -140,7 +140,7 @@ func TestPromptsAndOutputsAreFoundAndStayThroughAResize(t *testing.T) {
 	command := "\x1b]133;A\a$ \x1b]133;B\arun a long command line\n\x1b]133;C\aout\nput\n\x1b]133;D;1\a"
 	s, _ := shown20(t, command+"\x1b]133;A\a$ \x1b]133;B\atrue\n\x1b]133;C\a\x1b]133;D;0\a\x1b]133;A\a$ ")
 	next := func(mark string, line int64, backward bool) int64 {
-		out := search(t, s, api.SessionFindInput{Mark: mark, From: api.Place{Line: line}, Backward: backward})
+		out := findIn(t, s, api.SessionFindInput{Mark: mark, From: api.Place{Line: line}, Backward: backward})
 		if out.Match == nil {
 			return -1
 		}

@@ -16,6 +16,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/shell"
@@ -56,7 +57,7 @@ type host struct {
 	history  *history
 	recent   recentCommands
 	meter    *proctree.Meter
-	logs     *logs
+	logs     *logs.Logs
 	now      atomic.Pointer[current]
 	gate     gate
 	arbiter  *arbiter
@@ -123,7 +124,7 @@ func (h *host) spawn(ctx context.Context, r store.Record, before predecessor) (s
 	if r.TTY {
 		return h.spawnSession(ctx, r, before.former)
 	}
-	begin, errorsBegin := fileSize(h.logPath(r)), fileSize(h.errorLogPath(r))
+	begin, errorsBegin := logs.FileSize(h.logPath(r)), logs.FileSize(h.errorLogPath(r))
 	s, _, err := h.start(ctx, r, before.former)
 	s.logStart, s.errorLogStart = begin, errorsBegin
 	return s, err
@@ -309,7 +310,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (sessionLog,
 		chunks:   h.chunks,
 		log:      h.log,
 		ending:   h.control.ctx.Done(),
-		stamp:    func(offset int64) { h.logs.begin(h.logPath(r), offset) },
+		stamp:    func(offset int64) { h.logs.Begin(h.logPath(r), offset) },
 		drained:  func() { h.control.post(r.ID, event{kind: evDrained}) },
 		touched:  func() { h.control.touched(r.ID) },
 		notice: func(text string) {
@@ -388,7 +389,7 @@ func (h *host) remove(id string, durable bool) error {
 	h.gate.expel(id)
 	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
 	dir := h.store.Dir(id)
-	h.logs.forget(filepath.Join(dir, logName), filepath.Join(dir, stdoutName), filepath.Join(dir, stderrName))
+	h.logs.Forget(filepath.Join(dir, logName), filepath.Join(dir, stdoutName), filepath.Join(dir, stderrName))
 	if durable {
 		return h.store.Remove(id)
 	}

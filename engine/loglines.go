@@ -2,14 +2,11 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"io"
-	"os"
 	"sync/atomic"
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
-	"tandem/persist/sparse"
+	"tandem/engine/logs"
 	"tandem/persist/store"
 )
 
@@ -39,32 +36,32 @@ func (g *glance) written(path string) int64 {
 	if l := g.live.Load(); l != nil {
 		return l.live.facts().bytes
 	}
-	return fileSize(path)
+	return logs.FileSize(path)
 }
 
 // source is the log of a process, for any goroutine to read.
-func (h *host) source(p *proc) logSource {
+func (h *host) source(p *proc) logs.Source {
 	g := &p.glance
-	s := logSource{
-		name:    p.rec.Name,
-		path:    h.logPath(p.rec),
-		started: p.rec.StartedAt,
-		state:   func() api.State { return g.state.Load().(api.State) },
+	s := logs.Source{
+		Name:    p.rec.Name,
+		Path:    h.logPath(p.rec),
+		Started: p.rec.StartedAt,
+		State:   func() api.State { return g.state.Load().(api.State) },
 	}
 	if p.rec.SplitLog {
-		s.errPath = h.errorLogPath(p.rec)
+		s.ErrPath = h.errorLogPath(p.rec)
 	}
 	if p.live != nil {
-		path := s.path
-		s.end = func() int64 { return g.written(path) }
+		path := s.Path
+		s.End = func() int64 { return g.written(path) }
 		if live, ok := p.live.(*session); ok {
-			s.opened = live.opened
+			s.Opened = live.opened
 		}
 	}
 	return s
 }
 
-func (h *host) logSource(ctx context.Context, id string) (s logSource, err error) {
+func (h *host) logSource(ctx context.Context, id string) (s logs.Source, err error) {
 	err = withProc(ctx, h, id, func(p *proc) error {
 		s = h.source(p)
 		return nil
@@ -77,7 +74,7 @@ func (h *host) processLog(ctx context.Context, in api.ProcessLogInput) (api.Proc
 	if err != nil {
 		return api.ProcessLogOutput{}, err
 	}
-	return h.logs.read(ctx, in, source)
+	return h.logs.Read(ctx, in, source)
 }
 
 // processLogLimit is how much is kept of each log that a process writes itself.
@@ -110,13 +107,13 @@ func (h *host) bound(r store.Record) (stop func()) {
 	}
 	if r.StartedAt.IsZero() { // it was started just now
 		for path, begin := range logs {
-			h.logs.begin(path, begin)
+			h.logs.Begin(path, begin)
 		}
 	}
 	bound := func() func() {
 		var stops []func()
 		for path := range logs {
-			stops = append(stops, h.logs.bound(path, limit, notice))
+			stops = append(stops, h.logs.Bound(path, limit, notice))
 		}
 		return func() {
 			for _, stop := range stops {
@@ -130,48 +127,12 @@ func (h *host) bound(r store.Record) (stop func()) {
 	return bound()
 }
 
-// lastLines is the end of what a process has written, of split logs rather that
+// LastLines is the end of what a process has written, of split logs rather that
 // of its errors.
 func (h *host) lastLines(r store.Record) []string {
-	source := logSource{path: h.logPath(r)}
+	source := logs.Source{Path: h.logPath(r)}
 	if r.SplitLog {
-		source.errPath = h.errorLogPath(r)
+		source.ErrPath = h.errorLogPath(r)
 	}
-	return lastLines(source, shownLines)
-}
-
-// tail is the end of a log, of at most a number of bytes; dropped is how many
-// there are, or were, before. It begins with a whole character.
-func tail(path string, most int) (end []byte, dropped int64, err error) {
-	source := logSource{path: path}
-	l, err := source.open()
-	if err != nil || l == nil {
-		return nil, 0, err
-	}
-	defer l.Close()
-	for {
-		size := l.End()
-		from := max(l.Start(), size-int64(most))
-		p := make([]byte, max(size-from, 0))
-		n, err := l.ReadAt(p, from)
-		switch {
-		case errors.Is(err, sparse.ErrDropped):
-			continue
-		case err != nil && err != io.EOF:
-			return nil, 0, err
-		}
-		p = p[:n]
-		for cut := 0; cut < 3 && from > 0 && len(p) > 0 && p[0]&0xC0 == 0x80; cut++ {
-			p, from = p[1:], from+1
-		}
-		return p, from, nil
-	}
-}
-
-func fileSize(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
+	return logs.LastLines(source, shownLines)
 }

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/logs"
 )
 
 const (
@@ -176,7 +178,7 @@ func readNow(f *os.File, p []byte) (n int, err error) {
 // took makes n bytes that were read part of the log.
 func (s *session) took(n int) {
 	if n > 0 {
-		if now := time.Now(); now.Sub(s.stamped) >= stampGap {
+		if now := time.Now(); now.Sub(s.stamped) >= logs.StampGap {
 			s.stamped = now
 			s.o.stamp(s.log.End())
 		}

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/sandbox"
+	"tandem/engine/search"
 	"tandem/persist/store"
 )
 
@@ -96,11 +98,11 @@ func (h *host) checks(r store.Record) (all []check) {
 
 // awaitLine waits for the line that tells that a process is ready.
 func (h *host) awaitLine(ctx context.Context, r store.Record) error {
-	search, err := newLogSearch(r.Name, r.Ready.Log)
+	search, err := logs.NewSearch(r.Name, r.Ready.Log)
 	if err != nil {
 		return err
 	}
-	source, err := ask(ctx, h.control, func() *logSource {
+	source, err := ask(ctx, h.control, func() *logs.Source {
 		p := h.control.procs[r.ID] // not announced yet, so nobody else can find it
 		if p == nil {
 			return nil
@@ -111,7 +113,7 @@ func (h *host) awaitLine(ctx context.Context, r store.Record) error {
 	if err != nil || source == nil {
 		return errors.New("it was removed")
 	}
-	_, _, err = h.logs.waitLine(ctx, *source, search, source.places(r.LogStart, r.ErrorLogStart))
+	_, _, err = h.logs.WaitLine(ctx, *source, search, source.Places(r.LogStart, r.ErrorLogStart))
 	if err != nil && ctx.Err() != nil {
 		return errors.New("there was no such line")
 	}
@@ -234,7 +236,7 @@ func checkReadiness(r *api.Readiness) error {
 	if r.Log == "" && r.Port == 0 && r.HTTP == "" && len(r.Command) == 0 {
 		return wrong("no condition is given").(*api.Error).WithHint("give a log line, a port, a URL or a command")
 	}
-	if err := checkPattern("readiness: log", r.Log); err != nil {
+	if err := search.CheckPattern("readiness: log", r.Log); err != nil {
 		return err
 	}
 	if r.Port < 0 || r.Port > 65535 {

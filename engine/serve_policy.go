@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
 	"tandem/persist/store"
@@ -137,7 +138,7 @@ func cutText(s string) string {
 	if len(s) <= auditText {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d bytes)", s[:wholeRunes([]byte(s[:auditText]))], len(s))
+	return fmt.Sprintf("%s… (%d bytes)", s[:logs.WholeRunes([]byte(s[:auditText]))], len(s))
 }
 
 func (h *host) auditList(_ context.Context, in api.AuditListInput) (api.AuditListOutput, error) {

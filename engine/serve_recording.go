@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/persist/store"
 )
@@ -48,9 +49,9 @@ func (h *host) recordLog(ctx context.Context, in api.SessionRecordInput, id stri
 	most := in.Max
 	if in.Until > 0 && *in.Since >= 0 {
 		left := max(in.Until-*in.Since, 0)
-		most = int(min(left, int64(min(max(most, 0), logReadMost))))
+		most = int(min(left, int64(min(max(most, 0), logs.ReadMost))))
 		if in.Max == 0 {
-			most = int(min(left, logReadDefault))
+			most = int(min(left, logs.ReadDefault))
 		}
 	}
 	if most < 0 || in.WaitMS < 0 {

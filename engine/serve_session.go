@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/picture"
 	"tandem/keys"
@@ -318,26 +319,13 @@ func readLog(log sessionLog, since int64, most int, ended bool) (api.SessionRead
 	}
 	p = p[:n]
 	if !(ended && from+int64(n) == end) {
-		p = p[:wholeRunes(p)]
+		p = p[:logs.WholeRunes(p)]
 	}
 	return api.SessionReadOutput{
 		Data:       strings.ToValidUTF8(string(p), "\uFFFD"),
 		NextCursor: from + int64(len(p)),
 		Dropped:    from - since,
 	}, nil
-}
-
-// wholeRunes is the length of p without an incomplete character at its end.
-func wholeRunes(p []byte) int {
-	for back := 1; back < min(utf8.UTFMax, len(p)+1); back++ {
-		if at := len(p) - back; utf8.RuneStart(p[at]) {
-			if !utf8.FullRune(p[at:]) {
-				return at
-			}
-			break
-		}
-	}
-	return len(p)
 }
 
 func (h *host) sessionScreen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/persist/linelog"
 )
@@ -91,7 +92,7 @@ func checkWait(in api.ProcessWaitInput) error {
 // lookOut starts a goroutine for each condition, which end with ctx. It puts
 // the process's id into in.
 func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
-	var source logSource
+	var source logs.Source
 	var runs int
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
 		in.ID, runs, source = p.rec.ID, p.runs, h.source(p)
@@ -103,11 +104,11 @@ func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan si
 	seen := make(chan sighting, 4) // one for each goroutine
 	go func() { seen <- h.seeState(ctx, *in, runs) }()
 	if in.Log != "" {
-		search, err := newLogSearch(source.name, in.Log)
+		search, err := logs.NewSearch(source.Name, in.Log)
 		if err != nil {
 			return nil, err
 		}
-		behind, err := source.behind(*in)
+		behind, err := source.Behind(*in)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +126,7 @@ func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan si
 	if in.IdleMS != 0 {
 		d := time.Duration(in.IdleMS) * time.Millisecond
 		go func() {
-			if h.logs.waitIdle(ctx, source, d) == nil {
+			if h.logs.WaitIdle(ctx, source, d) == nil {
 				seen <- sighting{met: "idle"}
 			}
 		}()
@@ -158,30 +159,13 @@ func (p *proc) isReady() bool {
 	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
 }
 
-// behind is where looking for a line begins. An offset is one of a single file.
-func (p logSource) behind(in api.ProcessWaitInput) ([]place, error) {
-	part, err := p.stream(in.Stream)
-	switch {
-	case err != nil:
-		return nil, err
-	case in.Since == nil && in.Stream == "":
-		return p.places(0, 0), nil
-	case in.Since == nil:
-		return []place{{part.path, 0}}, nil
-	case in.Stream == "" && p.errPath != "":
-		return nil, api.Errorf(api.CodeInvalid, "wait for a line of %s: it has two logs, and since is an offset in one", p.name).
-			WithHint("give stream, stdout or stderr, too")
-	}
-	return []place{{part.path, *in.Since}}, nil
-}
-
-func (h *host) seeLine(ctx context.Context, source logSource, search *linelog.Search, behind []place) sighting {
-	line, _, err := h.logs.waitLine(ctx, source, search, behind)
+func (h *host) seeLine(ctx context.Context, source logs.Source, search *linelog.Search, behind []logs.Place) sighting {
+	line, _, err := h.logs.WaitLine(ctx, source, search, behind)
 	switch {
 	case err == nil:
 		return sighting{met: "log", line: line}
-	case errors.Is(err, errLogOver), ctx.Err() != nil:
+	case errors.Is(err, logs.ErrOver), ctx.Err() != nil:
 		return sighting{}
 	}
-	return sighting{err: api.Errorf(api.CodeUnavailable, "read log of %s: %v", source.name, err)}
+	return sighting{err: api.Errorf(api.CodeUnavailable, "read log of %s: %v", source.Name, err)}
 }

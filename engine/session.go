@@ -74,7 +74,7 @@ type sessionOptions struct {
 	touched func()             // facts have changed; at most 10 times a second
 	notice  func(text string)  // something a person should read
 	ran     func(shellCommand) // its shell has run a command; it does not block
-	stamp   func(offset int64) // what the log has from there on is written now; at most once in stampGap
+	stamp   func(offset int64) // what the log has from there on is written now; at most once in StampGap
 }
 
 // A session is one terminal: its log, its screen and its viewers. The reader

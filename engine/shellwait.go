@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/logs"
 	"tandem/engine/names"
+	"tandem/engine/search"
 )
 
 // screenGap is the least time between two looks at a screen that changes.
@@ -89,7 +91,7 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if err := checkPattern("wait for "+what, text); err != nil {
+	if err := search.CheckPattern("wait for "+what, text); err != nil {
 		return nil, err
 	}
 	re, err := regexp.Compile("(?m)" + text)
@@ -294,7 +296,7 @@ func (s *session) seeOutput(ctx context.Context, re *regexp.Regexp, since *int64
 
 // settles reports whether the screen stays as it is for a moment.
 func (s *session) settles(ctx context.Context, changed <-chan struct{}) bool {
-	timer := time.NewTimer(lineSettles)
+	timer := time.NewTimer(logs.LineSettles)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -3,7 +3,11 @@ package engine
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 )
@@ -57,17 +61,35 @@ func TestACommandsOutputIsGivenByteForByte(t *testing.T) {
 	}
 }
 
-func TestATerminalsLogIsReadOnceItIsOpen(t *testing.T) {
-	r := newLogRig(t)
-	r.write("text\n")
-	opened := make(chan struct{})
-	end := int64(0)
-	r.source.end, r.source.opened = func() int64 { return end }, opened
-	go func() {
-		end = 5
-		close(opened)
-	}()
-	if out := r.read(api.ProcessLogInput{}); out.Data != "text\n" || out.End != 5 {
-		t.Errorf("%+v", out)
+// The keeper does it then, also a new one.
+func TestLogsStayWithinTheirLimitWhileTheEngineIsStopped(t *testing.T) {
+	t.Parallel()
+	m := startMachine(t)
+	flag := filepath.Join(t.TempDir(), "flood")
+	const limit, length = 64 << 10, 6888896
+	script := `while ! [ -e ` + flag + ` ]; do sleep 0.01; done; seq 1000000; seq 1000000 >&2; exec sleep 1000`
+	in := api.ProcessStartInput{Command: sh(script), SplitLog: true, LogLimit: limit}
+	adopted := m.run(in)
+	before := m.info()
+	m.crash(before.KeeperPID)
+	m.eventually("another keeper", func() bool {
+		now := m.info().KeeperPID
+		return now != 0 && now != before.KeeperPID
+	})
+	started := m.run(in)
+	call(m, api.EngineStop, api.EngineStopInput{})
+	m.eventually("the end of the engine", func() bool { return !lives(before.EnginePID) })
+	if err := os.WriteFile(flag, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	for _, id := range []string{adopted.ID, started.ID} {
+		for _, name := range []string{stdoutName, "stderr.log"} {
+			path := filepath.Join(m.dir, "processes", id, name)
+			m.eventually("little of "+name, func() bool {
+				var st unix.Stat_t
+				return unix.Stat(path, &st) == nil && st.Size == length && st.Blocks*512 <= 2*limit
+			})
+		}
+	}
+	m.activate()
 }

@@ -1,4 +1,4 @@
-package engine
+package logs
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ func newPollOnly() growth { return pollOnly{make(chan struct{}, 1)} }
 
 func (pollOnly) add(string) (int, error) { return 0, errors.ErrUnsupported }
 func (pollOnly) remove(int)              {}
-func (w pollOnly) wake()                 { raise(w.woken) }
+func (w pollOnly) wake()                 { tell(w.woken) }
 func (pollOnly) close()                  {}
 
 func (w pollOnly) wait(until time.Time) (ids []int, all bool) {

@@ -1,4 +1,6 @@
-package engine
+// Package logs reads the logs of processes, searches them, tells followers that they grow and keeps them within
+// their limits. Who writes a log, and what it is the log of, it is told.
+package logs
 
 import (
 	"errors"
@@ -30,16 +32,16 @@ const (
 	logsLinger = 10 * time.Second
 )
 
-// logs reads the logs of processes, tells followers that they grow and keeps
+// Logs reads the logs of processes, tells followers that they grow and keeps
 // them within their limits. It has one goroutine, which runs only while there
 // is something to follow or to bound, and sleeps while nothing is written.
 //
 // The engine calls bound when a process starts to write, or is found running,
-// and what bound returns when it has ended. read is process.log; waitLine and
-// waitIdle are conditions of process.wait and of readiness; lastLines is what
+// and what bound returns when it has ended. read is process.log; WaitLine and
+// WaitIdle are conditions of process.wait and of readiness; LastLines is what
 // a process that failed leaves to be shown. None of them may be called on the
 // control goroutine: they read files.
-type logs struct {
+type Logs struct {
 	log     *slog.Logger
 	kick    chan struct{} // of 1: something was asked of the goroutine
 	linger  time.Duration // logsLinger but in tests
@@ -86,8 +88,8 @@ type growth interface {
 	close()
 }
 
-func newLogs(log *slog.Logger) *logs {
-	return &logs{
+func New(log *slog.Logger) *Logs {
+	return &Logs{
 		log:     log,
 		kick:    make(chan struct{}, 1),
 		linger:  logsLinger,
@@ -98,8 +100,8 @@ func newLogs(log *slog.Logger) *logs {
 	}
 }
 
-// close ends the goroutine; nothing is followed or bounded any more.
-func (s *logs) close() {
+// Close ends the goroutine; nothing is followed or bounded any more.
+func (s *Logs) Close() {
 	s.mu.Lock()
 	s.closed = true
 	clear(s.files)
@@ -110,13 +112,13 @@ func (s *logs) close() {
 
 // follow gives a channel that gets a token whenever the log at path has grown,
 // or may have. end is nil but for a terminal's log. Who follows calls stop.
-func (s *logs) follow(path string, end func() int64) (grew <-chan struct{}, stop func()) {
+func (s *Logs) follow(path string, end func() int64) (grew <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
 	return c, s.join(c, path, end)
 }
 
 // join has a channel of one told that the log at path has grown.
-func (s *logs) join(c chan struct{}, path string, end func() int64) (stop func()) {
+func (s *Logs) join(c chan struct{}, path string, end func() int64) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.file(path, end)
@@ -130,10 +132,10 @@ func (s *logs) join(c chan struct{}, path string, end func() int64) (stop func()
 	}
 }
 
-// bound keeps the log at path, which a process writes itself, within limit
+// Bound keeps the log at path, which a process writes itself, within limit
 // bytes until stop is called, and looks at it once more then. notice is told,
 // once, if the file system cannot do that.
-func (s *logs) bound(path string, limit int64, notice func(string)) (stop func()) {
+func (s *Logs) Bound(path string, limit int64, notice func(string)) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.file(path, nil)
@@ -150,7 +152,7 @@ func (s *logs) bound(path string, limit int64, notice func(string)) (stop func()
 }
 
 // file is the entry of a path; it starts the goroutine if need be.
-func (s *logs) file(path string, end func() int64) *logFile {
+func (s *Logs) file(path string, end func() int64) *logFile {
 	f := s.files[path]
 	if f == nil {
 		f = &logFile{path: path, followers: make(map[chan struct{}]bool), grew: time.Now(), size: -1}
@@ -170,7 +172,7 @@ func (s *logs) file(path string, end func() int64) *logFile {
 }
 
 // watch has a file watched rather than polled, if that can be.
-func (s *logs) watch(f *logFile) {
+func (s *Logs) watch(f *logFile) {
 	if f.id != 0 || f.end != nil || s.closed {
 		return
 	}
@@ -193,7 +195,7 @@ func (f *logFile) now() int64 {
 }
 
 // release forgets a file that nobody follows and that is not to be bounded.
-func (s *logs) release(f *logFile) {
+func (s *Logs) release(f *logFile) {
 	if len(f.followers) > 0 || f.bounds > 0 || f.dirty || s.files[f.path] != f {
 		return
 	}
@@ -209,15 +211,15 @@ func (s *logs) release(f *logFile) {
 }
 
 // wake has the goroutine look at what there is to do.
-func (s *logs) wake() {
+func (s *Logs) wake() {
 	if s.growth != nil {
-		raise(s.kick)
+		tell(s.kick)
 		s.growth.wake()
 	}
 }
 
 // loop is the goroutine. It ends when there is nothing left to do.
-func (s *logs) loop(g growth) {
+func (s *Logs) loop(g growth) {
 	defer g.close()
 	var until time.Time
 	gap := followGap
@@ -242,7 +244,7 @@ func (s *logs) loop(g growth) {
 
 // look takes note of which logs have grown, and says which may have to be
 // trimmed and whether to look again soon.
-func (s *logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool) {
+func (s *Logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || len(s.files) == 0 && time.Since(s.idle) >= s.linger {
@@ -273,14 +275,14 @@ func (s *logs) look(ids []int, all bool) (fast bool, due []trimming, ended bool)
 
 // grown looks at how much f has grown, tells its followers, and reports whether
 // it may soon outgrow its limit.
-func (s *logs) grown(f *logFile) bool {
+func (s *Logs) grown(f *logFile) bool {
 	more := s.measure(f)
 	if more == 0 {
 		return false
 	}
 	f.grew = time.Now()
 	for c := range f.followers {
-		raise(c)
+		tell(c)
 	}
 	f.dirty = f.dirty || f.bounds > 0
 	return f.bounds > 0 && more > sparse.Excess(f.limit)/4
@@ -288,7 +290,7 @@ func (s *logs) grown(f *logFile) bool {
 
 // measure takes the size of f, and notes when what was added was written. It
 // gives by how much f has grown.
-func (s *logs) measure(f *logFile) int64 {
+func (s *Logs) measure(f *logFile) int64 {
 	before := f.size
 	f.size = f.now()
 	if before < 0 {
@@ -307,7 +309,7 @@ func (f *logFile) outgrown() bool {
 
 // nextPoll is when the logs that cannot be watched are looked at next, or when
 // the goroutine ends for want of logs; zero if neither is due.
-func (s *logs) nextPoll() time.Time {
+func (s *Logs) nextPoll() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -331,7 +333,7 @@ func (s *logs) nextPoll() time.Time {
 }
 
 // pause lets events gather.
-func (s *logs) pause(gap time.Duration) {
+func (s *Logs) pause(gap time.Duration) {
 	timer := time.NewTimer(gap)
 	defer timer.Stop()
 	select {
@@ -349,7 +351,7 @@ type trimming struct {
 }
 
 // trim frees the head of a log that has outgrown its limit.
-func (s *logs) trim(t trimming) {
+func (s *Logs) trim(t trimming) {
 	from, bounded, err := int64(0), true, error(nil)
 	if t.due {
 		from, bounded, err = trimFile(t.path, t.limit)

@@ -1,4 +1,4 @@
-package engine
+package logs
 
 import (
 	"cmp"
@@ -12,13 +12,14 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/search"
 	"tandem/persist/linelog"
 	"tandem/persist/sparse"
 )
 
 const (
-	logReadDefault  = 64 << 10
-	logReadMost     = 1 << 20
+	ReadDefault     = 64 << 10
+	ReadMost        = 1 << 20
 	logMatches      = 100
 	logMatchesMost  = 10_000
 	logContextMost  = 1000
@@ -27,43 +28,43 @@ const (
 	logStateRecheck = 250 * time.Millisecond
 )
 
-// A logSource is the log of one process, as reading it needs to know it.
-type logSource struct {
-	name    string // of the process
-	path    string // of its log, or of its standard output
-	errPath string // of its standard error, where they are kept apart
+// A Source is the log of one process, as reading it needs to know it.
+type Source struct {
+	Name    string // of the process
+	Path    string // of its log, or of its standard output
+	ErrPath string // of its standard error, where they are kept apart
 
-	// end is the committed end of the log of a terminal whose session is open;
+	// End is the committed end of the log of a terminal whose session is open;
 	// nil for a log that is as long as its file.
-	end    func() int64
-	opened <-chan struct{} // closed once end tells; nil if it always does
+	End    func() int64
+	Opened <-chan struct{} // closed once end tells; nil if it always does
 
-	started time.Time        // of the process
-	state   func() api.State // now; any goroutine may call it, and it does not block
+	Started time.Time        // of the process
+	State   func() api.State // now; any goroutine may call it, and it does not block
 }
 
 // stream is the part of the log that a request is about.
-func (p logSource) stream(name string) (logSource, error) {
+func (p Source) stream(name string) (Source, error) {
 	switch {
 	case name == "":
 	case name != "stdout" && name != "stderr":
-		return p, api.Errorf(api.CodeInvalid, "read log of %s: no stream %q", p.name, name).WithHint("stdout or stderr")
-	case p.errPath == "":
-		return p, api.Errorf(api.CodeInvalid, "read log of %s: its standard output and error are not kept apart", p.name).
+		return p, api.Errorf(api.CodeInvalid, "read log of %s: no stream %q", p.Name, name).WithHint("stdout or stderr")
+	case p.ErrPath == "":
+		return p, api.Errorf(api.CodeInvalid, "read log of %s: its standard output and error are not kept apart", p.Name).
 			WithHint("leave the stream out, or start it with a split log")
 	case name == "stderr":
-		p.path = p.errPath
+		p.Path = p.ErrPath
 	}
 	return p, nil
 }
 
 // await waits until it is known where the log ends.
-func (p logSource) await(ctx context.Context) error {
-	if p.opened == nil {
+func (p Source) await(ctx context.Context) error {
+	if p.Opened == nil {
 		return nil
 	}
 	select {
-	case <-p.opened:
+	case <-p.Opened:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -71,8 +72,8 @@ func (p logSource) await(ctx context.Context) error {
 }
 
 // open opens the log; it is nil if there is none yet.
-func (p logSource) open() (*linelog.File, error) {
-	l, err := linelog.Open(p.path, linelog.Options{End: p.end})
+func (p Source) open() (*linelog.File, error) {
+	l, err := linelog.Open(p.Path, linelog.Options{End: p.End})
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -81,17 +82,17 @@ func (p logSource) open() (*linelog.File, error) {
 
 // A logQuery is a process.log under way.
 type logQuery struct {
-	logs   *logs
+	logs   *Logs
 	in     api.ProcessLogInput
-	source logSource
+	source Source
 	search *linelog.Search // nil without grep
 
 	since *int64 // where it goes on, once known
 	tail  int64  // what a search backward does not go behind
 }
 
-// read answers process.log.
-func (s *logs) read(ctx context.Context, in api.ProcessLogInput, p logSource) (api.ProcessLogOutput, error) {
+// Read answers process.log.
+func (s *Logs) Read(ctx context.Context, in api.ProcessLogInput, p Source) (api.ProcessLogOutput, error) {
 	q, err := newLogQuery(in, p)
 	if q != nil {
 		q.logs = s
@@ -105,7 +106,7 @@ func (s *logs) read(ctx context.Context, in api.ProcessLogInput, p logSource) (a
 	if in.WaitMS <= 0 || in.Backward {
 		return q.run(ctx)
 	}
-	grew, stop := s.follow(q.source.path, p.end)
+	grew, stop := s.follow(q.source.Path, p.End)
 	defer stop()
 	wait := time.NewTimer(min(time.Duration(in.WaitMS)*time.Millisecond, logWaitMost))
 	defer wait.Stop()
@@ -121,7 +122,7 @@ func (s *logs) read(ctx context.Context, in api.ProcessLogInput, p logSource) (a
 			case <-grew:
 				again = true
 			case <-recheck.C:
-				again = p.state().Ended()
+				again = p.State().Ended()
 			case <-wait.C:
 				return out, nil
 			case <-ctx.Done():
@@ -132,7 +133,7 @@ func (s *logs) read(ctx context.Context, in api.ProcessLogInput, p logSource) (a
 }
 
 // newLogQuery checks a request.
-func newLogQuery(in api.ProcessLogInput, p logSource) (*logQuery, error) {
+func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	source, err := p.stream(in.Stream)
 	if err != nil {
 		return nil, err
@@ -146,24 +147,24 @@ func newLogQuery(in api.ProcessLogInput, p logSource) (*logQuery, error) {
 	}
 	switch {
 	case starts > 1:
-		return nil, api.Errorf(api.CodeInvalid, "read log of %s: since, from_line and tail exclude each other", p.name)
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s: since, from_line and tail exclude each other", p.Name)
 	case min(in.Tail, in.Max, in.Context, in.Limit, in.WaitMS) < 0:
-		return nil, api.Errorf(api.CodeInvalid, "read log of %s: tail, max, context, limit and wait_ms cannot be negative", p.name)
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s: tail, max, context, limit and wait_ms cannot be negative", p.Name)
 	case in.Backward && in.Grep == "":
-		return nil, api.Errorf(api.CodeInvalid, "read log of %s backward: there is nothing to search", p.name).WithHint("give grep")
+		return nil, api.Errorf(api.CodeInvalid, "read log of %s backward: there is nothing to search", p.Name).WithHint("give grep")
 	case in.Grep != "":
-		q.search, err = newLogSearch(p.name, in.Grep)
+		q.search, err = NewSearch(p.Name, in.Grep)
 	}
-	q.in.Max = min(cmp.Or(in.Max, logReadDefault), logReadMost)
+	q.in.Max = min(cmp.Or(in.Max, ReadDefault), ReadMost)
 	q.in.Limit = min(cmp.Or(in.Limit, logMatches), logMatchesMost)
 	q.in.Context = min(in.Context, logContextMost)
 	return q, err
 }
 
-// newLogSearch makes a search of the log of a process.
-func newLogSearch(name, expr string) (*linelog.Search, error) {
+// NewSearch makes a search of the log of a process.
+func NewSearch(name, expr string) (*linelog.Search, error) {
 	doing := "search the log of " + name
-	if err := checkPattern(doing, expr); err != nil {
+	if err := search.CheckPattern(doing, expr); err != nil {
 		return nil, err
 	}
 	search, err := linelog.NewSearch(expr)
@@ -176,7 +177,7 @@ func newLogSearch(name, expr string) (*linelog.Search, error) {
 // run gives what there is now. What is dropped while it reads is left out.
 func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 	// Asked first: what an ended process has written is all in its log.
-	out := api.ProcessLogOutput{State: q.source.state()}
+	out := api.ProcessLogOutput{State: q.source.State()}
 	l, err := q.source.open()
 	if err != nil || l == nil {
 		return out, err
@@ -234,18 +235,18 @@ func (q *logQuery) data(l *linelog.File, out *api.ProcessLogOutput) error {
 	if err != nil {
 		return err
 	}
-	out.Data, out.DataBytes = inJSON(text, q.in.Exact)
+	out.Data, out.DataBytes = InJSON(text, q.in.Exact)
 	out.NextCursor = out.Start + int64(len(text))
 	if q.in.Times {
-		out.Times = q.logs.timesOf(q.source.path, out.Start, out.NextCursor)
+		out.Times = q.logs.timesOf(q.source.Path, out.Start, out.NextCursor)
 	}
 	q.since = &out.NextCursor
 	return nil
 }
 
-// inJSON is what was printed as a string of JSON can hold it: as text, or with
+// InJSON is what was printed as a string of JSON can hold it: as text, or with
 // exact in base64 if it is no UTF-8.
-func inJSON(p []byte, exact bool) (text, encoded string) {
+func InJSON(p []byte, exact bool) (text, encoded string) {
 	switch {
 	case utf8.Valid(p):
 		return string(p), ""
@@ -270,7 +271,7 @@ func readText(l linelog.Reader, from, end int64, most int, ended bool) ([]byte, 
 	if ended && from+int64(n) == end {
 		return p, nil
 	}
-	return p[:wholeRunes(p)], nil
+	return p[:WholeRunes(p)], nil
 }
 
 // grep searches from out.Start on, or before it.
@@ -345,7 +346,7 @@ func (m *matches) add(line linelog.Line) bool {
 func lineText(line []byte, most int) string {
 	if len(line) > most {
 		line = line[:most]
-		line = line[:wholeRunes(line)]
+		line = line[:WholeRunes(line)]
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD")
 }

@@ -1,4 +1,4 @@
-package engine
+package logs
 
 import (
 	"log/slog"
@@ -15,8 +15,8 @@ import (
 func FuzzReadLog(f *testing.F) {
 	f.Add([]byte("one\ntwo\r\n\xff\xe2\x82\n\x00"), "o|\\x{FFFD}", int64(3), 2, true)
 	f.Add([]byte("ä€𝄞"), "", int64(-2), 1, false)
-	path := filepath.Join(f.TempDir(), logName)
-	logs := newLogs(slog.New(slog.DiscardHandler))
+	path := filepath.Join(f.TempDir(), "process.log")
+	logs := New(slog.New(slog.DiscardHandler))
 	f.Fuzz(func(t *testing.T, content []byte, expr string, since int64, limit int, ended bool) {
 		if len(expr) > 50 || len(content) > 10_000 {
 			return
@@ -24,13 +24,13 @@ func FuzzReadLog(f *testing.F) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := logSource{path: path, state: func() api.State {
+		p := Source{Path: path, State: func() api.State {
 			if ended {
 				return api.StateExited
 			}
 			return api.StateRunning
 		}}
-		if _, err := logs.read(t.Context(), api.ProcessLogInput{Since: &since}, p); err != nil {
+		if _, err := logs.Read(t.Context(), api.ProcessLogInput{Since: &since}, p); err != nil {
 			t.Fatal(err)
 		}
 		limit = 1 + limit&7
@@ -42,10 +42,10 @@ func FuzzReadLog(f *testing.F) {
 }
 
 // checkPages reads a log in pieces.
-func checkPages(t *testing.T, logs *logs, p logSource, content string, most int, ended bool) {
+func checkPages(t *testing.T, logs *Logs, p Source, content string, most int, ended bool) {
 	var got strings.Builder
 	for since := int64(0); ; {
-		out, err := logs.read(t.Context(), api.ProcessLogInput{Since: &since, Max: most}, p)
+		out, err := logs.Read(t.Context(), api.ProcessLogInput{Since: &since, Max: most}, p)
 		if err != nil || out.Start != since || out.NextCursor > out.End || out.End != int64(len(content)) {
 			t.Fatalf("from %d of %d: %+v, %v", since, len(content), out, err)
 		}
@@ -61,8 +61,8 @@ func checkPages(t *testing.T, logs *logs, p logSource, content string, most int,
 }
 
 // checkMatches searches a log in pieces, forward and backward.
-func checkMatches(t *testing.T, logs *logs, p logSource, expr string, limit int) {
-	all, err := logs.read(t.Context(), api.ProcessLogInput{Grep: expr, Limit: 10_000, Max: 1 << 20}, p)
+func checkMatches(t *testing.T, logs *Logs, p Source, expr string, limit int) {
+	all, err := logs.Read(t.Context(), api.ProcessLogInput{Grep: expr, Limit: 10_000, Max: 1 << 20}, p)
 	if err != nil {
 		return
 	}
@@ -70,7 +70,7 @@ func checkMatches(t *testing.T, logs *logs, p logSource, expr string, limit int)
 		var found []int64
 		in := api.ProcessLogInput{Grep: expr, Limit: limit, Backward: backward}
 		for {
-			out, err := logs.read(t.Context(), in, p)
+			out, err := logs.Read(t.Context(), in, p)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,79 +1,80 @@
-package engine
+package logs
 
 import (
 	"context"
 	"errors"
 	"time"
 
+	"tandem/engine/api"
 	"tandem/persist/linelog"
 	"tandem/persist/sparse"
 )
 
-// lineSettles is how long a line without an end must stay as it is to be taken
+// LineSettles is how long a line without an end must stay as it is to be taken
 // for whole, as a prompt is.
-const lineSettles = 50 * time.Millisecond
+const LineSettles = 50 * time.Millisecond
 
-// errLogOver says that a process has ended without the line that was waited
+// ErrOver says that a process has ended without the line that was waited
 // for.
-var errLogOver = errors.New("the process has ended and its log has no such line")
+var ErrOver = errors.New("the process has ended and its log has no such line")
 
-// A place is somewhere in one of the files of a log.
-type place struct {
+// A Place is somewhere in one of the files of a log.
+type Place struct {
 	path string
 	at   int64
 }
 
-// places are the oldest bytes of the files of a log, or offsets in them.
-func (p logSource) places(out, err int64) []place {
-	all := []place{{p.path, out}}
-	if p.errPath != "" {
-		all = append(all, place{p.errPath, err})
+// Places are the oldest bytes of the files of a log, or offsets in them.
+func (p Source) Places(out, err int64) []Place {
+	all := []Place{{p.Path, out}}
+	if p.ErrPath != "" {
+		all = append(all, Place{p.ErrPath, err})
 	}
 	return all
 }
 
-// waitLine waits for a line of a log that matches search, behind a place in
+// WaitLine waits for a line of a log that matches search, behind a place in
 // each of the files that count: its text and where it begins. If the process
-// has ended and there is none, it returns errLogOver; what ends ctx is its error
+// has ended and there is none, it returns ErrOver; what ends ctx is its error
 // too.
-func (s *logs) waitLine(ctx context.Context, p logSource, search *linelog.Search, behind []place) (string, place, error) {
+func (s *Logs) WaitLine(ctx context.Context, p Source, search *linelog.Search, behind []Place) (string, Place, error) {
 	if err := p.await(ctx); err != nil {
-		return "", place{}, err
+		return "", Place{}, err
 	}
 	grew := make(chan struct{}, 1)
 	for _, b := range behind {
-		defer s.join(grew, b.path, p.end)()
+		defer s.join(grew, b.path, p.End)()
 	}
 	recheck := time.NewTicker(logStateRecheck)
 	defer recheck.Stop()
 	for {
-		ended := p.state().Ended()
+		ended := p.State().Ended()
 		hit, path, err := p.firstOf(ctx, search, behind)
 		switch {
 		case err != nil:
-			return "", place{}, err
+			return "", Place{}, err
 		case hit != nil && (ended || hit.Whole || settled(ctx, grew)):
-			return string(hit.Text), place{path, hit.Offset}, nil
+			return string(hit.Text), Place{path, hit.Offset}, nil
 		case hit != nil:
 			continue
 		case ended:
-			return "", place{}, errLogOver
+			return "", Place{}, ErrOver
 		}
 		select {
 		case <-grew:
 		case <-recheck.C:
 		case <-ctx.Done():
-			return "", place{}, ctx.Err()
+			return "", Place{}, ctx.Err()
 		}
 	}
 }
 
 // firstOf is the first line that matches in the first file that has one, and
 // which file that is. The places of those that have none move on.
-func (p logSource) firstOf(ctx context.Context, search *linelog.Search, behind []place) (*linelog.Line, string, error) {
+func (p Source) firstOf(ctx context.Context, search *linelog.Search, behind []Place) (*linelog.Line, string, error) {
 	for i := range behind {
 		b := &behind[i]
-		p.path = b.path
+		p.Path = b.path
 		hit, next, err := p.firstMatch(ctx, search, b.at)
 		if err != nil || hit != nil {
 			return hit, b.path, err
@@ -85,7 +86,7 @@ func (p logSource) firstOf(ctx context.Context, search *linelog.Search, behind [
 
 // settled reports whether a log does not grow for a moment.
 func settled(ctx context.Context, grew <-chan struct{}) bool {
-	timer := time.NewTimer(lineSettles)
+	timer := time.NewTimer(LineSettles)
 	defer timer.Stop()
 	select {
 	case <-grew:
@@ -99,7 +100,7 @@ func settled(ctx context.Context, grew <-chan struct{}) bool {
 
 // firstMatch is the first line from an offset on that matches; its text is
 // ready to be shown. If there is none, a next search begins at next.
-func (p logSource) firstMatch(ctx context.Context, search *linelog.Search, since int64) (hit *linelog.Line, next int64, err error) {
+func (p Source) firstMatch(ctx context.Context, search *linelog.Search, since int64) (hit *linelog.Line, next int64, err error) {
 	l, err := p.open()
 	if err != nil || l == nil {
 		return nil, since, err
@@ -124,15 +125,15 @@ func (p logSource) firstMatch(ctx context.Context, search *linelog.Search, since
 	}
 }
 
-// waitIdle waits until a process has written nothing for d; what it has not
+// WaitIdle waits until a process has written nothing for d; what it has not
 // written before the call counts.
-func (s *logs) waitIdle(ctx context.Context, p logSource, d time.Duration) error {
+func (s *Logs) WaitIdle(ctx context.Context, p Source, d time.Duration) error {
 	if err := p.await(ctx); err != nil {
 		return err
 	}
 	grew := make(chan struct{}, 1)
 	for _, path := range p.paths() {
-		defer s.join(grew, path, p.end)()
+		defer s.join(grew, path, p.End)()
 	}
 	timer := time.NewTimer(time.Until(p.lastWrite().Add(d)))
 	defer timer.Stop()
@@ -149,22 +150,22 @@ func (s *logs) waitIdle(ctx context.Context, p logSource, d time.Duration) error
 }
 
 // paths are the files of the log.
-func (p logSource) paths() []string {
-	if p.errPath == "" {
-		return []string{p.path}
+func (p Source) paths() []string {
+	if p.ErrPath == "" {
+		return []string{p.Path}
 	}
-	return []string{p.errPath, p.path}
+	return []string{p.ErrPath, p.Path}
 }
 
 // lastWrite is when a process wrote something last: now for a terminal, whose
 // log does not tell, and its start if it has written nothing since.
-func (p logSource) lastWrite() time.Time {
-	if p.end != nil {
+func (p Source) lastWrite() time.Time {
+	if p.End != nil {
 		return time.Now()
 	}
-	last := p.started
+	last := p.Started
 	for _, path := range p.paths() {
-		source := logSource{path: path}
+		source := Source{Path: path}
 		l, err := source.open()
 		if err != nil || l == nil {
 			continue
@@ -177,12 +178,12 @@ func (p logSource) lastWrite() time.Time {
 	return last
 }
 
-// lastLines are the last lines of a log as text, n at most, none of which is
+// LastLines are the last lines of a log as text, n at most, none of which is
 // long. Of a split log they are of standard error, unless that is empty.
-func lastLines(p logSource, n int) []string {
+func LastLines(p Source, n int) []string {
 	const most = 4 << 10
 	for _, path := range p.paths() {
-		source := logSource{path: path, end: p.end}
+		source := Source{Path: path, End: p.End}
 		l, err := source.open()
 		if err != nil || l == nil {
 			continue
@@ -194,4 +195,21 @@ func lastLines(p logSource, n int) []string {
 		}
 	}
 	return nil
+}
+
+// Behind is where looking for a line begins. An offset is one of a single file.
+func (p Source) Behind(in api.ProcessWaitInput) ([]Place, error) {
+	part, err := p.stream(in.Stream)
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Since == nil && in.Stream == "":
+		return p.Places(0, 0), nil
+	case in.Since == nil:
+		return []Place{{part.Path, 0}}, nil
+	case in.Stream == "" && p.ErrPath != "":
+		return nil, api.Errorf(api.CodeInvalid, "wait for a line of %s: it has two logs, and since is an offset in one", p.Name).
+			WithHint("give stream, stdout or stderr, too")
+	}
+	return []Place{{part.Path, *in.Since}}, nil
 }

@@ -1,5 +1,5 @@
 //go:build !linux
 
-package engine
+package logs
 
 func newGrowth() growth { return newPollOnly() }

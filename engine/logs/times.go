@@ -1,4 +1,4 @@
-package engine
+package logs
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// stampGap is the least time between two stamps of a log.
-	stampGap = boundGap
+	// StampGap is the least time between two stamps of a log.
+	StampGap = boundGap
 	// stampsMost is how many stamps of a log are kept; then every second one of
 	// the older ones is given up.
 	stampsMost = 512
@@ -28,7 +28,7 @@ type stamp struct {
 // add notes that what is written from an offset on is written now.
 func (t stamps) add(offset int64, now time.Time) stamps {
 	at := now.UnixMilli()
-	if n := len(t); n > 0 && (at-t[n-1].at < stampGap.Milliseconds() || offset <= t[n-1].offset) {
+	if n := len(t); n > 0 && (at-t[n-1].at < StampGap.Milliseconds() || offset <= t[n-1].offset) {
 		return t
 	}
 	if len(t) >= stampsMost {
@@ -57,7 +57,7 @@ func (t stamps) between(from, to int64) (all []api.LogTime) {
 
 // timesOf tells when a part of the log at path was written. What is being
 // written counts, though the goroutine has not seen it yet.
-func (s *logs) timesOf(path string, from, to int64) []api.LogTime {
+func (s *Logs) timesOf(path string, from, to int64) []api.LogTime {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.times[path]
@@ -67,15 +67,15 @@ func (s *logs) timesOf(path string, from, to int64) []api.LogTime {
 	return t.between(from, to)
 }
 
-// begin notes that what a log has from an offset on is written from now on.
-func (s *logs) begin(path string, offset int64) {
+// Begin notes that what a log has from an offset on is written from now on.
+func (s *Logs) Begin(path string, offset int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.times[path] = s.times[path].add(offset, time.Now())
 }
 
-// forget drops what is remembered of logs that are deleted.
-func (s *logs) forget(paths ...string) {
+// Forget drops what is remembered of logs that are deleted.
+func (s *Logs) Forget(paths ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, path := range paths {

@@ -1,4 +1,4 @@
-package engine
+package logs
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
 	"tandem/persist/linelog"
@@ -26,17 +25,17 @@ import (
 // A logRig is the log of a process that only the test writes.
 type logRig struct {
 	*testing.T
-	logs   *logs
-	source logSource
+	logs   *Logs
+	source Source
 	state  atomic.Value // api.State
 	file   *os.File
 }
 
 func newLogRig(t *testing.T) *logRig {
 	t.Helper()
-	r := &logRig{T: t, logs: newLogs(slog.New(slog.DiscardHandler))}
-	t.Cleanup(r.logs.close)
-	path := filepath.Join(t.TempDir(), logName)
+	r := &logRig{T: t, logs: New(slog.New(slog.DiscardHandler))}
+	t.Cleanup(r.logs.Close)
+	path := filepath.Join(t.TempDir(), "process.log")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +43,7 @@ func newLogRig(t *testing.T) *logRig {
 	t.Cleanup(func() { f.Close() })
 	r.file = f
 	r.state.Store(api.StateRunning)
-	r.source = logSource{name: "p", path: path, state: func() api.State { return r.state.Load().(api.State) }}
+	r.source = Source{Name: "p", Path: path, State: func() api.State { return r.state.Load().(api.State) }}
 	return r
 }
 
@@ -56,7 +55,7 @@ func (r *logRig) write(format string, args ...any) {
 
 func (r *logRig) read(in api.ProcessLogInput) api.ProcessLogOutput {
 	r.Helper()
-	out, err := r.logs.read(r.Context(), in, r.source)
+	out, err := r.logs.Read(r.Context(), in, r.source)
 	if err != nil {
 		r.Fatalf("read %+v: %v", in, err)
 	}
@@ -128,7 +127,7 @@ func TestARequestThatMakesNoSenseIsInvalid(t *testing.T) {
 		{Grep: "("}, {Tail: -1}, {Max: -1}, {Since: &zero, Tail: 1}, {Since: &zero, FromLine: &zero}, {Backward: true},
 		{Stream: "stdin"}, {Stream: "stderr"}, {Limit: -1}, {Context: -1}, {WaitMS: -1},
 	} {
-		if _, err := r.logs.read(t.Context(), in, r.source); !errors.Is(err, api.CodeInvalid) {
+		if _, err := r.logs.Read(t.Context(), in, r.source); !errors.Is(err, api.CodeInvalid) {
 			t.Errorf("%+v: %v", in, err)
 		}
 	}
@@ -137,8 +136,8 @@ func TestARequestThatMakesNoSenseIsInvalid(t *testing.T) {
 func TestASplitLogIsReadByStream(t *testing.T) {
 	r := newLogRig(t)
 	r.write("out\n")
-	r.source.errPath = r.source.path + ".err"
-	if err := os.WriteFile(r.source.errPath, []byte("err\n"), 0o600); err != nil {
+	r.source.ErrPath = r.source.Path + ".err"
+	if err := os.WriteFile(r.source.ErrPath, []byte("err\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for stream, want := range map[string]string{"": "out\n", "stdout": "out\n", "stderr": "err\n"} {
@@ -146,21 +145,21 @@ func TestASplitLogIsReadByStream(t *testing.T) {
 			t.Errorf("stream %q is %q", stream, out.Data)
 		}
 	}
-	if got := lastLines(r.source, 3); !cmp.Equal(got, []string{"err"}) {
+	if got := LastLines(r.source, 3); !cmp.Equal(got, []string{"err"}) {
 		t.Errorf("last lines %q", got)
 	}
 }
 
 func TestALogThatIsNotThereYetIsEmpty(t *testing.T) {
 	r := newLogRig(t)
-	r.source.path += ".none"
+	r.source.Path += ".none"
 	want := api.ProcessLogOutput{State: api.StateRunning}
 	for _, in := range []api.ProcessLogInput{{}, {Grep: "x"}, {Tail: 3}, {WaitMS: 1}} {
 		if diff := cmp.Diff(want, r.read(in)); diff != "" {
 			t.Errorf("%+v: %s", in, diff)
 		}
 	}
-	if got := lastLines(r.source, 3); got != nil {
+	if got := LastLines(r.source, 3); got != nil {
 		t.Errorf("last lines %q", got)
 	}
 }
@@ -189,7 +188,7 @@ func (r *logRig) afterFollow(f func()) {
 	var once sync.Once
 	var run sync.WaitGroup
 	r.Cleanup(run.Wait)
-	r.source.state = func() api.State {
+	r.source.State = func() api.State {
 		once.Do(func() { run.Go(f) })
 		return r.state.Load().(api.State)
 	}
@@ -208,8 +207,8 @@ func TestAReaderIsWokenWhenTheLogGrows(t *testing.T) {
 
 func TestAReaderIsWokenWhenTheLogAppears(t *testing.T) {
 	r := newLogRig(t)
-	path := r.source.path + ".later"
-	r.source.path = path
+	path := r.source.Path + ".later"
+	r.source.Path = path
 	r.afterFollow(func() {
 		if err := os.WriteFile(path, []byte("news\n"), 0o600); err != nil {
 			t.Error(err)
@@ -223,7 +222,7 @@ func TestAReaderIsWokenWhenTheLogAppears(t *testing.T) {
 func TestAReaderOfATerminalIsWoken(t *testing.T) {
 	r := newLogRig(t)
 	var end atomic.Int64
-	r.source.end = end.Load
+	r.source.End = end.Load
 	r.write("$ ls\x00\x00\x00")
 	r.afterFollow(func() { end.Store(4) })
 	if out := r.read(api.ProcessLogInput{WaitMS: 50_000}); out.Data != "$ ls" || out.End != 4 {
@@ -266,7 +265,7 @@ func TestALineIsWaitedFor(t *testing.T) {
 	r := newLogRig(t)
 	r.write("listening on nothing\n")
 	r.afterFollow(func() { r.write("listening on 80"); r.write("80\r\nmore\n") })
-	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "on [0-9]+"), r.source.places(3, 0))
+	line, at, err := r.logs.WaitLine(t.Context(), r.source, mustSearch(t, "on [0-9]+"), r.source.Places(3, 0))
 	if line != "listening on 8080" || at.at != 21 || err != nil {
 		t.Errorf("%q at %v, %v", line, at, err)
 	}
@@ -275,7 +274,7 @@ func TestALineIsWaitedFor(t *testing.T) {
 func TestAPromptIsALineOnceItSettles(t *testing.T) {
 	r := newLogRig(t)
 	r.afterFollow(func() { r.write("password: ") })
-	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "word"), r.source.places(0, 0))
+	line, at, err := r.logs.WaitLine(t.Context(), r.source, mustSearch(t, "word"), r.source.Places(0, 0))
 	if line != "password: " || at.at != 0 || err != nil {
 		t.Errorf("%q at %v, %v", line, at, err)
 	}
@@ -284,13 +283,13 @@ func TestAPromptIsALineOnceItSettles(t *testing.T) {
 func TestALineThatCannotComeAnyMoreIsNotWaitedFor(t *testing.T) {
 	r := newLogRig(t)
 	r.afterFollow(func() { r.state.Store(api.StateFailed) })
-	if _, _, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "x"), r.source.places(0, 0)); !errors.Is(err, errLogOver) {
+	if _, _, err := r.logs.WaitLine(t.Context(), r.source, mustSearch(t, "x"), r.source.Places(0, 0)); !errors.Is(err, ErrOver) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	r.state.Store(api.StateRunning)
 	r.afterFollow(cancel)
-	if _, _, err := r.logs.waitLine(ctx, r.source, mustSearch(t, "x"), r.source.places(0, 0)); !errors.Is(err, context.Canceled) {
+	if _, _, err := r.logs.WaitLine(ctx, r.source, mustSearch(t, "x"), r.source.Places(0, 0)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -299,16 +298,16 @@ func TestIdleCountsFromTheLastWrite(t *testing.T) {
 	r := newLogRig(t)
 	r.write("x")
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(r.source.path, old, old); err != nil {
+	if err := os.Chtimes(r.source.Path, old, old); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.logs.waitIdle(t.Context(), r.source, time.Minute); err != nil {
+	if err := r.logs.WaitIdle(t.Context(), r.source, time.Minute); err != nil {
 		t.Error(err)
 	}
-	r.source.started = time.Now()
+	r.source.Started = time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.logs.waitIdle(ctx, r.source, time.Minute); !errors.Is(err, context.Canceled) {
+	if err := r.logs.WaitIdle(ctx, r.source, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("a process that has just started is idle: %v", err)
 	}
 }
@@ -319,7 +318,7 @@ func TestLastLinesAreThoseOfTheEnd(t *testing.T) {
 		r.write("line %d\n", i)
 	}
 	r.write("%s\xff", strings.Repeat("x", 10_000))
-	got := lastLines(r.source, 3)
+	got := LastLines(r.source, 3)
 	want := []string{"line 98", "line 99", strings.Repeat("x", 4<<10)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -335,7 +334,7 @@ func testBounded(t *testing.T, growths func() growth) {
 	const limit, total = 1 << 20, 64 << 20
 	r := newLogRig(t)
 	r.logs.linger, r.logs.growths = 0, growths
-	stop := r.logs.bound(r.source.path, limit, func(text string) { t.Error(text) })
+	stop := r.logs.Bound(r.source.Path, limit, func(text string) { t.Error(text) })
 	line := bytes.Repeat([]byte("0123456789abcde\n"), 4096)
 	for n := 0; n < total; n += len(line) {
 		if _, err := r.file.Write(line); err != nil {
@@ -349,7 +348,7 @@ func testBounded(t *testing.T, growths func() growth) {
 		t.Errorf("%d bytes of %d are kept", kept, out.End)
 	}
 	var st syscall.Stat_t
-	if err := syscall.Stat(r.source.path, &st); err != nil || st.Blocks*512 > limit+sparse.Excess(limit)+64<<10 {
+	if err := syscall.Stat(r.source.Path, &st); err != nil || st.Blocks*512 > limit+sparse.Excess(limit)+64<<10 {
 		t.Errorf("%d bytes of disk, %v", st.Blocks*512, err)
 	}
 }
@@ -358,7 +357,7 @@ func TestFollowersComeAndGo(t *testing.T) {
 	r := newLogRig(t)
 	r.logs.linger = time.Microsecond
 	for range 100 {
-		grew, stop := r.logs.follow(r.source.path, nil)
+		grew, stop := r.logs.follow(r.source.Path, nil)
 		r.write("x")
 		select {
 		case <-grew:
@@ -367,8 +366,8 @@ func TestFollowersComeAndGo(t *testing.T) {
 		}
 		stop()
 	}
-	r.logs.close()
-	_, stop := r.logs.follow(r.source.path, nil)
+	r.logs.Close()
+	_, stop := r.logs.follow(r.source.Path, nil)
 	stop()
 }
 
@@ -378,14 +377,14 @@ func TestALogThatIsTrimmedBehindItsEndWhileItIsReadIsReadAnew(t *testing.T) {
 	line := bytes.Repeat([]byte("0123456789abcde\n"), limit/16)
 	r.write("%s", line)
 	var once sync.Once
-	size := func() int64 { return fileSize(r.source.path) }
-	r.source.end = func() int64 {
+	size := func() int64 { return FileSize(r.source.Path) }
+	r.source.End = func() int64 {
 		end := size()
 		once.Do(func() {
 			for range 16 {
 				r.write("%s", line)
 			}
-			if _, _, err := trimFile(r.source.path, limit); err != nil {
+			if _, _, err := trimFile(r.source.Path, limit); err != nil {
 				t.Error(err)
 			}
 		})
@@ -404,7 +403,7 @@ type deaf struct {
 
 func (d deaf) add(string) (int, error) { return 1, nil }
 func (d deaf) remove(int)              {}
-func (d deaf) wake()                   { raise(d.woken) }
+func (d deaf) wake()                   { tell(d.woken) }
 func (d deaf) close()                  {}
 func (d deaf) wait(time.Time) ([]int, bool) {
 	<-d.woken
@@ -414,10 +413,10 @@ func (d deaf) wait(time.Time) ([]int, bool) {
 func TestWhoFollowsIsToldOfGrowthThatAnotherHasSeenFirst(t *testing.T) {
 	r := newLogRig(t)
 	r.logs.growths = func() growth { return deaf{make(chan struct{}, 1)} }
-	grew, stop := r.logs.follow(r.source.path, nil)
+	grew, stop := r.logs.follow(r.source.Path, nil)
 	defer stop()
 	r.write("news\n")
-	_, leave := r.logs.follow(r.source.path, nil)
+	_, leave := r.logs.follow(r.source.Path, nil)
 	defer leave()
 	select {
 	case <-grew:
@@ -434,24 +433,24 @@ func TestEventsAreParsedWhateverTheyAre(t *testing.T) {
 
 // BenchmarkReadLogWaiting asks for a log's news when there are some.
 func BenchmarkReadLogWaiting(b *testing.B) {
-	logs := newLogs(slog.New(slog.DiscardHandler))
-	defer logs.close()
-	path := filepath.Join(b.TempDir(), logName)
+	logs := New(slog.New(slog.DiscardHandler))
+	defer logs.Close()
+	path := filepath.Join(b.TempDir(), "process.log")
 	if err := os.WriteFile(path, bytes.Repeat([]byte("0123456789abcde\n"), 4<<10), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	p := logSource{path: path, state: func() api.State { return api.StateRunning }}
+	p := Source{Path: path, State: func() api.State { return api.StateRunning }}
 	for b.Loop() {
-		if _, err := logs.read(b.Context(), api.ProcessLogInput{WaitMS: 1000}, p); err != nil {
+		if _, err := logs.Read(b.Context(), api.ProcessLogInput{WaitMS: 1000}, p); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkFollow(b *testing.B) {
-	logs := newLogs(slog.New(slog.DiscardHandler))
-	defer logs.close()
-	path := filepath.Join(b.TempDir(), logName)
+	logs := New(slog.New(slog.DiscardHandler))
+	defer logs.Close()
+	path := filepath.Join(b.TempDir(), "process.log")
 	f, err := os.Create(path)
 	if err != nil {
 		b.Fatal(err)
@@ -473,16 +472,16 @@ func BenchmarkBoundedFlood(b *testing.B) {
 	const limit = 8 << 20
 	for _, limited := range []bool{false, true} {
 		b.Run(fmt.Sprint("limited=", limited), func(b *testing.B) {
-			logs := newLogs(slog.New(slog.DiscardHandler))
-			defer logs.close()
-			path := filepath.Join(b.TempDir(), logName)
+			logs := New(slog.New(slog.DiscardHandler))
+			defer logs.Close()
+			path := filepath.Join(b.TempDir(), "process.log")
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer f.Close()
 			if limited {
-				defer logs.bound(path, limit, func(text string) { b.Error(text) })()
+				defer logs.Bound(path, limit, func(text string) { b.Error(text) })()
 			}
 			line := bytes.Repeat([]byte("0123456789abcde\n"), 256)
 			b.SetBytes(int64(len(line)))
@@ -504,8 +503,8 @@ func BenchmarkBoundedFlood(b *testing.B) {
 // BenchmarkManyQuietLogs is what a second costs in which each of 500 processes
 // writes ten lines.
 func BenchmarkManyQuietLogs(b *testing.B) {
-	logs := newLogs(slog.New(slog.DiscardHandler))
-	defer logs.close()
+	logs := New(slog.New(slog.DiscardHandler))
+	defer logs.Close()
 	dir := b.TempDir()
 	files := make([]*os.File, 500)
 	for i := range files {
@@ -516,7 +515,7 @@ func BenchmarkManyQuietLogs(b *testing.B) {
 		}
 		defer f.Close()
 		files[i] = f
-		defer logs.bound(path, 8<<20, func(string) {})()
+		defer logs.Bound(path, 8<<20, func(string) {})()
 	}
 	var before, after syscall.Rusage
 	for b.Loop() {
@@ -542,7 +541,7 @@ func BenchmarkManyQuietLogs(b *testing.B) {
 func TestAFollowerOfABoundedFloodMissesNothingUntold(t *testing.T) {
 	const limit, lines = 4 << 20, 2 << 20
 	r := newLogRig(t)
-	stop := r.logs.bound(r.source.path, limit, func(text string) { t.Error(text) })
+	stop := r.logs.Bound(r.source.Path, limit, func(text string) { t.Error(text) })
 	defer stop()
 	var writer sync.WaitGroup
 	writer.Go(func() {
@@ -599,15 +598,15 @@ func TestBytesThatAreNoTextAreGivenExactlyIfAskedFor(t *testing.T) {
 
 func TestALineIsWaitedForInBothStreams(t *testing.T) {
 	r := newLogRig(t)
-	r.source.errPath = filepath.Join(t.TempDir(), stderrName)
+	r.source.ErrPath = filepath.Join(t.TempDir(), "stderr.log")
 	r.write("ready\n")
 	r.afterFollow(func() {
-		if err := os.WriteFile(r.source.errPath, []byte("not yet\nready\n"), 0o600); err != nil {
+		if err := os.WriteFile(r.source.ErrPath, []byte("not yet\nready\n"), 0o600); err != nil {
 			t.Error(err)
 		}
 	})
-	line, at, err := r.logs.waitLine(t.Context(), r.source, mustSearch(t, "ready"), r.source.places(6, 3))
-	if line != "ready" || at != (place{r.source.errPath, 8}) || err != nil {
+	line, at, err := r.logs.WaitLine(t.Context(), r.source, mustSearch(t, "ready"), r.source.Places(6, 3))
+	if line != "ready" || at != (Place{r.source.ErrPath, 8}) || err != nil {
 		t.Errorf("%q at %v, %v", line, at, err)
 	}
 }
@@ -617,47 +616,29 @@ func TestTheEndOfATrimmedLogHasNoneOfItsHole(t *testing.T) {
 	for i := range 40_000 {
 		r.write("line %08d\n", i)
 	}
-	if _, _, err := trimFile(r.source.path, 64<<10); err != nil {
+	if _, _, err := trimFile(r.source.Path, 64<<10); err != nil {
 		t.Fatal(err)
 	}
-	end, dropped, err := tail(r.source.path, 16<<20)
+	end, dropped, err := Tail(r.source.Path, 16<<20)
 	if err != nil || dropped == 0 || int(dropped)+len(end) != 40_000*14 || !bytes.HasPrefix(end, []byte("line ")) || bytes.IndexByte(end, 0) >= 0 {
 		t.Errorf("%d bytes behind %d that begin with %.20q, %v", len(end), dropped, end, err)
 	}
-	if lines := lastLines(r.source, 100_000); len(lines) != len(end)/14 || lines[0] != string(end[:13]) {
+	if lines := LastLines(r.source, 100_000); len(lines) != len(end)/14 || lines[0] != string(end[:13]) {
 		t.Errorf("%d lines, the first %.20q", len(lines), lines[0])
 	}
 }
 
-// The keeper does it then, also a new one.
-func TestLogsStayWithinTheirLimitWhileTheEngineIsStopped(t *testing.T) {
-	t.Parallel()
-	m := startMachine(t)
-	flag := filepath.Join(t.TempDir(), "flood")
-	const limit, length = 64 << 10, 6888896
-	script := `while ! [ -e ` + flag + ` ]; do sleep 0.01; done; seq 1000000; seq 1000000 >&2; exec sleep 1000`
-	in := api.ProcessStartInput{Command: sh(script), SplitLog: true, LogLimit: limit}
-	adopted := m.run(in)
-	before := m.info()
-	m.crash(before.KeeperPID)
-	m.eventually("another keeper", func() bool {
-		now := m.info().KeeperPID
-		return now != 0 && now != before.KeeperPID
-	})
-	started := m.run(in)
-	call(m, api.EngineStop, api.EngineStopInput{})
-	m.eventually("the end of the engine", func() bool { return !lives(before.EnginePID) })
-	if err := os.WriteFile(flag, nil, 0o600); err != nil {
-		t.Fatal(err)
+func TestATerminalsLogIsReadOnceItIsOpen(t *testing.T) {
+	r := newLogRig(t)
+	r.write("text\n")
+	opened := make(chan struct{})
+	end := int64(0)
+	r.source.End, r.source.Opened = func() int64 { return end }, opened
+	go func() {
+		end = 5
+		close(opened)
+	}()
+	if out := r.read(api.ProcessLogInput{}); out.Data != "text\n" || out.End != 5 {
+		t.Errorf("%+v", out)
 	}
-	for _, id := range []string{adopted.ID, started.ID} {
-		for _, name := range []string{stdoutName, stderrName} {
-			path := filepath.Join(m.dir, "processes", id, name)
-			m.eventually("little of "+name, func() bool {
-				var st unix.Stat_t
-				return unix.Stat(path, &st) == nil && st.Size == length && st.Blocks*512 <= 2*limit
-			})
-		}
-	}
-	m.activate()
 }

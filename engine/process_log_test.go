@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/logs"
+)
+
+func TestALogTellsWhenItsLinesWereWritten(t *testing.T) {
+	m := startMachine(t)
+	began := time.Now()
+	flag := filepath.Join(m.dir, "flag")
+	p := m.run(api.ProcessStartInput{Command: append(sh(`echo one; while [ ! -e "$0" ]; do sleep 0.01; done; echo two; exec sleep 1000`), flag)})
+	m.prints(p, "one")
+	first := call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Times: true}).Times
+	if len(first) != 1 || first[0].Offset != 0 || first[0].At.Before(began.Add(-time.Second)) || first[0].At.After(time.Now()) {
+		t.Fatalf("%+v", first)
+	}
+	m.eventually("some time later", func() bool { return time.Since(first[0].At) > 2*logs.StampGap })
+	if err := os.WriteFile(flag, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.prints(p, "two")
+	both := call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Times: true}).Times
+	if len(both) != 2 || both[0] != first[0] || both[1].Offset != 4 || both[1].At.Sub(first[0].At) < logs.StampGap {
+		t.Errorf("%+v after %+v", both, first)
+	}
+	since := int64(5)
+	if out := call(m, api.ProcessLog, api.ProcessLogInput{ID: p.ID, Times: true, Since: &since}); len(out.Times) != 1 || out.Times[0].Offset != 4 {
+		t.Errorf("%+v", out)
+	}
+}
