@@ -24,15 +24,15 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "keys", "keys/keymap", "themes"},
+		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/api/client", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "keys", "keys/keymap", "themes"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/overlay", "ui/screen", "engine/api", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/overlay", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
-		[]string{"panes", "panes/terminal", "engine/api"},
+		[]string{"panes", "panes/terminal", "engine/api", "engine/api/client"},
 		"the engine is reached by its API, and what is known of it is handed on as it is",
 	},
 	"ui/overlay": {
@@ -44,11 +44,11 @@ var layers = map[string]layer{
 		"what is painted and what is typed pass through, whatever they mean",
 	},
 	"ui/attach": {
-		[]string{"engine/api", "keys"},
+		[]string{"engine/api", "engine/api/client", "keys"},
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"engine/cellwidth", "ui/attach", "ui/project", "engine/api", "keys", "themes"},
+		[]string{"engine/cellwidth", "ui/attach", "ui/project", "engine/api", "engine/api/client", "keys", "themes"},
 		"the verbs are a client: they know the engine by its API alone",
 	},
 	"ui/project": {
@@ -88,12 +88,24 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/files", "engine/keeper", "engine/logs", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
+		[]string{"engine/api", "engine/api/server", "engine/files", "engine/keeper", "engine/logs", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp": {
-		[]string{"engine/api", "keys"},
+		[]string{"engine/api", "engine/api/client", "keys"},
 		"agents are clients of the API, equal to the person's dashboard",
+	},
+	"engine/api/client": {
+		[]string{"engine/api", "engine/api/wire"},
+		"a client knows the operations and the connection, nothing of what serves them",
+	},
+	"engine/api/server": {
+		[]string{"engine/api", "engine/api/wire"},
+		"a server knows the operations and the connection; what an operation does is its handler's",
+	},
+	"engine/api/wire": {
+		[]string{"engine/api", "keys"},
+		"what both ends share must not pull either end in",
 	},
 	"engine/api": {
 		[]string{"keys"},
@@ -147,6 +159,16 @@ func TestPackagesImportOnlyWhatTheArchitectureAllows(t *testing.T) {
 			if ours && !slices.Contains(rule.may, name) {
 				t.Errorf("%s imports %s, which %q may not: %s", file, name, pkg, rule.why)
 			}
+		}
+	}
+}
+
+// What the engine is made of never calls the engine; the agents' server does.
+func TestOnlyTheAgentsServerIsAClientWithinTheEngine(t *testing.T) {
+	for pkg, rule := range layers {
+		within := pkg == "engine" || strings.HasPrefix(pkg, "engine/")
+		if within && !strings.HasPrefix(pkg, "engine/mcp") && slices.Contains(rule.may, "engine/api/client") {
+			t.Errorf("%s may import engine/api/client", pkg)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"tandem/engine"
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/engine/keeper"
 	"tandem/engine/sandbox"
 	"tandem/keys"
@@ -128,11 +129,11 @@ func (c Config) engine() engine.Settings {
 func runClient(args []string, version string) int {
 	return cli.Main(context.Background(), cli.Options{
 		Version: version,
-		Connect: func(ctx context.Context) (*api.Client, error) {
-			return api.Activate(ctx, api.ConnectOptions{Version: version, Name: "cli"})
+		Connect: func(ctx context.Context) (*client.Client, error) {
+			return client.Activate(ctx, client.Options{Version: version, Name: "cli"})
 		},
-		Reach: func(ctx context.Context) (*api.Client, error) {
-			return api.Connect(ctx, api.ConnectOptions{Version: version, Name: "cli"})
+		Reach: func(ctx context.Context) (*client.Client, error) {
+			return client.Connect(ctx, client.Options{Version: version, Name: "cli"})
 		},
 		Alive: somethingLives,
 		Dashboard: func(ctx context.Context) error {
@@ -167,8 +168,8 @@ func runDashboard(ctx context.Context, version string) error {
 	}
 	showTips, hideTips := tips(config)
 	return ui.Run(ctx, ui.Options{
-		Connect: func(ctx context.Context) (*api.Client, error) {
-			return api.Activate(ctx, api.ConnectOptions{Version: version, Name: "dashboard"})
+		Connect: func(ctx context.Context) (*client.Client, error) {
+			return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
 		},
 		Settings: settings,
 		Follow: func(ctx context.Context, tell func(ui.Settings)) {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/engine/mcp"
 	"tandem/ui/cli"
 )
@@ -69,8 +70,8 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 		home = "/"
 	}
 	return mcp.Options{
-		Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error) {
-			return api.Activate(ctx, api.ConnectOptions{Version: version, Name: name, Owner: owner, Bounds: bounds})
+		Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
+			return client.Activate(ctx, client.Options{Version: version, Name: name, Owner: owner, Bounds: bounds})
 		},
 		Name:        o.As,
 		Version:     version,

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // An agent is a client of `tandem --serve` that writes and reads lines, as a
@@ -147,11 +148,11 @@ func BenchmarkAgentExec(b *testing.B) {
 			dir = d
 		}
 	}
-	client, err := api.Connect(context.Background(), api.ConnectOptions{DataDir: dir, Name: "bench"})
+	conn, err := client.Connect(context.Background(), client.Options{DataDir: dir, Name: "bench"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer client.Close()
+	defer conn.Close()
 	in := api.ExecInput{Command: []string{"bash", "-c", "true"}, CWD: "/", Environ: api.Environ(os.Environ())}
 	var through, confined, alone []time.Duration
 	for range max(b.N, 200) {
@@ -162,7 +163,7 @@ func BenchmarkAgentExec(b *testing.B) {
 		a.exec(sandboxed)
 		confined = append(confined, time.Since(began))
 		began = time.Now()
-		if _, err := api.Exec.Call(context.Background(), client, in); err != nil {
+		if _, err := api.Exec.Call(context.Background(), conn, in); err != nil {
 			b.Fatal(err)
 		}
 		alone = append(alone, time.Since(began))

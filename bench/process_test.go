@@ -15,9 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // callers is how many requests a client has under way at a time.
@@ -231,9 +232,9 @@ func BenchmarkManyProcesses(b *testing.B) {
 	}
 }
 
-func connect(b *testing.B, p program) *api.Client {
+func connect(b *testing.B, p program) *client.Client {
 	b.Helper()
-	c, err := api.Connect(b.Context(), api.ConnectOptions{DataDir: p.dataDir(), Name: "bench"})
+	c, err := client.Connect(b.Context(), client.Options{DataDir: p.dataDir(), Name: "bench"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -250,7 +251,7 @@ func (p program) dataDir() string {
 	return ""
 }
 
-func call[In, Out any](b *testing.B, c *api.Client, op api.Operation[In, Out], in In) Out {
+func call[In, Out any](b *testing.B, c *client.Client, op api.Operation[In, Out], in In) Out {
 	b.Helper()
 	out, err := op.Call(context.Background(), c, in)
 	if err != nil {
@@ -259,7 +260,7 @@ func call[In, Out any](b *testing.B, c *api.Client, op api.Operation[In, Out], i
 	return out
 }
 
-func startSleeps(b *testing.B, c *api.Client, n int) {
+func startSleeps(b *testing.B, c *client.Client, n int) {
 	b.Helper()
 	inParallel(b, n, func(ctx context.Context) error {
 		_, err := api.ProcessStart.Call(ctx, c, api.ProcessStartInput{Command: []string{"sleep", "1000"}})
@@ -267,7 +268,7 @@ func startSleeps(b *testing.B, c *api.Client, n int) {
 	})
 }
 
-func removeAll(b *testing.B, c *api.Client) {
+func removeAll(b *testing.B, c *client.Client) {
 	b.Helper()
 	for _, p := range call(b, c, api.ProcessList, api.ProcessListInput{}).Processes {
 		call(b, c, api.ProcessRemove, api.IDInput{ID: p.ID})

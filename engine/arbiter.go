@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/policy"
 )
@@ -120,7 +121,7 @@ func readPolicy(path string) (policy.Policy, error) {
 
 // check decides, and waits for the person where the policy says so.
 func (a *arbiter) check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
-	p, name := a.current(), api.CallerOf(ctx).Bounds.Name
+	p, name := a.current(), server.CallerOf(ctx).Bounds.Name
 	v := p.Decide(policy.Action{
 		Tool: in.Tool, Agent: name, Command: in.Command, Argv: in.Argv,
 		Paths: in.Paths, Write: in.Write, CWD: in.CWD, Home: homeFolder(),

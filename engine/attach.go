@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/vt"
 )
 
@@ -22,7 +23,7 @@ const (
 	linesLimit = 5000
 )
 
-// A stream is a viewer's connection; api.Viewer is one.
+// A stream is a viewer's connection; server.Viewer is one.
 type stream interface {
 	Receive() (api.Input, error)
 	Send(out api.Output) error
@@ -35,7 +36,7 @@ func (s *session) attach(ctx context.Context, o api.AttachOptions, outside bool,
 		return err
 	}
 	v := newViewer(o)
-	v.agent, v.outside = api.CallerOf(ctx).Agent(), outside
+	v.agent, v.outside = server.CallerOf(ctx).Agent(), outside
 	s.viewers.add(v)
 	s.pace.touch()
 	defer func() {

@@ -8,18 +8,19 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/api"
-	"tandem/engine/vt"
-	"tandem/keys"
-
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/vt"
+	"tandem/keys"
 )
 
 // A watcher is a client attached to a session that keeps what it is sent.
 type watcher struct {
 	m  *machine
-	a  *api.Attachment
+	a  *client.Attachment
 	in chan api.Output
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 )
 
 // A treatment is how an operation is kept within an agent's bounds.
@@ -62,7 +63,7 @@ var treatments = map[string]treatment{
 // admit is the one gate that every call passes. It refuses what the caller may
 // not do, and narrows what it asks for to its bounds. in points to the input.
 func (h *host) admit(ctx context.Context, name string, effect api.Effect, in any) error {
-	caller, how := api.CallerOf(ctx), treatments[name]
+	caller, how := server.CallerOf(ctx), treatments[name]
 	if how == personOnly {
 		return h.mayActForPerson(ctx, name)
 	}
@@ -108,7 +109,7 @@ func mayStop(in *api.EngineStopInput) error {
 
 // mayWaitForPort refuses to look for an agent whether something listens where its
 // sandbox does not let it connect.
-func mayWaitForPort(c api.Caller, port int) error {
+func mayWaitForPort(c server.Caller, port int) error {
 	if port == 0 || c.Bounds.Sandbox == nil {
 		return nil
 	}
@@ -185,5 +186,5 @@ func (h *host) closedToAgents() []string {
 // layersFor are the sandboxes of what a caller starts: the one that the person
 // has set for it, and the one that it asks for. Both hold; either may be nil.
 func layersFor(ctx context.Context, asked *api.Sandbox) []*api.Sandbox {
-	return []*api.Sandbox{api.CallerOf(ctx).Bounds.Sandbox, asked}
+	return []*api.Sandbox{server.CallerOf(ctx).Bounds.Sandbox, asked}
 }

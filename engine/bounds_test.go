@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // A prison is a machine with an agent that is held to bounds: it may write in
@@ -470,13 +471,13 @@ func TestNobodyElseAnswersForThePerson(t *testing.T) {
 
 // runCall calls an operation as a person's client does, and prints the answer.
 func runCall(name, body string) int {
-	client, err := api.Connect(context.Background(), api.ConnectOptions{Version: "1.2.3", Name: "cli"})
+	conn, err := client.Connect(context.Background(), client.Options{Version: "1.2.3", Name: "cli"})
 	if err != nil {
 		fmt.Println(err)
 		return 1
 	}
-	defer client.Close()
-	answer, err := api.Operation[json.RawMessage, json.RawMessage]{Name: name, Effect: api.Write}.Call(context.Background(), client, json.RawMessage(body))
+	defer conn.Close()
+	answer, err := api.Operation[json.RawMessage, json.RawMessage]{Name: name, Effect: api.Write}.Call(context.Background(), conn, json.RawMessage(body))
 	if err != nil {
 		fmt.Println(err)
 		return 1

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/engine/proctree"
 	"tandem/persist/store"
 )
@@ -247,11 +248,11 @@ func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
 	if err := data.Save(old); err != nil {
 		t.Fatal(err)
 	}
-	client, err := api.Activate(t.Context(), m.options())
+	conn, err := client.Activate(t.Context(), m.options())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer conn.Close()
 	if got := m.get(old.ID); got.State != api.StateExited || !got.ExitUnknown || got.PID != 0 {
 		t.Errorf("became %+v", got)
 	}
@@ -269,11 +270,11 @@ func TestEngineAndKeeperKilledTogetherEndTerminalsHonestly(t *testing.T) {
 	unix.Kill(i.EnginePID, unix.SIGSTOP)
 	m.crash(i.KeeperPID)
 	m.crash(i.EnginePID)
-	client, err := api.Activate(t.Context(), m.options())
+	conn, err := client.Activate(t.Context(), m.options())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Close()
+	defer conn.Close()
 	end := m.ended(p.ID)
 	if end.State != api.StateExited || end.Error == "" && !end.ExitUnknown && end.ExitSignal == "" {
 		t.Errorf("ended as %+v", end)
@@ -340,11 +341,11 @@ func TestEngineEndsWhenItsFolderAndKeeperAreGone(t *testing.T) {
 	if err := os.Rename(m.dir+"-moved", m.dir); err != nil {
 		t.Fatal(err)
 	}
-	client, err := api.Activate(t.Context(), m.options())
+	conn, err := client.Activate(t.Context(), m.options())
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.Close()
+	conn.Close()
 	if got := m.get(p.ID); !got.State.Ended() || !got.ExitUnknown {
 		t.Errorf("became %+v", got)
 	}

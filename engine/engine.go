@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
 	"tandem/engine/proctree"
@@ -196,9 +197,9 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 	case <-ctx.Done():
 		return nil
 	}
-	listener, err := api.Listen(socket)
+	listener, err := server.Listen(socket)
 	if err != nil && h.fault != nil {
-		listener, err = api.Listen(api.SpareSocket(h.o.DataDir))
+		listener, err = server.Listen(api.SpareSocket(h.o.DataDir))
 	}
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/secrets"
@@ -118,7 +119,7 @@ func (o *overlay) changeOf(owner string, f func(variables map[string]string)) er
 // clientEnv is what a client asks to set for something that it starts, with what
 // it has set for all that it starts.
 func (h *host) clientEnv(ctx context.Context, env map[string]string) map[string]string {
-	own := h.env.of(api.CallerOf(ctx).Owner)
+	own := h.env.of(server.CallerOf(ctx).Owner)
 	if len(own) == 0 {
 		return env
 	}
@@ -154,7 +155,7 @@ func checkVariable(name string) error {
 // checkAgentVariable refuses an agent a variable that steers what it starts
 // later, past what the person sees of that and past the rules of the policy.
 // Within a sandbox it steers nothing that was not in reach before.
-func checkAgentVariable(c api.Caller, name string) error {
+func checkAgentVariable(c server.Caller, name string) error {
 	if !api.Steers(name) || c.Bounds.Sandbox != nil {
 		return nil
 	}
@@ -171,7 +172,7 @@ func envVar(name, value string, reveal bool) api.EnvVar {
 
 // owner is whose overlay is meant when a client asks for its own.
 func owner(ctx context.Context) (string, error) {
-	if o := api.CallerOf(ctx).Owner; o != "" {
+	if o := server.CallerOf(ctx).Owner; o != "" {
 		return o, nil
 	}
 	return "", api.Errorf(api.CodeInvalid, "environment of the client: this client has not said which one it is").
@@ -228,7 +229,7 @@ func (h *host) envSet(ctx context.Context, in api.EnvSetInput) (api.Empty, error
 	if err := checkEnv(map[string]string{in.Name: in.Value}); err != nil {
 		return api.Empty{}, err
 	}
-	h.log.Info("request", "event", "env set", "name", in.Name, "client", in.Client, "by", api.CallerOf(ctx).Name)
+	h.log.Info("request", "event", "env set", "name", in.Name, "client", in.Client, "by", server.CallerOf(ctx).Name)
 	return api.Empty{}, h.changeEnv(ctx, in.Client, func(v map[string]string) { v[in.Name] = in.Value })
 }
 
@@ -240,7 +241,7 @@ func (h *host) envUnset(ctx context.Context, in api.EnvInput) (api.Empty, error)
 	if _, ok := variables[in.Name]; !ok {
 		return api.Empty{}, errNoVariable(in.Name)
 	}
-	h.log.Info("request", "event", "env unset", "name", in.Name, "client", in.Client, "by", api.CallerOf(ctx).Name)
+	h.log.Info("request", "event", "env unset", "name", in.Name, "client", in.Client, "by", server.CallerOf(ctx).Name)
 	return api.Empty{}, h.changeEnv(ctx, in.Client, func(v map[string]string) { delete(v, in.Name) })
 }
 
@@ -255,7 +256,7 @@ func (h *host) envList(ctx context.Context, in api.EnvListInput) (api.EnvListOut
 		}
 	}
 	list(h.env.all(), false)
-	list(h.env.of(api.CallerOf(ctx).Owner), true)
+	list(h.env.of(server.CallerOf(ctx).Owner), true)
 	slices.SortStableFunc(out.Variables, func(a, b api.EnvVar) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/files"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
@@ -157,7 +158,7 @@ func (h *history) addAll(ctx context.Context, commands []histdb.TextCommand, l *
 // rowsOf makes rows of commands without those that are to be kept out. A command
 // whose time nobody knows counts as of now.
 func (h *history) rowsOf(ctx context.Context, commands []histdb.TextCommand, l *load) ([]histdb.Row, error) {
-	now, actor := time.Now(), callerActor(api.CallerOf(ctx))
+	now, actor := time.Now(), callerActor(server.CallerOf(ctx))
 	rows := make([]histdb.Row, 0, len(commands))
 	for i, c := range commands {
 		if i%1024 == 0 && ctx.Err() != nil {

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/api"
-
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 func (m *machine) history(in api.HistorySearchInput) []api.HistoryRow {
@@ -25,12 +26,12 @@ func (m *machine) agent(owner string) *machine {
 	m.Helper()
 	o := m.options()
 	o.Name, o.Owner = "agent:tester/1", owner
-	client, err := api.Connect(m.Context(), o)
+	conn, err := client.Connect(m.Context(), o)
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.Cleanup(func() { client.Close() })
-	return &machine{TB: m.TB, dir: m.dir, client: client}
+	m.Cleanup(func() { conn.Close() })
+	return &machine{TB: m.TB, dir: m.dir, client: conn}
 }
 
 func TestExecAndProcessesAreInTheHistory(t *testing.T) {

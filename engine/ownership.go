@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/persist/store"
 )
@@ -27,7 +28,7 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 		return api.Errorf(api.CodeInvalid, "lease %s: there is no such lease", names.Shown(string(lease))).
 			WithHint("it is detached, session or forever")
 	}
-	caller := api.CallerOf(ctx)
+	caller := server.CallerOf(ctx)
 	if !caller.Agent() {
 		return nil
 	}

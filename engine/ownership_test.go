@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 )
 
 // owned starts a process that belongs to a client.
@@ -213,7 +214,7 @@ func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.owned("a", "agent1", api.LeaseDetached)
 		h := &host{control: r.c, link: &link{}, arbiter: &arbiter{}}
-		mux := api.NewMux(nil)
+		mux := server.NewMux(nil)
 		mux.HandleWatch(h.watch)
 		ctx, cancel := context.WithCancel(r.Context())
 		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)
@@ -243,7 +244,7 @@ func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
 		withRig(t, func(r *rig) {
 			asked := &arbiter{open: map[string]*question{"x": {request: api.Request{ID: "x", Command: "of another"}}}}
 			h := &host{control: r.c, link: &link{}, arbiter: asked, problems: []string{"a problem"}}
-			mux := api.NewMux(nil)
+			mux := server.NewMux(nil)
 			mux.HandleWatch(h.watch)
 			ctx, cancel := context.WithCancel(r.Context())
 			request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)

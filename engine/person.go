@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/proctree"
 	"tandem/persist/store"
 )
@@ -17,7 +18,7 @@ const mostAncestors = 64
 // runs in a session or process of theirs: `tandem allow`, typed by the agent
 // that waits to be allowed, is that agent's.
 func (h *host) mayActForPerson(ctx context.Context, name string) error {
-	caller := api.CallerOf(ctx)
+	caller := server.CallerOf(ctx)
 	if caller.Agent() {
 		return api.Errorf(api.CodeForbidden, "call %s: only the person may", name)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/persist/store"
 )
 
@@ -393,12 +394,12 @@ func (m *machine) killBoth() {
 func (m *machine) activate() {
 	m.Helper()
 	m.eventually("an engine", func() bool { // a busy disk may take its time
-		client, err := api.Activate(context.Background(), m.options())
+		conn, err := client.Activate(context.Background(), m.options())
 		if err != nil {
 			m.Log(err)
 			return false
 		}
-		client.Close()
+		conn.Close()
 		return true
 	})
 }

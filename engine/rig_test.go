@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // patience bounds how long a test waits for something to happen.
@@ -21,7 +22,7 @@ const patience = 60 * time.Second
 type machine struct {
 	testing.TB
 	dir    string
-	client *api.Client
+	client *client.Client
 }
 
 func startMachine(t testing.TB) *machine {
@@ -31,7 +32,7 @@ func startMachine(t testing.TB) *machine {
 		t.Fatal(err)
 	}
 	m := &machine{TB: t, dir: dir}
-	m.client, err = api.Activate(t.Context(), m.options())
+	m.client, err = client.Activate(t.Context(), m.options())
 	if err != nil {
 		t.Fatal(err, m.log())
 	}
@@ -39,8 +40,8 @@ func startMachine(t testing.TB) *machine {
 	return m
 }
 
-func (m *machine) options() api.ConnectOptions {
-	return api.ConnectOptions{DataDir: m.dir, Version: "1.2.3", Name: "test"}
+func (m *machine) options() client.Options {
+	return client.Options{DataDir: m.dir, Version: "1.2.3", Name: "test"}
 }
 
 // end ends everything, sees that nothing is left and removes the folder.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/keeper"
 )
 
@@ -15,39 +16,39 @@ import (
 const stopAllPatience = 7 * time.Second
 
 // mux serves the operation table.
-func (h *host) mux() *api.Mux {
-	m := api.NewMux(h.admit)
-	api.Handle(m, api.EngineInfo, h.engineInfo)
-	api.Handle(m, api.EngineStop, h.engineStop)
-	api.Handle(m, api.SessionStart, h.sessionStart)
-	api.Handle(m, api.SessionList, h.sessionList)
-	api.Handle(m, api.SessionGet, h.sessionGet)
-	api.Handle(m, api.SessionWrite, h.sessionWrite)
-	api.Handle(m, api.SessionRead, h.sessionRead)
-	api.Handle(m, api.SessionScreen, h.sessionScreen)
-	api.Handle(m, api.SessionResize, h.sessionResize)
-	api.Handle(m, api.SessionRename, h.sessionRename)
-	api.Handle(m, api.SessionKill, h.sessionKill)
-	api.Handle(m, api.SessionRecord, h.sessionRecord)
-	api.Handle(m, api.SessionFind, h.sessionFind)
-	api.Handle(m, api.SessionText, h.sessionText)
-	api.Handle(m, api.ProcessStart, h.processStart)
-	api.Handle(m, api.ProcessList, h.processList)
-	api.Handle(m, api.ProcessGet, h.processGet)
-	api.Handle(m, api.ProcessStop, h.processStop)
-	api.Handle(m, api.ProcessStopAll, h.processStopAll)
-	api.Handle(m, api.ProcessRestart, h.processRestart)
-	api.Handle(m, api.ProcessSignal, h.processSignal)
-	api.Handle(m, api.ProcessLog, h.processLog)
-	api.Handle(m, api.ProcessWait, h.processWait)
-	api.Handle(m, api.ProcessUpdate, h.processUpdate)
-	api.Handle(m, api.ProcessRemove, h.processRemove)
-	api.Handle(m, api.ProcessWrite, h.processWrite)
-	api.Handle(m, api.Exec, h.exec)
-	api.Handle(m, api.EnvGet, h.envGet)
-	api.Handle(m, api.EnvSet, h.envSet)
-	api.Handle(m, api.EnvUnset, h.envUnset)
-	api.Handle(m, api.EnvList, h.envList)
+func (h *host) mux() *server.Mux {
+	m := server.NewMux(h.admit)
+	server.Handle(m, api.EngineInfo, h.engineInfo)
+	server.Handle(m, api.EngineStop, h.engineStop)
+	server.Handle(m, api.SessionStart, h.sessionStart)
+	server.Handle(m, api.SessionList, h.sessionList)
+	server.Handle(m, api.SessionGet, h.sessionGet)
+	server.Handle(m, api.SessionWrite, h.sessionWrite)
+	server.Handle(m, api.SessionRead, h.sessionRead)
+	server.Handle(m, api.SessionScreen, h.sessionScreen)
+	server.Handle(m, api.SessionResize, h.sessionResize)
+	server.Handle(m, api.SessionRename, h.sessionRename)
+	server.Handle(m, api.SessionKill, h.sessionKill)
+	server.Handle(m, api.SessionRecord, h.sessionRecord)
+	server.Handle(m, api.SessionFind, h.sessionFind)
+	server.Handle(m, api.SessionText, h.sessionText)
+	server.Handle(m, api.ProcessStart, h.processStart)
+	server.Handle(m, api.ProcessList, h.processList)
+	server.Handle(m, api.ProcessGet, h.processGet)
+	server.Handle(m, api.ProcessStop, h.processStop)
+	server.Handle(m, api.ProcessStopAll, h.processStopAll)
+	server.Handle(m, api.ProcessRestart, h.processRestart)
+	server.Handle(m, api.ProcessSignal, h.processSignal)
+	server.Handle(m, api.ProcessLog, h.processLog)
+	server.Handle(m, api.ProcessWait, h.processWait)
+	server.Handle(m, api.ProcessUpdate, h.processUpdate)
+	server.Handle(m, api.ProcessRemove, h.processRemove)
+	server.Handle(m, api.ProcessWrite, h.processWrite)
+	server.Handle(m, api.Exec, h.exec)
+	server.Handle(m, api.EnvGet, h.envGet)
+	server.Handle(m, api.EnvSet, h.envSet)
+	server.Handle(m, api.EnvUnset, h.envUnset)
+	server.Handle(m, api.EnvList, h.envList)
 	h.handleHistory(m)
 	h.handleCommands(m)
 	h.handleFiles(m)
@@ -81,7 +82,7 @@ func (h *host) engineInfo(ctx context.Context, _ api.Empty) (api.Info, error) {
 // engineStop answers when nothing can fail any more, and ends the engine
 // behind the answer.
 func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empty, error) {
-	h.log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "restart", in.Restart, "by", api.CallerOf(ctx).Name)
+	h.log.Info("request", "event", "engine stop", "all", in.All, "replace", in.Replace, "restart", in.Restart, "by", server.CallerOf(ctx).Name)
 	client, err := h.link.get(ctx)
 	if err != nil {
 		return api.Empty{}, err
@@ -223,7 +224,7 @@ func await(ctx context.Context, c *control, reply <-chan outcome) (api.Process, 
 // watch serves events.watch.
 func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event) error) error {
 	c := h.control
-	owner, agent, unsaved := api.CallerOf(ctx).Owner, api.CallerOf(ctx).Agent(), h.unsaved()
+	owner, agent, unsaved := server.CallerOf(ctx).Owner, server.CallerOf(ctx).Agent(), h.unsaved()
 	if tell := send; agent { // what others ask the person is not for it
 		send = func(e api.Event) error {
 			if e.Type == api.EventRequest {

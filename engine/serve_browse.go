@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/files"
 )
 
@@ -49,13 +50,13 @@ type transferJobs struct {
 }
 
 // handleBrowse serves what a file browser needs; its transfers end with ctx.
-func (s *fileServer) handleBrowse(m *api.Mux) {
-	api.Handle(m, api.FilesTransfer, s.transfer)
-	api.Handle(m, api.FilesJob, s.job)
-	api.Handle(m, api.FilesCancel, s.cancelJob)
-	api.Handle(m, api.FilesRestore, s.restore)
-	api.Handle(m, api.FilesWatch, s.watch)
-	api.Handle(m, api.FilesGit, s.git)
+func (s *fileServer) handleBrowse(m *server.Mux) {
+	server.Handle(m, api.FilesTransfer, s.transfer)
+	server.Handle(m, api.FilesJob, s.job)
+	server.Handle(m, api.FilesCancel, s.cancelJob)
+	server.Handle(m, api.FilesRestore, s.restore)
+	server.Handle(m, api.FilesWatch, s.watch)
+	server.Handle(m, api.FilesGit, s.git)
 }
 
 func (s *fileServer) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
@@ -109,7 +110,7 @@ func (s *fileServer) transfer(asking context.Context, in api.FilesTransferInput)
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
-		j, err := s.jobs.begin(in.Kind, api.CallerOf(asking).Owner)
+		j, err := s.jobs.begin(in.Kind, server.CallerOf(asking).Owner)
 		if err != nil {
 			return api.FilesTransferOutput{}, err
 		}
@@ -255,7 +256,7 @@ func (js *transferJobs) forget(id string) {
 func (js *transferJobs) find(ctx context.Context, id string) (*transferJob, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
-	caller := api.CallerOf(ctx)
+	caller := server.CallerOf(ctx)
 	if j := js.jobs[id]; j != nil && (!caller.Agent() || j.owner == caller.Owner) {
 		return j, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/secrets"
 )
 
@@ -53,20 +54,20 @@ func (r *recentCommands) append(lines []string) {
 }
 
 // handleCommands serves the list of what agents ran.
-func (h *host) handleCommands(m *api.Mux) {
+func (h *host) handleCommands(m *server.Mux) {
 	answer := func(lines []string) (api.CommandsOutput, error) {
 		if lines == nil {
 			lines = []string{}
 		}
 		return api.CommandsOutput{Commands: lines}, nil
 	}
-	api.Handle(m, api.CommandsList, func(context.Context, api.Empty) (api.CommandsOutput, error) {
+	server.Handle(m, api.CommandsList, func(context.Context, api.Empty) (api.CommandsOutput, error) {
 		return answer(h.recent.list())
 	})
-	api.Handle(m, api.CommandsAdd, func(_ context.Context, in api.CommandsInput) (api.CommandsOutput, error) {
+	server.Handle(m, api.CommandsAdd, func(_ context.Context, in api.CommandsInput) (api.CommandsOutput, error) {
 		return answer(h.recent.add(in.Commands))
 	})
-	api.Handle(m, api.CommandsReplace, func(_ context.Context, in api.CommandsInput) (api.CommandsOutput, error) {
+	server.Handle(m, api.CommandsReplace, func(_ context.Context, in api.CommandsInput) (api.CommandsOutput, error) {
 		return answer(h.recent.replace(in.Commands))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/files"
 )
 
@@ -51,25 +52,25 @@ func (y *tidying) soon(names *files.Names) {
 }
 
 // handleFiles serves the operations on files.
-func (h *host) handleFiles(m *api.Mux) {
+func (h *host) handleFiles(m *server.Mux) {
 	home, _ := os.UserHomeDir() // without one, "~" means nothing
 	s := &fileServer{home: home, data: h.o.DataDir, closed: h.closedToAgents()}
 	s.jobs.ctx = h.control.ctx
 	h.transfers, h.files = &s.jobs, s
 	s.handleBrowse(m)
-	api.Handle(m, api.FilesRead, s.read)
-	api.Handle(m, api.FilesReadJSON, s.readJSON)
-	api.Handle(m, api.FilesWrite, s.write)
-	api.Handle(m, api.FilesEdit, s.edit)
-	api.Handle(m, api.FilesReport, s.report)
-	api.Handle(m, api.FilesList, s.list)
-	api.Handle(m, api.FilesStat, s.stat)
-	api.Handle(m, api.FilesMkdir, s.mkdir)
-	api.Handle(m, api.FilesDelete, s.delete)
-	api.Handle(m, api.FilesMove, s.move)
-	api.Handle(m, api.FilesCopy, s.copy)
-	api.Handle(m, api.FilesFind, s.find)
-	api.Handle(m, api.FilesGrep, s.grep)
+	server.Handle(m, api.FilesRead, s.read)
+	server.Handle(m, api.FilesReadJSON, s.readJSON)
+	server.Handle(m, api.FilesWrite, s.write)
+	server.Handle(m, api.FilesEdit, s.edit)
+	server.Handle(m, api.FilesReport, s.report)
+	server.Handle(m, api.FilesList, s.list)
+	server.Handle(m, api.FilesStat, s.stat)
+	server.Handle(m, api.FilesMkdir, s.mkdir)
+	server.Handle(m, api.FilesDelete, s.delete)
+	server.Handle(m, api.FilesMove, s.move)
+	server.Handle(m, api.FilesCopy, s.copy)
+	server.Handle(m, api.FilesFind, s.find)
+	server.Handle(m, api.FilesGrep, s.grep)
 }
 
 // tree is where a call may reach.
@@ -80,7 +81,7 @@ func (s *fileServer) tree(ctx context.Context, scope api.FileScope) (*files.Tree
 		}
 	}
 	t := &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
-	if caller := api.CallerOf(ctx); caller.Agent() {
+	if caller := server.CallerOf(ctx); caller.Agent() {
 		t.Closed, t.Names = s.closed, nil // what is remembered of a folder was read by somebody else
 		return t, s.confine(t, caller.Bounds.Sandbox)
 	}

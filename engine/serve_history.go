@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/secrets"
 	"tandem/persist/histdb"
 )
 
 // handleHistory serves the operations of the history.
-func (h *host) handleHistory(m *api.Mux) {
-	api.Handle(m, api.HistorySearch, h.history.search)
-	api.Handle(m, api.HistoryAdd, h.history.add)
-	api.Handle(m, api.HistoryRemove, h.history.remove)
-	api.Handle(m, api.HistoryClear, h.history.clear)
-	api.Handle(m, api.HistorySave, h.historySave)
-	api.Handle(m, api.HistoryLoad, h.historyLoad)
-	api.Handle(m, api.HistoryLoading, h.history.loading)
-	api.Handle(m, api.HistoryStats, h.history.stats)
+func (h *host) handleHistory(m *server.Mux) {
+	server.Handle(m, api.HistorySearch, h.history.search)
+	server.Handle(m, api.HistoryAdd, h.history.add)
+	server.Handle(m, api.HistoryRemove, h.history.remove)
+	server.Handle(m, api.HistoryClear, h.history.clear)
+	server.Handle(m, api.HistorySave, h.historySave)
+	server.Handle(m, api.HistoryLoad, h.historyLoad)
+	server.Handle(m, api.HistoryLoading, h.history.loading)
+	server.Handle(m, api.HistoryStats, h.history.stats)
 }
 
 const (
@@ -151,7 +152,7 @@ func (h *history) add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 	}
 	r := histdb.Row{
 		Command: secrets.RedactLine(line), CWD: in.CWD, StartedAt: time.Now(), Duration: -1, ExitCode: in.ExitCode,
-		Actor: cmp.Or(in.Actor, callerActor(api.CallerOf(ctx))), Kind: commandAdded,
+		Actor: cmp.Or(in.Actor, callerActor(server.CallerOf(ctx))), Kind: commandAdded,
 	}
 	if in.StartedAt != nil {
 		r.StartedAt = *in.StartedAt
@@ -179,7 +180,7 @@ func (h *history) add(ctx context.Context, in api.HistoryAddInput) (out api.Comm
 
 // callerActor is the name under which what a caller does is known. That of an
 // agent is never one that a person could have.
-func callerActor(c api.Caller) string {
+func callerActor(c server.Caller) string {
 	if !c.Agent() {
 		return "person"
 	}

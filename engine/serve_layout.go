@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/persist/store"
 )
@@ -113,10 +114,10 @@ func (l *layouts) change(f func(current *keptLayout, saved map[string]api.Layout
 	return nil
 }
 
-func (h *host) handleLayouts(m *api.Mux) {
-	api.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return h.layouts.get(), nil })
-	api.Handle(m, api.LayoutPut, h.layoutPut)
-	api.Handle(m, api.LayoutRemove, func(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
+func (h *host) handleLayouts(m *server.Mux) {
+	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return h.layouts.get(), nil })
+	server.Handle(m, api.LayoutPut, h.layoutPut)
+	server.Handle(m, api.LayoutRemove, func(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
 		return api.Empty{}, h.layouts.change(func(_ *keptLayout, saved map[string]api.Layout) error {
 			if _, ok := saved[in.Name]; !ok {
 				return api.Errorf(api.CodeNotFound, "remove layout %s: there is none", names.Shown(in.Name))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
@@ -24,12 +25,12 @@ const (
 )
 
 // handlePolicy serves policy, requests and the audit log.
-func (h *host) handlePolicy(m *api.Mux) {
-	api.Handle(m, api.PolicyCheck, h.policyCheck)
-	api.Handle(m, api.RequestList, h.requestList)
-	api.Handle(m, api.RequestAnswer, h.requestAnswer)
-	api.Handle(m, api.AuditAdd, h.auditAdd)
-	api.Handle(m, api.AuditList, h.auditList)
+func (h *host) handlePolicy(m *server.Mux) {
+	server.Handle(m, api.PolicyCheck, h.policyCheck)
+	server.Handle(m, api.RequestList, h.requestList)
+	server.Handle(m, api.RequestAnswer, h.requestAnswer)
+	server.Handle(m, api.AuditAdd, h.auditAdd)
+	server.Handle(m, api.AuditList, h.auditList)
 }
 
 // newArbiter makes the arbiter of the policy at path.
@@ -43,7 +44,7 @@ func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.Po
 	if in.Tool == "" {
 		return api.PolicyCheckOutput{}, api.Errorf(api.CodeInvalid, "check policy: no tool is given")
 	}
-	if caller := api.CallerOf(ctx); caller.Agent() {
+	if caller := server.CallerOf(ctx); caller.Agent() {
 		in.Actor = callerActor(caller)
 	}
 	if in.CWD == "" && in.Session != "" && in.Command != "" {
@@ -66,7 +67,7 @@ func (h *host) requestList(context.Context, api.Empty) (api.RequestListOutput, e
 // requestAnswer is for people: an agent that could answer would need no
 // question.
 func (h *host) requestAnswer(ctx context.Context, in api.RequestAnswerInput) (api.Request, error) {
-	caller := api.CallerOf(ctx)
+	caller := server.CallerOf(ctx)
 	if caller.Agent() {
 		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: that is for the person", names.Shown(in.ID))
 	}
@@ -78,7 +79,7 @@ func (h *host) requestAnswer(ctx context.Context, in api.RequestAnswerInput) (ap
 const auditDelay = time.Minute
 
 func (h *host) auditAdd(ctx context.Context, in api.AuditAddInput) (api.Empty, error) {
-	caller, now := api.CallerOf(ctx), time.Now()
+	caller, now := server.CallerOf(ctx), time.Now()
 	var errs []error
 	for _, e := range in.Entries {
 		if ago := now.Sub(e.Time); ago < 0 || ago > auditDelay {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/persist/store"
@@ -241,7 +242,7 @@ func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (
 			return out, err
 		}
 	}
-	h.log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", api.CallerOf(ctx).Name)
+	h.log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", server.CallerOf(ctx).Name)
 	var failed error
 	replies, err := ask(ctx, h.control, func() []<-chan outcome {
 		return h.control.stopEach(in.Signal, func(p *proc) bool {
@@ -326,7 +327,7 @@ func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (ap
 	if err != nil {
 		return api.Empty{}, err
 	}
-	h.log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", api.CallerOf(ctx).Name)
+	h.log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", server.CallerOf(ctx).Name)
 	return api.Empty{}, proctree.SignalGroup(who, number)
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/picture"
@@ -412,7 +413,7 @@ func (h *host) request(ctx context.Context, id string, kind eventKind, kinds ...
 // requestWith hands an event to a process and waits for the answer.
 func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api.Kind) (api.Process, error) {
 	reply := make(chan outcome, 1)
-	e.reply, e.by = reply, callerActor(api.CallerOf(ctx))
+	e.reply, e.by = reply, callerActor(server.CallerOf(ctx))
 	refused, err := ask(ctx, h.control, func() error {
 		p, err := h.control.findToEnd(id, kinds...)
 		if err != nil {
@@ -421,7 +422,7 @@ func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api
 		if err := mayChange(ctx, h.control.current(p), e.kind.verb()); err != nil {
 			return err
 		}
-		h.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", api.CallerOf(ctx).Name)
+		h.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", server.CallerOf(ctx).Name)
 		h.control.handle(p.rec.ID, e)
 		return nil
 	})
@@ -435,7 +436,7 @@ func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api
 }
 
 // attach serves session.attach.
-func (h *host) attach(ctx context.Context, o api.AttachOptions, v *api.Viewer) error {
+func (h *host) attach(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
 	s, view, err := h.sessionOf(ctx, o.ID)
 	if err != nil {
 		return err

@@ -4,14 +4,15 @@ import (
 	"context"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/names"
 )
 
 // handleShells serves what agents need of live shells: exec, wait, the keyboard.
-func (h *host) handleShells(m *api.Mux) {
-	api.Handle(m, api.SessionExec, h.sessionExec)
-	api.Handle(m, api.SessionWait, h.sessionWait)
-	api.Handle(m, api.SessionKeyboard, h.sessionKeyboard)
+func (h *host) handleShells(m *server.Mux) {
+	server.Handle(m, api.SessionExec, h.sessionExec)
+	server.Handle(m, api.SessionWait, h.sessionWait)
+	server.Handle(m, api.SessionKeyboard, h.sessionKeyboard)
 }
 
 // sessionKeyboard takes a session's keyboard away from agents, or gives it
@@ -20,7 +21,7 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 	if in.Take && in.Open {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: take and open exclude each other", names.Shown(in.ID))
 	}
-	caller := api.CallerOf(ctx)
+	caller := server.CallerOf(ctx)
 	var s *session
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
@@ -47,7 +48,7 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 	return await(ctx, h.control, reply)
 }
 
-func keyboardName(c api.Caller) string {
+func keyboardName(c server.Caller) string {
 	if names.Check(c.Name) != nil {
 		return personActor
 	}
@@ -57,7 +58,7 @@ func keyboardName(c api.Caller) string {
 // mayChange refuses agents what changes a session while a person has its
 // keyboard; doing is that in a word or two.
 func mayChange(ctx context.Context, view api.Process, doing string) error {
-	if !api.CallerOf(ctx).Agent() || !heldByPerson(view) {
+	if !server.CallerOf(ctx).Agent() || !heldByPerson(view) {
 		return nil
 	}
 	return errLocked(doing, view.Name)
@@ -76,7 +77,7 @@ func errLocked(doing, name string) *api.Error {
 // typeInto types for a caller. A person may have taken the keyboard since the
 // caller was let in.
 func (s *session) typeInto(ctx context.Context, p []byte) error {
-	caller := api.CallerOf(ctx)
+	caller := server.CallerOf(ctx)
 	if caller.Agent() && s.locked.Load() {
 		return errLocked("type into", s.o.id)
 	}

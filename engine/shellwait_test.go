@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/engine/vt"
 )
 
@@ -140,14 +141,14 @@ func TestAnAnsweredQuestionIsSeenWithoutOutput(t *testing.T) {
 }
 
 // tester connects as an agent.
-func (m *machine) tester() *api.Client {
+func (m *machine) tester() *client.Client {
 	m.Helper()
-	client, err := api.Connect(context.Background(), api.ConnectOptions{DataDir: m.dir, Version: "1.2.3", Name: "agent:tester/1", Owner: "tester-1"})
+	conn, err := client.Connect(context.Background(), client.Options{DataDir: m.dir, Version: "1.2.3", Name: "agent:tester/1", Owner: "tester-1"})
 	if err != nil {
 		m.Fatal(err)
 	}
-	m.Cleanup(func() { client.Close() })
-	return client
+	m.Cleanup(func() { conn.Close() })
+	return conn
 }
 
 func TestAPersonTakesTheKeyboardFromAgents(t *testing.T) {
@@ -198,7 +199,7 @@ func TestAPersonTakesTheKeyboardFromAgents(t *testing.T) {
 
 // wantHeld fails unless an agent is refused whatever would change a session, and
 // nothing of it happens.
-func wantHeld(m *machine, agent *api.Client, id string, refused func(error)) {
+func wantHeld(m *machine, agent *client.Client, id string, refused func(error)) {
 	m.Helper()
 	ctx, yes, name := context.Background(), true, "mine"
 	for what, do := range map[string]func() error{
@@ -242,8 +243,8 @@ func TestAnExecThatWaitsForAPromptTypesNothingOnceAPersonHasTheKeyboard(t *testi
 	agent := m.tester()
 	begin := filepath.Join(t.TempDir(), "begin")
 	p := m.start("sh", "-c", "until [ -e "+begin+" ]; do sleep 0.02; done; exec bash --norc")
-	run := func(client *api.Client, in api.SessionExecInput) (another bool, err error) {
-		_, err = api.SessionExec.Call(context.Background(), client, in)
+	run := func(conn *client.Client, in api.SessionExecInput) (another bool, err error) {
+		_, err = api.SessionExec.Call(context.Background(), conn, in)
 		return errors.Is(err, api.CodeConflict) && strings.Contains(err.Error(), "another command line"), err
 	}
 	first := make(chan error, 1)

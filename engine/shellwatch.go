@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/vt"
 )
 
@@ -14,7 +15,7 @@ import (
 const personActor = "person"
 
 // actorOf is who a caller acts for.
-func actorOf(c api.Caller) string {
+func actorOf(c server.Caller) string {
 	if c.Agent() {
 		return c.Name
 	}

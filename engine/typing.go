@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/sandbox"
 )
 
@@ -36,7 +37,7 @@ func errOutside(name string) *api.Error {
 // that what was looked at is what is started. Without a restart policy nothing
 // starts by itself, and unless asks is set nothing is refused.
 func (h *host) mayStartAgain(ctx context.Context, id *string, asks bool) error {
-	if api.CallerOf(ctx).Bounds.Sandbox == nil {
+	if server.CallerOf(ctx).Bounds.Sandbox == nil {
 		return nil
 	}
 	var view api.Process
@@ -63,7 +64,7 @@ func (h *host) mayStartAgain(ctx context.Context, id *string, asks bool) error {
 // leavesSandbox reports whether what the caller types into a process would run
 // outside the sandbox that the person has set for the caller.
 func (h *host) leavesSandbox(ctx context.Context, id string) bool {
-	floor := api.CallerOf(ctx).Bounds.Sandbox
+	floor := server.CallerOf(ctx).Bounds.Sandbox
 	return floor != nil && !h.confinedBy(id, floor)
 }
 

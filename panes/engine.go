@@ -65,7 +65,7 @@ type FileEngine interface {
 	SearchFiles(context.Context, api.FilesGrepInput) (api.FilesGrepOutput, error)
 }
 
-// An Attachment is one to a session; see api.Attachment.
+// An Attachment is one to a session; see client.Attachment.
 type Attachment interface {
 	Send(api.Input) error // queues and never blocks
 	Receive() (api.Output, error)

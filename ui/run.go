@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/processes"
@@ -30,7 +31,7 @@ import (
 type Options struct {
 	// Connect reaches the engine, starting it if need be. It is called again
 	// whenever the connection is lost.
-	Connect func(context.Context) (*api.Client, error)
+	Connect func(context.Context) (*client.Client, error)
 
 	Settings // what holds at first
 	// Follow calls tell with every change of the settings until ctx ends; nil:

@@ -49,8 +49,8 @@ type SessionExecOutput struct {
 	NextCursor int64   `json:"next_cursor" jsonschema:"offset in the log behind all that was printed so far, the next prompt included"`
 }
 
-func (o *SessionExecOutput) bulk() []member {
-	return []member{{name: "output", text: &o.Output}}
+func (o *SessionExecOutput) Bulk() []Member {
+	return []Member{{Name: "output", Text: &o.Output}}
 }
 
 // SessionWaitInput is the input of session.wait: the call answers as soon as

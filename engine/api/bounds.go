@@ -3,8 +3,6 @@ package api
 import (
 	"encoding/base64"
 	"encoding/json"
-	"net/http"
-	"sync"
 )
 
 // Bounds are what an agent is held to, whatever operation it calls. The server
@@ -25,42 +23,4 @@ const BoundsHeader = "Tandem-Bounds"
 func (b *Bounds) Header() string {
 	text, _ := json.Marshal(b) // strings, numbers and booleans alone
 	return base64.StdEncoding.EncodeToString(text)
-}
-
-// boundsCache keeps the bounds that were decoded last: each agent sends the
-// same ones with every request.
-type boundsCache struct {
-	mu    sync.Mutex
-	known map[string]*Bounds
-}
-
-// mostBounds is how many agents' bounds are kept.
-const mostBounds = 64
-
-// of reads the bounds of a request. An agent that tells none is held to none but
-// what holds for all agents; ones that cannot be read are a mistake, because they
-// are there to restrict something.
-func (c *boundsCache) of(r *http.Request) (*Bounds, *Error) {
-	text := r.Header.Get(BoundsHeader)
-	if text == "" {
-		return nil, nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if b, ok := c.known[text]; ok {
-		return b, nil
-	}
-	data, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, Errorf(CodeInvalid, "read bounds of the caller: %v", err)
-	}
-	var b Bounds
-	if e := DecodeInput("", data, &b); e != nil {
-		return nil, Errorf(CodeInvalid, "read bounds of the caller: %s", e.Message)
-	}
-	if len(c.known) >= mostBounds || c.known == nil {
-		c.known = make(map[string]*Bounds)
-	}
-	c.known[text] = &b
-	return &b, nil
 }

@@ -1,7 +1,7 @@
 // Package api is the language between Tandem's engine and its clients: one
 // table of operations with typed input and output, the events and the attach
-// stream, stable error codes, the client, and the plumbing a server needs to
-// serve the table. It holds no policy and starts nothing but the engine.
+// stream, and stable error codes. It holds no policy; engine/api/client calls
+// the operations, engine/api/server serves them.
 package api
 
 // Protocol is the number of this API. It changes when a client of the old

@@ -33,8 +33,8 @@ func Codes() []Code {
 	return []Code{CodeInvalid, CodeNotFound, CodeAmbiguous, CodeConflict, CodeEnded, CodeUnavailable, CodeForbidden, CodeLocked, CodeUnsure, CodeInternal}
 }
 
-// status is the HTTP status that goes with a code.
-func (c Code) status() int {
+// Status is the HTTP status that goes with a code.
+func (c Code) Status() int {
 	switch c {
 	case CodeInvalid:
 		return http.StatusBadRequest

@@ -29,3 +29,11 @@ type Event struct {
 	Revision  int64     `json:"revision,omitempty" jsonschema:"in a snapshot, and kept: the number of that layout"`
 	Notice    string    `json:"notice,omitempty" jsonschema:"something a person should read"`
 }
+
+// WatchInput says which events a reader of events.watch wants; it travels in the
+// query of the URL.
+type WatchInput struct {
+	// Lasting leaves out what concerns one-shot commands alone: there are many,
+	// and most are over when one hears of them. In the URL: lasting=true.
+	Lasting bool
+}

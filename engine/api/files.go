@@ -75,10 +75,10 @@ type FilesReadOutput struct {
 	LineBytes  int64  `json:"line_bytes,omitempty" jsonschema:"with cut line: its length"`
 }
 
-func (o *FilesReadOutput) bulk() []member {
-	return []member{
-		{name: "text", text: &o.Text},
-		{name: "data", data: &o.Data},
+func (o *FilesReadOutput) Bulk() []Member {
+	return []Member{
+		{Name: "text", Text: &o.Text},
+		{Name: "data", Data: &o.Data},
 	}
 }
 

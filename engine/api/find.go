@@ -112,6 +112,6 @@ type SessionTextOutput struct {
 	Next *Place `json:"next,omitempty" jsonschema:"from of the next call, when there is more"`
 }
 
-func (o *SessionTextOutput) bulk() []member {
-	return []member{{name: "text", text: &o.Text}}
+func (o *SessionTextOutput) Bulk() []Member {
+	return []Member{{Name: "text", Text: &o.Text}}
 }

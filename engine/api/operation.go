@@ -1,5 +1,7 @@
 package api
 
+import "context"
+
 // An Effect says what calling an operation may change.
 type Effect string
 
@@ -35,3 +37,19 @@ func (o Operation[In, Out]) entry() Entry {
 
 // Empty is the input or output of an operation that takes or gives nothing.
 type Empty struct{}
+
+// An Engine carries out operations: a client.Client is one.
+type Engine interface {
+	// Do runs the operation called name and reads its output into what out points
+	// to.
+	Do(ctx context.Context, name string, effect Effect, in, out any) error
+}
+
+// Call runs an operation on an engine. Errors are *Error, or wrap ctx's when
+// that has ended. After CodeUnavailable it is not known whether an operation
+// that writes was carried out.
+func (o Operation[In, Out]) Call(ctx context.Context, e Engine, in In) (Out, error) {
+	var out Out
+	err := e.Do(ctx, o.Name, o.Effect, in, &out)
+	return out, err
+}

@@ -159,8 +159,8 @@ type SessionReadOutput struct {
 	State      State  `json:"state" jsonschema:"of the session"`
 }
 
-func (o *SessionReadOutput) bulk() []member {
-	return []member{{name: "data", text: &o.Data}}
+func (o *SessionReadOutput) Bulk() []Member {
+	return []Member{{Name: "data", Text: &o.Data}}
 }
 
 // SessionScreenInput is the input of session.screen.
@@ -184,8 +184,8 @@ type Screen struct {
 	Picture   []byte   `json:"picture,omitempty" jsonschema:"base64: the picture asked for"`
 }
 
-func (o *Screen) bulk() []member {
-	return []member{{name: "picture", data: &o.Picture}}
+func (o *Screen) Bulk() []Member {
+	return []Member{{Name: "picture", Data: &o.Picture}}
 }
 
 // SessionResizeInput is the input of session.resize.

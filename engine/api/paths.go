@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// maxSocketPath is the length of sun_path less its final NUL (unix(7)).
-const maxSocketPath = 107
+// MaxSocketPath is the length of sun_path less its final NUL (unix(7)).
+const MaxSocketPath = 107
 
 // DataDir tells the data folder: $TANDEM_DATA_DIR, or tandem in
 // $XDG_STATE_HOME, or ~/.local/state/tandem. Absolute; it need not exist.
@@ -78,7 +78,7 @@ func runtimeDir() string {
 
 func fits(paths ...string) bool {
 	for _, p := range paths {
-		if len(p) > maxSocketPath {
+		if len(p) > MaxSocketPath {
 			return false
 		}
 	}

@@ -180,10 +180,10 @@ type ProcessLogOutput struct {
 	State      State      `json:"state" jsonschema:"the process's state"`
 }
 
-func (o *ProcessLogOutput) bulk() []member {
-	return []member{
-		{name: "data", text: &o.Data},
-		{name: "data_bytes", text: &o.DataBytes},
+func (o *ProcessLogOutput) Bulk() []Member {
+	return []Member{
+		{Name: "data", Text: &o.Data},
+		{Name: "data_bytes", Text: &o.DataBytes},
 	}
 }
 
@@ -274,12 +274,12 @@ type ExecOutput struct {
 	DurationMS    float64 `json:"duration_ms" jsonschema:"how long it ran, or has run"`
 }
 
-func (o *ExecOutput) bulk() []member {
-	return []member{
-		{name: "stdout", text: &o.Stdout},
-		{name: "stderr", text: &o.Stderr},
-		{name: "stdout_bytes", text: &o.StdoutBytes},
-		{name: "stderr_bytes", text: &o.StderrBytes},
+func (o *ExecOutput) Bulk() []Member {
+	return []Member{
+		{Name: "stdout", Text: &o.Stdout},
+		{Name: "stderr", Text: &o.Stderr},
+		{Name: "stdout_bytes", Text: &o.StdoutBytes},
+		{Name: "stderr_bytes", Text: &o.StderrBytes},
 	}
 }
 

@@ -26,10 +26,10 @@ type SessionRecordOutput struct {
 	State      State     `json:"state" jsonschema:"the session's state"`
 }
 
-func (o *SessionRecordOutput) bulk() []member {
-	return []member{
-		{name: "repaint", data: &o.Repaint},
-		{name: "data", data: &o.Data},
+func (o *SessionRecordOutput) Bulk() []Member {
+	return []Member{
+		{Name: "repaint", Data: &o.Repaint},
+		{Name: "data", Data: &o.Data},
 	}
 }
 

@@ -42,7 +42,7 @@ An error has an HTTP status of 400 or above and a body of code, message and, whe
 
 ## Operations
 
-`, Protocol, code(clientHeader), code(versionHeader), code(protocolHeader))
+`, Protocol, code(ClientHeader), code(VersionHeader), code(ProtocolHeader))
 }
 
 func (p *page) operation(e Entry) {
@@ -162,7 +162,7 @@ func (p *page) sharedShapes() {
 func (p *page) errorCodes() {
 	p.b.WriteString("## Errors\n\n| code | status | meaning |\n|---|---|---|\n")
 	for _, c := range Codes() {
-		fmt.Fprintf(&p.b, "| %s | %d | %s |\n", code(string(c)), c.status(), c.meaning())
+		fmt.Fprintf(&p.b, "| %s | %d | %s |\n", code(string(c)), c.Status(), c.meaning())
 	}
 }
 

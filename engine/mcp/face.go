@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 // reach.
 type face struct {
 	o      *Options
-	engine *api.Client
+	engine *client.Client
 	actor  string   // agent:NAME/VERSION
 	owner  string   // id of this client, to which leases are bound too
 	roots  []string // folders that file tools are confined to

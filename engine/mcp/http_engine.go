@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // operations passes the engine's operation table on: calls, the event stream
@@ -19,7 +20,7 @@ import (
 func (w *web) operations() http.Handler {
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return api.DialEngine(ctx, w.h.DataDir)
+			return client.DialEngine(ctx, w.h.DataDir)
 		},
 		DisableCompression: true,
 	}

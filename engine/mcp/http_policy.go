@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 const (
@@ -71,8 +72,8 @@ func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine 
 
 // stream has the engine tell of events, which are not recorded: a client that
 // watches does so again and again.
-func (w *web) stream(rw http.ResponseWriter, r *http.Request, client *api.Client, engine http.Handler) {
-	if err := w.permit(r.Context(), client, operationCall{name: eventsStream}, tokenOf(r.Context())); err != nil {
+func (w *web) stream(rw http.ResponseWriter, r *http.Request, conn *client.Client, engine http.Handler) {
+	if err := w.permit(r.Context(), conn, operationCall{name: eventsStream}, tokenOf(r.Context())); err != nil {
 		status, e := refusal(err)
 		refuse(rw, status, e)
 		return
@@ -144,9 +145,9 @@ func (c operationCall) scope() *api.FileScope {
 }
 
 // permit asks the person's policy.
-func (w *web) permit(ctx context.Context, client *api.Client, c operationCall, t *token) error {
+func (w *web) permit(ctx context.Context, conn *client.Client, c operationCall, t *token) error {
 	about := c.subject(w.o.Home).steered(w.o.Sandbox != nil)
-	out, err := api.PolicyCheck.Call(ctx, client, api.PolicyCheckInput{
+	out, err := api.PolicyCheck.Call(ctx, conn, api.PolicyCheckInput{
 		Tool: c.name, Actor: t.actor(), Command: about.command, Argv: about.argv,
 		Paths: about.paths, CWD: about.cwd, Session: about.session, Write: c.write,
 	})
@@ -238,7 +239,7 @@ func (c operationCall) restore(r *http.Request) error {
 }
 
 // record adds a call to the audit log.
-func (w *web) record(ctx context.Context, client *api.Client, c operationCall, t *token, outcome string, took time.Duration) {
+func (w *web) record(ctx context.Context, conn *client.Client, c operationCall, t *token, outcome string, took time.Duration) {
 	entry := api.AuditEntry{Actor: t.actor(), Client: t.owner(), Tool: c.name,
 		Outcome: outcome, DurationMS: float64(took.Microseconds()) / 1000}
 	if c.in != nil {
@@ -246,7 +247,7 @@ func (w *web) record(ctx context.Context, client *api.Client, c operationCall, t
 		entry.Arguments = recordable(body)
 		entry.Process, _ = entry.Arguments["id"].(string)
 	}
-	if err := addToAudit(client, entry); err != nil && w.o.Log != nil {
+	if err := addToAudit(conn, entry); err != nil && w.o.Log != nil {
 		w.o.Log.Error("write audit log", "operation", c.name, "error", err)
 	}
 }

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Native)
-	start := func(client *api.Client) string {
-		p, err := api.ProcessStart.Call(t.Context(), client, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
+	start := func(conn *client.Client) string {
+		p, err := api.ProcessStart.Call(t.Context(), conn, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -19,12 +20,12 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 	}
 	var theirs []string
 	for name, owner := range map[string]string{"person": "", r.face.actor: newOwner()} { // another client of the same agent too
-		client, err := r.connect(t.Context(), name, owner, nil)
+		conn, err := r.connect(t.Context(), name, owner, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer client.Close()
-		theirs = append(theirs, start(client))
+		defer conn.Close()
+		theirs = append(theirs, start(conn))
 	}
 	own := []string{start(r.face.engine), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).process}
 	r.check(t,

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // Options configure a server.
 type Options struct {
 	// Connect reaches the engine, and starts one if need be, as the given
-	// client: api.Activate with its Name, Owner and Bounds.
-	Connect func(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error)
+	// client: client.Activate with its Name, Owner and Bounds.
+	Connect func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error)
 	Name    string // what the person calls the agent, for rules of the policy; "" if they did not say
 	Version string // told to clients
 

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // mistakes are calls with params that are wrong, and how they are answered.
@@ -147,8 +148,8 @@ func FuzzParams(f *testing.F) {
 }
 
 // unreachable is an engine that cannot be connected to until a test says so.
-func unreachable(until <-chan struct{}) func(context.Context, string, string, *api.Bounds) (*api.Client, error) {
-	return func(ctx context.Context, _, _ string, _ *api.Bounds) (*api.Client, error) {
+func unreachable(until <-chan struct{}) func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
+	return func(ctx context.Context, _, _ string, _ *api.Bounds) (*client.Client, error) {
 		select {
 		case <-until:
 		case <-ctx.Done():

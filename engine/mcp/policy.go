@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 const (
@@ -161,7 +162,7 @@ func entryOf(ctx context.Context, f *face, t tool, args json.RawMessage, r resul
 
 // addToAudit writes lines of the audit log. That they could not be written does
 // not concern the agent, as the calls have been made.
-func addToAudit(engine *api.Client, entries ...api.AuditEntry) error {
+func addToAudit(engine *client.Client, entries ...api.AuditEntry) error {
 	ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
 	defer cancel()
 	_, err := api.AuditAdd.Call(ctx, engine, api.AuditAddInput{Entries: entries})

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // patience bounds how long a test waits for something that must come.
@@ -26,7 +27,7 @@ type rig struct {
 	face  *face
 	tools []tool
 
-	people *api.Client
+	people *client.Client
 }
 
 // newRig starts an engine for an agent with the tools of a profile.
@@ -48,12 +49,12 @@ func newRig(t testing.TB, profiles ...Profile) *rig {
 	return r
 }
 
-func (r *rig) connect(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error) {
-	return api.Activate(ctx, api.ConnectOptions{DataDir: r.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
+func (r *rig) connect(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
+	return client.Activate(ctx, client.Options{DataDir: r.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
 }
 
 // person is the person's client.
-func (r *rig) person() *api.Client {
+func (r *rig) person() *client.Client {
 	r.Helper()
 	if r.people == nil {
 		var err error

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 const (
@@ -169,7 +170,7 @@ func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest)
 	}
 	args := req.Params.Arguments
 	if t.judged {
-		judged, verdict, err := api.Judged(ctx, inquiry(f, t, args))
+		judged, verdict, err := client.Judged(ctx, inquiry(f, t, args))
 		if err != nil {
 			return answer(failure(err)), nil
 		}

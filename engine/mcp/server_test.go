@@ -16,6 +16,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
+	apiserver "tandem/engine/api/server"
 )
 
 // A fakeEngine answers what these tests ask of an engine.
@@ -24,13 +26,13 @@ type fakeEngine struct {
 	denied string // tool; set before the first call
 
 	mu       sync.Mutex
-	callers  []api.Caller   // of process.list
-	watchers map[string]int // by owner
+	callers  []apiserver.Caller // of process.list
+	watchers map[string]int     // by owner
 	sends    []chan api.Event
 	audits   []api.AuditAddInput
-	absent   atomic.Bool  // it records nothing
-	refused  atomic.Int32 // what it did not record
-	looks    []api.Caller // of process.log
+	absent   atomic.Bool        // it records nothing
+	refused  atomic.Int32       // what it did not record
+	looks    []apiserver.Caller // of process.log
 	log      string
 	grown    chan struct{}
 	waits    chan context.Context // of process.wait, which answers when its context ends
@@ -43,39 +45,39 @@ func newFakeEngine(t testing.TB) *fakeEngine {
 		t.Fatal(err)
 	}
 	e := &fakeEngine{dir: dir, watchers: map[string]int{}, grown: make(chan struct{}), waits: make(chan context.Context, 1)}
-	m := api.NewMux(nil)
-	api.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+	m := apiserver.NewMux(nil)
+	apiserver.Handle(m, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Version: "1.2.3", Protocol: api.Protocol}, nil
 	})
-	api.Handle(m, api.ProcessList, e.processList)
-	api.Handle(m, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+	apiserver.Handle(m, api.ProcessList, e.processList)
+	apiserver.Handle(m, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
 		if in.ID != "abc" {
 			return api.Process{}, api.Errorf(api.CodeNotFound, "get process %s: there is none", in.ID)
 		}
 		return api.Process{ID: "abc"}, nil
 	})
-	api.Handle(m, api.ProcessLog, e.processLog)
-	api.Handle(m, api.ProcessWait, func(ctx context.Context, _ api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+	apiserver.Handle(m, api.ProcessLog, e.processLog)
+	apiserver.Handle(m, api.ProcessWait, func(ctx context.Context, _ api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 		e.waits <- ctx
 		<-ctx.Done()
 		return api.ProcessWaitOutput{}, ctx.Err()
 	})
-	api.Handle(m, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) {
+	apiserver.Handle(m, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) {
 		return api.SessionListOutput{}, nil
 	})
-	api.Handle(m, api.SessionKill, func(context.Context, api.IDInput) (api.Process, error) {
+	apiserver.Handle(m, api.SessionKill, func(context.Context, api.IDInput) (api.Process, error) {
 		return api.Process{ID: "abc", Name: "web", State: api.StateStopped}, nil
 	})
-	api.Handle(m, api.PolicyCheck, func(_ context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
+	apiserver.Handle(m, api.PolicyCheck, func(_ context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
 		if in.Tool == e.denied {
 			return api.PolicyCheckOutput{Decision: "deny", Reason: "private"}, nil
 		}
 		return api.PolicyCheckOutput{Decision: "allow"}, nil
 	})
-	api.Handle(m, api.AuditAdd, e.auditAdd)
+	apiserver.Handle(m, api.AuditAdd, e.auditAdd)
 	m.HandleWatch(e.watch)
 	socket, _ := api.Sockets(dir)
-	l, err := api.Listen(socket)
+	l, err := apiserver.Listen(socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func (e *fakeEngine) auditAdd(_ context.Context, in api.AuditAddInput) (api.Empt
 func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (api.ProcessListOutput, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.callers = append(e.callers, api.CallerOf(ctx))
+	e.callers = append(e.callers, apiserver.CallerOf(ctx))
 	return api.ProcessListOutput{Processes: []api.Process{
 		{ID: "abc", Kind: api.KindProcess, Name: "web", Command: "serve"}, {ID: "def", Kind: api.KindSession, Name: "sh", Command: "bash"},
 	}}, nil
@@ -116,7 +118,7 @@ func (e *fakeEngine) processList(ctx context.Context, _ api.ProcessListInput) (a
 // processLog answers once there is more than since, or at once without waiting.
 func (e *fakeEngine) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 	e.mu.Lock()
-	e.looks = append(e.looks, api.CallerOf(ctx))
+	e.looks = append(e.looks, apiserver.CallerOf(ctx))
 	e.mu.Unlock()
 	for {
 		e.mu.Lock()
@@ -151,7 +153,7 @@ func (e *fakeEngine) print(text string) {
 }
 
 func (e *fakeEngine) watch(ctx context.Context, _ api.WatchInput, send func(api.Event) error) error {
-	owner := api.CallerOf(ctx).Owner
+	owner := apiserver.CallerOf(ctx).Owner
 	events := make(chan api.Event, 8)
 	e.mu.Lock()
 	e.watchers[owner]++
@@ -199,8 +201,8 @@ func (e *fakeEngine) tell(ev api.Event) {
 }
 
 func (e *fakeEngine) options() Options {
-	return Options{Version: "1.2.3", CWD: "/", Home: "/", Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*api.Client, error) {
-		return api.Connect(ctx, api.ConnectOptions{DataDir: e.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
+	return Options{Version: "1.2.3", CWD: "/", Home: "/", Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
+		return client.Connect(ctx, client.Options{DataDir: e.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
 	}}
 }
 
@@ -263,7 +265,7 @@ func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
 }
 
 func TestToolsAreListedWithoutAnEngine(t *testing.T) {
-	o := Options{CWD: "/", Connect: func(ctx context.Context, _, _ string, _ *api.Bounds) (*api.Client, error) {
+	o := Options{CWD: "/", Connect: func(ctx context.Context, _, _ string, _ *api.Bounds) (*client.Client, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
@@ -275,7 +277,7 @@ func TestToolsAreListedWithoutAnEngine(t *testing.T) {
 }
 
 func TestAnEngineThatCannotBeReachedIsToldAsAFailedCall(t *testing.T) {
-	o := Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*api.Client, error) {
+	o := Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine today").WithHint("tomorrow")
 	}}
 	session := served(t, o, withHandshake, nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
@@ -26,7 +27,7 @@ type talk struct {
 
 func newTalk(t testing.TB) *talk {
 	t.Helper()
-	return newTalkWith(t, Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*api.Client, error) {
+	return newTalkWith(t, Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine")
 	}})
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // A Viewer is the sending half of an attachment; its Send queues and never
-// blocks. *api.Attachment is one.
+// blocks. *client.Attachment is one.
 type Viewer interface{ Send(api.Input) error }
 
 // A Feed is where the goroutine that receives from a session leaves what it

@@ -7,15 +7,16 @@ import (
 	"os"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/keys"
-
 	"github.com/charmbracelet/x/term"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/keys"
 )
 
 // Options say what to attach to, and with which terminal.
 type Options struct {
-	Client   *api.Client
+	Client   *client.Client
 	ID       string // of the session, a prefix of it, or its name
 	ReadOnly bool   // nothing that is typed reaches the session, but the prefix works
 	In, Out  *os.File
@@ -36,7 +37,7 @@ type Options struct {
 	// Activate starts the engine again when its keeper is gone too. A keeper
 	// that lives starts it by itself, unless somebody has stopped it.
 	// Nil waits for whoever else does.
-	Activate func(ctx context.Context) (*api.Client, error)
+	Activate func(ctx context.Context) (*client.Client, error)
 }
 
 // Reason says why a run ended.
@@ -154,13 +155,13 @@ func (r *run) begin() error {
 }
 
 // connected makes a the attachment that is received from and sent to.
-func (r *run) connected(a *api.Attachment) {
+func (r *run) connected(a *client.Attachment) {
 	r.filter.expectRepaint()
 	r.link.up(a)
 	r.link.resize(r.terminal.size()) // it may have changed since the attachment was asked for
 }
 
-func (r *run) attach(c *api.Client) (*api.Attachment, error) {
+func (r *run) attach(c *client.Client) (*client.Attachment, error) {
 	size := r.terminal.size()
 	return c.Attach(r.ctx, api.AttachOptions{
 		ID: r.ID, Raw: true, ReadOnly: r.ReadOnly, Cols: size.Cols, Rows: size.Rows, Client: r.Name,

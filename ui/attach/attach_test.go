@@ -12,13 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/keys"
-
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/server"
+	"tandem/keys"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,13 +28,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // An engineStub serves one session. Each attachment runs the next of scripts;
 // the last one is used again.
 type engineStub struct {
-	client  *api.Client
+	client  *client.Client
 	scripts chan script
 	mu      sync.Mutex
 	options []api.AttachOptions
 }
 
-type script func(t testing.TB, v *api.Viewer) error
+type script func(t testing.TB, v *server.Viewer) error
 
 func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 	dir, err := os.MkdirTemp("", "td")
@@ -43,11 +45,11 @@ func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 	for _, s := range scripts {
 		e.scripts <- s
 	}
-	mux := api.NewMux(nil)
-	api.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+	mux := server.NewMux(nil)
+	server.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{Version: "1.0.0", Protocol: api.Protocol}, nil
 	})
-	api.Handle(mux, api.SessionGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+	server.Handle(mux, api.SessionGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
 		if in.ID == "nobody" {
 			return api.Process{}, api.Errorf(api.CodeNotFound, "find session %q: there is none", in.ID)
 		}
@@ -57,7 +59,7 @@ func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 		}
 		return p, nil
 	})
-	mux.HandleAttach(func(_ context.Context, o api.AttachOptions, v *api.Viewer) error {
+	mux.HandleAttach(func(_ context.Context, o api.AttachOptions, v *server.Viewer) error {
 		e.mu.Lock()
 		e.options = append(e.options, o)
 		e.mu.Unlock()
@@ -69,14 +71,14 @@ func newEngineStub(t testing.TB, scripts ...script) *engineStub {
 		}
 	})
 	socket, _ := api.Sockets(dir)
-	listener, err := api.Listen(socket)
+	listener, err := server.Listen(socket)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- mux.Serve(ctx, listener) }()
-	e.client, err = api.Connect(t.Context(), api.ConnectOptions{DataDir: dir, Version: "1.0.0", Name: "test"})
+	e.client, err = client.Connect(t.Context(), client.Options{DataDir: dir, Version: "1.0.0", Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,11 +234,11 @@ func (p *person) leaves() Outcome {
 	}
 }
 
-func say(v *api.Viewer, text string) error { return v.Send(api.Output{Bytes: []byte(text)}) }
+func say(v *server.Viewer, text string) error { return v.Send(api.Output{Bytes: []byte(text)}) }
 
 // echo answers each piece of input with "<piece>" until the viewer goes. An
 // escape that is not alone becomes ^[ there.
-func echo(v *api.Viewer) error {
+func echo(v *server.Viewer) error {
 	for {
 		in, err := v.Receive()
 		if err != nil {
@@ -259,7 +261,7 @@ func echo(v *api.Viewer) error {
 }
 
 func greetAndEcho(text string) script {
-	return func(_ testing.TB, v *api.Viewer) error {
+	return func(_ testing.TB, v *server.Viewer) error {
 		if err := say(v, text); err != nil {
 			return err
 		}
@@ -381,7 +383,7 @@ func TestEndOfTheSessionEndsTheRun(t *testing.T) {
 	code := 3
 	p := newPerson(t)
 	p.watch()
-	p.attach(newEngineStub(t, func(_ testing.TB, v *api.Viewer) error {
+	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
 		if err := say(v, "bye"); err != nil {
 			return err
 		}
@@ -399,12 +401,12 @@ func TestRunGoesOnAfterTheEngineWasAway(t *testing.T) {
 	p.watch()
 	lost := make(chan struct{})
 	p.attach(newEngineStub(t,
-		func(_ testing.TB, v *api.Viewer) error {
+		func(_ testing.TB, v *server.Viewer) error {
 			say(v, "first>")
 			<-lost
 			return api.Errorf(api.CodeUnavailable, "the engine stops")
 		},
-		func(testing.TB, *api.Viewer) error {
+		func(testing.TB, *server.Viewer) error {
 			return api.Errorf(api.CodeUnavailable, "the engine starts")
 		},
 		greetAndEcho("second>")), nil)
@@ -424,7 +426,7 @@ func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
 	p := newPerson(t)
 	p.watch()
 	typed := make(chan string, 100)
-	take := func(v *api.Viewer) error {
+	take := func(v *server.Viewer) error {
 		for {
 			in, err := v.Receive()
 			switch {
@@ -438,7 +440,7 @@ func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
 		}
 	}
 	p.attach(newEngineStub(t,
-		func(t testing.TB, v *api.Viewer) error {
+		func(t testing.TB, v *server.Viewer) error {
 			say(v, "\x1b[?1049hvim")
 			in, err := v.Receive()
 			for err == nil && in.Bytes == nil { // sizes come first
@@ -448,7 +450,7 @@ func TestLeavingTheAlternateScreenFetchesWhatWasBelow(t *testing.T) {
 			say(v, "\x1b[?1049lstale")
 			return take(v)
 		},
-		func(_ testing.TB, v *api.Viewer) error {
+		func(_ testing.TB, v *server.Viewer) error {
 			say(v, "below>")
 			return take(v)
 		}), nil)
@@ -488,7 +490,7 @@ func TestSignalRestoresTheTerminal(t *testing.T) {
 func TestSizeFollowsTheTerminal(t *testing.T) {
 	p := newPerson(t)
 	p.watch()
-	p.attach(newEngineStub(t, func(_ testing.TB, v *api.Viewer) error {
+	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
 		say(v, "ready>")
 		for {
 			in, err := v.Receive()
@@ -515,7 +517,7 @@ func TestSizeFollowsTheTerminal(t *testing.T) {
 
 func TestStalledTerminalCanBeLeft(t *testing.T) {
 	p := newPerson(t) // who does not watch, so that the terminal fills up
-	p.attach(newEngineStub(t, func(_ testing.TB, v *api.Viewer) error {
+	p.attach(newEngineStub(t, func(_ testing.TB, v *server.Viewer) error {
 		for {
 			if err := say(v, strings.Repeat("flood ", 10_000)); err != nil {
 				return err

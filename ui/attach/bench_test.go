@@ -4,16 +4,17 @@ import (
 	"context"
 	"testing"
 
-	"tandem/engine/api"
-
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
 )
 
 // BenchmarkEcho is the way of a key through the terminal, the attachment, an
 // engine that sends it back at once, and the terminal again.
 func BenchmarkEcho(b *testing.B) {
 	p := newPerson(b)
-	e := newEngineStub(b, func(_ testing.TB, v *api.Viewer) error {
+	e := newEngineStub(b, func(_ testing.TB, v *server.Viewer) error {
 		if err := say(v, "ready>"); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 const (
@@ -24,7 +25,7 @@ type link struct {
 	extended atomic.Bool // the session may have asked for keys as escape codes
 
 	mu     sync.Mutex
-	a      *api.Attachment
+	a      *client.Attachment
 	open   bool          // input may go to a; else it is held
 	held   []byte        // input that waits for an attachment
 	room   chan struct{} // closed when held is sent on, or at the end
@@ -36,7 +37,7 @@ func newLink(cancel context.CancelFunc) *link {
 }
 
 // current is the attachment to receive from.
-func (l *link) current() *api.Attachment {
+func (l *link) current() *client.Attachment {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.a
@@ -44,7 +45,7 @@ func (l *link) current() *api.Attachment {
 
 // up makes a the attachment and sends on what the last one could not deliver
 // and what was held. After stop, a is closed instead.
-func (l *link) up(a *api.Attachment) {
+func (l *link) up(a *client.Attachment) {
 	l.mu.Lock()
 	stopped := l.result != nil
 	if l.a != nil {

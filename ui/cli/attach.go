@@ -6,11 +6,12 @@ import (
 	"os"
 	"syscall"
 
-	"tandem/engine/api"
-	"tandem/ui/attach"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/attach"
 )
 
 func (a *app) attachCommand() *cobra.Command {
@@ -69,8 +70,8 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 // refuseOwn refuses the session that this terminal is: it would show itself. A
 // program in a session knows its id, and its terminal belongs to the session's
 // first process. Whatever else is wrong with id, who attaches will find out.
-func (a *app) refuseOwn(ctx context.Context, client *api.Client, id string, tty *os.File) error {
-	p, err := api.SessionGet.Call(ctx, client, api.IDInput{ID: id})
+func (a *app) refuseOwn(ctx context.Context, conn *client.Client, id string, tty *os.File) error {
+	p, err := api.SessionGet.Call(ctx, conn, api.IDInput{ID: id})
 	if err != nil {
 		return nil
 	}

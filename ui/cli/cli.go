@@ -7,10 +7,11 @@ import (
 	"os"
 	"strings"
 
-	"tandem/engine/api"
-	"tandem/keys"
-
 	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/keys"
 )
 
 // Options say what the command line works with. Zero values are a program's
@@ -19,9 +20,9 @@ type Options struct {
 	Version string
 
 	// Connect reaches the engine and starts it if need be.
-	Connect func(ctx context.Context) (*api.Client, error)
+	Connect func(ctx context.Context) (*client.Client, error)
 	// Reach reaches a running engine and starts none.
-	Reach func(ctx context.Context) (*api.Client, error)
+	Reach func(ctx context.Context) (*client.Client, error)
 	// Alive reports whether something of the data folder runs, or may run, that
 	// only an engine can look after; default no.
 	Alive func() bool
@@ -147,13 +148,13 @@ func (o Options) complete() Options {
 		o.Environ = os.Environ()
 	}
 	if o.Connect == nil {
-		o.Connect = func(ctx context.Context) (*api.Client, error) {
-			return api.Activate(ctx, api.ConnectOptions{Version: o.Version, Name: "cli"})
+		o.Connect = func(ctx context.Context) (*client.Client, error) {
+			return client.Activate(ctx, client.Options{Version: o.Version, Name: "cli"})
 		}
 	}
 	if o.Reach == nil {
-		o.Reach = func(ctx context.Context) (*api.Client, error) {
-			return api.Connect(ctx, api.ConnectOptions{Version: o.Version, Name: "cli"})
+		o.Reach = func(ctx context.Context) (*client.Client, error) {
+			return client.Connect(ctx, client.Options{Version: o.Version, Name: "cli"})
 		}
 	}
 	if o.Alive == nil {

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"tandem/engine/api"
-
 	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // completeLimit is how long a press of tab may wait for the engine.
@@ -29,7 +30,7 @@ func (a *app) completeSession(which func(api.Process) bool) cobra.CompletionFunc
 
 // completeSessions offers sessions for every argument.
 func (a *app) completeSessions(which func(api.Process) bool) cobra.CompletionFunc {
-	return a.complete(which, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
+	return a.complete(which, func(ctx context.Context, c *client.Client) ([]api.Process, error) {
 		out, err := api.SessionList.Call(ctx, c, api.Empty{})
 		return out.Sessions, err
 	})
@@ -42,7 +43,7 @@ func (a *app) completeProcess(which func(api.Process) bool) cobra.CompletionFunc
 
 // completeProcesses offers sessions and processes for every argument.
 func (a *app) completeProcesses(which func(api.Process) bool) cobra.CompletionFunc {
-	return a.complete(which, func(ctx context.Context, c *api.Client) ([]api.Process, error) {
+	return a.complete(which, func(ctx context.Context, c *client.Client) ([]api.Process, error) {
 		out, err := api.ProcessList.Call(ctx, c, api.ProcessListInput{})
 		return out.Processes, err
 	})
@@ -61,16 +62,16 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 // offered is what a completion offers of what the engine tells. It starts no
 // engine, and offers nothing where something fails: a person who presses tab is
 // in the middle of a line.
-func offered[T any](a *app, list func(context.Context, *api.Client) ([]T, error), offers func([]T) []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
+func offered[T any](a *app, list func(context.Context, *client.Client) ([]T, error), offers func([]T) []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
-	client, err := a.Reach(ctx)
+	conn, err := a.Reach(ctx)
 	if err != nil {
 		return nil, directive
 	}
-	defer client.Close()
-	all, err := list(ctx, client)
+	defer conn.Close()
+	all, err := list(ctx, conn)
 	if err != nil {
 		return nil, directive
 	}
@@ -78,7 +79,7 @@ func offered[T any](a *app, list func(context.Context, *api.Client) ([]T, error)
 }
 
 // complete offers some of what is in a list, but what is an argument already.
-func (a *app) complete(which func(api.Process) bool, list func(context.Context, *api.Client) ([]api.Process, error)) cobra.CompletionFunc {
+func (a *app) complete(which func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return offered(a, list, func(all []api.Process) (found []cobra.Completion) {
 			all = liveFirst(all)
@@ -114,7 +115,7 @@ func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Com
 
 // completeEnv offers the variables that are set.
 func (a *app) completeEnv(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offered(a, func(ctx context.Context, c *api.Client) ([]api.EnvVar, error) {
+	return offered(a, func(ctx context.Context, c *client.Client) ([]api.EnvVar, error) {
 		out, err := api.EnvList.Call(ctx, c, api.EnvListInput{})
 		return out.Variables, err
 	}, func(all []api.EnvVar) (found []cobra.Completion) {
@@ -127,7 +128,7 @@ func (a *app) completeEnv(*cobra.Command, []string, string) ([]cobra.Completion,
 
 // completeRequest offers the requests that are open.
 func (a *app) completeRequest(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offered(a, func(ctx context.Context, c *api.Client) ([]api.Request, error) {
+	return offered(a, func(ctx context.Context, c *client.Client) ([]api.Request, error) {
 		out, err := api.RequestList.Call(ctx, c, api.Empty{})
 		return out.Requests, err
 	}, func(all []api.Request) (found []cobra.Completion) {

@@ -7,10 +7,11 @@ import (
 	"slices"
 	"sync"
 
-	"tandem/engine/api"
-	"tandem/ui/project"
-
 	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/project"
 )
 
 func (a *app) downCommand() *cobra.Command {
@@ -169,26 +170,26 @@ func (a *app) endAll(ctx context.Context, ours []api.Process, before [][]int, fo
 	return answerAll(a, outs, errs, outcome)
 }
 
-func end(ctx context.Context, client *api.Client, p api.Process, forget bool) (api.Process, error) {
+func end(ctx context.Context, conn *client.Client, p api.Process, forget bool) (api.Process, error) {
 	var err error
 	if !p.State.Ended() {
-		if p, err = stopped(ctx, client, p.ID); err != nil {
+		if p, err = stopped(ctx, conn, p.ID); err != nil {
 			return p, err
 		}
 	}
 	if forget {
-		_, err = api.ProcessRemove.Call(ctx, client, api.IDInput{ID: p.ID})
+		_, err = api.ProcessRemove.Call(ctx, conn, api.IDInput{ID: p.ID})
 	}
 	return p, err
 }
 
 // stopped ends a process. One that has ended by itself meanwhile is as good.
-func stopped(ctx context.Context, client *api.Client, id string) (api.Process, error) {
-	p, err := api.ProcessStop.Call(ctx, client, api.ProcessStopInput{ID: id})
+func stopped(ctx context.Context, conn *client.Client, id string) (api.Process, error) {
+	p, err := api.ProcessStop.Call(ctx, conn, api.ProcessStopInput{ID: id})
 	if err == nil {
 		return p, nil
 	}
-	if now, failed := api.ProcessGet.Call(ctx, client, api.IDInput{ID: id}); failed == nil && now.State.Ended() {
+	if now, failed := api.ProcessGet.Call(ctx, conn, api.IDInput{ID: id}); failed == nil && now.State.Ended() {
 		return now, nil
 	}
 	return p, err

@@ -9,9 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/engine/api"
-
 	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 func (a *app) infoCommand() *cobra.Command {
@@ -104,10 +105,10 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 // reachAgain reaches the engine, and starts it where something may be alive that
 // only an engine can tell of or end: a keeper, and with all also what lives
 // without one. Without any of these there is no client.
-func (a *app) reachAgain(ctx context.Context, all bool) (*api.Client, error) {
-	client, err := a.Reach(ctx)
+func (a *app) reachAgain(ctx context.Context, all bool) (*client.Client, error) {
+	conn, err := a.Reach(ctx)
 	if !errors.Is(err, api.CodeUnavailable) {
-		return client, err
+		return conn, err
 	}
 	if keeperAnswers() || all && a.Alive() {
 		return a.Connect(ctx)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 )
 
 // fakeProcesses is the half of the fake engine that has to do with processes.
@@ -27,15 +28,15 @@ type fakeProcesses struct {
 	wait      func(api.ProcessWaitInput) (api.ProcessWaitOutput, error)
 }
 
-func (r *rig) handleProcesses(mux *api.Mux) {
-	api.Handle(mux, api.ProcessStart, func(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
+func (r *rig) handleProcesses(mux *server.Mux) {
+	server.Handle(mux, api.ProcessStart, func(_ context.Context, in api.ProcessStartInput) (api.Process, error) {
 		r.begun = append(r.begun, in)
 		return r.start, r.losing()
 	})
-	api.Handle(mux, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
+	server.Handle(mux, api.ProcessList, func(context.Context, api.ProcessListInput) (api.ProcessListOutput, error) {
 		return api.ProcessListOutput{Processes: r.processes}, nil
 	})
-	api.Handle(mux, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+	server.Handle(mux, api.ProcessGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
 		if r.now != nil {
 			return *r.now, nil
 		}
@@ -44,34 +45,34 @@ func (r *rig) handleProcesses(mux *api.Mux) {
 		}
 		return api.Process{ID: "id-of-" + in.ID, Name: in.ID}, r.find(in.ID)
 	})
-	api.Handle(mux, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
+	server.Handle(mux, api.ProcessStop, func(_ context.Context, in api.ProcessStopInput) (api.Process, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.ended = append(r.ended, in)
 		return api.Process{Name: in.ID, State: api.StateStopped, ExitSignal: "SIGTERM"}, r.find(in.ID)
 	})
-	api.Handle(mux, api.ProcessStopAll, func(_ context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {
+	server.Handle(mux, api.ProcessStopAll, func(_ context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {
 		r.ended = append(r.ended, api.ProcessStopInput{ID: "*", Signal: in.Signal})
 		return api.ProcessStopAllOutput{Stopped: r.processes}, nil
 	})
-	api.Handle(mux, api.ProcessRestart, func(_ context.Context, in api.IDInput) (api.Process, error) {
+	server.Handle(mux, api.ProcessRestart, func(_ context.Context, in api.IDInput) (api.Process, error) {
 		return api.Process{Name: in.ID, State: api.StateRunning}, r.find(in.ID)
 	})
-	api.Handle(mux, api.ProcessSignal, func(_ context.Context, in api.ProcessSignalInput) (api.Empty, error) {
+	server.Handle(mux, api.ProcessSignal, func(_ context.Context, in api.ProcessSignalInput) (api.Empty, error) {
 		r.signalled = append(r.signalled, in)
 		return api.Empty{}, r.find(in.ID)
 	})
-	api.Handle(mux, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	server.Handle(mux, api.ProcessLog, func(_ context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.asked = append(r.asked, in)
 		return r.log(in)
 	})
-	api.Handle(mux, api.ProcessWait, func(_ context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+	server.Handle(mux, api.ProcessWait, func(_ context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 		r.waited = append(r.waited, in)
 		return r.wait(in)
 	})
-	api.Handle(mux, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
+	server.Handle(mux, api.Exec, func(_ context.Context, in api.ExecInput) (api.ExecOutput, error) {
 		r.ran = append(r.ran, in)
 		return r.execution, r.losing()
 	})
@@ -85,18 +86,18 @@ func (r *rig) losing() error {
 	return nil
 }
 
-func (r *rig) handleEnv(mux *api.Mux) {
+func (r *rig) handleEnv(mux *server.Mux) {
 	shown := func(v api.EnvVar, reveal bool) api.EnvVar {
 		if v.Redacted = strings.Contains(v.Name, "KEY") && !reveal; v.Redacted {
 			v.Value = ""
 		}
 		return v
 	}
-	api.Handle(mux, api.EnvSet, func(_ context.Context, in api.EnvSetInput) (api.Empty, error) {
+	server.Handle(mux, api.EnvSet, func(_ context.Context, in api.EnvSetInput) (api.Empty, error) {
 		r.variables = append(r.variables, api.EnvVar{Name: in.Name, Value: in.Value})
 		return api.Empty{}, nil
 	})
-	api.Handle(mux, api.EnvUnset, func(_ context.Context, in api.EnvInput) (api.Empty, error) {
+	server.Handle(mux, api.EnvUnset, func(_ context.Context, in api.EnvInput) (api.Empty, error) {
 		for i, v := range r.variables {
 			if v.Name == in.Name {
 				r.variables = append(r.variables[:i], r.variables[i+1:]...)
@@ -105,7 +106,7 @@ func (r *rig) handleEnv(mux *api.Mux) {
 		}
 		return api.Empty{}, api.Errorf(api.CodeNotFound, "unset variable %s: it is not set", in.Name)
 	})
-	api.Handle(mux, api.EnvGet, func(_ context.Context, in api.EnvInput) (api.EnvVar, error) {
+	server.Handle(mux, api.EnvGet, func(_ context.Context, in api.EnvInput) (api.EnvVar, error) {
 		for _, v := range r.variables {
 			if v.Name == in.Name {
 				return shown(v, in.Reveal), nil
@@ -113,7 +114,7 @@ func (r *rig) handleEnv(mux *api.Mux) {
 		}
 		return api.EnvVar{}, api.Errorf(api.CodeNotFound, "get variable %s: it is not set", in.Name)
 	})
-	api.Handle(mux, api.EnvList, func(_ context.Context, in api.EnvListInput) (api.EnvListOutput, error) {
+	server.Handle(mux, api.EnvList, func(_ context.Context, in api.EnvListInput) (api.EnvListOutput, error) {
 		var out api.EnvListOutput
 		for _, v := range r.variables {
 			out.Variables = append(out.Variables, shown(v, in.Reveal))

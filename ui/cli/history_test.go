@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/server"
 )
 
 // A historyRig is a command line with a fake history behind it.
@@ -35,27 +37,27 @@ func newHistoryRig(t *testing.T) *historyRig {
 	r := &historyRig{rig: newRig(t)}
 	mux := r.mux()
 	note := func(n int) (api.HistoryCount, error) { return api.HistoryCount{Count: n}, nil }
-	api.Handle(mux, api.HistorySearch, func(_ context.Context, in api.HistorySearchInput) (api.HistorySearchOutput, error) {
+	server.Handle(mux, api.HistorySearch, func(_ context.Context, in api.HistorySearchInput) (api.HistorySearchOutput, error) {
 		r.searched = append(r.searched, in)
 		return r.found, nil
 	})
-	api.Handle(mux, api.HistoryAdd, func(_ context.Context, in api.HistoryAddInput) (api.Command, error) {
+	server.Handle(mux, api.HistoryAdd, func(_ context.Context, in api.HistoryAddInput) (api.Command, error) {
 		r.added = append(r.added, in)
 		return api.Command{ID: 7, Command: in.Command}, nil
 	})
-	api.Handle(mux, api.HistoryRemove, func(_ context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
+	server.Handle(mux, api.HistoryRemove, func(_ context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
 		r.removed = append(r.removed, in)
 		return note(len(in.IDs))
 	})
-	api.Handle(mux, api.HistoryClear, func(context.Context, api.Empty) (api.HistoryCount, error) {
+	server.Handle(mux, api.HistoryClear, func(context.Context, api.Empty) (api.HistoryCount, error) {
 		r.cleared++
 		return note(1)
 	})
-	api.Handle(mux, api.HistorySave, func(_ context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
+	server.Handle(mux, api.HistorySave, func(_ context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
 		r.saved = append(r.saved, in)
 		return note(2)
 	})
-	api.Handle(mux, api.HistoryLoad, func(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
+	server.Handle(mux, api.HistoryLoad, func(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
 		r.loaded = append(r.loaded, in)
 		if r.loading != nil {
 			<-ctx.Done()
@@ -63,25 +65,25 @@ func newHistoryRig(t *testing.T) *historyRig {
 		}
 		return note(3)
 	})
-	api.Handle(mux, api.HistoryLoading, func(context.Context, api.Empty) (api.HistoryLoadingOutput, error) {
+	server.Handle(mux, api.HistoryLoading, func(context.Context, api.Empty) (api.HistoryLoadingOutput, error) {
 		return r.loading(), nil
 	})
-	api.Handle(mux, api.HistoryStats, func(_ context.Context, in api.HistoryStatsInput) (api.HistoryStatsOutput, error) {
+	server.Handle(mux, api.HistoryStats, func(_ context.Context, in api.HistoryStatsInput) (api.HistoryStatsOutput, error) {
 		r.counted = append(r.counted, in)
 		return api.HistoryStatsOutput{Total: 9, Unique: 4, Failed: 1, Programs: []api.NameCount{{Name: "ma\x1bke", Count: 5}}}, nil
 	})
 	dir := shortDir(t)
 	r.serveMux(mux, dir)
-	connect := func(ctx context.Context) (*api.Client, error) {
-		return api.Connect(ctx, api.ConnectOptions{DataDir: dir, Version: "1.2.3", Name: "cli"})
+	connect := func(ctx context.Context) (*client.Client, error) {
+		return client.Connect(ctx, client.Options{DataDir: dir, Version: "1.2.3", Name: "cli"})
 	}
 	r.options.Connect, r.options.Reach = connect, connect
 	return r
 }
 
-func (r *rig) serveMux(mux *api.Mux, dir string) {
+func (r *rig) serveMux(mux *server.Mux, dir string) {
 	socket, _ := api.Sockets(dir)
-	listener, err := api.Listen(socket)
+	listener, err := server.Listen(socket)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -13,9 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"tandem/engine/api"
-
 	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 func (a *app) historyAddCommand() *cobra.Command {
@@ -214,9 +215,9 @@ func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, e
 
 // showLoading shows how far a file is loaded until ctx ends, in a line that it
 // takes away again.
-func showLoading(ctx context.Context, client *api.Client, path string, out io.Writer) {
+func showLoading(ctx context.Context, conn *client.Client, path string, out io.Writer) {
 	for pause(ctx, progressGap) == nil {
-		now, err := api.HistoryLoading.Call(ctx, client, api.Empty{})
+		now, err := api.HistoryLoading.Call(ctx, conn, api.Empty{})
 		if err != nil {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 // engine it was made to.
 type patient struct {
 	app    *app
-	client *api.Client
+	client *client.Client
 }
 
 // patiently connects. The result has to be closed.

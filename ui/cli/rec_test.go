@@ -12,10 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tandem/engine/api"
-	"tandem/engine/vt"
-
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/server"
+	"tandem/engine/vt"
 )
 
 // castOf writes events and gives the file's lines.
@@ -222,23 +224,23 @@ type recRig struct {
 func newRecRig(t *testing.T) *recRig {
 	r := &recRig{historyRig: &historyRig{rig: newRig(t)}}
 	mux := r.mux()
-	api.Handle(mux, api.SessionRecord, func(_ context.Context, in api.SessionRecordInput) (api.SessionRecordOutput, error) {
+	server.Handle(mux, api.SessionRecord, func(_ context.Context, in api.SessionRecordInput) (api.SessionRecordOutput, error) {
 		if in.ID == "nobody" {
 			return api.SessionRecordOutput{}, r.find(in.ID)
 		}
 		return r.record(in), nil
 	})
-	api.Handle(mux, api.SessionWait, func(_ context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
+	server.Handle(mux, api.SessionWait, func(_ context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
 		r.looked = append(r.looked, in)
 		return r.seen(in), nil
 	})
-	api.Handle(mux, api.HistorySearch, func(context.Context, api.HistorySearchInput) (api.HistorySearchOutput, error) {
+	server.Handle(mux, api.HistorySearch, func(context.Context, api.HistorySearchInput) (api.HistorySearchOutput, error) {
 		return r.found, nil
 	})
 	dir := shortDir(t)
 	r.serveMux(mux, dir)
-	connect := func(ctx context.Context) (*api.Client, error) {
-		return api.Connect(ctx, api.ConnectOptions{DataDir: dir, Version: "1.2.3", Name: "cli"})
+	connect := func(ctx context.Context) (*client.Client, error) {
+		return client.Connect(ctx, client.Options{DataDir: dir, Version: "1.2.3", Name: "cli"})
 	}
 	r.options.Connect, r.options.Reach = connect, connect
 	return r

@@ -10,26 +10,28 @@ import (
 	"testing"
 	"time"
 
-	"tandem/engine/api"
-
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/server"
 )
 
 // requestRig is a rig whose engine has open requests.
 func requestRig(t *testing.T, open ...api.Request) *rig {
 	r := newRig(t)
 	mux := r.mux()
-	api.Handle(mux, api.RequestList, func(context.Context, api.Empty) (api.RequestListOutput, error) {
+	server.Handle(mux, api.RequestList, func(context.Context, api.Empty) (api.RequestListOutput, error) {
 		return api.RequestListOutput{Requests: open}, nil
 	})
-	api.Handle(mux, api.RequestAnswer, func(_ context.Context, in api.RequestAnswerInput) (api.Request, error) {
+	server.Handle(mux, api.RequestAnswer, func(_ context.Context, in api.RequestAnswerInput) (api.Request, error) {
 		return open[0], nil
 	})
 	dir := shortDir(t)
 	r.serveMux(mux, dir)
-	connect := func(ctx context.Context) (*api.Client, error) {
-		return api.Connect(ctx, api.ConnectOptions{DataDir: dir, Version: "1.2.3", Name: "cli"})
+	connect := func(ctx context.Context) (*client.Client, error) {
+		return client.Connect(ctx, client.Options{DataDir: dir, Version: "1.2.3", Name: "cli"})
 	}
 	r.options.Connect, r.options.Reach = connect, connect
 	return r

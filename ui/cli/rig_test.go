@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/engine/api"
-
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/engine/api/server"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -37,8 +39,8 @@ func newRig(t *testing.T) *rig {
 	dir := shortDir(t)
 	t.Setenv("TANDEM_DATA_DIR", dir)
 	r.serve(dir)
-	connect := func(ctx context.Context) (*api.Client, error) {
-		return api.Connect(ctx, api.ConnectOptions{DataDir: dir, Version: "1.2.3", Name: "cli"})
+	connect := func(ctx context.Context) (*client.Client, error) {
+		return client.Connect(ctx, client.Options{DataDir: dir, Version: "1.2.3", Name: "cli"})
 	}
 	r.options = Options{Version: "1.2.3", Connect: connect, Reach: connect, Stdin: strings.NewReader(""),
 		Environ: []string{"TERM=xterm-256color", "SHELL=/bin/sh", "LANG=C.UTF-8"}}
@@ -57,7 +59,7 @@ func shortDir(t *testing.T) string {
 // serve runs the fake engine until the test ends.
 func (r *rig) serve(dir string) {
 	socket, _ := api.Sockets(dir)
-	listener, err := api.Listen(socket)
+	listener, err := server.Listen(socket)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -71,43 +73,43 @@ func (r *rig) serve(dir string) {
 	})
 }
 
-func (r *rig) mux() *api.Mux {
-	mux := api.NewMux(nil)
-	api.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
+func (r *rig) mux() *server.Mux {
+	mux := server.NewMux(nil)
+	server.Handle(mux, api.EngineInfo, func(context.Context, api.Empty) (api.Info, error) {
 		return api.Info{EnginePID: 1<<30 + 10, KeeperPID: 1<<30 + 11, Version: "1.2.3", Protocol: api.Protocol, DataDir: "/data",
 			Socket: "/data/tandem.sock", BootID: "boot", Running: len(r.sessions)}, nil
 	})
-	api.Handle(mux, api.EngineStop, func(_ context.Context, in api.EngineStopInput) (api.Empty, error) {
+	server.Handle(mux, api.EngineStop, func(_ context.Context, in api.EngineStopInput) (api.Empty, error) {
 		r.stopped = append(r.stopped, in)
 		return api.Empty{}, nil
 	})
-	api.Handle(mux, api.SessionStart, func(_ context.Context, in api.SessionStartInput) (api.Process, error) {
+	server.Handle(mux, api.SessionStart, func(_ context.Context, in api.SessionStartInput) (api.Process, error) {
 		r.started = append(r.started, in)
 		return api.Process{ID: "0123456789ab", Kind: api.KindSession, Name: "new", State: api.StateRunning}, nil
 	})
-	api.Handle(mux, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) {
+	server.Handle(mux, api.SessionList, func(context.Context, api.Empty) (api.SessionListOutput, error) {
 		return api.SessionListOutput{Sessions: r.sessions}, nil
 	})
-	api.Handle(mux, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.Empty, error) {
+	server.Handle(mux, api.SessionWrite, func(_ context.Context, in api.SessionWriteInput) (api.Empty, error) {
 		r.written = append(r.written, in)
 		return api.Empty{}, nil
 	})
-	api.Handle(mux, api.SessionScreen, func(_ context.Context, in api.SessionScreenInput) (api.Screen, error) {
+	server.Handle(mux, api.SessionScreen, func(_ context.Context, in api.SessionScreenInput) (api.Screen, error) {
 		r.looked = append(r.looked, in)
 		return r.screen, r.find(in.ID)
 	})
-	api.Handle(mux, api.SessionGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
+	server.Handle(mux, api.SessionGet, func(_ context.Context, in api.IDInput) (api.Process, error) {
 		return api.Process{ID: "0123456789ab", Name: in.ID}, r.find(in.ID)
 	})
-	api.Handle(mux, api.SessionKill, func(_ context.Context, in api.IDInput) (api.Process, error) {
+	server.Handle(mux, api.SessionKill, func(_ context.Context, in api.IDInput) (api.Process, error) {
 		return api.Process{Name: in.ID, State: api.StateStopped, ExitSignal: "SIGHUP"}, r.find(in.ID)
 	})
-	api.Handle(mux, api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
+	server.Handle(mux, api.ProcessRemove, func(_ context.Context, in api.IDInput) (api.Empty, error) {
 		r.removed = append(r.removed, in.ID)
 		return api.Empty{}, r.find(in.ID)
 	})
 	r.handleProcesses(mux)
-	mux.HandleAttach(func(_ context.Context, _ api.AttachOptions, v *api.Viewer) error {
+	mux.HandleAttach(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
 		code := 3
 		if err := v.Send(api.Output{Bytes: []byte("bye")}); err != nil {
 			return err

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"sync"
 
-	"tandem/engine/api"
-
 	"github.com/spf13/cobra"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // together is how many processes one call stops or restarts at the same time:
@@ -41,7 +42,7 @@ func (a *app) stopCommand() *cobra.Command {
 			if all {
 				return a.stopAll(cmd, signal)
 			}
-			return each(cmd, a, args, together, func(ctx context.Context, c *api.Client, id string) (api.Process, error) {
+			return each(cmd, a, args, together, func(ctx context.Context, c *client.Client, id string) (api.Process, error) {
 				return api.ProcessStop.Call(ctx, c, api.ProcessStopInput{ID: id, Signal: signal})
 			}, outcome)
 		},
@@ -130,8 +131,8 @@ func (a *app) completeSignal(cmd *cobra.Command, args []string, toComplete strin
 }
 
 // byID makes the call of an operation that takes an id alone.
-func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, *api.Client, string) (Out, error) {
-	return func(ctx context.Context, c *api.Client, id string) (Out, error) {
+func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, *client.Client, string) (Out, error) {
+	return func(ctx context.Context, c *client.Client, id string) (Out, error) {
 		return op.Call(ctx, c, api.IDInput{ID: id})
 	}
 }
@@ -139,19 +140,19 @@ func byID[Out any](op api.Operation[api.IDInput, Out]) func(context.Context, *ap
 // each makes a call for every id, some at a time, and goes on when one fails.
 // It prints in the order of ids; the JSON is an array of the answers.
 func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
-	do func(context.Context, *api.Client, string) (Out, error), text func(Out) string) error {
-	client, err := a.Connect(cmd.Context())
+	do func(context.Context, *client.Client, string) (Out, error), text func(Out) string) error {
+	conn, err := a.Connect(cmd.Context())
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	defer conn.Close()
 	outs, errs := make([]Out, len(ids)), make([]error, len(ids))
 	places := make(chan struct{}, atOnce)
 	var calls sync.WaitGroup
 	for i, id := range ids {
 		places <- struct{}{}
 		calls.Go(func() {
-			outs[i], errs[i] = do(cmd.Context(), client, id)
+			outs[i], errs[i] = do(cmd.Context(), conn, id)
 			<-places
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/ui/project"
 )
 
@@ -19,7 +20,7 @@ const settle = 100 * time.Millisecond
 // what it depends on.
 type run struct {
 	app     *app
-	client  *api.Client
+	client  *client.Client
 	file    *project.File
 	plan    *plan
 	wait    bool

@@ -5,11 +5,12 @@ import (
 	"iter"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/panes"
 )
 
 // attachment is one behind an API client.
-type attachment struct{ *api.Attachment }
+type attachment struct{ *client.Attachment }
 
 func (a attachment) Inherit(from panes.Attachment) {
 	if lost, ok := from.(attachment); ok {
@@ -18,7 +19,7 @@ func (a attachment) Inherit(from panes.Attachment) {
 }
 
 // Client is the engine behind a client of its API.
-type Client struct{ API *api.Client }
+type Client struct{ API *client.Client }
 
 func (c Client) Watch(ctx context.Context) iter.Seq2[api.Event, error] { return c.API.Watch(ctx) }
 

@@ -1,0 +1,186 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+const (
+	// activateTimeout is how long a keeper and its engine may take to start,
+	// and an old engine to hand over.
+	activateTimeout = 10 * time.Second
+	// activatePoll is how often a client that waits for another one's
+	// activation looks again.
+	activatePoll = 10 * time.Millisecond
+)
+
+// Activate reaches the engine of a data folder and starts keeper and engine
+// first if they are not running. An engine of an older version is asked to
+// step down in favour of this program; its sessions go on. An older program
+// never replaces a newer engine. Any number of clients may activate at once.
+// Errors are *Error, or wrap ctx's when that has ended.
+func Activate(ctx context.Context, o Options) (*Client, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	a := activation{Options: o, client: newClient(o)}
+	if err := a.run(limited); err != nil {
+		a.client.Close()
+		if timedOut(ctx, err) {
+			err = a.late()
+		}
+		return nil, err
+	}
+	return a.client, nil
+}
+
+// late says what did not happen in time.
+func (a *activation) late() *api.Error {
+	e := api.Errorf(api.CodeUnavailable, "activate: no engine of %s answered within %v", a.DataDir, a.timeout)
+	if a.older != "" {
+		e = api.Errorf(api.CodeUnavailable, "activate: the engine of version %s did not hand over to %s within %v",
+			a.older, a.Version, a.timeout)
+	}
+	return e.WithHint(hintLog(a.DataDir))
+}
+
+// An activation is one run of Activate.
+type activation struct {
+	Options
+	client *Client
+	older  string // version of the engine that is asked to step down
+}
+
+// A verdict says what an activation has to do next.
+type verdict int
+
+const (
+	verdictReady   verdict = iota // an engine that this program can use answers
+	verdictAbsent                 // no engine answers
+	verdictReplace                // an engine of an older version answers
+)
+
+func (a *activation) run(ctx context.Context) error {
+	v, err := a.look(ctx)
+	if err != nil || v == verdictReady {
+		return err
+	}
+	lock, v, err := a.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	switch v {
+	case verdictReady:
+		return nil
+	case verdictAbsent:
+		err = a.start(ctx)
+	case verdictReplace:
+		err = a.replace(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return a.await(ctx)
+}
+
+// look asks the engine who it is. Errors are those that starting or replacing
+// an engine would not mend.
+func (a *activation) look(ctx context.Context) (verdict, error) {
+	info, err := api.EngineInfo.Call(ctx, a.client, api.Empty{})
+	switch {
+	case errors.Is(err, api.CodeUnavailable):
+		return verdictAbsent, nil
+	case err != nil:
+		return verdictAbsent, err
+	case newer(a.Version, info.Version):
+		a.older = info.Version
+		return verdictReplace, nil
+	}
+	return verdictReady, checkProtocol(info)
+}
+
+// lock takes the lock under which engines are started and replaced, and looks
+// again. Whoever finds another client at it waits for what comes of that; then
+// there is no lock to hold, and the verdict is ready.
+func (a *activation) lock(ctx context.Context) (*flock.Flock, verdict, error) {
+	if err := wire.PrivateFolder(a.DataDir); err != nil {
+		return nil, verdictAbsent, err
+	}
+	path := filepath.Join(a.DataDir, "activate.lock")
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	poll := time.NewTicker(activatePoll)
+	defer poll.Stop()
+	for {
+		locked, err := lock.TryLock()
+		if err != nil {
+			return nil, verdictAbsent, api.Errorf(api.CodeUnavailable, "use data folder %s: lock activate.lock: %v", a.DataDir, wire.Root(err)).
+				WithHint(wire.HintWritable)
+		}
+		v, err := a.look(ctx)
+		if err != nil || locked || v == verdictReady {
+			if err != nil {
+				lock.Close()
+			}
+			return lock, v, err
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return nil, v, fmt.Errorf("activate: %w", ctx.Err())
+		}
+	}
+}
+
+// start runs the keeper and waits until it says that the engine is ready.
+func (a *activation) start(ctx context.Context) error {
+	engineSocket, keeperSocket := api.Sockets(a.DataDir)
+	for _, socket := range []string{engineSocket, keeperSocket} {
+		if err := wire.PrivateFolder(filepath.Dir(socket)); err != nil {
+			return err
+		}
+	}
+	return runKeeper(ctx, a.Options)
+}
+
+// replace asks an older engine to step down in favour of this executable. That
+// the answer is lost is no failure: the engine may be gone before it is read.
+func (a *activation) replace(ctx context.Context) error {
+	in := api.EngineStopInput{Replace: fmt.Sprintf("/proc/%d/exe", os.Getpid())}
+	_, err := api.EngineStop.Call(ctx, a.client, in)
+	if errors.Is(err, api.CodeUnavailable) {
+		return nil
+	}
+	return err
+}
+
+// await waits until an engine that is not too old answers.
+func (a *activation) await(ctx context.Context) error {
+	poll := time.NewTicker(activatePoll)
+	defer poll.Stop()
+	for {
+		v, err := a.look(ctx)
+		if err != nil || v == verdictReady {
+			return err
+		}
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return fmt.Errorf("activate: %w", ctx.Err())
+		}
+	}
+}
+
+func logPath(dataDir string) string { return filepath.Join(dataDir, "engine.log") }

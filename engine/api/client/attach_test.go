@@ -1,0 +1,464 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/api/wire"
+	"tandem/keys"
+)
+
+// attachMux serves session.attach with f.
+func attachMux(f func(ctx context.Context, o api.AttachOptions, v *server.Viewer) error) *server.Mux {
+	m := infoMux("1")
+	m.HandleAttach(f)
+	return m
+}
+
+// echo answers each key with a frame that shows it, until the viewer goes.
+func echo(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+	for {
+		in, err := v.Receive()
+		if err != nil {
+			return err
+		}
+		out := api.Output{Bytes: in.Bytes}
+		if in.Key != nil {
+			out = api.Output{Frame: &api.Frame{Cols: 80, Rows: 24, First: 10, Cursor: api.Cursor{X: 1},
+				Lines: []api.NumberedLine{{N: 12, Line: api.Line{Runs: []api.Run{{Text: in.Key.Text, Cells: 1}}}}}}}
+		}
+		if err := v.Send(out); err != nil {
+			return err
+		}
+	}
+}
+
+func attach(t testing.TB, m *server.Mux, o api.AttachOptions) *Attachment {
+	t.Helper()
+	a, err := connect(t, serve(t, m)).Attach(t.Context(), o)
+	if err != nil {
+		t.Fatalf("Attach: %v", err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+func TestAttachDeliversInputInOrder(t *testing.T) {
+	const n = 10_000
+	got := make(chan api.Input, n)
+	options := make(chan api.AttachOptions, 1)
+	a := attach(t, attachMux(func(_ context.Context, o api.AttachOptions, v *server.Viewer) error {
+		options <- o
+		for range n {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			got <- in
+		}
+		return v.Send(api.Output{Ended: &api.Process{ID: "a"}})
+	}), api.AttachOptions{ID: "a", Cols: 80, Rows: 24})
+	for i := range n {
+		if err := a.Send(api.Input{Key: &keys.Key{Code: keys.Code(i)}}); err != nil {
+			t.Fatalf("send %d: %v", i, err)
+		}
+	}
+	for i := range n {
+		if in := <-got; in.Key == nil || in.Key.Code != keys.Code(i) {
+			t.Fatalf("input %d is %+v", i, in)
+		}
+	}
+	if diff := cmp.Diff(api.AttachOptions{ID: "a", Cols: 80, Rows: 24, Client: "test"}, <-options); diff != "" {
+		t.Errorf("options differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestReceiveEndsWithTheSession(t *testing.T) {
+	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		if err := v.Send(api.Output{Frame: smallFrame()}); err != nil {
+			return err
+		}
+		return v.Send(api.Output{Ended: &api.Process{ID: "a", ExitCode: ptr(7)}})
+	}), api.AttachOptions{ID: "a"})
+	out, err := a.Receive()
+	if diff := cmp.Diff(api.Output{Frame: smallFrame()}, out); err != nil || diff != "" {
+		t.Errorf("first message: error %v, differs (-want +got):\n%s", err, diff)
+	}
+	if out, err = a.Receive(); err != nil || out.Ended == nil || *out.Ended.ExitCode != 7 {
+		t.Errorf("second message = %+v, %v; want the end with exit code 7", out, err)
+	}
+	for range 2 {
+		if _, err = a.Receive(); err != io.EOF {
+			t.Errorf("after the end, Receive = %v, want io.EOF", err)
+		}
+	}
+}
+
+func TestARefusedAttachReachesTheCaller(t *testing.T) {
+	// Longer than what the websocket package keeps of an answer.
+	long := api.Errorf(api.CodeAmbiguous, "find x: it could be %s", strings.Repeat("this or ", 1000)).WithHint("give more letters")
+	for name, tc := range map[string]struct {
+		give error
+		want *api.Error
+	}{
+		"an error":        {long, long},
+		"a foreign error": {errors.New("boom"), &api.Error{Code: api.CodeInternal, Message: "boom"}},
+		"nothing":         {nil, &api.Error{Code: api.CodeUnavailable, Message: "the engine ended the attachment at once"}},
+	} {
+		m := attachMux(func(context.Context, api.AttachOptions, *server.Viewer) error { return tc.give })
+		_, err := connect(t, serve(t, m)).Attach(t.Context(), api.AttachOptions{ID: "x"})
+		var got *api.Error
+		if !errors.As(err, &got) {
+			t.Fatalf("%s: Attach = %v, want an *Error", name, err)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: error differs (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestALateErrorReachesReceive(t *testing.T) {
+	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		if err := v.Send(api.Output{Bytes: []byte("x")}); err != nil {
+			return err
+		}
+		return api.Errorf(api.CodeUnavailable, "the viewer is too slow").WithHint("attach again")
+	}), api.AttachOptions{ID: "a", Raw: true})
+	if out, err := a.Receive(); err != nil || string(out.Bytes) != "x" {
+		t.Fatalf("Receive = %+v, %v", out, err)
+	}
+	_, err := a.Receive()
+	var e *api.Error
+	if !errors.As(err, &e) || e.Message != "the viewer is too slow" || e.Hint != "attach again" {
+		t.Errorf("Receive = %v, want the handler's error", err)
+	}
+	if err := a.Send(api.Input{Bytes: []byte("y")}); !errors.Is(err, api.CodeUnavailable) {
+		t.Errorf("Send on a lost attachment = %v, want CodeUnavailable", err)
+	}
+}
+
+func TestAnAttachmentEndsWithTheEngine(t *testing.T) {
+	dir := shortDir(t)
+	stop := serveAt(t, attachMux(echo), dir)
+	a, err := connect(t, Options{DataDir: dir}).Attach(t.Context(), api.AttachOptions{ID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	stop()
+	if _, err := a.Receive(); !errors.Is(err, api.CodeUnavailable) {
+		t.Errorf("Receive = %v, want CodeUnavailable", err)
+	}
+}
+
+func TestAStuckViewerDoesNotKeepTheEngineFromStopping(t *testing.T) {
+	dir := shortDir(t)
+	blocked := make(chan error, 1)
+	stop := serveAt(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		var err error
+		for err == nil {
+			err = v.Send(api.Output{Bytes: make([]byte, 1<<20)})
+		}
+		blocked <- err
+		return err
+	}), dir)
+	a, err := connect(t, Options{DataDir: dir}).Attach(t.Context(), api.AttachOptions{ID: "a", Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	stop()
+	if err := <-blocked; !errors.Is(err, api.CodeUnavailable) {
+		t.Errorf("Send = %v, want CodeUnavailable", err)
+	}
+}
+
+func TestSendNoticesTheLossOfAnAttachmentThatNobodyReceivesFrom(t *testing.T) {
+	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		return v.Send(api.Output{Bytes: []byte("x")})
+	}), api.AttachOptions{ID: "a"})
+	for {
+		err := a.Send(api.Input{Bytes: []byte("y")})
+		if errors.Is(err, errLost) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("Send = %v, want %v", err, errLost)
+		}
+		runtime.Gosched()
+	}
+}
+
+func TestCloseEndsReceiveOnBothSides(t *testing.T) {
+	gone := make(chan struct{})
+	a := attach(t, attachMux(func(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
+		defer close(gone)
+		err := echo(ctx, o, v)
+		<-ctx.Done()
+		return err
+	}), api.AttachOptions{ID: "a"})
+	received := make(chan error, 1)
+	go func() {
+		_, err := a.Receive()
+		received <- err
+	}()
+	a.Close()
+	if err := <-received; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Receive = %v, want net.ErrClosed", err)
+	}
+	if err := a.Send(api.Input{Bytes: []byte("x")}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Send = %v, want net.ErrClosed", err)
+	}
+	<-gone
+	a.Close()
+}
+
+func TestCloseDeliversWhatWasSent(t *testing.T) {
+	got := make(chan string, 1)
+	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		var all strings.Builder
+		defer func() { got <- all.String() }()
+		for {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			all.Write(in.Bytes)
+		}
+	}), api.AttachOptions{ID: "a"})
+	want := strings.Repeat("exit\r", 100_000)
+	if err := a.Send(api.Input{Bytes: []byte(want)}); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	if s := <-got; s != want {
+		t.Errorf("%d bytes arrived, want %d", len(s), len(want))
+	}
+}
+
+func TestSendNeverBlocksAndSaysWhenTooMuchWaits(t *testing.T) {
+	release := make(chan struct{})
+	a := attach(t, attachMux(func(ctx context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		if _, err := v.Receive(); err != nil { // opens, then reads no more
+			return err
+		}
+		<-release
+		return nil
+	}), api.AttachOptions{ID: "a"})
+	defer close(release)
+	chunk := make([]byte, 1<<20)
+	var err error
+	sent := 0
+	for err == nil && sent <= 64 {
+		err = a.Send(api.Input{Bytes: chunk})
+		sent++
+	}
+	if !errors.Is(err, api.CodeUnavailable) || sent < 16 {
+		t.Errorf("after %d MiB Send = %v, want CodeUnavailable after at least 16", sent, err)
+	}
+}
+
+func TestAPasteStaysWholeUpToItsLimit(t *testing.T) {
+	got := make(chan int, 1)
+	a := attach(t, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		in, err := v.Receive()
+		if err != nil {
+			return err
+		}
+		got <- len(*in.Paste)
+		return v.Send(api.Output{Ended: &api.Process{}})
+	}), api.AttachOptions{ID: "a"})
+	if err := a.Send(api.Input{Paste: ptr(strings.Repeat("x", wire.MaxPaste+1))}); !errors.Is(err, api.CodeInvalid) {
+		t.Errorf("a larger paste: Send = %v, want CodeInvalid", err)
+	}
+	if err := a.Send(api.Input{Paste: ptr(strings.Repeat("x", wire.MaxPaste))}); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-got; n != wire.MaxPaste {
+		t.Errorf("a paste of %d bytes arrives with %d", wire.MaxPaste, n)
+	}
+}
+
+func TestTheOutboxJoinsWhatWaits(t *testing.T) {
+	o := newOutbox()
+	for _, in := range []api.Input{
+		{Resize: &api.Size{Cols: 80, Rows: 24}}, {Resize: &api.Size{Cols: 100, Rows: 30}}, {Bytes: []byte("a")}, {Bytes: []byte("b")},
+		{Resize: &api.Size{Cols: 90, Rows: 20}}, {Focus: ptr(true)}, {Resize: &api.Size{Cols: 80, Rows: 24}},
+	} {
+		if err := o.add(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []api.Input
+	size := 0
+	for _, msg := range o.take() {
+		in, err := wire.DecodeInput(msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, in)
+		size += len(msg)
+	}
+	want := []api.Input{{Resize: &api.Size{Cols: 100, Rows: 30}}, {Bytes: []byte("ab")}, {Resize: &api.Size{Cols: 90, Rows: 20}}, {Focus: ptr(true)}, {Resize: &api.Size{Cols: 80, Rows: 24}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("queue differs (-want +got):\n%s", diff)
+	}
+	if o.size != size {
+		t.Errorf("the outbox counts %d bytes, its messages have %d", o.size, size)
+	}
+}
+
+func TestMalformedInputEndsTheAttachment(t *testing.T) {
+	ended := make(chan error, 1)
+	a := attach(t, attachMux(func(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
+		err := echo(ctx, o, v)
+		ended <- err
+		return err
+	}), api.AttachOptions{ID: "a"})
+	a.out.mu.Lock()
+	a.out.push([]byte("?nonsense"))
+	a.out.mu.Unlock()
+	a.out.signal()
+	if err := <-ended; !errors.Is(err, api.CodeInvalid) {
+		t.Errorf("the engine's Receive = %v, want CodeInvalid", err)
+	}
+	if _, err := a.Receive(); !errors.Is(err, api.CodeUnavailable) {
+		t.Errorf("the client's Receive = %v, want CodeUnavailable", err)
+	}
+}
+
+func TestManyViewersComeAndGo(t *testing.T) {
+	c := connect(t, serve(t, attachMux(echo)))
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			a, err := c.Attach(t.Context(), api.AttachOptions{ID: "a"})
+			if err != nil {
+				t.Errorf("Attach: %v", err)
+				return
+			}
+			defer a.Close()
+			if err := a.Send(api.Input{Key: &keys.Key{Code: 'x', Text: "x"}}); err != nil {
+				t.Errorf("Send: %v", err)
+			}
+			if out, err := a.Receive(); err != nil || out.Frame == nil {
+				t.Errorf("Receive = %+v, %v", out, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestAttachAsksForAWebsocket(t *testing.T) {
+	o := serve(t, attachMux(echo))
+	resp, err := rawClient(t, o.DataDir).Get("http://tandem/v1/session.attach?id=a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusUpgradeRequired {
+		t.Errorf("a plain GET answers %d, want %d", resp.StatusCode, http.StatusUpgradeRequired)
+	}
+}
+
+func TestAPanicOfTheAttachHandlerReachesTheViewer(t *testing.T) {
+	for name, open := range map[string]bool{"before it is open": false, "after": true} {
+		m := attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+			if open {
+				if err := v.Send(api.Output{Bytes: []byte("x")}); err != nil {
+					return err
+				}
+			}
+			panic("oh no")
+		})
+		a, err := connect(t, serve(t, m)).Attach(t.Context(), api.AttachOptions{ID: "a"})
+		for err == nil {
+			_, err = a.Receive()
+		}
+		if a != nil {
+			a.Close()
+		}
+		var e *api.Error
+		if !errors.As(err, &e) || e.Code != api.CodeInternal || !strings.Contains(e.Message, "oh no") {
+			t.Errorf("%s: %v, want CodeInternal that says what happened", name, err)
+		}
+	}
+}
+
+// BenchmarkEcho is the way of a key to an engine that answers at once, and of
+// the frame back.
+func BenchmarkEcho(b *testing.B) {
+	a := attach(b, attachMux(echo), api.AttachOptions{ID: "a"})
+	key := &keys.Key{Code: 'x', Text: "x"}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := a.Send(api.Input{Key: key}); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := a.Receive(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRawOutput is how fast a session's bytes reach `tandem attach`.
+func BenchmarkRawOutput(b *testing.B) {
+	chunk := make([]byte, 32<<10)
+	a := attach(b, attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		for {
+			if err := v.Send(api.Output{Bytes: chunk}); err != nil {
+				return err
+			}
+		}
+	}), api.AttachOptions{ID: "a", Raw: true})
+	b.SetBytes(int64(len(chunk)))
+	for b.Loop() {
+		if _, err := a.Receive(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestWhatALostAttachmentCouldNotDeliverGoesFirstThroughTheNext(t *testing.T) {
+	got := make(chan string, 2)
+	m := attachMux(func(_ context.Context, _ api.AttachOptions, v *server.Viewer) error {
+		for {
+			in, err := v.Receive()
+			if err != nil {
+				return err
+			}
+			got <- string(in.Bytes)
+		}
+	})
+	lost, next := attach(t, m, api.AttachOptions{ID: "a"}), attach(t, m, api.AttachOptions{ID: "a"})
+	lost.conn.CloseNow()
+	if err := lost.Send(api.Input{Bytes: []byte("typed before anybody noticed")}); err != nil {
+		t.Fatal(err)
+	}
+	next.Inherit(lost)
+	if err := next.Send(api.Input{Bytes: []byte(", and after")}); err != nil {
+		t.Fatal(err)
+	}
+	want := "typed before anybody noticed, and after"
+	for text := ""; text != want; {
+		text += <-got
+		if !strings.HasPrefix(want, text) {
+			t.Fatalf("arrived: %q", text)
+		}
+	}
+}
+
+func smallFrame() *api.Frame {
+	return &api.Frame{Cols: 80, Rows: 24, Lines: []api.NumberedLine{{N: 3, Line: api.Line{Runs: []api.Run{{Text: "hello", Cells: 5}}}}}}
+}

@@ -1,0 +1,145 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+// closeGrace is how long Close waits for the engine to take what was sent.
+const closeGrace = 500 * time.Millisecond
+
+// Attach opens a viewer on a session. ctx bounds the opening only; the
+// attachment lives until Close, the session's end or the engine's.
+func (c *Client) Attach(ctx context.Context, o api.AttachOptions) (*Attachment, error) {
+	conn, _, err := websocket.Dial(ctx, baseURL+wire.AttachName+"?"+wire.AttachQuery(o), &websocket.DialOptions{
+		HTTPClient: &http.Client{Transport: refusals{c.http.Transport}},
+		HTTPHeader: c.header,
+	})
+	if err != nil {
+		var refused *api.Error
+		if ctx.Err() == nil && errors.As(err, &refused) {
+			return nil, refused
+		}
+		return nil, c.lost(ctx, wire.AttachName, err)
+	}
+	conn.SetReadLimit(wire.MaxOutputMessage)
+	a := &Attachment{client: c, conn: conn, out: newOutbox()}
+	go a.write()
+	return a, nil
+}
+
+// refusals turns an answer that opens no attachment into the error it carries;
+// the websocket package would only show the first 1024 bytes of it.
+type refusals struct{ http.RoundTripper }
+
+func (t refusals) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTripper.RoundTrip(req)
+	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil {
+		return nil, err
+	}
+	return nil, wire.DecodeError(wire.AttachName, resp.StatusCode, body)
+}
+
+// An Attachment is a client's end of session.attach.
+type Attachment struct {
+	client *Client
+	conn   *websocket.Conn
+	out    *outbox
+	in     []byte // Receive's buffer
+	final  error  // what Receive goes on to return
+}
+
+// Send queues input in order and never blocks. It fails when the attachment is
+// closed or more than 16 MiB wait to be sent; then nothing of in was queued.
+// Sizes that follow each other without other input in between become one.
+func (a *Attachment) Send(in api.Input) error { return a.out.add(in) }
+
+// Inherit queues what from, an attachment to the same session that was lost,
+// could not deliver: keys that were typed before anybody noticed. Call it before
+// the first Send.
+func (a *Attachment) Inherit(from *Attachment) {
+	from.out.abort()
+	<-from.out.done
+	a.out.prepend(from.out.undelivered())
+}
+
+// write is the writer goroutine: it ends when the outbox is closed and empty,
+// or when the connection fails.
+func (a *Attachment) write() {
+	defer close(a.out.done)
+	for {
+		batch := a.out.take()
+		if batch == nil {
+			return
+		}
+		for i, msg := range batch {
+			if a.conn.Write(context.Background(), websocket.MessageBinary, msg) != nil {
+				a.out.giveBack(batch[i:])
+				return
+			}
+			a.out.sent(len(msg))
+		}
+	}
+}
+
+// Receive waits for the next message; its error is final: io.EOF after
+// Output.Ended, net.ErrClosed after Close, else an *Error. Only one goroutine
+// may receive.
+func (a *Attachment) Receive() (api.Output, error) {
+	if a.final != nil {
+		return api.Output{}, a.final
+	}
+	out, err := a.receive()
+	switch {
+	case err != nil:
+		a.final = err
+		a.out.abort()
+		a.conn.CloseNow()
+	case out.Ended != nil:
+		a.final = io.EOF
+	}
+	return out, err
+}
+
+func (a *Attachment) receive() (api.Output, error) {
+	msg, err := wire.ReadMessage(a.conn, a.in)
+	if err != nil {
+		if a.out.closedByUser() {
+			return api.Output{}, net.ErrClosed
+		}
+		return api.Output{}, a.client.lost(context.Background(), wire.AttachName, err)
+	}
+	a.in = wire.Reusable(msg)
+	out, err := wire.DecodeOutput(msg)
+	var sent *api.Error
+	if err != nil && !errors.As(err, &sent) {
+		err = api.Errorf(api.CodeInternal, "call %s: %v", wire.AttachName, err)
+	}
+	return out, err
+}
+
+// Close ends the attachment; a Receive that waits returns. Input that was sent
+// before is still delivered, unless the engine does not take it within half a
+// second. The session goes on.
+func (a *Attachment) Close() error {
+	a.out.close()
+	timer := time.AfterFunc(closeGrace, func() { a.conn.CloseNow() })
+	defer timer.Stop()
+	<-a.out.done
+	a.conn.CloseNow()
+	return nil
+}

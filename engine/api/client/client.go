@@ -1,0 +1,277 @@
+// Package client reaches an engine, and starts one where none runs: calls,
+// events, and attachments to sessions.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+const (
+	maxErrorBody    = 1 << 20
+	idleConnTimeout = 90 * time.Second
+	// keptConns is how many calls at a time need no new connections.
+	keptConns = 16
+
+	// baseURL names no host: every connection goes to the client's socket.
+	baseURL = "http://tandem" + wire.RoutePrefix
+
+	hintStart = "`tandem` starts one"
+)
+
+// A Client talks to one engine. It is safe for concurrent use, and goes on to
+// work after that engine was replaced by another one on the same socket: what
+// was under way fails with CodeUnavailable, the next call connects anew.
+type Client struct {
+	dataDir string
+	socket  string      // where the engine's should be, for messages
+	keeper  string      // its keeper's socket
+	header  http.Header // sent with every request
+	http    http.Client
+	trust   func(uid int) bool
+}
+
+// ConnectOptions say which engine to talk to, and as whom.
+type Options struct {
+	DataDir string      // default: what DataDir tells
+	Version string      // this program's version; a newer one than the engine's replaces the engine
+	Name    string      // who this is: "dashboard", "cli", "agent:NAME/VERSION"
+	Owner   string      // of an agent: an id of this client; while it has a Watch open it counts as present
+	Bounds  *api.Bounds // of an agent: what its calls are held to
+	Command []string    // how Activate runs the keeper; default this executable with "keeper"
+
+	timeout time.Duration // of Connect and Activate
+}
+
+// complete fills in what has a default, and makes the data folder absolute.
+func (o Options) complete() (Options, error) {
+	if o.timeout == 0 {
+		o.timeout = activateTimeout
+	}
+	var err error
+	if o.DataDir == "" {
+		o.DataDir, err = api.DataDir()
+		return o, err
+	}
+	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
+		return o, api.Errorf(api.CodeUnavailable, "find data folder: %v", err).WithHint("give an absolute path")
+	}
+	return o, nil
+}
+
+// Connect reaches a running engine; it starts none. Without one it fails with
+// CodeUnavailable, with one of another Protocol with CodeConflict.
+func Connect(ctx context.Context, o Options) (*Client, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	c := newClient(o)
+	info, err := api.EngineInfo.Call(limited, c, api.Empty{})
+	if err == nil {
+		err = checkProtocol(info)
+	}
+	if err == nil {
+		return c, nil
+	}
+	c.Close()
+	if timedOut(ctx, err) {
+		err = api.Errorf(api.CodeUnavailable, "connect: the engine of %s did not answer within %v", o.DataDir, o.timeout).
+			WithHint(hintLog(o.DataDir))
+	}
+	return nil, err
+}
+
+// timedOut reports whether err comes from a deadline of ours, not of ctx.
+func timedOut(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded)
+}
+
+func checkProtocol(info api.Info) error {
+	if info.Protocol == api.Protocol {
+		return nil
+	}
+	return api.Errorf(api.CodeConflict, "connect: the engine %s (pid %d) speaks protocol %d, this program %d",
+		info.Version, info.EnginePID, info.Protocol, api.Protocol).
+		WithHint("use the version of tandem that the engine has, or end the engine with that version's `tandem shutdown`")
+}
+
+// KeeperAlive reports whether there is a keeper, which starts an engine that
+// has died, and leaves one that was stopped alone.
+func (c *Client) KeeperAlive() bool {
+	conn, err := net.Dial("unixpacket", c.keeper)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
+func newClient(o Options) *Client {
+	socket, keeper := api.Sockets(o.DataDir)
+	c := &Client{dataDir: o.DataDir, socket: socket, keeper: keeper, header: http.Header{api.ProtocolHeader: {strconv.Itoa(api.Protocol)}}, trust: wire.TrustFor(os.Geteuid())}
+	if o.Name != "" {
+		c.header.Set(api.ClientHeader, o.Name)
+	}
+	if o.Version != "" {
+		c.header.Set(api.VersionHeader, o.Version)
+	}
+	if o.Owner != "" {
+		c.header.Set(api.OwnerHeader, o.Owner)
+	}
+	if o.Bounds != nil {
+		c.header.Set(api.BoundsHeader, o.Bounds.Header())
+	}
+	c.http.Transport = &http.Transport{
+		DialContext:        c.dial,
+		DisableCompression: true,
+
+		MaxIdleConnsPerHost: keptConns,
+		IdleConnTimeout:     idleConnTimeout,
+	}
+	return c
+}
+
+// Close lets go of connections that are not in use. The client stays usable.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// dial connects to the engine's socket and makes sure that no other user
+// listens there.
+func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	conn, err := DialEngine(ctx, c.dataDir)
+	if err != nil {
+		return nil, err
+	}
+	peer, err := wire.PeerOfConn(conn.(*net.UnixConn))
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if !c.trust(peer.UID) {
+		conn.Close()
+		return nil, &foreignError{peer.UID}
+	}
+	return conn, nil
+}
+
+// DialEngine connects to the socket of the engine that serves a data folder.
+func DialEngine(ctx context.Context, dataDir string) (net.Conn, error) {
+	var d net.Dialer
+	socket, _ := api.Sockets(dataDir)
+	conn, err := d.DialContext(ctx, "unix", socket)
+	if err == nil {
+		return conn, nil
+	}
+	if spare, spareErr := d.DialContext(ctx, "unix", api.SpareSocket(dataDir)); spareErr == nil {
+		return spare, nil
+	}
+	return nil, err
+}
+
+// foreignError says that a socket is another user's.
+type foreignError struct{ uid int }
+
+func (e *foreignError) Error() string { return fmt.Sprintf("it belongs to user %d", e.uid) }
+
+// Do carries out an operation; see api.Operation.Call.
+func (c *Client) Do(ctx context.Context, name string, effect api.Effect, in, out any) error {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return api.Errorf(api.CodeInvalid, "call %s: encode input: %v", name, err)
+	}
+	input, question, err := withQuestion(ctx, name, input)
+	if err != nil {
+		return err
+	}
+	req, err := c.request(ctx, http.MethodPost, name, bytes.NewReader(input))
+	if err != nil {
+		return err
+	}
+	if question > 0 {
+		req.Header.Set(wire.JudgeHeader, strconv.Itoa(question))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if effect == api.Read {
+		// Not sent; it lets net/http try again when a kept connection is dead.
+		req.Header["Idempotency-Key"] = nil
+	}
+	askAside(req.Header, out)
+	return c.send(req, name, out)
+}
+
+func (c *Client) request(ctx context.Context, method, name string, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, baseURL+name, body)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "call %s: %v", name, err)
+	}
+	req.Header = c.header.Clone()
+	return req, nil
+}
+
+// send sends a request and reads the whole answer into what out points to.
+func (c *Client) send(req *http.Request, name string, out any) error {
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.lost(req.Context(), name, err)
+	}
+	defer resp.Body.Close()
+	heard(req.Context(), resp.Header)
+	if resp.StatusCode != http.StatusOK {
+		body, err := readBody(resp.Body, resp.ContentLength)
+		if err != nil {
+			return c.lost(req.Context(), name, err)
+		}
+		return wire.DecodeError(name, resp.StatusCode, body)
+	}
+	err = readOutput(resp.Header.Get(wire.AsideHeader), resp.Body, resp.ContentLength, out)
+	var wrong *wrongAnswer
+	switch {
+	case errors.As(err, &wrong):
+		return api.Errorf(api.CodeInternal, "call %s: decode answer: %v", name, wrong)
+	case err != nil:
+		return c.lost(req.Context(), name, err)
+	}
+	return nil
+}
+
+// lost says what a failed connection to the engine means: the caller's context
+// has ended, or there is no engine to talk to.
+func (c *Client) lost(ctx context.Context, name string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("call %s: %w", name, ctx.Err())
+	}
+	var foreign *foreignError
+	switch {
+	case errors.As(err, &foreign):
+		return api.Errorf(api.CodeConflict, "call %s: connect to %s: %v", name, c.socket, foreign).WithHint(wire.HintOwnFolder)
+	case errors.Is(err, fs.ErrPermission):
+		return api.Errorf(api.CodeConflict, "call %s: connect to %s: permission denied", name, c.socket).WithHint(wire.HintOwnFolder)
+	case noListener(err):
+		return api.Errorf(api.CodeUnavailable, "call %s: no engine is running at %s", name, c.socket).WithHint(hintStart)
+	}
+	return api.Errorf(api.CodeUnavailable, "call %s: lost the engine at %s: %v", name, c.socket, wire.Root(err)).WithHint(wire.HintAgain)
+}
+
+// noListener reports whether err says that nothing listens on the socket.
+func noListener(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+func hintLog(dataDir string) string { return "see " + logPath(dataDir) }

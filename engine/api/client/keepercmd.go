@@ -1,0 +1,111 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+// maxReadyLine bounds what a keeper may say before it is ready.
+const maxReadyLine = 64 << 10
+
+// keeperGrace is how much longer a keeper is listened to when nobody waits for
+// it any more. It is long enough for one that starts as it should, so that
+// whoever ends this program finds an engine, or none, and not one to come.
+const keeperGrace = time.Second
+
+// runKeeper starts the keeper in a session of its own and reads the one line
+// that it says: "ready", or why not. A keeper that says nothing in time is left
+// alone, as it may hold children by then.
+func runKeeper(ctx context.Context, o Options) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return api.Errorf(api.CodeUnavailable, "start keeper: %v", err)
+	}
+	defer r.Close()
+	exited, err := spawnKeeper(o, w)
+	w.Close()
+	if err != nil {
+		return api.Errorf(api.CodeUnavailable, "start keeper: %v", wire.Root(err)).WithHint(hintLog(o.DataDir))
+	}
+	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Now().Add(keeperGrace)) })
+	defer stop()
+	line, err := bufio.NewReader(io.LimitReader(r, maxReadyLine)).ReadString('\n')
+	line = strings.TrimSpace(line)
+	switch {
+	case line == "ready":
+		return nil
+	case line != "":
+		return api.Errorf(api.CodeUnavailable, "start keeper: %s", line).WithHint(hintLog(o.DataDir))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("start keeper: %w", ctx.Err())
+	}
+	return silentKeeper(ctx, o, exited)
+}
+
+// silentKeeper says what became of a keeper that closed its output without a
+// word; as a rule it has ended.
+func silentKeeper(ctx context.Context, o Options, exited <-chan string) error {
+	status := "it closed its output"
+	select {
+	case status = <-exited:
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+	return api.Errorf(api.CodeUnavailable, "start keeper: it said nothing: %s", status).WithHint(hintLog(o.DataDir))
+}
+
+// spawnKeeper starts the keeper's process. A goroutine waits for it as long as
+// both it and this program live, so that it never stays behind as a zombie of
+// ours; its exit status can be received.
+func spawnKeeper(o Options, stdout *os.File) (exited <-chan string, err error) {
+	cmd := keeperCommand(o)
+	cmd.Stdout = stdout
+	cmd.Dir = "/"
+	outside := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "TANDEM_SESSION_ID=") })
+	cmd.Env = append(outside, "TANDEM_DATA_DIR="+o.DataDir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	log, err := os.OpenFile(logPath(o.DataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		defer log.Close()
+		cmd.Stderr = log
+	}
+	inheritNothing()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	status := make(chan string, 1)
+	go func() {
+		_ = cmd.Wait() // the state says it
+		status <- cmd.ProcessState.String()
+	}()
+	return status, nil
+}
+
+// keeperCommand is o.Command, or this very executable, which /proc finds even
+// after the file was replaced or deleted.
+func keeperCommand(o Options) *exec.Cmd {
+	if len(o.Command) > 0 {
+		return exec.Command(o.Command[0], o.Command[1:]...)
+	}
+	path := "/proc/self/exe"
+	if _, err := os.Stat(path); err != nil {
+		if exe, err := os.Executable(); err == nil {
+			path = exe
+		}
+	}
+	cmd := exec.Command(path, "keeper")
+	cmd.Args[0] = "tandem"
+	return cmd
+}

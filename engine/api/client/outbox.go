@@ -1,0 +1,187 @@
+package client
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+const (
+	// maxOutbox bounds what waits to be sent, in bytes of messages.
+	maxOutbox = wire.MaxInputMessage
+	// maxBytesMessage is where raw bytes are cut into another message.
+	maxBytesMessage = 1 << 20
+	// joinBytes is up to where raw bytes are added to a message that waits.
+	joinBytes = 32 << 10
+)
+
+var errLost = api.Errorf(api.CodeUnavailable, "send input: the attachment is lost").WithHint("attach again")
+
+// An outbox is the queue between the callers of Send and the writer of one
+// attachment.
+type outbox struct {
+	wake chan struct{} // one token: there is something to take
+	done chan struct{} // closed by the writer when it ends
+
+	mu     sync.Mutex
+	queue  [][]byte
+	size   int   // bytes queued and being written
+	closed error // why nothing is added any more
+	lost   bool  // nothing can be sent any more
+}
+
+func newOutbox() *outbox {
+	return &outbox{wake: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+func (o *outbox) add(in api.Input) error {
+	msgs, size, err := encodeInput(in)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed != nil {
+		return o.closed
+	}
+	if o.size+size > maxOutbox {
+		return api.Errorf(api.CodeUnavailable, "send input: the session does not take it, %d bytes are waiting", o.size).
+			WithHint("wait until the program in the session reads again")
+	}
+	for _, msg := range msgs {
+		o.push(msg)
+	}
+	o.signal()
+	return nil
+}
+
+// encodeInput makes the messages for in, and tells how long they are together.
+func encodeInput(in api.Input) (msgs [][]byte, size int, err error) {
+	if in.Paste != nil && len(*in.Paste) > wire.MaxPaste {
+		return nil, 0, api.Errorf(api.CodeInvalid, "send input: a paste of %d bytes is larger than %d", len(*in.Paste), wire.MaxPaste)
+	}
+	if len(in.Bytes) > maxOutbox {
+		return nil, 0, api.Errorf(api.CodeInvalid, "send input: %d bytes at once are more than %d", len(in.Bytes), maxOutbox)
+	}
+	for len(in.Bytes) > maxBytesMessage {
+		msg, _ := wire.AppendInput(nil, api.Input{Bytes: in.Bytes[:maxBytesMessage]})
+		msgs, size = append(msgs, msg), size+len(msg)
+		in.Bytes = in.Bytes[maxBytesMessage:]
+	}
+	msg, err := wire.AppendInput(nil, in)
+	if err != nil {
+		return nil, 0, err
+	}
+	return append(msgs, msg), size + len(msg), nil
+}
+
+// push adds one message to the queue, or to the last message in it.
+func (o *outbox) push(msg []byte) {
+	if n := len(o.queue); n > 0 && o.queue[n-1][0] == msg[0] {
+		last := o.queue[n-1]
+		switch {
+		case msg[0] == wire.InputResize:
+			o.size += len(msg) - len(last)
+			o.queue[n-1] = msg
+			return
+		case msg[0] == wire.InputBytes && len(last)+len(msg) <= joinBytes:
+			o.size += len(msg) - 1
+			o.queue[n-1] = append(last, msg[1:]...)
+			return
+		}
+	}
+	o.queue = append(o.queue, msg)
+	o.size += len(msg)
+}
+
+// take waits for messages and takes all there are; nil when the outbox is
+// closed and empty, or the connection is lost.
+func (o *outbox) take() [][]byte {
+	for {
+		o.mu.Lock()
+		queue, closed, lost := o.queue, o.closed != nil, o.lost
+		if !lost {
+			o.queue = nil
+		}
+		o.mu.Unlock()
+		switch {
+		case lost:
+			return nil
+		case len(queue) > 0:
+			return queue
+		case closed:
+			return nil
+		}
+		<-o.wake
+	}
+}
+
+func (o *outbox) sent(n int) {
+	o.mu.Lock()
+	o.size -= n
+	o.mu.Unlock()
+}
+
+// giveBack puts messages that could not be sent back in front, as the
+// connection is lost.
+func (o *outbox) giveBack(batch [][]byte) {
+	o.mu.Lock()
+	o.queue = append(batch, o.queue...)
+	o.mu.Unlock()
+	o.abort()
+}
+
+// undelivered takes the input that was never sent; sizes are not input.
+func (o *outbox) undelivered() [][]byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	queue := slices.DeleteFunc(o.queue, func(msg []byte) bool { return msg[0] == wire.InputResize })
+	o.queue = nil
+	return queue
+}
+
+// prepend queues messages in front of all others.
+func (o *outbox) prepend(msgs [][]byte) {
+	o.mu.Lock()
+	for _, msg := range msgs {
+		o.size += len(msg)
+	}
+	o.queue = append(msgs, o.queue...)
+	o.mu.Unlock()
+	o.signal()
+}
+
+// close lets nothing more in; what is queued can still be taken.
+func (o *outbox) close() { o.end(net.ErrClosed, false) }
+
+// abort lets nothing more in nor out, as the connection is lost.
+func (o *outbox) abort() { o.end(errLost, true) }
+
+// end sets why nothing is added any more; the first reason stays.
+func (o *outbox) end(why error, lost bool) {
+	o.mu.Lock()
+	if o.closed == nil {
+		o.closed = why
+	}
+	o.lost = o.lost || lost
+	o.mu.Unlock()
+	o.signal()
+}
+
+func (o *outbox) signal() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// closedByUser reports whether close came before the connection was lost.
+func (o *outbox) closedByUser() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return errors.Is(o.closed, net.ErrClosed)
+}

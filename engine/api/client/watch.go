@@ -1,0 +1,119 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+const maxEventBytes = 64 << 20
+
+// watchQuery is in as the query of a URL.
+func watchQuery(in api.WatchInput) string {
+	if in.Lasting {
+		return "?lasting=true"
+	}
+	return ""
+}
+
+// Watch streams events, a snapshot first, until ctx ends or the engine goes;
+// the last pair then carries the error: ctx's, or an *Error. A reader that
+// falls far behind is cut. After CodeUnavailable, watching again starts with a
+// new snapshot.
+func (c *Client) Watch(ctx context.Context) iter.Seq2[api.Event, error] {
+	return c.WatchFor(ctx, api.WatchInput{})
+}
+
+// WatchFor is Watch for some of the events.
+func (c *Client) WatchFor(ctx context.Context, in api.WatchInput) iter.Seq2[api.Event, error] {
+	return func(yield func(api.Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		body, err := c.openEvents(ctx, in)
+		if err != nil {
+			yield(api.Event{}, err)
+			return
+		}
+		defer body.Close()
+		for e, err := range readEvents(body) {
+			var final *api.Error
+			if err != nil && (ctx.Err() != nil || !errors.As(err, &final)) {
+				err = c.lost(ctx, wire.WatchName, err)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Client) openEvents(ctx context.Context, in api.WatchInput) (io.ReadCloser, error) {
+	req, err := c.request(ctx, http.MethodGet, wire.WatchName+watchQuery(in), nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.lost(ctx, wire.WatchName, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		return nil, wire.DecodeError(wire.WatchName, resp.StatusCode, text)
+	}
+	return resp.Body, nil
+}
+
+// readEvents decodes a stream; its last pair carries an error.
+func readEvents(r io.Reader) iter.Seq2[api.Event, error] {
+	return func(yield func(api.Event, error) bool) {
+		blocks := bufio.NewScanner(r)
+		blocks.Buffer(nil, maxEventBytes)
+		blocks.Split(splitBlocks)
+		for blocks.Scan() {
+			block, failed := bytes.CutPrefix(blocks.Bytes(), wire.ErrorField)
+			data, ok := bytes.CutPrefix(block, wire.DataField)
+			if !ok {
+				continue // a comment, or of a newer engine
+			}
+			e, err := decodeEvent(data, failed)
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		err := blocks.Err()
+		if err == nil {
+			err = api.Errorf(api.CodeUnavailable, "watch events: the engine ended the stream").WithHint(wire.HintAgain)
+		}
+		yield(api.Event{}, err)
+	}
+}
+
+// splitBlocks is a bufio.SplitFunc for what ends with an empty line. A block
+// that the stream's end has cut is dropped, as the standard asks.
+func splitBlocks(data []byte, _ bool) (advance int, block []byte, err error) {
+	i := bytes.Index(data, wire.BlockEnd)
+	if i < 0 {
+		return 0, nil, nil
+	}
+	return i + len(wire.BlockEnd), data[:i], nil
+}
+
+func decodeEvent(data []byte, failed bool) (api.Event, error) {
+	if failed {
+		return api.Event{}, wire.DecodeError(wire.WatchName, http.StatusOK, data)
+	}
+	var e api.Event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return api.Event{}, api.Errorf(api.CodeInternal, "watch events: decode event: %v", err)
+	}
+	return e, nil
+}

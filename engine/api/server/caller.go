@@ -1,0 +1,52 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+// A Caller is who sent a request, as it says itself.
+type Caller struct {
+	Name    string     // ConnectOptions.Name: "dashboard", "cli", …; "" if it did not say
+	Version string     // its program's version
+	Owner   string     // ConnectOptions.Owner; "" for a person's clients
+	Bounds  api.Bounds // of an agent: what it is held to
+	Peer    wire.Peer  // the process at the other end of the connection
+}
+
+// Agent reports whether the caller is an agent.
+func (c Caller) Agent() bool { return c.Owner != "" }
+
+type callerKey struct{}
+
+// CallerOf tells who sent the request that a handler's context belongs to.
+func CallerOf(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey{}).(Caller)
+	return c
+}
+
+// withCaller gives a request's context with who has sent it.
+func (m *Mux) withCaller(r *http.Request) (context.Context, *api.Error) {
+	c := Caller{Name: r.Header.Get(api.ClientHeader), Version: r.Header.Get(api.VersionHeader), Owner: r.Header.Get(api.OwnerHeader), Peer: peerOf(r.Context())}
+	bounds, err := m.bounds.of(r)
+	if err != nil {
+		return nil, err
+	}
+	if bounds != nil {
+		c.Bounds = *bounds
+	}
+	return context.WithValue(r.Context(), callerKey{}, c), nil
+}
+
+// understood reports whether a request is in this engine's Protocol: a client
+// of another one may still have its connection when the engine is replaced. A
+// client that does not say is believed to know what it does, and the two
+// operations with which clients choose or replace an engine never change.
+func understood(r *http.Request, name string) bool {
+	said := r.Header.Get(api.ProtocolHeader)
+	return said == "" || said == strconv.Itoa(api.Protocol) || name == api.EngineInfo.Name || name == api.EngineStop.Name
+}

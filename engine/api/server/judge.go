@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+// judge has the policy decide about a request that carries a question, and gives
+// the body of the operation alone. Nothing is done for a request that it refuses.
+func (m *Mux) judge(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, body []byte) ([]byte, *api.Error) {
+	said := r.Header.Get(wire.JudgeHeader)
+	if said == "" {
+		return body, nil
+	}
+	length, err := strconv.ParseUint(said, 10, 31)
+	if err != nil || length == 0 || int(length) > len(body) {
+		return nil, api.Errorf(api.CodeInvalid, "call %s: of %d bytes of input no %q are a question to the policy", name, len(body), said)
+	}
+	if m.policy == nil {
+		return nil, api.Errorf(api.CodeUnavailable, "call %s: there is no policy to judge it", name)
+	}
+	var in api.PolicyCheckInput
+	if err := api.DecodeInput(api.PolicyCheck.Name, body[:length], &in); err != nil {
+		return nil, err
+	}
+	in.NoAsk = true
+	var out api.PolicyCheckOutput
+	err = guard(api.PolicyCheck.Name, func() (err error) {
+		out, err = m.policy(ctx, in)
+		return err
+	})
+	if err != nil {
+		return nil, handlerError(api.PolicyCheck.Name, err)
+	}
+	w.Header().Set(wire.JudgeHeader, out.Decision)
+	if out.Decision != wire.Allowed {
+		return nil, api.Errorf(api.CodeForbidden, "call %s: not allowed: %s", name, out.Reason).WithHint(out.Hint)
+	}
+	return body[length:], nil
+}
+
+// readInput decodes a request's body strictly, once the policy has let it pass
+// if that is asked; no body is the zero input.
+func (m *Mux) readInput(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, in any) *api.Error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxRequestBody))
+	if err != nil {
+		return bodyError(name, err)
+	}
+	body, refused := m.judge(ctx, w, r, name, body)
+	if refused != nil {
+		return refused
+	}
+	return api.DecodeInput(name, body, in)
+}

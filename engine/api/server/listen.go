@@ -1,0 +1,168 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+const probeTimeout = 2 * time.Second
+
+// Listen makes the engine's unix socket at path, mode 0600, replacing a stale
+// one; connections of users other than this one and root are closed at once.
+// A socket that somebody answers on, or that is another user's, is CodeConflict
+// and stays; so does a file that is no socket. The folder is made (0700) if needed.
+func Listen(path string) (net.Listener, error) {
+	if len(path) > api.MaxSocketPath {
+		return nil, api.Errorf(api.CodeInvalid, "listen on %s: the path has %d bytes, a socket's has at most %d",
+			path, len(path), api.MaxSocketPath).WithHint("choose a shorter data folder with TANDEM_DATA_DIR")
+	}
+	if err := wire.PrivateFolder(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	return bind(path)
+}
+
+// removeStale makes room for a new socket, but only by deleting one of ours
+// that nobody listens on.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return api.Errorf(api.CodeUnavailable, "listen on %s: %v", path, err)
+	case info.Mode().Type() != fs.ModeSocket:
+		return api.Errorf(api.CodeConflict, "listen on %s: it is there and no socket", path).
+			WithHint("move it away, or choose another data folder with TANDEM_DATA_DIR")
+	case !wire.OwnedBySelf(info):
+		return api.Errorf(api.CodeConflict, "listen on %s: the socket there is another user's", path).WithHint(wire.HintOwnFolder)
+	}
+	c, err := net.DialTimeout("unix", path, probeTimeout)
+	if err == nil {
+		c.Close()
+		return api.Errorf(api.CodeConflict, "listen on %s: another engine answers there", path)
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return api.Errorf(api.CodeUnavailable, "listen on %s: see whether the socket there is in use: %v", path, err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return api.Errorf(api.CodeUnavailable, "listen on %s: remove the stale socket: %v", path, err)
+	}
+	return nil
+}
+
+// bind creates the socket file with its final mode from the first moment on:
+// the mode of the unbound socket is that of the file (unix(7)), less the umask.
+func bind(path string) (net.Listener, error) {
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
+		var err error
+		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
+			return e
+		}
+		return err
+	}}
+	l, err := lc.Listen(context.Background(), "unix", path)
+	if err != nil {
+		return nil, api.Errorf(api.CodeUnavailable, "listen on %s: %v", path, err)
+	}
+	ul := l.(*net.UnixListener)
+	ul.SetUnlinkOnClose(false)
+	var info fs.FileInfo
+	if err = os.Chmod(path, 0o600); err == nil {
+		info, err = os.Lstat(path)
+	}
+	if err != nil {
+		ul.Close()
+		return nil, api.Errorf(api.CodeUnavailable, "listen on %s: %v", path, err)
+	}
+	return &listener{UnixListener: ul, path: path, file: info, trust: wire.TrustFor(os.Geteuid())}, nil
+}
+
+// A listener gives out connections of trusted users only.
+type listener struct {
+	*net.UnixListener
+	path  string
+	file  fs.FileInfo
+	trust func(uid int) bool
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		peer, err := wire.PeerOfConn(c)
+		trusted := err == nil && l.trust(peer.UID)
+		if trusted && !isSpare(c) {
+			return c, nil
+		}
+		if trusted {
+			refuse(c)
+		}
+		c.Close()
+	}
+}
+
+const (
+	// spareDescriptors is how many no client gets: they are for what is done for
+	// the clients there are, and for another keeper.
+	spareDescriptors = 32
+	// refusalWait is how long a client that is refused may take to ask.
+	refusalWait = 20 * time.Millisecond
+)
+
+// isSpare reports whether a connection has one of the last descriptors.
+func isSpare(c *net.UnixConn) (spare bool) {
+	var limit unix.Rlimit
+	raw, err := c.SyscallConn()
+	if err != nil || unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return false
+	}
+	err = raw.Control(func(fd uintptr) { spare = uint64(fd)+spareDescriptors >= limit.Cur })
+	return err == nil && spare
+}
+
+// refuse answers a client that there is no room for. That it does not get the
+// answer is its loss.
+func refuse(c *net.UnixConn) {
+	_ = c.SetDeadline(time.Now().Add(refusalWait))
+	if _, err := c.Read(make([]byte, maxRefused)); err != nil {
+		return
+	}
+	e := api.Errorf(api.CodeConflict, "connect: the engine has as many open files as it may have").
+		WithHint("close clients, end something, or start the engine with a higher limit: ulimit -n")
+	body, err := json.Marshal(e)
+	if err != nil {
+		return
+	}
+	_, _ = fmt.Fprintf(c, "HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(body), body)
+}
+
+// maxRefused is how much of a request is read before it is refused.
+const maxRefused = 64 << 10
+
+// Close removes the socket file, unless it is no longer this listener's: a
+// newer engine may have put its own there.
+func (l *listener) Close() error {
+	if info, err := os.Lstat(l.path); err == nil && os.SameFile(info, l.file) {
+		_ = os.Remove(l.path) // a stale socket is replaced by the next engine anyway
+	}
+	return l.UnixListener.Close()
+}

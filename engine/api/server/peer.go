@@ -1,0 +1,25 @@
+package server
+
+import (
+	"context"
+	"net"
+
+	"tandem/engine/api/wire"
+)
+
+type peerKey struct{}
+
+// withPeer notes who has made a connection.
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	if unix, ok := c.(*net.UnixConn); ok {
+		if peer, err := wire.PeerOfConn(unix); err == nil {
+			return context.WithValue(ctx, peerKey{}, peer)
+		}
+	}
+	return ctx
+}
+
+func peerOf(ctx context.Context) wire.Peer {
+	p, _ := ctx.Value(peerKey{}).(wire.Peer)
+	return p
+}

@@ -1,0 +1,203 @@
+// Package server serves the operation table on a unix socket: who calls, what
+// they send, and what a handler answers. What an operation does is its
+// handler's.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+const (
+	MaxRequestBody = 16 << 20
+	shutdownGrace  = 2 * time.Second
+	// headerTimeout is how long a connection may take to say what it asks for. It
+	// ends with the headers of each request: what is streamed then takes its time.
+	headerTimeout = 10 * time.Second
+)
+
+// A Mux serves operations under POST /v1/<name>, events.watch and
+// session.attach. Register everything before the first request.
+type Mux struct {
+	routes map[string]route // by name
+	Stall  time.Duration    // how long a watcher may take nothing
+
+	policy func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
+	gate   Gate
+	bounds boundsCache
+}
+
+// A Gate looks at every call before it is served: it refuses it with an error,
+// or narrows its input, which in points to. For session.attach that is an
+// *AttachOptions, for events.watch a *WatchInput.
+type Gate func(ctx context.Context, name string, effect api.Effect, in any) error
+
+type route struct {
+	method string
+	serve  func(http.ResponseWriter, *http.Request)
+}
+
+// NewMux returns a Mux that answers CodeNotFound to everything. gate may be nil.
+func NewMux(gate Gate) *Mux {
+	if gate == nil {
+		gate = func(context.Context, string, api.Effect, any) error { return nil }
+	}
+	return &Mux{routes: map[string]route{}, Stall: watchStall, gate: gate}
+}
+
+// Handle serves an operation. Errors that are no *Error become CodeInternal.
+// The context ends when the client goes away; CallerOf tells who it is.
+// Handling one operation twice is a mistake of the program and panics. What
+// serves PolicyCheck judges requests for other operations that ask for it.
+func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Context, In) (Out, error)) {
+	if policy, ok := any(f).(func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error)); ok && op.Name == api.PolicyCheck.Name {
+		m.policy = policy
+	}
+	m.add(op.Name, http.MethodPost, func(w http.ResponseWriter, r *http.Request) {
+		ctx, wrong := m.withCaller(r)
+		var in In
+		if wrong == nil {
+			wrong = m.readInput(ctx, w, r, op.Name, &in)
+		}
+		if wrong != nil {
+			writeError(w, wrong)
+			return
+		}
+		var out Out
+		err := guard(op.Name, func() (err error) {
+			if err = m.gate(ctx, op.Name, op.Effect, &in); err == nil {
+				out, err = f(ctx, in)
+			}
+			return err
+		})
+		if err != nil {
+			writeError(w, handlerError(op.Name, err))
+			return
+		}
+		writeOutput(w, r, &out)
+	})
+}
+
+func (m *Mux) add(name, method string, serve func(http.ResponseWriter, *http.Request)) {
+	if _, ok := m.routes[name]; ok {
+		panic("api: operation " + name + " is handled twice")
+	}
+	m.routes[name] = route{method, serve}
+}
+
+// ServeHTTP answers one request; every error it answers with is an Error in JSON.
+func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, ok := strings.CutPrefix(r.URL.Path, wire.RoutePrefix)
+	rt, known := m.routes[name]
+	switch {
+	case !ok || !known:
+		writeError(w, api.Errorf(api.CodeNotFound, "call %s: the engine has no such operation", r.URL.Path).
+			WithHint("docs/api.md lists the operations; an older engine may lack newer ones"))
+	case r.Method != rt.method:
+		w.Header().Set("Allow", rt.method)
+		writeStatus(w, http.StatusMethodNotAllowed,
+			api.Errorf(api.CodeInvalid, "call %s: the method is %s, not %s", name, rt.method, r.Method))
+	case !understood(r, name):
+		writeError(w, api.Errorf(api.CodeConflict, "call %s: the engine speaks protocol %d now, the client %s",
+			name, api.Protocol, r.Header.Get(api.ProtocolHeader)).WithHint("start this program again in the engine's version"))
+	default:
+		rt.serve(w, r)
+	}
+}
+
+// guard turns a panic of f into an error, so that one operation's mistake
+// costs nobody else anything and its client gets an answer.
+func guard(name string, f func() error) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		slog.Error("operation panicked", "operation", name, "panic", p, "stack", string(debug.Stack()))
+		err = api.Errorf(api.CodeInternal, "call %s: the engine made a mistake: %v", name, p).
+			WithHint("engine.log has the details")
+	}()
+	return f()
+}
+
+// Serve answers requests from l until ctx ends; then it lets running
+// operations finish for a moment, their contexts cancelled, and returns nil.
+func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
+	s := &http.Server{
+		Handler:     m,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: withPeer,
+
+		ReadHeaderTimeout: headerTimeout,
+
+		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+	}
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(done)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+		defer cancel()
+		if s.Shutdown(grace) != nil {
+			s.Close()
+		}
+	})
+	err := s.Serve(l)
+	if stop() {
+		s.Close()
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	<-done
+	return nil
+}
+
+// bodyError says why a request's body could not be read.
+func bodyError(name string, err error) *api.Error {
+	var big *http.MaxBytesError
+	if errors.As(err, &big) {
+		return api.Errorf(api.CodeInvalid, "call %s: the input is larger than %d bytes", name, big.Limit)
+	}
+	return api.Errorf(api.CodeInvalid, "call %s: read input: %v", name, err)
+}
+
+// handlerError is what goes over the wire for an operation's error. A context
+// that ended under it means that the engine stops, as nobody else is told.
+func handlerError(name string, err error) *api.Error {
+	if errors.Is(err, context.Canceled) {
+		return api.Errorf(api.CodeUnavailable, "call %s: the engine is stopping", name).WithHint(wire.HintAgain)
+	}
+	return api.AsError(err)
+}
+
+func writeError(w http.ResponseWriter, e *api.Error) { writeStatus(w, e.Code.Status(), e) }
+
+func writeStatus(w http.ResponseWriter, status int, e *api.Error) { writeJSON(w, status, e) }
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		status = http.StatusInternalServerError
+		body, _ = json.Marshal(api.Errorf(api.CodeInternal, "encode answer: %v", err))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)+1))
+	w.WriteHeader(status)
+	// A failed write means that the client has gone, and nobody is left to tell.
+	_, _ = w.Write(body)
+	_, _ = io.WriteString(w, "\n")
+}

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/coder/websocket"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+var errViewerGone = api.Errorf(api.CodeUnavailable, "the viewer has gone")
+
+// HandleAttach serves session.attach. f has the connection until it returns;
+// ctx ends when the viewer goes or the engine stops. The connection is only
+// opened by the first Send or Receive: an error that f returns before either
+// reaches the client's Attach, a later one its Receive. A goroutine should be
+// in Receive all the time, also for a viewer that may not type, as that is how
+// it is noticed that a viewer has gone.
+func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *Viewer) error) {
+	m.add(wire.AttachName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+		o, invalid := wire.ParseAttach(r.URL.Query())
+		if invalid != nil {
+			writeError(w, invalid)
+			return
+		}
+		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+			writeStatus(w, http.StatusUpgradeRequired,
+				api.Errorf(api.CodeInvalid, "call %s: it is a websocket, and the request does not ask for one", wire.AttachName))
+			return
+		}
+		ctx, invalid := m.withCaller(r)
+		if invalid != nil {
+			writeError(w, invalid)
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if o.Client == "" {
+			o.Client = CallerOf(ctx).Name
+		}
+		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel}
+		v.finish(guard(wire.AttachName, func() error {
+			if err := m.gate(ctx, wire.AttachName, attachEffect(o), &o); err != nil {
+				return err
+			}
+			return f(ctx, o, v)
+		}))
+	})
+}
+
+// attachEffect is what a viewer may change.
+func attachEffect(o api.AttachOptions) api.Effect {
+	if o.ReadOnly {
+		return api.Read
+	}
+	return api.Write
+}
+
+// A Viewer is the engine's end of session.attach.
+type Viewer struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	once sync.Once // opens the connection, or decides that it stays closed
+	conn *websocket.Conn
+	err  error // why there is no conn
+
+	out []byte // Send's buffer
+	in  []byte // Receive's buffer
+}
+
+// open answers the upgrade request.
+func (v *Viewer) open() error {
+	v.once.Do(func() {
+		conn, err := websocket.Accept(v.w, v.r, nil)
+		if err != nil {
+			v.err = api.Errorf(api.CodeUnavailable, "open attachment: %v", wire.Root(err))
+			v.cancel()
+			return
+		}
+		conn.SetReadLimit(wire.MaxInputMessage)
+		v.conn = conn
+		// Closing is what ends a read or write that waits.
+		context.AfterFunc(v.ctx, func() { conn.CloseNow() })
+	})
+	return v.err
+}
+
+// finish ends the attachment after its handler has returned err.
+func (v *Viewer) finish(err error) {
+	refused := false
+	v.once.Do(func() {
+		refused = true
+		v.err = errViewerGone
+		if err == nil {
+			err = api.Errorf(api.CodeUnavailable, "the engine ended the attachment at once")
+		}
+		writeError(v.w, handlerError(wire.AttachName, err))
+	})
+	if refused || v.conn == nil {
+		return
+	}
+	if err != nil && v.ctx.Err() == nil {
+		if msg, e := wire.AppendJSON([]byte{wire.OutputError}, handlerError(wire.AttachName, err)); e == nil {
+			_ = v.conn.Write(v.ctx, websocket.MessageBinary, msg) // a viewer that has gone need not know
+		}
+	}
+	v.cancel()
+	v.conn.CloseNow()
+}
+
+// Receive waits for the viewer's next input; its error is final and ends the
+// handler's context. One goroutine at a time.
+func (v *Viewer) Receive() (api.Input, error) {
+	if err := v.open(); err != nil {
+		return api.Input{}, err
+	}
+	msg, err := wire.ReadMessage(v.conn, v.in)
+	if err != nil {
+		v.cancel()
+		return api.Input{}, errViewerGone
+	}
+	v.in = wire.Reusable(msg)
+	in, err := wire.DecodeInput(msg)
+	if err != nil {
+		v.cancel()
+		return api.Input{}, api.Errorf(api.CodeInvalid, "receive from viewer: %v", err)
+	}
+	return in, nil
+}
+
+// Send writes a message and blocks while the viewer is slow. One goroutine at
+// a time.
+func (v *Viewer) Send(out api.Output) error {
+	if err := v.open(); err != nil {
+		return err
+	}
+	msg, err := wire.AppendOutput(v.out[:0], out)
+	if err != nil {
+		return err
+	}
+	v.out = wire.Reusable(msg)
+	if err := v.conn.Write(context.Background(), websocket.MessageBinary, msg); err != nil {
+		v.cancel()
+		return errViewerGone
+	}
+	return nil
+}

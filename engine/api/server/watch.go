@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/wire"
+)
+
+// watchStall is how long a reader may take nothing before it is cut; it then
+// re-lists by watching again.
+const watchStall = 10 * time.Second
+
+func watchInput(r *http.Request) (in api.WatchInput, err error) {
+	if text := r.URL.Query().Get("lasting"); text != "" {
+		if in.Lasting, err = strconv.ParseBool(text); err != nil {
+			return in, api.Errorf(api.CodeInvalid, "watch events: lasting=%.20q is neither true nor false", text)
+		}
+	}
+	return in, nil
+}
+
+// HandleWatch serves events.watch: f sends a snapshot and then what changes
+// until ctx ends or send fails. Send blocks while the client is slow and fails
+// when it has taken nothing for ten seconds. An error that f returns reaches
+// the client's Watch.
+func (m *Mux) HandleWatch(f func(ctx context.Context, in api.WatchInput, send func(api.Event) error) error) {
+	m.add(wire.WatchName, http.MethodGet, func(w http.ResponseWriter, r *http.Request) {
+		s := &eventWriter{w: w, rc: http.NewResponseController(w), stall: m.Stall}
+		// The stream's end is written after this, long after the last event perhaps.
+		defer func() { _ = s.rc.SetWriteDeadline(time.Time{}) }()
+		ctx, wrong := m.withCaller(r)
+		if wrong != nil {
+			writeError(w, wrong)
+			return
+		}
+		in, err := watchInput(r)
+		if err == nil {
+			err = guard(wire.WatchName, func() error {
+				if err := m.gate(ctx, wire.WatchName, api.Read, &in); err != nil {
+					return err
+				}
+				return f(ctx, in, s.send)
+			})
+		}
+		if err != nil && ctx.Err() == nil {
+			s.fail(api.AsError(err))
+		}
+	})
+}
+
+// An eventWriter is the engine's end of one event stream.
+type eventWriter struct {
+	w       http.ResponseWriter
+	rc      *http.ResponseController
+	stall   time.Duration
+	started bool
+	failed  bool
+}
+
+func (s *eventWriter) send(e api.Event) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return api.Errorf(api.CodeInternal, "send event %s: %v", e.Type, err)
+	}
+	return s.write(nil, data)
+}
+
+func (s *eventWriter) write(field, data []byte) error {
+	if !s.started {
+		s.started = true
+		s.w.Header().Set("Content-Type", "text/event-stream")
+		s.w.Header().Set("Cache-Control", "no-store")
+	}
+	block := slices.Concat(field, wire.DataField, data, wire.BlockEnd)
+	err := s.rc.SetWriteDeadline(time.Now().Add(s.stall))
+	if err == nil {
+		_, err = s.w.Write(block)
+	}
+	if err == nil {
+		err = s.rc.Flush()
+	}
+	if err != nil {
+		s.failed = true
+		return api.Errorf(api.CodeUnavailable, "send event: %v", wire.Root(err))
+	}
+	return nil
+}
+
+func (s *eventWriter) fail(e *api.Error) {
+	switch {
+	case s.failed:
+	case !s.started:
+		writeError(s.w, e)
+	default:
+		data, _ := json.Marshal(e)
+		_ = s.write(wire.ErrorField, data) // a client that has gone need not know
+	}
+}

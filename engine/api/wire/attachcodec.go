@@ -1,0 +1,266 @@
+package wire
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/keys"
+)
+
+// Kinds of messages from a viewer; Bytes and Paste have the text as it is for
+// a body.
+const (
+	InputBytes  = 'b'
+	inputKey    = 'k'
+	inputMouse  = 'm'
+	inputPaste  = 'p'
+	inputFocus  = 'f'
+	InputResize = 'r'
+	inputLines  = 'l'
+	inputPlaces = 'a'
+)
+
+// Kinds of messages from a session.
+const (
+	outputFrame = 'f'
+	outputBytes = 'b'
+	outputLines = 'l'
+	outputClip  = 'c'
+	outputEnded = 'e' // a Process in JSON
+	OutputError = 'x' // an Error in JSON: why the engine closes the attachment
+)
+
+// impliedAlt is the bit of keys.Key.Implied in the byte of the phase.
+const impliedAlt = 0x80
+
+const (
+	// MaxPaste bounds one paste, which must stay whole to keep its brackets.
+	MaxPaste = 16 << 20
+	// MaxInputMessage bounds what the engine reads, maxOutputMessage what a
+	// client reads, in bytes.
+	MaxInputMessage  = MaxPaste + 64
+	MaxOutputMessage = 32 << 20
+)
+
+// AppendInput appends the message for in.
+func AppendInput(dst []byte, in api.Input) ([]byte, error) {
+	switch {
+	case in.Bytes != nil:
+		return append(append(dst, InputBytes), in.Bytes...), nil
+	case in.Key != nil:
+		return appendKey(append(dst, inputKey), in.Key), nil
+	case in.Mouse != nil:
+		return appendMouse(append(dst, inputMouse), in.Mouse), nil
+	case in.Paste != nil:
+		return append(append(dst, inputPaste), *in.Paste...), nil
+	case in.Focus != nil:
+		return appendBool(append(dst, inputFocus), *in.Focus), nil
+	case in.Resize != nil:
+		dst = binary.AppendVarint(append(dst, InputResize), int64(in.Resize.Cols))
+		return binary.AppendVarint(dst, int64(in.Resize.Rows)), nil
+	case in.Lines != nil:
+		dst = binary.AppendVarint(append(dst, inputLines), in.Lines.From)
+		return binary.AppendVarint(dst, int64(in.Lines.Count)), nil
+	case in.Anchors != nil:
+		return appendPlaces(append(dst, inputPlaces), in.Anchors, 0), nil
+	}
+	return dst, api.Errorf(api.CodeInvalid, "send input: nothing is set")
+}
+
+func appendKey(dst []byte, k *keys.Key) []byte {
+	dst = appendRune(dst, rune(k.Code))
+	phase := byte(k.Phase)
+	if k.Implied {
+		phase |= impliedAlt
+	}
+	dst = append(dst, byte(k.Mods), phase)
+	dst = appendRune(dst, k.Shifted)
+	dst = appendRune(dst, k.Base)
+	return append(dst, k.Text...)
+}
+
+func appendMouse(dst []byte, m *keys.Mouse) []byte {
+	dst = binary.AppendVarint(dst, int64(m.X))
+	dst = binary.AppendVarint(dst, int64(m.Y))
+	return append(dst, byte(m.Button), byte(m.Kind), byte(m.Mods))
+}
+
+// DecodeInput reads a message from a viewer. Nothing in the result refers to b.
+func DecodeInput(b []byte) (api.Input, error) {
+	var in api.Input
+	d := decoder{b: b}
+	switch kind := d.byte(); kind {
+	case InputBytes:
+		in.Bytes = append([]byte{}, d.rest()...)
+	case inputKey:
+		in.Key = decodeKey(&d)
+	case inputMouse:
+		in.Mouse = &keys.Mouse{X: d.small(), Y: d.small(), Button: keys.Button(d.byte()),
+			Kind: keys.MouseKind(d.byte()), Mods: keys.Mod(d.byte())}
+	case inputPaste:
+		text := string(d.rest())
+		in.Paste = &text
+	case inputFocus:
+		on := d.bool()
+		in.Focus = &on
+	case InputResize:
+		in.Resize = &api.Size{Cols: d.small(), Rows: d.small()}
+	case inputLines:
+		in.Lines = &api.LineRange{From: d.varint(), Count: d.small()}
+	case inputPlaces:
+		if in.Anchors = d.places(0); in.Anchors == nil {
+			in.Anchors = []api.Place{}
+		}
+	default:
+		d.fail()
+	}
+	if err := d.end(); err != nil {
+		return api.Input{}, fmt.Errorf("decode input: %w", err)
+	}
+	return in, nil
+}
+
+func decodeKey(d *decoder) *keys.Key {
+	k := &keys.Key{Code: keys.Code(d.rune()), Mods: keys.Mod(d.byte())}
+	phase := d.byte()
+	k.Phase, k.Implied = keys.Phase(phase&^impliedAlt), phase&impliedAlt != 0
+	k.Shifted, k.Base, k.Text = d.rune(), d.rune(), string(d.rest())
+	return k
+}
+
+// AppendOutput appends the message for out.
+func AppendOutput(dst []byte, out api.Output) ([]byte, error) {
+	switch {
+	case out.Frame != nil:
+		return AppendFrame(append(dst, outputFrame), out.Frame), nil
+	case out.Bytes != nil:
+		return append(append(dst, outputBytes), out.Bytes...), nil
+	case out.Lines != nil:
+		return appendLines(append(dst, outputLines), out.Lines, 0), nil
+	case out.Clip != nil:
+		return append(append(dst, outputClip), out.Clip...), nil
+	case out.Ended != nil:
+		return AppendJSON(append(dst, outputEnded), out.Ended)
+	}
+	return dst, api.Errorf(api.CodeInternal, "send output: nothing is set")
+}
+
+func AppendJSON(dst []byte, v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return dst, api.Errorf(api.CodeInternal, "send output: %v", err)
+	}
+	return append(dst, body...), nil
+}
+
+// DecodeOutput reads a message from a session. An error that the engine sent
+// is returned as the *Error it is. Nothing in the result refers to b.
+func DecodeOutput(b []byte) (api.Output, error) {
+	var out api.Output
+	d := decoder{b: b}
+	switch kind := d.byte(); kind {
+	case outputFrame:
+		f, err := DecodeFrame(d.rest())
+		if err != nil {
+			return api.Output{}, fmt.Errorf("decode frame: %w", err)
+		}
+		out.Frame = f
+	case outputBytes:
+		out.Bytes = append([]byte{}, d.rest()...)
+	case outputLines:
+		if out.Lines = d.lines(0); out.Lines == nil {
+			out.Lines = []api.NumberedLine{}
+		}
+	case outputClip:
+		out.Clip = append([]byte{}, d.rest()...)
+	case outputEnded:
+		out.Ended = new(api.Process)
+		if json.Unmarshal(d.rest(), out.Ended) != nil {
+			d.fail()
+		}
+	case OutputError:
+		return api.Output{}, DecodeError(AttachName, 0, d.rest())
+	default:
+		d.fail()
+	}
+	if err := d.end(); err != nil {
+		return api.Output{}, fmt.Errorf("decode output: %w", err)
+	}
+	return out, nil
+}
+
+// parseLines reads a range as attachQuery writes it.
+func parseLines(s string) (r api.LineRange, err error) {
+	from, count, _ := strings.Cut(s, ",")
+	if r.From, err = strconv.ParseInt(from, 10, 64); err != nil {
+		return r, err
+	}
+	n, err := strconv.ParseUint(count, 10, 31)
+	r.Count = int(n)
+	return r, err
+}
+
+// AttachQuery is the form of o in a URL.
+func AttachQuery(o api.AttachOptions) string {
+	q := url.Values{"id": {o.ID}}
+	set := func(name, value string, given bool) {
+		if given {
+			q.Set(name, value)
+		}
+	}
+	set("raw", "true", o.Raw)
+	set("read_only", "true", o.ReadOnly)
+	set("clips", "true", o.Clips)
+	set("cols", strconv.Itoa(o.Cols), o.Cols != 0)
+	set("rows", strconv.Itoa(o.Rows), o.Rows != 0)
+	set("client", o.Client, o.Client != "")
+	set("lines", fmt.Sprintf("%d,%d", o.Lines.From, o.Lines.Count), o.Lines.Count > 0)
+	return q.Encode()
+}
+
+// ParseAttach reads what attachQuery writes, strictly.
+func ParseAttach(q url.Values) (api.AttachOptions, *api.Error) {
+	var o api.AttachOptions
+	for name, values := range q {
+		var err error
+		value := values[len(values)-1]
+		switch name {
+		case "id":
+			o.ID = value
+		case "client":
+			o.Client = value
+		case "raw":
+			o.Raw, err = strconv.ParseBool(value)
+		case "read_only":
+			o.ReadOnly, err = strconv.ParseBool(value)
+		case "clips":
+			o.Clips, err = strconv.ParseBool(value)
+		case "cols":
+			o.Cols, err = parseSide(value)
+		case "rows":
+			o.Rows, err = parseSide(value)
+		case "lines":
+			o.Lines, err = parseLines(value)
+		default:
+			return o, api.Errorf(api.CodeInvalid, "call %s: unknown field %q", AttachName, name)
+		}
+		if err != nil {
+			return o, api.Errorf(api.CodeInvalid, "call %s: field %q cannot be %q", AttachName, name, value)
+		}
+	}
+	if strings.TrimSpace(o.ID) == "" {
+		return o, api.Errorf(api.CodeInvalid, "call %s: field \"id\" is missing", AttachName)
+	}
+	return o, nil
+}
+
+func parseSide(s string) (int, error) {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return int(min(n, math.MaxUint16)), err
+}

@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"unicode/utf8"
+)
+
+var errMalformed = errors.New("malformed message")
+
+// A decoder takes a binary message apart. After the first thing that does not
+// fit everything it gives is zero, and err is set; what it allocates is in
+// proportion to the bytes that are really there.
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) fail() {
+	d.b, d.err = nil, errMalformed
+}
+
+func (d *decoder) byte() byte {
+	if len(d.b) == 0 {
+		d.fail()
+		return 0
+	}
+	c := d.b[0]
+	d.b = d.b[1:]
+	return c
+}
+
+// uvarint reads a number of at most max.
+func (d *decoder) uvarint(max uint64) uint64 {
+	// Most numbers take one byte.
+	if len(d.b) > 0 && d.b[0] < 0x80 && uint64(d.b[0]) <= max {
+		n := uint64(d.b[0])
+		d.b = d.b[1:]
+		return n
+	}
+	n, size := binary.Uvarint(d.b)
+	if size <= 0 || n > max {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+// varint reads a signed number (zigzag).
+func (d *decoder) varint() int64 {
+	n, size := binary.Varint(d.b)
+	if size <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+// small reads a signed number that fits an int of 32 bits.
+func (d *decoder) small() int {
+	n := d.varint()
+	if n < math.MinInt32 || n > math.MaxInt32 {
+		d.fail()
+		return 0
+	}
+	return int(n)
+}
+
+// count reads how many things follow that take at least size bytes each.
+func (d *decoder) count(size int) int {
+	return int(d.uvarint(uint64(len(d.b) / size)))
+}
+
+func (d *decoder) bytes(n int) []byte {
+	if n > len(d.b) {
+		d.fail()
+		return nil
+	}
+	p := d.b[:n]
+	d.b = d.b[n:]
+	return p
+}
+
+func (d *decoder) string() string { return string(d.bytes(d.count(1))) }
+
+func (d *decoder) rune() rune { return rune(d.uvarint(math.MaxInt32)) }
+
+func (d *decoder) bool() bool {
+	c := d.byte()
+	if c > 1 {
+		d.fail()
+	}
+	return c == 1
+}
+
+// end reports an error if something failed or is left over.
+func (d *decoder) end() error {
+	if d.err == nil && len(d.b) > 0 {
+		d.fail()
+	}
+	return d.err
+}
+
+func appendString(dst []byte, s string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
+func appendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// appendRune encodes negative runes, which nothing decodes, as the
+// replacement character.
+func appendRune(dst []byte, r rune) []byte {
+	if r < 0 {
+		r = utf8.RuneError
+	}
+	return binary.AppendUvarint(dst, uint64(r))
+}
+
+// rest takes all that is left.
+func (d *decoder) rest() []byte {
+	p := d.b
+	d.b = nil
+	return p
+}

@@ -1,0 +1,29 @@
+package wire
+
+import (
+	"fmt"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// PeerOfConn is the process at the other end of a unix socket connection, as it
+// was when the connection was made (SO_PEERCRED, unix(7)).
+func PeerOfConn(c *net.UnixConn) (Peer, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return Peer{}, fmt.Errorf("read peer credentials: %v", err)
+	}
+	var cred *unix.Ucred
+	var credErr error
+	err = raw.Control(func(fd uintptr) {
+		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err == nil {
+		err = credErr
+	}
+	if err != nil {
+		return Peer{}, fmt.Errorf("read peer credentials: %v", err)
+	}
+	return Peer{PID: int(cred.Pid), UID: int(cred.Uid)}, nil
+}
