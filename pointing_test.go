@@ -143,7 +143,7 @@ func (v visitor) selectBeyondTheEdge() {
 
 func (v visitor) chooseTheme() {
 	v.finds("choose a theme", "ctrl+b", "::")
-	v.clicks("choose a theme and", "keep it")
+	v.clicks("choose a theme, with", "keep it")
 	v.clicks("nord", `theme = "nord"`)
 	v.finds("dracula", "ctrl+b", "T")
 	v.types(`theme = "dracula"`, "enter")
@@ -194,7 +194,7 @@ func (v visitor) moved(text string, x, y int) {
 func (v visitor) goThroughTabs() {
 	v.types("second-4", ":clear; echo second-$((2+2))", "enter")
 	v.finds("a tab of its own", "ctrl+b", "::")
-	v.clicks("pane a tab of its", "2 running")
+	v.clicks("the pane to a tab of its own", "2 running")
 	v.gone("row 300 of all")
 	v.clicks("● sh ", "row 300 of all")
 	v.gone("second-4")

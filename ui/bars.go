@@ -265,7 +265,7 @@ func (m *model) noSessions() *widget.Page {
 	return &widget.Page{
 		Title: "No session is running",
 		Lines: []string{"Everything that was started here has ended."},
-		Hints: []widget.Hint{m.hintFor(keymap.SessionNew, "new shell"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "leave")},
+		Hints: []widget.Hint{m.hintFor(keymap.SessionNew, "new shell"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "detach")},
 	}
 }
 

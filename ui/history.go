@@ -211,23 +211,23 @@ func (m *model) historyHints() []widget.Hint {
 	h, hint := &m.history, m.hintFor
 	switch {
 	case m.noHistory() != nil:
-		return []widget.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
+		return []widget.Hint{hint(keymap.HistoryLoad, "load"), hint(keymap.ViewSessions, "sessions"), hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
 	case h.typing:
 		return []widget.Hint{hint(keymap.HistoryPick, "done"),
 			m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"), hint(keymap.HistoryLeave, "clear")}
 	case h.onDetail:
-		return []widget.Hint{m.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.FocusNext, "back to the list"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
+		return []widget.Hint{m.chooses(keymap.ScopeList, keymap.MoveUp, keymap.MoveDown, "scroll"), hint(keymap.FocusNext, "back to the list"), hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
 	}
 	if h.list.MarkedRows() > 0 {
-		return []widget.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "forget"),
-			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
+		return []widget.Hint{hint(keymap.HistoryRun, "run"), hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "delete"),
+			hint(keymap.HistorySave, "save"), hint(keymap.Mark, "mark"), hint(keymap.Clear, "unmark"), hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
 	}
 	if h.list.Settled() && h.list.Total() == 0 {
-		return []widget.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear"), hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
+		return []widget.Hint{hint(keymap.Filter, "search"), hint(keymap.Clear, "clear"), hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
 	}
-	return []widget.Hint{hint(keymap.Open, "put on the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
-		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "forget"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark"),
-		hint(keymap.Quit, "leave"), hint(keymap.Help, "keys")}
+	return []widget.Hint{hint(keymap.Open, "insert at the prompt"), hint(keymap.Filter, "search"), hint(keymap.HistoryRun, "run"),
+		hint(keymap.HistoryCopy, "copy"), hint(keymap.HistoryForget, "delete"), hint(keymap.FocusNext, "details"), hint(keymap.Mark, "mark"),
+		hint(keymap.Quit, "detach"), hint(keymap.Help, "keys")}
 }
 
 // moveHistory moves what has the keyboard.

@@ -42,9 +42,9 @@ func (m *model) putOnPrompt(row api.HistoryRow) tea.Cmd {
 	text := insertable(row.Command.Command)
 	if strings.Contains(text, "\n") && !m.pastesWhole() {
 		m.overlay = &overlay.Question{
-			Title: "Put " + itoa(strings.Count(text, "\n")+1) + " lines on the prompt?",
+			Title: "Insert " + itoa(strings.Count(text, "\n")+1) + " lines at the prompt?",
 			Lines: []string{"This program may run each line as it comes."},
-			Yes:   "put them there",
+			Yes:   "insert",
 			Then:  func() tea.Msg { return insertMsg(text) },
 		}
 		return nil

@@ -99,7 +99,7 @@ func (u *recall) Hints(_ overlay.Host) []widget.Hint {
 	if u.list.Settled() && u.list.Total() == 0 {
 		return []widget.Hint{leave}
 	}
-	return []widget.Hint{u.m.hintFor(keymap.HistoryPick, "put on the prompt"), u.m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
+	return []widget.Hint{u.m.hintFor(keymap.HistoryPick, "insert at the prompt"), u.m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
 		u.m.hint(keymap.ScopeRecall, keymap.HistoryRun, "run"), u.m.hint(keymap.ScopeRecall, keymap.HistoryCopy, "copy"), leave}
 }
 

@@ -165,7 +165,7 @@ func TestCommandsOfSeveralLinesAreNotRunByBeingPasted(t *testing.T) {
 	})
 	d.chooses(lines)
 	d.press("enter")
-	d.shows("Put 3 lines on the prompt?")
+	d.shows("Insert 3 lines at the prompt?")
 	d.press("n")
 	d.lacks("Put 3 lines")
 	d.press("enter", "y")
@@ -421,7 +421,7 @@ func TestHistoryFillsTheScreenAtEverySize(t *testing.T) {
 		for _, open := range []string{"", "ctrl+b"} {
 			if open != "" {
 				d.press(open, "r")
-				d.shows("put on the prompt")
+				d.shows("insert at the prompt")
 			}
 			rows := strings.Split(d.screen(), "\n")
 			if len(rows) != size[1] {
@@ -438,14 +438,14 @@ func TestHistoryFillsTheScreenAtEverySize(t *testing.T) {
 
 func TestNothingIsOfferedToBeDoneWithWhatWasNotFound(t *testing.T) {
 	d := recalls(t, 80, 24, func(e *fakeEngine) { e.ran("make") })
-	d.shows("put on the prompt")
+	d.shows("insert at the prompt")
 	d.press("'zzz")
 	d.shows("nothing was found")
-	d.lacks("put on the prompt")
+	d.lacks("insert at the prompt")
 	d.shows("esc close")
 	d = onHistory(t, 80, 24, func(e *fakeEngine) { e.ran("make") })
 	d.press("'/zzz", "enter")
 	d.shows("nothing was found")
-	d.lacks("put on the prompt")
+	d.lacks("insert at the prompt")
 	d.shows("esc clear")
 }

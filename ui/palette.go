@@ -63,7 +63,7 @@ func paletteVerb(c widget.Choice) string {
 	case "action":
 		return "do it"
 	case "command":
-		return "put on the prompt"
+		return "insert at the prompt"
 	}
 	return "go there"
 }

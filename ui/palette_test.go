@@ -18,11 +18,11 @@ func TestThePaletteFindsActionsSessionsProcessesAndCommands(t *testing.T) {
 	d.shows("$ ")
 	d.press("ctrl+b", ":")
 	d.shows("Find anything")
-	d.shows("split: a new session beside this one")
+	d.shows("split: open a new session beside this one")
 	d.shows("ctrl+b %")
 	d.press("'docker")
 	d.shows("docker compose up")
-	d.lacks("split: a new")
+	d.lacks("split: open")
 	d.press("ctrl+u", "'web")
 	d.shows("process")
 	d.press("enter")
@@ -113,16 +113,16 @@ func TestHelpBeginsWithThePlaceAndIsSearched(t *testing.T) {
 	d := drive(t, e, 100, 24)
 	d.shows("$ ")
 	d.press("alt+2", "tab", "?")
-	d.shows("follow what is printed")
+	d.shows("follow the output")
 	screen := d.screen()
-	if strings.Index(screen, "follow what is printed") > strings.Index(screen, "show the sessions") && strings.Contains(screen, "show the sessions") {
+	if strings.Index(screen, "follow the output") > strings.Index(screen, "show the sessions") && strings.Contains(screen, "show the sessions") {
 		t.Errorf("general keys come before those of the log:\n%s", screen)
 	}
 	d.press("/", "'sideways")
 	d.shows("wrap long lines, or scroll sideways")
-	d.lacks("follow what is printed")
+	d.lacks("follow the output")
 	d.press("esc")
-	d.shows("follow what is printed")
+	d.shows("follow the output")
 	d.press("/", "'zzz", "enter")
 	d.shows("no key with that")
 	d.press("q")
@@ -242,7 +242,7 @@ func TestTheBarOfAPresetTellsDirectKeysAndThePrefix(t *testing.T) {
 	d.update(settingsMsg{Bindings: bindings})
 	d.m.hush()
 	d.m.dirty = true
-	for _, hint := range []string{"alt+n split", "alt+f zoom", "ctrl+g then", "t new", "q leave", "? keys"} {
+	for _, hint := range []string{"alt+n split", "alt+f zoom", "ctrl+g then", "t new", "q detach", "? keys"} {
 		d.shows(hint)
 	}
 }
