@@ -33,7 +33,7 @@ func (h *host) processWait(ctx context.Context, in api.ProcessWaitInput) (api.Pr
 	}
 	watch, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	seen, err := h.lookOut(watch, &in)
+	seen, err := h.lookOut(ctx, watch, &in)
 	if err != nil {
 		return api.ProcessWaitOutput{}, err
 	}
@@ -89,9 +89,9 @@ func checkWait(in api.ProcessWaitInput) error {
 	return nil
 }
 
-// lookOut starts a goroutine for each condition, which end with ctx. It puts
-// the process's id into in.
-func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
+// lookOut starts a goroutine for each condition, which end with watch: that may
+// be over before the process is found. It puts the process's id into in.
+func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
 	var source logs.Source
 	var runs int
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
@@ -102,7 +102,7 @@ func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan si
 		return nil, err
 	}
 	seen := make(chan sighting, 4) // one for each goroutine
-	go func() { seen <- h.seeState(ctx, *in, runs) }()
+	go func() { seen <- h.seeState(watch, *in, runs) }()
 	if in.Log != "" {
 		search, err := logs.NewSearch(source.Name, in.Log)
 		if err != nil {
@@ -112,13 +112,13 @@ func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan si
 		if err != nil {
 			return nil, err
 		}
-		go func() { seen <- h.seeLine(ctx, source, search, behind) }()
+		go func() { seen <- h.seeLine(watch, source, search, behind) }()
 	}
 	if in.Port != 0 {
 		port := in.Port
 		dial := repeat(func(ctx context.Context) error { return anywhere().port(ctx, port) })
 		go func() {
-			if dial(ctx) == nil {
+			if dial(watch) == nil {
 				seen <- sighting{met: "port"}
 			}
 		}()
@@ -126,7 +126,7 @@ func (h *host) lookOut(ctx context.Context, in *api.ProcessWaitInput) (<-chan si
 	if in.IdleMS != 0 {
 		d := time.Duration(in.IdleMS) * time.Millisecond
 		go func() {
-			if h.logs.WaitIdle(ctx, source, d) == nil {
+			if h.logs.WaitIdle(watch, source, d) == nil {
 				seen <- sighting{met: "idle"}
 			}
 		}()
