@@ -1,0 +1,306 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+)
+
+const (
+	soakSessions   = 100
+	soakProcesses  = 200
+	soakDashboards = 3 // at a time
+	soakAgents     = 3
+	soakKillEvery  = 10 * time.Second
+)
+
+// A need is something that engine, keeper or data folder need, and that is not
+// to grow: at the end by no more than a tenth and slack.
+type need struct {
+	name   string
+	slack  float64
+	values []float64
+}
+
+// BenchmarkSoak has sessions print, processes restart, dashboards and agents come
+// and go, and the engine killed every ten seconds, for as long as $SOAK says. The
+// keeper is killed too in the first quarter, and then has to last. Between the
+// medians of the second and of the last quarter nothing may have grown.
+func BenchmarkSoak(b *testing.B) {
+	while, err := time.ParseDuration(os.Getenv("SOAK"))
+	if err != nil {
+		b.Log("SOAK says how long, for example 1h; soak.sh sets it")
+		return
+	}
+	s := startSoak(b)
+	ctx, cancel := context.WithTimeout(b.Context(), while)
+	defer cancel()
+	var coming sync.WaitGroup
+	for range soakDashboards {
+		coming.Go(func() { s.comeAndGo(ctx, s.dashboard) })
+	}
+	for range soakAgents {
+		coming.Go(func() { s.comeAndGo(ctx, s.agent) })
+	}
+	s.killAndLook(ctx, while)
+	coming.Wait()
+	s.report()
+}
+
+// A soak is the load, and what was seen of it.
+type soak struct {
+	load
+	b     *testing.B
+	needs []*need
+
+	dashboards, agents, refused, failed atomic.Int64
+}
+
+func startSoak(b *testing.B) *soak {
+	s := &soak{load: load{build(b), map[string]int{}}, b: b}
+	for _, n := range []need{
+		{name: "engine-MB", slack: 5}, {name: "engine-fds", slack: 16}, {name: "engine-threads", slack: 8},
+		{name: "keeper-MB", slack: 2}, {name: "keeper-fds", slack: 16}, {name: "keeper-threads", slack: 4},
+		{name: "processes", slack: 20}, {name: "files", slack: 100},
+	} {
+		s.needs = append(s.needs, &n)
+	}
+	s.p.run(b, "info")
+	c := connect(b, s.p)
+	for i := range soakSessions {
+		p := call(b, c, api.SessionStart, api.SessionStartInput{
+			Name: fmt.Sprintf("session-%d", i), Command: []string{"sh", "-c", `i=0; while :; do i=$((i+1)); echo "line $i"; sleep 1; done`},
+		})
+		s.ids[p.ID] = p.PID
+	}
+	for i := range soakProcesses {
+		call(b, c, api.ProcessStart, api.ProcessStartInput{
+			Name: fmt.Sprintf("process-%d", i), Command: []string{"sh", "-c", fmt.Sprintf("echo up; exec sleep %d", 11+i%10)},
+			Restart: &api.Restart{Policy: api.PolicyAlways},
+		})
+	}
+	return s
+}
+
+// comeAndGo repeats a visit until ctx ends.
+func (s *soak) comeAndGo(ctx context.Context, visit func(ctx context.Context) error) {
+	for ctx.Err() == nil {
+		if err := visit(ctx); err != nil {
+			s.failed.Add(1)
+			s.b.Log(err)
+		}
+	}
+}
+
+// pause waits for up to most, or until ctx ends.
+func pause(ctx context.Context, most time.Duration) {
+	select {
+	case <-time.After(rand.N(most)):
+	case <-ctx.Done():
+	}
+}
+
+// dashboard opens one, goes to the processes and back, and leaves, or is killed.
+func (s *soak) dashboard(ctx context.Context) error {
+	cmd := s.p.command()
+	master, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
+	if err != nil {
+		return err
+	}
+	defer master.Close()
+	go io.Copy(io.Discard, master)
+	for _, keys := range []string{"\x1b2", "\x1b1", "\x02d"} {
+		pause(ctx, 3*time.Second)
+		io.WriteString(master, keys)
+	}
+	s.dashboards.Add(1)
+	left := make(chan struct{})
+	patience := time.AfterFunc(faultPatience, func() { cmd.Process.Kill() })
+	if s.dashboards.Load()%3 == 0 {
+		cmd.Process.Kill()
+	}
+	go func() {
+		defer close(left)
+		cmd.Wait()
+	}()
+	<-left
+	if !patience.Stop() {
+		return fmt.Errorf("a dashboard did not leave")
+	}
+	return nil
+}
+
+// agent runs a server for one, a command that ends and one that does not, and leaves.
+func (s *soak) agent(ctx context.Context) error {
+	cmd := s.p.command("--serve")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	patience := time.AfterFunc(faultPatience, func() { cmd.Process.Kill() })
+	lines := bufio.NewReader(out)
+	for i, request := range []string{
+		`"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"soak","version":"1"}}`,
+		`"method":"tools/call","params":{"name":"exec","arguments":{"command":"seq 1000"}}`,
+		`"method":"tools/call","params":{"name":"exec","arguments":{"command":"sleep 20","timeoutMs":200}}`,
+	} {
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,%s}`+"\n", i+1, request)
+		answer, err := lines.ReadBytes('\n')
+		for err == nil && !bytes.Contains(answer, fmt.Appendf(nil, `"id":%d,`, i+1)) {
+			answer, err = lines.ReadBytes('\n')
+		}
+		if bytes.Contains(answer, []byte(`"isError":true`)) {
+			s.refused.Add(1) // the engine was killed
+		}
+		pause(ctx, 2*time.Second)
+	}
+	in.Close()
+	io.Copy(io.Discard, lines)
+	s.agents.Add(1)
+	if err := cmd.Wait(); err != nil || !patience.Stop() {
+		return fmt.Errorf("an agent's server ended with %v", err)
+	}
+	return nil
+}
+
+// killAndLook looks at what there is, and kills the engine, until ctx ends.
+func (s *soak) killAndLook(ctx context.Context, while time.Duration) {
+	began, tick := time.Now(), time.NewTicker(soakKillEvery)
+	defer tick.Stop()
+	fmt.Printf("%8s", "")
+	for _, n := range s.needs {
+		fmt.Printf(" %14s", n.name)
+	}
+	fmt.Println()
+	for round := 1; ; round++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := s.info(s.b)
+		s.look(time.Since(began), now, round%6 == 1)
+		victim := now.EnginePID
+		if round%3 == 0 && time.Since(began) < while/4 {
+			victim = now.KeeperPID
+		}
+		unix.Kill(victim, unix.SIGKILL)
+	}
+}
+
+// look notes what there is, and prints it.
+func (s *soak) look(at time.Duration, now info, print bool) {
+	_, engine := rss(s.b, now.EnginePID)
+	_, keeper := rss(s.b, now.KeeperPID)
+	values := []float64{
+		engine, entries("/proc/%d/fd", now.EnginePID), entries("/proc/%d/task", now.EnginePID),
+		keeper, entries("/proc/%d/fd", now.KeeperPID), entries("/proc/%d/task", now.KeeperPID),
+		s.processes(), filesIn(s.p.dataDir()),
+	}
+	for i, v := range values {
+		s.needs[i].values = append(s.needs[i].values, v)
+	}
+	if print {
+		fmt.Printf("%8s", at.Round(time.Second))
+		for _, v := range values {
+			fmt.Printf(" %14.1f", v)
+		}
+		fmt.Println()
+	}
+}
+
+func entries(folder string, pid int) float64 {
+	all, _ := os.ReadDir(fmt.Sprintf(folder, pid))
+	return float64(len(all))
+}
+
+// processes counts all that belongs to the data folder.
+func (s *soak) processes() float64 {
+	n, mark := 0.0, []byte("TANDEM_DATA_DIR="+s.p.dataDir())
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range all {
+		if environ, err := os.ReadFile(path); err == nil && bytes.Contains(environ, mark) {
+			n++
+		}
+	}
+	return n
+}
+
+func filesIn(dir string) (n float64) {
+	_ = filepath.WalkDir(dir, func(_ string, _ fs.DirEntry, err error) error {
+		if err == nil {
+			n++
+		}
+		return nil
+	})
+	return n
+}
+
+// report prints what has come of it all, and fails if something grew or was lost.
+func (s *soak) report() {
+	s.info(s.b)
+	c := connect(s.b, s.p)
+	lost := 0
+	for id, pid := range s.ids {
+		if p, err := api.SessionGet.Call(context.Background(), c, api.IDInput{ID: id}); err != nil || p.PID != pid || !lives(pid) {
+			lost++
+		}
+	}
+	restarts, failed := 0, 0
+	for _, p := range call(s.b, c, api.ProcessList, api.ProcessListInput{}).Processes {
+		if !strings.HasPrefix(p.Name, "process-") {
+			continue
+		}
+		restarts += p.Supervision.Restarts
+		if p.State.Ended() {
+			failed++
+		}
+	}
+	fmt.Printf("%d kills, %d restarts, %d dashboards, %d agents with %d calls refused; %d visits failed, %d of %d sessions lost, %d of %d processes given up\n",
+		len(s.needs[0].values), restarts, s.dashboards.Load(), s.agents.Load(), s.refused.Load(), s.failed.Load(), lost, soakSessions, failed, soakProcesses)
+	if lost+failed+int(s.failed.Load()) > 0 {
+		s.b.Fail()
+	}
+	for _, n := range s.needs {
+		quarter := len(n.values) / 4
+		if quarter == 0 {
+			s.b.Fatal("too short to tell")
+		}
+		second, last := middle(n.values[quarter:2*quarter]), middle(n.values[len(n.values)-quarter:])
+		verdict := "ok"
+		if last > second*1.1+n.slack {
+			verdict = "GREW"
+			s.b.Fail()
+		}
+		fmt.Printf("%-16s second quarter %8.1f, last quarter %8.1f  %s\n", n.name, second, last, verdict)
+	}
+}
+
+func middle(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	return values[len(values)/2]
+}
