@@ -24,7 +24,7 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/api/client", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "keys", "keys/keymap", "themes"},
+		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/api/client", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
@@ -136,6 +136,7 @@ var layers = map[string]layer{
 	"persist/sparse":   {nil, "what a file system offers is independent of what lies on it"},
 	"persist/ptylog":   {[]string{"persist/sparse", "persist/store"}, "a log knows nothing of the terminal that fills it"},
 	"persist/linelog":  {[]string{"persist/sparse", "persist/store"}, "lines are found in any log, whoever writes it"},
+	"persist/config":   {[]string{"keys/keymap", "themes"}, "the configuration is read without what it configures"},
 	"persist/histdb":   {[]string{"persist/store"}, "the history is rows, whoever searches them"},
 	"persist/logtest":  {[]string{"persist/sparse"}, "what the tests of logs share"},
 	"keys":             {nil, "what a key is does not depend on who is told"},

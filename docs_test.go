@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/persist/config"
 )
 
 var update = flag.Bool("update", false, "write the generated pages anew")
@@ -20,7 +21,7 @@ func TestGeneratedPagesAreUpToDate(t *testing.T) {
 		"docs/api.md":  api.Reference(),
 		"docs/keys.md": keymap.Reference(),
 
-		"docs/config.md": configReference(),
+		"docs/config.md": config.Reference(),
 	} {
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {

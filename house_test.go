@@ -71,6 +71,12 @@ func TestHouseIsWithinItsLimits(t *testing.T) {
 	}
 }
 
+func TestTheRootHoldsOnlyMain(t *testing.T) {
+	if files := packageFiles(t)["."]; !slices.Equal(files, []string{"main.go"}) {
+		t.Errorf("the root holds %v; what is not wiring belongs into a package", files)
+	}
+}
+
 // packageFiles gives the Go files of each package that are not tests, by folder.
 func packageFiles(t *testing.T) map[string][]string {
 	dirs := map[string][]string{}

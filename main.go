@@ -8,22 +8,29 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"tandem/engine"
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/keeper"
+	"tandem/engine/mcp"
+	"tandem/engine/policy"
 	"tandem/engine/sandbox"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/persist/config"
 	"tandem/persist/store"
 	"tandem/ui"
 	"tandem/ui/cli"
@@ -93,30 +100,30 @@ func runKeeper(ctx context.Context, dataDir string) error {
 // runEngine serves the data folder. A mistake in the configuration must not
 // cost anybody a session, so it is reported and the defaults are used.
 func runEngine(ctx context.Context, dataDir, version string) error {
-	var file configFile
-	config, err := file.load()
+	var file config.File
+	conf, err := file.Load()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "tandem engine: using the defaults: %v\n", err)
 	}
 	return engine.Run(ctx, engine.Options{
 		DataDir:  dataDir,
 		Version:  version,
-		Settings: config.engine(),
-		Policy:   policyPath(),
+		Settings: engineSettings(conf),
+		Policy:   config.PolicyPath(),
 		Follow: func(ctx context.Context, tell func(engine.Settings, error)) {
-			file.follow(ctx, func(c Config, err error) {
+			file.Follow(ctx, func(c config.Config, err error) {
 				if err != nil {
-					err = fmt.Errorf("%w; what held before still does", brief(err))
+					err = fmt.Errorf("%w; what held before still does", config.Brief(err))
 				}
-				tell(c.engine(), err)
+				tell(engineSettings(c), err)
 			})
 		},
 	})
 }
 
-// engine is what the configuration says of what is started.
-func (c Config) engine() engine.Settings {
-	reapAfter, _ := c.Agents.reapAfter() // it was checked
+// engineSettings is what the configuration says of what is started.
+func engineSettings(c config.Config) engine.Settings {
+	reapAfter, _ := c.Agents.Reap() // it was checked
 	return engine.Settings{
 		Shell: c.Shell, Emulator: c.Emulator, Scrollback: c.Scrollback,
 		LogLimit: c.LogLimit, ProcessLogLimit: c.ProcessLogLimit,
@@ -148,8 +155,8 @@ func runClient(args []string, version string) int {
 			return bindings.PrefixKeys(), err
 		},
 		NoClipboard: func() bool {
-			config, err := loadConfig()
-			return err != nil || config.noClipboard() // which it says may be what is mistaken
+			conf, err := config.Load()
+			return err != nil || conf.NoClipboard() // which it says may be what is mistaken
 		},
 		Sandbox: sandboxHere,
 		Config:  configVerbs(),
@@ -160,58 +167,62 @@ func runClient(args []string, version string) int {
 // from their sessions: the dashboard says what it is, and goes on once it is
 // mended.
 func runDashboard(ctx context.Context, version string) error {
-	var file configFile
-	config, err := file.load()
-	settings := config.dashboard()
+	var file config.File
+	conf, err := file.Load()
+	settings := dashboardSettings(conf)
 	if err != nil {
-		settings.Fault = brief(err).Error()
+		settings.Fault = config.Brief(err).Error()
 	}
-	showTips, hideTips := tips(config)
+	dataDir, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	showTips, hideTips := config.Tips(conf, dataDir)
 	return ui.Run(ctx, ui.Options{
 		Connect: func(ctx context.Context) (*client.Client, error) {
 			return client.Activate(ctx, client.Options{Version: version, Name: "dashboard"})
 		},
 		Settings: settings,
 		Follow: func(ctx context.Context, tell func(ui.Settings)) {
-			file.follow(ctx, func(c Config, err error) {
-				settings := c.dashboard()
+			file.Follow(ctx, func(c config.Config, err error) {
+				settings := dashboardSettings(c)
 				if err != nil {
-					settings.Fault = brief(err).Error()
+					settings.Fault = config.Brief(err).Error()
 				}
 				tell(settings)
 			})
 		},
-		KeepTheme: keepTheme,
+		KeepTheme: config.KeepTheme,
 		Tips:      showTips,
 		HideTips:  hideTips,
 		Version:   version,
 	})
 }
 
-// dashboard is what the configuration says of the dashboard.
-func (c Config) dashboard() ui.Settings {
-	bindings, _ := c.bindings() // they were checked
+// dashboardSettings is what the configuration says of the dashboard.
+func dashboardSettings(c config.Config) ui.Settings {
+	bindings, _ := c.Bindings() // they were checked
+	long, quiet := c.Attention.Times()
 	return ui.Settings{
 		Bindings: bindings,
 		Theme:    c.Theme, ThemeDark: c.ThemeDark, ThemeLight: c.ThemeLight,
 		NoMouse:     c.Mouse != nil && !*c.Mouse,
-		NoClipboard: c.noClipboard(),
+		NoClipboard: c.NoClipboard(),
 		Pictures:    c.Pictures,
 		FileIcons:   c.Icons != nil && *c.Icons,
-		Attention:   c.Attention.options(),
+		Attention: ui.Attention{
+			NoNotify: c.Attention.Notify != nil && !*c.Attention.Notify, LongCommand: long, Quiet: ui.Hours(quiet),
+		},
 	}
 }
 
-// noClipboard says whether programs are kept from the clipboard.
-func (c Config) noClipboard() bool { return c.Clipboard != nil && !*c.Clipboard }
-
 // loadBindings are the keys as configured.
 func loadBindings() (keymap.Bindings, error) {
-	config, err := loadConfig()
+	conf, err := config.Load()
 	if err != nil {
 		return keymap.Bindings{}, err
 	}
-	return config.bindings()
+	return conf.Bindings()
 }
 
 // somethingLives reports whether a process of the data folder is alive, whoever
@@ -235,4 +246,166 @@ func somethingLives() bool {
 		}
 		return r.Identity.Alive()
 	})
+}
+
+// profileNames are the sets of tools that agents can be offered.
+func profileNames() []string {
+	var names []string
+	for _, p := range mcp.Profiles() {
+		names = append(names, string(p))
+	}
+	return names
+}
+
+// runServer serves agents until their input ends or somebody ends it. Standard
+// output is the protocol's alone; what there is to say goes to standard error.
+func runServer(ctx context.Context, version string, o cli.ServeOptions) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// Writing to a client that has left is an error, and no reason to die of.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	dataDir, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	web := mcp.HTTPOptions{
+		Addr: o.HTTP, DataDir: dataDir, TokenFile: o.TokenFile, Insecure: o.Insecure,
+		AllowHosts: o.AllowHosts, AllowOrigins: o.AllowOrigins, Tell: os.Stderr,
+	}
+	options, err := serverOptions(version, o)
+	options.Secrets = web.TokenFiles()
+	switch {
+	case err != nil:
+		return err
+	case o.HTTP == "":
+		return mcp.Serve(ctx, options, os.Stdin, os.Stdout)
+	}
+	return mcp.ServeHTTP(ctx, options, web)
+}
+
+func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
+	profiles, err := mcp.ParseProfiles(o.Profiles)
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	conf, err := config.Load()
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	sandbox, err := agentsSandbox(conf.Agents)
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return mcp.Options{}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "/"
+	}
+	return mcp.Options{
+		Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
+			return client.Activate(ctx, client.Options{Version: version, Name: name, Owner: owner, Bounds: bounds})
+		},
+		Name:        o.As,
+		Version:     version,
+		Profiles:    profiles,
+		ReadOnly:    o.ReadOnly,
+		ToolPrefix:  o.ToolPrefix,
+		Unbounded:   o.ReadUnbounded,
+		CWD:         cwd,
+		Home:        home,
+		Roots:       o.Roots,
+		Sandbox:     sandbox,
+		NoElicit:    !conf.Agents.Elicits(),
+		Log:         slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Conformance: o.Conformance,
+	}, nil
+}
+
+// agentsSandbox reads the confinement of what agents run; nil for none. One that
+// cannot be read or makes no sense is an error: nothing is run open that should
+// not be.
+func agentsSandbox(c config.Agents) (*api.Sandbox, error) {
+	if c.Sandbox == "" {
+		return nil, nil
+	}
+	path := c.Sandbox
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, fmt.Errorf("read sandbox of agents: %w", err)
+		}
+		path = filepath.Join(home, rest)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read sandbox of agents: %w", err)
+	}
+	if _, err := sandbox.Parse(text); err != nil {
+		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
+	}
+	var s api.Sandbox
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, fmt.Errorf("read sandbox of agents: %s: %w", path, err)
+	}
+	return &s, nil
+}
+
+// sandboxHere is what confines agents on this machine, for the doctor.
+func sandboxHere() cli.Sandbox {
+	here := cli.Sandbox{}
+	for _, p := range sandbox.Promises() {
+		here.Promises = append(here.Promises, cli.Promise{Name: p.Name, Why: p.Why})
+	}
+	conf, err := config.Load()
+	if err == nil {
+		here.Profile = conf.Agents.Sandbox
+		err = enforceable(conf.Agents)
+	}
+	here.Fault = err
+	return here
+}
+
+// enforceable tells why the sandbox of agents could not be enforced here and now.
+func enforceable(c config.Agents) error {
+	s, err := agentsSandbox(c)
+	if err != nil || s == nil {
+		return err
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	profile, err := sandbox.Parse(text)
+	if err != nil {
+		return err
+	}
+	dataDir, err := api.DataDir()
+	if err != nil {
+		return err
+	}
+	return sandbox.Layers{profile}.Check(dataDir, filepath.Dir(config.PolicyPath()))
+}
+
+// configVerbs is what the command line can do with the configuration.
+func configVerbs() cli.Config {
+	return cli.Config{
+		Path:    config.Path,
+		Default: config.Default,
+		Check: func(text []byte) error {
+			_, err := config.Parse(text)
+			return err
+		},
+		Effective: func(text []byte) (string, map[string]any, error) {
+			c, err := config.Parse(text)
+			return c.Effective(), c.Values(), err
+		},
+		Policy: config.PolicyPath(),
+		CheckPolicy: func(text []byte) error {
+			_, err := policy.Parse(text)
+			return err
+		},
+	}
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -188,22 +187,6 @@ func (m *model) seeMarks() {
 // Hours are a part of the day, in minutes since midnight; From may be later than
 // To. The zero value is none of it.
 type Hours struct{ From, To int }
-
-// ParseHours reads hours such as 22:00-07:00; "" is none.
-func ParseHours(s string) (h Hours, err error) {
-	if s == "" {
-		return h, nil
-	}
-	var fromHour, fromMinute, toHour, toMinute int
-	var rest string
-	n, _ := fmt.Sscanf(s+" .", "%2d:%2d-%2d:%2d %s", &fromHour, &fromMinute, &toHour, &toMinute, &rest)
-	h = Hours{60*fromHour + fromMinute, 60*toHour + toMinute}
-	if n != 5 || rest != "." || min(fromHour, toHour, fromMinute, toMinute) < 0 || max(fromHour, toHour) > 24 || max(fromMinute, toMinute) > 59 ||
-		max(h.From, h.To) > 24*60 {
-		return Hours{}, fmt.Errorf("read hours %q: want a part of the day such as 22:00-07:00", s)
-	}
-	return h, nil
-}
 
 // Have reports whether a time is among the hours, by its own clock.
 func (h Hours) Have(t time.Time) bool {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"maps"
@@ -7,9 +7,9 @@ import (
 	"tandem/keys/keymap"
 )
 
-// bindings are the catalogue's with the configured changes: the preset's, and
+// Bindings are the catalogue's with the configured changes: the preset's, and
 // those of single actions over them.
-func (c Config) bindings() (keymap.Bindings, error) { return c.bound(c.changes()) }
+func (c Config) Bindings() (keymap.Bindings, error) { return c.bound(c.changes()) }
 
 // changes are the keys of single actions.
 func (c Config) changes() map[keymap.Action][]string {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ const (
 	configQuiet = 50 * time.Millisecond
 )
 
-// A configFile is config.toml while somebody follows it. It is for one
+// A File is config.toml while somebody follows it. It is for one
 // goroutine at a time.
-type configFile struct {
+type File struct {
 	path string
 	text []byte
 	seen stamp
@@ -31,10 +31,10 @@ type stamp struct {
 	at   time.Time // when it was looked at
 }
 
-// load reads the file. After an error it can be followed all the same.
-func (f *configFile) load() (Config, error) {
+// Load reads the file. After an error it can be followed all the same.
+func (f *File) Load() (Config, error) {
 	if f.path == "" {
-		path, err := configPath()
+		path, err := Path()
 		if err != nil {
 			return Config{}, err
 		}
@@ -46,7 +46,7 @@ func (f *configFile) load() (Config, error) {
 		return Config{}, err
 	}
 	f.text = text
-	c, err := parseConfig(text)
+	c, err := Parse(text)
 	if err != nil {
 		return Config{}, &fileError{f.path, err}
 	}
@@ -62,8 +62,8 @@ type fileError struct {
 func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", e.path, e.err) }
 func (e *fileError) Unwrap() error { return e.err }
 
-// brief is an error on one line: the file's name and the first mistake.
-func brief(err error) error {
+// Brief is an error on one line: the file's name and the first mistake.
+func Brief(err error) error {
 	var wrong *mistakes
 	var file *fileError
 	if errors.As(err, &wrong) && errors.As(err, &file) {
@@ -72,9 +72,9 @@ func brief(err error) error {
 	return err
 }
 
-// follow tells of every change of the file from the last load on, until ctx
+// Follow tells of every change of the file from the last load on, until ctx
 // ends: what it says now, or why that cannot be used.
-func (f *configFile) follow(ctx context.Context, tell func(Config, error)) {
+func (f *File) Follow(ctx context.Context, tell func(Config, error)) {
 	if f.path == "" {
 		return
 	}
@@ -90,7 +90,7 @@ func (f *configFile) follow(ctx context.Context, tell func(Config, error)) {
 			before = now
 		}
 		before := f.text
-		c, err := f.load()
+		c, err := f.Load()
 		if err != nil || !bytes.Equal(before, f.text) {
 			tell(c, err)
 		}
@@ -109,14 +109,14 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (f *configFile) look() stamp {
+func (f *File) look() stamp {
 	info, _ := os.Stat(f.path) // none, if it is not there
 	return stamp{info, time.Now()}
 }
 
 // touched reports whether the file is another one than at the last load. Two
 // changes can have the same time, so one that was fresh then may have changed.
-func (f *configFile) touched() bool {
+func (f *File) touched() bool {
 	now := f.look()
 	if !now.same(f.seen) {
 		return true

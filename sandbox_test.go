@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/persist/config"
 )
 
 func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
@@ -19,7 +21,7 @@ func TestASandboxOfAgentsThatMakesNoSenseIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := AgentsConfig{Sandbox: path}.sandbox()
+		s, err := agentsSandbox(config.Agents{Sandbox: path})
 		switch {
 		case want == "" && (err != nil || len(s.Filesystem.AllowWrite) != 1):
 			t.Errorf("%s: %+v, %v", text, s, err)
@@ -36,16 +38,7 @@ func TestTheDoctorTellsOfASandboxThatCannotBeEnforced(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"filesystem": {"allowWrite": ["`+dir+`/none"]}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := (AgentsConfig{Sandbox: path}).enforceable(); err == nil || !strings.Contains(err.Error(), "create it first") {
+	if err := enforceable(config.Agents{Sandbox: path}); err == nil || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestAgentsProgramsAreAskedUnlessThePersonSaysSo(t *testing.T) {
-	for text, want := range map[string]bool{"": true, "[agents]\nelicit = true\n": true, "[agents]\nelicit = false\n": false} {
-		c, err := parseConfig([]byte(text))
-		if err != nil || c.Agents.elicits() != want {
-			t.Errorf("%q: %v, %v", text, c.Agents.elicits(), err)
-		}
 	}
 }

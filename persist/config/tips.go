@@ -1,11 +1,9 @@
-package main
+package config
 
 import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-
-	"tandem/engine/api"
 )
 
 // tipsShown is in how many starts of the dashboard newcomers see the tips.
@@ -17,11 +15,10 @@ type tipsSeen struct {
 	Hidden bool `json:"hidden,omitempty"` // the person has had enough
 }
 
-// tips reports whether the dashboard is to show the tips this time, and returns
-// what keeps them away from then on. They are never worth an error.
-func tips(c Config) (show bool, hide func()) {
-	dir, err := api.DataDir()
-	if err != nil || c.Tips != nil && !*c.Tips {
+// Tips reports whether the dashboard is to show the tips this time, and returns
+// what keeps them away from then on. dir is the data folder. They are never worth an error.
+func Tips(c Config, dir string) (show bool, hide func()) {
+	if c.Tips != nil && !*c.Tips {
 		return false, func() {}
 	}
 	path := filepath.Join(dir, "tips.json")

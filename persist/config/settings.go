@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -144,9 +144,9 @@ func inTOML(v any) string {
 	return strings.TrimSuffix(strings.ReplaceAll(b.String(), "\u007f", `\u007f`), "\n")
 }
 
-// values is what a configuration says, each key with its value; null is the
+// Values is what a configuration says, each key with its value; null is the
 // default where there is no value for it.
-func (c Config) values() map[string]any {
+func (c Config) Values() map[string]any {
 	values := map[string]any{"keys": c.Keys}
 	if c.Keys == nil {
 		values["keys"] = map[string][]string{}

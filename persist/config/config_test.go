@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"context"
@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/renameio/v2"
 )
 
 func TestConfigReadsEveryKey(t *testing.T) {
 	off, on := false, true
-	got, err := parseConfig([]byte(`
+	got, err := Parse([]byte(`
 shell = ["bash", "-i"]
 emulator = "vt10x"
 scrollback = 5000
@@ -53,8 +54,8 @@ reap_after = "24h"
 		Shell: []string{"bash", "-i"}, Emulator: "vt10x", Scrollback: 5000, LogLimit: 64 << 20, ProcessLogLimit: 1 << 20,
 		Theme: "light", ThemeDark: "nord", ThemeLight: "catppuccin-latte", DirectKeys: &off, Keys: map[string][]string{"session.new": {"C"}},
 		Mouse: &off, Clipboard: &off, Icons: &on, Pictures: "off", Tips: &off, Preset: "tmux", Prefix: "ctrl+a", CopyKeys: "emacs", ShellIntegration: &off,
-		History: HistoryConfig{Ignore: []string{"^vault "}},
-		Agents:  AgentsConfig{Sandbox: "~/agents.json", ReapAfter: "24h"},
+		History: History{Ignore: []string{"^vault "}},
+		Agents:  Agents{Sandbox: "~/agents.json", ReapAfter: "24h"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -92,7 +93,7 @@ func TestConfigMistakesAreShownWhereTheyAre(t *testing.T) {
 		"clash":          {"[keys]\n\"session.new\" = [\"d\"]", "bind"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := parseConfig([]byte(c.text))
+			_, err := Parse([]byte(c.text))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %q does not say %q", err, c.want)
 			}
@@ -129,7 +130,7 @@ func TestAllMistakesAreToldAtOnceInTheOrderOfLines(t *testing.T) {
 		"a number too large":    {"scrollback = 99999999999999999999\nfoo = 1\n", []string{"line 1: ", `line 2: there is no key "foo"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := parseConfig([]byte(c.text))
+			_, err := Parse([]byte(c.text))
 			var wrong *mistakes
 			if !errors.As(err, &wrong) {
 				t.Fatalf("error %v", err)
@@ -153,7 +154,7 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("shell = [\"sh\"]\n[keys]\nprefix = [\"ctrl+a\"]\n"))
 	f.Add([]byte("thme = 3\nagents = { sandbox = \"x\" }\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := parseConfig(text); err != nil && err.Error() == "" {
+		if _, err := Parse(text); err != nil && err.Error() == "" {
 			t.Error("a mistake without words")
 		}
 		withValue(string(text), "theme", `"dark"`)
@@ -168,7 +169,7 @@ func TestEverySettingIsAKeyAndHasTheValueItSays(t *testing.T) {
 			continue
 		}
 		text := s.key + " = " + s.value
-		c, err := parseConfig([]byte(text))
+		c, err := Parse([]byte(text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -199,39 +200,39 @@ func tomlKeys(t reflect.Type, before string) (keys []string) {
 }
 
 func TestTheDefaultFileChangesNothing(t *testing.T) {
-	c, err := parseConfig([]byte(defaultConfig()))
+	c, err := Parse([]byte(Default()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Config{}.values(), c.values()); diff != "" {
+	if diff := cmp.Diff(Config{}.Values(), c.Values()); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestTheDefaultFileIsValidWithoutItsCommentSigns(t *testing.T) {
 	var text strings.Builder
-	for line := range strings.Lines(defaultConfig()) {
+	for line := range strings.Lines(Default()) {
 		if rest, ok := strings.CutPrefix(line, "#"); ok && !strings.HasPrefix(rest, " ") {
 			line = rest
 		}
 		text.WriteString(line)
 	}
-	if _, err := parseConfig([]byte(text.String())); err != nil {
+	if _, err := Parse([]byte(text.String())); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestEffectiveIsAConfigurationOfTheSameMeaning(t *testing.T) {
 	for _, text := range []string{"", "shell = [\"a\\\"b\", \"\\u007f\"]\n[keys]\nprefix = [\"ctrl+a\"]\n[agents]\nreap_after = \"24h\""} {
-		c, err := parseConfig([]byte(text))
+		c, err := Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := parseConfig([]byte(c.effective()))
+		again, err := Parse([]byte(c.Effective()))
 		if err != nil {
-			t.Errorf("%v\n%s", err, c.effective())
+			t.Errorf("%v\n%s", err, c.Effective())
 		}
-		if diff := cmp.Diff(c.values(), again.values()); diff != "" {
+		if diff := cmp.Diff(c.Values(), again.Values()); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -256,7 +257,7 @@ func TestAValueIsChangedInItsPlace(t *testing.T) {
 func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
-	path, err := keepTheme("nord")
+	path, err := KeepTheme("nord")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +267,7 @@ func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
 	if err := os.Chmod(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keepTheme("dracula"); err != nil {
+	if _, err := KeepTheme("dracula"); err != nil {
 		t.Fatal(err)
 	}
 	text, _ := os.ReadFile(path)
@@ -276,7 +277,7 @@ func TestTheThemeIsWrittenBesideAllElse(t *testing.T) {
 	if err := os.WriteFile(path, []byte("themes = 3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keepTheme("nord"); err == nil {
+	if _, err := KeepTheme("nord"); err == nil {
 		t.Error("a file with a mistake was changed")
 	}
 }
@@ -286,8 +287,8 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 	path := filepath.Join(dir, "tandem", "config.toml")
 	t.Setenv("XDG_CONFIG_HOME", dir)
 	synctest.Test(t, func(t *testing.T) {
-		var file configFile
-		if _, err := file.load(); err != nil {
+		var file File
+		if _, err := file.Load(); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -295,9 +296,9 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			file.follow(ctx, func(c Config, err error) {
+			file.Follow(ctx, func(c Config, err error) {
 				if err != nil {
-					told = append(told, brief(err).Error())
+					told = append(told, Brief(err).Error())
 					return
 				}
 				told = append(told, c.Theme)
@@ -307,7 +308,7 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			if err := replaceFile(path, text); err != nil {
+			if err := renameio.WriteFile(path, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * configLook)
@@ -326,20 +327,29 @@ func TestAConfigurationIsFollowed(t *testing.T) {
 }
 
 func TestTipsAreShownThreeTimesOrUntilTheyAreHidden(t *testing.T) {
-	t.Setenv("TANDEM_DATA_DIR", filepath.Join(t.TempDir(), "d"))
+	dir := filepath.Join(t.TempDir(), "d")
 	for i, want := range []bool{true, true, true, false} {
-		if show, _ := tips(Config{}); show != want {
+		if show, _ := Tips(Config{}, dir); show != want {
 			t.Errorf("start %d shows tips: %v", i+1, show)
 		}
 	}
-	t.Setenv("TANDEM_DATA_DIR", filepath.Join(t.TempDir(), "d"))
+	dir = filepath.Join(t.TempDir(), "d")
 	off := false
-	if show, _ := tips(Config{Tips: &off}); show {
+	if show, _ := Tips(Config{Tips: &off}, dir); show {
 		t.Error("tips are shown against the configuration")
 	}
-	_, hide := tips(Config{})
+	_, hide := Tips(Config{}, dir)
 	hide()
-	if show, _ := tips(Config{}); show {
+	if show, _ := Tips(Config{}, dir); show {
 		t.Error("hidden tips are shown again")
+	}
+}
+
+func TestAgentsProgramsAreAskedUnlessThePersonSaysSo(t *testing.T) {
+	for text, want := range map[string]bool{"": true, "[agents]\nelicit = true\n": true, "[agents]\nelicit = false\n": false} {
+		c, err := Parse([]byte(text))
+		if err != nil || c.Agents.Elicits() != want {
+			t.Errorf("%q: %v, %v", text, c.Agents.Elicits(), err)
+		}
 	}
 }

@@ -1,4 +1,6 @@
-package main
+// Package config is config.toml: what it may say, what is wrong with it, and the
+// file as it changes. It decides nothing: main hands what it says on.
+package config
 
 import (
 	"errors"
@@ -40,13 +42,13 @@ type Config struct {
 	LogLimit         int64    `toml:"log_limit"`         // bytes kept of a session's output
 	ProcessLogLimit  int64    `toml:"process_log_limit"` // bytes kept of the log of what has no terminal
 
-	History   HistoryConfig   `toml:"history"`
-	Attention AttentionConfig `toml:"attention"`
-	Agents    AgentsConfig    `toml:"agents"` // defaults for agents
+	History   History   `toml:"history"`
+	Attention Attention `toml:"attention"`
+	Agents    Agents    `toml:"agents"` // defaults for agents
 }
 
-// configPath is $XDG_CONFIG_HOME/tandem/config.toml.
-func configPath() (string, error) {
+// Path is $XDG_CONFIG_HOME/tandem/config.toml.
+func Path() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
 		return "", fmt.Errorf("find configuration folder: %w", err)
@@ -54,9 +56,9 @@ func configPath() (string, error) {
 	return filepath.Join(dir, "tandem", "config.toml"), nil
 }
 
-// loadConfig reads config.toml; a file that is not there is an empty one.
-func loadConfig() (Config, error) {
-	path, err := configPath()
+// Load reads config.toml; a file that is not there is an empty one.
+func Load() (Config, error) {
+	path, err := Path()
 	if err != nil {
 		return Config{}, err
 	}
@@ -64,7 +66,7 @@ func loadConfig() (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := parseConfig(text)
+	c, err := Parse(text)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -80,9 +82,9 @@ func readConfig(path string) ([]byte, error) {
 	return text, nil
 }
 
-// parseConfig decodes config.toml. Its error is a *mistakes: all that is wrong,
+// Parse decodes config.toml. Its error is a *mistakes: all that is wrong,
 // in the order of lines; a key that does not exist is one of them.
-func parseConfig(text []byte) (Config, error) {
+func Parse(text []byte) (Config, error) {
 	wrong := &mistakes{text: text}
 	c := decodeConfig(text, wrong)
 	c.check(wrong)
@@ -135,3 +137,6 @@ func (c Config) check(wrong *mistakes) {
 	c.Attention.check(wrong)
 	c.checkKeys(wrong)
 }
+
+// NoClipboard says whether programs are kept from the clipboard.
+func (c Config) NoClipboard() bool { return c.Clipboard != nil && !*c.Clipboard }

@@ -1,13 +1,13 @@
-package main
+package config
 
 import "regexp"
 
 // HistoryConfig is the table history.
-type HistoryConfig struct {
+type History struct {
 	Ignore []string `toml:"ignore"` // regular expressions: commands that match one stay out of the history
 }
 
-func (c HistoryConfig) check(wrong *mistakes) {
+func (c History) check(wrong *mistakes) {
 	for _, pattern := range c.Ignore {
 		if _, err := regexp.Compile(pattern); err != nil {
 			wrong.at("history.ignore", "ignore = %q: %v", pattern, err)

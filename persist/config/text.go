@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // defaultConfig is the file that `tandem config init` writes: every key with its
 // default, as a comment.
-func defaultConfig() string {
+func Default() string {
 	var b strings.Builder
 	b.WriteString("# The configuration of Tandem. Each line that is commented out is the default, or an example where\n" +
 		"# it says so. What is changed here counts at once; `tandem config check` looks for mistakes.\n")
@@ -52,9 +52,9 @@ func inTable(b *strings.Builder, table *string, key string) (name string) {
 	return name
 }
 
-// effective is a configuration with all defaults, as TOML; what the file does
+// Effective is a configuration with all defaults, as TOML; what the file does
 // not say is marked.
-func (c Config) effective() string {
+func (c Config) Effective() string {
 	var b strings.Builder
 	table := ""
 	for _, s := range settings() {
@@ -88,7 +88,7 @@ func (c Config) effective() string {
 }
 
 // configReference is the page about the keys of config.toml.
-func configReference() string {
+func Reference() string {
 	var b strings.Builder
 	b.WriteString(configHead)
 	for _, s := range settings() {

@@ -1,0 +1,42 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// KeepTheme writes the theme into the configuration and leaves the rest of the
+// file as it is. It returns the file's path.
+func KeepTheme(name string) (path string, err error) {
+	path, err = Path()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a file that lies elsewhere is changed there
+	}
+	text, err := readConfig(path)
+	if err != nil {
+		return path, err
+	}
+	before, err := Parse(text)
+	if err != nil {
+		return path, fmt.Errorf("write theme: %s has a mistake already; `tandem config check` shows it", path)
+	}
+	changed := withValue(string(text), "theme", inTOML(name))
+	after, err := Parse([]byte(changed))
+	before.Theme = name
+	if err != nil || before.Effective() != after.Effective() {
+		return path, fmt.Errorf("write theme: %s is written in a way that only you can change", path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return path, fmt.Errorf("write configuration: %w", err)
+	}
+	if err := renameio.WriteFile(path, []byte(changed), 0o644, renameio.WithExistingPermissions()); err != nil {
+		return path, fmt.Errorf("write configuration: %w", err)
+	}
+	return path, nil
+}
