@@ -40,3 +40,4 @@ func (e env) Ask(o overlay.Overlay) {
 func (e env) Close()                    { e.m.Close() }
 func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
 func (e env) Look() *widget.Look        { return &e.m.look }
+func (e env) Spinner() string           { return e.m.Spinner() }

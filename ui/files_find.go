@@ -267,18 +267,21 @@ func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, 
 			rows = append(rows, widget.Spaces(width))
 		}
 	}
-	note := u.count()
+	note := u.count(h.Spinner())
 	line, used := widget.Hints(u.Hints(h), max(width-widget.Width(note)-2, 0), 0, look.Key, look.Dim)
 	rows = append(rows, line+widget.Spaces(width-used-widget.Width(note))+look.Dim.Text(note))
 	return rows, width, x, 1
 }
 
-func (u *fileFinder) count() string {
+// Busy reports whether a search is under way.
+func (u *fileFinder) Busy() bool { return u.busy }
+
+func (u *fileFinder) count(spinner string) string {
 	switch {
 	case u.busy && len(u.found) > 0:
-		return fmt.Sprintf("%d found, searching…", len(u.found))
+		return fmt.Sprintf("%s%d found, searching…", spinner, len(u.found))
 	case u.busy:
-		return "searching…"
+		return spinner + "searching…"
 	case len(u.found) == 0:
 		return ""
 	case u.limited:

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/bubbles/v2/progress"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
@@ -56,9 +58,10 @@ func (t *transfer) text(m *model, waiting int) string {
 
 // progressBar shows how much of something is done, of which there is some.
 func progressBar(done, all int64) string {
-	const cells = 10
-	full := int(min(done, all) * cells / all)
-	return strings.Repeat("█", full) + strings.Repeat("░", cells-full) + " " + itoa(int(min(done, all)*100/all)) + "%"
+	bar := progress.New(progress.WithWidth(10), progress.WithFillCharacters('█', '░'), progress.WithoutPercentage())
+	bar.FullColor, bar.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{} // those of the bar that it is in
+	percent := int(min(done, all) * 100 / all)
+	return bar.ViewAs(float64(percent/10)/10) + " " + itoa(percent) + "%"
 }
 
 // Messages of transfers.

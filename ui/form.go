@@ -29,10 +29,18 @@ const (
 	fieldCount
 )
 
+// A formField is a field that text is typed into.
+type formField interface {
+	Text() string
+	Set(string)
+	Type(tea.KeyPressMsg)
+	Paste(string)
+}
+
 // A startForm asks for what a process needs to be started.
 type startForm struct {
 	m         *model
-	fields    [fieldCount]widget.Field
+	fields    [fieldCount]formField // none for keepAlive
 	keepAlive bool
 	at        int
 	bad       int            // the field that err is about
@@ -40,6 +48,13 @@ type startForm struct {
 	busy      bool           // the engine has been asked
 	ahead     []screen.Event // meanwhile, for what comes then
 	matches   completion
+}
+
+func newStartForm(m *model) *startForm {
+	return &startForm{m: m, fields: [fieldCount]formField{
+		fieldCommand: &widget.Area{}, fieldName: &widget.Field{}, fieldFolder: &widget.Field{},
+		fieldEnv: &widget.Area{}, fieldKeepAlive: &widget.Field{}, fieldSandbox: &widget.Field{},
+	}}
 }
 
 // formMsg is the outcome of a form: the process, or what is wrong with a field.
@@ -51,7 +66,7 @@ type formMsg struct {
 }
 
 func (m *model) showStartForm() tea.Cmd {
-	f := &startForm{m: m}
+	f := newStartForm(m)
 	f.fields[fieldFolder].Set(widget.ShortPath(m.cwd(m.currentPane()), m.list.Home))
 	m.overlay = f
 	return nil
@@ -70,6 +85,14 @@ func (f *startForm) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 			return f.lookUp(f.m)
 		}
 		return f.focus(f.m, 1)
+	case keymap.FormDown:
+		if area, ok := f.fields[f.at].(*widget.Area); !ok || !area.Down() {
+			return f.focus(f.m, 1)
+		}
+	case keymap.FormUp:
+		if area, ok := f.fields[f.at].(*widget.Area); !ok || !area.Up() {
+			return f.focus(f.m, -1)
+		}
 	case keymap.FormPrevious:
 		return f.focus(f.m, -1)
 	}
@@ -96,7 +119,7 @@ func (f *startForm) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 func (f *startForm) Paste(_ overlay.Host, text string) tea.Cmd {
 	if f.at != fieldKeepAlive {
 		f.err = ""
-		f.fields[f.at].Paste(strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))
+		f.fields[f.at].Paste(strings.TrimSpace(text))
 	}
 	return f.lookUp(f.m)
 }
@@ -189,6 +212,9 @@ func (m *model) waitingForm() *startForm {
 	return nil
 }
 
+// Busy reports whether the engine has been asked.
+func (f *startForm) Busy() bool { return f.busy }
+
 // hold keeps back what is typed while a form waits for the engine: it is
 // for what comes then. A single esc, two of them after something else, or one
 // without an engine, close the form.
@@ -252,10 +278,10 @@ func (f *startForm) note(m *model) string {
 	}
 	switch f.at {
 	case fieldCommand:
-		if _, shell, err := splitCommand(f.fields[fieldCommand].Text()); shell && err == nil {
+		if words, err := commandOf(f.fields[fieldCommand].Text()); err == nil && words[0] == "/bin/sh" {
 			return "runs in /bin/sh"
 		}
-		return "program and arguments; quotes as in a shell"
+		return "program and arguments, quoted as in a shell; alt+enter: another line"
 	case fieldName:
 		return "default: the program's name, of a shell's line that of its first program"
 	case fieldFolder:
@@ -263,7 +289,7 @@ func (f *startForm) note(m *model) string {
 	case fieldSandbox:
 		return "JSON that says what it may read, write and reach"
 	case fieldEnv:
-		return "NAME=value, separated by blanks or commas"
+		return "NAME=value, separated by blanks, commas or lines"
 	}
 	return "space switches; started again whenever it ends"
 }
@@ -279,30 +305,27 @@ func (f *startForm) Draw(h overlay.Host, w, height int) (rows []string, width, x
 	width = max(min(74, w-8), label+16)
 	title := "Start a process"
 	if f.busy {
-		title = "Starting…"
+		title = h.Spinner() + "Starting…"
 		if n := len(f.ahead); n > 0 {
 			title += " " + itoa(n) + " keys wait"
 		}
 	}
 	rows = []string{look.Strong.Text(widget.Fit(title, width)), widget.Spaces(width)}
-	x, y = -1, 0
 	for i, name := range fieldLabels() {
-		ink, text, room := look.Dim, "", width-label
+		ink := look.Dim
 		if i == f.at {
 			ink = look.Title
 		}
-		if i == fieldKeepAlive {
-			text = widget.Pad(map[bool]string{true: "[x] yes", false: "[ ] no"}[f.keepAlive], room)
-			if i == f.at {
-				x, y = label+1, len(rows)
-			}
-		} else {
-			var at int
-			if text, at = f.fields[i].Draw(room); i == f.at {
-				x, y = label+at, len(rows)
-			}
+		lines, at, below := f.drawField(i, width-label)
+		if i == f.at {
+			x, y = label+at, len(rows)+below
 		}
-		rows = append(rows, ink.Text(widget.Pad(name, label))+look.Text.Text(text))
+		for n, line := range lines {
+			if n > 0 {
+				name = ""
+			}
+			rows = append(rows, ink.Text(widget.Pad(name, label))+look.Text.Text(line))
+		}
 	}
 	note, ink := widget.Clip(f.note(f.m), width), look.Dim
 	if f.err != "" {
@@ -311,4 +334,18 @@ func (f *startForm) Draw(h overlay.Host, w, height int) (rows []string, width, x
 	line, used := widget.Hints(f.Hints(h), width, 0, look.Key, look.Dim)
 	rows = append(rows, widget.Spaces(width), ink.Text(widget.Pad(note, width)), widget.Spaces(width), line+widget.Spaces(width-used))
 	return rows, width, x, y
+}
+
+// drawField gives the rows of a field and the cursor's place in them.
+func (f *startForm) drawField(i, w int) (rows []string, x, y int) {
+	switch field := f.fields[i].(type) {
+	case *widget.Area:
+		return field.Draw(w)
+	case *widget.Field:
+		if i != fieldKeepAlive {
+			row, x := field.Draw(w)
+			return []string{row}, x, 0
+		}
+	}
+	return []string{widget.Pad(map[bool]string{true: "[x] yes", false: "[ ] no"}[f.keepAlive], w)}, 1, 0
 }

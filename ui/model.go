@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
@@ -89,6 +90,7 @@ type model struct {
 	overlayAt    rect            // where the overlay was drawn last
 	overlaySeen  overlay.Overlay // the one that was
 	overlayPress overlayPress
+	spinner      busySign
 
 	toast toast
 	look  widget.Look
@@ -206,7 +208,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.handle(msg)
 	m.pumpFollow()
 	m.seePictures(msg)
-	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.fetch(), m.pumpHistory(), m.pumpFiles(), m.pumpLayout())
+	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.fetch(), m.pumpHistory(), m.pumpFiles(), m.pumpLayout(), m.pumpSpinner())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.
@@ -217,6 +219,8 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case nil:
 	case message:
 		return msg.take(m)
+	case spinner.TickMsg:
+		return m.turn(msg)
 	case overlay.Answer:
 		return m.answered(msg)
 	case panes.DoneMsg:

@@ -100,6 +100,16 @@ func TestStartFormTakesEnvironmentKeepAliveAndShellLines(t *testing.T) {
 	d.calls(`start ["/bin/sh" "-c" "a | b"] in  as "" keep true env map[A:1 B:x,y C:3]`)
 }
 
+func TestStartFormTakesSeveralLines(t *testing.T) {
+	d := onProcesses(t, 80, 24, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.press("n", "'cd sub", "alt+enter", "'make")
+	d.shows("runs in /bin/sh")
+	d.press("up", "end", "'dir", "down", "down", "down", "ctrl+u", "down")
+	d.typed(screen.Event{Kind: keys.EventPaste, Paste: "A=1\nB=2\n"})
+	d.press("enter")
+	d.calls(`start ["/bin/sh" "-c" "cd subdir\nmake"] in  as "" keep false env map[A:1 B:2]`)
+}
+
 func TestStartFormShowsTheEnginesRefusal(t *testing.T) {
 	d := onProcesses(t, 80, 24, func(e *fakeEngine) {
 		e.addProcess("web", "")

@@ -58,7 +58,7 @@ func splitCommand(line string) (words []string, shell bool, err error) {
 }
 
 // commandOf is the program and arguments that a command line stands for: its
-// words or, where it takes one, a shell that runs it.
+// words or, where it takes one or there are several lines, a shell that runs it.
 func commandOf(line string) ([]string, error) {
 	words, shell, err := splitCommand(line)
 	switch {
@@ -66,7 +66,7 @@ func commandOf(line string) ([]string, error) {
 		return nil, err
 	case len(words) == 0:
 		return nil, errors.New("say what to run")
-	case shell:
+	case shell || strings.Contains(strings.TrimSpace(line), "\n"):
 		return []string{"/bin/sh", "-c", strings.TrimSpace(line)}, nil
 	}
 	return words, nil

@@ -197,6 +197,8 @@ const (
 
 	FormNext     Action = "form.next"
 	FormPrevious Action = "form.previous"
+	FormDown     Action = "form.down"
+	FormUp       Action = "form.up"
 
 	ThemePick Action = "theme"
 	TipsHide  Action = "tips.hide"

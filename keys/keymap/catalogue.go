@@ -242,8 +242,10 @@ func overlays() []Definition {
 	return []Definition{
 		{Accept, ScopePrompt, k("enter", "dialog y", "form enter", "picker enter"), "accept", "accept", 1, false},
 		{Cancel, ScopePrompt, k("esc", "ctrl+c", "dialog n", "dialog esc", "dialog q", "dialog ctrl+c", "form esc", "form ctrl+c", "picker esc", "picker ctrl+c"), "cancel", "cancel", 2, false},
-		{FormNext, ScopeForm, k("tab", "down"), "next field", "complete the path, or go to the next field", 0, false},
-		{FormPrevious, ScopeForm, k("shift+tab", "up"), "", "go to the previous field", 0, false},
+		{FormNext, ScopeForm, k("tab"), "next field", "complete the path, or go to the next field", 0, false},
+		{FormPrevious, ScopeForm, k("shift+tab"), "", "go to the previous field", 0, false},
+		{FormDown, ScopeForm, k("down"), "", "go to the next line, or to the next field", 0, false},
+		{FormUp, ScopeForm, k("up"), "", "go to the previous line, or to the previous field", 0, false},
 		{RequestAllow, ScopeRequest, k("y"), "allow", "allow this call", 1, false},
 		{RequestAlways, ScopeRequest, k("a"), "always", "allow this call, now and whenever it is repeated", 2, false},
 		{RequestDeny, ScopeRequest, k("n"), "refuse", "refuse this call", 3, false},

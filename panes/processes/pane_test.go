@@ -33,6 +33,7 @@ func (e *fakeEnv) Context() context.Context                     { return context
 func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
 func (e *fakeEnv) News() *panes.News                            { return &e.news }
 func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
+func (e *fakeEnv) Spinner() string                              { return "" }
 func (e *fakeEnv) Bindings() keymap.Bindings                    { return keymap.DefaultBindings() }
 func (e *fakeEnv) Home() string                                 { return "/home/ann" }
 func (e *fakeEnv) Folder() string                               { return "/home/ann" }

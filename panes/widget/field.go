@@ -68,10 +68,10 @@ func (f *Field) Type(k tea.KeyPressMsg) {
 	steps := 1
 	switch {
 	case key.Matches(k, keys.CharacterBackward, keys.DeleteCharacterBackward):
-		steps = utf8.RuneCountInString(lastCluster(before))
+		steps = runes(lastCluster(before))
 	case key.Matches(k, keys.CharacterForward, keys.DeleteCharacterForward):
-		steps = utf8.RuneCountInString(cellwidth.Cluster(after))
-	case key.Matches(k, keys.DeleteWordForward) && utf8.RuneCountInString(after) == 1:
+		steps = runes(cellwidth.Cluster(after))
+	case key.Matches(k, keys.DeleteWordForward) && runes(after) == 1:
 		k = tea.KeyPressMsg{Code: tea.KeyDelete} // textinput looks behind the last character
 	}
 	for range steps {
@@ -93,6 +93,9 @@ func (f *Field) halves() (before, after string) {
 	at := f.input.Position()
 	return string(text[:at]), string(text[at:])
 }
+
+// runes is how many steps a character takes in bubbles, one at least.
+func runes(cluster string) int { return max(utf8.RuneCountInString(cluster), 1) }
 
 // lastCluster is the character that a text ends with.
 func lastCluster(text string) (last string) {

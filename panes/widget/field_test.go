@@ -96,3 +96,65 @@ func TestNothingInAFieldReachesTheTerminalRaw(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAreaGrowsWithItsLines(t *testing.T) {
+	var a Area
+	a.Set("make all\ncd 漢字\nx")
+	rows, x, y := a.Draw(10)
+	if got := strings.Join(rows, "|"); got != "make all  |cd 漢字   |x         " || x != 1 || y != 2 {
+		t.Errorf("drawn is %q with the cursor at %d,%d", got, x, y)
+	}
+	a.Up()
+	a.Type(presses()["end"])
+	a.Type(presses()["ctrl+w"])
+	a.Type(tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt})
+	a.Paste("two words\r\nthree\n")
+	if got := a.Text(); got != "make all\ncd \ntwo words\nthree\nx" {
+		t.Errorf("the text is %q", got)
+	}
+	if a.Down(); a.Down() {
+		t.Error("there is a row below the last one")
+	}
+	if rows, _, y := a.Draw(10); len(rows) != maxAreaRows || y != maxAreaRows-1 {
+		t.Errorf("%d rows, with the cursor in row %d", len(rows), y)
+	}
+	a.Set("one two three four")
+	if rows, _, _ := a.Draw(12); len(rows) != 2 {
+		t.Errorf("a long line is drawn as %q", rows)
+	}
+}
+
+func TestNothingInAnAreaReachesTheTerminalRaw(t *testing.T) {
+	var names []string
+	for name := range presses() {
+		names = append(names, name)
+	}
+	text := rapid.SampledFrom([]string{"a", " ", "\t", "a\nb", "\x1b[31m", "\u202e", "\u009b2J", "\xff", "漢", "e\u0301", "👨\u200d👩", "\uFFFD", "\u0301"})
+	rapid.Check(t, func(t *rapid.T) {
+		var a Area
+		for range rapid.IntRange(0, 20).Draw(t, "steps") {
+			switch rapid.IntRange(0, 4).Draw(t, "kind") {
+			case 0:
+				a.Type(presses()[rapid.SampledFrom(names).Draw(t, "key")])
+			case 1:
+				a.Type(tea.KeyPressMsg{Code: tea.KeyExtended, Text: text.Draw(t, "typed")})
+			case 2:
+				a.Paste(text.Draw(t, "pasted"))
+			case 3:
+				a.Up()
+			case 4:
+				a.Down()
+			}
+			w := rapid.IntRange(4, 12).Draw(t, "width")
+			rows, x, y := a.Draw(w)
+			if x < 0 || x >= w || y < 0 || y >= len(rows) || len(rows) > maxAreaRows {
+				t.Fatalf("the cursor is at %d,%d of %d rows of %d cells", x, y, len(rows), w)
+			}
+			for _, row := range rows {
+				if Width(row) != w || strings.ContainsFunc(row, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
+					t.Fatalf("%q is shown in %d cells", row, w)
+				}
+			}
+		}
+	})
+}

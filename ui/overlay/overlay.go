@@ -14,7 +14,8 @@ import (
 // An Overlay is a dialog. Besides, it may have the methods Mouse(Host,
 // keys.Mouse) tea.Cmd, for events inside its frame, in cells from its first row,
 // Dismiss(Host), for a click beside it, Hints(Host) []widget.Hint, which the
-// status bar shows too, and Low() bool, which has it drawn at the bottom.
+// status bar shows too, Low() bool, which has it drawn at the bottom, and Busy()
+// bool, while it waits for something.
 type Overlay interface {
 	// Scopes are where its keys are looked up.
 	Scopes() []keymap.Scope
@@ -34,6 +35,7 @@ type Host interface {
 	Close() // the overlay that is shown
 	Bindings() keymap.Bindings
 	Look() *widget.Look
+	Spinner() string // a sign that turns while the overlay is busy; else ""
 }
 
 // An Answer is what a command of an overlay has found. It counts while the

@@ -1,0 +1,133 @@
+package widget
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"tandem/engine/cellwidth"
+)
+
+// maxAreaRows is how many rows of an Area are in sight at most.
+const maxAreaRows = 4
+
+// An Area is a few lines of text that are being typed: a textarea that grows with
+// its text, and otherwise is as Field is. alt+enter begins another line. The zero
+// value is empty.
+type Area struct {
+	input *textarea.Model
+	width int
+}
+
+// model is the input, which is made when it is needed.
+func (a *Area) model() *textarea.Model {
+	if a.input == nil {
+		input := textarea.New()
+		input.SetVirtualCursor(false)
+		input.ShowLineNumbers, input.Prompt = false, ""
+		input.CharLimit = maxFieldText
+		input.DynamicHeight, input.MinHeight, input.MaxHeight = true, 1, maxAreaRows
+		input.MaxContentHeight = maxFieldText
+		keys := &input.KeyMap
+		keys.InsertNewline.SetKeys("alt+enter", "shift+enter", "ctrl+j")
+		for _, b := range []*key.Binding{
+			&keys.Paste, &keys.CopySelection, &keys.SelectAll, &keys.SelectCharacterBackward, &keys.SelectCharacterForward,
+			&keys.SelectLineDown, &keys.SelectLineUp, &keys.SelectWordBackward, &keys.SelectWordForward,
+		} {
+			b.SetEnabled(false) // the terminal selects and pastes
+		}
+		input.Focus()
+		a.input = &input
+	}
+	return a.input
+}
+
+// Set replaces the text and puts the cursor behind it.
+func (a *Area) Set(text string) {
+	a.model().Reset()
+	a.Paste(text)
+}
+
+// Text is what was typed.
+func (a *Area) Text() string {
+	if a.input == nil {
+		return ""
+	}
+	return strings.ReplaceAll(a.input.Value(), inside, replacement)
+}
+
+// Paste puts text at the cursor, without what cannot be shown.
+func (a *Area) Paste(text string) {
+	lines := strings.Split(strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\r\n", "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = fieldText(line)
+	}
+	a.update(tea.PasteMsg{Content: strings.Join(lines, "\n")})
+}
+
+// Type handles a key as an editor does; keys it does not know do nothing.
+func (a *Area) Type(k tea.KeyPressMsg) {
+	k.Text = fieldText(k.Text)
+	m := a.model()
+	steps := 1
+	switch before, after := a.halves(); {
+	case key.Matches(k, m.KeyMap.CharacterBackward, m.KeyMap.DeleteCharacterBackward):
+		steps = runes(lastCluster(before))
+	case key.Matches(k, m.KeyMap.CharacterForward, m.KeyMap.DeleteCharacterForward):
+		steps = runes(cellwidth.Cluster(after))
+	}
+	for range steps {
+		a.update(k)
+	}
+}
+
+func (a *Area) update(msg tea.Msg) { *a.model(), _ = a.model().Update(msg) }
+
+// halves are the line of the cursor before and behind it.
+func (a *Area) halves() (before, after string) {
+	m := a.model()
+	line := []rune(strings.Split(m.Value(), "\n")[m.Line()])
+	at := m.Column()
+	return string(line[:at]), string(line[at:])
+}
+
+// Up moves the cursor to the row above, and reports whether there is one.
+func (a *Area) Up() bool {
+	m := a.model()
+	if m.Line() == 0 && m.LineInfo().RowOffset == 0 {
+		return false
+	}
+	m.CursorUp()
+	return true
+}
+
+// Down is as Up.
+func (a *Area) Down() bool {
+	m := a.model()
+	if info := m.LineInfo(); m.Line() == m.LineCount()-1 && info.RowOffset+1 >= info.Height {
+		return false
+	}
+	m.CursorDown()
+	return true
+}
+
+// Draw gives the rows around the cursor, each exactly w cells, and the cursor's
+// place.
+func (a *Area) Draw(w int) (rows []string, x, y int) {
+	m := a.model()
+	if a.width != w {
+		a.width = w
+		m.SetWidth(w)
+	}
+	rows = strings.Split(ansi.Strip(strings.ReplaceAll(m.View(), inside, replacement)), "\n")
+	for i, row := range rows {
+		rows[i] = Pad(Cut(strings.TrimRight(row, " "), w, ""), w)
+	}
+	info := m.LineInfo()
+	line := []rune(strings.Split(m.Value(), "\n")[m.Line()])
+	x = Width(string(line[info.StartColumn:][:info.ColumnOffset]))
+	return rows, min(x, w-1), m.Cursor().Y
+}
