@@ -48,10 +48,10 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"engine/cellwidth", "ui/attach", "ui/project", "engine/api", "engine/api/client", "keys", "themes"},
+		[]string{"engine/cellwidth", "ui/attach", "ui/cli/project", "engine/api", "engine/api/client", "keys", "themes"},
 		"the verbs are a client: they know the engine by its API alone",
 	},
-	"ui/project": {
+	"ui/cli/project": {
 		[]string{"engine/api"},
 		"a project file becomes requests of the API, whoever sends them",
 	},

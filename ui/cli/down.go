@@ -11,7 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/ui/project"
+	"tandem/ui/cli/project"
 )
 
 func (a *app) downCommand() *cobra.Command {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/project"
+	"tandem/ui/cli/project"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

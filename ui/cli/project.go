@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/ui/project"
+	"tandem/ui/cli/project"
 )
 
 // An upAction is what up does with an entry.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/project"
+	"tandem/ui/cli/project"
 
 	"github.com/google/go-cmp/cmp"
 )

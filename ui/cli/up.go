@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/project"
+	"tandem/ui/cli/project"
 
 	"github.com/spf13/cobra"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/ui/project"
+	"tandem/ui/cli/project"
 )
 
 // layOut has dashboards show the layout of the file, if a session of it was

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
-	"tandem/ui/project"
+	"tandem/ui/cli/project"
 )
 
 // tellNotices tells what of a project file is not used.

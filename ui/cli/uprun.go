@@ -9,7 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
-	"tandem/ui/project"
+	"tandem/ui/cli/project"
 )
 
 // settle is how often a process that its policy starts again is looked at while
