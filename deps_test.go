@@ -88,7 +88,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/api/server", "engine/files", "engine/keeper", "engine/logs", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
+		[]string{"engine/api", "engine/api/server", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp": {
@@ -131,6 +131,8 @@ var layers = map[string]layer{
 	"engine/proctree":  {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"engine/search":    {[]string{"engine/api", "engine/names"}, "a pattern is accepted or refused the same way, whatever is searched"},
 	"engine/logs":      {[]string{"engine/api", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog"}, "a log is a file that grows, whoever writes it"},
+	"engine/mailbox":   {nil, "a queue does not know what is in it"},
+	"engine/history":   {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history is told of commands and knows nothing of what ran them"},
 	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},
 	"persist/store":    {nil, "how things lie on disk is independent of who asks"},
 	"persist/sparse":   {nil, "what a file system offers is independent of what lies on it"},

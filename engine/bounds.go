@@ -88,7 +88,7 @@ func (h *host) admit(ctx context.Context, name string, effect api.Effect, in any
 	case *api.EnvInput:
 		in.Client = in.Client || effect != api.Read
 	case *api.HistoryAddInput:
-		in.Actor = callerActor(caller)
+		in.Actor = caller.Actor()
 	case *api.EngineStopInput:
 		return mayStop(in)
 	case *api.ProcessWaitInput:

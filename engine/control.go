@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/history"
 	"tandem/engine/keeper"
+	"tandem/engine/mailbox"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
 	"tandem/persist/store"
@@ -164,14 +166,14 @@ type control struct {
 	table    table
 	procs    map[string]*proc
 	hub      hub
-	box      *mailbox
+	box      *mailbox.Mailbox
 	busy     int           // processes with disk work
 	onIdle   chan struct{} // closed when there is none; nil if nobody waits
 	trimming bool          // old ones are about to be removed
 	screens  []*proc       // ended ones whose session is there, as long unused as it goes first
 	environs environs
-	closing  bool     // everything is being ended: nothing may be started any more
-	history  *history // nil where nobody keeps it
+	closing  bool             // everything is being ended: nothing may be started any more
+	history  *history.History // nil where nobody keeps it
 	roster   roster
 	frozen   bool // the engine is ending: nothing that is observed counts any more
 	ctx      context.Context
@@ -188,7 +190,7 @@ func newControl(ctx context.Context, w world, log *slog.Logger) *control {
 		log:   log,
 		table: newTable(),
 		procs: make(map[string]*proc),
-		box:   newMailbox(),
+		box:   mailbox.New(),
 		done:  make(chan struct{}),
 	}
 }
@@ -200,8 +202,8 @@ func (c *control) run() {
 	for c.ctx.Err() == nil {
 		select {
 		case <-c.ctx.Done():
-		case <-c.box.wake:
-			for _, f := range c.box.take() {
+		case <-c.box.Wake:
+			for _, f := range c.box.Take() {
 				f()
 			}
 		}
@@ -224,13 +226,13 @@ func (c *control) insert(r store.Record, logPath string) *proc {
 
 // post hands an event about a process to the control goroutine.
 func (c *control) post(id string, e event) {
-	c.box.post(func() { c.handle(id, e) })
+	c.box.Post(func() { c.handle(id, e) })
 }
 
 // ask runs f on the control goroutine and gives what it returned.
 func ask[T any](ctx context.Context, c *control, f func() T) (T, error) {
 	reply := make(chan T, 1)
-	c.box.post(func() { reply <- f() })
+	c.box.Post(func() { reply <- f() })
 	var none T
 	select {
 	case v := <-reply:
@@ -300,7 +302,7 @@ func (c *control) nextJob(p *proc) {
 	p.jobs = p.jobs[1:]
 	c.work(func() {
 		job()
-		c.box.post(func() { c.nextJob(p) })
+		c.box.Post(func() { c.nextJob(p) })
 	})
 }
 
@@ -335,7 +337,7 @@ func (c *control) write(p *proc) {
 		if wantLines {
 			lines = c.world.lastLines(rec)
 		}
-		c.box.post(func() { c.saved(p, rev, lines, err) })
+		c.box.Post(func() { c.saved(p, rev, lines, err) })
 	})
 }
 
@@ -435,7 +437,7 @@ func (p *proc) answer(meant func(waiter) bool, o outcome) {
 
 // touched announces what a session shows, which is not on disk.
 func (c *control) touched(id string) {
-	c.box.post(func() {
+	c.box.Post(func() {
 		if p := c.procs[id]; p != nil && !c.frozen && p.view.ID != "" {
 			c.publish(p)
 		}
@@ -486,7 +488,7 @@ func (c *control) dropIdle(p *proc) {
 		return
 	}
 	p.idle = time.AfterFunc(endedIdle, func() {
-		c.box.post(func() {
+		c.box.Post(func() {
 			switch {
 			case p.live == nil || !p.state().Ended():
 			case p.live.facts().viewers > 0:
@@ -531,7 +533,7 @@ func (c *control) trimSoon() {
 		return
 	}
 	c.trimming = true
-	c.box.post(func() {
+	c.box.Post(func() {
 		c.trimming = false
 		if !c.frozen {
 			c.trimEnded()

@@ -310,7 +310,7 @@ func TestWatcherThatFallsBehindIsCut(t *testing.T) {
 	withRig(t, func(r *rig) {
 		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{}, false) })
 		for range outboxSize {
-			r.c.box.post(func() { r.c.notice("news") })
+			r.c.box.Post(func() { r.c.notice("news") })
 		}
 		synctest.Wait()
 		n := 0
@@ -377,7 +377,7 @@ func TestEngineStartFeedsTheEventsThatItMissed(t *testing.T) {
 			withRig(t, func(r *rig) {
 				rec := newRecord("a", api.KindProcess)
 				rec.State, rec.Desired, rec.Identity = test.state, test.desired, test.identity
-				r.c.box.post(func() {
+				r.c.box.Post(func() {
 					r.c.insert(rec, "")
 					for _, e := range test.events {
 						r.c.handle("a", e)

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/history"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
 	"tandem/engine/proctree"
@@ -98,12 +99,12 @@ func Run(ctx context.Context, o Options) error {
 		h.problems = append(h.problems, err.Error())
 	}
 	h.control = newControl(ctx, h, log)
-	h.history = startHistory(o.DataDir, o.HistoryIgnore, log, func(text string) {
-		h.control.box.post(func() { h.control.notice(text) })
+	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, func(text string) {
+		h.control.box.Post(func() { h.control.notice(text) })
 	})
-	defer h.history.close()
-	h.history.tell(func(n int64) {
-		h.control.box.post(func() { h.control.hub.publish(api.Event{Type: api.EventHistory, History: n}) })
+	defer h.history.Close()
+	h.history.Tell(func(n int64) {
+		h.control.box.Post(func() { h.control.hub.publish(api.Event{Type: api.EventHistory, History: n}) })
 	})
 	h.control.history = h.history
 	return h.run(ctx)
@@ -126,7 +127,7 @@ func (h *host) run(ctx context.Context) error {
 	h.link.dial = func(ctx context.Context) (keeperClient, error) { return keeper.Dial(ctx, keeperSocket) }
 	h.link.charges = h.charges
 	h.link.exited = h.exited
-	h.link.notice = func(text string) { h.control.box.post(func() { h.control.notice(text) }) }
+	h.link.notice = func(text string) { h.control.box.Post(func() { h.control.notice(text) }) }
 
 	defer h.sessions.Wait()
 	defer h.closeSessions()

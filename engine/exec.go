@@ -116,7 +116,7 @@ func (h *host) outcome(ctx context.Context, id string, reply chan outcome) (api.
 	case <-h.control.done:
 		return api.Process{}, errEnding()
 	case <-ctx.Done():
-		h.control.box.post(func() { h.control.abandon(id, reply) })
+		h.control.box.Post(func() { h.control.abandon(id, reply) })
 		return api.Process{}, ctx.Err()
 	}
 }

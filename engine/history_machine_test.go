@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/history"
 )
 
 func (m *machine) history(in api.HistorySearchInput) []api.HistoryRow {
@@ -122,10 +124,14 @@ func (m *machine) rowsOnDisk() []int64 {
 			m.Fatal(err)
 		}
 	}
-	h := newHistorian(m, dir)
-	defer h.close()
+	h := history.Start(dir, nil, slog.New(slog.DiscardHandler), func(string) {})
+	defer h.Close()
+	found, err := h.Search(m.Context(), api.HistorySearchInput{})
+	if err != nil {
+		m.Fatal(err)
+	}
 	var ids []int64
-	for _, r := range h.found(api.HistorySearchInput{}).Rows {
+	for _, r := range found.Rows {
 		ids = append(ids, r.ID)
 	}
 	return ids

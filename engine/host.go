@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/history"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
 	"tandem/engine/names"
@@ -54,8 +55,8 @@ type host struct {
 	table    proctree.Table
 	env      overlay
 	layouts  layouts
-	history  *history
-	recent   recentCommands
+	history  *history.History
+	recent   history.Recent
 	meter    *proctree.Meter
 	logs     *logs.Logs
 	now      atomic.Pointer[current]
@@ -314,7 +315,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (sessionLog,
 		drained:  func() { h.control.post(r.ID, event{kind: evDrained}) },
 		touched:  func() { h.control.touched(r.ID) },
 		notice: func(text string) {
-			h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })
+			h.control.box.Post(func() { h.control.notice(r.Name + ": " + text) })
 		},
 	}, h.sessions.Done)
 	s.admit(r.Keyboard != "", r.Open)

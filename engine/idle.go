@@ -25,7 +25,7 @@ func (h *host) expireIdle(ctx context.Context) {
 			return
 		case <-tick.C:
 			since := time.Now().Add(-h.o.IdleExpiry)
-			h.control.box.post(func() { h.control.endIdle(since) })
+			h.control.box.Post(func() { h.control.endIdle(since) })
 			h.endIdleInputs(ctx, since)
 		}
 	}

@@ -99,7 +99,7 @@ func (h *host) logsOf(r store.Record) keeper.Logs {
 func (h *host) bound(r store.Record) (stop func()) {
 	limit := h.processLogLimit(r)
 	notice := func(text string) {
-		h.control.box.post(func() { h.control.notice(r.Name + ": " + text) })
+		h.control.box.Post(func() { h.control.notice(r.Name + ": " + text) })
 	}
 	logs := map[string]int64{h.logPath(r): r.LogStart}
 	if r.SplitLog {

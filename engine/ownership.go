@@ -38,9 +38,9 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 	if lease == "" {
 		lease = api.LeaseDetached
 	}
-	r.Actor = callerActor(caller)
+	r.Actor = caller.Actor()
 	if names.Check(r.Actor) != nil {
-		r.Actor = agentPrefix + "unknown"
+		r.Actor = server.AgentPrefix + "unknown"
 	}
 	r.Owner, r.Lease = caller.Owner, string(lease)
 	return nil
@@ -126,7 +126,7 @@ func (c *control) expect(owner string, grace time.Duration) {
 	c.roster.stay(owner)
 	var timer *time.Timer
 	timer = time.AfterFunc(grace, func() {
-		c.box.post(func() {
+		c.box.Post(func() {
 			if c.roster.leaving[owner] == timer && !c.frozen {
 				delete(c.roster.leaving, owner)
 				c.left(owner)
@@ -164,7 +164,7 @@ func (c *control) sweepLater(owner string) {
 	c.roster.spare(owner)
 	var timer *time.Timer
 	timer = time.AfterFunc(c.roster.reap, func() {
-		c.box.post(func() {
+		c.box.Post(func() {
 			if c.roster.sweeps[owner] == timer && !c.frozen {
 				delete(c.roster.sweeps, owner)
 				c.sweep(owner, api.LeaseDetached)
@@ -203,7 +203,7 @@ func (c *control) expire(p *proc) {
 		end()
 	case p.rec.Lease == string(api.LeaseDetached) && c.roster.reap > 0:
 		p.stopReaping()
-		p.reaping = time.AfterFunc(time.Until(leftAt.Add(c.roster.reap)), func() { c.box.post(end) })
+		p.reaping = time.AfterFunc(time.Until(leftAt.Add(c.roster.reap)), func() { c.box.Post(end) })
 	}
 }
 

@@ -83,11 +83,11 @@ func (h *host) agentBehind(ctx context.Context, pid int) (string, error) {
 				continue
 			}
 			known = true
-			if p.rec.Owner != "" || strings.HasPrefix(p.rec.Actor, agentPrefix) {
+			if p.rec.Owner != "" || strings.HasPrefix(p.rec.Actor, server.AgentPrefix) {
 				return p.rec.Name + ", which " + p.rec.Actor + " has started"
 			}
 			if s, ok := p.live.(*session); ok {
-				if typist := s.used.actor.Load(); typist != nil && strings.HasPrefix(*typist, agentPrefix) {
+				if typist := s.used.actor.Load(); typist != nil && strings.HasPrefix(*typist, server.AgentPrefix) {
 					return p.rec.Name + ", where " + *typist + " typed last"
 				}
 			}

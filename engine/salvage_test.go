@@ -19,7 +19,7 @@ import (
 // survive puts a record into the control's table as a new engine would.
 func (r *rig) survive(s survey) {
 	all, _ := s.plan()
-	r.c.box.post(func() {
+	r.c.box.Post(func() {
 		for _, f := range all {
 			p := r.c.insert(f.rec, "")
 			p.ending = f.ending

@@ -100,7 +100,7 @@ func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empt
 		}
 	}
 	if err := h.pauseKeeper(ctx); err != nil {
-		h.control.box.post(func() { h.control.closing = false })
+		h.control.box.Post(func() { h.control.closing = false })
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
 	}
 	h.announceStop(ctx, in.All)
@@ -192,7 +192,7 @@ func (h *host) stopAll(ctx context.Context) error {
 		failed = h.endAllRemains(ctx)
 	}
 	if failed != nil {
-		h.control.box.post(func() { h.control.closing = false })
+		h.control.box.Post(func() { h.control.closing = false })
 		return api.Errorf(api.CodeConflict, "end all sessions and processes: %v", failed)
 	}
 	return nil
@@ -255,7 +255,7 @@ func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event
 	if err != nil {
 		return err
 	}
-	defer c.box.post(func() {
+	defer c.box.Post(func() {
 		c.hub.drop(s)
 		c.depart(owner)
 	})

@@ -1,239 +1,96 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"runtime/debug"
-	"strings"
-	"time"
+	"path/filepath"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/secrets"
+	"tandem/engine/files"
+	"tandem/engine/names"
 	"tandem/persist/histdb"
 )
 
 // handleHistory serves the operations of the history.
 func (h *host) handleHistory(m *server.Mux) {
-	server.Handle(m, api.HistorySearch, h.history.search)
-	server.Handle(m, api.HistoryAdd, h.history.add)
-	server.Handle(m, api.HistoryRemove, h.history.remove)
-	server.Handle(m, api.HistoryClear, h.history.clear)
+	server.Handle(m, api.HistorySearch, h.history.Search)
+	server.Handle(m, api.HistoryAdd, h.history.Add)
+	server.Handle(m, api.HistoryRemove, h.history.Remove)
+	server.Handle(m, api.HistoryClear, h.history.Clear)
 	server.Handle(m, api.HistorySave, h.historySave)
 	server.Handle(m, api.HistoryLoad, h.historyLoad)
-	server.Handle(m, api.HistoryLoading, h.history.loading)
-	server.Handle(m, api.HistoryStats, h.history.stats)
+	server.Handle(m, api.HistoryLoading, h.history.Loading)
+	server.Handle(m, api.HistoryStats, h.history.Stats)
 }
 
-const (
-	// manyRows is when it is worth while to take care of memory.
-	manyRows = 10_000
-	// manyRowsGC is GOGC while so many are in memory: by as much of that there may
-	// be garbage beside them.
-	manyRowsGC = 20
-)
-
-// errKeep is the answer when the database does not do what it should.
-func errKeep(verb string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+func (h *host) historySave(ctx context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
+	none := api.HistoryCount{}
+	if err := checkCommandFile("save", in.Path); err != nil {
+		return none, err
 	}
-	return api.Errorf(api.CodeUnavailable, "%s history: %v", verb, err)
-}
-
-// do runs f on the history's goroutine, once the history is in memory.
-func (h *history) do(ctx context.Context, f func() error) error {
-	reply := make(chan error, 1)
-	h.box.post(func() {
-		h.asked = time.Now()
-		if err := h.load(); err != nil {
-			reply <- err
-			return
+	if in.Recent && len(in.IDs) > 0 {
+		return none, api.Errorf(api.CodeInvalid, "save history: ids are of the history, not of the recent list")
+	}
+	lines := h.recent.List()
+	if !in.Recent {
+		var err error
+		if lines, err = h.history.Lines(ctx, in.IDs); err != nil {
+			return none, err
 		}
-		reply <- f()
-	})
-	select {
-	case err := <-reply:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-h.done:
-		return errEnding()
 	}
+	text, n := histdb.EncodeCommands(lines)
+	out, err := onFiles(ctx, h.files, in.FileScope, func(t *files.Tree) (files.WriteResult, error) {
+		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
+	})
+	if errors.Is(err, api.CodeConflict) && !in.Overwrite {
+		return none, api.Errorf(api.CodeConflict, "save history to %s: the file exists", names.Shown(in.Path)).
+			WithHint("overwrite replaces it")
+	}
+	return api.HistoryCount{Count: n, Replaced: out.Replaced}, err
 }
 
-// load brings the history into memory.
-func (h *history) load() error {
-	if h.index != nil { // nobody else sets it
-		return nil
+func checkCommandFile(verb, path string) error {
+	if !filepath.IsAbs(path) {
+		return api.Errorf(api.CodeInvalid, "%s history: the path %s is not absolute", verb, names.Shown(path))
 	}
-	if err := h.commit(); err != nil {
-		return err
-	}
-	x := newHistoryIndex()
-	rows, bytes, err := h.db.Size()
-	if err != nil {
-		return h.damaged(err)
-	}
-	h.prepare(rows)
-	x.expect(rows, bytes)
-	if err := h.db.Rows(h.ctx, x.add); err != nil {
-		return h.damaged(err)
-	}
-	x.sorted(0)
-	h.setIndex(x)
-	h.settle(rows)
 	return nil
 }
 
-// prepare and settle take care of memory before and after so many rows are
-// brought into it.
-func (h *history) prepare(rows int) {
-	if rows > manyRows && h.percent == 0 {
-		h.percent = debug.SetGCPercent(manyRowsGC)
-	}
-}
+// mostCommands bounds a file of commands, in bytes.
+const mostCommands = 256 << 20
 
-func (h *history) settle(rows int) {
-	if rows > manyRows {
-		h.box.post(debug.FreeOSMemory) // as much again was left behind
-	}
-}
-
-// view runs f on the history in memory, while nobody changes it. What f sees is
-// on disk, unless that refuses it: what somebody was told of outlives a crash.
-func (h *history) view(ctx context.Context, f func(x *historyIndex) error) error {
-	err := h.do(ctx, func() error {
-		if !h.refused {
-			h.flush()
-		}
-		return nil
+// commandsOf reads a file of commands.
+func (h *host) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]histdb.TextCommand, error) {
+	text, err := onFiles(ctx, h.files, in.FileScope, func(t *files.Tree) ([]byte, error) {
+		return t.ReadAll(ctx, in.In(in.Path), mostCommands)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	if h.index == nil {
-		return errEnding() // it was let go of at this moment
-	}
-	return f(h.index)
-}
-
-func (h *history) search(ctx context.Context, in api.HistorySearchInput) (out api.HistorySearchOutput, err error) {
-	if in.Limit < 0 || in.Offset < 0 {
-		return out, api.Errorf(api.CodeInvalid, "search history: limit and offset cannot be negative")
-	}
-	s := h.scratches.Get().(*scratch)
-	defer h.scratches.Put(s)
-	err = h.view(ctx, func(x *historyIndex) error {
-		out, err = x.search(ctx, in, s)
-		return err
-	})
+	commands, err := histdb.DecodeCommands(text, !in.Recent)
 	if err != nil {
-		return api.HistorySearchOutput{}, errKeep("search", err)
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.Shown(in.Path), err)
 	}
-	return out, nil
+	return commands, nil
 }
 
-func (h *history) add(ctx context.Context, in api.HistoryAddInput) (out api.Command, err error) {
-	line := strings.TrimRight(in.Command, " \t\n")
+func (h *host) historyLoad(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
+	none := api.HistoryCount{}
+	if err := checkCommandFile("load", in.Path); err != nil {
+		return none, err
+	}
+	commands, err := h.commandsOf(ctx, in)
 	switch {
-	case line == "":
-		return out, api.Errorf(api.CodeInvalid, "add to history: no command is given")
-	case len(line) > lineMost:
-		return out, api.Errorf(api.CodeInvalid, "add to history: the command is longer than %d KiB", lineMost>>10)
-	case h.keepsOut(line):
-		return out, api.Errorf(api.CodeConflict, "add to history: such a command is kept out").
-			WithHint("what begins with a space, or matches history.ignore in config.toml, is")
-	case in.DurationMS != nil && *in.DurationMS < 0:
-		return out, api.Errorf(api.CodeInvalid, "add to history: duration_ms cannot be negative")
-	}
-	r := histdb.Row{
-		Command: secrets.RedactLine(line), CWD: in.CWD, StartedAt: time.Now(), Duration: -1, ExitCode: in.ExitCode,
-		Actor: cmp.Or(in.Actor, callerActor(server.CallerOf(ctx))), Kind: commandAdded,
-	}
-	if in.StartedAt != nil {
-		r.StartedAt = *in.StartedAt
-	}
-	if in.DurationMS != nil {
-		r.Duration = time.Duration(*in.DurationMS) * time.Millisecond
-	}
-	err = h.do(ctx, func() error {
-		r.ID = h.last + 1
-		if err := h.commit(histdb.Change{Add: []histdb.Row{r}}); err != nil {
-			return err
+	case err != nil:
+		return none, err
+	case in.Recent:
+		lines := make([]string, len(commands))
+		for i, c := range commands {
+			lines[i] = c.Line
 		}
-		h.last = r.ID
-		h.change(func(x *historyIndex) {
-			x.insert(r)
-			out = x.newest(r.ID)
-		})
-		return nil
-	})
-	if err != nil {
-		return api.Command{}, errKeep("add to", err)
+		return api.HistoryCount{Count: len(h.recent.Replace(lines))}, nil
 	}
-	return out, nil
-}
-
-// callerActor is the name under which what a caller does is known. That of an
-// agent is never one that a person could have.
-func callerActor(c server.Caller) string {
-	if !c.Agent() {
-		return "person"
-	}
-	return agentPrefix + strings.TrimPrefix(c.Name, agentPrefix)
-}
-
-func (h *history) remove(ctx context.Context, in api.HistoryRemoveInput) (api.HistoryCount, error) {
-	if len(in.IDs) == 0 && in.Command == "" {
-		return api.HistoryCount{}, api.Errorf(api.CodeInvalid, "remove from history: neither ids nor a command are given")
-	}
-	return h.drop(ctx, func(x *historyIndex) func(*historyEntry) bool {
-		ids := make(map[int64]bool, len(in.IDs))
-		for _, id := range in.IDs {
-			ids[id] = true
-		}
-		line, _, known := x.texts.find(in.Command)
-		known = known && in.Command != ""
-		return func(e *historyEntry) bool { return ids[e.id] || known && e.text == line }
-	})
-}
-
-func (h *history) clear(ctx context.Context, _ api.Empty) (api.HistoryCount, error) {
-	return h.drop(ctx, func(*historyIndex) func(*historyEntry) bool {
-		return func(*historyEntry) bool { return true }
-	})
-}
-
-// drop forgets the rows that which chooses, on disk first.
-func (h *history) drop(ctx context.Context, which func(x *historyIndex) func(*historyEntry) bool) (out api.HistoryCount, err error) {
-	err = h.do(ctx, func() error {
-		gone := which(h.index)
-		ids := h.index.ids(gone)
-		change := histdb.Change{Remove: ids, Clear: len(ids) == len(h.index.rows)}
-		if change.Clear {
-			change.Remove = nil
-		}
-		if len(ids) > 0 {
-			if err := h.commit(change); err != nil {
-				return err
-			}
-		}
-		out.Count = len(ids)
-		if change.Clear {
-			h.setIndex(newHistoryIndex())
-			return nil
-		}
-		h.change(func(x *historyIndex) {
-			x.remove(gone)
-		})
-		return nil
-	})
-	if err != nil {
-		return api.HistoryCount{}, errKeep("change", err)
-	}
-	return out, nil
+	n, err := h.history.Load(ctx, in.Path, commands)
+	return api.HistoryCount{Count: n}, err
 }

@@ -207,5 +207,5 @@ func (k *keptLayout) put(in api.LayoutPutInput, ended map[string]bool) (changed 
 
 // tell publishes an event.
 func (h *host) tell(e api.Event) {
-	h.control.box.post(func() { h.control.hub.publish(e) })
+	h.control.box.Post(func() { h.control.hub.publish(e) })
 }

@@ -36,7 +36,7 @@ func (h *host) handlePolicy(m *server.Mux) {
 // newArbiter makes the arbiter of the policy at path.
 func (h *host) newArbiter(path string) *arbiter {
 	return &arbiter{path: path, log: h.log, announce: func(e api.Event) {
-		h.control.box.post(func() { h.control.hub.publish(e) })
+		h.control.box.Post(func() { h.control.hub.publish(e) })
 	}}
 }
 
@@ -45,7 +45,7 @@ func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.Po
 		return api.PolicyCheckOutput{}, api.Errorf(api.CodeInvalid, "check policy: no tool is given")
 	}
 	if caller := server.CallerOf(ctx); caller.Agent() {
-		in.Actor = callerActor(caller)
+		in.Actor = caller.Actor()
 	}
 	if in.CWD == "" && in.Session != "" && in.Command != "" {
 		// A session that is not there cannot be typed into either.
@@ -86,7 +86,7 @@ func (h *host) auditAdd(ctx context.Context, in api.AuditAddInput) (api.Empty, e
 			e.Time = now
 		}
 		if caller.Agent() {
-			e.Actor, e.Agent, e.Client = callerActor(caller), caller.Bounds.Name, caller.Owner
+			e.Actor, e.Agent, e.Client = caller.Actor(), caller.Bounds.Name, caller.Owner
 		}
 		e.Arguments = auditable(e.Arguments)
 		e.Error = cutText(secrets.RedactLine(e.Error))

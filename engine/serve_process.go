@@ -300,7 +300,7 @@ func (h *host) processRestart(ctx context.Context, in api.IDInput) (api.Process,
 	}
 	p, err := h.requestWith(ctx, in.ID, event{kind: evRestart})
 	if err == nil {
-		h.history.startedAgain(p)
+		h.history.StartedAgain(p)
 	}
 	return p, err
 }

@@ -413,7 +413,7 @@ func (h *host) request(ctx context.Context, id string, kind eventKind, kinds ...
 // requestWith hands an event to a process and waits for the answer.
 func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api.Kind) (api.Process, error) {
 	reply := make(chan outcome, 1)
-	e.reply, e.by = reply, callerActor(server.CallerOf(ctx))
+	e.reply, e.by = reply, server.CallerOf(ctx).Actor()
 	refused, err := ask(ctx, h.control, func() error {
 		p, err := h.control.findToEnd(id, kinds...)
 		if err != nil {

@@ -17,7 +17,7 @@ func TestAWaitWhoseTimeIsOverAtOnceTellsOfTheProcess(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.running("a")
 		h := &host{store: data, control: r.c}
-		r.c.box.post(func() { time.Sleep(time.Second) })
+		r.c.box.Post(func() { time.Sleep(time.Second) })
 		out, err := h.processWait(r.Context(), api.ProcessWaitInput{ID: p.ID, Exit: true, TimeoutMS: 1})
 		if err != nil || out.Met != "" || out.Process.ID != p.ID {
 			t.Errorf("it came to %+v, %v", out, err)

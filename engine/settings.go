@@ -67,12 +67,12 @@ func (h *host) followSettings(ctx context.Context) {
 	h.o.Follow(ctx, func(s Settings, err error) {
 		if err == nil {
 			err = h.set(s)
-			h.history.ignore(s.HistoryIgnore)
-			h.control.box.post(func() { h.control.roster.reap = s.ReapAfter })
+			h.history.Ignore(s.HistoryIgnore)
+			h.control.box.Post(func() { h.control.roster.reap = s.ReapAfter })
 			h.log.Info("new settings")
 		}
 		if err != nil {
-			h.control.box.post(func() { h.control.notice(err.Error()) })
+			h.control.box.Post(func() { h.control.notice(err.Error()) })
 		}
 	})
 }

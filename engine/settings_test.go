@@ -33,14 +33,3 @@ func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
 		t.Error("shells mark their prompts against the settings")
 	}
 }
-
-func TestPatternsOfTheHistoryChangeWhileItIsKept(t *testing.T) {
-	h := newHistorian(t, t.TempDir(), "^vault ")
-	if !h.keepsOut("vault read x") || h.keepsOut("make") {
-		t.Error("the first patterns do not hold")
-	}
-	h.ignore([]string{"make", "("}) // the second is none
-	if h.keepsOut("vault read x") || !h.keepsOut("make") {
-		t.Error("the later patterns do not hold")
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/history"
 	"tandem/persist/store"
 )
 
@@ -201,7 +202,7 @@ func TestTheCommandThatEndsItsShellIsInTheHistory(t *testing.T) {
 	m := startMachine(t)
 	told := func(id string) (rows []api.HistoryRow) {
 		for _, r := range m.history(api.HistorySearchInput{Process: id, Limit: 100}) {
-			if r.Kind == commandSession && r.Command.Command != "true" {
+			if r.Kind == history.KindSession && r.Command.Command != "true" {
 				rows = append(rows, r)
 			}
 		}
@@ -240,7 +241,7 @@ func TestAShellThatEndsAtItsPromptHasRunNothing(t *testing.T) {
 			return len(rows) == 1 && rows[0].Command.Command == "exit 0"
 		})
 		for _, r := range m.history(api.HistorySearchInput{Process: p.ID}) {
-			if r.Kind == commandSession && r.Command.Command != "true" {
+			if r.Kind == history.KindSession && r.Command.Command != "true" {
 				t.Errorf("%s: %+v", c.name, r.Command)
 			}
 		}
@@ -389,7 +390,7 @@ func TestCommandLinesAreKnownExactly(t *testing.T) {
 		rows := m.history(api.HistorySearchInput{Process: p.ID, Limit: 100})
 		var got []string
 		for _, r := range slices.Backward(rows) {
-			if r.Kind == commandSession && r.Command.Command != "true" {
+			if r.Kind == history.KindSession && r.Command.Command != "true" {
 				got = append(got, strings.TrimSuffix(r.Command.Command, "\n"))
 			}
 			if r.Command.Command == "cd /" && (r.CWD != p.CWD || r.ExitCode == nil || *r.ExitCode != 0) {

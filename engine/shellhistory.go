@@ -4,15 +4,16 @@ import (
 	"strings"
 	"unicode"
 
+	"tandem/engine/history"
 	"tandem/persist/histdb"
 )
 
 // commandEnded takes a command that a session's shell has run. It is called from
 // the session's own goroutine and must not block.
 func (h *host) commandEnded(c shellCommand) {
-	h.history.began(histdb.Row{
+	h.history.Began(histdb.Row{
 		Command: strings.Map(printable, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
-		ExitCode: c.ExitCode, Actor: c.Actor, Kind: commandSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,
+		ExitCode: c.ExitCode, Actor: c.Actor, Kind: history.KindSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,
 	})
 }
 

@@ -68,7 +68,7 @@ func startPending(c *control, p *proc, _ event) {
 	p.again, p.fault, p.signal, p.patience, p.lines = false, "", "", 0, nil
 	c.become(p, api.StateStarting)
 	c.onDisk(p, func() {
-		c.box.post(func() {
+		c.box.Post(func() {
 			if !c.frozen {
 				c.spawn(p, before)
 			}
@@ -223,7 +223,7 @@ func (c *control) arm(p *proc) {
 	id := p.rec.ID
 	var timer *time.Timer
 	timer = time.AfterFunc(min(time.Until(p.rec.NextStart), longestDelay), func() {
-		c.box.post(func() {
+		c.box.Post(func() {
 			if p.due == timer {
 				c.handle(id, event{kind: evDue})
 			}

@@ -119,7 +119,7 @@ func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
 	for _, r := range recs {
 		if !h.usedSince(r, since) {
 			h.log.Info("end idle session", "id", r.ID)
-			h.control.box.post(func() { h.control.handle(r.ID, event{kind: evStop}) })
+			h.control.box.Post(func() { h.control.handle(r.ID, event{kind: evStop}) })
 		}
 	}
 }

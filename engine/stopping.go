@@ -242,7 +242,7 @@ func removeOnceStopped(_ *control, p *proc, e event) {
 func (c *control) removeStopped(p *proc) {
 	for _, reply := range p.removals {
 		id := p.rec.ID
-		c.box.post(func() { c.handle(id, event{kind: evRemove, reply: reply}) })
+		c.box.Post(func() { c.handle(id, event{kind: evRemove, reply: reply}) })
 	}
 	p.removals = nil
 }
@@ -274,7 +274,7 @@ func drop(c *control, p *proc) {
 	id, durable := p.rec.ID, p.startsAtBoot()
 	c.onDisk(p, func() {
 		err := c.world.remove(id, durable)
-		c.box.post(func() { c.dropped(p, err) })
+		c.box.Post(func() { c.dropped(p, err) })
 	})
 }
 

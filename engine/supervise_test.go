@@ -416,7 +416,7 @@ func TestEngineRestartInEveryState(t *testing.T) {
 					s.children = []keeper.Child{*c.held}
 				}
 				all, _ := s.plan()
-				r.c.box.post(func() {
+				r.c.box.Post(func() {
 					p := r.c.insert(all[0].rec, "")
 					p.ending = all[0].ending
 					p.view = describe(p)
@@ -466,7 +466,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 					time.Sleep(time.Duration(random.IntN(40)) * time.Second)
 				case 6:
 					keep, reply := random.IntN(2) == 0, make(chan outcome, 1)
-					r.c.box.post(func() {
+					r.c.box.Post(func() {
 						if err := r.c.update(r.c.procs["a"], api.ProcessUpdateInput{KeepAlive: &keep}, reply); err != nil {
 							t.Error(err)
 						}

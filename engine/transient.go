@@ -63,7 +63,7 @@ func (c *control) saveIn(p *proc, d time.Duration) {
 	p.rev++
 	rev := p.rev
 	time.AfterFunc(d, func() {
-		c.box.post(func() {
+		c.box.Post(func() {
 			if p.rev == rev && c.procs[p.rec.ID] == p && !p.removing {
 				c.write(p)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"tandem/engine/api"
 	"tandem/engine/api/wire"
@@ -49,4 +50,16 @@ func (m *Mux) withCaller(r *http.Request) (context.Context, *api.Error) {
 func understood(r *http.Request, name string) bool {
 	said := r.Header.Get(api.ProtocolHeader)
 	return said == "" || said == strconv.Itoa(api.Protocol) || name == api.EngineInfo.Name || name == api.EngineStop.Name
+}
+
+// AgentPrefix is what the names of all agents begin with.
+const AgentPrefix = "agent:"
+
+// Actor is the name under which what the caller does is known. That of an
+// agent is never one that a person could have.
+func (c Caller) Actor() string {
+	if !c.Agent() {
+		return "person"
+	}
+	return AgentPrefix + strings.TrimPrefix(c.Name, AgentPrefix)
 }

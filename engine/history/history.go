@@ -1,4 +1,6 @@
-package engine
+// Package history keeps the commands that were run: one goroutine owns the database and never makes anybody wait
+// who tells of a command; searches run on an index in memory. What counts as a command, others decide.
+package history
 
 import (
 	"context"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/mailbox"
 	"tandem/engine/secrets"
 	"tandem/persist/histdb"
 )
@@ -37,21 +40,21 @@ const (
 
 // Kinds of commands in the history.
 const (
-	commandSession = "session"
-	commandExec    = "exec"
-	commandProcess = "process"
-	commandAdded   = "added" // by history.add and history.load
+	KindSession  = "session"
+	KindExec     = "exec"
+	KindProcess  = "process"
+	commandAdded = "added" // by history.add and history.load
 )
 
-// A history keeps what was run. One goroutine owns the database, opens it when
+// A History keeps what was run. One goroutine owns the database, opens it when
 // it is needed, and writes in the background: to tell the history something
 // never blocks. Searches run beside it.
-type history struct {
+type History struct {
 	dir     string
 	log     *slog.Logger
 	notice  func(text string)
 	keepOut atomic.Pointer[[]*regexp.Regexp]
-	box     *mailbox
+	box     *mailbox.Mailbox
 	ctx     context.Context // ends loading when the engine ends
 	stop    context.CancelFunc
 	done    chan struct{}
@@ -75,23 +78,23 @@ type history struct {
 	index     *historyIndex // nil until somebody searches
 }
 
-// startHistory begins to keep the history of a data folder until close.
-func startHistory(dir string, ignore []string, log *slog.Logger, notice func(string)) *history {
+// Start begins to keep the history of a data folder until close.
+func Start(dir string, ignore []string, log *slog.Logger, notice func(string)) *History {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &history{
-		dir: dir, log: log, notice: notice, box: newMailbox(), ctx: ctx, stop: cancel, done: make(chan struct{}),
+	h := &History{
+		dir: dir, log: log, notice: notice, box: mailbox.New(), ctx: ctx, stop: cancel, done: make(chan struct{}),
 		idleAt:    time.NewTimer(historyIdle),
 		scratches: sync.Pool{New: func() any { return new(scratch) }},
 	}
-	h.ignore(ignore)
+	h.Ignore(ignore)
 	h.idleAt.Stop()
 	go h.run()
 	return h
 }
 
-// ignore has commands that match one of the patterns kept out from now on, and
+// Ignore has commands that match one of the patterns kept out from now on, and
 // no others.
-func (h *history) ignore(patterns []string) {
+func (h *History) Ignore(patterns []string) {
 	var keepOut []*regexp.Regexp
 	for _, pattern := range patterns {
 		re, err := regexp.Compile(pattern)
@@ -104,25 +107,25 @@ func (h *history) ignore(patterns []string) {
 	h.keepOut.Store(&keepOut)
 }
 
-// tell has f called, on the history's goroutine, whenever something has
+// Tell has f called, on the history's goroutine, whenever something has
 // changed and is written, with the number of changes so far.
-func (h *history) tell(f func(n int64)) {
-	h.box.post(func() { h.announce = f })
+func (h *History) Tell(f func(n int64)) {
+	h.box.Post(func() { h.announce = f })
 }
 
-// close writes what waits, and ends. Nothing may be told to it any more.
-func (h *history) close() {
+// Close writes what waits, and ends. Nothing may be told to it any more.
+func (h *History) Close() {
 	h.stop()
 	<-h.done
 }
 
-func (h *history) run() {
+func (h *History) run() {
 	defer close(h.done)
 	for h.ctx.Err() == nil {
 		select {
 		case <-h.ctx.Done():
-		case <-h.box.wake:
-			for _, f := range h.box.take() {
+		case <-h.box.Wake:
+			for _, f := range h.box.Take() {
 				f()
 			}
 			h.idleAt.Reset(historyIdle)
@@ -135,7 +138,7 @@ func (h *history) run() {
 			h.rest()
 		}
 	}
-	for _, f := range h.box.take() {
+	for _, f := range h.box.Take() {
 		f()
 	}
 	h.flush()
@@ -143,7 +146,7 @@ func (h *history) run() {
 }
 
 // rest gives the memory back.
-func (h *history) rest() {
+func (h *History) rest() {
 	if h.percent != 0 {
 		debug.SetGCPercent(h.percent)
 		h.percent = 0
@@ -159,14 +162,14 @@ func (h *history) rest() {
 	h.db = nil
 }
 
-func (h *history) setIndex(x *historyIndex) {
+func (h *History) setIndex(x *historyIndex) {
 	h.mu.Lock()
 	h.index = x
 	h.mu.Unlock()
 }
 
 // open makes the database usable. A damaged one is set aside.
-func (h *history) open() error {
+func (h *History) open() error {
 	if h.db != nil {
 		return nil
 	}
@@ -183,7 +186,7 @@ func (h *history) open() error {
 	return nil
 }
 
-func (h *history) reportAside(aside string) {
+func (h *History) reportAside(aside string) {
 	if aside != "" {
 		h.notice("the history was damaged; it is set aside as " + filepath.Join(h.dir, aside) + ", and an empty one is begun")
 	}
@@ -191,7 +194,7 @@ func (h *history) reportAside(aside string) {
 
 // damaged sees whether an error says that the database cannot be used any more;
 // then it is set aside, and the next use begins an empty one.
-func (h *history) damaged(err error) error {
+func (h *History) damaged(err error) error {
 	if !errors.Is(err, histdb.ErrDamaged) || h.db == nil {
 		return err
 	}
@@ -203,7 +206,7 @@ func (h *history) damaged(err error) error {
 }
 
 // record adds a run of a command, unless it is to be kept out.
-func (h *history) record(r histdb.Row) {
+func (h *History) record(r histdb.Row) {
 	if h.keepsOut(r.Command) {
 		return
 	}
@@ -217,13 +220,13 @@ func (h *history) record(r histdb.Row) {
 }
 
 // keepsOut reports whether a command line must not be kept.
-func (h *history) keepsOut(line string) bool {
+func (h *History) keepsOut(line string) bool {
 	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, " ") || len(line) > lineMost ||
 		slices.ContainsFunc(*h.keepOut.Load(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
 }
 
 // change changes what is in memory, if it is.
-func (h *history) change(f func(x *historyIndex)) {
+func (h *History) change(f func(x *historyIndex)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.index != nil {
@@ -232,7 +235,7 @@ func (h *history) change(f func(x *historyIndex)) {
 }
 
 // queue has a change written a moment later.
-func (h *history) queue(c histdb.Change) {
+func (h *History) queue(c histdb.Change) {
 	if c.End == nil || !h.endPending(*c.End) {
 		h.pending = append(h.pending, c)
 	}
@@ -246,7 +249,7 @@ func (h *history) queue(c histdb.Change) {
 
 // endPending completes the rows of a process that are not written yet. It gives
 // false if there may be others.
-func (h *history) endPending(e histdb.End) (all bool) {
+func (h *History) endPending(e histdb.End) (all bool) {
 	for i := range h.pending {
 		for j := range h.pending[i].Add {
 			r := &h.pending[i].Add[j]
@@ -269,7 +272,7 @@ func complete(r *histdb.Row, e histdb.End) {
 }
 
 // flush writes what waits.
-func (h *history) flush() {
+func (h *History) flush() {
 	h.flushAt = nil
 	if len(h.pending) == 0 {
 		return
@@ -286,7 +289,7 @@ func (h *history) flush() {
 }
 
 // commit writes what waits, and more; of more nothing is left if that fails.
-func (h *history) commit(more ...histdb.Change) error {
+func (h *History) commit(more ...histdb.Change) error {
 	if err := h.open(); err != nil {
 		return err
 	}
@@ -311,7 +314,7 @@ func (h *history) commit(more ...histdb.Change) error {
 }
 
 // changed announces a change that is written.
-func (h *history) changed() {
+func (h *History) changed() {
 	if h.changes++; h.announce != nil {
 		h.announce(h.changes)
 	}

@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 // A historian is a history in a folder of its own, with what it has to say.
 type historian struct {
 	testing.TB
-	*history
+	*History
 	dir string
 
 	mu      sync.Mutex
@@ -33,12 +33,12 @@ type historian struct {
 func newHistorian(t testing.TB, dir string, ignore ...string) *historian {
 	t.Helper()
 	h := &historian{TB: t, dir: dir}
-	h.history = startHistory(dir, ignore, slog.New(slog.NewTextHandler(io.Discard, nil)), func(text string) {
+	h.History = Start(dir, ignore, slog.New(slog.NewTextHandler(io.Discard, nil)), func(text string) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.notices = append(h.notices, text)
 	})
-	t.Cleanup(h.close)
+	t.Cleanup(h.Close)
 	return h
 }
 
@@ -50,7 +50,7 @@ func (h *historian) told() []string {
 
 func (h *historian) found(in api.HistorySearchInput) api.HistorySearchOutput {
 	h.Helper()
-	out, err := h.search(h.Context(), in)
+	out, err := h.Search(h.Context(), in)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -79,7 +79,7 @@ var historyBegin = time.Unix(1_700_000_000, 0)
 // ran adds runs of commands, a minute apart.
 func (h *historian) ran(lines ...string) {
 	for i, line := range lines {
-		h.began(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(i) * time.Minute), Kind: commandSession, Actor: "person"})
+		h.Began(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(i) * time.Minute), Kind: KindSession, Actor: "person"})
 	}
 }
 
@@ -89,7 +89,7 @@ func TestHistoryFindsWhatWasJustTold(t *testing.T) {
 	h.want(api.HistorySearchInput{}, "git status", "make test")
 	h.ran("ls")
 	h.want(api.HistorySearchInput{Query: "ls"}, "ls")
-	h.close()
+	h.Close()
 
 	h = newHistorian(t, h.dir)
 	h.want(api.HistorySearchInput{Query: "mktst"}, "make test")
@@ -121,7 +121,7 @@ func TestHistoryKeepsOutWhatItShould(t *testing.T) {
 	h.ran(" ls", "", " \n", "secret plan", "my password", strings.Repeat("x", lineMost+1), "TOKEN=abc run", "kept  \n")
 	h.want(api.HistorySearchInput{}, "kept", "TOKEN=*** run")
 	for _, line := range []string{" ls", "secret x"} {
-		if _, err := h.add(t.Context(), api.HistoryAddInput{Command: line}); !errors.Is(err, api.CodeConflict) {
+		if _, err := h.Add(t.Context(), api.HistoryAddInput{Command: line}); !errors.Is(err, api.CodeConflict) {
 			t.Errorf("add %q: %v", line, err)
 		}
 	}
@@ -174,13 +174,13 @@ func TestHistoryFilters(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	zero, one := 0, 1
 	for i, r := range []histdb.Row{
-		{Command: "a", CWD: "/x", Actor: "person", Kind: commandSession, Process: "p1", ExitCode: &zero},
-		{Command: "b", CWD: "/x/y", Actor: "agent:m/1", Kind: commandExec, Process: "p2", ExitCode: &one},
-		{Command: "c", CWD: "/x", Actor: "agent:n/2", Kind: commandExec, Process: "p3", ExitSignal: "SIGKILL"},
-		{Command: "a", CWD: "/x", Actor: "person", Kind: commandProcess, Process: "p4"},
+		{Command: "a", CWD: "/x", Actor: "person", Kind: KindSession, Process: "p1", ExitCode: &zero},
+		{Command: "b", CWD: "/x/y", Actor: "agent:m/1", Kind: KindExec, Process: "p2", ExitCode: &one},
+		{Command: "c", CWD: "/x", Actor: "agent:n/2", Kind: KindExec, Process: "p3", ExitSignal: "SIGKILL"},
+		{Command: "a", CWD: "/x", Actor: "person", Kind: KindProcess, Process: "p4"},
 	} {
 		r.StartedAt = historyBegin.Add(time.Duration(i) * time.Hour)
-		h.began(r)
+		h.Began(r)
 	}
 	since := historyBegin.Add(2 * time.Hour)
 	for _, test := range []struct {
@@ -207,7 +207,7 @@ func TestHistoryFilters(t *testing.T) {
 		t.Errorf("runs: %+v", rows)
 	}
 	for _, in := range []api.HistorySearchInput{{Limit: -1}, {Offset: -1}} {
-		if _, err := h.search(t.Context(), in); !errors.Is(err, api.CodeInvalid) {
+		if _, err := h.Search(t.Context(), in); !errors.Is(err, api.CodeInvalid) {
 			t.Errorf("%+v: %v", in, err)
 		}
 	}
@@ -217,7 +217,7 @@ func TestHistoryFilters(t *testing.T) {
 func TestAnInterruptIsToldByTheStatusAlone(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	for code, command := range map[int]string{130: "ctrl+c", 131: "ctrl+backslash", 143: "terminated"} {
-		h.began(histdb.Row{Command: command, StartedAt: historyBegin, Kind: commandSession, Actor: "person", ExitCode: &code})
+		h.Began(histdb.Row{Command: command, StartedAt: historyBegin, Kind: KindSession, Actor: "person", ExitCode: &code})
 	}
 	h.want(api.HistorySearchInput{Failed: true}, "terminated")
 	for _, r := range h.found(api.HistorySearchInput{}).Rows {
@@ -230,7 +230,7 @@ func TestAnInterruptIsToldByTheStatusAlone(t *testing.T) {
 func TestHistoryIsOrderedByTimeWhateverCameFirst(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	at := func(line string, minutes int) {
-		h.began(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(minutes) * time.Minute), Kind: commandSession})
+		h.Began(histdb.Row{Command: line, StartedAt: historyBegin.Add(time.Duration(minutes) * time.Minute), Kind: KindSession})
 	}
 	h.want(api.HistorySearchInput{})
 	at("third", 3)
@@ -238,33 +238,33 @@ func TestHistoryIsOrderedByTimeWhateverCameFirst(t *testing.T) {
 	at("fourth", 4)
 	at("second", 2)
 	h.want(api.HistorySearchInput{}, "fourth", "third", "second", "first")
-	h.close()
+	h.Close()
 	newHistorian(t, h.dir).want(api.HistorySearchInput{}, "fourth", "third", "second", "first")
 }
 
 func TestHistoryIsChangedOnDiskAndInMemory(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	code, ms := 3, int64(1500)
-	c, err := h.add(t.Context(), api.HistoryAddInput{Command: "one two ", CWD: "/x", StartedAt: &historyBegin, ExitCode: &code, DurationMS: &ms})
+	c, err := h.Add(t.Context(), api.HistoryAddInput{Command: "one two ", CWD: "/x", StartedAt: &historyBegin, ExitCode: &code, DurationMS: &ms})
 	want := api.Command{ID: 1, Command: "one two", CWD: "/x", StartedAt: historyBegin, DurationMS: 1500, ExitCode: &code, Actor: "person", Kind: "added"}
 	if diff := cmp.Diff(want, c); diff != "" || err != nil {
 		t.Fatal(diff, err)
 	}
 	h.ran("one two", "three", "three", "four")
-	if got, err := h.remove(t.Context(), api.HistoryRemoveInput{IDs: []int64{c.ID, 999}}); got.Count != 1 || err != nil {
+	if got, err := h.Remove(t.Context(), api.HistoryRemoveInput{IDs: []int64{c.ID, 999}}); got.Count != 1 || err != nil {
 		t.Error(got, err)
 	}
-	if got, err := h.remove(t.Context(), api.HistoryRemoveInput{Command: "three"}); got.Count != 2 || err != nil {
+	if got, err := h.Remove(t.Context(), api.HistoryRemoveInput{Command: "three"}); got.Count != 2 || err != nil {
 		t.Error(got, err)
 	}
-	if _, err := h.remove(t.Context(), api.HistoryRemoveInput{}); !errors.Is(err, api.CodeInvalid) {
+	if _, err := h.Remove(t.Context(), api.HistoryRemoveInput{}); !errors.Is(err, api.CodeInvalid) {
 		t.Error(err)
 	}
 	h.want(api.HistorySearchInput{}, "four", "one two")
-	h.close()
+	h.Close()
 	h = newHistorian(t, h.dir)
 	h.want(api.HistorySearchInput{}, "four", "one two")
-	if got, err := h.clear(t.Context(), api.Empty{}); got.Count != 2 || err != nil {
+	if got, err := h.Clear(t.Context(), api.Empty{}); got.Count != 2 || err != nil {
 		t.Error(got, err)
 	}
 	h.want(api.HistorySearchInput{})
@@ -279,7 +279,7 @@ func TestHistoryCompletesWhatRan(t *testing.T) {
 	h.want(api.HistorySearchInput{}) // it is in memory
 	code := 0
 	exited := historyBegin.Add(time.Second)
-	h.began(histdb.Row{Command: "serve", Process: "p", StartedAt: historyBegin, Duration: -1, Running: true})
+	h.Began(histdb.Row{Command: "serve", Process: "p", StartedAt: historyBegin, Duration: -1, Running: true})
 	check := func(ms int64, code *int, signal string) {
 		t.Helper()
 		r := h.found(api.HistorySearchInput{}).Rows[0]
@@ -288,15 +288,15 @@ func TestHistoryCompletesWhatRan(t *testing.T) {
 		}
 	}
 	check(-1, nil, "")
-	h.ended(api.Process{ID: "p", State: api.StateExited, StartedAt: historyBegin, ExitedAt: &exited, ExitCode: &code})
+	h.Ended(api.Process{ID: "p", State: api.StateExited, StartedAt: historyBegin, ExitedAt: &exited, ExitCode: &code})
 	check(1000, &code, "")
 
 	again := api.Process{ID: "p", Argv: []string{"serve"}, State: api.StateRunning, StartedAt: exited.Add(time.Second)}
 	later := again.StartedAt.Add(time.Minute)
-	h.ended(api.Process{ID: "p", State: api.StateStopped, StartedAt: again.StartedAt, ExitedAt: &later, ExitSignal: "SIGTERM"})
-	h.startedAgain(again) // it had ended before that was told
+	h.Ended(api.Process{ID: "p", State: api.StateStopped, StartedAt: again.StartedAt, ExitedAt: &later, ExitSignal: "SIGTERM"})
+	h.StartedAgain(again) // it had ended before that was told
 	check(60_000, nil, "SIGTERM")
-	h.close()
+	h.Close()
 	h = newHistorian(t, h.dir)
 	check(60_000, nil, "SIGTERM")
 	h.want(api.HistorySearchInput{Failed: true})
@@ -326,7 +326,7 @@ func TestHistoryThatCannotBeOpenedLosesNothingMeanwhile(t *testing.T) {
 	}
 	h := newHistorian(t, dir)
 	h.ran("one", "two")
-	if _, err := h.search(t.Context(), api.HistorySearchInput{}); !errors.Is(err, api.CodeUnavailable) {
+	if _, err := h.Search(t.Context(), api.HistorySearchInput{}); !errors.Is(err, api.CodeUnavailable) {
 		t.Errorf("error %v", err)
 	}
 	if err := os.Remove(path); err != nil {
@@ -354,11 +354,11 @@ func TestHistoryLeavesTheMemoryAMinuteAfterTheLastSearch(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHistorian(t, dir)
-		defer h.close()
+		defer h.Close()
 		inMemory := func() bool {
 			synctest.Wait()
-			h.history.mu.RLock()
-			defer h.history.mu.RUnlock()
+			h.History.mu.RLock()
+			defer h.History.mu.RUnlock()
 			return h.index != nil
 		}
 		h.ran("make")
@@ -386,17 +386,17 @@ func TestHistoryManyAtOnce(t *testing.T) {
 		all.Go(func() {
 			for n := range 50 {
 				id := fmt.Sprintf("%d-%d", i, n)
-				h.began(histdb.Row{Command: "run " + id, Process: id, StartedAt: time.Now(), Duration: -1, Running: true})
+				h.Began(histdb.Row{Command: "run " + id, Process: id, StartedAt: time.Now(), Duration: -1, Running: true})
 				switch n % 10 {
 				case 3:
 					h.found(api.HistorySearchInput{Query: "run"})
 				case 5:
-					if _, err := h.remove(t.Context(), api.HistoryRemoveInput{Command: "run " + id}); err != nil {
+					if _, err := h.Remove(t.Context(), api.HistoryRemoveInput{Command: "run " + id}); err != nil {
 						t.Error(err)
 					}
 				}
 				code, at := 0, time.Now()
-				h.ended(api.Process{ID: id, State: api.StateExited, ExitedAt: &at, ExitCode: &code})
+				h.Ended(api.Process{ID: id, State: api.StateExited, ExitedAt: &at, ExitCode: &code})
 			}
 		})
 	}
@@ -416,7 +416,7 @@ func TestHistoryManyAtOnce(t *testing.T) {
 		}
 	}
 	check()
-	h.close()
+	h.Close()
 	h = newHistorian(t, h.dir)
 	check()
 }
@@ -429,16 +429,16 @@ func TestHistoryCountsWhatWasRun(t *testing.T) {
 		if i == 3 {
 			r.ExitCode, r.Actor, r.CWD = &one, "agent:m/1", ""
 		}
-		h.began(r)
+		h.Began(r)
 	}
-	got, err := h.stats(t.Context(), api.HistoryStatsInput{Limit: 1})
+	got, err := h.Stats(t.Context(), api.HistoryStatsInput{Limit: 1})
 	want := api.HistoryStatsOutput{Total: 5, Unique: 4, Failed: 1, Programs: []api.NameCount{{Name: "make", Count: 4}},
 		Commands: []api.NameCount{{Name: "make", Count: 2}}, Folders: []api.NameCount{{Name: "/x", Count: 4}}, Actors: []api.NameCount{{Name: "person", Count: 4}}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	since := historyBegin.Add(3 * time.Hour)
-	if got, err := h.stats(t.Context(), api.HistoryStatsInput{Since: &since}); got.Total != 2 || len(got.Actors) != 2 || err != nil {
+	if got, err := h.Stats(t.Context(), api.HistoryStatsInput{Since: &since}); got.Total != 2 || len(got.Actors) != 2 || err != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -478,11 +478,11 @@ func TestSavingSomeRunsLeavesTheOthersOut(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	h.ran("one", "two", "three", "one")
 	rows := h.found(api.HistorySearchInput{}).Rows
-	lines, err := h.lines(t.Context(), []int64{rows[0].ID, rows[2].ID, 99})
+	lines, err := h.Lines(t.Context(), []int64{rows[0].ID, rows[2].ID, 99})
 	if diff := cmp.Diff([]string{"two", "one"}, lines); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
 	}
-	lines, err = h.lines(t.Context(), nil)
+	lines, err = h.Lines(t.Context(), nil)
 	if diff := cmp.Diff([]string{"one", "two", "three", "one"}, lines); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
 	}
@@ -496,7 +496,7 @@ func TestALoadTellsHowFarItIsAndCanBeCalledOff(t *testing.T) {
 	}
 	l := h.loads.begin("/file", len(commands))
 	progress := func() api.HistoryProgress {
-		out, err := h.loading(t.Context(), api.Empty{})
+		out, err := h.Loading(t.Context(), api.Empty{})
 		if err != nil || len(out.Loads) != 1 {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -521,7 +521,18 @@ func TestALoadTellsHowFarItIsAndCanBeCalledOff(t *testing.T) {
 		t.Errorf("%d found", got)
 	}
 	h.loads.end(l)
-	if out, err := h.loading(t.Context(), api.Empty{}); len(out.Loads) != 0 || err != nil {
+	if out, err := h.Loading(t.Context(), api.Empty{}); len(out.Loads) != 0 || err != nil {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestPatternsOfTheHistoryChangeWhileItIsKept(t *testing.T) {
+	h := newHistorian(t, t.TempDir(), "^vault ")
+	if !h.keepsOut("vault read x") || h.keepsOut("make") {
+		t.Error("the first patterns do not hold")
+	}
+	h.Ignore([]string{"make", "("}) // the second is none
+	if h.keepsOut("vault read x") || !h.keepsOut("make") {
+		t.Error("the later patterns do not hold")
 	}
 }

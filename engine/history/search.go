@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 )
 
 const (
@@ -62,14 +63,11 @@ func (x *historyIndex) filterOf(in api.HistorySearchInput) filter {
 	return f
 }
 
-// agentPrefix is what the names of all agents begin with.
-const agentPrefix = "agent:"
-
 // actors are the numbers of those who are meant: one, or "agent" for any agent.
 func (x *historyIndex) actors(name string) map[uint32]bool {
 	found := make(map[uint32]bool)
 	for n, word := range x.words {
-		if word == name || name == "agent" && strings.HasPrefix(word, agentPrefix) {
+		if word == name || name == "agent" && strings.HasPrefix(word, server.AgentPrefix) {
 			found[uint32(n)] = true
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"context"
@@ -41,8 +41,8 @@ func (s *loads) end(l *load) {
 	s.all = slices.DeleteFunc(s.all, func(other *load) bool { return other == l })
 }
 
-// loading tells how far all are. Both steps of one take about as long.
-func (h *history) loading(context.Context, api.Empty) (api.HistoryLoadingOutput, error) {
+// Loading tells how far all are. Both steps of one take about as long.
+func (h *History) Loading(context.Context, api.Empty) (api.HistoryLoadingOutput, error) {
 	out := api.HistoryLoadingOutput{Loads: []api.HistoryProgress{}}
 	h.loads.mu.Lock()
 	defer h.loads.mu.Unlock()

@@ -1,4 +1,4 @@
-package engine
+package history
 
 import (
 	"cmp"
@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 )
 
 // statsRows is the default length of the lists of history.stats.
 const statsRows = 10
 
-func (h *history) stats(ctx context.Context, in api.HistoryStatsInput) (out api.HistoryStatsOutput, err error) {
+func (h *History) Stats(ctx context.Context, in api.HistoryStatsInput) (out api.HistoryStatsOutput, err error) {
 	if in.Limit < 0 {
 		return out, api.Errorf(api.CodeInvalid, "count history: limit cannot be negative")
 	}
@@ -69,7 +70,7 @@ func programOf(line string) string {
 		if first == "" {
 			first = word
 		}
-		if name, _, set := strings.Cut(word, "="); !set || !variableName().MatchString(name) {
+		if name, _, set := strings.Cut(word, "="); !set || !names.IsVariable(name) {
 			return word
 		}
 	}

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"tandem/engine/api"
+	"tandem/engine/history"
+	"tandem/engine/names"
+	"tandem/persist/histdb"
+)
+
+// noteStart tells the history of what somebody has started for the first time.
+// Of a shell in which somebody types, what is typed there is told.
+func (c *control) noteStart(p *proc, e event) {
+	if c.history == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && names.IsPlainShell(p.rec.Argv) {
+		return
+	}
+	r := p.rec
+	kind := history.KindProcess
+	if r.Transient {
+		kind = history.KindExec
+	}
+	c.history.Began(histdb.Row{
+		Command: names.CommandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
+		Actor: r.Actor, Kind: kind, Process: r.ID, Running: true,
+	})
+}
+
+// noteEnd tells the history of a process that has ended for good. One that was
+// only kept from being started again had ended by itself, and not well. What
+// somebody has interrupted counts as stopped.
+func (c *control) noteEnd(p *proc) {
+	if c.history == nil || !p.state().Ended() {
+		return
+	}
+	view := describe(p)
+	switch {
+	case p.down && view.State == api.StateStopped:
+		view.State = api.StateFailed
+	case view.State == api.StateExited && p.ending != nil && endsInterrupt(p.last.interrupt, p.ending.at) && (view.ExitCode == nil || *view.ExitCode != 0):
+		view.State = api.StateStopped
+	}
+	c.history.Ended(view)
+}
