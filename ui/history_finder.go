@@ -176,7 +176,7 @@ func (m *model) holdForPick(events []screen.Event) (held bool) {
 		return true
 	}
 	if f := m.waitingForm(); f != nil {
-		return f.hold(m, events)
+		return m.holdForForm(f, events)
 	}
 	f := m.picker()
 	if f == nil {

@@ -39,8 +39,6 @@ func (agesDue) take(m *model) tea.Cmd {
 
 func (msg formMsg) take(m *model) tea.Cmd { return m.formAnswered(msg) }
 
-func (msg completionMsg) take(m *model) tea.Cmd { return m.completed(msg) }
-
 func (msg keptMsg) take(m *model) tea.Cmd { return m.layoutKept(msg) }
 
 func (msg layoutSavedMsg) take(m *model) tea.Cmd { return m.layoutSaved(msg) }

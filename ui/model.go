@@ -91,6 +91,7 @@ type model struct {
 	overlaySeen  overlay.Overlay // the one that was
 	overlayPress overlayPress
 	spinner      busySign
+	ahead        []screen.Event // typed while a form waits, for what comes then
 
 	toast toast
 	look  widget.Look

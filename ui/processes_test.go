@@ -11,10 +11,13 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	tea "charm.land/bubbletea/v2"
+
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/ui/conn"
+	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
 
@@ -135,12 +138,9 @@ func TestTabCompletesFolders(t *testing.T) {
 	d.press("n", "tab", "tab", "ctrl+u", "'"+folder+"/pro")
 	d.shows("project-one/  project-two/")
 	d.press("tab", "'t")
-	d.until("only one is left", func() bool {
-		form := d.m.overlay.(*startForm)
-		return strings.HasSuffix(form.matches.whole, "two/") && form.matches.text == form.fields[fieldFolder].Text()
-	})
+	d.shows("tab: project-two/")
 	d.press("tab")
-	if got := d.m.overlay.(*startForm).fields[fieldFolder].Text(); got != folder+"/project-two/" {
+	if got := d.m.overlay.(*overlay.StartForm).Input().Folder; got != folder+"/project-two/" {
 		t.Errorf("the folder is %s", got)
 	}
 }
@@ -158,39 +158,6 @@ func TestFilterShowsItsEffectWhileItIsTypedAndCanBeTakenBack(t *testing.T) {
 	d.lacks("web")
 	d.press("esc")
 	d.shows("web")
-}
-
-func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
-	folder := t.TempDir()
-	for _, dir := range []string{"bin", "work", "work/src"} {
-		if err := os.Mkdir(filepath.Join(folder, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, mode := range map[string]os.FileMode{"bin/serve": 0o700, "bin/server": 0o700, "bin/serves-not": 0o600, "work/site.conf": 0o600, "work/a b": 0o600} {
-		if err := os.WriteFile(filepath.Join(folder, name), nil, mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("PATH", filepath.Join(folder, "bin"))
-	work := filepath.Join(folder, "work")
-	for text, want := range map[string]completion{
-		"se":                  {whole: "serve", names: []string{"serve", "server"}},
-		"serve":               {whole: "serve", names: []string{"serve", "server"}},
-		"server s":            {whole: "server s", names: []string{"site.conf", "src/"}},
-		"server si":           {whole: "server site.conf", names: []string{"site.conf"}},
-		"server ../bin/serve": {whole: "server ../bin/serve", names: []string{"serve", "server", "serves-not"}},
-		"server a":            {whole: "server a"},
-		"server 'si":          {whole: "server 'si"},
-		"./si":                {whole: "./site.conf", names: []string{"site.conf"}},
-		"server ":             {whole: "server "},
-		"":                    {},
-	} {
-		got := completeCommand(text, work, "/home/me")
-		if got.whole != want.whole || !slices.Equal(got.names, want.names) || got.text != text {
-			t.Errorf("%q: %+v", text, got)
-		}
-	}
 }
 
 func TestActionsAskWhereTheyDestroy(t *testing.T) {
@@ -545,8 +512,8 @@ func TestASearchTypedBehindAMoveIsInTheLogOfThatProcess(t *testing.T) {
 func TestEscClosesAFormThatTheEngineDoesNotAnswer(t *testing.T) {
 	d := onProcesses(t, 120, 36, func(e *fakeEngine) { e.addProcess("web", "") })
 	d.press("n", "'hay")
-	d.m.overlay.(*startForm).busy = true // an answer will not come
-	d.press("tab", "'x")
+	d.m.overlay.(*overlay.StartForm).Start = func(overlay.StartInput) tea.Cmd { return nil } // an answer will not come
+	d.press("enter", "tab", "'x")
 	d.shows("Starting… 2 keys wait")
 	d.press("esc")
 	d.shows("Starting…")

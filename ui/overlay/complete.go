@@ -1,4 +1,4 @@
-package ui
+package overlay
 
 import (
 	"os"
@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // A completion is what the text in a field may go on with.
@@ -20,40 +19,36 @@ type completion struct {
 	whole string   // the text as far as all of them agree
 }
 
-// completionMsg is a completion that was looked up.
-type completionMsg struct {
-	form *startForm
-	completion
-}
-
 // maxNames is how many entries of a folder are offered.
 const maxNames = 50
 
 // lookUp finds out how the field can go on.
-func (f *startForm) lookUp(m *model) tea.Cmd {
-	field, text, home := f.at, f.fields[f.at].Text(), m.list.Home
+func (f *StartForm) lookUp() tea.Cmd {
+	field, text, home := f.at, f.fields[f.at].Text(), f.Home
 	switch f.at {
-	case fieldCommand:
-		folder := widget.ExpandHome(f.fields[fieldFolder].Text(), home)
-		return func() tea.Msg { return completionMsg{f, completeCommand(text, folder, home)} }
-	case fieldFolder, fieldSandbox:
-		return func() tea.Msg { return completionMsg{f, completePath(field, text, home)} }
+	case FieldCommand:
+		folder := widget.ExpandHome(f.fields[FieldFolder].Text(), home)
+		return func() tea.Msg { return f.found(completeCommand(text, folder, home)) }
+	case FieldFolder, FieldSandbox:
+		return func() tea.Msg { return f.found(completePath(field, text, home)) }
 	}
 	return nil
 }
 
-func (m *model) completed(msg completionMsg) tea.Cmd {
-	// An earlier lookup can come after a later one.
-	if f := msg.form; m.overlay == overlay.Overlay(f) && msg.field == f.at && msg.text == f.fields[f.at].Text() {
-		f.matches = msg.completion
-		m.dirty = true
-	}
-	return nil
+// found is a completion that was looked up. An earlier one can come after a later
+// one.
+func (f *StartForm) found(c completion) Answer {
+	return Answer{Of: f, Do: func() tea.Cmd {
+		if c.field == f.at && c.text == f.fields[f.at].Text() {
+			f.matches = c
+		}
+		return nil
+	}}
 }
 
 // complete takes over what the present completion adds and reports whether
 // that was anything.
-func (f *startForm) complete() bool {
+func (f *StartForm) complete() bool {
 	c := &f.matches
 	if c.field != f.at || c.text != f.fields[f.at].Text() || len(c.whole) <= len(c.text) {
 		return false
@@ -70,14 +65,14 @@ func completePath(field int, text, home string) completion {
 	if folder == "" {
 		return c
 	}
-	c.offer(folder, entries(widget.ExpandHome(folder, home), part, field == fieldFolder))
+	c.offer(folder, entries(widget.ExpandHome(folder, home), part, field == FieldFolder))
 	return c
 }
 
 // completeCommand looks up what the last word of a command may become: a
 // program, or a file beside what it is run in. Words with quotes are left alone.
 func completeCommand(text, folder, home string) completion {
-	c := completion{field: fieldCommand, text: text, whole: text}
+	c := completion{field: FieldCommand, text: text, whole: text}
 	word := text[strings.LastIndexByte(text, ' ')+1:]
 	if word == "" || strings.ContainsAny(text, "'\"\\`$|&;<>()*?") {
 		return c
