@@ -175,7 +175,10 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 	title := "Start a process"
 	if f.busy {
 		title = h.Spinner() + "Starting…"
-		if f.Held > 0 {
+		switch {
+		case f.Held == 1:
+			title += " 1 key waits"
+		case f.Held > 1:
 			title += " " + strconv.Itoa(f.Held) + " keys wait"
 		}
 	}

@@ -1,0 +1,27 @@
+package ui
+
+import (
+	"testing"
+
+	"charm.land/bubbles/v2/spinner"
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/ui/overlay"
+)
+
+func TestASignTurnsOnlyWhileSomethingIsWaitedFor(t *testing.T) {
+	d := onProcesses(t, 120, 36, func(e *fakeEngine) { e.addProcess("web", "") })
+	d.press("n", "'hay")
+	if d.m.spinner.turning {
+		t.Error("it turns while nothing is waited for")
+	}
+	form := d.m.overlay.(*overlay.StartForm)
+	form.Start = func(overlay.StartInput) tea.Cmd { return nil }
+	d.press("enter")
+	frames := spinner.MiniDot.Frames
+	d.shows(frames[0] + " Starting…")
+	d.shows(frames[1] + " Starting…")
+	form.Fail(overlay.FieldCommand, "no such program")
+	d.until("it stands still", func() bool { return !d.m.spinner.turning })
+	d.lacks("Starting…")
+}
