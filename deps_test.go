@@ -68,7 +68,7 @@ var layers = map[string]layer{
 		"a pane draws what the API tells, owns no policy and knows no other pane",
 	},
 	"panes/history": {
-		[]string{"panes/widget", "engine/cellwidth", "engine/api"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap"},
 		"as panes/processes",
 	},
 	"panes/files": {

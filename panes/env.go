@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
@@ -26,8 +28,12 @@ type Env interface {
 	Say(text string, bad bool) tea.Cmd
 	Unsay()              // takes away what was said last
 	Ask(overlay.Overlay) // puts a dialog over everything
+	Shows(overlay.Overlay) bool
 	overlay.Host
 	Save(Saving) tea.Cmd
+	// Copy puts text on the clipboard; what says in words how much it is, "" if
+	// that is to be counted.
+	Copy(text, what string) tea.Cmd
 
 	Elsewhere
 }
@@ -35,7 +41,9 @@ type Env interface {
 // Elsewhere is what a pane wants of the others. They are shown with it.
 type Elsewhere interface {
 	ShowSession(id string) tea.Cmd
-	StartProcess() tea.Cmd // asks what is to be started
+	Session() (id, folder string) // that was used last, and where it is
+	Insert(text string) tea.Cmd   // types text into that session, or into a new one
+	StartProcess() tea.Cmd        // asks what is to be started
 	// Ending notes that the person has asked for the end of a process here, so
 	// that nobody tells them of it.
 	Ending(id string)
@@ -46,6 +54,24 @@ type Saving struct {
 	What  string // is saved, for errors
 	Path  string
 	Write func(context.Context, Engine, io.Writer) (written int64, err error)
+}
+
+// AskReplace asks before a file that is there is written over.
+func AskReplace(env Env, path string, then tea.Cmd) {
+	env.Ask(&overlay.Question{
+		Title: "Replace " + widget.ClipLeft(widget.ShortPath(path, env.Home()), 48) + "?",
+		Lines: []string{"The file is there already."},
+		Yes:   "replace it",
+		Then:  then,
+	})
+}
+
+// Pause waits, but not longer than ctx.
+func Pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 }
 
 // Call runs an operation on the engine as a command. What it cannot be asked

@@ -82,6 +82,16 @@ func (n *News) Ended(p api.Process) {
 	}
 }
 
+// Process is what is known of a process.
+func (n *News) Process(id string) (api.Process, bool) {
+	for i := range n.Processes {
+		if n.Processes[i].ID == id {
+			return n.Processes[i], true
+		}
+	}
+	return api.Process{}, false
+}
+
 func older(a, b api.Process) int {
 	if c := a.StartedAt.Compare(b.StartedAt); c != 0 {
 		return c

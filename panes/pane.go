@@ -34,6 +34,13 @@ type Pane interface {
 	Hide()
 }
 
+// A Waiter is a pane, or a dialog, that may wait for an answer. What is typed
+// meanwhile is for what comes then, and is kept back.
+type Waiter interface {
+	Waits() bool
+	CallOff(keys.Key) bool // gives up what is waited for, if the key means that
+}
+
 // Actions are what a pane does, by the action that a key is bound to.
 type Actions map[keymap.Action]func() tea.Cmd
 

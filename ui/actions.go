@@ -20,7 +20,7 @@ type actionTable map[keymap.Action]func(*model) tea.Cmd
 func actions() actionTable {
 	all := actionTable{}
 	for _, part := range []actionTable{
-		movementActions(), sessionActions(), historyActions(), listActions(),
+		movementActions(), sessionActions(), listActions(),
 		copyActions(), fileActions(), layoutActions(),
 	} {
 		maps.Copy(all, part)
@@ -69,28 +69,6 @@ func sessionActions() actionTable {
 	}
 }
 
-// historyActions are those of the history.
-func historyActions() actionTable {
-	return actionTable{
-		keymap.HistoryInsert:  (*model).showRecall,
-		keymap.HistoryRun:     onMarked((*model).runCommands),
-		keymap.HistoryCopy:    onMarked((*model).copyCommands),
-		keymap.HistoryForget:  onMarked((*model).askForgetCommands),
-		keymap.HistorySave:    (*model).askSaveHistory,
-		keymap.HistoryLoad:    (*model).askLoadHistory,
-		keymap.HistoryHere:    onFinder(keymap.HistoryHere),
-		keymap.HistorySession: onFinder(keymap.HistorySession),
-		keymap.HistoryFailed:  onFinder(keymap.HistoryFailed),
-		keymap.HistoryWho:     onFinder(keymap.HistoryWho),
-		keymap.HistoryToday:   onFinder(keymap.HistoryToday),
-		keymap.HistoryUnique:  onFinder(keymap.HistoryUnique),
-		keymap.HistoryPick:    func(m *model) tea.Cmd { return m.focusDetail(false) },
-		keymap.HistoryLeave:   (*model).leaveQuery,
-		keymap.HistoryOlder:   func(m *model) tea.Cmd { return m.moveHistory(1) },
-		keymap.HistoryNewer:   func(m *model) tea.Cmd { return m.moveHistory(-1) },
-	}
-}
-
 // listActions are those of every list, and the dashboard itself.
 func listActions() actionTable {
 	return actionTable{
@@ -104,8 +82,9 @@ func listActions() actionTable {
 		keymap.Filter:       (*model).askFilter,
 		keymap.Clear:        (*model).clearFilter,
 
-		keymap.Mark:       (*model).mark,
-		keymap.ProcessNew: (*model).showStartForm,
+		keymap.Mark:          (*model).markFile,
+		keymap.ProcessNew:    (*model).showStartForm,
+		keymap.HistoryInsert: func(m *model) tea.Cmd { return m.history.Recall() },
 
 		keymap.Requests: (*model).showRequests,
 		keymap.Help:     (*model).showHelp,
@@ -137,13 +116,10 @@ func (m *model) scopes() []keymap.Scope {
 	if p := m.pane(); p != nil {
 		return append(p.Scopes(), keymap.ScopeGlobal)
 	}
-	if m.view == viewHistory && m.history.typing {
-		return []keymap.Scope{keymap.ScopeRecall, keymap.ScopeGlobal}
-	}
 	if m.view == viewFiles && m.files.onPreview {
 		return []keymap.Scope{keymap.ScopePreview, keymap.ScopeGlobal}
 	}
-	view := map[viewKind]keymap.Scope{viewSessions: keymap.ScopeSessions, viewHistory: keymap.ScopeHistory, viewFiles: keymap.ScopeFiles}
+	view := map[viewKind]keymap.Scope{viewSessions: keymap.ScopeSessions, viewFiles: keymap.ScopeFiles}
 	return []keymap.Scope{view[m.view], keymap.ScopeList, keymap.ScopeGlobal}
 }
 
@@ -186,12 +162,6 @@ func (m *model) typeKey(k keys.Key) tea.Cmd {
 	if p := m.pane(); p != nil {
 		return m.typeIn(p, k)
 	}
-	if m.onHistory() && m.history.typing {
-		if press, ok := screen.Press(k); ok {
-			m.history.typeKey(m, press)
-		}
-		return nil
-	}
 	p := m.focused()
 	switch {
 	case p == nil:
@@ -222,10 +192,6 @@ func (m *model) paste(text string) tea.Cmd {
 		m.dirty = true
 		return p.Paste(text)
 	}
-	if m.onHistory() && m.history.typing {
-		m.history.insert(m, text)
-		return nil
-	}
 	p := m.focused()
 	if p == nil {
 		return nil
@@ -255,16 +221,12 @@ func (m *model) setView(v viewKind) tea.Cmd {
 	}
 	m.moveFocus(func() { m.switchTo(v) })
 	m.relayout()
-	m.enterHistory()
 	m.enterFiles()
 	return nil
 }
 
 // focusTowards moves the focus to the pane beside, the list included.
 func (m *model) focusTowards(d direction) tea.Cmd {
-	if m.view == viewHistory {
-		return m.focusDetail(d == down || d == right)
-	}
 	if m.view == viewFiles {
 		return m.focusPreview(d == down || d == right)
 	}
@@ -289,9 +251,6 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 
 // focusStep goes around all panes of the view.
 func (m *model) focusStep(step int) tea.Cmd {
-	if m.view == viewHistory {
-		return m.focusDetail(!m.history.onDetail)
-	}
 	if m.view == viewFiles {
 		return m.focusPreview(!m.files.onPreview)
 	}
@@ -355,8 +314,6 @@ func (m *model) moveList(rows int) tea.Cmd {
 	switch m.view {
 	case viewSessions:
 		m.list.Move(rows)
-	case viewHistory:
-		return m.moveHistory(rows)
 	case viewFiles:
 		m.files.list.Move(rows)
 	}
@@ -364,9 +321,6 @@ func (m *model) moveList(rows int) tea.Cmd {
 }
 
 func (m *model) listPage() int {
-	if m.view == viewHistory {
-		return m.historyPage()
-	}
 	if m.view == viewFiles {
 		return m.files.list.Page()
 	}

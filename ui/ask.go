@@ -123,9 +123,6 @@ func (m *model) askName() tea.Cmd {
 }
 
 func (m *model) askFilter() tea.Cmd {
-	if m.view == viewHistory {
-		return m.typeQuery()
-	}
 	if m.view == viewFiles {
 		return m.askFileFilter()
 	}
@@ -141,9 +138,6 @@ func (m *model) askFilter() tea.Cmd {
 }
 
 func (m *model) clearFilter() tea.Cmd {
-	if m.view == viewHistory {
-		return m.clearHistory()
-	}
 	if m.view == viewFiles {
 		return m.clearFiles()
 	}

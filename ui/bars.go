@@ -171,8 +171,6 @@ func (m *model) note() (string, widget.Ink) {
 		return m.faultNote(), m.look.BarBad
 	case m.pane() != nil && m.paneNote() != "":
 		return m.pane().Note()
-	case m.historyNote() != "":
-		return m.historyNote(), m.look.BarWarn
 	case m.filesNote() != "":
 		return m.filesNote(), m.look.BarDim
 	case m.filter != "" && m.listFocused && m.view == viewSessions:
@@ -208,9 +206,6 @@ func (m *model) hints() []widget.Hint {
 	}
 	if p != nil && p.Ended() != nil && !p.Scrolling() && !pending && m.overlay == nil {
 		return []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
-	}
-	if m.view == viewHistory && !pending && m.overlay == nil {
-		return m.historyHints()
 	}
 	if p := m.pane(); p != nil && !pending && m.overlay == nil {
 		if all, ok := p.Hints(); ok {

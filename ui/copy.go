@@ -240,10 +240,16 @@ func (m *model) copied(msg copiedMsg) tea.Cmd {
 }
 
 // keepCopy makes text what is pasted next, here and in other programs.
-func (m *model) keepCopy(text string, cut bool) tea.Cmd {
+func (m *model) keepCopy(text string, cut bool) tea.Cmd { return m.keepCopyOf(text, "", cut) }
+
+// keepCopyOf is keepCopy of what somebody has counted already.
+func (m *model) keepCopyOf(text, much string, cut bool) tea.Cmd {
+	if much == "" {
+		much = howMuch(text)
+	}
 	m.copying.copies++
 	m.copying.buffer = text
-	what := "copied " + howMuch(text)
+	what := "copied " + much
 	switch {
 	case cut:
 		what += ", the rest is too much"

@@ -41,3 +41,17 @@ func (e env) Close()                    { e.m.Close() }
 func (e env) Bindings() keymap.Bindings { return e.m.o.Bindings }
 func (e env) Look() *widget.Look        { return &e.m.look }
 func (e env) Spinner() string           { return e.m.Spinner() }
+
+func (e env) Shows(o overlay.Overlay) bool { return e.m.overlay == o }
+
+func (e env) Copy(text, what string) tea.Cmd { return e.m.keepCopyOf(text, what, false) }
+
+func (e env) Insert(text string) tea.Cmd { return e.m.insertText(text) }
+
+func (e env) Session() (id, folder string) {
+	p := e.m.currentPane()
+	if p != nil {
+		id = p.ID
+	}
+	return id, e.m.cwd(p)
+}

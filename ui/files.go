@@ -58,7 +58,7 @@ type filesView struct {
 	marked     map[string]bool
 	search     *fileSearch // in the file that is shown; nil for none
 	line       int64       // of the file that is shown next, where a search found something
-	click      click
+	click      widget.Click
 	visiting   *terminal.Terminal   // the session that the view was left for
 	afterVisit func(*model) tea.Cmd // what is done when it has ended
 	undos      []undo

@@ -187,16 +187,11 @@ func (m *model) folderBefore() tea.Cmd {
 	return nil
 }
 
-// markRow marks what the cursor is on, or takes its mark away.
-func (m *model) markRow() tea.Cmd {
-	if m.view == viewFiles {
-		return m.markFile()
-	}
-	return nil
-}
-
 // markFile marks the entry under the cursor, or takes its mark away.
 func (m *model) markFile() tea.Cmd {
+	if m.view != viewFiles {
+		return nil
+	}
 	f := &m.files
 	if path := f.list.SelectedPath(); path != "" {
 		if f.marked[path] {

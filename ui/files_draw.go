@@ -278,7 +278,7 @@ func (m *model) mouseOnFileList(e keys.Mouse, y int) tea.Cmd {
 			return nil
 		}
 		f.list.Go(row)
-		if f.click.again(row) {
+		if f.click.Again(row) {
 			return m.openFileHere()
 		}
 	default:

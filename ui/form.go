@@ -31,7 +31,7 @@ func (m *model) showStartForm() tea.Cmd {
 	f.Home = m.list.Home
 	f.Start = func(in overlay.StartInput) tea.Cmd { return m.startProcess(f, in) }
 	f.InShell = func(line string) bool {
-		words, err := commandOf(line)
+		words, err := panes.CommandOf(line)
 		return err == nil && words[0] == "/bin/sh"
 	}
 	m.overlay, m.ahead = f, nil
@@ -40,12 +40,12 @@ func (m *model) showStartForm() tea.Cmd {
 
 // startProcess reads what was typed into a form and asks the engine.
 func (m *model) startProcess(f *overlay.StartForm, typed overlay.StartInput) tea.Cmd {
-	command, err := commandOf(typed.Command)
+	command, err := panes.CommandOf(typed.Command)
 	if err != nil {
 		f.Fail(overlay.FieldCommand, err.Error())
 		return nil
 	}
-	env, err := parseEnv(typed.Env)
+	env, err := panes.ParseEnv(typed.Env)
 	if err != nil {
 		f.Fail(overlay.FieldEnv, err.Error())
 		return nil

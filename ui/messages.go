@@ -22,21 +22,6 @@ func (dragDue) take(m *model) tea.Cmd { return m.dragOn() }
 
 func (msg savedMsg) take(m *model) tea.Cmd { return m.saved(msg) }
 
-func (msg historyMsg) take(m *model) tea.Cmd { return m.takeHistory(msg) }
-
-func (msg detailMsg) take(m *model) tea.Cmd { return m.takeDetail(msg) }
-
-func (msg insertMsg) take(m *model) tea.Cmd { return m.insertText(string(msg)) }
-
-func (msg ranMsg) take(m *model) tea.Cmd { return m.ran(msg) }
-
-func (msg filedMsg) take(m *model) tea.Cmd { return m.filed(msg) }
-
-func (agesDue) take(m *model) tea.Cmd {
-	m.agesDue()
-	return nil
-}
-
 func (msg formMsg) take(m *model) tea.Cmd { return m.formAnswered(msg) }
 
 func (msg keptMsg) take(m *model) tea.Cmd { return m.layoutKept(msg) }

@@ -13,6 +13,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/history"
 	"tandem/panes/processes"
 	"tandem/panes/sessions"
 	"tandem/panes/terminal"
@@ -73,7 +74,7 @@ type model struct {
 	views       [viewCount]panes.Pane
 	processes   *processes.Pane
 	held        panes.Pane // the one that the mouse was pressed in
-	history     historyView
+	history     *history.Pane
 	files       filesView
 	layouts     layouts
 	dragged     *node              // the split whose border the mouse holds
@@ -206,10 +207,11 @@ func (m *model) leaveOnPanic() {
 // all, is handled here and not in commands, which run concurrently.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer m.leaveOnPanic()
-	cmd := m.handle(msg)
+	waited := m.waiter() != nil
+	cmd := tea.Batch(m.handle(msg), m.afterWaiting(waited))
 	m.pumpFollow()
 	m.seePictures(msg)
-	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.fetch(), m.pumpHistory(), m.pumpFiles(), m.pumpLayout(), m.pumpSpinner())
+	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.fetch(), m.pumpFiles(), m.pumpLayout(), m.pumpSpinner())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.

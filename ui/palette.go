@@ -238,6 +238,21 @@ func (u *palette) offerRest(m *model) {
 		u.commands = append(u.commands, u.offer(widget.Choice{
 			Kind: "command", Sign: "$", SignInk: m.look.Dim, Text: row.Command.Command,
 			Detail: widget.ClipLeft(widget.ShortPath(row.CWD, m.list.Home), 40),
-		}, func(m *model) tea.Cmd { return m.putOnPrompt(row) }))
+		}, func(m *model) tea.Cmd { return m.history.PutOnPrompt(row) }))
 	}
+}
+
+// notePalette has an open palette offer what is new.
+func (m *model) notePalette(before *panes.News) tea.Cmd {
+	u, ok := m.overlay.(*palette)
+	if !ok {
+		return nil
+	}
+	if !sameProcesses(before.Processes, m.news.Processes) {
+		u.noteProcesses(m)
+	}
+	if m.news.History == before.History && m.news.Snapshots == before.Snapshots {
+		return nil
+	}
+	return u.refresh(m)
 }

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/ui/conn"
 	"tandem/ui/overlay"
 	"tandem/ui/screen"
@@ -392,7 +392,7 @@ func TestCommandLinesAreReadAsAShellReadsThem(t *testing.T) {
 		`a "\"\\ \n"`: `["a" "\"\\ \\n"]`, `echo $HOME`: `["/bin/sh" "-c" "echo $HOME"]`, `A=1 b`: `["/bin/sh" "-c" "A=1 b"]`,
 		`a 'x|y'`: `["a" "x|y"]`, `a --b=c`: `["a" "--b=c"]`, `a "x`: `error a quote is not closed`, `  `: `error say what to run`,
 	} {
-		words, err := commandOf(line)
+		words, err := panes.CommandOf(line)
 		got := fmt.Sprintf("%q", words)
 		if err != nil {
 			got = "error " + err.Error()

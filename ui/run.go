@@ -20,6 +20,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/history"
 	"tandem/panes/processes"
 	"tandem/panes/terminal"
 	"tandem/themes"
@@ -220,7 +221,8 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		profile:     colorprofile.TrueColor,
 	}
 	m.processes = processes.New(env{m})
-	m.views = [viewCount]panes.Pane{viewProcesses: m.processes}
+	m.history = history.New(env{m})
+	m.views = [viewCount]panes.Pane{viewProcesses: m.processes, viewHistory: m.history}
 	m.list.Home, _ = os.UserHomeDir() // without one paths are shown in full
 	m.dress()
 	return m

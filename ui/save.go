@@ -11,7 +11,6 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // savedMsg is the outcome of a save.
@@ -32,23 +31,12 @@ func (m *model) save(s panes.Saving, replace bool) tea.Cmd {
 func (m *model) saved(msg savedMsg) tea.Cmd {
 	switch {
 	case errors.Is(msg.err, os.ErrExist):
-		m.askReplace(msg.Path, m.save(msg.Saving, true))
+		panes.AskReplace(env{m}, msg.Path, m.save(msg.Saving, true))
 		return nil
 	case msg.err != nil:
 		return m.say(panes.ErrorText(msg.err), true)
 	}
 	return m.say("saved "+widget.Bytes(msg.bytes)+" to "+widget.ShortPath(msg.Path, m.list.Home), false)
-}
-
-// askReplace asks before a file that is there is written over.
-func (m *model) askReplace(path string, then tea.Cmd) {
-	m.overlay = &overlay.Question{
-		Title: "Replace " + widget.ClipLeft(widget.ShortPath(path, m.list.Home), 48) + "?",
-		Lines: []string{"The file is there already."},
-		Yes:   "replace it",
-		Then:  then,
-	}
-	m.dirty = true
 }
 
 // writeTo does the save. What fails in the middle leaves no file, or the one that

@@ -53,7 +53,7 @@ func (m *model) takeNews(n panes.News) tea.Cmd {
 		m.showLayout(*n.Show)
 	}
 	m.refreshList()
-	cmd := tea.Batch(m.tellPanes(panes.NewsMsg{Before: before}), m.noteHistory(&before))
+	cmd := tea.Batch(m.tellPanes(panes.NewsMsg{Before: before}), m.notePalette(&before))
 	if n.Stopped != "" {
 		return m.leave()
 	}

@@ -228,9 +228,6 @@ func (m *model) drawSide() (s side) {
 	case m.pane() != nil:
 		s.page = m.pane().Draw()
 		return s
-	case m.view == viewHistory:
-		s.page = m.drawHistory()
-		return s
 	case m.view == viewFiles:
 		s.page = m.drawFiles()
 		return s
@@ -349,9 +346,6 @@ func (m *model) drawOverlay() {
 func (m *model) cursor() *tea.Cursor {
 	if p := m.pane(); p != nil {
 		return m.cursorIn(p)
-	}
-	if x, y := m.queryCursor(); x >= 0 {
-		return &tea.Cursor{Position: tea.Position{X: x, Y: y}, Shape: tea.CursorBar}
 	}
 	p := m.focused()
 	if p == nil {

@@ -12,19 +12,14 @@ import (
 // pane is the view that is shown.
 func (m *model) pane() panes.Pane { return m.views[m.view] }
 
-// switchTo shows a view in the place of another one.
+// switchTo shows a view, in the place of another one.
 func (m *model) switchTo(v viewKind) {
-	if v == m.view {
-		return
-	}
 	before := m.pane()
-	m.view = v
-	if before != nil {
+	if before != nil && v != m.view {
 		before.Hide()
-	}
-	if m.held == before {
 		m.held = nil
 	}
+	m.view = v
 	if p := m.pane(); p != nil {
 		p.Show()
 	}

@@ -14,10 +14,10 @@ import (
 	"tandem/themes"
 )
 
-// commands are the commands of a history, oldest first, that answer a list.
-type commands []api.HistoryRow
+// rowsOf are the rowsOf of a history, oldest first, that answer a list.
+type rowsOf []api.HistoryRow
 
-func (c *commands) add(lines ...string) {
+func (c *rowsOf) add(lines ...string) {
 	for _, line := range lines {
 		*c = append(*c, api.HistoryRow{Runs: 1, Command: api.Command{
 			ID: int64(len(*c) + 1), Command: line, CWD: "/home/ann/src", Actor: "person", Kind: "session",
@@ -26,7 +26,7 @@ func (c *commands) add(lines ...string) {
 	}
 }
 
-func (c commands) search(in api.HistorySearchInput) (out api.HistorySearchOutput) {
+func (c rowsOf) search(in api.HistorySearchInput) (out api.HistorySearchOutput) {
 	var all []api.HistoryRow
 	for i := len(c) - 1; i >= 0; i-- {
 		if strings.Contains(c[i].Command.Command, in.Query) {
@@ -40,7 +40,7 @@ func (c commands) search(in api.HistorySearchInput) (out api.HistorySearchOutput
 }
 
 // serve answers what a list asks for until it asks for nothing more.
-func (c commands) serve(l *List) (requests []Request) {
+func (c rowsOf) serve(l *List) (requests []Request) {
 	for {
 		r, ok := l.Next()
 		if !ok {
@@ -51,7 +51,7 @@ func (c commands) serve(l *List) (requests []Request) {
 	}
 }
 
-func manyCommands(n int) (c commands) {
+func manyCommands(n int) (c rowsOf) {
 	for i := range n {
 		c.add(fmt.Sprintf("command %d", i))
 	}
@@ -103,7 +103,7 @@ func TestOnlyRowsAroundWhatIsSeenAreAskedFor(t *testing.T) {
 
 func TestHistoryKeepsItsPlaceWhenNewCommandsCome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := manyCommands(rapid.IntRange(1, 300).Draw(t, "commands"))
+		c := manyCommands(rapid.IntRange(1, 300).Draw(t, "rowsOf"))
 		var l List
 		l.Search(api.HistorySearchInput{}, 0)
 		c.serve(&l)
@@ -135,7 +135,7 @@ func TestHistoryKeepsItsPlaceWhenNewCommandsCome(t *testing.T) {
 }
 
 func TestAnswersToAnEarlierSearchAreLeftOut(t *testing.T) {
-	c := commands{}
+	c := rowsOf{}
 	c.add("make", "go test")
 	var l List
 	l.Search(api.HistorySearchInput{}, 0)
@@ -155,7 +155,7 @@ func TestAnswersToAnEarlierSearchAreLeftOut(t *testing.T) {
 }
 
 func TestWhatIsShownStaysUntilAnotherSearchIsAnswered(t *testing.T) {
-	c := commands{}
+	c := rowsOf{}
 	c.add("make", "go test")
 	var l List
 	l.Search(api.HistorySearchInput{}, 0)
@@ -188,7 +188,7 @@ func TestAFailedSearchIsToldAndNotRepeatedByItself(t *testing.T) {
 }
 
 func TestHistoryRowsFillEveryWidthAndDropColumnsOnNarrowOnes(t *testing.T) {
-	c := commands{}
+	c := rowsOf{}
 	c.add("make", "a very long command that goes on and on "+strings.Repeat("x", 300), "ls 日本語 \u202e\x1b[31m\tend", "cat <<E\none\nE")
 	c[0].ExitCode, c[0].ExitSignal = nil, "SIGSEGV"
 	c[1].Runs, c[1].Actor = 12, "agent:codex/1.2"

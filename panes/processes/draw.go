@@ -112,7 +112,7 @@ func (p *Pane) empty() *widget.Page {
 	return &widget.Page{
 		Title: "No process yet",
 		Lines: []string{"What is started here goes on without the dashboard,", "and its output is kept."},
-		Hints: []panes.Hint{hint(keymap.ProcessNew, "start one"), hint(keymap.Help, "keys"), hint(keymap.Quit, "leave")},
+		Hints: []panes.Hint{hint(keymap.ProcessNew, "start one"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
 	}
 }
 

@@ -1,4 +1,4 @@
-package ui
+package history
 
 import (
 	"strconv"
@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/widget"
 )
 
@@ -18,11 +19,11 @@ type chip struct {
 
 // drawQuery gives the row in which the query is typed, w cells wide, and the
 // column of the cursor.
-func (f *finder) drawQuery(m *model, w int, typing bool) (row string, x int) {
-	look := &m.look
+func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
+	look := f.env.Look()
 	note := f.count()
 	if f.folder != "" {
-		note += " in " + widget.ClipLeft(widget.ShortPath(f.folder, m.list.Home), w/3)
+		note += " in " + widget.ClipLeft(widget.ShortPath(f.folder, f.env.Home()), w/3)
 	}
 	room := max(w-widget.Width(note)-5, 8)
 	sign, signInk, ink := "/", look.Key, look.Text
@@ -63,6 +64,12 @@ func thousands(n int) string {
 	return digits
 }
 
+// filters are the actions that switch filters, in the order of their row.
+func filters() [6]keymap.Action {
+	return [...]keymap.Action{keymap.HistoryHere, keymap.HistorySession, keymap.HistoryFailed, keymap.HistoryWho,
+		keymap.HistoryToday, keymap.HistoryUnique}
+}
+
 // filterName is what a filter is called: short, so that all fit, and the value
 // where it has one.
 func (f *finder) filterName(a keymap.Action) (name string, on bool) {
@@ -83,13 +90,12 @@ func (f *finder) filterName(a keymap.Action) (name string, on bool) {
 
 // drawFilters gives the row of the filters, w cells wide. A filter that is on
 // is told by its sign as well as by its colour.
-func (f *finder) drawFilters(m *model, w int, scope keymap.Scope) string {
-	look := &m.look
-	all := [...]keymap.Action{keymap.HistoryHere, keymap.HistorySession, keymap.HistoryFailed, keymap.HistoryWho,
-		keymap.HistoryToday, keymap.HistoryUnique}
+func (f *finder) drawFilters(w int, scope keymap.Scope) string {
+	look := f.env.Look()
+	all := filters()
 	names := make([]string, len(all))
 	for i, a := range all {
-		names[i] = first(m.o.Bindings.KeysOf(a, scope))
+		names[i] = panes.KeyOf(f.env.Bindings(), a, scope)
 	}
 	before := sharedModifier(names)
 	line, used := " "+look.Dim.Text(before), 1+widget.Width(before)
@@ -132,10 +138,10 @@ func sharedModifier(names []string) string {
 }
 
 // clickFilter switches the filter that is drawn at column x.
-func (f *finder) clickFilter(m *model, x int) tea.Cmd {
+func (f *finder) clickFilter(x int) tea.Cmd {
 	for _, c := range f.chips {
 		if x >= c.x && x < c.x+c.w {
-			f.toggle(m, c.action)
+			f.toggle(c.action)
 		}
 	}
 	return nil

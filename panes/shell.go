@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 // shellSigns are the characters that only a shell understands, outside quotes.
 const shellSigns = "|&;<>()$`*?[]{}~!#\n"
 
-// splitCommand splits a command line into words as a shell does: blanks
+// SplitCommand splits a command line into words as a shell does: blanks
 // separate, single and double quotes and the backslash take away meanings. With
 // shell set the line needs a shell: for a pipe, a variable, a pattern or the
 // like.
-func splitCommand(line string) (words []string, shell bool, err error) {
+func SplitCommand(line string) (words []string, shell bool, err error) {
 	var word strings.Builder
 	begun, quote := false, rune(0)
 	escaped := false
@@ -57,10 +57,10 @@ func splitCommand(line string) (words []string, shell bool, err error) {
 	return words, shell, nil
 }
 
-// commandOf is the program and arguments that a command line stands for: its
+// CommandOf is the program and arguments that a command line stands for: its
 // words or, where it takes one or there are several lines, a shell that runs it.
-func commandOf(line string) ([]string, error) {
-	words, shell, err := splitCommand(line)
+func CommandOf(line string) ([]string, error) {
+	words, shell, err := SplitCommand(line)
 	switch {
 	case err != nil:
 		return nil, err
@@ -72,10 +72,10 @@ func commandOf(line string) ([]string, error) {
 	return words, nil
 }
 
-// parseEnv reads NAME=value pairs that blanks or commas separate. A value with
+// ParseEnv reads NAME=value pairs that blanks or commas separate. A value with
 // either is quoted.
-func parseEnv(text string) (map[string]string, error) {
-	words, _, err := splitCommand(text)
+func ParseEnv(text string) (map[string]string, error) {
+	words, _, err := SplitCommand(text)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func parseEnv(text string) (map[string]string, error) {
 			var pair string
 			pair, word = cutPair(word)
 			name, value, ok := strings.Cut(pair, "=")
-			if !ok || !isName(name) {
+			if !ok || !IsName(name) {
 				return nil, errors.New("“" + pair + "” is not NAME=value")
 			}
 			env[name] = value
@@ -102,14 +102,15 @@ func cutPair(s string) (pair, rest string) {
 		if s[i] != ',' {
 			continue
 		}
-		if name, _, ok := strings.Cut(s[i+1:], "="); ok && isName(name) {
+		if name, _, ok := strings.Cut(s[i+1:], "="); ok && IsName(name) {
 			return s[:i], s[i+1:]
 		}
 	}
 	return s, ""
 }
 
-func isName(s string) bool {
+// IsName reports whether s may be the name of a variable.
+func IsName(s string) bool {
 	for i, r := range s {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 		if !letter && (i == 0 || r < '0' || r > '9') {

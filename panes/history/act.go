@@ -1,4 +1,4 @@
-package ui
+package history
 
 import (
 	"cmp"
@@ -36,20 +36,20 @@ func insertable(command string) string {
 	}, strings.ToValidUTF8(strings.TrimRight(command, " \t\r\n"), "\uFFFD"))
 }
 
-// putOnPrompt types a command into the session used last, and shows that.
+// PutOnPrompt types a command into the session used last, and shows that.
 // Nothing is executed.
-func (m *model) putOnPrompt(row api.HistoryRow) tea.Cmd {
+func (p *Pane) PutOnPrompt(row api.HistoryRow) tea.Cmd {
 	text := insertable(row.Command.Command)
-	if strings.Contains(text, "\n") && !m.pastesWhole() {
-		m.overlay = &overlay.Question{
-			Title: "Insert " + itoa(strings.Count(text, "\n")+1) + " lines at the prompt?",
+	if strings.Contains(text, "\n") && !p.pastesWhole() {
+		p.env.Ask(&overlay.Question{
+			Title: "Insert " + widget.Itoa(strings.Count(text, "\n")+1) + " lines at the prompt?",
 			Lines: []string{"This program may run each line as it comes."},
 			Yes:   "insert",
 			Then:  func() tea.Msg { return insertMsg(text) },
-		}
+		})
 		return nil
 	}
-	return m.insertText(text)
+	return p.env.Insert(text)
 }
 
 // insertMsg is text that the person has agreed to put on the prompt.
@@ -57,12 +57,9 @@ type insertMsg string
 
 // pastesWhole reports whether the session used last takes several lines without
 // running them: its program is a shell that knows pastes from what is typed.
-func (m *model) pastesWhole() bool {
-	p := m.currentPane()
-	if p == nil {
-		return false
-	}
-	process, ok := m.process(p.ID)
+func (p *Pane) pastesWhole() bool {
+	session, _ := p.env.Session()
+	process, ok := p.env.News().Process(session)
 	if !ok || len(process.Argv) == 0 || process.State.Ended() {
 		return false
 	}
@@ -73,35 +70,11 @@ func (m *model) pastesWhole() bool {
 	return false
 }
 
-// insertText types text into the session used last, or into a new one if that
-// has ended.
-func (m *model) insertText(text string) tea.Cmd {
-	m.overlay = nil
-	var cmd tea.Cmd
-	p := m.currentPane()
-	if p == nil || p.Ended() != nil || p.Err() != nil {
-		cmd = m.newSession()
-		p = m.currentPane()
-	}
-	m.moveFocus(func() {
-		m.switchTo(viewSessions)
-		m.listFocused = false
-	})
-	m.enterHistory()
-	m.relayout()
-	m.refreshList()
-	if p.Scrolling() {
-		p.StopScroll()
-	}
-	m.noteWaiting(p)
-	return tea.Batch(cmd, m.sent(p.Send(api.Input{Paste: &text})))
-}
-
 // runAgain runs a command once more, in the background and where it ran.
-func (m *model) runAgain(row api.HistoryRow) tea.Cmd {
+func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
 	line := strings.TrimRight(row.Command.Command, " \t\r\n")
-	in := m.startOf(row, m.takenNames())
-	start := m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	in := p.startOf(row, p.takenNames())
+	start := panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		p, err := e.StartProcess(ctx, in)
 		if err != nil {
 			return ranMsg{err: err}
@@ -111,20 +84,20 @@ func (m *model) runAgain(row api.HistoryRow) tea.Cmd {
 	if !strings.Contains(line, redacted) {
 		return start
 	}
-	m.overlay = &overlay.Question{
+	p.env.Ask(&overlay.Question{
 		Title: "Run " + widget.Clip(widget.Clean(line), 40) + "?",
 		Lines: []string{"It had a secret in it, which was not kept:", redacted + " stands in its place."},
 		Yes:   "run it so",
 		Then:  start,
-	}
+	})
 	return nil
 }
 
 // startOf is how a command is run once more, under a name that it takes.
-func (m *model) startOf(row api.HistoryRow, taken map[string]bool) api.ProcessStartInput {
+func (p *Pane) startOf(row api.HistoryRow, taken map[string]bool) api.ProcessStartInput {
 	line := strings.TrimRight(row.Command.Command, " \t\r\n")
 	return api.ProcessStartInput{
-		Command: shellFor(line), Name: freeName(programOf(line), taken), CWD: cmp.Or(row.CWD, m.o.CWD),
+		Command: shellFor(line), Name: freeName(programOf(line), taken), CWD: cmp.Or(row.CWD, p.env.Folder()),
 		Environ: api.Environ(os.Environ()), Actor: "person",
 	}
 }
@@ -132,7 +105,7 @@ func (m *model) startOf(row api.HistoryRow, taken map[string]bool) api.ProcessSt
 // shellFor is what runs a command line: its program, or the person's shell if it
 // takes one.
 func shellFor(line string) []string {
-	words, shell, err := splitCommand(line)
+	words, shell, err := panes.SplitCommand(line)
 	if err == nil && !shell && len(words) > 0 {
 		return words
 	}
@@ -148,7 +121,7 @@ func shellFor(line string) []string {
 // cannot be told.
 func programOf(line string) string {
 	for word := range strings.FieldsSeq(line) {
-		if name, _, set := strings.Cut(word, "="); set && isName(name) {
+		if name, _, set := strings.Cut(word, "="); set && panes.IsName(name) {
 			continue
 		}
 		name := filepath.Base(word)
@@ -163,10 +136,10 @@ func programOf(line string) string {
 }
 
 // takenNames are the names of what runs.
-func (m *model) takenNames() map[string]bool {
+func (p *Pane) takenNames() map[string]bool {
 	taken := map[string]bool{}
-	for i := range m.news.Processes {
-		if p := &m.news.Processes[i]; !p.State.Ended() {
+	for i := range p.env.News().Processes {
+		if p := &p.env.News().Processes[i]; !p.State.Ended() {
 			taken[p.Name] = true
 		}
 	}
@@ -181,7 +154,7 @@ func freeName(name string, taken map[string]bool) string {
 	}
 	free := name
 	for n := 2; taken[free]; n++ {
-		free = name + "-" + itoa(n)
+		free = name + "-" + widget.Itoa(n)
 	}
 	taken[free] = true
 	return free
@@ -194,29 +167,29 @@ type ranMsg struct {
 }
 
 // copyCommand puts a command on the clipboard.
-func (m *model) copyCommand(row api.HistoryRow) tea.Cmd { return m.copyCommands([]api.HistoryRow{row}) }
+func (p *Pane) copyCommand(row api.HistoryRow) tea.Cmd { return p.copyCommands([]api.HistoryRow{row}) }
 
 // askForgetCommand asks before a command, with all its runs, or one run is
 // forgotten.
-func (m *model) askForgetCommand(row api.HistoryRow) tea.Cmd {
+func (p *Pane) askForgetCommand(row api.HistoryRow) tea.Cmd {
 	in := api.HistoryRemoveInput{IDs: []int64{row.ID}}
 	title, what := "Forget this run?", "Its output stays in the log of its session."
-	if !m.history.every {
+	if !p.every {
 		in = api.HistoryRemoveInput{Command: row.Command.Command}
 		title = "Forget this command?"
-		switch n := m.history.detail.Total(row.ID); {
+		switch n := p.detail.Total(row.ID); {
 		case n > 1:
-			title = "Forget all " + itoa(n) + " runs of this command?"
+			title = "Forget all " + widget.Itoa(n) + " runs of this command?"
 		case n == 0 && row.Runs > 1:
 			title = "Forget all runs of this command?"
 		}
 	}
-	m.overlay = &overlay.Question{
+	p.env.Ask(&overlay.Question{
 		Title: title,
 		Lines: []string{widget.Clip(widget.Clean(row.Command.Command), 60), what},
 		Yes:   "forget it",
-		Then:  m.forget([]api.HistoryRemoveInput{in}),
-	}
+		Then:  p.forget([]api.HistoryRemoveInput{in}),
+	})
 	return nil
 }
 
@@ -229,17 +202,17 @@ type filedMsg struct {
 	err   error
 }
 
-func (m *model) filed(msg filedMsg) tea.Cmd {
+func (p *Pane) filed(msg filedMsg) tea.Cmd {
 	switch {
 	case !msg.load && errors.Is(msg.err, api.CodeConflict):
-		m.askReplace(msg.path, m.saveHistory(msg.path, msg.ids, true))
+		panes.AskReplace(p.env, msg.path, p.save(msg.path, msg.ids, true))
 		return nil
 	case msg.err != nil:
-		return m.say(panes.ErrorText(msg.err), true)
+		return p.env.Say(panes.ErrorText(msg.err), true)
 	case msg.load:
-		return m.say("added "+commands(msg.count.Count)+" from "+widget.ShortPath(msg.path, m.list.Home), false)
+		return p.env.Say("added "+commands(msg.count.Count)+" from "+widget.ShortPath(msg.path, p.env.Home()), false)
 	}
-	return m.say("saved "+commands(msg.count.Count)+" to "+widget.ShortPath(msg.path, m.list.Home), false)
+	return p.env.Say("saved "+commands(msg.count.Count)+" to "+widget.ShortPath(msg.path, p.env.Home()), false)
 }
 
 func commands(n int) string {
@@ -249,58 +222,52 @@ func commands(n int) string {
 	return thousands(n) + " commands"
 }
 
-func (m *model) askSaveHistory() tea.Cmd {
-	if m.view != viewHistory {
-		return nil
-	}
-	path, what := widget.ShortPath(filepath.Join(m.o.CWD, "commands.txt"), m.list.Home), "all commands"
+func (p *Pane) askSave() tea.Cmd {
+	path, what := widget.ShortPath(filepath.Join(p.env.Folder(), "commands.txt"), p.env.Home()), "all commands"
 	var ids []int64
-	for _, row := range m.history.list.Marked() {
+	for _, row := range p.list.Marked() {
 		ids = append(ids, row.ID)
 		what = "the marked " + commands(len(ids))
 		if len(ids) == 1 {
 			what = "the marked command"
 		}
 	}
-	m.overlay = overlay.NewPrompt("Save "+what+" to", path, func(path string) tea.Cmd {
+	p.env.Ask(overlay.NewPrompt("Save "+what+" to", path, func(path string) tea.Cmd {
 		if path == "" {
 			return nil
 		}
-		return m.saveHistory(m.fullPath(path), ids, false)
-	})
+		return p.save(p.fullPath(path), ids, false)
+	}))
 	return nil
 }
 
-// saveHistory writes runs to a file, all without ids.
-func (m *model) saveHistory(path string, ids []int64, overwrite bool) tea.Cmd {
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+// save writes runs to a file, all without ids.
+func (p *Pane) save(path string, ids []int64, overwrite bool) tea.Cmd {
+	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		n, err := e.SaveHistory(ctx, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
 		return filedMsg{path: path, ids: ids, count: n, err: err}
 	}, func(err error) tea.Msg { return filedMsg{path: path, err: err} })
 }
 
-func (m *model) askLoadHistory() tea.Cmd {
-	if m.view != viewHistory {
-		return nil
-	}
-	m.overlay = overlay.NewPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(path string) tea.Cmd {
+func (p *Pane) askLoad() tea.Cmd {
+	p.env.Ask(overlay.NewPrompt("Add the commands of a text file or a shell's history", shellHistory(), func(path string) tea.Cmd {
 		if path == "" {
 			return nil
 		}
-		path = m.fullPath(path)
-		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+		path = p.fullPath(path)
+		return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 			n, err := e.LoadHistory(ctx, api.HistoryLoadInput{Path: path})
 			return filedMsg{path: path, load: true, count: n, err: err}
 		}, func(err error) tea.Msg { return filedMsg{path: path, load: true, err: err} })
-	})
+	}))
 	return nil
 }
 
 // fullPath is a path as it is typed, made absolute.
-func (m *model) fullPath(path string) string {
-	path = widget.ExpandHome(path, m.list.Home)
+func (p *Pane) fullPath(path string) string {
+	path = widget.ExpandHome(path, p.env.Home())
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(m.o.CWD, path)
+		path = filepath.Join(p.env.Folder(), path)
 	}
 	return path
 }

@@ -1,4 +1,4 @@
-package ui
+package history
 
 import (
 	"time"
@@ -8,15 +8,16 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
+	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
 // A recall is the history over a terminal: what is chosen goes onto the prompt.
 type recall struct {
-	m *model
 	finder
-	click click
+	pane  *Pane
+	click widget.Click
 	top   int // rows above the list
 }
 
@@ -25,85 +26,91 @@ const (
 	recallRows = 4 // beside the list: the query, the filters, and the keys with a blank row
 )
 
-func (m *model) showRecall() tea.Cmd {
-	u := &recall{m: m}
+// Recall opens the history over a terminal.
+func (p *Pane) Recall() tea.Cmd {
+	u := &recall{finder: finder{env: p.env}, pane: p}
 	u.list.Focused = true
-	u.search(m, 0)
-	m.overlay = u
+	u.search(0)
+	p.recall = u
+	p.env.Ask(u)
 	return nil
 }
+
+// Waits and CallOff are as those of the pane.
+func (u *recall) Waits() bool             { return u.picking != nil }
+func (u *recall) CallOff(k keys.Key) bool { return u.callOff(k) }
 
 func (u *recall) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeRecall} }
 
 func (u *recall) Do(_ overlay.Host, a keymap.Action) tea.Cmd {
 	switch a {
 	case keymap.HistoryPick:
-		return u.pick(u.m, u.choose)
+		return u.pick(u.choose)
 	case keymap.HistoryOlder:
 		u.list.Move(1)
 	case keymap.HistoryNewer:
 		u.list.Move(-1)
 	case keymap.HistoryRun:
-		return u.withSelected(u.m, func(m *model, row api.HistoryRow) tea.Cmd {
-			u.close(u.m)
-			return u.m.runAgain(row)
+		return u.withSelected(func(row api.HistoryRow) tea.Cmd {
+			u.close()
+			return u.pane.runAgain(row)
 		})
 	case keymap.HistoryCopy:
-		return u.withSelected(u.m, func(m *model, row api.HistoryRow) tea.Cmd {
-			u.close(u.m)
-			return u.m.copyCommand(row)
+		return u.withSelected(func(row api.HistoryRow) tea.Cmd {
+			u.close()
+			return u.pane.copyCommand(row)
 		})
 	case keymap.HistoryLeave:
-		u.close(u.m)
+		u.close()
 	default:
-		u.toggle(u.m, a)
+		u.toggle(a)
 	}
 	return nil
 }
 
-func (u *recall) close(m *model) {
+func (u *recall) close() {
 	u.end()
-	m.overlay = nil
+	u.env.Close()
 }
 
-func (u *recall) choose(m *model, row api.HistoryRow) tea.Cmd {
-	u.close(m)
-	return m.putOnPrompt(row)
+func (u *recall) choose(row api.HistoryRow) tea.Cmd {
+	u.close()
+	return u.pane.PutOnPrompt(row)
 }
 
 func (u *recall) Type(_ overlay.Host, k tea.KeyPressMsg) tea.Cmd {
-	u.typeKey(u.m, k)
+	u.typeKey(k)
 	return nil
 }
 
 func (u *recall) Paste(_ overlay.Host, text string) tea.Cmd {
-	u.insert(u.m, text)
+	u.insert(text)
 	return nil
 }
 
 func (u *recall) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
 	width = min(w-recallEdge-2, 136)
 	height = min(max(height*3/5, 11), height-6)
-	query, x := u.drawQuery(u.m, width, true)
-	rows = []string{query, u.drawFilters(u.m, width, keymap.ScopeRecall)}
+	query, x := u.drawQuery(width, true)
+	rows = []string{query, u.drawFilters(width, keymap.ScopeRecall)}
 	u.top = len(rows)
-	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), &u.m.look)...)
-	line, used := widget.Hints(u.Hints(h), width-1, 1, u.m.look.Key, u.m.look.Dim)
+	rows = append(rows, u.list.Draw(width, height-recallRows, time.Now(), u.env.Look())...)
+	line, used := widget.Hints(u.Hints(h), width-1, 1, u.env.Look().Key, u.env.Look().Dim)
 	return append(rows, widget.Spaces(width), " "+line+widget.Spaces(width-1-used)), width, x, 0
 }
 
-// hints are the next useful keys: with nothing found there is nothing to do
+// Hints are the next useful keys: with nothing found there is nothing to do
 // anything with.
 func (u *recall) Hints(_ overlay.Host) []widget.Hint {
-	leave := u.m.hintFor(keymap.HistoryLeave, "close")
+	leave := u.hint(keymap.HistoryLeave, "close")
 	if u.list.Settled() && u.list.Total() == 0 {
 		return []widget.Hint{leave}
 	}
-	return []widget.Hint{u.m.hintFor(keymap.HistoryPick, "insert at the prompt"), u.m.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
-		u.m.hint(keymap.ScopeRecall, keymap.HistoryRun, "run"), u.m.hint(keymap.ScopeRecall, keymap.HistoryCopy, "copy"), leave}
+	return []widget.Hint{u.hint(keymap.HistoryPick, "insert at the prompt"), u.chooses(keymap.ScopeRecall, keymap.HistoryNewer, keymap.HistoryOlder, "choose"),
+		panes.HintIn(u.env.Bindings(), keymap.HistoryRun, "run", keymap.ScopeRecall), panes.HintIn(u.env.Bindings(), keymap.HistoryCopy, "copy", keymap.ScopeRecall), leave}
 }
 
-// mouse handles the mouse inside the box.
+// Mouse handles the mouse inside the box.
 func (u *recall) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
 	row := u.list.RowAt(e.Y - u.top)
 	switch {
@@ -112,13 +119,12 @@ func (u *recall) Mouse(_ overlay.Host, e keys.Mouse) tea.Cmd {
 	case !widget.LeftDown(e):
 		return nil
 	case e.Y == 1:
-		u.clickFilter(u.m, e.X)
+		u.clickFilter(e.X)
 	case row >= 0 && e.Y < u.top+1+u.list.Page()+1:
 		u.list.Go(row)
-		if u.click.again(row) {
-			return u.withSelected(u.m, u.choose)
+		if u.click.Again(row) {
+			return u.withSelected(u.choose)
 		}
 	}
-	u.m.dirty = true
 	return nil
 }

@@ -1,4 +1,4 @@
-package ui
+package history
 
 import (
 	"context"
@@ -9,9 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/panes/history"
 	"tandem/panes/widget"
-	"tandem/ui/conn"
 )
 
 const (
@@ -28,43 +26,42 @@ const (
 type detailMsg struct {
 	id     int64
 	runs   api.HistorySearchOutput
-	output history.Output
+	output Output
 	err    error
 }
 
-// pumpDetail asks about the command under the cursor, once it stays there.
-func (m *model) pumpDetail() tea.Cmd {
-	h := &m.history
-	if m.historyParts().detail.h == 0 {
+// fetchDetail asks about the command under the cursor, once it stays there.
+func (p *Pane) fetchDetail() tea.Cmd {
+	if p.parts().detail.H == 0 {
 		return nil
 	}
-	row, ok := h.list.Selected()
+	row, ok := p.list.Selected()
 	switch {
 	case ok:
-		h.detail.Show(row)
-	case h.list.Settled() && h.list.Total() == 0:
-		h.detail.Hide()
+		p.detail.Show(row)
+	case p.list.Settled() && p.list.Total() == 0:
+		p.detail.Hide()
 	}
-	row, ok = h.detail.Next()
+	row, ok = p.detail.Next()
 	if !ok {
 		return nil
 	}
-	if h.stopDetail != nil {
-		h.stopDetail()
+	if p.stopDetail != nil {
+		p.stopDetail()
 	}
-	ctx, stop := context.WithCancel(m.ctx)
-	h.stopDetail = stop
+	ctx, stop := context.WithCancel(p.env.Context())
+	p.stopDetail = stop
 	split := false
-	if p, known := m.process(row.Process); known {
-		split = widget.SplitLog(&p)
+	if process, known := p.env.News().Process(row.Process); known {
+		split = widget.SplitLog(&process)
 	}
-	return askDetail(ctx, m.link, row.Command, split)
+	return askDetail(ctx, p.env, row.Command, split)
 }
 
-func askDetail(ctx context.Context, l *conn.Link, c api.Command, split bool) tea.Cmd {
+func askDetail(ctx context.Context, env panes.Env, c api.Command, split bool) tea.Cmd {
 	return func() tea.Msg {
-		pause(ctx, detailDelay)
-		e, err := l.At(ctx)
+		panes.Pause(ctx, detailDelay)
+		e, err := env.Engine(ctx)
 		if err != nil {
 			return detailMsg{id: c.ID, err: err}
 		}
@@ -72,26 +69,25 @@ func askDetail(ctx context.Context, l *conn.Link, c api.Command, split bool) tea
 		if err != nil {
 			return detailMsg{id: c.ID, err: err}
 		}
-		return detailMsg{id: c.ID, runs: runs, output: readOutput(ctx, e, c, split)}
+		return detailMsg{id: c.ID, runs: runs, output: fetchOutput(ctx, e, c, split)}
 	}
 }
 
-func (m *model) takeDetail(msg detailMsg) tea.Cmd {
-	if msg.err == nil && m.history.detail.Take(msg.id, msg.runs, msg.output) {
-		m.dirty = true
+func (p *Pane) takeDetail(msg detailMsg) {
+	if msg.err == nil {
+		p.detail.Take(msg.id, msg.runs, msg.output)
 	}
-	return nil
 }
 
-// readOutput reads the end of what a run has printed, where that is kept.
-func readOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) history.Output {
+// fetchOutput reads the end of what a run has printed, where that is kept.
+func fetchOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) Output {
 	switch {
 	case c.Process == "" || c.Kind == "added":
-		return history.Output{Note: "its output is not known here"}
+		return Output{Note: "its output is not known here"}
 	case c.Kind == "session" && c.LogEnd == 0:
-		return history.Output{Note: "where its output begins was not told by the shell"}
+		return Output{Note: "where its output begins was not told by the shell"}
 	case c.LogEnd > 0 && c.LogEnd <= c.LogStart:
-		return history.Output{Note: "it printed nothing"}
+		return Output{Note: "it printed nothing"}
 	case c.LogEnd > 0:
 		return outputBetween(ctx, e, c)
 	}
@@ -99,21 +95,21 @@ func readOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) 
 }
 
 // outputBetween reads the end of what a session's log has between two offsets.
-func outputBetween(ctx context.Context, e panes.Engine, c api.Command) history.Output {
+func outputBetween(ctx context.Context, e panes.Engine, c api.Command) Output {
 	since := max(c.LogStart, c.LogEnd-outputTail)
 	out, err := e.Log(ctx, api.ProcessLogInput{ID: c.Process, Since: &since, Max: int(c.LogEnd - since)})
 	switch {
 	case err != nil:
 		return lostOutput(err)
 	case out.Start >= c.LogEnd:
-		return history.Output{Note: "its output is no longer kept"}
+		return Output{Note: "its output is no longer kept"}
 	}
-	return history.Output{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
+	return Output{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
 }
 
 // outputAtEnd reads the end of the log of a process: of both logs, where
 // errors have one of their own.
-func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool) (all history.Output) {
+func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool) (all Output) {
 	streams := []string{""}
 	if split {
 		streams = []string{"stdout", "stderr"}
@@ -136,9 +132,9 @@ func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool)
 	return all
 }
 
-func lostOutput(err error) history.Output {
+func lostOutput(err error) Output {
 	if errors.Is(err, api.CodeNotFound) {
-		return history.Output{Note: "its output is no longer kept"}
+		return Output{Note: "its output is no longer kept"}
 	}
-	return history.Output{Note: "its output cannot be read: " + widget.Clean(panes.ErrorText(err))}
+	return Output{Note: "its output cannot be read: " + widget.Clean(panes.ErrorText(err))}
 }

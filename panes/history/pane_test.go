@@ -1,0 +1,189 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
+// it here is nil.
+type fakeEnv struct {
+	panes.Env
+	news     panes.News
+	look     widget.Look
+	engine   panes.Engine
+	shown    overlay.Overlay
+	inserted string
+	copied   string
+}
+
+func (e *fakeEnv) Context() context.Context                     { return context.Background() }
+func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
+func (e *fakeEnv) News() *panes.News                            { return &e.news }
+func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
+func (e *fakeEnv) Bindings() keymap.Bindings                    { return keymap.DefaultBindings() }
+func (e *fakeEnv) Home() string                                 { return "/home/ann" }
+func (e *fakeEnv) Folder() string                               { return "/home/ann" }
+func (e *fakeEnv) Session() (id, folder string)                 { return "1", "/home/ann/src" }
+func (e *fakeEnv) Ask(o overlay.Overlay)                        { e.shown = o }
+func (e *fakeEnv) Shows(o overlay.Overlay) bool                 { return e.shown == o }
+func (e *fakeEnv) Close()                                       { e.shown = nil }
+func (e *fakeEnv) Insert(text string) tea.Cmd                   { e.inserted = text; return nil }
+func (e *fakeEnv) Copy(text, _ string) tea.Cmd                  { e.copied = text; return nil }
+
+// shownPane is a pane over commands, the newest first; answer has what it asks
+// for answered.
+func shownPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
+	e = &fakeEnv{}
+	e.news.Connected = true
+	p = New(e)
+	p.Resize(100, 24)
+	p.Show()
+	answer = func() {
+		for r, ok := p.list.Next(); ok; r, ok = p.list.Next() {
+			out := api.HistorySearchOutput{Total: len(commands)}
+			for i, c := range commands {
+				out.Rows = append(out.Rows, api.HistoryRow{Runs: 1, Command: api.Command{ID: int64(i + 1), Command: c, CWD: "/home/ann/src"}})
+			}
+			p.Update(historyMsg{finder: &p.finder, request: r, out: out})
+		}
+	}
+	return p, e, answer
+}
+
+func (p *Pane) press(t *testing.T, a keymap.Action) tea.Cmd {
+	t.Helper()
+	act := p.Actions()[a]
+	if act == nil {
+		t.Fatalf("%s does nothing", a)
+	}
+	return act()
+}
+
+func TestACommandChosenBeforeItsAnswerWaitsForThat(t *testing.T) {
+	p, e, answer := shownPane("make", "go test")
+	p.press(t, keymap.Open)
+	if !p.Waits() || e.inserted != "" {
+		t.Fatalf("it does not wait: %q is inserted", e.inserted)
+	}
+	answer()
+	if p.Waits() || e.inserted != "make" {
+		t.Errorf("%q is inserted", e.inserted)
+	}
+}
+
+func TestSeveralLinesAreAskedAboutWhereAProgramMayRunThem(t *testing.T) {
+	p, e, answer := shownPane("one\ntwo")
+	answer()
+	p.press(t, keymap.Open)
+	q, ok := e.shown.(*overlay.Question)
+	if !ok || e.inserted != "" {
+		t.Fatalf("%q is inserted at once", e.inserted)
+	}
+	p.Update(q.Then())
+	if e.inserted != "one\ntwo" {
+		t.Errorf("%q is inserted", e.inserted)
+	}
+	e.inserted = ""
+	e.news.Processes = []api.Process{{ID: "1", Argv: []string{"-zsh"}, State: api.StateRunning}}
+	p.press(t, keymap.Open)
+	if e.inserted != "one\ntwo" {
+		t.Errorf("a shell that knows pastes gets %q", e.inserted)
+	}
+}
+
+func TestMarkedCommandsAreCopiedInTheirOrder(t *testing.T) {
+	p, e, answer := shownPane("three", "two", "one")
+	answer()
+	p.press(t, keymap.Mark)
+	p.press(t, keymap.Mark)
+	if text, _ := p.Note(); text != "2 marked" {
+		t.Errorf("the status bar says %q", text)
+	}
+	p.press(t, keymap.HistoryCopy)
+	if lines := strings.Split(e.copied, "\n"); len(lines) != 2 {
+		t.Errorf("%q is copied", e.copied)
+	}
+}
+
+func TestWhatIsPutOnThePromptHasNoControlCharacters(t *testing.T) {
+	if got := insertable("a\x1b[201~\rrm\x00 \u009b x\t|\n\xff\n"); got != "a[201~rm  x |\n\uFFFD" {
+		t.Errorf("%q", got)
+	}
+}
+
+// longHistory is a pane of 200×60 on a history of 100,000 commands; serve answers
+// what its list asks for.
+func longHistory() (p *Pane, serve func()) {
+	e := &fakeEnv{}
+	e.news.Connected = true
+	p = New(e)
+	p.Resize(200, 58)
+	p.Show()
+	row := func(i int) api.HistoryRow {
+		return api.HistoryRow{Runs: 3, Matched: []int{0, 1, 5, 9, 14}, Command: api.Command{
+			ID: int64(i), Command: fmt.Sprintf("go test ./engine/... -run 'History|Search' -count %d -timeout 3m", i),
+			CWD: "/home/ann/src/tandem", StartedAt: time.Now().Add(-time.Duration(i) * time.Minute),
+			DurationMS: int64(i), ExitCode: new(int), Actor: "agent:codex/1.2", Kind: "session",
+		}}
+	}
+	serve = func() {
+		h := p
+		for r, ok := h.list.Next(); ok; r, ok = h.list.Next() {
+			out := api.HistorySearchOutput{Total: 100_000}
+			for i := range r.Input.Limit {
+				out.Rows = append(out.Rows, row(r.Input.Offset+i))
+			}
+			h.list.Take(r, out)
+		}
+		if chosen, ok := h.list.Selected(); ok {
+			h.detail.Show(chosen)
+			h.detail.Next()
+			h.detail.Take(chosen.ID, api.HistorySearchOutput{Rows: []api.HistoryRow{chosen, chosen}, Total: 2},
+				Output{Text: strings.Repeat("ok\ttandem/engine\t\x1b[32m0.012s\x1b[m and more\r\n", 700), Terminal: true})
+		}
+	}
+	serve()
+	return p, serve
+}
+
+// BenchmarkHistoryCursor is a key that moves the cursor by a page: what
+// is shown at once, without the rows that are asked for.
+func BenchmarkHistoryCursor(b *testing.B) {
+	p, serve := longHistory()
+	for b.Loop() {
+		p.Actions()[keymap.MovePageDown]()
+		p.Draw()
+		b.StopTimer()
+		serve()
+		b.StartTimer()
+	}
+}
+
+// BenchmarkHistoryQuery is a key of the query, and the answer to it.
+func BenchmarkHistoryQuery(b *testing.B) {
+	p, serve := longHistory()
+	p.typeQuery()
+	i := 0
+	for b.Loop() {
+		i++
+		if i%20 == 0 {
+			p.Type(tea.KeyPressMsg{Code: 'u', Mod: tea.ModCtrl})
+		}
+		p.Type(tea.KeyPressMsg{Code: 'g', Text: "g"})
+		p.Draw()
+		serve()
+		p.Draw()
+	}
+}
