@@ -91,8 +91,21 @@ var layers = map[string]layer{
 		[]string{"engine/api", "engine/api/server", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
 		"the engine has no screen of its own",
 	},
+	"engine/mcp/toolkit": {
+		[]string{"engine/api", "engine/api/client"},
+		"what a tool is made of knows no tool",
+	},
+	"engine/mcp/profiles/native": {
+		[]string{"engine/api", "engine/mcp/profiles/plugin", "engine/mcp/toolkit", "keys"},
+		"it stops processes as the profile plugin does, and lends its other tools nothing",
+	},
+	"engine/mcp/profiles/core":     {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
+	"engine/mcp/profiles/android":  {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
+	"engine/mcp/profiles/osenv":    {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
+	"engine/mcp/profiles/terminal": {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
+	"engine/mcp/profiles/plugin":   {[]string{"engine/api", "engine/mcp/toolkit"}, "a profile knows no other profile"},
 	"engine/mcp": {
-		[]string{"engine/api", "engine/api/client", "keys"},
+		[]string{"engine/api", "engine/api/client", "engine/mcp/toolkit", "engine/mcp/profiles/android", "engine/mcp/profiles/core", "engine/mcp/profiles/native", "engine/mcp/profiles/osenv", "engine/mcp/profiles/plugin", "engine/mcp/profiles/terminal"},
 		"agents are clients of the API, equal to the person's dashboard",
 	},
 	"engine/api/client": {

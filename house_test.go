@@ -28,7 +28,6 @@ const (
 var tooLarge = map[string]string{
 	"package engine":               "to be split",
 	"package engine/files":         "to be split",
-	"package engine/mcp":           "to be split",
 	"package engine/vt":            "to be split",
 	"package ui":                   "to be split",
 	"package ui/cli":               "to be split",

@@ -14,21 +14,23 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/android"
+	"tandem/engine/mcp/toolkit"
 )
 
 // ran is the answer of a command that has ended.
 func ran(code int, stdout, stderr string) string {
-	return jsonText(ranShell{"ok", code, stdout, stderr})
+	return toolkit.JSONText(android.RanShell{Status: "ok", ExitCode: code, Stdout: stdout, Stderr: stderr})
 }
 
 // wrong is the answer of a tool of this profile that fails.
 func wrong(code, detail string) string {
-	return jsonText(androidError{Status: "error", Code: code, Detail: detail})
+	return toolkit.JSONText(android.AndroidError{Status: "error", Code: code, Detail: detail})
 }
 
 func TestAndroidRunsCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Android)
+	r := newRig(t, toolkit.Android)
 	if err := os.Mkdir(filepath.Join(r.home, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +44,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 			row{tool, object{"command": "pwd", "timeout_ms": 9_000_000}, ran(0, "HOME\n", ""), false},
 			row{tool, object{"command": "no-such-program 2>/dev/null"}, ran(127, "", ""), false},
 			row{tool, object{"command": "echo first; sleep 1000", "timeout_ms": 1500},
-				jsonText(ranShell{"timeout", -1, "first\n", "Command timed out after 1.5s"}), false},
+				toolkit.JSONText(android.RanShell{Status: "timeout", ExitCode: -1, Stdout: "first\n", Stderr: "Command timed out after 1.5s"}), false},
 			row{tool, object{}, wrong("missing_command", "command is missing"), true},
 			row{tool, object{"command": " "}, wrong("missing_command", "command is empty"), true},
 			row{tool, object{"command": "pwd", "cwd": "/nowhere"}, wrong("invalid_cwd", "/nowhere is not a folder"), true},
@@ -58,7 +60,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 
 func TestAndroidTimeOutLeavesNothingAlive(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Android)
+	r := newRig(t, toolkit.Android)
 	script := "trap '' TERM; (trap '' TERM; echo $(exec sh -c 'echo $PPID'); while :; do sleep 1000; done) & setsid sleep 1000 & echo $!; wait"
 	answer := r.object("local_run_shell", object{"command": script, "timeout_ms": 500})
 	pids := strings.Fields(answer["stdout"].(string))
@@ -74,8 +76,8 @@ func TestAndroidTimeOutLeavesNothingAlive(t *testing.T) {
 
 func TestAndroidWithoutBash(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Android)
-	r.tools = androidToolsWith(func(string) (string, error) { return "", errors.New("not found") })
+	r := newRig(t, toolkit.Android)
+	r.tools = android.AndroidToolsWith(func(string) (string, error) { return "", errors.New("not found") })
 	want := wrong("termux_required", `bash is not installed; device_api(action="termux.show_setup") says how to get it`)
 	r.check(t,
 		row{"termux_run_shell", object{"command": "true"}, want, true},
@@ -93,8 +95,8 @@ func TestAndroidWithoutBash(t *testing.T) {
 
 func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Android)
-	before, err := api.EngineInfo.Call(t.Context(), r.face.engine, api.Empty{})
+	r := newRig(t, toolkit.Android)
+	before, err := api.EngineInfo.Call(t.Context(), r.face.Engine, api.Empty{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,7 @@ func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
 	if state["status"] != "ok" || state["installed"] != true || state["running"] != true {
 		t.Errorf("it answers %v", state)
 	}
-	after, err := api.EngineInfo.Call(t.Context(), r.face.engine, api.Empty{})
+	after, err := api.EngineInfo.Call(t.Context(), r.face.Engine, api.Empty{})
 	if err != nil || after.EnginePID == before.EnginePID {
 		t.Errorf("the engine is the same: %v", err)
 	}
@@ -119,7 +121,7 @@ func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
 
 func TestAndroidLocalSession(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Android)
+	r := newRig(t, toolkit.Android)
 	do := func(action, id string, more object) object {
 		t.Helper()
 		args := object{"action": action, "session_id": id}
@@ -211,7 +213,7 @@ func TestAndroidLocalSession(t *testing.T) {
 
 func TestAndroidLocalSessionLosesNothingBetweenExecAndRead(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Android)
+	r := newRig(t, toolkit.Android)
 	id := r.object("local_shell_session", object{"action": "start"})["session_id"].(string)
 	var all strings.Builder
 	r.object("local_shell_session", object{"action": "write", "session_id": id, "input": "for i in $(seq 2000); do echo bg$i; done\n"})
@@ -237,7 +239,7 @@ func TestAndroidLocalSessionLosesNothingBetweenExecAndRead(t *testing.T) {
 
 func TestAndroidFiles(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Android)
+	r := newRig(t, toolkit.Android)
 	outside := t.TempDir()
 	must := func(err error) {
 		t.Helper()
@@ -269,7 +271,7 @@ func TestAndroidFiles(t *testing.T) {
 	}
 	ok := func(tool object, want string) row { return row{"termux_fs", tool, want, false} }
 	content := func(text, encoding string, size, offset, read int, cut bool) string {
-		return jsonText(fsContent{text, encoding, int64(size), int64(offset), int64(read), cut})
+		return toolkit.JSONText(android.Content{Content: text, Encoding: encoding, Size: int64(size), Offset: int64(offset), ReadBytes: int64(read), Truncated: cut})
 	}
 	size, err := os.Stat(filepath.Join(r.home, "d", "e"))
 	must(err)
@@ -293,7 +295,7 @@ func TestAndroidFiles(t *testing.T) {
 	fails := func(code string, args object) {
 		t.Helper()
 		answer := r.call("termux_fs", args)
-		if text := said(answer); !answer.failed || !strings.HasPrefix(text, `{"status":"error","error":"`+code+`",`) {
+		if text := said(answer); !answer.Failed || !strings.HasPrefix(text, `{"status":"error","error":"`+code+`",`) {
 			t.Errorf("%v gives %s, want %s", args, text, code)
 		}
 	}
@@ -330,16 +332,16 @@ func TestAndroidMarksAreCutOutWhereverReadingPauses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		whole := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
 		var got strings.Builder
-		read := &tape{f: &face{}, id: "x"}
+		read := &android.Tape{Agent: &toolkit.Agent{}, ID: "x"}
 		for rest := whole; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "chunk")
-			read.data, rest = append(read.data, rest[:n]...), rest[n:]
-			output, _ := read.cut(rest != "")
+			read.Data, rest = append(read.Data, rest[:n]...), rest[n:]
+			output, _ := read.Cut(rest != "")
 			got.WriteString(output)
-			taken := read.f.readers.at("x") - read.base
-			read.data, read.base = read.data[taken:], read.base+taken
+			taken := read.Agent.Readers.At("x") - read.Base
+			read.Data, read.Base = read.Data[taken:], read.Base+taken
 		}
-		want := strings.ToValidUTF8(endMark().ReplaceAllString(whole, ""), "\uFFFD")
+		want := strings.ToValidUTF8(android.EndMark().ReplaceAllString(whole, ""), "\uFFFD")
 		if got.String() != want {
 			t.Fatalf("%q became %q, want %q", whole, got.String(), want)
 		}

@@ -9,10 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/native"
+	"tandem/engine/mcp/profiles/plugin"
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestWrongArgumentsAreToldInWords(t *testing.T) {
-	logTool := tool{name: "process_log", in: reflect.TypeFor[processLogInput]()}
+	logTool := toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()}
 	takes := "it takes: id, since, tail, grep, context, wait_ms, max_output"
 	for _, tc := range []struct{ args, want, hint string }{
 		{`{}`, `argument "id" is missing`, takes},
@@ -29,7 +32,7 @@ func TestWrongArgumentsAreToldInWords(t *testing.T) {
 		{`{"id":"x","max_output":1e30}`, `argument "max_output" has to be an integer, not 1e30`, ""},
 		{`{"id":"x","since":99999999999999999999}`, `argument "since" is out of range: 99999999999999999999`, ""},
 	} {
-		_, err := decode[processLogInput](logTool, json.RawMessage(tc.args))
+		_, err := toolkit.Decode[native.ProcessLogInput](logTool, json.RawMessage(tc.args))
 		want := &api.Error{Code: api.CodeInvalid, Message: "call process_log: " + tc.want, Hint: tc.hint}
 		if diff := cmp.Diff(want, err); diff != "" {
 			t.Errorf("%.60s (-want +got):\n%s", tc.args, diff)
@@ -43,22 +46,22 @@ func TestWhatIsInAnArgumentIsTold(t *testing.T) {
 		`{"command":"x","env":["A=1"]}`: `call process_start: argument "env" has to be an object, not an array`,
 		`{"command":"x","env":"A=1"}`:   `call process_start: argument "env" has to be an object, not a string`,
 	} {
-		_, err := decode[startInput](tool{name: "process_start", in: reflect.TypeFor[startInput]()}, json.RawMessage(args))
+		_, err := toolkit.Decode[plugin.StartInput](toolkit.Tool{Name: "process_start", In: reflect.TypeFor[plugin.StartInput]()}, json.RawMessage(args))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
-	_, err := decode[editInput](tool{name: "edit", in: reflect.TypeFor[editInput]()}, json.RawMessage(`{"path":"f","edits":["x"]}`))
+	_, err := toolkit.Decode[plugin.EditInput](toolkit.Tool{Name: "edit", In: reflect.TypeFor[plugin.EditInput]()}, json.RawMessage(`{"path":"f","edits":["x"]}`))
 	if want := `call edit: what is in argument "edits" has to be an object, not a string`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
 
 func TestNumbersThatAreWholeAreIntegers(t *testing.T) {
-	in, err := decode[processLogInput](tool{name: "process_log", in: reflect.TypeFor[processLogInput]()},
+	in, err := toolkit.Decode[native.ProcessLogInput](toolkit.Tool{Name: "process_log", In: reflect.TypeFor[native.ProcessLogInput]()},
 		json.RawMessage(`{"id":"x","since":-1.0,"tail":2e1,"maxOutput":3.0}`))
 	since := int64(-1)
-	if diff := cmp.Diff(processLogInput{ID: "x", Since: &since, Tail: 20, MaxOutput: 3}, in); diff != "" || err != nil {
+	if diff := cmp.Diff(native.ProcessLogInput{ID: "x", Since: &since, Tail: 20, MaxOutput: 3}, in); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 // secretWords are in a file that no agent of this test may read.
@@ -199,8 +200,8 @@ func (b *bounds) fileActions() []object {
 }
 
 func newBounds(t *testing.T) *bounds {
-	b := &bounds{rig: newRig(t, All), outside: t.TempDir()}
-	b.tools = append(b.tools, toolset(Options{Profiles: []Profile{Native}})...)
+	b := &bounds{rig: newRig(t, toolkit.All), outside: t.TempDir()}
+	b.tools = append(b.tools, toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})...)
 	b.secret = filepath.Join(b.home, "secret", "x")
 	for path, text := range map[string]string{b.secret: secretWords, b.out("there"): "x"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -228,10 +229,10 @@ func (b *bounds) begin() {
 	b.Helper()
 	s := b.call("session_start", object{"command": "sh"})
 	p := b.call("process_start", object{"command": "sleep 1000"})
-	if s.failed || p.failed {
+	if s.Failed || p.Failed {
 		b.Fatalf("%s %s", said(s), said(p))
 	}
-	b.session, b.job, b.kept = s.process, p.process, append(b.kept, s.process, p.process)
+	b.session, b.job, b.kept = s.Process, p.Process, append(b.kept, s.Process, p.Process)
 }
 
 // untouched sees that nothing has got out.
@@ -289,18 +290,18 @@ func (b *bounds) finished() string {
 func TestEveryToolIsHeldToItsBounds(t *testing.T) {
 	known := ways()
 	seen := map[string]bool{}
-	for _, profile := range Profiles() {
-		free, reading := toolset(Options{Profiles: []Profile{profile}}), toolset(Options{Profiles: []Profile{profile}, ReadOnly: true})
+	for _, profile := range toolkit.Profiles() {
+		free, reading := toolset(toolkit.Options{Profiles: []toolkit.Profile{profile}}), toolset(toolkit.Options{Profiles: []toolkit.Profile{profile}, ReadOnly: true})
 		for _, one := range free {
-			w, ok := known[one.name]
+			w, ok := known[one.Name]
 			if !ok {
-				t.Errorf("%s: nobody has said how it is held", one.name)
+				t.Errorf("%s: nobody has said how it is held", one.Name)
 			}
-			offered := slices.ContainsFunc(reading, func(o tool) bool { return o.name == one.name })
+			offered := slices.ContainsFunc(reading, func(o toolkit.Tool) bool { return o.Name == one.Name })
 			if offered == w.writes {
-				t.Errorf("%s, which writes: %v, is offered to who only reads: %v", one.name, w.writes, offered)
+				t.Errorf("%s, which writes: %v, is offered to who only reads: %v", one.Name, w.writes, offered)
 			}
-			seen[one.name] = true
+			seen[one.Name] = true
 		}
 	}
 	for name := range known {
@@ -313,7 +314,7 @@ func TestEveryToolIsHeldToItsBounds(t *testing.T) {
 	t.Run("roots", b.rooted)
 	t.Run("a taken keyboard", b.locked)
 	t.Run("a policy", b.denied)
-	t.Run("variables", b.steered)
+	t.Run("variables", b.Steered)
 	t.Run("a sandbox", b.confined)
 }
 
@@ -327,7 +328,7 @@ func (b *bounds) rooted(t *testing.T) {
 			if strings.Contains(fmt.Sprint(args), b.home) && !strings.Contains(fmt.Sprint(args), "/link/") {
 				continue // within
 			}
-			if got := b.call(name, args); !got.failed && !strings.Contains(said(got), `"status":"error"`) {
+			if got := b.call(name, args); !got.Failed && !strings.Contains(said(got), `"status":"error"`) {
 				t.Errorf("%s %v: %s", name, args, said(got))
 			}
 		}
@@ -358,7 +359,7 @@ func (b *bounds) locked(t *testing.T) {
 			}
 		}
 	}
-	if got := b.call("process_stop_all", object{}); got.failed {
+	if got := b.call("process_stop_all", object{}); got.Failed {
 		t.Error(said(got)) // it stops no sessions
 	}
 	if p := b.process(b.theirs); p.State.Ended() {
@@ -394,20 +395,20 @@ func (b *bounds) denied(t *testing.T) {
 
 // Whatever takes variables for what it runs is judged with those that choose the
 // program.
-func (b *bounds) steered(t *testing.T) {
+func (b *bounds) Steered(t *testing.T) {
 	b.policy("[[rule]]\ndecision = \"deny\"\ncommand = [\"env LD_PRELOAD=*\"]")
 	defer b.policy(`default = "allow"`)
 	session := b.served(nil)
 	for _, tool := range b.tools {
-		if !slices.Contains(fieldNames(tool.in), "env") {
+		if !slices.Contains(toolkit.FieldNames(tool.In), "env") {
 			continue
 		}
 		args := object{"command": "true", "env": object{"LD_PRELOAD": "x.so"}}
-		if slices.Contains(fieldNames(tool.in), "action") {
+		if slices.Contains(toolkit.FieldNames(tool.In), "action") {
 			args = object{"action": "start", "env": args["env"]}
 		}
-		if text, failed := b.calls(session, tool.name, args); !failed || !strings.Contains(text, "LD_PRELOAD=x.so") {
-			t.Errorf("%s: %s", tool.name, text)
+		if text, failed := b.calls(session, tool.Name, args); !failed || !strings.Contains(text, "LD_PRELOAD=x.so") {
+			t.Errorf("%s: %s", tool.Name, text)
 		}
 	}
 }
@@ -415,10 +416,10 @@ func (b *bounds) steered(t *testing.T) {
 // A sandbox holds for all that is done for the agent, by its own and others'
 // programs and by the engine.
 func (b *bounds) confined(t *testing.T) {
-	b.face.o.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{
+	b.face.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{
 		AllowWrite: []string{b.home}, DenyRead: []string{filepath.Dir(b.secret)}, DenyWrite: []string{}}}
-	b.face.o.Roots = []string{b.home, b.outside} // which alone would let it out
-	b.face.roots = b.face.o.Roots
+	b.face.Options.Roots = []string{b.home, b.outside} // which alone would let it out
+	b.face.Roots = b.face.Options.Roots
 	b.hold()
 	b.begin()
 	names := slices.Sorted(maps.Keys(ways()))

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 // What the protocol's conformance suite (@modelcontextprotocol/conformance)
@@ -17,7 +19,7 @@ import (
 // then gets this and nothing of the person's machine.
 
 // fixturesOnly is the profile of the suite.
-const fixturesOnly Profile = "conformance"
+const fixturesOnly toolkit.Profile = "conformance"
 
 // A fixture is a tool of the suite.
 type fixture struct {
@@ -45,7 +47,7 @@ func fixtureTools() []fixture {
 		{"test_multiple_content_types", "Gives text, an image and a resource.", "",
 			says(&sdk.TextContent{Text: "Multiple content types test:"}, image, embedded)},
 		{"test_error_handling", "Fails.", "", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return answer(failure(errors.New("this tool intentionally returns an error for testing"))), nil
+			return answer(toolkit.Failure(errors.New("this tool intentionally returns an error for testing"))), nil
 		}},
 		{"test_tool_with_logging", "Logs.", "", logFixture},
 		{"test_tool_with_progress", "Tells of its progress.", "", progressFixture},
@@ -98,7 +100,7 @@ func logFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolRes
 		}
 		sleep(ctx, 50*time.Millisecond)
 	}
-	return answer(text("Logged.")), nil
+	return answer(toolkit.Text("Logged.")), nil
 }
 
 func progressFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -110,7 +112,7 @@ func progressFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 		}
 		sleep(ctx, 50*time.Millisecond)
 	}
-	return answer(text(fmt.Sprint(token))), nil
+	return answer(toolkit.Text(fmt.Sprint(token))), nil
 }
 
 func samplingFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -121,23 +123,23 @@ func samplingFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 	got, err := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 100,
 		Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: in.Prompt}}}})
 	if err != nil {
-		return answer(failure(err)), nil
+		return answer(toolkit.Failure(err)), nil
 	}
 	said, _ := got.Content.(*sdk.TextContent)
 	if said == nil {
-		return answer(text("LLM response: none")), nil
+		return answer(toolkit.Text("LLM response: none")), nil
 	}
-	return answer(text("LLM response: " + said.Text)), nil
+	return answer(toolkit.Text("LLM response: " + said.Text)), nil
 }
 
 func elicitFixture(schema string) func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		got, err := req.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Please say", RequestedSchema: json.RawMessage(schema)})
 		if err != nil {
-			return answer(failure(err)), nil
+			return answer(toolkit.Failure(err)), nil
 		}
 		content, err := json.Marshal(got.Content)
-		return answer(textf("User response: action=%s, content=%s", got.Action, content)), err
+		return answer(toolkit.Textf("User response: action=%s, content=%s", got.Action, content)), err
 	}
 }
 
@@ -146,7 +148,7 @@ func reconnectFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		req.Extra.CloseSSEStream(sdk.CloseSSEStreamArgs{RetryAfter: 10 * time.Millisecond})
 	}
 	sleep(ctx, 100*time.Millisecond)
-	return answer(text("Answered after the stream was closed.")), nil
+	return answer(toolkit.Text("Answered after the stream was closed.")), nil
 }
 
 // dot is a picture of one pixel.

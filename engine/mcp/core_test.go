@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 // A row is a call of a tool with the exact text of its answer, in which
@@ -28,8 +29,8 @@ func (r *rig) check(t *testing.T, rows ...row) {
 		if diff := cmp.Diff(r.stable(c.want), r.stable(said(answer))); diff != "" {
 			t.Errorf("%s %v (-want +got):\n%s", c.tool, c.args, diff)
 		}
-		if answer.failed != c.failed {
-			t.Errorf("%s %v: failed is %v", c.tool, c.args, answer.failed)
+		if answer.Failed != c.failed {
+			t.Errorf("%s %v: failed is %v", c.tool, c.args, answer.Failed)
 		}
 	}
 }
@@ -47,7 +48,7 @@ var idAtEnd = regexp.MustCompile(`[0-9a-f]{12}$`)
 
 func TestCoreRunsCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Core)
+	r := newRig(t, toolkit.Core)
 	run := func(argv ...string) object { return object{"command": append([]string{}, argv...)} }
 	r.check(t,
 		row{"get-command-history", nil, `[]`, false},
@@ -73,7 +74,7 @@ func TestCoreRunsCommands(t *testing.T) {
 
 func TestCoreLooksAfterBackgroundCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Core)
+	r := newRig(t, toolkit.Core)
 	r.check(t, row{"list-background-processes", nil, "No background processes are currently tracked.", false})
 	start := func(argv ...string) string {
 		t.Helper()
@@ -120,7 +121,7 @@ func TestCoreLooksAfterBackgroundCommands(t *testing.T) {
 
 func TestCoreSavesAndLoadsHistory(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Core)
+	r := newRig(t, toolkit.Core)
 	file := filepath.Join(r.home, "new", "folder", "commands.txt")
 	at := func(path string, overwrite bool) object { return object{"absolutePath": path, "overwrite": overwrite} }
 	from := func(path string) object { return object{"absolutePath": path} }
@@ -145,7 +146,7 @@ func TestCoreSavesAndLoadsHistory(t *testing.T) {
 	}
 	for tool, args := range map[string]object{"load-from-file": from(r.home), "save-to-file": at(r.home, true)} {
 		answer := r.call(tool, args)
-		if text := said(answer); !answer.failed || !strings.HasPrefix(text, "Error ") {
+		if text := said(answer); !answer.Failed || !strings.HasPrefix(text, "Error ") {
 			t.Errorf("%s of a folder: %s", tool, text)
 		}
 	}

@@ -2,12 +2,14 @@ package mcp
 
 import (
 	"context"
+	"os"
 	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -26,7 +28,7 @@ type agent struct {
 
 // identify tells whose request it is.
 func identify[P sdk.Params](req *sdk.ServerRequest[P]) agent {
-	a := agent{session: req.Session, actor: actorOf(req.ClientInfo())}
+	a := agent{session: req.Session, actor: toolkit.ActorOf(req.ClientInfo())}
 	if req.Extra != nil && req.Extra.TokenInfo != nil {
 		a.token = req.Extra.TokenInfo.UserID
 	}
@@ -43,7 +45,7 @@ type faces struct {
 // An entry is a face, or the wait for it.
 type entry struct {
 	ready  chan struct{}
-	face   *face
+	face   *toolkit.Agent
 	err    error
 	used   time.Time // last asked for; of agents without a session
 	cancel context.CancelFunc
@@ -57,7 +59,7 @@ func (s *server) fictional() bool { return len(s.o.Profiles) == 1 && s.o.Profile
 
 // faceOf is the agent behind a request, connected to the engine. The first
 // request of an agent makes it, the others wait for that.
-func (s *server) faceOf(ctx context.Context, a agent) (*face, error) {
+func (s *server) faceOf(ctx context.Context, a agent) (*toolkit.Agent, error) {
 	if s.fictional() {
 		return nil, api.Errorf(api.CodeForbidden, "there is no engine without a token")
 	}
@@ -74,16 +76,16 @@ func (s *server) faceOf(ctx context.Context, a agent) (*face, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	return e.face, e.face.revive(ctx)
+	return e.face, e.face.Revive(ctx)
 }
 
 // ownerOf is the id under which the engine knows an agent as the owner of what
 // it starts: its session's, or where there are none its token's and name's.
 func (s *server) ownerOf(a agent) string {
 	if s.held {
-		return newOwner()
+		return toolkit.NewOwner()
 	}
-	return lastingOwner(a.token, a.actor)
+	return toolkit.LastingOwner(a.token, a.actor)
 }
 
 // entryOf finds an agent's entry, or makes one and has it filled.
@@ -124,7 +126,7 @@ func (s *server) live(ctx context.Context, key any, e *entry, a agent) {
 	} else {
 		s.tasks.Go(func() { s.faces.expire(ctx, e) })
 	}
-	e.face.attend(ctx, s.heard)
+	e.face.Attend(ctx, s.heard)
 }
 
 // remove forgets an entry, so that the next request makes another one.
@@ -182,4 +184,16 @@ func (s *server) welcome(a agent) {
 	if s.held && !s.fictional() {
 		s.entryOf(a.session, a)
 	}
+}
+
+// connect makes a face for an agent. While its presence runs, the engine
+// counts the agent as there.
+func (s *server) connect(ctx context.Context, actor, owner string) (*toolkit.Agent, error) {
+	f := &toolkit.Agent{Options: &s.o, Actor: actor, Owner: owner, Roots: s.o.Roots, Environ: api.Environ(os.Environ())}
+	engine, err := s.o.Connect(ctx, f.Actor, f.Owner, s.o.Bounds())
+	if err != nil {
+		return nil, err
+	}
+	f.Engine = engine
+	return f, nil
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 // busy is a call that is answered when the engine is reached.
@@ -17,7 +19,7 @@ const busy = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"se
 func TestACallThatIsOpenAtTheEndOfInputIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reach := make(chan struct{})
-		k := newTalkWith(t, Options{CWD: "/", Connect: unreachable(reach)})
+		k := newTalkWith(t, toolkit.Options{CWD: "/", Connect: unreachable(reach)})
 		k.say(hello)
 		k.hears()
 		k.say(busy)
@@ -35,7 +37,7 @@ func TestACallThatIsOpenAtTheEndOfInputIsAnswered(t *testing.T) {
 
 func TestACallThatWasCancelledIsNotAnswered(t *testing.T) {
 	reach := make(chan struct{})
-	k := newTalkWith(t, Options{CWD: "/", Connect: unreachable(reach)})
+	k := newTalkWith(t, toolkit.Options{CWD: "/", Connect: unreachable(reach)})
 	k.say(hello)
 	k.hears()
 	k.say(busy)
@@ -59,7 +61,7 @@ func TestTheEndOfTheServerEndsCallsThatAreOpen(t *testing.T) {
 	defer inW.Close()
 	end := make(chan error, 1)
 	go func() {
-		end <- Serve(ctx, Options{CWD: "/", Connect: unreachable(nil)}, inR, outW)
+		end <- Serve(ctx, toolkit.Options{CWD: "/", Connect: unreachable(nil)}, inR, outW)
 		outW.Close()
 	}()
 	go func() { _, _ = io.WriteString(inW, hello+"\n"+busy+"\n") }()
@@ -84,7 +86,7 @@ func TestAnOutputThatNobodyReadsEndsTheServer(t *testing.T) {
 			inR, inW := io.Pipe()
 			defer inW.Close() // the input stays open
 			end := make(chan error, 1)
-			go func() { end <- Serve(t.Context(), Options{CWD: "/", Connect: unreachable(nil)}, inR, w) }()
+			go func() { end <- Serve(t.Context(), toolkit.Options{CWD: "/", Connect: unreachable(nil)}, inR, w) }()
 			for _, line := range []string{hello, busy} {
 				if _, err := io.WriteString(inW, line+"\n"); err != nil {
 					t.Fatal(err)

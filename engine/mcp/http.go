@@ -19,6 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -55,7 +56,7 @@ type HTTPOptions struct {
 
 // ServeHTTP serves agents over HTTP until ctx ends: MCP at /mcp, the engine's
 // operations at /v1/, and /healthz.
-func ServeHTTP(ctx context.Context, o Options, h HTTPOptions) error {
+func ServeHTTP(ctx context.Context, o toolkit.Options, h HTTPOptions) error {
 	l, err := h.listen(ctx)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func ServeHTTP(ctx context.Context, o Options, h HTTPOptions) error {
 	}
 	fmt.Fprintf(h.Tell, "tandem: serving agents at http://%s/mcp\n", l.Addr())
 	ctx, cancel := context.WithCancel(ctx)
-	w := newWeb(ctx, o.hiding(), h, keys)
+	w := newWeb(ctx, o.Hiding(), h, keys)
 	defer w.close()
 	defer cancel()
 	return w.serve(ctx, l)
@@ -114,7 +115,7 @@ func (h HTTPOptions) tokenFile() string {
 // A web is what is served over HTTP: for each token, servers of its own.
 type web struct {
 	ctx      context.Context
-	o        Options
+	o        toolkit.Options
 	h        HTTPOptions
 	keys     *keyring
 	public   *token       // of who comes without one; nil: nobody may
@@ -134,10 +135,10 @@ type serverKey struct {
 	held  bool
 }
 
-func newWeb(ctx context.Context, o Options, h HTTPOptions, keys *keyring) *web {
+func newWeb(ctx context.Context, o toolkit.Options, h HTTPOptions, keys *keyring) *web {
 	w := &web{ctx: ctx, o: o, h: h, keys: keys, bodyTime: bodyTime, servers: map[serverKey]*server{}}
 	if o.Conformance {
-		w.public = token{name: "conformance", profiles: []Profile{fixturesOnly}}.begin()
+		w.public = token{name: "conformance", profiles: []toolkit.Profile{fixturesOnly}}.begin()
 	}
 	events := sdk.NewMemoryEventStore(nil)
 	events.SetMaxBytes(replayBytes)
@@ -182,7 +183,7 @@ func (w *web) serverOf(held bool) func(*http.Request) *sdk.Server {
 // newServer makes a server that ends with its token. The lock is held.
 func (w *web) newServer(key serverKey) *server {
 	ctx, cancel := context.WithCancel(w.ctx)
-	s := newServer(ctx, w.o.under(*key.token))
+	s := newServer(ctx, optionsOf(w.o, *key.token))
 	s.held = key.held
 	context.AfterFunc(key.token.life, func() {
 		if w.drop(key) {
@@ -207,8 +208,8 @@ func (w *web) drop(key serverKey) bool {
 	return true
 }
 
-// under is what a token leaves of the options.
-func (o Options) under(t token) Options {
+// optionsOf is what a token leaves of the options.
+func optionsOf(o toolkit.Options, t token) toolkit.Options {
 	if len(t.profiles) > 0 {
 		o.Profiles = t.profiles
 	}
@@ -318,7 +319,7 @@ func (w *web) protocol(t *token) http.Handler {
 		answer, r := examined(rw, r)
 		switch {
 		case answer == nil:
-		case r.Header.Get("MCP-Protocol-Version") >= withoutSessions:
+		case r.Header.Get("MCP-Protocol-Version") >= toolkit.WithoutSessions:
 			w.single.ServeHTTP(answer, r)
 		default:
 			w.held.ServeHTTP(answer, r)

@@ -88,7 +88,7 @@ func (w *web) speakAs(p *httputil.ProxyRequest) {
 
 // boundsOf is what the bearer of a token is held to.
 func (w *web) boundsOf(t *token) *api.Bounds {
-	return w.o.under(*t).complete().bounds()
+	return optionsOf(w.o, *t).Complete().Bounds()
 }
 
 // reads reports whether an operation changes nothing. What is not in the table

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestANetworkWithoutTLSHasToBeAskedFor(t *testing.T) {
@@ -119,7 +120,7 @@ func (s *site) stream(path string, headers ...string) (gone <-chan struct{}) {
 
 func TestATokenThatIsRemovedIsCutOff(t *testing.T) {
 	s, write, _ := ring(t, masterToken+" name=master\n"+readerToken+" name=reader\n")
-	for _, version := range []string{withHandshake, withoutSessions} {
+	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		if _, err := s.connect(masterToken, version).ListResources(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func TestWhatATokenMayHoldsFromTheNextRequest(t *testing.T) {
 		got, _, _ := s.send(http.MethodPost, "/mcp", callText("ping", "{}"), session...)
 		return got == http.StatusNotFound
 	})
-	list, err := s.connect(masterToken, withoutSessions).ListTools(t.Context(), nil)
+	list, err := s.connect(masterToken, toolkit.WithoutSessions).ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,12 +308,12 @@ func TestNoHeaderOfAClientReachesTheEngine(t *testing.T) {
 }
 
 func TestAStreamIsHeldToTheBoundsOfItsToken(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	p, err := api.SessionStart.Call(t.Context(), r.person(), api.SessionStartInput{Command: []string{"cat"}, Name: "mine", CWD: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := r.site(func(o *Options) { o.Sandbox = &api.Sandbox{} })
+	s := r.site(func(o *toolkit.Options) { o.Sandbox = &api.Sandbox{} })
 	attach := []string{"Authorization", "Bearer " + masterToken, "Connection", "Upgrade, Tandem-Bounds", "Upgrade", "websocket",
 		"Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg==", "Tandem-Bounds", (&api.Bounds{}).Header(), "tandem-owner", ""}
 	if got, answer, _ := s.send(http.MethodGet, "/v1/session.attach?raw=true&client=dashboard&id="+p.ID, "", attach...); got != http.StatusForbidden ||
@@ -320,7 +321,7 @@ func TestAStreamIsHeldToTheBoundsOfItsToken(t *testing.T) {
 		t.Errorf("status %d: %s", got, answer)
 	}
 	r.policy("[[rule]]\ndecision = \"deny\"\nwrite = true\ntool = [\"session.attach\"]")
-	free := r.site(func(*Options) {})
+	free := r.site(func(*toolkit.Options) {})
 	for _, query := range []string{"", "&read_only=false", "&read_only=true&read_only=false"} {
 		if got, answer, _ := free.send(http.MethodGet, "/v1/session.attach?raw=true&id="+p.ID+query, "", attach...); got != http.StatusForbidden ||
 			!strings.Contains(answer, "rule 1") {
@@ -342,30 +343,30 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 	if err := os.WriteFile(here, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Sandbox: &api.Sandbox{}, Secrets: []string{here, here, here + "-not"}}
-	if got := o.hiding().Sandbox.Filesystem.DenyRead; len(got) != 1 || got[0] != here {
+	o := toolkit.Options{Sandbox: &api.Sandbox{}, Secrets: []string{here, here, here + "-not"}}
+	if got := o.Hiding().Sandbox.Filesystem.DenyRead; len(got) != 1 || got[0] != here {
 		t.Errorf("it hides %v", got)
 	}
 	if len(o.Sandbox.Filesystem.DenyRead) != 0 {
 		t.Error("the options have changed")
 	}
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	tokens := filepath.Join(r.dir, tokensName)
 	if err := os.WriteFile(tokens, []byte(masterToken), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.face.o.Sandbox, r.face.o.Secrets = &api.Sandbox{}, HTTPOptions{DataDir: r.dir}.TokenFiles()
+	r.face.Options.Sandbox, r.face.Options.Secrets = &api.Sandbox{}, HTTPOptions{DataDir: r.dir}.TokenFiles()
 	if text, _ := r.calls(r.served(nil), "exec", object{"command": "cat " + tokens}); strings.Contains(text, masterToken) || !strings.Contains(text, "ermission denied") {
 		t.Errorf("an agent reads %s", text)
 	}
-	if o.Sandbox = nil; o.hiding().Sandbox != nil {
+	if o.Sandbox = nil; o.Hiding().Sandbox != nil {
 		t.Error("there was no sandbox")
 	}
 }
 
 func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
-	r := newRig(t, Native)
-	p, err := api.SessionStart.Call(t.Context(), r.face.engine, api.SessionStartInput{Command: []string{"cat"}, CWD: "/"})
+	r := newRig(t, toolkit.Native)
+	p, err := api.SessionStart.Call(t.Context(), r.face.Engine, api.SessionStartInput{Command: []string{"cat"}, CWD: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,7 +375,7 @@ func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := keyringOf(tokens)
-	s := siteWith(r, *r.face.o, keys, r.dir)
+	s := siteWith(r, *r.face.Options, keys, r.dir)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

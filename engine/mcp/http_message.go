@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 // withBatches is the last version of the protocol in which a request may hold
@@ -35,7 +37,7 @@ func readPost(body []byte, version string) (p post, wrong *misfit) {
 		if wrong != nil {
 			return p, wrong
 		}
-		p.take(m)
+		p.Take(m)
 		if changed {
 			p.body, _ = jsonrpc.EncodeMessage(m) // what was decoded can be encoded
 		}
@@ -60,7 +62,7 @@ func readBatch(body []byte) (p post, wrong *misfit) {
 		if wrong != nil {
 			return p, wrong
 		}
-		p.take(m)
+		p.Take(m)
 		if changed {
 			batch[i], _ = jsonrpc.EncodeMessage(m)
 		}
@@ -73,7 +75,7 @@ func readBatch(body []byte) (p post, wrong *misfit) {
 }
 
 // take looks at one message.
-func (p *post) take(m jsonrpc.Message) {
+func (p *post) Take(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Request)
 	if !ok {
 		return
@@ -99,7 +101,7 @@ func examined(rw http.ResponseWriter, r *http.Request) (*spoken, *http.Request) 
 	}
 	version := r.Header.Get("MCP-Protocol-Version")
 	p, wrong := readPost(body, version)
-	if wrong == nil && !p.begins && version < withoutSessions && r.Header.Get("Mcp-Session-Id") == "" {
+	if wrong == nil && !p.begins && version < toolkit.WithoutSessions && r.Header.Get("Mcp-Session-Id") == "" {
 		wrong = &misfit{p.id, jsonrpc.CodeInvalidRequest,
 			"the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -52,7 +53,7 @@ func (w *web) pass(rw http.ResponseWriter, r *http.Request, name string, engine 
 	call, err := readOperation(r, name)
 	call.write = call.write && !t.readOnly && !w.o.ReadOnly
 	if err == nil {
-		err = call.confine(w.o.complete(), t.actor())
+		err = call.confine(w.o.Complete(), t.actor())
 	}
 	if err == nil {
 		err = w.permit(r.Context(), client, call, t)
@@ -116,7 +117,7 @@ func lastOf(r *http.Request, name string) string {
 
 // confine holds a call to what holds for every agent of the server: its folders
 // and the person's sandbox. Whoever is told that did it is the token's bearer.
-func (c operationCall) confine(o Options, actor string) error {
+func (c operationCall) confine(o toolkit.Options, actor string) error {
 	switch in := c.in.(type) {
 	case *api.ExecInput:
 		in.Actor = actor
@@ -146,10 +147,10 @@ func (c operationCall) scope() *api.FileScope {
 
 // permit asks the person's policy.
 func (w *web) permit(ctx context.Context, conn *client.Client, c operationCall, t *token) error {
-	about := c.subject(w.o.Home).steered(w.o.Sandbox != nil)
+	about := c.Subject(w.o.Home).Steered(w.o.Sandbox != nil)
 	out, err := api.PolicyCheck.Call(ctx, conn, api.PolicyCheckInput{
-		Tool: c.name, Actor: t.actor(), Command: about.command, Argv: about.argv,
-		Paths: about.paths, CWD: about.cwd, Session: about.session, Write: c.write,
+		Tool: c.name, Actor: t.actor(), Command: about.Command, Argv: about.Argv,
+		Paths: about.Paths, CWD: about.Cwd, Session: about.Session, Write: c.write,
 	})
 	if err == nil && out.Decision != "allow" {
 		err = notAllowed(c.name, out)
@@ -158,35 +159,35 @@ func (w *web) permit(ctx context.Context, conn *client.Client, c operationCall, 
 }
 
 // subject is what a call would run, read or write.
-func (c operationCall) subject(home string) subject {
+func (c operationCall) Subject(home string) toolkit.Subject {
 	switch in := c.in.(type) {
 	case *api.ExecInput:
-		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home), env: given(in.Env, in.Environ)}
+		return toolkit.Subject{Argv: in.Command, Cwd: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
 	case *api.SessionStartInput:
-		return subject{argv: in.Command, cwd: cmp.Or(in.CWD, home), env: given(in.Env, in.Environ)}
+		return toolkit.Subject{Argv: in.Command, Cwd: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
 	case *api.ProcessStartInput:
-		s := subject{argv: in.Command, cwd: cmp.Or(in.CWD, home), env: given(in.Env, in.Environ)}
+		s := toolkit.Subject{Argv: in.Command, Cwd: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
 		if in.Ready != nil && len(in.Ready.Command) > 0 {
-			s.command, s.argv = lineOf(in.Command)+"\n"+lineOf(in.Ready.Command), nil
+			s.Command, s.Argv = lineOf(in.Command)+"\n"+lineOf(in.Ready.Command), nil
 		}
 		return s
 	case *api.SessionExecInput:
-		return subject{command: in.Command, session: in.ID}
+		return toolkit.Subject{Command: in.Command, Session: in.ID}
 	case *api.SessionWriteInput:
-		return subject{command: in.Text + in.Paste, session: in.ID}
+		return toolkit.Subject{Command: in.Text + in.Paste, Session: in.ID}
 	case *api.ProcessWriteInput:
-		return subject{command: in.Text, session: in.ID}
+		return toolkit.Subject{Command: in.Text, Session: in.ID}
 	case *api.FilesWriteOutputInput:
-		return subject{paths: []string{filepath.Join(home, "outputs")}}
+		return toolkit.Subject{Paths: []string{filepath.Join(home, "outputs")}}
 	}
-	return subject{paths: c.paths(home), session: cmp.Or(c.id, idIn(c.in))}
+	return toolkit.Subject{Paths: c.paths(home), Session: cmp.Or(c.id, toolkit.IdIn(c.in))}
 }
 
 // lineOf is a program and its arguments as a line for a shell.
 func lineOf(argv []string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {
-		words[i] = shellWord(word)
+		words[i] = toolkit.ShellWord(word)
 	}
 	return strings.Join(words, " ")
 }
@@ -220,7 +221,7 @@ func (c operationCall) paths(home string) []string {
 	}
 	var paths []string
 	for _, path := range named {
-		paths = append(paths, judged(absolute(scope.In(path), scope.Base, home))...)
+		paths = append(paths, toolkit.Judged(toolkit.Absolute(scope.In(path), scope.Base, home))...)
 	}
 	return paths
 }
@@ -302,7 +303,7 @@ func (a *answered) outcome(ctx context.Context, err error) string {
 }
 
 // owner is the client that the bearer of a token is to the engine.
-func (t *token) owner() string { return lastingOwner(t.id(), t.actor()) }
+func (t *token) owner() string { return toolkit.LastingOwner(t.id(), t.actor()) }
 
 // actor is the name that the bearer of a token has in the engine.
-func (t *token) actor() string { return fmt.Sprintf("agent:http-%s", plainName(t.name)) }
+func (t *token) actor() string { return fmt.Sprintf("agent:http-%s", toolkit.PlainName(t.name)) }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -47,7 +49,7 @@ func newSite(t testing.TB) *site {
 }
 
 // siteWith is a server with given options and tokens for an engine.
-func siteWith(t testing.TB, o Options, keys *keyring, dataDir string) *site {
+func siteWith(t testing.TB, o toolkit.Options, keys *keyring, dataDir string) *site {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := newWeb(ctx, o, HTTPOptions{Addr: "127.0.0.1:0", DataDir: dataDir, Tell: io.Discard,
 		AllowHosts: []string{"box.example"}, AllowOrigins: []string{"https://app.example"}}, keys)
@@ -239,7 +241,7 @@ func (s *site) connect(token, version string) *sdk.ClientSession {
 }
 
 func TestBothKindsOfProtocolVersionsAreServed(t *testing.T) {
-	for _, version := range []string{"2025-06-18", withHandshake, withoutSessions} {
+	for _, version := range []string{"2025-06-18", withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) {
 			s := newSite(t)
 			session := s.connect(masterToken, version)
@@ -257,7 +259,7 @@ func TestBothKindsOfProtocolVersionsAreServed(t *testing.T) {
 			if got := session.InitializeResult(); version == withHandshake && got.ProtocolVersion != version {
 				t.Errorf("the server speaks %s", got.ProtocolVersion)
 			}
-			if (session.ID() == "") != (version == withoutSessions) {
+			if (session.ID() == "") != (version == toolkit.WithoutSessions) {
 				t.Errorf("the session is %q", session.ID())
 			}
 		})
@@ -499,10 +501,10 @@ func TestABatchIsTakenWhereTheVersionHasThem(t *testing.T) {
 }
 
 func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
-	if a, b := lastingOwner("master", "agent:x/1"), lastingOwner("master", "agent:x/1"); a != b || len(a) != len(newOwner()) {
+	if a, b := toolkit.LastingOwner("master", "agent:x/1"), toolkit.LastingOwner("master", "agent:x/1"); a != b || len(a) != len(toolkit.NewOwner()) {
 		t.Errorf("owners %s and %s", a, b)
 	}
-	if lastingOwner("master", "agent:x/1") == lastingOwner("other", "agent:x/1") || lastingOwner("a", "b") == lastingOwner("a", "c") {
+	if toolkit.LastingOwner("master", "agent:x/1") == toolkit.LastingOwner("other", "agent:x/1") || toolkit.LastingOwner("a", "b") == toolkit.LastingOwner("a", "c") {
 		t.Error("two clients are one owner")
 	}
 	if a, b := (token{name: "default", sum: [32]byte{1}}), (token{name: "default", sum: [32]byte{2}}); a.id() == b.id() {

@@ -3,11 +3,13 @@ package mcp
 import (
 	"slices"
 	"strings"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 // instructions tell an agent what a server is for, and how the tools that it
 // has go together.
-func instructions(prefix string, tools []tool) string {
+func instructions(prefix string, tools []toolkit.Tool) string {
 	said := "Tandem runs commands, long-lived processes and terminal sessions that a person watches live and that outlive this connection."
 	for _, hint := range []struct {
 		about []string // tools that it is about, all of which have to be there
@@ -21,7 +23,7 @@ func instructions(prefix string, tools []tool) string {
 		{[]string{"exec", "process_log"}, "@exec gives the last 8000 characters of each stream unless maxOutput says more; @process_log reads all."},
 	} {
 		missing := func(name string) bool {
-			return !slices.ContainsFunc(tools, func(t tool) bool { return t.name == name })
+			return !slices.ContainsFunc(tools, func(t toolkit.Tool) bool { return t.Name == name })
 		}
 		if !slices.ContainsFunc(hint.about, missing) {
 			said += " " + strings.ReplaceAll(hint.text, "@", prefix)

@@ -7,34 +7,36 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
-	text := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀 \xff\n", muchText/16)
+	text := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀 \xff\n", toolkit.MuchText/16)
 	for name, r := range map[string]*sdk.CallToolResult{
 		"text":    {Content: []sdk.Content{&sdk.TextContent{Text: text}}},
 		"blocks":  {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.TextContent{Text: "end"}}, IsError: true},
 		"facts":   {Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: map[string]any{"code": 1.0}},
-		"spoken":  {Content: []sdk.Content{}, StructuredContent: spokenFacts{[]byte(`{"code":1}`), []string{text, "", text}}},
-		"alone":   {Content: []sdk.Content{}, StructuredContent: spokenFacts{[]byte(`{}`), []string{text}}, IsError: true},
+		"spoken":  {Content: []sdk.Content{}, StructuredContent: toolkit.SpokenFacts{Facts: []byte(`{"code":1}`), Text: []string{text, "", text}}},
+		"alone":   {Content: []sdk.Content{}, StructuredContent: toolkit.SpokenFacts{Facts: []byte(`{}`), Text: []string{text}}, IsError: true},
 		"meta":    {Meta: sdk.Meta{"k": "v"}, Content: []sdk.Content{&sdk.TextContent{Text: text}}},
 		"small":   {Content: []sdk.Content{&sdk.TextContent{Text: "x"}}},
 		"picture": {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.ImageContent{Data: dot(), MIMEType: "image/png"}}},
 	} {
-		want, err := encode(r)
+		want, err := toolkit.Encode(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := light(r, withHandshake, nil)
-		if _, large := l.(*largeResult); large != (name != "small" && name != "picture") {
+		l := toolkit.Light(r, withHandshake, nil)
+		if _, large := l.(*toolkit.LargeResult); large != (name != "small" && name != "picture") {
 			t.Errorf("%s is encoded as %T", name, l)
 		}
-		got, err := encode(l)
+		got, err := toolkit.Encode(l)
 		if err != nil || canonicalJSON(t, string(got)) != canonicalJSON(t, string(want)) {
 			t.Errorf("%s: %.200s, want %.200s, %v", name, got, want, err)
 		}
 	}
-	got, err := encode(light(&sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, withoutSessions, nil))
+	got, err := toolkit.Encode(toolkit.Light(&sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, toolkit.WithoutSessions, nil))
 	if err != nil || !strings.HasPrefix(string(got), `{"resultType":"complete",`) {
 		t.Errorf("%.100s, %v", got, err)
 	}
@@ -42,19 +44,19 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 
 // What the transport writes is what the SDK would.
 func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
-	kept := &shelf{}
+	kept := &toolkit.Shelf{}
 	for i, text := range []string{
-		strings.Repeat("é", textPiece),
-		strings.Repeat("x", muchText) + strings.Repeat("\xe2\x82", textPiece) + "\xf0\x9f",
-		"x" + strings.Repeat("😀\u2028<\"\\\n", textPiece),
-		strings.Repeat("\xbf", 2*textPiece+1),
+		strings.Repeat("é", toolkit.TextPiece),
+		strings.Repeat("x", toolkit.MuchText) + strings.Repeat("\xe2\x82", toolkit.TextPiece) + "\xf0\x9f",
+		"x" + strings.Repeat("😀\u2028<\"\\\n", toolkit.TextPiece),
+		strings.Repeat("\xbf", 2*toolkit.TextPiece+1),
 	} {
 		r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.TextContent{}}}
-		want, err := encode(r)
+		want, err := toolkit.Encode(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ticket, err := encode(light(r, withHandshake, kept))
+		ticket, err := toolkit.Encode(toolkit.Light(r, withHandshake, kept))
 		if err != nil || len(ticket) > 100 {
 			t.Fatalf("text %d: a ticket of %d bytes, %v", i, len(ticket), err)
 		}
@@ -72,24 +74,24 @@ func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
 			t.Errorf("text %d: told of %d bytes of %d", i, answers, out.Len())
 		}
 	}
-	if len(kept.kept) != 0 {
-		t.Errorf("%d results are still kept", len(kept.kept))
+	if len(kept.Kept) != 0 {
+		t.Errorf("%d results are still kept", len(kept.Kept))
 	}
 }
 
 func TestATicketIsGoodOnce(t *testing.T) {
-	kept := &shelf{}
-	one, other := &largeResult{}, &largeResult{}
-	first, second := kept.put(one), kept.put(other)
+	kept := &toolkit.Shelf{}
+	one, other := &toolkit.LargeResult{}, &toolkit.LargeResult{}
+	first, second := kept.Put(one), kept.Put(other)
 	for _, tc := range []struct {
 		ticket string
-		want   *largeResult
+		want   *toolkit.LargeResult
 	}{{string(second), other}, {string(second), nil}, {string(first), one}, {`{"ticket":9}`, nil}, {`{}`, nil}} {
-		if got := kept.take([]byte(tc.ticket)); got != tc.want {
+		if got := kept.Take([]byte(tc.ticket)); got != tc.want {
 			t.Errorf("%s is for %p, want %p", tc.ticket, got, tc.want)
 		}
 	}
-	if got := (*shelf)(nil).take(first); got != nil {
+	if got := (*toolkit.Shelf)(nil).Take(first); got != nil {
 		t.Error("there is a result where none are kept")
 	}
 }
@@ -97,7 +99,7 @@ func TestATicketIsGoodOnce(t *testing.T) {
 func BenchmarkLargeResult(b *testing.B) {
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("0123456789abcdef\n", 600_000)}}}
 	for b.Loop() {
-		if _, err := encode(light(r, withHandshake, nil)); err != nil {
+		if _, err := toolkit.Encode(toolkit.Light(r, withHandshake, nil)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -105,9 +107,9 @@ func BenchmarkLargeResult(b *testing.B) {
 
 func BenchmarkLargeResultInLines(b *testing.B) {
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("0123456789abcdef\n", 600_000)}}}
-	c := &lineConn{out: io.Discard, shelf: &shelf{}}
+	c := &lineConn{out: io.Discard, shelf: &toolkit.Shelf{}}
 	for b.Loop() {
-		ticket, err := encode(light(r, withHandshake, c.shelf))
+		ticket, err := toolkit.Encode(toolkit.Light(r, withHandshake, c.shelf))
 		if err == nil {
 			err = c.Write(b.Context(), &jsonrpc.Response{Result: ticket})
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -31,7 +32,7 @@ type backlog struct {
 
 // A recorded is a call that is still to be recorded.
 type recorded struct {
-	face  *face
+	face  *toolkit.Agent
 	entry func() api.AuditEntry // what is given once is given again
 }
 
@@ -90,7 +91,7 @@ func (s *server) record(calls []recorded) (failed []recorded) {
 		for i, c := range batch {
 			entries[i] = c.entry()
 		}
-		err := addToAudit(batch[0].face.engine, entries...)
+		err := addToAudit(batch[0].face.Engine, entries...)
 		switch {
 		case err == nil:
 		case errors.Is(err, api.CodeUnavailable):
@@ -104,8 +105,8 @@ func (s *server) record(calls []recorded) (failed []recorded) {
 
 // batches parts calls into what goes into one request each.
 func batches(calls []recorded) (all [][]recorded) {
-	byFace := make(map[*face][]recorded)
-	var order []*face
+	byFace := make(map[*toolkit.Agent][]recorded)
+	var order []*toolkit.Agent
 	for _, c := range calls {
 		if byFace[c.face] == nil {
 			order = append(order, c.face)

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 // calls are as many calls, each of which says how many came before it.
-func calls(f *face, from, n int) []recorded {
+func calls(f *toolkit.Agent, from, n int) []recorded {
 	var all []recorded
 	for i := range n {
 		all = append(all, recorded{f, func() api.AuditEntry { return api.AuditEntry{Tool: strconv.Itoa(from + i)} }})
@@ -73,7 +74,7 @@ func TestCallsWaitForTheNextEngineToBeRecorded(t *testing.T) {
 
 func TestALargeCallHidesNoOther(t *testing.T) {
 	big := map[string]any{"list": []any{strings.Repeat("<", batchMost)}}
-	f := &face{}
+	f := &toolkit.Agent{}
 	entry := func(args map[string]any) recorded {
 		return recorded{f, func() api.AuditEntry { return api.AuditEntry{Arguments: args} }}
 	}
@@ -112,19 +113,19 @@ func TestABacklogThatIsFullIsNotLengthened(t *testing.T) {
 
 func TestACallIsRecordedWithTheTimeOfItsEnd(t *testing.T) {
 	at := time.Now().Add(-time.Second)
-	entry := entryOf(t.Context(), &face{actor: "agent:a"}, tool{name: "exec"}, nil, result{}, nil, time.Minute, at)
+	entry := entryOf(t.Context(), &toolkit.Agent{Actor: "agent:a"}, toolkit.Tool{Name: "exec"}, nil, toolkit.Result{}, nil, time.Minute, at)
 	if !entry.Time.Equal(at) || entry.DurationMS != 60_000 {
 		t.Errorf("%+v", entry)
 	}
 }
 
 // reached is an agent's face on the server's engine.
-func (s *server) reached(t *testing.T) *face {
+func (s *server) reached(t *testing.T) *toolkit.Agent {
 	t.Helper()
-	f, err := s.connect(t.Context(), "agent:tester", newOwner())
+	f, err := s.connect(t.Context(), "agent:tester", toolkit.NewOwner())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.engine.Close() })
+	t.Cleanup(func() { f.Engine.Close() })
 	return f
 }

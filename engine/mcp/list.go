@@ -6,11 +6,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
-
-// withoutSessions is the first version of the protocol in which every request
-// stands alone.
-const withoutSessions = "2026-07-28"
 
 // A toolList is the result of tools/list (MCP 2026-07-28, Tools). It is ours
 // and not the SDK's, which writes out every hint and sorts by name.
@@ -38,11 +35,11 @@ type hints struct {
 	Idempotent  bool  `json:"idempotentHint,omitempty"`
 }
 
-func listed(prefix string, t tool) listedTool {
-	l := listedTool{Name: prefix + t.name, Doc: t.doc, In: inputSchema(t.in), Out: outputSchema(t.out)}
-	if l.Hints.ReadOnly = t.effect == api.Read; !l.Hints.ReadOnly {
-		destroys := t.effect == api.Destructive
-		l.Hints.Destructive, l.Hints.Idempotent = &destroys, t.idempotent
+func listed(prefix string, t toolkit.Tool) listedTool {
+	l := listedTool{Name: prefix + t.Name, Doc: t.Doc, In: toolkit.InputSchema(t.In), Out: toolkit.OutputSchema(t.Out)}
+	if l.Hints.ReadOnly = t.Effect == api.Read; !l.Hints.ReadOnly {
+		destroys := t.Effect == api.Destructive
+		l.Hints.Destructive, l.Hints.Idempotent = &destroys, t.Idempotent
 	}
 	return l
 }
@@ -50,10 +47,10 @@ func listed(prefix string, t tool) listedTool {
 // listTools answers with the whole list: there is one page.
 func (s *server) listTools(req *sdk.ListToolsRequest) (sdk.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, noCursor("tools/list")
+		return nil, toolkit.NoCursor("tools/list")
 	}
 	list := &toolList{CacheScope: "private", Tools: s.list}
-	if req.ProtocolVersion() >= withoutSessions {
+	if req.ProtocolVersion() >= toolkit.WithoutSessions {
 		list.ResultType = "complete"
 	}
 	return list, nil

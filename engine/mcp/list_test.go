@@ -13,10 +13,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 // listOf is the result of tools/list for profiles.
-func listOf(t *testing.T, o Options) (tools []listedTool, size int) {
+func listOf(t *testing.T, o toolkit.Options) (tools []listedTool, size int) {
 	t.Helper()
 	for _, one := range toolset(o) {
 		tools = append(tools, listed(o.ToolPrefix, one))
@@ -29,16 +30,16 @@ func listOf(t *testing.T, o Options) (tools []listedTool, size int) {
 }
 
 func TestTheListOfToolsIsShort(t *testing.T) {
-	if tools, size := listOf(t, Options{Profiles: []Profile{Native}}); size > 12<<10 {
+	if tools, size := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}}); size > 12<<10 {
 		t.Errorf("the native list of %d tools has %d bytes, more than 12 KB", len(tools), size)
 	}
-	if tools, size := listOf(t, Options{Profiles: []Profile{Core, Android, OS, Terminal, Plugin}}); size > 16<<10 {
+	if tools, size := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Core, toolkit.Android, toolkit.OS, toolkit.Terminal, toolkit.Plugin}}); size > 16<<10 {
 		t.Errorf("the list of the %d tools of the seed profiles has %d bytes, more than 16 KB", len(tools), size)
 	}
 }
 
 func TestEveryToolIsListedOnceWithinReach(t *testing.T) {
-	tools, _ := listOf(t, Options{Profiles: []Profile{All}})
+	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}})
 	names := map[string]bool{}
 	for _, l := range tools {
 		if names[l.Name] {
@@ -55,17 +56,17 @@ func TestEveryToolIsListedOnceWithinReach(t *testing.T) {
 			t.Errorf("%s does not say what it changes", l.Name)
 		}
 	}
-	for _, p := range Profiles() {
-		for _, one := range toolset(Options{Profiles: []Profile{p}}) {
-			if !names[one.name] {
-				t.Errorf("%s of profile %s is not in all", one.name, p)
+	for _, p := range toolkit.Profiles() {
+		for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{p}}) {
+			if !names[one.Name] {
+				t.Errorf("%s of profile %s is not in all", one.Name, p)
 			}
 		}
 	}
 }
 
 func TestTheNativeToolsAreThere(t *testing.T) {
-	tools, _ := listOf(t, Options{Profiles: []Profile{Native}})
+	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.Native}})
 	var names []string
 	for _, l := range tools {
 		names = append(names, l.Name)
@@ -81,7 +82,7 @@ func TestTheNativeToolsAreThere(t *testing.T) {
 }
 
 func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
-	tools, _ := listOf(t, Options{Profiles: []Profile{All}, ReadOnly: true})
+	tools, _ := listOf(t, toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}, ReadOnly: true})
 	if len(tools) == 0 {
 		t.Fatal("nothing is left")
 	}
@@ -93,16 +94,16 @@ func TestReadOnlyLeavesOutWhatChangesAnything(t *testing.T) {
 }
 
 func TestSchemasAreObjectsWithoutUnionsOfTypes(t *testing.T) {
-	for _, one := range toolset(Options{Profiles: []Profile{All}}) {
-		for what, schema := range map[string]json.RawMessage{"input": inputSchema(one.in), "output": outputSchema(one.out)} {
+	for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
+		for what, schema := range map[string]json.RawMessage{"input": toolkit.InputSchema(one.In), "output": toolkit.OutputSchema(one.Out)} {
 			if schema == nil {
 				continue
 			}
 			var s map[string]any
 			if err := json.Unmarshal(schema, &s); err != nil || s["type"] != "object" {
-				t.Errorf("%s: the %s schema is no object: %s, %v", one.name, what, schema, err)
+				t.Errorf("%s: the %s schema is no object: %s, %v", one.Name, what, schema, err)
 			}
-			checkTypes(t, one.name+"."+what, s)
+			checkTypes(t, one.Name+"."+what, s)
 		}
 	}
 }
@@ -145,14 +146,14 @@ func TestASchemaSaysWhatItsTypeSays(t *testing.T) {
 		`"kind":{"type":"string","enum":["a","b"]},"env":{"type":"object","additionalProperties":{"type":"string"}},` +
 		`"parts":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}}}},"any":{},` +
 		`"when":{"type":"string"}},"required":["name"]}`
-	if got := string(inputSchema(reflect.TypeFor[in]())); got != want {
+	if got := string(toolkit.InputSchema(reflect.TypeFor[in]())); got != want {
 		t.Errorf("schema\n%s\nwant\n%s", got, want)
 	}
 	_ = in{own: 1}
 }
 
 func TestNamesAreKnownWithUnderscoresAndPrefix(t *testing.T) {
-	s := newServer(t.Context(), Options{Profiles: []Profile{Core}, ToolPrefix: "p_", CWD: "/"})
+	s := newServer(t.Context(), toolkit.Options{Profiles: []toolkit.Profile{toolkit.Core}, ToolPrefix: "p_", CWD: "/"})
 	s.names["p_some-tool-name"] = true
 	for called, want := range map[string]string{
 		"p_some-tool-name": "p_some-tool-name", "p_some_tool_name": "p_some-tool-name",
@@ -166,16 +167,16 @@ func TestNamesAreKnownWithUnderscoresAndPrefix(t *testing.T) {
 
 func TestRootsComeFromTheOptionsOrTheProfile(t *testing.T) {
 	for _, tc := range []struct {
-		o     Options
+		o     toolkit.Options
 		roots []string
 		cwd   string
 	}{
-		{Options{CWD: "/w", Home: "/h"}, []string{"/w", "/h/outputs"}, "/w"},
-		{Options{CWD: "/w", Home: "/h", Profiles: []Profile{Plugin}}, []string{"/w", "/h"}, "/w"},
-		{Options{CWD: "/w/sub", Roots: []string{"/x", "/w"}}, []string{"/x", "/w"}, "/w/sub"},
-		{Options{CWD: "/wider", Roots: []string{"/w"}}, []string{"/w"}, "/w"},
+		{toolkit.Options{CWD: "/w", Home: "/h"}, []string{"/w", "/h/outputs"}, "/w"},
+		{toolkit.Options{CWD: "/w", Home: "/h", Profiles: []toolkit.Profile{toolkit.Plugin}}, []string{"/w", "/h"}, "/w"},
+		{toolkit.Options{CWD: "/w/sub", Roots: []string{"/x", "/w"}}, []string{"/x", "/w"}, "/w/sub"},
+		{toolkit.Options{CWD: "/wider", Roots: []string{"/w"}}, []string{"/w"}, "/w"},
 	} {
-		got := tc.o.complete()
+		got := tc.o.Complete()
 		if !slices.Equal(got.Roots, tc.roots) || got.CWD != tc.cwd {
 			t.Errorf("%+v: roots %v and folder %s", tc.o, got.Roots, got.CWD)
 		}
@@ -189,7 +190,7 @@ func TestActorsAreNamedAfterTheirClient(t *testing.T) {
 		"x\x1b[31m\n":            "agent:x--31m-/1",
 		strings.Repeat("é", 100): "agent:" + strings.Repeat("é", 32) + "/1",
 	} {
-		if got := actorOf(&sdk.Implementation{Name: name, Version: "1"}); got != want {
+		if got := toolkit.ActorOf(&sdk.Implementation{Name: name, Version: "1"}); got != want {
 			t.Errorf("%q is %s, want %s", name, got, want)
 		}
 	}
@@ -203,7 +204,7 @@ func TestCommandLinesGoToAShellOnlyWhenTheyNeedOne(t *testing.T) {
 		"FOO=1 make":       {"/bin/sh", "-c", "FOO=1 make"},
 		"echo 'two words'": {"/bin/sh", "-c", "echo 'two words'"},
 	} {
-		if got := commandLine(line); !slices.Equal(got, want) {
+		if got := toolkit.CommandLine(line); !slices.Equal(got, want) {
 			t.Errorf("%q is %q, want %q", line, got, want)
 		}
 	}
@@ -213,7 +214,7 @@ func TestEveryEffectHasItsHint(t *testing.T) {
 	for effect, want := range map[api.Effect]string{
 		api.Read: `{"readOnlyHint":true}`, api.Write: `{"destructiveHint":false}`, api.Destructive: `{"destructiveHint":true}`,
 	} {
-		got, err := json.Marshal(listed("", tool{effect: effect, in: reflect.TypeFor[struct{}](), out: reflect.TypeFor[none]()}).Hints)
+		got, err := json.Marshal(listed("", toolkit.Tool{Effect: effect, In: reflect.TypeFor[struct{}](), Out: reflect.TypeFor[toolkit.None]()}).Hints)
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %s, want %s", effect, got, want)
 		}

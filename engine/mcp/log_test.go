@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/native"
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestPlainTextIsWhatATerminalSays(t *testing.T) {
@@ -26,7 +28,7 @@ func TestPlainTextIsWhatATerminalSays(t *testing.T) {
 		"é\b!":                              "!",
 		"line\r\r\n":                        "line\n",
 	} {
-		if got := plainText(in); got != want {
+		if got := toolkit.PlainText(in); got != want {
 			t.Errorf("%q is %q, want %q", in, got, want)
 		}
 	}
@@ -34,21 +36,21 @@ func TestPlainTextIsWhatATerminalSays(t *testing.T) {
 
 func TestAPieceEndsBeforeWhatItsEndHasCut(t *testing.T) {
 	for in, want := range map[string]int{
-		"":                                     0,
-		"whole":                                5,
-		"h\xc3":                                1,
-		"h\xe2\x82":                            1,
-		"h\xe2\x82\xac":                        4,
-		"h\xff":                                2,
-		"h\x1b":                                1,
-		"h\x1b[3":                              1,
-		"h\x1b[31m":                            6,
-		"h\x1b]0;titl":                         1,
-		"h\x1b]0;title\x07":                    11,
-		"h\x1b[31\xc3":                         1,
-		"\x1b]" + strings.Repeat("x", cutMost): 2 + cutMost,
+		"":                  0,
+		"whole":             5,
+		"h\xc3":             1,
+		"h\xe2\x82":         1,
+		"h\xe2\x82\xac":     4,
+		"h\xff":             2,
+		"h\x1b":             1,
+		"h\x1b[3":           1,
+		"h\x1b[31m":         6,
+		"h\x1b]0;titl":      1,
+		"h\x1b]0;title\x07": 11,
+		"h\x1b[31\xc3":      1,
+		"\x1b]" + strings.Repeat("x", toolkit.CutMost): 2 + toolkit.CutMost,
 	} {
-		if got := wholeLength([]byte(in)); got != want {
+		if got := toolkit.WholeLength([]byte(in)); got != want {
 			t.Errorf("%q: %d, want %d", in, got, want)
 		}
 	}
@@ -62,7 +64,7 @@ func TestReadingInPiecesLosesAndRepeatsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	f := &face{engine: client}
+	f := &toolkit.Agent{Engine: client}
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "é", "€", "😀", "\n", "\x1b[31m", "\x1b]0;t\x07", "word "}), 1, 60).Draw(t, "parts")
 		log := strings.Join(parts, "")
@@ -72,17 +74,17 @@ func TestReadingInPiecesLosesAndRepeatsNothing(t *testing.T) {
 		size := rapid.IntRange(8, 40).Draw(t, "size")
 		var read strings.Builder
 		for since := int64(0); since < int64(len(log)); {
-			r, err := readLog(context.Background(), f, api.ProcessLogInput{ID: "abc", Since: &since}, size)
+			r, err := toolkit.ReadLog(context.Background(), f, api.ProcessLogInput{ID: "abc", Since: &since}, size)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.state.NextCursor <= since {
+			if r.State.NextCursor <= since {
 				t.Fatalf("reading stands still at %d of %d", since, len(log))
 			}
-			read.WriteString(r.text)
-			since = r.state.NextCursor
+			read.WriteString(r.Text)
+			since = r.State.NextCursor
 		}
-		if want := plainText(log); read.String() != want {
+		if want := toolkit.PlainText(log); read.String() != want {
 			t.Fatalf("read %q of %q, want %q", read.String(), log, want)
 		}
 	})
@@ -92,10 +94,10 @@ func FuzzPlainText(f *testing.F) {
 	f.Add("a\x1b[1mb\r\nc\x1b]0;x\x1b\\")
 	f.Add("\x1b\x1b[\x1bP\b\r")
 	f.Fuzz(func(t *testing.T, s string) {
-		if n := wholeLength([]byte(s)); n < 0 || n > len(s) {
+		if n := toolkit.WholeLength([]byte(s)); n < 0 || n > len(s) {
 			t.Fatalf("%d bytes of %d", n, len(s))
 		}
-		got := plainText(s)
+		got := toolkit.PlainText(s)
 		if strings.ContainsFunc(got, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }) {
 			t.Fatalf("%q still has control characters", got)
 		}
@@ -109,12 +111,12 @@ func FuzzPlainText(f *testing.F) {
 }
 
 func TestAskingForMuchIsBounded(t *testing.T) {
-	for asked, want := range map[int]int{0: bulk, 10: 10, 1 << 30: bulkMost} {
-		if got, err := bulkOf(asked); got != want || err != nil {
+	for asked, want := range map[int]int{0: native.Bulk, 10: 10, 1 << 30: native.BulkMost} {
+		if got, err := native.BulkOf(asked); got != want || err != nil {
 			t.Errorf("%d: %d, %v", asked, got, err)
 		}
 	}
-	if _, err := bulkOf(-1); err == nil {
+	if _, err := native.BulkOf(-1); err == nil {
 		t.Error("less than nothing is given")
 	}
 }

@@ -2,11 +2,15 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 // A misfit is a text that is no JSON-RPC 2.0 message, and how it is answered.
@@ -29,7 +33,7 @@ func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *misfit) {
 		return nil, false, wrong
 	}
 	if r, ok := m.(*jsonrpc.Request); ok {
-		changed = flag(r)
+		changed = toolkit.Flag(r)
 	}
 	return m, changed, nil
 }
@@ -44,7 +48,7 @@ func misfitIn(text []byte, err error) *misfit {
 		}
 		return &misfit{code: jsonrpc.CodeInvalidRequest, text: "the message is no JSON object"}
 	}
-	id, hasID := member(object, "id")
+	id, hasID := toolkit.Member(object, "id")
 	refuse := func(why string) *misfit {
 		return &misfit{id, jsonrpc.CodeInvalidRequest, "the message is no JSON-RPC 2.0: " + why}
 	}
@@ -60,10 +64,10 @@ func misfitIn(text []byte, err error) *misfit {
 
 // flawOf is what is wrong with a JSON object as a message.
 func flawOf(object []byte) string {
-	version, _ := member(object, "jsonrpc")
-	method, hasMethod := member(object, "method")
-	_, answers := member(object, "result")
-	_, fails := member(object, "error")
+	version, _ := toolkit.Member(object, "jsonrpc")
+	method, hasMethod := toolkit.Member(object, "method")
+	_, answers := toolkit.Member(object, "result")
+	_, fails := toolkit.Member(object, "error")
 	switch {
 	case string(version) != `"2.0"`:
 		return `"jsonrpc" has to be "2.0"`
@@ -71,7 +75,7 @@ func flawOf(object []byte) string {
 		return `it has no "method"`
 	case hasMethod && method[0] != '"':
 		return `"method" has to be a string`
-	case nested(object) > nestedMost:
+	case toolkit.Nested(object) > toolkit.NestedMost:
 		return "it is nested too deeply"
 	case fails:
 		return `"error" has to be {"code": …, "message": "…"}`
@@ -92,26 +96,6 @@ func isMessageID(id json.RawMessage) bool {
 	return id[0] != 'n' && json.Unmarshal(id, &n) == nil && n == math.Trunc(n) && math.Abs(n) <= 1<<53
 }
 
-// nested is how deep arrays and objects lie in each other.
-func nested(text []byte) int {
-	deepest, depth, quoted := 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
-}
-
 // An errorAnswer is the answer to a call that failed.
 type errorAnswer struct {
 	Version string          `json:"jsonrpc"`
@@ -125,4 +109,23 @@ func (m *misfit) answer() errorAnswer {
 		id = json.RawMessage("null")
 	}
 	return errorAnswer{"2.0", id, jsonrpc.Error{Code: m.code, Message: m.text}}
+}
+
+// receive goes before the SDK: it answers calls whose params have a mistake,
+// ends those that are open with the server, and words errors for agents.
+func (s *server) receive(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if err := toolkit.MistakeOf(req); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stop := context.AfterFunc(s.ctx, cancel)
+		defer stop()
+		answer, err := s.handle(ctx, method, req, next)
+		if err != nil && ctx.Err() == nil {
+			return nil, toolkit.Worded(method, req, err)
+		}
+		return answer, err
+	}
 }

@@ -12,11 +12,13 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/plugin"
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	shown := map[string]string{ // in the folder; in a path spaces and quotes stand inside
 		"new\nline.txt": `"new\nline.txt"`, `new\nline.txt`: `new\nline.txt`, `back\slash`: `back\slash`, "rtl\u202egnp": `"rtl\u202egnp"`,
 		"bad\xff": `"bad\xff"`, "bad\ufffd": "bad\ufffd", `"quoted"`: `"\"quoted\""`, "50%41": "50%41", " space": `" space"`, "größe": "größe",
@@ -29,11 +31,11 @@ func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
 		rows := []string{}
 		for name, quoted := range shown {
 			if prefix != "" {
-				quoted = r.face.shown(prefix + name)
+				quoted = r.face.Shown(prefix + name)
 			}
 			rows = append(rows, quoted+suffix)
 		}
-		got, noted := strings.CutSuffix(said(r.call(tool, args)), quotedNote)
+		got, noted := strings.CutSuffix(said(r.call(tool, args)), toolkit.QuotedNote)
 		lines := strings.Split(got, "\n")
 		slices.Sort(rows)
 		slices.Sort(lines)
@@ -45,7 +47,7 @@ func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
 	list("find", "dir/", "", object{"path": "dir", "pattern": "*"})
 	list("grep", "dir/", ":1:text", object{"path": "dir", "pattern": "^text"})
 	for name := range shown {
-		path := r.face.shown("dir/" + name)
+		path := r.face.Shown("dir/" + name)
 		r.check(t, row{"read", object{"path": path}, "text", false})
 		r.check(t, row{"edit", object{"path": path, "edits": []object{{"search": "text", "replace": "words"}}}, "Updated " + path + " (edit 1: 1 replacement).", false})
 		r.check(t, row{"ls", object{"path": path}, path, false})
@@ -58,17 +60,17 @@ func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
 
 func TestFoldersWithQuotedNamesAreLookedInto(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.file("odd\n/f", "text")
-	r.check(t, row{"ls", object{}, `"odd\n/"` + quotedNote, false})
+	r.check(t, row{"ls", object{}, `"odd\n/"` + toolkit.QuotedNote, false})
 	r.check(t, row{"ls", object{"path": `"odd\n/"`}, "f", false})
-	r.check(t, row{"find", object{"path": `"odd\n"`, "pattern": "f"}, `"odd\n/f"` + quotedNote, false})
-	r.check(t, row{"grep", object{"path": `"odd\n/f"`, "pattern": "text"}, `"odd\n/f":1:text` + quotedNote, false})
+	r.check(t, row{"find", object{"path": `"odd\n"`, "pattern": "f"}, `"odd\n/f"` + toolkit.QuotedNote, false})
+	r.check(t, row{"grep", object{"path": `"odd\n/f"`, "pattern": "text"}, `"odd\n/f":1:text` + toolkit.QuotedNote, false})
 }
 
 func TestSeedProfilesWriteNamesAsTheyDid(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.file("new\nline", "a")
 	r.file(`"q"`, "b")
 	r.check(t, row{"ls", object{}, "\"q\"\nnew\\nline", false})
@@ -76,15 +78,15 @@ func TestSeedProfilesWriteNamesAsTheyDid(t *testing.T) {
 }
 
 func TestAnyNameComesBackAsItWasShown(t *testing.T) {
-	f := &face{o: &Options{CWD: "/", Home: "/"}}
+	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/", Home: "/"}}
 	rapid.Check(t, func(t *rapid.T) {
 		name := string(rapid.SliceOfN(rapid.Byte(), 1, 40).Draw(t, "bytes"))
 		if rapid.Bool().Draw(t, "is text") {
 			name = rapid.StringN(1, 40, -1).Draw(t, "text")
 		}
 		name = strings.ReplaceAll(name, "\x00", "0") // no file is called so
-		shown := f.shown(name)
-		if got := f.path(shown); got != name || strings.ContainsAny(shown, "\n\r\x1b") {
+		shown := f.Shown(name)
+		if got := f.Path(shown); got != name || strings.ContainsAny(shown, "\n\r\x1b") {
 			t.Fatalf("%q is shown as %q and read as %q", name, shown, got)
 		}
 	})
@@ -92,7 +94,7 @@ func TestAnyNameComesBackAsItWasShown(t *testing.T) {
 
 func TestTheShellFindsWhatIsNamedToIt(t *testing.T) {
 	for _, name := range []string{"plain", "two words", "it's", "bad\xff'%d\\x $HOME\n.", "new\nline"} {
-		out, err := exec.Command("/bin/sh", "-c", "printf %s "+shellQuoted(name)).Output()
+		out, err := exec.Command("/bin/sh", "-c", "printf %s "+toolkit.ShellQuoted(name)).Output()
 		if err != nil || string(out) != name {
 			t.Errorf("%q arrives as %q, %v", name, out, err)
 		}
@@ -111,9 +113,9 @@ func TestThePolicyIsAskedAboutWhereALinkWithAnOddNameLeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	odd := dir + "/odd\xff/new"
-	f := &face{o: &Options{CWD: dir, Home: dir}}
+	f := &toolkit.Agent{Options: &toolkit.Options{CWD: dir, Home: dir}}
 	want := []string{odd, dir + "/secret/new"}
-	if diff := cmp.Diff(want, readInput{Path: `"odd\xff/new"`}.subject(f).paths); diff != "" {
+	if diff := cmp.Diff(want, plugin.ReadInput{Path: `"odd\xff/new"`}.Subject(f).Paths); diff != "" {
 		t.Errorf("a tool: %s", diff)
 	}
 	call := operationCall{in: &api.FilesReadInput{FileScope: api.FileScope{Escaped: true, Base: dir}, Path: "odd%FF/new"}}

@@ -6,11 +6,13 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/mcp/profiles/native"
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	start := func(conn *client.Client) string {
 		p, err := api.ProcessStart.Call(t.Context(), conn, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
 		if err != nil {
@@ -19,7 +21,7 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 		return p.ID
 	}
 	var theirs []string
-	for name, owner := range map[string]string{"person": "", r.face.actor: newOwner()} { // another client of the same agent too
+	for name, owner := range map[string]string{"person": "", r.face.Actor: toolkit.NewOwner()} { // another client of the same agent too
 		conn, err := r.connect(t.Context(), name, owner, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -27,7 +29,7 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 		defer conn.Close()
 		theirs = append(theirs, start(conn))
 	}
-	own := []string{start(r.face.engine), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).process}
+	own := []string{start(r.face.Engine), r.call("process_start", object{"command": "exec sleep 1000", "keepAlive": true}).Process}
 	r.check(t,
 		row{"process_stop_all", nil, "Stopped 2 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
 		row{"process_stop_all", nil, "Stopped 0 processes with SIGTERM. 2 that this connection did not start run on; all stops them too.", false},
@@ -42,11 +44,11 @@ func TestStopAllLeavesAloneWhatOthersHaveStarted(t *testing.T) {
 }
 
 func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {
-	f := &face{actor: "agent:x/1", owner: "abc"}
+	f := &toolkit.Agent{Actor: "agent:x/1", Owner: "abc"}
 	of := func(id, actor string, left bool) api.Process {
 		return api.Process{ID: id, Actor: actor, Owner: &api.Ownership{Client: "def", Left: left}}
 	}
-	person, here, other := api.Process{ID: "p"}, of("h", f.actor, false), of("o", "agent:y/1", true)
+	person, here, other := api.Process{ID: "p"}, of("h", f.Actor, false), of("o", "agent:y/1", true)
 	const runOn = " that this connection did not start run on; all stops them too."
 	for _, tc := range []struct {
 		others []api.Process
@@ -54,11 +56,11 @@ func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]api.Process{person, here, other}, " 3" + runOn},
-		{[]api.Process{person, of("a", f.actor, true)}, " 2" + runOn + " An earlier connection of yours left: a."},
-		{[]api.Process{of("a", f.actor, true), of("b", f.actor, true), of("c", f.actor, true), of("d", f.actor, true), of("e", f.actor, true),
-			of("f", f.actor, true), of("g", f.actor, true)}, " 7" + runOn + " An earlier connection of yours left: a, b, c, d, e and 2 more."},
+		{[]api.Process{person, of("a", f.Actor, true)}, " 2" + runOn + " An earlier connection of yours left: a."},
+		{[]api.Process{of("a", f.Actor, true), of("b", f.Actor, true), of("c", f.Actor, true), of("d", f.Actor, true), of("e", f.Actor, true),
+			of("f", f.Actor, true), of("g", f.Actor, true)}, " 7" + runOn + " An earlier connection of yours left: a, b, c, d, e and 2 more."},
 	} {
-		if got := f.runningOn(tc.others); got != tc.want {
+		if got := native.RunningOn(f, tc.others); got != tc.want {
 			t.Errorf("%d others: %q, want %q", len(tc.others), got, tc.want)
 		}
 	}
@@ -66,16 +68,16 @@ func TestWhatAnEarlierConnectionLeftIsNamed(t *testing.T) {
 
 func TestStopAllOfTheProfilePluginIsAsItWas(t *testing.T) {
 	for _, c := range []struct {
-		profiles []Profile
+		profiles []toolkit.Profile
 		all      bool
-	}{{[]Profile{Native}, true}, {[]Profile{Plugin}, false}, {[]Profile{All}, false}, {[]Profile{Native, Plugin}, false}} {
+	}{{[]toolkit.Profile{toolkit.Native}, true}, {[]toolkit.Profile{toolkit.Plugin}, false}, {[]toolkit.Profile{toolkit.All}, false}, {[]toolkit.Profile{toolkit.Native, toolkit.Plugin}, false}} {
 		found := 0
-		for _, one := range toolset(Options{Profiles: c.profiles}) {
-			if one.name != "process_stop_all" {
+		for _, one := range toolset(toolkit.Options{Profiles: c.profiles}) {
+			if one.Name != "process_stop_all" {
 				continue
 			}
 			found++
-			if got := strings.Contains(string(inputSchema(one.in)), `"all"`); got != c.all {
+			if got := strings.Contains(string(toolkit.InputSchema(one.In)), `"all"`); got != c.all {
 				t.Errorf("%v: it has an argument all: %v", c.profiles, got)
 			}
 		}

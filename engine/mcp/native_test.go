@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 // facts calls a tool that must succeed, and gives its structured content once
@@ -16,18 +17,18 @@ import (
 func (r *rig) facts(name string, args object) (text string, facts object) {
 	r.Helper()
 	answer := r.call(name, args)
-	if answer.failed {
+	if answer.Failed {
 		r.Fatalf("%s fails: %s", name, said(answer))
 	}
 	var out json.RawMessage
 	for _, one := range r.tools {
-		if one.name == name {
-			out = outputSchema(one.out)
+		if one.Name == name {
+			out = toolkit.OutputSchema(one.Out)
 		}
 	}
 	if out == nil {
-		if answer.structured != nil {
-			r.Errorf("%s gives %v and has no schema for it", name, answer.structured)
+		if answer.Structured != nil {
+			r.Errorf("%s gives %v and has no schema for it", name, answer.Structured)
 		}
 		return said(answer), nil
 	}
@@ -39,7 +40,7 @@ func (r *rig) facts(name string, args object) (text string, facts object) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	b, err := json.Marshal(answer.structured)
+	b, err := json.Marshal(answer.Structured)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func (r *rig) facts(name string, args object) (text string, facts object) {
 }
 
 func TestASessionIsStartedTypedIntoReadAndEnded(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	_, started := r.facts("session_start", object{"name": "cat", "command": "cat", "env": object{"A": "b"}, "lease": "session"})
 	id := started["id"].(string)
 	if p := r.process(id); p.Actor != "agent:test/1" || p.CWD != r.home || p.Owner == nil {
@@ -96,7 +97,7 @@ func TestASessionIsStartedTypedIntoReadAndEnded(t *testing.T) {
 }
 
 func TestAShellRunsCommandsAndKeepsItsState(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.facts("session_start", object{"name": "sh", "command": "sh"})
 	r.facts("session_exec", object{"id": "sh", "command": "cd /; WORD=kept"})
 	text, facts := r.facts("session_exec", object{"id": "sh", "command": "echo $WORD; pwd; false"})
@@ -114,22 +115,22 @@ func TestAShellRunsCommandsAndKeepsItsState(t *testing.T) {
 }
 
 func TestAScreenIsGivenAsAPicture(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.facts("session_start", object{"name": "cat", "command": "cat"})
 	answer := r.call("session_screen", object{"id": "cat", "format": "png"})
-	picture, ok := answer.content[0].(*sdk.ImageContent)
+	picture, ok := answer.Content[0].(*sdk.ImageContent)
 	if !ok || picture.MIMEType != "image/png" || !strings.HasPrefix(string(picture.Data), "\x89PNG") {
 		t.Errorf("session_screen gives %+v", answer)
 	}
-	if answer := r.call("session_screen", object{"id": "cat", "format": "gif"}); !answer.failed || !strings.Contains(said(answer), "text, ansi or png") {
+	if answer := r.call("session_screen", object{"id": "cat", "format": "gif"}); !answer.Failed || !strings.Contains(said(answer), "text, ansi or png") {
 		t.Errorf("session_screen gives %q", said(answer))
 	}
 }
 
 func TestAProcessIsWaitedForReadSearchedAndRestarted(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	started := r.call("process_start", object{"command": "echo first; echo second line; exec sleep 600", "name": "web"})
-	if started.failed {
+	if started.Failed {
 		t.Fatal(said(started))
 	}
 	if text, facts := r.facts("process_wait", object{"id": "web", "log": "^second"}); facts["met"] != "log" || !strings.HasSuffix(text, "\nsecond line") {
@@ -156,14 +157,14 @@ func TestAProcessIsWaitedForReadSearchedAndRestarted(t *testing.T) {
 		t.Errorf("process_restart says %q", text)
 	}
 	for _, name := range []string{"process_log", "process_wait", "process_restart", "session_read", "session_kill"} {
-		if answer := r.call(name, object{"id": "nobody"}); !answer.failed || !strings.Contains(said(answer), "nobody") {
+		if answer := r.call(name, object{"id": "nobody"}); !answer.Failed || !strings.Contains(said(answer), "nobody") {
 			t.Errorf("%s of nobody gives %q", name, said(answer))
 		}
 	}
 }
 
 func TestHistoryTellsWhatWasRun(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.call("exec", object{"command": "exit 3"})
 	r.eventually("the command in the history", func() bool {
 		text, _ := r.facts("history", object{"failed": true, "actor": "agent"})
@@ -181,7 +182,7 @@ func TestHistoryTellsWhatWasRun(t *testing.T) {
 }
 
 func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	_, started := r.facts("session_start", object{"name": "cat", "command": "cat"})
 	person, err := r.connect(t.Context(), "dashboard", "", nil)
 	if err != nil {
@@ -193,7 +194,7 @@ func TestALockedKeyboardIsToldInOneWord(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer := r.call("session_write", object{"id": "cat", "text": "x"})
-		if answer.failed != take || take && (!strings.HasPrefix(said(answer), "locked_by_user: ") || strings.Count(said(answer), "locked_by_user") != 1) {
+		if answer.Failed != take || take && (!strings.HasPrefix(said(answer), "locked_by_user: ") || strings.Count(said(answer), "locked_by_user") != 1) {
 			t.Errorf("taken %v: %q", take, said(answer))
 		}
 	}

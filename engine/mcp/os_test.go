@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/osenv"
+	"tandem/engine/mcp/toolkit"
 )
 
 var (
@@ -23,15 +25,15 @@ func (r *rig) yaml(t *testing.T, rows ...row) {
 		if got := stampText.ReplaceAllString(r.stable(said(answer)), "NOW"); got != c.want {
 			t.Errorf("%s %v:\n%s\nwant:\n%s", c.tool, c.args, got, c.want)
 		}
-		if answer.failed != c.failed {
-			t.Errorf("%s %v: failed is %v", c.tool, c.args, answer.failed)
+		if answer.Failed != c.failed {
+			t.Errorf("%s %v: failed is %v", c.tool, c.args, answer.Failed)
 		}
 	}
 }
 
 func TestOSRunsShellCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, OS)
+	r := newRig(t, toolkit.OS)
 	r.yaml(t,
 		row{"shell_cmd", object{"command": "echo hi"}, "status: ok\ncommand: echo hi\nexit_code: 0\nstdout: |\n  hi\nstderr: \"\"\nexecuted_at: NOW\n", false},
 		row{"shell_cmd", object{"command": "echo a; echo b >&2; exit 3"},
@@ -53,7 +55,7 @@ func TestOSRunsShellCommands(t *testing.T) {
 
 func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, All)
+	r := newRig(t, toolkit.All)
 	script := "seq 3; echo err >&2; exec sleep 1000"
 	answer := said(r.call("shell_cmd", object{"command": script, "timeoutSeconds": 0.5, "bufferSize": 2}))
 	found := pidLine.FindStringSubmatch(answer)
@@ -89,21 +91,21 @@ func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
 // crashEngine kills the engine and waits for the next one.
 func (r *rig) crashEngine() {
 	r.Helper()
-	info, err := api.EngineInfo.Call(r.Context(), r.face.engine, api.Empty{})
+	info, err := api.EngineInfo.Call(r.Context(), r.face.Engine, api.Empty{})
 	if err != nil {
 		r.Fatal(err)
 	}
 	kill(r, info.EnginePID)
 	r.eventually("the next engine", func() bool {
-		next, err := api.EngineInfo.Call(r.Context(), r.face.engine, api.Empty{})
+		next, err := api.EngineInfo.Call(r.Context(), r.face.Engine, api.Empty{})
 		return err == nil && next.EnginePID != info.EnginePID && !errors.Is(err, api.CodeUnavailable)
 	})
 }
 
 func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, OS)
-	r.face.environ["TD_INHERITED"] = "from outside"
+	r := newRig(t, toolkit.OS)
+	r.face.Environ["TD_INHERITED"] = "from outside"
 	key := func(k string) object { return object{"key": k} }
 	wrong := "status: error\nerror_code: ENV_INVALID_KEY\nmessage: a name has letters, digits and _ and begins with no digit\n"
 	wrong = strings.Replace(wrong, "message: ", "message: \"", 1)
@@ -126,7 +128,7 @@ func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
 		row{"env_set", object{"key": "A-B", "value": ""}, wrong, true},
 		row{"env_unset", key(""), wrong, true},
 	)
-	if got := r.call("env_get", key("TD_INHERITED")).structured; got != (envState{"TD_INHERITED", "from inside", false}) {
+	if got := r.call("env_get", key("TD_INHERITED")).Structured; got != (osenv.EnvState{Key: "TD_INHERITED", Value: "from inside"}) {
 		t.Errorf("structured it is %+v", got)
 	}
 }

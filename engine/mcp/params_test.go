@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/mcp/toolkit"
 )
 
 // mistakes are calls with params that are wrong, and how they are answered.
@@ -130,7 +131,7 @@ func FuzzParams(f *testing.F) {
 			}
 			return
 		}
-		if _, known := shapes(method); !known || m.(*jsonrpc.Request).Method == "subscriptions/listen" {
+		if _, known := toolkit.Shapes(method); !known || m.(*jsonrpc.Request).Method == "subscriptions/listen" {
 			return
 		}
 		k := newTalk(t)

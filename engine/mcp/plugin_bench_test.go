@@ -1,18 +1,22 @@
 package mcp
 
-import "testing"
+import (
+	"testing"
+
+	"tandem/engine/mcp/toolkit"
+)
 
 func BenchmarkExecTrue(b *testing.B) {
-	r := newRig(b, Plugin)
+	r := newRig(b, toolkit.Plugin)
 	for b.Loop() {
-		if answer := r.call("exec", object{"command": "true"}); answer.failed {
+		if answer := r.call("exec", object{"command": "true"}); answer.Failed {
 			b.Fatal(said(answer))
 		}
 	}
 }
 
 func BenchmarkExec10MBBack(b *testing.B) {
-	r := newRig(b, Plugin)
+	r := newRig(b, toolkit.Plugin)
 	r.file("big", numbered(1, 100_000, "%099d"))
 	b.SetBytes(10_000_000)
 	for b.Loop() {
@@ -24,10 +28,10 @@ func BenchmarkExec10MBBack(b *testing.B) {
 }
 
 func BenchmarkRead(b *testing.B) {
-	r := newRig(b, Plugin)
+	r := newRig(b, toolkit.Plugin)
 	r.file("f", numbered(1, 1000, "line %d"))
 	for b.Loop() {
-		if answer := r.call("read", object{"path": "f"}); answer.failed {
+		if answer := r.call("read", object{"path": "f"}); answer.Failed {
 			b.Fatal(said(answer))
 		}
 	}

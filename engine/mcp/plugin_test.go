@@ -14,6 +14,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/plugin"
+	"tandem/engine/mcp/toolkit"
 )
 
 // file writes a file below the agent's folder.
@@ -49,7 +51,7 @@ func numbered(from, to int, format string) string {
 
 func TestPluginReadsFilesInParts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.file("short", "one\ntwo\nthree")
 	r.file("empty", "")
 	r.file("long", numbered(1, 2500, "line %d"))
@@ -96,19 +98,19 @@ func TestPluginReadsFilesInParts(t *testing.T) {
 		row{"read", read("leads out", 0, 0), "read " + outside + ": it is outside the allowed folders\nhint: allowed: HOME", true},
 		row{"read", object{"path": 3}, `call read: argument "path" has to be a string, not a number`, true},
 	)
-	r.face.o.Unbounded = true
+	r.face.Options.Unbounded = true
 	r.check(t, row{"read", read("long", 0, 0), numbered(1, 2500, "line %d"), false})
 }
 
 func TestPluginShowsPictures(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	for mime, head := range map[string]string{
 		"image/png": "\x89PNG\r\n\x1a\n", "image/jpeg": "\xff\xd8\xff", "image/gif": "GIF89a", "image/webp": "RIFF\x00\x00\x00\x00WEBP",
 	} {
 		r.file("picture.txt", head+"\x00rest")
 		answer := r.call("read", object{"path": "picture.txt"})
-		image, ok := answer.content[0].(*sdk.ImageContent)
+		image, ok := answer.Content[0].(*sdk.ImageContent)
 		if !ok || image.MIMEType != mime || !bytes.Equal(image.Data, []byte(head+"\x00rest")) {
 			t.Errorf("%s: got %+v", mime, answer)
 		}
@@ -117,7 +119,7 @@ func TestPluginShowsPictures(t *testing.T) {
 
 func TestPluginReadsJSON(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.file("good.json", "\ufeff{\"b\": 12345678901234567890, \"a\": [1.50, \"<x>\"]}\n")
 	r.file("bad.json", "{\n  \"a\": nope\n}")
 	r.file("empty.json", "")
@@ -132,7 +134,7 @@ func TestPluginReadsJSON(t *testing.T) {
 
 func TestPluginWritesFiles(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.file("run.sh", "old")
 	if err := os.Chmod(filepath.Join(r.home, "run.sh"), 0o751); err != nil {
 		t.Fatal(err)
@@ -157,7 +159,7 @@ func TestPluginWritesFiles(t *testing.T) {
 
 func TestPluginEditsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.file("f", "\ufeffalpha\r\nbeta\r\nbeta\r\n")
 	edit := func(steps ...object) object { return object{"path": "f", "edits": append([]object{}, steps...)} }
 	long := strings.Repeat("é", 90)
@@ -185,13 +187,13 @@ func TestPluginWritesReports(t *testing.T) {
 	// Reports go to the home folder of the engine's user.
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	ok := func(args object, pattern, content string) {
 		t.Helper()
 		answer := r.call("write_output", args)
 		path := said(answer)
 		rel, inside := strings.CutPrefix(path, home+"/outputs/")
-		if answer.failed || !inside || !regexp.MustCompile("^"+pattern+"$").MatchString(rel) {
+		if answer.Failed || !inside || !regexp.MustCompile("^"+pattern+"$").MatchString(rel) {
 			t.Errorf("write_output %v: %s", args, path)
 		}
 		if got, err := os.ReadFile(path); err != nil || string(got) != content {
@@ -221,7 +223,7 @@ func TestPluginWritesReports(t *testing.T) {
 
 func TestPluginSearchesContents(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.file("a.go", "package a\n\nfunc Hello() {}\n// hello again\nlast\n")
 	r.file("sub/b.txt", "hello: world\r\n")
 	r.file("sub/.hidden", "hello\n")
@@ -263,7 +265,7 @@ func TestPluginSearchesContents(t *testing.T) {
 
 func TestPluginFindsAndListsFiles(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	for _, f := range []string{"src/a.go", "src/deep/b.go", "src/.hidden.go", "node_modules/x.go", ".git/c.go", "out/d.go", "README.md", "two\nlines"} {
 		r.file(f, "")
 	}
@@ -299,7 +301,7 @@ func TestPluginFindsAndListsFiles(t *testing.T) {
 
 func TestPluginRunsCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.file("sub/here", "")
 	run := func(command string) object { return object{"command": command} }
 	r.check(t,
@@ -322,10 +324,10 @@ func TestPluginRunsCommands(t *testing.T) {
 
 func TestPluginKeepsTheEndOfLongOutput(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	answer := r.call("exec", object{"command": `printf 'é%.0s' $(seq 20345); printf '%09000d' 7 >&2; exit 1`})
 	var blocks []string
-	for _, c := range answer.content {
+	for _, c := range answer.Content {
 		blocks = append(blocks, c.(*sdk.TextContent).Text)
 	}
 	want := []string{
@@ -344,12 +346,12 @@ func TestPluginKeepsTheEndOfLongOutput(t *testing.T) {
 
 func TestPluginLetsSlowCommandsGoOn(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	answer := r.call("exec", object{"command": "echo begun; sleep 100", "timeoutMs": 200})
-	s := answer.structured.(commandState)
+	s := answer.Structured.(plugin.CommandState)
 	p := r.process(s.ID)
 	want := fmt.Sprintf("begun\nTimed out after 200 ms; it goes on as process %s. Log: %s", s.ID, p.LogPath)
-	if said(answer) != want || answer.failed || !s.TimedOut || s.ExitCode != nil || answer.process != s.ID {
+	if said(answer) != want || answer.Failed || !s.TimedOut || s.ExitCode != nil || answer.Process != s.ID {
 		t.Errorf("answers %q, %+v", said(answer), s)
 	}
 	if listed := said(r.call("process_list", nil)); !strings.Contains(listed, "id="+s.ID) || !strings.Contains(listed, "command=echo begun; sleep 100") {
@@ -360,7 +362,7 @@ func TestPluginLetsSlowCommandsGoOn(t *testing.T) {
 
 func TestPluginConfinesCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.file("rw/there", "")
 	try := "echo x > rw/new; echo x > new; ls rw"
 	confined := object{"filesystem": object{"denyRead": []string{}, "allowWrite": []string{"rw"}, "denyWrite": []string{}}}
@@ -368,7 +370,7 @@ func TestPluginConfinesCommands(t *testing.T) {
 	if got := said(answer); !strings.HasPrefix(got, "new\nthere\n") || !strings.Contains(got, "Permission denied") {
 		t.Errorf("confined: %q", got)
 	}
-	r.face.o.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{}, AllowWrite: []string{}, DenyWrite: []string{}}}
+	r.face.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{}, AllowWrite: []string{}, DenyWrite: []string{}}}
 	r.hold()
 	if got := said(r.call("exec", object{"command": "echo x > rw/again"})); !strings.Contains(got, "Permission denied") {
 		t.Errorf("by default: %q", got)
@@ -377,7 +379,7 @@ func TestPluginConfinesCommands(t *testing.T) {
 
 func TestPluginLooksAfterProcesses(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Plugin)
+	r := newRig(t, toolkit.Plugin)
 	r.check(t,
 		row{"process_list", nil, "No managed processes.", false},
 		row{"process_get", object{"id": "nope"}, "Unknown process id: nope", true},
@@ -387,7 +389,7 @@ func TestPluginLooksAfterProcesses(t *testing.T) {
 		row{"process_stop_all", nil, "Stopped 0 processes with SIGTERM.", false},
 	)
 	answer := r.call("process_start", object{"command": "echo $X; exec sleep 100", "name": "server", "env": object{"X": "hi"}, "keepAlive": true})
-	s := answer.structured.(processState)
+	s := answer.Structured.(plugin.ProcessState)
 	log := filepath.Join(r.dir, "processes", s.ID, "process.log")
 	want := fmt.Sprintf("id: %s\nname: server\npid: %d\nstatus: running\nkeepAlive: true\nrestartCount: 0\nexitCode: -\nlogPath: %s\ncommand: echo $X; exec sleep 100",
 		s.ID, s.PID, log)
@@ -404,44 +406,44 @@ func TestPluginLooksAfterProcesses(t *testing.T) {
 		t.Errorf("stopped: %s", got)
 	}
 	brief := r.call("process_start", object{"command": "exit 4"})
-	r.ended(brief.process)
-	if got := said(r.call("process_get", object{"id": brief.process})); !strings.Contains(got, "status: exited") || !strings.Contains(got, "exitCode: 4") {
+	r.ended(brief.Process)
+	if got := said(r.call("process_get", object{"id": brief.Process})); !strings.Contains(got, "status: exited") || !strings.Contains(got, "exitCode: 4") {
 		t.Errorf("exited: %s", got)
 	}
 	for _, want := range []string{"sleep", "sleep-2"} {
-		if s := r.call("process_start", object{"command": "X=1 exec /bin/sleep 100"}).structured.(processState); s.Name != want {
+		if s := r.call("process_start", object{"command": "X=1 exec /bin/sleep 100"}).Structured.(plugin.ProcessState); s.Name != want {
 			t.Errorf("named %s, want %s", s.Name, want)
 		}
 	}
-	if answer := r.call("process_start", object{"command": "true", "name": "sleep"}); !answer.failed || !strings.Contains(said(answer), "is called sleep already") {
+	if answer := r.call("process_start", object{"command": "true", "name": "sleep"}); !answer.Failed || !strings.Contains(said(answer), "is called sleep already") {
 		t.Errorf("a second one of the name: %s", said(answer))
 	}
 	r.check(t, row{"process_stop_all", object{"signal": "SIGHUP"}, "Stopped 2 processes with SIGHUP.", false})
 }
 
 func TestPluginSaysWhatACallWouldDo(t *testing.T) {
-	f := &face{o: &Options{CWD: "/work", Home: "/home/me"}}
+	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/work", Home: "/home/me"}}
 	for _, c := range []struct {
 		tool, args string
-		want       subject
+		want       toolkit.Subject
 	}{
-		{"read", `{"path":"a/../b"}`, subject{paths: []string{"/work/b"}}},
-		{"read_json", `{"path":"~/b"}`, subject{paths: []string{"/home/me/b"}}},
-		{"write", `{"path":"/etc/x","content":""}`, subject{paths: []string{"/etc/x"}}},
-		{"edit", `{"path":"x","edits":[]}`, subject{paths: []string{"/work/x"}}},
-		{"grep", `{"pattern":"x"}`, subject{paths: []string{"/work"}}},
-		{"find", `{"pattern":"x","path":"d"}`, subject{paths: []string{"/work/d"}}},
-		{"ls", `{}`, subject{paths: []string{"/work"}}},
-		{"exec", `{"command":"rm -rf x","cwd":"d"}`, subject{command: "rm -rf x", cwd: "/work/d"}},
-		{"process_start", `{"command":"serve"}`, subject{command: "serve", cwd: "/work"}},
-		{"write_output", `{"name":"n","content":""}`, subject{paths: []string{"/home/me/outputs"}}},
-		{"process_stop_all", `{}`, subject{}},
+		{"read", `{"path":"a/../b"}`, toolkit.Subject{Paths: []string{"/work/b"}}},
+		{"read_json", `{"path":"~/b"}`, toolkit.Subject{Paths: []string{"/home/me/b"}}},
+		{"write", `{"path":"/etc/x","content":""}`, toolkit.Subject{Paths: []string{"/etc/x"}}},
+		{"edit", `{"path":"x","edits":[]}`, toolkit.Subject{Paths: []string{"/work/x"}}},
+		{"grep", `{"pattern":"x"}`, toolkit.Subject{Paths: []string{"/work"}}},
+		{"find", `{"pattern":"x","path":"d"}`, toolkit.Subject{Paths: []string{"/work/d"}}},
+		{"ls", `{}`, toolkit.Subject{Paths: []string{"/work"}}},
+		{"exec", `{"command":"rm -rf x","cwd":"d"}`, toolkit.Subject{Command: "rm -rf x", Cwd: "/work/d"}},
+		{"process_start", `{"command":"serve"}`, toolkit.Subject{Command: "serve", Cwd: "/work"}},
+		{"write_output", `{"name":"n","content":""}`, toolkit.Subject{Paths: []string{"/home/me/outputs"}}},
+		{"process_stop_all", `{}`, toolkit.Subject{}},
 	} {
-		for _, tool := range pluginTools() {
-			if tool.name != c.tool {
+		for _, tool := range plugin.Tools() {
+			if tool.Name != c.tool {
 				continue
 			}
-			if diff := cmp.Diff(c.want, tool.about(f, []byte(c.args)), cmp.AllowUnexported(subject{})); diff != "" {
+			if diff := cmp.Diff(c.want, tool.About(f, []byte(c.args)), cmp.AllowUnexported(toolkit.Subject{})); diff != "" {
 				t.Errorf("%s: %s", c.tool, diff)
 			}
 		}
@@ -451,7 +453,7 @@ func TestPluginSaysWhatACallWouldDo(t *testing.T) {
 func TestPluginListsFewWords(t *testing.T) {
 	t.Parallel()
 	size := 0
-	for _, tool := range pluginTools() {
+	for _, tool := range plugin.Tools() {
 		b, err := json.Marshal(listed("", tool))
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -29,10 +30,10 @@ const (
 // permit asks whether an agent may make a call; nil if it may, else what it is
 // told instead. Where the policy asks the person, the first answer counts: from
 // the dashboard or, if the agent's program can ask too, from there.
-func (s *server) permit(ctx context.Context, f *face, t tool, args json.RawMessage, req *sdk.CallToolRequest) *result {
+func (s *server) permit(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, req *sdk.CallToolRequest) *toolkit.Result {
 	in := inquiry(f, t, args)
 	in.NoAsk = true
-	out, err := api.PolicyCheck.Call(ctx, f.engine, in)
+	out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
 	if err == nil && out.Decision == "ask" {
 		in.NoAsk = false
 		out, err = askBoth(ctx, f, in, out.Reason, req)
@@ -41,21 +42,21 @@ func (s *server) permit(ctx context.Context, f *face, t tool, args json.RawMessa
 		return nil
 	}
 	if err == nil {
-		err = notAllowed(t.name, out)
+		err = notAllowed(t.Name, out)
 	}
-	s.note(ctx, f, t, args, result{}, err, 0)
-	refused := failure(err)
+	s.note(ctx, f, t, args, toolkit.Result{}, err, 0)
+	refused := toolkit.Failure(err)
 	return &refused
 }
 
 // permitReading asks whether an agent may read a resource, as it is asked for
 // the tool that reads the same.
-func permitReading(ctx context.Context, f *face, what resourceURI) error {
+func permitReading(ctx context.Context, f *toolkit.Agent, what resourceURI) error {
 	name := "process_log"
 	if what.screen {
 		name = "session_screen"
 	}
-	out, err := api.PolicyCheck.Call(ctx, f.engine, api.PolicyCheckInput{Tool: name, Actor: f.actor})
+	out, err := api.PolicyCheck.Call(ctx, f.Engine, api.PolicyCheckInput{Tool: name, Actor: f.Actor})
 	if err == nil && out.Decision != "allow" {
 		err = notAllowed(name, out)
 	}
@@ -69,17 +70,17 @@ func notAllowed(name string, out api.PolicyCheckOutput) *api.Error {
 }
 
 // inquiry is what the policy is asked about a call.
-func inquiry(f *face, t tool, args json.RawMessage) api.PolicyCheckInput {
-	about := t.about(f, args).steered(f.o.Sandbox != nil)
+func inquiry(f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) api.PolicyCheckInput {
+	about := t.About(f, args).Steered(f.Options.Sandbox != nil)
 	return api.PolicyCheckInput{
-		Tool: t.name, Actor: f.actor, Command: about.command, Argv: about.argv,
-		Paths: about.paths, CWD: about.cwd, Session: about.session, Write: t.effect != api.Read,
+		Tool: t.Name, Actor: f.Actor, Command: about.Command, Argv: about.Argv,
+		Paths: about.Paths, CWD: about.Cwd, Session: about.Session, Write: t.Effect != api.Read,
 	}
 }
 
 // askBoth puts a request before the person in the dashboard and, where it can,
 // in the agent's own program.
-func askBoth(ctx context.Context, f *face, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (api.PolicyCheckOutput, error) {
+func askBoth(ctx context.Context, f *toolkit.Agent, in api.PolicyCheckInput, rule string, req *sdk.CallToolRequest) (api.PolicyCheckOutput, error) {
 	type reply struct {
 		out api.PolicyCheckOutput
 		err error
@@ -88,10 +89,10 @@ func askBoth(ctx context.Context, f *face, in api.PolicyCheckInput, rule string,
 	defer cancel() // withdraws the question that was not answered
 	replies := make(chan reply, 2)
 	go func() {
-		out, err := api.PolicyCheck.Call(ctx, f.engine, in)
+		out, err := api.PolicyCheck.Call(ctx, f.Engine, in)
 		replies <- reply{out, err}
 	}()
-	if !f.o.NoElicit && canElicit(req.Session) {
+	if !f.Options.NoElicit && canElicit(req.Session) {
 		go func() {
 			if out, ok := elicit(ctx, req.Session, in, rule); ok {
 				replies <- reply{out, nil}
@@ -149,10 +150,10 @@ func question(in api.PolicyCheckInput, rule string) string {
 }
 
 // entryOf is a call's line in the audit log.
-func entryOf(ctx context.Context, f *face, t tool, args json.RawMessage, r result, err error, took time.Duration, at time.Time) api.AuditEntry {
+func entryOf(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, r toolkit.Result, err error, took time.Duration, at time.Time) api.AuditEntry {
 	entry := api.AuditEntry{
-		Time: at, Actor: f.actor, Client: f.owner, Tool: t.name, Arguments: recordable(args),
-		Outcome: outcome(ctx, r, err), DurationMS: float64(took.Microseconds()) / 1000, Process: r.process,
+		Time: at, Actor: f.Actor, Client: f.Owner, Tool: t.Name, Arguments: recordable(args),
+		Outcome: outcome(ctx, r, err), DurationMS: float64(took.Microseconds()) / 1000, Process: r.Process,
 	}
 	if err != nil {
 		entry.Error = err.Error()
@@ -170,13 +171,13 @@ func addToAudit(engine *client.Client, entries ...api.AuditEntry) error {
 }
 
 // outcome is how a call ended, in a word.
-func outcome(ctx context.Context, r result, err error) string {
+func outcome(ctx context.Context, r toolkit.Result, err error) string {
 	switch {
 	case ctx.Err() != nil:
 		return "cancelled"
 	case err != nil && api.AsError(err).Code == api.CodeForbidden:
 		return "denied"
-	case err != nil || r.failed:
+	case err != nil || r.Failed:
 		return "error"
 	}
 	return "ok"

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 // policy is what the rig's engine follows from now on.
@@ -41,7 +42,7 @@ tool = ["session_kill", "session.kill"]
 
 // served runs a server with the rig's options, and a client of the SDK on it.
 func (r *rig) served(client *sdk.ClientOptions) *sdk.ClientSession {
-	return served(r, *r.face.o, withHandshake, client)
+	return served(r, *r.face.Options, withHandshake, client)
 }
 
 // calls calls a tool as an agent's program does.
@@ -53,7 +54,7 @@ func (r *rig) calls(session *sdk.ClientSession, tool string, args object) (text 
 	if err != nil {
 		r.Fatal(err)
 	}
-	return said(result{content: answer.Content}), answer.IsError
+	return said(toolkit.Result{Content: answer.Content}), answer.IsError
 }
 
 // asked waits for the one request that waits for an answer.
@@ -93,9 +94,9 @@ func (r *rig) audited(n int) (lines []string, entries []api.AuditEntry) {
 // The engine judges these calls with what they do, so a refusal has to come
 // before anything is done.
 func TestNothingOfARefusedCallIsDone(t *testing.T) {
-	r := newRig(t, All)
+	r := newRig(t, toolkit.All)
 	r.file("there", "old")
-	p, err := api.ProcessStart.Call(t.Context(), r.face.engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
+	p, err := api.ProcessStart.Call(t.Context(), r.face.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,15 +113,15 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 	for _, rules := range []string{`default = "deny"`, "default = \"ask\"\nask_timeout = \"1ms\""} {
 		r.policy(rules)
 		for _, tool := range r.tools {
-			args, known := calls[tool.name]
-			if tool.judged != known {
-				t.Errorf("%s is judged: %v, tried here: %v", tool.name, tool.judged, known)
+			args, known := calls[tool.Name]
+			if tool.Judged != known {
+				t.Errorf("%s is judged: %v, tried here: %v", tool.Name, tool.Judged, known)
 			}
 			if !known {
 				continue
 			}
-			if text, failed := r.calls(session, tool.name, args); !failed || !strings.HasPrefix(text, "call "+tool.name+": not allowed: ") {
-				t.Errorf("%s with %s: %q", tool.name, rules, text)
+			if text, failed := r.calls(session, tool.Name, args); !failed || !strings.HasPrefix(text, "call "+tool.Name+": not allowed: ") {
+				t.Errorf("%s with %s: %q", tool.Name, rules, text)
 			}
 		}
 	}
@@ -130,7 +131,7 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(r.home, "there")); err != nil || string(got) != "old" {
 		t.Errorf("the file says %q, %v", got, err)
 	}
-	out, err := api.ProcessList.Call(t.Context(), r.face.engine, api.ProcessListInput{})
+	out, err := api.ProcessList.Call(t.Context(), r.face.Engine, api.ProcessListInput{})
 	if err != nil || len(out.Processes) != 1 || out.Processes[0].State.Ended() {
 		t.Errorf("there are %+v, %v", out.Processes, err)
 	}
@@ -144,7 +145,7 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 
 // A rule counts from the next call on, and so does its end.
 func TestARuleCountsFromTheNextCallOn(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	session := r.served(nil)
 	for i := range 6 {
 		forbidden := i%2 == 1
@@ -156,7 +157,7 @@ func TestARuleCountsFromTheNextCallOn(t *testing.T) {
 }
 
 func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
-	r := newRig(t, All)
+	r := newRig(t, toolkit.All)
 	r.policy(careful)
 	session := r.served(nil)
 	kept := filepath.Join(r.home, "kept")
@@ -197,10 +198,10 @@ func TestACallIsRefusedByItsCommandItsPathOrItsName(t *testing.T) {
 }
 
 func TestACommandInASessionIsJudgedInItsFolder(t *testing.T) {
-	r := newRig(t, All)
+	r := newRig(t, toolkit.All)
 	r.policy(careful)
 	session := r.served(nil)
-	started, err := api.SessionStart.Call(t.Context(), r.face.engine, api.SessionStartInput{Command: []string{"sh"}, CWD: "/etc"})
+	started, err := api.SessionStart.Call(t.Context(), r.face.Engine, api.SessionStartInput{Command: []string{"sh"}, CWD: "/etc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +212,7 @@ func TestACommandInASessionIsJudgedInItsFolder(t *testing.T) {
 }
 
 func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	session := r.served(nil)
 	push := object{"command": "echo pushed; true git push; git push --help >/dev/null || true"}
@@ -247,7 +248,7 @@ func TestWhatThePersonIsAskedHappensOnceTheyAllowIt(t *testing.T) {
 }
 
 func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	session := r.served(nil)
 	told := make(chan bool, 1)
@@ -256,7 +257,7 @@ func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
 		told <- failed
 	}()
 	request := r.asked()
-	_, err := api.RequestAnswer.Call(t.Context(), r.face.engine, api.RequestAnswerInput{ID: request.ID, Allow: true})
+	_, err := api.RequestAnswer.Call(t.Context(), r.face.Engine, api.RequestAnswerInput{ID: request.ID, Allow: true})
 	if api.AsError(err).Code != api.CodeForbidden {
 		t.Errorf("an agent answers: %v", err)
 	}
@@ -267,7 +268,7 @@ func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
 }
 
 func TestNobodyAnsweringIsARefusal(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy("default = \"ask\"\nask_timeout = \"1s\"")
 	text, failed := r.calls(r.served(nil), "exec", object{"command": "true"})
 	if !failed || !strings.Contains(text, "nobody has answered the request within 1s") {
@@ -276,7 +277,7 @@ func TestNobodyAnsweringIsARefusal(t *testing.T) {
 }
 
 func TestARequestIsAboutOneProcess(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy("[[rule]]\ndecision = \"ask\"\ntool = [\"process?stop\"]")
 	session := r.served(nil)
 	for i, name := range []string{"one", "two"} {
@@ -301,7 +302,7 @@ func TestARequestIsAboutOneProcess(t *testing.T) {
 }
 
 func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	session := r.served(nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -322,7 +323,7 @@ func TestACallThatIsCancelledWithdrawsItsRequest(t *testing.T) {
 }
 
 func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	var asked string
 	answer := &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}
@@ -350,11 +351,11 @@ func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
 }
 
 func TestAnAgentsProgramIsNotAskedWhereThePersonDoesNotTrustIt(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy(strings.Replace(careful, "20s", "10ms", 1))
-	r.face.o.NoElicit = true
-	for _, version := range []string{withHandshake, withoutSessions} {
-		session := served(t, *r.face.o, version, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+	r.face.Options.NoElicit = true
+	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
+		session := served(t, *r.face.Options, version, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			t.Errorf("%s: the program was asked", version)
 			return &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}, nil
 		}})
@@ -365,7 +366,7 @@ func TestAnAgentsProgramIsNotAskedWhereThePersonDoesNotTrustIt(t *testing.T) {
 }
 
 func TestTheAuditLogSaysWhoDidWhatWithoutSecrets(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	session := r.served(nil)
 	r.calls(session, "exec", object{"command": "API_TOKEN=abc123 true"})
@@ -389,9 +390,9 @@ func TestTheAuditLogSaysWhoDidWhatWithoutSecrets(t *testing.T) {
 }
 
 // site is the rig's engine served over HTTP to agents.
-func (r *rig) site(change func(*Options)) *site {
+func (r *rig) site(change func(*toolkit.Options)) *site {
 	r.Helper()
-	o := *r.face.o
+	o := *r.face.Options
 	if change != nil {
 		change(&o)
 	}
@@ -410,7 +411,7 @@ func (s *site) operation(name, body string) (status int, answer string) {
 }
 
 func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	s := r.site(nil)
 	for _, c := range []struct {
@@ -455,7 +456,7 @@ func TestThePolicyHoldsForOperationsOverHTTP(t *testing.T) {
 }
 
 func TestAPersonIsAskedAboutAnOperation(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy(careful)
 	s := r.site(nil)
 	told := make(chan string, 1)
@@ -474,9 +475,9 @@ func TestAPersonIsAskedAboutAnOperation(t *testing.T) {
 }
 
 func TestThePersonsSandboxHoldsForOperationsOverHTTP(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	out := filepath.Join(t.TempDir(), "out")
-	s := r.site(func(o *Options) { o.Sandbox = &api.Sandbox{} })
+	s := r.site(func(o *toolkit.Options) { o.Sandbox = &api.Sandbox{} })
 	for _, body := range []string{
 		`{"command":["sh","-c","echo x > ` + out + `"]}`,
 		`{"command":["sh","-c","echo x > ` + out + `"],"sandbox":{"filesystem":{"allowWrite":["/"]}}}`,

@@ -7,6 +7,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 // A recipe is a prompt: a task, with one thing to fill in.
@@ -48,7 +49,7 @@ func (s *server) addPrompts() {
 func (r recipe) get(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	for name := range req.Params.Arguments {
 		if name != r.argument {
-			return nil, api.Errorf(api.CodeInvalid, "prompts/get: %s has no argument %q; it takes %s: %s", r.name, brief(name), r.argument, r.about)
+			return nil, api.Errorf(api.CodeInvalid, "prompts/get: %s has no argument %q; it takes %s: %s", r.name, toolkit.Brief(name), r.argument, r.about)
 		}
 	}
 	value := req.Params.Arguments[r.argument]

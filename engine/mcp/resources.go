@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -62,7 +63,7 @@ func between(s, prefix, suffix string) (string, bool) {
 // listResources lists what there is now.
 func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesRequest) (sdk.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
-		return nil, noCursor("resources/list")
+		return nil, toolkit.NoCursor("resources/list")
 	}
 	list := &sdk.ListResourcesResult{Resources: s.fixtures()}
 	list.CacheScope = "private"
@@ -73,7 +74,7 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	if err != nil {
 		return nil, err
 	}
-	processes, err := f.listable(ctx)
+	processes, err := listable(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -83,17 +84,6 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 		}
 	}
 	return list, nil
-}
-
-// listable are the processes that an agent may list: none where a rule has the
-// tool that lists them refused or asked about, as clients list resources unasked.
-func (f *face) listable(ctx context.Context) ([]api.Process, error) {
-	judged, err := api.PolicyCheck.Call(ctx, f.engine, api.PolicyCheckInput{Tool: "process_list", Actor: f.actor, NoAsk: true})
-	if err != nil || judged.Decision != "allow" {
-		return nil, err
-	}
-	out, err := api.ProcessList.Call(ctx, f.engine, api.ProcessListInput{})
-	return out.Processes, err
 }
 
 // fleeting reports whether a process is a one-shot command, which nobody needs
@@ -119,7 +109,7 @@ func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	if err != nil {
 		return nil, err
 	}
-	text, err := f.resourceText(ctx, what)
+	text, err := resourceText(ctx, f, what)
 	if errors.Is(err, api.CodeNotFound) {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
@@ -131,15 +121,26 @@ func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	return r, nil
 }
 
-func (f *face) resourceText(ctx context.Context, what resourceURI) (string, error) {
+// listable are the processes that an agent may list: none where a rule has the
+// tool that lists them refused or asked about, as clients list resources unasked.
+func listable(ctx context.Context, f *toolkit.Agent) ([]api.Process, error) {
+	judged, err := api.PolicyCheck.Call(ctx, f.Engine, api.PolicyCheckInput{Tool: "process_list", Actor: f.Actor, NoAsk: true})
+	if err != nil || judged.Decision != "allow" {
+		return nil, err
+	}
+	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
+	return out.Processes, err
+}
+
+func resourceText(ctx context.Context, f *toolkit.Agent, what resourceURI) (string, error) {
 	if err := permitReading(ctx, f, what); err != nil {
 		return "", err
 	}
 	if what.screen {
-		out, err := api.SessionScreen.Call(ctx, f.engine, api.SessionScreenInput{ID: what.id})
+		out, err := api.SessionScreen.Call(ctx, f.Engine, api.SessionScreenInput{ID: what.id})
 		return strings.Join(out.Lines, "\n"), err
 	}
 	end := int64(-resourceBytes)
-	out, err := api.ProcessLog.Call(ctx, f.engine, api.ProcessLogInput{ID: what.id, Since: &end, Max: resourceBytes})
+	out, err := api.ProcessLog.Call(ctx, f.Engine, api.ProcessLogInput{ID: what.id, Since: &end, Max: resourceBytes})
 	return out.Data, err
 }

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 // resourcePace is how often at most agents are told of one change or another.
@@ -51,7 +52,7 @@ func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	if err := permitReading(ctx, f, what); err != nil {
 		return err
 	}
-	if _, err := api.ProcessGet.Call(ctx, f.engine, api.IDInput{ID: what.id}); err != nil {
+	if _, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: what.id}); err != nil {
 		if errors.Is(err, api.CodeNotFound) {
 			return sdk.ResourceNotFoundError(req.Params.URI)
 		}
@@ -61,7 +62,7 @@ func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	return nil
 }
 
-func (s *server) follow(f *face, uri string, what resourceURI, session *sdk.ServerSession) {
+func (s *server) follow(f *toolkit.Agent, uri string, what resourceURI, session *sdk.ServerSession) {
 	r := &s.resources
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,8 +123,8 @@ func (r *resources) drop(uri string, session *sdk.ServerSession) {
 
 // tellChanges tells of new output until ctx ends or the process is forgotten. It
 // looks as the agent that asked first, whose connection may be gone by then.
-func (s *server) tellChanges(ctx context.Context, f *face, uri, id string) {
-	engine, err := s.o.Connect(ctx, f.actor, f.owner, s.o.bounds())
+func (s *server) tellChanges(ctx context.Context, f *toolkit.Agent, uri, id string) {
+	engine, err := s.o.Connect(ctx, f.Actor, f.Owner, s.o.Bounds())
 	if err != nil {
 		return
 	}
@@ -139,7 +140,7 @@ func (s *server) tellChanges(ctx context.Context, f *face, uri, id string) {
 		case errors.Is(err, api.CodeNotFound):
 			return
 		case err != nil:
-			sleep(ctx, watchAgainMost)
+			sleep(ctx, toolkit.WatchAgainMost)
 			continue
 		case since >= 0 && out.End > since:
 			_ = s.sdk.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri})

@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/mcp/toolkit"
 )
 
 // patience bounds how long a test waits for something that must come.
@@ -24,24 +25,24 @@ type rig struct {
 	testing.TB
 	dir   string // the data folder
 	home  string // the agent's home and working folder
-	face  *face
-	tools []tool
+	face  *toolkit.Agent
+	tools []toolkit.Tool
 
 	people *client.Client
 }
 
 // newRig starts an engine for an agent with the tools of a profile.
-func newRig(t testing.TB, profiles ...Profile) *rig {
+func newRig(t testing.TB, profiles ...toolkit.Profile) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "td") // short, for the sockets
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{TB: t, dir: dir, home: t.TempDir()}
-	o := &Options{Connect: r.connect, Version: "1.2.3", Profiles: profiles, CWD: r.home, Home: r.home, Roots: []string{r.home}}
+	o := &toolkit.Options{Connect: r.connect, Version: "1.2.3", Profiles: profiles, CWD: r.home, Home: r.home, Roots: []string{r.home}}
 	environ := append(os.Environ(), "HOME="+r.home)
-	r.face = &face{o: o, actor: "agent:test/1", owner: newOwner(), roots: o.Roots, environ: api.Environ(environ)}
-	if r.face.engine, err = r.connect(t.Context(), r.face.actor, r.face.owner, o.bounds()); err != nil {
+	r.face = &toolkit.Agent{Options: o, Actor: "agent:test/1", Owner: toolkit.NewOwner(), Roots: o.Roots, Environ: api.Environ(environ)}
+	if r.face.Engine, err = r.connect(t.Context(), r.face.Actor, r.face.Owner, o.Bounds()); err != nil {
 		t.Fatal(err)
 	}
 	r.tools = toolset(*o)
@@ -69,19 +70,19 @@ func (r *rig) person() *client.Client {
 // are now.
 func (r *rig) hold() {
 	r.Helper()
-	engine, err := r.connect(context.Background(), r.face.actor, r.face.owner, r.face.o.bounds())
+	engine, err := r.connect(context.Background(), r.face.Actor, r.face.Owner, r.face.Options.Bounds())
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.face.engine.Close()
-	r.face.engine = engine
+	r.face.Engine.Close()
+	r.face.Engine = engine
 }
 
 // end ends everything that runs on the rig and sees that nothing is left.
 func (r *rig) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	info, err := api.EngineInfo.Call(ctx, r.face.engine, api.Empty{})
+	info, err := api.EngineInfo.Call(ctx, r.face.Engine, api.Empty{})
 	if err != nil {
 		r.Errorf("find the engine: %v", err)
 	}
@@ -89,7 +90,7 @@ func (r *rig) end() {
 		r.Errorf("stop the engine: %v", err)
 	}
 	r.person().Close()
-	r.face.engine.Close()
+	r.face.Engine.Close()
 	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
 		r.eventually("the end of engine and keeper", func() bool { return !alive(pid) })
 	}
@@ -116,32 +117,32 @@ func (r *rig) eventually(what string, holds func() bool) {
 type object = map[string]any
 
 // call calls a tool as the server does.
-func (r *rig) call(name string, args object) result {
+func (r *rig) call(name string, args object) toolkit.Result {
 	r.Helper()
 	b, err := json.Marshal(args)
 	if err != nil {
 		r.Fatal(err)
 	}
 	for _, t := range r.tools {
-		if t.name != name {
+		if t.Name != name {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		answer, err := t.call(ctx, r.face, b)
+		answer, err := t.Call(ctx, r.face, b)
 		if err != nil {
-			return failure(err)
+			return toolkit.Failure(err)
 		}
 		return answer
 	}
 	r.Fatalf("there is no tool %s", name)
-	return result{}
+	return toolkit.Result{}
 }
 
 // said is all text of a result.
-func said(answer result) string {
+func said(answer toolkit.Result) string {
 	var b strings.Builder
-	for _, c := range answer.content {
+	for _, c := range answer.Content {
 		if t, ok := c.(*sdk.TextContent); ok {
 			b.WriteString(t.Text)
 		}
@@ -163,7 +164,7 @@ func (r *rig) object(name string, args object) object {
 // process asks the engine about one.
 func (r *rig) process(id string) api.Process {
 	r.Helper()
-	p, err := api.ProcessGet.Call(context.Background(), r.face.engine, api.IDInput{ID: id})
+	p, err := api.ProcessGet.Call(context.Background(), r.face.Engine, api.IDInput{ID: id})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func (r *rig) process(id string) api.Process {
 func (r *rig) ended(id string) api.Process {
 	r.Helper()
 	in := api.ProcessWaitInput{ID: id, Exit: true, TimeoutMS: int(patience.Milliseconds())}
-	out, err := api.ProcessWait.Call(context.Background(), r.face.engine, in)
+	out, err := api.ProcessWait.Call(context.Background(), r.face.Engine, in)
 	if err != nil || !out.Process.State.Ended() {
 		r.Fatalf("wait for the end of %s: %v, it is %s", id, err, out.Process.State)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -33,10 +34,10 @@ const (
 // Serve speaks the protocol on in and out until in has ended and what came from
 // it is answered, until nobody reads out any more, or until ctx ends. What it
 // started goes on.
-func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.Writer) error {
+func Serve(ctx context.Context, o toolkit.Options, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
-	s := newServer(ctx, o.hiding())
-	s.shelf = &shelf{}
+	s := newServer(ctx, o.Hiding())
+	s.shelf = &toolkit.Shelf{}
 	defer s.close()
 	defer cancel()
 	unwatch := watchReader(out, cancel)
@@ -60,7 +61,7 @@ func gone(err error) bool {
 
 // A server offers the tools of its profiles to the agents that connect.
 type server struct {
-	o    Options
+	o    toolkit.Options
 	sdk  *sdk.Server
 	log  *slog.Logger
 	held bool // a session lasts, and is an agent of its own
@@ -70,16 +71,16 @@ type server struct {
 	tasks sync.WaitGroup // goroutines that end with ctx
 
 	backlog backlog
-	shelf   *shelf       // of the transport that writes large results; nil where the SDK does
-	untidy  atomic.Int64 // large results since memory was given back
+	shelf   *toolkit.Shelf // of the transport that writes large results; nil where the SDK does
+	untidy  atomic.Int64   // large results since memory was given back
 
 	names     map[string]bool // of its tools, with the prefix
 	list      []listedTool    // what tools/list tells
 	resources resources
 }
 
-func newServer(ctx context.Context, o Options) *server {
-	s := &server{o: o.complete(), ctx: ctx, held: true, names: map[string]bool{}, log: o.Log}
+func newServer(ctx context.Context, o toolkit.Options) *server {
+	s := &server{o: o.Complete(), ctx: ctx, held: true, names: map[string]bool{}, log: o.Log}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -135,7 +136,7 @@ func (s *server) handle(ctx context.Context, method string, req sdk.Request, nex
 		r.Params.Name = s.canonical(r.Params.Name)
 		answer, err := next(ctx, method, req)
 		if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
-			return light(full, r.ProtocolVersion(), s.shelf), nil
+			return toolkit.Light(full, r.ProtocolVersion(), s.shelf), nil
 		}
 		return answer, err
 	case *sdk.ServerRequest[*sdk.DiscoverParams]:
@@ -163,16 +164,16 @@ func (s *server) canonical(name string) string {
 }
 
 // dispatch runs one call: the person's policy first, the audit log last.
-func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	f, err := s.faceOf(ctx, identify(req))
 	if err != nil {
-		return answer(failure(err)), nil
+		return answer(toolkit.Failure(err)), nil
 	}
 	args := req.Params.Arguments
-	if t.judged {
+	if t.Judged {
 		judged, verdict, err := client.Judged(ctx, inquiry(f, t, args))
 		if err != nil {
-			return answer(failure(err)), nil
+			return answer(toolkit.Failure(err)), nil
 		}
 		r, took, err := s.timed(judged, f, t, req)
 		if !verdict.Refused() {
@@ -189,7 +190,7 @@ func (s *server) dispatch(ctx context.Context, t tool, req *sdk.CallToolRequest)
 
 // timed runs a call, tells the agent meanwhile that it goes on, and how long it
 // took.
-func (s *server) timed(ctx context.Context, f *face, t tool, req *sdk.CallToolRequest) (r result, took time.Duration, err error) {
+func (s *server) timed(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, req *sdk.CallToolRequest) (r toolkit.Result, took time.Duration, err error) {
 	began := time.Now()
 	quiet := beats(ctx, req)
 	r, err = s.run(ctx, f, t, req.Params.Arguments)
@@ -198,25 +199,25 @@ func (s *server) timed(ctx context.Context, f *face, t tool, req *sdk.CallToolRe
 }
 
 // told is the answer to a call that was made, which goes into the audit log.
-func (s *server) told(ctx context.Context, f *face, t tool, args json.RawMessage, r result, took time.Duration, err error) *sdk.CallToolResult {
+func (s *server) told(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, r toolkit.Result, took time.Duration, err error) *sdk.CallToolResult {
 	s.note(ctx, f, t, args, r, err, took)
 	if errors.Is(err, api.CodeUnavailable) {
-		f.lost.Store(true)
+		f.Lost.Store(true)
 	}
 	if err != nil {
-		r = failure(advised(t, err))
+		r = toolkit.Failure(toolkit.Advised(t, err))
 	}
-	s.tidy(r.size())
-	return answer(f.shaped(r))
+	s.tidy(r.Size())
+	return answer(f.Shaped(r))
 }
 
 // note has a call recorded behind the agent's back, as it ended: the request's
 // context and text go on without it.
-func (s *server) note(ctx context.Context, f *face, t tool, args json.RawMessage, r result, err error, took time.Duration) {
+func (s *server) note(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage, r toolkit.Result, err error, took time.Duration) {
 	if ctx.Err() == nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	brief, at := result{failed: r.failed, process: r.process}, time.Now()
+	brief, at := toolkit.Result{Failed: r.Failed, Process: r.Process}, time.Now()
 	s.later(recorded{f, sync.OnceValue(func() api.AuditEntry { return entryOf(ctx, f, t, args, brief, err, took, at) })})
 }
 
@@ -241,22 +242,22 @@ func (s *server) tidy(size int) {
 }
 
 // run calls a tool. One that panics costs nobody else anything.
-func (s *server) run(ctx context.Context, f *face, t tool, args json.RawMessage) (r result, err error) {
+func (s *server) run(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) (r toolkit.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.log.Error("tool panicked", "tool", t.name, "panic", p, "stack", string(debug.Stack()))
-			r, err = result{}, api.Errorf(api.CodeInternal, "call %s: tandem made a mistake: %v", t.name, p)
+			s.log.Error("tool panicked", "tool", t.Name, "panic", p, "stack", string(debug.Stack()))
+			r, err = toolkit.Result{}, api.Errorf(api.CodeInternal, "call %s: tandem made a mistake: %v", t.Name, p)
 		}
 	}()
-	return t.call(ctx, f, args)
+	return t.Call(ctx, f, args)
 }
 
-func answer(r result) *sdk.CallToolResult {
-	if r.content == nil && r.input == nil {
-		r.content = []sdk.Content{}
+func answer(r toolkit.Result) *sdk.CallToolResult {
+	if r.Content == nil && r.Input == nil {
+		r.Content = []sdk.Content{}
 	}
-	return &sdk.CallToolResult{Content: r.content, StructuredContent: r.structured, IsError: r.failed,
-		InputRequests: r.input, RequestState: r.state}
+	return &sdk.CallToolResult{Content: r.Content, StructuredContent: r.Structured, IsError: r.Failed,
+		InputRequests: r.Input, RequestState: r.State}
 }
 
 // beats tells an agent that asked for it how long a call has been going on.
@@ -288,3 +289,12 @@ func beats(ctx context.Context, req *sdk.CallToolRequest) (quiet func()) {
 	}()
 	return func() { close(done); <-gone }
 }
+
+// Options configure a server.
+type Options = toolkit.Options
+
+// Profiles lists the names of the sets of tools.
+func Profiles() []toolkit.Profile { return toolkit.Profiles() }
+
+// ParseProfiles reads names, each of which may be a list with commas.
+func ParseProfiles(names []string) ([]toolkit.Profile, error) { return toolkit.ParseProfiles(names) }

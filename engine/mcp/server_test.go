@@ -18,6 +18,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	apiserver "tandem/engine/api/server"
+	"tandem/engine/mcp/toolkit"
 )
 
 // A fakeEngine answers what these tests ask of an engine.
@@ -200,8 +201,8 @@ func (e *fakeEngine) tell(ev api.Event) {
 	}
 }
 
-func (e *fakeEngine) options() Options {
-	return Options{Version: "1.2.3", CWD: "/", Home: "/", Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
+func (e *fakeEngine) options() toolkit.Options {
+	return toolkit.Options{Version: "1.2.3", CWD: "/", Home: "/", Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
 		return client.Connect(ctx, client.Options{DataDir: e.dir, Version: "1.2.3", Name: name, Owner: owner, Bounds: bounds})
 	}}
 }
@@ -220,13 +221,13 @@ func eventually(t testing.TB, what string, holds func() bool) {
 const withHandshake = "2025-11-25"
 
 // served runs a server on pipes, and a client of the SDK on it.
-func served(t testing.TB, o Options, version string, client *sdk.ClientOptions) *sdk.ClientSession {
+func served(t testing.TB, o toolkit.Options, version string, client *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	return servedTo(t, o, sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "7"}, client), version)
 }
 
 // servedTo does that for a given client.
-func servedTo(t testing.TB, o Options, c *sdk.Client, version string) *sdk.ClientSession {
+func servedTo(t testing.TB, o toolkit.Options, c *sdk.Client, version string) *sdk.ClientSession {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -247,7 +248,7 @@ func servedTo(t testing.TB, o Options, c *sdk.Client, version string) *sdk.Clien
 }
 
 func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
-	for _, version := range []string{withHandshake, withoutSessions} {
+	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) {
 			e := newFakeEngine(t)
 			session := served(t, e.options(), version, &sdk.ClientOptions{})
@@ -265,7 +266,7 @@ func TestAnAgentIsPresentFromItsGreetingToItsEnd(t *testing.T) {
 }
 
 func TestToolsAreListedWithoutAnEngine(t *testing.T) {
-	o := Options{CWD: "/", Connect: func(ctx context.Context, _, _ string, _ *api.Bounds) (*client.Client, error) {
+	o := toolkit.Options{CWD: "/", Connect: func(ctx context.Context, _, _ string, _ *api.Bounds) (*client.Client, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
@@ -277,7 +278,7 @@ func TestToolsAreListedWithoutAnEngine(t *testing.T) {
 }
 
 func TestAnEngineThatCannotBeReachedIsToldAsAFailedCall(t *testing.T) {
-	o := Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
+	o := toolkit.Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine today").WithHint("tomorrow")
 	}}
 	session := served(t, o, withHandshake, nil)
@@ -303,7 +304,7 @@ func TestCancellingACallStopsTheWait(t *testing.T) {
 }
 
 func TestAListThatChangesIsAnnounced(t *testing.T) {
-	for _, version := range []string{withHandshake, withoutSessions} {
+	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 		t.Run(version, func(t *testing.T) { announce(t, version) })
 	}
 }
@@ -383,9 +384,9 @@ func TestARuleForAToolHoldsForTheResourceThatTellsTheSame(t *testing.T) {
 // The two ways of the protocol, and the two places where clients show text.
 func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
 	e := newFakeEngine(t)
-	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*muchText/16)
+	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*toolkit.MuchText/16)
 	for _, name := range []string{"tester", "claude-code"} {
-		for _, version := range []string{withHandshake, withoutSessions} {
+		for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 			session := servedTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: name, Version: "7"}, nil), version)
 			for range 2 {
 				r, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "process_log",
@@ -423,21 +424,21 @@ func TestOutputStandsWhereAClientShowsIt(t *testing.T) {
 	facts := struct {
 		Code int `json:"code"`
 	}{3}
-	image := result{content: []sdk.Content{&sdk.ImageContent{}}, structured: facts}
+	image := toolkit.Result{Content: []sdk.Content{&sdk.ImageContent{}}, Structured: facts}
 	for actor, want := range map[string]string{
 		"agent:tester/1":           `{"content":[{"type":"text","text":"out <&>\n"}],"structuredContent":{"code":3}}`,
 		"agent:claude-code/2.1":    `{"content":[],"structuredContent":{"code":3,"text":"out <&>\n"}}`,
 		"agent:codex-mcp-client/1": `{"content":[],"structuredContent":{"code":3,"text":"out <&>\n"}}`,
 	} {
-		f := &face{actor: actor}
-		got, err := encode(answer(f.shaped(text("out <&>\n").with(facts))))
+		f := &toolkit.Agent{Actor: actor}
+		got, err := toolkit.Encode(answer(f.Shaped(toolkit.Text("out <&>\n").With(facts))))
 		if err != nil || canonicalJSON(t, string(got)) != canonicalJSON(t, want) {
 			t.Errorf("%s gets %s, %v", actor, got, err)
 		}
-		if failed := f.shaped(text("no").with(facts).fail()); len(failed.content) != 1 {
+		if failed := f.Shaped(toolkit.Text("no").With(facts).Fail()); len(failed.Content) != 1 {
 			t.Errorf("%s does not see why it failed", actor)
 		}
-		if picture := f.shaped(image); len(picture.content) != 1 || (picture.structured == nil) != structuredOnly(actor) {
+		if picture := f.Shaped(image); len(picture.Content) != 1 || (picture.Structured == nil) != toolkit.StructuredOnly(actor) {
 			t.Errorf("%s does not see a picture", actor)
 		}
 	}

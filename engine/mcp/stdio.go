@@ -11,6 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -30,7 +32,7 @@ type lines struct {
 	out  io.Writer
 	sent func(size int) // told of every answer, if it is set
 
-	shelf *shelf // of results that are written here, if it is set
+	shelf *toolkit.Shelf // of results that are written here, if it is set
 }
 
 // Connect implements sdk.Transport.
@@ -55,7 +57,7 @@ type lineConn struct {
 	writing sync.Mutex
 	out     io.Writer
 	sent    func(size int)
-	shelf   *shelf
+	shelf   *toolkit.Shelf
 
 	mu        sync.Mutex
 	open      map[jsonrpc.ID]string // methods of the calls that are not answered
@@ -123,7 +125,7 @@ func (c *lineConn) read() {
 			c.refuse(&misfit{code: jsonrpc.CodeInvalidRequest, text: "the message is longer than 16 MiB"})
 			continue
 		}
-		if len(bytes.TrimSpace(line)) > 0 && !c.take(line) {
+		if len(bytes.TrimSpace(line)) > 0 && !c.Take(line) {
 			return
 		}
 		if err != nil {
@@ -161,7 +163,7 @@ func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 // take passes on a line's messages; false when nobody reads any more. A batch
 // (JSON-RPC 2.0, section 6), which older clients may send, is taken apart and
 // its answers come one by one.
-func (c *lineConn) take(line []byte) bool {
+func (c *lineConn) Take(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if line[0] != '[' {
 		return c.takeOne(line)
@@ -253,11 +255,11 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	method := c.answer(r.ID)
 	defer c.answered()
 	if method == unanswered {
-		c.shelf.take(r.Result)
+		c.shelf.Take(r.Result)
 		return nil
 	}
 	if r.Error != nil {
-		r.Error = coded(method, r.Error)
+		r.Error = toolkit.Coded(method, r.Error)
 	}
 	if r.Error != nil || len(r.Result) == 0 {
 		return c.sendMessage(m)
@@ -267,7 +269,7 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 		return err
 	}
 	before, after := []byte(`{"jsonrpc":"2.0","id":`+string(id)+`,"result":`), []byte("}")
-	if large := c.shelf.take(r.Result); large != nil {
+	if large := c.shelf.Take(r.Result); large != nil {
 		return c.sendLarge(before, large, after)
 	}
 	if c.sent != nil {
@@ -285,11 +287,11 @@ func (c *lineConn) sendMessage(m jsonrpc.Message) error {
 }
 
 // sendLarge writes one line piece by piece.
-func (c *lineConn) sendLarge(before []byte, l *largeResult, after []byte) error {
+func (c *lineConn) sendLarge(before []byte, l *toolkit.LargeResult, after []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	pieces := append([]piece{{json: before}}, l.pieces...)
-	size, err := writePieces(c.out, append(pieces, piece{json: after}, piece{json: []byte("\n")}))
+	pieces := append([]toolkit.Piece{{JSON: before}}, l.Pieces...)
+	size, err := toolkit.WritePieces(c.out, append(pieces, toolkit.Piece{JSON: after}, toolkit.Piece{JSON: []byte("\n")}))
 	if c.sent != nil {
 		c.sent(size)
 	}

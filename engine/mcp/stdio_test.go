@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/mcp/toolkit"
 )
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
@@ -27,12 +28,12 @@ type talk struct {
 
 func newTalk(t testing.TB) *talk {
 	t.Helper()
-	return newTalkWith(t, Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
+	return newTalkWith(t, toolkit.Options{CWD: "/", Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
 		return nil, api.Errorf(api.CodeUnavailable, "no engine")
 	}})
 }
 
-func newTalkWith(t testing.TB, o Options) *talk {
+func newTalkWith(t testing.TB, o toolkit.Options) *talk {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()

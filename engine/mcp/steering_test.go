@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.policy("default = \"deny\"\n[[rule]]\ndecision = \"allow\"\nagent = [\"ci\", \"tester*\"]")
 	if text, failed := r.calls(r.served(nil), "exec", object{"command": "true"}); !failed {
 		t.Errorf("it has said who it is, and may: %s", text)
 	}
-	r.face.o.Name = "ci"
+	r.face.Options.Name = "ci"
 	session := r.served(nil)
 	if text, failed := r.calls(session, "exec", object{"command": "true"}); failed {
 		t.Errorf("the person has named it, and it may not: %s", text)
@@ -36,7 +37,7 @@ func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
 	if <-done {
 		t.Error("it was refused")
 	}
-	r.face.o.Name = "other"
+	r.face.Options.Name = "other"
 	r.policy("default = \"ask\"\nask_timeout = \"1ms\"")
 	if text, failed := r.calls(r.served(nil), "exec", object{"command": "true"}); !failed {
 		t.Errorf("what one agent may always, another may that has another name: %s", text)
@@ -45,7 +46,7 @@ func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
 
 // It would run another program than the one that the rules and the person see.
 func TestVariablesThatChooseTheProgramArePartOfWhatIsJudged(t *testing.T) {
-	r := newRig(t, All)
+	r := newRig(t, toolkit.All)
 	r.policy("[[rule]]\ndecision = \"deny\"\ncommand = [\"env PATH=*\", \"env LD_PRELOAD=*\", \"env BASH_ENV=*\"]\nreason = \"no detours\"")
 	session := r.served(nil)
 	for name, env := range map[string]object{"PATH": {"PATH": "/tmp"}, "LD_PRELOAD": {"HOME": "/", "LD_PRELOAD": "x.so"}, "BASH_ENV": {"BASH_ENV": "/tmp/rc"}} {
@@ -75,10 +76,10 @@ func TestVariablesThatChooseTheProgramArePartOfWhatIsJudged(t *testing.T) {
 }
 
 func TestThePersonSeesVariablesThatChooseTheProgram(t *testing.T) {
-	f := &face{o: &Options{CWD: "/", Home: "/"}}
+	f := &toolkit.Agent{Options: &toolkit.Options{CWD: "/", Home: "/"}}
 	asked := func(tool string, args string) api.PolicyCheckInput {
-		for _, one := range toolset(Options{Profiles: []Profile{All}}) {
-			if one.name == tool {
+		for _, one := range toolset(toolkit.Options{Profiles: []toolkit.Profile{toolkit.All}}) {
+			if one.Name == tool {
 				return inquiry(f, one, []byte(args))
 			}
 		}
@@ -87,15 +88,15 @@ func TestThePersonSeesVariablesThatChooseTheProgram(t *testing.T) {
 	if got := question(asked("exec", `{"command":"git push","env":{"PATH":"/tmp","A":"b"}}`), "rule 1"); !strings.Contains(got, `["env" "PATH=/tmp" "git" "push"]`) {
 		t.Errorf("asked in its own program: %s", got)
 	}
-	f.o.Sandbox = &api.Sandbox{}
+	f.Options.Sandbox = &api.Sandbox{}
 	if got := asked("exec", `{"command":"git push","env":{"PATH":"/tmp"}}`); got.Command != "git push" || got.Argv != nil {
 		t.Errorf("within a sandbox it is %+v", got)
 	}
 }
 
 func TestAnAgentSetsVariablesForItselfAndNoneThatChooseThePrograms(t *testing.T) {
-	r := newRig(t, All)
-	if got := r.call("env_set", object{"key": "GREETING", "value": "hi", "client": false}); got.failed {
+	r := newRig(t, toolkit.All)
+	if got := r.call("env_set", object{"key": "GREETING", "value": "hi", "client": false}); got.Failed {
 		t.Fatal(said(got))
 	}
 	if out, err := api.EnvList.Call(t.Context(), r.person(), api.EnvListInput{}); err != nil || len(out.Variables) != 0 {
@@ -110,11 +111,11 @@ func TestAnAgentSetsVariablesForItselfAndNoneThatChooseThePrograms(t *testing.T)
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, tool := range r.tools {
-		if strings.HasPrefix(tool.name, "env_") && strings.Contains(string(inputSchema(tool.in)), "client") {
-			t.Errorf("%s: %s", tool.name, inputSchema(tool.in))
+		if strings.HasPrefix(tool.Name, "env_") && strings.Contains(string(toolkit.InputSchema(tool.In)), "client") {
+			t.Errorf("%s: %s", tool.Name, toolkit.InputSchema(tool.In))
 		}
 	}
-	if got := r.call("env_unset", object{"key": "GREETING", "client": true}); got.failed {
+	if got := r.call("env_unset", object{"key": "GREETING", "client": true}); got.Failed {
 		t.Error(said(got))
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/terminal"
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestTerminalRunsCommands(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Terminal)
+	r := newRig(t, toolkit.Terminal)
 	run := func(args object) object {
 		t.Helper()
 		out := r.object("run_terminal_command", args)
@@ -46,36 +48,36 @@ func TestTerminalRunsCommands(t *testing.T) {
 
 func TestTerminalFormats(t *testing.T) {
 	t.Parallel()
-	f := &face{o: &Options{}}
-	format := func(in formatInput) (formatted, error) {
-		answer, err := formatOutput(t.Context(), f, in)
+	f := &toolkit.Agent{Options: &toolkit.Options{}}
+	format := func(in terminal.FormatInput) (terminal.Formatted, error) {
+		answer, err := terminal.FormatOutput(t.Context(), f, in)
 		if err != nil {
-			return formatted{}, err
+			return terminal.Formatted{}, err
 		}
-		return answer.structured.(formatted), nil
+		return answer.Structured.(terminal.Formatted), nil
 	}
 	rows := [][]string{{"a.txt", "活", "1"}, {"longer name"}, {"x", "y", "z", "more\n\x1b[2J"}}
 	for _, c := range []struct {
-		in    formatInput
+		in    terminal.FormatInput
 		want  string
 		codes []string
 	}{
-		{formatInput{Content: "Done", FormatType: "success"}, "\x1b[32m✅ Done\x1b[0m", []string{"32m", "0m"}},
-		{formatInput{Content: "Error: Connection failed", FormatType: "error"}, "\x1b[31m❌ Error: Connection failed\x1b[0m", []string{"31m", "0m"}},
-		{formatInput{Content: "Careful", FormatType: "warning"}, "\x1b[33m⚠️ Careful\x1b[0m", []string{"33m", "0m"}},
-		{formatInput{Content: "Note", FormatType: "info"}, "\x1b[34mℹ️ Note\x1b[0m", []string{"34m", "0m"}},
-		{formatInput{Content: "Note"}, "\x1b[34mℹ️ Note\x1b[0m", []string{"34m", "0m"}},
-		{formatInput{Content: "a\x1b]0;x\a\n\tb\u009b\u202e"}, "\x1b[34mℹ️ a^[]0;x^G\n\tb\\u009b\\u202e\x1b[0m", []string{"34m", "0m"}},
-		{formatInput{Content: "Files", FormatType: "table", TableHeaders: []string{"Name", "S", "N"}, TableRows: rows},
+		{terminal.FormatInput{Content: "Done", FormatType: "success"}, "\x1b[32m✅ Done\x1b[0m", []string{"32m", "0m"}},
+		{terminal.FormatInput{Content: "Error: Connection failed", FormatType: "error"}, "\x1b[31m❌ Error: Connection failed\x1b[0m", []string{"31m", "0m"}},
+		{terminal.FormatInput{Content: "Careful", FormatType: "warning"}, "\x1b[33m⚠️ Careful\x1b[0m", []string{"33m", "0m"}},
+		{terminal.FormatInput{Content: "Note", FormatType: "info"}, "\x1b[34mℹ️ Note\x1b[0m", []string{"34m", "0m"}},
+		{terminal.FormatInput{Content: "Note"}, "\x1b[34mℹ️ Note\x1b[0m", []string{"34m", "0m"}},
+		{terminal.FormatInput{Content: "a\x1b]0;x\a\n\tb\u009b\u202e"}, "\x1b[34mℹ️ a^[]0;x^G\n\tb\\u009b\\u202e\x1b[0m", []string{"34m", "0m"}},
+		{terminal.FormatInput{Content: "Files", FormatType: "table", TableHeaders: []string{"Name", "S", "N"}, TableRows: rows},
 			"Files\n" +
 				"\x1b[1mName        │ S  │ N │           \x1b[0m\n" +
 				"────────────┼────┼───┼───────────\n" +
 				"a.txt       │ 活 │ 1 │\n" +
 				"longer name │    │   │\n" +
 				"x           │ y  │ z │ more ^[[2J", []string{"1m", "0m"}},
-		{formatInput{FormatType: "table", TableRows: [][]string{{"a", "b"}, {"cc"}}}, "a  │ b\ncc │", []string{}},
-		{formatInput{Content: "only text", FormatType: "table"}, "only text", []string{}},
-		{formatInput{Content: `{"b":[1,-2.50],"a":"x: \"y\"","n":null,"t":true,"e":{}}`, FormatType: "json"},
+		{terminal.FormatInput{FormatType: "table", TableRows: [][]string{{"a", "b"}, {"cc"}}}, "a  │ b\ncc │", []string{}},
+		{terminal.FormatInput{Content: "only text", FormatType: "table"}, "only text", []string{}},
+		{terminal.FormatInput{Content: `{"b":[1,-2.50],"a":"x: \"y\"","n":null,"t":true,"e":{}}`, FormatType: "json"},
 			"{\n  \x1b[34m\"b\"\x1b[0m: [\n    \x1b[33m1\x1b[0m,\n    \x1b[33m-2.50\x1b[0m\n  ],\n  \x1b[34m\"a\"\x1b[0m: \x1b[32m\"x: \\\"y\\\"\"\x1b[0m,\n" +
 				"  \x1b[34m\"n\"\x1b[0m: \x1b[35mnull\x1b[0m,\n  \x1b[34m\"t\"\x1b[0m: \x1b[36mtrue\x1b[0m,\n  \x1b[34m\"e\"\x1b[0m: {}\n}",
 			[]string{"34m", "0m", "33m", "32m", "35m", "36m"}},
@@ -84,12 +86,12 @@ func TestTerminalFormats(t *testing.T) {
 		if c.in.FormatType == "" {
 			c.in.FormatType = "info"
 		}
-		if diff := cmp.Diff(formatted{c.want, c.in.FormatType, c.in.Content, c.codes}, got); diff != "" || err != nil {
+		if diff := cmp.Diff(terminal.Formatted{FormattedContent: c.want, FormatType: c.in.FormatType, OriginalContent: c.in.Content, TerminalCodes: c.codes}, got); diff != "" || err != nil {
 			t.Errorf("%+v: %v\n%s", c.in, err, diff)
 		}
 	}
 	for in, want := range map[string]string{"json": "content is no JSON", "fancy": `there is no format_type "fancy"`} {
-		if _, err := format(formatInput{Content: "{", FormatType: in}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := format(terminal.FormatInput{Content: "{", FormatType: in}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
@@ -100,12 +102,12 @@ func FuzzFormatLetsNoControlCharactersPass(f *testing.F) {
 	f.Add("\x1b[31m", "error")
 	f.Add("\"\\\"", "table")
 	f.Fuzz(func(t *testing.T, content, kind string) {
-		in := formatInput{Content: content, FormatType: kind, TableHeaders: []string{content, kind}, TableRows: [][]string{{content}, {}}}
-		answer, err := formatOutput(t.Context(), nil, in)
+		in := terminal.FormatInput{Content: content, FormatType: kind, TableHeaders: []string{content, kind}, TableRows: [][]string{{content}, {}}}
+		answer, err := terminal.FormatOutput(t.Context(), nil, in)
 		if err != nil {
 			return
 		}
-		out := answer.structured.(formatted)
+		out := answer.Structured.(terminal.Formatted)
 		plain := out.FormattedContent
 		for _, code := range out.TerminalCodes {
 			plain = strings.ReplaceAll(plain, "\x1b["+code, "")
@@ -118,8 +120,8 @@ func FuzzFormatLetsNoControlCharactersPass(f *testing.F) {
 
 func TestTerminalStartsShells(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Terminal, Android)
-	r.face.environ["HISTFILE"] = ""
+	r := newRig(t, toolkit.Terminal, toolkit.Android)
+	r.face.Environ["HISTFILE"] = ""
 	for _, c := range []struct {
 		kind, prompt string
 		startup      []string
@@ -132,9 +134,9 @@ func TestTerminalStartsShells(t *testing.T) {
 		{"tandem", "", nil, "tandem>"},
 	} {
 		if c.kind == "zsh" || c.kind == "python" {
-			if _, err := exec.LookPath(map[string]string{"zsh": "zsh", "python": pythonName()}[c.kind]); err != nil {
+			if _, err := exec.LookPath(map[string]string{"zsh": "zsh", "python": terminal.PythonName()}[c.kind]); err != nil {
 				r.check(t, row{"start_interactive_shell", object{"shell_type": c.kind},
-					"start shell: " + map[string]string{"zsh": "zsh", "python": pythonName()}[c.kind] + " is not installed\nhint: choose another shell_type", true})
+					"start shell: " + map[string]string{"zsh": "zsh", "python": terminal.PythonName()}[c.kind] + " is not installed\nhint: choose another shell_type", true})
 				continue
 			}
 		}
@@ -145,7 +147,7 @@ func TestTerminalStartsShells(t *testing.T) {
 			t.Fatalf("%s: it answers %v", c.kind, out)
 		}
 		r.eventually("the prompt and output of "+c.kind, func() bool {
-			screen, err := api.SessionScreen.Call(t.Context(), r.face.engine, api.SessionScreenInput{ID: id})
+			screen, err := api.SessionScreen.Call(t.Context(), r.face.Engine, api.SessionScreenInput{ID: id})
 			text := strings.Join(screen.Lines, "\n")
 			return err == nil && strings.Contains(text, c.shown) && strings.Contains(text, strings.TrimSpace(c.prompt))
 		})
@@ -161,7 +163,7 @@ func TestTerminalStartsShells(t *testing.T) {
 
 func TestAndroidTermuxSession(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, Android)
+	r := newRig(t, toolkit.Android)
 	do := func(action, id string, more object) object {
 		t.Helper()
 		args := object{"action": action, "session_id": id}

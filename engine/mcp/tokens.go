@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tandem/engine/mcp/toolkit"
 )
 
 const (
@@ -29,8 +31,8 @@ const (
 type token struct {
 	name     string // shown in place of the secret
 	sum      [sha256.Size]byte
-	profiles []Profile // that its bearer is held to; none: the server's
-	readOnly bool      // its bearer changes nothing
+	profiles []toolkit.Profile // that its bearer is held to; none: the server's
+	readOnly bool              // its bearer changes nothing
 
 	life context.Context // ends when the token is no longer good as it is here
 	end  context.CancelFunc
@@ -157,7 +159,7 @@ func parseToken(words []string, line int) (token, error) {
 		case key == "name" && value != "":
 			t.name = value
 		case key == "profile" && value != "":
-			profiles, err := ParseProfiles([]string{value})
+			profiles, err := toolkit.ParseProfiles([]string{value})
 			if err != nil {
 				return token{}, err
 			}

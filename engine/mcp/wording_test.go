@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
 )
 
 func TestErrorsAreToldInWordsForAgents(t *testing.T) {
@@ -24,7 +25,7 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 		{api.Errorf(api.CodeInvalid, "open %s: no", long), "open " + long[:2042] + "…" + long[len(long)-1020:] + ": no"},
 		{api.Errorf(api.CodeLocked, "the person has the keyboard"), "locked_by_user: the person has the keyboard"},
 	} {
-		if got := failure(tc.err); said(got) != tc.want || !got.failed {
+		if got := toolkit.Failure(tc.err); said(got) != tc.want || !got.Failed {
 			t.Errorf("%.80v:\n%q, want\n%q", tc.err, said(got), tc.want)
 		}
 	}
@@ -32,14 +33,14 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 
 func TestACallThatLostItsEngineIsNotToBeRepeatedBlindly(t *testing.T) {
 	lost := api.Errorf(api.CodeUnavailable, "call exec: lost the engine at /s: EOF").WithHint("the engine may be restarting: try again")
-	if got := said(failure(advised(tool{effect: api.Destructive}, lost))); !strings.Contains(got, "look with a tool that reads before you call it again") {
+	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Effect: api.Destructive}, lost))); !strings.Contains(got, "look with a tool that reads before you call it again") {
 		t.Errorf("exec: %s", got)
 	}
 	ended := api.Errorf(api.CodeEnded, "type into x: it has ended")
-	if got := said(failure(advised(tool{name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start begins another") {
+	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start begins another") {
 		t.Errorf("session_exec: %s", got)
 	}
-	if got := said(failure(advised(tool{effect: api.Read}, lost))); !strings.HasSuffix(got, "try again") {
+	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Effect: api.Read}, lost))); !strings.HasSuffix(got, "try again") {
 		t.Errorf("process_get: %s", got)
 	}
 }
@@ -48,7 +49,7 @@ func TestWhatCannotBeRunIsRefusedBeforeItIsTried(t *testing.T) {
 	big := strings.Repeat("x", 128<<10)
 	const command, variable = ": the command is longer than 128 KB\nhint: write it to a file and run that",
 		": it is longer than 128 KB\nhint: write the value to a file and give the file's path"
-	r := newRig(t, Native)
+	r := newRig(t, toolkit.Native)
 	r.check(t,
 		row{"exec", object{"command": " \n"}, "run command: the command is empty", true},
 		row{"exec", object{"command": big}, "run command" + command, true},
@@ -66,7 +67,7 @@ func TestWhatCannotBeRunIsRefusedBeforeItIsTried(t *testing.T) {
 		row{"history", object{"offset": 5}, "Nothing found.", false},
 		row{"exec", object{"command": strings.Repeat(" ", 100<<10) + "echo fits"}, "fits\nExit code: 0", false},
 	)
-	if got := r.call("env_set", object{"key": "A", "value": big}); !got.failed || !strings.Contains(said(got), "longer than 128 KB") {
+	if got := r.call("env_set", object{"key": "A", "value": big}); !got.Failed || !strings.Contains(said(got), "longer than 128 KB") {
 		t.Errorf("env_set: %s", said(got))
 	}
 }

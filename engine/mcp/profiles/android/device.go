@@ -1,0 +1,111 @@
+package android
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// restartPatience is how long a new engine may take to be there.
+const restartPatience = 10 * time.Second
+
+type deviceInput struct {
+	Action string `json:"action" enum:"termux.status,termux.restart,termux.show_setup"`
+}
+
+// deviceState is how the backend of the termux tools does.
+type deviceState struct {
+	Status    string `json:"status"`
+	Installed bool   `json:"installed"`
+	Running   bool   `json:"running"`
+	Shell     string `json:"shell,omitempty"`
+	Home      string `json:"home"`
+	Sessions  int    `json:"sessions"`
+	Version   string `json:"version"`
+	Detail    string `json:"detail,omitempty"`
+}
+
+// device deals with the backend of the termux tools: the engine, which holds
+// the terminals, and bash in them.
+func (a *android) device(ctx context.Context, f *toolkit.Agent, in deviceInput) (toolkit.Result, error) {
+	switch in.Action {
+	case "termux.status":
+	case "termux.restart":
+		if _, err := a.bash(); err != nil {
+			return toolkit.Result{}, err
+		}
+		if err := restartEngine(ctx, f); err != nil {
+			return toolkit.Result{}, err
+		}
+	case "termux.show_setup":
+		return a.setup(ctx, f)
+	default:
+		return toolkit.Result{}, androidErrorf("unknown_action", "there is no action %q; there are termux.status, termux.restart and termux.show_setup", in.Action)
+	}
+	state, err := a.state(ctx, f)
+	return toolkit.AnswerJSON(state), err
+}
+
+func (a *android) state(ctx context.Context, f *toolkit.Agent) (deviceState, error) {
+	info, err := api.EngineInfo.Call(ctx, f.Engine, api.Empty{})
+	if err != nil {
+		return deviceState{}, err
+	}
+	sessions, err := api.SessionList.Call(ctx, f.Engine, api.Empty{})
+	if err != nil {
+		return deviceState{}, err
+	}
+	state := deviceState{Status: "ok", Running: true, Home: f.Options.Home, Version: info.Version}
+	if shell, err := a.bash(); err == nil {
+		state.Installed, state.Shell = true, shell
+	}
+	for _, p := range sessions.Sessions {
+		if !p.State.Ended() {
+			state.Sessions++
+		}
+	}
+	return state, nil
+}
+
+func (a *android) setup(ctx context.Context, f *toolkit.Agent) (toolkit.Result, error) {
+	state, err := a.state(ctx, f)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	state.Detail = "Nothing to set up: the termux tools run " + state.Shell + " in terminals of this machine."
+	if !state.Installed {
+		state.Detail = "The termux tools need bash. Install it with the system's package manager (apt install bash, apk add bash, " +
+			"pkg install bash), see that it is in PATH, and call termux.status. Until then use the local tools."
+	}
+	return toolkit.AnswerJSON(state), nil
+}
+
+// restartEngine has the keeper start the engine anew. Sessions and processes
+// go on meanwhile.
+func restartEngine(ctx context.Context, f *toolkit.Agent) error {
+	before, err := api.EngineInfo.Call(ctx, f.Engine, api.Empty{})
+	if err != nil {
+		return err
+	}
+	// The engine may be gone before it has answered.
+	_, err = api.EngineStop.Call(ctx, f.Engine, api.EngineStopInput{Restart: true})
+	if err != nil && !errors.Is(err, api.CodeUnavailable) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, restartPatience)
+	defer cancel()
+	for {
+		now, err := api.EngineInfo.Call(ctx, f.Engine, api.Empty{})
+		if err == nil && now.EnginePID != before.EnginePID {
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return androidErrorf("restart_failed", "the new engine is not there after %v", restartPatience)
+		}
+	}
+}

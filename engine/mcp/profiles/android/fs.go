@@ -1,0 +1,210 @@
+package android
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+const (
+	fsRead     = 1 << 20 // bytes of one read
+	fsReadMost = 10 << 20
+)
+
+type androidFS struct {
+	Action     string `json:"action,omitempty" enum:"read,write,list,stat,mkdir,delete"`
+	Path       string `json:"path" doc:"absolute, ~/ or below home"`
+	Content    string `json:"content,omitempty"`
+	Encoding   string `json:"encoding,omitempty" enum:"utf-8,base64" doc:"of content"`
+	MaxBytes   int64  `json:"max_bytes,omitempty" doc:"default 1 MiB, at most 10 MiB"`
+	Offset     int64  `json:"offset,omitempty" doc:"first byte"`
+	ShowHidden bool   `json:"show_hidden,omitempty"`
+	Parents    *bool  `json:"parents,omitempty" doc:"default true"`
+	Recursive  bool   `json:"recursive,omitempty" doc:"delete: with all in it"`
+}
+
+func (in androidFS) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: []string{in.where(f)}}
+}
+
+// path is the file that is meant; relative paths begin in the home folder.
+func (in androidFS) where(f *toolkit.Agent) string {
+	return toolkit.Absolute(in.Path, f.Options.Home, f.Options.Home)
+}
+
+type Content struct {
+	Content   string `json:"content"`
+	Encoding  string `json:"encoding"`
+	Size      int64  `json:"size"`
+	Offset    int64  `json:"offset"`
+	ReadBytes int64  `json:"read_bytes"`
+	Truncated bool   `json:"truncated"`
+}
+
+type fsWritten struct {
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+}
+
+type fsItem struct {
+	Name  string  `json:"name"`
+	IsDir bool    `json:"is_dir"`
+	Size  int64   `json:"size"`
+	MTime float64 `json:"mtime"`
+}
+
+type fsStat struct {
+	IsFile bool    `json:"is_file"`
+	IsDir  bool    `json:"is_dir"`
+	IsLink bool    `json:"is_link"`
+	Size   int64   `json:"size"`
+	MTime  float64 `json:"mtime"`
+	ATime  float64 `json:"atime"`
+	Mode   string  `json:"mode"`
+}
+
+// unixSeconds is a moment in seconds since 1970, exact to the microsecond.
+func unixSeconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+// files is termux_fs: the files below the home folder and no others.
+func (a *android) files(ctx context.Context, f *toolkit.Agent, in androidFS) (toolkit.Result, error) {
+	if _, err := a.bash(); err != nil {
+		return toolkit.Result{}, err
+	}
+	do := fsActionOf(in.Action)
+	switch {
+	case do == nil:
+		return toolkit.Result{}, androidErrorf("unknown_fs_action", "there is no action %q; there are read, write, list, stat, mkdir and delete", in.Action)
+	case in.Path == "":
+		return toolkit.Result{}, androidErrorf("missing_path", "path is empty")
+	case in.Offset < 0 || in.MaxBytes < 0:
+		return toolkit.Result{}, androidErrorf("invalid_arguments", "offset and max_bytes cannot be negative")
+	}
+	scope := api.FileScope{Roots: []string{f.Options.Home}, Base: f.Options.Home}
+	in.Path = in.where(f)
+	answer, err := do(ctx, f, scope, in)
+	if err != nil {
+		return toolkit.Result{}, fsError(err)
+	}
+	return toolkit.AnswerJSON(answer), nil
+}
+
+// fsError is a failed operation on files in this tool's words.
+func fsError(err error) error {
+	var known *AndroidError
+	if errors.As(err, &known) {
+		return known
+	}
+	e := api.AsError(err)
+	code := "io_error"
+	switch {
+	case e.Code == api.CodeForbidden:
+		code = "path_outside_home"
+	case e.Code == api.CodeNotFound:
+		code = "not_found"
+	case strings.HasSuffix(e.Message, "not a folder"):
+		code = "not_a_directory"
+	case strings.Contains(e.Message, "is a folder"):
+		code = "is_a_directory"
+	case strings.HasSuffix(e.Message, "not empty"):
+		code = "directory_not_empty"
+	case e.Code == api.CodeInvalid:
+		code = "invalid_arguments"
+	}
+	return androidErrorf(code, "%s", e.Message)
+}
+
+func fsReadFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+	most := min(cmp.Or(in.MaxBytes, fsRead), fsReadMost)
+	out, err := api.FilesRead.Call(ctx, f.Engine, api.FilesReadInput{FileScope: scope, Path: in.Path, Bytes: true, Offset: in.Offset, Limit: most})
+	if err != nil {
+		return nil, err
+	}
+	content := Content{Content: out.Text, Encoding: "utf-8", Size: out.Size, Offset: in.Offset, ReadBytes: out.ReadBytes,
+		Truncated: in.Offset+out.ReadBytes < out.Size}
+	if len(out.Data) > 0 {
+		content.Content, content.Encoding = base64.StdEncoding.EncodeToString(out.Data), "base64"
+	}
+	return content, nil
+}
+
+func fsWriteFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+	write := api.FilesWriteInput{FileScope: scope, Path: in.Path, Text: in.Content}
+	switch in.Encoding {
+	case "", "utf-8":
+	case "base64":
+		data, err := base64.StdEncoding.DecodeString(in.Content)
+		if err != nil {
+			return nil, androidErrorf("invalid_content", "content is not base64: %v", err)
+		}
+		write.Text, write.Data = "", data
+	default:
+		return nil, androidErrorf("invalid_encoding", "encoding %q: there are utf-8 and base64", in.Encoding)
+	}
+	out, err := api.FilesWrite.Call(ctx, f.Engine, write)
+	return fsWritten{out.Path, out.Size}, err
+}
+
+func fsList(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+	out, err := api.FilesList.Call(ctx, f.Engine, api.FilesListInput{FileScope: scope, Path: in.Path, Hidden: in.ShowHidden})
+	items := []fsItem{}
+	for _, e := range out.Entries {
+		items = append(items, fsItem{e.Name, e.Type == "dir" || e.ToDir, e.Size, unixSeconds(e.Modified)})
+	}
+	return struct {
+		Items []fsItem `json:"items"`
+	}{items}, err
+}
+
+// fsStatFile tells of a link what it leads to, and that it is one.
+func fsStatFile(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+	i, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: in.Path})
+	link := i.Type == "link"
+	return fsStat{
+		IsFile: i.Type == "file" || link && !i.ToDir && !i.Broken, IsDir: i.Type == "dir" || i.ToDir, IsLink: link,
+		Size: i.Size, MTime: unixSeconds(i.Modified), ATime: unixSeconds(i.Accessed), Mode: i.Mode,
+	}, err
+}
+
+func fsMkdir(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+	parents := in.Parents == nil || *in.Parents
+	i, err := api.FilesMkdir.Call(ctx, f.Engine, api.FilesMkdirInput{FileScope: scope, Path: in.Path, Parents: parents})
+	return fsDone{true, i.Path}, err
+}
+
+func fsDelete(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error) {
+	_, err := api.FilesDelete.Call(ctx, f.Engine, api.FilesDeleteInput{FileScope: scope, Path: in.Path, Recursive: in.Recursive})
+	return fsDone{true, in.Path}, err
+}
+
+type fsDone struct {
+	OK   bool   `json:"ok"`
+	Path string `json:"path"`
+}
+
+type fsAction func(ctx context.Context, f *toolkit.Agent, scope api.FileScope, in androidFS) (any, error)
+
+// fsActionOf is what an action does; nil if there is none of that name.
+func fsActionOf(name string) fsAction {
+	switch name {
+	case "read":
+		return fsReadFile
+	case "write":
+		return fsWriteFile
+	case "list":
+		return fsList
+	case "stat":
+		return fsStatFile
+	case "mkdir":
+		return fsMkdir
+	case "delete":
+		return fsDelete
+	}
+	return nil
+}

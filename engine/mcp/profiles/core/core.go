@@ -1,0 +1,254 @@
+// Package core holds the tools of the profile core: commands in the background.
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// coreTools are the tools of the profile core: commands as a program and its
+// arguments, background processes, and a list of what succeeded.
+func Tools() []toolkit.Tool {
+	core := []toolkit.Profile{toolkit.Core}
+	return []toolkit.Tool{
+		toolkit.Define[coreCommand, toolkit.None](toolkit.Tool{Name: "execute-command", Effect: api.Destructive, Profiles: core,
+			Doc: "Run a program without a shell, wait for its end and get its stdout."}, executeCommand),
+		toolkit.Define[coreCommand, toolkit.None](toolkit.Tool{Name: "start-command-async", Effect: api.Destructive, Profiles: core,
+			Doc: "Start a program in the background and get its process ID."}, startCommand),
+		toolkit.Define[coreProcess, toolkit.None](toolkit.Tool{Name: "check-command-status", Effect: api.Read, Profiles: core,
+			Doc: "Get status, runtime, exit code and output of a background command."}, checkCommand),
+		toolkit.Define[coreProcess, toolkit.None](toolkit.Tool{Name: "stop-command", Effect: api.Destructive, Profiles: core,
+			Doc: "End a background command and all that it started."}, stopCommand),
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "list-background-processes", Effect: api.Read, Profiles: core,
+			Doc: "List background processes that agents started."}, listBackground),
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "get-command-history", Effect: api.Read, Profiles: core,
+			Doc: "List the commands that succeeded, oldest first, as a JSON array."}, commandHistory),
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "clear-command-history", Effect: api.Destructive, Idempotent: true, Profiles: core,
+			Doc: "Empty the list of commands that succeeded."}, clearHistory),
+		toolkit.Define[coreSave, toolkit.None](toolkit.Tool{Name: "save-to-file", Effect: api.Destructive, Profiles: core,
+			Doc: "Save the list of commands to a text file, one a line."}, saveHistory),
+		toolkit.Define[coreLoad, toolkit.None](toolkit.Tool{Name: "load-from-file", Effect: api.Write, Idempotent: true, Profiles: core,
+			Doc: "Replace the list of commands by that of a text file."}, loadHistory),
+	}
+}
+
+type coreCommand struct {
+	Command []string `json:"command" doc:"program and arguments"`
+}
+
+func (c coreCommand) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Argv: c.Command, Cwd: f.Options.CWD}
+}
+
+type coreProcess struct {
+	ProcessID string `json:"processId" doc:"from start-command-async"`
+}
+
+type coreSave struct {
+	AbsolutePath string `json:"absolutePath"`
+	Overwrite    bool   `json:"overwrite,omitempty" doc:"replace an existing file"`
+}
+
+func (c coreSave) Subject(*toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: []string{c.AbsolutePath}}
+}
+
+type coreLoad struct {
+	AbsolutePath string `json:"absolutePath"`
+}
+
+func (c coreLoad) Subject(*toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: []string{c.AbsolutePath}}
+}
+
+func executeCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
+	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+		Command: in.Command, CWD: f.Options.CWD, Environ: f.Environ, Actor: f.Actor,
+		TimeoutMS: int(toolkit.UntilDone.Milliseconds()), MaxOutput: 16 * toolkit.StreamMost,
+	})
+	if err != nil {
+		return toolkit.Textf("Command not executed successfully: %s", toolkit.CannotStart(in.Command, err)).Fail(), nil
+	}
+	p := out.Process
+	stdout := toolkit.CutNote(out.StdoutDropped, p) + out.Stdout
+	if code, ok := toolkit.ExitCode(p); !ok || code != 0 {
+		captured := stdout + toolkit.LineBetween(stdout, out.Stderr) + out.Stderr
+		message := "Command not executed successfully, exit code: " + toolkit.ExitText(p) + "\n\n" + captured
+		return toolkit.Text(strings.TrimRight(message, "\n")).Fail().Of(p.ID), nil
+	}
+	// The command has run: that the list cannot be reached does not undo it.
+	_, _ = api.CommandsAdd.Call(ctx, f.Engine, api.CommandsInput{Commands: []string{p.Command}})
+	return toolkit.Text(stdout).Of(p.ID), nil
+}
+
+func startCommand(ctx context.Context, f *toolkit.Agent, in coreCommand) (toolkit.Result, error) {
+	p, err := api.ProcessStart.Call(ctx, f.Engine, api.ProcessStartInput{
+		Command: in.Command, CWD: f.Options.CWD, Environ: f.Environ, Actor: f.Actor,
+		SplitLog: true, StopTimeoutMS: toolkit.StopTimeout,
+	})
+	switch {
+	case err != nil:
+		return toolkit.Textf("Failed to start command: %s", toolkit.CannotStart(in.Command, err)).Fail(), nil
+	case p.State == api.StateFailed:
+		return toolkit.Textf("Failed to start command: %s", p.Error).Fail().Of(p.ID), nil
+	}
+	return toolkit.Textf("Command started in background. Process ID: %s", p.ID).Of(p.ID), nil
+}
+
+// background finds a process without a terminal. A failure is told in the
+// words of the tools that ask.
+func background(ctx context.Context, f *toolkit.Agent, id string) (p api.Process, unknown *toolkit.Result, err error) {
+	p, err = api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: id})
+	if errors.Is(err, api.CodeNotFound) || id == "" || err == nil && p.Kind != api.KindProcess {
+		r := toolkit.Textf("Process not found: %s", id).Fail()
+		return p, &r, nil
+	}
+	return p, nil, err
+}
+
+func checkCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolkit.Result, error) {
+	p, unknown, err := background(ctx, f, in.ProcessID)
+	if err != nil || unknown != nil {
+		return either(unknown, err)
+	}
+	stdout, dropped, err := f.Printed(ctx, p, "stdout")
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	stderr, droppedErrors, err := f.Printed(ctx, p, "stderr")
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Process %s is %s.\nCommand: %s\n", p.ID, commandStatus(p), p.Command)
+	if p.State.Ended() {
+		fmt.Fprintf(&b, "Exit Code: %s\n", toolkit.ExitText(p))
+	}
+	fmt.Fprintf(&b, "Duration: %d seconds\nOutput:\n", int(toolkit.Lasted(p).Seconds()))
+	if stdout == "" {
+		stdout = "[No output]\n"
+	}
+	b.WriteString(toolkit.CutNote(dropped, p) + stdout)
+	if stderr != "" {
+		b.WriteString(toolkit.LineBetween(stdout, stderr) + "STDERR:\n" + toolkit.CutNote(droppedErrors, p) + stderr)
+	}
+	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).Of(p.ID), nil
+}
+
+// either is the answer of a tool that has found nothing to work on.
+func either(r *toolkit.Result, err error) (toolkit.Result, error) {
+	if r == nil {
+		return toolkit.Result{}, err
+	}
+	return *r, err
+}
+
+// commandStatus is a process's state in the words of the profile core.
+func commandStatus(p api.Process) string {
+	code, known := toolkit.ExitCode(p)
+	switch {
+	case !p.State.Ended():
+		return "RUNNING"
+	case p.State == api.StateStopped:
+		return "TERMINATED"
+	case known && code == 0:
+		return "COMPLETED_SUCCESS"
+	}
+	return "COMPLETED_ERROR"
+}
+
+func stopCommand(ctx context.Context, f *toolkit.Agent, in coreProcess) (toolkit.Result, error) {
+	p, unknown, err := background(ctx, f, in.ProcessID)
+	if err != nil || unknown != nil {
+		return either(unknown, err)
+	}
+	if !p.State.Ended() {
+		_, err = api.ProcessStop.Call(ctx, f.Engine, api.ProcessStopInput{ID: p.ID, TimeoutMS: toolkit.StopTimeout})
+	}
+	switch {
+	case p.State.Ended(), errors.Is(err, api.CodeEnded):
+		return toolkit.Textf("Process %s is already terminated.", p.ID).Of(p.ID), nil
+	case err != nil:
+		return toolkit.Result{}, err
+	}
+	return toolkit.Textf("Process %s has been stopped.", p.ID).Of(p.ID), nil
+}
+
+func listBackground(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
+	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	var blocks []string
+	for _, p := range out.Processes {
+		if !agentsBackground(p) {
+			continue
+		}
+		block := fmt.Sprintf("Process ID: %s\nCommand: %s\nStatus: %s\nRuntime: %d seconds",
+			p.ID, p.Command, commandStatus(p), int(toolkit.Lasted(p).Seconds()))
+		if p.State.Ended() {
+			block += "\nExit Code: " + toolkit.ExitText(p)
+		}
+		blocks = append(blocks, block)
+	}
+	if len(blocks) == 0 {
+		return toolkit.Text("No background processes are currently tracked."), nil
+	}
+	return toolkit.Text(strings.Join(blocks, "\n\n")), nil
+}
+
+// agentsBackground reports whether a process is one that an agent has started
+// to go on by itself; a one-shot command is while it runs.
+func agentsBackground(p api.Process) bool {
+	return p.Kind == api.KindProcess && strings.HasPrefix(p.Actor, "agent:") &&
+		(!p.State.Ended() || p.Supervision == nil || !p.Supervision.Transient)
+}
+
+func commandHistory(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
+	out, err := api.CommandsList.Call(ctx, f.Engine, api.Empty{})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	return toolkit.Text(toolkit.JSONText(append([]string{}, out.Commands...))), nil
+}
+
+func clearHistory(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
+	_, err := api.CommandsReplace.Call(ctx, f.Engine, api.CommandsInput{Commands: []string{}})
+	return toolkit.Text(""), err
+}
+
+func saveHistory(ctx context.Context, f *toolkit.Agent, in coreSave) (toolkit.Result, error) {
+	if !filepath.IsAbs(in.AbsolutePath) {
+		return toolkit.Text("Path must be absolute.").Fail(), nil
+	}
+	out, err := api.HistorySave.Call(ctx, f.Engine, api.HistorySaveInput{Path: in.AbsolutePath, Overwrite: in.Overwrite, Recent: true})
+	switch {
+	case errors.Is(err, api.CodeConflict):
+		return toolkit.Text("File already exists! Pass overwrite=true to replace it.").Fail(), nil
+	case err != nil:
+		return toolkit.Textf("Error saving history: %s", api.AsError(err).Message).Fail(), nil
+	case out.Replaced:
+		return toolkit.Textf("History saved successfully (overwritten). Saved %d commands.", out.Count), nil
+	}
+	return toolkit.Textf("History saved successfully. Saved %d commands.", out.Count), nil
+}
+
+func loadHistory(ctx context.Context, f *toolkit.Agent, in coreLoad) (toolkit.Result, error) {
+	if !filepath.IsAbs(in.AbsolutePath) {
+		return toolkit.Text("Error loading history: Path must be absolute.").Fail(), nil
+	}
+	out, err := api.HistoryLoad.Call(ctx, f.Engine, api.HistoryLoadInput{Path: in.AbsolutePath, Recent: true})
+	switch {
+	case errors.Is(err, api.CodeNotFound):
+		return toolkit.Text("File doesn't exist!").Fail(), nil
+	case err != nil:
+		return toolkit.Textf("Error loading history: %s", api.AsError(err).Message).Fail(), nil
+	}
+	return toolkit.Textf("History loaded successfully! Loaded %d commands.", out.Count), nil
+}

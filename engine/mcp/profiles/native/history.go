@@ -1,0 +1,76 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+func historyTool() toolkit.Tool {
+	return toolkit.Define[historyInput, toolkit.None](toolkit.Tool{Name: "history", Effect: api.Read, Profiles: []toolkit.Profile{toolkit.Native},
+		Doc: "Commands that people and agents ran: newest first, or by fuzzy query."}, history)
+}
+
+type historyInput struct {
+	Query  string `json:"query,omitempty" doc:"fzf syntax"`
+	CWD    string `json:"cwd,omitempty"`
+	Actor  string `json:"actor,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+	Unique bool   `json:"unique,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+}
+
+func history(ctx context.Context, f *toolkit.Agent, in historyInput) (toolkit.Result, error) {
+	out, err := api.HistorySearch.Call(ctx, f.Engine, api.HistorySearchInput{Query: in.Query, CWD: in.CWD, Actor: in.Actor,
+		Failed: in.Failed, Unique: in.Unique, Limit: in.Limit, Offset: in.Offset})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	var b strings.Builder
+	shown := 0
+	for _, row := range out.Rows {
+		line := historyLine(row)
+		if b.Len()+len(line) > Bulk {
+			break
+		}
+		b.WriteString(line)
+		shown++
+	}
+	if left := out.Total - in.Offset - shown; left > 0 {
+		fmt.Fprintf(&b, "[%d more; use offset=%d]\n", left, in.Offset+shown)
+	}
+	switch {
+	case out.Total == 0:
+		b.WriteString("Nothing found.")
+	case len(out.Rows) == 0:
+		fmt.Fprintf(&b, "Nothing from offset %d on; there are %d.", in.Offset, out.Total)
+	}
+	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")), nil
+}
+
+// historyLine is a run as text: when, how it ended, how long it took, who, where, what.
+func historyLine(row api.HistoryRow) string {
+	ended := "exit ?"
+	switch {
+	case row.Stopped:
+		ended = "stopped"
+	case row.ExitCode != nil:
+		ended = fmt.Sprintf("exit %d", *row.ExitCode)
+	case row.ExitSignal != "":
+		ended = "exit " + row.ExitSignal
+	}
+	took := "-"
+	if row.DurationMS >= 0 {
+		took = fmt.Sprintf("%.1fs", float64(row.DurationMS)/1000)
+	}
+	runs := ""
+	if row.Runs > 1 {
+		runs = fmt.Sprintf(" ×%d", row.Runs)
+	}
+	return fmt.Sprintf("%s  %s  %s  %s  %s%s  %s\n", row.StartedAt.Format("2006-01-02 15:04:05"), ended, took, row.Actor,
+		row.CWD, runs, strings.ReplaceAll(row.Command.Command, "\n", "\n    "))
+}

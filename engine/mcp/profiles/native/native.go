@@ -1,0 +1,190 @@
+// Package native holds the tools of the profile native, which are Tandem's own.
+package native
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+const (
+	// Bulk is how many bytes of output come back unless more is asked for:
+	// under ten thousand tokens.
+	Bulk     = 32 << 10
+	BulkMost = 16 << 20
+)
+
+// nativeTools are the tools of the profile native that no seed document has.
+func Tools() []toolkit.Tool {
+	return append(nativeProcessTools(), append(nativeSessionTools(), historyTool())...)
+}
+
+// nativeProcessTools complete the process tools of the profile plugin.
+func nativeProcessTools() []toolkit.Tool {
+	only := []toolkit.Profile{toolkit.Native}
+	return []toolkit.Tool{
+		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "process_restart", Effect: api.Destructive, Profiles: only,
+			Doc: "Stop a process and start it anew."}, processRestart),
+		toolkit.Define[ProcessLogInput, toolkit.LogState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only,
+			Doc: "Read or grep a process's log: its end, or from since (the last next_cursor) on."}, processLog),
+		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,
+			Doc: "Wait until a process exits, is ready, logs a match, listens or falls silent."}, processWait),
+		stopOwnTool(),
+	}
+}
+
+// stateLine tells in words how a process or session does.
+func stateLine(p api.Process) string {
+	line := fmt.Sprintf("%s (%s) is %s", p.Name, p.ID, p.State)
+	switch {
+	case p.ExitCode != nil:
+		line += fmt.Sprintf(", exit code %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		line += ", ended by " + p.ExitSignal
+	case p.PID != 0:
+		line += fmt.Sprintf(", pid %d", p.PID)
+	}
+	return line
+}
+
+func processRestart(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
+	p, err := api.ProcessRestart.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	return toolkit.Text(stateLine(p) + ".").Of(p.ID), nil
+}
+
+type ProcessLogInput struct {
+	ID        string `json:"id"`
+	Since     *int64 `json:"since,omitempty" doc:"negative: from the end"`
+	Tail      int    `json:"tail,omitempty"`
+	Grep      string `json:"grep,omitempty"`
+	Context   int    `json:"context,omitempty"`
+	WaitMS    int    `json:"wait_ms,omitempty"`
+	MaxOutput int    `json:"max_output,omitempty"`
+}
+
+func processLog(ctx context.Context, f *toolkit.Agent, in ProcessLogInput) (toolkit.Result, error) {
+	most, err := BulkOf(in.MaxOutput)
+	if err == nil {
+		err = toolkit.CheckPatterns(in.Grep)
+	}
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	ask := api.ProcessLogInput{ID: in.ID, Since: in.Since, Tail: in.Tail, Grep: in.Grep,
+		Context: in.Context, WaitMS: in.WaitMS}
+	if in.Since == nil && in.Tail == 0 && in.Grep == "" {
+		end := -int64(most)
+		ask.Since = &end
+	}
+	if in.Grep != "" {
+		return grepLog(ctx, f, ask, most)
+	}
+	got, err := toolkit.ReadLog(ctx, f, ask, most)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	return got.Result(), nil
+}
+
+// BulkOf is how much output a call wants.
+func BulkOf(asked int) (int, error) {
+	switch {
+	case asked < 0:
+		return 0, api.Errorf(api.CodeInvalid, "max_output cannot be negative")
+	case asked == 0:
+		return Bulk, nil
+	}
+	return min(asked, BulkMost), nil
+}
+
+// grepLog answers with the lines that match.
+func grepLog(ctx context.Context, f *toolkit.Agent, ask api.ProcessLogInput, most int) (toolkit.Result, error) {
+	ask.Max = 0
+	out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	var b strings.Builder
+	state := toolkit.LogState{NextCursor: out.NextCursor, End: out.End, Dropped: out.Dropped}
+	shown := 0
+	for i, m := range out.Matches {
+		if i > 0 && ask.Context > 0 {
+			b.WriteString("--\n")
+		}
+		for _, line := range m.Before {
+			fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
+		}
+		fmt.Fprintf(&b, "%d: %s\n", m.Offset, toolkit.PlainText(m.Text))
+		for _, line := range m.After {
+			fmt.Fprintf(&b, "  %s\n", toolkit.PlainText(line))
+		}
+		if shown++; b.Len() > most && shown < len(out.Matches) {
+			fmt.Fprintf(&b, "[%d more matches]\n", len(out.Matches)-shown)
+			break
+		}
+	}
+	if len(out.Matches) == 0 {
+		b.WriteString("No line matches.")
+	}
+	return toolkit.Text(strings.TrimSuffix(b.String(), "\n")).With(state), nil
+}
+
+type processWaitInput struct {
+	ID        string `json:"id"`
+	Exit      bool   `json:"exit,omitempty"`
+	Ready     bool   `json:"ready,omitempty"`
+	Log       string `json:"log,omitempty"`
+	Since     *int64 `json:"since,omitempty"`
+	Port      int    `json:"port,omitempty"`
+	IdleMS    int    `json:"idle_ms,omitempty"`
+	TimeoutMS int    `json:"timeout_ms,omitempty"`
+}
+
+// A waitState says what a wait has come to.
+type waitState struct {
+	Met      string `json:"met"` // the condition that holds; "" after the time-out
+	ExitCode *int   `json:"exit_code,omitempty"`
+}
+
+func processWait(ctx context.Context, f *toolkit.Agent, in processWaitInput) (toolkit.Result, error) {
+	ask := api.ProcessWaitInput{ID: in.ID, Exit: in.Exit, Ready: in.Ready, Log: in.Log, Since: in.Since, Port: in.Port, IdleMS: in.IdleMS}
+	if !in.Exit && !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0 {
+		ask.Exit = true
+	}
+	err := toolkit.CheckPatterns(in.Log)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	var out api.ProcessWaitOutput
+	err = toolkit.InTurns(in.TimeoutMS, func(timeoutMS int) (over bool, err error) {
+		ask.TimeoutMS = timeoutMS
+		out, err = api.ProcessWait.Call(ctx, f.Engine, ask)
+		return out.Met != "" || out.Process.State.Ended(), err
+	})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	state := waitState{Met: out.Met, ExitCode: out.Process.ExitCode}
+	return toolkit.Text(waited(out.Met, out.Line, out.Process)).With(state).Of(out.Process.ID), nil
+}
+
+// waited says in words what a wait has come to.
+func waited(met, matched string, p api.Process) string {
+	line := "Timed out; " + stateLine(p) + "."
+	switch {
+	case met == "" && p.State.Ended():
+		line = "It ended before that; " + stateLine(p) + "."
+	case met != "":
+		line = "Met: " + met + "; " + stateLine(p) + "."
+	}
+	if matched != "" {
+		line += "\n" + toolkit.PlainText(matched)
+	}
+	return line
+}

@@ -1,0 +1,135 @@
+package osenv
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// redacted stands for a value that is not shown.
+const redacted = "***"
+
+// An EnvState is what the tools of the environment tell of a variable.
+type EnvState struct {
+	Key      string `json:"key"`
+	Value    string `json:"value,omitempty"`
+	Redacted bool   `json:"redacted,omitempty"`
+}
+
+// An envKey names a variable.
+type envKey struct {
+	Key string `json:"key"`
+}
+
+type envGet struct {
+	Key    string `json:"key"`
+	Reveal bool   `json:"reveal,omitempty" doc:"show a secret"`
+}
+
+type envSet struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	anybody
+}
+
+type envUnset struct {
+	Key string `json:"key"`
+	anybody
+}
+
+// anybody was a choice once: an agent's variables are its own by now, whatever
+// it says.
+type anybody struct {
+	Client bool `json:"client,omitempty" schema:"-"`
+}
+
+var envName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+
+// secretName are parts of names whose values are not shown unasked.
+var secretName = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"}
+
+// shownEnv is a variable as an agent may see it.
+func shownEnv(key, value string, reveal bool) EnvState {
+	name := strings.ToUpper(key)
+	if !reveal && slices.ContainsFunc(secretName, func(part string) bool { return strings.Contains(name, part) }) {
+		return EnvState{key, redacted, true}
+	}
+	return EnvState{key, value, false}
+}
+
+// envAnswer tells about a variable, as YAML and structured.
+func envAnswer(v EnvState, moment string, value bool) toolkit.Result {
+	fields := []yamlField{{"status", "ok"}, {"key", v.Key}}
+	if value {
+		fields = append(fields, yamlField{"value", v.Value})
+	}
+	if v.Redacted {
+		fields = append(fields, yamlField{"redacted", true})
+	}
+	return yamlAnswer(append(fields, yamlField{moment, stamp(time.Now())})...).With(v)
+}
+
+func checkEnvName(key string) error {
+	if !envName().MatchString(key) {
+		return &yamlFailure{"ENV_INVALID_KEY", "a name has letters, digits and _ and begins with no digit"}
+	}
+	return nil
+}
+
+// getEnv gives what programs that this agent starts find: its own variables go
+// before the overlay for all, and that before what they inherit.
+func getEnv(ctx context.Context, f *toolkit.Agent, in envGet) (toolkit.Result, error) {
+	if err := checkEnvName(in.Key); err != nil {
+		return toolkit.Result{}, err
+	}
+	for _, own := range []bool{true, false} {
+		set, err := api.EnvGet.Call(ctx, f.Engine, api.EnvInput{Name: in.Key, Client: own, Reveal: in.Reveal})
+		switch {
+		case err == nil && set.Redacted:
+			return envAnswer(EnvState{in.Key, redacted, true}, "retrieved_at", true), nil
+		case err == nil:
+			return envAnswer(shownEnv(in.Key, set.Value, in.Reveal), "retrieved_at", true), nil
+		case !errors.Is(err, api.CodeNotFound):
+			return toolkit.Result{}, err
+		}
+	}
+	value, ok := f.Environ[in.Key]
+	if !ok {
+		return toolkit.Result{}, &yamlFailure{"ENV_NOT_FOUND", "the variable is not set"}
+	}
+	return envAnswer(shownEnv(in.Key, value, in.Reveal), "retrieved_at", true), nil
+}
+
+func setEnv(ctx context.Context, f *toolkit.Agent, in envSet) (toolkit.Result, error) {
+	if err := checkEnvName(in.Key); err != nil {
+		return toolkit.Result{}, err
+	}
+	if err := toolkit.CheckVariable(in.Key, in.Value); err != nil {
+		return toolkit.Result{}, err
+	}
+	if _, err := api.EnvSet.Call(ctx, f.Engine, api.EnvSetInput{Name: in.Key, Value: in.Value, Client: true}); err != nil {
+		return toolkit.Result{}, err
+	}
+	return envAnswer(shownEnv(in.Key, in.Value, false), "set_at", true), nil
+}
+
+func unsetEnv(ctx context.Context, f *toolkit.Agent, in envUnset) (toolkit.Result, error) {
+	if err := checkEnvName(in.Key); err != nil {
+		return toolkit.Result{}, err
+	}
+	_, err := api.EnvUnset.Call(ctx, f.Engine, api.EnvInput{Name: in.Key, Client: true})
+	switch {
+	case errors.Is(err, api.CodeNotFound):
+		return toolkit.Result{}, &yamlFailure{"ENV_NOT_FOUND", "env_set has not set the variable"}
+	case err != nil:
+		return toolkit.Result{}, err
+	}
+	return envAnswer(EnvState{Key: in.Key}, "unset_at", false).With(envKey{in.Key}), nil
+}

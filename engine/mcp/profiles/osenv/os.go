@@ -1,0 +1,215 @@
+// Package osenv holds the tools of the profile os: programs and environment.
+package osenv
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+const (
+	shellLines   = 500 // kept of each stream
+	shellSeconds = 5   // until a command becomes a daemon
+)
+
+// osTools are the tools of the profile os: shell commands that become daemons
+// when they take long, and the environment. Every answer is a YAML document.
+func Tools() []toolkit.Tool {
+	alone, both := []toolkit.Profile{toolkit.OS}, []toolkit.Profile{toolkit.OS, toolkit.Native}
+	tools := []toolkit.Tool{
+		toolkit.Define[shellCmd, toolkit.None](toolkit.Tool{Name: "shell_cmd", Effect: api.Destructive, Profiles: alone,
+			Doc: "Run a shell command. After timeoutSeconds it goes on as a daemon with the pid given."}, runShellCmd),
+		toolkit.Define[daemonPID, toolkit.None](toolkit.Tool{Name: "stop_daemon", Effect: api.Destructive, Profiles: alone,
+			Doc: "End a daemon of shell_cmd and all that it started."}, stopDaemon),
+		toolkit.Define[daemonPID, toolkit.None](toolkit.Tool{Name: "get_daemon_output", Effect: api.Read, Profiles: alone,
+			Doc: "Get the output of a daemon of shell_cmd, also of one that has ended."}, daemonOutput),
+		toolkit.Define[envGet, EnvState](toolkit.Tool{Name: "env_get", Effect: api.Read, Profiles: both,
+			Doc: "Read an environment variable as what I start gets it."}, getEnv),
+		toolkit.Define[envSet, EnvState](toolkit.Tool{Name: "env_set", Effect: api.Write, Idempotent: true, Profiles: both,
+			Doc: "Set an environment variable for what I start from now on."}, setEnv),
+		toolkit.Define[envUnset, envKey](toolkit.Tool{Name: "env_unset", Effect: api.Write, Profiles: both,
+			Doc: "Remove a variable that env_set has set."}, unsetEnv),
+	}
+	for i := range tools {
+		tools[i] = inYAML(tools[i])
+	}
+	return tools
+}
+
+// inYAML makes a tool tell its errors as YAML.
+func inYAML(t toolkit.Tool) toolkit.Tool {
+	call := t.Call
+	t.Call = func(ctx context.Context, f *toolkit.Agent, args json.RawMessage) (toolkit.Result, error) {
+		r, err := call(ctx, f, args)
+		if err != nil {
+			return yamlError(err), nil
+		}
+		return r, nil
+	}
+	return t
+}
+
+// A yamlFailure is an error with the code that it has in this profile.
+type yamlFailure struct{ code, message string }
+
+func (e *yamlFailure) Error() string { return e.message }
+
+func yamlError(err error) toolkit.Result {
+	var known *yamlFailure
+	if !errors.As(err, &known) {
+		e := api.AsError(err)
+		known = &yamlFailure{strings.ToUpper(string(e.Code)), e.Message}
+		switch {
+		case e.Code == api.CodeInvalid:
+			known.code = "INVALID_ARGUMENT"
+		case e.Hint != "":
+			known.message += "; " + toolkit.ForAgents(e.Hint)
+		}
+	}
+	return yamlAnswer(yamlField{"status", "error"}, yamlField{"error_code", known.code}, yamlField{"message", known.message}).Fail()
+}
+
+func yamlAnswer(fields ...yamlField) toolkit.Result { return toolkit.Text(yamlText(fields)) }
+
+// stamp is a moment as this profile tells it.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+type shellCmd struct {
+	Command        string   `json:"command"`
+	Shell          string   `json:"shell,omitempty" doc:"default bash"`
+	BufferSize     int      `json:"bufferSize,omitempty" doc:"lines kept of each stream, default 500"`
+	TimeoutSeconds *float64 `json:"timeoutSeconds,omitempty" doc:"default 5"`
+}
+
+func (c shellCmd) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Command: c.Command, Cwd: f.Options.CWD}
+}
+
+// timeout is the time until the command becomes a daemon, in milliseconds.
+func (c shellCmd) timeout() (int, error) {
+	seconds := float64(shellSeconds)
+	if c.TimeoutSeconds != nil {
+		seconds = *c.TimeoutSeconds
+	}
+	if seconds < 0 {
+		return 0, &yamlFailure{"INVALID_ARGUMENT", "timeoutSeconds cannot be negative"}
+	}
+	return max(int(min(seconds, toolkit.UntilDone.Seconds())*1000), 1), nil
+}
+
+// shell is the program that runs the command.
+func (c shellCmd) shell() string {
+	return cmp.Or(c.Shell, toolkit.CommandShell())
+}
+
+func runShellCmd(ctx context.Context, f *toolkit.Agent, in shellCmd) (toolkit.Result, error) {
+	timeout, err := in.timeout()
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	if in.BufferSize < 0 {
+		return toolkit.Result{}, &yamlFailure{"INVALID_ARGUMENT", "bufferSize cannot be negative"}
+	}
+	lines := cmp.Or(in.BufferSize, shellLines)
+	argv := []string{in.shell(), "-c", in.Command}
+	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+		Command: argv, CWD: f.Options.CWD, Environ: f.Environ, Actor: f.Actor,
+		TimeoutMS: timeout, MaxOutput: toolkit.StreamMost, Daemon: &api.Daemon{Lines: lines},
+	})
+	if err != nil {
+		return toolkit.Result{}, &yamlFailure{"SHELL_COMMAND_FAILED", in.shell() + ": " + toolkit.CannotStart(argv, err)}
+	}
+	stdout, cut := toolkit.LastLines(out.Stdout, lines)
+	stderr, cutErrors := toolkit.LastLines(out.Stderr, lines)
+	p := out.Process
+	fields := []yamlField{{"status", "ok"}, {"command", in.Command}, {"exit_code", nil}, {"stdout", stdout}, {"stderr", stderr},
+		{"executed_at", stamp(p.StartedAt)}}
+	if code, ok := toolkit.ExitCode(p); ok {
+		fields[2].value = code
+	}
+	if cut || cutErrors || out.StdoutDropped+out.StderrDropped > 0 {
+		fields = append(fields, yamlField{"truncated", true})
+	}
+	if !p.State.Ended() {
+		fields = append(fields, yamlField{"pid", p.PID}, yamlField{"daemon", true})
+	}
+	return yamlAnswer(fields...).Of(p.ID), nil
+}
+
+type daemonPID struct {
+	PID int `json:"pid" doc:"as shell_cmd gave it"`
+}
+
+// daemon finds a daemon by the pid it has, or had; of several with the same
+// pid the one that runs, else the latest.
+func daemon(ctx context.Context, f *toolkit.Agent, pid int) (api.Process, error) {
+	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
+	if err != nil {
+		return api.Process{}, err
+	}
+	var found *api.Process
+	for i := range out.Processes {
+		p := &out.Processes[i]
+		if p.Supervision == nil || p.Supervision.Daemon == nil || cmp.Or(p.PID, p.LastPID) != pid {
+			continue
+		}
+		if found == nil || found.State.Ended() && (!p.State.Ended() || p.StartedAt.After(found.StartedAt)) {
+			found = p
+		}
+	}
+	if found == nil {
+		return api.Process{}, &yamlFailure{"DAEMON_NOT_FOUND", "no daemon of shell_cmd has or had this pid"}
+	}
+	return *found, nil
+}
+
+func stopDaemon(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Result, error) {
+	p, err := daemon(ctx, f, in.PID)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	stopped := p
+	if !p.State.Ended() {
+		stopped, err = api.ProcessStop.Call(ctx, f.Engine, api.ProcessStopInput{ID: p.ID, TimeoutMS: toolkit.StopTimeout})
+	}
+	switch {
+	case p.State.Ended(), errors.Is(err, api.CodeEnded):
+		return toolkit.Result{}, &yamlFailure{"DAEMON_NOT_RUNNING", "the daemon has ended; get_daemon_output gives its output"}
+	case err != nil:
+		return toolkit.Result{}, err
+	}
+	at := time.Now()
+	if stopped.ExitedAt != nil {
+		at = *stopped.ExitedAt
+	}
+	return yamlAnswer(yamlField{"status", "ok"}, yamlField{"pid", in.PID}, yamlField{"stopped_at", stamp(at)}).Of(p.ID), nil
+}
+
+func daemonOutput(ctx context.Context, f *toolkit.Agent, in daemonPID) (toolkit.Result, error) {
+	p, err := daemon(ctx, f, in.PID)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	var output string
+	truncated := false
+	for _, stream := range []string{"stdout", "stderr"} {
+		all, dropped, err := f.Printed(ctx, p, stream)
+		if err != nil {
+			return toolkit.Result{}, err
+		}
+		lines, cut := toolkit.LastLines(all, p.Supervision.Daemon.Lines)
+		output += toolkit.LineBetween(output, lines) + lines
+		truncated = truncated || cut || dropped > 0
+	}
+	fields := []yamlField{{"status", "ok"}, {"pid", in.PID}, {"output", output}, {"retrieved_at", stamp(time.Now())}}
+	if truncated {
+		fields = append(fields, yamlField{"truncated", true})
+	}
+	return yamlAnswer(fields...).Of(p.ID), nil
+}

@@ -1,0 +1,129 @@
+package osenv
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// A yamlField is one line of a YAML document: a string, an integer, a truth
+// value or nil.
+type yamlField struct {
+	key   string
+	value any
+}
+
+// yamlText writes a mapping with its keys in the given order (YAML 1.2, and no
+// scalar that 1.1 takes for something else). Text of several lines is a
+// literal block where it has nothing that would be lost in one.
+func yamlText(fields []yamlField) string {
+	var b strings.Builder
+	for _, f := range fields {
+		b.WriteString(f.key)
+		b.WriteString(": ")
+		switch v := f.value.(type) {
+		case nil:
+			b.WriteString("null")
+		case string:
+			b.WriteString(yamlString(v))
+		default:
+			fmt.Fprint(&b, v)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// plainYAML are strings that need no quotes.
+var plainYAML = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_/]([A-Za-z0-9_./ -]*[A-Za-z0-9_./-])?$`) })
+
+func yamlString(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	switch {
+	case yamlBlock(s):
+		return literalYAML(s)
+	case plainYAML().MatchString(s) && !yamlWord(s):
+		return s
+	}
+	return quotedYAML(s)
+}
+
+// blankLine finds a line of blanks, and blanks at the end of a text.
+var blankLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]+$|[ \t]\z`) })
+
+// yamlWord reports whether a string without quotes would be something else in
+// YAML 1.1 or 1.2.
+func yamlWord(s string) bool {
+	switch strings.ToLower(s) {
+	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
+		return true
+	}
+	return false
+}
+
+// yamlBlock reports whether a text can be a literal block: it has several lines
+// or ends one, begins with a character that shows the indentation, and has
+// nothing that would have to be escaped, and no blanks where readers disagree
+// about them.
+func yamlBlock(s string) bool {
+	if !strings.Contains(s, "\n") || strings.TrimLeft(s[:1], " \t\n") == "" || blankLine().MatchString(s) {
+		return false
+	}
+	return strings.IndexFunc(s, func(r rune) bool { return r != '\n' && r != '\t' && mustEscape(r) }) < 0
+}
+
+// mustEscape reports whether a character cannot stand in YAML as it is, or ends
+// a line there.
+func mustEscape(r rune) bool {
+	return !unicode.IsGraphic(r) || r == '\u2028' || r == '\u2029' || r == '\uFEFF'
+}
+
+func literalYAML(s string) string {
+	chomp := ""
+	switch body := strings.TrimRight(s, "\n"); len(s) - len(body) {
+	case 0:
+		chomp = "-"
+	case 1:
+	default:
+		chomp = "+"
+	}
+	var b strings.Builder
+	b.WriteString("|" + chomp)
+	for line := range strings.Lines(s) {
+		b.WriteByte('\n')
+		if line = strings.TrimSuffix(line, "\n"); line != "" {
+			b.WriteString("  " + line)
+		}
+	}
+	return b.String()
+}
+
+func quotedYAML(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case !mustEscape(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,179 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+const (
+	execTimeoutMS = 30_000
+	execLeastMS   = 100
+	execMostMS    = 300_000
+
+	// execChars is how many characters of each stream, and of each block of
+	// text, are given unless more is asked for.
+	execChars = 8000
+)
+
+type execInput struct {
+	Command   string            `json:"command"`
+	CWD       string            `json:"cwd,omitempty"`
+	TimeoutMS *int              `json:"timeoutMs,omitempty" doc:"default 30000; 100 to 300000"`
+	Env       map[string]string `json:"env,omitempty"`
+	Sandbox   sandboxInput      `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}"`
+	Kill      bool              `json:"kill,omitempty" doc:"end it at the time-out"`
+	MaxOutput int               `json:"maxOutput,omitempty" doc:"chars per stream, default 8000"`
+}
+
+func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Command: in.Command, Cwd: f.Folder(in.CWD), Env: in.Env}
+}
+
+// A CommandState is what exec tells beside the output.
+type CommandState struct {
+	ID         string  `json:"id"`
+	ExitCode   *int    `json:"exitCode,omitempty"` // none while it runs, and when a signal ended it
+	Signal     string  `json:"signal,omitempty"`
+	TimedOut   bool    `json:"timedOut"`
+	DurationMS float64 `json:"durationMs"`
+}
+
+func execCommand(ctx context.Context, f *toolkit.Agent, in execInput) (toolkit.Result, error) {
+	if in.MaxOutput < 0 {
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: maxOutput cannot be negative")
+	}
+	if err := toolkit.CheckLine("run command", in.Command, in.Env); err != nil {
+		return toolkit.Result{}, err
+	}
+	confined, err := confinement(f, in.Sandbox, in.CWD)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	timeout := execTimeoutMS
+	if in.TimeoutMS != nil {
+		timeout = min(max(*in.TimeoutMS, execLeastMS), execMostMS)
+	}
+	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+		Command: shellArgv(in.Command), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Environ, Actor: f.Actor,
+		Sandbox: confined, TimeoutMS: timeout, Kill: in.Kill, MaxOutput: max(in.MaxOutput, toolkit.StreamMost),
+	})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	p := out.Process
+	state := CommandState{ID: p.ID, ExitCode: p.ExitCode, Signal: p.ExitSignal, TimedOut: out.TimedOut, DurationMS: out.DurationMS}
+	r := toolkit.Result{Content: execBlocks(out, in.MaxOutput, ending(out, timeout))}.With(state).Of(p.ID)
+	if p.State.Ended() && (p.ExitCode == nil || *p.ExitCode != 0) {
+		r = r.Fail()
+	}
+	return r, nil
+}
+
+// shellArgv is how a line for a shell is run.
+func shellArgv(line string) []string { return []string{lineShell(), "-c", line} }
+
+// lineShell is bash, or sh where there is none.
+var lineShell = sync.OnceValue(func() string {
+	if _, err := exec.LookPath("bash"); err != nil {
+		return "sh"
+	}
+	return "bash"
+})
+
+// ending says how a command ended, or that it has not.
+func ending(out api.ExecOutput, timeoutMS int) string {
+	p := out.Process
+	var how string
+	switch {
+	case p.ExitCode != nil:
+		how = fmt.Sprintf("Exit code: %d", *p.ExitCode)
+	case p.ExitSignal != "":
+		how = "Signal: " + p.ExitSignal
+	case p.State == api.StateFailed:
+		how = "Failed: " + p.Error
+	case p.State.Ended():
+		how = "Exit code: unknown"
+	default:
+		return fmt.Sprintf("Timed out after %d ms; it goes on as process %s. Log: %s", timeoutMS, p.ID, p.LogPath)
+	}
+	if out.TimedOut {
+		how = fmt.Sprintf("Timed out after %d ms and was ended. %s", timeoutMS, how)
+	}
+	return how
+}
+
+// execBlocks are stdout, stderr and the ending: in one block if they fit, else
+// in one each, so that the end of each is seen.
+func execBlocks(out api.ExecOutput, most int, ending string) []sdk.Content {
+	if most == 0 {
+		most = execChars
+	}
+	var parts []string
+	if s := lastChars(out.Stdout, out.StdoutDropped, most, "stdout"); s != "" {
+		parts = append(parts, s)
+	}
+	if s := lastChars(out.Stderr, out.StderrDropped, most, "stderr"); s != "" {
+		parts = append(parts, "stderr:\n"+s)
+	}
+	parts = together(append(parts, ending))
+	blocks := make([]sdk.Content, len(parts))
+	for i, part := range parts {
+		blocks[i] = &sdk.TextContent{Text: part}
+	}
+	return blocks
+}
+
+// together puts parts in one, each on a line of its own, if that is short.
+func together(parts []string) []string {
+	whole := ""
+	for _, part := range parts {
+		if whole += toolkit.LineBetween(whole, part); len(whole)+len(part) > utf8.UTFMax*execChars {
+			return parts
+		}
+		whole += part
+	}
+	if utf8.RuneCountInString(whole) > execChars {
+		return parts
+	}
+	return []string{whole}
+}
+
+// lastChars is the end of a stream, with a note of how much is before it.
+func lastChars(s string, dropped int64, most int, stream string) string {
+	if len(s) <= most && dropped == 0 {
+		return s
+	}
+	excess := utf8.RuneCountInString(s) - most
+	if excess <= 0 && dropped == 0 {
+		return s
+	}
+	rest := s
+	for range excess {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+	}
+	return fmt.Sprintf("... (%s chars truncated from %s)\n%s", thousands(dropped+int64(max(excess, 0))), stream, rest)
+}
+
+// thousands is a number with a comma before every three digits.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

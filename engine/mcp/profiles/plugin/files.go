@@ -1,0 +1,257 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// readBound is how many bytes of text read gives at most.
+const readBound = 50 << 10
+
+type ReadInput struct {
+	Path   string `json:"path"`
+	Offset *int64 `json:"offset,omitempty" doc:"first line, from 1"`
+	Limit  *int64 `json:"limit,omitempty" doc:"lines"`
+}
+
+func (in ReadInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+}
+
+func readFile(ctx context.Context, f *toolkit.Agent, in ReadInput) (toolkit.Result, error) {
+	ask := api.FilesReadInput{Unbounded: f.Options.Unbounded}
+	ask.FileScope, ask.Path = f.At(in.Path)
+	switch {
+	case in.Offset != nil && *in.Offset < 1:
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "read %s: offset is a line number from 1", in.Path)
+	case in.Limit != nil && *in.Limit < 1:
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "read %s: limit is at least 1", in.Path)
+	}
+	if in.Offset != nil {
+		ask.Offset = *in.Offset
+	}
+	if in.Limit != nil {
+		ask.Limit = *in.Limit
+	}
+	out, err := api.FilesRead.Call(ctx, f.Engine, ask)
+	switch {
+	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), ", not a file"):
+		return toolkit.Text("Path is not a file.").Fail(), nil
+	case err != nil:
+		return toolkit.Result{}, err
+	case out.Kind == "image" && len(out.Data) > 0:
+		return toolkit.Result{Content: []sdk.Content{&sdk.ImageContent{Data: out.Data, MIMEType: out.MIME}}}, nil
+	case out.Kind != "text":
+		return toolkit.Textf("Cannot show %s: it is a binary file (%s).", in.Path, sizeText(out.Size)).Fail(), nil
+	case out.FirstLine == 0 && ask.Offset > 1:
+		return toolkit.Textf("Offset %d is beyond end of file (%d lines total)", ask.Offset, out.TotalLines).Fail(), nil
+	}
+	return toolkit.Text(out.Text + readHint(f.Path(in.Path), out, f.Options.Unbounded)), nil
+}
+
+// readHint says what was left out, and how to get it.
+func readHint(path string, out api.FilesReadOutput, unbounded bool) string {
+	bound := sizeText(readBound)
+	if unbounded {
+		bound = "16.0MB"
+	}
+	next := out.LastLine + 1
+	var hint string
+	switch out.Cut {
+	case "line":
+		return fmt.Sprintf("[Line %d is %s, exceeds %s limit. Use exec: sed -n '%dp' %s | head -c %d]",
+			out.FirstLine, sizeText(out.LineBytes), bound, out.FirstLine, toolkit.ShellQuoted(path), readBound)
+	case "lines":
+		hint = fmt.Sprintf("[Showing lines %d-%d of %d. Use offset=%d to continue.]", out.FirstLine, out.LastLine, out.TotalLines, next)
+	case "bytes":
+		hint = fmt.Sprintf("[Showing lines %d-%d of %d (%s limit). Use offset=%d to continue.]",
+			out.FirstLine, out.LastLine, out.TotalLines, bound, next)
+	case "limit":
+		hint = fmt.Sprintf("[%d more lines in file. Use offset=%d to continue.]", out.TotalLines-out.LastLine, next)
+	default:
+		return ""
+	}
+	return "\n" + hint // the last line given has its own ending
+}
+
+// sizeText is a number of bytes as people read it.
+func sizeText(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%dB", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1fKB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1fMB", float64(n)/(1<<20))
+}
+
+type pathInput struct {
+	Path string `json:"path"`
+}
+
+func (in pathInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+}
+
+// readExactJSON is files.read_json with the value as it stands in the file, so
+// that no number is rounded and no key moved.
+func readExactJSON() api.Operation[api.FilesReadJSONInput, exactJSON] {
+	return api.Operation[api.FilesReadJSONInput, exactJSON]{Name: api.FilesReadJSON.Name}
+}
+
+type exactJSON struct {
+	Value json.RawMessage `json:"value"`
+}
+
+func readJSON(ctx context.Context, f *toolkit.Agent, in pathInput) (toolkit.Result, error) {
+	scope, path := f.At(in.Path)
+	out, err := readExactJSON().Call(ctx, f.Engine, api.FilesReadJSONInput{FileScope: scope, Path: path})
+	if err != nil {
+		if why, ok := strings.CutPrefix(err.Error(), "invalid JSON in "+scope.In(path)+": "); ok {
+			return toolkit.Textf("Invalid JSON in %s: %s", in.Path, why).Fail(), nil
+		}
+		return toolkit.Result{}, notFile(err)
+	}
+	return toolkit.Text(readableJSON(string(out.Value))), nil
+}
+
+// readableJSON is JSON in which <, > and & stand for themselves again, which an
+// encoder has escaped on the way.
+func readableJSON(s string) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(s, '\\')
+		if at < 0 || at+1 == len(s) {
+			b.WriteString(s)
+			return b.String()
+		}
+		b.WriteString(s[:at])
+		n := 2
+		part := s[at : at+2]
+		switch s[at:min(at+6, len(s))] {
+		case `\u003c`:
+			part, n = "<", 6
+		case `\u003e`:
+			part, n = ">", 6
+		case `\u0026`:
+			part, n = "&", 6
+		}
+		b.WriteString(part)
+		s = s[at+n:]
+	}
+}
+
+// notFile is the error of a path that is none of a file in this tool set's
+// words.
+func notFile(err error) error {
+	if errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), ", not a file") {
+		return api.Errorf(api.CodeInvalid, "Path is not a file.")
+	}
+	return err
+}
+
+type writeInput struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Append  bool   `json:"append,omitempty"`
+}
+
+func (in writeInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+}
+
+func writeFile(ctx context.Context, f *toolkit.Agent, in writeInput) (toolkit.Result, error) {
+	scope, path := f.At(in.Path)
+	out, err := api.FilesWrite.Call(ctx, f.Engine, api.FilesWriteInput{
+		FileScope: scope, Path: path, Text: in.Content, Append: in.Append,
+	})
+	if err != nil {
+		return toolkit.Result{}, notFile(err)
+	}
+	verb := "Wrote"
+	if in.Append {
+		verb = "Appended"
+	}
+	return toolkit.Textf("%s %d bytes to %s.", verb, out.Written, in.Path), nil
+}
+
+type EditInput struct {
+	Path  string     `json:"path"`
+	Edits []editStep `json:"edits" doc:"in sequence"`
+}
+
+type editStep struct {
+	Search     string `json:"search" doc:"exact, unique text"`
+	Replace    string `json:"replace"`
+	ReplaceAll bool   `json:"replaceAll,omitempty"`
+}
+
+func (in EditInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+}
+
+func editFile(ctx context.Context, f *toolkit.Agent, in EditInput) (toolkit.Result, error) {
+	var ask api.FilesEditInput
+	ask.FileScope, ask.Path = f.At(in.Path)
+	for _, e := range in.Edits {
+		ask.Edits = append(ask.Edits, api.FileEdit(e))
+	}
+	out, err := api.FilesEdit.Call(ctx, f.Engine, ask)
+	if err != nil {
+		return toolkit.Result{}, notFile(notApplied(err))
+	}
+	parts := make([]string, len(out.Replacements))
+	for i, n := range out.Replacements {
+		plural := "s"
+		if n == 1 {
+			plural = ""
+		}
+		parts[i] = fmt.Sprintf("edit %d: %d replacement%s", i+1, n, plural)
+	}
+	return toolkit.Textf("Updated %s (%s).", in.Path, strings.Join(parts, ", ")), nil
+}
+
+// notApplied makes a sentence of why an edit was not made.
+func notApplied(err error) error {
+	e := api.AsError(err)
+	why, ok := strings.CutPrefix(e.Message, "edit not applied: ")
+	if !ok {
+		return err
+	}
+	hint := e.Hint
+	if e.Code == api.CodeAmbiguous {
+		hint = "search for more of the text around it, or pass replaceAll"
+	}
+	return api.Errorf(e.Code, "Edit not applied: %s.", why).WithHint(hint)
+}
+
+type outputInput struct {
+	Name    string `json:"name" doc:"no folder or extension"`
+	Content string `json:"content"`
+	Format  string `json:"format,omitempty" enum:"markdown,json"`
+}
+
+func (in outputInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: []string{filepath.Join(f.Options.Home, "outputs")}}
+}
+
+func writeOutput(ctx context.Context, f *toolkit.Agent, in outputInput) (toolkit.Result, error) {
+	if in.Name != "" && strings.Trim(in.Name, " .") == "" {
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "write report %q: the name is made of dots and blanks alone", in.Name).
+			WithHint("give a word or two that say what the report is about")
+	}
+	out, err := api.FilesReport.Call(ctx, f.Engine, api.FilesWriteOutputInput(in))
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	return toolkit.Text(out.Path), nil
+}

@@ -1,0 +1,69 @@
+// Package plugin holds the tools of the profile plugin: files, searches,
+// commands and processes.
+package plugin
+
+import (
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// pluginTools are the tools of the profile plugin: files, search, commands for
+// a shell, and durable processes. The native profile has them too.
+func Tools() []toolkit.Tool {
+	tools := slices.Concat(fileTools(), searchTools(), []toolkit.Tool{execTool()}, processTools())
+	for i := range tools {
+		tools[i].Judged = true
+		if tools[i].Profiles == nil {
+			tools[i].Profiles = []toolkit.Profile{toolkit.Native, toolkit.Plugin}
+		}
+	}
+	return tools
+}
+
+func fileTools() []toolkit.Tool {
+	return []toolkit.Tool{
+		toolkit.Define[ReadInput, toolkit.None](toolkit.Tool{Name: "read", Effect: api.Read, Idempotent: true,
+			Doc: "Read a text file, at most 2000 lines or 50 KB, or an image."}, readFile),
+		toolkit.Define[pathInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read, Idempotent: true,
+			Doc: "Read a whole JSON file."}, readJSON),
+		toolkit.Define[writeInput, toolkit.None](toolkit.Tool{Name: "write", Effect: api.Destructive,
+			Doc: "Write a file, all at once; parent folders are made."}, writeFile),
+		toolkit.Define[EditInput, toolkit.None](toolkit.Tool{Name: "edit", Effect: api.Destructive,
+			Doc: "Replace exact text in a file; all edits or none."}, editFile),
+		toolkit.Define[outputInput, toolkit.None](toolkit.Tool{Name: "write_output", Effect: api.Write,
+			Doc: "Write a report to a new file in ~/outputs; answers its path."}, writeOutput),
+	}
+}
+
+func searchTools() []toolkit.Tool {
+	return []toolkit.Tool{
+		toolkit.Define[grepInput, toolkit.None](toolkit.Tool{Name: "grep", Effect: api.Read, Idempotent: true,
+			Doc: "Search file contents; .gitignore counts. Answers file:line:content."}, grepFiles),
+		toolkit.Define[findInput, toolkit.None](toolkit.Tool{Name: "find", Effect: api.Read, Idempotent: true,
+			Doc: "Find files by glob, hidden ones too; .gitignore counts."}, findFiles),
+		toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "ls", Effect: api.Read, Idempotent: true,
+			Doc: "List a folder."}, listFolder),
+	}
+}
+
+func execTool() toolkit.Tool {
+	return toolkit.Define[execInput, CommandState](toolkit.Tool{Name: "exec", Effect: api.Destructive,
+		Doc: "Run a shell command and wait. After timeoutMs it goes on as a process."}, execCommand)
+}
+
+func processTools() []toolkit.Tool {
+	return []toolkit.Tool{
+		toolkit.Define[StartInput, ProcessState](toolkit.Tool{Name: "process_start", Effect: api.Destructive,
+			Doc: "Start a durable background process."}, processStart),
+		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Idempotent: true,
+			Doc: "List processes and their status."}, processList),
+		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read, Idempotent: true,
+			Doc: "Tell about one process."}, processGet),
+		toolkit.Define[stopInput, toolkit.None](toolkit.Tool{Name: "process_stop", Effect: api.Destructive,
+			Doc: "Stop a process and all it started."}, processStop),
+		toolkit.Define[StopAllInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Plugin},
+			Doc: "Stop all processes."}, ProcessStopAll),
+	}
+}

@@ -1,0 +1,253 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+type StartInput struct {
+	Command   string            `json:"command"`
+	Name      string            `json:"name,omitempty"`
+	CWD       string            `json:"cwd,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+	KeepAlive bool              `json:"keepAlive,omitempty" doc:"restart it whenever it ends"`
+	Sandbox   sandboxInput      `json:"sandbox,omitempty" doc:"as for exec"`
+	Lease     api.Lease         `json:"lease,omitempty" enum:"detached,session,forever"`
+}
+
+func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Command: in.Command, Cwd: f.Folder(in.CWD), Env: in.Env}
+}
+
+// A ProcessState is what the tools for processes tell about one.
+type ProcessState struct {
+	ID           string `json:"id"`
+	Name         string `json:"name"`
+	PID          int    `json:"pid,omitempty"`
+	Status       string `json:"status"` // running, stopped or exited
+	KeepAlive    bool   `json:"keepAlive"`
+	RestartCount int    `json:"restartCount"`
+	ExitCode     *int   `json:"exitCode,omitempty"`
+	Signal       string `json:"signal,omitempty"`
+	LogPath      string `json:"logPath"`
+	CWD          string `json:"cwd"`
+	Command      string `json:"command"`
+
+	unknown bool // nobody saw how it ended
+}
+
+func stateOf(p api.Process) ProcessState {
+	s := ProcessState{
+		ID: p.ID, Name: p.Name, PID: p.PID, Status: statusOf(p.State), KeepAlive: p.KeepAlive,
+		ExitCode: p.ExitCode, Signal: p.ExitSignal, LogPath: p.LogPath, CWD: p.CWD, Command: commandOf(p), unknown: p.ExitUnknown,
+	}
+	if p.Supervision != nil {
+		s.RestartCount = p.Supervision.Restarts
+	}
+	return s
+}
+
+// statusOf is a state in the words of this tool set: what waits to be started
+// again has exited, and what is being stopped still runs.
+func statusOf(s api.State) string {
+	switch s {
+	case api.StateStarting, api.StateRunning, api.StateStopping:
+		return "running"
+	case api.StateStopped:
+		return "stopped"
+	}
+	return "exited"
+}
+
+// commandOf is the line that a process was started with, if it was one.
+func commandOf(p api.Process) string {
+	if len(p.Argv) == 3 && p.Argv[1] == "-c" && (p.Argv[0] == "bash" || p.Argv[0] == "sh") {
+		return p.Argv[2]
+	}
+	return p.Command
+}
+
+// fields are the state as name and value, in the order in which they are told.
+func (s ProcessState) fields() [][2]string {
+	pid, exit := "-", "-"
+	if s.PID != 0 {
+		pid = strconv.Itoa(s.PID)
+	}
+	switch {
+	case s.ExitCode != nil:
+		exit = strconv.Itoa(*s.ExitCode)
+	case s.Signal != "":
+		exit = s.Signal
+	case s.unknown:
+		exit = "unknown"
+	}
+	return [][2]string{
+		{"id", s.ID}, {"name", s.Name}, {"pid", pid}, {"status", s.Status},
+		{"keepAlive", strconv.FormatBool(s.KeepAlive)}, {"restartCount", strconv.Itoa(s.RestartCount)},
+		{"exitCode", exit}, {"logPath", s.LogPath}, {"command", toolkit.Visible(s.Command)},
+	}
+}
+
+func (s ProcessState) String() string { return s.joined(": ", "\n") }
+
+func (s ProcessState) joined(between, behind string) string {
+	parts := make([]string, 0, 9)
+	for _, f := range s.fields() {
+		parts = append(parts, f[0]+between+f[1])
+	}
+	return strings.Join(parts, behind)
+}
+
+func processStart(ctx context.Context, f *toolkit.Agent, in StartInput) (toolkit.Result, error) {
+	if err := toolkit.CheckLine("start process", in.Command, in.Env); err != nil {
+		return toolkit.Result{}, err
+	}
+	confined, err := confinement(f, in.Sandbox, in.CWD)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	p, err := start(ctx, f, in.Name, programOf(in.Command), api.ProcessStartInput{
+		Command: shellArgv(in.Command), CWD: f.Folder(in.CWD), Env: in.Env, Environ: f.Environ,
+		Actor: f.Actor, KeepAlive: in.KeepAlive, Sandbox: confined, Lease: in.Lease,
+	})
+	switch {
+	case err != nil:
+		return toolkit.Result{}, err
+	case p.State == api.StateFailed:
+		return toolkit.Textf("Failed to start process: %s", p.Error).Fail().Of(p.ID), nil
+	}
+	s := stateOf(p)
+	return toolkit.Text(s.String()).With(s).Of(p.ID), nil
+}
+
+// start starts a process under the name that was asked for, else under that of
+// its program, with a number if that is taken.
+func start(ctx context.Context, f *toolkit.Agent, name, program string, in api.ProcessStartInput) (api.Process, error) {
+	names := []string{name}
+	if name == "" && program != "" {
+		names = []string{program, program + "-2", program + "-3", program + "-4", ""}
+	}
+	for i, n := range names {
+		in.Name = n
+		p, err := api.ProcessStart.Call(ctx, f.Engine, in)
+		if i == len(names)-1 || !errors.Is(err, api.CodeConflict) {
+			return p, err
+		}
+	}
+	return api.Process{}, nil // there is always a last name
+}
+
+// programOf is the name of the program that a line for a shell begins with; ""
+// if that cannot be told by looking.
+func programOf(line string) string {
+	for _, word := range strings.Fields(line) {
+		if word == "exec" || strings.Contains(word, "=") {
+			continue
+		}
+		word = filepath.Base(word)
+		odd := func(r rune) bool {
+			return r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._+-", r)
+		}
+		if len(word) > 40 || strings.ContainsFunc(word, odd) || strings.Trim(word, "0123456789abcdef.") == "" {
+			return ""
+		}
+		return word
+	}
+	return ""
+}
+
+func processList(ctx context.Context, f *toolkit.Agent, _ toolkit.None) (toolkit.Result, error) {
+	out, err := api.ProcessList.Call(ctx, f.Engine, api.ProcessListInput{})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	var rows []string
+	for _, p := range out.Processes {
+		if managed(p) {
+			rows = append(rows, stateOf(p).joined("=", " "))
+		}
+	}
+	if len(rows) == 0 {
+		return toolkit.Text("No managed processes."), nil
+	}
+	return toolkit.Text(bounded(rows, "processes")), nil
+}
+
+// managed reports whether a process is listed: sessions are not, and commands
+// that were run once only while they run.
+func managed(p api.Process) bool {
+	return p.Kind == api.KindProcess && (!p.State.Ended() || p.Supervision == nil || !p.Supervision.Transient)
+}
+
+func processGet(ctx context.Context, f *toolkit.Agent, in toolkit.IDInput) (toolkit.Result, error) {
+	p, err := api.ProcessGet.Call(ctx, f.Engine, api.IDInput{ID: in.ID})
+	if err != nil {
+		return unknownProcess(in.ID, err)
+	}
+	s := stateOf(p)
+	return toolkit.Text(s.String()).With(s).Of(p.ID), nil
+}
+
+func unknownProcess(id string, err error) (toolkit.Result, error) {
+	if errors.Is(err, api.CodeNotFound) {
+		return toolkit.Text(toolkit.Legible("Unknown process id: " + id)).Fail(), nil
+	}
+	return toolkit.Result{}, err
+}
+
+type stopInput struct {
+	ID     string `json:"id"`
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
+}
+
+// StopSignal checks the signal that a process is to be stopped with.
+func StopSignal(name string) (string, error) {
+	switch {
+	case name == "":
+		return "SIGTERM", nil
+	case slices.Contains([]string{"SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"}, name):
+		return name, nil
+	}
+	return "", api.Errorf(api.CodeInvalid, "stop process: signal %q is none of SIGTERM, SIGINT, SIGHUP and SIGKILL", name)
+}
+
+func processStop(ctx context.Context, f *toolkit.Agent, in stopInput) (toolkit.Result, error) {
+	signal, err := StopSignal(in.Signal)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	p, err := api.ProcessStop.Call(ctx, f.Engine, api.ProcessStopInput{ID: in.ID, Signal: signal})
+	switch {
+	case errors.Is(err, api.CodeEnded):
+		return toolkit.Textf("Process %s is not running.", in.ID).Of(in.ID), nil
+	case err != nil:
+		return unknownProcess(in.ID, err)
+	}
+	return toolkit.Textf("Stopped process %s with %s.", p.ID, signal).Of(p.ID), nil
+}
+
+type StopAllInput struct {
+	Signal string `json:"signal,omitempty" enum:"SIGTERM,SIGINT,SIGHUP,SIGKILL"`
+}
+
+func ProcessStopAll(ctx context.Context, f *toolkit.Agent, in StopAllInput) (toolkit.Result, error) {
+	signal, err := StopSignal(in.Signal)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	out, err := api.ProcessStopAll.Call(ctx, f.Engine, api.ProcessStopAllInput{Signal: signal})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	return toolkit.Text(fmt.Sprintf("Stopped %d processes with %s.", len(out.Stopped), signal)), nil
+}

@@ -1,0 +1,229 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+const (
+	// searchBound is how many bytes a search or listing answers with at most.
+	searchBound = 64 << 10
+
+	grepLimit = 100
+	findLimit = 1000
+	listLimit = 500
+)
+
+type grepInput struct {
+	Pattern    string `json:"pattern" doc:"RE2"`
+	Path       string `json:"path,omitempty"`
+	Glob       string `json:"glob,omitempty"`
+	IgnoreCase bool   `json:"ignoreCase,omitempty"`
+	Context    int    `json:"context,omitempty" doc:"lines"`
+	Limit      int    `json:"limit,omitempty" doc:"default 100"`
+}
+
+func (in grepInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+}
+
+func grepFiles(ctx context.Context, f *toolkit.Agent, in grepInput) (toolkit.Result, error) {
+	limit, err := limitOf(in.Limit, grepLimit)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	scope, path := f.At(in.Path)
+	out, err := api.FilesGrep.Call(ctx, f.Engine, api.FilesGrepInput{
+		FileScope: scope, Pattern: in.Pattern, Path: path, Glob: in.Glob,
+		IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: limit,
+	})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	if len(out.Lines) == 0 {
+		return toolkit.Text("No matches found."), nil
+	}
+	for i := range out.Lines {
+		out.Lines[i].Path = f.Named(out.Lines[i].Path)
+	}
+	prefix, err := prefixOf(ctx, f, in.Path, out.Lines[0].Path)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	rows := grepRows(prefix, out.Lines)
+	answer := bounded(rows, "line(s)") + f.NoteQuotes(rows)
+	if out.Limited {
+		answer += fmt.Sprintf("\n[Limit of %d matches reached; there are more.]", limit)
+	}
+	return toolkit.Text(answer), nil
+}
+
+// limitOf is a limit that a call may leave to us.
+func limitOf(asked, usual int) (int, error) {
+	switch {
+	case asked < 0:
+		return 0, api.Errorf(api.CodeInvalid, "limit cannot be negative")
+	case asked == 0:
+		return usual, nil
+	}
+	return asked, nil
+}
+
+// A prefix turns the paths that a search gives into such as other tools take.
+type prefix struct {
+	face *toolkit.Agent
+	text string
+	file bool // the search was of one file, whose path text is
+}
+
+func (p prefix) Of(rel string) string {
+	if p.file {
+		return p.face.Shown(p.text)
+	}
+	return p.face.Shown(p.text + rel)
+}
+
+// prefix finds out what stands before the results of a search in path, the
+// first of which is given.
+func prefixOf(ctx context.Context, f *toolkit.Agent, given, first string) (prefix, error) {
+	path := filepath.Clean(f.Path(given))
+	if given == "" || path == "." {
+		return prefix{face: f}, nil
+	}
+	if filepath.Base(path) == first {
+		scope, at := f.At(given)
+		info, err := api.FilesStat.Call(ctx, f.Engine, api.FilesPathInput{FileScope: scope, Path: at})
+		if err != nil {
+			return prefix{}, err
+		}
+		if info.Type != "dir" && !info.ToDir {
+			return prefix{f, f.Path(given), true}, nil
+		}
+	}
+	return prefix{face: f, text: strings.TrimSuffix(path, "/") + "/"}, nil
+}
+
+// grepRows are file:line:content of lines that match and file-line-content of
+// those around them, with -- where lines are left out, as grep prints them.
+func grepRows(p prefix, lines []api.GrepLine) []string {
+	context := false
+	for _, l := range lines {
+		context = context || !l.Match
+	}
+	rows := make([]string, 0, len(lines))
+	for i, l := range lines {
+		if i > 0 && context && (l.Path != lines[i-1].Path || l.Line != lines[i-1].Line+1) {
+			rows = append(rows, "--")
+		}
+		mark := "-"
+		if l.Match {
+			mark = ":"
+		}
+		rows = append(rows, p.Of(l.Path)+mark+strconv.FormatInt(l.Line, 10)+mark+l.Text)
+	}
+	return rows
+}
+
+// bounded joins rows as far as the bound allows; a first row that is too long by
+// itself is cut.
+func bounded(rows []string, unit string) string {
+	size := 0
+	for i, row := range rows {
+		if size += len(row) + 1; size-1 <= searchBound {
+			continue
+		}
+		if i == 0 {
+			rows[0] = strings.ToValidUTF8(row[:searchBound], "")
+			i = 1
+		}
+		return strings.Join(rows[:i], "\n") +
+			fmt.Sprintf("\n[Output truncated to %d bytes; %d %s omitted.]", searchBound, len(rows)-i, unit)
+	}
+	return strings.Join(rows, "\n")
+}
+
+type findInput struct {
+	Pattern string `json:"pattern"`
+	Path    string `json:"path,omitempty"`
+	Limit   int    `json:"limit,omitempty" doc:"default 1000"`
+}
+
+func (in findInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+}
+
+func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Result, error) {
+	limit, err := limitOf(in.Limit, findLimit)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	scope, path := f.At(in.Path)
+	out, err := api.FilesFind.Call(ctx, f.Engine, api.FilesFindInput{
+		FileScope: scope, Pattern: in.Pattern, Path: path, Limit: limit,
+	})
+	switch {
+	case err != nil:
+		return toolkit.Result{}, err
+	case len(out.Paths) == 0:
+		return toolkit.Text("No files found."), nil
+	}
+	p := prefix{face: f}
+	if folder := filepath.Clean(f.Path(in.Path)); folder != "." {
+		p.text = strings.TrimSuffix(folder, "/") + "/"
+	}
+	rows := make([]string, len(out.Paths))
+	for i, rel := range out.Paths {
+		rows[i] = p.Of(f.Named(rel))
+	}
+	answer := bounded(rows, "line(s)") + f.NoteQuotes(rows)
+	if out.Limited {
+		answer += fmt.Sprintf("\n[Limit of %d results reached; there are more.]", limit)
+	}
+	return toolkit.Text(answer), nil
+}
+
+type listInput struct {
+	Path  string `json:"path,omitempty"`
+	Limit int    `json:"limit,omitempty" doc:"default 500"`
+}
+
+func (in listInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Paths: toolkit.Judged(f.Folder(f.Path(in.Path)))}
+}
+
+func listFolder(ctx context.Context, f *toolkit.Agent, in listInput) (toolkit.Result, error) {
+	limit, err := limitOf(in.Limit, listLimit)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	scope, path := f.At(in.Path)
+	out, err := api.FilesList.Call(ctx, f.Engine, api.FilesListInput{FileScope: scope, Path: path, Hidden: true, Limit: limit})
+	switch {
+	case errors.Is(err, api.CodeInvalid) && strings.HasSuffix(err.Error(), "it is not a folder"):
+		return toolkit.Text(f.Shown(f.Path(in.Path))), nil // as ls does
+	case err != nil:
+		return toolkit.Result{}, err
+	case len(out.Entries) == 0:
+		return toolkit.Text("Directory is empty."), nil
+	}
+	rows := make([]string, len(out.Entries))
+	for i, e := range out.Entries {
+		name := f.Named(e.Name)
+		if e.Type == "dir" || e.ToDir {
+			name += "/"
+		}
+		rows[i] = f.Shown(name)
+	}
+	answer := bounded(rows, "entries") + f.NoteQuotes(rows)
+	if out.Omitted > 0 {
+		answer += fmt.Sprintf("\n[Output truncated by limit: %d entries omitted.]", out.Omitted)
+	}
+	return toolkit.Text(answer), nil
+}

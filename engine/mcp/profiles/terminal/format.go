@@ -1,0 +1,200 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+type FormatInput struct {
+	Content      string     `json:"content"`
+	FormatType   string     `json:"format_type,omitempty" enum:"success,error,warning,info,table,json" doc:"default info"`
+	TableHeaders []string   `json:"table_headers,omitempty"`
+	TableRows    [][]string `json:"table_rows,omitempty"`
+}
+
+type Formatted struct {
+	FormattedContent string   `json:"formatted_content"`
+	FormatType       string   `json:"format_type"`
+	OriginalContent  string   `json:"original_content"`
+	TerminalCodes    []string `json:"terminal_codes"`
+}
+
+// SGR codes (ECMA-48, 8.3.117), as they are told.
+const (
+	codeReset  = "0m"
+	codeBold   = "1m"
+	codeRed    = "31m"
+	codeGreen  = "32m"
+	codeYellow = "33m"
+	codeBlue   = "34m"
+	codePink   = "35m"
+	codeCyan   = "36m"
+)
+
+// A painter writes coloured text and remembers the codes that it used.
+type painter struct {
+	strings.Builder
+	codes []string
+}
+
+// paint writes text in a colour; text has no control characters of its own.
+func (p *painter) paint(code, text string) {
+	for _, c := range []string{code, codeReset} {
+		if !slices.Contains(p.codes, c) {
+			p.codes = append(p.codes, c)
+		}
+	}
+	p.WriteString("\x1b[" + code + text + "\x1b[" + codeReset)
+}
+
+func FormatOutput(_ context.Context, _ *toolkit.Agent, in FormatInput) (toolkit.Result, error) {
+	if in.FormatType == "" {
+		in.FormatType = "info"
+	}
+	p := &painter{codes: []string{}}
+	switch in.FormatType {
+	case "success":
+		p.paint(codeGreen, "✅ "+harmless(in.Content))
+	case "error":
+		p.paint(codeRed, "❌ "+harmless(in.Content))
+	case "warning":
+		p.paint(codeYellow, "⚠️ "+harmless(in.Content))
+	case "info":
+		p.paint(codeBlue, "ℹ️ "+harmless(in.Content))
+	case "table":
+		p.table(in)
+	case "json":
+		if err := p.json(in.Content); err != nil {
+			return toolkit.Result{}, api.Errorf(api.CodeInvalid, "format output: content is no JSON: %v", err)
+		}
+	default:
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "format output: there is no format_type %q", in.FormatType).
+			WithHint("it is success, error, warning, info, table or json")
+	}
+	return toolkit.AnswerJSON(Formatted{p.String(), in.FormatType, in.Content, p.codes}), nil
+}
+
+// harmless makes control characters visible, so that nothing in a text can
+// steer the terminal that it is shown on.
+func harmless(s string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(s, "\uFFFD") {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r < 0x20:
+			b.WriteString("^" + string(r+'@'))
+		case r == 0x7f:
+			b.WriteString("^?")
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// cell is harmless text on one line.
+func cell(s string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(harmless(s))
+}
+
+// table writes content, then headers and rows in columns. What a row lacks is
+// empty.
+func (p *painter) table(in FormatInput) {
+	columns := len(in.TableHeaders)
+	for _, row := range in.TableRows {
+		columns = max(columns, len(row))
+	}
+	widths := make([]int, columns)
+	grid := make([][]string, 1+len(in.TableRows))
+	for y, row := range slices.Insert(slices.Clone(in.TableRows), 0, in.TableHeaders) {
+		grid[y] = make([]string, columns)
+		for x, text := range row {
+			grid[y][x] = cell(text)
+			widths[x] = max(widths[x], displaywidth.String(grid[y][x]))
+		}
+	}
+	var lines []string
+	if in.Content != "" {
+		lines = append(lines, harmless(in.Content))
+	}
+	if len(in.TableHeaders) > 0 {
+		head := &painter{}
+		head.paint(codeBold, tableLine(grid[0], widths, " │ ", " "))
+		p.codes = head.codes
+		lines = append(lines, head.String(), tableLine(make([]string, columns), widths, "─┼─", "─"))
+	}
+	for _, row := range grid[1:] {
+		lines = append(lines, strings.TrimRight(tableLine(row, widths, " │ ", " "), " "))
+	}
+	p.WriteString(strings.Join(lines, "\n"))
+}
+
+// tableLine fills each cell up to its column's width.
+func tableLine(row []string, widths []int, between, fill string) string {
+	cells := make([]string, len(row))
+	for x, text := range row {
+		cells[x] = text + strings.Repeat(fill, widths[x]-displaywidth.String(text))
+	}
+	return strings.Join(cells, between)
+}
+
+// json writes a JSON value indented, with its kinds of value in colours of their own.
+func (p *painter) json(content string) error {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(strings.TrimSpace(content)), "", "  "); err != nil {
+		return err
+	}
+	for text := indented.String(); text != ""; {
+		n := jsonPiece(text)
+		piece := text[:n]
+		switch c := text[0]; {
+		case c == '"' && strings.HasPrefix(text[n:], ":"):
+			p.paint(codeBlue, harmless(piece))
+		case c == '"':
+			p.paint(codeGreen, harmless(piece))
+		case c == '-' || '0' <= c && c <= '9':
+			p.paint(codeYellow, piece)
+		case c == 'n':
+			p.paint(codePink, piece)
+		case c == 't' || c == 'f':
+			p.paint(codeCyan, piece)
+		default:
+			p.WriteString(piece)
+		}
+		text = text[n:]
+	}
+	return nil
+}
+
+// jsonPiece is the length of the string, number, word, or character that valid
+// JSON begins with.
+func jsonPiece(text string) int {
+	n := 1
+	switch c := text[0]; {
+	case c == '"':
+		for ; n < len(text) && text[n] != '"'; n++ {
+			if text[n] == '\\' {
+				n++
+			}
+		}
+		n++
+	case strings.IndexByte("-0123456789tfn", c) >= 0:
+		for n < len(text) && strings.IndexByte(",]} \n", text[n]) < 0 {
+			n++
+		}
+	}
+	return min(n, len(text))
+}

@@ -1,0 +1,178 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+// startupSeconds is how long each startup command may take.
+const startupSeconds = 30
+
+type shellInput struct {
+	ShellType        string   `json:"shell_type,omitempty" enum:"bash,zsh,python,codomyrmex,tandem" doc:"default bash; codomyrmex and tandem are Tandem's own"`
+	WorkingDirectory string   `json:"working_directory,omitempty"`
+	Prompt           string   `json:"prompt,omitempty"`
+	StartupCommands  []string `json:"startup_commands,omitempty"`
+}
+
+func (in shellInput) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Command: strings.Join(in.StartupCommands, "\n"), Cwd: f.Folder(in.WorkingDirectory)}
+}
+
+type shellStarted struct {
+	ShellID                 string   `json:"shell_id"`
+	ShellType               string   `json:"shell_type"`
+	Status                  string   `json:"status"`
+	WorkingDirectory        string   `json:"working_directory"`
+	StartupCommandsExecuted int      `json:"startup_commands_executed"`
+	AvailableCommands       []string `json:"available_commands"`
+}
+
+// A shellKind is how one type of shell is started.
+type shellKind struct {
+	argv     []string
+	prompt   string   // line that sets the prompt, before startup commands
+	commands []string // that can be typed
+
+	shows string // the prompt of a shell that runs the startup commands itself
+}
+
+func startShell(ctx context.Context, f *toolkit.Agent, in shellInput) (toolkit.Result, error) {
+	kind, err := shellKindOf(ctx, in)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	cwd := f.Folder(in.WorkingDirectory)
+	p, err := api.SessionStart.Call(ctx, f.Engine, api.SessionStartInput{
+		Command: kind.argv, CWD: cwd, Environ: f.Environ, Actor: f.Actor,
+	})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	executed, err := startUp(ctx, f, p.ID, kind, in.StartupCommands)
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	now, err := api.SessionGet.Call(ctx, f.Engine, api.IDInput{ID: p.ID})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	started := shellStarted{p.ID, in.ShellType, "started", cwd, executed, kind.commands}
+	if started.ShellType == "" {
+		started.ShellType = "bash"
+	}
+	if now.State.Ended() {
+		started.Status = "ended"
+	}
+	return toolkit.AnswerJSON(started).Of(p.ID), nil
+}
+
+// startUp brings a new shell to its prompt, and tells how many of the commands
+// have ended.
+func startUp(ctx context.Context, f *toolkit.Agent, id string, kind shellKind, commands []string) (int, error) {
+	if kind.shows != "" {
+		return len(commands), awaitText(ctx, f, id, kind.shows, startupSeconds*(1+len(commands)))
+	}
+	toolkit.AwaitPrompt(ctx, f, id)
+	if kind.prompt != "" {
+		if _, err := runStartup(ctx, f, id, kind.prompt); err != nil {
+			return 0, err
+		}
+	}
+	for i, command := range commands {
+		// Behind one that goes on the others would be its input.
+		if done, err := runStartup(ctx, f, id, command); err != nil || !done {
+			return i, err
+		}
+	}
+	return len(commands), nil
+}
+
+// awaitText waits until a session has printed something, or has ended.
+func awaitText(ctx context.Context, f *toolkit.Agent, id, text string, seconds int) error {
+	start := int64(0)
+	return toolkit.InTurns(seconds*1000, func(timeoutMS int) (bool, error) {
+		out, err := api.SessionWait.Call(ctx, f.Engine, api.SessionWaitInput{
+			ID: id, Output: regexp.QuoteMeta(text), Since: &start, Exit: true, TimeoutMS: timeoutMS,
+		})
+		return out.Met != "", err
+	})
+}
+
+// runStartup runs one line in a new shell, and tells whether it ended.
+func runStartup(ctx context.Context, f *toolkit.Agent, id, line string) (bool, error) {
+	out, err := api.SessionExec.Call(ctx, f.Engine, api.SessionExecInput{ID: id, Command: line, TimeoutMS: startupSeconds * 1000})
+	if err != nil {
+		return false, err
+	}
+	return out.Alive && !out.TimedOut, nil
+}
+
+// shellKindOf says how a shell is started.
+func shellKindOf(ctx context.Context, in shellInput) (shellKind, error) {
+	words := []string{"cd", "export", "alias", "source", "jobs", "fg", "bg", "history", "type", "help", "exit"}
+	quoted := toolkit.ShellWord(in.Prompt)
+	var k shellKind
+	switch in.ShellType {
+	case "", "bash":
+		k = shellKind{argv: []string{"bash"}, commands: words}
+		if in.Prompt != "" {
+			k.prompt = " PS1=" + quoted
+		}
+	case "zsh":
+		k = shellKind{argv: []string{"zsh"}, commands: words}
+		if in.Prompt != "" {
+			k.prompt = " PROMPT=" + quoted
+		}
+	case "python":
+		k = shellKind{argv: []string{PythonName()}, commands: []string{"help()", "exit()", "import", "print()"}}
+		if in.Prompt != "" {
+			// A prompt that tells where it stands keeps the person's in own.
+			k.prompt = `import sys; setattr(*((sys.ps1, "own") if hasattr(sys.ps1, "own") else (sys, "ps1")), ` + toolkit.JSONText(in.Prompt) + ")"
+		}
+	case "codomyrmex", "tandem":
+		return ownShell(ctx, in)
+	default:
+		return k, api.Errorf(api.CodeInvalid, "start shell: there is no shell_type %q", in.ShellType).
+			WithHint("it is bash, zsh, python, codomyrmex or tandem")
+	}
+	if _, err := exec.LookPath(k.argv[0]); err != nil {
+		return k, api.Errorf(api.CodeConflict, "start shell: %s is not installed", k.argv[0]).WithHint("choose another shell_type")
+	}
+	return k, nil
+}
+
+func PythonName() string {
+	if _, err := exec.LookPath("python3"); err != nil {
+		return "python"
+	}
+	return "python3"
+}
+
+// ownShell is Tandem's own command shell, which tells its commands itself.
+func ownShell(ctx context.Context, in shellInput) (shellKind, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return shellKind{}, api.Errorf(api.CodeInternal, "start shell: find this program: %v", err)
+	}
+	k := shellKind{argv: []string{program, "shell"}, shows: cmp.Or(strings.TrimSpace(in.Prompt), "tandem>")}
+	if in.Prompt != "" {
+		k.argv = append(k.argv, "--prompt", in.Prompt)
+	}
+	for _, line := range in.StartupCommands {
+		k.argv = append(k.argv, "--run", line)
+	}
+	words, err := exec.CommandContext(ctx, program, "shell", "--commands").Output()
+	if err != nil {
+		return k, api.Errorf(api.CodeInternal, "start shell: ask %s for its commands: %v", program, err)
+	}
+	k.commands = strings.Fields(string(words))
+	return k, nil
+}

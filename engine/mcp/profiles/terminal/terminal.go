@@ -1,0 +1,81 @@
+// Package terminal holds the tools of the profile terminal.
+package terminal
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/toolkit"
+)
+
+const terminalTimeout = 30 // seconds of a command
+
+// terminalTools are the tools of the profile terminal: commands, text made
+// ready for a terminal, and shells in one.
+func Tools() []toolkit.Tool {
+	only := []toolkit.Profile{toolkit.Terminal}
+	return []toolkit.Tool{
+		toolkit.Define[terminalCommand, terminalRan](toolkit.Tool{Name: "run_terminal_command", Effect: api.Destructive, Profiles: only,
+			Doc: "Run a shell command and get its output."}, runTerminalCommand),
+		toolkit.Define[FormatInput, toolkit.None](toolkit.Tool{Name: "format_terminal_output", Effect: api.Read, Idempotent: true, Profiles: only,
+			Doc: "Make text ready for a terminal: coloured, as a table, or as indented JSON."}, FormatOutput),
+		toolkit.Define[shellInput, toolkit.None](toolkit.Tool{Name: "start_interactive_shell", Effect: api.Destructive, Profiles: only,
+			Doc: "Start a shell in a terminal that goes on and can be watched."}, startShell),
+	}
+}
+
+type terminalCommand struct {
+	Command          string `json:"command"`
+	WorkingDirectory string `json:"working_directory,omitempty"`
+	TimeoutSeconds   int    `json:"timeout_seconds,omitempty" doc:"default 30; then it is ended"`
+	CaptureOutput    *bool  `json:"capture_output,omitempty" doc:"default true"`
+}
+
+func (c terminalCommand) Subject(f *toolkit.Agent) toolkit.Subject {
+	return toolkit.Subject{Command: c.Command, Cwd: f.Folder(c.WorkingDirectory)}
+}
+
+type terminalRan struct {
+	Command          string  `json:"command"`
+	ReturnCode       int     `json:"return_code"`
+	Stdout           string  `json:"stdout"`
+	Stderr           string  `json:"stderr"`
+	ExecutionTime    float64 `json:"execution_time"`
+	WorkingDirectory string  `json:"working_directory"`
+}
+
+func runTerminalCommand(ctx context.Context, f *toolkit.Agent, in terminalCommand) (toolkit.Result, error) {
+	seconds := terminalTimeout
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: command is empty")
+	case in.TimeoutSeconds < 0:
+		return toolkit.Result{}, api.Errorf(api.CodeInvalid, "run command: timeout_seconds cannot be negative")
+	case in.TimeoutSeconds > 0:
+		seconds = min(in.TimeoutSeconds, int(toolkit.UntilDone.Seconds()))
+	}
+	cwd := f.Folder(in.WorkingDirectory)
+	out, err := api.Exec.Call(ctx, f.Engine, api.ExecInput{
+		Command: []string{toolkit.CommandShell(), "-c", in.Command}, CWD: cwd, Environ: f.Environ, Actor: f.Actor,
+		TimeoutMS: seconds * 1000, Kill: true, MaxOutput: toolkit.StreamMost,
+	})
+	if err != nil {
+		return toolkit.Result{}, err
+	}
+	ran := terminalRan{Command: in.Command, ReturnCode: -1, WorkingDirectory: cwd,
+		ExecutionTime: math.Round(out.DurationMS) / 1000}
+	if in.CaptureOutput == nil || *in.CaptureOutput {
+		ran.Stdout = toolkit.CutNote(out.StdoutDropped, out.Process) + out.Stdout
+		ran.Stderr = toolkit.CutNote(out.StderrDropped, out.Process) + out.Stderr
+	}
+	if toolkit.Overdue(out) {
+		message := "Command timed out after " + strconv.Itoa(seconds) + "s"
+		ran.Stderr += toolkit.LineBetween(ran.Stderr, message) + message
+	} else if code, ok := toolkit.ExitCode(out.Process); ok {
+		ran.ReturnCode = code
+	}
+	return toolkit.AnswerJSON(ran).Of(out.Process.ID), nil
+}

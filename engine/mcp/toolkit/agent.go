@@ -1,0 +1,170 @@
+// Package toolkit is what a tool of the agents' server is made of: its entry in
+// the list, its arguments and results, and the agent that calls it. What tools
+// there are is the profiles'.
+package toolkit
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+)
+
+const (
+	// watchAgain is how long after a lost watch another one is tried, at first
+	// and at most.
+	watchAgain     = 50 * time.Millisecond
+	WatchAgainMost = 5 * time.Second
+)
+
+// An Agent is one connected agent: who the engine knows it as, and what it may
+// reach.
+type Agent struct {
+	Options *Options
+	Engine  *client.Client
+	Actor   string   // agent:NAME/VERSION
+	Owner   string   // id of this client, to which leases are bound too
+	Roots   []string // folders that file tools are confined to
+
+	Environ map[string]string // what programs that it starts inherit
+
+	Readers readers
+
+	Lost atomic.Bool // the engine has gone since it was last heard of
+}
+
+// scope is where this agent's file tools may reach.
+func (f *Agent) scope() api.FileScope {
+	return api.FileScope{Roots: f.Roots, Base: f.Options.CWD}
+}
+
+// Folder is an absolute folder: below this agent's own unless it is given so.
+func (f *Agent) Folder(cwd string) string { return Absolute(cwd, f.Options.CWD, f.Options.Home) }
+
+// Absolute is a path that may begin in a folder, or with ~ in the home folder.
+func Absolute(path, base, home string) string {
+	switch {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		return filepath.Join(home, path[1:])
+	case filepath.IsAbs(path):
+		return filepath.Clean(path)
+	}
+	return filepath.Join(base, path)
+}
+
+// Attend keeps a watch open until ctx ends, across engines.
+func (f *Agent) Attend(ctx context.Context, heard func(api.Event)) {
+	defer f.Engine.Close()
+	for pause := watchAgain; ; pause = min(2*pause, WatchAgainMost) {
+		for e, err := range f.Engine.WatchFor(ctx, api.WatchInput{Lasting: true}) {
+			if err != nil {
+				break
+			}
+			pause = watchAgain
+			f.Lost.Store(false)
+			heard(e)
+		}
+		f.Lost.Store(true)
+		again := time.NewTimer(pause)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return
+		}
+	}
+}
+
+// Revive sees to it that there is an engine for an agent that has lost its own:
+// a call could reach what is left of the old one.
+func (f *Agent) Revive(ctx context.Context) error {
+	if !f.Lost.Load() {
+		return nil
+	}
+	engine, err := f.Options.Connect(ctx, f.Actor, f.Owner, f.Options.Bounds())
+	if err != nil {
+		return err
+	}
+	engine.Close() // the face's own client reaches the same socket
+	f.Lost.Store(false)
+	return nil
+}
+
+// readers remember how far each session's output was read by the tools that
+// give what is new since the last call.
+type readers struct {
+	mu      sync.Mutex
+	cursors map[string]int64
+}
+
+// At tells where to read on; 0 at first.
+func (r *readers) At(id string) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cursors[id]
+}
+
+// Set remembers how far was read.
+func (r *readers) Set(id string, cursor int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cursors == nil {
+		r.cursors = make(map[string]int64)
+	}
+	r.cursors[id] = cursor
+}
+
+// ActorOf names an agent after what it says of itself.
+func ActorOf(info *sdk.Implementation) string {
+	name, version := "unknown", ""
+	if info != nil && PlainName(info.Name) != "" {
+		name, version = PlainName(info.Name), PlainName(info.Version)
+	}
+	if version != "" {
+		name += "/" + version
+	}
+	return "agent:" + name
+}
+
+// PlainName is what may stand in an actor's name of what a client says.
+func PlainName(s string) string {
+	keep := func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.+", r) {
+			return r
+		}
+		return '-'
+	}
+	s = strings.Map(keep, strings.ToValidUTF8(s, ""))
+	for i, r := range s {
+		if i+utf8.RuneLen(r) > 64 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// NewOwner is the id of a client that is there as long as its connection is.
+func NewOwner() string {
+	b := make([]byte, 6)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+// LastingOwner is the id of a client that has no connection: it is known by its
+// token and its name, however long it was away.
+func LastingOwner(token, actor string) string {
+	sum := sha256.Sum256([]byte("tandem client\x00" + token + "\x00" + actor))
+	return hex.EncodeToString(sum[:6])
+}

@@ -1,0 +1,170 @@
+package toolkit
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+)
+
+// logPage is what the engine gives of a log in one answer at most.
+const logPage = 1 << 20
+
+// A reading is a piece of a log, and where reading has come to.
+type reading struct {
+	Text  string
+	State LogState
+}
+
+func (r reading) Result() Result {
+	return Text(r.Text).With(r.State)
+}
+
+// ReadLog reads up to most bytes of a log, as text that no terminal has to
+// make sense of. What the end of the piece has cut, a character or a control
+// sequence, is left for the next one.
+func ReadLog(ctx context.Context, f *Agent, ask api.ProcessLogInput, most int) (reading, error) {
+	var r reading
+	var data []byte
+	ended := false
+	ask.Exact = true
+	for first := true; ; first = false {
+		ask.Max = min(most-len(data), logPage)
+		out, err := api.ProcessLog.Call(ctx, f.Engine, ask)
+		if err != nil {
+			return r, err
+		}
+		page, err := out.Bytes()
+		if err != nil {
+			return r, err
+		}
+		if first {
+			r.State.Dropped = missed(ask.Since, out)
+		}
+		data = append(data, page...)
+		r.State.NextCursor, r.State.End, ended = out.NextCursor, out.End, out.State.Ended()
+		if len(page) == 0 || len(data) >= most || out.NextCursor >= out.End {
+			break
+		}
+		next := out.NextCursor
+		ask.Since, ask.Tail, ask.FromLine, ask.WaitMS = &next, 0, nil, 0
+	}
+	if !ended {
+		whole := WholeLength(data)
+		r.State.NextCursor -= int64(len(data) - whole)
+		data = data[:whole]
+	}
+	r.Text = PlainText(strings.ToValidUTF8(string(data), "\uFFFD"))
+	return r, nil
+}
+
+// missed is how many bytes that were asked for are no longer kept.
+func missed(since *int64, out api.ProcessLogOutput) int64 {
+	if since == nil || *since < 0 {
+		return 0
+	}
+	return max(0, min(out.Start, out.Dropped)-*since)
+}
+
+// CutMost is how long a piece of a character or control sequence is worth
+// waiting for the rest of it.
+const CutMost = 256
+
+const (
+	esc = 0x1b
+	bel = 0x07
+)
+
+// sequenceLength is the length of the escape sequence (ECMA-48, 5.4 and 5.6)
+// that s begins with; -1 if s ends within it.
+func sequenceLength(s string) int {
+	if len(s) < 2 {
+		return -1
+	}
+	switch c := s[1]; {
+	case c == '[':
+		for i := 2; i < len(s); i++ {
+			if s[i] < 0x20 || s[i] > 0x3f {
+				return i + 1
+			}
+		}
+		return -1
+	case strings.IndexByte("]PX^_", c) >= 0:
+		return stringLength(s)
+	case c >= 0x20 && c <= 0x2f:
+		for i := 2; i < len(s); i++ {
+			if s[i] < 0x20 || s[i] > 0x2f {
+				return i + 1
+			}
+		}
+		return -1
+	}
+	return 2
+}
+
+// stringLength is the length of a control string with its terminator.
+func stringLength(s string) int {
+	for i := 2; i < len(s); i++ {
+		switch {
+		case s[i] == bel:
+			return i + 1
+		case s[i] == esc && i+1 < len(s):
+			if s[i+1] == '\\' {
+				return i + 2
+			}
+			return i // another sequence begins
+		}
+	}
+	return -1
+}
+
+// PlainText is what a terminal's output says: without escape sequences and
+// control characters, and of a line that was drawn over with carriage returns
+// what was drawn last.
+func PlainText(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }) {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	line := 0 // where the line begins
+	returned := false
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c == esc {
+			n := sequenceLength(s[i:])
+			if n < 0 {
+				break
+			}
+			i += n
+			continue
+		}
+		i++
+		switch {
+		case c == '\n':
+			out, returned = append(out, c), false
+			line = len(out)
+		case c == '\r':
+			returned = true
+		case c == '\b':
+			if len(out) > line {
+				_, n := utf8.DecodeLastRune(out)
+				out = out[:len(out)-n]
+			}
+		case c < 0x20 && c != '\t' || c == 0x7f:
+		default:
+			if returned {
+				out, returned = out[:line], false
+			}
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+// A LogState says where in a log reading has come to.
+type LogState struct {
+	NextCursor int64 `json:"next_cursor"` // since of the next call
+	End        int64 `json:"end"`         // length of the log
+	Dropped    int64 `json:"dropped"`     // bytes asked for that are no longer kept
+}

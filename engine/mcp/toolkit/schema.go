@@ -1,0 +1,123 @@
+package toolkit
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// InputSchema is the JSON schema (draft 2020-12) of a tool's arguments.
+func InputSchema(t reflect.Type) json.RawMessage { return appendSchema(nil, t, "", true) }
+
+// OutputSchema is the schema of structured content; nil for none.
+func OutputSchema(t reflect.Type) json.RawMessage {
+	if t == reflect.TypeFor[None]() {
+		return nil
+	}
+	return appendSchema(nil, t, "", false)
+}
+
+// appendSchema describes a type without unions of types: what may be null is
+// left out when it is. Extra is what else to say of it, as members of a JSON
+// object. Of what comes out no field is explained or said to be required: an
+// agent that has the value sees what is there, and the list stays short.
+func appendSchema(b []byte, t reflect.Type, extra string, in bool) []byte {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	b = append(b, '{')
+	switch kind := schemaType(t); kind {
+	case "":
+		return append(append(b, strings.TrimPrefix(extra, ",")...), '}')
+	case "array":
+		b = append(b, `"type":"array","items":`...)
+		b = appendSchema(b, t.Elem(), "", in)
+	case "object":
+		b = append(b, `"type":"object"`...)
+		b = appendObject(b, t, in)
+	default:
+		b = append(append(append(b, `"type":"`...), kind...), '"')
+	}
+	return append(append(b, extra...), '}')
+}
+
+// schemaType is the name of a type in a schema; "" for any.
+func schemaType(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[[]byte]():
+		return "string"
+	case t == reflect.TypeFor[json.RawMessage]():
+		return ""
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint32, reflect.Uint64:
+		return "integer"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Map, reflect.Struct:
+		return "object"
+	}
+	return ""
+}
+
+// appendObject describes what is in an object.
+func appendObject(b []byte, t reflect.Type, in bool) []byte {
+	if t.Kind() == reflect.Map && schemaType(t.Elem()) == "" {
+		return b // anything may be in it
+	}
+	if t.Kind() == reflect.Map {
+		b = append(b, `,"additionalProperties":`...)
+		return appendSchema(b, t.Elem(), "", in)
+	}
+	var required []string
+	if t.NumField() == 0 {
+		return b
+	}
+	b = append(b, `,"properties":{`...)
+	first := true
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" || name == "-" || f.Tag.Get("schema") == "-" {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(append(b, quoted(name)...), ':')
+		b = appendSchema(b, f.Type, described(f, in), in)
+		if !strings.Contains(options, "omit") {
+			required = append(required, name)
+		}
+	}
+	b = append(b, '}')
+	if in && len(required) > 0 {
+		b = append(append(b, `,"required":`...), quoted(required)...)
+	}
+	return b
+}
+
+// described is what a field's tags say of it.
+func described(f reflect.StructField, in bool) string {
+	var s string
+	if doc := f.Tag.Get("doc"); doc != "" && in {
+		s += `,"description":` + string(quoted(doc))
+	}
+	if enum := f.Tag.Get("enum"); enum != "" && in {
+		s += `,"enum":` + string(quoted(strings.Split(enum, ",")))
+	}
+	return s
+}
+
+// quoted is a string or list of strings in JSON.
+func quoted(v any) []byte {
+	b, _ := json.Marshal(v) // strings always can
+	return b
+}

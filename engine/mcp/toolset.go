@@ -1,0 +1,34 @@
+package mcp
+
+import (
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/engine/mcp/profiles/android"
+	"tandem/engine/mcp/profiles/core"
+	"tandem/engine/mcp/profiles/native"
+	"tandem/engine/mcp/profiles/osenv"
+	"tandem/engine/mcp/profiles/plugin"
+	"tandem/engine/mcp/profiles/terminal"
+	"tandem/engine/mcp/toolkit"
+)
+
+// toolset is the tools of the chosen profiles, in a fixed order. Of two with a
+// name the native one stands back.
+func toolset(o toolkit.Options) []toolkit.Tool {
+	var chosen []toolkit.Tool
+	for _, t := range slices.Concat(plugin.Tools(), native.Tools(), core.Tools(), osenv.Tools(), terminal.Tools(), android.Tools()) {
+		if offers(o, t) && !slices.ContainsFunc(chosen, func(c toolkit.Tool) bool { return c.Name == t.Name }) {
+			chosen = append(chosen, t)
+		}
+	}
+	return chosen
+}
+
+func offers(o toolkit.Options, t toolkit.Tool) bool {
+	if o.ReadOnly && t.Effect != api.Read {
+		return false
+	}
+	return slices.Contains(o.Profiles, toolkit.All) ||
+		slices.ContainsFunc(o.Profiles, func(p toolkit.Profile) bool { return slices.Contains(t.Profiles, p) })
+}
