@@ -10,8 +10,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -234,30 +237,48 @@ func (s *Store) Load() (records []Record, problems []error) {
 	}
 	problems = appendError(problems, removeStaleTemps(s.dir))
 	problems = appendError(problems, removeStaleTemps(s.processes()))
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
+	found := make([]*Record, len(entries))
+	wrong := make([]error, len(entries))
+	var next atomic.Int64
+	var loading sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		loading.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(entries); i = next.Add(1) - 1 {
+				found[i], wrong[i] = s.load(entries[i])
+			}
+		})
+	}
+	loading.Wait()
+	for i, r := range found {
+		problems = appendError(problems, wrong[i])
+		if r != nil {
+			records = append(records, *r)
 		}
-		if !validID(e.Name()) {
-			problems = appendError(problems, s.finishRemoval(e.Name()))
-			continue
-		}
-		problems = appendError(problems, removeStaleTemps(s.Dir(e.Name())))
-		r, err := s.loadRecord(e.Name())
-		if errors.Is(err, fs.ErrNotExist) {
-			s.removeEmpty(e)
-			continue
-		}
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		records = append(records, r)
 	}
 	slices.SortFunc(records, func(a, b Record) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return records, problems
+}
+
+// load reads what an entry of the processes folder holds; nil is no record.
+func (s *Store) load(e fs.DirEntry) (*Record, error) {
+	if !e.IsDir() {
+		return nil, nil
+	}
+	if !validID(e.Name()) {
+		return nil, s.finishRemoval(e.Name())
+	}
+	stale := removeStaleTemps(s.Dir(e.Name()))
+	r, err := s.loadRecord(e.Name())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.removeEmpty(e)
+		return nil, stale
+	case err != nil:
+		return nil, errors.Join(stale, err)
+	}
+	return &r, stale
 }
 
 // removeEmpty deletes the folder of a process that a crash has left without a
@@ -335,19 +356,40 @@ func checkSchema(b []byte) error {
 	if len(bytes.Trim(b, "\x00 \t\r\n")) == 0 {
 		return errors.New("it is empty")
 	}
-	var v struct {
-		Schema int `json:"schema"`
-	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		return err
-	}
+	schema, err := readSchema(b)
 	switch {
-	case v.Schema > SchemaVersion:
-		return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewer, v.Schema, SchemaVersion)
-	case v.Schema < 1:
-		return fmt.Errorf("it has schema %d", v.Schema)
+	case err != nil:
+		return err
+	case schema > SchemaVersion:
+		return fmt.Errorf("%w (schema %d, this one knows %d)", ErrNewer, schema, SchemaVersion)
+	case schema < 1:
+		return fmt.Errorf("it has schema %d", schema)
 	}
 	return nil
+}
+
+// readSchema reads an object up to its schema, which comes first in what is
+// written here; 0 if it has none.
+func readSchema(b []byte) (schema int, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return 0, err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return 0, err
+		}
+		if key == "schema" {
+			err := d.Decode(&schema)
+			return schema, err
+		}
+		var other json.RawMessage
+		if err := d.Decode(&other); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
 }
 
 // setAside renames a damaged file to the first of .bad, .bad.2, .bad.3, … that
