@@ -33,7 +33,6 @@ var tooLarge = map[string]string{
 	"package ui/cli":               "to be split",
 	"file engine/control.go":       "to be split",
 	"file ui/files.go":             "to be split",
-	"file engine/policy/shell.go":  "to be split",
 	"struct engine/proc":           "to be split",
 	"struct engine/session":        "to be split",
 	"struct engine/vt/Terminal":    "to be split",
