@@ -48,8 +48,12 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"engine/cellwidth", "ui/attach", "ui/cli/project", "engine/api", "engine/api/client", "keys", "themes"},
+		[]string{"ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys", "themes"},
 		"the verbs are a client: they know the engine by its API alone",
+	},
+	"ui/cli/output": {
+		[]string{"engine/api", "engine/cellwidth"},
+		"an answer is printed the same way, whichever verb has it",
 	},
 	"ui/cli/project": {
 		[]string{"engine/api"},

@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/ui/attach"
+	"tandem/ui/cli/output"
 )
 
 func (a *app) attachCommand() *cobra.Command {
@@ -35,8 +36,8 @@ func (a *app) attachCommand() *cobra.Command {
 }
 
 func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
-	in, isIn := terminal(a.Stdin)
-	out, isOut := terminal(a.Stdout)
+	in, isIn := output.Terminal(a.Stdin)
+	out, isOut := output.Terminal(a.Stdout)
 	if !isIn || !isOut {
 		return api.Errorf(api.CodeInvalid, "attach to %s: standard input and output have to be a terminal", id).
 			WithHint("`tandem send` types into a session and `tandem screen` prints it without one")
@@ -47,7 +48,7 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 	}
 	prefix, err := a.Prefix()
 	if err != nil { // a mistake in the configuration keeps nobody from a session
-		fmt.Fprintf(a.Stderr, "tandem: the prefix is ctrl+b: %s\n", visible(heading(err)))
+		fmt.Fprintf(a.Stderr, "tandem: the prefix is ctrl+b: %s\n", output.Visible(heading(err)))
 	}
 	client, err := a.Connect(cmd.Context())
 	if err != nil {
@@ -82,9 +83,9 @@ func (a *app) refuseOwn(ctx context.Context, conn *client.Client, id string, tty
 	}
 	hint := "attach from another terminal, or open the dashboard there with `tandem`"
 	if !within {
-		hint += "; if this is another one, `env -u " + ownSession + " tandem attach " + visible(id) + "` does it"
+		hint += "; if this is another one, `env -u " + ownSession + " tandem attach " + output.Visible(id) + "` does it"
 	}
-	return api.Errorf(api.CodeConflict, "attach to %s: this terminal is that session", visible(id)).WithHint(hint)
+	return api.Errorf(api.CodeConflict, "attach to %s: this terminal is that session", output.Visible(id)).WithHint(hint)
 }
 
 // ownSession is the variable with the id of the session that a program runs in.
@@ -95,23 +96,23 @@ func (a *app) attached(id string, outcome attach.Outcome) error {
 	switch outcome.Reason {
 	case attach.Ended:
 		if outcome.Process == nil {
-			a.tell("%s has ended", visible(id))
+			a.out.Tell("%s has ended", output.Visible(id))
 			break
 		}
-		a.tell("%s has ended: %s", visible(outcome.Process.Name), stateText(*outcome.Process))
+		a.out.Tell("%s has ended: %s", output.Visible(outcome.Process.Name), stateText(*outcome.Process))
 	case attach.Detached:
-		a.tell("left %s, which goes on; `tandem attach %s` comes back", visible(id), visible(id))
+		a.out.Tell("left %s, which goes on; `tandem attach %s` comes back", output.Visible(id), output.Visible(id))
 	case attach.HungUp:
-		return &exitError{status: 128 + int(syscall.SIGHUP)}
+		return &output.ExitError{Status: 128 + int(syscall.SIGHUP)}
 	case attach.Interrupted:
-		status := statusFailed
+		status := output.StatusFailed
 		if s, ok := outcome.Signal.(syscall.Signal); ok {
 			status = 128 + int(s)
 		}
-		return &exitError{status: status}
+		return &output.ExitError{Status: status}
 	}
-	if a.json {
-		return a.answer(outcome.Process, nil)
+	if a.out.JSON {
+		return a.out.Answer(outcome.Process, nil)
 	}
 	return nil
 }

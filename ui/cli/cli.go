@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/keys"
+	"tandem/ui/cli/output"
 )
 
 // Options say what the command line works with. Zero values are a program's
@@ -45,12 +47,6 @@ type Options struct {
 	Environ        []string // "NAME=value"
 }
 
-// Exit statuses.
-const (
-	statusFailed = 1
-	statusUsage  = 2
-)
-
 // Main runs the command line with the arguments after the program's name, and
 // returns the exit status: 0, 1 if it failed, 2 if it was not understood, 128
 // and a signal's number if that ended attach, and what exec says, which is 125
@@ -66,37 +62,44 @@ func Main(ctx context.Context, o Options, args []string) int {
 	if err == nil {
 		return 0
 	}
-	printError(o, err)
-	var exit *exitError
-	if code := status(err); code != statusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
+	o.printer().Error(err)
+	var exit *output.ExitError
+	if code := output.Status(err); code != output.StatusFailed || cmd.Name() != verbExec || errors.As(err, &exit) {
 		return code
 	}
 	return statusOwn
 }
 
-func status(err error) int {
-	var usage *usageError
-	var exit *exitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &usage):
-		return statusUsage
-	case errors.As(err, &exit):
-		return exit.status
-	}
-	return statusFailed
-}
-
 // An app is what the verbs share.
 type app struct {
 	Options
-	json bool
+	out output.Printer
+}
+
+// printer prints to the streams of the options.
+func (o Options) printer() output.Printer {
+	t := o.env("TERM")
+	return output.Printer{Stdout: o.Stdout, Stderr: o.Stderr, Colour: o.env("NO_COLOR") == "" && t != "dumb" && t != ""}
+}
+
+func (o Options) env(name string) string {
+	value, _ := o.lookupEnv(name)
+	return value
+}
+
+func (o Options) lookupEnv(name string) (value string, ok bool) {
+	for i := len(o.Environ) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(o.Environ[i], name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // newRoot makes the command tree.
 func newRoot(o Options) *cobra.Command {
-	a := &app{Options: o.complete()}
+	o = o.complete()
+	a := &app{Options: o, out: o.printer()}
 	var serving serveFlags
 	root := &cobra.Command{
 		Use:           "tandem",
@@ -120,7 +123,7 @@ func newRoot(o Options) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	serving.add(root.Flags(), a.Profiles)
 	serving.complete(root, a.Profiles)
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the answer as JSON")
+	root.PersistentFlags().BoolVar(&a.out.JSON, "json", false, "print the answer as JSON")
 	root.AddCommand(
 		a.newCommand(), a.attachCommand(), a.sendCommand(), a.screenCommand(), a.killCommand(), a.removeCommand(),
 		a.startCommand(), a.psCommand(), a.stopCommand(), a.restartCommand(), a.signalCommand(), a.logsCommand(),
@@ -174,11 +177,10 @@ func (a *app) noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := usagef(cmd, "there is no verb %q", visible(args[0]))
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		err.hint = "did you mean `tandem " + like[0] + "`?"
+		return output.Misused(fmt.Sprintf("there is no verb %q", output.Visible(args[0])), "did you mean `tandem "+like[0]+"`?")
 	}
-	return err
+	return output.Usagef(cmd, "there is no verb %q", output.Visible(args[0]))
 }
 
 // run is `tandem` without a verb: the dashboard, or the server of agents.

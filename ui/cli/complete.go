@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
 )
 
 // completeLimit is how long a press of tab may wait for the engine.
@@ -102,13 +103,13 @@ func (a *app) complete(which func(api.Process) bool, list func(context.Context, 
 // candidates offers a name; and an id where the person has begun to type it, or
 // where the name is no word of a shell or means another process.
 func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Completion) {
-	about := stateText(p) + ": " + visible(p.Command)
-	simple := meant && p.Name != "" && visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
+	about := stateText(p) + ": " + output.Visible(p.Command)
+	simple := meant && p.Name != "" && output.Visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
 	if simple && strings.HasPrefix(p.Name, toComplete) {
 		found = append(found, cobra.CompletionWithDesc(p.Name, about))
 	}
 	if strings.HasPrefix(p.ID, toComplete) && (toComplete != "" || !simple) {
-		found = append(found, cobra.CompletionWithDesc(p.ID, visible(p.Name)+", "+about))
+		found = append(found, cobra.CompletionWithDesc(p.ID, output.Visible(p.Name)+", "+about))
 	}
 	return found
 }
@@ -133,7 +134,7 @@ func (a *app) completeRequest(*cobra.Command, []string, string) ([]cobra.Complet
 		return out.Requests, err
 	}, func(all []api.Request) (found []cobra.Completion) {
 		for _, r := range all {
-			found = append(found, cobra.CompletionWithDesc(r.ID, visible(r.Actor+": "+wants(r))))
+			found = append(found, cobra.CompletionWithDesc(r.ID, output.Visible(r.Actor+": "+wants(r))))
 		}
 		return found
 	})

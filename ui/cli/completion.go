@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"tandem/ui/cli/output"
 )
 
 // nameCompletion gives the verb that prints scripts for shells our words, and
@@ -22,9 +24,9 @@ func (a *app) nameCompletion(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		const shells = "bash, zsh, fish or powershell"
 		if len(args) == 0 {
-			return usagef(cmd, "the script of which shell? give %s", shells)
+			return output.Usagef(cmd, "the script of which shell? give %s", shells)
 		}
-		return usagef(cmd, "there is no script for %s: want %s", visible(args[0]), shells)
+		return output.Usagef(cmd, "there is no script for %s: want %s", output.Visible(args[0]), shells)
 	}
 	for _, c := range cmd.Commands() {
 		nameScript(c)
@@ -92,7 +94,7 @@ func (a *app) bashCompletion(cmd *cobra.Command, _ []string) error {
 	if err := cmd.Root().GenBashCompletionV2(&script, !plain); err != nil {
 		return err
 	}
-	return a.print(strings.Replace(script.String(), bashWords, bashOwnWords, 1))
+	return a.out.Print(strings.Replace(script.String(), bashWords, bashOwnWords, 1))
 }
 
 // plainUsages takes the marks around names of values out of what flags are for:

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"tandem/ui/cli/output"
 )
 
 // Config is how the command line knows the configuration and the person's rules
@@ -57,7 +59,7 @@ func (a *app) configPathCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(map[string]any{"path": path}, func() string { return path + "\n" })
+			return a.out.Answer(map[string]any{"path": path}, func() string { return path + "\n" })
 		},
 	}
 }
@@ -78,8 +80,8 @@ func (a *app) showConfig() error {
 		note = " (there is none yet; `tandem config init` writes one)"
 	}
 	answer := map[string]any{"path": path, "exists": there, "values": values}
-	return a.answer(answer, func() string {
-		return a.painter()(faint, "# "+visible(path)+note) + "\n\n" + toml
+	return a.out.Answer(answer, func() string {
+		return a.out.Painter()(output.Faint, "# "+output.Visible(path)+note) + "\n\n" + toml
 	})
 }
 
@@ -107,7 +109,7 @@ func mistaken(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", visible(path), err)
+	return fmt.Errorf("%s: %w", output.Visible(path), err)
 }
 
 func (a *app) configCheckCommand() *cobra.Command {
@@ -121,7 +123,7 @@ func (a *app) configCheckCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef(cmd, "want one file at most")
+				return output.Usagef(cmd, "want one file at most")
 			}
 			return nil
 		},
@@ -170,19 +172,19 @@ func (a *app) checkConfig() error {
 		text, err := os.ReadFile(f.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			fmt.Fprintf(&says, "%s: there is none; %s\n", visible(f.path), f.none)
+			fmt.Fprintf(&says, "%s: there is none; %s\n", output.Visible(f.path), f.none)
 			continue
 		case err != nil:
 			wrong = append(wrong, fmt.Errorf("read configuration: %w", err))
 			continue
 		}
 		wrong = append(wrong, mistaken(f.path, f.check(text)))
-		fmt.Fprintf(&says, "%s: no mistake\n", visible(f.path))
+		fmt.Fprintf(&says, "%s: no mistake\n", output.Visible(f.path))
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	return a.answer(map[string]any{"path": files[0].path, "ok": true}, says.String)
+	return a.out.Answer(map[string]any{"path": files[0].path, "ok": true}, says.String)
 }
 
 // checkFile looks for mistakes in a file: rules for agents by its name, else a
@@ -199,7 +201,7 @@ func (a *app) checkFile(file string) error {
 	if err := check(text); err != nil {
 		return mistaken(path, err)
 	}
-	return a.answer(map[string]any{"path": path, "ok": true}, func() string { return visible(path) + ": no mistake\n" })
+	return a.out.Answer(map[string]any{"path": path, "ok": true}, func() string { return output.Visible(path) + ": no mistake\n" })
 }
 
 func (a *app) configInitCommand() *cobra.Command {
@@ -235,7 +237,7 @@ func (a *app) writeConfig(force bool) error {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("write configuration: %s is there already; --force replaces it", visible(path))
+		return fmt.Errorf("write configuration: %s is there already; --force replaces it", output.Visible(path))
 	}
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)
@@ -244,7 +246,7 @@ func (a *app) writeConfig(force bool) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write configuration: %w", err)
 	}
-	return a.answer(map[string]any{"path": path}, func() string { return "wrote " + visible(path) + "\n" })
+	return a.out.Answer(map[string]any{"path": path}, func() string { return "wrote " + output.Visible(path) + "\n" })
 }
 
 // examineConfig looks for mistakes in the configuration and in the person's

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"tandem/ui/cli/output"
 )
 
 // doctorLimit is how long a running engine may take to answer the doctor.
@@ -48,12 +50,12 @@ func (a *app) doctorCommand() *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings := a.examine(cmd.Context())
-			if err := a.answer(findings, func() string { return a.doctorText(findings) }); err != nil {
+			if err := a.out.Answer(findings, func() string { return a.doctorText(findings) }); err != nil {
 				return err
 			}
 			for _, f := range findings {
 				if f.Status == fail {
-					return &exitError{status: statusFailed}
+					return &output.ExitError{Status: output.StatusFailed}
 				}
 			}
 			return nil
@@ -119,8 +121,8 @@ func (a *app) examineSandbox() []finding {
 }
 
 func (a *app) doctorText(findings []finding) string {
-	paint := a.painter()
-	tints := map[verdict]tint{ok: green, warn: yellow, fail: red}
+	paint := a.out.Painter()
+	tints := map[verdict]output.Tint{ok: output.Green, warn: output.Yellow, fail: output.Red}
 	width := 0
 	for _, f := range findings {
 		width = max(width, len(f.Check))
@@ -133,9 +135,9 @@ func (a *app) doctorText(findings []finding) string {
 			check = ""
 		}
 		last = f.Check
-		fmt.Fprintf(&b, "%s  %-*s  %s\n", mark, width, check, visible(f.Detail))
+		fmt.Fprintf(&b, "%s  %-*s  %s\n", mark, width, check, output.Visible(f.Detail))
 		if f.Fix != "" {
-			fmt.Fprintf(&b, "      %-*s  → %s\n", width, "", visible(f.Fix))
+			fmt.Fprintf(&b, "      %-*s  → %s\n", width, "", output.Visible(f.Fix))
 		}
 	}
 	return b.String()

@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/themes"
+	"tandem/ui/cli/output"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
@@ -84,7 +85,7 @@ func (a *app) examineEngine(ctx context.Context, dir string) []finding {
 
 // examineTerminal checks what the dashboard and attach need.
 func (a *app) examineTerminal() []finding {
-	out, isTerminal := terminal(a.Stdout)
+	out, isTerminal := output.Terminal(a.Stdout)
 	findings := []finding{a.examineTERM(isTerminal)}
 	if isTerminal {
 		findings = append(findings, examineSize(out))

@@ -11,6 +11,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 )
 
@@ -50,7 +51,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 	}
 	file, err := project.Read(path, a.env)
 	if err != nil {
-		a.tell("%s; what was started last is ended first", visible(err.Error()))
+		a.out.Tell("%s; what was started last is ended first", output.Visible(err.Error()))
 		file = nil
 	}
 	ours, err := a.ofProject(path, list, names, forget)
@@ -58,10 +59,10 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 		return err
 	}
 	if len(ours) == 0 {
-		if !a.json {
-			a.tell("nothing of %s is running", visible(path))
+		if !a.out.JSON {
+			a.out.Tell("nothing of %s is running", output.Visible(path))
 		}
-		return a.answer([]api.Process{}, func() string { return "" })
+		return a.out.Answer([]api.Process{}, func() string { return "" })
 	}
 	return a.endAll(ctx, ours, dependents(file, ours), forget)
 }
@@ -111,7 +112,7 @@ func (a *app) ofProject(path string, list []api.Process, names []string, ended b
 	}
 	for _, name := range names {
 		if !known[name] {
-			return nil, api.Errorf(api.CodeNotFound, "end %s: %s has started nothing of this name", visible(name), visible(path))
+			return nil, api.Errorf(api.CodeNotFound, "end %s: %s has started nothing of this name", output.Visible(name), output.Visible(path))
 		}
 	}
 	return ours, nil
@@ -167,7 +168,7 @@ func (a *app) endAll(ctx context.Context, ours []api.Process, before [][]int, fo
 		})
 	}
 	calls.Wait()
-	return answerAll(a, outs, errs, outcome)
+	return output.AnswerAll(a.out, outs, errs, outcome)
 }
 
 func end(ctx context.Context, conn *client.Client, p api.Process, forget bool) (api.Process, error) {

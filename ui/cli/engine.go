@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
 )
 
 func (a *app) infoCommand() *cobra.Command {
@@ -29,7 +30,7 @@ func (a *app) infoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(info, func() string { return a.infoText(info) })
+			return a.out.Answer(info, func() string { return a.infoText(info) })
 		},
 	}
 }
@@ -44,7 +45,7 @@ func (a *app) infoText(i api.Info) string {
 		{"version", i.Version}, {"engine pid", strconv.Itoa(i.EnginePID)}, {"keeper pid", keeper},
 		{"running", strconv.Itoa(i.Running)}, {"data folder", i.DataDir}, {"socket", i.Socket}, {"boot id", i.BootID},
 	} {
-		fmt.Fprintf(&b, "%-11s  %s\n", row[0], visible(row[1]))
+		fmt.Fprintf(&b, "%-11s  %s\n", row[0], output.Visible(row[1]))
 	}
 	return b.String()
 }
@@ -75,8 +76,8 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 		return err
 	}
 	if client == nil {
-		a.tell("no engine is running")
-		return a.answer(api.Empty{}, func() string { return "" })
+		a.out.Tell("no engine is running")
+		return a.out.Answer(api.Empty{}, func() string { return "" })
 	}
 	defer client.Close()
 	info, err := api.EngineInfo.Call(ctx, client, api.Empty{})
@@ -99,7 +100,7 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 	if err != nil {
 		return err
 	}
-	return a.answer(api.Empty{}, func() string { return "" })
+	return a.out.Answer(api.Empty{}, func() string { return "" })
 }
 
 // reachAgain reaches the engine, and starts it where something may be alive that
@@ -141,8 +142,8 @@ func running(n int) string {
 // confirm asks on the terminal about what cannot be undone, and fails unless the
 // answer is yes.
 func (a *app) confirm(verb, question string) error {
-	if _, ok := terminal(a.Stdin); !ok {
-		return &usageError{verb + ": there is no terminal to ask on", "give --yes to do it all the same"}
+	if _, ok := output.Terminal(a.Stdin); !ok {
+		return output.Misused(verb+": there is no terminal to ask on", "give --yes to do it all the same")
 	}
 	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
 	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
@@ -151,7 +152,7 @@ func (a *app) confirm(verb, question string) error {
 		return nil
 	}
 	if err != nil {
-		a.tell("")
+		a.out.Tell("")
 	}
-	return &exitError{status: statusFailed, message: verb + ": you said no, and nothing was done"}
+	return &output.ExitError{Status: output.StatusFailed, Message: verb + ": you said no, and nothing was done"}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
@@ -51,19 +52,19 @@ func (a *app) listEnv(cmd *cobra.Command, f envFlags) error {
 	if out.Variables == nil {
 		out.Variables = []api.EnvVar{}
 	}
-	if len(out.Variables) == 0 && !a.json {
-		a.tell("nothing is set; `tandem env set K=V` does it")
+	if len(out.Variables) == 0 && !a.out.JSON {
+		a.out.Tell("nothing is set; `tandem env set K=V` does it")
 		return nil
 	}
-	paint := a.painter()
-	return a.answer(out.Variables, func() string {
+	paint := a.out.Painter()
+	return a.out.Answer(out.Variables, func() string {
 		var b strings.Builder
 		for _, v := range out.Variables {
-			value := visible(v.Value)
+			value := output.Visible(v.Value)
 			if v.Redacted {
-				value = paint(faint, "(hidden; --reveal shows it)")
+				value = paint(output.Faint, "(hidden; --reveal shows it)")
 			}
-			b.WriteString(visible(v.Name) + "=" + value + "\n")
+			b.WriteString(output.Visible(v.Name) + "=" + value + "\n")
 		}
 		return b.String()
 	})
@@ -74,18 +75,18 @@ func (a *app) getEnv(cmd *cobra.Command, name string, f envFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.answer(v, nil)
+	if a.out.JSON {
+		return a.out.Answer(v, nil)
 	}
 	if v.Redacted {
 		return api.Errorf(api.CodeConflict, "get variable %s: its value is hidden, as its name looks like that of a secret", v.Name).
 			WithHint("--reveal shows it")
 	}
 	value := v.Value
-	if _, ok := terminal(a.Stdout); ok {
-		value = visibleLines(value)
+	if _, ok := output.Terminal(a.Stdout); ok {
+		value = output.VisibleLines(value)
 	}
-	return a.print(value + "\n")
+	return a.out.Print(value + "\n")
 }
 
 func (a *app) setEnv(cmd *cobra.Command, args []string) error {
@@ -93,7 +94,7 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 	for i, arg := range args {
 		name, value, given := strings.Cut(arg, "=")
 		if !given || name == "" {
-			return usagef(cmd, "set %s: want K=V", visible(arg))
+			return output.Usagef(cmd, "set %s: want K=V", output.Visible(arg))
 		}
 		settings[i] = api.EnvSetInput{Name: name, Value: value}
 	}
@@ -107,7 +108,7 @@ func (a *app) setEnv(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	return a.answer(api.Empty{}, func() string { return "" })
+	return a.out.Answer(api.Empty{}, func() string { return "" })
 }
 
 func (a *app) unsetEnv(cmd *cobra.Command, args []string) error {
@@ -121,5 +122,5 @@ func (a *app) unsetEnv(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	return a.answer(api.Empty{}, func() string { return "" })
+	return a.out.Answer(api.Empty{}, func() string { return "" })
 }

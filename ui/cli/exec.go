@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -28,8 +29,6 @@ const (
 	execTimeout = 30 * time.Second
 	// statusTimedOut is what timeout(1) exits with too.
 	statusTimedOut = 124
-	// statusSignal and a signal's number is what shells tell of its victim.
-	statusSignal = 128
 )
 
 func (a *app) execCommand() *cobra.Command {
@@ -53,7 +52,7 @@ func (a *app) execCommand() *cobra.Command {
 		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
-				Kill: kill, MaxOutput: execOutput, Exact: !a.json, ID: newID()}
+				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: newID()}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err
 			}
@@ -64,8 +63,8 @@ func (a *app) execCommand() *cobra.Command {
 				return err
 			}
 			err = a.exec(cmd.Context(), in)
-			var exit *exitError
-			if err == nil || errors.As(err, &exit) && exit.status != statusNotFound && exit.status != statusNotExecutable {
+			var exit *output.ExitError
+			if err == nil || errors.As(err, &exit) && exit.Status != statusNotFound && exit.Status != statusNotExecutable {
 				a.tellInput()
 			}
 			return err
@@ -85,7 +84,7 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	}
 	defer p.close()
 	first, deadline := in, time.Now().Add(time.Duration(in.TimeoutMS)*time.Millisecond)
-	live := !a.json && in.TimeoutMS > int(execAtOnce.Milliseconds())
+	live := !a.out.JSON && in.TimeoutMS > int(execAtOnce.Milliseconds())
 	signals := make(chan os.Signal, 1)
 	if live {
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -101,8 +100,8 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 		return unstarted(err, in.Command[0])
 	case live && out.TimedOut:
 		return a.follow(ctx, out.Process, in, deadline, signals)
-	case a.json:
-		err = a.answer(out, nil)
+	case a.out.JSON:
+		err = a.out.Answer(out, nil)
 	default:
 		err = p.printStreams(ctx, out)
 	}
@@ -132,7 +131,7 @@ func statusOf(out api.ExecOutput, in api.ExecInput) error {
 		if in.Kill {
 			message = fmt.Sprintf("exec: not done in time; %s was ended", p.Name)
 		}
-		return &exitError{status: statusTimedOut, message: message}
+		return &output.ExitError{Status: statusTimedOut, Message: message}
 	}
 	return exitOf(p)
 }
@@ -168,7 +167,7 @@ func (p *patient) printStream(ctx context.Context, id, name string, end []byte, 
 			return err
 		}
 		if out.Start > at {
-			p.app.tell("%d bytes of %s before this are gone: the log is bounded", out.Start-at, name)
+			p.app.out.Tell("%d bytes of %s before this are gone: the log is bounded", out.Start-at, name)
 		}
 		if out.NextCursor <= at {
 			break
@@ -191,14 +190,14 @@ func exitOf(p api.Process) error {
 	case p.ExitCode != nil && *p.ExitCode == 0:
 		return nil
 	case p.ExitCode != nil:
-		return &exitError{status: *p.ExitCode}
+		return &output.ExitError{Status: *p.ExitCode}
 	case p.ExitSignal != "":
 		if n := unix.SignalNum(p.ExitSignal); n > 0 {
-			return &exitError{status: statusSignal + int(n)}
+			return &output.ExitError{Status: output.StatusSignal + int(n)}
 		}
-		return &exitError{status: statusOwn, message: "exec: it was ended by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
+		return &output.ExitError{Status: statusOwn, Message: "exec: it was ended by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
 	case p.Error != "":
-		return &exitError{status: statusOwn, message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
+		return &output.ExitError{Status: statusOwn, Message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
 	}
-	return &exitError{status: statusOwn, message: "exec: nobody saw how it ended"}
+	return &output.ExitError{Status: statusOwn, Message: "exec: nobody saw how it ended"}
 }

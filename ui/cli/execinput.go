@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 )
 
 // What shells, env(1) and timeout(1) exit with too.
@@ -33,7 +34,7 @@ func unstarted(err error, program string) error {
 			status = statusNotFound
 		}
 	}
-	return &exitError{status: status, message: err.Error()}
+	return &output.ExitError{Status: status, Message: err.Error()}
 }
 
 // tellInput says that a command got an empty standard input, if there is
@@ -43,8 +44,8 @@ func (a *app) tellInput() {
 	if !ok || f == nil || !holdsInput(f) {
 		return
 	}
-	a.tell("tandem: exec: standard input was not passed on; the command reads an empty one")
-	a.tell("hint: have a shell read what it shall have, as in `tandem exec -- sh -c 'psql < dump.sql'`")
+	a.out.Tell("tandem: exec: standard input was not passed on; the command reads an empty one")
+	a.out.Tell("hint: have a shell read what it shall have, as in `tandem exec -- sh -c 'psql < dump.sql'`")
 }
 
 // holdsInput reports whether a file has a beginning that was not read, or a

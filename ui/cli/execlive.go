@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 )
 
 // A live is a command that takes its time: what it prints is passed on as it
@@ -79,7 +80,7 @@ func (l *live) finish(ctx context.Context, in api.ExecInput, late bool, stopped 
 		}
 	}
 	if s, ok := stopped.(syscall.Signal); ok && late {
-		return &exitError{status: statusSignal + int(s)}
+		return &output.ExitError{Status: output.StatusSignal + int(s)}
 	}
 	p, err := call(ctx, l.app, api.ProcessGet, api.IDInput{ID: l.process.ID})
 	if err != nil {
@@ -121,7 +122,7 @@ func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) err
 			return err
 		}
 		if out.Start > s.cursor {
-			a.tell("%d bytes of %s before this are gone: the log is bounded", out.Start-s.cursor, s.name)
+			a.out.Tell("%d bytes of %s before this are gone: the log is bounded", out.Start-s.cursor, s.name)
 		}
 		page, err := out.Bytes()
 		if err != nil {

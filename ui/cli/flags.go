@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 
 	"github.com/spf13/cobra"
@@ -60,11 +61,11 @@ func (a *app) environment(cmd *cobra.Command, f launchFlags) (map[string]string,
 		name, value, given := strings.Cut(setting, "=")
 		if !given {
 			if value, given = a.lookupEnv(name); !given {
-				return nil, usagef(cmd, "read --env %s: want K=V; here no variable has this name", visible(setting))
+				return nil, output.Usagef(cmd, "read --env %s: want K=V; here no variable has this name", output.Visible(setting))
 			}
 		}
 		if name == "" {
-			return nil, usagef(cmd, "read --env %s: it has no name", visible(setting))
+			return nil, output.Usagef(cmd, "read --env %s: it has no name", output.Visible(setting))
 		}
 		if env == nil {
 			env = make(map[string]string)
@@ -116,7 +117,7 @@ func where(text []byte, err error) string {
 func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	if !errors.As(err, &value) {
-		return usagef(cmd, "%v", err)
+		return output.Usagef(cmd, "%v", err)
 	}
 	f := value.GetFlag()
 	name := "--" + f.Name
@@ -134,7 +135,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case kind == "bool":
 		want = "want true or false"
 	}
-	return usagef(cmd, "read %s %s: %s", name, visible(value.GetValue()), want)
+	return output.Usagef(cmd, "read %s %s: %s", name, output.Visible(value.GetValue()), want)
 }
 
 // A duration is a flag such as 500ms, 1m30s, or 90 for seconds.

@@ -6,13 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"tandem/ui/cli/output"
 )
 
 // help prints what a verb does, how it is used, and an example.
 func (a *app) help(cmd *cobra.Command) {
 	var b strings.Builder
-	paint := a.painter()
-	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", paint(strong, title)) }
+	paint := a.out.Painter()
+	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", paint(output.Strong, title)) }
 
 	text := cmd.Long
 	if text == "" {
@@ -92,7 +94,7 @@ func (a *app) nameHelpVerb(cmd *cobra.Command) {
 func (a *app) helpVerb(cmd *cobra.Command, args []string) error {
 	of, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return usagef(cmd, "there is no verb %q", visible(strings.Join(args, " ")))
+		return output.Usagef(cmd, "there is no verb %q", output.Visible(strings.Join(args, " ")))
 	}
 	a.help(of)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
@@ -80,7 +81,7 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 	in := api.HistorySearchInput{Query: strings.Join(args, " "), Actor: f.actor, Kind: f.kind, Failed: f.failed, Exact: f.exact,
 		Unique: f.unique, Limit: f.limit, Since: f.since.time()}
 	if f.limit < 1 {
-		return usagef(cmd, "show %d rows: want 1 at least", f.limit)
+		return output.Usagef(cmd, "show %d rows: want 1 at least", f.limit)
 	}
 	if f.cwd != "" || f.here {
 		dir, err := filepath.Abs(f.cwd)
@@ -107,15 +108,15 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 	if out.Rows == nil {
 		out.Rows = []api.HistoryRow{}
 	}
-	if len(out.Rows) == 0 && !a.json {
-		a.tell("no command was found")
+	if len(out.Rows) == 0 && !a.out.JSON {
+		a.out.Tell("no command was found")
 		return nil
 	}
-	if err := a.answer(out.Rows, func() string { return a.historyTable(out.Rows, f.unique, time.Now()) }); err != nil {
+	if err := a.out.Answer(out.Rows, func() string { return a.historyTable(out.Rows, f.unique, time.Now()) }); err != nil {
 		return err
 	}
-	if more := out.Total - len(out.Rows); more > 0 && !a.json {
-		a.tell("%d more; --limit shows them", more)
+	if more := out.Total - len(out.Rows); more > 0 && !a.out.JSON {
+		a.out.Tell("%d more; --limit shows them", more)
 	}
 	return nil
 }
@@ -125,37 +126,37 @@ func (a *app) historyTable(rows []api.HistoryRow, unique bool, now time.Time) st
 	if unique {
 		header = slices.Insert(header, 1, "RUNS")
 	}
-	t := a.table(header...)
-	t.spare = []string{"FOLDER", "WHO", "TOOK", "RUNS", "ID"}
+	t := a.out.Table(header...)
+	t.Spare = []string{"FOLDER", "WHO", "TOOK", "RUNS", "ID"}
 	for _, r := range rows {
-		cells := []cell{{text: strconv.FormatInt(r.ID, 10)}}
+		cells := []output.Cell{output.Text(strconv.FormatInt(r.ID, 10))}
 		if unique {
-			cells = append(cells, cell{text: strconv.Itoa(r.Runs)})
+			cells = append(cells, output.Text(strconv.Itoa(r.Runs)))
 		}
 		exit, tint := commandEnd(r.Command)
 		folder := "-"
 		if r.CWD != "" {
-			folder = visible(home(r.CWD))
+			folder = output.Visible(home(r.CWD))
 		}
-		t.add(append(cells, cell{text: span(max(now.Sub(r.StartedAt), 0))}, cell{text: took(r.DurationMS)}, cell{exit, tint},
-			cell{text: visible(r.Actor)}, cell{text: folder}, cell{visible(r.Command.Command), strong})...)
+		t.Add(append(cells, output.Text(span(max(now.Sub(r.StartedAt), 0))), output.Text(took(r.DurationMS)), output.Tinted(exit, tint),
+			output.Text(output.Visible(r.Actor)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
 	}
 	return t.String()
 }
 
 // commandEnd is how a command has ended, "-" if that is unknown or it has not.
-func commandEnd(c api.Command) (string, tint) {
+func commandEnd(c api.Command) (string, output.Tint) {
 	switch {
 	case c.Stopped:
-		return "stopped", plain
+		return "stopped", output.Plain
 	case c.ExitSignal != "":
-		return c.ExitSignal, red
+		return c.ExitSignal, output.Red
 	case c.ExitCode == nil:
-		return "-", plain
+		return "-", output.Plain
 	case *c.ExitCode == 0:
-		return "0", plain
+		return "0", output.Plain
 	}
-	return strconv.Itoa(*c.ExitCode), red
+	return strconv.Itoa(*c.ExitCode), output.Red
 }
 
 // took is how long a command ran, "-" if that is unknown.

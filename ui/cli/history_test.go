@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
+	"tandem/ui/cli/output"
 )
 
 // A historyRig is a command line with a fake history behind it.
@@ -239,12 +240,12 @@ func TestWhatWasStoppedOnPurposeIsShownWithoutAlarm(t *testing.T) {
 	for _, test := range []struct {
 		command api.Command
 		want    string
-		tint    tint
+		tint    output.Tint
 	}{
-		{api.Command{ExitSignal: "SIGTERM", Stopped: true}, "stopped", plain},
-		{api.Command{ExitCode: &one, Stopped: true}, "stopped", plain},
-		{api.Command{ExitSignal: "SIGTERM"}, "SIGTERM", red},
-		{api.Command{ExitCode: &one}, "1", red},
+		{api.Command{ExitSignal: "SIGTERM", Stopped: true}, "stopped", output.Plain},
+		{api.Command{ExitCode: &one, Stopped: true}, "stopped", output.Plain},
+		{api.Command{ExitSignal: "SIGTERM"}, "SIGTERM", output.Red},
+		{api.Command{ExitCode: &one}, "1", output.Red},
 	} {
 		if got, ink := commandEnd(test.command); got != test.want || ink != test.tint {
 			t.Errorf("%+v: %q", test.command, got)

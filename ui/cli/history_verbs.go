@@ -17,6 +17,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
 )
 
 func (a *app) historyAddCommand() *cobra.Command {
@@ -49,7 +50,7 @@ func (a *app) historyAddCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(c, func() string { return strconv.FormatInt(c.ID, 10) + "\n" })
+			return a.out.Answer(c, func() string { return strconv.FormatInt(c.ID, 10) + "\n" })
 		},
 	}
 	flags := cmd.Flags()
@@ -78,12 +79,12 @@ func (a *app) historyRemoveCommand() *cobra.Command {
 			for _, arg := range args {
 				id, err := strconv.ParseInt(arg, 10, 64)
 				if err != nil {
-					return usagef(cmd, "remove %s: want the number of a row", visible(arg))
+					return output.Usagef(cmd, "remove %s: want the number of a row", output.Visible(arg))
 				}
 				in.IDs = append(in.IDs, id)
 			}
 			if len(in.IDs) == 0 && line == "" {
-				return usagef(cmd, "remove what? give the numbers of rows, or --command")
+				return output.Usagef(cmd, "remove what? give the numbers of rows, or --command")
 			}
 			out, err := call(cmd.Context(), a, api.HistoryRemove, in)
 			if err != nil {
@@ -92,7 +93,7 @@ func (a *app) historyRemoveCommand() *cobra.Command {
 			if out.Count == 0 {
 				return api.Errorf(api.CodeNotFound, "remove from history: there is no such command")
 			}
-			return a.answer(out, func() string { return counted(out.Count, "forgotten") })
+			return a.out.Answer(out, func() string { return counted(out.Count, "forgotten") })
 		},
 	}
 	cmd.Flags().StringVar(&line, "command", "", "every run of this command `line`")
@@ -128,7 +129,7 @@ func (a *app) historyClearCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(out, func() string { return counted(out.Count, "forgotten") })
+			return a.out.Answer(out, func() string { return counted(out.Count, "forgotten") })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -154,7 +155,7 @@ func (a *app) historySaveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(out, func() string { return counted(out.Count, "saved") })
+			return a.out.Answer(out, func() string { return counted(out.Count, "saved") })
 		},
 	}
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace a file that is there")
@@ -180,7 +181,7 @@ func (a *app) historyLoadCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(out, func() string { return counted(out.Count, "added") })
+			return a.out.Answer(out, func() string { return counted(out.Count, "added") })
 		},
 	}
 }
@@ -201,12 +202,12 @@ func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, e
 	loading, loaded := context.WithCancel(ctx)
 	defer loaded()
 	var shown sync.WaitGroup
-	if out, ok := terminal(a.Stderr); ok {
+	if out, ok := output.Terminal(a.Stderr); ok {
 		shown.Go(func() { showLoading(loading, client, path, out) })
 	}
 	out, err := api.HistoryLoad.Call(ctx, client, api.HistoryLoadInput{Path: path})
 	if err != nil && ctx.Err() != nil {
-		err = &exitError{statusSignal + int(syscall.SIGINT), "load history: interrupted; nothing was added"}
+		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Message: "load history: interrupted; nothing was added"}
 	}
 	loaded()
 	shown.Wait()
@@ -243,13 +244,13 @@ func (a *app) historyStatsCommand() *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
-				return usagef(cmd, "show %d rows: want 1 at least", limit)
+				return output.Usagef(cmd, "show %d rows: want 1 at least", limit)
 			}
 			out, err := call(cmd.Context(), a, api.HistoryStats, api.HistoryStatsInput{Since: since.time(), Limit: limit})
 			if err != nil {
 				return err
 			}
-			return a.answer(out, func() string { return a.statsText(out) })
+			return a.out.Answer(out, func() string { return a.statsText(out) })
 		},
 	}
 	cmd.Flags().Var(&since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
@@ -259,7 +260,7 @@ func (a *app) historyStatsCommand() *cobra.Command {
 
 func (a *app) statsText(out api.HistoryStatsOutput) string {
 	var b strings.Builder
-	paint := a.painter()
+	paint := a.out.Painter()
 	fmt.Fprintf(&b, "%d runs of %d commands, %d failed\n", out.Total, out.Unique, out.Failed)
 	for _, list := range []struct {
 		title string
@@ -268,9 +269,9 @@ func (a *app) statsText(out api.HistoryStatsOutput) string {
 		if len(list.rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s\n", paint(strong, list.title))
+		fmt.Fprintf(&b, "\n%s\n", paint(output.Strong, list.title))
 		for _, row := range list.rows {
-			fmt.Fprintf(&b, "%8d  %s\n", row.Count, visible(row.Name))
+			fmt.Fprintf(&b, "%8d  %s\n", row.Count, output.Visible(row.Name))
 		}
 	}
 	return b.String()

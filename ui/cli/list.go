@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
@@ -26,11 +27,11 @@ func (a *app) listCommand() *cobra.Command {
 				return err
 			}
 			list := liveFirst(out.Processes)
-			if len(list) == 0 && !a.json {
-				a.tell("there is nothing yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard")
+			if len(list) == 0 && !a.out.JSON {
+				a.out.Tell("there is nothing yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard")
 				return nil
 			}
-			return a.answer(list, func() string { return a.sessionTable(list, time.Now()) })
+			return a.out.Answer(list, func() string { return a.sessionTable(list, time.Now()) })
 		},
 	}
 }
@@ -50,15 +51,15 @@ func liveFirst(all []api.Process) []api.Process {
 }
 
 func (a *app) sessionTable(list []api.Process, now time.Time) string {
-	t := a.table("ID", "NAME", "STATE", "PID", "AGE", "FOLDER", "COMMAND")
-	t.spare = []string{"FOLDER", "PID", "AGE", "ID"}
+	t := a.out.Table("ID", "NAME", "STATE", "PID", "AGE", "FOLDER", "COMMAND")
+	t.Spare = []string{"FOLDER", "PID", "AGE", "ID"}
 	for _, p := range list {
 		pid := "-"
 		if p.PID > 0 {
 			pid = strconv.Itoa(p.PID)
 		}
-		t.add(cell{text: p.ID}, cell{visible(p.Name), strong}, cell{stateText(p), stateTint(p)}, cell{text: pid},
-			cell{text: age(p, now)}, cell{text: visible(home(p.CWD))}, cell{text: visible(p.Command)})
+		t.Add(output.Text(p.ID), output.Tinted(output.Visible(p.Name), output.Strong), output.Tinted(stateText(p), stateTint(p)), output.Text(pid),
+			output.Text(age(p, now)), output.Text(output.Visible(home(p.CWD))), output.Text(output.Visible(p.Command)))
 	}
 	return t.String()
 }
@@ -79,17 +80,17 @@ func stateText(p api.Process) string {
 	return text
 }
 
-func stateTint(p api.Process) tint {
+func stateTint(p api.Process) output.Tint {
 	bad := p.ExitSignal != "" || p.ExitUnknown || p.ExitCode != nil && *p.ExitCode != 0
 	switch {
 	case p.State == api.StateRunning:
-		return green
+		return output.Green
 	case p.State == api.StateFailed, p.State == api.StateExited && bad:
-		return red
+		return output.Red
 	case p.State.Ended():
-		return faint
+		return output.Faint
 	}
-	return yellow
+	return output.Yellow
 }
 
 // age is how long a process has run, or since when it has ended.

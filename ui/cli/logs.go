@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
@@ -73,21 +74,21 @@ func (a *app) logsCommand() *cobra.Command {
 
 func (f *logFlags) check(cmd *cobra.Command) error {
 	if _, err := regexp.Compile(f.grep); err != nil {
-		return usagef(cmd, "read --grep: %v", err)
+		return output.Usagef(cmd, "read --grep: %v", err)
 	}
 	switch {
 	case cmd.Flags().Changed("lines") && f.lines < 0:
-		return usagef(cmd, "read -n %d: want 0 or more lines", f.lines)
+		return output.Usagef(cmd, "read -n %d: want 0 or more lines", f.lines)
 	case cmd.Flags().Changed("lines") && cmd.Flags().Changed("since"):
-		return usagef(cmd, "-n and --since both say where to begin; give one of the two")
+		return output.Usagef(cmd, "-n and --since both say where to begin; give one of the two")
 	case f.context < 0:
-		return usagef(cmd, "read --context %d: want 0 or more lines", f.context)
+		return output.Usagef(cmd, "read --context %d: want 0 or more lines", f.context)
 	case f.times && f.grep != "":
-		return usagef(cmd, "--times does not go with --grep")
+		return output.Usagef(cmd, "--times does not go with --grep")
 	case f.context > 0 && f.grep == "":
-		return usagef(cmd, "--context goes with --grep")
+		return output.Usagef(cmd, "--context goes with --grep")
 	case f.stream != "" && f.stream != "stdout" && f.stream != "stderr":
-		return usagef(cmd, "read --stream %s: want stdout or stderr", visible(f.stream))
+		return output.Usagef(cmd, "read --stream %s: want stdout or stderr", output.Visible(f.stream))
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ type logReader struct {
 func (a *app) logs(cmd *cobra.Command, id string, f logFlags) error {
 	ctx := cmd.Context()
 	if f.follow {
-		reading, release := whileRead(ctx, a.Stdout)
+		reading, release := output.WhileRead(ctx, a.Stdout)
 		defer release()
 		ctx = reading
 	}
@@ -130,7 +131,7 @@ func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f lo
 		return err
 	}
 	split := process.Supervision != nil && process.Supervision.SplitLog
-	if f.stream != "" || !split || a.json {
+	if f.stream != "" || !split || a.out.JSON {
 		r := newLogReader(cmd, p, process.ID, f)
 		return f.outcome(r.read(ctx), r)
 	}
@@ -180,7 +181,7 @@ func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 
 // outcome is a failure too when nothing matched.
 func (f *logFlags) outcome(err error, readers ...*logReader) error {
-	if err != nil || f.grep == "" || readers[0].app.json {
+	if err != nil || f.grep == "" || readers[0].app.out.JSON {
 		return err
 	}
 	for _, r := range readers {
@@ -188,7 +189,7 @@ func (f *logFlags) outcome(err error, readers ...*logReader) error {
 			return nil
 		}
 	}
-	return &exitError{status: statusFailed}
+	return &output.ExitError{Status: output.StatusFailed}
 }
 
 func newLogReader(cmd *cobra.Command, p *patient, id string, f logFlags) *logReader {
@@ -199,7 +200,7 @@ func newLogReader(cmd *cobra.Command, p *patient, id string, f logFlags) *logRea
 
 // begin makes the first question.
 func (r *logReader) begin(cmd *cobra.Command, id string) {
-	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw || !r.app.json, Times: r.times}
+	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw || !r.app.out.JSON, Times: r.times}
 	if cmd.Flags().Changed("since") {
 		r.in.Since = &r.since
 	}
@@ -231,7 +232,7 @@ func (r *logReader) read(ctx context.Context) error {
 		}
 		moved := r.in.Since == nil || out.NextCursor > *r.in.Since
 		atEnd := r.in.Backward || r.skip || out.NextCursor >= out.End || !moved && out.State.Ended()
-		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && (r.app.json || !moved) {
+		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && (r.app.out.JSON || !moved) {
 			return r.print(api.ProcessLogOutput{})
 		}
 		if !atEnd && !moved {
@@ -246,7 +247,7 @@ func (r *logReader) read(ctx context.Context) error {
 // bound leaves out of an answer what was written since the first one: a process
 // may write as fast as this reads.
 func (r *logReader) bound(out *api.ProcessLogOutput) {
-	if r.follow || r.app.json {
+	if r.follow || r.app.out.JSON {
 		return
 	}
 	if r.until == 0 {
@@ -277,12 +278,12 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if r.skip {
 		return nil
 	}
-	if r.app.json {
+	if r.app.out.JSON {
 		return r.printJSON(out)
 	}
 	r.tellGap(out)
 	if r.matches != nil {
-		return r.app.print(r.matches.add(out.Matches))
+		return r.app.out.Print(r.matches.add(out.Matches))
 	}
 	text, err := out.Bytes()
 	if err != nil {
@@ -297,7 +298,7 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if r.in.Exact && !r.raw {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
-	return r.app.print(r.text.add(string(text), end))
+	return r.app.out.Print(r.text.add(string(text), end))
 }
 
 // wholeTo is n, or where the character ends that n is in.
@@ -344,7 +345,7 @@ func (r *logReader) tellGap(out api.ProcessLogOutput) {
 		return
 	}
 	if gone := out.Dropped - asked; asked >= 0 && gone > 0 && !r.in.Backward {
-		r.app.tell("%d bytes before this are gone: the log is bounded", gone)
+		r.app.out.Tell("%d bytes before this are gone: the log is bounded", gone)
 	}
 }
 
@@ -354,9 +355,9 @@ func (r *logReader) printJSON(out api.ProcessLogOutput) error {
 		return nil
 	}
 	if !r.follow {
-		return r.app.answer(out, nil)
+		return r.app.out.Answer(out, nil)
 	}
-	return r.app.printJSON(out, "")
+	return r.app.out.PrintJSON(out, "")
 }
 
 // ordered gives matches from the oldest to the newest.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 )
 
 // A logText makes a log fit for a terminal, piece by piece.
@@ -25,14 +26,14 @@ func (l *logText) add(s string, end bool) string {
 	if !end && strings.HasSuffix(s, "\r") {
 		s, l.held = s[:len(s)-1], true
 	}
-	return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
+	return output.Escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
 }
 
 // A matchPrinter prints lines that match, with what is around them, each line
 // once.
 type matchPrinter struct {
 	pattern *regexp.Regexp
-	paint   func(tint, string) string
+	paint   func(output.Tint, string) string
 	raw     bool
 	around  bool
 	count   int
@@ -40,7 +41,7 @@ type matchPrinter struct {
 }
 
 func newMatchPrinter(a *app, pattern string, raw, around bool) *matchPrinter {
-	return &matchPrinter{pattern: regexp.MustCompile(pattern), paint: a.painter(), raw: raw, around: around}
+	return &matchPrinter{pattern: regexp.MustCompile(pattern), paint: a.out.Painter(), raw: raw, around: around}
 }
 
 // add gives the text of matches.
@@ -53,7 +54,7 @@ func (m *matchPrinter) add(matches []api.LogMatch) string {
 			offset -= int64(len(line)) + 1
 		}
 		if m.around && m.count > 1 && offset > m.printed {
-			b.WriteString(m.paint(faint, "--") + "\n")
+			b.WriteString(m.paint(output.Faint, "--") + "\n")
 		}
 		for _, line := range match.Before {
 			offset = m.line(&b, offset, line)
@@ -83,12 +84,12 @@ func (m *matchPrinter) marked(line string) string {
 	if m.raw {
 		return line
 	}
-	show := func(s string) string { return escape(s, "\t") }
+	show := func(s string) string { return output.Escape(s, "\t") }
 	line = strings.TrimSuffix(line, "\r")
 	var b strings.Builder
 	from := 0
 	for _, at := range m.pattern.FindAllStringIndex(line, -1) {
-		b.WriteString(show(line[from:at[0]]) + m.paint(red, show(line[at[0]:at[1]])))
+		b.WriteString(show(line[from:at[0]]) + m.paint(output.Red, show(line[at[0]:at[1]])))
 		from = at[1]
 	}
 	b.WriteString(show(line[from:]))

@@ -26,7 +26,7 @@ func (a *app) manCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root := cmd.Root()
 			if dir == "" {
-				return a.print(manPage(root, a.Version))
+				return a.out.Print(manPage(root, a.Version))
 			}
 			return writeManPages(dir, root, a.Version)
 		},

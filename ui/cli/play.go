@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -40,7 +41,7 @@ func (a *app) playCommand() *cobra.Command {
 		ValidArgsFunction:     a.completePlay,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(f.speed > 0 && f.speed <= 1000) {
-				return usagef(cmd, "read --speed %v: want a factor above 0, such as 0.5 or 4", f.speed)
+				return output.Usagef(cmd, "read --speed %v: want a factor above 0, such as 0.5 or 4", f.speed)
 			}
 			return a.play(cmd, args, f)
 		},
@@ -89,14 +90,14 @@ func (a *app) play(cmd *cobra.Command, args []string, f playFlags) error {
 	defer file.Close()
 	r, err := newCastReader(file)
 	if err != nil {
-		return fmt.Errorf("read recording %s: %w", visible(args[0]), err)
+		return fmt.Errorf("read recording %s: %w", output.Visible(args[0]), err)
 	}
 	if f.idle == 0 {
 		f.idle = duration(r.header.IdleLimit * float64(time.Second))
 	}
 	err = a.playFrom(ctx, fileCast{r}, r.header.Width, r.header.Height, f)
 	if err != nil {
-		return fmt.Errorf("play %s: %w", visible(args[0]), err)
+		return fmt.Errorf("play %s: %w", output.Visible(args[0]), err)
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (a *app) playSession(ctx context.Context, in api.SessionRecordInput, f play
 		return err
 	}
 	if c.dropped > *in.Since {
-		a.tell("what is older is gone: the log is bounded")
+		a.out.Tell("what is older is gone: the log is bounded")
 	}
 	return a.playFrom(ctx, c, c.time.cols, c.time.rows, f)
 }
@@ -200,12 +201,12 @@ func (c *logCast) page(ctx context.Context) error {
 // playFrom plays on the terminal that this runs in, if it does.
 func (a *app) playFrom(ctx context.Context, source castSource, cols, rows int, f playFlags) error {
 	p := &player{out: a.Stdout, speed: f.speed, idle: time.Duration(f.idle)}
-	if screen, ok := terminal(a.Stdout); ok {
+	if screen, ok := output.Terminal(a.Stdout); ok {
 		if c, r, err := term.GetSize(screen.Fd()); err == nil && (c < cols || r < rows) {
-			a.tell("it was recorded on %d columns and %d rows; here are %d and %d", cols, rows, c, r)
+			a.out.Tell("it was recorded on %d columns and %d rows; here are %d and %d", cols, rows, c, r)
 		}
 		p.screen = true
-		if in, ok := terminal(a.Stdin); ok {
+		if in, ok := output.Terminal(a.Stdin); ok {
 			return p.onTerminal(ctx, source, in)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -40,12 +41,12 @@ func (a *app) psCommand() *cobra.Command {
 				return err
 			}
 			list := liveFirst(out.Processes)
-			if len(list) == 0 && !a.json {
-				a.tell("there are no processes; `tandem start` starts one")
+			if len(list) == 0 && !a.out.JSON {
+				a.out.Tell("there are no processes; `tandem start` starts one")
 				return nil
 			}
 			now := time.Now()
-			return a.answer(processRows(list, now), func() string { return a.processTable(list, now) })
+			return a.out.Answer(processRows(list, now), func() string { return a.processTable(list, now) })
 		},
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")
@@ -91,8 +92,8 @@ func restarts(p api.Process) int {
 }
 
 func (a *app) processTable(list []api.Process, now time.Time) string {
-	t := a.table("STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO")
-	t.spare = []string{"WHO", "RESTARTS", "EXIT", "UP", "PID", "PORTS"}
+	t := a.out.Table("STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO")
+	t.Spare = []string{"WHO", "RESTARTS", "EXIT", "UP", "PID", "PORTS"}
 	for _, p := range list {
 		state, tint := liveState(p)
 		cpu, mem, ports := used(p.Metrics)
@@ -103,19 +104,19 @@ func (a *app) processTable(list []api.Process, now time.Time) string {
 		if p.Supervision != nil {
 			again = strconv.Itoa(p.Supervision.Restarts)
 		}
-		t.add(cell{state, tint}, cell{visible(p.Name), strong}, cell{text: pid}, cell{text: cpu}, cell{text: mem},
-			cell{text: up}, cell{text: again}, cell{text: ports}, cell{text: exitText(p)}, cell{text: visible(p.Actor)})
+		t.Add(output.Tinted(state, tint), output.Tinted(output.Visible(p.Name), output.Strong), output.Text(pid), output.Text(cpu), output.Text(mem),
+			output.Text(up), output.Text(again), output.Text(ports), output.Text(exitText(p)), output.Text(output.Visible(p.Actor)))
 		for _, note := range trouble(p, now) {
-			t.note(note)
+			t.Note(note)
 		}
 	}
 	return t.String()
 }
 
 // liveState is a process's state in a word or two, and its colour.
-func liveState(p api.Process) (string, tint) {
+func liveState(p api.Process) (string, output.Tint) {
 	if s := p.Supervision; p.State == api.StateRunning && s != nil && s.Ready != nil && !*s.Ready {
-		return "not ready", yellow
+		return "not ready", output.Yellow
 	}
 	return string(p.State), stateTint(p)
 }
@@ -167,7 +168,7 @@ func trouble(p api.Process, now time.Time) []string {
 	case p.State != api.StateFailed && p.State != api.StateBackoff:
 		return nil
 	case p.Error != "":
-		lines = append(lines, visible(p.Error))
+		lines = append(lines, output.Visible(p.Error))
 	}
 	if s == nil {
 		return lines
@@ -176,7 +177,7 @@ func trouble(p api.Process, now time.Time) []string {
 		lines = append(lines, "starts again in "+max(s.NextStart.Sub(now), 0).Round(100*time.Millisecond).String())
 	}
 	for _, line := range s.LastLines[max(len(s.LastLines)-words, 0):] {
-		lines = append(lines, visible(strings.TrimRight(line, "\r\n")))
+		lines = append(lines, output.Visible(strings.TrimRight(line, "\r\n")))
 	}
 	return lines
 }
@@ -191,12 +192,12 @@ func (a *app) watchProcesses(ctx context.Context) error {
 	}
 	defer p.close()
 	show := a.printProcesses
-	if f, ok := terminal(a.Stdout); ok && !a.json && a.env("TERM") != "dumb" {
+	if f, ok := output.Terminal(a.Stdout); ok && !a.out.JSON && a.env("TERM") != "dumb" {
 		const enter, leave = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
-		if err := a.print(enter); err != nil {
+		if err := a.out.Print(enter); err != nil {
 			return err
 		}
-		defer func() { _ = a.print(leave) }() // if that fails there is no terminal to mend
+		defer func() { _ = a.out.Print(leave) }() // if that fails there is no terminal to mend
 		show = func(list []api.Process, now time.Time) error { return a.redraw(f, list, now) }
 	}
 	for {
@@ -218,10 +219,10 @@ func (a *app) watchProcesses(ctx context.Context) error {
 
 // printProcesses prints the table below the last one.
 func (a *app) printProcesses(list []api.Process, now time.Time) error {
-	if !a.json {
-		return a.print(a.processTable(list, now) + "\n")
+	if !a.out.JSON {
+		return a.out.Print(a.processTable(list, now) + "\n")
 	}
-	return a.printJSON(processRows(list, now), "")
+	return a.out.PrintJSON(processRows(list, now), "")
 }
 
 // redraw puts the table on the screen in place of the last one.
@@ -244,5 +245,5 @@ func (a *app) redraw(f *os.File, list []api.Process, now time.Time) error {
 		b.WriteString(ansi.Truncate(line, cols, "") + "\x1b[0m\x1b[K")
 	}
 	b.WriteString("\x1b[J")
-	return a.print(b.String())
+	return a.out.Print(b.String())
 }

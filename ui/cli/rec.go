@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
@@ -51,11 +52,11 @@ func (a *app) recCommand() *cobra.Command {
 		ValidArgsFunction:     a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.since != "" && f.since != "start" && f.since != "now" {
-				return usagef(cmd, "read --since %s: want start or now", visible(f.since))
+				return output.Usagef(cmd, "read --since %s: want start or now", output.Visible(f.since))
 			}
 			if cmd.ArgsLenAtDash() == 0 {
 				if f.since != "" {
-					return usagef(cmd, "--since goes with a session, not with a command")
+					return output.Usagef(cmd, "--since goes with a session, not with a command")
 				}
 				return a.recordCommand(cmd, args, f)
 			}
@@ -97,7 +98,7 @@ func (a *app) recordSession(ctx context.Context, id string, f recFlags) error {
 	}
 	r.process = p
 	if f.since != "start" {
-		a.tell("recording %s to %s; ctrl+c ends that", visible(p.Name), visible(r.path))
+		a.out.Tell("recording %s to %s; ctrl+c ends that", output.Visible(p.Name), output.Visible(r.path))
 	}
 	err = r.run(ctx)
 	if errors.Is(err, context.Canceled) {
@@ -128,8 +129,8 @@ func (a *app) recordCommand(cmd *cobra.Command, command []string, f recFlags) er
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- r.run(recording) }()
-	_, reads := terminal(a.Stdin)
-	_, shows := terminal(a.Stdout)
+	_, reads := output.Terminal(a.Stdin)
+	_, shows := output.Terminal(a.Stdout)
 	if reads && shows {
 		err = a.attach(cmd, p.ID, false)
 		if now, errNow := call(ctx, a, api.SessionGet, api.IDInput{ID: p.ID}); errNow != nil || !now.State.Ended() {
@@ -168,7 +169,7 @@ func (a *app) newRecorder(name string, f recFlags) (*recorder, error) {
 	var err error
 	switch r.path {
 	case "-":
-		if _, ok := terminal(a.Stdout); ok {
+		if _, ok := output.Terminal(a.Stdout); ok {
 			return nil, api.Errorf(api.CodeInvalid, "record to the terminal: a recording is for players").WithHint("give a file with -o, or pipe it somewhere")
 		}
 		r.file = keepOpen{a.Stdout}
@@ -264,7 +265,7 @@ func (r *recorder) run(ctx context.Context) error {
 func (r *recorder) write(out api.SessionRecordOutput) error {
 	if r.cast == nil {
 		if r.since != nil && out.Dropped > 0 {
-			r.app.tell("%d bytes before this are gone: the log is bounded", out.Dropped)
+			r.app.out.Tell("%d bytes before this are gone: the log is bounded", out.Dropped)
 		}
 		var err error
 		if r.cast, err = newCastWriter(r.file, r.header(out)); err != nil {
@@ -312,13 +313,13 @@ func (r *recorder) finish(err error) error {
 		return err
 	}
 	if r.time.guessed > 0 {
-		r.app.tell("nobody knows when %d bytes were printed: they follow each other in small steps", r.time.guessed)
+		r.app.out.Tell("nobody knows when %d bytes were printed: they follow each other in small steps", r.time.guessed)
 	}
 	if err != nil || r.path == "-" {
 		return err
 	}
 	made := recorded{r.path, r.process.ID, r.cast.last.Seconds(), r.cast.n, r.time.guessed}
-	return r.app.answer(made, func() string {
-		return fmt.Sprintf("recorded %v of %s: %s\n", r.cast.last.Round(100*time.Millisecond), visible(r.process.Name), visible(r.path))
+	return r.app.out.Answer(made, func() string {
+		return fmt.Sprintf("recorded %v of %s: %s\n", r.cast.last.Round(100*time.Millisecond), output.Visible(r.process.Name), output.Visible(r.path))
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 )
 
 func (a *app) requestsCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func (a *app) requestsCommand() *cobra.Command {
 
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef(cmd, "requests takes no %q", visible(args[1]))
+				return output.Usagef(cmd, "requests takes no %q", output.Visible(args[1]))
 			}
 			return nil
 		},
@@ -39,23 +40,23 @@ func (a *app) requestsCommand() *cobra.Command {
 			if len(args) > 0 {
 				return a.showRequest(out.Requests, args[0])
 			}
-			if len(out.Requests) == 0 && !a.json {
-				a.tell("nobody waits for an answer")
+			if len(out.Requests) == 0 && !a.out.JSON {
+				a.out.Tell("nobody waits for an answer")
 				return nil
 			}
-			return a.answer(out.Requests, func() string { return a.requestTable(out.Requests, time.Now()) })
+			return a.out.Answer(out.Requests, func() string { return a.requestTable(out.Requests, time.Now()) })
 		},
 	}
 }
 
 func (a *app) requestTable(list []api.Request, now time.Time) string {
-	t := a.table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
-	t.spare = []string{"FOLDER", "TOOL", "WHO"}
-	t.whole = true // else the end of a command is missing that somebody allows
+	t := a.out.Table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
+	t.Spare = []string{"FOLDER", "TOOL", "WHO"}
+	t.Whole = true // else the end of a command is missing that somebody allows
 	for _, r := range list {
 		left := r.ExpiresAt.Sub(now).Round(time.Second)
-		t.add(cell{text: r.ID}, cell{visible(strings.TrimPrefix(r.Actor, "agent:")), strong}, cell{text: visible(r.Tool)},
-			cell{text: left.String()}, cell{text: visible(home(r.CWD))}, cell{text: excerpt(wants(r))})
+		t.Add(output.Text(r.ID), output.Tinted(output.Visible(strings.TrimPrefix(r.Actor, "agent:")), output.Strong), output.Text(output.Visible(r.Tool)),
+			output.Text(left.String()), output.Text(output.Visible(home(r.CWD))), output.Text(excerpt(wants(r))))
 	}
 	return t.String()
 }
@@ -69,9 +70,9 @@ const excerptEnds = 200
 func excerpt(s string) string {
 	all := []rune(s)
 	if len(all) <= 2*excerptEnds {
-		return exactLine(s)
+		return output.ExactLine(s)
 	}
-	return fmt.Sprintf("%s … %s characters in all … %s", exactLine(string(all[:excerptEnds])), grouped(len(all)), exactLine(string(all[len(all)-excerptEnds:])))
+	return fmt.Sprintf("%s … %s characters in all … %s", output.ExactLine(string(all[:excerptEnds])), grouped(len(all)), output.ExactLine(string(all[len(all)-excerptEnds:])))
 }
 
 // grouped is a number with commas.
@@ -91,24 +92,24 @@ func (a *app) showRequest(list []api.Request, id string) error {
 	case len(list) > 1:
 		return api.Errorf(api.CodeAmbiguous, "show request %s: several begin so", id)
 	}
-	return a.answer(list[0], func() string { return requestText(list[0], "wants to call") })
+	return a.out.Answer(list[0], func() string { return requestText(list[0], "wants to call") })
 }
 
 // requestText is all of a request.
 func requestText(r api.Request, does string) string {
-	text := fmt.Sprintf("%s %s %s", exactLine(strings.TrimPrefix(r.Actor, "agent:")), does, exactLine(r.Tool))
+	text := fmt.Sprintf("%s %s %s", output.ExactLine(strings.TrimPrefix(r.Actor, "agent:")), does, output.ExactLine(r.Tool))
 	if r.Session != "" {
-		text += " for " + exactLine(r.Session)
+		text += " for " + output.ExactLine(r.Session)
 	}
 	if r.CWD != "" {
-		text += " in " + exactLine(r.CWD)
+		text += " in " + output.ExactLine(r.CWD)
 	}
 	text += ":\n"
 	if r.Command != "" {
-		text += exact(r.Command) + "\n"
+		text += output.Exact(r.Command) + "\n"
 	}
 	for _, path := range r.Paths {
-		text += exactLine(path) + "\n"
+		text += output.ExactLine(path) + "\n"
 	}
 	return text
 }
@@ -146,7 +147,7 @@ func (a *app) answerCommand(allow bool, use, short, example string) *cobra.Comma
 			if err != nil {
 				return err
 			}
-			return a.answer(r, func() string {
+			return a.out.Answer(r, func() string {
 				if !allow {
 					return ""
 				}
@@ -172,17 +173,17 @@ func (a *app) auditCommand() *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Limit < 1 {
-				return usagef(cmd, "show %d entries: want 1 or more", in.Limit)
+				return output.Usagef(cmd, "show %d entries: want 1 or more", in.Limit)
 			}
 			out, err := call(cmd.Context(), a, api.AuditList, in)
 			if err != nil {
 				return err
 			}
-			if len(out.Entries) == 0 && !a.json {
-				a.tell("no agent has done anything yet")
+			if len(out.Entries) == 0 && !a.out.JSON {
+				a.out.Tell("no agent has done anything yet")
 				return nil
 			}
-			return a.answer(out.Entries, func() string { return a.auditTable(out.Entries) })
+			return a.out.Answer(out.Entries, func() string { return a.auditTable(out.Entries) })
 		},
 	}
 	cmd.Flags().StringVar(&in.Actor, "actor", "", "only `who`, such as agent:claude-code/2.1.0")
@@ -192,16 +193,16 @@ func (a *app) auditCommand() *cobra.Command {
 }
 
 func (a *app) auditTable(list []api.AuditEntry) string {
-	t := a.table("WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH")
-	t.spare = []string{"TOOK", "WHO", "WHEN"}
+	t := a.out.Table("WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH")
+	t.Spare = []string{"TOOK", "WHO", "WHEN"}
 	for _, e := range list {
-		shade := plain
+		shade := output.Plain
 		if e.Outcome != "ok" {
-			shade = red
+			shade = output.Red
 		}
 		took := time.Duration(e.DurationMS * float64(time.Millisecond)).Round(time.Millisecond)
-		t.add(cell{text: e.Time.Local().Format("2006-01-02 15:04:05")}, cell{visible(strings.TrimPrefix(e.Actor, "agent:")), strong},
-			cell{text: visible(e.Tool)}, cell{visible(e.Outcome), shade}, cell{text: took.String()}, cell{text: visible(arguments(e))})
+		t.Add(output.Text(e.Time.Local().Format("2006-01-02 15:04:05")), output.Tinted(output.Visible(strings.TrimPrefix(e.Actor, "agent:")), output.Strong),
+			output.Text(output.Visible(e.Tool)), output.Tinted(output.Visible(e.Outcome), shade), output.Text(took.String()), output.Text(output.Visible(arguments(e))))
 	}
 	return t.String()
 }

@@ -16,6 +16,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/api/server"
+	"tandem/ui/cli/output"
 )
 
 // requestRig is a rig whose engine has open requests.
@@ -69,7 +70,7 @@ func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
 			t.Errorf("%s: status %d, %q", args, status, stderr)
 		}
 	}
-	if _, _, status := r.run("requests", "a", "b"); status != statusUsage {
+	if _, _, status := r.run("requests", "a", "b"); status != output.StatusUsage {
 		t.Errorf("two ids: status %d", status)
 	}
 }
@@ -103,8 +104,8 @@ func TestJSONShowsNothingRawOnATerminal(t *testing.T) {
 		t.Errorf("what is piped is not as it is: %q", piped)
 	}
 	got := r.onTerminal("requests", "--json")
-	if i := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && isInvisible(r) }); i >= 0 {
-		t.Errorf("%q reaches the terminal in %q", got[i:min(i+10, len(got))], got)
+	if shown := output.Exact(got); shown != got {
+		t.Errorf("what hides reaches the terminal in %q", shown)
 	}
 	if !strings.Contains(got, `\u009b2Jc\u202ed\u200be\u3164f\u007fg`+`é漢👩\u200d🚀\udb40\udc41\u2066\u061c`) {
 		t.Errorf("the terminal is sent %q", got)
@@ -131,8 +132,8 @@ func TestATerminalIsSentNoRecording(t *testing.T) {
 
 func TestWhatIsToldIsMadeVisible(t *testing.T) {
 	var said strings.Builder
-	a := &app{Options: Options{Stderr: &said, Stdout: os.Stdout}}
-	a.tell("%s and %s", "a\x1b[2J", "b\u009b")
+	a := &app{out: output.Printer{Stderr: &said, Stdout: os.Stdout}}
+	a.out.Tell("%s and %s", "a\x1b[2J", "b\u009b")
 	if want := "a^[[2J and b\\u009b\n"; said.String() != want {
 		t.Errorf("%q, want %q", said.String(), want)
 	}

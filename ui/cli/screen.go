@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/attach"
+	"tandem/ui/cli/output"
 )
 
 func (a *app) screenCommand() *cobra.Command {
@@ -27,7 +28,7 @@ tandem screen build --png build.png`,
 		ValidArgsFunction:     a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Scrollback < 0 {
-				return usagef(cmd, "read --scrollback %d: want 0 or more lines", in.Scrollback)
+				return output.Usagef(cmd, "read --scrollback %d: want 0 or more lines", in.Scrollback)
 			}
 			in.ID = args[0]
 			switch {
@@ -40,9 +41,9 @@ tandem screen build --png build.png`,
 			if err != nil {
 				return err
 			}
-			return a.answer(screen, func() string {
+			return a.out.Answer(screen, func() string {
 				text := screenText(screen, in.ANSI)
-				if _, ok := terminal(a.Stdout); ok && in.ANSI {
+				if _, ok := output.Terminal(a.Stdout); ok && in.ANSI {
 					text = string(new(attach.Replay).Pass([]byte(text)))
 				}
 				return text
@@ -60,7 +61,7 @@ tandem screen build --png build.png`,
 // drawScreen writes a picture of a session's screen to a file.
 func (a *app) drawScreen(cmd *cobra.Command, in api.SessionScreenInput, format, path string) error {
 	if path == "-" && term.IsTerminal(os.Stdout.Fd()) {
-		return usagef(cmd, "draw to the terminal: a picture is not for reading; give a file")
+		return output.Usagef(cmd, "draw to the terminal: a picture is not for reading; give a file")
 	}
 	in.Picture = format
 	screen, err := call(cmd.Context(), a, api.SessionScreen, in)
@@ -88,7 +89,7 @@ func screenText(s api.Screen, ansi bool) string {
 		if ansi {
 			b.WriteString(line + "\x1b[0m\n")
 		} else {
-			b.WriteString(visible(line) + "\n")
+			b.WriteString(output.Visible(line) + "\n")
 		}
 	}
 	return b.String()

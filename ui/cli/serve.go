@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"tandem/ui/cli/output"
 )
 
 // ServeOptions say how agents are served.
@@ -68,24 +70,24 @@ func (f *serveFlags) complete(cmd *cobra.Command, profiles []string) {
 func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 	for _, name := range []string{"http", "profile", "as", "read-only", "tool-prefix", "read-unbounded", "root", "conformance"} {
 		if !f.serve && cmd.Flags().Changed(name) {
-			return usagef(cmd, "--%s goes with --serve", name)
+			return output.Usagef(cmd, "--%s goes with --serve", name)
 		}
 	}
 	for _, name := range []string{"token-file", "allow-host", "allow-origin", "insecure"} {
 		if f.o.HTTP == "" && cmd.Flags().Changed(name) {
-			return usagef(cmd, "--%s goes with --serve --http", name)
+			return output.Usagef(cmd, "--%s goes with --serve --http", name)
 		}
 	}
 	for i, name := range f.o.Profiles {
 		if f.o.Profiles[i] = strings.TrimSpace(name); !slices.Contains(profiles, f.o.Profiles[i]) {
-			return usagef(cmd, "there is no profile %q; there are %s", visible(name), strings.Join(profiles, ", "))
+			return output.Usagef(cmd, "there is no profile %q; there are %s", output.Visible(name), strings.Join(profiles, ", "))
 		}
 	}
 	if strings.Trim(f.o.ToolPrefix, nameLetters) != "" {
-		return usagef(cmd, "--tool-prefix %q: only letters, digits, _, - and . may be in a tool's name", visible(f.o.ToolPrefix))
+		return output.Usagef(cmd, "--tool-prefix %q: only letters, digits, _, - and . may be in a tool's name", output.Visible(f.o.ToolPrefix))
 	}
 	if cmd.Flags().Changed("as") && (f.o.As == "" || len(f.o.As) > asLimit || strings.Trim(f.o.As, nameLetters) != "") {
-		return usagef(cmd, "--as %q: give 1 to %d letters, digits, _, - and .", visible(f.o.As), asLimit)
+		return output.Usagef(cmd, "--as %q: give 1 to %d letters, digits, _, - and .", output.Visible(f.o.As), asLimit)
 	}
 	return f.absolute(cmd)
 }
@@ -101,14 +103,14 @@ func (f *serveFlags) absolute(cmd *cobra.Command) error {
 	for i, root := range f.o.Roots {
 		dir, err := filepath.Abs(root)
 		if info, statErr := os.Stat(dir); err != nil || statErr != nil || !info.IsDir() {
-			return usagef(cmd, "--root %s: it is no folder", visible(root))
+			return output.Usagef(cmd, "--root %s: it is no folder", output.Visible(root))
 		}
 		f.o.Roots[i] = dir
 	}
 	if f.o.TokenFile != "" {
 		path, err := filepath.Abs(f.o.TokenFile)
 		if err != nil {
-			return usagef(cmd, "--token-file %s: %v", visible(f.o.TokenFile), err)
+			return output.Usagef(cmd, "--token-file %s: %v", output.Visible(f.o.TokenFile), err)
 		}
 		f.o.TokenFile = path
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tandem/ui/cli/output"
 )
 
 // serving runs the command line with a server that only takes notes.
@@ -70,7 +72,7 @@ func TestServeRefusesWhatDoesNotGoTogether(t *testing.T) {
 		"--serve something":                       `there is no verb "something"`,
 		"--serve --root /dev/null --http :":       "it is no folder",
 	} {
-		if got, status, said := serving(t, strings.Fields(args)...); got != nil || status != statusUsage || !strings.Contains(said, want) {
+		if got, status, said := serving(t, strings.Fields(args)...); got != nil || status != output.StatusUsage || !strings.Contains(said, want) {
 			t.Errorf("%s: %+v, status %d: %s", args, got, status, said)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys"
+	"tandem/ui/cli/output"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ func (a *app) newCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(p, func() string { return p.ID + "\n" })
+			return a.out.Answer(p, func() string { return p.ID + "\n" })
 		},
 	}
 	cmd.Flags().SetInterspersed(false) // what follows CMD is CMD's
@@ -56,7 +57,7 @@ func (a *app) startInput(cmd *cobra.Command, f newFlags, command []string) (api.
 		return in, nil
 	}
 	if in.Cols, in.Rows, err = parseSize(f.size); err != nil {
-		return in, usagef(cmd, "%v", err)
+		return in, output.Usagef(cmd, "%v", err)
 	}
 	return in, nil
 }
@@ -73,7 +74,7 @@ func parseSize(s string) (cols, rows int, err error) {
 // ownSize is the size of the terminal this runs in, 0 if there is none.
 func (a *app) ownSize() (cols, rows int) {
 	for _, stream := range []any{a.Stdout, a.Stderr, a.Stdin} {
-		if f, ok := terminal(stream); ok {
+		if f, ok := output.Terminal(stream); ok {
 			if cols, rows, err := term.GetSize(f.Fd()); err == nil {
 				return cols, rows
 			}
@@ -99,20 +100,20 @@ func (a *app) sendCommand() *cobra.Command {
 			in := api.SessionWriteInput{ID: args[0], Text: strings.Join(args[1:], " "), Keys: strings.Fields(names)}
 			for _, name := range in.Keys {
 				if _, err := keys.Parse(name); err != nil {
-					return usagef(cmd, "%v", err)
+					return output.Usagef(cmd, "%v", err)
 				}
 			}
 			if enter {
 				in.Keys = append(in.Keys, "enter")
 			}
 			if in.Text == "" && len(in.Keys) == 0 {
-				return usagef(cmd, "send what to %s? give text, --keys or --enter", visible(in.ID))
+				return output.Usagef(cmd, "send what to %s? give text, --keys or --enter", output.Visible(in.ID))
 			}
 			out, err := call(cmd.Context(), a, api.SessionWrite, in)
 			if err != nil {
 				return err
 			}
-			return a.answer(out, func() string { return "" })
+			return a.out.Answer(out, func() string { return "" })
 		},
 	}
 	cmd.Flags().BoolVar(&enter, "enter", false, "press enter at the end")
@@ -156,7 +157,7 @@ func (a *app) removeCommand() *cobra.Command {
 func (a *app) atLeast(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
-			return usagef(cmd, "%s", otherwise)
+			return output.Usagef(cmd, "%s", otherwise)
 		}
 		return nil
 	}
@@ -165,7 +166,7 @@ func (a *app) atLeast(n int, otherwise string) cobra.PositionalArgs {
 func (a *app) exactly(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usagef(cmd, "%s takes no %q", cmd.Name(), visible(args[n]))
+			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[n]))
 		}
 		return a.atLeast(n, otherwise)(cmd, args)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/syntax"
+
+	"tandem/ui/cli/output"
 )
 
 const shellPrompt = "tandem> "
@@ -32,7 +34,7 @@ func (a *app) shellCommand() *cobra.Command {
 		Args:                  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
-				return a.print(strings.Join(shellVerbs(cmd.Root()), "\n") + "\n")
+				return a.out.Print(strings.Join(shellVerbs(cmd.Root()), "\n") + "\n")
 			}
 			s.takeNonce()
 			return s.loop(cmd.Context())
@@ -86,7 +88,7 @@ func (s *verbShell) loop(ctx context.Context) error {
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return s.app.print(s.afterEnd())
+			return s.app.out.Print(s.afterEnd())
 		case err != nil:
 			return fmt.Errorf("read a line: %w", err)
 		}
@@ -104,11 +106,11 @@ func (s *verbShell) afterEnd() string {
 // runMarked runs one line that was typed, and marks where its output begins and
 // ends.
 func (s *verbShell) runMarked(ctx context.Context, interrupts <-chan os.Signal, line string) (leave bool, err error) {
-	if err := s.app.print(s.begun(line)); err != nil {
+	if err := s.app.out.Print(s.begun(line)); err != nil {
 		return false, err
 	}
 	code, leave := s.run(ctx, interrupts, line)
-	return leave, s.app.print(s.ended(code))
+	return leave, s.app.out.Print(s.ended(code))
 }
 
 // run runs one line, and tells the exit status that it would have as a command;
@@ -117,8 +119,8 @@ func (s *verbShell) run(ctx context.Context, interrupts <-chan os.Signal, line s
 	typed, err := words(line, s.app.env)
 	if err != nil {
 		err = unreadable(err)
-		printError(s.app.Options, err)
-		return status(err), false
+		s.app.out.Error(err)
+		return output.Status(err), false
 	}
 	if len(typed) > 0 && typed[0] == "tandem" {
 		typed = typed[1:]
@@ -132,14 +134,14 @@ func (s *verbShell) run(ctx context.Context, interrupts <-chan os.Signal, line s
 	case "cd", "pwd":
 		err = s.folder(typed)
 	case "shell":
-		err = &usageError{"this is the shell already", "help lists the verbs"}
+		err = output.Misused("this is the shell already", "help lists the verbs")
 	default:
 		return s.verb(ctx, interrupts, typed), false
 	}
 	if err != nil {
-		printError(s.app.Options, err)
+		s.app.out.Error(err)
 	}
-	return status(err), false
+	return output.Status(err), false
 }
 
 // unreadable says what is wrong with a line.
@@ -149,7 +151,7 @@ func unreadable(err error) error {
 	if errors.As(err, &wrong) {
 		text = wrong.Text
 	}
-	return &usageError{"read the line: " + text, "a line is one verb with its arguments; quote what has blanks or signs"}
+	return output.Misused("read the line: "+text, "a line is one verb with its arguments; quote what has blanks or signs")
 }
 
 // verb runs a verb, which an interrupt ends; then there is no error to tell.
@@ -157,7 +159,7 @@ func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := s.app.Options
-	if _, typed := terminal(o.Stdin); !typed {
+	if _, typed := output.Terminal(o.Stdin); !typed {
 		o.Stdin = strings.NewReader("") // what is there are the shell's lines
 	}
 	ended := make(chan int, 1)
@@ -166,15 +168,15 @@ func (s *verbShell) verb(ctx context.Context, interrupts <-chan os.Signal, words
 		root.SetArgs(words)
 		err := root.ExecuteContext(ctx)
 		if err != nil && ctx.Err() == nil {
-			printError(s.app.Options, err)
+			s.app.out.Error(err)
 		}
-		ended <- status(err)
+		ended <- output.Status(err)
 	}()
 	for {
 		select {
 		case <-interrupts:
 			cancel()
-			_ = s.app.print("\n") // behind the ^C that the terminal shows
+			_ = s.app.out.Print("\n") // behind the ^C that the terminal shows
 		case code := <-ended:
 			return code
 		}
@@ -188,7 +190,7 @@ func (s *verbShell) folder(words []string) error {
 		if err != nil {
 			return fmt.Errorf("find the folder: %w", err)
 		}
-		return s.app.print(visible(dir) + "\n")
+		return s.app.out.Print(output.Visible(dir) + "\n")
 	}
 	to := s.app.env("HOME")
 	switch len(words) {
@@ -196,7 +198,7 @@ func (s *verbShell) folder(words []string) error {
 	case 2:
 		to = words[1]
 	default:
-		return &usageError{"cd takes one folder", "quote a name with blanks"}
+		return output.Misused("cd takes one folder", "quote a name with blanks")
 	}
 	if err := os.Chdir(to); err != nil {
 		return fmt.Errorf("go to %s: %w", to, errors.Unwrap(err))

@@ -33,7 +33,7 @@ func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input
 	}
 	go next()
 	for ask := s.prompt; ; ask = "\n" + s.prompt {
-		if err := s.app.print(s.marked(ask)); err != nil {
+		if err := s.app.out.Print(s.marked(ask)); err != nil {
 			return "", err
 		}
 		select {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
@@ -43,7 +44,7 @@ func (a *app) startCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.answer(p, func() string { return p.ID + "\n" }); err != nil {
+			if err := a.out.Answer(p, func() string { return p.ID + "\n" }); err != nil {
 				return err
 			}
 			if p.State == api.StateFailed {
@@ -107,15 +108,15 @@ func (a *app) processInput(cmd *cobra.Command, f startFlags, command []string) (
 func (f *startFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.restart != "" && !slices.Contains(policies(), f.restart):
-		return usagef(cmd, "read --restart %s: want %s", visible(f.restart), strings.Join(policies(), ", "))
+		return output.Usagef(cmd, "read --restart %s: want %s", output.Visible(f.restart), strings.Join(policies(), ", "))
 	case f.keepAlive && f.restart != "" && f.restart != string(api.PolicyAlways):
-		return usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
+		return output.Usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
 	case f.maxRestarts.most > 0 && f.restart == string(api.PolicyNo):
-		return usagef(cmd, "--max-restarts does not go with --restart no, which starts nothing again")
+		return output.Usagef(cmd, "--max-restarts does not go with --restart no, which starts nothing again")
 	case f.readyPort < 0 || f.readyPort > 65535:
-		return usagef(cmd, "read --ready-port %d: want a port up to 65535", f.readyPort)
+		return output.Usagef(cmd, "read --ready-port %d: want a port up to 65535", f.readyPort)
 	case f.tty && f.splitLog:
-		return usagef(cmd, "a terminal has one output: --split-log does not go with --tty")
+		return output.Usagef(cmd, "a terminal has one output: --split-log does not go with --tty")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 
@@ -10,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
 )
 
 // together is how many processes one call stops or restarts at the same time:
@@ -30,7 +30,7 @@ func (a *app) stopCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
-				return usagef(cmd, "stop takes ids or --all, not both")
+				return output.Usagef(cmd, "stop takes ids or --all, not both")
 			}
 			if all {
 				return nil
@@ -58,13 +58,13 @@ func (a *app) stopAll(cmd *cobra.Command, signal string) error {
 	if err != nil {
 		return err
 	}
-	if len(out.Stopped) == 0 && !a.json {
-		a.tell("no process is running")
+	if len(out.Stopped) == 0 && !a.out.JSON {
+		a.out.Tell("no process is running")
 	}
 	if out.Stopped == nil {
 		out.Stopped = []api.Process{}
 	}
-	return a.answer(out.Stopped, func() string {
+	return a.out.Answer(out.Stopped, func() string {
 		var b strings.Builder
 		for _, p := range out.Stopped {
 			b.WriteString(outcome(p))
@@ -74,7 +74,7 @@ func (a *app) stopAll(cmd *cobra.Command, signal string) error {
 }
 
 // outcome tells the state of a process in a line.
-func outcome(p api.Process) string { return visible(p.Name) + ": " + stateText(p) + "\n" }
+func outcome(p api.Process) string { return output.Visible(p.Name) + ": " + stateText(p) + "\n" }
 
 func (a *app) restartCommand() *cobra.Command {
 	return &cobra.Command{
@@ -100,7 +100,7 @@ func (a *app) signalCommand() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 2 {
-				return usagef(cmd, "signal takes no %q", visible(args[2]))
+				return output.Usagef(cmd, "signal takes no %q", output.Visible(args[2]))
 			}
 			return a.atLeast(2, "signal which process how? give an id or a name, and a signal such as HUP")(cmd, args)
 		},
@@ -110,7 +110,7 @@ func (a *app) signalCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.answer(out, func() string { return "" })
+			return a.out.Answer(out, func() string { return "" })
 		},
 	}
 }
@@ -157,34 +157,5 @@ func each[Out any](cmd *cobra.Command, a *app, ids []string, atOnce int,
 		})
 	}
 	calls.Wait()
-	return answerAll(a, outs, errs, text)
-}
-
-// answerAll prints what came out of several calls, each of which has an answer
-// or an error, in their order.
-func answerAll[Out any](a *app, outs []Out, errs []error, text func(Out) string) error {
-	answers, failed := []Out{}, []error{}
-	var b strings.Builder
-	for i, err := range errs {
-		if err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		answers = append(answers, outs[i])
-		b.WriteString(text(outs[i]))
-	}
-	return a.answerEach(answers, failed, b.String)
-}
-
-// answerEach prints what went well, and what failed but the last, which is the
-// verb's own error.
-func (a *app) answerEach(answers any, failed []error, text func() string) error {
-	for _, err := range failed[:max(len(failed)-1, 0)] {
-		printError(a.Options, err)
-	}
-	err := a.answer(answers, text)
-	if len(failed) > 0 {
-		return errors.Join(err, failed[len(failed)-1])
-	}
-	return err
+	return output.AnswerAll(a.out, outs, errs, text)
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/ui/cli/output"
 )
 
 func TestUpAndDownRefuseAProjectFileThatOthersMayHaveWritten(t *testing.T) {
@@ -25,7 +27,7 @@ func TestUpAndDownRefuseAProjectFileThatOthersMayHaveWritten(t *testing.T) {
 	refused := func(says string, args ...string) {
 		t.Helper()
 		stdout, stderr, status := r.run(args...)
-		if status != statusFailed || stdout != "" || !strings.Contains(stderr, says) || !strings.Contains(stderr, "hint: ") || !strings.Contains(stderr, "--trust") {
+		if status != output.StatusFailed || stdout != "" || !strings.Contains(stderr, says) || !strings.Contains(stderr, "hint: ") || !strings.Contains(stderr, "--trust") {
 			t.Errorf("%q: status %d, %q, %q", args, status, stdout, stderr)
 		}
 	}

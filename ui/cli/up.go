@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 
 	"github.com/spf13/cobra"
@@ -152,12 +153,12 @@ func (a *app) dryRun(ctx context.Context, file *project.File, order []*project.E
 		}
 		steps = append(steps, upResult{Name: gone.Project.Name, Action: action, Process: gone})
 	}
-	return a.answer(steps, func() string {
+	return a.out.Answer(steps, func() string {
 		var b strings.Builder
 		for _, s := range steps {
-			line := fmt.Sprintf("%s: %s", visible(s.Name), s.Action.plan())
+			line := fmt.Sprintf("%s: %s", output.Visible(s.Name), s.Action.plan())
 			if len(s.After) > 0 {
-				line += ", after " + visible(strings.Join(s.After, ", "))
+				line += ", after " + output.Visible(strings.Join(s.After, ", "))
 			}
 			b.WriteString(line + "\n")
 		}
@@ -186,7 +187,7 @@ func (a *app) completeEntries(path *string, trust *bool) cobra.CompletionFunc {
 		}
 		var found []cobra.Completion
 		for _, e := range file.Entries {
-			if !slices.Contains(args, e.Name) && visible(e.Name) == e.Name {
+			if !slices.Contains(args, e.Name) && output.Visible(e.Name) == e.Name {
 				found = append(found, cobra.CompletionWithDesc(e.Name, firstLine(e.Line())))
 			}
 		}

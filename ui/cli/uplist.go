@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 )
 
 // tellNotices tells what of a project file is not used.
 func (a *app) tellNotices(file *project.File) {
 	for _, notice := range file.Notices {
-		a.tell("%s: %s", visible(file.Path), visible(notice))
+		a.out.Tell("%s: %s", output.Visible(file.Path), output.Visible(notice))
 	}
 }
 
@@ -44,12 +45,12 @@ func (a *app) listEntries(file *project.File, names []string) error {
 		}
 		entries = append(entries, l)
 	}
-	return a.answer(entries, func() string { return a.entryTable(entries) })
+	return a.out.Answer(entries, func() string { return a.entryTable(entries) })
 }
 
 func (a *app) entryTable(entries []listedEntry) string {
-	t := a.table("NAME", "KIND", "STARTS", "AFTER", "COMMAND")
-	t.spare = []string{"KIND", "AFTER", "STARTS"}
+	t := a.out.Table("NAME", "KIND", "STARTS", "AFTER", "COMMAND")
+	t.Spare = []string{"KIND", "AFTER", "STARTS"}
 	for _, e := range entries {
 		kind, starts, after, line := "process", "by itself", "-", firstLine(e.Command)
 		if e.Session {
@@ -62,9 +63,9 @@ func (a *app) entryTable(entries []listedEntry) string {
 			starts = "when named"
 		}
 		if len(e.After) > 0 {
-			after = visible(strings.Join(e.After, ", "))
+			after = output.Visible(strings.Join(e.After, ", "))
 		}
-		t.add(cell{visible(e.Name), strong}, cell{text: kind}, cell{text: starts}, cell{text: after}, cell{text: line})
+		t.Add(output.Tinted(output.Visible(e.Name), output.Strong), output.Text(kind), output.Text(starts), output.Text(after), output.Text(line))
 	}
 	return t.String()
 }
@@ -75,7 +76,7 @@ func firstLine(s string) string {
 	if rest != "" {
 		line += " …"
 	}
-	return visible(line)
+	return output.Visible(line)
 }
 
 // mostNamed is how many entries an error names.
@@ -87,9 +88,9 @@ func nothingStarts(file *project.File) error {
 	var serving, rest []string
 	for i := range file.Entries {
 		if e := &file.Entries[i]; e.Serves() {
-			serving = append(serving, visible(e.Name))
+			serving = append(serving, output.Visible(e.Name))
 		} else {
-			rest = append(rest, visible(e.Name))
+			rest = append(rest, output.Visible(e.Name))
 		}
 	}
 	names := append(serving, rest...)
@@ -97,6 +98,6 @@ func nothingStarts(file *project.File) error {
 	if n := len(names) - mostNamed; n > 0 {
 		all += fmt.Sprintf(" and %d more", n)
 	}
-	return api.Errorf(api.CodeInvalid, "%s starts nothing by itself; it has %s", visible(file.Path), all).
+	return api.Errorf(api.CodeInvalid, "%s starts nothing by itself; it has %s", output.Visible(file.Path), all).
 		WithHint("name what to start: tandem up " + names[0])
 }

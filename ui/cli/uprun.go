@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 )
 
@@ -174,7 +175,7 @@ func why(p api.Process) string {
 
 // note prints what has become of a step, as it happens.
 func (r *run) note(s *step) {
-	if r.app.json || s.err != nil {
+	if r.app.out.JSON || s.err != nil {
 		return
 	}
 	r.mu.Lock()
@@ -186,9 +187,9 @@ func (r *run) note(s *step) {
 	case s.action == actionKeep:
 		text = stateText(s.process) + ", unchanged"
 	case s.process.Name != s.entry.Name:
-		text += " as " + visible(s.process.Name)
+		text += " as " + output.Visible(s.process.Name)
 	}
-	if err := r.app.print(visible(s.entry.Name) + ": " + text + "\n"); err != nil {
+	if err := r.app.out.Print(output.Visible(s.entry.Name) + ": " + text + "\n"); err != nil {
 		r.failed = append(r.failed, err)
 	}
 }
@@ -216,7 +217,7 @@ func (r *run) removed(ctx context.Context, prune bool) {
 		p := &r.plan.removed[i]
 		if !prune {
 			if !p.State.Ended() {
-				running = append(running, visible(p.Name))
+				running = append(running, output.Visible(p.Name))
 			}
 			r.results = append(r.results, upResult{Name: p.Project.Name, Action: actionLeft, Process: p})
 			continue
@@ -225,19 +226,19 @@ func (r *run) removed(ctx context.Context, prune bool) {
 		if _, err := end(ctx, r.client, *p, true); err != nil {
 			result.Error = err.Error()
 			r.failed = append(r.failed, err)
-		} else if !r.app.json {
-			_ = r.app.print(visible(p.Name) + ": " + string(actionEnd) + "\n")
+		} else if !r.app.out.JSON {
+			_ = r.app.out.Print(output.Visible(p.Name) + ": " + string(actionEnd) + "\n")
 		}
 		r.results = append(r.results, result)
 	}
-	if len(running) > 0 && !r.app.json {
-		r.app.tell("not in the file any more and still there: %s; --prune ends what is not", strings.Join(running, ", "))
+	if len(running) > 0 && !r.app.out.JSON {
+		r.app.out.Tell("not in the file any more and still there: %s; --prune ends what is not", strings.Join(running, ", "))
 	}
 }
 
 // report prints the JSON, and the errors; the last is the verb's own.
 func (r *run) report() error {
-	return r.app.answerEach(r.results, r.failed, func() string { return "" })
+	return r.app.out.AnswerEach(r.results, r.failed, func() string { return "" })
 }
 
 // missed says which condition does not hold.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
@@ -33,10 +34,10 @@ func (a *app) waitCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.IdleMS = args[0], idle.milliseconds()
 			if _, err := regexp.Compile(in.Log); err != nil {
-				return usagef(cmd, "read --log: %v", err)
+				return output.Usagef(cmd, "read --log: %v", err)
 			}
 			if in.Port < 0 || in.Port > 65535 {
-				return usagef(cmd, "read --port %d: want a port up to 65535", in.Port)
+				return output.Usagef(cmd, "read --port %d: want a port up to 65535", in.Port)
 			}
 			if err := checkSessionWait(cmd, session, in); err != nil {
 				return err
@@ -74,7 +75,7 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 	if err != nil {
 		return err
 	}
-	if err := a.answer(out, func() string { return waitText(out, in) }); err != nil || out.Met != "" {
+	if err := a.out.Answer(out, func() string { return waitText(out, in) }); err != nil || out.Met != "" {
 		return err
 	}
 	return notMet(out.Process, timeout)
@@ -108,7 +109,7 @@ func repeated[Out any](timeout time.Duration, wait func(ms int) (out Out, done b
 
 // waitText tells what held.
 func waitText(out api.ProcessWaitOutput, in api.ProcessWaitInput) string {
-	name := visible(out.Process.Name)
+	name := output.Visible(out.Process.Name)
 	switch out.Met {
 	case "exit":
 		if p := out.Process; !p.State.Ended() {
@@ -116,11 +117,11 @@ func waitText(out api.ProcessWaitOutput, in api.ProcessWaitInput) string {
 		}
 		return outcome(out.Process)
 	case "log":
-		return visible(out.Line) + "\n"
+		return output.Visible(out.Line) + "\n"
 	case "port":
 		return fmt.Sprintf("%s: port %d is open\n", name, in.Port)
 	case "":
 		return ""
 	}
-	return name + ": " + visible(out.Met) + "\n"
+	return name + ": " + output.Visible(out.Met) + "\n"
 }

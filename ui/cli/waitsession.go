@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
 )
@@ -20,11 +21,11 @@ func ofSession(in api.SessionWaitInput) bool {
 func checkSessionWait(cmd *cobra.Command, in api.SessionWaitInput, process api.ProcessWaitInput) error {
 	for flag, expression := range map[string]string{"--screen": in.Screen, "--output": in.Output} {
 		if _, err := regexp.Compile(expression); err != nil {
-			return usagef(cmd, "read %s: %v", flag, err)
+			return output.Usagef(cmd, "read %s: %v", flag, err)
 		}
 	}
 	if ofSession(in) && (process.Ready || process.Log != "") {
-		return usagef(cmd, "--ready and --log go with processes, --input, --prompt, --screen and --output with sessions")
+		return output.Usagef(cmd, "--ready and --log go with processes, --input, --prompt, --screen and --output with sessions")
 	}
 	return nil
 }
@@ -45,7 +46,7 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 	if err != nil {
 		return err
 	}
-	if err := a.answer(out, func() string { return sessionWaitText(out, in) }); err != nil || out.Met != "" {
+	if err := a.out.Answer(out, func() string { return sessionWaitText(out, in) }); err != nil || out.Met != "" {
 		return err
 	}
 	return notMet(out.Process, timeout)
@@ -60,15 +61,15 @@ func notMet(p api.Process, timeout time.Duration) error {
 			message += ": " + p.Error
 		}
 	}
-	return &exitError{status: statusFailed, message: message}
+	return &output.ExitError{Status: output.StatusFailed, Message: message}
 }
 
 // sessionWaitText tells what held.
 func sessionWaitText(out api.SessionWaitOutput, in api.SessionWaitInput) string {
-	name := visible(out.Process.Name)
+	name := output.Visible(out.Process.Name)
 	switch out.Met {
 	case "output", "screen":
-		return visible(out.Text) + "\n"
+		return output.Visible(out.Text) + "\n"
 	case "input":
 		if out.Secret {
 			return name + ": waits for a secret\n"
@@ -83,5 +84,5 @@ func sessionWaitText(out api.SessionWaitOutput, in api.SessionWaitInput) string 
 	case "":
 		return ""
 	}
-	return name + ": " + visible(out.Met) + "\n"
+	return name + ": " + output.Visible(out.Met) + "\n"
 }

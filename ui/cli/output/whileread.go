@@ -1,4 +1,4 @@
-package cli
+package output
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 
 // errUnread is the end of a verb that writes to a pipe which nobody reads any
 // more: what a shell tells of a program that SIGPIPE has ended.
-var errUnread = &exitError{status: statusSignal + int(syscall.SIGPIPE)}
+var errUnread = &ExitError{Status: StatusSignal + int(syscall.SIGPIPE)}
 
-// whileRead gives a context that ends when nobody reads a pipe any more, with
+// WhileRead gives a context that ends when nobody reads a pipe any more, with
 // errUnread as the cause: `tandem logs -f web | grep -m1 ready` is not to wait
 // for another line. Of what is no pipe it is ctx itself. Release is to be called.
-func whileRead(ctx context.Context, stream io.Writer) (reading context.Context, release func()) {
+func WhileRead(ctx context.Context, stream io.Writer) (reading context.Context, release func()) {
 	f, ok := stream.(*os.File)
 	if !ok || f == nil {
 		return ctx, func() {}

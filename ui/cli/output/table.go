@@ -1,4 +1,4 @@
-package cli
+package output
 
 import (
 	"slices"
@@ -10,22 +10,28 @@ import (
 	"tandem/engine/cellwidth"
 )
 
-// A cell is one field of a table.
-type cell struct {
+// A Cell is one field of a table.
+type Cell struct {
 	text string
-	tint tint
+	tint Tint
 }
 
-// A table is rows of cells under a header. Its columns are as wide as their
+// Text is a cell without a colour.
+func Text(s string) Cell { return Cell{text: s} }
+
+// Tinted is a cell in a colour.
+func Tinted(s string, t Tint) Cell { return Cell{s, t} }
+
+// A Table is rows of cells under a header. Its columns are as wide as their
 // widest cell, measured in cells of the terminal.
-type table struct {
+type Table struct {
 	header []string
-	rows   [][]cell
+	rows   [][]Cell
 	notes  map[int][]string // below the row with this number
-	paint  func(tint, string) string
+	paint  func(Tint, string) string
 	width  int      // of the terminal; 0 for no limit. The last column is cut to fit
-	whole  bool     // the last column is not cut; the terminal wraps it
-	spare  []string // columns that a narrow terminal does without, the first one first
+	Whole  bool     // the last column is not cut; the terminal wraps it
+	Spare  []string // columns that a narrow terminal does without, the first one first
 }
 
 const (
@@ -34,19 +40,19 @@ const (
 	leastCut = 8
 )
 
-// table begins a table for standard output.
-func (a *app) table(header ...string) *table {
-	t := &table{header: header, paint: a.painter()}
-	if f, ok := terminal(a.Stdout); ok {
+// Table begins a table for standard output.
+func (p Printer) Table(header ...string) *Table {
+	t := &Table{header: header, paint: p.Painter()}
+	if f, ok := Terminal(p.Stdout); ok {
 		t.width, _, _ = term.GetSize(f.Fd()) // 0, no limit, where it cannot be told
 	}
 	return t
 }
 
-func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+func (t *Table) Add(cells ...Cell) { t.rows = append(t.rows, cells) }
 
-// note adds a line below the last row.
-func (t *table) note(text string) {
+// Note adds a line below the last row.
+func (t *Table) Note(text string) {
 	if t.notes == nil {
 		t.notes = make(map[int][]string)
 	}
@@ -54,12 +60,12 @@ func (t *table) note(text string) {
 }
 
 // String draws the table, each line ended.
-func (t *table) String() string {
-	header := make([]cell, len(t.header))
+func (t *Table) String() string {
+	header := make([]Cell, len(t.header))
 	for i, h := range t.header {
-		header[i] = cell{h, faint}
+		header[i] = Cell{h, Faint}
 	}
-	rows := append([][]cell{header}, t.rows...)
+	rows := append([][]Cell{header}, t.rows...)
 	widths := make([]int, len(t.header))
 	for _, row := range rows {
 		for i, c := range row {
@@ -78,12 +84,12 @@ func (t *table) String() string {
 }
 
 // shown are the columns for which the terminal is wide enough.
-func (t *table) shown(widths []int) []int {
+func (t *Table) shown(widths []int) []int {
 	shown := make([]int, len(widths))
 	for i := range shown {
 		shown[i] = i
 	}
-	for _, name := range t.spare {
+	for _, name := range t.Spare {
 		last := shown[len(shown)-1]
 		least := min(widths[last], leastCut)
 		for _, i := range shown[:len(shown)-1] {
@@ -97,11 +103,11 @@ func (t *table) shown(widths []int) []int {
 	return shown
 }
 
-func (t *table) writeRow(b *strings.Builder, row []cell, widths, shown []int) {
+func (t *Table) writeRow(b *strings.Builder, row []Cell, widths, shown []int) {
 	used := 0
 	for n, i := range shown {
 		c, last := row[i], n == len(shown)-1
-		if last && t.width > 0 && !t.whole {
+		if last && t.width > 0 && !t.Whole {
 			c.text = ansi.Truncate(c.text, max(t.width-used, leastCut), "…")
 		}
 		b.WriteString(t.paint(c.tint, c.text))
@@ -114,10 +120,10 @@ func (t *table) writeRow(b *strings.Builder, row []cell, widths, shown []int) {
 	b.WriteByte('\n')
 }
 
-func (t *table) writeNote(b *strings.Builder, note string) {
+func (t *Table) writeNote(b *strings.Builder, note string) {
 	note = "  " + note
 	if t.width > 0 {
 		note = ansi.Truncate(note, t.width, "…")
 	}
-	b.WriteString(t.paint(faint, note) + "\n")
+	b.WriteString(t.paint(Faint, note) + "\n")
 }

@@ -1,4 +1,4 @@
-package cli
+package output
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 )
 
 func TestANarrowTerminalDoesWithoutSomeColumns(t *testing.T) {
-	list := table{header: []string{"ID", "NAME", "FOLDER", "COMMAND"}, spare: []string{"FOLDER", "ID"}, paint: func(_ tint, s string) string { return s }}
-	list.add(cell{text: "0123456789ab"}, cell{text: "web"}, cell{text: "~/src/shop"}, cell{text: "python3 -m http.server"})
+	list := Table{header: []string{"ID", "NAME", "FOLDER", "COMMAND"}, Spare: []string{"FOLDER", "ID"}, paint: func(_ Tint, s string) string { return s }}
+	list.Add(Text("0123456789ab"), Text("web"), Text("~/src/shop"), Text("python3 -m http.server"))
 	for width, want := range map[int]string{
 		0:  "ID            NAME  FOLDER      COMMAND\n0123456789ab  web   ~/src/shop  python3 -m http.server\n",
 		41: "ID            NAME  FOLDER      COMMAND\n0123456789ab  web   ~/src/shop  python3 …\n",

@@ -1,0 +1,93 @@
+package output
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Visible shows control characters, text that runs backwards and bytes that are
+// no UTF-8 as what they are: "^[", "^M", "\u202e", "\x9b".
+func Visible(s string) string { return Escape(s, "") }
+
+// VisibleLines is visible for text of several lines.
+func VisibleLines(s string) string { return Escape(s, "\n") }
+
+func Escape(s, keep string) string {
+	return escapeAllBut(s, func(r rune) bool { return printed(r) || strings.ContainsRune(keep, r) })
+}
+
+// Exact shows text of several lines that somebody allows: no character goes
+// unseen, and none looks like a space that is none.
+func Exact(s string) string {
+	return escapeAllBut(s, func(r rune) bool { return r == '\n' || !isInvisible(r) })
+}
+
+// ExactLine is exact on one line.
+func ExactLine(s string) string { return strings.ReplaceAll(Exact(s), "\n", "^J") }
+
+// escapeAllBut shows all but plain characters as what they are.
+func escapeAllBut(s string, isPlain func(rune) bool) string {
+	plain := func(r rune) bool { return r != utf8.RuneError && isPlain(r) }
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case plain(r):
+			b.WriteString(s[:n])
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case r < 0x20 || r == 0x7f:
+			b.WriteByte('^')
+			b.WriteRune(r ^ 0x40)
+		case r == utf8.RuneError:
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// printed reports whether a terminal shows a character and does not obey it.
+// Characters for private use are the symbols of prompts and icons.
+func printed(r rune) bool {
+	const joiner = '\u200d' // of emoji
+	return r == joiner || unicode.IsPrint(r) || unicode.In(r, unicode.Co, unicode.Zs)
+}
+
+// isInvisible says that a character controls, shows nothing, looks like a space
+// and is none, or differs from font to font.
+func isInvisible(r rune) bool {
+	const brailleBlank = '\u2800'
+	return r == brailleBlank || !unicode.IsPrint(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// escapeJSON writes the characters that do not show, all of which are within
+// strings, as \u and four digits of UTF-16.
+func escapeJSON(text string) string {
+	hidden := func(r rune) bool { return r != '\n' && r != utf8.RuneError && isInvisible(r) }
+	if strings.IndexFunc(text, hidden) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if !hidden(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
+}
