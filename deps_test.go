@@ -48,7 +48,7 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys", "themes"},
+		[]string{"ui/cli/retry", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys", "themes"},
 		"the verbs are a client: they know the engine by its API alone",
 	},
 	"ui/cli/output": {
@@ -58,6 +58,10 @@ var layers = map[string]layer{
 	"ui/cli/project": {
 		[]string{"engine/api"},
 		"a project file becomes requests of the API, whoever sends them",
+	},
+	"ui/cli/retry": {
+		[]string{"engine/api", "engine/api/client"},
+		"what outlives an engine calls the next one, whoever looks on",
 	},
 	"panes": {
 		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay"},

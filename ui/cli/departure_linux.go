@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/ui/cli/retry"
 )
 
 const (
@@ -51,7 +53,7 @@ func (d *departure) await(ctx context.Context, asked bool) error {
 		case since > departureLimit:
 			return fmt.Errorf("shut down: the %s (pid %d) has not ended", d.what, d.pid)
 		}
-		if err := pause(ctx, departurePoll); err != nil {
+		if err := retry.Pause(ctx, departurePoll); err != nil {
 			return err
 		}
 	}

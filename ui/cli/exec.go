@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -52,7 +53,7 @@ func (a *app) execCommand() *cobra.Command {
 		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
-				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: newID()}
+				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: retry.NewID()}
 			if in.Env, err = a.environment(cmd, f); err != nil {
 				return err
 			}
@@ -78,11 +79,11 @@ func (a *app) execCommand() *cobra.Command {
 
 // exec runs a command, prints what it has, and makes its exit status ours.
 func (a *app) exec(ctx context.Context, in api.ExecInput) error {
-	p, err := a.patiently(ctx)
+	conn, err := retry.Connect(ctx, a.Connect)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer conn.Close()
 	first, deadline := in, time.Now().Add(time.Duration(in.TimeoutMS)*time.Millisecond)
 	live := !a.out.JSON && in.TimeoutMS > int(execAtOnce.Milliseconds())
 	signals := make(chan os.Signal, 1)
@@ -91,9 +92,9 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 		defer signal.Stop(signals)
 		first.TimeoutMS, first.Kill = int(execAtOnce.Milliseconds()), false
 	}
-	out, err := api.Exec.Call(ctx, p.client, first)
+	out, err := retry.Once(ctx, conn, api.Exec, first)
 	if errors.Is(err, api.CodeUnavailable) {
-		out, err = p.executed(ctx, in, live, err)
+		out, err = executed(ctx, conn, in, live, err)
 	}
 	switch {
 	case err != nil:
@@ -103,7 +104,7 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	case a.out.JSON:
 		err = a.out.Answer(out, nil)
 	default:
-		err = p.printStreams(ctx, out)
+		err = a.printStreams(ctx, conn, out)
 	}
 	if err != nil {
 		return err
@@ -113,8 +114,8 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 
 // executed is a command whose engine was lost before it has answered, as one that
 // goes on. Without live the next engine cannot answer for the one before.
-func (p *patient) executed(ctx context.Context, in api.ExecInput, live bool, lost error) (out api.ExecOutput, err error) {
-	if out.Process, err = p.begun(ctx, in.Command[0], in.ID, lost); err == nil && !live {
+func executed(ctx context.Context, conn *retry.Conn, in api.ExecInput, live bool, lost error) (out api.ExecOutput, err error) {
+	if out.Process, err = conn.Started(ctx, in.Command[0], in.ID, lost); err == nil && !live {
 		err = api.Errorf(api.CodeUnsure, "exec: it was started as %s, and its answer was lost: %v", in.ID, lost).
 			WithHint("`tandem logs " + in.ID + "` has its output")
 	}
@@ -136,23 +137,23 @@ func statusOf(out api.ExecOutput, in api.ExecInput) error {
 	return exitOf(p)
 }
 
-func (p *patient) printStreams(ctx context.Context, out api.ExecOutput) error {
+func (a *app) printStreams(ctx context.Context, conn *retry.Conn, out api.ExecOutput) error {
 	stdout, stderr, err := out.Output()
 	if err != nil {
 		return err
 	}
-	if err := p.printStream(ctx, out.Process.ID, "stdout", stdout, out.StdoutDropped); err != nil {
+	if err := a.printStream(ctx, conn, out.Process.ID, "stdout", stdout, out.StdoutDropped); err != nil {
 		return err
 	}
-	return p.printStream(ctx, out.Process.ID, "stderr", stderr, out.StderrDropped)
+	return a.printStream(ctx, conn, out.Process.ID, "stderr", stderr, out.StderrDropped)
 }
 
 // printStream prints the end of a stream, and before it what the answer has no
 // room for.
-func (p *patient) printStream(ctx context.Context, id, name string, end []byte, dropped int64) error {
-	w := p.app.Stdout
+func (a *app) printStream(ctx context.Context, conn *retry.Conn, id, name string, end []byte, dropped int64) error {
+	w := a.Stdout
 	if name == "stderr" {
-		w = p.app.Stderr
+		w = a.Stderr
 	}
 	write := func(b []byte) error {
 		if _, err := w.Write(b); err != nil {
@@ -162,12 +163,12 @@ func (p *patient) printStream(ctx context.Context, id, name string, end []byte, 
 	}
 	for at := int64(0); at < dropped; {
 		in := api.ProcessLogInput{ID: id, Stream: name, Since: &at, Max: int(min(dropped-at, logPage)), Exact: true}
-		out, err := ask(ctx, p, api.ProcessLog, in)
+		out, err := retry.Call(ctx, conn, api.ProcessLog, in)
 		if err != nil {
 			return err
 		}
 		if out.Start > at {
-			p.app.out.Tell("%d bytes of %s before this are gone: the log is bounded", out.Start-at, name)
+			a.out.Tell("%d bytes of %s before this are gone: the log is bounded", out.Start-at, name)
 		}
 		if out.NextCursor <= at {
 			break

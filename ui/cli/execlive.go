@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 )
 
 // A live is a command that takes its time: what it prints is passed on as it
@@ -107,17 +108,17 @@ func (l *live) read(ctx context.Context, wait bool) error {
 }
 
 func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) error {
-	p, err := a.patiently(ctx)
+	p, err := retry.Connect(ctx, a.Connect)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	for {
 		in := api.ProcessLogInput{ID: id, Stream: s.name, Since: &s.cursor, Max: logPage, Exact: true}
 		if wait {
 			in.WaitMS = int(logWait.Milliseconds())
 		}
-		out, err := ask(ctx, p, api.ProcessLog, in)
+		out, err := retry.Call(ctx, p, api.ProcessLog, in)
 		if err != nil {
 			return err
 		}

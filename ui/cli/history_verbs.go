@@ -18,6 +18,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 )
 
 func (a *app) historyAddCommand() *cobra.Command {
@@ -217,7 +218,7 @@ func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, e
 // showLoading shows how far a file is loaded until ctx ends, in a line that it
 // takes away again.
 func showLoading(ctx context.Context, conn *client.Client, path string, out io.Writer) {
-	for pause(ctx, progressGap) == nil {
+	for retry.Pause(ctx, progressGap) == nil {
 		now, err := api.HistoryLoading.Call(ctx, conn, api.Empty{})
 		if err != nil {
 			break

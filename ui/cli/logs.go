@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 )
@@ -95,8 +96,9 @@ func (f *logFlags) check(cmd *cobra.Command) error {
 
 // A logReader prints a log.
 type logReader struct {
-	*patient
 	logFlags
+	conn    *retry.Conn
+	out     output.Printer
 	in      api.ProcessLogInput
 	text    logText
 	matches *matchPrinter // nil without --grep
@@ -120,41 +122,40 @@ func (a *app) logs(cmd *cobra.Command, id string, f logFlags) error {
 }
 
 func (a *app) logsUntil(ctx context.Context, cmd *cobra.Command, id string, f logFlags) error {
-	p, err := a.patiently(ctx)
+	p, err := retry.Connect(ctx, a.Connect)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	// Another process may have the name before this one has ended.
-	process, err := ask(ctx, p, api.ProcessGet, api.IDInput{ID: id})
+	process, err := retry.Call(ctx, p, api.ProcessGet, api.IDInput{ID: id})
 	if err != nil {
 		return err
 	}
 	split := process.Supervision != nil && process.Supervision.SplitLog
 	if f.stream != "" || !split || a.out.JSON {
-		r := newLogReader(cmd, p, process.ID, f)
+		r := newLogReader(cmd, p, a.out, process.ID, f)
 		return f.outcome(r.read(ctx), r)
 	}
 	f.stream = "stdout"
-	stdout := newLogReader(cmd, p, process.ID, f)
+	stdout := newLogReader(cmd, p, a.out, process.ID, f)
 	f.stream = "stderr"
-	beside := *a
+	second, err := retry.Connect(ctx, a.Connect) // each reader waits for answers of its own
+	if err != nil {
+		return err
+	}
+	defer second.Close()
+	beside := a.out
 	beside.Stdout = a.Stderr
-	stderr := newLogReader(cmd, &patient{app: &beside}, process.ID, f)
+	stderr := newLogReader(cmd, second, beside, process.ID, f)
 	return f.outcome(readBoth(ctx, stdout, stderr), stdout, stderr)
 }
 
 // readBoth prints both streams of a process: as they come when following, else
-// one after the other. The second reader gets a connection of its own.
+// one after the other.
 func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	second, err := stderr.app.patiently(ctx)
-	if err != nil {
-		return err
-	}
-	defer second.close()
-	stderr.patient = second
 	if !stdout.follow {
 		if err := stdout.read(ctx); err != nil {
 			return err
@@ -169,7 +170,7 @@ func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 		}
 		done <- err
 	}()
-	err = stdout.read(ctx)
+	err := stdout.read(ctx)
 	if err != nil {
 		cancel()
 	}
@@ -181,7 +182,7 @@ func readBoth(ctx context.Context, stdout, stderr *logReader) error {
 
 // outcome is a failure too when nothing matched.
 func (f *logFlags) outcome(err error, readers ...*logReader) error {
-	if err != nil || f.grep == "" || readers[0].app.out.JSON {
+	if err != nil || f.grep == "" || readers[0].out.JSON {
 		return err
 	}
 	for _, r := range readers {
@@ -192,20 +193,20 @@ func (f *logFlags) outcome(err error, readers ...*logReader) error {
 	return &output.ExitError{Status: output.StatusFailed}
 }
 
-func newLogReader(cmd *cobra.Command, p *patient, id string, f logFlags) *logReader {
-	r := &logReader{patient: p, logFlags: f, text: logText{raw: f.raw}}
+func newLogReader(cmd *cobra.Command, conn *retry.Conn, out output.Printer, id string, f logFlags) *logReader {
+	r := &logReader{conn: conn, out: out, logFlags: f, text: logText{raw: f.raw}}
 	r.begin(cmd, id)
 	return r
 }
 
 // begin makes the first question.
 func (r *logReader) begin(cmd *cobra.Command, id string) {
-	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw || !r.app.out.JSON, Times: r.times}
+	r.in = api.ProcessLogInput{ID: id, Stream: r.stream, Max: logPage, Grep: r.grep, Context: r.context, Exact: r.raw || !r.out.JSON, Times: r.times}
 	if cmd.Flags().Changed("since") {
 		r.in.Since = &r.since
 	}
 	if r.grep != "" {
-		r.matches = newMatchPrinter(r.app, r.grep, r.raw, r.context > 0)
+		r.matches = newMatchPrinter(r.out.Painter(), r.grep, r.raw, r.context > 0)
 		r.in.Limit = logMatches
 	}
 	switch {
@@ -222,7 +223,7 @@ func (r *logReader) begin(cmd *cobra.Command, id string) {
 // read asks for the log until its end, and when following for more.
 func (r *logReader) read(ctx context.Context) error {
 	for {
-		out, err := ask(ctx, r.patient, api.ProcessLog, r.in)
+		out, err := retry.Call(ctx, r.conn, api.ProcessLog, r.in)
 		if err != nil {
 			return err
 		}
@@ -232,11 +233,11 @@ func (r *logReader) read(ctx context.Context) error {
 		}
 		moved := r.in.Since == nil || out.NextCursor > *r.in.Since
 		atEnd := r.in.Backward || r.skip || out.NextCursor >= out.End || !moved && out.State.Ended()
-		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && (r.app.out.JSON || !moved) {
+		if atEnd && (!r.follow || out.State.Ended()) || !r.follow && (r.out.JSON || !moved) {
 			return r.print(api.ProcessLogOutput{})
 		}
 		if !atEnd && !moved {
-			if err := pause(ctx, logPause); err != nil {
+			if err := retry.Pause(ctx, logPause); err != nil {
 				return err
 			}
 		}
@@ -247,7 +248,7 @@ func (r *logReader) read(ctx context.Context) error {
 // bound leaves out of an answer what was written since the first one: a process
 // may write as fast as this reads.
 func (r *logReader) bound(out *api.ProcessLogOutput) {
-	if r.follow || r.app.out.JSON {
+	if r.follow || r.out.JSON {
 		return
 	}
 	if r.until == 0 {
@@ -278,12 +279,12 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if r.skip {
 		return nil
 	}
-	if r.app.out.JSON {
+	if r.out.JSON {
 		return r.printJSON(out)
 	}
 	r.tellGap(out)
 	if r.matches != nil {
-		return r.app.out.Print(r.matches.add(out.Matches))
+		return r.out.Print(r.matches.add(out.Matches))
 	}
 	text, err := out.Bytes()
 	if err != nil {
@@ -298,7 +299,7 @@ func (r *logReader) print(out api.ProcessLogOutput) error {
 	if r.in.Exact && !r.raw {
 		text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
 	}
-	return r.app.out.Print(r.text.add(string(text), end))
+	return r.out.Print(r.text.add(string(text), end))
 }
 
 // wholeTo is n, or where the character ends that n is in.
@@ -345,7 +346,7 @@ func (r *logReader) tellGap(out api.ProcessLogOutput) {
 		return
 	}
 	if gone := out.Dropped - asked; asked >= 0 && gone > 0 && !r.in.Backward {
-		r.app.out.Tell("%d bytes before this are gone: the log is bounded", gone)
+		r.out.Tell("%d bytes before this are gone: the log is bounded", gone)
 	}
 }
 
@@ -355,9 +356,9 @@ func (r *logReader) printJSON(out api.ProcessLogOutput) error {
 		return nil
 	}
 	if !r.follow {
-		return r.app.out.Answer(out, nil)
+		return r.out.Answer(out, nil)
 	}
-	return r.app.out.PrintJSON(out, "")
+	return r.out.PrintJSON(out, "")
 }
 
 // ordered gives matches from the oldest to the newest.

@@ -40,8 +40,8 @@ type matchPrinter struct {
 	printed int64 // offset behind the last line printed
 }
 
-func newMatchPrinter(a *app, pattern string, raw, around bool) *matchPrinter {
-	return &matchPrinter{pattern: regexp.MustCompile(pattern), paint: a.out.Painter(), raw: raw, around: around}
+func newMatchPrinter(paint func(output.Tint, string) string, pattern string, raw, around bool) *matchPrinter {
+	return &matchPrinter{pattern: regexp.MustCompile(pattern), paint: paint, raw: raw, around: around}
 }
 
 // add gives the text of matches.

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -146,11 +147,11 @@ func (a *app) historyRow(ctx context.Context, id int64) (api.Command, error) {
 
 // playSession plays a part of a session's log.
 func (a *app) playSession(ctx context.Context, in api.SessionRecordInput, f playFlags) error {
-	p, err := a.patiently(ctx)
+	p, err := retry.Connect(ctx, a.Connect)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	in.Max = logPage
 	c := &logCast{p: p, in: in}
 	if err := c.page(ctx); err != nil {
@@ -164,7 +165,7 @@ func (a *app) playSession(ctx context.Context, in api.SessionRecordInput, f play
 
 // A logCast is the log of a session as a recording, read as it is played.
 type logCast struct {
-	p       *patient
+	p       *retry.Conn
 	in      api.SessionRecordInput
 	time    timeline
 	events  []castEvent
@@ -187,7 +188,7 @@ func (c *logCast) next(ctx context.Context) (castEvent, error) {
 }
 
 func (c *logCast) page(ctx context.Context) error {
-	out, err := ask(ctx, c.p, api.SessionRecord, c.in)
+	out, err := retry.Call(ctx, c.p, api.SessionRecord, c.in)
 	if err != nil {
 		return err
 	}

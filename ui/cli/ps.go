@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
@@ -186,11 +187,11 @@ func trouble(p api.Process, now time.Time) []string {
 func (a *app) watchProcesses(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	p, err := a.patiently(ctx)
+	p, err := retry.Connect(ctx, a.Connect)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	show := a.printProcesses
 	if f, ok := output.Terminal(a.Stdout); ok && !a.out.JSON && a.env("TERM") != "dumb" {
 		const enter, leave = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
@@ -201,12 +202,12 @@ func (a *app) watchProcesses(ctx context.Context) error {
 		show = func(list []api.Process, now time.Time) error { return a.redraw(f, list, now) }
 	}
 	for {
-		out, err := ask(ctx, p, api.ProcessList, api.ProcessListInput{Metrics: true})
+		out, err := retry.Call(ctx, p, api.ProcessList, api.ProcessListInput{Metrics: true})
 		if err == nil {
 			err = show(liveFirst(out.Processes), time.Now())
 		}
 		if err == nil {
-			err = pause(ctx, watchStep)
+			err = retry.Pause(ctx, watchStep)
 		}
 		if ctx.Err() != nil {
 			return nil

@@ -15,6 +15,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 )
@@ -230,17 +231,17 @@ func createRecording(path string, overwrite bool) (io.WriteCloser, error) {
 // run records until the session has ended, or its log when that is what was
 // asked for.
 func (r *recorder) run(ctx context.Context) error {
-	p, err := r.app.patiently(ctx)
+	p, err := retry.Connect(ctx, r.app.Connect)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	for {
 		in := api.SessionRecordInput{ID: r.process.ID, Since: r.since, Max: logPage}
 		if !r.whole {
 			in.WaitMS = int(logWait.Milliseconds())
 		}
-		out, err := ask(ctx, p, api.SessionRecord, in)
+		out, err := retry.Call(ctx, p, api.SessionRecord, in)
 		if err != nil {
 			return err
 		}
@@ -254,7 +255,7 @@ func (r *recorder) run(ctx context.Context) error {
 			return nil
 		}
 		if !atEnd && !moved {
-			if err := pause(ctx, logPause); err != nil {
+			if err := retry.Pause(ctx, logPause); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ func (a *app) newCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := begin(cmd.Context(), a, api.SessionStart, in, strings.Join(args, " "), in.ID)
+			p, err := retry.Start(cmd.Context(), a.Connect, api.SessionStart, in, strings.Join(args, " "), in.ID)
 			if err != nil {
 				return err
 			}
@@ -47,7 +48,7 @@ func (a *app) newCommand() *cobra.Command {
 }
 
 func (a *app) startInput(cmd *cobra.Command, f newFlags, command []string) (api.SessionStartInput, error) {
-	in := api.SessionStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), ID: newID()}
+	in := api.SessionStartInput{Command: command, Name: f.name, Environ: api.Environ(a.Environ), ID: retry.NewID()}
 	var err error
 	if in.CWD, err = filepath.Abs(f.cwd); err != nil {
 		return in, fmt.Errorf("find folder %q: %w", f.cwd, err)

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
+	"tandem/ui/cli/retry"
 )
 
 // settle is how often a process that its policy starts again is looked at while
@@ -133,18 +134,18 @@ func (r *run) await(ctx context.Context, s *step, c project.Condition) error {
 	if s.action == actionDone || c == project.Started {
 		return nil
 	}
-	patient, err := r.app.patiently(ctx)
+	conn, err := retry.Connect(ctx, r.app.Connect)
 	if err != nil {
 		return err
 	}
-	defer patient.close()
+	defer conn.Close()
 	in := api.ProcessWaitInput{ID: s.process.ID, Ready: c == project.Ready, Exit: c == project.Completed || c == project.Succeeded}
 	for {
 		left := time.Duration(0)
 		if r.timeout > 0 {
 			left = max(r.timeout-time.Since(r.began), time.Millisecond)
 		}
-		out, err := waitUntil(ctx, patient, in, left)
+		out, err := waitUntil(ctx, conn, in, left)
 		p := out.Process
 		switch {
 		case err != nil:
@@ -158,7 +159,7 @@ func (r *run) await(ctx context.Context, s *step, c project.Condition) error {
 		case p.State.Ended():
 			return fmt.Errorf("%s %s: %s", s.entry.Name, missed(c), why(p))
 		}
-		if err := pause(ctx, settle); err != nil {
+		if err := retry.Pause(ctx, settle); err != nil {
 			return err
 		}
 	}

@@ -8,12 +8,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 )
-
-// waitCall is the longest that one call of process.wait lasts.
-const waitCall = 50 * time.Second
 
 func (a *app) waitCommand() *cobra.Command {
 	var in api.ProcessWaitInput
@@ -66,11 +64,11 @@ func (a *app) waitCommand() *cobra.Command {
 }
 
 func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Duration) error {
-	p, err := a.patiently(ctx)
+	p, err := retry.Connect(ctx, a.Connect)
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer p.Close()
 	out, err := waitUntil(ctx, p, in, timeout)
 	if err != nil {
 		return err
@@ -83,28 +81,12 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 
 // waitUntil asks until a condition holds, none can any more as the process has
 // ended, or it is too late; then Met is empty. A timeout of 0 is none.
-func waitUntil(ctx context.Context, p *patient, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
-	return repeated(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
+func waitUntil(ctx context.Context, p *retry.Conn, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
+	return retry.Until(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms
-		out, err = ask(ctx, p, api.ProcessWait, in)
+		out, err = retry.Call(ctx, p, api.ProcessWait, in)
 		return out, out.Met != "" || out.Process.State.Ended(), err
 	})
-}
-
-// repeated makes a call that waits for at most so many milliseconds, again and
-// again, until it is done or the timeout is over. A timeout of 0 is none.
-func repeated[Out any](timeout time.Duration, wait func(ms int) (out Out, done bool, err error)) (Out, error) {
-	deadline := time.Now().Add(timeout)
-	for {
-		left := waitCall
-		if timeout > 0 {
-			left = min(left, time.Until(deadline))
-		}
-		out, done, err := wait(max(int(left.Milliseconds()), 1))
-		if err != nil || done || timeout > 0 && !time.Now().Before(deadline) {
-			return out, err
-		}
-	}
 }
 
 // waitText tells what held.

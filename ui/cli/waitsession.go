@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
 
 	"github.com/spf13/cobra"
 )
@@ -32,14 +33,14 @@ func checkSessionWait(cmd *cobra.Command, in api.SessionWaitInput, process api.P
 
 // waitSession waits for a session to come to one of the conditions.
 func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout time.Duration) error {
-	p, err := a.patiently(ctx)
+	p, err := retry.Connect(ctx, a.Connect)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	out, err := repeated(timeout, func(ms int) (out api.SessionWaitOutput, done bool, err error) {
+	defer p.Close()
+	out, err := retry.Until(timeout, func(ms int) (out api.SessionWaitOutput, done bool, err error) {
 		in.TimeoutMS = ms
-		out, err = ask(ctx, p, api.SessionWait, in)
+		out, err = retry.Call(ctx, p, api.SessionWait, in)
 		in.Since = &out.NextCursor
 		return out, out.Met != "" || out.Process.State.Ended(), err
 	})

@@ -1,4 +1,4 @@
-package cli
+package retry
 
 import (
 	"context"
@@ -7,37 +7,38 @@ import (
 	"errors"
 
 	"tandem/engine/api"
+	"tandem/engine/api/client"
 )
 
 // What is started has an id of ours: when the engine is lost before it has
 // answered, the next one knows what came of it.
 
-// newID makes an id of a session or process. Two that are the same are refused.
-func newID() string {
+// NewID makes an id of a session or process. Two that are the same are refused.
+func NewID() string {
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return hex.EncodeToString(b[:])
 }
 
-// begin calls an operation that starts something under the id that its input
-// has.
-func begin[In any](ctx context.Context, a *app, op api.Operation[In, api.Process], in In, what, id string) (api.Process, error) {
-	p, err := a.patiently(ctx)
+// Start calls an operation that starts something under the id that its input
+// has. What names it in errors.
+func Start[In any](ctx context.Context, connect func(context.Context) (*client.Client, error), op api.Operation[In, api.Process], in In, what, id string) (api.Process, error) {
+	c, err := Connect(ctx, connect)
 	if err != nil {
 		return api.Process{}, err
 	}
-	defer p.close()
-	begun, err := op.Call(ctx, p.client, in)
+	defer c.Close()
+	started, err := Once(ctx, c, op, in)
 	if errors.Is(err, api.CodeUnavailable) {
-		return p.begun(ctx, what, id, err)
+		return c.Started(ctx, what, id, err)
 	}
-	return begun, err
+	return started, err
 }
 
-// begun is what was started under an id though the answer was lost; the error
+// Started is what was started under an id though the answer was lost; the error
 // says that it was not, or that nobody can tell.
-func (p *patient) begun(ctx context.Context, what, id string, lost error) (api.Process, error) {
-	now, err := ask(ctx, p, api.ProcessGet, api.IDInput{ID: id})
+func (c *Conn) Started(ctx context.Context, what, id string, lost error) (api.Process, error) {
+	now, err := Call(ctx, c, api.ProcessGet, api.IDInput{ID: id})
 	switch {
 	case err == nil:
 		return now, nil
