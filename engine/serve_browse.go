@@ -265,7 +265,8 @@ func (js *transferJobs) find(ctx context.Context, id string) (*transferJob, erro
 
 // close waits until no transfer runs any more; their context has ended.
 func (js *transferJobs) close() {
-	js.mu.Lock() // no job begins from here on
+	js.mu.Lock() // whoever is about to begin a job has begun it
+	//lint:ignore SA2001 waiting is the purpose
 	js.mu.Unlock()
 	js.running.Wait()
 }

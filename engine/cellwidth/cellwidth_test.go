@@ -14,9 +14,9 @@ func TestWidthIsTheSumOfTheCodePoints(t *testing.T) {
 	}{
 		{"", 0}, {"abc", 3}, {"漢字", 4}, {"e\u0301x", 2}, {"\u00ad", 1},
 		{"กำ", 2}, {"น้ำ", 2}, {"ກຳ", 2}, {"กิ", 1},
-		{"की", 2}, {"क्ष", 2}, {"कं", 1}, {"क्या", 3}, {"स्त्री", 4}, {"क्‍ष", 2}, {"நி", 2},
+		{"की", 2}, {"क्ष", 2}, {"कं", 1}, {"क्या", 3}, {"स्त्री", 4}, {"क्\u200dष", 2}, {"நி", 2},
 		{"ｶﾞ", 2}, {"\u1112\u1161\u11ab", 2}, {"한", 2}, {"\u0600\u0661", 2},
-		{"👨‍👩‍👧", 2}, {"👩‍❤️‍👨", 2}, {"👍🏽", 2}, {"☝🏽", 2}, {"a🏽", 3}, {"🇩🇪", 2}, {"🇩🇪🇫🇷", 4}, {"🇩", 2},
+		{"👨\u200d👩\u200d👧", 2}, {"👩\u200d❤️\u200d👨", 2}, {"👍🏽", 2}, {"☝🏽", 2}, {"a🏽", 3}, {"🇩🇪", 2}, {"🇩🇪🇫🇷", 4}, {"🇩", 2},
 		{"❤", 1}, {"❤\ufe0f", 2}, {"a\ufe0f", 1}, {" \ufe0f", 1}, {"ำ\ufe0f", 1}, {"ℹ\ufe0f", 2}, {"1\ufe0f\u20e3", 2}, {"😀\ufe0e", 2}, {"❤\ufe0e", 1},
 		{"\x07\u0301\u200d", 0}, {"a\xffb", 3},
 	}
@@ -29,11 +29,11 @@ func TestWidthIsTheSumOfTheCodePoints(t *testing.T) {
 
 func TestMoreThanTwoCellsGoOnInTheNext(t *testing.T) {
 	for text, want := range map[string][]string{
-		"क्या":    {"क्य", "ा"},
-		"स्त्री":  {"स्त्", "री"},
-		"กำa":     {"กำ", "a"},
-		"a🏽":      {"a", "🏽"},
-		"👩‍❤️‍👨b": {"👩‍❤️‍👨", "b"},
+		"क्या":              {"क्य", "ा"},
+		"स्त्री":            {"स्त्", "री"},
+		"กำa":               {"กำ", "a"},
+		"a🏽":                {"a", "🏽"},
+		"👩\u200d❤️\u200d👨b": {"👩\u200d❤️\u200d👨", "b"},
 	} {
 		var got []string
 		for rest := text; rest != ""; {
@@ -74,7 +74,7 @@ func TestTextIsDividedWholeIntoCellsOfAtMostTwo(t *testing.T) {
 }
 
 func BenchmarkFirst(b *testing.B) {
-	for name, text := range map[string]string{"ascii": "hello world ", "thai": "ภาษาไทยน้ำ", "emoji": "👨‍👩‍👧 ok ❤\ufe0f", "han": "漢字漢字"} {
+	for name, text := range map[string]string{"ascii": "hello world ", "thai": "ภาษาไทยน้ำ", "emoji": "👨\u200d👩\u200d👧 ok ❤\ufe0f", "han": "漢字漢字"} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
@@ -85,7 +85,7 @@ func BenchmarkFirst(b *testing.B) {
 }
 
 func TestToTerminalsWithoutClustersEachCodePointCounts(t *testing.T) {
-	for text, want := range map[string]int{"ab漢": 4, "👨‍👩‍👧": 6, "👍🏽": 4, "❤\ufe0f": 1, "🇩🇪": 2, "क्या": 3, "\u1112\u1161\u11ab": 2, "e\u0301": 1} {
+	for text, want := range map[string]int{"ab漢": 4, "👨\u200d👩\u200d👧": 6, "👍🏽": 4, "❤\ufe0f": 1, "🇩🇪": 2, "क्या": 3, "\u1112\u1161\u11ab": 2, "e\u0301": 1} {
 		if got := PerCodePoint(text); got != want {
 			t.Errorf("%q counts %d, want %d", text, got, want)
 		}

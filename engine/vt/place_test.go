@@ -26,7 +26,7 @@ func TestPlacesStayWithTheirTextThroughAResize(t *testing.T) {
 		}
 		blank := &Place{end - 1, 0}
 		term.Resize(rapid.IntRange(2, 14).Draw(t, "new cols"), rapid.IntRange(1, 6).Draw(t, "new rows"), append(keep, blank)...)
-		oldest, _, end = term.Bounds()
+		oldest, _, _ = term.Bounds()
 		for i, p := range keep {
 			if got := string(term.AppendCells(nil, p.Line, p.X, p.X+1)); p.Line >= oldest && got != want[i] {
 				t.Fatalf("%q is at %v, where %q is", want[i], *p, got)

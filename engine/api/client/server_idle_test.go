@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,9 +88,9 @@ func TestWhatWasAskedForIsNotCutOff(t *testing.T) {
 		})
 		c := newClient(Options{DataDir: t.TempDir()})
 		defer c.Close()
-		dialed := 0
+		var dialed atomic.Int32
 		c.http.Transport = &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-			dialed++
+			dialed.Add(1)
 			return p.dial(), nil
 		}}
 		heard := make(chan api.Event, 9)
@@ -119,8 +120,8 @@ func TestWhatWasAskedForIsNotCutOff(t *testing.T) {
 			}
 			time.Sleep(time.Hour) // of the bubble
 		}
-		if dialed != 3 {
-			t.Errorf("%d connections", dialed)
+		if n := dialed.Load(); n != 3 {
+			t.Errorf("%d connections", n)
 		}
 	})
 }
