@@ -205,7 +205,23 @@ func (p *painter) cursor(c cursor) {
 	if c.origin {
 		p.add("\x1b[?6h")
 	}
+	p.printLast(c, x0, y0)
 	p.place(c, p.t.scr, x0, y0)
+}
+
+// printLast prints the character before the cursor again, if it was printed last,
+// so that a REP after the repaint repeats it.
+func (p *painter) printLast(c cursor, x0, y0 int) {
+	row := p.t.scr.grid.Row(c.y)
+	x := c.x - 1
+	if x > 0 && row[x].Glyph == Tail {
+		x--
+	}
+	if x < x0 || row[x].Glyph != p.t.last.Glyph {
+		return
+	}
+	p.csi("", "H", c.y-y0+1, x-x0+1)
+	p.row(slices.Clone(row[x:c.x]))
 }
 
 // place moves the cursor, sets the pending wrap by writing the cell under it
