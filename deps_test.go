@@ -80,8 +80,8 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"panes/files": {
-		[]string{"panes/widget", "engine/api"},
-		"as panes/processes",
+		[]string{"panes", "panes/graphics", "panes/preview", "panes/widget", "ui/overlay", "engine/api", "keys", "keys/keymap"},
+		"as panes/processes, but for the preview, which it shows beside the folder",
 	},
 	"panes/preview": {
 		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api"},

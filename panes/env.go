@@ -27,10 +27,13 @@ type Env interface {
 
 	Say(text string, bad bool) tea.Cmd
 	Unsay()              // takes away what was said last
+	UnsayNote()          // the same, but leaves what went wrong
 	Ask(overlay.Overlay) // puts a dialog over everything
 	Shows(overlay.Overlay) bool
 	overlay.Host
 	Save(Saving) tea.Cmd
+	Colors() int     // how many the terminal shows
+	FileIcons() bool // its font has icons for files
 	// Copy puts text on the clipboard; what says in words how much it is, "" if
 	// that is to be counted.
 	Copy(text, what string) tea.Cmd
@@ -43,7 +46,11 @@ type Elsewhere interface {
 	ShowSession(id string) tea.Cmd
 	Session() (id, folder string) // that was used last, and where it is
 	Insert(text string) tea.Cmd   // types text into that session, or into a new one
-	StartProcess() tea.Cmd        // asks what is to be started
+	// StartSession starts a command in a new session, a shell without one. Visit
+	// comes back to this pane, and does then, when the session is closed.
+	StartSession(command []string, folder string) tea.Cmd
+	Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd
+	StartProcess() tea.Cmd // asks what is to be started
 	// Ending notes that the person has asked for the end of a process here, so
 	// that nobody tells them of it.
 	Ending(id string)

@@ -21,7 +21,7 @@ func actions() actionTable {
 	all := actionTable{}
 	for _, part := range []actionTable{
 		movementActions(), sessionActions(), listActions(),
-		copyActions(), fileActions(), layoutActions(),
+		copyActions(), layoutActions(),
 	} {
 		maps.Copy(all, part)
 	}
@@ -82,7 +82,6 @@ func listActions() actionTable {
 		keymap.Filter:       (*model).askFilter,
 		keymap.Clear:        (*model).clearFilter,
 
-		keymap.Mark:          (*model).markFile,
 		keymap.ProcessNew:    (*model).showStartForm,
 		keymap.HistoryInsert: func(m *model) tea.Cmd { return m.history.Recall() },
 
@@ -116,11 +115,7 @@ func (m *model) scopes() []keymap.Scope {
 	if p := m.pane(); p != nil {
 		return append(p.Scopes(), keymap.ScopeGlobal)
 	}
-	if m.view == viewFiles && m.files.onPreview {
-		return []keymap.Scope{keymap.ScopePreview, keymap.ScopeGlobal}
-	}
-	view := map[viewKind]keymap.Scope{viewSessions: keymap.ScopeSessions, viewFiles: keymap.ScopeFiles}
-	return []keymap.Scope{view[m.view], keymap.ScopeList, keymap.ScopeGlobal}
+	return []keymap.Scope{keymap.ScopeSessions, keymap.ScopeList, keymap.ScopeGlobal}
 }
 
 // pressKey is the way of every key: an action, or on to the program.
@@ -221,15 +216,11 @@ func (m *model) setView(v viewKind) tea.Cmd {
 	}
 	m.moveFocus(func() { m.switchTo(v) })
 	m.relayout()
-	m.enterFiles()
 	return nil
 }
 
 // focusTowards moves the focus to the pane beside, the list included.
 func (m *model) focusTowards(d direction) tea.Cmd {
-	if m.view == viewFiles {
-		return m.focusPreview(d == down || d == right)
-	}
 	if m.view != viewSessions || m.current == nil || m.zoomed {
 		return nil
 	}
@@ -251,9 +242,6 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 
 // focusStep goes around all panes of the view.
 func (m *model) focusStep(step int) tea.Cmd {
-	if m.view == viewFiles {
-		return m.focusPreview(!m.files.onPreview)
-	}
 	if m.view != viewSessions || m.current == nil || m.zoomed {
 		return nil
 	}
@@ -314,16 +302,11 @@ func (m *model) moveList(rows int) tea.Cmd {
 	switch m.view {
 	case viewSessions:
 		m.list.Move(rows)
-	case viewFiles:
-		m.files.list.Move(rows)
 	}
 	return nil
 }
 
 func (m *model) listPage() int {
-	if m.view == viewFiles {
-		return m.files.list.Page()
-	}
 	return max(m.layout.list.h-2, 1)
 }
 

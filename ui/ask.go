@@ -123,9 +123,6 @@ func (m *model) askName() tea.Cmd {
 }
 
 func (m *model) askFilter() tea.Cmd {
-	if m.view == viewFiles {
-		return m.askFileFilter()
-	}
 	if m.view != viewSessions {
 		return nil
 	}
@@ -138,9 +135,6 @@ func (m *model) askFilter() tea.Cmd {
 }
 
 func (m *model) clearFilter() tea.Cmd {
-	if m.view == viewFiles {
-		return m.clearFiles()
-	}
 	m.filter = ""
 	m.refreshList()
 	return nil

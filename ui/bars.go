@@ -171,8 +171,6 @@ func (m *model) note() (string, widget.Ink) {
 		return m.faultNote(), m.look.BarBad
 	case m.pane() != nil && m.paneNote() != "":
 		return m.pane().Note()
-	case m.filesNote() != "":
-		return m.filesNote(), m.look.BarDim
 	case m.filter != "" && m.listFocused && m.view == viewSessions:
 		return "showing sessions with “" + widget.Clean(m.filter) + "”", m.look.BarWarn
 	case m.keyboardNote() != "":

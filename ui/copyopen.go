@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 
 	tea "charm.land/bubbletea/v2"
@@ -60,7 +58,7 @@ func (m *model) openFile(msg targetMsg) tea.Cmd {
 	if msg.info.Type == "dir" || msg.info.ToDir {
 		return m.startCommand(msg.pane, nil, msg.path)
 	}
-	return m.startCommand(msg.pane, editor(msg.path, msg.target), "")
+	return m.startCommand(msg.pane, panes.Editor(msg.path, msg.target.Line, msg.target.Column), "")
 }
 
 // startCommand starts a command in a new session and shows it; without one a
@@ -72,33 +70,6 @@ func (m *model) startCommand(near *terminal.Terminal, command []string, folder s
 	m.switchTo(viewSessions)
 	m.show(g, nil)
 	return m.startWith(start{pane: p, near: near, command: command, folder: folder})
-}
-
-// editor is the command that opens a file at a line.
-func editor(path string, at terminal.Target) []string {
-	text := os.Getenv("VISUAL")
-	if text == "" {
-		text = os.Getenv("EDITOR")
-	}
-	argv := strings.Fields(text)
-	if len(argv) == 0 {
-		argv = []string{"vi"}
-	}
-	if at.Line == 0 {
-		return append(argv, path)
-	}
-	line := strconv.Itoa(at.Line)
-	place := path + ":" + line
-	if at.Column > 0 {
-		place += ":" + strconv.Itoa(at.Column)
-	}
-	switch filepath.Base(argv[0]) {
-	case "hx", "helix", "zed", "subl":
-		return append(argv, place)
-	case "code", "codium", "cursor":
-		return append(argv, "--goto", place)
-	}
-	return append(argv, "+"+line, path)
 }
 
 // openURL hands an address to the person's browser, or copies it where there is

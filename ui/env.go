@@ -4,6 +4,7 @@ import (
 	"context"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
@@ -54,4 +55,32 @@ func (e env) Session() (id, folder string) {
 		id = p.ID
 	}
 	return id, e.m.cwd(p)
+}
+
+func (e env) StartSession(command []string, folder string) tea.Cmd {
+	return e.m.startCommand(nil, command, folder)
+}
+
+func (e env) Visit(command []string, folder string, then func() tea.Cmd) tea.Cmd {
+	return e.m.visitSession(command, folder, then)
+}
+
+func (e env) UnsayNote() {
+	if !e.m.toast.bad {
+		e.m.hush()
+	}
+}
+
+func (e env) FileIcons() bool { return e.m.o.FileIcons }
+
+func (e env) Colors() int {
+	switch e.m.profile {
+	case colorprofile.TrueColor:
+		return 1 << 24
+	case colorprofile.ANSI256:
+		return 256
+	case colorprofile.ANSI:
+		return 16
+	}
+	return 0
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"tandem/engine/api"
 )
 
@@ -61,22 +59,22 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"odd\xff\n/inside": "x", `odd\/f`: "", "f": "1"})
 	d.m.news.Info.DataDir = t.TempDir()
 	d.press("c", "ctrl+u", "'"+dir+"/o")
-	prompt := d.m.overlay.(*pathPrompt)
-	d.until("the folder is listed", func() bool { return prompt.listed == dir+"/" })
+	prompt := d.m.overlay.(typedPath)
+	d.until("the folder is listed", func() bool { return prompt.Listed() == dir+"/" })
 	d.press("tab") // up to where they differ
-	if got := prompt.field.Text(); got != dir+"/odd" {
+	if got := prompt.Typed(); got != dir+"/odd" {
 		t.Fatalf("completed to %q", got)
 	}
 	d.press("down", "down", "tab")
-	if got := prompt.field.Text(); got != dir+`/odd\xff\n/` {
+	if got := prompt.Typed(); got != dir+`/odd\xff\n/` {
 		t.Fatalf("the second is %q", got)
 	}
 	d.shows("cannot be shown")
 	d.press("enter")
-	d.until("in the folder", func() bool { return d.m.files.path == dir+"/odd\xff\n" })
+	d.until("in the folder", func() bool { return d.m.files.Folder() == dir+"/odd\xff\n" })
 	d.shows("inside")
 	d.press("c")
-	if got := d.m.overlay.(*pathPrompt).field.Text(); got != dir+`/odd\xff\n/` {
+	if got := d.m.overlay.(typedPath).Typed(); got != dir+`/odd\xff\n/` {
 		t.Errorf("the prompt begins with %q", got)
 	}
 	d.press(`'\`, "enter")
@@ -87,73 +85,20 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d.shows("no bookmark any more")
 }
 
-func TestWhatMayFollowAPathIsOfTheFolderThatWasTypedLast(t *testing.T) {
-	d, dir := onFolder(t, 80, 24, map[string]string{"odd/": "", "other": ""})
-	d.press("c", "ctrl+u", "'"+dir+"/o")
-	prompt := d.m.overlay.(*pathPrompt)
-	d.until("the folder is listed", func() bool { return prompt.listed == dir+"/" })
-	prompt.set("/")
-	prompt.look() // of which the answer comes late
-	prompt.set(dir + "/od")
-	prompt.look()
-	d.m.takePathListed(pathListed{prompt, "/", []string{"tmp/"}})
-	if got := prompt.matches(); len(got) != 1 || got[0] != "odd/" {
-		t.Errorf("there follow %q", got)
-	}
-}
-
 func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"deep/er/f": ""})
 	d.m.list.Home = dir
 	d.press("c", "ctrl+u", "'~/")
-	prompt := d.m.overlay.(*pathPrompt)
-	d.until("home is listed", func() bool { return prompt.listed == dir+"/" })
+	prompt := d.m.overlay.(typedPath)
+	d.until("home is listed", func() bool { return prompt.Listed() == dir+"/" })
 	d.press("tab")
-	d.until("the next one is listed", func() bool { return prompt.listed == dir+"/deep/" })
+	d.until("the next one is listed", func() bool { return prompt.Listed() == dir+"/deep/" })
 	d.press("tab")
-	if got := prompt.field.Text(); got != "~/deep/er/" {
+	if got := prompt.Typed(); got != "~/deep/er/" {
 		t.Errorf("completed to %q", got)
 	}
 	d.press("enter")
-	d.until("there", func() bool { return d.m.files.path == dir+"/deep/er" })
-}
-
-func TestAPathThatIsTooLongToEditIsNotEditedInPart(t *testing.T) {
-	var p pathPrompt
-	if p.set("/" + strings.Repeat("\xff", 4000) + "/"); p.field.Text() != "" {
-		t.Errorf("%d bytes of it are", len(p.field.Text()))
-	}
-	if p.set("/a\xff"); p.field.Text() != `/a\xff` {
-		t.Errorf("another is %q", p.field.Text())
-	}
-}
-
-func TestOnlyWholeCharactersAreCompleted(t *testing.T) {
-	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
-		if got := commonName(names); got != want {
-			t.Errorf("%q have %q in common, not %q", names, got, want)
-		}
-	}
-}
-
-func TestShellsReadWordsOfAnyBytes(t *testing.T) {
-	for _, name := range []string{"bad\xff", "a\nb", "it's \\ here", "$(touch x)", "\x1b[2J", "é", "-n", "%s%%", " a ", "\u202ex", "\xc3", `\0101`} {
-		out, err := exec.Command("/bin/sh", "-c", "printf %s "+shellWord("/"+name)).Output()
-		if err != nil || string(out) != "/"+name {
-			t.Errorf("%q as %s is read as %q, %v", name, shellWord("/"+name), out, err)
-		}
-	}
-}
-
-func TestWordsForAShellCanBeShown(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		name := string(rapid.SliceOf(rapid.ByteRange(1, 255)).Draw(t, "name"))
-		for _, c := range shellWord(name) {
-			if c < 0x20 || c == 0x7f || c == '\ufffd' && !strings.ContainsRune(name, '\ufffd') {
-				t.Fatalf("%q is written %q", name, shellWord(name))
-			}
-		}
-	})
+	d.until("there", func() bool { return d.m.files.Folder() == dir+"/deep/er" })
 }
 
 func TestProgramsAreGivenNamesOfAnyBytes(t *testing.T) {
@@ -162,7 +107,7 @@ func TestProgramsAreGivenNamesOfAnyBytes(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"odd\xff/bad\xfe": "the content", "odd\xff/end\n": ""})
 	d.onFile("odd\xff")
 	d.press("l")
-	d.until("in the folder", func() bool { return d.m.files.path == dir+"/odd\xff" })
+	d.until("in the folder", func() bool { return d.m.files.Folder() == dir+"/odd\xff" })
 	d.onFile("bad\xfe")
 	d.press("e")
 	d.hasStarted(2)
@@ -175,7 +120,7 @@ func TestProgramsAreGivenNamesOfAnyBytes(t *testing.T) {
 	d.onFile("end\n")
 	d.press("e")
 	d.shows("cannot be given to a program")
-	if d.m.files.visiting != nil {
+	if d.m.visit != nil {
 		t.Error("the view waits for a session that there is not")
 	}
 }
@@ -200,7 +145,7 @@ func TestAFolderWithTooManyEntriesSaysSoAndTheRestIsReached(t *testing.T) {
 	d.engine.beyond = ".a"
 	d.press("c", "ctrl+u", "'"+dir+"/.hidden-far", "enter")
 	d.until("on a hidden file", func() bool {
-		f := d.m.files.list.Selected()
+		f := d.m.files.Selected()
 		return f != nil && f.Name == ".hidden-far"
 	})
 }

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"tandem/engine/api"
 	"tandem/keys"
 )
@@ -41,15 +38,21 @@ func onFolder(t *testing.T, w, h int, files map[string]string) (*driver, string)
 	d.shows("$ ")
 	d.press("alt+4")
 	d.shows("on main")
-	d.until("the folder is listed", func() bool { return d.m.files.list.Rows() != nil })
+	d.until("the folder is listed", func() bool { return d.m.files.State().Listed })
 	return d, dir
+}
+
+// A typedPath is a dialog in which a path is typed.
+type typedPath interface {
+	Typed() string
+	Listed() string // the folder that it completes from
 }
 
 // onFile puts the cursor on a name.
 func (d *driver) onFile(name string) {
 	d.t.Helper()
-	d.until("there is "+name, func() bool { return d.m.files.list.Select(name) })
-	d.run(d.m.pumpFiles())
+	d.until("there is "+name, func() bool { return d.m.files.Select(name) })
+	d.run(d.m.fetch())
 	d.m.dirty = true
 }
 
@@ -79,23 +82,23 @@ func TestFoldersAreWalkedAndRemembered(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a/b/deep.txt": "deep", "z.txt": "z"})
 	d.onFile("a")
 	d.press("l")
-	d.until("in a", func() bool { return d.m.files.path == dir+"/a" && d.m.files.list.Selected() != nil })
+	d.until("in a", func() bool { return d.m.files.Folder() == dir+"/a" && d.m.files.Selected() != nil })
 	d.press("enter")
 	d.shows("deep.txt")
 	d.press("enter") // the file, in full
-	d.until("the preview has the keyboard", func() bool { return d.m.files.onPreview && d.m.files.zoomed })
+	d.until("the preview has the keyboard", func() bool { return d.m.files.State().OnPreview })
 	d.press("esc", "h", "h")
 	d.until("back, on a", func() bool {
-		return d.m.files.path == dir && d.m.files.list.Selected() != nil && d.m.files.list.Selected().Name == "a"
+		return d.m.files.Folder() == dir && d.m.files.Selected() != nil && d.m.files.Selected().Name == "a"
 	})
 	d.press("-")
-	d.until("where we were", func() bool { return d.m.files.path == dir+"/a" })
+	d.until("where we were", func() bool { return d.m.files.Folder() == dir+"/a" })
 	d.press("c", "ctrl+u", "'"+dir+"/z.t")
 	d.shows("│ z.txt ")
 	d.press("tab", "enter")
 	d.until("on the file that was typed", func() bool {
-		f := d.m.files.list.Selected()
-		return d.m.files.path == dir && f != nil && f.Name == "z.txt"
+		f := d.m.files.Selected()
+		return d.m.files.Folder() == dir && f != nil && f.Name == "z.txt"
 	})
 }
 
@@ -122,7 +125,7 @@ func TestFilesAreTrashedAndBroughtBack(t *testing.T) {
 	d.press("D")
 	d.exists(dir+"/b.txt", false)
 	d.shows("u undoes it")
-	d.until("the transfer is over", func() bool { return d.m.files.job == nil })
+	d.until("the transfer is over", func() bool { return !d.m.files.State().Busy })
 	d.press("u")
 	d.exists(dir+"/b.txt", true)
 	d.exists(dir+"/a", true)
@@ -136,7 +139,7 @@ func TestAnUndoThatSomethingIsInTheWayOfAsksAndCanBeTriedAgain(t *testing.T) {
 	d.onFile("a")
 	d.press("R", "ctrl+u", "'b", "enter")
 	d.exists(dir+"/b", true)
-	d.until("the transfer is over", func() bool { return len(d.m.files.undos) == 1 })
+	d.until("the transfer is over", func() bool { return d.m.files.State().Undos == 1 })
 	if err := os.WriteFile(dir+"/a", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -156,13 +159,13 @@ func TestAnUndoThatFailsHalfWayGoesOnWhereItFailed(t *testing.T) {
 	d.onFile("a")
 	d.press("v", "D")
 	d.exists(dir+"/c", false)
-	d.until("the transfer is over", func() bool { return len(d.m.files.undos) == 1 })
+	d.until("the transfer is over", func() bool { return d.m.files.State().Undos == 1 })
 	if err := os.Rename(dir+"/.trash/b", dir+"/.trash/elsewhere"); err != nil {
 		t.Fatal(err)
 	}
 	d.press("u")
 	d.exists(dir+"/c", true)
-	d.until("it has failed", func() bool { return d.m.files.job == nil && len(d.m.files.undos) == 1 })
+	d.until("it has failed", func() bool { return !d.m.files.State().Busy && d.m.files.State().Undos == 1 })
 	d.exists(dir+"/b", false)
 	if err := os.Rename(dir+"/.trash/elsewhere", dir+"/.trash/b"); err != nil {
 		t.Fatal(err)
@@ -177,7 +180,7 @@ func TestAnUndoShowsHowFarItIsAndCanBeEnded(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2", "c": "3", "d": "4"})
 	d.press("v", "D")
 	d.exists(dir+"/d", false)
-	d.until("the transfer is over", func() bool { return len(d.m.files.undos) == 1 })
+	d.until("the transfer is over", func() bool { return d.m.files.State().Undos == 1 })
 	d.engine.holdTransfers(1)
 	d.press("u")
 	d.shows("undoing: out of the trash")
@@ -197,7 +200,7 @@ func TestATransferIsEndedBeforeItBegins(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "b": "2"})
 	d.press("v", "D")
 	d.exists(dir+"/b", false)
-	d.until("the transfer is over", func() bool { return len(d.m.files.undos) == 1 })
+	d.until("the transfer is over", func() bool { return d.m.files.State().Undos == 1 })
 	d.engine.looks.Store(true)
 	d.press("u")
 	d.shows("undoing: looking at 2 files, esc ends it")
@@ -213,9 +216,9 @@ func TestATransferIsEndedWhileTheEngineIsAway(t *testing.T) {
 	d.onFile("a")
 	next := d.loseEngine()
 	d.press("D")
-	d.until("it is wanted", func() bool { return d.m.files.job != nil })
+	d.until("it is wanted", func() bool { return d.m.files.State().Busy })
 	d.press("esc")
-	d.until("it has ended", func() bool { return d.m.files.job == nil })
+	d.until("it has ended", func() bool { return !d.m.files.State().Busy })
 	d.reachEngine(next)
 	d.press("D")
 	d.exists(dir+"/a", false)
@@ -239,45 +242,7 @@ func TestTransfersBeginOneAfterTheOther(t *testing.T) {
 	d.press("esc", "y")
 	d.exists(dir+"/c", false)
 	d.exists(dir+"/to/d", true)
-	d.until("all are over", func() bool { return d.m.files.job == nil && len(d.m.files.undos) == 3 })
-}
-
-func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
-	var f filesView
-	f.remember(undoOf(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
-	want := []api.FilesTransferInput{
-		{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/b", To: "/tmp"}, {Path: "/a", To: "/b"}, {Path: "/tmp", To: "/a"}}},
-		{Kind: api.TransferRestore, Items: []api.FileMove{{Path: "/trash/files/a", To: "/a"}}},
-	}
-	if diff := cmp.Diff(want, f.undos[0].steps); diff != "" {
-		t.Error(diff)
-	}
-	f.remember(undoOf(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
-	f.remember(undoOf(api.TransferCopy, nil))
-	if len(f.undos) != 1 {
-		t.Error("what cannot be undone is remembered")
-	}
-}
-
-func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
-	var f filesView
-	sized := func(what string, n int) undo {
-		return undo{what, []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
-	}
-	for range mostUndos + 5 {
-		f.remember(sized("a", 1))
-	}
-	if len(f.undos) != mostUndos {
-		t.Errorf("%d are remembered", len(f.undos))
-	}
-	f.remember(sized("large", mostUndoItems+1))
-	if len(f.undos) != 1 || f.undos[0].what != "large" {
-		t.Errorf("after a large one %d are remembered", len(f.undos))
-	}
-	f.remember(sized("b", 1))
-	if len(f.undos) != 1 || f.undos[0].what != "b" {
-		t.Errorf("after the next one %d are remembered", len(f.undos))
-	}
+	d.until("all are over", func() bool { return !d.m.files.State().Busy && d.m.files.State().Undos == 3 })
 }
 
 func TestCopyAsksWhatIsToBecomeOfWhatIsThere(t *testing.T) {
@@ -292,7 +257,7 @@ func TestCopyAsksWhatIsToBecomeOfWhatIsThere(t *testing.T) {
 	d.lacks("enter accept")
 	d.press("k")
 	d.exists(dir+"/to/a (2)", true)
-	d.until("the transfer is over", func() bool { return d.m.files.job == nil && len(d.m.files.undos) == 1 })
+	d.until("the transfer is over", func() bool { return !d.m.files.State().Busy && d.m.files.State().Undos == 1 })
 	d.press("u")
 	d.exists(dir+"/to/a (2)", false)
 }
@@ -329,7 +294,7 @@ func TestAFolderThatIsGoneSaysSo(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"in/a": "1"})
 	d.onFile("in")
 	d.press("l")
-	d.until("in the folder", func() bool { return d.m.files.path == dir+"/in" && d.m.files.list.Selected() != nil })
+	d.until("in the folder", func() bool { return d.m.files.Folder() == dir+"/in" && d.m.files.Selected() != nil })
 	if err := os.RemoveAll(dir + "/in"); err != nil {
 		t.Fatal(err)
 	}
@@ -348,21 +313,8 @@ func TestWhatATransferHasNotDoneStaysMarked(t *testing.T) {
 	d.press("C", "ctrl+u", "'to/", "enter")
 	d.shows("b: is a directory; before that copied a – u undoes it") // which the fake cannot copy
 	d.exists(dir+"/to/a", true)
-	if m := d.m.files.marked; len(m) != 2 || !m[dir+"/b"] || !m[dir+"/c"] {
-		t.Errorf("marked are %v", m)
-	}
-}
-
-func TestASlowFolderSaysThatItIsRead(t *testing.T) {
-	d, dir := onFolder(t, 80, 24, map[string]string{"in/a": "1"})
-	d.m.goFolder(dir+"/in", "")
-	d.m.takeSlow(filesSlow{d.m.files.serial - 1})
-	d.lacks("reading the folder")
-	d.m.takeSlow(filesSlow{d.m.files.serial})
-	d.shows("reading the folder…")
-	d.press("ctrl+r")
-	d.shows("a ")
-	d.lacks("reading the folder")
+	d.press("y")
+	d.until("what is left is marked", func() bool { return d.m.copying.buffer == dir+"/b\n"+dir+"/c" })
 }
 
 func TestFilesAreFoundWhileItIsTyped(t *testing.T) {
@@ -377,13 +329,13 @@ func TestFilesAreFoundWhileItIsTyped(t *testing.T) {
 	d.shows("1 found")
 	d.press("enter")
 	d.until("on the file", func() bool {
-		f := d.m.files.list.Selected()
-		return d.m.files.path == dir+"/x/y" && f != nil && f.Name == "needle.txt"
+		f := d.m.files.Selected()
+		return d.m.files.Folder() == dir+"/x/y" && f != nil && f.Name == "needle.txt"
 	})
 }
 
 func TestSmallFilesAreSearchedBeforeLargeOnes(t *testing.T) {
-	d, _ := onFolder(t, 120, 30, map[string]string{"z-small": "needle\n", "a-large": strings.Repeat("straw\n", smallFile/6) + "needle\n"})
+	d, _ := onFolder(t, 120, 30, map[string]string{"z-small": "needle\n", "a-large": strings.Repeat("straw\n", 8<<20/6) + "needle\n"})
 	d.press("ctrl+f", "'needle")
 	d.shows("1 found, searching…")
 	d.shows("2 found")
@@ -413,54 +365,6 @@ func TestSeveralFilesAreRenamedInTheEditor(t *testing.T) {
 	d.exists(dir+"/a", true)
 }
 
-func TestRenamesInAnyOrderComeOut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID).Draw(t, "names")
-		become := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), len(names), len(names), rapid.ID).Draw(t, "become")
-		have, want := map[string]string{}, map[string]string{}
-		var items []api.FileMove
-		for i, name := range names {
-			from, to := fmt.Sprintf("/d/%d", name), fmt.Sprintf("/d/%d", become[i])
-			have[from], want[to] = from, from
-			if from != to {
-				items = append(items, api.FileMove{Path: from, To: to})
-			}
-		}
-		for _, move := range swapped(items) {
-			if have[move.To] != "" || have[move.Path] == "" {
-				t.Fatalf("%+v of %v with %v", move, items, have)
-			}
-			have[move.To] = have[move.Path]
-			delete(have, move.Path)
-		}
-		if diff := cmp.Diff(want, have); diff != "" {
-			t.Fatal(diff)
-		}
-	})
-}
-
-func TestRenamesGoRoundByADetour(t *testing.T) {
-	moves := swapped([]api.FileMove{{Path: "/a", To: "/b"}, {Path: "/b", To: "/c"}, {Path: "/c", To: "/a"}, {Path: "/d", To: "/e"}})
-	have := map[string]string{"/a": "a", "/b": "b", "/c": "c", "/d": "d"}
-	for _, move := range moves {
-		if have[move.To] != "" {
-			t.Fatalf("%+v: something is there", move)
-		}
-		have[move.To] = have[move.Path]
-		delete(have, move.Path)
-	}
-	for path, want := range map[string]string{"/b": "a", "/c": "b", "/a": "c", "/e": "d"} {
-		if have[path] != want {
-			t.Errorf("%s is %q, want %q", path, have[path], want)
-		}
-	}
-	for _, text := range []string{"x\n", "x\nx\n", "x\n\n"} {
-		if _, err := renames("/", []string{"/a", "/b"}, text, false); err == nil {
-			t.Errorf("%q is taken", text)
-		}
-	}
-}
-
 func TestBookmarksAreKeptAndChosen(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a/": ""})
 	d.m.news.Info.DataDir = t.TempDir()
@@ -469,11 +373,11 @@ func TestBookmarksAreKeptAndChosen(t *testing.T) {
 	d.press("B")
 	d.shows("bookmarked")
 	d.press("h")
-	d.until("elsewhere", func() bool { return d.m.files.path != dir })
+	d.until("elsewhere", func() bool { return d.m.files.Folder() != dir })
 	d.press("b")
 	d.shows("go there")
 	d.press("enter")
-	d.until("back", func() bool { return d.m.files.path == dir })
+	d.until("back", func() bool { return d.m.files.Folder() == dir })
 	d.press("B")
 	d.shows("no bookmark any more")
 }
@@ -481,13 +385,13 @@ func TestBookmarksAreKeptAndChosen(t *testing.T) {
 func TestMouseChoosesAndOpensFiles(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"a/x": "", "b.txt": strings.Repeat("line\n", 100), "c": ""})
 	d.click(6, 3)
-	d.until("a click chooses", func() bool { return d.m.files.list.Selected().Name == "b.txt" })
+	d.until("a click chooses", func() bool { return d.m.files.Selected().Name == "b.txt" })
 	d.shows("1  line")
 	d.mouse(keys.Mouse{X: 60, Y: 8, Button: keys.WheelDown, Kind: keys.MouseDown})
 	d.shows("│  4  line")
 	d.click(6, 2)
 	d.click(6, 2)
-	d.until("a double click opens", func() bool { return d.m.files.path == dir+"/a" })
+	d.until("a double click opens", func() bool { return d.m.files.Folder() == dir+"/a" })
 }
 
 func TestWhatCannotBeReadSaysSoInPlace(t *testing.T) {
@@ -516,7 +420,7 @@ func TestHostileNamesAreShownAndDealtWith(t *testing.T) {
 		d.onFile(name)
 		d.press("D")
 		d.exists(filepath.Join(dir, name), false)
-		d.until("the transfer is over", func() bool { return d.m.files.job == nil })
+		d.until("the transfer is over", func() bool { return !d.m.files.State().Busy })
 	}
 }
 
@@ -554,11 +458,8 @@ func TestALongSearchInAFileIsShownAndEndsWithTheNextOne(t *testing.T) {
 	d.engine.looks.Store(true)
 	d.press("enter", "/", "'needle", "enter")
 	d.shows("searching for “needle”…")
-	first := d.m.files.search
 	d.engine.looks.Store(false)
 	d.press("/", "'straw", "enter")
-	d.shows("match 1 of 1")
-	d.m.takeSearched(fileSearched{of: first, hits: []int64{2, 3}}) // which comes late
 	d.shows("match 1 of 1")
 	d.engine.looks.Store(true)
 	d.press("/", "'needle", "enter")

@@ -64,8 +64,8 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	searching := &overlay.Help{}
 	searching.Do(d.m, keymap.HelpSearch)
 	overlays := []overlay.Overlay{
-		&overlay.Question{Title: "x", Yes: "yes"}, overlay.NewPrompt("x", "", nil), &pathPrompt{m: d.m}, &conflict{m: d.m, of: &transfer{}}, overlay.NewStartForm(""),
-		&overlay.Picker{Verb: func(widget.Choice) string { return "take" }}, &fileFinder{m: d.m}, &findLine{m: d.m}, &overlay.Help{}, searching,
+		&overlay.Question{Title: "x", Yes: "yes"}, overlay.NewPrompt("x", "", nil), overlay.NewStartForm(""),
+		&overlay.Picker{Verb: func(widget.Choice) string { return "take" }}, &findLine{m: d.m}, &overlay.Help{}, searching,
 	}
 	for _, o := range overlays {
 		for _, h := range o.(interface {

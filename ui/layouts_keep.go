@@ -212,7 +212,7 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	case len(saved)+len(usual) == 0:
 		return m.say("no layout is saved yet; "+m.keyFor(keymap.LayoutSave)+" saves this one", false)
 	}
-	u := &overlay.Picker{Title: "Show the layout", Wide: choiceWidth, Verb: func(widget.Choice) string { return "show it" }}
+	u := &overlay.Picker{Title: "Show the layout", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "show it" }}
 	u.List.Set(append(m.layoutChoices(saved), usual...))
 	u.Pick = func(c widget.Choice) tea.Cmd {
 		if c.Number >= len(saved) {
@@ -239,9 +239,6 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	m.dirty = true
 	return nil
 }
-
-// choiceWidth is how wide a picker is that offers layouts or tabs.
-const choiceWidth = 84
 
 func (m *model) layoutChoices(saved []api.SavedLayout) (choices []widget.Choice) {
 	for i, s := range saved {

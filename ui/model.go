@@ -13,6 +13,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files"
 	"tandem/panes/history"
 	"tandem/panes/processes"
 	"tandem/panes/sessions"
@@ -75,7 +76,8 @@ type model struct {
 	processes   *processes.Pane
 	held        panes.Pane // the one that the mouse was pressed in
 	history     *history.Pane
-	files       filesView
+	files       *files.Pane
+	visit       *visit // nil without one
 	layouts     layouts
 	dragged     *node              // the split whose border the mouse holds
 	dragMoved   bool               // since the button went down
@@ -211,7 +213,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := tea.Batch(m.handle(msg), m.afterWaiting(waited))
 	m.pumpFollow()
 	m.seePictures(msg)
-	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.fetch(), m.pumpFiles(), m.pumpLayout(), m.pumpSpinner())
+	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.fetch(), m.endVisit(), m.pumpLayout(), m.pumpSpinner())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.

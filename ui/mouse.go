@@ -70,8 +70,6 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 			m.held = m.pane()
 		}
 		return m.mouseIn(m.pane(), e)
-	case m.view == viewFiles:
-		return m.mouseOnFiles(e)
 	case m.view != viewSessions:
 		return nil
 	case m.layout.strip.contains(e.X, e.Y), m.layout.list.contains(e.X, e.Y):

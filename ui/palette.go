@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
@@ -170,7 +171,7 @@ func (u *palette) ask(m *model, delay time.Duration) tea.Cmd {
 		out, err := e.SearchHistory(ctx, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
 		msg := paletteMsg{palette: u, commands: out.Rows, err: err}
 		if data != "" {
-			msg.bookmarks, _ = readBookmarks(ctx, e, filepath.Join(data, bookmarksFile))
+			msg.bookmarks, _ = files.ReadBookmarks(ctx, e, filepath.Join(data, files.BookmarksFile))
 		}
 		return msg
 	}, func(err error) tea.Msg { return paletteMsg{palette: u, err: err} })
@@ -230,7 +231,7 @@ func (u *palette) offerRest(m *model) {
 			Kind: "folder", Sign: "/", SignInk: m.look.Accent, Text: widget.ShortPath(path, m.list.Home), Detail: "bookmark",
 		}, func(m *model) tea.Cmd {
 			cmd := m.setView(viewFiles)
-			m.goFolder(path, "")
+			m.files.GoFolder(path, "")
 			return cmd
 		}))
 	}

@@ -226,7 +226,7 @@ func TestBookmarksAreInThePalette(t *testing.T) {
 	d.press("'fol web")
 	d.shows("~/src/web")
 	d.press("enter")
-	d.until("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.path == "/home/ann/src/web" })
+	d.until("the files are shown", func() bool { return d.m.view == viewFiles && d.m.files.Folder() == "/home/ann/src/web" })
 	d.update(paletteMsg{palette: u, commands: []api.HistoryRow{{}}}) // it came too late
 }
 

@@ -18,8 +18,7 @@ func (m *model) seePictures(msg tea.Msg) {
 			m.pictures.Measured(m.terminal.Cell())
 		}
 	}
-	if s := m.pictures.Screen(m.o.Pictures, m.dark); s != m.files.preview.Screen {
-		m.files.preview.Screen = s
+	if m.files.SetScreen(m.pictures.Screen(m.o.Pictures, m.dark)) {
 		m.dirty = true
 	}
 }
@@ -27,15 +26,11 @@ func (m *model) seePictures(msg tea.Msg) {
 // placedPicture is the picture that the terminal is to draw, over the cells
 // that were drawn last.
 func (m *model) placedPicture() screen.Placed {
-	picture := m.files.preview.Picture()
-	if !m.onFiles() || picture == nil {
+	picture, x, y := m.files.Picture()
+	if picture == nil {
 		return screen.Placed{}
 	}
-	at := m.filesParts().preview
-	if picture.Cols > at.w || picture.Rows > at.h {
-		return screen.Placed{}
-	}
-	return screen.Placed{Picture: picture, X: at.x, Y: at.y}
+	return screen.Placed{Picture: picture, X: m.layout.body.x + x, Y: m.layout.body.y + y}
 }
 
 // coversPicture reports whether the overlay, as it was drawn last, lies over the

@@ -126,7 +126,7 @@ func (m *model) askMove() tea.Cmd {
 	if len(choices) == 0 {
 		return m.say("there is no other tab; "+m.keyFor(keymap.PaneBreak)+" gives the pane one of its own", false)
 	}
-	u := &overlay.Picker{Title: "Move the pane beside", Wide: choiceWidth, Verb: func(widget.Choice) string { return "move it there" }}
+	u := &overlay.Picker{Title: "Move the pane beside", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "move it there" }}
 	u.List.Set(choices)
 	u.Pick = func(c widget.Choice) tea.Cmd { return m.moveTo(p, targets[c.Number]) }
 	m.overlay = u

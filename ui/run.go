@@ -20,6 +20,7 @@ import (
 	"tandem/engine/api/client"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/files"
 	"tandem/panes/history"
 	"tandem/panes/processes"
 	"tandem/panes/terminal"
@@ -222,7 +223,8 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 	}
 	m.processes = processes.New(env{m})
 	m.history = history.New(env{m})
-	m.views = [viewCount]panes.Pane{viewProcesses: m.processes, viewHistory: m.history}
+	m.files = files.New(env{m})
+	m.views = [viewCount]panes.Pane{viewProcesses: m.processes, viewHistory: m.history, viewFiles: m.files}
 	m.list.Home, _ = os.UserHomeDir() // without one paths are shown in full
 	m.dress()
 	return m

@@ -223,9 +223,6 @@ func (m *model) step(by int) tea.Cmd {
 // openSelected shows the session under the list's cursor. One that has ended
 // gets a pane that says how.
 func (m *model) openSelected() tea.Cmd {
-	if m.view == viewFiles {
-		return m.openFileHere()
-	}
 	if m.view != viewSessions {
 		return nil
 	}

@@ -48,10 +48,10 @@ func (m *model) draw() {
 		m.drawn.Content = m.drawTooSmall()
 	default:
 		m.prepare()
-		m.files.preview.Covered = false
+		m.files.Cover(false)
 		m.drawLayers()
 		if m.coversPicture() { // it is drawn in half blocks meanwhile
-			m.files.preview.Covered = true
+			m.files.Cover(true)
 			m.drawLayers()
 		}
 	}
@@ -227,9 +227,6 @@ func (m *model) drawSide() (s side) {
 	switch {
 	case m.pane() != nil:
 		s.page = m.pane().Draw()
-		return s
-	case m.view == viewFiles:
-		s.page = m.drawFiles()
 		return s
 	case m.zoomed:
 		return s

@@ -20,9 +20,6 @@ import (
 // that can be, the terminal itself becomes the session until the next prefix
 // key; else the pane is drawn as large as the screen.
 func (m *model) zoom() tea.Cmd {
-	if m.view == viewFiles {
-		return m.zoomFiles()
-	}
 	if m.view != viewSessions || m.current == nil {
 		return nil
 	}

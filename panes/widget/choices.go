@@ -24,6 +24,9 @@ type Choice struct {
 	ID      string // what it is known by through Renew; "" for its text
 }
 
+// ChoicesWidth is how wide a list to choose from is whose entries are short.
+const ChoicesWidth = 84
+
 // Choices are a list that is narrowed by typing, best match first. The matched
 // letters are marked.
 type Choices struct {

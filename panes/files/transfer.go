@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"context"
@@ -28,8 +28,8 @@ type transfer struct {
 }
 
 // text is how far the transfer is.
-func (t *transfer) text(m *model, waiting int) string {
-	ends := m.withKey(", ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList)
+func (t *transfer) text(b keymap.Bindings, waiting int) string {
+	ends := panes.WithKey(b, ", ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList)
 	text := ""
 	if t.back != nil {
 		text = "undoing: "
@@ -42,7 +42,7 @@ func (t *transfer) text(m *model, waiting int) string {
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting"}[t.in.Kind]
 	text += " " + widget.Clip(widget.FileName(filepath.Base(t.job.Current)), 24)
 	if n > 1 {
-		text += " " + itoa(min(t.job.Handled+1, n)) + " of " + itoa(n)
+		text += " " + widget.Itoa(min(t.job.Handled+1, n)) + " of " + widget.Itoa(n)
 	}
 	switch {
 	case t.job.Total > 0:
@@ -51,7 +51,7 @@ func (t *transfer) text(m *model, waiting int) string {
 		text += " " + progressBar(int64(t.job.Handled), int64(n))
 	}
 	if waiting > 0 {
-		text += ", then " + itoa(waiting) + " more"
+		text += ", then " + widget.Itoa(waiting) + " more"
 	}
 	return text + ends
 }
@@ -61,7 +61,7 @@ func progressBar(done, all int64) string {
 	bar := progress.New(progress.WithWidth(10), progress.WithFillCharacters('█', '░'), progress.WithoutPercentage())
 	bar.FullColor, bar.EmptyColor = lipgloss.NoColor{}, lipgloss.NoColor{} // those of the bar that it is in
 	percent := int(min(done, all) * 100 / all)
-	return bar.ViewAs(float64(percent/10)/10) + " " + itoa(percent) + "%"
+	return bar.ViewAs(float64(percent/10)/10) + " " + widget.Itoa(percent) + "%"
 }
 
 // Messages of transfers.
@@ -89,46 +89,40 @@ type wantedTransfer struct {
 }
 
 // transfer wants a transfer done.
-func (m *model) transfer(in api.FilesTransferInput) tea.Cmd {
-	return m.want(wantedTransfer{&transfer{in: in}, func(ctx context.Context, e panes.Engine) transferBegun {
+func (f *Pane) transfer(in api.FilesTransferInput) tea.Cmd {
+	return f.want(wantedTransfer{&transfer{in: in}, func(ctx context.Context, e panes.Engine) transferBegun {
 		return beginTransfer(ctx, e, in)
 	}})
 }
 
 // want has a transfer begun when those before it are over.
-func (m *model) want(t wantedTransfer) tea.Cmd {
-	m.files.wanted = append(m.files.wanted, t)
-	m.dirty = true
+func (f *Pane) want(t wantedTransfer) tea.Cmd {
+	f.wanted = append(f.wanted, t)
 	return nil
 }
 
 // transferNext goes on with a transfer before any other.
-func (m *model) transferNext(in api.FilesTransferInput, back *undo) {
-	m.files.wanted = slices.Insert(m.files.wanted, 0, wantedTransfer{&transfer{in: in, back: back}, func(ctx context.Context, e panes.Engine) transferBegun {
+func (f *Pane) transferNext(in api.FilesTransferInput, back *undo) {
+	f.wanted = slices.Insert(f.wanted, 0, wantedTransfer{&transfer{in: in, back: back}, func(ctx context.Context, e panes.Engine) transferBegun {
 		return beginTransfer(ctx, e, in)
 	}})
 }
 
 // pumpTransfers begins what is wanted next. Only one transfer runs at a time,
 // and none while it is asked what another one is to do.
-func (m *model) pumpTransfers() tea.Cmd {
-	f := &m.files
-	if _, asking := m.overlay.(*conflict); asking || f.job != nil || len(f.wanted) == 0 {
+func (f *Pane) pumpTransfers() tea.Cmd {
+	if f.asking != nil && f.env.Shows(f.asking) || f.job != nil || len(f.wanted) == 0 {
 		return nil
 	}
 	t := f.wanted[0]
 	f.wanted = f.wanted[1:]
 	f.job = t.transfer
-	m.dirty = true
-	if !m.toast.bad { // how far it is shows in the same place
-		m.hush()
-	}
-	ctx, cancel := context.WithCancel(m.ctx)
-	l := m.link
+	f.env.UnsayNote() // how far it is shows in the same place
+	ctx, cancel := context.WithCancel(f.env.Context())
 	t.stop = cancel
 	return func() tea.Msg {
 		defer cancel()
-		e, err := l.At(ctx) // which may be long in coming
+		e, err := f.env.Engine(ctx) // which may be long in coming
 		if err != nil {
 			return transferBegun{of: t.transfer, err: err}
 		}
@@ -143,58 +137,57 @@ func wantTransfer(in api.FilesTransferInput) tea.Cmd {
 	return func() tea.Msg { return transferWanted{in} }
 }
 
-func (m *model) takeTransferBegun(msg transferBegun) tea.Cmd {
-	f, t := &m.files, msg.of
+func (f *Pane) takeTransferBegun(msg transferBegun) tea.Cmd {
+	t := msg.of
 	if f.job != t {
 		return nil
 	}
-	m.dirty = true
 	if msg.err != nil {
 		f.job = nil
 		f.remember(t.left())
 		if errors.Is(msg.err, context.Canceled) {
-			return m.say("ended before it began", true)
+			return f.env.Say("ended before it began", true)
 		}
-		return m.say(panes.ErrorText(msg.err), true)
+		return f.env.Say(panes.ErrorText(msg.err), true)
 	}
 	t.in = msg.in
 	if len(msg.out.Conflicts) > 0 {
 		f.job = nil
-		m.overlay = &conflict{m: m, of: t, paths: msg.out.Conflicts, facts: msg.facts}
+		f.asking = &conflict{f: f, of: t, paths: msg.out.Conflicts, facts: msg.facts}
+		f.env.Ask(f.asking)
 		return nil
 	}
 	for _, item := range t.in.Items {
 		delete(f.marked, item.Path)
 	}
 	t.id = msg.out.Job
-	return m.followTransfer(30)
+	return f.followTransfer(30)
 }
 
 // followTransfer asks how far the transfer is.
-func (m *model) followTransfer(waitMS int) tea.Cmd {
-	t := m.files.job
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+func (f *Pane) followTransfer(waitMS int) tea.Cmd {
+	t := f.job
+	return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		job, err := e.TransferJob(ctx, t.id, waitMS)
 		return transferNews{t, job, err}
 	}, func(err error) tea.Msg { return transferNews{of: t, err: err} })
 }
 
-func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
-	f, t := &m.files, msg.of
+func (f *Pane) takeTransferNews(msg transferNews) tea.Cmd {
+	t := msg.of
 	if f.job != t {
 		return nil
 	}
-	m.dirty = true
 	if msg.err != nil {
 		f.job = nil
 		f.changed()
 		if errors.Is(msg.err, api.CodeNotFound) {
-			return m.say("the engine was restarted; the transfer has ended", true)
+			return f.env.Say("the engine was restarted; the transfer has ended", true)
 		}
-		return m.say(panes.ErrorText(msg.err), true)
+		return f.env.Say(panes.ErrorText(msg.err), true)
 	}
 	if t.job = msg.job; t.job.State == api.JobRunning {
-		return m.followTransfer(250)
+		return f.followTransfer(250)
 	}
 	f.job = nil
 	f.changed()
@@ -205,9 +198,9 @@ func (m *model) takeTransferNews(msg transferNews) tea.Cmd {
 	}
 	if t.back == nil {
 		f.remember(undoOf(t.in.Kind, t.job.Done))
-		return m.sayTransfer(t)
+		return f.sayTransfer(t)
 	}
-	return m.takenBack(t)
+	return f.takenBack(t)
 }
 
 // fault is why the transfer has failed: of what its error says of an item, with
@@ -226,7 +219,7 @@ func (t *transfer) fault() string {
 }
 
 // sayTransfer tells how a transfer has ended.
-func (m *model) sayTransfer(t *transfer) tea.Cmd {
+func (f *Pane) sayTransfer(t *transfer) tea.Cmd {
 	paths := make([]string, len(t.job.Done))
 	for i, d := range t.job.Done {
 		paths[i] = d.Path
@@ -237,41 +230,41 @@ func (m *model) sayTransfer(t *transfer) tea.Cmd {
 		text = "nothing was changed"
 	}
 	if t.job.Skipped > 0 {
-		text += ", left out " + itoa(t.job.Skipped)
+		text += ", left out " + widget.Itoa(t.job.Skipped)
 	}
 	if len(paths) > 0 && t.in.Kind != api.TransferDelete {
-		text += m.withKey(" – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
+		text += panes.WithKey(f.env.Bindings(), " – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
 	}
 	switch {
 	case t.job.State == api.JobFailed && len(paths) > 0:
-		return m.say(t.fault()+"; before that "+text, true)
+		return f.env.Say(t.fault()+"; before that "+text, true)
 	case t.job.State == api.JobFailed:
-		return m.say(t.fault(), true)
+		return f.env.Say(t.fault(), true)
 	case t.job.State == api.JobCancelled:
-		return m.say("ended; "+text, true)
+		return f.env.Say("ended; "+text, true)
 	}
-	return m.say(text, false)
+	return f.env.Say(text, false)
 }
 
-func (m *model) askCancelTransfer() tea.Cmd {
-	t := m.files.job
+func (f *Pane) askCancelTransfer() tea.Cmd {
+	t := f.job
 	if t.id == "" {
 		t.stop()
 		return nil
 	}
 	rest := "What is finished stays, the rest is left."
 	if t.back != nil {
-		rest = "What is undone stays so" + m.withKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
+		rest = "What is undone stays so" + panes.WithKey(f.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
-	m.overlay = &overlay.Question{
+	f.env.Ask(&overlay.Question{
 		Title: "End the transfer?",
 		Lines: []string{rest},
 		Yes:   "end it",
 		No:    "go on",
-		Then: m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+		Then: panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 			return panes.DoneMsg{Err: e.CancelTransfer(ctx, t.id)}
 		}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} }),
-	}
+	})
 	return nil
 }
 
@@ -285,18 +278,17 @@ func itemsOf(paths []string) []api.FileMove {
 }
 
 // trashFiles puts the targets into the trash.
-func (m *model) trashFiles() tea.Cmd {
-	targets := m.files.list.Targets()
+func (f *Pane) trashFiles() tea.Cmd {
+	targets := f.list.Targets()
 	if len(targets) == 0 {
 		return nil
 	}
-	return m.transfer(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsOf(targets)})
+	return f.transfer(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsOf(targets)})
 }
 
 // askTransfer asks where the targets go: a folder, or for one of them a new
 // path.
-func (m *model) askTransfer(kind string) tea.Cmd {
-	f := &m.files
+func (f *Pane) askTransfer(kind string) tea.Cmd {
 	targets := f.list.Targets()
 	if len(targets) == 0 {
 		return nil
@@ -306,19 +298,19 @@ func (m *model) askTransfer(kind string) tea.Cmd {
 	if len(targets) == 1 && filepath.Dir(targets[0]) == f.path {
 		text += filepath.Base(targets[0])
 	}
-	p := m.newPathPrompt(verb+theseFiles(targets)+" to", text, func(to string) tea.Cmd {
-		return m.transferTo(kind, targets, to)
+	p := f.newPathPrompt(verb+theseFiles(targets)+" to", text, func(to string) tea.Cmd {
+		return f.transferTo(kind, targets, to)
 	})
-	m.overlay = p
+	f.env.Ask(p)
 	return p.look()
 }
 
 func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" }
 
 // transferTo finds out whether the place is a folder, and begins.
-func (m *model) transferTo(kind string, targets []string, to string) tea.Cmd {
+func (f *Pane) transferTo(kind string, targets []string, to string) tea.Cmd {
 	asked := api.FilesTransferInput{Kind: kind, Items: itemsOf(targets)}
-	return m.want(wantedTransfer{&transfer{in: asked}, func(ctx context.Context, e panes.Engine) transferBegun {
+	return f.want(wantedTransfer{&transfer{in: asked}, func(ctx context.Context, e panes.Engine) transferBegun {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
 		if !into {

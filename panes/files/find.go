@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"context"
@@ -31,7 +31,7 @@ const (
 // A fileFinder finds files below a folder, by their names or by what they hold,
 // while it is being typed.
 type fileFinder struct {
-	m        *model
+	f        *Pane
 	folder   string
 	contents bool
 	field    widget.Field
@@ -66,8 +66,8 @@ type filesFound struct {
 	err     error
 }
 
-func (m *model) showFileFinder(contents bool) tea.Cmd {
-	m.overlay = &fileFinder{m: m, folder: m.files.path, contents: contents}
+func (f *Pane) showFileFinder(contents bool) tea.Cmd {
+	f.env.Ask(&fileFinder{f: f, folder: f.path, contents: contents})
 	return nil
 }
 
@@ -85,11 +85,11 @@ func (u *fileFinder) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	chosen := u.found[u.cursor]
 	path := filepath.Join(u.folder, chosen.path)
 	if !strings.HasSuffix(chosen.path, "/") {
-		u.m.goFile(filepath.Dir(path), filepath.Base(path))
-		u.m.files.line = chosen.line
+		u.f.goFile(filepath.Dir(path), filepath.Base(path))
+		u.f.line = chosen.line
 		return nil
 	}
-	u.m.goFolder(path, "")
+	u.f.GoFolder(path, "")
 	return nil
 }
 
@@ -135,11 +135,11 @@ func (u *fileFinder) search() tea.Cmd {
 		return nil
 	}
 	u.busy = true
-	ctx, cancel := context.WithCancel(u.m.ctx)
+	ctx, cancel := context.WithCancel(u.f.env.Context())
 	u.stop = cancel
-	serial, folder, contents, l := u.serial, u.folder, u.contents, u.m.link
+	serial, folder, contents := u.serial, u.folder, u.contents
 	find := func(mostBytes int64) tea.Msg {
-		e, err := l.At(ctx)
+		e, err := u.f.env.Engine(ctx)
 		if err != nil {
 			return nil
 		}
@@ -194,12 +194,11 @@ func searchContents(ctx context.Context, e panes.Engine, folder, text string, mo
 	return found, out.Limited, out.Passed > 0, err
 }
 
-func (m *model) takeFound(msg filesFound) tea.Cmd {
+func (f *Pane) takeFound(msg filesFound) tea.Cmd {
 	u := msg.finder
-	if m.overlay != overlay.Overlay(u) || msg.serial != u.serial {
+	if !f.env.Shows(u) || msg.serial != u.serial {
 		return nil
 	}
-	m.dirty = true
 	u.busy, u.note, u.bad = false, "", false
 	if msg.err != nil {
 		u.found, u.note, u.bad = nil, widget.Clean(api.AsError(msg.err).Message), true
@@ -236,19 +235,19 @@ func (u *fileFinder) Hints(_ overlay.Host) []widget.Hint {
 	if u.contents {
 		other = "by name"
 	}
-	return []widget.Hint{u.m.hint(keymap.ScopePrompt, keymap.Accept, "show"), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
-		u.m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
+	return []widget.Hint{panes.HintIn(u.f.env.Bindings(), keymap.Accept, "show", keymap.ScopePrompt), {Key: "↑ ↓", Does: "choose"}, {Key: "tab", Does: other},
+		panes.HintIn(u.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 
 func (u *fileFinder) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
-	look := &u.m.look
+	look := u.f.env.Look()
 	width = min(max(w*4/5, 56), w-6)
 	height = max(min(height-8, 30), 5)
 	title := "Find a file below "
 	if u.contents {
 		title = "Search in the files below "
 	}
-	title += u.m.shownPath(u.folder)
+	title += u.f.shownPath(u.folder)
 	field, x := u.field.Draw(width)
 	rows = []string{look.Strong.Text(widget.Fit(title, width)), look.Text.Text(field), look.Rule.Text(strings.Repeat("─", width))}
 	if u.cursor < u.top {
@@ -329,26 +328,25 @@ type fileSearched struct {
 }
 
 // askPreviewSearch searches the file that is shown.
-func (m *model) askPreviewSearch() tea.Cmd {
-	path := m.files.preview.Path()
-	m.overlay = overlay.NewPrompt("Search", "", func(pattern string) tea.Cmd {
-		m.endFileSearch()
+func (f *Pane) askPreviewSearch() tea.Cmd {
+	path := f.preview.Path()
+	f.env.Ask(overlay.NewPrompt("Search", "", func(pattern string) tea.Cmd {
+		f.endFileSearch()
 		if pattern == "" {
-			m.files.preview.Search(nil)
+			f.preview.Search(nil)
 			return nil
 		}
-		return m.searchFile(path, pattern)
-	})
+		return f.searchFile(path, pattern)
+	}))
 	return nil
 }
 
-func (m *model) searchFile(path, pattern string) tea.Cmd {
-	ctx, cancel := context.WithCancel(m.ctx)
+func (f *Pane) searchFile(path, pattern string) tea.Cmd {
+	ctx, cancel := context.WithCancel(f.env.Context())
 	search := &fileSearch{path, pattern, cancel}
-	m.files.search = search
-	m.dirty = true
+	f.search = search
 	smart := strings.IndexFunc(pattern, unicode.IsUpper) < 0
-	return m.call(func(_ context.Context, e panes.Engine) tea.Msg {
+	return panes.Call(f.env, func(_ context.Context, e panes.Engine) tea.Msg {
 		defer cancel()
 		out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: pattern, Path: path, IgnoreCase: smart, Limit: mostHits})
 		msg := fileSearched{of: search, err: err}
@@ -360,36 +358,32 @@ func (m *model) searchFile(path, pattern string) tea.Cmd {
 }
 
 // endFileSearch ends the search in a file, if there is one.
-func (m *model) endFileSearch() {
-	if f := &m.files; f.search != nil {
+func (f *Pane) endFileSearch() {
+	if f.search != nil {
 		f.search.stop()
 		f.search = nil
-		m.dirty = true
 	}
 }
 
-func (m *model) takeSearched(msg fileSearched) tea.Cmd {
-	f := &m.files
+func (f *Pane) takeSearched(msg fileSearched) tea.Cmd {
 	if f.search != msg.of {
 		return nil
 	}
 	f.search = nil
-	m.dirty = true
 	if msg.err != nil {
-		return m.say(panes.ErrorText(msg.err), true)
+		return f.env.Say(panes.ErrorText(msg.err), true)
 	}
 	f.preview.Search(msg.hits)
 	if !f.preview.NextHit(false) {
-		return m.say("no line matches “"+widget.Clean(msg.of.pattern)+"”", false)
+		return f.env.Say("no line matches “"+widget.Clean(msg.of.pattern)+"”", false)
 	}
 	return nil
 }
 
 // nextHit goes to another match, or asks what to search for.
-func (m *model) nextHit(back bool) tea.Cmd {
-	m.dirty = true
-	if !m.files.preview.NextHit(back) {
-		return m.askPreviewSearch()
+func (f *Pane) nextHit(back bool) tea.Cmd {
+	if !f.preview.NextHit(back) {
+		return f.askPreviewSearch()
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func beginTransfer(ctx context.Context, e panes.Engine, in api.FilesTransferInpu
 	}
 	for i, path := range msg.out.Conflicts {
 		if i == mostConflicts {
-			msg.facts = append(msg.facts, "and "+itoa(len(msg.out.Conflicts)-i)+" more")
+			msg.facts = append(msg.facts, "and "+widget.Itoa(len(msg.out.Conflicts)-i)+" more")
 			break
 		}
 		msg.facts = append(msg.facts, conflictFacts(ctx, e, from[path], path))
@@ -89,7 +89,7 @@ func fileInWords(f api.FileInfo) string {
 
 // A conflict asks what is to become of files that are in the way.
 type conflict struct {
-	m     *model
+	f     *Pane
 	of    *transfer
 	paths []string
 	facts []string // of each, as far as they are named
@@ -106,7 +106,7 @@ func (c *conflict) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeP
 func (c *conflict) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	if a == keymap.Cancel {
 		h.Close()
-		c.m.files.remember(c.of.left())
+		c.f.remember(c.of.left())
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (c *conflict) Type(h overlay.Host, k tea.KeyPressMsg) tea.Cmd {
 	}
 	h.Close()
 	c.of.in.Conflict = policy
-	c.m.transferNext(c.of.in, c.of.back)
+	c.f.transferNext(c.of.in, c.of.back)
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (c *conflict) Paste(overlay.Host, string) tea.Cmd { return nil }
 
 // hints are the answers.
 func (c *conflict) Hints(_ overlay.Host) []widget.Hint {
-	cancel := c.m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")
+	cancel := panes.HintIn(c.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)
 	if c.ontoItself() {
 		return []widget.Hint{{Key: "s", Does: "skip"}, {Key: "k", Does: "keep both"}, cancel}
 	}
@@ -134,10 +134,10 @@ func (c *conflict) Hints(_ overlay.Host) []widget.Hint {
 }
 
 func (c *conflict) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
-	look := &c.m.look
+	look := c.f.env.Look()
 	title := theseFiles(c.paths) + " is there already"
 	if len(c.paths) > 1 {
-		title = itoa(len(c.paths)) + " of these are there already"
+		title = widget.Itoa(len(c.paths)) + " of these are there already"
 	}
 	lines := append(slices.Clone(c.facts), "What is replaced goes to the trash.")
 	if c.ontoItself() {

@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/keys/keymap"
+	"tandem/panes"
 )
 
 // mostUndos is how many changes can be undone, and mostUndoItems of how many
@@ -30,7 +31,7 @@ func (u undo) files() (n int) {
 	return n
 }
 
-func (f *filesView) remember(u undo) {
+func (f *Pane) remember(u undo) {
 	if u.files() == 0 {
 		return
 	}
@@ -62,20 +63,20 @@ func (t *transfer) left() (u undo) {
 }
 
 // takenBack goes on with what is to be undone, or tells how that has ended.
-func (m *model) takenBack(t *transfer) tea.Cmd {
+func (f *Pane) takenBack(t *transfer) tea.Cmd {
 	left := t.left()
 	switch {
 	case t.job.State == api.JobFailed:
-		m.files.remember(left)
-		return m.say(t.fault(), true)
+		f.remember(left)
+		return f.env.Say(t.fault(), true)
 	case t.job.State == api.JobCancelled && left.files() > 0:
-		m.files.remember(left)
-		return m.say("ended"+m.withKey("; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
+		f.remember(left)
+		return f.env.Say("ended"+panes.WithKey(f.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
 	case len(left.steps) > 0:
-		m.takeBack(left)
+		f.takeBack(left)
 		return nil
 	}
-	return m.say("undone: "+left.what, false)
+	return f.env.Say("undone: "+left.what, false)
 }
 
 // undoOf is how a transfer is taken back: what was put somewhere goes first, so
@@ -109,21 +110,20 @@ func undoOf(kind string, done []api.FileMoved) (u undo) {
 }
 
 // undoFiles takes back the last change.
-func (m *model) undoFiles() tea.Cmd {
-	f := &m.files
+func (f *Pane) undoFiles() tea.Cmd {
 	switch {
 	case f.job != nil || len(f.wanted) > 0:
-		return m.say("another transfer is under way"+m.withKey("; ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList), true)
+		return f.env.Say("another transfer is under way"+panes.WithKey(f.env.Bindings(), "; ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList), true)
 	case len(f.undos) == 0:
-		return m.say("there is nothing to undo", false)
+		return f.env.Say("there is nothing to undo", false)
 	}
 	u := f.undos[len(f.undos)-1]
 	f.undos = f.undos[:len(f.undos)-1]
-	m.takeBack(u)
+	f.takeBack(u)
 	return nil
 }
 
 // takeBack begins to undo a change, or goes on with it.
-func (m *model) takeBack(u undo) {
-	m.transferNext(u.steps[0], &undo{what: u.what, steps: u.steps[1:]})
+func (f *Pane) takeBack(u undo) {
+	f.transferNext(u.steps[0], &undo{what: u.what, steps: u.steps[1:]})
 }

@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"tandem/ui/overlay"
 )
 
-// bookmarksFile is the file in the data folder that holds bookmarks, a path a
+// BookmarksFile is the file in the data folder that holds bookmarks, a path a
 // line.
-const bookmarksFile = "bookmarks"
+const BookmarksFile = "bookmarks"
 
 // bookmarksRead are the bookmarks, and what they were read for.
 type bookmarksRead struct {
@@ -28,10 +28,10 @@ type bookmarksRead struct {
 }
 
 // withBookmarks reads the bookmarks, which other dashboards may have changed.
-func (m *model) withBookmarks(msg bookmarksRead) tea.Cmd {
-	file := filepath.Join(m.news.Info.DataDir, bookmarksFile)
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-		if msg.paths, msg.err = readBookmarks(ctx, e, file); msg.err != nil {
+func (f *Pane) withBookmarks(msg bookmarksRead) tea.Cmd {
+	file := filepath.Join(f.env.News().Info.DataDir, BookmarksFile)
+	return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+		if msg.paths, msg.err = ReadBookmarks(ctx, e, file); msg.err != nil {
 			return msg
 		}
 		if msg.keep != "" {
@@ -41,9 +41,9 @@ func (m *model) withBookmarks(msg bookmarksRead) tea.Cmd {
 	}, func(err error) tea.Msg { return bookmarksRead{err: err} })
 }
 
-// readBookmarks are the folders in the file of bookmarks; none if there is no
+// ReadBookmarks are the folders in the file of bookmarks; none if there is no
 // such file.
-func readBookmarks(ctx context.Context, e panes.Engine, file string) (paths []string, err error) {
+func ReadBookmarks(ctx context.Context, e panes.Engine, file string) (paths []string, err error) {
 	out, err := e.ReadFile(ctx, file, 0, 0)
 	if err != nil && !isNotFound(err) {
 		return nil, err
@@ -71,41 +71,40 @@ func changeBookmark(ctx context.Context, e panes.Engine, file string, paths []st
 	return paths, e.WriteFile(ctx, file, []byte(text.String()), false)
 }
 
-func (m *model) showBookmarks() tea.Cmd { return m.withBookmarks(bookmarksRead{show: true}) }
+func (f *Pane) showBookmarks() tea.Cmd { return f.withBookmarks(bookmarksRead{show: true}) }
 
-func (m *model) keepBookmark() tea.Cmd { return m.withBookmarks(bookmarksRead{keep: m.files.path}) }
+func (f *Pane) keepBookmark() tea.Cmd { return f.withBookmarks(bookmarksRead{keep: f.path}) }
 
-func (m *model) takeBookmarks(msg bookmarksRead) tea.Cmd {
+func (f *Pane) takeBookmarks(msg bookmarksRead) tea.Cmd {
 	switch {
 	case msg.err != nil:
-		return m.say(panes.ErrorText(msg.err), true)
+		return f.env.Say(panes.ErrorText(msg.err), true)
 	case msg.keep != "" && slices.Contains(msg.paths, msg.keep):
-		return m.say("bookmarked"+m.withKey("; ", keymap.FilesMarks, " goes to it", keymap.ScopeFiles), false)
+		return f.env.Say("bookmarked"+panes.WithKey(f.env.Bindings(), "; ", keymap.FilesMarks, " goes to it", keymap.ScopeFiles), false)
 	case msg.keep != "":
-		return m.say("no bookmark any more", false)
+		return f.env.Say("no bookmark any more", false)
 	case len(msg.paths) == 0:
-		return m.say("no bookmark yet"+m.withKey("; ", keymap.FilesKeep, " makes the folder one", keymap.ScopeFiles), false)
+		return f.env.Say("no bookmark yet"+panes.WithKey(f.env.Bindings(), "; ", keymap.FilesKeep, " makes the folder one", keymap.ScopeFiles), false)
 	}
-	m.chooseBookmark(msg.paths)
+	f.chooseBookmark(msg.paths)
 	return nil
 }
 
 // chooseBookmark lets the person choose a bookmark, or remove some.
-func (m *model) chooseBookmark(paths []string) {
-	u := &overlay.Picker{Title: "Go to the bookmark", Wide: choiceWidth, Verb: func(widget.Choice) string { return "go there" }}
+func (f *Pane) chooseBookmark(paths []string) {
+	u := &overlay.Picker{Title: "Go to the bookmark", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "go there" }}
 	var choices []widget.Choice
 	for i, path := range paths {
-		choices = append(choices, widget.Choice{Text: m.shownPath(path), Number: i})
+		choices = append(choices, widget.Choice{Text: f.shownPath(path), Number: i})
 	}
 	u.List.Set(choices)
 	u.Pick = func(c widget.Choice) tea.Cmd {
-		m.goFolder(paths[c.Number], "")
+		f.GoFolder(paths[c.Number], "")
 		return nil
 	}
 	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
 		choices = slices.DeleteFunc(slices.Clone(choices), func(other widget.Choice) bool { return other.Number == c.Number })
-		return choices, m.withBookmarks(bookmarksRead{keep: paths[c.Number]})
+		return choices, f.withBookmarks(bookmarksRead{keep: paths[c.Number]})
 	}
-	m.overlay = u
-	m.dirty = true
+	f.env.Ask(u)
 }

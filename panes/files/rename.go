@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"context"
@@ -13,22 +13,20 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
 // askRenameFile asks for a new name, or has several renamed in the person's
 // editor.
-func (m *model) askRenameFile() tea.Cmd {
-	f := &m.files
+func (f *Pane) askRenameFile() tea.Cmd {
 	targets := f.list.Targets()
 	switch len(targets) {
 	case 0:
 		return nil
 	case 1:
 	default:
-		return m.renameMany(targets)
+		return f.renameMany(targets)
 	}
 	old := filepath.Base(targets[0])
 	shown, escaped := editable(old)
@@ -38,15 +36,15 @@ func (m *model) askRenameFile() tea.Cmd {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
-		show := m.willShow(name)
+		show := f.willShow(name)
 		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
-		return tea.Batch(show, m.transfer(in))
+		return tea.Batch(show, f.transfer(in))
 	})
 	p.Check = func(text string) error { return checkNewName(text, escaped) }
 	if escaped {
 		p.Note = widget.EscapesNote
 	}
-	m.overlay = p
+	f.env.Ask(p)
 	return nil
 }
 
@@ -83,17 +81,17 @@ func typedName(text string, escaped bool) (string, error) {
 
 // renameMany has names changed in the editor, in a session. The list is a file
 // in the engine's data folder.
-func (m *model) renameMany(targets []string) tea.Cmd {
-	names := relativeTo(m.files.path, targets)
+func (f *Pane) renameMany(targets []string) tea.Cmd {
+	names := relativeTo(f.path, targets)
 	escaped := slices.ContainsFunc(names, widget.NeedsEscapes)
 	if escaped {
 		for i, name := range names {
 			names[i] = widget.EscapeName(name)
 		}
 	}
-	list := filepath.Join(m.news.Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), m.files.serial))
+	list := filepath.Join(f.env.News().Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), f.serial))
 	text := strings.Join(names, "\n") + "\n"
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		return renameList{list, targets, escaped, e.WriteFile(ctx, list, []byte(text), false)}
 	}, func(err error) tea.Msg { return renameList{err: err} })
 }
@@ -117,27 +115,29 @@ func relativeTo(folder string, paths []string) []string {
 	return names
 }
 
-func (m *model) editRenameList(msg renameList) tea.Cmd {
+func (f *Pane) editRenameList(msg renameList) tea.Cmd {
 	if msg.err != nil {
-		return m.say(panes.ErrorText(msg.err), true)
+		return f.env.Say(panes.ErrorText(msg.err), true)
 	}
-	folder := m.files.path
-	cmd := m.visit(editor(msg.path, terminal.Target{}))
+	folder := f.path
+	cmd := f.visit(panes.Editor(msg.path, 0, 0), func() tea.Cmd { return f.readRenames(msg, folder) })
 	if msg.escaped {
-		cmd = tea.Batch(cmd, m.say("in these names "+widget.EscapesNote, false))
-	}
-	m.files.afterVisit = func(m *model) tea.Cmd {
-		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-			out, err := e.ReadFile(ctx, msg.path, 0, 0)
-			_ = e.DeleteFile(ctx, msg.path) // it is of no more use, and harmless
-			if err != nil {
-				return renamesRead{err: err}
-			}
-			items, err := renames(folder, msg.targets, textOf(out), msg.escaped)
-			return renamesRead{items, err}
-		}, func(err error) tea.Msg { return renamesRead{err: err} })
+		cmd = tea.Batch(cmd, f.env.Say("in these names "+widget.EscapesNote, false))
 	}
 	return cmd
+}
+
+// readRenames reads what became of the list.
+func (f *Pane) readRenames(msg renameList, folder string) tea.Cmd {
+	return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+		out, err := e.ReadFile(ctx, msg.path, 0, 0)
+		_ = e.DeleteFile(ctx, msg.path) // it is of no more use, and harmless
+		if err != nil {
+			return renamesRead{err: err}
+		}
+		items, err := renames(folder, msg.targets, textOf(out), msg.escaped)
+		return renamesRead{items, err}
+	}, func(err error) tea.Msg { return renamesRead{err: err} })
 }
 
 // renamesRead are the renames that were asked for.
@@ -188,34 +188,33 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 }
 
 // takeRenames shows what is to be renamed and asks.
-func (m *model) takeRenames(msg renamesRead) tea.Cmd {
+func (f *Pane) takeRenames(msg renamesRead) tea.Cmd {
 	switch {
 	case msg.err != nil:
-		return m.say(panes.ErrorText(msg.err), true)
+		return f.env.Say(panes.ErrorText(msg.err), true)
 	case len(msg.items) == 0:
-		return m.say("no name was changed", false)
+		return f.env.Say("no name was changed", false)
 	}
 	const most = 12
 	var lines []string
 	for i, item := range msg.items {
 		if i == most {
-			lines = append(lines, "and "+itoa(len(msg.items)-most)+" more")
+			lines = append(lines, "and "+widget.Itoa(len(msg.items)-most)+" more")
 			break
 		}
 		lines = append(lines, widget.Clip(widget.FileName(filepath.Base(item.Path)), 34)+" → "+widget.Clip(widget.FileName(filepath.Base(item.To)), 34))
 	}
-	what, no := itoa(len(msg.items))+" files", "leave their names"
+	what, no := widget.Itoa(len(msg.items))+" files", "leave their names"
 	if len(msg.items) == 1 {
 		what, no = "one file", "leave its name"
 	}
-	m.overlay = &overlay.Question{
+	f.env.Ask(&overlay.Question{
 		Title: "Rename " + what + "?",
 		Lines: lines,
 		Yes:   "rename",
 		No:    no,
 		Then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(msg.items)}),
-	}
-	m.dirty = true
+	})
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // A pathPrompt asks for a path on the engine's file system; tab completes it.
 type pathPrompt struct {
-	m       *model
+	f       *Pane
 	title   string
 	field   widget.Field
 	then    func(string) tea.Cmd
@@ -36,9 +36,9 @@ type pathListed struct {
 	names  []string
 }
 
-func (m *model) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
-	p := &pathPrompt{m: m, title: title, then: then}
-	if rest, ok := strings.CutPrefix(text, m.list.Home); ok && len(m.list.Home) > 1 && strings.HasPrefix(rest, "/") {
+func (f *Pane) newPathPrompt(title, text string, then func(string) tea.Cmd) *pathPrompt {
+	p := &pathPrompt{f: f, title: title, then: then}
+	if rest, ok := strings.CutPrefix(text, f.env.Home()); ok && len(f.env.Home()) > 1 && strings.HasPrefix(rest, "/") {
 		text = "~" + rest
 	}
 	p.set(text)
@@ -71,9 +71,9 @@ func (p *pathPrompt) absolute() (string, error) {
 		return "", err
 	}
 	slash := strings.HasSuffix(text, "/")
-	text = widget.ExpandHome(text, p.m.list.Home)
+	text = widget.ExpandHome(text, p.f.env.Home())
 	if !filepath.IsAbs(text) {
-		text = filepath.Join(p.m.files.path, text)
+		text = filepath.Join(p.f.path, text)
 	}
 	if slash {
 		text = withSlash(text)
@@ -89,7 +89,8 @@ func (p *pathPrompt) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	p.takeChosen()
 	path, err := p.absolute()
 	if err != nil {
-		p.m.overlay, p.wrong = p, err.Error()
+		p.wrong = err.Error()
+		p.f.env.Ask(p)
 		return nil
 	}
 	return p.then(path)
@@ -149,16 +150,15 @@ func (p *pathPrompt) look() tea.Cmd {
 		return nil
 	}
 	only := p.folders
-	return p.m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return panes.Call(p.f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		set, _, _ := listEntries(ctx, e, folder, "", nil, mostEntries) // of what cannot be listed nothing is offered
 		return pathListed{p, folder, set.Names(only)}
 	}, func(error) tea.Msg { return pathListed{p, folder, nil} })
 }
 
-func (m *model) takePathListed(msg pathListed) {
-	if m.overlay == overlay.Overlay(msg.prompt) && msg.prompt.asked == msg.folder {
+func (f *Pane) takePathListed(msg pathListed) {
+	if f.env.Shows(msg.prompt) && msg.prompt.asked == msg.folder {
 		msg.prompt.listed, msg.prompt.names = msg.folder, msg.names
-		m.dirty = true
 	}
 }
 
@@ -206,12 +206,12 @@ func commonName(names []string) string {
 
 // hints are the keys of the prompt.
 func (p *pathPrompt) Hints(_ overlay.Host) []widget.Hint {
-	return []widget.Hint{p.m.hint(keymap.ScopePrompt, keymap.Accept, "accept"), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
-		p.m.hint(keymap.ScopePrompt, keymap.Cancel, "cancel")}
+	return []widget.Hint{panes.HintIn(p.f.env.Bindings(), keymap.Accept, "accept", keymap.ScopePrompt), {Key: "tab", Does: "complete"}, {Key: "↑ ↓", Does: "choose"},
+		panes.HintIn(p.f.env.Bindings(), keymap.Cancel, "cancel", keymap.ScopePrompt)}
 }
 
 func (p *pathPrompt) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
-	look := &p.m.look
+	look := p.f.env.Look()
 	width = min(max(60, widget.Width(p.title)), w-8)
 	field, x := p.field.Draw(width)
 	line, used := widget.Hints(p.Hints(h), width, 0, look.Key, look.Dim)
@@ -253,11 +253,11 @@ func (p *pathPrompt) drawMatches(names []string, width int, look *widget.Look) s
 }
 
 // askFolder goes to a folder that is typed, or to a file's.
-func (m *model) askFolder() tea.Cmd {
-	p := m.newPathPrompt("Go to", withSlash(m.files.path), func(path string) tea.Cmd {
+func (f *Pane) askFolder() tea.Cmd {
+	p := f.newPathPrompt("Go to", withSlash(f.path), func(path string) tea.Cmd {
 		path = filepath.Clean(path)
-		m.files.list.Ahead(true)
-		return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+		f.list.Ahead(true)
+		return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 			_, err := e.ListFiles(ctx, path, "", 1)
 			if err == nil {
 				return goneTo{path, "", nil}
@@ -268,7 +268,7 @@ func (m *model) askFolder() tea.Cmd {
 			return goneTo{err: err}
 		}, func(err error) tea.Msg { return goneTo{err: err} })
 	})
-	m.overlay = p
+	f.env.Ask(p)
 	return p.look()
 }
 
@@ -278,19 +278,25 @@ type goneTo struct {
 	err        error
 }
 
-func (m *model) takeGoneTo(msg goneTo) tea.Cmd {
+func (f *Pane) takeGoneTo(msg goneTo) tea.Cmd {
 	if msg.err != nil {
-		m.files.list.Ahead(false)
-		return m.say(panes.ErrorText(msg.err), true)
+		f.list.Ahead(false)
+		return f.env.Say(panes.ErrorText(msg.err), true)
 	}
-	m.goFile(msg.path, msg.name)
+	f.goFile(msg.path, msg.name)
 	return nil
 }
 
 // goFile shows a folder with the cursor on an entry, a hidden one too.
-func (m *model) goFile(folder, name string) {
-	m.goFolder(folder, name)
+func (f *Pane) goFile(folder, name string) {
+	f.GoFolder(folder, name)
 	if strings.HasPrefix(name, ".") {
-		m.files.order.Hidden = true
+		f.order.Hidden = true
 	}
 }
+
+// Typed is what was typed so far.
+func (p *pathPrompt) Typed() string { return p.field.Text() }
+
+// Listed is the folder that what is typed is completed from.
+func (p *pathPrompt) Listed() string { return p.listed }

@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"fmt"
@@ -14,12 +14,12 @@ import (
 
 // startHere starts a command in a session in the folder that is shown; without
 // one, a shell.
-func (m *model) startHere(command []string) tea.Cmd {
-	command, folder, err := carried(command, m.files.path)
+func (f *Pane) startHere(command []string) tea.Cmd {
+	command, folder, err := carried(command, f.path)
 	if err != nil {
-		return m.say(err.Error(), true)
+		return f.env.Say(err.Error(), true)
 	}
-	return m.startCommand(nil, command, folder)
+	return f.env.StartSession(command, folder)
 }
 
 // carried is a command and its folder in a form that the API can carry, which

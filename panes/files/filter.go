@@ -1,4 +1,4 @@
-package ui
+package files
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes"
-	"tandem/panes/files"
 	"tandem/ui/overlay"
 )
 
@@ -18,7 +17,7 @@ const matchRest = 60 * time.Millisecond
 // held: those whose names match.
 type fileMatch struct {
 	filter  string
-	entries *files.Set
+	entries *Set
 	omitted int // that match too
 }
 
@@ -26,16 +25,16 @@ type fileMatch struct {
 type filesMatched struct {
 	serial int
 	match  *fileMatch
-	rows   *files.Rows
+	rows   *Rows
 	err    error
 }
 
 // incomplete reports whether the folder has entries that are not held.
-func (f *filesView) incomplete() bool { return f.list.More || f.omitted > 0 }
+func (f *Pane) incomplete() bool { return f.list.More || f.omitted > 0 }
 
 // matched is what the engine found for the filter; nil if it is not asked, or
 // has not answered.
-func (f *filesView) matched() *fileMatch {
+func (f *Pane) matched() *fileMatch {
 	if f.match == nil || f.match.filter != f.order.Filter || f.match.filter == "" {
 		return nil
 	}
@@ -43,7 +42,7 @@ func (f *filesView) matched() *fileMatch {
 }
 
 // source are the entries that rows are made of, and how many more there are.
-func (f *filesView) source() (*files.Set, int) {
+func (f *Pane) source() (*Set, int) {
 	switch match := f.matched(); {
 	case match != nil:
 		return match.entries, match.omitted
@@ -54,32 +53,29 @@ func (f *filesView) source() (*files.Set, int) {
 }
 
 // askFileFilter asks for words, and shows what matches while they are typed.
-func (m *model) askFileFilter() tea.Cmd {
-	m.overlay = overlay.NewFilter("Show files with", "words of the name; !word: without it", m.files.order.Filter, func(text string) tea.Cmd {
-		m.files.order.Filter = text
-		return m.rearrange()
-	})
+func (f *Pane) askFileFilter() tea.Cmd {
+	f.env.Ask(overlay.NewFilter("Show files with", "words of the name; !word: without it", f.order.Filter, func(text string) tea.Cmd {
+		f.order.Filter = text
+		return f.rearrange()
+	}))
 	return nil
 }
 
 // rearrange shows what is wanted of the folder, in the order that is wanted.
-func (m *model) rearrange() tea.Cmd {
-	f := &m.files
+func (f *Pane) rearrange() tea.Cmd {
 	rows := f.list.Rows()
 	if rows == nil || rows.Order == f.order {
 		return nil
 	}
-	m.dirty = true
 	var match tea.Cmd
 	if rows.Order.Filter != f.order.Filter {
-		match = m.matchBeyond()
+		match = f.matchBeyond()
 	}
-	return tea.Batch(match, m.arrangeFiles())
+	return tea.Batch(match, f.arrangeFiles())
 }
 
 // arrangeFiles makes rows of what is held, beside if that is much.
-func (m *model) arrangeFiles() tea.Cmd {
-	f := &m.files
+func (f *Pane) arrangeFiles() tea.Cmd {
 	set, _ := f.source()
 	if set.Len() <= quickRows {
 		f.setRows(set.Arrange(f.order))
@@ -89,17 +85,14 @@ func (m *model) arrangeFiles() tea.Cmd {
 	return func() tea.Msg { return filesArranged{serial, set, set.Arrange(order)} }
 }
 
-func (m *model) takeArranged(msg filesArranged) {
-	f := &m.files
+func (f *Pane) takeArranged(msg filesArranged) {
 	if set, _ := f.source(); msg.serial == f.serial && msg.set == set && msg.rows.Order == f.order {
 		f.setRows(msg.rows)
-		m.dirty = true
 	}
 }
 
 // matchBeyond asks the engine which names match, where not all are held.
-func (m *model) matchBeyond() tea.Cmd {
-	f := &m.files
+func (f *Pane) matchBeyond() tea.Cmd {
 	if f.matching != nil {
 		f.matching()
 		f.matching = nil
@@ -110,12 +103,12 @@ func (m *model) matchBeyond() tea.Cmd {
 	}
 	ctx, cancel := context.WithCancel(f.ctx)
 	f.matching = cancel
-	serial, path, order, l := f.serial, f.path, f.order, m.link
+	serial, path, order := f.serial, f.path, f.order
 	return func() tea.Msg {
 		if !rest(ctx, matchRest) {
 			return nil
 		}
-		e, err := l.At(ctx)
+		e, err := f.env.Engine(ctx)
 		if err != nil {
 			return nil
 		}
@@ -129,19 +122,17 @@ func (m *model) matchBeyond() tea.Cmd {
 	}
 }
 
-func (m *model) takeMatched(msg filesMatched) tea.Cmd {
-	f := &m.files
+func (f *Pane) takeMatched(msg filesMatched) tea.Cmd {
 	if msg.serial != f.serial || msg.match.filter != f.order.Filter {
 		return nil
 	}
-	m.dirty = true
 	f.matching = nil
 	if msg.err != nil { // what is held stays
-		return m.say(panes.ErrorText(msg.err), true)
+		return f.env.Say(panes.ErrorText(msg.err), true)
 	}
 	f.match = msg.match
 	if msg.rows.Order != f.order {
-		return m.arrangeFiles()
+		return f.arrangeFiles()
 	}
 	f.setRows(msg.rows)
 	return nil

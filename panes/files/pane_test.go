@@ -1,0 +1,288 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+	"tandem/ui/overlay"
+)
+
+// A fakeEnv is a dashboard that keeps what it is asked for. What is not asked of
+// it here is nil.
+type fakeEnv struct {
+	panes.Env
+	news    panes.News
+	look    widget.Look
+	engine  panes.Engine
+	folder  string // of the session that was used last
+	shown   overlay.Overlay
+	said    string
+	keys    *keymap.Bindings // default: the usual ones
+	visited []string
+	then    func() tea.Cmd
+}
+
+func (e *fakeEnv) Context() context.Context                     { return context.Background() }
+func (e *fakeEnv) Engine(context.Context) (panes.Engine, error) { return e.engine, nil }
+func (e *fakeEnv) News() *panes.News                            { return &e.news }
+func (e *fakeEnv) Look() *widget.Look                           { return &e.look }
+func (e *fakeEnv) Bindings() keymap.Bindings {
+	if e.keys != nil {
+		return *e.keys
+	}
+	return keymap.DefaultBindings()
+}
+
+func (e *fakeEnv) Home() string                    { return "/home/ann" }
+func (e *fakeEnv) Colors() int                     { return 256 }
+func (e *fakeEnv) FileIcons() bool                 { return false }
+func (e *fakeEnv) Session() (id, folder string)    { return "1", e.folder }
+func (e *fakeEnv) Ask(o overlay.Overlay)           { e.shown = o }
+func (e *fakeEnv) Shows(o overlay.Overlay) bool    { return e.shown == o }
+func (e *fakeEnv) Close()                          { e.shown = nil }
+func (e *fakeEnv) UnsayNote()                      {}
+func (e *fakeEnv) Say(text string, _ bool) tea.Cmd { e.said = text; return nil }
+
+func (e *fakeEnv) Visit(command []string, _ string, then func() tea.Cmd) tea.Cmd {
+	e.visited, e.then = command, then
+	return nil
+}
+
+// shownPane shows a folder that is still being read.
+func shownPane(folder string) (*Pane, *fakeEnv) {
+	e := &fakeEnv{folder: folder}
+	e.news.Connected = true
+	f := New(e)
+	f.Resize(100, 24)
+	f.Show()
+	return f, e
+}
+
+// listed has the folder read.
+func (f *Pane) listed(names ...string) {
+	set := (*Set)(nil).With(entries(names...))
+	f.Update(filesListed{serial: f.serial, entries: set, rows: set.Arrange(f.order)})
+}
+
+func TestTheFolderOfTheSessionIsShownFirst(t *testing.T) {
+	f, _ := shownPane("/home/ann/src")
+	f.listed("a", "b")
+	if f.Folder() != "/home/ann/src" {
+		t.Errorf("it shows %s", f.Folder())
+	}
+	if got := strings.Join(f.Draw(), "\n"); !strings.Contains(got, "~/src") {
+		t.Errorf("drawn is %q", got)
+	}
+}
+
+func TestAFileIsEditedInASessionThatLeadsBack(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "ed")
+	f, e := shownPane("/d")
+	f.listed("a")
+	f.Actions()[keymap.FilesEdit]()
+	if diff := cmp.Diff([]string{"ed", "/d/a"}, e.visited); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
+	f, e := shownPane("/d")
+	b, err := keymap.DefaultBindings().Rebind(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.keys = &b
+	for _, o := range []overlay.Overlay{f.newPathPrompt("x", "", nil), &conflict{f: f, of: &transfer{}}, &fileFinder{f: f}} {
+		for _, h := range o.(interface {
+			Hints(overlay.Host) []widget.Hint
+		}).Hints(e) {
+			if strings.Contains(h.Key, "enter") || strings.Contains(h.Key, "esc") {
+				t.Errorf("%T offers %q for %q", o, h.Key, h.Does)
+			}
+		}
+	}
+}
+
+func TestAnAnswerToAnEarlierSearchInAFileIsLeftOut(t *testing.T) {
+	f, e := shownPane("/d")
+	f.listed("a")
+	f.searchFile("/d/a", "first")
+	first := f.search
+	f.searchFile("/d/a", "second")
+	f.Update(fileSearched{of: first, hits: []int64{2, 3}})
+	if f.search == nil || f.preview.NextHit(false) {
+		t.Error("the first answer counts")
+	}
+	f.Update(fileSearched{of: f.search})
+	if f.search != nil || !strings.Contains(e.said, "no line matches “second”") {
+		t.Errorf("it says %q", e.said)
+	}
+}
+
+func TestWhatMayFollowAPathIsOfTheFolderThatWasTypedLast(t *testing.T) {
+	f, e := shownPane("/d")
+	p := f.newPathPrompt("Go to", "/d/o", nil)
+	e.shown = p
+	p.look()
+	p.set("/")
+	p.look() // of which the answer comes late
+	p.set("/d/od")
+	p.look()
+	f.Update(pathListed{p, "/d/", []string{"odd/", "other"}})
+	f.Update(pathListed{p, "/", []string{"tmp/"}})
+	if got := p.matches(); len(got) != 1 || got[0] != "odd/" {
+		t.Errorf("there follow %q", got)
+	}
+}
+
+func TestAPathThatIsTooLongToEditIsNotEditedInPart(t *testing.T) {
+	var p pathPrompt
+	if p.set("/" + strings.Repeat("\xff", 4000) + "/"); p.field.Text() != "" {
+		t.Errorf("%d bytes of it are", len(p.field.Text()))
+	}
+	if p.set("/a\xff"); p.field.Text() != `/a\xff` {
+		t.Errorf("another is %q", p.field.Text())
+	}
+}
+
+func TestOnlyWholeCharactersAreCompleted(t *testing.T) {
+	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
+		if got := commonName(names); got != want {
+			t.Errorf("%q have %q in common, not %q", names, got, want)
+		}
+	}
+}
+
+func TestShellsReadWordsOfAnyBytes(t *testing.T) {
+	for _, name := range []string{"bad\xff", "a\nb", "it's \\ here", "$(touch x)", "\x1b[2J", "é", "-n", "%s%%", " a ", "\u202ex", "\xc3", `\0101`} {
+		out, err := exec.Command("/bin/sh", "-c", "printf %s "+shellWord("/"+name)).Output()
+		if err != nil || string(out) != "/"+name {
+			t.Errorf("%q as %s is read as %q, %v", name, shellWord("/"+name), out, err)
+		}
+	}
+}
+
+func TestWordsForAShellCanBeShown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := string(rapid.SliceOf(rapid.ByteRange(1, 255)).Draw(t, "name"))
+		for _, c := range shellWord(name) {
+			if c < 0x20 || c == 0x7f || c == '\ufffd' && !strings.ContainsRune(name, '\ufffd') {
+				t.Fatalf("%q is written %q", name, shellWord(name))
+			}
+		}
+	})
+}
+
+func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
+	var f Pane
+	f.remember(undoOf(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
+	want := []api.FilesTransferInput{
+		{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/b", To: "/tmp"}, {Path: "/a", To: "/b"}, {Path: "/tmp", To: "/a"}}},
+		{Kind: api.TransferRestore, Items: []api.FileMove{{Path: "/trash/files/a", To: "/a"}}},
+	}
+	if diff := cmp.Diff(want, f.undos[0].steps); diff != "" {
+		t.Error(diff)
+	}
+	f.remember(undoOf(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
+	f.remember(undoOf(api.TransferCopy, nil))
+	if len(f.undos) != 1 {
+		t.Error("what cannot be undone is remembered")
+	}
+}
+
+func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
+	var f Pane
+	sized := func(what string, n int) undo {
+		return undo{what, []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
+	}
+	for range mostUndos + 5 {
+		f.remember(sized("a", 1))
+	}
+	if len(f.undos) != mostUndos {
+		t.Errorf("%d are remembered", len(f.undos))
+	}
+	f.remember(sized("large", mostUndoItems+1))
+	if len(f.undos) != 1 || f.undos[0].what != "large" {
+		t.Errorf("after a large one %d are remembered", len(f.undos))
+	}
+	f.remember(sized("b", 1))
+	if len(f.undos) != 1 || f.undos[0].what != "b" {
+		t.Errorf("after the next one %d are remembered", len(f.undos))
+	}
+}
+
+func TestRenamesInAnyOrderComeOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID).Draw(t, "names")
+		become := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), len(names), len(names), rapid.ID).Draw(t, "become")
+		have, want := map[string]string{}, map[string]string{}
+		var items []api.FileMove
+		for i, name := range names {
+			from, to := fmt.Sprintf("/d/%d", name), fmt.Sprintf("/d/%d", become[i])
+			have[from], want[to] = from, from
+			if from != to {
+				items = append(items, api.FileMove{Path: from, To: to})
+			}
+		}
+		for _, move := range swapped(items) {
+			if have[move.To] != "" || have[move.Path] == "" {
+				t.Fatalf("%+v of %v with %v", move, items, have)
+			}
+			have[move.To] = have[move.Path]
+			delete(have, move.Path)
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestRenamesGoRoundByADetour(t *testing.T) {
+	moves := swapped([]api.FileMove{{Path: "/a", To: "/b"}, {Path: "/b", To: "/c"}, {Path: "/c", To: "/a"}, {Path: "/d", To: "/e"}})
+	have := map[string]string{"/a": "a", "/b": "b", "/c": "c", "/d": "d"}
+	for _, move := range moves {
+		if have[move.To] != "" {
+			t.Fatalf("%+v: something is there", move)
+		}
+		have[move.To] = have[move.Path]
+		delete(have, move.Path)
+	}
+	for path, want := range map[string]string{"/b": "a", "/c": "b", "/a": "c", "/e": "d"} {
+		if have[path] != want {
+			t.Errorf("%s is %q, want %q", path, have[path], want)
+		}
+	}
+	for _, text := range []string{"x\n", "x\nx\n", "x\n\n"} {
+		if _, err := renames("/", []string{"/a", "/b"}, text, false); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func TestASlowFolderSaysThatItIsRead(t *testing.T) {
+	f, _ := shownPane("/d")
+	f.Update(filesSlow{f.serial - 1})
+	if f.list.Note != "" {
+		t.Errorf("another folder is told of: %q", f.list.Note)
+	}
+	f.Update(filesSlow{f.serial})
+	if f.list.Note != "reading the folder…" {
+		t.Errorf("it says %q", f.list.Note)
+	}
+	f.Update(filesListed{serial: f.serial, entries: (*Set)(nil).With(entries("a")), rows: Arrange(entries("a"), Order{})})
+	if f.list.Note != "" {
+		t.Errorf("it still says %q", f.list.Note)
+	}
+}

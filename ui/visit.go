@@ -1,0 +1,45 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/panes/terminal"
+)
+
+// A visit is a session that a view was left for.
+type visit struct {
+	pane *terminal.Terminal
+	from viewKind
+	then func() tea.Cmd // what is done when it has ended; may be nil
+}
+
+// visitSession starts a command in a session; when that is closed, the view is
+// shown again.
+func (m *model) visitSession(command []string, folder string, then func() tea.Cmd) tea.Cmd {
+	before, from := m.current, m.view
+	cmd := m.startCommand(nil, command, folder)
+	if m.view == viewSessions && m.current != nil && m.current != before {
+		m.visit = &visit{m.current.focus.pane, from, then}
+	}
+	return cmd
+}
+
+// endVisit shows the view again that was left, once the session is closed.
+func (m *model) endVisit() tea.Cmd {
+	v := m.visit
+	if v == nil {
+		return nil
+	}
+	if g, _ := m.groupOf(v.pane); g != nil {
+		return nil
+	}
+	m.visit = nil
+	var cmds []tea.Cmd
+	if m.view == viewSessions {
+		cmds = append(cmds, m.setView(v.from))
+	}
+	if v.then != nil {
+		cmds = append(cmds, v.then())
+	}
+	return tea.Batch(cmds...)
+}
