@@ -56,8 +56,8 @@ var layers = map[string]layer{
 		"an answer is printed the same way, whichever verb has it",
 	},
 	"ui/cli/project": {
-		[]string{"engine/api"},
-		"a project file becomes requests of the API, whoever sends them",
+		[]string{"engine/api", "engine/api/client", "ui/cli/output", "ui/cli/retry"},
+		"a project file becomes requests of the API, whatever the command line looks like",
 	},
 	"ui/cli/retry": {
 		[]string{"engine/api", "engine/api/client"},

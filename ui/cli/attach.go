@@ -99,7 +99,7 @@ func (a *app) attached(id string, outcome attach.Outcome) error {
 			a.out.Tell("%s has ended", output.Visible(id))
 			break
 		}
-		a.out.Tell("%s has ended: %s", output.Visible(outcome.Process.Name), stateText(*outcome.Process))
+		a.out.Tell("%s has ended: %s", output.Visible(outcome.Process.Name), output.StateText(*outcome.Process))
 	case attach.Detached:
 		a.out.Tell("left %s, which goes on; `tandem attach %s` comes back", output.Visible(id), output.Visible(id))
 	case attach.HungUp:

@@ -103,7 +103,7 @@ func (a *app) complete(which func(api.Process) bool, list func(context.Context, 
 // candidates offers a name; and an id where the person has begun to type it, or
 // where the name is no word of a shell or means another process.
 func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Completion) {
-	about := stateText(p) + ": " + output.Visible(p.Command)
+	about := output.StateText(p) + ": " + output.Visible(p.Command)
 	simple := meant && p.Name != "" && output.Visible(p.Name) == p.Name && !strings.ContainsAny(p.Name, " \t'\"\\$`*?:;&|<>()[]{}!#~")
 	if simple && strings.HasPrefix(p.Name, toComplete) {
 		found = append(found, cobra.CompletionWithDesc(p.Name, about))

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"tandem/engine/api"
-	"tandem/engine/api/client"
 	"tandem/ui/cli/output"
 	"tandem/ui/cli/project"
 )
@@ -64,7 +62,13 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 		}
 		return a.out.Answer([]api.Process{}, func() string { return "" })
 	}
-	return a.endAll(ctx, ours, dependents(file, ours), forget)
+	client, err := a.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	outs, errs := project.EndAll(ctx, client, ours, project.Dependents(file, ours), forget)
+	return output.AnswerAll(a.out, outs, errs, outcome)
 }
 
 // startedFrom is the path of the project file: that of a flag, else the next
@@ -116,82 +120,4 @@ func (a *app) ofProject(path string, list []api.Process, names []string, ended b
 		}
 	}
 	return ours, nil
-}
-
-// dependents says for every process which others must be ended before it.
-// Without a file these are all that were started after it.
-func dependents(file *project.File, ours []api.Process) [][]int {
-	before := make([][]int, len(ours))
-	for i, p := range ours {
-		for j, q := range ours {
-			if i == j {
-				continue
-			}
-			switch {
-			case file == nil:
-				if j > i {
-					before[i] = append(before[i], j)
-				}
-			case dependsOn(file.Entry(q.Project.Name), p.Project.Name):
-				before[i] = append(before[i], j)
-			}
-		}
-	}
-	return before
-}
-
-func dependsOn(e *project.Entry, name string) bool {
-	return e != nil && slices.ContainsFunc(e.After, func(d project.Dependency) bool { return d.Name == name })
-}
-
-// endAll ends processes, each after those that depend on it, and goes on when
-// one fails.
-func (a *app) endAll(ctx context.Context, ours []api.Process, before [][]int, forget bool) error {
-	client, err := a.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	done := make([]chan struct{}, len(ours))
-	for i := range done {
-		done[i] = make(chan struct{})
-	}
-	outs, errs := make([]api.Process, len(ours)), make([]error, len(ours))
-	var calls sync.WaitGroup
-	for i, p := range ours {
-		calls.Go(func() {
-			defer close(done[i])
-			for _, j := range before[i] {
-				<-done[j]
-			}
-			outs[i], errs[i] = end(ctx, client, p, forget)
-		})
-	}
-	calls.Wait()
-	return output.AnswerAll(a.out, outs, errs, outcome)
-}
-
-func end(ctx context.Context, conn *client.Client, p api.Process, forget bool) (api.Process, error) {
-	var err error
-	if !p.State.Ended() {
-		if p, err = stopped(ctx, conn, p.ID); err != nil {
-			return p, err
-		}
-	}
-	if forget {
-		_, err = api.ProcessRemove.Call(ctx, conn, api.IDInput{ID: p.ID})
-	}
-	return p, err
-}
-
-// stopped ends a process. One that has ended by itself meanwhile is as good.
-func stopped(ctx context.Context, conn *client.Client, id string) (api.Process, error) {
-	p, err := api.ProcessStop.Call(ctx, conn, api.ProcessStopInput{ID: id})
-	if err == nil {
-		return p, nil
-	}
-	if now, failed := api.ProcessGet.Call(ctx, conn, api.IDInput{ID: id}); failed == nil && now.State.Ended() {
-		return now, nil
-	}
-	return p, err
 }

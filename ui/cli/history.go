@@ -138,7 +138,7 @@ func (a *app) historyTable(rows []api.HistoryRow, unique bool, now time.Time) st
 		if r.CWD != "" {
 			folder = output.Visible(home(r.CWD))
 		}
-		t.Add(append(cells, output.Text(span(max(now.Sub(r.StartedAt), 0))), output.Text(took(r.DurationMS)), output.Tinted(exit, tint),
+		t.Add(append(cells, output.Text(output.Span(max(now.Sub(r.StartedAt), 0))), output.Text(took(r.DurationMS)), output.Tinted(exit, tint),
 			output.Text(output.Visible(r.Actor)), output.Text(folder), output.Tinted(output.Visible(r.Command.Command), output.Strong))...)
 	}
 	return t.String()
@@ -170,7 +170,7 @@ func took(ms int64) string {
 	case ms < 60_000:
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	}
-	return span(d)
+	return output.Span(d)
 }
 
 // A moment is a flag such as 30m or 2d (ago), 15:04 (today), 2026-11-20 or a

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -58,63 +57,8 @@ func (a *app) sessionTable(list []api.Process, now time.Time) string {
 		if p.PID > 0 {
 			pid = strconv.Itoa(p.PID)
 		}
-		t.Add(output.Text(p.ID), output.Tinted(output.Visible(p.Name), output.Strong), output.Tinted(stateText(p), stateTint(p)), output.Text(pid),
-			output.Text(age(p, now)), output.Text(output.Visible(home(p.CWD))), output.Text(output.Visible(p.Command)))
+		t.Add(output.Text(p.ID), output.Tinted(output.Visible(p.Name), output.Strong), output.Tinted(output.StateText(p), output.StateTint(p)), output.Text(pid),
+			output.Text(output.Age(p, now)), output.Text(output.Visible(home(p.CWD))), output.Text(output.Visible(p.Command)))
 	}
 	return t.String()
-}
-
-// stateText is a process's state in words, with how it ended.
-func stateText(p api.Process) string {
-	text := string(p.State)
-	switch {
-	case !p.State.Ended():
-		return text
-	case p.ExitSignal != "":
-		return text + " " + p.ExitSignal
-	case p.ExitCode != nil:
-		return text + " " + strconv.Itoa(*p.ExitCode)
-	case p.ExitUnknown:
-		return text + " (status unknown)"
-	}
-	return text
-}
-
-func stateTint(p api.Process) output.Tint {
-	bad := p.ExitSignal != "" || p.ExitUnknown || p.ExitCode != nil && *p.ExitCode != 0
-	switch {
-	case p.State == api.StateRunning:
-		return output.Green
-	case p.State == api.StateFailed, p.State == api.StateExited && bad:
-		return output.Red
-	case p.State.Ended():
-		return output.Faint
-	}
-	return output.Yellow
-}
-
-// age is how long a process has run, or since when it has ended.
-func age(p api.Process, now time.Time) string {
-	since := p.StartedAt
-	if p.ExitedAt != nil {
-		since = *p.ExitedAt
-	}
-	if since.IsZero() {
-		return "-"
-	}
-	return span(now.Sub(since))
-}
-
-// span is a duration in its largest unit.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d >= day:
-		return fmt.Sprintf("%dd", d/day)
-	case d >= time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d >= time.Minute:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	}
-	return fmt.Sprintf("%ds", max(d, 0)/time.Second)
 }

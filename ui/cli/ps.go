@@ -100,7 +100,7 @@ func (a *app) processTable(list []api.Process, now time.Time) string {
 		cpu, mem, ports := used(p.Metrics)
 		pid, up, again := "-", "-", "-"
 		if p.PID > 0 {
-			pid, up = strconv.Itoa(p.PID), span(uptime(p, now))
+			pid, up = strconv.Itoa(p.PID), output.Span(uptime(p, now))
 		}
 		if p.Supervision != nil {
 			again = strconv.Itoa(p.Supervision.Restarts)
@@ -119,7 +119,7 @@ func liveState(p api.Process) (string, output.Tint) {
 	if s := p.Supervision; p.State == api.StateRunning && s != nil && s.Ready != nil && !*s.Ready {
 		return "not ready", output.Yellow
 	}
-	return string(p.State), stateTint(p)
+	return string(p.State), output.StateTint(p)
 }
 
 // used is what a process uses, "-" where it is not measured.

@@ -74,7 +74,7 @@ func (a *app) stopAll(cmd *cobra.Command, signal string) error {
 }
 
 // outcome tells the state of a process in a line.
-func outcome(p api.Process) string { return output.Visible(p.Name) + ": " + stateText(p) + "\n" }
+func outcome(p api.Process) string { return output.Visible(p.Name) + ": " + output.StateText(p) + "\n" }
 
 func (a *app) restartCommand() *cobra.Command {
 	return &cobra.Command{

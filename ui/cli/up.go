@@ -126,12 +126,9 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	if err != nil {
 		return err
 	}
-	plan := makePlan(file, order, list.Processes, planOptions{named: names, replace: f.replace})
-	r := &run{app: a, client: client, file: file, plan: plan, wait: f.wait, timeout: time.Duration(f.timeout)}
-	r.all(ctx)
-	r.layOut(ctx)
-	r.removed(ctx, f.prune)
-	return r.report()
+	plan := project.NewPlan(file, order, list.Processes, project.PlanOptions{Named: names, Replace: f.replace})
+	r := &project.Run{Out: a.out, Connect: a.Connect, Environ: a.Environ, Size: a.ownSize, Client: client, File: file, Plan: plan, Wait: f.wait, Timeout: time.Duration(f.timeout)}
+	return r.Up(ctx, f.prune)
 }
 
 // dryRun tells what up would do. It starts no engine.
@@ -140,23 +137,12 @@ func (a *app) dryRun(ctx context.Context, file *project.File, order []*project.E
 	if err != nil {
 		return err
 	}
-	plan := makePlan(file, order, list, planOptions{named: names, replace: f.replace})
-	var steps []upResult
-	for _, s := range plan.steps {
-		steps = append(steps, upResult{Name: s.entry.Name, Action: s.action, After: s.afterNames(), Process: s.old})
-	}
-	for i := range plan.removed {
-		gone := &plan.removed[i]
-		action := actionLeft
-		if f.prune {
-			action = actionEnd
-		}
-		steps = append(steps, upResult{Name: gone.Project.Name, Action: action, Process: gone})
-	}
+	plan := project.NewPlan(file, order, list, project.PlanOptions{Named: names, Replace: f.replace})
+	steps := plan.Results(f.prune)
 	return a.out.Answer(steps, func() string {
 		var b strings.Builder
 		for _, s := range steps {
-			line := fmt.Sprintf("%s: %s", output.Visible(s.Name), s.Action.plan())
+			line := fmt.Sprintf("%s: %s", output.Visible(s.Name), s.Action.Planned())
 			if len(s.After) > 0 {
 				line += ", after " + output.Visible(strings.Join(s.After, ", "))
 			}

@@ -69,7 +69,7 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 		return err
 	}
 	defer p.Close()
-	out, err := waitUntil(ctx, p, in, timeout)
+	out, err := retry.Wait(ctx, p, in, timeout)
 	if err != nil {
 		return err
 	}
@@ -77,16 +77,6 @@ func (a *app) wait(ctx context.Context, in api.ProcessWaitInput, timeout time.Du
 		return err
 	}
 	return notMet(out.Process, timeout)
-}
-
-// waitUntil asks until a condition holds, none can any more as the process has
-// ended, or it is too late; then Met is empty. A timeout of 0 is none.
-func waitUntil(ctx context.Context, p *retry.Conn, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
-	return retry.Until(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
-		in.TimeoutMS = ms
-		out, err = retry.Call(ctx, p, api.ProcessWait, in)
-		return out, out.Met != "" || out.Process.State.Ended(), err
-	})
 }
 
 // waitText tells what held.

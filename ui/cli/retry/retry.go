@@ -119,3 +119,13 @@ func Until[Out any](timeout time.Duration, wait func(ms int) (out Out, done bool
 		}
 	}
 }
+
+// Wait asks until a condition holds, none can any more as the process has
+// ended, or it is too late; then Met is empty. A timeout of 0 is none.
+func Wait(ctx context.Context, c *Conn, in api.ProcessWaitInput, timeout time.Duration) (api.ProcessWaitOutput, error) {
+	return Until(timeout, func(ms int) (out api.ProcessWaitOutput, done bool, err error) {
+		in.TimeoutMS = ms
+		out, err = Call(ctx, c, api.ProcessWait, in)
+		return out, out.Met != "" || out.Process.State.Ended(), err
+	})
+}

@@ -1,28 +1,27 @@
-package cli
+package project
 
 import (
 	"context"
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/project"
 )
 
 // layOut has dashboards show the layout of the file, if a session of it was
 // started just now, and keeps it under the project's name.
-func (r *run) layOut(ctx context.Context) {
-	if len(r.file.Layout) == 0 {
+func (r *Run) layOut(ctx context.Context) {
+	if len(r.File.Layout) == 0 {
 		return
 	}
 	panes, begun := map[string]api.LayoutNode{}, false
-	for _, s := range r.plan.steps {
+	for _, s := range r.Plan.steps {
 		if s.process.ID == "" {
 			continue
 		}
 		panes[s.entry.Name] = api.LayoutNode{ID: s.process.ID, Name: s.process.Name}
 		begun = begun || s.entry.Start.TTY && s.action != actionKeep && s.action != actionDone
 	}
-	layout := layoutOf(r.file.Layout, panes)
+	layout := layoutOf(r.File.Layout, panes)
 	if !begun || len(layout.Tabs) == 0 {
 		return
 	}
@@ -33,15 +32,15 @@ func (r *run) layOut(ctx context.Context) {
 
 // keep keeps a layout by name, shows it, and adds it to what the next dashboard
 // begins with.
-func (r *run) keep(ctx context.Context, layout api.Layout) error {
-	if _, err := api.LayoutPut.Call(ctx, r.client, api.LayoutPutInput{Name: r.file.Name, Layout: layout, Show: true}); err != nil {
+func (r *Run) keep(ctx context.Context, layout api.Layout) error {
+	if _, err := api.LayoutPut.Call(ctx, r.Client, api.LayoutPutInput{Name: r.File.Name, Layout: layout, Show: true}); err != nil {
 		return err
 	}
-	now, err := api.LayoutGet.Call(ctx, r.client, api.Empty{})
+	now, err := api.LayoutGet.Call(ctx, r.Client, api.Empty{})
 	if err != nil {
 		return err
 	}
-	_, err = api.LayoutPut.Call(ctx, r.client, api.LayoutPutInput{Layout: joined(now.Current, layout)})
+	_, err = api.LayoutPut.Call(ctx, r.Client, api.LayoutPutInput{Layout: joined(now.Current, layout)})
 	return err
 }
 
@@ -67,7 +66,7 @@ func joined(old *api.Layout, layout api.Layout) api.Layout {
 }
 
 // layoutOf writes down the tabs of a file, with the panes of what was started.
-func layoutOf(tabs []project.Pane, panes map[string]api.LayoutNode) (l api.Layout) {
+func layoutOf(tabs []Pane, panes map[string]api.LayoutNode) (l api.Layout) {
 	for _, tab := range tabs {
 		if nodes := layoutNodes(nil, tab, panes); len(nodes) > 0 {
 			t := api.LayoutTab{Nodes: nodes}
@@ -80,7 +79,7 @@ func layoutOf(tabs []project.Pane, panes map[string]api.LayoutNode) (l api.Layou
 
 // layoutNodes appends a pane. A split of many becomes one of the first and the
 // rest.
-func layoutNodes(nodes []api.LayoutNode, p project.Pane, panes map[string]api.LayoutNode) []api.LayoutNode {
+func layoutNodes(nodes []api.LayoutNode, p Pane, panes map[string]api.LayoutNode) []api.LayoutNode {
 	if len(p.Panes) == 0 {
 		if leaf, ok := panes[p.Session]; ok {
 			return append(nodes, leaf)

@@ -1,4 +1,4 @@
-package cli
+package project
 
 import (
 	"crypto/sha256"
@@ -7,25 +7,24 @@ import (
 	"slices"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/project"
 )
 
 // An upAction is what up does with an entry.
-type upAction string
+type Action string
 
 const (
-	actionStart  upAction = "started"
-	actionAgain  upAction = "started again"
-	actionChange upAction = "replaced"
-	actionKeep   upAction = "unchanged"
-	actionDone   upAction = "done"
-	actionLeft   upAction = "not in the file"
-	actionEnd    upAction = "removed"
-	actionFailed upAction = "failed"
+	actionStart  Action = "started"
+	actionAgain  Action = "started again"
+	actionChange Action = "replaced"
+	actionKeep   Action = "unchanged"
+	actionDone   Action = "done"
+	actionLeft   Action = "not in the file"
+	actionEnd    Action = "removed"
+	actionFailed Action = "failed"
 )
 
 // plan says what will be done.
-func (a upAction) plan() string {
+func (a Action) Planned() string {
 	switch a {
 	case actionStart:
 		return "start"
@@ -45,16 +44,16 @@ func (a upAction) plan() string {
 	return string(a)
 }
 
-// A plan is what has to be done to bring about what a file says.
-type plan struct {
+// A Plan is what has to be done to bring about what a file says.
+type Plan struct {
 	steps   []*step // each after what it depends on
 	removed []api.Process
 }
 
 // A step is what has to be done about one entry.
 type step struct {
-	entry  *project.Entry
-	action upAction
+	entry  *Entry
+	action Action
 	old    *api.Process // what there is of it; nil for nothing
 	digest string
 	name   string // under which it is started
@@ -73,14 +72,14 @@ func (s *step) afterNames() []string {
 	return names
 }
 
-type planOptions struct {
-	named   []string
-	replace bool
+type PlanOptions struct {
+	Named   []string
+	Replace bool
 }
 
 // makePlan compares a file with what there is.
-func makePlan(file *project.File, order []*project.Entry, list []api.Process, o planOptions) *plan {
-	p := &plan{}
+func NewPlan(file *File, order []*Entry, list []api.Process, o PlanOptions) *Plan {
+	p := &Plan{}
 	latest := map[string]*api.Process{}
 	running := false
 	for i := range list {
@@ -104,6 +103,24 @@ func makePlan(file *project.File, order []*project.Entry, list []api.Process, o 
 	return p
 }
 
+// Results tells what would be done; with prune, of what the file does not name
+// any more too.
+func (p *Plan) Results(prune bool) []Result {
+	var all []Result
+	for _, s := range p.steps {
+		all = append(all, Result{Name: s.entry.Name, Action: s.action, After: s.afterNames(), Process: s.old})
+	}
+	for i := range p.removed {
+		gone := &p.removed[i]
+		action := actionLeft
+		if prune {
+			action = actionEnd
+		}
+		all = append(all, Result{Name: gone.Project.Name, Action: action, Process: gone})
+	}
+	return all
+}
+
 // better reports whether q tells more about an entry than what is known: it
 // runs, or was started later.
 func better(q, than *api.Process) bool {
@@ -115,22 +132,22 @@ func better(q, than *api.Process) bool {
 
 // actionFor decides about one entry. A task that is done is not done again as
 // long as anything of the project runs and nobody names it.
-func actionFor(s *step, o planOptions, running bool) upAction {
+func actionFor(s *step, o PlanOptions, running bool) Action {
 	switch {
 	case s.old == nil:
 		return actionStart
-	case s.old.Project.Digest != s.digest || o.replace:
+	case s.old.Project.Digest != s.digest || o.Replace:
 		return actionChange
 	case !s.old.State.Ended():
 		return actionKeep
-	case running && !slices.Contains(o.named, s.entry.Name) && s.old.State == api.StateExited && succeeded(s.entry, *s.old):
+	case running && !slices.Contains(o.Named, s.entry.Name) && s.old.State == api.StateExited && succeeded(s.entry, *s.old):
 		return actionDone
 	}
 	return actionAgain
 }
 
 // succeeded reports whether a process has ended with success.
-func succeeded(e *project.Entry, p api.Process) bool {
+func succeeded(e *Entry, p api.Process) bool {
 	if p.ExitCode == nil {
 		return false
 	}
@@ -139,7 +156,7 @@ func succeeded(e *project.Entry, p api.Process) bool {
 
 // freeName is the entry's name, or, where something else that runs has it, one
 // with the project's before it.
-func freeName(file *project.File, name string, list []api.Process) string {
+func freeName(file *File, name string, list []api.Process) string {
 	for _, q := range list {
 		ours := q.Project != nil && q.Project.File == file.Path && q.Project.Name == name
 		if q.Name == name && !q.State.Ended() && !ours {
@@ -150,10 +167,10 @@ func freeName(file *project.File, name string, list []api.Process) string {
 }
 
 // digest tells one definition of an entry from another.
-func digest(e *project.Entry) string {
+func digest(e *Entry) string {
 	text, err := json.Marshal(struct {
 		Start api.ProcessStartInput
-		Env   []project.Variable
+		Env   []Variable
 	}{e.Start, e.Env})
 	if err != nil {
 		return "" // cannot be: there are only words and numbers in it

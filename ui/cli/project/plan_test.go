@@ -1,20 +1,19 @@
-package cli
+package project
 
 import (
 	"testing"
 	"time"
 
 	"tandem/engine/api"
-	"tandem/ui/cli/project"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // planOf plans a file with the entries web, task and db, of which the engine
 // has what is listed.
-func planOf(t *testing.T, o planOptions, have func(e *project.Entry) *api.Process, others ...api.Process) (*plan, map[string]upAction) {
+func planOf(t *testing.T, o PlanOptions, have func(e *Entry) *api.Process, others ...api.Process) (*Plan, map[string]Action) {
 	t.Helper()
-	file, err := project.Parse("/p/tandem.yaml", []byte("processes:\n  db: x\n  task: y\n  web: {command: z, restart: {success_codes: [7]}}"), nil)
+	file, err := Parse("/p/tandem.yaml", []byte("processes:\n  db: x\n  task: y\n  web: {command: z, restart: {success_codes: [7]}}"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,8 +30,8 @@ func planOf(t *testing.T, o planOptions, have func(e *project.Entry) *api.Proces
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := makePlan(file, order, list, o)
-	actions := map[string]upAction{}
+	plan := NewPlan(file, order, list, o)
+	actions := map[string]Action{}
 	for _, s := range plan.steps {
 		actions[s.entry.Name] = s.action
 	}
@@ -40,44 +39,44 @@ func planOf(t *testing.T, o planOptions, have func(e *project.Entry) *api.Proces
 }
 
 func TestWhatRunsUnchangedStaysAndTasksAreDoneOnce(t *testing.T) {
-	running := func(e *project.Entry) *api.Process {
+	running := func(e *Entry) *api.Process {
 		switch e.Name {
 		case "db":
 			return &api.Process{State: api.StateBackoff}
 		case "task":
-			return &api.Process{State: api.StateExited, ExitCode: code(0)}
+			return &api.Process{State: api.StateExited, ExitCode: new(0)}
 		}
-		return &api.Process{State: api.StateExited, ExitCode: code(7)}
+		return &api.Process{State: api.StateExited, ExitCode: new(7)}
 	}
-	_, got := planOf(t, planOptions{}, running)
-	if diff := cmp.Diff(map[string]upAction{"db": actionKeep, "task": actionDone, "web": actionDone}, got); diff != "" {
+	_, got := planOf(t, PlanOptions{}, running)
+	if diff := cmp.Diff(map[string]Action{"db": actionKeep, "task": actionDone, "web": actionDone}, got); diff != "" {
 		t.Error(diff)
 	}
-	_, got = planOf(t, planOptions{named: []string{"task"}}, running)
+	_, got = planOf(t, PlanOptions{Named: []string{"task"}}, running)
 	if got["task"] != actionAgain {
 		t.Errorf("a task that is named is %s", got["task"])
 	}
-	_, got = planOf(t, planOptions{replace: true}, running)
+	_, got = planOf(t, PlanOptions{Replace: true}, running)
 	if got["db"] != actionChange {
 		t.Errorf("with recreate what runs is %s", got["db"])
 	}
 }
 
 func TestTasksAreDoneAgainWhenNothingRuns(t *testing.T) {
-	_, got := planOf(t, planOptions{}, func(e *project.Entry) *api.Process {
+	_, got := planOf(t, PlanOptions{}, func(e *Entry) *api.Process {
 		if e.Name == "web" {
 			return nil
 		}
-		return &api.Process{State: api.StateExited, ExitCode: code(0)}
+		return &api.Process{State: api.StateExited, ExitCode: new(0)}
 	})
-	if diff := cmp.Diff(map[string]upAction{"db": actionAgain, "task": actionAgain, "web": actionStart}, got); diff != "" {
+	if diff := cmp.Diff(map[string]Action{"db": actionAgain, "task": actionAgain, "web": actionStart}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestWhatRunsCountsMoreThanWhatHasEndedLater(t *testing.T) {
 	old := api.Process{ID: "live", State: api.StateRunning, Project: &api.ProjectEntry{File: "/p/tandem.yaml", Name: "db"}}
-	plan, _ := planOf(t, planOptions{}, func(e *project.Entry) *api.Process {
+	plan, _ := planOf(t, PlanOptions{}, func(e *Entry) *api.Process {
 		if e.Name != "db" {
 			return nil
 		}
@@ -89,18 +88,18 @@ func TestWhatRunsCountsMoreThanWhatHasEndedLater(t *testing.T) {
 }
 
 func TestANameThatSomethingElseHasGetsTheProjects(t *testing.T) {
-	none := func(*project.Entry) *api.Process { return nil }
-	plan, _ := planOf(t, planOptions{}, none, api.Process{Name: "db", State: api.StateRunning}, api.Process{Name: "task", State: api.StateExited})
+	none := func(*Entry) *api.Process { return nil }
+	plan, _ := planOf(t, PlanOptions{}, none, api.Process{Name: "db", State: api.StateRunning}, api.Process{Name: "task", State: api.StateExited})
 	if plan.steps[0].name != "p-db" || plan.steps[1].name != "task" {
 		t.Errorf("they are called %s and %s", plan.steps[0].name, plan.steps[1].name)
 	}
 }
 
 func TestWhatTheFileDoesNotNameIsToldOfWhoeverStartedTheRest(t *testing.T) {
-	none := func(*project.Entry) *api.Process { return nil }
+	none := func(*Entry) *api.Process { return nil }
 	gone := api.Process{ID: "gone", Project: &api.ProjectEntry{File: "/p/tandem.yaml", Name: "gone"}}
 	other := api.Process{ID: "other", Project: &api.ProjectEntry{File: "/q/tandem.yaml", Name: "gone"}}
-	plan, _ := planOf(t, planOptions{}, none, gone, other, api.Process{ID: "free"})
+	plan, _ := planOf(t, PlanOptions{}, none, gone, other, api.Process{ID: "free"})
 	if len(plan.removed) != 1 || plan.removed[0].ID != "gone" {
 		t.Errorf("removed are %v", plan.removed)
 	}
@@ -112,7 +111,7 @@ func TestEveryChangeOfADefinitionChangesItsDigest(t *testing.T) {
 		"processes: {a: x}", "processes: {a: [x]}", "env: {B: c}\nprocesses: {a: x}", "processes: {a: {command: x, keep_alive: true}}",
 		"processes: {a: {command: x, cwd: y}}", "processes: {a: {command: x, ready: {port: 1}}}",
 	} {
-		file, err := project.Parse("/p/tandem.yaml", []byte(text), nil)
+		file, err := Parse("/p/tandem.yaml", []byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,11 +124,11 @@ func TestEveryChangeOfADefinitionChangesItsDigest(t *testing.T) {
 }
 
 func TestALayoutOfManyPanesIsWrittenAsHalves(t *testing.T) {
-	_, err := project.Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n  - c2\n"), nil)
+	_, err := Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n  - c2\n"), nil)
 	if err == nil {
 		t.Fatal("a session that is not there may be laid out")
 	}
-	file, err := project.Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n"), nil)
+	file, err := Parse("/p/tandem.yaml", []byte("sessions: {a: , b: , c: , d: }\nlayout:\n  - beside: [a, {below: [b, c]}, d]\n    sizes: [50, 25, 25]\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,83 @@
+package project
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+)
+
+// Dependents says for every process which others must be ended before it.
+// Without a file these are all that were started after it.
+func Dependents(file *File, ours []api.Process) [][]int {
+	before := make([][]int, len(ours))
+	for i, p := range ours {
+		for j, q := range ours {
+			if i == j {
+				continue
+			}
+			switch {
+			case file == nil:
+				if j > i {
+					before[i] = append(before[i], j)
+				}
+			case dependsOn(file.Entry(q.Project.Name), p.Project.Name):
+				before[i] = append(before[i], j)
+			}
+		}
+	}
+	return before
+}
+
+func dependsOn(e *Entry, name string) bool {
+	return e != nil && slices.ContainsFunc(e.After, func(d Dependency) bool { return d.Name == name })
+}
+
+// EndAll ends processes, each after those that depend on it, and goes on when
+// one fails.
+func EndAll(ctx context.Context, conn *client.Client, ours []api.Process, before [][]int, forget bool) ([]api.Process, []error) {
+	done := make([]chan struct{}, len(ours))
+	for i := range done {
+		done[i] = make(chan struct{})
+	}
+	outs, errs := make([]api.Process, len(ours)), make([]error, len(ours))
+	var calls sync.WaitGroup
+	for i, p := range ours {
+		calls.Go(func() {
+			defer close(done[i])
+			for _, j := range before[i] {
+				<-done[j]
+			}
+			outs[i], errs[i] = end(ctx, conn, p, forget)
+		})
+	}
+	calls.Wait()
+	return outs, errs
+}
+
+func end(ctx context.Context, conn *client.Client, p api.Process, forget bool) (api.Process, error) {
+	var err error
+	if !p.State.Ended() {
+		if p, err = stopped(ctx, conn, p.ID); err != nil {
+			return p, err
+		}
+	}
+	if forget {
+		_, err = api.ProcessRemove.Call(ctx, conn, api.IDInput{ID: p.ID})
+	}
+	return p, err
+}
+
+// stopped ends a process. One that has ended by itself meanwhile is as good.
+func stopped(ctx context.Context, conn *client.Client, id string) (api.Process, error) {
+	p, err := api.ProcessStop.Call(ctx, conn, api.ProcessStopInput{ID: id})
+	if err == nil {
+		return p, nil
+	}
+	if now, failed := api.ProcessGet.Call(ctx, conn, api.IDInput{ID: id}); failed == nil && now.State.Ended() {
+		return now, nil
+	}
+	return p, err
+}
