@@ -48,8 +48,12 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/retry", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys", "themes"},
+		[]string{"ui/cli/cast", "ui/cli/retry", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys", "themes"},
 		"the verbs are a client: they know the engine by its API alone",
+	},
+	"ui/cli/cast": {
+		[]string{"engine/api", "engine/api/client", "ui/attach", "ui/cli/output", "ui/cli/retry"},
+		"a recording is written and played the same way, whichever verb asks",
 	},
 	"ui/cli/output": {
 		[]string{"engine/api", "engine/cellwidth"},

@@ -2,19 +2,16 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/ui/cli/cast"
 	"tandem/ui/cli/output"
-	"tandem/ui/cli/retry"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 )
 
@@ -70,11 +67,6 @@ func (a *app) completePlay(cmd *cobra.Command, args []string, toComplete string)
 	return found, cobra.ShellCompDirectiveDefault
 }
 
-// A castSource gives the events of what is played, at the end io.EOF.
-type castSource interface {
-	next(ctx context.Context) (castEvent, error)
-}
-
 func (a *app) play(cmd *cobra.Command, args []string, f playFlags) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
@@ -86,26 +78,11 @@ func (a *app) play(cmd *cobra.Command, args []string, f playFlags) error {
 		return fmt.Errorf("open recording: %w", err)
 	}
 	if err != nil {
-		return a.playSession(ctx, api.SessionRecordInput{ID: args[0], Since: new(int64)}, f)
+		return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: args[0], Since: new(int64)}, a.playing(f))
 	}
 	defer file.Close()
-	r, err := newCastReader(file)
-	if err != nil {
-		return fmt.Errorf("read recording %s: %w", output.Visible(args[0]), err)
-	}
-	if f.idle == 0 {
-		f.idle = duration(r.header.IdleLimit * float64(time.Second))
-	}
-	err = a.playFrom(ctx, fileCast{r}, r.header.Width, r.header.Height, f)
-	if err != nil {
-		return fmt.Errorf("play %s: %w", output.Visible(args[0]), err)
-	}
-	return nil
+	return cast.PlayFile(ctx, a.out, file, args[0], a.playing(f))
 }
-
-type fileCast struct{ *castReader }
-
-func (c fileCast) next(context.Context) (castEvent, error) { return c.castReader.next() }
 
 // playRow plays what a command of the history printed.
 func (a *app) playRow(ctx context.Context, f playFlags) error {
@@ -117,7 +94,7 @@ func (a *app) playRow(ctx context.Context, f playFlags) error {
 		return api.Errorf(api.CodeInvalid, "play command %d: its output is not known to be in the log of a session", row.ID).
 			WithHint("commands that were typed in sessions and have ended can be played, and sessions")
 	}
-	return a.playSession(ctx, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, f)
+	return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, a.playing(f))
 }
 
 // historyRow finds a row by its number.
@@ -145,80 +122,6 @@ func (a *app) historyRow(ctx context.Context, id int64) (api.Command, error) {
 	}
 }
 
-// playSession plays a part of a session's log.
-func (a *app) playSession(ctx context.Context, in api.SessionRecordInput, f playFlags) error {
-	p, err := retry.Connect(ctx, a.Connect)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	in.Max = logPage
-	c := &logCast{p: p, in: in}
-	if err := c.page(ctx); err != nil {
-		return err
-	}
-	if c.dropped > *in.Since {
-		a.out.Tell("what is older is gone: the log is bounded")
-	}
-	return a.playFrom(ctx, c, c.time.cols, c.time.rows, f)
-}
-
-// A logCast is the log of a session as a recording, read as it is played.
-type logCast struct {
-	p       *retry.Conn
-	in      api.SessionRecordInput
-	time    timeline
-	events  []castEvent
-	dropped int64
-	ended   bool
-}
-
-func (c *logCast) next(ctx context.Context) (castEvent, error) {
-	for len(c.events) == 0 {
-		if c.ended {
-			return castEvent{}, io.EOF
-		}
-		if err := c.page(ctx); err != nil {
-			return castEvent{}, err
-		}
-	}
-	e := c.events[0]
-	c.events = c.events[1:]
-	return e, nil
-}
-
-func (c *logCast) page(ctx context.Context) error {
-	out, err := retry.Call(ctx, c.p, api.SessionRecord, c.in)
-	if err != nil {
-		return err
-	}
-	c.events, c.dropped = c.time.events(out), out.Dropped
-	c.ended = out.NextCursor >= out.End || out.NextCursor <= *c.in.Since && len(out.Data) == 0 ||
-		c.in.Until > 0 && out.NextCursor >= c.in.Until
-	c.in.Since = &out.NextCursor
-	return nil
-}
-
-// playFrom plays on the terminal that this runs in, if it does.
-func (a *app) playFrom(ctx context.Context, source castSource, cols, rows int, f playFlags) error {
-	p := &player{out: a.Stdout, speed: f.speed, idle: time.Duration(f.idle)}
-	if screen, ok := output.Terminal(a.Stdout); ok {
-		if c, r, err := term.GetSize(screen.Fd()); err == nil && (c < cols || r < rows) {
-			a.out.Tell("it was recorded on %d columns and %d rows; here are %d and %d", cols, rows, c, r)
-		}
-		p.screen = true
-		if in, ok := output.Terminal(a.Stdin); ok {
-			return p.onTerminal(ctx, source, in)
-		}
-	}
-	return p.ended(p.play(ctx, source, nil))
-}
-
-// ended restores the terminal, and tells whether the end was a mistake.
-func (p *player) ended(err error) error {
-	p.restore()
-	if errors.Is(err, context.Canceled) || errors.Is(err, errQuit) {
-		return nil
-	}
-	return err
+func (a *app) playing(f playFlags) cast.PlayOptions {
+	return cast.PlayOptions{Stdin: a.Stdin, Speed: f.speed, Idle: time.Duration(f.idle)}
 }

@@ -1,4 +1,4 @@
-package cli
+package cast
 
 import (
 	"context"
@@ -41,28 +41,28 @@ type player struct {
 }
 
 // play plays to the end. Keys come from a channel, which may be nil.
-func (p *player) play(ctx context.Context, source castSource, keys <-chan byte) error {
+func (p *player) play(ctx context.Context, source source, keys <-chan byte) error {
 	for {
-		e, err := source.next(ctx)
+		e, err := source.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		gap := max(e.at-p.at, 0)
+		gap := max(e.At-p.at, 0)
 		if p.idle > 0 {
 			gap = min(gap, p.idle)
 		}
-		p.at = e.at
+		p.at = e.At
 		if err := p.wait(ctx, gap, keys); err != nil {
 			return err
 		}
-		if e.kind != castOutput {
+		if e.Kind != Output {
 			continue
 		}
 		began := time.Now()
-		if err := p.write(e.text); err != nil {
+		if err := p.write(e.Text); err != nil {
 			return fmt.Errorf("write to standard output: %w", err)
 		}
 		p.late += time.Since(began)
@@ -146,7 +146,7 @@ func (p *player) restore() {
 }
 
 // onTerminal plays with keys that are read from a terminal.
-func (p *player) onTerminal(ctx context.Context, source castSource, in *os.File) error {
+func (p *player) onTerminal(ctx context.Context, source source, in *os.File) error {
 	state, err := term.MakeRaw(in.Fd())
 	if err != nil {
 		return fmt.Errorf("make terminal raw: %w", err)

@@ -1,4 +1,4 @@
-package cli
+package cast
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// castStep is the time between pieces of output whose times nobody knows,
-	// and castPiece how much a piece has.
-	castStep  = 20 * time.Millisecond
-	castPiece = 1 << 10
+	// guessedStep is the time between pieces of output whose times nobody knows,
+	// and guessedPiece how much a piece has.
+	guessedStep  = 20 * time.Millisecond
+	guessedPiece = 1 << 10
 )
 
 // A timeline makes events of what the engine tells of a session.
@@ -29,13 +29,13 @@ type timeline struct {
 }
 
 // events are those of an answer of session.record, in order.
-func (t *timeline) events(out api.SessionRecordOutput) []castEvent {
-	var events []castEvent
+func (t *timeline) events(out api.SessionRecordOutput) []Event {
+	var events []Event
 	if t.live != nil {
 		t.last = max(t.last, t.live())
 	}
 	if len(out.Repaint) > 0 {
-		events = append(events, castEvent{t.last, castOutput, string(out.Repaint)})
+		events = append(events, Event{t.last, Output, string(out.Repaint)})
 	}
 	sizes, times := out.Sizes, out.Times
 	for at, end := out.Start, out.Start+int64(len(out.Data)); ; {
@@ -58,12 +58,12 @@ func (t *timeline) events(out api.SessionRecordOutput) []castEvent {
 			to = min(to, times[0].Offset)
 		}
 		if t.live == nil && !t.based {
-			to = min(to, at+castPiece)
+			to = min(to, at+guessedPiece)
 			t.guessed += to - at
-			t.last += castStep
+			t.last += guessedStep
 		}
 		if text := t.marks.strip(out.Data[at-out.Start : to-out.Start]); len(text) > 0 {
-			events = append(events, castEvent{t.last, castOutput, string(text)})
+			events = append(events, Event{t.last, Output, string(text)})
 		}
 		at = to
 	}
@@ -77,14 +77,14 @@ func (t *timeline) tick(at time.Time) {
 	if !t.based {
 		t.base, t.based = at.Add(-t.last), true
 		if t.last > 0 {
-			t.base = t.base.Add(-castStep)
+			t.base = t.base.Add(-guessedStep)
 		}
 	}
 	t.last = max(t.last, at.Sub(t.base))
 }
 
 // resize tells a size that is another than before.
-func (t *timeline) resize(events []castEvent, s api.LogSize) []castEvent {
+func (t *timeline) resize(events []Event, s api.LogSize) []Event {
 	known := t.cols != 0
 	if s.Cols == t.cols && s.Rows == t.rows {
 		return events
@@ -93,7 +93,7 @@ func (t *timeline) resize(events []castEvent, s api.LogSize) []castEvent {
 	if !known { // the header has it
 		return events
 	}
-	return append(events, castEvent{t.last, castResize, fmt.Sprintf("%dx%d", s.Cols, s.Rows)})
+	return append(events, Event{t.last, Resize, fmt.Sprintf("%dx%d", s.Cols, s.Rows)})
 }
 
 // A markFilter takes out the marks that a shell makes for Tandem: OSC 133 and

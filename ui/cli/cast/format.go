@@ -1,4 +1,4 @@
-package cli
+package cast
 
 import (
 	"bufio"
@@ -17,14 +17,14 @@ import (
 // (https://docs.asciinema.org/manual/asciicast/v2/); version 3 is read too.
 
 const (
-	// castLineMost bounds a line that is read; a longer one is an error.
-	castLineMost = 16 << 20
-	// castTimeMost is the latest time of an event: over a century.
-	castTimeMost = 4e9
+	// lineMost bounds a line that is read; a longer one is an error.
+	lineMost = 16 << 20
+	// timeMost is the latest time of an event: over a century.
+	timeMost = 4e9
 )
 
-// A castHeader is the first line of a recording.
-type castHeader struct {
+// A Header is the first line of a recording.
+type Header struct {
 	Version   int               `json:"version"`
 	Width     int               `json:"width"`
 	Height    int               `json:"height"`
@@ -37,59 +37,59 @@ type castHeader struct {
 
 // Kinds of events that are played; others are skipped.
 const (
-	castOutput = "o"
-	castResize = "r"
+	Output = "o"
+	Resize = "r"
 )
 
-// A castEvent is one line of a recording after the first.
-type castEvent struct {
-	at   time.Duration // since the start
-	kind string
-	text string // of output, what was printed; of a resize COLSxROWS
+// An Event is one line of a recording after the first.
+type Event struct {
+	At   time.Duration // since the start
+	Kind string
+	Text string // of output, what was printed; of a resize COLSxROWS
 }
 
-// A castWriter writes a recording. What it writes can be read at any time, but
+// A Writer writes a recording. What it writes can be read at any time, but
 // for the last line if a crash cuts it off.
-type castWriter struct {
+type Writer struct {
 	w    *bufio.Writer
 	last time.Duration
 	rest []byte // the beginning of a character
 	n    int    // events written
 }
 
-func newCastWriter(w io.Writer, h castHeader) (*castWriter, error) {
+func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	h.Version = 2
-	c := &castWriter{w: bufio.NewWriter(w)}
+	c := &Writer{w: bufio.NewWriter(w)}
 	if err := c.line(h); err != nil {
 		return nil, err
 	}
 	return c, c.w.Flush()
 }
 
-// add writes an event. Time does not go back, characters are not cut, and what
+// Add writes an event. Time does not go back, characters are not cut, and what
 // is no UTF-8 is replaced, as JSON cannot hold it.
-func (c *castWriter) add(e castEvent) error {
-	if e.kind == castOutput {
-		text := append(c.rest, e.text...)
+func (c *Writer) Add(e Event) error {
+	if e.Kind == Output {
+		text := append(c.rest, e.Text...)
 		whole := len(text) - unfinishedRune(text)
 		c.rest = bytes.Clone(text[whole:])
-		e.text = strings.ToValidUTF8(string(text[:whole]), "\uFFFD")
-		if e.text == "" {
+		e.Text = strings.ToValidUTF8(string(text[:whole]), "\uFFFD")
+		if e.Text == "" {
 			return nil
 		}
 	}
-	c.last = max(c.last, e.at)
+	c.last = max(c.last, e.At)
 	c.n++
-	return c.line([]any{json.Number(fmt.Sprintf("%.6f", c.last.Seconds())), e.kind, e.text})
+	return c.line([]any{json.Number(fmt.Sprintf("%.6f", c.last.Seconds())), e.Kind, e.Text})
 }
 
-func (c *castWriter) line(v any) error {
+func (c *Writer) line(v any) error {
 	enc := json.NewEncoder(c.w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-func (c *castWriter) flush() error { return c.w.Flush() }
+func (c *Writer) Flush() error { return c.w.Flush() }
 
 // unfinishedRune is how many bytes at the end begin a character.
 func unfinishedRune(p []byte) int {
@@ -104,18 +104,18 @@ func unfinishedRune(p []byte) int {
 	return 0
 }
 
-// A castReader reads a recording.
-type castReader struct {
-	header   castHeader
+// A Reader reads a recording.
+type Reader struct {
+	Header   Header
 	r        *bufio.Reader
 	line     int
 	last     time.Duration
 	relative bool // version 3: times count from the event before
 }
 
-// newCastReader reads the header.
-func newCastReader(r io.Reader) (*castReader, error) {
-	c := &castReader{r: bufio.NewReader(r)}
+// NewReader reads the header.
+func NewReader(r io.Reader) (*Reader, error) {
+	c := &Reader{r: bufio.NewReader(r)}
 	text, err := c.read()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
@@ -124,7 +124,7 @@ func newCastReader(r io.Reader) (*castReader, error) {
 		return nil, err
 	}
 	var head struct {
-		castHeader
+		Header
 		Term struct {
 			Cols, Rows int
 		} `json:"term"`
@@ -132,35 +132,35 @@ func newCastReader(r io.Reader) (*castReader, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return nil, fmt.Errorf("line 1 is no header of an asciicast: %w", err)
 	}
-	c.header = head.castHeader
-	switch c.header.Version {
+	c.Header = head.Header
+	switch c.Header.Version {
 	case 2:
 	case 3:
 		c.relative = true
-		c.header.Width, c.header.Height = head.Term.Cols, head.Term.Rows
+		c.Header.Width, c.Header.Height = head.Term.Cols, head.Term.Rows
 	default:
-		return nil, fmt.Errorf("it is an asciicast of version %d; want version 2 or 3", c.header.Version)
+		return nil, fmt.Errorf("it is an asciicast of version %d; want version 2 or 3", c.Header.Version)
 	}
-	if c.header.Width < 0 || c.header.Height < 0 || !(c.header.IdleLimit >= 0 && c.header.IdleLimit < castTimeMost) {
+	if c.Header.Width < 0 || c.Header.Height < 0 || !(c.Header.IdleLimit >= 0 && c.Header.IdleLimit < timeMost) {
 		return nil, errors.New("line 1 has a size or a limit below 0")
 	}
 	return c, nil
 }
 
-// next gives the next event, at the end io.EOF. A last line that was cut off
+// Next gives the next event, at the end io.EOF. A last line that was cut off
 // ends it too.
-func (c *castReader) next() (castEvent, error) {
+func (c *Reader) Next() (Event, error) {
 	for {
 		text, err := c.read()
 		if err != nil {
-			return castEvent{}, err
+			return Event{}, err
 		}
 		e, ok, err := c.event(text)
 		if err != nil {
 			if _, more := c.r.Peek(1); more != nil && text[len(text)-1] != '\n' {
-				return castEvent{}, io.EOF
+				return Event{}, io.EOF
 			}
-			return castEvent{}, fmt.Errorf("line %d: %w", c.line, err)
+			return Event{}, fmt.Errorf("line %d: %w", c.line, err)
 		}
 		if ok {
 			return e, nil
@@ -168,7 +168,7 @@ func (c *castReader) next() (castEvent, error) {
 	}
 }
 
-func (c *castReader) event(text []byte) (e castEvent, ok bool, err error) {
+func (c *Reader) event(text []byte) (e Event, ok bool, err error) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal(text, &parts); err != nil {
 		return e, false, fmt.Errorf("it is no event: %w", err)
@@ -177,36 +177,36 @@ func (c *castReader) event(text []byte) (e castEvent, ok bool, err error) {
 		return e, false, errors.New("it is no event: want time, kind and text")
 	}
 	var seconds float64
-	if err := errors.Join(json.Unmarshal(parts[0], &seconds), json.Unmarshal(parts[1], &e.kind)); err != nil {
+	if err := errors.Join(json.Unmarshal(parts[0], &seconds), json.Unmarshal(parts[1], &e.Kind)); err != nil {
 		return e, false, fmt.Errorf("it is no event: %w", err)
 	}
-	if !(seconds >= 0 && seconds <= castTimeMost) {
+	if !(seconds >= 0 && seconds <= timeMost) {
 		return e, false, fmt.Errorf("%v is no time", seconds)
 	}
-	e.at = time.Duration(math.Round(seconds * float64(time.Second)))
+	e.At = time.Duration(math.Round(seconds * float64(time.Second)))
 	if c.relative {
-		e.at += min(c.last, castTimeMost*time.Second)
+		e.At += min(c.last, timeMost*time.Second)
 	}
-	e.at = max(e.at, c.last)
-	c.last = e.at
-	if e.kind != castOutput && e.kind != castResize {
+	e.At = max(e.At, c.last)
+	c.last = e.At
+	if e.Kind != Output && e.Kind != Resize {
 		return e, false, nil
 	}
-	if err := json.Unmarshal(parts[2], &e.text); err != nil {
+	if err := json.Unmarshal(parts[2], &e.Text); err != nil {
 		return e, false, fmt.Errorf("it is no event: %w", err)
 	}
 	return e, true, nil
 }
 
 // read gives the next line that is neither empty nor a comment.
-func (c *castReader) read() ([]byte, error) {
+func (c *Reader) read() ([]byte, error) {
 	for {
 		c.line++
 		var line []byte
 		for {
 			part, err := c.r.ReadSlice('\n')
-			if line = append(line, part...); len(line) > castLineMost {
-				return nil, fmt.Errorf("line %d has more than %d bytes", c.line, castLineMost)
+			if line = append(line, part...); len(line) > lineMost {
+				return nil, fmt.Errorf("line %d has more than %d bytes", c.line, lineMost)
 			}
 			if errors.Is(err, bufio.ErrBufferFull) {
 				continue

@@ -1,0 +1,227 @@
+package cast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
+)
+
+const (
+	// pageSize is how much of a session's log is asked for at once.
+	pageSize = 1 << 20
+	// pageWait is how long one call waits for more.
+	pageWait = 30 * time.Second
+	// pagePause keeps a log that gives nothing, although it has more, from being
+	// asked for all the time.
+	pagePause = 50 * time.Millisecond
+)
+
+// A recorded is what rec has made.
+type recorded struct {
+	Path    string  `json:"path"`
+	Session string  `json:"session"`
+	Seconds float64 `json:"seconds"`
+	Events  int     `json:"events"`
+	Guessed int64   `json:"bytes_without_times"`
+}
+
+// A Recorder writes what a session shows.
+type Recorder struct {
+	out     output.Printer
+	connect func(context.Context) (*client.Client, error)
+	Process api.Process
+	Path    string // "-" for standard output
+	file    io.WriteCloser
+	idle    time.Duration
+	time    timeline
+	cast    *Writer
+	Since   *int64 // where it goes on; nil at the present
+	whole   bool   // it ends where the log ends, though the session goes on
+}
+
+// RecordOptions say what is recorded, and where to.
+type RecordOptions struct {
+	Path      string        // "" for a new file that is named after the session, "-" for standard output
+	Overwrite bool          // a file that is there is replaced
+	Whole     bool          // all that is kept of the session so far, and not what comes
+	Idle      time.Duration // longest pause that players show; 0 for any
+}
+
+// NewRecorder makes the file of a recording, which is named after name unless
+// the options tell. What is told to the person goes through out.
+func NewRecorder(out output.Printer, connect func(context.Context) (*client.Client, error), name string, o RecordOptions) (*Recorder, error) {
+	r := &Recorder{out: out, connect: connect, Path: o.Path, idle: o.Idle, whole: o.Whole}
+	if r.whole {
+		r.Since = new(int64)
+	} else {
+		began := time.Now()
+		r.time.live = func() time.Duration { return time.Since(began) }
+	}
+	var err error
+	switch r.Path {
+	case "-":
+		if _, ok := output.Terminal(out.Stdout); ok {
+			return nil, api.Errorf(api.CodeInvalid, "record to the terminal: a recording is for players").WithHint("give a file with -o, or pipe it somewhere")
+		}
+		r.file = keepOpen{out.Stdout}
+	case "":
+		r.Path, r.file, err = createNamed(name)
+	default:
+		r.file, err = createRecording(r.Path, o.Overwrite)
+	}
+	return r, err
+}
+
+// keepOpen is a stream that others go on to use.
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }
+
+// createNamed makes a file that is named after a session and was not there.
+func createNamed(name string) (string, io.WriteCloser, error) {
+	base := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, strings.TrimLeft(name, ".-"))
+	if base == "" {
+		base = "session"
+	}
+	for n := 1; ; n++ {
+		path := base + ".cast"
+		if n > 1 {
+			path = fmt.Sprintf("%s-%d.cast", base, n)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			return path, f, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", nil, fmt.Errorf("create recording: %w", err)
+		}
+	}
+}
+
+func createRecording(path string, overwrite bool) (io.WriteCloser, error) {
+	how := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if !overwrite {
+		how |= os.O_EXCL
+	}
+	f, err := os.OpenFile(path, how, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, api.Errorf(api.CodeConflict, "create recording: %s is there already", path).WithHint("--overwrite replaces it")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create recording: %w", err)
+	}
+	return f, nil
+}
+
+// Run records until the session has ended, or its log when that is what was
+// asked for.
+func (r *Recorder) Run(ctx context.Context) error {
+	p, err := retry.Connect(ctx, r.connect)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	for {
+		in := api.SessionRecordInput{ID: r.Process.ID, Since: r.Since, Max: pageSize}
+		if !r.whole {
+			in.WaitMS = int(pageWait.Milliseconds())
+		}
+		out, err := retry.Call(ctx, p, api.SessionRecord, in)
+		if err != nil {
+			return err
+		}
+		if err := r.write(out); err != nil {
+			return err
+		}
+		moved := r.Since == nil || out.NextCursor > *r.Since
+		r.Since = &out.NextCursor
+		atEnd := out.NextCursor >= out.End || r.whole && !moved
+		if atEnd && (r.whole || out.State.Ended()) {
+			return nil
+		}
+		if !atEnd && !moved {
+			if err := retry.Pause(ctx, pagePause); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// write adds an answer to the recording, which it begins with the first one.
+func (r *Recorder) write(out api.SessionRecordOutput) error {
+	if r.cast == nil {
+		if r.Since != nil && out.Dropped > 0 {
+			r.out.Tell("%d bytes before this are gone: the log is bounded", out.Dropped)
+		}
+		var err error
+		if r.cast, err = NewWriter(r.file, r.header(out)); err != nil {
+			return fmt.Errorf("write recording: %w", err)
+		}
+	}
+	for _, e := range r.time.events(out) {
+		if err := r.cast.Add(e); err != nil {
+			return fmt.Errorf("write recording: %w", err)
+		}
+	}
+	if err := r.cast.Flush(); err != nil {
+		return fmt.Errorf("write recording: %w", err)
+	}
+	return nil
+}
+
+func (r *Recorder) header(out api.SessionRecordOutput) Header {
+	began := time.Now()
+	if r.whole && len(out.Times) > 0 {
+		began = out.Times[0].At
+	}
+	h := Header{
+		Width: 80, Height: 24, Timestamp: began.Unix(), IdleLimit: r.idle.Seconds(),
+		Title: r.Process.Name, Command: r.Process.Command, Env: map[string]string{"TERM": "xterm-256color"},
+	}
+	if len(out.Sizes) > 0 {
+		h.Width, h.Height = out.Sizes[0].Cols, out.Sizes[0].Rows
+	}
+	return h
+}
+
+// Finish closes the file and tells what became of it; err is why the recording
+// ended, if that was a mistake.
+func (r *Recorder) Finish(err error) error {
+	if r.cast == nil && r.Path != "-" {
+		r.file.Close()
+		os.Remove(r.Path) // nothing was written
+		return err
+	}
+	if errClose := r.file.Close(); err == nil && errClose != nil {
+		err = fmt.Errorf("write recording: %w", errClose)
+	}
+	if r.cast == nil {
+		return err
+	}
+	if r.time.guessed > 0 {
+		r.out.Tell("nobody knows when %d bytes were printed: they follow each other in small steps", r.time.guessed)
+	}
+	if err != nil || r.Path == "-" {
+		return err
+	}
+	made := recorded{r.Path, r.Process.ID, r.cast.last.Seconds(), r.cast.n, r.time.guessed}
+	return r.out.Answer(made, func() string {
+		return fmt.Sprintf("recorded %v of %s: %s\n", r.cast.last.Round(100*time.Millisecond), output.Visible(r.Process.Name), output.Visible(r.Path))
+	})
+}

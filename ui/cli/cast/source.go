@@ -1,0 +1,125 @@
+package cast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/client"
+	"tandem/ui/cli/output"
+	"tandem/ui/cli/retry"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// PlayOptions say how a recording is played.
+type PlayOptions struct {
+	Stdin io.Reader     // of keys, if it is a terminal
+	Speed float64       // how many times as fast
+	Idle  time.Duration // longest pause; 0 for what the recording says
+}
+
+// A source gives the events of what is played, at the end io.EOF.
+type source interface {
+	Next(ctx context.Context) (Event, error)
+}
+
+// PlayFile plays a recording; name is that of its file, for errors.
+func PlayFile(ctx context.Context, out output.Printer, file io.Reader, name string, o PlayOptions) error {
+	r, err := NewReader(file)
+	if err != nil {
+		return fmt.Errorf("read recording %s: %w", output.Visible(name), err)
+	}
+	if o.Idle == 0 {
+		o.Idle = time.Duration(r.Header.IdleLimit * float64(time.Second))
+	}
+	if err := playFrom(ctx, out, fileSource{r}, r.Header.Width, r.Header.Height, o); err != nil {
+		return fmt.Errorf("play %s: %w", output.Visible(name), err)
+	}
+	return nil
+}
+
+type fileSource struct{ *Reader }
+
+func (c fileSource) Next(context.Context) (Event, error) { return c.Reader.Next() }
+
+// PlaySession plays a part of a session's log.
+func PlaySession(ctx context.Context, out output.Printer, connect func(context.Context) (*client.Client, error), in api.SessionRecordInput, o PlayOptions) error {
+	p, err := retry.Connect(ctx, connect)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	in.Max = pageSize
+	c := &logSource{p: p, in: in}
+	if err := c.page(ctx); err != nil {
+		return err
+	}
+	if c.dropped > *in.Since {
+		out.Tell("what is older is gone: the log is bounded")
+	}
+	return playFrom(ctx, out, c, c.time.cols, c.time.rows, o)
+}
+
+// A logSource is the log of a session as a recording, read as it is played.
+type logSource struct {
+	p       *retry.Conn
+	in      api.SessionRecordInput
+	time    timeline
+	events  []Event
+	dropped int64
+	ended   bool
+}
+
+func (c *logSource) Next(ctx context.Context) (Event, error) {
+	for len(c.events) == 0 {
+		if c.ended {
+			return Event{}, io.EOF
+		}
+		if err := c.page(ctx); err != nil {
+			return Event{}, err
+		}
+	}
+	e := c.events[0]
+	c.events = c.events[1:]
+	return e, nil
+}
+
+func (c *logSource) page(ctx context.Context) error {
+	out, err := retry.Call(ctx, c.p, api.SessionRecord, c.in)
+	if err != nil {
+		return err
+	}
+	c.events, c.dropped = c.time.events(out), out.Dropped
+	c.ended = out.NextCursor >= out.End || out.NextCursor <= *c.in.Since && len(out.Data) == 0 ||
+		c.in.Until > 0 && out.NextCursor >= c.in.Until
+	c.in.Since = &out.NextCursor
+	return nil
+}
+
+// playFrom plays on the terminal that this runs in, if it does.
+func playFrom(ctx context.Context, out output.Printer, source source, cols, rows int, o PlayOptions) error {
+	p := &player{out: out.Stdout, speed: o.Speed, idle: o.Idle}
+	if screen, ok := output.Terminal(out.Stdout); ok {
+		if c, r, err := term.GetSize(screen.Fd()); err == nil && (c < cols || r < rows) {
+			out.Tell("it was recorded on %d columns and %d rows; here are %d and %d", cols, rows, c, r)
+		}
+		p.screen = true
+		if in, ok := output.Terminal(o.Stdin); ok {
+			return p.onTerminal(ctx, source, in)
+		}
+	}
+	return p.ended(p.play(ctx, source, nil))
+}
+
+// ended restores the terminal, and tells whether the end was a mistake.
+func (p *player) ended(err error) error {
+	p.restore()
+	if errors.Is(err, context.Canceled) || errors.Is(err, errQuit) {
+		return nil
+	}
+	return err
+}
