@@ -15,6 +15,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -278,13 +279,13 @@ func (h *host) pastExit(id string) (store.Exit, bool) {
 func (h *host) place(ctx context.Context, c *control, client keeperClient, f found) error {
 	p := c.insert(f.rec, h.logPath(f.rec))
 	p.ending = f.ending
-	p.last = facts{cols: f.rec.Cols, rows: f.rec.Rows, title: f.rec.Title}
+	p.last = terminal.Facts{Cols: f.rec.Cols, Rows: f.rec.Rows, Title: f.rec.Title}
 	if p.showsLines() {
 		p.lines = h.lastLines(f.rec)
 	}
 	p.view = describe(p) // as it was announced last
 	if f.rec.TTY && (len(f.events) == 0 || f.events[0].kind != evFound) {
-		p.last.bytes = h.logSize(f.rec)
+		p.last.Bytes = h.logSize(f.rec)
 	}
 	if f.orphan {
 		if err := client.Adopt(ctx, f.events[0].child, h.store.Dir(f.rec.ID), h.logsOf(f.rec), nil); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/terminal"
 	"tandem/engine/vt"
 	"tandem/keys"
 )
@@ -136,7 +137,7 @@ func TestRawViewerSeesWhatTheScreenShows(t *testing.T) {
 	m.shows(p.ID, "before")
 	w := m.attach(api.AttachOptions{ID: p.ID, Client: "attach", Raw: true, Cols: 80, Rows: 24})
 	own := vt.New(vt.Options{Cols: 80, Rows: 24})
-	text := func() string { return strings.Join(screenOf(own, true, 0).Lines, "\n") }
+	text := func() string { return strings.Join(terminal.ScreenOf(own, true, 0).Lines, "\n") }
 	until := func(want string) {
 		t.Helper()
 		for out := range w.in {
@@ -177,7 +178,7 @@ func TestViewerThatIsFarBehindIsRepainted(t *testing.T) {
 	for out := range w.in {
 		size += len(out.Bytes)
 		own.Write(out.Bytes)
-		if strings.Contains(strings.Join(screenOf(own, false, 0).Lines, "\n"), "end") {
+		if strings.Contains(strings.Join(terminal.ScreenOf(own, false, 0).Lines, "\n"), "end") {
 			break
 		}
 	}

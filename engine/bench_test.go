@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -154,7 +155,7 @@ func BenchmarkSession(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: newChunks()}
+	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: terminal.NewChunks()}
 	h.o.LogLimit = 1 << 30
 	h.control = newControl(context.Background(), h, h.log)
 	b.SetBytes(floodSize)
@@ -173,12 +174,12 @@ func BenchmarkSession(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := h.session(r, nonBlocking(b, f), func() (sessionLog, error) { return log, nil })
+		s := h.session(r, nonBlocking(b, f), func() (terminal.Log, error) { return log, nil })
 		cmd.Wait()
-		for s.isReady(context.Background()); s.parsed.Load() < log.End() || log.End() < floodSize; {
+		for s.IsReady(context.Background()); s.Shown() < log.End() || log.End() < floodSize; {
 			time.Sleep(time.Millisecond)
 		}
-		s.close()
+		s.Close()
 		h.sessions.Wait()
 		data.Remove(r.ID)
 	}

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/mailbox"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -67,13 +68,13 @@ type world interface {
 // A liveSession is the part of a session that the control loop needs. None of
 // its methods blocks.
 type liveSession interface {
-	childEnded()             // read what is left, then report evDrained
-	facts() facts            // what it shows now
-	finish(p api.Process)    // tell viewers that it has ended
-	admit(locked, open bool) // whether a person has the keyboard, and whether confined agents may type
-	stopping()               // somebody has asked for its end, and with it for that of what runs in it
-	close()
-	gone() <-chan struct{} // closed when nothing of it runs any more, after close
+	ChildEnded()             // read what is left, then report evDrained
+	Facts() terminal.Facts   // what it shows now
+	Finish(p api.Process)    // tell viewers that it has ended
+	Admit(locked, open bool) // whether a person has the keyboard, and whether confined agents may type
+	Stopping()               // somebody has asked for its end, and with it for that of what runs in it
+	Close()
+	Gone() <-chan struct{} // closed when nothing of it runs any more, after close
 }
 
 // A started is a child that was just started.
@@ -119,9 +120,9 @@ type proc struct {
 	down     bool     // it was stopped when it had ended by itself already
 	removing bool     // a worker deletes its folder
 	live     liveSession
-	last     facts       // of a session that is no longer live
-	idle     *time.Timer // closes the session of an ended process
-	reaping  *time.Timer // ends what its owner has left behind
+	last     terminal.Facts // of a session that is no longer live
+	idle     *time.Timer    // closes the session of an ended process
+	reaping  *time.Timer    // ends what its owner has left behind
 
 	due      *time.Timer        // in backoff
 	unprobe  context.CancelFunc // ends the readiness check
@@ -240,12 +241,8 @@ func ask[T any](ctx context.Context, c *control, f func() T) (T, error) {
 	case <-ctx.Done():
 		return none, ctx.Err()
 	case <-c.done:
-		return none, errEnding()
+		return none, api.ErrEnding()
 	}
-}
-
-func errEnding() error {
-	return api.Errorf(api.CodeUnavailable, "the engine is ending").WithHint("try again in a moment")
 }
 
 func (c *control) handle(id string, e event) {
@@ -402,7 +399,7 @@ func (c *control) announce(p *proc) {
 	p.answer(func(w waiter) bool { return w.until(state) }, outcome{process: c.current(p)})
 	if state.Ended() {
 		if p.live != nil {
-			p.live.finish(c.current(p))
+			p.live.Finish(c.current(p))
 			c.dropIdle(p)
 		}
 		c.trimSoon()
@@ -491,7 +488,7 @@ func (c *control) dropIdle(p *proc) {
 		c.box.Post(func() {
 			switch {
 			case p.live == nil || !p.state().Ended():
-			case p.live.facts().viewers > 0:
+			case p.live.Facts().Viewers > 0:
 				p.idle.Reset(endedIdle)
 			default:
 				p.close()
@@ -508,7 +505,7 @@ func (c *control) dropScreens(used *proc) {
 	})
 	c.screens = append(c.screens, used)
 	for _, p := range c.screens[:max(0, len(c.screens)-endedScreens)] {
-		if p.live.facts().viewers == 0 {
+		if p.live.Facts().Viewers == 0 {
 			p.close()
 		}
 	}
@@ -520,8 +517,8 @@ func (p *proc) close() {
 		p.idle.Stop()
 	}
 	if p.live != nil {
-		p.last = p.live.facts()
-		p.live.close()
+		p.last = p.live.Facts()
+		p.live.Close()
 		p.live = nil
 	}
 	p.show()

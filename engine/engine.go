@@ -16,6 +16,7 @@ import (
 	"tandem/engine/logs"
 	"tandem/engine/proctree"
 	"tandem/engine/secrets"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -77,7 +78,7 @@ func Run(ctx context.Context, o Options) error {
 		bootID:  bootID,
 		cgroups: proctree.CgroupFolder(),
 		replays: make(chan struct{}, replaysAtOnce),
-		chunks:  newChunks(),
+		chunks:  terminal.NewChunks(),
 		stop:    cancel,
 		meter:   proctree.NewMeter(),
 		logs:    logs.New(log),

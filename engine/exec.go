@@ -114,7 +114,7 @@ func (h *host) outcome(ctx context.Context, id string, reply chan outcome) (api.
 	case o := <-reply:
 		return o.process, o.err
 	case <-h.control.done:
-		return api.Process{}, errEnding()
+		return api.Process{}, api.ErrEnding()
 	case <-ctx.Done():
 		h.control.box.Post(func() { h.control.abandon(id, reply) })
 		return api.Process{}, ctx.Err()

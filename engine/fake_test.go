@@ -14,6 +14,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -192,33 +193,33 @@ type fakeSession struct {
 	viewers  int
 }
 
-func (s *fakeSession) childEnded() {
+func (s *fakeSession) ChildEnded() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
 }
 
-func (s *fakeSession) facts() facts {
-	return facts{cols: 80, rows: 24, title: "title", viewers: s.viewers}
+func (s *fakeSession) Facts() terminal.Facts {
+	return terminal.Facts{Cols: 80, Rows: 24, Title: "title", Viewers: s.viewers}
 }
 
-func (s *fakeSession) finish(p api.Process) {
+func (s *fakeSession) Finish(p api.Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.finished = &p
 }
 
-func (s *fakeSession) admit(bool, bool) {}
+func (s *fakeSession) Admit(bool, bool) {}
 
-func (s *fakeSession) stopping() {}
+func (s *fakeSession) Stopping() {}
 
-func (s *fakeSession) close() {
+func (s *fakeSession) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 }
 
-func (s *fakeSession) gone() <-chan struct{} {
+func (s *fakeSession) Gone() <-chan struct{} {
 	gone := make(chan struct{})
 	close(gone)
 	return gone

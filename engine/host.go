@@ -21,6 +21,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/shell"
+	"tandem/engine/terminal"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
 	"tandem/persist/ptylog"
@@ -102,7 +103,7 @@ func (h *host) errorLogPath(r store.Record) string {
 	return filepath.Join(h.store.Dir(r.ID), stderrName)
 }
 
-func (h *host) openLog(r store.Record) (sessionLog, error) {
+func (h *host) openLog(r store.Record) (terminal.Log, error) {
 	limit := r.LogLimit
 	if limit == 0 {
 		limit = h.settings().LogLimit
@@ -136,7 +137,7 @@ func (h *host) spawn(ctx context.Context, r store.Record, before predecessor) (s
 func (h *host) clear(ctx context.Context, r store.Record, before predecessor) error {
 	if before.live != nil {
 		select {
-		case <-before.live.gone():
+		case <-before.live.Gone():
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -167,7 +168,7 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 	}
 	id := identityOf(s.child)
 	r.Identity = &id
-	s.live = h.session(r, master, func() (sessionLog, error) { return log, nil })
+	s.live = h.session(r, master, func() (terminal.Log, error) { return log, nil })
 	s.logStart = begin
 	return s, nil
 }
@@ -175,7 +176,7 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 // errCalledOff is why a start was not gone on with.
 func (h *host) errCalledOff(r store.Record) error {
 	if h.control.ctx.Err() != nil {
-		return errEnding()
+		return api.ErrEnding()
 	}
 	return api.Errorf(api.CodeConflict, "start %s: somebody has asked it to end before it ran", r.Name)
 }
@@ -209,7 +210,7 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity)
 	case err == nil:
 		return started{child: child, began: began, proxyURL: w.proxyURL}, master, nil
 	case ctx.Err() != nil:
-		return started{}, nil, errEnding()
+		return started{}, nil, api.ErrEnding()
 	case errors.Is(err, api.CodeUnavailable), errors.Is(err, api.CodeUnsure):
 		return started{}, nil, err
 	}
@@ -276,54 +277,54 @@ func identityOf(c keeper.Child) store.Identity {
 func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) liveSession {
 	id := identityOf(c)
 	r.Identity = &id
-	s := h.session(r, master, func() (sessionLog, error) { return h.openLog(r) })
+	s := h.session(r, master, func() (terminal.Log, error) { return h.openLog(r) })
 	if cwd, err := os.Readlink("/proc/" + strconv.Itoa(c.PID) + "/cwd"); err == nil {
-		s.setCWD(cwd)
+		s.SetCWD(cwd)
 	}
 	return s
 }
 
 // revive makes the session of a record that has ended: only its screen.
-func (h *host) revive(r store.Record) *session {
-	return h.session(r, nil, func() (sessionLog, error) { return h.openLog(r) })
+func (h *host) revive(r store.Record) *terminal.Session {
+	return h.session(r, nil, func() (terminal.Log, error) { return h.openLog(r) })
 }
 
-func (h *host) session(r store.Record, master *os.File, open func() (sessionLog, error)) *session {
+func (h *host) session(r store.Record, master *os.File, open func() (terminal.Log, error)) *terminal.Session {
 	h.sessions.Add(1)
 	pid := 0
 	if master != nil && r.Identity != nil {
 		pid = r.Identity.PID
 	}
-	s := startSession(sessionOptions{
-		id:       r.ID,
-		pid:      pid,
-		nonce:    h.settings().shells.nonce(r),
-		kind:     shell.KindOf(r.Argv),
-		actor:    r.Actor,
-		ran:      h.commandEnded,
-		master:   master,
-		cols:     r.Cols,
-		rows:     r.Rows,
-		open:     open,
-		journal:  h.store,
-		terminal: h.terminal,
-		replays:  h.replays,
-		chunks:   h.chunks,
-		log:      h.log,
-		ending:   h.control.ctx.Done(),
-		stamp:    func(offset int64) { h.logs.Begin(h.logPath(r), offset) },
-		drained:  func() { h.control.post(r.ID, event{kind: evDrained}) },
-		touched:  func() { h.control.touched(r.ID) },
-		notice: func(text string) {
+	s := terminal.Start(terminal.Options{
+		ID:       r.ID,
+		PID:      pid,
+		Nonce:    h.settings().shells.nonce(r),
+		Kind:     shell.KindOf(r.Argv),
+		Actor:    r.Actor,
+		Ran:      h.commandEnded,
+		Master:   master,
+		Cols:     r.Cols,
+		Rows:     r.Rows,
+		Open:     open,
+		Journal:  h.store,
+		Terminal: h.terminal,
+		Replays:  h.replays,
+		Chunks:   h.chunks,
+		Log:      h.log,
+		Ending:   h.control.ctx.Done(),
+		Stamp:    func(offset int64) { h.logs.Begin(h.logPath(r), offset) },
+		Drained:  func() { h.control.post(r.ID, event{kind: evDrained}) },
+		Touched:  func() { h.control.touched(r.ID) },
+		Notice: func(text string) {
 			h.control.box.Post(func() { h.control.notice(r.Name + ": " + text) })
 		},
 	}, h.sessions.Done)
-	s.admit(r.Keyboard != "", r.Open)
+	s.Admit(r.Keyboard != "", r.Open)
 	return s
 }
 
 // terminal makes the emulator that the person has chosen.
-func (h *host) terminal(o vt.Options) terminal {
+func (h *host) terminal(o vt.Options) terminal.Emulator {
 	now := h.settings()
 	o.ScrollbackLines = now.Scrollback
 	if now.Emulator == "vt10x" {
@@ -411,8 +412,8 @@ func (h *host) charges(ctx context.Context) []charge {
 				dir:   h.store.Dir(id),
 				logs:  h.logsOf(p.rec),
 			}
-			if s, ok := p.live.(*session); ok {
-				c.master = s.o.master
+			if s, ok := p.live.(*terminal.Session); ok {
+				c.master = s.Master()
 			}
 			all = append(all, c)
 		}

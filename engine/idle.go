@@ -45,11 +45,11 @@ func (c *control) endIdle(since time.Time) {
 			p.rec.Restart.Policy != "" || p.state() != api.StateRunning || p.live == nil {
 			continue
 		}
-		f := p.live.facts()
-		if f.viewers > 0 || p.rec.Keyboard != "" || f.active.After(since) {
+		f := p.live.Facts()
+		if f.Viewers > 0 || p.rec.Keyboard != "" || f.Active.After(since) {
 			continue
 		}
-		c.log.Info("end idle session", "id", p.rec.ID, "since", f.active)
+		c.log.Info("end idle session", "id", p.rec.ID, "since", f.Active)
 		c.notice(p.rec.Name + ": ended, as its agent had not used it for a while")
 		c.handle(p.rec.ID, event{kind: evStop})
 	}

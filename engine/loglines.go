@@ -7,6 +7,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -34,7 +35,7 @@ func (p *proc) show() {
 // written is how much a terminal has written.
 func (g *glance) written(path string) int64 {
 	if l := g.live.Load(); l != nil {
-		return l.live.facts().bytes
+		return l.live.Facts().Bytes
 	}
 	return logs.FileSize(path)
 }
@@ -54,8 +55,8 @@ func (h *host) source(p *proc) logs.Source {
 	if p.live != nil {
 		path := s.Path
 		s.End = func() int64 { return g.written(path) }
-		if live, ok := p.live.(*session); ok {
-			s.Opened = live.opened
+		if live, ok := p.live.(*terminal.Session); ok {
+			s.Opened = live.LogOpened()
 		}
 	}
 	return s

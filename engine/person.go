@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/proctree"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -86,9 +87,9 @@ func (h *host) agentBehind(ctx context.Context, pid int) (string, error) {
 			if p.rec.Owner != "" || strings.HasPrefix(p.rec.Actor, server.AgentPrefix) {
 				return p.rec.Name + ", which " + p.rec.Actor + " has started"
 			}
-			if s, ok := p.live.(*session); ok {
-				if typist := s.used.actor.Load(); typist != nil && strings.HasPrefix(*typist, server.AgentPrefix) {
-					return p.rec.Name + ", where " + *typist + " typed last"
+			if s, ok := p.live.(*terminal.Session); ok {
+				if typist := s.TypedLast(); strings.HasPrefix(typist, server.AgentPrefix) {
+					return p.rec.Name + ", where " + typist + " typed last"
 				}
 			}
 		}

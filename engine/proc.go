@@ -13,21 +13,6 @@ const (
 	desiredStopped = "stopped"
 )
 
-// facts are what a session shows and no record holds.
-type facts struct {
-	cols, rows int
-	title      string
-	cwd        string // from OSC 7; "" when the program told none
-	began      string // cwd when the shell was at its prompt last
-	rang       bool
-	viewers    int
-	typist     string
-	bytes      int64
-	active     time.Time // when it was used last
-	interrupt  time.Time // when somebody has interrupted what runs in it last
-	waiting    need      // when that was looked at last
-}
-
 // describe makes what clients are told about a process from its record.
 func describe(p *proc) api.Process {
 	r := p.rec
@@ -129,15 +114,15 @@ func (c *control) current(p *proc) api.Process {
 	}
 	f := p.last
 	if p.live != nil {
-		f = p.live.facts()
+		f = p.live.Facts()
 	}
-	if f.cwd != "" {
-		view.CWD = f.cwd
+	if f.CWD != "" {
+		view.CWD = f.CWD
 	}
 	view.Terminal = &api.Terminal{
-		Cols: f.cols, Rows: f.rows, Title: f.title, Rang: f.rang,
-		Viewers: f.viewers, Typist: f.typist, Bytes: f.bytes,
-		Keyboard: p.rec.Keyboard, Open: p.rec.Open, Waiting: string(f.waiting), ActiveAt: f.active,
+		Cols: f.Cols, Rows: f.Rows, Title: f.Title, Rang: f.Rang,
+		Viewers: f.Viewers, Typist: f.Typist, Bytes: f.Bytes,
+		Keyboard: p.rec.Keyboard, Open: p.rec.Open, Waiting: string(f.Waiting), ActiveAt: f.Active,
 	}
 	if view.PID == 0 {
 		view.Terminal.Waiting = ""

@@ -217,7 +217,7 @@ func await(ctx context.Context, c *control, reply <-chan outcome) (api.Process, 
 	case <-ctx.Done():
 		return api.Process{}, api.Errorf(api.CodeUnavailable, "wait for the answer: %v", ctx.Err())
 	case <-c.done:
-		return api.Process{}, errEnding()
+		return api.Process{}, api.ErrEnding()
 	}
 }
 

@@ -234,7 +234,7 @@ func (js *transferJobs) begin(kind, owner string) (*transferJob, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
-		return nil, errEnding()
+		return nil, api.ErrEnding()
 	}
 	js.last++
 	j := &transferJob{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, state: api.JobRunning, over: make(chan struct{})}

@@ -19,11 +19,11 @@ func (h *host) sessionRecord(ctx context.Context, in api.SessionRecordInput) (ou
 		return out, err
 	}
 	if in.Since == nil {
-		if out.Repaint, out.Start, err = s.repainted(ctx); err != nil {
+		if out.Repaint, out.Start, err = s.Repainted(ctx); err != nil {
 			return out, err
 		}
-		out.NextCursor, out.End, out.State = out.Start, s.log.End(), view.State
-		out.Dropped = s.log.Start()
+		out.NextCursor, out.End, out.State = out.Start, 0, view.State
+		out.Dropped, out.End = s.Kept()
 	} else if err = h.recordLog(ctx, in, view.ID, &out); err != nil {
 		return out, err
 	}
@@ -33,15 +33,6 @@ func (h *host) sessionRecord(ctx context.Context, in api.SessionRecordInput) (ou
 	}
 	out.Sizes = sizesBetween(resizes, out.Start, out.NextCursor, view)
 	return out, nil
-}
-
-// repainted is what draws the screen, and the offset behind what it shows.
-func (s *session) repainted(ctx context.Context) (screen []byte, at int64, err error) {
-	err = s.onScreen(ctx, func(t terminal) {
-		s.catchUp()
-		screen, at = t.AppendRepaint(nil), s.boundary()
-	})
-	return screen, at, err
 }
 
 // recordLog reads a part of the log.

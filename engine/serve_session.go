@@ -7,24 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/logs"
 	"tandem/engine/names"
-	"tandem/engine/picture"
+	"tandem/engine/terminal"
 	"tandem/keys"
 	"tandem/persist/store"
 )
 
 const (
 	defaultCols, defaultRows = 80, 24
-
-	readDefault = 64 << 10
-	readMost    = 1 << 20
-
-	scrollbackMost = 100_000
 )
 
 func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
@@ -149,8 +142,8 @@ func startSize(cols, rows int) (int, int, error) {
 }
 
 func checkSize(cols, rows int) error {
-	if cols != clampSide(cols) || rows != clampSide(rows) {
-		return api.Errorf(api.CodeInvalid, "size %dx%d: both sides must be 1 to %d", cols, rows, maxSide)
+	if cols != terminal.ClampSide(cols) || rows != terminal.ClampSide(rows) {
+		return api.Errorf(api.CodeInvalid, "size %dx%d: both sides must be 1 to %d", cols, rows, terminal.MaxSide)
 	}
 	return nil
 }
@@ -177,7 +170,7 @@ func checkEnv(env map[string]string) error {
 func (c *control) start(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
 	switch other := c.namedLive(r.Name); {
 	case c.closing:
-		return errEnding()
+		return api.ErrEnding()
 	case other != nil && named:
 		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
 			WithHint("choose another name")
@@ -219,21 +212,21 @@ func withProc(ctx context.Context, h *host, id string, f func(p *proc) error, ki
 }
 
 func (h *host) sessionGet(ctx context.Context, in api.IDInput) (view api.Process, err error) {
-	var live *session
+	var live *terminal.Session
 	err = withProc(ctx, h, in.ID, func(p *proc) error {
-		live, _ = p.live.(*session)
+		live, _ = p.live.(*terminal.Session)
 		view = h.control.current(p)
 		return nil
 	}, api.KindSession)
 	if err == nil && live != nil && view.PID != 0 {
-		view.Terminal.Waiting = string(live.lookAtNeed())
+		view.Terminal.Waiting = string(live.LookAtNeed())
 	}
 	return view, err
 }
 
 // sessionOf finds a session; that of a program that has ended is made anew from
 // its log if need be.
-func (h *host) sessionOf(ctx context.Context, id string) (s *session, view api.Process, err error) {
+func (h *host) sessionOf(ctx context.Context, id string) (s *terminal.Session, view api.Process, err error) {
 	err = withProc(ctx, h, id, func(p *proc) error {
 		waiting := p.state() == api.StateBackoff
 		if p.live == nil && !p.state().Ended() && !waiting {
@@ -243,15 +236,15 @@ func (h *host) sessionOf(ctx context.Context, id string) (s *session, view api.P
 		if p.live == nil {
 			revived := h.revive(p.rec)
 			if !waiting { // its viewers stay for the next run
-				revived.finish(view)
+				revived.Finish(view)
 			}
 			p.live = revived
 		}
 		if p.state().Ended() {
 			h.control.dropIdle(p)
 		}
-		s = p.live.(*session)
-		s.used.note()
+		s = p.live.(*terminal.Session)
+		s.NoteUse()
 		return nil
 	}, api.KindSession)
 	return s, view, err
@@ -273,10 +266,10 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 	if err := h.mayType(ctx, view); err != nil {
 		return api.Empty{}, err
 	}
-	if err := s.isReady(ctx); err != nil {
+	if err := s.IsReady(ctx); err != nil {
 		return api.Empty{}, err
 	}
-	modes := keyModes(*s.modes.Load())
+	modes := s.KeyModes()
 	p := []byte(in.Text)
 	for _, k := range typed {
 		p = keys.Encode(p, k, modes)
@@ -284,49 +277,17 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 	if in.Paste != "" {
 		p = keys.EncodePaste(p, in.Paste, modes)
 	}
-	return api.Empty{}, s.typeInto(ctx, p)
+	return api.Empty{}, s.TypeInto(ctx, p)
 }
 
 func (h *host) sessionRead(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
 	s, view, err := h.sessionOf(ctx, in.ID)
-	if err == nil {
-		err = s.isReady(ctx)
-	}
 	if err != nil {
 		return api.SessionReadOutput{}, err
 	}
-	most := in.Max
-	if most <= 0 {
-		most = readDefault
-	}
-	out, err := readLog(s.log, in.Since, min(most, readMost), view.State.Ended())
+	out, err := s.Printed(ctx, in, view.State.Ended())
 	out.State = view.State
 	return out, err
-}
-
-// readLog reads up to most bytes as text. A character that is not complete yet
-// is left for the next call, unless nothing more comes.
-func readLog(log sessionLog, since int64, most int, ended bool) (api.SessionReadOutput, error) {
-	start, end := log.Start(), log.End()
-	if since < 0 {
-		since = max(0, end+since)
-	}
-	since = min(since, end)
-	from := max(since, start)
-	p := make([]byte, min(int64(max(most, utf8.UTFMax)), end-from))
-	n, err := log.ReadAt(p, from)
-	if n == 0 && len(p) > 0 {
-		return api.SessionReadOutput{}, api.Errorf(api.CodeInternal, "read log: %v", err)
-	}
-	p = p[:n]
-	if !(ended && from+int64(n) == end) {
-		p = p[:logs.WholeRunes(p)]
-	}
-	return api.SessionReadOutput{
-		Data:       strings.ToValidUTF8(string(p), "\uFFFD"),
-		NextCursor: from + int64(len(p)),
-		Dropped:    from - since,
-	}, nil
 }
 
 func (h *host) sessionScreen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {
@@ -334,22 +295,7 @@ func (h *host) sessionScreen(ctx context.Context, in api.SessionScreenInput) (ap
 	if err != nil {
 		return api.Screen{}, err
 	}
-	draw, err := painter(in.Picture)
-	if err != nil {
-		return api.Screen{}, err
-	}
-	var screen api.Screen
-	var shown picture.Screen
-	err = s.onScreen(ctx, func(t terminal) {
-		s.catchUp()
-		screen = screenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
-		if draw != nil {
-			shown = pictureOf(t)
-		}
-	})
-	if err == nil && draw != nil {
-		screen.Picture, err = draw(shown)
-	}
+	screen, err := s.Screen(ctx, in)
 	screen.State = view.State
 	return screen, err
 }
@@ -368,7 +314,7 @@ func (h *host) sessionResize(ctx context.Context, in api.SessionResizeInput) (ap
 	if err := mayChange(ctx, view, "resize"); err != nil {
 		return api.Empty{}, err
 	}
-	return api.Empty{}, s.resize(ctx, in.Cols, in.Rows)
+	return api.Empty{}, s.Resize(ctx, in.Cols, in.Rows)
 }
 
 func (h *host) sessionRename(ctx context.Context, in api.SessionRenameInput) (api.Process, error) {
@@ -449,5 +395,5 @@ func (h *host) attach(ctx context.Context, o api.AttachOptions, v *server.Viewer
 	if outside && !o.ReadOnly && !view.State.Ended() && !view.Terminal.Open {
 		return errOutside(view.Name)
 	}
-	return s.attach(ctx, o, outside, v)
+	return s.Attach(ctx, o, outside, v)
 }

@@ -6,6 +6,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/names"
+	"tandem/engine/terminal"
 )
 
 // handleShells serves what agents need of live shells: exec, wait, the keyboard.
@@ -22,7 +23,7 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: take and open exclude each other", names.Shown(in.ID))
 	}
 	caller := server.CallerOf(ctx)
-	var s *session
+	var s *terminal.Session
 	reply := make(chan outcome, 1)
 	err := withProc(ctx, h, in.ID, func(p *proc) error {
 		if p.state().Ended() {
@@ -32,15 +33,15 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 		if in.Take {
 			p.rec.Keyboard = keyboardName(caller)
 		}
-		if s, _ = p.live.(*session); s != nil {
-			s.admit(in.Take, in.Open)
+		if s, _ = p.live.(*terminal.Session); s != nil {
+			s.Admit(in.Take, in.Open)
 		}
 		p.waiters = append(p.waiters, waiter{until: always, reply: reply})
 		h.control.save(p)
 		return nil
 	}, api.KindSession)
 	if s != nil { // an agent's viewer may decide its size, or not any more
-		s.decideSize(ctx)
+		s.DecideSize(ctx)
 	}
 	if err != nil {
 		return api.Process{}, err
@@ -50,7 +51,7 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 
 func keyboardName(c server.Caller) string {
 	if names.Check(c.Name) != nil {
-		return personActor
+		return terminal.PersonActor
 	}
 	return c.Name
 }
@@ -61,29 +62,10 @@ func mayChange(ctx context.Context, view api.Process, doing string) error {
 	if !server.CallerOf(ctx).Agent() || !heldByPerson(view) {
 		return nil
 	}
-	return errLocked(doing, view.Name)
+	return terminal.ErrLocked(doing, view.Name)
 }
 
 // heldByPerson reports whether a person has the keyboard of what has not ended.
 func heldByPerson(view api.Process) bool {
 	return view.Terminal != nil && view.Terminal.Keyboard != "" && !view.State.Ended()
-}
-
-func errLocked(doing, name string) *api.Error {
-	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the person has taken its keyboard", doing, name).
-		WithHint("reading and waiting go on working; ask the person to give the keyboard back, or use another session")
-}
-
-// typeInto types for a caller. A person may have taken the keyboard since the
-// caller was let in.
-func (s *session) typeInto(ctx context.Context, p []byte) error {
-	caller := server.CallerOf(ctx)
-	if caller.Agent() && s.locked.Load() {
-		return errLocked("type into", s.o.id)
-	}
-	s.noteInput(actorOf(caller), p)
-	if s.viewers.typedFrom(caller.Name) {
-		s.pace.touch()
-	}
-	return s.input.write(ctx, p)
 }

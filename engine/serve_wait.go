@@ -153,7 +153,7 @@ func (h *host) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) 
 	return sighting{ended: true}
 }
 
-// isReady reports whether a process runs and is ready; one without a readiness
+// IsReady reports whether a process runs and is ready; one without a readiness
 // check is as soon as it runs.
 func (p *proc) isReady() bool {
 	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)

@@ -100,7 +100,7 @@ func begin(c *control, p *proc, e event) {
 	known := p.rec.Identity != nil && *p.rec.Identity == id
 	p.disarm()
 	if p.live = e.live; p.live != nil {
-		p.live.admit(p.rec.Keyboard != "", p.rec.Open)
+		p.live.Admit(p.rec.Keyboard != "", p.rec.Open)
 	}
 	p.rec.Identity, p.rec.Former = &id, nil
 	p.rec.Error = ""
@@ -274,7 +274,7 @@ func errStopping(p *proc) error {
 // again.
 func restartRunning(c *control, p *proc, e event) {
 	if c.closing {
-		e.answer(outcome{err: errEnding()})
+		e.answer(outcome{err: api.ErrEnding()})
 		return
 	}
 	p.await(e.reply, isUp)
@@ -308,7 +308,7 @@ func isUp(s api.State) bool { return s != api.StateStarting && s != api.StateSto
 func restartEnded(c *control, p *proc, e event) {
 	switch {
 	case c.closing:
-		e.answer(outcome{err: errEnding()})
+		e.answer(outcome{err: api.ErrEnding()})
 		return
 	case p.removing:
 		e.answer(outcome{err: api.Errorf(api.CodeConflict, "restart %s: it is being removed", p.rec.Name)})

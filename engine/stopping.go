@@ -47,7 +47,7 @@ func sameChild(id *store.Identity, child keeper.Child) bool {
 
 func childEnded(p *proc) {
 	if p.live != nil {
-		p.live.childEnded()
+		p.live.ChildEnded()
 	}
 }
 
@@ -93,8 +93,8 @@ func settle(c *control, p *proc) {
 	p.release()
 	endRun(&p.rec, *p.ending)
 	if p.live != nil {
-		p.last = p.live.facts()
-		p.rec.Title, p.rec.Cols, p.rec.Rows = p.last.title, p.last.cols, p.last.rows
+		p.last = p.live.Facts()
+		p.rec.Title, p.rec.Cols, p.rec.Rows = p.last.Title, p.last.Cols, p.last.Rows
 	}
 	switch {
 	case p.rec.Desired == desiredStopped:
@@ -195,7 +195,7 @@ func endProcess(c *control, p *proc) {
 	p.disarm()
 	p.killing = true
 	if p.live != nil && p.ending == nil && p.fault == "" {
-		p.live.stopping()
+		p.live.Stopping()
 	}
 	rec, held, signal := p.rec, p.held, p.signal
 	if p.ending == nil { // nobody has told of its end

@@ -117,3 +117,8 @@ func AsError(err error) *Error {
 	}
 	return &Error{Code: CodeInternal, Message: err.Error()}
 }
+
+// ErrEnding is the answer of an engine that ends.
+func ErrEnding() error {
+	return Errorf(CodeUnavailable, "the engine is ending").WithHint("try again in a moment")
+}

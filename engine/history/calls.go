@@ -47,7 +47,7 @@ func (h *History) do(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-h.done:
-		return errClosed()
+		return api.ErrEnding()
 	}
 }
 
@@ -104,7 +104,7 @@ func (h *History) view(ctx context.Context, f func(x *historyIndex) error) error
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	if h.index == nil {
-		return errClosed() // it was let go of at this moment
+		return api.ErrEnding() // it was let go of at this moment
 	}
 	return f(h.index)
 }
@@ -215,8 +215,4 @@ func (h *History) drop(ctx context.Context, which func(x *historyIndex) func(*hi
 		return api.HistoryCount{}, errKeep("change", err)
 	}
 	return out, nil
-}
-
-func errClosed() error {
-	return api.Errorf(api.CodeUnavailable, "the engine is ending").WithHint("try again in a moment")
 }

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/terminal"
+)
+
+func (h *host) sessionFind(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
+	s, _, err := h.sessionOf(ctx, in.ID)
+	if err != nil {
+		return api.SessionFindOutput{}, err
+	}
+	return s.Find(ctx, in)
+}
+
+// folderOf is the folder in which the program that has a session's terminal
+// is now.
+func (h *host) folderOf(ctx context.Context, id string) (string, error) {
+	s, view, err := h.sessionOf(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if view.State.Ended() {
+		return "", errors.New("find folder: the session has ended")
+	}
+	return s.Folder(view.PID)
+}
+
+// sessionExec runs a command line in a session's shell.
+func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.SessionExecOutput, error) {
+	if err := terminal.CheckExec(&in); err != nil {
+		return api.SessionExecOutput{}, err
+	}
+	s, view, err := h.sessionOf(ctx, in.ID)
+	if err == nil {
+		err = h.mayType(ctx, view)
+	}
+	if err != nil {
+		return api.SessionExecOutput{}, err
+	}
+	return s.Exec(ctx, in, view.Name)
+}
+
+// sessionWait waits until one of the conditions that are set holds, the session
+// has ended so that none ever will, or the time is over.
+func (h *host) sessionWait(ctx context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
+	port := repeat(func(ctx context.Context) error { return anywhere().port(ctx, in.Port) })
+	w, err := terminal.NewWaits(in, port)
+	if err != nil {
+		return api.SessionWaitOutput{}, err
+	}
+	s, view, err := h.sessionOf(ctx, in.ID)
+	if err != nil {
+		return api.SessionWaitOutput{}, err
+	}
+	timeout := waitMost
+	if in.TimeoutMS > 0 {
+		timeout = min(timeout, time.Duration(in.TimeoutMS)*time.Millisecond)
+	}
+	watch, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	out, err := s.Await(watch, w)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return api.SessionWaitOutput{}, err
+	}
+	out.Process, err = h.sessionGet(ctx, api.IDInput{ID: view.ID})
+	return out, err
+}
+
+func (h *host) sessionText(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
+	s, _, err := h.sessionOf(ctx, in.ID)
+	if err != nil {
+		return api.SessionTextOutput{}, err
+	}
+	return s.Text(ctx, in)
+}
+
+// lookAtNeeds looks what the sessions wait for that nobody has looked at for a
+// while, those first that have waited longest for it.
+func (h *host) lookAtNeeds(ctx context.Context) {
+	all, err := ask(ctx, h.control, func() (all []*terminal.Session) {
+		for _, p := range h.control.procs {
+			if s, ok := p.live.(*terminal.Session); ok && !p.state().Ended() {
+				all = append(all, s)
+			}
+		}
+		return all
+	})
+	if err != nil {
+		return
+	}
+	terminal.LookAtNeeds(ctx, all)
+}

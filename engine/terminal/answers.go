@@ -1,0 +1,147 @@
+package terminal
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/logs"
+	"tandem/engine/picture"
+	"tandem/keys"
+)
+
+// Facts are what a session shows and no record holds.
+type Facts struct {
+	Cols, Rows int
+	Title      string
+	CWD        string // from OSC 7; "" when the program told none
+	began      string // cwd when the shell was at its prompt last
+	Rang       bool
+	Viewers    int
+	Typist     string
+	Bytes      int64
+	Active     time.Time // when it was used last
+	Interrupt  time.Time // when somebody has interrupted what runs in it last
+	Waiting    need      // when that was looked at last
+}
+
+// output serves session.read; ended says that nothing follows.
+func (s *Session) Printed(ctx context.Context, in api.SessionReadInput, ended bool) (api.SessionReadOutput, error) {
+	if err := s.IsReady(ctx); err != nil {
+		return api.SessionReadOutput{}, err
+	}
+	most := in.Max
+	if most <= 0 {
+		most = readDefault
+	}
+	return ReadLog(s.log, in.Since, min(most, readMost), ended)
+}
+
+// Screen serves session.screen.
+func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen api.Screen, err error) {
+	draw, err := painter(in.Picture)
+	if err != nil {
+		return screen, err
+	}
+	var shown picture.Screen
+	err = s.onScreen(ctx, func(t Emulator) {
+		s.catchUp()
+		screen = ScreenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
+		if draw != nil {
+			shown = PictureOf(t)
+		}
+	})
+	if err == nil && draw != nil {
+		screen.Picture, err = draw(shown)
+	}
+	return screen, err
+}
+
+// Kept tells which part of the log is there. The session is ready.
+func (s *Session) Kept() (start, end int64) { return s.log.Start(), s.log.End() }
+
+// Shown is how much of the log the screen shows.
+func (s *Session) Shown() int64 { return s.parsed.Load() }
+
+// LogOpened is closed once the log is open, or cannot be opened.
+func (s *Session) LogOpened() <-chan struct{} { return s.opened }
+
+// Master is the PTY's; nil when the program had ended before.
+func (s *Session) Master() *os.File { return s.options.Master }
+
+// TypedLast is who typed last; "" if nobody has.
+func (s *Session) TypedLast() string {
+	if actor := s.used.actor.Load(); actor != nil {
+		return *actor
+	}
+	return ""
+}
+
+// NoteUse notes that somebody uses the session now.
+func (s *Session) NoteUse() { s.used.note() }
+
+// KeyModes are the modes that keys are encoded for.
+func (s *Session) KeyModes() keys.Modes { return keyModes(*s.modes.Load()) }
+
+// Repainted is what draws the screen, and the offset behind what it shows.
+func (s *Session) Repainted(ctx context.Context) (screen []byte, at int64, err error) {
+	err = s.onScreen(ctx, func(t Emulator) {
+		s.catchUp()
+		screen, at = t.AppendRepaint(nil), s.boundary()
+	})
+	return screen, at, err
+}
+
+// TypeInto types for a caller. A person may have taken the keyboard since the
+// caller was let in.
+func (s *Session) TypeInto(ctx context.Context, p []byte) error {
+	caller := server.CallerOf(ctx)
+	if caller.Agent() && s.locked.Load() {
+		return ErrLocked("type into", s.options.ID)
+	}
+	s.noteInput(actorOf(caller), p)
+	if s.viewers.typedFrom(caller.Name) {
+		s.pace.touch()
+	}
+	return s.input.write(ctx, p)
+}
+
+func ErrLocked(doing, name string) *api.Error {
+	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the person has taken its keyboard", doing, name).
+		WithHint("reading and waiting go on working; ask the person to give the keyboard back, or use another session")
+}
+
+// ReadLog reads up to most bytes as text. A character that is not complete yet
+// is left for the next call, unless nothing more comes.
+func ReadLog(log Log, since int64, most int, ended bool) (api.SessionReadOutput, error) {
+	start, end := log.Start(), log.End()
+	if since < 0 {
+		since = max(0, end+since)
+	}
+	since = min(since, end)
+	from := max(since, start)
+	p := make([]byte, min(int64(max(most, utf8.UTFMax)), end-from))
+	n, err := log.ReadAt(p, from)
+	if n == 0 && len(p) > 0 {
+		return api.SessionReadOutput{}, api.Errorf(api.CodeInternal, "read log: %v", err)
+	}
+	p = p[:n]
+	if !(ended && from+int64(n) == end) {
+		p = p[:logs.WholeRunes(p)]
+	}
+	return api.SessionReadOutput{
+		Data:       strings.ToValidUTF8(string(p), "\uFFFD"),
+		NextCursor: from + int64(len(p)),
+		Dropped:    from - since,
+	}, nil
+}
+
+const readDefault = 64 << 10
+
+const readMost = 1 << 20
+
+const scrollbackMost = 100_000

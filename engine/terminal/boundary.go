@@ -1,0 +1,75 @@
+package terminal
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+)
+
+// boundaryWindow is how far back an unfinished sequence is looked for. A
+// string that is longer has no effect worth keeping.
+const boundaryWindow = 16 << 10
+
+// boundary is the offset, at or a little before what the screen shows, where
+// output can be cut: a repaint and then everything from there on gives the
+// same as everything. An unfinished sequence has had no effect yet, so it
+// belongs to what follows. Runs on the screen goroutine.
+func (s *Session) boundary() int64 {
+	at := s.parsed.Load()
+	tail := make([]byte, min(boundaryWindow, at-s.log.Start()))
+	n, _ := s.log.ReadAt(tail, at-int64(len(tail)))
+	if n < len(tail) {
+		return at
+	}
+	return at - int64(unfinished(tail))
+}
+
+// unfinished is the length of the escape sequence or UTF-8 character that
+// output ends in the middle of, 0 if it ends between two (ECMA-48 5.3 to 5.6).
+// A control character inside an unfinished sequence has had its effect already;
+// who goes on from there sees it twice, as nobody writes such a thing.
+func unfinished(tail []byte) int {
+	const escape = 0x1b
+	if i := bytes.LastIndexByte(tail, escape); i >= 0 && inSequence(tail[i+1:]) {
+		return len(tail) - i
+	}
+	for n := 1; n < min(utf8.UTFMax, len(tail)+1); n++ {
+		if p := tail[len(tail)-n:]; utf8.RuneStart(p[0]) {
+			if utf8.FullRune(p) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// inSequence reports whether what follows an ESC, without another ESC, leaves
+// the sequence unfinished.
+func inSequence(p []byte) bool {
+	if bytes.ContainsAny(p, "\x18\x1a") { // CAN and SUB end every sequence
+		return false
+	}
+	p = bytes.TrimLeftFunc(p, func(r rune) bool { return r < ' ' || r == 0x7f })
+	if len(p) == 0 {
+		return true
+	}
+	switch p[0] {
+	case '[':
+		return end(p[1:], 0x40) < 0
+	case ']':
+		return bytes.IndexByte(p, '\a') < 0
+	case 'P': // a string behind a final byte
+		i := end(p[1:], 0x40)
+		return i < 0 || p[1+i] < 0x7f
+	case 'X', '^', '_':
+		return true
+	}
+	return end(p, 0x30) < 0
+}
+
+// end finds what ends a sequence: a final byte, from first to 0x7e, or text
+// beyond ASCII, which breaks it off.
+func end(p []byte, first byte) int {
+	return slices.IndexFunc(p, func(b byte) bool { return b >= first && b != 0x7f })
+}

@@ -1,0 +1,130 @@
+package terminal
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/vt"
+)
+
+const (
+	// typedMost is how much output is looked at for the line that was typed.
+	typedMost = 16 << 10
+	// scratchLines bounds the lines of a scratch terminal.
+	scratchLines = 1 << 20
+)
+
+// cleanOutput gives what a terminal of some width shows of output, as plain
+// text: overwritten text is gone, lines that were only wrapped are whole.
+func cleanOutput(p []byte, cols, rows int) string {
+	if text, ok := plainOutput(p); ok {
+		return text
+	}
+	t := vt.New(vt.Options{Cols: cols, Rows: rows, ScrollbackLines: scratchLines, ScrollbackBytes: 256 << 20})
+	t.Write(p)
+	if t.Modes().Alt {
+		t.Write([]byte("\x1b[?1049l"))
+	}
+	return terminalText(t)
+}
+
+// terminalText is all that a terminal holds, up to its cursor or to what it
+// shows below.
+func terminalText(t Emulator) string {
+	var text strings.Builder
+	oldest, first, end := t.Bounds()
+	cols, _ := t.Size()
+	cursor := t.Cursor()
+	blank := 0 // lines that come only if something follows
+	for from := oldest; from < end; from += linesLimit {
+		for _, l := range t.Lines(from, int(min(end-from, linesLimit))) {
+			line := l.Line.Text()
+			if line == "" && l.N > first+int64(cursor.Y) {
+				blank++
+				continue
+			}
+			text.WriteString(strings.Repeat("\n", blank))
+			blank = 0
+			switch {
+			case l.Line.Wrapped: // blanks at the end of a row are not kept, and belong here
+				line += strings.Repeat(" ", max(0, cols-cellsOf(l.Line)))
+			case l.N == first+int64(cursor.Y):
+				line = strings.TrimRight(line, " ")
+			default:
+				line = strings.TrimRight(line, " ") + "\n"
+			}
+			text.WriteString(line)
+		}
+	}
+	return text.String()
+}
+
+// plainOutput is output that needs no terminal to be read: text, tabs and ends
+// of lines. ok is false when there is more to it.
+func plainOutput(p []byte) (text string, ok bool) {
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; {
+		case c == '\r':
+			if i+1 == len(p) || p[i+1] != '\n' && p[i+1] != '\r' {
+				return "", false
+			}
+		case c < ' ' && c != '\n' && c != '\t', c == 0x7f:
+			return "", false
+		}
+	}
+	p = bytes.ReplaceAll(p, []byte{'\r'}, nil)
+	if !utf8.Valid(p) {
+		return strings.ToValidUTF8(string(p), "\uFFFD"), true
+	}
+	return string(p), true
+}
+
+// readRange reads log bytes from an offset to another, those at the end if
+// they are more than most.
+func readRange(log Log, from, to int64, most int) (p []byte, start int64, err error) {
+	from = max(from, log.Start())
+	if to-from > int64(most) {
+		from = to - int64(most)
+	}
+	if to <= from {
+		return nil, to, nil
+	}
+	p = make([]byte, to-from)
+	n, err := log.ReadAt(p, from)
+	if err == io.EOF || n == len(p) {
+		err = nil
+	}
+	return p[:n], from, err
+}
+
+// typedLine gives the line that was typed behind a prompt, as it was echoed,
+// and where the output behind it begins: after the end of that line.
+func (s *Session) typedLine(from, to int64) (line string, output int64) {
+	p, start, err := readRange(s.log, from, min(to, from+typedMost), typedMost)
+	if err != nil || start != from {
+		return "", from
+	}
+	cols, rows := s.term.Size()
+	n := lineEnd(p)
+	line = strings.TrimRight(cleanOutput(p[:n], cols, rows), "\n")
+	line = strings.ReplaceAll(line, "\n", "")
+	return line, from + int64(n)
+}
+
+// lineEnd is the length of the first line of p with what ends it.
+func lineEnd(p []byte) int {
+	if i := bytes.IndexByte(p, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(p)
+}
+
+// cellsOf is the number of cells up to the last of a line that is not blank.
+func cellsOf(l vt.Line) (cells int) {
+	for _, r := range l.Runs {
+		cells += r.Cells
+	}
+	return cells
+}

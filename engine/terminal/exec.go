@@ -1,0 +1,293 @@
+package terminal
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/names"
+	"tandem/engine/proctree"
+	"tandem/engine/shell"
+)
+
+const (
+	shellTime       = 30 * time.Second
+	shellTimeMost   = 300 * time.Second
+	shellOutput     = 64 << 10
+	shellOutputMost = 16 << 20
+	shellRawLeast   = 1 << 20          // bytes of the log that are read for an output
+	promptPatience  = 10 * time.Second // for the first prompt of a shell
+	promptSettles   = time.Second      // between the end of a command and the next prompt
+	pasteSettles    = 150 * time.Millisecond
+	enterSettles    = 500 * time.Millisecond // between a line and the mark of its command
+	interruptGrace  = 2 * time.Second
+	untoldLooks     = 20 // at a shell that reads on without having told of a command it was given
+	outputPerResult = 4  // bytes read for each byte that is kept, as styles and redrawing go
+)
+
+// shellPrograms take command lines, or lead to what does.
+var shellPrograms = [...]string{
+	"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox",
+	"ssh", "mosh-client", "su", "sudo", "doas", "docker", "podman", "kubectl", "nsenter", "machinectl",
+}
+
+// errTime ends the waits of an exec whose time is over.
+var errTime = errors.New("the time is over")
+
+// An execution is one session.exec.
+type execution struct {
+	s       *Session
+	in      api.SessionExecInput
+	name    string
+	watch   *outcomeWatch
+	changed chan struct{}
+	start   int64
+	typedAt time.Time
+	still   int  // looks in a row that saw the shell read at its prompt
+	nested  bool // in a shell that the session's own has started
+	marker  bool // the end is told by a line behind the command
+}
+
+func CheckExec(in *api.SessionExecInput) error {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return api.Errorf(api.CodeInvalid, "run in %s: the command is empty", names.Shown(in.ID))
+	case strings.ContainsAny(in.Command, "\x00\x03\x04\x1a\x1b"):
+		return api.Errorf(api.CodeInvalid, "run in %s: the command has control characters", names.Shown(in.ID)).
+			WithHint("session.write types keys")
+	case in.TimeoutMS < 0 || in.MaxOutput < 0:
+		return api.Errorf(api.CodeInvalid, "run in %s: timeout_ms and max_output cannot be negative", names.Shown(in.ID))
+	}
+	in.Command = strings.Trim(strings.ReplaceAll(in.Command, "\r\n", "\n"), "\r\n")
+	if in.TimeoutMS == 0 {
+		in.TimeoutMS = int(shellTime.Milliseconds())
+	}
+	in.TimeoutMS = min(in.TimeoutMS, int(shellTimeMost.Milliseconds()))
+	if in.MaxOutput == 0 {
+		in.MaxOutput = shellOutput
+	}
+	in.MaxOutput = min(in.MaxOutput, shellOutputMost)
+	return nil
+}
+
+// run waits for the prompt, types, and waits for the end.
+func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
+	if err := e.awaitPrompt(ctx); err != nil {
+		return api.SessionExecOutput{}, err
+	}
+	if e.s.options.Kind == shell.Tandem && strings.Contains(e.in.Command, "\n") {
+		return api.SessionExecOutput{}, api.Errorf(api.CodeInvalid, "run in %s: its shell takes one line at a time", e.name)
+	}
+	text := e.text()
+	e.watch = e.s.marks.follow()
+	defer e.s.marks.unfollow()
+	e.start, e.typedAt = e.s.log.End(), time.Now()
+	if err := e.s.TypeInto(ctx, text); err != nil {
+		return api.SessionExecOutput{}, err
+	}
+	err := e.awaitEnd(ctx)
+	switch {
+	case err == nil:
+		return e.result(false)
+	case errors.Is(context.Cause(ctx), errTime):
+		return e.result(true)
+	}
+	return api.SessionExecOutput{}, err
+}
+
+// awaitPrompt waits until a shell that was just started is at its prompt, and
+// refuses where something else runs.
+func (e *execution) awaitPrompt(ctx context.Context) error {
+	first, cancel := context.WithTimeout(ctx, promptPatience)
+	defer cancel()
+	tick := time.NewTicker(lookGap)
+	defer tick.Stop()
+	idle := 0
+	for {
+		state := e.s.marks.state()
+		if e.s.parsed.Load() < e.s.log.End() {
+			state.phase = shellBetween // there is more to know
+		}
+		switch state.phase {
+		case shellReady:
+			if done, err := e.checkReady(ctx, state); done {
+				return err
+			}
+		case shellRunning:
+			if e.nested = e.runsShell(); !e.nested {
+				return e.errBusy(state.line)
+			}
+			fallthrough
+		case shellUnknown:
+			if idle++; !e.reads() {
+				idle = 0
+			}
+			if e.s.modes.Load().Alt {
+				return e.errBusy("")
+			}
+			if e.s.marks.nonce == "" && idle > 0 || idle > 3 {
+				e.useMarker()
+				return nil
+			}
+		}
+		select {
+		case <-e.changed:
+		case <-tick.C:
+		case <-e.s.over:
+			return api.Errorf(api.CodeEnded, "run in %s: it has ended", e.name)
+		case <-first.Done():
+			if ctx.Err() != nil && context.Cause(ctx) != errTime {
+				return ctx.Err()
+			}
+			return e.errBusy(state.line)
+		}
+	}
+}
+
+// checkReady looks whether a prompt is free to be typed at.
+func (e *execution) checkReady(ctx context.Context, state promptState) (done bool, err error) {
+	if state.entered {
+		if !e.reads() {
+			e.still = 0
+			if time.Since(state.lined) > enterSettles {
+				return true, e.errBusy("")
+			}
+			return false, nil
+		}
+		if e.still++; e.still < 3 || state.taking(time.Now()) {
+			return false, nil
+		}
+	}
+	if state.touched { // also by a ctrl+c that the shell has lost
+		moved := false
+		if err := e.s.onScreen(ctx, func(t Emulator) { c := t.Cursor(); moved = c.X != state.cursor.X || c.Y != state.cursor.Y }); err != nil {
+			return true, err
+		}
+		if moved {
+			return true, api.Errorf(api.CodeConflict, "run in %s: somebody has begun to type at its prompt", e.name).
+				WithHint("session.write with the keys ctrl+c clears the line")
+		}
+	}
+	// A shell may ask for bracketed pastes a moment after it has drawn its prompt.
+	late := !state.noStart && time.Since(state.drawn) < pasteSettles && !e.s.modes.Load().BracketedPaste
+	return !late, nil
+}
+
+func (e *execution) errBusy(line string) error {
+	what := "it is not at its prompt"
+	if line != "" {
+		what = "a command runs there: " + names.Shown(line)
+	}
+	return api.Errorf(api.CodeConflict, "run in %s: %s", e.name, what).
+		WithHint("session.wait waits for its prompt, session.write types into what runs, and the keys ctrl+c interrupt it")
+}
+
+// useMarker gives a shell that tells nothing a word for one command.
+func (e *execution) useMarker() {
+	word := make([]byte, 16)
+	rand.Read(word)
+	e.marker = true
+	e.s.marks.lend(hex.EncodeToString(word))
+}
+
+// runsShell reports whether the program in the foreground, started by the
+// session's shell, is one that takes command lines, here or elsewhere.
+func (e *execution) runsShell() bool {
+	fg, err := foregroundOf(e.s.options.Master)
+	if err != nil || fg.group == e.s.options.PID { // a command of the shell itself
+		return false
+	}
+	s, ok := proctree.Read(fg.group)
+	return ok && slices.Contains(shellPrograms[:], s.Name)
+}
+
+// awaitEnd waits until the command has ended and the next prompt is there.
+func (e *execution) awaitEnd(ctx context.Context) error {
+	tick := time.NewTicker(lookGap)
+	defer tick.Stop()
+	stuck := 0
+	for {
+		seen := e.s.marks.seen(e.watch)
+		switch {
+		case seen.ready, seen.ended && time.Since(seen.endedAt) > promptSettles:
+			return nil
+		case seen.ended && e.marker && e.reads():
+			return nil
+		case !seen.begun && !seen.ended:
+			if stuck++; !e.reads() {
+				stuck = 0
+			}
+			// A shell that edits several lines at once has no prompt for more.
+			if stuck > 3 && (seen.continued > 0 || e.marker) || stuck > untoldLooks {
+				return e.giveUp(ctx)
+			}
+		}
+		select {
+		case <-e.changed:
+			continue
+		case <-tick.C:
+		case <-e.s.over:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// reads reports whether the shell itself waits for input and all that it printed
+// is known.
+func (e *execution) reads() bool {
+	need, own := lookInto(e.s.options.Master, e.s.options.PID)
+	return need == needInput && (own || e.nested) && e.s.parsed.Load() == e.s.log.End()
+}
+
+// giveUp clears a command that the shell wants more of.
+func (e *execution) giveUp(ctx context.Context) error {
+	if err := e.s.TypeInto(ctx, []byte{3}); err != nil {
+		return err
+	}
+	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
+	defer cancel()
+	for !e.marker && !e.s.marks.seen(e.watch).ready && quiet.Err() == nil {
+		select {
+		case <-e.changed:
+		case <-quiet.Done():
+		case <-e.s.over:
+			return nil
+		}
+	}
+	if e.marker {
+		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not take the command: it is incomplete or wrong", e.name).
+			WithHint("session.screen shows what the shell says; the line was cleared")
+	}
+	return api.Errorf(api.CodeInvalid, "run in %s: the command is incomplete: the shell waited for more of it", e.name).
+		WithHint("an end of a quote, a bracket, a here-document or a loop is missing; the line was cleared")
+}
+
+// Exec runs a command line that was checked in the session's shell.
+func (s *Session) Exec(ctx context.Context, in api.SessionExecInput, name string) (api.SessionExecOutput, error) {
+	none := api.SessionExecOutput{}
+	if err := s.IsReady(ctx); err != nil {
+		return none, err
+	}
+	select {
+	case s.execs <- struct{}{}:
+		defer func() { <-s.execs }()
+	default:
+		return none, api.Errorf(api.CodeConflict, "run in %s: another command line is run there just now", name).
+			WithHint("wait for it, or use another session")
+	}
+	e := &execution{s: s, in: in, name: name}
+	timed, cancel := context.WithTimeoutCause(ctx, time.Duration(in.TimeoutMS)*time.Millisecond, errTime)
+	defer cancel()
+	var leave func()
+	e.changed, leave = s.watch.join()
+	defer leave()
+	defer s.used.note()
+	return e.run(timed)
+}

@@ -1,0 +1,252 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+)
+
+// findRows is how many rows of a scrollback are looked at in one go; between
+// two, the session shows what its program prints.
+const findRows = 4000
+
+// longestLine bounds how many rows one line that wrapped is taken to have.
+const longestLine = 10_000
+
+// A finder looks through a session's scrollback and screen from the top.
+type finder struct {
+	session  *Session
+	re       *regexp.Regexp
+	literal  []byte     // what every match of re is, letters of either case as small ones; nil if they differ
+	mark     vt.RowMark // instead of re
+	from     api.Place
+	backward bool
+	wrap     bool
+
+	start   spot // from, in bytes
+	total   int
+	first   finding // of all
+	last    finding // of all
+	nearest finding
+}
+
+// A spot is a byte of a row's text.
+type spot struct {
+	row    int64
+	offset int
+}
+
+func (a spot) before(b spot) bool { return a.row < b.row || a.row == b.row && a.offset < b.offset }
+
+// A finding is a match and which of all it is; from 1.
+type finding struct {
+	from, to spot
+	number   int
+}
+
+// lookFor sets what is looked for. Plain text whose case does not count, which
+// is most of what is typed, is found as it is in text made small.
+func (f *finder) lookFor(p api.Pattern) (err error) {
+	f.re, err = p.Compile()
+	if err == nil && !p.Regexp && isASCII(p.Text) && strings.ToLower(p.Text) == p.Text {
+		f.literal = []byte(p.Text)
+		f.re, err = regexp.Compile(regexp.QuoteMeta(p.Text))
+	}
+	return err
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *finder) find(ctx context.Context) (api.SessionFindOutput, error) {
+	var next, end int64
+	err := f.session.onScreen(ctx, func(t Emulator) {
+		next, _, end = t.Bounds()
+		f.start = spot{f.from.Line, len(t.AppendCells(nil, f.from.Line, 0, f.from.Cell))}
+	})
+	var b textBlock
+	for err == nil && next < end && ctx.Err() == nil {
+		err = f.session.onScreen(ctx, func(t Emulator) {
+			if f.re == nil {
+				next = f.takeMarks(t, next, min(next+findRows, end))
+			} else {
+				b.take(t, next, end)
+				next = b.end
+			}
+		})
+		if f.re != nil {
+			b.matches(f.re, f.literal, f.note)
+		}
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return api.SessionFindOutput{}, err
+	}
+	return f.answer(ctx)
+}
+
+func (f *finder) takeMarks(t Emulator, from, to int64) (next int64) {
+	for n := from; n < to; n++ {
+		if t.MarkOf(n)&f.mark != 0 {
+			f.note(spot{n, 0}, spot{n, 0})
+		}
+	}
+	return to
+}
+
+// note takes in the next match.
+func (f *finder) note(from, to spot) {
+	f.total++
+	m := finding{from, to, f.total}
+	if f.total == 1 {
+		f.first = m
+	}
+	f.last = m
+	switch {
+	case f.backward && from.before(f.start):
+		f.nearest = m
+	case !f.backward && f.start.before(from) && f.nearest.number == 0:
+		f.nearest = m
+	}
+}
+
+// answer tells the columns of the match that was asked for.
+func (f *finder) answer(ctx context.Context) (out api.SessionFindOutput, err error) {
+	out.Total = f.total
+	m := f.nearest
+	if m.number == 0 && f.wrap {
+		if m = f.first; f.backward {
+			m = f.last
+		}
+	}
+	if m.number == 0 {
+		return out, nil
+	}
+	err = f.session.onScreen(ctx, func(t Emulator) {
+		from, _ := t.CellAt(m.from.row, m.from.offset)
+		to := from
+		if m.to.offset > 0 {
+			_, to = t.CellAt(m.to.row, m.to.offset-1)
+		}
+		out.Match = &api.SessionMatch{From: api.Place{Line: m.from.row, Cell: from}, To: api.Place{Line: m.to.row, Cell: to}}
+	})
+	out.Number = m.number
+	return out, err
+}
+
+// A textBlock is the text of rows that follow each other, without breaks.
+type textBlock struct {
+	text []byte
+	rows []textRow
+	end  int64 // number behind the last row
+}
+
+type textRow struct {
+	n       int64
+	start   int // in the block's text
+	wrapped bool
+}
+
+// take fills a block with whole lines from row n on.
+func (b *textBlock) take(t Emulator, n, end int64) {
+	b.text, b.rows = b.text[:0], b.rows[:0]
+	most := n + findRows
+	for ; n < end; n++ {
+		start := len(b.text)
+		text, wrapped, ok := t.AppendText(b.text, n)
+		b.text = text
+		if ok {
+			b.rows = append(b.rows, textRow{n, start, wrapped})
+		}
+		if n+1 >= most && (!wrapped || n+1 >= most+longestLine) {
+			n++
+			break
+		}
+	}
+	b.end = n
+}
+
+// matches gives the matches in all lines, where they begin and where the text
+// behind them does, in the row of their last byte. A literal is what all of them
+// are in text made small.
+func (b *textBlock) matches(re *regexp.Regexp, literal []byte, yield func(from, to spot)) {
+	if literal != nil {
+		b.makeSmall()
+		if !bytes.Contains(b.text, literal) {
+			return
+		}
+	}
+	for i := 0; i < len(b.rows); {
+		last := i
+		for b.rows[last].wrapped && last+1 < len(b.rows) {
+			last++
+		}
+		start, end := b.rows[i].start, len(b.text)
+		if last+1 < len(b.rows) {
+			end = b.rows[last+1].start
+		}
+		for _, at := range re.FindAllIndex(bytes.TrimRight(b.text[start:end], " "), -1) {
+			if at[0] < at[1] {
+				yield(b.spotOf(start+at[0]), b.behind(start+at[1]))
+			}
+		}
+		i = last + 1
+	}
+}
+
+// makeSmall makes all letters of ASCII small ones.
+func (b *textBlock) makeSmall() {
+	for i, c := range b.text {
+		if 'A' <= c && c <= 'Z' {
+			b.text[i] = c + 'a' - 'A'
+		}
+	}
+}
+
+// spotOf gives the row of a byte of the text.
+func (b *textBlock) spotOf(at int) spot {
+	i := sort.Search(len(b.rows), func(i int) bool { return b.rows[i].start > at }) - 1
+	return spot{b.rows[i].n, at - b.rows[i].start}
+}
+
+// behind gives the spot behind the byte before at.
+func (b *textBlock) behind(at int) spot {
+	s := b.spotOf(at - 1)
+	s.offset++
+	return s
+}
+
+// Find serves session.find.
+func (s *Session) Find(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
+	f := finder{session: s, from: in.From, backward: in.Backward, wrap: in.Wrap}
+	switch in.Mark {
+	case "":
+		if in.Text == "" {
+			return api.SessionFindOutput{}, api.Errorf(api.CodeInvalid, "search: there is no text to look for")
+		}
+		if err := f.lookFor(in.Pattern); err != nil {
+			return api.SessionFindOutput{}, err
+		}
+	case api.MarkedPrompt:
+		f.mark = vt.MarkPrompt
+	case api.MarkedOutput:
+		f.mark = vt.MarkOutput
+	default:
+		return api.SessionFindOutput{}, api.Errorf(api.CodeInvalid, "search: mark cannot be %q", in.Mark)
+	}
+	return f.find(ctx)
+}

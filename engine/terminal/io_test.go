@@ -1,0 +1,165 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/api"
+	"tandem/persist/ptylog"
+)
+
+// openPTY opens a terminal whose master is as the keeper hands it over.
+func openPTY(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	m, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.FcntlInt(m.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Close()
+	if err := unix.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	master = os.NewFile(uintptr(fd), "pty")
+	t.Cleanup(func() {
+		master.Close()
+		slave.Close()
+	})
+	return master, slave
+}
+
+// A fullLog has no room for its first few writes.
+type fullLog struct {
+	*memoryLog
+	refuse atomic.Int32
+}
+
+func (l *fullLog) Space(min int) ([]byte, error) {
+	if l.refuse.Add(-1) >= 0 {
+		return nil, errors.New("no space left on device")
+	}
+	return l.memoryLog.Space(min)
+}
+
+func TestFullDiskHoldsOutputBackAndLosesNone(t *testing.T) {
+	t.Parallel()
+	master, slave := openPTY(t)
+	l := &fullLog{memoryLog: &memoryLog{}}
+	l.refuse.Store(2)
+	told := make(chan string, 10)
+	s := newMemorySession(t, l.memoryLog, func(o *Options) {
+		o.Master = master
+		o.Open = func() (Log, error) { return l, nil }
+		o.Notice = func(text string) { told <- text }
+	})
+	if _, err := slave.WriteString("kept"); err != nil {
+		t.Fatal(err)
+	}
+	for s.log.End() < 4 {
+		time.Sleep(time.Millisecond)
+	}
+	if text := <-told; !strings.Contains(text, "no space left") || len(told) != 0 {
+		t.Errorf("told %q and %d more", text, len(told))
+	}
+}
+
+func TestAFloodIsShownWholeAndRequestsAreAnsweredMeanwhile(t *testing.T) {
+	master, slave := openPTY(t)
+	l, err := ptylog.Open(filepath.Join(t.TempDir(), "log"), ptylog.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newMemorySession(t, &memoryLog{}, func(o *Options) {
+		o.Master = master
+		o.Open = func() (Log, error) { return l, nil }
+	})
+	want := strings.Repeat("0123456789", 100<<10) + "the end"
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := slave.WriteString(want)
+		wrote <- err
+	}()
+	for s.parsed.Load() < int64(len(want)) {
+		if err := s.onScreen(t.Context(), func(Emulator) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-wrote; err != nil {
+		t.Fatal(err)
+	}
+	var shown string
+	if err := s.onScreen(t.Context(), func(term Emulator) {
+		shown = strings.Join(ScreenOf(term, false, 0).Lines, "")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(shown, "789the end") {
+		t.Errorf("the screen shows %q", shown)
+	}
+	got := make([]byte, len(want))
+	if _, err := l.ReadAt(got, 0); err != nil || string(got) != want {
+		t.Errorf("the log has other bytes than were written (%v)", err)
+	}
+}
+
+func TestOutputOfAnEndedChildIsReadToTheEnd(t *testing.T) {
+	master, slave := openPTY(t)
+	l := &memoryLog{}
+	drained := make(chan struct{})
+	s := newMemorySession(t, l, func(o *Options) {
+		o.Master = master
+		o.Drained = func() { close(drained) }
+	})
+	want := strings.Repeat("0123456789", 300)
+	if _, err := slave.WriteString(want); err != nil { // and something holds it open
+		t.Fatal(err)
+	}
+	s.ChildEnded()
+	<-drained
+	if got := string(l.text); got != want {
+		t.Errorf("read %d of %d bytes", len(got), len(want))
+	}
+}
+
+func TestInputForAProgramThatDoesNotReadIsBounded(t *testing.T) {
+	master, slave := openPTY(t)
+	in := newInput(master)
+	defer in.close()
+	big := []byte(strings.Repeat("x", inputLimit) + "\n")
+	if err := in.write(t.Context(), big); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 3 { // what the PTY took of it may have made room for one more
+		if err := in.write(ctx, big); err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("write: %v", err)
+			}
+			before := len(in.pending)
+			in.reply([]byte("answer"))
+			if len(in.pending) > before {
+				t.Error("an answer was queued behind a full queue")
+			}
+			in.close()
+			if err := in.write(t.Context(), big); !errors.Is(err, api.CodeEnded) {
+				t.Errorf("write after the end: %v", err)
+			}
+			_ = slave
+			return
+		}
+	}
+	t.Error("nothing held the writer back")
+}

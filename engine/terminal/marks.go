@@ -1,0 +1,386 @@
+package terminal
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"tandem/engine/vt"
+)
+
+// A Command is one command that a session's shell has run, as its marks
+// tell it.
+type Command struct {
+	Session   string // id
+	Actor     string // who typed it: person or agent:NAME; who started the session if nobody has typed
+	Line      string // "" when the shell did not tell; it may hold control characters
+	CWD       string // where it was started
+	StartedAt time.Time
+	Duration  time.Duration
+	ExitCode  *int  // nil when the shell did not tell
+	LogStart  int64 // offset in the log where its output begins
+	LogEnd    int64 // and ends
+	Stopped   bool  // somebody has ended the session, or has interrupted the command
+}
+
+// A shellPhase is what a shell does, as its marks tell it.
+type shellPhase int
+
+const (
+	shellUnknown shellPhase = iota // it has told nothing
+	shellBetween                   // a command has ended, or the prompt is being drawn
+	shellReady                     // it is at its prompt
+	shellRunning                   // a command runs
+)
+
+// An outcomeWatch follows what becomes of one line that was typed for exec.
+type outcomeWatch struct {
+	begun     bool  // a mark told that a command begins
+	start     int64 // offset where the first command's output begins
+	ended     bool
+	end       int64 // offset behind the last command's output
+	exit      *int
+	prompted  bool  // the prompt is being drawn after the end
+	ready     bool  // and is there
+	cursor    int64 // offset behind that prompt
+	continued int   // prompts for more of the command
+	more      int64 // offset behind the last of them
+	began     time.Time
+	endedAt   time.Time
+}
+
+// shellMarks is what a shell has told by marks with the session's nonce. The
+// screen goroutine tells it what it sees; anybody may ask.
+type shellMarks struct {
+	nonce string // "" when the shell was not asked to tell
+
+	mu       sync.Mutex
+	phase    shellPhase
+	noStart  bool  // the shell cannot tell when a command begins
+	entered  bool  // a line was sent since the prompt was drawn
+	touched  bool  // something was typed since then
+	prompt   int64 // offset behind the last prompt, or prompt for more
+	drawn    time.Time
+	lined    time.Time // when a line was sent last
+	cursor   vt.Cursor // where that prompt left it
+	line     string    // of the command that runs or is about to
+	told     bool      // the shell told line
+	number   string    // of line in the shell's history
+	start    int64     // offset where output begins
+	began    time.Time
+	broken   time.Time // when somebody has interrupted it last; zero if nobody has
+	leftover int64     // offset where the output ended, before the shell's own mark of an unfinished line; 0 if it did not tell
+	watch    *outcomeWatch
+	lent     string // for one command; "" if none was
+}
+
+// A markFound is a mark with what the session knows where it stands.
+type markFound struct {
+	vt.PromptEvent
+	at     int64     // offset behind the mark
+	cursor vt.Cursor // when the mark came
+	now    time.Time
+	// typed gives the line that was typed behind an offset, and where the output
+	// behind it begins; for shells that do not tell.
+	typed func(from, to int64) (line string, output int64)
+}
+
+// ours reports whether a mark carries the nonce: what a program prints does not.
+func (m *shellMarks) ours(e vt.PromptEvent) bool {
+	if m.nonce == "" {
+		return false
+	}
+	if e.Mark == 'E' {
+		nonce, _, _ := strings.Cut(e.Options, ";")
+		return nonce == m.nonce
+	}
+	return e.Option("aid") == m.nonce
+}
+
+// take notes a mark, and gives the command that has ended with it; nil if none
+// has. The command has no Session, Actor or CWD yet.
+func (m *shellMarks) take(f markFound) (ended *Command) {
+	if !m.ours(f.PromptEvent) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.lent != "" && f.Option("aid") == m.lent {
+			m.takeLent(f)
+		}
+		return nil
+	}
+	if at, err := strconv.ParseInt(f.Option("at"), 10, 64); err == nil && f.Replay {
+		f.at = at
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch f.Mark {
+	case 'A':
+		ended = m.finish(f, nil)
+		m.phase, m.noStart = shellBetween, f.Option("c") == "0"
+		if m.watch != nil && m.watch.ended {
+			m.watch.prompted = true
+		}
+	case 'B':
+		m.phase, m.prompt, m.cursor, m.drawn = shellReady, f.at, f.cursor, f.now
+		m.entered, m.touched, m.leftover = false, false, 0
+		if w := m.watch; w != nil && w.prompted {
+			w.ready, w.cursor = true, f.at
+		}
+	case 'P':
+		m.part(f)
+	case 'E':
+		m.tellLine(f)
+	case 'C':
+		ended = m.finish(f, nil)
+		m.begin(f)
+	case 'D':
+		ended = m.finish(f, f.Exit)
+		m.phase, m.told = shellBetween, false
+	}
+	return ended
+}
+
+// part notes a prompt for more of a command, or the end of an output that does
+// not end with a line.
+func (m *shellMarks) part(f markFound) {
+	switch f.Option("k") {
+	case "s":
+		m.prompt = f.at
+		if m.watch != nil {
+			m.watch.continued++
+			m.watch.more = f.at
+		}
+	case "e":
+		m.leftover = f.at
+	}
+}
+
+// tellLine notes the line of the command that is about to begin. A shell that
+// tells the newest of its history says which number that has: the same again is
+// not this command.
+func (m *shellMarks) tellLine(f markFound) {
+	number := f.Option("n")
+	m.line, m.told = f.Line, number == "" || number != m.number
+	m.number = number
+}
+
+func (m *shellMarks) begin(f markFound) {
+	if !m.told {
+		m.line, _ = f.typed(m.prompt, f.at)
+	}
+	m.phase, m.start, m.began, m.leftover, m.broken = shellRunning, f.at, f.now, 0, time.Time{}
+	if w := m.watch; w != nil && !w.begun {
+		w.begun, w.start, w.began = true, f.at, f.now
+	}
+}
+
+// finish notes that whatever ran has ended, if anything did.
+func (m *shellMarks) finish(f markFound, exit *int) *Command {
+	c := Command{Line: m.line, StartedAt: m.began, LogStart: m.start, LogEnd: f.at, ExitCode: exit}
+	switch {
+	case m.phase == shellRunning:
+	case m.phase == shellReady && m.noStart && f.Mark == 'D':
+		if c.Line, c.LogStart = f.typed(m.prompt, f.at); c.StartedAt.Before(m.drawn) {
+			c.StartedAt = m.drawn
+		}
+	default:
+		m.noteEnd(f, exit)
+		return nil
+	}
+	if m.leftover > c.LogStart {
+		c.LogEnd = m.leftover
+	}
+	c.Duration = max(0, f.now.Sub(c.StartedAt))
+	c.Stopped = exit != nil && *exit != 0 && EndsInterrupt(m.broken, f.now)
+	m.noteEnd(f, exit)
+	m.phase, m.line, m.told, m.leftover = shellBetween, "", false, 0
+	if f.Replay || c.Line == "" && m.noStart {
+		return nil
+	}
+	return &c
+}
+
+// last notes that the shell has ended, with the status of whatever ran until
+// then, and gives that; nil if nothing did. Who waits for the end of a command
+// hears of that of the session instead.
+func (m *shellMarks) last(f markFound, exit *int) *Command {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.phase == shellReady && !m.entered {
+		return nil
+	}
+	m.watch = nil
+	return m.finish(f, exit)
+}
+
+// noteEnd tells who waits for the end of a command. A shell says so before each
+// prompt, even if there was nothing to run.
+func (m *shellMarks) noteEnd(f markFound, exit *int) {
+	w := m.watch
+	if w == nil || f.Mark == 'C' || f.Mark == 'A' && (w.ended || !w.begun) {
+		return
+	}
+	w.ended, w.end, w.exit, w.endedAt = true, f.at, exit, f.now
+	if m.leftover > 0 {
+		w.end = m.leftover
+	}
+}
+
+// noteTyped notes input. A line that is sent, or given up, leads to the next
+// prompt; one that is sent to a shell which does not tell begins a command.
+func (m *shellMarks) noteTyped(p []byte, now time.Time) {
+	if m.nonce == "" || len(p) == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.phase != shellReady {
+		return
+	}
+	m.touched = true
+	if strings.ContainsAny(string(p), "\r\n\x03\x04") {
+		if m.lined = now; !m.entered && m.noStart {
+			m.began, m.broken = now, time.Time{}
+		}
+		m.entered = true
+	}
+}
+
+// noteInterrupt notes that somebody has sent an interrupt, to the command that
+// runs if one does.
+func (m *shellMarks) noteInterrupt(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.broken = now
+}
+
+// interruptTakes is how long a program may take to end after an interrupt for the
+// one to be the reason of the other.
+const interruptTakes = 10 * time.Second
+
+// EndsInterrupt reports whether an end may be that of an interrupt.
+func EndsInterrupt(interrupt, end time.Time) bool {
+	took := end.Sub(interrupt)
+	return !interrupt.IsZero() && 0 <= took && took <= interruptTakes
+}
+
+// appendState writes the marks that bring a replay behind a checkpoint to where
+// the shell is now.
+func (m *shellMarks) appendState(dst []byte) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	options := ""
+	if m.noStart {
+		options = "c=0;"
+	}
+	switch m.phase {
+	case shellBetween, shellReady:
+		dst = fmt.Appendf(dst, "\x1b]133;A;%said=%s\a", options, m.nonce)
+	}
+	switch m.phase {
+	case shellReady:
+		dst = fmt.Appendf(dst, "\x1b]133;B;at=%d;aid=%s\a", m.prompt, m.nonce)
+	case shellRunning:
+		dst = fmt.Appendf(dst, "\x1b]633;E;%s;%s\a", escapeLine(m.line), m.nonce)
+		dst = fmt.Appendf(dst, "\x1b]133;C;at=%d;aid=%s\a", m.start, m.nonce)
+	}
+	return dst
+}
+
+// escapeLine writes a command line in the way of OSC 633;E.
+func escapeLine(line string) string {
+	var b strings.Builder
+	for _, c := range []byte(line) {
+		switch {
+		case c == '\\':
+			b.WriteString(`\\`)
+		case c < ' ' || c == ';' || c == 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// lend lets a shell that tells nothing tell about one command with a word that
+// is typed with it.
+func (m *shellMarks) lend(word string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lent = word
+}
+
+func (m *shellMarks) word() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lent
+}
+
+// takeLent notes a mark with the word that was lent; it says nothing about
+// prompts.
+func (m *shellMarks) takeLent(f markFound) {
+	w := m.watch
+	switch {
+	case w == nil:
+	case f.Mark == 'C':
+		w.begun, w.start, w.began = true, f.at, f.now
+	case f.Mark == 'D':
+		w.ended, w.end, w.exit, w.endedAt = true, f.at, f.Exit, f.now
+	}
+}
+
+// follow starts to follow what becomes of a line that is typed next.
+func (m *shellMarks) follow() *outcomeWatch {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watch = &outcomeWatch{}
+	return m.watch
+}
+
+// unfollow ends that.
+func (m *shellMarks) unfollow() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watch, m.lent = nil, ""
+}
+
+// seen is a copy of what was followed so far.
+func (m *shellMarks) seen(w *outcomeWatch) outcomeWatch {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return *w
+}
+
+// A promptState is a shell's prompt as its marks tell it.
+type promptState struct {
+	phase   shellPhase
+	noStart bool
+	entered bool
+	touched bool
+	prompt  int64
+	drawn   time.Time
+	lined   time.Time
+	cursor  vt.Cursor
+	line    string // of what runs
+}
+
+func (m *shellMarks) state() promptState {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return promptState{m.phase, m.noStart, m.entered, m.touched, m.prompt, m.drawn, m.lined, m.cursor, m.line}
+}
+
+// taking reports whether a line was sent to the prompt so lately that the shell,
+// where much runs, may not have begun to read it.
+func (p promptState) taking(now time.Time) bool {
+	return p.phase == shellReady && p.entered && now.Sub(p.lined) < enterSettles
+}
+
+// atPrompt reports whether the marks alone say that the shell waits at its
+// prompt.
+func (p promptState) atPrompt() bool {
+	return p.phase == shellReady && !p.entered
+}

@@ -1,0 +1,254 @@
+package terminal
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/logs"
+)
+
+const (
+	// maxLead is how far the log may be ahead of the screen: enough to keep
+	// both busy, little enough that a key is echoed soon during a flood.
+	maxLead = 1 << 20
+	// readSpace is the least room in the log that a read is tried with.
+	readSpace = 32 << 10
+	// readMostAtOnce is how much is read before anybody is told. To wake the
+	// screen costs as much as to read a few pieces.
+	readMostAtOnce = 128 << 10
+	// pieceSize is the most that is read in one call: it lies in two pages.
+	pieceSize = 4 << 10
+	// ptyBuffer is about what a PTY gives at once when its program writes more
+	// than that, and burstWait how long the rest is then waited for.
+	ptyBuffer = 4000
+	burstWait = time.Millisecond
+	// endGrace is how long the PTY of an ended child has to be silent while
+	// something else still holds it open, endLimit how long at all it is read.
+	endGrace = 50 * time.Millisecond
+	endLimit = time.Second
+	// logRetry is the time between attempts to write to a full disk.
+	logRetry = 500 * time.Millisecond
+	// hangUpRetry is the time between looks at a PTY that nothing has open
+	// while the child lives: it may open its terminal again.
+	hangUpRetry = time.Second
+)
+
+// read is the reader goroutine: it moves output from the PTY to the log until
+// the PTY is empty and its child has ended, or the session is closed.
+func (s *Session) read() {
+	full := false
+	for s.waitForRoom() && s.childLives() {
+		space, err := s.log.Space(readSpace)
+		if err != nil {
+			if !s.logFull(err, &full) {
+				return
+			}
+			continue
+		}
+		full = false
+		n, err := s.readBurst(space[:min(len(space), readMostAtOnce)])
+		s.took(n)
+		if err != nil && !s.readAgain(err) {
+			return
+		}
+	}
+	s.readRest()
+}
+
+// readBurst waits for output and takes what there is of it, up to len(p). A PTY
+// gives no more than 4 KiB at a time, and to wake the screen for each of them
+// would cost more than to read them; so once output fills a PTY's buffer, a
+// little more of it is waited for. The memory for that is made beforehand and
+// at once: each pause between two reads gives the kernel's worker that fills the
+// PTY's buffer a reason to go to another processor, and a read from there takes
+// four times as long.
+func (s *Session) readBurst(p []byte) (n int, err error) {
+	conn, err := s.options.Master.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	waitErr := conn.Read(func(fd uintptr) bool {
+		for n < len(p) {
+			var got int
+			got, err = readPiece(int(fd), p[n:])
+			switch {
+			case got > 0:
+				if n < ptyBuffer && n+got >= ptyBuffer {
+					populate(p[n+got:])
+				}
+				n += got
+			case err == unix.EINTR:
+			case err == unix.EAGAIN && n >= ptyBuffer && readable(int(fd), burstWait):
+			default:
+				return n > 0 || err != unix.EAGAIN
+			}
+		}
+		return true
+	})
+	switch {
+	case n > 0: // an error comes again
+		return n, nil
+	case waitErr != nil:
+		return 0, waitErr
+	case err == nil:
+		return 0, io.EOF
+	}
+	return 0, err
+}
+
+// readPiece reads at most pieceSize bytes. The kernel takes output from the PTY
+// before it copies it, and a copy that faults in a process that is being killed
+// loses it; so the memory is written to, and is there, before there is anything
+// to lose.
+func readPiece(fd int, p []byte) (n int, err error) {
+	p = p[:min(len(p), pieceSize)]
+	p[0], p[len(p)-1] = 0, 0
+	return readNonBlocking(fd, p)
+}
+
+// readNonBlocking is read(2) of a descriptor on which it does not wait. The
+// scheduler is not told of the call, as it would give the processor to another
+// thread in the middle of a flood.
+func readNonBlocking(fd int, p []byte) (n int, err error) {
+	got, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(got), nil
+}
+
+// readable waits a little for output.
+func readable(fd int, wait time.Duration) bool {
+	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(wait.Milliseconds()))
+	return n > 0
+}
+
+// readRest reads what an ended child has left in the PTY. Something else may
+// still write to it: then it is read for a while, but not for ever.
+func (s *Session) readRest() {
+	endBy := time.Now().Add(endLimit)
+	full := false
+	for s.waitForRoom() {
+		space, err := s.log.Space(readSpace)
+		if err != nil {
+			if !s.logFull(err, &full) {
+				return
+			}
+			continue
+		}
+		s.expectEnd()
+		n, err := s.readBurst(space[:min(len(space), readMostAtOnce)])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			n, err = readNow(s.options.Master, space)
+		}
+		s.took(n)
+		if err != nil || n == 0 || time.Now().After(endBy) {
+			if s.ctx.Err() == nil {
+				s.finishLog()
+				s.options.Drained()
+			}
+			return
+		}
+	}
+}
+
+// finishLog leaves nothing in the log's file but the log: its path is told to
+// everybody.
+func (s *Session) finishLog() {
+	if err := s.log.Finish(); err != nil {
+		s.options.Log.Warn("finish log", "id", s.options.ID, "error", err)
+	}
+}
+
+// readNow reads what is there. A deadline that passed before a read began does
+// not tell that there is nothing.
+func readNow(f *os.File, p []byte) (n int, err error) {
+	err = onDescriptor(f, func(fd int) (err error) {
+		n, err = readPiece(fd, p)
+		return err
+	})
+	return max(n, 0), err
+}
+
+// took makes n bytes that were read part of the log.
+func (s *Session) took(n int) {
+	if n > 0 {
+		if now := time.Now(); now.Sub(s.stamped) >= logs.StampGap {
+			s.stamped = now
+			s.options.Stamp(s.log.End())
+		}
+		s.log.Commit(n)
+		raise(s.grew)
+		s.viewers.rawChanged()
+	}
+}
+
+// logFull waits for room on the disk; the program waits too.
+func (s *Session) logFull(err error, told *bool) bool {
+	if !*told {
+		s.options.Notice("write log: " + err.Error() + "; the program waits until there is room")
+	}
+	*told = true
+	select {
+	case <-time.After(logRetry):
+		return true
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+// readAgain decides after an error while the child lives.
+func (s *Session) readAgain(err error) bool {
+	switch {
+	case errors.Is(err, os.ErrClosed):
+		return false
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return true // the child ended just now
+	}
+	select { // nothing has the terminal open
+	case <-s.exited:
+		return true
+	case <-s.ctx.Done():
+		return false
+	case <-time.After(hangUpRetry):
+		return true
+	}
+}
+
+func (s *Session) childLives() bool {
+	select {
+	case <-s.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// waitForRoom holds the reader back while the screen is far behind.
+func (s *Session) waitForRoom() bool {
+	for s.log.End()-s.parsed.Load() > maxLead {
+		select {
+		case <-s.room:
+		case <-s.ctx.Done():
+			return false
+		}
+	}
+	return s.ctx.Err() == nil
+}
+
+// expectEnd lets a read of an ended child's PTY fail when it stays silent.
+func (s *Session) expectEnd() {
+	if s.options.Master != nil && s.ctx.Err() == nil {
+		s.options.Master.SetReadDeadline(time.Now().Add(endGrace))
+	}
+}
+
+// interruptReader makes a read return.
+func (s *Session) interruptReader() {
+	s.options.Master.SetReadDeadline(time.Unix(1, 0))
+}

@@ -1,0 +1,62 @@
+package terminal
+
+import (
+	"context"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+	"tandem/persist/store"
+)
+
+// MaxSide bounds both sides of a terminal.
+const MaxSide = 1000
+
+// Resize sets the size of terminal and screen.
+func (s *Session) Resize(ctx context.Context, cols, rows int) error {
+	if s.options.Master == nil || s.isOver() {
+		return api.Errorf(api.CodeEnded, "resize session: it has ended")
+	}
+	var resizeErr error
+	err := s.onScreen(ctx, func(t Emulator) {
+		cols, rows := ClampSide(cols), ClampSide(rows)
+		if c, r := t.Size(); s.isOver() || c == cols && r == rows {
+			return
+		}
+		s.catchUp()
+		s.setScreenSize(cols, rows)
+		resizeErr = setPTYSize(s.options.Master, cols, rows)
+	})
+	if err == nil && resizeErr != nil {
+		return api.Errorf(api.CodeEnded, "resize session: %v", resizeErr)
+	}
+	return err
+}
+
+func (s *Session) isOver() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
+}
+
+func ClampSide(n int) int { return min(max(n, 1), MaxSide) }
+
+// setScreenSize gives the screen a size from the present offset on; a replay
+// does the same. Runs on the screen goroutine.
+func (s *Session) setScreenSize(cols, rows int) {
+	at := store.Resize{Offset: s.parsed.Load(), Cols: cols, Rows: rows}
+	if err := s.options.Journal.AppendResize(s.options.ID, at); err != nil {
+		s.options.Log.Warn("write sizes", "id", s.options.ID, "error", err)
+	}
+	s.viewers.keepPlaces(func(keep []*vt.Place) {
+		s.guard("resize screen", func() { s.term.Resize(cols, rows, keep...) })
+	})
+	s.mu.Lock()
+	s.known.Cols, s.known.Rows = cols, rows
+	s.mu.Unlock()
+	s.viewers.repaint()
+	s.viewers.frameChanged()
+	s.pace.touch()
+}

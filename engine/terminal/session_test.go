@@ -1,0 +1,504 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+	"tandem/persist/store"
+)
+
+// A memoryLog is a log and a journal in memory.
+type memoryLog struct {
+	mu          sync.Mutex
+	text        []byte
+	space       []byte
+	sizes       []store.Resize
+	checkpoints []store.Checkpoint
+}
+
+func (l *memoryLog) Space(min int) ([]byte, error) {
+	l.space = make([]byte, min)
+	return l.space, nil
+}
+
+func (l *memoryLog) Commit(n int)  { l.add(string(l.space[:n])) }
+func (l *memoryLog) Finish() error { return nil }
+
+func (l *memoryLog) add(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, text...)
+}
+
+func (l *memoryLog) Start() int64 { return 0 }
+
+func (l *memoryLog) End() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(len(l.text))
+}
+
+func (l *memoryLog) ReadAt(p []byte, off int64) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if off >= int64(len(l.text)) {
+		return 0, io.EOF
+	}
+	return copy(p, l.text[off:]), nil
+}
+
+func (l *memoryLog) Close() error { return nil }
+
+func (l *memoryLog) AppendResize(_ string, r store.Resize) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sizes = append(l.sizes, r)
+	return nil
+}
+
+func (l *memoryLog) ReadResizes(string) ([]store.Resize, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.sizes), nil
+}
+
+func (l *memoryLog) SaveCheckpoint(_ string, c store.Checkpoint) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.checkpoints = append([]store.Checkpoint{c}, l.checkpoints...)
+	l.checkpoints = l.checkpoints[:min(2, len(l.checkpoints))]
+	return nil
+}
+
+func (l *memoryLog) ReadCheckpoints(string) ([]store.Checkpoint, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.checkpoints), nil
+}
+
+// memorySession is a session without a PTY: what the log gets is its output.
+func memorySession(t *testing.T, l *memoryLog) *Session {
+	return newMemorySession(t, l, func(*Options) {})
+}
+
+func newMemorySession(t *testing.T, l *memoryLog, change func(*Options)) *Session {
+	ended := make(chan struct{})
+	o := Options{
+		ID: "a", Cols: 20, Rows: 5,
+		Open:     func() (Log, error) { return l, nil },
+		Journal:  l,
+		Terminal: func(o vt.Options) Emulator { return vt.New(o) },
+		Replays:  make(chan struct{}, 1),
+		Chunks:   NewChunks(),
+		Log:      slog.New(slog.DiscardHandler),
+		Drained:  func() {},
+		Touched:  func() {},
+		Stamp:    func(int64) {},
+		Notice:   func(text string) { t.Error(text) },
+	}
+	change(&o)
+	s := Start(o, func() { close(ended) })
+	t.Cleanup(func() {
+		s.Close()
+		<-ended
+	})
+	if err := s.IsReady(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// output is what a program writes.
+func (s *Session) output(l *memoryLog, text string) {
+	l.add(text)
+	raise(s.grew)
+	s.viewers.rawChanged()
+}
+
+// A fakeStream is a viewer's connection that takes its time.
+type fakeStream struct {
+	out    chan api.Output
+	closed chan struct{}
+}
+
+func newFakeStream() *fakeStream {
+	return &fakeStream{out: make(chan api.Output), closed: make(chan struct{})}
+}
+
+func (f *fakeStream) Receive() (api.Input, error) {
+	<-f.closed
+	return api.Input{}, io.EOF
+}
+
+func (f *fakeStream) Send(out api.Output) error {
+	select {
+	case f.out <- out:
+		return nil
+	case <-f.closed:
+		return io.EOF
+	}
+}
+
+// view attaches a fake viewer for the length of a test.
+func view(t *testing.T, s *Session, o api.AttachOptions) *fakeStream {
+	f := newFakeStream()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Attach(ctx, o, false, f)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		close(f.closed)
+		<-done
+	})
+	return f
+}
+
+func TestFramesComeAtOnceAndThenNotTooOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		f := view(t, s, api.AttachOptions{})
+		<-f.out // the first, full one
+		time.Sleep(time.Second)
+
+		began := time.Now()
+		s.output(l, "a")
+		<-f.out
+		if d := time.Since(began); d != 0 {
+			t.Errorf("the frame after a pause took %v", d)
+		}
+		frames := 0
+		for time.Since(began) < time.Second {
+			s.output(l, "b")
+			select {
+			case <-f.out:
+				frames++
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if most := int(time.Second / frameGap); frames > most || frames < most*3/4 {
+			t.Errorf("%d frames in a second", frames)
+		}
+	})
+}
+
+func TestSlowViewerSkipsFramesAndSeesTheLatest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		f := view(t, s, api.AttachOptions{})
+		<-f.out
+		for i := range 1000 {
+			s.output(l, fmt.Sprintf("\rline %d", i))
+			time.Sleep(10 * time.Millisecond)
+		}
+		var pic pane
+		for n := 1; ; n++ {
+			out := <-f.out
+			pic.apply(*out.Frame)
+			if strings.Contains(pic.String(), "line 999") {
+				if n > 2 {
+					t.Errorf("%d frames were kept for a viewer that did not take any", n)
+				}
+				return
+			}
+		}
+	})
+}
+
+func TestNothingIsSentWhenNothingCanBeSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		f := view(t, s, api.AttachOptions{})
+		<-f.out
+		s.output(l, "\x1b[1m\x1b[m")
+		time.Sleep(time.Second)
+		select {
+		case out := <-f.out:
+			t.Errorf("sent %+v", out.Frame)
+		default:
+		}
+	})
+}
+
+func TestHalfDrawnScreenIsNotShownWhileTheProgramSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &memoryLog{}
+		s := memorySession(t, l)
+		f := view(t, s, api.AttachOptions{})
+		<-f.out
+		time.Sleep(time.Second)
+		s.output(l, "\x1b[?2026hhalf")
+		synctest.Wait()
+		time.Sleep(syncLimit / 2)
+		began := time.Now()
+		s.output(l, " whole\x1b[?2026l")
+		var pic pane
+		pic.apply(*(<-f.out).Frame)
+		if !strings.Contains(pic.String(), "half whole") || time.Since(began) != 0 {
+			t.Errorf("after %v:\n%s", time.Since(began), pic.String())
+		}
+		time.Sleep(time.Second)
+		began = time.Now()
+		s.output(l, "\x1b[?2026hfor ever")
+		<-f.out
+		if d := time.Since(began); d != syncLimit {
+			t.Errorf("a program that holds the screen for ever is shown after %v", d)
+		}
+	})
+}
+
+func TestChangesOfATitleAreAnnouncedAtMostTenTimesASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		var mu sync.Mutex
+		p := newPacer(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+		})
+		for range 1000 {
+			p.touch()
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		p.stop()
+		p.touch()
+		synctest.Wait()
+		if n < 9 || n > 12 {
+			t.Errorf("%d announcements in a second", n)
+		}
+	})
+}
+
+func TestReplayGivesTheSameScreenAndScrollback(t *testing.T) {
+	l := &memoryLog{}
+	l.AppendResize("a", store.Resize{Offset: 0, Cols: 20, Rows: 5})
+	s := memorySession(t, l)
+	state := func(s *Session) (screen api.Screen) {
+		err := s.onScreen(t.Context(), func(term Emulator) {
+			s.catchUp()
+			screen = ScreenOf(term, true, 1000)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return screen
+	}
+	for i := 0; l.End() < 3*checkpointGap; i++ {
+		s.output(l, fmt.Sprintf("\x1b[3%dm%d ä 日本 some text that is longer than a line is\r\n", i%8, i))
+		if i%50_000 == 49_999 {
+			state(s)
+			s.onScreen(t.Context(), func(Emulator) { s.setScreenSize(20+i/50_000, 5+i/50_000) })
+		}
+	}
+	s.output(l, "\x1b[?2004h\x1b]2;the title\x07\x1b[2;2Hend")
+	want := state(s)
+	s.onScreen(t.Context(), func(Emulator) { s.running.Wait() }) // for the checkpoints
+	if len(l.checkpoints) != 2 {
+		t.Fatalf("%d checkpoints", len(l.checkpoints))
+	}
+	again := memorySession(t, l)
+	if diff := cmp.Diff(want, state(again)); diff != "" {
+		t.Error(diff)
+	}
+	if again.saved == 0 {
+		t.Error("the replay did not start at a checkpoint")
+	}
+	if f := again.Facts(); f.Title != "the title" || f.Cols != want.Cols || !again.modes.Load().BracketedPaste {
+		t.Errorf("facts %+v", f)
+	}
+}
+
+func TestReplayAnswersNothing(t *testing.T) {
+	l := &memoryLog{}
+	l.add("\x1b[c\x1b[6n\a\x1b]2;title\a")
+	s := memorySession(t, l)
+	if f := s.Facts(); f.Rang {
+		t.Error("the bell rang again")
+	}
+	if len(s.input.pending) != 0 {
+		t.Errorf("answered %q", s.input.pending)
+	}
+}
+
+func TestReplayStartsFarEnoughBackForAScrollback(t *testing.T) {
+	const mega = 1 << 20
+	at := func(offsets ...int64) (all []store.Checkpoint) {
+		for _, o := range offsets {
+			all = append(all, store.Checkpoint{Offset: o, Cols: 80, Rows: 24})
+		}
+		return all
+	}
+	cases := []struct {
+		checkpoints []store.Checkpoint
+		start, end  int64
+		want        int64
+	}{
+		{nil, 0, 100, 0},
+		{nil, 0, 20 * mega, 12 * mega},
+		{nil, 15 * mega, 20 * mega, 15 * mega},
+		{at(8*mega, 6*mega), 0, 20 * mega, 8 * mega},
+		{at(8*mega, 6*mega), 0, 8*mega + 5, 6 * mega},
+		{at(8*mega, 6*mega), 7 * mega, 8*mega + 5, 7 * mega},
+		{at(9 * mega), 0, 8 * mega, 0}, // of output that was never written down
+	}
+	for _, c := range cases {
+		if got := chooseCheckpoint(c.checkpoints, c.start, c.end).Offset; got != c.want {
+			t.Errorf("of %v, log from %d to %d: starts at %d, want %d", c.checkpoints, c.start, c.end, got, c.want)
+		}
+	}
+}
+
+func TestReadOfTheLogNeverSplitsACharacter(t *testing.T) {
+	l := &memoryLog{}
+	l.add("aä日\xff😀")
+	var got strings.Builder
+	for at := int64(0); at < l.End(); {
+		out, err := ReadLog(l, at, 2, true)
+		if err != nil || out.NextCursor <= at {
+			t.Fatalf("at %d: %+v, %v", at, out, err)
+		}
+		got.WriteString(out.Data)
+		at = out.NextCursor
+	}
+	if got.String() != "aä日\uFFFD😀" {
+		t.Errorf("read in pieces: %q", got.String())
+	}
+	out, err := ReadLog(l, 0, 100, true)
+	if err != nil || out.Data != "aä日\uFFFD😀" {
+		t.Errorf("read %q, %v", out.Data, err)
+	}
+	l.add("\xc3")
+	if out, _ := ReadLog(l, -1, 100, false); out.Data != "" || out.NextCursor != l.End()-1 {
+		t.Errorf("read %+v", out)
+	}
+	if out, err := ReadLog(l, 1000, 100, false); err != nil || out.NextCursor != l.End() {
+		t.Errorf("read behind the end: %+v, %v", out, err)
+	}
+}
+
+// A brittleTerminal fails over a certain word.
+type brittleTerminal struct{ Emulator }
+
+func (b brittleTerminal) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "poison") {
+		panic("poisoned")
+	}
+	return b.Emulator.Write(p)
+}
+
+func TestMistakeOfTheEmulatorCostsOneScreenAndNoEngine(t *testing.T) {
+	l := &memoryLog{}
+	l.add("poison before\r\n")
+	s := newMemorySession(t, l, func(o *Options) {
+		o.Terminal = func(o vt.Options) Emulator { return brittleTerminal{vt.New(o)} }
+		o.Notice = func(string) {}
+	})
+	l.add("poison after\r\n")
+	s.onScreen(t.Context(), func(Emulator) { s.catchUp() })
+	l.add("text")
+	var screen api.Screen
+	err := s.onScreen(t.Context(), func(term Emulator) {
+		s.catchUp()
+		screen = ScreenOf(s.term, false, 0)
+	})
+	if err != nil || screen.Lines[0] != "text" || screen.Cols != 20 {
+		t.Errorf("%v, %+v", err, screen)
+	}
+	if err := s.onScreen(t.Context(), func(Emulator) { panic("again") }); !errors.Is(err, api.CodeInternal) {
+		t.Errorf("answered %v", err)
+	}
+}
+
+func TestSessionWithoutALogSaysSo(t *testing.T) {
+	ended := make(chan struct{})
+	told := make(chan string, 1)
+	s := Start(Options{
+		Open:   func() (Log, error) { return nil, errors.New("no such file") },
+		Notice: func(text string) { told <- text },
+		Log:    slog.New(slog.DiscardHandler),
+	}, func() { close(ended) })
+	err := s.onScreen(t.Context(), func(Emulator) {})
+	if !errors.Is(err, api.CodeUnavailable) || !strings.Contains(<-told, "no such file") {
+		t.Errorf("answered %v", err)
+	}
+	s.Close()
+	<-ended
+}
+
+// FuzzBoundary holds that a repaint, and everything from the boundary on, gives
+// what everything gives.
+func FuzzBoundary(f *testing.F) {
+	f.Add("plain \x1b[1;31mred\x1b[0m\r\n\x1b]2;title\a\x1b[?1049hä日😀\x1b(0qqq\x1b(B", uint16(9))
+	f.Add("\x1bP+q544e\x1b\\\x1b[38;2;1;2;3mx\x1b[2;3H\x1b[?25l", uint16(20))
+	f.Fuzz(func(t *testing.T, text string, at uint16) {
+		if strings.ContainsFunc(text, func(r rune) bool { return 0x80 <= r && r <= 0x9f }) {
+			return // eight-bit controls, which unfinished does not look for
+		}
+		cut := min(int(at), len(text))
+		whole := vt.New(vt.Options{Cols: 20, Rows: 5})
+		whole.Write([]byte(text[:cut]))
+		from := cut - unfinished([]byte(text[:cut]))
+		if strings.ContainsFunc(text[from:cut], func(r rune) bool { return r < ' ' && r != '\x1b' }) {
+			return // see unfinished
+		}
+		if r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text[from:], "\x00\x7f")); r > 0x2ff && !unicode.Is(unicode.Han, r) {
+			return // it may join the character before, which is on the screen already
+		}
+		parts := vt.New(vt.Options{Cols: 20, Rows: 5})
+		parts.Write(whole.AppendRepaint(nil))
+		parts.Write([]byte(text[from:]))
+		whole.Write([]byte(text[cut:]))
+		if diff := cmp.Diff(ScreenOf(whole, true, 0).Lines, ScreenOf(parts, true, 0).Lines); diff != "" {
+			t.Errorf("cut at %d, boundary %d: %s", cut, from, diff)
+		}
+	})
+}
+
+// A pane is a screen put together from frames.
+type pane struct {
+	frame api.Frame
+	lines map[int64]string
+}
+
+func (p *pane) apply(f api.Frame) {
+	if f.Full || p.lines == nil {
+		p.lines = make(map[int64]string)
+	}
+	for _, l := range f.Lines {
+		var b strings.Builder
+		for _, r := range l.Line.Runs {
+			b.WriteString(r.Text)
+		}
+		p.lines[l.N] = strings.TrimRight(b.String(), " ")
+	}
+	p.frame = f
+}
+
+func (p *pane) String() string {
+	var rows []string
+	for y := range p.frame.Rows {
+		rows = append(rows, p.lines[p.frame.First+int64(y)])
+	}
+	return strings.Join(rows, "\n")
+}

@@ -1,0 +1,50 @@
+package terminal
+
+import (
+	"bytes"
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ptySize tells the size of a terminal by its PTY master.
+func ptySize(master *os.File) (cols, rows int, err error) {
+	err = onDescriptor(master, func(fd int) error {
+		size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+		if err == nil {
+			cols, rows = int(size.Col), int(size.Row)
+		}
+		return err
+	})
+	return cols, rows, err
+}
+
+// setPTYSize sets the size of a terminal; its foreground programs get SIGWINCH.
+func setPTYSize(master *os.File, cols, rows int) error {
+	return onDescriptor(master, func(fd int) error {
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(cols), Row: uint16(rows)})
+	})
+}
+
+// sendsSignal reports whether a terminal makes an interrupt of what is written to
+// it, ctrl+c or ctrl+\ as a rule, and not just gives it to the program.
+func sendsSignal(master *os.File, p []byte) bool {
+	var t *unix.Termios
+	err := onDescriptor(master, func(fd int) (err error) {
+		t, err = unix.IoctlGetTermios(fd, unix.TCGETS)
+		return err
+	})
+	return err == nil && t.Lflag&unix.ISIG != 0 &&
+		(bytes.IndexByte(p, t.Cc[unix.VINTR]) >= 0 || bytes.IndexByte(p, t.Cc[unix.VQUIT]) >= 0)
+}
+
+// onDescriptor runs f on a file's descriptor without making it blocking.
+func onDescriptor(file *os.File, f func(fd int) error) error {
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	controlErr := conn.Control(func(fd uintptr) { err = f(int(fd)) })
+	return errors.Join(controlErr, err)
+}

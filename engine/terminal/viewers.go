@@ -1,0 +1,244 @@
+package terminal
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+)
+
+// A viewer is one client attached to a session.
+type viewer struct {
+	client   string
+	raw      bool
+	readOnly bool
+	clips    bool          // it wants to know what the program puts on the clipboard
+	agent    bool          // it is an agent's: it does not type while a person has the keyboard
+	outside  bool          // what it types would leave the agent's sandbox
+	dirty    chan struct{} // of 1: there is something to send
+	lines    chan api.LineRange
+	repaint  atomic.Bool            // raw: what follows makes sense only after a repaint
+	clip     atomic.Pointer[[]byte] // put there and not yet sent; nil if nothing
+	eager    atomic.Bool            // it has typed: the next frame, with the echo, is not held back
+
+	size  api.Size // guarded by the set's mutex
+	typed int64    // when it typed last; 0 if never
+
+	places []vt.Place // to be found again after a resize; guarded by the set's mutex, replaced and never changed
+}
+
+func newViewer(o api.AttachOptions) *viewer {
+	v := &viewer{
+		client:   o.Client,
+		raw:      o.Raw,
+		readOnly: o.ReadOnly,
+		clips:    o.Clips && !o.Raw,
+		dirty:    make(chan struct{}, 1),
+		lines:    make(chan api.LineRange, 4),
+		size:     api.Size{Cols: o.Cols, Rows: o.Rows},
+	}
+	raise(v.dirty)
+	if o.Lines.Count > 0 {
+		v.lines <- o.Lines
+	}
+	return v
+}
+
+// actor is who types in it.
+func (v *viewer) actor() string {
+	if v.agent {
+		return v.client
+	}
+	return PersonActor
+}
+
+// A viewerSet is who is attached to one session, in order of arrival. Its
+// zero value is empty.
+type viewerSet struct {
+	mu     sync.Mutex
+	all    []*viewer // replaced, never changed
+	clock  int64
+	typist atomic.Pointer[viewer] // who typed last
+	caller atomic.Pointer[string] // name of who typed after that without being attached; nil if nobody
+
+	list atomic.Pointer[[]*viewer] // all, for those who must not wait
+}
+
+func (set *viewerSet) add(v *viewer) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.replace(append(slices.Clone(set.all), v))
+}
+
+func (set *viewerSet) remove(v *viewer) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.replace(slices.DeleteFunc(slices.Clone(set.all), func(w *viewer) bool { return w == v }))
+	set.typist.CompareAndSwap(v, nil)
+}
+
+func (set *viewerSet) replace(all []*viewer) {
+	set.all = all
+	set.list.Store(&all)
+}
+
+// typed notes that v typed; news is whether somebody else did before.
+func (set *viewerSet) typed(v *viewer) (news bool) {
+	if set.typist.Load() == v && set.caller.Load() == nil {
+		return false
+	}
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.clock++
+	v.typed = set.clock
+	set.typist.Store(v)
+	set.caller.Store(nil)
+	return true
+}
+
+// typedFrom notes that a client typed that is not attached; news is whether
+// somebody else did before.
+func (set *viewerSet) typedFrom(name string) (news bool) {
+	before := set.caller.Swap(&name)
+	return before == nil || *before != name
+}
+
+func (set *viewerSet) setSize(v *viewer, size api.Size) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	v.size = size
+}
+
+// setPlaces says which places v wants to find again after a resize.
+func (set *viewerSet) setPlaces(v *viewer, places []api.Place) {
+	kept := make([]vt.Place, len(places))
+	for i, p := range places {
+		kept[i] = vt.Place{Line: p.Line, X: p.Cell}
+	}
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	v.places = kept
+}
+
+// placesOf is where the places of v are now.
+func (set *viewerSet) placesOf(v *viewer) []api.Place {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	var places []api.Place
+	for _, p := range v.places {
+		places = append(places, api.Place{Line: p.Line, Cell: p.X})
+	}
+	return places
+}
+
+// keepPlaces has a resize carry the places of all viewers along. Those that a
+// viewer sends meanwhile are as it says.
+func (set *viewerSet) keepPlaces(resize func(keep []*vt.Place)) {
+	type holder struct {
+		v           *viewer
+		before, now []vt.Place
+	}
+	var holders []holder
+	var keep []*vt.Place
+	set.mu.Lock()
+	for _, v := range set.all {
+		if len(v.places) > 0 {
+			holders = append(holders, holder{v, v.places, slices.Clone(v.places)})
+		}
+	}
+	set.mu.Unlock()
+	for _, h := range holders {
+		for i := range h.now {
+			keep = append(keep, &h.now[i])
+		}
+	}
+	resize(keep)
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	for _, h := range holders {
+		if len(h.v.places) > 0 && &h.v.places[0] == &h.before[0] {
+			h.v.places = h.now
+		}
+	}
+}
+
+// size is that of the viewer that typed last, or else of the first; ok is false
+// when no viewer decides. Who only reads has no say, and agents have none while
+// locked.
+func (set *viewerSet) size(locked bool) (size api.Size, ok bool) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	var decider *viewer
+	for _, v := range set.all {
+		if v.readOnly || v.agent && locked || v.size.Cols <= 0 || v.size.Rows <= 0 {
+			continue
+		}
+		if decider == nil || v.typed > decider.typed {
+			decider = v
+		}
+	}
+	if decider == nil {
+		return api.Size{}, false
+	}
+	return decider.size, true
+}
+
+func (set *viewerSet) count() (n int, typist string) {
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	if v := set.typist.Load(); v != nil {
+		typist = v.client
+	}
+	if name := set.caller.Load(); name != nil {
+		typist = *name
+	}
+	return len(set.all), typist
+}
+
+// frameChanged tells viewers of frames that the screen has changed.
+func (set *viewerSet) frameChanged() { set.mark(false) }
+
+// rawChanged tells viewers of bytes that the log has grown.
+func (set *viewerSet) rawChanged() { set.mark(true) }
+
+func (set *viewerSet) mark(raw bool) {
+	all := set.list.Load()
+	if all == nil {
+		return
+	}
+	for _, v := range *all {
+		if v.raw == raw {
+			raise(v.dirty)
+		}
+	}
+}
+
+// copied tells viewers that want to know what the program puts on the clipboard.
+func (set *viewerSet) copied(data []byte) {
+	all := set.list.Load()
+	if all == nil {
+		return
+	}
+	for _, v := range *all {
+		if v.clips {
+			v.clip.Store(&data)
+			raise(v.dirty)
+		}
+	}
+}
+
+// repaint makes viewers of bytes start anew from the screen.
+func (set *viewerSet) repaint() {
+	all := set.list.Load()
+	if all == nil {
+		return
+	}
+	for _, v := range *all {
+		if v.raw {
+			v.repaint.Store(true)
+			raise(v.dirty)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package terminal
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"tandem/engine/proctree"
+)
+
+const (
+	ttyMajor    = 5   // of /dev/tty
+	slaveMajor  = 136 // of the first 256 of /dev/pts
+	polledMost  = 256 // descriptors of a poll that are looked at
+	threadsMost = 64  // threads of a process that are looked at
+	groupMost   = 32  // processes of a foreground group that are looked at
+)
+
+// A foreground is what is known of the programs that have a terminal.
+type foreground struct {
+	group     int
+	slave     uint64 // device of the terminal
+	canonical bool   // input goes line by line
+	echo      bool
+}
+
+// lookInto tells what the program in the foreground of a terminal waits for,
+// and whether that is the child that the terminal was made for.
+func lookInto(master *os.File, child int) (n need, shell bool) {
+	fg, err := foregroundOf(master)
+	if err != nil || fg.group <= 0 {
+		return needNothing, false
+	}
+	shell = fg.group == child
+	for _, pid := range groupMembers(fg.group, child) {
+		if fg.reads(pid) {
+			if fg.canonical && !fg.echo {
+				return needSecret, shell
+			}
+			return needInput, shell
+		}
+	}
+	return needNothing, shell
+}
+
+// foregroundOf asks a PTY's master about its other side.
+func foregroundOf(master *os.File) (fg foreground, err error) {
+	err = onDescriptor(master, func(fd int) error {
+		group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		if err != nil {
+			return err
+		}
+		number, err := unix.IoctlGetUint32(fd, unix.TIOCGPTN)
+		if err != nil {
+			return err
+		}
+		mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+		if err != nil {
+			return err
+		}
+		fg = foreground{
+			group:     group,
+			slave:     unix.Mkdev(slaveMajor+number>>8, number&0xff),
+			canonical: mode.Lflag&unix.ICANON != 0,
+			echo:      mode.Lflag&unix.ECHO != 0,
+		}
+		return nil
+	})
+	return fg, err
+}
+
+// groupMembers are the processes of a group: its leader, and what the leader
+// or the child that the terminal was made for has started in it.
+func groupMembers(group, child int) []int {
+	members := []int{group}
+	look := []int{group}
+	if child != group {
+		look = append(look, child)
+	}
+	for i := 0; i < len(look) && i < groupMost; i++ {
+		for _, pid := range childrenOf(look[i]) {
+			s, ok := proctree.Read(pid)
+			if !ok || s.Group != group || len(members) == groupMost {
+				continue
+			}
+			if pid != group {
+				members = append(members, pid)
+				look = append(look, pid)
+			}
+		}
+	}
+	return members
+}
+
+func childrenOf(pid int) (all []int) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children")
+	if err != nil {
+		return nil
+	}
+	for _, word := range strings.Fields(string(text)) {
+		if n, err := strconv.Atoi(word); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// reads reports whether a process is blocked in a read of the terminal, or,
+// where input goes key by key, in waiting for something to read there.
+func (fg foreground) reads(pid int) bool {
+	dir := "/proc/" + strconv.Itoa(pid)
+	tasks, err := os.ReadDir(dir + "/task")
+	if err != nil {
+		return false
+	}
+	reading := false
+	for _, task := range tasks[:min(len(tasks), threadsMost)] {
+		state := threadState(dir + "/task/" + task.Name())
+		if state == 'R' || state == 'D' {
+			return false // it computes
+		}
+		reading = reading || state == 'S' && fg.threadReads(dir+"/task/"+task.Name(), pid)
+	}
+	return reading
+}
+
+func threadState(dir string) byte {
+	text, err := os.ReadFile(dir + "/stat")
+	end := bytes.LastIndexByte(text, ')')
+	if err != nil || end < 0 || end+2 >= len(text) {
+		return 0
+	}
+	return text[end+2]
+}
+
+// threadReads looks at the system call that a thread is blocked in. Where that
+// may not be seen, as of another user's program, the function in the kernel or
+// the terminal's mode must do.
+func (fg foreground) threadReads(dir string, pid int) bool {
+	text, err := os.ReadFile(dir + "/syscall")
+	if err != nil {
+		return fg.seemsToRead(dir)
+	}
+	call, args, ok := parseSyscall(string(text))
+	if !ok {
+		return false
+	}
+	switch call {
+	case unix.SYS_READ, unix.SYS_READV:
+		return fg.isTerminal(dir, int(args[0]))
+	}
+	if fg.canonical {
+		return false
+	}
+	for _, fd := range awaited(dir, pid, call, args) {
+		if fg.isTerminal(dir, fd) {
+			return true
+		}
+	}
+	return false
+}
+
+// seemsToRead judges by what anybody may see.
+func (fg foreground) seemsToRead(dir string) bool {
+	where, err := os.ReadFile(dir + "/wchan")
+	if err != nil || string(where) == "0" || len(where) == 0 {
+		return fg.canonical && !fg.echo // another user's program, as one that asks for a password
+	}
+	switch function := string(where); {
+	case function == "n_tty_read":
+		return true
+	case function == "wait_woken":
+		return fg.isTerminal(dir, 0)
+	case strings.HasPrefix(function, "poll_schedule_timeout"), function == "do_poll", function == "do_select", function == "ep_poll":
+		return !fg.canonical && fg.isTerminal(dir, 0)
+	}
+	return false
+}
+
+// parseSyscall reads /proc/<pid>/syscall: the number and six arguments.
+func parseSyscall(text string) (call int, args [6]uint64, ok bool) {
+	words := strings.Fields(text)
+	if len(words) < 7 {
+		return 0, args, false
+	}
+	call, err := strconv.Atoi(words[0])
+	for i := range args {
+		v, argErr := strconv.ParseUint(strings.TrimPrefix(words[i+1], "0x"), 16, 64)
+		if argErr != nil {
+			err = argErr
+		}
+		args[i] = v
+	}
+	return call, args, err == nil && call >= 0
+}
+
+// isTerminal reports whether a descriptor of a process is this terminal.
+func (fg foreground) isTerminal(dir string, fd int) bool {
+	info, err := os.Stat(dir + "/fd/" + strconv.Itoa(fd))
+	if err != nil {
+		return false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || s.Mode&unix.S_IFMT != unix.S_IFCHR {
+		return false
+	}
+	return s.Rdev == fg.slave || s.Rdev == unix.Mkdev(ttyMajor, 0)
+}
+
+// awaited are the descriptors that a thread waits to read from.
+func awaited(dir string, pid, call int, args [6]uint64) []int {
+	switch {
+	case isPoll(call):
+		return polled(pid, args[0], int(min(args[1], polledMost)))
+	case isSelect(call):
+		return selected(pid, args[1], int(min(args[0], 1024)))
+	case isEpoll(call):
+		return epolled(dir, int(args[0]))
+	}
+	return nil
+}
+
+// polled reads the array of poll(2).
+func polled(pid int, at uint64, n int) (fds []int) {
+	p := peek(pid, at, n*8)
+	for ; len(p) >= 8; p = p[8:] {
+		fd, events := *(*int32)(unsafe.Pointer(&p[0])), *(*int16)(unsafe.Pointer(&p[4]))
+		if fd >= 0 && events&unix.POLLIN != 0 {
+			fds = append(fds, int(fd))
+		}
+	}
+	return fds
+}
+
+// selected reads the bits of select(2).
+func selected(pid int, at uint64, n int) (fds []int) {
+	p := peek(pid, at, (n+63)/64*8)
+	for fd := range min(n, len(p)*8) {
+		if p[fd/8]>>(fd%8)&1 != 0 {
+			fds = append(fds, fd)
+		}
+	}
+	return fds
+}
+
+// epolled are the descriptors of an epoll instance, proc_pid_fdinfo(5).
+func epolled(dir string, fd int) (fds []int) {
+	text, err := os.ReadFile(dir + "/fdinfo/" + strconv.Itoa(fd))
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) < 4 || f[0] != "tfd:" || f[2] != "events:" {
+			continue
+		}
+		target, err := strconv.Atoi(f[1])
+		events, eventsErr := strconv.ParseUint(f[3], 16, 32)
+		if err == nil && eventsErr == nil && events&unix.EPOLLIN != 0 && len(fds) < polledMost {
+			fds = append(fds, target)
+		}
+	}
+	return fds
+}
+
+// peek reads another process's memory; nil if that is not allowed.
+func peek(pid int, at uint64, n int) []byte {
+	if n <= 0 || at == 0 {
+		return nil
+	}
+	p := make([]byte, n)
+	local := []unix.Iovec{{Base: &p[0], Len: uint64(n)}}
+	got, err := unix.ProcessVMReadv(pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: n}}, 0)
+	if err != nil {
+		return nil
+	}
+	return p[:got]
+}
