@@ -83,8 +83,11 @@ type markFound struct {
 	cursor vt.Cursor // when the mark came
 	now    time.Time
 	// typed gives the line that was typed behind an offset, and where the output
-	// behind it begins; for shells that do not tell.
+	// behind it begins; for shells that do not tell. It reads the log.
 	typed func(from, to int64) (line string, output int64)
+
+	line   string // what typed gave
+	output int64
 }
 
 // ours reports whether a mark carries the nonce: what a program prints does not.
@@ -113,6 +116,7 @@ func (m *shellMarks) take(f markFound) (ended *Command) {
 	if at, err := strconv.ParseInt(f.Option("at"), 10, 64); err == nil && f.Replay {
 		f.at = at
 	}
+	m.readTyped(&f)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch f.Mark {
@@ -142,6 +146,20 @@ func (m *shellMarks) take(f markFound) (ended *Command) {
 	return ended
 }
 
+// readTyped reads the line that was typed if the mark will ask for it. That is
+// done before the lock is held: who wants to know the state must not wait for
+// the log. All that decides it belongs to the screen goroutine.
+func (m *shellMarks) readTyped(f *markFound) {
+	m.mu.Lock()
+	begins := f.Mark == 'C' && (!m.told || m.phase == shellRunning)
+	ends := f.Mark == 'D' && m.phase == shellReady && m.noStart
+	from := m.prompt
+	m.mu.Unlock()
+	if begins || ends {
+		f.line, f.output = f.typed(from, f.at)
+	}
+}
+
 // part notes a prompt for more of a command, or the end of an output that does
 // not end with a line.
 func (m *shellMarks) part(f markFound) {
@@ -168,7 +186,7 @@ func (m *shellMarks) tellLine(f markFound) {
 
 func (m *shellMarks) begin(f markFound) {
 	if !m.told {
-		m.line, _ = f.typed(m.prompt, f.at)
+		m.line = f.line
 	}
 	m.phase, m.start, m.began, m.leftover, m.broken = shellRunning, f.at, f.now, 0, time.Time{}
 	if w := m.watch; w != nil && !w.begun {
@@ -182,7 +200,7 @@ func (m *shellMarks) finish(f markFound, exit *int) *Command {
 	switch {
 	case m.phase == shellRunning:
 	case m.phase == shellReady && m.noStart && f.Mark == 'D':
-		if c.Line, c.LogStart = f.typed(m.prompt, f.at); c.StartedAt.Before(m.drawn) {
+		if c.Line, c.LogStart = f.line, f.output; c.StartedAt.Before(m.drawn) {
 			c.StartedAt = m.drawn
 		}
 	default:
@@ -206,6 +224,7 @@ func (m *shellMarks) finish(f markFound, exit *int) *Command {
 // then, and gives that; nil if nothing did. Who waits for the end of a command
 // hears of that of the session instead.
 func (m *shellMarks) last(f markFound, exit *int) *Command {
+	m.readTyped(&f)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.phase == shellReady && !m.entered {

@@ -3,6 +3,7 @@ package terminal
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/engine/vt"
 )
@@ -56,4 +57,31 @@ func FuzzPlainStream(f *testing.F) {
 			t.Errorf("%q: %q", p, whole.text)
 		}
 	})
+}
+
+func TestNobodyWaitsForTheLogToKnowWhatAShellDoes(t *testing.T) {
+	m := &shellMarks{nonce: "n"}
+	reads := 0
+	typed := func(from, to int64) (string, int64) {
+		reads++
+		if !m.mu.TryLock() {
+			t.Error("the log is read while the state is locked")
+			return "", from
+		}
+		m.mu.Unlock()
+		return "make", from
+	}
+	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
+		if e, ok := e.(vt.PromptEvent); ok {
+			m.take(markFound{PromptEvent: e, typed: typed})
+		}
+	}})
+	term.Write([]byte("\x1b]133;A;aid=n\a\x1b]133;B;aid=n\a\x1b]133;C;aid=n\a\x1b]133;D;0;aid=n\a"))
+	term.Write([]byte("\x1b]133;A;c=0;aid=n\a\x1b]133;B;aid=n\a\x1b]133;D;0;aid=n\a"))
+	term.Write([]byte("\x1b]133;A;c=0;aid=n\a\x1b]133;B;aid=n\a"))
+	m.noteTyped([]byte("\r"), time.Now())
+	m.last(markFound{PromptEvent: vt.PromptEvent{Mark: 'D'}, typed: typed}, nil)
+	if reads != 3 {
+		t.Errorf("the log was read %d times, not 3", reads)
+	}
 }
