@@ -100,7 +100,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/api/server", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
+		[]string{"engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp/toolkit": {
@@ -159,6 +159,7 @@ var layers = map[string]layer{
 	"engine/mailbox":   {nil, "a queue does not know what is in it"},
 	"engine/history":   {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history is told of commands and knows nothing of what ran them"},
 	"engine/terminal":  {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/proctree", "engine/search", "engine/shell", "engine/vt", "keys", "persist/store"}, "a session knows its terminal and nothing of other processes"},
+	"engine/approval":  {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/policy", "engine/secrets", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":   {nil, "how a picture is written does not depend on where it is shown"},
 	"persist/store":    {nil, "how things lie on disk is independent of who asks"},
 	"persist/sparse":   {nil, "what a file system offers is independent of what lies on it"},

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/approval"
 	"tandem/engine/history"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
@@ -62,7 +63,7 @@ type host struct {
 	logs     *logs.Logs
 	now      atomic.Pointer[current]
 	gate     gate
-	arbiter  *arbiter
+	arbiter  *approval.Arbiter
 	audit    *store.Lines
 	fault    error    // why the data folder could not be written at the start; nil if it could
 	problems []string // found at the start, told to the first who watches; owned by control

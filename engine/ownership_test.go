@@ -3,8 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +16,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/approval"
 )
 
 // owned starts a process that belongs to a client.
@@ -213,7 +217,7 @@ func (w *quietWriter) Flush() { w.once.Do(func() { close(w.first) }) }
 func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.owned("a", "agent1", api.LeaseDetached)
-		h := &host{control: r.c, link: &link{}, arbiter: &arbiter{}}
+		h := &host{control: r.c, link: &link{}, arbiter: &approval.Arbiter{}}
 		mux := server.NewMux(nil)
 		mux.HandleWatch(h.watch)
 		ctx, cancel := context.WithCancel(r.Context())
@@ -242,7 +246,13 @@ func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
 	for owner, told := range map[string]bool{"agent1": false, "": true} {
 		withRig(t, func(r *rig) {
-			asked := &arbiter{open: map[string]*question{"x": {request: api.Request{ID: "x", Command: "of another"}}}}
+			path := filepath.Join(r.TempDir(), "policy.toml")
+			if err := os.WriteFile(path, []byte(`default = "ask"`), 0o600); err != nil {
+				r.Fatal(err)
+			}
+			asked := approval.New(path, slog.New(slog.DiscardHandler), func(api.Event) {})
+			go asked.Check(r.Context(), api.PolicyCheckInput{Tool: "exec", Actor: "another", Command: "of another"})
+			synctest.Wait()
 			h := &host{control: r.c, link: &link{}, arbiter: asked, problems: []string{"a problem"}}
 			mux := server.NewMux(nil)
 			mux.HandleWatch(h.watch)

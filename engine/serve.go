@@ -238,7 +238,7 @@ func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event
 		info := h.info()
 		kept := h.layouts.now()
 		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listedFor(in), Layout: kept.layout, Revision: kept.revision}, in.Lasting)
-		for _, r := range h.arbiter.requests() {
+		for _, r := range h.arbiter.Requests() {
 			s.events <- api.Event{Type: api.EventRequest, Request: &r}
 		}
 		if unsaved != "" {

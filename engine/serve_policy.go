@@ -10,7 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/logs"
+	"tandem/engine/approval"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
 	"tandem/persist/store"
@@ -20,8 +20,6 @@ const (
 	auditName    = "audit.jsonl"
 	auditDefault = 100
 	auditMost    = 10_000
-	// auditText is how much of one text goes into the audit log.
-	auditText = 2000
 )
 
 // handlePolicy serves policy, requests and the audit log.
@@ -33,11 +31,11 @@ func (h *host) handlePolicy(m *server.Mux) {
 	server.Handle(m, api.AuditList, h.auditList)
 }
 
-// newArbiter makes the arbiter of the policy at path.
-func (h *host) newArbiter(path string) *arbiter {
-	return &arbiter{path: path, log: h.log, announce: func(e api.Event) {
+// New makes the arbiter of the policy at path.
+func (h *host) newArbiter(path string) *approval.Arbiter {
+	return approval.New(path, h.log, func(e api.Event) {
 		h.control.box.Post(func() { h.control.hub.publish(e) })
-	}}
+	})
 }
 
 func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
@@ -57,11 +55,11 @@ func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.Po
 			return nil
 		})
 	}
-	return h.arbiter.check(ctx, in)
+	return h.arbiter.Check(ctx, in)
 }
 
 func (h *host) requestList(context.Context, api.Empty) (api.RequestListOutput, error) {
-	return api.RequestListOutput{Requests: h.arbiter.requests()}, nil
+	return api.RequestListOutput{Requests: h.arbiter.Requests()}, nil
 }
 
 // requestAnswer is for people: an agent that could answer would need no
@@ -72,7 +70,7 @@ func (h *host) requestAnswer(ctx context.Context, in api.RequestAnswerInput) (ap
 		return api.Request{}, api.Errorf(api.CodeForbidden, "answer request %s: that is for the person", names.Shown(in.ID))
 	}
 	h.log.Info("request", "event", "answer", "id", in.ID, "allow", in.Allow, "by", caller.Name)
-	return h.arbiter.answer(in, caller.Name)
+	return h.arbiter.Answer(in, caller.Name)
 }
 
 // auditDelay is how late at most a call may be told of.
@@ -88,58 +86,14 @@ func (h *host) auditAdd(ctx context.Context, in api.AuditAddInput) (api.Empty, e
 		if caller.Agent() {
 			e.Actor, e.Agent, e.Client = caller.Actor(), caller.Bounds.Name, caller.Owner
 		}
-		e.Arguments = auditable(e.Arguments)
-		e.Error = cutText(secrets.RedactLine(e.Error))
+		e.Arguments = approval.Auditable(e.Arguments)
+		e.Error = approval.CutText(secrets.RedactLine(e.Error))
 		errs = append(errs, h.audit.Append(e))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return api.Empty{}, api.Errorf(api.CodeInternal, "%v", err)
 	}
 	return api.Empty{}, nil
-}
-
-// auditable is a copy of arguments without secrets and with long texts cut.
-func auditable(arguments map[string]any) map[string]any {
-	if arguments == nil {
-		return nil
-	}
-	safe := make(map[string]any, len(arguments))
-	for name, value := range arguments {
-		if secrets.IsSecretName(name) {
-			value = secrets.Mask
-		}
-		safe[name] = auditableValue(value)
-	}
-	// A variable that is set names itself in another argument.
-	for _, field := range []string{"key", "name"} {
-		if name, ok := arguments[field].(string); ok && secrets.IsSecretName(name) && safe["value"] != nil {
-			safe["value"] = secrets.Mask
-		}
-	}
-	return safe
-}
-
-func auditableValue(value any) any {
-	switch v := value.(type) {
-	case string:
-		return cutText(secrets.RedactLine(v))
-	case map[string]any:
-		return auditable(v)
-	case []any:
-		safe := make([]any, min(len(v), 100))
-		for i := range safe {
-			safe[i] = auditableValue(v[i])
-		}
-		return safe
-	}
-	return value
-}
-
-func cutText(s string) string {
-	if len(s) <= auditText {
-		return s
-	}
-	return fmt.Sprintf("%s… (%d bytes)", s[:logs.WholeRunes([]byte(s[:auditText]))], len(s))
 }
 
 func (h *host) auditList(_ context.Context, in api.AuditListInput) (api.AuditListOutput, error) {
@@ -151,7 +105,7 @@ func (h *host) auditList(_ context.Context, in api.AuditListInput) (api.AuditLis
 	out := api.AuditListOutput{Entries: []api.AuditEntry{}}
 	for line, err := range h.audit.Newest() {
 		if err != nil {
-			return out, api.Errorf(api.CodeUnavailable, "read audit log: %v", cause(err))
+			return out, api.Errorf(api.CodeUnavailable, "read audit log: %v", store.Cause(err))
 		}
 		var e api.AuditEntry
 		if json.Unmarshal(line, &e) != nil || in.Actor != "" && e.Actor != in.Actor || in.Tool != "" && e.Tool != in.Tool {

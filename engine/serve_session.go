@@ -114,21 +114,12 @@ func workingFolder(path string) (string, error) {
 	path = filepath.Clean(path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", names.Shown(path), cause(err))
+		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", names.Shown(path), store.Cause(err))
 	}
 	if !info.IsDir() {
 		return "", api.Errorf(api.CodeInvalid, "start in %s: it is not a directory", names.Shown(path))
 	}
 	return path, nil
-}
-
-// cause strips the call and path off an error, for messages that name them.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 func startSize(cols, rows int) (int, int, error) {

@@ -71,14 +71,14 @@ func writeInput(ctx context.Context, path, name, text string) error {
 		return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)
 	}
 	if err != nil {
-		return api.Errorf(api.CodeUnavailable, "write to %s: %v", name, cause(err))
+		return api.Errorf(api.CodeUnavailable, "write to %s: %v", name, store.Cause(err))
 	}
 	defer f.Close()
 	stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })
 	defer stop()
 	for done := 0; done < len(text); {
 		if err := f.SetWriteDeadline(time.Now().Add(inputPatience)); err != nil {
-			return api.Errorf(api.CodeInternal, "write to %s: %v", name, cause(err))
+			return api.Errorf(api.CodeInternal, "write to %s: %v", name, store.Cause(err))
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -95,7 +95,7 @@ func writeInput(ctx context.Context, path, name, text string) error {
 		case errors.Is(err, syscall.EPIPE):
 			return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)
 		default:
-			return api.Errorf(api.CodeUnavailable, "write to %s: %v", name, cause(err))
+			return api.Errorf(api.CodeUnavailable, "write to %s: %v", name, store.Cause(err))
 		}
 	}
 	return nil

@@ -1,4 +1,6 @@
-package engine
+// Package approval decides what agents may do: it reads the policy of the person, asks them where that says so, and
+// keeps the requests that wait for an answer. What the rules mean is engine/policy, who may answer is the caller's to see.
+package approval
 
 import (
 	"context"
@@ -18,6 +20,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/policy"
+	"tandem/persist/store"
 )
 
 const (
@@ -29,15 +32,17 @@ const (
 	maxPolicy = 1 << 20
 )
 
-// An arbiter knows the person's policy and what agents wait to be allowed.
-type arbiter struct {
+// An Arbiter knows the person's policy and what agents wait to be allowed.
+type Arbiter struct {
 	path     string // policy.toml; "" for none
 	log      *slog.Logger
 	announce func(api.Event)
 
-	mu     sync.Mutex
-	policy policy.Policy
-	read   fileVersion // of the file that was looked at last
+	reading sync.Mutex // held while the file is read; guards what follows
+	policy  policy.Policy
+	read    fileVersion // of the file that was looked at last
+
+	mu     sync.Mutex // never held while the file is read: the control loop lists requests
 	open   map[string]*question
 	always map[string]api.PolicyCheckOutput // by sameness; until the engine ends
 }
@@ -60,9 +65,9 @@ type question struct {
 // current is the policy as the file says now. One that cannot be understood is
 // announced once, and the last good one goes on to count; without one, the
 // person is asked for everything.
-func (a *arbiter) current() policy.Policy {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (a *Arbiter) current() policy.Policy {
+	a.reading.Lock()
+	defer a.reading.Unlock()
 	if a.path == "" {
 		return policy.Policy{}
 	}
@@ -85,6 +90,13 @@ func (a *arbiter) current() policy.Policy {
 	return a.policy
 }
 
+// New makes the arbiter of the policy at path, which need not be there.
+// announce is told of requests and of what is wrong with the policy; it does not
+// block.
+func New(path string, log *slog.Logger, announce func(api.Event)) *Arbiter {
+	return &Arbiter{path: path, log: log, announce: announce}
+}
+
 func versionOf(path string) fileVersion {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -100,7 +112,7 @@ func readPolicy(path string) (policy.Policy, error) {
 		return policy.Policy{}, nil
 	}
 	if err != nil {
-		return policy.Policy{}, cause(err)
+		return policy.Policy{}, store.Cause(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -114,13 +126,13 @@ func readPolicy(path string) (policy.Policy, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return policy.Policy{}, cause(err)
+		return policy.Policy{}, store.Cause(err)
 	}
 	return policy.Parse(text)
 }
 
-// check decides, and waits for the person where the policy says so.
-func (a *arbiter) check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
+// Check decides, and waits for the person where the policy says so.
+func (a *Arbiter) Check(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
 	p, name := a.current(), server.CallerOf(ctx).Bounds.Name
 	v := p.Decide(policy.Action{
 		Tool: in.Tool, Agent: name, Command: in.Command, Argv: in.Argv,
@@ -170,7 +182,7 @@ func homeFolder() string {
 	return home
 }
 
-func (a *arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
+func (a *Arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	answer, ok := a.always[sameness]
@@ -178,7 +190,7 @@ func (a *arbiter) remembered(sameness string) (api.PolicyCheckOutput, bool) {
 }
 
 // ask puts a question before the person.
-func (a *arbiter) ask(in api.PolicyCheckInput, name string, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
+func (a *Arbiter) ask(in api.PolicyCheckInput, name string, v policy.Verdict, sameness string, timeout time.Duration) (*question, error) {
 	command := in.Command
 	if len(in.Argv) > 0 {
 		command = names.Quote(in.Argv)
@@ -220,7 +232,7 @@ func newRequestID() string {
 
 // await waits for the answer. What nobody has answered in time is refused; what
 // nobody waits for any more is withdrawn.
-func (a *arbiter) await(ctx context.Context, q *question, timeout time.Duration) (api.PolicyCheckOutput, error) {
+func (a *Arbiter) await(ctx context.Context, q *question, timeout time.Duration) (api.PolicyCheckOutput, error) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
@@ -238,8 +250,8 @@ func (a *arbiter) await(ctx context.Context, q *question, timeout time.Duration)
 	return <-q.answered, nil
 }
 
-// answer is the person's.
-func (a *arbiter) answer(in api.RequestAnswerInput, by string) (api.Request, error) {
+// Answer is the person's.
+func (a *Arbiter) Answer(in api.RequestAnswerInput, by string) (api.Request, error) {
 	out, word := api.PolicyCheckOutput{Decision: string(policy.Allow), Reason: in.Reason}, "allow"
 	if !in.Allow {
 		out, word = api.PolicyCheckOutput{
@@ -274,7 +286,7 @@ func errNoRequest(id string) error {
 }
 
 // find completes a prefix of an open request's id.
-func (a *arbiter) find(prefix string) (string, error) {
+func (a *Arbiter) find(prefix string) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var found []string
@@ -293,7 +305,7 @@ func (a *arbiter) find(prefix string) (string, error) {
 }
 
 // close answers a question if it is still open.
-func (a *arbiter) close(id string, out api.PolicyCheckOutput, word, by string) *question {
+func (a *Arbiter) close(id string, out api.PolicyCheckOutput, word, by string) *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.open[id]
@@ -309,8 +321,8 @@ func (a *arbiter) close(id string, out api.PolicyCheckOutput, word, by string) *
 	return q
 }
 
-// requests lists what is open, oldest first.
-func (a *arbiter) requests() []api.Request {
+// Requests lists what is open, oldest first.
+func (a *Arbiter) Requests() []api.Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := []api.Request{}

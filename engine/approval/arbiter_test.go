@@ -1,10 +1,9 @@
-package engine
+package approval
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 )
 
 // arbiterWith is an arbiter of a policy; what it announces goes to the list.
-func arbiterWith(t *testing.T, text string) (*arbiter, *[]api.Event) {
+func arbiterWith(t *testing.T, text string) (*Arbiter, *[]api.Event) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "policy.toml")
 	if text != "" {
@@ -26,13 +25,13 @@ func arbiterWith(t *testing.T, text string) (*arbiter, *[]api.Event) {
 		}
 	}
 	var events []api.Event
-	a := &arbiter{path: path, log: slog.New(slog.NewTextHandler(io.Discard, nil)), announce: func(e api.Event) { events = append(events, e) }}
+	a := New(path, slog.New(slog.DiscardHandler), func(e api.Event) { events = append(events, e) })
 	return a, &events
 }
 
-func checked(t *testing.T, a *arbiter, in api.PolicyCheckInput) api.PolicyCheckOutput {
+func checked(t *testing.T, a *Arbiter, in api.PolicyCheckInput) api.PolicyCheckOutput {
 	t.Helper()
-	out, err := a.check(t.Context(), in)
+	out, err := a.Check(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +64,11 @@ func TestThePersonsAnswerReachesTheAgent(t *testing.T) {
 			answer := make(chan api.PolicyCheckOutput)
 			go func() { answer <- checked(t, a, aCommand) }()
 			synctest.Wait()
-			open := a.requests()
+			open := a.Requests()
 			if len(open) != 1 || open[0].Command != "make" || open[0].Actor != "agent:x/1" || !open[0].ExpiresAt.Equal(time.Now().Add(30*time.Second)) {
 				t.Fatalf("open: %+v", open)
 			}
-			r, err := a.answer(api.RequestAnswerInput{ID: open[0].ID[:4], Allow: allow, Reason: "because"}, "dashboard")
+			r, err := a.Answer(api.RequestAnswerInput{ID: open[0].ID[:4], Allow: allow, Reason: "because"}, "dashboard")
 			if err != nil || r.By != "dashboard" || r.At == nil {
 				t.Errorf("%+v, %v", r, err)
 			}
@@ -80,7 +79,7 @@ func TestThePersonsAnswerReachesTheAgent(t *testing.T) {
 			if len(*events) != 2 || (*events)[0].Request.Answer != "" || (*events)[1].Request.Answer == "" {
 				t.Errorf("announced %+v", *events)
 			}
-			if _, err := a.answer(api.RequestAnswerInput{ID: open[0].ID}, ""); !errors.Is(err, api.CodeNotFound) {
+			if _, err := a.Answer(api.RequestAnswerInput{ID: open[0].ID}, ""); !errors.Is(err, api.CodeNotFound) {
 				t.Errorf("answered twice: %v", err)
 			}
 		})
@@ -92,7 +91,7 @@ func TestWhatNobodyAnswersIsRefused(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
 		began := time.Now()
 		out := checked(t, a, aCommand)
-		if out.Decision != "deny" || time.Since(began) != 30*time.Second || len(a.requests()) != 0 {
+		if out.Decision != "deny" || time.Since(began) != 30*time.Second || len(a.Requests()) != 0 {
 			t.Errorf("%+v after %v", out, time.Since(began))
 		}
 	})
@@ -105,12 +104,12 @@ func TestARequestGoesWithItsAgent(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _ = a.check(ctx, aCommand)
+			_, _ = a.Check(ctx, aCommand)
 		}()
 		synctest.Wait()
 		cancel()
 		<-done
-		if len(a.requests()) != 0 {
+		if len(a.Requests()) != 0 {
 			t.Error("it is still open")
 		}
 	})
@@ -119,9 +118,9 @@ func TestARequestGoesWithItsAgent(t *testing.T) {
 func TestAnAnswerForAlwaysCountsForTheSameOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := arbiterWith(t, asking)
-		go a.check(t.Context(), aCommand)
+		go a.Check(t.Context(), aCommand)
 		synctest.Wait()
-		if _, err := a.answer(api.RequestAnswerInput{ID: a.requests()[0].ID, Allow: true, Always: true}, ""); err != nil {
+		if _, err := a.Answer(api.RequestAnswerInput{ID: a.Requests()[0].ID, Allow: true, Always: true}, ""); err != nil {
 			t.Fatal(err)
 		}
 		if out := checked(t, a, aCommand); out.Decision != "allow" {
@@ -178,17 +177,17 @@ func TestTooManyOpenRequestsAreRefused(t *testing.T) {
 			return in
 		}
 		for range maxQuestionsOf {
-			go a.check(ctx, from(0))
+			go a.Check(ctx, from(0))
 		}
 		synctest.Wait()
-		if _, err := a.check(ctx, from(0)); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "20 of them this agent's") {
+		if _, err := a.Check(ctx, from(0)); !errors.Is(err, api.CodeUnavailable) || !strings.Contains(err.Error(), "20 of them this agent's") {
 			t.Errorf("one more of an agent: %v", err)
 		}
 		for i := range maxQuestions - maxQuestionsOf {
-			go a.check(ctx, from(1+i/maxQuestionsOf))
+			go a.Check(ctx, from(1+i/maxQuestionsOf))
 		}
 		synctest.Wait()
-		if _, err := a.check(ctx, from(maxQuestions)); !errors.Is(err, api.CodeUnavailable) {
+		if _, err := a.Check(ctx, from(maxQuestions)); !errors.Is(err, api.CodeUnavailable) {
 			t.Errorf("one more: %v", err)
 		}
 		cancel()
@@ -196,39 +195,18 @@ func TestTooManyOpenRequestsAreRefused(t *testing.T) {
 	})
 }
 
-func TestTheAuditLogHoldsWhatAgentsDidWithoutSecrets(t *testing.T) {
-	m := startMachine(t)
-	agent := m.agent("owner1").client
-	for _, e := range []api.AuditEntry{
-		{Tool: "env_set", Arguments: map[string]any{"key": "API_TOKEN", "value": "hush"}, Outcome: "ok"},
-		{Tool: "exec", Actor: "agent:somebody-else", Arguments: map[string]any{
-			"command": "curl -H 'Authorization: Bearer hush' x", "env": map[string]any{"MY_PASSWORD": "hush"}, "long": strings.Repeat("x", 5000),
-		}, Outcome: "denied"},
-	} {
-		if _, err := api.AuditAdd.Call(t.Context(), agent, api.AuditAddInput{Entries: []api.AuditEntry{e}}); err != nil {
-			t.Fatal(err)
+func TestRequestsAreListedWhileThePolicyIsRead(t *testing.T) {
+	a, _ := arbiterWith(t, "nonsense")
+	told := false
+	a.announce = func(api.Event) { // of what is wrong with the file that is being read
+		if told = a.mu.TryLock(); told {
+			a.mu.Unlock()
 		}
 	}
-	all := call(m, api.AuditList, api.AuditListInput{})
-	if len(all.Entries) != 2 || all.Entries[0].Tool != "exec" || all.Entries[0].Actor != "agent:tester/1" || all.Entries[0].Client != "owner1" {
-		t.Fatalf("%+v", all)
-	}
-	if long := all.Entries[0].Arguments["long"].(string); len(long) > 3000 {
-		t.Errorf("a long text takes %d bytes", len(long))
-	}
-	text, err := os.ReadFile(filepath.Join(m.dir, auditName))
-	if err != nil || strings.Contains(string(text), "hush") {
-		t.Errorf("%v\n%s", err, text)
-	}
-	if some := call(m, api.AuditList, api.AuditListInput{Tool: "env_set"}); len(some.Entries) != 1 {
-		t.Errorf("of one tool: %+v", some)
-	}
-}
-
-func TestAnAgentCannotAnswerForThePerson(t *testing.T) {
-	m := startMachine(t)
-	agent := m.agent("owner1").client
-	if _, err := api.RequestAnswer.Call(t.Context(), agent, api.RequestAnswerInput{ID: "x", Allow: true}); !errors.Is(err, api.CodeForbidden) {
-		t.Errorf("%v", err)
+	noAsk := aCommand
+	noAsk.NoAsk = true
+	checked(t, a, noAsk)
+	if !told {
+		t.Error("who lists requests waits for the policy")
 	}
 }
