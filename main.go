@@ -308,19 +308,18 @@ func serverOptions(version string, o cli.ServeOptions) (mcp.Options, error) {
 		Connect: func(ctx context.Context, name, owner string, bounds *api.Bounds) (*client.Client, error) {
 			return client.Activate(ctx, client.Options{Version: version, Name: name, Owner: owner, Bounds: bounds})
 		},
-		Name:        o.As,
-		Version:     version,
-		Profiles:    profiles,
-		ReadOnly:    o.ReadOnly,
-		ToolPrefix:  o.ToolPrefix,
-		Unbounded:   o.ReadUnbounded,
-		CWD:         cwd,
-		Home:        home,
-		Roots:       o.Roots,
-		Sandbox:     sandbox,
-		NoElicit:    !conf.Agents.Elicits(),
-		Log:         slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Conformance: o.Conformance,
+		Name:       o.As,
+		Version:    version,
+		Profiles:   profiles,
+		ReadOnly:   o.ReadOnly,
+		ToolPrefix: o.ToolPrefix,
+		Unbounded:  o.ReadUnbounded,
+		CWD:        cwd,
+		Home:       home,
+		Roots:      o.Roots,
+		Sandbox:    sandbox,
+		NoElicit:   !conf.Agents.Elicits(),
+		Log:        slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, nil
 }
 

@@ -118,7 +118,6 @@ type web struct {
 	o        toolkit.Options
 	h        HTTPOptions
 	keys     *keyring
-	public   *token       // of who comes without one; nil: nobody may
 	engine   http.Handler // the operation table
 	bodyTime time.Duration
 	tasks    sync.WaitGroup // goroutines that end with ctx
@@ -137,9 +136,6 @@ type serverKey struct {
 
 func newWeb(ctx context.Context, o toolkit.Options, h HTTPOptions, keys *keyring) *web {
 	w := &web{ctx: ctx, o: o, h: h, keys: keys, bodyTime: bodyTime, servers: map[serverKey]*server{}}
-	if o.Conformance {
-		w.public = token{name: "conformance", profiles: []toolkit.Profile{fixturesOnly}}.begin()
-	}
 	events := sdk.NewMemoryEventStore(nil)
 	events.SetMaxBytes(replayBytes)
 	w.held = sdk.NewStreamableHTTPHandler(w.serverOf(true), &sdk.StreamableHTTPOptions{
@@ -271,10 +267,6 @@ func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
 	if ok {
 		challenge += `, error="invalid_token"`
 		t = find(w.keys.current(), secret)
-	}
-	if !ok && w.public != nil {
-		t = w.public
-		r.Header.Set("Authorization", "Bearer "+t.name) // what the SDK asks for
 	}
 	if t == nil {
 		rw.Header().Set("WWW-Authenticate", challenge)

@@ -38,7 +38,22 @@ func TestMain(m *testing.M) {
 			os.Exit(runRole(role))
 		}
 	}
+	if addr := os.Getenv("TANDEM_CONFORMANCE"); addr != "" {
+		os.Exit(runConformance(addr))
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// runConformance serves the protocol's conformance suite until it is
+// interrupted.
+func runConformance(addr string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := serveConformance(ctx, addr); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 func runRole(role string) int {

@@ -65,11 +65,8 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, toolkit.NoCursor("resources/list")
 	}
-	list := &sdk.ListResourcesResult{Resources: s.fixtures()}
+	list := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
 	list.CacheScope = "private"
-	if s.fictional() {
-		return list, nil
-	}
 	f, err := s.faceOf(ctx, identify(req))
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,9 +38,6 @@ type following struct {
 // subscribe begins to follow a resource for a session.
 func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	what, ok := parseResource(req.Params.URI)
-	if s.o.Conformance && strings.HasPrefix(req.Params.URI, "test://") {
-		return nil
-	}
 	if !ok {
 		return sdk.ResourceNotFoundError(req.Params.URI)
 	}

@@ -86,17 +86,13 @@ func newServer(ctx context.Context, o toolkit.Options) *server {
 	}
 	s.faces.made = map[any]*entry{}
 	tools := toolset(s.o)
-	options := &sdk.ServerOptions{
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Title: "Tandem", Version: o.Version}, &sdk.ServerOptions{
 		Instructions:       instructions(s.o.ToolPrefix, tools),
 		Capabilities:       s.capabilities(),
 		InitializedHandler: s.greet,
 		SubscribeHandler:   s.subscribe,
 		UnsubscribeHandler: s.unsubscribe,
-	}
-	if o.Conformance {
-		options.Capabilities.Logging, options.CompletionHandler = &sdk.LoggingCapabilities{}, completeFixture
-	}
-	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Title: "Tandem", Version: o.Version}, options)
+	})
 	for _, t := range tools {
 		l := listed(s.o.ToolPrefix, t)
 		s.names[l.Name] = true
@@ -107,7 +103,6 @@ func newServer(ctx context.Context, o toolkit.Options) *server {
 	}
 	s.addResources()
 	s.addPrompts()
-	s.addFixtures()
 	s.sdk.AddReceivingMiddleware(s.receive)
 	return s
 }

@@ -25,7 +25,6 @@ type ServeOptions struct {
 	AllowHosts    []string // names that requests may be for, beside the loopback interface's
 	AllowOrigins  []string // origins of web pages that may send requests
 	Insecure      bool     // let agents in over a network without TLS
-	Conformance   bool     // offer what the protocol's conformance suite calls
 }
 
 // serveFlags are the flags of `tandem --serve`.
@@ -47,8 +46,6 @@ func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.StringSliceVar(&f.o.AllowHosts, "allow-host", nil, "with --http: another `name` that requests may be for")
 	flags.StringSliceVar(&f.o.AllowOrigins, "allow-origin", nil, "with --http: `origin` of a web page that may send requests")
 	flags.BoolVar(&f.o.Insecure, "insecure", false, "with --http: let agents in over a network without TLS")
-	flags.BoolVar(&f.o.Conformance, "conformance", false, "with --serve: offer what the conformance suite calls")
-	_ = flags.MarkHidden("conformance") // fails only for flags that are not there
 }
 
 // complete registers what a shell offers behind the flags.
@@ -68,7 +65,7 @@ func (f *serveFlags) complete(cmd *cobra.Command, profiles []string) {
 
 // check finds flags that do not go together, and makes paths absolute.
 func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
-	for _, name := range []string{"http", "profile", "as", "read-only", "tool-prefix", "read-unbounded", "root", "conformance"} {
+	for _, name := range []string{"http", "profile", "as", "read-only", "tool-prefix", "read-unbounded", "root"} {
 		if !f.serve && cmd.Flags().Changed(name) {
 			return output.Usagef(cmd, "--%s goes with --serve", name)
 		}

@@ -86,7 +86,7 @@ func TestHelpTellsOfServing(t *testing.T) {
 		}
 	}
 	if strings.Contains(said, "--conformance") {
-		t.Error("the help tells of what is hidden")
+		t.Error("the help tells of what only the tests offer")
 	}
 }
 

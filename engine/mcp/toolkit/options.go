@@ -32,9 +32,8 @@ type Options struct {
 	Sandbox *api.Sandbox // of all that is done for agents; what asks for one of its own is held to both. nil: none
 	Secrets []string     // absolute paths of files that the sandbox hides, if they are there when the server starts
 
-	NoElicit    bool         // never ask the person through the agent's own program
-	Log         *slog.Logger // mistakes of our own; default nowhere
-	Conformance bool         // offer what the protocol's conformance suite calls
+	NoElicit bool         // never ask the person through the agent's own program
+	Log      *slog.Logger // mistakes of our own; default nowhere
 }
 
 // Complete fills in what has a default.

@@ -48,8 +48,6 @@ func Shapes(method string) (shape, bool) {
 		return shape{&sdk.SubscribeParams{}, "uri", uri}, true
 	case "resources/unsubscribe":
 		return shape{&sdk.UnsubscribeParams{}, "uri", uri}, true
-	case "logging/setLevel":
-		return shape{&sdk.SetLoggingLevelParams{}, "level", `{"level": "info"}`}, true
 	case "completion/complete":
 		return shape{&sdk.CompleteParams{}, "",
 			`{"ref": {"type": "ref/prompt", "name": "…"}, "argument": {"name": "…", "value": "…"}}`}, true

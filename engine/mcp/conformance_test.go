@@ -6,20 +6,139 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
+	"testing"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tandem/engine/api"
+	"tandem/engine/api/client"
 	"tandem/engine/mcp/toolkit"
 )
 
-// What the protocol's conformance suite (@modelcontextprotocol/conformance)
-// calls. It is offered only with Options.Conformance; who comes without a token
-// then gets this and nothing of the person's machine.
+// conformanceToken lets the suite in, which sends none.
+const conformanceToken = "conformance-0123456789"
 
-// fixturesOnly is the profile of the suite.
-const fixturesOnly toolkit.Profile = "conformance"
+// serveConformance serves what the protocol's conformance suite
+// (@modelcontextprotocol/conformance) calls, and nothing else, behind the same
+// HTTP handler as every agent.
+func serveConformance(ctx context.Context, addr string) error {
+	l, err := HTTPOptions{Addr: addr, Tell: os.Stderr}.listen(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	w, err := newConformanceWeb(ctx)
+	if err != nil {
+		cancel()
+		return err
+	}
+	defer w.close()
+	defer cancel()
+	fmt.Fprintf(os.Stderr, "serving the conformance fixtures at http://%s/mcp\n", l.Addr())
+	server := &http.Server{Handler: withConformanceToken(w), ReadHeaderTimeout: headerTime}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	if err := server.Serve(l); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// withConformanceToken adds the token to requests that have none.
+func withConformanceToken(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" {
+			r.Header.Set("Authorization", "Bearer "+conformanceToken)
+		}
+		next.ServeHTTP(rw, r)
+	})
+}
+
+// newConformanceWeb is a web whose only token has servers of fixtures.
+func newConformanceWeb(ctx context.Context) (*web, error) {
+	tokens, err := parseTokens(conformanceToken)
+	if err != nil {
+		return nil, err
+	}
+	o := toolkit.Options{Connect: func(context.Context, string, string, *api.Bounds) (*client.Client, error) {
+		return nil, api.Errorf(api.CodeUnavailable, "the fixtures have no engine")
+	}}
+	keys := keyringOf(tokens)
+	w := newWeb(ctx, o, HTTPOptions{Tell: io.Discard}, keys)
+	for _, held := range []bool{true, false} {
+		s := newConformanceServer(ctx, o)
+		s.held = held
+		w.servers[serverKey{keys.current()[0], held}] = s
+	}
+	return w, nil
+}
+
+// newConformanceServer is a server with the fixtures in the place of our tools,
+// prompts and resources.
+func newConformanceServer(ctx context.Context, o toolkit.Options) *server {
+	s := newServer(ctx, o)
+	capabilities := s.capabilities()
+	//lint:ignore SA1019 the suite checks logging as long as clients may ask for it
+	capabilities.Logging = &sdk.LoggingCapabilities{}
+	s.list, s.names = nil, map[string]bool{}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem-conformance", Version: "1"}, &sdk.ServerOptions{
+		Capabilities:       capabilities,
+		CompletionHandler:  completeFixture,
+		SubscribeHandler:   func(context.Context, *sdk.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
+	})
+	s.addFixtures()
+	s.sdk.AddReceivingMiddleware(s.receive)
+	s.sdk.AddReceivingMiddleware(listFixtures)
+	return s
+}
+
+// listFixtures answers resources/list, which would ask the engine.
+func listFixtures(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if method == "resources/list" {
+			return &sdk.ListResourcesResult{Resources: fixtureResources()}, nil
+		}
+		return next(ctx, method, req)
+	}
+}
+
+func TestConformanceFixturesAreServedWithoutAToken(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := newConformanceWeb(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(withConformanceToken(w))
+	t.Cleanup(func() { server.CloseClientConnections(); cancel(); w.close(); server.Close() })
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "suite", Version: "1"}, nil).Connect(ctx,
+		&sdk.StreamableClientTransport{Endpoint: server.URL + "/mcp"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	got, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "test_simple_text"})
+	if err != nil || got.IsError || len(got.Content) != 1 {
+		t.Errorf("tools/call: %v, %+v", err, got)
+	}
+	list, err := session.ListTools(ctx, nil)
+	if err != nil || len(list.Tools) != len(fixtureTools()) {
+		t.Errorf("tools/list: %v, %+v", err, list)
+	}
+	resources, err := session.ListResources(ctx, nil)
+	if err != nil || len(resources.Resources) != len(fixtureResources()) {
+		t.Errorf("resources/list: %v, %+v", err, resources)
+	}
+	if err := session.Subscribe(ctx, &sdk.SubscribeParams{URI: "test://watched-resource"}); err != nil {
+		t.Errorf("resources/subscribe: %v", err)
+	}
+}
 
 // A fixture is a tool of the suite.
 type fixture struct {
@@ -77,9 +196,6 @@ const (
 
 // addFixtures adds what the suite calls to a server.
 func (s *server) addFixtures() {
-	if !s.o.Conformance {
-		return
-	}
 	for _, f := range fixtureTools() {
 		l := listedTool{Name: f.name, Doc: f.doc, In: json.RawMessage(f.schema)}
 		if f.schema == "" {
@@ -95,6 +211,7 @@ func (s *server) addFixtures() {
 
 func logFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	for _, line := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
+		//lint:ignore SA1019 the suite checks logging as long as clients may ask for it
 		if err := req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: line}); err != nil {
 			return nil, err
 		}
@@ -120,8 +237,10 @@ func samplingFixture(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
 		return nil, err
 	}
-	got, err := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 100,
-		Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: in.Prompt}}}})
+	//lint:ignore SA1019 the suite checks sampling as long as servers may ask for it
+	message := sdk.SamplingMessage{Role: "user", Content: &sdk.TextContent{Text: in.Prompt}}
+	//lint:ignore SA1019 see above
+	got, err := req.Session.CreateMessage(ctx, &sdk.CreateMessageParams{MaxTokens: 100, Messages: []*sdk.SamplingMessage{&message}})
 	if err != nil {
 		return answer(toolkit.Failure(err)), nil
 	}
@@ -163,11 +282,8 @@ func silence() []byte {
 	return b // it is well-formed
 }
 
-// fixtures are the suite's resources in listings.
-func (s *server) fixtures() []*sdk.Resource {
-	if !s.o.Conformance {
-		return []*sdk.Resource{}
-	}
+// fixtureResources are the suite's resources.
+func fixtureResources() []*sdk.Resource {
 	return []*sdk.Resource{
 		{URI: "test://static-text", Name: "static-text", MIMEType: "text/plain", Description: "Text."},
 		{URI: "test://static-binary", Name: "static-binary", MIMEType: "image/png", Description: "A picture."},
@@ -183,7 +299,7 @@ func (s *server) addFixtureResources() {
 		}
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{c}}, nil
 	}
-	for _, r := range s.fixtures() {
+	for _, r := range fixtureResources() {
 		s.sdk.AddResource(r, read)
 	}
 	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{Name: "template", URITemplate: "test://template/{id}/data", MIMEType: "application/json"},
