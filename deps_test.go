@@ -24,7 +24,7 @@ type layer struct {
 // layers is the architecture. A package that is not here must not exist.
 var layers = map[string]layer{
 	"": {
-		[]string{"ui", "ui/cli", "ui/attach", "engine", "engine/api", "engine/api/client", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
+		[]string{"ui", "ui/cli", "ui/cli/doctor", "ui/attach", "engine", "engine/api", "engine/api/client", "engine/keeper", "engine/sandbox", "engine/mcp", "engine/policy", "persist/store", "persist/config", "keys", "keys/keymap"},
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
@@ -48,12 +48,20 @@ var layers = map[string]layer{
 		"a raw terminal needs a stream and the prefix key, nothing drawn",
 	},
 	"ui/cli": {
-		[]string{"ui/cli/cast", "ui/cli/retry", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys", "themes"},
+		[]string{"ui/cli/shell", "ui/cli/manual", "ui/cli/doctor", "ui/cli/cast", "ui/cli/retry", "ui/attach", "ui/cli/output", "ui/cli/project", "engine/api", "engine/api/client", "keys"},
 		"the verbs are a client: they know the engine by its API alone",
 	},
 	"ui/cli/cast": {
 		[]string{"engine/api", "engine/api/client", "ui/attach", "ui/cli/output", "ui/cli/retry"},
 		"a recording is written and played the same way, whichever verb asks",
+	},
+	"ui/cli/doctor": {
+		[]string{"engine/api", "engine/api/client", "themes", "ui/cli/output"},
+		"what is wrong is looked for from outside: the engine may be what does not work",
+	},
+	"ui/cli/manual": {
+		[]string{"ui/cli/output"},
+		"help and manual are made of the commands alone",
 	},
 	"ui/cli/output": {
 		[]string{"engine/api", "engine/cellwidth"},
@@ -66,6 +74,10 @@ var layers = map[string]layer{
 	"ui/cli/retry": {
 		[]string{"engine/api", "engine/api/client"},
 		"what outlives an engine calls the next one, whoever looks on",
+	},
+	"ui/cli/shell": {
+		[]string{"ui/cli/output"},
+		"a prompt runs any verbs",
 	},
 	"panes": {
 		[]string{"engine/api", "keys", "keys/keymap", "panes/widget", "ui/overlay"},

@@ -30,7 +30,6 @@ var tooLarge = map[string]string{
 	"package engine/files":           "to be split",
 	"package engine/vt":              "to be split",
 	"package ui":                     "to be split",
-	"package ui/cli":                 "to be split",
 	"file engine/control.go":         "to be split",
 	"struct engine/proc":             "to be split",
 	"struct engine/terminal/Session": "to be split",
@@ -48,7 +47,6 @@ var tooLarge = map[string]string{
 	"type engine/terminal/Session":   "to be split",
 	"type engine/vt/Terminal":        "to be split",
 	"type panes/terminal/Terminal":   "to be split",
-	"type ui/cli/app":                "to be split",
 	"type ui/model":                  "to be split",
 }
 

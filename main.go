@@ -34,6 +34,7 @@ import (
 	"tandem/persist/store"
 	"tandem/ui"
 	"tandem/ui/cli"
+	"tandem/ui/cli/doctor"
 )
 
 // version is what --version prints and what decides whether a client replaces
@@ -353,10 +354,10 @@ func agentsSandbox(c config.Agents) (*api.Sandbox, error) {
 }
 
 // sandboxHere is what confines agents on this machine, for the doctor.
-func sandboxHere() cli.Sandbox {
-	here := cli.Sandbox{}
+func sandboxHere() doctor.Sandbox {
+	here := doctor.Sandbox{}
 	for _, p := range sandbox.Promises() {
-		here.Promises = append(here.Promises, cli.Promise{Name: p.Name, Why: p.Why})
+		here.Promises = append(here.Promises, doctor.Promise{Name: p.Name, Why: p.Why})
 	}
 	conf, err := config.Load()
 	if err == nil {

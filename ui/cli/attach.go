@@ -15,7 +15,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-func (a *app) attachCommand() *cobra.Command {
+func attachCommand(a *app) *cobra.Command {
 	var readOnly bool
 	cmd := &cobra.Command{
 		Use:   "attach ID [--read-only]",
@@ -25,7 +25,7 @@ func (a *app) attachCommand() *cobra.Command {
 		Example: "tandem attach build\ntandem attach --read-only build",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "attach to which session? give an id or a name"),
+		Args:                  exactly(1, "attach to which session? give an id or a name"),
 		ValidArgsFunction:     a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.attach(cmd, args[0], readOnly)

@@ -13,6 +13,8 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/keys"
+	"tandem/ui/cli/doctor"
+	"tandem/ui/cli/manual"
 	"tandem/ui/cli/output"
 )
 
@@ -38,7 +40,7 @@ type Options struct {
 	// NoClipboard tells whether attach keeps programs from the clipboard; default no.
 	NoClipboard func() bool
 	// Sandbox tells what the sandbox of agents keeps here; default nothing.
-	Sandbox func() Sandbox
+	Sandbox func() doctor.Sandbox
 	// Config is what `tandem config` and the doctor know of config.toml.
 	Config Config
 
@@ -56,7 +58,7 @@ func Main(ctx context.Context, o Options, args []string) int {
 	root := newRoot(o)
 	root.SetArgs(args)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		plainUsages(root)
+		manual.PlainUsages(root)
 	}
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -73,6 +75,7 @@ func Main(ctx context.Context, o Options, args []string) int {
 // An app is what the verbs share.
 type app struct {
 	Options
+	completer
 	out output.Printer
 }
 
@@ -99,7 +102,7 @@ func (o Options) lookupEnv(name string) (value string, ok bool) {
 // newRoot makes the command tree.
 func newRoot(o Options) *cobra.Command {
 	o = o.complete()
-	a := &app{Options: o, out: o.printer()}
+	a := &app{Options: o, completer: completer{o.Reach}, out: o.printer()}
 	var serving serveFlags
 	root := &cobra.Command{
 		Use:           "tandem",
@@ -107,7 +110,7 @@ func newRoot(o Options) *cobra.Command {
 		Long:          "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a verb it opens the dashboard.",
 		Example:       "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
 		Version:       a.Version,
-		Args:          a.noVerb,
+		Args:          noVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return a.run(cmd, &serving) },
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -119,21 +122,21 @@ func newRoot(o Options) *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.help(cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { manual.Help(a.out, cmd) })
 	root.SetFlagErrorFunc(flagError)
 	serving.add(root.Flags(), a.Profiles)
 	serving.complete(root, a.Profiles)
 	root.PersistentFlags().BoolVar(&a.out.JSON, "json", false, "print the answer as JSON")
 	root.AddCommand(
-		a.newCommand(), a.attachCommand(), a.sendCommand(), a.screenCommand(), a.killCommand(), a.removeCommand(),
-		a.startCommand(), a.psCommand(), a.stopCommand(), a.restartCommand(), a.signalCommand(), a.logsCommand(),
-		a.upCommand(), a.downCommand(),
-		a.waitCommand(), a.execCommand(), a.envCommand(), a.historyCommand(),
-		a.recCommand(), a.playCommand(), a.manCommand(),
-		a.requestsCommand(), a.allowCommand(), a.denyCommand(), a.auditCommand(),
-		a.listCommand(), a.infoCommand(), a.doctorCommand(), a.shutdownCommand(), a.shellCommand(), a.configCommand(),
+		newCommand(a), attachCommand(a), sendCommand(a), screenCommand(a), killCommand(a), removeCommand(a),
+		startCommand(a), psCommand(a), stopCommand(a), restartCommand(a), signalCommand(a), logsCommand(a),
+		upCommand(a), downCommand(a),
+		waitCommand(a), execCommand(a), envCommand(a), historyCommand(a),
+		recCommand(a), playCommand(a), manCommand(a),
+		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a),
+		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), configCommand(a),
 	)
-	a.nameExtras(root)
+	manual.NameExtras(a.out, root)
 	return root
 }
 
@@ -173,7 +176,7 @@ func (o Options) complete() Options {
 }
 
 // noVerb refuses words that are no verb.
-func (a *app) noVerb(cmd *cobra.Command, args []string) error {
+func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}

@@ -24,28 +24,33 @@ func hasProgram(p api.Process) bool {
 	return p.State == api.StateRunning || p.State == api.StateStopping
 }
 
+// A completer offers words to a shell that completes a line.
+type completer struct {
+	reach func(context.Context) (*client.Client, error) // a running engine
+}
+
 // completeSession offers names and ids of sessions for the first argument.
-func (a *app) completeSession(which func(api.Process) bool) cobra.CompletionFunc {
-	return first(a.completeSessions(which))
+func (c completer) completeSession(which func(api.Process) bool) cobra.CompletionFunc {
+	return first(c.completeSessions(which))
 }
 
 // completeSessions offers sessions for every argument.
-func (a *app) completeSessions(which func(api.Process) bool) cobra.CompletionFunc {
-	return a.complete(which, func(ctx context.Context, c *client.Client) ([]api.Process, error) {
-		out, err := api.SessionList.Call(ctx, c, api.Empty{})
+func (c completer) completeSessions(which func(api.Process) bool) cobra.CompletionFunc {
+	return c.complete(which, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
+		out, err := api.SessionList.Call(ctx, engine, api.Empty{})
 		return out.Sessions, err
 	})
 }
 
 // completeProcess offers sessions and processes for the first argument.
-func (a *app) completeProcess(which func(api.Process) bool) cobra.CompletionFunc {
-	return first(a.completeProcesses(which))
+func (c completer) completeProcess(which func(api.Process) bool) cobra.CompletionFunc {
+	return first(c.completeProcesses(which))
 }
 
 // completeProcesses offers sessions and processes for every argument.
-func (a *app) completeProcesses(which func(api.Process) bool) cobra.CompletionFunc {
-	return a.complete(which, func(ctx context.Context, c *client.Client) ([]api.Process, error) {
-		out, err := api.ProcessList.Call(ctx, c, api.ProcessListInput{})
+func (c completer) completeProcesses(which func(api.Process) bool) cobra.CompletionFunc {
+	return c.complete(which, func(ctx context.Context, engine *client.Client) ([]api.Process, error) {
+		out, err := api.ProcessList.Call(ctx, engine, api.ProcessListInput{})
 		return out.Processes, err
 	})
 }
@@ -63,11 +68,11 @@ func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 // offered is what a completion offers of what the engine tells. It starts no
 // engine, and offers nothing where something fails: a person who presses tab is
 // in the middle of a line.
-func offered[T any](a *app, list func(context.Context, *client.Client) ([]T, error), offers func([]T) []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
+func offered[T any](c completer, list func(context.Context, *client.Client) ([]T, error), offers func([]T) []cobra.Completion) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
-	conn, err := a.Reach(ctx)
+	conn, err := c.reach(ctx)
 	if err != nil {
 		return nil, directive
 	}
@@ -80,9 +85,9 @@ func offered[T any](a *app, list func(context.Context, *client.Client) ([]T, err
 }
 
 // complete offers some of what is in a list, but what is an argument already.
-func (a *app) complete(which func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
+func (c completer) complete(which func(api.Process) bool, list func(context.Context, *client.Client) ([]api.Process, error)) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return offered(a, list, func(all []api.Process) (found []cobra.Completion) {
+		return offered(c, list, func(all []api.Process) (found []cobra.Completion) {
 			all = liveFirst(all)
 			meant := make(map[string]api.Process, len(all)) // by name: the live one, or the newest
 			for _, p := range all {
@@ -115,9 +120,9 @@ func candidates(p api.Process, meant bool, toComplete string) (found []cobra.Com
 }
 
 // completeEnv offers the variables that are set.
-func (a *app) completeEnv(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offered(a, func(ctx context.Context, c *client.Client) ([]api.EnvVar, error) {
-		out, err := api.EnvList.Call(ctx, c, api.EnvListInput{})
+func (c completer) completeEnv(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return offered(c, func(ctx context.Context, engine *client.Client) ([]api.EnvVar, error) {
+		out, err := api.EnvList.Call(ctx, engine, api.EnvListInput{})
 		return out.Variables, err
 	}, func(all []api.EnvVar) (found []cobra.Completion) {
 		for _, v := range all {
@@ -128,9 +133,9 @@ func (a *app) completeEnv(*cobra.Command, []string, string) ([]cobra.Completion,
 }
 
 // completeRequest offers the requests that are open.
-func (a *app) completeRequest(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return offered(a, func(ctx context.Context, c *client.Client) ([]api.Request, error) {
-		out, err := api.RequestList.Call(ctx, c, api.Empty{})
+func (c completer) completeRequest(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return offered(c, func(ctx context.Context, engine *client.Client) ([]api.Request, error) {
+		out, err := api.RequestList.Call(ctx, engine, api.Empty{})
 		return out.Requests, err
 	}, func(all []api.Request) (found []cobra.Completion) {
 		for _, r := range all {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tandem/ui/cli/doctor"
 	"tandem/ui/cli/output"
 )
 
@@ -28,7 +29,7 @@ type Config struct {
 	CheckPolicy func(text []byte) error // the first mistake, with its line and a caret
 }
 
-func (a *app) configCommand() *cobra.Command {
+func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the configuration, write one, or look for mistakes in it",
@@ -37,22 +38,22 @@ func (a *app) configCommand() *cobra.Command {
 		Example: "tandem config\ntandem config init\ntandem config check\n$EDITOR \"$(tandem config path)\"",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  func(*cobra.Command, []string) error { return a.showConfig() },
 	}
-	cmd.AddCommand(a.configInitCommand(), a.configCheckCommand(), a.configPathCommand())
+	cmd.AddCommand(configInitCommand(a), configCheckCommand(a), configPathCommand(a))
 	return cmd
 }
 
-func (a *app) configPathCommand() *cobra.Command {
+func configPathCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "path",
 		Short:   "Print the path of the configuration",
 		Example: "$EDITOR \"$(tandem config path)\"",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := a.Config.Path()
@@ -112,7 +113,7 @@ func mistaken(path string, err error) error {
 	return fmt.Errorf("%s: %w", output.Visible(path), err)
 }
 
-func (a *app) configCheckCommand() *cobra.Command {
+func configCheckCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Point at the mistakes in a configuration",
@@ -204,7 +205,7 @@ func (a *app) checkFile(file string) error {
 	return a.out.Answer(map[string]any{"path": path, "ok": true}, func() string { return output.Visible(path) + ": no mistake\n" })
 }
 
-func (a *app) configInitCommand() *cobra.Command {
+func configInitCommand(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:     "init",
@@ -214,7 +215,7 @@ func (a *app) configInitCommand() *cobra.Command {
 		Example: "tandem config init",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  func(*cobra.Command, []string) error { return a.writeConfig(force) },
 	}
@@ -251,13 +252,13 @@ func (a *app) writeConfig(force bool) error {
 
 // examineConfig looks for mistakes in the configuration and in the person's
 // rules for agents.
-func (a *app) examineConfig() (findings []finding) {
+func (a *app) examineConfig() (findings []doctor.Finding) {
 	if a.Config.Path == nil {
 		return nil
 	}
 	files, err := a.configFiles()
 	if err != nil {
-		return []finding{{"config", fail, err.Error(), "set HOME"}}
+		return []doctor.Finding{{Check: "config", Status: doctor.Fail, Detail: err.Error(), Fix: "set HOME"}}
 	}
 	for _, f := range files {
 		findings = append(findings, f.examine())
@@ -265,18 +266,18 @@ func (a *app) examineConfig() (findings []finding) {
 	return findings
 }
 
-func (f configFile) examine() finding {
+func (f configFile) examine() doctor.Finding {
 	text, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return finding{f.name, ok, "there is none; " + f.none, ""}
+		return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: "there is none; " + f.none}
 	}
 	if err == nil {
 		err = f.check(text)
 	}
 	if err != nil {
-		return finding{f.name, fail, f.path + ": " + heading(err), "`tandem config check` points at it; until then " + f.until}
+		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + heading(err), Fix: "`tandem config check` points at it; until then " + f.until}
 	}
-	return finding{f.name, ok, f.path, ""}
+	return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: f.path}
 }
 
 // heading is the first line of an error.

@@ -1,43 +1,13 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
-	"time"
+	"tandem/ui/cli/doctor"
+	"tandem/ui/cli/output"
 
 	"github.com/spf13/cobra"
-
-	"tandem/ui/cli/output"
 )
 
-// doctorLimit is how long a running engine may take to answer the doctor.
-const doctorLimit = 3 * time.Second
-
-// A verdict is how a check came out.
-type verdict string
-
-const (
-	ok   verdict = "ok"
-	warn verdict = "warn" // it works, but less well
-	fail verdict = "fail" // it does not work
-)
-
-// A finding is the outcome of one check.
-type finding struct {
-	Check  string  `json:"check"`
-	Status verdict `json:"status"`
-	Detail string  `json:"detail"`
-	Fix    string  `json:"fix,omitempty"` // what to do, unless it is ok
-}
-
-func (a *app) doctorCommand() *cobra.Command {
+func doctorCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Look for what is wrong here, and say how to mend it",
@@ -46,15 +16,15 @@ func (a *app) doctorCommand() *cobra.Command {
 		Example: "tandem doctor\ntandem doctor --json",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			findings := a.examine(cmd.Context())
-			if err := a.out.Answer(findings, func() string { return a.doctorText(findings) }); err != nil {
+			findings := doctor.Examine(cmd.Context(), a.doctor())
+			if err := a.out.Answer(findings, func() string { return doctor.Text(a.out, findings) }); err != nil {
 				return err
 			}
 			for _, f := range findings {
-				if f.Status == fail {
+				if f.Status == doctor.Fail {
 					return &output.ExitError{Status: output.StatusFailed}
 				}
 			}
@@ -63,158 +33,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 }
 
-// examine does all checks, in the order of the report.
-func (a *app) examine(ctx context.Context) []finding {
-	ctx, cancel := context.WithTimeout(ctx, doctorLimit)
-	defer cancel()
-	dir, findings := examineFolder()
-	if dir != "" {
-		findings = append(findings, a.examineEngine(ctx, dir)...)
-		findings = append(findings, examineRecords(dir)...)
-	}
-	findings = append(findings, a.examineTerminal()...)
-	findings = append(findings, a.examineShell())
-	findings = append(findings, a.examineConfig()...)
-	findings = append(findings, examineKernel(existing(dir))...)
-	findings = append(findings, examineLogin()...)
-	return append(findings, a.examineSandbox()...)
+// doctor is what the doctor works with.
+func (a *app) doctor() doctor.Options {
+	return doctor.Options{Version: a.Version, Reach: a.Reach, Stdout: a.Stdout, Environ: a.Environ, Env: a.env, Sandbox: a.Sandbox, Config: a.examineConfig}
 }
-
-// Sandbox is what confines agents on this machine.
-type Sandbox struct {
-	Profile  string // the file that agents.sandbox names; "" for none
-	Fault    error  // why it cannot be enforced
-	Promises []Promise
-}
-
-// A Promise is what a sandbox keeps, or what this kernel lacks for it.
-type Promise struct {
-	Name string // a sentence without its full stop
-	Why  string // what is missing; "" if it holds
-}
-
-// examineSandbox tells what agents are held to, and each promise of the sandbox.
-func (a *app) examineSandbox() []finding {
-	if a.Sandbox == nil {
-		return nil
-	}
-	const check = "sandbox"
-	s := a.Sandbox()
-	var findings []finding
-	switch {
-	case s.Fault != nil:
-		findings = append(findings, finding{check, fail, s.Fault.Error(), "mend it, or agents are not served"})
-	case s.Profile == "":
-		findings = append(findings, finding{check, warn, "none is set for agents, so what they run may do what you may",
-			"set agents.sandbox in config.toml; docs/policy.md shows how"})
-	default:
-		findings = append(findings, finding{check, ok, "agents are held to " + s.Profile, ""})
-	}
-	for _, p := range s.Promises {
-		f := finding{check, ok, p.Name, ""}
-		if p.Why != "" {
-			f.Status, f.Detail, f.Fix = warn, "not here: "+p.Name, p.Why
-		}
-		findings = append(findings, f)
-	}
-	return findings
-}
-
-func (a *app) doctorText(findings []finding) string {
-	paint := a.out.Painter()
-	tints := map[verdict]output.Tint{ok: output.Green, warn: output.Yellow, fail: output.Red}
-	width := 0
-	for _, f := range findings {
-		width = max(width, len(f.Check))
-	}
-	var b strings.Builder
-	last := ""
-	for _, f := range findings {
-		mark, check := paint(tints[f.Status], fmt.Sprintf("%-4s", f.Status)), f.Check
-		if check == last {
-			check = ""
-		}
-		last = f.Check
-		fmt.Fprintf(&b, "%s  %-*s  %s\n", mark, width, check, output.Visible(f.Detail))
-		if f.Fix != "" {
-			fmt.Fprintf(&b, "      %-*s  → %s\n", width, "", output.Visible(f.Fix))
-		}
-	}
-	return b.String()
-}
-
-// existing is the data folder or the nearest folder above it that there is.
-func existing(dir string) string {
-	for dir != "" {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			break
-		}
-		dir = parent
-	}
-	return os.TempDir()
-}
-
-// examineRecords looks for records that are damaged, and for those that an
-// engine has set aside because they were.
-func examineRecords(dir string) []finding {
-	folders, err := os.ReadDir(filepath.Join(dir, "processes"))
-	if err != nil {
-		return nil
-	}
-	count := 0
-	var damaged []string
-	for _, folder := range folders {
-		path := filepath.Join(dir, "processes", folder.Name(), "record.json")
-		aside, _ := filepath.Glob(path + ".bad*") // fails for no such pattern
-		text, err := os.ReadFile(path)
-		there := !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
-		if there || len(aside) > 0 {
-			count++
-		}
-		switch {
-		case len(aside) > 0:
-			damaged = append(damaged, aside[0])
-		case there && (err != nil || !isRecord(text, folder.Name())):
-			damaged = append(damaged, path)
-		}
-	}
-	f := finding{"records", ok, fmt.Sprintf("%d, none is damaged", count), ""}
-	if len(damaged) > 0 {
-		f.Status, f.Detail = warn, fmt.Sprintf("%d of %d are damaged; the first: %s", len(damaged), count, damaged[0])
-		f.Fix = "remove the folder of a record that you do not need; the engine sets damaged ones aside when it starts"
-	}
-	return []finding{f}
-}
-
-// isRecord reports whether a text is the record of the process with an id, or
-// one of a newer version, which may be otherwise.
-func isRecord(text []byte, id string) bool {
-	var r struct {
-		Schema int    `json:"schema"`
-		ID     string `json:"id"`
-	}
-	return json.Unmarshal(text, &r) == nil && r.Schema > 0 && (r.ID == id || r.Schema > 1)
-}
-
-// writable tries to make a file in a folder.
-func writable(dir string) error {
-	f, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(make([]byte, 64<<10)) // what a small record takes on a full disk says nothing
-	return errors.Join(err, f.Close(), os.Remove(f.Name()))
-}
-
-// executable reports whether path is a program.
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
-// private reports whether only the owner may enter a folder.
-func private(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 == 0 }

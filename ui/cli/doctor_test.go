@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/ui/cli/doctor"
 )
 
 func TestDoctorTellsWhatTheSandboxKeepsHere(t *testing.T) {
 	r := newRig(t)
-	here := Sandbox{Promises: []Promise{{Name: "Files cannot be read"}, {Name: "No signal gets out", Why: "this kernel has version 4"}}}
-	r.options.Sandbox = func() Sandbox { return here }
+	here := doctor.Sandbox{Promises: []doctor.Promise{{Name: "Files cannot be read"}, {Name: "No signal gets out", Why: "this kernel has version 4"}}}
+	r.options.Sandbox = func() doctor.Sandbox { return here }
 	for _, c := range []struct {
 		profile string
 		fault   error
@@ -107,33 +109,5 @@ func TestDoctorWorksWithoutAnEngineAndStartsNone(t *testing.T) {
 	t.Setenv("TANDEM_DATA_DIR", file)
 	if stdout, _, status := r.run("doctor"); status != 1 || !strings.Contains(stdout, "fail  data folder") {
 		t.Errorf("status %d, %s", status, stdout)
-	}
-}
-
-func TestLoginManagerSettingsAreRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "logind.conf")
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if killsUserProcesses(path) {
-		t.Error("a file that is not there kills")
-	}
-	write(path, "[Login]\n#KillUserProcesses=yes\n")
-	if killsUserProcesses(path) {
-		t.Error("a comment kills")
-	}
-	write(path, "[Login]\nKillUserProcesses=yes\n")
-	if !killsUserProcesses(path) {
-		t.Error("yes does not kill")
-	}
-	write(path+".d/90.conf", "[Login]\nKillUserProcesses = no\n")
-	if killsUserProcesses(path) {
-		t.Error("the last file does not count")
 	}
 }

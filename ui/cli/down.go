@@ -13,7 +13,7 @@ import (
 	"tandem/ui/cli/project"
 )
 
-func (a *app) downCommand() *cobra.Command {
+func downCommand(a *app) *cobra.Command {
 	var file string
 	var forget, trust bool
 	cmd := &cobra.Command{
@@ -52,7 +52,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 		a.out.Tell("%s; what was started last is ended first", output.Visible(err.Error()))
 		file = nil
 	}
-	ours, err := a.ofProject(path, list, names, forget)
+	ours, err := ofProject(path, list, names, forget)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (a *app) startedFrom(path string, list []api.Process, trust bool) (string, 
 }
 
 // ofProject is what a project file has started and is to be ended.
-func (a *app) ofProject(path string, list []api.Process, names []string, ended bool) ([]api.Process, error) {
+func ofProject(path string, list []api.Process, names []string, ended bool) ([]api.Process, error) {
 	var ours []api.Process
 	known := map[string]bool{}
 	for _, p := range list {

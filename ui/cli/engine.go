@@ -16,26 +16,26 @@ import (
 	"tandem/ui/cli/output"
 )
 
-func (a *app) infoCommand() *cobra.Command {
+func infoCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "info",
 		Short:   "Tell about the engine: pids, version, paths",
 		Example: "tandem info\nkill -9 $(tandem info --json | jq .engine_pid)   # sessions go on",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, err := call(cmd.Context(), a, api.EngineInfo, api.Empty{})
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(info, func() string { return a.infoText(info) })
+			return a.out.Answer(info, func() string { return infoText(a.out, info) })
 		},
 	}
 }
 
-func (a *app) infoText(i api.Info) string {
+func infoText(out output.Printer, i api.Info) string {
 	keeper := strconv.Itoa(i.KeeperPID)
 	if i.KeeperPID == 0 {
 		keeper = "being started"
@@ -50,7 +50,7 @@ func (a *app) infoText(i api.Info) string {
 	return b.String()
 }
 
-func (a *app) shutdownCommand() *cobra.Command {
+func shutdownCommand(a *app) *cobra.Command {
 	var all, yes bool
 	cmd := &cobra.Command{
 		Use:   "shutdown [--all] [--yes]",
@@ -60,7 +60,7 @@ func (a *app) shutdownCommand() *cobra.Command {
 		Example: "tandem shutdown\ntandem shutdown --all --yes",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.shutdown(cmd, all, yes) },
 	}

@@ -12,7 +12,7 @@ import (
 // envFlags are the flags of env and its verbs.
 type envFlags struct{ reveal bool }
 
-func (a *app) envCommand() *cobra.Command {
+func envCommand(a *app) *cobra.Command {
 	var f envFlags
 	list := func(cmd *cobra.Command, _ []string) error { return a.listEnv(cmd, f) }
 	cmd := &cobra.Command{
@@ -23,23 +23,23 @@ func (a *app) envCommand() *cobra.Command {
 		Example: "tandem env set PORT=8080 NODE_ENV=production\ntandem env get API_KEY --reveal\ntandem env unset PORT",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  list,
 	}
 	cmd.PersistentFlags().BoolVar(&f.reveal, "reveal", false, "show the values of secrets")
 	cmd.AddCommand(
 		&cobra.Command{Use: "set K=V…", Short: "Set variables", Example: "tandem env set PORT=8080",
-			DisableFlagsInUseLine: true, Args: a.atLeast(1, "set what? give K=V"),
+			DisableFlagsInUseLine: true, Args: atLeast(1, "set what? give K=V"),
 			ValidArgsFunction: cobra.NoFileCompletions, RunE: a.setEnv},
 		&cobra.Command{Use: "unset K…", Short: "Remove variables that were set", Example: "tandem env unset PORT",
-			DisableFlagsInUseLine: true, Args: a.atLeast(1, "unset what? give a name"),
+			DisableFlagsInUseLine: true, Args: atLeast(1, "unset what? give a name"),
 			ValidArgsFunction: a.completeEnv, RunE: a.unsetEnv},
 		&cobra.Command{Use: "get K", Short: "Print the value of a variable", Example: "tandem env get PORT",
-			DisableFlagsInUseLine: true, Args: a.exactly(1, "get what? give a name"), ValidArgsFunction: first(a.completeEnv),
+			DisableFlagsInUseLine: true, Args: exactly(1, "get what? give a name"), ValidArgsFunction: first(a.completeEnv),
 			RunE: func(cmd *cobra.Command, args []string) error { return a.getEnv(cmd, args[0], f) }},
 		&cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List what is set", Example: "tandem env list --json",
-			DisableFlagsInUseLine: true, Args: a.exactly(0, ""), ValidArgsFunction: cobra.NoFileCompletions, RunE: list},
+			DisableFlagsInUseLine: true, Args: exactly(0, ""), ValidArgsFunction: cobra.NoFileCompletions, RunE: list},
 	)
 	return cmd
 }

@@ -32,7 +32,7 @@ const (
 	statusTimedOut = 124
 )
 
-func (a *app) execCommand() *cobra.Command {
+func execCommand(a *app) *cobra.Command {
 	var f launchFlags
 	timeout := duration(execTimeout)
 	var kill bool
@@ -49,7 +49,7 @@ func (a *app) execCommand() *cobra.Command {
 			"tandem exec -- sh -c 'psql < dump.sql'",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.atLeast(1, "run what? give a program and its arguments"),
+		Args:                  atLeast(1, "run what? give a program and its arguments"),
 		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),

@@ -22,7 +22,7 @@ type historyFlags struct {
 	limit                            int
 }
 
-func (a *app) historyCommand() *cobra.Command {
+func historyCommand(a *app) *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history [QUERY…] [--here] [--failed] [--actor A] [--since T] [--limit N]",
@@ -51,8 +51,8 @@ func (a *app) historyCommand() *cobra.Command {
 	flags.BoolVarP(&f.unique, "unique", "u", false, "of equal commands only the newest")
 	flags.IntVarP(&f.limit, "limit", "n", 50, "`rows` at most")
 	a.completeHistoryFlags(cmd)
-	cmd.AddCommand(a.historyAddCommand(), a.historyRemoveCommand(), a.historyClearCommand(),
-		a.historySaveCommand(), a.historyLoadCommand(), a.historyStatsCommand())
+	cmd.AddCommand(historyAddCommand(a), historyRemoveCommand(a), historyClearCommand(a),
+		historySaveCommand(a), historyLoadCommand(a), historyStatsCommand(a))
 	return cmd
 }
 
@@ -112,7 +112,7 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 		a.out.Tell("no command was found")
 		return nil
 	}
-	if err := a.out.Answer(out.Rows, func() string { return a.historyTable(out.Rows, f.unique, time.Now()) }); err != nil {
+	if err := a.out.Answer(out.Rows, func() string { return historyTable(a.out, out.Rows, f.unique, time.Now()) }); err != nil {
 		return err
 	}
 	if more := out.Total - len(out.Rows); more > 0 && !a.out.JSON {
@@ -121,12 +121,12 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 	return nil
 }
 
-func (a *app) historyTable(rows []api.HistoryRow, unique bool, now time.Time) string {
+func historyTable(out output.Printer, rows []api.HistoryRow, unique bool, now time.Time) string {
 	header := []string{"ID", "WHEN", "TOOK", "EXIT", "WHO", "FOLDER", "COMMAND"}
 	if unique {
 		header = slices.Insert(header, 1, "RUNS")
 	}
-	t := a.out.Table(header...)
+	t := out.Table(header...)
 	t.Spare = []string{"FOLDER", "WHO", "TOOK", "RUNS", "ID"}
 	for _, r := range rows {
 		cells := []output.Cell{output.Text(strconv.FormatInt(r.ID, 10))}

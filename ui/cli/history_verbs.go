@@ -21,7 +21,7 @@ import (
 	"tandem/ui/cli/retry"
 )
 
-func (a *app) historyAddCommand() *cobra.Command {
+func historyAddCommand(a *app) *cobra.Command {
 	var cwd string
 	var exit int
 	var lasted duration
@@ -33,7 +33,7 @@ func (a *app) historyAddCommand() *cobra.Command {
 		Example: "tandem history add --exit 0 -- 'make && make install'",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.atLeast(1, "add what? give a command"),
+		Args:                  atLeast(1, "add what? give a command"),
 		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(cwd)
@@ -63,7 +63,7 @@ func (a *app) historyAddCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) historyRemoveCommand() *cobra.Command {
+func historyRemoveCommand(a *app) *cobra.Command {
 	var line string
 	cmd := &cobra.Command{
 		Use:     "remove ID… | --command LINE",
@@ -109,7 +109,7 @@ func counted(n int, done string) string {
 	return strconv.Itoa(n) + " commands " + done + "\n"
 }
 
-func (a *app) historyClearCommand() *cobra.Command {
+func historyClearCommand(a *app) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:     "clear [--yes]",
@@ -118,7 +118,7 @@ func (a *app) historyClearCommand() *cobra.Command {
 		Example: "tandem history clear",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !yes {
@@ -137,7 +137,7 @@ func (a *app) historyClearCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) historySaveCommand() *cobra.Command {
+func historySaveCommand(a *app) *cobra.Command {
 	var overwrite bool
 	cmd := &cobra.Command{
 		Use:     "save FILE [--overwrite]",
@@ -146,7 +146,7 @@ func (a *app) historySaveCommand() *cobra.Command {
 		Example: "tandem history save commands.txt",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "save to where? give a file"),
+		Args:                  exactly(1, "save to where? give a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {
@@ -163,7 +163,7 @@ func (a *app) historySaveCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) historyLoadCommand() *cobra.Command {
+func historyLoadCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "load FILE",
 		Short: "Add the commands of a text file",
@@ -172,7 +172,7 @@ func (a *app) historyLoadCommand() *cobra.Command {
 		Example: "tandem history load ~/.zsh_history",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "load what? give a file"),
+		Args:                  exactly(1, "load what? give a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {
@@ -232,7 +232,7 @@ func showLoading(ctx context.Context, conn *client.Client, path string, out io.W
 	fmt.Fprint(out, "\r\x1b[K")
 }
 
-func (a *app) historyStatsCommand() *cobra.Command {
+func historyStatsCommand(a *app) *cobra.Command {
 	var since moment
 	var limit int
 	cmd := &cobra.Command{
@@ -241,7 +241,7 @@ func (a *app) historyStatsCommand() *cobra.Command {
 		Example: "tandem history stats --since 7d",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
@@ -251,7 +251,7 @@ func (a *app) historyStatsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Answer(out, func() string { return a.statsText(out) })
+			return a.out.Answer(out, func() string { return statsText(a.out, out) })
 		},
 	}
 	cmd.Flags().Var(&since, "since", "only what began since, as in 30m, 2d, 2026-11-20 or 15:04")
@@ -259,9 +259,9 @@ func (a *app) historyStatsCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) statsText(out api.HistoryStatsOutput) string {
+func statsText(p output.Printer, out api.HistoryStatsOutput) string {
 	var b strings.Builder
-	paint := a.out.Painter()
+	paint := p.Painter()
 	fmt.Fprintf(&b, "%d runs of %d commands, %d failed\n", out.Total, out.Unique, out.Failed)
 	for _, list := range []struct {
 		title string

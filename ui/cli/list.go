@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) listCommand() *cobra.Command {
+func listCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "ls",
 		Aliases: []string{"list"},
@@ -18,7 +18,7 @@ func (a *app) listCommand() *cobra.Command {
 		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := call(cmd.Context(), a, api.ProcessList, api.ProcessListInput{})
@@ -30,7 +30,7 @@ func (a *app) listCommand() *cobra.Command {
 				a.out.Tell("there is nothing yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard")
 				return nil
 			}
-			return a.out.Answer(list, func() string { return a.sessionTable(list, time.Now()) })
+			return a.out.Answer(list, func() string { return sessionTable(a.out, list, time.Now()) })
 		},
 	}
 }
@@ -49,8 +49,8 @@ func liveFirst(all []api.Process) []api.Process {
 	return list
 }
 
-func (a *app) sessionTable(list []api.Process, now time.Time) string {
-	t := a.out.Table("ID", "NAME", "STATE", "PID", "AGE", "FOLDER", "COMMAND")
+func sessionTable(out output.Printer, list []api.Process, now time.Time) string {
+	t := out.Table("ID", "NAME", "STATE", "PID", "AGE", "FOLDER", "COMMAND")
 	t.Spare = []string{"FOLDER", "PID", "AGE", "ID"}
 	for _, p := range list {
 		pid := "-"

@@ -39,7 +39,7 @@ type logFlags struct {
 	grep, stream   string
 }
 
-func (a *app) logsCommand() *cobra.Command {
+func logsCommand(a *app) *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
 		Use:   "logs ID [-f] [-n N] [--grep RE [--context N]] [--stream stdout|stderr]",
@@ -51,7 +51,7 @@ func (a *app) logsCommand() *cobra.Command {
 		Example: "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "the log of which process? give an id or a name"),
+		Args:                  exactly(1, "the log of which process? give an id or a name"),
 		ValidArgsFunction:     a.completeProcess(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {

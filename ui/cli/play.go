@@ -22,7 +22,7 @@ type playFlags struct {
 	history int64
 }
 
-func (a *app) playCommand() *cobra.Command {
+func playCommand(a *app) *cobra.Command {
 	f := playFlags{speed: 1}
 	cmd := &cobra.Command{
 		Use:   "play FILE|ID [--speed N] [--idle-limit D] | play --history ROW",
@@ -53,17 +53,17 @@ func (a *app) playCommand() *cobra.Command {
 
 func (a *app) playArgs(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("history") {
-		return a.exactly(0, "")(cmd, args)
+		return exactly(0, "")(cmd, args)
 	}
-	return a.exactly(1, "play what? give a file, a session or --history")(cmd, args)
+	return exactly(1, "play what? give a file, a session or --history")(cmd, args)
 }
 
 // completePlay offers sessions beside files.
-func (a *app) completePlay(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c completer) completePlay(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	found, _ := a.completeSession(whatever)(cmd, args, toComplete)
+	found, _ := c.completeSession(whatever)(cmd, args, toComplete)
 	return found, cobra.ShellCompDirectiveDefault
 }
 

@@ -146,7 +146,7 @@ func TestThePsTableShowsStateUseAndTrouble(t *testing.T) {
 		"exited     old    -    -      -     -   0         -        7        person\n" +
 		"failed     bad    -    -      -     -   0         -        unknown  person\n" +
 		"  no such program\n"
-	if diff := cmp.Diff(want, a.processTable(liveFirst(sampleProcesses(now)), now)); diff != "" {
+	if diff := cmp.Diff(want, processTable(a.out, liveFirst(sampleProcesses(now)), now)); diff != "" {
 		t.Error(diff)
 	}
 }

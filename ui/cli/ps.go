@@ -22,7 +22,7 @@ import (
 // watchStep is how often ps --watch looks.
 const watchStep = time.Second
 
-func (a *app) psCommand() *cobra.Command {
+func psCommand(a *app) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:     "ps [--watch]",
@@ -31,7 +31,7 @@ func (a *app) psCommand() *cobra.Command {
 		Example: "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
@@ -47,7 +47,7 @@ func (a *app) psCommand() *cobra.Command {
 				return nil
 			}
 			now := time.Now()
-			return a.out.Answer(processRows(list, now), func() string { return a.processTable(list, now) })
+			return a.out.Answer(processRows(list, now), func() string { return processTable(a.out, list, now) })
 		},
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")
@@ -92,8 +92,8 @@ func restarts(p api.Process) int {
 	return p.Supervision.Restarts
 }
 
-func (a *app) processTable(list []api.Process, now time.Time) string {
-	t := a.out.Table("STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO")
+func processTable(out output.Printer, list []api.Process, now time.Time) string {
+	t := out.Table("STATE", "NAME", "PID", "CPU", "MEM", "UP", "RESTARTS", "PORTS", "EXIT", "WHO")
 	t.Spare = []string{"WHO", "RESTARTS", "EXIT", "UP", "PID", "PORTS"}
 	for _, p := range list {
 		state, tint := liveState(p)
@@ -221,7 +221,7 @@ func (a *app) watchProcesses(ctx context.Context) error {
 // printProcesses prints the table below the last one.
 func (a *app) printProcesses(list []api.Process, now time.Time) error {
 	if !a.out.JSON {
-		return a.out.Print(a.processTable(list, now) + "\n")
+		return a.out.Print(processTable(a.out, list, now) + "\n")
 	}
 	return a.out.PrintJSON(processRows(list, now), "")
 }
@@ -232,7 +232,7 @@ func (a *app) redraw(f *os.File, list []api.Process, now time.Time) error {
 	if err != nil || cols < 1 || rows < 1 {
 		cols, rows = 80, 24
 	}
-	lines := strings.Split(strings.TrimSuffix(a.processTable(list, now), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(processTable(a.out, list, now), "\n"), "\n")
 	if len(lines) > rows {
 		hidden := len(lines) - rows + 1
 		lines = append(lines[:rows-1], fmt.Sprintf("… and %d more lines", hidden))

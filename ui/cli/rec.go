@@ -26,7 +26,7 @@ func (f recFlags) options() cast.RecordOptions {
 	return cast.RecordOptions{Path: f.output, Overwrite: f.overwrite, Whole: f.since == "start", Idle: time.Duration(f.idle)}
 }
 
-func (a *app) recCommand() *cobra.Command {
+func recCommand(a *app) *cobra.Command {
 	var f recFlags
 	cmd := &cobra.Command{
 		Use:   "rec ID [-o FILE] [--since start] [--idle-limit D] | rec [-o FILE] -- CMD…",
@@ -65,9 +65,9 @@ func (a *app) recCommand() *cobra.Command {
 
 func (a *app) recArgs(cmd *cobra.Command, args []string) error {
 	if cmd.ArgsLenAtDash() == 0 {
-		return a.atLeast(1, "record which command? give one behind --")(cmd, args)
+		return atLeast(1, "record which command? give one behind --")(cmd, args)
 	}
-	return a.exactly(1, "record which session? give an id or a name, or a command behind --")(cmd, args)
+	return exactly(1, "record which session? give an id or a name, or a command behind --")(cmd, args)
 }
 
 // recordSession records a session that there is.

@@ -14,7 +14,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-func (a *app) requestsCommand() *cobra.Command {
+func requestsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "requests [ID]",
 		Short: "List what agents wait to be allowed",
@@ -44,13 +44,13 @@ func (a *app) requestsCommand() *cobra.Command {
 				a.out.Tell("nobody waits for an answer")
 				return nil
 			}
-			return a.out.Answer(out.Requests, func() string { return a.requestTable(out.Requests, time.Now()) })
+			return a.out.Answer(out.Requests, func() string { return requestTable(a.out, out.Requests, time.Now()) })
 		},
 	}
 }
 
-func (a *app) requestTable(list []api.Request, now time.Time) string {
-	t := a.out.Table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
+func requestTable(out output.Printer, list []api.Request, now time.Time) string {
+	t := out.Table("ID", "WHO", "TOOL", "LEFT", "FOLDER", "WANTS")
 	t.Spare = []string{"FOLDER", "TOOL", "WHO"}
 	t.Whole = true // else the end of a command is missing that somebody allows
 	for _, r := range list {
@@ -125,21 +125,21 @@ func wants(r api.Request) string {
 	return strings.Join(r.Paths, " ")
 }
 
-func (a *app) allowCommand() *cobra.Command {
-	return a.answerCommand(true, "allow ID [--always]", "Let an agent do what it asks for", "tandem allow 3f2a\ntandem allow 3f2a --always")
+func allowCommand(a *app) *cobra.Command {
+	return answerCommand(a, true, "allow ID [--always]", "Let an agent do what it asks for", "tandem allow 3f2a\ntandem allow 3f2a --always")
 }
 
-func (a *app) denyCommand() *cobra.Command {
-	return a.answerCommand(false, "deny ID [--reason TEXT] [--always]", "Refuse what an agent asks for", "tandem deny 3f2a --reason \"not on main\"")
+func denyCommand(a *app) *cobra.Command {
+	return answerCommand(a, false, "deny ID [--reason TEXT] [--always]", "Refuse what an agent asks for", "tandem deny 3f2a --reason \"not on main\"")
 }
 
-func (a *app) answerCommand(allow bool, use, short, example string) *cobra.Command {
+func answerCommand(a *app, allow bool, use, short, example string) *cobra.Command {
 	in := api.RequestAnswerInput{Allow: allow}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example,
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "answer which request? `tandem requests` lists them"),
+		Args:                  exactly(1, "answer which request? `tandem requests` lists them"),
 		ValidArgsFunction:     first(a.completeRequest),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
@@ -160,7 +160,7 @@ func (a *app) answerCommand(allow bool, use, short, example string) *cobra.Comma
 	return cmd
 }
 
-func (a *app) auditCommand() *cobra.Command {
+func auditCommand(a *app) *cobra.Command {
 	var in api.AuditListInput
 	cmd := &cobra.Command{
 		Use:     "audit [--actor WHO] [--tool NAME] [-n N]",
@@ -169,7 +169,7 @@ func (a *app) auditCommand() *cobra.Command {
 		Example: "tandem audit -n 20\ntandem audit --tool exec --json",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(0, ""),
+		Args:                  exactly(0, ""),
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Limit < 1 {
@@ -183,7 +183,7 @@ func (a *app) auditCommand() *cobra.Command {
 				a.out.Tell("no agent has done anything yet")
 				return nil
 			}
-			return a.out.Answer(out.Entries, func() string { return a.auditTable(out.Entries) })
+			return a.out.Answer(out.Entries, func() string { return auditTable(a.out, out.Entries) })
 		},
 	}
 	cmd.Flags().StringVar(&in.Actor, "actor", "", "only `who`, such as agent:claude-code/2.1.0")
@@ -192,8 +192,8 @@ func (a *app) auditCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) auditTable(list []api.AuditEntry) string {
-	t := a.out.Table("WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH")
+func auditTable(out output.Printer, list []api.AuditEntry) string {
+	t := out.Table("WHEN", "WHO", "TOOL", "OUTCOME", "TOOK", "WITH")
 	t.Spare = []string{"TOOK", "WHO", "WHEN"}
 	for _, e := range list {
 		shade := output.Plain

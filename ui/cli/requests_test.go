@@ -137,7 +137,7 @@ func TestWhatIsToldIsMadeVisible(t *testing.T) {
 	if want := "a^[[2J and b\\u009b\n"; said.String() != want {
 		t.Errorf("%q, want %q", said.String(), want)
 	}
-	table := a.auditTable([]api.AuditEntry{{Outcome: "\x1b[2J", Tool: "\x1b[2J", Actor: "\x1b[2J", Arguments: map[string]any{"command": "\x1b[2J"}}})
+	table := auditTable(a.out, []api.AuditEntry{{Outcome: "\x1b[2J", Tool: "\x1b[2J", Actor: "\x1b[2J", Arguments: map[string]any{"command": "\x1b[2J"}}})
 	if strings.Contains(table, "\x1b") {
 		t.Errorf("%q", table)
 	}

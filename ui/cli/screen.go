@@ -13,7 +13,7 @@ import (
 	"tandem/ui/cli/output"
 )
 
-func (a *app) screenCommand() *cobra.Command {
+func screenCommand(a *app) *cobra.Command {
 	var in api.SessionScreenInput
 	var png, svg string
 	cmd := &cobra.Command{
@@ -24,7 +24,7 @@ tandem screen build --scrollback 200 | grep error
 tandem screen build --png build.png`,
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "the screen of which session? give an id or a name"),
+		Args:                  exactly(1, "the screen of which session? give an id or a name"),
 		ValidArgsFunction:     a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Scrollback < 0 {

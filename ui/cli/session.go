@@ -18,7 +18,7 @@ import (
 // newFlags are the flags of new.
 type newFlags struct{ name, cwd, size string }
 
-func (a *app) newCommand() *cobra.Command {
+func newCommand(a *app) *cobra.Command {
 	var f newFlags
 	cmd := &cobra.Command{
 		Use:     "new [--name N] [--cwd D] [--size 80x24] [--] [CMD…]",
@@ -84,7 +84,7 @@ func (a *app) ownSize() (cols, rows int) {
 	return 0, 0
 }
 
-func (a *app) sendCommand() *cobra.Command {
+func sendCommand(a *app) *cobra.Command {
 	var enter bool
 	var names string
 	cmd := &cobra.Command{
@@ -95,7 +95,7 @@ func (a *app) sendCommand() *cobra.Command {
 		Example: "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.atLeast(1, "send to which session? give an id or a name"),
+		Args:                  atLeast(1, "send to which session? give an id or a name"),
 		ValidArgsFunction:     a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.SessionWriteInput{ID: args[0], Text: strings.Join(args[1:], " "), Keys: strings.Fields(names)}
@@ -122,7 +122,7 @@ func (a *app) sendCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) killCommand() *cobra.Command {
+func killCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "kill ID…",
 		Short:   "End sessions and all that runs in them",
@@ -130,7 +130,7 @@ func (a *app) killCommand() *cobra.Command {
 		Example: "tandem kill build",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.atLeast(1, "kill which session? give an id or a name"),
+		Args:                  atLeast(1, "kill which session? give an id or a name"),
 		ValidArgsFunction:     a.completeSessions(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, 1, byID(api.SessionKill), outcome)
@@ -138,7 +138,7 @@ func (a *app) killCommand() *cobra.Command {
 	}
 }
 
-func (a *app) removeCommand() *cobra.Command {
+func removeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm ID…",
 		Aliases: []string{"remove"},
@@ -146,7 +146,7 @@ func (a *app) removeCommand() *cobra.Command {
 		Example: "tandem rm build",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.atLeast(1, "forget which session or process? give an id or a name"),
+		Args:                  atLeast(1, "forget which session or process? give an id or a name"),
 		ValidArgsFunction:     a.completeProcesses(hasEnded),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
@@ -155,7 +155,7 @@ func (a *app) removeCommand() *cobra.Command {
 }
 
 // atLeast and exactly are cobra's checks with our words.
-func (a *app) atLeast(n int, otherwise string) cobra.PositionalArgs {
+func atLeast(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
 			return output.Usagef(cmd, "%s", otherwise)
@@ -164,12 +164,12 @@ func (a *app) atLeast(n int, otherwise string) cobra.PositionalArgs {
 	}
 }
 
-func (a *app) exactly(n int, otherwise string) cobra.PositionalArgs {
+func exactly(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
 			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[n]))
 		}
-		return a.atLeast(n, otherwise)(cmd, args)
+		return atLeast(n, otherwise)(cmd, args)
 	}
 }
 

@@ -22,7 +22,7 @@ type startFlags struct {
 	stopTimeout              duration
 }
 
-func (a *app) startCommand() *cobra.Command {
+func startCommand(a *app) *cobra.Command {
 	var f startFlags
 	cmd := &cobra.Command{
 		Use:   "start [FLAGS] [--] CMD…",
@@ -34,7 +34,7 @@ func (a *app) startCommand() *cobra.Command {
 			"tandem start --restart on-failure --max-restarts 5 --ready-port 8080 -- ./server",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.atLeast(1, "start what? give a program and its arguments"),
+		Args:                  atLeast(1, "start what? give a program and its arguments"),
 		ValidArgsFunction:     completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := a.processInput(cmd, f, args)

@@ -16,7 +16,7 @@ import (
 // one that is slow to end must not keep the others.
 const together = 16
 
-func (a *app) stopCommand() *cobra.Command {
+func stopCommand(a *app) *cobra.Command {
 	var all bool
 	var signal string
 	cmd := &cobra.Command{
@@ -35,7 +35,7 @@ func (a *app) stopCommand() *cobra.Command {
 			if all {
 				return nil
 			}
-			return a.atLeast(1, "stop which process? give an id or a name, or --all")(cmd, args)
+			return atLeast(1, "stop which process? give an id or a name, or --all")(cmd, args)
 		},
 		ValidArgsFunction: a.completeProcesses(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,14 +76,14 @@ func (a *app) stopAll(cmd *cobra.Command, signal string) error {
 // outcome tells the state of a process in a line.
 func outcome(p api.Process) string { return output.Visible(p.Name) + ": " + output.StateText(p) + "\n" }
 
-func (a *app) restartCommand() *cobra.Command {
+func restartCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "restart ID…",
 		Short:   "Start processes anew, after ending them if they run",
 		Example: "tandem restart web",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.atLeast(1, "restart which process? give an id or a name"),
+		Args:                  atLeast(1, "restart which process? give an id or a name"),
 		ValidArgsFunction:     a.completeProcesses(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, together, byID(api.ProcessRestart), outcome)
@@ -91,7 +91,7 @@ func (a *app) restartCommand() *cobra.Command {
 	}
 }
 
-func (a *app) signalCommand() *cobra.Command {
+func signalCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "signal ID SIGNAL",
 		Short:   "Send a signal to a process and all in its group",
@@ -102,7 +102,7 @@ func (a *app) signalCommand() *cobra.Command {
 			if len(args) > 2 {
 				return output.Usagef(cmd, "signal takes no %q", output.Visible(args[2]))
 			}
-			return a.atLeast(2, "signal which process how? give an id or a name, and a signal such as HUP")(cmd, args)
+			return atLeast(2, "signal which process how? give an id or a name, and a signal such as HUP")(cmd, args)
 		},
 		ValidArgsFunction: a.completeSignal,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -120,10 +120,10 @@ func signals() []string {
 	return []string{"TERM", "HUP", "INT", "QUIT", "KILL", "USR1", "USR2", "STOP", "CONT", "WINCH"}
 }
 
-func (a *app) completeSignal(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c completer) completeSignal(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
-		return a.completeProcesses(hasProgram)(cmd, args, toComplete)
+		return c.completeProcesses(hasProgram)(cmd, args, toComplete)
 	case 1:
 		return signals(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}

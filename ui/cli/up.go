@@ -24,7 +24,7 @@ type upFlags struct {
 	timeout                            duration
 }
 
-func (a *app) upCommand() *cobra.Command {
+func upCommand(a *app) *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
 		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run] [--list] [--trust]",
@@ -43,7 +43,7 @@ func (a *app) upCommand() *cobra.Command {
 				return err
 			}
 			if f.list {
-				return a.listEntries(file, args)
+				return listEntries(a.out, file, args)
 			}
 			return a.up(cmd.Context(), file, args, f)
 		},
@@ -110,7 +110,7 @@ func (a *app) up(ctx context.Context, file *project.File, names []string, f upFl
 	if err != nil {
 		return err
 	}
-	a.tellNotices(file)
+	tellNotices(a.out, file)
 	if len(order) == 0 && !f.prune {
 		return nothingStarts(file)
 	}

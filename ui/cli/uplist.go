@@ -11,9 +11,9 @@ import (
 )
 
 // tellNotices tells what of a project file is not used.
-func (a *app) tellNotices(file *project.File) {
+func tellNotices(out output.Printer, file *project.File) {
 	for _, notice := range file.Notices {
-		a.out.Tell("%s: %s", output.Visible(file.Path), output.Visible(notice))
+		out.Tell("%s: %s", output.Visible(file.Path), output.Visible(notice))
 	}
 }
 
@@ -28,11 +28,11 @@ type listedEntry struct {
 
 // listEntries lists what a project file has, or what is named of it. It reaches
 // no engine.
-func (a *app) listEntries(file *project.File, names []string) error {
+func listEntries(out output.Printer, file *project.File, names []string) error {
 	if _, err := file.Order(names); err != nil {
 		return err
 	}
-	a.tellNotices(file)
+	tellNotices(out, file)
 	entries := []listedEntry{}
 	for i := range file.Entries {
 		e := &file.Entries[i]
@@ -45,11 +45,11 @@ func (a *app) listEntries(file *project.File, names []string) error {
 		}
 		entries = append(entries, l)
 	}
-	return a.out.Answer(entries, func() string { return a.entryTable(entries) })
+	return out.Answer(entries, func() string { return entryTable(out, entries) })
 }
 
-func (a *app) entryTable(entries []listedEntry) string {
-	t := a.out.Table("NAME", "KIND", "STARTS", "AFTER", "COMMAND")
+func entryTable(out output.Printer, entries []listedEntry) string {
+	t := out.Table("NAME", "KIND", "STARTS", "AFTER", "COMMAND")
 	t.Spare = []string{"KIND", "AFTER", "STARTS"}
 	for _, e := range entries {
 		kind, starts, after, line := "process", "by itself", "-", firstLine(e.Command)

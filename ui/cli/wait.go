@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) waitCommand() *cobra.Command {
+func waitCommand(a *app) *cobra.Command {
 	var in api.ProcessWaitInput
 	var session api.SessionWaitInput
 	var idle, timeout duration
@@ -27,7 +27,7 @@ func (a *app) waitCommand() *cobra.Command {
 			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s",
 
 		DisableFlagsInUseLine: true,
-		Args:                  a.exactly(1, "wait for which process? give an id or a name"),
+		Args:                  exactly(1, "wait for which process? give an id or a name"),
 		ValidArgsFunction:     a.completeProcess(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.IdleMS = args[0], idle.milliseconds()

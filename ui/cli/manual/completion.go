@@ -1,4 +1,4 @@
-package cli
+package manual
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 // nameCompletion gives the verb that prints scripts for shells our words, and
 // makes it refuse shells that it has no script for.
-func (a *app) nameCompletion(cmd *cobra.Command) {
+func nameCompletion(out output.Printer, cmd *cobra.Command) {
 	cmd.Use = "completion bash|zsh|fish|powershell"
 	cmd.DisableFlagsInUseLine = true
 	cmd.Short = "Print the script that lets your shell complete verbs and names"
@@ -31,7 +31,7 @@ func (a *app) nameCompletion(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		nameScript(c)
 		if c.Name() == "bash" {
-			c.RunE = a.bashCompletion
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return bashCompletion(out, cmd) }
 		}
 	}
 }
@@ -85,7 +85,7 @@ const (
 )
 
 // bashCompletion prints the script for bash.
-func (a *app) bashCompletion(cmd *cobra.Command, _ []string) error {
+func bashCompletion(out output.Printer, cmd *cobra.Command) error {
 	plain, err := cmd.Flags().GetBool("no-descriptions")
 	if err != nil {
 		return err
@@ -94,16 +94,16 @@ func (a *app) bashCompletion(cmd *cobra.Command, _ []string) error {
 	if err := cmd.Root().GenBashCompletionV2(&script, !plain); err != nil {
 		return err
 	}
-	return a.out.Print(strings.Replace(script.String(), bashWords, bashOwnWords, 1))
+	return out.Print(strings.Replace(script.String(), bashWords, bashOwnWords, 1))
 }
 
-// plainUsages takes the marks around names of values out of what flags are for:
+// PlainUsages takes the marks around names of values out of what flags are for:
 // help reads them, completion would show them.
-func plainUsages(cmd *cobra.Command) {
+func PlainUsages(cmd *cobra.Command) {
 	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
 	cmd.Flags().VisitAll(plain)
 	cmd.PersistentFlags().VisitAll(plain)
 	for _, c := range cmd.Commands() {
-		plainUsages(c)
+		PlainUsages(c)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"bufio"
@@ -13,22 +13,22 @@ import (
 
 // examineKernel checks the kernel's features; dir is on the data folder's file
 // system.
-func examineKernel(dir string) []finding {
-	return []finding{examinePidfd(), examinePunch(dir), examineFiles()}
+func examineKernel(dir string) []Finding {
+	return []Finding{examinePidfd(), examinePunch(dir), examineFiles()}
 }
 
-func examinePidfd() finding {
+func examinePidfd() Finding {
 	const check = "pidfd"
 	fd, err := unix.PidfdOpen(os.Getpid(), 0)
 	if err != nil {
-		return finding{check, fail, fmt.Sprintf("processes cannot be watched: %v", err), "Tandem needs Linux 5.3 or later"}
+		return Finding{check, Fail, fmt.Sprintf("processes cannot be watched: %v", err), "Tandem needs Linux 5.3 or later"}
 	}
 	defer unix.Close(fd)
 	if !tellsExit(fd) {
-		return finding{check, warn, "works, but does not tell exit statuses",
+		return Finding{check, Warn, "works, but does not tell exit statuses",
 			"with Linux 6.15 the status of a process that outlived its keeper is known"}
 	}
-	return finding{check, ok, "works, and tells exit statuses", ""}
+	return Finding{check, OK, "works, and tells exit statuses", ""}
 }
 
 // tellsExit reports whether a pidfd tells how its process ended: the call is
@@ -45,11 +45,11 @@ func tellsExit(fd int) bool {
 	return n == 2 && (major > 6 || major == 6 && minor >= 15)
 }
 
-func examinePunch(dir string) finding {
+func examinePunch(dir string) Finding {
 	const check = "bounded logs"
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		return finding{check, warn, fmt.Sprintf("not known: %v", err), "see the data folder"}
+		return Finding{check, Warn, fmt.Sprintf("not known: %v", err), "see the data folder"}
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
@@ -59,40 +59,40 @@ func examinePunch(dir string) finding {
 		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, size/2)
 	}
 	if err != nil {
-		return finding{check, warn, fmt.Sprintf("the file system of %s cannot free the head of a file (%v), so logs grow", dir, err),
+		return Finding{check, Warn, fmt.Sprintf("the file system of %s cannot free the head of a file (%v), so logs grow", dir, err),
 			"put the data folder on ext4, xfs, btrfs or tmpfs, with TANDEM_DATA_DIR"}
 	}
-	return finding{check, ok, "the file system can free the head of a file", ""}
+	return Finding{check, OK, "the file system can free the head of a file", ""}
 }
 
 // examineFiles checks how many files may be open; a session needs a few.
-func examineFiles() finding {
+func examineFiles() Finding {
 	const least = 1024
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return finding{"open files", warn, err.Error(), "see `ulimit -n`"}
+		return Finding{"open files", Warn, err.Error(), "see `ulimit -n`"}
 	}
 	if limit.Max < least {
-		return finding{"open files", warn, fmt.Sprintf("at most %d", limit.Max), fmt.Sprintf("raise the hard limit to %d or more", least)}
+		return Finding{"open files", Warn, fmt.Sprintf("at most %d", limit.Max), fmt.Sprintf("raise the hard limit to %d or more", least)}
 	}
-	return finding{"open files", ok, fmt.Sprintf("up to %d", limit.Max), ""}
+	return Finding{"open files", OK, fmt.Sprintf("up to %d", limit.Max), ""}
 }
 
 // examineLogin checks whether a login manager ends what a person leaves behind.
-func examineLogin() []finding {
+func examineLogin() []Finding {
 	const check = "logout"
 	if _, err := os.Stat("/run/systemd/seats"); err != nil {
 		return nil // no logind
 	}
 	if !killsUserProcesses("/etc/systemd/logind.conf") {
-		return []finding{{check, ok, "sessions go on after you log out", ""}}
+		return []Finding{{check, OK, "sessions go on after you log out", ""}}
 	}
 	if u, err := user.Current(); err == nil {
 		if _, err := os.Stat(filepath.Join("/var/lib/systemd/linger", u.Username)); err == nil {
-			return []finding{{check, ok, "you linger, so sessions go on after you log out", ""}}
+			return []Finding{{check, OK, "you linger, so sessions go on after you log out", ""}}
 		}
 	}
-	return []finding{{check, warn, "the login manager ends everything when you log out (KillUserProcesses)",
+	return []Finding{{check, Warn, "the login manager ends everything when you log out (KillUserProcesses)",
 		"run `loginctl enable-linger`, and start tandem with `systemd-run --user --scope tandem`"}}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package shell
 
 import (
 	"bufio"
@@ -15,9 +15,9 @@ const interruptKey = 0x03
 
 // read asks for a line. It reads in a goroutine that ends with the line, since
 // nothing else interrupts a read of a terminal.
-func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input *bufio.Reader) (string, error) {
+func (s *Shell) read(ctx context.Context, interrupts <-chan os.Signal, input *bufio.Reader) (string, error) {
 	interruptible := false
-	if f, ok := s.app.Stdin.(*os.File); ok {
+	if f, ok := s.Stdin.(*os.File); ok {
 		var restore func()
 		restore, interruptible = interruptsAsText(int(f.Fd()))
 		defer restore()
@@ -32,8 +32,8 @@ func (s *verbShell) read(ctx context.Context, interrupts <-chan os.Signal, input
 		got <- typed{line, err}
 	}
 	go next()
-	for ask := s.prompt; ; ask = "\n" + s.prompt {
-		if err := s.app.out.Print(s.marked(ask)); err != nil {
+	for ask := s.Prompt; ; ask = "\n" + s.Prompt {
+		if err := s.Out.Print(s.marked(ask)); err != nil {
 			return "", err
 		}
 		select {

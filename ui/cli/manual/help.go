@@ -1,4 +1,4 @@
-package cli
+package manual
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"tandem/ui/cli/output"
 )
 
-// help prints what a verb does, how it is used, and an example.
-func (a *app) help(cmd *cobra.Command) {
+// Help prints what a verb does, how it is used, and an example.
+func Help(out output.Printer, cmd *cobra.Command) {
 	var b strings.Builder
-	paint := a.out.Painter()
+	paint := out.Painter()
 	section := func(title string) { fmt.Fprintf(&b, "\n%s\n", paint(output.Strong, title)) }
 
 	text := cmd.Long
@@ -47,7 +47,7 @@ func (a *app) help(cmd *cobra.Command) {
 			"  An ID may be shortened as long as no other one begins so; a name does too.\n" +
 			"  $TANDEM_DATA_DIR is the data folder, by default ~/.local/state/tandem.\n")
 	}
-	fmt.Fprint(a.Stdout, b.String()) // if that fails there is nobody to tell
+	fmt.Fprint(out.Stdout, b.String()) // if that fails there is nobody to tell
 }
 
 func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
@@ -62,8 +62,8 @@ func writeVerbs(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// nameExtras gives the verbs that cobra adds our words.
-func (a *app) nameExtras(root *cobra.Command) {
+// NameExtras gives the verbs that cobra adds our words.
+func NameExtras(out output.Printer, root *cobra.Command) {
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	root.InitDefaultHelpCmd()
@@ -74,29 +74,30 @@ func (a *app) nameExtras(root *cobra.Command) {
 		nameHelp(c)
 		switch c.Name() {
 		case "completion":
-			a.nameCompletion(c)
+			nameCompletion(out, c)
 		case "help":
-			a.nameHelpVerb(c)
+			nameHelpVerb(out, c)
 		}
 	}
 }
 
-func (a *app) nameHelpVerb(cmd *cobra.Command) {
+func nameHelpVerb(out output.Printer, cmd *cobra.Command) {
 	cmd.Use = "help [VERB]"
 	cmd.DisableFlagsInUseLine = true
 	cmd.Short = "Tell about a verb"
 	cmd.Long = "Tells about a verb, as --help behind it does, or about tandem."
 	cmd.Example = "tandem help start\ntandem help history add"
-	cmd.Run, cmd.RunE = nil, a.helpVerb
+	cmd.Run = nil
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return helpVerb(out, cmd, args) }
 }
 
 // helpVerb is `tandem help VERB`.
-func (a *app) helpVerb(cmd *cobra.Command, args []string) error {
+func helpVerb(out output.Printer, cmd *cobra.Command, args []string) error {
 	of, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
 		return output.Usagef(cmd, "there is no verb %q", output.Visible(strings.Join(args, " ")))
 	}
-	a.help(of)
+	Help(out, of)
 	return nil
 }
 

@@ -1,0 +1,140 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"tandem/engine/api"
+	"tandem/themes"
+	"tandem/ui/cli/output"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+)
+
+// The least size in which the dashboard shows all of itself.
+const (
+	leastCols = 60
+	leastRows = 15
+)
+
+// examineFolder checks the data folder, and tells which it is.
+func examineFolder() (dir string, findings []Finding) {
+	const check = "data folder"
+	dir, err := api.DataDir()
+	if err != nil {
+		return "", []Finding{{check, Fail, err.Error(), api.AsError(err).Hint}}
+	}
+	const fix = "make room for it, make it writable, or choose another with TANDEM_DATA_DIR"
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := writable(existing(dir)); err != nil {
+			return dir, []Finding{{check, Fail, fmt.Sprintf("%s cannot be made: %v", dir, err), fix}}
+		}
+		return dir, []Finding{{check, OK, dir + " will be made", ""}}
+	case err != nil:
+		return dir, []Finding{{check, Fail, err.Error(), fix}}
+	case !info.IsDir():
+		return dir, []Finding{{check, Fail, dir + " is not a folder", fix}}
+	}
+	if err := writable(dir); err != nil {
+		return dir, []Finding{{check, Fail, fmt.Sprintf("%s cannot be written to: %v", dir, err), fix}}
+	}
+	if !private(info) {
+		detail := fmt.Sprintf("%s is open to other users (%v)", dir, info.Mode().Perm())
+		return dir, []Finding{{check, Warn, detail, "chmod 700 " + dir}}
+	}
+	return dir, []Finding{{check, OK, dir, ""}}
+}
+
+// examineEngine asks the engine, if one runs.
+func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
+	socket, _ := api.Sockets(dir)
+	client, err := o.Reach(ctx)
+	if errors.Is(err, api.CodeUnavailable) {
+		detail := "not running; the next call starts it"
+		if _, err := os.Lstat(socket); err == nil {
+			detail += ", in place of the one that left " + socket
+		}
+		return []Finding{{"engine", OK, detail, ""}}
+	}
+	if err != nil {
+		return []Finding{{"engine", Fail, err.Error(), api.AsError(err).Hint}}
+	}
+	defer client.Close()
+	info, err := api.EngineInfo.Call(ctx, client, api.Empty{})
+	if err != nil {
+		return []Finding{{"engine", Fail, err.Error(), api.AsError(err).Hint}}
+	}
+	engine := Finding{"engine", OK, fmt.Sprintf("version %s, pid %d, %s", info.Version, info.EnginePID, info.Socket), ""}
+	if info.Version != o.Version {
+		engine.Status = Warn
+		engine.Detail += ", but this program is " + o.Version
+		engine.Fix = "the next call of the newer version replaces it; no session ends"
+	}
+	keeper := Finding{"keeper", OK, fmt.Sprintf("pid %d", info.KeeperPID), ""}
+	if info.KeeperPID == 0 {
+		keeper = Finding{"keeper", Warn, "none; a new one is being started", "look again in a moment, and then at engine.log"}
+	}
+	return []Finding{engine, keeper}
+}
+
+// examineTerminal checks what the dashboard and attach need.
+func (o Options) examineTerminal() []Finding {
+	out, isTerminal := output.Terminal(o.Stdout)
+	findings := []Finding{o.examineTERM(isTerminal)}
+	if isTerminal {
+		findings = append(findings, examineSize(out))
+		profile := colorprofile.Detect(out, o.Environ)
+		f := Finding{"colour", OK, profile.String(), ""}
+		if profile < colorprofile.ANSI256 && o.Env("NO_COLOR") == "" {
+			f.Status, f.Fix = Warn, "set TERM to a name with 256 colours, or COLORTERM=truecolor, if the terminal has them"
+		}
+		findings = append(findings, f)
+	}
+	locale := Finding{"locale", OK, "UTF-8", ""}
+	if !themes.UTF8(o.Environ) {
+		locale = Finding{"locale", Warn, "not UTF-8; signs are shown as ASCII", "set LANG to a UTF-8 locale, such as C.UTF-8"}
+	}
+	return append(findings, locale)
+}
+
+func (o Options) examineTERM(isTerminal bool) Finding {
+	const fix = "set TERM to what the terminal is, such as xterm-256color"
+	switch t := o.Env("TERM"); {
+	case !isTerminal:
+		return Finding{"terminal", Warn, "standard output is no terminal; the dashboard and attach need one", "run tandem in a terminal"}
+	case t == "" || t == "dumb":
+		return Finding{"terminal", Fail, fmt.Sprintf("TERM is %q, which shows no screen", t), fix}
+	default:
+		return Finding{"terminal", OK, t, ""}
+	}
+}
+
+func examineSize(f *os.File) Finding {
+	cols, rows, err := term.GetSize(f.Fd())
+	if err != nil || cols == 0 || rows == 0 {
+		return Finding{"size", Warn, "the terminal does not tell its size", "try `stty cols 80 rows 24`"}
+	}
+	detail := fmt.Sprintf("%d×%d", cols, rows)
+	if cols < leastCols || rows < leastRows {
+		return Finding{"size", Warn, detail, fmt.Sprintf("the dashboard wants %d×%d", leastCols, leastRows)}
+	}
+	return Finding{"size", OK, detail, ""}
+}
+
+// examineShell checks what a new session starts.
+func (o Options) examineShell() Finding {
+	shell := o.Env("SHELL")
+	switch {
+	case shell == "" && executable("/bin/sh"):
+		return Finding{"shell", OK, "/bin/sh, as SHELL is not set", ""}
+	case executable(shell):
+		return Finding{"shell", OK, shell, ""}
+	}
+	return Finding{"shell", Fail, fmt.Sprintf("SHELL is %q, which is no program", shell), "set SHELL to your shell, such as /bin/bash"}
+}

@@ -1,0 +1,209 @@
+package manual
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// WritePages writes tandem.1 and a page for each verb.
+func WritePages(dir string, root *cobra.Command, version string) error {
+	pages := map[string]string{root.Name(): Page(root, version)}
+	for _, verb := range root.Commands() {
+		if verb.IsAvailableCommand() {
+			pages[root.Name()+"-"+verb.Name()] = verbPage(verb, version)
+		}
+	}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(dir, name+".1"), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("write manual page: %w", err)
+		}
+	}
+	return nil
+}
+
+// Pages are written with the macros of man(7).
+
+// Page is the page of the whole program.
+func Page(root *cobra.Command, version string) string {
+	var b strings.Builder
+	manHead(&b, root.Name(), version, strings.ToLower(root.Short[:1])+root.Short[1:])
+	b.WriteString(".SH SYNOPSIS\n.B tandem\n.br\n.B tandem\n\\fIVERB\\fR \\[u2026]\n.br\n.B tandem \\-\\-serve\n[\\fIflags\\fR]\n")
+	b.WriteString(".SH DESCRIPTION\n")
+	manText(&b, root.Long)
+	manFlags(&b, ".SH OPTIONS\n", root.LocalFlags())
+	b.WriteString(".SH VERBS\n")
+	for _, verb := range root.Commands() {
+		if verb.IsAvailableCommand() && verb.Name() != "help" {
+			manVerb(&b, verb)
+		}
+	}
+	manTail(&b)
+	b.WriteString(".SH EXIT STATUS\n.TP\n.B 0\nit was done\n.TP\n.B 1\nit failed\n.TP\n.B 2\nit was not understood\n" +
+		".PP\n.B tandem exec\nexits as its command does.\n")
+	manExamples(&b, root)
+	return b.String()
+}
+
+// verbPage is the page of one verb.
+func verbPage(verb *cobra.Command, version string) string {
+	var b strings.Builder
+	name := "tandem-" + verb.Name()
+	manHead(&b, name, version, strings.ToLower(verb.Short[:1])+verb.Short[1:])
+	b.WriteString(".SH SYNOPSIS\n.B " + roff("tandem "+verb.Use) + "\n.SH DESCRIPTION\n")
+	text := verb.Long
+	if text == "" {
+		text = verb.Short + "."
+	}
+	manText(&b, text)
+	manFlags(&b, ".SH OPTIONS\n", verb.LocalFlags())
+	for _, sub := range verb.Commands() {
+		if sub.IsAvailableCommand() {
+			manVerb(&b, sub)
+		}
+	}
+	manExamples(&b, verb)
+	b.WriteString(".SH SEE ALSO\n.BR tandem (1)\n")
+	return b.String()
+}
+
+func manHead(b *strings.Builder, name, version, short string) {
+	fmt.Fprintf(b, ".TH %s 1 \"\" \"tandem %s\" \"Tandem\"\n.SH NAME\n%s \\- %s\n",
+		roff(strings.ToUpper(name)), roff(version), roff(name), roff(short))
+}
+
+// manVerb is a section of a verb, and those below it.
+func manVerb(b *strings.Builder, verb *cobra.Command) {
+	b.WriteString(".SS " + roff(strings.TrimPrefix(verb.CommandPath(), "tandem ")) + "\n.B " + roff(manUse(verb)) + "\n.PP\n")
+	text := verb.Long
+	if text == "" {
+		text = verb.Short + "."
+	}
+	manText(b, text)
+	manFlags(b, "", verb.LocalNonPersistentFlags())
+	if verb.Name() == "completion" {
+		manLines(b, verb.Example)
+		return // the verbs below it differ by the shell's name alone
+	}
+	for _, sub := range verb.Commands() {
+		if sub.IsAvailableCommand() {
+			manVerb(b, sub)
+		}
+	}
+}
+
+func manUse(verb *cobra.Command) string {
+	if verb.HasParent() {
+		return verb.Parent().CommandPath() + " " + verb.Use
+	}
+	return verb.Use
+}
+
+func manTail(b *strings.Builder) {
+	b.WriteString(".SH ENVIRONMENT\n")
+	for _, v := range [][2]string{
+		{"TANDEM_DATA_DIR", "The data folder; by default $XDG_STATE_HOME/tandem or ~/.local/state/tandem."},
+		{"XDG_CONFIG_HOME", "Where tandem/config.toml is; by default ~/.config."},
+		{"SHELL", "The shell of new sessions."},
+		{"NO_COLOR", "If set, nothing is coloured."},
+	} {
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(v[0]), roff(v[1]))
+	}
+	b.WriteString(".SH FILES\n")
+	for _, v := range [][2]string{
+		{"~/.config/tandem/config.toml", "Settings; each key is optional."},
+		{"~/.config/tandem/policy.toml", "What agents may do."},
+		{"~/.local/state/tandem", "Records and logs of sessions and processes, and the history."},
+	} {
+		fmt.Fprintf(b, ".TP\n.I %s\n%s\n", roff(v[0]), roff(v[1]))
+	}
+}
+
+// manText writes text whose empty lines part paragraphs and whose lines are
+// filled anew, but for those that begin with a blank.
+func manText(b *strings.Builder, text string) {
+	fixed := false
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		line = strings.TrimRight(line, " \n")
+		if as := strings.HasPrefix(line, " "); as != fixed {
+			b.WriteString(map[bool]string{true: ".nf\n", false: ".fi\n"}[as])
+			fixed = as
+		}
+		if line == "" {
+			b.WriteString(".PP\n")
+			continue
+		}
+		b.WriteString(roff(line) + "\n")
+	}
+	if fixed {
+		b.WriteString(".fi\n")
+	}
+}
+
+func manFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" && title == "" {
+			return
+		}
+		b.WriteString(title + ".TP\n")
+		title = ""
+		if f.Shorthand != "" {
+			b.WriteString(`\fB\-` + roff(f.Shorthand) + `\fR, `)
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		b.WriteString(`\fB\-\-` + roff(f.Name) + `\fR`)
+		if value != "" {
+			b.WriteString(` \fI` + roff(value) + `\fR`)
+		}
+		b.WriteString("\n" + roff(usage) + "\n")
+	})
+	if title == "" {
+		b.WriteString(".PP\n")
+	}
+}
+
+func manExamples(b *strings.Builder, cmd *cobra.Command) {
+	if cmd.Example == "" {
+		return
+	}
+	b.WriteString(".SH EXAMPLES\n")
+	manLines(b, cmd.Example)
+}
+
+// manLines writes lines as they are.
+func manLines(b *strings.Builder, text string) {
+	b.WriteString(".nf\n")
+	for line := range strings.Lines(text) {
+		b.WriteString(roff(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	b.WriteString(".fi\n")
+}
+
+// roff writes text so that nothing in it is a request or an escape.
+func roff(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case i == 0 && (r == '.' || r == '\''):
+			b.WriteString(`\&` + string(r))
+		case r == '\\':
+			b.WriteString(`\e`)
+		case r == '-':
+			b.WriteString(`\-`)
+		case r == '"':
+			b.WriteString(`\(dq`)
+		case r < ' ':
+			b.WriteByte(' ')
+		case r >= utf8.RuneSelf:
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
