@@ -108,7 +108,7 @@ func (h *host) bound(r store.Record) (stop func()) {
 	}
 	if r.StartedAt.IsZero() { // it was started just now
 		for path, begin := range logs {
-			h.logs.Begin(path, begin)
+			h.logs.Began(path, begin)
 		}
 	}
 	bound := func() func() {

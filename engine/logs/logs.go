@@ -55,6 +55,17 @@ type Logs struct {
 	times  map[string]stamps   // by path, also of files that are not watched any more
 	closed bool
 	run    sync.WaitGroup
+
+	orders orders
+}
+
+// orders are what is to be done with logs by and by, one at a time. Its lock is
+// held for nothing else: who gives an order does not wait for a file.
+type orders struct {
+	mu      sync.Mutex
+	queue   []func()
+	working bool
+	closed  bool
 }
 
 // A logFile is a log that somebody follows or that is kept within a limit.
@@ -102,6 +113,9 @@ func New(log *slog.Logger) *Logs {
 
 // Close ends the goroutine; nothing is followed or bounded any more.
 func (s *Logs) Close() {
+	s.orders.mu.Lock()
+	s.orders.closed = true
+	s.orders.mu.Unlock()
 	s.mu.Lock()
 	s.closed = true
 	clear(s.files)
@@ -134,21 +148,58 @@ func (s *Logs) join(c chan struct{}, path string, end func() int64) (stop func()
 
 // Bound keeps the log at path, which a process writes itself, within limit
 // bytes until stop is called, and looks at it once more then. notice is told,
-// once, if the file system cannot do that.
+// once, if the file system cannot do that. Neither Bound nor stop
+// waits for a file.
 func (s *Logs) Bound(path string, limit int64, notice func(string)) (stop func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.file(path, nil)
-	f.bounds++
-	f.limit, f.notice, f.dirty = limit, notice, true
-	s.wake()
-	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		f.bounds--
-		f.dirty = true
+	var f *logFile
+	s.later(func() {
+		f = s.file(path, nil)
+		f.bounds++
+		f.limit, f.notice, f.dirty = limit, notice, true
 		s.wake()
 	})
+	return sync.OnceFunc(func() {
+		s.later(func() {
+			f.bounds--
+			f.dirty = true
+			s.wake()
+		})
+	})
+}
+
+// later has an order carried out with the lock held, after those before it.
+func (s *Logs) later(order func()) {
+	o := &s.orders
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return
+	}
+	o.queue = append(o.queue, order)
+	if !o.working {
+		o.working = true
+		s.run.Go(s.carryOut)
+	}
+}
+
+// carryOut carries out orders until there are none.
+func (s *Logs) carryOut() {
+	o := &s.orders
+	for {
+		o.mu.Lock()
+		queue := o.queue
+		o.queue = nil
+		o.working = len(queue) > 0
+		o.mu.Unlock()
+		if len(queue) == 0 {
+			return
+		}
+		s.mu.Lock()
+		for _, order := range queue {
+			order()
+		}
+		s.mu.Unlock()
+	}
 }
 
 // file is the entry of a path; it starts the goroutine if need be.

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -351,6 +352,36 @@ func testBounded(t *testing.T, growths func() growth) {
 	if err := syscall.Stat(r.source.Path, &st); err != nil || st.Blocks*512 > limit+sparse.Excess(limit)+64<<10 {
 		t.Errorf("%d bytes of disk, %v", st.Blocks*512, err)
 	}
+}
+
+// A stuck growth cannot watch a file before it is released.
+type stuck struct {
+	deaf
+	released chan struct{}
+}
+
+func (s stuck) add(path string) (int, error) {
+	<-s.released
+	return s.deaf.add(path)
+}
+
+func TestToBoundALogWaitsForNoFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(slog.New(slog.DiscardHandler))
+		g := stuck{deaf{make(chan struct{}, 1)}, make(chan struct{})}
+		s.growths = func() growth { return g }
+		path := filepath.Join(t.TempDir(), "process.log")
+		if err := os.WriteFile(path, []byte("line\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stop := s.Bound(path, 1, func(string) {}) // else the test is deadlocked here
+		synctest.Wait()
+		s.Began(path, 0)
+		stop()
+		close(g.released)
+		synctest.Wait()
+		s.Close()
+	})
 }
 
 func TestFollowersComeAndGo(t *testing.T) {

@@ -74,6 +74,12 @@ func (s *Logs) Begin(path string, offset int64) {
 	s.times[path] = s.times[path].add(offset, time.Now())
 }
 
+// Began is Begin for who must not wait, as that does while a file is looked at.
+func (s *Logs) Began(path string, offset int64) {
+	now := time.Now()
+	s.later(func() { s.times[path] = s.times[path].add(offset, now) })
+}
+
 // Forget drops what is remembered of logs that are deleted.
 func (s *Logs) Forget(paths ...string) {
 	s.mu.Lock()
