@@ -192,7 +192,7 @@ func (h *host) serve(ctx context.Context, socket string, client keeperClient) er
 	}()
 	written, err := ask(ctx, h.control, h.control.written)
 	if err != nil {
-		return nil // ended before it began
+		return nil // failed to start
 	}
 	select {
 	case <-written:

@@ -208,7 +208,7 @@ func replaceable(t *files.Tree, kind, conflict string, item api.FileMove) error 
 		return api.Errorf(api.CodeInvalid, "%s %s: it would replace %s, which it is in", kind, item.Path, filepath.Base(item.To)).
 			WithHint("give it another name")
 	case relation == files.Same && kind == api.TransferMove:
-		return api.Errorf(api.CodeInvalid, "move %s: it is there already", item.Path)
+		return api.Errorf(api.CodeInvalid, "move %s: it already exists", item.Path)
 	case relation == files.Same && conflict == api.ConflictReplace:
 		return api.Errorf(api.CodeInvalid, "%s %s: it is the same file as %s", kind, item.Path, item.To)
 	}

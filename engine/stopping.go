@@ -161,7 +161,7 @@ func stopWaiting(c *control, p *proc, e event) {
 }
 
 // stopOnceStarted writes the wish down and calls the start off; begin acts on the
-// wish where the child is there already.
+// wish where the child already exists.
 func stopOnceStarted(c *control, p *proc, e event) {
 	p.await(e.reply, api.State.Ended)
 	if p.callOff != nil {

@@ -67,7 +67,7 @@ type Saving struct {
 func AskReplace(env Env, path string, then tea.Cmd) {
 	env.Ask(&overlay.Question{
 		Title: "Replace " + widget.ClipLeft(widget.ShortPath(path, env.Home()), 48) + "?",
-		Lines: []string{"The file is there already."},
+		Lines: []string{"The file already exists."},
 		Yes:   "replace it",
 		Then:  then,
 	})

@@ -68,7 +68,7 @@ func (m *model) askEnd() tea.Cmd {
 	}
 	m.overlay = &overlay.Question{
 		Title: fmt.Sprintf("End session %s?", widget.Clean(p.Name)),
-		Lines: []string{"Its program and all that it started are ended."},
+		Lines: []string{"Kills its program and everything it started."},
 		Yes:   "end it",
 		Then:  func() tea.Msg { return endMsg(p.ID) },
 	}

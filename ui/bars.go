@@ -257,7 +257,7 @@ func (m *model) noSessions() *widget.Page {
 	}
 	return &widget.Page{
 		Title: "No session is running",
-		Lines: []string{"Everything that was started here has ended."},
+		Lines: []string{"Everything that was started here has exited."},
 		Hints: []widget.Hint{m.hintFor(keymap.SessionNew, "new shell"), m.hintFor(keymap.Help, "keys"), m.hintFor(keymap.Quit, "detach")},
 	}
 }
@@ -300,5 +300,5 @@ func farewell(known panes.News) string {
 	case 1:
 		return "left 1 session running; tandem brings it back"
 	}
-	return strings.TrimSpace(fmt.Sprintf("left %d sessions running; tandem brings them back", n))
+	return strings.TrimSpace(fmt.Sprintf("%d sessions still running. Run `tandem` to return.", n))
 }

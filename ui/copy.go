@@ -200,7 +200,7 @@ func (m *model) copyText(p *terminal.Terminal, in api.SessionTextInput) tea.Cmd 
 	m.copying.copies++
 	serial := m.copying.copies
 	if p.Lost(in) {
-		return m.say("nothing copied: nobody keeps these lines any more", true)
+		return m.say("nothing copied: those lines are gone from the scrollback", true)
 	}
 	if text, held := p.HeldText(in); held {
 		return m.copied(copiedMsg{serial: serial, text: text})
@@ -254,7 +254,7 @@ func (m *model) keepCopyOf(text, much string, cut bool) tea.Cmd {
 	case cut:
 		what += ", the rest is too much"
 	case len(text) > maxClipboard:
-		what += "; it is too much for the clipboard"
+		what += "; too long for the clipboard"
 	}
 	if len(text) <= maxClipboard {
 		m.offerClip(text)

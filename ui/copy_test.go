@@ -134,9 +134,9 @@ func TestScrollbackIsSavedToANewFile(t *testing.T) {
 		t.Errorf("%d lines, %v", lines, err)
 	}
 	d.press("S", "ctrl+u", "'"+path, "enter")
-	d.shows("The file is there already")
+	d.shows("The file already exists")
 	d.press("y")
-	d.lacks("The file is there already")
+	d.lacks("The file already exists")
 	d.press("S", "ctrl+u", "'"+filepath.Dir(path)+"/no/such", "enter")
 	d.shows("save scrollback: ")
 }
@@ -148,7 +148,7 @@ func TestPathUnderTheCursorOpensInTheEditor(t *testing.T) {
 	d.press("g")
 	d.shows("row 1 of")
 	d.press("'6l", "enter")
-	d.shows("there is no file")
+	d.shows("no such file")
 	d.press("'11G", "$", "o")
 	d.until("an editor", func() bool {
 		d.engine.mu.Lock()
@@ -335,7 +335,7 @@ func TestSearchSaysWhenItWentOnFromTheOtherEnd(t *testing.T) {
 	d.lacks("other end")
 	d.press("N")
 	d.shows("match 1/11")
-	d.shows("went on from the other end")
+	d.shows("search wrapped")
 }
 
 func TestTextBrowserGetsASession(t *testing.T) {

@@ -273,7 +273,7 @@ func (m *model) showFound(msg foundMsg) tea.Cmd {
 			msg.pane.Found(msg.out.Number, msg.out.Total)
 		}
 		if !typing && msg.wrapped() {
-			return m.say("went on from the other end", false)
+			return m.say("search wrapped", false)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func (m *model) openTarget(p *terminal.Terminal) tea.Cmd {
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
 		info, err := e.Stat(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
-			err = api.Errorf(api.CodeNotFound, "there is no file %s", widget.ShortPath(path, m.list.Home))
+			err = api.Errorf(api.CodeNotFound, "no such file: %s", widget.ShortPath(path, m.list.Home))
 		}
 		return targetMsg{p, path, target, info, err}
 	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })

@@ -122,7 +122,7 @@ func (e *fakeEngine) tell(ev api.Event) {
 	}
 }
 
-// add makes a session that runs already.
+// add makes a session that already running.
 func (e *fakeEngine) add(name string, lines ...string) *fakeSession {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -124,7 +124,7 @@ func (e *fakeEngine) LoadHistory(_ context.Context, in api.HistoryLoadInput) (ap
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.history.files[in.Path] {
-		return api.HistoryCount{}, api.Errorf(api.CodeNotFound, "load history: there is no such file")
+		return api.HistoryCount{}, api.Errorf(api.CodeNotFound, "load history: no such file")
 	}
 	return api.HistoryCount{Count: 1200}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"tandem/engine/api"
 )
 
-// addProcess makes a process that runs already and has printed a log.
+// addProcess makes a process that already running and has printed a log.
 func (e *fakeEngine) addProcess(name, log string) *fakeSession {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -40,7 +40,7 @@ func TestAFileIsCopiedOntoItselfOnlyToKeepBoth(t *testing.T) {
 func TestAWrongNameIsToldInTheDialogWithWhatWasTyped(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "bad\xff": "2"})
 	d.onFile("a")
-	for text, mistake := range map[string]string{"x/y": "a name has no /", ".": "is no name", "..": "is no name"} {
+	for text, mistake := range map[string]string{"x/y": "a name has no /", ".": "is not a valid name", "..": "is not a valid name"} {
 		d.press("R", "ctrl+u", "'"+text, "enter")
 		d.shows(mistake)
 		if p, ok := d.m.overlay.(*overlay.Prompt); !ok || p.Field.Text() != text {

@@ -82,7 +82,7 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d.press("esc", "B")
 	d.shows("bookmarked")
 	d.press("B")
-	d.shows("no bookmark any more")
+	d.shows("bookmark removed")
 }
 
 func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
@@ -119,7 +119,7 @@ func TestProgramsAreGivenNamesOfAnyBytes(t *testing.T) {
 	d.until("the files are shown again", func() bool { return d.m.view == viewFiles })
 	d.onFile("end\n")
 	d.press("e")
-	d.shows("cannot be given to a program")
+	d.shows("cannot be passed to a program")
 	if d.m.visit != nil {
 		t.Error("the view waits for a session that there is not")
 	}

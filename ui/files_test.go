@@ -131,7 +131,7 @@ func TestFilesAreTrashedAndBroughtBack(t *testing.T) {
 	d.exists(dir+"/a", true)
 	d.shows("undone: trash of 2 files")
 	d.press("u")
-	d.shows("there is nothing to undo")
+	d.shows("nothing to undo")
 }
 
 func TestAnUndoThatSomethingIsInTheWayOfAsksAndCanBeTriedAgain(t *testing.T) {
@@ -144,7 +144,7 @@ func TestAnUndoThatSomethingIsInTheWayOfAsksAndCanBeTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.press("u")
-	d.shows("a is there already")
+	d.shows("a already exists")
 	d.press("esc")
 	if err := os.Remove(dir + "/a"); err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestATransferIsEndedBeforeItBegins(t *testing.T) {
 	d.press("u")
 	d.shows("undoing: looking at 2 files, esc ends it")
 	d.press("esc")
-	d.shows("ended before it began")
+	d.shows("failed to start")
 	d.engine.looks.Store(false)
 	d.press("u")
 	d.exists(dir+"/b", true)
@@ -251,7 +251,7 @@ func TestCopyAsksWhatIsToBecomeOfWhatIsThere(t *testing.T) {
 	d.press("C")
 	d.shows("Copy a to")
 	d.press("ctrl+u", "'to/", "enter")
-	d.shows("a is there already")
+	d.shows("a already exists")
 	d.shows("there now: 1B, changed ")
 	d.shows("you copy:  1B, changed ")
 	d.lacks("enter accept")
@@ -379,7 +379,7 @@ func TestBookmarksAreKeptAndChosen(t *testing.T) {
 	d.press("enter")
 	d.until("back", func() bool { return d.m.files.Folder() == dir })
 	d.press("B")
-	d.shows("no bookmark any more")
+	d.shows("bookmark removed")
 }
 
 func TestMouseChoosesAndOpensFiles(t *testing.T) {

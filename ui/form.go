@@ -67,9 +67,9 @@ func (m *model) startProcess(f *overlay.StartForm, typed overlay.StartInput) tea
 func startAsked(ctx context.Context, e panes.Engine, in api.ProcessStartInput, sandbox string) formMsg {
 	if in.CWD != "" {
 		if info, err := os.Stat(in.CWD); err != nil {
-			return formMsg{field: overlay.FieldFolder, err: errors.New("there is no such folder")}
+			return formMsg{field: overlay.FieldFolder, err: errors.New("no such folder")}
 		} else if !info.IsDir() {
-			return formMsg{field: overlay.FieldFolder, err: errors.New("this is no folder")}
+			return formMsg{field: overlay.FieldFolder, err: errors.New("not a folder")}
 		}
 	}
 	if sandbox != "" {
@@ -92,9 +92,9 @@ func readSandbox(path string) (*api.Sandbox, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, errors.New("there is no such file")
+		return nil, errors.New("no such file")
 	case !info.Mode().IsRegular() || info.Size() > maxSandboxFile:
-		return nil, errors.New("this is no sandbox file")
+		return nil, errors.New("not a sandbox file")
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {

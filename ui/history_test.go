@@ -263,7 +263,7 @@ func TestHistoryIsSavedAndLoaded(t *testing.T) {
 	d.press("L", "ctrl+u", "'commands.txt", "enter")
 	d.shows("added 1,200 commands from ~/commands.txt")
 	d.press("L", "ctrl+u", "'~/nowhere", "enter")
-	d.shows("there is no such file")
+	d.shows("no such file")
 	d.calls("save /home/ann/commands.txt false; save /home/ann/commands.txt true; load /home/ann/commands.txt; load /home/ann/nowhere")
 }
 

@@ -105,7 +105,7 @@ func (m *model) askSaveLayout() tea.Cmd {
 	l := m.writeLayout()
 	l.Closed = nil // that is of no arrangement
 	if len(l.Tabs) == 0 {
-		return m.say("there is no session to lay out", true)
+		return m.say("no sessions to arrange", true)
 	}
 	m.overlay = overlay.NewPrompt("Save the layout as", "", func(name string) tea.Cmd {
 		if name == "" {
@@ -220,7 +220,7 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 		}
 		m.switchTo(viewSessions)
 		if m.showLayout(saved[c.Number].Layout) == 0 {
-			return m.say("none of its sessions is there", true)
+			return m.say("none of its sessions exists", true)
 		}
 		return nil
 	}

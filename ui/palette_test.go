@@ -174,7 +174,7 @@ func TestNewSettingsHoldAtOnce(t *testing.T) {
 	}
 	before := d.m.look
 	d.update(settingsMsg{Bindings: bindings, Theme: "nord", NoMouse: true})
-	d.shows("the configuration was read anew")
+	d.shows("config reloaded")
 	if d.m.look == before || d.m.mouseMode() != 0 {
 		t.Error("look or mouse are as before")
 	}
@@ -183,7 +183,7 @@ func TestNewSettingsHoldAtOnce(t *testing.T) {
 	d.press("ctrl+a", "c")
 	d.hasStarted(2)
 	d.update(settingsMsg{Theme: "nord"})
-	d.shows("the configuration was read anew")
+	d.shows("config reloaded")
 	if d.m.faultNote() != "" {
 		t.Error("the fault is still told of")
 	}

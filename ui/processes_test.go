@@ -86,7 +86,7 @@ func TestStartFormSaysWhatIsWrongAndStarts(t *testing.T) {
 	d.press("'make \"it", "enter")
 	d.shows("a quote is not closed")
 	d.press("'\" so", "tab", "'maker", "tab", "ctrl+u", "'"+folder+"/nowhere", "enter")
-	d.shows("there is no such folder")
+	d.shows("no such folder")
 	d.press("ctrl+w", "'"+folder, "enter")
 	d.shows("started maker")
 	d.calls(fmt.Sprintf(`start ["make" "it" "so"] in %s as "maker" keep false env map[]`, folder))
@@ -169,7 +169,7 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	})
 	d.selects("gone")
 	d.press("x")
-	d.shows("it has ended already")
+	d.shows("already exited")
 	d.selects("one")
 	d.press("space", "space")
 	d.shows("2 marked")
@@ -283,7 +283,7 @@ func TestLogIsSearchedThroughTheEngine(t *testing.T) {
 	d.press("/", "'needle f", "enter") // is nowhere below
 	d.shows("needle first")
 	d.press("/", "'(", "enter")
-	d.shows("no regular expression")
+	d.shows("not a regular expression")
 	d.press("G")
 	d.shows("following")
 	d.press("esc", "esc")
@@ -306,7 +306,7 @@ func TestLogIsSavedToANewFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.press("S", "ctrl+u", "'"+path, "enter")
-	d.shows("The file is there already")
+	d.shows("The file already exists")
 	d.press("n")
 	d.lacks("already")
 	if data, _ := os.ReadFile(path); string(data) != "older" {

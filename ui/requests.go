@@ -52,7 +52,7 @@ func request(r api.Request) string {
 // showRequests opens the oldest request.
 func (m *model) showRequests() tea.Cmd {
 	if len(m.news.Requests) == 0 {
-		return m.say("no agent asks for anything", false)
+		return m.say("no requests from agents", false)
 	}
 	m.overlay = &overlay.Approval{
 		Requests: func() []api.Request { return m.news.Requests },

@@ -71,11 +71,11 @@ func TestOneRequestAfterTheOtherIsShown(t *testing.T) {
 	d.calls("answer r1 true always false")
 	d.shows("make two")
 	e.asks(api.Request{ID: "r2", Answer: "expired"})
-	d.shows("its time is over")
+	d.shows("it timed out")
 	d.press("y")
-	d.shows("its time is over")
+	d.shows("it timed out")
 	d.press("esc")
-	d.lacks("its time is over")
+	d.lacks("it timed out")
 }
 
 func TestALongCommandIsReadBeforeItIsAllowed(t *testing.T) {
@@ -128,5 +128,5 @@ func TestWithoutRequestsTheKeySaysSo(t *testing.T) {
 	d := drive(t, newFakeEngine(), 100, 24)
 	d.hasStarted(1)
 	d.press("ctrl+b", "a")
-	d.shows("no agent asks for anything")
+	d.shows("no requests from agents")
 }

@@ -120,7 +120,7 @@ func checkTheme(names ...string) error {
 
 // checkTerminal refuses what the dashboard could not be drawn on.
 func checkTerminal(in, out *os.File) error {
-	const hint = "without one there are `tandem ls`, `tandem new` and `tandem screen`"
+	const hint = "without one, use `tandem ls`, `tandem new` and `tandem screen`"
 	switch {
 	case !term.IsTerminal(in.Fd()):
 		return api.Errorf(api.CodeInvalid, "open the dashboard: standard input is not a terminal").WithHint(hint)
@@ -206,7 +206,7 @@ func endOnSignal(ctx context.Context, cancel context.CancelCauseFunc) (stop func
 }
 
 func endedBy(s os.Signal) error {
-	return fmt.Errorf("the dashboard was ended by a signal (%s); sessions go on", s)
+	return fmt.Errorf("the dashboard was stopped by a signal (%s); sessions keep running", s)
 }
 
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {

@@ -50,7 +50,7 @@ func (m *model) takeSettings(msg settingsMsg) tea.Cmd {
 	if worn {
 		return nil
 	}
-	return m.say("the configuration was read anew", false)
+	return m.say("config reloaded", false)
 }
 
 // rebind lets other keys count. A prefix that was pressed goes on waiting: what is

@@ -38,7 +38,7 @@ func (m *model) drawTips() string {
 	actions := []keymap.Action{keymap.SessionNew, keymap.SplitBeside, keymap.Help, keymap.Detach, keymap.TipsHide}
 	welcome := " New here? Press " + prefix + ", then  "
 	words := [][]string{
-		{"another session", "split in two", "all keys", "leave: everything goes on", "hides this"},
+		{"another session", "split in two", "all keys", "detach: everything keeps running", "hides this"},
 		{"new session", "split", "all keys", "leave", "hides this"},
 		{"new", "split", "keys", "leave", "hide"},
 	}

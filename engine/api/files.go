@@ -190,7 +190,7 @@ type FilesMoveInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"what to move or copy"`
 	To        string `json:"to" jsonschema:"its new path, not the folder that it goes into"`
-	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace a file that is there; else it is a conflict"`
+	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file; else it is a conflict"`
 }
 
 // FilesFindInput is the input of files.find.

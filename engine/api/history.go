@@ -104,14 +104,14 @@ type HistoryCount struct {
 type HistorySaveInput struct {
 	FileScope
 	Path      string `json:"path" jsonschema:"absolute path; folders that lack are made"`
-	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace a file that is there"`
+	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"replace an existing file"`
 	Recent    bool   `json:"recent,omitempty" jsonschema:"the list of commands.list instead of the history"`
 
 	IDs []int64 `json:"ids,omitempty" jsonschema:"only these runs of the history"`
 }
 
 // HistoryLoadInput is the input of history.load; blank lines are skipped. The
-// error is not_found when there is no such file, invalid when the path is not
+// error is not_found when no such file, invalid when the path is not
 // absolute or the file is no text. Nothing changes unless the whole file was read
 // and its commands are on disk: who hangs up before that has loaded nothing.
 type HistoryLoadInput struct {

@@ -120,7 +120,7 @@ func readPolicy(path string) (policy.Policy, error) {
 	case err != nil:
 		return policy.Policy{}, err
 	case !info.Mode().IsRegular():
-		return policy.Policy{}, errors.New("it is no regular file")
+		return policy.Policy{}, errors.New("not a regular file")
 	case info.Size() > maxPolicy:
 		return policy.Policy{}, fmt.Errorf("it is larger than %d bytes", maxPolicy)
 	}

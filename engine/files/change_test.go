@@ -159,7 +159,7 @@ func TestAFailureInAFolderNamesTheFile(t *testing.T) {
 		"copy /a to /b: sub/dev: it is a device, not a file": within("sub", within("dev", notRegular{fs.ModeDevice})),
 		"copy /a to /b: there is no space left":              within("sub", within("f", syscall.ENOSPC)),
 		"copy /a to /b: permission denied":                   denied,
-		"copy /a to /b: f: there is no such file or folder":  within("f", fs.ErrNotExist),
+		"copy /a to /b: f: no such file or folder":           within("f", fs.ErrNotExist),
 	} {
 		got := failure("copy /a to", "/b", err)
 		if got.Error() != want {

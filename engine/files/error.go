@@ -16,7 +16,7 @@ func (r Reason) Error() string { return string(r) }
 
 const (
 	Outside  Reason = "outside"   // the path leads out of the roots
-	NotFound Reason = "not found" // there is no such file
+	NotFound Reason = "not found" // no such file
 	Exists   Reason = "exists"    // there is one already
 	NotFile  Reason = "not file"  // it is a folder, pipe, socket or device
 	NotDir   Reason = "not dir"   // it is no folder
@@ -114,7 +114,7 @@ func explain(err error) (Reason, string) {
 	case cause.Error() == "path escapes from parent": // os keeps that error to itself
 		return Outside, "it is outside the allowed folders"
 	case errors.Is(err, fs.ErrNotExist):
-		return NotFound, "there is no such file or folder"
+		return NotFound, "no such file or folder"
 	case errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTEMPTY):
 		return Exists, "there is one already"
 	case errors.Is(err, syscall.ENOTDIR):

@@ -58,7 +58,7 @@ func (t *Tree) trashable(p place) error {
 		return errorf(Invalid, "put %s into the trash: it holds the trash", abs)
 	}
 	if _, within := below(t.homeTrash(), abs); within {
-		return errorf(Invalid, "put %s into the trash: it is there already", abs).hint("delete it for good")
+		return errorf(Invalid, "put %s into the trash: it already exists", abs).hint("delete it for good")
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (p place) write(r WriteRequest) (WriteResult, error) {
 }
 
 // replaceable tells about the file that is called name: nil if there is none,
-// an error if it is no regular file.
+// an error if not a regular file.
 func replaceable(dir *opened, name string) (fs.FileInfo, error) {
 	if name == "" || name == "." {
 		return nil, notRegular{fs.ModeDir}

@@ -91,7 +91,7 @@ func TestPluginReadsFilesInParts(t *testing.T) {
 		row{"read", read("binary", 0, 0), "Cannot show binary: it is a binary file (3B).", true},
 		row{"read", read("latin", 0, 0), "caf\uFFFD\n", false},
 		row{"read", read(".", 0, 0), "Path is not a file.", true},
-		row{"read", read("nothing", 0, 0), "read HOME/nothing: there is no such file or folder", true},
+		row{"read", read("nothing", 0, 0), "read HOME/nothing: no such file or folder", true},
 		row{"read", read("/etc/passwd", 0, 0), "read /etc/passwd: it is outside the allowed folders\nhint: allowed: HOME", true},
 		row{"read", read("../secret", 0, 0), "read " + filepath.Join(filepath.Dir(r.home), "secret") +
 			": it is outside the allowed folders\nhint: allowed: HOME", true},
@@ -295,7 +295,7 @@ func TestPluginFindsAndListsFiles(t *testing.T) {
 		row{"ls", object{"path": "src", "limit": 1}, ".hidden.go\n[Output truncated by limit: 2 entries omitted.]", false},
 		row{"ls", object{"path": "void"}, "Directory is empty.", false},
 		row{"ls", object{"path": "README.md"}, "README.md", false},
-		row{"ls", object{"path": "gone"}, "list HOME/gone: there is no such file or folder", true},
+		row{"ls", object{"path": "gone"}, "list HOME/gone: no such file or folder", true},
 	)
 }
 

@@ -48,7 +48,7 @@ func closeAll(sets []*ruleset) {
 // symbolic link is left alone: what it leads to has rules of its own. On the way
 // there is none, as the path was resolved: one that was put there since, by
 // what another sandbox lets write there, leads nowhere. It tells unix.ENOENT when
-// there is no such file.
+// no such file.
 func (r *ruleset) allowPath(path string, access uint64) error {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,

@@ -23,7 +23,7 @@ func (b Bindings) Preset(name string, changes map[Action][]string) (Bindings, er
 	case "zellij":
 		table = zellijKeys()
 	default:
-		return Bindings{}, fmt.Errorf("find preset %q: there are %s", name, strings.Join(Presets(), ", "))
+		return Bindings{}, fmt.Errorf("unknown preset %q; known are %s", name, strings.Join(Presets(), ", "))
 	}
 	all := make(map[Action][]string, len(table)+len(changes))
 	for action, names := range table {

@@ -135,7 +135,7 @@ func (c *conflict) Hints(_ overlay.Host) []widget.Hint {
 
 func (c *conflict) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
 	look := c.f.env.Look()
-	title := theseFiles(c.paths) + " is there already"
+	title := theseFiles(c.paths) + " already exists"
 	if len(c.paths) > 1 {
 		title = widget.Itoa(len(c.paths)) + " of these are there already"
 	}

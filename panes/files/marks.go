@@ -82,7 +82,7 @@ func (f *Pane) takeBookmarks(msg bookmarksRead) tea.Cmd {
 	case msg.keep != "" && slices.Contains(msg.paths, msg.keep):
 		return f.env.Say("bookmarked"+panes.WithKey(f.env.Bindings(), "; ", keymap.FilesMarks, " goes to it", keymap.ScopeFiles), false)
 	case msg.keep != "":
-		return f.env.Say("no bookmark any more", false)
+		return f.env.Say("bookmark removed", false)
 	case len(msg.paths) == 0:
 		return f.env.Say("no bookmark yet"+panes.WithKey(f.env.Bindings(), "; ", keymap.FilesKeep, " makes the folder one", keymap.ScopeFiles), false)
 	}

@@ -57,7 +57,7 @@ func checkNewName(text string, escaped bool) error {
 	case strings.ContainsRune(name, '/'):
 		return errors.New("a name has no / in it; M moves a file")
 	case name == "." || name == "..":
-		return fmt.Errorf("%s is no name; it stands for a folder", name)
+		return fmt.Errorf("%s is not a valid name; it stands for a folder", name)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func textOf(out api.FilesReadOutput) string {
 func renames(folder string, targets []string, text string, escaped bool) ([]api.FileMove, error) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) != len(targets) {
-		return nil, api.Errorf(api.CodeInvalid, "rename files: there are %d lines for %d files", len(lines), len(targets)).
+		return nil, api.Errorf(api.CodeInvalid, "rename files: %d lines for %d files", len(lines), len(targets)).
 			WithHint("change lines, and leave their number and order")
 	}
 	var items []api.FileMove

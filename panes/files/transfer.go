@@ -146,7 +146,7 @@ func (f *Pane) takeTransferBegun(msg transferBegun) tea.Cmd {
 		f.job = nil
 		f.remember(t.left())
 		if errors.Is(msg.err, context.Canceled) {
-			return f.env.Say("ended before it began", true)
+			return f.env.Say("failed to start", true)
 		}
 		return f.env.Say(panes.ErrorText(msg.err), true)
 	}
@@ -182,7 +182,7 @@ func (f *Pane) takeTransferNews(msg transferNews) tea.Cmd {
 		f.job = nil
 		f.changed()
 		if errors.Is(msg.err, api.CodeNotFound) {
-			return f.env.Say("the engine was restarted; the transfer has ended", true)
+			return f.env.Say("the engine was restarted; the transfer was interrupted", true)
 		}
 		return f.env.Say(panes.ErrorText(msg.err), true)
 	}

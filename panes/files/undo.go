@@ -115,7 +115,7 @@ func (f *Pane) undoFiles() tea.Cmd {
 	case f.job != nil || len(f.wanted) > 0:
 		return f.env.Say("another transfer is under way"+panes.WithKey(f.env.Bindings(), "; ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList), true)
 	case len(f.undos) == 0:
-		return f.env.Say("there is nothing to undo", false)
+		return f.env.Say("nothing to undo", false)
 	}
 	u := f.undos[len(f.undos)-1]
 	f.undos = f.undos[:len(f.undos)-1]

@@ -34,7 +34,7 @@ func carried(command []string, folder string) ([]string, string, error) {
 	}
 	for _, word := range append([]string{folder}, command...) {
 		if strings.HasSuffix(word, "\n") {
-			return nil, "", api.Errorf(api.CodeInvalid, "a name that ends in a line break cannot be given to a program; R renames it")
+			return nil, "", api.Errorf(api.CodeInvalid, "a name that ends in a line break cannot be passed to a program; R renames it")
 		}
 	}
 	for _, word := range command {

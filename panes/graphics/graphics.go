@@ -59,7 +59,7 @@ type Picture struct {
 }
 
 // errNothing is that of a picture or a place without any pixels.
-var errNothing = errors.New("encode picture: nothing of it is to be seen")
+var errNothing = errors.New("encode picture: nothing of it is visible")
 
 // Encode makes a picture fit into cols×rows cells, in its proportions and no
 // larger than it is, as the screen takes it. It takes a while.

@@ -80,7 +80,7 @@ func (d *Detail) Take(id int64, runs api.HistorySearchOutput, out Output) bool {
 	switch {
 	case d.note != "" || len(d.output) > 0:
 	case out.Terminal && strings.Contains(out.Text, fullScreen):
-		d.note = "it had the whole screen; there is no text to show"
+		d.note = "it used the whole screen; no text to show"
 	default:
 		d.note = "it printed nothing"
 	}

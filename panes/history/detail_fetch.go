@@ -83,7 +83,7 @@ func (p *Pane) takeDetail(msg detailMsg) {
 func fetchOutput(ctx context.Context, e panes.Engine, c api.Command, split bool) Output {
 	switch {
 	case c.Process == "" || c.Kind == "added":
-		return Output{Note: "its output is not known here"}
+		return Output{Note: "output not recorded"}
 	case c.Kind == "session" && c.LogEnd == 0:
 		return Output{Note: "where its output begins was not told by the shell"}
 	case c.LogEnd > 0 && c.LogEnd <= c.LogStart:
@@ -102,7 +102,7 @@ func outputBetween(ctx context.Context, e panes.Engine, c api.Command) Output {
 	case err != nil:
 		return lostOutput(err)
 	case out.Start >= c.LogEnd:
-		return Output{Note: "its output is no longer kept"}
+		return Output{Note: "its output is gone from the log"}
 	}
 	return Output{Text: out.Data, Terminal: true, Cut: out.Start > c.LogStart}
 }
@@ -134,7 +134,7 @@ func outputAtEnd(ctx context.Context, e panes.Engine, c api.Command, split bool)
 
 func lostOutput(err error) Output {
 	if errors.Is(err, api.CodeNotFound) {
-		return Output{Note: "its output is no longer kept"}
+		return Output{Note: "its output is gone from the log"}
 	}
 	return Output{Note: "its output cannot be read: " + widget.Clean(panes.ErrorText(err))}
 }

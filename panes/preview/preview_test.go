@@ -27,7 +27,7 @@ type shelf map[string][]byte
 func (s shelf) ReadAt(_ context.Context, path string, off, n int64) ([]byte, int64, error) {
 	data, ok := s[path]
 	if !ok {
-		return nil, 0, api.Errorf(api.CodeNotFound, "read %s: there is no such file or folder", path)
+		return nil, 0, api.Errorf(api.CodeNotFound, "read %s: no such file or folder", path)
 	}
 	size := int64(len(data))
 	off = min(off, size)
@@ -292,7 +292,7 @@ func TestWhatIsNotReadSaysWhatItIs(t *testing.T) {
 		{api.FileInfo{Name: "d", Type: "device"}, "a device"},
 		{api.FileInfo{Name: "l", Type: "link", Broken: true, Target: "no\nwhere"}, "a link to no␊where"},
 		{api.FileInfo{Name: "f", Type: "dir"}, "and 7 more"},
-		{api.FileInfo{Name: "gone", Type: "file"}, "there is no such file"},
+		{api.FileInfo{Name: "gone", Type: "file"}, "no such file"},
 	}
 	for _, c := range cases {
 		v := &viewing{T: t, from: shelf{}}

@@ -105,18 +105,18 @@ func stopWith(signal string) func(context.Context, panes.Engine, api.Process) er
 func (p *Pane) askStop() tea.Cmd {
 	targets := living(p.table.Targets())
 	if len(targets) == 0 {
-		return p.env.Say("it has ended already", false)
+		return p.env.Say("already exited", false)
 	}
-	return p.confirm("Stop "+these(targets)+"?", "It ends with all that it started, and stays so.", "stop", targets,
+	return p.confirm("Stop "+these(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets,
 		func() tea.Msg { return stopMsg{targets, ""} })
 }
 
 func (p *Pane) askKill() tea.Cmd {
 	targets := living(p.table.Targets())
 	if len(targets) == 0 {
-		return p.env.Say("it has ended already", false)
+		return p.env.Say("already exited", false)
 	}
-	return p.confirm("Kill "+these(targets)+" at once?", "It gets SIGKILL and cannot put anything in order.", "kill", targets,
+	return p.confirm("Kill "+these(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets,
 		func() tea.Msg { return stopMsg{targets, "SIGKILL"} })
 }
 
@@ -130,7 +130,7 @@ func (p *Pane) restart() tea.Cmd {
 	case 1:
 		return p.each(targets, do)
 	}
-	return p.confirm("Restart "+these(targets)+"?", "Those that run are ended first.", "restart", targets, p.each(targets, do))
+	return p.confirm("Restart "+these(targets)+"?", "Running ones are stopped first.", "restart", targets, p.each(targets, do))
 }
 
 // toggleKeepAlive keeps the targets alive, or no longer if the first one is.
@@ -140,7 +140,7 @@ func (p *Pane) toggleKeepAlive() tea.Cmd {
 		return nil
 	}
 	on := !targets[0].KeepAlive
-	said := p.env.Say(these(targets)+": no longer started again by itself", false)
+	said := p.env.Say(these(targets)+": keep-alive is off", false)
 	if on {
 		ends := "it ends"
 		if len(targets) > 1 {
@@ -201,7 +201,7 @@ func signals() []overlay.MenuItem {
 		{Name: "USR1", Does: "its own meaning"},
 		{Name: "USR2", Does: "its own meaning"},
 		{Name: "STOP", Does: "halt"},
-		{Name: "CONT", Does: "go on after a halt"},
+		{Name: "CONT", Does: "resume"},
 		{Name: "WINCH", Does: "the terminal's size has changed"},
 		{Name: "KILL", Does: "end at once"},
 	}

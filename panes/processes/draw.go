@@ -111,7 +111,7 @@ func (p *Pane) empty() *widget.Page {
 	}
 	return &widget.Page{
 		Title: "No process yet",
-		Lines: []string{"What is started here goes on without the dashboard,", "and its output is kept."},
+		Lines: []string{"What you start here keeps running without the dashboard,", "and its output is kept."},
 		Hints: []panes.Hint{hint(keymap.ProcessNew, "start one"), hint(keymap.Help, "keys"), hint(keymap.Quit, "detach")},
 	}
 }

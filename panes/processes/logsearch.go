@@ -28,7 +28,7 @@ func (l *Log) Search(pattern string) error {
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return fmt.Errorf("search for %q: it is no regular expression; a backslash before a sign makes it plain", strings.TrimPrefix(pattern, "(?i)"))
+		return fmt.Errorf("search for %q: not a regular expression; put a backslash before special characters", strings.TrimPrefix(pattern, "(?i)"))
 	}
 	l.pattern, l.find = pattern, re
 	return nil

@@ -73,7 +73,7 @@ func Load() (Config, error) {
 	return c, nil
 }
 
-// readConfig is the text of a configuration; none, if there is no such file.
+// readConfig is the text of a configuration; none, if no such file.
 func readConfig(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

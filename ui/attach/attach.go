@@ -142,7 +142,7 @@ func (r *run) begin() error {
 		return err
 	}
 	if p.State.Ended() {
-		return api.Errorf(api.CodeEnded, "attach to session %s: it has ended", p.Name).
+		return api.Errorf(api.CodeEnded, "attach to session %s: it has exited", p.Name).
 			WithHint("`tandem screen " + p.ID + "` prints what it showed last")
 	}
 	r.ID = p.ID
@@ -301,7 +301,7 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 		if gone > noteAfter && !noted {
 			noted = true
 			if p := r.process(); p != nil {
-				r.terminal.note("tandem: the program ended and is being started again")
+				r.terminal.note("tandem: the program exited and is being restarted")
 			} else {
 				r.terminal.note("tandem: the engine is gone, reconnecting")
 			}

@@ -21,7 +21,7 @@ func attachCommand(a *app) *cobra.Command {
 		Use:   "attach ID [--read-only]",
 		Short: "Make this terminal the session; ctrl+b d leaves",
 		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
-			"The session goes on when you leave. Pressed twice, ctrl+b goes to the session.\nAfter a crash of this program itself, `reset` mends the terminal.",
+			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\nIf this program itself crashes, `reset` repairs the terminal.",
 		Example: "tandem attach build\ntandem attach --read-only build",
 
 		DisableFlagsInUseLine: true,
@@ -31,7 +31,7 @@ func attachCommand(a *app) *cobra.Command {
 			return a.attach(cmd, args[0], readOnly)
 		},
 	}
-	cmd.Flags().BoolVar(&readOnly, "read-only", false, "only look: nothing you type reaches the session")
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "watch only: nothing you type reaches the session")
 	return cmd
 }
 
@@ -101,7 +101,7 @@ func (a *app) attached(id string, outcome attach.Outcome) error {
 		}
 		a.out.Tell("%s has ended: %s", output.Visible(outcome.Process.Name), output.StateText(*outcome.Process))
 	case attach.Detached:
-		a.out.Tell("left %s, which goes on; `tandem attach %s` comes back", output.Visible(id), output.Visible(id))
+		a.out.Tell("detached from %s, which keeps running; `tandem attach %s` returns", output.Visible(id), output.Visible(id))
 	case attach.HungUp:
 		return &output.ExitError{Status: 128 + int(syscall.SIGHUP)}
 	case attach.Interrupted:

@@ -106,7 +106,7 @@ func newRoot(o Options) *cobra.Command {
 	var serving serveFlags
 	root := &cobra.Command{
 		Use:           "tandem",
-		Short:         "Terminals and processes that outlive their screen",
+		Short:         "A terminal and process manager that keeps everything running",
 		Long:          "Tandem keeps your terminals and processes running, and shows them in a dashboard.\nWithout a verb it opens the dashboard.",
 		Example:       "tandem\ntandem new --name build -- make watch\ntandem attach build\ntandem start --name web --keep-alive -- python3 -m http.server 0",
 		Version:       a.Version,
@@ -181,9 +181,9 @@ func noVerb(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return output.Misused(fmt.Sprintf("there is no verb %q", output.Visible(args[0])), "did you mean `tandem "+like[0]+"`?")
+		return output.Misused(fmt.Sprintf("unknown verb %q", output.Visible(args[0])), "did you mean `tandem "+like[0]+"`?")
 	}
-	return output.Usagef(cmd, "there is no verb %q", output.Visible(args[0]))
+	return output.Usagef(cmd, "unknown verb %q", output.Visible(args[0]))
 }
 
 // run is `tandem` without a verb: the dashboard, or the server of agents.

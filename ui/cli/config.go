@@ -34,7 +34,7 @@ func configCommand(a *app) *cobra.Command {
 		Use:   "config",
 		Short: "Show the configuration, write one, or look for mistakes in it",
 		Long: "Prints where the configuration is and what holds now, defaults included.\n" +
-			"What is changed in the file counts at once; nothing has to be started again.",
+			"Changes apply immediately; nothing has to be restarted.",
 		Example: "tandem config\ntandem config init\ntandem config check\n$EDITOR \"$(tandem config path)\"",
 
 		DisableFlagsInUseLine: true,
@@ -78,7 +78,7 @@ func (a *app) showConfig() error {
 	}
 	note := ""
 	if !there {
-		note = " (there is none yet; `tandem config init` writes one)"
+		note = " (not there yet; `tandem config init` creates it)"
 	}
 	answer := map[string]any{"path": path, "exists": there, "values": values}
 	return a.out.Answer(answer, func() string {
@@ -118,7 +118,7 @@ func configCheckCommand(a *app) *cobra.Command {
 		Use:   "check [FILE]",
 		Short: "Point at the mistakes in a configuration",
 		Long: "Points at each mistake in the configuration, and at the first in policy.toml beside it, with the line and a caret.\n" +
-			"With FILE (- is standard input) it looks at that instead. The exit status is 1 if there is a mistake.",
+			"With FILE (- is standard input) it checks that instead. Exits with 1 if there is a mistake.",
 		Example: "tandem config check\ntandem config check new.toml",
 
 		DisableFlagsInUseLine: true,
@@ -211,7 +211,7 @@ func configInitCommand(a *app) *cobra.Command {
 		Use:     "init",
 		Aliases: []string{"write"},
 		Short:   "Write a configuration with every default in comments",
-		Long:    "Writes a configuration in which every key stands with its default, as a comment.\nOne that is there is kept, unless --force is given.",
+		Long:    "Writes a configuration with every key and its default as a comment.\nAn existing file is kept unless --force is given.",
 		Example: "tandem config init",
 
 		DisableFlagsInUseLine: true,
@@ -219,7 +219,7 @@ func configInitCommand(a *app) *cobra.Command {
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE:                  func(*cobra.Command, []string) error { return a.writeConfig(force) },
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace the one that is there; it is kept as config.toml.old")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file; it is kept as config.toml.old")
 	return cmd
 }
 
@@ -238,7 +238,7 @@ func (a *app) writeConfig(force bool) error {
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("write configuration: %s is there already; --force replaces it", output.Visible(path))
+		return fmt.Errorf("write configuration: %s already exists; --force replaces it", output.Visible(path))
 	}
 	if err != nil {
 		return fmt.Errorf("write configuration: %w", err)

@@ -51,7 +51,7 @@ func (d *departure) await(ctx context.Context, asked bool) error {
 		case gone, ended && since > collectLimit:
 			return nil
 		case since > departureLimit:
-			return fmt.Errorf("shut down: the %s (pid %d) has not ended", d.what, d.pid)
+			return fmt.Errorf("shut down: the %s (pid %d) is still running", d.what, d.pid)
 		}
 		if err := retry.Pause(ctx, departurePoll); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 func doctorCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what is wrong here, and say how to mend it",
+		Short: "Find problems and say how to fix them",
 		Long: "Checks the data folder, the engine, this terminal and what the kernel offers.\n" +
 			"It starts no engine. The exit status is 1 if something does not work.",
 		Example: "tandem doctor\ntandem doctor --json",

@@ -18,9 +18,9 @@ func downCommand(a *app) *cobra.Command {
 	var forget, trust bool
 	cmd := &cobra.Command{
 		Use:   "down [NAME…] [-f FILE] [--forget] [--trust]",
-		Short: "End what a project file has started",
-		Long: "Ends the sessions and processes that `tandem up` has started from a project file,\neach before what it depends on, or those that are named. " +
-			"What was started some\nother way is left alone.",
+		Short: "Stop what a project file has started",
+		Long: "Stops the sessions and processes that `tandem up` started from a project file, in\nreverse order of their dependencies, or only those named. " +
+			"Anything started some\nother way is left alone.",
 		Example: "tandem down\ntandem down web\ntandem down --forget",
 
 		DisableFlagsInUseLine: true,
@@ -30,7 +30,7 @@ func downCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&file, "file", "f", "", "the project `file` (default: the next one above)")
-	cmd.Flags().BoolVar(&forget, "forget", false, "forget them too, with their logs")
+	cmd.Flags().BoolVar(&forget, "forget", false, "also delete their records and logs")
 	addTrust(cmd, &trust)
 	offerFiles(cmd)
 	return cmd
@@ -49,7 +49,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 	}
 	file, err := project.Read(path, a.env)
 	if err != nil {
-		a.out.Tell("%s; what was started last is ended first", output.Visible(err.Error()))
+		a.out.Tell("%s; stopping in reverse order of start", output.Visible(err.Error()))
 		file = nil
 	}
 	ours, err := ofProject(path, list, names, forget)

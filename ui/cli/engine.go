@@ -54,9 +54,9 @@ func shutdownCommand(a *app) *cobra.Command {
 	var all, yes bool
 	cmd := &cobra.Command{
 		Use:   "shutdown [--all] [--yes]",
-		Short: "Stop the engine; sessions go on unless --all is given",
+		Short: "Stop the engine; sessions keep running unless --all is given",
 		Long: "Stops the engine. Sessions and processes go on, and the next call of tandem finds\nthem. " +
-			"With --all they are ended first, and so is the keeper that holds them.",
+			"--all stops them first, and the keeper that holds them.",
 		Example: "tandem shutdown\ntandem shutdown --all --yes",
 
 		DisableFlagsInUseLine: true,
@@ -85,7 +85,7 @@ func (a *app) shutdown(cmd *cobra.Command, all, yes bool) error {
 		return err
 	}
 	if all && !yes && info.Running > 0 {
-		if err := a.confirm("shut down", fmt.Sprintf("This ends %s. Go on?", running(info.Running))); err != nil {
+		if err := a.confirm("shut down", fmt.Sprintf("This stops %s. Continue?", running(info.Running))); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func running(n int) string {
 // answer is yes.
 func (a *app) confirm(verb, question string) error {
 	if _, ok := output.Terminal(a.Stdin); !ok {
-		return output.Misused(verb+": there is no terminal to ask on", "give --yes to do it all the same")
+		return output.Misused(verb+": no terminal to ask on", "give --yes to do it all the same")
 	}
 	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
 	line, err := bufio.NewReader(a.Stdin).ReadString('\n')
@@ -154,5 +154,5 @@ func (a *app) confirm(verb, question string) error {
 	if err != nil {
 		a.out.Tell("")
 	}
-	return &output.ExitError{Status: output.StatusFailed, Message: verb + ": you said no, and nothing was done"}
+	return &output.ExitError{Status: output.StatusFailed, Message: verb + ": cancelled, nothing was changed"}
 }

@@ -17,8 +17,8 @@ func envCommand(a *app) *cobra.Command {
 	list := func(cmd *cobra.Command, _ []string) error { return a.listEnv(cmd, f) }
 	cmd := &cobra.Command{
 		Use:   "env [set K=V… | unset K… | get K | list] [--reveal]",
-		Short: "Set variables for what is started from now on",
-		Long: "Sets variables of the environment for what is started from now on. What already\nruns keeps its own. " +
+		Short: "Set variables for everything started from now on",
+		Long: "Sets environment variables for everything started from now on. What already\nruns is not affected. " +
 			"Values of names that look like those of secrets are hidden\nunless --reveal is given.",
 		Example: "tandem env set PORT=8080 NODE_ENV=production\ntandem env get API_KEY --reveal\ntandem env unset PORT",
 
@@ -38,7 +38,7 @@ func envCommand(a *app) *cobra.Command {
 		&cobra.Command{Use: "get K", Short: "Print the value of a variable", Example: "tandem env get PORT",
 			DisableFlagsInUseLine: true, Args: exactly(1, "get what? give a name"), ValidArgsFunction: first(a.completeEnv),
 			RunE: func(cmd *cobra.Command, args []string) error { return a.getEnv(cmd, args[0], f) }},
-		&cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List what is set", Example: "tandem env list --json",
+		&cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the variables", Example: "tandem env list --json",
 			DisableFlagsInUseLine: true, Args: exactly(0, ""), ValidArgsFunction: cobra.NoFileCompletions, RunE: list},
 	)
 	return cmd
@@ -53,7 +53,7 @@ func (a *app) listEnv(cmd *cobra.Command, f envFlags) error {
 		out.Variables = []api.EnvVar{}
 	}
 	if len(out.Variables) == 0 && !a.out.JSON {
-		a.out.Tell("nothing is set; `tandem env set K=V` does it")
+		a.out.Tell("no variables; set one with `tandem env set K=V`")
 		return nil
 	}
 	paint := a.out.Painter()

@@ -127,7 +127,7 @@ func executed(ctx context.Context, conn *retry.Conn, in api.ExecInput, live bool
 func statusOf(out api.ExecOutput, in api.ExecInput) error {
 	p := out.Process
 	if out.TimedOut {
-		message := fmt.Sprintf("exec: not done after %s; it goes on as %s %s, see `tandem logs -f %s`",
+		message := fmt.Sprintf("exec: still running after %s as %s %s; see `tandem logs -f %s`",
 			time.Duration(in.TimeoutMS)*time.Millisecond, p.ID, p.Name, p.ID)
 		if in.Kill {
 			message = fmt.Sprintf("exec: not done in time; %s was ended", p.Name)
@@ -168,7 +168,7 @@ func (a *app) printStream(ctx context.Context, conn *retry.Conn, id, name string
 			return err
 		}
 		if out.Start > at {
-			a.out.Tell("%d bytes of %s before this are gone: the log is bounded", out.Start-at, name)
+			a.out.Tell("%d earlier bytes of %s are gone: the log is limited", out.Start-at, name)
 		}
 		if out.NextCursor <= at {
 			break
@@ -196,7 +196,7 @@ func exitOf(p api.Process) error {
 		if n := unix.SignalNum(p.ExitSignal); n > 0 {
 			return &output.ExitError{Status: output.StatusSignal + int(n)}
 		}
-		return &output.ExitError{Status: statusOwn, Message: "exec: it was ended by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
+		return &output.ExitError{Status: statusOwn, Message: "exec: killed by signal " + strings.TrimPrefix(p.ExitSignal, "SIG")}
 	case p.Error != "":
 		return &output.ExitError{Status: statusOwn, Message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
 	}

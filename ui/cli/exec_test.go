@@ -33,7 +33,7 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 	}
 	r.execution = api.ExecOutput{Process: api.Process{ID: "abc", Name: "x"}, Stdout: "a\n", TimedOut: true, DurationMS: 1000.4}
 	stdout, stderr, status := r.run("exec", "--timeout", "0.1", "--cwd", "/tmp", "--env", "A=b", "x", "--timeout")
-	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: not done after 100ms; it goes on as abc x, see `tandem logs -f abc`\n" {
+	if status != 124 || stdout != "a\n" || stderr != "tandem: exec: still running after 100ms as abc x; see `tandem logs -f abc`\n" {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
 	want := api.ExecInput{Command: []string{"x", "--timeout"}, CWD: "/tmp", Env: map[string]string{"A": "b"}, TimeoutMS: 100, MaxOutput: execOutput, Exact: true,
@@ -62,7 +62,7 @@ func TestExecPrintsAllOfALongOutput(t *testing.T) {
 		return logOf(head+"end\n", api.StateExited)(in)
 	}
 	stdout, stderr, status := r.run("exec", "x")
-	if stdout != head+"end\n" || status != 0 || stderr != "2 bytes of stderr before this are gone: the log is bounded\nr\ndone\n" {
+	if stdout != head+"end\n" || status != 0 || stderr != "2 earlier bytes of stderr are gone: the log is limited\nr\ndone\n" {
 		t.Errorf("status %d, %d bytes, %q", status, len(stdout), stderr)
 	}
 }
@@ -107,7 +107,7 @@ func TestExecLeavesOrEndsWhatTakesTooLong(t *testing.T) {
 			return slow(in)
 		}
 		args := []string{"exec", "--timeout", "250ms", "x"}
-		says := "not done after 250ms; it goes on as abc x"
+		says := "still running after 250ms as abc x"
 		if kill {
 			args, says = slices.Insert(args, 1, "--kill"), "was ended"
 		}

@@ -123,7 +123,7 @@ func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) err
 			return err
 		}
 		if out.Start > s.cursor {
-			a.out.Tell("%d bytes of %s before this are gone: the log is bounded", out.Start-s.cursor, s.name)
+			a.out.Tell("%d earlier bytes of %s are gone: the log is limited", out.Start-s.cursor, s.name)
 		}
 		page, err := out.Bytes()
 		if err != nil {

@@ -273,7 +273,7 @@ func TestHistoryLoadShowsHowFarItIsUntilItIsInterrupted(t *testing.T) {
 	slave.Close()
 	shown, _ := io.ReadAll(master) // a terminal ends with an error
 	text := string(shown)
-	if !strings.Contains(text, "30 of 120 commands (25%)") || strings.Contains(text, "1 of 2") || !strings.Contains(text, "nothing was added") {
+	if !strings.Contains(text, "30 of 120 commands (25%)") || strings.Contains(text, "1 of 2") || !strings.Contains(text, "nothing was loaded") {
 		t.Errorf("shown: %q", text)
 	}
 }

@@ -92,7 +92,7 @@ func historyRemoveCommand(a *app) *cobra.Command {
 				return err
 			}
 			if out.Count == 0 {
-				return api.Errorf(api.CodeNotFound, "remove from history: there is no such command")
+				return api.Errorf(api.CodeNotFound, "remove from history: no such command")
 			}
 			return a.out.Answer(out, func() string { return counted(out.Count, "forgotten") })
 		},
@@ -114,7 +114,7 @@ func historyClearCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clear [--yes]",
 		Short:   "Forget every command",
-		Long:    "Forgets every command, of all sessions, for good. It asks first, unless --yes is given.",
+		Long:    "Deletes every command of all sessions, for good. Asks first unless --yes is given.",
 		Example: "tandem history clear",
 
 		DisableFlagsInUseLine: true,
@@ -159,7 +159,7 @@ func historySaveCommand(a *app) *cobra.Command {
 			return a.out.Answer(out, func() string { return counted(out.Count, "saved") })
 		},
 	}
-	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace a file that is there")
+	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace an existing file")
 	return cmd
 }
 
@@ -208,7 +208,7 @@ func (a *app) loadHistory(ctx context.Context, path string) (api.HistoryCount, e
 	}
 	out, err := api.HistoryLoad.Call(ctx, client, api.HistoryLoadInput{Path: path})
 	if err != nil && ctx.Err() != nil {
-		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Message: "load history: interrupted; nothing was added"}
+		err = &output.ExitError{Status: output.StatusSignal + int(syscall.SIGINT), Message: "load history: interrupted; nothing was loaded"}
 	}
 	loaded()
 	shown.Wait()

@@ -27,7 +27,7 @@ func listCommand(a *app) *cobra.Command {
 			}
 			list := liveFirst(out.Processes)
 			if len(list) == 0 && !a.out.JSON {
-				a.out.Tell("there is nothing yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard")
+				a.out.Tell("nothing is running yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard")
 				return nil
 			}
 			return a.out.Answer(list, func() string { return sessionTable(a.out, list, time.Now()) })

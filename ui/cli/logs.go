@@ -51,7 +51,7 @@ func logsCommand(a *app) *cobra.Command {
 		Example: "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
 
 		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "the log of which process? give an id or a name"),
+		Args:                  exactly(1, "which process? Give an id or name."),
 		ValidArgsFunction:     a.completeProcess(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
@@ -60,7 +60,7 @@ func logsCommand(a *app) *cobra.Command {
 			return a.logs(cmd, args[0], f)
 		},
 	}
-	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what it writes from now on")
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "skip what is there and follow from now on")
 	cmd.Flags().IntVarP(&f.lines, "lines", "n", -1, "only the last lines, this `number`")
 	cmd.Flags().Int64Var(&f.since, "since", 0, "begin at this `offset` in bytes; negative counts from the end")
 	cmd.Flags().StringVar(&f.grep, "grep", "", "only lines that match this regular `expression`")
@@ -346,7 +346,7 @@ func (r *logReader) tellGap(out api.ProcessLogOutput) {
 		return
 	}
 	if gone := out.Dropped - asked; asked >= 0 && gone > 0 && !r.in.Backward {
-		r.out.Tell("%d bytes before this are gone: the log is bounded", gone)
+		r.out.Tell("%d earlier bytes are gone: the log is limited", gone)
 	}
 }
 

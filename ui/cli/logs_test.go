@@ -115,7 +115,7 @@ func TestLogsSaysWhatIsGone(t *testing.T) {
 		return api.ProcessLogOutput{Data: "rest\n", Start: 10, NextCursor: 15, End: 15, Dropped: 10, State: api.StateRunning}, nil
 	}
 	stdout, stderr, status := r.run("logs", "web")
-	if stdout != "rest\n" || status != 0 || !strings.Contains(stderr, "10 bytes") {
+	if stdout != "rest\n" || status != 0 || !strings.Contains(stderr, "10 earlier bytes") {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
 	if _, stderr, _ := r.run("logs", "web", "-n", "1"); stderr != "" {

@@ -55,7 +55,7 @@ func (a *app) playArgs(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("history") {
 		return exactly(0, "")(cmd, args)
 	}
-	return exactly(1, "play what? give a file, a session or --history")(cmd, args)
+	return exactly(1, "play what? Give a file, a session or --history.")(cmd, args)
 }
 
 // completePlay offers sessions beside files.
@@ -91,8 +91,8 @@ func (a *app) playRow(ctx context.Context, f playFlags) error {
 		return err
 	}
 	if row.Process == "" || row.Kind != "process" && row.LogEnd <= row.LogStart {
-		return api.Errorf(api.CodeInvalid, "play command %d: its output is not known to be in the log of a session", row.ID).
-			WithHint("commands that were typed in sessions and have ended can be played, and sessions")
+		return api.Errorf(api.CodeInvalid, "play command %d: its output was not recorded", row.ID).
+			WithHint("sessions can be played, and finished commands that were typed in them")
 	}
 	return cast.PlaySession(ctx, a.out, a.Connect, api.SessionRecordInput{ID: row.Process, Since: &row.LogStart, Until: row.LogEnd}, a.playing(f))
 }
@@ -116,8 +116,8 @@ func (a *app) historyRow(ctx context.Context, id int64) (api.Command, error) {
 			}
 		}
 		if in.Offset += len(out.Rows); len(out.Rows) == 0 || in.Offset >= out.Total {
-			return api.Command{}, api.Errorf(api.CodeNotFound, "play command %d: there is none with this number", id).
-				WithHint("`tandem history --json` tells the numbers")
+			return api.Command{}, api.Errorf(api.CodeNotFound, "play command %d: no such number", id).
+				WithHint("`tandem history --json` shows the numbers")
 		}
 	}
 }

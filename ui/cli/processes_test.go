@@ -296,7 +296,7 @@ func TestWaitSaysWhatHolds(t *testing.T) {
 		t.Errorf("of what is started again: %q", got)
 	}
 	meets("", gone)
-	if _, stderr, status := r.run("wait", "web", "--port", "80"); status != 1 || stderr != "tandem: wait for web: it has ended: exited 3\n" {
+	if _, stderr, status := r.run("wait", "web", "--port", "80"); status != 1 || stderr != "tandem: wait for web: it exited: exited 3\n" {
 		t.Errorf("of what has ended: status %d, %q", status, stderr)
 	}
 }
@@ -367,7 +367,7 @@ func TestProcessVerbsAreExactAboutTheirWords(t *testing.T) {
 		{[]string{"start", "--keep-alive", "--restart", "no", "x"}, "one of the two"},
 		{[]string{"start", "--max-restarts", "-1", "x"}, "-1"},
 		{[]string{"start", "--max-restarts", "0", "x"}, "or unlimited; --restart no"},
-		{[]string{"start", "--max-restarts", "2", "--restart", "no", "x"}, "does not go with"},
+		{[]string{"start", "--max-restarts", "2", "--restart", "no", "x"}, "cannot be used with"},
 		{[]string{"start", "--ready-port", "http", "x"}, "read --ready-port http: want a whole number\n"},
 		{[]string{"logs", "web", "-n", "x"}, "read -n, --lines x: want a whole number\n"},
 		{[]string{"logs", "web", "--since", "1h"}, "read --since 1h: want a whole number\n"},

@@ -27,7 +27,7 @@ func psCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ps [--watch]",
 		Short:   "Show what processes and sessions do and use",
-		Long:    "Shows what processes and sessions do and use, each with all that it started.\nWith --watch it goes on, one line of JSON a second with --json, until ctrl+c.",
+		Long:    "Shows processes and sessions with their state and resource use, children included.\n--watch keeps updating until ctrl+c, with --json one line a second.",
 		Example: "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
 
 		DisableFlagsInUseLine: true,
@@ -43,7 +43,7 @@ func psCommand(a *app) *cobra.Command {
 			}
 			list := liveFirst(out.Processes)
 			if len(list) == 0 && !a.out.JSON {
-				a.out.Tell("there are no processes; `tandem start` starts one")
+				a.out.Tell("no processes; start one with `tandem start`")
 				return nil
 			}
 			now := time.Now()

@@ -56,8 +56,8 @@ func recCommand(a *app) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "`file` to write, or - (default: named after the session)")
-	flags.BoolVar(&f.overwrite, "overwrite", false, "replace a file that is there")
-	flags.StringVar(&f.since, "since", "", "from `when` on: start is what is kept so far, now what comes (default)")
+	flags.BoolVar(&f.overwrite, "overwrite", false, "replace an existing file")
+	flags.StringVar(&f.since, "since", "", "from `when` on: start (all that is kept), now (default)")
 	flags.Var(&f.idle, "idle-limit", "longest pause that players show")
 	offer(cmd, "since", "start", "now")
 	return cmd
@@ -65,9 +65,9 @@ func recCommand(a *app) *cobra.Command {
 
 func (a *app) recArgs(cmd *cobra.Command, args []string) error {
 	if cmd.ArgsLenAtDash() == 0 {
-		return atLeast(1, "record which command? give one behind --")(cmd, args)
+		return atLeast(1, "which command? Give one after --.")(cmd, args)
 	}
-	return exactly(1, "record which session? give an id or a name, or a command behind --")(cmd, args)
+	return exactly(1, "which session? Give an id or name, or a command after --.")(cmd, args)
 }
 
 // recordSession records a session that there is.
@@ -89,7 +89,7 @@ func (a *app) recordSession(ctx context.Context, id string, f recFlags) error {
 	}
 	r.Process = p
 	if f.since != "start" {
-		a.out.Tell("recording %s to %s; ctrl+c ends that", output.Visible(p.Name), output.Visible(r.Path))
+		a.out.Tell("recording %s to %s; press ctrl+c to stop", output.Visible(p.Name), output.Visible(r.Path))
 	}
 	err = r.Run(ctx)
 	if errors.Is(err, context.Canceled) {

@@ -163,7 +163,7 @@ func TestPlayShowsAFileASessionAndACommand(t *testing.T) {
 		}
 	}
 	for says, args := range map[string][]string{
-		"no such file": {"/nowhere.cast"}, "nobody": {"nobody"}, "not known": {"--history", "8"}, "there is none": {"--history", "9"},
+		"no such file": {"/nowhere.cast"}, "nobody": {"nobody"}, "not recorded": {"--history", "8"}, "no such number": {"--history", "9"},
 	} {
 		if _, stderr, status := r.run(append([]string{"play"}, args...)...); status != 1 || !strings.Contains(stderr, says) {
 			t.Errorf("play %q: status %d, %q", args, status, stderr)

@@ -41,7 +41,7 @@ func requestsCommand(a *app) *cobra.Command {
 				return a.showRequest(out.Requests, args[0])
 			}
 			if len(out.Requests) == 0 && !a.out.JSON {
-				a.out.Tell("nobody waits for an answer")
+				a.out.Tell("no requests are waiting")
 				return nil
 			}
 			return a.out.Answer(out.Requests, func() string { return requestTable(a.out, out.Requests, time.Now()) })
@@ -88,7 +88,7 @@ func (a *app) showRequest(list []api.Request, id string) error {
 	list = slices.DeleteFunc(list, func(r api.Request) bool { return !strings.HasPrefix(r.ID, id) })
 	switch {
 	case len(list) == 0 || id == "":
-		return api.Errorf(api.CodeNotFound, "show request %s: it is not open", id).WithHint("`tandem requests` lists those that are")
+		return api.Errorf(api.CodeNotFound, "show request %s: not open", id).WithHint("`tandem requests` lists those that are")
 	case len(list) > 1:
 		return api.Errorf(api.CodeAmbiguous, "show request %s: several begin so", id)
 	}
@@ -126,11 +126,11 @@ func wants(r api.Request) string {
 }
 
 func allowCommand(a *app) *cobra.Command {
-	return answerCommand(a, true, "allow ID [--always]", "Let an agent do what it asks for", "tandem allow 3f2a\ntandem allow 3f2a --always")
+	return answerCommand(a, true, "allow ID [--always]", "Allow an agent's request", "tandem allow 3f2a\ntandem allow 3f2a --always")
 }
 
 func denyCommand(a *app) *cobra.Command {
-	return answerCommand(a, false, "deny ID [--reason TEXT] [--always]", "Refuse what an agent asks for", "tandem deny 3f2a --reason \"not on main\"")
+	return answerCommand(a, false, "deny ID [--reason TEXT] [--always]", "Refuse an agent's request", "tandem deny 3f2a --reason \"not on main\"")
 }
 
 func answerCommand(a *app, allow bool, use, short, example string) *cobra.Command {

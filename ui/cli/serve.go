@@ -39,7 +39,7 @@ func (f *serveFlags) add(flags *pflag.FlagSet, profiles []string) {
 	flags.StringSliceVar(&f.o.Profiles, "profile", nil, "with --serve: tool `sets`, of "+strings.Join(profiles, ", ")+" (default native)")
 	flags.StringVar(&f.o.As, "as", "", "with --serve: the `name` that rules in policy.toml know this agent by")
 	flags.BoolVar(&f.o.ReadOnly, "read-only", false, "with --serve: only tools that change nothing")
-	flags.StringVar(&f.o.ToolPrefix, "tool-prefix", "", "with --serve: put this `text` before each tool's name")
+	flags.StringVar(&f.o.ToolPrefix, "tool-prefix", "", "with --serve: prefix each tool's name with this `text`")
 	flags.BoolVar(&f.o.ReadUnbounded, "read-unbounded", false, "with --serve: the tool read gives whole files")
 	flags.StringArrayVar(&f.o.Roots, "root", nil, "with --serve: confine file tools to this `folder` (default: this one)")
 	flags.StringVar(&f.o.TokenFile, "token-file", "", "with --http: `file` of the bearer tokens (default: agent-tokens in the data folder)")
@@ -77,7 +77,7 @@ func (f *serveFlags) check(cmd *cobra.Command, profiles []string) error {
 	}
 	for i, name := range f.o.Profiles {
 		if f.o.Profiles[i] = strings.TrimSpace(name); !slices.Contains(profiles, f.o.Profiles[i]) {
-			return output.Usagef(cmd, "there is no profile %q; there are %s", output.Visible(name), strings.Join(profiles, ", "))
+			return output.Usagef(cmd, "unknown profile %q; known are %s", output.Visible(name), strings.Join(profiles, ", "))
 		}
 	}
 	if strings.Trim(f.o.ToolPrefix, nameLetters) != "" {
@@ -100,7 +100,7 @@ func (f *serveFlags) absolute(cmd *cobra.Command) error {
 	for i, root := range f.o.Roots {
 		dir, err := filepath.Abs(root)
 		if info, statErr := os.Stat(dir); err != nil || statErr != nil || !info.IsDir() {
-			return output.Usagef(cmd, "--root %s: it is no folder", output.Visible(root))
+			return output.Usagef(cmd, "--root %s: not a folder", output.Visible(root))
 		}
 		f.o.Roots[i] = dir
 	}

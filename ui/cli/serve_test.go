@@ -61,16 +61,16 @@ func TestServeRefusesWhatDoesNotGoTogether(t *testing.T) {
 		"--profile core":                          "--profile goes with --serve",
 		"--http 127.0.0.1:1":                      "--http goes with --serve",
 		"--serve --token-file /t":                 "--token-file goes with --serve --http",
-		"--serve --profile nothing":               `there is no profile "nothing"; there are native, core, all`,
+		"--serve --profile nothing":               `unknown profile "nothing"; known are native, core, all`,
 		"--serve --tool-prefix a/b":               "only letters",
-		"--serve --root /no/such/folder":          "it is no folder",
+		"--serve --root /no/such/folder":          "not a folder",
 		"--as ci":                                 "--as goes with --serve",
 		"--serve --as a/b":                        "give 1 to 64 letters",
 		"--serve --as=":                           "give 1 to 64 letters",
 		"--serve --insecure":                      "--insecure goes with --serve --http",
 		"--serve --as " + strings.Repeat("a", 65): "give 1 to 64 letters",
-		"--serve something":                       `there is no verb "something"`,
-		"--serve --root /dev/null --http :":       "it is no folder",
+		"--serve something":                       `unknown verb "something"`,
+		"--serve --root /dev/null --http :":       "not a folder",
 	} {
 		if got, status, said := serving(t, strings.Fields(args)...); got != nil || status != output.StatusUsage || !strings.Contains(said, want) {
 			t.Errorf("%s: %+v, status %d: %s", args, got, status, said)

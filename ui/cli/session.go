@@ -23,7 +23,7 @@ func newCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "new [--name N] [--cwd D] [--size 80x24] [--] [CMD…]",
 		Short:   "Start a session and print its id",
-		Long:    "Starts a program, or your shell, in a new terminal that goes on without you.\nPrints the session's id.",
+		Long:    "Starts a program, or your shell, in a new terminal that keeps running without you.\nPrints the session's id.",
 		Example: "tandem new\ntandem new --name build --cwd ~/src -- make watch",
 
 		DisableFlagsInUseLine: true,
@@ -142,7 +142,7 @@ func removeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm ID…",
 		Aliases: []string{"remove"},
-		Short:   "Forget sessions and processes that have ended, with their logs",
+		Short:   "Delete exited sessions and processes with their logs",
 		Example: "tandem rm build",
 
 		DisableFlagsInUseLine: true,

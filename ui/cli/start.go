@@ -27,7 +27,7 @@ func startCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start [FLAGS] [--] CMD…",
 		Short: "Start a background process and print its id",
-		Long: "Starts a program that goes on without you, and looks after it. Its output goes\nto a log, " +
+		Long: "Starts a program that keeps running without you, and supervises it. Its output goes\nto a log, " +
 			"which `tandem logs` shows. Prints the process's id.\n" +
 			"--max-restarts counts restarts without a healthy run of 10 seconds in between\n(of 30 with --keep-alive); alone it means --restart on-failure.\n\n" + sandboxHelp,
 		Example: "tandem start --name web --keep-alive -- python3 -m http.server 0\n" +
@@ -61,7 +61,7 @@ func startCommand(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&f.tty, "tty", false, "give it a terminal, which makes it a session")
 	cmd.Flags().StringVar(&f.readyLog, "ready-log", "", "it is ready when a line of its log matches this regular `expression`")
 	cmd.Flags().IntVar(&f.readyPort, "ready-port", 0, "it is ready when this TCP `port` is open")
-	cmd.Flags().Var(&f.stopTimeout, "stop-timeout", "how long it may take to end when it is stopped\n(default: 8s; with --tty 3s)")
+	cmd.Flags().Var(&f.stopTimeout, "stop-timeout", "how long it may take to exit when stopped\n(default: 8s; with --tty 3s)")
 	cmd.Flags().BoolVar(&f.splitLog, "split-log", false, "keep standard output and error apart")
 	cmd.Flags().Var(&f.logLimit, "log-limit", "bytes kept of its log, as in 200MB; none is all of it")
 	offer(cmd, "restart", policies()...)
@@ -113,7 +113,7 @@ func (f *startFlags) check(cmd *cobra.Command) error {
 	case f.keepAlive && f.restart != "" && f.restart != string(api.PolicyAlways):
 		return output.Usagef(cmd, "--keep-alive is short for --restart always; give one of the two")
 	case f.maxRestarts.most > 0 && f.restart == string(api.PolicyNo):
-		return output.Usagef(cmd, "--max-restarts does not go with --restart no, which starts nothing again")
+		return output.Usagef(cmd, "--max-restarts cannot be used with --restart no")
 	case f.readyPort < 0 || f.readyPort > 65535:
 		return output.Usagef(cmd, "read --ready-port %d: want a port up to 65535", f.readyPort)
 	case f.tty && f.splitLog:

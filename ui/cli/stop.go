@@ -35,7 +35,7 @@ func stopCommand(a *app) *cobra.Command {
 			if all {
 				return nil
 			}
-			return atLeast(1, "stop which process? give an id or a name, or --all")(cmd, args)
+			return atLeast(1, "which process? Give an id or name, or --all.")(cmd, args)
 		},
 		ValidArgsFunction: a.completeProcesses(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,11 +79,11 @@ func outcome(p api.Process) string { return output.Visible(p.Name) + ": " + outp
 func restartCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "restart ID…",
-		Short:   "Start processes anew, after ending them if they run",
+		Short:   "Restart processes, or start them again",
 		Example: "tandem restart web",
 
 		DisableFlagsInUseLine: true,
-		Args:                  atLeast(1, "restart which process? give an id or a name"),
+		Args:                  atLeast(1, "which process? Give an id or name."),
 		ValidArgsFunction:     a.completeProcesses(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, together, byID(api.ProcessRestart), outcome)

@@ -28,7 +28,7 @@ func upCommand(a *app) *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
 		Use:   "up [NAME…] [-f FILE] [--wait] [--timeout D] [--prune] [--dry-run] [--list] [--trust]",
-		Short: "Start what a project file says",
+		Short: "Start what a project file describes",
 		Long: "Starts the sessions and processes of a project file, each after what it depends\non, " +
 			"or those that are named and what they need. What runs as the file says is left\nalone, what has changed is started anew. " +
 			"The file is tandem.yaml, a file of\nprocess-compose or a Procfile, here or in a folder above. Where there is none, the\n" +
@@ -49,20 +49,20 @@ func upCommand(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the project `file` (default: the next one above)")
-	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when all that has a readiness check is ready")
-	cmd.Flags().Var(&f.timeout, "timeout", "give up waiting after this long (default: never)")
-	cmd.Flags().BoolVar(&f.prune, "prune", false, "end and forget what the file does not name any more")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only tell what would be done")
-	cmd.Flags().BoolVar(&f.list, "list", false, "only list what the file has")
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when everything with a readiness check is ready")
+	cmd.Flags().Var(&f.timeout, "timeout", "stop waiting after this long (default: never)")
+	cmd.Flags().BoolVar(&f.prune, "prune", false, "stop and delete entries that are no longer in the file")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only show what would be done")
+	cmd.Flags().BoolVar(&f.list, "list", false, "only list the file's entries")
 	addTrust(cmd, &f.trust)
-	cmd.Flags().BoolVar(&f.replace, "recreate", false, "start anew what has not changed, too")
+	cmd.Flags().BoolVar(&f.replace, "recreate", false, "also restart what has not changed")
 	offerFiles(cmd)
 	return cmd
 }
 
 // addTrust adds the flag that lets a project file be somebody else's.
 func addTrust(cmd *cobra.Command, trust *bool) {
-	cmd.Flags().BoolVar(trust, "trust", false, "read the file that is found though others own it, or can write it")
+	cmd.Flags().BoolVar(trust, "trust", false, "read the file found even if others own it or can write it")
 }
 
 // findProject is the path of the project file of a folder or the next one above,

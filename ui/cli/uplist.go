@@ -98,6 +98,6 @@ func nothingStarts(file *project.File) error {
 	if n := len(names) - mostNamed; n > 0 {
 		all += fmt.Sprintf(" and %d more", n)
 	}
-	return api.Errorf(api.CodeInvalid, "%s starts nothing by itself; it has %s", output.Visible(file.Path), all).
+	return api.Errorf(api.CodeInvalid, "%s starts nothing automatically; it has %s", output.Visible(file.Path), all).
 		WithHint("name what to start: tandem up " + names[0])
 }

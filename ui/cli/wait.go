@@ -19,15 +19,15 @@ func waitCommand(a *app) *cobra.Command {
 	var idle, timeout duration
 	cmd := &cobra.Command{
 		Use:   "wait ID [--exit|--ready|--log RE|--port N|--idle D|--input|--prompt|…] [--timeout D]",
-		Short: "Wait until a process has ended, is ready, prints something …",
-		Long: "Waits until one of the conditions holds, by default until the process has ended.\n" +
+		Short: "Wait until a process exits, is ready, prints something …",
+		Long: "Waits until one of the conditions holds, by default until the process exits.\n" +
 			"--input, --prompt, --screen and --output are conditions of sessions. Exits with 1 when\n" +
-			"none came to hold in time, or none can any more.",
+			"none held in time, or none can hold any more.",
 		Example: "tandem wait web --ready --timeout 30s\ntandem wait build && echo done\ntandem wait web --log 'listening on' --idle 5s\n" +
 			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s",
 
 		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "wait for which process? give an id or a name"),
+		Args:                  exactly(1, "which process? Give an id or name."),
 		ValidArgsFunction:     a.completeProcess(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.IdleMS = args[0], idle.milliseconds()

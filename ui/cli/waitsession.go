@@ -57,7 +57,7 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 func notMet(p api.Process, timeout time.Duration) error {
 	message := fmt.Sprintf("wait for %s: it has not come to that within %v", p.Name, timeout)
 	if p.State.Ended() {
-		message = fmt.Sprintf("wait for %s: it has ended: %s", p.Name, output.StateText(p))
+		message = fmt.Sprintf("wait for %s: it exited: %s", p.Name, output.StateText(p))
 		if p.Error != "" {
 			message += ": " + p.Error
 		}

@@ -42,7 +42,7 @@ func TestWaitKnowsTheConditionsOfSessions(t *testing.T) {
 	if last := r.looked[len(r.looked)-1]; !last.Exit || last.IdleMS != 2000 {
 		t.Errorf("asked for %+v", last)
 	}
-	if _, stderr, status := r.run("wait", "build", "--screen", "x"); status != 1 || !strings.Contains(stderr, "it has ended") {
+	if _, stderr, status := r.run("wait", "build", "--screen", "x"); status != 1 || !strings.Contains(stderr, "it exited") {
 		t.Errorf("of a session that has ended: status %d, %q", status, stderr)
 	}
 	for _, args := range [][]string{{"--screen", "("}, {"--output", "["}, {"--input", "--ready"}, {"--prompt", "--log", "x"}} {

@@ -97,7 +97,7 @@ func (a *Approval) Draw(h Host, w, height int) (rows []string, width, x, y int) 
 	width = max(min(w-8, 84), 10)
 	r, at, open := a.find()
 	if !open {
-		rows = []string{look.Dim.Text(widget.Fit("It was answered, or its time is over.", width))}
+		rows = []string{look.Dim.Text(widget.Fit("Already answered, or it timed out.", width))}
 		return append(rows, widget.Spaces(width), hintRow(a.Hints(h), width, look.Key, look.Text)), width, -1, 0
 	}
 	title := fmt.Sprintf("%s wants to call %s", widget.Clip(Asker(r), width/2), widget.Clean(r.Tool))

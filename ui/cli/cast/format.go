@@ -130,7 +130,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		} `json:"term"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, fmt.Errorf("line 1 is no header of an asciicast: %w", err)
+		return nil, fmt.Errorf("line 1 is not an asciicast header: %w", err)
 	}
 	c.Header = head.Header
 	switch c.Header.Version {
@@ -171,14 +171,14 @@ func (c *Reader) Next() (Event, error) {
 func (c *Reader) event(text []byte) (e Event, ok bool, err error) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal(text, &parts); err != nil {
-		return e, false, fmt.Errorf("it is no event: %w", err)
+		return e, false, fmt.Errorf("not an event: %w", err)
 	}
 	if len(parts) != 3 {
-		return e, false, errors.New("it is no event: want time, kind and text")
+		return e, false, errors.New("not an event: want time, kind and text")
 	}
 	var seconds float64
 	if err := errors.Join(json.Unmarshal(parts[0], &seconds), json.Unmarshal(parts[1], &e.Kind)); err != nil {
-		return e, false, fmt.Errorf("it is no event: %w", err)
+		return e, false, fmt.Errorf("not an event: %w", err)
 	}
 	if !(seconds >= 0 && seconds <= timeMost) {
 		return e, false, fmt.Errorf("%v is no time", seconds)
@@ -193,7 +193,7 @@ func (c *Reader) event(text []byte) (e Event, ok bool, err error) {
 		return e, false, nil
 	}
 	if err := json.Unmarshal(parts[2], &e.Text); err != nil {
-		return e, false, fmt.Errorf("it is no event: %w", err)
+		return e, false, fmt.Errorf("not an event: %w", err)
 	}
 	return e, true, nil
 }

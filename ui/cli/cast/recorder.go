@@ -121,7 +121,7 @@ func createRecording(path string, overwrite bool) (io.WriteCloser, error) {
 	}
 	f, err := os.OpenFile(path, how, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, api.Errorf(api.CodeConflict, "create recording: %s is there already", path).WithHint("--overwrite replaces it")
+		return nil, api.Errorf(api.CodeConflict, "create recording: %s already exists", path).WithHint("--overwrite replaces it")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create recording: %w", err)
@@ -167,7 +167,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 func (r *Recorder) write(out api.SessionRecordOutput) error {
 	if r.cast == nil {
 		if r.Since != nil && out.Dropped > 0 {
-			r.out.Tell("%d bytes before this are gone: the log is bounded", out.Dropped)
+			r.out.Tell("%d earlier bytes are gone: the log is limited", out.Dropped)
 		}
 		var err error
 		if r.cast, err = NewWriter(r.file, r.header(out)); err != nil {
@@ -215,7 +215,7 @@ func (r *Recorder) Finish(err error) error {
 		return err
 	}
 	if r.time.guessed > 0 {
-		r.out.Tell("nobody knows when %d bytes were printed: they follow each other in small steps", r.time.guessed)
+		r.out.Tell("the times of %d bytes are unknown; they follow in small steps", r.time.guessed)
 	}
 	if err != nil || r.Path == "-" {
 		return err

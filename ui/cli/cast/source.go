@@ -59,7 +59,7 @@ func PlaySession(ctx context.Context, out output.Printer, connect func(context.C
 		return err
 	}
 	if c.dropped > *in.Since {
-		out.Tell("what is older is gone: the log is bounded")
+		out.Tell("older output is gone: the log is limited")
 	}
 	return playFrom(ctx, out, c, c.time.cols, c.time.rows, o)
 }

@@ -107,7 +107,7 @@ func (o Options) examineTERM(isTerminal bool) Finding {
 	const fix = "set TERM to what the terminal is, such as xterm-256color"
 	switch t := o.Env("TERM"); {
 	case !isTerminal:
-		return Finding{"terminal", Warn, "standard output is no terminal; the dashboard and attach need one", "run tandem in a terminal"}
+		return Finding{"terminal", Warn, "standard output is not a terminal; the dashboard and attach need one", "run tandem in a terminal"}
 	case t == "" || t == "dumb":
 		return Finding{"terminal", Fail, fmt.Sprintf("TERM is %q, which shows no screen", t), fix}
 	default:
@@ -136,5 +136,5 @@ func (o Options) examineShell() Finding {
 	case executable(shell):
 		return Finding{"shell", OK, shell, ""}
 	}
-	return Finding{"shell", Fail, fmt.Sprintf("SHELL is %q, which is no program", shell), "set SHELL to your shell, such as /bin/bash"}
+	return Finding{"shell", Fail, fmt.Sprintf("SHELL is %q, which is not a program", shell), "set SHELL to your shell, such as /bin/bash"}
 }

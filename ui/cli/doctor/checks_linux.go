@@ -28,7 +28,7 @@ func examinePidfd() Finding {
 		return Finding{check, Warn, "works, but does not tell exit statuses",
 			"with Linux 6.15 the status of a process that outlived its keeper is known"}
 	}
-	return Finding{check, OK, "works, and tells exit statuses", ""}
+	return Finding{check, OK, "works, and reports exit statuses", ""}
 }
 
 // tellsExit reports whether a pidfd tells how its process ended: the call is
@@ -85,11 +85,11 @@ func examineLogin() []Finding {
 		return nil // no logind
 	}
 	if !killsUserProcesses("/etc/systemd/logind.conf") {
-		return []Finding{{check, OK, "sessions go on after you log out", ""}}
+		return []Finding{{check, OK, "sessions keep running after you log out", ""}}
 	}
 	if u, err := user.Current(); err == nil {
 		if _, err := os.Stat(filepath.Join("/var/lib/systemd/linger", u.Username)); err == nil {
-			return []Finding{{check, OK, "you linger, so sessions go on after you log out", ""}}
+			return []Finding{{check, OK, "you linger, so sessions keep running after you log out", ""}}
 		}
 	}
 	return []Finding{{check, Warn, "the login manager ends everything when you log out (KillUserProcesses)",

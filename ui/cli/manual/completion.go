@@ -26,7 +26,7 @@ func nameCompletion(out output.Printer, cmd *cobra.Command) {
 		if len(args) == 0 {
 			return output.Usagef(cmd, "the script of which shell? give %s", shells)
 		}
-		return output.Usagef(cmd, "there is no script for %s: want %s", output.Visible(args[0]), shells)
+		return output.Usagef(cmd, "no completion for %s; want %s", output.Visible(args[0]), shells)
 	}
 	for _, c := range cmd.Commands() {
 		nameScript(c)

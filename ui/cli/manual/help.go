@@ -43,7 +43,7 @@ func Help(out output.Printer, cmd *cobra.Command) {
 	b.WriteString(flags.FlagUsages())
 	if !cmd.HasParent() {
 		section("More")
-		b.WriteString("  tandem VERB --help tells more about a verb.\n" +
+		b.WriteString("  tandem VERB --help shows more about a verb.\n" +
 			"  An ID may be shortened as long as no other one begins so; a name does too.\n" +
 			"  $TANDEM_DATA_DIR is the data folder, by default ~/.local/state/tandem.\n")
 	}
@@ -95,7 +95,7 @@ func nameHelpVerb(out output.Printer, cmd *cobra.Command) {
 func helpVerb(out output.Printer, cmd *cobra.Command, args []string) error {
 	of, rest, err := cmd.Root().Find(args)
 	if err != nil || len(rest) > 0 {
-		return output.Usagef(cmd, "there is no verb %q", output.Visible(strings.Join(args, " ")))
+		return output.Usagef(cmd, "unknown verb %q", output.Visible(strings.Join(args, " ")))
 	}
 	Help(out, of)
 	return nil

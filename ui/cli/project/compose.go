@@ -113,7 +113,7 @@ func (c *composer) processes(f field) error {
 	}
 	for _, p := range fields {
 		if !goodName(p.key) {
-			return c.wrong(p.at, "%q is no name that can be shown", p.key)
+			return c.wrong(p.at, "%q is not a valid name", p.key)
 		}
 		d := &draft{reader: c.reader, Entry: Entry{Name: p.key, At: p.at}}
 		d.Start.Name, d.Start.CWD = p.key, filepath.Dir(c.file.Path)
@@ -242,7 +242,7 @@ func (c *composer) policy(into *api.Restart, d *draft, f field) error {
 	case "exit_on_failure":
 		c.unused(field{key: "exit_on_failure", at: f.at}, d.Name)
 	default:
-		return c.wrong(f.at, "there is no restart policy %q", s).hint("it is no, on_failure or always")
+		return c.wrong(f.at, "unknown restart policy %q", s).hint("it is no, on_failure or always")
 	}
 	return nil
 }
@@ -331,7 +331,7 @@ func (c *composer) httpGet(d *draft, f field) (string, error) {
 		}
 	}
 	if n, err := strconv.Atoi(part["port"]); part["port"] != "" && (err != nil || n < 1 || n > 65535) {
-		return "", c.wrong(f.at, "http_get: %q is no port", part["port"])
+		return "", c.wrong(f.at, "http_get: %q is not a valid port", part["port"])
 	}
 	host := part["host"]
 	if part["port"] != "" {
@@ -339,7 +339,7 @@ func (c *composer) httpGet(d *draft, f field) (string, error) {
 	}
 	address := part["scheme"] + "://" + host + "/" + strings.TrimPrefix(part["path"], "/")
 	if !canBeAsked(address) {
-		return "", c.wrong(f.at, "http_get: %q is no address", address)
+		return "", c.wrong(f.at, "http_get: %q is not a valid address", address)
 	}
 	return address, nil
 }

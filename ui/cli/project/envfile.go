@@ -85,7 +85,7 @@ func (p *envParser) quoted(quote byte) (string, error) {
 		case c == quote:
 			behind, rest, _ := strings.Cut(s[i+1:], "\n")
 			if tail := strings.TrimSpace(behind); tail != "" && tail[0] != '#' {
-				return "", p.wrong(p.line, "there is text behind the closing quote")
+				return "", p.wrong(p.line, "text after the closing quote")
 			}
 			p.rest, p.line = rest, p.line+1
 			return b.String(), nil

@@ -22,7 +22,7 @@ func fileNames() []string {
 const maxFile = 1 << 20
 
 // ErrNone is in the error of Find when a folder has no project file.
-var ErrNone = errors.New("there is no project file")
+var ErrNone = errors.New("no project file")
 
 // A File is what a project file says.
 type File struct {
@@ -189,7 +189,7 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no regular file")}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -34,7 +34,7 @@ func expand(s string, bare bool, lookup func(string) string) (string, error) {
 			}
 			name, otherwise, given := strings.Cut(s[i+2:i+end], ":-")
 			if !variableName(name) {
-				return "", fmt.Errorf("${%s} is no name of a variable", name)
+				return "", fmt.Errorf("${%s} is not a valid variable name", name)
 			}
 			value := lookup(name)
 			if value == "" && given {
@@ -87,7 +87,7 @@ func (r *reader) variables(f field) ([]Variable, error) {
 			return nil, err
 		}
 		if !variableName(v.key) {
-			return nil, r.wrong(v.at, "%q is no name of a variable", v.key)
+			return nil, r.wrong(v.at, "%q is not a valid variable name", v.key)
 		}
 		all = append(all, Variable{v.key, value})
 	}
@@ -107,7 +107,7 @@ func (r *reader) settings(f field) ([]Variable, error) {
 		}
 		name, value, given := strings.Cut(s, "=")
 		if !variableName(name) {
-			return nil, r.wrong(item.at, "%q is no setting; want NAME=VALUE", s)
+			return nil, r.wrong(item.at, "%q is not a setting; want NAME=VALUE", s)
 		}
 		if !given {
 			value = r.lookup(name)

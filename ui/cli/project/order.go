@@ -18,7 +18,7 @@ func (r *reader) check() error {
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if before := known[e.Name]; before != nil {
-			return r.wrong(e.At, "%s is there already, on line %d", e.Name, before.At.Line).hint("sessions and processes share their names")
+			return r.wrong(e.At, "%s already exists, on line %d", e.Name, before.At.Line).hint("sessions and processes share their names")
 		}
 		known[e.Name] = e
 		names = append(names, e.Name)
@@ -29,7 +29,7 @@ func (r *reader) check() error {
 			d := &e.After[j]
 			to := known[d.Name]
 			if to == nil {
-				mistake := r.wrong(d.At, "%s depends on %s, which is not there", e.Name, d.Name)
+				mistake := r.wrong(d.At, "%s depends on %s, which is not in the file", e.Name, d.Name)
 				if like := closest(d.Name, names); like != "" {
 					mistake.Hint = "did you mean " + like + "?"
 				}

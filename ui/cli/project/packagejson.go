@@ -168,7 +168,7 @@ func declaredManager(path string) string {
 }
 
 // errNoObject says that a value of JSON is no object.
-var errNoObject = errors.New("it is no object")
+var errNoObject = errors.New("not an object")
 
 // A jsonReader reads JSON that is valid.
 type jsonReader struct {

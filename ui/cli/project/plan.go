@@ -31,15 +31,15 @@ func (a Action) Planned() string {
 	case actionAgain:
 		return "start again"
 	case actionChange:
-		return "replace, as it has changed"
+		return "replace, because it has changed"
 	case actionKeep:
-		return "runs already"
+		return "already running"
 	case actionDone:
-		return "done already"
+		return "already done"
 	case actionLeft:
-		return "not in the file; --prune ends it"
+		return "not in the file; --prune stops it"
 	case actionEnd:
-		return "end and forget, as the file does not name it"
+		return "stop and delete; not in the file"
 	}
 	return string(a)
 }

@@ -132,11 +132,11 @@ func TestEntriesAreOrderedByWhatTheyDependOn(t *testing.T) {
 func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 	for text, says := range map[string]string{
 		"processes:\n  a:\n    comand: x\n":                                                  `line 3, column 5: a process has no key "comand"`,
-		"processes:\n  a: {command: x, depends_on: [bb]}\n  b: x":                            "line 2, column 32: a depends on bb, which is not there",
-		"processes:\n  a: {command: x, restart: sometimes}":                                  `line 2, column 19: there is no restart policy "sometimes"`,
+		"processes:\n  a: {command: x, depends_on: [bb]}\n  b: x":                            "line 2, column 32: a depends on bb, which is not in the file",
+		"processes:\n  a: {command: x, restart: sometimes}":                                  `line 2, column 19: unknown restart policy "sometimes"`,
 		"processes:\n  a: {command: x, depends_on: [b]}\n  b: {command: x, depends_on: [a]}": "line 2, column 3: these wait for each other: a → b → a",
 		"processes:\n  a: {command: x, depends_on: [a]}":                                     "these wait for each other: a → a",
-		"processes:\n  a: x\nsessions:\n  a: x":                                              "line 4, column 3: a is there already, on line 2",
+		"processes:\n  a: x\nsessions:\n  a: x":                                              "line 4, column 3: a already exists, on line 2",
 		"processes:\n  a: [x\n":                                                              "line 2",
 		"processes:\n  a: x\n  a: y":                                                         "line 3, column 3",
 		"":                                                                                   "it is empty",
@@ -147,20 +147,20 @@ func TestMistakesAreToldWithTheirPlace(t *testing.T) {
 		"processes:\n  a: {command: x, ready: {log: '('}}":                                   "log: error parsing regexp",
 		"processes:\n  a: {command: x, ready: {timeout: 3s}}":                                "ready says no condition",
 		"processes:\n  a: {command: x, env_file: none.env}":                                  "none.env: no such file",
-		"processes:\n  a: {command: x, env: {A B: c}}":                                       `"A B" is no name of a variable`,
+		"processes:\n  a: {command: x, env: {A B: c}}":                                       `"A B" is not a valid variable name`,
 		"processes:\n  a: {command: x, cwd: '${HOME'}":                                       "a ${ has no }",
-		"processes:\n  a: *nobody":                                                           "there is no anchor &nobody",
+		"processes:\n  a: *nobody":                                                           "no anchor &nobody",
 		"processes: &a\n  <<: *a\n":                                                          "line",
 		"sessions:\n  a: x\nlayout: [b]":                                                     "line 3, column 10: layout: there is no session b",
 		"processes:\n  a: x\nlayout: [a]":                                                    "layout: a is a process without a terminal",
 		"sessions:\n  a: x\nlayout: [a, {beside: [a]}]":                                      "layout: a has two panes",
 		"sessions:\n  a: x\n  b: x\nlayout: {beside: [a, b], sizes: [1]}":                    "there are 1 sizes for 2 panes",
 		"sessions:\n  a: {command: x, tty: true}":                                            `a session has no key "tty"`,
-		"processes:\n  0123456789ab: x":                                                      "is no name that can be shown",
-		"processes:\n  a: {command: x, ready: {http: 'localhost:80'}}":                       `http: "localhost:80" is no address`,
-		"processes:\n  a: {command: x, stop_signal: FOO}":                                    `line 2, column 19: stop_signal: there is no signal "FOO"`,
+		"processes:\n  0123456789ab: x":                                                      "is not a valid name",
+		"processes:\n  a: {command: x, ready: {http: 'localhost:80'}}":                       `http: "localhost:80" is not a valid address`,
+		"processes:\n  a: {command: x, stop_signal: FOO}":                                    `line 2, column 19: stop_signal: unknown signal "FOO"`,
 		"processes:\n  a: {command: x, depends_on: a}":                                       "these wait for each other: a → a",
-		"processes:\n  a: x\n---\nprocesses:\n  b: x":                                        "there is a second document",
+		"processes:\n  a: x\n---\nprocesses:\n  b: x":                                        "must be one YAML document",
 	} {
 		_, err := parse(t, "tandem.yaml", text)
 		var mistake *Error
@@ -266,7 +266,7 @@ func TestAnEnvironmentFileIsReadAsShellsWriteIt(t *testing.T) {
 	for text, says := range map[string]string{
 		"A=1\nnothing":  "line 2, column 1: want NAME=VALUE",
 		"A=1\n\nB='x\n": "line 3, column 1: the quote is not closed",
-		"A='x' y":       "text behind the closing quote",
+		"A='x' y":       "text after the closing quote",
 		"1A=x":          "want NAME=VALUE",
 	} {
 		if _, err := parseEnv(".env", []byte(text)); err == nil || !strings.Contains(err.Error(), says) {

@@ -35,7 +35,7 @@ func (d *draft) ready(f field) error {
 func (r *reader) address(f field) (string, error) {
 	s, err := r.filled(f)
 	if err == nil && !canBeAsked(s) {
-		err = r.wrong(f.at, "%s: %q is no address", f.key, s).hint("it begins with http:// or https://")
+		err = r.wrong(f.at, "%s: %q is not a valid address", f.key, s).hint("it begins with http:// or https://")
 	}
 	return s, err
 }

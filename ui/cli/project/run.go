@@ -133,7 +133,7 @@ func (r *Run) awaitStep(ctx context.Context, d Dependency) error {
 			return ctx.Err()
 		}
 		if s.process.ID == "" {
-			return fmt.Errorf("%s, which it depends on, was not started", d.Name)
+			return fmt.Errorf("its dependency %s was not started", d.Name)
 		}
 		return r.await(ctx, s, d.Condition)
 	}
@@ -244,7 +244,7 @@ func (r *Run) removed(ctx context.Context, prune bool) {
 		r.results = append(r.results, result)
 	}
 	if len(running) > 0 && !r.Out.JSON {
-		r.Out.Tell("not in the file any more and still there: %s; --prune ends what is not", strings.Join(running, ", "))
+		r.Out.Tell("no longer in the file but still running: %s; --prune stops them", strings.Join(running, ", "))
 	}
 }
 

@@ -66,7 +66,7 @@ func (r *reader) tandem(fields []field) error {
 func (r *reader) takeName(f field) error {
 	s, err := r.text(f)
 	if err == nil && !goodName(s) {
-		err = r.wrong(f.at, "name: %q is no name that can be shown", s)
+		err = r.wrong(f.at, "name: %q is not a valid name", s)
 	}
 	r.file.Name = s
 	return err
@@ -94,7 +94,7 @@ func (r *reader) takeEntries(f field, tty bool) error {
 	}
 	for _, entry := range fields {
 		if !goodName(entry.key) {
-			return r.wrong(entry.at, "%q is no name that can be shown", entry.key)
+			return r.wrong(entry.at, "%q is not a valid name", entry.key)
 		}
 		e := &draft{reader: r, Entry: Entry{Name: entry.key, At: entry.at}}
 		e.Start.Name, e.Start.TTY, e.Start.CWD = entry.key, tty, filepath.Dir(r.file.Path)
@@ -269,7 +269,7 @@ func (r *reader) condition(f field) (Condition, error) {
 	case "healthy", "log_ready":
 		return Ready, nil
 	}
-	return "", r.wrong(f.at, "there is no condition %q", word).
+	return "", r.wrong(f.at, "unknown condition %q", word).
 		hint("it is started, ready, completed or completed_successfully")
 }
 
@@ -309,7 +309,7 @@ func (d *draft) restart(f field) error {
 		into.Policy = api.PolicyNo
 	case api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
 	default:
-		return r.wrong(at.at, "there is no restart policy %q", string(into.Policy)).hint("it is no, on-failure, always or unless-stopped")
+		return r.wrong(at.at, "unknown restart policy %q", string(into.Policy)).hint("it is no, on-failure, always or unless-stopped")
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func (r *reader) codes(f field) ([]int, error) {
 func (d *draft) stopSignal(f field) error {
 	s, err := d.reader.text(f)
 	if err == nil && !goodSignal(s) {
-		err = d.reader.wrong(f.at, "%s: there is no signal %q", f.key, s).hint("a name such as TERM or INT, or a number")
+		err = d.reader.wrong(f.at, "%s: unknown signal %q", f.key, s).hint("a name such as TERM or INT, or a number")
 	}
 	d.Start.StopSignal = s
 	return err

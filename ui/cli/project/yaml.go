@@ -103,7 +103,7 @@ func (r *reader) parse(text []byte) (body ast.Node, err error) {
 			continue
 		}
 		if body != nil {
-			return nil, r.wrong(positionOf(doc.Body), "there is a second document; a project file has one")
+			return nil, r.wrong(positionOf(doc.Body), "a project file must be one YAML document; this has a second")
 		}
 		body = doc.Body
 	}
@@ -199,7 +199,7 @@ func (r *reader) resolve(n ast.Node) (ast.Node, error) {
 			name := v.Value.GetToken().Value
 			target, ok := r.anchors[name]
 			if !ok {
-				return nil, r.wrong(positionOf(v), "there is no anchor &%s", name)
+				return nil, r.wrong(positionOf(v), "no anchor &%s", name)
 			}
 			n = target
 		case nil:
