@@ -3,6 +3,7 @@ package osenv
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -17,7 +18,9 @@ type yamlField struct {
 
 // yamlText writes a mapping with its keys in the given order (YAML 1.2, and no
 // scalar that 1.1 takes for something else). Text of several lines is a
-// literal block where it has nothing that would be lost in one.
+// literal block where it has nothing that would be lost in one: goccy/go-yaml,
+// which reads our files, writes every such text as a block and loses carriage
+// returns, blank lines and control characters.
 func yamlText(fields []yamlField) string {
 	var b strings.Builder
 	for _, f := range fields {
@@ -47,7 +50,7 @@ func yamlString(s string) string {
 	case plainYAML().MatchString(s) && !yamlWord(s):
 		return s
 	}
-	return quotedYAML(s)
+	return strconv.QuoteToGraphic(s) // each of Go's escapes is one of YAML's
 }
 
 // blankLine finds a line of blanks, and blanks at the end of a text.
@@ -71,13 +74,7 @@ func yamlBlock(s string) bool {
 	if !strings.Contains(s, "\n") || strings.TrimLeft(s[:1], " \t\n") == "" || blankLine().MatchString(s) {
 		return false
 	}
-	return strings.IndexFunc(s, func(r rune) bool { return r != '\n' && r != '\t' && mustEscape(r) }) < 0
-}
-
-// mustEscape reports whether a character cannot stand in YAML as it is, or ends
-// a line there.
-func mustEscape(r rune) bool {
-	return !unicode.IsGraphic(r) || r == '\u2028' || r == '\u2029' || r == '\uFEFF'
+	return strings.IndexFunc(s, func(r rune) bool { return r != '\n' && r != '\t' && !unicode.IsGraphic(r) }) < 0
 }
 
 func literalYAML(s string) string {
@@ -97,33 +94,5 @@ func literalYAML(s string) string {
 			b.WriteString("  " + line)
 		}
 	}
-	return b.String()
-}
-
-func quotedYAML(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case !mustEscape(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	b.WriteByte('"')
 	return b.String()
 }

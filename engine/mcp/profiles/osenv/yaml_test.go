@@ -35,7 +35,7 @@ more: |+
   one
 
 indented: "  one\ntwo\n"
-control: "\x1b[31mred\x1b[0m\r\n\x85"
+control: "\x1b[31mred\x1b[0m\r\n\u0085"
 path: /a/b c.txt
 `
 	if diff := cmp.Diff(want, got); diff != "" {
