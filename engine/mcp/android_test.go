@@ -96,7 +96,7 @@ func TestAndroidWithoutBash(t *testing.T) {
 func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Android)
-	before, err := api.EngineInfo.Call(t.Context(), r.face.Engine, api.Empty{})
+	before, err := api.EngineInfo.Call(t.Context(), r.agent.Engine, api.Empty{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestAndroidDeviceRestartsTheBackendAndLosesNothing(t *testing.T) {
 	if state["status"] != "ok" || state["installed"] != true || state["running"] != true {
 		t.Errorf("it answers %v", state)
 	}
-	after, err := api.EngineInfo.Call(t.Context(), r.face.Engine, api.Empty{})
+	after, err := api.EngineInfo.Call(t.Context(), r.agent.Engine, api.Empty{})
 	if err != nil || after.EnginePID == before.EnginePID {
 		t.Errorf("the engine is the same: %v", err)
 	}

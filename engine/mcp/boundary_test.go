@@ -416,10 +416,10 @@ func (b *bounds) Steered(t *testing.T) {
 // A sandbox holds for all that is done for the agent, by its own and others'
 // programs and by the engine.
 func (b *bounds) confined(t *testing.T) {
-	b.face.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{
+	b.agent.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{
 		AllowWrite: []string{b.home}, DenyRead: []string{filepath.Dir(b.secret)}, DenyWrite: []string{}}}
-	b.face.Options.Roots = []string{b.home, b.outside} // which alone would let it out
-	b.face.Roots = b.face.Options.Roots
+	b.agent.Options.Roots = []string{b.home, b.outside} // which alone would let it out
+	b.agent.Roots = b.agent.Options.Roots
 	b.hold()
 	b.begin()
 	names := slices.Sorted(maps.Keys(ways()))

@@ -71,10 +71,10 @@ func newConformanceWeb(ctx context.Context) (*web, error) {
 	}}
 	keys := keyringOf(tokens)
 	w := newWeb(ctx, o, HTTPOptions{Tell: io.Discard}, keys)
-	for _, held := range []bool{true, false} {
+	for _, stateful := range []bool{true, false} {
 		s := newConformanceServer(ctx, o)
-		s.held = held
-		w.servers[serverKey{keys.current()[0], held}] = s
+		s.stateful = stateful
+		w.servers[serverKey{keys.current()[0], stateful}] = s
 	}
 	return w, nil
 }

@@ -30,8 +30,8 @@ const (
 	// replayBytes is how much of its event streams a server keeps for clients
 	// that lost their connection.
 	replayBytes = 1 << 20
-	// farewell is how long requests may take to end when the server does.
-	farewell = 2 * time.Second
+	// shutdownTimeout is how long requests may take to end when the server does.
+	shutdownTimeout = 2 * time.Second
 	// headerTime is how long a client may take to send its headers.
 	headerTime = 10 * time.Second
 	headerMost = 64 << 10
@@ -122,25 +122,25 @@ type web struct {
 	bodyTime time.Duration
 	tasks    sync.WaitGroup // goroutines that end with ctx
 
-	mu      sync.Mutex
-	servers map[serverKey]*server
-	held    http.Handler // protocol versions with sessions
-	single  http.Handler // those without
+	mu        sync.Mutex
+	servers   map[serverKey]*server
+	stateful  http.Handler // protocol versions with sessions
+	stateless http.Handler // those without
 }
 
 // A serverKey tells a web's servers apart.
 type serverKey struct {
-	token *token
-	held  bool
+	token    *token
+	stateful bool
 }
 
 func newWeb(ctx context.Context, o toolkit.Options, h HTTPOptions, keys *keyring) *web {
 	w := &web{ctx: ctx, o: o, h: h, keys: keys, bodyTime: bodyTime, servers: map[serverKey]*server{}}
 	events := sdk.NewMemoryEventStore(nil)
 	events.SetMaxBytes(replayBytes)
-	w.held = sdk.NewStreamableHTTPHandler(w.serverOf(true), &sdk.StreamableHTTPOptions{
+	w.stateful = sdk.NewStreamableHTTPHandler(w.serverOf(true), &sdk.StreamableHTTPOptions{
 		EventStore: events, SessionTimeout: sessionIdle, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true})
-	w.single = sdk.NewStreamableHTTPHandler(w.serverOf(false), &sdk.StreamableHTTPOptions{
+	w.stateless = sdk.NewStreamableHTTPHandler(w.serverOf(false), &sdk.StreamableHTTPOptions{
 		Stateless: true, MaxRequestBodyBytes: bodyMost, DisableLocalhostProtection: true, PropagateRequestCancellation: true})
 	w.engine = w.operations()
 	w.tasks.Go(func() { keys.follow(ctx) })
@@ -160,7 +160,7 @@ func (w *web) close() {
 }
 
 // serverOf finds the server of a request, by its token.
-func (w *web) serverOf(held bool) func(*http.Request) *sdk.Server {
+func (w *web) serverOf(stateful bool) func(*http.Request) *sdk.Server {
 	return func(r *http.Request) *sdk.Server {
 		t := tokenOf(r.Context())
 		w.mu.Lock()
@@ -168,7 +168,7 @@ func (w *web) serverOf(held bool) func(*http.Request) *sdk.Server {
 		if t == nil || t.life.Err() != nil || w.servers == nil {
 			return nil
 		}
-		key := serverKey{t, held}
+		key := serverKey{t, stateful}
 		if w.servers[key] == nil {
 			w.servers[key] = w.newServer(key)
 		}
@@ -180,7 +180,7 @@ func (w *web) serverOf(held bool) func(*http.Request) *sdk.Server {
 func (w *web) newServer(key serverKey) *server {
 	ctx, cancel := context.WithCancel(w.ctx)
 	s := newServer(ctx, optionsOf(w.o, *key.token))
-	s.held = key.held
+	s.stateful = key.stateful
 	context.AfterFunc(key.token.life, func() {
 		if w.drop(key) {
 			defer w.tasks.Done()
@@ -225,7 +225,7 @@ func (w *web) serve(ctx context.Context, l net.Listener) error {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(done)
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
 		if s.Shutdown(grace) != nil {
 			s.Close()
@@ -312,9 +312,9 @@ func (w *web) protocol(t *token) http.Handler {
 		switch {
 		case answer == nil:
 		case r.Header.Get("MCP-Protocol-Version") >= toolkit.WithoutSessions:
-			w.single.ServeHTTP(answer, r)
+			w.stateless.ServeHTTP(answer, r)
 		default:
-			w.held.ServeHTTP(answer, r)
+			w.stateful.ServeHTTP(answer, r)
 		}
 	})
 	return auth.RequireBearerToken(known, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(byVersion)

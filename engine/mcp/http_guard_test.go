@@ -139,7 +139,7 @@ func TestATokenThatIsRemovedIsCutOff(t *testing.T) {
 		}
 		select {
 		case <-gone:
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Errorf("%s: it goes on", what)
 		}
 	}
@@ -209,7 +209,7 @@ func TestABodyThatDoesNotArriveIsNotWaitedForLong(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\n{", path, token)
@@ -355,7 +355,7 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte(masterToken), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.face.Options.Sandbox, r.face.Options.Secrets = &api.Sandbox{}, HTTPOptions{DataDir: r.dir}.TokenFiles()
+	r.agent.Options.Sandbox, r.agent.Options.Secrets = &api.Sandbox{}, HTTPOptions{DataDir: r.dir}.TokenFiles()
 	if text, _ := r.calls(r.served(nil), "exec", object{"command": "cat " + tokens}); strings.Contains(text, masterToken) || !strings.Contains(text, "ermission denied") {
 		t.Errorf("an agent reads %s", text)
 	}
@@ -366,7 +366,7 @@ func TestASandboxHidesTheTokensThatThereAre(t *testing.T) {
 
 func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
 	r := newRig(t, toolkit.Native)
-	p, err := api.SessionStart.Call(t.Context(), r.face.Engine, api.SessionStartInput{Command: []string{"cat"}, CWD: "/"})
+	p, err := api.SessionStart.Call(t.Context(), r.agent.Engine, api.SessionStartInput{Command: []string{"cat"}, CWD: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,13 +375,13 @@ func TestAnAttachedTerminalIsCutWithItsToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := keyringOf(tokens)
-	s := siteWith(r, *r.face.Options, keys, r.dir)
+	s := siteWith(r, *r.agent.Options, keys, r.dir)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	fmt.Fprintf(conn, "GET /v1/session.attach?raw=true&id=%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\n"+

@@ -26,43 +26,43 @@ type post struct {
 
 // readPost reads the messages of a request. Wrong is what is wrong with them as
 // JSON-RPC.
-func readPost(body []byte, version string) (p post, wrong *misfit) {
+func readPost(body []byte, version string) (p post, wrong *badMessage) {
 	p.body = body
 	trimmed := bytes.TrimSpace(body)
 	switch {
 	case len(trimmed) == 0:
-		return p, &misfit{code: jsonrpc.CodeInvalidRequest, text: "the request has no body; it has to be a JSON-RPC 2.0 message"}
+		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the request has no body; it has to be a JSON-RPC 2.0 message"}
 	case trimmed[0] != '[':
 		m, changed, wrong := readMessage(trimmed)
 		if wrong != nil {
 			return p, wrong
 		}
-		p.Take(m)
+		p.inspect(m)
 		if changed {
 			p.body, _ = jsonrpc.EncodeMessage(m) // what was decoded can be encoded
 		}
 		return p, nil
 	case version > withBatches:
-		return p, &misfit{code: jsonrpc.CodeInvalidRequest, text: "batches are of version " + withBatches + " alone; send one message in a request"}
+		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "batches are of version " + withBatches + " alone; send one message in a request"}
 	}
 	return readBatch(trimmed)
 }
 
 // readBatch reads several messages (JSON-RPC 2.0, section 6).
-func readBatch(body []byte) (p post, wrong *misfit) {
+func readBatch(body []byte) (p post, wrong *badMessage) {
 	var batch []json.RawMessage
 	if json.Unmarshal(body, &batch) != nil {
-		return p, &misfit{code: jsonrpc.CodeParseError, text: "the message is no JSON"}
+		return p, &badMessage{code: jsonrpc.CodeParseError, text: "the message is no JSON"}
 	}
 	if len(batch) == 0 {
-		return p, &misfit{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"}
+		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"}
 	}
 	for i, one := range batch {
 		m, changed, wrong := readMessage(one)
 		if wrong != nil {
 			return p, wrong
 		}
-		p.Take(m)
+		p.inspect(m)
 		if changed {
 			batch[i], _ = jsonrpc.EncodeMessage(m)
 		}
@@ -74,8 +74,8 @@ func readBatch(body []byte) (p post, wrong *misfit) {
 	return p, nil
 }
 
-// take looks at one message.
-func (p *post) Take(m jsonrpc.Message) {
+// inspect looks at one message.
+func (p *post) inspect(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Request)
 	if !ok {
 		return
@@ -102,7 +102,7 @@ func examined(rw http.ResponseWriter, r *http.Request) (*spoken, *http.Request) 
 	version := r.Header.Get("MCP-Protocol-Version")
 	p, wrong := readPost(body, version)
 	if wrong == nil && !p.begins && version < toolkit.WithoutSessions && r.Header.Get("Mcp-Session-Id") == "" {
-		wrong = &misfit{p.id, jsonrpc.CodeInvalidRequest,
+		wrong = &badMessage{p.id, jsonrpc.CodeInvalidRequest,
 			"the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}
 	}
 	if wrong != nil {
@@ -114,7 +114,7 @@ func examined(rw http.ResponseWriter, r *http.Request) (*spoken, *http.Request) 
 	return s, r
 }
 
-func answerWrong(rw http.ResponseWriter, status int, wrong *misfit) {
+func answerWrong(rw http.ResponseWriter, status int, wrong *badMessage) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.Header().Del("X-Content-Type-Options")
 	rw.WriteHeader(status)
@@ -143,7 +143,7 @@ func (s *spoken) Write(b []byte) (int, error) {
 	if s.status == 0 {
 		return s.ResponseWriter.Write(b)
 	}
-	wrong := &misfit{s.id, jsonrpc.CodeInvalidRequest, strings.TrimPrefix(strings.TrimSpace(string(b)), "Bad Request: ")}
+	wrong := &badMessage{s.id, jsonrpc.CodeInvalidRequest, strings.TrimPrefix(strings.TrimSpace(string(b)), "Bad Request: ")}
 	if _, name, ok := strings.Cut(wrong.text, "not handled: "); ok {
 		wrong.code, wrong.text = jsonrpc.CodeMethodNotFound, "method not found: "+strings.TrimSuffix(name, " unsupported")
 	}

@@ -150,7 +150,7 @@ func (w *web) permit(ctx context.Context, conn *client.Client, c operationCall, 
 	about := c.Subject(w.o.Home).Steered(w.o.Sandbox != nil)
 	out, err := api.PolicyCheck.Call(ctx, conn, api.PolicyCheckInput{
 		Tool: c.name, Actor: t.actor(), Command: about.Command, Argv: about.Argv,
-		Paths: about.Paths, CWD: about.Cwd, Session: about.Session, Write: c.write,
+		Paths: about.Paths, CWD: about.CWD, Session: about.Session, Write: c.write,
 	})
 	if err == nil && out.Decision != "allow" {
 		err = notAllowed(c.name, out)
@@ -162,11 +162,11 @@ func (w *web) permit(ctx context.Context, conn *client.Client, c operationCall, 
 func (c operationCall) Subject(home string) toolkit.Subject {
 	switch in := c.in.(type) {
 	case *api.ExecInput:
-		return toolkit.Subject{Argv: in.Command, Cwd: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
+		return toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
 	case *api.SessionStartInput:
-		return toolkit.Subject{Argv: in.Command, Cwd: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
+		return toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
 	case *api.ProcessStartInput:
-		s := toolkit.Subject{Argv: in.Command, Cwd: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
+		s := toolkit.Subject{Argv: in.Command, CWD: cmp.Or(in.CWD, home), Env: toolkit.Given(in.Env, in.Environ)}
 		if in.Ready != nil && len(in.Ready.Command) > 0 {
 			s.Command, s.Argv = lineOf(in.Command)+"\n"+lineOf(in.Ready.Command), nil
 		}

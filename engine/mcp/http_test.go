@@ -349,13 +349,13 @@ func TestEventsAreStreamed(t *testing.T) {
 }
 
 func TestStatelessAgentsAreForgotten(t *testing.T) {
-	f := faces{made: map[any]*entry{}}
+	f := agents{byKey: map[any]*connection{}}
 	ended := 0
-	for i := range facesMost {
-		f.made[i] = &entry{cancel: func() { ended++ }}
+	for i := range statelessLimit {
+		f.byKey[i] = &connection{cancel: func() { ended++ }}
 	}
-	if f.forget(facesMost - 1); len(f.made) != facesMost-1 || ended != 1 {
-		t.Errorf("%d are left, %d were ended", len(f.made), ended)
+	if f.forget(statelessLimit - 1); len(f.byKey) != statelessLimit-1 || ended != 1 {
+		t.Errorf("%d are left, %d were ended", len(f.byKey), ended)
 	}
 }
 
@@ -510,8 +510,8 @@ func TestAClientWithoutSessionsStaysTheSameOwner(t *testing.T) {
 	if a, b := (token{name: "default", sum: [32]byte{1}}), (token{name: "default", sum: [32]byte{2}}); a.id() == b.id() {
 		t.Error("two tokens of one name are one client")
 	}
-	s := &server{held: true}
-	if who := (agent{token: "master", actor: "agent:x/1"}); func() bool { first := s.ownerOf(who); return first == s.ownerOf(who) }() {
+	s := &server{stateful: true}
+	if who := (caller{token: "master", actor: "agent:x/1"}); func() bool { first := s.ownerOf(who); return first == s.ownerOf(who) }() {
 		t.Error("two sessions are one owner")
 	}
 }

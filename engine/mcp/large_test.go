@@ -12,13 +12,13 @@ import (
 )
 
 func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
-	text := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀 \xff\n", toolkit.MuchText/16)
+	text := strings.Repeat("<&> \"quoted\" \x00\x1b é 😀 \xff\n", toolkit.LargeText/16)
 	for name, r := range map[string]*sdk.CallToolResult{
 		"text":    {Content: []sdk.Content{&sdk.TextContent{Text: text}}},
 		"blocks":  {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.TextContent{Text: "end"}}, IsError: true},
 		"facts":   {Content: []sdk.Content{&sdk.TextContent{Text: text}}, StructuredContent: map[string]any{"code": 1.0}},
-		"spoken":  {Content: []sdk.Content{}, StructuredContent: toolkit.SpokenFacts{Facts: []byte(`{"code":1}`), Text: []string{text, "", text}}},
-		"alone":   {Content: []sdk.Content{}, StructuredContent: toolkit.SpokenFacts{Facts: []byte(`{}`), Text: []string{text}}, IsError: true},
+		"spoken":  {Content: []sdk.Content{}, StructuredContent: toolkit.FactsWithText{Facts: []byte(`{"code":1}`), Text: []string{text, "", text}}},
+		"alone":   {Content: []sdk.Content{}, StructuredContent: toolkit.FactsWithText{Facts: []byte(`{}`), Text: []string{text}}, IsError: true},
 		"meta":    {Meta: sdk.Meta{"k": "v"}, Content: []sdk.Content{&sdk.TextContent{Text: text}}},
 		"small":   {Content: []sdk.Content{&sdk.TextContent{Text: "x"}}},
 		"picture": {Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.ImageContent{Data: dot(), MIMEType: "image/png"}}},
@@ -44,10 +44,10 @@ func TestALargeResultSaysWhatItsOrdinaryEncodingSays(t *testing.T) {
 
 // What the transport writes is what the SDK would.
 func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
-	kept := &toolkit.Shelf{}
+	kept := &toolkit.ResultStore{}
 	for i, text := range []string{
 		strings.Repeat("é", toolkit.TextPiece),
-		strings.Repeat("x", toolkit.MuchText) + strings.Repeat("\xe2\x82", toolkit.TextPiece) + "\xf0\x9f",
+		strings.Repeat("x", toolkit.LargeText) + strings.Repeat("\xe2\x82", toolkit.TextPiece) + "\xf0\x9f",
 		"x" + strings.Repeat("😀\u2028<\"\\\n", toolkit.TextPiece),
 		strings.Repeat("\xbf", 2*toolkit.TextPiece+1),
 	} {
@@ -62,7 +62,7 @@ func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
 		}
 		var out strings.Builder
 		answers := 0
-		c := &lineConn{out: &out, shelf: kept, sent: func(size int) { answers += size }}
+		c := &lineConn{out: &out, store: kept, sent: func(size int) { answers += size }}
 		id, _ := jsonrpc.MakeID(7.0)
 		if err := c.Write(t.Context(), &jsonrpc.Response{ID: id, Result: ticket}); err != nil {
 			t.Fatal(err)
@@ -80,7 +80,7 @@ func TestALargeResultIsWrittenAsItIsEncoded(t *testing.T) {
 }
 
 func TestATicketIsGoodOnce(t *testing.T) {
-	kept := &toolkit.Shelf{}
+	kept := &toolkit.ResultStore{}
 	one, other := &toolkit.LargeResult{}, &toolkit.LargeResult{}
 	first, second := kept.Put(one), kept.Put(other)
 	for _, tc := range []struct {
@@ -91,7 +91,7 @@ func TestATicketIsGoodOnce(t *testing.T) {
 			t.Errorf("%s is for %p, want %p", tc.ticket, got, tc.want)
 		}
 	}
-	if got := (*toolkit.Shelf)(nil).Take(first); got != nil {
+	if got := (*toolkit.ResultStore)(nil).Take(first); got != nil {
 		t.Error("there is a result where none are kept")
 	}
 }
@@ -107,9 +107,9 @@ func BenchmarkLargeResult(b *testing.B) {
 
 func BenchmarkLargeResultInLines(b *testing.B) {
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.Repeat("0123456789abcdef\n", 600_000)}}}
-	c := &lineConn{out: io.Discard, shelf: &toolkit.Shelf{}}
+	c := &lineConn{out: io.Discard, store: &toolkit.ResultStore{}}
 	for b.Loop() {
-		ticket, err := toolkit.Encode(toolkit.Light(r, withHandshake, c.shelf))
+		ticket, err := toolkit.Encode(toolkit.Light(r, withHandshake, c.store))
 		if err == nil {
 			err = c.Write(b.Context(), &jsonrpc.Response{Result: ticket})
 		}

@@ -32,7 +32,7 @@ type backlog struct {
 
 // A recorded is a call that is still to be recorded.
 type recorded struct {
-	face  *toolkit.Agent
+	agent *toolkit.Agent
 	entry func() api.AuditEntry // what is given once is given again
 }
 
@@ -91,7 +91,7 @@ func (s *server) record(calls []recorded) (failed []recorded) {
 		for i, c := range batch {
 			entries[i] = c.entry()
 		}
-		err := addToAudit(batch[0].face.Engine, entries...)
+		err := addToAudit(batch[0].agent.Engine, entries...)
 		switch {
 		case err == nil:
 		case errors.Is(err, api.CodeUnavailable):
@@ -105,25 +105,25 @@ func (s *server) record(calls []recorded) (failed []recorded) {
 
 // batches parts calls into what goes into one request each.
 func batches(calls []recorded) (all [][]recorded) {
-	byFace := make(map[*toolkit.Agent][]recorded)
+	byAgent := make(map[*toolkit.Agent][]recorded)
 	var order []*toolkit.Agent
 	for _, c := range calls {
-		if byFace[c.face] == nil {
-			order = append(order, c.face)
+		if byAgent[c.agent] == nil {
+			order = append(order, c.agent)
 		}
-		byFace[c.face] = append(byFace[c.face], c)
+		byAgent[c.agent] = append(byAgent[c.agent], c)
 	}
 	for _, f := range order {
 		size, from := 0, 0
-		for i, c := range byFace[f] {
+		for i, c := range byAgent[f] {
 			e := c.entry()
 			own := sizeOf(e.Arguments) + len(e.Error)
 			if size += own; size > batchMost && i > from {
-				all = append(all, byFace[f][from:i])
+				all = append(all, byAgent[f][from:i])
 				size, from = own, i
 			}
 		}
-		all = append(all, byFace[f][from:])
+		all = append(all, byAgent[f][from:])
 	}
 	return all
 }

@@ -119,7 +119,7 @@ func TestACallIsRecordedWithTheTimeOfItsEnd(t *testing.T) {
 	}
 }
 
-// reached is an agent's face on the server's engine.
+// reached is an agent on the server's engine.
 func (s *server) reached(t *testing.T) *toolkit.Agent {
 	t.Helper()
 	f, err := s.connect(t.Context(), "agent:tester", toolkit.NewOwner())

@@ -13,8 +13,8 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// A misfit is a text that is no JSON-RPC 2.0 message, and how it is answered.
-type misfit struct {
+// A badMessage is a text that is no JSON-RPC 2.0 message, and how it is answered.
+type badMessage struct {
 	id   json.RawMessage // null where it has none that can be told
 	code int64
 	text string
@@ -24,12 +24,12 @@ var errNeither = errors.New("neither a call nor an answer")
 
 // readMessage reads a JSON-RPC 2.0 message. Calls with mistakes in their params
 // are flagged.
-func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *misfit) {
+func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *badMessage) {
 	m, err := jsonrpc.DecodeMessage(text)
 	if r, ok := m.(*jsonrpc.Response); ok && err == nil && r.Error == nil && len(r.Result) == 0 {
 		err = errNeither
 	}
-	if wrong = misfitIn(text, err); wrong != nil {
+	if wrong = checkMessage(text, err); wrong != nil {
 		return nil, false, wrong
 	}
 	if r, ok := m.(*jsonrpc.Request); ok {
@@ -38,19 +38,19 @@ func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *misfit) {
 	return m, changed, nil
 }
 
-// misfitIn says what is wrong with a text as a message. Err is what the SDK
+// checkMessage says what is wrong with a text as a message. Err is what the SDK
 // says, which also takes numbers for ids that are none.
-func misfitIn(text []byte, err error) *misfit {
+func checkMessage(text []byte, err error) *badMessage {
 	object, isObject := bytes.TrimSpace(text), false
 	if isObject = len(object) > 0 && object[0] == '{'; !isObject || err != nil && !json.Valid(object) {
 		if !json.Valid(object) {
-			return &misfit{code: jsonrpc.CodeParseError, text: "the message is no JSON"}
+			return &badMessage{code: jsonrpc.CodeParseError, text: "the message is no JSON"}
 		}
-		return &misfit{code: jsonrpc.CodeInvalidRequest, text: "the message is no JSON object"}
+		return &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the message is no JSON object"}
 	}
 	id, hasID := toolkit.Member(object, "id")
-	refuse := func(why string) *misfit {
-		return &misfit{id, jsonrpc.CodeInvalidRequest, "the message is no JSON-RPC 2.0: " + why}
+	refuse := func(why string) *badMessage {
+		return &badMessage{id, jsonrpc.CodeInvalidRequest, "the message is no JSON-RPC 2.0: " + why}
 	}
 	if hasID && !isMessageID(id) {
 		id = nil
@@ -103,7 +103,7 @@ type errorAnswer struct {
 	Error   jsonrpc.Error   `json:"error"`
 }
 
-func (m *misfit) answer() errorAnswer {
+func (m *badMessage) answer() errorAnswer {
 	id := m.id
 	if id == nil {
 		id = json.RawMessage("null")

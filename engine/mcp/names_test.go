@@ -31,7 +31,7 @@ func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
 		rows := []string{}
 		for name, quoted := range shown {
 			if prefix != "" {
-				quoted = r.face.Shown(prefix + name)
+				quoted = r.agent.Shown(prefix + name)
 			}
 			rows = append(rows, quoted+suffix)
 		}
@@ -47,7 +47,7 @@ func TestNamesThatCouldBeMistakenAreQuotedAndTakenBack(t *testing.T) {
 	list("find", "dir/", "", object{"path": "dir", "pattern": "*"})
 	list("grep", "dir/", ":1:text", object{"path": "dir", "pattern": "^text"})
 	for name := range shown {
-		path := r.face.Shown("dir/" + name)
+		path := r.agent.Shown("dir/" + name)
 		r.check(t, row{"read", object{"path": path}, "text", false})
 		r.check(t, row{"edit", object{"path": path, "edits": []object{{"search": "text", "replace": "words"}}}, "Updated " + path + " (edit 1: 1 replacement).", false})
 		r.check(t, row{"ls", object{"path": path}, path, false})

@@ -91,13 +91,13 @@ func TestOSCommandThatTakesLongIsADaemonForEverybody(t *testing.T) {
 // crashEngine kills the engine and waits for the next one.
 func (r *rig) crashEngine() {
 	r.Helper()
-	info, err := api.EngineInfo.Call(r.Context(), r.face.Engine, api.Empty{})
+	info, err := api.EngineInfo.Call(r.Context(), r.agent.Engine, api.Empty{})
 	if err != nil {
 		r.Fatal(err)
 	}
 	kill(r, info.EnginePID)
 	r.eventually("the next engine", func() bool {
-		next, err := api.EngineInfo.Call(r.Context(), r.face.Engine, api.Empty{})
+		next, err := api.EngineInfo.Call(r.Context(), r.agent.Engine, api.Empty{})
 		return err == nil && next.EnginePID != info.EnginePID && !errors.Is(err, api.CodeUnavailable)
 	})
 }
@@ -105,7 +105,7 @@ func (r *rig) crashEngine() {
 func TestOSEnvironmentIsAnOverlayForWhatIsStarted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.OS)
-	r.face.Environ["TD_INHERITED"] = "from outside"
+	r.agent.Environ["TD_INHERITED"] = "from outside"
 	key := func(k string) object { return object{"key": k} }
 	wrong := "status: error\nerror_code: ENV_INVALID_KEY\nmessage: a name has letters, digits and _ and begins with no digit\n"
 	wrong = strings.Replace(wrong, "message: ", "message: \"", 1)

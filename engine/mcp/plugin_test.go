@@ -98,7 +98,7 @@ func TestPluginReadsFilesInParts(t *testing.T) {
 		row{"read", read("leads out", 0, 0), "read " + outside + ": it is outside the allowed folders\nhint: allowed: HOME", true},
 		row{"read", object{"path": 3}, `call read: argument "path" has to be a string, not a number`, true},
 	)
-	r.face.Options.Unbounded = true
+	r.agent.Options.Unbounded = true
 	r.check(t, row{"read", read("long", 0, 0), numbered(1, 2500, "line %d"), false})
 }
 
@@ -370,7 +370,7 @@ func TestPluginConfinesCommands(t *testing.T) {
 	if got := said(answer); !strings.HasPrefix(got, "new\nthere\n") || !strings.Contains(got, "Permission denied") {
 		t.Errorf("confined: %q", got)
 	}
-	r.face.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{}, AllowWrite: []string{}, DenyWrite: []string{}}}
+	r.agent.Options.Sandbox = &api.Sandbox{Filesystem: api.SandboxFilesystem{DenyRead: []string{}, AllowWrite: []string{}, DenyWrite: []string{}}}
 	r.hold()
 	if got := said(r.call("exec", object{"command": "echo x > rw/again"})); !strings.Contains(got, "Permission denied") {
 		t.Errorf("by default: %q", got)
@@ -434,8 +434,8 @@ func TestPluginSaysWhatACallWouldDo(t *testing.T) {
 		{"grep", `{"pattern":"x"}`, toolkit.Subject{Paths: []string{"/work"}}},
 		{"find", `{"pattern":"x","path":"d"}`, toolkit.Subject{Paths: []string{"/work/d"}}},
 		{"ls", `{}`, toolkit.Subject{Paths: []string{"/work"}}},
-		{"exec", `{"command":"rm -rf x","cwd":"d"}`, toolkit.Subject{Command: "rm -rf x", Cwd: "/work/d"}},
-		{"process_start", `{"command":"serve"}`, toolkit.Subject{Command: "serve", Cwd: "/work"}},
+		{"exec", `{"command":"rm -rf x","cwd":"d"}`, toolkit.Subject{Command: "rm -rf x", CWD: "/work/d"}},
+		{"process_start", `{"command":"serve"}`, toolkit.Subject{Command: "serve", CWD: "/work"}},
 		{"write_output", `{"name":"n","content":""}`, toolkit.Subject{Paths: []string{"/home/me/outputs"}}},
 		{"process_stop_all", `{}`, toolkit.Subject{}},
 	} {

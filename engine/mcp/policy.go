@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// recordPatience is how long a call waits for the audit log at most.
-	recordPatience = 2 * time.Second
+	// auditTimeout is how long a call waits for the audit log at most.
+	auditTimeout = 2 * time.Second
 	// recordedText is how much of one text argument is sent to the audit log.
 	recordedText = 4 << 10
 	// recordedItems is how much of a list, and recordedAll how many bytes of all
@@ -74,7 +74,7 @@ func inquiry(f *toolkit.Agent, t toolkit.Tool, args json.RawMessage) api.PolicyC
 	about := t.About(f, args).Steered(f.Options.Sandbox != nil)
 	return api.PolicyCheckInput{
 		Tool: t.Name, Actor: f.Actor, Command: about.Command, Argv: about.Argv,
-		Paths: about.Paths, CWD: about.Cwd, Session: about.Session, Write: t.Effect != api.Read,
+		Paths: about.Paths, CWD: about.CWD, Session: about.Session, Write: t.Effect != api.Read,
 	}
 }
 
@@ -164,7 +164,7 @@ func entryOf(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args json.Ra
 // addToAudit writes lines of the audit log. That they could not be written does
 // not concern the agent, as the calls have been made.
 func addToAudit(engine *client.Client, entries ...api.AuditEntry) error {
-	ctx, cancel := context.WithTimeout(context.Background(), recordPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), auditTimeout)
 	defer cancel()
 	_, err := api.AuditAdd.Call(ctx, engine, api.AuditAddInput{Entries: entries})
 	return err

@@ -42,13 +42,13 @@ tool = ["session_kill", "session.kill"]
 
 // served runs a server with the rig's options, and a client of the SDK on it.
 func (r *rig) served(client *sdk.ClientOptions) *sdk.ClientSession {
-	return served(r, *r.face.Options, withHandshake, client)
+	return served(r, *r.agent.Options, withHandshake, client)
 }
 
 // calls calls a tool as an agent's program does.
 func (r *rig) calls(session *sdk.ClientSession, tool string, args object) (text string, failed bool) {
 	r.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	answer, err := session.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *rig) audited(n int) (lines []string, entries []api.AuditEntry) {
 func TestNothingOfARefusedCallIsDone(t *testing.T) {
 	r := newRig(t, toolkit.All)
 	r.file("there", "old")
-	p, err := api.ProcessStart.Call(t.Context(), r.face.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
+	p, err := api.ProcessStart.Call(t.Context(), r.agent.Engine, api.ProcessStartInput{Command: []string{"sleep", "1000"}, CWD: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestNothingOfARefusedCallIsDone(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(r.home, "there")); err != nil || string(got) != "old" {
 		t.Errorf("the file says %q, %v", got, err)
 	}
-	out, err := api.ProcessList.Call(t.Context(), r.face.Engine, api.ProcessListInput{})
+	out, err := api.ProcessList.Call(t.Context(), r.agent.Engine, api.ProcessListInput{})
 	if err != nil || len(out.Processes) != 1 || out.Processes[0].State.Ended() {
 		t.Errorf("there are %+v, %v", out.Processes, err)
 	}
@@ -201,7 +201,7 @@ func TestACommandInASessionIsJudgedInItsFolder(t *testing.T) {
 	r := newRig(t, toolkit.All)
 	r.policy(careful)
 	session := r.served(nil)
-	started, err := api.SessionStart.Call(t.Context(), r.face.Engine, api.SessionStartInput{Command: []string{"sh"}, CWD: "/etc"})
+	started, err := api.SessionStart.Call(t.Context(), r.agent.Engine, api.SessionStartInput{Command: []string{"sh"}, CWD: "/etc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestAnAgentCannotAnswerItsOwnRequest(t *testing.T) {
 		told <- failed
 	}()
 	request := r.asked()
-	_, err := api.RequestAnswer.Call(t.Context(), r.face.Engine, api.RequestAnswerInput{ID: request.ID, Allow: true})
+	_, err := api.RequestAnswer.Call(t.Context(), r.agent.Engine, api.RequestAnswerInput{ID: request.ID, Allow: true})
 	if api.AsError(err).Code != api.CodeForbidden {
 		t.Errorf("an agent answers: %v", err)
 	}
@@ -353,9 +353,9 @@ func TestAnAgentsProgramAsksItsPerson(t *testing.T) {
 func TestAnAgentsProgramIsNotAskedWhereThePersonDoesNotTrustIt(t *testing.T) {
 	r := newRig(t, toolkit.Native)
 	r.policy(strings.Replace(careful, "20s", "10ms", 1))
-	r.face.Options.NoElicit = true
+	r.agent.Options.NoElicit = true
 	for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
-		session := served(t, *r.face.Options, version, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+		session := served(t, *r.agent.Options, version, &sdk.ClientOptions{ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 			t.Errorf("%s: the program was asked", version)
 			return &sdk.ElicitResult{Action: "accept", Content: object{"allow": true}}, nil
 		}})
@@ -392,7 +392,7 @@ func TestTheAuditLogSaysWhoDidWhatWithoutSecrets(t *testing.T) {
 // site is the rig's engine served over HTTP to agents.
 func (r *rig) site(change func(*toolkit.Options)) *site {
 	r.Helper()
-	o := *r.face.Options
+	o := *r.agent.Options
 	if change != nil {
 		change(&o)
 	}

@@ -67,7 +67,7 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 	}
 	list := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}
 	list.CacheScope = "private"
-	f, err := s.faceOf(ctx, identify(req))
+	f, err := s.agentOf(ctx, identify(req))
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +76,16 @@ func (s *server) listResources(ctx context.Context, req *sdk.ListResourcesReques
 		return nil, err
 	}
 	for _, p := range processes {
-		if !fleeting(p) {
+		if !transient(p) {
 			list.Resources = append(list.Resources, listedResource(p))
 		}
 	}
 	return list, nil
 }
 
-// fleeting reports whether a process is a one-shot command, which nobody needs
+// transient reports whether a process is a one-shot command, which nobody needs
 // to be told of.
-func fleeting(p api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
+func transient(p api.Process) bool { return p.Supervision != nil && p.Supervision.Transient }
 
 func listedResource(p api.Process) *sdk.Resource {
 	r := &sdk.Resource{URI: "tandem://process/" + p.ID + "/log", Name: p.Name + " log", MIMEType: "text/plain",
@@ -102,7 +102,7 @@ func (s *server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	if !ok {
 		return nil, sdk.ResourceNotFoundError(req.Params.URI)
 	}
-	f, err := s.faceOf(ctx, identify(req))
+	f, err := s.agentOf(ctx, identify(req))
 	if err != nil {
 		return nil, err
 	}

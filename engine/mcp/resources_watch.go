@@ -41,7 +41,7 @@ func (s *server) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error
 	if !ok {
 		return sdk.ResourceNotFoundError(req.Params.URI)
 	}
-	f, err := s.faceOf(ctx, identify(req))
+	f, err := s.agentOf(ctx, identify(req))
 	if err != nil {
 		return err
 	}
@@ -156,9 +156,9 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// heard takes in what an agent's watch tells. Of several agents each tells the
+// applyEvent takes in what an agent's watch tells. Of several agents each tells the
 // same, and the first counts.
-func (s *server) heard(e api.Event) {
+func (s *server) applyEvent(e api.Event) {
 	r := &s.resources
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,7 +184,7 @@ func (r *resources) apply(e api.Event) bool {
 	case api.EventSnapshot:
 		listed := make(map[string]string, len(e.Processes))
 		for _, p := range e.Processes {
-			if !fleeting(p) {
+			if !transient(p) {
 				listed[p.ID] = p.Name
 			}
 		}
@@ -193,7 +193,7 @@ func (r *resources) apply(e api.Event) bool {
 		return changed
 	case api.EventProcess:
 		name, known := r.listed[e.Process.ID]
-		if r.listed == nil || known && name == e.Process.Name || fleeting(*e.Process) {
+		if r.listed == nil || known && name == e.Process.Name || transient(*e.Process) {
 			return false
 		}
 		r.listed[e.Process.ID] = e.Process.Name

@@ -17,15 +17,15 @@ import (
 	"tandem/engine/mcp/toolkit"
 )
 
-// patience bounds how long a test waits for something that must come.
-const patience = 20 * time.Second
+// testTimeout bounds how long a test waits for something that must come.
+const testTimeout = 20 * time.Second
 
 // A rig is a real engine on a data folder of its own, and an agent of it.
 type rig struct {
 	testing.TB
 	dir   string // the data folder
 	home  string // the agent's home and working folder
-	face  *toolkit.Agent
+	agent *toolkit.Agent
 	tools []toolkit.Tool
 
 	people *client.Client
@@ -41,8 +41,8 @@ func newRig(t testing.TB, profiles ...toolkit.Profile) *rig {
 	r := &rig{TB: t, dir: dir, home: t.TempDir()}
 	o := &toolkit.Options{Connect: r.connect, Version: "1.2.3", Profiles: profiles, CWD: r.home, Home: r.home, Roots: []string{r.home}}
 	environ := append(os.Environ(), "HOME="+r.home)
-	r.face = &toolkit.Agent{Options: o, Actor: "agent:test/1", Owner: toolkit.NewOwner(), Roots: o.Roots, Environ: api.Environ(environ)}
-	if r.face.Engine, err = r.connect(t.Context(), r.face.Actor, r.face.Owner, o.Bounds()); err != nil {
+	r.agent = &toolkit.Agent{Options: o, Actor: "agent:test/1", Owner: toolkit.NewOwner(), Roots: o.Roots, Environ: api.Environ(environ)}
+	if r.agent.Engine, err = r.connect(t.Context(), r.agent.Actor, r.agent.Owner, o.Bounds()); err != nil {
 		t.Fatal(err)
 	}
 	r.tools = toolset(*o)
@@ -70,19 +70,19 @@ func (r *rig) person() *client.Client {
 // are now.
 func (r *rig) hold() {
 	r.Helper()
-	engine, err := r.connect(context.Background(), r.face.Actor, r.face.Owner, r.face.Options.Bounds())
+	engine, err := r.connect(context.Background(), r.agent.Actor, r.agent.Owner, r.agent.Options.Bounds())
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.face.Engine.Close()
-	r.face.Engine = engine
+	r.agent.Engine.Close()
+	r.agent.Engine = engine
 }
 
 // end ends everything that runs on the rig and sees that nothing is left.
 func (r *rig) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
-	info, err := api.EngineInfo.Call(ctx, r.face.Engine, api.Empty{})
+	info, err := api.EngineInfo.Call(ctx, r.agent.Engine, api.Empty{})
 	if err != nil {
 		r.Errorf("find the engine: %v", err)
 	}
@@ -90,7 +90,7 @@ func (r *rig) end() {
 		r.Errorf("stop the engine: %v", err)
 	}
 	r.person().Close()
-	r.face.Engine.Close()
+	r.agent.Engine.Close()
 	for _, pid := range []int{info.EnginePID, info.KeeperPID} {
 		r.eventually("the end of engine and keeper", func() bool { return !alive(pid) })
 	}
@@ -106,7 +106,7 @@ func alive(pid int) bool { return pid > 0 && unix.Kill(pid, 0) == nil }
 // eventually waits until something holds.
 func (r *rig) eventually(what string, holds func() bool) {
 	r.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			r.Fatalf("waited in vain for %s", what)
 		}
@@ -127,9 +127,9 @@ func (r *rig) call(name string, args object) toolkit.Result {
 		if t.Name != name {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
-		answer, err := t.Call(ctx, r.face, b)
+		answer, err := t.Call(ctx, r.agent, b)
 		if err != nil {
 			return toolkit.Failure(err)
 		}
@@ -164,7 +164,7 @@ func (r *rig) object(name string, args object) object {
 // process asks the engine about one.
 func (r *rig) process(id string) api.Process {
 	r.Helper()
-	p, err := api.ProcessGet.Call(context.Background(), r.face.Engine, api.IDInput{ID: id})
+	p, err := api.ProcessGet.Call(context.Background(), r.agent.Engine, api.IDInput{ID: id})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -174,8 +174,8 @@ func (r *rig) process(id string) api.Process {
 // ended waits for the end of a process.
 func (r *rig) ended(id string) api.Process {
 	r.Helper()
-	in := api.ProcessWaitInput{ID: id, Exit: true, TimeoutMS: int(patience.Milliseconds())}
-	out, err := api.ProcessWait.Call(context.Background(), r.face.Engine, in)
+	in := api.ProcessWaitInput{ID: id, Exit: true, TimeoutMS: int(testTimeout.Milliseconds())}
+	out, err := api.ProcessWait.Call(context.Background(), r.agent.Engine, in)
 	if err != nil || !out.Process.State.Ended() {
 		r.Fatalf("wait for the end of %s: %v, it is %s", id, err, out.Process.State)
 	}

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// beat is how often an agent that waits is told that it is not forgotten.
-	beat = 5 * time.Second
+	// progressInterval is how often an agent that waits is told that it is not forgotten.
+	progressInterval = 5 * time.Second
 	// muchMemory is the size of a result after which memory is given back, and
 	// tidyDelay how long after: it has been sent by then.
 	muchMemory = 1 << 20
@@ -37,12 +37,12 @@ const (
 func Serve(ctx context.Context, o toolkit.Options, in io.ReadCloser, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := newServer(ctx, o.Hiding())
-	s.shelf = &toolkit.Shelf{}
+	s.store = &toolkit.ResultStore{}
 	defer s.close()
 	defer cancel()
 	unwatch := watchReader(out, cancel)
 	defer unwatch()
-	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out, sent: s.tidy, shelf: s.shelf}, nil)
+	session, err := s.sdk.Connect(ctx, &lines{in: in, out: out, sent: s.tidy, store: s.store}, nil)
 	if err != nil {
 		return fmt.Errorf("serve agents: %w", err)
 	}
@@ -61,18 +61,18 @@ func gone(err error) bool {
 
 // A server offers the tools of its profiles to the agents that connect.
 type server struct {
-	o    toolkit.Options
-	sdk  *sdk.Server
-	log  *slog.Logger
-	held bool // a session lasts, and is an agent of its own
+	o        toolkit.Options
+	sdk      *sdk.Server
+	log      *slog.Logger
+	stateful bool // a session lasts, and is an agent of its own
 
-	ctx   context.Context // ends with the server
-	faces faces
-	tasks sync.WaitGroup // goroutines that end with ctx
+	ctx    context.Context // ends with the server
+	agents agents
+	tasks  sync.WaitGroup // goroutines that end with ctx
 
 	backlog backlog
-	shelf   *toolkit.Shelf // of the transport that writes large results; nil where the SDK does
-	untidy  atomic.Int64   // large results since memory was given back
+	store   *toolkit.ResultStore // of the transport that writes large results; nil where the SDK does
+	untidy  atomic.Int64         // large results since memory was given back
 
 	names     map[string]bool // of its tools, with the prefix
 	list      []listedTool    // what tools/list tells
@@ -80,11 +80,11 @@ type server struct {
 }
 
 func newServer(ctx context.Context, o toolkit.Options) *server {
-	s := &server{o: o.Complete(), ctx: ctx, held: true, names: map[string]bool{}, log: o.Log}
+	s := &server{o: o.Complete(), ctx: ctx, stateful: true, names: map[string]bool{}, log: o.Log}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.faces.made = map[any]*entry{}
+	s.agents.byKey = map[any]*connection{}
 	tools := toolset(s.o)
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "tandem", Title: "Tandem", Version: o.Version}, &sdk.ServerOptions{
 		Instructions:       instructions(s.o.ToolPrefix, tools),
@@ -131,7 +131,7 @@ func (s *server) handle(ctx context.Context, method string, req sdk.Request, nex
 		r.Params.Name = s.canonical(r.Params.Name)
 		answer, err := next(ctx, method, req)
 		if full, ok := answer.(*sdk.CallToolResult); ok && err == nil && full != nil {
-			return toolkit.Light(full, r.ProtocolVersion(), s.shelf), nil
+			return toolkit.Light(full, r.ProtocolVersion(), s.store), nil
 		}
 		return answer, err
 	case *sdk.ServerRequest[*sdk.DiscoverParams]:
@@ -160,7 +160,7 @@ func (s *server) canonical(name string) string {
 
 // dispatch runs one call: the person's policy first, the audit log last.
 func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	f, err := s.faceOf(ctx, identify(req))
+	f, err := s.agentOf(ctx, identify(req))
 	if err != nil {
 		return answer(toolkit.Failure(err)), nil
 	}
@@ -187,7 +187,7 @@ func (s *server) dispatch(ctx context.Context, t toolkit.Tool, req *sdk.CallTool
 // took.
 func (s *server) timed(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, req *sdk.CallToolRequest) (r toolkit.Result, took time.Duration, err error) {
 	began := time.Now()
-	quiet := beats(ctx, req)
+	quiet := reportProgress(ctx, req)
 	r, err = s.run(ctx, f, t, req.Params.Arguments)
 	quiet()
 	return r, time.Since(began), err
@@ -255,9 +255,9 @@ func answer(r toolkit.Result) *sdk.CallToolResult {
 		InputRequests: r.Input, RequestState: r.State}
 }
 
-// beats tells an agent that asked for it how long a call has been going on.
+// reportProgress tells an agent that asked for it how long a call has been going on.
 // The function that comes back ends that.
-func beats(ctx context.Context, req *sdk.CallToolRequest) (quiet func()) {
+func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (quiet func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
@@ -266,7 +266,7 @@ func beats(ctx context.Context, req *sdk.CallToolRequest) (quiet func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
-		clock := time.NewTicker(beat)
+		clock := time.NewTicker(progressInterval)
 		defer clock.Stop()
 		for {
 			select {

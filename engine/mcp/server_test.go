@@ -210,7 +210,7 @@ func (e *fakeEngine) options() toolkit.Options {
 // eventually waits until something holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}
@@ -384,7 +384,7 @@ func TestARuleForAToolHoldsForTheResourceThatTellsTheSame(t *testing.T) {
 // The two ways of the protocol, and the two places where clients show text.
 func TestMuchOutputArrivesAsItWasPrinted(t *testing.T) {
 	e := newFakeEngine(t)
-	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*toolkit.MuchText/16)
+	e.log = strings.Repeat("<&> \"quoted\" é 😀\u2028\n", 3*toolkit.LargeText/16)
 	for _, name := range []string{"tester", "claude-code"} {
 		for _, version := range []string{withHandshake, toolkit.WithoutSessions} {
 			session := servedTo(t, e.options(), sdk.NewClient(&sdk.Implementation{Name: name, Version: "7"}, nil), version)

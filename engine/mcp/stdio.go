@@ -32,13 +32,13 @@ type lines struct {
 	out  io.Writer
 	sent func(size int) // told of every answer, if it is set
 
-	shelf *toolkit.Shelf // of results that are written here, if it is set
+	store *toolkit.ResultStore // of results that are written here, if it is set
 }
 
 // Connect implements sdk.Transport.
 func (l *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConn{
-		in: l.in, out: l.out, sent: l.sent, shelf: l.shelf,
+		in: l.in, out: l.out, sent: l.sent, store: l.store,
 		messages: make(chan jsonrpc.Message), closed: make(chan struct{}),
 		open: map[jsonrpc.ID]string{}, idle: make(chan struct{}, 1),
 	}
@@ -57,7 +57,7 @@ type lineConn struct {
 	writing sync.Mutex
 	out     io.Writer
 	sent    func(size int)
-	shelf   *toolkit.Shelf
+	store   *toolkit.ResultStore
 
 	mu        sync.Mutex
 	open      map[jsonrpc.ID]string // methods of the calls that are not answered
@@ -122,10 +122,10 @@ func (c *lineConn) read() {
 	for {
 		line, err := readLine(r, buf[:0])
 		if errors.Is(err, errLong) {
-			c.refuse(&misfit{code: jsonrpc.CodeInvalidRequest, text: "the message is longer than 16 MiB"})
+			c.refuse(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "the message is longer than 16 MiB"})
 			continue
 		}
-		if len(bytes.TrimSpace(line)) > 0 && !c.Take(line) {
+		if len(bytes.TrimSpace(line)) > 0 && !c.accept(line) {
 			return
 		}
 		if err != nil {
@@ -160,31 +160,31 @@ func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	}
 }
 
-// take passes on a line's messages; false when nobody reads any more. A batch
+// accept passes on a line's messages; false when nobody reads any more. A batch
 // (JSON-RPC 2.0, section 6), which older clients may send, is taken apart and
 // its answers come one by one.
-func (c *lineConn) Take(line []byte) bool {
+func (c *lineConn) accept(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if line[0] != '[' {
-		return c.takeOne(line)
+		return c.acceptOne(line)
 	}
 	var batch []json.RawMessage
 	if err := json.Unmarshal(line, &batch); err != nil {
-		c.refuse(&misfit{code: jsonrpc.CodeParseError, text: "the message is no JSON"})
+		c.refuse(&badMessage{code: jsonrpc.CodeParseError, text: "the message is no JSON"})
 		return true
 	}
 	if len(batch) == 0 {
-		c.refuse(&misfit{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"})
+		c.refuse(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"})
 	}
 	for _, one := range batch {
-		if !c.takeOne(one) {
+		if !c.acceptOne(one) {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *lineConn) takeOne(text []byte) bool {
+func (c *lineConn) acceptOne(text []byte) bool {
 	// What is decoded refers to the text, and the buffer is used again.
 	m, _, wrong := readMessage(bytes.Clone(text))
 	if wrong != nil {
@@ -192,7 +192,7 @@ func (c *lineConn) takeOne(text []byte) bool {
 		return true
 	}
 	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() && !c.begin(r) {
-		c.refuse(&misfit{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is under way"})
+		c.refuse(&badMessage{code: jsonrpc.CodeInvalidRequest, text: "a call with this id is under way"})
 		return true
 	} else if ok && r.Method == "notifications/cancelled" {
 		c.forget(r.Params)
@@ -219,7 +219,7 @@ func (c *lineConn) begin(r *jsonrpc.Request) bool {
 }
 
 // refuse answers what is no message.
-func (c *lineConn) refuse(wrong *misfit) {
+func (c *lineConn) refuse(wrong *badMessage) {
 	if line, err := json.Marshal(wrong.answer()); err == nil {
 		_ = c.send(line) // if nobody listens, the input ends next
 	}
@@ -255,7 +255,7 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 	method := c.answer(r.ID)
 	defer c.answered()
 	if method == unanswered {
-		c.shelf.Take(r.Result)
+		c.store.Take(r.Result)
 		return nil
 	}
 	if r.Error != nil {
@@ -269,7 +269,7 @@ func (c *lineConn) Write(_ context.Context, m jsonrpc.Message) error {
 		return err
 	}
 	before, after := []byte(`{"jsonrpc":"2.0","id":`+string(id)+`,"result":`), []byte("}")
-	if large := c.shelf.Take(r.Result); large != nil {
+	if large := c.store.Take(r.Result); large != nil {
 		return c.sendLarge(before, large, after)
 	}
 	if c.sent != nil {

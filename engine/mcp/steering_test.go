@@ -14,7 +14,7 @@ func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
 	if text, failed := r.calls(r.served(nil), "exec", object{"command": "true"}); !failed {
 		t.Errorf("it has said who it is, and may: %s", text)
 	}
-	r.face.Options.Name = "ci"
+	r.agent.Options.Name = "ci"
 	session := r.served(nil)
 	if text, failed := r.calls(session, "exec", object{"command": "true"}); failed {
 		t.Errorf("the person has named it, and it may not: %s", text)
@@ -37,7 +37,7 @@ func TestRulesKnowAnAgentByTheNameThatThePersonGave(t *testing.T) {
 	if <-done {
 		t.Error("it was refused")
 	}
-	r.face.Options.Name = "other"
+	r.agent.Options.Name = "other"
 	r.policy("default = \"ask\"\nask_timeout = \"1ms\"")
 	if text, failed := r.calls(r.served(nil), "exec", object{"command": "true"}); !failed {
 		t.Errorf("what one agent may always, another may that has another name: %s", text)

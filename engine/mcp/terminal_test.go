@@ -121,7 +121,7 @@ func FuzzFormatLetsNoControlCharactersPass(f *testing.F) {
 func TestTerminalStartsShells(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, toolkit.Terminal, toolkit.Android)
-	r.face.Environ["HISTFILE"] = ""
+	r.agent.Environ["HISTFILE"] = ""
 	for _, c := range []struct {
 		kind, prompt string
 		startup      []string
@@ -147,7 +147,7 @@ func TestTerminalStartsShells(t *testing.T) {
 			t.Fatalf("%s: it answers %v", c.kind, out)
 		}
 		r.eventually("the prompt and output of "+c.kind, func() bool {
-			screen, err := api.SessionScreen.Call(t.Context(), r.face.Engine, api.SessionScreenInput{ID: id})
+			screen, err := api.SessionScreen.Call(t.Context(), r.agent.Engine, api.SessionScreenInput{ID: id})
 			text := strings.Join(screen.Lines, "\n")
 			return err == nil && strings.Contains(text, c.shown) && strings.Contains(text, strings.TrimSpace(c.prompt))
 		})

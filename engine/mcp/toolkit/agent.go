@@ -97,7 +97,7 @@ func (f *Agent) Revive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	engine.Close() // the face's own client reaches the same socket
+	engine.Close() // the agent's own client reaches the same socket
 	f.Lost.Store(false)
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// MuchText is the size of a result that is worth encoding by ourselves.
-	MuchText = 64 << 10
+	// LargeText is the size of a result that is worth encoding by ourselves.
+	LargeText = 64 << 10
 	// TextPiece is how much of a text is encoded at a time.
 	TextPiece = 64 << 10
 )
@@ -24,7 +24,7 @@ const (
 type LargeResult struct {
 	sdk.ResultBase
 	Pieces []Piece
-	shelf  *Shelf // nil where the SDK writes
+	store  *ResultStore // nil where the SDK writes
 }
 
 // A Piece of a result's encoding is JSON, or text of a string that is still to
@@ -35,7 +35,7 @@ type Piece struct {
 }
 
 // Light gives a large result its own encoding; others stay.
-func Light(r *sdk.CallToolResult, version string, shelf *Shelf) sdk.Result {
+func Light(r *sdk.CallToolResult, version string, store *ResultStore) sdk.Result {
 	size := 0
 	for _, c := range r.Content {
 		t, ok := c.(*sdk.TextContent)
@@ -44,14 +44,14 @@ func Light(r *sdk.CallToolResult, version string, shelf *Shelf) sdk.Result {
 		}
 		size += len(t.Text)
 	}
-	spoken, _ := r.StructuredContent.(SpokenFacts)
+	spoken, _ := r.StructuredContent.(FactsWithText)
 	for _, t := range spoken.Text {
 		size += len(t)
 	}
-	if size < MuchText || r.InputRequests != nil {
+	if size < LargeText || r.InputRequests != nil {
 		return r
 	}
-	l := &LargeResult{shelf: shelf}
+	l := &LargeResult{store: store}
 	l.Meta = r.Meta
 	resultType := ""
 	if version >= WithoutSessions {
@@ -71,7 +71,7 @@ func (l *LargeResult) add(r *sdk.CallToolResult, resultType string) error {
 		Structured any      `json:"structuredContent,omitempty"`
 		IsError    bool     `json:"isError,omitempty"`
 	}{r.Meta, resultType, r.StructuredContent, r.IsError}
-	spoken, speaks := r.StructuredContent.(SpokenFacts)
+	spoken, speaks := r.StructuredContent.(FactsWithText)
 	if speaks {
 		head.Structured = nil
 	}
@@ -113,8 +113,8 @@ func reopened(object []byte) []byte {
 // MarshalJSON implements json.Marshaler: with a ticket where our own transport
 // writes the result.
 func (l *LargeResult) MarshalJSON() ([]byte, error) {
-	if l.shelf != nil {
-		return l.shelf.Put(l), nil
+	if l.store != nil {
+		return l.store.Put(l), nil
 	}
 	return encoded(l.Pieces), nil
 }
@@ -173,9 +173,9 @@ func writeText(w io.Writer, text string) (size int, err error) {
 	return size, nil
 }
 
-// A Shelf keeps large results for the transport, while the SDK handles tickets
+// A ResultStore keeps large results for the transport, while the SDK handles tickets
 // for them.
-type Shelf struct {
+type ResultStore struct {
 	mu   sync.Mutex
 	last int
 	Kept map[string]*LargeResult
@@ -185,7 +185,7 @@ type Shelf struct {
 const ticketHead = `{"ticket":`
 
 // Put keeps a result and gives its ticket, which is JSON.
-func (s *Shelf) Put(l *LargeResult) []byte {
+func (s *ResultStore) Put(l *LargeResult) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.Kept == nil {
@@ -198,7 +198,7 @@ func (s *Shelf) Put(l *LargeResult) []byte {
 }
 
 // Take gives the result of a ticket; nil if it is none.
-func (s *Shelf) Take(ticket []byte) *LargeResult {
+func (s *ResultStore) Take(ticket []byte) *LargeResult {
 	if s == nil || !bytes.HasPrefix(ticket, []byte(ticketHead)) {
 		return nil
 	}

@@ -19,7 +19,7 @@ const (
 	// mistakeKey is where, in the _meta of a call's params, stands what is wrong
 	// with the params that were sent.
 	mistakeKey = "tandem/mistake"
-	// told is how many bytes of what a client has sent an error repeats.
+	// toldMost is how many bytes of what a client has sent an error repeats.
 	toldMost = 80
 )
 
@@ -61,14 +61,14 @@ func Shapes(method string) (shape, bool) {
 	return shape{}, false
 }
 
-// mistakeIn says in words what is wrong with the params of a call, and what to
+// paramsProblem says in words what is wrong with the params of a call, and what to
 // give; "" for nothing. The SDK says it in Go's words.
-func mistakeIn(method string, params json.RawMessage) string {
+func paramsProblem(method string, params json.RawMessage) string {
 	s, known := Shapes(method)
 	if !known {
 		return ""
 	}
-	wrong := s.mistakeIn(params)
+	wrong := s.paramsProblem(params)
 	if wrong == "" {
 		return ""
 	}
@@ -79,7 +79,7 @@ func mistakeIn(method string, params json.RawMessage) string {
 	return wrong
 }
 
-func (s shape) mistakeIn(params json.RawMessage) string {
+func (s shape) paramsProblem(params json.RawMessage) string {
 	if len(params) == 0 || string(params) == "null" {
 		if s.example != "" {
 			return "params are missing"
@@ -225,7 +225,7 @@ func Flag(r *jsonrpc.Request) bool {
 	if !r.IsCall() {
 		return false
 	}
-	mistake := mistakeIn(r.Method, r.Params)
+	mistake := paramsProblem(r.Method, r.Params)
 	if mistake != "" {
 		r.Params = flagged(r.Params, mistake)
 	}

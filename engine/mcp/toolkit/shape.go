@@ -36,7 +36,7 @@ func (f *Agent) Shaped(r Result) Result {
 	}
 	facts, err := Encode(r.Structured)
 	if err == nil && len(facts) >= 2 && facts[len(facts)-1] == '}' {
-		r.Structured, r.Content = SpokenFacts{facts, text}, nil
+		r.Structured, r.Content = FactsWithText{facts, text}, nil
 	}
 	return r
 }
@@ -54,17 +54,17 @@ func textsOf(content []sdk.Content) (texts []string, only bool) {
 	return texts, true
 }
 
-// SpokenFacts are a JSON object to which the member "text" is added: texts on
+// FactsWithText are a JSON object to which the member "text" is added: texts on
 // lines of their own.
-type SpokenFacts struct {
+type FactsWithText struct {
 	Facts []byte
 	Text  []string
 }
 
 // MarshalJSON implements json.Marshaler.
-func (s SpokenFacts) MarshalJSON() ([]byte, error) { return encoded(s.pieces()), nil }
+func (s FactsWithText) MarshalJSON() ([]byte, error) { return encoded(s.pieces()), nil }
 
-func (s SpokenFacts) pieces() []Piece {
+func (s FactsWithText) pieces() []Piece {
 	pieces := []Piece{{JSON: reopened(s.Facts)}, {JSON: []byte(`"text":"`)}}
 	for i, t := range s.Text {
 		if i > 0 {

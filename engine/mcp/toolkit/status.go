@@ -19,7 +19,7 @@ const (
 	StreamMost = 1 << 20
 	// UntilDone is the time-out of a call that waits as long as it takes.
 	UntilDone = 24 * time.Hour
-	// stopPatience is the time from SIGTERM to SIGKILL, in milliseconds.
+	// StopTimeout is the time from SIGTERM to SIGKILL, in milliseconds.
 	StopTimeout = 5000
 )
 
@@ -35,7 +35,7 @@ func ExitCode(p api.Process) (code int, ok bool) {
 	return 0, false
 }
 
-// ExitText is exitCode in words.
+// ExitText is ExitCode in words.
 func ExitText(p api.Process) string {
 	if code, ok := ExitCode(p); ok {
 		return strconv.Itoa(code)
@@ -62,7 +62,7 @@ func CannotStart(argv []string, err error) string {
 }
 
 // Printed is the end of what a process has printed to one of its streams, at
-// most streamMost bytes; dropped counts those before it. Of a process that does
+// most StreamMost bytes; dropped counts those before it. Of a process that does
 // not keep its streams apart stdout is all.
 func (f *Agent) Printed(ctx context.Context, p api.Process, stream string) (output string, dropped int64, err error) {
 	if p.Supervision == nil || !p.Supervision.SplitLog {
@@ -109,7 +109,7 @@ func LastLines(text string, n int) (lines string, cut bool) {
 	return text[at+1:], true
 }
 
-// jsonText is a value as JSON that leaves <, > and & readable.
+// JSONText is a value as JSON that leaves <, > and & readable.
 func JSONText(v any) string {
 	b, err := Encode(v)
 	if err != nil {

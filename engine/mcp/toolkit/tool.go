@@ -39,7 +39,7 @@ type Subject struct {
 	Command string            // line for a shell
 	Argv    []string          // program and arguments without a shell
 	Paths   []string          // absolute
-	Cwd     string            // absolute
+	CWD     string            // absolute
 	Env     map[string]string // set for what it runs
 	Session string            // or process that it is about; if a command is typed into it its folder counts where cwd is empty
 }

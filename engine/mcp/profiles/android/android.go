@@ -158,7 +158,7 @@ type androidRun struct {
 }
 
 func (in androidRun) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Command, Cwd: f.Folder(in.CWD), Env: in.Env}
+	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
 // RanShell is what a command has come to.

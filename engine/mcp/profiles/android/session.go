@@ -39,7 +39,7 @@ type termuxSessionInput localSessionInput
 
 func (in localSessionInput) Subject(f *toolkit.Agent) toolkit.Subject {
 	if in.Action == "start" || in.SessionID == "" {
-		return toolkit.Subject{Command: in.Command + in.Input, Cwd: f.Folder(in.CWD), Env: in.Env}
+		return toolkit.Subject{Command: in.Command + in.Input, CWD: f.Folder(in.CWD), Env: in.Env}
 	}
 	return toolkit.Subject{Command: in.Command + in.Input, Session: in.SessionID}
 }

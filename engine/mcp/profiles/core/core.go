@@ -43,7 +43,7 @@ type coreCommand struct {
 }
 
 func (c coreCommand) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Argv: c.Command, Cwd: f.Options.CWD}
+	return toolkit.Subject{Argv: c.Command, CWD: f.Options.CWD}
 }
 
 type coreProcess struct {

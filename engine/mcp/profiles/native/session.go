@@ -47,7 +47,7 @@ type sessionStartInput struct {
 }
 
 func (in sessionStartInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Command, Cwd: f.Folder(in.CWD), Env: in.Env}
+	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
 // A sessionState is what a session is and does.

@@ -88,7 +88,7 @@ type shellCmd struct {
 }
 
 func (c shellCmd) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: c.Command, Cwd: f.Options.CWD}
+	return toolkit.Subject{Command: c.Command, CWD: f.Options.CWD}
 }
 
 // timeout is the time until the command becomes a daemon, in milliseconds.

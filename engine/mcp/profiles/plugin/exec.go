@@ -36,7 +36,7 @@ type execInput struct {
 }
 
 func (in execInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Command, Cwd: f.Folder(in.CWD), Env: in.Env}
+	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
 // A CommandState is what exec tells beside the output.

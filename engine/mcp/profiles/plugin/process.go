@@ -26,7 +26,7 @@ type StartInput struct {
 }
 
 func (in StartInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: in.Command, Cwd: f.Folder(in.CWD), Env: in.Env}
+	return toolkit.Subject{Command: in.Command, CWD: f.Folder(in.CWD), Env: in.Env}
 }
 
 // A ProcessState is what the tools for processes tell about one.

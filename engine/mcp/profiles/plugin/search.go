@@ -78,16 +78,16 @@ func limitOf(asked, usual int) (int, error) {
 
 // A prefix turns the paths that a search gives into such as other tools take.
 type prefix struct {
-	face *toolkit.Agent
-	text string
-	file bool // the search was of one file, whose path text is
+	agent *toolkit.Agent
+	text  string
+	file  bool // the search was of one file, whose path text is
 }
 
 func (p prefix) Of(rel string) string {
 	if p.file {
-		return p.face.Shown(p.text)
+		return p.agent.Shown(p.text)
 	}
-	return p.face.Shown(p.text + rel)
+	return p.agent.Shown(p.text + rel)
 }
 
 // prefix finds out what stands before the results of a search in path, the
@@ -95,7 +95,7 @@ func (p prefix) Of(rel string) string {
 func prefixOf(ctx context.Context, f *toolkit.Agent, given, first string) (prefix, error) {
 	path := filepath.Clean(f.Path(given))
 	if given == "" || path == "." {
-		return prefix{face: f}, nil
+		return prefix{agent: f}, nil
 	}
 	if filepath.Base(path) == first {
 		scope, at := f.At(given)
@@ -107,7 +107,7 @@ func prefixOf(ctx context.Context, f *toolkit.Agent, given, first string) (prefi
 			return prefix{f, f.Path(given), true}, nil
 		}
 	}
-	return prefix{face: f, text: strings.TrimSuffix(path, "/") + "/"}, nil
+	return prefix{agent: f, text: strings.TrimSuffix(path, "/") + "/"}, nil
 }
 
 // grepRows are file:line:content of lines that match and file-line-content of
@@ -174,7 +174,7 @@ func findFiles(ctx context.Context, f *toolkit.Agent, in findInput) (toolkit.Res
 	case len(out.Paths) == 0:
 		return toolkit.Text("No files found."), nil
 	}
-	p := prefix{face: f}
+	p := prefix{agent: f}
 	if folder := filepath.Clean(f.Path(in.Path)); folder != "." {
 		p.text = strings.TrimSuffix(folder, "/") + "/"
 	}

@@ -23,7 +23,7 @@ type shellInput struct {
 }
 
 func (in shellInput) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: strings.Join(in.StartupCommands, "\n"), Cwd: f.Folder(in.WorkingDirectory)}
+	return toolkit.Subject{Command: strings.Join(in.StartupCommands, "\n"), CWD: f.Folder(in.WorkingDirectory)}
 }
 
 type shellStarted struct {

@@ -35,7 +35,7 @@ type terminalCommand struct {
 }
 
 func (c terminalCommand) Subject(f *toolkit.Agent) toolkit.Subject {
-	return toolkit.Subject{Command: c.Command, Cwd: f.Folder(c.WorkingDirectory)}
+	return toolkit.Subject{Command: c.Command, CWD: f.Folder(c.WorkingDirectory)}
 }
 
 type terminalRan struct {

@@ -13,54 +13,54 @@ import (
 )
 
 const (
-	// facesMost is how many agents without a session are remembered.
-	facesMost = 64
-	// faceIdle is how long one of them counts as present after its last call.
-	faceIdle = 10 * time.Minute
+	// statelessLimit is how many agents without a session are remembered.
+	statelessLimit = 64
+	// statelessIdle is how long one of them counts as present after its last call.
+	statelessIdle = 10 * time.Minute
 )
 
-// An agent is who makes a request.
-type agent struct {
+// A caller is who makes a request.
+type caller struct {
 	session *sdk.ServerSession
 	actor   string
 	token   string // id of the token it came with; "" without one
 }
 
 // identify tells whose request it is.
-func identify[P sdk.Params](req *sdk.ServerRequest[P]) agent {
-	a := agent{session: req.Session, actor: toolkit.ActorOf(req.ClientInfo())}
+func identify[P sdk.Params](req *sdk.ServerRequest[P]) caller {
+	a := caller{session: req.Session, actor: toolkit.ActorOf(req.ClientInfo())}
 	if req.Extra != nil && req.Extra.TokenInfo != nil {
 		a.token = req.Extra.TokenInfo.UserID
 	}
 	return a
 }
 
-// faces are the agents that are connected: one for each session that lasts;
+// agents are the agents that are connected: one for each session that lasts;
 // of requests without one, one for each token and client.
-type faces struct {
-	mu   sync.Mutex
-	made map[any]*entry
+type agents struct {
+	mu    sync.Mutex
+	byKey map[any]*connection
 }
 
-// An entry is a face, or the wait for it.
-type entry struct {
+// A connection is an agent that is connected to the engine, or about to be.
+type connection struct {
 	ready  chan struct{}
-	face   *toolkit.Agent
+	agent  *toolkit.Agent
 	err    error
 	used   time.Time // last asked for; of agents without a session
 	cancel context.CancelFunc
 }
 
-type stateless struct{ token, actor string }
+type statelessKey struct{ token, actor string }
 
-// faceOf is the agent behind a request, connected to the engine. The first
+// agentOf is the agent behind a request, connected to the engine. The first
 // request of an agent makes it, the others wait for that.
-func (s *server) faceOf(ctx context.Context, a agent) (*toolkit.Agent, error) {
+func (s *server) agentOf(ctx context.Context, a caller) (*toolkit.Agent, error) {
 	var key any = a.session
-	if !s.held {
-		key = stateless{a.token, a.actor}
+	if !s.stateful {
+		key = statelessKey{a.token, a.actor}
 	}
-	e := s.entryOf(key, a)
+	e := s.connectionOf(key, a)
 	select {
 	case <-e.ready:
 	case <-ctx.Done():
@@ -69,32 +69,32 @@ func (s *server) faceOf(ctx context.Context, a agent) (*toolkit.Agent, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	return e.face, e.face.Revive(ctx)
+	return e.agent, e.agent.Revive(ctx)
 }
 
 // ownerOf is the id under which the engine knows an agent as the owner of what
 // it starts: its session's, or where there are none its token's and name's.
-func (s *server) ownerOf(a agent) string {
-	if s.held {
+func (s *server) ownerOf(a caller) string {
+	if s.stateful {
 		return toolkit.NewOwner()
 	}
 	return toolkit.LastingOwner(a.token, a.actor)
 }
 
-// entryOf finds an agent's entry, or makes one and has it filled.
-func (s *server) entryOf(key any, a agent) *entry {
-	s.faces.mu.Lock()
-	defer s.faces.mu.Unlock()
-	e := s.faces.made[key]
+// connectionOf finds a caller's connection, or begins one.
+func (s *server) connectionOf(key any, a caller) *connection {
+	s.agents.mu.Lock()
+	defer s.agents.mu.Unlock()
+	e := s.agents.byKey[key]
 	if e == nil {
-		if !s.held {
-			s.faces.forget(facesMost - 1)
+		if !s.stateful {
+			s.agents.forget(statelessLimit - 1)
 		}
-		e = &entry{ready: make(chan struct{})}
+		e = &connection{ready: make(chan struct{})}
 		var life context.Context
 		life, e.cancel = context.WithCancel(s.ctx)
-		s.faces.made[key] = e
-		s.tasks.Go(func() { s.live(life, key, e, a) })
+		s.agents.byKey[key] = e
+		s.tasks.Go(func() { s.keepConnected(life, key, e, a) })
 	}
 	e.used = time.Now()
 	return e
@@ -102,53 +102,53 @@ func (s *server) entryOf(key any, a agent) *entry {
 
 // live is an agent's presence: from its first request to the end of its
 // session, or of the time without requests.
-func (s *server) live(ctx context.Context, key any, e *entry, a agent) {
+func (s *server) keepConnected(ctx context.Context, key any, e *connection, a caller) {
 	defer e.cancel()
-	defer s.faces.remove(key, e)
-	e.face, e.err = s.connect(ctx, a.actor, s.ownerOf(a))
+	defer s.agents.remove(key, e)
+	e.agent, e.err = s.connect(ctx, a.actor, s.ownerOf(a))
 	close(e.ready)
 	if e.err != nil {
 		return
 	}
-	if s.held {
+	if s.stateful {
 		s.tasks.Go(func() {
 			// The error is that of the connection, and its end is all that counts.
 			_ = a.session.Wait()
 			e.cancel()
 		})
 	} else {
-		s.tasks.Go(func() { s.faces.expire(ctx, e) })
+		s.tasks.Go(func() { s.agents.expire(ctx, e) })
 	}
-	e.face.Attend(ctx, s.heard)
+	e.agent.Attend(ctx, s.applyEvent)
 }
 
-// remove forgets an entry, so that the next request makes another one.
-func (f *faces) remove(key any, e *entry) {
+// remove forgets a connection, so that the next request makes another one.
+func (f *agents) remove(key any, e *connection) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.made[key] == e {
-		delete(f.made, key)
+	if f.byKey[key] == e {
+		delete(f.byKey, key)
 	}
 }
 
 // forget drops those that were not used for longest until at most n are left.
 // The lock is held.
-func (f *faces) forget(n int) {
-	for len(f.made) > n {
+func (f *agents) forget(n int) {
+	for len(f.byKey) > n {
 		var oldest any
-		for key, e := range f.made {
-			if oldest == nil || e.used.Before(f.made[oldest].used) {
+		for key, e := range f.byKey {
+			if oldest == nil || e.used.Before(f.byKey[oldest].used) {
 				oldest = key
 			}
 		}
-		f.made[oldest].cancel()
-		delete(f.made, oldest)
+		f.byKey[oldest].cancel()
+		delete(f.byKey, oldest)
 	}
 }
 
 // expire ends an agent without a session some time after its last request.
-func (f *faces) expire(ctx context.Context, e *entry) {
-	clock := time.NewTicker(faceIdle / 2)
+func (f *agents) expire(ctx context.Context, e *connection) {
+	clock := time.NewTicker(statelessIdle / 2)
 	defer clock.Stop()
 	for {
 		select {
@@ -158,7 +158,7 @@ func (f *faces) expire(ctx context.Context, e *entry) {
 			f.mu.Lock()
 			idle := now.Sub(e.used)
 			f.mu.Unlock()
-			if idle >= faceIdle {
+			if idle >= statelessIdle {
 				e.cancel()
 				return
 			}
@@ -173,13 +173,13 @@ func (s *server) greet(_ context.Context, req *sdk.InitializedRequest) {
 
 // welcome connects an agent to the engine as soon as it has said who it is, so
 // that a person sees it and its first call is quick.
-func (s *server) welcome(a agent) {
-	if s.held {
-		s.entryOf(a.session, a)
+func (s *server) welcome(a caller) {
+	if s.stateful {
+		s.connectionOf(a.session, a)
 	}
 }
 
-// connect makes a face for an agent. While its presence runs, the engine
+// connect connects a new agent. While its presence runs, the engine
 // counts the agent as there.
 func (s *server) connect(ctx context.Context, actor, owner string) (*toolkit.Agent, error) {
 	f := &toolkit.Agent{Options: &s.o, Actor: actor, Owner: owner, Roots: s.o.Roots, Environ: api.Environ(os.Environ())}
