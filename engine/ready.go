@@ -18,7 +18,6 @@ import (
 	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/sandbox"
-	"tandem/engine/search"
 	"tandem/persist/store"
 )
 
@@ -98,7 +97,7 @@ func (h *host) checks(r store.Record) (all []check) {
 
 // awaitLine waits for the line that tells that a process is ready.
 func (h *host) awaitLine(ctx context.Context, r store.Record) error {
-	search, err := logs.NewSearch(r.Name, r.Ready.Log)
+	pattern, err := logs.Pattern(r.Name, r.Ready.Log)
 	if err != nil {
 		return err
 	}
@@ -113,7 +112,7 @@ func (h *host) awaitLine(ctx context.Context, r store.Record) error {
 	if err != nil || source == nil {
 		return errors.New("it was removed")
 	}
-	_, _, err = h.logs.WaitLine(ctx, *source, search, source.Places(r.LogStart, r.ErrorLogStart))
+	_, _, err = h.logs.WaitLine(ctx, *source, pattern, source.Places(r.LogStart, r.ErrorLogStart))
 	if err != nil && ctx.Err() != nil {
 		return errors.New("there was no such line")
 	}
@@ -236,7 +235,7 @@ func checkReadiness(r *api.Readiness) error {
 	if r.Log == "" && r.Port == 0 && r.HTTP == "" && len(r.Command) == 0 {
 		return wrong("no condition is given").(*api.Error).WithHint("give a log line, a port, a URL or a command")
 	}
-	if err := search.CheckPattern("readiness: log", r.Log); err != nil {
+	if err := names.CheckPattern("readiness: log", r.Log); err != nil {
 		return err
 	}
 	if r.Port < 0 || r.Port > 65535 {

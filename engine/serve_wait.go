@@ -8,7 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/logs"
 	"tandem/engine/names"
-	"tandem/persist/linelog"
+	"tandem/engine/search"
 )
 
 const waitMost = 50 * time.Second
@@ -104,7 +104,7 @@ func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-
 	seen := make(chan sighting, 4) // one for each goroutine
 	go func() { seen <- h.seeState(watch, *in, runs) }()
 	if in.Log != "" {
-		search, err := logs.NewSearch(source.Name, in.Log)
+		pattern, err := logs.Pattern(source.Name, in.Log)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-
 		if err != nil {
 			return nil, err
 		}
-		go func() { seen <- h.seeLine(watch, source, search, behind) }()
+		go func() { seen <- h.seeLine(watch, source, pattern, behind) }()
 	}
 	if in.Port != 0 {
 		port := in.Port
@@ -159,8 +159,8 @@ func (p *proc) isReady() bool {
 	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
 }
 
-func (h *host) seeLine(ctx context.Context, source logs.Source, search *linelog.Search, behind []logs.Place) sighting {
-	line, _, err := h.logs.WaitLine(ctx, source, search, behind)
+func (h *host) seeLine(ctx context.Context, source logs.Source, pattern *search.Pattern, behind []logs.Place) sighting {
+	line, _, err := h.logs.WaitLine(ctx, source, pattern, behind)
 	switch {
 	case err == nil:
 		return sighting{met: "log", line: line}

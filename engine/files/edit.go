@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"tandem/engine/search"
 )
 
 // mostEdited bounds the files that are read whole.
@@ -205,4 +207,23 @@ func (f flat) ending(text string, lines, crlf int) string {
 		return strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	return text
+}
+
+// notFound is the error of a search for text that is not there, with what is
+// nearest to its first line.
+func notFound(text, wanted string) error {
+	e := errorf(NoMatch, "edit not applied: %s not found", shown(wanted))
+	line, number := search.Nearest(text, wanted)
+	if number == 0 {
+		return e
+	}
+	return e.hint("the nearest is line %d: %s", number, shortened(line))
+}
+
+func shortened(line string) string {
+	const most = 200
+	if len(line) <= most {
+		return line
+	}
+	return line[:wholeRunes([]byte(line[:most]))] + "…"
 }

@@ -3,6 +3,8 @@ package files
 import (
 	"context"
 	"errors"
+
+	"tandem/engine/search"
 )
 
 const defaultFind = 1000
@@ -31,13 +33,13 @@ func (t *Tree) find(ctx context.Context, pattern, path string, limit int) (FindR
 	if limit == 0 {
 		limit = defaultFind
 	}
-	g, err := compileGlob(pattern, smart(pattern))
+	g, err := compileGlob(pattern, search.Smart(pattern))
 	if err != nil {
 		return FindResult{}, err
 	}
 	out, size := FindResult{Paths: []string{}}, 0
 	visit := func(e entry) error {
-		if !g.match(e.rel, e.mode.IsDir()) {
+		if !g.Match(e.rel, e.mode.IsDir()) {
 			return nil
 		}
 		if len(out.Paths) == limit || size > mostBytes {
@@ -58,6 +60,15 @@ func (t *Tree) find(ctx context.Context, pattern, path string, limit int) (FindR
 		return FindResult{}, err
 	}
 	return out, nil
+}
+
+// compileGlob reads a glob that a caller gave.
+func compileGlob(pattern string, fold bool) (search.Glob, error) {
+	g, err := search.CompileGlob(pattern, fold)
+	if err != nil {
+		return g, errorf(Invalid, "read glob %q: %v", pattern, err)
+	}
+	return g, nil
 }
 
 // walk goes through the folder at path.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"tandem/engine/search"
 )
 
 const (
@@ -15,6 +17,7 @@ const (
 	mostWorkers = 8
 	mostAhead   = 1024 // files between the one whose lines come next and the last one begun
 	mostContext = 1000
+	mostPattern = 64 << 10 // bytes
 )
 
 // A GrepRequest says what to search for, and where.
@@ -56,7 +59,7 @@ func (t *Tree) grep(ctx context.Context, r GrepRequest) (GrepResult, error) {
 		r.Limit = defaultGrep
 	}
 	r.Context = min(r.Context, mostContext)
-	q, err := compileQuery(r.Pattern, r.IgnoreCase)
+	pattern, err := compilePattern(r.Pattern, r.IgnoreCase)
 	if err != nil {
 		return GrepResult{}, err
 	}
@@ -70,19 +73,32 @@ func (t *Tree) grep(ctx context.Context, r GrepRequest) (GrepResult, error) {
 		return GrepResult{}, failure("search", p.path, err)
 	}
 	if !info.IsDir() {
-		return p.grep(ctx, q, r)
+		return p.grep(ctx, pattern, r)
 	}
-	return t.grepAll(ctx, q, r)
+	return t.grepAll(ctx, pattern, r)
+}
+
+// compilePattern reads a regular expression that a caller gave.
+func compilePattern(expr string, ignoreCase bool) (*search.Pattern, error) {
+	if len(expr) > mostPattern {
+		return nil, errorf(Invalid, "read pattern: it is longer than %d KB", mostPattern>>10)
+	}
+	pattern, err := search.Compile(expr, ignoreCase)
+	if err != nil {
+		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		return nil, errorf(Invalid, "read pattern %q: %s", expr, why).hint("it is a regular expression (RE2); escape what is meant as it is with \\")
+	}
+	return pattern, nil
 }
 
 // grep searches one file.
-func (p place) grep(ctx context.Context, q *query, r GrepRequest) (GrepResult, error) {
+func (p place) grep(ctx context.Context, pattern *search.Pattern, r GrepRequest) (GrepResult, error) {
 	f, _, err := p.open("search")
 	if err != nil {
 		return GrepResult{}, err
 	}
 	defer f.Close()
-	s := scan{q: q, context: r.Context, limit: r.Limit}
+	s := scan{pattern: pattern, context: r.Context, limit: r.Limit}
 	lines, _, err := s.file(ctx, filepath.Base(p.path), f)
 	if err != nil {
 		return GrepResult{}, failure("search", p.path, err)
@@ -129,7 +145,7 @@ type job struct {
 
 // grepAll searches all files below a folder: one goroutine walks, several
 // search, and what they find is put in order.
-func (t *Tree) grepAll(ctx context.Context, q *query, r GrepRequest) (GrepResult, error) {
+func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepRequest) (GrepResult, error) {
 	skip, err := grepFilter(r.Glob)
 	if err != nil {
 		return GrepResult{}, err
@@ -149,7 +165,7 @@ func (t *Tree) grepAll(ctx context.Context, q *query, r GrepRequest) (GrepResult
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), mostWorkers) {
 		workers.Go(func() {
-			s := scan{q: q, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}
+			s := scan{pattern: pattern, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}
 			if err := t.confined(func() error { return work(ctx, s, jobs, results) }); err != nil {
 				failed <- err
 				cancel()
@@ -188,7 +204,7 @@ func grepFilter(pattern string) (filter, error) {
 		return nil, err
 	}
 	return func(rel, name string, dir, ignored bool) bool {
-		switch matches := g.match(rel, dir); {
+		switch matches := g.Match(rel, dir); {
 		case not:
 			return matches || plain(rel, name, dir, ignored)
 		case dir:

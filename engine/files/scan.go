@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"sync/atomic"
+
+	"tandem/engine/search"
 )
 
 const (
@@ -26,13 +27,13 @@ type Line struct {
 
 // A scan searches one file after the other. Its buffers are used again.
 type scan struct {
-	q       *query
+	pattern *search.Pattern
 	context int
 	limit   int           // matches of a file; it stops behind that many
 	most    int64         // bytes of a file that is searched; 0 for any
 	passed  *atomic.Int64 // counts those that are larger
 
-	buf, low []byte
+	buf []byte
 }
 
 // A state is how far the search of one file is.
@@ -135,36 +136,23 @@ func linesBack(text []byte, n, least int) int {
 // search looks at the lines of the buffer from start to end.
 func (s *scan) search(st *state, start, end int) {
 	text := s.buf[:end]
-	var low []byte
-	if s.q.literal != nil && s.q.fold {
-		low = s.lower(text)
-	}
-	crlf := s.q.ends && (bytes.Contains(text, []byte("\r\n")) || bytes.HasSuffix(text, []byte{'\r'}))
-	for at := start; at < end && !s.enough(st); {
-		var lowRest []byte
-		if low != nil {
-			lowRest = low[at:]
-		}
-		from, to, ok := s.q.next(text[at:], lowRest, crlf)
-		if !ok {
-			break
-		}
-		from, to = from+at, to+at
+	s.pattern.Each(text[start:], func(lo, hi int) bool {
+		from, to := start+lo, start+hi
 		st.after(text[:from])
 		before := max(linesBack(text[:from], s.context, 0), st.done)
 		st.give(text, before, from, false)
 		st.give(text, from, min(to+1, end), true)
 		st.matches++
 		st.trail = s.context
-		at = to + 1
-	}
+		return !s.enough(st)
+	})
 	st.after(text)
 }
 
 // after gives the lines behind the last match that are still to be given.
 func (st *state) after(text []byte) {
 	for st.trail > 0 && st.done < len(text) {
-		_, end := lineAt(text, st.done)
+		end := lineEnd(text, st.done)
 		st.give(text, st.done, min(end+1, len(text)), false)
 		st.trail--
 	}
@@ -173,13 +161,21 @@ func (st *state) after(text []byte) {
 // give adds the lines from start to end.
 func (st *state) give(text []byte, start, end int, match bool) {
 	for start < end {
-		_, stop := lineAt(text[:end], start)
+		stop := lineEnd(text[:end], start)
 		st.count(text, start)
 		line := Line{Path: st.path, Line: st.line, Text: lineText(text[start:stop]), Match: match}
 		st.lines, st.size = append(st.lines, line), st.size+len(line.Text)
 		start = min(stop+1, end)
 		st.done = start
 	}
+}
+
+// lineEnd is where the line that goes on at a place ends, without its newline.
+func lineEnd(text []byte, at int) int {
+	if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
+		return at + end
+	}
+	return len(text)
 }
 
 // count brings the line number up to what begins at a place in text.
@@ -192,22 +188,10 @@ func (st *state) count(text []byte, at int) {
 
 // lineText is what is given of a line.
 func lineText(line []byte) string {
-	line = bare(line)
+	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if len(line) > mostLineText {
 		line = line[:mostLineText]
 		line = line[:wholeRunes(line)]
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD")
-}
-
-// lower is text with its ASCII letters in lower case.
-func (s *scan) lower(text []byte) []byte {
-	s.low = slices.Grow(s.low[:0], len(text))[:len(text)]
-	for i, c := range text {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		s.low[i] = c
-	}
-	return s.low
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tandem/engine/api"
-	"tandem/persist/linelog"
+	"tandem/engine/search"
 	"tandem/persist/sparse"
 )
 
@@ -253,9 +253,9 @@ func TestWaitingForAnEndedProcessEnds(t *testing.T) {
 	}
 }
 
-func mustSearch(t *testing.T, expr string) *linelog.Search {
+func mustSearch(t *testing.T, expr string) *search.Pattern {
 	t.Helper()
-	s, err := linelog.NewSearch(expr)
+	s, err := search.Compile(expr, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/names"
 	"tandem/engine/search"
 	"tandem/persist/linelog"
 	"tandem/persist/sparse"
@@ -82,10 +83,10 @@ func (p Source) open() (*linelog.File, error) {
 
 // A logQuery is a process.log under way.
 type logQuery struct {
-	logs   *Logs
-	in     api.ProcessLogInput
-	source Source
-	search *linelog.Search // nil without grep
+	logs    *Logs
+	in      api.ProcessLogInput
+	source  Source
+	pattern *search.Pattern // nil without grep
 
 	since *int64 // where it goes on, once known
 	tail  int64  // what a search backward does not go behind
@@ -153,7 +154,7 @@ func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	case in.Backward && in.Grep == "":
 		return nil, api.Errorf(api.CodeInvalid, "read log of %s backward: there is nothing to search", p.Name).WithHint("give grep")
 	case in.Grep != "":
-		q.search, err = NewSearch(p.Name, in.Grep)
+		q.pattern, err = Pattern(p.Name, in.Grep)
 	}
 	q.in.Max = min(cmp.Or(in.Max, ReadDefault), ReadMost)
 	q.in.Limit = min(cmp.Or(in.Limit, logMatches), logMatchesMost)
@@ -161,17 +162,17 @@ func newLogQuery(in api.ProcessLogInput, p Source) (*logQuery, error) {
 	return q, err
 }
 
-// NewSearch makes a search of the log of a process.
-func NewSearch(name, expr string) (*linelog.Search, error) {
+// Pattern reads the regular expression that the log of a process is searched for.
+func Pattern(name, expr string) (*search.Pattern, error) {
 	doing := "search the log of " + name
-	if err := search.CheckPattern(doing, expr); err != nil {
+	if err := names.CheckPattern(doing, expr); err != nil {
 		return nil, err
 	}
-	search, err := linelog.NewSearch(expr)
+	pattern, err := search.Compile(expr, false)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "%s: %v", doing, err)
 	}
-	return search, nil
+	return pattern, nil
 }
 
 // run gives what there is now. What is dropped while it reads is left out.
@@ -189,7 +190,7 @@ func (q *logQuery) run(ctx context.Context) (api.ProcessLogOutput, error) {
 		out.Dropped = l.Start()
 		out.End = l.End()
 		out.Start, err = q.start(ctx, l, out.Dropped, out.End)
-		if err == nil && q.search == nil {
+		if err == nil && q.pattern == nil {
 			err = q.data(l, &out)
 		} else if err == nil {
 			err = q.grep(ctx, l, &out)
@@ -279,7 +280,7 @@ func (q *logQuery) grep(ctx context.Context, l *linelog.File, out *api.ProcessLo
 	m := &matches{log: l, q: q}
 	var err error
 	if q.in.Backward {
-		out.NextCursor, err = q.search.Backward(ctx, l, q.tail, out.Start, m.add)
+		out.NextCursor, err = linelog.Backward(ctx, l, q.pattern, q.tail, out.Start, m.add)
 	} else {
 		out.NextCursor, err = q.forward(ctx, l, m, out)
 	}
@@ -294,7 +295,7 @@ func (q *logQuery) grep(ctx context.Context, l *linelog.File, out *api.ProcessLo
 func (q *logQuery) forward(ctx context.Context, l *linelog.File, m *matches, out *api.ProcessLogOutput) (int64, error) {
 	from, to := out.Start, out.End
 	if out.State.Ended() {
-		return q.search.Forward(ctx, l, from, to, m.add)
+		return linelog.Forward(ctx, l, q.pattern, from, to, m.add)
 	}
 	last, err := linelog.LineStart(l, to)
 	if err != nil {
@@ -302,9 +303,9 @@ func (q *logQuery) forward(ctx context.Context, l *linelog.File, m *matches, out
 	}
 	last = max(last, from)
 	if q.in.WaitMS > 0 {
-		return q.search.Forward(ctx, l, from, last, m.add)
+		return linelog.Forward(ctx, l, q.pattern, from, last, m.add)
 	}
-	next, err := q.search.Forward(ctx, l, from, to, m.add)
+	next, err := linelog.Forward(ctx, l, q.pattern, from, to, m.add)
 	if next == to && m.last < to {
 		next = last
 	}

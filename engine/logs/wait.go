@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/search"
 	"tandem/persist/linelog"
 	"tandem/persist/sparse"
 )
@@ -33,11 +34,11 @@ func (p Source) Places(out, err int64) []Place {
 	return all
 }
 
-// WaitLine waits for a line of a log that matches search, behind a place in
+// WaitLine waits for a line of a log that matches a pattern, behind a place in
 // each of the files that count: its text and where it begins. If the process
 // has ended and there is none, it returns ErrOver; what ends ctx is its error
 // too.
-func (s *Logs) WaitLine(ctx context.Context, p Source, search *linelog.Search, behind []Place) (string, Place, error) {
+func (s *Logs) WaitLine(ctx context.Context, p Source, pattern *search.Pattern, behind []Place) (string, Place, error) {
 	if err := p.await(ctx); err != nil {
 		return "", Place{}, err
 	}
@@ -49,7 +50,7 @@ func (s *Logs) WaitLine(ctx context.Context, p Source, search *linelog.Search, b
 	defer recheck.Stop()
 	for {
 		ended := p.State().Ended()
-		hit, path, err := p.firstOf(ctx, search, behind)
+		hit, path, err := p.firstOf(ctx, pattern, behind)
 		switch {
 		case err != nil:
 			return "", Place{}, err
@@ -71,11 +72,11 @@ func (s *Logs) WaitLine(ctx context.Context, p Source, search *linelog.Search, b
 
 // firstOf is the first line that matches in the first file that has one, and
 // which file that is. The places of those that have none move on.
-func (p Source) firstOf(ctx context.Context, search *linelog.Search, behind []Place) (*linelog.Line, string, error) {
+func (p Source) firstOf(ctx context.Context, pattern *search.Pattern, behind []Place) (*linelog.Line, string, error) {
 	for i := range behind {
 		b := &behind[i]
 		p.Path = b.path
-		hit, next, err := p.firstMatch(ctx, search, b.at)
+		hit, next, err := p.firstMatch(ctx, pattern, b.at)
 		if err != nil || hit != nil {
 			return hit, b.path, err
 		}
@@ -100,7 +101,7 @@ func settled(ctx context.Context, grew <-chan struct{}) bool {
 
 // firstMatch is the first line from an offset on that matches; its text is
 // ready to be shown. If there is none, a next search begins at next.
-func (p Source) firstMatch(ctx context.Context, search *linelog.Search, since int64) (hit *linelog.Line, next int64, err error) {
+func (p Source) firstMatch(ctx context.Context, pattern *search.Pattern, since int64) (hit *linelog.Line, next int64, err error) {
 	l, err := p.open()
 	if err != nil || l == nil {
 		return nil, since, err
@@ -113,7 +114,7 @@ func (p Source) firstMatch(ctx context.Context, search *linelog.Search, since in
 		}
 		last, err := linelog.LineStart(l, end)
 		if err == nil {
-			_, err = search.Forward(ctx, l, since, end, func(line linelog.Line) bool {
+			_, err = linelog.Forward(ctx, l, pattern, since, end, func(line linelog.Line) bool {
 				line.Text = []byte(lineText(line.Text, logLineMost))
 				hit = &line
 				return false

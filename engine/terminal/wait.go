@@ -9,7 +9,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/logs"
 	"tandem/engine/names"
-	"tandem/engine/search"
 )
 
 // screenGap is the least time between two looks at a screen that changes.
@@ -55,7 +54,7 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if err := search.CheckPattern("wait for "+what, text); err != nil {
+	if err := names.CheckPattern("wait for "+what, text); err != nil {
 		return nil, err
 	}
 	re, err := regexp.Compile("(?m)" + text)

@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"syscall"
 	"testing"
-	"time"
 
 	"tandem/persist/logtest"
 	"tandem/persist/sparse"
@@ -45,57 +43,6 @@ func benchLog(b *testing.B, holes bool) *File {
 		b.Fatal(err)
 	}
 	return mustOpenFile(b, path, Options{}, sparse.System())
-}
-
-// reportCPU has the time of all processors told beside that of the clock, which
-// depends on what else runs.
-func reportCPU(b *testing.B) (report func()) {
-	used := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			b.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	before := used()
-	return func() { b.ReportMetric((used()-before).Seconds()/float64(b.N), "cpu-s/op") }
-}
-
-// BenchmarkSearch looks through 1 GiB for what is not there.
-func BenchmarkSearch(b *testing.B) {
-	l := benchLog(b, false)
-	for _, expr := range []string{
-		"panic: runtime error", "(?i)panic: runtime", "error|fatal|panic", "id=[0-9a-f]+ method=POST", "took=[0-9]{4}ms",
-		"[0-9]{4}ms$", "[A-Z]$", "\\s$", "(?i)(error|warn(ing)?|fatal|panic)\\b.*$", "^[^ ]+ (WARN|ERROR)", "\\b5[0-9]{2}\\b$", "^.{200,}$",
-		"e.{30}[xq]$", "[0-9].{0,90}[zq]$", "(\\w+ ){3,9}\\d+$", "\\pL{20}$", "[aet=][^~]*.{60}[#~]$",
-	} {
-		s, err := NewSearch(expr)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(expr, func(b *testing.B) {
-			b.SetBytes(l.End())
-			defer reportCPU(b)()
-			for b.Loop() {
-				_, err := s.Forward(context.Background(), l, 0, l.End(), func(l Line) bool { b.Errorf("found %q", l.Text); return false })
-				if err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	b.Run("backward", func(b *testing.B) {
-		s, err := NewSearch("panic: runtime error")
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.SetBytes(l.End())
-		for b.Loop() {
-			if _, err := s.Backward(context.Background(), l, 0, l.End(), func(Line) bool { return false }); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
 
 // BenchmarkLines goes to lines of a log of 1 GiB.

@@ -214,7 +214,7 @@ func TestNoLineIsLostWhileAFileIsTrimmedUnderLoad(t *testing.T) {
 // checkLines reads all that is kept of a log of numbered lines.
 func checkLines(t *testing.T, r *File) {
 	t.Helper()
-	s, err := NewSearch("")
+	s, err := newPlain("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func checkLines(t *testing.T, r *File) {
 	if at%logtest.LineLen != 0 {
 		t.Errorf("the log starts at %d, within a line", at)
 	}
-	_, err = s.Forward(context.Background(), r, at, r.End(), func(l Line) bool {
+	_, err = Forward(context.Background(), r, s, at, r.End(), func(l Line) bool {
 		if l.Offset != at || strings.TrimLeft(string(l.Text), "0") != strings.TrimLeft(strconv.FormatInt(at/logtest.LineLen, 10), "0") {
 			t.Errorf("at %d is %q", at, l.Text)
 		}
@@ -274,17 +274,17 @@ func TestReadersOfATrimmedFileNeverSeeTheHole(t *testing.T) {
 
 // searchLines looks at all lines of a log of numbered lines.
 func searchLines(t *testing.T, r *File, backward bool) {
-	s, err := NewSearch("0$")
+	s, err := newPlain("0$")
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	find := s.Forward
+	find := Forward
 	if backward {
-		find = s.Backward
+		find = Backward
 	}
 	want := make([]byte, logtest.LineLen)
-	_, err = find(context.Background(), r, r.Start(), r.End(), func(l Line) bool {
+	_, err = find(context.Background(), r, s, r.Start(), r.End(), func(l Line) bool {
 		logtest.FillLines(want, l.Offset)
 		if !bytes.HasPrefix(want, l.Text) || l.Whole && len(l.Text) != int(logtest.LineLen-1-l.Offset%logtest.LineLen) {
 			t.Errorf("at %d is %q", l.Offset, l.Text)

@@ -1,13 +1,10 @@
-// Package search holds what searches of any kind have in common: which patterns are accepted, and how others are
-// refused.
-package search
+package names
 
 import (
 	"errors"
 	"regexp/syntax"
 
 	"tandem/engine/api"
-	"tandem/engine/names"
 )
 
 // LongestPattern is how many bytes a regular expression may have: reading one takes
@@ -22,7 +19,7 @@ func CheckPattern(doing, expr string) error {
 	}
 	var wrong *syntax.Error
 	if _, err := syntax.Parse(expr, syntax.Perl); errors.As(err, &wrong) {
-		return api.Errorf(api.CodeInvalid, "%s: %s: %s", doing, wrong.Code, names.Shown(wrong.Expr)).
+		return api.Errorf(api.CodeInvalid, "%s: %s: %s", doing, wrong.Code, Shown(wrong.Expr)).
 			WithHint("regular expressions are RE2: no backreferences, no lookaround")
 	}
 	return nil

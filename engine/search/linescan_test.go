@@ -1,9 +1,7 @@
-package linelog
+package search
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -11,9 +9,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"tandem/persist/logtest"
-	"tandem/persist/sparse"
 )
 
 // scansOf are the ways in which lines are looked for: from either end, with a table,
@@ -46,12 +41,27 @@ func linesThat(re *regexp.Regexp, data string) (found []string) {
 	return found
 }
 
-func (sc *lineScan) found(data string) (found []string) {
-	literals(nil).each([]byte(data), sc.matches, func(lo, hi int) bool {
+// collect gives a yield that notes lines of data as linesThat tells them.
+func collect(data string, found *[]string) func(lo, hi int) bool {
+	return func(lo, hi int) bool {
 		line := strings.TrimSuffix(data[lo:hi], "\r")
-		found = append(found, fmt.Sprintf("%d: %q", strings.Count(data[:lo], "\n"), line))
+		*found = append(*found, fmt.Sprintf("%d: %q", strings.Count(data[:lo], "\n"), line))
 		return true
-	})
+	}
+}
+
+func (sc *lineScan) found(data string) (found []string) {
+	literals(nil).each([]byte(data), sc.matches, collect(data, &found))
+	return found
+}
+
+// patternFinds is what the pattern finds as it is used, by its literals too.
+func patternFinds(t interface{ Fatal(...any) }, expr, data string) (found []string) {
+	p, err := Compile(expr, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Each([]byte(data), collect(data, &found))
 	return found
 }
 
@@ -64,6 +74,9 @@ func checkScans(t interface {
 		return
 	}
 	want := linesThat(re, data)
+	if got := patternFinds(t, expr, data); !slices.Equal(got, want) {
+		t.Errorf("%q in %q: %q, want %q", expr, data, got, want)
+	}
 	for name, sc := range scansOf(t, expr) {
 		for range 2 { // what was learned by the first is right for the second
 			if got := sc.found(data); !slices.Equal(got, want) {
@@ -81,6 +94,8 @@ func TestLinesAreFoundAsByPackageRegexp(t *testing.T) {
 		"", "^", "$", "^$", "\\b", "\\B", "^\\B", "\\B$", "\\b$", "x*", "error", "(?i)ERROR", "(?i)k", "[0-9]+ms$", "\\s$", "^\\s", "^.{5,8}$", ".*end.*",
 		"\\bbar\\b", "\\bbaz\\b.*x$", "[^a-z]$", "[^\\x00-\\x7f]", "caf.$", "^..$", "\\pL+\\s\\pL+", "\\x{FFFD}", "(?s).$", "(?m)^the|5$", "a|b|$^",
 		"(foo|foo_bar)\\b", "(a?){5}b", "(?:x+x+)+y", "[ms]{2}\\r?$", "\\z", "\\A\\w+\\z", "(?U)a+?b??", "\u2028", "9\\$", "e.{3}r", "\\C",
+		"error", "(?i)error", "^error", "x$", "ä", "(?i)Ä", "a|warn", "(?i)k", "\\.{3}", "[0-9]+", "", "^$", "e", "\\x{FFFD}", "no such thing",
+		"err(or|x)", "(?i)warn.*error", "(no )?end", "(warn)+", "\\bx", "\r", "n\n", "(?i)(error|zeile)", "-$", "ab?c",
 	} {
 		checkScans(t, expr, scanLines)
 	}
@@ -145,20 +160,27 @@ func TestATableThatIsOfNoUseIsGivenUpForAWhile(t *testing.T) {
 // What is too large for an automaton is searched all the same.
 func TestAnExpressionThatIsTooLargeIsSearched(t *testing.T) {
 	expr := "(" + strings.Repeat("[a-c]", maxPositions+1) + "|x)$"
-	s, err := NewSearch(expr)
-	if err != nil || s.auto != nil {
-		t.Fatalf("an automaton: %v, error %v", s.auto != nil, err)
+	p, err := Compile(expr, false)
+	if err != nil || p.auto != nil {
+		t.Fatalf("an automaton: %v, error %v", p.auto != nil, err)
 	}
-	path := logtest.LogPath(t)
-	if err := os.WriteFile(path, []byte("a\nx\nxa\nax\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l := mustOpenFile(t, path, Options{}, sparse.System())
-	var got []string
-	if _, err := s.Forward(context.Background(), l, 0, l.End(), func(l Line) bool { got = append(got, string(l.Text)); return true }); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(got, []string{"x", "ax"}) {
+	if got := patternFinds(t, expr, "a\nx\nxa\nax\n"); !slices.Equal(got, []string{`1: "x"`, `3: "ax"`}) {
 		t.Errorf("found %q", got)
+	}
+}
+
+func TestAPatternThatFoldsMatchesEitherCase(t *testing.T) {
+	p, err := Compile("error|k$", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	data := "an Error\r\nnone\nK\r\nkeel\n\u212a"
+	p.Each([]byte(data), collect(data, &found))
+	if want := []string{`0: "an Error"`, `2: "K"`, "4: \"\u212a\""}; !slices.Equal(found, want) {
+		t.Errorf("found %q", found)
+	}
+	if _, err := Compile("a)(b", true); err == nil {
+		t.Error("what is no expression was taken for one")
 	}
 }

@@ -1,4 +1,4 @@
-package linelog
+package search
 
 import "unicode/utf8"
 
@@ -85,7 +85,7 @@ func (sc *lineScan) row(set []uint64, before preceding) uint32 {
 // matches reports whether a line matches; it may end with a carriage return,
 // which does not count, but not with a line feed.
 func (sc *lineScan) matches(line []byte) bool {
-	line = TrimLine(line)
+	line = bare(line)
 	sc.read += int64(len(line)) + 1
 	switch {
 	case sc.read <= sc.direct:

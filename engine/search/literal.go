@@ -1,4 +1,4 @@
-package linelog
+package search
 
 import (
 	"bytes"

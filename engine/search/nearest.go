@@ -1,28 +1,15 @@
-package files
+package search
 
-import (
-	"strings"
-)
+import "strings"
 
 const (
 	mostCompared = 20000 // lines
 	mostCompare  = 400   // bytes of a line
 )
 
-// notFound is the error of a search for text that is not there, with what is
-// nearest to its first line.
-func notFound(text, search string) error {
-	e := errorf(NoMatch, "edit not applied: %s not found", shown(search))
-	line, number := nearest(text, search)
-	if number == 0 {
-		return e
-	}
-	return e.hint("the nearest is line %d: %s", number, line)
-}
-
-// nearest is the line of text that has most in common with the first line of
-// search that is not blank; 0 if none has half.
-func nearest(text, search string) (line string, number int) {
+// Nearest is the line of text that has most in common with the first line of
+// search that is not blank, and its number; 0 if none has half.
+func Nearest(text, search string) (line string, number int) {
 	want := pairs(firstLine(search))
 	if len(want) == 0 {
 		return "", 0
@@ -38,7 +25,7 @@ func nearest(text, search string) (line string, number int) {
 			best, line, number = score, l, n
 		}
 	}
-	return shortened(line), number
+	return line, number
 }
 
 func firstLine(text string) string {
@@ -85,12 +72,4 @@ func likeness(want map[[2]byte]int, line string) float64 {
 		total += n
 	}
 	return 2 * float64(common) / float64(total)
-}
-
-func shortened(line string) string {
-	const most = 200
-	if len(line) <= most {
-		return line
-	}
-	return line[:wholeRunes([]byte(line[:most]))] + "…"
 }

@@ -1,6 +1,7 @@
-package files
+package search
 
 import (
+	"errors"
 	"path"
 	"regexp"
 	"strings"
@@ -10,19 +11,17 @@ import (
 
 const mostGlob = 4096 // bytes
 
-// A glob matches names, or paths if it holds a slash: * and ? within a name,
+// A Glob matches names, or paths if it holds a slash: * and ? within a name,
 // [a-z] and [!a-z], {a,b}, ** for any depth, and \ for what follows as it is.
-type glob struct {
+type Glob struct {
 	re    *regexp.Regexp
 	paths bool // it is for paths, not names
 	dirs  bool // it ends with a slash: folders only
-	not   bool // it begins with !, where that is allowed
 }
 
-// compileGlob reads a pattern. With fold, letters match in either case.
-func compileGlob(pattern string, fold bool) (glob, error) {
-	g := glob{}
-	wrong := func(why string) error { return errorf(Invalid, "read glob %q: %s", pattern, why) }
+// CompileGlob reads a pattern. With fold, letters match in either case.
+func CompileGlob(pattern string, fold bool) (Glob, error) {
+	g := Glob{}
 	body := strings.TrimPrefix(pattern, "./")
 	if len(body) > 1 {
 		body, g.dirs = strings.CutSuffix(body, "/")
@@ -32,28 +31,28 @@ func compileGlob(pattern string, fold bool) (glob, error) {
 	}
 	switch {
 	case body == "":
-		return g, wrong("it is empty")
+		return g, errors.New("it is empty")
 	case len(body) > mostGlob:
-		return g, wrong("it is too long")
+		return g, errors.New("it is too long")
 	}
 	expr, why := globExpr(body)
 	if why != "" {
-		return g, wrong(why)
+		return g, errors.New(why)
 	}
 	if fold {
 		expr = "(?i)" + expr
 	}
 	re, err := regexp.Compile("^" + expr + "$")
 	if err != nil {
-		return g, wrong("it is too complex, or a range in [] is wrong")
+		return g, errors.New("it is too complex, or a range in [] is wrong")
 	}
 	g.re = re
 	return g, nil
 }
 
-// match reports whether what lies at rel, a path below the folder searched, is
+// Match reports whether what lies at rel, a path below the folder searched, is
 // meant.
-func (g glob) match(rel string, dir bool) bool {
+func (g Glob) Match(rel string, dir bool) bool {
 	if g.dirs && !dir {
 		return false
 	}
@@ -63,9 +62,9 @@ func (g glob) match(rel string, dir bool) bool {
 	return g.re.MatchString(rel)
 }
 
-// smart reports whether a pattern without capitals is given, which then matches
+// Smart reports whether a pattern without capitals is given, which then matches
 // either case.
-func smart(pattern string) bool { return !strings.ContainsFunc(pattern, unicode.IsUpper) }
+func Smart(pattern string) bool { return !strings.ContainsFunc(pattern, unicode.IsUpper) }
 
 // globExpr is a regular expression for a glob, or why it is none.
 func globExpr(g string) (expr, why string) {
