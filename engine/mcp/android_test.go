@@ -49,7 +49,7 @@ func TestAndroidRunsCommands(t *testing.T) {
 			row{tool, object{"command": " "}, wrong("missing_command", "command is empty"), true},
 			row{tool, object{"command": "pwd", "cwd": "/nowhere"}, wrong("invalid_cwd", "/nowhere is not a folder"), true},
 			row{tool, object{"command": "pwd", "timeout_ms": -1}, wrong("invalid_arguments", "timeout_ms cannot be negative"), true},
-			row{tool, object{"command": 1}, wrong("invalid_arguments", "call "+tool+`: argument "command" has to be a string, not a number`), true},
+			row{tool, object{"command": 1}, wrong("invalid_arguments", "call "+tool+`: argument "command" must be a string, not a number`), true},
 		)
 	}
 	r.check(t,

@@ -20,16 +20,16 @@ func TestWrongArgumentsAreToldInWords(t *testing.T) {
 	for _, tc := range []struct{ args, want, hint string }{
 		{`{}`, `argument "id" is missing`, takes},
 		{`{"id":null}`, `argument "id" is missing`, takes},
-		{`{"id":7}`, `argument "id" has to be a string, not a number`, ""},
+		{`{"id":7}`, `argument "id" must be a string, not a number`, ""},
 		{`{"id":"x","colour":1}`, `unknown argument "colour"`, takes},
 		{`{"id":"x","` + strings.Repeat("y", 1000) + `":1}`, `unknown argument "` + strings.Repeat("y", 80) + `…"`, takes},
-		{`[]`, `the arguments are no JSON object`, takes},
-		{`"id"`, `the arguments are no JSON object`, takes},
-		{`{"id":"x"`, `the arguments are no JSON object`, takes},
-		{`{"id":"x","max_output":[]}`, `argument "max_output" has to be an integer, not an array`, ""},
-		{`{"id":"x","max_output":true}`, `argument "max_output" has to be an integer, not a boolean`, ""},
-		{`{"id":"x","max_output":1.5}`, `argument "max_output" has to be an integer, not 1.5`, ""},
-		{`{"id":"x","max_output":1e30}`, `argument "max_output" has to be an integer, not 1e30`, ""},
+		{`[]`, `the arguments are not a JSON object`, takes},
+		{`"id"`, `the arguments are not a JSON object`, takes},
+		{`{"id":"x"`, `the arguments are not a JSON object`, takes},
+		{`{"id":"x","max_output":[]}`, `argument "max_output" must be an integer, not an array`, ""},
+		{`{"id":"x","max_output":true}`, `argument "max_output" must be an integer, not a boolean`, ""},
+		{`{"id":"x","max_output":1.5}`, `argument "max_output" must be an integer, not 1.5`, ""},
+		{`{"id":"x","max_output":1e30}`, `argument "max_output" must be an integer, not 1e30`, ""},
 		{`{"id":"x","since":99999999999999999999}`, `argument "since" is out of range: 99999999999999999999`, ""},
 	} {
 		_, err := toolkit.Decode[native.ProcessLogInput](logTool, json.RawMessage(tc.args))
@@ -42,9 +42,9 @@ func TestWrongArgumentsAreToldInWords(t *testing.T) {
 
 func TestWhatIsInAnArgumentIsTold(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"command":"x","env":{"A":1}}`: `call process_start: what is in argument "env" has to be a string, not a number`,
-		`{"command":"x","env":["A=1"]}`: `call process_start: argument "env" has to be an object, not an array`,
-		`{"command":"x","env":"A=1"}`:   `call process_start: argument "env" has to be an object, not a string`,
+		`{"command":"x","env":{"A":1}}`: `call process_start: what is in argument "env" must be a string, not a number`,
+		`{"command":"x","env":["A=1"]}`: `call process_start: argument "env" must be an object, not an array`,
+		`{"command":"x","env":"A=1"}`:   `call process_start: argument "env" must be an object, not a string`,
 	} {
 		_, err := toolkit.Decode[plugin.StartInput](toolkit.Tool{Name: "process_start", In: reflect.TypeFor[plugin.StartInput]()}, json.RawMessage(args))
 		if err == nil || err.Error() != want {
@@ -52,7 +52,7 @@ func TestWhatIsInAnArgumentIsTold(t *testing.T) {
 		}
 	}
 	_, err := toolkit.Decode[plugin.EditInput](toolkit.Tool{Name: "edit", In: reflect.TypeFor[plugin.EditInput]()}, json.RawMessage(`{"path":"f","edits":["x"]}`))
-	if want := `call edit: what is in argument "edits" has to be an object, not a string`; err == nil || err.Error() != want {
+	if want := `call edit: what is in argument "edits" must be an object, not a string`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -45,7 +45,7 @@ const (
 
 // HTTPOptions say where a server listens and whom it lets in.
 type HTTPOptions struct {
-	Addr         string   // host:port; a host that is not loopback has to be said
+	Addr         string   // host:port; a host that is not loopback must be said
 	DataDir      string   // the data folder, absolute
 	TokenFile    string   // absolute; default agent-tokens in the data folder
 	AllowHosts   []string // names that requests may be for, beside the loopback interface's
@@ -246,10 +246,10 @@ func (w *web) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	switch {
 	case !w.knowsHost(r.Host):
 		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "the Host header names another server").
-			WithHint("tandem --serve --allow-host NAME lets a name in"))
+			WithHint("tandem --serve --allow-host NAME allows it"))
 	case !w.knowsOrigin(r.Header.Values("Origin")):
-		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "pages of this Origin may send no requests").
-			WithHint("tandem --serve --allow-origin ORIGIN lets one in"))
+		refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "pages from this Origin may not send requests").
+			WithHint("tandem --serve --allow-origin ORIGIN allows it"))
 	case w.preflight(rw, r):
 	case r.URL.Path == "/healthz":
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -270,7 +270,7 @@ func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
 	}
 	if t == nil {
 		rw.Header().Set("WWW-Authenticate", challenge)
-		refuse(rw, http.StatusUnauthorized, api.Errorf(api.CodeForbidden, "the request carries no bearer token that is known").
+		refuse(rw, http.StatusUnauthorized, api.Errorf(api.CodeForbidden, "the bearer token is missing or unknown").
 			WithHint("send Authorization: Bearer TOKEN with a token of the file that the server was given, or of agent-tokens in the data folder"))
 		return
 	}
@@ -290,7 +290,7 @@ func (w *web) authorize(rw http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, "/v1/"):
 		w.engine.ServeHTTP(rw, r)
 	default:
-		refuse(rw, http.StatusNotFound, api.Errorf(api.CodeNotFound, "there is nothing at this path").WithHint("there are /mcp, /v1/ and /healthz"))
+		refuse(rw, http.StatusNotFound, api.Errorf(api.CodeNotFound, "no such path").WithHint("use /mcp, /v1/ or /healthz"))
 	}
 }
 

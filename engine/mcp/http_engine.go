@@ -40,10 +40,10 @@ func (w *web) operations() http.Handler {
 		name := strings.TrimPrefix(r.URL.Path, "/v1/")
 		switch {
 		case len(t.profiles) > 0:
-			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is for the tools at /mcp alone", name))
+			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is only for the tools at /mcp", name))
 			return
 		case (t.readOnly || w.o.ReadOnly) && !reads(name):
-			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token only reads", name))
+			refuse(rw, http.StatusForbidden, api.Errorf(api.CodeForbidden, "call %s: this token is read-only", name))
 			return
 		}
 		r.Body = http.MaxBytesReader(rw, r.Body, bodyMost)

@@ -28,13 +28,13 @@ func TestANetworkWithoutTLSHasToBeAskedFor(t *testing.T) {
 		refused  string
 		warns    string
 	}{
-		{"0.0.0.0:0", false, "serve agents at http://0.0.0.0:0: tokens and output would cross the network readable by everybody", ""},
+		{"0.0.0.0:0", false, "serve agents at http://0.0.0.0:0: tokens and output would cross the network unencrypted", ""},
 		{"[::]:0", false, "serve agents at http://[::]:0: ", ""},
-		{"0.0.0.0:0", true, "", "there is no TLS at http://0.0.0.0:0"},
+		{"0.0.0.0:0", true, "", "no TLS at http://0.0.0.0:0"},
 		{":0", false, "", ""},
 		{"127.0.0.1:0", true, "", ""},
 		{"localhost:0", false, "", ""},
-		{"7777", false, "it is no host:port", ""},
+		{"7777", false, "not a host:port", ""},
 	} {
 		var told bytes.Buffer
 		l, err := HTTPOptions{Addr: tc.addr, Insecure: tc.insecure, Tell: &told}.listen(t.Context())
@@ -193,7 +193,7 @@ func TestWhatATokenMayHoldsFromTheNextRequest(t *testing.T) {
 	write("short\n")
 	may("/v1/process.list", 200)
 	may("/v1/session.kill", 403)
-	if want := "line 1: the token is shorter than 16 characters; the tokens that were good go on to be\n"; strings.Count(told(), want) != 1 {
+	if want := "line 1: the token is shorter than 16 characters; the old tokens stay valid\n"; strings.Count(told(), want) != 1 {
 		t.Errorf("it says %q", told())
 	}
 	write(masterToken + " name=master profile=os\n")

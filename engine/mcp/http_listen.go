@@ -19,7 +19,7 @@ import (
 func (h HTTPOptions) listen(ctx context.Context) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(h.Addr)
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "listen on %q: it is no host:port", h.Addr).WithHint("for example 127.0.0.1:7777")
+		return nil, api.Errorf(api.CodeInvalid, "listen on %q: not a host:port", h.Addr).WithHint("for example 127.0.0.1:7777")
 	}
 	if host == "" {
 		host = "127.0.0.1"
@@ -35,10 +35,10 @@ func (h HTTPOptions) listen(ctx context.Context) (net.Listener, error) {
 	}
 	if !h.Insecure {
 		l.Close()
-		return nil, api.Errorf(api.CodeForbidden, "serve agents at http://%s: tokens and output would cross the network readable by everybody", h.Addr).
+		return nil, api.Errorf(api.CodeForbidden, "serve agents at http://%s: tokens and output would cross the network unencrypted", h.Addr).
 			WithHint("listen on 127.0.0.1 and put a proxy with TLS or an SSH tunnel in front, or say --insecure")
 	}
-	fmt.Fprintf(h.Tell, "tandem: warning: there is no TLS at http://%s: everybody on the network can read tokens and output\n", h.Addr)
+	fmt.Fprintf(h.Tell, "tandem: warning: no TLS at http://%s: anyone on the network can read tokens and output\n", h.Addr)
 	return l, nil
 }
 

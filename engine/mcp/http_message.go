@@ -31,7 +31,7 @@ func readPost(body []byte, version string) (p post, wrong *badMessage) {
 	trimmed := bytes.TrimSpace(body)
 	switch {
 	case len(trimmed) == 0:
-		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the request has no body; it has to be a JSON-RPC 2.0 message"}
+		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the request has no body; it must be a JSON-RPC 2.0 message"}
 	case trimmed[0] != '[':
 		m, changed, wrong := readMessage(trimmed)
 		if wrong != nil {
@@ -43,7 +43,7 @@ func readPost(body []byte, version string) (p post, wrong *badMessage) {
 		}
 		return p, nil
 	case version > withBatches:
-		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "batches are of version " + withBatches + " alone; send one message in a request"}
+		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "batches are for version " + withBatches + " only; send one message per request"}
 	}
 	return readBatch(trimmed)
 }
@@ -52,7 +52,7 @@ func readPost(body []byte, version string) (p post, wrong *badMessage) {
 func readBatch(body []byte) (p post, wrong *badMessage) {
 	var batch []json.RawMessage
 	if json.Unmarshal(body, &batch) != nil {
-		return p, &badMessage{code: jsonrpc.CodeParseError, text: "the message is no JSON"}
+		return p, &badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"}
 	}
 	if len(batch) == 0 {
 		return p, &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the batch is empty"}
@@ -148,7 +148,7 @@ func (s *spoken) Write(b []byte) (int, error) {
 		wrong.code, wrong.text = jsonrpc.CodeMethodNotFound, "method not found: "+strings.TrimSuffix(name, " unsupported")
 	}
 	if s.status == http.StatusNotFound && wrong.text == "session not found" {
-		wrong.text += "; call initialize to begin another"
+		wrong.text += "; call initialize to start another"
 	}
 	answerWrong(s.ResponseWriter, s.status, wrong)
 	s.status = 0

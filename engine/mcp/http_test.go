@@ -464,15 +464,15 @@ func TestWhatIsWrongWithARequestIsToldAsJSONRPCSays(t *testing.T) {
 		status     int
 		want       echo
 	}{
-		{"no body", "", nil, 400, echo{nil, -32600, "the request has no body; it has to be a JSON-RPC 2.0 message"}},
-		{"no JSON", "{", nil, 400, echo{nil, -32700, "the message is no JSON"}},
-		{"no object", "7", nil, 400, echo{nil, -32600, "the message is no JSON object"}},
+		{"no body", "", nil, 400, echo{nil, -32600, "the request has no body; it must be a JSON-RPC 2.0 message"}},
+		{"no JSON", "{", nil, 400, echo{nil, -32700, "the message is not JSON"}},
+		{"no object", "7", nil, 400, echo{nil, -32600, "the message is not a JSON object"}},
 		{"no message", `{"jsonrpc":"2.0","id":7}`, nil, 400, echo{7.0, -32600, noRPC + `it has no "method"`}},
-		{"a batch", "[" + ping + "]", nil, 400, echo{nil, -32600, "batches are of version 2025-03-26 alone; send one message in a request"}},
+		{"a batch", "[" + ping + "]", nil, 400, echo{nil, -32600, "batches are for version 2025-03-26 only; send one message per request"}},
 		{"an unknown method", callText("no/such", "{}"), nil, 400, echo{7.0, -32601, `method not found: "no/such"`}},
 		{"no session", callText("tools/list", "{}"), []string{"Mcp-Session-Id", ""}, 400,
 			echo{7.0, -32600, "the request has no session; call initialize first, and send the Mcp-Session-Id that it answers with"}},
-		{"a session that is over", ping, []string{"Mcp-Session-Id", "nope"}, 404, echo{7.0, -32600, "session not found; call initialize to begin another"}},
+		{"a session that is over", ping, []string{"Mcp-Session-Id", "nope"}, 404, echo{7.0, -32600, "session not found; call initialize to start another"}},
 		{"another type", ping, []string{"Content-Type", "text/plain"}, 415, echo{7.0, -32600, "Content-Type must be 'application/json'"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

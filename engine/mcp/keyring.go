@@ -60,7 +60,7 @@ func (k *keyring) current() []*token {
 		k.wrong = ""
 	case err.Error() != k.wrong:
 		k.wrong = err.Error()
-		fmt.Fprintf(k.tell, "tandem: %v; the tokens that were good go on to be\n", err)
+		fmt.Fprintf(k.tell, "tandem: %v; the old tokens stay valid\n", err)
 	}
 	return k.tokens
 }

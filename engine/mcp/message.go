@@ -44,17 +44,17 @@ func checkMessage(text []byte, err error) *badMessage {
 	object, isObject := bytes.TrimSpace(text), false
 	if isObject = len(object) > 0 && object[0] == '{'; !isObject || err != nil && !json.Valid(object) {
 		if !json.Valid(object) {
-			return &badMessage{code: jsonrpc.CodeParseError, text: "the message is no JSON"}
+			return &badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"}
 		}
-		return &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the message is no JSON object"}
+		return &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the message is not a JSON object"}
 	}
 	id, hasID := toolkit.Member(object, "id")
 	refuse := func(why string) *badMessage {
-		return &badMessage{id, jsonrpc.CodeInvalidRequest, "the message is no JSON-RPC 2.0: " + why}
+		return &badMessage{id, jsonrpc.CodeInvalidRequest, "the message is not JSON-RPC 2.0: " + why}
 	}
 	if hasID && !isMessageID(id) {
 		id = nil
-		return refuse(`"id" has to be a string or a whole number`)
+		return refuse(`"id" must be a string or a whole number`)
 	}
 	if err != nil {
 		return refuse(flawOf(object))
@@ -70,15 +70,15 @@ func flawOf(object []byte) string {
 	_, fails := toolkit.Member(object, "error")
 	switch {
 	case string(version) != `"2.0"`:
-		return `"jsonrpc" has to be "2.0"`
+		return `"jsonrpc" must be "2.0"`
 	case !hasMethod && !answers && !fails:
 		return `it has no "method"`
 	case hasMethod && method[0] != '"':
-		return `"method" has to be a string`
+		return `"method" must be a string`
 	case toolkit.Nested(object) > toolkit.NestedMost:
 		return "it is nested too deeply"
 	case fails:
-		return `"error" has to be {"code": …, "message": "…"}`
+		return `"error" must be {"code": …, "message": "…"}`
 	}
 	return "it is neither a call nor an answer"
 }

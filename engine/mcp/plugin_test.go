@@ -96,7 +96,7 @@ func TestPluginReadsFilesInParts(t *testing.T) {
 		row{"read", read("../secret", 0, 0), "read " + filepath.Join(filepath.Dir(r.home), "secret") +
 			": it is outside the allowed folders\nhint: allowed: HOME", true},
 		row{"read", read("leads out", 0, 0), "read " + outside + ": it is outside the allowed folders\nhint: allowed: HOME", true},
-		row{"read", object{"path": 3}, `call read: argument "path" has to be a string, not a number`, true},
+		row{"read", object{"path": 3}, `call read: argument "path" must be a string, not a number`, true},
 	)
 	r.agent.Options.Unbounded = true
 	r.check(t, row{"read", read("long", 0, 0), numbered(1, 2500, "line %d"), false})

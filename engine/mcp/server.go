@@ -241,7 +241,7 @@ func (s *server) run(ctx context.Context, f *toolkit.Agent, t toolkit.Tool, args
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("tool panicked", "tool", t.Name, "panic", p, "stack", string(debug.Stack()))
-			r, err = toolkit.Result{}, api.Errorf(api.CodeInternal, "call %s: tandem made a mistake: %v", t.Name, p)
+			r, err = toolkit.Result{}, api.Errorf(api.CodeInternal, "call %s: internal error: %v", t.Name, p)
 		}
 	}()
 	return t.Call(ctx, f, args)

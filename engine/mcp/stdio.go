@@ -170,7 +170,7 @@ func (c *lineConn) accept(line []byte) bool {
 	}
 	var batch []json.RawMessage
 	if err := json.Unmarshal(line, &batch); err != nil {
-		c.refuse(&badMessage{code: jsonrpc.CodeParseError, text: "the message is no JSON"})
+		c.refuse(&badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"})
 		return true
 	}
 	if len(batch) == 0 {

@@ -94,8 +94,8 @@ func echoOf(t testing.TB, answer string) echo {
 }
 
 const (
-	noRPC    = "the message is no JSON-RPC 2.0: "
-	noID     = `"id" has to be a string or a whole number`
+	noRPC    = "the message is not JSON-RPC 2.0: "
+	noID     = `"id" must be a string or a whole number`
 	giveTool = `; give {"name": "one that tools/list gives", "arguments": {…}}`
 )
 
@@ -105,28 +105,28 @@ func TestWhatIsNoMessageIsAnsweredAndCostsNothing(t *testing.T) {
 		name, line string
 		want       echo
 	}{
-		{"no JSON", `{"jsonrpc":`, echo{nil, -32700, "the message is no JSON"}},
-		{"two values", `{} {}`, echo{nil, -32700, "the message is no JSON"}},
-		{"control characters", "\x00\x1b[2J", echo{nil, -32700, "the message is no JSON"}},
-		{"a number", `7`, echo{nil, -32600, "the message is no JSON object"}},
-		{"null", ` null `, echo{nil, -32600, "the message is no JSON object"}},
-		{"another version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, echo{5.0, -32600, noRPC + `"jsonrpc" has to be "2.0"`}},
+		{"no JSON", `{"jsonrpc":`, echo{nil, -32700, "the message is not JSON"}},
+		{"two values", `{} {}`, echo{nil, -32700, "the message is not JSON"}},
+		{"control characters", "\x00\x1b[2J", echo{nil, -32700, "the message is not JSON"}},
+		{"a number", `7`, echo{nil, -32600, "the message is not a JSON object"}},
+		{"null", ` null `, echo{nil, -32600, "the message is not a JSON object"}},
+		{"another version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, echo{5.0, -32600, noRPC + `"jsonrpc" must be "2.0"`}},
 		{"neither call nor answer", `{"jsonrpc":"2.0"}`, echo{nil, -32600, noRPC + `it has no "method"`}},
 		{"an id that is none", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, echo{nil, -32600, noRPC + noID}},
 		{"an id of null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, echo{nil, -32600, noRPC + noID}},
 		{"an id that is no whole number", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, echo{nil, -32600, noRPC + noID}},
 		{"an id that is too large", `{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping"}`, echo{nil, -32600, noRPC + noID}},
-		{"a method that is none", `{"jsonrpc":"2.0","id":"a","method":7}`, echo{"a", -32600, noRPC + `"method" has to be a string`}},
-		{"an error that is none", `{"jsonrpc":"2.0","id":4,"error":{"code":"x"}}`, echo{4.0, -32600, noRPC + `"error" has to be {"code": …, "message": "…"}`}},
+		{"a method that is none", `{"jsonrpc":"2.0","id":"a","method":7}`, echo{"a", -32600, noRPC + `"method" must be a string`}},
+		{"an error that is none", `{"jsonrpc":"2.0","id":4,"error":{"code":"x"}}`, echo{4.0, -32600, noRPC + `"error" must be {"code": …, "message": "…"}`}},
 		{"too deep", `{"jsonrpc":"2.0","id":4,"method":"ping","params":` + strings.Repeat("[", 1001) + strings.Repeat("]", 1001) + "}",
 			echo{4.0, -32600, noRPC + "it is nested too deeply"}},
 		{"too long", long, echo{nil, -32600, "the message is longer than 16 MiB"}},
 		{"an empty batch", `[]`, echo{nil, -32600, "the batch is empty"}},
 		{"unknown method", `{"jsonrpc":"2.0","id":3,"method":"no/such"}`, echo{3.0, -32601, ""}},
-		{"unknown tool", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"nope"}}`, echo{4.0, -32602, `tools/call: there is no tool "nope"; tools/list tells which there are`}},
-		{"params of a wrong type", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":[]}}`, echo{4.0, -32602, "tools/call: params.name has to be a string, not an array" + giveTool}},
+		{"unknown tool", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"nope"}}`, echo{4.0, -32602, `tools/call: no tool is named "nope"; tools/list lists them`}},
+		{"params of a wrong type", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":[]}}`, echo{4.0, -32602, "tools/call: params.name must be a string, not an array" + giveTool}},
 		{"no params", `{"jsonrpc":"2.0","id":4,"method":"tools/call"}`, echo{4.0, -32602, "tools/call: params are missing" + giveTool}},
-		{"a cursor that is none", `{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"cursor":"x"}}`, echo{4.0, -32602, "tools/list: there is no such cursor; without one the list begins at its start"}},
+		{"a cursor that is none", `{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"cursor":"x"}}`, echo{4.0, -32602, "tools/list: unknown cursor; leave it out to start from the beginning"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			k := newTalk(t)

@@ -77,7 +77,7 @@ func readPrivate(path string) (string, error) {
 		return "", fmt.Errorf("read tokens: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("read tokens %s: others may read it; chmod 600 mends that", path)
+		return "", fmt.Errorf("read tokens %s: others may read it; run chmod 600 on it", path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, tokensMost+1))
 	if err == nil && len(text) > tokensMost {

@@ -21,7 +21,7 @@ func TestErrorsAreToldInWordsForAgents(t *testing.T) {
 		{api.Errorf(api.CodeConflict, "run: busy").WithHint("session.wait waits for its prompt, session.write types into what runs"),
 			"run: busy\nhint: session_wait waits for its prompt, session_write types into what runs"},
 		{api.Errorf(api.CodeInvalid, "open a\x00b\x1b[2J\u202e\n\tc: no"), `open a\x00b\x1b[2J\u202e` + "\n\tc: no"},
-		{fmt.Errorf("call exec: %w", context.Canceled), "call exec: it was cancelled"},
+		{fmt.Errorf("call exec: %w", context.Canceled), "call exec: cancelled"},
 		{api.Errorf(api.CodeInvalid, "open %s: no", long), "open " + long[:2042] + "…" + long[len(long)-1020:] + ": no"},
 		{api.Errorf(api.CodeLocked, "the person has the keyboard"), "locked_by_user: the person has the keyboard"},
 	} {
@@ -37,7 +37,7 @@ func TestACallThatLostItsEngineIsNotToBeRepeatedBlindly(t *testing.T) {
 		t.Errorf("exec: %s", got)
 	}
 	ended := api.Errorf(api.CodeEnded, "type into x: it has ended")
-	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start begins another") {
+	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Name: "session_exec"}, ended))); !strings.HasSuffix(got, "session_start starts another") {
 		t.Errorf("session_exec: %s", got)
 	}
 	if got := said(toolkit.Failure(toolkit.Advised(toolkit.Tool{Effect: api.Read}, lost))); !strings.HasSuffix(got, "try again") {

@@ -118,7 +118,7 @@ func argumentError(t Tool, err error) error {
 		}
 		return api.Errorf(api.CodeInvalid, "call %s: unknown argument %s", t.Name, field).WithHint(taken(t))
 	}
-	return api.Errorf(api.CodeInvalid, "call %s: the arguments are no JSON object", t.Name).WithHint(taken(t))
+	return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(taken(t))
 }
 
 // wrongArgument says what an argument, or what is in one, has to be.
@@ -128,7 +128,7 @@ func wrongArgument(t Tool, wrong *json.UnmarshalTypeError) string {
 	if kindOf(wrong.Type) == "an integer" && strings.Trim(value, "-0123456789") == "" {
 		return fmt.Sprintf("%s is out of range: %s", what, value)
 	}
-	return fmt.Sprintf("%s has to be %s, not %s", what, kindOf(wrong.Type), value)
+	return fmt.Sprintf("%s must be %s, not %s", what, kindOf(wrong.Type), value)
 }
 
 // taken says what arguments a tool has.
@@ -144,7 +144,7 @@ func taken(t Tool) string {
 func missing(t Tool, args json.RawMessage) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(args, &given); err != nil {
-		return api.Errorf(api.CodeInvalid, "call %s: the arguments are no JSON object", t.Name).WithHint(taken(t))
+		return api.Errorf(api.CodeInvalid, "call %s: the arguments are not a JSON object", t.Name).WithHint(taken(t))
 	}
 	for _, f := range reflect.VisibleFields(t.In) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")

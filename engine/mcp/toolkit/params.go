@@ -26,7 +26,7 @@ const (
 // A shape is what the params of a method have to be.
 type shape struct {
 	params   any    // pointer to the SDK's type of them
-	required string // member that has to be a text with something in it
+	required string // member that must be a text with something in it
 	example  string // what to give; "" if it may be left out
 }
 
@@ -96,7 +96,7 @@ func (s shape) paramsProblem(params json.RawMessage) string {
 		switch p.GetProgressToken().(type) {
 		case nil, string, float64:
 		default:
-			return "params._meta.progressToken has to be a string or a number"
+			return "params._meta.progressToken must be a string or a number"
 		}
 	}
 	return ""
@@ -123,9 +123,9 @@ func unfitting(t reflect.Type, err error) string {
 		return "params are not what the protocol says"
 	}
 	if wrong.Field == "" {
-		return fmt.Sprintf("params have to be %s, not %s", kindOf(wrong.Type), valueOf(wrong.Value))
+		return fmt.Sprintf("params must be %s, not %s", kindOf(wrong.Type), valueOf(wrong.Value))
 	}
-	return fmt.Sprintf("%s has to be %s, not %s", misplaced(t, "params."+Brief(wrong.Field), wrong), kindOf(wrong.Type), valueOf(wrong.Value))
+	return fmt.Sprintf("%s must be %s, not %s", misplaced(t, "params."+Brief(wrong.Field), wrong), kindOf(wrong.Type), valueOf(wrong.Value))
 }
 
 // misplaced names what has a wrong type: a member of an object, or what is in

@@ -153,7 +153,7 @@ func Failure(err error) Result {
 		message = string(e.Code) + ": " + message
 	}
 	if errors.Is(err, context.Canceled) {
-		message = strings.Replace(message, context.Canceled.Error(), "it was cancelled", 1)
+		message = strings.Replace(message, context.Canceled.Error(), "cancelled", 1)
 	}
 	message = Legible(message)
 	if e.Hint != "" {

@@ -36,11 +36,11 @@ func Worded(method string, req sdk.Request, err error) error {
 	switch r := req.(type) {
 	case *sdk.CallToolRequest:
 		if strings.HasPrefix(wire.Message, "unknown tool ") {
-			return invalid("there is no tool %q; tools/list tells which there are", Brief(r.Params.Name))
+			return invalid("no tool is named %q; tools/list lists them", Brief(r.Params.Name))
 		}
 	case *sdk.GetPromptRequest:
 		if strings.HasPrefix(wire.Message, "unknown prompt ") {
-			return invalid("there is no prompt %q; prompts/list tells which there are", Brief(r.Params.Name))
+			return invalid("no prompt is named %q; prompts/list lists them", Brief(r.Params.Name))
 		}
 	case *sdk.ReadResourceRequest:
 		if wire.Message == "Resource not found" {
@@ -60,7 +60,7 @@ func Worded(method string, req sdk.Request, err error) error {
 // uncoded gives an error that is none of JSON-RPC its code.
 func uncoded(method string, err error) error {
 	if strings.HasPrefix(err.Error(), "duplicate ") {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: method + ": this connection is initialized already"}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: method + ": this connection is already initialized"}
 	}
 	e := api.AsError(err)
 	answer := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: e.Message}
@@ -77,7 +77,7 @@ func uncoded(method string, err error) error {
 // noResource answers a call for a resource that there is not.
 func noResource(method, uri, version string) error {
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
-		Message: fmt.Sprintf("%s: there is nothing at %q; resources/list tells what there is", method, Brief(uri))}
+		Message: fmt.Sprintf("%s: nothing at %q; resources/list lists what there is", method, Brief(uri))}
 	if cmp.Or(version, WithoutSessions) < WithoutSessions {
 		e.Code = noSuchResource
 	}
@@ -87,7 +87,7 @@ func noResource(method, uri, version string) error {
 
 func NoCursor(method string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams,
-		Message: method + ": there is no such cursor; without one the list begins at its start"}
+		Message: method + ": unknown cursor; leave it out to start from the beginning"}
 }
 
 // Coded gives an error that the SDK answers with before any method its code: a
@@ -109,7 +109,7 @@ func Advised(t Tool, err error) error {
 	e := api.AsError(err)
 	switch {
 	case e.Code == api.CodeEnded && e.Hint == "" && strings.HasPrefix(t.Name, "session_"):
-		return e.WithHint("session_screen shows its last screen, session_start begins another")
+		return e.WithHint("session_screen shows its last screen, session_start starts another")
 	case e.Code == api.CodeUnavailable && t.Effect != api.Read &&
 		(strings.Contains(e.Message, "lost the engine") || strings.Contains(e.Message, "the engine is stopping")):
 		// Nobody knows how far it got, and what was started goes on.

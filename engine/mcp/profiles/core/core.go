@@ -18,23 +18,23 @@ func Tools() []toolkit.Tool {
 	core := []toolkit.Profile{toolkit.Core}
 	return []toolkit.Tool{
 		toolkit.Define[coreCommand, toolkit.None](toolkit.Tool{Name: "execute-command", Effect: api.Destructive, Profiles: core,
-			Doc: "Run a program without a shell, wait for its end and get its stdout."}, executeCommand),
+			Doc: "Run a program without a shell, wait for it and get its stdout."}, executeCommand),
 		toolkit.Define[coreCommand, toolkit.None](toolkit.Tool{Name: "start-command-async", Effect: api.Destructive, Profiles: core,
 			Doc: "Start a program in the background and get its process ID."}, startCommand),
 		toolkit.Define[coreProcess, toolkit.None](toolkit.Tool{Name: "check-command-status", Effect: api.Read, Profiles: core,
 			Doc: "Get status, runtime, exit code and output of a background command."}, checkCommand),
 		toolkit.Define[coreProcess, toolkit.None](toolkit.Tool{Name: "stop-command", Effect: api.Destructive, Profiles: core,
-			Doc: "End a background command and all that it started."}, stopCommand),
+			Doc: "Stop a background command and all it started."}, stopCommand),
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "list-background-processes", Effect: api.Read, Profiles: core,
 			Doc: "List background processes that agents started."}, listBackground),
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "get-command-history", Effect: api.Read, Profiles: core,
 			Doc: "List the commands that succeeded, oldest first, as a JSON array."}, commandHistory),
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "clear-command-history", Effect: api.Destructive, Idempotent: true, Profiles: core,
-			Doc: "Empty the list of commands that succeeded."}, clearHistory),
+			Doc: "Clear the list of commands that succeeded."}, clearHistory),
 		toolkit.Define[coreSave, toolkit.None](toolkit.Tool{Name: "save-to-file", Effect: api.Destructive, Profiles: core,
-			Doc: "Save the list of commands to a text file, one a line."}, saveHistory),
+			Doc: "Save the list of commands to a text file, one per line."}, saveHistory),
 		toolkit.Define[coreLoad, toolkit.None](toolkit.Tool{Name: "load-from-file", Effect: api.Write, Idempotent: true, Profiles: core,
-			Doc: "Replace the list of commands by that of a text file."}, loadHistory),
+			Doc: "Load the list of commands from a text file."}, loadHistory),
 	}
 }
 

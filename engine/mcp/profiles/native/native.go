@@ -27,7 +27,7 @@ func nativeProcessTools() []toolkit.Tool {
 	only := []toolkit.Profile{toolkit.Native}
 	return []toolkit.Tool{
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "process_restart", Effect: api.Destructive, Profiles: only,
-			Doc: "Stop a process and start it anew."}, processRestart),
+			Doc: "Restart a process."}, processRestart),
 		toolkit.Define[ProcessLogInput, toolkit.LogState](toolkit.Tool{Name: "process_log", Effect: api.Read, Profiles: only,
 			Doc: "Read or grep a process's log: its end, or from since (the last next_cursor) on."}, processLog),
 		toolkit.Define[processWaitInput, waitState](toolkit.Tool{Name: "process_wait", Effect: api.Read, Profiles: only,

@@ -20,7 +20,7 @@ func nativeSessionTools() []toolkit.Tool {
 		toolkit.Define[sessionStartInput, sessionState](toolkit.Tool{Name: "session_start", Effect: api.Write, Profiles: only,
 			Doc: "Start a terminal session: the shell, or a program. It keeps its state; the person can watch and type."}, sessionStart),
 		toolkit.Define[sessionExecInput, execState](toolkit.Tool{Name: "session_exec", Effect: api.Destructive, Profiles: only,
-			Doc: "Run a command in a session's shell, where cd and exports stay. After the timeout it goes on."}, sessionExec),
+			Doc: "Run a command in a session's shell, where cd and exports stay. It continues after the timeout."}, sessionExec),
 		toolkit.Define[sessionWriteInput, toolkit.None](toolkit.Tool{Name: "session_write", Effect: api.Destructive, Profiles: only,
 			Doc: "Type into a session: text, paste, then keys (ctrl+c, up), then enter."}, sessionWrite),
 		toolkit.Define[sessionReadInput, toolkit.LogState](toolkit.Tool{Name: "session_read", Effect: api.Read, Profiles: only,
@@ -32,7 +32,7 @@ func nativeSessionTools() []toolkit.Tool {
 		toolkit.Define[sessionResizeInput, toolkit.None](toolkit.Tool{Name: "session_resize", Effect: api.Write, Idempotent: true, Profiles: only,
 			Doc: "Set a session's size in cells."}, sessionResize),
 		toolkit.Define[toolkit.IDInput, toolkit.None](toolkit.Tool{Name: "session_kill", Effect: api.Destructive, Idempotent: true, Profiles: only,
-			Doc: "End a session and all that runs in it."}, sessionKill),
+			Doc: "Kill a session and all that runs in it."}, sessionKill),
 		toolkit.Define[struct{}, toolkit.None](toolkit.Tool{Name: "session_list", Effect: api.Read, Profiles: only,
 			Doc: "List terminal sessions, the person's included."}, sessionsList),
 	}

@@ -31,7 +31,7 @@ type execInput struct {
 	TimeoutMS *int              `json:"timeoutMs,omitempty" doc:"default 30000; 100 to 300000"`
 	Env       map[string]string `json:"env,omitempty"`
 	Sandbox   sandboxInput      `json:"sandbox,omitempty" doc:"{filesystem:{denyRead,allowWrite,denyWrite},network:{allowedDomains,deniedDomains}}"`
-	Kill      bool              `json:"kill,omitempty" doc:"end it at the time-out"`
+	Kill      bool              `json:"kill,omitempty" doc:"kill it at the timeout"`
 	MaxOutput int               `json:"maxOutput,omitempty" doc:"chars per stream, default 8000"`
 }
 

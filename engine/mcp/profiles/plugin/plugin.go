@@ -29,20 +29,20 @@ func fileTools() []toolkit.Tool {
 		toolkit.Define[pathInput, toolkit.None](toolkit.Tool{Name: "read_json", Effect: api.Read, Idempotent: true,
 			Doc: "Read a whole JSON file."}, readJSON),
 		toolkit.Define[writeInput, toolkit.None](toolkit.Tool{Name: "write", Effect: api.Destructive,
-			Doc: "Write a file, all at once; parent folders are made."}, writeFile),
+			Doc: "Write a file atomically; creates parent folders."}, writeFile),
 		toolkit.Define[EditInput, toolkit.None](toolkit.Tool{Name: "edit", Effect: api.Destructive,
 			Doc: "Replace exact text in a file; all edits or none."}, editFile),
 		toolkit.Define[outputInput, toolkit.None](toolkit.Tool{Name: "write_output", Effect: api.Write,
-			Doc: "Write a report to a new file in ~/outputs; answers its path."}, writeOutput),
+			Doc: "Write a report to a new file in ~/outputs; returns its path."}, writeOutput),
 	}
 }
 
 func searchTools() []toolkit.Tool {
 	return []toolkit.Tool{
 		toolkit.Define[grepInput, toolkit.None](toolkit.Tool{Name: "grep", Effect: api.Read, Idempotent: true,
-			Doc: "Search file contents; .gitignore counts. Answers file:line:content."}, grepFiles),
+			Doc: "Search file contents; honors .gitignore. Returns file:line:content."}, grepFiles),
 		toolkit.Define[findInput, toolkit.None](toolkit.Tool{Name: "find", Effect: api.Read, Idempotent: true,
-			Doc: "Find files by glob, hidden ones too; .gitignore counts."}, findFiles),
+			Doc: "Find files by glob, hidden ones too; honors .gitignore."}, findFiles),
 		toolkit.Define[listInput, toolkit.None](toolkit.Tool{Name: "ls", Effect: api.Read, Idempotent: true,
 			Doc: "List a folder."}, listFolder),
 	}
@@ -50,7 +50,7 @@ func searchTools() []toolkit.Tool {
 
 func execTool() toolkit.Tool {
 	return toolkit.Define[execInput, CommandState](toolkit.Tool{Name: "exec", Effect: api.Destructive,
-		Doc: "Run a shell command and wait. After timeoutMs it goes on as a process."}, execCommand)
+		Doc: "Run a shell command and wait. After timeoutMs it becomes a process."}, execCommand)
 }
 
 func processTools() []toolkit.Tool {
@@ -60,7 +60,7 @@ func processTools() []toolkit.Tool {
 		toolkit.Define[toolkit.None, toolkit.None](toolkit.Tool{Name: "process_list", Effect: api.Read, Idempotent: true,
 			Doc: "List processes and their status."}, processList),
 		toolkit.Define[toolkit.IDInput, ProcessState](toolkit.Tool{Name: "process_get", Effect: api.Read, Idempotent: true,
-			Doc: "Tell about one process."}, processGet),
+			Doc: "Get one process."}, processGet),
 		toolkit.Define[stopInput, toolkit.None](toolkit.Tool{Name: "process_stop", Effect: api.Destructive,
 			Doc: "Stop a process and all it started."}, processStop),
 		toolkit.Define[StopAllInput, toolkit.None](toolkit.Tool{Name: "process_stop_all", Effect: api.Destructive, Profiles: []toolkit.Profile{toolkit.Plugin},

@@ -21,16 +21,16 @@ func Tools() []toolkit.Tool {
 		toolkit.Define[terminalCommand, terminalRan](toolkit.Tool{Name: "run_terminal_command", Effect: api.Destructive, Profiles: only,
 			Doc: "Run a shell command and get its output."}, runTerminalCommand),
 		toolkit.Define[FormatInput, toolkit.None](toolkit.Tool{Name: "format_terminal_output", Effect: api.Read, Idempotent: true, Profiles: only,
-			Doc: "Make text ready for a terminal: coloured, as a table, or as indented JSON."}, FormatOutput),
+			Doc: "Format text for a terminal: coloured, as a table, or as indented JSON."}, FormatOutput),
 		toolkit.Define[shellInput, toolkit.None](toolkit.Tool{Name: "start_interactive_shell", Effect: api.Destructive, Profiles: only,
-			Doc: "Start a shell in a terminal that goes on and can be watched."}, startShell),
+			Doc: "Start a lasting shell in a terminal, which can be watched."}, startShell),
 	}
 }
 
 type terminalCommand struct {
 	Command          string `json:"command"`
 	WorkingDirectory string `json:"working_directory,omitempty"`
-	TimeoutSeconds   int    `json:"timeout_seconds,omitempty" doc:"default 30; then it is ended"`
+	TimeoutSeconds   int    `json:"timeout_seconds,omitempty" doc:"default 30; then it is killed"`
 	CaptureOutput    *bool  `json:"capture_output,omitempty" doc:"default true"`
 }
 
