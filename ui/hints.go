@@ -32,9 +32,4 @@ func (m *model) hint(scope keymap.Scope, a keymap.Action, does string) widget.Hi
 	return overlay.Hint(m.o.Bindings, scope, a, does)
 }
 
-// chooses is the hint of two actions in a scope that go up and down.
-func (m *model) chooses(scope keymap.Scope, up, down keymap.Action, does string) widget.Hint {
-	return overlay.Choose(m.o.Bindings, scope, up, down, does)
-}
-
 func itoa(n int) string { return strconv.Itoa(n) }

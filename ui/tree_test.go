@@ -91,7 +91,7 @@ func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
 }
 
 func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
-	root, _, _, _, d := fourPanes()
+	_, _, _, _, d := fourPanes()
 	root, e := d.split(beside, terminal.NewTerminal("e"))
 	root.place(root.rect)
 	root.moveBorder(500)
@@ -112,7 +112,7 @@ func fourPanes() (root, a, b, c, d *node) {
 	root.place(area)
 	root, b = a.split(beside, terminal.NewTerminal("b"))
 	root.place(area)
-	root, c = a.split(below, terminal.NewTerminal("c"))
+	_, c = a.split(below, terminal.NewTerminal("c"))
 	root, d = b.split(below, terminal.NewTerminal("d"))
 	root.place(area)
 	return root, a, b, c, d

@@ -64,8 +64,6 @@ type Pane struct {
 	undos    []undo
 	job      *transfer
 	wanted   []wantedTransfer // after it
-	marks    []string         // bookmarks
-	marksFor string           // data folder that they were read from
 
 	serial    int // of the folder that is shown
 	ctx       context.Context
@@ -328,8 +326,4 @@ func (f *Pane) setRows(rows *Rows) {
 	default:
 		f.list.Note = "an empty folder"
 	}
-}
-
-func (f *Pane) takePreviewed(msg previewed) {
-	f.preview.Take(msg.part)
 }

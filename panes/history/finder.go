@@ -34,7 +34,7 @@ type finder struct {
 }
 
 // actors are those whose commands can be shown: anyone's, the person's, agents'.
-func actors() [3]string { return [...]string{"", "person", "agent"} }
+func actors() []string { return []string{"", "person", "agent"} }
 
 // historyMsg is the answer to a request of a finder.
 type historyMsg struct {

@@ -342,7 +342,7 @@ func TestDetailSaysWhyThereIsNoOutput(t *testing.T) {
 		out  Output
 		want string
 	}{
-		{Output{Note: "its output is gone from the log"}, "no longer kept"},
+		{Output{Note: "its output is gone from the log"}, "gone from the log"},
 		{Output{Terminal: true, Text: "\x1b[?1049hvim\x1b[?1049l"}, "whole screen"},
 		{Output{Terminal: true, Text: "\x1b[K\r\n"}, "printed nothing"},
 	} {

@@ -30,34 +30,33 @@ type Log struct {
 	Terminal bool   // its bytes are what a program wrote to a terminal
 	Focused  bool
 
-	lines    []logLine // without a gap
-	start    int64     // offset of the first byte held
-	end      int64     // offset behind the last one
-	oldest   int64     // first byte that there is
-	last     int64     // behind the last byte that there is, as far as is known
-	known    bool      // an answer has arrived
-	state    api.State
-	err      error
-	tail     []string // shown as long as nothing else is
-	w, h     int
-	top      logPlace
-	follow   bool
-	skipped  int64 // bytes passed over because they came too fast to be read
-	wrap     bool
-	clock    bool // the time of each line is shown
-	times    []api.LogTime
-	left     int // columns scrolled sideways
-	pattern  string
-	find     *regexp.Regexp
-	finds    int   // counts patterns, for what is cached
-	found    int64 // offset of the line that was found last, -1 for none
-	serial   int
-	asked    *LogRequest // under way
-	jump     *LogRequest // to be made next
-	searched *LogRequest
-	idle     bool // the last answer brought nothing
-	out      []string
-	buf      []byte
+	lines   []logLine // without a gap
+	start   int64     // offset of the first byte held
+	end     int64     // offset behind the last one
+	oldest  int64     // first byte that there is
+	last    int64     // behind the last byte that there is, as far as is known
+	known   bool      // an answer has arrived
+	state   api.State
+	err     error
+	tail    []string // shown as long as nothing else is
+	w, h    int
+	top     logPlace
+	follow  bool
+	skipped int64 // bytes passed over because they came too fast to be read
+	wrap    bool
+	clock   bool // the time of each line is shown
+	times   []api.LogTime
+	left    int // columns scrolled sideways
+	pattern string
+	find    *regexp.Regexp
+	finds   int   // counts patterns, for what is cached
+	found   int64 // offset of the line that was found last, -1 for none
+	serial  int
+	asked   *LogRequest // under way
+	jump    *LogRequest // to be made next
+	idle    bool        // the last answer brought nothing
+	out     []string
+	buf     []byte
 }
 
 // A logPlace is a row of the log: an absolute offset, and how many rows of the
