@@ -58,7 +58,7 @@ func (t *Tree) delete(ctx context.Context, path string, recursive bool) error {
 		return err
 	}
 	defer p.close()
-	if p.isRoot(t) {
+	if p.isRoot(t.Roots) {
 		return errorf(Invalid, "delete %s: it is one of the folders that the call is confined to", p.path)
 	}
 	dir, name, err := p.parent(false)
@@ -82,11 +82,11 @@ func (t *Tree) delete(ctx context.Context, path string, recursive bool) error {
 }
 
 // isRoot reports whether the place is a root itself, or has one below it.
-func (p place) isRoot(t *Tree) bool {
+func (p place) isRoot(roots []string) bool {
 	if p.rel == "." {
 		return true
 	}
-	for _, root := range t.Roots {
+	for _, root := range roots {
 		for _, dir := range aliases(root) {
 			if _, within := below(p.real, dir); within {
 				return true
@@ -221,7 +221,7 @@ func (t *Tree) transfer(verb, from, to string, overwrite bool, do func(a, b side
 		return Info{}, failure(verb+" to", b.path, err)
 	}
 	defer dst.dir.Close()
-	if err := t.transferable(verb, a, b, src, dst, overwrite); err != nil {
+	if err := transferable(t.Roots, verb, a, b, src, dst, overwrite); err != nil {
 		return Info{}, err
 	}
 	if err := do(src, dst); err != nil {
@@ -231,7 +231,7 @@ func (t *Tree) transfer(verb, from, to string, overwrite bool, do func(a, b side
 }
 
 // transferable refuses what makes no sense or would destroy something.
-func (t *Tree) transferable(verb string, a, b place, src, dst side, overwrite bool) error {
+func transferable(roots []string, verb string, a, b place, src, dst side, overwrite bool) error {
 	_, inside := below(a.real, b.real)
 	if !inside && src.info != nil {
 		inside = relation(end{a.real, src.info}, end{b.real, dst.info}) == Inside
@@ -241,7 +241,7 @@ func (t *Tree) transferable(verb string, a, b place, src, dst side, overwrite bo
 		return failure(verb, a.path, fs.ErrNotExist)
 	case verb == "move" && src.dir.closed.lieIn(idOf(src.info)):
 		return holdsClosed(verb, a.path)
-	case a.isRoot(t) || b.isRoot(t):
+	case a.isRoot(roots) || b.isRoot(roots):
 		return errorf(Invalid, "%s %s: it is one of the folders that the call is confined to", verb, a.path)
 	case inside:
 		return errorf(Invalid, "%s %s: %s is the same, or inside it", verb, a.path, b.path)

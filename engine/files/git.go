@@ -43,13 +43,13 @@ func (t *Tree) Git(ctx context.Context, path string) (GitStatus, error) {
 	if err != nil {
 		return GitStatus{}, nil
 	}
-	repo, ok := t.repository(p.real)
+	repo, ok := gitReader{t}.repository(p.real)
 	if !ok {
 		return GitStatus{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
-	view, err := t.view(ctx, program, repo)
+	view, err := newGitView(ctx, t, program, repo)
 	if err != nil {
 		return GitStatus{}, unlessNone(ctx, err)
 	}

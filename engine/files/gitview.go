@@ -20,17 +20,18 @@ const nowhere = "/dev/null"
 // Git looks up what it may run in the configuration, which somebody can change
 // between any check and its use; this one nobody else writes.
 type gitView struct {
+	gitReader
 	repository
 	program  string
 	dir      string
-	tree     *os.File // the folder that the files are in, as it was found
+	files    *os.File // the folder that the files are in, as it was found
 	branch   string
 	settings settings
 }
 
-// view makes a view of a repository. An error that is none of ours means that
+// newGitView makes a view of a repository. An error that is none of ours means that
 // git would know nothing of it.
-func (t *Tree) view(ctx context.Context, program string, repo repository) (*gitView, error) {
+func newGitView(ctx context.Context, t *Tree, program string, repo repository) (*gitView, error) {
 	p, err := t.locate(repo.worktree, way{verb: "ask git about"})
 	if err != nil {
 		return nil, err
@@ -44,12 +45,12 @@ func (t *Tree) view(ctx context.Context, program string, repo repository) (*gitV
 		tree.Close()
 		return nil, errors.New("git would look at what is closed too")
 	}
-	v := &gitView{repository: repo, program: program, tree: tree}
+	v := &gitView{gitReader: gitReader{t}, repository: repo, program: program, files: tree}
 	if v.dir, err = os.MkdirTemp(t.Private, "git-"); err != nil {
 		tree.Close()
 		return nil, failure("ask git about", p.path, err)
 	}
-	if err := t.fill(ctx, v); err != nil {
+	if err := v.fill(ctx); err != nil {
 		v.remove()
 		return nil, err
 	}
@@ -57,13 +58,13 @@ func (t *Tree) view(ctx context.Context, program string, repo repository) (*gitV
 }
 
 func (v *gitView) remove() {
-	v.tree.Close()
+	v.files.Close()
 	_ = os.RemoveAll(v.dir) // it holds nothing of anybody
 }
 
 // fill puts into a view what git needs.
-func (t *Tree) fill(ctx context.Context, v *gitView) error {
-	branch, commit, err := t.head(v.repository)
+func (v *gitView) fill(ctx context.Context) error {
+	branch, commit, err := v.head(v.repository)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (t *Tree) fill(ctx context.Context, v *gitView) error {
 	if err := errors.Join(v.put("HEAD", commit+"\n"), v.put("config", config)); err != nil {
 		return err
 	}
-	if err := t.configure(ctx, v); err != nil {
+	if err := v.configure(ctx); err != nil {
 		return err
 	}
 	if v.settings.sha256 {
@@ -87,13 +88,13 @@ func (t *Tree) fill(ctx context.Context, v *gitView) error {
 		}
 	}
 	for _, name := range []string{"info/exclude", "info/attributes"} {
-		if data, err := t.gitBytes(filepath.Join(v.common, name)); err == nil {
+		if data, err := v.bytes(filepath.Join(v.common, name)); err == nil {
 			if err := v.put(name, string(data)); err != nil {
 				return err
 			}
 		}
 	}
-	return t.linkShared(v)
+	return v.linkShared()
 }
 
 func (v *gitView) put(name, text string) error {
@@ -102,8 +103,8 @@ func (v *gitView) put(name, text string) error {
 
 // linkShared links what an index in two parts is based on, which git looks for
 // beside its configuration.
-func (t *Tree) linkShared(v *gitView) error {
-	p, err := t.locate(v.repository.dir, way{verb: "read"})
+func (v *gitView) linkShared() error {
+	p, err := v.tree.locate(v.repository.dir, way{verb: "read"})
 	if err != nil {
 		return err
 	}
@@ -124,20 +125,20 @@ func (t *Tree) linkShared(v *gitView) error {
 
 // configure reads what the person and the repository have configured, and
 // refuses a repository that is somebody else's.
-func (t *Tree) configure(ctx context.Context, v *gitView) error {
+func (v *gitView) configure(ctx context.Context) error {
 	out, err := v.run(ctx, nil, "config", "-z", "--list", "--includes")
 	if err != nil {
 		return err
 	}
 	v.settings.take(out, true)
-	if !t.ours(v.repository) && !v.settings.trusts(v.worktree) {
+	if !v.ours(v.repository) && !v.settings.trusts(v.worktree) {
 		return errors.New("the repository is somebody else's")
 	}
-	config, err := t.gitBytes(filepath.Join(v.common, "config"))
+	config, err := v.bytes(filepath.Join(v.common, "config"))
 	if err != nil && !errors.Is(err, NotFound) {
 		return err
 	}
-	if own, err := t.gitBytes(filepath.Join(v.repository.dir, "config.worktree")); err == nil {
+	if own, err := v.bytes(filepath.Join(v.repository.dir, "config.worktree")); err == nil {
 		config = append(append(config, '\n'), own...)
 	}
 	out, err = v.run(ctx, config, "config", "--file", "-", "--no-includes", "-z", "--list")
@@ -148,7 +149,7 @@ func (t *Tree) configure(ctx context.Context, v *gitView) error {
 	if v.settings.foreign {
 		return errors.New("the references are kept in a form that only git knows")
 	}
-	if v.common == v.repository.dir && !t.isWorktree(v) {
+	if v.common == v.repository.dir && !v.isWorktree() {
 		return errors.New("the repository has no files, or has them elsewhere")
 	}
 	return nil
@@ -156,12 +157,12 @@ func (t *Tree) configure(ctx context.Context, v *gitView) error {
 
 // isWorktree reports whether the files of a repository are where they were looked
 // for.
-func (t *Tree) isWorktree(v *gitView) bool {
+func (v *gitView) isWorktree() bool {
 	if v.settings.worktree == "" {
 		return !v.settings.bare
 	}
-	_, told, err := t.at(absoluteIn(v.repository.dir, v.settings.worktree))
-	here, errHere := v.tree.Stat()
+	_, told, err := v.at(absoluteIn(v.repository.dir, v.settings.worktree))
+	here, errHere := v.files.Stat()
 	return err == nil && errHere == nil && os.SameFile(told, here)
 }
 
@@ -187,7 +188,7 @@ func (v *gitView) status(ctx context.Context, prefix string) ([]byte, error) {
 // is none.
 func (v *gitView) run(ctx context.Context, in []byte, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, v.program, args...)
-	cmd.Dir = pinned(v.tree)
+	cmd.Dir = pinned(v.files)
 	cmd.Stdin = bytes.NewReader(in)
 	cmd.Env = []string{
 		"LC_ALL=C", "PATH=" + nowhere, "GIT_EXEC_PATH=" + nowhere,

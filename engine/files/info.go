@@ -155,7 +155,7 @@ func (t *Tree) list(ctx context.Context, p place, r ListRequest) (ListResult, er
 		return ListResult{}, err
 	}
 	defer dir.Close()
-	names, omitted, err := t.page(dir, r)
+	names, omitted, err := t.Names.page(dir, r)
 	if err != nil {
 		return ListResult{}, err
 	}

@@ -49,8 +49,8 @@ func (n *Names) keep(folder os.FileInfo, read time.Time, names []string) {
 // page is the part of a folder's names that is wanted, in order, and how many
 // follow. The first part is always read anew, unless only names that match are
 // wanted, as while somebody types.
-func (t *Tree) page(dir *opened, r ListRequest) (names []string, omitted int, err error) {
-	if names, err = t.namesFor(dir, r); err != nil {
+func (n *Names) page(dir *opened, r ListRequest) (names []string, omitted int, err error) {
+	if names, err = n.namesFor(dir, r); err != nil {
 		return nil, 0, err
 	}
 	names = dir.visible(names) // others are told of them, and the names are kept for all
@@ -106,8 +106,8 @@ func holdsWords(name string, words []string) bool {
 }
 
 // namesFor are the names in a folder: in order for a part that is not the
-// first, and then kept for the next one.
-func (t *Tree) namesFor(dir *opened, r ListRequest) ([]string, error) {
+// first, and then kept for the next one, unless n is nil.
+func (n *Names) namesFor(dir *opened, r ListRequest) ([]string, error) {
 	if r.After == "" && r.Match == "" {
 		return namesIn(dir)
 	}
@@ -116,8 +116,8 @@ func (t *Tree) namesFor(dir *opened, r ListRequest) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Names != nil {
-		if names := t.Names.find(folder, r.After == ""); names != nil {
+	if n != nil {
+		if names := n.find(folder, r.After == ""); names != nil {
 			return names, nil
 		}
 	}
@@ -126,8 +126,8 @@ func (t *Tree) namesFor(dir *opened, r ListRequest) ([]string, error) {
 		return nil, err
 	}
 	slices.Sort(names)
-	if t.Names != nil {
-		t.Names.keep(folder, read, names)
+	if n != nil {
+		n.keep(folder, read, names)
 	}
 	return names, nil
 }

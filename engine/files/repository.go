@@ -24,30 +24,33 @@ type repository struct {
 	common   string // of all its worktrees: config, objects, refs; mostly dir itself
 }
 
+// A gitReader reads what git keeps, as far as that is inside a tree.
+type gitReader struct{ tree *Tree }
+
 // repository finds the one that a folder lies in. It must lie inside, as must
 // all of it.
-func (t *Tree) repository(folder string) (repository, bool) {
-	_, first, err := t.at(folder)
+func (g gitReader) repository(folder string) (repository, bool) {
+	_, first, err := g.at(folder)
 	for dir := folder; err == nil; dir = filepath.Dir(dir) {
-		_, info, err := t.at(dir)
+		_, info, err := g.at(dir)
 		if err != nil || deviceOf(info) != deviceOf(first) {
 			break
 		}
-		git, info, err := t.at(filepath.Join(dir, ".git"))
+		git, info, err := g.at(filepath.Join(dir, ".git"))
 		switch {
 		case err == nil && info.Mode().IsRegular():
-			text, _ := t.gitText(git)
+			text, _ := g.text(git)
 			target, ok := strings.CutPrefix(text, "gitdir: ")
 			if !ok {
 				return repository{}, false
 			}
-			return t.repositoryOf(dir, absoluteIn(dir, target))
+			return g.repositoryOf(dir, absoluteIn(dir, target))
 		case err == nil && info.IsDir():
-			if repo, ok := t.repositoryOf(dir, git); ok {
+			if repo, ok := g.repositoryOf(dir, git); ok {
 				return repo, true
 			}
 		}
-		if _, bare := t.repositoryOf(dir, dir); bare || dir == "/" {
+		if _, bare := g.repositoryOf(dir, dir); bare || dir == "/" {
 			break
 		}
 	}
@@ -55,20 +58,20 @@ func (t *Tree) repository(folder string) (repository, bool) {
 }
 
 // repositoryOf is the repository of a worktree if one is at dir.
-func (t *Tree) repositoryOf(worktree, dir string) (repository, bool) {
-	if _, err := t.gitText(filepath.Join(dir, "HEAD")); err != nil {
+func (g gitReader) repositoryOf(worktree, dir string) (repository, bool) {
+	if _, err := g.text(filepath.Join(dir, "HEAD")); err != nil {
 		return repository{}, false
 	}
-	dir, _, err := t.at(dir)
+	dir, _, err := g.at(dir)
 	if err != nil {
 		return repository{}, false
 	}
 	common := dir
-	if text, err := t.gitText(filepath.Join(dir, "commondir")); err == nil {
+	if text, err := g.text(filepath.Join(dir, "commondir")); err == nil {
 		common = absoluteIn(dir, text)
 	}
 	for _, part := range []string{"refs", "objects", "."} {
-		real, info, err := t.at(filepath.Join(common, part))
+		real, info, err := g.at(filepath.Join(common, part))
 		if err != nil || !info.IsDir() {
 			return repository{}, false
 		}
@@ -80,9 +83,9 @@ func (t *Tree) repositoryOf(worktree, dir string) (repository, bool) {
 }
 
 // ours reports whether all of a repository belongs to this user.
-func (t *Tree) ours(r repository) bool {
+func (g gitReader) ours(r repository) bool {
 	for _, path := range []string{r.worktree, r.dir, r.common} {
-		_, info, err := t.at(path)
+		_, info, err := g.at(path)
 		if err != nil {
 			return false
 		}
@@ -95,8 +98,8 @@ func (t *Tree) ours(r repository) bool {
 
 // head is the branch that is checked out, or "", and the commit, or "" if there
 // is none yet.
-func (t *Tree) head(r repository) (branch, commit string, err error) {
-	text, err := t.gitText(filepath.Join(r.dir, "HEAD"))
+func (g gitReader) head(r repository) (branch, commit string, err error) {
+	text, err := g.text(filepath.Join(r.dir, "HEAD"))
 	if err != nil || isHash(text) {
 		return "", text, err
 	}
@@ -109,8 +112,8 @@ func (t *Tree) head(r repository) (branch, commit string, err error) {
 		if name = next; branch == "" {
 			branch = strings.TrimPrefix(name, "refs/heads/")
 		}
-		if text, err = t.gitText(filepath.Join(r.common, name)); err != nil {
-			commit, err = t.packed(r, name)
+		if text, err = g.text(filepath.Join(r.common, name)); err != nil {
+			commit, err = g.packed(r, name)
 			return branch, commit, err
 		}
 		if isHash(text) {
@@ -121,8 +124,8 @@ func (t *Tree) head(r repository) (branch, commit string, err error) {
 }
 
 // packed is the commit of a reference among those that are kept in one file.
-func (t *Tree) packed(r repository, name string) (string, error) {
-	p, err := t.locate(filepath.Join(r.common, "packed-refs"), way{verb: "read references"})
+func (g gitReader) packed(r repository, name string) (string, error) {
+	p, err := g.tree.locate(filepath.Join(r.common, "packed-refs"), way{verb: "read references"})
 	if err != nil {
 		return "", err
 	}
@@ -152,8 +155,8 @@ func isHash(text string) bool {
 }
 
 // at is what a path leads to, links followed.
-func (t *Tree) at(path string) (real string, info fs.FileInfo, err error) {
-	p, err := t.locate(path, way{verb: "look at"})
+func (g gitReader) at(path string) (real string, info fs.FileInfo, err error) {
+	p, err := g.tree.locate(path, way{verb: "look at"})
 	if err != nil {
 		return "", nil, err
 	}
@@ -162,9 +165,9 @@ func (t *Tree) at(path string) (real string, info fs.FileInfo, err error) {
 	return p.real, info, err
 }
 
-// gitBytes reads one of git's small files.
-func (t *Tree) gitBytes(path string) ([]byte, error) {
-	p, err := t.locate(path, way{verb: "read"})
+// bytes reads one of git's small files.
+func (g gitReader) bytes(path string) ([]byte, error) {
+	p, err := g.tree.locate(path, way{verb: "read"})
 	if err != nil {
 		return nil, err
 	}
@@ -173,9 +176,9 @@ func (t *Tree) gitBytes(path string) ([]byte, error) {
 	return data, err
 }
 
-// gitText is a small file of one line, without the line's ending.
-func (t *Tree) gitText(path string) (string, error) {
-	data, err := t.gitBytes(path)
+// text is a small file of one line, without the line's ending.
+func (g gitReader) text(path string) (string, error) {
+	data, err := g.bytes(path)
 	return strings.TrimRight(string(data), "\r\n"), err
 }
 

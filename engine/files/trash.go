@@ -33,19 +33,19 @@ func (t *Tree) trash(path string, now time.Time) (string, error) {
 		return "", err
 	}
 	defer p.close()
-	if err := t.trashable(p); err != nil {
+	if err := trashable(p, homeTrash(t.Home)); err != nil {
 		return "", err
 	}
-	trash, shown, err := t.trashFor(p.real)
+	can, shown, err := t.trashFor(p.real)
 	if err != nil {
 		return "", failure("put into the trash", p.real, err)
 	}
-	to, err := t.discard(trash, p, shown, now)
+	to, err := can.discard(p, shown, now)
 	return to, failure("put into the trash", p.real, err)
 }
 
 // trashable refuses what could not be taken out again.
-func (t *Tree) trashable(p place) error {
+func trashable(p place, home string) error {
 	abs := p.real
 	info, err := p.root.Lstat(p.rel)
 	if err != nil {
@@ -54,43 +54,50 @@ func (t *Tree) trashable(p place) error {
 	if p.root.closed.lieIn(idOf(info)) {
 		return holdsClosed("put into the trash", abs)
 	}
-	if _, holds := below(abs, t.homeTrash()); holds || abs == "/" {
+	if _, holds := below(abs, home); holds || abs == "/" {
 		return errorf(Invalid, "put %s into the trash: it holds the trash", abs)
 	}
-	if _, within := below(t.homeTrash(), abs); within {
+	if _, within := below(home, abs); within {
 		return errorf(Invalid, "put %s into the trash: it already exists", abs).hint("delete it for good")
 	}
 	return nil
 }
 
-func (t *Tree) homeTrash() string {
+func homeTrash(home string) string {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "Trash")
 	}
-	return filepath.Join(t.Home, ".local/share/Trash")
+	return filepath.Join(home, ".local/share/Trash")
+}
+
+// A trashFolder is a folder that a trash keeps things and their records in.
+type trashFolder struct {
+	tree *Tree
+	dir  string
 }
 
 // trashFor is the trash on the file system of a path, and the path as its
 // record tells it.
-func (t *Tree) trashFor(abs string) (dir, shown string, err error) {
-	home := t.homeTrash()
+func (t *Tree) trashFor(abs string) (can trashFolder, shown string, err error) {
+	home := homeTrash(t.Home)
 	if t.Home != "" || filepath.IsAbs(home) {
-		if err := t.makeTrash(home); err == nil && sameDevice(home, filepath.Dir(abs)) {
-			return home, abs, nil
+		can = trashFolder{t, home}
+		if err := can.make(); err == nil && sameDevice(home, filepath.Dir(abs)) {
+			return can, abs, nil
 		}
 	}
 	top := filepath.Dir(abs)
 	for top != "/" && sameDevice(top, filepath.Dir(top)) {
 		top = filepath.Dir(top)
 	}
-	dir = filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))
+	can = trashFolder{t, filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))}
 	shown, _ = below(top, abs)
-	return dir, shown, t.makeTrash(dir)
+	return can, shown, can.make()
 }
 
-func (t *Tree) makeTrash(dir string) error {
+func (c trashFolder) make() error {
 	for _, part := range []string{"files", "info"} {
-		if err := t.mkdirAll("make folder", filepath.Join(dir, part), 0o700); err != nil {
+		if err := c.tree.mkdirAll("make folder", filepath.Join(c.dir, part), 0o700); err != nil {
 			return err
 		}
 	}
@@ -102,20 +109,20 @@ func sameDevice(a, b string) bool {
 	return syscall.Stat(a, &x) == nil && syscall.Stat(b, &y) == nil && x.Dev == y.Dev
 }
 
-// discard moves what is at a place into a trash folder: first its record, which
+// discard moves what is at a place into the trash: first its record, which
 // reserves the name, then what it is about.
-func (t *Tree) discard(trash string, p place, shown string, now time.Time) (string, error) {
+func (c trashFolder) discard(p place, shown string, now time.Time) (string, error) {
 	from, base, err := p.parent(false)
 	if err != nil {
 		return "", err
 	}
 	defer from.Close()
-	held, err := t.openFolder(filepath.Join(trash, "files"))
+	held, err := c.open("files")
 	if err != nil {
 		return "", err
 	}
 	defer held.Close()
-	records, err := t.openFolder(filepath.Join(trash, "info"))
+	records, err := c.open("info")
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +132,7 @@ func (t *Tree) discard(trash string, p place, shown string, now time.Time) (stri
 		name, err := reserve(records, base, n, record)
 		if err == nil {
 			if err = rename(from, base, held, name, false); err == nil {
-				return filepath.Join(trash, "files", name), nil
+				return filepath.Join(c.dir, "files", name), nil
 			}
 			_ = records.Remove(name + ".trashinfo") // what matters is why it could not be used
 		}
@@ -154,9 +161,9 @@ func reserve(records *opened, base string, n int, record string) (name string, e
 	return name, err
 }
 
-// openFolder opens the folder at a path.
-func (t *Tree) openFolder(path string) (*opened, error) {
-	p, err := t.locate(path, way{verb: "open"})
+// open opens one of the two parts of the trash.
+func (c trashFolder) open(part string) (*opened, error) {
+	p, err := c.tree.locate(filepath.Join(c.dir, part), way{verb: "open"})
 	if err != nil {
 		return nil, err
 	}

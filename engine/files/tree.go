@@ -124,7 +124,7 @@ func (t *Tree) enter(path string, w way) (place, error) {
 			if !ok {
 				continue
 			}
-			r, err := t.openRoot(dir, w.make)
+			r, err := openRoot(dir, w.make, t.Closed)
 			if err != nil {
 				return place{}, err
 			}
@@ -149,10 +149,10 @@ func aliases(root string) []string {
 	return []string{root}
 }
 
-func (t *Tree) openRoot(dir string, create bool) (*os.Root, error) {
+func openRoot(dir string, create bool, closed []string) (*os.Root, error) {
 	r, err := os.OpenRoot(asFolder(dir))
 	if create && errors.Is(err, fs.ErrNotExist) {
-		anywhere := Tree{Closed: t.Closed}
+		anywhere := Tree{Closed: closed}
 		if err := anywhere.mkdirAll("make folder", dir, 0o777); err != nil {
 			return nil, err
 		}
