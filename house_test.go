@@ -32,8 +32,6 @@ var tooLarge = map[string]string{
 	"file engine/control.go":         "to be split",
 	"struct engine/proc":             "to be split",
 	"struct engine/terminal/Session": "to be split",
-	"struct engine/vt/Terminal":      "to be split",
-	"struct engine/vt/modeSet":       "to be split",
 	"struct panes/processes/Log":     "to be split",
 	"struct panes/preview/Preview":   "to be split",
 	"struct persist/store/Record":    "to be split",
@@ -43,7 +41,6 @@ var tooLarge = map[string]string{
 	"type engine/control":            "to be split",
 	"type engine/host":               "to be split",
 	"type engine/terminal/Session":   "to be split",
-	"type engine/vt/Terminal":        "to be split",
 	"type panes/terminal/Terminal":   "to be split",
 	"type ui/model":                  "to be split",
 }

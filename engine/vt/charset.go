@@ -75,7 +75,7 @@ func (c charset) translate(b byte) rune {
 // designate does SCS with a set of 94: what stands behind ESC and one of ( to
 // +. Sets that we do not know count as ASCII, as their ASCII part is most
 // alike; so do national sets where DECNRCM does not allow them.
-func (t *Terminal) designate(slot int, final byte) {
+func (t *writer) designate(slot int, final byte) {
 	set := charsetASCII
 	switch final {
 	case '0', '2':
@@ -95,7 +95,7 @@ func (t *Terminal) designate(slot int, final byte) {
 }
 
 // designate96 does SCS with a set of 96, of which we have Latin-1.
-func (t *Terminal) designate96(slot int, final byte) {
+func (t *writer) designate96(slot int, final byte) {
 	t.cur.g[slot] = charsetASCII
 	if final == 'A' {
 		t.cur.g[slot] = charsetLatin1

@@ -30,7 +30,7 @@ func (c *colorTable) set(n int, rgb uint32) {
 }
 
 // color gives what a colour query is answered with.
-func (t *Terminal) color(n int) uint32 {
+func (t *host) color(n int) uint32 {
 	if rgb, ok := t.colors.changed[n]; ok {
 		return rgb
 	}
@@ -70,7 +70,7 @@ func isLight(rgb uint32) bool {
 }
 
 // foreground is the colour of plain text as a program has it.
-func (t *Terminal) foreground() uint32 {
+func (t *host) foreground() uint32 {
 	if rgb, ok := t.colors.changed[colorForeground]; ok {
 		return rgb
 	}

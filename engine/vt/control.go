@@ -40,7 +40,7 @@ func (t *Terminal) execute(b byte) {
 }
 
 // index does IND: one row down, scrolling at the margin.
-func (t *Terminal) index() {
+func (t *page) index() {
 	t.cur.pending = false
 	t.lineFeed()
 }
@@ -104,9 +104,9 @@ func (t *Terminal) plainEscape(b byte) {
 	case 'c':
 		t.hardReset()
 	case '=':
-		t.mode.appKeypad = true
+		t.mode.keys.appKeypad = true
 	case '>':
-		t.mode.appKeypad = false
+		t.mode.keys.appKeypad = false
 	case 'n':
 		t.cur.gl = 2
 	case 'o':
@@ -119,7 +119,7 @@ func (t *Terminal) plainEscape(b byte) {
 }
 
 // backIndex does DECBI: one column left, scrolling at the margin.
-func (t *Terminal) backIndex() {
+func (t *page) backIndex() {
 	if t.cur.x == t.region.Left && t.inRegion() {
 		t.shiftColumns(t.region.Left, 1)
 		return
@@ -128,7 +128,7 @@ func (t *Terminal) backIndex() {
 }
 
 // forwardIndex does DECFI: one column right, scrolling at the margin.
-func (t *Terminal) forwardIndex() {
+func (t *page) forwardIndex() {
 	if t.cur.x == t.region.Right && t.inRegion() {
 		t.shiftColumns(t.region.Left, -1)
 		return

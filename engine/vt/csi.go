@@ -113,7 +113,7 @@ func (t *Terminal) csiReport(b byte) {
 	}
 }
 
-func (t *Terminal) clearTabs(how int) {
+func (t *host) clearTabs(how int) {
 	switch how {
 	case 0:
 		t.tabs[t.cur.x] = false
@@ -123,7 +123,7 @@ func (t *Terminal) clearTabs(how int) {
 }
 
 // setTopBottom does DECSTBM.
-func (t *Terminal) setTopBottom() {
+func (t *host) setTopBottom() {
 	top, bottom := t.param(0, 1), min(t.param(1, t.rows), t.rows)
 	if top < bottom {
 		t.region.Top, t.region.Bottom = top-1, bottom-1
@@ -132,7 +132,7 @@ func (t *Terminal) setTopBottom() {
 }
 
 // setLeftRight does DECSLRM where DECLRMM allows it, else SCOSC.
-func (t *Terminal) setLeftRight() {
+func (t *host) setLeftRight() {
 	if !t.mode.leftRight {
 		if t.ps.n == 0 {
 			t.saveCursor()
@@ -187,7 +187,7 @@ func (t *Terminal) csiOther(b byte) {
 		}
 	case 'n':
 		if prefix == '>' && t.param(0, 0) == 4 {
-			t.mode.modifyOther = 0
+			t.mode.keys.modifyOther = 0
 		}
 	case 'q':
 		if prefix == '>' && t.param(0, 0) == 0 {
@@ -270,19 +270,19 @@ func (t *Terminal) scrollColumns(n int, right bool) {
 }
 
 // protect does DECSCA: what is written now is safe from selective erasing.
-func (t *Terminal) protect(how int) {
+func (t *page) protect(how int) {
 	t.mode.guarded = false
 	t.protectPen(how == 1)
 }
 
 // guard does SPA and EPA (ECMA-48): what is written between them is safe from
 // any erasing, until DECSCA is used or the terminal reset.
-func (t *Terminal) guard(on bool) {
+func (t *page) guard(on bool) {
 	t.mode.guarded = t.mode.guarded || on
 	t.protectPen(on)
 }
 
-func (t *Terminal) protectPen(on bool) {
+func (t *page) protectPen(on bool) {
 	t.cur.pen.attrs &^= attrProtected
 	if on {
 		t.cur.pen.attrs |= attrProtected
@@ -300,7 +300,7 @@ func (t *Terminal) setLevel(n int) {
 }
 
 // cursorStyle does DECSCUSR.
-func (t *Terminal) cursorStyle(n int) {
+func (t *page) cursorStyle(n int) {
 	if n > 6 {
 		return
 	}

@@ -19,7 +19,7 @@ const (
 )
 
 // Cursor is the cursor of the screen shown.
-func (t *Terminal) Cursor() Cursor {
+func (t *page) Cursor() Cursor {
 	return Cursor{
 		X: t.cur.x, Y: t.cur.y, Visible: t.mode.cursorOn,
 		Shape: t.mode.shape, Blink: t.mode.blink,
@@ -27,7 +27,7 @@ func (t *Terminal) Cursor() Cursor {
 }
 
 // moveTo places the cursor, kept on the screen.
-func (t *Terminal) moveTo(x, y int) {
+func (t *page) moveTo(x, y int) {
 	t.cur.y = min(max(y, 0), t.rows-1)
 	t.cur.x = min(max(x, 0), t.scr.rows[t.cur.y].lastColumn(t.cols))
 	t.cur.pending = false
@@ -35,7 +35,7 @@ func (t *Terminal) moveTo(x, y int) {
 
 // moveToOrigin places the cursor as CUP does: with origin mode, relative to
 // the margins and kept inside them.
-func (t *Terminal) moveToOrigin(x, y int) {
+func (t *page) moveToOrigin(x, y int) {
 	if !t.cur.origin {
 		t.moveTo(x, y)
 		return
@@ -45,7 +45,7 @@ func (t *Terminal) moveToOrigin(x, y int) {
 }
 
 // origin is what CUP's and CPR's 1;1 stands for.
-func (t *Terminal) origin() (x, y int) {
+func (t *page) origin() (x, y int) {
 	if t.cur.origin {
 		return t.region.Left, t.region.Top
 	}
@@ -53,7 +53,7 @@ func (t *Terminal) origin() (x, y int) {
 }
 
 // up moves n rows up; the top margin stops it unless it is above.
-func (t *Terminal) up(n int) {
+func (t *page) up(n int) {
 	top := 0
 	if t.cur.y >= t.region.Top {
 		top = t.region.Top
@@ -61,7 +61,7 @@ func (t *Terminal) up(n int) {
 	t.moveTo(t.cur.x, max(t.cur.y-n, top))
 }
 
-func (t *Terminal) down(n int) {
+func (t *page) down(n int) {
 	bottom := t.rows - 1
 	if t.cur.y <= t.region.Bottom {
 		bottom = t.region.Bottom
@@ -69,12 +69,12 @@ func (t *Terminal) down(n int) {
 	t.moveTo(t.cur.x, min(t.cur.y+n, bottom))
 }
 
-func (t *Terminal) forward(n int) { t.moveTo(min(t.cur.x+n, t.rightLimit()), t.cur.y) }
+func (t *page) forward(n int) { t.moveTo(min(t.cur.x+n, t.rightLimit()), t.cur.y) }
 
 // back moves n columns left. In reverse wrap mode (45) it goes on at the end
 // of the row above if that one wrapped; in the extended mode (1045) in any
 // case, and from the top margin at the bottom one.
-func (t *Terminal) back(n int) {
+func (t *page) back(n int) {
 	if (t.mode.reverseWrap || t.mode.reverseAll) && t.mode.autowrap {
 		t.backWrapping(n)
 		return
@@ -82,7 +82,7 @@ func (t *Terminal) back(n int) {
 	t.moveTo(max(t.cur.x-n, t.leftLimit()), t.cur.y)
 }
 
-func (t *Terminal) backWrapping(n int) {
+func (t *page) backWrapping(n int) {
 	if t.cur.pending {
 		n--
 		t.cur.pending = false
@@ -104,7 +104,7 @@ func (t *Terminal) backWrapping(n int) {
 }
 
 // rowBefore is where reverse wrap goes on, if anywhere.
-func (t *Terminal) rowBefore() (y int, ok bool) {
+func (t *page) rowBefore() (y int, ok bool) {
 	y = t.cur.y - 1
 	top := y < 0 || t.cur.y == t.region.Top
 	if !t.mode.reverseAll {
@@ -117,7 +117,7 @@ func (t *Terminal) rowBefore() (y int, ok bool) {
 }
 
 // leftLimit is how far left CUB goes.
-func (t *Terminal) leftLimit() int {
+func (t *page) leftLimit() int {
 	if t.cur.x >= t.region.Left {
 		return t.region.Left
 	}
@@ -125,7 +125,7 @@ func (t *Terminal) leftLimit() int {
 }
 
 // rightLimit is the last column that text or CUF reaches.
-func (t *Terminal) rightLimit() int {
+func (t *page) rightLimit() int {
 	row := &t.scr.rows[t.cur.y]
 	if row.size == SingleSize && t.cur.x <= t.region.Right {
 		return t.region.Right
@@ -133,7 +133,7 @@ func (t *Terminal) rightLimit() int {
 	return row.lastColumn(t.cols)
 }
 
-func (t *Terminal) carriageReturn() {
+func (t *page) carriageReturn() {
 	x := t.leftLimit()
 	if t.cur.origin {
 		x = t.region.Left
@@ -151,7 +151,7 @@ func defaultTabs(old []bool, cols int) []bool {
 }
 
 // tab moves n tab stops forward. The pending wrap stays when there is none.
-func (t *Terminal) tab(n int) {
+func (t *writer) tab(n int) {
 	if t.cur.pending && t.mode.moreFix {
 		t.beforePrint()
 	}
@@ -167,7 +167,7 @@ func (t *Terminal) tab(n int) {
 }
 
 // backTab moves n tab stops back.
-func (t *Terminal) backTab(n int) {
+func (t *page) backTab(n int) {
 	limit := 0
 	if t.cur.origin {
 		limit = t.region.Left

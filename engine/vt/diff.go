@@ -51,7 +51,7 @@ func (t *Terminal) Diff(since uint64) Diff {
 }
 
 // firstAt is the top row's number when a diff was taken.
-func (t *Terminal) firstAt(seq uint64) (first int64, known bool) {
+func (t *store) firstAt(seq uint64) (first int64, known bool) {
 	d := t.taken[seq%keptDiffs]
 	return d.first, d.seq == seq
 }
@@ -59,7 +59,7 @@ func (t *Terminal) firstAt(seq uint64) (first int64, known bool) {
 // leftSince gives the lines in the scrollback that a viewer whose screen began
 // with line first does not have as they are. Lines above first change no more,
 // but for the one before it, which may have been cut off.
-func (t *Terminal) leftSince(since uint64, first int64) []NumberedLine {
+func (t *store) leftSince(since uint64, first int64) []NumberedLine {
 	var lines []NumberedLine
 	size := int64(len(t.gone))
 	recent := max(t.hist.oldest, t.hist.end-size)
@@ -77,22 +77,22 @@ func (t *Terminal) leftSince(since uint64, first int64) []NumberedLine {
 }
 
 // row gives a row of the screen shown.
-func (t *Terminal) row(y int) Line {
+func (t *store) row(y int) Line {
 	return t.line(t.scr.grid.Row(y), t.scr.attrs(y))
 }
 
 // kept gives a line of the scrollback.
-func (t *Terminal) kept(n int64) NumberedLine {
+func (t *store) kept(n int64) NumberedLine {
 	var attrs lineAttrs
 	t.cells, attrs = t.hist.get(n, t.cells[:0], t.internCluster)
 	return NumberedLine{n, t.line(t.cells, attrs)}
 }
 
-func (t *Terminal) internCluster(b []byte) Glyph { return firstCluster + Glyph(t.clusters.id(b)) }
+func (t *store) internCluster(b []byte) Glyph { return firstCluster + Glyph(t.clusters.id(b)) }
 
 // Lines gives up to n lines from absolute line number from on; scrollback and
 // screen are one sequence. Lines that are gone are left out.
-func (t *Terminal) Lines(from int64, n int) []NumberedLine {
+func (t *store) Lines(from int64, n int) []NumberedLine {
 	oldest, _, end := t.Bounds()
 	if gone := oldest - int64(max(n, 0)); n <= 0 || from >= end || from <= gone {
 		return nil
@@ -114,13 +114,13 @@ func (t *Terminal) Lines(from int64, n int) []NumberedLine {
 
 // Bounds are the first line still kept, the line number of the screen's top
 // row, and the number behind the last row.
-func (t *Terminal) Bounds() (oldest, first, end int64) {
+func (t *store) Bounds() (oldest, first, end int64) {
 	return t.hist.oldest, t.hist.end, t.hist.end + int64(t.rows)
 }
 
 // Text is the screen shown without styles, rows without trailing spaces and
 // joined with newlines.
-func (t *Terminal) Text() string {
+func (t *store) Text() string {
 	var b []byte
 	for y := range t.rows {
 		if y > 0 {

@@ -2,7 +2,7 @@ package vt
 
 // splitWide blanks a wide cluster that has a half on either side of the left
 // edge of column x.
-func (t *Terminal) splitWide(x, y int) {
+func (t *store) splitWide(x, y int) {
 	if x <= 0 || x >= int(t.scr.rows[y].wide) || x >= t.cols {
 		return
 	}
@@ -18,7 +18,7 @@ func (t *Terminal) splitWide(x, y int) {
 }
 
 // splitColumns blanks the wide clusters that the sides of a rectangle cut.
-func (t *Terminal) splitColumns(r Rect) {
+func (t *store) splitColumns(r Rect) {
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.splitWide(r.Left, y)
 		t.splitWide(r.Right+1, y)
@@ -26,7 +26,7 @@ func (t *Terminal) splitColumns(r Rect) {
 }
 
 // eraseCells blanks n cells of a row.
-func (t *Terminal) eraseCells(x, y, n int, s StyleID) {
+func (t *page) eraseCells(x, y, n int, s StyleID) {
 	n = min(n, t.cols-x)
 	if n <= 0 {
 		return
@@ -50,7 +50,7 @@ func (t *Terminal) eraseCells(x, y, n int, s StyleID) {
 }
 
 // eraseRows blanks whole rows.
-func (t *Terminal) eraseRows(top, bottom int) {
+func (t *page) eraseRows(top, bottom int) {
 	for y := top; y <= bottom; y++ {
 		t.eraseCells(0, y, t.cols, t.blankID())
 		t.singleSize(y)
@@ -59,7 +59,7 @@ func (t *Terminal) eraseRows(top, bottom int) {
 }
 
 // insertCells moves cells right from x up to column right.
-func (t *Terminal) insertCells(x, y, right, n int) {
+func (t *page) insertCells(x, y, right, n int) {
 	n = min(n, right-x+1)
 	t.splitWide(x, y)
 	t.splitWide(right+1, y)
@@ -72,7 +72,7 @@ func (t *Terminal) insertCells(x, y, right, n int) {
 }
 
 // deleteCells removes n cells at x; those up to right move left.
-func (t *Terminal) deleteCells(x, y, right, n int) {
+func (t *page) deleteCells(x, y, right, n int) {
 	n = min(n, right-x+1)
 	t.splitWide(x, y)
 	t.splitWide(x+n, y)
@@ -81,7 +81,7 @@ func (t *Terminal) deleteCells(x, y, right, n int) {
 	t.changedTo(right, y)
 }
 
-func (t *Terminal) changedTo(right, y int) {
+func (t *page) changedTo(right, y int) {
 	t.wrote(y, t.cols)
 	if right == t.cols-1 {
 		t.scr.rows[y].wrapped = false
@@ -89,7 +89,7 @@ func (t *Terminal) changedTo(right, y int) {
 }
 
 // insertChars does ICH.
-func (t *Terminal) insertChars(n int) {
+func (t *page) insertChars(n int) {
 	t.cur.pending = false
 	if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
 		t.insertCells(t.cur.x, t.cur.y, t.region.Right, n)
@@ -97,7 +97,7 @@ func (t *Terminal) insertChars(n int) {
 }
 
 // deleteChars does DCH.
-func (t *Terminal) deleteChars(n int) {
+func (t *page) deleteChars(n int) {
 	t.cur.pending = false
 	if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
 		t.deleteCells(t.cur.x, t.cur.y, t.region.Right, n)
@@ -105,7 +105,7 @@ func (t *Terminal) deleteChars(n int) {
 }
 
 // insertLines does IL.
-func (t *Terminal) insertLines(n int) {
+func (t *page) insertLines(n int) {
 	if t.inRegion() {
 		r := t.region
 		r.Top = t.cur.y
@@ -115,7 +115,7 @@ func (t *Terminal) insertLines(n int) {
 }
 
 // deleteLines does DL.
-func (t *Terminal) deleteLines(n int) {
+func (t *page) deleteLines(n int) {
 	if t.inRegion() {
 		r := t.region
 		r.Top = t.cur.y
@@ -125,7 +125,7 @@ func (t *Terminal) deleteLines(n int) {
 }
 
 // shiftColumns does DECIC (n > 0) and DECDC (n < 0) at column x.
-func (t *Terminal) shiftColumns(x, n int) {
+func (t *page) shiftColumns(x, n int) {
 	for y := t.region.Top; y <= t.region.Bottom; y++ {
 		if n > 0 {
 			t.insertCells(x, y, t.region.Right, n)
@@ -136,7 +136,7 @@ func (t *Terminal) shiftColumns(x, n int) {
 }
 
 // eraseLine does EL and, when selective, DECSEL.
-func (t *Terminal) eraseLine(how int, selective bool) {
+func (t *page) eraseLine(how int, selective bool) {
 	t.cur.pending = t.cur.pending && how != 0
 	x, y := t.cur.x, t.cur.y
 	switch how {
@@ -152,7 +152,7 @@ func (t *Terminal) eraseLine(how int, selective bool) {
 // eraseDisplay does ED and, when selective, DECSED. Clearing the whole main
 // screen keeps what stood there in the scrollback. Whole rows become single
 // size; as in xterm, the cursor's is one only if all rows are erased.
-func (t *Terminal) eraseDisplay(how int, selective bool) {
+func (t *page) eraseDisplay(how int, selective bool) {
 	y := t.cur.y
 	switch how {
 	case 0:
@@ -187,7 +187,7 @@ func (t *Terminal) eraseDisplay(how int, selective bool) {
 	}
 }
 
-func (t *Terminal) eraseLines(top, bottom int, selective bool) {
+func (t *page) eraseLines(top, bottom int, selective bool) {
 	for y := top; y <= bottom; y++ {
 		t.erase(0, y, t.cols, selective)
 		t.singleSize(y)
@@ -197,7 +197,7 @@ func (t *Terminal) eraseLines(top, bottom int, selective bool) {
 
 // keepScreen scrolls the rows in use out, so that a cleared screen can still
 // be read.
-func (t *Terminal) keepScreen() {
+func (t *page) keepScreen() {
 	used := t.usedRows()
 	if used == 0 {
 		return
@@ -208,7 +208,7 @@ func (t *Terminal) keepScreen() {
 
 // usedRows counts the rows of the screen shown up to the last that is not
 // blank.
-func (t *Terminal) usedRows() int {
+func (t *store) usedRows() int {
 	n := t.rows
 	for n > 0 && len(trimBlank(t.scr.grid.Row(n-1))) == 0 {
 		n--
@@ -217,7 +217,7 @@ func (t *Terminal) usedRows() int {
 }
 
 // erase blanks n cells; selective leaves protected ones.
-func (t *Terminal) erase(x, y, n int, selective bool) {
+func (t *page) erase(x, y, n int, selective bool) {
 	if !selective {
 		t.eraseCells(x, y, n, t.blankID())
 		return
@@ -234,12 +234,12 @@ func (t *Terminal) erase(x, y, n int, selective bool) {
 	}
 }
 
-func (t *Terminal) protected(x, y int) bool {
+func (t *store) protected(x, y int) bool {
 	return t.styles.pens[t.scr.grid.Cell(x, y).Style].attrs&attrProtected != 0
 }
 
 // align does DECALN: the screen full of E.
-func (t *Terminal) align() {
+func (t *page) align() {
 	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
 	t.cur.origin = false
 	t.moveTo(0, 0)

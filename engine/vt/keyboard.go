@@ -34,7 +34,7 @@ func (k *kittyStack) pop(n int) {
 }
 
 // setKitty does CSI > u (push), CSI < u (pop) and CSI = u (set).
-func (t *Terminal) setKitty(prefix byte) {
+func (t *host) setKitty(prefix byte) {
 	k := &t.scr.kitty
 	flags := uint8(t.param(0, 0) & kittyAll)
 	switch prefix {
@@ -54,18 +54,18 @@ func (t *Terminal) setKitty(prefix byte) {
 	}
 }
 
-func (t *Terminal) reportKitty() { t.replyf("\x1b[?%du", t.scr.kitty.flags()) }
+func (t *host) reportKitty() { t.replyf("\x1b[?%du", t.scr.kitty.flags()) }
 
 // setModifyKeys does XTMODKEYS for modifyOtherKeys, the one that programs use.
-func (t *Terminal) setModifyKeys() {
+func (t *host) setModifyKeys() {
 	if t.ps.n == 0 || t.param(0, 0) == 4 {
-		t.mode.modifyOther = uint8(min(t.param(1, 0), 2))
+		t.mode.keys.modifyOther = uint8(min(t.param(1, 0), 2))
 	}
 }
 
 // reportModifyKeys does XTQMODKEYS.
-func (t *Terminal) reportModifyKeys() {
+func (t *host) reportModifyKeys() {
 	if t.param(0, 0) == 4 {
-		t.replyf("\x1b[>4;%dm", t.mode.modifyOther)
+		t.replyf("\x1b[>4;%dm", t.mode.keys.modifyOther)
 	}
 }

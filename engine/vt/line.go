@@ -53,7 +53,7 @@ func trimBlank(cells []Cell) []Cell {
 
 // appendGlyph appends the text of one cell: a space for a blank, nothing for
 // the second half of a wide cluster.
-func (t *Terminal) appendGlyph(dst []byte, g Glyph) []byte {
+func (t *store) appendGlyph(dst []byte, g Glyph) []byte {
 	switch {
 	case g == 0:
 		return append(dst, ' ')
@@ -68,7 +68,7 @@ func (t *Terminal) appendGlyph(dst []byte, g Glyph) []byte {
 }
 
 // style gives the outside form of an interned style.
-func (t *Terminal) style(id StyleID) Style {
+func (t *store) style(id StyleID) Style {
 	p := t.styles.pens[id]
 	return Style{
 		FG: p.fg, BG: p.bg, UL: p.ul,
@@ -78,7 +78,7 @@ func (t *Terminal) style(id StyleID) Style {
 }
 
 // line turns cells into runs.
-func (t *Terminal) line(cells []Cell, attrs lineAttrs) Line {
+func (t *store) line(cells []Cell, attrs lineAttrs) Line {
 	l := Line{Wrapped: attrs.wrapped, Size: attrs.size, Mark: attrs.mark}
 	cells = trimBlank(cells)
 	if len(cells) == 0 {
@@ -119,7 +119,7 @@ func (t *Terminal) line(cells []Cell, attrs lineAttrs) Line {
 
 // standsAlone says that a glyph has to be a run of its own, since it measures
 // more than its cells or would be one with what stands before it.
-func (t *Terminal) standsAlone(g Glyph) bool {
+func (t *store) standsAlone(g Glyph) bool {
 	if g < firstCluster {
 		return cellwidth.Absorbed(rune(g))
 	}

@@ -38,7 +38,7 @@ func lineSizeOf(b byte) (size LineSize, ok bool) {
 // lines while left and right margins are possible. What stands in the half
 // that is out of sight stays, as in xterm. Such a line is one of its own: it
 // neither goes on in the next nor is what one before it goes on in.
-func (t *Terminal) setLineSize(size LineSize) {
+func (t *page) setLineSize(size LineSize) {
 	y := t.cur.y
 	if t.mode.leftRight || t.scr.rows[y].size == size {
 		return
@@ -51,7 +51,7 @@ func (t *Terminal) setLineSize(size LineSize) {
 }
 
 // singleSize makes a row of the shown screen one of the ordinary size.
-func (t *Terminal) singleSize(y int) {
+func (t *page) singleSize(y int) {
 	if row := &t.scr.rows[y]; row.size != SingleSize {
 		row.size, row.version = SingleSize, t.epoch
 		t.keepInSight()
@@ -59,7 +59,7 @@ func (t *Terminal) singleSize(y int) {
 }
 
 // allSingleSize does so for all rows of both screens.
-func (t *Terminal) allSingleSize() {
+func (t *page) allSingleSize() {
 	for _, s := range [...]*screen{t.main, t.other} {
 		for y := 0; s != nil && y < len(s.rows); y++ {
 			if row := &s.rows[y]; row.size != SingleSize {
@@ -86,7 +86,7 @@ func (s *screen) sticksOut(x, y int) bool {
 
 // keepInSight moves the cursor left when its row has become too narrow for it,
 // and forgets a pending wrap where the row has become wider.
-func (t *Terminal) keepInSight() {
+func (t *page) keepInSight() {
 	if row := &t.scr.rows[t.cur.y]; row.size != SingleSize {
 		t.cur.x = min(t.cur.x, row.lastColumn(t.cols))
 	}

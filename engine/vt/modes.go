@@ -51,10 +51,10 @@ func (t *Terminal) Modes() Modes {
 	m := &t.mode
 	return Modes{
 		Alt:       t.scr == t.other,
-		AppCursor: m.appCursor, AppKeypad: m.appKeypad, Newline: m.newline,
+		AppCursor: m.keys.appCursor, AppKeypad: m.keys.appKeypad, Newline: m.newline,
 		BracketedPaste: m.paste, FocusReports: m.focus, AlternateScroll: m.altScroll,
-		Mouse: m.mouse, MouseEncoding: m.mouseEncoding,
-		ModifyOther: m.modifyOther, Kitty: t.scr.kitty.flags(),
+		Mouse: m.mouse.mode, MouseEncoding: m.mouse.encoding,
+		ModifyOther: m.keys.modifyOther, Kitty: t.scr.kitty.flags(),
 		Sync:          m.sync && time.Since(t.syncAt) < syncLimit,
 		ReverseScreen: m.reverse,
 	}
@@ -62,25 +62,43 @@ func (t *Terminal) Modes() Modes {
 
 // A modeSet is every mode but those that DECSC saves.
 type modeSet struct {
-	appCursor, appKeypad, newline, insert, autowrap  bool
-	reverse, cursorOn, blink, leftRight              bool
-	reverseWrap, reverseAll                          bool
-	paste, focus, altScroll, sync, keyLock, localOff bool
-	metaEsc, altEsc, backarrow                       bool
-	clusters                                         bool // a cluster is one character (2027)
-	tellScheme, tellSize                             bool // 2031, 2048
-	mouse                                            MouseMode
-	mouseEncoding                                    MouseEncoding
-	modifyOther                                      uint8
-	shape                                            CursorShape
-	rectExtent                                       uint8 // DECSACE, 0…2
-	checksum                                         uint8 // XTCHECKSUM, bits below
-	level                                            uint8 // DECSCL, 1 to maxLevel
-	guarded                                          bool  // SPA was used: erasing spares what is protected
-	allowColumns, columns, keepOnColumns             bool  // 40, DECCOLM, DECNCSM
-	moreFix, national                                bool  // 41, DECNRCM
-	smooth, formFeed, printExtent, hebrew            bool  // kept for reports alone
+	newline, insert, autowrap           bool
+	reverse, cursorOn, blink, leftRight bool
+	reverseWrap, reverseAll             bool
+	paste, focus, altScroll             bool
+	sync, localOff                      bool
+	clusters                            bool // a cluster is one character (2027)
+	tellScheme, tellSize                bool // 2031, 2048
+	moreFix, national                   bool // 41, DECNRCM
+	guarded                             bool // SPA was used: erasing spares what is protected
+	shape                               CursorShape
+	rectExtent                          uint8 // DECSACE, 0…2
+	checksum                            uint8 // XTCHECKSUM, bits below
+	level                               uint8 // DECSCL, 1 to maxLevel
+
+	keys     keyModes
+	mouse    mouseModes
+	width    widthModes
+	reported reportedModes
 }
+
+// keyModes say what keys send.
+type keyModes struct {
+	appCursor, appKeypad, lock, metaEsc, altEsc, backarrow bool
+	modifyOther                                            uint8
+}
+
+// mouseModes say which events of the mouse are sent, and how.
+type mouseModes struct {
+	mode     MouseMode
+	encoding MouseEncoding
+}
+
+// widthModes are those of 132 columns: 40, DECCOLM and DECNCSM.
+type widthModes struct{ allowed, wide, keeps bool }
+
+// reportedModes are kept for reports alone.
+type reportedModes struct{ smooth, formFeed, printExtent, hebrew bool }
 
 // Conformance levels: a VT420, with the VT520's as well for those who ask.
 const (
@@ -101,8 +119,8 @@ const (
 // reset is what RIS makes of the modes.
 func (m *modeSet) reset() {
 	*m = modeSet{
-		autowrap: true, cursorOn: true, blink: true, altScroll: true, localOff: true, metaEsc: true,
-		level: defaultLevel,
+		autowrap: true, cursorOn: true, blink: true, altScroll: true, localOff: true,
+		level: defaultLevel, keys: keyModes{metaEsc: true},
 	}
 }
 
@@ -110,7 +128,7 @@ func (m *modeSet) reset() {
 func (m *modeSet) flag(n int) *bool {
 	switch n {
 	case 1:
-		return &m.appCursor
+		return &m.keys.appCursor
 	case 5:
 		return &m.reverse
 	case 7:
@@ -122,9 +140,9 @@ func (m *modeSet) flag(n int) *bool {
 	case 45:
 		return &m.reverseWrap
 	case 66:
-		return &m.appKeypad
+		return &m.keys.appKeypad
 	case 67:
-		return &m.backarrow
+		return &m.keys.backarrow
 	case 69:
 		if m.level < 4 {
 			return nil
@@ -135,11 +153,11 @@ func (m *modeSet) flag(n int) *bool {
 	case 1007:
 		return &m.altScroll
 	case 1036:
-		return &m.metaEsc
+		return &m.keys.metaEsc
 	case 1045:
 		return &m.reverseAll
 	case 1039:
-		return &m.altEsc
+		return &m.keys.altEsc
 	case 2004:
 		return &m.paste
 	case 2026:
@@ -158,22 +176,22 @@ func (m *modeSet) flag(n int) *bool {
 func (m *modeSet) oldFlag(n int) *bool {
 	switch n {
 	case 4:
-		return &m.smooth
+		return &m.reported.smooth
 	case 18:
-		return &m.formFeed
+		return &m.reported.formFeed
 	case 19:
-		return &m.printExtent
+		return &m.reported.printExtent
 	case 35:
-		return &m.hebrew
+		return &m.reported.hebrew
 	case 40:
-		return &m.allowColumns
+		return &m.width.allowed
 	case 41:
 		return &m.moreFix
 	case 42:
 		return &m.national
 	case 95:
 		if m.level >= 5 {
-			return &m.keepOnColumns
+			return &m.width.keeps
 		}
 	}
 	return nil
@@ -183,7 +201,7 @@ func (m *modeSet) oldFlag(n int) *bool {
 func (m *modeSet) ansiFlag(n int) *bool {
 	switch n {
 	case 2:
-		return &m.keyLock
+		return &m.keys.lock
 	case 4:
 		return &m.insert
 	case 12:
@@ -265,14 +283,14 @@ func (t *Terminal) setPrivate(n int, on bool) {
 			t.restoreCursor()
 		}
 	case 9, 1000, 1002, 1003:
-		t.mode.mouse = MouseOff
+		t.mode.mouse.mode = MouseOff
 		if on {
-			t.mode.mouse = mouseOf(n)
+			t.mode.mouse.mode = mouseOf(n)
 		}
 	case 1005, 1006, 1015, 1016:
-		t.mode.mouseEncoding = MouseX10
+		t.mode.mouse.encoding = MouseX10
 		if on {
-			t.mode.mouseEncoding = encodingOf(n)
+			t.mode.mouse.encoding = encodingOf(n)
 		}
 	case 2026:
 		t.syncAt = time.Now()
@@ -288,7 +306,7 @@ func (t *Terminal) private(n int) (on, known bool) {
 	}
 	switch n {
 	case 3:
-		return t.mode.columns, true
+		return t.mode.width.wide, true
 	case 6:
 		return t.cur.origin, true
 	case 47, 1047, 1049:
@@ -296,9 +314,9 @@ func (t *Terminal) private(n int) (on, known bool) {
 	case 1048:
 		return true, true
 	case 9, 1000, 1002, 1003:
-		return t.mode.mouse == mouseOf(n), true
+		return t.mode.mouse.mode == mouseOf(n), true
 	case 1005, 1006, 1015, 1016:
-		return t.mode.mouseEncoding == encodingOf(n), true
+		return t.mode.mouse.encoding == encodingOf(n), true
 	}
 	return false, false
 }
@@ -307,13 +325,13 @@ func (t *Terminal) private(n int) (on, known bool) {
 // the width, which is the viewer's.
 func (t *Terminal) setColumns(on bool) {
 	m := &t.mode
-	if !m.allowColumns {
+	if !m.width.allowed {
 		return
 	}
-	m.columns = on
+	m.width.wide = on
 	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
 	m.leftRight = false
-	if !m.keepOnColumns || m.level < 5 {
+	if !m.width.keeps || m.level < 5 {
 		t.moveTo(0, 0)
 		t.eraseRows(0, t.rows-1)
 	}
@@ -346,7 +364,7 @@ func (t *Terminal) restoreModes() {
 func (t *Terminal) softReset() {
 	m := &t.mode
 	m.cursorOn, m.insert, m.autowrap = true, false, true
-	m.appCursor, m.appKeypad, m.leftRight, m.keyLock = false, false, false, false
+	m.keys.appCursor, m.keys.appKeypad, m.leftRight, m.keys.lock = false, false, false, false
 	m.reverseWrap, m.reverseAll = false, false
 	m.rectExtent, m.guarded = 0, false
 	t.region = Rect{0, 0, t.cols - 1, t.rows - 1}
@@ -354,7 +372,7 @@ func (t *Terminal) softReset() {
 	t.cur = cursor{x: x, y: y}
 	t.scr.saved = cursor{}
 	t.scr.kitty = kittyStack{}
-	m.modifyOther = 0
+	m.keys.modifyOther = 0
 	t.penChanged = true
 }
 

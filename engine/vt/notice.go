@@ -12,7 +12,7 @@ type notice struct{ id, title, body string }
 // which is a part of the title or the body. Parts of an identifier (i) belong
 // together until one is the last (d is not 0). What else there is (icons, buttons,
 // closing) is ignored, and a query of it not answered.
-func (t *Terminal) notify99(b []byte) {
+func (t *host) notify99(b []byte) {
 	metadata, payload, ok := bytes.Cut(b, []byte{';'})
 	if !ok || len(metadata) > maxText || len(payload) > maxText {
 		return

@@ -20,7 +20,7 @@ const (
 
 // dispatchOSC does an operating system command. end is how it was terminated;
 // a reply ends the same way.
-func (t *Terminal) dispatchOSC(b []byte, end string) {
+func (t *host) dispatchOSC(b []byte, end string) {
 	n, rest := splitNumber(b)
 	switch n {
 	case 0, 2:
@@ -78,7 +78,7 @@ func cleanText(b []byte, limit int) string {
 	}, strings.ToValidUTF8(string(b), "\uFFFD"))
 }
 
-func (t *Terminal) setTitle(title string) {
+func (t *host) setTitle(title string) {
 	if title == t.title {
 		return
 	}
@@ -87,7 +87,7 @@ func (t *Terminal) setTitle(title string) {
 }
 
 // pushTitle does XTWINOPS 22; the title is kept, never told.
-func (t *Terminal) pushTitle() {
+func (t *host) pushTitle() {
 	if t.param(1, 0) == 1 { // the icon's name alone
 		return
 	}
@@ -98,7 +98,7 @@ func (t *Terminal) pushTitle() {
 }
 
 // popTitle does XTWINOPS 23.
-func (t *Terminal) popTitle() {
+func (t *host) popTitle() {
 	if n := len(t.titles); n > 0 && t.param(1, 0) != 1 {
 		title := t.titles[n-1]
 		t.titles = t.titles[:n-1]
@@ -108,7 +108,7 @@ func (t *Terminal) popTitle() {
 
 // paletteColors does OSC 4 and 5: pairs of index and colour, or ? to ask. The
 // colours are count ones from first on.
-func (t *Terminal) paletteColors(osc, first, count int, b []byte, end string) {
+func (t *host) paletteColors(osc, first, count int, b []byte, end string) {
 	for range colorForeground {
 		var n int
 		n, b = splitNumber(b)
@@ -128,7 +128,7 @@ func (t *Terminal) paletteColors(osc, first, count int, b []byte, end string) {
 }
 
 // resetPalette does OSC 104 and 105: the colours named, or all count of them.
-func (t *Terminal) resetPalette(first, count int, b []byte) {
+func (t *host) resetPalette(first, count int, b []byte) {
 	if len(b) == 0 {
 		for n := range count {
 			delete(t.colors.changed, first+n)
@@ -145,7 +145,7 @@ func (t *Terminal) resetPalette(first, count int, b []byte) {
 }
 
 // dynamicColors does OSC 10, 11 and 12; further colours go to the next numbers.
-func (t *Terminal) dynamicColors(n int, b []byte, end string) {
+func (t *host) dynamicColors(n int, b []byte, end string) {
 	for ; n <= 12; n++ {
 		spec, rest, more := bytes.Cut(b, []byte{';'})
 		at := colorForeground + n - 10
@@ -161,7 +161,7 @@ func (t *Terminal) dynamicColors(n int, b []byte, end string) {
 }
 
 // workingDirectory does OSC 7: a file URL.
-func (t *Terminal) workingDirectory(b []byte) {
+func (t *host) workingDirectory(b []byte) {
 	if len(b) > maxText {
 		return
 	}
@@ -175,7 +175,7 @@ func (t *Terminal) workingDirectory(b []byte) {
 
 // iterm does of iTerm2's OSC 1337 the working directory and RemoteHost=user@host,
 // which says where paths are that come without a host, until the next is told.
-func (t *Terminal) iterm(b []byte) {
+func (t *host) iterm(b []byte) {
 	if path, ok := bytes.CutPrefix(b, []byte("CurrentDir=")); ok {
 		t.workingPath(path)
 	}
@@ -187,14 +187,14 @@ func (t *Terminal) iterm(b []byte) {
 // workingPath takes a working directory that is told as a path: by iTerm2's OSC
 // 1337, ConEmu's OSC 9;9 and Visual Studio Code's OSC 633. It is on the host that
 // was told last.
-func (t *Terminal) workingPath(b []byte) {
+func (t *host) workingPath(b []byte) {
 	if len(b) > 0 && len(b) <= maxText && b[0] == '/' {
 		t.event(CWDEvent{Host: t.remoteHost, Path: cleanText(b, maxText)})
 	}
 }
 
 // hyperlink does OSC 8; params ; URI, an empty URI ends the link.
-func (t *Terminal) hyperlink(b []byte) {
+func (t *host) hyperlink(b []byte) {
 	_, uri, ok := bytes.Cut(b, []byte{';'})
 	if !ok {
 		return
@@ -212,7 +212,7 @@ func plainURI(b []byte) bool { return printable(b) == len(b) }
 
 // notify9 does OSC 9: a notification, with 4; a progress, or with 9; a working
 // directory (ConEmu).
-func (t *Terminal) notify9(b []byte) {
+func (t *host) notify9(b []byte) {
 	if rest, ok := bytes.CutPrefix(b, []byte("4;")); ok {
 		state, rest := splitNumber(rest)
 		percent, _ := splitNumber(rest)
@@ -235,7 +235,7 @@ func (t *Terminal) notify9(b []byte) {
 }
 
 // notify777 does OSC 777;notify;title;body (urxvt).
-func (t *Terminal) notify777(b []byte) {
+func (t *host) notify777(b []byte) {
 	rest, ok := bytes.CutPrefix(b, []byte("notify;"))
 	if !ok {
 		return
@@ -245,7 +245,7 @@ func (t *Terminal) notify777(b []byte) {
 }
 
 // clipboard does OSC 52 for writing. Asking for the clipboard is refused.
-func (t *Terminal) clipboard(b []byte) {
+func (t *host) clipboard(b []byte) {
 	_, data, ok := bytes.Cut(b, []byte{';'})
 	data = bytes.TrimRight(data, "=")
 	size := base64.RawStdEncoding.DecodedLen(len(data))

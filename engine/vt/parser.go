@@ -107,8 +107,17 @@ func (t *Terminal) beyondASCII(p []byte) int {
 		t.ps.nutf = copy(t.ps.utf[:], p)
 		return len(p)
 	}
-	t.print(r)
+	t.character(r)
 	return n
+}
+
+// character takes a code point from U+0080 on: a C1 control, or one to print.
+func (t *Terminal) character(r rune) {
+	if r < 0xA0 {
+		t.c1(r)
+		return
+	}
+	t.print(r)
 }
 
 // finishRune completes a character that an earlier Write began, and gives the
@@ -124,7 +133,7 @@ func (t *Terminal) finishRune(p []byte) []byte {
 			continue
 		}
 		t.ps.nutf = 0
-		t.print(r)
+		t.character(r)
 		return p[n-had:]
 	}
 	return p
@@ -281,7 +290,7 @@ func (t *Terminal) finishSequence(b byte) {
 }
 
 // param gives parameter i, or def when it is missing or zero.
-func (t *Terminal) param(i, def int) int {
+func (t *host) param(i, def int) int {
 	if i < t.ps.n && t.ps.params[i] != 0 {
 		return int(t.ps.params[i])
 	}

@@ -16,7 +16,7 @@ const (
 
 // markRow notes in the cursor's row what begins there. On the alternate screen
 // nothing does.
-func (t *Terminal) markRow(kind byte) {
+func (t *page) markRow(kind byte) {
 	if t.scr != t.main {
 		return
 	}
@@ -69,7 +69,7 @@ func (f *reflow) goTo(keep []*Place, marks []*mark, read int) {
 
 // AppendText appends the text of a line as it is searched: blanks at its end
 // may be missing. ok is false when the line is not there.
-func (t *Terminal) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) {
+func (t *store) AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool) {
 	oldest, first, end := t.Bounds()
 	switch {
 	case n < oldest || n >= end:
@@ -87,7 +87,7 @@ func (t *Terminal) AppendText(dst []byte, n int64) (text []byte, wrapped, ok boo
 
 // cellsOf gives the cells of a line, which is there; they are good until the
 // next call.
-func (t *Terminal) cellsOf(n int64) []Cell {
+func (t *store) cellsOf(n int64) []Cell {
 	if n < t.hist.end {
 		t.cells, _ = t.hist.get(n, t.cells[:0], t.internCluster)
 		return t.cells
@@ -95,14 +95,14 @@ func (t *Terminal) cellsOf(n int64) []Cell {
 	return t.scr.text(int(n - t.hist.end))
 }
 
-func (t *Terminal) has(n int64) bool {
+func (t *store) has(n int64) bool {
 	oldest, _, end := t.Bounds()
 	return n >= oldest && n < end
 }
 
 // AppendCells appends the text of a line's cells from column from up to, and
 // not including, column to. A wide cluster that either cuts is whole.
-func (t *Terminal) AppendCells(dst []byte, n int64, from, to int) []byte {
+func (t *store) AppendCells(dst []byte, n int64, from, to int) []byte {
 	if !t.has(n) {
 		return dst
 	}
@@ -119,7 +119,7 @@ func (t *Terminal) AppendCells(dst []byte, n int64, from, to int) []byte {
 
 // CellAt gives the column of the cell whose text holds the byte at an offset of
 // a line's text, and the column behind that cell.
-func (t *Terminal) CellAt(n int64, offset int) (x, behind int) {
+func (t *store) CellAt(n int64, offset int) (x, behind int) {
 	if !t.has(n) {
 		return 0, 0
 	}
@@ -138,7 +138,7 @@ func (t *Terminal) CellAt(n int64, offset int) (x, behind int) {
 }
 
 // MarkOf gives the marks of a line.
-func (t *Terminal) MarkOf(n int64) RowMark {
+func (t *store) MarkOf(n int64) RowMark {
 	switch {
 	case !t.has(n):
 		return 0

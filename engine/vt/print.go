@@ -15,7 +15,7 @@ const maxCluster = 64
 const zwj = 0x200D
 
 // printASCII prints a run of bytes from 0x20 to 0x7e.
-func (t *Terminal) printASCII(s []byte) {
+func (t *writer) printASCII(s []byte) {
 	if t.cur.single != 0 || t.cur.g[t.cur.gl] != charsetASCII {
 		t.printCharset(s)
 		return
@@ -37,7 +37,7 @@ func (t *Terminal) printASCII(s []byte) {
 }
 
 // printCharset prints ASCII through a character set that is not ASCII.
-func (t *Terminal) printCharset(s []byte) {
+func (t *writer) printCharset(s []byte) {
 	for _, b := range s {
 		set := t.cur.g[t.cur.gl]
 		if t.cur.single != 0 {
@@ -49,7 +49,7 @@ func (t *Terminal) printCharset(s []byte) {
 }
 
 // beforePrint does the pending wrap and gives the last column of this row.
-func (t *Terminal) beforePrint() int {
+func (t *writer) beforePrint() int {
 	if t.cur.pending {
 		t.cur.pending = false
 		if t.mode.autowrap && !t.scr.sticksOut(t.cur.x, t.cur.y) {
@@ -61,7 +61,7 @@ func (t *Terminal) beforePrint() int {
 
 // wrap goes to the next row as autowrap does. padded says that a wide cluster
 // did not fit in.
-func (t *Terminal) wrap(padded bool) {
+func (t *writer) wrap(padded bool) {
 	y := t.cur.y
 	if t.cur.x == t.cols-1 && t.region.Left == 0 && t.mayGoOn(y) {
 		t.scr.rows[y].wrapped, t.scr.rows[y].padded = true, padded
@@ -72,7 +72,7 @@ func (t *Terminal) wrap(padded bool) {
 }
 
 // mayGoOn says whether a row and the one that a wrap leads to can be one line.
-func (t *Terminal) mayGoOn(y int) bool {
+func (t *writer) mayGoOn(y int) bool {
 	switch {
 	case t.scr.rows[y].size != SingleSize:
 		return false
@@ -84,7 +84,7 @@ func (t *Terminal) mayGoOn(y int) bool {
 
 // makeRoom readies n cells at the cursor: in insert mode they are new, else
 // wide clusters that they cover in part are blanked.
-func (t *Terminal) makeRoom(n, limit int) {
+func (t *writer) makeRoom(n, limit int) {
 	x, y := t.cur.x, t.cur.y
 	if t.mode.insert {
 		t.insertCells(x, y, limit, n)
@@ -97,7 +97,7 @@ func (t *Terminal) makeRoom(n, limit int) {
 }
 
 // advance moves the cursor behind n printed cells.
-func (t *Terminal) advance(n, limit int) {
+func (t *writer) advance(n, limit int) {
 	t.cur.x += n
 	t.lastEnd = t.cur.x - 1
 	if t.cur.x > limit {
@@ -106,18 +106,14 @@ func (t *Terminal) advance(n, limit int) {
 }
 
 // printed notes what combining characters and REP need.
-func (t *Terminal) printed(r rune, g Glyph, wide bool) {
+func (t *writer) printed(r rune, g Glyph, wide bool) {
 	t.joinOK = true
 	t.lastRune, t.last.Glyph, t.lastWide = r, g, wide
 }
 
-// print prints a character from U+0080 on.
-func (t *Terminal) print(r rune) {
-	switch {
-	case r < 0xA0:
-		t.c1(r)
-		return
-	case r < 0x300:
+// print prints a character from U+00A0 on.
+func (t *writer) print(r rune) {
+	if r < 0x300 {
 		t.put(r, Glyph(r), 1)
 		return
 	}
@@ -130,7 +126,7 @@ func (t *Terminal) print(r rune) {
 }
 
 // put prints one cluster of w cells.
-func (t *Terminal) put(r rune, g Glyph, w int) {
+func (t *writer) put(r rune, g Glyph, w int) {
 	t.cur.single = 0
 	limit := t.beforePrint()
 	if w == 2 && t.cur.x == limit {
@@ -154,14 +150,14 @@ func (t *Terminal) put(r rune, g Glyph, w int) {
 }
 
 // noteWide says that a wide cluster ends before column x of the cursor's row.
-func (t *Terminal) noteWide(x int) {
+func (t *writer) noteWide(x int) {
 	row := &t.scr.rows[t.cur.y]
 	row.wide = max(row.wide, int16(x))
 }
 
 // wrapWide makes place for a wide cluster at the last column and gives the new
 // last column. The cell it leaves is blank.
-func (t *Terminal) wrapWide(limit int) int {
+func (t *writer) wrapWide(limit int) int {
 	if !t.mode.autowrap {
 		t.cur.x = limit - 1
 		return limit
@@ -173,14 +169,14 @@ func (t *Terminal) wrapWide(limit int) int {
 
 // mayJoin rules out the characters that start a new cluster in any case, so
 // that the full rules (UAX #29) are looked up for the few others only.
-func (t *Terminal) mayJoin(r rune) bool {
+func (t *writer) mayJoin(r rune) bool {
 	return simpleWidth(r) == 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune)
 }
 
 // join adds a code point to the cluster before the cursor if it belongs there.
 // What takes cells of its own does so in mode 2027 alone: other programs count
 // it as wcwidth does, and erase it by itself.
-func (t *Terminal) join(r rune) bool {
+func (t *writer) join(r rune) bool {
 	x, y := t.lastEnd, t.cur.y
 	if t.lastWide {
 		x--
@@ -228,7 +224,7 @@ func (t *Terminal) join(r rune) bool {
 }
 
 // repeat does REP: the last cluster n more times, at most what fills the space between the margins.
-func (t *Terminal) repeat(n int) {
+func (t *writer) repeat(n int) {
 	if t.last.Glyph == 0 {
 		return
 	}
@@ -246,7 +242,7 @@ func (t *Terminal) repeat(n int) {
 	}
 }
 
-func (t *Terminal) repeatASCII(b byte, n int) {
+func (t *writer) repeatASCII(b byte, n int) {
 	var run [64]byte
 	for i := range run {
 		run[i] = b

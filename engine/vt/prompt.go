@@ -22,7 +22,7 @@ func (e PromptEvent) Option(name string) string {
 // promptMark does OSC 133 (FinalTerm, and its options from the semantic
 // prompts proposal of per-bothner): A prompt, B command, C output, D end with
 // its exit status, P another part of the prompt.
-func (t *Terminal) promptMark(b []byte) {
+func (t *host) promptMark(b []byte) {
 	if len(b) == 0 || (b[0] < 'A' || b[0] > 'D') && b[0] != 'P' || len(b) > 1 && b[1] != ';' {
 		return
 	}
@@ -39,7 +39,7 @@ func (t *Terminal) promptMark(b []byte) {
 // codeMark does OSC 633 (Visual Studio Code): the marks of OSC 133, and E with
 // the escaped command line and a nonce; of its properties (P) the working
 // directory.
-func (t *Terminal) codeMark(b []byte) {
+func (t *host) codeMark(b []byte) {
 	if path, ok := bytes.CutPrefix(b, []byte("P;Cwd=")); ok && len(path) <= maxText {
 		t.workingPath([]byte(unescapeLine(path)))
 		return
@@ -59,7 +59,7 @@ func (t *Terminal) codeMark(b []byte) {
 }
 
 // mark tells a prompt mark, in a replay too.
-func (t *Terminal) mark(e PromptEvent, options []byte) {
+func (t *host) mark(e PromptEvent, options []byte) {
 	t.markRow(e.Mark)
 	if t.o.Event == nil {
 		return

@@ -1,7 +1,7 @@
 package vt
 
 // csiRect does the rectangle operations (DEC STD 070; xterm ctlseqs).
-func (t *Terminal) csiRect(b byte) {
+func (t *host) csiRect(b byte) {
 	switch b {
 	case 'x':
 		t.fillRect()
@@ -22,7 +22,7 @@ func (t *Terminal) csiRect(b byte) {
 
 // rectAt reads top, left, bottom and right from parameter i on, counted from
 // the origin and cut to what may be addressed.
-func (t *Terminal) rectAt(i int) (Rect, bool) {
+func (t *host) rectAt(i int) (Rect, bool) {
 	x0, y0 := t.origin()
 	right, bottom := t.cols, t.rows
 	if t.cur.origin {
@@ -37,7 +37,7 @@ func (t *Terminal) rectAt(i int) (Rect, bool) {
 }
 
 // fillRect does DECFRA.
-func (t *Terminal) fillRect() {
+func (t *host) fillRect() {
 	ch := t.param(0, 0)
 	r, ok := t.rectAt(1)
 	if !ok || ch < 0x20 || ch == 0x7F || ch >= 0x80 && ch < 0xA0 || ch > 0xFF {
@@ -54,7 +54,7 @@ func (t *Terminal) fillRect() {
 }
 
 // putCells writes whole cells over what stands there.
-func (t *Terminal) putCells(x, y int, cells []Cell) {
+func (t *writer) putCells(x, y int, cells []Cell) {
 	t.splitWide(x, y)
 	t.splitWide(x+len(cells), y)
 	t.scr.grid.Put(x, y, cells)
@@ -62,14 +62,14 @@ func (t *Terminal) putCells(x, y int, cells []Cell) {
 }
 
 // eraseRect does DECERA and DECSERA.
-func (t *Terminal) eraseRect(r Rect, selective bool) {
+func (t *writer) eraseRect(r Rect, selective bool) {
 	for y := r.Top; y <= r.Bottom; y++ {
 		t.erase(r.Left, y, r.Right-r.Left+1, selective)
 	}
 }
 
 // copyRect does DECCRA; the rectangles may overlap.
-func (t *Terminal) copyRect() {
+func (t *host) copyRect() {
 	r, ok := t.rectAt(0)
 	x0, y0 := t.origin()
 	toY, toX := t.param(5, 1)-1+y0, t.param(6, 1)-1+x0
@@ -90,7 +90,7 @@ func (t *Terminal) copyRect() {
 }
 
 // copyCells copies a part of a row; halves of wide clusters become blank.
-func (t *Terminal) copyCells(x, y, toX, toY, n int) {
+func (t *writer) copyCells(x, y, toX, toY, n int) {
 	t.cells = append(t.cells[:0], t.scr.grid.Row(y)[x:min(x+n+1, t.cols)]...)
 	if len(t.cells) > n {
 		if t.cells[n].Glyph == Tail {
@@ -109,7 +109,7 @@ func (t *Terminal) copyCells(x, y, toX, toY, n int) {
 
 // changeRect does DECCARA and, with reverse, DECRARA. Without DECSACE's
 // rectangle the change runs from the first place to the last as text does.
-func (t *Terminal) changeRect(reverse bool) {
+func (t *host) changeRect(reverse bool) {
 	r, ok := t.rectAt(0)
 	if !ok && (t.mode.rectExtent == 2 || r.Top >= r.Bottom) {
 		return
@@ -131,7 +131,7 @@ func (t *Terminal) changeRect(reverse bool) {
 }
 
 // changeCells changes a part of a row; a wide cluster goes with its first half.
-func (t *Terminal) changeCells(left, right, y int, reverse bool) {
+func (t *host) changeCells(left, right, y int, reverse bool) {
 	if t.scr.grid.Cell(left, y).Glyph == Tail {
 		left++
 	}
@@ -181,7 +181,7 @@ func (p *pen) change(n int32, reverse bool) {
 // checksum does DECRQCRA: the negated sum of the characters and attributes,
 // unless XTCHECKSUM asked for another. As in xterm, only the first blank of
 // the rectangle counts, and neither protection nor concealing.
-func (t *Terminal) checksum() {
+func (t *host) checksum() {
 	r, ok := t.rectAt(2)
 	sum := 0
 	if ok {
@@ -200,7 +200,7 @@ func (t *Terminal) checksum() {
 }
 
 // cellSum is what one cell adds to DECRQCRA's checksum.
-func (t *Terminal) cellSum(c Cell, first bool) int {
+func (t *host) cellSum(c Cell, first bool) int {
 	how := t.mode.checksum
 	if c.empty() && c.Style == 0 && !first && how&checksumBlanks == 0 {
 		return 0
@@ -223,7 +223,7 @@ func (t *Terminal) cellSum(c Cell, first bool) int {
 
 // glyphSum is the sum of a cell's code points; eight bits of the first one
 // alone unless checksumWide is set.
-func (t *Terminal) glyphSum(c Cell) (sum int) {
+func (t *host) glyphSum(c Cell) (sum int) {
 	t.text = t.appendGlyph(t.text[:0], c.Glyph)
 	for _, r := range string(t.text) {
 		if t.mode.checksum&checksumWide == 0 {

@@ -298,17 +298,17 @@ func (p *painter) modes() {
 		}
 	}
 	for _, n := range [...]int{9, 1000, 1002, 1003} {
-		if m.mouse == mouseOf(n) {
+		if m.mouse.mode == mouseOf(n) {
 			p.csi("?", "h", n)
 		}
 	}
 	for _, n := range [...]int{1005, 1006, 1015, 1016} {
-		if m.mouseEncoding == encodingOf(n) {
+		if m.mouse.encoding == encodingOf(n) {
 			p.csi("?", "h", n)
 		}
 	}
-	if m.modifyOther != 0 {
-		p.csi(">", "m", 4, int(m.modifyOther))
+	if m.keys.modifyOther != 0 {
+		p.csi(">", "m", 4, int(m.keys.modifyOther))
 	}
 	if n := p.t.styleNumber(); n != 1 {
 		p.csi("", " q", n)

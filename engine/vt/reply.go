@@ -14,7 +14,7 @@ const (
 
 // replyf answers with a control sequence or string that is made of our own
 // text and numbers only.
-func (t *Terminal) replyf(format string, args ...any) {
+func (t *host) replyf(format string, args ...any) {
 	if t.o.Reply != nil && !t.quiet {
 		t.o.Reply(fmt.Appendf(nil, format, args...))
 	}
@@ -34,7 +34,7 @@ func appendInts(dst []byte, ns ...int) []byte {
 // deviceAttributes does DA1, DA2 and DA3. The terminal says what xterm says of
 // itself, a VT420 or, at that conformance level, a VT520, and 52: a program can
 // write the clipboard.
-func (t *Terminal) deviceAttributes(prefix byte) {
+func (t *host) deviceAttributes(prefix byte) {
 	if t.param(0, 0) != 0 {
 		return
 	}
@@ -53,7 +53,7 @@ func (t *Terminal) deviceAttributes(prefix byte) {
 }
 
 // deviceStatus does DSR.
-func (t *Terminal) deviceStatus(private bool) {
+func (t *host) deviceStatus(private bool) {
 	x0, y0 := t.origin()
 	x, y := t.cur.x-x0+1, t.cur.y-y0+1
 	switch n := t.param(0, 0); {
@@ -92,7 +92,7 @@ func (t *Terminal) deviceStatus(private bool) {
 // reportScheme tells whether the palette is dark (1) or light (2), as programs
 // ask that set mode 2031 (contour's and kitty's colour scheme notifications).
 // While a program runs the palette stays as it is, so no change is told.
-func (t *Terminal) reportScheme() {
+func (t *host) reportScheme() {
 	scheme := 1
 	if isLight(t.o.Colors.Background) {
 		scheme = 2
@@ -102,7 +102,7 @@ func (t *Terminal) reportScheme() {
 
 // reportSize tells the size to a program that has set mode 2048 (in-band resize
 // notifications).
-func (t *Terminal) reportSize() {
+func (t *host) reportSize() {
 	if t.mode.tellSize {
 		t.replyf("\x1b[48;%d;%d;%d;%dt", t.rows, t.cols, t.rows*cellHeight, t.cols*cellWidth)
 	}
@@ -110,7 +110,7 @@ func (t *Terminal) reportSize() {
 
 // graphicsAttribute does XTSMGRAPHICS: there are no graphics, so any of its three
 // attributes fails.
-func (t *Terminal) graphicsAttribute() {
+func (t *host) graphicsAttribute() {
 	n, status := t.param(0, 0), 3
 	if n < 1 || n > 3 {
 		status = 1
@@ -119,7 +119,7 @@ func (t *Terminal) graphicsAttribute() {
 }
 
 // terminalParameters does DECREQTPARM.
-func (t *Terminal) terminalParameters() {
+func (t *host) terminalParameters() {
 	if n := t.param(0, 0); n <= 1 {
 		t.replyf("\x1b[%d;1;1;128;128;1;0x", n+2)
 	}
@@ -127,7 +127,7 @@ func (t *Terminal) terminalParameters() {
 
 // windowOps does the parts of XTWINOPS that tell sizes and that keep titles.
 // Reports of a title are refused: a program could make us type it.
-func (t *Terminal) windowOps() {
+func (t *host) windowOps() {
 	switch t.param(0, 0) {
 	case 11:
 		t.replyf("\x1b[1t")
@@ -192,7 +192,7 @@ func wantsDCS(prefix, inter, final byte) bool {
 }
 
 // dispatchDCS does DECRQSS and XTGETTCAP.
-func (t *Terminal) dispatchDCS(b []byte) {
+func (t *host) dispatchDCS(b []byte) {
 	if t.ps.inter == '+' {
 		t.termcap(b)
 		return
@@ -207,7 +207,7 @@ func (t *Terminal) dispatchDCS(b []byte) {
 
 // setting gives the parameters of the setting that DECRQSS names by its final
 // bytes; "" when we have no such setting.
-func (t *Terminal) setting(name string) string {
+func (t *host) setting(name string) string {
 	r := &t.region
 	switch name {
 	case "m":
@@ -260,7 +260,7 @@ func appendSettingColor(dst []byte, c Color, base int) []byte {
 }
 
 // styleNumber is DECSCUSR's number of the cursor style.
-func (t *Terminal) styleNumber() int {
+func (t *host) styleNumber() int {
 	n := 2*int(t.mode.shape) + 2
 	if t.mode.blink {
 		n--
@@ -270,7 +270,7 @@ func (t *Terminal) styleNumber() int {
 
 // termcap does XTGETTCAP: names in hex with semicolons between them. A name
 // that is not ours is answered without repeating it.
-func (t *Terminal) termcap(b []byte) {
+func (t *host) termcap(b []byte) {
 	for range 16 {
 		var name []byte
 		n := 0

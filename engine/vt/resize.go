@@ -40,7 +40,7 @@ func (t *Terminal) Resize(cols, rows int, keep ...*Place) {
 
 // stayInSight puts the cursor into the columns of its row after a resize.
 // pending says that it was behind the last one before.
-func (t *Terminal) stayInSight(pending bool) {
+func (t *page) stayInSight(pending bool) {
 	last := t.scr.rows[t.cur.y].lastColumn(t.cols)
 	if t.cur.x > last {
 		t.cur.x, t.cur.pending = last, pending
@@ -54,7 +54,7 @@ type mark struct{ row, x int }
 
 // A reflow rewraps lines into rows of another width.
 type reflow struct {
-	t     *Terminal
+	t     *store
 	cols  int
 	out   history // what was rewrapped so far; numbers from 0
 	line  []Cell  // the logical line being gathered
@@ -79,7 +79,7 @@ func (t *Terminal) reflowMain(cols, rows int, keep []*Place) {
 	saved.row = min(saved.row, kept+used-1)
 	top := mark{kept, 0}
 	places := t.markPlaces(keep)
-	f := reflow{t: t, cols: cols, wait: append([]*mark{&top, &cursor, &saved}, places...)}
+	f := reflow{t: &t.store, cols: cols, wait: append([]*mark{&top, &cursor, &saved}, places...)}
 	f.out = history{maxLines: t.hist.maxLines + rows + t.rows*(t.cols/cols+1), maxBytes: 2 * t.o.ScrollbackBytes}
 	cells := []Cell(nil)
 	for n := t.hist.oldest; n < t.hist.end; n++ {
@@ -240,7 +240,7 @@ func (f *reflow) firstRow(top, rows, below int) int {
 
 // install makes rows from first on the screen, and those before it the
 // scrollback.
-func (t *Terminal) install(s *screen, rows *history, first, cols, height int) {
+func (t *store) install(s *screen, rows *history, first, cols, height int) {
 	s.grid.Resize(cols, height)
 	s.newRows(height, t.epoch)
 	base := t.hist.oldest

@@ -44,8 +44,8 @@ func (s *screen) text(y int) []Cell {
 	return cells
 }
 
-func (t *Terminal) newScreen() *screen {
-	s := &screen{grid: t.o.Grid(t.cols, t.rows)}
+func (t *store) newScreen() *screen {
+	s := &screen{grid: t.newGrid(t.cols, t.rows)}
 	s.newRows(t.rows, t.epoch)
 	return s
 }
@@ -80,23 +80,23 @@ func slide[T any](slab, window []T) []T {
 }
 
 // wrote marks a row of the shown screen as changed before column end.
-func (t *Terminal) wrote(y, end int) {
+func (t *store) wrote(y, end int) {
 	row := &t.scr.rows[y]
 	row.version = t.epoch
 	row.used = max(row.used, int16(end))
 }
 
 // touch marks a row of the shown screen as changed.
-func (t *Terminal) touch(y int) { t.scr.rows[y].version = t.epoch }
+func (t *store) touch(y int) { t.scr.rows[y].version = t.epoch }
 
-func (t *Terminal) touchRows(top, bottom int) {
+func (t *store) touchRows(top, bottom int) {
 	for y := top; y <= bottom; y++ {
 		t.scr.rows[y].version = t.epoch
 	}
 }
 
 // showScreen makes s the screen that is shown.
-func (t *Terminal) showScreen(s *screen) {
+func (t *page) showScreen(s *screen) {
 	if t.scr != s {
 		t.scr = s
 		t.touchRows(0, t.rows-1)
@@ -104,7 +104,7 @@ func (t *Terminal) showScreen(s *screen) {
 	}
 }
 
-func (t *Terminal) altScreen() *screen {
+func (t *page) altScreen() *screen {
 	if t.other == nil {
 		t.other = t.newScreen()
 	}
@@ -112,7 +112,7 @@ func (t *Terminal) altScreen() *screen {
 }
 
 // setAlt does modes 47, 1047 and 1049 (xterm ctlseqs, DECSET).
-func (t *Terminal) setAlt(mode int, on bool) {
+func (t *page) setAlt(mode int, on bool) {
 	if mode == 1049 && on {
 		t.saveCursor()
 	}
@@ -132,10 +132,10 @@ func (t *Terminal) setAlt(mode int, on bool) {
 	}
 }
 
-func (t *Terminal) saveCursor() { t.scr.saved = t.cur }
+func (t *page) saveCursor() { t.scr.saved = t.cur }
 
 // restoreCursor does DECRC; with nothing saved it is home and the defaults.
-func (t *Terminal) restoreCursor() {
+func (t *page) restoreCursor() {
 	t.cur = t.scr.saved
 	t.cur.x, t.cur.y = min(t.cur.x, t.cols-1), min(t.cur.y, t.rows-1)
 	if r := &t.region; t.cur.origin {
@@ -148,13 +148,13 @@ func (t *Terminal) restoreCursor() {
 }
 
 // inRegion says whether the cursor is inside the margins.
-func (t *Terminal) inRegion() bool {
+func (t *page) inRegion() bool {
 	r := &t.region
 	return t.cur.y >= r.Top && t.cur.y <= r.Bottom && t.cur.x >= r.Left && t.cur.x <= r.Right
 }
 
 // lineFeed moves down, scrolling at the bottom margin.
-func (t *Terminal) lineFeed() {
+func (t *page) lineFeed() {
 	switch {
 	case t.cur.y == t.region.Bottom:
 		if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
@@ -167,7 +167,7 @@ func (t *Terminal) lineFeed() {
 }
 
 // reverseLineFeed moves up, scrolling at the top margin.
-func (t *Terminal) reverseLineFeed() {
+func (t *page) reverseLineFeed() {
 	switch {
 	case t.cur.y == t.region.Top:
 		if t.cur.x >= t.region.Left && t.cur.x <= t.region.Right {
@@ -181,7 +181,7 @@ func (t *Terminal) reverseLineFeed() {
 
 // scrollUp moves a rectangle up by n rows. With keep, what leaves the top of
 // the main screen goes to the scrollback.
-func (t *Terminal) scrollUp(r Rect, n int, keep bool) {
+func (t *page) scrollUp(r Rect, n int, keep bool) {
 	n = min(n, r.Bottom-r.Top+1)
 	if n <= 0 {
 		return
@@ -198,7 +198,7 @@ func (t *Terminal) scrollUp(r Rect, n int, keep bool) {
 	t.scroll(r, n, whole)
 }
 
-func (t *Terminal) scrollDown(r Rect, n int) {
+func (t *page) scrollDown(r Rect, n int) {
 	n = min(n, r.Bottom-r.Top+1)
 	if n > 0 {
 		t.scroll(r, -n, r.Left == 0 && r.Right == t.cols-1)
@@ -206,7 +206,7 @@ func (t *Terminal) scrollDown(r Rect, n int) {
 }
 
 // scroll moves rows whose numbers stay: all of them changed.
-func (t *Terminal) scroll(r Rect, n int, whole bool) {
+func (t *page) scroll(r Rect, n int, whole bool) {
 	if !whole {
 		t.splitColumns(r)
 	}
@@ -227,7 +227,7 @@ func (t *Terminal) scroll(r Rect, n int, whole bool) {
 	t.keepInSight()
 }
 
-func (t *Terminal) widest(top, bottom int) int16 {
+func (t *store) widest(top, bottom int) int16 {
 	var wide int16
 	for y := top; y <= bottom; y++ {
 		wide = max(wide, t.scr.rows[y].wide)
@@ -237,7 +237,7 @@ func (t *Terminal) widest(top, bottom int) int16 {
 
 // moveRows carries what is known of rows along with their cells; the rows that
 // come free are new.
-func (t *Terminal) moveRows(top, bottom, n int) {
+func (t *page) moveRows(top, bottom, n int) {
 	if n == 1 && top == 0 && bottom == t.rows-1 {
 		t.scr.rows = slide(t.scr.slab, t.scr.rows)
 		t.freshRow(bottom)
@@ -259,7 +259,7 @@ func (t *Terminal) moveRows(top, bottom, n int) {
 }
 
 // freshRow forgets what was known of a row that comes free now.
-func (t *Terminal) freshRow(y int) {
+func (t *page) freshRow(y int) {
 	row := &t.scr.rows[y]
 	*row = rowState{}
 	row.version = t.epoch
@@ -270,7 +270,7 @@ func (t *Terminal) freshRow(y int) {
 
 // unwrap says that a row does not go on in the next one; row -1 is the last
 // line of the scrollback.
-func (t *Terminal) unwrap(y int) {
+func (t *store) unwrap(y int) {
 	if y < 0 {
 		if t.scr == t.main && t.hist.unwrapLast() {
 			t.gone[(t.hist.end-1)%int64(len(t.gone))] = t.epoch
@@ -284,7 +284,7 @@ func (t *Terminal) unwrap(y int) {
 }
 
 // keepRows puts the first n rows of the screen into the scrollback.
-func (t *Terminal) keepRows(n int) {
+func (t *store) keepRows(n int) {
 	for y := range n {
 		row := &t.scr.rows[y]
 		t.leave(row.version)
@@ -293,7 +293,7 @@ func (t *Terminal) keepRows(n int) {
 }
 
 // leave notes the version of the line that is about to get number hist.end.
-func (t *Terminal) leave(version uint64) {
+func (t *store) leave(version uint64) {
 	at := &t.gone[t.hist.end%int64(len(t.gone))]
 	t.goneLost = max(t.goneLost, *at)
 	*at = version

@@ -2,7 +2,7 @@ package vt
 
 // graphicRendition does SGR (ECMA-48 8.3.117; xterm ctlseqs; colour in colon
 // form per ITU T.416; underline styles and colour as kitty and VTE have them).
-func (t *Terminal) graphicRendition() {
+func (t *host) graphicRendition() {
 	ps := &t.ps
 	p := &t.cur.pen
 	t.penChanged = true

@@ -12,7 +12,7 @@ type savedStyle struct {
 }
 
 // pushStyle does XTPUSHSGR.
-func (t *Terminal) pushStyle() {
+func (t *host) pushStyle() {
 	if len(t.savedStyles) < maxSavedStyles {
 		s := savedStyle{pen: t.cur.pen}
 		if t.ps.set != 0 {
@@ -23,7 +23,7 @@ func (t *Terminal) pushStyle() {
 }
 
 // popStyle does XTPOPSGR. The hyperlink and the protection are no part of it.
-func (t *Terminal) popStyle() {
+func (t *host) popStyle() {
 	n := len(t.savedStyles) - 1
 	if n < 0 {
 		return

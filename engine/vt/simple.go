@@ -9,7 +9,7 @@ import (
 // printSimple prints the characters at the start of p that never join the one
 // before them, and the ASCII between them, as many as fit in the row, in one go.
 // It says how many bytes it used; where it gives up, print goes on.
-func (t *Terminal) printSimple(p []byte) int {
+func (t *writer) printSimple(p []byte) int {
 	if t.cur.pending || t.mode.insert || t.cur.single != 0 || t.lastRune == zwj || isLeadingJamo(t.lastRune) {
 		return 0
 	}
@@ -73,7 +73,7 @@ func fillWide(cells []Cell, p []byte, style StyleID) (n int) {
 }
 
 // putSimple prints cells that fit in the row.
-func (t *Terminal) putSimple(cells []Cell, limit int) {
+func (t *writer) putSimple(cells []Cell, limit int) {
 	t.makeRoom(len(cells), limit)
 	t.scr.grid.Put(t.cur.x, t.cur.y, cells)
 	t.wrote(t.cur.y, t.cur.x+len(cells))

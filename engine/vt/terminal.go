@@ -30,31 +30,70 @@ const (
 	feedSize = 64 << 10
 )
 
-// A Terminal emulates xterm.
+// A Terminal emulates xterm. It is made in layers, each of which knows only those
+// below it: the store of cells, the page that is edited, the writer that prints,
+// the host that answers the program, and the interpreter of what the program
+// writes, which is the Terminal itself.
 type Terminal struct {
-	o          Options
+	host
+	savedDEC map[int]bool // XTSAVE
+	fullSeq  uint64       // a viewer with an older state needs everything
+	unfed    int          // bytes of this Write behind the part that is interpreted now
+}
+
+// A store is what can be read: the cells of both screens and the scrollback, what
+// their styles, links and clusters stand for, and what has changed since when.
+type store struct {
+	newGrid    func(cols, rows int) Grid
 	cols, rows int
-	quiet      bool // a replay: no replies, no events
-	unfed      int  // bytes of this Write behind the part that is interpreted now
-	behind     int  // bytes of this Write behind the string that has just ended
+	main       *screen
+	other      *screen // the alternate screen, nil until first used
+	scr        *screen // the one that is shown
+	hist       history
+	styles     styleTable
+	links      stringTable
+	clusters   stringTable
 
-	ps       parser
-	main     *screen
-	other    *screen // the alternate screen, nil until first used
-	scr      *screen // the one that is shown
-	hist     history
-	styles   styleTable
-	links    stringTable
-	clusters stringTable
+	epoch    uint64 // changes are marked with it; each Diff starts the next
+	taken    [keptDiffs]diffTaken
+	gone     []uint64 // by line number modulo length: versions of lines that left
+	goneLost uint64   // newest version that fell out of gone
 
+	cells []Cell  // scratch
+	pair  [2]Cell // scratch: one cluster
+	text  []byte  // scratch
+}
+
+// A page is the screen shown as it is edited: the cursor and its pen, margins, tab
+// stops and modes.
+type page struct {
+	store
 	cur        cursor
 	penStyle   StyleID // of cur.pen
 	penChanged bool    // penStyle does not fit cur.pen
+	region     Rect    // margins
+	tabs       []bool
+	mode       modeSet
+}
 
-	region      Rect // margins
-	tabs        []bool
-	mode        modeSet
-	savedDEC    map[int]bool // XTSAVE
+// A writer prints characters on a page, and knows what was printed last.
+type writer struct {
+	page
+	joinOK   bool // the last thing done was printing the cluster before the cursor
+	lastRune rune // last code point printed
+	last     Cell // last cluster printed, for REP; lastWide goes with it
+	lastWide bool
+	lastEnd  int // its last column
+}
+
+// A host does what takes parameters or tells somebody something: replies to the
+// program, events for whoever runs the terminal, and what these are about.
+type host struct {
+	writer
+	o           Options
+	quiet       bool   // a replay: no replies, no events
+	ps          parser // the sequence that is done now
+	behind      int    // bytes of this Write behind the string that has just ended
 	title       string
 	titles      []string
 	remoteHost  string       // where the program says that it is, "" if it does not
@@ -63,22 +102,6 @@ type Terminal struct {
 	notice      notice // of OSC 99, not yet whole
 	bells       uint32
 	syncAt      time.Time // when synchronised output began
-
-	joinOK   bool // the last thing done was printing the cluster before the cursor
-	lastRune rune // last code point printed
-	last     Cell // last cluster printed, for REP; lastWide goes with it
-	lastWide bool
-	lastEnd  int // its last column
-
-	epoch    uint64 // changes are marked with it; each Diff starts the next
-	fullSeq  uint64 // a viewer with an older state needs everything
-	taken    [keptDiffs]diffTaken
-	gone     []uint64 // by line number modulo length: versions of lines that left
-	goneLost uint64   // newest version that fell out of gone
-
-	cells []Cell  // scratch
-	pair  [2]Cell // scratch: one cluster
-	text  []byte  // scratch
 }
 
 // New returns a cleared terminal with replies switched on.
@@ -95,9 +118,11 @@ func New(o Options) *Terminal {
 	if o.Colors == (Palette{}) {
 		o.Colors = DefaultPalette()
 	}
-	t := &Terminal{
-		o:    o,
-		cols: clampSide(o.Cols), rows: clampSide(o.Rows),
+	t := &Terminal{}
+	t.o = o
+	t.store = store{
+		newGrid: o.Grid,
+		cols:    clampSide(o.Cols), rows: clampSide(o.Rows),
 		hist:     history{maxLines: o.ScrollbackLines, maxBytes: o.ScrollbackBytes},
 		styles:   newStyleTable(),
 		links:    newStringTable(),
@@ -139,20 +164,20 @@ func (t *Terminal) Size() (cols, rows int) { return t.cols, t.rows }
 // Title is the window title, without control characters.
 func (t *Terminal) Title() string { return t.title }
 
-func (t *Terminal) reply(b []byte) {
+func (t *host) reply(b []byte) {
 	if t.o.Reply != nil && !t.quiet {
 		t.o.Reply(b)
 	}
 }
 
-func (t *Terminal) event(e Event) {
+func (t *host) event(e Event) {
 	if t.o.Event != nil && !t.quiet {
 		t.o.Event(e)
 	}
 }
 
 // penID gives the interned style of the pen.
-func (t *Terminal) penID() StyleID {
+func (t *page) penID() StyleID {
 	if t.penChanged {
 		t.penChanged = false
 		t.penStyle = t.styles.id(t.cur.pen)
@@ -162,7 +187,7 @@ func (t *Terminal) penID() StyleID {
 
 // blankID gives the style of cells that are erased now: the background colour
 // alone (back colour erase).
-func (t *Terminal) blankID() StyleID {
+func (t *page) blankID() StyleID {
 	if t.cur.pen.bg == 0 {
 		return 0
 	}
