@@ -237,8 +237,8 @@ func TestOnlyAFewScreensOfEndedProcessesStayInMemory(t *testing.T) {
 			}
 			r.exits(p, 0)
 			r.drained(p)
+			synctest.Wait() // so that they end in this order
 		}
-		synctest.Wait()
 		var open []string
 		for id, s := range r.w.sessions {
 			if !s.closed {
