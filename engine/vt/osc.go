@@ -7,6 +7,9 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/engine/vt/scan"
+	"tandem/engine/vt/xcolor"
 )
 
 // Bounds of what operating system commands may keep.
@@ -117,8 +120,8 @@ func (t *host) paletteColors(osc, first, count int, b []byte, end string) {
 			return
 		}
 		if string(spec) == "?" {
-			t.replyf("\x1b]%d;%d;%s%s", osc, n, appendRGB(nil, t.color(first+n)), end)
-		} else if rgb, ok := parseColor(string(spec)); ok {
+			t.replyf("\x1b]%d;%d;%s%s", osc, n, xcolor.AppendRGB(nil, t.color(first+n)), end)
+		} else if rgb, ok := xcolor.Parse(string(spec)); ok {
 			t.colors.set(first+n, rgb)
 		}
 		if b = rest; !more {
@@ -150,8 +153,8 @@ func (t *host) dynamicColors(n int, b []byte, end string) {
 		spec, rest, more := bytes.Cut(b, []byte{';'})
 		at := colorForeground + n - 10
 		if string(spec) == "?" {
-			t.replyf("\x1b]%d;%s%s", n, appendRGB(nil, t.color(at)), end)
-		} else if rgb, ok := parseColor(string(spec)); ok {
+			t.replyf("\x1b]%d;%s%s", n, xcolor.AppendRGB(nil, t.color(at)), end)
+		} else if rgb, ok := xcolor.Parse(string(spec)); ok {
 			t.colors.set(at, rgb)
 		}
 		if b = rest; !more {
@@ -208,7 +211,7 @@ func (t *host) hyperlink(b []byte) {
 
 // plainURI says that a hyperlink's target has printable ASCII only, as the
 // hyperlink specification wants it.
-func plainURI(b []byte) bool { return printable(b) == len(b) }
+func plainURI(b []byte) bool { return scan.Printable(b) == len(b) }
 
 // notify9 does OSC 9: a notification, with 4; a progress, or with 9; a working
 // directory (ConEmu).

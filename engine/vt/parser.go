@@ -1,5 +1,6 @@
 package vt
 
+import "tandem/engine/vt/scan"
 import "bytes"
 
 // The parser is Paul Williams' state machine (vt100.net, "A parser for DEC's
@@ -73,7 +74,7 @@ func (t *Terminal) feed(p []byte) {
 func (t *Terminal) ground(p []byte) int {
 	used := 0
 	for used < len(p) && t.ps.state == stateGround {
-		if n := printable(p[used:]); n > 0 {
+		if n := scan.Printable(p[used:]); n > 0 {
 			t.printASCII(p[used : used+n])
 			used += n
 			continue
@@ -102,7 +103,7 @@ func (t *Terminal) beyondASCII(p []byte) int {
 	if n := t.printSimple(p); n > 0 {
 		return n
 	}
-	r, n := decodeRune(p)
+	r, n := scan.Rune(p)
 	if n == 0 {
 		t.ps.nutf = copy(t.ps.utf[:], p)
 		return len(p)
@@ -126,7 +127,7 @@ func (t *Terminal) finishRune(p []byte) []byte {
 	for len(p) > 0 {
 		had := t.ps.nutf
 		t.ps.utf[had] = p[0]
-		r, n := decodeRune(t.ps.utf[:had+1])
+		r, n := scan.Rune(t.ps.utf[:had+1])
 		if n == 0 {
 			t.ps.nutf++
 			p = p[1:]

@@ -6,6 +6,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/vt/charset"
 )
 
 // maxCluster is the longest cluster a cell holds, in bytes. The code points
@@ -16,7 +17,7 @@ const zwj = 0x200D
 
 // printASCII prints a run of bytes from 0x20 to 0x7e.
 func (t *writer) printASCII(s []byte) {
-	if t.cur.single != 0 || t.cur.g[t.cur.gl] != charsetASCII {
+	if t.cur.single != 0 || t.cur.g[t.cur.gl] != charset.ASCII {
 		t.printCharset(s)
 		return
 	}
@@ -43,7 +44,7 @@ func (t *writer) printCharset(s []byte) {
 		if t.cur.single != 0 {
 			set, t.cur.single = t.cur.g[t.cur.single], 0
 		}
-		r := set.translate(b)
+		r := set.Translate(b)
 		t.put(r, Glyph(r), 1)
 	}
 }
@@ -249,11 +250,24 @@ func (t *writer) repeatASCII(b byte, n int) {
 	}
 	gl := t.cur.gl
 	set := t.cur.g[gl]
-	t.cur.g[gl], t.cur.single = charsetASCII, 0
+	t.cur.g[gl], t.cur.single = charset.ASCII, 0
 	for n > 0 {
 		k := min(n, len(run))
 		t.printASCII(run[:k])
 		n -= k
 	}
 	t.cur.g[gl] = set
+}
+
+// designate does SCS with a set of 94: what stands behind ESC and one of ( to +.
+func (t *writer) designate(slot int, final byte) {
+	t.cur.g[slot] = charset.Designated(final, t.mode.national)
+}
+
+// designate96 does SCS with a set of 96, of which we have Latin-1.
+func (t *writer) designate96(slot int, final byte) {
+	t.cur.g[slot] = charset.ASCII
+	if final == 'A' {
+		t.cur.g[slot] = charset.Latin1
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/vt/charset"
+	"tandem/engine/vt/xcolor"
 )
 
 // cleanSlate makes a terminal in any state a blank one with default modes, and
@@ -238,8 +240,8 @@ func (p *painter) place(c cursor, s *screen, x0, y0 int) {
 	}
 	p.setPen(c.pen)
 	for i, set := range c.g {
-		if set != charsetASCII {
-			p.dst = set.appendDesignation(p.dst, i)
+		if set != charset.ASCII {
+			p.dst = set.AppendDesignation(p.dst, i)
 		}
 	}
 	p.add([...]string{"", "\x0e", "\x1bn", "\x1bo"}[c.gl])
@@ -279,7 +281,7 @@ func (p *painter) palette() {
 		} else {
 			p.dst = appendInts(append(p.dst, "\x1b]"...), n-colorForeground+10)
 		}
-		p.dst = appendRGB(append(p.dst, ';'), rgb)
+		p.dst = xcolor.AppendRGB(append(p.dst, ';'), rgb)
 		p.add("\x1b\\")
 	}
 }

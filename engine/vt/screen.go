@@ -1,5 +1,7 @@
 package vt
 
+import "tandem/engine/vt/charset"
+
 // A screen is one of the two: cells, what the front end knows of each row, and
 // what DECSC and the kitty keyboard protocol keep for each screen.
 type screen struct {
@@ -26,7 +28,7 @@ type cursor struct {
 	pending bool // the next character wraps first
 	origin  bool // DECOM
 	pen     pen
-	g       [4]charset
+	g       [4]charset.Set
 	gl      uint8 // which of g is in use
 	single  uint8 // which of g the next character uses (SS2, SS3); 0 for gl
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/vt/charset"
+	"tandem/engine/vt/scan"
 )
 
 // printSimple prints the characters at the start of p that never join the one
@@ -16,7 +18,7 @@ func (t *writer) printSimple(p []byte) int {
 	limit := t.rightLimit()
 	room := limit - t.cur.x + 1
 	t.cells = slices.Grow(t.cells[:0], room)
-	ascii := t.cur.g[t.cur.gl] == charsetASCII
+	ascii := t.cur.g[t.cur.gl] == charset.ASCII
 	filled, used := fillSimple(t.cells[:room], p, t.penID(), ascii)
 	if used > 0 {
 		t.putSimple(t.cells[:filled], limit)
@@ -42,7 +44,7 @@ func fillSimple(cells []Cell, p []byte, style StyleID, ascii bool) (filled, used
 			used += 3 * n
 			continue
 		}
-		r, n := decodeRune(p[used:])
+		r, n := scan.Rune(p[used:])
 		w := simpleWidth(r)
 		if n == 0 || w == 0 || filled+w > len(cells) {
 			break

@@ -1,15 +1,17 @@
-package vt
+// Package scan finds runs of printable ASCII, and characters in UTF-8, in what a
+// program writes.
+package scan
 
 import (
 	"encoding/binary"
 	"unicode/utf8"
 )
 
-// decodeRune decodes the first character of p, which starts with a byte from
+// Rune decodes the first character of p, which starts with a byte from
 // 0x80 on. Size 0 says that p ends inside a character that may still become
 // valid. Each maximal ill-formed part is one U+FFFD (Unicode, section 3.9,
 // "U+FFFD substitution of maximal subparts"), so no byte behind it is lost.
-func decodeRune(p []byte) (r rune, size int) {
+func Rune(p []byte) (r rune, size int) {
 	b := p[0]
 	if r, ok := threeBytes(p); ok { // most of what is not ASCII
 		return r, 3
@@ -58,8 +60,8 @@ func threeBytes(p []byte) (r rune, ok bool) {
 	return r, r >= 0x800 && r&^0x7FF != 0xD800
 }
 
-// printable counts the printable ASCII at the start of p.
-func printable(p []byte) int {
+// Printable counts the printable ASCII at the start of p.
+func Printable(p []byte) int {
 	const (
 		ones = 0x0101010101010101
 		tops = 0x8080808080808080

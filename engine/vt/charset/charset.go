@@ -1,18 +1,20 @@
-package vt
+// Package charset has the sets of graphic characters that a terminal can show for
+// ASCII: DEC's special and technical ones, Latin-1 and the national ones.
+package charset
 
 import "strings"
 
-// A charset is a set of graphic characters for the codes 0x20 to 0x7e.
-type charset uint8
+// A Set is a set of graphic characters for the codes 0x20 to 0x7e.
+type Set uint8
 
 // The sets; the national ones (ECMA-35, VT220) are in the order of national.
 const (
-	charsetASCII charset = iota
-	charsetGraphics
-	charsetUK
-	charsetTechnical
-	charsetLatin1 // the upper half, as a set of 96
-	charsetNational
+	ASCII Set = iota
+	graphics
+	uk
+	technical
+	Latin1 // the upper half, as a set of 96
+	firstNational
 )
 
 // graphicRunes are the codes 0x5f to 0x7e of the DEC special graphics set.
@@ -53,64 +55,55 @@ var national = [...]struct {
 	{"=", [...]rune{'ù', 'à', 'é', 'ç', 'ê', 'î', 'è', 'ô', 'ä', 'ö', 'ü', 'û'}},   // Swiss
 }
 
-// translate gives the character behind an ASCII code.
-func (c charset) translate(b byte) rune {
+// Translate gives the character behind an ASCII code.
+func (c Set) Translate(b byte) rune {
 	switch {
-	case c == charsetGraphics && b >= 0x5F:
+	case c == graphics && b >= 0x5F:
 		return graphicRunes[b-0x5F]
-	case c == charsetUK && b == '#':
+	case c == uk && b == '#':
 		return '£'
-	case c == charsetTechnical && b > ' ':
+	case c == technical && b > ' ':
 		return technicalRunes[b-'!']
-	case c == charsetLatin1:
+	case c == Latin1:
 		return rune(b) + 0x80
-	case c >= charsetNational:
+	case c >= firstNational:
 		if i := strings.IndexByte(nationalCodes, b); i >= 0 {
-			return national[c-charsetNational].runes[i]
+			return national[c-firstNational].runes[i]
 		}
 	}
 	return rune(b)
 }
 
-// designate does SCS with a set of 94: what stands behind ESC and one of ( to
-// +. Sets that we do not know count as ASCII, as their ASCII part is most
-// alike; so do national sets where DECNRCM does not allow them.
-func (t *writer) designate(slot int, final byte) {
-	set := charsetASCII
+// Designated gives the set of 94 that a final byte designates (SCS). Sets that we do
+// not know count as ASCII, as their ASCII part is most alike; so do national sets
+// unless they are allowed (DECNRCM).
+func Designated(final byte, allowNational bool) Set {
 	switch final {
 	case '0', '2':
-		set = charsetGraphics
+		return graphics
 	case 'A':
-		set = charsetUK
+		return uk
 	case '>':
-		set = charsetTechnical
-	default:
-		for i := range national {
-			if t.mode.national && strings.IndexByte(national[i].finals, final) >= 0 {
-				set = charsetNational + charset(i)
-			}
+		return technical
+	}
+	set := ASCII
+	for i := range national {
+		if allowNational && strings.IndexByte(national[i].finals, final) >= 0 {
+			set = firstNational + Set(i)
 		}
 	}
-	t.cur.g[slot] = set
+	return set
 }
 
-// designate96 does SCS with a set of 96, of which we have Latin-1.
-func (t *writer) designate96(slot int, final byte) {
-	t.cur.g[slot] = charsetASCII
-	if final == 'A' {
-		t.cur.g[slot] = charsetLatin1
-	}
-}
-
-// appendDesignation appends the sequence that puts c into a slot.
-func (c charset) appendDesignation(dst []byte, slot int) []byte {
+// AppendDesignation appends the sequence that puts c into a slot.
+func (c Set) AppendDesignation(dst []byte, slot int) []byte {
 	switch {
-	case c == charsetLatin1:
-		return append(dst, esc, " -./"[slot], 'A')
-	case c >= charsetNational:
+	case c == Latin1:
+		return append(dst, 0x1B, " -./"[slot], 'A')
+	case c >= firstNational:
 		dst = append(dst, "\x1b[?42h\x1b"...)
-		dst = append(dst, "()*+"[slot], national[c-charsetNational].finals[0])
+		dst = append(dst, "()*+"[slot], national[c-firstNational].finals[0])
 		return append(dst, "\x1b[?42l"...)
 	}
-	return append(dst, esc, "()*+"[slot], "B0A>"[c])
+	return append(dst, 0x1B, "()*+"[slot], "B0A>"[c])
 }

@@ -1,0 +1,75 @@
+package xcolor
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxColorSpec is longer than any colour that Parse knows.
+const maxColorSpec = 64
+
+// Parse reads a colour as XParseColor does: rgb:r/g/b with one to four
+// hex digits each, # and three equal parts of one to four hex digits, a name,
+// or three numbers in one of spaceColor's spaces.
+func Parse(s string) (rgb uint32, ok bool) {
+	if len(s) > maxColorSpec {
+		return 0, false
+	}
+	if rest, found := strings.CutPrefix(s, "#"); found {
+		n := len(rest) / 3
+		if n < 1 || n > 4 || len(rest) != 3*n {
+			return 0, false
+		}
+		return joinColor([]string{rest[:n], rest[n : 2*n], rest[2*n:]}, upperBits)
+	}
+	space, rest, found := strings.Cut(s, ":")
+	if !found {
+		return namedColor(s)
+	}
+	if space = strings.ToLower(space); space == "rgb" {
+		return joinColor(strings.Split(rest, "/"), fraction)
+	}
+	return spaceColor(space, rest)
+}
+
+// joinColor makes a colour of three components that one reads, as 0…255.
+func joinColor(parts []string, one func(string) (uint32, bool)) (rgb uint32, ok bool) {
+	if len(parts) != 3 {
+		return 0, false
+	}
+	for _, p := range parts {
+		v, ok := one(p)
+		if !ok {
+			return 0, false
+		}
+		rgb = rgb<<8 | v
+	}
+	return rgb, true
+}
+
+// upperBits reads the upper bits of a 16-bit component.
+func upperBits(s string) (uint32, bool) {
+	v, err := strconv.ParseUint(s, 16, 16)
+	return uint32(v) << (16 - 4*len(s)) >> 8, err == nil
+}
+
+// fraction reads a component of which all f is the most.
+func fraction(s string) (uint32, bool) {
+	if len(s) > 4 {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(s, 16, 16)
+	full := uint64(1)<<(4*len(s)) - 1
+	return uint32((v*255 + full/2) / max(full, 1)), err == nil
+}
+
+// AppendRGB appends a colour in the form of replies.
+func AppendRGB(dst []byte, rgb uint32) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, "rgb:"...)
+	for shift := 16; shift >= 0; shift -= 8 {
+		hi, lo := hex[rgb>>(shift+4)&15], hex[rgb>>shift&15]
+		dst = append(dst, hi, lo, hi, lo, '/')
+	}
+	return dst[:len(dst)-1]
+}
