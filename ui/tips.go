@@ -39,8 +39,8 @@ func (m *model) drawTips() string {
 	welcome := " New here? Press " + prefix + ", then  "
 	words := [][]string{
 		{"another session", "split in two", "all keys", "detach: everything keeps running", "hides this"},
-		{"new session", "split", "all keys", "leave", "hides this"},
-		{"new", "split", "keys", "leave", "hide"},
+		{"new session", "split", "all keys", "detach", "hides this"},
+		{"new", "split", "keys", "detach", "hide"},
 	}
 	var line string
 	var used int
