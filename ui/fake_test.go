@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -230,7 +229,7 @@ func (e *fakeEngine) Remove(_ context.Context, id string) error {
 			return nil
 		}
 	}
-	return errors.New("no such session")
+	return api.Errorf(api.CodeNotFound, "find session %q: there is none", id)
 }
 
 func (e *fakeEngine) Attach(_ context.Context, o api.AttachOptions) (panes.Attachment, error) {
@@ -350,7 +349,7 @@ func (v *fakeViewer) push(out api.Output) {
 func (v *fakeViewer) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.ended = true
+	v.queue, v.ended = nil, true
 	ring(v.wake)
 }
 

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tandem/engine/api"
 )
@@ -102,7 +103,13 @@ func (e *fakeEngine) ReadFile(_ context.Context, path string, off, n int64) (api
 	}
 	data, err := io.ReadAll(io.NewSectionReader(f, off, n))
 	stat, _ := f.Stat()
-	return api.FilesReadOutput{Path: path, Data: data, Text: string(data), Size: stat.Size()}, fakeFileError(err)
+	out := api.FilesReadOutput{Path: path, Size: stat.Size()}
+	if utf8.Valid(data) {
+		out.Text = string(data)
+	} else {
+		out.Data = data
+	}
+	return out, fakeFileError(err)
 }
 
 func (e *fakeEngine) WriteFile(_ context.Context, path string, data []byte, anew bool) error {

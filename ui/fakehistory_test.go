@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -96,12 +97,13 @@ func (e *fakeEngine) RemoveHistory(_ context.Context, in api.HistoryRemoveInput)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := &e.history
+	before := len(h.runs)
 	h.runs = slices.DeleteFunc(h.runs, func(c api.Command) bool {
 		return slices.Contains(in.IDs, c.ID) || in.Command != "" && c.Command == in.Command
 	})
 	h.changes++
 	e.tell(api.Event{Type: api.EventHistory, History: h.changes})
-	return api.HistoryCount{Count: 1}, nil
+	return api.HistoryCount{Count: before - len(h.runs)}, nil
 }
 
 func (e *fakeEngine) SaveHistory(_ context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
@@ -110,7 +112,7 @@ func (e *fakeEngine) SaveHistory(_ context.Context, in api.HistorySaveInput) (ap
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.history.files[in.Path] && !in.Overwrite {
+	if e.history.has(in.Path) && !in.Overwrite {
 		return api.HistoryCount{}, api.Errorf(api.CodeConflict, "save history: the file exists")
 	}
 	if in.IDs != nil {
@@ -123,8 +125,14 @@ func (e *fakeEngine) LoadHistory(_ context.Context, in api.HistoryLoadInput) (ap
 	e.note("load %s", in.Path)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.history.files[in.Path] {
+	if !e.history.has(in.Path) {
 		return api.HistoryCount{}, api.Errorf(api.CodeNotFound, "load history: no such file")
 	}
 	return api.HistoryCount{Count: 1200}, nil
+}
+
+// has reports whether there is a file, on disk or for the tests alone.
+func (h *fakeHistory) has(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil || h.files[path]
 }

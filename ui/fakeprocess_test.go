@@ -54,6 +54,18 @@ func (e *fakeEngine) note(format string, args ...any) {
 	ring(e.changed)
 }
 
+// changeProcess changes a process as it was asked to, and tells of it.
+func (e *fakeEngine) changeProcess(id string, change func(*api.Process)) error {
+	e.mu.Lock()
+	s, err := e.session(id)
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	s.change(change)
+	return nil
+}
+
 // called are the operations on processes so far.
 func (e *fakeEngine) called() string {
 	e.mu.Lock()
@@ -162,22 +174,22 @@ func (e *fakeEngine) StartProcess(_ context.Context, in api.ProcessStartInput) (
 
 func (e *fakeEngine) StopProcess(_ context.Context, in api.ProcessStopInput) error {
 	e.note("stop %s %s", in.ID[10:], in.Signal)
-	return nil
+	return e.changeProcess(in.ID, func(p *api.Process) { p.State, p.PID = api.StateStopped, 0 })
 }
 
 func (e *fakeEngine) Restart(_ context.Context, id string) error {
 	e.note("restart %s", id[10:])
-	return nil
+	return e.changeProcess(id, func(p *api.Process) { p.State, p.PID = api.StateRunning, 1000 })
 }
 
 func (e *fakeEngine) Signal(_ context.Context, in api.ProcessSignalInput) error {
 	e.note("signal %s %s", in.ID[10:], in.Signal)
-	return nil
+	return e.changeProcess(in.ID, func(*api.Process) {})
 }
 
 func (e *fakeEngine) UpdateProcess(_ context.Context, in api.ProcessUpdateInput) error {
 	e.note("keep %s %v", in.ID[10:], *in.KeepAlive)
-	return nil
+	return e.changeProcess(in.ID, func(p *api.Process) { p.KeepAlive = *in.KeepAlive })
 }
 
 func (e *fakeEngine) Answer(_ context.Context, in api.RequestAnswerInput) error {

@@ -60,6 +60,9 @@ func (e *fakeEngine) PutLayout(_ context.Context, in api.LayoutPutInput) (int64,
 func (e *fakeEngine) RemoveLayout(_ context.Context, name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if _, kept := e.layouts.saved[name]; !kept {
+		return api.Errorf(api.CodeNotFound, "remove layout %q: there is none", name)
+	}
 	delete(e.layouts.saved, name)
 	return nil
 }

@@ -187,6 +187,7 @@ func TestActionsAskWhereTheyDestroy(t *testing.T) {
 	d.engine.mu.Unlock()
 	d.press("r")
 	d.calls("restart 03")
+	d.shows("1000") // the pid of the one that runs again
 	d.press("a")
 	d.calls("restart 03; keep 03 true")
 	d.press("s", "'us", "down", "enter")

@@ -1,0 +1,20 @@
+package ui
+
+import (
+	"testing"
+
+	"tandem/panes/enginetest"
+)
+
+func TestTheFakeEngineDoesAsTheRealOne(t *testing.T) {
+	enginetest.Run(t, func(*testing.T) enginetest.Subject {
+		e := newFakeEngine()
+		return enginetest.Subject{
+			Engine: e,
+			Printer: func(*testing.T) ([]string, func(string)) {
+				return []string{"printer"}, func(text string) { e.sessions[len(e.sessions)-1].write(text) }
+			},
+			Ran: func(_ *testing.T, command string, code int) { e.ran(command, failed(code)) },
+		}
+	})
+}
