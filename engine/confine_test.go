@@ -207,7 +207,7 @@ func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
 		{"older", api.Sandbox{}, false, false},
 		{"limits", api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}, true, false},
 	} {
-		r := store.Record{ID: c.name, Argv: []string{"true"}, Environ: map[string]string{"A": "b"}}
+		r := store.Record{ID: c.name, Command: store.Command{Argv: []string{"true"}, Environ: map[string]string{"A": "b"}}}
 		if err := h.confine(&r, []*api.Sandbox{&c.profile}); err != nil {
 			t.Fatal(err)
 		}

@@ -259,7 +259,7 @@ func TestRecordsHoldAnEnvironmentThatTheyShareOnce(t *testing.T) {
 			held := make(map[uintptr]bool)
 			for i := range records {
 				env := map[string]string{"A": "1", "B": strconv.Itoa(i % environments)}
-				p := r.c.insert(store.Record{ID: fmt.Sprintf("p%03d", i), Environ: env}, "")
+				p := r.c.insert(store.Record{ID: fmt.Sprintf("p%03d", i), Command: store.Command{Environ: env}}, "")
 				if !maps.Equal(p.rec.Environ, env) {
 					t.Errorf("%v instead of %v", p.rec.Environ, env)
 				}

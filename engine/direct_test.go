@@ -115,7 +115,7 @@ func TestOnlyOneShotCommandsGoWithoutTheirShell(t *testing.T) {
 	if _, ok := direct(store.Record{Transient: true}, spec, nil); !ok {
 		t.Error("a one-shot command needs its shell")
 	}
-	for _, r := range []store.Record{{}, {Transient: true, TTY: true}, {Transient: true, Sandboxed: true}} {
+	for _, r := range []store.Record{{}, {Transient: true, Terminal: store.Terminal{TTY: true}}, {Transient: true, Sandboxed: true}} {
 		if d, ok := direct(r, spec, nil); ok {
 			t.Errorf("%+v: %q", r, d.Argv)
 		}

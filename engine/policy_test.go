@@ -36,7 +36,7 @@ func TestPolicyDecidesWhatBecomesOfAnExit(t *testing.T) {
 		{api.PolicyUnlessStopped, life{exit: killed, lasted: time.Hour}, api.StateStarting},
 	}
 	for _, c := range cases {
-		r := store.Record{Restart: store.Restart{Policy: string(c.policy), SuccessCodes: []int{3}}}
+		r := recordWith(store.Restart{Policy: string(c.policy), SuccessCodes: []int{3}})
 		if got := judge(r, c.life, 0); got.state != c.want {
 			t.Errorf("%q after %+v: %+v, want %s", c.policy, c.life, got, c.want)
 		}
@@ -44,7 +44,7 @@ func TestPolicyDecidesWhatBecomesOfAnExit(t *testing.T) {
 }
 
 func TestDelaysDoubleUpToAMinuteAndAHealthyRunForgetsThem(t *testing.T) {
-	r := store.Record{Restart: store.Restart{Policy: string(api.PolicyAlways)}}
+	r := recordWith(store.Restart{Policy: string(api.PolicyAlways)})
 	for _, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
 		v := judge(r, life{exit: exitCode(1)}, 0)
 		if v.delay != want*time.Second {
@@ -58,7 +58,8 @@ func TestDelaysDoubleUpToAMinuteAndAHealthyRunForgetsThem(t *testing.T) {
 }
 
 func TestMostRestartsAreCountedFromTheLastHealthyRun(t *testing.T) {
-	r := store.Record{Restart: store.Restart{Policy: string(api.PolicyAlways), Max: 2}, Failures: 2}
+	r := recordWith(store.Restart{Policy: string(api.PolicyAlways), Max: 2})
+	r.Failures = 2
 	v := judge(r, life{exit: exitCode(7)}, 0)
 	if v.state != api.StateFailed || !strings.Contains(v.reason, "exited with 7") || !strings.Contains(v.reason, "2 restarts") {
 		t.Errorf("%+v", v)
@@ -112,7 +113,7 @@ func TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := store.Record{Restart: restart}
+		r := recordWith(restart)
 		for _, want := range c.want {
 			v := judge(r, life{exit: exitCode(1), lasted: c.healthy - 1}, 0)
 			if v.state != api.StateBackoff || v.delay != want*ms {
@@ -124,4 +125,9 @@ func TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays(t *testing.T) {
 			t.Errorf("%s, after a healthy run: %+v, want %+v", name, v, c.after)
 		}
 	}
+}
+
+// recordWith is a record with a restart policy.
+func recordWith(restart store.Restart) store.Record {
+	return store.Record{Supervision: store.Supervision{Restart: restart}}
 }

@@ -14,7 +14,7 @@ func TestSettingsHoldForWhatIsStartedFromThenOn(t *testing.T) {
 		t.Errorf("the shell is %q", got)
 	}
 	off := false
-	shell := store.Record{ID: "1", TTY: true, Argv: []string{"/bin/bash"}}
+	shell := store.Record{ID: "1", Terminal: store.Terminal{TTY: true}, Command: store.Command{Argv: []string{"/bin/bash"}}}
 	if err := h.set(Settings{Shell: []string{"second"}, Emulator: "vt10x", Scrollback: 7}); err != nil {
 		t.Fatal(err)
 	}

@@ -356,7 +356,7 @@ trap 'debugged=$BASH_COMMAND' DEBUG
 
 func TestShellIntegrationCanBeTurnedOff(t *testing.T) {
 	keys := shellKeys{}
-	argv, env := keys.inject(store.Record{TTY: true, Argv: []string{"bash"}}, []string{"bash"}, []string{"A=b"})
+	argv, env := keys.inject(store.Record{Terminal: store.Terminal{TTY: true}, Command: store.Command{Argv: []string{"bash"}}}, []string{"bash"}, []string{"A=b"})
 	if len(argv) != 1 || len(env) != 1 {
 		t.Error(argv, env)
 	}

@@ -35,7 +35,7 @@ func runSaver() error {
 			save = s.Save
 		}
 		// The numbers have fewer digits and more, and the rest shows a torn record.
-		if err := save(Record{ID: "p", Cols: int(n), Argv: []string{fmt.Sprint(n)}}); err != nil {
+		if err := save(Record{ID: "p", Terminal: Terminal{Cols: int(n)}, Command: Command{Argv: []string{fmt.Sprint(n)}}}); err != nil {
 			return err
 		}
 		if err := s.AppendResize("p", Resize{n, 80, 24}); err != nil {

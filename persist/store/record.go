@@ -36,26 +36,22 @@ const (
 var ErrNewer = errors.New("written by a newer Tandem")
 
 // A Record is what must survive about one process: what it is, what is wanted
-// of it, and who it was when last seen.
+// of it, and who it was when last seen. What is embedded stands in the file
+// between the fields around it, so a group keeps its place.
 type Record struct {
-	Schema   int               `json:"schema"`
-	ID       string            `json:"id"`
-	Kind     string            `json:"kind"` // "session" or "process"
-	Name     string            `json:"name"`
-	Argv     []string          `json:"argv"`
-	CWD      string            `json:"cwd"`
-	Env      map[string]string `json:"env,omitempty"`     // what was asked for beyond the engine's own
-	Environ  map[string]string `json:"environ,omitempty"` // what that is added to; nil: the engine's own
-	TTY      bool              `json:"tty"`
-	Cols     int               `json:"cols,omitempty"`
-	Rows     int               `json:"rows,omitempty"`
-	Actor    string            `json:"actor"`
-	Keyboard string            `json:"keyboard,omitempty"` // who took a terminal's keyboard away from agents
-	Open     bool              `json:"open,omitempty"`     // agents held to a sandbox may type into a terminal outside it
-	Desired  string            `json:"desired"`            // "running" or "stopped"
-	EndedBy  string            `json:"ended_by,omitempty"` // who wanted it stopped, if anybody asked
-	State    string            `json:"state"`              // last announced, api.State
-	Error    string            `json:"error,omitempty"`
+	Schema int    `json:"schema"`
+	ID     string `json:"id"`
+	Kind   string `json:"kind"` // "session" or "process"
+	Name   string `json:"name"`
+	Command
+	Terminal
+	Actor    string `json:"actor"`
+	Keyboard string `json:"keyboard,omitempty"` // who took a terminal's keyboard away from agents
+	Open     bool   `json:"open,omitempty"`     // agents held to a sandbox may type into a terminal outside it
+	Desired  string `json:"desired"`            // "running" or "stopped"
+	EndedBy  string `json:"ended_by,omitempty"` // who wanted it stopped, if anybody asked
+	State    string `json:"state"`              // last announced, api.State
+	Error    string `json:"error,omitempty"`
 
 	Identity  *Identity `json:"identity,omitempty"` // set once a child exists
 	Former    *Identity `json:"former,omitempty"`   // of the child before, while the next one is being started
@@ -63,33 +59,61 @@ type Record struct {
 	StartedAt time.Time `json:"started_at,omitzero"`
 	Title     string    `json:"title,omitempty"`
 
+	Supervision
+	SplitLog  bool    `json:"split_log,omitempty"` // stdout.log and stderr.log instead of process.log
+	LogLimit  int64   `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
+	Sandboxed bool    `json:"sandboxed,omitempty"` // sandbox.json says how
+	Cgroup    string  `json:"cgroup,omitempty"`    // folder of the cgroup that holds all that comes of it
+	Transient bool    `json:"transient,omitempty"`
+	Stdin     bool    `json:"stdin,omitempty"`     // its standard input is a FIFO in its folder
+	Daemon    *Daemon `json:"daemon,omitempty"`    // set once it is one
+	ProxyURL  string  `json:"proxy_url,omitempty"` // with a password: its way out of its sandbox
+
+	Ownership
+	Project *Project `json:"project,omitempty"` // set for what a project file started
+	Progress
+}
+
+// A Command is the program that is run.
+type Command struct {
+	Argv    []string          `json:"argv"`
+	CWD     string            `json:"cwd"`
+	Env     map[string]string `json:"env,omitempty"`     // what was asked for beyond the engine's own
+	Environ map[string]string `json:"environ,omitempty"` // what that is added to; nil: the engine's own
+}
+
+// A Terminal is that of a process that has one.
+type Terminal struct {
+	TTY  bool `json:"tty"`
+	Cols int  `json:"cols,omitempty"`
+	Rows int  `json:"rows,omitempty"`
+}
+
+// Supervision is when a process is ready, how it is stopped, and what follows
+// when it has ended by itself.
+type Supervision struct {
 	Restart       Restart    `json:"restart,omitzero"`
 	Ready         *Readiness `json:"ready,omitempty"`
 	StopSignal    string     `json:"stop_signal,omitempty"`
 	StopTimeoutMS int        `json:"stop_timeout_ms,omitempty"`
-	SplitLog      bool       `json:"split_log,omitempty"` // stdout.log and stderr.log instead of process.log
-	LogLimit      int64      `json:"log_limit,omitempty"` // bytes kept of each log; 0: the engine's default
-	Sandboxed     bool       `json:"sandboxed,omitempty"` // sandbox.json says how
-	Cgroup        string     `json:"cgroup,omitempty"`    // folder of the cgroup that holds all that comes of it
-	Transient     bool       `json:"transient,omitempty"`
-	Stdin         bool       `json:"stdin,omitempty"`     // its standard input is a FIFO in its folder
-	Daemon        *Daemon    `json:"daemon,omitempty"`    // set once it is one
-	ProxyURL      string     `json:"proxy_url,omitempty"` // with a password: its way out of its sandbox
+}
 
+// Ownership is whose a process is that an agent has started.
+type Ownership struct {
 	Owner  string    `json:"owner,omitempty"`  // id of the agent's client that started it
 	Lease  string    `json:"lease,omitempty"`  // what becomes of it when that client goes
 	LeftAt time.Time `json:"left_at,omitzero"` // when it went
+}
 
-	Project *Project `json:"project,omitempty"` // set for what a project file started
-
-	Runs      []Run     `json:"runs,omitempty"`      // oldest first; the engine bounds them
-	Restarts  int       `json:"restarts,omitempty"`  // how often it was started again
-	Failures  int       `json:"failures,omitempty"`  // of these, since it last ran for long
-	WasReady  bool      `json:"was_ready,omitempty"` // this child has been ready
-	NextStart time.Time `json:"next_start,omitzero"` // in backoff
-	LogStart  int64     `json:"log_start,omitempty"` // where in its log this child's output begins
-
-	ErrorLogStart int64 `json:"error_log_start,omitempty"` // the same of stderr.log
+// Progress is what has come of a process so far.
+type Progress struct {
+	Runs          []Run     `json:"runs,omitempty"`            // oldest first; the engine bounds them
+	Restarts      int       `json:"restarts,omitempty"`        // how often it was started again
+	Failures      int       `json:"failures,omitempty"`        // of these, since it last ran for long
+	WasReady      bool      `json:"was_ready,omitempty"`       // this child has been ready
+	NextStart     time.Time `json:"next_start,omitzero"`       // in backoff
+	LogStart      int64     `json:"log_start,omitempty"`       // where in its log this child's output begins
+	ErrorLogStart int64     `json:"error_log_start,omitempty"` // the same of stderr.log
 }
 
 // A Project is the entry of a project file that a process was started for.

@@ -186,7 +186,7 @@ func TestAnUpdateNeedsANewFileOnlyWhenTheLengthIsAnother(t *testing.T) {
 		{strings.Repeat("MANY PAGES", 5000), false},
 		{"short", false},
 	} {
-		want := Record{Schema: SchemaVersion, ID: "p", Argv: []string{step.argv}}
+		want := Record{Schema: SchemaVersion, ID: "p", Command: Command{Argv: []string{step.argv}}}
 		if err := s.Update(want); err != nil {
 			t.Fatal(err)
 		}
@@ -230,8 +230,9 @@ func TestWhatIsDiscardedIsGone(t *testing.T) {
 func TestTheSameRecordComesBack(t *testing.T) {
 	s := mustStore(t)
 	want := Record{
-		Schema: SchemaVersion, ID: "0123456789ab", Kind: "session", Name: "ünïcode \x00 name", Argv: []string{"sh", "-c", "\n\t\"'"},
-		CWD: "/", Env: map[string]string{"A": "1", "": ""}, TTY: true, Cols: 80, Rows: 24, Actor: "cli", Desired: "running", State: "running",
+		Schema: SchemaVersion, ID: "0123456789ab", Kind: "session", Name: "ünïcode \x00 name",
+		Command:  Command{Argv: []string{"sh", "-c", "\n\t\"'"}, CWD: "/", Env: map[string]string{"A": "1", "": ""}},
+		Terminal: Terminal{TTY: true, Cols: 80, Rows: 24}, Actor: "cli", Desired: "running", State: "running",
 		Identity: &Identity{BootID: "b", PID: 1, StartTime: 1<<64 - 1}, CreatedAt: time.Now().UTC().Round(0), StartedAt: time.Now().UTC().Round(0),
 	}
 	mustSave(t, s, Record{ID: want.ID, Name: "before"})
@@ -562,8 +563,9 @@ func TestFilesOfEveryReleasedSchemaLoad(t *testing.T) {
 		t.Fatal(problems)
 	}
 	if diff := cmp.Diff([]Record{{
-		Schema: 1, ID: id, Kind: "session", Name: "build", Argv: []string{"bash", "-c", "make; echo \"füñ\"; exec bash"},
-		CWD: "/home/ada/src", Env: map[string]string{"EDITOR": "vi", "EMPTY": ""}, TTY: true, Cols: 120, Rows: 36, Actor: "dashboard",
+		Schema: 1, ID: id, Kind: "session", Name: "build",
+		Command:  Command{Argv: []string{"bash", "-c", "make; echo \"füñ\"; exec bash"}, CWD: "/home/ada/src", Env: map[string]string{"EDITOR": "vi", "EMPTY": ""}},
+		Terminal: Terminal{TTY: true, Cols: 120, Rows: 36}, Actor: "dashboard",
 		Desired: "running", State: "running", Error: "last start: no such file or directory", Identity: &who,
 		CreatedAt: time.Date(2026, 11, 20, 14, 4, 5, 123456789, time.UTC), StartedAt: time.Date(2026, 11, 20, 14, 4, 6, 0, time.UTC), Title: "make: build",
 	}}, records); diff != "" {
