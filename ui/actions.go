@@ -225,7 +225,7 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 		return nil
 	}
 	if m.listFocused {
-		if back := right; d == back || m.layout.list.w == 0 && d == down {
+		if back := right; d == back || m.layout.list.W == 0 && d == down {
 			m.moveFocus(func() { m.listFocused = false })
 		}
 		return nil
@@ -234,7 +234,7 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 		m.moveFocus(func() { m.current.focus = next })
 		return nil
 	}
-	if d == left && m.layout.list.w > 0 || d == up && m.layout.strip.w > 0 {
+	if d == left && m.layout.list.W > 0 || d == up && m.layout.strip.W > 0 {
 		return m.focusList()
 	}
 	return nil
@@ -307,7 +307,7 @@ func (m *model) moveList(rows int) tea.Cmd {
 }
 
 func (m *model) listPage() int {
-	return max(m.layout.list.h-2, 1)
+	return max(m.layout.list.H-2, 1)
 }
 
 // leave ends the dashboard and nothing else.

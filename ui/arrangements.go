@@ -88,7 +88,7 @@ func (m *model) arrangementChoices(first int) (choices []widget.Choice) {
 	}
 	for i, a := range arrangements() {
 		root, _ := m.current.arrangedAs(a)
-		if root.least(beside) <= m.layout.tree.w && root.least(below) <= m.layout.tree.h {
+		if root.least(beside) <= m.layout.tree.W && root.least(below) <= m.layout.tree.H {
 			choices = append(choices, widget.Choice{Number: first + i, Sign: m.look.Glyphs.More, SignInk: m.look.Dim,
 				Text: a.name, Also: a.does, Detail: a.does})
 		}

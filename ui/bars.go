@@ -265,8 +265,8 @@ func (m *model) noSessions() *widget.Page {
 // drawNoSessions is that page in the place of the terminals, under a title row
 // where the list beside it has one.
 func (m *model) drawNoSessions() []string {
-	w, h := m.layout.tree.w, m.layout.tree.h
-	if m.layout.list.w == 0 {
+	w, h := m.layout.tree.W, m.layout.tree.H
+	if m.layout.list.W == 0 {
 		return m.noSessions().Draw(w, h, &m.look)
 	}
 	rule := m.look.Rule.Text(strings.Repeat("─", w))

@@ -49,7 +49,7 @@ const findRows = 4
 // covered is how many rows of the focused terminal a findLine covers.
 func (m *model) covered() int {
 	r := m.area(m.current.focus)
-	return r.y + r.h - (m.h - 1 - findRows)
+	return r.Y + r.H - (m.h - 1 - findRows)
 }
 
 func (f *findLine) Low() bool              { return true }

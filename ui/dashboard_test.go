@@ -20,7 +20,7 @@ func TestDashboardStartsAShellWhenThereIsNone(t *testing.T) {
 	d.hasStarted(1)
 	d.shows("$ ")
 	in := e.started[0]
-	if in.CWD != "/home/ann" || in.Cols != d.m.layout.tree.w || in.Rows != d.m.layout.tree.h-1 {
+	if in.CWD != "/home/ann" || in.Cols != d.m.layout.tree.W || in.Rows != d.m.layout.tree.H-1 {
 		t.Errorf("started with %+v, the pane is %v", in, d.m.layout.tree)
 	}
 }
@@ -395,7 +395,7 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 	d.press("ctrl+b", "%")
 	d.hasStarted(2)
 	tree := d.m.layout.tree
-	d.click(tree.x+4, tree.y+3)
+	d.click(tree.X+4, tree.Y+3)
 	d.press("'a")
 	d.typedInto(s, "a")
 	e.mu.Lock()

@@ -1,5 +1,7 @@
 package ui
 
+import "tandem/panes/widget"
+
 // Least size of the terminal that the dashboard draws in.
 const (
 	minScreenWidth  = 60
@@ -25,13 +27,13 @@ const (
 // not shown are empty.
 type layout struct {
 	w, h  int
-	body  rect // between the bars
-	list  rect // the session list as a column
-	strip rect // the session list as a row
-	tips  rect // the line for newcomers
-	tree  rect // the terminals
-	bare  bool // the one terminal has no title row
-	tight bool // there is room for one terminal alone
+	body  widget.Rect // between the bars
+	list  widget.Rect // the session list as a column
+	strip widget.Rect // the session list as a row
+	tips  widget.Rect // the line for newcomers
+	tree  widget.Rect // the terminals
+	bare  bool        // the one terminal has no title row
+	tight bool        // there is room for one terminal alone
 }
 
 // layoutOptions is what decides the layout beside the size.
@@ -45,14 +47,14 @@ func layoutFor(w, h int, o layoutOptions) layout {
 	l := layout{w: w, h: h}
 	if w < minScreenWidth || h < minScreenHeight {
 		if w >= minTightWidth && h >= minTightHeight {
-			l.tight, l.bare, l.tree = true, true, rect{0, 0, w, h - 1}
+			l.tight, l.bare, l.tree = true, true, widget.Rect{X: 0, Y: 0, W: w, H: h - 1}
 		}
 		return l
 	}
-	l.body = rect{0, 1, w, h - 2}
+	l.body = widget.Rect{X: 0, Y: 1, W: w, H: h - 2}
 	if o.tips {
-		l.body.h--
-		l.tips = rect{0, h - 2, w, 1}
+		l.body.H--
+		l.tips = widget.Rect{X: 0, Y: h - 2, W: w, H: 1}
 	}
 	l.tree = l.body
 	switch {
@@ -60,14 +62,14 @@ func layoutFor(w, h int, o layoutOptions) layout {
 		l.bare = true
 	case w >= minListWidth+1+listLeaves:
 		l.list = l.body
-		l.list.w = min(max(w/4, minListWidth), maxListWidth, w-1-listLeaves)
-		l.tree.x = l.list.w + 1
-		l.tree.w = w - l.tree.x
+		l.list.W = min(max(w/4, minListWidth), maxListWidth, w-1-listLeaves)
+		l.tree.X = l.list.W + 1
+		l.tree.W = w - l.tree.X
 	default:
 		l.strip = l.body
-		l.strip.h = 1
-		l.tree.y++
-		l.tree.h--
+		l.strip.H = 1
+		l.tree.Y++
+		l.tree.H--
 		l.bare = o.panes == 1
 	}
 	return l
@@ -75,15 +77,15 @@ func layoutFor(w, h int, o layoutOptions) layout {
 
 // tooSmall reports whether there is no room for the dashboard; for the focused
 // pane alone there may be.
-func (l layout) tooSmall() bool { return l.body.w == 0 }
+func (l layout) tooSmall() bool { return l.body.W == 0 }
 
 // content is the part of a leaf's rectangle that its terminal has.
-func (l layout) content(leaf rect) rect {
+func (l layout) content(leaf widget.Rect) widget.Rect {
 	if l.bare {
 		return leaf
 	}
-	leaf.y++
-	leaf.h--
+	leaf.Y++
+	leaf.H--
 	return leaf
 }
 
@@ -100,7 +102,7 @@ func (m *model) relayout() {
 	m.layout = layoutFor(m.w, m.h, o)
 	for _, p := range m.views {
 		if p != nil {
-			p.Resize(m.layout.body.w, m.layout.body.h)
+			p.Resize(m.layout.body.W, m.layout.body.H)
 		}
 	}
 	if m.layout.tooSmall() && !m.layout.tight || m.current == nil {
@@ -114,7 +116,7 @@ func (m *model) relayout() {
 			continue
 		}
 		r := m.area(l)
-		l.pane.SetSize(r.w, r.h)
+		l.pane.SetSize(r.W, r.H)
 		m.attach(l.pane)
 	}
 	m.resized = true
@@ -141,7 +143,7 @@ func (m *model) tight() bool {
 }
 
 // area is where the terminal of a leaf is on the screen.
-func (m *model) area(l *node) rect {
+func (m *model) area(l *node) widget.Rect {
 	if m.alone() {
 		return m.layout.tree
 	}

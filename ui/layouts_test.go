@@ -265,18 +265,18 @@ func TestALayoutIsChosenWithTheMouse(t *testing.T) {
 	d.press("ctrl+b", "space")
 	d.shows("Show the layout")
 	inside := d.m.overlayAt
-	wheel := keys.Mouse{X: inside.x + 5, Y: inside.y + 4, Button: keys.WheelDown, Kind: keys.MouseDown}
+	wheel := keys.Mouse{X: inside.X + 5, Y: inside.Y + 4, Button: keys.WheelDown, Kind: keys.MouseDown}
 	d.mouse(wheel)
 	if c, _ := d.m.overlay.(*overlay.Picker).List.Selected(); c.Text != "two" {
 		t.Errorf("the wheel went to %s", c.Text)
 	}
 	d.nth(0).mouse = api.MouseClick
-	d.click(inside.x+5, inside.y+3)
+	d.click(inside.X+5, inside.Y+3)
 	d.hasShape("(a|(b/c))")
-	d.click(inside.x+5, inside.y+3) // a double click's second press is for nobody
+	d.click(inside.X+5, inside.Y+3) // a double click's second press is for nobody
 	d.press("ctrl+b", "space")
 	d.shows("Show the layout")
-	d.click(0, inside.y)
+	d.click(0, inside.Y)
 	if d.m.overlay != nil {
 		t.Error("a click beside it did not close it")
 	}
@@ -291,7 +291,7 @@ func TestAPaneIsMovedWithTheMouse(t *testing.T) {
 	d.hasShape("(a|b) c")
 	d.press("ctrl+b", "m")
 	d.shows("Move the pane beside")
-	d.click(d.m.overlayAt.x+5, d.m.overlayAt.y+3)
+	d.click(d.m.overlayAt.X+5, d.m.overlayAt.Y+3)
 	d.hasShape("(a|(b|c))")
 }
 
@@ -327,7 +327,7 @@ func TestPanesAreArrangedInUsualWays(t *testing.T) {
 
 func TestABorderIsMovedOnByItsKeyAlone(t *testing.T) {
 	d := threePanes(t)
-	share := func() int { return d.m.current.root.a.rect.w }
+	share := func() int { return d.m.current.root.a.rect.W }
 	before := share()
 	goOn := func(since time.Duration) { d.m.layouts.pushed = time.Now().Add(-since) }
 	d.press("ctrl+b", "L")
@@ -356,13 +356,13 @@ func TestBordersThatMeetAreJoined(t *testing.T) {
 	below := d.m.current.root.b
 	wall := d.m.current.root.a.border()
 	at := func(x, y int) string { return string([]rune(strings.Split(d.screen(), "\n")[y])[x]) }
-	if got := at(wall, below.rect.y); got != "┴" {
+	if got := at(wall, below.rect.Y); got != "┴" {
 		t.Errorf("the border ends in %s", got)
 	}
 	d.press("ctrl+b", "j", "ctrl+b", "%")
 	d.hasStarted(5)
 	d.hasShape("((a|bash-4)/((b|bash-5)/c))")
-	if got := at(wall, below.rect.y); got != "┼" {
+	if got := at(wall, below.rect.Y); got != "┼" {
 		t.Errorf("two borders meet in %s", got)
 	}
 }
@@ -469,16 +469,16 @@ func TestAClickOnATitleRowThatIsABorderFocusesItsPane(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "h")
 	below := d.m.current.root.b.b
-	d.click(below.rect.x+3, below.rect.y)
+	d.click(below.rect.X+3, below.rect.Y)
 	if d.m.focused() != below.pane {
 		t.Error("the pane below has no focus")
 	}
 	d.press("ctrl+b", "h")
-	d.mouse(keys.Mouse{X: below.rect.x + 3, Y: below.rect.y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	d.mouse(keys.Mouse{X: below.rect.x + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
-	d.mouse(keys.Mouse{X: below.rect.x + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.m.focused() == below.pane || below.rect.y != 9 {
-		t.Errorf("after a drag to 9 the border is at %d", below.rect.y)
+	d.mouse(keys.Mouse{X: below.rect.X + 3, Y: below.rect.Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.mouse(keys.Mouse{X: below.rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.mouse(keys.Mouse{X: below.rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	if d.m.focused() == below.pane || below.rect.Y != 9 {
+		t.Errorf("after a drag to 9 the border is at %d", below.rect.Y)
 	}
 }
 
@@ -499,7 +499,7 @@ func TestALayoutThatShallBeShownIsShownInOpenDashboards(t *testing.T) {
 
 func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		root, leaves := grow(t, rect{0, 0, 200, 60})
+		root, leaves := grow(t, widget.Rect{X: 0, Y: 0, W: 200, H: 60})
 		m := &model{}
 		for i, l := range leaves {
 			l.pane = terminal.NewTerminal(string(rune('a' + i)))
@@ -518,7 +518,7 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		if diff := cmp.Diff(nodes, nodesAgain); diff != "" {
 			t.Fatal(diff)
 		}
-		again.place(rect{0, 0, 200, 60})
+		again.place(widget.Rect{X: 0, Y: 0, W: 200, H: 60})
 	})
 }
 

@@ -90,7 +90,7 @@ type model struct {
 	actions  map[keymap.Action]func(*model) tea.Cmd
 	overlay  overlay.Overlay
 
-	overlayAt    rect            // where the overlay was drawn last
+	overlayAt    widget.Rect     // where the overlay was drawn last
 	overlaySeen  overlay.Overlay // the one that was
 	overlayPress overlayPress
 	spinner      busySign

@@ -25,9 +25,9 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 	}
 	if u, ok := m.overlay.(interface {
 		Mouse(overlay.Host, keys.Mouse) tea.Cmd
-	}); ok && m.overlayAt.contains(e.X, e.Y) {
+	}); ok && m.overlayAt.Contains(e.X, e.Y) {
 		m.dirty = true
-		e.X, e.Y = e.X-m.overlayAt.x-2, e.Y-m.overlayAt.y-1
+		e.X, e.Y = e.X-m.overlayAt.X-2, e.Y-m.overlayAt.Y-1
 		return u.Mouse(m, e)
 	}
 	if u, ok := m.overlay.(interface{ Dismiss(overlay.Host) }); ok && widget.LeftDown(e) { // a click beside it
@@ -57,13 +57,13 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return m.mouseOnTree(e)
 	case e.Y == 0:
 		return m.clickTopBar(e)
-	case m.layout.tips.contains(e.X, e.Y):
+	case m.layout.tips.Contains(e.X, e.Y):
 		if widget.LeftDown(e) {
 			return m.hideTips()
 		}
 		return nil
 	case m.pane() != nil:
-		if !m.layout.body.contains(e.X, e.Y) {
+		if !m.layout.body.Contains(e.X, e.Y) {
 			return nil
 		}
 		if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
@@ -72,7 +72,7 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return m.mouseIn(m.pane(), e)
 	case m.view != viewSessions:
 		return nil
-	case m.layout.strip.contains(e.X, e.Y), m.layout.list.contains(e.X, e.Y):
+	case m.layout.strip.Contains(e.X, e.Y), m.layout.list.Contains(e.X, e.Y):
 		return m.mouseOnList(e)
 	case m.current == nil:
 		return nil
@@ -162,10 +162,10 @@ func (m *model) mouseOnList(e keys.Mouse) tea.Cmd {
 		m.list.Move(-1)
 	case e.Button == keys.WheelDown:
 		m.list.Move(1)
-	case widget.LeftDown(e) && m.layout.list.w > 0:
-		return m.clickSession(m.list.At(e.Y - m.layout.list.y))
+	case widget.LeftDown(e) && m.layout.list.W > 0:
+		return m.clickSession(m.list.At(e.Y - m.layout.list.Y))
 	case widget.LeftDown(e):
-		return m.clickSession(m.list.StripAt(e.X, m.layout.strip.w, &m.look))
+		return m.clickSession(m.list.StripAt(e.X, m.layout.strip.W, &m.look))
 	default:
 		return nil
 	}
@@ -213,14 +213,14 @@ func (m *model) mouseTo(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
 			continue
 		}
 		r := m.area(l)
-		if e.Kind == keys.MouseDown && !r.contains(e.X, e.Y) {
+		if e.Kind == keys.MouseDown && !r.Contains(e.X, e.Y) {
 			return nil
 		}
-		e.X, e.Y = e.X-r.x, e.Y-r.y
+		e.X, e.Y = e.X-r.X, e.Y-r.Y
 		if m.copying.selects == p || !p.WantsMouse(e) && widget.LeftDown(e) {
 			return m.selectByMouse(p, e)
 		}
-		e.X, e.Y = min(max(e.X, 0), r.w-1), min(max(e.Y, 0), r.h-1)
+		e.X, e.Y = min(max(e.X, 0), r.W-1), min(max(e.Y, 0), r.H-1)
 		if p.Mouse(e) {
 			m.dirty = m.dirty || widget.IsWheel(e)
 		}

@@ -37,7 +37,7 @@ func TestABorderIsLetGoOverAnOverlay(t *testing.T) {
 	}
 	d.press("esc")
 	tree := d.m.layout.tree
-	d.click(tree.x+4, tree.y+5)
+	d.click(tree.X+4, tree.Y+5)
 	if got := d.m.current.root.border(); got != x-10 {
 		t.Errorf("a click moved the border from %d to %d", x-10, got)
 	}
@@ -56,7 +56,7 @@ func TestAPressEndsADragOfWhichTheEndWasNotTold(t *testing.T) {
 	x, tree := d.m.current.root.border(), d.m.layout.tree
 	right := d.m.current.focus
 	d.button(keys.MouseDown, x, 9)
-	d.click(tree.x+4, tree.y+5)
+	d.click(tree.X+4, tree.Y+5)
 	if got := d.m.current.root.border(); got != x || d.m.current.focus == right {
 		t.Errorf("the border went from %d to %d", x, got)
 	}
@@ -70,7 +70,7 @@ func TestWhatTheMouseSelectsIsCopiedThoughAnOverlayOrAViewHasComeOverIt(t *testi
 			d := drive(t, e, 80, 24)
 			d.shows("four")
 			p := d.m.focused()
-			y := d.m.area(d.m.current.focus).y
+			y := d.m.area(d.m.current.focus).Y
 			d.button(keys.MouseDown, 4, y)
 			d.button(keys.MouseMove, 3, y+1)
 			if cover == "view" {
@@ -93,7 +93,7 @@ func TestAProgramIsToldOfAReleaseOverAnOverlay(t *testing.T) {
 	s.mouse = api.MouseDrag
 	d := drive(t, e, 80, 24)
 	d.shows("one")
-	y := d.m.area(d.m.current.focus).y
+	y := d.m.area(d.m.current.focus).Y
 	d.button(keys.MouseDown, 4, y)
 	d.openHelp()
 	d.button(keys.MouseUp, 4, y)

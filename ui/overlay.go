@@ -27,7 +27,7 @@ var _ overlay.Host = (*model)(nil)
 
 // box draws a frame around an overlay's rows and returns it with its place in
 // the middle of the screen.
-func box(rows []string, w int, screen rect, look *widget.Look) ([]string, rect) {
+func box(rows []string, w int, screen widget.Rect, look *widget.Look) ([]string, widget.Rect) {
 	edge := look.Accent
 	line := strings.Repeat("─", w+2)
 	out := []string{edge.Text("╭" + line + "╮")}
@@ -35,22 +35,22 @@ func box(rows []string, w int, screen rect, look *widget.Look) ([]string, rect) 
 		out = append(out, edge.Text("│")+" "+r+" "+edge.Text("│"))
 	}
 	out = append(out, edge.Text("╰"+line+"╯"))
-	at := rect{w: w + 4, h: len(out)}
-	at.x = (screen.w - at.w) / 2
-	at.y = max((screen.h-at.h)*2/5, 0)
+	at := widget.Rect{W: w + 4, H: len(out)}
+	at.X = (screen.W - at.W) / 2
+	at.Y = max((screen.H-at.H)*2/5, 0)
 	return out, at
 }
 
 // lay puts the rows of a box over the rows of a screen.
-func lay(screen, box []string, at rect) {
+func lay(screen, box []string, at widget.Rect) {
 	for i, row := range box {
-		y := at.y + i
+		y := at.Y + i
 		if y >= len(screen) {
 			return
 		}
 		under := screen[y]
-		head := widget.Pad(widget.Cut(under, at.x, ""), at.x)
-		tail := widget.CutLeft(under, at.x+at.w)
+		head := widget.Pad(widget.Cut(under, at.X, ""), at.X)
+		tail := widget.CutLeft(under, at.X+at.W)
 		screen[y] = head + "\x1b[m" + row + tail
 	}
 }

@@ -71,7 +71,7 @@ func TestThePaletteIsClicked(t *testing.T) {
 	d.shows("start a session")
 	for y, line := range strings.Split(d.screen(), "\n") {
 		if strings.Contains(line, "action") && strings.Contains(line, "start a session") {
-			d.click(d.m.overlayAt.x+10, y)
+			d.click(d.m.overlayAt.X+10, y)
 			break
 		}
 	}

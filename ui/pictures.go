@@ -30,7 +30,7 @@ func (m *model) placedPicture() screen.Placed {
 	if picture == nil {
 		return screen.Placed{}
 	}
-	return screen.Placed{Picture: picture, X: m.layout.body.x + x, Y: m.layout.body.y + y}
+	return screen.Placed{Picture: picture, X: m.layout.body.X + x, Y: m.layout.body.Y + y}
 }
 
 // coversPicture reports whether the overlay, as it was drawn last, lies over the
@@ -42,5 +42,5 @@ func (m *model) coversPicture() bool {
 	}
 	at := image.Rect(p.X, p.Y, p.X+p.Picture.Cols, p.Y+p.Picture.Rows)
 	o := m.overlayAt
-	return at.Overlaps(image.Rect(o.x, o.y, o.x+o.w, o.y+o.h))
+	return at.Overlaps(image.Rect(o.X, o.Y, o.X+o.W, o.Y+o.H))
 }

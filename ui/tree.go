@@ -1,6 +1,9 @@
 package ui
 
-import "tandem/panes/terminal"
+import (
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
+)
 
 // An axis is how a split lays out its two halves.
 type axis uint8
@@ -36,7 +39,7 @@ type node struct {
 	axis   axis
 	share  int // of shareUnit, what a gets
 	a, b   *node
-	rect   rect // set by place
+	rect   widget.Rect // set by place
 
 	title string   // drawn title row of a leaf, "" for none
 	rows  []string // drawn rows of its terminal
@@ -45,20 +48,20 @@ type node struct {
 func leafOf(p *terminal.Terminal) *node { return &node{pane: p} }
 
 // place gives the node and all below it their rectangles.
-func (n *node) place(r rect) {
+func (n *node) place(r widget.Rect) {
 	n.rect = r
 	if n.pane != nil {
 		return
 	}
 	first, second := r, r
 	if n.axis == beside {
-		first.w = portion(r.w-1, n.share, n.a.least(beside), n.b.least(beside))
-		second.x = r.x + first.w + 1
-		second.w = r.w - first.w - 1
+		first.W = portion(r.W-1, n.share, n.a.least(beside), n.b.least(beside))
+		second.X = r.X + first.W + 1
+		second.W = r.W - first.W - 1
 	} else {
-		first.h = portion(r.h, n.share, n.a.least(below), n.b.least(below))
-		second.y = r.y + first.h
-		second.h = r.h - first.h
+		first.H = portion(r.H, n.share, n.a.least(below), n.b.least(below))
+		second.Y = r.Y + first.H
+		second.H = r.H - first.H
 	}
 	n.a.place(first)
 	n.b.place(second)
@@ -112,9 +115,9 @@ func (n *node) root() *node {
 // canSplit reports whether both halves would keep the least size.
 func (n *node) canSplit(x axis) bool {
 	if x == beside {
-		return n.rect.w >= 2*minPaneWidth+1
+		return n.rect.W >= 2*minPaneWidth+1
 	}
-	return n.rect.h >= 2*minPaneHeight
+	return n.rect.H >= 2*minPaneHeight
 }
 
 // split makes leaf n a split of itself and a new leaf with pane p, which it
@@ -158,11 +161,11 @@ func (n *node) remove() (root, focus *node) {
 }
 
 // nearest is the leaf of n whose rectangle is closest to r.
-func (n *node) nearest(r rect) *node {
+func (n *node) nearest(r widget.Rect) *node {
 	var best *node
 	least := 1 << 30
 	for _, l := range n.leaves(nil) {
-		if d := l.rect.distance(r); d < least {
+		if d := distance(l.rect, r); d < least {
 			best, least = l, d
 		}
 	}
@@ -175,10 +178,10 @@ func (n *node) neighbour(d direction) *node {
 	var best *node
 	least := 1 << 30
 	for _, l := range n.root().leaves(nil) {
-		if l == n || !l.rect.touches(n.rect, d) {
+		if l == n || !touches(l.rect, n.rect, d) {
 			continue
 		}
-		if off := l.rect.offAxis(n.rect, d); off < least {
+		if off := offAxis(l.rect, n.rect, d); off < least {
 			best, least = l, off
 		}
 	}
@@ -234,17 +237,17 @@ func (n *node) borderTowards(x axis, forward bool) *node {
 // border is where split n's border is: a column, or the lower half's first row.
 func (n *node) border() int {
 	if n.axis == beside {
-		return n.a.rect.x + n.a.rect.w
+		return n.a.rect.X + n.a.rect.W
 	}
-	return n.b.rect.y
+	return n.b.rect.Y
 }
 
 // moveBorder puts split n's border at a column or row, as far as the least
 // sizes of both halves let it, and places the tree below n again.
 func (n *node) moveBorder(at int) {
-	size, total := at-n.rect.x, n.rect.w-1
+	size, total := at-n.rect.X, n.rect.W-1
 	if n.axis == below {
-		size, total = at-n.rect.y, n.rect.h
+		size, total = at-n.rect.Y, n.rect.H
 	}
 	first, second := n.a.least(n.axis), n.b.least(n.axis)
 	if total < first+second {
@@ -257,7 +260,7 @@ func (n *node) moveBorder(at int) {
 
 // borderAt is the split whose border is at a cell; nil if there is none.
 func (n *node) borderAt(x, y int) *node {
-	if n == nil || n.pane != nil || !n.rect.contains(x, y) {
+	if n == nil || n.pane != nil || !n.rect.Contains(x, y) {
 		return nil
 	}
 	if n.axis == beside && x == n.border() || n.axis == below && y == n.border() {
@@ -271,7 +274,7 @@ func (n *node) borderAt(x, y int) *node {
 
 // leafAt is the leaf at a cell; nil on a border and outside.
 func (n *node) leafAt(x, y int) *node {
-	if n == nil || !n.rect.contains(x, y) {
+	if n == nil || !n.rect.Contains(x, y) {
 		return nil
 	}
 	if n.pane != nil {

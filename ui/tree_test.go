@@ -6,36 +6,37 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/panes/terminal"
+	"tandem/panes/widget"
 )
 
 func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		area := rect{rapid.IntRange(0, 40).Draw(t, "x"), 1, rapid.IntRange(1, 300).Draw(t, "w"), rapid.IntRange(1, 100).Draw(t, "h")}
+		area := widget.Rect{X: rapid.IntRange(0, 40).Draw(t, "x"), Y: 1, W: rapid.IntRange(1, 300).Draw(t, "w"), H: rapid.IntRange(1, 100).Draw(t, "h")}
 		root, leaves := grow(t, area)
 		cells := 0
-		room := area.w >= root.least(beside) && area.h >= root.least(below)
+		room := area.W >= root.least(beside) && area.H >= root.least(below)
 		for i, l := range leaves {
-			if room && (l.rect.w < minPaneWidth || l.rect.h < minPaneHeight) {
+			if room && (l.rect.W < minPaneWidth || l.rect.H < minPaneHeight) {
 				t.Fatalf("leaf %v has less than the least size", l.rect)
 			}
-			cells += l.rect.w * l.rect.h
-			if l.rect.w < 0 || l.rect.h < 0 {
+			cells += l.rect.W * l.rect.H
+			if l.rect.W < 0 || l.rect.H < 0 {
 				t.Fatalf("leaf %v is less than empty", l.rect)
 			}
 			for _, o := range leaves[:i] {
-				if overlap(l.rect.x, l.rect.w, o.rect.x, o.rect.w) && overlap(l.rect.y, l.rect.h, o.rect.y, o.rect.h) {
+				if overlap(l.rect.X, l.rect.W, o.rect.X, o.rect.W) && overlap(l.rect.Y, l.rect.H, o.rect.Y, o.rect.H) {
 					t.Fatalf("leaves %v and %v overlap", l.rect, o.rect)
 				}
 			}
 		}
-		if got := cells + borderCells(root); got != area.w*area.h {
-			t.Fatalf("leaves and borders take %d cells of %d", got, area.w*area.h)
+		if got := cells + borderCells(root); got != area.W*area.H {
+			t.Fatalf("leaves and borders take %d cells of %d", got, area.W*area.H)
 		}
 	})
 }
 
 // grow makes a tree by splitting leaves, closing some and moving borders.
-func grow(t *rapid.T, area rect) (*node, []*node) {
+func grow(t *rapid.T, area widget.Rect) (*node, []*node) {
 	root := leafOf(terminal.NewTerminal("0"))
 	root.place(area)
 	for range rapid.IntRange(0, 12).Draw(t, "steps") {
@@ -70,23 +71,23 @@ func borderCells(n *node) int {
 	}
 	cells := borderCells(n.a) + borderCells(n.b)
 	if n.axis == beside {
-		cells += (n.rect.w - n.a.rect.w - n.b.rect.w) * n.rect.h
+		cells += (n.rect.W - n.a.rect.W - n.b.rect.W) * n.rect.H
 	}
 	return cells
 }
 
 func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
 	root := leafOf(terminal.NewTerminal("a"))
-	root.place(rect{0, 1, 80, 22})
+	root.place(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
 	root, second := root.split(beside, terminal.NewTerminal("b"))
-	root.place(rect{0, 1, 80, 22})
+	root.place(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
 	second.push(left, 500)
-	if root.a.rect.w != minPaneWidth {
-		t.Errorf("pushed to the edge, the left half has %d columns, want %d", root.a.rect.w, minPaneWidth)
+	if root.a.rect.W != minPaneWidth {
+		t.Errorf("pushed to the edge, the left half has %d columns, want %d", root.a.rect.W, minPaneWidth)
 	}
 	second.push(right, 500)
-	if root.b.rect.w != minPaneWidth {
-		t.Errorf("pushed to the other edge, the right half has %d columns, want %d", root.b.rect.w, minPaneWidth)
+	if root.b.rect.W != minPaneWidth {
+		t.Errorf("pushed to the other edge, the right half has %d columns, want %d", root.b.rect.W, minPaneWidth)
 	}
 }
 
@@ -95,8 +96,8 @@ func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 	root, e := d.split(beside, terminal.NewTerminal("e"))
 	root.place(root.rect)
 	root.moveBorder(500)
-	if d.rect.w != minPaneWidth || e.rect.w != minPaneWidth {
-		t.Errorf("the two panes behind the border have %d and %d columns", d.rect.w, e.rect.w)
+	if d.rect.W != minPaneWidth || e.rect.W != minPaneWidth {
+		t.Errorf("the two panes behind the border have %d and %d columns", d.rect.W, e.rect.W)
 	}
 }
 
@@ -106,7 +107,7 @@ func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 //	──┼──
 //	c │ d
 func fourPanes() (root, a, b, c, d *node) {
-	area := rect{0, 0, 81, 20}
+	area := widget.Rect{X: 0, Y: 0, W: 81, H: 20}
 	a = leafOf(terminal.NewTerminal("a"))
 	root = a
 	root.place(area)
@@ -161,7 +162,7 @@ func TestBordersAreFoundWhereTheyAreDrawn(t *testing.T) {
 	if got := root.borderAt(40, 3); got != root {
 		t.Errorf("at the column between the halves: %v", got)
 	}
-	if got := root.borderAt(70, d.rect.y); got != root.b {
+	if got := root.borderAt(70, d.rect.Y); got != root.b {
 		t.Errorf("at the title row of the lower right pane: %v", got)
 	}
 	if got := root.borderAt(3, 3); got != nil {

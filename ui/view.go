@@ -72,7 +72,7 @@ func (m *model) drawTight() string {
 	m.prepare()
 	rows := m.current.focus.rows
 	if m.listFocused {
-		rows = m.list.Draw(m.layout.tree.w, m.layout.tree.h, &m.look)
+		rows = m.list.Draw(m.layout.tree.W, m.layout.tree.H, &m.look)
 	}
 	return strings.Join(append(slices.Clone(rows), m.statusBar()), "\n")
 }
@@ -146,7 +146,7 @@ func (m *model) prepare() {
 	focused := m.focused()
 	for _, l := range m.visible() {
 		r := m.area(l)
-		l.rows = l.pane.Draw(r.w, r.h, &m.look)
+		l.rows = l.pane.Draw(r.W, r.H, &m.look)
 		l.title = ""
 		if !m.layout.bare {
 			name, detail, folder := m.describe(l.pane)
@@ -154,7 +154,7 @@ func (m *model) prepare() {
 			if folder {
 				heading = widget.FolderHeading
 			}
-			l.title = heading(name, detail, l.rect.w, l.pane == focused, &m.look)
+			l.title = heading(name, detail, l.rect.W, l.pane == focused, &m.look)
 			l.title = l.joined(l.title, &m.look)
 		}
 	}
@@ -162,12 +162,12 @@ func (m *model) prepare() {
 
 // joined is a title row in which the borders end that come down to it.
 func (n *node) joined(title string, look *widget.Look) string {
-	if n.rect.y == n.root().rect.y {
+	if n.rect.Y == n.root().rect.Y {
 		return title
 	}
-	for x := n.rect.x; x < n.rect.x+n.rect.w; x++ {
-		at := x - n.rect.x
-		if n.wallAbove(x, n.rect.y) && ansi.Strip(widget.Cut(widget.CutLeft(title, at), 1, "")) == "─" {
+	for x := n.rect.X; x < n.rect.X+n.rect.W; x++ {
+		at := x - n.rect.X
+		if n.wallAbove(x, n.rect.Y) && ansi.Strip(widget.Cut(widget.CutLeft(title, at), 1, "")) == "─" {
 			title = widget.Cut(title, at, "") + look.Rule.Text("┴") + widget.CutLeft(title, at+1)
 		}
 	}
@@ -203,11 +203,11 @@ func (m *model) drawScreen() string {
 	out := append(m.content[:0], m.topBar()...)
 	body := m.layout.body
 	side := m.drawSide()
-	for y := body.y; y < body.y+body.h; y++ {
+	for y := body.Y; y < body.Y+body.H; y++ {
 		out = append(out, '\n')
 		out = m.appendBodyRow(out, side, y)
 	}
-	if m.layout.tips.h > 0 {
+	if m.layout.tips.H > 0 {
 		out = append(append(out, '\n'), m.drawTips()...)
 	}
 	out = append(out, '\n')
@@ -230,10 +230,10 @@ func (m *model) drawSide() (s side) {
 		return s
 	case m.zoomed:
 		return s
-	case l.list.w > 0:
-		s.list = m.list.Draw(l.list.w, l.list.h, &m.look)
+	case l.list.W > 0:
+		s.list = m.list.Draw(l.list.W, l.list.H, &m.look)
 	default:
-		s.list = []string{m.list.Strip(l.strip.w, &m.look)}
+		s.list = []string{m.list.Strip(l.strip.W, &m.look)}
 	}
 	if m.current == nil {
 		s.page = m.drawNoSessions()
@@ -242,21 +242,21 @@ func (m *model) drawSide() (s side) {
 }
 
 func (m *model) appendBodyRow(out []byte, s side, y int) []byte {
-	i := y - m.layout.body.y
+	i := y - m.layout.body.Y
 	switch {
 	case m.view != viewSessions:
 		return append(out, s.page[i]...)
 	case m.zoomed:
 		return append(out, m.current.focus.rows[i]...)
-	case m.layout.strip.contains(0, y):
+	case m.layout.strip.Contains(0, y):
 		return append(out, s.list[i]...)
-	case m.layout.list.w > 0:
+	case m.layout.list.W > 0:
 		out = append(out, s.list[i]...)
 		title := m.current == nil && i == 0 || m.current != nil && m.current.root.titleAt(y, true)
 		out = append(out, m.look.Rule.Text(joint(i == 0, title, i == 0))...)
 	}
 	if m.current == nil {
-		return append(out, s.page[y-m.layout.tree.y]...)
+		return append(out, s.page[y-m.layout.tree.Y]...)
 	}
 	return m.current.root.appendRow(out, y, &m.look)
 }
@@ -264,7 +264,7 @@ func (m *model) appendBodyRow(out []byte, s side, y int) []byte {
 // appendRow appends the row y of the screen as far as it is the node's.
 func (n *node) appendRow(out []byte, y int, look *widget.Look) []byte {
 	if n.pane != nil {
-		i := y - n.rect.y
+		i := y - n.rect.Y
 		if n.title != "" {
 			if i == 0 {
 				return append(out, n.title...)
@@ -274,19 +274,19 @@ func (n *node) appendRow(out []byte, y int, look *widget.Look) []byte {
 		if i < len(n.rows) {
 			return append(out, n.rows[i]...)
 		}
-		return append(out, widget.Spaces(n.rect.w)...)
+		return append(out, widget.Spaces(n.rect.W)...)
 	}
 	if n.axis == below {
 		return n.half(y).appendRow(out, y, look)
 	}
 	out = n.a.appendRow(out, y, look)
-	out = append(out, look.Rule.Text(joint(n.a.titleAt(y, false), n.b.titleAt(y, true), y == n.rect.y && !n.wallAbove(n.border(), y)))...)
+	out = append(out, look.Rule.Text(joint(n.a.titleAt(y, false), n.b.titleAt(y, true), y == n.rect.Y && !n.wallAbove(n.border(), y)))...)
 	return n.b.appendRow(out, y, look)
 }
 
 // half is the half of a split below that has row y.
 func (n *node) half(y int) *node {
-	if y < n.b.rect.y {
+	if y < n.b.rect.Y {
 		return n.a
 	}
 	return n.b
@@ -297,7 +297,7 @@ func (n *node) half(y int) *node {
 func (n *node) titleAt(y int, leftEdge bool) bool {
 	switch {
 	case n.pane != nil:
-		return n.title != "" && y == n.rect.y
+		return n.title != "" && y == n.rect.Y
 	case n.axis == below:
 		return n.half(y).titleAt(y, leftEdge)
 	case leftEdge:
@@ -323,18 +323,18 @@ func joint(onLeft, onRight, first bool) string {
 }
 
 func (m *model) drawOverlay() {
-	screen := rect{0, 0, m.w, m.h}
+	screen := widget.Rect{X: 0, Y: 0, W: m.w, H: m.h}
 	inside, w, x, y := m.overlay.Draw(m, m.w, m.h)
 	rows, at := box(inside, w, screen, &m.look)
 	if p, ok := m.overlay.(interface{ Low() bool }); ok && p.Low() {
-		at.y = max(m.h-1-at.h, 0)
+		at.Y = max(m.h-1-at.H, 0)
 	}
 	all := strings.Split(m.drawn.Content, "\n")
 	m.overlayAt, m.overlaySeen = at, m.overlay
 	lay(all, rows, at)
 	m.drawn.Content = strings.Join(all, "\n")
 	if x >= 0 {
-		m.drawn.Cursor = tea.NewCursor(at.x+2+x, at.y+1+y)
+		m.drawn.Cursor = tea.NewCursor(at.X+2+x, at.Y+1+y)
 		m.drawn.Cursor.Shape = tea.CursorBar
 	}
 }
@@ -360,7 +360,7 @@ func (m *model) cursor() *tea.Cursor {
 	case api.CursorBar:
 		shape = tea.CursorBar
 	}
-	return &tea.Cursor{Position: tea.Position{X: r.x + c.X, Y: r.y + c.Y}, Shape: shape, Blink: c.Blink}
+	return &tea.Cursor{Position: tea.Position{X: r.X + c.X, Y: r.Y + c.Y}, Shape: shape, Blink: c.Blink}
 }
 
 // mouseMode asks the terminal for motion only when the program wants it.

@@ -74,7 +74,7 @@ func (m *model) typeIn(p panes.Pane, k keys.Key) tea.Cmd {
 // mouseIn gives an event of the mouse to a pane, in its own cells.
 func (m *model) mouseIn(p panes.Pane, e keys.Mouse) tea.Cmd {
 	m.dirty = true
-	e.X, e.Y = e.X-m.layout.body.x, e.Y-m.layout.body.y
+	e.X, e.Y = e.X-m.layout.body.X, e.Y-m.layout.body.Y
 	return p.Mouse(e)
 }
 
@@ -84,6 +84,6 @@ func (m *model) cursorIn(p panes.Pane) *tea.Cursor {
 	if c == nil || m.layout.tooSmall() {
 		return nil
 	}
-	c.X, c.Y = c.X+m.layout.body.x, c.Y+m.layout.body.y
+	c.X, c.Y = c.X+m.layout.body.X, c.Y+m.layout.body.Y
 	return c
 }
