@@ -28,12 +28,16 @@ var layers = map[string]layer{
 		"main wires roles; what a pane or an emulator is made of is not its business",
 	},
 	"ui": {
-		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/overlay", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
+		[]string{"engine/cellwidth", "panes", "panes/files", "panes/graphics", "panes/history", "panes/preview", "panes/processes", "panes/sessions", "panes/terminal", "panes/widget", "ui/attach", "ui/conn", "ui/layout", "ui/overlay", "ui/screen", "engine/api", "engine/api/client", "keys", "keys/keymap", "themes"},
 		"the dashboard is a client: it knows the engine by its API alone",
 	},
 	"ui/conn": {
 		[]string{"panes", "panes/terminal", "engine/api", "engine/api/client"},
 		"the engine is reached by its API, and what is known of it is handed on as it is",
+	},
+	"ui/layout": {
+		[]string{"engine/api", "panes/terminal", "panes/widget"},
+		"how terminals lie beside each other does not depend on keys or on who keeps it",
 	},
 	"ui/overlay": {
 		[]string{"engine/api", "engine/cellwidth", "keys", "keys/keymap", "panes/widget"},

@@ -10,6 +10,7 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/terminal"
+	"tandem/ui/layout"
 	"tandem/ui/screen"
 )
 
@@ -36,10 +37,10 @@ func movementActions() actionTable {
 		keymap.ViewHistory:   func(m *model) tea.Cmd { return m.setView(viewHistory) },
 		keymap.ViewFiles:     func(m *model) tea.Cmd { return m.setView(viewFiles) },
 
-		keymap.FocusLeft:     func(m *model) tea.Cmd { return m.focusTowards(left) },
-		keymap.FocusRight:    func(m *model) tea.Cmd { return m.focusTowards(right) },
-		keymap.FocusUp:       func(m *model) tea.Cmd { return m.focusTowards(up) },
-		keymap.FocusDown:     func(m *model) tea.Cmd { return m.focusTowards(down) },
+		keymap.FocusLeft:     func(m *model) tea.Cmd { return m.focusTowards(layout.Left) },
+		keymap.FocusRight:    func(m *model) tea.Cmd { return m.focusTowards(layout.Right) },
+		keymap.FocusUp:       func(m *model) tea.Cmd { return m.focusTowards(layout.Up) },
+		keymap.FocusDown:     func(m *model) tea.Cmd { return m.focusTowards(layout.Down) },
 		keymap.FocusNext:     func(m *model) tea.Cmd { return m.focusStep(1) },
 		keymap.FocusPrevious: func(m *model) tea.Cmd { return m.focusStep(-1) },
 		keymap.FocusList:     (*model).focusList,
@@ -49,14 +50,14 @@ func movementActions() actionTable {
 // sessionActions are those of sessions and splits.
 func sessionActions() actionTable {
 	return actionTable{
-		keymap.SplitBeside: func(m *model) tea.Cmd { return m.split(beside) },
-		keymap.SplitBelow:  func(m *model) tea.Cmd { return m.split(below) },
+		keymap.SplitBeside: func(m *model) tea.Cmd { return m.split(layout.Beside) },
+		keymap.SplitBelow:  func(m *model) tea.Cmd { return m.split(layout.Below) },
 		keymap.PaneZoom:    (*model).zoom,
 		keymap.PaneClose:   (*model).closePane,
-		keymap.ResizeLeft:  func(m *model) tea.Cmd { return m.push(left) },
-		keymap.ResizeRight: func(m *model) tea.Cmd { return m.push(right) },
-		keymap.ResizeUp:    func(m *model) tea.Cmd { return m.push(up) },
-		keymap.ResizeDown:  func(m *model) tea.Cmd { return m.push(down) },
+		keymap.ResizeLeft:  func(m *model) tea.Cmd { return m.push(layout.Left) },
+		keymap.ResizeRight: func(m *model) tea.Cmd { return m.push(layout.Right) },
+		keymap.ResizeUp:    func(m *model) tea.Cmd { return m.push(layout.Up) },
+		keymap.ResizeDown:  func(m *model) tea.Cmd { return m.push(layout.Down) },
 
 		keymap.SessionNew:      (*model).newSession,
 		keymap.SessionNext:     func(m *model) tea.Cmd { return m.step(1) },
@@ -220,21 +221,21 @@ func (m *model) setView(v viewKind) tea.Cmd {
 }
 
 // focusTowards moves the focus to the pane beside, the list included.
-func (m *model) focusTowards(d direction) tea.Cmd {
-	if m.view != viewSessions || m.current == nil || m.zoomed {
+func (m *model) focusTowards(d layout.Direction) tea.Cmd {
+	if m.view != viewSessions || m.tabs.Current == nil || m.zoomed {
 		return nil
 	}
 	if m.listFocused {
-		if back := right; d == back || m.layout.list.W == 0 && d == down {
+		if back := layout.Right; d == back || m.layout.list.W == 0 && d == layout.Down {
 			m.moveFocus(func() { m.listFocused = false })
 		}
 		return nil
 	}
-	if next := m.current.focus.neighbour(d); next != nil {
-		m.moveFocus(func() { m.current.focus = next })
+	if next := m.tabs.Current.Focus.Neighbour(d); next != nil {
+		m.moveFocus(func() { m.tabs.Current.Focus = next })
 		return nil
 	}
-	if d == left && m.layout.list.W > 0 || d == up && m.layout.strip.W > 0 {
+	if d == layout.Left && m.layout.list.W > 0 || d == layout.Up && m.layout.strip.W > 0 {
 		return m.focusList()
 	}
 	return nil
@@ -242,14 +243,14 @@ func (m *model) focusTowards(d direction) tea.Cmd {
 
 // focusStep goes around all panes of the view.
 func (m *model) focusStep(step int) tea.Cmd {
-	if m.view != viewSessions || m.current == nil || m.zoomed {
+	if m.view != viewSessions || m.tabs.Current == nil || m.zoomed {
 		return nil
 	}
-	leaves := m.current.root.leaves(nil)
+	leaves := m.tabs.Current.Root.Leaves(nil)
 	at := -1 // the list
 	if !m.listFocused {
 		for i, l := range leaves {
-			if l == m.current.focus {
+			if l == m.tabs.Current.Focus {
 				at = i
 			}
 		}
@@ -261,7 +262,7 @@ func (m *model) focusStep(step int) tea.Cmd {
 	m.moveFocus(func() {
 		m.listFocused = at < 0 || at == len(leaves)
 		if !m.listFocused {
-			m.current.focus = leaves[at]
+			m.tabs.Current.Focus = leaves[at]
 		}
 	})
 	m.refreshList()
@@ -282,13 +283,13 @@ func (m *model) focusList() tea.Cmd {
 	return nil
 }
 
-func (m *model) push(d direction) tea.Cmd {
-	if m.current != nil && !m.zoomed && m.view == viewSessions {
+func (m *model) push(d layout.Direction) tea.Cmd {
+	if m.tabs.Current != nil && !m.zoomed && m.view == viewSessions {
 		step := 2
-		if d == left || d == right {
+		if d == layout.Left || d == layout.Right {
 			step = 4
 		}
-		m.current.focus.push(d, step)
+		m.tabs.Current.Focus.Push(d, step)
 		m.relayout()
 		m.layouts.pushed = time.Now()
 	}

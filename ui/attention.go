@@ -39,7 +39,7 @@ func (m *model) looksAt(id string) bool {
 		return false
 	}
 	for _, l := range m.visible() {
-		if l.pane.ID == id {
+		if l.Pane.ID == id {
 			return true
 		}
 	}

@@ -62,7 +62,7 @@ func TestTopBarFillsItsRowAndAClickFindsTheViewsWhereTheyAre(t *testing.T) {
 	e.add("second", "two$ ")
 	for _, w := range []int{60, 70, 79, 80, 81, 82, 100, 140} {
 		d := drive(t, e, w, 24)
-		d.until("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.current != nil })
+		d.until("the sessions are known", func() bool { return len(d.m.news.Processes) > 0 && d.m.tabs.Current != nil })
 		bar, _, _ := strings.Cut(d.screen(), "\n")
 		if widget.Width(bar) != w || !strings.Contains(bar, "1") {
 			t.Errorf("at %d columns it is %d wide: %q", w, widget.Width(bar), bar)
@@ -89,7 +89,7 @@ func TestADashboardWithoutSessionsShowsTheNextOneThatAppears(t *testing.T) {
 		first.end(api.StateStopped, nil)
 		second.end(api.StateStopped, nil)
 		other.shows("No session is running")
-		one.until("nothing is shown", func() bool { return one.m.current == nil })
+		one.until("nothing is shown", func() bool { return one.m.tabs.Current == nil })
 		if size[0] >= minScreenWidth {
 			one.shows("n new shell")
 		}
@@ -111,10 +111,10 @@ func TestWhatAppearsInADashboardWithoutSessionsLeavesTheViewAlone(t *testing.T) 
 	d.shows("one$ ")
 	d.press("alt+2")
 	first.end(api.StateStopped, nil)
-	d.until("nothing is left", func() bool { return d.m.current == nil })
+	d.until("nothing is left", func() bool { return d.m.tabs.Current == nil })
 	other := drive(t, e, 120, 36)
 	other.hasStarted(2)
-	d.until("it is there", func() bool { return d.m.current != nil })
+	d.until("it is there", func() bool { return d.m.tabs.Current != nil })
 	if d.m.view != viewProcesses {
 		t.Errorf("it shows %s", d.m.view)
 	}

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api"
 	"tandem/panes/terminal"
 	"tandem/ui/conn"
+	"tandem/ui/layout"
 	"tandem/ui/screen"
 )
 
@@ -21,31 +22,31 @@ func busy(b *testing.B) (m *model, change func(i int)) {
 	l := conn.New(e, nil)
 	m = newModel(b.Context(), Options{}.withDefaults(), l, &screen.Input{})
 	m.w, m.h, m.opened, m.news.Connected = 200, 60, true, true
-	var leaves []*node
+	var leaves []*layout.Node
 	for i := range 4 {
 		s := e.add(fmt.Sprint("session", i))
 		m.news.Processes = append(m.news.Processes, s.process)
 		p := terminal.NewTerminal(s.process.ID)
 		if i == 0 {
-			g := newGroup(p)
-			m.groups, m.current = append(m.groups, g), g
-			leaves = append(leaves, g.root)
+			g := layout.NewTab(p)
+			m.tabs.All, m.tabs.Current = append(m.tabs.All, g), g
+			leaves = append(leaves, g.Root)
 			continue
 		}
 		m.attachments[p] = func() {}
-		root, leaf := leaves[(i-1)/2].split(axis(i%2), p)
-		m.current.root = root
+		root, leaf := leaves[(i-1)/2].Split(layout.Axis(i%2), p)
+		m.tabs.Current.Root = root
 		leaves = append(leaves, leaf)
 	}
-	m.attachments[leaves[0].pane] = func() {}
+	m.attachments[leaves[0].Pane] = func() {}
 	m.relayout()
 	m.refreshList()
 	for _, leaf := range leaves {
-		leaf.pane.Feed.Receive(api.Output{Frame: colourful(0, 60, true)})
+		leaf.Pane.Feed.Receive(api.Output{Frame: colourful(0, 60, true)})
 	}
 	m.sync()
 	return m, func(i int) {
-		leaves[0].pane.Feed.Receive(api.Output{Frame: colourful(i, 1, false)})
+		leaves[0].Pane.Feed.Receive(api.Output{Frame: colourful(i, 1, false)})
 		m.sync()
 	}
 }
@@ -110,7 +111,7 @@ func BenchmarkViewEverythingChanged(b *testing.B) {
 	for b.Loop() {
 		i++
 		for _, l := range m.visible() {
-			l.pane.Feed.Receive(api.Output{Frame: colourful(i, 60, false)})
+			l.Pane.Feed.Receive(api.Output{Frame: colourful(i, 60, false)})
 		}
 		m.sync()
 		m.View()

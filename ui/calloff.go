@@ -47,7 +47,7 @@ func (m *model) callOff(p *terminal.Terminal) tea.Cmd {
 		m.calledOff = append(m.calledOff, s)
 		next = m.startNext()
 	}
-	if g, l := m.groupOf(p); g != nil {
+	if g, l := m.tabs.Of(p); g != nil {
 		m.closeLeaf(g, l)
 	}
 	m.refreshList()
@@ -87,7 +87,7 @@ func (m *model) calledOffStarted(msg startedMsg) tea.Cmd {
 	}
 	m.link.Learn(msg.process) // or news that are older would take it away again
 	m.news.Learn(msg.process)
-	if g, l := m.find(msg.process.ID); g != nil {
+	if g, l := m.tabs.Find(msg.process.ID); g != nil {
 		m.closeLeaf(g, l)
 		m.refreshList()
 	}

@@ -189,7 +189,7 @@ func TestMouseCopiesWhatItDragsOver(t *testing.T) {
 	d := drive(t, e, 80, 24)
 	d.shows("four")
 	p := d.m.focused()
-	y := d.m.area(d.m.current.focus).Y
+	y := d.m.area(d.m.tabs.Current.Focus).Y
 	d.drag(4, y, 3, y+1, 0)
 	d.until("the text is copied", func() bool { return d.m.copying.buffer == "two three\nfour" })
 	if p.Scrolling() {
@@ -210,7 +210,7 @@ func TestProgramKeepsTheMouseUnlessShiftIsHeld(t *testing.T) {
 	s.mouse = api.MouseDrag
 	d := drive(t, e, 80, 24)
 	d.shows("four")
-	y := d.m.area(d.m.current.focus).Y
+	y := d.m.area(d.m.tabs.Current.Focus).Y
 	d.drag(4, y, 3, y+1, 0)
 	d.until("the program gets the mouse", func() bool {
 		s.mu.Lock()
@@ -231,7 +231,7 @@ func TestProgramKeepsTheMouseUnlessShiftIsHeld(t *testing.T) {
 
 func TestDragBeyondTheEdgeScrollsOnByItself(t *testing.T) {
 	d, _ := reader(t, 80, 24)
-	y := d.m.area(d.m.current.focus).Y
+	y := d.m.area(d.m.tabs.Current.Focus).Y
 	d.mouse(keys.Mouse{X: 3, Y: y + 4, Button: keys.ButtonLeft})
 	d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.shows("line 470/")

@@ -48,7 +48,7 @@ const findRows = 4
 
 // covered is how many rows of the focused terminal a findLine covers.
 func (m *model) covered() int {
-	r := m.area(m.current.focus)
+	r := m.area(m.tabs.Current.Focus)
 	return r.Y + r.H - (m.h - 1 - findRows)
 }
 

@@ -65,8 +65,7 @@ func (m *model) openFile(msg targetMsg) tea.Cmd {
 // shell. Without a folder it is where the session near is.
 func (m *model) startCommand(near *terminal.Terminal, command []string, folder string) tea.Cmd {
 	p := terminal.NewTerminal("")
-	g := newGroup(p)
-	m.groups = append(m.groups, g)
+	g := m.tabs.Add(p)
 	m.switchTo(viewSessions)
 	m.show(g, nil)
 	return m.startWith(start{pane: p, near: near, command: command, folder: folder})

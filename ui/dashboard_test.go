@@ -84,7 +84,7 @@ func TestSplitsAreBesideAndBelowAndFocusMoves(t *testing.T) {
 	d.typedInto(d.nth(2), "c")
 	d.typedInto(d.nth(1), "b")
 	d.typedInto(first, "a\x02")
-	if got := len(d.m.current.root.leaves(nil)); got != 3 {
+	if got := len(d.m.tabs.Current.Root.Leaves(nil)); got != 3 {
 		t.Errorf("%d panes", got)
 	}
 	d.press("alt+left")
@@ -309,7 +309,7 @@ func TestStartThatFailsSaysWhyAndLeavesNoPane(t *testing.T) {
 	e.mu.Unlock()
 	d.press("ctrl+b", "%")
 	d.shows("no more PTYs")
-	if got := len(d.m.current.root.leaves(nil)); got != 1 {
+	if got := len(d.m.tabs.Current.Root.Leaves(nil)); got != 1 {
 		t.Errorf("%d panes are left", got)
 	}
 }
@@ -404,15 +404,15 @@ func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 	if len(mice) != 2 || mice[0].X != 4 || mice[0].Y != 2 || mice[1].Kind != keys.MouseUp {
 		t.Errorf("the program got %+v", mice)
 	}
-	before := d.m.current.root.border()
+	before := d.m.tabs.Current.Root.Border()
 	d.mouse(keys.Mouse{X: before, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseDown})
 	d.mouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.mouse(keys.Mouse{X: before - 10, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if got := d.m.current.root.border(); got != before-10 {
+	if got := d.m.tabs.Current.Root.Border(); got != before-10 {
 		t.Errorf("the border is at %d, dragged from %d", got, before)
 	}
 	d.click(5, 1+2)
-	if d.m.current.focus.pane.ID != d.nth(1).process.ID {
+	if d.m.tabs.Current.Focus.Pane.ID != d.nth(1).process.ID {
 		t.Error("a click on the list's second row does not focus its session")
 	}
 	d.click(25, 0)
@@ -511,12 +511,12 @@ func TestNextRunOfASessionIsShownWhereTheLastOneFailed(t *testing.T) {
 	status := 1
 	s.end(api.StateFailed, &status)
 	d.shows("exit")
-	d.until("it has ended", func() bool { return d.m.current.focus.pane.Ended() != nil })
+	d.until("it has ended", func() bool { return d.m.tabs.Current.Focus.Pane.Ended() != nil })
 	s.change(func(p *api.Process) {
 		p.State, p.ExitCode = api.StateRunning, nil
 		p.StartedAt = p.StartedAt.Add(time.Minute)
 	})
-	d.until("it runs again", func() bool { return d.m.current.focus.pane.Ended() == nil })
+	d.until("it runs again", func() bool { return d.m.tabs.Current.Focus.Pane.Ended() == nil })
 	d.press("'typed")
 	d.typedInto(s, "typed")
 }

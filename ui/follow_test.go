@@ -102,8 +102,8 @@ func TestWhatIsPutAwayInOneDashboardIsPutAwayInTheOthers(t *testing.T) {
 
 func TestALayoutIsFollowedAfterADragAlone(t *testing.T) {
 	one, other := two(t)
-	border := other.m.current.root
-	held := keys.Mouse{X: border.border(), Y: 5, Button: keys.ButtonLeft}
+	border := other.m.tabs.Current.Root
+	held := keys.Mouse{X: border.Border(), Y: 5, Button: keys.ButtonLeft}
 	other.mouse(held)
 	one.press("ctrl+b", "left", "ctrl+b", "}")
 	one.isKept()

@@ -179,7 +179,7 @@ func TestCommandsOfSeveralLinesAreNotRunByBeingPasted(t *testing.T) {
 func TestEnterStartsASessionWhenTheLastHasEnded(t *testing.T) {
 	d := onHistory(t, 80, 24, func(e *fakeEngine) { e.ran("go test") })
 	d.nth(0).end(api.StateStopped, nil)
-	d.until("the session is gone", func() bool { return d.m.current == nil })
+	d.until("the session is gone", func() bool { return d.m.tabs.Current == nil })
 	d.chooses("go test")
 	d.press("enter")
 	d.hasStarted(2)

@@ -3,10 +3,8 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,6 +14,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
+	"tandem/ui/layout"
 	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
@@ -216,7 +215,7 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 	u.List.Set(append(m.layoutChoices(saved), usual...))
 	u.Pick = func(c widget.Choice) tea.Cmd {
 		if c.Number >= len(saved) {
-			return m.arrangeAs(arrangements()[c.Number-len(saved)])
+			return m.arrangeAs(layout.Arrangements()[c.Number-len(saved)])
 		}
 		m.switchTo(viewSessions)
 		if m.showLayout(saved[c.Number].Layout) == 0 {
@@ -242,24 +241,9 @@ func (m *model) chooseLayout(msg layoutsMsg) tea.Cmd {
 
 func (m *model) layoutChoices(saved []api.SavedLayout) (choices []widget.Choice) {
 	for i, s := range saved {
-		does := describeLayout(s.Layout)
+		does := layout.Describe(s.Layout)
 		choices = append(choices, widget.Choice{Number: i, Sign: m.look.Glyphs.Terminal, SignInk: m.look.Accent,
 			Text: widget.Clean(s.Name), Also: does, Detail: does})
 	}
 	return choices
-}
-
-// describeLayout names the sessions of a layout.
-func describeLayout(l api.Layout) string {
-	var tabs []string
-	for _, t := range l.Tabs {
-		var names []string
-		for _, n := range t.Nodes {
-			if n.Axis == "" {
-				names = append(names, widget.Clean(n.Name))
-			}
-		}
-		tabs = append(tabs, strings.Join(names, "+"))
-	}
-	return fmt.Sprintf("%d: %s", len(tabs), strings.Join(tabs, "  "))
 }

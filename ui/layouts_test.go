@@ -10,12 +10,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"tandem/engine/api"
 	"tandem/keys"
-	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/layout"
 	"tandem/ui/overlay"
 )
 
@@ -67,25 +66,25 @@ func (e *fakeEngine) RemoveLayout(_ context.Context, name string) error {
 	return nil
 }
 
-// shape writes the groups down: sessions by name, "|" beside, "/" below.
+// shape writes the tabs down: sessions by name, "|" beside, "/" below.
 func (d *driver) shape() string {
 	var tabs []string
-	for _, g := range d.m.groups {
-		tabs = append(tabs, d.treeShape(g.root))
+	for _, g := range d.m.tabs.All {
+		tabs = append(tabs, d.treeShape(g.Root))
 	}
 	return strings.Join(tabs, " ")
 }
 
-func (d *driver) treeShape(n *node) string {
-	if n.pane != nil {
-		p, _ := d.m.process(n.pane.ID)
+func (d *driver) treeShape(n *layout.Node) string {
+	if n.Pane != nil {
+		p, _ := d.m.process(n.Pane.ID)
 		return p.Name
 	}
 	sign := "|"
-	if n.axis == below {
+	if n.Axis == layout.Below {
 		sign = "/"
 	}
-	return "(" + d.treeShape(n.a) + sign + d.treeShape(n.b) + ")"
+	return "(" + d.treeShape(n.A) + sign + d.treeShape(n.B) + ")"
 }
 
 func (d *driver) hasShape(want string) {
@@ -120,10 +119,10 @@ func threePanes(t *testing.T) *driver {
 
 func TestTheLayoutComesBackInTheNextDashboard(t *testing.T) {
 	d := threePanes(t)
-	if name := d.m.current.focus.pane.ID; name != d.nth(2).process.ID {
+	if name := d.m.tabs.Current.Focus.Pane.ID; name != d.nth(2).process.ID {
 		t.Errorf("the focus is on %s", name)
 	}
-	if share := d.m.current.root.share; share != 3000 {
+	if share := d.m.tabs.Current.Root.Share; share != 3000 {
 		t.Errorf("the left half has %d", share)
 	}
 	d.press("ctrl+b", "K", "ctrl+b", "}", "ctrl+b", "!")
@@ -217,7 +216,7 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 	d.press("ctrl+b", "{")
 	d.hasShape("(a|(c/b))")
 	d.press("ctrl+b", "=")
-	if s := d.m.current.root.share; s != shareUnit/2 {
+	if s := d.m.tabs.Current.Root.Share; s != layout.ShareUnit/2 {
 		t.Errorf("the left half has %d", s)
 	}
 	d.press("ctrl+b", "!")
@@ -225,7 +224,7 @@ func TestPanesAreSwappedEqualisedAndMoved(t *testing.T) {
 	d.press("ctrl+b", "m", "enter")
 	d.hasShape("(a|(b|c))")
 	d.press("ctrl+b", "=")
-	if s := d.m.current.root.share; s != shareUnit/3 {
+	if s := d.m.tabs.Current.Root.Share; s != layout.ShareUnit/3 {
 		t.Errorf("one of three panes in a row has %d", s)
 	}
 	d.press("ctrl+b", "m")
@@ -316,8 +315,8 @@ func TestPanesAreArrangedInUsualWays(t *testing.T) {
 		if p := d.m.focused(); p.ID != d.nth(2).process.ID {
 			t.Errorf("%s: the focus went to %s", c.name, p.ID)
 		}
-		for _, l := range d.m.current.root.leaves(nil) {
-			if g, at := d.m.groupOf(l.pane); g != d.m.current || at != l || l.root() != d.m.current.root {
+		for _, l := range d.m.tabs.Current.Root.Leaves(nil) {
+			if g, at := d.m.tabs.Of(l.Pane); g != d.m.tabs.Current || at != l || l.Root() != d.m.tabs.Current.Root {
 				t.Errorf("%s: the tree is not whole", c.name)
 			}
 		}
@@ -327,7 +326,7 @@ func TestPanesAreArrangedInUsualWays(t *testing.T) {
 
 func TestABorderIsMovedOnByItsKeyAlone(t *testing.T) {
 	d := threePanes(t)
-	share := func() int { return d.m.current.root.a.rect.W }
+	share := func() int { return d.m.tabs.Current.Root.A.Rect.W }
 	before := share()
 	goOn := func(since time.Duration) { d.m.layouts.pushed = time.Now().Add(-since) }
 	d.press("ctrl+b", "L")
@@ -353,23 +352,23 @@ func TestBordersThatMeetAreJoined(t *testing.T) {
 	d.press("ctrl+b", "k", "ctrl+b", "k", "ctrl+b", "%")
 	d.hasStarted(4)
 	d.hasShape("((a|bash-4)/(b/c))")
-	below := d.m.current.root.b
-	wall := d.m.current.root.a.border()
+	below := d.m.tabs.Current.Root.B
+	wall := d.m.tabs.Current.Root.A.Border()
 	at := func(x, y int) string { return string([]rune(strings.Split(d.screen(), "\n")[y])[x]) }
-	if got := at(wall, below.rect.Y); got != "┴" {
+	if got := at(wall, below.Rect.Y); got != "┴" {
 		t.Errorf("the border ends in %s", got)
 	}
 	d.press("ctrl+b", "j", "ctrl+b", "%")
 	d.hasStarted(5)
 	d.hasShape("((a|bash-4)/((b|bash-5)/c))")
-	if got := at(wall, below.rect.Y); got != "┼" {
+	if got := at(wall, below.Rect.Y); got != "┼" {
 		t.Errorf("two borders meet in %s", got)
 	}
 }
 
 func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 	d := threePanes(t)
-	before := d.m.current.root.b.rect
+	before := d.m.tabs.Current.Root.B.Rect
 	d.update(tea.WindowSizeMsg{Width: 20, Height: 6})
 	d.shows("c-screen")
 	rows := strings.Split(d.screen(), "\n")
@@ -405,7 +404,7 @@ func TestASmallTerminalShowsTheFocusedPaneAlone(t *testing.T) {
 	d.shows("a-screen")
 	d.update(tea.WindowSizeMsg{Width: 160, Height: 40})
 	d.hasShape("(a|(b/c))")
-	if after := d.m.current.root.b.rect; after != before {
+	if after := d.m.tabs.Current.Root.B.Rect; after != before {
 		t.Errorf("the right half went from %v to %v", before, after)
 	}
 }
@@ -468,17 +467,17 @@ func TestADashboardThatOnlyLooksOnKeepsTheLayoutOfAnother(t *testing.T) {
 func TestAClickOnATitleRowThatIsABorderFocusesItsPane(t *testing.T) {
 	d := threePanes(t)
 	d.press("ctrl+b", "h")
-	below := d.m.current.root.b.b
-	d.click(below.rect.X+3, below.rect.Y)
-	if d.m.focused() != below.pane {
+	below := d.m.tabs.Current.Root.B.B
+	d.click(below.Rect.X+3, below.Rect.Y)
+	if d.m.focused() != below.Pane {
 		t.Error("the pane below has no focus")
 	}
 	d.press("ctrl+b", "h")
-	d.mouse(keys.Mouse{X: below.rect.X + 3, Y: below.rect.Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
-	d.mouse(keys.Mouse{X: below.rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
-	d.mouse(keys.Mouse{X: below.rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	if d.m.focused() == below.pane || below.rect.Y != 9 {
-		t.Errorf("after a drag to 9 the border is at %d", below.rect.Y)
+	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: below.Rect.Y, Button: keys.ButtonLeft, Kind: keys.MouseDown})
+	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseMove})
+	d.mouse(keys.Mouse{X: below.Rect.X + 3, Y: 9, Button: keys.ButtonLeft, Kind: keys.MouseUp})
+	if d.m.focused() == below.Pane || below.Rect.Y != 9 {
+		t.Errorf("after a drag to 9 the border is at %d", below.Rect.Y)
 	}
 }
 
@@ -495,31 +494,6 @@ func TestALayoutThatShallBeShownIsShownInOpenDashboards(t *testing.T) {
 	d.hasShape("(b/a)")
 	d.shows("a-screen")
 	d.shows("b-screen")
-}
-
-func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		root, leaves := grow(t, widget.Rect{X: 0, Y: 0, W: 200, H: 60})
-		m := &model{}
-		for i, l := range leaves {
-			l.pane = terminal.NewTerminal(string(rune('a' + i)))
-		}
-		focus := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "focus")]
-		nodes, at := m.writeNode(nil, root, focus)
-		tab := api.LayoutTab{Nodes: nodes, Focus: at}
-		if err := (api.Layout{Tabs: []api.LayoutTab{tab}}).Check(); err != nil {
-			t.Fatal(err)
-		}
-		again, focused := readTab(tab, func(i int) *terminal.Terminal { return terminal.NewTerminal(nodes[i].ID) })
-		if focused.pane.ID != focus.pane.ID {
-			t.Fatalf("the focus went from %s to %s", focus.pane.ID, focused.pane.ID)
-		}
-		nodesAgain, _ := m.writeNode(nil, again, focused)
-		if diff := cmp.Diff(nodes, nodesAgain); diff != "" {
-			t.Fatal(diff)
-		}
-		again.place(widget.Rect{X: 0, Y: 0, W: 200, H: 60})
-	})
 }
 
 func TestWhatIsTypedForTheChoiceOfALayoutIsForNothingElse(t *testing.T) {

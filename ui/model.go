@@ -20,6 +20,7 @@ import (
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/conn"
+	"tandem/ui/layout"
 	"tandem/ui/overlay"
 	"tandem/ui/screen"
 )
@@ -52,15 +53,14 @@ type model struct {
 	handing  bool             // the terminal is being handed to a session; what is typed waits
 
 	w, h   int
-	layout layout
+	layout areas
 	view   viewKind
 
 	news        panes.News
 	opened      bool    // the first snapshot has been taken in
 	starts      []start // sessions that were asked for and are not there yet; the first is being started
 	calledOff   []start // that were not wanted any more while the engine was at them
-	groups      []*group
-	current     *group // the one on the screen; nil without sessions
+	tabs        layout.Tabs
 	shows       uint64
 	attachments map[*terminal.Terminal]context.CancelFunc
 	closed      map[string]bool // ended sessions that the person has put away
@@ -79,7 +79,7 @@ type model struct {
 	files       *files.Pane
 	visit       *visit // nil without one
 	layouts     layouts
-	dragged     *node              // the split whose border the mouse holds
+	dragged     *layout.Node       // the split whose border the mouse holds
 	dragMoved   bool               // since the button went down
 	pressed     *terminal.Terminal // the pane in which a mouse button went down
 	copying     copying
@@ -147,10 +147,10 @@ func (m *model) hush() { m.toast = toast{serial: m.toast.serial + 1} }
 
 // focused is the pane that keys go to; nil when a list or nothing has them.
 func (m *model) focused() *terminal.Terminal {
-	if m.view != viewSessions || m.current == nil || m.listFocused {
+	if m.view != viewSessions || m.tabs.Current == nil || m.listFocused {
 		return nil
 	}
-	return m.current.focus.pane
+	return m.tabs.Current.Focus.Pane
 }
 
 // tellFocus tells the program in the focused pane that it has the keyboard, or

@@ -8,6 +8,7 @@ import (
 	"tandem/keys"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/layout"
 	"tandem/ui/overlay"
 )
 
@@ -74,7 +75,7 @@ func (m *model) mouse(e keys.Mouse) tea.Cmd {
 		return nil
 	case m.layout.strip.Contains(e.X, e.Y), m.layout.list.Contains(e.X, e.Y):
 		return m.mouseOnList(e)
-	case m.current == nil:
+	case m.tabs.Current == nil:
 		return nil
 	}
 	return m.mouseOnTree(e)
@@ -92,9 +93,9 @@ func (m *model) letGo(e keys.Mouse) tea.Cmd {
 		m.held = nil
 		return m.mouseIn(in, e)
 	}
-	if held != nil && !m.dragMoved && m.overlay == nil && m.current != nil {
-		if leaf := held.b.leafAt(e.X, e.Y); leaf != nil && leaf.root() == m.current.root {
-			m.moveFocus(func() { m.current.focus, m.listFocused = leaf, false })
+	if held != nil && !m.dragMoved && m.overlay == nil && m.tabs.Current != nil {
+		if leaf := held.B.LeafAt(e.X, e.Y); leaf != nil && leaf.Root() == m.tabs.Current.Root {
+			m.moveFocus(func() { m.tabs.Current.Focus, m.listFocused = leaf, false })
 			m.refreshList()
 		}
 	}
@@ -185,31 +186,31 @@ func (m *model) clickSession(id string) tea.Cmd {
 }
 
 func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
-	leaf := m.current.focus
+	leaf := m.tabs.Current.Focus
 	if !m.alone() {
-		if border := m.current.root.borderAt(e.X, e.Y); border != nil && widget.LeftDown(e) {
+		if border := m.tabs.Current.Root.BorderAt(e.X, e.Y); border != nil && widget.LeftDown(e) {
 			m.dragged, m.dragMoved = border, false
 			return nil
 		}
-		leaf = m.current.root.leafAt(e.X, e.Y)
+		leaf = m.tabs.Current.Root.LeafAt(e.X, e.Y)
 	}
 	if leaf == nil {
 		return nil
 	}
 	if e.Kind == keys.MouseDown && !widget.IsWheel(e) {
-		if leaf.pane != m.focused() {
-			m.moveFocus(func() { m.current.focus, m.listFocused = leaf, false })
+		if leaf.Pane != m.focused() {
+			m.moveFocus(func() { m.tabs.Current.Focus, m.listFocused = leaf, false })
 			m.refreshList()
 		}
-		m.pressed = leaf.pane
+		m.pressed = leaf.Pane
 	}
-	return m.mouseTo(leaf.pane, e)
+	return m.mouseTo(leaf.Pane, e)
 }
 
 // mouseTo passes an event on to a pane, in its own cells.
 func (m *model) mouseTo(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
 	for _, l := range m.visible() {
-		if l.pane != p {
+		if l.Pane != p {
 			continue
 		}
 		r := m.area(l)
@@ -235,10 +236,10 @@ func (m *model) mouseTo(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
 // drag moves the border that the mouse holds.
 func (m *model) drag(e keys.Mouse) {
 	held, at := m.dragged, e.X
-	if held.axis == below {
+	if held.Axis == layout.Below {
 		at = e.Y
 	}
-	m.dragMoved = m.dragMoved || at != held.border()
-	held.moveBorder(at)
+	m.dragMoved = m.dragMoved || at != held.Border()
+	held.MoveBorder(at)
 	m.relayout()
 }

@@ -26,8 +26,8 @@ func TestABorderIsLetGoOverAnOverlay(t *testing.T) {
 	d.shows("one$ ")
 	d.press("ctrl+b", "%")
 	d.hasStarted(2)
-	right := d.m.current.focus
-	x := d.m.current.root.border()
+	right := d.m.tabs.Current.Focus
+	x := d.m.tabs.Current.Root.Border()
 	d.button(keys.MouseDown, x, 9)
 	d.button(keys.MouseMove, x-10, 9)
 	d.openHelp()
@@ -38,10 +38,10 @@ func TestABorderIsLetGoOverAnOverlay(t *testing.T) {
 	d.press("esc")
 	tree := d.m.layout.tree
 	d.click(tree.X+4, tree.Y+5)
-	if got := d.m.current.root.border(); got != x-10 {
+	if got := d.m.tabs.Current.Root.Border(); got != x-10 {
 		t.Errorf("a click moved the border from %d to %d", x-10, got)
 	}
-	if d.m.current.focus == right {
+	if d.m.tabs.Current.Focus == right {
 		t.Error("the click does not give its pane the focus")
 	}
 }
@@ -53,11 +53,11 @@ func TestAPressEndsADragOfWhichTheEndWasNotTold(t *testing.T) {
 	d.shows("one$ ")
 	d.press("ctrl+b", "%")
 	d.hasStarted(2)
-	x, tree := d.m.current.root.border(), d.m.layout.tree
-	right := d.m.current.focus
+	x, tree := d.m.tabs.Current.Root.Border(), d.m.layout.tree
+	right := d.m.tabs.Current.Focus
 	d.button(keys.MouseDown, x, 9)
 	d.click(tree.X+4, tree.Y+5)
-	if got := d.m.current.root.border(); got != x || d.m.current.focus == right {
+	if got := d.m.tabs.Current.Root.Border(); got != x || d.m.tabs.Current.Focus == right {
 		t.Errorf("the border went from %d to %d", x, got)
 	}
 }
@@ -70,7 +70,7 @@ func TestWhatTheMouseSelectsIsCopiedThoughAnOverlayOrAViewHasComeOverIt(t *testi
 			d := drive(t, e, 80, 24)
 			d.shows("four")
 			p := d.m.focused()
-			y := d.m.area(d.m.current.focus).Y
+			y := d.m.area(d.m.tabs.Current.Focus).Y
 			d.button(keys.MouseDown, 4, y)
 			d.button(keys.MouseMove, 3, y+1)
 			if cover == "view" {
@@ -93,7 +93,7 @@ func TestAProgramIsToldOfAReleaseOverAnOverlay(t *testing.T) {
 	s.mouse = api.MouseDrag
 	d := drive(t, e, 80, 24)
 	d.shows("one")
-	y := d.m.area(d.m.current.focus).Y
+	y := d.m.area(d.m.tabs.Current.Focus).Y
 	d.button(keys.MouseDown, 4, y)
 	d.openHelp()
 	d.button(keys.MouseUp, 4, y)

@@ -10,6 +10,7 @@ import (
 	"tandem/keys/keymap"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/layout"
 	"tandem/ui/overlay"
 )
 
@@ -36,9 +37,9 @@ func (m *model) pushAgain(k keys.Key) (ok bool) {
 		return false
 	}
 	if m.overlay == nil && !m.resolver.Pending() && m.view == viewSessions && time.Since(m.layouts.pushed) < pushAgainTime {
-		for d, action := range []keymap.Action{left: keymap.ResizeLeft, right: keymap.ResizeRight, up: keymap.ResizeUp, down: keymap.ResizeDown} {
+		for d, action := range []keymap.Action{layout.Left: keymap.ResizeLeft, layout.Right: keymap.ResizeRight, layout.Up: keymap.ResizeUp, layout.Down: keymap.ResizeDown} {
 			if m.o.Bindings.Is(k, keymap.ScopePrefix, action) {
-				m.push(direction(d))
+				m.push(layout.Direction(d))
 				return true
 			}
 		}
@@ -47,28 +48,9 @@ func (m *model) pushAgain(k keys.Key) (ok bool) {
 	return false
 }
 
-// weight is how many panes are side by side in n along an axis.
-func (n *node) weight(x axis) int {
-	if n.pane != nil || n.axis != x {
-		return 1
-	}
-	return n.a.weight(x) + n.b.weight(x)
-}
-
-// equalise gives all panes of a row, and all of a column, the same size.
-func (n *node) equalise() {
-	if n.pane != nil {
-		return
-	}
-	first, second := n.a.weight(n.axis), n.b.weight(n.axis)
-	n.share = shareUnit * first / (first + second)
-	n.a.equalise()
-	n.b.equalise()
-}
-
 func (m *model) equalise() tea.Cmd {
-	if m.view == viewSessions && m.current != nil && !m.zoomed {
-		m.current.root.equalise()
+	if m.view == viewSessions && m.tabs.Current != nil && !m.zoomed {
+		m.tabs.Current.Root.Equalise()
 		m.relayout()
 	}
 	return nil
@@ -77,31 +59,28 @@ func (m *model) equalise() tea.Cmd {
 // swap exchanges the focused pane with the one after or before it; the focus
 // goes with it.
 func (m *model) swap(step int) tea.Cmd {
-	if m.view != viewSessions || m.current == nil || m.zoomed {
+	if m.view != viewSessions || m.tabs.Current == nil || m.zoomed {
 		return nil
 	}
-	here := m.current.focus
-	there := here.next(step)
+	here := m.tabs.Current.Focus
+	there := here.Next(step)
 	if here == there {
 		return nil
 	}
-	here.pane, there.pane = there.pane, here.pane
-	m.current.focus = there
+	here.Pane, there.Pane = there.Pane, here.Pane
+	m.tabs.Current.Focus = there
 	m.relayout()
 	m.refreshList()
 	return nil
 }
 
-// breakOut gives the focused pane a tab of its own.
+// BreakOut gives the focused pane a tab of its own.
 func (m *model) breakOut() tea.Cmd {
 	p := m.focused()
-	if p == nil || m.current.root.pane != nil {
+	if p == nil || m.tabs.Current.Root.Pane != nil {
 		return nil
 	}
-	at := m.indexOf(m.current)
-	m.detach(m.current, m.current.focus)
-	g := newGroup(p)
-	m.groups = append(m.groups[:at+1:at+1], append([]*group{g}, m.groups[at+1:]...)...)
+	g := m.tabs.BreakOut(m.tabs.Current, m.tabs.Current.Focus)
 	m.show(g, nil)
 	m.refreshList()
 	return nil
@@ -114,13 +93,13 @@ func (m *model) askMove() tea.Cmd {
 		return nil
 	}
 	var choices []widget.Choice
-	var targets []*group
-	for i, g := range m.groups {
-		if g == m.current {
+	var targets []*layout.Tab
+	for i, g := range m.tabs.All {
+		if g == m.tabs.Current {
 			continue
 		}
 		choices = append(choices, widget.Choice{Number: len(targets), Sign: m.look.Glyphs.Terminal, SignInk: m.look.Accent,
-			Text: m.groupName(g), Detail: "tab " + itoa(i+1)})
+			Text: m.tabName(g), Detail: "tab " + itoa(i+1)})
 		targets = append(targets, g)
 	}
 	if len(choices) == 0 {
@@ -134,34 +113,34 @@ func (m *model) askMove() tea.Cmd {
 	return nil
 }
 
-// groupName names the sessions of a group.
-func (m *model) groupName(g *group) string {
+// tabName names the sessions of a tab.
+func (m *model) tabName(g *layout.Tab) string {
 	var names []string
-	for _, l := range g.root.leaves(nil) {
-		p, _ := m.process(l.pane.ID)
+	for _, l := range g.Root.Leaves(nil) {
+		p, _ := m.process(l.Pane.ID)
 		names = append(names, widget.Clean(p.Name))
 	}
 	return strings.Join(names, " + ")
 }
 
-// moveTo takes a pane out of its group and puts it beside, or, where there is no
+// moveTo takes a pane out of its tab and puts it beside, or, where there is no
 // room, below the focused pane of another one.
-func (m *model) moveTo(p *terminal.Terminal, to *group) tea.Cmd {
-	from, leaf := m.groupOf(p)
-	if from == nil || to == nil || from == to || m.indexOf(to) < 0 {
+func (m *model) moveTo(p *terminal.Terminal, to *layout.Tab) tea.Cmd {
+	from, leaf := m.tabs.Of(p)
+	if from == nil || to == nil || from == to || m.tabs.Index(to) < 0 {
 		return nil
 	}
-	to.root.place(m.layout.tree)
-	x := beside
-	if !to.focus.canSplit(x) {
-		x = below
+	to.Root.Place(m.layout.tree)
+	x := layout.Beside
+	if !to.Focus.CanSplit(x) {
+		x = layout.Below
 	}
-	if !to.focus.canSplit(x) {
+	if !to.Focus.CanSplit(x) {
 		return m.say("no room beside that pane", true)
 	}
-	m.detach(from, leaf)
-	var created *node
-	to.root, created = to.focus.split(x, p)
+	m.tabs.Detach(from, leaf)
+	var created *layout.Node
+	to.Root, created = to.Focus.Split(x, p)
 	m.show(to, created)
 	m.refreshList()
 	return nil
@@ -174,4 +153,30 @@ func (m *model) keyFor(a keymap.Action) string {
 		return key
 	}
 	return string(a)
+}
+
+// arrangementChoices are the arrangements that the tab has room for, by numbers
+// from first on.
+func (m *model) arrangementChoices(first int) (choices []widget.Choice) {
+	if m.tabs.Current == nil || m.tabs.Current.Root.Pane != nil {
+		return nil
+	}
+	for i, a := range layout.Arrangements() {
+		root, _ := m.tabs.Current.ArrangedAs(a)
+		if root.Least(layout.Beside) <= m.layout.tree.W && root.Least(layout.Below) <= m.layout.tree.H {
+			choices = append(choices, widget.Choice{Number: first + i, Sign: m.look.Glyphs.More, SignInk: m.look.Dim,
+				Text: a.Name, Also: a.Does, Detail: a.Does})
+		}
+	}
+	return choices
+}
+
+// arrangeAs lays the panes of the tab that is shown out anew.
+func (m *model) arrangeAs(a layout.Arrangement) tea.Cmd {
+	if m.tabs.Current == nil || m.tabs.Current.Root.Pane != nil {
+		return nil
+	}
+	m.tabs.Current.Root, m.tabs.Current.Focus = m.tabs.Current.ArrangedAs(a)
+	m.setZoomed(false)
+	return nil
 }

@@ -1,5 +1,5 @@
-// Package ui is the dashboard: the one Bubble Tea program, with its split tree,
-// focus, overlays and bars. It shows what the engine's API tells and sends what
+// Package ui is the dashboard: the one Bubble Tea program, with its views,
+// keys, overlays and bars. It shows what the engine's API tells and sends what
 // the person types; it owns no session, and ending it ends nothing.
 package ui
 

@@ -30,7 +30,7 @@ func (m *model) sync() tea.Cmd {
 		}
 	}
 	for _, l := range m.visible() {
-		if l.pane.Changed() {
+		if l.Pane.Changed() {
 			m.dirty = true
 		}
 	}
@@ -81,8 +81,8 @@ func (m *model) reopenRunning() {
 	}
 }
 
-// adopt gives every live session that is in no group one of its own, and drops
-// groups that were never opened when their session has ended. One that is being
+// adopt gives every live session that is in no tab one of its own, and drops
+// tabs that were never opened when their session has ended. One that is being
 // started here has its pane already.
 func (m *model) adopt() {
 	if !m.news.Connected {
@@ -95,17 +95,17 @@ func (m *model) adopt() {
 		}
 		live[p.ID] = true
 		m.revive(p)
-		if g, _ := m.find(p.ID); g == nil && !m.isAskedFor(p.ID) {
-			m.groups = append(m.groups, newGroup(terminal.NewTerminal(p.ID)))
+		if g, _ := m.tabs.Find(p.ID); g == nil && !m.isAskedFor(p.ID) {
+			m.tabs.Add(terminal.NewTerminal(p.ID))
 			m.layouts.changed = true
 		}
 	}
-	for _, g := range slices.Clone(m.groups) {
-		if g == m.current {
+	for _, g := range slices.Clone(m.tabs.All) {
+		if g == m.tabs.Current {
 			continue
 		}
-		for _, l := range g.root.leaves(nil) {
-			if l.pane.ID != "" && !live[l.pane.ID] && m.attachments[l.pane] == nil {
+		for _, l := range g.Root.Leaves(nil) {
+			if l.Pane.ID != "" && !live[l.Pane.ID] && m.attachments[l.Pane] == nil {
 				m.closeLeaf(g, l)
 			}
 		}
@@ -116,9 +116,9 @@ func (m *model) adopt() {
 // showSomething shows the first session that there is, once none was shown
 // because there was none.
 func (m *model) showSomething() {
-	if m.opened && m.current == nil && len(m.groups) > 0 {
+	if m.opened && m.tabs.Current == nil && len(m.tabs.All) > 0 {
 		onList := m.listFocused
-		m.show(m.groups[0], nil)
+		m.show(m.tabs.All[0], nil)
 		m.listFocused = onList
 	}
 }
@@ -130,8 +130,8 @@ func (m *model) open() tea.Cmd {
 		return nil
 	}
 	m.opened = true
-	if len(m.groups) > 0 {
-		m.show(m.openingGroup(), nil)
+	if len(m.tabs.All) > 0 {
+		m.show(m.openingTab(), nil)
 		m.refreshList()
 		return nil
 	}
@@ -146,7 +146,7 @@ func (m *model) closeFinished() (told tea.Cmd) {
 		if ended == nil {
 			continue
 		}
-		g, l := m.groupOf(p)
+		g, l := m.tabs.Of(p)
 		switch {
 		case g == nil:
 			m.release(p)
@@ -164,19 +164,19 @@ func (m *model) closeFinished() (told tea.Cmd) {
 // maxEndedRows is how many sessions that ended badly the list shows.
 const maxEndedRows = 20
 
-// refreshList makes the list's rows: sessions in the order of their groups,
+// refreshList makes the list's rows: sessions in the order of their tabs,
 // then those that ended badly.
 func (m *model) refreshList() {
 	m.seeMarks()
 	var rows []sessions.Row
 	var current string
-	if m.current != nil {
-		current = m.current.focus.pane.ID
+	if m.tabs.Current != nil {
+		current = m.tabs.Current.Focus.Pane.ID
 	}
-	for _, g := range m.groups {
-		leaves := g.root.leaves(nil)
+	for _, g := range m.tabs.All {
+		leaves := g.Root.Leaves(nil)
 		for i, l := range leaves {
-			if p, ok := m.process(l.pane.ID); ok {
+			if p, ok := m.process(l.Pane.ID); ok {
 				rows = append(rows, sessions.Row{Process: p, Branch: branch(i, len(leaves)), Current: p.ID == current, Mark: m.attention.marks[p.ID]})
 			}
 		}
@@ -204,14 +204,14 @@ func branch(i, n int) string {
 	return "│"
 }
 
-// endedRows are the newest sessions that ended badly and are in no group.
+// endedRows are the newest sessions that ended badly and are in no tab.
 func (m *model) endedRows() []sessions.Row {
 	var rows []sessions.Row
 	for _, p := range slices.Backward(m.news.Processes) {
 		if p.Kind != api.KindSession || !widget.Failed(&p) || m.closed[p.ID] || len(rows) == maxEndedRows {
 			continue
 		}
-		if g, _ := m.find(p.ID); g == nil {
+		if g, _ := m.tabs.Find(p.ID); g == nil {
 			rows = append(rows, sessions.Row{Process: p})
 		}
 	}

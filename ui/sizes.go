@@ -29,7 +29,7 @@ func (m *model) tellSizes() tea.Cmd {
 	}
 	m.resized = false
 	for _, l := range m.visible() {
-		l.pane.Resized()
+		l.Pane.Resized()
 	}
 	m.calm = true
 	return tea.Batch(
@@ -40,7 +40,7 @@ func (m *model) tellSizes() tea.Cmd {
 
 func (m *model) settle() {
 	for _, l := range m.visible() {
-		l.pane.Settle()
+		l.Pane.Settle()
 	}
 	m.dirty = true
 }

@@ -15,6 +15,7 @@ import (
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/ui/conn"
+	"tandem/ui/layout"
 )
 
 // startedMsg is the outcome of a start: the first of them, or one that was called
@@ -25,43 +26,42 @@ type startedMsg struct {
 	err     error
 }
 
-// newSession starts a shell in a group of its own and shows it at once; what
+// newSession starts a shell in a tab of its own and shows it at once; what
 // is typed meanwhile waits in the pane.
 func (m *model) newSession() tea.Cmd {
 	here := m.currentPane()
 	p := terminal.NewTerminal("")
-	g := newGroup(p)
-	m.groups = append(m.groups, g)
+	g := m.tabs.Add(p)
 	m.switchTo(viewSessions)
 	m.show(g, nil)
 	return m.startFor(p, here)
 }
 
 // split starts a shell beside or below the focused pane.
-func (m *model) split(x axis) tea.Cmd {
-	if m.view != viewSessions || m.current == nil {
+func (m *model) split(x layout.Axis) tea.Cmd {
+	if m.view != viewSessions || m.tabs.Current == nil {
 		return m.newSession()
 	}
 	if m.zoomed {
 		m.zoomed = false
 		m.relayout()
 	}
-	leaf := m.current.focus
-	if !leaf.canSplit(x) {
+	leaf := m.tabs.Current.Focus
+	if !leaf.CanSplit(x) {
 		return m.say("no room to split this pane", true)
 	}
 	p := terminal.NewTerminal("")
-	var created *node
-	m.current.root, created = leaf.split(x, p)
-	m.show(m.current, created)
-	return m.startFor(p, leaf.pane)
+	var created *layout.Node
+	m.tabs.Current.Root, created = leaf.Split(x, p)
+	m.show(m.tabs.Current, created)
+	return m.startFor(p, leaf.Pane)
 }
 
 func (m *model) currentPane() *terminal.Terminal {
-	if m.current == nil {
+	if m.tabs.Current == nil {
 		return nil
 	}
-	return m.current.focus.pane
+	return m.tabs.Current.Focus.Pane
 }
 
 // A start is a session that is wanted for a pane, in the folder where another
@@ -175,7 +175,7 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 	}
 	pane := m.starts[0].pane
 	m.starts = m.starts[1:]
-	g, l := m.groupOf(pane)
+	g, l := m.tabs.Of(pane)
 	if msg.err != nil {
 		if g != nil {
 			m.closeLeaf(g, l)
@@ -188,7 +188,7 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 	m.news.Learn(msg.process)
 	if g != nil {
 		pane.ID = msg.process.ID
-		if g == m.current {
+		if g == m.tabs.Current {
 			m.relayout()
 		}
 	}
@@ -199,22 +199,17 @@ func (m *model) started(msg startedMsg) tea.Cmd {
 
 // step goes to the next session of the list, around its end.
 func (m *model) step(by int) tea.Cmd {
-	var all []*node
+	all := m.tabs.Leaves()
 	at := -1
-	for _, g := range m.groups {
-		for _, l := range g.root.leaves(nil) {
-			if m.current == g && g.focus == l {
-				at = len(all)
-			}
-			all = append(all, l)
-		}
+	if m.tabs.Current != nil {
+		at = slices.Index(all, m.tabs.Current.Focus)
 	}
 	if len(all) == 0 {
 		return nil
 	}
 	next := all[(at+by+len(all))%len(all)]
 	m.switchTo(viewSessions)
-	g, _ := m.groupOf(next.pane)
+	g, _ := m.tabs.Of(next.Pane)
 	m.show(g, next)
 	m.refreshList()
 	return nil
@@ -236,10 +231,9 @@ func (m *model) openSession(id string) tea.Cmd {
 	if id == "" {
 		return nil
 	}
-	g, l := m.find(id)
+	g, l := m.tabs.Find(id)
 	if g == nil {
-		g = newGroup(terminal.NewTerminal(id))
-		m.groups = append(m.groups, g)
+		g = m.tabs.Add(terminal.NewTerminal(id))
 	}
 	m.show(g, l)
 	m.refreshList()
@@ -247,20 +241,20 @@ func (m *model) openSession(id string) tea.Cmd {
 }
 
 // closePane takes the focused pane off the screen; its session goes on in a
-// group of its own.
+// tab of its own.
 func (m *model) closePane() tea.Cmd {
 	p := m.focused()
 	if p == nil {
 		return nil
 	}
-	g, l := m.current, m.current.focus
+	g, l := m.tabs.Current, m.tabs.Current.Focus
 	if p.Ended() != nil || p.Err() != nil {
 		m.putAway(p)
 		m.closeLeaf(g, l)
 		m.refreshList()
 		return nil
 	}
-	if g.root.pane != nil {
+	if g.Root.Pane != nil {
 		return m.say("this is the session's only pane; end the session to close it", false)
 	}
 	m.closeLeaf(g, l)
@@ -295,12 +289,12 @@ func (m *model) keyAfterEnd(k keys.Key) tea.Cmd {
 
 // startInPlace starts a shell in the focused pane after its program has ended.
 func (m *model) startInPlace() tea.Cmd {
-	leaf := m.current.focus
-	ended := leaf.pane
+	leaf := m.tabs.Current.Focus
+	ended := leaf.Pane
 	m.release(ended)
 	m.putAway(ended)
-	leaf.pane = terminal.NewTerminal("")
+	leaf.Pane = terminal.NewTerminal("")
 	m.relayout()
 	m.refreshList()
-	return m.startFor(leaf.pane, ended)
+	return m.startFor(leaf.Pane, ended)
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/terminal"
 	"tandem/panes/widget"
+	"tandem/ui/layout"
 	"tandem/ui/overlay"
 )
 
@@ -70,7 +70,7 @@ func (m *model) overlayFits() bool {
 // drawTight draws what there is room for on a small terminal.
 func (m *model) drawTight() string {
 	m.prepare()
-	rows := m.current.focus.rows
+	rows := m.tabs.Current.Focus.Rows
 	if m.listFocused {
 		rows = m.list.Draw(m.layout.tree.W, m.layout.tree.H, &m.look)
 	}
@@ -121,7 +121,7 @@ func (m *model) drawTooSmall() string {
 // wayBack says which keys lead from what has no room to the terminal, which has;
 // "" if it has none either.
 func (m *model) wayBack() string {
-	if !m.layout.tight || m.current == nil {
+	if !m.layout.tight || m.tabs.Current == nil {
 		return ""
 	}
 	text := "esc: back"
@@ -146,39 +146,18 @@ func (m *model) prepare() {
 	focused := m.focused()
 	for _, l := range m.visible() {
 		r := m.area(l)
-		l.rows = l.pane.Draw(r.W, r.H, &m.look)
-		l.title = ""
+		l.Rows = l.Pane.Draw(r.W, r.H, &m.look)
+		l.Title = ""
 		if !m.layout.bare {
-			name, detail, folder := m.describe(l.pane)
+			name, detail, folder := m.describe(l.Pane)
 			heading := widget.Heading
 			if folder {
 				heading = widget.FolderHeading
 			}
-			l.title = heading(name, detail, l.rect.W, l.pane == focused, &m.look)
-			l.title = l.joined(l.title, &m.look)
+			l.Title = heading(name, detail, l.Rect.W, l.Pane == focused, &m.look)
+			l.Title = l.Joined(l.Title, &m.look)
 		}
 	}
-}
-
-// joined is a title row in which the borders end that come down to it.
-func (n *node) joined(title string, look *widget.Look) string {
-	if n.rect.Y == n.root().rect.Y {
-		return title
-	}
-	for x := n.rect.X; x < n.rect.X+n.rect.W; x++ {
-		at := x - n.rect.X
-		if n.wallAbove(x, n.rect.Y) && ansi.Strip(widget.Cut(widget.CutLeft(title, at), 1, "")) == "─" {
-			title = widget.Cut(title, at, "") + look.Rule.Text("┴") + widget.CutLeft(title, at+1)
-		}
-	}
-	return title
-}
-
-// wallAbove reports whether a border between panes side by side ends in the row
-// above a cell.
-func (n *node) wallAbove(x, y int) bool {
-	s := n.root().borderAt(x, y-1)
-	return s != nil && s.axis == beside
 }
 
 // describe is a pane's name and what else its title row says; folder reports
@@ -235,7 +214,7 @@ func (m *model) drawSide() (s side) {
 	default:
 		s.list = []string{m.list.Strip(l.strip.W, &m.look)}
 	}
-	if m.current == nil {
+	if m.tabs.Current == nil {
 		s.page = m.drawNoSessions()
 	}
 	return s
@@ -247,79 +226,18 @@ func (m *model) appendBodyRow(out []byte, s side, y int) []byte {
 	case m.view != viewSessions:
 		return append(out, s.page[i]...)
 	case m.zoomed:
-		return append(out, m.current.focus.rows[i]...)
+		return append(out, m.tabs.Current.Focus.Rows[i]...)
 	case m.layout.strip.Contains(0, y):
 		return append(out, s.list[i]...)
 	case m.layout.list.W > 0:
 		out = append(out, s.list[i]...)
-		title := m.current == nil && i == 0 || m.current != nil && m.current.root.titleAt(y, true)
-		out = append(out, m.look.Rule.Text(joint(i == 0, title, i == 0))...)
+		title := m.tabs.Current == nil && i == 0 || m.tabs.Current != nil && m.tabs.Current.Root.TitleAt(y, true)
+		out = append(out, m.look.Rule.Text(layout.Joint(i == 0, title, i == 0))...)
 	}
-	if m.current == nil {
+	if m.tabs.Current == nil {
 		return append(out, s.page[y-m.layout.tree.Y]...)
 	}
-	return m.current.root.appendRow(out, y, &m.look)
-}
-
-// appendRow appends the row y of the screen as far as it is the node's.
-func (n *node) appendRow(out []byte, y int, look *widget.Look) []byte {
-	if n.pane != nil {
-		i := y - n.rect.Y
-		if n.title != "" {
-			if i == 0 {
-				return append(out, n.title...)
-			}
-			i--
-		}
-		if i < len(n.rows) {
-			return append(out, n.rows[i]...)
-		}
-		return append(out, widget.Spaces(n.rect.W)...)
-	}
-	if n.axis == below {
-		return n.half(y).appendRow(out, y, look)
-	}
-	out = n.a.appendRow(out, y, look)
-	out = append(out, look.Rule.Text(joint(n.a.titleAt(y, false), n.b.titleAt(y, true), y == n.rect.Y && !n.wallAbove(n.border(), y)))...)
-	return n.b.appendRow(out, y, look)
-}
-
-// half is the half of a split below that has row y.
-func (n *node) half(y int) *node {
-	if y < n.b.rect.Y {
-		return n.a
-	}
-	return n.b
-}
-
-// titleAt reports whether row y is a title row at the node's left or right
-// edge.
-func (n *node) titleAt(y int, leftEdge bool) bool {
-	switch {
-	case n.pane != nil:
-		return n.title != "" && y == n.rect.Y
-	case n.axis == below:
-		return n.half(y).titleAt(y, leftEdge)
-	case leftEdge:
-		return n.a.titleAt(y, true)
-	}
-	return n.b.titleAt(y, false)
-}
-
-// joint is the piece of a vertical border at a row: there may be title rows on
-// both sides, and the border may begin here.
-func joint(onLeft, onRight, first bool) string {
-	switch {
-	case onLeft && onRight && first:
-		return "┬"
-	case onLeft && onRight:
-		return "┼"
-	case onLeft:
-		return "┤"
-	case onRight:
-		return "├"
-	}
-	return "│"
+	return m.tabs.Current.Root.AppendRow(out, y, &m.look)
 }
 
 func (m *model) drawOverlay() {
@@ -352,7 +270,7 @@ func (m *model) cursor() *tea.Cursor {
 	if !ok {
 		return nil
 	}
-	r := m.area(m.current.focus)
+	r := m.area(m.tabs.Current.Focus)
 	shape := tea.CursorBlock
 	switch c.Shape {
 	case api.CursorUnderline:

@@ -20,7 +20,7 @@ import (
 // that can be, the terminal itself becomes the session until the next prefix
 // key; else the pane is drawn as large as the screen.
 func (m *model) zoom() tea.Cmd {
-	if m.view != viewSessions || m.current == nil {
+	if m.view != viewSessions || m.tabs.Current == nil {
 		return nil
 	}
 	m.listFocused = false

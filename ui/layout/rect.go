@@ -1,16 +1,16 @@
-package ui
+package layout
 
 import "tandem/panes/widget"
 
 // touches reports whether r lies directly beside s in a direction from s; one
 // column may be between them.
-func touches(r, s widget.Rect, d direction) bool {
+func touches(r, s widget.Rect, d Direction) bool {
 	switch d {
-	case left:
+	case Left:
 		return abs(r.X+r.W-s.X) <= 1 && overlap(r.Y, r.H, s.Y, s.H)
-	case right:
+	case Right:
 		return abs(s.X+s.W-r.X) <= 1 && overlap(r.Y, r.H, s.Y, s.H)
-	case up:
+	case Up:
 		return r.Y+r.H == s.Y && overlap(r.X, r.W, s.X, s.W)
 	}
 	return s.Y+s.H == r.Y && overlap(r.X, r.W, s.X, s.W)
@@ -19,8 +19,8 @@ func touches(r, s widget.Rect, d direction) bool {
 func overlap(a, an, b, bn int) bool { return a < b+bn && b < a+an }
 
 // offAxis is how far the range of r across a direction is from the middle of s.
-func offAxis(r, s widget.Rect, d direction) int {
-	if d == left || d == right {
+func offAxis(r, s widget.Rect, d Direction) int {
+	if d == Left || d == Right {
 		return outside(s.Y+s.H/2, r.Y, r.H)
 	}
 	return outside(s.X+s.W/2, r.X, r.W)

@@ -1,6 +1,9 @@
 package ui
 
-import "tandem/panes/widget"
+import (
+	"tandem/panes/widget"
+	"tandem/ui/layout"
+)
 
 // Least size of the terminal that the dashboard draws in.
 const (
@@ -23,9 +26,9 @@ const (
 	listLeaves   = 80
 )
 
-// A layout says where everything is on a screen of a size. Rectangles that are
+// Areas say where everything is on a screen of a size. Rectangles that are
 // not shown are empty.
-type layout struct {
+type areas struct {
 	w, h  int
 	body  widget.Rect // between the bars
 	list  widget.Rect // the session list as a column
@@ -36,15 +39,15 @@ type layout struct {
 	tight bool        // there is room for one terminal alone
 }
 
-// layoutOptions is what decides the layout beside the size.
-type layoutOptions struct {
+// areasOptions are what decides them beside the size.
+type areasOptions struct {
 	zoomed bool
 	panes  int
 	tips   bool
 }
 
-func layoutFor(w, h int, o layoutOptions) layout {
-	l := layout{w: w, h: h}
+func areasFor(w, h int, o areasOptions) areas {
+	l := areas{w: w, h: h}
 	if w < minScreenWidth || h < minScreenHeight {
 		if w >= minTightWidth && h >= minTightHeight {
 			l.tight, l.bare, l.tree = true, true, widget.Rect{X: 0, Y: 0, W: w, H: h - 1}
@@ -77,10 +80,10 @@ func layoutFor(w, h int, o layoutOptions) layout {
 
 // tooSmall reports whether there is no room for the dashboard; for the focused
 // pane alone there may be.
-func (l layout) tooSmall() bool { return l.body.W == 0 }
+func (l areas) tooSmall() bool { return l.body.W == 0 }
 
 // content is the part of a leaf's rectangle that its terminal has.
-func (l layout) content(leaf widget.Rect) widget.Rect {
+func (l areas) content(leaf widget.Rect) widget.Rect {
 	if l.bare {
 		return leaf
 	}
@@ -93,44 +96,44 @@ func (l layout) content(leaf widget.Rect) widget.Rect {
 func (m *model) relayout() {
 	m.dirty = true
 	m.layouts.changed = true
-	o := layoutOptions{zoomed: m.zoomed, tips: m.tipsShown()}
-	var leaves []*node
-	if m.current != nil {
-		leaves = m.current.root.leaves(nil)
+	o := areasOptions{zoomed: m.zoomed, tips: m.tipsShown()}
+	var leaves []*layout.Node
+	if m.tabs.Current != nil {
+		leaves = m.tabs.Current.Root.Leaves(nil)
 	}
 	o.panes = len(leaves)
-	m.layout = layoutFor(m.w, m.h, o)
+	m.layout = areasFor(m.w, m.h, o)
 	for _, p := range m.views {
 		if p != nil {
 			p.Resize(m.layout.body.W, m.layout.body.H)
 		}
 	}
-	if m.layout.tooSmall() && !m.layout.tight || m.current == nil {
+	if m.layout.tooSmall() && !m.layout.tight || m.tabs.Current == nil {
 		return
 	}
 	if !m.layout.tight {
-		m.current.root.place(m.layout.tree)
+		m.tabs.Current.Root.Place(m.layout.tree)
 	}
 	for _, l := range leaves {
-		if m.alone() && l != m.current.focus {
+		if m.alone() && l != m.tabs.Current.Focus {
 			continue
 		}
 		r := m.area(l)
-		l.pane.SetSize(r.W, r.H)
-		m.attach(l.pane)
+		l.Pane.SetSize(r.W, r.H)
+		m.attach(l.Pane)
 	}
 	m.resized = true
 }
 
 // visible are the leaves that are on the screen.
-func (m *model) visible() []*node {
-	if m.current == nil || m.view != viewSessions || m.layout.tooSmall() && !m.tight() {
+func (m *model) visible() []*layout.Node {
+	if m.tabs.Current == nil || m.view != viewSessions || m.layout.tooSmall() && !m.tight() {
 		return nil
 	}
 	if m.alone() {
-		return []*node{m.current.focus}
+		return []*layout.Node{m.tabs.Current.Focus}
 	}
-	return m.current.root.leaves(nil)
+	return m.tabs.Current.Root.Leaves(nil)
 }
 
 // alone reports whether the focused pane has all the room that there is.
@@ -139,13 +142,13 @@ func (m *model) alone() bool { return m.zoomed || m.layout.tight }
 // tight reports whether the focused pane, or the list in its place, is all that
 // is shown, for want of room. The other views are not shown there.
 func (m *model) tight() bool {
-	return m.layout.tight && m.view == viewSessions && m.current != nil
+	return m.layout.tight && m.view == viewSessions && m.tabs.Current != nil
 }
 
 // area is where the terminal of a leaf is on the screen.
-func (m *model) area(l *node) widget.Rect {
+func (m *model) area(l *layout.Node) widget.Rect {
 	if m.alone() {
 		return m.layout.tree
 	}
-	return m.layout.content(l.rect)
+	return m.layout.content(l.Rect)
 }

@@ -1,0 +1,37 @@
+package layout
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"tandem/engine/api"
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
+)
+
+func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		root, leaves := grow(t, widget.Rect{X: 0, Y: 0, W: 200, H: 60})
+		name := func(id string) string { return id }
+		for i, l := range leaves {
+			l.Pane = terminal.NewTerminal(string(rune('a' + i)))
+		}
+		focus := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "focus")]
+		written := &Tab{Root: root, Focus: focus}
+		kept, _ := written.write(name)
+		if err := (api.Layout{Tabs: []api.LayoutTab{kept}}).Check(); err != nil {
+			t.Fatal(err)
+		}
+		again, focused := readTab(kept, func(i int) *terminal.Terminal { return terminal.NewTerminal(kept.Nodes[i].ID) })
+		if focused.Pane.ID != focus.Pane.ID {
+			t.Fatalf("the focus went from %s to %s", focus.Pane.ID, focused.Pane.ID)
+		}
+		keptAgain, _ := (&Tab{Root: again, Focus: focused}).write(name)
+		if diff := cmp.Diff(kept, keptAgain); diff != "" {
+			t.Fatal(diff)
+		}
+		again.Place(widget.Rect{X: 0, Y: 0, W: 200, H: 60})
+	})
+}

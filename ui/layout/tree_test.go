@@ -1,0 +1,174 @@
+package layout
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"tandem/panes/terminal"
+	"tandem/panes/widget"
+)
+
+func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		area := widget.Rect{X: rapid.IntRange(0, 40).Draw(t, "x"), Y: 1, W: rapid.IntRange(1, 300).Draw(t, "w"), H: rapid.IntRange(1, 100).Draw(t, "h")}
+		root, leaves := grow(t, area)
+		cells := 0
+		room := area.W >= root.Least(Beside) && area.H >= root.Least(Below)
+		for i, l := range leaves {
+			if room && (l.Rect.W < minPaneWidth || l.Rect.H < minPaneHeight) {
+				t.Fatalf("leaf %v has less than the least size", l.Rect)
+			}
+			cells += l.Rect.W * l.Rect.H
+			if l.Rect.W < 0 || l.Rect.H < 0 {
+				t.Fatalf("leaf %v is less than empty", l.Rect)
+			}
+			for _, o := range leaves[:i] {
+				if overlap(l.Rect.X, l.Rect.W, o.Rect.X, o.Rect.W) && overlap(l.Rect.Y, l.Rect.H, o.Rect.Y, o.Rect.H) {
+					t.Fatalf("leaves %v and %v overlap", l.Rect, o.Rect)
+				}
+			}
+		}
+		if got := cells + borderCells(root); got != area.W*area.H {
+			t.Fatalf("leaves and borders take %d cells of %d", got, area.W*area.H)
+		}
+	})
+}
+
+// grow makes a tree by splitting leaves, closing some and moving borders.
+func grow(t *rapid.T, area widget.Rect) (*Node, []*Node) {
+	root := Leaf(terminal.NewTerminal("0"))
+	root.Place(area)
+	for range rapid.IntRange(0, 12).Draw(t, "steps") {
+		leaves := root.Leaves(nil)
+		l := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "leaf")]
+		switch rapid.SampledFrom([]string{"split", "split", "split", "close", "push"}).Draw(t, "step") {
+		case "split":
+			x := rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis")
+			if l.CanSplit(x) {
+				root, _ = l.Split(x, terminal.NewTerminal("n"))
+			}
+		case "close":
+			if smaller, focus := l.Remove(); smaller != nil {
+				if focus == nil {
+					t.Fatal("no leaf to focus after closing one of several")
+				}
+				root = smaller
+			}
+		case "push":
+			l.Push(Direction(rapid.IntRange(0, 3).Draw(t, "direction")), rapid.IntRange(1, 200).Draw(t, "by"))
+		}
+		root.Place(area)
+	}
+	return root, root.Leaves(nil)
+}
+
+// borderCells are the cells of the columns between halves, as far as there was
+// room for one.
+func borderCells(n *Node) int {
+	if n.Pane != nil {
+		return 0
+	}
+	cells := borderCells(n.A) + borderCells(n.B)
+	if n.Axis == Beside {
+		cells += (n.Rect.W - n.A.Rect.W - n.B.Rect.W) * n.Rect.H
+	}
+	return cells
+}
+
+func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
+	root := Leaf(terminal.NewTerminal("a"))
+	root.Place(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
+	root, second := root.Split(Beside, terminal.NewTerminal("b"))
+	root.Place(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
+	second.Push(Left, 500)
+	if root.A.Rect.W != minPaneWidth {
+		t.Errorf("pushed to the edge, the left half has %d columns, want %d", root.A.Rect.W, minPaneWidth)
+	}
+	second.Push(Right, 500)
+	if root.B.Rect.W != minPaneWidth {
+		t.Errorf("pushed to the other edge, the right half has %d columns, want %d", root.B.Rect.W, minPaneWidth)
+	}
+}
+
+func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
+	_, _, _, _, d := fourPanes()
+	root, e := d.Split(Beside, terminal.NewTerminal("e"))
+	root.Place(root.Rect)
+	root.MoveBorder(500)
+	if d.Rect.W != minPaneWidth || e.Rect.W != minPaneWidth {
+		t.Errorf("the two panes behind the border have %d and %d columns", d.Rect.W, e.Rect.W)
+	}
+}
+
+// fourPanes is a|b over c|d, drawn as
+//
+//	a │ b
+//	──┼──
+//	c │ d
+func fourPanes() (root, a, b, c, d *Node) {
+	area := widget.Rect{X: 0, Y: 0, W: 81, H: 20}
+	a = Leaf(terminal.NewTerminal("a"))
+	root = a
+	root.Place(area)
+	root, b = a.Split(Beside, terminal.NewTerminal("b"))
+	root.Place(area)
+	_, c = a.Split(Below, terminal.NewTerminal("c"))
+	root, d = b.Split(Below, terminal.NewTerminal("d"))
+	root.Place(area)
+	return root, a, b, c, d
+}
+
+func TestFocusGoesToThePaneAcross(t *testing.T) {
+	_, a, b, c, d := fourPanes()
+	tests := []struct {
+		from *Node
+		to   Direction
+		want *Node
+	}{
+		{a, Right, b}, {a, Down, c}, {a, Left, nil}, {a, Up, nil},
+		{b, Left, a}, {b, Down, d}, {c, Right, d}, {c, Up, a}, {d, Left, c}, {d, Up, b},
+	}
+	for _, tt := range tests {
+		if got := tt.from.Neighbour(tt.to); got != tt.want {
+			t.Errorf("from %s towards %d: got %v", tt.from.Pane.ID, tt.to, got)
+		}
+	}
+}
+
+func TestClosingAPaneGivesItsPlaceToItsSibling(t *testing.T) {
+	root, a, _, c, _ := fourPanes()
+	left := root.A
+	area := left.Rect
+	root, focus := a.Remove()
+	root.Place(root.Rect)
+	if focus != c || c.Rect != area {
+		t.Errorf("focus is on %v at %v, want c at %v", focus.Pane.ID, c.Rect, area)
+	}
+}
+
+func TestFocusGoesAroundThePanes(t *testing.T) {
+	_, a, b, c, d := fourPanes()
+	at := a
+	for _, want := range []*Node{c, b, d, a} {
+		if at = at.Next(1); at != want {
+			t.Fatalf("next is %s, want %s", at.Pane.ID, want.Pane.ID)
+		}
+	}
+}
+
+func TestBordersAreFoundWhereTheyAreDrawn(t *testing.T) {
+	root, a, _, _, d := fourPanes()
+	if got := root.BorderAt(40, 3); got != root {
+		t.Errorf("at the column between the halves: %v", got)
+	}
+	if got := root.BorderAt(70, d.Rect.Y); got != root.B {
+		t.Errorf("at the title row of the lower right pane: %v", got)
+	}
+	if got := root.BorderAt(3, 3); got != nil {
+		t.Errorf("inside a pane: %v", got)
+	}
+	if got := root.LeafAt(3, 3); got != a {
+		t.Errorf("the leaf there is %v", got)
+	}
+}
