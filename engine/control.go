@@ -60,6 +60,9 @@ type world interface {
 	// lateExit looks for an exit status that nobody reported.
 	lateExit(ctx context.Context, r store.Record) ending
 	forget(id string)
+	// revive makes the session of a record that has ended, only its screen. It does
+	// not block.
+	revive(r store.Record) *terminal.Session
 	// remove deletes what is on disk; with durable set a loss of power does not
 	// bring it back.
 	remove(id string, durable bool) error
@@ -136,7 +139,7 @@ type proc struct {
 	lines    []string           // the end of its log, in backoff and when it failed
 	removals []chan<- outcome   // who wants it removed once it is stopped
 	runs     int                // how often its child was seen to begin
-	glance   glance             // for other goroutines
+	shared   shared             // with other goroutines
 
 	view    api.Process // as last announced
 	rev     int         // of rec; what is announced is what was saved at rev
@@ -220,7 +223,7 @@ func (c *control) insert(r store.Record, logPath string) *proc {
 	r.Environ = c.environs.shared(r.Environ)
 	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
 	p.command = names.Quote(p.argv)
-	p.show()
+	p.share()
 	c.procs[r.ID] = p
 	return p
 }
@@ -256,7 +259,7 @@ func (c *control) handle(id string, e event) {
 		return
 	}
 	act(c, p, e)
-	p.show()
+	p.share()
 }
 
 // work runs f in a worker.
@@ -458,9 +461,9 @@ func (c *control) listed() []api.Process {
 }
 
 // listedFor is listed for a reader of events.
-func (c *control) listedFor(in api.WatchInput) []api.Process {
+func (c *control) listedFor(lasting bool) []api.Process {
 	all := c.listed()
-	if in.Lasting {
+	if lasting {
 		all = slices.DeleteFunc(all, func(p api.Process) bool { return c.procs[p.ID].rec.Transient })
 	}
 	return all
@@ -521,7 +524,7 @@ func (p *proc) close() {
 		p.live.Close()
 		p.live = nil
 	}
-	p.show()
+	p.share()
 }
 
 // trimSoon trims once for all that ends at this moment.

@@ -294,7 +294,7 @@ func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.running("a")
 		s, _ := ask(r.Context(), r.c, func() *subscriber {
-			return r.c.hub.subscribe(api.Event{Type: api.EventSnapshot, Processes: r.c.listed()}, false)
+			return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.listed()})
 		})
 		r.running("b")
 		if e := <-s.events; len(e.Processes) != 1 || e.Processes[0].ID != "a" {
@@ -308,7 +308,7 @@ func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
 
 func TestWatcherThatFallsBehindIsCut(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{}, false) })
+		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{}) })
 		for range outboxSize {
 			r.c.box.Post(func() { r.c.notice("news") })
 		}

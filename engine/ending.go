@@ -65,15 +65,11 @@ func (h *host) endRemains(ctx context.Context, records []store.Record, signal st
 // stopRemains is a stop of what has ended: it ends what that has left behind, or
 // is the error that there is nothing to stop.
 func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
-	var record store.Record
-	var view api.Process
-	err := withProc(ctx, h, in.ID, func(p *proc) error {
-		record, view = p.rec, h.control.current(p)
-		return nil
-	})
+	e, err := h.control.entry(ctx, in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
+	record := e.rec
 	if in.TimeoutMS > 0 {
 		record.StopTimeoutMS = in.TimeoutMS
 	}
@@ -83,7 +79,7 @@ func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended e
 	case n == 0:
 		return api.Process{}, ended
 	}
-	return view, nil
+	return e.view, nil
 }
 
 // endAllRemains ends what ended processes have left behind.

@@ -101,11 +101,11 @@ func Run(ctx context.Context, o Options) error {
 	}
 	h.control = newControl(ctx, h, log)
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, func(text string) {
-		h.control.box.Post(func() { h.control.notice(text) })
+		h.control.tellNotice(text)
 	})
 	defer h.history.Close()
 	h.history.Tell(func(n int64) {
-		h.control.box.Post(func() { h.control.hub.publish(api.Event{Type: api.EventHistory, History: n}) })
+		h.control.tell(api.Event{Type: api.EventHistory, History: n})
 	})
 	h.control.history = h.history
 	return h.run(ctx)
@@ -128,7 +128,7 @@ func (h *host) run(ctx context.Context) error {
 	h.link.dial = func(ctx context.Context) (keeperClient, error) { return keeper.Dial(ctx, keeperSocket) }
 	h.link.charges = h.charges
 	h.link.exited = h.exited
-	h.link.notice = func(text string) { h.control.box.Post(func() { h.control.notice(text) }) }
+	h.link.notice = h.control.tellNotice
 
 	defer h.sessions.Wait()
 	defer h.closeSessions()
@@ -237,11 +237,7 @@ func (h *host) allowReplays() {
 // closeSessions lets go of all terminals; the keeper holds them on. It runs
 // when the control goroutine does not any more.
 func (h *host) closeSessions() {
-	for _, p := range h.control.procs {
-		p.disarm()
-		p.release()
-		p.close()
-	}
+	h.control.close()
 	h.logs.Close()
 	h.gate.close()
 	if h.transfers != nil {

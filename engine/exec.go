@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"tandem/engine/api"
@@ -46,11 +45,11 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	reply, err := h.enter(ctx, rec, in.Name != "", api.State.Ended)
+	answer, err := h.enter(ctx, rec, in.Name != "", api.State.Ended)
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
-	p, err := h.outcome(limited, rec.ID, reply)
+	p, err := answer.wait(limited)
 	out := api.ExecOutput{TimedOut: errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil}
 	if err != nil && !out.TimedOut {
 		return api.ExecOutput{}, err
@@ -89,97 +88,22 @@ func (h *host) execRecord(in api.ExecInput) (store.Record, error) {
 	return rec, nil
 }
 
-// awaitThat waits until something announced of a process holds. The error of
-// ctx is given as it is.
-func (h *host) awaitThat(ctx context.Context, id string, holds func(p *proc) bool) (api.Process, error) {
-	reply := make(chan outcome, 1)
-	err := withProc(ctx, h, id, func(p *proc) error {
-		if p.view.State == p.state() && holds(p) {
-			reply <- outcome{process: h.control.current(p)}
-			return nil
-		}
-		p.await(reply, func(api.State) bool { return holds(p) })
-		return nil
-	})
-	if err != nil {
-		return api.Process{}, err
-	}
-	return h.outcome(ctx, id, reply)
-}
-
-// outcome is the answer to a request about a process. The error of ctx is given
-// as it is.
-func (h *host) outcome(ctx context.Context, id string, reply chan outcome) (api.Process, error) {
-	select {
-	case o := <-reply:
-		return o.process, o.err
-	case <-h.control.done:
-		return api.Process{}, api.ErrEnding()
-	case <-ctx.Done():
-		h.control.box.Post(func() { h.control.abandon(id, reply) })
-		return api.Process{}, ctx.Err()
-	}
-}
-
-// abandon drops a request whose client waits no longer.
-func (c *control) abandon(id string, reply chan outcome) {
-	if p := c.procs[id]; p != nil {
-		p.waiters = slices.DeleteFunc(p.waiters, func(w waiter) bool { return w.reply == reply })
-	}
-}
-
 // overdue handles a command that has not ended in time.
 func (h *host) overdue(ctx context.Context, id string, in api.ExecInput) (api.Process, error) {
-	p, err := h.announced(ctx, id)
+	p, err := h.control.announced(ctx, id)
 	switch {
 	case err != nil || p.State.Ended():
 		return p, err
 	case !in.Kill && in.Daemon != nil:
-		return h.keep(ctx, id, *in.Daemon)
+		return h.control.keep(ctx, id, in.Daemon.Lines)
 	case !in.Kill:
 		return p, nil
 	}
-	ended, err := h.requestWith(ctx, id, event{kind: evStop, signal: "SIGKILL"})
+	ended, err := h.control.stopProcess(ctx, asked(ctx, id, "end"), "SIGKILL", 0)
 	if errors.Is(err, api.CodeEnded) {
-		return h.announced(ctx, id)
+		return h.control.announced(ctx, id)
 	}
 	return ended, err
-}
-
-// keep makes a daemon of a command, so that it is not forgotten when it has
-// ended.
-func (h *host) keep(ctx context.Context, id string, d api.Daemon) (api.Process, error) {
-	reply := make(chan outcome, 1)
-	err := withProc(ctx, h, id, func(p *proc) error {
-		p.rec.Transient, p.rec.Daemon = false, &store.Daemon{Lines: d.Lines}
-		p.await(reply, always)
-		h.control.save(p)
-		return nil
-	})
-	if err != nil {
-		return api.Process{}, err
-	}
-	return h.outcome(ctx, id, reply)
-}
-
-// announced is what was announced of a process, or will be for the first time.
-func (h *host) announced(ctx context.Context, id string) (api.Process, error) {
-	reply := make(chan outcome, 1)
-	_, err := ask(ctx, h.control, func() struct{} {
-		switch p := h.control.procs[id]; {
-		case p == nil:
-			reply <- outcome{err: api.Errorf(api.CodeNotFound, "find %s: it could not be started, or was removed", id)}
-		case p.view.ID != "":
-			reply <- outcome{process: h.control.current(p)}
-		default:
-			p.await(reply, hasStarted)
-		}
-		return struct{}{}
-	})
-	if err != nil {
-		return api.Process{}, err
-	}
-	return h.outcome(ctx, id, reply)
 }
 
 // duration is how long a process ran, or has run.

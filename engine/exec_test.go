@@ -140,7 +140,7 @@ func TestOneShotCommandThatSomebodyWaitsForIsAnnouncedAtOnce(t *testing.T) {
 
 func TestEndOfOneShotCommandIsToldOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{Type: api.EventSnapshot}, false) })
+		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot}) })
 		<-s.events
 		reply := r.command("a", api.State.Ended)
 		synctest.Wait()
@@ -156,7 +156,7 @@ func TestEndOfOneShotCommandIsToldOnce(t *testing.T) {
 
 func TestALastingWatchTellsNothingOfOneShotCommands(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(api.Event{Type: api.EventSnapshot}, true) })
+		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(true, api.Event{Type: api.EventSnapshot}) })
 		<-s.events
 		reply := r.command("a", api.State.Ended)
 		time.Sleep(2 * soon)
@@ -168,7 +168,7 @@ func TestALastingWatchTellsNothingOfOneShotCommands(t *testing.T) {
 		if n := len(s.events); n != 0 {
 			t.Errorf("%d events: %+v", n, <-s.events)
 		}
-		if all, _ := ask(r.Context(), r.c, func() []api.Process { return r.c.listedFor(api.WatchInput{Lasting: true}) }); len(all) != 0 {
+		if all, _ := ask(r.Context(), r.c, func() []api.Process { return r.c.listedFor(true) }); len(all) != 0 {
 			t.Errorf("%+v", all)
 		}
 	})

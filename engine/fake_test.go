@@ -176,6 +176,10 @@ func (w *fakeWorld) forget(string) {
 	w.note("forget")
 }
 
+func (w *fakeWorld) revive(store.Record) *terminal.Session {
+	panic("no test has a terminal that ended")
+}
+
 func (w *fakeWorld) remove(id string, _ bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

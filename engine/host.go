@@ -317,7 +317,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		Drained:  func() { h.control.post(r.ID, event{kind: evDrained}) },
 		Touched:  func() { h.control.touched(r.ID) },
 		Notice: func(text string) {
-			h.control.box.Post(func() { h.control.notice(r.Name + ": " + text) })
+			h.control.tellNotice(r.Name + ": " + text)
 		},
 	}, h.sessions.Done)
 	s.Admit(r.Keyboard != "", r.Open)
@@ -401,27 +401,24 @@ func (h *host) remove(id string, durable bool) error {
 
 // charges are the children that a new keeper has to take over.
 func (h *host) charges(ctx context.Context) []charge {
-	all, err := ask(ctx, h.control, func() []charge {
-		var all []charge
-		for id, p := range h.control.procs {
-			if p.rec.Identity == nil || p.state().Ended() {
-				continue
-			}
-			who := p.rec.Identity
-			c := charge{
-				child: keeper.Child{ID: id, PID: who.PID, StartTime: who.StartTime, BootID: who.BootID, TTY: p.rec.TTY},
-				dir:   h.store.Dir(id),
-				logs:  h.logsOf(p.rec),
-			}
-			if s, ok := p.live.(*terminal.Session); ok {
-				c.master = s.Master()
-			}
-			all = append(all, c)
+	var all []charge
+	err := h.control.visit(ctx, func(e entry) {
+		who := e.rec.Identity
+		if who == nil || e.state.Ended() {
+			return
 		}
-		return all
+		c := charge{
+			child: keeper.Child{ID: e.rec.ID, PID: who.PID, StartTime: who.StartTime, BootID: who.BootID, TTY: e.rec.TTY},
+			dir:   h.store.Dir(e.rec.ID),
+			logs:  h.logsOf(e.rec),
+		}
+		if e.session != nil {
+			c.master = e.session.Master()
+		}
+		all = append(all, c)
 	})
 	if err != nil {
-		return nil
+		return nil // the engine ends, and what visit has filled in is not complete
 	}
 	return all
 }

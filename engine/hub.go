@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"tandem/engine/api"
 	"tandem/persist/store"
 )
@@ -35,10 +37,13 @@ func (s *subscriber) rest(send func(api.Event) error) {
 	}
 }
 
-// subscribe adds a stream; a lasting one does not tell of one-shot commands.
-func (h *hub) subscribe(snapshot api.Event, lasting bool) *subscriber {
-	s := &subscriber{events: make(chan api.Event, outboxSize), lasting: lasting}
-	s.events <- snapshot
+// subscribe adds a stream that begins with some events; a lasting one does not tell
+// of one-shot commands.
+func (h *hub) subscribe(lasting bool, first ...api.Event) *subscriber {
+	s := &subscriber{events: make(chan api.Event, max(outboxSize, len(first))), lasting: lasting}
+	for _, e := range first {
+		s.events <- e
+	}
 	if h.subscribers == nil {
 		h.subscribers = make(map[*subscriber]struct{})
 	}
@@ -75,5 +80,36 @@ func (h *hub) send(e api.Event, transient bool) {
 func (h *hub) close() {
 	for s := range h.subscribers {
 		h.drop(s)
+	}
+}
+
+// watch sends events until ctx ends or the reader falls behind. first makes those
+// that the stream begins with of the snapshot of what there is; it runs on the
+// control goroutine. A client that owner names is here for as long.
+func (c *control) watch(ctx context.Context, owner string, lasting bool, first func(snapshot api.Event) []api.Event, send func(api.Event) error) error {
+	s, err := ask(ctx, c, func() *subscriber {
+		c.arrive(owner)
+		return c.hub.subscribe(lasting, first(api.Event{Type: api.EventSnapshot, Processes: c.listedFor(lasting)})...)
+	})
+	if err != nil {
+		return err
+	}
+	defer c.box.Post(func() {
+		c.hub.drop(s)
+		c.depart(owner)
+	})
+	for {
+		select {
+		case e, ok := <-s.events:
+			if !ok {
+				return api.Errorf(api.CodeUnavailable, "watch events: the stream was cut").WithHint("watch again")
+			}
+			if err := send(e); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			s.rest(send)
+			return ctx.Err()
+		}
 	}
 }

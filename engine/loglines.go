@@ -2,80 +2,22 @@ package engine
 
 import (
 	"context"
-	"sync/atomic"
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
-	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
 // shownLines is how many lines of the log of what failed are shown.
 const shownLines = 20
 
-// A glance is what any goroutine may know of a process at any time.
-type glance struct {
-	state atomic.Value            // an api.State
-	live  atomic.Pointer[glimpse] // of a terminal
-}
-
-type glimpse struct{ live liveSession }
-
-// show lets other goroutines know what the process is like now.
-func (p *proc) show() {
-	p.glance.state.Store(p.state())
-	if p.live != nil {
-		p.glance.live.Store(&glimpse{p.live})
-	} else {
-		p.glance.live.Store(nil)
-	}
-}
-
-// written is how much a terminal has written.
-func (g *glance) written(path string) int64 {
-	if l := g.live.Load(); l != nil {
-		return l.live.Facts().Bytes
-	}
-	return logs.FileSize(path)
-}
-
-// source is the log of a process, for any goroutine to read.
-func (h *host) source(p *proc) logs.Source {
-	g := &p.glance
-	s := logs.Source{
-		Name:    p.rec.Name,
-		Path:    h.logPath(p.rec),
-		Started: p.rec.StartedAt,
-		State:   func() api.State { return g.state.Load().(api.State) },
-	}
-	if p.rec.SplitLog {
-		s.ErrPath = h.errorLogPath(p.rec)
-	}
-	if p.live != nil {
-		path := s.Path
-		s.End = func() int64 { return g.written(path) }
-		if live, ok := p.live.(*terminal.Session); ok {
-			s.Opened = live.LogOpened()
-		}
-	}
-	return s
-}
-
-func (h *host) logSource(ctx context.Context, id string) (s logs.Source, err error) {
-	err = withProc(ctx, h, id, func(p *proc) error {
-		s = h.source(p)
-		return nil
-	})
-	return s, err
-}
-
 func (h *host) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-	source, err := h.logSource(ctx, in.ID)
+	e, err := h.control.entry(ctx, in.ID)
 	if err != nil {
 		return api.ProcessLogOutput{}, err
 	}
-	return h.logs.Read(ctx, in, source)
+	return h.logs.Read(ctx, in, e.source())
 }
 
 // processLogLimit is how much is kept of each log that a process writes itself.
@@ -100,7 +42,7 @@ func (h *host) logsOf(r store.Record) keeper.Logs {
 func (h *host) bound(r store.Record) (stop func()) {
 	limit := h.processLogLimit(r)
 	notice := func(text string) {
-		h.control.box.Post(func() { h.control.notice(r.Name + ": " + text) })
+		h.control.tellNotice(r.Name + ": " + text)
 	}
 	logs := map[string]int64{h.logPath(r): r.LogStart}
 	if r.SplitLog {

@@ -8,7 +8,6 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/proctree"
-	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -77,27 +76,25 @@ func (h *host) agentBehind(ctx context.Context, pid int) (string, error) {
 	if !a.collected && len(a.marks) == 0 {
 		return "", nil
 	}
-	return ask(ctx, h.control, func() string {
-		known := false
-		for _, p := range h.control.procs {
-			if !a.includes(p.rec) {
-				continue
-			}
-			known = true
-			if p.rec.Owner != "" || strings.HasPrefix(p.rec.Actor, server.AgentPrefix) {
-				return p.rec.Name + ", which " + p.rec.Actor + " has started"
-			}
-			if s, ok := p.live.(*terminal.Session); ok {
-				if typist := s.TypedLast(); strings.HasPrefix(typist, server.AgentPrefix) {
-					return p.rec.Name + ", where " + typist + " typed last"
-				}
-			}
+	known, behind := false, ""
+	err := h.control.visit(ctx, func(e entry) {
+		if behind != "" || !a.includes(e.rec) {
+			return
 		}
-		if a.collected && !known {
-			return "a process that hides which session it belongs to"
+		known = true
+		if e.rec.Owner != "" || strings.HasPrefix(e.rec.Actor, server.AgentPrefix) {
+			behind = e.rec.Name + ", which " + e.rec.Actor + " has started"
+		} else if e.session != nil && strings.HasPrefix(e.session.TypedLast(), server.AgentPrefix) {
+			behind = e.rec.Name + ", where " + e.session.TypedLast() + " typed last"
 		}
-		return ""
 	})
+	if err != nil {
+		return "", err
+	}
+	if a.collected && !known {
+		behind = "a process that hides which session it belongs to"
+	}
+	return behind, nil
 }
 
 // includes reports whether a record's child is among the ancestors, or has left

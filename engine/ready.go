@@ -101,18 +101,12 @@ func (h *host) awaitLine(ctx context.Context, r store.Record) error {
 	if err != nil {
 		return err
 	}
-	source, err := ask(ctx, h.control, func() *logs.Source {
-		p := h.control.procs[r.ID] // not announced yet, so nobody else can find it
-		if p == nil {
-			return nil
-		}
-		s := h.source(p)
-		return &s
-	})
-	if err != nil || source == nil {
+	e, err := h.control.entryByID(ctx, r.ID) // it may not be announced yet
+	if err != nil {
 		return errors.New("it was removed")
 	}
-	_, _, err = h.logs.WaitLine(ctx, *source, pattern, source.Places(r.LogStart, r.ErrorLogStart))
+	source := e.source()
+	_, _, err = h.logs.WaitLine(ctx, source, pattern, source.Places(r.LogStart, r.ErrorLogStart))
 	if err != nil && ctx.Err() != nil {
 		return errors.New("there was no such line")
 	}

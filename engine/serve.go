@@ -100,7 +100,7 @@ func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empt
 		}
 	}
 	if err := h.pauseKeeper(ctx); err != nil {
-		h.control.box.Post(func() { h.control.closing = false })
+		h.control.reopen()
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
 	}
 	h.announceStop(ctx, in.All)
@@ -134,11 +134,7 @@ func (h *host) announceStop(ctx context.Context, all bool) {
 	if all {
 		text = "everything was ended, and the engine with it"
 	}
-	// An engine that ends already has nobody left to tell.
-	_, _ = ask(ctx, h.control, func() struct{} {
-		h.control.hub.publish(api.Event{Type: api.EventStopped, Notice: text})
-		return struct{}{}
-	})
+	h.control.tellNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
 }
 
 // replacePatience bounds how long the keeper may take to take another executable.
@@ -167,63 +163,19 @@ func replaceBy(ctx context.Context, client keeperClient, path string) error {
 
 // stopAll ends everything and lets nothing new be started.
 func (h *host) stopAll(ctx context.Context) error {
-	type asked struct {
-		replies  []<-chan outcome
-		patience time.Duration
-	}
-	a, err := ask(ctx, h.control, func() asked {
-		h.control.closing = true
-		longest := h.control.longestStop()
-		return asked{h.control.stopEach("", func(*proc) bool { return true }), longest + stopAllPatience}
-	})
-	if err != nil {
-		return err
-	}
-	replies := a.replies
-	ctx, cancel := context.WithTimeout(ctx, a.patience)
-	defer cancel()
-	var failed error
-	for _, reply := range replies {
-		if _, err := await(ctx, h.control, reply); err != nil && !errors.Is(err, api.CodeEnded) {
-			failed = errors.Join(failed, err)
-		}
-	}
+	failed := h.control.stopAll(ctx, stopAllPatience)
 	if failed == nil {
 		failed = h.endAllRemains(ctx)
 	}
 	if failed != nil {
-		h.control.box.Post(func() { h.control.closing = false })
+		h.control.reopen()
 		return api.Errorf(api.CodeConflict, "end all sessions and processes: %v", failed)
 	}
 	return nil
 }
 
-// longestStop is the longest stop time-out of what has not ended.
-func (c *control) longestStop() time.Duration {
-	longest := defaultStopTimeout
-	for _, p := range c.procs {
-		if !p.state().Ended() {
-			longest = max(longest, stopTimeout(p.rec))
-		}
-	}
-	return longest
-}
-
-// await waits for the answer to a request.
-func await(ctx context.Context, c *control, reply <-chan outcome) (api.Process, error) {
-	select {
-	case o := <-reply:
-		return o.process, o.err
-	case <-ctx.Done():
-		return api.Process{}, api.Errorf(api.CodeUnavailable, "wait for the answer: %v", ctx.Err())
-	case <-c.done:
-		return api.Process{}, api.ErrEnding()
-	}
-}
-
 // watch serves events.watch.
 func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event) error) error {
-	c := h.control
 	owner, agent, unsaved := server.CallerOf(ctx).Owner, server.CallerOf(ctx).Agent(), h.unsaved()
 	if tell := send; agent { // what others ask the person is not for it
 		send = func(e api.Event) error {
@@ -233,44 +185,23 @@ func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event
 			return tell(e)
 		}
 	}
-	s, err := ask(ctx, c, func() *subscriber {
-		c.arrive(owner)
+	return h.control.watch(ctx, owner, in.Lasting, func(snapshot api.Event) []api.Event {
 		info := h.info()
 		kept := h.layouts.now()
-		s := c.hub.subscribe(api.Event{Type: api.EventSnapshot, Info: &info, Processes: c.listedFor(in), Layout: kept.layout, Revision: kept.revision}, in.Lasting)
+		snapshot.Info, snapshot.Layout, snapshot.Revision = &info, kept.layout, kept.revision
+		first := []api.Event{snapshot}
 		for _, r := range h.arbiter.Requests() {
-			s.events <- api.Event{Type: api.EventRequest, Request: &r}
+			first = append(first, api.Event{Type: api.EventRequest, Request: &r})
 		}
 		if unsaved != "" {
-			s.events <- api.Event{Type: api.EventNotice, Notice: unsaved}
+			first = append(first, api.Event{Type: api.EventNotice, Notice: unsaved})
 		}
 		if !agent { // problems wait for the person
 			for _, text := range h.problems {
-				c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
+				first = append(first, api.Event{Type: api.EventNotice, Notice: text})
 			}
 			h.problems = nil
 		}
-		return s
-	})
-	if err != nil {
-		return err
-	}
-	defer c.box.Post(func() {
-		c.hub.drop(s)
-		c.depart(owner)
-	})
-	for {
-		select {
-		case e, ok := <-s.events:
-			if !ok {
-				return api.Errorf(api.CodeUnavailable, "watch events: the stream was cut").WithHint("watch again")
-			}
-			if err := send(e); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			s.rest(send)
-			return ctx.Err()
-		}
-	}
+		return first
+	}, send)
 }

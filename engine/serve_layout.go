@@ -128,15 +128,6 @@ func (h *host) handleLayouts(m *server.Mux) {
 	})
 }
 
-// endedIDs are the ids of all that has ended.
-func (c *control) endedIDs() map[string]bool {
-	ended := map[string]bool{}
-	for id, p := range c.procs {
-		ended[id] = p.state().Ended()
-	}
-	return ended
-}
-
 // putAway are the sessions that were put away before or are now: each dashboard
 // knows of those that were there when it was opened, and of its own. Those that
 // run again or are gone are left out.
@@ -160,7 +151,7 @@ func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Layout
 	if err != nil {
 		return none, err
 	}
-	ended, err := ask(ctx, h.control, h.control.endedIDs)
+	ended, err := h.control.endedIDs(ctx)
 	if err != nil {
 		return none, err
 	}
@@ -182,10 +173,10 @@ func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Layout
 		return none, err
 	}
 	if changed {
-		h.tell(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
+		h.control.tell(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
 	}
 	if in.Show {
-		h.tell(api.Event{Type: api.EventLayout, Layout: &in.Layout})
+		h.control.tell(api.Event{Type: api.EventLayout, Layout: &in.Layout})
 	}
 	return api.LayoutPutOutput{Revision: now.revision}, nil
 }
@@ -203,9 +194,4 @@ func (k *keptLayout) put(in api.LayoutPutInput, ended map[string]bool) (changed 
 	}
 	k.layout, k.revision = &in.Layout, nextRevision(k.revision)
 	return true, nil
-}
-
-// tell publishes an event.
-func (h *host) tell(e api.Event) {
-	h.control.box.Post(func() { h.control.hub.publish(e) })
 }

@@ -33,9 +33,7 @@ func (h *host) handlePolicy(m *server.Mux) {
 
 // New makes the arbiter of the policy at path.
 func (h *host) newArbiter(path string) *approval.Arbiter {
-	return approval.New(path, h.log, func(e api.Event) {
-		h.control.box.Post(func() { h.control.hub.publish(e) })
-	})
+	return approval.New(path, h.log, func(e api.Event) { h.control.tell(e) })
 }
 
 func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.PolicyCheckOutput, error) {
@@ -50,10 +48,9 @@ func (h *host) policyCheck(ctx context.Context, in api.PolicyCheckInput) (api.Po
 		in.CWD, _ = h.folderOf(ctx, in.Session)
 	}
 	if in.Session != "" { // as the person knows it, and only this one
-		_ = withProc(ctx, h, in.Session, func(p *proc) error {
-			in.Session = fmt.Sprintf("%s (%s)", p.rec.Name, p.rec.ID)
-			return nil
-		})
+		if e, err := h.control.entry(ctx, in.Session); err == nil {
+			in.Session = fmt.Sprintf("%s (%s)", e.rec.Name, e.rec.ID)
+		}
 	}
 	return h.arbiter.Check(ctx, in)
 }

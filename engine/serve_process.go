@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
@@ -36,29 +35,25 @@ func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.
 // startRecord starts a new record and answers when it runs, has ended already,
 // or could not be started.
 func (h *host) startRecord(ctx context.Context, rec store.Record, named bool) (api.Process, error) {
-	reply, err := h.enter(ctx, rec, named, hasStarted)
+	answer, err := h.enter(ctx, rec, named, hasStarted)
 	if err != nil {
 		return api.Process{}, err
 	}
-	return await(ctx, h.control, reply)
+	return answer.wait(ctx)
 }
 
 // enter begins to start a new record. The answer comes when its announced state
 // is as wanted, or it could not be started.
-func (h *host) enter(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (chan outcome, error) {
-	reply := make(chan outcome, 1)
+func (h *host) enter(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (pending, error) {
 	rec.Cgroup = h.cgroupOf(rec)
-	refused, err := ask(ctx, h.control, func() error { return h.control.start(rec, h.logPath(rec), named, until, reply) })
+	answer, err := h.control.startNew(ctx, rec, h.logPath(rec), named, until)
 	if err == nil {
-		err = refused
-	}
-	if err == nil {
-		return reply, nil
+		return answer, nil
 	}
 	if rec.Sandboxed {
 		err = errors.Join(err, h.store.Remove(rec.ID))
 	}
-	return nil, api.AsError(err)
+	return answer, api.AsError(err)
 }
 
 // processRecord checks what a client asks to start and makes a record of it.
@@ -140,7 +135,7 @@ func (h *host) processList(ctx context.Context, in api.ProcessListInput) (api.Pr
 	if in.Metrics {
 		h.lookAtNeeds(ctx)
 	}
-	all, err := ask(ctx, h.control, func() []measurable { return h.control.measurables() })
+	all, err := h.control.measurables(ctx)
 	if err != nil {
 		return api.ProcessListOutput{}, err
 	}
@@ -152,29 +147,6 @@ func (h *host) processList(ctx context.Context, in api.ProcessListInput) (api.Pr
 		out.Processes[i] = m.view
 	}
 	return out, nil
-}
-
-// A measurable is what is announced of a process, with whom to measure.
-type measurable struct {
-	view api.Process
-	who  store.Identity // PID 0 without a child
-}
-
-func (c *control) measurables() []measurable {
-	all := c.listed()
-	out := make([]measurable, len(all))
-	for i, view := range all {
-		out[i] = c.measurable(c.procs[view.ID], view)
-	}
-	return out
-}
-
-func (c *control) measurable(p *proc, view api.Process) measurable {
-	m := measurable{view: view}
-	if p.rec.Identity != nil && view.PID == p.rec.Identity.PID {
-		m.who = *p.rec.Identity
-	}
-	return m
 }
 
 // measure adds what processes use; those without a child use nothing.
@@ -207,14 +179,11 @@ func (h *host) strays(all []measurable, procs []proctree.Process) map[int]store.
 }
 
 func (h *host) processGet(ctx context.Context, in api.IDInput) (api.Process, error) {
-	one := make([]measurable, 1)
-	err := withProc(ctx, h, in.ID, func(p *proc) error {
-		one[0] = h.control.measurable(p, h.control.current(p))
-		return nil
-	})
+	e, err := h.control.entry(ctx, in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
+	one := []measurable{measurableOf(e.rec, e.view)}
 	h.measure(one)
 	return one[0].view, nil
 }
@@ -228,7 +197,7 @@ func (h *host) processStop(ctx context.Context, in api.ProcessStopInput) (api.Pr
 	if in.TimeoutMS < 0 {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "stop process: timeout_ms cannot be negative")
 	}
-	p, err := h.requestWith(ctx, in.ID, event{kind: evStop, signal: in.Signal, patience: in.TimeoutMS})
+	p, err := h.control.stopProcess(ctx, asked(ctx, in.ID, "end"), in.Signal, in.TimeoutMS)
 	if errors.Is(err, api.CodeEnded) {
 		return h.stopRemains(ctx, in, err)
 	}
@@ -243,29 +212,17 @@ func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (
 		}
 	}
 	h.log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", server.CallerOf(ctx).Name)
-	var failed error
-	replies, err := ask(ctx, h.control, func() []<-chan outcome {
-		return h.control.stopEach(in.Signal, func(p *proc) bool {
-			if p.rec.TTY && !in.Sessions {
-				return false
-			}
-			err := mayChange(ctx, h.control.current(p), "end")
-			failed = errors.Join(failed, err)
-			return err == nil
-		})
-	})
-	if err != nil {
-		return out, err
-	}
-	for _, reply := range replies {
-		p, err := await(ctx, h.control, reply)
-		switch {
-		case err == nil:
-			out.Stopped = append(out.Stopped, p)
-		case !errors.Is(err, api.CodeEnded):
-			failed = errors.Join(failed, err)
+	var locked error
+	stopped, failed := h.control.stopSome(ctx, in.Signal, func(p api.Process) bool {
+		if p.Terminal != nil && !in.Sessions {
+			return false
 		}
-	}
+		err := mayChange(ctx, p, "end")
+		locked = errors.Join(locked, err)
+		return err == nil
+	})
+	out.Stopped = append(out.Stopped, stopped...)
+	failed = errors.Join(locked, failed)
 	switch {
 	case errors.Is(failed, api.CodeLocked):
 		return out, api.Errorf(api.CodeLocked, "%v", failed).WithHint("all others were ended")
@@ -274,31 +231,11 @@ func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (
 	}
 	return out, nil
 }
-
-// stopEach asks all that are wanted to end, oldest first; the answers come on
-// the channels.
-func (c *control) stopEach(signal string, wanted func(*proc) bool) []<-chan outcome {
-	var live []*proc
-	for _, p := range c.procs {
-		if !p.state().Ended() && wanted(p) {
-			live = append(live, p)
-		}
-	}
-	slices.SortFunc(live, byAge)
-	replies := make([]<-chan outcome, len(live))
-	for i, p := range live {
-		reply := make(chan outcome, 1)
-		c.handle(p.rec.ID, event{kind: evStop, signal: signal, reply: reply})
-		replies[i] = reply
-	}
-	return replies
-}
-
 func (h *host) processRestart(ctx context.Context, in api.IDInput) (api.Process, error) {
 	if err := h.mayStartAgain(ctx, &in.ID, true); err != nil {
 		return api.Process{}, err
 	}
-	p, err := h.requestWith(ctx, in.ID, event{kind: evRestart})
+	p, err := h.control.restartProcess(ctx, asked(ctx, in.ID, "restart"))
 	if err == nil {
 		h.history.StartedAgain(p)
 	}
@@ -313,22 +250,18 @@ func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (ap
 	if err := h.mayStartAgain(ctx, &in.ID, false); err != nil {
 		return api.Empty{}, err
 	}
-	var who store.Identity
-	err = withProc(ctx, h, in.ID, func(p *proc) error {
-		if p.rec.Identity == nil || p.ending != nil || p.state().Ended() {
-			return api.Errorf(api.CodeEnded, "send signal to %s: it does not run", p.rec.Name)
-		}
-		if err := mayChange(ctx, h.control.current(p), "signal"); err != nil {
-			return err
-		}
-		who = *p.rec.Identity
-		return nil
-	})
+	e, err := h.control.entry(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
+	if e.child.PID == 0 {
+		return api.Empty{}, api.Errorf(api.CodeEnded, "send signal to %s: it does not run", e.rec.Name)
+	}
+	if err := mayChange(ctx, e.view, "signal"); err != nil {
+		return api.Empty{}, err
+	}
 	h.log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", server.CallerOf(ctx).Name)
-	return api.Empty{}, proctree.SignalGroup(who, number)
+	return api.Empty{}, proctree.SignalGroup(e.child, number)
 }
 
 func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {
@@ -340,63 +273,22 @@ func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (ap
 	if in.LogLimit != nil && *in.LogLimit < 0 {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "update process: log_limit cannot be negative")
 	}
-	if _, err := restartOf(false, in.Restart); err != nil {
-		return api.Process{}, err
+	u := update{keepAlive: in.KeepAlive, name: in.Name, logLimit: in.LogLimit}
+	if u.logLimit != nil {
+		most := min(*in.LogLimit, mostLog)
+		u.logLimit = &most
+	}
+	if in.Restart != nil {
+		restart, err := restartOf(false, in.Restart)
+		if err != nil {
+			return api.Process{}, err
+		}
+		u.restart = &restart
 	}
 	if in.Restart != nil || in.KeepAlive != nil {
 		if err := h.mayStartAgain(ctx, &in.ID, true); err != nil {
 			return api.Process{}, err
 		}
 	}
-	reply := make(chan outcome, 1)
-	err := withProc(ctx, h, in.ID, func(p *proc) error {
-		if err := mayChange(ctx, h.control.current(p), "update"); err != nil {
-			return err
-		}
-		return h.control.update(p, in, reply)
-	})
-	if err != nil {
-		return api.Process{}, err
-	}
-	return await(ctx, h.control, reply)
-}
-
-// update changes what is wanted of a process, whatever it does. What waits for
-// a restart that is not wanted any more has ended.
-func (c *control) update(p *proc, in api.ProcessUpdateInput, reply chan<- outcome) error {
-	restart := p.rec.Restart
-	if in.Restart != nil {
-		restart, _ = restartOf(false, in.Restart) // it was checked
-	}
-	if in.KeepAlive != nil {
-		switch {
-		case *in.KeepAlive && !startsAtBoot(restart):
-			restart.Policy, restart.Prompt = string(api.PolicyAlways), false
-		case !*in.KeepAlive && startsAtBoot(restart):
-			restart.Policy = string(api.PolicyNo)
-		}
-	}
-	if in.Name != nil {
-		if other := c.namedLive(*in.Name); other != nil && other != p && !p.state().Ended() {
-			return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, *in.Name)
-		}
-		p.rec.Name = *in.Name
-	}
-	if in.LogLimit != nil {
-		p.rec.LogLimit = min(*in.LogLimit, mostLog)
-		if p.unbound != nil {
-			p.release()
-			p.unbound = c.world.bound(p.rec)
-		}
-	}
-	p.rec.Restart = restart
-	p.await(reply, always)
-	if p.state() == api.StateBackoff && !wantsRestart(restart, p.life()) {
-		p.disarm()
-		c.become(p, api.StateExited)
-		c.forget(p)
-		return nil
-	}
-	c.save(p)
-	return nil
+	return h.control.updateProcess(ctx, asked(ctx, in.ID, "update"), u)
 }

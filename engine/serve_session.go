@@ -155,26 +155,6 @@ func checkEnv(env map[string]string) error {
 	}
 	return nil
 }
-
-// start puts a new record into the table. reply is answered when its announced
-// state is as wanted, or it could not be started.
-func (c *control) start(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
-	switch other := c.namedLive(r.Name); {
-	case c.closing:
-		return api.ErrEnding()
-	case other != nil && named:
-		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
-			WithHint("choose another name")
-	}
-	r.Name = c.freeName(r.Name)
-	p := c.insert(r, logPath)
-	p.await(reply, until)
-	c.spawnFirst(p)
-	return nil
-}
-
-func hasStarted(s api.State) bool { return s != api.StateStarting }
-
 func (h *host) sessionList(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
 	h.lookAtNeeds(ctx)
 	all, err := ask(ctx, h.control, h.control.listed)
@@ -186,61 +166,13 @@ func (h *host) sessionList(ctx context.Context, _ api.Empty) (api.SessionListOut
 	}
 	return api.SessionListOutput{Sessions: sessions}, err
 }
-
-// withProc finds a process and runs f on it, on the control goroutine.
-func withProc(ctx context.Context, h *host, id string, f func(p *proc) error, kinds ...api.Kind) error {
-	failed, err := ask(ctx, h.control, func() error {
-		p, err := h.control.find(id, kinds...)
-		if err != nil {
-			return err
-		}
-		return f(p)
-	})
-	if err != nil {
-		return err
-	}
-	return failed
-}
-
 func (h *host) sessionGet(ctx context.Context, in api.IDInput) (view api.Process, err error) {
-	var live *terminal.Session
-	err = withProc(ctx, h, in.ID, func(p *proc) error {
-		live, _ = p.live.(*terminal.Session)
-		view = h.control.current(p)
-		return nil
-	}, api.KindSession)
-	if err == nil && live != nil && view.PID != 0 {
-		view.Terminal.Waiting = string(live.LookAtNeed())
+	e, err := h.control.entry(ctx, in.ID, api.KindSession)
+	if err == nil && e.session != nil && e.view.PID != 0 {
+		e.view.Terminal.Waiting = string(e.session.LookAtNeed())
 	}
-	return view, err
+	return e.view, err
 }
-
-// sessionOf finds a session; that of a program that has ended is made anew from
-// its log if need be.
-func (h *host) sessionOf(ctx context.Context, id string) (s *terminal.Session, view api.Process, err error) {
-	err = withProc(ctx, h, id, func(p *proc) error {
-		waiting := p.state() == api.StateBackoff
-		if p.live == nil && !p.state().Ended() && !waiting {
-			return api.Errorf(api.CodeUnavailable, "use session %s: its terminal is not there", p.rec.Name)
-		}
-		view = h.control.current(p)
-		if p.live == nil {
-			revived := h.revive(p.rec)
-			if !waiting { // its viewers stay for the next run
-				revived.Finish(view)
-			}
-			p.live = revived
-		}
-		if p.state().Ended() {
-			h.control.dropIdle(p)
-		}
-		s = p.live.(*terminal.Session)
-		s.NoteUse()
-		return nil
-	}, api.KindSession)
-	return s, view, err
-}
-
 func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.Empty, error) {
 	typed := make([]keys.Key, len(in.Keys))
 	for i, name := range in.Keys {
@@ -250,7 +182,7 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 		}
 		typed[i] = k
 	}
-	s, view, err := h.sessionOf(ctx, in.ID)
+	s, view, err := h.control.sessionOf(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
@@ -272,7 +204,7 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 }
 
 func (h *host) sessionRead(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
-	s, view, err := h.sessionOf(ctx, in.ID)
+	s, view, err := h.control.sessionOf(ctx, in.ID)
 	if err != nil {
 		return api.SessionReadOutput{}, err
 	}
@@ -282,7 +214,7 @@ func (h *host) sessionRead(ctx context.Context, in api.SessionReadInput) (api.Se
 }
 
 func (h *host) sessionScreen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {
-	s, view, err := h.sessionOf(ctx, in.ID)
+	s, view, err := h.control.sessionOf(ctx, in.ID)
 	if err != nil {
 		return api.Screen{}, err
 	}
@@ -295,7 +227,7 @@ func (h *host) sessionResize(ctx context.Context, in api.SessionResizeInput) (ap
 	if err := checkSize(in.Cols, in.Rows); err != nil {
 		return api.Empty{}, err
 	}
-	s, view, err := h.sessionOf(ctx, in.ID)
+	s, view, err := h.control.sessionOf(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
@@ -312,69 +244,30 @@ func (h *host) sessionRename(ctx context.Context, in api.SessionRenameInput) (ap
 	if err := names.Check(in.Name); err != nil {
 		return api.Process{}, err
 	}
-	reply := make(chan outcome, 1)
-	err := withProc(ctx, h, in.ID, func(p *proc) error {
-		if err := mayChange(ctx, h.control.current(p), "rename"); err != nil {
-			return err
-		}
-		if other := h.control.namedLive(in.Name); other != nil && other != p && !p.state().Ended() {
-			return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, in.Name)
-		}
-		p.rec.Name = in.Name
-		p.waiters = append(p.waiters, waiter{until: always, reply: reply})
-		h.control.save(p)
-		return nil
-	}, api.KindSession)
-	if err != nil {
-		return api.Process{}, err
-	}
-	return await(ctx, h.control, reply)
+	return h.control.rename(ctx, asked(ctx, in.ID, "rename", api.KindSession), in.Name)
 }
-
-func always(api.State) bool { return true }
-
 func (h *host) sessionKill(ctx context.Context, in api.IDInput) (api.Process, error) {
-	return h.request(ctx, in.ID, evStop, api.KindSession)
+	return h.control.stopProcess(ctx, asked(ctx, in.ID, "end", api.KindSession), "", 0)
 }
 
 func (h *host) processRemove(ctx context.Context, in api.IDInput) (api.Empty, error) {
-	_, err := h.request(ctx, in.ID, evRemove)
+	_, err := h.control.removeProcess(ctx, asked(ctx, in.ID, "remove"))
 	return api.Empty{}, err
 }
 
-// request feeds an event that is answered.
-func (h *host) request(ctx context.Context, id string, kind eventKind, kinds ...api.Kind) (api.Process, error) {
-	return h.requestWith(ctx, id, event{kind: kind}, kinds...)
-}
-
-// requestWith hands an event to a process and waits for the answer.
-func (h *host) requestWith(ctx context.Context, id string, e event, kinds ...api.Kind) (api.Process, error) {
-	reply := make(chan outcome, 1)
-	e.reply, e.by = reply, server.CallerOf(ctx).Actor()
-	refused, err := ask(ctx, h.control, func() error {
-		p, err := h.control.findToEnd(id, kinds...)
-		if err != nil {
-			return err
-		}
-		if err := mayChange(ctx, h.control.current(p), e.kind.verb()); err != nil {
-			return err
-		}
-		h.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", server.CallerOf(ctx).Name)
-		h.control.handle(p.rec.ID, e)
-		return nil
-	})
-	if err == nil {
-		err = refused
+// asked is what the caller asks to do to a process: doing says that in a word or
+// two.
+func asked(ctx context.Context, id, doing string, kinds ...api.Kind) request {
+	caller := server.CallerOf(ctx)
+	return request{
+		id: id, kinds: kinds, by: caller.Actor(), client: caller.Name,
+		allowed: func(view api.Process) error { return mayChange(ctx, view, doing) },
 	}
-	if err != nil {
-		return api.Process{}, err
-	}
-	return await(ctx, h.control, reply)
 }
 
 // attach serves session.attach.
 func (h *host) attach(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
-	s, view, err := h.sessionOf(ctx, o.ID)
+	s, view, err := h.control.sessionOf(ctx, o.ID)
 	if err != nil {
 		return err
 	}

@@ -23,30 +23,11 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: take and open exclude each other", names.Shown(in.ID))
 	}
 	caller := server.CallerOf(ctx)
-	var s *terminal.Session
-	reply := make(chan outcome, 1)
-	err := withProc(ctx, h, in.ID, func(p *proc) error {
-		if p.state().Ended() {
-			return api.Errorf(api.CodeEnded, "keyboard of %s: it has ended", p.rec.Name)
-		}
-		p.rec.Keyboard, p.rec.Open = "", in.Open
-		if in.Take {
-			p.rec.Keyboard = keyboardName(caller)
-		}
-		if s, _ = p.live.(*terminal.Session); s != nil {
-			s.Admit(in.Take, in.Open)
-		}
-		p.waiters = append(p.waiters, waiter{until: always, reply: reply})
-		h.control.save(p)
-		return nil
-	}, api.KindSession)
-	if s != nil { // an agent's viewer may decide its size, or not any more
-		s.DecideSize(ctx)
+	holder := ""
+	if in.Take {
+		holder = keyboardName(caller)
 	}
-	if err != nil {
-		return api.Process{}, err
-	}
-	return await(ctx, h.control, reply)
+	return h.control.setKeyboard(ctx, request{id: in.ID}, holder, in.Open)
 }
 
 func keyboardName(c server.Caller) string {

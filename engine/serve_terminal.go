@@ -10,7 +10,7 @@ import (
 )
 
 func (h *host) sessionFind(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
-	s, _, err := h.sessionOf(ctx, in.ID)
+	s, _, err := h.control.sessionOf(ctx, in.ID)
 	if err != nil {
 		return api.SessionFindOutput{}, err
 	}
@@ -20,7 +20,7 @@ func (h *host) sessionFind(ctx context.Context, in api.SessionFindInput) (api.Se
 // folderOf is the folder in which the program that has a session's terminal
 // is now.
 func (h *host) folderOf(ctx context.Context, id string) (string, error) {
-	s, view, err := h.sessionOf(ctx, id)
+	s, view, err := h.control.sessionOf(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +35,7 @@ func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.Se
 	if err := terminal.CheckExec(&in); err != nil {
 		return api.SessionExecOutput{}, err
 	}
-	s, view, err := h.sessionOf(ctx, in.ID)
+	s, view, err := h.control.sessionOf(ctx, in.ID)
 	if err == nil {
 		err = h.mayType(ctx, view)
 	}
@@ -53,7 +53,7 @@ func (h *host) sessionWait(ctx context.Context, in api.SessionWaitInput) (api.Se
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
-	s, view, err := h.sessionOf(ctx, in.ID)
+	s, view, err := h.control.sessionOf(ctx, in.ID)
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
@@ -75,7 +75,7 @@ func (h *host) sessionWait(ctx context.Context, in api.SessionWaitInput) (api.Se
 }
 
 func (h *host) sessionText(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
-	s, _, err := h.sessionOf(ctx, in.ID)
+	s, _, err := h.control.sessionOf(ctx, in.ID)
 	if err != nil {
 		return api.SessionTextOutput{}, err
 	}
@@ -85,13 +85,11 @@ func (h *host) sessionText(ctx context.Context, in api.SessionTextInput) (api.Se
 // lookAtNeeds looks what the sessions wait for that nobody has looked at for a
 // while, those first that have waited longest for it.
 func (h *host) lookAtNeeds(ctx context.Context) {
-	all, err := ask(ctx, h.control, func() (all []*terminal.Session) {
-		for _, p := range h.control.procs {
-			if s, ok := p.live.(*terminal.Session); ok && !p.state().Ended() {
-				all = append(all, s)
-			}
+	var all []*terminal.Session
+	err := h.control.visit(ctx, func(e entry) {
+		if e.session != nil && !e.state.Ended() {
+			all = append(all, e.session)
 		}
-		return all
 	})
 	if err != nil {
 		return

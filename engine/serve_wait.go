@@ -45,10 +45,8 @@ func (h *host) processWait(ctx context.Context, in api.ProcessWaitInput) (api.Pr
 		return api.ProcessWaitOutput{}, ctx.Err()
 	}
 	out := api.ProcessWaitOutput{Met: s.met, Line: s.line}
-	err = withProc(ctx, h, in.ID, func(p *proc) error {
-		out.Process = h.control.current(p)
-		return nil
-	})
+	e, err := h.control.entry(ctx, in.ID)
+	out.Process = e.view
 	return out, err
 }
 
@@ -92,17 +90,14 @@ func checkWait(in api.ProcessWaitInput) error {
 // lookOut starts a goroutine for each condition, which end with watch: that may
 // be over before the process is found. It puts the process's id into in.
 func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
-	var source logs.Source
-	var runs int
-	err := withProc(ctx, h, in.ID, func(p *proc) error {
-		in.ID, runs, source = p.rec.ID, p.runs, h.source(p)
-		return nil
-	})
+	e, err := h.control.entry(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
+	in.ID = e.rec.ID
+	source := e.source()
 	seen := make(chan sighting, 4) // one for each goroutine
-	go func() { seen <- h.seeState(watch, *in, runs) }()
+	go func() { seen <- h.seeState(watch, *in, e.runs) }()
 	if in.Log != "" {
 		pattern, err := logs.Pattern(source.Name, in.Log)
 		if err != nil {
@@ -136,10 +131,9 @@ func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-
 
 // seeState waits for the end of a run, or for readiness.
 func (h *host) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) sighting {
-	over := func(p *proc) bool {
-		return p.state().Ended() || in.Exit && (p.runs > runs || p.state() == api.StateBackoff)
-	}
-	view, err := h.awaitThat(ctx, in.ID, func(p *proc) bool { return over(p) || in.Ready && p.isReady() })
+	view, err := h.control.awaitThat(ctx, in.ID, func(s api.State, now int, ready bool) bool {
+		return s.Ended() || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
+	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return sighting{}
@@ -152,13 +146,6 @@ func (h *host) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) 
 	}
 	return sighting{ended: true}
 }
-
-// IsReady reports whether a process runs and is ready; one without a readiness
-// check is as soon as it runs.
-func (p *proc) isReady() bool {
-	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
-}
-
 func (h *host) seeLine(ctx context.Context, source logs.Source, pattern *search.Pattern, behind []logs.Place) sighting {
 	line, _, err := h.logs.WaitLine(ctx, source, pattern, behind)
 	switch {

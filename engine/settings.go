@@ -68,11 +68,11 @@ func (h *host) followSettings(ctx context.Context) {
 		if err == nil {
 			err = h.set(s)
 			h.history.Ignore(s.HistoryIgnore)
-			h.control.box.Post(func() { h.control.roster.reap = s.ReapAfter })
+			h.control.reapAfter(s.ReapAfter)
 			h.log.Info("new settings")
 		}
 		if err != nil {
-			h.control.box.Post(func() { h.control.notice(err.Error()) })
+			h.control.tellNotice(err.Error())
 		}
 	})
 }

@@ -44,22 +44,18 @@ func (h *host) processWrite(ctx context.Context, in api.ProcessWriteInput) (api.
 	if len(in.Text) > inputMost {
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), inputMost)
 	}
-	var rec store.Record
-	err := withProc(ctx, h, in.ID, func(p *proc) error {
-		switch {
-		case !p.rec.Stdin:
-			return api.Errorf(api.CodeConflict, "write to %s: it was started without stdin", p.rec.Name)
-		case p.state().Ended():
-			return errEnded(p)
-		}
-		rec = p.rec
-		return nil
-	})
-	if err == nil && h.leavesSandbox(ctx, rec.ID) {
-		err = errOutside(rec.Name)
-	}
+	e, err := h.control.entry(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
+	}
+	rec := e.rec
+	switch {
+	case !rec.Stdin:
+		return api.Empty{}, api.Errorf(api.CodeConflict, "write to %s: it was started without stdin", rec.Name)
+	case e.state.Ended():
+		return api.Empty{}, errEnded(rec)
+	case h.leavesSandbox(ctx, rec.ID):
+		return api.Empty{}, errOutside(rec.Name)
 	}
 	return api.Empty{}, writeInput(ctx, filepath.Join(h.store.Dir(rec.ID), stdinName), rec.Name, in.Text)
 }
@@ -104,14 +100,11 @@ func writeInput(ctx context.Context, path, name, text string) error {
 // endIdleInputs ends the sessions of agents that have no terminal but a
 // standard input, and were neither written to nor have printed since a time.
 func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
-	recs, err := ask(ctx, h.control, func() []store.Record {
-		var recs []store.Record
-		for _, p := range h.control.procs {
-			if p.rec.Stdin && p.rec.Transient && ofAgent(p.rec) && p.rec.Lease != string(api.LeaseForever) && p.state() == api.StateRunning {
-				recs = append(recs, p.rec)
-			}
+	var recs []store.Record
+	err := h.control.visit(ctx, func(e entry) {
+		if r := e.rec; r.Stdin && r.Transient && ofAgent(r) && r.Lease != string(api.LeaseForever) && e.state == api.StateRunning {
+			recs = append(recs, r)
 		}
-		return recs
 	})
 	if err != nil {
 		return // the engine ends
@@ -119,7 +112,7 @@ func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
 	for _, r := range recs {
 		if !h.usedSince(r, since) {
 			h.log.Info("end idle session", "id", r.ID)
-			h.control.box.Post(func() { h.control.handle(r.ID, event{kind: evStop}) })
+			h.control.post(r.ID, event{kind: evStop})
 		}
 	}
 }

@@ -177,7 +177,7 @@ func stopOnceStarted(c *control, p *proc, e event) {
 // stopEnded sees to it that what has ended is not started again by a reboot.
 func stopEnded(c *control, p *proc, e event) {
 	if !startsAtBoot(p.rec.Restart) || p.rec.Desired == desiredStopped || p.removing {
-		e.answer(outcome{err: errEnded(p)})
+		e.answer(outcome{err: errEnded(p.rec)})
 		return
 	}
 	p.await(e.reply, api.State.Ended)
@@ -185,8 +185,8 @@ func stopEnded(c *control, p *proc, e event) {
 	c.become(p, api.StateStopped)
 }
 
-func errEnded(p *proc) error {
-	return api.Errorf(api.CodeEnded, "%s %s has ended", p.rec.Kind, p.rec.Name)
+func errEnded(r store.Record) error {
+	return api.Errorf(api.CodeEnded, "%s %s has ended", r.Kind, r.Name)
 }
 
 // endProcess queues behind what is being saved, so that the wish is on disk

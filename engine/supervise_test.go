@@ -467,7 +467,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 				case 6:
 					keep, reply := random.IntN(2) == 0, make(chan outcome, 1)
 					r.c.box.Post(func() {
-						if err := r.c.update(r.c.procs["a"], api.ProcessUpdateInput{KeepAlive: &keep}, reply); err != nil {
+						if err := r.c.apply(r.c.procs["a"], update{keepAlive: &keep}, reply); err != nil {
 							t.Error(err)
 						}
 					})

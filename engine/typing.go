@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"reflect"
 	"slices"
@@ -40,22 +39,15 @@ func (h *host) mayStartAgain(ctx context.Context, id *string, asks bool) error {
 	if server.CallerOf(ctx).Bounds.Sandbox == nil {
 		return nil
 	}
-	var view api.Process
-	var starts bool
-	failed, err := ask(ctx, h.control, func() error {
-		p, err := h.control.findToEnd(*id)
-		if err == nil {
-			*id, view = p.rec.ID, h.control.current(p)
-			starts = asks || p.rec.Restart.Policy != "" && p.rec.Restart.Policy != string(api.PolicyNo)
-		}
+	e, err := h.control.entryToStart(ctx, *id)
+	if err != nil {
 		return err
-	})
-	open := view.Terminal != nil && view.Terminal.Open
-	switch {
-	case err != nil || failed != nil:
-		return cmp.Or(err, failed)
-	case starts && !open && h.leavesSandbox(ctx, *id):
-		return api.Errorf(api.CodeForbidden, "have %s started again: it runs outside the sandbox that agents are held to", view.Name).
+	}
+	*id = e.rec.ID
+	policy := e.rec.Restart.Policy
+	starts := asks || policy != "" && policy != string(api.PolicyNo)
+	if starts && !e.rec.Open && h.leavesSandbox(ctx, *id) {
+		return api.Errorf(api.CodeForbidden, "have %s started again: it runs outside the sandbox that agents are held to", e.rec.Name).
 			WithHint("start a process of your own, or ask the person to do it")
 	}
 	return nil

@@ -1,0 +1,422 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/terminal"
+	"tandem/persist/store"
+)
+
+// A request is what somebody asks the control loop to do to a process. What it
+// leads to is answered once it is announced.
+type request struct {
+	id      string // an id, a name or a unique prefix
+	kinds   []api.Kind
+	by      string                  // who asks: person, or agent:NAME/VERSION
+	client  string                  // through which program, for the log
+	allowed func(api.Process) error // refuses it; called on the control goroutine
+}
+
+// A pending is the answer to a request, which comes later.
+type pending struct {
+	c     *control
+	id    string
+	reply chan outcome
+}
+
+func (c *control) pending(id string) pending {
+	return pending{c: c, id: id, reply: make(chan outcome, 1)}
+}
+
+// wait waits for the answer. When ctx ends nobody waits any more, and its error is
+// given as it is.
+func (w pending) wait(ctx context.Context) (api.Process, error) {
+	select {
+	case o := <-w.reply:
+		return o.process, o.err
+	case <-w.c.done:
+		return api.Process{}, api.ErrEnding()
+	case <-ctx.Done():
+		w.c.box.Post(func() { w.c.abandon(w) })
+		return api.Process{}, ctx.Err()
+	}
+}
+
+// abandon drops an answer that nobody waits for any longer.
+func (c *control) abandon(w pending) {
+	if p := c.procs[w.id]; p != nil {
+		p.waiters = slices.DeleteFunc(p.waiters, func(of waiter) bool { return of.reply == w.reply })
+	}
+}
+
+// try runs f on the control goroutine and gives what it returned.
+func try[T any](ctx context.Context, c *control, f func() (T, error)) (T, error) {
+	var failed error
+	v, err := ask(ctx, c, func() (v T) {
+		v, failed = f()
+		return v
+	})
+	if err == nil {
+		err = failed
+	}
+	return v, err
+}
+
+// on runs f on the control goroutine and gives its error.
+func (c *control) on(ctx context.Context, f func() error) error {
+	_, err := try(ctx, c, func() (struct{}, error) { return struct{}{}, f() })
+	return err
+}
+
+// startNew begins to start a new record, whose log is at logPath. The answer comes
+// when its announced state is as wanted, or it could not be started.
+func (c *control) startNew(ctx context.Context, r store.Record, logPath string, named bool, until func(api.State) bool) (pending, error) {
+	w := c.pending(r.ID)
+	return w, c.on(ctx, func() error { return c.start(r, logPath, named, until, w.reply) })
+}
+
+// start puts a new record into the table. reply is answered when its announced
+// state is as wanted, or it could not be started.
+func (c *control) start(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
+	switch other := c.namedLive(r.Name); {
+	case c.closing:
+		return api.ErrEnding()
+	case other != nil && named:
+		return api.Errorf(api.CodeConflict, "start %s: %s %s is called %s already", r.Kind, other.rec.Kind, other.rec.ID, r.Name).
+			WithHint("choose another name")
+	}
+	r.Name = c.freeName(r.Name)
+	p := c.insert(r, logPath)
+	p.await(reply, until)
+	c.spawnFirst(p)
+	return nil
+}
+
+func hasStarted(s api.State) bool { return s != api.StateStarting }
+
+func always(api.State) bool { return true }
+
+// stopProcess, restartProcess and removeProcess feed the event that asks for it.
+// stopProcess sends signal instead of the process's own, and SIGKILL after
+// timeoutMS; "" and 0 leave that to the process.
+func (c *control) stopProcess(ctx context.Context, q request, signal string, timeoutMS int) (api.Process, error) {
+	return c.request(ctx, q, event{kind: evStop, signal: signal, patience: timeoutMS})
+}
+
+func (c *control) restartProcess(ctx context.Context, q request) (api.Process, error) {
+	return c.request(ctx, q, event{kind: evRestart})
+}
+
+func (c *control) removeProcess(ctx context.Context, q request) (api.Process, error) {
+	return c.request(ctx, q, event{kind: evRemove})
+}
+
+// request hands an event to a process and waits for the answer.
+func (c *control) request(ctx context.Context, q request, e event) (api.Process, error) {
+	w := c.pending("")
+	e.reply, e.by = w.reply, q.by
+	err := c.on(ctx, func() error {
+		p, err := c.findToEnd(q.id, q.kinds...)
+		if err == nil {
+			err = q.check(c, p)
+		}
+		if err != nil {
+			return err
+		}
+		w.id = p.rec.ID
+		c.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", q.client)
+		c.handle(p.rec.ID, e)
+		return nil
+	})
+	if err != nil {
+		return api.Process{}, err
+	}
+	return w.wait(ctx)
+}
+
+func (q request) check(c *control, p *proc) error {
+	if q.allowed == nil {
+		return nil
+	}
+	return q.allowed(c.current(p))
+}
+
+// change changes what is wanted of a process and waits until that is announced.
+// f runs on the control goroutine and has to save the process, or to answer.
+func (c *control) change(ctx context.Context, q request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
+	w := c.pending("")
+	err := c.on(ctx, func() error {
+		p, err := c.find(q.id, q.kinds...)
+		if err == nil {
+			err = q.check(c, p)
+		}
+		if err != nil {
+			return err
+		}
+		w.id = p.rec.ID
+		return f(p, w.reply)
+	})
+	if err != nil {
+		return api.Process{}, err
+	}
+	return w.wait(ctx)
+}
+
+func (c *control) rename(ctx context.Context, q request, name string) (api.Process, error) {
+	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error {
+		if err := c.checkName(p, name); err != nil {
+			return err
+		}
+		p.rec.Name = name
+		p.await(reply, always)
+		c.save(p)
+		return nil
+	})
+}
+
+// checkName refuses the name of something else that has not ended.
+func (c *control) checkName(p *proc, name string) error {
+	if other := c.namedLive(name); other != nil && other != p && !p.state().Ended() {
+		return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, name)
+	}
+	return nil
+}
+
+// setKeyboard notes who has a session's keyboard, "" for whoever types, and
+// whether agents may type that it is outside the sandbox of.
+func (c *control) setKeyboard(ctx context.Context, q request, holder string, open bool) (api.Process, error) {
+	w := c.pending("")
+	s, err := try(ctx, c, func() (*terminal.Session, error) {
+		p, err := c.find(q.id, api.KindSession)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.state().Ended():
+			return nil, api.Errorf(api.CodeEnded, "keyboard of %s: it has ended", p.rec.Name)
+		}
+		w.id, p.rec.Keyboard, p.rec.Open = p.rec.ID, holder, open
+		s, _ := p.live.(*terminal.Session)
+		if s != nil {
+			s.Admit(holder != "", open)
+		}
+		p.await(w.reply, always)
+		c.save(p)
+		return s, nil
+	})
+	if err != nil {
+		return api.Process{}, err
+	}
+	if s != nil { // an agent's viewer may decide its size, or not any more
+		s.DecideSize(ctx)
+	}
+	return w.wait(ctx)
+}
+
+// keep makes a daemon of a command, so that it is not forgotten when it has
+// ended.
+func (c *control) keep(ctx context.Context, id string, lines int) (api.Process, error) {
+	return c.change(ctx, request{id: id}, func(p *proc, reply chan<- outcome) error {
+		p.rec.Transient, p.rec.Daemon = false, &store.Daemon{Lines: lines}
+		p.await(reply, always)
+		c.save(p)
+		return nil
+	})
+}
+
+// An update is what is to be different of a process from now on; nil leaves
+// something as it is.
+type update struct {
+	restart   *store.Restart
+	keepAlive *bool
+	name      *string
+	logLimit  *int64
+}
+
+// updateProcess changes what is wanted of a process, whatever it does.
+func (c *control) updateProcess(ctx context.Context, q request, u update) (api.Process, error) {
+	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error { return c.apply(p, u, reply) })
+}
+
+// apply makes an update hold. What waits for a restart that is not wanted any more
+// has ended.
+func (c *control) apply(p *proc, u update, reply chan<- outcome) error {
+	restart := p.rec.Restart
+	if u.restart != nil {
+		restart = *u.restart
+	}
+	if u.keepAlive != nil {
+		switch {
+		case *u.keepAlive && !startsAtBoot(restart):
+			restart.Policy, restart.Prompt = string(api.PolicyAlways), false
+		case !*u.keepAlive && startsAtBoot(restart):
+			restart.Policy = string(api.PolicyNo)
+		}
+	}
+	if u.name != nil {
+		if err := c.checkName(p, *u.name); err != nil {
+			return err
+		}
+		p.rec.Name = *u.name
+	}
+	if u.logLimit != nil {
+		p.rec.LogLimit = *u.logLimit
+		if p.unbound != nil {
+			p.release()
+			p.unbound = c.world.bound(p.rec)
+		}
+	}
+	p.rec.Restart = restart
+	p.await(reply, always)
+	if p.state() == api.StateBackoff && !wantsRestart(restart, p.life()) {
+		p.disarm()
+		c.become(p, api.StateExited)
+		c.forget(p)
+		return nil
+	}
+	c.save(p)
+	return nil
+}
+
+// awaitThat waits until something announced of a process holds.
+func (c *control) awaitThat(ctx context.Context, id string, holds func(s api.State, runs int, ready bool) bool) (api.Process, error) {
+	now := func(p *proc) bool { return holds(p.state(), p.runs, p.isReady()) }
+	return c.change(ctx, request{id: id}, func(p *proc, reply chan<- outcome) error {
+		if p.view.State == p.state() && now(p) {
+			reply <- outcome{process: c.current(p)}
+			return nil
+		}
+		p.await(reply, func(api.State) bool { return now(p) })
+		return nil
+	})
+}
+
+// isReady reports whether a process runs and is ready; one without a readiness
+// check is as soon as it runs.
+func (p *proc) isReady() bool {
+	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
+}
+
+// announced is what was announced of a process, or will be for the first time.
+func (c *control) announced(ctx context.Context, id string) (api.Process, error) {
+	w := c.pending(id)
+	err := c.on(ctx, func() error {
+		switch p := c.procs[id]; {
+		case p == nil:
+			return errRemoved(id)
+		case p.view.ID != "":
+			w.reply <- outcome{process: c.current(p)}
+		default:
+			p.await(w.reply, hasStarted)
+		}
+		return nil
+	})
+	if err != nil {
+		return api.Process{}, err
+	}
+	return w.wait(ctx)
+}
+
+// stopSome asks all that are wanted to end, and gives what of them has. The error
+// joins those of the others.
+func (c *control) stopSome(ctx context.Context, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
+	replies, err := ask(ctx, c, func() []pending { return c.stopEach(signal, wanted) })
+	if err != nil {
+		return nil, err
+	}
+	return awaitEach(ctx, replies)
+}
+
+// stopAll asks everything to end and lets nothing new be started; after a failure
+// something can be again. It gives up what has not ended extra after the longest
+// stop time-out.
+func (c *control) stopAll(ctx context.Context, extra time.Duration) error {
+	var longest time.Duration
+	replies, err := ask(ctx, c, func() []pending {
+		c.closing, longest = true, c.longestStop()
+		return c.stopEach("", func(api.Process) bool { return true })
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, longest+extra)
+	defer cancel()
+	_, err = awaitEach(ctx, replies)
+	return err
+}
+
+// reopen lets things be started after stopAll.
+func (c *control) reopen() { c.box.Post(func() { c.closing = false }) }
+
+// stopEach asks all that are wanted to end, oldest first.
+func (c *control) stopEach(signal string, wanted func(api.Process) bool) []pending {
+	var live []*proc
+	for _, p := range c.procs {
+		if !p.state().Ended() && wanted(c.current(p)) {
+			live = append(live, p)
+		}
+	}
+	slices.SortFunc(live, byAge)
+	replies := make([]pending, len(live))
+	for i, p := range live {
+		replies[i] = c.pending(p.rec.ID)
+		c.handle(p.rec.ID, event{kind: evStop, signal: signal, reply: replies[i].reply})
+	}
+	return replies
+}
+
+// awaitEach gives what has ended, and joins the errors of the rest. What had ended
+// before it was asked is neither.
+func awaitEach(ctx context.Context, replies []pending) (stopped []api.Process, failed error) {
+	for _, reply := range replies {
+		p, err := reply.wait(ctx)
+		switch {
+		case err == nil:
+			stopped = append(stopped, p)
+		case !errors.Is(err, api.CodeEnded):
+			failed = errors.Join(failed, err)
+		}
+	}
+	return stopped, failed
+}
+
+// longestStop is the longest stop time-out of what has not ended.
+func (c *control) longestStop() time.Duration {
+	longest := defaultStopTimeout
+	for _, p := range c.procs {
+		if !p.state().Ended() {
+			longest = max(longest, stopTimeout(p.rec))
+		}
+	}
+	return longest
+}
+
+// reapAfter has what agents leave behind ended after d from now on; 0: never.
+func (c *control) reapAfter(d time.Duration) { c.box.Post(func() { c.roster.reap = d }) }
+
+// close lets go of all terminals, once the control goroutine does not run any more.
+func (c *control) close() {
+	for _, p := range c.procs {
+		p.disarm()
+		p.release()
+		p.close()
+	}
+}
+
+// tell publishes an event.
+func (c *control) tell(e api.Event) { c.box.Post(func() { c.hub.publish(e) }) }
+
+// tellNow publishes an event before it returns. An engine that ends already has
+// nobody left to tell.
+func (c *control) tellNow(ctx context.Context, e api.Event) {
+	_ = c.on(ctx, func() error {
+		c.hub.publish(e)
+		return nil
+	})
+}
+
+// tellNotice publishes a notice.
+func (c *control) tellNotice(text string) { c.box.Post(func() { c.notice(text) }) }
