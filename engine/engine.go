@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -52,7 +53,7 @@ func (o Options) withDefaults() Options {
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	out := newOwnLog(filepath.Join(o.DataDir, "engine.log"))
-	log := slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
+	log := newLogger(out)
 	data, fault := store.Open(o.DataDir)
 	if data == nil {
 		return fault
@@ -109,6 +110,11 @@ func Run(ctx context.Context, o Options) error {
 	})
 	h.control.history = h.history
 	return h.run(ctx)
+}
+
+// newLogger makes the engine's log, which holds no secrets.
+func newLogger(out io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: secrets.RedactAttr}))
 }
 
 // run connects to the keeper, takes over what is there, and serves.

@@ -18,6 +18,7 @@ const stopAllPatience = 7 * time.Second
 // mux serves the operation table.
 func (h *host) mux() *server.Mux {
 	m := server.NewMux(h.admit)
+	m.Log = h.log
 	server.Handle(m, api.EngineInfo, h.engineInfo)
 	server.Handle(m, api.EngineStop, h.engineStop)
 	server.Handle(m, api.SessionStart, h.sessionStart)

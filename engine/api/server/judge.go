@@ -30,7 +30,7 @@ func (m *Mux) judge(ctx context.Context, w http.ResponseWriter, r *http.Request,
 	}
 	in.NoAsk = true
 	var out api.PolicyCheckOutput
-	err = guard(api.PolicyCheck.Name, func() (err error) {
+	err = m.guard(api.PolicyCheck.Name, func() (err error) {
 		out, err = m.policy(ctx, in)
 		return err
 	})

@@ -34,6 +34,7 @@ const (
 type Mux struct {
 	routes map[string]route // by name
 	Stall  time.Duration    // how long a watcher may take nothing
+	Log    *slog.Logger     // told of panics and of what is wrong with connections
 
 	policy func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
 	gate   Gate
@@ -55,7 +56,7 @@ func NewMux(gate Gate) *Mux {
 	if gate == nil {
 		gate = func(context.Context, string, api.Effect, any) error { return nil }
 	}
-	return &Mux{routes: map[string]route{}, Stall: watchStall, gate: gate}
+	return &Mux{routes: map[string]route{}, Stall: watchStall, Log: slog.Default(), gate: gate}
 }
 
 // Handle serves an operation. Errors that are no *Error become CodeInternal.
@@ -77,7 +78,7 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 			return
 		}
 		var out Out
-		err := guard(op.Name, func() (err error) {
+		err := m.guard(op.Name, func() (err error) {
 			if err = m.gate(ctx, op.Name, op.Effect, &in); err == nil {
 				out, err = f(ctx, in)
 			}
@@ -120,7 +121,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // guard turns a panic of f into an error, so that one operation's mistake
 // costs nobody else anything and its client gets an answer.
-func guard(name string, f func() error) (err error) {
+func (m *Mux) guard(name string, f func() error) (err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -129,7 +130,7 @@ func guard(name string, f func() error) (err error) {
 		if p == http.ErrAbortHandler {
 			panic(p)
 		}
-		slog.Error("operation panicked", "operation", name, "panic", p, "stack", string(debug.Stack()))
+		m.Log.Error("operation panicked", "operation", name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		err = api.Errorf(api.CodeInternal, "call %s: the engine made a mistake: %v", name, p).
 			WithHint("engine.log has the details")
 	}()
@@ -146,7 +147,7 @@ func (m *Mux) Serve(ctx context.Context, l net.Listener) error {
 
 		ReadHeaderTimeout: headerTimeout,
 
-		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(m.Log.Handler(), slog.LevelWarn),
 	}
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

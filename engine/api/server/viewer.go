@@ -43,7 +43,7 @@ func (m *Mux) HandleAttach(f func(ctx context.Context, o api.AttachOptions, v *V
 			o.Client = CallerOf(ctx).Name
 		}
 		v := &Viewer{w: w, r: r, ctx: ctx, cancel: cancel}
-		v.finish(guard(wire.AttachName, func() error {
+		v.finish(m.guard(wire.AttachName, func() error {
 			if err := m.gate(ctx, wire.AttachName, attachEffect(o), &o); err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func (m *Mux) HandleWatch(f func(ctx context.Context, in api.WatchInput, send fu
 		}
 		in, err := watchInput(r)
 		if err == nil {
-			err = guard(wire.WatchName, func() error {
+			err = m.guard(wire.WatchName, func() error {
 				if err := m.gate(ctx, wire.WatchName, api.Read, &in); err != nil {
 					return err
 				}

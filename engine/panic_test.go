@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+)
+
+func TestAPanicInAnOperationLeavesNoSecretInTheLog(t *testing.T) {
+	for name, value := range map[string]any{
+		"text":  "run mysql --password hunter2",
+		"error": errors.New("fetch https://ada:hunter2@example.org"),
+		"other": struct{ Line string }{"PASSWORD=hunter2"},
+	} {
+		var log bytes.Buffer
+		h := &host{log: newLogger(&log)}
+		h.control = newControl(t.Context(), h, h.log)
+		mux := h.mux()
+		op := api.Operation[api.Empty, api.Empty]{Name: "test.panic"}
+		server.Handle(mux, op, func(context.Context, api.Empty) (api.Empty, error) { panic(value) })
+		answer := httptest.NewRecorder()
+		mux.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/v1/"+op.Name, strings.NewReader("{}")))
+		if !strings.Contains(log.String(), "operation=test.panic") || strings.Contains(log.String(), "hunter2") {
+			t.Errorf("%s: the log says %s", name, log.String())
+		}
+		var e api.Error
+		if err := json.Unmarshal(answer.Body.Bytes(), &e); err != nil || e.Code != api.CodeInternal {
+			t.Errorf("%s: the answer is %s", name, answer.Body)
+		}
+	}
+}
