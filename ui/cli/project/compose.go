@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,50 +19,23 @@ type composer struct {
 	timed bool     // it was told that times of probes are not used
 }
 
-func (r *reader) compose(fields []field) error {
-	if err := r.besides(); err != nil {
-		return err
-	}
+func (r *reader) compose(fields []field) {
+	r.besides()
 	c := &composer{reader: r, shell: []string{"/bin/sh", "-c"}}
 	r.bare = true
 	c.overrides()
-	for _, f := range fields {
-		if f.key == "disable_env_expansion" {
-			plain, err := c.boolean(f)
-			if err != nil {
-				return err
-			}
-			r.plain = plain
-		}
-	}
-	for _, f := range fields {
-		var err error
-		switch f.key {
-		case "env_file":
-			err = r.takeSharedFiles(f)
-		case "environment":
-			err = r.takeSharedEnv(f)
-		case "shell":
-			err = c.takeShell(f)
-		case "name":
-			err = r.takeName(f)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	r.inSteps(fields,
+		map[string]take{"disable_env_expansion": func(f field) { r.plain = r.boolean(f) }},
+		map[string]take{"env_file": r.takeSharedFiles, "environment": r.takeSharedEnv, "shell": c.takeShell, "name": r.takeName})
 	for _, f := range fields {
 		switch f.key {
 		case "processes":
-			if err := c.processes(f); err != nil {
-				return err
-			}
+			c.processes(f)
 		case "environment", "env_file", "shell", "name", "version", "is_strict", "disable_env_expansion":
 		default:
 			c.unused(f, "")
 		}
 	}
-	return nil
 }
 
 // overrides tells of the file beside this one that process-compose lays over it.
@@ -70,6 +44,18 @@ func (c *composer) overrides() {
 		name := "process-compose.override" + ext
 		if _, err := os.Stat(c.path(name)); err == nil && name != filepath.Base(c.file.Path) {
 			c.file.Notices = append(c.file.Notices, name+", beside it, is not used")
+		}
+	}
+}
+
+// each gives every field of a mapping to what reads it, and notes the others as
+// unused where they are.
+func (c *composer) each(f field, what, where string, takes map[string]take) {
+	for _, f := range c.fields(f, what) {
+		if take, known := takes[f.key]; known {
+			take(f)
+		} else {
+			c.unused(f, where)
 		}
 	}
 }
@@ -85,102 +71,60 @@ func (c *composer) unused(f field, where string) {
 	c.notice(f.at, "%s%s is not used", f.key, where)
 }
 
-func (c *composer) takeShell(f field) error {
-	fields, err := c.fields(f, "shell")
-	if err != nil {
-		return err
+func (c *composer) takeShell(f field) {
+	part := func(i int) take {
+		return func(f field) { c.shell[i] = cmp.Or(c.text(f), c.shell[i]) }
 	}
-	for _, f := range fields {
-		s, err := c.text(f)
-		switch {
-		case err != nil:
-			return err
-		case f.key == "shell_command" && s != "":
-			c.shell[0] = s
-		case f.key == "shell_argument" && s != "":
-			c.shell[1] = s
-		case f.key != "shell_command" && f.key != "shell_argument":
-			c.unused(f, "shell")
-		}
-	}
-	return nil
+	c.each(f, "shell", "shell", map[string]take{"shell_command": part(0), "shell_argument": part(1)})
 }
 
-func (c *composer) processes(f field) error {
-	fields, err := c.fields(f, "processes")
-	if err != nil {
-		return err
-	}
-	for _, p := range fields {
-		if !goodName(p.key) {
-			return c.wrong(p.at, "%q is not a valid name", p.key)
-		}
-		d := &draft{reader: c.reader, Entry: Entry{Name: p.key, At: p.at}}
-		d.Start.Name, d.Start.CWD = p.key, filepath.Dir(c.file.Path)
-		if err := c.process(d, p); err != nil {
-			return err
-		}
+func (c *composer) processes(f field) {
+	for _, p := range c.fields(f, "processes") {
+		d := c.draft(p)
+		c.process(d, p)
 		c.file.Entries = append(c.file.Entries, d.finish())
 	}
-	return nil
 }
 
-func (c *composer) process(d *draft, f field) error {
-	fields, err := c.fields(f, "a process")
-	if err != nil {
-		return err
-	}
-	takes := c.takes(d)
-	for _, f := range fields {
-		take, known := takes[f.key]
-		if !known {
-			c.unused(f, d.Name)
-			continue
-		}
-		if err := take(f); err != nil {
-			return err
-		}
-	}
+func (c *composer) process(d *draft, f field) {
+	c.each(f, "a process", d.Name, c.takes(d))
 	if ready := d.Start.Ready; ready != nil && ready.Log == "" && ready.HTTP == "" && len(ready.Command) == 0 {
 		d.Start.Ready = nil
 	}
 	if len(d.Start.Command) == 0 {
-		return c.wrong(f.at, "process %s has no command", d.Name)
+		c.wrong(f.at, "process %s has no command", d.Name)
 	}
-	return nil
 }
 
 func (c *composer) takes(d *draft) map[string]take {
-	silent := func(field) error { return nil }
 	return map[string]take{
-		"command":         func(f field) error { return c.command(d, f) },
-		"entrypoint":      func(f field) error { return c.entrypoint(d, f) },
-		"environment":     func(f field) (err error) { d.own, err = c.variables(f); return },
-		"env_file":        func(f field) (err error) { d.files, err = c.envFiles(f); return },
+		"command":         func(f field) { c.command(d, f) },
+		"entrypoint":      func(f field) { c.entrypoint(d, f) },
+		"environment":     func(f field) { d.own = c.variables(f) },
+		"env_file":        func(f field) { d.files = c.envFiles(f) },
 		"working_dir":     d.cwd,
 		"depends_on":      d.dependsOn,
-		"availability":    func(f field) error { return c.availability(d, f) },
-		"readiness_probe": func(f field) error { return c.probe(d, f) },
-		"ready_log_line":  func(f field) error { return c.readyLine(d, f) },
-		"shutdown":        func(f field) error { return c.shutdown(d, f) },
-		"disabled":        func(f field) (err error) { d.Manual, err = c.boolean(f); return },
-		"is_foreground":   func(f field) (err error) { d.Manual, err = c.boolean(f); d.Start.TTY = d.Manual; return },
-		"is_tty":          func(f field) (err error) { d.Start.TTY, err = c.boolean(f); return },
-		"description":     silent,
+		"availability":    func(f field) { c.availability(d, f) },
+		"readiness_probe": func(f field) { c.probe(d, f) },
+		"ready_log_line":  func(f field) { c.readiness(d).Log = regexp.QuoteMeta(c.text(f)) },
+		"shutdown":        func(f field) { c.shutdown(d, f) },
+		"disabled":        func(f field) { d.Manual = c.boolean(f) },
+		"is_foreground":   func(f field) { d.Manual = c.boolean(f); d.Start.TTY = d.Manual },
+		"is_tty":          func(f field) { d.Start.TTY = c.boolean(f) },
+		"description":     func(field) {},
 	}
 }
 
 // command takes a line; "$$" is how such a file writes one dollar sign.
-func (c *composer) command(d *draft, f field) error {
-	line, err := c.text(f)
-	if err != nil || strings.TrimSpace(line) == "" {
-		return err
+func (c *composer) command(d *draft, f field) {
+	line := c.text(f)
+	if strings.TrimSpace(line) == "" {
+		return
 	}
 	if strings.Contains(line, "{{") {
 		c.unused(field{key: "the template in command", at: f.at}, d.Name)
 	}
 	d.Start.Command = c.run(line)
-	return nil
 }
 
 // run is what runs a line.
@@ -191,49 +135,26 @@ func (c *composer) run(line string) []string {
 	return []string{c.shell[0], c.shell[1], line}
 }
 
-func (c *composer) entrypoint(d *draft, f field) error {
-	argv, err := c.texts(f, c.filled)
-	if err == nil && len(d.Start.Command) == 0 {
+func (c *composer) entrypoint(d *draft, f field) {
+	if argv := each(c.reader, f, c.filled); len(d.Start.Command) == 0 {
 		d.Start.Command = argv
 	}
-	return err
 }
 
-func (c *composer) availability(d *draft, f field) error {
-	fields, err := c.fields(f, "availability")
-	if err != nil {
-		return err
-	}
+func (c *composer) availability(d *draft, f field) {
 	into := &api.Restart{Policy: api.PolicyNo}
-	for _, f := range fields {
-		var err error
-		switch f.key {
-		case "restart":
-			err = c.policy(into, d, f)
-		case "backoff_seconds":
-			into.DelayMS, err = c.number(f, 3600)
-			into.DelayMS *= 1000
-		case "max_restarts":
-			into.Max, err = c.number(f, 1_000_000)
-		default:
-			c.unused(f, "availability of "+d.Name)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	c.each(f, "availability", "availability of "+d.Name, map[string]take{
+		"restart":         func(f field) { c.policy(into, d, f) },
+		"backoff_seconds": func(f field) { into.DelayMS = 1000 * c.number(f, 3600) },
+		"max_restarts":    func(f field) { into.Max = c.number(f, 1_000_000) },
+	})
 	if into.Policy != api.PolicyNo {
 		d.Start.Restart = into
 	}
-	return nil
 }
 
-func (c *composer) policy(into *api.Restart, d *draft, f field) error {
-	s, err := c.text(f)
-	if err != nil {
-		return err
-	}
-	switch s {
+func (c *composer) policy(into *api.Restart, d *draft, f field) {
+	switch s := c.text(f); s {
 	case "always":
 		into.Policy = api.PolicyAlways
 	case "on_failure", "on-failure":
@@ -242,18 +163,8 @@ func (c *composer) policy(into *api.Restart, d *draft, f field) error {
 	case "exit_on_failure":
 		c.unused(field{key: "exit_on_failure", at: f.at}, d.Name)
 	default:
-		return c.wrong(f.at, "unknown restart policy %q", s).hint("it is no, on_failure or always")
+		c.wrong(f.at, "unknown restart policy %q", s).hint("it is no, on_failure or always")
 	}
-	return nil
-}
-
-func (c *composer) readyLine(d *draft, f field) error {
-	s, err := c.text(f)
-	if err != nil {
-		return err
-	}
-	c.readiness(d).Log = regexp.QuoteMeta(s)
-	return nil
 }
 
 func (c *composer) readiness(d *draft) *api.Readiness {
@@ -263,43 +174,26 @@ func (c *composer) readiness(d *draft) *api.Readiness {
 	return d.Start.Ready
 }
 
-func (c *composer) probe(d *draft, f field) error {
-	fields, err := c.fields(f, "readiness_probe")
-	if err != nil {
-		return err
-	}
-	delay, period, failures, last := 0, 10, 3, field{}
-	for _, f := range fields {
-		var err error
-		switch f.key {
-		case "http_get":
-			c.readiness(d).HTTP, err = c.httpGet(d, f)
-		case "exec":
-			c.readiness(d).Command, err = c.execProbe(d, f)
-		case "initial_delay_seconds":
-			delay, err = c.number(f, maxProbe)
-			last = f
-		case "period_seconds":
-			period, err = c.number(f, maxProbe)
-			last = f
-		case "failure_threshold":
-			failures, err = c.number(f, maxProbe)
-			last = f
-		case "timeout_seconds", "success_threshold":
-			last = f
-		default:
-			c.unused(f, "readiness_probe of "+d.Name)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	c.probeTimes(d, last, delay+period*failures)
-	return nil
-}
-
 // maxProbe bounds the times and counts of probes.
 const maxProbe = 10_000
+
+func (c *composer) probe(d *draft, f field) {
+	delay, period, failures, last := 0, 10, 3, field{}
+	number := func(into *int) take {
+		return func(f field) { *into, last = c.number(f, maxProbe), f }
+	}
+	unread := func(f field) { last = f }
+	c.each(f, "readiness_probe", "readiness_probe of "+d.Name, map[string]take{
+		"http_get":              func(f field) { c.readiness(d).HTTP = c.httpGet(d, f) },
+		"exec":                  func(f field) { c.readiness(d).Command = c.execProbe(d, f) },
+		"initial_delay_seconds": number(&delay),
+		"period_seconds":        number(&period),
+		"failure_threshold":     number(&failures),
+		"timeout_seconds":       unread,
+		"success_threshold":     unread,
+	})
+	c.probeTimes(d, last, delay+period*failures)
+}
 
 // probeTimes gives a probe that is patient its time in seconds: one that is less
 // than ours is not told from the defaults. The rest of what such a file says of
@@ -314,24 +208,12 @@ func (c *composer) probeTimes(d *draft, last field, seconds int) {
 	}
 }
 
-func (c *composer) httpGet(d *draft, f field) (string, error) {
-	fields, err := c.fields(f, "http_get")
-	if err != nil {
-		return "", err
-	}
+func (c *composer) httpGet(d *draft, f field) string {
 	part := map[string]string{"scheme": "http", "host": "127.0.0.1", "path": "/"}
-	for _, f := range fields {
-		switch f.key {
-		case "scheme", "host", "path", "port":
-			if part[f.key], err = c.filled(f); err != nil {
-				return "", err
-			}
-		default:
-			c.unused(f, "http_get of "+d.Name)
-		}
-	}
+	fill := func(f field) { part[f.key] = c.filled(f) }
+	c.each(f, "http_get", "http_get of "+d.Name, map[string]take{"scheme": fill, "host": fill, "path": fill, "port": fill})
 	if n, err := strconv.Atoi(part["port"]); part["port"] != "" && (err != nil || n < 1 || n > 65535) {
-		return "", c.wrong(f.at, "http_get: %q is not a valid port", part["port"])
+		c.wrong(f.at, "http_get: %q is not a valid port", part["port"])
 	}
 	host := part["host"]
 	if part["port"] != "" {
@@ -339,53 +221,23 @@ func (c *composer) httpGet(d *draft, f field) (string, error) {
 	}
 	address := part["scheme"] + "://" + host + "/" + strings.TrimPrefix(part["path"], "/")
 	if !canBeAsked(address) {
-		return "", c.wrong(f.at, "http_get: %q is not a valid address", address)
+		c.wrong(f.at, "http_get: %q is not a valid address", address)
 	}
-	return address, nil
+	return address
 }
 
-func (c *composer) execProbe(d *draft, f field) ([]string, error) {
-	fields, err := c.fields(f, "exec")
-	if err != nil {
-		return nil, err
-	}
-	var argv []string
-	for _, f := range fields {
-		if f.key != "command" {
-			c.unused(f, "exec of "+d.Name)
-			continue
-		}
-		line, err := c.text(f)
-		if err != nil {
-			return nil, err
-		}
-		argv = c.run(line)
-	}
-	return argv, nil
+func (c *composer) execProbe(d *draft, f field) (argv []string) {
+	c.each(f, "exec", "exec of "+d.Name, map[string]take{"command": func(f field) { argv = c.run(c.text(f)) }})
+	return argv
 }
 
-func (c *composer) shutdown(d *draft, f field) error {
-	fields, err := c.fields(f, "shutdown")
-	if err != nil {
-		return err
-	}
-	for _, f := range fields {
-		var err error
-		switch f.key {
-		case "signal":
-			var n int
-			if n, err = c.number(f, 64); n > 0 {
+func (c *composer) shutdown(d *draft, f field) {
+	c.each(f, "shutdown", "shutdown of "+d.Name, map[string]take{
+		"signal": func(f field) {
+			if n := c.number(f, 64); n > 0 {
 				d.Start.StopSignal = strconv.Itoa(n)
 			}
-		case "timeout_seconds":
-			d.Start.StopTimeoutMS, err = c.number(f, 3600)
-			d.Start.StopTimeoutMS *= 1000
-		default:
-			c.unused(f, "shutdown of "+d.Name)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		},
+		"timeout_seconds": func(f field) { d.Start.StopTimeoutMS = 1000 * c.number(f, 3600) },
+	})
 }

@@ -157,20 +157,19 @@ func Read(path string, getenv func(string) string) (*File, error) {
 // names is.
 func Parse(path string, text []byte, getenv func(string) string) (*File, error) {
 	r := &reader{file: &File{Path: path, Name: projectName(filepath.Base(filepath.Dir(path)))}, getenv: getenv, budget: maxNodes}
-	var err error
 	switch base := filepath.Base(path); {
 	case base == "Procfile" || strings.HasPrefix(base, "Procfile.") || filepath.Ext(base) == ".procfile":
-		err = r.procfile(text)
+		r.procfile(text)
 	case base == packageName:
-		err = r.packageJSON(text)
+		r.fail(r.packageJSON(text))
 	default:
-		err = r.yaml(text)
+		r.yaml(text)
 	}
-	if err == nil {
-		err = r.check()
+	if r.err == nil {
+		r.check()
 	}
-	if err != nil {
-		return nil, err
+	if r.err != nil {
+		return nil, r.err
 	}
 	return r.file, nil
 }

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml/ast"
 )
 
 // expand fills in ${NAME} and ${NAME:-otherwise}, and with bare $NAME; $$ is a
@@ -72,78 +70,52 @@ func inName(c byte, first bool) bool {
 }
 
 // variables reads an environment: keys with values, or a list of NAME=VALUE.
-func (r *reader) variables(f field) ([]Variable, error) {
-	if _, list := f.node.(*ast.SequenceNode); list {
-		return r.settings(f)
+func (r *reader) variables(f field) (all []Variable) {
+	if f.isList() {
+		return each(r, f, r.setting)
 	}
-	fields, err := r.fields(f, f.key)
-	if err != nil {
-		return nil, err
-	}
-	var all []Variable
-	for _, v := range fields {
-		value, err := r.filled(v)
-		if err != nil {
-			return nil, err
-		}
+	for _, v := range r.fields(f, f.key) {
+		value := r.filled(v)
 		if !variableName(v.key) {
-			return nil, r.wrong(v.at, "%q is not a valid variable name", v.key)
+			r.wrong(v.at, "%q is not a valid variable name", v.key)
 		}
 		all = append(all, Variable{v.key, value})
 	}
-	return all, nil
+	return all
 }
 
-func (r *reader) settings(f field) ([]Variable, error) {
-	items, err := r.items(f)
-	if err != nil {
-		return nil, err
+func (r *reader) setting(f field) Variable {
+	s := r.filled(f)
+	name, value, given := strings.Cut(s, "=")
+	if !variableName(name) {
+		r.wrong(f.at, "%q is not a setting; want NAME=VALUE", s)
 	}
-	var all []Variable
-	for _, item := range items {
-		s, err := r.filled(item)
-		if err != nil {
-			return nil, err
-		}
-		name, value, given := strings.Cut(s, "=")
-		if !variableName(name) {
-			return nil, r.wrong(item.at, "%q is not a setting; want NAME=VALUE", s)
-		}
-		if !given {
-			value = r.lookup(name)
-		}
-		all = append(all, Variable{name, value})
+	if !given {
+		value = r.lookup(name)
 	}
-	return all, nil
+	return Variable{name, value}
 }
 
 // envFiles reads the environment files that a field names. One whose name
 // begins with "-" may be missing.
-func (r *reader) envFiles(f field) ([]Variable, error) {
-	names, err := r.texts(f, r.filled)
-	if err != nil {
-		return nil, err
-	}
-	var all []Variable
-	for _, name := range names {
+func (r *reader) envFiles(f field) (all []Variable) {
+	for _, name := range each(r, f, r.filled) {
 		name, optional := strings.CutPrefix(name, "-")
-		vars, err := r.envFile(r.path(name))
-		if optional && errors.Is(err, os.ErrNotExist) {
-			continue
-		}
+		vars, err := envFile(r.path(name))
 		var mistake *Error
-		if err != nil && !errors.As(err, &mistake) {
-			return nil, r.wrong(f.at, "%s: %v", f.key, err).hint("a name that begins with - may be missing")
-		}
-		if err != nil {
-			return nil, err
+		switch {
+		case optional && errors.Is(err, os.ErrNotExist):
+		case errors.As(err, &mistake):
+			r.fail(err)
+		case err != nil:
+			r.wrong(f.at, "%s: %v", f.key, err).hint("a name that begins with - may be missing")
 		}
 		all = append(all, vars...)
 	}
-	return all, nil
+	return all
 }
 
-func (r *reader) envFile(path string) ([]Variable, error) {
+func envFile(path string) ([]Variable, error) {
 	text, err := readBounded(path)
 	if err != nil {
 		return nil, err
@@ -166,26 +138,26 @@ func (r *reader) path(p string) string {
 }
 
 // duration reads 500ms, 10s, 1m30s, or a number of seconds.
-func (r *reader) duration(f field) (milliseconds int, err error) {
+func (r *reader) duration(f field) (milliseconds int) {
 	s, _ := scalar(f.node)
 	d, err := time.ParseDuration(s)
 	if seconds, plain := strconv.ParseFloat(s, 64); plain == nil && seconds >= 0 && seconds < 1e6 {
 		d, err = time.Duration(seconds*float64(time.Second)), nil
 	}
 	if err != nil || d < time.Millisecond || d > 1000*time.Hour {
-		return 0, r.wrong(f.at, "%s must be a time such as 500ms, 10s or 2m", f.key)
+		r.wrong(f.at, "%s must be a time such as 500ms, 10s or 2m", f.key)
 	}
-	return int(d.Milliseconds()), nil
+	return int(d.Milliseconds())
 }
 
 // size reads what ParseSize does.
-func (r *reader) size(f field) (int64, error) {
+func (r *reader) size(f field) int64 {
 	s, _ := scalar(f.node)
 	n, ok := ParseSize(s)
 	if !ok {
-		return 0, r.wrong(f.at, "%s must be a size such as 64MB, of 64KB at least, or none", f.key)
+		r.wrong(f.at, "%s must be a size such as 64MB, of 64KB at least, or none", f.key)
 	}
-	return n, nil
+	return n
 }
 
 // The bounds of a size: the smallest log that is worth keeping, and more than

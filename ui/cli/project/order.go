@@ -8,17 +8,17 @@ import (
 
 // check finds what is wrong with a file as a whole, and fills in what is left
 // to defaults.
-func (r *reader) check() error {
+func (r *reader) check() {
 	f := r.file
 	if len(f.Entries) == 0 {
-		return r.wrong(Position{1, 1}, "it has no sessions and no processes").hint("name at least one")
+		r.wrong(Position{1, 1}, "it has no sessions and no processes").hint("name at least one")
 	}
 	known := make(map[string]*Entry, len(f.Entries))
 	var names []string
 	for i := range f.Entries {
 		e := &f.Entries[i]
 		if before := known[e.Name]; before != nil {
-			return r.wrong(e.At, "%s already exists, on line %d", e.Name, before.At.Line).hint("sessions and processes share their names")
+			r.wrong(e.At, "%s already exists, on line %d", e.Name, before.At.Line).hint("sessions and processes share their names")
 		}
 		known[e.Name] = e
 		names = append(names, e.Name)
@@ -33,7 +33,7 @@ func (r *reader) check() error {
 				if like := closest(d.Name, names); like != "" {
 					mistake.Hint = "did you mean " + like + "?"
 				}
-				return mistake
+				return
 			}
 			if d.Condition == "" {
 				if d.Condition = Started; to.Start.Ready != nil {
@@ -43,9 +43,9 @@ func (r *reader) check() error {
 		}
 	}
 	if cycle := f.cycle(); cycle != nil {
-		return r.wrong(known[cycle[0]].At, "these wait for each other: %s", strings.Join(append(cycle, cycle[0]), " → "))
+		r.wrong(known[cycle[0]].At, "these wait for each other: %s", strings.Join(append(cycle, cycle[0]), " → "))
 	}
-	return r.checkLayout(known)
+	r.checkLayout(known)
 }
 
 // Entry is the entry of a name; nil if there is none.

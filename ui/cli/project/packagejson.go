@@ -44,7 +44,7 @@ func (r *reader) packageJSON(text []byte) error {
 		return r.wrong(Position{1, 1}, "the file must hold keys with values")
 	}
 	if err == nil && len(r.file.Entries) == 0 {
-		err = r.wrong(Position{1, 1}, "it has no scripts").hint("write a tandem.yaml; see docs/project.md")
+		r.wrong(Position{1, 1}, "it has no scripts").hint("write a tandem.yaml; see docs/project.md")
 	}
 	return err
 }

@@ -17,10 +17,8 @@ const (
 )
 
 // procfile reads lines of "name: command". A .env file beside it is read too.
-func (r *reader) procfile(text []byte) error {
-	if err := r.besides(); err != nil {
-		return err
-	}
+func (r *reader) procfile(text []byte) {
+	r.besides()
 	port, err := strconv.Atoi(r.lookup("PORT"))
 	if err != nil || port < 1 || port > 60000 {
 		port = firstPort
@@ -36,13 +34,12 @@ func (r *reader) procfile(text []byte) error {
 		name, command, ok := strings.Cut(line, ":")
 		command = strings.TrimSpace(command)
 		if !ok || !procName(name) || command == "" || strings.ContainsRune(command, 0) {
-			return r.wrong(at, "want NAME: COMMAND").hint("a name has letters, digits, _ and -")
+			r.wrong(at, "want NAME: COMMAND").hint("a name has letters, digits, _ and -")
 		}
 		e := Entry{Name: name, At: at, Start: api.ProcessStartInput{Name: name, Command: shell(command), CWD: filepath.Dir(r.file.Path)}}
 		e.Env = append(append(e.Env, r.env...), Variable{"PORT", strconv.Itoa(port + portStep*len(r.file.Entries))})
 		r.file.Entries = append(r.file.Entries, e)
 	}
-	return nil
 }
 
 func procName(s string) bool {
@@ -52,12 +49,12 @@ func procName(s string) bool {
 }
 
 // besides reads a .env file beside the project file, if there is one.
-func (r *reader) besides() error {
+func (r *reader) besides() {
 	path := r.path(".env")
 	if _, err := os.Stat(path); err != nil {
-		return nil
+		return
 	}
-	vars, err := r.envFile(path)
+	vars, err := envFile(path)
+	r.fail(err)
 	r.env = append(r.env, vars...)
-	return err
 }

@@ -14,96 +14,71 @@ import (
 )
 
 // A take reads the value of one key.
-type take func(f field) error
+type take func(f field)
 
 // each gives every field to what reads it; an unknown key is a mistake.
-func (r *reader) each(fields []field, what string, takes map[string]take) error {
+func (r *reader) each(fields []field, what string, takes map[string]take) {
 	for _, f := range fields {
-		take, known := takes[f.key]
-		if !known {
-			return r.unknown(f, what, slices.Sorted(maps.Keys(takes)))
-		}
-		if err := take(f); err != nil {
-			return err
+		if take, known := takes[f.key]; known {
+			take(f)
+		} else {
+			r.unknown(f, what, slices.Sorted(maps.Keys(takes)))
 		}
 	}
-	return nil
 }
 
-func (r *reader) unknown(f field, what string, keys []string) error {
+func (r *reader) unknown(f field, what string, keys []string) {
 	e := r.wrong(f.at, "%s has no key %q", what, f.key)
 	if like := closest(f.key, keys); like != "" {
-		return e.hint("did you mean %s?", like)
+		e.hint("did you mean %s?", like)
+	} else {
+		e.hint("it can have %s", strings.Join(keys, ", "))
 	}
-	return e.hint("it can have %s", strings.Join(keys, ", "))
 }
 
 // tandem reads a tandem.yaml. What all entries share comes first, wherever it
 // stands.
-func (r *reader) tandem(fields []field) error {
-	later := func(field) error { return nil }
+func (r *reader) tandem(fields []field) {
+	later := func(field) {}
 	fields = slices.DeleteFunc(fields, func(f field) bool { return strings.HasPrefix(f.key, "x-") }) // holds anchors
 	shared := map[string]take{"name": r.takeName, "env": later, "env_file": later, "sessions": later, "processes": later, "layout": later}
-	if err := r.each(fields, "a project file", shared); err != nil {
-		return err
-	}
-	steps := []map[string]take{
-		{"env_file": r.takeSharedFiles}, {"env": r.takeSharedEnv},
-		{"sessions": r.takeSessions, "processes": r.takeProcesses}, {"layout": r.takeLayout},
-	}
+	r.each(fields, "a project file", shared)
+	r.inSteps(fields,
+		map[string]take{"env_file": r.takeSharedFiles}, map[string]take{"env": r.takeSharedEnv},
+		map[string]take{"sessions": r.takeSessions, "processes": r.takeProcesses}, map[string]take{"layout": r.takeLayout})
+}
+
+// inSteps reads the fields of each step before those of the next.
+func (r *reader) inSteps(fields []field, steps ...map[string]take) {
 	for _, step := range steps {
 		for _, f := range fields {
 			if take, ok := step[f.key]; ok {
-				if err := take(f); err != nil {
-					return err
-				}
+				take(f)
 			}
 		}
 	}
-	return nil
 }
 
-func (r *reader) takeName(f field) error {
-	s, err := r.text(f)
-	if err == nil && !goodName(s) {
-		err = r.wrong(f.at, "name: %q is not a valid name", s)
+func (r *reader) takeName(f field) {
+	r.file.Name = r.text(f)
+	if !goodName(r.file.Name) {
+		r.wrong(f.at, "name: %q is not a valid name", r.file.Name)
 	}
-	r.file.Name = s
-	return err
 }
 
-func (r *reader) takeSharedFiles(f field) error {
-	vars, err := r.envFiles(f)
-	r.env = append(r.env, vars...)
-	return err
-}
+func (r *reader) takeSharedFiles(f field) { r.env = append(r.env, r.envFiles(f)...) }
+func (r *reader) takeSharedEnv(f field)   { r.env = append(r.env, r.variables(f)...) }
 
-func (r *reader) takeSharedEnv(f field) error {
-	vars, err := r.variables(f)
-	r.env = append(r.env, vars...)
-	return err
-}
+func (r *reader) takeSessions(f field)  { r.takeEntries(f, true) }
+func (r *reader) takeProcesses(f field) { r.takeEntries(f, false) }
 
-func (r *reader) takeSessions(f field) error  { return r.takeEntries(f, true) }
-func (r *reader) takeProcesses(f field) error { return r.takeEntries(f, false) }
-
-func (r *reader) takeEntries(f field, tty bool) error {
-	fields, err := r.fields(f, f.key)
-	if err != nil {
-		return err
-	}
-	for _, entry := range fields {
-		if !goodName(entry.key) {
-			return r.wrong(entry.at, "%q is not a valid name", entry.key)
-		}
-		e := &draft{reader: r, Entry: Entry{Name: entry.key, At: entry.at}}
-		e.Start.Name, e.Start.TTY, e.Start.CWD = entry.key, tty, filepath.Dir(r.file.Path)
-		if err := e.read(entry, tty); err != nil {
-			return err
-		}
+func (r *reader) takeEntries(f field, tty bool) {
+	for _, entry := range r.fields(f, f.key) {
+		e := r.draft(entry)
+		e.Start.TTY = tty
+		e.read(entry, tty)
 		r.file.Entries = append(r.file.Entries, e.finish())
 	}
-	return nil
 }
 
 // A draft is an entry that is being read.
@@ -114,45 +89,47 @@ type draft struct {
 	own    []Variable
 }
 
+// draft begins the entry of a field.
+func (r *reader) draft(f field) *draft {
+	if !goodName(f.key) {
+		r.wrong(f.at, "%q is not a valid name", f.key)
+	}
+	d := &draft{reader: r, Entry: Entry{Name: f.key, At: f.at}}
+	d.Start.Name, d.Start.CWD = f.key, filepath.Dir(r.file.Path)
+	return d
+}
+
 // read reads one entry: its keys, or, short, its command alone.
-func (d *draft) read(f field, session bool) error {
+func (d *draft) read(f field, session bool) {
 	what := "a process"
 	if session {
 		what = "a session"
 	}
-	_, list := f.node.(*ast.SequenceNode)
-	if _, short := scalar(f.node); short || list {
-		if _, none := f.node.(*ast.NullNode); none && session {
-			return nil
+	if _, short := scalar(f.node); short || f.isList() {
+		if _, none := f.node.(*ast.NullNode); !none || !session {
+			d.command(f)
 		}
-		return d.command(f)
-	}
-	fields, err := d.reader.fields(f, what)
-	if err != nil {
-		return err
+		return
 	}
 	takes := d.takes()
 	if session {
 		delete(takes, "tty")
 		delete(takes, "split_log")
 	}
-	if err := d.reader.each(fields, what, takes); err != nil {
-		return err
-	}
-	return d.check(f.at)
+	d.reader.each(d.reader.fields(f, what), what, takes)
+	d.check(f.at)
 }
 
-func (d *draft) check(at Position) error {
+func (d *draft) check(at Position) {
 	s := &d.Start
 	switch {
 	case len(s.Command) == 0 && !s.TTY:
-		return d.reader.wrong(at, "process %s has no command", d.Name)
+		d.reader.wrong(at, "process %s has no command", d.Name)
 	case s.KeepAlive && s.Restart != nil && s.Restart.Policy != api.PolicyAlways && s.Restart.Policy != "":
-		return d.reader.wrong(at, "%s: keep_alive is short for restart: always; give one of the two", d.Name)
+		d.reader.wrong(at, "%s: keep_alive is short for restart: always; give one of the two", d.Name)
 	case s.TTY && s.SplitLog:
-		return d.reader.wrong(at, "%s: a terminal has one output; split_log does not go with tty", d.Name)
+		d.reader.wrong(at, "%s: a terminal has one output; split_log does not go with tty", d.Name)
 	}
-	return nil
 }
 
 func (d *draft) takes() map[string]take {
@@ -160,18 +137,18 @@ func (d *draft) takes() map[string]take {
 	return map[string]take{
 		"command":      d.command,
 		"cwd":          d.cwd,
-		"env":          func(f field) (err error) { d.own, err = r.variables(f); return },
-		"env_file":     func(f field) (err error) { d.files, err = r.envFiles(f); return },
+		"env":          func(f field) { d.own = r.variables(f) },
+		"env_file":     func(f field) { d.files = r.envFiles(f) },
 		"depends_on":   d.dependsOn,
-		"keep_alive":   func(f field) (err error) { s.KeepAlive, err = r.boolean(f); return },
+		"keep_alive":   func(f field) { s.KeepAlive = r.boolean(f) },
 		"restart":      d.restart,
 		"ready":        d.ready,
 		"stop_signal":  d.stopSignal,
-		"stop_timeout": func(f field) (err error) { s.StopTimeoutMS, err = r.duration(f); return },
-		"log_limit":    func(f field) (err error) { s.LogLimit, err = r.size(f); return },
-		"split_log":    func(f field) (err error) { s.SplitLog, err = r.boolean(f); return },
-		"tty":          func(f field) (err error) { s.TTY, err = r.boolean(f); return },
-		"autostart":    func(f field) error { on, err := r.boolean(f); d.Manual = !on; return err },
+		"stop_timeout": func(f field) { s.StopTimeoutMS = r.duration(f) },
+		"log_limit":    func(f field) { s.LogLimit = r.size(f) },
+		"split_log":    func(f field) { s.SplitLog = r.boolean(f) },
+		"tty":          func(f field) { s.TTY = r.boolean(f) },
+		"autostart":    func(f field) { d.Manual = !r.boolean(f) },
 	}
 }
 
@@ -182,164 +159,91 @@ func (d *draft) finish() Entry {
 }
 
 // command reads a line for the shell, or a program and its arguments.
-func (d *draft) command(f field) error {
-	if _, list := f.node.(*ast.SequenceNode); list {
-		argv, err := d.reader.texts(f, d.reader.filled)
-		if err == nil && (len(argv) == 0 || argv[0] == "") {
-			err = d.reader.wrong(f.at, "%s: the command names no program", d.Name)
+func (d *draft) command(f field) {
+	if f.isList() {
+		argv := each(d.reader, f, d.reader.filled)
+		if len(argv) == 0 || argv[0] == "" {
+			d.reader.wrong(f.at, "%s: the command names no program", d.Name)
 		}
 		d.Start.Command = argv
-		return err
+		return
 	}
-	line, err := d.reader.text(f)
-	if err == nil && strings.TrimSpace(line) == "" {
-		err = d.reader.wrong(f.at, "%s: the command is empty", d.Name)
+	line := d.reader.text(f)
+	if strings.TrimSpace(line) == "" {
+		d.reader.wrong(f.at, "%s: the command is empty", d.Name)
 	}
 	d.Start.Command = shell(strings.TrimRight(line, "\n"))
-	return err
 }
 
 // shell runs a line.
 func shell(line string) []string { return []string{"/bin/sh", "-c", line} }
 
-func (d *draft) cwd(f field) error {
-	s, err := d.reader.filled(f)
-	if err == nil {
-		d.Start.CWD = d.reader.path(s)
-	}
-	return err
-}
+func (d *draft) cwd(f field) { d.Start.CWD = d.reader.path(d.reader.filled(f)) }
 
 // dependsOn reads a name, names, or names with conditions.
-func (d *draft) dependsOn(f field) error {
-	if name, plain := scalar(f.node); plain && name != "" {
-		d.After = append(d.After, Dependency{Name: name, At: f.at})
-		return nil
+func (d *draft) dependsOn(f field) {
+	r := d.reader
+	if name, plain := scalar(f.node); plain && name != "" || f.isList() {
+		d.After = each(r, f, func(f field) Dependency { return Dependency{Name: r.text(f), At: f.at} })
+		return
 	}
-	if _, list := f.node.(*ast.SequenceNode); list {
-		items, err := d.reader.items(f)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
-			name, err := d.reader.text(item)
-			if err != nil {
-				return err
-			}
-			d.After = append(d.After, Dependency{name, "", item.at})
-		}
-		return nil
+	for _, dep := range r.fields(f, "depends_on") {
+		d.After = append(d.After, Dependency{dep.key, r.condition(dep), dep.at})
 	}
-	fields, err := d.reader.fields(f, "depends_on")
-	if err != nil {
-		return err
-	}
-	for _, dep := range fields {
-		condition, err := d.reader.condition(dep)
-		if err != nil {
-			return err
-		}
-		d.After = append(d.After, Dependency{dep.key, condition, dep.at})
-	}
-	return nil
 }
 
 // condition reads "ready", or a mapping with a condition.
-func (r *reader) condition(f field) (Condition, error) {
+func (r *reader) condition(f field) Condition {
 	if _, plain := scalar(f.node); !plain {
-		fields, err := r.fields(f, "a dependency")
-		if err != nil {
-			return "", err
-		}
 		word := field{at: f.at}
-		if err := r.each(fields, "a dependency", map[string]take{"condition": func(c field) error { word = c; return nil }}); err != nil {
-			return "", err
-		}
+		r.each(r.fields(f, "a dependency"), "a dependency", map[string]take{"condition": func(c field) { word = c }})
 		if f = word; f.node == nil {
-			return "", nil
+			return ""
 		}
 	}
-	word, err := r.text(f)
-	if err != nil {
-		return "", err
-	}
+	word := r.text(f)
 	switch c := Condition(strings.TrimPrefix(word, "process_")); c {
 	case "", Started, Ready, Completed, Succeeded:
-		return c, nil
+		return c
 	case "healthy", "log_ready":
-		return Ready, nil
+		return Ready
 	}
-	return "", r.wrong(f.at, "unknown condition %q", word).
-		hint("it is started, ready, completed or completed_successfully")
+	r.wrong(f.at, "unknown condition %q", word).hint("it is started, ready, completed or completed_successfully")
+	return ""
 }
 
 // restart reads a policy, or a mapping with one.
-func (d *draft) restart(f field) error {
-	r := d.reader
-	d.Start.Restart = &api.Restart{}
-	into := d.Start.Restart
-	policy := func(f field) error {
-		s, err := r.text(f)
-		into.Policy = api.Policy(strings.ReplaceAll(s, "_", "-"))
-		return err
+func (d *draft) restart(f field) {
+	r, into, at := d.reader, &api.Restart{}, f.at
+	d.Start.Restart = into
+	policy := func(f field) {
+		at, into.Policy = f.at, api.Policy(strings.ReplaceAll(r.text(f), "_", "-"))
 	}
-	at := f
 	if _, plain := scalar(f.node); plain {
-		if err := policy(f); err != nil {
-			return err
-		}
+		policy(f)
 	} else {
-		fields, err := r.fields(f, "restart")
-		if err != nil {
-			return err
-		}
 		into.Policy = api.PolicyOnFailure
-		err = r.each(fields, "restart", map[string]take{
-			"policy":        func(f field) error { at = f; return policy(f) },
-			"max":           func(f field) (err error) { into.Max, err = r.number(f, 1_000_000); return },
-			"delay":         func(f field) (err error) { into.DelayMS, err = r.duration(f); return },
-			"success_codes": func(f field) (err error) { into.SuccessCodes, err = r.codes(f); return },
+		r.each(r.fields(f, "restart"), "restart", map[string]take{
+			"policy":        policy,
+			"max":           func(f field) { into.Max = r.number(f, 1_000_000) },
+			"delay":         func(f field) { into.DelayMS = r.duration(f) },
+			"success_codes": func(f field) { into.SuccessCodes = each(r, f, func(f field) int { return r.number(f, 255) }) },
 		})
-		if err != nil {
-			return err
-		}
 	}
 	switch into.Policy {
 	case "false": // YAML writes no so
 		into.Policy = api.PolicyNo
 	case api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
 	default:
-		return r.wrong(at.at, "unknown restart policy %q", string(into.Policy)).hint("it is no, on-failure, always or unless-stopped")
+		r.wrong(at, "unknown restart policy %q", string(into.Policy)).hint("it is no, on-failure, always or unless-stopped")
 	}
-	return nil
 }
 
-func (r *reader) codes(f field) ([]int, error) {
-	all := []field{f}
-	if _, list := f.node.(*ast.SequenceNode); list {
-		var err error
-		if all, err = r.items(f); err != nil {
-			return nil, err
-		}
+func (d *draft) stopSignal(f field) {
+	d.Start.StopSignal = d.reader.text(f)
+	if !goodSignal(d.Start.StopSignal) {
+		d.reader.wrong(f.at, "%s: unknown signal %q", f.key, d.Start.StopSignal).hint("a name such as TERM or INT, or a number")
 	}
-	codes := make([]int, len(all))
-	for i, item := range all {
-		n, err := r.number(item, 255)
-		if err != nil {
-			return nil, err
-		}
-		codes[i] = n
-	}
-	return codes, nil
-}
-
-func (d *draft) stopSignal(f field) error {
-	s, err := d.reader.text(f)
-	if err == nil && !goodSignal(s) {
-		err = d.reader.wrong(f.at, "%s: unknown signal %q", f.key, s).hint("a name such as TERM or INT, or a number")
-	}
-	d.Start.StopSignal = s
-	return err
 }
 
 // goodSignal reports whether s names a signal of this system: TERM, SIGTERM or

@@ -21,9 +21,11 @@ const (
 	maxDepth = 64
 )
 
-// A reader makes a File of a text.
+// A reader makes a File of a text. It keeps the first mistake and goes on with
+// zero values, as what comes after it counts for nothing.
 type reader struct {
 	file    *File
+	err     error // the first mistake
 	getenv  func(string) string
 	env     []Variable // of the whole project
 	anchors map[string]ast.Node
@@ -39,10 +41,21 @@ type field struct {
 	node ast.Node // resolved; never nil
 }
 
-// wrong makes an error for a place.
-func (r *reader) wrong(at Position, format string, args ...any) *Error {
-	return &Error{Path: r.file.Path, At: at, What: fmt.Sprintf(format, args...)}
+// fail notes an error, if it is the first.
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
 }
+
+// wrong notes a mistake at a place.
+func (r *reader) wrong(at Position, format string, args ...any) *Error {
+	e := &Error{Path: r.file.Path, At: at, What: fmt.Sprintf(format, args...)}
+	r.fail(e)
+	return e
+}
+
+func (e *Error) hint(format string, args ...any) { e.Hint = fmt.Sprintf(format, args...) }
 
 // notice tells of what is understood and not used.
 func (r *reader) notice(at Position, format string, args ...any) {
@@ -50,19 +63,17 @@ func (r *reader) notice(at Position, format string, args ...any) {
 }
 
 // yaml reads a tandem.yaml or a file of process-compose.
-func (r *reader) yaml(text []byte) error {
-	body, err := r.parse(text)
-	if err != nil {
-		return err
+func (r *reader) yaml(text []byte) {
+	body := r.parse(text)
+	if r.err != nil {
+		return
 	}
-	fields, err := r.fields(field{node: body, at: Position{1, 1}}, "the file")
-	if err != nil {
-		return err
-	}
+	fields := r.fields(field{node: body, at: Position{1, 1}}, "the file")
 	if r.isCompose(fields) {
-		return r.compose(fields)
+		r.compose(fields)
+	} else {
+		r.tandem(fields)
 	}
-	return r.tandem(fields)
 }
 
 // isCompose tells a file of process-compose from ours: by its name, or by keys
@@ -85,34 +96,37 @@ func (r *reader) isCompose(fields []field) bool {
 }
 
 // parse gives the one document of a text, and notes its anchors.
-func (r *reader) parse(text []byte) (body ast.Node, err error) {
+func (r *reader) parse(text []byte) (body ast.Node) {
 	defer func() {
 		if p := recover(); p != nil {
-			body, err = nil, r.wrong(Position{}, "it cannot be read as YAML")
+			r.wrong(Position{}, "it cannot be read as YAML")
 		}
 	}()
 	if at := tooDeep(text); at > 0 {
-		return nil, r.wrong(Position{at, 1}, "it nests too deep")
+		r.wrong(Position{at, 1}, "it nests too deep")
+		return nil
 	}
 	parsed, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return nil, r.syntax(err)
+		r.syntax(err)
+		return nil
 	}
 	for _, doc := range parsed.Docs {
 		if doc.Body == nil {
 			continue
 		}
 		if body != nil {
-			return nil, r.wrong(positionOf(doc.Body), "a project file must be one YAML document; this has a second")
+			r.wrong(positionOf(doc.Body), "a project file must be one YAML document; this has a second")
 		}
 		body = doc.Body
 	}
 	if body == nil {
-		return nil, r.wrong(Position{1, 1}, "it is empty").hint("name at least one session or process")
+		r.wrong(Position{1, 1}, "it is empty").hint("name at least one session or process")
+		return nil
 	}
 	r.anchors = map[string]ast.Node{}
 	ast.Walk(r, body)
-	return body, nil
+	return body
 }
 
 // Visit notes anchors.
@@ -123,18 +137,14 @@ func (r *reader) Visit(n ast.Node) ast.Visitor {
 	return r
 }
 
-func (e *Error) hint(format string, args ...any) *Error {
-	e.Hint = fmt.Sprintf(format, args...)
-	return e
-}
-
-// syntax makes an error of the parser's.
-func (r *reader) syntax(err error) error {
+// syntax notes a mistake that the parser has found.
+func (r *reader) syntax(err error) {
 	var e yaml.Error
 	if errors.As(err, &e) && e.GetToken() != nil {
-		return r.wrong(placeOf(e.GetToken()), "%s", e.GetMessage())
+		r.wrong(placeOf(e.GetToken()), "%s", e.GetMessage())
+	} else {
+		r.wrong(Position{}, "%v", err)
 	}
-	return r.wrong(Position{}, "%v", err)
 }
 
 func placeOf(t *token.Token) Position {
@@ -184,11 +194,13 @@ func tooDeep(text []byte) int {
 	return 0
 }
 
-// resolve follows aliases, anchors and tags.
-func (r *reader) resolve(n ast.Node) (ast.Node, error) {
+// resolve follows aliases, anchors and tags. What leads nowhere is null.
+func (r *reader) resolve(n ast.Node) ast.Node {
+	none := ast.Null(&token.Token{Position: &token.Position{}})
 	for range maxDepth {
 		if r.budget--; r.budget < 0 {
-			return nil, r.wrong(positionOf(n), "it is too large once its aliases are filled in")
+			r.wrong(positionOf(n), "it is too large once its aliases are filled in")
+			return none
 		}
 		switch v := n.(type) {
 		case *ast.AnchorNode:
@@ -199,86 +211,66 @@ func (r *reader) resolve(n ast.Node) (ast.Node, error) {
 			name := v.Value.GetToken().Value
 			target, ok := r.anchors[name]
 			if !ok {
-				return nil, r.wrong(positionOf(v), "no anchor &%s", name)
+				r.wrong(positionOf(v), "no anchor &%s", name)
 			}
 			n = target
 		case nil:
-			return ast.Null(&token.Token{Position: &token.Position{}}), nil
+			return none
 		default:
-			return n, nil
+			return n
 		}
 	}
-	return nil, r.wrong(positionOf(n), "its aliases go round in a circle")
+	r.wrong(positionOf(n), "its aliases go round in a circle")
+	return none
 }
 
 // fields gives the entries of a mapping in their order, with those that "<<"
 // merges where it has none itself. An empty value is an empty mapping.
-func (r *reader) fields(f field, what string) ([]field, error) {
+func (r *reader) fields(f field, what string) []field {
 	return r.merged(f, what, 0)
 }
 
-func (r *reader) merged(f field, what string, depth int) ([]field, error) {
-	n, err := r.resolve(f.node)
-	if err != nil {
-		return nil, err
-	}
+func (r *reader) merged(f field, what string, depth int) []field {
 	var values []*ast.MappingValueNode
-	switch n := n.(type) {
+	switch n := r.resolve(f.node).(type) {
 	case *ast.MappingNode:
 		values = n.Values
 	case *ast.MappingValueNode:
 		values = []*ast.MappingValueNode{n}
 	case *ast.NullNode:
-		return nil, nil
 	default:
-		return nil, r.wrong(f.at, "%s must hold keys with values", what)
+		r.wrong(f.at, "%s must hold keys with values", what)
 	}
 	var own, more []field
 	for _, v := range values {
-		at := positionOf(v.Key)
-		value, err := r.resolve(v.Value)
-		if err != nil {
-			return nil, err
-		}
+		at, value := positionOf(v.Key), r.resolve(v.Value)
 		if v.Key.IsMergeKey() {
 			if depth >= maxDepth {
-				return nil, r.wrong(at, "it merges itself")
+				r.wrong(at, "it merges itself")
+				break
 			}
-			added, err := r.mergedAll(field{"<<", at, value}, what, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			more = append(more, added...)
+			more = append(more, r.mergedAll(field{"<<", at, value}, what, depth+1)...)
 			continue
 		}
-		key, err := r.resolve(v.Key)
-		if err != nil {
-			return nil, err
-		}
-		name, ok := scalar(key)
+		name, ok := scalar(r.resolve(v.Key))
 		if !ok {
-			return nil, r.wrong(at, "a key must be a word")
+			r.wrong(at, "a key must be a word")
 		}
 		own = append(own, field{name, at, value})
 	}
-	return addMissing(own, more), nil
+	return addMissing(own, more)
 }
 
 // mergedAll is what "<<" stands for: a mapping, or a list of them.
-func (r *reader) mergedAll(f field, what string, depth int) ([]field, error) {
+func (r *reader) mergedAll(f field, what string, depth int) (all []field) {
 	list, ok := f.node.(*ast.SequenceNode)
 	if !ok {
 		return r.merged(f, what, depth)
 	}
-	var all []field
 	for _, n := range list.Values {
-		one, err := r.merged(field{f.key, f.at, n}, what, depth)
-		if err != nil {
-			return nil, err
-		}
-		all = addMissing(all, one)
+		all = addMissing(all, r.merged(field{f.key, f.at, n}, what, depth))
 	}
-	return all, nil
+	return all
 }
 
 func addMissing(fields, more []field) []field {
@@ -295,25 +287,28 @@ func addMissing(fields, more []field) []field {
 	return fields
 }
 
+func (f field) isList() bool {
+	_, list := f.node.(*ast.SequenceNode)
+	return list
+}
+
 // items gives the elements of a list.
-func (r *reader) items(f field) ([]field, error) {
+func (r *reader) items(f field) []field {
 	list, ok := f.node.(*ast.SequenceNode)
 	if !ok {
-		return nil, r.wrong(f.at, "%s must be a list", f.key)
+		r.wrong(f.at, "%s must be a list", f.key)
+		return nil
 	}
 	all := make([]field, len(list.Values))
 	for i, n := range list.Values {
-		value, err := r.resolve(n)
-		if err != nil {
-			return nil, err
-		}
+		value := r.resolve(n)
 		at := positionOf(value)
 		if at.Line == 0 {
 			at = f.at
 		}
 		all[i] = field{f.key, at, value}
 	}
-	return all, nil
+	return all
 }
 
 // scalar is the text of a node that is one word or line, as it was written.
@@ -335,31 +330,28 @@ func scalar(n ast.Node) (string, bool) {
 }
 
 // text is a field's value as it was written.
-func (r *reader) text(f field) (string, error) {
+func (r *reader) text(f field) string {
 	s, ok := scalar(f.node)
 	if !ok {
-		return "", r.wrong(f.at, "%s must be a word or a line of text", f.key)
+		r.wrong(f.at, "%s must be a word or a line of text", f.key)
 	}
 	if strings.ContainsRune(s, 0) {
-		return "", r.wrong(f.at, "%s has a NUL character", f.key)
+		r.wrong(f.at, "%s has a NUL character", f.key)
 	}
-	return s, nil
+	return s
 }
 
 // filled is text with ${NAME} filled in.
-func (r *reader) filled(f field) (string, error) {
-	s, err := r.text(f)
-	if err != nil {
-		return "", err
-	}
+func (r *reader) filled(f field) string {
+	s := r.text(f)
 	if r.plain {
-		return s, nil
+		return s
 	}
-	s, err = expand(s, r.bare, r.lookup)
+	s, err := expand(s, r.bare, r.lookup)
 	if err != nil {
-		return "", r.wrong(f.at, "%s: %v", f.key, err)
+		r.wrong(f.at, "%s: %v", f.key, err)
 	}
-	return s, nil
+	return s
 }
 
 // lookup is a variable of the project, or of the caller.
@@ -375,39 +367,34 @@ func (r *reader) lookup(name string) string {
 	return r.getenv(name)
 }
 
-// texts is a list of texts, or a single one.
-func (r *reader) texts(f field, read func(field) (string, error)) ([]string, error) {
-	all := []field{f}
-	if _, ok := f.node.(*ast.SequenceNode); ok {
-		var err error
-		if all, err = r.items(f); err != nil {
-			return nil, err
-		}
+// each reads the elements of a list, or a single value.
+func each[T any](r *reader, f field, read func(field) T) []T {
+	items := []field{f}
+	if f.isList() {
+		items = r.items(f)
 	}
-	out := make([]string, len(all))
-	for i, item := range all {
-		s, err := read(item)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = s
+	all := make([]T, len(items))
+	for i, item := range items {
+		all[i] = read(item)
 	}
-	return out, nil
+	return all
 }
 
-func (r *reader) boolean(f field) (bool, error) {
-	if b, ok := f.node.(*ast.BoolNode); ok {
-		return b.Value, nil
+func (r *reader) boolean(f field) bool {
+	b, ok := f.node.(*ast.BoolNode)
+	if !ok {
+		r.wrong(f.at, "%s must be true or false", f.key)
+		return false
 	}
-	return false, r.wrong(f.at, "%s must be true or false", f.key)
+	return b.Value
 }
 
 // number is a whole number that is not negative and at most most.
-func (r *reader) number(f field, most int) (int, error) {
+func (r *reader) number(f field, most int) int {
 	s, _ := scalar(f.node)
 	n, err := strconv.ParseUint(strings.ReplaceAll(s, "_", ""), 0, 32)
 	if err != nil || n > uint64(min(most, math.MaxInt32)) {
-		return 0, r.wrong(f.at, "%s must be a whole number from 0 to %d", f.key, most)
+		r.wrong(f.at, "%s must be a whole number from 0 to %d", f.key, most)
 	}
-	return int(n), nil
+	return int(n)
 }
