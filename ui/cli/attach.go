@@ -22,11 +22,9 @@ func attachCommand(a *app) *cobra.Command {
 		Short: "Make this terminal the session; ctrl+b d leaves",
 		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
 			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\nIf this program itself crashes, `reset` repairs the terminal.",
-		Example: "tandem attach build\ntandem attach --read-only build",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "attach to which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSession(isLive),
+		Example:           "tandem attach build\ntandem attach --read-only build",
+		Args:              exactly(1, "attach to which session? give an id or a name"),
+		ValidArgsFunction: a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.attach(cmd, args[0], readOnly)
 		},

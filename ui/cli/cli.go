@@ -116,7 +116,6 @@ func newRoot(o Options) *cobra.Command {
 		SilenceUsage:  true,
 
 		SuggestionsMinimumDistance: 2,
-		DisableFlagsInUseLine:      true,
 	}
 	root.SetVersionTemplate("tandem {{.Version}}\n")
 	root.SetIn(a.Stdin)
@@ -136,8 +135,21 @@ func newRoot(o Options) *cobra.Command {
 		requestsCommand(a), allowCommand(a), denyCommand(a), auditCommand(a),
 		listCommand(a), infoCommand(a), doctorCommand(a), shutdownCommand(a), shellCommand(a), configCommand(a),
 	)
+	settle(root)
 	manual.NameExtras(a.out, root)
 	return root
+}
+
+// settle gives all verbs what they have in common: their usage is written by
+// hand, and one that says nothing of arguments takes none.
+func settle(cmd *cobra.Command) {
+	cmd.DisableFlagsInUseLine = true
+	if cmd.Args == nil {
+		cmd.Args, cmd.ValidArgsFunction = exactly(0, ""), cobra.NoFileCompletions
+	}
+	for _, c := range cmd.Commands() {
+		settle(c)
+	}
 }
 
 func (o Options) complete() Options {

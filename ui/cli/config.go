@@ -36,11 +36,7 @@ func configCommand(a *app) *cobra.Command {
 		Long: "Prints where the configuration is and what holds now, defaults included.\n" +
 			"Changes apply immediately; nothing has to be restarted.",
 		Example: "tandem config\ntandem config init\ntandem config check\n$EDITOR \"$(tandem config path)\"",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  func(*cobra.Command, []string) error { return a.showConfig() },
+		RunE:    func(*cobra.Command, []string) error { return a.showConfig() },
 	}
 	cmd.AddCommand(configInitCommand(a), configCheckCommand(a), configPathCommand(a))
 	return cmd
@@ -51,10 +47,6 @@ func configPathCommand(a *app) *cobra.Command {
 		Use:     "path",
 		Short:   "Print the path of the configuration",
 		Example: "$EDITOR \"$(tandem config path)\"",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
 			path, err := a.Config.Path()
 			if err != nil {
@@ -120,14 +112,7 @@ func configCheckCommand(a *app) *cobra.Command {
 		Long: "Points at each mistake in the configuration, and at the first in policy.toml beside it, with the line and a caret.\n" +
 			"With FILE (- is standard input) it checks that instead. Exits with 1 if there is a mistake.",
 		Example: "tandem config check\ntandem config check new.toml",
-
-		DisableFlagsInUseLine: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return output.Usagef(cmd, "want one file at most")
-			}
-			return nil
-		},
+		Args:    atMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return a.checkFile(args[0])
@@ -213,11 +198,7 @@ func configInitCommand(a *app) *cobra.Command {
 		Short:   "Write a configuration with every default in comments",
 		Long:    "Writes a configuration with every key and its default as a comment.\nAn existing file is kept unless --force is given.",
 		Example: "tandem config init",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  func(*cobra.Command, []string) error { return a.writeConfig(force) },
+		RunE:    func(*cobra.Command, []string) error { return a.writeConfig(force) },
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file; it is kept as config.toml.old")
 	return cmd

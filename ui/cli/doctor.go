@@ -14,10 +14,6 @@ func doctorCommand(a *app) *cobra.Command {
 		Long: "Checks the data folder, the engine, this terminal and what the kernel offers.\n" +
 			"It starts no engine. The exit status is 1 if something does not work.",
 		Example: "tandem doctor\ntandem doctor --json",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings := doctor.Examine(cmd.Context(), a.doctor())
 			if err := a.out.Answer(findings, func() string { return doctor.Text(a.out, findings) }); err != nil {

@@ -21,10 +21,9 @@ func downCommand(a *app) *cobra.Command {
 		Short: "Stop what a project file has started",
 		Long: "Stops the sessions and processes that `tandem up` started from a project file, in\nreverse order of their dependencies, or only those named. " +
 			"Anything started some\nother way is left alone.",
-		Example: "tandem down\ntandem down web\ntandem down --forget",
-
-		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     a.completeEntries(&file, &trust),
+		Example:           "tandem down\ntandem down web\ntandem down --forget",
+		ValidArgsFunction: a.completeEntries(&file, &trust),
+		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.down(cmd.Context(), file, args, forget, trust)
 		},
@@ -57,10 +56,7 @@ func (a *app) down(ctx context.Context, path string, names []string, forget, tru
 		return err
 	}
 	if len(ours) == 0 {
-		if !a.out.JSON {
-			a.out.Tell("nothing of %s is running", output.Visible(path))
-		}
-		return a.out.Answer([]api.Process{}, func() string { return "" })
+		return output.AnswerList(a.out, ours, "nothing of "+output.Visible(path)+" is running", nil)
 	}
 	client, err := a.Connect(ctx)
 	if err != nil {

@@ -21,10 +21,6 @@ func infoCommand(a *app) *cobra.Command {
 		Use:     "info",
 		Short:   "Tell about the engine: pids, version, paths",
 		Example: "tandem info\nkill -9 $(tandem info --json | jq .engine_pid)   # sessions go on",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, err := call(cmd.Context(), a, api.EngineInfo, api.Empty{})
 			if err != nil {
@@ -58,11 +54,7 @@ func shutdownCommand(a *app) *cobra.Command {
 		Long: "Stops the engine. Sessions and processes go on, and the next call of tandem finds\nthem. " +
 			"--all stops them first, and the keeper that holds them.",
 		Example: "tandem shutdown\ntandem shutdown --all --yes",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return a.shutdown(cmd, all, yes) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.shutdown(cmd, all, yes) },
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "end every session and process, and the keeper")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")

@@ -21,25 +21,21 @@ func envCommand(a *app) *cobra.Command {
 		Long: "Sets environment variables for everything started from now on. What already\nruns is not affected. " +
 			"Values of names that look like those of secrets are hidden\nunless --reveal is given.",
 		Example: "tandem env set PORT=8080 NODE_ENV=production\ntandem env get API_KEY --reveal\ntandem env unset PORT",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  list,
+		RunE:    list,
 	}
 	cmd.PersistentFlags().BoolVar(&f.reveal, "reveal", false, "show the values of secrets")
 	cmd.AddCommand(
 		&cobra.Command{Use: "set K=V…", Short: "Set variables", Example: "tandem env set PORT=8080",
-			DisableFlagsInUseLine: true, Args: atLeast(1, "set what? give K=V"),
+			Args:              atLeast(1, "set what? give K=V"),
 			ValidArgsFunction: cobra.NoFileCompletions, RunE: a.setEnv},
 		&cobra.Command{Use: "unset K…", Short: "Remove variables that were set", Example: "tandem env unset PORT",
-			DisableFlagsInUseLine: true, Args: atLeast(1, "unset what? give a name"),
+			Args:              atLeast(1, "unset what? give a name"),
 			ValidArgsFunction: a.completeEnv, RunE: a.unsetEnv},
 		&cobra.Command{Use: "get K", Short: "Print the value of a variable", Example: "tandem env get PORT",
-			DisableFlagsInUseLine: true, Args: exactly(1, "get what? give a name"), ValidArgsFunction: first(a.completeEnv),
+			Args: exactly(1, "get what? give a name"), ValidArgsFunction: first(a.completeEnv),
 			RunE: func(cmd *cobra.Command, args []string) error { return a.getEnv(cmd, args[0], f) }},
 		&cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the variables", Example: "tandem env list --json",
-			DisableFlagsInUseLine: true, Args: exactly(0, ""), ValidArgsFunction: cobra.NoFileCompletions, RunE: list},
+			RunE: list},
 	)
 	return cmd
 }
@@ -49,15 +45,8 @@ func (a *app) listEnv(cmd *cobra.Command, f envFlags) error {
 	if err != nil {
 		return err
 	}
-	if out.Variables == nil {
-		out.Variables = []api.EnvVar{}
-	}
-	if len(out.Variables) == 0 && !a.out.JSON {
-		a.out.Tell("no variables; set one with `tandem env set K=V`")
-		return nil
-	}
 	paint := a.out.Painter()
-	return a.out.Answer(out.Variables, func() string {
+	return output.AnswerList(a.out, out.Variables, "no variables; set one with `tandem env set K=V`", func() string {
 		var b strings.Builder
 		for _, v := range out.Variables {
 			value := output.Visible(v.Value)

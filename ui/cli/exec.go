@@ -47,10 +47,8 @@ func execCommand(a *app) *cobra.Command {
 			"The command's standard input is empty; what it shall read has to come from a file:\nsh -c 'psql < dump.sql'.\n\n" + sandboxHelp,
 		Example: "tandem exec -- make test\ntandem exec --timeout 5m -- sh -c 'make && make install'\n" +
 			"tandem exec -- sh -c 'psql < dump.sql'",
-
-		DisableFlagsInUseLine: true,
-		Args:                  atLeast(1, "run what? give a program and its arguments"),
-		ValidArgsFunction:     completeProgram,
+		Args:              atLeast(1, "run what? give a program and its arguments"),
+		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
 				Kill: kill, MaxOutput: execOutput, Exact: !a.out.JSON, ID: retry.NewID()}
@@ -104,7 +102,7 @@ func (a *app) exec(ctx context.Context, in api.ExecInput) error {
 	case a.out.JSON:
 		err = a.out.Answer(out, nil)
 	default:
-		err = a.printStreams(ctx, conn, out)
+		err = a.printStreams(ctx, out)
 	}
 	if err != nil {
 		return err
@@ -137,52 +135,26 @@ func statusOf(out api.ExecOutput, in api.ExecInput) error {
 	return exitOf(p)
 }
 
-func (a *app) printStreams(ctx context.Context, conn *retry.Conn, out api.ExecOutput) error {
+// printStreams prints the ends of both streams, and before them what the answer
+// has no room for.
+func (a *app) printStreams(ctx context.Context, out api.ExecOutput) error {
 	stdout, stderr, err := out.Output()
 	if err != nil {
 		return err
 	}
-	if err := a.printStream(ctx, conn, out.Process.ID, "stdout", stdout, out.StdoutDropped); err != nil {
-		return err
-	}
-	return a.printStream(ctx, conn, out.Process.ID, "stderr", stderr, out.StderrDropped)
-}
-
-// printStream prints the end of a stream, and before it what the answer has no
-// room for.
-func (a *app) printStream(ctx context.Context, conn *retry.Conn, id, name string, end []byte, dropped int64) error {
-	w := a.Stdout
-	if name == "stderr" {
-		w = a.Stderr
-	}
-	write := func(b []byte) error {
-		if _, err := w.Write(b); err != nil {
-			return fmt.Errorf("write to %s: %w", name, err)
+	streams := [...]liveStream{{name: "stdout", to: a.Stdout, until: out.StdoutDropped}, {name: "stderr", to: a.Stderr, until: out.StderrDropped}}
+	for i, end := range [...][]byte{stdout, stderr} {
+		s := &streams[i]
+		if s.until > 0 {
+			if err := s.read(ctx, a, out.Process.ID, false); err != nil {
+				return err
+			}
 		}
-		return nil
-	}
-	for at := int64(0); at < dropped; {
-		in := api.ProcessLogInput{ID: id, Stream: name, Since: &at, Max: int(min(dropped-at, logPage)), Exact: true}
-		out, err := retry.Call(ctx, conn, api.ProcessLog, in)
-		if err != nil {
+		if err := s.write(end); err != nil {
 			return err
 		}
-		if out.Start > at {
-			a.out.Tell("%d earlier bytes of %s are gone: the log is limited", out.Start-at, name)
-		}
-		if out.NextCursor <= at {
-			break
-		}
-		page, err := out.Bytes()
-		if err != nil {
-			return err
-		}
-		if err := write(page); err != nil {
-			return err
-		}
-		at = out.NextCursor
 	}
-	return write(end)
+	return nil
 }
 
 // exitOf is the exit status of a process that has ended, as an error of ours.

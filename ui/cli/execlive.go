@@ -28,6 +28,7 @@ type liveStream struct {
 	name   string
 	to     io.Writer
 	cursor int64
+	until  int64 // what is read ends here; 0: at the end
 }
 
 // follow passes on what a command prints until it has ended. At the deadline it
@@ -115,6 +116,9 @@ func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) err
 	defer p.Close()
 	for {
 		in := api.ProcessLogInput{ID: id, Stream: s.name, Since: &s.cursor, Max: logPage, Exact: true}
+		if s.until > 0 {
+			in.Max = int(min(logPage, s.until-s.cursor))
+		}
 		if wait {
 			in.WaitMS = int(logWait.Milliseconds())
 		}
@@ -129,14 +133,21 @@ func (s *liveStream) read(ctx context.Context, a *app, id string, wait bool) err
 		if err != nil {
 			return err
 		}
-		if _, err := s.to.Write(page); err != nil {
-			return fmt.Errorf("write to %s: %w", s.name, err)
+		if err := s.write(page); err != nil {
+			return err
 		}
 		moved := out.NextCursor > s.cursor
 		s.cursor = max(s.cursor, out.NextCursor)
-		atEnd := s.cursor >= out.End || !moved
+		atEnd := s.cursor >= out.End || !moved || s.until > 0 && s.cursor >= s.until
 		if atEnd && (!wait || out.State.Ended()) {
 			return nil
 		}
 	}
+}
+
+func (s *liveStream) write(p []byte) error {
+	if _, err := s.to.Write(p); err != nil {
+		return fmt.Errorf("write to %s: %w", s.name, err)
+	}
+	return nil
 }

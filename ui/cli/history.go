@@ -33,11 +33,9 @@ func historyCommand(a *app) *cobra.Command {
 			"a verb below comes after --.",
 		Example: "tandem history docker run\ntandem history --failed --here --since 2d\ntandem history --actor agent --json\n" +
 			"tandem history load ~/.bash_history",
-
-		DisableFlagsInUseLine: true,
-		Args:                  cobra.ArbitraryArgs,
-		ValidArgsFunction:     cobra.NoFileCompletions,
-		RunE:                  func(cmd *cobra.Command, args []string) error { return a.searchHistory(cmd, args, f) },
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.searchHistory(cmd, args, f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.cwd, "cwd", "", "only what ran in this `folder`")
@@ -105,14 +103,8 @@ func (a *app) searchHistory(cmd *cobra.Command, args []string, f historyFlags) e
 	if err != nil {
 		return err
 	}
-	if out.Rows == nil {
-		out.Rows = []api.HistoryRow{}
-	}
-	if len(out.Rows) == 0 && !a.out.JSON {
-		a.out.Tell("no command was found")
-		return nil
-	}
-	if err := a.out.Answer(out.Rows, func() string { return historyTable(a.out, out.Rows, f.unique, time.Now()) }); err != nil {
+	err = output.AnswerList(a.out, out.Rows, "no command was found", func() string { return historyTable(a.out, out.Rows, f.unique, time.Now()) })
+	if err != nil {
 		return err
 	}
 	if more := out.Total - len(out.Rows); more > 0 && !a.out.JSON {

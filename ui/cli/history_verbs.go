@@ -27,14 +27,12 @@ func historyAddCommand(a *app) *cobra.Command {
 	var lasted duration
 	var at moment
 	cmd := &cobra.Command{
-		Use:     "add [--cwd D] [--exit N] [--took D] [--at T] [--] COMMAND",
-		Short:   "Add a command that was run elsewhere",
-		Long:    "Adds a command that was run elsewhere, and prints the number of its row. Several words\nare joined with blanks.",
-		Example: "tandem history add --exit 0 -- 'make && make install'",
-
-		DisableFlagsInUseLine: true,
-		Args:                  atLeast(1, "add what? give a command"),
-		ValidArgsFunction:     completeProgram,
+		Use:               "add [--cwd D] [--exit N] [--took D] [--at T] [--] COMMAND",
+		Short:             "Add a command that was run elsewhere",
+		Long:              "Adds a command that was run elsewhere, and prints the number of its row. Several words\nare joined with blanks.",
+		Example:           "tandem history add --exit 0 -- 'make && make install'",
+		Args:              atLeast(1, "add what? give a command"),
+		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(cwd)
 			if err != nil {
@@ -66,15 +64,13 @@ func historyAddCommand(a *app) *cobra.Command {
 func historyRemoveCommand(a *app) *cobra.Command {
 	var line string
 	cmd := &cobra.Command{
-		Use:     "remove ID… | --command LINE",
-		Aliases: []string{"rm"},
-		Short:   "Forget commands",
-		Long:    "Forgets single runs, by their number, or with --command every run of a command line.",
-		Example: "tandem history remove 4711 4712\ntandem history remove --command 'ls -la'",
-
-		DisableFlagsInUseLine: true,
-		Args:                  cobra.ArbitraryArgs,
-		ValidArgsFunction:     cobra.NoFileCompletions,
+		Use:               "remove ID… | --command LINE",
+		Aliases:           []string{"rm"},
+		Short:             "Forget commands",
+		Long:              "Forgets single runs, by their number, or with --command every run of a command line.",
+		Example:           "tandem history remove 4711 4712\ntandem history remove --command 'ls -la'",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.HistoryRemoveInput{Command: line}
 			for _, arg := range args {
@@ -116,10 +112,6 @@ func historyClearCommand(a *app) *cobra.Command {
 		Short:   "Forget every command",
 		Long:    "Deletes every command of all sessions, for good. Asks first unless --yes is given.",
 		Example: "tandem history clear",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !yes {
 				if err := a.confirm("clear history", "This forgets every command that was run. Go on?"); err != nil {
@@ -144,9 +136,7 @@ func historySaveCommand(a *app) *cobra.Command {
 		Short:   "Write all commands to a text file",
 		Long:    "Writes all commands to a text file, oldest first, one a line.",
 		Example: "tandem history save commands.txt",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "save to where? give a file"),
+		Args:    exactly(1, "save to where? give a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {
@@ -170,9 +160,7 @@ func historyLoadCommand(a *app) *cobra.Command {
 		Long: "Adds the commands of a text file, one a line, or of a history of bash, zsh or fish. What a\n" +
 			"file tells the time of is not added twice. After ctrl+c nothing of it is added.",
 		Example: "tandem history load ~/.zsh_history",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "load what? give a file"),
+		Args:    exactly(1, "load what? give a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {
@@ -239,10 +227,6 @@ func historyStatsCommand(a *app) *cobra.Command {
 		Use:     "stats [--since T] [--limit N]",
 		Short:   "Count what was run, how often, where and by whom",
 		Example: "tandem history stats --since 7d",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 {
 				return output.Usagef(cmd, "show %d rows: want 1 at least", limit)

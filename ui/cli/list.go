@@ -16,21 +16,14 @@ func listCommand(a *app) *cobra.Command {
 		Aliases: []string{"list"},
 		Short:   "List sessions and processes, the live ones first",
 		Example: "tandem ls\ntandem ls --json | jq -r '.[] | select(.state == \"running\").id'",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := call(cmd.Context(), a, api.ProcessList, api.ProcessListInput{})
 			if err != nil {
 				return err
 			}
 			list := liveFirst(out.Processes)
-			if len(list) == 0 && !a.out.JSON {
-				a.out.Tell("nothing is running yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard")
-				return nil
-			}
-			return a.out.Answer(list, func() string { return sessionTable(a.out, list, time.Now()) })
+			const none = "nothing is running yet; `tandem new` starts a session, `tandem start` a process, `tandem` opens the dashboard"
+			return output.AnswerList(a.out, list, none, func() string { return sessionTable(a.out, list, time.Now()) })
 		},
 	}
 }

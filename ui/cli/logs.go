@@ -48,11 +48,9 @@ func logsCommand(a *app) *cobra.Command {
 			"are made visible, unless --raw is given. With -f it goes on until the process has\n" +
 			"ended. With --grep it prints the lines that match, -n of them at the end, and\nexits with 1 if there are none. " +
 			"Where standard output and error are kept apart,\nthey come on those of this command; with --json, output alone unless --stream says\notherwise.",
-		Example: "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "which process? Give an id or name."),
-		ValidArgsFunction:     a.completeProcess(whatever),
+		Example:           "tandem logs web -n 20 -f\ntandem logs web --grep 'error|panic' --context 3\ntandem logs web --times -n 50",
+		Args:              exactly(1, "which process? Give an id or name."),
+		ValidArgsFunction: a.completeProcess(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
 				return err

@@ -14,10 +14,6 @@ func manCommand(a *app) *cobra.Command {
 		Long: "Prints the manual page tandem(1), with every verb. With --dir it writes that, and a\n" +
 			"page for each verb, as files that man finds in a folder man1 of $MANPATH.",
 		Example: "tandem man | man -l -\nmkdir -p ~/.local/share/man/man1 && tandem man --dir ~/.local/share/man/man1",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root := cmd.Root()
 			if dir == "" {

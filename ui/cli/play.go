@@ -32,11 +32,9 @@ func playCommand(a *app) *cobra.Command {
 			"While it plays: space pauses, . goes on to the next output of a pause, + and - change the\n" +
 			"speed, q ends it. What was printed reaches this terminal as it was, but for what would make it\n" +
 			"answer.",
-		Example: "tandem play build.cast\ntandem play build --speed 4 --idle-limit 1s\ntandem play --history 4711",
-
-		DisableFlagsInUseLine: true,
-		Args:                  a.playArgs,
-		ValidArgsFunction:     a.completePlay,
+		Example:           "tandem play build.cast\ntandem play build --speed 4 --idle-limit 1s\ntandem play --history 4711",
+		Args:              a.playArgs,
+		ValidArgsFunction: a.completePlay,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(f.speed > 0 && f.speed <= 1000) {
 				return output.Usagef(cmd, "read --speed %v: want a factor above 0, such as 0.5 or 4", f.speed)

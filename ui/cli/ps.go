@@ -29,10 +29,6 @@ func psCommand(a *app) *cobra.Command {
 		Short:   "Show what processes and sessions do and use",
 		Long:    "Shows processes and sessions with their state and resource use, children included.\n--watch keeps updating until ctrl+c, with --json one line a second.",
 		Example: "tandem ps\ntandem ps --json | jq '.[] | select(.ports != []) | {name, ports}'",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
 				return a.watchProcesses(cmd.Context())
@@ -42,12 +38,8 @@ func psCommand(a *app) *cobra.Command {
 				return err
 			}
 			list := liveFirst(out.Processes)
-			if len(list) == 0 && !a.out.JSON {
-				a.out.Tell("no processes; start one with `tandem start`")
-				return nil
-			}
 			now := time.Now()
-			return a.out.Answer(processRows(list, now), func() string { return processTable(a.out, list, now) })
+			return output.AnswerList(a.out, processRows(list, now), "no processes; start one with `tandem start`", func() string { return processTable(a.out, list, now) })
 		},
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "go on, once a second")

@@ -36,11 +36,9 @@ func recCommand(a *app) *cobra.Command {
 			"--since start it writes all that is kept of the session so far, with the times at which\n" +
 			"it was printed as far as the engine saw that. With a command it runs that in this terminal\n" +
 			"and records it. What you type is recorded only where the program shows it.",
-		Example: "tandem rec build\ntandem rec build --since start -o build.cast\ntandem rec --idle-limit 2s -- vim notes.md",
-
-		DisableFlagsInUseLine: true,
-		Args:                  a.recArgs,
-		ValidArgsFunction:     a.completeSession(whatever),
+		Example:           "tandem rec build\ntandem rec build --since start -o build.cast\ntandem rec --idle-limit 2s -- vim notes.md",
+		Args:              a.recArgs,
+		ValidArgsFunction: a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.since != "" && f.since != "start" && f.since != "now" {
 				return output.Usagef(cmd, "read --since %s: want start or now", output.Visible(f.since))

@@ -23,14 +23,7 @@ func requestsCommand(a *app) *cobra.Command {
 			"not at all, is in policy.toml beside config.toml.",
 		Example: "tandem requests\ntandem requests 3f2a\ntandem allow 3f2a\ntandem deny 3f2a --reason \"not on main\"",
 
-		DisableFlagsInUseLine: true,
-
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return output.Usagef(cmd, "requests takes no %q", output.Visible(args[1]))
-			}
-			return nil
-		},
+		Args:              atMost(1),
 		ValidArgsFunction: first(a.completeRequest),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := call(cmd.Context(), a, api.RequestList, api.Empty{})
@@ -40,11 +33,7 @@ func requestsCommand(a *app) *cobra.Command {
 			if len(args) > 0 {
 				return a.showRequest(out.Requests, args[0])
 			}
-			if len(out.Requests) == 0 && !a.out.JSON {
-				a.out.Tell("no requests are waiting")
-				return nil
-			}
-			return a.out.Answer(out.Requests, func() string { return requestTable(a.out, out.Requests, time.Now()) })
+			return output.AnswerList(a.out, out.Requests, "no requests are waiting", func() string { return requestTable(a.out, out.Requests, time.Now()) })
 		},
 	}
 }
@@ -137,10 +126,8 @@ func answerCommand(a *app, allow bool, use, short, example string) *cobra.Comman
 	in := api.RequestAnswerInput{Allow: allow}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example,
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "answer which request? `tandem requests` lists them"),
-		ValidArgsFunction:     first(a.completeRequest),
+		Args:              exactly(1, "answer which request? `tandem requests` lists them"),
+		ValidArgsFunction: first(a.completeRequest),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]
 			r, err := call(cmd.Context(), a, api.RequestAnswer, in)
@@ -167,10 +154,6 @@ func auditCommand(a *app) *cobra.Command {
 		Short:   "Show what agents did, newest first",
 		Long:    "Shows the tools that agents called, newest first. Secrets in what they said are\nreplaced. The file is audit.jsonl in the data folder.",
 		Example: "tandem audit -n 20\ntandem audit --tool exec --json",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(0, ""),
-		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Limit < 1 {
 				return output.Usagef(cmd, "show %d entries: want 1 or more", in.Limit)
@@ -179,11 +162,7 @@ func auditCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(out.Entries) == 0 && !a.out.JSON {
-				a.out.Tell("no agent has done anything yet")
-				return nil
-			}
-			return a.out.Answer(out.Entries, func() string { return auditTable(a.out, out.Entries) })
+			return output.AnswerList(a.out, out.Entries, "no agent has done anything yet", func() string { return auditTable(a.out, out.Entries) })
 		},
 	}
 	cmd.Flags().StringVar(&in.Actor, "actor", "", "only `who`, such as agent:claude-code/2.1.0")

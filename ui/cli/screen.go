@@ -22,10 +22,8 @@ func screenCommand(a *app) *cobra.Command {
 		Example: `tandem screen build
 tandem screen build --scrollback 200 | grep error
 tandem screen build --png build.png`,
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "the screen of which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSession(whatever),
+		Args:              exactly(1, "the screen of which session? give an id or a name"),
+		ValidArgsFunction: a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Scrollback < 0 {
 				return output.Usagef(cmd, "read --scrollback %d: want 0 or more lines", in.Scrollback)

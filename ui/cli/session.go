@@ -21,13 +21,12 @@ type newFlags struct{ name, cwd, size string }
 func newCommand(a *app) *cobra.Command {
 	var f newFlags
 	cmd := &cobra.Command{
-		Use:     "new [--name N] [--cwd D] [--size 80x24] [--] [CMD…]",
-		Short:   "Start a session and print its id",
-		Long:    "Starts a program, or your shell, in a new terminal that keeps running without you.\nPrints the session's id.",
-		Example: "tandem new\ntandem new --name build --cwd ~/src -- make watch",
-
-		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     completeProgram,
+		Use:               "new [--name N] [--cwd D] [--size 80x24] [--] [CMD…]",
+		Short:             "Start a session and print its id",
+		Long:              "Starts a program, or your shell, in a new terminal that keeps running without you.\nPrints the session's id.",
+		Example:           "tandem new\ntandem new --name build --cwd ~/src -- make watch",
+		ValidArgsFunction: completeProgram,
+		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := a.startInput(cmd, f, args)
 			if err != nil {
@@ -92,11 +91,9 @@ func sendCommand(a *app) *cobra.Command {
 		Short: "Type into a session",
 		Long: "Types into a session: the text, with blanks between its words, then the keys of\n--keys, then enter if --enter is given. " +
 			"Key names are those of the help, such as\nctrl+c, up, f5, alt+x, enter, space.",
-		Example: "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
-
-		DisableFlagsInUseLine: true,
-		Args:                  atLeast(1, "send to which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSession(isLive),
+		Example:           "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
+		Args:              atLeast(1, "send to which session? give an id or a name"),
+		ValidArgsFunction: a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.SessionWriteInput{ID: args[0], Text: strings.Join(args[1:], " "), Keys: strings.Fields(names)}
 			for _, name := range in.Keys {
@@ -124,14 +121,12 @@ func sendCommand(a *app) *cobra.Command {
 
 func killCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "kill ID…",
-		Short:   "End sessions and all that runs in them",
-		Long:    "Ends sessions and all that runs in them. Only what somebody has started in a shell and\nthat has left its terminal for good, as daemons do, goes on.",
-		Example: "tandem kill build",
-
-		DisableFlagsInUseLine: true,
-		Args:                  atLeast(1, "kill which session? give an id or a name"),
-		ValidArgsFunction:     a.completeSessions(isLive),
+		Use:               "kill ID…",
+		Short:             "End sessions and all that runs in them",
+		Long:              "Ends sessions and all that runs in them. Only what somebody has started in a shell and\nthat has left its terminal for good, as daemons do, goes on.",
+		Example:           "tandem kill build",
+		Args:              atLeast(1, "kill which session? give an id or a name"),
+		ValidArgsFunction: a.completeSessions(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, 1, byID(api.SessionKill), outcome)
 		},
@@ -140,21 +135,19 @@ func killCommand(a *app) *cobra.Command {
 
 func removeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "rm ID…",
-		Aliases: []string{"remove"},
-		Short:   "Delete exited sessions and processes with their logs",
-		Example: "tandem rm build",
-
-		DisableFlagsInUseLine: true,
-		Args:                  atLeast(1, "forget which session or process? give an id or a name"),
-		ValidArgsFunction:     a.completeProcesses(hasEnded),
+		Use:               "rm ID…",
+		Aliases:           []string{"remove"},
+		Short:             "Delete exited sessions and processes with their logs",
+		Example:           "tandem rm build",
+		Args:              atLeast(1, "forget which session or process? give an id or a name"),
+		ValidArgsFunction: a.completeProcesses(hasEnded),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })
 		},
 	}
 }
 
-// atLeast and exactly are cobra's checks with our words.
+// atLeast, atMost and exactly are cobra's checks with our words.
 func atLeast(n int, otherwise string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
@@ -165,11 +158,15 @@ func atLeast(n int, otherwise string) cobra.PositionalArgs {
 }
 
 func exactly(n int, otherwise string) cobra.PositionalArgs {
+	return cobra.MatchAll(atMost(n), atLeast(n, otherwise))
+}
+
+func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
 			return output.Usagef(cmd, "%s takes no %q", cmd.Name(), output.Visible(args[n]))
 		}
-		return atLeast(n, otherwise)(cmd, args)
+		return nil
 	}
 }
 

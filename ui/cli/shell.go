@@ -22,9 +22,7 @@ func shellCommand(a *app) *cobra.Command {
 		Long: "Reads lines and runs each as a verb with its arguments, quoted as in a shell.\n" +
 			"cd and pwd are there too; help lists the verbs, exit or ctrl+d leaves.",
 		Example: "tandem shell\ntandem shell --run ps --run 'logs web -n 20'",
-
-		DisableFlagsInUseLine: true,
-		Args:                  cobra.NoArgs,
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if list {
 				return a.out.Print(strings.Join(shellVerbs(cmd.Root()), "\n") + "\n")

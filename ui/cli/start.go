@@ -32,10 +32,8 @@ func startCommand(a *app) *cobra.Command {
 			"--max-restarts counts restarts without a healthy run of 10 seconds in between\n(of 30 with --keep-alive); alone it means --restart on-failure.\n\n" + sandboxHelp,
 		Example: "tandem start --name web --keep-alive -- python3 -m http.server 0\n" +
 			"tandem start --restart on-failure --max-restarts 5 --ready-port 8080 -- ./server",
-
-		DisableFlagsInUseLine: true,
-		Args:                  atLeast(1, "start what? give a program and its arguments"),
-		ValidArgsFunction:     completeProgram,
+		Args:              atLeast(1, "start what? give a program and its arguments"),
+		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := a.processInput(cmd, f, args)
 			if err != nil {

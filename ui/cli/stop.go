@@ -26,8 +26,6 @@ func stopCommand(a *app) *cobra.Command {
 			"first with the stop signal (SIGTERM), then, when they take too long, with\nSIGKILL. " +
 			"What was stopped stays so. --all leaves sessions alone.",
 		Example: "tandem stop web\ntandem stop --all\ntandem stop web --signal INT",
-
-		DisableFlagsInUseLine: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
 				return output.Usagef(cmd, "stop takes ids or --all, not both")
@@ -58,13 +56,7 @@ func (a *app) stopAll(cmd *cobra.Command, signal string) error {
 	if err != nil {
 		return err
 	}
-	if len(out.Stopped) == 0 && !a.out.JSON {
-		a.out.Tell("no process is running")
-	}
-	if out.Stopped == nil {
-		out.Stopped = []api.Process{}
-	}
-	return a.out.Answer(out.Stopped, func() string {
+	return output.AnswerList(a.out, out.Stopped, "no process is running", func() string {
 		var b strings.Builder
 		for _, p := range out.Stopped {
 			b.WriteString(outcome(p))
@@ -78,13 +70,11 @@ func outcome(p api.Process) string { return output.Visible(p.Name) + ": " + outp
 
 func restartCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "restart ID…",
-		Short:   "Restart processes, or start them again",
-		Example: "tandem restart web",
-
-		DisableFlagsInUseLine: true,
-		Args:                  atLeast(1, "which process? Give an id or name."),
-		ValidArgsFunction:     a.completeProcesses(whatever),
+		Use:               "restart ID…",
+		Short:             "Restart processes, or start them again",
+		Example:           "tandem restart web",
+		Args:              atLeast(1, "which process? Give an id or name."),
+		ValidArgsFunction: a.completeProcesses(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, together, byID(api.ProcessRestart), outcome)
 		},
@@ -93,17 +83,10 @@ func restartCommand(a *app) *cobra.Command {
 
 func signalCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "signal ID SIGNAL",
-		Short:   "Send a signal to a process and all in its group",
-		Example: "tandem signal web HUP\ntandem signal web 10",
-
-		DisableFlagsInUseLine: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 2 {
-				return output.Usagef(cmd, "signal takes no %q", output.Visible(args[2]))
-			}
-			return atLeast(2, "signal which process how? give an id or a name, and a signal such as HUP")(cmd, args)
-		},
+		Use:               "signal ID SIGNAL",
+		Short:             "Send a signal to a process and all in its group",
+		Example:           "tandem signal web HUP\ntandem signal web 10",
+		Args:              exactly(2, "signal which process how? give an id or a name, and a signal such as HUP"),
 		ValidArgsFunction: a.completeSignal,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := call(cmd.Context(), a, api.ProcessSignal, api.ProcessSignalInput{ID: args[0], Signal: args[1]})

@@ -33,10 +33,9 @@ func upCommand(a *app) *cobra.Command {
 			"or those that are named and what they need. What runs as the file says is left\nalone, what has changed is started anew. " +
 			"The file is tandem.yaml, a file of\nprocess-compose or a Procfile, here or in a folder above. Where there is none, the\n" +
 			"scripts of a package.json are started that are named, and only those. A file that is\nfound and that somebody else may have written is refused.",
-		Example: "tandem up\ntandem up web --wait\ntandem up --list\ntandem up -f deploy/tandem.yaml --dry-run",
-
-		DisableFlagsInUseLine: true,
-		ValidArgsFunction:     a.completeEntries(&f.file, &f.trust),
+		Example:           "tandem up\ntandem up web --wait\ntandem up --list\ntandem up -f deploy/tandem.yaml --dry-run",
+		ValidArgsFunction: a.completeEntries(&f.file, &f.trust),
+		Args:              cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := a.projectFile(f.file, f.trust)
 			if err != nil {

@@ -25,10 +25,8 @@ func waitCommand(a *app) *cobra.Command {
 			"none held in time, or none can hold any more.",
 		Example: "tandem wait web --ready --timeout 30s\ntandem wait build && echo done\ntandem wait web --log 'listening on' --idle 5s\n" +
 			"tandem send db --enter 'psql' && tandem wait db --input --timeout 5s",
-
-		DisableFlagsInUseLine: true,
-		Args:                  exactly(1, "which process? Give an id or name."),
-		ValidArgsFunction:     a.completeProcess(isLive),
+		Args:              exactly(1, "which process? Give an id or name."),
+		ValidArgsFunction: a.completeProcess(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID, in.IdleMS = args[0], idle.milliseconds()
 			if _, err := regexp.Compile(in.Log); err != nil {

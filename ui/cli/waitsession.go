@@ -78,12 +78,6 @@ func sessionWaitText(out api.SessionWaitOutput, in api.SessionWaitInput) string 
 		return name + ": waits for input\n"
 	case "prompt":
 		return name + ": is at its prompt\n"
-	case "port":
-		return fmt.Sprintf("%s: port %d is open\n", name, in.Port)
-	case "exit":
-		return outcome(out.Process)
-	case "":
-		return ""
 	}
-	return name + ": " + output.Visible(out.Met) + "\n"
+	return waitText(api.ProcessWaitOutput{Met: out.Met, Process: out.Process}, api.ProcessWaitInput{Port: in.Port})
 }

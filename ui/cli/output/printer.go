@@ -57,6 +57,19 @@ func (p Printer) Answer(v any, text func() string) error {
 	return p.PrintJSON(v, "  ")
 }
 
+// AnswerList prints a list as JSON if that was asked for, else what text makes of
+// it, or tells that there is none.
+func AnswerList[T any](p Printer, list []T, none string, text func() string) error {
+	if len(list) > 0 {
+		return p.Answer(list, text)
+	}
+	if !p.JSON {
+		p.Tell("%s", none)
+		return nil
+	}
+	return p.PrintJSON([]T{}, "  ")
+}
+
 // PrintJSON prints v as JSON, on one line without an indent. What a terminal
 // would obey, and what nobody would see there, is escaped as JSON has it;
 // programs get the bytes as they are.
