@@ -48,11 +48,10 @@ func (t *Tree) startWatch(path string) (w watch, stamp string, err error) {
 		return watch{}, "", failure("watch", p.path, err)
 	}
 	defer dir.Close()
-	again := func() (string, error) { return t.stamp(path) }
-	if w, err = startWatch(dir, again); err != nil {
+	if w, err = startWatch(dir); err != nil {
 		return watch{}, "", failure("watch", p.path, err)
 	}
-	if stamp, err = again(); err != nil {
+	if stamp, err = t.stamp(path); err != nil {
 		w.close()
 		return watch{}, "", err
 	}

@@ -11,7 +11,7 @@ import (
 // A watch tells of changes in a folder (inotify(7)).
 type watch struct{ events *os.File }
 
-func startWatch(dir *os.File, _ func() (string, error)) (watch, error) {
+func startWatch(dir *os.File) (watch, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return watch{}, err

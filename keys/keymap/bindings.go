@@ -16,7 +16,6 @@ type Bindings struct {
 	definitions []Definition
 	keys        map[Action][]binding
 	lookup      map[place]Action
-	planned     map[Action]bool
 }
 
 // A binding is one key of an action.
@@ -108,9 +107,8 @@ func (b Bindings) WithoutDirect() Bindings {
 }
 
 func newBindings(definitions []Definition) (Bindings, error) {
-	b := Bindings{definitions, map[Action][]binding{}, map[place]Action{}, map[Action]bool{}}
+	b := Bindings{definitions, map[Action][]binding{}, map[place]Action{}}
 	for _, d := range definitions {
-		b.planned[d.Action] = d.Planned
 		for _, name := range d.Keys {
 			bound, err := parseBinding(name, d.Scope)
 			if err != nil {

@@ -28,8 +28,7 @@ func (r HelpRow) Label() string { return strings.Join(r.Keys, " ") }
 
 // Help lists what keys do in scopes, one section for each scope that has any: the
 // actions of the scope itself first, then those that have a key there too.
-// With a global scope among them comes what follows the prefix. Actions that
-// are only planned are left out.
+// With a global scope among them comes what follows the prefix.
 func (b Bindings) Help(scopes ...Scope) []HelpSection {
 	if slices.Contains(scopes, ScopeGlobal) && !slices.Contains(scopes, ScopePrefix) {
 		scopes = append(slices.Clone(scopes), ScopePrefix)
@@ -58,9 +57,6 @@ func (b Bindings) row(d Definition, scope Scope) (HelpRow, bool) {
 		row.borrowed = 2
 	default:
 		row.borrowed = 1
-	}
-	if d.Planned {
-		return row, false
 	}
 	for _, bound := range b.keys[d.Action] {
 		if bound.scope == scope {
@@ -98,7 +94,7 @@ func (b Bindings) Hints(pending bool, scopes ...Scope) []Hint {
 	var found []ranked
 	for i, scope := range scopes {
 		for _, d := range b.definitions {
-			if d.Planned || d.Rank == 0 {
+			if d.Rank == 0 {
 				continue
 			}
 			for _, bound := range b.keys[d.Action] {

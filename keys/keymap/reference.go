@@ -19,11 +19,7 @@ func Reference() string {
 			if len(names) == 0 {
 				continue
 			}
-			help := d.Help
-			if d.Planned {
-				help += " (planned)"
-			}
-			fmt.Fprintf(&rows, "| %s | %s | `%s` |\n", keyCells(names), help, d.Action)
+			fmt.Fprintf(&rows, "| %s | %s | `%s` |\n", keyCells(names), d.Help, d.Action)
 		}
 		if rows.Len() > 0 {
 			fmt.Fprintf(&out, "\n## %s (`%s`)\n\n| key | does | action |\n|---|---|---|\n%s", scope.Title(), scope, rows.String())

@@ -48,7 +48,7 @@ func (r *Resolver) Resolve(k keys.Key, scopes ...Scope) Outcome {
 	for _, scope := range scopes {
 		action, ok := r.bindings.find(k, scope)
 		switch {
-		case !ok || r.bindings.planned[action]:
+		case !ok:
 		case action == Prefix:
 			r.pending = true
 			return Outcome{Kind: Pending}
@@ -70,7 +70,7 @@ func (r *Resolver) afterPrefix(k keys.Key) Outcome {
 	r.pending = false
 	action, ok := r.bindings.find(k, ScopePrefix)
 	switch {
-	case ok && !r.bindings.planned[action]:
+	case ok:
 		return Outcome{Kind: Bound, Action: action, Scope: ScopePrefix}
 	case prefix:
 		return Outcome{Kind: Unbound}

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package logs
-
-func newGrowth() growth { return newPollOnly() }
