@@ -278,10 +278,8 @@ func (h *host) readmit(f *found) {
 	if !r.Sandboxed || api.State(r.State).Ended() {
 		return
 	}
-	for _, e := range f.events {
-		if e.kind == evFound && r.ProxyURL == "" {
-			r.ProxyURL = proxyOf(identityOf(e.child))
-		}
+	if child, ok := f.child(); ok && r.ProxyURL == "" {
+		r.ProxyURL = proxyOf(identityOf(child))
 	}
 	if r.ProxyURL == "" {
 		return

@@ -176,8 +176,9 @@ type control struct {
 	trimming bool          // old ones are about to be removed
 	screens  []*proc       // ended ones whose session is there, as long unused as it goes first
 	environs environs
-	closing  bool             // everything is being ended: nothing may be started any more
-	history  *history.History // nil where nobody keeps it
+	closing  bool               // everything is being ended: nothing may be started any more
+	history  *history.History   // nil where nobody keeps it
+	left     func(owner string) // a client has gone; it does not block
 	roster   roster
 	frozen   bool // the engine is ending: nothing that is observed counts any more
 	ctx      context.Context

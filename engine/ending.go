@@ -84,22 +84,15 @@ func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended e
 
 // endAllRemains ends what ended processes have left behind.
 func (h *host) endAllRemains(ctx context.Context) error {
-	records, err := ask(ctx, h.control, func() []store.Record {
-		return h.control.endedRecords(func(store.Record) bool { return true })
+	var records []store.Record
+	err := h.control.visit(ctx, func(e entry) {
+		if e.state.Ended() && e.rec.Identity != nil {
+			records = append(records, e.rec)
+		}
 	})
 	if err != nil {
 		return err
 	}
 	_, err = h.endRemains(ctx, records, "")
 	return err
-}
-
-// endedRecords are the records of what has ended and is wanted.
-func (c *control) endedRecords(wanted func(store.Record) bool) (records []store.Record) {
-	for _, p := range c.procs {
-		if p.state().Ended() && p.rec.Identity != nil && wanted(p.rec) {
-			records = append(records, p.rec)
-		}
-	}
-	return records
 }

@@ -142,7 +142,8 @@ func (h *host) run(ctx context.Context) error {
 		client.Close()
 		return err
 	}
-	h.control.roster.reap, h.control.roster.gone = h.o.ReapAfter, h.dropClientEnv
+	h.control.left = h.dropClientEnv
+	h.control.reapAfter(h.o.ReapAfter)
 	h.control.awaitOwners(h.env.owners())
 	return h.serve(ctx, socket, client)
 }

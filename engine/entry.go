@@ -42,7 +42,7 @@ func (e entry) source() logs.Source {
 		State:   func() api.State { return e.shared.state.Load().(api.State) },
 	}
 	if e.rec.SplitLog {
-		s.ErrPath = filepath.Join(filepath.Dir(e.logPath), stderrName)
+		s.ErrPath = filepath.Join(filepath.Dir(e.logPath), store.StderrName)
 	}
 	if e.session != nil {
 		s.End = func() int64 { return e.shared.written(s.Path) }

@@ -119,9 +119,9 @@ func duration(p api.Process) time.Duration {
 func (h *host) outputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
 	most := min(cmp.Or(in.MaxOutput, execOutput), execOutputMost)
 	dir := h.store.Dir(r.ID)
-	stdout, dropped, err := logs.Tail(filepath.Join(dir, stdoutName), most)
+	stdout, dropped, err := logs.Tail(filepath.Join(dir, store.StdoutName), most)
 	out.StdoutDropped = dropped
-	stderr, dropped, errStderr := logs.Tail(filepath.Join(dir, stderrName), most)
+	stderr, dropped, errStderr := logs.Tail(filepath.Join(dir, store.StderrName), most)
 	out.StderrDropped = dropped
 	if err := errors.Join(err, errStderr); err != nil {
 		return api.Errorf(api.CodeInternal, "read output of %s: %v", r.Name, err)

@@ -30,15 +30,10 @@ import (
 )
 
 const (
-	logName    = "process.log"
-	stdoutName = "stdout.log"
-	stderrName = "stderr.log"
 	// replaysAtOnce bounds how many screens are rebuilt at a time.
 	replaysAtOnce = 2
 	// lateExitWait is how long a dead child's exit status may be on its way.
 	lateExitWait = 2 * time.Second
-	// defaultStopTimeout is the time from the stop signal to SIGKILL.
-	defaultStopTimeout = 8 * time.Second
 )
 
 // A host is the world of a real engine: disk, keeper, terminals.
@@ -90,9 +85,9 @@ func (h *host) save(r store.Record, durable bool) error {
 // logPath is the file of a process's output, or of the standard output where
 // it is split.
 func (h *host) logPath(r store.Record) string {
-	name := logName
+	name := store.LogName
 	if r.SplitLog {
-		name = stdoutName
+		name = store.StdoutName
 	}
 	return filepath.Join(h.store.Dir(r.ID), name)
 }
@@ -101,7 +96,7 @@ func (h *host) errorLogPath(r store.Record) string {
 	if !r.SplitLog {
 		return h.logPath(r)
 	}
-	return filepath.Join(h.store.Dir(r.ID), stderrName)
+	return filepath.Join(h.store.Dir(r.ID), store.StderrName)
 }
 
 func (h *host) openLog(r store.Record) (terminal.Log, error) {
@@ -115,7 +110,7 @@ func (h *host) openLog(r store.Record) (terminal.Log, error) {
 // spawn starts a child once nothing is left of the one before. What has no
 // terminal writes its log itself.
 func (h *host) spawn(ctx context.Context, r store.Record, before predecessor) (started, error) {
-	if err := h.clear(h.control.ctx, r, before); err != nil {
+	if err := h.clear(h.control.context(), r, before); err != nil {
 		return started{}, err
 	}
 	if ctx.Err() != nil {
@@ -176,7 +171,7 @@ func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Id
 
 // errCalledOff is why a start was not gone on with.
 func (h *host) errCalledOff(r store.Record) error {
-	if h.control.ctx.Err() != nil {
+	if h.control.context().Err() != nil {
 		return api.ErrEnding()
 	}
 	return api.Errorf(api.CodeConflict, "start %s: somebody has asked it to end before it ran", r.Name)
@@ -193,7 +188,7 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity)
 	if err != nil {
 		return started{}, nil, err
 	}
-	ctx = h.control.ctx
+	ctx = h.control.context()
 	spec, w, err := h.spec(r, client.Confines())
 	defer w.confinement.Close()
 	if err != nil {
@@ -270,10 +265,6 @@ func (h *host) startOccupied(ctx context.Context, client keeperClient, spec keep
 	}
 }
 
-func identityOf(c keeper.Child) store.Identity {
-	return store.Identity{BootID: c.BootID, PID: c.PID, StartTime: c.StartTime}
-}
-
 // adoptSession goes on with a session of an earlier engine.
 func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) liveSession {
 	id := identityOf(c)
@@ -312,9 +303,9 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		Replays:  h.replays,
 		Chunks:   h.chunks,
 		Log:      h.log,
-		Ending:   h.control.ctx.Done(),
+		Ending:   h.control.context().Done(),
 		Stamp:    func(offset int64) { h.logs.Begin(h.logPath(r), offset) },
-		Drained:  func() { h.control.post(r.ID, event{kind: evDrained}) },
+		Drained:  func() { h.control.drained(r.ID) },
 		Touched:  func() { h.control.touched(r.ID) },
 		Notice: func(text string) {
 			h.control.tellNotice(r.Name + ": " + text)
@@ -347,13 +338,6 @@ func stepsOf(r store.Record, signal string) []proctree.Step {
 		number = unix.SIGTERM
 	}
 	return proctree.StopSteps(number, stopTimeout(r))
-}
-
-func stopTimeout(r store.Record) time.Duration {
-	if r.StopTimeoutMS > 0 {
-		return time.Duration(r.StopTimeoutMS) * time.Millisecond
-	}
-	return defaultStopTimeout
 }
 
 // lateExit waits for the keeper's word about a child that is gone.
@@ -392,7 +376,7 @@ func (h *host) remove(id string, durable bool) error {
 	h.gate.expel(id)
 	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
 	dir := h.store.Dir(id)
-	h.logs.Forget(filepath.Join(dir, logName), filepath.Join(dir, stdoutName), filepath.Join(dir, stderrName))
+	h.logs.Forget(filepath.Join(dir, store.LogName), filepath.Join(dir, store.StdoutName), filepath.Join(dir, store.StderrName))
 	if durable {
 		return h.store.Remove(id)
 	}
@@ -432,7 +416,7 @@ func (h *host) exited(c keeper.Child) {
 	if e, ok := h.pastExit(c.ID); end.exit.Unknown && ok && e.Identity == identityOf(c) {
 		end = endingFrom(e)
 	}
-	h.control.post(c.ID, event{kind: evExited, started: started{child: c}, ending: end})
+	h.control.exited(c, end)
 }
 
 // cgroupOf is the cgroup that a record's child gets, or "". What somebody starts

@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
-	"tandem/engine/names"
 	"tandem/persist/store"
 )
 
@@ -18,33 +16,6 @@ const (
 	// returnGrace is the same after a start of the engine.
 	returnGrace = 30 * time.Second
 )
-
-// own makes the calling agent the owner of what it starts. What a person starts
-// has none.
-func own(ctx context.Context, r *store.Record, lease api.Lease) error {
-	switch lease {
-	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
-	default:
-		return api.Errorf(api.CodeInvalid, "lease %s: there is no such lease", names.Shown(string(lease))).
-			WithHint("it is detached, session or forever")
-	}
-	caller := server.CallerOf(ctx)
-	if !caller.Agent() {
-		return nil
-	}
-	if names.Check(caller.Owner) != nil && !names.IsID(caller.Owner) {
-		return api.Errorf(api.CodeInvalid, "start: owner %s is no name", names.Shown(caller.Owner))
-	}
-	if lease == "" {
-		lease = api.LeaseDetached
-	}
-	r.Actor = caller.Actor()
-	if names.Check(r.Actor) != nil {
-		r.Actor = server.AgentPrefix + "unknown"
-	}
-	r.Owner, r.Lease = caller.Owner, string(lease)
-	return nil
-}
 
 // ownership is what clients are told of a record's owner.
 func ownership(r store.Record) *api.Ownership {
@@ -66,7 +37,6 @@ type roster struct {
 	leaving map[string]*time.Timer
 	sweeps  map[string]*time.Timer // of those that have gone
 	reap    time.Duration          // what is left behind is ended after this; 0: never
-	gone    func(owner string)
 }
 
 // arrive counts one more watch of a client; nothing of its own is left behind
@@ -129,18 +99,18 @@ func (c *control) expect(owner string, grace time.Duration) {
 		c.box.Post(func() {
 			if c.roster.leaving[owner] == timer && !c.frozen {
 				delete(c.roster.leaving, owner)
-				c.left(owner)
+				c.settleLeft(owner)
 			}
 		})
 	})
 	c.roster.leaving[owner] = timer
 }
 
-// left deals with what a client that has gone has left behind.
-func (c *control) left(owner string) {
+// settleLeft deals with what a client that has gone has left behind.
+func (c *control) settleLeft(owner string) {
 	c.log.Info("agent has gone", "owner", owner)
-	if c.roster.gone != nil {
-		c.roster.gone(owner)
+	if c.left != nil {
+		c.left(owner)
 	}
 	for _, p := range c.owned(owner) {
 		if p.rec.LeftAt.IsZero() {
@@ -188,6 +158,16 @@ func (c *control) sweep(owner string, lease api.Lease) {
 	})
 }
 
+// endedRecords are the records of what has ended and is wanted.
+func (c *control) endedRecords(wanted func(store.Record) bool) (records []store.Record) {
+	for _, p := range c.procs {
+		if p.state().Ended() && p.rec.Identity != nil && wanted(p.rec) {
+			records = append(records, p.rec)
+		}
+	}
+	return records
+}
+
 // expire ends what was left behind, at once or when its time is up. What a person
 // has the keyboard of by then is theirs to end.
 func (c *control) expire(p *proc) {
@@ -230,6 +210,10 @@ func (c *control) owned(owner string) []*proc {
 // awaitOwners gives the clients of everything that was adopted, and others, some
 // time to come back.
 func (c *control) awaitOwners(others []string) {
+	c.box.Post(func() { c.awaitOwnersNow(others) })
+}
+
+func (c *control) awaitOwnersNow(others []string) {
 	for _, owner := range others {
 		c.expect(owner, returnGrace)
 	}
@@ -255,5 +239,33 @@ func (c *control) disperse() {
 	}
 	for _, p := range c.procs {
 		p.stopReaping()
+	}
+}
+
+// ofAgent reports whether an agent has started what a record is of.
+func ofAgent(r store.Record) bool {
+	return r.Owner != "" || strings.HasPrefix(r.Actor, "agent:")
+}
+
+// endIdle ends the sessions of agents that were not used since a time and that
+// nobody watches and no person has the keyboard of. One that is looked after goes on, and so does one that its
+// agent has asked to be kept for ever.
+func (c *control) endIdle(since time.Time) {
+	c.box.Post(func() { c.endIdleNow(since) })
+}
+
+func (c *control) endIdleNow(since time.Time) {
+	for _, p := range c.procs {
+		if !p.rec.TTY || !ofAgent(p.rec) || p.rec.Lease == string(api.LeaseForever) ||
+			p.rec.Restart.Policy != "" || p.state() != api.StateRunning || p.live == nil {
+			continue
+		}
+		f := p.live.Facts()
+		if f.Viewers > 0 || p.rec.Keyboard != "" || f.Active.After(since) {
+			continue
+		}
+		c.log.Info("end idle session", "id", p.rec.ID, "since", f.Active)
+		c.notice(p.rec.Name + ": ended, as its agent had not used it for a while")
+		c.handle(p.rec.ID, event{kind: evStop})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/persist/store"
 )
 
 func TestAProcessIsReadyByALineOfEitherStream(t *testing.T) {
@@ -83,7 +84,7 @@ func TestLogsStayWithinTheirLimitWhileTheEngineIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{adopted.ID, started.ID} {
-		for _, name := range []string{stdoutName, "stderr.log"} {
+		for _, name := range []string{store.StdoutName, "stderr.log"} {
 			path := filepath.Join(m.dir, "processes", id, name)
 			m.eventually("little of "+name, func() bool {
 				var st unix.Stat_t

@@ -74,7 +74,7 @@ func TestSplitLogKeepsErrorsApart(t *testing.T) {
 	m := startMachine(t)
 	p := m.run(api.ProcessStartInput{Command: sh("echo out; echo err >&2"), SplitLog: true})
 	end := m.reaches(p.ID, api.StateExited)
-	errors, _ := os.ReadFile(filepath.Join(filepath.Dir(end.LogPath), stderrName))
+	errors, _ := os.ReadFile(filepath.Join(filepath.Dir(end.LogPath), store.StderrName))
 	if m.logOf(end) != "out\n" || string(errors) != "err\n" {
 		t.Errorf("logs %q and %q", m.logOf(end), errors)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/keeper"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -420,3 +421,20 @@ func (c *control) tellNow(ctx context.Context, e api.Event) {
 
 // tellNotice publishes a notice.
 func (c *control) tellNotice(text string) { c.box.Post(func() { c.notice(text) }) }
+
+// exited tells how a child has ended.
+func (c *control) exited(child keeper.Child, e ending) {
+	c.post(child.ID, event{kind: evExited, started: started{child: child}, ending: e})
+}
+
+// drained tells that all output of a terminal has been read.
+func (c *control) drained(id string) { c.post(id, event{kind: evDrained}) }
+
+// unsure tells that nobody knows yet whether a start was carried out.
+func (c *control) unsure(id string, err error) { c.post(id, event{kind: evUnsure, err: err}) }
+
+// end stops a process that nobody needs any more, and waits for nothing.
+func (c *control) end(id string) { c.post(id, event{kind: evStop}) }
+
+// context ends when the engine does.
+func (c *control) context() context.Context { return c.ctx }

@@ -37,7 +37,7 @@ func (h *host) salvage(ctx context.Context, r store.Record, former store.Identit
 				return child, master, err
 			}
 		} else if ctx.Err() == nil {
-			h.control.post(r.ID, event{kind: evUnsure, err: errUnsure(r)})
+			h.control.unsure(r.ID, errUnsure(r))
 		}
 		select {
 		case <-ctx.Done():

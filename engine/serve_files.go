@@ -55,7 +55,7 @@ func (y *tidying) soon(names *files.Names) {
 func (h *host) handleFiles(m *server.Mux) {
 	home, _ := os.UserHomeDir() // without one, "~" means nothing
 	s := &fileServer{home: home, data: h.o.DataDir, closed: h.closedToAgents()}
-	s.jobs.ctx = h.control.ctx
+	s.jobs.ctx = h.control.context()
 	h.transfers, h.files = &s.jobs, s
 	s.handleBrowse(m)
 	server.Handle(m, api.FilesRead, s.read)

@@ -32,6 +32,33 @@ func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.
 	return h.startRecord(ctx, rec, in.Name != "")
 }
 
+// own makes the calling agent the owner of what it starts. What a person starts
+// has none.
+func own(ctx context.Context, r *store.Record, lease api.Lease) error {
+	switch lease {
+	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
+	default:
+		return api.Errorf(api.CodeInvalid, "lease %s: there is no such lease", names.Shown(string(lease))).
+			WithHint("it is detached, session or forever")
+	}
+	caller := server.CallerOf(ctx)
+	if !caller.Agent() {
+		return nil
+	}
+	if names.Check(caller.Owner) != nil && !names.IsID(caller.Owner) {
+		return api.Errorf(api.CodeInvalid, "start: owner %s is no name", names.Shown(caller.Owner))
+	}
+	if lease == "" {
+		lease = api.LeaseDetached
+	}
+	r.Actor = caller.Actor()
+	if names.Check(r.Actor) != nil {
+		r.Actor = server.AgentPrefix + "unknown"
+	}
+	r.Owner, r.Lease = caller.Owner, string(lease)
+	return nil
+}
+
 // startRecord starts a new record and answers when it runs, has ended already,
 // or could not be started.
 func (h *host) startRecord(ctx context.Context, rec store.Record, named bool) (api.Process, error) {

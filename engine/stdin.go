@@ -112,7 +112,7 @@ func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
 	for _, r := range recs {
 		if !h.usedSince(r, since) {
 			h.log.Info("end idle session", "id", r.ID)
-			h.control.post(r.ID, event{kind: evStop})
+			h.control.end(r.ID)
 		}
 	}
 }

@@ -10,8 +10,20 @@ import (
 	"tandem/persist/store"
 )
 
-// heardSoon is how long ago an exit may have been that counts as just heard of.
-const heardSoon = time.Second
+const (
+	// heardSoon is how long ago an exit may have been that counts as just heard of.
+	heardSoon = time.Second
+	// defaultStopTimeout is the time from the stop signal to SIGKILL.
+	defaultStopTimeout = 8 * time.Second
+)
+
+// stopTimeout is the time from a record's stop signal to SIGKILL.
+func stopTimeout(r store.Record) time.Duration {
+	if r.StopTimeoutMS > 0 {
+		return time.Duration(r.StopTimeoutMS) * time.Millisecond
+	}
+	return defaultStopTimeout
+}
 
 // noteExit remembers how the child ended. Its output is read to the end before
 // anybody is told.
@@ -68,6 +80,11 @@ func noteGone(c *control, p *proc, _ event) {
 		return
 	}
 	settle(c, p)
+}
+
+// identityOf is who a child of the keeper is.
+func identityOf(c keeper.Child) store.Identity {
+	return store.Identity{BootID: c.BootID, PID: c.PID, StartTime: c.StartTime}
 }
 
 // childOf is the child of a record, as events name it.

@@ -31,6 +31,13 @@ const (
 	maxJSON = 32 << 20
 )
 
+// The logs in a process's folder: LogName, or where they are split the other two.
+const (
+	LogName    = "process.log"
+	StdoutName = "stdout.log"
+	StderrName = "stderr.log"
+)
+
 // ErrNewer is in the error of a file that a later version of Tandem has
 // written. The file is left as it is.
 var ErrNewer = errors.New("written by a newer Tandem")
