@@ -41,11 +41,11 @@ func readMessage(text []byte) (m jsonrpc.Message, changed bool, wrong *badMessag
 // checkMessage says what is wrong with a text as a message. Err is what the SDK
 // says, which also takes numbers for ids that are none.
 func checkMessage(text []byte, err error) *badMessage {
-	object, isObject := bytes.TrimSpace(text), false
-	if isObject = len(object) > 0 && object[0] == '{'; !isObject || err != nil && !json.Valid(object) {
-		if !json.Valid(object) {
-			return &badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"}
-		}
+	object := bytes.TrimSpace(text)
+	if !json.Valid(object) { // the SDK reads the first value and leaves what follows it
+		return &badMessage{code: jsonrpc.CodeParseError, text: "the message is not JSON"}
+	}
+	if object[0] != '{' {
 		return &badMessage{code: jsonrpc.CodeInvalidRequest, text: "the message is not a JSON object"}
 	}
 	id, hasID := toolkit.Member(object, "id")

@@ -77,30 +77,38 @@ const (
 )
 
 // sequenceLength is the length of the escape sequence (ECMA-48, 5.4 and 5.6)
-// that s begins with; -1 if s ends within it.
+// that s begins with; -1 if s ends within it. A byte that cannot be in it ends
+// it and is not part of it.
 func sequenceLength(s string) int {
 	if len(s) < 2 {
 		return -1
 	}
 	switch c := s[1]; {
 	case c == '[':
-		for i := 2; i < len(s); i++ {
-			if s[i] < 0x20 || s[i] > 0x3f {
-				return i + 1
-			}
-		}
-		return -1
+		return endOf(s, 0x3f, 0x40)
 	case strings.IndexByte("]PX^_", c) >= 0:
 		return stringLength(s)
 	case c >= 0x20 && c <= 0x2f:
-		for i := 2; i < len(s); i++ {
-			if s[i] < 0x20 || s[i] > 0x2f {
-				return i + 1
-			}
-		}
-		return -1
+		return endOf(s, 0x2f, 0x30)
+	case c < 0x20 || c > 0x7e:
+		return 1
 	}
 	return 2
+}
+
+// endOf is the length of a sequence whose parameters and intermediates are up to
+// last, and whose final byte is from first.
+func endOf(s string, last, first byte) int {
+	for i := 2; i < len(s); i++ {
+		switch {
+		case s[i] >= 0x20 && s[i] <= last:
+		case s[i] >= first && s[i] <= 0x7e:
+			return i + 1
+		default:
+			return i
+		}
+	}
+	return -1
 }
 
 // stringLength is the length of a control string with its terminator.
