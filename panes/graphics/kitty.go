@@ -2,7 +2,7 @@ package graphics
 
 import (
 	"encoding/base64"
-	"strconv"
+	"fmt"
 )
 
 // QueryID is the number of the picture that Query asks about.
@@ -19,22 +19,14 @@ const kittyChunk = 4096
 
 // AppendTransmit appends what gives a terminal a PNG to keep under a number.
 func AppendTransmit(dst []byte, id uint32, png []byte) []byte {
-	for first := true; first || len(png) > 0; first = false {
-		n := min(len(png), kittyChunk/4*3)
-		dst = append(dst, "\x1b_G"...)
-		if first {
-			dst = append(dst, "a=t,f=100,t=d,i="...)
-			dst = strconv.AppendUint(dst, uint64(id), 10)
-			dst = append(dst, ',')
-		}
-		more := "q=2,m=0;"
-		if n < len(png) {
-			more = "q=2,m=1;"
-		}
-		dst = append(dst, more...)
-		dst = base64.StdEncoding.AppendEncode(dst, png[:n])
+	first := fmt.Sprintf("a=t,f=100,t=d,i=%d,", id)
+	for first != "" || len(png) > 0 {
+		piece := png[:min(len(png), kittyChunk/4*3)]
+		png = png[len(piece):]
+		dst = fmt.Appendf(dst, "\x1b_G%sq=2,m=%d;", first, min(len(png), 1))
+		dst = base64.StdEncoding.AppendEncode(dst, piece)
 		dst = append(dst, "\x1b\\"...)
-		png = png[n:]
+		first = ""
 	}
 	return dst
 }
@@ -43,27 +35,17 @@ func AppendTransmit(dst []byte, id uint32, png []byte) []byte {
 // cols×rows cells, from the cursor on, which stays. It is in one place at a
 // time.
 func AppendPlace(dst []byte, id uint32, cols, rows int) []byte {
-	dst = append(dst, "\x1b_Ga=p,p=1,C=1,q=2,i="...)
-	dst = strconv.AppendUint(dst, uint64(id), 10)
-	dst = append(dst, ",c="...)
-	dst = strconv.AppendInt(dst, int64(cols), 10)
-	dst = append(dst, ",r="...)
-	dst = strconv.AppendInt(dst, int64(rows), 10)
-	return append(dst, "\x1b\\"...)
+	return fmt.Appendf(dst, "\x1b_Ga=p,p=1,C=1,q=2,i=%d,c=%d,r=%d\x1b\\", id, cols, rows)
 }
 
 // AppendHide appends what takes a picture off the screen; the terminal keeps
 // it.
-func AppendHide(dst []byte, id uint32) []byte { return appendDelete(dst, 'i', id) }
+func AppendHide(dst []byte, id uint32) []byte {
+	return fmt.Appendf(dst, "\x1b_Ga=d,q=2,d=i,i=%d\x1b\\", id)
+}
 
 // AppendForget appends what takes a picture off the screen and out of the
 // terminal's memory.
-func AppendForget(dst []byte, id uint32) []byte { return appendDelete(dst, 'I', id) }
-
-func appendDelete(dst []byte, what byte, id uint32) []byte {
-	dst = append(dst, "\x1b_Ga=d,q=2,d="...)
-	dst = append(dst, what)
-	dst = append(dst, ",i="...)
-	dst = strconv.AppendUint(dst, uint64(id), 10)
-	return append(dst, "\x1b\\"...)
+func AppendForget(dst []byte, id uint32) []byte {
+	return fmt.Appendf(dst, "\x1b_Ga=d,q=2,d=I,i=%d\x1b\\", id)
 }
