@@ -28,11 +28,6 @@ const (
 	CodeLocked Code = "locked_by_user"
 )
 
-// Codes lists all codes.
-func Codes() []Code {
-	return []Code{CodeInvalid, CodeNotFound, CodeAmbiguous, CodeConflict, CodeEnded, CodeUnavailable, CodeForbidden, CodeLocked, CodeUnsure, CodeInternal}
-}
-
 // Status is the HTTP status that goes with a code.
 func (c Code) Status() int {
 	switch c {
@@ -54,31 +49,6 @@ func (c Code) Status() int {
 		return http.StatusLocked
 	}
 	return http.StatusInternalServerError
-}
-
-// meaning is a code in words, for the reference page.
-func (c Code) meaning() string {
-	switch c {
-	case CodeInvalid:
-		return "the input is wrong"
-	case CodeNotFound:
-		return "no such session, process or operation"
-	case CodeAmbiguous:
-		return "an id prefix or name that several have"
-	case CodeConflict:
-		return "the state of things does not allow it"
-	case CodeEnded:
-		return "the session has ended"
-	case CodeUnavailable:
-		return "the engine cannot do it now"
-	case CodeUnsure:
-		return "it may have been done; the message says what to look at"
-	case CodeForbidden:
-		return "outside what the caller may reach, or refused by the person's policy"
-	case CodeLocked:
-		return "a person has taken the session's keyboard"
-	}
-	return "the engine made a mistake"
 }
 
 // Error is an error as it crosses the wire.

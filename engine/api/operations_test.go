@@ -57,25 +57,3 @@ func checkFields(t *testing.T, typ reflect.Type, seen map[reflect.Type]bool) {
 		checkFields(t, f.Type, seen)
 	}
 }
-
-func TestTheReferenceCoversTheWholeTable(t *testing.T) {
-	page := Reference()
-	if page != Reference() {
-		t.Error("the page is different each time")
-	}
-	for _, e := range Operations() {
-		if !strings.Contains(page, "\n### "+e.Name+"\n") {
-			t.Errorf("%s is missing", e.Name)
-		}
-	}
-	for _, c := range Codes() {
-		if !strings.Contains(page, "`"+string(c)+"`") {
-			t.Errorf("code %s is missing", c)
-		}
-	}
-	for _, link := range regexp.MustCompile(`\]\(#([a-z]+)\)`).FindAllStringSubmatch(page, -1) {
-		if !strings.Contains(strings.ToLower(page), "\n### "+link[1]+"\n") {
-			t.Errorf("nothing is at #%s", link[1])
-		}
-	}
-}

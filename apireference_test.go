@@ -1,20 +1,25 @@
-package api
+package main
 
 import (
 	"fmt"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"testing"
 	"time"
+
+	"tandem/engine/api"
 )
 
-// Reference is the reference page of the API in Markdown: every operation with
+// apiReference is the reference page of the API in Markdown: every operation with
 // its fields, the two streams, the shapes they share and the error codes. It is
 // made from the table and the types, so it is the same for the same program.
-func Reference() string {
+func apiReference() string {
 	p := &page{}
 	p.intro()
-	for _, e := range Operations() {
+	for _, e := range api.Operations() {
 		p.operation(e)
 	}
 	p.streams()
@@ -42,10 +47,10 @@ An error has an HTTP status of 400 or above and a body of code, message and, whe
 
 ## Operations
 
-`, Protocol, code(ClientHeader), code(VersionHeader), code(ProtocolHeader))
+`, api.Protocol, code(api.ClientHeader), code(api.VersionHeader), code(api.ProtocolHeader))
 }
 
-func (p *page) operation(e Entry) {
+func (p *page) operation(e api.Entry) {
 	fmt.Fprintf(&p.b, "### %s\n\n%s Effect: %s.\n\n", e.Name, e.Doc, e.Effect)
 	p.fields("Input", reflect.TypeOf(e.In))
 	p.result(reflect.TypeOf(e.Out))
@@ -62,7 +67,7 @@ func (p *page) result(t reflect.Type) {
 
 // referencedShapes are the outputs that are described once for all.
 func referencedShapes() []reflect.Type {
-	return []reflect.Type{reflect.TypeFor[Info](), reflect.TypeFor[Process]()}
+	return []reflect.Type{reflect.TypeFor[api.Info](), reflect.TypeFor[api.Process]()}
 }
 
 func (p *page) fields(title string, t reflect.Type) {
@@ -127,7 +132,7 @@ comes first and what follows it leaves no gap. With lasting=true it leaves one-s
 that takes nothing for ten seconds is cut; watching again starts with a new snapshot.
 
 `)
-	p.fields("Event", reflect.TypeFor[Event]())
+	p.fields("Event", reflect.TypeFor[api.Event]())
 	p.b.WriteString(`### session.attach
 
 ` + "`GET /v1/session.attach?id=ID`" + ` is a WebSocket that shows a session and takes input for it. Further parameters: raw,
@@ -161,9 +166,69 @@ func (p *page) sharedShapes() {
 
 func (p *page) errorCodes() {
 	p.b.WriteString("## Errors\n\n| code | status | meaning |\n|---|---|---|\n")
-	for _, c := range Codes() {
-		fmt.Fprintf(&p.b, "| %s | %d | %s |\n", code(string(c)), c.Status(), c.meaning())
+	for _, c := range codes() {
+		fmt.Fprintf(&p.b, "| %s | %d | %s |\n", code(string(c.code)), c.code.Status(), c.meaning)
 	}
 }
 
 func code(s string) string { return "`" + s + "`" }
+
+// codes are all codes of errors, in words.
+func codes() []struct {
+	code    api.Code
+	meaning string
+} {
+	return []struct {
+		code    api.Code
+		meaning string
+	}{
+		{api.CodeInvalid, "the input is wrong"},
+		{api.CodeNotFound, "no such session, process or operation"},
+		{api.CodeAmbiguous, "an id prefix or name that several have"},
+		{api.CodeConflict, "the state of things does not allow it"},
+		{api.CodeEnded, "the session has ended"},
+		{api.CodeUnavailable, "the engine cannot do it now"},
+		{api.CodeForbidden, "outside what the caller may reach, or refused by the person's policy"},
+		{api.CodeLocked, "a person has taken the session's keyboard"},
+		{api.CodeUnsure, "it may have been done; the message says what to look at"},
+		{api.CodeInternal, "the engine made a mistake"},
+	}
+}
+
+func TestTheReferenceCoversTheWholeTable(t *testing.T) {
+	page := apiReference()
+	if page != apiReference() {
+		t.Error("the page is different each time")
+	}
+	for _, e := range api.Operations() {
+		if !strings.Contains(page, "\n### "+e.Name+"\n") {
+			t.Errorf("%s is missing", e.Name)
+		}
+	}
+	for _, c := range codesOfTheSource(t) {
+		if !strings.Contains(page, "`"+c+"`") {
+			t.Errorf("code %s is missing", c)
+		}
+	}
+	for _, link := range regexp.MustCompile(`\]\(#([a-z]+)\)`).FindAllStringSubmatch(page, -1) {
+		if !strings.Contains(strings.ToLower(page), "\n### "+link[1]+"\n") {
+			t.Errorf("nothing is at #%s", link[1])
+		}
+	}
+}
+
+// codesOfTheSource are the codes that the package declares.
+func codesOfTheSource(t *testing.T) (codes []string) {
+	t.Helper()
+	text, err := os.ReadFile("engine/api/error.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile(`(?m)^\tCode\w+ +Code = "(\w+)"`).FindAllSubmatch(text, -1) {
+		codes = append(codes, string(found[1]))
+	}
+	if len(codes) == 0 {
+		t.Error("the package declares no codes")
+	}
+	return codes
+}
