@@ -279,5 +279,5 @@ func (s *scratch) matcher(worker int, q query) *matcher {
 	if s.slabs[worker] == nil {
 		s.slabs[worker] = util.MakeSlab(slab16, slab32)
 	}
-	return matcherWith(q, s.slabs[worker])
+	return newMatcher(q, s.slabs[worker])
 }

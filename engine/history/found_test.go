@@ -23,8 +23,7 @@ func plainSearch(rows []histdb.Row, in api.HistorySearchInput) (ids []int64, tot
 	var all []found
 	seen := make(map[string]bool)
 	for _, r := range slices.Backward(rows) {
-		m := newMatcher(q)
-		m.letter = nil
+		m := newMatcher(q, nil)
 		score, ok := m.score([]byte(r.Command), ^uint64(0))
 		if !ok || in.CWD != "" && r.CWD != in.CWD || in.Process != "" && r.Process != in.Process || in.Unique && seen[r.Command] {
 			continue

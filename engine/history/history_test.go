@@ -443,37 +443,6 @@ func TestHistoryCountsWhatWasRun(t *testing.T) {
 	}
 }
 
-func TestASingleLetterScoresAsInTheAlgorithm(t *testing.T) {
-	lines := []string{"%", "%%", "x%", "a%%", "x/%", "a-%", "1%", "x % y", "nothing", "", "%%", "_%_%", "ab.%%", "%%/%", "a:% %", "\u00e9%"}
-	for _, r := range madeUpHistory(500) {
-		lines = append(lines, r.Command)
-	}
-	for letter := 'a'; letter <= 'z'; letter++ {
-		fast := newMatcher(parseQuery(string(letter)))
-		slow := newMatcher(parseQuery(string(letter)))
-		slow.letter = nil
-		if fast.letter == nil {
-			t.Fatalf("%q is not taken for a letter", letter)
-		}
-		upper := strings.ToUpper(string(letter))
-		for _, line := range lines {
-			for _, line := range []string{strings.ReplaceAll(line, "%", string(letter)), strings.ReplaceAll(line, "%", upper), strings.Replace(line, "%", upper, 1)} {
-				line = strings.ReplaceAll(line, "%", string(letter))
-				score, ok := fast.score([]byte(line), textMask(line))
-				want, wantOK := slow.score([]byte(line), textMask(line))
-				if score != want || ok != wantOK {
-					t.Errorf("%q in %q: %d, %v; want %d, %v", letter, line, score, ok, want, wantOK)
-				}
-			}
-		}
-	}
-	for _, query := range []string{"S", "'s", "^s", "s$", "!s", "st", "s t", "s | t", "5", "\u00e9"} {
-		if newMatcher(parseQuery(query)).letter != nil {
-			t.Errorf("%q is taken for a letter", query)
-		}
-	}
-}
-
 func TestSavingSomeRunsLeavesTheOthersOut(t *testing.T) {
 	h := newHistorian(t, t.TempDir())
 	h.ran("one", "two", "three", "one")

@@ -147,80 +147,17 @@ func ownBit(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 // A matcher matches texts with a query, one after the other. It holds the memory
 // that this takes, and belongs to one goroutine.
 type matcher struct {
-	query  query
-	quick  quickQuery
-	letter *letter // of a query that is no more than one
-	chars  util.Chars
-	slab   *util.Slab
-	text   []byte // the last one
+	query query
+	quick quickQuery
+	chars util.Chars
+	slab  *util.Slab
+	text  []byte // the last one
 
 	settled int // conditions that hold for all texts that are matched
 }
 
-func newMatcher(q query) *matcher { return matcherWith(q, util.MakeSlab(slab16, slab32)) }
-
-func matcherWith(q query, slab *util.Slab) *matcher {
-	return &matcher{query: q, quick: q.quick(), letter: letterOf(q), slab: slab}
-}
-
-// A letter is a query of one ASCII letter, the first key of most searches and
-// the one that matches most. What fzf's algorithm gives for a letter depends on
-// the character before it alone, so it is asked once for each of those.
-type letter struct {
-	lower, upper byte
-	scores       [2][utf8.RuneSelf]int32 // of the lower and upper case letter behind each character
-}
-
-// letterEnough is the score with which fzf's algorithm looks no further: a match
-// and the bonus of the beginning of a word, which counts twice for a first
-// character.
-const letterEnough = 32
-
-func letterOf(q query) *letter {
-	if len(q) != 1 || len(q[0]) != 1 {
-		return nil
-	}
-	t := q[0][0]
-	if len(t.runes) != 1 || t.runes[0] < 'a' || t.runes[0] > 'z' || t.caseSensitive || !t.fuzzy || t.inverse {
-		return nil
-	}
-	l := &letter{lower: byte(t.runes[0]), upper: byte(t.runes[0]) - 'a' + 'A'}
-	for i, c := range []byte{l.lower, l.upper} {
-		for before := range byte(utf8.RuneSelf) {
-			// Twice the letter itself would match at its first: another one stands
-			// for it.
-			text := []byte{before, c}
-			switch before {
-			case l.lower:
-				text[0] = 'a' + (before-'a'+1)%26
-			case l.upper:
-				text[0] = 'A' + (before-'A'+1)%26
-			}
-			chars := util.ToChars(text)
-			r, _ := t.match(false, true, true, &chars, t.runes, false, nil)
-			l.scores[i][before] = int32(r.Score)
-		}
-	}
-	return l
-}
-
-// score matches an ASCII text.
-func (l *letter) score(text []byte) (best int32, ok bool) {
-	before := byte(' ') // counts as the beginning
-	for _, c := range text {
-		if c == l.lower || c == l.upper {
-			i := 0
-			if c == l.upper {
-				i = 1
-			}
-			best = max(best, l.scores[i][before])
-			if best >= letterEnough {
-				break
-			}
-		}
-		before = c
-	}
-	return best, best > 0
+func newMatcher(q query, slab *util.Slab) *matcher {
+	return &matcher{query: q, quick: q.quick(), slab: slab}
 }
 
 // score matches a text that has the given mask; the score is the sum of those of
@@ -230,9 +167,6 @@ func (m *matcher) score(text []byte, mask uint64) (score int32, ok bool) {
 		if len(any) == 1 && any[0].mask&^mask != 0 {
 			return 0, false
 		}
-	}
-	if m.letter != nil && mask != ^uint64(0) {
-		return m.letter.score(text)
 	}
 	m.chars = util.ToChars(text)
 	for _, any := range m.query {
