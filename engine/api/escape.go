@@ -1,6 +1,8 @@
 package api
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,48 +13,25 @@ func EscapePath(path string) string {
 	if utf8.ValidString(path) && !strings.Contains(path, "%") {
 		return path
 	}
-	const hex = "0123456789ABCDEF"
-	var out strings.Builder
-	for i := 0; i < len(path); {
-		r, n := utf8.DecodeRuneInString(path[i:])
-		if r == utf8.RuneError && n == 1 || path[i] == '%' {
-			out.Write([]byte{'%', hex[path[i]>>4], hex[path[i]&15]})
+	var out []byte
+	for len(path) > 0 {
+		r, n := utf8.DecodeRuneInString(path)
+		if r == utf8.RuneError && n == 1 || r == '%' {
+			out = fmt.Appendf(out, "%%%02X", path[0])
 		} else {
-			out.WriteString(path[i : i+n])
+			out = append(out, path[:n]...)
 		}
-		i += n
+		path = path[n:]
 	}
-	return out.String()
+	return string(out)
 }
 
-// UnescapePath is the path that EscapePath wrote.
+// UnescapePath is the path that EscapePath wrote; what it has not written stays.
 func UnescapePath(path string) string {
-	if !strings.Contains(path, "%") {
-		return path
+	if plain, err := url.PathUnescape(path); err == nil {
+		return plain
 	}
-	var out strings.Builder
-	for i := 0; i < len(path); i++ {
-		if path[i] == '%' && i+2 < len(path) {
-			high, low := unhex(path[i+1]), unhex(path[i+2])
-			if high >= 0 && low >= 0 {
-				out.WriteByte(byte(high<<4 | low))
-				i += 2
-				continue
-			}
-		}
-		out.WriteByte(path[i])
-	}
-	return out.String()
-}
-
-func unhex(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
+	return path
 }
 
 // In is a path of the input as the file system has it.

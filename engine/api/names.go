@@ -16,7 +16,7 @@ import (
 // A person gets a name with escapes in a field of its own, without quotes, and
 // only if it has to be edited; what else needs escapes there is what a terminal
 // cannot draw (panes.EscapeName). Agents get names in lines among other text:
-// one with escapes stands in double quotes (QuoteName), and is taken so. Both are
+// one with escapes stands in double quotes (strconv.Quote), and is taken so. Both are
 // read by ParseName. Between programs, where all names look alike, paths are
 // written by EscapePath, which every JSON parser leaves alone.
 
@@ -45,26 +45,7 @@ func AppendEscaped(dst []byte, name string) []byte {
 	return dst
 }
 
-// QuoteName writes a name in double quotes, with escapes for what cannot be
-// printed.
-func QuoteName(name string) string {
-	quoted := []byte{'"'}
-	for name != "" {
-		r, n := utf8.DecodeRuneInString(name)
-		switch {
-		case r == '"':
-			quoted = append(quoted, `\"`...)
-		case r == utf8.RuneError && n == 1, r == '\\', !strconv.IsPrint(r):
-			quoted = AppendEscaped(quoted, name[:n])
-		default:
-			quoted = append(quoted, name[:n]...)
-		}
-		name = name[n:]
-	}
-	return string(append(quoted, '"'))
-}
-
-// UnquoteName is the name that QuoteName wrote; ok is false for anything else.
+// UnquoteName is the name that strconv.Quote wrote; ok is false for anything else.
 func UnquoteName(text string) (name string, ok bool) {
 	inside, begins := strings.CutPrefix(text, `"`)
 	inside, ends := strings.CutSuffix(inside, `"`)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 func TestFoldersAreMadeAndDeleted(t *testing.T) {
@@ -216,18 +215,6 @@ func TestStatAndListTellOfLinks(t *testing.T) {
 }
 
 func TestAFolderIsListedInParts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfDistinct(rapid.StringMatching(`[a-c]{1,4}`), rapid.ID[string]).Draw(t, "names")
-		n := rapid.IntRange(0, len(names)+1).Draw(t, "n")
-		got := slices.Clone(names)
-		first(got, n)
-		got = got[:min(n, len(got))]
-		slices.Sort(got)
-		slices.Sort(names)
-		if want := names[:min(n, len(names))]; !slices.Equal(got, want) {
-			t.Fatalf("the first %d are %q, not %q", n, got, want)
-		}
-	})
 	g := newGround(t)
 	for _, name := range []string{"e", "b", "a", "d", "c"} {
 		g.file(name, "")

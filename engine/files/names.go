@@ -64,15 +64,12 @@ func (n *Names) page(dir *opened, r ListRequest) (names []string, omitted int, e
 		}
 		names = names[at:]
 	}
-	if r.Limit > 0 && len(names) > r.Limit {
-		omitted = len(names) - r.Limit
-		if r.After == "" {
-			first(names, r.Limit)
-		}
-		names = names[:r.Limit]
-	}
 	if r.After == "" {
 		slices.Sort(names)
+	}
+	if r.Limit > 0 && len(names) > r.Limit {
+		omitted = len(names) - r.Limit
+		names = names[:r.Limit]
 	}
 	return names, omitted, nil
 }
@@ -140,34 +137,4 @@ func namesIn(dir *opened) ([]string, error) {
 	}
 	defer f.Close()
 	return f.Readdirnames(-1)
-}
-
-// first brings the n least names to the front, in no order (Hoare's find): of a
-// large folder that is listed in parts, all need not be sorted for each.
-func first(names []string, n int) {
-	for len(names) > 1 && n > 0 && n < len(names) {
-		pivot := names[len(names)/2]
-		i, j := 0, len(names)-1
-		for i <= j {
-			for names[i] < pivot {
-				i++
-			}
-			for names[j] > pivot {
-				j--
-			}
-			if i <= j {
-				names[i], names[j] = names[j], names[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case n <= j:
-			names = names[:j+1]
-		case n > i:
-			names, n = names[i:], n-i
-		default:
-			return
-		}
-	}
 }

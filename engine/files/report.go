@@ -19,14 +19,7 @@ const (
 
 // Report writes a new file with a date in its name into a folder below Home:
 // outputs/YYYYMMDDHHMMSS-NAME.md, or .json if format is json, with -1, -2, …
-// behind the name where that is taken.
-func Report(ctx context.Context, home, name, content, format string, now time.Time) (WriteResult, error) {
-	t := Tree{Home: home}
-	return t.Report(ctx, name, content, format, now)
-}
-
-// Report is the same in a tree, where something can be closed. Its roots do not
-// count.
+// behind the name where that is taken. The tree's roots do not count.
 func (t *Tree) Report(ctx context.Context, name, content, format string, now time.Time) (out WriteResult, err error) {
 	err = t.confined(func() (err error) {
 		out, err = t.report(ctx, name, content, format, now)

@@ -191,13 +191,13 @@ func TestReportsGetNamesOfTheirOwn(t *testing.T) {
 	home := t.TempDir()
 	now := time.Date(2026, 11, 20, 9, 8, 7, 0, time.UTC)
 	for _, want := range []string{"20261120090807-a b.md", "20261120090807-a b-1.md", "20261120090807-a b-2.md"} {
-		out, err := Report(t.Context(), home, "a b", "text", "", now)
+		out, err := (&Tree{Home: home}).Report(t.Context(), "a b", "text", "", now)
 		if err != nil || out.Path != filepath.Join(home, "outputs", want) {
 			t.Errorf("%s, %v", out.Path, err)
 		}
 	}
 	for _, name := range []string{"", " ", ".", "..", "a/b", `a\b`, "/etc/x", "x.json", "x.MD", ".rc", "a\nb", "a\xff", strings.Repeat("x", 201)} {
-		if out, err := Report(t.Context(), home, name, "text", "", now); !errors.Is(err, Invalid) {
+		if out, err := (&Tree{Home: home}).Report(t.Context(), name, "text", "", now); !errors.Is(err, Invalid) {
 			t.Errorf("%q: %s, %v", name, out.Path, err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestAReportDoesNotLeaveItsFolder(t *testing.T) {
 	if err := os.Symlink(elsewhere+"/stolen", filepath.Join(home, "outputs", "20261120090807-x.md")); err != nil {
 		t.Fatal(err)
 	}
-	out, err := Report(t.Context(), home, "x", "text", "", now)
+	out, err := (&Tree{Home: home}).Report(t.Context(), "x", "text", "", now)
 	if err != nil || filepath.Base(out.Path) != "20261120090807-x-1.md" {
 		t.Errorf("%s, %v", out.Path, err)
 	}

@@ -27,13 +27,6 @@ type keyring struct {
 	wrong  string      // what was told of it
 }
 
-// keyringOf is a keyring of tokens that stay as they are.
-func keyringOf(tokens []token) *keyring {
-	k := &keyring{}
-	k.replace(tokens)
-	return k
-}
-
 // readKeyring reads the tokens of a file, which may change and is made if it is
 // not there. New tokens, and mistakes from then on, are told to tell.
 func readKeyring(path string, tell io.Writer) (*keyring, error) {

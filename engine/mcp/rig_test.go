@@ -189,3 +189,10 @@ func kill(t testing.TB, pid int) {
 		t.Fatal(err)
 	}
 }
+
+// keyringOf is a keyring of tokens that stay as they are.
+func keyringOf(tokens []token) *keyring {
+	k := &keyring{}
+	k.replace(tokens)
+	return k
+}

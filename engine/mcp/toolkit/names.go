@@ -55,7 +55,7 @@ func (f *Agent) Shown(name string) string {
 	case !f.quotes():
 		return Visible(name)
 	case needsQuotes(name):
-		return api.QuoteName(name)
+		return strconv.Quote(name)
 	}
 	return name
 }
