@@ -112,7 +112,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes/widget", "engine/cellwidth", "engine/api", "keys"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap"},
 		"as panes/processes",
 	},
 	"engine": {

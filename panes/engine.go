@@ -7,6 +7,9 @@ import (
 	"tandem/engine/api"
 )
 
+// ClientName is who the dashboard is, for the engine.
+const ClientName = "dashboard"
+
 // An Engine is what the dashboard asks of the engine's API.
 type Engine interface {
 	Watch(context.Context) iter.Seq2[api.Event, error]

@@ -6,10 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/terminal"
 	"tandem/ui/layout"
 	"tandem/ui/screen"
 )
@@ -22,7 +20,7 @@ func actions() actionTable {
 	all := actionTable{}
 	for _, part := range []actionTable{
 		movementActions(), sessionActions(), listActions(),
-		copyActions(), layoutActions(),
+		layoutActions(),
 	} {
 		maps.Copy(all, part)
 	}
@@ -86,6 +84,8 @@ func listActions() actionTable {
 		keymap.ProcessNew:    (*model).showStartForm,
 		keymap.HistoryInsert: func(m *model) tea.Cmd { return m.history.Recall() },
 
+		keymap.PasteBuffer: (*model).pasteBuffer,
+
 		keymap.Requests: (*model).showRequests,
 		keymap.Help:     (*model).showHelp,
 		keymap.Palette:  (*model).showPalette,
@@ -108,10 +108,8 @@ func (m *model) scopes() []keymap.Scope {
 	switch {
 	case m.overlay != nil:
 		return m.overlay.Scopes()
-	case p != nil && p.Scrolling():
-		return []keymap.Scope{keymap.ScopeScroll, keymap.ScopeGlobal}
 	case p != nil:
-		return []keymap.Scope{keymap.ScopeTerminal, keymap.ScopeGlobal}
+		return append(p.Scopes(), keymap.ScopeGlobal)
 	}
 	if p := m.pane(); p != nil {
 		return append(p.Scopes(), keymap.ScopeGlobal)
@@ -121,11 +119,10 @@ func (m *model) scopes() []keymap.Scope {
 
 // pressKey is the way of every key: an action, or on to the program.
 func (m *model) pressKey(k keys.Key) tea.Cmd {
-	m.unflash()
-	if m.holdKey(k) || m.countKey(k) || m.pushAgain(k) || m.leaveTooSmall(k) {
+	pending := m.resolver.Pending()
+	if m.overlay == nil && !pending && k.Phase != keys.Release && m.takeKey(k) {
 		return nil
 	}
-	pending := m.resolver.Pending()
 	outcome := m.resolver.Resolve(k, m.scopes()...)
 	if pending != m.resolver.Pending() {
 		m.dirty = true
@@ -158,24 +155,21 @@ func (m *model) typeKey(k keys.Key) tea.Cmd {
 	if p := m.pane(); p != nil {
 		return m.typeIn(p, k)
 	}
-	p := m.focused()
-	switch {
-	case p == nil:
-		return nil
-	case p.Scrolling():
-		return m.scrollKey(p, k)
-	case p.Ended() != nil || p.Err() != nil:
-		return m.keyAfterEnd(k)
+	if p := m.focused(); p != nil {
+		return p.Key(k)
 	}
-	m.noteWaiting(p)
-	return m.sent(p.Send(api.Input{Key: &k}))
+	return nil
 }
 
-// noteWaiting has the bar count what waits for a session that is not reached.
-func (m *model) noteWaiting(p *terminal.Terminal) {
-	if !p.Connected() {
-		m.dirty = true
+// takeKey lets a key be taken before it is looked up.
+func (m *model) takeKey(k keys.Key) (taken bool) {
+	for _, l := range m.visible() {
+		l.Pane.Unmark()
 	}
+	if p := m.focused(); p != nil && p.Take(k) {
+		return true
+	}
+	return m.pushAgain(k) || m.leaveTooSmall(k)
 }
 
 // paste gives pasted text to what has the keyboard.
@@ -188,27 +182,10 @@ func (m *model) paste(text string) tea.Cmd {
 		m.dirty = true
 		return p.Paste(text)
 	}
-	p := m.focused()
-	if p == nil {
-		return nil
+	if p := m.focused(); p != nil {
+		return p.Paste(text)
 	}
-	if p.Scrolling() {
-		p.StopScroll()
-		m.dirty = true
-	}
-	m.noteWaiting(p)
-	return m.sent(p.Send(api.Input{Paste: &text}))
-}
-
-// sent says so when input could not be kept, so that nothing is lost silently.
-func (m *model) sent(err error) tea.Cmd {
-	if err == nil {
-		return nil
-	}
-	if m.toast.bad && m.toast.text == err.Error() {
-		return nil
-	}
-	return m.say(err.Error(), true)
+	return nil
 }
 
 func (m *model) setView(v viewKind) tea.Cmd {

@@ -119,7 +119,8 @@ func (m *model) relayout() {
 			continue
 		}
 		r := m.area(l)
-		l.Pane.SetSize(r.W, r.H)
+		l.Pane.Resize(r.W, r.H)
+		l.Pane.RowsBelow(m.layout.tree.Y + m.layout.tree.H - r.Y - r.H)
 		m.attach(l.Pane)
 	}
 	m.resized = true

@@ -196,14 +196,15 @@ func (m *model) waitingKeys() int {
 func (m *model) hints() []widget.Hint {
 	b := m.o.Bindings
 	pending := m.resolver.Pending()
-	p := m.focused()
 	if o, ok := m.overlay.(interface {
 		Hints(overlay.Host) []widget.Hint
 	}); ok {
 		return o.Hints(m)
 	}
-	if p != nil && p.Ended() != nil && !p.Scrolling() && !pending && m.overlay == nil {
-		return []widget.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}
+	if p := m.focused(); p != nil && !pending && m.overlay == nil {
+		if all, ok := p.Hints(); ok {
+			return all
+		}
 	}
 	if p := m.pane(); p != nil && !pending && m.overlay == nil {
 		if all, ok := p.Hints(); ok {
@@ -216,33 +217,6 @@ func (m *model) hints() []widget.Hint {
 	}
 	for _, h := range b.Hints(pending, m.scopes()...) {
 		hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
-	}
-	if p == nil || pending || m.overlay != nil || p.Scrolling() {
-		return hints
-	}
-	return m.terminalHints(hints)
-}
-
-// directHints is how many direct keys come before the prefix.
-const directHints = 2
-
-// terminalHints are some direct keys of a terminal, then the prefix and what may
-// follow it.
-func (m *model) terminalHints(direct []widget.Hint) (hints []widget.Hint) {
-	b := m.o.Bindings
-	prefix := b.PrefixKeys()[0].Show()
-	told := map[string]bool{}
-	for _, h := range direct {
-		if h.Key != prefix && len(hints) < directHints {
-			hints = append(hints, h)
-			told[h.Does] = true
-		}
-	}
-	hints = append(hints, widget.Hint{Key: prefix, Does: "then"})
-	for _, h := range b.Hints(true) {
-		if !told[h.Label] {
-			hints = append(hints, widget.Hint{Key: h.Key, Does: h.Label})
-		}
 	}
 	return hints
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/api"
-	"tandem/panes/terminal"
 	"tandem/ui/conn"
 	"tandem/ui/layout"
 	"tandem/ui/screen"
@@ -26,7 +25,7 @@ func busy(b *testing.B) (m *model, change func(i int)) {
 	for i := range 4 {
 		s := e.add(fmt.Sprint("session", i))
 		m.news.Processes = append(m.news.Processes, s.process)
-		p := terminal.NewTerminal(s.process.ID)
+		p := m.tabs.New(s.process.ID)
 		if i == 0 {
 			g := layout.NewTab(p)
 			m.tabs.All, m.tabs.Current = append(m.tabs.All, g), g

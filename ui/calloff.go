@@ -13,13 +13,13 @@ import (
 
 // callOffMsg says that the person does not want the session any more that is being
 // started for a pane.
-type callOffMsg struct{ pane *terminal.Terminal }
+type callOffMsg struct{ pane *terminal.Pane }
 
 func (msg callOffMsg) take(m *model) tea.Cmd { return m.callOff(msg.pane) }
 
 // askCallOff asks as if the session were there, because whoever presses the key
 // answers without looking.
-func (m *model) askCallOff(p *terminal.Terminal) tea.Cmd {
+func (m *model) askCallOff(p *terminal.Pane) tea.Cmd {
 	m.overlay = &overlay.Question{
 		Title: "End the new session?",
 		Lines: []string{"It is still being started."},
@@ -32,7 +32,7 @@ func (m *model) askCallOff(p *terminal.Terminal) tea.Cmd {
 // callOff closes the pane of a session that is not there yet. One that was not
 // asked for yet never will be; the other is ended once it is known. Those behind
 // it do not wait for that.
-func (m *model) callOff(p *terminal.Terminal) tea.Cmd {
+func (m *model) callOff(p *terminal.Pane) tea.Cmd {
 	at := slices.IndexFunc(m.starts, func(s start) bool { return s.pane == p })
 	switch {
 	case p.ID != "":

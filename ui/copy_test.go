@@ -72,7 +72,7 @@ func TestCharactersAndBlocksAreCopied(t *testing.T) {
 		d.press("ctrl+b", "[", "g", "0")
 		d.shows("row 1 of")
 		d.press(press...)
-		d.until("copied "+want, func() bool { return d.m.copying.buffer == want })
+		d.until("copied "+want, func() bool { return d.m.clip.text == want })
 	}
 	copied("row", "v", "e", "y")
 	copied("row 0 of main.go:0", "Y")
@@ -172,7 +172,7 @@ func TestAddressIsCopiedWhereThereIsNoBrowser(t *testing.T) {
 	d.shows("see")
 	d.press("ctrl+b", "[", "0", "'9l", "enter")
 	d.shows("no browser here")
-	if got := d.m.copying.buffer; got != "https://example.org/x" {
+	if got := d.m.clip.text; got != "https://example.org/x" {
 		t.Errorf("copied %q", got)
 	}
 }
@@ -191,15 +191,15 @@ func TestMouseCopiesWhatItDragsOver(t *testing.T) {
 	p := d.m.focused()
 	y := d.m.area(d.m.tabs.Current.Focus).Y
 	d.drag(4, y, 3, y+1, 0)
-	d.until("the text is copied", func() bool { return d.m.copying.buffer == "two three\nfour" })
+	d.until("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
 	if p.Scrolling() {
 		t.Error("the live screen is not shown")
 	}
 	d.click(5, y+1)
 	d.click(5, y+1)
-	d.until("the word is copied", func() bool { return d.m.copying.buffer == "five" })
+	d.until("the word is copied", func() bool { return d.m.clip.text == "five" })
 	d.click(5, y+1)
-	d.until("the line is copied", func() bool { return d.m.copying.buffer == "four five six\n" })
+	d.until("the line is copied", func() bool { return d.m.clip.text == "four five six\n" })
 	d.press("'x")
 	d.typedInto(s, "x")
 }
@@ -217,11 +217,11 @@ func TestProgramKeepsTheMouseUnlessShiftIsHeld(t *testing.T) {
 		defer s.mu.Unlock()
 		return len(s.mice) == 3
 	})
-	if d.m.copying.buffer != "" {
-		t.Fatalf("copied %q", d.m.copying.buffer)
+	if d.m.clip.text != "" {
+		t.Fatalf("copied %q", d.m.clip.text)
 	}
 	d.drag(4, y, 3, y+1, keys.Shift)
-	d.until("the text is copied", func() bool { return d.m.copying.buffer == "two three\nfour" })
+	d.until("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.mice) != 3 {
@@ -236,7 +236,7 @@ func TestDragBeyondTheEdgeScrollsOnByItself(t *testing.T) {
 	d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseMove})
 	d.shows("line 470/")
 	d.mouse(keys.Mouse{X: 3, Y: y - 1, Button: keys.ButtonLeft, Kind: keys.MouseUp})
-	d.until("lines are copied", func() bool { return strings.Count(d.m.copying.buffer, "\n") > 10 })
+	d.until("lines are copied", func() bool { return strings.Count(d.m.clip.text, "\n") > 10 })
 }
 
 func TestNothingIsPastedBeforeACopy(t *testing.T) {
@@ -321,7 +321,7 @@ func TestEmacsKeysWorkInScrollMode(t *testing.T) {
 	d.m.resolver = keymap.NewResolver(d.m.o.Bindings)
 	d.shows("four")
 	d.press("ctrl+b", "[", "alt+<", "alt+f", "ctrl+f", "ctrl+space", "ctrl+n", "ctrl+e", "ctrl+w")
-	d.until("the text is copied", func() bool { return d.m.copying.buffer == " two three\nfour five six" })
+	d.until("the text is copied", func() bool { return d.m.clip.text == " two three\nfour five six" })
 	d.press("ctrl+b", "[", "ctrl+r", "'TWO", "backspace", "backspace", "backspace", "'two", "enter", "ctrl+g", "ctrl+g")
 	d.lacks("line 1/")
 }
@@ -336,12 +336,6 @@ func TestSearchSaysWhenItWentOnFromTheOtherEnd(t *testing.T) {
 	d.press("N")
 	d.shows("match 1/11")
 	d.shows("search wrapped")
-}
-
-func TestTextBrowserGetsASession(t *testing.T) {
-	if !onTerminals("/usr/bin/w3m") || onTerminals("/usr/bin/firefox") || onTerminals("") {
-		t.Error("browsers are taken for what they are not")
-	}
 }
 
 // copies has the session's program put text on the clipboard.
@@ -363,7 +357,7 @@ func TestOnlyTheProgramInFocusCopies(t *testing.T) {
 	away := d.nth(1)
 	d.press("alt+left", "'x")
 	d.typedInto(here, "x")
-	copied := func(text string) func() bool { return func() bool { return d.m.copying.buffer == text } }
+	copied := func(text string) func() bool { return func() bool { return d.m.clip.text == text } }
 	away.copies("secret")
 	here.copies("one")
 	d.until("copied by the program", copied("one"))
@@ -372,8 +366,8 @@ func TestOnlyTheProgramInFocusCopies(t *testing.T) {
 	here.copies("behind")
 	here.print(plainLine("later"))
 	d.shows("later")
-	if d.m.copying.buffer != "one" {
-		t.Errorf("copied %q while another window has the keyboard", d.m.copying.buffer)
+	if d.m.clip.text != "one" {
+		t.Errorf("copied %q while another window has the keyboard", d.m.clip.text)
 	}
 	d.run(d.m.handleInput([]screen.Event{{Kind: keys.EventFocusIn}}))
 	d.m.o.NoClipboard = true
@@ -389,11 +383,11 @@ func TestOnlyTheProgramInFocusCopies(t *testing.T) {
 func TestWhatIsCopiedLastCountsWhateverComesLast(t *testing.T) {
 	d, _ := reader(t, 80, 24)
 	p := d.m.focused()
-	slow := d.m.copyText(p, api.SessionTextInput{ID: p.ID, To: api.Place{Line: 0, Cell: 3}})
+	slow := p.Copy(api.SessionTextInput{ID: p.ID, To: api.Place{Line: 0, Cell: 3}})
 	d.press("Y")
 	late := slow()
 	d.update(late)
-	if d.m.copying.buffer != "$" || d.m.copying.reading {
-		t.Errorf("%q is kept", d.m.copying.buffer)
+	if d.m.clip.text != "$" || d.m.clip.reading {
+		t.Errorf("%q is kept", d.m.clip.text)
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
+	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
@@ -45,7 +47,26 @@ func (e env) Spinner() string           { return e.m.Spinner() }
 
 func (e env) Shows(o overlay.Overlay) bool { return e.m.overlay == o }
 
-func (e env) Copy(text, what string) tea.Cmd { return e.m.keepCopyOf(text, what, false) }
+func (e env) Copy(text, what string) tea.Cmd { return e.m.copy(text, what, false) }
+
+func (e env) CopyRead(read terminal.Read) tea.Cmd { return e.m.copyRead(read) }
+
+func (e env) Press(k keys.Key) tea.Cmd { return e.m.pressKey(k) }
+
+func (e env) SayOnce(text string) tea.Cmd {
+	if e.m.toast.bad && e.m.toast.text == text {
+		return nil
+	}
+	return e.m.say(text, true)
+}
+
+func (e env) StartNear(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	return e.m.startCommand(near, command, folder)
+}
+
+func (e env) StartInPlace(p *terminal.Pane) tea.Cmd { return e.m.startInPlace(p) }
+
+func (e env) PutAway(*terminal.Pane) tea.Cmd { return e.m.closePane() }
 
 func (e env) Insert(text string) tea.Cmd { return e.m.insertText(text) }
 

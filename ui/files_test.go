@@ -314,7 +314,7 @@ func TestWhatATransferHasNotDoneStaysMarked(t *testing.T) {
 	d.shows("b: is a directory; before that copied a – u undoes it") // which the fake cannot copy
 	d.exists(dir+"/to/a", true)
 	d.press("y")
-	d.until("what is left is marked", func() bool { return d.m.copying.buffer == dir+"/b\n"+dir+"/c" })
+	d.until("what is left is marked", func() bool { return d.m.clip.text == dir+"/b\n"+dir+"/c" })
 }
 
 func TestFilesAreFoundWhileItIsTyped(t *testing.T) {

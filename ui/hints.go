@@ -4,8 +4,6 @@ import (
 	"strconv"
 
 	"tandem/keys/keymap"
-	"tandem/panes/widget"
-	"tandem/ui/overlay"
 )
 
 // keyOf is the first key that an action has in scopes; "" if it has none there.
@@ -25,11 +23,6 @@ func (m *model) withKey(before string, a keymap.Action, does string, scopes ...k
 		return before + key + does
 	}
 	return ""
-}
-
-// hint is the hint of an action in a scope.
-func (m *model) hint(scope keymap.Scope, a keymap.Action, does string) widget.Hint {
-	return overlay.Hint(m.o.Bindings, scope, a, does)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

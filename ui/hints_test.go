@@ -59,13 +59,15 @@ func TestMessagesNameTheKeysThatAreBound(t *testing.T) {
 // Every overlay's hints name keys that do what they say, or keys of its own.
 func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 	d := threePanes(t)
+	d.press("ctrl+b", "[", "/")
+	find := d.m.overlay
 	d.rebinds(map[keymap.Action][]string{keymap.Accept: {}, keymap.Cancel: {"f6", "dialog f6", "form f6", "picker f6"}, keymap.Close: {"f6", "request f6"}})
 	d.m.overlay = overlay.NewPrompt("x", "", nil)
 	searching := &overlay.Help{}
 	searching.Do(d.m, keymap.HelpSearch)
 	overlays := []overlay.Overlay{
 		&overlay.Question{Title: "x", Yes: "yes"}, overlay.NewPrompt("x", "", nil), overlay.NewStartForm(""),
-		&overlay.Picker{Verb: func(widget.Choice) string { return "take" }}, &findLine{m: d.m}, &overlay.Help{}, searching,
+		&overlay.Picker{Verb: func(widget.Choice) string { return "take" }}, find, &overlay.Help{}, searching,
 	}
 	for _, o := range overlays {
 		for _, h := range o.(interface {

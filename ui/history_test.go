@@ -220,7 +220,7 @@ func TestCopyKeepsTheCommandForPasting(t *testing.T) {
 	d.chooses("go test\n")
 	d.press("y")
 	d.shows("copied 7 characters")
-	if got := d.m.copying.buffer; got != "go test" {
+	if got := d.m.clip.text; got != "go test" {
 		t.Errorf("the buffer has %q", got)
 	}
 }

@@ -8,18 +8,6 @@ func (msg endMsg) take(m *model) tea.Cmd { return m.end(string(msg)) }
 
 func (msg zoomedOut) take(m *model) tea.Cmd { return m.zoomedOut(msg) }
 
-func (msg copiedMsg) take(m *model) tea.Cmd { return m.copied(msg) }
-
-func (msg foundMsg) take(m *model) tea.Cmd { return m.found(msg) }
-
-func (msg outputMsg) take(m *model) tea.Cmd { return m.outputFound(msg) }
-
-func (msg targetMsg) take(m *model) tea.Cmd { return m.openFile(msg) }
-
-func (msg endedLines) take(m *model) tea.Cmd { return m.takeEnded(msg) }
-
-func (dragDue) take(m *model) tea.Cmd { return m.dragOn() }
-
 func (msg savedMsg) take(m *model) tea.Cmd { return m.saved(msg) }
 
 func (msg formMsg) take(m *model) tea.Cmd { return m.formAnswered(msg) }

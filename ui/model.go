@@ -62,7 +62,7 @@ type model struct {
 	calledOff   []start // that were not wanted any more while the engine was at them
 	tabs        layout.Tabs
 	shows       uint64
-	attachments map[*terminal.Terminal]context.CancelFunc
+	attachments map[*terminal.Pane]context.CancelFunc
 	closed      map[string]bool // ended sessions that the person has put away
 	ending      map[string]bool // sessions that were asked to end here
 	unwanted    map[string]bool // those of them that were called off while they were started
@@ -79,10 +79,11 @@ type model struct {
 	files       *files.Pane
 	visit       *visit // nil without one
 	layouts     layouts
-	dragged     *layout.Node       // the split whose border the mouse holds
-	dragMoved   bool               // since the button went down
-	pressed     *terminal.Terminal // the pane in which a mouse button went down
-	copying     copying
+	dragged     *layout.Node   // the split whose border the mouse holds
+	dragMoved   bool           // since the button went down
+	pressed     *terminal.Pane // the pane in which a mouse button went down
+	clip        clipboard
+	search      terminal.Search // the last one in a terminal
 	attention   attention
 	pictures    screen.Pictures
 
@@ -146,7 +147,7 @@ func (m *model) tell(text string, bad bool) tea.Cmd {
 func (m *model) hush() { m.toast = toast{serial: m.toast.serial + 1} }
 
 // focused is the pane that keys go to; nil when a list or nothing has them.
-func (m *model) focused() *terminal.Terminal {
+func (m *model) focused() *terminal.Pane {
 	if m.view != viewSessions || m.tabs.Current == nil || m.listFocused {
 		return nil
 	}
@@ -213,7 +214,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := tea.Batch(m.handle(msg), m.afterWaiting(waited))
 	m.pumpFollow()
 	m.seePictures(msg)
-	return m, tea.Batch(cmd, m.fetchEnded(), m.tellSizes(), m.fetch(), m.endVisit(), m.pumpLayout(), m.pumpSpinner())
+	return m, tea.Batch(cmd, m.tellSizes(), m.fetch(), m.endVisit(), m.pumpLayout(), m.pumpSpinner())
 }
 
 // A message is one of the dashboard's own: it knows what is to be done with it.
@@ -224,6 +225,9 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 	case nil:
 	case message:
 		return msg.take(m)
+	case terminal.Message:
+		m.dirty = true
+		return msg.For().Update(msg)
 	case spinner.TickMsg:
 		return m.turn(msg)
 	case overlay.Answer:

@@ -108,11 +108,9 @@ func (m *model) letGo(e keys.Mouse) tea.Cmd {
 // forgetDrag ends a drag of which the end has not been told.
 func (m *model) forgetDrag() {
 	m.dragged, m.held = nil, nil
-	if p := m.copying.selects; p != nil {
-		m.copying.selects = nil
-		p.Release()
-		p.Unflash()
-		m.dirty = true
+	for _, l := range m.visible() {
+		l.Pane.LetGo()
+		l.Pane.Unmark()
 	}
 }
 
@@ -131,7 +129,7 @@ type overlayPress struct {
 func (p *overlayPress) has(e keys.Mouse, open overlay.Overlay, now time.Time) bool {
 	press := e.Kind == keys.MouseDown && !widget.IsWheel(e)
 	switch {
-	case press && p.on != nil && p.on != open && now.Sub(p.at) < again && e.X == p.x && e.Y == p.y:
+	case press && p.on != nil && p.on != open && now.Sub(p.at) < widget.DoubleClick && e.X == p.x && e.Y == p.y:
 		p.down = true
 		return true
 	case press:
@@ -208,7 +206,7 @@ func (m *model) mouseOnTree(e keys.Mouse) tea.Cmd {
 }
 
 // mouseTo passes an event on to a pane, in its own cells.
-func (m *model) mouseTo(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
+func (m *model) mouseTo(p *terminal.Pane, e keys.Mouse) tea.Cmd {
 	for _, l := range m.visible() {
 		if l.Pane != p {
 			continue
@@ -218,17 +216,10 @@ func (m *model) mouseTo(p *terminal.Terminal, e keys.Mouse) tea.Cmd {
 			return nil
 		}
 		e.X, e.Y = e.X-r.X, e.Y-r.Y
-		if m.copying.selects == p || !p.WantsMouse(e) && widget.LeftDown(e) {
-			return m.selectByMouse(p, e)
-		}
-		e.X, e.Y = min(max(e.X, 0), r.W-1), min(max(e.Y, 0), r.H-1)
-		if p.Mouse(e) {
-			m.dirty = m.dirty || widget.IsWheel(e)
-		}
-		return nil
+		return p.Mouse(e)
 	}
-	if m.copying.selects == p && e.Kind == keys.MouseUp { // out of sight by now
-		return m.selectByMouse(p, e)
+	if p.Selecting() && e.Kind == keys.MouseUp { // out of sight by now
+		return p.Mouse(e)
 	}
 	return nil
 }

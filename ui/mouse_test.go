@@ -79,8 +79,8 @@ func TestWhatTheMouseSelectsIsCopiedThoughAnOverlayOrAViewHasComeOverIt(t *testi
 				d.openHelp()
 			}
 			d.button(keys.MouseUp, 3, y+1)
-			d.until("the text is copied", func() bool { return d.m.copying.buffer == "two three\nfour" })
-			if p.Scrolling() || d.m.pressed != nil || d.m.copying.selects != nil {
+			d.until("the text is copied", func() bool { return d.m.clip.text == "two three\nfour" })
+			if p.Scrolling() || d.m.pressed != nil || p.Selecting() {
 				t.Error("the mouse selects still")
 			}
 		})
@@ -121,17 +121,17 @@ func TestTheBorderOfTheProcessesIsLetGoOverAnOverlay(t *testing.T) {
 func TestTheClipboardKeepsWhatItHasWhenTheSelectedLinesAreGone(t *testing.T) {
 	d, s := reader(t, 80, 24)
 	d.press("Y")
-	d.until("something is copied", func() bool { return d.m.copying.buffer != "" })
-	before, p := d.m.copying.buffer, d.m.focused()
+	d.until("something is copied", func() bool { return d.m.clip.text != "" })
+	before, p := d.m.clip.text, d.m.focused()
 	f := &api.Frame{Cols: 80, Rows: 24, First: 90_000, Oldest: 80_000, Full: true}
 	for y := range 24 {
 		f.Lines = append(f.Lines, api.NumberedLine{N: f.First + int64(y), Line: plainLine(fmt.Sprint("new ", y))})
 	}
 	p.Feed.Receive(api.Output{Frame: f})
 	p.Sync()
-	d.run(d.m.copyText(p, api.SessionTextInput{ID: s.process.ID, From: api.Place{Line: 100}, To: api.Place{Line: 110, Cell: 3}}))
+	d.run(p.Copy(api.SessionTextInput{ID: s.process.ID, From: api.Place{Line: 100}, To: api.Place{Line: 110, Cell: 3}}))
 	d.shows("nothing copied")
-	if d.m.copying.buffer != before {
-		t.Errorf("the clipboard has %q", d.m.copying.buffer)
+	if d.m.clip.text != before {
+		t.Errorf("the clipboard has %q", d.m.clip.text)
 	}
 }

@@ -33,10 +33,10 @@ const pushAgainTime = 500 * time.Millisecond
 
 // pushAgain moves a border once more; ok reports whether the key meant that.
 func (m *model) pushAgain(k keys.Key) (ok bool) {
-	if m.layouts.pushed.IsZero() || k.Phase == keys.Release {
+	if m.layouts.pushed.IsZero() {
 		return false
 	}
-	if m.overlay == nil && !m.resolver.Pending() && m.view == viewSessions && time.Since(m.layouts.pushed) < pushAgainTime {
+	if m.view == viewSessions && time.Since(m.layouts.pushed) < pushAgainTime {
 		for d, action := range []keymap.Action{layout.Left: keymap.ResizeLeft, layout.Right: keymap.ResizeRight, layout.Up: keymap.ResizeUp, layout.Down: keymap.ResizeDown} {
 			if m.o.Bindings.Is(k, keymap.ScopePrefix, action) {
 				m.push(layout.Direction(d))
@@ -125,7 +125,7 @@ func (m *model) tabName(g *layout.Tab) string {
 
 // moveTo takes a pane out of its tab and puts it beside, or, where there is no
 // room, below the focused pane of another one.
-func (m *model) moveTo(p *terminal.Terminal, to *layout.Tab) tea.Cmd {
+func (m *model) moveTo(p *terminal.Pane, to *layout.Tab) tea.Cmd {
 	from, leaf := m.tabs.Of(p)
 	if from == nil || to == nil || from == to || m.tabs.Index(to) < 0 {
 		return nil

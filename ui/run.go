@@ -212,7 +212,7 @@ func endedBy(s os.Signal) error {
 func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *model {
 	m := &model{
 		ctx: ctx, o: o, link: l, in: in,
-		attachments: map[*terminal.Terminal]context.CancelFunc{},
+		attachments: map[*terminal.Pane]context.CancelFunc{},
 		closed:      map[string]bool{},
 		ending:      map[string]bool{},
 		unwanted:    map[string]bool{},
@@ -221,6 +221,7 @@ func newModel(ctx context.Context, o Options, l *conn.Link, in *screen.Input) *m
 		dark:        true,
 		profile:     colorprofile.TrueColor,
 	}
+	m.tabs.New = func(id string) *terminal.Pane { return terminal.New(env{m}, &m.search, id) }
 	m.processes = processes.New(env{m})
 	m.history = history.New(env{m})
 	m.files = files.New(env{m})

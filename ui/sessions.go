@@ -10,7 +10,6 @@ import (
 	"tandem/engine/api"
 	"tandem/panes"
 	"tandem/panes/sessions"
-	"tandem/panes/terminal"
 	"tandem/panes/widget"
 )
 
@@ -29,17 +28,23 @@ func (m *model) sync() tea.Cmd {
 			rang = true
 		}
 	}
-	for _, l := range m.visible() {
-		if l.Pane.Changed() {
-			m.dirty = true
-		}
-	}
 	cmds = append(cmds, m.takeClips())
 	cmds = append(cmds, m.closeFinished())
 	if rang && m.terminal != nil {
 		m.terminal.Bell()
 	}
 	return tea.Batch(cmds...)
+}
+
+// takeClips passes on what the program in the focused pane put on the clipboard.
+// Those in other panes have no business there.
+func (m *model) takeClips() (cmd tea.Cmd) {
+	for p := range m.attachments {
+		if clip := p.Feed.TakeClip(); clip != nil && p == m.focused() {
+			cmd = m.takeClip(clip)
+		}
+	}
+	return cmd
 }
 
 func (m *model) takeNews(n panes.News) tea.Cmd {
@@ -96,7 +101,7 @@ func (m *model) adopt() {
 		live[p.ID] = true
 		m.revive(p)
 		if g, _ := m.tabs.Find(p.ID); g == nil && !m.isAskedFor(p.ID) {
-			m.tabs.Add(terminal.NewTerminal(p.ID))
+			m.tabs.Add(m.tabs.New(p.ID))
 			m.layouts.changed = true
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
-	"tandem/keys"
 	"tandem/panes"
 	"tandem/panes/terminal"
 	"tandem/ui/conn"
@@ -30,7 +29,7 @@ type startedMsg struct {
 // is typed meanwhile waits in the pane.
 func (m *model) newSession() tea.Cmd {
 	here := m.currentPane()
-	p := terminal.NewTerminal("")
+	p := m.tabs.New("")
 	g := m.tabs.Add(p)
 	m.switchTo(viewSessions)
 	m.show(g, nil)
@@ -50,14 +49,14 @@ func (m *model) split(x layout.Axis) tea.Cmd {
 	if !leaf.CanSplit(x) {
 		return m.say("no room to split this pane", true)
 	}
-	p := terminal.NewTerminal("")
+	p := m.tabs.New("")
 	var created *layout.Node
 	m.tabs.Current.Root, created = leaf.Split(x, p)
 	m.show(m.tabs.Current, created)
 	return m.startFor(p, leaf.Pane)
 }
 
-func (m *model) currentPane() *terminal.Terminal {
+func (m *model) currentPane() *terminal.Pane {
 	if m.tabs.Current == nil {
 		return nil
 	}
@@ -67,7 +66,7 @@ func (m *model) currentPane() *terminal.Terminal {
 // A start is a session that is wanted for a pane, in the folder where another
 // pane's is.
 type start struct {
-	pane, near *terminal.Terminal
+	pane, near *terminal.Pane
 	command    []string // a shell if there is none
 	folder     string   // instead of the one near
 	id         string   // that its session will have
@@ -97,7 +96,7 @@ func (a *asking) ask(ctx context.Context, l *conn.Link, in api.SessionStartInput
 // startFor starts the session of a pane that is on the screen already. Starts
 // follow each other, so that sessions are there in the order they were asked
 // for.
-func (m *model) startFor(p, near *terminal.Terminal) tea.Cmd {
+func (m *model) startFor(p, near *terminal.Pane) tea.Cmd {
 	return m.startWith(start{pane: p, near: near})
 }
 
@@ -160,7 +159,7 @@ func (m *model) finishStarts(ctx context.Context) {
 }
 
 // cwd is where a new session starts: where that of a pane is.
-func (m *model) cwd(near *terminal.Terminal) string {
+func (m *model) cwd(near *terminal.Pane) string {
 	if near != nil {
 		if p, ok := m.process(near.ID); ok && p.CWD != "" {
 			return p.CWD
@@ -233,7 +232,7 @@ func (m *model) openSession(id string) tea.Cmd {
 	}
 	g, l := m.tabs.Find(id)
 	if g == nil {
-		g = m.tabs.Add(terminal.NewTerminal(id))
+		g = m.tabs.Add(m.tabs.New(id))
 	}
 	m.show(g, l)
 	m.refreshList()
@@ -265,7 +264,7 @@ func (m *model) closePane() tea.Cmd {
 
 // putAway takes the session of a pane, which has ended, out of the list, in the
 // next dashboards too. The pane may know of the end before the list does.
-func (m *model) putAway(p *terminal.Terminal) {
+func (m *model) putAway(p *terminal.Pane) {
 	if last := p.Ended(); last != nil {
 		m.link.Ended(*last)
 		m.news.Ended(*last)
@@ -274,27 +273,26 @@ func (m *model) putAway(p *terminal.Terminal) {
 	m.layouts.changed = true
 }
 
-// keyAfterEnd handles keys in a pane whose program is gone. q is none of them: it
-// leaves scroll mode, which copying has ended already.
-func (m *model) keyAfterEnd(k keys.Key) tea.Cmd {
-	switch {
-	case k.Phase == keys.Release:
-	case k.Code == keys.Enter || k.Code == keys.KPEnter:
-		return m.startInPlace()
-	case k.Text == "x":
-		return m.closePane()
+// startInPlace starts a shell in a pane after its program has ended.
+func (m *model) startInPlace(ended *terminal.Pane) tea.Cmd {
+	_, leaf := m.tabs.Of(ended)
+	if leaf == nil {
+		return nil
 	}
-	return nil
-}
-
-// startInPlace starts a shell in the focused pane after its program has ended.
-func (m *model) startInPlace() tea.Cmd {
-	leaf := m.tabs.Current.Focus
-	ended := leaf.Pane
 	m.release(ended)
 	m.putAway(ended)
-	leaf.Pane = terminal.NewTerminal("")
+	leaf.Pane = m.tabs.New("")
 	m.relayout()
 	m.refreshList()
 	return m.startFor(leaf.Pane, ended)
+}
+
+// startCommand starts a command in a new session and shows it; without one a
+// shell. Without a folder it is where the session near is.
+func (m *model) startCommand(near *terminal.Pane, command []string, folder string) tea.Cmd {
+	p := m.tabs.New("")
+	g := m.tabs.Add(p)
+	m.switchTo(viewSessions)
+	m.show(g, nil)
+	return m.startWith(start{pane: p, near: near, command: command, folder: folder})
 }

@@ -32,7 +32,7 @@ func (m *model) show(g *layout.Tab, l *layout.Node) {
 }
 
 // attach lets the link feed a pane, if it does not yet.
-func (m *model) attach(p *terminal.Terminal) {
+func (m *model) attach(p *terminal.Pane) {
 	if p.ID == "" || m.attachments[p] != nil {
 		return
 	}
@@ -44,7 +44,7 @@ func (m *model) attach(p *terminal.Terminal) {
 
 // release ends a pane's attachment. A pane that is shown again later gets a
 // new one and keeps nothing of the old.
-func (m *model) release(p *terminal.Terminal) {
+func (m *model) release(p *terminal.Pane) {
 	if cancel := m.attachments[p]; cancel != nil {
 		cancel()
 		delete(m.attachments, p)
@@ -89,7 +89,7 @@ func (m *model) retire(g *layout.Tab) {
 			continue
 		}
 		m.release(l.Pane)
-		l.Pane = terminal.NewTerminal(l.Pane.ID)
+		l.Pane = m.tabs.New(l.Pane.ID)
 	}
 }
 
@@ -100,7 +100,7 @@ func (m *model) revive(p api.Process) {
 		for _, l := range g.Root.Leaves(nil) {
 			if ended := l.Pane.Ended(); l.Pane.ID == p.ID && ended != nil && !ended.StartedAt.Equal(p.StartedAt) {
 				m.release(l.Pane)
-				l.Pane = terminal.NewTerminal(p.ID)
+				l.Pane = m.tabs.New(p.ID)
 				m.relayout()
 			}
 		}

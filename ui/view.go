@@ -10,7 +10,6 @@ import (
 	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
-	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/layout"
 	"tandem/ui/overlay"
@@ -20,7 +19,7 @@ import (
 // every message; what has not changed is not drawn again.
 func (m *model) View() tea.View {
 	defer m.leaveOnPanic()
-	if !m.dirty {
+	if !m.dirty && !m.changed() {
 		return m.drawn
 	}
 	m.dirty = false
@@ -29,6 +28,14 @@ func (m *model) View() tea.View {
 		m.terminal.Show(m.drawn, m.w, m.h, m.placedPicture())
 	}
 	return m.drawn
+}
+
+// changed reports whether a pane on the screen has something new to draw.
+func (m *model) changed() (changed bool) {
+	for _, l := range m.visible() {
+		changed = l.Pane.Changed() || changed
+	}
+	return changed
 }
 
 // draw makes the whole screen anew.
@@ -145,11 +152,10 @@ func (m *model) leaveTooSmall(k keys.Key) (left bool) {
 func (m *model) prepare() {
 	focused := m.focused()
 	for _, l := range m.visible() {
-		r := m.area(l)
-		l.Rows = l.Pane.Draw(r.W, r.H, &m.look)
+		l.Rows = l.Pane.Draw()
 		l.Title = ""
 		if !m.layout.bare {
-			name, detail, folder := m.describe(l.Pane)
+			name, detail, folder := l.Pane.Title()
 			heading := widget.Heading
 			if folder {
 				heading = widget.FolderHeading
@@ -158,23 +164,6 @@ func (m *model) prepare() {
 			l.Title = l.Joined(l.Title, &m.look)
 		}
 	}
-}
-
-// describe is a pane's name and what else its title row says; folder reports
-// whether that is where its program is.
-func (m *model) describe(p *terminal.Terminal) (name, detail string, folder bool) {
-	process, ok := m.process(p.ID)
-	if !ok {
-		return "new session", "", false
-	}
-	name = widget.Clean(process.Name)
-	if title := widget.Clean(p.State().Title); title != "" && title != name {
-		return name, title, false
-	}
-	if len(process.Argv) > 1 {
-		return name, widget.CommandText(&process), false
-	}
-	return name, widget.ShortPath(process.CWD, m.list.Home), true
 }
 
 // drawScreen joins the rows of everything on the screen.
@@ -266,19 +255,12 @@ func (m *model) cursor() *tea.Cursor {
 	if p == nil {
 		return nil
 	}
-	c, ok := p.Cursor()
-	if !ok {
-		return nil
+	c := p.Cursor()
+	if c != nil {
+		r := m.area(m.tabs.Current.Focus)
+		c.X, c.Y = c.X+r.X, c.Y+r.Y
 	}
-	r := m.area(m.tabs.Current.Focus)
-	shape := tea.CursorBlock
-	switch c.Shape {
-	case api.CursorUnderline:
-		shape = tea.CursorUnderline
-	case api.CursorBar:
-		shape = tea.CursorBar
-	}
-	return &tea.Cursor{Position: tea.Position{X: r.X + c.X, Y: r.Y + c.Y}, Shape: shape, Blink: c.Blink}
+	return c
 }
 
 // mouseMode asks the terminal for motion only when the program wants it.
@@ -297,7 +279,7 @@ func (m *model) windowTitle() string {
 	if p == nil {
 		return "tandem"
 	}
-	name, _, _ := m.describe(p)
+	name, _, _ := p.Title()
 	if title := widget.Clean(p.State().Title); title != "" {
 		name = title
 	}

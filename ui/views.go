@@ -45,12 +45,20 @@ func (m *model) fetch() tea.Cmd {
 			cmds = append(cmds, p.Fetch())
 		}
 	}
+	if p := m.focused(); p != nil {
+		cmds = append(cmds, p.Fetch())
+	}
 	return tea.Batch(cmds...)
 }
 
 // action is what an action does where the keyboard is; nil if it does nothing.
 func (m *model) action(a keymap.Action) func() tea.Cmd {
 	if p := m.pane(); p != nil {
+		if act := p.Actions()[a]; act != nil {
+			return act
+		}
+	}
+	if p := m.focused(); p != nil {
 		if act := p.Actions()[a]; act != nil {
 			return act
 		}

@@ -8,7 +8,7 @@ import (
 
 // A visit is a session that a view was left for.
 type visit struct {
-	pane *terminal.Terminal
+	pane *terminal.Pane
 	from viewKind
 	then func() tea.Cmd // what is done when it has ended; may be nil
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/panes"
 	"tandem/ui/screen"
@@ -70,9 +69,5 @@ func (m *model) insertText(text string) tea.Cmd {
 	})
 	m.relayout()
 	m.refreshList()
-	if p.Scrolling() {
-		p.StopScroll()
-	}
-	m.noteWaiting(p)
-	return tea.Batch(cmd, m.sent(p.Send(api.Input{Paste: &text})))
+	return tea.Batch(cmd, p.Paste(text))
 }

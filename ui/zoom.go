@@ -56,7 +56,7 @@ func (m *model) zoomDirectly() tea.Cmd {
 	p.StopScroll()
 	run := &directZoom{m: m, options: attach.Options{
 		Client: e.API, ID: p.ID, In: m.o.Input, Out: m.o.Output,
-		Prefix: m.o.Bindings.PrefixKeys(), Name: conn.ClientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
+		Prefix: m.o.Bindings.PrefixKeys(), Name: panes.ClientName, Handoff: true, InAltScreen: true, Activate: m.o.Connect,
 		NoClipboard: m.o.NoClipboard, Cooked: m.terminal.Cooked(),
 	}}
 	m.handing = true

@@ -26,12 +26,13 @@ type Click struct {
 	at  time.Time
 }
 
-const doubleClick = 400 * time.Millisecond
+// DoubleClick is the time in which another click makes a double click.
+const DoubleClick = 400 * time.Millisecond
 
 // Again reports whether this click is the second of a double click.
 func (c *Click) Again(row int) bool {
 	now := time.Now()
-	double := row == c.row && now.Sub(c.at) < doubleClick
+	double := row == c.row && now.Sub(c.at) < DoubleClick
 	*c = Click{row, now}
 	if double {
 		c.at = time.Time{}

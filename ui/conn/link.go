@@ -12,9 +12,6 @@ import (
 	"tandem/panes/terminal"
 )
 
-// ClientName is who the dashboard is, for the engine.
-const ClientName = "dashboard"
-
 // Waits between attempts to reach the engine.
 const (
 	firstWait = 20 * time.Millisecond
@@ -242,7 +239,7 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 // reports whether there is no point in another.
 func (l *Link) receive(ctx context.Context, e panes.Engine, id string, feed *terminal.Feed, last panes.Attachment) (v panes.Attachment, done bool) {
 	size := feed.Size()
-	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Client: ClientName})
+	v, err := e.Attach(ctx, api.AttachOptions{ID: id, Cols: size.Cols, Rows: size.Rows, Clips: true, Client: panes.ClientName})
 	if err != nil {
 		return nil, l.refused(err, feed)
 	}

@@ -9,8 +9,8 @@ import (
 
 // A stray is a pane that a layout does not name, and where it was.
 type stray struct {
-	pane   *terminal.Terminal
-	beside *terminal.Terminal // that it had half of a split with
+	pane   *terminal.Pane
+	beside *terminal.Pane // that it had half of a split with
 	axis   Axis
 	share  int
 	first  bool
@@ -37,12 +37,12 @@ func (n *Node) strayFrom(stays func(*Node) bool) (s stray, ok bool) {
 // shown and the pane that has the keyboard stay; so does what the layout does not
 // know of, beside what it is beside.
 func (t *Tabs) Follow(l api.Layout, processes []api.Process) {
-	var focused *terminal.Terminal
+	var focused *terminal.Pane
 	if t.Current != nil {
 		focused = t.Current.Focus.Pane
 	}
 	before := slices.Clone(t.All)
-	shown := map[*terminal.Terminal]uint64{}
+	shown := map[*terminal.Pane]uint64{}
 	for _, other := range before {
 		for _, leaf := range other.Root.Leaves(nil) {
 			shown[leaf.Pane] = other.Shown

@@ -109,7 +109,7 @@ func shifted(at, by int) int {
 
 // readTab makes the tree of a tab. take gives the pane of node i, or nil if its
 // session is not there: then its half goes to the other one.
-func readTab(t api.LayoutTab, take func(i int) *terminal.Terminal) (root, focus *Node) {
+func readTab(t api.LayoutTab, take func(i int) *terminal.Pane) (root, focus *Node) {
 	at := 0
 	var read func() *Node
 	read = func() *Node {

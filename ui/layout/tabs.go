@@ -15,7 +15,7 @@ type Tab struct {
 }
 
 // NewTab makes a tab of one pane.
-func NewTab(p *terminal.Terminal) *Tab {
+func NewTab(p *terminal.Pane) *Tab {
 	leaf := Leaf(p)
 	return &Tab{Root: leaf, Focus: leaf}
 }
@@ -33,12 +33,13 @@ func (t *Tab) leaf(id string) *Node {
 // Tabs are the tabs in their order. Each session is in one of them at most, so
 // going from session to session never takes a layout apart.
 type Tabs struct {
+	New     func(id string) *terminal.Pane // makes the pane of a session
 	All     []*Tab
 	Current *Tab // the one on the screen; nil without sessions
 }
 
 // Add puts a tab of one pane behind the others.
-func (t *Tabs) Add(p *terminal.Terminal) *Tab {
+func (t *Tabs) Add(p *terminal.Pane) *Tab {
 	added := NewTab(p)
 	t.All = append(t.All, added)
 	return added
@@ -58,7 +59,7 @@ func (t *Tabs) Find(id string) (*Tab, *Node) {
 }
 
 // Of is the tab and leaf that a pane is in.
-func (t *Tabs) Of(p *terminal.Terminal) (*Tab, *Node) {
+func (t *Tabs) Of(p *terminal.Pane) (*Tab, *Node) {
 	for _, other := range t.All {
 		for _, l := range other.Root.Leaves(nil) {
 			if l.Pane == p {
@@ -110,7 +111,7 @@ func (t *Tabs) BreakOut(from *Tab, l *Node) *Tab {
 // and node. It returns the tab to show and how many sessions it has found.
 func (t *Tabs) lay(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
 	for i, kept := range l.Tabs {
-		root, focus := readTab(kept, func(j int) *terminal.Terminal {
+		root, focus := readTab(kept, func(j int) *terminal.Pane {
 			id := ids[[2]int{i, j}]
 			if id == "" {
 				return nil
@@ -131,10 +132,10 @@ func (t *Tabs) lay(l api.Layout, ids map[[2]int]string) (show *Tab, found int) {
 }
 
 // takeOut is the pane of a session, taken out of the tab it is in.
-func (t *Tabs) takeOut(id string) *terminal.Terminal {
+func (t *Tabs) takeOut(id string) *terminal.Pane {
 	from, l := t.Find(id)
 	if from == nil {
-		return terminal.NewTerminal(id)
+		return t.New(id)
 	}
 	p := l.Pane
 	t.Detach(from, l)

@@ -16,7 +16,7 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		root, leaves := grow(t, widget.Rect{X: 0, Y: 0, W: 200, H: 60})
 		name := func(id string) string { return id }
 		for i, l := range leaves {
-			l.Pane = terminal.NewTerminal(string(rune('a' + i)))
+			l.Pane = terminal.New(nil, nil, string(rune('a'+i)))
 		}
 		focus := leaves[rapid.IntRange(0, len(leaves)-1).Draw(t, "focus")]
 		written := &Tab{Root: root, Focus: focus}
@@ -24,7 +24,7 @@ func TestWhatIsWrittenDownIsReadBackTheSame(t *testing.T) {
 		if err := (api.Layout{Tabs: []api.LayoutTab{kept}}).Check(); err != nil {
 			t.Fatal(err)
 		}
-		again, focused := readTab(kept, func(i int) *terminal.Terminal { return terminal.NewTerminal(kept.Nodes[i].ID) })
+		again, focused := readTab(kept, func(i int) *terminal.Pane { return terminal.New(nil, nil, kept.Nodes[i].ID) })
 		if focused.Pane.ID != focus.Pane.ID {
 			t.Fatalf("the focus went from %s to %s", focus.Pane.ID, focused.Pane.ID)
 		}

@@ -35,7 +35,7 @@ const ShareUnit = 10_000
 // A Node of the split tree is a leaf with a pane, or a split of two nodes.
 type Node struct {
 	parent *Node
-	Pane   *terminal.Terminal // nil for a split
+	Pane   *terminal.Pane // nil for a split
 	Axis   Axis
 	Share  int // of ShareUnit, what a gets
 	A, B   *Node
@@ -45,7 +45,7 @@ type Node struct {
 	Rows  []string // drawn rows of its terminal
 }
 
-func Leaf(p *terminal.Terminal) *Node { return &Node{Pane: p} }
+func Leaf(p *terminal.Pane) *Node { return &Node{Pane: p} }
 
 // Place gives the node and all below it their rectangles.
 func (n *Node) Place(r widget.Rect) {
@@ -122,7 +122,7 @@ func (n *Node) CanSplit(x Axis) bool {
 
 // Split makes leaf n a split of itself and a new leaf with pane p, which it
 // returns with the tree's root.
-func (n *Node) Split(x Axis, p *terminal.Terminal) (root, created *Node) {
+func (n *Node) Split(x Axis, p *terminal.Pane) (root, created *Node) {
 	s := &Node{parent: n.parent, Axis: x, Share: ShareUnit / 2, Rect: n.Rect}
 	n.replaceBy(s)
 	created = &Node{parent: s, Pane: p}

@@ -37,7 +37,7 @@ func TestSplitsFillTheirAreaWithoutOverlap(t *testing.T) {
 
 // grow makes a tree by splitting leaves, closing some and moving borders.
 func grow(t *rapid.T, area widget.Rect) (*Node, []*Node) {
-	root := Leaf(terminal.NewTerminal("0"))
+	root := Leaf(terminal.New(nil, nil, "0"))
 	root.Place(area)
 	for range rapid.IntRange(0, 12).Draw(t, "steps") {
 		leaves := root.Leaves(nil)
@@ -46,7 +46,7 @@ func grow(t *rapid.T, area widget.Rect) (*Node, []*Node) {
 		case "split":
 			x := rapid.SampledFrom([]Axis{Beside, Below}).Draw(t, "axis")
 			if l.CanSplit(x) {
-				root, _ = l.Split(x, terminal.NewTerminal("n"))
+				root, _ = l.Split(x, terminal.New(nil, nil, "n"))
 			}
 		case "close":
 			if smaller, focus := l.Remove(); smaller != nil {
@@ -77,9 +77,9 @@ func borderCells(n *Node) int {
 }
 
 func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
-	root := Leaf(terminal.NewTerminal("a"))
+	root := Leaf(terminal.New(nil, nil, "a"))
 	root.Place(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
-	root, second := root.Split(Beside, terminal.NewTerminal("b"))
+	root, second := root.Split(Beside, terminal.New(nil, nil, "b"))
 	root.Place(widget.Rect{X: 0, Y: 1, W: 80, H: 22})
 	second.Push(Left, 500)
 	if root.A.Rect.W != minPaneWidth {
@@ -93,7 +93,7 @@ func TestEveryHalfKeepsItsLeastSizeWhenThereIsRoom(t *testing.T) {
 
 func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 	_, _, _, _, d := fourPanes()
-	root, e := d.Split(Beside, terminal.NewTerminal("e"))
+	root, e := d.Split(Beside, terminal.New(nil, nil, "e"))
 	root.Place(root.Rect)
 	root.MoveBorder(500)
 	if d.Rect.W != minPaneWidth || e.Rect.W != minPaneWidth {
@@ -108,13 +108,13 @@ func TestABorderIsMovedAsFarAsThePanesBehindItLetIt(t *testing.T) {
 //	c │ d
 func fourPanes() (root, a, b, c, d *Node) {
 	area := widget.Rect{X: 0, Y: 0, W: 81, H: 20}
-	a = Leaf(terminal.NewTerminal("a"))
+	a = Leaf(terminal.New(nil, nil, "a"))
 	root = a
 	root.Place(area)
-	root, b = a.Split(Beside, terminal.NewTerminal("b"))
+	root, b = a.Split(Beside, terminal.New(nil, nil, "b"))
 	root.Place(area)
-	_, c = a.Split(Below, terminal.NewTerminal("c"))
-	root, d = b.Split(Below, terminal.NewTerminal("d"))
+	_, c = a.Split(Below, terminal.New(nil, nil, "c"))
+	root, d = b.Split(Below, terminal.New(nil, nil, "d"))
 	root.Place(area)
 	return root, a, b, c, d
 }

@@ -1,4 +1,4 @@
-package ui
+package terminal
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes"
-	"tandem/panes/terminal"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
@@ -19,38 +18,28 @@ import (
 // A findLine asks what to look for in a terminal, and shows the nearest match
 // while it is typed.
 type findLine struct {
-	m        *model
-	pane     *terminal.Terminal
+	pane     *Pane
 	field    widget.Field
 	backward bool
 	regexp   bool
 	problem  string
-	origin   terminal.Position
+	origin   Position
 	from     api.Place
 	before   *regexp.Regexp // what was marked
 }
 
-func (m *model) askFind(backward bool) tea.Cmd {
-	p := m.scrolled()
-	if p == nil {
-		return nil
-	}
-	p.Cover(m.covered())
-	m.overlay = &findLine{
-		m: m, pane: p, backward: backward, regexp: m.copying.pattern.Regexp,
+func (p *Pane) askFind(backward bool) tea.Cmd {
+	p.Cover(findRows - p.below)
+	p.find.line = &findLine{
+		pane: p, backward: backward, regexp: p.last.pattern.Regexp,
 		origin: p.Position(), from: p.Place(), before: p.Marked(),
 	}
+	p.env.Ask(p.find.line)
 	return nil
 }
 
 // findRows is how high a findLine is with its frame.
 const findRows = 4
-
-// covered is how many rows of the focused terminal a findLine covers.
-func (m *model) covered() int {
-	r := m.area(m.tabs.Current.Focus)
-	return r.Y + r.H - (m.h - 1 - findRows)
-}
 
 func (f *findLine) Low() bool              { return true }
 func (f *findLine) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
@@ -62,17 +51,17 @@ func (f *findLine) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	f.pane.Cover(0)
 	switch {
 	case a != keymap.Accept:
-		f.m.endFind()
+		f.pane.endFind()
 		f.pane.MarkMatches(f.before)
 		f.pane.Return(f.origin)
 		return nil
 	case f.field.Text() == "":
-		f.m.copying.backward = f.backward
-		return f.m.findNext(false)
+		f.pane.last.backward = f.backward
+		return f.pane.findNext(false)
 	}
-	f.m.copying.pattern, f.m.copying.backward = f.pattern(), f.backward
+	f.pane.last.pattern, f.pane.last.backward = f.pattern(), f.backward
 	if f.problem != "" {
-		return f.m.say(f.problem, true)
+		return f.pane.env.Say(f.problem, true)
 	}
 	return nil
 }
@@ -96,7 +85,7 @@ func (f *findLine) Paste(_ overlay.Host, text string) tea.Cmd {
 
 // changed looks for what is typed now, from where the search began.
 func (f *findLine) changed() tea.Cmd {
-	f.m.endFind()
+	f.pane.endFind()
 	f.problem = ""
 	f.pane.Return(f.origin)
 	if f.field.Text() == "" {
@@ -110,20 +99,20 @@ func (f *findLine) changed() tea.Cmd {
 		return nil
 	}
 	f.pane.MarkMatches(re)
-	return f.m.findMatch(f.pane, api.SessionFindInput{Pattern: f.pattern(), From: f.from, Backward: f.backward, Wrap: true}, 1)
+	return f.pane.findMatch(api.SessionFindInput{Pattern: f.pattern(), From: f.from, Backward: f.backward, Wrap: true}, 1)
 }
 
 // hints are the keys of the line.
-func (f *findLine) Hints(_ overlay.Host) []widget.Hint {
+func (f *findLine) Hints(h overlay.Host) []widget.Hint {
 	other := "regexp"
 	if f.regexp {
 		other = "plain text"
 	}
-	return []widget.Hint{f.m.hint(keymap.ScopePrompt, keymap.Accept, "stay here"), f.m.hint(keymap.ScopePrompt, keymap.Cancel, "go back"), {Key: "alt+r", Does: other}}
+	return []widget.Hint{overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "stay here"), overlay.Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "go back"), {Key: "alt+r", Does: other}}
 }
 
 func (f *findLine) Draw(h overlay.Host, w, height int) (rows []string, width, x, y int) {
-	look := &f.m.look
+	look := h.Look()
 	width = w - 4
 	label := "/ "
 	if f.backward {
@@ -142,24 +131,34 @@ func (f *findLine) Draw(h overlay.Host, w, height int) (rows []string, width, x,
 	}, width, at + x, 0
 }
 
+// finding is a search in a pane.
+type finding struct {
+	stop   context.CancelFunc // of the one that is under way; nil without one
+	serial int                // of the last one
+	held   []keys.Key         // typed while it is under way
+	line   *findLine          // that was opened last
+}
+
 // foundMsg is the answer to a search.
 type foundMsg struct {
 	serial int
-	pane   *terminal.Terminal
+	pane   *Pane
 	input  api.SessionFindInput
 	out    api.SessionFindOutput
 	err    error
 }
 
+func (msg foundMsg) For() *Pane  { return msg.pane }
+func (msg outputMsg) For() *Pane { return msg.pane }
+
 // findMatch looks for the n-th match from a place, and puts the cursor there when it
 // is found. A search that was under way is given up.
-func (m *model) findMatch(p *terminal.Terminal, in api.SessionFindInput, n int) tea.Cmd {
+func (p *Pane) findMatch(in api.SessionFindInput, n int) tea.Cmd {
 	in.ID = p.ID
-	ctx, serial := m.begin()
-	l := m.link
+	ctx, serial := p.beginFind()
 	return func() tea.Msg {
 		msg := foundMsg{serial: serial, pane: p, input: in}
-		e, err := l.At(ctx)
+		e, err := p.env.Engine(ctx)
 		for range n {
 			if err != nil {
 				break
@@ -179,12 +178,12 @@ func (m *model) findMatch(p *terminal.Terminal, in api.SessionFindInput, n int) 
 const maxSteps = 1000
 
 // findStep goes on to the n-th match from the cursor.
-func (m *model) findStep(p *terminal.Terminal, in api.SessionFindInput, n int) tea.Cmd {
+func (p *Pane) findStep(in api.SessionFindInput, n int) tea.Cmd {
 	in.From = p.Place()
 	if in.Mark != "" {
 		in.From.Cell = 0
 	}
-	return m.findMatch(p, in, min(n, maxSteps))
+	return p.findMatch(in, min(n, maxSteps))
 }
 
 // maxHeld bounds how many keys wait for the end of a search.
@@ -193,39 +192,39 @@ const maxHeld = 1000
 // holdKey keeps a key back that was typed in scroll mode while a search is under
 // way: it is about the place where that leads to. What leaves or begins a
 // command of the dashboard is not held.
-func (m *model) holdKey(k keys.Key) (held bool) {
-	c, b := &m.copying, m.o.Bindings
+func (p *Pane) holdKey(k keys.Key) (held bool) {
+	f, b := &p.find, p.env.Bindings()
 	switch {
-	case c.find == nil || m.overlay != nil || m.scrolled() == nil || m.resolver.Pending(), k.Phase == keys.Release:
+	case f.stop == nil || !p.Scrolling():
 		return false
 	case b.Is(k, keymap.ScopeGlobal, keymap.Prefix):
 		return false
 	case b.Is(k, keymap.ScopeScroll, keymap.ScrollCancel), b.Is(k, keymap.ScopeScroll, keymap.ScrollLeave):
-		c.held = nil
+		f.held = nil
 		return false
 	}
-	if len(c.held) < maxHeld {
-		c.held = append(c.held, k)
+	if len(f.held) < maxHeld {
+		f.held = append(f.held, k)
 	}
 	return true
 }
 
 // letKeys handles the keys that were held.
-func (m *model) letKeys() tea.Cmd {
-	held := m.copying.held
-	m.copying.held = nil
+func (p *Pane) letKeys() tea.Cmd {
+	held := p.find.held
+	p.find.held = nil
 	var cmds []tea.Cmd
 	for _, k := range held {
-		cmds = append(cmds, m.pressKey(k))
+		cmds = append(cmds, p.env.Press(k))
 	}
 	return tea.Batch(cmds...)
 }
 
-// begin begins a search, and gives up one that was under way.
-func (m *model) begin() (ctx context.Context, serial int) {
-	m.endFind()
-	ctx, m.copying.find = context.WithCancel(m.ctx)
-	return ctx, m.copying.serial
+// beginFind begins a search, and gives up one that was under way.
+func (p *Pane) beginFind() (ctx context.Context, serial int) {
+	p.endFind()
+	ctx, p.find.stop = context.WithCancel(p.env.Context())
+	return ctx, p.find.serial
 }
 
 // wrapped reports whether a match is on the side that was not looked at first.
@@ -234,81 +233,72 @@ func (msg *foundMsg) wrapped() bool {
 	return !msg.input.Backward && !from.Before(match) || msg.input.Backward && !match.Before(from)
 }
 
-func (m *model) endFind() {
-	m.copying.serial++
-	if m.copying.find != nil {
-		m.copying.find()
-		m.copying.find = nil
+func (p *Pane) endFind() {
+	p.find.serial++
+	if p.find.stop != nil {
+		p.find.stop()
+		p.find.stop = nil
 	}
 }
 
-func (m *model) found(msg foundMsg) tea.Cmd {
-	if msg.serial != m.copying.serial {
+func (p *Pane) found(msg foundMsg) tea.Cmd {
+	if msg.serial != p.find.serial {
 		return nil
 	}
-	m.endFind()
-	m.dirty = true
-	if !msg.pane.Scrolling() {
-		return m.letKeys()
+	p.endFind()
+	if !p.Scrolling() {
+		return p.letKeys()
 	}
-	return tea.Batch(m.showFound(msg), m.letKeys())
+	return tea.Batch(p.showFound(msg), p.letKeys())
 }
 
 // showFound goes to a match, or says that there is none.
-func (m *model) showFound(msg foundMsg) tea.Cmd {
-	f, typing := m.overlay.(*findLine)
+func (p *Pane) showFound(msg foundMsg) tea.Cmd {
+	typing := p.find.line != nil && p.env.Shows(p.find.line)
 	switch {
 	case msg.err != nil:
-		return m.say(panes.ErrorText(msg.err), true)
+		return p.env.Say(panes.ErrorText(msg.err), true)
 	case msg.out.Match == nil && typing:
-		f.problem = "no match"
-		msg.pane.Found(0, 0)
+		p.find.line.problem = "no match"
+		p.Found(0, 0)
 	case msg.out.Match == nil && msg.input.Mark != "":
-		return m.say("no other prompt on this side; the shell has to mark its prompts", false)
+		return p.env.Say("no other prompt on this side; the shell has to mark its prompts", false)
 	case msg.out.Match == nil:
-		return m.say("no match", false)
+		return p.env.Say("no match", false)
 	default:
-		msg.pane.Go(msg.out.Match.From)
+		p.Go(msg.out.Match.From)
 		if msg.input.Mark == "" {
-			msg.pane.Found(msg.out.Number, msg.out.Total)
+			p.Found(msg.out.Number, msg.out.Total)
 		}
 		if !typing && msg.wrapped() {
-			return m.say("search wrapped", false)
+			return p.env.Say("search wrapped", false)
 		}
 	}
 	return nil
 }
 
 // findNext goes to the next match, or to one on the other side.
-func (m *model) findNext(other bool) tea.Cmd {
-	p := m.scrolled()
-	if p == nil {
-		return nil
-	}
-	re, err := m.copying.pattern.Compile()
-	if m.copying.pattern.Text == "" || err != nil {
-		return m.askFind(other)
+func (p *Pane) findNext(other bool) tea.Cmd {
+	re, err := p.last.pattern.Compile()
+	if p.last.pattern.Text == "" || err != nil {
+		return p.askFind(other)
 	}
 	p.MarkMatches(re)
 	n, _ := p.Count()
-	backward := m.copying.backward != other
-	return m.findStep(p, api.SessionFindInput{Pattern: m.copying.pattern, Backward: backward, Wrap: true}, n)
+	backward := p.last.backward != other
+	return p.findStep(api.SessionFindInput{Pattern: p.last.pattern, Backward: backward, Wrap: true}, n)
 }
 
 // findCommand goes to the prompt of another command.
-func (m *model) findCommand(above bool) tea.Cmd {
-	p := m.scrolled()
-	if p == nil {
-		return nil
-	}
+func (p *Pane) findCommand(above bool) tea.Cmd {
 	n, _ := p.Count()
-	return m.findStep(p, api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
+	return p.findStep(api.SessionFindInput{Mark: api.MarkedPrompt, Backward: above}, n)
 }
 
 // outputMsg is where the output of a command is.
 type outputMsg struct {
 	serial      int
-	pane        *terminal.Terminal
+	pane        *Pane
 	first, last int64
 	none        bool
 	err         error
@@ -316,16 +306,11 @@ type outputMsg struct {
 
 // selectOutput selects the output of the command at the cursor, or of the last
 // one before that had any.
-func (m *model) selectOutput() tea.Cmd {
-	p := m.scrolled()
-	if p == nil {
-		return nil
-	}
+func (p *Pane) selectOutput() tea.Cmd {
 	line := p.Place().Line
-	ctx, serial := m.begin()
-	l := m.link
+	ctx, serial := p.beginFind()
 	return func() tea.Msg {
-		e, err := l.At(ctx)
+		e, err := p.env.Engine(ctx)
 		if err != nil {
 			return outputMsg{serial: serial, pane: p, err: err}
 		}
@@ -361,20 +346,19 @@ func outputOf(ctx context.Context, e panes.Engine, id string, line int64) (msg o
 	return msg
 }
 
-func (m *model) outputFound(msg outputMsg) tea.Cmd {
-	if msg.serial != m.copying.serial {
+func (p *Pane) outputFound(msg outputMsg) tea.Cmd {
+	if msg.serial != p.find.serial {
 		return nil
 	}
-	m.endFind()
-	m.dirty = true
+	p.endFind()
 	var say tea.Cmd
 	switch {
 	case msg.err != nil:
-		say = m.say(panes.ErrorText(msg.err), true)
+		say = p.env.Say(panes.ErrorText(msg.err), true)
 	case msg.none:
-		say = m.say("no command with output here; the shell has to mark its prompts", false)
+		say = p.env.Say("no command with output here; the shell has to mark its prompts", false)
 	default:
-		msg.pane.SelectBetween(msg.first, msg.last)
+		p.SelectBetween(msg.first, msg.last)
 	}
-	return tea.Batch(say, m.letKeys())
+	return tea.Batch(say, p.letKeys())
 }

@@ -1,4 +1,4 @@
-package ui
+package terminal
 
 import (
 	"context"
@@ -15,25 +15,21 @@ import (
 	"tandem/ui/overlay"
 )
 
-// askSaveScrollback asks where to save all that the terminal has kept.
-func (m *model) askSaveScrollback() tea.Cmd {
-	p := m.scrolled()
-	if p == nil {
-		return nil
-	}
+// askSave asks where to save all that the terminal has kept.
+func (p *Pane) askSave() tea.Cmd {
 	name := p.ID
-	if process, ok := m.process(p.ID); ok {
+	if process, ok := p.env.News().Process(p.ID); ok {
 		name = process.Name
 	}
-	m.overlay = overlay.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(m.cwd(p), widget.AsFileName(name)+".txt"),
+	p.env.Ask(overlay.NewPrompt("Save the scrollback of "+widget.Clean(name)+" to", filepath.Join(p.folder(), widget.AsFileName(name)+".txt"),
 		func(path string) tea.Cmd {
 			if path == "" {
 				return nil
 			}
-			return m.save(panes.Saving{What: "scrollback", Path: widget.ExpandHome(path, m.list.Home), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
+			return p.env.Save(panes.Saving{What: "scrollback", Path: widget.ExpandHome(path, p.env.Home()), Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 				return writeScrollback(ctx, e, p.ID, to)
-			}}, false)
-		})
+			}})
+		}))
 	return nil
 }
 

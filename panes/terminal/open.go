@@ -1,4 +1,4 @@
-package ui
+package terminal
 
 import (
 	"context"
@@ -12,28 +12,27 @@ import (
 
 	"tandem/engine/api"
 	"tandem/panes"
-	"tandem/panes/terminal"
 	"tandem/panes/widget"
 )
 
 // openTarget opens the path or the address under the cursor.
-func (m *model) openTarget(p *terminal.Terminal) tea.Cmd {
+func (p *Pane) openTarget() tea.Cmd {
 	target, ok := p.TargetHere()
 	switch {
 	case !ok:
-		return m.say("no path or address here", false)
+		return p.env.Say("no path or address here", false)
 	case target.URL != "":
 		p.StopScroll()
-		return m.openURL(p, target.URL)
+		return p.openURL(target.URL)
 	}
-	path := widget.ExpandHome(target.Path, m.list.Home)
+	path := widget.ExpandHome(target.Path, p.env.Home())
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(m.cwd(p), path)
+		path = filepath.Join(p.folder(), path)
 	}
-	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
+	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
 		info, err := e.Stat(ctx, path)
 		if errors.Is(err, api.CodeNotFound) {
-			err = api.Errorf(api.CodeNotFound, "no such file: %s", widget.ShortPath(path, m.list.Home))
+			err = api.Errorf(api.CodeNotFound, "no such file: %s", widget.ShortPath(path, p.env.Home()))
 		}
 		return targetMsg{p, path, target, info, err}
 	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
@@ -41,48 +40,40 @@ func (m *model) openTarget(p *terminal.Terminal) tea.Cmd {
 
 // targetMsg is a path under the cursor and what is there.
 type targetMsg struct {
-	pane   *terminal.Terminal
+	pane   *Pane
 	path   string
-	target terminal.Target
+	target Target
 	info   api.FileInfo
 	err    error
 }
 
+func (msg targetMsg) For() *Pane { return msg.pane }
+
 // openFile opens a file in the person's editor, in a session of its own, and a
 // folder in a shell.
-func (m *model) openFile(msg targetMsg) tea.Cmd {
+func (p *Pane) openFile(msg targetMsg) tea.Cmd {
 	if msg.err != nil {
-		return m.say(panes.ErrorText(msg.err), true)
+		return p.env.Say(panes.ErrorText(msg.err), true)
 	}
-	msg.pane.StopScroll()
+	p.StopScroll()
 	if msg.info.Type == "dir" || msg.info.ToDir {
-		return m.startCommand(msg.pane, nil, msg.path)
+		return p.env.StartNear(p, nil, msg.path)
 	}
-	return m.startCommand(msg.pane, panes.Editor(msg.path, msg.target.Line, msg.target.Column), "")
-}
-
-// startCommand starts a command in a new session and shows it; without one a
-// shell. Without a folder it is where the session near is.
-func (m *model) startCommand(near *terminal.Terminal, command []string, folder string) tea.Cmd {
-	p := terminal.NewTerminal("")
-	g := m.tabs.Add(p)
-	m.switchTo(viewSessions)
-	m.show(g, nil)
-	return m.startWith(start{pane: p, near: near, command: command, folder: folder})
+	return p.env.StartNear(p, panes.Editor(msg.path, msg.target.Line, msg.target.Column), "")
 }
 
 // openURL hands an address to the person's browser, or copies it where there is
 // none.
-func (m *model) openURL(near *terminal.Terminal, url string) tea.Cmd {
+func (p *Pane) openURL(url string) tea.Cmd {
 	program := browser()
 	if onTerminals(program) {
-		return m.startCommand(near, []string{program, url}, "")
+		return p.env.StartNear(p, []string{program, url}, "")
 	}
 	if program == "" {
-		keep := m.keepCopy(url, false)
-		return tea.Batch(keep, m.say("no browser here: copied "+widget.Clip(url, 60), false))
+		keep := p.env.Copy(url, "")
+		return tea.Batch(keep, p.env.Say("no browser here: copied "+widget.Clip(url, 60), false))
 	}
-	return tea.Batch(m.say("opening "+widget.Clip(url, 60), false), func() tea.Msg {
+	return tea.Batch(p.env.Say("opening "+widget.Clip(url, 60), false), func() tea.Msg {
 		cmd := exec.Command(program, url)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the dashboard
 		if err := cmd.Run(); err != nil {

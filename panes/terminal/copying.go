@@ -1,0 +1,184 @@
+package terminal
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys/keymap"
+	"tandem/panes"
+)
+
+// maxCopied bounds what is kept to be pasted, in bytes.
+const maxCopied = 16 << 20
+
+// A Read gets text that is to be copied; cut reports whether there was more than is
+// kept.
+type Read func(context.Context, panes.Engine) (text string, cut bool, err error)
+
+// makeActions is what the keys of scroll and copy mode do.
+func (p *Pane) makeActions() panes.Actions {
+	do := func(what func()) func() tea.Cmd {
+		return func() tea.Cmd {
+			what()
+			return nil
+		}
+	}
+	selects := func(kind SelectKind) func() tea.Cmd { return do(func() { p.Select(kind) }) }
+	all := panes.Actions{
+		keymap.ScrollMode:        do(p.StartScroll),
+		keymap.ScrollLeave:       do(p.StopScroll),
+		keymap.ScrollCancel:      p.cancelCopy,
+		keymap.ScrollSelect:      selects(SelectText),
+		keymap.ScrollSelectLine:  selects(SelectLines),
+		keymap.ScrollSelectBlock: selects(SelectBlock),
+
+		keymap.ScrollSwap:         p.whileScrolling(p.swapOrOpen),
+		keymap.ScrollOpen:         p.whileScrolling(p.copyOrOpen),
+		keymap.ScrollCopy:         p.whileScrolling(p.copySelection),
+		keymap.ScrollCopyLine:     p.whileScrolling(p.copyLine),
+		keymap.ScrollSelectOutput: p.whileScrolling(p.selectOutput),
+		keymap.ScrollSave:         p.whileScrolling(p.askSave),
+		keymap.ScrollSearch:       p.whileScrolling(func() tea.Cmd { return p.askFind(false) }),
+		keymap.ScrollSearchBack:   p.whileScrolling(func() tea.Cmd { return p.askFind(true) }),
+		keymap.ScrollNext:         p.whileScrolling(func() tea.Cmd { return p.findNext(false) }),
+		keymap.ScrollPrevious:     p.whileScrolling(func() tea.Cmd { return p.findNext(true) }),
+		keymap.ScrollCommand:      p.whileScrolling(func() tea.Cmd { return p.findCommand(false) }),
+		keymap.ScrollCommandBack:  p.whileScrolling(func() tea.Cmd { return p.findCommand(true) }),
+	}
+	for action, motion := range motions() {
+		all[action] = do(func() { p.Move(motion) })
+	}
+	return all
+}
+
+// whileScrolling is an action that scroll mode alone has.
+func (p *Pane) whileScrolling(act func() tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		if !p.Scrolling() {
+			return nil
+		}
+		return act()
+	}
+}
+
+// motions are the actions that move the cursor of scroll mode.
+func motions() map[keymap.Action]Motion {
+	return map[keymap.Action]Motion{
+		keymap.ScrollDown: LineDown, keymap.ScrollUp: LineUp,
+		keymap.ScrollPageDown: PageDown, keymap.ScrollPageUp: PageUp,
+		keymap.ScrollHalfDown: HalfDown, keymap.ScrollHalfUp: HalfUp,
+		keymap.ScrollFirst: Oldest, keymap.ScrollLast: Newest,
+		keymap.ScrollLeft: CellLeft, keymap.ScrollRight: CellRight,
+		keymap.ScrollWord: NextWord, keymap.ScrollWordBack: PreviousWord, keymap.ScrollWordEnd: WordEnd,
+		keymap.ScrollLineStart: LineStart, keymap.ScrollLineText: LineText, keymap.ScrollLineEnd: LineEnd,
+		keymap.ScrollTop: ScreenTop, keymap.ScrollMiddle: ScreenMiddle, keymap.ScrollBottom: ScreenBottom,
+		keymap.ScrollParagraph: NextParagraph, keymap.ScrollParagraphBack: PreviousParagraph,
+	}
+}
+
+// cancelCopy takes back what was begun last, and ends scroll mode in the end.
+func (p *Pane) cancelCopy() tea.Cmd {
+	p.endFind()
+	p.find.held = nil
+	if p.Scrolling() && !p.Cancel() {
+		p.StopScroll()
+	}
+	return nil
+}
+
+func (p *Pane) swapOrOpen() tea.Cmd {
+	if p.Swap() {
+		return nil
+	}
+	return p.openTarget()
+}
+
+func (p *Pane) copyOrOpen() tea.Cmd {
+	if p.Selected() {
+		return p.copySelection()
+	}
+	return p.openTarget()
+}
+
+// copySelection copies what is selected and goes back to the live screen.
+func (p *Pane) copySelection() tea.Cmd {
+	if !p.Selected() {
+		return p.env.Say("nothing is selected", false)
+	}
+	copying := p.Copy(p.Selection())
+	p.StopScroll()
+	return copying
+}
+
+func (p *Pane) copyLine() tea.Cmd {
+	copying := p.Copy(p.Line())
+	p.StopScroll()
+	return copying
+}
+
+// Copy copies a part of the session's text.
+func (p *Pane) Copy(in api.SessionTextInput) tea.Cmd {
+	if p.Lost(in) {
+		return p.env.Say("nothing copied: those lines are gone from the scrollback", true)
+	}
+	if text, held := p.HeldText(in); held {
+		return p.env.Copy(text, "")
+	}
+	return p.env.CopyRead(func(ctx context.Context, e panes.Engine) (string, bool, error) {
+		var text strings.Builder
+		for {
+			out, err := e.Text(ctx, in)
+			text.WriteString(out.Text)
+			if err != nil || out.Next == nil || text.Len() >= maxCopied {
+				return text.String(), out.Next != nil, err
+			}
+			in.From = *out.Next
+		}
+	})
+}
+
+// endedLines are lines of a session that has ended.
+type endedLines struct {
+	pane  *Pane
+	lines []api.NumberedLine
+}
+
+func (msg endedLines) For() *Pane { return msg.pane }
+
+// Fetch asks for lines of a session that has ended, which has nobody any more to
+// send them by itself.
+func (p *Pane) Fetch() tea.Cmd {
+	lacks, ok := p.Lacks()
+	if !ok {
+		return nil
+	}
+	o := api.AttachOptions{ID: p.ID, ReadOnly: true, Client: panes.ClientName, Lines: lacks}
+	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+		lines, err := linesOf(ctx, e, o)
+		if err != nil {
+			return panes.DoneMsg{Err: err}
+		}
+		return endedLines{p, lines}
+	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
+}
+
+// linesOf gives lines of a session that has ended.
+func linesOf(ctx context.Context, e panes.Engine, o api.AttachOptions) (lines []api.NumberedLine, err error) {
+	v, err := e.Attach(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { v.Close() })
+	defer stop()
+	defer v.Close()
+	for {
+		out, err := v.Receive()
+		if err != nil || out.Ended != nil {
+			return lines, err
+		}
+		lines = append(lines, out.Lines...)
+	}
+}

@@ -1,0 +1,230 @@
+package terminal
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/engine/api"
+	"tandem/keys"
+	"tandem/keys/keymap"
+	"tandem/panes"
+	"tandem/panes/widget"
+)
+
+// A Pane is a session's terminal in the dashboard: what keys and the mouse do in
+// it, its scroll and copy mode and what is looked for there.
+type Pane struct {
+	*Terminal
+	env     Env
+	last    *Search
+	actions panes.Actions
+	w, h    int
+	below   int // rows of the view that are below the pane
+
+	find  finding
+	mouse pointing
+}
+
+// New makes the pane of a session, "" for one that is to be started; somebody has
+// to fill its Feed. What was looked for last is shared with other panes.
+func New(env Env, last *Search, id string) *Pane {
+	p := &Pane{Terminal: NewTerminal(id), env: env, last: last}
+	p.actions = p.makeActions()
+	return p
+}
+
+// Update takes in the result of one of the pane's commands.
+func (p *Pane) Update(msg tea.Msg) tea.Cmd {
+	if m, ok := msg.(Message); !ok || m.For() != p {
+		return nil
+	}
+	p.changed = true
+	switch msg := msg.(type) {
+	case foundMsg:
+		return p.found(msg)
+	case outputMsg:
+		return p.outputFound(msg)
+	case targetMsg:
+		return p.openFile(msg)
+	case endedLines:
+		p.Feed.Screen.AddLines(msg.lines)
+	case dragDue:
+		return p.dragOn()
+	}
+	return nil
+}
+
+// Actions are what the keys of scroll and copy mode do, and the one that begins
+// it.
+func (p *Pane) Actions() panes.Actions { return p.actions }
+
+// Scopes are those of the program or of scroll mode.
+func (p *Pane) Scopes() []keymap.Scope {
+	if p.Scrolling() {
+		return []keymap.Scope{keymap.ScopeScroll}
+	}
+	return []keymap.Scope{keymap.ScopeTerminal}
+}
+
+// Take takes a key before it is looked up: a digit before a move, or one that
+// waits for a search. taken reports whether it did.
+func (p *Pane) Take(k keys.Key) (taken bool) { return p.holdKey(k) || p.countKey(k) }
+
+// countKey takes a digit of the number before a move; ok reports whether the key
+// was one.
+func (p *Pane) countKey(k keys.Key) (ok bool) {
+	if !p.Scrolling() || len(k.Text) != 1 || k.Text[0] < '0' || k.Text[0] > '9' || k.Mods&(keys.Ctrl|keys.Alt) != 0 {
+		return false
+	}
+	ok = p.CountDigit(int(k.Text[0] - '0'))
+	p.changed = p.changed || ok
+	return ok
+}
+
+// Key gives a key that means nothing to the dashboard to the program, or to what
+// is in its place.
+func (p *Pane) Key(k keys.Key) tea.Cmd {
+	switch {
+	case p.Scrolling():
+		return p.scrollKey(k)
+	case p.Ended() != nil || p.Err() != nil:
+		return p.keyAfterEnd(k)
+	}
+	return p.input(api.Input{Key: &k})
+}
+
+// scrollKey is a key that means nothing in scroll mode by itself: the prefix
+// pressed twice is vi's ctrl+b.
+func (p *Pane) scrollKey(k keys.Key) tea.Cmd {
+	if p.env.Bindings().Is(k, keymap.ScopeGlobal, keymap.Prefix) {
+		p.Move(PageUp)
+		p.changed = true
+	}
+	return nil
+}
+
+// keyAfterEnd handles keys in a pane whose program is gone. q is none of them: it
+// leaves scroll mode, which copying has ended already.
+func (p *Pane) keyAfterEnd(k keys.Key) tea.Cmd {
+	switch {
+	case k.Phase == keys.Release:
+	case k.Code == keys.Enter || k.Code == keys.KPEnter:
+		return p.env.StartInPlace(p)
+	case k.Text == "x":
+		return p.env.PutAway(p)
+	}
+	return nil
+}
+
+// Paste gives pasted text to the program.
+func (p *Pane) Paste(text string) tea.Cmd {
+	if p.Scrolling() {
+		p.StopScroll()
+		p.changed = true
+	}
+	return p.input(api.Input{Paste: &text})
+}
+
+// input sends input, and says so when it could not be kept, so that nothing is
+// lost silently.
+func (p *Pane) input(in api.Input) tea.Cmd {
+	if !p.Connected() { // the bar counts what waits
+		p.changed = true
+	}
+	if err := p.Send(in); err != nil {
+		return p.env.SayOnce(err.Error())
+	}
+	return nil
+}
+
+// Resize gives the pane its area; Resized tells the session.
+func (p *Pane) Resize(w, h int) {
+	p.w, p.h = w, h
+	p.SetSize(w, h)
+}
+
+// RowsBelow says how many rows of the view are below the pane, which tells how
+// much of it a line at the bottom covers.
+func (p *Pane) RowsBelow(n int) { p.below = n }
+
+// Draw gives the pane's rows. The slice is valid until the next call.
+func (p *Pane) Draw() []string { return p.Terminal.Draw(p.w, p.h, p.env.Look()) }
+
+// Cursor is the program's, or that of scroll mode.
+func (p *Pane) Cursor() *tea.Cursor {
+	c, ok := p.Terminal.Cursor()
+	if !ok {
+		return nil
+	}
+	shape := tea.CursorBlock
+	switch c.Shape {
+	case api.CursorUnderline:
+		shape = tea.CursorUnderline
+	case api.CursorBar:
+		shape = tea.CursorBar
+	}
+	return &tea.Cursor{Position: tea.Position{X: c.X, Y: c.Y}, Shape: shape, Blink: c.Blink}
+}
+
+// Title is a pane's name and what else its title row says; folder reports whether
+// that is where its program is.
+func (p *Pane) Title() (name, detail string, folder bool) {
+	process, ok := p.env.News().Process(p.ID)
+	if !ok {
+		return "new session", "", false
+	}
+	name = widget.Clean(process.Name)
+	if title := widget.Clean(p.State().Title); title != "" && title != name {
+		return name, title, false
+	}
+	if len(process.Argv) > 1 {
+		return name, widget.CommandText(&process), false
+	}
+	return name, widget.ShortPath(process.CWD, p.env.Home()), true
+}
+
+// folder is where the session's program is, else where the dashboard was opened.
+func (p *Pane) folder() string {
+	if process, ok := p.env.News().Process(p.ID); ok && process.CWD != "" {
+		return process.CWD
+	}
+	return p.env.Folder()
+}
+
+// Note says nothing: the list tells of sessions.
+func (p *Pane) Note() (string, widget.Ink) { return "", p.env.Look().Bar }
+
+// Show and Hide change nothing: what is not shown goes on.
+func (p *Pane) Show() {}
+func (p *Pane) Hide() {}
+
+// directHints is how many direct keys come before the prefix.
+const directHints = 2
+
+// Hints are some direct keys, then the prefix and what may follow it; in scroll
+// mode those of its scope.
+func (p *Pane) Hints() (hints []panes.Hint, ok bool) {
+	switch {
+	case p.Scrolling():
+		return nil, false
+	case p.Ended() != nil:
+		return []panes.Hint{{Key: "enter", Does: "new shell"}, {Key: "x", Does: "close"}}, true
+	}
+	b := p.env.Bindings()
+	prefix := b.PrefixKeys()[0].Show()
+	told := map[string]bool{}
+	for _, h := range b.Hints(false, append(slices.Clone(p.Scopes()), keymap.ScopeGlobal)...) {
+		if h.Key != prefix && len(hints) < directHints {
+			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+			told[h.Label] = true
+		}
+	}
+	hints = append(hints, panes.Hint{Key: prefix, Does: "then"})
+	for _, h := range b.Hints(true) {
+		if !told[h.Label] {
+			hints = append(hints, panes.Hint{Key: h.Key, Does: h.Label})
+		}
+	}
+	return hints, true
+}
