@@ -116,7 +116,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
+		[]string{"engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
 		"the engine has no screen of its own",
 	},
 	"engine/mcp/toolkit": {
@@ -170,7 +170,9 @@ var layers = map[string]layer{
 	"engine/files":       {[]string{"engine/search"}, "confined file operations stand alone"},
 	"engine/policy":      {nil, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
-	"engine/shell":       {nil, "how a shell is made to speak is independent of who listens"},
+	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
+	"engine/pty":         {[]string{"engine/proctree"}, "the kernel is asked, whoever wants to know"},
+	"engine/prompt":      {[]string{"engine/api", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys"}, "a shell has some terminal, whose session it need not know"},
 	"engine/sandbox":     {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"engine/names":       {[]string{"engine/api", "engine/secrets"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
@@ -178,7 +180,7 @@ var layers = map[string]layer{
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog"}, "a log is a file that grows, whoever writes it"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history is told of commands and knows nothing of what ran them"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/proctree", "engine/search", "engine/shell", "engine/vt", "keys", "persist/store"}, "a session knows its terminal and nothing of other processes"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "keys", "persist/store"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/policy", "engine/secrets", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {nil, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {nil, "how things lie on disk is independent of who asks"},

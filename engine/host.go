@@ -21,7 +21,7 @@ import (
 	"tandem/engine/logs"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
-	"tandem/engine/shell"
+	"tandem/engine/prompt"
 	"tandem/engine/terminal"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
@@ -291,7 +291,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		ID:       r.ID,
 		PID:      pid,
 		Nonce:    h.settings().shells.nonce(r),
-		Kind:     shell.KindOf(r.Argv),
+		Kind:     prompt.KindOf(r.Argv),
 		Actor:    r.Actor,
 		Ran:      h.commandEnded,
 		Master:   master,

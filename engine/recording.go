@@ -4,7 +4,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/history"
 	"tandem/engine/names"
-	"tandem/engine/terminal"
+	"tandem/engine/prompt"
 	"tandem/persist/histdb"
 )
 
@@ -36,7 +36,7 @@ func (c *control) noteEnd(p *proc) {
 	switch {
 	case p.down && view.State == api.StateStopped:
 		view.State = api.StateFailed
-	case view.State == api.StateExited && p.ending != nil && terminal.EndsInterrupt(p.last.Interrupt, p.ending.at) && (view.ExitCode == nil || *view.ExitCode != 0):
+	case view.State == api.StateExited && p.ending != nil && prompt.EndsInterrupt(p.last.Interrupt, p.ending.at) && (view.ExitCode == nil || *view.ExitCode != 0):
 		view.State = api.StateStopped
 	}
 	c.history.Ended(view)

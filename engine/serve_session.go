@@ -169,7 +169,7 @@ func (h *host) sessionList(ctx context.Context, _ api.Empty) (api.SessionListOut
 func (h *host) sessionGet(ctx context.Context, in api.IDInput) (view api.Process, err error) {
 	e, err := h.control.entry(ctx, in.ID, api.KindSession)
 	if err == nil && e.session != nil && e.view.PID != 0 {
-		e.view.Terminal.Waiting = string(e.session.LookAtNeed())
+		e.view.Terminal.Waiting = string(e.session.Shell().LookAtNeed())
 	}
 	return e.view, err
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/terminal"
+	"tandem/engine/prompt"
 )
 
 func (h *host) sessionFind(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
@@ -32,7 +32,7 @@ func (h *host) folderOf(ctx context.Context, id string) (string, error) {
 
 // sessionExec runs a command line in a session's shell.
 func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.SessionExecOutput, error) {
-	if err := terminal.CheckExec(&in); err != nil {
+	if err := prompt.CheckExec(&in); err != nil {
 		return api.SessionExecOutput{}, err
 	}
 	s, view, err := h.control.sessionOf(ctx, in.ID)
@@ -42,14 +42,14 @@ func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.Se
 	if err != nil {
 		return api.SessionExecOutput{}, err
 	}
-	return s.Exec(ctx, in, view.Name)
+	return s.Shell().Exec(ctx, in, view.Name)
 }
 
 // sessionWait waits until one of the conditions that are set holds, the session
 // has ended so that none ever will, or the time is over.
 func (h *host) sessionWait(ctx context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
 	port := repeat(func(ctx context.Context) error { return anywhere().port(ctx, in.Port) })
-	w, err := terminal.NewWaits(in, port)
+	w, err := prompt.NewConditions(in, port)
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
@@ -63,7 +63,7 @@ func (h *host) sessionWait(ctx context.Context, in api.SessionWaitInput) (api.Se
 	}
 	watch, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	out, err := s.Await(watch, w)
+	out, err := s.Shell().Await(watch, w)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -85,14 +85,14 @@ func (h *host) sessionText(ctx context.Context, in api.SessionTextInput) (api.Se
 // lookAtNeeds looks what the sessions wait for that nobody has looked at for a
 // while, those first that have waited longest for it.
 func (h *host) lookAtNeeds(ctx context.Context) {
-	var all []*terminal.Session
+	var all []*prompt.Shell
 	err := h.control.visit(ctx, func(e entry) {
 		if e.session != nil && !e.state.Ended() {
-			all = append(all, e.session)
+			all = append(all, e.session.Shell())
 		}
 	})
 	if err != nil {
 		return
 	}
-	terminal.LookAtNeeds(ctx, all)
+	prompt.LookAtNeeds(ctx, all)
 }

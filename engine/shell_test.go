@@ -117,7 +117,7 @@ func TestExecOutsideAPromptIsRefused(t *testing.T) {
 	m.write(p.ID, "cat\r")
 	call(m, api.SessionWait, api.SessionWaitInput{ID: p.ID, Input: true, TimeoutMS: 20000})
 	_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"})
-	if err == nil || !strings.Contains(err.Error(), "a command runs there: cat") {
+	if err == nil || !strings.Contains(err.Error(), "it is running cat") {
 		t.Errorf("%v", err)
 	}
 }
@@ -417,7 +417,7 @@ func TestExecLeavesAloneWhatSomebodyIsTyping(t *testing.T) {
 		m.write(p.ID, "half a li")
 		m.shows(p.ID, "half a li")
 		_, err := api.SessionExec.Call(context.Background(), m.client, api.SessionExecInput{ID: p.ID, Command: "echo x"})
-		if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "begun to type") {
+		if !errors.Is(err, api.CodeConflict) || !strings.Contains(err.Error(), "already typed") {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		// fish may lose one that comes while it draws the line.

@@ -5,13 +5,13 @@ import (
 	"unicode"
 
 	"tandem/engine/history"
-	"tandem/engine/terminal"
+	"tandem/engine/prompt"
 	"tandem/persist/histdb"
 )
 
 // commandEnded takes a command that a session's shell has run. It is called from
 // the session's own goroutine and must not block.
-func (h *host) commandEnded(c terminal.Command) {
+func (h *host) commandEnded(c prompt.Command) {
 	h.history.Began(histdb.Row{
 		Command: strings.Map(printable, strings.ToValidUTF8(c.Line, "\ufffd")), CWD: c.CWD, StartedAt: c.StartedAt, Duration: c.Duration,
 		ExitCode: c.ExitCode, Actor: c.Actor, Kind: history.KindSession, Process: c.Session, LogStart: c.LogStart, LogEnd: c.LogEnd, Stopped: c.Stopped,

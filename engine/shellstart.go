@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"tandem/engine/api"
-	"tandem/engine/shell"
+	"tandem/engine/prompt"
 	"tandem/persist/store"
 )
 
@@ -34,7 +34,7 @@ type shellKeys struct {
 func openShells(dataDir string) (shellKeys, error) {
 	dir := filepath.Join(dataDir, shellFolder)
 	scripts := filepath.Join(dir, shellScripts)
-	if err := shell.Install(scripts); err != nil {
+	if err := prompt.Install(scripts); err != nil {
 		return shellKeys{}, err
 	}
 	path := filepath.Join(dir, shellKeyName)
@@ -53,7 +53,7 @@ func openShells(dataDir string) (shellKeys, error) {
 // nonce is the word of a session; "" when its program is no shell that knows it,
 // or is confined and could not read the scripts.
 func (k shellKeys) nonce(r store.Record) string {
-	if k.dir == "" || !r.TTY || r.Sandboxed || shell.KindOf(r.Argv) == shell.None {
+	if k.dir == "" || !r.TTY || r.Sandboxed || prompt.KindOf(r.Argv) == prompt.None {
 		return ""
 	}
 	mac := hmac.New(sha256.New, k.key)
@@ -68,7 +68,7 @@ func (k shellKeys) inject(r store.Record, argv, env []string) ([]string, []strin
 		return argv, env
 	}
 	known := api.Environ(env)
-	start, ok := shell.Inject(argv, func(name string) (string, bool) { v, ok := known[name]; return v, ok }, k.dir, nonce)
+	start, ok := prompt.Inject(argv, func(name string) (string, bool) { v, ok := known[name]; return v, ok }, k.dir, nonce)
 	if !ok {
 		return argv, env
 	}

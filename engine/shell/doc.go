@@ -1,5 +1,3 @@
-// Package shell makes interactive shells tell where their prompts, commands and
-// outputs begin and end (OSC 133 and 633). It holds the scripts that do so and
-// says how a shell is started for it to read them behind the person's own files.
-// What the marks mean to the engine is not its business.
+// Package shell tells which command lines need no shell: bash would only take
+// quotes away and become the program. Those are started as that program.
 package shell

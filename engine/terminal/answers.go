@@ -11,6 +11,8 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/logs"
 	"tandem/engine/picture"
+	"tandem/engine/prompt"
+	"tandem/engine/vt"
 	"tandem/keys"
 )
 
@@ -19,14 +21,13 @@ type Facts struct {
 	Cols, Rows int
 	Title      string
 	CWD        string // from OSC 7; "" when the program told none
-	began      string // cwd when the shell was at its prompt last
 	Rang       bool
 	Viewers    int
 	Typist     string
 	Bytes      int64
 	Active     time.Time // when it was used last
 	Interrupt  time.Time // when somebody has interrupted what runs in it last
-	Waiting    need      // when that was looked at last
+	Waiting    prompt.Need
 }
 
 // output serves session.read; ended says that nothing follows.
@@ -75,7 +76,7 @@ func (s *Session) Master() *os.File { return s.options.Master }
 
 // TypedLast is who typed last; "" if nobody has.
 func (s *Session) TypedLast() string {
-	if actor := s.used.actor.Load(); actor != nil {
+	if actor := s.used.typist.Load(); actor != nil {
 		return *actor
 	}
 	return ""
@@ -83,6 +84,44 @@ func (s *Session) TypedLast() string {
 
 // NoteUse notes that somebody uses the session now.
 func (s *Session) NoteUse() { s.used.note() }
+
+// Shell is the session's program at its prompt.
+func (s *Session) Shell() *prompt.Shell { return s.shell }
+
+// Log is the session's output. The session is ready.
+func (s *Session) Log() prompt.Log { return s.log }
+
+// Size is that of the terminal.
+func (s *Session) Size() (cols, rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known.Cols, s.known.Rows
+}
+
+// CWD is the folder that the program has told of last.
+func (s *Session) CWD() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known.CWD
+}
+
+// Modes are those that the program has set.
+func (s *Session) Modes() vt.Modes { return *s.modes.Load() }
+
+// Cursor is that of the screen.
+func (s *Session) Cursor(ctx context.Context) (c vt.Cursor, err error) {
+	err = s.onScreen(ctx, func(t Emulator) { c = t.Cursor() })
+	return c, err
+}
+
+// Rows is what the screen shows, without blanks at the ends of rows.
+func (s *Session) Rows(ctx context.Context) (rows []string, err error) {
+	err = s.onScreen(ctx, func(t Emulator) { rows = ScreenOf(t, false, 0).Lines })
+	return rows, err
+}
+
+// ExitCode is the program's, once the session is over; nil if it is not known.
+func (s *Session) ExitCode() *int { return s.ended.ExitCode }
 
 // KeyModes are the modes that keys are encoded for.
 func (s *Session) KeyModes() keys.Modes { return keyModes(*s.modes.Load()) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/engine/pty"
 	"tandem/engine/vt"
 )
 
@@ -35,8 +36,8 @@ func (s *Session) Folder(child int) (string, error) {
 		return "", errors.New("find folder: the session has ended")
 	}
 	group := child
-	if fg, err := foregroundOf(s.options.Master); err == nil && fg.group > 0 {
-		group = fg.group
+	if fg, err := pty.Foreground(s.options.Master); err == nil && fg > 0 {
+		group = fg
 	}
 	return os.Readlink("/proc/" + strconv.Itoa(group) + "/cwd")
 }

@@ -2,14 +2,11 @@ package terminal
 
 import (
 	"errors"
-	"io"
 	"os"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"tandem/engine/logs"
+	"tandem/engine/pty"
 )
 
 const (
@@ -21,12 +18,6 @@ const (
 	// readMostAtOnce is how much is read before anybody is told. To wake the
 	// screen costs as much as to read a few pieces.
 	readMostAtOnce = 128 << 10
-	// pieceSize is the most that is read in one call: it lies in two pages.
-	pieceSize = 4 << 10
-	// ptyBuffer is about what a PTY gives at once when its program writes more
-	// than that, and burstWait how long the rest is then waited for.
-	ptyBuffer = 4000
-	burstWait = time.Millisecond
 	// endGrace is how long the PTY of an ended child has to be silent while
 	// something else still holds it open, endLimit how long at all it is read.
 	endGrace = 50 * time.Millisecond
@@ -51,81 +42,13 @@ func (s *Session) read() {
 			continue
 		}
 		full = false
-		n, err := s.readBurst(space[:min(len(space), readMostAtOnce)])
+		n, err := pty.ReadBurst(s.options.Master, space[:min(len(space), readMostAtOnce)])
 		s.took(n)
 		if err != nil && !s.readAgain(err) {
 			return
 		}
 	}
 	s.readRest()
-}
-
-// readBurst waits for output and takes what there is of it, up to len(p). A PTY
-// gives no more than 4 KiB at a time, and to wake the screen for each of them
-// would cost more than to read them; so once output fills a PTY's buffer, a
-// little more of it is waited for. The memory for that is made beforehand and
-// at once: each pause between two reads gives the kernel's worker that fills the
-// PTY's buffer a reason to go to another processor, and a read from there takes
-// four times as long.
-func (s *Session) readBurst(p []byte) (n int, err error) {
-	conn, err := s.options.Master.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	waitErr := conn.Read(func(fd uintptr) bool {
-		for n < len(p) {
-			var got int
-			got, err = readPiece(int(fd), p[n:])
-			switch {
-			case got > 0:
-				if n < ptyBuffer && n+got >= ptyBuffer {
-					populate(p[n+got:])
-				}
-				n += got
-			case err == unix.EINTR:
-			case err == unix.EAGAIN && n >= ptyBuffer && readable(int(fd), burstWait):
-			default:
-				return n > 0 || err != unix.EAGAIN
-			}
-		}
-		return true
-	})
-	switch {
-	case n > 0: // an error comes again
-		return n, nil
-	case waitErr != nil:
-		return 0, waitErr
-	case err == nil:
-		return 0, io.EOF
-	}
-	return 0, err
-}
-
-// readPiece reads at most pieceSize bytes. The kernel takes output from the PTY
-// before it copies it, and a copy that faults in a process that is being killed
-// loses it; so the memory is written to, and is there, before there is anything
-// to lose.
-func readPiece(fd int, p []byte) (n int, err error) {
-	p = p[:min(len(p), pieceSize)]
-	p[0], p[len(p)-1] = 0, 0
-	return readNonBlocking(fd, p)
-}
-
-// readNonBlocking is read(2) of a descriptor on which it does not wait. The
-// scheduler is not told of the call, as it would give the processor to another
-// thread in the middle of a flood.
-func readNonBlocking(fd int, p []byte) (n int, err error) {
-	got, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(got), nil
-}
-
-// readable waits a little for output.
-func readable(fd int, wait time.Duration) bool {
-	n, _ := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(wait.Milliseconds()))
-	return n > 0
 }
 
 // readRest reads what an ended child has left in the PTY. Something else may
@@ -142,9 +65,9 @@ func (s *Session) readRest() {
 			continue
 		}
 		s.expectEnd()
-		n, err := s.readBurst(space[:min(len(space), readMostAtOnce)])
+		n, err := pty.ReadBurst(s.options.Master, space[:min(len(space), readMostAtOnce)])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			n, err = readNow(s.options.Master, space)
+			n, err = pty.ReadNow(s.options.Master, space)
 		}
 		s.took(n)
 		if err != nil || n == 0 || time.Now().After(endBy) {
@@ -163,16 +86,6 @@ func (s *Session) finishLog() {
 	if err := s.log.Finish(); err != nil {
 		s.options.Log.Warn("finish log", "id", s.options.ID, "error", err)
 	}
-}
-
-// readNow reads what is there. A deadline that passed before a read began does
-// not tell that there is nothing.
-func readNow(f *os.File, p []byte) (n int, err error) {
-	err = onDescriptor(f, func(fd int) (err error) {
-		n, err = readPiece(fd, p)
-		return err
-	})
-	return max(n, 0), err
 }
 
 // took makes n bytes that were read part of the log.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/engine/pty"
 	"tandem/engine/vt"
 	"tandem/persist/store"
 )
@@ -139,7 +140,7 @@ func (s *Session) adoptSize() {
 	if s.options.Master == nil {
 		return
 	}
-	cols, rows, err := ptySize(s.options.Master)
+	cols, rows, err := pty.Size(s.options.Master)
 	if err != nil || cols == 0 || rows == 0 {
 		return
 	}
@@ -189,7 +190,7 @@ func (s *Session) maybeCheckpoint() {
 	}
 	s.saved = at
 	cols, rows := s.term.Size()
-	c := store.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.marks.appendState(s.term.AppendRepaint(nil))}
+	c := store.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(s.term.AppendRepaint(nil))}
 	s.running.Go(func() {
 		defer s.saving.Store(false)
 		if err := s.options.Journal.SaveCheckpoint(s.options.ID, c); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tandem/engine/api"
+	"tandem/engine/pty"
 	"tandem/engine/vt"
 	"tandem/persist/store"
 )
@@ -24,7 +25,7 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 		}
 		s.catchUp()
 		s.setScreenSize(cols, rows)
-		resizeErr = setPTYSize(s.options.Master, cols, rows)
+		resizeErr = pty.SetSize(s.options.Master, cols, rows)
 	})
 	if err == nil && resizeErr != nil {
 		return api.Errorf(api.CodeEnded, "resize session: %v", resizeErr)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/shell"
+	"tandem/engine/prompt"
 	"tandem/engine/vt"
 	"tandem/persist/store"
 )
@@ -35,11 +35,9 @@ type Emulator interface {
 
 // A Log is what a session needs of ptylog.Log.
 type Log interface {
+	prompt.Log
 	Space(min int) ([]byte, error)
 	Commit(n int)
-	Start() int64
-	End() int64
-	ReadAt(p []byte, off int64) (int, error)
 	Finish() error
 	Close() error
 }
@@ -60,21 +58,21 @@ type Options struct {
 	Cols, Rows int      // used when the journal tells no size
 	Open       func() (Log, error)
 	Journal    journal
-	PID        int        // of the child; 0 when it has ended
-	Nonce      string     // of its shell's marks; "" if it makes none
-	Kind       shell.Kind // of interactive shell that the child is
-	Actor      string     // who has started it
+	PID        int         // of the child; 0 when it has ended
+	Nonce      string      // of its shell's marks; "" if it makes none
+	Kind       prompt.Kind // of interactive shell that the child is
+	Actor      string      // who has started it
 	Terminal   func(vt.Options) Emulator
 	Replays    chan struct{} // a token is held during a replay
 	Chunks     *sync.Pool    // see NewChunks
 	Log        *slog.Logger
 	Ending     <-chan struct{} // closed when the engine ends: viewers that leave now decide nothing
 
-	Drained func()             // all output has been read
-	Touched func()             // facts have changed; at most 10 times a second
-	Notice  func(text string)  // something a person should read
-	Ran     func(Command)      // its shell has run a command; it does not block
-	Stamp   func(offset int64) // what the log has from there on is written now; at most once in StampGap
+	Drained func()               // all output has been read
+	Touched func()               // facts have changed; at most 10 times a second
+	Notice  func(text string)    // something a person should read
+	Ran     func(prompt.Command) // its shell has run a command; it does not block
+	Stamp   func(offset int64)   // what the log has from there on is written now; at most once in StampGap
 }
 
 // A Session is one terminal: its log, its screen and its viewers. The reader
@@ -91,28 +89,23 @@ type Session struct {
 	log    Log           // set before opened is closed; nil if it cannot be opened
 	term   Emulator      // owned by the screen goroutine
 
-	asks      chan func()
-	grew      chan struct{} // of 1: the log has grown
-	room      chan struct{} // of 1: the screen has caught up a bit
-	locked    atomic.Bool   // a person has the keyboard
-	open      atomic.Bool   // agents may type though it runs outside their sandbox
-	stopped   atomic.Bool   // somebody has asked for its end
-	marks     *shellMarks   // what its shell tells
-	watch     watchSet      // who wants to know that the screen has changed
-	quieting  atomic.Bool   // a look is due once nothing more is printed
-	answering atomic.Bool   // looks are due until what was typed has had its effect
-	looked    atomic.Int64  // when it was seen what it waits for, in nanoseconds since 1970
-	used      usage         // when it was
-	execs     chan struct{} // a token is held while a command line runs for session.exec
-	stamped   time.Time     // when the reader last told the time of output
-	feeding   int64         // offset behind what the emulator is given now
-	parsed    atomic.Int64  // how much of the log the screen shows
-	modes     atomic.Pointer[vt.Modes]
-	input     *input
-	saving    atomic.Bool // a checkpoint is being written
-	saved     int64       // offset of the last checkpoint
-	lingered  int64       // what the screen showed when it had last caught up
-	flooded   time.Time   // when it last had after a burst
+	asks     chan func()
+	grew     chan struct{} // of 1: the log has grown
+	room     chan struct{} // of 1: the screen has caught up a bit
+	locked   atomic.Bool   // a person has the keyboard
+	open     atomic.Bool   // agents may type though it runs outside their sandbox
+	stopped  atomic.Bool   // somebody has asked for its end
+	shell    *prompt.Shell // its program, at a prompt or not
+	used     usage
+	stamped  time.Time    // when the reader last told the time of output
+	feeding  int64        // offset behind what the emulator is given now
+	parsed   atomic.Int64 // how much of the log the screen shows
+	modes    atomic.Pointer[vt.Modes]
+	input    *input
+	saving   atomic.Bool // a checkpoint is being written
+	saved    int64       // offset of the last checkpoint
+	lingered int64       // what the screen showed when it had last caught up
+	flooded  time.Time   // when it last had after a burst
 
 	mu    sync.Mutex
 	known Facts // all but bytes and what viewers knows
@@ -144,12 +137,15 @@ func Start(o Options, done func()) *Session {
 		over:    make(chan struct{}),
 		closed:  make(chan struct{}),
 		known:   Facts{Cols: o.Cols, Rows: o.Rows},
-		marks:   &shellMarks{nonce: o.Nonce},
-		execs:   make(chan struct{}, 1),
 	}
+	s.shell = prompt.New(prompt.Options{
+		Terminal: s, Master: o.Master, PID: o.PID, Nonce: o.Nonce, Kind: o.Kind,
+		Exited: s.exited, Over: s.over, Closed: ctx.Done(),
+		Ran: s.ran, Changed: func() { s.pace.touch() },
+	})
 	s.used.note()
 	if o.Ran == nil {
-		s.options.Ran = func(Command) {}
+		s.options.Ran = func(prompt.Command) {}
 	}
 	s.modes.Store(&vt.Modes{})
 	s.pace = newPacer(o.Touched)
@@ -275,9 +271,7 @@ func (s *Session) catchUp() {
 // noteScreen publishes the modes for the goroutines that encode input, and that
 // there is output.
 func (s *Session) noteScreen() {
-	s.used.printed()
-	s.watch.wake()
-	s.lookWhenQuiet()
+	s.shell.Printed()
 	if modes := s.term.Modes(); modes != *s.modes.Load() {
 		s.modes.Store(&modes)
 	}
@@ -336,7 +330,7 @@ func (s *Session) event(e vt.Event) {
 		s.known.CWD = e.Path
 	case vt.PromptEvent:
 		s.mu.Unlock()
-		s.noteMark(e)
+		s.shell.Mark(e, s.spot(s.feeding-int64(e.Behind)))
 		return
 	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
 		s.mu.Unlock()
@@ -355,15 +349,14 @@ func (s *Session) Facts() Facts {
 	f := s.known
 	s.mu.Unlock()
 	f.Viewers, f.Typist = s.viewers.count()
-	f.Active = s.used.last()
+	f.Active = s.shell.LastActive()
+	if asked := time.Unix(0, s.used.asked.Load()); asked.After(f.Active) {
+		f.Active = asked
+	}
 	if at := s.used.interrupt.Load(); at != 0 {
 		f.Interrupt = time.Unix(0, at)
 	}
-	if s.marks.state().atPrompt() {
-		f.Waiting = needPrompt
-	} else if f.Waiting == needPrompt {
-		f.Waiting = needNothing
-	}
+	f.Waiting = s.shell.Need()
 	select {
 	case <-s.opened:
 		if s.log != nil {

@@ -1,4 +1,4 @@
-package terminal
+package pty
 
 import "golang.org/x/sys/unix"
 

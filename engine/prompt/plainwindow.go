@@ -1,11 +1,9 @@
-package terminal
+package prompt
 
 import "regexp"
 
-const (
-	// plainWindow is how much plain text before the newest is still searched.
-	plainWindow = 64 << 10
-)
+// plainWindow is how much plain text before the newest is still searched.
+const plainWindow = 64 << 10
 
 // A plainStream takes escape sequences and controls out of a stream that is cut
 // anywhere. Its zero value is at the start of a stream. A carriage return that
@@ -94,19 +92,19 @@ func (b *plainBuffer) add(p []byte) {
 			b.behind = append(b.behind, b.at)
 		}
 	}
-	if cut := len(b.text) - plainWindow - parseChunk; cut > 0 {
+	if cut := len(b.text) - plainWindow - readAtOnce; cut > 0 {
 		b.text = append(b.text[:0], b.text[cut:]...)
 		b.behind = append(b.behind[:0], b.behind[cut:]...)
 	}
 }
 
 // match looks for a match; one at the very end counts only if open is set.
-func (b *plainBuffer) match(re *regexp.Regexp, open bool) (onset, bool) {
+func (b *plainBuffer) match(re *regexp.Regexp, open bool) (finding, bool) {
 	at := re.FindIndex(b.text)
 	if at == nil || at[1] == len(b.text) && !open {
-		return onset{}, false
+		return finding{}, false
 	}
-	g := onset{met: "output", text: string(b.text[at[0]:at[1]]), cursor: b.at}
+	g := finding{met: "output", text: string(b.text[at[0]:at[1]]), cursor: b.at}
 	if at[1] > 0 {
 		g.cursor = b.behind[at[1]-1]
 	}

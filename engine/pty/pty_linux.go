@@ -1,4 +1,4 @@
-package terminal
+package pty
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ptySize tells the size of a terminal by its PTY master.
-func ptySize(master *os.File) (cols, rows int, err error) {
+// Size tells the size of a terminal by its PTY master.
+func Size(master *os.File) (cols, rows int, err error) {
 	err = onDescriptor(master, func(fd int) error {
 		size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 		if err == nil {
@@ -20,16 +20,16 @@ func ptySize(master *os.File) (cols, rows int, err error) {
 	return cols, rows, err
 }
 
-// setPTYSize sets the size of a terminal; its foreground programs get SIGWINCH.
-func setPTYSize(master *os.File, cols, rows int) error {
+// SetSize sets the size of a terminal; its foreground programs get SIGWINCH.
+func SetSize(master *os.File, cols, rows int) error {
 	return onDescriptor(master, func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(cols), Row: uint16(rows)})
 	})
 }
 
-// sendsSignal reports whether a terminal makes an interrupt of what is written to
+// SendsSignal reports whether a terminal makes an interrupt of what is written to
 // it, ctrl+c or ctrl+\ as a rule, and not just gives it to the program.
-func sendsSignal(master *os.File, p []byte) bool {
+func SendsSignal(master *os.File, p []byte) bool {
 	var t *unix.Termios
 	err := onDescriptor(master, func(fd int) (err error) {
 		t, err = unix.IoctlGetTermios(fd, unix.TCGETS)

@@ -1,4 +1,4 @@
-package terminal
+package pty
 
 import (
 	"bytes"
@@ -21,31 +21,46 @@ const (
 	groupMost   = 32  // processes of a foreground group that are looked at
 )
 
+// A Look is what a look at the program in the foreground of a terminal has found.
+type Look struct {
+	Reads  bool // it waits for input
+	Hidden bool // which is not echoed, as a password
+	Own    bool // it is the child that the terminal was made for
+}
+
+// LookAt looks at the program in the foreground of the terminal with this
+// master; child is the process that the terminal was made for.
+func LookAt(master *os.File, child int) Look {
+	fg, err := foregroundOf(master)
+	if err != nil || fg.group <= 0 {
+		return Look{}
+	}
+	look := Look{Own: fg.group == child}
+	for _, pid := range groupMembers(fg.group, child) {
+		if fg.reads(pid) {
+			look.Reads, look.Hidden = true, fg.canonical && !fg.echo
+			break
+		}
+	}
+	return look
+}
+
+// Foreground is the process group in the foreground of the terminal with this
+// master; 0 if there is none.
+func Foreground(master *os.File) (group int, err error) {
+	err = onDescriptor(master, func(fd int) error {
+		group, err = unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+		return err
+	})
+	return group, err
+}
+
 // A foreground is what is known of the programs that have a terminal.
 type foreground struct {
 	group     int
 	slave     uint64 // device of the terminal
 	canonical bool   // input goes line by line
 	echo      bool
-}
-
-// lookInto tells what the program in the foreground of a terminal waits for,
-// and whether that is the child that the terminal was made for.
-func lookInto(master *os.File, child int) (n need, shell bool) {
-	fg, err := foregroundOf(master)
-	if err != nil || fg.group <= 0 {
-		return needNothing, false
-	}
-	shell = fg.group == child
-	for _, pid := range groupMembers(fg.group, child) {
-		if fg.reads(pid) {
-			if fg.canonical && !fg.echo {
-				return needSecret, shell
-			}
-			return needInput, shell
-		}
-	}
-	return needNothing, shell
 }
 
 // foregroundOf asks a PTY's master about its other side.

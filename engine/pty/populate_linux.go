@@ -1,4 +1,4 @@
-package terminal
+package pty
 
 import (
 	"runtime"
@@ -18,10 +18,4 @@ func populate(p []byte) {
 	page := start &^ uintptr(unix.Getpagesize()-1)
 	unix.RawSyscall(unix.SYS_MADVISE, page, start+uintptr(len(p))-page, unix.MADV_POPULATE_WRITE)
 	runtime.KeepAlive(p)
-}
-
-// giveWay lets others run, and returns at once when nobody else wants to.
-func giveWay() {
-	runtime.Gosched()
-	unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 }

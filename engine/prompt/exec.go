@@ -1,4 +1,4 @@
-package terminal
+package prompt
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
-	"tandem/engine/shell"
+	"tandem/engine/pty"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 	shellOutput     = 64 << 10
 	shellOutputMost = 16 << 20
 	shellRawLeast   = 1 << 20          // bytes of the log that are read for an output
-	promptPatience  = 10 * time.Second // for the first prompt of a shell
+	promptTimeout   = 10 * time.Second // for the first prompt of a shell
 	promptSettles   = time.Second      // between the end of a command and the next prompt
 	pasteSettles    = 150 * time.Millisecond
 	enterSettles    = 500 * time.Millisecond // between a line and the mark of its command
@@ -36,15 +36,15 @@ var shellPrograms = [...]string{
 	"ssh", "mosh-client", "su", "sudo", "doas", "docker", "podman", "kubectl", "nsenter", "machinectl",
 }
 
-// errTime ends the waits of an exec whose time is over.
-var errTime = errors.New("the time is over")
+// errTimeout ends the waits of an exec whose time is over.
+var errTimeout = errors.New("timed out")
 
 // An execution is one session.exec.
 type execution struct {
-	s       *Session
+	s       *Shell
 	in      api.SessionExecInput
 	name    string
-	watch   *outcomeWatch
+	watch   *commandWatch
 	changed chan struct{}
 	start   int64
 	typedAt time.Time
@@ -59,7 +59,7 @@ func CheckExec(in *api.SessionExecInput) error {
 		return api.Errorf(api.CodeInvalid, "run in %s: the command is empty", names.Shown(in.ID))
 	case strings.ContainsAny(in.Command, "\x00\x03\x04\x1a\x1b"):
 		return api.Errorf(api.CodeInvalid, "run in %s: the command has control characters", names.Shown(in.ID)).
-			WithHint("session.write types keys")
+			WithHint("use session.write to type keys")
 	case in.TimeoutMS < 0 || in.MaxOutput < 0:
 		return api.Errorf(api.CodeInvalid, "run in %s: timeout_ms and max_output cannot be negative", names.Shown(in.ID))
 	}
@@ -80,21 +80,21 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 	if err := e.awaitPrompt(ctx); err != nil {
 		return api.SessionExecOutput{}, err
 	}
-	if e.s.options.Kind == shell.Tandem && strings.Contains(e.in.Command, "\n") {
-		return api.SessionExecOutput{}, api.Errorf(api.CodeInvalid, "run in %s: its shell takes one line at a time", e.name)
+	if e.s.o.Kind == Tandem && strings.Contains(e.in.Command, "\n") {
+		return api.SessionExecOutput{}, api.Errorf(api.CodeInvalid, "run in %s: its shell accepts one line at a time", e.name)
 	}
 	text := e.text()
 	e.watch = e.s.marks.follow()
 	defer e.s.marks.unfollow()
-	e.start, e.typedAt = e.s.log.End(), time.Now()
-	if err := e.s.TypeInto(ctx, text); err != nil {
+	e.start, e.typedAt = e.s.t.Log().End(), time.Now()
+	if err := e.s.t.TypeInto(ctx, text); err != nil {
 		return api.SessionExecOutput{}, err
 	}
 	err := e.awaitEnd(ctx)
 	switch {
 	case err == nil:
 		return e.result(false)
-	case errors.Is(context.Cause(ctx), errTime):
+	case errors.Is(context.Cause(ctx), errTimeout):
 		return e.result(true)
 	}
 	return api.SessionExecOutput{}, err
@@ -103,31 +103,31 @@ func (e *execution) run(ctx context.Context) (api.SessionExecOutput, error) {
 // awaitPrompt waits until a shell that was just started is at its prompt, and
 // refuses where something else runs.
 func (e *execution) awaitPrompt(ctx context.Context) error {
-	first, cancel := context.WithTimeout(ctx, promptPatience)
+	first, cancel := context.WithTimeout(ctx, promptTimeout)
 	defer cancel()
 	tick := time.NewTicker(lookGap)
 	defer tick.Stop()
 	idle := 0
 	for {
 		state := e.s.marks.state()
-		if e.s.parsed.Load() < e.s.log.End() {
-			state.phase = shellBetween // there is more to know
+		if e.s.t.Shown() < e.s.t.Log().End() {
+			state.phase = phaseBetween // there is more to know
 		}
 		switch state.phase {
-		case shellReady:
+		case phaseReady:
 			if done, err := e.checkReady(ctx, state); done {
 				return err
 			}
-		case shellRunning:
+		case phaseRunning:
 			if e.nested = e.runsShell(); !e.nested {
 				return e.errBusy(state.line)
 			}
 			fallthrough
-		case shellUnknown:
+		case phaseUnknown:
 			if idle++; !e.reads() {
 				idle = 0
 			}
-			if e.s.modes.Load().Alt {
+			if e.s.t.Modes().Alt {
 				return e.errBusy("")
 			}
 			if e.s.marks.nonce == "" && idle > 0 || idle > 3 {
@@ -138,10 +138,10 @@ func (e *execution) awaitPrompt(ctx context.Context) error {
 		select {
 		case <-e.changed:
 		case <-tick.C:
-		case <-e.s.over:
-			return api.Errorf(api.CodeEnded, "run in %s: it has ended", e.name)
+		case <-e.s.o.Over:
+			return api.Errorf(api.CodeEnded, "run in %s: the session has ended", e.name)
 		case <-first.Done():
-			if ctx.Err() != nil && context.Cause(ctx) != errTime {
+			if ctx.Err() != nil && context.Cause(ctx) != errTimeout {
 				return ctx.Err()
 			}
 			return e.errBusy(state.line)
@@ -159,32 +159,32 @@ func (e *execution) checkReady(ctx context.Context, state promptState) (done boo
 			}
 			return false, nil
 		}
-		if e.still++; e.still < 3 || state.taking(time.Now()) {
+		if e.still++; e.still < 3 || state.lineIsNew(time.Now()) {
 			return false, nil
 		}
 	}
 	if state.touched { // also by a ctrl+c that the shell has lost
-		moved := false
-		if err := e.s.onScreen(ctx, func(t Emulator) { c := t.Cursor(); moved = c.X != state.cursor.X || c.Y != state.cursor.Y }); err != nil {
+		c, err := e.s.t.Cursor(ctx)
+		if err != nil {
 			return true, err
 		}
-		if moved {
-			return true, api.Errorf(api.CodeConflict, "run in %s: somebody has begun to type at its prompt", e.name).
-				WithHint("session.write with the keys ctrl+c clears the line")
+		if c.X != state.cursor.X || c.Y != state.cursor.Y {
+			return true, api.Errorf(api.CodeConflict, "run in %s: something is already typed at its prompt", e.name).
+				WithHint("wait, or clear the line with session.write and the keys ctrl+c")
 		}
 	}
 	// A shell may ask for bracketed pastes a moment after it has drawn its prompt.
-	late := !state.noStart && time.Since(state.drawn) < pasteSettles && !e.s.modes.Load().BracketedPaste
+	late := !state.noStart && time.Since(state.drawn) < pasteSettles && !e.s.t.Modes().BracketedPaste
 	return !late, nil
 }
 
 func (e *execution) errBusy(line string) error {
-	what := "it is not at its prompt"
+	what := "its shell is not at the prompt"
 	if line != "" {
-		what = "a command runs there: " + names.Shown(line)
+		what = "it is running " + names.Shown(line)
 	}
 	return api.Errorf(api.CodeConflict, "run in %s: %s", e.name, what).
-		WithHint("session.wait waits for its prompt, session.write types into what runs, and the keys ctrl+c interrupt it")
+		WithHint("wait for the prompt with session.wait, answer what is running with session.write, or interrupt it with the keys ctrl+c")
 }
 
 // useMarker gives a shell that tells nothing a word for one command.
@@ -198,11 +198,11 @@ func (e *execution) useMarker() {
 // runsShell reports whether the program in the foreground, started by the
 // session's shell, is one that takes command lines, here or elsewhere.
 func (e *execution) runsShell() bool {
-	fg, err := foregroundOf(e.s.options.Master)
-	if err != nil || fg.group == e.s.options.PID { // a command of the shell itself
+	group, err := pty.Foreground(e.s.o.Master)
+	if err != nil || group == e.s.o.PID { // a command of the shell itself
 		return false
 	}
-	s, ok := proctree.Read(fg.group)
+	s, ok := proctree.Read(group)
 	return ok && slices.Contains(shellPrograms[:], s.Name)
 }
 
@@ -231,7 +231,7 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 		case <-e.changed:
 			continue
 		case <-tick.C:
-		case <-e.s.over:
+		case <-e.s.o.Over:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -242,13 +242,13 @@ func (e *execution) awaitEnd(ctx context.Context) error {
 // reads reports whether the shell itself waits for input and all that it printed
 // is known.
 func (e *execution) reads() bool {
-	need, own := lookInto(e.s.options.Master, e.s.options.PID)
-	return need == needInput && (own || e.nested) && e.s.parsed.Load() == e.s.log.End()
+	look := pty.LookAt(e.s.o.Master, e.s.o.PID)
+	return look.Reads && !look.Hidden && (look.Own || e.nested) && e.s.t.Shown() == e.s.t.Log().End()
 }
 
-// giveUp clears a command that the shell wants more of.
+// giveUp clears a command that the shell waits for the rest of.
 func (e *execution) giveUp(ctx context.Context) error {
-	if err := e.s.TypeInto(ctx, []byte{3}); err != nil {
+	if err := e.s.t.TypeInto(ctx, []byte{3}); err != nil {
 		return err
 	}
 	quiet, cancel := context.WithTimeout(ctx, interruptGrace)
@@ -257,37 +257,37 @@ func (e *execution) giveUp(ctx context.Context) error {
 		select {
 		case <-e.changed:
 		case <-quiet.Done():
-		case <-e.s.over:
+		case <-e.s.o.Over:
 			return nil
 		}
 	}
 	if e.marker {
-		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not take the command: it is incomplete or wrong", e.name).
-			WithHint("session.screen shows what the shell says; the line was cleared")
+		return api.Errorf(api.CodeInvalid, "run in %s: the shell did not run the command: it is incomplete or has a syntax error", e.name).
+			WithHint("session.screen shows what the shell printed; the line was cleared")
 	}
-	return api.Errorf(api.CodeInvalid, "run in %s: the command is incomplete: the shell waited for more of it", e.name).
-		WithHint("an end of a quote, a bracket, a here-document or a loop is missing; the line was cleared")
+	return api.Errorf(api.CodeInvalid, "run in %s: the command is incomplete: the shell waited for the rest", e.name).
+		WithHint("close every quote, bracket, here-document and loop; the line was cleared")
 }
 
 // Exec runs a command line that was checked in the session's shell.
-func (s *Session) Exec(ctx context.Context, in api.SessionExecInput, name string) (api.SessionExecOutput, error) {
+func (s *Shell) Exec(ctx context.Context, in api.SessionExecInput, name string) (api.SessionExecOutput, error) {
 	none := api.SessionExecOutput{}
-	if err := s.IsReady(ctx); err != nil {
+	if err := s.t.IsReady(ctx); err != nil {
 		return none, err
 	}
 	select {
 	case s.execs <- struct{}{}:
 		defer func() { <-s.execs }()
 	default:
-		return none, api.Errorf(api.CodeConflict, "run in %s: another command line is run there just now", name).
-			WithHint("wait for it, or use another session")
+		return none, api.Errorf(api.CodeConflict, "run in %s: another command line is running there", name).
+			WithHint("wait for it to finish, or use another session")
 	}
 	e := &execution{s: s, in: in, name: name}
-	timed, cancel := context.WithTimeoutCause(ctx, time.Duration(in.TimeoutMS)*time.Millisecond, errTime)
+	timed, cancel := context.WithTimeoutCause(ctx, time.Duration(in.TimeoutMS)*time.Millisecond, errTimeout)
 	defer cancel()
 	var leave func()
-	e.changed, leave = s.watch.join()
+	e.changed, leave = s.screen.join()
 	defer leave()
-	defer s.used.note()
+	defer s.t.NoteUse()
 	return e.run(timed)
 }

@@ -1,4 +1,4 @@
-package terminal
+package prompt
 
 import (
 	"context"
@@ -14,31 +14,34 @@ import (
 // screenGap is the least time between two looks at a screen that changes.
 const screenGap = 20 * time.Millisecond
 
-// An onset is a condition of session.wait that holds.
-type onset struct {
+// readAtOnce is how much of a log is read before it is looked through.
+const readAtOnce = 32 << 10
+
+// A finding is a condition of session.wait that holds.
+type finding struct {
 	met    string
 	text   string
-	need   need
+	need   Need
 	cursor int64 // behind what matched; 0: behind all that was printed
 	err    error
 }
 
-// sessionWaits are the conditions of one session.wait.
-type sessionWaits struct {
+// Conditions are those of one session.wait.
+type Conditions struct {
 	in             api.SessionWaitInput
 	output, screen *regexp.Regexp
 	port           func(context.Context) error // waits until something listens on in.Port
 }
 
-// NewWaits checks conditions; port waits for the one of a port.
-func NewWaits(in api.SessionWaitInput, port func(context.Context) error) (w sessionWaits, err error) {
+// NewConditions checks those of a request; port waits for the one of a port.
+func NewConditions(in api.SessionWaitInput, port func(context.Context) error) (w Conditions, err error) {
 	w.in, w.port = in, port
 	switch {
 	case !in.Exit && in.Output == "" && in.Screen == "" && !in.Input && !in.Prompt && in.Port == 0 && in.IdleMS == 0:
-		return w, api.Errorf(api.CodeInvalid, "wait for %s: no condition is given", names.Shown(in.ID)).
+		return w, api.Errorf(api.CodeInvalid, "wait for %s: no condition given", names.Shown(in.ID)).
 			WithHint("give exit, output, screen, input, prompt, port or idle_ms")
 	case in.Port < 0 || in.Port > 65535:
-		return w, api.Errorf(api.CodeInvalid, "wait for port %d: it must be 1 to 65535", in.Port)
+		return w, api.Errorf(api.CodeInvalid, "wait for port %d: must be between 1 and 65535", in.Port)
 	case in.IdleMS < 0 || in.TimeoutMS < 0:
 		return w, api.Errorf(api.CodeInvalid, "wait for %s: idle_ms and timeout_ms cannot be negative", names.Shown(in.ID))
 	}
@@ -64,17 +67,17 @@ func lineExpression(what, text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// lookOut starts a goroutine for each condition and takes what the first sees.
+// watch starts a goroutine for each condition and gives what the first sees.
 // It returns when all of them have ended.
-func (w sessionWaits) lookOut(ctx context.Context, s *Session) onset {
+func (w Conditions) watch(ctx context.Context, s *Shell) finding {
 	ctx, cancel := context.WithCancel(ctx)
 	looks := w.looks(s)
-	seen := make(chan onset, len(looks))
+	seen := make(chan finding, len(looks))
 	for _, look := range looks {
 		go func() { seen <- look(ctx) }()
 	}
-	var first onset
-	over := s.over
+	var first finding
+	over := s.o.Over
 	for left := len(looks); left > 0; {
 		select {
 		case g := <-seen:
@@ -99,82 +102,81 @@ func (w sessionWaits) lookOut(ctx context.Context, s *Session) onset {
 
 // looks are the functions that wait for the conditions; each ends with its
 // context, and when the session has.
-func (w sessionWaits) looks(s *Session) (looks []func(context.Context) onset) {
-	add := func(wanted bool, look func(context.Context) onset) {
+func (w Conditions) looks(s *Shell) (all []func(context.Context) finding) {
+	add := func(wanted bool, look func(context.Context) finding) {
 		if wanted {
-			looks = append(looks, look)
+			all = append(all, look)
 		}
 	}
-	add(w.in.Exit, func(ctx context.Context) onset { return s.seeExit(ctx) })
-	add(w.output != nil, func(ctx context.Context) onset { return s.seeOutput(ctx, w.output, w.in.Since) })
-	add(w.screen != nil, func(ctx context.Context) onset { return s.seeScreen(ctx, w.screen) })
-	add(w.in.Input, func(ctx context.Context) onset {
-		return s.seeNeed(ctx, "input", func(n need) bool { return n != needNothing })
+	add(w.in.Exit, func(ctx context.Context) finding { return s.seeExit(ctx) })
+	add(w.output != nil, func(ctx context.Context) finding { return s.seeOutput(ctx, w.output, w.in.Since) })
+	add(w.screen != nil, func(ctx context.Context) finding { return s.seeScreen(ctx, w.screen) })
+	add(w.in.Input, func(ctx context.Context) finding {
+		return s.seeNeed(ctx, "input", func(n Need) bool { return n != NeedNothing })
 	})
-	add(w.in.Prompt, func(ctx context.Context) onset {
-		return s.seeNeed(ctx, "prompt", func(n need) bool { return n == needPrompt })
+	add(w.in.Prompt, func(ctx context.Context) finding {
+		return s.seeNeed(ctx, "prompt", func(n Need) bool { return n == NeedPrompt })
 	})
-	add(w.in.Port != 0, func(ctx context.Context) onset {
+	add(w.in.Port != 0, func(ctx context.Context) finding {
 		if w.port(ctx) != nil {
-			return onset{}
+			return finding{}
 		}
-		return onset{met: "port"}
+		return finding{met: "port"}
 	})
-	add(w.in.IdleMS != 0, func(ctx context.Context) onset {
+	add(w.in.IdleMS != 0, func(ctx context.Context) finding {
 		return s.seeIdle(ctx, time.Duration(w.in.IdleMS)*time.Millisecond)
 	})
-	return looks
+	return all
 }
 
-func (s *Session) seeExit(ctx context.Context) onset {
+func (s *Shell) seeExit(ctx context.Context) finding {
 	select {
-	case <-s.over:
-		return onset{met: "exit"}
+	case <-s.o.Over:
+		return finding{met: "exit"}
 	case <-ctx.Done():
-		return onset{}
+		return finding{}
 	}
 }
 
-func (s *Session) seeNeed(ctx context.Context, met string, counts func(need) bool) onset {
+func (s *Shell) seeNeed(ctx context.Context, met string, counts func(Need) bool) finding {
 	n, err := s.awaitNeed(ctx, counts)
-	if err != nil || n == needNothing {
-		return onset{}
+	if err != nil || n == NeedNothing {
+		return finding{}
 	}
-	return onset{met: met, need: n}
+	return finding{met: met, need: n}
 }
 
 // seeScreen waits until the screen's text matches.
-func (s *Session) seeScreen(ctx context.Context, re *regexp.Regexp) onset {
-	changed, leave := s.watch.join()
+func (s *Shell) seeScreen(ctx context.Context, re *regexp.Regexp) finding {
+	changed, leave := s.screen.join()
 	defer leave()
 	for {
 		over := s.isOver()
-		var lines []string
-		err := s.onScreen(ctx, func(t Emulator) { lines = ScreenOf(t, false, 0).Lines })
+		lines, err := s.t.Rows(ctx)
 		if ctx.Err() != nil {
-			return onset{}
+			return finding{}
 		}
 		if err != nil {
-			return onset{err: err}
+			return finding{err: err}
 		}
-		if text := re.FindString(strings.Join(lines, "\n")); text != "" || re.MatchString(strings.Join(lines, "\n")) {
-			return onset{met: "screen", text: text}
+		if at := re.FindStringIndex(strings.Join(lines, "\n")); at != nil {
+			return finding{met: "screen", text: strings.Join(lines, "\n")[at[0]:at[1]]}
 		}
 		if over {
-			return onset{}
+			return finding{}
 		}
 		if !s.nextChange(ctx, changed, screenGap) {
-			return onset{}
+			return finding{}
 		}
 	}
 }
 
 // nextChange waits until the screen has changed or the session has ended, and
 // a little longer; it is false when ctx ends first.
-func (s *Session) nextChange(ctx context.Context, changed <-chan struct{}, pause time.Duration) bool {
+func (s *Shell) nextChange(ctx context.Context, changed <-chan struct{}, pause time.Duration) bool {
 	select {
 	case <-changed:
-	case <-s.over:
+	case <-s.o.Over:
 		return true
 	case <-ctx.Done():
 		return false
@@ -193,25 +195,24 @@ func (s *Session) nextChange(ctx context.Context, changed <-chan struct{}, pause
 }
 
 // seeIdle waits until nothing was printed for d, nor typed.
-func (s *Session) seeIdle(ctx context.Context, d time.Duration) onset {
+func (s *Shell) seeIdle(ctx context.Context, d time.Duration) finding {
 	for {
-		last := time.Unix(0, max(s.used.output.Load(), s.used.input.Load()))
-		left := time.Until(last.Add(d))
-		if s.parsed.Load() < s.log.End() {
+		left := time.Until(s.LastActive().Add(d))
+		if s.t.Shown() < s.t.Log().End() {
 			left = max(left, lookGap)
 		}
 		if left <= 0 {
-			return onset{met: "idle"}
+			return finding{met: "idle"}
 		}
 		timer := time.NewTimer(left)
 		select {
 		case <-timer.C:
-		case <-s.over:
+		case <-s.o.Over:
 			timer.Stop()
-			return onset{}
+			return finding{}
 		case <-ctx.Done():
 			timer.Stop()
-			return onset{}
+			return finding{}
 		}
 	}
 }
@@ -219,24 +220,24 @@ func (s *Session) seeIdle(ctx context.Context, d time.Duration) onset {
 // seeOutput waits until what is printed from an offset on matches as plain
 // text. A match that ends where the output does may become longer, so it counts
 // once nothing follows for a moment.
-func (s *Session) seeOutput(ctx context.Context, re *regexp.Regexp, since *int64) onset {
-	changed, leave := s.watch.join()
+func (s *Shell) seeOutput(ctx context.Context, re *regexp.Regexp, since *int64) finding {
+	changed, leave := s.screen.join()
 	defer leave()
-	at := s.parsed.Load()
+	at := s.t.Shown()
 	if since != nil {
 		if at = *since; at < 0 {
-			at = max(0, s.parsed.Load()+at)
+			at = max(0, s.t.Shown()+at)
 		}
 	}
-	text := newPlainWindow(max(at, s.log.Start()))
+	text := newPlainWindow(max(at, s.t.Log().Start()))
 	for {
 		over := s.isOver()
-		end := s.parsed.Load()
+		end := s.t.Shown()
 		if over {
-			end = s.log.End()
+			end = s.t.Log().End()
 		}
 		for text.at < end {
-			p, _, err := readRange(s.log, text.at, min(end, text.at+parseChunk), parseChunk)
+			p, _, err := readRange(s.t.Log(), text.at, min(end, text.at+readAtOnce), readAtOnce)
 			if err != nil || len(p) == 0 {
 				break
 			}
@@ -251,13 +252,13 @@ func (s *Session) seeOutput(ctx context.Context, re *regexp.Regexp, since *int64
 			continue
 		}
 		if over || !s.nextChange(ctx, changed, 0) {
-			return onset{}
+			return finding{}
 		}
 	}
 }
 
 // settles reports whether the screen stays as it is for a moment.
-func (s *Session) settles(ctx context.Context, changed <-chan struct{}) bool {
+func (s *Shell) settles(ctx context.Context, changed <-chan struct{}) bool {
 	timer := time.NewTimer(logs.LineSettles)
 	defer timer.Stop()
 	select {
@@ -265,7 +266,7 @@ func (s *Session) settles(ctx context.Context, changed <-chan struct{}) bool {
 		return true
 	case <-changed:
 		return false
-	case <-s.over:
+	case <-s.o.Over:
 		return false
 	case <-ctx.Done():
 		return false
@@ -274,19 +275,19 @@ func (s *Session) settles(ctx context.Context, changed <-chan struct{}) bool {
 
 // Await waits until one of the conditions holds, none ever will, or ctx ends.
 // What it gives has no Process yet.
-func (s *Session) Await(ctx context.Context, w sessionWaits) (out api.SessionWaitOutput, err error) {
-	if err := s.IsReady(ctx); err != nil {
+func (s *Shell) Await(ctx context.Context, w Conditions) (out api.SessionWaitOutput, err error) {
+	if err := s.t.IsReady(ctx); err != nil {
 		return out, err
 	}
-	s.used.note()
-	defer s.used.note()
-	seen := w.lookOut(ctx, s)
+	s.t.NoteUse()
+	defer s.t.NoteUse()
+	seen := w.watch(ctx, s)
 	if seen.err != nil {
 		return out, seen.err
 	}
-	out = api.SessionWaitOutput{Met: seen.met, Text: seen.text, Secret: seen.need == needSecret, NextCursor: seen.cursor}
+	out = api.SessionWaitOutput{Met: seen.met, Text: seen.text, Secret: seen.need == NeedSecret, NextCursor: seen.cursor}
 	if out.NextCursor == 0 {
-		out.NextCursor = s.parsed.Load()
+		out.NextCursor = s.t.Shown()
 	}
 	return out, nil
 }

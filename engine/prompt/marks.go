@@ -1,4 +1,4 @@
-package terminal
+package prompt
 
 import (
 	"fmt"
@@ -10,8 +10,7 @@ import (
 	"tandem/engine/vt"
 )
 
-// A Command is one command that a session's shell has run, as its marks
-// tell it.
+// A Command is one that a shell has run, as its marks tell it.
 type Command struct {
 	Session   string // id
 	Actor     string // who typed it: person or agent:NAME; who started the session if nobody has typed
@@ -25,18 +24,18 @@ type Command struct {
 	Stopped   bool  // somebody has ended the session, or has interrupted the command
 }
 
-// A shellPhase is what a shell does, as its marks tell it.
-type shellPhase int
+// A phase is what a shell does, as its marks tell it.
+type phase int
 
 const (
-	shellUnknown shellPhase = iota // it has told nothing
-	shellBetween                   // a command has ended, or the prompt is being drawn
-	shellReady                     // it is at its prompt
-	shellRunning                   // a command runs
+	phaseUnknown phase = iota // it has told nothing
+	phaseBetween              // a command has ended, or the prompt is being drawn
+	phaseReady                // it is at its prompt
+	phaseRunning              // a command runs
 )
 
-// An outcomeWatch follows what becomes of one line that was typed for exec.
-type outcomeWatch struct {
+// An commandWatch follows what becomes of one line that was typed for exec.
+type commandWatch struct {
 	begun     bool  // a mark told that a command begins
 	start     int64 // offset where the first command's output begins
 	ended     bool
@@ -51,13 +50,13 @@ type outcomeWatch struct {
 	endedAt   time.Time
 }
 
-// shellMarks is what a shell has told by marks with the session's nonce. The
+// marks are what a shell has told by those with the session's nonce. The
 // screen goroutine tells it what it sees; anybody may ask.
-type shellMarks struct {
+type marks struct {
 	nonce string // "" when the shell was not asked to tell
 
 	mu       sync.Mutex
-	phase    shellPhase
+	phase    phase
 	noStart  bool  // the shell cannot tell when a command begins
 	entered  bool  // a line was sent since the prompt was drawn
 	touched  bool  // something was typed since then
@@ -72,7 +71,7 @@ type shellMarks struct {
 	began    time.Time
 	broken   time.Time // when somebody has interrupted it last; zero if nobody has
 	leftover int64     // offset where the output ended, before the shell's own mark of an unfinished line; 0 if it did not tell
-	watch    *outcomeWatch
+	watch    *commandWatch
 	lent     string // for one command; "" if none was
 }
 
@@ -91,7 +90,7 @@ type markFound struct {
 }
 
 // ours reports whether a mark carries the nonce: what a program prints does not.
-func (m *shellMarks) ours(e vt.PromptEvent) bool {
+func (m *marks) ours(e vt.PromptEvent) bool {
 	if m.nonce == "" {
 		return false
 	}
@@ -102,14 +101,14 @@ func (m *shellMarks) ours(e vt.PromptEvent) bool {
 	return e.Option("aid") == m.nonce
 }
 
-// take notes a mark, and gives the command that has ended with it; nil if none
+// note notes a mark, and gives the command that has ended with it; nil if none
 // has. The command has no Session, Actor or CWD yet.
-func (m *shellMarks) take(f markFound) (ended *Command) {
+func (m *marks) note(f markFound) (ended *Command) {
 	if !m.ours(f.PromptEvent) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if m.lent != "" && f.Option("aid") == m.lent {
-			m.takeLent(f)
+			m.noteLent(f)
 		}
 		return nil
 	}
@@ -122,12 +121,12 @@ func (m *shellMarks) take(f markFound) (ended *Command) {
 	switch f.Mark {
 	case 'A':
 		ended = m.finish(f, nil)
-		m.phase, m.noStart = shellBetween, f.Option("c") == "0"
+		m.phase, m.noStart = phaseBetween, f.Option("c") == "0"
 		if m.watch != nil && m.watch.ended {
 			m.watch.prompted = true
 		}
 	case 'B':
-		m.phase, m.prompt, m.cursor, m.drawn = shellReady, f.at, f.cursor, f.now
+		m.phase, m.prompt, m.cursor, m.drawn = phaseReady, f.at, f.cursor, f.now
 		m.entered, m.touched, m.leftover = false, false, 0
 		if w := m.watch; w != nil && w.prompted {
 			w.ready, w.cursor = true, f.at
@@ -141,7 +140,7 @@ func (m *shellMarks) take(f markFound) (ended *Command) {
 		m.begin(f)
 	case 'D':
 		ended = m.finish(f, f.Exit)
-		m.phase, m.told = shellBetween, false
+		m.phase, m.told = phaseBetween, false
 	}
 	return ended
 }
@@ -149,10 +148,10 @@ func (m *shellMarks) take(f markFound) (ended *Command) {
 // readTyped reads the line that was typed if the mark will ask for it. That is
 // done before the lock is held: who wants to know the state must not wait for
 // the log. All that decides it belongs to the screen goroutine.
-func (m *shellMarks) readTyped(f *markFound) {
+func (m *marks) readTyped(f *markFound) {
 	m.mu.Lock()
-	begins := f.Mark == 'C' && (!m.told || m.phase == shellRunning)
-	ends := f.Mark == 'D' && m.phase == shellReady && m.noStart
+	begins := f.Mark == 'C' && (!m.told || m.phase == phaseRunning)
+	ends := f.Mark == 'D' && m.phase == phaseReady && m.noStart
 	from := m.prompt
 	m.mu.Unlock()
 	if begins || ends {
@@ -162,7 +161,7 @@ func (m *shellMarks) readTyped(f *markFound) {
 
 // part notes a prompt for more of a command, or the end of an output that does
 // not end with a line.
-func (m *shellMarks) part(f markFound) {
+func (m *marks) part(f markFound) {
 	switch f.Option("k") {
 	case "s":
 		m.prompt = f.at
@@ -178,28 +177,28 @@ func (m *shellMarks) part(f markFound) {
 // tellLine notes the line of the command that is about to begin. A shell that
 // tells the newest of its history says which number that has: the same again is
 // not this command.
-func (m *shellMarks) tellLine(f markFound) {
+func (m *marks) tellLine(f markFound) {
 	number := f.Option("n")
 	m.line, m.told = f.Line, number == "" || number != m.number
 	m.number = number
 }
 
-func (m *shellMarks) begin(f markFound) {
+func (m *marks) begin(f markFound) {
 	if !m.told {
 		m.line = f.line
 	}
-	m.phase, m.start, m.began, m.leftover, m.broken = shellRunning, f.at, f.now, 0, time.Time{}
+	m.phase, m.start, m.began, m.leftover, m.broken = phaseRunning, f.at, f.now, 0, time.Time{}
 	if w := m.watch; w != nil && !w.begun {
 		w.begun, w.start, w.began = true, f.at, f.now
 	}
 }
 
 // finish notes that whatever ran has ended, if anything did.
-func (m *shellMarks) finish(f markFound, exit *int) *Command {
+func (m *marks) finish(f markFound, exit *int) *Command {
 	c := Command{Line: m.line, StartedAt: m.began, LogStart: m.start, LogEnd: f.at, ExitCode: exit}
 	switch {
-	case m.phase == shellRunning:
-	case m.phase == shellReady && m.noStart && f.Mark == 'D':
+	case m.phase == phaseRunning:
+	case m.phase == phaseReady && m.noStart && f.Mark == 'D':
 		if c.Line, c.LogStart = f.line, f.output; c.StartedAt.Before(m.drawn) {
 			c.StartedAt = m.drawn
 		}
@@ -213,7 +212,7 @@ func (m *shellMarks) finish(f markFound, exit *int) *Command {
 	c.Duration = max(0, f.now.Sub(c.StartedAt))
 	c.Stopped = exit != nil && *exit != 0 && EndsInterrupt(m.broken, f.now)
 	m.noteEnd(f, exit)
-	m.phase, m.line, m.told, m.leftover = shellBetween, "", false, 0
+	m.phase, m.line, m.told, m.leftover = phaseBetween, "", false, 0
 	if f.Replay || c.Line == "" && m.noStart {
 		return nil
 	}
@@ -223,11 +222,11 @@ func (m *shellMarks) finish(f markFound, exit *int) *Command {
 // last notes that the shell has ended, with the status of whatever ran until
 // then, and gives that; nil if nothing did. Who waits for the end of a command
 // hears of that of the session instead.
-func (m *shellMarks) last(f markFound, exit *int) *Command {
+func (m *marks) last(f markFound, exit *int) *Command {
 	m.readTyped(&f)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.phase == shellReady && !m.entered {
+	if m.phase == phaseReady && !m.entered {
 		return nil
 	}
 	m.watch = nil
@@ -236,7 +235,7 @@ func (m *shellMarks) last(f markFound, exit *int) *Command {
 
 // noteEnd tells who waits for the end of a command. A shell says so before each
 // prompt, even if there was nothing to run.
-func (m *shellMarks) noteEnd(f markFound, exit *int) {
+func (m *marks) noteEnd(f markFound, exit *int) {
 	w := m.watch
 	if w == nil || f.Mark == 'C' || f.Mark == 'A' && (w.ended || !w.begun) {
 		return
@@ -249,13 +248,13 @@ func (m *shellMarks) noteEnd(f markFound, exit *int) {
 
 // noteTyped notes input. A line that is sent, or given up, leads to the next
 // prompt; one that is sent to a shell which does not tell begins a command.
-func (m *shellMarks) noteTyped(p []byte, now time.Time) {
+func (m *marks) noteTyped(p []byte, now time.Time) {
 	if m.nonce == "" || len(p) == 0 {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.phase != shellReady {
+	if m.phase != phaseReady {
 		return
 	}
 	m.touched = true
@@ -269,25 +268,25 @@ func (m *shellMarks) noteTyped(p []byte, now time.Time) {
 
 // noteInterrupt notes that somebody has sent an interrupt, to the command that
 // runs if one does.
-func (m *shellMarks) noteInterrupt(now time.Time) {
+func (m *marks) noteInterrupt(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.broken = now
 }
 
-// interruptTakes is how long a program may take to end after an interrupt for the
+// interruptLimit is how long a program may take to end after an interrupt for the
 // one to be the reason of the other.
-const interruptTakes = 10 * time.Second
+const interruptLimit = 10 * time.Second
 
 // EndsInterrupt reports whether an end may be that of an interrupt.
 func EndsInterrupt(interrupt, end time.Time) bool {
-	took := end.Sub(interrupt)
-	return !interrupt.IsZero() && 0 <= took && took <= interruptTakes
+	after := end.Sub(interrupt)
+	return !interrupt.IsZero() && 0 <= after && after <= interruptLimit
 }
 
 // appendState writes the marks that bring a replay behind a checkpoint to where
 // the shell is now.
-func (m *shellMarks) appendState(dst []byte) []byte {
+func (m *marks) appendState(dst []byte) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	options := ""
@@ -295,13 +294,13 @@ func (m *shellMarks) appendState(dst []byte) []byte {
 		options = "c=0;"
 	}
 	switch m.phase {
-	case shellBetween, shellReady:
+	case phaseBetween, phaseReady:
 		dst = fmt.Appendf(dst, "\x1b]133;A;%said=%s\a", options, m.nonce)
 	}
 	switch m.phase {
-	case shellReady:
+	case phaseReady:
 		dst = fmt.Appendf(dst, "\x1b]133;B;at=%d;aid=%s\a", m.prompt, m.nonce)
-	case shellRunning:
+	case phaseRunning:
 		dst = fmt.Appendf(dst, "\x1b]633;E;%s;%s\a", escapeLine(m.line), m.nonce)
 		dst = fmt.Appendf(dst, "\x1b]133;C;at=%d;aid=%s\a", m.start, m.nonce)
 	}
@@ -326,21 +325,21 @@ func escapeLine(line string) string {
 
 // lend lets a shell that tells nothing tell about one command with a word that
 // is typed with it.
-func (m *shellMarks) lend(word string) {
+func (m *marks) lend(word string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lent = word
 }
 
-func (m *shellMarks) word() string {
+func (m *marks) word() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lent
 }
 
-// takeLent notes a mark with the word that was lent; it says nothing about
+// noteLent notes a mark with the word that was lent; it says nothing about
 // prompts.
-func (m *shellMarks) takeLent(f markFound) {
+func (m *marks) noteLent(f markFound) {
 	w := m.watch
 	switch {
 	case w == nil:
@@ -352,22 +351,22 @@ func (m *shellMarks) takeLent(f markFound) {
 }
 
 // follow starts to follow what becomes of a line that is typed next.
-func (m *shellMarks) follow() *outcomeWatch {
+func (m *marks) follow() *commandWatch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.watch = &outcomeWatch{}
+	m.watch = &commandWatch{}
 	return m.watch
 }
 
 // unfollow ends that.
-func (m *shellMarks) unfollow() {
+func (m *marks) unfollow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.watch, m.lent = nil, ""
 }
 
 // seen is a copy of what was followed so far.
-func (m *shellMarks) seen(w *outcomeWatch) outcomeWatch {
+func (m *marks) seen(w *commandWatch) commandWatch {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return *w
@@ -375,7 +374,7 @@ func (m *shellMarks) seen(w *outcomeWatch) outcomeWatch {
 
 // A promptState is a shell's prompt as its marks tell it.
 type promptState struct {
-	phase   shellPhase
+	phase   phase
 	noStart bool
 	entered bool
 	touched bool
@@ -386,20 +385,20 @@ type promptState struct {
 	line    string // of what runs
 }
 
-func (m *shellMarks) state() promptState {
+func (m *marks) state() promptState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return promptState{m.phase, m.noStart, m.entered, m.touched, m.prompt, m.drawn, m.lined, m.cursor, m.line}
 }
 
-// taking reports whether a line was sent to the prompt so lately that the shell,
+// lineIsNew reports whether a line was sent to the prompt so lately that the shell,
 // where much runs, may not have begun to read it.
-func (p promptState) taking(now time.Time) bool {
-	return p.phase == shellReady && p.entered && now.Sub(p.lined) < enterSettles
+func (p promptState) lineIsNew(now time.Time) bool {
+	return p.phase == phaseReady && p.entered && now.Sub(p.lined) < enterSettles
 }
 
 // atPrompt reports whether the marks alone say that the shell waits at its
 // prompt.
 func (p promptState) atPrompt() bool {
-	return p.phase == shellReady && !p.entered
+	return p.phase == phaseReady && !p.entered
 }

@@ -1,4 +1,4 @@
-package shell
+package prompt
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package terminal
+package prompt
 
 import (
 	"strings"
@@ -12,12 +12,12 @@ func FuzzShellMarks(f *testing.F) {
 	f.Add([]byte("\x1b]133;A;aid=n\a\x1b]133;B;aid=n\a\x1b]633;E;ls;n\a\x1b]133;C;aid=n\ax\r\n\x1b]133;P;k=e;aid=n\a\x1b]133;D;0;aid=n\a"))
 	f.Add([]byte("\x1b]133;A;c=0;aid=n\a$ \x1b]133;B;aid=n\als\r\nx\r\n\x1b]133;D;0;aid=n\a\x1b]633;E;;n;n=5\a"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		m := &shellMarks{nonce: "n"}
+		m := &marks{nonce: "n"}
 		w := m.follow()
 		at := int64(0)
 		term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 			if e, ok := e.(vt.PromptEvent); ok {
-				if ended := m.take(markFound{PromptEvent: e, at: at, typed: func(from, to int64) (string, int64) { return "x", from }}); ended != nil && ended.Duration < 0 {
+				if ended := m.note(markFound{PromptEvent: e, at: at, typed: func(from, to int64) (string, int64) { return "x", from }}); ended != nil && ended.Duration < 0 {
 					t.Error(ended)
 				}
 			}
@@ -28,15 +28,15 @@ func FuzzShellMarks(f *testing.F) {
 		}
 		m.seen(w)
 		before := m.state().phase
-		again := &shellMarks{nonce: "n"}
+		again := &marks{nonce: "n"}
 		term = vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 			if e, ok := e.(vt.PromptEvent); ok {
-				again.take(markFound{PromptEvent: e, typed: func(from, to int64) (string, int64) { return "x", from }})
+				again.note(markFound{PromptEvent: e, typed: func(from, to int64) (string, int64) { return "x", from }})
 			}
 		}})
 		term.SetReplies(false)
 		term.Write(m.appendState(nil))
-		if now := again.state(); now.phase != before || now.prompt != m.state().prompt && before == shellReady {
+		if now := again.state(); now.phase != before || now.prompt != m.state().prompt && before == phaseReady {
 			t.Errorf("%+v became %+v", m.state(), now)
 		}
 	})
@@ -60,7 +60,7 @@ func FuzzPlainStream(f *testing.F) {
 }
 
 func TestNobodyWaitsForTheLogToKnowWhatAShellDoes(t *testing.T) {
-	m := &shellMarks{nonce: "n"}
+	m := &marks{nonce: "n"}
 	reads := 0
 	typed := func(from, to int64) (string, int64) {
 		reads++
@@ -73,7 +73,7 @@ func TestNobodyWaitsForTheLogToKnowWhatAShellDoes(t *testing.T) {
 	}
 	term := vt.New(vt.Options{Cols: 20, Rows: 5, Event: func(e vt.Event) {
 		if e, ok := e.(vt.PromptEvent); ok {
-			m.take(markFound{PromptEvent: e, typed: typed})
+			m.note(markFound{PromptEvent: e, typed: typed})
 		}
 	}})
 	term.Write([]byte("\x1b]133;A;aid=n\a\x1b]133;B;aid=n\a\x1b]133;C;aid=n\a\x1b]133;D;0;aid=n\a"))

@@ -1,4 +1,4 @@
-package terminal
+package prompt
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ const (
 	typedMost = 16 << 10
 	// scratchLines bounds the lines of a scratch terminal.
 	scratchLines = 1 << 20
+	// linesAtOnce is how many lines of it are copied in one go.
+	linesAtOnce = 5000
 )
 
 // cleanOutput gives what a terminal of some width shows of output, as plain
@@ -32,14 +34,14 @@ func cleanOutput(p []byte, cols, rows int) string {
 
 // terminalText is all that a terminal holds, up to its cursor or to what it
 // shows below.
-func terminalText(t Emulator) string {
+func terminalText(t *vt.Terminal) string {
 	var text strings.Builder
 	oldest, first, end := t.Bounds()
 	cols, _ := t.Size()
 	cursor := t.Cursor()
 	blank := 0 // lines that come only if something follows
-	for from := oldest; from < end; from += linesLimit {
-		for _, l := range t.Lines(from, int(min(end-from, linesLimit))) {
+	for from := oldest; from < end; from += linesAtOnce {
+		for _, l := range t.Lines(from, int(min(end-from, linesAtOnce))) {
 			line := l.Line.Text()
 			if line == "" && l.N > first+int64(cursor.Y) {
 				blank++
@@ -99,18 +101,19 @@ func readRange(log Log, from, to int64, most int) (p []byte, start int64, err er
 	return p[:n], from, err
 }
 
-// typedLine gives the line that was typed behind a prompt, as it was echoed,
+// lineTyped gives the line that was typed behind a prompt, as it was echoed,
 // and where the output behind it begins: after the end of that line.
-func (s *Session) typedLine(from, to int64) (line string, output int64) {
-	p, start, err := readRange(s.log, from, min(to, from+typedMost), typedMost)
-	if err != nil || start != from {
-		return "", from
+func (s *Shell) lineTyped(at Spot) func(from, to int64) (line string, output int64) {
+	return func(from, to int64) (line string, output int64) {
+		p, start, err := readRange(s.t.Log(), from, min(to, from+typedMost), typedMost)
+		if err != nil || start != from {
+			return "", from
+		}
+		n := lineEnd(p)
+		line = strings.TrimRight(cleanOutput(p[:n], at.Cols, at.Rows), "\n")
+		line = strings.ReplaceAll(line, "\n", "")
+		return line, from + int64(n)
 	}
-	cols, rows := s.term.Size()
-	n := lineEnd(p)
-	line = strings.TrimRight(cleanOutput(p[:n], cols, rows), "\n")
-	line = strings.ReplaceAll(line, "\n", "")
-	return line, from + int64(n)
 }
 
 // lineEnd is the length of the first line of p with what ends it.

@@ -1,4 +1,4 @@
-package terminal
+package prompt
 
 import (
 	"bytes"
@@ -6,25 +6,24 @@ import (
 	"time"
 
 	"tandem/engine/api"
-	"tandem/engine/shell"
 	"tandem/keys"
 )
 
 // text is what is typed.
 func (e *execution) text() []byte {
-	modes := keyModes(*e.s.modes.Load())
+	modes := keys.Modes{BracketedPaste: e.s.t.Modes().BracketedPaste}
 	command := e.in.Command
 	several := strings.Contains(command, "\n")
 	switch {
 	case e.marker:
 		command = markerLines(command, e.s.marks.word())
 	case !several:
-	case e.s.options.Kind == shell.Python:
+	case e.s.o.Kind == Python:
 		command = "exec(" + pythonString(command+"\n") + ")"
 	case !modes.BracketedPaste:
 		command = "{\n" + command + "\n}"
 	}
-	if modes.BracketedPaste && e.s.options.Kind != shell.Python {
+	if modes.BracketedPaste && e.s.o.Kind != Python {
 		return append(keys.EncodePaste(nil, command, modes), '\r')
 	}
 	modes.BracketedPaste = false
@@ -68,9 +67,9 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 	if !seen.begun {
 		from = e.echoEnd(seen)
 	}
-	end := s.log.End()
+	end := s.t.Log().End()
 	if !ended {
-		end = s.parsed.Load()
+		end = s.t.Shown()
 	}
 	began, until := seen.began, seen.endedAt
 	if began.IsZero() {
@@ -89,15 +88,13 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 	default:
 		to, until, out.NextCursor = end, time.Now(), end
 		if ended {
-			out.Method, out.ExitCode = "exit", s.ended.ExitCode
+			out.Method, out.ExitCode = "exit", s.t.ExitCode()
 		}
 	}
 	out.DurationMS = float64(max(0, until.Sub(began)).Microseconds()) / 1000
-	if f := s.Facts(); f.CWD != "" {
-		out.CWD = f.CWD
-	}
+	out.CWD = s.t.CWD()
 	text, dropped, err := e.output(from, to, seen.ended)
-	if !seen.begun && !(seen.continued > 0 && e.s.options.Kind == shell.POSIX) { // its terminal has echoed all of it before
+	if !seen.begun && !(seen.continued > 0 && e.s.o.Kind == POSIX) { // its terminal has echoed all of it before
 		text = withoutEcho(text, e.in.Command)
 	}
 	out.Output, out.Dropped = text, dropped
@@ -106,7 +103,7 @@ func (e *execution) result(timedOut bool) (api.SessionExecOutput, error) {
 
 // echoEnd is where the output of a command begins in a shell that does not
 // tell: behind the last prompt, if it asked for more, or what was typed.
-func (e *execution) echoEnd(seen outcomeWatch) int64 {
+func (e *execution) echoEnd(seen commandWatch) int64 {
 	if seen.continued > 0 {
 		return seen.more
 	}
@@ -116,15 +113,15 @@ func (e *execution) echoEnd(seen outcomeWatch) int64 {
 // output reads and cleans what was printed from one offset to another.
 func (e *execution) output(from, to int64, ended bool) (text string, dropped int64, err error) {
 	most := max(shellRawLeast, outputPerResult*e.in.MaxOutput)
-	p, start, err := readRange(e.s.log, from, to, most)
+	p, start, err := readRange(e.s.t.Log(), from, to, most)
 	if err != nil {
 		return "", 0, api.Errorf(api.CodeUnavailable, "read output of %s: %v", e.name, err)
 	}
 	if i := bytes.LastIndex(p, []byte("\x1b]133;")); i >= 0 && ended { // the mark of the end
 		p = p[:i]
 	}
-	f := e.s.Facts()
-	text = cleanOutput(p, f.Cols, f.Rows)
+	cols, rows := e.s.t.Size()
+	text = cleanOutput(p, cols, rows)
 	dropped = max(0, start-from)
 	if cut := len(text) - e.in.MaxOutput; cut > 0 {
 		dropped += int64(cut)

@@ -1,0 +1,46 @@
+package prompt
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// watchers are those who want to know that a screen has changed. The zero value is
+// nobody.
+type watchers struct {
+	n   atomic.Int32
+	mu  sync.Mutex
+	all map[chan struct{}]struct{}
+}
+
+// join gives a flag that is raised with each change until leave is called.
+func (w *watchers) join() (changed chan struct{}, leave func()) {
+	changed = make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.all == nil {
+		w.all = make(map[chan struct{}]struct{})
+	}
+	w.all[changed] = struct{}{}
+	w.n.Add(1)
+	return changed, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.all, changed)
+		w.n.Add(-1)
+	}
+}
+
+func (w *watchers) wake() {
+	if w.n.Load() == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.all {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package pty
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+func open(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := onDescriptor(master, func(fd int) error { return syscall.SetNonblock(fd, true) }); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		master.Close()
+		slave.Close()
+	})
+	return master, slave
+}
+
+func TestASizeIsReadAsItWasSet(t *testing.T) {
+	master, _ := open(t)
+	if err := SetSize(master, 93, 31); err != nil {
+		t.Fatal(err)
+	}
+	if cols, rows, err := Size(master); cols != 93 || rows != 31 || err != nil {
+		t.Errorf("%d×%d, %v", cols, rows, err)
+	}
+}
+
+func TestOnlySignalKeysOfTheTerminalInterrupt(t *testing.T) {
+	master, _ := open(t)
+	for p, want := range map[string]bool{"\x03": true, "abc\x1c": true, "c": false, "": false} {
+		if SendsSignal(master, []byte(p)) != want {
+			t.Errorf("%q: not %v", p, want)
+		}
+	}
+}
+
+func TestABurstIsReadInPieces(t *testing.T) {
+	master, slave := open(t)
+	want := strings.Repeat("x", 3*pieceSize)
+	go slave.WriteString(want)
+	p := make([]byte, 64<<10)
+	n := 0
+	for n < len(want) {
+		got, err := ReadBurst(master, p[n:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += got
+	}
+	if string(p[:n]) != want {
+		t.Errorf("%d bytes, not %d", n, len(want))
+	}
+}
+
+func TestNothingReadsInATerminalThatNobodyHas(t *testing.T) {
+	master, _ := open(t)
+	if look := LookAt(master, os.Getpid()); look != (Look{}) {
+		t.Errorf("%+v", look)
+	}
+}
