@@ -32,8 +32,6 @@ var tooLarge = map[string]string{
 	"struct engine/terminal/Session": "to be split",
 	"struct panes/processes/Log":     "to be split",
 	"struct panes/preview/Preview":   "to be split",
-	"struct panes/files/Pane":        "its folder and its transfers to be parted",
-	"type panes/files/Pane":          "its folder and its transfers to be parted",
 	"struct ui/model":                "to be split",
 	"type engine/control":            "to be split",
 	"type engine/host":               "to be split",

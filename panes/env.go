@@ -84,25 +84,50 @@ func Pause(ctx context.Context, d time.Duration) {
 // Call runs an operation on the engine as a command. What it cannot be asked
 // becomes a message by failed.
 func Call(env Env, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
-	return CallIn(env.Context(), env, do, failed)
-}
-
-// CallIn is Call for as long as ctx lasts.
-func CallIn(ctx context.Context, env Env, do func(context.Context, Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
-		e, err := env.Engine(ctx)
+		e, err := env.Engine(env.Context())
 		if err != nil {
 			return failed(err)
 		}
-		return do(ctx, e)
+		return do(env.Context(), e)
 	}
 }
 
-// Do runs an operation on the engine whose effect comes as news: only its error
-// is told.
+// Ask has the engine do something as a command, for as long as ctx lasts, and goes
+// on with the answer.
+func Ask[T any](ctx context.Context, env Env, ask func(context.Context, Engine) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+	return func() tea.Msg {
+		var answer T
+		e, err := env.Engine(ctx)
+		if err == nil {
+			answer, err = ask(ctx, e)
+		}
+		return Result(func() tea.Cmd { return then(answer, err) })
+	}
+}
+
+// After goes on when a time has passed.
+func After(d time.Duration, then func() tea.Cmd) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return Result(then) })
+}
+
+// Result is what a command has brought: how Bubble Tea's goroutine goes on with
+// it.
+type Result func() tea.Cmd
+
+// Cmd is a command that brings the result.
+func (r Result) Cmd() tea.Msg { return r }
+
+// Do has the engine do something whose effect comes as news: only its error is
+// told.
 func Do(env Env, do func(context.Context, Engine) error) tea.Cmd {
-	return Call(env, func(ctx context.Context, e Engine) tea.Msg { return DoneMsg{do(ctx, e)} },
-		func(err error) tea.Msg { return DoneMsg{err} })
+	return func() tea.Msg {
+		e, err := env.Engine(env.Context())
+		if err == nil {
+			err = do(env.Context(), e)
+		}
+		return DoneMsg{err}
+	}
 }
 
 // DoneMsg is the outcome of an operation whose effect comes as news.

@@ -11,9 +11,9 @@ import (
 // A Pane is one view of the dashboard. The dashboard calls it from Bubble Tea's
 // goroutine alone, and draws it anew after whatever it was told.
 type Pane interface {
-	// Update takes in a message: news of the engine (NewsMsg) and the results of
-	// the pane's own commands. Messages that are not for it change nothing.
-	Update(tea.Msg) tea.Cmd
+	// News tells the pane that there are news of the engine, and what was known
+	// before. What its own commands bring is a Result.
+	News(before *News)
 	// Fetch asks for what the pane needs now. It is called after every message,
 	// shown or not.
 	Fetch() tea.Cmd
@@ -46,7 +46,3 @@ type Actions map[keymap.Action]func() tea.Cmd
 
 // A Hint is a key and what it does.
 type Hint = widget.Hint
-
-// A NewsMsg tells a pane that there are news of the engine. Before is what was
-// known.
-type NewsMsg struct{ Before News }

@@ -21,7 +21,7 @@ func TestOfSeveralConflictsEachIsToldInALine(t *testing.T) {
 	d.press("space")
 	d.onFile("b")
 	d.press("space", "C", "ctrl+u", "'to/", "enter")
-	d.shows("2 of these are there already")
+	d.shows("2 of these already exist")
 	d.shows("a: 3B there now, yours is newer, 1B")
 	d.shows("b: 1B there now, yours is older, 2B")
 }
@@ -40,7 +40,7 @@ func TestAFileIsCopiedOntoItselfOnlyToKeepBoth(t *testing.T) {
 func TestAWrongNameIsToldInTheDialogWithWhatWasTyped(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"a": "1", "bad\xff": "2"})
 	d.onFile("a")
-	for text, mistake := range map[string]string{"x/y": "a name has no /", ".": "is not a valid name", "..": "is not a valid name"} {
+	for text, mistake := range map[string]string{"x/y": "a name cannot contain /", ".": "not a valid name", "..": "not a valid name"} {
 		d.press("R", "ctrl+u", "'"+text, "enter")
 		d.shows(mistake)
 		if p, ok := d.m.overlay.(*overlay.Prompt); !ok || p.Field.Text() != text {

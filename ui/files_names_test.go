@@ -59,24 +59,17 @@ func TestPathsThatCannotBeShownAreTypedAndCompleted(t *testing.T) {
 	d, dir := onFolder(t, 120, 30, map[string]string{"odd\xff\n/inside": "x", `odd\/f`: "", "f": "1"})
 	d.m.news.Info.DataDir = t.TempDir()
 	d.press("c", "ctrl+u", "'"+dir+"/o")
-	prompt := d.m.overlay.(typedPath)
-	d.until("the folder is listed", func() bool { return prompt.Listed() == dir+"/" })
+	d.shows(`odd\xff\n/`)
 	d.press("tab") // up to where they differ
-	if got := prompt.Typed(); got != dir+"/odd" {
-		t.Fatalf("completed to %q", got)
-	}
-	d.press("down", "down", "tab")
-	if got := prompt.Typed(); got != dir+`/odd\xff\n/` {
-		t.Fatalf("the second is %q", got)
-	}
+	d.hasTyped(filepath.Base(dir) + "/odd")
+	d.press("down", "tab")
+	d.hasTyped(filepath.Base(dir) + `/odd\xff\n/`)
 	d.shows("cannot be shown")
 	d.press("enter")
 	d.until("in the folder", func() bool { return d.m.files.Folder() == dir+"/odd\xff\n" })
 	d.shows("inside")
 	d.press("c")
-	if got := d.m.overlay.(typedPath).Typed(); got != dir+`/odd\xff\n/` {
-		t.Errorf("the prompt begins with %q", got)
-	}
+	d.hasTyped(filepath.Base(dir) + `/odd\xff\n/`)
 	d.press(`'\`, "enter")
 	d.shows("stands alone")
 	d.press("esc", "B")
@@ -89,14 +82,11 @@ func TestPathsInTheHomeFolderAreCompleted(t *testing.T) {
 	d, dir := onFolder(t, 80, 24, map[string]string{"deep/er/f": ""})
 	d.m.list.Home = dir
 	d.press("c", "ctrl+u", "'~/")
-	prompt := d.m.overlay.(typedPath)
-	d.until("home is listed", func() bool { return prompt.Listed() == dir+"/" })
+	d.shows("~/deep/")
 	d.press("tab")
-	d.until("the next one is listed", func() bool { return prompt.Listed() == dir+"/deep/" })
+	d.shows("~/deep/er/")
 	d.press("tab")
-	if got := prompt.Typed(); got != "~/deep/er/" {
-		t.Errorf("completed to %q", got)
-	}
+	d.hasTyped("~/deep/er/")
 	d.press("enter")
 	d.until("there", func() bool { return d.m.files.Folder() == dir+"/deep/er" })
 }
@@ -145,8 +135,7 @@ func TestAFolderWithTooManyEntriesSaysSoAndTheRestIsReached(t *testing.T) {
 	d.engine.beyond = ".a"
 	d.press("c", "ctrl+u", "'"+dir+"/.hidden-far", "enter")
 	d.until("on a hidden file", func() bool {
-		f := d.m.files.Selected()
-		return f != nil && f.Name == ".hidden-far"
+		return d.isOn(".hidden-far")
 	})
 }
 

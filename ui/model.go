@@ -232,6 +232,9 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		return m.turn(msg)
 	case overlay.Answer:
 		return m.answered(msg)
+	case panes.Result:
+		m.dirty = true
+		return msg()
 	case panes.DoneMsg:
 		return m.done(msg)
 	case inputMsg:
@@ -250,8 +253,6 @@ func (m *model) handle(msg tea.Msg) tea.Cmd {
 		if m.terminal != nil {
 			m.terminal.Learn(msg)
 		}
-	default:
-		return m.tellPanes(msg)
 	}
 	return nil
 }

@@ -58,7 +58,8 @@ func (m *model) takeNews(n panes.News) tea.Cmd {
 		m.showLayout(*n.Show)
 	}
 	m.refreshList()
-	cmd := tea.Batch(m.tellPanes(panes.NewsMsg{Before: before}), m.notePalette(&before))
+	m.tellPanes(&before)
+	cmd := m.notePalette(&before)
 	if n.Stopped != "" {
 		return m.leave()
 	}

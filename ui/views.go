@@ -25,16 +25,14 @@ func (m *model) switchTo(v viewKind) {
 	}
 }
 
-// tellPanes hands a message to whichever pane it is for.
-func (m *model) tellPanes(msg tea.Msg) tea.Cmd {
-	var cmds []tea.Cmd
+// tellPanes tells every pane that there are news of the engine.
+func (m *model) tellPanes(before *panes.News) {
 	for _, p := range m.views {
 		if p != nil {
-			cmds = append(cmds, p.Update(msg))
+			p.News(before)
 		}
 	}
 	m.dirty = true
-	return tea.Batch(cmds...)
 }
 
 // fetch lets every pane ask for what it needs now.

@@ -17,96 +17,97 @@ import (
 
 // makeActions are those of the files view and its preview.
 func (f *Pane) makeActions() panes.Actions {
+	list, order := &f.folder.list, f.folder.onOrder
+	move := func(rows func() int) func() tea.Cmd { return do(func() { list.Move(rows()) }) }
+	by := func(rows int) func() tea.Cmd { return do(func() { list.Move(rows) }) }
+	towards := func(on bool) func() tea.Cmd { return do(func() { f.focusPreview(on) }) }
+	other := do(func() { f.focusPreview(!f.onPreview) })
 	return panes.Actions{
-		keymap.FocusLeft: f.towards(false), keymap.FocusUp: f.towards(false), keymap.FocusRight: f.towards(true), keymap.FocusDown: f.towards(true),
-		keymap.FocusNext: f.otherPart, keymap.FocusPrevious: f.otherPart, keymap.PaneZoom: f.zoomFiles,
+		keymap.FocusLeft: towards(false), keymap.FocusUp: towards(false), keymap.FocusRight: towards(true), keymap.FocusDown: towards(true),
+		keymap.FocusNext: other, keymap.FocusPrevious: other, keymap.PaneZoom: do(func() { f.zoomed = !f.zoomed }),
 
-		keymap.MoveDown: f.by(1), keymap.MoveUp: f.by(-1), keymap.MoveFirst: f.by(-allRows), keymap.MoveLast: f.by(allRows),
-		keymap.MovePageDown: func() tea.Cmd { return f.by(f.list.Page())() },
-		keymap.MovePageUp:   func() tea.Cmd { return f.by(-f.list.Page())() },
-		keymap.Open:         f.openFileHere,
-		keymap.Filter:       f.askFileFilter,
-		keymap.Clear:        f.clearFiles,
-		keymap.Mark:         f.markFile,
+		keymap.MoveDown: by(1), keymap.MoveUp: by(-1), keymap.MoveFirst: by(-allRows), keymap.MoveLast: by(allRows),
+		keymap.MovePageDown: move(func() int { return list.Page() }),
+		keymap.MovePageUp:   move(func() int { return -list.Page() }),
+		keymap.Open:         do(f.open),
+		keymap.Filter:       f.folder.askFilter,
+		keymap.Clear:        f.clear,
+		keymap.Mark:         do(f.folder.mark),
 
-		keymap.FilesUp:       f.filesUp,
-		keymap.FilesInto:     f.openFileHere,
-		keymap.FilesEdit:     f.editFile,
+		keymap.FilesUp:       do(f.goUp),
+		keymap.FilesInto:     do(f.open),
+		keymap.FilesEdit:     f.edit,
 		keymap.FilesTerminal: func() tea.Cmd { return f.startHere(nil) },
 		keymap.FilesRun:      f.askRun,
 		keymap.FilesPath:     f.copyPath,
-		keymap.FilesHidden:   f.onOrder(func(o *Order) { o.Hidden = !o.Hidden }),
-		keymap.FilesSort:     f.onOrder(func(o *Order) { o.By, o.Reversed = o.By.Next(), false }),
-		keymap.FilesReverse:  f.onOrder(func(o *Order) { o.Reversed = !o.Reversed }),
-		keymap.FilesReload:   f.reloadFiles,
-		keymap.FilesHome:     func() tea.Cmd { f.GoFolder(f.env.Home(), ""); return nil },
-		keymap.FilesBack:     f.folderBefore,
-		keymap.FilesMarkAll:  f.markAllFiles,
-		keymap.FilesNew:      f.askNewFile,
-		keymap.FilesRename:   f.askRenameFile,
+		keymap.FilesHidden:   order(func(o *Order) { o.Hidden = !o.Hidden }),
+		keymap.FilesSort:     order(func(o *Order) { o.By, o.Reversed = o.By.Next(), false }),
+		keymap.FilesReverse:  order(func(o *Order) { o.Reversed = !o.Reversed }),
+		keymap.FilesReload:   do(f.folder.begin),
+		keymap.FilesHome:     do(func() { f.GoFolder(f.env.Home(), "") }),
+		keymap.FilesBack:     do(f.goBack),
+		keymap.FilesMarkAll:  do(f.folder.markAll),
+		keymap.FilesNew:      f.askNew,
+		keymap.FilesRename:   f.askRename,
 		keymap.FilesCopy:     func() tea.Cmd { return f.askTransfer(api.TransferCopy) },
 		keymap.FilesMove:     func() tea.Cmd { return f.askTransfer(api.TransferMove) },
-		keymap.FilesDelete:   f.trashFiles,
-		keymap.FilesErase:    f.askErase,
-		keymap.FilesUndo:     f.undoFiles,
+		keymap.FilesDelete:   f.onTargets(f.trash),
+		keymap.FilesErase:    f.onTargets(f.askErase),
+		keymap.FilesUndo:     f.transfers.undo,
 		keymap.FilesGoTo:     f.askFolder,
 		keymap.FilesMarks:    f.showBookmarks,
 		keymap.FilesKeep:     f.keepBookmark,
-		keymap.FilesFind:     func() tea.Cmd { return f.showFileFinder(false) },
-		keymap.FilesSearch:   func() tea.Cmd { return f.showFileFinder(true) },
+		keymap.FilesFind:     do(func() { f.find(false) }),
+		keymap.FilesSearch:   do(func() { f.find(true) }),
 
-		keymap.PreviewDown:     f.whenPreviewed(func(p *preview.Preview) { p.Scroll(1) }),
-		keymap.PreviewUp:       f.whenPreviewed(func(p *preview.Preview) { p.Scroll(-1) }),
-		keymap.PreviewPageDown: f.whenPreviewed(func(p *preview.Preview) { p.Pages(2) }),
-		keymap.PreviewPageUp:   f.whenPreviewed(func(p *preview.Preview) { p.Pages(-2) }),
-		keymap.PreviewHalfDown: f.whenPreviewed(func(p *preview.Preview) { p.Pages(1) }),
-		keymap.PreviewHalfUp:   f.whenPreviewed(func(p *preview.Preview) { p.Pages(-1) }),
-		keymap.PreviewFirst:    f.whenPreviewed((*preview.Preview).Home),
-		keymap.PreviewLast:     f.whenPreviewed((*preview.Preview).End),
-		keymap.PreviewLeft:     f.whenPreviewed(func(p *preview.Preview) { p.Sideways(-1) }),
-		keymap.PreviewRight:    f.whenPreviewed(func(p *preview.Preview) { p.Sideways(1) }),
-		keymap.PreviewWrap:     f.whenPreviewed((*preview.Preview).Wrap),
-		keymap.PreviewSearch:   f.askPreviewSearch,
-		keymap.PreviewNext:     func() tea.Cmd { return f.nextHit(false) },
-		keymap.PreviewPrevious: func() tea.Cmd { return f.nextHit(true) },
-		keymap.PreviewLeave:    func() tea.Cmd { return f.focusPreview(false) },
+		keymap.PreviewDown:     f.onPreviewed(func(p *preview.Preview) { p.Scroll(1) }),
+		keymap.PreviewUp:       f.onPreviewed(func(p *preview.Preview) { p.Scroll(-1) }),
+		keymap.PreviewPageDown: f.onPreviewed(func(p *preview.Preview) { p.Pages(2) }),
+		keymap.PreviewPageUp:   f.onPreviewed(func(p *preview.Preview) { p.Pages(-2) }),
+		keymap.PreviewHalfDown: f.onPreviewed(func(p *preview.Preview) { p.Pages(1) }),
+		keymap.PreviewHalfUp:   f.onPreviewed(func(p *preview.Preview) { p.Pages(-1) }),
+		keymap.PreviewFirst:    f.onPreviewed((*preview.Preview).Home),
+		keymap.PreviewLast:     f.onPreviewed((*preview.Preview).End),
+		keymap.PreviewLeft:     f.onPreviewed(func(p *preview.Preview) { p.Sideways(-1) }),
+		keymap.PreviewRight:    f.onPreviewed(func(p *preview.Preview) { p.Sideways(1) }),
+		keymap.PreviewWrap:     f.onPreviewed((*preview.Preview).Wrap),
+		keymap.PreviewSearch:   f.viewer.askSearch,
+		keymap.PreviewNext:     func() tea.Cmd { return f.viewer.nextHit(false) },
+		keymap.PreviewPrevious: func() tea.Cmd { return f.viewer.nextHit(true) },
+		keymap.PreviewLeave:    towards(false),
 	}
 }
 
-// onOrder changes what is shown of the folder and in which order.
-func (f *Pane) onOrder(change func(*Order)) func() tea.Cmd {
-	return func() tea.Cmd {
-		change(&f.order)
-		f.aboveOf = ""
-		return f.rearrange()
+// goBack goes to the folder that was shown before.
+func (f *Pane) goBack() {
+	if last := len(f.folder.back) - 1; last >= 0 {
+		back := f.folder.back[:last]
+		f.GoFolder(f.folder.back[last], "")
+		f.folder.back = back
 	}
 }
 
-func (f *Pane) filesUp() tea.Cmd {
-	if up := filepath.Dir(f.path); up != f.path {
-		f.GoFolder(up, filepath.Base(f.path))
+// goUp goes to the folder above.
+func (f *Pane) goUp() {
+	if up := filepath.Dir(f.folder.path); up != f.folder.path {
+		f.GoFolder(up, filepath.Base(f.folder.path))
 	}
-	return nil
 }
 
-// openFileHere goes into the folder under the cursor, or shows the file there in
-// full.
-func (f *Pane) openFileHere() tea.Cmd {
-	selected := f.list.Selected()
-	switch {
+// open goes into the folder under the cursor, or shows the file there in full.
+func (f *Pane) open() {
+	switch selected := f.folder.list.Selected(); {
 	case selected == nil:
-		return nil
 	case widget.IsFolder(selected):
-		f.GoFolder(f.list.SelectedPath(), "")
-		return nil
+		f.GoFolder(f.folder.list.SelectedPath(), "")
+	default:
+		f.onPreview, f.zoomed = true, true
 	}
-	f.onPreview, f.zoomed = true, true
-	return nil
 }
 
-// editFile opens the file under the cursor in the person's editor.
-func (f *Pane) editFile() tea.Cmd {
-	path := f.list.SelectedPath()
+// edit opens the file under the cursor in the person's editor.
+func (f *Pane) edit() tea.Cmd {
+	path := f.folder.list.SelectedPath()
 	if path == "" {
 		return nil
 	}
@@ -116,7 +117,7 @@ func (f *Pane) editFile() tea.Cmd {
 // visit starts a command in a session in the folder that is shown; when it ends,
 // the files are shown again, and then is done.
 func (f *Pane) visit(command []string, then func() tea.Cmd) tea.Cmd {
-	command, folder, err := carried(command, f.path)
+	command, folder, err := carried(command, f.folder.path)
 	if err != nil {
 		return f.env.Say(err.Error(), true)
 	}
@@ -124,7 +125,7 @@ func (f *Pane) visit(command []string, then func() tea.Cmd) tea.Cmd {
 }
 
 func (f *Pane) askRun() tea.Cmd {
-	selected := f.list.Selected()
+	selected := f.folder.list.Selected()
 	if selected == nil || widget.IsFolder(selected) {
 		return nil
 	}
@@ -145,7 +146,7 @@ func (f *Pane) askRun() tea.Cmd {
 // copyPath copies paths, each on its line; those that hold what cannot be shown
 // as words for a shell.
 func (f *Pane) copyPath() tea.Cmd {
-	targets := f.list.Targets()
+	targets := f.folder.list.Targets()
 	if len(targets) == 0 {
 		return nil
 	}
@@ -157,79 +158,43 @@ func (f *Pane) copyPath() tea.Cmd {
 	return f.env.Copy(strings.Join(targets, "\n"), "")
 }
 
-func (f *Pane) reloadFiles() tea.Cmd {
-	f.begin(f.env.Context())
-	return nil
-}
-
-func (f *Pane) folderBefore() tea.Cmd {
-	if len(f.back) == 0 {
-		return nil
-	}
-	last := f.back[len(f.back)-1]
-	back := f.back[:len(f.back)-1]
-	f.GoFolder(last, "")
-	f.back = back
-	return nil
-}
-
-// markFile marks the entry under the cursor, or takes its mark away.
-func (f *Pane) markFile() tea.Cmd {
-	if path := f.list.SelectedPath(); path != "" {
-		if f.marked[path] {
-			delete(f.marked, path)
-		} else {
-			f.marked[path] = true
-		}
-		f.list.Move(1)
-	}
-	return nil
-}
-
-func (f *Pane) markAllFiles() tea.Cmd {
-	rows := f.list.Rows()
-	for i := range rows.Len() {
-		path := filepath.Join(f.path, rows.Name(i))
-		if f.marked[path] {
-			delete(f.marked, path)
-		} else {
-			f.marked[path] = true
-		}
-	}
-	return nil
-}
-
-// clearFiles ends a transfer, or takes back the marks, or the filter.
-func (f *Pane) clearFiles() tea.Cmd {
+// clear ends a transfer, or takes back the marks, or the filter.
+func (f *Pane) clear() tea.Cmd {
 	switch {
-	case f.job != nil:
-		return f.askCancelTransfer()
-	case len(f.marked) > 0:
-		clear(f.marked)
+	case f.transfers.running != nil:
+		f.transfers.cancel()
+	case len(f.folder.marked) > 0:
+		clear(f.folder.marked)
 	default:
-		f.order.Filter = ""
-		return f.rearrange()
+		f.folder.order.Filter = ""
+		return f.folder.rearrange()
 	}
 	return nil
 }
 
-// askNewFile makes a file, or a folder if the name ends in a slash.
-func (f *Pane) askNewFile() tea.Cmd {
-	p := overlay.NewPrompt("New file, or folder with / behind it", "", func(name string) tea.Cmd {
+// askNew makes a file, or a folder if the name ends in a slash.
+func (f *Pane) askNew() tea.Cmd {
+	f.env.Ask(overlay.NewPrompt("New file, or folder with / behind it", "", func(name string) tea.Cmd {
 		if strings.Trim(name, "/") == "" {
 			return nil
 		}
-		path := filepath.Join(f.path, name)
-		folder := strings.HasSuffix(name, "/")
-		show := f.willShow(strings.SplitN(strings.Trim(name, "/"), "/", 2)[0])
-		return tea.Batch(show, panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-			if err := makeFile(ctx, e, path, folder); err != nil {
-				return changedFiles{err: err}
+		path := filepath.Join(f.folder.path, name)
+		first, _, _ := strings.Cut(strings.Trim(name, "/"), "/")
+		show := f.folder.willShow(first)
+		return tea.Batch(show, panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (undo, error) {
+			if strings.HasSuffix(name, "/") {
+				return undoOfNew(path), e.MakeFolder(ctx, path)
 			}
-			return changedFiles{undo: undoOfNew(path)}
-		}, func(err error) tea.Msg { return changedFiles{err: err} }))
-	})
-	f.env.Ask(p)
+			return undoOfNew(path), e.WriteFile(ctx, path, []byte{}, true)
+		}, func(back undo, err error) tea.Cmd {
+			f.folder.changed()
+			if err != nil {
+				return f.env.Say(panes.ErrorText(err), true)
+			}
+			f.transfers.remember(back)
+			return nil
+		}))
+	}))
 	return nil
 }
 
@@ -238,53 +203,31 @@ func undoOfNew(path string) undo {
 	return undo{"new " + widget.FileName(filepath.Base(path)), []api.FilesTransferInput{{Kind: api.TransferTrash, Items: itemsOf([]string{path})}}}
 }
 
-// willShow puts the cursor on a name when it is there, and shows hidden files if
-// it is one.
-func (f *Pane) willShow(name string) tea.Cmd {
-	f.list.Select(name)
-	if strings.HasPrefix(name, ".") && !f.order.Hidden {
-		f.order.Hidden = true
-		return f.rearrange()
-	}
-	return nil
+// onTargets is an action on the files that are marked or else the one under the
+// cursor.
+func (f *Pane) onTargets(act func([]string)) func() tea.Cmd {
+	return do(func() {
+		if targets := f.folder.list.Targets(); len(targets) > 0 {
+			act(targets)
+		}
+	})
 }
 
-func makeFile(ctx context.Context, e panes.Engine, path string, folder bool) error {
-	if folder {
-		return e.MakeFolder(ctx, path)
-	}
-	return e.WriteFile(ctx, path, []byte{}, true)
-}
-
-// changedFiles is the outcome of a change that is done, and how to undo it.
-type changedFiles struct {
-	err  error
-	undo undo
-}
-
-func (f *Pane) takeChangedFiles(msg changedFiles) tea.Cmd {
-	f.changed()
-	if msg.err != nil {
-		return f.env.Say(panes.ErrorText(msg.err), true)
-	}
-	f.remember(msg.undo)
-	return nil
+// trash moves files to the trash.
+func (f *Pane) trash(targets []string) {
+	f.transfers.add(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsOf(targets)})
 }
 
 // askErase asks before files are deleted for good.
-func (f *Pane) askErase() tea.Cmd {
-	targets := f.list.Targets()
-	if len(targets) == 0 {
-		return nil
-	}
+func (f *Pane) askErase(targets []string) {
 	f.env.Ask(&overlay.Question{
 		Title: "Delete " + theseFiles(targets) + " for good?",
-		Lines: append(baseNames(targets), "This cannot be undone."),
-		Yes:   "delete",
-		No:    "keep",
-		Then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsOf(targets)}),
+		Lines: append(widget.Some(targets, 10, func(path string) string { return widget.Clip(widget.FileName(filepath.Base(path)), 60) }),
+			"This cannot be undone."),
+		Yes:  "delete",
+		No:   "keep",
+		Then: f.transfers.adding(api.FilesTransferInput{Kind: api.TransferDelete, Items: itemsOf(targets)}),
 	})
-	return nil
 }
 
 // theseFiles names files: one by its name, several by their number.
@@ -296,28 +239,10 @@ func theseFiles(paths []string) string {
 }
 
 // countOf is a number of files.
-func countOf(n int) string {
-	if n == 1 {
-		return "one file"
-	}
-	return widget.Itoa(n) + " files"
-}
+func countOf(n int) string { return widget.Count(n, "file") }
 
 // allRows is more than any list has.
 const allRows = 1 << 30
 
 // Actions are what the keys of the list and of the preview do.
 func (f *Pane) Actions() panes.Actions { return f.actions }
-
-func (f *Pane) by(rows int) func() tea.Cmd {
-	return func() tea.Cmd {
-		f.list.Move(rows)
-		return nil
-	}
-}
-
-func (f *Pane) towards(preview bool) func() tea.Cmd {
-	return func() tea.Cmd { return f.focusPreview(preview) }
-}
-
-func (f *Pane) otherPart() tea.Cmd { return f.focusPreview(!f.onPreview) }

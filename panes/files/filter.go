@@ -21,20 +21,12 @@ type fileMatch struct {
 	omitted int // that match too
 }
 
-// filesMatched is the outcome of a question for matches.
-type filesMatched struct {
-	serial int
-	match  *fileMatch
-	rows   *Rows
-	err    error
-}
-
 // incomplete reports whether the folder has entries that are not held.
-func (f *Pane) incomplete() bool { return f.list.More || f.omitted > 0 }
+func (f *folder) incomplete() bool { return f.list.More || f.omitted > 0 }
 
 // matched is what the engine found for the filter; nil if it is not asked, or
 // has not answered.
-func (f *Pane) matched() *fileMatch {
+func (f *folder) matched() *fileMatch {
 	if f.match == nil || f.match.filter != f.order.Filter || f.match.filter == "" {
 		return nil
 	}
@@ -42,7 +34,7 @@ func (f *Pane) matched() *fileMatch {
 }
 
 // source are the entries that rows are made of, and how many more there are.
-func (f *Pane) source() (*Set, int) {
+func (f *folder) source() (*Set, int) {
 	switch match := f.matched(); {
 	case match != nil:
 		return match.entries, match.omitted
@@ -52,8 +44,8 @@ func (f *Pane) source() (*Set, int) {
 	return f.all, f.omitted
 }
 
-// askFileFilter asks for words, and shows what matches while they are typed.
-func (f *Pane) askFileFilter() tea.Cmd {
+// askFilter asks for words, and shows what matches while they are typed.
+func (f *folder) askFilter() tea.Cmd {
 	f.env.Ask(overlay.NewFilter("Show files with", "words of the name; !word: without it", f.order.Filter, func(text string) tea.Cmd {
 		f.order.Filter = text
 		return f.rearrange()
@@ -61,8 +53,16 @@ func (f *Pane) askFileFilter() tea.Cmd {
 	return nil
 }
 
+// onOrder changes what is shown of the folder and in which order.
+func (f *folder) onOrder(change func(*Order)) func() tea.Cmd {
+	return func() tea.Cmd {
+		change(&f.order)
+		return f.rearrange()
+	}
+}
+
 // rearrange shows what is wanted of the folder, in the order that is wanted.
-func (f *Pane) rearrange() tea.Cmd {
+func (f *folder) rearrange() tea.Cmd {
 	rows := f.list.Rows()
 	if rows == nil || rows.Order == f.order {
 		return nil
@@ -71,69 +71,61 @@ func (f *Pane) rearrange() tea.Cmd {
 	if rows.Order.Filter != f.order.Filter {
 		match = f.matchBeyond()
 	}
-	return tea.Batch(match, f.arrangeFiles())
+	return tea.Batch(match, f.arrange())
 }
 
-// arrangeFiles makes rows of what is held, beside if that is much.
-func (f *Pane) arrangeFiles() tea.Cmd {
+// arrange makes rows of what is held, beside if that is much.
+func (f *folder) arrange() tea.Cmd {
 	set, _ := f.source()
 	if set.Len() <= quickRows {
 		f.setRows(set.Arrange(f.order))
 		return nil
 	}
-	serial, order := f.serial, f.order
-	return func() tea.Msg { return filesArranged{serial, set, set.Arrange(order)} }
-}
-
-func (f *Pane) takeArranged(msg filesArranged) {
-	if set, _ := f.source(); msg.serial == f.serial && msg.set == set && msg.rows.Order == f.order {
-		f.setRows(msg.rows)
+	order := f.order
+	return func() tea.Msg {
+		rows := set.Arrange(order)
+		return panes.Result(func() tea.Cmd {
+			if now, _ := f.source(); set == now && order == f.order {
+				f.setRows(rows)
+			}
+			return nil
+		})
 	}
 }
 
 // matchBeyond asks the engine which names match, where not all are held.
-func (f *Pane) matchBeyond() tea.Cmd {
+func (f *folder) matchBeyond() tea.Cmd {
 	if f.matching != nil {
 		f.matching()
 		f.matching = nil
 	}
-	if f.order.Filter == "" || !f.incomplete() || f.leave == nil {
+	if f.order.Filter == "" || !f.incomplete() || f.visit == nil {
 		f.match = nil
 		return nil
 	}
-	ctx, cancel := context.WithCancel(f.ctx)
+	ctx, cancel := context.WithCancel(f.visit.ctx)
 	f.matching = cancel
-	serial, path, order := f.serial, f.path, f.order
-	return func() tea.Msg {
-		if !rest(ctx, matchRest) {
+	path, order := f.path, f.order
+	var rows *Rows
+	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (*fileMatch, error) {
+		panes.Pause(ctx, matchRest)
+		match := &fileMatch{filter: order.Filter}
+		var err error
+		match.entries, match.omitted, err = listEntries(ctx, e, path, order.Filter, nil, mostEntries)
+		rows = match.entries.Arrange(order)
+		return match, err
+	}, func(match *fileMatch, err error) tea.Cmd {
+		if ctx.Err() != nil || order.Filter != f.order.Filter {
 			return nil
 		}
-		e, err := f.env.Engine(ctx)
-		if err != nil {
-			return nil
+		f.matching = nil
+		if err != nil { // what is held stays
+			return f.env.Say(panes.ErrorText(err), true)
 		}
-		msg := filesMatched{serial: serial, match: &fileMatch{filter: order.Filter}}
-		msg.match.entries, msg.match.omitted, msg.err = listEntries(ctx, e, path, order.Filter, nil, mostEntries)
-		if ctx.Err() != nil {
-			return nil
+		if f.match = match; rows.Order != f.order {
+			return f.arrange()
 		}
-		msg.rows = msg.match.entries.Arrange(order)
-		return msg
-	}
-}
-
-func (f *Pane) takeMatched(msg filesMatched) tea.Cmd {
-	if msg.serial != f.serial || msg.match.filter != f.order.Filter {
+		f.setRows(rows)
 		return nil
-	}
-	f.matching = nil
-	if msg.err != nil { // what is held stays
-		return f.env.Say(panes.ErrorText(msg.err), true)
-	}
-	f.match = msg.match
-	if msg.rows.Order != f.order {
-		return f.arrangeFiles()
-	}
-	f.setRows(msg.rows)
-	return nil
+	})
 }

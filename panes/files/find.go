@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -42,7 +41,6 @@ type fileFinder struct {
 	note     string // instead of results
 	bad      bool
 	busy     bool
-	serial   int
 	stop     context.CancelFunc
 	text     string  // that the results are for
 	rest     tea.Cmd // searches large files too
@@ -55,20 +53,16 @@ type foundFile struct {
 	text string
 }
 
-// filesFound are the results of a search.
-type filesFound struct {
-	finder  *fileFinder
-	serial  int
-	text    string
-	found   []foundFile
+// found are the results of a search.
+type found struct {
+	files   []foundFile
 	limited bool
 	passed  bool // large files were left for later
-	err     error
 }
 
-func (f *Pane) showFileFinder(contents bool) tea.Cmd {
-	f.env.Ask(&fileFinder{f: f, folder: f.path, contents: contents})
-	return nil
+// find opens the search for names below the folder, or for contents.
+func (f *Pane) find(contents bool) {
+	f.env.Ask(&fileFinder{f: f, folder: f.folder.path, contents: contents})
 }
 
 func (u *fileFinder) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
@@ -85,8 +79,8 @@ func (u *fileFinder) Do(h overlay.Host, a keymap.Action) tea.Cmd {
 	chosen := u.found[u.cursor]
 	path := filepath.Join(u.folder, chosen.path)
 	if !strings.HasSuffix(chosen.path, "/") {
-		u.f.goFile(filepath.Dir(path), filepath.Base(path))
-		u.f.line = chosen.line
+		u.f.goToEntry(filepath.Dir(path), filepath.Base(path))
+		u.f.viewer.line = chosen.line
 		return nil
 	}
 	u.f.GoFolder(path, "")
@@ -129,7 +123,6 @@ func (u *fileFinder) Paste(_ overlay.Host, text string) tea.Cmd {
 func (u *fileFinder) search() tea.Cmd {
 	text := u.field.Text()
 	u.end()
-	u.serial++
 	if strings.TrimSpace(text) == "" {
 		u.found, u.note, u.busy, u.cursor = nil, "", false, 0
 		return nil
@@ -137,34 +130,27 @@ func (u *fileFinder) search() tea.Cmd {
 	u.busy = true
 	ctx, cancel := context.WithCancel(u.f.env.Context())
 	u.stop = cancel
-	serial, folder, contents := u.serial, u.folder, u.contents
-	find := func(mostBytes int64) tea.Msg {
-		e, err := u.f.env.Engine(ctx)
-		if err != nil {
-			return nil
-		}
-		msg := filesFound{finder: u, serial: serial, text: text}
-		if contents {
-			msg.found, msg.limited, msg.passed, msg.err = searchContents(ctx, e, folder, text, mostBytes)
-		} else {
-			msg.found, msg.limited, msg.err = findNames(ctx, e, folder, text)
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		return msg
+	folder, contents := u.folder, u.contents
+	find := func(rest time.Duration, mostBytes int64) tea.Cmd {
+		return panes.Ask(ctx, u.f.env, func(ctx context.Context, e panes.Engine) (found, error) {
+			panes.Pause(ctx, rest)
+			if contents {
+				return searchContents(ctx, e, folder, text, mostBytes)
+			}
+			return findNames(ctx, e, folder, text)
+		}, func(out found, err error) tea.Cmd {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return u.take(text, out, err)
+		})
 	}
-	u.rest = func() tea.Msg { return find(0) }
-	return func() tea.Msg {
-		if !rest(ctx, findRest) {
-			return nil
-		}
-		return find(smallFile)
-	}
+	u.rest = find(0, 0)
+	return find(findRest, smallFile)
 }
 
 // findNames finds names that hold the words that were typed, in their order.
-func findNames(ctx context.Context, e panes.Engine, folder, text string) ([]foundFile, bool, error) {
+func findNames(ctx context.Context, e panes.Engine, folder, text string) (found, error) {
 	pattern := text
 	if !strings.ContainsAny(text, "*?[{") {
 		pattern = "*" + strings.Join(strings.Fields(text), "*") + "*"
@@ -173,39 +159,34 @@ func findNames(ctx context.Context, e panes.Engine, folder, text string) ([]foun
 		}
 	}
 	out, err := e.FindFiles(ctx, folder, pattern, mostFound)
-	found := make([]foundFile, len(out.Paths))
+	names := found{files: make([]foundFile, len(out.Paths)), limited: out.Limited}
 	for i, path := range out.Paths {
-		found[i].path = path
+		names.files[i].path = path
 	}
-	return found, out.Limited, err
+	return names, err
 }
 
-// searchContents searches files of a size at most, or of any with 0; passed says
-// whether there are larger ones.
-func searchContents(ctx context.Context, e panes.Engine, folder, text string, mostBytes int64) (found []foundFile, limited, passed bool, err error) {
-	smart := strings.IndexFunc(text, unicode.IsUpper) < 0
-	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: smart, Limit: mostFound, MostBytes: mostBytes})
-	found = make([]foundFile, 0, len(out.Lines))
+// searchContents searches files of a size at most, or of any with 0.
+func searchContents(ctx context.Context, e panes.Engine, folder, text string, mostBytes int64) (found, error) {
+	out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: text, Path: folder, IgnoreCase: ignoresCase(text), Limit: mostFound, MostBytes: mostBytes})
+	lines := found{limited: out.Limited, passed: out.Passed > 0}
 	for _, l := range out.Lines {
 		if l.Match {
-			found = append(found, foundFile{l.Path, l.Line, l.Text})
+			lines.files = append(lines.files, foundFile{l.Path, l.Line, l.Text})
 		}
 	}
-	return found, out.Limited, out.Passed > 0, err
+	return lines, err
 }
 
-func (f *Pane) takeFound(msg filesFound) tea.Cmd {
-	u := msg.finder
-	if !f.env.Shows(u) || msg.serial != u.serial {
-		return nil
-	}
+// take shows what a search has found.
+func (u *fileFinder) take(text string, out found, err error) tea.Cmd {
 	u.busy, u.note, u.bad = false, "", false
-	if msg.err != nil {
-		u.found, u.note, u.bad = nil, widget.Clean(api.AsError(msg.err).Message), true
+	if err != nil {
+		u.found, u.note, u.bad = nil, widget.Clean(api.AsError(err).Message), true
 		return nil
 	}
-	u.show(msg)
-	if msg.passed && !msg.limited {
+	u.show(text, out)
+	if out.passed && !out.limited {
 		u.busy = true
 		return u.rest
 	}
@@ -217,16 +198,16 @@ func (f *Pane) takeFound(msg filesFound) tea.Cmd {
 
 // show puts results in the place of others. More of the same leave the cursor
 // where it is.
-func (u *fileFinder) show(msg filesFound) {
+func (u *fileFinder) show(text string, out found) {
 	var on foundFile
 	if u.cursor < len(u.found) {
 		on = u.found[u.cursor]
 	}
-	at := slices.Index(msg.found, on)
-	if u.text != msg.text || u.cursor == 0 || at < 0 {
+	at := slices.Index(out.files, on)
+	if u.text != text || u.cursor == 0 || at < 0 {
 		at, u.top = 0, 0
 	}
-	u.found, u.limited, u.text, u.cursor = msg.found, msg.limited, msg.text, at
+	u.found, u.limited, u.text, u.cursor = out.files, out.limited, text, at
 }
 
 // hints are the keys of the search.
@@ -309,81 +290,4 @@ func (u *fileFinder) drawFound(i, width int, look *widget.Look) string {
 		return look.Selected.Text(widget.Fit(" "+place+"  "+text, width))
 	}
 	return " " + look.Dim.Text(place) + "  " + look.Text.Text(widget.Pad(text, width-widget.Width(place)-3))
-}
-
-// mostHits is how many matches of a file are known at a time.
-const mostHits = 5000
-
-// A fileSearch is a search in one file that is under way.
-type fileSearch struct {
-	path, pattern string
-	stop          context.CancelFunc
-}
-
-// fileSearched are the lines of a file that match.
-type fileSearched struct {
-	of   *fileSearch
-	hits []int64
-	err  error
-}
-
-// askPreviewSearch searches the file that is shown.
-func (f *Pane) askPreviewSearch() tea.Cmd {
-	path := f.preview.Path()
-	f.env.Ask(overlay.NewPrompt("Search", "", func(pattern string) tea.Cmd {
-		f.endFileSearch()
-		if pattern == "" {
-			f.preview.Search(nil)
-			return nil
-		}
-		return f.searchFile(path, pattern)
-	}))
-	return nil
-}
-
-func (f *Pane) searchFile(path, pattern string) tea.Cmd {
-	ctx, cancel := context.WithCancel(f.env.Context())
-	search := &fileSearch{path, pattern, cancel}
-	f.search = search
-	smart := strings.IndexFunc(pattern, unicode.IsUpper) < 0
-	return panes.Call(f.env, func(_ context.Context, e panes.Engine) tea.Msg {
-		defer cancel()
-		out, err := e.SearchFiles(ctx, api.FilesGrepInput{Pattern: pattern, Path: path, IgnoreCase: smart, Limit: mostHits})
-		msg := fileSearched{of: search, err: err}
-		for _, l := range out.Lines {
-			msg.hits = append(msg.hits, l.Line)
-		}
-		return msg
-	}, func(err error) tea.Msg { return fileSearched{of: search, err: err} })
-}
-
-// endFileSearch ends the search in a file, if there is one.
-func (f *Pane) endFileSearch() {
-	if f.search != nil {
-		f.search.stop()
-		f.search = nil
-	}
-}
-
-func (f *Pane) takeSearched(msg fileSearched) tea.Cmd {
-	if f.search != msg.of {
-		return nil
-	}
-	f.search = nil
-	if msg.err != nil {
-		return f.env.Say(panes.ErrorText(msg.err), true)
-	}
-	f.preview.Search(msg.hits)
-	if !f.preview.NextHit(false) {
-		return f.env.Say("no line matches “"+widget.Clean(msg.of.pattern)+"”", false)
-	}
-	return nil
-}
-
-// nextHit goes to another match, or asks what to search for.
-func (f *Pane) nextHit(back bool) tea.Cmd {
-	if !f.preview.NextHit(back) {
-		return f.askPreviewSearch()
-	}
-	return nil
 }

@@ -2,14 +2,12 @@ package files
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/keys"
-	"tandem/panes/preview"
 	"tandem/panes/widget"
 )
 
@@ -69,12 +67,12 @@ func (f *Pane) parts() (parts parts) {
 // Draw gives the rows of the view.
 func (f *Pane) Draw() []string {
 	now := time.Now()
-	if !f.env.News().Connected && f.path == "" {
+	if !f.env.News().Connected && f.folder.path == "" {
 		return (&widget.Page{Title: "Connecting to the engine…"}).Draw(f.w, f.h, f.env.Look())
 	}
 	parts := f.parts()
-	f.list.Focused, f.preview.Focused = !f.onPreview, f.onPreview
-	f.list.Icons, f.above.Icons = f.env.FileIcons(), f.env.FileIcons()
+	f.folder.list.Focused, f.viewer.preview.Focused = !f.onPreview, f.onPreview
+	f.folder.list.Icons, f.above.Icons = f.env.FileIcons(), f.env.FileIcons()
 	rule := f.env.Look().Rule.Text("│")
 	rows := make([]string, 0, f.h)
 	var above, list, preview []string
@@ -82,19 +80,19 @@ func (f *Pane) Draw() []string {
 		above = f.above.Draw(parts.above.W, parts.above.H, now, f.env.Look())
 	}
 	if parts.list.W > 0 {
-		list = f.list.Draw(parts.list.W, parts.list.H, now, f.env.Look())
+		list = f.folder.list.Draw(parts.list.W, parts.list.H, now, f.env.Look())
 	}
 	if parts.preview.W > 0 {
-		preview = f.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())
+		preview = f.viewer.preview.Draw(parts.preview.W, parts.preview.H, f.env.Look())
 	}
 	if parts.heading.W > 0 {
 		rows = append(rows, f.filesHeading(parts))
 	}
 	switch {
 	case parts.heading.W == 0:
-		rows = append(append(rows, f.preview.Heading(f.w, f.env.Look())), preview...)
+		rows = append(append(rows, f.viewer.preview.Heading(f.w, f.env.Look())), preview...)
 	case parts.below:
-		rows = append(append(append(rows, list...), f.preview.Heading(f.w, f.env.Look())), preview...)
+		rows = append(append(append(rows, list...), f.viewer.preview.Heading(f.w, f.env.Look())), preview...)
 	default:
 		for y := range list {
 			line := list[y]
@@ -116,31 +114,22 @@ func (f *Pane) Draw() []string {
 // filesHeading is the title row of the list, with the folder and what is known
 // of it, and that of a preview beside it.
 func (f *Pane) filesHeading(parts parts) string {
-	detail := f.branch
-	if detail != "" {
-		detail = "on " + widget.Clean(detail)
-	}
-	for _, more := range []string{f.orderText(), f.shareText()} {
-		if more != "" {
-			detail = strings.TrimSpace(detail + "  " + more)
-		}
-	}
+	look := f.env.Look()
 	w, above := parts.heading.W, ""
 	if parts.above.W > 0 {
-		above = widget.Heading(f.shownPath(filepath.Dir(f.path)), "", parts.above.W, false, f.env.Look()) + f.env.Look().Rule.Text("┬")
+		above = widget.Heading(f.shownPath(filepath.Dir(f.folder.path)), "", parts.above.W, false, look) + look.Rule.Text("┬")
 		w -= parts.above.W + 1
 	}
-	path := f.shownPath(f.path)
-	room := w - 6
+	detail, room := f.folder.detail(), w-6
 	if n := widget.Width(detail); detail != "" && room-n-1 >= 12 {
 		room -= n + 1
 	}
-	name := widget.ClipLeft(path, max(room, 1))
-	heading := above + widget.Heading(name, detail, w, !f.onPreview, f.env.Look())
+	name := widget.ClipLeft(f.shownPath(f.folder.path), max(room, 1))
+	heading := above + widget.Heading(name, detail, w, !f.onPreview, look)
 	if parts.previewHeading.W == 0 || parts.below {
 		return heading
 	}
-	return heading + f.env.Look().Rule.Text("┬") + f.preview.Heading(parts.previewHeading.W, f.env.Look())
+	return heading + look.Rule.Text("┬") + f.viewer.preview.Heading(parts.previewHeading.W, look)
 }
 
 // shownPath is a path with the home folder as "~".
@@ -152,145 +141,100 @@ func (f *Pane) shownPath(path string) string {
 	return widget.FileName(path)
 }
 
-// orderText says how the list is sorted, where that is not by name.
-func (f *Pane) orderText() string {
-	text := ""
+// detail is the branch, how the entries are sorted where that is not by name, and
+// how many of them are shown where there are too many.
+func (f *folder) detail() string {
+	var parts []string
+	if f.branch != "" {
+		parts = append(parts, "on "+widget.Clean(f.branch))
+	}
 	if f.order.By != ByName || f.order.Reversed {
-		text = "by " + f.order.By.String()
+		by := "by " + f.order.By.String()
 		if f.order.Reversed {
-			text += ", reversed"
+			by += ", reversed"
 		}
+		parts = append(parts, by)
 	}
-	return text
+	if f.omitted > 0 {
+		parts = append(parts, widget.Itoa(f.all.Len())+" of "+widget.Itoa(f.all.Len()+f.omitted))
+	}
+	return strings.Join(parts, "  ")
 }
 
-// shareText says how much of a folder is shown that has too many entries.
-func (f *Pane) shareText() string {
-	if f.omitted == 0 {
-		return ""
-	}
-	return widget.Itoa(f.all.Len()) + " of " + widget.Itoa(f.all.Len()+f.omitted)
-}
-
-// note is what the status bar says of the view.
-func (f *Pane) note() string {
+// Note says what is under way and how much is shown.
+func (f *Pane) Note() (string, widget.Ink) {
 	var notes []string
-	if f.job != nil {
-		notes = append(notes, f.job.text(f.env.Bindings(), len(f.wanted)))
+	if note := f.transfers.note(); note != "" {
+		notes = append(notes, note)
 	}
-	if f.search != nil {
-		notes = append(notes, "searching for “"+widget.Clip(widget.Clean(f.search.pattern), 24)+"”…")
+	if search := f.viewer.search; search != nil {
+		notes = append(notes, "searching for “"+widget.Clip(widget.Clean(search.pattern), 24)+"”…")
 	}
-	if n := len(f.marked); n > 0 {
+	if n := len(f.folder.marked); n > 0 {
 		notes = append(notes, widget.Itoa(n)+" marked")
 	}
-	if f.order.Filter != "" && f.list.Rows() != nil {
-		note := widget.Itoa(f.list.Rows().Len()) + " of " + widget.Itoa(f.all.Len()+f.omitted) + " with “" + widget.Clean(f.order.Filter) + "”"
-		if f.matching != nil {
-			note += ", looking further…"
-		}
+	if note := f.folder.matchNote(); note != "" {
 		notes = append(notes, note)
-	} else if n := f.list.Rows().Len(); n > 0 && len(notes) == 0 && !f.onPreview {
-		notes = append(notes, widget.Itoa(f.list.Cursor()+1)+"/"+widget.Itoa(n))
+	} else if n := f.folder.list.Rows().Len(); n > 0 && len(notes) == 0 && !f.onPreview {
+		notes = append(notes, widget.Itoa(f.folder.list.Cursor()+1)+"/"+widget.Itoa(n))
 	}
-	return strings.Join(notes, ", ")
+	return strings.Join(notes, ", "), f.env.Look().BarDim
 }
 
-// focusPreview gives the keyboard to the preview, or back.
-func (f *Pane) focusPreview(on bool) tea.Cmd {
-	if on && f.list.Selected() == nil {
-		return nil
+// matchNote says how many entries the filter leaves; "" without one.
+func (f *folder) matchNote() string {
+	if f.order.Filter == "" || f.list.Rows() == nil {
+		return ""
 	}
-	if !on && f.zoomed && f.onPreview {
-		f.zoomed = false
+	note := widget.Itoa(f.list.Rows().Len()) + " of " + widget.Itoa(f.all.Len()+f.omitted) + " with “" + widget.Clean(f.order.Filter) + "”"
+	if f.matching != nil {
+		note += ", still searching…"
 	}
-	f.onPreview = on
-	if on && f.parts().preview.W == 0 { // there is no room for both
-		f.zoomed = true
-	}
-	return nil
-}
-
-// zoomFiles lets what has the keyboard fill the view, or not any more.
-func (f *Pane) zoomFiles() tea.Cmd {
-	f.zoomed = !f.zoomed
-	return nil
-}
-
-// whenPreviewed changes what is seen of the preview.
-func (f *Pane) whenPreviewed(change func(*preview.Preview)) func() tea.Cmd {
-	return func() tea.Cmd {
-		change(&f.preview)
-		return nil
-	}
+	return note
 }
 
 // Mouse handles the mouse in the view.
 func (f *Pane) Mouse(e keys.Mouse) tea.Cmd {
 	parts := f.parts()
+	wheel, down := widget.IsWheel(e), widget.LeftDown(e)
 	switch {
-	case parts.preview.Contains(e.X, e.Y) && widget.IsWheel(e):
-		f.preview.Scroll(widget.WheelRows(e))
-	case parts.preview.Contains(e.X, e.Y) && widget.LeftDown(e):
-		if f.onPreview {
-			return nil
-		}
-		return f.focusPreview(true)
-	case parts.list.Contains(e.X, e.Y):
-		return f.mouseOnFileList(e, e.Y-parts.list.Y)
-	case parts.above.Contains(e.X, e.Y) && widget.LeftDown(e):
-		if row := f.above.RowAt(e.Y - parts.above.Y); row >= 0 {
-			f.above.Go(row)
-			if selected := f.above.Selected(); widget.IsFolder(selected) {
-				f.GoFolder(f.above.SelectedPath(), "")
-			} else {
-				f.GoFolder(f.above.Path, selected.Name)
-			}
-		}
-	case parts.heading.Contains(e.X, e.Y) && widget.LeftDown(e):
-		return f.filesUp()
-	default:
-		return nil
+	case parts.preview.Contains(e.X, e.Y) && wheel:
+		f.viewer.preview.Scroll(widget.WheelRows(e))
+	case parts.preview.Contains(e.X, e.Y) && down && !f.onPreview:
+		f.focusPreview(true)
+	case parts.list.Contains(e.X, e.Y) && wheel:
+		f.folder.list.Move(widget.WheelRows(e))
+	case parts.list.Contains(e.X, e.Y) && down:
+		f.click(f.folder.list.RowAt(e.Y - parts.list.Y))
+	case parts.above.Contains(e.X, e.Y) && down:
+		f.clickAbove(f.above.RowAt(e.Y - parts.above.Y))
+	case parts.heading.Contains(e.X, e.Y) && down:
+		f.goUp()
 	}
 	return nil
 }
 
-func (f *Pane) mouseOnFileList(e keys.Mouse, y int) tea.Cmd {
-	switch {
-	case widget.IsWheel(e):
-		f.list.Move(widget.WheelRows(e))
-	case widget.LeftDown(e):
-		f.focusPreview(false)
-		row := f.list.RowAt(y)
-		if row < 0 {
-			return nil
-		}
-		f.list.Go(row)
-		if f.click.Again(row) {
-			return f.openFileHere()
-		}
-	default:
-		return nil
+// click puts the cursor on a row; the second click opens it.
+func (f *Pane) click(row int) {
+	f.focusPreview(false)
+	if row < 0 {
+		return
 	}
-	return nil
+	f.folder.list.Go(row)
+	if f.clicked.Again(row) {
+		f.open()
+	}
 }
 
-// cutBehind is what follows the first sep in text.
-func cutBehind(text, sep string) (string, bool) {
-	_, after, ok := strings.Cut(text, sep)
-	return after, ok
-}
-
-// baseNames are the last parts of paths, clean, a few of them.
-func baseNames(paths []string) []string {
-	const most = 10
-	names := make([]string, 0, most+1)
-	for i, path := range paths {
-		if i == most {
-			names = append(names, "and "+widget.Itoa(len(paths)-most)+" more")
-			break
-		}
-		names = append(names, widget.Clip(widget.FileName(filepath.Base(path)), 60))
+// clickAbove goes to an entry of the folder above.
+func (f *Pane) clickAbove(row int) {
+	if row < 0 {
+		return
 	}
-	return slices.Clip(names)
+	f.above.Go(row)
+	if selected := f.above.Selected(); widget.IsFolder(selected) {
+		f.GoFolder(f.above.SelectedPath(), "")
+	} else {
+		f.GoFolder(f.above.Path, selected.Name)
+	}
 }

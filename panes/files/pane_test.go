@@ -72,7 +72,7 @@ func shownPane(folder string) (*Pane, *fakeEnv) {
 // listed has the folder read.
 func (f *Pane) listed(names ...string) {
 	set := (*Set)(nil).With(entries(names...))
-	f.Update(filesListed{serial: f.serial, entries: set, rows: set.Arrange(f.order)})
+	f.folder.listed(listing{entries: set, rows: set.Arrange(f.folder.order)}, nil)
 }
 
 func TestTheFolderOfTheSessionIsShownFirst(t *testing.T) {
@@ -104,7 +104,7 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.keys = &b
-	for _, o := range []overlay.Overlay{f.newPathPrompt("x", "", nil), &conflict{f: f, of: &transfer{}}, &fileFinder{f: f}} {
+	for _, o := range []overlay.Overlay{f.newPathPrompt("x", "", nil), &fileFinder{f: f}, &overlay.Question{Replies: []overlay.Reply{{Key: "s"}}}} {
 		for _, h := range o.(interface {
 			Hints(overlay.Host) []widget.Hint
 		}).Hints(e) {
@@ -118,15 +118,16 @@ func TestNoHintNamesAKeyThatIsNotBound(t *testing.T) {
 func TestAnAnswerToAnEarlierSearchInAFileIsLeftOut(t *testing.T) {
 	f, e := shownPane("/d")
 	f.listed("a")
-	f.searchFile("/d/a", "first")
-	first := f.search
-	f.searchFile("/d/a", "second")
-	f.Update(fileSearched{of: first, hits: []int64{2, 3}})
-	if f.search == nil || f.preview.NextHit(false) {
+	v := &f.viewer
+	v.searchFor("/d/a", "first")
+	first := v.search
+	v.searchFor("/d/a", "second")
+	v.searched(first, []api.GrepLine{{Line: 2}, {Line: 3}}, nil)
+	if v.search == nil || v.preview.NextHit(false) {
 		t.Error("the first answer counts")
 	}
-	f.Update(fileSearched{of: f.search})
-	if f.search != nil || !strings.Contains(e.said, "no line matches “second”") {
+	v.searched(v.search, nil, nil)
+	if v.search != nil || !strings.Contains(e.said, "no line matches “second”") {
 		t.Errorf("it says %q", e.said)
 	}
 }
@@ -135,31 +136,32 @@ func TestWhatMayFollowAPathIsOfTheFolderThatWasTypedLast(t *testing.T) {
 	f, e := shownPane("/d")
 	p := f.newPathPrompt("Go to", "/d/o", nil)
 	e.shown = p
-	p.look()
+	p.Look()
 	p.set("/")
-	p.look() // of which the answer comes late
+	p.Look() // of which the answer comes late
 	p.set("/d/od")
-	p.look()
-	f.Update(pathListed{p, "/d/", []string{"odd/", "other"}})
-	f.Update(pathListed{p, "/", []string{"tmp/"}})
-	if got := p.matches(); len(got) != 1 || got[0] != "odd/" {
+	p.Look()
+	p.list("/d/", []string{"odd/", "other"})
+	p.list("/", []string{"tmp/"})
+	if got, _ := p.Field.Suggested(); len(got) != 1 || got[0] != "/d/odd/" {
 		t.Errorf("there follow %q", got)
 	}
 }
 
 func TestAPathThatIsTooLongToEditIsNotEditedInPart(t *testing.T) {
-	var p pathPrompt
-	if p.set("/" + strings.Repeat("\xff", 4000) + "/"); p.field.Text() != "" {
-		t.Errorf("%d bytes of it are", len(p.field.Text()))
+	f, _ := shownPane("/d")
+	p := f.newPathPrompt("Go to", "", nil)
+	if p.set("/" + strings.Repeat("\xff", 4000) + "/"); p.Field.Text() != "" {
+		t.Errorf("%d bytes of it are", len(p.Field.Text()))
 	}
-	if p.set("/a\xff"); p.field.Text() != `/a\xff` {
-		t.Errorf("another is %q", p.field.Text())
+	if p.set("/a\xff"); p.Field.Text() != `/a\xff` {
+		t.Errorf("another is %q", p.Field.Text())
 	}
 }
 
 func TestOnlyWholeCharactersAreCompleted(t *testing.T) {
 	for want, names := range map[string][]string{"x": {"xé", "xè"}, "a\xff": {"a\xff1", "a\xff2"}, "": {"a", "b"}, "same": {"same"}, "é": {"é1", "é"}} {
-		if got := commonName(names); got != want {
+		if got := overlay.CommonPrefix(names); got != want {
 			t.Errorf("%q have %q in common, not %q", names, got, want)
 		}
 	}
@@ -186,40 +188,40 @@ func TestWordsForAShellCanBeShown(t *testing.T) {
 }
 
 func TestWhatWasMovedRoundIsMovedBack(t *testing.T) {
-	var f Pane
-	f.remember(undoOf(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
+	var ts transfers
+	ts.remember(undoOf(api.TransferMove, []api.FileMoved{{Path: "/a", To: "/tmp"}, {Path: "/b", To: "/a", Replaced: "/trash/files/a"}, {Path: "/tmp", To: "/b"}}))
 	want := []api.FilesTransferInput{
 		{Kind: api.TransferMove, Items: []api.FileMove{{Path: "/b", To: "/tmp"}, {Path: "/a", To: "/b"}, {Path: "/tmp", To: "/a"}}},
 		{Kind: api.TransferRestore, Items: []api.FileMove{{Path: "/trash/files/a", To: "/a"}}},
 	}
-	if diff := cmp.Diff(want, f.undos[0].steps); diff != "" {
+	if diff := cmp.Diff(want, ts.undos[0].steps); diff != "" {
 		t.Error(diff)
 	}
-	f.remember(undoOf(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
-	f.remember(undoOf(api.TransferCopy, nil))
-	if len(f.undos) != 1 {
+	ts.remember(undoOf(api.TransferDelete, []api.FileMoved{{Path: "/a"}}))
+	ts.remember(undoOf(api.TransferCopy, nil))
+	if len(ts.undos) != 1 {
 		t.Error("what cannot be undone is remembered")
 	}
 }
 
 func TestWhatIsRememberedToBeUndoneIsBounded(t *testing.T) {
-	var f Pane
+	var ts transfers
 	sized := func(what string, n int) undo {
 		return undo{what, []api.FilesTransferInput{{Items: make([]api.FileMove, n)}}}
 	}
 	for range mostUndos + 5 {
-		f.remember(sized("a", 1))
+		ts.remember(sized("a", 1))
 	}
-	if len(f.undos) != mostUndos {
-		t.Errorf("%d are remembered", len(f.undos))
+	if len(ts.undos) != mostUndos {
+		t.Errorf("%d are remembered", len(ts.undos))
 	}
-	f.remember(sized("large", mostUndoItems+1))
-	if len(f.undos) != 1 || f.undos[0].what != "large" {
-		t.Errorf("after a large one %d are remembered", len(f.undos))
+	ts.remember(sized("large", mostUndoItems+1))
+	if len(ts.undos) != 1 || ts.undos[0].what != "large" {
+		t.Errorf("after a large one %d are remembered", len(ts.undos))
 	}
-	f.remember(sized("b", 1))
-	if len(f.undos) != 1 || f.undos[0].what != "b" {
-		t.Errorf("after the next one %d are remembered", len(f.undos))
+	ts.remember(sized("b", 1))
+	if len(ts.undos) != 1 || ts.undos[0].what != "b" {
+		t.Errorf("after the next one %d are remembered", len(ts.undos))
 	}
 }
 
@@ -273,16 +275,24 @@ func TestRenamesGoRoundByADetour(t *testing.T) {
 
 func TestASlowFolderSaysThatItIsRead(t *testing.T) {
 	f, _ := shownPane("/d")
-	f.Update(filesSlow{f.serial - 1})
-	if f.list.Note != "" {
-		t.Errorf("another folder is told of: %q", f.list.Note)
+	f.folder.saySlow()
+	if f.folder.list.Note != "reading the folder…" {
+		t.Errorf("it says %q", f.folder.list.Note)
 	}
-	f.Update(filesSlow{f.serial})
-	if f.list.Note != "reading the folder…" {
-		t.Errorf("it says %q", f.list.Note)
+	f.listed("a")
+	if f.folder.list.Note != "" {
+		t.Errorf("it still says %q", f.folder.list.Note)
 	}
-	f.Update(filesListed{serial: f.serial, entries: (*Set)(nil).With(entries("a")), rows: Arrange(entries("a"), Order{})})
-	if f.list.Note != "" {
-		t.Errorf("it still says %q", f.list.Note)
-	}
+}
+
+func TestWhatWasAskedForAnotherFolderIsDropped(t *testing.T) {
+	f, _ := shownPane("/d")
+	answer := onVisit(&f.folder, func(context.Context, panes.Engine) (int, error) { return 1, nil }, func(int, error) tea.Cmd {
+		t.Error("the answer counts")
+		return nil
+	})
+	later := f.folder.visit.after(0, func() { t.Error("what was to come later comes") })
+	f.GoFolder("/e", "")
+	answer().(panes.Result)()
+	later().(panes.Result)()
 }

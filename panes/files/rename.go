@@ -8,19 +8,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/engine/api"
+	"tandem/keys/keymap"
 	"tandem/panes"
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
-// askRenameFile asks for a new name, or has several renamed in the person's
+// askRename asks for a new name, or has several renamed in the person's
 // editor.
-func (f *Pane) askRenameFile() tea.Cmd {
-	targets := f.list.Targets()
+func (f *Pane) askRename() tea.Cmd {
+	targets := f.folder.list.Targets()
 	switch len(targets) {
 	case 0:
 		return nil
@@ -36,11 +38,10 @@ func (f *Pane) askRenameFile() tea.Cmd {
 			return nil
 		}
 		to := filepath.Join(filepath.Dir(targets[0]), name)
-		show := f.willShow(name)
-		in := api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}}
-		return tea.Batch(show, f.transfer(in))
+		f.transfers.add(api.FilesTransferInput{Kind: api.TransferMove, Items: []api.FileMove{{Path: targets[0], To: to}}})
+		return f.folder.willShow(name)
 	})
-	p.Check = func(text string) error { return checkNewName(text, escaped) }
+	p.Check = func(text string) error { return f.checkNewName(text, escaped) }
 	if escaped {
 		p.Note = widget.EscapesNote
 	}
@@ -49,15 +50,15 @@ func (f *Pane) askRenameFile() tea.Cmd {
 }
 
 // checkNewName tells what is wrong with a name that was typed.
-func checkNewName(text string, escaped bool) error {
+func (f *Pane) checkNewName(text string, escaped bool) error {
 	name, err := typedName(text, escaped)
 	switch {
 	case err != nil:
 		return err
 	case strings.ContainsRune(name, '/'):
-		return errors.New("a name has no / in it; M moves a file")
+		return errors.New("a name cannot contain /" + panes.WithKey(f.env.Bindings(), "; press ", keymap.FilesMove, " to move the file", keymap.ScopeFiles))
 	case name == "." || name == "..":
-		return fmt.Errorf("%s is not a valid name; it stands for a folder", name)
+		return fmt.Errorf("not a valid name: %s stands for a folder", name)
 	}
 	return nil
 }
@@ -82,26 +83,28 @@ func typedName(text string, escaped bool) (string, error) {
 // renameMany has names changed in the editor, in a session. The list is a file
 // in the engine's data folder.
 func (f *Pane) renameMany(targets []string) tea.Cmd {
-	names := relativeTo(f.path, targets)
+	folder := f.folder.path
+	names := relativeTo(folder, targets)
 	escaped := slices.ContainsFunc(names, widget.NeedsEscapes)
 	if escaped {
 		for i, name := range names {
 			names[i] = widget.EscapeName(name)
 		}
 	}
-	list := filepath.Join(f.env.News().Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), f.serial))
+	list := filepath.Join(f.env.News().Info.DataDir, fmt.Sprintf("rename-%d-%d.txt", os.Getpid(), time.Now().UnixNano()))
 	text := strings.Join(names, "\n") + "\n"
-	return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		return renameList{list, targets, escaped, e.WriteFile(ctx, list, []byte(text), false)}
-	}, func(err error) tea.Msg { return renameList{err: err} })
-}
-
-// renameList is the file in which names are changed.
-type renameList struct {
-	path    string
-	targets []string
-	escaped bool // names are written with escapes
-	err     error
+	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) (string, error) {
+		return list, e.WriteFile(ctx, list, []byte(text), false)
+	}, func(list string, err error) tea.Cmd {
+		if err != nil {
+			return f.env.Say(panes.ErrorText(err), true)
+		}
+		cmd := f.visit(panes.Editor(list, 0, 0), func() tea.Cmd { return f.readRenames(list, folder, targets, escaped) })
+		if escaped {
+			cmd = tea.Batch(cmd, f.env.Say("in these names "+widget.EscapesNote, false))
+		}
+		return cmd
+	})
 }
 
 func relativeTo(folder string, paths []string) []string {
@@ -115,43 +118,16 @@ func relativeTo(folder string, paths []string) []string {
 	return names
 }
 
-func (f *Pane) editRenameList(msg renameList) tea.Cmd {
-	if msg.err != nil {
-		return f.env.Say(panes.ErrorText(msg.err), true)
-	}
-	folder := f.path
-	cmd := f.visit(panes.Editor(msg.path, 0, 0), func() tea.Cmd { return f.readRenames(msg, folder) })
-	if msg.escaped {
-		cmd = tea.Batch(cmd, f.env.Say("in these names "+widget.EscapesNote, false))
-	}
-	return cmd
-}
-
 // readRenames reads what became of the list.
-func (f *Pane) readRenames(msg renameList, folder string) tea.Cmd {
-	return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		out, err := e.ReadFile(ctx, msg.path, 0, 0)
-		_ = e.DeleteFile(ctx, msg.path) // it is of no more use, and harmless
+func (f *Pane) readRenames(list, folder string, targets []string, escaped bool) tea.Cmd {
+	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]api.FileMove, error) {
+		out, err := e.ReadFile(ctx, list, 0, 0)
+		_ = e.DeleteFile(ctx, list) // it is of no more use, and harmless
 		if err != nil {
-			return renamesRead{err: err}
+			return nil, err
 		}
-		items, err := renames(folder, msg.targets, textOf(out), msg.escaped)
-		return renamesRead{items, err}
-	}, func(err error) tea.Msg { return renamesRead{err: err} })
-}
-
-// renamesRead are the renames that were asked for.
-type renamesRead struct {
-	items []api.FileMove
-	err   error
-}
-
-// textOf is what was read of a file, which the API carries in one of two ways.
-func textOf(out api.FilesReadOutput) string {
-	if out.Data != nil {
-		return string(out.Data)
-	}
-	return out.Text
+		return renames(folder, targets, string(bytesOf(out)), escaped)
+	}, f.confirmRenames)
 }
 
 // renames reads the list with new names: a line for each target, in the same
@@ -160,7 +136,7 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) != len(targets) {
 		return nil, api.Errorf(api.CodeInvalid, "rename files: %d lines for %d files", len(lines), len(targets)).
-			WithHint("change lines, and leave their number and order")
+			WithHint("change names only, and keep one line for each file")
 	}
 	var items []api.FileMove
 	taken := make(map[string]bool, len(lines))
@@ -177,7 +153,7 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 			to = filepath.Join(folder, to)
 		}
 		if taken[to] {
-			return nil, api.Errorf(api.CodeInvalid, "rename files: two would be %s", line)
+			return nil, api.Errorf(api.CodeInvalid, "rename files: two would be called %s", line)
 		}
 		taken[to] = true
 		if to != targets[i] {
@@ -187,33 +163,25 @@ func renames(folder string, targets []string, text string, escaped bool) ([]api.
 	return items, nil
 }
 
-// takeRenames shows what is to be renamed and asks.
-func (f *Pane) takeRenames(msg renamesRead) tea.Cmd {
+// confirmRenames shows what is to be renamed and asks.
+func (f *Pane) confirmRenames(items []api.FileMove, err error) tea.Cmd {
 	switch {
-	case msg.err != nil:
-		return f.env.Say(panes.ErrorText(msg.err), true)
-	case len(msg.items) == 0:
+	case err != nil:
+		return f.env.Say(panes.ErrorText(err), true)
+	case len(items) == 0:
 		return f.env.Say("no name was changed", false)
 	}
-	const most = 12
-	var lines []string
-	for i, item := range msg.items {
-		if i == most {
-			lines = append(lines, "and "+widget.Itoa(len(msg.items)-most)+" more")
-			break
-		}
-		lines = append(lines, widget.Clip(widget.FileName(filepath.Base(item.Path)), 34)+" → "+widget.Clip(widget.FileName(filepath.Base(item.To)), 34))
+	no := "keep their names"
+	if len(items) == 1 {
+		no = "keep its name"
 	}
-	what, no := widget.Itoa(len(msg.items))+" files", "leave their names"
-	if len(msg.items) == 1 {
-		what, no = "one file", "leave its name"
-	}
+	short := func(path string) string { return widget.Clip(widget.FileName(filepath.Base(path)), 34) }
 	f.env.Ask(&overlay.Question{
-		Title: "Rename " + what + "?",
-		Lines: lines,
+		Title: "Rename " + countOf(len(items)) + "?",
+		Lines: widget.Some(items, 12, func(item api.FileMove) string { return short(item.Path) + " → " + short(item.To) }),
 		Yes:   "rename",
 		No:    no,
-		Then:  wantTransfer(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(msg.items)}),
+		Then:  f.transfers.adding(api.FilesTransferInput{Kind: api.TransferMove, Items: swapped(items)}),
 	})
 	return nil
 }

@@ -124,15 +124,12 @@ func (s *Set) name(i int) string {
 	return s.pages[e.page][e.at:][:e.long]
 }
 
-// Names are the names of all entries, a folder's with a slash behind it; folders
-// has them alone.
-func (s *Set) Names(folders bool) (names []string) {
-	for i := range s.Len() {
-		switch {
-		case s.entries[i].isFolder():
-			names = append(names, s.name(i)+"/")
-		case !folders:
-			names = append(names, s.name(i))
+// Names are the names of all entries, a folder's with a slash behind it.
+func (s *Set) Names() []string {
+	names := make([]string, s.Len())
+	for i := range names {
+		if names[i] = s.name(i); s.entries[i].isFolder() {
+			names[i] += "/"
 		}
 	}
 	return names

@@ -18,7 +18,18 @@ import (
 	"tandem/ui/overlay"
 )
 
-// A transfer is one that the engine does at the moment.
+// transfers are copies, moves and deletions: the one that the engine does at the
+// moment, those that wait for it, and those that can be undone.
+type transfers struct {
+	env     panes.Env
+	folder  *folder // whose entries they change
+	running *transfer
+	waiting []wantedTransfer
+	asking  overlay.Overlay // what is to become of files that are in the way
+	undos   []undo
+}
+
+// A transfer is one that the engine does.
 type transfer struct {
 	id   string // "" while it is found out what is in its way
 	in   api.FilesTransferInput
@@ -27,16 +38,34 @@ type transfer struct {
 	back *undo              // what is to be undone after it, if it takes something back
 }
 
-// text is how far the transfer is.
-func (t *transfer) text(b keymap.Bindings, waiting int) string {
-	ends := panes.WithKey(b, ", ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList)
+// A wantedTransfer waits until others are over. It is begun, or finds out what
+// is in its way, beside.
+type wantedTransfer struct {
+	*transfer
+	begin func(context.Context, panes.Engine) (begun, error)
+}
+
+// begun is what came of beginning a transfer.
+type begun struct {
+	in    api.FilesTransferInput // with where its items go
+	out   api.FilesTransferOutput
+	facts []string // of what is in the way
+}
+
+// note says how far the transfer is that runs; "" without one.
+func (ts *transfers) note() string {
+	t := ts.running
+	if t == nil {
+		return ""
+	}
+	stop := panes.WithKey(ts.env.Bindings(), ", ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList)
 	text := ""
 	if t.back != nil {
 		text = "undoing: "
 	}
 	n := len(t.in.Items)
 	if t.id == "" {
-		return text + "looking at " + countOf(n) + ends
+		return text + "checking " + countOf(n) + stop
 	}
 	text += map[string]string{api.TransferCopy: "copying", api.TransferMove: "moving", api.TransferTrash: "to the trash",
 		api.TransferRestore: "out of the trash", api.TransferDelete: "deleting"}[t.in.Kind]
@@ -50,10 +79,10 @@ func (t *transfer) text(b keymap.Bindings, waiting int) string {
 	case n > 1:
 		text += " " + progressBar(int64(t.job.Handled), int64(n))
 	}
-	if waiting > 0 {
+	if waiting := len(ts.waiting); waiting > 0 {
 		text += ", then " + widget.Itoa(waiting) + " more"
 	}
-	return text + ends
+	return text + stop
 }
 
 // progressBar shows how much of something is done, of which there is some.
@@ -64,143 +93,99 @@ func progressBar(done, all int64) string {
 	return bar.ViewAs(float64(percent/10)/10) + " " + widget.Itoa(percent) + "%"
 }
 
-// Messages of transfers.
-type (
-	transferWanted struct{ in api.FilesTransferInput } // after a question
-	transferBegun  struct {
-		of    *transfer
-		in    api.FilesTransferInput // with where its items go
-		out   api.FilesTransferOutput
-		facts []string // of what is in the way
-		err   error
-	}
-	transferNews struct {
-		of  *transfer
-		job api.FileJob
-		err error
-	}
-)
-
-// A wantedTransfer waits until others are over. It is begun, or finds out what
-// is in its way, beside.
-type wantedTransfer struct {
-	*transfer
-	begin func(context.Context, panes.Engine) transferBegun
-}
-
-// transfer wants a transfer done.
-func (f *Pane) transfer(in api.FilesTransferInput) tea.Cmd {
-	return f.want(wantedTransfer{&transfer{in: in}, func(ctx context.Context, e panes.Engine) transferBegun {
+// wanted is a transfer that is ready to begin.
+func wanted(in api.FilesTransferInput, back *undo) wantedTransfer {
+	return wantedTransfer{&transfer{in: in, back: back}, func(ctx context.Context, e panes.Engine) (begun, error) {
 		return beginTransfer(ctx, e, in)
-	}})
+	}}
 }
 
-// want has a transfer begun when those before it are over.
-func (f *Pane) want(t wantedTransfer) tea.Cmd {
-	f.wanted = append(f.wanted, t)
-	return nil
+// add has a transfer done when those before it are over.
+func (ts *transfers) add(in api.FilesTransferInput) { ts.waiting = append(ts.waiting, wanted(in, nil)) }
+
+// addNext goes on with a transfer before any other.
+func (ts *transfers) addNext(in api.FilesTransferInput, back *undo) {
+	ts.waiting = slices.Insert(ts.waiting, 0, wanted(in, back))
 }
 
-// transferNext goes on with a transfer before any other.
-func (f *Pane) transferNext(in api.FilesTransferInput, back *undo) {
-	f.wanted = slices.Insert(f.wanted, 0, wantedTransfer{&transfer{in: in, back: back}, func(ctx context.Context, e panes.Engine) transferBegun {
-		return beginTransfer(ctx, e, in)
-	}})
+// adding is what follows a question that is answered with yes.
+func (ts *transfers) adding(in api.FilesTransferInput) tea.Cmd {
+	return panes.Result(func() tea.Cmd {
+		ts.add(in)
+		return nil
+	}).Cmd
 }
 
-// pumpTransfers begins what is wanted next. Only one transfer runs at a time,
-// and none while it is asked what another one is to do.
-func (f *Pane) pumpTransfers() tea.Cmd {
-	if f.asking != nil && f.env.Shows(f.asking) || f.job != nil || len(f.wanted) == 0 {
+// pump begins what is wanted next. Only one transfer runs at a time, and none
+// while it is asked what another one is to do.
+func (ts *transfers) pump() tea.Cmd {
+	if ts.asking != nil && ts.env.Shows(ts.asking) || ts.running != nil || len(ts.waiting) == 0 {
 		return nil
 	}
-	t := f.wanted[0]
-	f.wanted = f.wanted[1:]
-	f.job = t.transfer
-	f.env.UnsayNote() // how far it is shows in the same place
-	ctx, cancel := context.WithCancel(f.env.Context())
+	t := ts.waiting[0]
+	ts.waiting = ts.waiting[1:]
+	ts.running = t.transfer
+	ts.env.UnsayNote() // how far it is shows in the same place
+	ctx, cancel := context.WithCancel(ts.env.Context())
 	t.stop = cancel
-	return func() tea.Msg {
-		defer cancel()
-		e, err := f.env.Engine(ctx) // which may be long in coming
-		if err != nil {
-			return transferBegun{of: t.transfer, err: err}
-		}
-		msg := t.begin(ctx, e)
-		msg.of = t.transfer
-		return msg
-	}
+	return panes.Ask(ctx, ts.env, t.begin, func(b begun, err error) tea.Cmd {
+		cancel()
+		return ts.begun(t.transfer, b, err)
+	})
 }
 
-// wantTransfer is what follows a question that is answered with yes.
-func wantTransfer(in api.FilesTransferInput) tea.Cmd {
-	return func() tea.Msg { return transferWanted{in} }
-}
-
-func (f *Pane) takeTransferBegun(msg transferBegun) tea.Cmd {
-	t := msg.of
-	if f.job != t {
-		return nil
-	}
-	if msg.err != nil {
-		f.job = nil
-		f.remember(t.left())
-		if errors.Is(msg.err, context.Canceled) {
-			return f.env.Say("failed to start", true)
+func (ts *transfers) begun(t *transfer, b begun, err error) tea.Cmd {
+	if err != nil {
+		ts.running = nil
+		ts.remember(t.left())
+		if errors.Is(err, context.Canceled) {
+			return ts.env.Say("failed to start", true)
 		}
-		return f.env.Say(panes.ErrorText(msg.err), true)
+		return ts.env.Say(panes.ErrorText(err), true)
 	}
-	t.in = msg.in
-	if len(msg.out.Conflicts) > 0 {
-		f.job = nil
-		f.asking = &conflict{f: f, of: t, paths: msg.out.Conflicts, facts: msg.facts}
-		f.env.Ask(f.asking)
+	t.in = b.in
+	if len(b.out.Conflicts) > 0 {
+		ts.running = nil
+		ts.askConflict(t, b)
 		return nil
 	}
 	for _, item := range t.in.Items {
-		delete(f.marked, item.Path)
+		delete(ts.folder.marked, item.Path)
 	}
-	t.id = msg.out.Job
-	return f.followTransfer(30)
+	t.id = b.out.Job
+	return ts.follow(t, 30)
 }
 
-// followTransfer asks how far the transfer is.
-func (f *Pane) followTransfer(waitMS int) tea.Cmd {
-	t := f.job
-	return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		job, err := e.TransferJob(ctx, t.id, waitMS)
-		return transferNews{t, job, err}
-	}, func(err error) tea.Msg { return transferNews{of: t, err: err} })
+// follow asks how far the transfer is.
+func (ts *transfers) follow(t *transfer, waitMS int) tea.Cmd {
+	return panes.Ask(ts.env.Context(), ts.env, func(ctx context.Context, e panes.Engine) (api.FileJob, error) {
+		return e.TransferJob(ctx, t.id, waitMS)
+	}, func(job api.FileJob, err error) tea.Cmd { return ts.learned(t, job, err) })
 }
 
-func (f *Pane) takeTransferNews(msg transferNews) tea.Cmd {
-	t := msg.of
-	if f.job != t {
-		return nil
-	}
-	if msg.err != nil {
-		f.job = nil
-		f.changed()
-		if errors.Is(msg.err, api.CodeNotFound) {
-			return f.env.Say("the engine was restarted; the transfer was interrupted", true)
-		}
-		return f.env.Say(panes.ErrorText(msg.err), true)
-	}
-	if t.job = msg.job; t.job.State == api.JobRunning {
-		return f.followTransfer(250)
-	}
-	f.job = nil
-	f.changed()
-	if n := len(t.in.Items); t.job.State != api.JobDone && t.back == nil && n > 1 { // to be tried again
-		for _, item := range t.in.Items[min(t.job.Handled, n):] {
-			f.marked[item.Path] = true
+func (ts *transfers) learned(t *transfer, job api.FileJob, err error) tea.Cmd {
+	if err == nil {
+		if t.job = job; job.State == api.JobRunning {
+			return ts.follow(t, 250)
 		}
 	}
-	if t.back == nil {
-		f.remember(undoOf(t.in.Kind, t.job.Done))
-		return f.sayTransfer(t)
+	ts.running = nil
+	ts.folder.changed()
+	switch {
+	case errors.Is(err, api.CodeNotFound):
+		return ts.env.Say("the engine was restarted; the transfer was interrupted", true)
+	case err != nil:
+		return ts.env.Say(panes.ErrorText(err), true)
+	case t.back != nil:
+		return ts.undone(t)
 	}
-	return f.takenBack(t)
+	if n := len(t.in.Items); job.State != api.JobDone && n > 1 { // to be tried again
+		for _, item := range t.in.Items[min(job.Handled, n):] {
+			ts.folder.marked[item.Path] = true
+		}
+	}
+	ts.remember(undoOf(t.in.Kind, job.Done))
+	return ts.sayEnded(t)
 }
 
 // fault is why the transfer has failed: of what its error says of an item, with
@@ -211,61 +196,59 @@ func (t *transfer) fault() string {
 	}
 	item := t.in.Items[t.job.Handled]
 	for _, path := range []string{item.To, item.Path} {
-		if cause, ok := cutBehind(t.job.Error, path+": "); ok && path != "" {
+		if _, cause, ok := strings.Cut(t.job.Error, path+": "); ok && path != "" {
 			return theseFiles([]string{item.Path}) + ": " + cause
 		}
 	}
 	return t.job.Error
 }
 
-// sayTransfer tells how a transfer has ended.
-func (f *Pane) sayTransfer(t *transfer) tea.Cmd {
+// sayEnded tells how a transfer has ended.
+func (ts *transfers) sayEnded(t *transfer) tea.Cmd {
 	paths := make([]string, len(t.job.Done))
 	for i, d := range t.job.Done {
 		paths[i] = d.Path
 	}
-	text := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "put into the trash: ",
+	text := map[string]string{api.TransferCopy: "copied ", api.TransferMove: "moved ", api.TransferTrash: "moved to the trash: ",
 		api.TransferDelete: "deleted "}[t.in.Kind] + theseFiles(paths)
 	if len(paths) == 0 {
 		text = "nothing was changed"
 	}
 	if t.job.Skipped > 0 {
-		text += ", left out " + widget.Itoa(t.job.Skipped)
+		text += ", skipped " + widget.Itoa(t.job.Skipped)
 	}
 	if len(paths) > 0 && t.in.Kind != api.TransferDelete {
-		text += panes.WithKey(f.env.Bindings(), " – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
+		text += panes.WithKey(ts.env.Bindings(), " – ", keymap.FilesUndo, " undoes it", keymap.ScopeFiles)
 	}
 	switch {
 	case t.job.State == api.JobFailed && len(paths) > 0:
-		return f.env.Say(t.fault()+"; before that "+text, true)
+		return ts.env.Say(t.fault()+"; before that "+text, true)
 	case t.job.State == api.JobFailed:
-		return f.env.Say(t.fault(), true)
+		return ts.env.Say(t.fault(), true)
 	case t.job.State == api.JobCancelled:
-		return f.env.Say("ended; "+text, true)
+		return ts.env.Say("cancelled; "+text, true)
 	}
-	return f.env.Say(text, false)
+	return ts.env.Say(text, false)
 }
 
-func (f *Pane) askCancelTransfer() tea.Cmd {
-	t := f.job
+// cancel ends the transfer that runs, after a question if it has begun.
+func (ts *transfers) cancel() {
+	t := ts.running
 	if t.id == "" {
 		t.stop()
-		return nil
+		return
 	}
 	rest := "What is finished stays, the rest is left."
 	if t.back != nil {
-		rest = "What is undone stays so" + panes.WithKey(f.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
+		rest = "What is undone stays so" + panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles) + "."
 	}
-	f.env.Ask(&overlay.Question{
-		Title: "End the transfer?",
+	ts.env.Ask(&overlay.Question{
+		Title: "Cancel the transfer?",
 		Lines: []string{rest},
-		Yes:   "end it",
+		Yes:   "cancel it",
 		No:    "go on",
-		Then: panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-			return panes.DoneMsg{Err: e.CancelTransfer(ctx, t.id)}
-		}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} }),
+		Then:  panes.Do(ts.env, func(ctx context.Context, e panes.Engine) error { return e.CancelTransfer(ctx, t.id) }),
 	})
-	return nil
 }
 
 // itemsOf are paths that go nowhere in particular.
@@ -277,40 +260,12 @@ func itemsOf(paths []string) []api.FileMove {
 	return items
 }
 
-// trashFiles puts the targets into the trash.
-func (f *Pane) trashFiles() tea.Cmd {
-	targets := f.list.Targets()
-	if len(targets) == 0 {
-		return nil
-	}
-	return f.transfer(api.FilesTransferInput{Kind: api.TransferTrash, Items: itemsOf(targets)})
-}
-
-// askTransfer asks where the targets go: a folder, or for one of them a new
-// path.
-func (f *Pane) askTransfer(kind string) tea.Cmd {
-	targets := f.list.Targets()
-	if len(targets) == 0 {
-		return nil
-	}
-	verb := strings.ToUpper(kind[:1]) + kind[1:] + " "
-	text := withSlash(f.path)
-	if len(targets) == 1 && filepath.Dir(targets[0]) == f.path {
-		text += filepath.Base(targets[0])
-	}
-	p := f.newPathPrompt(verb+theseFiles(targets)+" to", text, func(to string) tea.Cmd {
-		return f.transferTo(kind, targets, to)
-	})
-	f.env.Ask(p)
-	return p.look()
-}
-
 func withSlash(path string) string { return strings.TrimSuffix(path, "/") + "/" }
 
-// transferTo finds out whether the place is a folder, and begins.
-func (f *Pane) transferTo(kind string, targets []string, to string) tea.Cmd {
+// addTo finds out whether the place is a folder, and begins.
+func (ts *transfers) addTo(kind string, targets []string, to string) {
 	asked := api.FilesTransferInput{Kind: kind, Items: itemsOf(targets)}
-	return f.want(wantedTransfer{&transfer{in: asked}, func(ctx context.Context, e panes.Engine) transferBegun {
+	ts.waiting = append(ts.waiting, wantedTransfer{&transfer{in: asked}, func(ctx context.Context, e panes.Engine) (begun, error) {
 		into := strings.HasSuffix(to, "/") || len(targets) > 1
 		to = filepath.Clean(to)
 		if !into {

@@ -31,16 +31,17 @@ func (u undo) files() (n int) {
 	return n
 }
 
-func (f *Pane) remember(u undo) {
+// remember has a change taken back when that is asked for next.
+func (ts *transfers) remember(u undo) {
 	if u.files() == 0 {
 		return
 	}
-	f.undos = append(f.undos, u)
+	ts.undos = append(ts.undos, u)
 	items := 0
-	for i := len(f.undos) - 1; i >= 0; i-- {
-		items += f.undos[i].files()
-		if i < len(f.undos)-1 && items > mostUndoItems || len(f.undos)-i > mostUndos {
-			f.undos = slices.Clone(f.undos[i+1:])
+	for i := len(ts.undos) - 1; i >= 0; i-- {
+		items += ts.undos[i].files()
+		if i < len(ts.undos)-1 && items > mostUndoItems || len(ts.undos)-i > mostUndos {
+			ts.undos = slices.Clone(ts.undos[i+1:])
 			return
 		}
 	}
@@ -62,21 +63,21 @@ func (t *transfer) left() (u undo) {
 	return u
 }
 
-// takenBack goes on with what is to be undone, or tells how that has ended.
-func (f *Pane) takenBack(t *transfer) tea.Cmd {
+// undone goes on with what is to be undone, or tells how that has ended.
+func (ts *transfers) undone(t *transfer) tea.Cmd {
 	left := t.left()
 	switch {
 	case t.job.State == api.JobFailed:
-		f.remember(left)
-		return f.env.Say(t.fault(), true)
+		ts.remember(left)
+		return ts.env.Say(t.fault(), true)
 	case t.job.State == api.JobCancelled && left.files() > 0:
-		f.remember(left)
-		return f.env.Say("ended"+panes.WithKey(f.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
+		ts.remember(left)
+		return ts.env.Say("cancelled"+panes.WithKey(ts.env.Bindings(), "; ", keymap.FilesUndo, " undoes the rest", keymap.ScopeFiles), true)
 	case len(left.steps) > 0:
-		f.takeBack(left)
+		ts.takeBack(left)
 		return nil
 	}
-	return f.env.Say("undone: "+left.what, false)
+	return ts.env.Say("undone: "+left.what, false)
 }
 
 // undoOf is how a transfer is taken back: what was put somewhere goes first, so
@@ -109,21 +110,22 @@ func undoOf(kind string, done []api.FileMoved) (u undo) {
 	return u
 }
 
-// undoFiles takes back the last change.
-func (f *Pane) undoFiles() tea.Cmd {
+// undo takes back the last change.
+func (ts *transfers) undo() tea.Cmd {
 	switch {
-	case f.job != nil || len(f.wanted) > 0:
-		return f.env.Say("another transfer is under way"+panes.WithKey(f.env.Bindings(), "; ", keymap.Clear, " ends it", keymap.ScopeFiles, keymap.ScopeList), true)
-	case len(f.undos) == 0:
-		return f.env.Say("nothing to undo", false)
+	case ts.running != nil || len(ts.waiting) > 0:
+		return ts.env.Say("another transfer is under way"+panes.WithKey(ts.env.Bindings(), "; ", keymap.Clear, " cancels it", keymap.ScopeFiles, keymap.ScopeList), true)
+	case len(ts.undos) == 0:
+		return ts.env.Say("nothing to undo", false)
 	}
-	u := f.undos[len(f.undos)-1]
-	f.undos = f.undos[:len(f.undos)-1]
-	f.takeBack(u)
+	last := len(ts.undos) - 1
+	u := ts.undos[last]
+	ts.undos = ts.undos[:last]
+	ts.takeBack(u)
 	return nil
 }
 
 // takeBack begins to undo a change, or goes on with it.
-func (f *Pane) takeBack(u undo) {
-	f.transferNext(u.steps[0], &undo{what: u.what, steps: u.steps[1:]})
+func (ts *transfers) takeBack(u undo) {
+	ts.addNext(u.steps[0], &undo{what: u.what, steps: u.steps[1:]})
 }

@@ -15,7 +15,7 @@ import (
 // startHere starts a command in a session in the folder that is shown; without
 // one, a shell.
 func (f *Pane) startHere(command []string) tea.Cmd {
-	command, folder, err := carried(command, f.path)
+	command, folder, err := carried(command, f.folder.path)
 	if err != nil {
 		return f.env.Say(err.Error(), true)
 	}

@@ -45,15 +45,12 @@ func (p *Pane) PutOnPrompt(row api.HistoryRow) tea.Cmd {
 			Title: "Insert " + widget.Itoa(strings.Count(text, "\n")+1) + " lines at the prompt?",
 			Lines: []string{"This program may run each line as it comes."},
 			Yes:   "insert",
-			Then:  func() tea.Msg { return insertMsg(text) },
+			Then:  panes.Result(func() tea.Cmd { return p.env.Insert(text) }).Cmd,
 		})
 		return nil
 	}
 	return p.env.Insert(text)
 }
-
-// insertMsg is text that the person has agreed to put on the prompt.
-type insertMsg string
 
 // pastesWhole reports whether the session used last takes several lines without
 // running them: its program is a shell that knows pastes from what is typed.
@@ -72,22 +69,14 @@ func (p *Pane) pastesWhole() bool {
 
 // runAgain runs a command once more, in the background and where it ran.
 func (p *Pane) runAgain(row api.HistoryRow) tea.Cmd {
-	line := strings.TrimRight(row.Command.Command, " \t\r\n")
-	in := p.startOf(row, p.takenNames())
-	start := panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		p, err := e.StartProcess(ctx, in)
-		if err != nil {
-			return ranMsg{err: err}
-		}
-		return ranMsg{started: []api.Process{p}}
-	}, func(err error) tea.Msg { return ranMsg{err: err} })
-	if !strings.Contains(line, redacted) {
+	start := p.start([]api.ProcessStartInput{p.startOf(row, p.takenNames())})
+	if !strings.Contains(row.Command.Command, redacted) {
 		return start
 	}
 	p.env.Ask(&overlay.Question{
-		Title: "Run " + widget.Clip(widget.Clean(line), 40) + "?",
+		Title: "Run " + widget.Clip(widget.Clean(strings.TrimRight(row.Command.Command, " \t\r\n")), 40) + "?",
 		Lines: []string{"It had a secret in it, which was not kept:", redacted + " stands in its place."},
-		Yes:   "run it so",
+		Yes:   "run it anyway",
 		Then:  start,
 	})
 	return nil
@@ -160,12 +149,6 @@ func freeName(name string, taken map[string]bool) string {
 	return free
 }
 
-// ranMsg is the outcome of running commands again.
-type ranMsg struct {
-	started []api.Process
-	err     error
-}
-
 // copyCommand puts a command on the clipboard.
 func (p *Pane) copyCommand(row api.HistoryRow) tea.Cmd { return p.copyCommands([]api.HistoryRow{row}) }
 
@@ -193,34 +176,7 @@ func (p *Pane) askForgetCommand(row api.HistoryRow) tea.Cmd {
 	return nil
 }
 
-// filedMsg is the outcome of saving the history to a file or of loading one.
-type filedMsg struct {
-	path  string
-	load  bool
-	ids   []int64 // the runs that are saved; nil for all
-	count api.HistoryCount
-	err   error
-}
-
-func (p *Pane) filed(msg filedMsg) tea.Cmd {
-	switch {
-	case !msg.load && errors.Is(msg.err, api.CodeConflict):
-		panes.AskReplace(p.env, msg.path, p.save(msg.path, msg.ids, true))
-		return nil
-	case msg.err != nil:
-		return p.env.Say(panes.ErrorText(msg.err), true)
-	case msg.load:
-		return p.env.Say("added "+commands(msg.count.Count)+" from "+widget.ShortPath(msg.path, p.env.Home()), false)
-	}
-	return p.env.Say("saved "+commands(msg.count.Count)+" to "+widget.ShortPath(msg.path, p.env.Home()), false)
-}
-
-func commands(n int) string {
-	if n == 1 {
-		return "1 command"
-	}
-	return thousands(n) + " commands"
-}
+func commands(n int) string { return widget.Count(n, "command") }
 
 func (p *Pane) askSave() tea.Cmd {
 	path, what := widget.ShortPath(filepath.Join(p.env.Folder(), "commands.txt"), p.env.Home()), "all commands"
@@ -243,10 +199,23 @@ func (p *Pane) askSave() tea.Cmd {
 
 // save writes runs to a file, all without ids.
 func (p *Pane) save(path string, ids []int64, overwrite bool) tea.Cmd {
-	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		n, err := e.SaveHistory(ctx, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
-		return filedMsg{path: path, ids: ids, count: n, err: err}
-	}, func(err error) tea.Msg { return filedMsg{path: path, err: err} })
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
+		return e.SaveHistory(ctx, api.HistorySaveInput{Path: path, Overwrite: overwrite, IDs: ids})
+	}, func(n api.HistoryCount, err error) tea.Cmd {
+		if errors.Is(err, api.CodeConflict) {
+			panes.AskReplace(p.env, path, p.save(path, ids, true))
+			return nil
+		}
+		return p.sayFiled("saved ", n, " to ", path, err)
+	})
+}
+
+// sayFiled tells how saving to a file has ended, or loading from one.
+func (p *Pane) sayFiled(did string, n api.HistoryCount, where, path string, err error) tea.Cmd {
+	if err != nil {
+		return p.env.Say(panes.ErrorText(err), true)
+	}
+	return p.env.Say(did+commands(n.Count)+where+widget.ShortPath(path, p.env.Home()), false)
 }
 
 func (p *Pane) askLoad() tea.Cmd {
@@ -255,10 +224,9 @@ func (p *Pane) askLoad() tea.Cmd {
 			return nil
 		}
 		path = p.fullPath(path)
-		return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-			n, err := e.LoadHistory(ctx, api.HistoryLoadInput{Path: path})
-			return filedMsg{path: path, load: true, count: n, err: err}
-		}, func(err error) tea.Msg { return filedMsg{path: path, load: true, err: err} })
+		return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
+			return e.LoadHistory(ctx, api.HistoryLoadInput{Path: path})
+		}, func(n api.HistoryCount, err error) tea.Cmd { return p.sayFiled("added ", n, " from ", path, err) })
 	}))
 	return nil
 }

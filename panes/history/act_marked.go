@@ -2,7 +2,6 @@ package history
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -39,16 +38,8 @@ func (p *Pane) onMarked(act func([]api.HistoryRow) tea.Cmd) func() tea.Cmd {
 }
 
 // commandList is what a question about commands lists, a row for each.
-func commandList(rows []api.HistoryRow) (lines []string) {
-	const most = 8
-	for i, row := range rows {
-		if i == most {
-			lines = append(lines, fmt.Sprintf("and %d more", len(rows)-most))
-			break
-		}
-		lines = append(lines, widget.Clip(widget.Clean(row.Command.Command), 60))
-	}
-	return lines
+func commandList(rows []api.HistoryRow) []string {
+	return widget.Some(rows, 8, func(row api.HistoryRow) string { return widget.Clip(widget.Clean(row.Command.Command), 60) })
 }
 
 // copyCommands puts commands on the clipboard, one below the other.
@@ -93,35 +84,23 @@ func (p *Pane) askForgetCommands(rows []api.HistoryRow) tea.Cmd {
 	return nil
 }
 
-// forgotMsg is the outcome of forgetting commands.
-type forgotMsg struct {
-	runs int
-	err  error
-}
-
-func (p *Pane) forgot(msg forgotMsg) tea.Cmd {
-	if msg.err != nil {
-		return p.env.Say(panes.ErrorText(msg.err), true)
-	}
-	p.list.Unmark()
-	if msg.runs == 1 {
-		return p.env.Say("forgot 1 run", false)
-	}
-	return p.env.Say("forgot "+thousands(msg.runs)+" runs", false)
-}
-
 func (p *Pane) forget(removals []api.HistoryRemoveInput) tea.Cmd {
-	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		msg := forgotMsg{}
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (runs int, err error) {
 		for _, in := range removals {
 			n, err := e.RemoveHistory(ctx, in)
 			if err != nil {
-				return forgotMsg{msg.runs, err}
+				return runs, err
 			}
-			msg.runs += n.Count
+			runs += n.Count
 		}
-		return msg
-	}, func(err error) tea.Msg { return forgotMsg{err: err} })
+		return runs, nil
+	}, func(runs int, err error) tea.Cmd {
+		if err != nil {
+			return p.env.Say(panes.ErrorText(err), true)
+		}
+		p.list.Unmark()
+		return p.env.Say("deleted "+widget.Count(runs, "run"), false)
+	})
 }
 
 // runCommands runs commands once more; several only after a question.
@@ -143,40 +122,39 @@ func (p *Pane) runCommands(rows []api.HistoryRow) tea.Cmd {
 		Title: "Run " + commands(len(rows)) + " in the background?",
 		Lines: append(lines, "", "All at once, each where it ran."),
 		Yes:   "run them",
-		Then: panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-			msg := ranMsg{}
-			errs := make([]error, len(starts))
-			for i, in := range starts {
-				var p api.Process
-				if p, errs[i] = e.StartProcess(ctx, in); errs[i] == nil {
-					msg.started = append(msg.started, p)
-				}
-			}
-			msg.err = panes.FirstError(errs)
-			return msg
-		}, func(err error) tea.Msg { return ranMsg{err: err} }),
+		Then:  p.start(starts),
 	})
 	return nil
 }
 
+// start starts processes.
+func (p *Pane) start(all []api.ProcessStartInput) tea.Cmd {
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (started []api.Process, err error) {
+		errs := make([]error, len(all))
+		for i, in := range all {
+			var p api.Process
+			if p, errs[i] = e.StartProcess(ctx, in); errs[i] == nil {
+				started = append(started, p)
+			}
+		}
+		return started, panes.FirstError(errs)
+	}, p.ran)
+}
+
 // ran tells what came of running commands again.
-func (p *Pane) ran(msg ranMsg) tea.Cmd {
-	cmd := p.env.Learn(msg.started...)
-	what := ""
-	switch n := len(msg.started); {
-	case msg.err != nil && n > 0:
-		return tea.Batch(cmd, p.env.Say("started "+widget.Itoa(n)+"; "+panes.ErrorText(msg.err), true))
-	case msg.err != nil:
-		return p.env.Say(panes.ErrorText(msg.err), true)
-	case n == 1:
-		what = "started " + widget.Clean(msg.started[0].Name) + " in the background"
-	default:
-		what = "started " + widget.Itoa(n) + " processes in the background"
+func (p *Pane) ran(started []api.Process, err error) tea.Cmd {
+	cmd := p.env.Learn(started...)
+	n := len(started)
+	switch {
+	case err != nil && n > 0:
+		return tea.Batch(cmd, p.env.Say("started "+widget.Itoa(n)+"; "+panes.ErrorText(err), true))
+	case err != nil:
+		return p.env.Say(panes.ErrorText(err), true)
 	}
-	shows := " shows it"
-	if len(msg.started) > 1 {
-		shows = " shows them"
+	what, shows := widget.Count(n, "process"), " shows them"
+	if n == 1 {
+		what, shows = widget.Clean(started[0].Name), " shows it"
 	}
-	what += panes.WithKey(p.env.Bindings(), " – ", keymap.ViewProcesses, shows, keymap.ScopeGlobal)
+	what = "started " + what + " in the background" + panes.WithKey(p.env.Bindings(), " – ", keymap.ViewProcesses, shows, keymap.ScopeGlobal)
 	return tea.Batch(cmd, p.env.Say(what, false))
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -42,26 +41,13 @@ func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 // count says how many commands are listed.
 func (f *finder) count() string {
 	n := f.list.Total()
-	what := "commands"
 	switch {
 	case f.narrowed():
-		what = "found"
+		return widget.Thousands(n) + " found"
 	case f.every:
-		what = "runs"
+		return widget.Count(n, "run")
 	}
-	if n == 1 {
-		what = strings.TrimSuffix(what, "s")
-	}
-	return thousands(n) + " " + what
-}
-
-// thousands writes a number with its digits in groups of three.
-func thousands(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return widget.Count(n, "command")
 }
 
 // filters are the actions that switch filters, in the order of their row.

@@ -22,14 +22,6 @@ const (
 	outputTail = 32 << 10
 )
 
-// detailMsg is what was asked about a command.
-type detailMsg struct {
-	id     int64
-	runs   api.HistorySearchOutput
-	output Output
-	err    error
-}
-
 // fetchDetail asks about the command under the cursor, once it stays there.
 func (p *Pane) fetchDetail() tea.Cmd {
 	if p.parts().detail.H == 0 {
@@ -55,28 +47,20 @@ func (p *Pane) fetchDetail() tea.Cmd {
 	if process, known := p.env.News().Process(row.Process); known {
 		split = widget.SplitLog(&process)
 	}
-	return askDetail(ctx, p.env, row.Command, split)
-}
-
-func askDetail(ctx context.Context, env panes.Env, c api.Command, split bool) tea.Cmd {
-	return func() tea.Msg {
+	var output Output
+	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		panes.Pause(ctx, detailDelay)
-		e, err := env.Engine(ctx)
-		if err != nil {
-			return detailMsg{id: c.ID, err: err}
+		runs, err := e.SearchHistory(ctx, api.HistorySearchInput{Exact: row.Command.Command, Limit: detailRuns})
+		if err == nil {
+			output = fetchOutput(ctx, e, row.Command, split)
 		}
-		runs, err := e.SearchHistory(ctx, api.HistorySearchInput{Exact: c.Command, Limit: detailRuns})
-		if err != nil {
-			return detailMsg{id: c.ID, err: err}
+		return runs, err
+	}, func(runs api.HistorySearchOutput, err error) tea.Cmd {
+		if err == nil {
+			p.detail.Take(row.ID, runs, output)
 		}
-		return detailMsg{id: c.ID, runs: runs, output: fetchOutput(ctx, e, c, split)}
-	}
-}
-
-func (p *Pane) takeDetail(msg detailMsg) {
-	if msg.err == nil {
-		p.detail.Take(msg.id, msg.runs, msg.output)
-	}
+		return nil
+	})
 }
 
 // fetchOutput reads the end of what a run has printed, where that is kept.

@@ -36,14 +36,6 @@ type finder struct {
 // actors are those whose commands can be shown: anyone's, the person's, agents'.
 func actors() []string { return []string{"", "person", "agent"} }
 
-// historyMsg is the answer to a request of a finder.
-type historyMsg struct {
-	finder  *finder
-	request Request
-	out     api.HistorySearchOutput
-	err     error
-}
-
 // input is what the finder looks for.
 func (f *finder) input() api.HistorySearchInput {
 	in := api.HistorySearchInput{Query: f.field.Text(), Failed: f.failed, Unique: !f.every, Actor: actors()[f.who]}
@@ -95,15 +87,10 @@ func (f *finder) fetch() tea.Cmd {
 	f.end()
 	ctx, stop := context.WithCancel(f.env.Context())
 	f.stop = stop
-	return func() tea.Msg {
+	return panes.Ask(ctx, f.env, func(ctx context.Context, e panes.Engine) (api.HistorySearchOutput, error) {
 		panes.Pause(ctx, r.Delay)
-		e, err := f.env.Engine(ctx)
-		if err != nil {
-			return historyMsg{finder: f, request: r, err: err}
-		}
-		out, err := e.SearchHistory(ctx, r.Input)
-		return historyMsg{f, r, out, err}
-	}
+		return e.SearchHistory(ctx, r.Input)
+	}, func(out api.HistorySearchOutput, err error) tea.Cmd { return f.take(r, out, err) })
 }
 
 // end gives up the request under way.
@@ -115,10 +102,10 @@ func (f *finder) end() {
 }
 
 // take takes in an answer and does what has waited for it.
-func (f *finder) take(msg historyMsg) tea.Cmd {
-	if msg.err != nil {
-		f.list.Fail(msg.request, msg.err)
-	} else if !f.list.Take(msg.request, msg.out) {
+func (f *finder) take(r Request, out api.HistorySearchOutput, err error) tea.Cmd {
+	if err != nil {
+		f.list.Fail(r, err)
+	} else if !f.list.Take(r, out) {
 		return nil
 	}
 	if f.picking == nil || !f.list.Settled() && f.list.Err() == nil {

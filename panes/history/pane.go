@@ -42,29 +42,6 @@ func New(env panes.Env) *Pane {
 	return p
 }
 
-// Update takes in a message.
-func (p *Pane) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case panes.NewsMsg:
-		p.note(&msg.Before)
-	case historyMsg:
-		return msg.finder.take(msg)
-	case detailMsg:
-		p.takeDetail(msg)
-	case insertMsg:
-		return p.env.Insert(string(msg))
-	case ranMsg:
-		return p.ran(msg)
-	case filedMsg:
-		return p.filed(msg)
-	case forgotMsg:
-		return p.forgot(msg)
-	case agesDue:
-		p.ticking = false
-	}
-	return nil
-}
-
 // Show brings the list up to date.
 func (p *Pane) Show() {
 	p.shown, p.typing = true, false
@@ -108,8 +85,8 @@ func (p *Pane) open() *recall {
 	return p.recall
 }
 
-// note has the rows asked for anew when there are others.
-func (p *Pane) note(before *panes.News) {
+// News has the rows asked for anew when there are others.
+func (p *Pane) News(before *panes.News) {
 	now := p.env.News()
 	if now.History == before.History && now.Snapshots == before.Snapshots {
 		return
@@ -211,15 +188,15 @@ const allRows = 1 << 30
 // agesEvery is how often the ages of commands are drawn anew.
 const agesEvery = 30 * time.Second
 
-// agesDue says that the ages on the screen are old.
-type agesDue struct{}
-
 func (p *Pane) tick() tea.Cmd {
 	if p.ticking {
 		return nil
 	}
 	p.ticking = true
-	return tea.Tick(agesEvery, func(time.Time) tea.Msg { return agesDue{} })
+	return panes.After(agesEvery, func() tea.Cmd {
+		p.ticking = false
+		return nil
+	})
 }
 
 // parts are where the parts of the view are on the screen.

@@ -56,7 +56,7 @@ func shownPane(commands ...string) (p *Pane, e *fakeEnv, answer func()) {
 			for i, c := range commands {
 				out.Rows = append(out.Rows, api.HistoryRow{Runs: 1, Command: api.Command{ID: int64(i + 1), Command: c, CWD: "/home/ann/src"}})
 			}
-			p.Update(historyMsg{finder: &p.finder, request: r, out: out})
+			p.take(r, out, nil)
 		}
 	}
 	return p, e, answer
@@ -91,7 +91,7 @@ func TestSeveralLinesAreAskedAboutWhereAProgramMayRunThem(t *testing.T) {
 	if !ok || e.inserted != "" {
 		t.Fatalf("%q is inserted at once", e.inserted)
 	}
-	p.Update(q.Then())
+	q.Then().(panes.Result)()
 	if e.inserted != "one\ntwo" {
 		t.Errorf("%q is inserted", e.inserted)
 	}

@@ -3,7 +3,6 @@ package processes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -20,7 +19,7 @@ const atOnce = 8
 
 // each runs an operation on every target as one command.
 func (p *Pane) each(targets []api.Process, do func(context.Context, panes.Engine, api.Process) error) tea.Cmd {
-	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
+	return panes.Do(p.env, func(ctx context.Context, e panes.Engine) error {
 		errs := make([]error, len(targets))
 		var all sync.WaitGroup
 		slots := make(chan struct{}, atOnce)
@@ -32,8 +31,8 @@ func (p *Pane) each(targets []api.Process, do func(context.Context, panes.Engine
 			})
 		}
 		all.Wait()
-		return panes.DoneMsg{Err: panes.FirstError(errs)}
-	}, func(err error) tea.Msg { return panes.DoneMsg{Err: err} })
+		return panes.FirstError(errs)
+	})
 }
 
 // living are the targets that have not ended.
@@ -51,23 +50,15 @@ func these(targets []api.Process) string {
 	if len(targets) == 1 {
 		return widget.Clean(targets[0].Name)
 	}
-	return fmt.Sprintf("%d processes", len(targets))
+	return widget.Count(len(targets), "process")
 }
 
 // namesOf lists what a question is about, a few to a line.
 func namesOf(targets []api.Process) []string {
-	const most = 12
 	if len(targets) < 2 {
 		return nil
 	}
-	var names []string
-	for i, p := range targets {
-		if i == most {
-			names = append(names, fmt.Sprintf("and %d more", len(targets)-most))
-			break
-		}
-		names = append(names, widget.Clip(widget.Clean(p.Name), 24))
-	}
+	names := widget.Some(targets, 12, func(p api.Process) string { return widget.Clip(widget.Clean(p.Name), 24) })
 	return overlay.Wrap(strings.Join(names, ", "), 44)
 }
 
@@ -82,24 +73,16 @@ func (p *Pane) confirm(title, what, yes string, targets []api.Process, then tea.
 	return nil
 }
 
-// stopMsg says that the person wants processes to be stopped, with a signal of
-// their choice; "" is that of each.
-type stopMsg struct {
-	targets []api.Process
-	signal  string
-}
-
-func (p *Pane) stopAll(msg stopMsg) tea.Cmd {
-	for _, target := range msg.targets {
-		p.env.Ending(target.ID)
-	}
-	return p.each(msg.targets, stopWith(msg.signal))
-}
-
-func stopWith(signal string) func(context.Context, panes.Engine, api.Process) error {
-	return func(ctx context.Context, e panes.Engine, p api.Process) error {
-		return e.StopProcess(ctx, api.ProcessStopInput{ID: p.ID, Signal: signal})
-	}
+// stopAll stops processes with a signal; "" is that of each.
+func (p *Pane) stopAll(targets []api.Process, signal string) tea.Cmd {
+	return panes.Result(func() tea.Cmd {
+		for _, target := range targets {
+			p.env.Ending(target.ID)
+		}
+		return p.each(targets, func(ctx context.Context, e panes.Engine, p api.Process) error {
+			return e.StopProcess(ctx, api.ProcessStopInput{ID: p.ID, Signal: signal})
+		})
+	}).Cmd
 }
 
 func (p *Pane) askStop() tea.Cmd {
@@ -107,8 +90,7 @@ func (p *Pane) askStop() tea.Cmd {
 	if len(targets) == 0 {
 		return p.env.Say("already exited", false)
 	}
-	return p.confirm("Stop "+these(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets,
-		func() tea.Msg { return stopMsg{targets, ""} })
+	return p.confirm("Stop "+these(targets)+"?", "Stops it and everything it started. It will not be restarted.", "stop", targets, p.stopAll(targets, ""))
 }
 
 func (p *Pane) askKill() tea.Cmd {
@@ -116,8 +98,7 @@ func (p *Pane) askKill() tea.Cmd {
 	if len(targets) == 0 {
 		return p.env.Say("already exited", false)
 	}
-	return p.confirm("Kill "+these(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets,
-		func() tea.Msg { return stopMsg{targets, "SIGKILL"} })
+	return p.confirm("Kill "+these(targets)+" at once?", "Sends SIGKILL: it cannot clean up.", "kill", targets, p.stopAll(targets, "SIGKILL"))
 }
 
 // restart starts one process anew at once, and asks before several.

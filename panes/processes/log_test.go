@@ -177,10 +177,10 @@ func TestSearchGoesThroughTheWholeLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, ok := l.First()
-	if !ok || !s.Input.Backward || s.Input.Grep != "(?i)need.e" {
-		t.Fatalf("searches for %+v", s.Input)
+	if !ok || !s.Backward || s.Grep != "(?i)need.e" {
+		t.Fatalf("searches for %+v", s)
 	}
-	find := func(s LogSearch, text string) {
+	find := func(s api.ProcessLogInput, text string) {
 		t.Helper()
 		at := int64(strings.Index(f.text, text))
 		if found, more := l.Found(s, api.ProcessLogOutput{Matches: []api.LogMatch{{Offset: at}}}); !found || more != nil {
@@ -192,15 +192,15 @@ func TestSearchGoesThroughTheWholeLog(t *testing.T) {
 	}
 	find(s, "needle two")
 	s, _ = l.Another(true)
-	if !s.Input.Backward || *s.Input.Since != int64(strings.Index(f.text, "needle two")) {
-		t.Fatalf("goes on with %+v", s.Input)
+	if !s.Backward || *s.Since != int64(strings.Index(f.text, "needle two")) {
+		t.Fatalf("goes on with %+v", s)
 	}
 	find(s, "needle one")
 	s, _ = l.Another(false)
-	if s.Input.Backward || *s.Input.Since != int64(strings.Index(f.text, "needle one"))+11 {
-		t.Fatalf("goes on with %+v since %d", s.Input, *s.Input.Since)
+	if s.Backward || *s.Since != int64(strings.Index(f.text, "needle one"))+11 {
+		t.Fatalf("goes on with %+v since %d", s, *s.Since)
 	}
-	if found, more := l.Found(s, api.ProcessLogOutput{NextCursor: *s.Input.Since + 9, End: 1 << 30}); found || more == nil {
+	if found, more := l.Found(s, api.ProcessLogOutput{NextCursor: *s.Since + 9, End: 1 << 30}); found || more == nil {
 		t.Error("a search that is not through is not gone on with")
 	}
 	if err := l.Search("("); err == nil {

@@ -8,12 +8,6 @@ import (
 	"tandem/engine/api"
 )
 
-// A LogSearch is a search in the whole log that the engine is to do.
-type LogSearch struct {
-	Input api.ProcessLogInput
-	n     int
-}
-
 // Search sets what is searched for: a regular expression, of which small
 // letters match capitals too if it has none. Nothing ends the search.
 func (l *Log) Search(pattern string) error {
@@ -44,9 +38,9 @@ func (l *Log) Begun() bool {
 
 // First is the search for the match nearest to what is seen: upward from the
 // end while following, else downward from the first line.
-func (l *Log) First() (LogSearch, bool) {
+func (l *Log) First() (api.ProcessLogInput, bool) {
 	if l.find == nil || !l.known {
-		return LogSearch{}, false
+		return api.ProcessLogInput{}, false
 	}
 	if l.follow {
 		return l.search(l.last, true), true
@@ -55,10 +49,10 @@ func (l *Log) First() (LogSearch, bool) {
 }
 
 // Another is the search for the next match below, or above, the one found last.
-func (l *Log) Another(above bool) (LogSearch, bool) {
+func (l *Log) Another(above bool) (api.ProcessLogInput, bool) {
 	switch {
 	case l.find == nil || !l.known:
-		return LogSearch{}, false
+		return api.ProcessLogInput{}, false
 	case above && l.found >= 0:
 		return l.search(l.found, true), true
 	case above && l.follow:
@@ -80,33 +74,29 @@ func (l *Log) behind(offset int64) int64 {
 	return offset + 1
 }
 
-func (l *Log) search(since int64, above bool) LogSearch {
-	l.serial++
-	s := LogSearch{n: l.serial, Input: api.ProcessLogInput{
-		ID: l.ID, Stream: l.Stream, Since: &since, Grep: l.pattern, Backward: above, Limit: 1,
-	}}
-	return s
+func (l *Log) search(since int64, above bool) api.ProcessLogInput {
+	return api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Since: &since, Grep: l.pattern, Backward: above, Limit: 1}
 }
 
 // Found takes the answer of a search and shows the match. If a part of the log
 // is still to be searched, it gives the search for that.
-func (l *Log) Found(s LogSearch, out api.ProcessLogOutput) (found bool, more *LogSearch) {
-	if s.Input.Grep != l.pattern {
+func (l *Log) Found(s api.ProcessLogInput, out api.ProcessLogOutput) (found bool, more *api.ProcessLogInput) {
+	if s.Grep != l.pattern {
 		return true, nil
 	}
 	if len(out.Matches) > 0 {
 		l.goTo(out.Matches[0].Offset)
 		return true, nil
 	}
-	since := *s.Input.Since
+	since := *s.Since
 	on := out.NextCursor > since && out.NextCursor < out.End
-	if s.Input.Backward {
+	if s.Backward {
 		on = out.NextCursor < since && out.NextCursor > out.Dropped
 	}
 	if !on {
 		return false, nil
 	}
-	next := l.search(out.NextCursor, s.Input.Backward)
+	next := l.search(out.NextCursor, s.Backward)
 	return false, &next
 }
 

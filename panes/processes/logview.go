@@ -13,14 +13,6 @@ import (
 	"tandem/ui/overlay"
 )
 
-// logMsg is the answer to a request of a log.
-type logMsg struct {
-	log     *Log
-	request LogRequest
-	out     api.ProcessLogOutput
-	err     error
-}
-
 // shownLog is the log of the process under the cursor; nil without one. It is made
 // at once: what is typed behind a move of the cursor is about it.
 func (p *Pane) shownLog() *Log {
@@ -62,10 +54,25 @@ func (p *Pane) fetchLog() tea.Cmd {
 	ctx, stop := context.WithCancel(p.env.Context())
 	p.stop = stop
 	log := p.log
-	return panes.CallIn(ctx, p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		out, err := e.Log(ctx, request.Input)
-		return logMsg{log, request, out, err}
-	}, func(err error) tea.Msg { return logMsg{log: log, request: request, err: err} })
+	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
+		return e.Log(ctx, request.Input)
+	}, func(out api.ProcessLogOutput, err error) tea.Cmd { return p.tookLog(log, request, out, err) })
+}
+
+// tookLog hands the log what it has asked for.
+func (p *Pane) tookLog(log *Log, request LogRequest, out api.ProcessLogOutput, err error) tea.Cmd {
+	if log != p.log {
+		return nil
+	}
+	if err != nil {
+		log.Fail(request, err)
+	} else {
+		log.Take(request, out)
+	}
+	if p.pending == log {
+		return p.searchFirst(log)
+	}
+	return nil
 }
 
 // switchStream goes from standard output to standard error and back.
@@ -94,21 +101,6 @@ func (p *Pane) dropLog() {
 	if _, ok := p.table.Selected(); !ok {
 		p.onLog = false
 	}
-}
-
-func (p *Pane) takeLog(msg logMsg) tea.Cmd {
-	if msg.log != p.log {
-		return nil
-	}
-	if msg.err != nil {
-		msg.log.Fail(msg.request, msg.err)
-	} else {
-		msg.log.Take(msg.request, msg.out)
-	}
-	if p.pending == msg.log {
-		return p.searchFirst(msg.log)
-	}
-	return nil
 }
 
 // leaveLog ends a search, takes its highlights away, or goes back to the table,

@@ -38,9 +38,8 @@ type Pane struct {
 	polling bool
 
 	find    context.CancelFunc // ends the search under way; nil without one
-	finding LogSearch
-	turn    bool // look above when there is nothing below
-	pending *Log // to be searched as soon as there is something in it
+	turn    bool               // look above when there is nothing below
+	pending *Log               // to be searched as soon as there is something in it
 }
 
 // New makes the view.
@@ -50,34 +49,8 @@ func New(env panes.Env) *Pane {
 	return p
 }
 
-// metricsMsg is what was measured; metricsDue comes when it is time to measure
-// again.
-type (
-	metricsMsg struct {
-		processes []api.Process
-		err       error
-	}
-	metricsDue struct{}
-)
-
-// Update takes in a message.
-func (p *Pane) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case panes.NewsMsg:
-		p.refresh()
-	case metricsMsg:
-		return p.takeMetrics(msg)
-	case metricsDue:
-		p.polling = false
-	case logMsg:
-		return p.takeLog(msg)
-	case searchMsg:
-		return p.searched(msg)
-	case stopMsg:
-		return p.stopAll(msg)
-	}
-	return nil
-}
+// News brings the table up to date.
+func (p *Pane) News(*panes.News) { p.refresh() }
 
 // Show brings the table up to date.
 func (p *Pane) Show() {
@@ -110,24 +83,26 @@ func (p *Pane) fetchMetrics() tea.Cmd {
 		return nil
 	}
 	p.polling = true
-	return panes.Call(p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		all, err := e.Measure(ctx)
-		return metricsMsg{all, err}
-	}, func(err error) tea.Msg { return metricsMsg{err: err} })
+	return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) ([]api.Process, error) {
+		return e.Measure(ctx)
+	}, p.measured)
 }
 
-func (p *Pane) takeMetrics(msg metricsMsg) tea.Cmd {
-	if msg.err == nil {
-		metrics := make(map[string]*api.Metrics, len(msg.processes))
-		for i := range msg.processes {
-			if one := &msg.processes[i]; one.Metrics != nil {
-				metrics[one.ID] = one.Metrics
+// measured takes what was measured; it is measured again after a while.
+func (p *Pane) measured(all []api.Process, err error) tea.Cmd {
+	if err == nil {
+		p.metrics = make(map[string]*api.Metrics, len(all))
+		for i := range all {
+			if one := &all[i]; one.Metrics != nil {
+				p.metrics[one.ID] = one.Metrics
 			}
 		}
-		p.metrics = metrics
 	}
 	p.refresh()
-	return tea.Tick(metricsEvery, func(time.Time) tea.Msg { return metricsDue{} })
+	return panes.After(metricsEvery, func() tea.Cmd {
+		p.polling = false
+		return nil
+	})
 }
 
 // refresh makes the table's rows: all that is known from events, with what was

@@ -77,8 +77,7 @@ func TestNothingIsAskedForWhileThePaneIsHidden(t *testing.T) {
 	if p.Fetch() == nil {
 		t.Error("nothing is asked for while it is shown")
 	}
-	p.Update(metricsMsg{})
-	p.Update(metricsDue{})
+	p.measured(nil, nil)().(panes.Result)()
 	p.Hide()
 	if p.Fetch() != nil {
 		t.Error("something is asked for while it is hidden")
@@ -117,7 +116,7 @@ func TestAStopIsAskedForAndToldToTheDashboard(t *testing.T) {
 	if !ok || q.Title != "Stop web?" {
 		t.Fatalf("asked %+v", e.asked)
 	}
-	cmd := p.Update(q.Then())
+	cmd := q.Then().(panes.Result)()
 	if len(e.ending) != 1 {
 		t.Error("the dashboard does not know who ends it")
 	}

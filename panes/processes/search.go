@@ -10,16 +10,6 @@ import (
 	"tandem/ui/overlay"
 )
 
-// search
-
-// searchMsg is the answer to a search.
-type searchMsg struct {
-	log    *Log
-	search LogSearch
-	out    api.ProcessLogOutput
-	err    error
-}
-
 func (p *Pane) askSearch() tea.Cmd {
 	if p.shownLog() == nil {
 		return nil
@@ -51,7 +41,7 @@ func (p *Pane) searchFirst(log *Log) tea.Cmd {
 		return nil
 	}
 	cmd := p.search(log, s)
-	p.turn = !s.Input.Backward
+	p.turn = !s.Backward
 	return cmd
 }
 
@@ -68,14 +58,18 @@ func (p *Pane) nextMatch(above bool) tea.Cmd {
 	return p.search(log, s)
 }
 
-func (p *Pane) search(log *Log, s LogSearch) tea.Cmd {
+func (p *Pane) search(log *Log, s api.ProcessLogInput) tea.Cmd {
 	p.endSearch()
 	ctx, cancel := context.WithCancel(p.env.Context())
-	p.find, p.finding, p.turn = cancel, s, false
-	return panes.CallIn(ctx, p.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		out, err := e.Log(ctx, s.Input)
-		return searchMsg{log, s, out, err}
-	}, func(err error) tea.Msg { return searchMsg{log: log, search: s, err: err} })
+	p.find, p.turn = cancel, false
+	return panes.Ask(ctx, p.env, func(ctx context.Context, e panes.Engine) (api.ProcessLogOutput, error) {
+		return e.Log(ctx, s)
+	}, func(out api.ProcessLogOutput, err error) tea.Cmd {
+		if ctx.Err() != nil { // another search is under way, or none
+			return nil
+		}
+		return p.searched(log, s, out, err)
+	})
 }
 
 func (p *Pane) endSearch() {
@@ -86,35 +80,30 @@ func (p *Pane) endSearch() {
 	}
 }
 
-func (p *Pane) searched(msg searchMsg) tea.Cmd {
-	if p.find == nil || msg.log != p.log || msg.search != p.finding {
-		return nil
-	}
+func (p *Pane) searched(log *Log, search api.ProcessLogInput, out api.ProcessLogOutput, err error) tea.Cmd {
 	turn := p.turn
 	p.endSearch()
-	if msg.err != nil {
-		return p.env.Say(panes.ErrorText(msg.err), true)
+	if err != nil {
+		return p.env.Say(panes.ErrorText(err), true)
 	}
-	found, more := msg.log.Found(msg.search, msg.out)
+	found, more := log.Found(search, out)
 	switch {
 	case more != nil:
-		cmd := p.search(msg.log, *more)
+		cmd := p.search(log, *more)
 		p.turn = turn
 		return cmd
 	case found:
 		p.env.Unsay()
 		return nil
 	case turn: // a new search: what is above is better than nothing
-		if above, ok := msg.log.Another(true); ok {
-			return tea.Batch(p.search(msg.log, above), p.env.Say("no match below, looking above", false))
+		if above, ok := log.Another(true); ok {
+			return tea.Batch(p.search(log, above), p.env.Say("no match below, searching above", false))
 		}
 		return nil
-	case msg.log.Following() && !msg.out.State.Ended():
-		return p.env.Say("no match so far; what comes is marked", false)
-	case msg.search.Input.Backward:
+	case log.Following() && !out.State.Ended():
+		return p.env.Say("no match yet; new matches will be highlighted", false)
+	case search.Backward:
 		return p.env.Say("no match above", false)
 	}
 	return p.env.Say("no match below", false)
 }
-
-// saving

@@ -106,6 +106,60 @@ func lastCluster(text string) (last string) {
 	return last
 }
 
+// Suggest offers lines that the text may become. Those that begin with it are
+// suggested, the first one until another is chosen.
+func (f *Field) Suggest(lines []string) {
+	text := f.Text()
+	held := make([]string, 0, len(lines))
+	for _, line := range lines {
+		if strings.HasPrefix(line, text) {
+			held = append(held, fieldText(line))
+		}
+	}
+	m := f.model()
+	m.ShowSuggestions = true
+	m.SetSuggestions(held)
+}
+
+// Suggested are the lines that are suggested, and which of them is chosen, from 0.
+func (f *Field) Suggested() (lines []string, chosen int) {
+	if f.input == nil {
+		return nil, 0
+	}
+	lines = f.input.MatchedSuggestions()
+	for i, line := range lines {
+		lines[i] = strings.ReplaceAll(line, inside, replacement)
+	}
+	return lines, f.input.CurrentSuggestionIndex()
+}
+
+// Accept takes the suggested line over, and reports whether there is one that is
+// not here yet.
+func (f *Field) Accept() bool {
+	before := f.Text()
+	f.update(tea.KeyPressMsg{Code: tea.KeyTab})
+	return f.Text() != before
+}
+
+// Accepts reports whether a key takes the suggested line over: the one to the right,
+// at the end of the text.
+func (f *Field) Accepts(k tea.KeyPressMsg) bool {
+	_, after := f.halves()
+	return after == "" && key.Matches(k, f.model().KeyMap.CharacterForward)
+}
+
+// DrawIn is Draw in the inks of a look, with what is suggested behind the text.
+func (f *Field) DrawIn(w int, look *Look) (row string, x int) {
+	line, x := f.Draw(w)
+	lines, at := f.Suggested()
+	before, after := f.halves()
+	if at >= len(lines) || after != "" {
+		return look.Text.Text(line), x
+	}
+	rest := Cut(strings.TrimPrefix(lines[at], before), w-x, "")
+	return look.Text.Text(Cut(line, x, "")) + look.Faint.Text(rest) + Spaces(w-x-Width(rest)), x
+}
+
 // Draw gives the line as exactly w cells around the cursor, and the cursor's
 // column.
 func (f *Field) Draw(w int) (line string, x int) {

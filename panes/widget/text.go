@@ -253,3 +253,35 @@ func AsFileName(name string) string {
 		return r
 	}, name)
 }
+
+// Some says what each of a few things is, and how many more there are.
+func Some[T any](all []T, most int, say func(T) string) (lines []string) {
+	for i, one := range all {
+		if i == most {
+			return append(lines, "and "+Itoa(len(all)-most)+" more")
+		}
+		lines = append(lines, say(one))
+	}
+	return lines
+}
+
+// Count is a number of things, in words that one of them has: "1 file", "2
+// processes".
+func Count(n int, one string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case strings.HasSuffix(one, "s"):
+		one += "e"
+	}
+	return Thousands(n) + " " + one + "s"
+}
+
+// Thousands writes a number with its digits in groups of three.
+func Thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -17,8 +18,12 @@ type Prompt struct {
 	Field widget.Field
 	Check func(string) error // what is wrong with a line, for the person; nil: nothing ever is
 	Then  func(string) tea.Cmd
+	// Suggest has Offer told what a line may become, now or by a command; nil: nothing.
+	Suggest func(line string) tea.Cmd
 
 	live   bool
+	common string // what all that is suggested begins with
+	chosen bool   // what is suggested was chosen with the arrows
 	before string // what a live one goes back to
 	wrong  string // with the line that was entered, until it is changed
 }
@@ -43,7 +48,25 @@ func (p *Prompt) Low() bool { return p.live }
 
 func (p *Prompt) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopePrompt} }
 
+// Offer suggests lines, which all begin with common.
+func (p *Prompt) Offer(common string, lines []string) {
+	p.common = common
+	p.Field.Suggest(lines)
+}
+
+// Look asks for suggestions. It is called after every change, and to begin with.
+func (p *Prompt) Look() tea.Cmd {
+	if p.Suggest == nil {
+		return nil
+	}
+	return p.Suggest(p.Field.Text())
+}
+
 func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
+	if a == keymap.Accept && p.chosen {
+		p.Field.Accept()
+		p.Look()
+	}
 	text := strings.TrimSpace(p.Field.Text())
 	if a == keymap.Accept && p.Check != nil {
 		if err := p.Check(text); err != nil {
@@ -62,27 +85,54 @@ func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
 }
 
 func (p *Prompt) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
-	p.Field.Type(k)
+	switch {
+	case k.Code == tea.KeyDown || k.Code == tea.KeyUp:
+		p.Field.Type(k)
+		p.chosen = p.Suggest != nil
+		return nil
+	case k.Code == tea.KeyTab:
+		p.complete()
+	case !p.Field.Accepts(k) || !p.Field.Accept():
+		p.Field.Type(k)
+	}
 	return p.changed()
 }
 
+// complete adds what all suggestions have in common or, where that is nothing, the
+// rest of the one that is chosen.
+func (p *Prompt) complete() {
+	if text := p.Field.Text(); !p.chosen && len(p.common) > len(text) {
+		p.Field.Set(p.common)
+	} else {
+		p.Field.Accept()
+	}
+}
+
 func (p *Prompt) Paste(_ Host, text string) tea.Cmd {
+	if p.Suggest != nil {
+		text = strings.TrimSpace(text)
+	}
 	p.Field.Paste(text)
 	return p.changed()
 }
 
-// changed shows the effect of a live prompt.
+// changed shows the effect of a live prompt, and what the line may become.
 func (p *Prompt) changed() tea.Cmd {
-	p.wrong = ""
+	p.wrong, p.chosen = "", false
+	look := p.Look()
 	if !p.live {
-		return nil
+		return look
 	}
-	return p.Then(strings.TrimSpace(p.Field.Text()))
+	return tea.Batch(look, p.Then(strings.TrimSpace(p.Field.Text())))
 }
 
 // Hints are the keys of the prompt.
 func (p *Prompt) Hints(h Host) []widget.Hint {
-	return []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "accept"), Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel")}
+	hints := []widget.Hint{Hint(h.Bindings(), keymap.ScopePrompt, keymap.Accept, "accept")}
+	if lines, _ := p.Field.Suggested(); len(lines) > 0 {
+		hints = append(hints, widget.Hint{Key: "tab", Does: "complete"}, widget.Hint{Key: "↑ ↓", Does: "choose"})
+	}
+	return append(hints, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"))
 }
 
 func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
@@ -90,15 +140,51 @@ func (p *Prompt) Draw(h Host, w, height int) (rows []string, width, x, y int) {
 	if p.live {
 		return p.drawLow(h, w-4)
 	}
-	width = min(max(44, widget.Width(p.Title), widget.Width(p.Note), widget.Width(widget.Clean(p.wrong))), w-8)
-	field, x := p.Field.Draw(width)
+	least := 44
+	if p.Suggest != nil {
+		least = 60
+	}
+	width = min(max(least, widget.Width(p.Title), widget.Width(p.Note), widget.Width(widget.Clean(p.wrong))), w-8)
+	field, x := p.Field.DrawIn(width, look)
+	note := look.Dim.Text(widget.Fit(p.Note, width))
+	if p.wrong != "" {
+		note = look.Bad.Text(widget.Fit(widget.Clean(p.wrong), width))
+	}
 	return []string{
 		look.Strong.Text(widget.Fit(p.Title, width)),
-		NoteRow(p.Note, p.wrong, width, look),
-		look.Text.Text(field),
-		widget.Spaces(width),
+		note,
+		field,
+		p.drawSuggested(width, look),
 		hintRow(p.Hints(h), width, look.Key, look.Dim),
 	}, width, x, 2
+}
+
+// drawSuggested is one row of what the last part of the line may become, around
+// what is chosen of it.
+func (p *Prompt) drawSuggested(width int, look *widget.Look) string {
+	lines, chosen := p.Field.Suggested()
+	text := p.Field.Text()
+	stem := text[:strings.LastIndexAny(text, "/ ")+1]
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, stem)
+	}
+	first := chosen
+	for used := 0; first > 0; first-- {
+		if used += widget.Width(lines[first-1]) + 2; used > width/2 {
+			break
+		}
+	}
+	r := widget.Row{}
+	for i := first; i < len(lines) && r.Cells < width; i++ {
+		ink := look.Dim
+		if i == chosen && p.chosen {
+			ink = look.Selected
+		}
+		r.Add(widget.Clip(lines[i], width-r.Cells), ink)
+		r.Add(widget.Spaces(min(2, width-r.Cells)), "")
+	}
+	r.Add(widget.Spaces(width-r.Cells), "")
+	return r.Text.String()
 }
 
 // drawLow draws a live prompt in two rows.
@@ -106,20 +192,33 @@ func (p *Prompt) drawLow(h Host, width int) ([]string, int, int, int) {
 	look := h.Look()
 	label := p.Title + " "
 	at := widget.Width(label)
-	field, x := p.Field.Draw(width - at)
+	field, x := p.Field.DrawIn(width-at, look)
 	line, used := widget.Hints(p.Hints(h), width, 0, look.Key, look.Dim)
 	room := max(width-used-3, 0)
 	return []string{
-		look.Strong.Text(label) + look.Text.Text(field),
+		look.Strong.Text(label) + field,
 		line + look.Dim.Text("   "+widget.Pad(widget.Clip(p.Note, room), room)),
 	}, width, at + x, 0
 }
 
-// NoteRow is the row between a prompt's title and its field: what is wrong with
-// the line, else the note.
-func NoteRow(note, wrong string, width int, look *widget.Look) string {
-	if wrong != "" {
-		return look.Bad.Text(widget.Fit(widget.Clean(wrong), width))
+// CommonPrefix is what lines begin with, in whole characters.
+func CommonPrefix(lines []string) string {
+	if len(lines) == 0 {
+		return ""
 	}
-	return look.Dim.Text(widget.Fit(note, width))
+	n := len(lines[0])
+	for _, line := range lines[1:] {
+		n = min(n, len(line))
+		for line[:n] != lines[0][:n] {
+			n--
+		}
+	}
+	for at := 0; at < n; { // a character of which only a part is common is not
+		_, size := utf8.DecodeRuneInString(lines[0][at:])
+		if at+size > n {
+			return lines[0][:at]
+		}
+		at += size
+	}
+	return lines[0][:n]
 }

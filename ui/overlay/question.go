@@ -9,30 +9,67 @@ import (
 	"tandem/panes/widget"
 )
 
-// A Question asks for yes or no before something that cannot be taken back.
+// A Question asks for yes or no before something that cannot be taken back, or
+// which of a few ways to go.
 type Question struct {
 	Title string
 	Lines []string
 	Yes   string
 	No    string // default "cancel"
 	Then  tea.Cmd
+
+	Replies   []Reply // in place of Yes
+	Cancelled func()  // may be nil
 }
 
-func (q *Question) Scopes() []keymap.Scope { return []keymap.Scope{keymap.ScopeDialog} }
+// A Reply is one of several answers to a question, given by its key.
+type Reply struct {
+	Key, Does string
+	Then      func()
+}
+
+func (q *Question) Scopes() []keymap.Scope {
+	if len(q.Replies) > 0 { // no key is bound there that they may have
+		return []keymap.Scope{keymap.ScopePrompt}
+	}
+	return []keymap.Scope{keymap.ScopeDialog}
+}
 
 func (q *Question) Do(h Host, a keymap.Action) tea.Cmd {
-	h.Close()
-	if a == keymap.Accept {
+	switch {
+	case a != keymap.Accept:
+		h.Close()
+		if q.Cancelled != nil {
+			q.Cancelled()
+		}
+	case len(q.Replies) == 0:
+		h.Close()
 		return q.Then
 	}
 	return nil
 }
 
-func (q *Question) Type(Host, tea.KeyPressMsg) tea.Cmd { return nil }
-func (q *Question) Paste(Host, string) tea.Cmd         { return nil }
+func (q *Question) Type(h Host, k tea.KeyPressMsg) tea.Cmd {
+	for _, r := range q.Replies {
+		if k.Text == r.Key {
+			h.Close()
+			r.Then()
+		}
+	}
+	return nil
+}
+
+func (q *Question) Paste(Host, string) tea.Cmd { return nil }
 
 // Hints are the keys of the question.
 func (q *Question) Hints(h Host) []widget.Hint {
+	if len(q.Replies) > 0 {
+		var hints []widget.Hint
+		for _, r := range q.Replies {
+			hints = append(hints, widget.Hint{Key: r.Key, Does: r.Does})
+		}
+		return append(hints, Hint(h.Bindings(), keymap.ScopePrompt, keymap.Cancel, "cancel"))
+	}
 	return []widget.Hint{
 		Hint(h.Bindings(), keymap.ScopeDialog, keymap.Accept, q.Yes),
 		Hint(h.Bindings(), keymap.ScopeDialog, keymap.Cancel, cmp.Or(q.No, "cancel")),

@@ -19,26 +19,8 @@ import (
 // line.
 const BookmarksFile = "bookmarks"
 
-// bookmarksRead are the bookmarks, and what they were read for.
-type bookmarksRead struct {
-	paths []string
-	show  bool   // them
-	keep  string // make this one, or none any more
-	err   error
-}
-
-// withBookmarks reads the bookmarks, which other dashboards may have changed.
-func (f *Pane) withBookmarks(msg bookmarksRead) tea.Cmd {
-	file := filepath.Join(f.env.News().Info.DataDir, BookmarksFile)
-	return panes.Call(f.env, func(ctx context.Context, e panes.Engine) tea.Msg {
-		if msg.paths, msg.err = ReadBookmarks(ctx, e, file); msg.err != nil {
-			return msg
-		}
-		if msg.keep != "" {
-			msg.paths, msg.err = changeBookmark(ctx, e, file, msg.paths, msg.keep)
-		}
-		return msg
-	}, func(err error) tea.Msg { return bookmarksRead{err: err} })
+func (f *Pane) bookmarksFile() string {
+	return filepath.Join(f.env.News().Info.DataDir, BookmarksFile)
 }
 
 // ReadBookmarks are the folders in the file of bookmarks; none if there is no
@@ -71,28 +53,49 @@ func changeBookmark(ctx context.Context, e panes.Engine, file string, paths []st
 	return paths, e.WriteFile(ctx, file, []byte(text.String()), false)
 }
 
-func (f *Pane) showBookmarks() tea.Cmd { return f.withBookmarks(bookmarksRead{show: true}) }
+// showBookmarks reads the bookmarks, which other dashboards may have changed, and
+// lets the person choose one.
+func (f *Pane) showBookmarks() tea.Cmd {
+	file := f.bookmarksFile()
+	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+		return ReadBookmarks(ctx, e, file)
+	}, func(paths []string, err error) tea.Cmd {
+		switch {
+		case err != nil:
+			return f.env.Say(panes.ErrorText(err), true)
+		case len(paths) == 0:
+			return f.env.Say("no bookmarks yet"+panes.WithKey(f.env.Bindings(), "; press ", keymap.FilesKeep, " to bookmark this folder", keymap.ScopeFiles), false)
+		}
+		f.chooseBookmark(paths)
+		return nil
+	})
+}
 
-func (f *Pane) keepBookmark() tea.Cmd { return f.withBookmarks(bookmarksRead{keep: f.path}) }
+// keepBookmark makes the folder a bookmark, or none any more.
+func (f *Pane) keepBookmark() tea.Cmd { return f.toggleBookmark(f.folder.path) }
 
-func (f *Pane) takeBookmarks(msg bookmarksRead) tea.Cmd {
-	switch {
-	case msg.err != nil:
-		return f.env.Say(panes.ErrorText(msg.err), true)
-	case msg.keep != "" && slices.Contains(msg.paths, msg.keep):
-		return f.env.Say("bookmarked"+panes.WithKey(f.env.Bindings(), "; ", keymap.FilesMarks, " goes to it", keymap.ScopeFiles), false)
-	case msg.keep != "":
+func (f *Pane) toggleBookmark(path string) tea.Cmd {
+	file := f.bookmarksFile()
+	return panes.Ask(f.env.Context(), f.env, func(ctx context.Context, e panes.Engine) ([]string, error) {
+		paths, err := ReadBookmarks(ctx, e, file)
+		if err != nil {
+			return nil, err
+		}
+		return changeBookmark(ctx, e, file, paths, path)
+	}, func(paths []string, err error) tea.Cmd {
+		switch {
+		case err != nil:
+			return f.env.Say(panes.ErrorText(err), true)
+		case slices.Contains(paths, path):
+			return f.env.Say("bookmarked"+panes.WithKey(f.env.Bindings(), "; press ", keymap.FilesMarks, " to open it", keymap.ScopeFiles), false)
+		}
 		return f.env.Say("bookmark removed", false)
-	case len(msg.paths) == 0:
-		return f.env.Say("no bookmark yet"+panes.WithKey(f.env.Bindings(), "; ", keymap.FilesKeep, " makes the folder one", keymap.ScopeFiles), false)
-	}
-	f.chooseBookmark(msg.paths)
-	return nil
+	})
 }
 
 // chooseBookmark lets the person choose a bookmark, or remove some.
 func (f *Pane) chooseBookmark(paths []string) {
-	u := &overlay.Picker{Title: "Go to the bookmark", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "go there" }}
+	u := &overlay.Picker{Title: "Go to a bookmark", Wide: widget.ChoicesWidth, Verb: func(widget.Choice) string { return "go there" }}
 	var choices []widget.Choice
 	for i, path := range paths {
 		choices = append(choices, widget.Choice{Text: f.shownPath(path), Number: i})
@@ -104,7 +107,7 @@ func (f *Pane) chooseBookmark(paths []string) {
 	}
 	u.Drop = func(c widget.Choice) ([]widget.Choice, tea.Cmd) {
 		choices = slices.DeleteFunc(slices.Clone(choices), func(other widget.Choice) bool { return other.Number == c.Number })
-		return choices, f.withBookmarks(bookmarksRead{keep: paths[c.Number]})
+		return choices, f.toggleBookmark(paths[c.Number])
 	}
 	f.env.Ask(u)
 }
