@@ -116,8 +116,16 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/search", "engine/secrets", "engine/shell", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/search", "engine/secrets", "engine/service", "engine/shell", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
 		"the engine has no screen of its own",
+	},
+	"engine/access": {
+		[]string{"engine/api", "engine/api/server", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store"},
+		"who may call what is decided before anything serves the call",
+	},
+	"engine/service": {
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/names", "engine/proctree", "engine/secrets", "persist/histdb", "persist/store"},
+		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/mcp/toolkit": {
 		[]string{"engine/api", "engine/api/client"},

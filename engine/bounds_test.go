@@ -19,9 +19,9 @@ import (
 	"tandem/engine/api/client"
 )
 
-// A prison is a machine with an agent that is held to bounds: it may write in
+// A confinedAgent is a machine with an agent that is held to bounds: it may write in
 // work, may not read work/secret, and reaches no network.
-type prison struct {
+type confinedAgent struct {
 	*machine
 	work   string // holds secret/key, frozen/file and file
 	bounds api.Bounds
@@ -32,11 +32,11 @@ type prison struct {
 	piped  string // id of a person's process that reads standard input
 }
 
-// agentsName is who the prison's agent is.
-const agentsName = "agent:prisoner/1"
+// agentsName is who the agent is.
+const agentsName = "agent:confined/1"
 
-func newPrison(t *testing.T) *prison {
-	p := &prison{machine: startMachine(t), work: t.TempDir()}
+func newConfinedAgent(t *testing.T) *confinedAgent {
+	p := &confinedAgent{machine: startMachine(t), work: t.TempDir()}
 	for name, text := range map[string]string{"secret/key": "hunter2 in json: \"x\"", "frozen/file": "as it was", "file": "{}"} {
 		path := filepath.Join(p.work, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -46,7 +46,7 @@ func newPrison(t *testing.T) *prison {
 			t.Fatal(err)
 		}
 	}
-	p.bounds = api.Bounds{Name: "prisoner", Base: p.work, Sandbox: &api.Sandbox{
+	p.bounds = api.Bounds{Name: "confined", Base: p.work, Sandbox: &api.Sandbox{
 		Filesystem: api.SandboxFilesystem{DenyRead: []string{p.in("secret")}, AllowWrite: []string{p.work}, DenyWrite: []string{p.in("frozen")}},
 		Network:    &api.SandboxNetwork{},
 	}}
@@ -57,9 +57,9 @@ func newPrison(t *testing.T) *prison {
 	return p
 }
 
-func (p *prison) in(name string) string { return filepath.Join(p.work, name) }
+func (p *confinedAgent) in(name string) string { return filepath.Join(p.work, name) }
 
-func (p *prison) agentSession() string {
+func (p *confinedAgent) agentSession() string {
 	p.Helper()
 	var s api.Process
 	if status, answer := p.post(p.bounds, "session.start", `{"command":["sh"]}`); status != 200 || json.Unmarshal([]byte(answer), &s) != nil {
@@ -69,8 +69,8 @@ func (p *prison) agentSession() string {
 }
 
 // post calls an operation as the agent, within bounds. The words $WORK, $THEIRS,
-// $OWN, $TAKEN and $PIPED in the body stand for what they are called in a prison.
-func (p *prison) post(b api.Bounds, name, body string) (status int, answer string) {
+// $OWN, $TAKEN and $PIPED in the body stand for what they are called there.
+func (p *confinedAgent) post(b api.Bounds, name, body string) (status int, answer string) {
 	p.Helper()
 	body = strings.NewReplacer("$WORK", p.work, "$THEIRS", p.theirs, "$OWN", p.own, "$TAKEN", p.taken, "$PIPED", p.piped, "$DATA", p.dir).Replace(body)
 	socket, _ := api.Sockets(p.dir)
@@ -82,7 +82,7 @@ func (p *prison) post(b api.Bounds, name, body string) (status int, answer strin
 		p.Fatal(err)
 	}
 	req.Header.Set("Tandem-Client", agentsName)
-	req.Header.Set("Tandem-Owner", "prisoner-1")
+	req.Header.Set("Tandem-Owner", "confined-1")
 	req.Header.Set(api.BoundsHeader, b.Header())
 	resp, err := client.Do(req)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *prison) post(b api.Bounds, name, body string) (status int, answer strin
 }
 
 // refused calls an operation and wants it refused in words that tell why.
-func (p *prison) refused(b api.Bounds, name, body, says string) {
+func (p *confinedAgent) refused(b api.Bounds, name, body, says string) {
 	p.Helper()
 	if status, answer := p.post(b, name, body); status != http.StatusForbidden && status != http.StatusLocked && status != http.StatusConflict ||
 		!strings.Contains(answer, says) {
@@ -167,6 +167,65 @@ var ways = map[string]struct {
 	"layout.get": {}, "layout.put": {in: `{"layout":{}}`}, "layout.remove": {in: `{"name":"x"}`},
 }
 
+// A treatment is how an agent has to be kept within its bounds by an operation.
+type treatment string
+
+const (
+	anybodys    treatment = "tells or changes nothing that an agent may not"
+	personOnly  treatment = "agents may not"
+	bookkeeping treatment = "the agents' server does it for the person"
+	running     treatment = "starts a program"
+	reaching    treatment = "works on files"
+	typing      treatment = "types"
+	changing    treatment = "changes or ends a session or process"
+	ownEnv      treatment = "changes variables"
+)
+
+// treatments says it of every operation once more, apart from the rules that the
+// engine goes by, so that whoever changes those has to say so here.
+var treatments = byOperation(map[treatment][]string{
+	anybodys: {
+		"engine.info", "engine.stop", "session.list", "session.get", "session.read", "session.screen", "session.find", "session.text", "session.record",
+		"session.wait", "process.list", "process.get", "process.log", "process.wait", "history.search", "history.stats", "commands.list", "commands.add",
+		"commands.replace", "files.job", "files.cancel", "env.get", "env.list", "layout.get", "events.watch",
+	},
+	personOnly: {
+		"session.keyboard", "history.remove", "history.clear", "history.loading", "audit.list", "request.list", "request.answer", "layout.put",
+		"layout.remove",
+	},
+	bookkeeping: {
+		"policy.check", "audit.add",
+	},
+	running: {
+		"session.start", "process.start", "exec", "history.add",
+	},
+	reaching: {
+		"history.save", "history.load", "files.read", "files.read_json", "files.write", "files.edit", "files.write_output", "files.list", "files.stat",
+		"files.mkdir", "files.delete", "files.move", "files.copy", "files.find", "files.grep", "files.transfer", "files.restore", "files.watch",
+		"files.git",
+	},
+	typing: {
+		"session.write", "session.exec", "process.write", "session.attach",
+	},
+	changing: {
+		"session.resize", "session.rename", "session.kill", "process.stop", "process.stop_all", "process.restart", "process.signal", "process.update",
+		"process.remove",
+	},
+	ownEnv: {
+		"env.set", "env.unset",
+	},
+})
+
+func byOperation(operations map[treatment][]string) map[string]treatment {
+	all := map[string]treatment{}
+	for how, names := range operations {
+		for _, name := range names {
+			all[name] = how
+		}
+	}
+	return all
+}
+
 func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 	var names []string
 	for _, e := range api.Operations() {
@@ -176,8 +235,8 @@ func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 		}
 	}
 	for _, name := range append(names, "events.watch", "session.attach") {
-		if treatments[name] == untreated {
-			t.Errorf("%s: nobody has said how it is kept within an agent's bounds", name)
+		if treatments[name] == "" {
+			t.Errorf("%s: nobody has said how an agent has to be kept within its bounds", name)
 		}
 	}
 	if len(ways) != len(names) || len(treatments) != len(names)+2 {
@@ -186,7 +245,7 @@ func TestEveryOperationIsTreatedAndTried(t *testing.T) {
 }
 
 func TestAnAgentThatMayReadChangesNothing(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	b := p.bounds
 	b.ReadOnly = true
 	for _, e := range api.Operations() {
@@ -203,19 +262,19 @@ func TestAnAgentThatMayReadChangesNothing(t *testing.T) {
 }
 
 func TestWhatIsForThePersonIsRefusedToAgents(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	for name, how := range treatments {
 		if how == personOnly {
 			p.refused(p.bounds, name, ways[name].in, "only the person may")
 		}
 	}
-	p.refused(p.bounds, "engine.stop", `{"all":true}`, "only you can")
-	p.refused(p.bounds, "engine.stop", `{}`, "only you can")
-	p.refused(p.bounds, "engine.stop", `{"replace":"/bin/true"}`, "only you can")
+	p.refused(p.bounds, "engine.stop", `{"all":true}`, "only the person can")
+	p.refused(p.bounds, "engine.stop", `{}`, "only the person can")
+	p.refused(p.bounds, "engine.stop", `{"replace":"/bin/true"}`, "only the person can")
 }
 
 func TestNoOperationLeavesTheSandboxOfAnAgent(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	outside := t.TempDir()
 	for link, target := range map[string]string{"link": outside, "tokey": p.in("secret/key")} {
 		if err := os.Symlink(target, p.in(link)); err != nil {
@@ -239,7 +298,7 @@ func TestNoOperationLeavesTheSandboxOfAnAgent(t *testing.T) {
 }
 
 // settle waits for what a call has begun.
-func (p *prison) settle(status int, answer string) {
+func (p *confinedAgent) settle(status int, answer string) {
 	p.Helper()
 	if status != http.StatusOK {
 		return
@@ -259,7 +318,7 @@ func (p *prison) settle(status int, answer string) {
 
 // unchanged sees that nothing was made outside, and that nothing was taken out
 // of what may not be written or read.
-func (p *prison) unchanged(after, outside string) {
+func (p *confinedAgent) unchanged(after, outside string) {
 	p.Helper()
 	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
 		p.Fatalf("%s has made %v outside, %v", after, left, err)
@@ -279,7 +338,7 @@ func (p *prison) unchanged(after, outside string) {
 }
 
 func TestNoFileOperationLeavesTheFoldersOfAnAgent(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "file"), []byte("{}"), 0o644); err != nil {
 		t.Fatal(err)
@@ -310,7 +369,7 @@ func TestNoFileOperationLeavesTheFoldersOfAnAgent(t *testing.T) {
 }
 
 // transferred begins a transfer and tells what has become of it.
-func (p *prison) transferred(b api.Bounds, body string) string {
+func (p *confinedAgent) transferred(b api.Bounds, body string) string {
 	p.Helper()
 	status, answer := p.post(b, "files.transfer", body)
 	var begun struct{ Job string }
@@ -322,7 +381,7 @@ func (p *prison) transferred(b api.Bounds, body string) string {
 }
 
 func TestATakenKeyboardHoldsForEveryOperation(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	for name, how := range treatments {
 		if in := ways[name].in; how == changing && name != "process.remove" || how == typing && strings.Contains(in, "$TAKEN") {
 			p.refused(api.Bounds{}, name, in, "locked_by_user")
@@ -331,7 +390,7 @@ func TestATakenKeyboardHoldsForEveryOperation(t *testing.T) {
 }
 
 func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	for name, body := range map[string]string{
 		"session.exec": `{"id":"$THEIRS","command":"true"}`, "session.write": `{"id":"$THEIRS","text":"x"}`, "process.write": `{"id":"$PIPED","text":"x"}`,
 	} {
@@ -357,7 +416,7 @@ func TestTypingDoesNotLeaveTheSandbox(t *testing.T) {
 }
 
 func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	job := call(p.machine, api.FilesTransfer, api.FilesTransferInput{Kind: api.TransferCopy,
 		Items: []api.FileMove{{Path: p.in("secret/key"), To: p.in("secret/copy")}}}).Job
 	for _, name := range []string{"files.job", "files.cancel"} {
@@ -372,7 +431,7 @@ func TestTransfersOfOthersAreNotAnAgents(t *testing.T) {
 
 // An agent could have changed the files that a person's process runs.
 func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	kept := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, KeepAlive: true})
 	for _, id := range []string{p.theirs, p.piped, kept.ID, kept.Name} {
 		p.refused(p.bounds, "process.restart", fmt.Sprintf(`{"id":%q}`, id), "outside the sandbox")
@@ -396,7 +455,7 @@ func TestNothingOutsideTheSandboxIsStartedAgain(t *testing.T) {
 }
 
 func TestVariablesOfAnAgentAreItsOwn(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	restarted := call(p.machine, api.ProcessStart, api.ProcessStartInput{Command: sh("echo GOT=$MINE/$BASH_ENV; exec sleep 1000")})
 	free := api.Bounds{}
 	for _, body := range []string{`{"name":"MINE","value":"leaked"}`, `{"name":"MINE","value":"leaked","client":false}`} {
@@ -439,7 +498,7 @@ func (m *machine) restart() {
 }
 
 func TestNobodyElseAnswersForThePerson(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -487,7 +546,7 @@ func runCall(name, body string) int {
 }
 
 func TestTheNetworkOfASandboxHoldsForProbes(t *testing.T) {
-	p := newPrison(t)
+	p := newConfinedAgent(t)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
 	"tandem/persist/store"
@@ -146,9 +146,9 @@ func (h *host) confine(r *store.Record, layers []*api.Sandbox) error {
 	if len(layers) == 0 {
 		return nil
 	}
-	text, parsed, err := encodeLayers(layers)
+	text, parsed, err := access.Encode(layers)
 	if err == nil {
-		err = parsed.Check(h.closedToAgents()...)
+		err = parsed.Check(h.closed...)
 	}
 	if err == nil {
 		err = checkProbes(r.Ready, parsed)
@@ -161,16 +161,6 @@ func (h *host) confine(r *store.Record, layers []*api.Sandbox) error {
 	}
 	r.Sandboxed = true
 	return nil
-}
-
-// encodeLayers gives the text of sandbox.json, and what it means.
-func encodeLayers(layers []*api.Sandbox) ([]byte, sandbox.Layers, error) {
-	text, err := json.MarshalIndent(map[string][]*api.Sandbox{"layers": layers}, "", "  ")
-	if err != nil {
-		return nil, nil, fmt.Errorf("sandbox: %w", err)
-	}
-	parsed, err := sandbox.ParseLayers(text)
-	return append(text, '\n'), parsed, err
 }
 
 // A way is how a record's child is started.
@@ -196,7 +186,7 @@ func (h *host) launch(r store.Record, keeperConfines bool) (way, error) {
 		w.argv, w.env = h.throughLaunchStage(r, w.argv, w.env, proxyURL)
 		return w, nil
 	}
-	w.confinement, err = layers.Confinement(proxyURL, h.closedToAgents()...)
+	w.confinement, err = layers.Confinement(proxyURL, h.closed...)
 	return w, err
 }
 

@@ -10,13 +10,16 @@ import (
 	"sync"
 	"time"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/approval"
 	"tandem/engine/history"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
 	"tandem/engine/proctree"
 	"tandem/engine/secrets"
+	"tandem/engine/service"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -84,15 +87,25 @@ func Run(ctx context.Context, o Options) error {
 		meter:   proctree.NewMeter(),
 		logs:    logs.New(log),
 	}
+	h.closed = []string{o.DataDir}
+	if o.Policy != "" {
+		h.closed = append(h.closed, filepath.Dir(o.Policy))
+	}
 	h.holdReplays()
 	h.gate.log = log
-	h.arbiter = h.newArbiter(o.Policy)
-	h.audit = newAudit(o.DataDir)
-	if err := h.env.load(data); err != nil {
+	h.arbiter = approval.New(o.Policy, log, func(e api.Event) { h.control.tell(e) })
+	h.guard = &access.Guard{
+		DataDir: o.DataDir, BootID: bootID, SandboxPath: data.SandboxPath,
+		KeeperPID: func() int { return h.link.pid() },
+		Visit: func(ctx context.Context, f func(store.Record, *terminal.Session)) error {
+			return h.control.visit(ctx, func(e entry) { f(e.rec, e.session) })
+		},
+	}
+	if h.env, err = service.NewEnv(data, log); err != nil {
 		log.Error("load environment", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
-	if err := h.layouts.load(data); err != nil {
+	if h.layouts, err = service.NewLayouts(data); err != nil {
 		log.Error("load layouts", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
@@ -101,6 +114,8 @@ func Run(ctx context.Context, o Options) error {
 		h.problems = append(h.problems, err.Error())
 	}
 	h.control = newControl(ctx, h, log)
+	h.files = service.NewFiles(ctx, o.DataDir, h.closed)
+	h.layouts.Ended, h.layouts.Tell = h.control.endedIDs, h.control.tell
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, func(text string) {
 		h.control.tellNotice(text)
 	})
@@ -142,9 +157,9 @@ func (h *host) run(ctx context.Context) error {
 		client.Close()
 		return err
 	}
-	h.control.left = h.dropClientEnv
+	h.control.left = func(owner string) { h.control.work(func() { h.env.Forget(owner) }) }
 	h.control.reapAfter(h.o.ReapAfter)
-	h.control.awaitOwners(h.env.owners())
+	h.control.awaitOwners(h.env.Owners())
 	return h.serve(ctx, socket, client)
 }
 
@@ -247,9 +262,7 @@ func (h *host) closeSessions() {
 	h.control.close()
 	h.logs.Close()
 	h.gate.close()
-	if h.transfers != nil {
-		h.transfers.close()
-	}
+	h.files.Close()
 }
 
 // folderCheck is the time between looks at whether the data folder is there.

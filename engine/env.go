@@ -23,7 +23,7 @@ func (h *host) childEnv(r store.Record) []string {
 		env["TERM_PROGRAM_VERSION"] = h.o.Version
 	}
 	env["PWD"] = r.CWD
-	for name, value := range h.env.all() {
+	for name, value := range h.env.All() {
 		env[name] = value
 	}
 	for name, value := range r.Env {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/logs"
 	"tandem/persist/store"
@@ -25,7 +26,7 @@ var plain = map[string]string{"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "
 // exec runs a command as a process of its own and waits for it. What has not
 // ended in time goes on as a process, unless the caller wants it ended.
 func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
-	in.Env = h.clientEnv(ctx, in.Env)
+	in.Env = h.env.With(ctx, in.Env)
 	rec, err := h.execRecord(in)
 	if err == nil {
 		err = own(ctx, &rec, api.LeaseDetached)
@@ -36,7 +37,7 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
-	if err := h.confine(&rec, layersFor(ctx, in.Sandbox)); err != nil {
+	if err := h.confine(&rec, access.Layers(ctx, in.Sandbox)); err != nil {
 		return api.ExecOutput{}, err
 	}
 	timeout := execTimeout
@@ -76,7 +77,7 @@ func (h *host) execRecord(in api.ExecInput) (store.Record, error) {
 		return rec, err
 	}
 	rec.Env = make(map[string]string, len(in.Env)+len(plain))
-	set := h.env.all()
+	set := h.env.All()
 	for name, value := range plain {
 		if _, ok := set[name]; !ok {
 			rec.Env[name] = value

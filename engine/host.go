@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/approval"
 	"tandem/engine/history"
@@ -22,6 +23,7 @@ import (
 	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
+	"tandem/engine/service"
 	"tandem/engine/terminal"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
@@ -50,8 +52,10 @@ type host struct {
 	replays  chan struct{}
 	chunks   *sync.Pool
 	table    proctree.Table
-	env      overlay
-	layouts  layouts
+	env      *service.Env
+	layouts  *service.Layouts
+	guard    *access.Guard
+	closed   []string // folders that agents reach by no means: who writes there decides what agents may do, and what is kept there tells what others did
 	history  *history.History
 	recent   history.Recent
 	meter    *proctree.Meter
@@ -59,14 +63,12 @@ type host struct {
 	now      atomic.Pointer[current]
 	gate     gate
 	arbiter  *approval.Arbiter
-	audit    *store.Lines
 	fault    error    // why the data folder could not be written at the start; nil if it could
 	problems []string // found at the start, told to the first who watches; owned by control
 	stop     func()   // ends the engine
 	sessions sync.WaitGroup
 
-	transfers *transferJobs // of files
-	files     *fileServer
+	files *service.Files
 }
 
 func (h *host) save(r store.Record, durable bool) error {

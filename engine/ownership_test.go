@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
+	"tandem/engine/service"
 )
 
 // owned starts a process that belongs to a client.
@@ -217,7 +218,7 @@ func (w *quietWriter) Flush() { w.once.Do(func() { close(w.first) }) }
 func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.owned("a", "agent1", api.LeaseDetached)
-		h := &host{control: r.c, link: &link{}, arbiter: &approval.Arbiter{}}
+		h := &host{control: r.c, link: &link{}, layouts: &service.Layouts{}, arbiter: &approval.Arbiter{}}
 		mux := server.NewMux(nil)
 		mux.HandleWatch(h.watch)
 		ctx, cancel := context.WithCancel(r.Context())
@@ -253,7 +254,7 @@ func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
 			asked := approval.New(path, slog.New(slog.DiscardHandler), func(api.Event) {})
 			go asked.Check(r.Context(), api.PolicyCheckInput{Tool: "exec", Actor: "another", Command: "of another"})
 			synctest.Wait()
-			h := &host{control: r.c, link: &link{}, arbiter: asked, problems: []string{"a problem"}}
+			h := &host{control: r.c, link: &link{}, layouts: &service.Layouts{}, arbiter: asked, problems: []string{"a problem"}}
 			mux := server.NewMux(nil)
 			mux.HandleWatch(h.watch)
 			ctx, cancel := context.WithCancel(r.Context())

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/logs"
 	"tandem/engine/names"
@@ -145,7 +146,7 @@ func checkProbes(ready *store.Readiness, layers sandbox.Layers) error {
 		return nil
 	}
 	if ready.Port != 0 {
-		if err := mayProbe(layers); err != nil {
+		if err := access.MayProbe(layers); err != nil {
 			return fmt.Errorf("readiness: port %d: %w", ready.Port, err)
 		}
 	}
@@ -155,16 +156,6 @@ func checkProbes(ready *store.Readiness, layers sandbox.Layers) error {
 		}
 	}
 	return nil
-}
-
-// mayProbe tells why it may not be looked whether something listens on a port of
-// the loopback interface.
-func mayProbe(layers sandbox.Layers) error {
-	err := layers.CheckHost("127.0.0.1")
-	if err == nil || layers.CheckHost("localhost") == nil || layers.CheckHost("::1") == nil {
-		return nil
-	}
-	return err
 }
 
 // port reports whether something listens on a port of the loopback interface.

@@ -50,7 +50,7 @@ func surveyOf(rec store.Record, exit *store.Exit) survey {
 func TestARestartIsCountedOnceWhereEnginesDieBeforeIt(t *testing.T) {
 	for _, restarts := range []int{0, 3} {
 		withRig(t, func(r *rig) {
-			rec := service("a", api.PolicyAlways)
+			rec := supervised("a", api.PolicyAlways)
 			rec.Restarts = restarts
 			r.survive(surveyOf(rec, nil))
 			if p := r.wants("a", api.StateRunning); p.Supervision.Restarts != restarts {
@@ -65,7 +65,7 @@ func TestTheExitOfARestartThatNobodyWroteDownIsKnown(t *testing.T) {
 	code := 3
 	for _, of := range []store.Identity{before, after} {
 		withRig(t, func(r *rig) {
-			rec := service("a", api.PolicyNo)
+			rec := supervised("a", api.PolicyNo)
 			rec.Restarts, rec.Former = 1, &before
 			r.survive(surveyOf(rec, &store.Exit{Identity: of, Code: &code, ExitedAt: time.Now()}))
 			p := r.view("a")
@@ -84,7 +84,7 @@ func TestAnExitStatusThatOnlyTheRecordHasIsKnown(t *testing.T) {
 	code := 3
 	for _, exit := range []*store.Exit{nil, {Identity: who, Unknown: true}} {
 		withRig(t, func(r *rig) {
-			rec := service("a", api.PolicyNo)
+			rec := supervised("a", api.PolicyNo)
 			rec.State, rec.Identity = string(api.StateExited), &who
 			rec.Runs = []store.Run{{StartedAt: time.Now(), EndedAt: time.Now(), ExitCode: &code}}
 			r.survive(surveyOf(rec, exit))
@@ -125,7 +125,7 @@ func TestWhoWaitsForALostStartIsToldAndTheStartGoesOn(t *testing.T) {
 
 func TestWhatWasGivenUpAndLivesIsFoundAgain(t *testing.T) {
 	withRig(t, func(r *rig) {
-		rec := service("a", api.PolicyNo)
+		rec := supervised("a", api.PolicyNo)
 		rec.State, rec.Error = string(api.StateFailed), "nobody knew"
 		s := surveyOf(rec, nil)
 		s.orphan = func(store.Record) (store.Identity, bool) {
@@ -151,7 +151,7 @@ func TestAnExitThatTheKeeperDoesNotKnowIsReadFromItsFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	withRig(t, func(r *rig) {
-		rec := service("0123456789ab", api.PolicyNo)
+		rec := supervised("0123456789ab", api.PolicyNo)
 		rec.State, rec.Identity = string(api.StateRunning), &store.Identity{BootID: "boot", PID: 50, StartTime: 7}
 		r.survive(survey{records: []store.Record{rec}, children: []keeper.Child{{ID: rec.ID, PID: 50, StartTime: 7, BootID: "boot"}}})
 		h := &host{store: data, control: r.c}

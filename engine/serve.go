@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/keeper"
+	"tandem/engine/service"
+	"tandem/persist/store"
 )
+
+// auditName is the log of what agents did, in the data folder.
+const auditName = "audit.jsonl"
 
 // stopAllPatience bounds how long engine.stop waits for everything to end,
 // beyond the longest stop time-out.
@@ -17,7 +23,7 @@ const stopAllPatience = 7 * time.Second
 
 // mux serves the operation table.
 func (h *host) mux() *server.Mux {
-	m := server.NewMux(h.admit)
+	m := server.NewMux(h.guard.Check)
 	m.Log = h.log
 	server.Handle(m, api.EngineInfo, h.engineInfo)
 	server.Handle(m, api.EngineStop, h.engineStop)
@@ -46,19 +52,20 @@ func (h *host) mux() *server.Mux {
 	server.Handle(m, api.ProcessRemove, h.processRemove)
 	server.Handle(m, api.ProcessWrite, h.processWrite)
 	server.Handle(m, api.Exec, h.exec)
-	server.Handle(m, api.EnvGet, h.envGet)
-	server.Handle(m, api.EnvSet, h.envSet)
-	server.Handle(m, api.EnvUnset, h.envUnset)
-	server.Handle(m, api.EnvList, h.envList)
-	h.handleHistory(m)
-	h.handleCommands(m)
-	h.handleFiles(m)
 	h.handleShells(m)
-	h.handlePolicy(m)
-	h.handleLayouts(m)
+	h.env.Handle(m)
+	h.files.Handle(m)
+	h.layouts.Handle(m)
+	service.History{History: h.history, Recent: &h.recent, Files: h.files}.Handle(m)
+	(&service.Approvals{Arbiter: h.arbiter, Audit: store.NewLines(filepath.Join(h.o.DataDir, auditName)), Log: h.log, Find: h.idAndName, Folder: h.folderOf}).Handle(m)
 	m.HandleWatch(h.watch)
 	m.HandleAttach(h.attach)
 	return m
+}
+
+func (h *host) idAndName(ctx context.Context, what string) (id, name string, err error) {
+	e, err := h.control.entry(ctx, what)
+	return e.rec.ID, e.rec.Name, err
 }
 
 // info runs on the control goroutine.
@@ -188,8 +195,8 @@ func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event
 	}
 	return h.control.watch(ctx, owner, in.Lasting, func(snapshot api.Event) []api.Event {
 		info := h.info()
-		kept := h.layouts.now()
-		snapshot.Info, snapshot.Layout, snapshot.Revision = &info, kept.layout, kept.revision
+		snapshot.Info = &info
+		snapshot.Layout, snapshot.Revision = h.layouts.Now()
 		first := []api.Event{snapshot}
 		for _, r := range h.arbiter.Requests() {
 			first = append(first, api.Event{Type: api.EventRequest, Request: &r})

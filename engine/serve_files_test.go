@@ -1,14 +1,12 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"tandem/engine/api"
-	"tandem/engine/files"
 )
 
 func TestFilesAreServedWithinTheirScope(t *testing.T) {
@@ -92,17 +90,5 @@ func TestFilesTellWhatIsWrong(t *testing.T) {
 	var e *api.Error
 	if !errors.As(read(in, "/etc/passwd"), &e) || e.Hint != "allowed: "+dir {
 		t.Errorf("hint %+v", e)
-	}
-}
-
-func TestEveryReasonHasACode(t *testing.T) {
-	for _, r := range []files.Reason{files.Outside, files.NotFound, files.Exists, files.NotFile, files.NotDir, files.Invalid, files.TooLarge,
-		files.NoMatch, files.Several, files.Changed, files.Denied, files.Full} {
-		if fileCode(r) == api.CodeInternal {
-			t.Errorf("%s has none", r)
-		}
-	}
-	if err := fileError(context.Canceled); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 }

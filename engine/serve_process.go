@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/names"
@@ -15,7 +16,7 @@ import (
 const mostLog = 1 << 60
 
 func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
-	in.Env = h.clientEnv(ctx, in.Env)
+	in.Env = h.env.With(ctx, in.Env)
 	rec, err := h.processRecord(in)
 	if err == nil {
 		err = own(ctx, &rec, in.Lease)
@@ -24,7 +25,7 @@ func (h *host) processStart(ctx context.Context, in api.ProcessStartInput) (api.
 		rec.ID, err = in.ID, h.claim(in.ID)
 	}
 	if err == nil {
-		err = h.confine(&rec, layersFor(ctx, in.Sandbox))
+		err = h.confine(&rec, access.Layers(ctx, in.Sandbox))
 	}
 	if err != nil {
 		return api.Process{}, err
@@ -244,7 +245,7 @@ func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (
 		if p.Terminal != nil && !in.Sessions {
 			return false
 		}
-		err := mayChange(ctx, p, "end")
+		err := access.MayChange(ctx, p, "end")
 		locked = errors.Join(locked, err)
 		return err == nil
 	})
@@ -284,7 +285,7 @@ func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (ap
 	if e.child.PID == 0 {
 		return api.Empty{}, api.Errorf(api.CodeEnded, "send signal to %s: it does not run", e.rec.Name)
 	}
-	if err := mayChange(ctx, e.view, "signal"); err != nil {
+	if err := access.MayChange(ctx, e.view, "signal"); err != nil {
 		return api.Empty{}, err
 	}
 	h.log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", server.CallerOf(ctx).Name)
@@ -318,4 +319,18 @@ func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (ap
 		}
 	}
 	return h.control.updateProcess(ctx, asked(ctx, in.ID, "update"), u)
+}
+
+// mayStartAgain refuses a caller with a sandbox what has something outside it started
+// again. id is completed, so that what was looked at is what is started.
+func (h *host) mayStartAgain(ctx context.Context, id *string, asks bool) error {
+	if server.CallerOf(ctx).Bounds.Sandbox == nil {
+		return nil
+	}
+	e, err := h.control.entryToStart(ctx, *id)
+	if err != nil {
+		return err
+	}
+	*id = e.rec.ID
+	return h.guard.MayStartAgain(ctx, e.rec, asks)
 }

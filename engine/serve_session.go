@@ -6,11 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/names"
+	"tandem/engine/service"
 	"tandem/engine/terminal"
 	"tandem/keys"
 	"tandem/persist/store"
@@ -21,7 +22,7 @@ const (
 )
 
 func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
-	in.Env = h.clientEnv(ctx, in.Env)
+	in.Env = h.env.With(ctx, in.Env)
 	if in.CWDOf != "" {
 		if folder, err := h.folderOf(ctx, in.CWDOf); err == nil {
 			in.CWD = folder
@@ -35,7 +36,7 @@ func (h *host) sessionStart(ctx context.Context, in api.SessionStartInput) (api.
 		rec.ID, err = in.ID, h.claim(in.ID)
 	}
 	if err == nil {
-		err = h.confine(&rec, layersFor(ctx, in.Sandbox))
+		err = h.confine(&rec, access.Layers(ctx, in.Sandbox))
 	}
 	if err != nil {
 		return api.Process{}, err
@@ -90,10 +91,10 @@ func (h *host) recordOf(kind api.Kind, in api.SessionStartInput) (store.Record, 
 		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is no name", kind, names.Shown(r.Actor))
 	}
 	r.Env, r.Environ = in.Env, in.Environ
-	if err := checkEnv(in.Environ); err != nil {
+	if err := service.CheckEnv(in.Environ); err != nil {
 		return none, err
 	}
-	return r, checkEnv(in.Env)
+	return r, service.CheckEnv(in.Env)
 }
 
 // workingFolder checks where a program is to be started.
@@ -139,22 +140,6 @@ func checkSize(cols, rows int) error {
 	return nil
 }
 
-// wordMost is how long an argument or a variable of a program may be (execve(2),
-// MAX_ARG_STRLEN), its end included.
-const wordMost = 128 << 10
-
-func checkEnv(env map[string]string) error {
-	for name, value := range env {
-		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
-			return api.Errorf(api.CodeInvalid, "environment variable %s: it cannot be set", names.Shown(name))
-		}
-		if len(name)+len("=")+len(value) >= wordMost {
-			return api.Errorf(api.CodeInvalid, "environment variable %s: it is longer than 128 KB", names.Shown(name)).
-				WithHint("write the value to a file and give the file's path")
-		}
-	}
-	return nil
-}
 func (h *host) sessionList(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
 	h.lookAtNeeds(ctx)
 	all, err := ask(ctx, h.control, h.control.listed)
@@ -186,7 +171,7 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 	if err != nil {
 		return api.Empty{}, err
 	}
-	if err := h.mayType(ctx, view); err != nil {
+	if err := h.guard.MayType(ctx, view); err != nil {
 		return api.Empty{}, err
 	}
 	if err := s.IsReady(ctx); err != nil {
@@ -234,7 +219,7 @@ func (h *host) sessionResize(ctx context.Context, in api.SessionResizeInput) (ap
 	if view.State.Ended() {
 		return api.Empty{}, api.Errorf(api.CodeEnded, "resize %s: it has ended", view.Name)
 	}
-	if err := mayChange(ctx, view, "resize"); err != nil {
+	if err := access.MayChange(ctx, view, "resize"); err != nil {
 		return api.Empty{}, err
 	}
 	return api.Empty{}, s.Resize(ctx, in.Cols, in.Rows)
@@ -261,7 +246,7 @@ func asked(ctx context.Context, id, doing string, kinds ...api.Kind) request {
 	caller := server.CallerOf(ctx)
 	return request{
 		id: id, kinds: kinds, by: caller.Actor(), client: caller.Name,
-		allowed: func(view api.Process) error { return mayChange(ctx, view, doing) },
+		allowed: func(view api.Process) error { return access.MayChange(ctx, view, doing) },
 	}
 }
 
@@ -275,9 +260,9 @@ func (h *host) attach(ctx context.Context, o api.AttachOptions, v *server.Viewer
 		return api.Errorf(api.CodeEnded, "attach to %s: it has ended", view.Name).
 			WithHint("tandem screen shows its last screen")
 	}
-	outside := h.leavesSandbox(ctx, view.ID)
+	outside := h.guard.LeavesSandbox(ctx, view.ID)
 	if outside && !o.ReadOnly && !view.State.Ended() && !view.Terminal.Open {
-		return errOutside(view.Name)
+		return access.ErrOutside(view.Name)
 	}
 	return s.Attach(ctx, o, outside, v)
 }

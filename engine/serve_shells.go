@@ -36,17 +36,3 @@ func keyboardName(c server.Caller) string {
 	}
 	return c.Name
 }
-
-// mayChange refuses agents what changes a session while a person has its
-// keyboard; doing is that in a word or two.
-func mayChange(ctx context.Context, view api.Process, doing string) error {
-	if !server.CallerOf(ctx).Agent() || !heldByPerson(view) {
-		return nil
-	}
-	return terminal.ErrLocked(doing, view.Name)
-}
-
-// heldByPerson reports whether a person has the keyboard of what has not ended.
-func heldByPerson(view api.Process) bool {
-	return view.Terminal != nil && view.Terminal.Keyboard != "" && !view.State.Ended()
-}

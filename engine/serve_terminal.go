@@ -37,7 +37,7 @@ func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.Se
 	}
 	s, view, err := h.control.sessionOf(ctx, in.ID)
 	if err == nil {
-		err = h.mayType(ctx, view)
+		err = h.guard.MayType(ctx, view)
 	}
 	if err != nil {
 		return api.SessionExecOutput{}, err

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/persist/store"
@@ -54,8 +55,8 @@ func (h *host) processWrite(ctx context.Context, in api.ProcessWriteInput) (api.
 		return api.Empty{}, api.Errorf(api.CodeConflict, "write to %s: it was started without stdin", rec.Name)
 	case e.state.Ended():
 		return api.Empty{}, errEnded(rec)
-	case h.leavesSandbox(ctx, rec.ID):
-		return api.Empty{}, errOutside(rec.Name)
+	case h.guard.LeavesSandbox(ctx, rec.ID):
+		return api.Empty{}, access.ErrOutside(rec.Name)
 	}
 	return api.Empty{}, writeInput(ctx, filepath.Join(h.store.Dir(rec.ID), stdinName), rec.Name, in.Text)
 }

@@ -14,8 +14,8 @@ import (
 	"tandem/persist/store"
 )
 
-// service is a record of a process without a terminal.
-func service(id string, policy api.Policy) store.Record {
+// supervised is a record of a process without a terminal.
+func supervised(id string, policy api.Policy) store.Record {
 	r := newRecord(id, api.KindProcess)
 	r.Name, r.Argv = "name-"+id, []string{"serve"}
 	r.Restart.Policy = string(policy)
@@ -58,7 +58,7 @@ func (r *rig) spawns() (n int) {
 
 func TestServiceThatExitsAtOnceForDaysIsStartedEverLessOften(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyAlways))
+		p := r.launch(supervised("a", api.PolicyAlways))
 		began := time.Now()
 		for time.Since(began) < 3*24*time.Hour {
 			r.exits(p, 1)
@@ -81,7 +81,7 @@ func TestServiceThatExitsAtOnceForDaysIsStartedEverLessOften(t *testing.T) {
 
 func TestFirstRestartAfterAHealthyRunIsImmediate(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyAlways))
+		p := r.launch(supervised("a", api.PolicyAlways))
 		for range 5 {
 			time.Sleep(healthyRun + time.Second)
 			r.exits(p, 1)
@@ -104,7 +104,7 @@ func TestFirstRestartAfterAHealthyRunIsImmediate(t *testing.T) {
 
 func TestGivenUpServiceHasFailedAndCanBeStartedAgain(t *testing.T) {
 	withRig(t, func(r *rig) {
-		rec := service("a", api.PolicyOnFailure)
+		rec := supervised("a", api.PolicyOnFailure)
 		rec.Restart.Max = 1
 		p := r.launch(rec)
 		r.exits(p, 9)
@@ -125,7 +125,7 @@ func TestGivenUpServiceHasFailedAndCanBeStartedAgain(t *testing.T) {
 
 func TestStopInBackoffIsFinal(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.exits(r.launch(service("a", api.PolicyAlways)), 1)
+		r.exits(r.launch(supervised("a", api.PolicyAlways)), 1)
 		r.wants("a", api.StateBackoff)
 		if o := <-r.ask("a", evStop); o.process.State != api.StateStopped {
 			t.Errorf("answered %+v", o)
@@ -140,7 +140,7 @@ func TestStopInBackoffIsFinal(t *testing.T) {
 
 func TestStopDuringARestartEndsTheNewChild(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyAlways))
+		p := r.launch(supervised("a", api.PolicyAlways))
 		r.w.spawnTakes = time.Second
 		time.Sleep(healthyRun)
 		r.exits(p, 1)
@@ -181,7 +181,7 @@ func TestAStartThatWaitsIsCalledOff(t *testing.T) {
 		r.w.spawnWaits, r.w.spawnErr = false, errFake
 		ended := make(chan outcome, 1)
 		r.do(func() {
-			if err := r.c.start(service("short", api.PolicyNo), "", false, api.State.Ended, ended); err != nil {
+			if err := r.c.start(supervised("short", api.PolicyNo), "", false, api.State.Ended, ended); err != nil {
 				t.Error(err)
 			}
 		})
@@ -189,7 +189,7 @@ func TestAStartThatWaitsIsCalledOff(t *testing.T) {
 			t.Errorf("who waits for the end of what cannot be started is answered %+v", o)
 		}
 		r.w.spawnErr = nil
-		p := r.launch(service("again", api.PolicyNo))
+		p := r.launch(supervised("again", api.PolicyNo))
 		r.exits(p, 0)
 		r.wants("again", api.StateExited)
 		r.w.spawnWaits = true
@@ -213,7 +213,7 @@ func TestAStartThatWaitsIsCalledOff(t *testing.T) {
 
 func TestRestartInBackoffStartsAtOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
-		r.exits(r.launch(service("a", api.PolicyAlways)), 1)
+		r.exits(r.launch(supervised("a", api.PolicyAlways)), 1)
 		r.wants("a", api.StateBackoff)
 		if o := <-r.ask("a", evRestart); o.process.State != api.StateRunning {
 			t.Errorf("answered %+v", o)
@@ -227,7 +227,7 @@ func TestRestartInBackoffStartsAtOnce(t *testing.T) {
 
 func TestStopDuringARequestedRestartWins(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyNo))
+		p := r.launch(supervised("a", api.PolicyNo))
 		r.w.endTakes = time.Second
 		restarted := r.ask("a", evRestart)
 		r.wants("a", api.StateStopping)
@@ -244,7 +244,7 @@ func TestStopDuringARequestedRestartWins(t *testing.T) {
 
 func TestRestartDuringAStopWinsAndTellsWhoStops(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyNo))
+		p := r.launch(supervised("a", api.PolicyNo))
 		r.w.endTakes = time.Second
 		stopped := r.ask("a", evStop)
 		r.wants("a", api.StateStopping)
@@ -261,7 +261,7 @@ func TestRestartDuringAStopWinsAndTellsWhoStops(t *testing.T) {
 
 func TestRemovalWhileStoppingFollowsTheStop(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyAlways))
+		p := r.launch(supervised("a", api.PolicyAlways))
 		r.w.endTakes = time.Second
 		stopped := r.ask("a", evStop)
 		removed := r.ask("a", evRemove)
@@ -277,7 +277,7 @@ func TestRemovalWhileStoppingFollowsTheStop(t *testing.T) {
 
 func TestFailedRestartIsTriedAgainWithItsReason(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyAlways))
+		p := r.launch(supervised("a", api.PolicyAlways))
 		r.w.mu.Lock()
 		r.w.spawnErr = errFake
 		r.w.mu.Unlock()
@@ -296,7 +296,7 @@ func TestFailedRestartIsTriedAgainWithItsReason(t *testing.T) {
 
 func TestReadinessIsKnownAndItsTimeOutIsAFailure(t *testing.T) {
 	withRig(t, func(r *rig) {
-		rec := service("a", api.PolicyOnFailure)
+		rec := supervised("a", api.PolicyOnFailure)
 		rec.Ready = &store.Readiness{Port: 1}
 		r.w.probeTakes = time.Second
 		p := r.launch(rec)
@@ -322,7 +322,7 @@ func TestReadinessIsKnownAndItsTimeOutIsAFailure(t *testing.T) {
 
 func TestLateExitOfTheChildBeforeIsNotThatOfTheNext(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyAlways))
+		p := r.launch(supervised("a", api.PolicyAlways))
 		r.w.spawnTakes = time.Second
 		time.Sleep(healthyRun)
 		r.exits(p, 1)
@@ -337,7 +337,7 @@ func TestLateExitOfTheChildBeforeIsNotThatOfTheNext(t *testing.T) {
 
 func TestExitThatWasLookedForLateIsNotThatOfTheNextChild(t *testing.T) {
 	withRig(t, func(r *rig) {
-		p := r.launch(service("a", api.PolicyNo))
+		p := r.launch(supervised("a", api.PolicyNo))
 		r.w.lateTakes = time.Second
 		restarted := r.ask("a", evRestart) // its tree is gone before the keeper tells of the exit
 		synctest.Wait()
@@ -402,7 +402,7 @@ func TestEngineRestartInEveryState(t *testing.T) {
 		name := fmt.Sprintf("%s %s %s boot=%v held=%v alive=%v", c.policy, c.state, c.desired, c.identity == &who, c.held != nil, c.alive)
 		t.Run(name, func(t *testing.T) {
 			withRig(t, func(r *rig) {
-				rec := service("a", c.policy)
+				rec := supervised("a", c.policy)
 				rec.State, rec.Desired, rec.Identity = c.state, c.desired, c.identity
 				rec.StartedAt, rec.NextStart = time.Now(), time.Now().Add(time.Second)
 				s := survey{
@@ -450,7 +450,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 			r.w.spawnTakes = time.Duration(random.IntN(3)) * 100 * time.Millisecond
 			r.w.endTakes = time.Duration(random.IntN(3)) * 150 * time.Millisecond
 			policy := []api.Policy{api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways}[random.IntN(3)]
-			r.launch(service("a", policy))
+			r.launch(supervised("a", policy))
 			var replies []<-chan outcome
 			for range 40 {
 				switch random.IntN(8) {

@@ -37,26 +37,26 @@ type Mux struct {
 	Log    *slog.Logger     // told of panics and of what is wrong with connections
 
 	policy func(context.Context, api.PolicyCheckInput) (api.PolicyCheckOutput, error) // what serves policy.check
-	gate   Gate
+	check  Check
 	bounds boundsCache
 }
 
-// A Gate looks at every call before it is served: it refuses it with an error,
+// A Check looks at every call before it is served: it refuses it with an error,
 // or narrows its input, which in points to. For session.attach that is an
 // *AttachOptions, for events.watch a *WatchInput.
-type Gate func(ctx context.Context, name string, effect api.Effect, in any) error
+type Check func(ctx context.Context, name string, effect api.Effect, in any) error
 
 type route struct {
 	method string
 	serve  func(http.ResponseWriter, *http.Request)
 }
 
-// NewMux returns a Mux that answers CodeNotFound to everything. gate may be nil.
-func NewMux(gate Gate) *Mux {
-	if gate == nil {
-		gate = func(context.Context, string, api.Effect, any) error { return nil }
+// NewMux returns a Mux that answers CodeNotFound to everything. check may be nil.
+func NewMux(check Check) *Mux {
+	if check == nil {
+		check = func(context.Context, string, api.Effect, any) error { return nil }
 	}
-	return &Mux{routes: map[string]route{}, Stall: watchStall, Log: slog.Default(), gate: gate}
+	return &Mux{routes: map[string]route{}, Stall: watchStall, Log: slog.Default(), check: check}
 }
 
 // Handle serves an operation. Errors that are no *Error become CodeInternal.
@@ -79,7 +79,7 @@ func Handle[In, Out any](m *Mux, op api.Operation[In, Out], f func(context.Conte
 		}
 		var out Out
 		err := m.guard(op.Name, func() (err error) {
-			if err = m.gate(ctx, op.Name, op.Effect, &in); err == nil {
+			if err = m.check(ctx, op.Name, op.Effect, &in); err == nil {
 				out, err = f(ctx, in)
 			}
 			return err

@@ -1,4 +1,4 @@
-package engine
+package service
 
 import (
 	"context"
@@ -8,21 +8,22 @@ import (
 	"sync"
 	"time"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/files"
 )
 
-// A fileServer serves the operations on files. It shares nothing with the rest
-// of the engine, so that a slow disk holds up nobody else.
-type fileServer struct {
-	home   string
-	data   string   // the data folder
-	closed []string // to agents, see closedToAgents
-	locks  files.Locks
-	jobs   transferJobs
-	names  files.Names
-	tidy   tidying
+// Files serves the operations on files. It shares nothing with the rest of the
+// engine, so that a slow disk holds up nobody else.
+type Files struct {
+	home      string
+	data      string   // the data folder
+	closed    []string // to agents
+	locks     files.Locks
+	transfers transfers
+	names     files.Names
+	tidy      tidying
 }
 
 // manyEntries is from when on a listing leaves memory behind that is worth
@@ -51,13 +52,21 @@ func (y *tidying) soon(names *files.Names) {
 	y.wait.Reset(tidyRest)
 }
 
-// handleFiles serves the operations on files.
-func (h *host) handleFiles(m *server.Mux) {
+// NewFiles makes the service; transfers end with ctx. The closed folders are out of
+// agents' reach, whatever their roots.
+func NewFiles(ctx context.Context, dataDir string, closed []string) *Files {
 	home, _ := os.UserHomeDir() // without one, "~" means nothing
-	s := &fileServer{home: home, data: h.o.DataDir, closed: h.closedToAgents()}
-	s.jobs.ctx = h.control.context()
-	h.transfers, h.files = &s.jobs, s
-	s.handleBrowse(m)
+	s := &Files{home: home, data: dataDir, closed: closed}
+	s.transfers.ctx = ctx
+	return s
+}
+
+// Close waits for the transfers, whose context has ended.
+func (s *Files) Close() { s.transfers.close() }
+
+// Handle serves the operations on files.
+func (s *Files) Handle(m *server.Mux) {
+	s.handleTransfers(m)
 	server.Handle(m, api.FilesRead, s.read)
 	server.Handle(m, api.FilesReadJSON, s.readJSON)
 	server.Handle(m, api.FilesWrite, s.write)
@@ -74,10 +83,10 @@ func (h *host) handleFiles(m *server.Mux) {
 }
 
 // tree is where a call may reach.
-func (s *fileServer) tree(ctx context.Context, scope api.FileScope) (*files.Tree, error) {
+func (s *Files) tree(ctx context.Context, scope api.FileScope) (*files.Tree, error) {
 	for _, path := range append([]string{scope.Base}, scope.Roots...) {
 		if path != "" && path[0] != '/' {
-			return nil, api.Errorf(api.CodeInvalid, "use folder %q: roots and base are absolute paths", path)
+			return nil, api.Errorf(api.CodeInvalid, "use folder %q: roots and base must be absolute paths", path)
 		}
 	}
 	t := &files.Tree{Roots: scope.Roots, Base: scope.Base, Home: s.home, Locks: &s.locks, Names: &s.names, Private: s.data}
@@ -89,11 +98,11 @@ func (s *fileServer) tree(ctx context.Context, scope api.FileScope) (*files.Tree
 }
 
 // confine holds what is done in a tree to what the programs of an agent may do.
-func (s *fileServer) confine(t *files.Tree, floor *api.Sandbox) error {
-	if floor == nil {
+func (s *Files) confine(t *files.Tree, sandbox *api.Sandbox) error {
+	if sandbox == nil {
 		return nil
 	}
-	_, layers, err := encodeLayers([]*api.Sandbox{floor})
+	_, layers, err := access.Encode([]*api.Sandbox{sandbox})
 	if err == nil {
 		err = layers.Check(s.closed...)
 	}
@@ -130,7 +139,7 @@ func fileCode(r files.Reason) api.Code {
 }
 
 // onFiles runs one operation in its scope.
-func onFiles[Out any](ctx context.Context, s *fileServer, scope api.FileScope, do func(t *files.Tree) (Out, error)) (Out, error) {
+func onFiles[Out any](ctx context.Context, s *Files, scope api.FileScope, do func(t *files.Tree) (Out, error)) (Out, error) {
 	t, err := s.tree(ctx, scope)
 	if err != nil {
 		var none Out
@@ -144,7 +153,7 @@ func onFiles[Out any](ctx context.Context, s *fileServer, scope api.FileScope, d
 	return out, nil
 }
 
-func (s *fileServer) read(ctx context.Context, in api.FilesReadInput) (api.FilesReadOutput, error) {
+func (s *Files) read(ctx context.Context, in api.FilesReadInput) (api.FilesReadOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesReadOutput, error) {
 		r, err := t.Read(ctx, files.ReadRequest{
 			Path: in.In(in.Path), Offset: in.Offset, Limit: in.Limit, Bytes: in.Bytes, Unbounded: in.Unbounded,
@@ -157,17 +166,17 @@ func (s *fileServer) read(ctx context.Context, in api.FilesReadInput) (api.Files
 	})
 }
 
-func (s *fileServer) readJSON(ctx context.Context, in api.FilesReadJSONInput) (api.FilesReadJSONOutput, error) {
+func (s *Files) readJSON(ctx context.Context, in api.FilesReadJSONInput) (api.FilesReadJSONOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesReadJSONOutput, error) {
 		path, value, err := t.ReadJSON(in.In(in.Path))
 		return api.FilesReadJSONOutput{Path: in.Out(path), Value: value}, err
 	})
 }
 
-func (s *fileServer) write(ctx context.Context, in api.FilesWriteInput) (api.FilesWriteOutput, error) {
+func (s *Files) write(ctx context.Context, in api.FilesWriteInput) (api.FilesWriteOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesWriteOutput, error) {
 		if in.Text != "" && in.Data != nil {
-			return api.FilesWriteOutput{}, api.Errorf(api.CodeInvalid, "write %s: text and data exclude each other", in.Path)
+			return api.FilesWriteOutput{}, api.Errorf(api.CodeInvalid, "write %s: give text or data, not both", in.Path)
 		}
 		data := in.Data
 		if data == nil {
@@ -179,7 +188,7 @@ func (s *fileServer) write(ctx context.Context, in api.FilesWriteInput) (api.Fil
 	})
 }
 
-func (s *fileServer) edit(ctx context.Context, in api.FilesEditInput) (api.FilesEditOutput, error) {
+func (s *Files) edit(ctx context.Context, in api.FilesEditInput) (api.FilesEditOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesEditOutput, error) {
 		edits := make([]files.Edit, len(in.Edits))
 		for i, e := range in.Edits {
@@ -191,17 +200,17 @@ func (s *fileServer) edit(ctx context.Context, in api.FilesEditInput) (api.Files
 }
 
 // report writes below the home folder of the engine's user and nowhere else.
-func (s *fileServer) report(ctx context.Context, in api.FilesWriteOutputInput) (api.FilesWriteOutput, error) {
+func (s *Files) report(ctx context.Context, in api.FilesWriteOutputInput) (api.FilesWriteOutput, error) {
 	return onFiles(ctx, s, api.FileScope{}, func(t *files.Tree) (api.FilesWriteOutput, error) {
 		if s.home == "" {
-			return api.FilesWriteOutput{}, api.Errorf(api.CodeConflict, "write report %s: there is no home folder", in.Name)
+			return api.FilesWriteOutput{}, api.Errorf(api.CodeConflict, "write report %s: no home folder", in.Name)
 		}
 		r, err := t.Report(ctx, in.Name, in.Content, in.Format, time.Now())
 		return api.FilesWriteOutput(r), err
 	})
 }
 
-func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
+func (s *Files) list(ctx context.Context, in api.FilesListInput) (api.FilesListOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesListOutput, error) {
 		r, err := t.List(ctx, files.ListRequest{Path: in.In(in.Path), Hidden: in.Hidden, Match: in.Match, After: in.In(in.After), Limit: in.Limit})
 		if len(r.Entries)+r.Omitted > manyEntries || in.Match != "" {
@@ -216,41 +225,41 @@ func (s *fileServer) list(ctx context.Context, in api.FilesListInput) (api.Files
 	})
 }
 
-func (s *fileServer) stat(ctx context.Context, in api.FilesPathInput) (api.FileInfo, error) {
+func (s *Files) stat(ctx context.Context, in api.FilesPathInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Stat(in.In(in.Path))
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *fileServer) mkdir(ctx context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
+func (s *Files) mkdir(ctx context.Context, in api.FilesMkdirInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Mkdir(in.In(in.Path), in.Parents)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *fileServer) delete(ctx context.Context, in api.FilesDeleteInput) (api.Empty, error) {
+func (s *Files) delete(ctx context.Context, in api.FilesDeleteInput) (api.Empty, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
 		return api.Empty{}, t.Delete(ctx, in.In(in.Path), in.Recursive)
 	})
 }
 
-func (s *fileServer) move(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
+func (s *Files) move(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Move(ctx, in.In(in.Path), in.In(in.To), in.Overwrite)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *fileServer) copy(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
+func (s *Files) copy(ctx context.Context, in api.FilesMoveInput) (api.FileInfo, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FileInfo, error) {
 		info, err := t.Copy(ctx, in.In(in.Path), in.In(in.To), in.Overwrite)
 		return infoFor(in.FileScope, info), err
 	})
 }
 
-func (s *fileServer) find(ctx context.Context, in api.FilesFindInput) (api.FilesFindOutput, error) {
+func (s *Files) find(ctx context.Context, in api.FilesFindInput) (api.FilesFindOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesFindOutput, error) {
 		r, err := t.Find(ctx, in.Pattern, in.In(in.Path), in.Limit)
 		for i, path := range r.Paths {
@@ -260,7 +269,7 @@ func (s *fileServer) find(ctx context.Context, in api.FilesFindInput) (api.Files
 	})
 }
 
-func (s *fileServer) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
+func (s *Files) grep(ctx context.Context, in api.FilesGrepInput) (api.FilesGrepOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGrepOutput, error) {
 		r, err := t.Grep(ctx, files.GrepRequest{
 			Pattern: in.Pattern, Path: in.In(in.Path), Glob: in.Glob, IgnoreCase: in.IgnoreCase, Context: in.Context, Limit: in.Limit, MostBytes: in.MostBytes,

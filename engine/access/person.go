@@ -1,4 +1,4 @@
-package engine
+package access
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/proctree"
+	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
 
@@ -17,17 +18,17 @@ const mostAncestors = 64
 // mayActForPerson refuses what only a person may do to agents, and to whatever
 // runs in a session or process of theirs: `tandem allow`, typed by the agent
 // that waits to be allowed, is that agent's.
-func (h *host) mayActForPerson(ctx context.Context, name string) error {
+func (g *Guard) mayActForPerson(ctx context.Context, name string) error {
 	caller := server.CallerOf(ctx)
 	if caller.Agent() {
-		return api.Errorf(api.CodeForbidden, "call %s: only the person may", name)
+		return api.Errorf(api.CodeForbidden, "call %s: only the person may do that", name)
 	}
-	behind, err := h.agentBehind(ctx, caller.Peer.PID)
+	behind, err := g.agentBehind(ctx, caller.Peer.PID)
 	if err != nil || behind == "" {
 		return err
 	}
-	return api.Errorf(api.CodeForbidden, "call %s: only the person may, and this was started from %s", name, behind).
-		WithHint("use the dashboard, or a terminal that no agent has started or typed into")
+	return api.Errorf(api.CodeForbidden, "call %s: only the person may do that, and this was started from %s", name, behind).
+		WithHint("use the dashboard, or a terminal that no agent started or typed into")
 }
 
 // An ancestry is what is known of a client's process and those that it descends from.
@@ -38,9 +39,9 @@ type ancestry struct {
 }
 
 // ancestryOf follows a process up the tree.
-func (h *host) ancestryOf(pid int) ancestry {
+func (g *Guard) ancestryOf(pid int) ancestry {
 	a := ancestry{marks: make(map[string]bool)}
-	keeper, self := h.link.pid(), os.Getpid()
+	keeper, self := g.KeeperPID(), os.Getpid()
 	if pid == self {
 		return a // the engine itself asks
 	}
@@ -56,8 +57,8 @@ func (h *host) ancestryOf(pid int) ancestry {
 		if !ok {
 			break
 		}
-		a.processes = append(a.processes, store.Identity{PID: pid, StartTime: s.StartTime, BootID: h.bootID})
-		if m := proctree.MarkOf(pid); m.DataDir == h.o.DataDir {
+		a.processes = append(a.processes, store.Identity{PID: pid, StartTime: s.StartTime, BootID: g.BootID})
+		if m := proctree.MarkOf(pid); m.DataDir == g.DataDir {
 			a.marks[m.ID] = true
 		}
 		pid = s.Parent
@@ -68,24 +69,24 @@ func (h *host) ancestryOf(pid int) ancestry {
 // agentBehind names the session or process of an agent that a client runs in; ""
 // if there is none. A descendant of the keeper that belongs to nothing of ours
 // has hidden whose it is.
-func (h *host) agentBehind(ctx context.Context, pid int) (string, error) {
+func (g *Guard) agentBehind(ctx context.Context, pid int) (string, error) {
 	if pid <= 0 {
 		return "", nil // not of this machine's process table
 	}
-	a := h.ancestryOf(pid)
+	a := g.ancestryOf(pid)
 	if !a.collected && len(a.marks) == 0 {
 		return "", nil
 	}
 	known, behind := false, ""
-	err := h.control.visit(ctx, func(e entry) {
-		if behind != "" || !a.includes(e.rec) {
+	err := g.Visit(ctx, func(r store.Record, session *terminal.Session) {
+		if behind != "" || !a.includes(r) {
 			return
 		}
 		known = true
-		if e.rec.Owner != "" || strings.HasPrefix(e.rec.Actor, server.AgentPrefix) {
-			behind = e.rec.Name + ", which " + e.rec.Actor + " has started"
-		} else if e.session != nil && strings.HasPrefix(e.session.TypedLast(), server.AgentPrefix) {
-			behind = e.rec.Name + ", where " + e.session.TypedLast() + " typed last"
+		if r.Owner != "" || strings.HasPrefix(r.Actor, server.AgentPrefix) {
+			behind = r.Name + ", which " + r.Actor + " started"
+		} else if session != nil && strings.HasPrefix(session.TypedLast(), server.AgentPrefix) {
+			behind = r.Name + ", where " + session.TypedLast() + " typed last"
 		}
 	})
 	if err != nil {

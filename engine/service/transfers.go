@@ -1,4 +1,4 @@
-package engine
+package service
 
 import (
 	"context"
@@ -22,8 +22,8 @@ const (
 	mostJobWait = time.Minute
 )
 
-// A transferJob is a transfer under way, or one that is over.
-type transferJob struct {
+// A transfer is a copy, a move or the like,  a transfer under way, or one that is over.
+type transfer struct {
 	id      string
 	kind    string
 	owner   string // the agent that began it; "" for a person
@@ -39,19 +39,19 @@ type transferJob struct {
 	err     string
 }
 
-// transferJobs are the transfers that the engine runs.
-type transferJobs struct {
+// transfers are the transfers that the engine runs.
+type transfers struct {
 	ctx     context.Context
 	running sync.WaitGroup
 
 	mu   sync.Mutex
 	last int
-	jobs map[string]*transferJob
+	jobs map[string]*transfer
 }
 
-// handleBrowse serves what a file browser needs; its transfers end with ctx.
-func (s *fileServer) handleBrowse(m *server.Mux) {
-	server.Handle(m, api.FilesTransfer, s.transfer)
+// handleTransfers serves transfers, and what else a file browser needs.
+func (s *Files) handleTransfers(m *server.Mux) {
+	server.Handle(m, api.FilesTransfer, s.begin)
 	server.Handle(m, api.FilesJob, s.job)
 	server.Handle(m, api.FilesCancel, s.cancelJob)
 	server.Handle(m, api.FilesRestore, s.restore)
@@ -59,7 +59,7 @@ func (s *fileServer) handleBrowse(m *server.Mux) {
 	server.Handle(m, api.FilesGit, s.git)
 }
 
-func (s *fileServer) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
+func (s *Files) restore(ctx context.Context, in api.FilesRestoreInput) (api.Empty, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.Empty, error) {
 		for _, item := range in.Items {
 			if _, err := t.Restore(ctx, in.In(item.Path), in.In(item.To), false); err != nil {
@@ -70,7 +70,7 @@ func (s *fileServer) restore(ctx context.Context, in api.FilesRestoreInput) (api
 	})
 }
 
-func (s *fileServer) watch(ctx context.Context, in api.FilesWatchInput) (api.FilesWatchOutput, error) {
+func (s *Files) watch(ctx context.Context, in api.FilesWatchInput) (api.FilesWatchOutput, error) {
 	wait := watchWait
 	if in.WaitMS > 0 {
 		wait = min(time.Duration(in.WaitMS)*time.Millisecond, time.Minute)
@@ -83,7 +83,7 @@ func (s *fileServer) watch(ctx context.Context, in api.FilesWatchInput) (api.Fil
 	})
 }
 
-func (s *fileServer) git(ctx context.Context, in api.FilesPathInput) (api.FilesGitOutput, error) {
+func (s *Files) git(ctx context.Context, in api.FilesPathInput) (api.FilesGitOutput, error) {
 	return onFiles(ctx, s, in.FileScope, func(t *files.Tree) (api.FilesGitOutput, error) {
 		status, err := t.Git(ctx, in.In(in.Path))
 		out := api.FilesGitOutput{Branch: status.Branch, All: status.All, Marks: make(map[string]string, len(status.Marks))}
@@ -96,7 +96,7 @@ func (s *fileServer) git(ctx context.Context, in api.FilesPathInput) (api.FilesG
 
 // transfer begins a transfer, unless something is in the way and nobody has
 // said what is to become of it.
-func (s *fileServer) transfer(asking context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
+func (s *Files) begin(asking context.Context, in api.FilesTransferInput) (api.FilesTransferOutput, error) {
 	return onFiles(asking, s, in.FileScope, func(t *files.Tree) (api.FilesTransferOutput, error) {
 		if err := checkTransfer(in); err != nil {
 			return api.FilesTransferOutput{}, err
@@ -110,17 +110,17 @@ func (s *fileServer) transfer(asking context.Context, in api.FilesTransferInput)
 		case in.Conflict == "" && len(conflicts) > 0:
 			return api.FilesTransferOutput{Conflicts: conflicts}, nil
 		}
-		j, err := s.jobs.begin(in.Kind, server.CallerOf(asking).Owner)
+		j, err := s.transfers.begin(in.Kind, server.CallerOf(asking).Owner)
 		if err != nil {
 			return api.FilesTransferOutput{}, err
 		}
-		ctx, cancel := context.WithCancel(s.jobs.ctx)
+		ctx, cancel := context.WithCancel(s.transfers.ctx)
 		j.cancel = cancel
 		go func() {
-			defer s.jobs.running.Done()
+			defer s.transfers.running.Done()
 			defer cancel()
 			j.run(ctx, t, in.Conflict, items)
-			time.AfterFunc(keptJobs, func() { s.jobs.forget(j.id) })
+			time.AfterFunc(keptJobs, func() { s.transfers.forget(j.id) })
 		}()
 		return api.FilesTransferOutput{Job: j.id}, nil
 	})
@@ -133,7 +133,7 @@ func resolved(t *files.Tree, in api.FilesTransferInput, asked api.FileMove) (ite
 		return item, err
 	}
 	if asked.To == "" {
-		return item, api.Errorf(api.CodeInvalid, "%s %s: it is not said where it goes", in.Kind, item.Path)
+		return item, api.Errorf(api.CodeInvalid, "%s %s: no destination given", in.Kind, item.Path)
 	}
 	item.To, err = t.Absolute(in.In(asked.To))
 	return item, err
@@ -155,7 +155,7 @@ func inTheWay(ctx context.Context, t *files.Tree, in api.FilesTransferInput) (it
 			continue
 		}
 		if above := aboveIn(replaced, item.Path); above != "" {
-			return nil, nil, api.Errorf(api.CodeInvalid, "%s %s: %s, which it is in, would be replaced before", in.Kind, item.Path, above)
+			return nil, nil, api.Errorf(api.CodeInvalid, "%s %s: %s, the folder it is in, would be replaced first", in.Kind, item.Path, above)
 		}
 		if !free[item.To] {
 			if err := replaceable(t, in.Kind, in.Conflict, item); err != nil {
@@ -205,7 +205,7 @@ func replaceable(t *files.Tree, kind, conflict string, item api.FileMove) error 
 	case relation == files.Inside:
 		return api.Errorf(api.CodeInvalid, "%s %s: %s is inside it", kind, item.Path, item.To)
 	case relation == files.Holds && conflict != api.ConflictKeep:
-		return api.Errorf(api.CodeInvalid, "%s %s: it would replace %s, which it is in", kind, item.Path, filepath.Base(item.To)).
+		return api.Errorf(api.CodeInvalid, "%s %s: it would replace %s, the folder it is in", kind, item.Path, filepath.Base(item.To)).
 			WithHint("give it another name")
 	case relation == files.Same && kind == api.TransferMove:
 		return api.Errorf(api.CodeInvalid, "move %s: it already exists", item.Path)
@@ -220,59 +220,59 @@ func checkTransfer(in api.FilesTransferInput) error {
 	conflicts := []string{"", api.ConflictSkip, api.ConflictReplace, api.ConflictKeep}
 	switch {
 	case !slices.Contains(kinds, in.Kind):
-		return api.Errorf(api.CodeInvalid, "transfer files: kind %q is none of copy, move, trash, restore and delete", in.Kind)
+		return api.Errorf(api.CodeInvalid, "transfer files: unknown kind %q; want copy, move, trash, restore or delete", in.Kind)
 	case !slices.Contains(conflicts, in.Conflict):
-		return api.Errorf(api.CodeInvalid, "transfer files: conflict %q is none of skip, replace and keep", in.Conflict)
+		return api.Errorf(api.CodeInvalid, "transfer files: unknown conflict %q; want skip, replace or keep", in.Conflict)
 	case len(in.Items) == 0 || len(in.Items) > mostItems:
-		return api.Errorf(api.CodeInvalid, "transfer files: there have to be between 1 and %d items", mostItems)
+		return api.Errorf(api.CodeInvalid, "transfer files: want 1 to %d items, got %d", mostItems, len(in.Items))
 	}
 	return nil
 }
 
 // begin makes a job. Its runner says Done to running.
-func (js *transferJobs) begin(kind, owner string) (*transferJob, error) {
+func (js *transfers) begin(kind, owner string) (*transfer, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.ctx.Err() != nil {
 		return nil, api.ErrEnding()
 	}
 	js.last++
-	j := &transferJob{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, state: api.JobRunning, over: make(chan struct{})}
+	j := &transfer{id: fmt.Sprintf("t%d", js.last), kind: kind, owner: owner, state: api.JobRunning, over: make(chan struct{})}
 	if js.jobs == nil {
-		js.jobs = map[string]*transferJob{}
+		js.jobs = map[string]*transfer{}
 	}
 	js.jobs[j.id] = j
 	js.running.Add(1)
 	return j, nil
 }
 
-func (js *transferJobs) forget(id string) {
+func (js *transfers) forget(id string) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	delete(js.jobs, id)
 }
 
 // find finds a transfer: for an agent, one of its own.
-func (js *transferJobs) find(ctx context.Context, id string) (*transferJob, error) {
+func (js *transfers) find(ctx context.Context, id string) (*transfer, error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	caller := server.CallerOf(ctx)
 	if j := js.jobs[id]; j != nil && (!caller.Agent() || j.owner == caller.Owner) {
 		return j, nil
 	}
-	return nil, api.Errorf(api.CodeNotFound, "find transfer %q: there is none", id)
+	return nil, api.Errorf(api.CodeNotFound, "find transfer %q: no transfer has this id", id)
 }
 
 // close waits until no transfer runs any more; their context has ended.
-func (js *transferJobs) close() {
+func (js *transfers) close() {
 	js.mu.Lock() // whoever is about to begin a job has begun it
 	//lint:ignore SA2001 waiting is the purpose
 	js.mu.Unlock()
 	js.running.Wait()
 }
 
-func (s *fileServer) job(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
-	j, err := s.jobs.find(ctx, in.ID)
+func (s *Files) job(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
+	j, err := s.transfers.find(ctx, in.ID)
 	if err != nil {
 		return api.FileJob{}, err
 	}
@@ -289,8 +289,8 @@ func (s *fileServer) job(ctx context.Context, in api.FileJobInput) (api.FileJob,
 	return j.told(in.FileScope), nil
 }
 
-func (s *fileServer) cancelJob(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
-	j, err := s.jobs.find(ctx, in.ID)
+func (s *Files) cancelJob(ctx context.Context, in api.FileJobInput) (api.FileJob, error) {
+	j, err := s.transfers.find(ctx, in.ID)
 	if err != nil {
 		return api.FileJob{}, err
 	}
@@ -299,7 +299,7 @@ func (s *fileServer) cancelJob(ctx context.Context, in api.FileJobInput) (api.Fi
 	return j.told(in.FileScope), nil
 }
 
-func (j *transferJob) told(scope api.FileScope) api.FileJob {
+func (j *transfer) told(scope api.FileScope) api.FileJob {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := api.FileJob{ID: j.id, Kind: j.kind, State: j.state, Bytes: j.bytes.Load(), Total: j.total.Load(),
@@ -313,7 +313,7 @@ func (j *transferJob) told(scope api.FileScope) api.FileJob {
 }
 
 // run does the items one after the other, up to the first that fails.
-func (j *transferJob) run(ctx context.Context, t *files.Tree, conflict string, items []api.FileMove) {
+func (j *transfer) run(ctx context.Context, t *files.Tree, conflict string, items []api.FileMove) {
 	ctx = files.WithProgress(ctx, &j.bytes)
 	j.total.Store(bytesOf(ctx, t, j.kind, items))
 	var err error
@@ -353,7 +353,7 @@ func bytesOf(ctx context.Context, t *files.Tree, kind string, items []api.FileMo
 }
 
 // one does one item.
-func (j *transferJob) one(ctx context.Context, t *files.Tree, kind, conflict string, item api.FileMove) error {
+func (j *transfer) one(ctx context.Context, t *files.Tree, kind, conflict string, item api.FileMove) error {
 	switch kind {
 	case api.TransferTrash:
 		to, err := t.Trash(item.Path, time.Now())
@@ -404,7 +404,7 @@ func (j *transferJob) one(ctx context.Context, t *files.Tree, kind, conflict str
 	return err
 }
 
-func (j *transferJob) finish(moved api.FileMoved, err error) {
+func (j *transfer) finish(moved api.FileMoved, err error) {
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package engine
+package service
 
 import (
 	"context"
@@ -31,9 +31,11 @@ type keptLayout struct {
 	revision int64       // grows with each change, over all engines; 0 without one
 }
 
-// layouts are how dashboards lay sessions out. The zero value is empty and must
-// be loaded once.
-type layouts struct {
+// Layouts serves how dashboards arrange sessions.
+type Layouts struct {
+	Ended func(context.Context) (map[string]bool, error) // of all sessions and processes, by id
+	Tell  func(api.Event)                                // publishes
+
 	store layoutStore
 
 	current atomic.Pointer[keptLayout] // read without waiting for the disk; nil if there is none
@@ -42,12 +44,13 @@ type layouts struct {
 	saved map[string]api.Layout
 }
 
-// load takes in what is on disk; what cannot be understood is left out.
-func (l *layouts) load(store layoutStore) error {
-	l.store, l.saved = store, map[string]api.Layout{}
+// NewLayouts loads what is on disk; what cannot be understood is left out. After
+// an error it has none.
+func NewLayouts(store layoutStore) (*Layouts, error) {
+	l := &Layouts{store: store, saved: map[string]api.Layout{}}
 	on, err := store.LoadLayouts()
 	if err != nil {
-		return err
+		return l, err
 	}
 	decode := func(raw json.RawMessage) (layout api.Layout, ok bool) {
 		return layout, raw != nil && json.Unmarshal(raw, &layout) == nil && layout.Check() == nil
@@ -60,7 +63,7 @@ func (l *layouts) load(store layoutStore) error {
 			l.saved[name] = layout
 		}
 	}
-	return nil
+	return l, nil
 }
 
 // nextRevision is the number of a layout that follows another one. It goes by
@@ -68,14 +71,21 @@ func (l *layouts) load(store layoutStore) error {
 func nextRevision(before int64) int64 { return max(before+1, time.Now().UnixMilli()) }
 
 // now is what the next dashboard begins with.
-func (l *layouts) now() keptLayout {
+func (l *Layouts) now() keptLayout {
 	if kept := l.current.Load(); kept != nil {
 		return *kept
 	}
 	return keptLayout{}
 }
 
-func (l *layouts) get() api.LayoutGetOutput {
+// Now is the layout that the next dashboard begins with and its revision; nil and 0
+// if there is none.
+func (l *Layouts) Now() (*api.Layout, int64) {
+	kept := l.now()
+	return kept.layout, kept.revision
+}
+
+func (l *Layouts) get() api.LayoutGetOutput {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	kept := l.now()
@@ -87,7 +97,7 @@ func (l *layouts) get() api.LayoutGetOutput {
 }
 
 // change saves a changed copy and then lets it count.
-func (l *layouts) change(f func(current *keptLayout, saved map[string]api.Layout) error) error {
+func (l *Layouts) change(f func(current *keptLayout, saved map[string]api.Layout) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	kept, saved := l.now(), maps.Clone(l.saved)
@@ -114,17 +124,20 @@ func (l *layouts) change(f func(current *keptLayout, saved map[string]api.Layout
 	return nil
 }
 
-func (h *host) handleLayouts(m *server.Mux) {
-	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return h.layouts.get(), nil })
-	server.Handle(m, api.LayoutPut, h.layoutPut)
-	server.Handle(m, api.LayoutRemove, func(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
-		return api.Empty{}, h.layouts.change(func(_ *keptLayout, saved map[string]api.Layout) error {
-			if _, ok := saved[in.Name]; !ok {
-				return api.Errorf(api.CodeNotFound, "remove layout %s: there is none", names.Shown(in.Name))
-			}
-			delete(saved, in.Name)
-			return nil
-		})
+// Handle serves the operations on layouts.
+func (l *Layouts) Handle(m *server.Mux) {
+	server.Handle(m, api.LayoutGet, func(context.Context, api.Empty) (api.LayoutGetOutput, error) { return l.get(), nil })
+	server.Handle(m, api.LayoutPut, l.put)
+	server.Handle(m, api.LayoutRemove, l.remove)
+}
+
+func (l *Layouts) remove(_ context.Context, in api.LayoutRemoveInput) (api.Empty, error) {
+	return api.Empty{}, l.change(func(_ *keptLayout, saved map[string]api.Layout) error {
+		if _, ok := saved[in.Name]; !ok {
+			return api.Errorf(api.CodeNotFound, "remove layout %s: no layout has this name", names.Shown(in.Name))
+		}
+		delete(saved, in.Name)
+		return nil
 	})
 }
 
@@ -142,7 +155,7 @@ func putAway(before *api.Layout, now api.Layout, ended map[string]bool) []string
 	return all[:min(len(all), api.MostClosed)]
 }
 
-func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {
+func (l *Layouts) put(ctx context.Context, in api.LayoutPutInput) (api.LayoutPutOutput, error) {
 	none := api.LayoutPutOutput{}
 	err := in.Layout.Check()
 	if err == nil && in.Name != "" {
@@ -151,13 +164,13 @@ func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Layout
 	if err != nil {
 		return none, err
 	}
-	ended, err := h.control.endedIDs(ctx)
+	ended, err := l.Ended(ctx)
 	if err != nil {
 		return none, err
 	}
 	var changed bool
 	var now keptLayout
-	err = h.layouts.change(func(current *keptLayout, saved map[string]api.Layout) error {
+	err = l.change(func(current *keptLayout, saved map[string]api.Layout) error {
 		if in.Name == "" {
 			changed, err = current.put(in, ended)
 			now = *current
@@ -165,7 +178,7 @@ func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Layout
 		}
 		now = *current
 		if saved[in.Name] = in.Layout; len(saved) > mostLayouts {
-			return api.Errorf(api.CodeInvalid, "keep layout %s: there are %d already", names.Shown(in.Name), mostLayouts)
+			return api.Errorf(api.CodeInvalid, "save layout %s: there are already %d", names.Shown(in.Name), mostLayouts)
 		}
 		return nil
 	})
@@ -173,10 +186,10 @@ func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Layout
 		return none, err
 	}
 	if changed {
-		h.control.tell(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
+		l.Tell(api.Event{Type: api.EventKept, Layout: now.layout, Revision: now.revision})
 	}
 	if in.Show {
-		h.control.tell(api.Event{Type: api.EventLayout, Layout: &in.Layout})
+		l.Tell(api.Event{Type: api.EventLayout, Layout: &in.Layout})
 	}
 	return api.LayoutPutOutput{Revision: now.revision}, nil
 }
@@ -185,8 +198,8 @@ func (h *host) layoutPut(ctx context.Context, in api.LayoutPutInput) (api.Layout
 // whether it is another one than before.
 func (k *keptLayout) put(in api.LayoutPutInput, ended map[string]bool) (changed bool, err error) {
 	if in.Revision != 0 && in.Revision != k.revision {
-		return false, api.Errorf(api.CodeConflict, "keep layout: another one was kept since number %d", in.Revision).
-			WithHint("layout.get gives it, with its number")
+		return false, api.Errorf(api.CodeConflict, "save layout: it has changed since revision %d", in.Revision).
+			WithHint("layout.get gives the current one with its revision")
 	}
 	in.Layout.Closed = putAway(k.layout, in.Layout, ended)
 	if k.layout != nil && reflect.DeepEqual(*k.layout, in.Layout) {

@@ -1,0 +1,22 @@
+package access
+
+import (
+	"testing"
+
+	"tandem/engine/api"
+)
+
+func TestEveryWayIntoTheEngineHasARule(t *testing.T) {
+	names := []string{"events.watch", "session.attach"}
+	for _, e := range api.Operations() {
+		names = append(names, e.Name)
+	}
+	for _, name := range names {
+		if rules[name] == undecided {
+			t.Errorf("%s: nobody has said how an agent is kept within its bounds", name)
+		}
+	}
+	if len(rules) != len(names) {
+		t.Errorf("%d rules for %d operations: which are no operations?", len(rules), len(names))
+	}
+}

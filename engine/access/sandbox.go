@@ -1,0 +1,101 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/sandbox"
+	"tandem/engine/terminal"
+	"tandem/persist/store"
+)
+
+// MayType refuses agents while a person has the keyboard or where typing would
+// leave their sandbox, and everybody once the program has ended.
+func (g *Guard) MayType(ctx context.Context, view api.Process) error {
+	if view.State.Ended() {
+		return api.Errorf(api.CodeEnded, "type into %s: it has ended", view.Name)
+	}
+	if err := MayChange(ctx, view, "type into"); err != nil {
+		return err
+	}
+	open := view.Terminal != nil && view.Terminal.Open
+	if !open && g.LeavesSandbox(ctx, view.ID) {
+		return ErrOutside(view.Name)
+	}
+	return nil
+}
+
+// ErrOutside refuses to type into what runs outside the caller's sandbox.
+func ErrOutside(name string) *api.Error {
+	return api.Errorf(api.CodeForbidden, "type into %s: it runs outside the sandbox that agents are held to", name).
+		WithHint("start a session of your own, or ask the person to open this one to agents in the dashboard")
+}
+
+// MayStartAgain refuses agents what has a process started again that runs outside
+// their sandbox: they may have changed the files that it runs. Without a restart
+// policy nothing starts by itself, and unless asks is set nothing is refused.
+func (g *Guard) MayStartAgain(ctx context.Context, r store.Record, asks bool) error {
+	starts := asks || r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo)
+	if starts && !r.Open && g.LeavesSandbox(ctx, r.ID) {
+		return api.Errorf(api.CodeForbidden, "restart %s: it runs outside the sandbox that agents are held to", r.Name).
+			WithHint("start a process of your own, or ask the person to do it")
+	}
+	return nil
+}
+
+// LeavesSandbox reports whether what the caller types into a process would run
+// outside the sandbox that the person has set for the caller.
+func (g *Guard) LeavesSandbox(ctx context.Context, id string) bool {
+	own := server.CallerOf(ctx).Bounds.Sandbox
+	return own != nil && !g.confinedBy(id, own)
+}
+
+// confinedBy reports whether a sandbox is one of those that a process was
+// started in. Which ones these were does not change while the process is there.
+func (g *Guard) confinedBy(id string, asked *api.Sandbox) bool {
+	layers, err := sandbox.LoadLayers(g.SandboxPath(id))
+	if err != nil {
+		return false // it has none
+	}
+	_, wanted, err := Encode([]*api.Sandbox{asked})
+	return err == nil && slices.ContainsFunc(layers, func(p sandbox.Profile) bool { return reflect.DeepEqual(p, wanted[0]) })
+}
+
+// MayChange refuses agents what changes a session while a person has its
+// keyboard; doing is that in a word or two.
+func MayChange(ctx context.Context, view api.Process, doing string) error {
+	if !server.CallerOf(ctx).Agent() || !heldByPerson(view) {
+		return nil
+	}
+	return terminal.ErrLocked(doing, view.Name)
+}
+
+// heldByPerson reports whether a person has the keyboard of what has not ended.
+func heldByPerson(view api.Process) bool {
+	return view.Terminal != nil && view.Terminal.Keyboard != "" && !view.State.Ended()
+}
+
+// Encode gives the text of sandbox.json for these layers, and what it means.
+func Encode(layers []*api.Sandbox) ([]byte, sandbox.Layers, error) {
+	text, err := json.MarshalIndent(map[string][]*api.Sandbox{"layers": layers}, "", "  ")
+	if err != nil {
+		return nil, nil, fmt.Errorf("sandbox: %w", err)
+	}
+	parsed, err := sandbox.ParseLayers(text)
+	return append(text, '\n'), parsed, err
+}
+
+// MayProbe tells why a sandbox does not let anybody look whether something listens
+// on a port of the loopback interface.
+func MayProbe(layers sandbox.Layers) error {
+	err := layers.CheckHost("127.0.0.1")
+	if err == nil || layers.CheckHost("localhost") == nil || layers.CheckHost("::1") == nil {
+		return nil
+	}
+	return err
+}

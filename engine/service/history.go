@@ -1,0 +1,125 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/files"
+	"tandem/engine/history"
+	"tandem/engine/names"
+	"tandem/persist/histdb"
+)
+
+// History serves the operations on the history, of which some read or write a
+// file.
+type History struct {
+	*history.History
+	Recent *history.Recent
+	Files  *Files
+}
+
+// Handle serves the operations on the history and the list of what agents ran.
+func (s History) Handle(m *server.Mux) {
+	server.Handle(m, api.HistorySearch, s.Search)
+	server.Handle(m, api.HistoryAdd, s.Add)
+	server.Handle(m, api.HistoryRemove, s.Remove)
+	server.Handle(m, api.HistoryClear, s.Clear)
+	server.Handle(m, api.HistorySave, s.save)
+	server.Handle(m, api.HistoryLoad, s.load)
+	server.Handle(m, api.HistoryLoading, s.Loading)
+	server.Handle(m, api.HistoryStats, s.Stats)
+	s.handleRecent(m)
+}
+
+func (s History) save(ctx context.Context, in api.HistorySaveInput) (api.HistoryCount, error) {
+	none := api.HistoryCount{}
+	if err := checkCommandFile("save", in.Path); err != nil {
+		return none, err
+	}
+	if in.Recent && len(in.IDs) > 0 {
+		return none, api.Errorf(api.CodeInvalid, "save history: ids select from the history, not from recent commands")
+	}
+	lines := s.Recent.List()
+	if !in.Recent {
+		var err error
+		if lines, err = s.Lines(ctx, in.IDs); err != nil {
+			return none, err
+		}
+	}
+	text, n := histdb.EncodeCommands(lines)
+	out, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) (files.WriteResult, error) {
+		return t.Write(ctx, files.WriteRequest{Path: in.In(in.Path), Data: text, New: !in.Overwrite, Private: true})
+	})
+	if errors.Is(err, api.CodeConflict) && !in.Overwrite {
+		return none, api.Errorf(api.CodeConflict, "save history to %s: the file already exists", names.Shown(in.Path)).
+			WithHint("set overwrite to replace it")
+	}
+	return api.HistoryCount{Count: n, Replaced: out.Replaced}, err
+}
+
+func checkCommandFile(verb, path string) error {
+	if !filepath.IsAbs(path) {
+		return api.Errorf(api.CodeInvalid, "%s history: the path %s is not absolute", verb, names.Shown(path))
+	}
+	return nil
+}
+
+// mostCommands bounds a file of commands, in bytes.
+const mostCommands = 256 << 20
+
+// commandsOf reads a file of commands.
+func (s History) commandsOf(ctx context.Context, in api.HistoryLoadInput) ([]histdb.TextCommand, error) {
+	text, err := onFiles(ctx, s.Files, in.FileScope, func(t *files.Tree) ([]byte, error) {
+		return t.ReadAll(ctx, in.In(in.Path), mostCommands)
+	})
+	if err != nil {
+		return nil, err
+	}
+	commands, err := histdb.DecodeCommands(text, !in.Recent)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "load history from %s: %v", names.Shown(in.Path), err)
+	}
+	return commands, nil
+}
+
+func (s History) load(ctx context.Context, in api.HistoryLoadInput) (api.HistoryCount, error) {
+	none := api.HistoryCount{}
+	if err := checkCommandFile("load", in.Path); err != nil {
+		return none, err
+	}
+	commands, err := s.commandsOf(ctx, in)
+	switch {
+	case err != nil:
+		return none, err
+	case in.Recent:
+		lines := make([]string, len(commands))
+		for i, c := range commands {
+			lines[i] = c.Line
+		}
+		return api.HistoryCount{Count: len(s.Recent.Replace(lines))}, nil
+	}
+	n, err := s.Load(ctx, in.Path, commands)
+	return api.HistoryCount{Count: n}, err
+}
+
+// handleRecent serves the list of what agents ran.
+func (s History) handleRecent(m *server.Mux) {
+	answer := func(lines []string) (api.CommandsOutput, error) {
+		if lines == nil {
+			lines = []string{}
+		}
+		return api.CommandsOutput{Commands: lines}, nil
+	}
+	server.Handle(m, api.CommandsList, func(context.Context, api.Empty) (api.CommandsOutput, error) {
+		return answer(s.Recent.List())
+	})
+	server.Handle(m, api.CommandsAdd, func(_ context.Context, in api.CommandsInput) (api.CommandsOutput, error) {
+		return answer(s.Recent.Add(in.Commands))
+	})
+	server.Handle(m, api.CommandsReplace, func(_ context.Context, in api.CommandsInput) (api.CommandsOutput, error) {
+		return answer(s.Recent.Replace(in.Commands))
+	})
+}

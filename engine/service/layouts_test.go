@@ -1,0 +1,121 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tandem/engine/api"
+	"tandem/persist/store"
+)
+
+func paneTab(id string) api.LayoutTab {
+	return api.LayoutTab{Nodes: []api.LayoutNode{{ID: id}}}
+}
+
+func TestLayoutsSurviveTheEngine(t *testing.T) {
+	dir := t.TempDir()
+	data, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewLayouts(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	split := api.LayoutTab{Focus: 2, Nodes: []api.LayoutNode{{Axis: api.AxisBeside, Share: 4000}, {ID: "a", Name: "x"}, {ID: "b"}}}
+	err = l.change(func(current *keptLayout, saved map[string]api.Layout) error {
+		current.layout = &api.Layout{Tabs: []api.LayoutTab{split, paneTab("c")}, Current: 1}
+		saved["work"] = api.Layout{Tabs: []api.LayoutTab{paneTab("a")}}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := NewLayouts(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := l.get(), again.get()
+	if before.Revision, after.Revision = 0, 0; after.Current == nil {
+		t.Fatal("it is gone")
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Error(diff)
+	}
+	refused := errors.New("refused")
+	if err := again.change(func(_ *keptLayout, saved map[string]api.Layout) error { delete(saved, "work"); return refused }); !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	if len(again.get().Saved) != 1 {
+		t.Error("a change that failed counts")
+	}
+}
+
+func TestWhatWasPutAwayIsKeptForAllDashboardsUntilItRunsAgainOrIsGone(t *testing.T) {
+	ended := map[string]bool{"a": true, "b": true, "runs": false}
+	got := putAway(&api.Layout{Closed: []string{"b", "gone", "runs"}}, api.Layout{Closed: []string{"b", "a"}}, ended)
+	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := putAway(nil, api.Layout{}, ended); got != nil {
+		t.Error(got)
+	}
+}
+
+func TestDamagedLayoutsAreSetAside(t *testing.T) {
+	dir := t.TempDir()
+	data, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "layouts.json")
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewLayouts(data); err == nil {
+		t.Error("a damaged file is no error")
+	}
+	if _, err := os.Stat(path + ".bad"); err != nil {
+		t.Error(err)
+	}
+	// A layout that is none is left out and costs no other.
+	text := `{"schema":1,"current":{"tabs":[{"nodes":[{"axis":"beside"}]}]},"saved":{"ok":{"tabs":[]},"bad":7,"":{"tabs":[]}}}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := NewLayouts(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := l.get(); out.Current != nil || len(out.Saved) != 1 || out.Saved[0].Name != "ok" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestALayoutThatIsNoTreeIsRefused(t *testing.T) {
+	split := api.LayoutNode{Axis: api.AxisBelow, Share: 5000}
+	pane := api.LayoutNode{ID: "a"}
+	for i, nodes := range [][]api.LayoutNode{
+		{}, {split}, {split, pane}, {pane, pane}, {split, pane, pane, pane}, {{Axis: "across"}, pane, pane},
+		{{Axis: api.AxisBelow, Share: -1}, pane, pane}, {{Axis: api.AxisBelow, Share: 10_001}, pane, pane},
+	} {
+		if err := (api.Layout{Tabs: []api.LayoutTab{{Nodes: nodes}}}).Check(); !errors.Is(err, api.CodeInvalid) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	good := api.Layout{Tabs: []api.LayoutTab{{Nodes: []api.LayoutNode{split, pane, split, pane, pane}}}}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+	for i := range api.MostTabs + 1 {
+		good.Tabs = append(good.Tabs, paneTab(fmt.Sprint(i)))
+	}
+	if err := good.Check(); !errors.Is(err, api.CodeInvalid) {
+		t.Errorf("too many tabs: %v", err)
+	}
+}
