@@ -169,7 +169,7 @@ var layers = map[string]layer{
 		"a grid knows the interface it fills and nothing else",
 	},
 	"engine/keeper":      {nil, "the keeper cannot be upgraded while it lives, so nothing of ours may change under it"},
-	"engine/vt":          {[]string{"engine/cellwidth", "engine/vt/charset", "engine/vt/scan", "engine/vt/terminfo", "engine/vt/xcolor"}, "an emulator is bytes in and a screen out"},
+	"engine/vt":          {[]string{"engine/cellwidth", "engine/vt/charset", "engine/vt/scan", "engine/vt/terminfo", "engine/vt/xcolor", "keys"}, "an emulator is bytes in and a screen out, with the modes that keys are encoded for"},
 	"engine/vt/charset":  {nil, "a character set is a table"},
 	"engine/vt/scan":     {nil, "bytes are told apart whatever they draw"},
 	"engine/vt/terminfo": {nil, "a capability is a name and a text"},

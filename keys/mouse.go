@@ -43,27 +43,26 @@ const (
 	MouseMove // with Button held, or ButtonNone
 )
 
-// MouseMode says which events a program asked for. It and MouseEncoding have
-// the values of their namesakes in engine/vt.
+// MouseMode says which events a program asked for.
 type MouseMode uint8
 
 const (
-	MouseOff MouseMode = iota
-	MousePress
-	MouseClick
-	MouseDrag
-	MouseMotion
+	MouseOff    MouseMode = iota
+	MousePress            // presses (X10, mode 9)
+	MouseClick            // presses and releases (mode 1000)
+	MouseDrag             // and motion with a button down (1002)
+	MouseMotion           // and all motion (1003)
 )
 
 // MouseEncoding says in which form a program wants them.
 type MouseEncoding uint8
 
 const (
-	MouseX10 MouseEncoding = iota
-	MouseUTF8
-	MouseSGR
-	MouseURXVT
-	MouseSGRPixels
+	MouseX10       MouseEncoding = iota
+	MouseUTF8                    // 1005
+	MouseSGR                     // 1006
+	MouseURXVT                   // 1015
+	MouseSGRPixels               // 1016
 )
 
 // EncodeMouse appends what a terminal in these modes sends for a mouse event;

@@ -207,7 +207,7 @@ func TestMouseCopiesWhatItDragsOver(t *testing.T) {
 func TestProgramKeepsTheMouseUnlessShiftIsHeld(t *testing.T) {
 	e := newFakeEngine()
 	s := e.add("vim", "one two three", "four five six")
-	s.mouse = api.MouseDrag
+	s.mouse = keys.MouseDrag
 	d := drive(t, e, 80, 24)
 	d.shows("four")
 	y := d.m.area(d.m.tabs.Current.Focus).Y

@@ -389,7 +389,7 @@ func TestZoomedPaneFillsTheScreenBetweenTheBars(t *testing.T) {
 func TestMouseFocusesDragsAndReachesPrograms(t *testing.T) {
 	e := newFakeEngine()
 	s := e.add("first", "one$ ")
-	s.mouse = api.MouseClick
+	s.mouse = keys.MouseClick
 	d := drive(t, e, 160, 40)
 	d.shows("one$ ")
 	d.press("ctrl+b", "%")

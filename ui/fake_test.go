@@ -49,7 +49,7 @@ type fakeSession struct {
 	lines   []api.Line
 	size    api.Size
 	bells   uint32
-	mouse   api.MouseMode
+	mouse   keys.MouseMode
 	alt     bool
 	asked   []api.LineRange
 	mice    []keys.Mouse

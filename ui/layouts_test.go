@@ -269,7 +269,7 @@ func TestALayoutIsChosenWithTheMouse(t *testing.T) {
 	if c, _ := d.m.overlay.(*overlay.Picker).List.Selected(); c.Text != "two" {
 		t.Errorf("the wheel went to %s", c.Text)
 	}
-	d.nth(0).mouse = api.MouseClick
+	d.nth(0).mouse = keys.MouseClick
 	d.click(inside.X+5, inside.Y+3)
 	d.hasShape("(a|(b/c))")
 	d.click(inside.X+5, inside.Y+3) // a double click's second press is for nobody

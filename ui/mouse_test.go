@@ -90,7 +90,7 @@ func TestWhatTheMouseSelectsIsCopiedThoughAnOverlayOrAViewHasComeOverIt(t *testi
 func TestAProgramIsToldOfAReleaseOverAnOverlay(t *testing.T) {
 	e := newFakeEngine()
 	s := e.add("vim", "one two three")
-	s.mouse = api.MouseDrag
+	s.mouse = keys.MouseDrag
 	d := drive(t, e, 80, 24)
 	d.shows("one")
 	y := d.m.area(d.m.tabs.Current.Focus).Y

@@ -268,7 +268,7 @@ func (m *model) mouseMode() tea.MouseMode {
 	if m.o.NoMouse {
 		return tea.MouseModeNone
 	}
-	if p := m.focused(); p != nil && p.State().Mouse == api.MouseMotion {
+	if p := m.focused(); p != nil && p.State().Mouse == keys.MouseMotion {
 		return tea.MouseModeAllMotion
 	}
 	return tea.MouseModeCellMotion

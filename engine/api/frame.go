@@ -1,5 +1,7 @@
 package api
 
+import "tandem/keys"
+
 // A Color is the default colour (0), one of the palette, or a true colour. Its
 // bits are those of vt.Color: kind in the top byte, value below.
 type Color uint32
@@ -91,17 +93,6 @@ const (
 	CursorBar
 )
 
-// MouseMode says which mouse events the program in a session asked for.
-type MouseMode uint8
-
-const (
-	MouseOff    MouseMode = iota
-	MousePress            // presses (X10, mode 9)
-	MouseClick            // presses and releases (mode 1000)
-	MouseDrag             // and motion with a button down (1002)
-	MouseMotion           // and all motion (1003)
-)
-
 // A Frame takes a viewer from the state it has to the state now. Lines are
 // known by absolute number: line First is the top row of the screen, smaller
 // numbers are scrollback, and a line keeps its number as it scrolls. The
@@ -116,7 +107,7 @@ type Frame struct {
 	Lines  []NumberedLine
 	Cursor Cursor
 	Title  string
-	Mouse  MouseMode
+	Mouse  keys.MouseMode
 	Paste  bool // bracketed paste is on
 	Bells  uint32
 

@@ -124,7 +124,7 @@ func (s *Session) Rows(ctx context.Context) (rows []string, err error) {
 func (s *Session) ExitCode() *int { return s.ended.ExitCode }
 
 // KeyModes are the modes that keys are encoded for.
-func (s *Session) KeyModes() keys.Modes { return keyModes(*s.modes.Load()) }
+func (s *Session) KeyModes() keys.Modes { return s.modes.Load().Modes }
 
 // Repainted is what draws the screen, and the offset behind what it shows.
 func (s *Session) Repainted(ctx context.Context) (screen []byte, at int64, err error) {

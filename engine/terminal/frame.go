@@ -17,7 +17,7 @@ func newFrame(d vt.Diff) api.Frame {
 		Lines:  newLines(d.Lines),
 		Cursor: newCursor(d.Cursor),
 		Title:  d.Title,
-		Mouse:  api.MouseMode(d.Modes.Mouse),
+		Mouse:  d.Modes.Mouse,
 		Paste:  d.Modes.BracketedPaste,
 		Bells:  d.Bells,
 	}

@@ -77,16 +77,15 @@ func (s *Session) typedBy(ctx context.Context, v *viewer) {
 
 // encode gives the bytes that input is for a program that has set these modes.
 func encode(in api.Input, m vt.Modes) []byte {
-	modes := keyModes(m)
 	switch {
 	case in.Bytes != nil:
 		return in.Bytes
 	case in.Key != nil:
-		return keys.Encode(nil, *in.Key, modes)
+		return keys.Encode(nil, *in.Key, m.Modes)
 	case in.Paste != nil:
-		return keys.EncodePaste(nil, *in.Paste, modes)
+		return keys.EncodePaste(nil, *in.Paste, m.Modes)
 	case in.Mouse != nil:
-		return encodeMouse(*in.Mouse, m, modes)
+		return encodeMouse(*in.Mouse, m)
 	case in.Focus != nil && m.FocusReports && *in.Focus:
 		return []byte("\x1b[I")
 	case in.Focus != nil && m.FocusReports:
@@ -97,27 +96,14 @@ func encode(in api.Input, m vt.Modes) []byte {
 
 // encodeMouse encodes a mouse event; the wheel is arrow keys for a program on
 // the alternate screen that asked for no mouse (mode 1007).
-func encodeMouse(e keys.Mouse, m vt.Modes, modes keys.Modes) []byte {
+func encodeMouse(e keys.Mouse, m vt.Modes) []byte {
 	arrow := map[keys.Button]keys.Code{keys.WheelUp: keys.Up, keys.WheelDown: keys.Down}[e.Button]
-	if m.Mouse != vt.MouseOff || !m.Alt || !m.AlternateScroll || arrow == 0 {
-		return keys.EncodeMouse(nil, e, modes)
+	if m.Mouse != keys.MouseOff || !m.Alt || !m.AlternateScroll || arrow == 0 {
+		return keys.EncodeMouse(nil, e, m.Modes)
 	}
 	var out []byte
 	for range wheelLines {
-		out = keys.Encode(out, keys.Key{Code: arrow}, modes)
+		out = keys.Encode(out, keys.Key{Code: arrow}, m.Modes)
 	}
 	return out
-}
-
-func keyModes(m vt.Modes) keys.Modes {
-	return keys.Modes{
-		AppCursor:      m.AppCursor,
-		AppKeypad:      m.AppKeypad,
-		Newline:        m.Newline,
-		BracketedPaste: m.BracketedPaste,
-		ModifyOther:    m.ModifyOther,
-		Kitty:          m.Kitty,
-		Mouse:          keys.MouseMode(m.Mouse),
-		MouseEncoding:  keys.MouseEncoding(m.MouseEncoding),
-	}
 }

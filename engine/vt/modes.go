@@ -1,46 +1,19 @@
 package vt
 
-import "time"
+import (
+	"time"
 
-// MouseMode says which mouse events a program asked for.
-type MouseMode uint8
-
-// The mouse modes: none, 9, 1000, 1002, 1003.
-const (
-	MouseOff MouseMode = iota
-	MousePress
-	MouseClick
-	MouseDrag
-	MouseMotion
-)
-
-// MouseEncoding is how mouse events are written to the program.
-type MouseEncoding uint8
-
-// The mouse encodings: the original one, 1005, 1006, 1015, 1016.
-const (
-	MouseX10 MouseEncoding = iota
-	MouseUTF8
-	MouseSGR
-	MouseURXVT
-	MouseSGRPixels
+	"tandem/keys"
 )
 
 // Modes are what a program has set and a viewer or key encoder has to know.
 type Modes struct {
+	keys.Modes
 	Alt             bool // the alternate screen is shown
-	AppCursor       bool // DECCKM
-	AppKeypad       bool // DECKPAM
-	Newline         bool // LNM
-	BracketedPaste  bool
 	FocusReports    bool
 	AlternateScroll bool // wheel sends arrows on the alternate screen, mode 1007
-	Mouse           MouseMode
-	MouseEncoding   MouseEncoding
-	ModifyOther     uint8 // XTMODKEYS modifyOtherKeys, 0…2
-	Kitty           uint8 // kitty keyboard progressive enhancement flags
-	Sync            bool  // synchronised output (2026) holds the screen back
-	ReverseScreen   bool  // DECSCNM
+	Sync            bool // synchronised output (2026) holds the screen back
+	ReverseScreen   bool // DECSCNM
 }
 
 // syncLimit is how long synchronised output may hold the screen back.
@@ -50,11 +23,12 @@ const syncLimit = 150 * time.Millisecond
 func (t *Terminal) Modes() Modes {
 	m := &t.mode
 	return Modes{
-		Alt:       t.scr == t.other,
-		AppCursor: m.keys.appCursor, AppKeypad: m.keys.appKeypad, Newline: m.newline,
-		BracketedPaste: m.paste, FocusReports: m.focus, AlternateScroll: m.altScroll,
-		Mouse: m.mouse.mode, MouseEncoding: m.mouse.encoding,
-		ModifyOther: m.keys.modifyOther, Kitty: t.scr.kitty.flags(),
+		Modes: keys.Modes{
+			AppCursor: m.keys.appCursor, AppKeypad: m.keys.appKeypad, Newline: m.newline, BracketedPaste: m.paste,
+			Mouse: m.mouse.mode, MouseEncoding: m.mouse.encoding, ModifyOther: m.keys.modifyOther, Kitty: t.scr.kitty.flags(),
+		},
+		Alt:          t.scr == t.other,
+		FocusReports: m.focus, AlternateScroll: m.altScroll,
 		Sync:          m.sync && time.Since(t.syncAt) < syncLimit,
 		ReverseScreen: m.reverse,
 	}
@@ -90,8 +64,8 @@ type keyModes struct {
 
 // mouseModes say which events of the mouse are sent, and how.
 type mouseModes struct {
-	mode     MouseMode
-	encoding MouseEncoding
+	mode     keys.MouseMode
+	encoding keys.MouseEncoding
 }
 
 // widthModes are those of 132 columns: 40, DECCOLM and DECNCSM.
@@ -213,33 +187,33 @@ func (m *modeSet) ansiFlag(n int) *bool {
 }
 
 // mouseOf gives the mouse mode behind a DEC mode number.
-func mouseOf(n int) MouseMode {
+func mouseOf(n int) keys.MouseMode {
 	switch n {
 	case 9:
-		return MousePress
+		return keys.MousePress
 	case 1000:
-		return MouseClick
+		return keys.MouseClick
 	case 1002:
-		return MouseDrag
+		return keys.MouseDrag
 	case 1003:
-		return MouseMotion
+		return keys.MouseMotion
 	}
-	return MouseOff
+	return keys.MouseOff
 }
 
 // encodingOf gives the mouse encoding behind a DEC mode number.
-func encodingOf(n int) MouseEncoding {
+func encodingOf(n int) keys.MouseEncoding {
 	switch n {
 	case 1005:
-		return MouseUTF8
+		return keys.MouseUTF8
 	case 1006:
-		return MouseSGR
+		return keys.MouseSGR
 	case 1015:
-		return MouseURXVT
+		return keys.MouseURXVT
 	case 1016:
-		return MouseSGRPixels
+		return keys.MouseSGRPixels
 	}
-	return MouseX10
+	return keys.MouseX10
 }
 
 // setModes does SM, RM, DECSET and DECRST.
@@ -283,12 +257,12 @@ func (t *Terminal) setPrivate(n int, on bool) {
 			t.restoreCursor()
 		}
 	case 9, 1000, 1002, 1003:
-		t.mode.mouse.mode = MouseOff
+		t.mode.mouse.mode = keys.MouseOff
 		if on {
 			t.mode.mouse.mode = mouseOf(n)
 		}
 	case 1005, 1006, 1015, 1016:
-		t.mode.mouse.encoding = MouseX10
+		t.mode.mouse.encoding = keys.MouseX10
 		if on {
 			t.mode.mouse.encoding = encodingOf(n)
 		}

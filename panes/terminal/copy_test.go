@@ -381,7 +381,7 @@ func TestDragBeyondTheEdgeScrolls(t *testing.T) {
 
 func TestShiftTakesTheMouseFromAProgram(t *testing.T) {
 	f := screenOf(10, 3, 0, "a")
-	f.Mouse = api.MouseDrag
+	f.Mouse = keys.MouseDrag
 	p, _ := live(10, 3, f)
 	press := keys.Mouse{Button: keys.ButtonLeft}
 	if !p.WantsMouse(press) {

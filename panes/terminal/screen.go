@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"tandem/engine/api"
+	"tandem/keys"
 	"tandem/panes/widget"
 )
 
@@ -34,7 +35,7 @@ type ScreenState struct {
 	First  int64 // line number of the top row
 	Cursor api.Cursor
 	Title  string
-	Mouse  api.MouseMode
+	Mouse  keys.MouseMode
 	Paste  bool
 	Bells  uint32
 

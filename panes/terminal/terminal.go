@@ -184,7 +184,7 @@ func (t *Terminal) Focus(on bool) {
 // WantsMouse reports whether a mouse event is the program's. With shift it is
 // not, as terminals have it.
 func (t *Terminal) WantsMouse(e keys.Mouse) bool {
-	return t.State().Mouse != api.MouseOff && !t.scroll.active && t.ended == nil && e.Mods&keys.Shift == 0
+	return t.State().Mouse != keys.MouseOff && !t.scroll.active && t.ended == nil && e.Mods&keys.Shift == 0
 }
 
 // Mouse handles a mouse event at cells of this pane. What the program has not

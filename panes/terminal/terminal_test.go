@@ -147,7 +147,7 @@ func TestWheelScrollsBackAndReturnsAtTheBottom(t *testing.T) {
 
 func TestMouseGoesToAProgramThatAskedForIt(t *testing.T) {
 	f := screenOf(6, 2, 0, "a")
-	f.Mouse = api.MouseClick
+	f.Mouse = keys.MouseClick
 	p, box := live(6, 2, f)
 	p.Mouse(keys.Mouse{X: 3, Y: 1, Button: keys.WheelUp})
 	if len(box.sent) != 1 || box.sent[0].Mouse == nil || box.sent[0].Mouse.X != 3 || p.Scrolling() {

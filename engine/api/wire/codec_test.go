@@ -19,7 +19,7 @@ import (
 func sampleFrame(cols, rows int) *api.Frame {
 	styles := []api.Style{{}, {FG: api.ColorIndexed | 4, Attrs: api.Bold}, {FG: api.ColorRGB | 0xff8800, Underline: api.UnderlineCurly, UL: api.ColorIndexed | 1}}
 	f := &api.Frame{Full: true, Cols: cols, Rows: rows, Oldest: 5, First: 1000, Title: "vim", Paste: true,
-		Mouse: api.MouseDrag, Cursor: api.Cursor{X: 3, Y: 4, Visible: true, Shape: api.CursorBar}}
+		Mouse: keys.MouseDrag, Cursor: api.Cursor{X: 3, Y: 4, Visible: true, Shape: api.CursorBar}}
 	for y := range rows {
 		var l api.Line
 		for x := 0; x+8 <= cols; x += 8 {
@@ -50,7 +50,7 @@ func drawFrame(t *rapid.T) *api.Frame {
 	f := &api.Frame{
 		Full: flag(t, "full"), Alt: flag(t, "alt"), Paste: flag(t, "paste"),
 		Cols: small(t, "cols"), Rows: small(t, "rows"), Oldest: draw(t, "oldest"), First: draw(t, "first"),
-		Title: rapid.String().Draw(t, "title"), Mouse: api.MouseMode(rapid.Byte().Draw(t, "mouse")),
+		Title: rapid.String().Draw(t, "title"), Mouse: keys.MouseMode(rapid.Byte().Draw(t, "mouse")),
 		Bells: rapid.Uint32().Draw(t, "bells"),
 		Cursor: api.Cursor{X: small(t, "x"), Y: small(t, "y"), Visible: flag(t, "visible"), Blink: flag(t, "blink"),
 			Shape: api.CursorShape(rapid.Byte().Draw(t, "shape"))},

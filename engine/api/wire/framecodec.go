@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"tandem/engine/api"
+	"tandem/keys"
 )
 
 // The binary form of a Frame: numbers are varints, a style is spelled out where
@@ -72,7 +73,7 @@ func DecodeFrame(b []byte) (*api.Frame, error) {
 	}
 	f := &api.Frame{
 		Full: flags&frameFull != 0, Alt: flags&frameAlt != 0, Paste: flags&framePaste != 0,
-		Mouse: api.MouseMode(d.byte()),
+		Mouse: keys.MouseMode(d.byte()),
 		Cursor: api.Cursor{
 			Visible: flags&frameCursorVisible != 0, Blink: flags&frameCursorBlink != 0,
 			Shape: api.CursorShape(d.byte()),
