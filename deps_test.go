@@ -88,7 +88,7 @@ var layers = map[string]layer{
 		"what a pane may ask of the dashboard, and nothing of one pane",
 	},
 	"panes/widget": {
-		[]string{"engine/cellwidth", "engine/api", "keys", "themes"},
+		[]string{"engine/cellwidth", "engine/api", "keys", "themes", "engine/styled"},
 		"what panes share knows none of them",
 	},
 	"panes/processes": {
@@ -112,7 +112,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"panes/terminal": {
-		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap"},
+		[]string{"panes", "panes/widget", "ui/overlay", "engine/cellwidth", "engine/api", "keys", "keys/keymap", "engine/styled"},
 		"as panes/processes",
 	},
 	"engine": {
@@ -153,15 +153,15 @@ var layers = map[string]layer{
 		"a server knows the operations and the connection; what an operation does is its handler's",
 	},
 	"engine/api/wire": {
-		[]string{"engine/api", "keys"},
+		[]string{"engine/api", "keys", "engine/styled"},
 		"what both ends share must not pull either end in",
 	},
 	"engine/api": {
-		[]string{"keys"},
+		[]string{"keys", "engine/styled"},
 		"the language both sides speak must not pull either side in",
 	},
 	"engine/picture": {
-		[]string{"engine/cellwidth", "engine/vt"},
+		[]string{"engine/cellwidth", "engine/vt", "engine/styled"},
 		"a picture is drawn of what an emulator shows, whoever asks",
 	},
 	"engine/vt10x": {
@@ -169,18 +169,19 @@ var layers = map[string]layer{
 		"a grid knows the interface it fills and nothing else",
 	},
 	"engine/keeper":      {nil, "the keeper cannot be upgraded while it lives, so nothing of ours may change under it"},
-	"engine/vt":          {[]string{"engine/cellwidth", "engine/vt/charset", "engine/vt/scan", "engine/vt/terminfo", "engine/vt/xcolor", "keys"}, "an emulator is bytes in and a screen out, with the modes that keys are encoded for"},
+	"engine/vt":          {[]string{"engine/cellwidth", "engine/vt/charset", "engine/vt/scan", "engine/vt/terminfo", "engine/vt/xcolor", "keys", "engine/styled"}, "an emulator is bytes in and a screen out, with the modes that keys are encoded for"},
 	"engine/vt/charset":  {nil, "a character set is a table"},
 	"engine/vt/scan":     {nil, "bytes are told apart whatever they draw"},
 	"engine/vt/terminfo": {nil, "a capability is a name and a text"},
 	"engine/vt/xcolor":   {nil, "a colour is read whatever it colours"},
+	"engine/styled":      {nil, "what text looks like means the same to who emulates, sends and draws it"},
 	"engine/cellwidth":   {nil, "what is emulated and what is drawn must count alike, whoever counts"},
 	"engine/files":       {[]string{"engine/search"}, "confined file operations stand alone"},
 	"engine/policy":      {nil, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
 	"engine/pty":         {[]string{"engine/proctree"}, "the kernel is asked, whoever wants to know"},
-	"engine/prompt":      {[]string{"engine/api", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys"}, "a shell has some terminal, whose session it need not know"},
+	"engine/prompt":      {[]string{"engine/api", "engine/logs", "engine/names", "engine/proctree", "engine/pty", "engine/vt", "keys", "engine/styled"}, "a shell has some terminal, whose session it need not know"},
 	"engine/sandbox":     {[]string{"engine/keeper"}, "the launch stage links as little as possible; what confines a process is applied in one place, which is the keeper's"},
 	"engine/names":       {[]string{"engine/api", "engine/secrets"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
@@ -188,7 +189,7 @@ var layers = map[string]layer{
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog"}, "a log is a file that grows, whoever writes it"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history is told of commands and knows nothing of what ran them"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "keys", "persist/store"}, "a session knows its terminal and nothing of other processes"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "keys", "persist/store", "engine/styled"}, "a session knows its terminal and nothing of other processes"},
 	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/policy", "engine/secrets", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {nil, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {nil, "how things lie on disk is independent of who asks"},

@@ -13,6 +13,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/client"
+	"tandem/engine/styled"
 	"tandem/engine/terminal"
 	"tandem/engine/vt"
 	"tandem/keys"
@@ -355,7 +356,7 @@ func TestScrollbackOfAnEndedSessionComesWithItsStyles(t *testing.T) {
 	if len(lines) != 5 || !ended {
 		t.Fatalf("%d lines, ended %v", len(lines), ended)
 	}
-	want := api.Line{Runs: []api.Run{{Text: "row 10", Cells: 6, Style: api.Style{FG: api.ColorIndexed | 1}}}}
+	want := api.Line{Runs: []api.Run{{Text: "row 10", Cells: 6, Style: api.Style{FG: styled.ColorIndexed | 1}}}}
 	if diff := cmp.Diff(api.NumberedLine{N: 10, Line: want}, lines[0]); diff != "" {
 		t.Error(diff)
 	}

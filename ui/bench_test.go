@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"tandem/engine/api"
+	"tandem/engine/styled"
 	"tandem/ui/conn"
 	"tandem/ui/layout"
 	"tandem/ui/screen"
@@ -58,7 +59,7 @@ func colourful(seed, lines int, full bool) *api.Frame {
 		for x := range 25 {
 			l.Runs = append(l.Runs, api.Run{
 				Text: fmt.Sprintf("%-8d", seed+y*x), Cells: 8,
-				Style: api.Style{FG: api.ColorIndexed | api.Color((seed+x)%256), Attrs: api.Attr(x % 4)},
+				Style: api.Style{FG: styled.ColorIndexed | api.Color((seed+x)%256), Attrs: api.Attr(x % 4)},
 			})
 		}
 		f.Lines = append(f.Lines, api.NumberedLine{N: int64(y), Line: l})

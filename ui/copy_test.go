@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tandem/engine/api"
+	"tandem/engine/styled"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/ui/screen"
@@ -290,7 +291,7 @@ func TestScrollbackOfAnEndedSessionKeepsItsColours(t *testing.T) {
 	s := e.add("make", "failed")
 	for i := range 500 {
 		text := fmt.Sprintf("row %d", i)
-		s.old = append(s.old, api.Line{Runs: []api.Run{{Text: text, Cells: len(text), Style: api.Style{FG: api.ColorRGB | 0xff8001}}}})
+		s.old = append(s.old, api.Line{Runs: []api.Run{{Text: text, Cells: len(text), Style: api.Style{FG: styled.ColorRGB | 0xff8001}}}})
 	}
 	d := drive(t, e, 80, 24)
 	d.shows("failed")

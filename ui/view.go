@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"tandem/engine/api"
 	"tandem/keys"
 	"tandem/keys/keymap"
 	"tandem/panes/widget"

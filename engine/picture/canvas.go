@@ -5,9 +5,9 @@ import (
 	"image/color"
 	"image/draw"
 
-	"golang.org/x/image/vector"
+	"tandem/engine/styled"
 
-	"tandem/engine/vt"
+	"golang.org/x/image/vector"
 )
 
 // A canvas is an image with cells of w × h pixels.
@@ -116,18 +116,18 @@ func (c *canvas) lines(p piece, x, y, baseline int) {
 	}
 	under := y + baseline + 2*c.thin
 	switch p.look.underline {
-	case vt.UnderlineNone:
-	case vt.UnderlineDouble:
+	case styled.UnderlineNone:
+	case styled.UnderlineDouble:
 		c.fill(x, under, w, c.thin, p.look.ul)
 		c.fill(x, under+2*c.thin, w, c.thin, p.look.ul)
-	case vt.UnderlineCurly:
+	case styled.UnderlineCurly:
 		for i := range w {
 			step := (x + i) / c.thin % 4
 			c.fill(x+i, under+[4]int{0, c.thin, 2 * c.thin, c.thin}[step], 1, c.thin, p.look.ul)
 		}
-	case vt.UnderlineDotted, vt.UnderlineDashed:
+	case styled.UnderlineDotted, styled.UnderlineDashed:
 		on := 1
-		if p.look.underline == vt.UnderlineDashed {
+		if p.look.underline == styled.UnderlineDashed {
 			on = 3
 		}
 		for i := range w {

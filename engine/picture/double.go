@@ -6,13 +6,13 @@ import (
 	"image/draw"
 	"strings"
 
-	"tandem/engine/vt"
+	"tandem/engine/styled"
 )
 
 // size is how large the characters of a row are.
-func (s *Screen) size(y int) vt.LineSize {
+func (s *Screen) size(y int) styled.LineSize {
 	if y < 0 || y >= len(s.Lines) {
-		return vt.SingleSize
+		return styled.SingleSize
 	}
 	return s.Lines[y].Size
 }
@@ -43,9 +43,9 @@ func (c *canvas) double(s *Screen, y, margin int) error {
 	big.cursor(&h, 0, c.large)
 	from := image.Point{}
 	switch s.size(y) {
-	case vt.DoubleWidth:
+	case styled.DoubleWidth:
 		big.flatten()
-	case vt.DoubleBottom:
+	case styled.DoubleBottom:
 		from.Y = c.h
 	}
 	to := image.Rect(margin, margin+y*c.h, margin+h.Cols*2*c.w, margin+(y+1)*c.h)
@@ -73,9 +73,9 @@ func (s *Screen) writeDouble(b *strings.Builder, y int) {
 	}
 	w, top, height := h.Cols*cellWidth, 0, cellHeight
 	switch s.size(y) {
-	case vt.DoubleTop:
+	case styled.DoubleTop:
 		height /= 2
-	case vt.DoubleBottom:
+	case styled.DoubleBottom:
 		top, height = cellHeight/2, cellHeight/2
 	}
 	fmt.Fprintf(b, `<svg x="%d" y="%d" width="%d" height="%d" viewBox="%d %d %d %d" preserveAspectRatio="none">`+"\n",

@@ -6,14 +6,15 @@ package picture
 import (
 	"image/color"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
 // A Screen is what is drawn.
 type Screen struct {
 	Cols, Rows int
-	Lines      []vt.Line // at most Rows of them; those that lack are blank
-	Cursor     vt.Cursor // drawn when it is visible and on the screen
+	Lines      []styled.Line // at most Rows of them; those that lack are blank
+	Cursor     vt.Cursor     // drawn when it is visible and on the screen
 	Palette    vt.Palette
 }
 
@@ -28,40 +29,40 @@ type look struct {
 	italic     bool
 	strike     bool
 	overline   bool
-	underline  vt.Underline
+	underline  styled.Underline
 	hidden     bool
 }
 
-func (s *Screen) look(v vt.Style) look {
+func (s *Screen) look(v styled.Style) look {
 	fg, bg := s.color(v.FG, s.Palette.Foreground), s.color(v.BG, s.Palette.Background)
 	ground := v.BG != 0
-	if v.Attrs&vt.Reverse != 0 {
+	if v.Attrs&styled.Reverse != 0 {
 		fg, bg, ground = bg, fg, true
 	}
-	if v.Attrs&vt.Faint != 0 {
+	if v.Attrs&styled.Faint != 0 {
 		fg = mix(fg, bg, 0.45)
 	}
 	l := look{
 		fg: fg, bg: bg, ul: fg, ground: ground,
-		bold: v.Attrs&vt.Bold != 0, italic: v.Attrs&vt.Italic != 0,
-		strike: v.Attrs&vt.Strike != 0, overline: v.Attrs&vt.Overline != 0,
-		underline: v.Underline, hidden: v.Attrs&vt.Conceal != 0,
+		bold: v.Attrs&styled.Bold != 0, italic: v.Attrs&styled.Italic != 0,
+		strike: v.Attrs&styled.Strike != 0, overline: v.Attrs&styled.Overline != 0,
+		underline: v.Underline, hidden: v.Attrs&styled.Conceal != 0,
 	}
 	if v.UL != 0 {
 		l.ul = s.color(v.UL, s.Palette.Foreground)
 	}
-	if v.Link != "" && l.underline == vt.UnderlineNone {
-		l.underline = vt.UnderlineDotted
+	if v.Link != "" && l.underline == styled.UnderlineNone {
+		l.underline = styled.UnderlineDotted
 	}
 	return l
 }
 
-func (s *Screen) color(c vt.Color, standard uint32) color.RGBA {
+func (s *Screen) color(c styled.Color, standard uint32) color.RGBA {
 	n := int(c & 0xff)
 	switch {
-	case c&vt.ColorRGB != 0:
+	case c&styled.ColorRGB != 0:
 		return rgb(uint32(c & 0xffffff))
-	case c&vt.ColorIndexed == 0:
+	case c&styled.ColorIndexed == 0:
 		return rgb(standard)
 	case n < 16:
 		return rgb(s.Palette.Colors[n])

@@ -4,12 +4,12 @@ import (
 	"iter"
 
 	"tandem/engine/cellwidth"
-	"tandem/engine/vt"
+	"tandem/engine/styled"
 )
 
 // pieces cuts a line into clusters. A run of one cluster takes its cells; others
 // are measured, and what the sum has more or less goes to the last ones.
-func (s *Screen) pieces(l vt.Line) iter.Seq[piece] {
+func (s *Screen) pieces(l styled.Line) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		x := 0
 		for _, r := range l.Runs {

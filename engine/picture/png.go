@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"unicode/utf8"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -32,13 +33,13 @@ func PNG(s Screen, scale int) ([]byte, error) {
 	c := &canvas{img: image.NewRGBA(size), w: cellWidth * scale, h: cellHeight * scale, thin: scale}
 	c.fill(0, 0, size.Dx(), size.Dy(), rgb(s.Palette.Background))
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
-		if l.Size == vt.SingleSize {
+		if l.Size == styled.SingleSize {
 			c.line(&s, l, y, padding*scale, glyphs)
 		} else if err := c.double(&s, y, padding*scale); err != nil {
 			return nil, err
 		}
 	}
-	if s.size(s.Cursor.Y) == vt.SingleSize {
+	if s.size(s.Cursor.Y) == styled.SingleSize {
 		c.cursor(&s, padding*scale, glyphs)
 	}
 	var b bytes.Buffer
@@ -49,7 +50,7 @@ func PNG(s Screen, scale int) ([]byte, error) {
 }
 
 // line draws grounds first, because characters may reach over them.
-func (c *canvas) line(s *Screen, l vt.Line, y, margin int, glyphs *glyphSet) {
+func (c *canvas) line(s *Screen, l styled.Line, y, margin int, glyphs *glyphSet) {
 	py := margin + y*c.h
 	for p := range s.pieces(l) {
 		if p.look.ground && p.x < s.Cols {

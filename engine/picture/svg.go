@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -19,13 +20,13 @@ func SVG(s Screen) []byte {
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" rx="6" fill="%s"/>`+"\n", w, h, hex(rgb(s.Palette.Background)))
 	fmt.Fprintf(&b, `<g font-family="JetBrains Mono, ui-monospace, Menlo, Consolas, monospace" font-size="%d" xml:space="preserve">`+"\n", emPixels)
 	for y, l := range s.Lines[:min(len(s.Lines), s.Rows)] {
-		if l.Size == vt.SingleSize {
+		if l.Size == styled.SingleSize {
 			s.writeLine(&b, y)
 		} else {
 			s.writeDouble(&b, y)
 		}
 	}
-	if s.size(s.Cursor.Y) == vt.SingleSize {
+	if s.size(s.Cursor.Y) == styled.SingleSize {
 		s.writeCursor(&b)
 	}
 	b.WriteString("</g>\n</svg>\n")
@@ -50,7 +51,7 @@ func (s *Screen) writeLine(b *strings.Builder, y int) {
 
 // stretches joins pieces of one look as long as they are plain ASCII, whose
 // width every monospaced font agrees on.
-func (s *Screen) stretches(l vt.Line) []piece {
+func (s *Screen) stretches(l styled.Line) []piece {
 	var joined []piece
 	for p := range s.pieces(l) {
 		if p.x >= s.Cols {
@@ -98,14 +99,14 @@ func attributes(l look) string {
 	if l.overline {
 		lines = append(lines, "overline")
 	}
-	if l.underline != vt.UnderlineNone {
+	if l.underline != styled.UnderlineNone {
 		lines = append(lines, "underline")
 	}
 	if len(lines) == 0 {
 		return b.String()
 	}
 	fmt.Fprintf(&b, ` style="text-decoration:%s`, strings.Join(lines, " "))
-	if l.underline != vt.UnderlineNone {
+	if l.underline != styled.UnderlineNone {
 		fmt.Fprintf(&b, `;text-decoration-style:%s;text-decoration-color:%s`, decorations[l.underline], hex(l.ul))
 	}
 	b.WriteByte('"')

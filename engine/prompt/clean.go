@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -125,7 +126,7 @@ func lineEnd(p []byte) int {
 }
 
 // cellsOf is the number of cells up to the last of a line that is not blank.
-func cellsOf(l vt.Line) (cells int) {
+func cellsOf(l styled.Line) (cells int) {
 	for _, r := range l.Runs {
 		cells += r.Cells
 	}

@@ -11,7 +11,7 @@ import (
 
 // text is what is typed.
 func (e *execution) text() []byte {
-	modes := keys.Modes{BracketedPaste: e.s.t.Modes().BracketedPaste}
+	modes := e.s.t.Modes().Modes
 	command := e.in.Command
 	several := strings.Contains(command, "\n")
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/vt"
+	"tandem/keys"
 )
 
 // A fakeTerminal is a shell's terminal without a PTY: what is typed is answered by a
@@ -70,7 +71,7 @@ func (t *fakeTerminal) Log() Log                                  { return t }
 func (t *fakeTerminal) Shown() int64                              { return t.End() }
 func (t *fakeTerminal) Size() (cols, rows int)                    { return 80, 24 }
 func (t *fakeTerminal) CWD() string                               { return "/home" }
-func (t *fakeTerminal) Modes() vt.Modes                           { return vt.Modes{BracketedPaste: true} }
+func (t *fakeTerminal) Modes() vt.Modes                           { return vt.Modes{Modes: keys.Modes{BracketedPaste: true}} }
 func (t *fakeTerminal) Cursor(context.Context) (vt.Cursor, error) { return vt.Cursor{}, nil }
 func (t *fakeTerminal) ExitCode() *int                            { return nil }
 func (t *fakeTerminal) NoteUse()                                  {}

@@ -191,12 +191,12 @@ func changed(a, b vt.Diff) bool {
 }
 
 func (s *Session) sendLines(ctx context.Context, r api.LineRange, to stream) error {
-	var lines []vt.NumberedLine
-	err := s.onScreen(ctx, func(t Emulator) { lines = t.Lines(r.From, min(max(r.Count, 0), linesLimit)) })
+	lines := []api.NumberedLine{} // an answer without any is one, too
+	err := s.onScreen(ctx, func(t Emulator) { lines = append(lines, t.Lines(r.From, min(max(r.Count, 0), linesLimit))...) })
 	if err != nil {
 		return err
 	}
-	return to.Send(api.Output{Lines: newLines(lines)})
+	return to.Send(api.Output{Lines: lines})
 }
 
 // sendEnd sends the lines that were asked for so far, and how the session has

@@ -4,7 +4,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/picture"
-	"tandem/engine/vt"
+	"tandem/engine/styled"
 )
 
 // pictureScale makes small text readable for agents that look at pictures.
@@ -28,7 +28,7 @@ func PictureOf(t Emulator) picture.Screen {
 	cols, rows := t.Size()
 	_, first, end := t.Bounds()
 	s := picture.Screen{
-		Cols: cols, Rows: rows, Lines: make([]vt.Line, 0, rows),
+		Cols: cols, Rows: rows, Lines: make([]styled.Line, 0, rows),
 		Cursor: t.Cursor(), Palette: picture.DefaultPalette(),
 	}
 	for _, l := range t.Lines(first, int(end-first)) {

@@ -10,6 +10,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/prompt"
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/persist/store"
 )
@@ -24,7 +25,7 @@ type Emulator interface {
 	Modes() vt.Modes
 	Title() string
 	Diff(since uint64) vt.Diff
-	Lines(from int64, n int) []vt.NumberedLine
+	Lines(from int64, n int) []styled.NumberedLine
 	Bounds() (oldest, first, end int64)
 	AppendText(dst []byte, n int64) (text []byte, wrapped, ok bool)
 	AppendCells(dst []byte, n int64, from, to int) []byte

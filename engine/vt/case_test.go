@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
 )
@@ -264,7 +265,7 @@ func (b *bench) sizes() string {
 	return text
 }
 
-func (b *bench) styleAt(x, y int) vt.Style {
+func (b *bench) styleAt(x, y int) styled.Style {
 	_, first, _ := b.Bounds()
 	for _, r := range b.Lines(first+int64(y), 1)[0].Line.Runs {
 		if x < r.Cells {
@@ -272,10 +273,10 @@ func (b *bench) styleAt(x, y int) vt.Style {
 		}
 		x -= r.Cells
 	}
-	return vt.Style{}
+	return styled.Style{}
 }
 
-func styleText(s vt.Style) string {
+func styleText(s styled.Style) string {
 	var out []string
 	names := []string{"bold", "faint", "italic", "blink", "reverse", "conceal", "strike", "overline"}
 	for i, name := range names {
@@ -288,9 +289,9 @@ func styleText(s vt.Style) string {
 	}
 	for _, c := range []struct {
 		name  string
-		color vt.Color
+		color styled.Color
 	}{{"fg", s.FG}, {"bg", s.BG}, {"ul", s.UL}} {
-		if c.color&vt.ColorRGB != 0 {
+		if c.color&styled.ColorRGB != 0 {
 			out = append(out, fmt.Sprintf("%s=#%06x", c.name, uint32(c.color&0xFFFFFF)))
 		} else if c.color != 0 {
 			out = append(out, fmt.Sprintf("%s=%d", c.name, uint32(c.color&0xFF)))

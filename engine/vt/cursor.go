@@ -1,5 +1,7 @@
 package vt
 
+import "tandem/engine/styled"
+
 // A Cursor is where the next character would go and how it is shown.
 type Cursor struct {
 	X, Y    int // from 0
@@ -127,7 +129,7 @@ func (t *page) leftLimit() int {
 // rightLimit is the last column that text or CUF reaches.
 func (t *page) rightLimit() int {
 	row := &t.scr.rows[t.cur.y]
-	if row.size == SingleSize && t.cur.x <= t.region.Right {
+	if row.size == styled.SingleSize && t.cur.x <= t.region.Right {
 		return t.region.Right
 	}
 	return row.lastColumn(t.cols)

@@ -1,5 +1,7 @@
 package vt
 
+import "tandem/engine/styled"
+
 // A Diff takes a viewer from one state to the next.
 type Diff struct {
 	Seq    uint64 // names the state after this diff
@@ -8,7 +10,7 @@ type Diff struct {
 	Rows   int
 	Oldest int64
 	First  int64
-	Lines  []NumberedLine // changed rows, and lines that scrolled off changed
+	Lines  []styled.NumberedLine // changed rows, and lines that scrolled off changed
 	Cursor Cursor
 	Modes  Modes
 	Title  string
@@ -42,7 +44,7 @@ func (t *Terminal) Diff(since uint64) Diff {
 	}
 	for y := range t.rows {
 		if d.Full || t.scr.rows[y].version > since {
-			d.Lines = append(d.Lines, NumberedLine{t.hist.end + int64(y), t.row(y)})
+			d.Lines = append(d.Lines, styled.NumberedLine{N: t.hist.end + int64(y), Line: t.row(y)})
 		}
 	}
 	t.taken[t.epoch%keptDiffs] = diffTaken{t.epoch, t.hist.end}
@@ -59,8 +61,8 @@ func (t *store) firstAt(seq uint64) (first int64, known bool) {
 // leftSince gives the lines in the scrollback that a viewer whose screen began
 // with line first does not have as they are. Lines above first change no more,
 // but for the one before it, which may have been cut off.
-func (t *store) leftSince(since uint64, first int64) []NumberedLine {
-	var lines []NumberedLine
+func (t *store) leftSince(since uint64, first int64) []styled.NumberedLine {
+	var lines []styled.NumberedLine
 	size := int64(len(t.gone))
 	recent := max(t.hist.oldest, t.hist.end-size)
 	if since < t.goneLost {
@@ -77,22 +79,22 @@ func (t *store) leftSince(since uint64, first int64) []NumberedLine {
 }
 
 // row gives a row of the screen shown.
-func (t *store) row(y int) Line {
+func (t *store) row(y int) styled.Line {
 	return t.line(t.scr.grid.Row(y), t.scr.attrs(y))
 }
 
 // kept gives a line of the scrollback.
-func (t *store) kept(n int64) NumberedLine {
+func (t *store) kept(n int64) styled.NumberedLine {
 	var attrs lineAttrs
 	t.cells, attrs = t.hist.get(n, t.cells[:0], t.internCluster)
-	return NumberedLine{n, t.line(t.cells, attrs)}
+	return styled.NumberedLine{N: n, Line: t.line(t.cells, attrs)}
 }
 
 func (t *store) internCluster(b []byte) Glyph { return firstCluster + Glyph(t.clusters.id(b)) }
 
 // Lines gives up to n lines from absolute line number from on; scrollback and
 // screen are one sequence. Lines that are gone are left out.
-func (t *store) Lines(from int64, n int) []NumberedLine {
+func (t *store) Lines(from int64, n int) []styled.NumberedLine {
 	oldest, _, end := t.Bounds()
 	if gone := oldest - int64(max(n, 0)); n <= 0 || from >= end || from <= gone {
 		return nil
@@ -101,12 +103,12 @@ func (t *store) Lines(from int64, n int) []NumberedLine {
 		n, from = n-int(oldest-from), oldest
 	}
 	end = from + min(int64(n), end-from)
-	var lines []NumberedLine
+	var lines []styled.NumberedLine
 	for i := from; i < end; i++ {
 		if i < t.hist.end {
 			lines = append(lines, t.kept(i))
 		} else {
-			lines = append(lines, NumberedLine{i, t.row(int(i - t.hist.end))})
+			lines = append(lines, styled.NumberedLine{N: i, Line: t.row(int(i - t.hist.end))})
 		}
 	}
 	return lines

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"unicode/utf8"
+
+	"tandem/engine/styled"
 )
 
 // chunkSize is how many bytes of lines are kept together. Lines are dropped
@@ -168,7 +170,7 @@ func (h *history) get(n int64, dst []Cell, intern func([]byte) Glyph) (cells []C
 
 // attrsOf reads the flags of a packed line.
 func attrsOf(flags byte) lineAttrs {
-	return lineAttrs{flags&lineWrapped != 0, LineSize(flags >> lineSizeShift & 3), RowMark(flags >> lineMarkShift & 3)}
+	return lineAttrs{flags&lineWrapped != 0, styled.LineSize(flags >> lineSizeShift & 3), RowMark(flags >> lineMarkShift & 3)}
 }
 
 // packed gives the text of line n, which must be kept, as it lies there.

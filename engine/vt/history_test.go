@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -208,7 +209,7 @@ func TestStylesLinksAndClustersAreTakenBack(t *testing.T) {
 				t.Errorf("60,000 styles that are gone cost %d bytes", grown)
 			}
 			l := term.Lines(80_000-1, 1)[0].Line
-			if want := (vt.Style{FG: vt.ColorRGB | 79_999, Link: "http://a/79999"}); l.Runs[0].Style != want {
+			if want := (styled.Style{FG: styled.ColorRGB | 79_999, Link: "http://a/79999"}); l.Runs[0].Style != want {
 				t.Errorf("the last line's style is %+v", l.Runs[0].Style)
 			}
 			if want := string(rune(0x4E00+79_999%20000)) + "\u0301"; l.Text() != want {

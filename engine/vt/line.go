@@ -5,42 +5,8 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/styled"
 )
-
-// A Run is text in one style; a wide cluster counts two cells. The text takes
-// the cells that package cellwidth says, unless it is a single cluster: that
-// takes Cells, whatever it measures.
-type Run struct {
-	Style Style
-	Text  string
-	Cells int
-}
-
-// A Line is one row; cells after the last run are blank in the default style.
-type Line struct {
-	Runs    []Run
-	Wrapped bool     // continues on the next line
-	Size    LineSize // only the first half of the columns shows unless it is SingleSize
-	Mark    RowMark
-}
-
-// Text is the line without styles.
-func (l Line) Text() string {
-	if len(l.Runs) == 1 {
-		return l.Runs[0].Text
-	}
-	var b []byte
-	for _, r := range l.Runs {
-		b = append(b, r.Text...)
-	}
-	return string(b)
-}
-
-// A NumberedLine is a line with its absolute number.
-type NumberedLine struct {
-	N    int64
-	Line Line
-}
 
 // trimBlank cuts the trailing cells that are blank in the default style.
 func trimBlank(cells []Cell) []Cell {
@@ -68,18 +34,16 @@ func (t *store) appendGlyph(dst []byte, g Glyph) []byte {
 }
 
 // style gives the outside form of an interned style.
-func (t *store) style(id StyleID) Style {
+func (t *store) style(id StyleID) styled.Style {
 	p := t.styles.pens[id]
-	return Style{
-		FG: p.fg, BG: p.bg, UL: p.ul,
-		Attrs: p.attrs &^ attrProtected, Underline: p.under,
-		Link: t.links.text[p.link],
-	}
+	s := p.look()
+	s.Link = t.links.text[p.link]
+	return s
 }
 
 // line turns cells into runs.
-func (t *store) line(cells []Cell, attrs lineAttrs) Line {
-	l := Line{Wrapped: attrs.wrapped, Size: attrs.size, Mark: attrs.mark}
+func (t *store) line(cells []Cell, attrs lineAttrs) styled.Line {
+	l := styled.Line{Wrapped: attrs.wrapped, Size: attrs.size, Prompt: attrs.mark&MarkPrompt != 0, Output: attrs.mark&MarkOutput != 0}
 	cells = trimBlank(cells)
 	if len(cells) == 0 {
 		return l
@@ -99,13 +63,13 @@ func (t *store) line(cells []Cell, attrs lineAttrs) Line {
 		}
 		if i > start && split {
 			bounds = append(bounds, len(t.text))
-			l.Runs = append(l.Runs, Run{Style: t.style(cells[start].Style), Cells: i - start})
+			l.Runs = append(l.Runs, styled.Run{Style: t.style(cells[start].Style), Cells: i - start})
 			start = i
 		}
 		t.text = t.appendGlyph(t.text, c.Glyph)
 	}
 	bounds = append(bounds, len(t.text))
-	l.Runs = append(l.Runs, Run{Style: t.style(cells[start].Style), Cells: len(cells) - start})
+	l.Runs = append(l.Runs, styled.Run{Style: t.style(cells[start].Style), Cells: len(cells) - start})
 	text := string(t.text)
 	for i, end := range bounds {
 		l.Runs[i].Text = text[from:end]
@@ -134,7 +98,7 @@ func (t *store) standsAlone(g Glyph) bool {
 }
 
 // mergeRuns joins neighbours that differ in what stays inside only (DECSCA).
-func mergeRuns(l *Line) {
+func mergeRuns(l *styled.Line) {
 	out := l.Runs[:1]
 	for _, r := range l.Runs[1:] {
 		last := &out[len(out)-1]
@@ -149,9 +113,9 @@ func mergeRuns(l *Line) {
 }
 
 // trimLast cuts the blanks at a line's end; it has a run.
-func trimLast(l Line) Line {
+func trimLast(l styled.Line) styled.Line {
 	out := l.Runs
-	if n := len(out); out[n-1].Style == (Style{}) {
+	if n := len(out); out[n-1].Style == (styled.Style{}) {
 		out[n-1] = trimRun(out[n-1])
 		if out[n-1].Cells == 0 {
 			l.Runs = out[:n-1]
@@ -164,7 +128,7 @@ func trimLast(l Line) Line {
 }
 
 // trimRun cuts trailing spaces of a run in the default style.
-func trimRun(r Run) Run {
+func trimRun(r styled.Run) styled.Run {
 	for r.Cells > 0 && r.Text[len(r.Text)-1] == ' ' {
 		r.Text = r.Text[:len(r.Text)-1]
 		r.Cells--

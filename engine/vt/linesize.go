@@ -1,23 +1,11 @@
 package vt
 
-// LineSize is how large the characters of a line are drawn (DECSWL, DECDWL,
-// DECDHL).
-type LineSize uint8
-
-// The sizes of lines. All but the first show half as many columns, each two
-// cells wide; of the last two the one shows the upper, the other the lower
-// half of characters that are two lines high.
-const (
-	SingleSize LineSize = iota
-	DoubleWidth
-	DoubleTop
-	DoubleBottom
-)
+import "tandem/engine/styled"
 
 // lineAttrs is what is known of a line beside its cells.
 type lineAttrs struct {
 	wrapped bool // goes on in the next line
-	size    LineSize
+	size    styled.LineSize
 	mark    RowMark
 }
 
@@ -25,10 +13,10 @@ type lineAttrs struct {
 const sizeFinals = "5634" // by LineSize
 
 // lineSizeOf gives the size that a final byte behind ESC # stands for.
-func lineSizeOf(b byte) (size LineSize, ok bool) {
+func lineSizeOf(b byte) (size styled.LineSize, ok bool) {
 	for i := range len(sizeFinals) {
 		if sizeFinals[i] == b {
-			return LineSize(i), true
+			return styled.LineSize(i), true
 		}
 	}
 	return 0, false
@@ -38,7 +26,7 @@ func lineSizeOf(b byte) (size LineSize, ok bool) {
 // lines while left and right margins are possible. What stands in the half
 // that is out of sight stays, as in xterm. Such a line is one of its own: it
 // neither goes on in the next nor is what one before it goes on in.
-func (t *page) setLineSize(size LineSize) {
+func (t *page) setLineSize(size styled.LineSize) {
 	y := t.cur.y
 	if t.mode.leftRight || t.scr.rows[y].size == size {
 		return
@@ -52,8 +40,8 @@ func (t *page) setLineSize(size LineSize) {
 
 // singleSize makes a row of the shown screen one of the ordinary size.
 func (t *page) singleSize(y int) {
-	if row := &t.scr.rows[y]; row.size != SingleSize {
-		row.size, row.version = SingleSize, t.epoch
+	if row := &t.scr.rows[y]; row.size != styled.SingleSize {
+		row.size, row.version = styled.SingleSize, t.epoch
 		t.keepInSight()
 	}
 }
@@ -62,8 +50,8 @@ func (t *page) singleSize(y int) {
 func (t *page) allSingleSize() {
 	for _, s := range [...]*screen{t.main, t.other} {
 		for y := 0; s != nil && y < len(s.rows); y++ {
-			if row := &s.rows[y]; row.size != SingleSize {
-				row.size, row.version = SingleSize, t.epoch
+			if row := &s.rows[y]; row.size != styled.SingleSize {
+				row.size, row.version = styled.SingleSize, t.epoch
 			}
 		}
 	}
@@ -72,7 +60,7 @@ func (t *page) allSingleSize() {
 
 // lastColumn is the last one in sight in a row of cols columns.
 func (r *rowState) lastColumn(cols int) int {
-	if r.size != SingleSize {
+	if r.size != styled.SingleSize {
 		return (cols - 1) / 2
 	}
 	return cols - 1
@@ -87,7 +75,7 @@ func (s *screen) sticksOut(x, y int) bool {
 // keepInSight moves the cursor left when its row has become too narrow for it,
 // and forgets a pending wrap where the row has become wider.
 func (t *page) keepInSight() {
-	if row := &t.scr.rows[t.cur.y]; row.size != SingleSize {
+	if row := &t.scr.rows[t.cur.y]; row.size != styled.SingleSize {
 		t.cur.x = min(t.cur.x, row.lastColumn(t.cols))
 	}
 	if t.cur.pending {

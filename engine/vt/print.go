@@ -6,6 +6,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
 )
 
@@ -75,12 +76,12 @@ func (t *writer) wrap(padded bool) {
 // mayGoOn says whether a row and the one that a wrap leads to can be one line.
 func (t *writer) mayGoOn(y int) bool {
 	switch {
-	case t.scr.rows[y].size != SingleSize:
+	case t.scr.rows[y].size != styled.SingleSize:
 		return false
 	case y == t.region.Bottom:
 		return true
 	}
-	return y < t.rows-1 && t.scr.rows[y+1].size == SingleSize
+	return y < t.rows-1 && t.scr.rows[y+1].size == styled.SingleSize
 }
 
 // makeRoom readies n cells at the cursor: in insert mode they are new, else

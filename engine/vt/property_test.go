@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/styled"
 	"tandem/engine/vt"
 )
 
@@ -37,13 +38,13 @@ var pieces = []string{
 // A viewer holds what it learned from diffs.
 type viewer struct {
 	seq   uint64
-	lines map[int64]vt.Line
+	lines map[int64]styled.Line
 	last  vt.Diff
 }
 
 func (v *viewer) take(d vt.Diff) {
 	if d.Full || v.lines == nil {
-		v.lines = map[int64]vt.Line{}
+		v.lines = map[int64]styled.Line{}
 	}
 	for _, l := range d.Lines {
 		v.lines[l.N] = l.Line
@@ -57,11 +58,11 @@ func (v *viewer) take(d vt.Diff) {
 }
 
 // screen is what the viewer shows.
-func (v *viewer) screen() []vt.NumberedLine {
-	var out []vt.NumberedLine
+func (v *viewer) screen() []styled.NumberedLine {
+	var out []styled.NumberedLine
 	for y := range v.last.Rows {
 		n := v.last.First + int64(y)
-		out = append(out, vt.NumberedLine{N: n, Line: v.lines[n]})
+		out = append(out, styled.NumberedLine{N: n, Line: v.lines[n]})
 	}
 	return out
 }

@@ -1,5 +1,7 @@
 package vt
 
+import "tandem/engine/styled"
+
 // csiRect does the rectangle operations (DEC STD 070; xterm ctlseqs).
 func (t *host) csiRect(b byte) {
 	switch b {
@@ -155,19 +157,19 @@ func (t *host) changeCells(left, right, y int, reverse bool) {
 
 // change applies one of the attributes of DECCARA or DECRARA.
 func (p *pen) change(n int32, reverse bool) {
-	const all = Bold | Blink | Reverse | Conceal
+	const all = styled.Bold | styled.Blink | styled.Reverse | styled.Conceal
 	switch {
 	case !reverse && n == 0:
-		p.attrs, p.under = p.attrs&^all, UnderlineNone
+		p.attrs, p.under = p.attrs&^all, styled.UnderlineNone
 	case !reverse && n == 4:
-		p.under = UnderlineSingle
+		p.under = styled.UnderlineSingle
 	case !reverse:
 		p.attribute(n)
 	case n == 4 || n == 0:
-		if p.under != UnderlineNone {
-			p.under = UnderlineNone
+		if p.under != styled.UnderlineNone {
+			p.under = styled.UnderlineNone
 		} else {
-			p.under = UnderlineSingle
+			p.under = styled.UnderlineSingle
 		}
 		if n == 0 {
 			p.attrs ^= all
@@ -213,7 +215,7 @@ func (t *host) cellSum(c Cell, first bool) int {
 	for _, a := range [...]struct {
 		on   bool
 		adds int
-	}{{p.under != 0, 0x10}, {p.attrs&Reverse != 0, 0x20}, {p.attrs&Blink != 0, 0x40}, {p.attrs&Bold != 0, 0x80}} {
+	}{{p.under != 0, 0x10}, {p.attrs&styled.Reverse != 0, 0x20}, {p.attrs&styled.Blink != 0, 0x40}, {p.attrs&styled.Bold != 0, 0x80}} {
 		if a.on {
 			sum += a.adds
 		}

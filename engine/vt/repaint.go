@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/cellwidth"
+	"tandem/engine/styled"
 	"tandem/engine/vt/charset"
 	"tandem/engine/vt/xcolor"
 )
@@ -117,8 +118,8 @@ func (p *painter) rows(s *screen) {
 }
 
 // lineSize makes a row that is painted as large as it is.
-func (p *painter) lineSize(y int, size LineSize) {
-	if size != SingleSize {
+func (p *painter) lineSize(y int, size styled.LineSize) {
+	if size != styled.SingleSize {
 		p.csi("", "H", y+1, 1)
 		p.dst = append(p.dst, esc, '#', sizeFinals[size])
 	}
@@ -184,7 +185,7 @@ func (p *painter) setPen(q pen) {
 		was.attrs ^= attrProtected
 	}
 	if was != q {
-		p.dst = appendSGR(p.dst, q)
+		p.dst = append(styled.AppendSGR(append(p.dst, "\x1b["...), q.look()), 'm')
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"tandem/engine/styled"
 	"tandem/engine/vt/terminfo"
 )
 
@@ -246,19 +247,23 @@ func (t *host) setting(name string) string {
 func appendSetting(dst []byte, p pen) []byte {
 	fg, bg := p.fg, p.bg
 	p.fg, p.bg = 0, 0
-	dst = appendSettingColor(appendSGRParams(dst, p), fg, 30)
+	dst = appendSettingColor(styled.AppendSGR(dst, p.look()), fg, 30)
 	return appendSettingColor(dst, bg, 40)
 }
 
-func appendSettingColor(dst []byte, c Color, base int) []byte {
+func appendSettingColor(dst []byte, c styled.Color, base int) []byte {
 	n := int(c & 0xFFFFFF)
 	switch {
-	case c&ColorRGB != 0:
+	case c == 0:
+		return dst
+	case c&styled.ColorRGB != 0:
 		return fmt.Appendf(dst, ";%d:2::%d:%d:%d", base+8, n>>16, n>>8&255, n&255)
-	case c != 0 && n >= 16:
+	case n >= 16:
 		return fmt.Appendf(dst, ";%d:5:%d", base+8, n)
+	case n >= 8:
+		return fmt.Appendf(dst, ";%d", base+60+n-8)
 	}
-	return appendColor(dst, c, base)
+	return fmt.Appendf(dst, ";%d", base+n)
 }
 
 // styleNumber is DECSCUSR's number of the cursor style.

@@ -3,6 +3,8 @@ package vt
 import (
 	"slices"
 	"unicode/utf8"
+
+	"tandem/engine/styled"
 )
 
 // Resize sets the size, each side clamped to 1…1000. Lines of the main screen
@@ -121,7 +123,7 @@ func (c *cursor) goTo(m mark, first, cols, rows int) {
 func (t *Terminal) mainRows(cur *cursor) (used, below int) {
 	used = t.rows
 	s := t.main
-	for used > cur.y+1 && s.rows[used-1].size == SingleSize && len(trimBlank(s.grid.Row(used-1))) == 0 {
+	for used > cur.y+1 && s.rows[used-1].size == styled.SingleSize && len(trimBlank(s.grid.Row(used-1))) == 0 {
 		used--
 	}
 	return used, t.rows - used
@@ -129,7 +131,7 @@ func (t *Terminal) mainRows(cur *cursor) (used, below int) {
 
 // add takes one row.
 func (f *reflow) add(cells []Cell, attrs lineAttrs) {
-	if attrs.size != SingleSize {
+	if attrs.size != styled.SingleSize {
 		f.flush()
 	}
 	left := f.wait[:0]
@@ -146,7 +148,7 @@ func (f *reflow) add(cells []Cell, attrs lineAttrs) {
 	f.mark |= attrs.mark
 	f.rows++
 	f.open = true
-	if attrs.size != SingleSize {
+	if attrs.size != styled.SingleSize {
 		f.cutOff(attrs.size)
 	} else if !attrs.wrapped {
 		f.flush()
@@ -154,7 +156,7 @@ func (f *reflow) add(cells []Cell, attrs lineAttrs) {
 }
 
 // cutOff takes the line gathered, which is not of single size, as one row.
-func (f *reflow) cutOff(size LineSize) {
+func (f *reflow) cutOff(size styled.LineSize) {
 	cells := cropCells(f.line, f.cols)
 	f.place(0, len(cells), true)
 	f.out.push(cells, lineAttrs{size: size, mark: f.mark}, f.t.clusters.text)

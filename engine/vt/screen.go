@@ -1,6 +1,9 @@
 package vt
 
-import "tandem/engine/vt/charset"
+import (
+	"tandem/engine/styled"
+	"tandem/engine/vt/charset"
+)
 
 // A screen is one of the two: cells, what the front end knows of each row, and
 // what DECSC and the kitty keyboard protocol keep for each screen.
@@ -18,7 +21,7 @@ type rowState struct {
 	used    int16  // from this column on all cells are blank in the default style
 	wrapped bool   // goes on in the next row
 	padded  bool   // wrapped, and its last cell is free for want of two
-	size    LineSize
+	size    styled.LineSize
 	mark    RowMark
 }
 

@@ -1,62 +1,22 @@
 package vt
 
-// A Color is the default colour (0), one of the palette, or a true colour.
-// Color, Attr, Underline, Style, Run, Line and Cursor have the layout and bits
-// of their namesakes in engine/api, which cannot be imported from here.
-type Color uint32
-
-// The kinds of a Color that is not the default.
-const (
-	ColorIndexed Color = 1 << 24 // | 0…255
-	ColorRGB     Color = 2 << 24 // | 0xRRGGBB
-)
-
-// Attr is a set of text attributes.
-type Attr uint16
-
-// The text attributes (SGR 1–9 and 53).
-const (
-	Bold Attr = 1 << iota
-	Faint
-	Italic
-	Blink
-	Reverse
-	Conceal
-	Strike
-	Overline
-)
+import "tandem/engine/styled"
 
 // attrProtected marks cells that selective erase leaves alone (DECSCA). It
 // lives in interned styles only and never leaves the package.
-const attrProtected Attr = 1 << 15
-
-// Underline is the style of an underline; the values are those of SGR 4:n.
-type Underline uint8
-
-// The underline styles.
-const (
-	UnderlineNone Underline = iota
-	UnderlineSingle
-	UnderlineDouble
-	UnderlineCurly
-	UnderlineDotted
-	UnderlineDashed
-)
-
-// A Style is how a cell looks. Comparable.
-type Style struct {
-	FG, BG, UL Color
-	Attrs      Attr
-	Underline  Underline
-	Link       string // target of an OSC 8 hyperlink, "" for none
-}
+const attrProtected styled.Attr = 1 << 15
 
 // A pen is a style as cells refer to it: comparable without reading strings.
 type pen struct {
-	fg, bg, ul Color
+	fg, bg, ul styled.Color
 	link       uint32 // number in the link table, 0 for none
-	attrs      Attr
-	under      Underline
+	attrs      styled.Attr
+	under      styled.Underline
+}
+
+// look is the part of a pen that SGR sets.
+func (p pen) look() styled.Style {
+	return styled.Style{FG: p.fg, BG: p.bg, UL: p.ul, Attrs: p.attrs &^ attrProtected, Underline: p.under}
 }
 
 func (p *pen) hash() uint32 {

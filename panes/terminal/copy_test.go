@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/engine/styled"
 	"tandem/keys"
 	"tandem/panes/widget"
 )
@@ -441,7 +442,7 @@ func drawLine(t *rapid.T) api.Line {
 	var l api.Line
 	for range rapid.IntRange(0, 5).Draw(t, "runs") {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab _.漢字é\u0301👩\u200d🚀\x1b/:9"))).Draw(t, "text")
-		l.Runs = append(l.Runs, run(text, rapid.IntRange(0, 12).Draw(t, "cells"), api.Style{FG: api.Color(rapid.IntRange(0, 1).Draw(t, "fg")) * (api.ColorIndexed | 1)}))
+		l.Runs = append(l.Runs, run(text, rapid.IntRange(0, 12).Draw(t, "cells"), api.Style{FG: api.Color(rapid.IntRange(0, 1).Draw(t, "fg")) * (styled.ColorIndexed | 1)}))
 	}
 	l.Wrapped = rapid.Bool().Draw(t, "wrapped")
 	return l
@@ -488,7 +489,7 @@ func TestAnyKeysOnAnyLinesKeepTheCursorInSight(t *testing.T) {
 
 func TestLinesOfDoubleWidthAreSpread(t *testing.T) {
 	f := screenOf(12, 2, 0, "ab漢", "x")
-	f.Lines[0].Line.Size = api.DoubleWidth
+	f.Lines[0].Line.Size = styled.DoubleWidth
 	f.Cursor = api.Cursor{X: 2, Y: 0, Visible: true}
 	p, _ := live(12, 2, f)
 	check(t, plain(p, 12, 2), []string{"a b 漢      ", "x           "})

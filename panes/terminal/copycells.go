@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
+	"tandem/engine/styled"
 	"tandem/panes/widget"
 )
 
@@ -48,7 +49,7 @@ func clusters(dst []cluster, l api.Line) []cluster {
 // cell, which is as wide as a terminal's own characters can be; any other line
 // is as it was.
 func spread(l api.Line) api.Line {
-	if l.Size == api.SingleSize {
+	if l.Size == styled.SingleSize {
 		return l
 	}
 	wide := l
@@ -61,7 +62,7 @@ func spread(l api.Line) api.Line {
 
 // scale is how many columns of a pane a cell of a line takes.
 func scale(l api.Line) int {
-	if l.Size == api.SingleSize {
+	if l.Size == styled.SingleSize {
 		return 1
 	}
 	return 2

@@ -1,11 +1,11 @@
 package widget
 
 import (
-	"strconv"
 	"strings"
 
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
+	"tandem/engine/styled"
 )
 
 const SgrReset = "\x1b[m"
@@ -73,60 +73,7 @@ func AppendStyle(dst []byte, from, to api.Style) []byte {
 	if to == (api.Style{}) {
 		return append(dst, SgrReset...)
 	}
-	dst = append(dst, "\x1b[0"...)
-	dst = appendAttrs(dst, to)
-	dst = appendColor(dst, to.FG, 30, 90, 38)
-	dst = appendColor(dst, to.BG, 40, 100, 48)
-	dst = appendColor(dst, to.UL, 0, 0, 58)
-	return append(dst, 'm')
-}
-
-func appendAttrs(dst []byte, s api.Style) []byte {
-	attrs := [...]struct {
-		bit api.Attr
-		sgr byte
-	}{
-		{api.Bold, '1'}, {api.Faint, '2'}, {api.Italic, '3'}, {api.Blink, '5'},
-		{api.Reverse, '7'}, {api.Conceal, '8'}, {api.Strike, '9'},
-	}
-	for _, a := range attrs {
-		if s.Attrs&a.bit != 0 {
-			dst = append(dst, ';', a.sgr)
-		}
-	}
-	switch {
-	case s.Underline == api.UnderlineSingle:
-		dst = append(dst, ";4"...)
-	case s.Underline > api.UnderlineSingle && s.Underline <= api.UnderlineDashed:
-		dst = append(dst, ";4:"...)
-		dst = append(dst, '0'+byte(s.Underline))
-	}
-	return dst
-}
-
-// appendColor appends a colour as SGR parameters: the first eight of the
-// palette from base on, the next eight from bright on, all others behind ext.
-func appendColor(dst []byte, c api.Color, base, bright, ext int) []byte {
-	n := int(c & 0xffffff)
-	switch c >> 24 {
-	case api.ColorIndexed >> 24:
-		n &= 0xff
-		switch {
-		case n < 8 && base > 0:
-			return appendParam(dst, base+n)
-		case n < 16 && bright > 0:
-			return appendParam(dst, bright+n-8)
-		}
-		return appendParam(appendParam(appendParam(dst, ext), 5), n)
-	case api.ColorRGB >> 24:
-		dst = appendParam(appendParam(dst, ext), 2)
-		return appendParam(appendParam(appendParam(dst, n>>16), n>>8&0xff), n&0xff)
-	}
-	return dst
-}
-
-func appendParam(dst []byte, n int) []byte {
-	return strconv.AppendInt(append(dst, ';'), int64(n), 10)
+	return append(styled.AppendSGR(append(dst, "\x1b["...), to), 'm')
 }
 
 // CleanLink lets only printable ASCII of a hyperlink's target through (the

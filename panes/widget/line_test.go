@@ -10,10 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/engine/styled"
 )
 
 func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
-	red := api.Style{FG: api.ColorIndexed | 1, Attrs: api.Bold}
+	red := api.Style{FG: styled.ColorIndexed | 1, Attrs: styled.Bold}
 	tests := []struct {
 		name string
 		line api.Line
@@ -42,9 +43,10 @@ func TestLineIsDrawnAsExactlyItsWidth(t *testing.T) {
 		{"joined emoji", line(run("👩‍🚀x", 3, api.Style{})), 4, "👩‍🚀x "},
 		{"text longer than it says", line(run("漢字", 2, api.Style{}), run("x", 1, api.Style{})), 4, "漢x "},
 		{"text shorter than it says", line(run("a", 3, api.Style{}), run("x", 1, api.Style{})), 4, "a  x"},
-		{"palette", line(run("a", 1, api.Style{FG: api.ColorIndexed | 9, BG: api.ColorIndexed | 200})), 1, "\x1b[0;91;48;5;200ma\x1b[m"},
-		{"true colour", line(run("a", 1, api.Style{BG: api.ColorRGB | 0x0a141e})), 1, "\x1b[0;48;2;10;20;30ma\x1b[m"},
-		{"underline", line(run("a", 1, api.Style{Underline: api.UnderlineCurly, UL: api.ColorIndexed | 1})), 1, "\x1b[0;4:3;58;5;1ma\x1b[m"},
+		{"palette", line(run("a", 1, api.Style{FG: styled.ColorIndexed | 9, BG: styled.ColorIndexed | 200})), 1, "\x1b[0;91;48;5;200ma\x1b[m"},
+		{"true colour", line(run("a", 1, api.Style{BG: styled.ColorRGB | 0x0a141e})), 1, "\x1b[0;48;2;10;20;30ma\x1b[m"},
+		{"underline", line(run("a", 1, api.Style{Underline: styled.UnderlineCurly, UL: styled.ColorIndexed | 1})), 1, "\x1b[0;4:3;58:5:1ma\x1b[m"},
+		{"overline", line(run("a", 1, api.Style{Attrs: styled.Overline})), 1, "\x1b[0;53ma\x1b[m"},
 		{"link to a script", line(run("a", 1, api.Style{Link: "javascript:x"})), 2, "\x1b]8;;\x1b\\a\x1b]8;;\x1b\\ "},
 		{"link to a file", line(run("a", 1, api.Style{Link: "file:///x"})), 2, "\x1b]8;;\x1b\\a\x1b]8;;\x1b\\ "},
 		{"link", line(run("a", 1, api.Style{Link: "http://x\x07y"})), 2, "\x1b]8;;http://xy\x1b\\a\x1b]8;;\x1b\\ "},
@@ -115,7 +117,7 @@ func FuzzLine(f *testing.F) {
 func BenchmarkColourfulLine(b *testing.B) {
 	var l api.Line
 	for i := range 40 {
-		l.Runs = append(l.Runs, run("word ", 5, api.Style{FG: api.ColorIndexed | api.Color(i)}))
+		l.Runs = append(l.Runs, run("word ", 5, api.Style{FG: styled.ColorIndexed | api.Color(i)}))
 	}
 	var buf []byte
 	for b.Loop() {

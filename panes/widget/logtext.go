@@ -8,6 +8,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/cellwidth"
+	"tandem/engine/styled"
 )
 
 // A Line is a line of a log made fit to be drawn: its colours apart from its
@@ -218,16 +219,16 @@ func withSGR(st api.Style, params string) api.Style {
 
 // applySGR applies the first parameter of n and tells how many it took.
 func applySGR(st *api.Style, n []int) int {
-	attrs := map[int]api.Attr{1: api.Bold, 2: api.Faint, 3: api.Italic, 7: api.Reverse, 9: api.Strike}
+	attrs := map[int]api.Attr{1: styled.Bold, 2: styled.Faint, 3: styled.Italic, 7: styled.Reverse, 9: styled.Strike}
 	switch p := n[0]; {
 	case p == 0:
 		*st = api.Style{}
 	case attrs[p] != 0:
 		st.Attrs |= attrs[p]
 	case p == 4, p == 21:
-		st.Underline = api.UnderlineSingle
+		st.Underline = styled.UnderlineSingle
 	case p == 22:
-		st.Attrs &^= api.Bold | api.Faint
+		st.Attrs &^= styled.Bold | styled.Faint
 	case p == 23, p == 27, p == 29:
 		st.Attrs &^= attrs[p-20]
 	case p == 24:
@@ -255,18 +256,18 @@ func applySGR(st *api.Style, n []int) int {
 
 func paletteColor(p, base, bright int) api.Color {
 	if p >= bright {
-		return api.ColorIndexed | api.Color(p-bright+8)
+		return styled.ColorIndexed | api.Color(p-bright+8)
 	}
-	return api.ColorIndexed | api.Color(p-base)
+	return styled.ColorIndexed | api.Color(p-base)
 }
 
 // extendedColor reads 38;5;n or 38;2;r;g;b and tells how many parameters it is.
 func extendedColor(n []int) (api.Color, int) {
 	switch {
 	case len(n) >= 3 && n[1] == 5:
-		return api.ColorIndexed | api.Color(n[2]&0xff), 3
+		return styled.ColorIndexed | api.Color(n[2]&0xff), 3
 	case len(n) >= 5 && n[1] == 2:
-		return api.ColorRGB | api.Color(n[2]&0xff)<<16 | api.Color(n[3]&0xff)<<8 | api.Color(n[4]&0xff), 5
+		return styled.ColorRGB | api.Color(n[2]&0xff)<<16 | api.Color(n[3]&0xff)<<8 | api.Color(n[4]&0xff), 5
 	}
 	return 0, len(n)
 }

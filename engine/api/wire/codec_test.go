@@ -12,12 +12,13 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/engine/api"
+	"tandem/engine/styled"
 	"tandem/keys"
 )
 
 // sampleFrame looks like a screen of a coloured listing.
 func sampleFrame(cols, rows int) *api.Frame {
-	styles := []api.Style{{}, {FG: api.ColorIndexed | 4, Attrs: api.Bold}, {FG: api.ColorRGB | 0xff8800, Underline: api.UnderlineCurly, UL: api.ColorIndexed | 1}}
+	styles := []api.Style{{}, {FG: styled.ColorIndexed | 4, Attrs: styled.Bold}, {FG: styled.ColorRGB | 0xff8800, Underline: styled.UnderlineCurly, UL: styled.ColorIndexed | 1}}
 	f := &api.Frame{Full: true, Cols: cols, Rows: rows, Oldest: 5, First: 1000, Title: "vim", Paste: true,
 		Mouse: keys.MouseDrag, Cursor: api.Cursor{X: 3, Y: 4, Visible: true, Shape: api.CursorBar}}
 	for y := range rows {
