@@ -30,8 +30,6 @@ var tooLarge = map[string]string{
 	"file engine/control.go":         "to be split",
 	"struct engine/proc":             "to be split",
 	"struct engine/terminal/Session": "to be split",
-	"struct panes/processes/Log":     "to be split",
-	"struct panes/preview/Preview":   "to be split",
 	"struct ui/model":                "to be split",
 	"type engine/control":            "to be split",
 	"type engine/host":               "to be split",

@@ -9,9 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
-	"time"
 
 	"tandem/panes/widget"
 )
@@ -36,7 +34,7 @@ func (part *Part) archive(ctx context.Context, src Source, r Request, head []byt
 			return false
 		}
 		if entries, whole = listTar(io.LimitReader(unpacked, mostUnpacked)); entries == nil {
-			return part.compressed(unpacked.Name, io.NewSectionReader(file, 0, part.size), r)
+			return part.compressed(io.NewSectionReader(file, 0, part.size))
 		}
 	case bytes.HasPrefix(head, []byte("BZh")):
 		entries, whole = listTar(io.LimitReader(bzip2.NewReader(stream), mostUnpacked))
@@ -59,7 +57,7 @@ func (part *Part) archive(ctx context.Context, src Source, r Request, head []byt
 }
 
 // compressed shows the beginning of a single file that is compressed.
-func (part *Part) compressed(_ string, packed io.Reader, r Request) bool {
+func (part *Part) compressed(packed io.Reader) bool {
 	unpacked, err := gzip.NewReader(packed)
 	if err != nil {
 		return false
@@ -79,20 +77,16 @@ func (part *Part) compressed(_ string, packed io.Reader, r Request) bool {
 
 // An archived is an entry of an archive.
 type archived struct {
-	name     string
-	size     int64
-	modified time.Time
-	dir      bool
+	name string
+	size int64
+	dir  bool
 }
 
 func (a archived) line(n int64) previewLine {
-	l := previewLine{off: n, text: widget.PadLeft("", 6) + "  " + widget.FileName(a.name)}
 	if a.dir {
-		l.ink = inkAccent
-		return l
+		return entryLine(n, "", a.name, inkAccent)
 	}
-	l.text = widget.PadLeft(widget.Bytes(a.size), 6) + "  " + widget.FileName(a.name)
-	return l
+	return entryLine(n, widget.Bytes(a.size), a.name, inkText)
 }
 
 // listZip lists a zip archive; whole is false if there is more.
@@ -106,7 +100,7 @@ func listZip(file *fileReader) (entries []archived, whole bool) {
 		if len(entries) == mostEntries {
 			return entries, false
 		}
-		entries = append(entries, archived{f.Name, int64(f.UncompressedSize64), f.Modified, strings.HasSuffix(f.Name, "/")})
+		entries = append(entries, archived{f.Name, int64(f.UncompressedSize64), strings.HasSuffix(f.Name, "/")})
 	}
 	return entries, true
 }
@@ -125,8 +119,7 @@ func listTar(stream io.Reader) (entries []archived, whole bool) {
 		case len(entries) == mostEntries:
 			return entries, false
 		}
-		dir := h.Typeflag == tar.TypeDir
-		entries = append(entries, archived{h.Name, h.Size, h.ModTime, dir && h.FileInfo().Mode()&fs.ModeDir != 0})
+		entries = append(entries, archived{h.Name, h.Size, h.Typeflag == tar.TypeDir})
 	}
 }
 

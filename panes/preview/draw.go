@@ -113,11 +113,6 @@ func (p *Preview) gutter() int {
 	return max(len(widget.Itoa(int(p.number)+len(p.lines))), 3) + 1
 }
 
-// numberOf is the number of a line.
-func (p *Preview) numberOf(i int) int64 {
-	return p.number + int64(countLines(p.lines[:i+1])) - 1
-}
-
 // drawLine draws a line, in several rows if it is to be wrapped.
 func (p *Preview) drawLine(i, w, h, gutter int, look *widget.Look) {
 	l := &p.lines[i]

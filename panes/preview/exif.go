@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"image"
 	"io"
+	"slices"
 )
 
 // orientation is how a picture is to be turned, from 1, not at all, to 8: the
@@ -70,25 +71,20 @@ func turned(src *image.RGBA, orientation int) *image.RGBA {
 	if sideways(orientation) {
 		out = image.NewRGBA(image.Rect(0, 0, h, w))
 	}
+	mirrored := slices.Contains([]int{2, 3, 6, 7}, orientation)
+	upsideDown := slices.Contains([]int{3, 4, 7, 8}, orientation)
+	b := out.Bounds()
 	for y := range h {
 		for x := range w {
-			left, up := w-1-x, h-1-y
 			toX, toY := x, y
-			switch orientation {
-			case 2:
-				toX = left
-			case 3:
-				toX, toY = left, up
-			case 4:
-				toY = up
-			case 5:
+			if sideways(orientation) {
 				toX, toY = y, x
-			case 6:
-				toX, toY = up, x
-			case 7:
-				toX, toY = up, left
-			case 8:
-				toX, toY = y, left
+			}
+			if mirrored {
+				toX = b.Dx() - 1 - toX
+			}
+			if upsideDown {
+				toY = b.Dy() - 1 - toY
 			}
 			copy(out.Pix[out.PixOffset(toX, toY):], src.Pix[src.PixOffset(x, y):][:4])
 		}

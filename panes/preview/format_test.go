@@ -197,9 +197,9 @@ func TestATIFFIsTurnedAsItSays(t *testing.T) {
 	}
 }
 
-// A slowShelf is a shelf whose reader has gone away after some reads.
+// A slowShelf is a memory whose reader has gone away after some reads.
 type slowShelf struct {
-	shelf
+	memory
 	left   int
 	cancel context.CancelFunc
 }
@@ -211,7 +211,7 @@ func (s *slowShelf) ReadAt(ctx context.Context, path string, off, n int64) ([]by
 	if ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
-	return s.shelf.ReadAt(ctx, path, off, n)
+	return s.memory.ReadAt(ctx, path, off, n)
 }
 
 func TestAPictureThatNobodyWaitsForIsReadNoFurther(t *testing.T) {
@@ -220,7 +220,7 @@ func TestAPictureThatNobodyWaitsForIsReadNoFurther(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	src := &slowShelf{shelf{"/p": out.Bytes()}, 10, cancel}
+	src := &slowShelf{memory{"/p": out.Bytes()}, 10, cancel}
 	var p Preview
 	p.Show("/p", api.FileInfo{Name: "p", Type: "file", Size: int64(out.Len())})
 	p.Resize(80, 20)

@@ -115,7 +115,7 @@ func (part *Part) encode(ctx context.Context, src Source, r Request) {
 	part.large = r.large
 	if part.large == nil {
 		data, _, err := src.ReadAt(ctx, r.path, 0, previewHead)
-		again := Part{size: r.size}
+		again := Part{content: content{size: r.size}}
 		if err != nil || !again.picture(ctx, src, r, data) || again.image == nil {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -128,20 +129,9 @@ func lexerOfProgram(line string) chroma.Lexer {
 		name = "javascript"
 	}
 	for _, l := range lexers().Lexers {
-		if config := l.Config(); strings.EqualFold(config.Name, name) || holds(config.Aliases, name) {
+		if config := l.Config(); strings.EqualFold(config.Name, name) || slices.Contains(config.Aliases, name) {
 			return l
 		}
 	}
 	return nil
 }
-
-func holds(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
-
-func lexerNamed(name string) chroma.Lexer { return lexers().Get(name) }

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -58,22 +59,14 @@ func (r *Request) Slow() bool {
 type Part struct {
 	Err error
 
-	ask     previewAsk
-	serial  int
-	n       int
-	kind    previewKind
-	row     int // bytes in each, as previewHex
-	note    string
-	lines   []previewLine
-	start   int64
-	end     int64
-	size    int64
-	image   *picturePreview
-	large   *image.RGBA
-	wanted  exactFor
-	exact   *graphics.Picture
-	lexer   string
-	painted map[int64][]inkSpan
+	content
+	ask    previewAsk
+	serial int
+	n      int
+	note   string
+	large  *image.RGBA
+	wanted exactFor
+	exact  *graphics.Picture
 }
 
 // A Source is where a Preview reads from.
@@ -142,7 +135,7 @@ func (p *Preview) want() previewAsk {
 
 // Load does what a request asks for. It can take a while.
 func Load(ctx context.Context, src Source, r Request) (part Part) {
-	part = Part{ask: r.ask, serial: r.serial, n: r.n, kind: r.kind, row: r.row, size: r.size, start: r.off, lexer: r.lexer}
+	part = Part{ask: r.ask, serial: r.serial, n: r.n, content: content{kind: r.kind, row: r.row, size: r.size, start: r.off, lexer: r.lexer}}
 	defer func() { // no file may end the program, whatever a library makes of it
 		if p := recover(); p != nil {
 			part.Err, part.note = fmt.Errorf("show %s: %v", r.path, p), "it cannot be shown"
@@ -175,10 +168,10 @@ func (part *Part) open(ctx context.Context, src Source, r Request) {
 		part.folder(ctx, src, r)
 		return
 	case r.info.Broken:
-		part.tell("a link to "+widget.FileName(r.info.Target), "where nothing is")
+		part.tell("broken link → "+widget.FileName(r.info.Target), "")
 		return
 	case r.info.Type != "file" && r.info.Type != "link":
-		part.tell("a "+map[string]string{"fifo": "named pipe"}[r.info.Type]+plainType(r.info.Type), "which is not read, because that could change something")
+		part.tell("a "+cmp.Or(map[string]string{"fifo": "named pipe"}[r.info.Type], r.info.Type), "not read, because reading it could change something")
 		return
 	}
 	data, size, err := src.ReadAt(ctx, r.path, 0, previewHead)
@@ -199,13 +192,6 @@ func (part *Part) open(ctx context.Context, src Source, r Request) {
 		part.kind, part.lexer = previewText, lexerFor(r.path, data)
 		part.take(data, 0)
 	}
-}
-
-func plainType(kind string) string {
-	if kind == "fifo" {
-		return ""
-	}
-	return kind
 }
 
 // tell shows a few words in place of content.
@@ -233,19 +219,25 @@ func (part *Part) folder(ctx context.Context, src Source, r Request) {
 	part.kind, part.lexer = previewList, ""
 	for i := range entries {
 		f := &entries[i]
-		ink := inkText
+		ink, size := inkText, ""
 		if widget.IsFolder(f) {
 			ink = inkAccent
 		}
-		size := ""
 		if f.Type == "file" {
 			size = widget.Bytes(f.Size)
 		}
-		part.lines = append(part.lines, previewLine{off: int64(i), text: widget.PadLeft(size, 6) + "  " + widget.FileName(f.Name) + widget.FileSuffix(f), ink: ink})
+		line := entryLine(int64(i), size, f.Name, ink)
+		line.text += widget.FileSuffix(f)
+		part.lines = append(part.lines, line)
 	}
 	if omitted > 0 {
 		part.lines = append(part.lines, previewLine{text: fmt.Sprintf("        and %d more", omitted), ink: inkDim})
 	}
+}
+
+// entryLine is the line of an entry of a folder or an archive.
+func entryLine(n int64, size, name string, ink lineInk) previewLine {
+	return previewLine{off: n, text: widget.PadLeft(size, 6) + "  " + widget.FileName(name), ink: ink}
 }
 
 // window reads another part of a file that is text or bytes.
@@ -265,9 +257,7 @@ func (part *Part) window(ctx context.Context, src Source, r Request) {
 	}
 	part.size, part.start = size, off
 	if r.kind == previewText && off > 0 && r.ask != needMore { // begin with a whole line
-		if nl := bytes.IndexByte(data, '\n'); nl >= 0 && nl+1 < len(data) && r.ask != needBefore {
-			data, part.start = data[nl+1:], off+int64(nl+1)
-		} else if r.ask == needBefore && nl >= 0 && nl+1 < len(data) {
+		if nl := bytes.IndexByte(data, '\n'); nl >= 0 && nl+1 < len(data) {
 			data, part.start = data[nl+1:], off+int64(nl+1)
 		}
 	}
@@ -395,23 +385,18 @@ func hexLines(data []byte, off, size int64, row int) (lines []previewLine, end i
 		if n < row && off+int64(n) < size {
 			break
 		}
-		var hex, chars strings.Builder
-		for i := range row {
-			if i == hexRow/2 {
-				hex.WriteByte(' ')
-			}
-			if i >= n {
-				hex.WriteString("   ")
-				continue
-			}
-			fmt.Fprintf(&hex, "%02x ", data[i])
-			c := data[i]
-			if c < 0x20 || c > 0x7e {
-				c = '.'
-			}
-			chars.WriteByte(c)
+		half := min(hexRow/2, n)
+		hex := fmt.Sprintf("%-24s", fmt.Sprintf("% x", data[:half])) // three cells a byte
+		if row == hexRow {
+			hex += fmt.Sprintf(" %-24s", fmt.Sprintf("% x", data[half:n]))
 		}
-		lines = append(lines, previewLine{off: off, text: fmt.Sprintf("%0*x  %s %s", digits, off, hex.String(), chars.String())})
+		chars := bytes.Clone(data[:n])
+		for i, c := range chars {
+			if c < 0x20 || c > 0x7e {
+				chars[i] = '.'
+			}
+		}
+		lines = append(lines, previewLine{off: off, text: fmt.Sprintf("%0*x  %s %s", digits, off, hex, chars)})
 		data, off = data[n:], off+int64(n)
 	}
 	return lines, off

@@ -106,7 +106,7 @@ func paint(lexer string, lines []previewLine, from int) (painted map[int64][]ink
 	for _, l := range lines[from:] {
 		painted[l.off] = []inkSpan{}
 	}
-	l := lexerNamed(lexer)
+	l := lexers().Get(lexer)
 	if l == nil {
 		return painted
 	}

@@ -39,19 +39,10 @@ type Preview struct {
 
 	path string
 	info api.FileInfo
-	kind previewKind
-	row  int    // bytes in each, as previewHex
-	note string // in place of content
-	bad  bool   // the note is an error
-
-	drawn  *graphics.Picture // by Draw, for the terminal to draw
-	lines  []previewLine
-	start  int64 // offset of the first line held
-	end    int64 // offset behind the last one
-	size   int64
-	number int64 // of the first line held, from 1; 0 while that is not known
-	image  *picturePreview
-	lexer  string
+	content
+	note  string            // in place of content
+	bad   bool              // the note is an error
+	drawn *graphics.Picture // by Draw, for the terminal to draw
 
 	top  int // line that is drawn first
 	left int // cells that are scrolled off
@@ -67,13 +58,26 @@ type Preview struct {
 	keep    bool       // and the place kept
 	asked   *Request   // under way
 	jump    previewAsk // a part far from what is held
-	painted map[int64][]inkSpan
 	counted struct {
 		at    int
 		start int64
 		n     int64
 	} // number of the line drawn last
 	out []string
+}
+
+// content is what is held of a file.
+type content struct {
+	kind    previewKind
+	row     int // bytes in each, as previewHex
+	lines   []previewLine
+	start   int64 // offset of the first line held
+	end     int64 // offset behind the last one
+	size    int64
+	number  int64 // of the first line held, from 1; 0 while that is not known
+	image   *picturePreview
+	lexer   string
+	painted map[int64][]inkSpan // the syntax of lines, by their offsets
 }
 
 // A previewLine is a line of what is shown.
@@ -103,9 +107,7 @@ func (p *Preview) Show(path string, info api.FileInfo) {
 	*p = Preview{Focused: p.Focused, Colors: p.Colors, Screen: p.Screen, Covered: p.Covered, wrap: p.wrap, w: p.w, h: p.h, out: p.out,
 		path: path, info: info, serial: p.serial + 1, count: p.count, asked: p.asked, opening: true}
 	if same { // what was there stays in sight until the new content comes
-		p.kind, p.row, p.lines, p.start, p.end, p.size, p.number = held.kind, held.row, held.lines, held.start, held.end, held.size, held.number
-		p.image, p.lexer, p.top, p.left, p.painted = held.image, held.lexer, held.top, held.left, held.painted
-		p.hit, p.hits, p.keep = held.hit, held.hits, true
+		p.content, p.top, p.left, p.hit, p.hits, p.keep = held.content, held.top, held.left, held.hit, held.hits, true
 	}
 }
 
@@ -117,11 +119,11 @@ func (p *Preview) Clear() {
 // Path is the file that is shown; "" for none.
 func (p *Preview) Path() string { return p.path }
 
-// Info is what was known of the file when it was shown.
-func (p *Preview) Info() api.FileInfo { return p.info }
-
 // windowed reports whether only a part of the file is held.
-func (p *Preview) windowed() bool { return p.kind == previewText || p.kind == previewHex }
+func (c *content) windowed() bool { return c.kind == previewText || c.kind == previewHex }
+
+// numberOf is the number of a line.
+func (c *content) numberOf(i int) int64 { return c.number + int64(countLines(c.lines[:i+1])) - 1 }
 
 // Scroll moves by lines, negative is up.
 func (p *Preview) Scroll(by int) {
@@ -276,9 +278,7 @@ func (p *Preview) Take(part Part) {
 func (p *Preview) replace(part Part) {
 	keep := p.keep && part.ask == needOpen && part.kind == p.kind
 	p.keep = false
-	p.kind, p.row, p.lines, p.start, p.end = part.kind, part.row, part.lines, part.start, part.end
-	p.image, p.lexer, p.painted = part.image, part.lexer, nil
-	p.number = 0
+	p.content = part.content
 	if p.start == 0 {
 		p.number = 1
 	}

@@ -21,10 +21,10 @@ import (
 	"tandem/themes"
 )
 
-// A shelf is a source of files that are in memory.
-type shelf map[string][]byte
+// A memory is a source of files that are in memory.
+type memory map[string][]byte
 
-func (s shelf) ReadAt(_ context.Context, path string, off, n int64) ([]byte, int64, error) {
+func (s memory) ReadAt(_ context.Context, path string, off, n int64) ([]byte, int64, error) {
 	data, ok := s[path]
 	if !ok {
 		return nil, 0, api.Errorf(api.CodeNotFound, "read %s: no such file or folder", path)
@@ -34,7 +34,7 @@ func (s shelf) ReadAt(_ context.Context, path string, off, n int64) ([]byte, int
 	return data[off:min(off+n, size)], size, nil
 }
 
-func (s shelf) List(context.Context, string, int) ([]api.FileInfo, int, error) {
+func (s memory) List(context.Context, string, int) ([]api.FileInfo, int, error) {
 	return entries("a/", "b", "c"), 7, nil
 }
 
@@ -42,12 +42,12 @@ func (s shelf) List(context.Context, string, int) ([]api.FileInfo, int, error) {
 type viewing struct {
 	*testing.T
 	Preview
-	from shelf
+	from memory
 }
 
 func view(t *testing.T, name string, data []byte) *viewing {
 	t.Helper()
-	v := &viewing{T: t, from: shelf{name: data}}
+	v := &viewing{T: t, from: memory{name: data}}
 	v.Colors = 1 << 24
 	v.Show(name, api.FileInfo{Name: name[1:], Type: "file", Size: int64(len(data))})
 	return v
@@ -276,9 +276,9 @@ func TestWordsInPlaceOfContentAreWrapped(t *testing.T) {
 	p.Show("/f", api.FileInfo{Name: "f", Type: "fifo"})
 	p.Resize(20, 3)
 	r, _ := p.Next()
-	p.Take(Load(t.Context(), shelf{}, r))
+	p.Take(Load(t.Context(), memory{}, r))
 	rows := p.Draw(20, 3, unicodeLook())
-	if got := ansi.Strip(strings.Join(rows, "\n")); got != " a named pipe       \n which is not read, \n because that could " {
+	if got := ansi.Strip(strings.Join(rows, "\n")); got != " a named pipe       \n not read, because  \n reading it could   " {
 		t.Errorf("it is\n%s", got)
 	}
 }
@@ -290,12 +290,12 @@ func TestWhatIsNotReadSaysWhatItIs(t *testing.T) {
 	}{
 		{api.FileInfo{Name: "p", Type: "fifo"}, "a named pipe"},
 		{api.FileInfo{Name: "d", Type: "device"}, "a device"},
-		{api.FileInfo{Name: "l", Type: "link", Broken: true, Target: "no\nwhere"}, "a link to no␊where"},
+		{api.FileInfo{Name: "l", Type: "link", Broken: true, Target: "no\nwhere"}, "broken link → no␊where"},
 		{api.FileInfo{Name: "f", Type: "dir"}, "and 7 more"},
 		{api.FileInfo{Name: "gone", Type: "file"}, "no such file"},
 	}
 	for _, c := range cases {
-		v := &viewing{T: t, from: shelf{}}
+		v := &viewing{T: t, from: memory{}}
 		v.Show("/"+c.info.Name, c.info)
 		v.shows(c.want)
 	}

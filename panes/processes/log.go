@@ -1,9 +1,6 @@
 package processes
 
 import (
-	"regexp"
-	"slices"
-
 	"tandem/engine/api"
 	"tandem/panes/widget"
 )
@@ -30,12 +27,10 @@ type Log struct {
 	Terminal bool   // its bytes are what a program wrote to a terminal
 	Focused  bool
 
-	lines   []logLine // without a gap
-	start   int64     // offset of the first byte held
-	end     int64     // offset behind the last one
-	oldest  int64     // first byte that there is
-	last    int64     // behind the last byte that there is, as far as is known
-	known   bool      // an answer has arrived
+	window
+	oldest  int64 // first byte that there is
+	last    int64 // behind the last byte that there is, as far as is known
+	known   bool  // an answer has arrived
 	state   api.State
 	err     error
 	tail    []string // shown as long as nothing else is
@@ -47,10 +42,7 @@ type Log struct {
 	clock   bool // the time of each line is shown
 	times   []api.LogTime
 	left    int // columns scrolled sideways
-	pattern string
-	find    *regexp.Regexp
-	finds   int   // counts patterns, for what is cached
-	found   int64 // offset of the line that was found last, -1 for none
+	finding finding
 	serial  int
 	asked   *LogRequest // under way
 	jump    *LogRequest // to be made next
@@ -80,7 +72,7 @@ type logLine struct {
 
 // NewLog returns the view of a log, at its end and following it.
 func NewLog(id string, terminal bool) *Log {
-	return &Log{ID: id, Terminal: terminal, follow: true, found: -1}
+	return &Log{ID: id, Terminal: terminal, follow: true, finding: finding{at: -1}}
 }
 
 // SetState tells what state the process is in, and the last lines that are
@@ -94,22 +86,6 @@ func (l *Log) SetState(s api.State, tail []string) {
 
 // Following reports whether the view stays at the end.
 func (l *Log) Following() bool { return l.follow }
-
-// Wrapping reports whether long lines are wrapped.
-func (l *Log) Wrapping() bool { return l.wrap }
-
-// Skipped is how many bytes were passed over while following.
-func (l *Log) Skipped() int64 { return l.skipped }
-
-// Err is why the log cannot be read, nil if it can.
-func (l *Log) Err() error { return l.err }
-
-// Size is how many bytes of the log there are, and how many were dropped from
-// its beginning.
-func (l *Log) Size() (kept, dropped int64) { return l.last - l.oldest, l.oldest }
-
-// Held is how many bytes and lines are in memory.
-func (l *Log) Held() (bytes int64, lines int) { return l.end - l.start, len(l.lines) }
 
 // text is a line made fit to be drawn.
 func (l *Log) text(i int) *widget.Line {
@@ -134,80 +110,3 @@ func (l *Log) rowsOf(i int) []int {
 }
 
 var oneRow = [1]int{0}
-
-// index is the line that begins at an offset or, if none does, the one before.
-func (l *Log) index(offset int64) int {
-	i, ok := slices.BinarySearchFunc(l.lines, offset, func(line logLine, o int64) int {
-		switch {
-		case line.offset < o:
-			return -1
-		case line.offset > o:
-			return 1
-		}
-		return 0
-	})
-	if !ok {
-		i--
-	}
-	return max(i, 0)
-}
-
-// replace makes data all that is held. What is not a whole line at its beginning
-// is left out, unless the log begins there.
-func (l *Log) replace(out *api.ProcessLogOutput) {
-	c := chunkOf(out, out.Start > out.Dropped)
-	l.lines = c.split(nil)
-	l.start, l.end = out.Start, out.NextCursor
-	if len(l.lines) > 0 {
-		l.start = l.lines[0].offset
-	}
-}
-
-// append adds what follows on the last line held.
-func (l *Log) append(out *api.ProcessLogOutput) {
-	c := chunkOf(out, false)
-	if n := len(l.lines) - 1; n >= 0 && l.lines[n].open && c.text != "" {
-		last := &l.lines[n]
-		more := c.cut(longLogLine - len(last.raw))
-		*last = logLine{offset: last.offset, raw: last.raw + more.raw, open: more.open}
-	}
-	l.lines = c.split(l.lines)
-	l.end = out.NextCursor
-}
-
-// prepend adds what comes before the first line held.
-func (l *Log) prepend(out *api.ProcessLogOutput) {
-	c := chunkOf(out, out.Start > out.Dropped)
-	before := c.split(nil)
-	if n := len(before); n > 0 {
-		before[n-1].open = false
-		l.start = before[0].offset
-	} else {
-		l.start = out.Start
-	}
-	l.lines = append(before, l.lines...)
-}
-
-// trim lets go of lines at the end that is farther from the view.
-func (l *Log) trim(head bool) {
-	if l.end-l.start <= logWindow && len(l.lines) <= logLines {
-		return
-	}
-	if head {
-		n := 0
-		for n < len(l.lines)-1 && (l.end-l.lines[n].offset > logWindow*3/4 || len(l.lines)-n > logLines*3/4) {
-			n++
-		}
-		l.lines = slices.Clone(l.lines[n:])
-		l.start = l.lines[0].offset
-		return
-	}
-	n := len(l.lines)
-	for n > 1 && (l.lines[n-1].offset-l.start > logWindow*3/4 || n > logLines*3/4) {
-		n--
-	}
-	if n < len(l.lines) {
-		l.end = l.lines[n].offset
-		l.lines = slices.Clone(l.lines[:n])
-	}
-}

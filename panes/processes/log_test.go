@@ -1,10 +1,12 @@
 package processes
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
@@ -34,7 +36,15 @@ func (f *written) serve(in api.ProcessLogInput) api.ProcessLogOutput {
 		since = max(min(since, end), f.dropped)
 	}
 	next := min(since+int64(in.Max), end)
-	return api.ProcessLogOutput{Data: f.text[since:next], Start: since, NextCursor: next, End: end, Dropped: f.dropped, State: f.state, Times: f.times}
+	data, encoded := f.text[since:next], ""
+	if !utf8.ValidString(data) { // as the engine does
+		if in.Exact {
+			data, encoded = "", base64.StdEncoding.EncodeToString([]byte(data))
+		} else {
+			data = strings.ToValidUTF8(data, "\uFFFD")
+		}
+	}
+	return api.ProcessLogOutput{Data: data, DataBytes: encoded, Start: since, NextCursor: next, End: end, Dropped: f.dropped, State: f.state, Times: f.times}
 }
 
 // feed answers what the log asks for until it needs nothing more than what is
@@ -48,7 +58,7 @@ func (f *written) feed(t testing.TB, l *Log) {
 		}
 		out := f.serve(r.Input)
 		l.Take(r, out)
-		if out.Data == "" && r.kind == askMore {
+		if out.Data+out.DataBytes == "" && r.kind == askMore {
 			return
 		}
 	}
@@ -123,7 +133,7 @@ func TestHugeLogIsHeldInPartAndReachedEverywhere(t *testing.T) {
 		l.Scroll(-2)
 	}
 	check(t, f.shownLog(t, l, 20, 2), []string{"line 58000", "line 58001"})
-	if bytes, lines := l.Held(); bytes > logWindow+logFollow || lines > logLines*2 {
+	if bytes, lines := l.end-l.start, len(l.lines); bytes > logWindow+logFollow || lines > logLines*2 {
 		t.Errorf("holds %d bytes in %d lines", bytes, lines)
 	}
 	asked := f.asked
@@ -140,11 +150,11 @@ func TestFollowingAFloodSkipsToTheEndAndSaysHowMuch(t *testing.T) {
 	f.text += numbered(500_000) + "last\n"
 	rows := f.shownLog(t, l, 60, 2)
 	check(t, rows, []string{"line 499999", "last"})
-	if l.Skipped() < 4<<20 {
-		t.Errorf("skipped %d bytes", l.Skipped())
+	if l.skipped < 4<<20 {
+		t.Errorf("skipped %d bytes", l.skipped)
 	}
 	head := ansi.Strip(l.Heading(&api.Process{Name: "flood"}, "", 60, &widget.Look{Glyphs: themes.UnicodeGlyphs()}))
-	if !strings.Contains(head, "skipped "+widget.Bytes(l.Skipped())) {
+	if !strings.Contains(head, "skipped "+widget.Bytes(l.skipped)) {
 		t.Errorf("the heading is %q", head)
 	}
 	if f.asked > 20 {
@@ -218,6 +228,14 @@ func TestLongLinesWrapOrScrollSideways(t *testing.T) {
 	check(t, f.shownLog(t, l, 9, 2), []string{"二三四", "end"})
 	l.Scroll(-1)
 	check(t, f.shownLog(t, l, 9, 2), []string{"9abcdef一", "二三四"})
+}
+
+func TestLinesKeepTheirOffsetsWhateverBytesTheyHave(t *testing.T) {
+	f, l := &written{text: "a\xffb\n\xff\xfe\xfd\nneedle\n"}, NewLog("1", false)
+	check(t, f.shownLog(t, l, 20, 3), []string{"a\ufffdb", "\ufffd\ufffd\ufffd", "needle"})
+	if got, want := l.lines[2].offset, int64(strings.Index(f.text, "needle")); got != want {
+		t.Errorf("the third line is at %d, not at %d", got, want)
+	}
 }
 
 func TestColoursStayAndControlsAreShown(t *testing.T) {

@@ -11,30 +11,14 @@ import (
 type chunk struct {
 	text   string
 	offset int64
-	bytes  func(text string) int64 // how many bytes of the log a part of the text was
 }
 
 // chunkOf takes the data of an answer; with partial set, what comes before its
-// first newline is left out. Where bytes that are not UTF-8 were replaced on the
-// way, offsets inside are made out from the lengths.
+// first newline is left out.
 func chunkOf(out *api.ProcessLogOutput, partial bool) chunk {
-	const sign = string(utf8.RuneError)
-	c := chunk{text: out.Data, offset: out.Start, bytes: func(text string) int64 { return int64(len(text)) }}
-	n, size := out.NextCursor-out.Start, int64(len(out.Data))
-	switch {
-	case size == n || size == 0:
-	case size-n == int64((len(sign)-1)*strings.Count(out.Data, sign)):
-		c.bytes = func(text string) int64 { return int64(len(text) - (len(sign)-1)*strings.Count(text, sign)) }
-	default:
-		c.bytes = func(text string) int64 { return int64(len(text)) * n / size }
-	}
-	if !partial {
-		return c
-	}
-	c.drop(strings.IndexByte(c.text, '\n') + 1)
-	if !strings.Contains(c.text, sign) { // only the part of a character at the beginning was replaced
-		c.offset = out.NextCursor - int64(len(c.text))
-		c.bytes = func(text string) int64 { return int64(len(text)) }
+	c := chunk{out.Data, out.Start}
+	if partial {
+		c.drop(strings.IndexByte(c.text, '\n') + 1)
 	}
 	return c
 }
@@ -71,7 +55,7 @@ func wholeRunes(s string, n int) int {
 }
 
 func (c *chunk) drop(n int) {
-	c.offset += c.bytes(c.text[:n])
+	c.offset += int64(n)
 	c.text = c.text[n:]
 }
 

@@ -73,7 +73,7 @@ func (l *Log) drawEmpty(look *widget.Look) []string {
 func (l *Log) drawLine(i, row int, look *widget.Look) string {
 	line := &l.lines[i]
 	width := l.textWidth()
-	key := drawKey{width, l.left, l.finds, line.offset == l.found, look.Text}
+	key := drawKey{width, l.left, l.finding.serial, line.offset == l.finding.at, look.Text}
 	if !l.wrap && line.drawn != "" && line.key == key {
 		return line.drawn
 	}
@@ -116,12 +116,12 @@ func (l *Log) rowCells(i, row int) (from, to int) {
 func (l *Log) marks(text *widget.Line, found bool, look *widget.Look) []widget.TextMark {
 	plain := text.Plain()
 	var marks []widget.TextMark
-	if l.find != nil {
+	if l.finding.re != nil {
 		ink := look.Found
 		if found {
 			ink = look.FoundHere
 		}
-		for _, at := range l.find.FindAllStringIndex(plain, 100) {
+		for _, at := range l.finding.re.FindAllStringIndex(plain, 100) {
 			if at[1] > at[0] {
 				marks = append(marks, widget.TextMark{From: at[0], To: at[1], Ink: ink, Always: true})
 			}
@@ -213,7 +213,7 @@ func (l *Log) status() string {
 	if l.err != nil {
 		parts = append(parts, "cannot be read now")
 	}
-	if l.pattern != "" {
+	if l.finding.pattern != "" {
 		parts = append(parts, "/"+widget.Clip(widget.Clean(l.Pattern()), 20))
 	}
 	if l.clock && l.Terminal {

@@ -50,7 +50,7 @@ func (l *Log) Next() (r LogRequest, ok bool) {
 	l.jump = nil
 	l.serial++
 	want.n = l.serial
-	want.Input.ID, want.Input.Stream, want.Input.Times = l.ID, l.Stream, !l.Terminal
+	want.Input.ID, want.Input.Stream, want.Input.Times, want.Input.Exact = l.ID, l.Stream, !l.Terminal, true
 	l.asked = want
 	return *want, true
 }
@@ -106,6 +106,11 @@ func (l *Log) Take(r LogRequest, out api.ProcessLogOutput) bool {
 	if l.asked == nil || l.asked.n != r.n {
 		return false
 	}
+	data, err := out.Bytes()
+	if err != nil {
+		return l.Fail(r, err)
+	}
+	out.Data = string(data)
 	l.asked, l.err = nil, nil
 	l.oldest, l.last, l.state = out.Dropped, max(out.End, out.NextCursor), out.State
 	l.idle = r.kind == askMore && out.Data == ""

@@ -8,13 +8,21 @@ import (
 	"tandem/engine/api"
 )
 
+// finding is what is searched for.
+type finding struct {
+	pattern string // as the engine takes it; "" for nothing
+	re      *regexp.Regexp
+	serial  int   // counts patterns, for what is cached
+	at      int64 // offset of the line that was found last, -1 for none
+}
+
 // Search sets what is searched for: a regular expression, of which small
 // letters match capitals too if it has none. Nothing ends the search.
 func (l *Log) Search(pattern string) error {
-	l.finds++
-	l.found = -1
+	none := finding{serial: l.finding.serial + 1, at: -1}
+	l.finding.at = -1
 	if pattern == "" {
-		l.pattern, l.find = "", nil
+		l.finding = none
 		return nil
 	}
 	if pattern == strings.ToLower(pattern) {
@@ -24,12 +32,13 @@ func (l *Log) Search(pattern string) error {
 	if err != nil {
 		return fmt.Errorf("search for %q: not a regular expression; put a backslash before special characters", strings.TrimPrefix(pattern, "(?i)"))
 	}
-	l.pattern, l.find = pattern, re
+	none.pattern, none.re = pattern, re
+	l.finding = none
 	return nil
 }
 
 // Pattern is what is searched for, as it was given.
-func (l *Log) Pattern() string { return strings.TrimPrefix(l.pattern, "(?i)") }
+func (l *Log) Pattern() string { return strings.TrimPrefix(l.finding.pattern, "(?i)") }
 
 // Begun reports whether there is something to search in, or will never be.
 func (l *Log) Begun() bool {
@@ -39,7 +48,7 @@ func (l *Log) Begun() bool {
 // First is the search for the match nearest to what is seen: upward from the
 // end while following, else downward from the first line.
 func (l *Log) First() (api.ProcessLogInput, bool) {
-	if l.find == nil || !l.known {
+	if l.finding.re == nil || !l.known {
 		return api.ProcessLogInput{}, false
 	}
 	if l.follow {
@@ -51,16 +60,16 @@ func (l *Log) First() (api.ProcessLogInput, bool) {
 // Another is the search for the next match below, or above, the one found last.
 func (l *Log) Another(above bool) (api.ProcessLogInput, bool) {
 	switch {
-	case l.find == nil || !l.known:
+	case l.finding.re == nil || !l.known:
 		return api.ProcessLogInput{}, false
-	case above && l.found >= 0:
-		return l.search(l.found, true), true
+	case above && l.finding.at >= 0:
+		return l.search(l.finding.at, true), true
 	case above && l.follow:
 		return l.search(l.last, true), true
 	case above:
 		return l.search(l.top.offset, true), true
-	case l.found >= 0:
-		return l.search(l.behind(l.found), false), true
+	case l.finding.at >= 0:
+		return l.search(l.behind(l.finding.at), false), true
 	}
 	return l.search(l.top.offset, false), true
 }
@@ -75,13 +84,13 @@ func (l *Log) behind(offset int64) int64 {
 }
 
 func (l *Log) search(since int64, above bool) api.ProcessLogInput {
-	return api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Since: &since, Grep: l.pattern, Backward: above, Limit: 1}
+	return api.ProcessLogInput{ID: l.ID, Stream: l.Stream, Since: &since, Grep: l.finding.pattern, Backward: above, Limit: 1}
 }
 
 // Found takes the answer of a search and shows the match. If a part of the log
 // is still to be searched, it gives the search for that.
 func (l *Log) Found(s api.ProcessLogInput, out api.ProcessLogOutput) (found bool, more *api.ProcessLogInput) {
-	if s.Grep != l.pattern {
+	if s.Grep != l.finding.pattern {
 		return true, nil
 	}
 	if len(out.Matches) > 0 {
@@ -102,7 +111,7 @@ func (l *Log) Found(s api.ProcessLogInput, out api.ProcessLogOutput) (found bool
 
 // goTo shows the line at an offset.
 func (l *Log) goTo(offset int64) {
-	l.found = offset
+	l.finding.at = offset
 	if len(l.lines) > 0 && offset >= l.start && offset < l.end {
 		l.fix()
 		l.showLine(l.lines[l.index(offset)].offset)
