@@ -44,7 +44,7 @@ var layers = map[string]layer{
 		"a dialog asks the person; what comes of the answer is told it as a function",
 	},
 	"ui/screen": {
-		[]string{"engine/cellwidth", "panes/graphics", "panes/widget", "keys"},
+		[]string{"engine/cellwidth", "panes/graphics", "panes/widget", "keys", "engine/vt/scan"},
 		"what is painted and what is typed pass through, whatever they mean",
 	},
 	"ui/attach": {
@@ -56,7 +56,7 @@ var layers = map[string]layer{
 		"the verbs are a client: they know the engine by its API alone",
 	},
 	"ui/cli/cast": {
-		[]string{"engine/api", "engine/api/client", "ui/attach", "ui/cli/output", "ui/cli/retry"},
+		[]string{"engine/api", "engine/api/client", "ui/attach", "ui/cli/output", "ui/cli/retry", "engine/vt/scan"},
 		"a recording is written and played the same way, whichever verb asks",
 	},
 	"ui/cli/doctor": {
@@ -104,7 +104,7 @@ var layers = map[string]layer{
 		"as panes/processes, but for the preview, which it shows beside the folder",
 	},
 	"panes/preview": {
-		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api"},
+		[]string{"panes/widget", "panes/graphics", "engine/cellwidth", "engine/api", "engine/vt/scan"},
 		"as panes/processes",
 	},
 	"panes/sessions": {
@@ -128,7 +128,7 @@ var layers = map[string]layer{
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/mcp/toolkit": {
-		[]string{"engine/api", "engine/api/client"},
+		[]string{"engine/api", "engine/api/client", "engine/vt/scan"},
 		"what a tool is made of knows no tool",
 	},
 	"engine/mcp/profiles/native": {
@@ -176,7 +176,7 @@ var layers = map[string]layer{
 	"engine/vt/xcolor":   {nil, "a colour is read whatever it colours"},
 	"engine/styled":      {nil, "what text looks like means the same to who emulates, sends and draws it"},
 	"engine/cellwidth":   {nil, "what is emulated and what is drawn must count alike, whoever counts"},
-	"engine/files":       {[]string{"engine/search"}, "confined file operations stand alone"},
+	"engine/files":       {[]string{"engine/search", "engine/vt/scan"}, "confined file operations stand alone"},
 	"engine/policy":      {nil, "what an agent may do is decided by rules and nothing that runs"},
 	"engine/secrets":     {nil, "what a secret looks like does not depend on where it would be kept"},
 	"engine/shell":       {nil, "what a command line means to bash depends on the line alone"},
@@ -186,11 +186,11 @@ var layers = map[string]layer{
 	"engine/names":       {[]string{"engine/api", "engine/secrets"}, "a name or a pattern is checked and shown the same way, whatever it is of"},
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"engine/search":      {nil, "lines are searched the same way, whatever they are of"},
-	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog"}, "a log is a file that grows, whoever writes it"},
+	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan"}, "a log is a file that grows, whoever writes it"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history is told of commands and knows nothing of what ran them"},
-	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "keys", "persist/store", "engine/styled"}, "a session knows its terminal and nothing of other processes"},
-	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/policy", "engine/secrets", "persist/store"}, "whether an agent may is decided without knowing what would run"},
+	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/scan", "keys", "persist/store", "engine/styled"}, "a session knows its terminal and nothing of other processes"},
+	"engine/approval":    {[]string{"engine/api", "engine/api/server", "engine/names", "engine/policy", "engine/secrets", "engine/vt/scan", "persist/store"}, "whether an agent may is decided without knowing what would run"},
 	"panes/graphics":     {nil, "how a picture is written does not depend on where it is shown"},
 	"persist/store":      {nil, "how things lie on disk is independent of who asks"},
 	"persist/sparse":     {nil, "what a file system offers is independent of what lies on it"},

@@ -3,8 +3,8 @@ package approval
 import (
 	"fmt"
 
-	"tandem/engine/logs"
 	"tandem/engine/secrets"
+	"tandem/engine/vt/scan"
 )
 
 // auditText is how much of one text goes into the audit log.
@@ -51,5 +51,5 @@ func CutText(s string) string {
 	if len(s) <= auditText {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d bytes)", s[:logs.WholeRunes([]byte(s[:auditText]))], len(s))
+	return fmt.Sprintf("%s… (%d bytes)", s[:scan.Whole([]byte(s[:auditText]))], len(s))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tandem/engine/search"
+	"tandem/engine/vt/scan"
 )
 
 // mostEdited bounds the files that are read whole.
@@ -225,5 +226,5 @@ func shortened(line string) string {
 	if len(line) <= most {
 		return line
 	}
-	return line[:wholeRunes([]byte(line[:most]))] + "…"
+	return line[:scan.Whole([]byte(line[:most]))] + "…"
 }

@@ -98,7 +98,7 @@ func (p place) grep(ctx context.Context, pattern *search.Pattern, r GrepRequest)
 		return GrepResult{}, err
 	}
 	defer f.Close()
-	s := scan{pattern: pattern, context: r.Context, limit: r.Limit}
+	s := searching{pattern: pattern, context: r.Context, limit: r.Limit}
 	lines, _, err := s.file(ctx, filepath.Base(p.path), f)
 	if err != nil {
 		return GrepResult{}, failure("search", p.path, err)
@@ -165,7 +165,7 @@ func (t *Tree) grepAll(ctx context.Context, pattern *search.Pattern, r GrepReque
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), mostWorkers) {
 		workers.Go(func() {
-			s := scan{pattern: pattern, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}
+			s := searching{pattern: pattern, context: r.Context, limit: r.Limit, most: r.MostBytes, passed: &passed}
 			if err := t.confined(func() error { return work(ctx, s, jobs, results) }); err != nil {
 				failed <- err
 				cancel()
@@ -241,7 +241,7 @@ func (t *Tree) feed(ctx context.Context, path string, skip filter, jobs chan<- j
 
 // work searches files until there are no more. What cannot be read holds
 // nothing.
-func work(ctx context.Context, s scan, jobs <-chan job, results chan<- found) error {
+func work(ctx context.Context, s searching, jobs <-chan job, results chan<- found) error {
 	for j := range jobs {
 		lines := s.entry(ctx, j.entry)
 		j.entry.folder.drop()
@@ -253,7 +253,7 @@ func work(ctx context.Context, s scan, jobs <-chan job, results chan<- found) er
 	return nil
 }
 
-func (s *scan) entry(ctx context.Context, e entry) []Line {
+func (s *searching) entry(ctx context.Context, e entry) []Line {
 	f, err := e.folder.OpenFile(e.name, openFlags, 0)
 	if err != nil {
 		return nil

@@ -2,7 +2,6 @@ package files
 
 import (
 	"bytes"
-	"unicode/utf8"
 )
 
 // A Kind is what a file holds, by its content.
@@ -34,19 +33,4 @@ func sniff(head []byte) (Kind, string) {
 		return Binary, ""
 	}
 	return Text, ""
-}
-
-// wholeRunes is the length of b without the beginning of a rune at its end.
-func wholeRunes(b []byte) int {
-	for back := 1; back < utf8.UTFMax && back <= len(b); back++ {
-		c := b[len(b)-back]
-		if !utf8.RuneStart(c) {
-			continue
-		}
-		if !utf8.FullRune(b[len(b)-back:]) {
-			return len(b) - back
-		}
-		break
-	}
-	return len(b)
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"unicode/utf8"
+
+	"tandem/engine/vt/scan"
 )
 
 const (
@@ -152,7 +154,7 @@ func (out *ReadResult) bytes(f *os.File, r ReadRequest) error {
 	}
 	if int64(len(data)) > limit {
 		data, out.Cut = data[:limit], CutLimit
-		if whole := wholeRunes(data); whole > 0 {
+		if whole := scan.Whole(data); whole > 0 {
 			if utf8.Valid(data[:whole]) {
 				data = data[:whole]
 			}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"tandem/engine/search"
+	"tandem/engine/vt/scan"
 )
 
 const (
@@ -25,8 +26,8 @@ type Line struct {
 	Match bool
 }
 
-// A scan searches one file after the other. Its buffers are used again.
-type scan struct {
+// A searching goes through one file after the other. Its buffers are used again.
+type searching struct {
 	pattern *search.Pattern
 	context int
 	limit   int           // matches of a file; it stops behind that many
@@ -51,7 +52,7 @@ type state struct {
 
 // file searches what it reads. A file with a NUL byte near its beginning is
 // binary and holds nothing.
-func (s *scan) file(ctx context.Context, path string, from io.Reader) ([]Line, int, error) {
+func (s *searching) file(ctx context.Context, path string, from io.Reader) ([]Line, int, error) {
 	st := state{path: path, line: 1}
 	filled, kept := 0, 0 // kept: lines before, for context only
 	for first := true; ; first = false {
@@ -81,7 +82,7 @@ func (s *scan) file(ctx context.Context, path string, from io.Reader) ([]Line, i
 }
 
 // enough reports whether more than an answer can hold was found.
-func (s *scan) enough(st *state) bool { return st.matches > s.limit || st.size > mostBytes }
+func (s *searching) enough(st *state) bool { return st.matches > s.limit || st.size > mostBytes }
 
 // readFull fills b; io.EOF comes with the last of it.
 func readFull(from io.Reader, b []byte) (int, error) {
@@ -93,7 +94,7 @@ func readFull(from io.Reader, b []byte) (int, error) {
 }
 
 // grow makes room behind what is in the buffer.
-func (s *scan) grow(filled int) {
+func (s *searching) grow(filled int) {
 	if s.buf == nil {
 		s.buf = make([]byte, window)
 	}
@@ -104,7 +105,7 @@ func (s *scan) grow(filled int) {
 
 // wholeLines is how much of the buffer is whole lines; a line that is too long
 // is cut.
-func (s *scan) wholeLines(filled int) int {
+func (s *searching) wholeLines(filled int) int {
 	end := bytes.LastIndexByte(s.buf[:filled], '\n') + 1
 	if end == 0 && filled > mostLine {
 		return filled
@@ -114,7 +115,7 @@ func (s *scan) wholeLines(filled int) int {
 
 // slide makes room for more and keeps the lines that may be context of a match
 // to come, and what follows end.
-func (s *scan) slide(st *state, end, filled int) (int, int) {
+func (s *searching) slide(st *state, end, filled int) (int, int) {
 	st.count(s.buf, end)
 	from := linesBack(s.buf[:end], s.context, 0)
 	st.line -= int64(bytes.Count(s.buf[from:end], []byte{'\n'}))
@@ -134,7 +135,7 @@ func linesBack(text []byte, n, least int) int {
 }
 
 // search looks at the lines of the buffer from start to end.
-func (s *scan) search(st *state, start, end int) {
+func (s *searching) search(st *state, start, end int) {
 	text := s.buf[:end]
 	s.pattern.Each(text[start:], func(lo, hi int) bool {
 		from, to := start+lo, start+hi
@@ -191,7 +192,7 @@ func lineText(line []byte) string {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if len(line) > mostLineText {
 		line = line[:mostLineText]
-		line = line[:wholeRunes(line)]
+		line = line[:scan.Whole(line)]
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD")
 }

@@ -178,7 +178,7 @@ func TestSearchingManyLinesAtOnceIsSearchingEach(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := scan{pattern: p, context: around, limit: 1000, buf: make([]byte, 8)}
+		s := searching{pattern: p, context: around, limit: 1000, buf: make([]byte, 8)}
 		got, _, err := s.file(context.Background(), "f", iotest.HalfReader(strings.NewReader(text)))
 		if err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func FuzzSearch(f *testing.F) {
 			return
 		}
 		around = max(around, -around-1) % 4
-		s := scan{pattern: p, context: around, limit: 5, buf: make([]byte, 16)}
+		s := searching{pattern: p, context: around, limit: 5, buf: make([]byte, 16)}
 		got, _, err := s.file(context.Background(), "f", strings.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
@@ -368,7 +368,7 @@ func BenchmarkScan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := scan{pattern: p, limit: 100}
+			s := searching{pattern: p, limit: 100}
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
 				if _, _, err := s.file(b.Context(), "f", bytes.NewReader(text)); err != nil {

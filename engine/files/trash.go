@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"tandem/engine/vt/scan"
 )
 
 // Trash puts a file, link or folder into the person's trash, as the trash
@@ -175,7 +177,7 @@ func (c trashFolder) open(part string) (*opened, error) {
 func shortName(name string) string {
 	const room = 200
 	cut := name[:min(len(name), room)]
-	return cut[:wholeRunes([]byte(cut))]
+	return cut[:scan.Whole([]byte(cut))]
 }
 
 // Restore takes something out of the trash and puts it where it was, or

@@ -14,6 +14,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/search"
+	"tandem/engine/vt/scan"
 	"tandem/persist/linelog"
 	"tandem/persist/sparse"
 )
@@ -272,7 +273,7 @@ func readText(l linelog.Reader, from, end int64, most int, ended bool) ([]byte, 
 	if ended && from+int64(n) == end {
 		return p, nil
 	}
-	return p[:WholeRunes(p)], nil
+	return p[:scan.Whole(p)], nil
 }
 
 // grep searches from out.Start on, or before it.
@@ -347,7 +348,7 @@ func (m *matches) add(line linelog.Line) bool {
 func lineText(line []byte, most int) string {
 	if len(line) > most {
 		line = line[:most]
-		line = line[:WholeRunes(line)]
+		line = line[:scan.Whole(line)]
 	}
 	return strings.ToValidUTF8(string(line), "\uFFFD")
 }

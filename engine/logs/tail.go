@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"unicode/utf8"
 
 	"tandem/persist/sparse"
 )
@@ -43,19 +42,6 @@ func FileSize(path string) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// WholeRunes is the length of p without an incomplete character at its end.
-func WholeRunes(p []byte) int {
-	for back := 1; back < min(utf8.UTFMax, len(p)+1); back++ {
-		if at := len(p) - back; utf8.RuneStart(p[at]) {
-			if !utf8.FullRune(p[at:]) {
-				return at
-			}
-			break
-		}
-	}
-	return len(p)
 }
 
 // tell raises a flag that somebody waits for; it never blocks.

@@ -9,10 +9,10 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
-	"tandem/engine/logs"
 	"tandem/engine/picture"
 	"tandem/engine/prompt"
 	"tandem/engine/vt"
+	"tandem/engine/vt/scan"
 	"tandem/keys"
 )
 
@@ -170,7 +170,7 @@ func ReadLog(log Log, since int64, most int, ended bool) (api.SessionReadOutput,
 	}
 	p = p[:n]
 	if !(ended && from+int64(n) == end) {
-		p = p[:logs.WholeRunes(p)]
+		p = p[:scan.Whole(p)]
 	}
 	return api.SessionReadOutput{
 		Data:       strings.ToValidUTF8(string(p), "\uFFFD"),

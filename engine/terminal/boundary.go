@@ -3,7 +3,8 @@ package terminal
 import (
 	"bytes"
 	"slices"
-	"unicode/utf8"
+
+	"tandem/engine/vt/scan"
 )
 
 // boundaryWindow is how far back an unfinished sequence is looked for. A
@@ -33,15 +34,7 @@ func unfinished(tail []byte) int {
 	if i := bytes.LastIndexByte(tail, escape); i >= 0 && inSequence(tail[i+1:]) {
 		return len(tail) - i
 	}
-	for n := 1; n < min(utf8.UTFMax, len(tail)+1); n++ {
-		if p := tail[len(tail)-n:]; utf8.RuneStart(p[0]) {
-			if utf8.FullRune(p) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
+	return len(tail) - scan.Whole(tail)
 }
 
 // inSequence reports whether what follows an ESC, without another ESC, leaves

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
+	"tandem/engine/vt/scan"
 	"tandem/panes/graphics"
 	"tandem/panes/widget"
 )
@@ -294,7 +295,7 @@ func textLines(data []byte, off int64, atEnd bool) (lines []previewLine, end int
 		}
 		goesOn := n > mostLine
 		if goesOn {
-			n = wholeText(data[:mostLine])
+			n = scan.Whole(data[:mostLine])
 			next = n
 		}
 		lines = append(lines, previewLine{off: off, text: lineText(string(data[:n])), cont: cont})
@@ -302,19 +303,6 @@ func textLines(data []byte, off int64, atEnd bool) (lines []previewLine, end int
 		data, off = data[next:], off+int64(next)
 	}
 	return lines, off
-}
-
-// wholeText is the length of data without a character that its end cuts.
-func wholeText(data []byte) int {
-	for i := len(data) - 1; i >= max(len(data)-utf8.UTFMax, 1); i-- {
-		if utf8.RuneStart(data[i]) {
-			if !utf8.FullRune(data[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(data)
 }
 
 // tabCells is how far apart tab stops are.

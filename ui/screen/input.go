@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tandem/engine/vt/scan"
 	"tandem/keys"
 )
 
@@ -116,25 +117,12 @@ func (in *Input) takePaste(e keys.Event) {
 	in.paste.Write(e.Paste)
 	for in.paste.Len() > maxPaste {
 		piece := in.paste.Bytes()[:maxPaste]
-		in.Add(Event{Kind: keys.EventPaste, Paste: string(in.paste.Next(wholeRunes(piece)))})
+		in.Add(Event{Kind: keys.EventPaste, Paste: string(in.paste.Next(scan.Whole(piece)))})
 	}
 	if e.Last {
 		in.Add(Event{Kind: keys.EventPaste, Paste: in.paste.String()})
 		in.paste = bytes.Buffer{}
 	}
-}
-
-// wholeRunes is the length of p without a character that its end cuts.
-func wholeRunes(p []byte) int {
-	for i := len(p) - 1; i >= max(len(p)-utf8.UTFMax, 0); i-- {
-		if utf8.RuneStart(p[i]) {
-			if utf8.FullRune(p[i:]) {
-				return len(p)
-			}
-			return i
-		}
-	}
-	return len(p)
 }
 
 // Add puts an event behind those that wait.

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/vt/scan"
 )
 
 const (
@@ -162,15 +162,7 @@ func CommandShell() string {
 // WholeLength is how much of data does not end within a character or a control
 // sequence.
 func WholeLength(data []byte) int {
-	end := len(data)
-	for i := 1; i <= min(utf8.UTFMax, end); i++ {
-		if b := data[end-i]; utf8.RuneStart(b) {
-			if !utf8.FullRune(data[end-i:]) {
-				end -= i
-			}
-			break
-		}
-	}
+	end := scan.Whole(data)
 	for i := end - 1; i >= 0 && end-i <= CutMost; i-- {
 		if data[i] == esc {
 			if sequenceLength(string(data[i:end])) < 0 {

@@ -81,3 +81,17 @@ func Printable(p []byte) int {
 	}
 	return i
 }
+
+// Whole is the length of p without a character that its end cuts.
+func Whole(p []byte) int {
+	for at := len(p) - 1; at >= max(len(p)-utf8.UTFMax, 0); at-- {
+		if !utf8.RuneStart(p[at]) {
+			continue
+		}
+		if !utf8.FullRune(p[at:]) {
+			return at
+		}
+		break
+	}
+	return len(p)
+}

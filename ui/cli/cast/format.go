@@ -10,7 +10,8 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"tandem/engine/vt/scan"
 )
 
 // Recordings are files of asciicast v2
@@ -71,7 +72,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 func (c *Writer) Add(e Event) error {
 	if e.Kind == Output {
 		text := append(c.rest, e.Text...)
-		whole := len(text) - unfinishedRune(text)
+		whole := scan.Whole(text)
 		c.rest = bytes.Clone(text[whole:])
 		e.Text = strings.ToValidUTF8(string(text[:whole]), "\uFFFD")
 		if e.Text == "" {
@@ -90,19 +91,6 @@ func (c *Writer) line(v any) error {
 }
 
 func (c *Writer) Flush() error { return c.w.Flush() }
-
-// unfinishedRune is how many bytes at the end begin a character.
-func unfinishedRune(p []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
-		if b := p[len(p)-n]; utf8.RuneStart(b) {
-			if b >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-n:]) {
-				return n
-			}
-			return 0
-		}
-	}
-	return 0
-}
 
 // A Reader reads a recording.
 type Reader struct {
