@@ -116,7 +116,7 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/picture", "engine/policy", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/search", "engine/secrets", "engine/service", "engine/shell", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/linelog", "persist/ptylog", "persist/sparse", "persist/store"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/search", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/ptylog", "persist/store"},
 		"the engine has no screen of its own",
 	},
 	"engine/access": {
@@ -187,6 +187,7 @@ var layers = map[string]layer{
 	"engine/proctree":    {[]string{"engine/api", "engine/names", "persist/store"}, "what came of a child is read from the kernel, whoever wants it ended"},
 	"engine/search":      {nil, "lines are searched the same way, whatever they are of"},
 	"engine/logs":        {[]string{"engine/api", "engine/names", "engine/search", "persist/linelog", "persist/sparse", "persist/ptylog", "engine/vt/scan"}, "a log is a file that grows, whoever writes it"},
+	"engine/supervise":   {[]string{"engine/api", "engine/history", "engine/keeper", "engine/logs", "engine/mailbox", "engine/names", "engine/proctree", "engine/prompt", "engine/secrets", "engine/terminal", "persist/histdb", "persist/store"}, "the loop decides what becomes of processes; how that is done is its world's"},
 	"engine/mailbox":     {nil, "a queue does not know what is in it"},
 	"engine/history":     {[]string{"engine/api", "engine/api/server", "engine/mailbox", "engine/names", "engine/secrets", "persist/histdb"}, "the history is told of commands and knows nothing of what ran them"},
 	"engine/terminal":    {[]string{"engine/api", "engine/api/server", "engine/logs", "engine/names", "engine/picture", "engine/prompt", "engine/pty", "engine/vt", "engine/vt/scan", "keys", "persist/store", "engine/styled"}, "a session knows its terminal and nothing of other processes"},

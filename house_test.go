@@ -26,16 +26,15 @@ const (
 // tooLarge names what is over a limit still, and why. An entry that is not
 // needed any more fails the test, so the list only ever gets shorter.
 var tooLarge = map[string]string{
-	"package engine":                 "to be split",
-	"file engine/control.go":         "to be split",
-	"struct engine/proc":             "to be split",
-	"struct engine/terminal/Session": "to be split",
-	"struct ui/model":                "to be split",
-	"type engine/control":            "to be split",
-	"type engine/host":               "to be split",
-	"type engine/terminal/Session":   "to be split",
-	"type panes/terminal/Terminal":   "to be split",
-	"type ui/model":                  "to be split",
+	"file engine/supervise/control.go": "to be split",
+	"struct engine/supervise/proc":     "to be split",
+	"struct engine/terminal/Session":   "to be split",
+	"struct ui/model":                  "to be split",
+	"type engine/supervise/Control":    "to be split",
+	"type engine/host":                 "to be split",
+	"type engine/terminal/Session":     "to be split",
+	"type panes/terminal/Terminal":     "to be split",
+	"type ui/model":                    "to be split",
 }
 
 func TestHouseIsWithinItsLimits(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -21,7 +22,7 @@ const problemsTold = 20
 
 // takeStock gathers what there is and fills the control's table with it. It
 // runs before the control goroutine does.
-func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) error {
+func (h *host) takeStock(ctx context.Context, c *supervise.Control, client keeperClient) error {
 	children, err := client.List(ctx)
 	if err != nil {
 		return fmt.Errorf("list children: %w", err)
@@ -33,21 +34,21 @@ func (h *host) takeStock(ctx context.Context, c *control, client keeperClient) e
 	}
 	h.problems = h.problems[:min(len(h.problems), problemsTold)]
 	look := sync.OnceValue(func() *proctree.Snapshot { return h.lookForStarted(ctx) })
-	s := survey{
-		bootID:   h.bootID,
-		records:  records,
-		children: children,
-		exit:     h.pastExit,
-		alive:    store.Identity.Alive,
-		orphan:   func(r store.Record) (store.Identity, bool) { return h.orphanOf(r, look()) },
-		guess:    guessRecord,
+	s := supervise.Survey{
+		BootID:   h.bootID,
+		Records:  records,
+		Children: children,
+		Exit:     h.pastExit,
+		Alive:    store.Identity.Alive,
+		Orphan:   func(r store.Record) (store.Identity, bool) { return h.orphanOf(r, look()) },
+		Guess:    guessRecord,
 	}
-	all, forget := s.plan()
-	all = append(all, s.unrecorded(h.markedFolders(look()))...)
+	all, forget := s.Plan()
+	all = append(all, s.Unrecorded(h.markedFolders(look()))...)
 	masters := h.fetchMasters(ctx, client, all)
 	for i, f := range all {
-		if api.State(f.rec.State).Ended() {
-			proctree.DropCgroup(f.rec.Cgroup) // an engine before may not have come to it
+		if api.State(f.Rec.State).Ended() {
+			proctree.DropCgroup(f.Rec.Cgroup) // an engine before may not have come to it
 		}
 		h.readmit(&f)
 		if err := h.place(ctx, c, client, f, masters[i]); err != nil {
@@ -71,21 +72,21 @@ func (h *host) pastExit(id string) (store.Exit, bool) {
 }
 
 // place readies what a record needs and puts it into the table.
-func (h *host) place(ctx context.Context, c *control, client keeperClient, f found, master *os.File) error {
-	child, found := f.child()
-	if f.orphan {
-		if err := client.Adopt(ctx, child, h.store.Dir(f.rec.ID), h.logsOf(f.rec), nil); err != nil {
-			return fmt.Errorf("hand %s to the keeper: %w", f.rec.ID, err)
+func (h *host) place(ctx context.Context, c *supervise.Control, client keeperClient, f supervise.Found, master *os.File) error {
+	child, found := f.Child()
+	if f.Orphan {
+		if err := client.Adopt(ctx, child, h.store.Dir(f.Rec.ID), h.logsOf(f.Rec), nil); err != nil {
+			return fmt.Errorf("hand %s to the keeper: %w", f.Rec.ID, err)
 		}
 	}
 	switch {
-	case !f.rec.TTY:
+	case !f.Rec.TTY:
 	case !found:
-		f.bytes = h.logSize(f.rec)
+		f.Bytes = h.logSize(f.Rec)
 	case master != nil:
-		f.live = h.adoptSession(f.rec, child, master)
+		f.Live = h.adoptSession(f.Rec, child, master)
 	}
-	c.restore(f, h.logPath(f.rec))
+	c.Restore(f, h.logPath(f.Rec))
 	return nil
 }
 
@@ -94,20 +95,20 @@ const mastersAtOnce = 16
 
 // fetchMasters gets the terminals of the sessions that live, each at the place of
 // its record: one after the other would cost a wait for the keeper each.
-func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []found) []*os.File {
+func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []supervise.Found) []*os.File {
 	masters := make([]*os.File, len(all))
 	var fetching sync.WaitGroup
 	slots := make(chan struct{}, mastersAtOnce)
 	for i, f := range all {
-		if _, lives := f.child(); !lives || !f.rec.TTY {
+		if _, lives := f.Child(); !lives || !f.Rec.TTY {
 			continue
 		}
 		slots <- struct{}{}
 		fetching.Go(func() {
 			defer func() { <-slots }()
-			master, err := client.Master(ctx, f.rec.ID)
+			master, err := client.Master(ctx, f.Rec.ID)
 			if err != nil {
-				h.log.Error("get terminal", "id", f.rec.ID, "error", err)
+				h.log.Error("get terminal", "id", f.Rec.ID, "error", err)
 				return
 			}
 			masters[i] = master
@@ -119,7 +120,7 @@ func (h *host) fetchMasters(ctx context.Context, client keeperClient, all []foun
 
 // guessRecord makes a record for a child whose own was lost.
 func guessRecord(c keeper.Child) store.Record {
-	r := newRecord(c.ID, api.KindProcess)
+	r := supervise.NewRecord(c.ID, api.KindProcess)
 	if c.TTY {
 		r.Kind = string(api.KindSession)
 	}

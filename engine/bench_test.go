@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
+	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -157,10 +158,10 @@ func BenchmarkSession(b *testing.B) {
 	}
 	h := &host{store: data, log: slog.New(slog.DiscardHandler), replays: make(chan struct{}, 1), chunks: terminal.NewChunks()}
 	h.o.LogLimit = 1 << 30
-	h.control = newControl(context.Background(), h, h.log)
+	h.control = supervise.NewControl(context.Background(), h, h.log)
 	b.SetBytes(floodSize)
 	for b.Loop() {
-		r := newRecord("flood", api.KindSession)
+		r := supervise.NewRecord("flood", api.KindSession)
 		r.Cols, r.Rows = 80, 24
 		if err := data.Save(r); err != nil {
 			b.Fatal(err)

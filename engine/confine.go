@@ -19,6 +19,7 @@ import (
 	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -156,7 +157,7 @@ func (h *host) confine(r *store.Record, layers []*api.Sandbox) error {
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}
-	if err := h.store.SaveSandbox(r.ID, text, startsAtBoot(r.Restart)); err != nil {
+	if err := h.store.SaveSandbox(r.ID, text, supervise.StartsAtBoot(r.Restart)); err != nil {
 		return api.Errorf(api.CodeUnavailable, "%v", err)
 	}
 	r.Sandboxed = true
@@ -243,7 +244,7 @@ func (h *host) refused(r store.Record) func(line string) {
 		return func(line string) {
 			now := time.Now().UnixNano()
 			if last := told.Load(); now-last > int64(refusalGap) && told.CompareAndSwap(last, now) {
-				h.control.tellNotice(r.Name + ": " + line)
+				h.control.TellNotice(r.Name + ": " + line)
 			}
 		}
 	}
@@ -263,13 +264,13 @@ func (h *host) refused(r store.Record) func(line string) {
 // readmit lets a process that runs since an engine before go on using its way
 // out. If that engine died before it could write the URL down, the child's
 // environment has it.
-func (h *host) readmit(f *found) {
-	r := &f.rec
+func (h *host) readmit(f *supervise.Found) {
+	r := &f.Rec
 	if !r.Sandboxed || api.State(r.State).Ended() {
 		return
 	}
-	if child, ok := f.child(); ok && r.ProxyURL == "" {
-		r.ProxyURL = proxyOf(identityOf(child))
+	if child, ok := f.Child(); ok && r.ProxyURL == "" {
+		r.ProxyURL = proxyOf(supervise.IdentityOf(child))
 	}
 	if r.ProxyURL == "" {
 		return

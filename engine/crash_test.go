@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/proctree"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -243,7 +244,7 @@ func TestRecordOfAnotherBootHasEndedAndItsPIDIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	who.BootID = "another boot"
-	old := newRecord("0123456789ab", api.KindSession)
+	old := supervise.NewRecord("0123456789ab", api.KindSession)
 	old.Name, old.Argv, old.TTY, old.State, old.Identity = "old", []string{"sh"}, true, "running", &who
 	if err := data.Save(old); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -23,18 +24,18 @@ func (h *host) treeOf(r store.Record, held uint64) *proctree.Tree {
 	return t
 }
 
-// endTree ends a record's child and all that came of it.
-func (h *host) endTree(ctx context.Context, r store.Record, held uint64, signal string) error {
+// EndTree ends a record's child and all that came of it.
+func (h *host) EndTree(ctx context.Context, r store.Record, held uint64, signal string) error {
 	if h.link.pid() == 0 { // without a keeper nobody tells of an end
 		held = 0
 	}
 	return h.treeOf(r, held).End(ctx, &h.table, stepsOf(r, signal))
 }
 
-// endRemains ends what is left of records whose child has ended, and tells of
+// EndRemains ends what is left of records whose child has ended, and tells of
 // how many there was something. Only what carries their mark is theirs: the
 // numbers of a child that has ended may be somebody else's by now.
-func (h *host) endRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
+func (h *host) EndRemains(ctx context.Context, records []store.Record, signal string) (int, error) {
 	boot, err := store.BootID()
 	if err != nil {
 		return 0, err
@@ -65,34 +66,34 @@ func (h *host) endRemains(ctx context.Context, records []store.Record, signal st
 // stopRemains is a stop of what has ended: it ends what that has left behind, or
 // is the error that there is nothing to stop.
 func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
-	e, err := h.control.entry(ctx, in.ID)
+	e, err := h.control.Entry(ctx, in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
-	record := e.rec
+	record := e.Rec
 	if in.TimeoutMS > 0 {
 		record.StopTimeoutMS = in.TimeoutMS
 	}
-	switch n, err := h.endRemains(ctx, []store.Record{record}, in.Signal); {
+	switch n, err := h.EndRemains(ctx, []store.Record{record}, in.Signal); {
 	case err != nil:
 		return api.Process{}, err
 	case n == 0:
 		return api.Process{}, ended
 	}
-	return e.view, nil
+	return e.View, nil
 }
 
 // endAllRemains ends what ended processes have left behind.
 func (h *host) endAllRemains(ctx context.Context) error {
 	var records []store.Record
-	err := h.control.visit(ctx, func(e entry) {
-		if e.state.Ended() && e.rec.Identity != nil {
-			records = append(records, e.rec)
+	err := h.control.Visit(ctx, func(e supervise.Entry) {
+		if e.State.Ended() && e.Rec.Identity != nil {
+			records = append(records, e.Rec)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	_, err = h.endRemains(ctx, records, "")
+	_, err = h.EndRemains(ctx, records, "")
 	return err
 }

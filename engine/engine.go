@@ -20,6 +20,7 @@ import (
 	"tandem/engine/proctree"
 	"tandem/engine/secrets"
 	"tandem/engine/service"
+	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 	"tandem/persist/store"
 )
@@ -93,12 +94,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	h.holdReplays()
 	h.gate.log = log
-	h.arbiter = approval.New(o.Policy, log, func(e api.Event) { h.control.tell(e) })
+	h.arbiter = approval.New(o.Policy, log, func(e api.Event) { h.control.Tell(e) })
 	h.guard = &access.Guard{
 		DataDir: o.DataDir, BootID: bootID, SandboxPath: data.SandboxPath,
 		KeeperPID: func() int { return h.link.pid() },
 		Visit: func(ctx context.Context, f func(store.Record, *terminal.Session)) error {
-			return h.control.visit(ctx, func(e entry) { f(e.rec, e.session) })
+			return h.control.Visit(ctx, func(e supervise.Entry) { f(e.Rec, e.Session) })
 		},
 	}
 	if h.env, err = service.NewEnv(data, log); err != nil {
@@ -113,17 +114,17 @@ func Run(ctx context.Context, o Options) error {
 		log.Error("shells are started as they are", "error", err)
 		h.problems = append(h.problems, err.Error())
 	}
-	h.control = newControl(ctx, h, log)
+	h.control = supervise.NewControl(ctx, h, log)
 	h.files = service.NewFiles(ctx, o.DataDir, h.closed)
-	h.layouts.Ended, h.layouts.Tell = h.control.endedIDs, h.control.tell
+	h.layouts.Ended, h.layouts.Tell = h.control.EndedIDs, h.control.Tell
 	h.history = history.Start(o.DataDir, o.HistoryIgnore, log, func(text string) {
-		h.control.tellNotice(text)
+		h.control.TellNotice(text)
 	})
 	defer h.history.Close()
 	h.history.Tell(func(n int64) {
-		h.control.tell(api.Event{Type: api.EventHistory, History: n})
+		h.control.Tell(api.Event{Type: api.EventHistory, History: n})
 	})
-	h.control.history = h.history
+	h.control.History = h.history
 	return h.run(ctx)
 }
 
@@ -149,7 +150,7 @@ func (h *host) run(ctx context.Context) error {
 	h.link.dial = func(ctx context.Context) (keeperClient, error) { return keeper.Dial(ctx, keeperSocket) }
 	h.link.charges = h.charges
 	h.link.exited = h.exited
-	h.link.notice = h.control.tellNotice
+	h.link.notice = h.control.TellNotice
 
 	defer h.sessions.Wait()
 	defer h.closeSessions()
@@ -157,9 +158,9 @@ func (h *host) run(ctx context.Context) error {
 		client.Close()
 		return err
 	}
-	h.control.left = func(owner string) { h.control.work(func() { h.env.Forget(owner) }) }
-	h.control.reapAfter(h.o.ReapAfter)
-	h.control.awaitOwners(h.env.Owners())
+	h.control.Left = h.env.Forget
+	h.control.ReapAfter(h.o.ReapAfter)
+	h.control.AwaitOwners(h.env.Owners())
 	return h.serve(ctx, socket, client)
 }
 
@@ -205,14 +206,14 @@ func (h *host) startKeeper(ctx context.Context) error {
 // connect once the table is complete and on disk.
 func (h *host) serve(ctx context.Context, socket string, client keeperClient) error {
 	var running sync.WaitGroup
-	running.Go(h.control.run)
+	running.Go(h.control.Run)
 	running.Go(func() { h.link.run(ctx) })
 	defer func() {
 		h.stop()
 		running.Wait()
 		h.link.close()
 	}()
-	written, err := ask(ctx, h.control, h.control.written)
+	written, err := supervise.Ask(ctx, h.control, h.control.Written)
 	if err != nil {
 		return nil // failed to start
 	}
@@ -259,7 +260,7 @@ func (h *host) allowReplays() {
 // closeSessions lets go of all terminals; the keeper holds them on. It runs
 // when the control goroutine does not any more.
 func (h *host) closeSessions() {
-	h.control.close()
+	h.control.Close()
 	h.logs.Close()
 	h.gate.close()
 	h.files.Close()
@@ -284,7 +285,7 @@ func (h *host) watchFolder(ctx context.Context) {
 		if holdsFolder(h.lock, h.o.DataDir) {
 			continue
 		}
-		running, err := ask(ctx, h.control, h.control.running)
+		running, err := supervise.Ask(ctx, h.control, h.control.Running)
 		if err != nil || running > 0 {
 			continue
 		}

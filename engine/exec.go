@@ -50,7 +50,7 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
-	p, err := answer.wait(limited)
+	p, err := answer.Wait(limited)
 	out := api.ExecOutput{TimedOut: errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil}
 	if err != nil && !out.TimedOut {
 		return api.ExecOutput{}, err
@@ -91,18 +91,18 @@ func (h *host) execRecord(in api.ExecInput) (store.Record, error) {
 
 // overdue handles a command that has not ended in time.
 func (h *host) overdue(ctx context.Context, id string, in api.ExecInput) (api.Process, error) {
-	p, err := h.control.announced(ctx, id)
+	p, err := h.control.Announced(ctx, id)
 	switch {
 	case err != nil || p.State.Ended():
 		return p, err
 	case !in.Kill && in.Daemon != nil:
-		return h.control.keep(ctx, id, in.Daemon.Lines)
+		return h.control.Keep(ctx, id, in.Daemon.Lines)
 	case !in.Kill:
 		return p, nil
 	}
-	ended, err := h.control.stopProcess(ctx, asked(ctx, id, "end"), "SIGKILL", 0)
+	ended, err := h.control.StopProcess(ctx, asked(ctx, id, "end"), "SIGKILL", 0)
 	if errors.Is(err, api.CodeEnded) {
-		return h.control.announced(ctx, id)
+		return h.control.Announced(ctx, id)
 	}
 	return ended, err
 }

@@ -9,15 +9,11 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"tandem/engine/api"
-	"tandem/engine/keeper"
 	"tandem/engine/proctree"
-	"tandem/persist/store"
 )
 
 func TestManyCommandsAtOnceLeaveNothingBehind(t *testing.T) {
@@ -104,107 +100,4 @@ func TestCommandReadsNothing(t *testing.T) {
 	if out := call(m, api.Exec, api.ExecInput{Command: []string{"cat"}}); out.TimedOut || out.Process.ExitCode == nil || *out.Process.ExitCode != 0 {
 		t.Errorf("%+v", out)
 	}
-}
-
-func TestOneShotCommandIsWrittenDownOnlyBeforeItStartsAndWhenItLasts(t *testing.T) {
-	withRig(t, func(r *rig) {
-		reply := r.command("short", api.State.Ended)
-		synctest.Wait()
-		r.w.killChild(r, "short", 3)
-		if p := (<-reply).process; p.State != api.StateExited || p.ExitCode == nil || *p.ExitCode != 3 {
-			t.Errorf("the short one: %+v", p)
-		}
-		r.wantDeeds("save starting running", "spawn", "forget")
-		time.Sleep(later)
-		synctest.Wait()
-		r.wantDeeds("save starting running", "spawn", "forget", "save exited running")
-		reply = r.command("long", api.State.Ended)
-		time.Sleep(soon)
-		if p := r.view("long"); p.State != api.StateRunning {
-			t.Errorf("the long one: %+v", p)
-		}
-		r.wantDeeds("save starting running", "spawn", "forget", "save exited running", "save starting running", "spawn", "save running running")
-		r.w.killChild(r, "long", 0)
-		<-reply
-	})
-}
-
-func TestOneShotCommandThatSomebodyWaitsForIsAnnouncedAtOnce(t *testing.T) {
-	withRig(t, func(r *rig) {
-		began := time.Now()
-		if o := <-r.command("a", hasStarted); o.process.State != api.StateRunning || time.Since(began) > 0 {
-			t.Errorf("%+v after %v", o, time.Since(began))
-		}
-	})
-}
-
-func TestEndOfOneShotCommandIsToldOnce(t *testing.T) {
-	withRig(t, func(r *rig) {
-		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot}) })
-		<-s.events
-		reply := r.command("a", api.State.Ended)
-		synctest.Wait()
-		r.w.killChild(r, "a", 0)
-		<-reply
-		time.Sleep(2 * later)
-		synctest.Wait()
-		if n := len(s.events); n != 1 {
-			t.Errorf("%d events", n)
-		}
-	})
-}
-
-func TestALastingWatchTellsNothingOfOneShotCommands(t *testing.T) {
-	withRig(t, func(r *rig) {
-		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(true, api.Event{Type: api.EventSnapshot}) })
-		<-s.events
-		reply := r.command("a", api.State.Ended)
-		time.Sleep(2 * soon)
-		r.w.killChild(r, "a", 0)
-		<-reply
-		r.c.post("a", event{kind: evRemove})
-		time.Sleep(2 * later)
-		synctest.Wait()
-		if n := len(s.events); n != 0 {
-			t.Errorf("%d events: %+v", n, <-s.events)
-		}
-		if all, _ := ask(r.Context(), r.c, func() []api.Process { return r.c.listedFor(true) }); len(all) != 0 {
-			t.Errorf("%+v", all)
-		}
-	})
-}
-
-func TestEngineFindsTheEndOfACommandThatItDidNotWriteDown(t *testing.T) {
-	child := keeper.Child{ID: "a", PID: 7, StartTime: 8, BootID: "boot"}
-	code := 3
-	s := survey{
-		bootID:  "boot",
-		records: []store.Record{{ID: "a", Transient: true, State: string(api.StateStarting), Desired: desiredRunning}},
-		exit: func(string) (store.Exit, bool) {
-			return store.Exit{Identity: identityOf(child), Code: &code, ExitedAt: time.Now()}, true
-		},
-		alive:  func(store.Identity) bool { return false },
-		orphan: func(store.Record) (store.Identity, bool) { return store.Identity{}, false },
-	}
-	all, _ := s.plan()
-	if len(all) != 1 || len(all[0].events) != 1 || all[0].events[0].kind != evMissing {
-		t.Fatalf("plan: %+v", all)
-	}
-	end := all[0].events[0].ending
-	if end.exit.Code == nil || *end.exit.Code != 3 || all[0].rec.Identity == nil {
-		t.Errorf("ending: %+v of %+v", end, all[0].rec)
-	}
-}
-
-// command starts a one-shot command and gives the channel of its answer.
-func (r *rig) command(id string, until func(api.State) bool) <-chan outcome {
-	r.Helper()
-	rec := newRecord(id, api.KindProcess)
-	rec.Name, rec.Argv, rec.Transient = "name-"+id, []string{"true"}, true
-	reply := make(chan outcome, 1)
-	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, until, reply) })
-	if err != nil || refused != nil {
-		r.Fatal(err, refused)
-	}
-	return reply
 }

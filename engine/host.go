@@ -24,6 +24,7 @@ import (
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
 	"tandem/engine/service"
+	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 	"tandem/engine/vt"
 	"tandem/engine/vt10x"
@@ -48,7 +49,7 @@ type host struct {
 	bootID   string
 	cgroups  string // where those of children go; "" for none
 	link     *link
-	control  *control
+	control  *supervise.Control
 	replays  chan struct{}
 	chunks   *sync.Pool
 	table    proctree.Table
@@ -71,14 +72,14 @@ type host struct {
 	files *service.Files
 }
 
-func (h *host) save(r store.Record, durable bool) error {
+func (h *host) Save(r store.Record, durable bool) error {
 	if again := r.Restart.Policy != "" && r.Restart.Policy != string(api.PolicyNo); r.Transient || r.TTY && !again {
 		r.Environ = nil // it is not needed again, and secrets are best not kept
 	}
 	switch {
 	case durable:
 		return h.store.Save(r)
-	case startsAtBoot(r.Restart):
+	case supervise.StartsAtBoot(r.Restart):
 		return h.store.Write(r)
 	}
 	return h.store.Update(r)
@@ -109,71 +110,71 @@ func (h *host) openLog(r store.Record) (terminal.Log, error) {
 	return ptylog.Open(h.logPath(r), ptylog.Options{Limit: limit})
 }
 
-// spawn starts a child once nothing is left of the one before. What has no
+// Spawn starts a child once nothing is left of the one before. What has no
 // terminal writes its log itself.
-func (h *host) spawn(ctx context.Context, r store.Record, before predecessor) (started, error) {
-	if err := h.clear(h.control.context(), r, before); err != nil {
-		return started{}, err
+func (h *host) Spawn(ctx context.Context, r store.Record, before supervise.Predecessor) (supervise.Started, error) {
+	if err := h.clear(h.control.Context(), r, before); err != nil {
+		return supervise.Started{}, err
 	}
 	if ctx.Err() != nil {
-		return started{}, h.errCalledOff(r)
+		return supervise.Started{}, h.errCalledOff(r)
 	}
 	if err := roomToStart(r.Name); err != nil {
-		return started{}, err
+		return supervise.Started{}, err
 	}
 	if r.TTY {
-		return h.spawnSession(ctx, r, before.former)
+		return h.spawnSession(ctx, r, before.Former)
 	}
 	begin, errorsBegin := logs.FileSize(h.logPath(r)), logs.FileSize(h.errorLogPath(r))
-	s, _, err := h.start(ctx, r, before.former)
-	s.logStart, s.errorLogStart = begin, errorsBegin
+	s, _, err := h.start(ctx, r, before.Former)
+	s.LogStart, s.ErrorLogStart = begin, errorsBegin
 	return s, err
 }
 
 // clear waits for the end of what is left of an earlier run: its terminal's log
 // is open, its other processes hold ports and files.
-func (h *host) clear(ctx context.Context, r store.Record, before predecessor) error {
-	if before.live != nil {
+func (h *host) clear(ctx context.Context, r store.Record, before supervise.Predecessor) error {
+	if before.Live != nil {
 		select {
-		case <-before.live.Gone():
+		case <-before.Live.Gone():
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	if before.identity.PID == 0 {
+	if before.Identity.PID == 0 {
 		return nil
 	}
-	r.Identity = &before.identity
-	return h.endTree(ctx, r, before.held, "")
+	r.Identity = &before.Identity
+	return h.EndTree(ctx, r, before.Held, "")
 }
 
 // spawnSession opens the log before it starts the child, so that nothing runs
 // that could not be recorded.
-func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Identity) (started, error) {
+func (h *host) spawnSession(ctx context.Context, r store.Record, former store.Identity) (supervise.Started, error) {
 	log, err := h.openLog(r)
 	if err != nil {
-		return started{}, err
+		return supervise.Started{}, err
 	}
 	begin := log.End()
 	if err := h.store.AppendResize(r.ID, store.Resize{Offset: begin, Cols: r.Cols, Rows: r.Rows}); err != nil {
 		log.Close()
-		return started{}, err
+		return supervise.Started{}, err
 	}
 	s, master, err := h.start(ctx, r, former)
 	if err != nil {
 		log.Close()
-		return started{}, err
+		return supervise.Started{}, err
 	}
-	id := identityOf(s.child)
+	id := supervise.IdentityOf(s.Child)
 	r.Identity = &id
-	s.live = h.session(r, master, func() (terminal.Log, error) { return log, nil })
-	s.logStart = begin
+	s.Live = h.session(r, master, func() (terminal.Log, error) { return log, nil })
+	s.LogStart = begin
 	return s, nil
 }
 
 // errCalledOff is why a start was not gone on with.
 func (h *host) errCalledOff(r store.Record) error {
-	if h.control.context().Err() != nil {
+	if h.control.Context().Err() != nil {
 		return api.ErrEnding()
 	}
 	return api.Errorf(api.CodeConflict, "start %s: somebody has asked it to end before it ran", r.Name)
@@ -182,19 +183,19 @@ func (h *host) errCalledOff(r store.Record) error {
 // start has the keeper start a record's child, and gives its terminal's master.
 // Once the keeper is asked, the child is there whatever becomes of ctx. former is
 // the child before.
-func (h *host) start(ctx context.Context, r store.Record, former store.Identity) (started, *os.File, error) {
+func (h *host) start(ctx context.Context, r store.Record, former store.Identity) (supervise.Started, *os.File, error) {
 	client, err := h.link.get(ctx)
 	if ctx.Err() != nil {
-		return started{}, nil, h.errCalledOff(r)
+		return supervise.Started{}, nil, h.errCalledOff(r)
 	}
 	if err != nil {
-		return started{}, nil, err
+		return supervise.Started{}, nil, err
 	}
-	ctx = h.control.context()
+	ctx = h.control.Context()
 	spec, w, err := h.spec(r, client.Confines())
 	defer w.confinement.Close()
 	if err != nil {
-		return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+		return supervise.Started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}
 	began, since := time.Now(), proctree.BootTicks()
 	child, master, err := startChild(ctx, client, r, spec, w.confinement)
@@ -206,13 +207,13 @@ func (h *host) start(ctx context.Context, r store.Record, former store.Identity)
 	}
 	switch {
 	case err == nil:
-		return started{child: child, began: began, proxyURL: w.proxyURL}, master, nil
+		return supervise.Started{Child: child, Began: began, ProxyURL: w.proxyURL}, master, nil
 	case ctx.Err() != nil:
-		return started{}, nil, api.ErrEnding()
+		return supervise.Started{}, nil, api.ErrEnding()
 	case errors.Is(err, api.CodeUnavailable), errors.Is(err, api.CodeUnsure):
-		return started{}, nil, err
+		return supervise.Started{}, nil, err
 	}
-	return started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
+	return supervise.Started{}, nil, api.Errorf(api.CodeInvalid, "%v", err)
 }
 
 // spec is what the keeper is told to start. The way's confinement is the caller's
@@ -251,10 +252,10 @@ func (h *host) startOccupied(ctx context.Context, client keeperClient, spec keep
 		switch {
 		case i < 0:
 			return client.Start(ctx, spec)
-		case identityOf(all[i]).Alive() && spec.TTY:
+		case supervise.IdentityOf(all[i]).Alive() && spec.TTY:
 			master, err := client.Master(ctx, spec.ID)
 			return all[i], master, err
-		case identityOf(all[i]).Alive():
+		case supervise.IdentityOf(all[i]).Alive():
 			return all[i], nil, nil
 		case time.Now().After(end):
 			return keeper.Child{}, nil, refused
@@ -268,8 +269,8 @@ func (h *host) startOccupied(ctx context.Context, client keeperClient, spec keep
 }
 
 // adoptSession goes on with a session of an earlier engine.
-func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) liveSession {
-	id := identityOf(c)
+func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) supervise.Session {
+	id := supervise.IdentityOf(c)
 	r.Identity = &id
 	s := h.session(r, master, func() (terminal.Log, error) { return h.openLog(r) })
 	if cwd, err := os.Readlink("/proc/" + strconv.Itoa(c.PID) + "/cwd"); err == nil {
@@ -278,8 +279,8 @@ func (h *host) adoptSession(r store.Record, c keeper.Child, master *os.File) liv
 	return s
 }
 
-// revive makes the session of a record that has ended: only its screen.
-func (h *host) revive(r store.Record) *terminal.Session {
+// Revive makes the session of a record that has ended: only its screen.
+func (h *host) Revive(r store.Record) *terminal.Session {
 	return h.session(r, nil, func() (terminal.Log, error) { return h.openLog(r) })
 }
 
@@ -305,12 +306,12 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		Replays:  h.replays,
 		Chunks:   h.chunks,
 		Log:      h.log,
-		Ending:   h.control.context().Done(),
+		Ending:   h.control.Context().Done(),
 		Stamp:    func(offset int64) { h.logs.Begin(h.logPath(r), offset) },
-		Drained:  func() { h.control.drained(r.ID) },
-		Touched:  func() { h.control.touched(r.ID) },
+		Drained:  func() { h.control.Drained(r.ID) },
+		Touched:  func() { h.control.Touched(r.ID) },
 		Notice: func(text string) {
-			h.control.tellNotice(r.Name + ": " + text)
+			h.control.TellNotice(r.Name + ": " + text)
 		},
 	}, h.sessions.Done)
 	s.Admit(r.Keyboard != "", r.Open)
@@ -339,28 +340,28 @@ func stepsOf(r store.Record, signal string) []proctree.Step {
 	if err != nil {
 		number = unix.SIGTERM
 	}
-	return proctree.StopSteps(number, stopTimeout(r))
+	return proctree.StopSteps(number, supervise.StopTimeout(r))
 }
 
-// lateExit waits for the keeper's word about a child that is gone.
-func (h *host) lateExit(ctx context.Context, r store.Record) ending {
+// LateExit waits for the keeper's word about a child that is gone.
+func (h *host) LateExit(ctx context.Context, r store.Record) supervise.Ending {
 	for end := time.Now().Add(lateExitWait); ; {
 		e, ok := h.pastExit(r.ID)
 		if ok && r.Identity != nil && e.Identity == *r.Identity {
-			return endingFrom(e)
+			return supervise.EndingFrom(e)
 		}
 		if time.Now().After(end) {
-			return ending{exit: keeper.Exit{Unknown: true}, at: time.Now()}
+			return supervise.Ending{Exit: keeper.Exit{Unknown: true}, At: time.Now()}
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return ending{exit: keeper.Exit{Unknown: true}}
+			return supervise.Ending{Exit: keeper.Exit{Unknown: true}}
 		}
 	}
 }
 
-func (h *host) forget(id string) {
+func (h *host) Forget(id string) {
 	h.gate.expel(id)
 	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -374,7 +375,7 @@ func (h *host) forget(id string) {
 	}
 }
 
-func (h *host) remove(id string, durable bool) error {
+func (h *host) Remove(id string, durable bool) error {
 	h.gate.expel(id)
 	proctree.DropCgroup(proctree.CgroupFor(h.cgroups, id))
 	dir := h.store.Dir(id)
@@ -388,18 +389,18 @@ func (h *host) remove(id string, durable bool) error {
 // charges are the children that a new keeper has to take over.
 func (h *host) charges(ctx context.Context) []charge {
 	var all []charge
-	err := h.control.visit(ctx, func(e entry) {
-		who := e.rec.Identity
-		if who == nil || e.state.Ended() {
+	err := h.control.Visit(ctx, func(e supervise.Entry) {
+		who := e.Rec.Identity
+		if who == nil || e.State.Ended() {
 			return
 		}
 		c := charge{
-			child: keeper.Child{ID: e.rec.ID, PID: who.PID, StartTime: who.StartTime, BootID: who.BootID, TTY: e.rec.TTY},
-			dir:   h.store.Dir(e.rec.ID),
-			logs:  h.logsOf(e.rec),
+			child: keeper.Child{ID: e.Rec.ID, PID: who.PID, StartTime: who.StartTime, BootID: who.BootID, TTY: e.Rec.TTY},
+			dir:   h.store.Dir(e.Rec.ID),
+			logs:  h.logsOf(e.Rec),
 		}
-		if e.session != nil {
-			c.master = e.session.Master()
+		if e.Session != nil {
+			c.master = e.Session.Master()
 		}
 		all = append(all, c)
 	})
@@ -411,14 +412,14 @@ func (h *host) charges(ctx context.Context) []charge {
 
 // exited takes an exit from the keeper.
 func (h *host) exited(c keeper.Child) {
-	end := ending{exit: keeper.Exit{Unknown: true}, at: time.Now()}
+	end := supervise.Ending{Exit: keeper.Exit{Unknown: true}, At: time.Now()}
 	if c.Exit != nil {
-		end.exit = *c.Exit
+		end.Exit = *c.Exit
 	}
-	if e, ok := h.pastExit(c.ID); end.exit.Unknown && ok && e.Identity == identityOf(c) {
-		end = endingFrom(e)
+	if e, ok := h.pastExit(c.ID); end.Exit.Unknown && ok && e.Identity == supervise.IdentityOf(c) {
+		end = supervise.EndingFrom(e)
 	}
-	h.control.exited(c, end)
+	h.control.Exited(c, end)
 }
 
 // cgroupOf is the cgroup that a record's child gets, or "". What somebody starts

@@ -21,7 +21,7 @@ func (h *host) expireIdle(ctx context.Context) {
 			return
 		case <-tick.C:
 			since := time.Now().Add(-h.o.IdleExpiry)
-			h.control.endIdle(since)
+			h.control.EndIdle(since)
 			h.endIdleInputs(ctx, since)
 		}
 	}

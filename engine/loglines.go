@@ -6,6 +6,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -13,11 +14,11 @@ import (
 const shownLines = 20
 
 func (h *host) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-	e, err := h.control.entry(ctx, in.ID)
+	e, err := h.control.Entry(ctx, in.ID)
 	if err != nil {
 		return api.ProcessLogOutput{}, err
 	}
-	return h.logs.Read(ctx, in, e.source())
+	return h.logs.Read(ctx, in, e.Source())
 }
 
 // processLogLimit is how much is kept of each log that a process writes itself.
@@ -37,12 +38,12 @@ func (h *host) logsOf(r store.Record) keeper.Logs {
 	return keeper.Logs{Paths: []string{h.logPath(r), h.errorLogPath(r)}, Limit: h.processLogLimit(r)}
 }
 
-// bound keeps the logs of a process that writes them itself within their limit
+// Bound keeps the logs of a process that writes them itself within their limit
 // until stop is called.
-func (h *host) bound(r store.Record) (stop func()) {
+func (h *host) Bound(r store.Record) (stop func()) {
 	limit := h.processLogLimit(r)
 	notice := func(text string) {
-		h.control.tellNotice(r.Name + ": " + text)
+		h.control.TellNotice(r.Name + ": " + text)
 	}
 	logs := map[string]int64{h.logPath(r): r.LogStart}
 	if r.SplitLog {
@@ -65,14 +66,14 @@ func (h *host) bound(r store.Record) (stop func()) {
 		}
 	}
 	if r.Transient && r.LogLimit == 0 {
-		return afterStart(bound)
+		return supervise.AfterStart(bound)
 	}
 	return bound()
 }
 
 // LastLines is the end of what a process has written, of split logs rather that
 // of its errors.
-func (h *host) lastLines(r store.Record) []string {
+func (h *host) LastLines(r store.Record) []string {
 	source := logs.Source{Path: h.logPath(r)}
 	if r.SplitLog {
 		source.ErrPath = h.errorLogPath(r)

@@ -12,6 +12,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/api/server"
+	"tandem/engine/supervise"
 )
 
 func TestAPanicInAnOperationLeavesNoSecretInTheLog(t *testing.T) {
@@ -22,7 +23,7 @@ func TestAPanicInAnOperationLeavesNoSecretInTheLog(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		h := &host{log: newLogger(&log)}
-		h.control = newControl(t.Context(), h, h.log)
+		h.control = supervise.NewControl(t.Context(), h, h.log)
 		mux := h.mux()
 		op := api.Operation[api.Empty, api.Empty]{Name: "test.panic"}
 		server.Handle(mux, op, func(context.Context, api.Empty) (api.Empty, error) { panic(value) })

@@ -36,10 +36,10 @@ type check struct {
 	wait func(ctx context.Context) error
 }
 
-// probe waits until all conditions of a record have held; it gives why not when
+// Probe waits until all conditions of a record have held; it gives why not when
 // that has taken too long. Only the time counts in which this engine has looked:
 // a process that became ready while there was none is ready.
-func (h *host) probe(ctx context.Context, r store.Record) error {
+func (h *host) Probe(ctx context.Context, r store.Record) error {
 	timeout := defaultReadyTimeout
 	if r.Ready.TimeoutMS > 0 {
 		timeout = time.Duration(r.Ready.TimeoutMS) * time.Millisecond
@@ -102,11 +102,11 @@ func (h *host) awaitLine(ctx context.Context, r store.Record) error {
 	if err != nil {
 		return err
 	}
-	e, err := h.control.entryByID(ctx, r.ID) // it may not be announced yet
+	e, err := h.control.EntryByID(ctx, r.ID) // it may not be announced yet
 	if err != nil {
 		return errors.New("it was removed")
 	}
-	source := e.source()
+	source := e.Source()
 	_, _, err = h.logs.WaitLine(ctx, source, pattern, source.Places(r.LogStart, r.ErrorLogStart))
 	if err != nil && ctx.Err() != nil {
 		return errors.New("there was no such line")

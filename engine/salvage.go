@@ -11,6 +11,7 @@ import (
 	"tandem/engine/keeper"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -37,7 +38,7 @@ func (h *host) salvage(ctx context.Context, r store.Record, former store.Identit
 				return child, master, err
 			}
 		} else if ctx.Err() == nil {
-			h.control.unsure(r.ID, errUnsure(r))
+			h.control.Unsure(r.ID, errUnsure(r))
 		}
 		select {
 		case <-ctx.Done():
@@ -53,7 +54,7 @@ func (h *host) salvageWith(ctx context.Context, client keeperClient, r store.Rec
 	if err != nil {
 		return keeper.Child{}, nil, errUnsettled
 	}
-	i := slices.IndexFunc(held, func(c keeper.Child) bool { return c.ID == r.ID && identityOf(c) != former })
+	i := slices.IndexFunc(held, func(c keeper.Child) bool { return c.ID == r.ID && supervise.IdentityOf(c) != former })
 	if i >= 0 {
 		return h.takeHeld(ctx, client, held[i])
 	}
@@ -70,7 +71,7 @@ func (h *host) salvageWith(ctx context.Context, client keeperClient, r store.Rec
 	}
 	if r.TTY {
 		r.Identity = &id
-		if err := h.endTree(ctx, r, 0, ""); err != nil {
+		if err := h.EndTree(ctx, r, 0, ""); err != nil {
 			h.log.Error("end lost child", "id", r.ID, "error", err)
 		}
 		return keeper.Child{}, nil, errUnsure(r)

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/keeper"
 	"tandem/engine/service"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -64,8 +65,8 @@ func (h *host) mux() *server.Mux {
 }
 
 func (h *host) idAndName(ctx context.Context, what string) (id, name string, err error) {
-	e, err := h.control.entry(ctx, what)
-	return e.rec.ID, e.rec.Name, err
+	e, err := h.control.Entry(ctx, what)
+	return e.Rec.ID, e.Rec.Name, err
 }
 
 // info runs on the control goroutine.
@@ -79,12 +80,12 @@ func (h *host) info() api.Info {
 		DataDir:   h.o.DataDir,
 		Socket:    socket,
 		BootID:    h.bootID,
-		Running:   h.control.running(),
+		Running:   h.control.Running(),
 	}
 }
 
 func (h *host) engineInfo(ctx context.Context, _ api.Empty) (api.Info, error) {
-	return ask(ctx, h.control, h.info)
+	return supervise.Ask(ctx, h.control, h.info)
 }
 
 // engineStop answers when nothing can fail any more, and ends the engine
@@ -108,7 +109,7 @@ func (h *host) engineStop(ctx context.Context, in api.EngineStopInput) (api.Empt
 		}
 	}
 	if err := h.pauseKeeper(ctx); err != nil {
-		h.control.reopen()
+		h.control.Reopen()
 		return api.Empty{}, api.Errorf(api.CodeUnavailable, "stop engine: %v", err)
 	}
 	h.announceStop(ctx, in.All)
@@ -142,7 +143,7 @@ func (h *host) announceStop(ctx context.Context, all bool) {
 	if all {
 		text = "everything was ended, and the engine with it"
 	}
-	h.control.tellNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
+	h.control.TellNow(ctx, api.Event{Type: api.EventStopped, Notice: text})
 }
 
 // replacePatience bounds how long the keeper may take to take another executable.
@@ -169,14 +170,14 @@ func replaceBy(ctx context.Context, client keeperClient, path string) error {
 	return nil
 }
 
-// stopAll ends everything and lets nothing new be started.
+// StopAll ends everything and lets nothing new be started.
 func (h *host) stopAll(ctx context.Context) error {
-	failed := h.control.stopAll(ctx, stopAllPatience)
+	failed := h.control.StopAll(ctx, stopAllPatience)
 	if failed == nil {
 		failed = h.endAllRemains(ctx)
 	}
 	if failed != nil {
-		h.control.reopen()
+		h.control.Reopen()
 		return api.Errorf(api.CodeConflict, "end all sessions and processes: %v", failed)
 	}
 	return nil
@@ -193,7 +194,7 @@ func (h *host) watch(ctx context.Context, in api.WatchInput, send func(api.Event
 			return tell(e)
 		}
 	}
-	return h.control.watch(ctx, owner, in.Lasting, func(snapshot api.Event) []api.Event {
+	return h.control.Watch(ctx, owner, in.Lasting, func(snapshot api.Event) []api.Event {
 		info := h.info()
 		snapshot.Info = &info
 		snapshot.Layout, snapshot.Revision = h.layouts.Now()

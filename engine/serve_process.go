@@ -9,6 +9,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -63,18 +64,18 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 // startRecord starts a new record and answers when it runs, has ended already,
 // or could not be started.
 func (h *host) startRecord(ctx context.Context, rec store.Record, named bool) (api.Process, error) {
-	answer, err := h.enter(ctx, rec, named, hasStarted)
+	answer, err := h.enter(ctx, rec, named, supervise.HasStarted)
 	if err != nil {
 		return api.Process{}, err
 	}
-	return answer.wait(ctx)
+	return answer.Wait(ctx)
 }
 
 // enter begins to start a new record. The answer comes when its announced state
 // is as wanted, or it could not be started.
-func (h *host) enter(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (pending, error) {
+func (h *host) enter(ctx context.Context, rec store.Record, named bool, until func(api.State) bool) (supervise.Pending, error) {
 	rec.Cgroup = h.cgroupOf(rec)
-	answer, err := h.control.startNew(ctx, rec, h.logPath(rec), named, until)
+	answer, err := h.control.StartNew(ctx, rec, h.logPath(rec), named, until)
 	if err == nil {
 		return answer, nil
 	}
@@ -103,7 +104,7 @@ func (h *host) processRecord(in api.ProcessStartInput) (store.Record, error) {
 	if r.TTY = in.TTY; !in.TTY {
 		r.Cols, r.Rows = 0, 0
 	}
-	if r.Restart, err = restartOf(in.KeepAlive, in.Restart); err != nil {
+	if r.Restart, err = supervise.RestartOf(in.KeepAlive, in.Restart); err != nil {
 		return none, err
 	}
 	if err := checkReadiness(in.Ready); err != nil {
@@ -134,36 +135,11 @@ func (h *host) processRecord(in api.ProcessStartInput) (store.Record, error) {
 	return r, nil
 }
 
-// restartOf checks a restart policy and brings it into the form of a record.
-func restartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
-	r := store.Restart{}
-	if in != nil {
-		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
-	}
-	if keepAlive {
-		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {
-			return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", names.Shown(r.Policy)).
-				WithHint("give one of both")
-		}
-		r.Policy = string(api.PolicyAlways)
-	}
-	switch api.Policy(r.Policy) {
-	case "", api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
-	default:
-		return r, api.Errorf(api.CodeInvalid, "restart policy %s: there is no such policy", names.Shown(r.Policy)).
-			WithHint("it is no, on-failure, always or unless-stopped")
-	}
-	if r.Max < 0 || r.DelayMS < 0 {
-		return r, api.Errorf(api.CodeInvalid, "restart policy: max and delay_ms cannot be negative")
-	}
-	return r, nil
-}
-
 func (h *host) processList(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
 	if in.Metrics {
 		h.lookAtNeeds(ctx)
 	}
-	all, err := h.control.measurables(ctx)
+	all, err := h.control.Measurables(ctx)
 	if err != nil {
 		return api.ProcessListOutput{}, err
 	}
@@ -172,48 +148,48 @@ func (h *host) processList(ctx context.Context, in api.ProcessListInput) (api.Pr
 	}
 	out := api.ProcessListOutput{Processes: make([]api.Process, len(all))}
 	for i, m := range all {
-		out.Processes[i] = m.view
+		out.Processes[i] = m.View
 	}
 	return out, nil
 }
 
 // measure adds what processes use; those without a child use nothing.
-func (h *host) measure(all []measurable) {
+func (h *host) measure(all []supervise.Measurable) {
 	ids := make([]store.Identity, len(all))
 	for i, m := range all {
-		ids[i] = m.who
+		ids[i] = m.Who
 	}
 	strays := func(procs []proctree.Process) map[int]store.Identity { return h.strays(all, procs) }
 	for i, use := range h.meter.Measure(ids, strays) {
-		all[i].view.Metrics = use
+		all[i].View.Metrics = use
 	}
 }
 
 // strays are the orphans that carry the marks of processes, with the children
 // of those. Like the end of a terminal, its metrics leave alone what has left it
 // for good.
-func (h *host) strays(all []measurable, procs []proctree.Process) map[int]store.Identity {
+func (h *host) strays(all []supervise.Measurable, procs []proctree.Process) map[int]store.Identity {
 	marked := h.table.Orphans(procs)
 	strays := make(map[int]store.Identity)
 	for _, m := range all {
-		if m.who.PID == 0 || m.view.Terminal != nil {
+		if m.Who.PID == 0 || m.View.Terminal != nil {
 			continue
 		}
-		for _, pid := range marked[proctree.Mark{ID: m.view.ID, DataDir: h.o.DataDir}] {
-			strays[pid] = m.who
+		for _, pid := range marked[proctree.Mark{ID: m.View.ID, DataDir: h.o.DataDir}] {
+			strays[pid] = m.Who
 		}
 	}
 	return strays
 }
 
 func (h *host) processGet(ctx context.Context, in api.IDInput) (api.Process, error) {
-	e, err := h.control.entry(ctx, in.ID)
+	e, err := h.control.Entry(ctx, in.ID)
 	if err != nil {
 		return api.Process{}, err
 	}
-	one := []measurable{measurableOf(e.rec, e.view)}
+	one := []supervise.Measurable{supervise.MeasurableOf(e.Rec, e.View)}
 	h.measure(one)
-	return one[0].view, nil
+	return one[0].View, nil
 }
 
 func (h *host) processStop(ctx context.Context, in api.ProcessStopInput) (api.Process, error) {
@@ -225,7 +201,7 @@ func (h *host) processStop(ctx context.Context, in api.ProcessStopInput) (api.Pr
 	if in.TimeoutMS < 0 {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "stop process: timeout_ms cannot be negative")
 	}
-	p, err := h.control.stopProcess(ctx, asked(ctx, in.ID, "end"), in.Signal, in.TimeoutMS)
+	p, err := h.control.StopProcess(ctx, asked(ctx, in.ID, "end"), in.Signal, in.TimeoutMS)
 	if errors.Is(err, api.CodeEnded) {
 		return h.stopRemains(ctx, in, err)
 	}
@@ -241,7 +217,7 @@ func (h *host) processStopAll(ctx context.Context, in api.ProcessStopAllInput) (
 	}
 	h.log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", server.CallerOf(ctx).Name)
 	var locked error
-	stopped, failed := h.control.stopSome(ctx, in.Signal, func(p api.Process) bool {
+	stopped, failed := h.control.StopSome(ctx, in.Signal, func(p api.Process) bool {
 		if p.Terminal != nil && !in.Sessions {
 			return false
 		}
@@ -263,7 +239,7 @@ func (h *host) processRestart(ctx context.Context, in api.IDInput) (api.Process,
 	if err := h.mayStartAgain(ctx, &in.ID, true); err != nil {
 		return api.Process{}, err
 	}
-	p, err := h.control.restartProcess(ctx, asked(ctx, in.ID, "restart"))
+	p, err := h.control.RestartProcess(ctx, asked(ctx, in.ID, "restart"))
 	if err == nil {
 		h.history.StartedAgain(p)
 	}
@@ -278,18 +254,18 @@ func (h *host) processSignal(ctx context.Context, in api.ProcessSignalInput) (ap
 	if err := h.mayStartAgain(ctx, &in.ID, false); err != nil {
 		return api.Empty{}, err
 	}
-	e, err := h.control.entry(ctx, in.ID)
+	e, err := h.control.Entry(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
-	if e.child.PID == 0 {
-		return api.Empty{}, api.Errorf(api.CodeEnded, "send signal to %s: it does not run", e.rec.Name)
+	if e.Child.PID == 0 {
+		return api.Empty{}, api.Errorf(api.CodeEnded, "send signal to %s: it does not run", e.Rec.Name)
 	}
-	if err := access.MayChange(ctx, e.view, "signal"); err != nil {
+	if err := access.MayChange(ctx, e.View, "signal"); err != nil {
 		return api.Empty{}, err
 	}
 	h.log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", server.CallerOf(ctx).Name)
-	return api.Empty{}, proctree.SignalGroup(e.child, number)
+	return api.Empty{}, proctree.SignalGroup(e.Child, number)
 }
 
 func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {
@@ -301,24 +277,24 @@ func (h *host) processUpdate(ctx context.Context, in api.ProcessUpdateInput) (ap
 	if in.LogLimit != nil && *in.LogLimit < 0 {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "update process: log_limit cannot be negative")
 	}
-	u := update{keepAlive: in.KeepAlive, name: in.Name, logLimit: in.LogLimit}
-	if u.logLimit != nil {
+	u := supervise.Update{KeepAlive: in.KeepAlive, Name: in.Name, LogLimit: in.LogLimit}
+	if u.LogLimit != nil {
 		most := min(*in.LogLimit, mostLog)
-		u.logLimit = &most
+		u.LogLimit = &most
 	}
 	if in.Restart != nil {
-		restart, err := restartOf(false, in.Restart)
+		restart, err := supervise.RestartOf(false, in.Restart)
 		if err != nil {
 			return api.Process{}, err
 		}
-		u.restart = &restart
+		u.Restart = &restart
 	}
 	if in.Restart != nil || in.KeepAlive != nil {
 		if err := h.mayStartAgain(ctx, &in.ID, true); err != nil {
 			return api.Process{}, err
 		}
 	}
-	return h.control.updateProcess(ctx, asked(ctx, in.ID, "update"), u)
+	return h.control.UpdateProcess(ctx, asked(ctx, in.ID, "update"), u)
 }
 
 // mayStartAgain refuses a caller with a sandbox what has something outside it started
@@ -327,10 +303,10 @@ func (h *host) mayStartAgain(ctx context.Context, id *string, asks bool) error {
 	if server.CallerOf(ctx).Bounds.Sandbox == nil {
 		return nil
 	}
-	e, err := h.control.entryToStart(ctx, *id)
+	e, err := h.control.EntryToStart(ctx, *id)
 	if err != nil {
 		return err
 	}
-	*id = e.rec.ID
-	return h.guard.MayStartAgain(ctx, e.rec, asks)
+	*id = e.Rec.ID
+	return h.guard.MayStartAgain(ctx, e.Rec, asks)
 }

@@ -14,7 +14,7 @@ func (h *host) sessionRecord(ctx context.Context, in api.SessionRecordInput) (ou
 	if in.Until < 0 {
 		return out, api.Errorf(api.CodeInvalid, "record %s: until cannot be negative", names.Shown(in.ID))
 	}
-	s, view, err := h.control.sessionOf(ctx, in.ID)
+	s, view, err := h.control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}

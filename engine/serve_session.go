@@ -12,6 +12,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/names"
 	"tandem/engine/service"
+	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 	"tandem/keys"
 	"tandem/persist/store"
@@ -64,7 +65,7 @@ func (h *host) recordOf(kind api.Kind, in api.SessionStartInput) (store.Record, 
 	if err != nil {
 		return none, api.Errorf(api.CodeUnavailable, "start %s: %v", kind, err)
 	}
-	r := newRecord(id, kind)
+	r := supervise.NewRecord(id, kind)
 	r.TTY = true
 	if r.Argv = in.Command; len(r.Argv) == 0 {
 		r.Argv = h.shell()
@@ -142,7 +143,7 @@ func checkSize(cols, rows int) error {
 
 func (h *host) sessionList(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
 	h.lookAtNeeds(ctx)
-	all, err := ask(ctx, h.control, h.control.listed)
+	all, err := supervise.Ask(ctx, h.control, h.control.Listed)
 	sessions := []api.Process{}
 	for _, p := range all {
 		if p.Kind == api.KindSession {
@@ -152,11 +153,11 @@ func (h *host) sessionList(ctx context.Context, _ api.Empty) (api.SessionListOut
 	return api.SessionListOutput{Sessions: sessions}, err
 }
 func (h *host) sessionGet(ctx context.Context, in api.IDInput) (view api.Process, err error) {
-	e, err := h.control.entry(ctx, in.ID, api.KindSession)
-	if err == nil && e.session != nil && e.view.PID != 0 {
-		e.view.Terminal.Waiting = string(e.session.Shell().LookAtNeed())
+	e, err := h.control.Entry(ctx, in.ID, api.KindSession)
+	if err == nil && e.Session != nil && e.View.PID != 0 {
+		e.View.Terminal.Waiting = string(e.Session.Shell().LookAtNeed())
 	}
-	return e.view, err
+	return e.View, err
 }
 func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.Empty, error) {
 	typed := make([]keys.Key, len(in.Keys))
@@ -167,7 +168,7 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 		}
 		typed[i] = k
 	}
-	s, view, err := h.control.sessionOf(ctx, in.ID)
+	s, view, err := h.control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
@@ -189,7 +190,7 @@ func (h *host) sessionWrite(ctx context.Context, in api.SessionWriteInput) (api.
 }
 
 func (h *host) sessionRead(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
-	s, view, err := h.control.sessionOf(ctx, in.ID)
+	s, view, err := h.control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return api.SessionReadOutput{}, err
 	}
@@ -199,7 +200,7 @@ func (h *host) sessionRead(ctx context.Context, in api.SessionReadInput) (api.Se
 }
 
 func (h *host) sessionScreen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {
-	s, view, err := h.control.sessionOf(ctx, in.ID)
+	s, view, err := h.control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return api.Screen{}, err
 	}
@@ -212,7 +213,7 @@ func (h *host) sessionResize(ctx context.Context, in api.SessionResizeInput) (ap
 	if err := checkSize(in.Cols, in.Rows); err != nil {
 		return api.Empty{}, err
 	}
-	s, view, err := h.control.sessionOf(ctx, in.ID)
+	s, view, err := h.control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
@@ -229,30 +230,30 @@ func (h *host) sessionRename(ctx context.Context, in api.SessionRenameInput) (ap
 	if err := names.Check(in.Name); err != nil {
 		return api.Process{}, err
 	}
-	return h.control.rename(ctx, asked(ctx, in.ID, "rename", api.KindSession), in.Name)
+	return h.control.Rename(ctx, asked(ctx, in.ID, "rename", api.KindSession), in.Name)
 }
 func (h *host) sessionKill(ctx context.Context, in api.IDInput) (api.Process, error) {
-	return h.control.stopProcess(ctx, asked(ctx, in.ID, "end", api.KindSession), "", 0)
+	return h.control.StopProcess(ctx, asked(ctx, in.ID, "end", api.KindSession), "", 0)
 }
 
 func (h *host) processRemove(ctx context.Context, in api.IDInput) (api.Empty, error) {
-	_, err := h.control.removeProcess(ctx, asked(ctx, in.ID, "remove"))
+	_, err := h.control.RemoveProcess(ctx, asked(ctx, in.ID, "remove"))
 	return api.Empty{}, err
 }
 
 // asked is what the caller asks to do to a process: doing says that in a word or
 // two.
-func asked(ctx context.Context, id, doing string, kinds ...api.Kind) request {
+func asked(ctx context.Context, id, doing string, kinds ...api.Kind) supervise.Request {
 	caller := server.CallerOf(ctx)
-	return request{
-		id: id, kinds: kinds, by: caller.Actor(), client: caller.Name,
-		allowed: func(view api.Process) error { return access.MayChange(ctx, view, doing) },
+	return supervise.Request{
+		ID: id, Kinds: kinds, By: caller.Actor(), Client: caller.Name,
+		Allowed: func(view api.Process) error { return access.MayChange(ctx, view, doing) },
 	}
 }
 
 // attach serves session.attach.
 func (h *host) attach(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
-	s, view, err := h.control.sessionOf(ctx, o.ID)
+	s, view, err := h.control.SessionOf(ctx, o.ID)
 	if err != nil {
 		return err
 	}

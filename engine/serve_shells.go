@@ -6,6 +6,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/server"
 	"tandem/engine/names"
+	"tandem/engine/supervise"
 	"tandem/engine/terminal"
 )
 
@@ -27,7 +28,7 @@ func (h *host) sessionKeyboard(ctx context.Context, in api.SessionKeyboardInput)
 	if in.Take {
 		holder = keyboardName(caller)
 	}
-	return h.control.setKeyboard(ctx, request{id: in.ID}, holder, in.Open)
+	return h.control.SetKeyboard(ctx, supervise.Request{ID: in.ID}, holder, in.Open)
 }
 
 func keyboardName(c server.Caller) string {

@@ -7,10 +7,11 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/prompt"
+	"tandem/engine/supervise"
 )
 
 func (h *host) sessionFind(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
-	s, _, err := h.control.sessionOf(ctx, in.ID)
+	s, _, err := h.control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return api.SessionFindOutput{}, err
 	}
@@ -20,7 +21,7 @@ func (h *host) sessionFind(ctx context.Context, in api.SessionFindInput) (api.Se
 // folderOf is the folder in which the program that has a session's terminal
 // is now.
 func (h *host) folderOf(ctx context.Context, id string) (string, error) {
-	s, view, err := h.control.sessionOf(ctx, id)
+	s, view, err := h.control.SessionOf(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +36,7 @@ func (h *host) sessionExec(ctx context.Context, in api.SessionExecInput) (api.Se
 	if err := prompt.CheckExec(&in); err != nil {
 		return api.SessionExecOutput{}, err
 	}
-	s, view, err := h.control.sessionOf(ctx, in.ID)
+	s, view, err := h.control.SessionOf(ctx, in.ID)
 	if err == nil {
 		err = h.guard.MayType(ctx, view)
 	}
@@ -53,7 +54,7 @@ func (h *host) sessionWait(ctx context.Context, in api.SessionWaitInput) (api.Se
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
-	s, view, err := h.control.sessionOf(ctx, in.ID)
+	s, view, err := h.control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return api.SessionWaitOutput{}, err
 	}
@@ -75,7 +76,7 @@ func (h *host) sessionWait(ctx context.Context, in api.SessionWaitInput) (api.Se
 }
 
 func (h *host) sessionText(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
-	s, _, err := h.control.sessionOf(ctx, in.ID)
+	s, _, err := h.control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return api.SessionTextOutput{}, err
 	}
@@ -86,9 +87,9 @@ func (h *host) sessionText(ctx context.Context, in api.SessionTextInput) (api.Se
 // while, those first that have waited longest for it.
 func (h *host) lookAtNeeds(ctx context.Context) {
 	var all []*prompt.Shell
-	err := h.control.visit(ctx, func(e entry) {
-		if e.session != nil && !e.state.Ended() {
-			all = append(all, e.session.Shell())
+	err := h.control.Visit(ctx, func(e supervise.Entry) {
+		if e.Session != nil && !e.State.Ended() {
+			all = append(all, e.Session.Shell())
 		}
 	})
 	if err != nil {

@@ -45,8 +45,8 @@ func (h *host) processWait(ctx context.Context, in api.ProcessWaitInput) (api.Pr
 		return api.ProcessWaitOutput{}, ctx.Err()
 	}
 	out := api.ProcessWaitOutput{Met: s.met, Line: s.line}
-	e, err := h.control.entry(ctx, in.ID)
-	out.Process = e.view
+	e, err := h.control.Entry(ctx, in.ID)
+	out.Process = e.View
 	return out, err
 }
 
@@ -90,14 +90,14 @@ func checkWait(in api.ProcessWaitInput) error {
 // lookOut starts a goroutine for each condition, which end with watch: that may
 // be over before the process is found. It puts the process's id into in.
 func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
-	e, err := h.control.entry(ctx, in.ID)
+	e, err := h.control.Entry(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	in.ID = e.rec.ID
-	source := e.source()
+	in.ID = e.Rec.ID
+	source := e.Source()
 	seen := make(chan sighting, 4) // one for each goroutine
-	go func() { seen <- h.seeState(watch, *in, e.runs) }()
+	go func() { seen <- h.seeState(watch, *in, e.Runs) }()
 	if in.Log != "" {
 		pattern, err := logs.Pattern(source.Name, in.Log)
 		if err != nil {
@@ -131,7 +131,7 @@ func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-
 
 // seeState waits for the end of a run, or for readiness.
 func (h *host) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) sighting {
-	view, err := h.control.awaitThat(ctx, in.ID, func(s api.State, now int, ready bool) bool {
+	view, err := h.control.AwaitThat(ctx, in.ID, func(s api.State, now int, ready bool) bool {
 		return s.Ended() || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
 	})
 	switch {

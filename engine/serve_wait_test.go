@@ -2,9 +2,11 @@ package engine
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -14,10 +16,11 @@ func TestAWaitWhoseTimeIsOverAtOnceTellsOfTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	withRig(t, func(r *rig) {
-		p := r.running("a")
+	withLoop(t, func(r *loop) {
+		p := r.running(record("a"))
 		h := &host{store: data, control: r.c}
-		r.c.box.Post(func() { time.Sleep(time.Second) })
+		go r.c.Visit(r.Context(), func(supervise.Entry) { time.Sleep(time.Second) })
+		synctest.Wait()
 		out, err := h.processWait(r.Context(), api.ProcessWaitInput{ID: p.ID, Exit: true, TimeoutMS: 1})
 		if err != nil || out.Met != "" || out.Process.ID != p.ID {
 			t.Errorf("it came to %+v, %v", out, err)

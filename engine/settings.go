@@ -68,11 +68,11 @@ func (h *host) followSettings(ctx context.Context) {
 		if err == nil {
 			err = h.set(s)
 			h.history.Ignore(s.HistoryIgnore)
-			h.control.reapAfter(s.ReapAfter)
+			h.control.ReapAfter(s.ReapAfter)
 			h.log.Info("new settings")
 		}
 		if err != nil {
-			h.control.tellNotice(err.Error())
+			h.control.TellNotice(err.Error())
 		}
 	})
 }

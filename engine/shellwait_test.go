@@ -15,6 +15,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/api/client"
 	"tandem/engine/terminal"
+	"tandem/persist/store"
 )
 
 func (m *machine) sessionWait(in api.SessionWaitInput) api.SessionWaitOutput {
@@ -340,48 +341,35 @@ func TestShellMarksOutliveTheEngine(t *testing.T) {
 	}
 }
 
-// An idleSession was used last at some time.
-type idleSession struct {
-	fakeSession
-	active  time.Time
-	viewers int
-}
-
-func (s *idleSession) Facts() terminal.Facts {
-	return terminal.Facts{Active: s.active, Viewers: s.viewers}
-}
-
 func TestIdleSessionsOfAgentsExpire(t *testing.T) {
-	withRig(t, func(r *rig) {
+	withLoop(t, func(r *loop) {
 		h := &host{o: Options{IdleExpiry: 30 * time.Minute}, control: r.c}
 		ctx, cancel := context.WithCancel(r.Context())
 		done := make(chan struct{})
 		go func() { h.expireIdle(ctx); close(done) }()
 		defer func() { cancel(); <-done }()
 		begun := time.Now()
-		for id, change := range map[string]func(p *proc, s *idleSession){
-			"agents":  func(p *proc, s *idleSession) { p.rec.Actor = "agent:a/1" },
-			"owned":   func(p *proc, s *idleSession) { p.rec.Owner = "a-1" },
-			"persons": func(p *proc, s *idleSession) {},
-			"forever": func(p *proc, s *idleSession) { p.rec.Owner, p.rec.Lease = "a-1", string(api.LeaseForever) },
-			"watched": func(p *proc, s *idleSession) { p.rec.Owner, s.viewers = "a-1", 1 },
-			"used":    func(p *proc, s *idleSession) { p.rec.Owner, s.active = "a-1", begun.Add(20*time.Minute) },
+		var all []string
+		for id, change := range map[string]func(rec *store.Record, shows *terminal.Facts){
+			"agents":  func(rec *store.Record, _ *terminal.Facts) { rec.Actor = "agent:a/1" },
+			"owned":   func(rec *store.Record, _ *terminal.Facts) { rec.Owner = "a-1" },
+			"persons": func(*store.Record, *terminal.Facts) {},
+			"forever": func(rec *store.Record, _ *terminal.Facts) { rec.Owner, rec.Lease = "a-1", string(api.LeaseForever) },
+			"watched": func(rec *store.Record, shows *terminal.Facts) { rec.Owner, shows.Viewers = "a-1", 1 },
+			"used": func(rec *store.Record, shows *terminal.Facts) {
+				rec.Owner, shows.Active = "a-1", begun.Add(20*time.Minute)
+			},
 		} {
-			r.running(id)
-			_, err := ask(ctx, r.c, func() error {
-				s := &idleSession{active: begun}
-				p := r.c.procs[id]
-				p.live = s
-				change(p, s)
-				return nil
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rec, s := record(id), &idleSession{facts: terminal.Facts{Active: begun}}
+			change(&rec, &s.facts)
+			r.sessions[id] = s
+			r.running(rec)
+			all = append(all, id)
 		}
 		want := func(after time.Duration, ended ...string) {
 			time.Sleep(time.Until(begun.Add(after)))
-			for _, p := range r.listed() {
+			for _, id := range all {
+				p := r.view(id)
 				if over := p.State != api.StateRunning; over != slices.Contains(ended, p.ID) {
 					t.Errorf("after %v %s is %s", after, p.ID, p.State)
 				}

@@ -11,6 +11,7 @@ import (
 	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/names"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -45,16 +46,16 @@ func (h *host) processWrite(ctx context.Context, in api.ProcessWriteInput) (api.
 	if len(in.Text) > inputMost {
 		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), inputMost)
 	}
-	e, err := h.control.entry(ctx, in.ID)
+	e, err := h.control.Entry(ctx, in.ID)
 	if err != nil {
 		return api.Empty{}, err
 	}
-	rec := e.rec
+	rec := e.Rec
 	switch {
 	case !rec.Stdin:
 		return api.Empty{}, api.Errorf(api.CodeConflict, "write to %s: it was started without stdin", rec.Name)
-	case e.state.Ended():
-		return api.Empty{}, errEnded(rec)
+	case e.State.Ended():
+		return api.Empty{}, supervise.ErrEnded(rec)
 	case h.guard.LeavesSandbox(ctx, rec.ID):
 		return api.Empty{}, access.ErrOutside(rec.Name)
 	}
@@ -102,8 +103,8 @@ func writeInput(ctx context.Context, path, name, text string) error {
 // standard input, and were neither written to nor have printed since a time.
 func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
 	var recs []store.Record
-	err := h.control.visit(ctx, func(e entry) {
-		if r := e.rec; r.Stdin && r.Transient && ofAgent(r) && r.Lease != string(api.LeaseForever) && e.state == api.StateRunning {
+	err := h.control.Visit(ctx, func(e supervise.Entry) {
+		if r := e.Rec; r.Stdin && r.Transient && supervise.OfAgent(r) && r.Lease != string(api.LeaseForever) && e.State == api.StateRunning {
 			recs = append(recs, r)
 		}
 	})
@@ -113,7 +114,7 @@ func (h *host) endIdleInputs(ctx context.Context, since time.Time) {
 	for _, r := range recs {
 		if !h.usedSince(r, since) {
 			h.log.Info("end idle session", "id", r.ID)
-			h.control.end(r.ID)
+			h.control.End(r.ID)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/engine/api"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -94,7 +95,7 @@ func TestSessionWithoutATerminalIsUsedWhenItIsWrittenToOrPrints(t *testing.T) {
 	}
 	h := &host{store: data}
 	long, now := time.Now().Add(-time.Hour), time.Now()
-	rec := newRecord("0123456789ab", api.KindProcess)
+	rec := supervise.NewRecord("0123456789ab", api.KindProcess)
 	rec.Stdin, rec.StartedAt = true, long.Add(-time.Hour)
 	if err := data.Save(rec); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"tandem/engine/api"
@@ -10,8 +10,8 @@ import (
 
 // noteStart tells the history of what somebody has started for the first time.
 // Of a shell in which somebody types, what is typed there is told.
-func (c *control) noteStart(p *proc, e event) {
-	if c.history == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && names.IsPlainShell(p.rec.Argv) {
+func (c *Control) noteStart(p *proc, e event) {
+	if c.History == nil || e.kind != evSpawned || p.rec.Restarts > 0 || p.rec.TTY && names.IsPlainShell(p.rec.Argv) {
 		return
 	}
 	r := p.rec
@@ -19,7 +19,7 @@ func (c *control) noteStart(p *proc, e event) {
 	if r.Transient {
 		kind = history.KindExec
 	}
-	c.history.Began(histdb.Row{
+	c.History.Began(histdb.Row{
 		Command: names.CommandLine(p.argv), CWD: r.CWD, StartedAt: r.CreatedAt, Duration: -1,
 		Actor: r.Actor, Kind: kind, Process: r.ID, Running: true,
 	})
@@ -28,16 +28,16 @@ func (c *control) noteStart(p *proc, e event) {
 // noteEnd tells the history of a process that has ended for good. One that was
 // only kept from being started again had ended by itself, and not well. What
 // somebody has interrupted counts as stopped.
-func (c *control) noteEnd(p *proc) {
-	if c.history == nil || !p.state().Ended() {
+func (c *Control) noteEnd(p *proc) {
+	if c.History == nil || !p.state().Ended() {
 		return
 	}
 	view := describe(p)
 	switch {
 	case p.down && view.State == api.StateStopped:
 		view.State = api.StateFailed
-	case view.State == api.StateExited && p.ending != nil && prompt.EndsInterrupt(p.last.Interrupt, p.ending.at) && (view.ExitCode == nil || *view.ExitCode != 0):
+	case view.State == api.StateExited && p.ending != nil && prompt.EndsInterrupt(p.last.Interrupt, p.ending.At) && (view.ExitCode == nil || *view.ExitCode != 0):
 		view.State = api.StateStopped
 	}
-	c.history.Ended(view)
+	c.History.Ended(view)
 }

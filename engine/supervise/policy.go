@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"tandem/engine/api"
 	"tandem/engine/keeper"
+	"tandem/engine/names"
 	"tandem/persist/store"
 )
 
@@ -88,9 +89,9 @@ func succeeded(r store.Restart, e keeper.Exit) bool {
 	return e.Code != nil && (*e.Code == 0 || slices.Contains(r.SuccessCodes, *e.Code))
 }
 
-// startsAtBoot reports whether a policy starts a process again that a reboot
+// StartsAtBoot reports whether a policy starts a process again that a reboot
 // has ended.
-func startsAtBoot(r store.Restart) bool {
+func StartsAtBoot(r store.Restart) bool {
 	p := api.Policy(r.Policy)
 	return p == api.PolicyAlways || p == api.PolicyUnlessStopped
 }
@@ -134,4 +135,29 @@ func howEnded(l life) string {
 		return "it was ended by " + l.exit.Signal
 	}
 	return "it ended and nobody saw how"
+}
+
+// RestartOf checks a restart policy and brings it into the form of a record.
+func RestartOf(keepAlive bool, in *api.Restart) (store.Restart, error) {
+	r := store.Restart{}
+	if in != nil {
+		r = store.Restart{Policy: string(in.Policy), Max: in.Max, DelayMS: in.DelayMS, SuccessCodes: in.SuccessCodes, Prompt: !keepAlive}
+	}
+	if keepAlive {
+		if r.Policy != "" && r.Policy != string(api.PolicyAlways) {
+			return r, api.Errorf(api.CodeInvalid, "restart policy %s: keep_alive is short for always", names.Shown(r.Policy)).
+				WithHint("give one of both")
+		}
+		r.Policy = string(api.PolicyAlways)
+	}
+	switch api.Policy(r.Policy) {
+	case "", api.PolicyNo, api.PolicyOnFailure, api.PolicyAlways, api.PolicyUnlessStopped:
+	default:
+		return r, api.Errorf(api.CodeInvalid, "restart policy %s: there is no such policy", names.Shown(r.Policy)).
+			WithHint("it is no, on-failure, always or unless-stopped")
+	}
+	if r.Max < 0 || r.DelayMS < 0 {
+		return r, api.Errorf(api.CodeInvalid, "restart policy: max and delay_ms cannot be negative")
+	}
+	return r, nil
 }

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"sync"
@@ -22,22 +22,22 @@ const (
 
 // becomeSoon is become, but for a state that is over in a moment there is
 // neither a write nor an announcement.
-func (c *control) becomeSoon(p *proc, s api.State) {
+func (c *Control) becomeSoon(p *proc, s api.State) {
 	p.rec.State = string(s)
 	c.saveIn(p, soon)
 }
 
 // becomeExited announces the end of a one-shot command at once.
-func (c *control) becomeExited(p *proc) {
+func (c *Control) becomeExited(p *proc) {
 	p.rec.State = string(api.StateExited)
 	c.noteEnd(p)
 	c.saveIn(p, later)
 	c.announce(p)
 }
 
-// afterStart begins something that is not worth the while for a one-shot command
+// AfterStart begins something that is not worth the while for a one-shot command
 // that ends at once. It gives what ends it.
-func afterStart(begin func() (end func())) (end func()) {
+func AfterStart(begin func() (end func())) (end func()) {
 	var mu sync.Mutex
 	var begun func()
 	ended := false
@@ -59,7 +59,7 @@ func afterStart(begin func() (end func())) (end func()) {
 }
 
 // saveIn saves a process in a while, unless that is done before.
-func (c *control) saveIn(p *proc, d time.Duration) {
+func (c *Control) saveIn(p *proc, d time.Duration) {
 	p.rev++
 	rev := p.rev
 	time.AfterFunc(d, func() {

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"strings"
@@ -109,7 +109,7 @@ func TestAPolicyBeginsShortAndWhatIsKeptAliveKeepsItsDelays(t *testing.T) {
 			healthy: 30 * time.Second, after: verdict{state: api.StateStarting},
 		},
 	} {
-		restart, err := restartOf(c.keepAlive, c.in)
+		restart, err := RestartOf(c.keepAlive, c.in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"tandem/engine/api"
@@ -41,8 +41,8 @@ func (k eventKind) verb() string {
 // An event carries what its kind says.
 type event struct {
 	kind eventKind
-	started
-	ending   ending
+	Started
+	ending   Ending
 	rebooted bool
 	err      error
 	signal   string // instead of the process's stop signal
@@ -51,7 +51,7 @@ type event struct {
 	reply    chan<- outcome
 }
 
-type action func(c *control, p *proc, e event)
+type action func(c *Control, p *proc, e event)
 
 // A table says what an event does to a process in a state. A cell that is not
 // there cannot happen; one that shall have no effect says ignore.
@@ -137,4 +137,4 @@ func newTable() table {
 	}
 }
 
-func ignore(*control, *proc, event) {}
+func ignore(*Control, *proc, event) {}

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"math/rand/v2"
@@ -17,8 +17,8 @@ const (
 	defaultStopTimeout = 8 * time.Second
 )
 
-// stopTimeout is the time from a record's stop signal to SIGKILL.
-func stopTimeout(r store.Record) time.Duration {
+// StopTimeout is the time from a record's stop signal to SIGKILL.
+func StopTimeout(r store.Record) time.Duration {
 	if r.StopTimeoutMS > 0 {
 		return time.Duration(r.StopTimeoutMS) * time.Millisecond
 	}
@@ -27,12 +27,12 @@ func stopTimeout(r store.Record) time.Duration {
 
 // noteExit remembers how the child ended. Its output is read to the end before
 // anybody is told.
-func noteExit(c *control, p *proc, e event) {
-	if p.ending != nil || !p.isChild(e.child) {
+func noteExit(c *Control, p *proc, e event) {
+	if p.ending != nil || !p.isChild(e.Child) {
 		return
 	}
 	p.ending = &e.ending
-	if since := time.Since(e.ending.at); 0 <= since && since < heardSoon {
+	if since := time.Since(e.ending.At); 0 <= since && since < heardSoon {
 		p.held = proctree.BootTicks()
 	}
 	if p.rec.Identity == nil { // the start has not been reported yet
@@ -63,27 +63,27 @@ func childEnded(p *proc) {
 	}
 }
 
-func noteDrained(c *control, p *proc, _ event) {
+func noteDrained(c *Control, p *proc, _ event) {
 	p.drained = true
 	settle(c, p)
 }
 
-func noteGone(c *control, p *proc, _ event) {
+func noteGone(c *Control, p *proc, _ event) {
 	p.gone, p.killing = true, false
 	if p.ending == nil {
 		rec := p.rec
 		c.work(func() {
-			late := c.world.lateExit(c.ctx, rec)
+			late := c.world.LateExit(c.ctx, rec)
 			// The keeper's own word may come first, and another child begin.
-			c.post(rec.ID, event{kind: evExited, started: started{child: childOf(rec)}, ending: late})
+			c.post(rec.ID, event{kind: evExited, Started: Started{Child: childOf(rec)}, ending: late})
 		})
 		return
 	}
 	settle(c, p)
 }
 
-// identityOf is who a child of the keeper is.
-func identityOf(c keeper.Child) store.Identity {
+// IdentityOf is who a child of the keeper is.
+func IdentityOf(c keeper.Child) store.Identity {
 	return store.Identity{BootID: c.BootID, PID: c.PID, StartTime: c.StartTime}
 }
 
@@ -97,7 +97,7 @@ func childOf(r store.Record) keeper.Child {
 
 // settle ends a run once nothing more can come of it, and begins the next if
 // that is wanted.
-func settle(c *control, p *proc) {
+func settle(c *Control, p *proc) {
 	if p.ending == nil || !p.drained || p.killing {
 		return
 	}
@@ -131,24 +131,24 @@ func (p *proc) life() life {
 	if p.ending == nil {
 		return life{exit: keeper.Exit{Unknown: true}, fault: p.rec.Error}
 	}
-	at := p.ending.at
+	at := p.ending.At
 	if at.IsZero() {
 		at = time.Now()
 	}
-	return life{exit: p.ending.exit, lasted: at.Sub(p.rec.StartedAt), fault: p.fault}
+	return life{exit: p.ending.Exit, lasted: at.Sub(p.rec.StartedAt), fault: p.fault}
 }
 
 // forget lets the keeper drop an ended child.
-func (c *control) forget(p *proc) {
+func (c *Control) forget(p *proc) {
 	id := p.rec.ID
-	c.onDisk(p, func() { c.world.forget(id) })
+	c.onDisk(p, func() { c.world.Forget(id) })
 }
 
 // forgetLate lets the keeper drop a child whose end it learned after us.
-func forgetLate(c *control, p *proc, _ event) { c.forget(p) }
+func forgetLate(c *Control, p *proc, _ event) { c.forget(p) }
 
 // stop writes down that the process shall not run, then ends it.
-func stop(c *control, p *proc, e event) {
+func stop(c *Control, p *proc, e event) {
 	p.await(e.reply, api.State.Ended)
 	if p.killing && p.rec.Desired == desiredStopped {
 		return
@@ -163,7 +163,7 @@ func stop(c *control, p *proc, e event) {
 
 // stopWaiting ends a process that waits for its next start: its last child has
 // ended, but what that has started may not have.
-func stopWaiting(c *control, p *proc, e event) {
+func stopWaiting(c *Control, p *proc, e event) {
 	p.rec.NextStart, p.down = time.Time{}, true
 	if p.rec.Identity != nil {
 		p.gone = false
@@ -179,7 +179,7 @@ func stopWaiting(c *control, p *proc, e event) {
 
 // stopOnceStarted writes the wish down and calls the start off; begin acts on the
 // wish where the child already exists.
-func stopOnceStarted(c *control, p *proc, e event) {
+func stopOnceStarted(c *Control, p *proc, e event) {
 	p.await(e.reply, api.State.Ended)
 	if p.callOff != nil {
 		p.callOff()
@@ -192,9 +192,9 @@ func stopOnceStarted(c *control, p *proc, e event) {
 }
 
 // stopEnded sees to it that what has ended is not started again by a reboot.
-func stopEnded(c *control, p *proc, e event) {
-	if !startsAtBoot(p.rec.Restart) || p.rec.Desired == desiredStopped || p.removing {
-		e.answer(outcome{err: errEnded(p.rec)})
+func stopEnded(c *Control, p *proc, e event) {
+	if !StartsAtBoot(p.rec.Restart) || p.rec.Desired == desiredStopped || p.removing {
+		e.answer(outcome{err: ErrEnded(p.rec)})
 		return
 	}
 	p.await(e.reply, api.State.Ended)
@@ -202,13 +202,13 @@ func stopEnded(c *control, p *proc, e event) {
 	c.become(p, api.StateStopped)
 }
 
-func errEnded(r store.Record) error {
+func ErrEnded(r store.Record) error {
 	return api.Errorf(api.CodeEnded, "%s %s has ended", r.Kind, r.Name)
 }
 
 // endProcess queues behind what is being saved, so that the wish is on disk
 // before the first signal is sent.
-func endProcess(c *control, p *proc) {
+func endProcess(c *Control, p *proc) {
 	p.disarm()
 	p.killing = true
 	if p.live != nil && p.ending == nil && p.fault == "" {
@@ -223,7 +223,7 @@ func endProcess(c *control, p *proc) {
 	}
 	c.onDisk(p, func() {
 		c.work(func() {
-			if err := c.world.endTree(c.ctx, rec, held, signal); err != nil {
+			if err := c.world.EndTree(c.ctx, rec, held, signal); err != nil {
 				c.post(rec.ID, event{kind: evStuck, err: err})
 				return
 			}
@@ -232,14 +232,14 @@ func endProcess(c *control, p *proc) {
 	})
 }
 
-func reportStuck(c *control, p *proc, e event) {
+func reportStuck(c *Control, p *proc, e event) {
 	p.killing = false
 	p.fail(e.err)
 	p.failRemovals(e.err)
 	c.notice(e.err.Error())
 }
 
-func refuseRunning(_ *control, p *proc, e event) {
+func refuseRunning(_ *Control, p *proc, e event) {
 	e.answer(outcome{err: errRunning(p)})
 }
 
@@ -248,7 +248,7 @@ func errRunning(p *proc) error {
 }
 
 // removeOnceStopped remembers the wish until nothing of the process is left.
-func removeOnceStopped(_ *control, p *proc, e event) {
+func removeOnceStopped(_ *Control, p *proc, e event) {
 	if p.rec.Desired != desiredStopped {
 		e.answer(outcome{err: errRunning(p)})
 		return
@@ -256,7 +256,7 @@ func removeOnceStopped(_ *control, p *proc, e event) {
 	p.removals = append(p.removals, e.reply)
 }
 
-func (c *control) removeStopped(p *proc) {
+func (c *Control) removeStopped(p *proc) {
 	for _, reply := range p.removals {
 		id := p.rec.ID
 		c.box.Post(func() { c.handle(id, event{kind: evRemove, reply: reply}) })
@@ -272,7 +272,7 @@ func (p *proc) failRemovals(err error) {
 }
 
 // remove deletes what is on disk, then forgets the process.
-func remove(c *control, p *proc, e event) {
+func remove(c *Control, p *proc, e event) {
 	p.await(e.reply, never)
 	if p.removing {
 		return
@@ -284,18 +284,18 @@ func remove(c *control, p *proc, e event) {
 func never(api.State) bool { return false }
 
 // drop removes a process from disk and table and announces that.
-func drop(c *control, p *proc) {
+func drop(c *Control, p *proc) {
 	p.disarm()
 	p.release()
 	p.close()
 	id, durable := p.rec.ID, p.startsAtBoot()
 	c.onDisk(p, func() {
-		err := c.world.remove(id, durable)
+		err := c.world.Remove(id, durable)
 		c.box.Post(func() { c.dropped(p, err) })
 	})
 }
 
-func (c *control) dropped(p *proc, err error) {
+func (c *Control) dropped(p *proc, err error) {
 	p.removing = false
 	if err != nil {
 		p.fail(err)

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // freeName is name, or name-2, name-3, … if something that has not ended is
 // called that.
-func (c *control) freeName(name string) string {
+func (c *Control) freeName(name string) string {
 	taken := make([]bool, len(c.procs)+3) // by number; the name itself is 1
 	for _, p := range c.procs {
 		if p.state().Ended() {
@@ -47,7 +47,7 @@ func numberOf(other, name string) int {
 	return n
 }
 
-func (c *control) namedLive(name string) *proc {
+func (c *Control) namedLive(name string) *proc {
 	for _, p := range c.procs {
 		if p.rec.Name == name && !p.state().Ended() {
 			return p
@@ -58,19 +58,19 @@ func (c *control) namedLive(name string) *proc {
 
 // find resolves an id, a name or a unique prefix of an id, in this order. Of
 // several with one name the live one counts, or else the one that ended last.
-func (c *control) find(what string, kinds ...api.Kind) (*proc, error) {
+func (c *Control) find(what string, kinds ...api.Kind) (*proc, error) {
 	return c.findAmong(func(p *proc) bool { return p.view.ID != "" }, what, kinds)
 }
 
 // findToEnd finds also what is being started for the first time, which nobody
 // is told of yet, by its whole id or its name.
-func (c *control) findToEnd(what string, kinds ...api.Kind) (*proc, error) {
+func (c *Control) findToEnd(what string, kinds ...api.Kind) (*proc, error) {
 	return c.findAmong(func(p *proc) bool {
 		return p.view.ID != "" || p.state() == api.StateStarting && !p.rec.Transient
 	}, what, kinds)
 }
 
-func (c *control) findAmong(known func(*proc) bool, what string, kinds []api.Kind) (*proc, error) {
+func (c *Control) findAmong(known func(*proc) bool, what string, kinds []api.Kind) (*proc, error) {
 	wanted := func(p *proc) bool {
 		return known(p) && (len(kinds) == 0 || slices.Contains(kinds, api.Kind(p.rec.Kind)))
 	}

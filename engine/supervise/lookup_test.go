@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ func TestNameIsUniqueAmongWhatHasNotEnded(t *testing.T) {
 	withRig(t, func(r *rig) {
 		p := r.running("a")
 		free := func() string {
-			name, _ := ask(r.Context(), r.c, func() string { return r.c.freeName("name-a") })
+			name, _ := Ask(r.Context(), r.c, func() string { return r.c.freeName("name-a") })
 			return name
 		}
 		if got := free(); got != "name-a-2" {
@@ -37,7 +37,7 @@ func TestFindTakesIDNameAndUniquePrefix(t *testing.T) {
 				id  string
 				err error
 			}
-			a, _ := ask(r.Context(), r.c, func() answer {
+			a, _ := Ask(r.Context(), r.c, func() answer {
 				p, err := r.c.find(what, api.KindSession)
 				if err != nil {
 					return answer{err: err}

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type fakeWorld struct {
 	endErr               error
 	probeTakes           time.Duration
 	probeErr             error
-	late                 ending
+	late                 Ending
 	lateTakes            time.Duration
 }
 
@@ -43,7 +43,7 @@ func newFakeWorld() *fakeWorld {
 		sessions: make(map[string]*fakeSession),
 		children: make(map[int]string),
 		nextPID:  100,
-		late:     ending{exit: keeper.Exit{Unknown: true}},
+		late:     Ending{Exit: keeper.Exit{Unknown: true}},
 	}
 }
 
@@ -63,7 +63,7 @@ func (w *fakeWorld) onDisk(id string) store.Record {
 	return w.disk[id]
 }
 
-func (w *fakeWorld) save(r store.Record, _ bool) error {
+func (w *fakeWorld) Save(r store.Record, _ bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("save %s %s", r.State, r.Desired)
@@ -74,33 +74,33 @@ func (w *fakeWorld) save(r store.Record, _ bool) error {
 	return nil
 }
 
-func (w *fakeWorld) spawn(ctx context.Context, r store.Record, _ predecessor) (started, error) {
+func (w *fakeWorld) Spawn(ctx context.Context, r store.Record, _ Predecessor) (Started, error) {
 	if w.spawnWaits {
 		<-ctx.Done()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.note("spawn called off")
-		return started{}, errFake
+		return Started{}, errFake
 	}
 	time.Sleep(w.spawnTakes)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("spawn")
 	if w.spawnErr != nil {
-		return started{}, w.spawnErr
+		return Started{}, w.spawnErr
 	}
 	w.nextPID++
 	w.children[w.nextPID] = r.ID
-	begun := started{child: keeper.Child{ID: r.ID, PID: w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}}
+	begun := Started{Child: keeper.Child{ID: r.ID, PID: w.nextPID, StartTime: 7, BootID: "boot", TTY: r.TTY}}
 	if r.TTY {
 		s := &fakeSession{}
 		w.sessions[r.ID] = s
-		begun.live = s
+		begun.Live = s
 	}
 	return begun, nil
 }
 
-func (w *fakeWorld) probe(ctx context.Context, _ store.Record) error {
+func (w *fakeWorld) Probe(ctx context.Context, _ store.Record) error {
 	select {
 	case <-time.After(w.probeTakes):
 		return w.probeErr
@@ -109,11 +109,11 @@ func (w *fakeWorld) probe(ctx context.Context, _ store.Record) error {
 	}
 }
 
-func (w *fakeWorld) bound(store.Record) func() { return func() {} }
+func (w *fakeWorld) Bound(store.Record) func() { return func() {} }
 
-func (w *fakeWorld) lastLines(store.Record) []string { return []string{"last words"} }
+func (w *fakeWorld) LastLines(store.Record) []string { return []string{"last words"} }
 
-func (w *fakeWorld) endRemains(_ context.Context, records []store.Record, _ string) (int, error) {
+func (w *fakeWorld) EndRemains(_ context.Context, records []store.Record, _ string) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range records {
@@ -122,7 +122,7 @@ func (w *fakeWorld) endRemains(_ context.Context, records []store.Record, _ stri
 	return len(records), nil
 }
 
-func (w *fakeWorld) endTree(ctx context.Context, r store.Record, held uint64, _ string) error {
+func (w *fakeWorld) EndTree(ctx context.Context, r store.Record, held uint64, _ string) error {
 	w.mu.Lock()
 	w.note("end %d", r.Identity.PID)
 	w.mu.Unlock()
@@ -162,7 +162,7 @@ func (w *fakeWorld) liveChildren(id string) (n int) {
 	return n
 }
 
-func (w *fakeWorld) lateExit(ctx context.Context, _ store.Record) ending {
+func (w *fakeWorld) LateExit(ctx context.Context, _ store.Record) Ending {
 	select {
 	case <-time.After(w.lateTakes):
 	case <-ctx.Done():
@@ -170,17 +170,17 @@ func (w *fakeWorld) lateExit(ctx context.Context, _ store.Record) ending {
 	return w.late
 }
 
-func (w *fakeWorld) forget(string) {
+func (w *fakeWorld) Forget(string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("forget")
 }
 
-func (w *fakeWorld) revive(store.Record) *terminal.Session {
+func (w *fakeWorld) Revive(store.Record) *terminal.Session {
 	panic("no test has a terminal that ended")
 }
 
-func (w *fakeWorld) remove(id string, _ bool) error {
+func (w *fakeWorld) Remove(id string, _ bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("remove")
@@ -233,7 +233,7 @@ func (s *fakeSession) Gone() <-chan struct{} {
 type rig struct {
 	*testing.T
 	w    *fakeWorld
-	c    *control
+	c    *Control
 	stop func()
 }
 
@@ -242,8 +242,8 @@ func withRig(t *testing.T, f func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := newFakeWorld()
-		r := &rig{T: t, w: w, c: newControl(ctx, w, slog.New(slog.NewTextHandler(io.Discard, nil)))}
-		go r.c.run()
+		r := &rig{T: t, w: w, c: NewControl(ctx, w, slog.New(slog.NewTextHandler(io.Discard, nil)))}
+		go r.c.Run()
 		r.stop = func() {
 			cancel()
 			<-r.c.done
@@ -256,10 +256,10 @@ func withRig(t *testing.T, f func(r *rig)) {
 // begin starts a process and gives the channel of its answer.
 func (r *rig) begin(id string) <-chan outcome {
 	r.Helper()
-	rec := newRecord(id, api.KindSession)
+	rec := NewRecord(id, api.KindSession)
 	rec.Name, rec.Argv, rec.TTY = "name-"+id, []string{"sh"}, true
 	reply := make(chan outcome, 1)
-	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, hasStarted, reply) })
+	refused, err := Ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, HasStarted, reply) })
 	if err != nil || refused != nil {
 		r.Fatal(err, refused)
 	}
@@ -286,8 +286,8 @@ func (r *rig) ask(id string, kind eventKind) <-chan outcome {
 func (r *rig) exits(p api.Process, code int) {
 	r.c.post(p.ID, event{
 		kind:    evExited,
-		started: started{child: keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7}},
-		ending:  ending{exit: keeper.Exit{Code: &code}, at: time.Now()},
+		Started: Started{Child: keeper.Child{ID: p.ID, PID: p.PID, StartTime: 7}},
+		ending:  Ending{Exit: keeper.Exit{Code: &code}, At: time.Now()},
 	})
 }
 
@@ -307,7 +307,7 @@ func (r *rig) view(id string) api.Process {
 }
 
 func (r *rig) listed() []api.Process {
-	all, err := ask(r.Context(), r.c, r.c.listed)
+	all, err := Ask(r.Context(), r.c, r.c.Listed)
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"context"
@@ -12,30 +12,30 @@ import (
 	"tandem/persist/store"
 )
 
-// A request is what somebody asks the control loop to do to a process. What it
+// A Request is what somebody asks the control loop to do to a process. What it
 // leads to is answered once it is announced.
-type request struct {
-	id      string // an id, a name or a unique prefix
-	kinds   []api.Kind
-	by      string                  // who asks: person, or agent:NAME/VERSION
-	client  string                  // through which program, for the log
-	allowed func(api.Process) error // refuses it; called on the control goroutine
+type Request struct {
+	ID      string // an id, a name or a unique prefix
+	Kinds   []api.Kind
+	By      string                  // who asks: person, or agent:NAME/VERSION
+	Client  string                  // through which program, for the log
+	Allowed func(api.Process) error // refuses it; called on the control goroutine
 }
 
-// A pending is the answer to a request, which comes later.
-type pending struct {
-	c     *control
+// A Pending is the answer to a request, which comes later.
+type Pending struct {
+	c     *Control
 	id    string
 	reply chan outcome
 }
 
-func (c *control) pending(id string) pending {
-	return pending{c: c, id: id, reply: make(chan outcome, 1)}
+func (c *Control) pending(id string) Pending {
+	return Pending{c: c, id: id, reply: make(chan outcome, 1)}
 }
 
-// wait waits for the answer. When ctx ends nobody waits any more, and its error is
+// Wait waits for the answer. When ctx ends nobody waits any more, and its error is
 // given as it is.
-func (w pending) wait(ctx context.Context) (api.Process, error) {
+func (w Pending) Wait(ctx context.Context) (api.Process, error) {
 	select {
 	case o := <-w.reply:
 		return o.process, o.err
@@ -48,16 +48,16 @@ func (w pending) wait(ctx context.Context) (api.Process, error) {
 }
 
 // abandon drops an answer that nobody waits for any longer.
-func (c *control) abandon(w pending) {
+func (c *Control) abandon(w Pending) {
 	if p := c.procs[w.id]; p != nil {
 		p.waiters = slices.DeleteFunc(p.waiters, func(of waiter) bool { return of.reply == w.reply })
 	}
 }
 
 // try runs f on the control goroutine and gives what it returned.
-func try[T any](ctx context.Context, c *control, f func() (T, error)) (T, error) {
+func try[T any](ctx context.Context, c *Control, f func() (T, error)) (T, error) {
 	var failed error
-	v, err := ask(ctx, c, func() (v T) {
+	v, err := Ask(ctx, c, func() (v T) {
 		v, failed = f()
 		return v
 	})
@@ -68,21 +68,21 @@ func try[T any](ctx context.Context, c *control, f func() (T, error)) (T, error)
 }
 
 // on runs f on the control goroutine and gives its error.
-func (c *control) on(ctx context.Context, f func() error) error {
+func (c *Control) on(ctx context.Context, f func() error) error {
 	_, err := try(ctx, c, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
-// startNew begins to start a new record, whose log is at logPath. The answer comes
+// StartNew begins to start a new record, whose log is at logPath. The answer comes
 // when its announced state is as wanted, or it could not be started.
-func (c *control) startNew(ctx context.Context, r store.Record, logPath string, named bool, until func(api.State) bool) (pending, error) {
+func (c *Control) StartNew(ctx context.Context, r store.Record, logPath string, named bool, until func(api.State) bool) (Pending, error) {
 	w := c.pending(r.ID)
 	return w, c.on(ctx, func() error { return c.start(r, logPath, named, until, w.reply) })
 }
 
 // start puts a new record into the table. reply is answered when its announced
 // state is as wanted, or it could not be started.
-func (c *control) start(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
+func (c *Control) start(r store.Record, logPath string, named bool, until func(api.State) bool, reply chan<- outcome) error {
 	switch other := c.namedLive(r.Name); {
 	case c.closing:
 		return api.ErrEnding()
@@ -97,31 +97,31 @@ func (c *control) start(r store.Record, logPath string, named bool, until func(a
 	return nil
 }
 
-func hasStarted(s api.State) bool { return s != api.StateStarting }
+func HasStarted(s api.State) bool { return s != api.StateStarting }
 
 func always(api.State) bool { return true }
 
-// stopProcess, restartProcess and removeProcess feed the event that asks for it.
-// stopProcess sends signal instead of the process's own, and SIGKILL after
+// StopProcess, RestartProcess and RemoveProcess feed the event that asks for it.
+// StopProcess sends signal instead of the process's own, and SIGKILL after
 // timeoutMS; "" and 0 leave that to the process.
-func (c *control) stopProcess(ctx context.Context, q request, signal string, timeoutMS int) (api.Process, error) {
+func (c *Control) StopProcess(ctx context.Context, q Request, signal string, timeoutMS int) (api.Process, error) {
 	return c.request(ctx, q, event{kind: evStop, signal: signal, patience: timeoutMS})
 }
 
-func (c *control) restartProcess(ctx context.Context, q request) (api.Process, error) {
+func (c *Control) RestartProcess(ctx context.Context, q Request) (api.Process, error) {
 	return c.request(ctx, q, event{kind: evRestart})
 }
 
-func (c *control) removeProcess(ctx context.Context, q request) (api.Process, error) {
+func (c *Control) RemoveProcess(ctx context.Context, q Request) (api.Process, error) {
 	return c.request(ctx, q, event{kind: evRemove})
 }
 
 // request hands an event to a process and waits for the answer.
-func (c *control) request(ctx context.Context, q request, e event) (api.Process, error) {
+func (c *Control) request(ctx context.Context, q Request, e event) (api.Process, error) {
 	w := c.pending("")
-	e.reply, e.by = w.reply, q.by
+	e.reply, e.by = w.reply, q.By
 	err := c.on(ctx, func() error {
-		p, err := c.findToEnd(q.id, q.kinds...)
+		p, err := c.findToEnd(q.ID, q.Kinds...)
 		if err == nil {
 			err = q.check(c, p)
 		}
@@ -129,29 +129,29 @@ func (c *control) request(ctx context.Context, q request, e event) (api.Process,
 			return err
 		}
 		w.id = p.rec.ID
-		c.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", q.client)
+		c.log.Info("request", "event", e.kind, "id", p.rec.ID, "by", q.Client)
 		c.handle(p.rec.ID, e)
 		return nil
 	})
 	if err != nil {
 		return api.Process{}, err
 	}
-	return w.wait(ctx)
+	return w.Wait(ctx)
 }
 
-func (q request) check(c *control, p *proc) error {
-	if q.allowed == nil {
+func (q Request) check(c *Control, p *proc) error {
+	if q.Allowed == nil {
 		return nil
 	}
-	return q.allowed(c.current(p))
+	return q.Allowed(c.current(p))
 }
 
 // change changes what is wanted of a process and waits until that is announced.
 // f runs on the control goroutine and has to save the process, or to answer.
-func (c *control) change(ctx context.Context, q request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
+func (c *Control) change(ctx context.Context, q Request, f func(p *proc, reply chan<- outcome) error) (api.Process, error) {
 	w := c.pending("")
 	err := c.on(ctx, func() error {
-		p, err := c.find(q.id, q.kinds...)
+		p, err := c.find(q.ID, q.Kinds...)
 		if err == nil {
 			err = q.check(c, p)
 		}
@@ -164,10 +164,10 @@ func (c *control) change(ctx context.Context, q request, f func(p *proc, reply c
 	if err != nil {
 		return api.Process{}, err
 	}
-	return w.wait(ctx)
+	return w.Wait(ctx)
 }
 
-func (c *control) rename(ctx context.Context, q request, name string) (api.Process, error) {
+func (c *Control) Rename(ctx context.Context, q Request, name string) (api.Process, error) {
 	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error {
 		if err := c.checkName(p, name); err != nil {
 			return err
@@ -180,19 +180,19 @@ func (c *control) rename(ctx context.Context, q request, name string) (api.Proce
 }
 
 // checkName refuses the name of something else that has not ended.
-func (c *control) checkName(p *proc, name string) error {
+func (c *Control) checkName(p *proc, name string) error {
 	if other := c.namedLive(name); other != nil && other != p && !p.state().Ended() {
 		return api.Errorf(api.CodeConflict, "rename %s: %s is called %s already", p.rec.Name, other.rec.ID, name)
 	}
 	return nil
 }
 
-// setKeyboard notes who has a session's keyboard, "" for whoever types, and
+// SetKeyboard notes who has a session's keyboard, "" for whoever types, and
 // whether agents may type that it is outside the sandbox of.
-func (c *control) setKeyboard(ctx context.Context, q request, holder string, open bool) (api.Process, error) {
+func (c *Control) SetKeyboard(ctx context.Context, q Request, holder string, open bool) (api.Process, error) {
 	w := c.pending("")
 	s, err := try(ctx, c, func() (*terminal.Session, error) {
-		p, err := c.find(q.id, api.KindSession)
+		p, err := c.find(q.ID, api.KindSession)
 		switch {
 		case err != nil:
 			return nil, err
@@ -214,13 +214,13 @@ func (c *control) setKeyboard(ctx context.Context, q request, holder string, ope
 	if s != nil { // an agent's viewer may decide its size, or not any more
 		s.DecideSize(ctx)
 	}
-	return w.wait(ctx)
+	return w.Wait(ctx)
 }
 
-// keep makes a daemon of a command, so that it is not forgotten when it has
+// Keep makes a daemon of a command, so that it is not forgotten when it has
 // ended.
-func (c *control) keep(ctx context.Context, id string, lines int) (api.Process, error) {
-	return c.change(ctx, request{id: id}, func(p *proc, reply chan<- outcome) error {
+func (c *Control) Keep(ctx context.Context, id string, lines int) (api.Process, error) {
+	return c.change(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
 		p.rec.Transient, p.rec.Daemon = false, &store.Daemon{Lines: lines}
 		p.await(reply, always)
 		c.save(p)
@@ -228,46 +228,46 @@ func (c *control) keep(ctx context.Context, id string, lines int) (api.Process, 
 	})
 }
 
-// An update is what is to be different of a process from now on; nil leaves
+// An Update is what is to be different of a process from now on; nil leaves
 // something as it is.
-type update struct {
-	restart   *store.Restart
-	keepAlive *bool
-	name      *string
-	logLimit  *int64
+type Update struct {
+	Restart   *store.Restart
+	KeepAlive *bool
+	Name      *string
+	LogLimit  *int64
 }
 
-// updateProcess changes what is wanted of a process, whatever it does.
-func (c *control) updateProcess(ctx context.Context, q request, u update) (api.Process, error) {
+// UpdateProcess changes what is wanted of a process, whatever it does.
+func (c *Control) UpdateProcess(ctx context.Context, q Request, u Update) (api.Process, error) {
 	return c.change(ctx, q, func(p *proc, reply chan<- outcome) error { return c.apply(p, u, reply) })
 }
 
 // apply makes an update hold. What waits for a restart that is not wanted any more
 // has ended.
-func (c *control) apply(p *proc, u update, reply chan<- outcome) error {
+func (c *Control) apply(p *proc, u Update, reply chan<- outcome) error {
 	restart := p.rec.Restart
-	if u.restart != nil {
-		restart = *u.restart
+	if u.Restart != nil {
+		restart = *u.Restart
 	}
-	if u.keepAlive != nil {
+	if u.KeepAlive != nil {
 		switch {
-		case *u.keepAlive && !startsAtBoot(restart):
+		case *u.KeepAlive && !StartsAtBoot(restart):
 			restart.Policy, restart.Prompt = string(api.PolicyAlways), false
-		case !*u.keepAlive && startsAtBoot(restart):
+		case !*u.KeepAlive && StartsAtBoot(restart):
 			restart.Policy = string(api.PolicyNo)
 		}
 	}
-	if u.name != nil {
-		if err := c.checkName(p, *u.name); err != nil {
+	if u.Name != nil {
+		if err := c.checkName(p, *u.Name); err != nil {
 			return err
 		}
-		p.rec.Name = *u.name
+		p.rec.Name = *u.Name
 	}
-	if u.logLimit != nil {
-		p.rec.LogLimit = *u.logLimit
+	if u.LogLimit != nil {
+		p.rec.LogLimit = *u.LogLimit
 		if p.unbound != nil {
 			p.release()
-			p.unbound = c.world.bound(p.rec)
+			p.unbound = c.world.Bound(p.rec)
 		}
 	}
 	p.rec.Restart = restart
@@ -282,10 +282,10 @@ func (c *control) apply(p *proc, u update, reply chan<- outcome) error {
 	return nil
 }
 
-// awaitThat waits until something announced of a process holds.
-func (c *control) awaitThat(ctx context.Context, id string, holds func(s api.State, runs int, ready bool) bool) (api.Process, error) {
+// AwaitThat waits until something announced of a process holds.
+func (c *Control) AwaitThat(ctx context.Context, id string, holds func(s api.State, runs int, ready bool) bool) (api.Process, error) {
 	now := func(p *proc) bool { return holds(p.state(), p.runs, p.isReady()) }
-	return c.change(ctx, request{id: id}, func(p *proc, reply chan<- outcome) error {
+	return c.change(ctx, Request{ID: id}, func(p *proc, reply chan<- outcome) error {
 		if p.view.State == p.state() && now(p) {
 			reply <- outcome{process: c.current(p)}
 			return nil
@@ -301,8 +301,8 @@ func (p *proc) isReady() bool {
 	return p.state() == api.StateRunning && (p.rec.Ready == nil || p.rec.WasReady)
 }
 
-// announced is what was announced of a process, or will be for the first time.
-func (c *control) announced(ctx context.Context, id string) (api.Process, error) {
+// Announced is what was announced of a process, or will be for the first time.
+func (c *Control) Announced(ctx context.Context, id string) (api.Process, error) {
 	w := c.pending(id)
 	err := c.on(ctx, func() error {
 		switch p := c.procs[id]; {
@@ -311,32 +311,32 @@ func (c *control) announced(ctx context.Context, id string) (api.Process, error)
 		case p.view.ID != "":
 			w.reply <- outcome{process: c.current(p)}
 		default:
-			p.await(w.reply, hasStarted)
+			p.await(w.reply, HasStarted)
 		}
 		return nil
 	})
 	if err != nil {
 		return api.Process{}, err
 	}
-	return w.wait(ctx)
+	return w.Wait(ctx)
 }
 
-// stopSome asks all that are wanted to end, and gives what of them has. The error
+// StopSome asks all that are wanted to end, and gives what of them has. The error
 // joins those of the others.
-func (c *control) stopSome(ctx context.Context, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
-	replies, err := ask(ctx, c, func() []pending { return c.stopEach(signal, wanted) })
+func (c *Control) StopSome(ctx context.Context, signal string, wanted func(api.Process) bool) ([]api.Process, error) {
+	replies, err := Ask(ctx, c, func() []Pending { return c.stopEach(signal, wanted) })
 	if err != nil {
 		return nil, err
 	}
 	return awaitEach(ctx, replies)
 }
 
-// stopAll asks everything to end and lets nothing new be started; after a failure
+// StopAll asks everything to end and lets nothing new be started; after a failure
 // something can be again. It gives up what has not ended extra after the longest
 // stop time-out.
-func (c *control) stopAll(ctx context.Context, extra time.Duration) error {
+func (c *Control) StopAll(ctx context.Context, extra time.Duration) error {
 	var longest time.Duration
-	replies, err := ask(ctx, c, func() []pending {
+	replies, err := Ask(ctx, c, func() []Pending {
 		c.closing, longest = true, c.longestStop()
 		return c.stopEach("", func(api.Process) bool { return true })
 	})
@@ -349,11 +349,11 @@ func (c *control) stopAll(ctx context.Context, extra time.Duration) error {
 	return err
 }
 
-// reopen lets things be started after stopAll.
-func (c *control) reopen() { c.box.Post(func() { c.closing = false }) }
+// reopen lets things be started after StopAll.
+func (c *Control) Reopen() { c.box.Post(func() { c.closing = false }) }
 
 // stopEach asks all that are wanted to end, oldest first.
-func (c *control) stopEach(signal string, wanted func(api.Process) bool) []pending {
+func (c *Control) stopEach(signal string, wanted func(api.Process) bool) []Pending {
 	var live []*proc
 	for _, p := range c.procs {
 		if !p.state().Ended() && wanted(c.current(p)) {
@@ -361,7 +361,7 @@ func (c *control) stopEach(signal string, wanted func(api.Process) bool) []pendi
 		}
 	}
 	slices.SortFunc(live, byAge)
-	replies := make([]pending, len(live))
+	replies := make([]Pending, len(live))
 	for i, p := range live {
 		replies[i] = c.pending(p.rec.ID)
 		c.handle(p.rec.ID, event{kind: evStop, signal: signal, reply: replies[i].reply})
@@ -371,9 +371,9 @@ func (c *control) stopEach(signal string, wanted func(api.Process) bool) []pendi
 
 // awaitEach gives what has ended, and joins the errors of the rest. What had ended
 // before it was asked is neither.
-func awaitEach(ctx context.Context, replies []pending) (stopped []api.Process, failed error) {
+func awaitEach(ctx context.Context, replies []Pending) (stopped []api.Process, failed error) {
 	for _, reply := range replies {
-		p, err := reply.wait(ctx)
+		p, err := reply.Wait(ctx)
 		switch {
 		case err == nil:
 			stopped = append(stopped, p)
@@ -385,21 +385,21 @@ func awaitEach(ctx context.Context, replies []pending) (stopped []api.Process, f
 }
 
 // longestStop is the longest stop time-out of what has not ended.
-func (c *control) longestStop() time.Duration {
+func (c *Control) longestStop() time.Duration {
 	longest := defaultStopTimeout
 	for _, p := range c.procs {
 		if !p.state().Ended() {
-			longest = max(longest, stopTimeout(p.rec))
+			longest = max(longest, StopTimeout(p.rec))
 		}
 	}
 	return longest
 }
 
-// reapAfter has what agents leave behind ended after d from now on; 0: never.
-func (c *control) reapAfter(d time.Duration) { c.box.Post(func() { c.roster.reap = d }) }
+// ReapAfter has what agents leave behind ended after d from now on; 0: never.
+func (c *Control) ReapAfter(d time.Duration) { c.box.Post(func() { c.roster.reap = d }) }
 
-// close lets go of all terminals, once the control goroutine does not run any more.
-func (c *control) close() {
+// Close lets go of all terminals, once the control goroutine does not run any more.
+func (c *Control) Close() {
 	for _, p := range c.procs {
 		p.disarm()
 		p.release()
@@ -407,34 +407,34 @@ func (c *control) close() {
 	}
 }
 
-// tell publishes an event.
-func (c *control) tell(e api.Event) { c.box.Post(func() { c.hub.publish(e) }) }
+// Tell publishes an event.
+func (c *Control) Tell(e api.Event) { c.box.Post(func() { c.hub.publish(e) }) }
 
-// tellNow publishes an event before it returns. An engine that ends already has
+// TellNow publishes an event before it returns. An engine that ends already has
 // nobody left to tell.
-func (c *control) tellNow(ctx context.Context, e api.Event) {
+func (c *Control) TellNow(ctx context.Context, e api.Event) {
 	_ = c.on(ctx, func() error {
 		c.hub.publish(e)
 		return nil
 	})
 }
 
-// tellNotice publishes a notice.
-func (c *control) tellNotice(text string) { c.box.Post(func() { c.notice(text) }) }
+// TellNotice publishes a notice.
+func (c *Control) TellNotice(text string) { c.box.Post(func() { c.notice(text) }) }
 
-// exited tells how a child has ended.
-func (c *control) exited(child keeper.Child, e ending) {
-	c.post(child.ID, event{kind: evExited, started: started{child: child}, ending: e})
+// Exited tells how a child has ended.
+func (c *Control) Exited(child keeper.Child, e Ending) {
+	c.post(child.ID, event{kind: evExited, Started: Started{Child: child}, ending: e})
 }
 
-// drained tells that all output of a terminal has been read.
-func (c *control) drained(id string) { c.post(id, event{kind: evDrained}) }
+// Drained tells that all output of a terminal has been read.
+func (c *Control) Drained(id string) { c.post(id, event{kind: evDrained}) }
 
-// unsure tells that nobody knows yet whether a start was carried out.
-func (c *control) unsure(id string, err error) { c.post(id, event{kind: evUnsure, err: err}) }
+// Unsure tells that nobody knows yet whether a start was carried out.
+func (c *Control) Unsure(id string, err error) { c.post(id, event{kind: evUnsure, err: err}) }
 
-// end stops a process that nobody needs any more, and waits for nothing.
-func (c *control) end(id string) { c.post(id, event{kind: evStop}) }
+// End stops a process that nobody needs any more, and waits for nothing.
+func (c *Control) End(id string) { c.post(id, event{kind: evStop}) }
 
-// context ends when the engine does.
-func (c *control) context() context.Context { return c.ctx }
+// Context ends when the engine does.
+func (c *Control) Context() context.Context { return c.ctx }

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"context"
@@ -13,23 +13,23 @@ import (
 )
 
 // spawnFirst starts a new process. The intent is on disk before the child can be.
-func (c *control) spawnFirst(p *proc) {
+func (c *Control) spawnFirst(p *proc) {
 	rec, durable := p.rec, p.promised()
 	ctx, cancel := context.WithCancel(c.ctx)
 	p.callOff = cancel
 	c.onDisk(p, func() {
 		defer cancel()
-		if err := c.world.save(rec, durable); err != nil {
+		if err := c.world.Save(rec, durable); err != nil {
 			c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 			return
 		}
-		c.spawnNow(ctx, rec, predecessor{})
+		c.spawnNow(ctx, rec, Predecessor{})
 	})
 }
 
 // spawn asks the keeper for the child, unless the process was asked to stop
 // meanwhile: then it only ends what is left of the run before.
-func (c *control) spawn(p *proc, before predecessor) {
+func (c *Control) spawn(p *proc, before Predecessor) {
 	rec := p.rec
 	ctx, cancel := context.WithCancel(c.ctx)
 	if p.callOff = cancel; rec.Desired == desiredStopped {
@@ -42,24 +42,24 @@ func (c *control) spawn(p *proc, before predecessor) {
 }
 
 // spawnNow runs in a worker.
-func (c *control) spawnNow(ctx context.Context, rec store.Record, before predecessor) {
-	s, err := c.world.spawn(ctx, rec, before)
+func (c *Control) spawnNow(ctx context.Context, rec store.Record, before Predecessor) {
+	s, err := c.world.Spawn(ctx, rec, before)
 	if err != nil {
 		c.post(rec.ID, event{kind: evSpawnFailed, err: err})
 		return
 	}
-	c.post(rec.ID, event{kind: evSpawned, started: s})
+	c.post(rec.ID, event{kind: evSpawned, Started: s})
 }
 
 // startAgain starts a process anew whose last run has ended.
-func startAgain(c *control, p *proc, e event) {
+func startAgain(c *Control, p *proc, e event) {
 	p.rec.Restarts++
 	startPending(c, p, e)
 }
 
 // startPending starts a process whose start is counted. The record is on disk
 // before the child can be.
-func startPending(c *control, p *proc, _ event) {
+func startPending(c *Control, p *proc, _ event) {
 	before := p.leave()
 	p.rec.Desired, p.rec.EndedBy = desiredRunning, ""
 	p.rec.StartedAt, p.rec.NextStart, p.rec.WasReady = time.Time{}, time.Time{}, false
@@ -77,44 +77,44 @@ func startPending(c *control, p *proc, _ event) {
 }
 
 // leave lets go of a run that has ended.
-func (p *proc) leave() predecessor {
+func (p *proc) leave() Predecessor {
 	p.disarm()
-	before := predecessor{live: p.live}
+	before := Predecessor{Live: p.live}
 	p.close()
 	if p.rec.Identity != nil {
 		p.rec.Former = p.rec.Identity
 		if !p.gone {
-			before.identity, before.held = *p.rec.Identity, p.held
+			before.Identity, before.Held = *p.rec.Identity, p.held
 		}
 	}
 	if p.rec.Former != nil {
-		before.former = *p.rec.Former
+		before.Former = *p.rec.Former
 	}
 	p.rec.Identity, p.held = nil, 0
 	return before
 }
 
 // begin takes a child that exists, and ends it again if that is wanted.
-func begin(c *control, p *proc, e event) {
-	id := identityOf(e.child)
+func begin(c *Control, p *proc, e event) {
+	id := IdentityOf(e.Child)
 	known := p.rec.Identity != nil && *p.rec.Identity == id
 	p.disarm()
-	if p.live = e.live; p.live != nil {
+	if p.live = e.Live; p.live != nil {
 		p.live.Admit(p.rec.Keyboard != "", p.rec.Open)
 	}
 	p.rec.Identity, p.rec.Former = &id, nil
 	p.rec.Error = ""
 	if e.kind == evSpawned {
-		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.logStart, e.errorLogStart, e.proxyURL
+		p.rec.LogStart, p.rec.ErrorLogStart, p.rec.ProxyURL = e.LogStart, e.ErrorLogStart, e.ProxyURL
 	}
 	p.rec.NextStart = time.Time{}
-	p.drained = p.drained || e.live == nil
+	p.drained = p.drained || e.Live == nil
 	p.runs++
 	if !p.rec.TTY && p.unbound == nil {
-		p.unbound = c.world.bound(p.rec)
+		p.unbound = c.world.Bound(p.rec)
 	}
 	if p.rec.StartedAt.IsZero() || !known {
-		if p.rec.StartedAt = e.began; e.began.IsZero() {
+		if p.rec.StartedAt = e.Began; e.Began.IsZero() {
 			p.rec.StartedAt = time.Now()
 		}
 		beginRun(&p.rec)
@@ -136,13 +136,13 @@ func begin(c *control, p *proc, e event) {
 		childEnded(p)
 		settle(c, p)
 	} else if p.state() == api.StateRunning {
-		c.probe(p, e.child)
+		c.probe(p, e.Child)
 	}
 }
 
 // giveUp drops a process that could not be started and tells who asked for it.
 // Who wanted it to end has what they wanted.
-func giveUp(c *control, p *proc, e event) {
+func giveUp(c *Control, p *proc, e event) {
 	c.log.Warn("start failed", "id", p.rec.ID, "name", p.rec.Name, "error", e.err)
 	p.rec.State, p.removing = string(api.StateStopped), true
 	p.failStart(e.err)
@@ -161,7 +161,7 @@ func giveUp(c *control, p *proc, e event) {
 // tellUnsure answers who has waited long enough for a start of which nobody knows
 // whether it was carried out; whoever looks after it goes on. The record is on
 // disk already.
-func tellUnsure(c *control, p *proc, e event) {
+func tellUnsure(c *Control, p *proc, e event) {
 	p.fail(e.err)
 	c.announce(p)
 }
@@ -173,7 +173,7 @@ func (p *proc) failStart(err error) {
 
 // startFailed handles a start that came to nothing: of a new process nothing
 // is left, an older one fails or is tried again, as its policy says.
-func startFailed(c *control, p *proc, e event) {
+func startFailed(c *Control, p *proc, e event) {
 	if p.view.ID == "" && !errors.Is(e.err, api.CodeUnsure) {
 		giveUp(c, p, e)
 		return
@@ -191,7 +191,7 @@ func startFailed(c *control, p *proc, e event) {
 }
 
 // carryOut brings about what the policy has decided.
-func (c *control) carryOut(p *proc, v verdict) {
+func (c *Control) carryOut(p *proc, v verdict) {
 	p.rec.Failures = v.failures
 	if v.reason != "" {
 		p.rec.Error = v.reason
@@ -219,7 +219,7 @@ func (c *control) carryOut(p *proc, v verdict) {
 }
 
 // arm sets the timer of a process in backoff.
-func (c *control) arm(p *proc) {
+func (c *Control) arm(p *proc) {
 	id := p.rec.ID
 	var timer *time.Timer
 	timer = time.AfterFunc(min(time.Until(p.rec.NextStart), longestDelay), func() {
@@ -252,18 +252,18 @@ func (p *proc) disarm() {
 	}
 }
 
-func startDue(c *control, p *proc, e event) {
+func startDue(c *Control, p *proc, e event) {
 	p.due = nil
 	startAgain(c, p, e)
 }
 
 // awaitStart answers a restart of what is being started already.
-func awaitStart(c *control, p *proc, e event) {
+func awaitStart(c *Control, p *proc, e event) {
 	if p.rec.Desired == desiredStopped {
 		e.answer(outcome{err: errStopping(p)})
 		return
 	}
-	p.await(e.reply, hasStarted)
+	p.await(e.reply, HasStarted)
 }
 
 func errStopping(p *proc) error {
@@ -272,7 +272,7 @@ func errStopping(p *proc) error {
 
 // restartRunning ends a process that shall go on running: settle starts it
 // again.
-func restartRunning(c *control, p *proc, e event) {
+func restartRunning(c *Control, p *proc, e event) {
 	if c.closing {
 		e.answer(outcome{err: api.ErrEnding()})
 		return
@@ -285,7 +285,7 @@ func restartRunning(c *control, p *proc, e event) {
 
 // restartStopping turns a stop into a restart. Who waits for the stop learns
 // that somebody else wants otherwise.
-func restartStopping(c *control, p *proc, e event) {
+func restartStopping(c *Control, p *proc, e event) {
 	if c.closing || p.removals != nil {
 		e.answer(outcome{err: errStopping(p)})
 		return
@@ -305,7 +305,7 @@ func restartStopping(c *control, p *proc, e event) {
 func isUp(s api.State) bool { return s != api.StateStarting && s != api.StateStopping }
 
 // restartEnded starts a process that does not run at the moment.
-func restartEnded(c *control, p *proc, e event) {
+func restartEnded(c *Control, p *proc, e event) {
 	switch {
 	case c.closing:
 		e.answer(outcome{err: api.ErrEnding()})
@@ -322,8 +322,8 @@ func restartEnded(c *control, p *proc, e event) {
 }
 
 // noteReady and endUnready take the result of a readiness check.
-func noteReady(c *control, p *proc, e event) {
-	if !sameChild(p.rec.Identity, e.child) || p.rec.WasReady {
+func noteReady(c *Control, p *proc, e event) {
+	if !sameChild(p.rec.Identity, e.Child) || p.rec.WasReady {
 		return
 	}
 	p.rec.WasReady = true
@@ -332,8 +332,8 @@ func noteReady(c *control, p *proc, e event) {
 
 // endUnready ends a child that was not ready in time; its policy decides what
 // follows.
-func endUnready(c *control, p *proc, e event) {
-	if !sameChild(p.rec.Identity, e.child) || p.ending != nil {
+func endUnready(c *Control, p *proc, e event) {
+	if !sameChild(p.rec.Identity, e.Child) || p.ending != nil {
 		return
 	}
 	p.fault = e.err.Error()
@@ -344,7 +344,7 @@ func endUnready(c *control, p *proc, e event) {
 
 // conclude goes on with a process whose child is not there when an engine
 // starts.
-func conclude(c *control, p *proc, e event) {
+func conclude(c *Control, p *proc, e event) {
 	p.ending, p.drained, p.gone = &e.ending, true, true
 	p.again = p.state() == api.StateStopping && p.rec.Desired == desiredRunning
 	if p.rec.Identity == nil {
@@ -354,7 +354,7 @@ func conclude(c *control, p *proc, e event) {
 	switch {
 	case p.rec.Desired == desiredStopped:
 		c.become(p, api.StateStopped)
-	case e.rebooted && startsAtBoot(p.rec.Restart):
+	case e.rebooted && StartsAtBoot(p.rec.Restart):
 		p.rec.Failures = 0
 		startAgain(c, p, e)
 	case e.rebooted:
@@ -373,10 +373,10 @@ func conclude(c *control, p *proc, e event) {
 }
 
 // endLost ends a child whose terminal nobody holds any more.
-func endLost(c *control, p *proc, _ event) {
+func endLost(c *Control, p *proc, _ event) {
 	p.disarm()
 	p.drained = true
-	p.ending = &ending{exit: keeper.Exit{Unknown: true}} // whoever could tell is gone
+	p.ending = &Ending{Exit: keeper.Exit{Unknown: true}} // whoever could tell is gone
 	p.held = proctree.BootTicks()                        // it was seen to live a moment ago
 	p.rec.Error = "its terminal was lost: engine and keeper ended at the same time"
 	c.become(p, api.StateStopping)

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"context"
@@ -83,11 +83,11 @@ func (h *hub) close() {
 	}
 }
 
-// watch sends events until ctx ends or the reader falls behind. first makes those
+// Watch sends events until ctx ends or the reader falls behind. first makes those
 // that the stream begins with of the snapshot of what there is; it runs on the
 // control goroutine. A client that owner names is here for as long.
-func (c *control) watch(ctx context.Context, owner string, lasting bool, first func(snapshot api.Event) []api.Event, send func(api.Event) error) error {
-	s, err := ask(ctx, c, func() *subscriber {
+func (c *Control) Watch(ctx context.Context, owner string, lasting bool, first func(snapshot api.Event) []api.Event, send func(api.Event) error) error {
+	s, err := Ask(ctx, c, func() *subscriber {
 		c.arrive(owner)
 		return c.hub.subscribe(lasting, first(api.Event{Type: api.EventSnapshot, Processes: c.listedFor(lasting)})...)
 	})

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"time"
@@ -51,7 +51,7 @@ func describe(p *proc) api.Process {
 		view.Project = &entry
 	}
 	if !r.TTY || r.Restart.Policy != "" || r.Ready != nil {
-		view.KeepAlive = startsAtBoot(r.Restart)
+		view.KeepAlive = StartsAtBoot(r.Restart)
 		view.Supervision = supervision(p)
 	}
 	return view
@@ -92,22 +92,22 @@ func supervision(p *proc) *api.Supervision {
 	return s
 }
 
-func describeEnding(view *api.Process, e *ending) {
+func describeEnding(view *api.Process, e *Ending) {
 	if e == nil {
 		view.ExitUnknown = true
 		return
 	}
-	view.ExitCode = e.exit.Code
-	view.ExitSignal = e.exit.Signal
-	view.ExitUnknown = e.exit.Unknown || (e.exit.Code == nil && e.exit.Signal == "")
-	if !e.at.IsZero() {
-		at := e.at
+	view.ExitCode = e.Exit.Code
+	view.ExitSignal = e.Exit.Signal
+	view.ExitUnknown = e.Exit.Unknown || (e.Exit.Code == nil && e.Exit.Signal == "")
+	if !e.At.IsZero() {
+		at := e.At
 		view.ExitedAt = &at
 	}
 }
 
 // current is what was announced last, with what the session shows now.
-func (c *control) current(p *proc) api.Process {
+func (c *Control) current(p *proc) api.Process {
 	view := p.view
 	if !p.rec.TTY {
 		return view
@@ -130,8 +130,8 @@ func (c *control) current(p *proc) api.Process {
 	return view
 }
 
-// newRecord is a record of a process that nobody has started yet.
-func newRecord(id string, kind api.Kind) store.Record {
+// NewRecord is a record of a process that nobody has started yet.
+func NewRecord(id string, kind api.Kind) store.Record {
 	return store.Record{
 		Schema:    store.SchemaVersion,
 		ID:        id,

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"context"
@@ -34,43 +34,43 @@ const (
 	endedScreens = 32
 )
 
-// A world is what the control loop can cause. Its methods may block; the
+// A World is what the control loop can cause. Its methods may block; the
 // control loop calls them only from workers.
-type world interface {
-	// save writes a record; with durable set it survives a loss of power too.
-	save(r store.Record, durable bool) error
-	// spawn starts the child of a record and, for a terminal, its session, once
+type World interface {
+	// Save writes a record; with durable set it survives a loss of power too.
+	Save(r store.Record, durable bool) error
+	// Spawn starts the child of a record and, for a terminal, its session, once
 	// nothing is left of the one before. When ctx ends before the child is asked
 	// for there is none.
-	spawn(ctx context.Context, r store.Record, before predecessor) (started, error)
-	// endTree ends a record's child and everything that came of it, and returns
+	Spawn(ctx context.Context, r store.Record, before Predecessor) (Started, error)
+	// EndTree ends a record's child and everything that came of it, and returns
 	// when nothing of that is left. held is until when the child is known to have
 	// been there, as proc.held; signal is sent instead of the stop signal.
-	endTree(ctx context.Context, r store.Record, held uint64, signal string) error
-	// endRemains ends what is left of records whose child has ended, and tells of
+	EndTree(ctx context.Context, r store.Record, held uint64, signal string) error
+	// EndRemains ends what is left of records whose child has ended, and tells of
 	// how many there was something.
-	endRemains(ctx context.Context, records []store.Record, signal string) (int, error)
-	// probe waits until a child is ready and gives nil, or why it is not.
-	probe(ctx context.Context, r store.Record) error
-	// bound keeps the log of a process without a terminal bounded until stop is
+	EndRemains(ctx context.Context, records []store.Record, signal string) (int, error)
+	// Probe waits until a child is ready and gives nil, or why it is not.
+	Probe(ctx context.Context, r store.Record) error
+	// Bound keeps the log of a process without a terminal bounded until stop is
 	// called. Neither blocks.
-	bound(r store.Record) (stop func())
+	Bound(r store.Record) (stop func())
 	// LastLines is the end of what a process has written.
-	lastLines(r store.Record) []string
-	// lateExit looks for an exit status that nobody reported.
-	lateExit(ctx context.Context, r store.Record) ending
-	forget(id string)
-	// revive makes the session of a record that has ended, only its screen. It does
+	LastLines(r store.Record) []string
+	// LateExit looks for an exit status that nobody reported.
+	LateExit(ctx context.Context, r store.Record) Ending
+	Forget(id string)
+	// Revive makes the session of a record that has ended, only its screen. It does
 	// not block.
-	revive(r store.Record) *terminal.Session
-	// remove deletes what is on disk; with durable set a loss of power does not
+	Revive(r store.Record) *terminal.Session
+	// Remove deletes what is on disk; with durable set a loss of power does not
 	// bring it back.
-	remove(id string, durable bool) error
+	Remove(id string, durable bool) error
 }
 
-// A liveSession is the part of a session that the control loop needs. None of
+// A Session is the part of a session that the control loop needs. None of
 // its methods blocks.
-type liveSession interface {
+type Session interface {
 	ChildEnded()             // read what is left, then report evDrained
 	Facts() terminal.Facts   // what it shows now
 	Finish(p api.Process)    // tell viewers that it has ended
@@ -80,34 +80,34 @@ type liveSession interface {
 	Gone() <-chan struct{} // closed when nothing of it runs any more, after close
 }
 
-// A started is a child that was just started.
-type started struct {
-	child    keeper.Child
-	live     liveSession // of a terminal
-	began    time.Time   // just before it did; zero if nobody knows
-	logStart int64       // where in the log its output begins
+// A Started is a child that was just started.
+type Started struct {
+	Child    keeper.Child
+	Live     Session   // of a terminal
+	Began    time.Time // just before it did; zero if nobody knows
+	LogStart int64     // where in the log its output begins
 
-	errorLogStart int64  // the same of stderr.log
-	proxyURL      string // its way out of its sandbox; "" if it needs none
+	ErrorLogStart int64  // the same of stderr.log
+	ProxyURL      string // its way out of its sandbox; "" if it needs none
 }
 
-// A predecessor is what may be left of the run before. Its zero value is
+// A Predecessor is what may be left of the run before. Its zero value is
 // nothing.
-type predecessor struct {
-	former   store.Identity // of the child before, ended or not; PID 0 if there was none
-	identity store.Identity // of a child whose tree may not have ended; PID 0 if it has
-	held     uint64         // as proc.held
-	live     liveSession    // closed, but maybe not gone
+type Predecessor struct {
+	Former   store.Identity // of the child before, ended or not; PID 0 if there was none
+	Identity store.Identity // of a child whose tree may not have ended; PID 0 if it has
+	Held     uint64         // as proc.held
+	Live     Session        // closed, but maybe not gone
 }
 
-// An ending is how a child ended.
-type ending struct {
-	exit keeper.Exit
-	at   time.Time // zero when nobody saw it
+// An Ending is how a child ended.
+type Ending struct {
+	Exit keeper.Exit
+	At   time.Time // zero when nobody saw it
 }
 
 // unknown reports whether nobody can tell how a child ended.
-func (e *ending) unknown() bool { return e == nil || e.exit.Unknown }
+func (e *Ending) unknown() bool { return e == nil || e.Exit.Unknown }
 
 // A proc is all the control loop knows about one process.
 type proc struct {
@@ -115,14 +115,14 @@ type proc struct {
 	logPath  string
 	command  string   // its argv as a line, secrets replaced
 	argv     []string // as clients see it, secrets replaced
-	ending   *ending  // set once the child has ended
+	ending   *Ending  // set once the child has ended
 	held     uint64   // when the child was known to have just ended, in clock ticks since boot; 0 if that came late
 	drained  bool     // all its output has been read
 	gone     bool     // nothing that it started is left
 	killing  bool     // a worker ends its tree
 	down     bool     // it was stopped when it had ended by itself already
 	removing bool     // a worker deletes its folder
-	live     liveSession
+	live     Session
 	last     terminal.Facts // of a session that is no longer live
 	idle     *time.Timer    // closes the session of an ended process
 	reaping  *time.Timer    // ends what its owner has left behind
@@ -162,10 +162,10 @@ type outcome struct {
 	err     error
 }
 
-// control owns all process state. Everything but post and ask runs on its own
+// Control owns all process state. Everything but post and ask runs on its own
 // goroutine.
-type control struct {
-	world    world
+type Control struct {
+	world    World
 	log      *slog.Logger
 	table    table
 	procs    map[string]*proc
@@ -177,8 +177,8 @@ type control struct {
 	screens  []*proc       // ended ones whose session is there, as long unused as it goes first
 	environs environs
 	closing  bool               // everything is being ended: nothing may be started any more
-	history  *history.History   // nil where nobody keeps it
-	left     func(owner string) // a client has gone; it does not block
+	History  *history.History   // nil where nobody keeps it
+	Left     func(owner string) // told of a client that has gone; it may block
 	roster   roster
 	frozen   bool // the engine is ending: nothing that is observed counts any more
 	ctx      context.Context
@@ -186,10 +186,10 @@ type control struct {
 	done     chan struct{}
 }
 
-// newControl makes a control whose table can be filled before it runs. It and
+// NewControl makes a control whose table can be filled before it runs. It and
 // its workers end with ctx.
-func newControl(ctx context.Context, w world, log *slog.Logger) *control {
-	return &control{
+func NewControl(ctx context.Context, w World, log *slog.Logger) *Control {
+	return &Control{
 		ctx:   ctx,
 		world: w,
 		log:   log,
@@ -200,9 +200,9 @@ func newControl(ctx context.Context, w world, log *slog.Logger) *control {
 	}
 }
 
-// run is the control goroutine. When its context ends it takes no more events,
+// Run is the control goroutine. When its context ends it takes no more events,
 // waits for the workers and returns.
-func (c *control) run() {
+func (c *Control) Run() {
 	defer close(c.done)
 	for c.ctx.Err() == nil {
 		select {
@@ -220,7 +220,7 @@ func (c *control) run() {
 }
 
 // insert puts a record into the table.
-func (c *control) insert(r store.Record, logPath string) *proc {
+func (c *Control) insert(r store.Record, logPath string) *proc {
 	r.Environ = c.environs.shared(r.Environ)
 	p := &proc{rec: r, logPath: logPath, argv: secrets.RedactArgv(r.Argv)}
 	p.command = names.Quote(p.argv)
@@ -230,12 +230,12 @@ func (c *control) insert(r store.Record, logPath string) *proc {
 }
 
 // post hands an event about a process to the control goroutine.
-func (c *control) post(id string, e event) {
+func (c *Control) post(id string, e event) {
 	c.box.Post(func() { c.handle(id, e) })
 }
 
-// ask runs f on the control goroutine and gives what it returned.
-func ask[T any](ctx context.Context, c *control, f func() T) (T, error) {
+// Ask runs f on the control goroutine and gives what it returned.
+func Ask[T any](ctx context.Context, c *Control, f func() T) (T, error) {
 	reply := make(chan T, 1)
 	c.box.Post(func() { reply <- f() })
 	var none T
@@ -249,7 +249,7 @@ func ask[T any](ctx context.Context, c *control, f func() T) (T, error) {
 	}
 }
 
-func (c *control) handle(id string, e event) {
+func (c *Control) handle(id string, e event) {
 	p := c.procs[id]
 	if p == nil || c.frozen {
 		return
@@ -264,12 +264,12 @@ func (c *control) handle(id string, e event) {
 }
 
 // work runs f in a worker.
-func (c *control) work(f func()) {
+func (c *Control) work(f func()) {
 	c.workers.Go(f)
 }
 
 // onDisk queues disk work of a process behind the work that waits already.
-func (c *control) onDisk(p *proc, job func()) {
+func (c *Control) onDisk(p *proc, job func()) {
 	p.jobs = append(p.jobs, job)
 	if !p.working {
 		p.working = true
@@ -278,9 +278,9 @@ func (c *control) onDisk(p *proc, job func()) {
 	}
 }
 
-// written gives a channel that is closed when all that was decided so far is on
+// Written gives a channel that is closed when all that was decided so far is on
 // disk. It is asked for once, before the first client.
-func (c *control) written() <-chan struct{} {
+func (c *Control) Written() <-chan struct{} {
 	idle := make(chan struct{})
 	if c.busy == 0 {
 		close(idle)
@@ -290,7 +290,7 @@ func (c *control) written() <-chan struct{} {
 	return idle
 }
 
-func (c *control) nextJob(p *proc) {
+func (c *Control) nextJob(p *proc) {
 	if len(p.jobs) == 0 {
 		p.working = false
 		if c.busy--; c.busy == 0 && c.onIdle != nil {
@@ -309,7 +309,7 @@ func (c *control) nextJob(p *proc) {
 
 // become changes the state of a process and saves it; it is announced once it
 // is on disk.
-func (c *control) become(p *proc, s api.State) {
+func (c *Control) become(p *proc, s api.State) {
 	c.log.Info("state", "id", p.rec.ID, "name", p.rec.Name, "from", p.rec.State, "to", s)
 	p.rec.State = string(s)
 	c.noteEnd(p)
@@ -321,22 +321,22 @@ func (p *proc) expected(s api.State) bool {
 	return slices.ContainsFunc(p.waiters, func(w waiter) bool { return w.until(s) })
 }
 
-func (c *control) save(p *proc) {
+func (c *Control) save(p *proc) {
 	p.rev++
 	c.write(p)
 }
 
 // write saves a process as it is now and announces that, if it has not been.
-func (c *control) write(p *proc) {
+func (c *Control) write(p *proc) {
 	if c.frozen {
 		return
 	}
 	rec, rev, durable, wantLines := p.rec, p.rev, p.promised(), p.showsLines()
 	c.onDisk(p, func() {
-		err := c.world.save(rec, durable)
+		err := c.world.Save(rec, durable)
 		var lines []string
 		if wantLines {
-			lines = c.world.lastLines(rec)
+			lines = c.world.LastLines(rec)
 		}
 		c.box.Post(func() { c.saved(p, rev, lines, err) })
 	})
@@ -349,10 +349,10 @@ func (p *proc) promised() bool {
 	return p.startsAtBoot() && p.expected(p.state())
 }
 
-// startsAtBoot reports whether what may be on disk of a process could make a
+// StartsAtBoot reports whether what may be on disk of a process could make a
 // reboot start it.
 func (p *proc) startsAtBoot() bool {
-	p.atBoot = p.atBoot || startsAtBoot(p.rec.Restart)
+	p.atBoot = p.atBoot || StartsAtBoot(p.rec.Restart)
 	return p.atBoot
 }
 
@@ -361,7 +361,7 @@ func (p *proc) showsLines() bool {
 }
 
 // saved announces a state that is on disk now, unless a newer one follows.
-func (c *control) saved(p *proc, rev int, lines []string, err error) {
+func (c *Control) saved(p *proc, rev int, lines []string, err error) {
 	if c.frozen || c.procs[p.rec.ID] != p {
 		return
 	}
@@ -375,7 +375,7 @@ func (c *control) saved(p *proc, rev int, lines []string, err error) {
 }
 
 // probe starts the readiness check of a child that runs.
-func (c *control) probe(p *proc, child keeper.Child) {
+func (c *Control) probe(p *proc, child keeper.Child) {
 	if p.rec.Ready == nil || p.rec.WasReady {
 		return
 	}
@@ -384,19 +384,19 @@ func (c *control) probe(p *proc, child keeper.Child) {
 	rec := p.rec
 	c.work(func() {
 		defer cancel()
-		err := c.world.probe(ctx, rec)
+		err := c.world.Probe(ctx, rec)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			c.post(rec.ID, event{kind: evUnready, started: started{child: child}, err: err})
+			c.post(rec.ID, event{kind: evUnready, Started: Started{Child: child}, err: err})
 		default:
-			c.post(rec.ID, event{kind: evReady, started: started{child: child}})
+			c.post(rec.ID, event{kind: evReady, Started: Started{Child: child}})
 		}
 	})
 }
 
 // announce publishes a process and answers who waited for that.
-func (c *control) announce(p *proc) {
+func (c *Control) announce(p *proc) {
 	p.view, p.told = describe(p), p.rev
 	c.publish(p)
 	state := p.state()
@@ -410,12 +410,12 @@ func (c *control) announce(p *proc) {
 	}
 }
 
-func (c *control) publish(p *proc) {
+func (c *Control) publish(p *proc) {
 	view := c.current(p)
 	c.hub.publishOf(p.rec, api.Event{Type: api.EventProcess, Process: &view})
 }
 
-func (c *control) notice(text string) {
+func (c *Control) notice(text string) {
 	c.log.Warn("notice", "text", text)
 	c.hub.publish(api.Event{Type: api.EventNotice, Notice: text})
 }
@@ -436,8 +436,8 @@ func (p *proc) answer(meant func(waiter) bool, o outcome) {
 	})
 }
 
-// touched announces what a session shows, which is not on disk.
-func (c *control) touched(id string) {
+// Touched announces what a session shows, which is not on disk.
+func (c *Control) Touched(id string) {
 	c.box.Post(func() {
 		if p := c.procs[id]; p != nil && !c.frozen && p.view.ID != "" {
 			c.publish(p)
@@ -445,8 +445,8 @@ func (c *control) touched(id string) {
 	})
 }
 
-// listed gives what is announced, oldest first.
-func (c *control) listed() []api.Process {
+// Listed gives what is announced, oldest first.
+func (c *Control) Listed() []api.Process {
 	var all []*proc
 	for _, p := range c.procs {
 		if p.view.ID != "" {
@@ -462,8 +462,8 @@ func (c *control) listed() []api.Process {
 }
 
 // listedFor is listed for a reader of events.
-func (c *control) listedFor(lasting bool) []api.Process {
-	all := c.listed()
+func (c *Control) listedFor(lasting bool) []api.Process {
+	all := c.Listed()
 	if lasting {
 		all = slices.DeleteFunc(all, func(p api.Process) bool { return c.procs[p.ID].rec.Transient })
 	}
@@ -482,7 +482,7 @@ func byAge(a, b *proc) int {
 
 // dropIdle closes the session of an ended process when nobody has used it for
 // a while, or when many others were used since.
-func (c *control) dropIdle(p *proc) {
+func (c *Control) dropIdle(p *proc) {
 	c.dropScreens(p)
 	if p.idle != nil {
 		p.idle.Reset(endedIdle)
@@ -503,7 +503,7 @@ func (c *control) dropIdle(p *proc) {
 
 // dropScreens notes that the session of an ended process is used, and closes
 // those beyond endedScreens.
-func (c *control) dropScreens(used *proc) {
+func (c *Control) dropScreens(used *proc) {
 	c.screens = slices.DeleteFunc(c.screens, func(p *proc) bool {
 		return p == used || p.live == nil || !p.state().Ended()
 	})
@@ -529,7 +529,7 @@ func (p *proc) close() {
 }
 
 // trimSoon trims once for all that ends at this moment.
-func (c *control) trimSoon() {
+func (c *Control) trimSoon() {
 	if c.trimming {
 		return
 	}
@@ -544,12 +544,12 @@ func (c *control) trimSoon() {
 
 // trimEnded removes the oldest ended sessions and transient processes, down to
 // endedKept each. Others stay until somebody removes them.
-func (c *control) trimEnded() {
+func (c *Control) trimEnded() {
 	c.trim(func(p *proc) bool { return p.rec.Transient })
 	c.trim(func(p *proc) bool { return p.rec.TTY && !p.rec.Transient })
 }
 
-func (c *control) trim(kind func(*proc) bool) {
+func (c *Control) trim(kind func(*proc) bool) {
 	var ended []*proc
 	for _, p := range c.procs {
 		if kind(p) && p.state().Ended() {
@@ -565,8 +565,8 @@ func (c *control) trim(kind func(*proc) bool) {
 	}
 }
 
-// running counts the processes that have a live child.
-func (c *control) running() int {
+// Running counts the processes that have a live child.
+func (c *Control) Running() int {
 	n := 0
 	for _, p := range c.procs {
 		if p.rec.Identity != nil && p.ending == nil && !p.state().Ended() {

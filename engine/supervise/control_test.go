@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"errors"
@@ -255,7 +255,7 @@ func TestOnlyAFewScreensOfEndedProcessesStayInMemory(t *testing.T) {
 func TestRecordsHoldAnEnvironmentThatTheyShareOnce(t *testing.T) {
 	withRig(t, func(r *rig) {
 		const environments, records = 4, 40
-		held, err := ask(r.Context(), r.c, func() map[uintptr]bool {
+		held, err := Ask(r.Context(), r.c, func() map[uintptr]bool {
 			held := make(map[uintptr]bool)
 			for i := range records {
 				env := map[string]string{"A": "1", "B": strconv.Itoa(i % environments)}
@@ -293,8 +293,8 @@ func TestOnlyTheNewestEndedRecordsAreKept(t *testing.T) {
 func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
 	withRig(t, func(r *rig) {
 		r.running("a")
-		s, _ := ask(r.Context(), r.c, func() *subscriber {
-			return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.listed()})
+		s, _ := Ask(r.Context(), r.c, func() *subscriber {
+			return r.c.hub.subscribe(false, api.Event{Type: api.EventSnapshot, Processes: r.c.Listed()})
 		})
 		r.running("b")
 		if e := <-s.events; len(e.Processes) != 1 || e.Processes[0].ID != "a" {
@@ -308,7 +308,7 @@ func TestWatcherSeesASnapshotAndThenEveryChange(t *testing.T) {
 
 func TestWatcherThatFallsBehindIsCut(t *testing.T) {
 	withRig(t, func(r *rig) {
-		s, _ := ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{}) })
+		s, _ := Ask(r.Context(), r.c, func() *subscriber { return r.c.hub.subscribe(false, api.Event{}) })
 		for range outboxSize {
 			r.c.box.Post(func() { r.c.notice("news") })
 		}
@@ -364,18 +364,18 @@ func TestEngineStartFeedsTheEventsThatItMissed(t *testing.T) {
 		want           api.State
 		unknown        bool
 	}{
-		"runs on":                     {"running", "running", &who, []event{{kind: evFound, started: started{child: child}}}, api.StateRunning, false},
-		"was being started, is there": {"starting", "running", nil, []event{{kind: evFound, started: started{child: child}}}, api.StateRunning, false},
+		"runs on":                     {"running", "running", &who, []event{{kind: evFound, Started: Started{Child: child}}}, api.StateRunning, false},
+		"was being started, is there": {"starting", "running", nil, []event{{kind: evFound, Started: Started{Child: child}}}, api.StateRunning, false},
 		"was being started, is not":   {"starting", "running", nil, []event{{kind: evMissing}}, api.StateFailed, false},
-		"was being stopped":           {"stopping", "stopped", &who, []event{{kind: evFound, started: started{child: child}}, {kind: evExited, started: started{child: dead}, ending: ending{exit: *dead.Exit}}}, api.StateStopped, false},
-		"ended meanwhile":             {"running", "running", &who, []event{{kind: evFound, started: started{child: child}}, {kind: evExited, started: started{child: dead}, ending: ending{exit: *dead.Exit}}}, api.StateExited, false},
-		"is gone":                     {"running", "running", &who, []event{{kind: evMissing, ending: ending{exit: keeper.Exit{Unknown: true}}}}, api.StateExited, true},
+		"was being stopped":           {"stopping", "stopped", &who, []event{{kind: evFound, Started: Started{Child: child}}, {kind: evExited, Started: Started{Child: dead}, ending: Ending{Exit: *dead.Exit}}}, api.StateStopped, false},
+		"ended meanwhile":             {"running", "running", &who, []event{{kind: evFound, Started: Started{Child: child}}, {kind: evExited, Started: Started{Child: dead}, ending: Ending{Exit: *dead.Exit}}}, api.StateExited, false},
+		"is gone":                     {"running", "running", &who, []event{{kind: evMissing, ending: Ending{Exit: keeper.Exit{Unknown: true}}}}, api.StateExited, true},
 		"lost its terminal":           {"running", "running", &who, []event{{kind: evLost}}, api.StateExited, true},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			withRig(t, func(r *rig) {
-				rec := newRecord("a", api.KindProcess)
+				rec := NewRecord("a", api.KindProcess)
 				rec.State, rec.Desired, rec.Identity = test.state, test.desired, test.identity
 				r.c.box.Post(func() {
 					r.c.insert(rec, "")

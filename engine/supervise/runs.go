@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"slices"
@@ -19,17 +19,17 @@ func beginRun(r *store.Record) {
 }
 
 // endRun remembers how the last run ended.
-func endRun(r *store.Record, e ending) {
+func endRun(r *store.Record, e Ending) {
 	last := len(r.Runs) - 1
 	if last < 0 || !r.Runs[last].EndedAt.IsZero() {
 		return
 	}
 	r.Runs = slices.Clone(r.Runs)
 	run := &r.Runs[last]
-	if run.EndedAt = e.at; e.at.IsZero() {
+	if run.EndedAt = e.At; e.At.IsZero() {
 		run.EndedAt = time.Now()
 	}
-	run.ExitCode, run.ExitSignal = e.exit.Code, e.exit.Signal
+	run.ExitCode, run.ExitSignal = e.Exit.Code, e.Exit.Signal
 }
 
 // runsOf is what clients are told about the runs of a process.

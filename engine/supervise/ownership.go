@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"slices"
@@ -41,7 +41,7 @@ type roster struct {
 
 // arrive counts one more watch of a client; nothing of its own is left behind
 // any more.
-func (c *control) arrive(owner string) {
+func (c *Control) arrive(owner string) {
 	if owner == "" {
 		return
 	}
@@ -77,7 +77,7 @@ func (r *roster) spare(owner string) {
 }
 
 // depart ends a watch of a client.
-func (c *control) depart(owner string) {
+func (c *Control) depart(owner string) {
 	if owner == "" {
 		return
 	}
@@ -89,7 +89,7 @@ func (c *control) depart(owner string) {
 }
 
 // expect gives a client some time to come back.
-func (c *control) expect(owner string, grace time.Duration) {
+func (c *Control) expect(owner string, grace time.Duration) {
 	if c.roster.leaving == nil {
 		c.roster.leaving = make(map[string]*time.Timer)
 	}
@@ -107,10 +107,10 @@ func (c *control) expect(owner string, grace time.Duration) {
 }
 
 // settleLeft deals with what a client that has gone has left behind.
-func (c *control) settleLeft(owner string) {
+func (c *Control) settleLeft(owner string) {
 	c.log.Info("agent has gone", "owner", owner)
-	if c.left != nil {
-		c.left(owner)
+	if c.Left != nil {
+		c.work(func() { c.Left(owner) })
 	}
 	for _, p := range c.owned(owner) {
 		if p.rec.LeftAt.IsZero() {
@@ -127,7 +127,7 @@ func (c *control) settleLeft(owner string) {
 
 // sweepLater has what ended commands of a client left behind ended when its time
 // is up.
-func (c *control) sweepLater(owner string) {
+func (c *Control) sweepLater(owner string) {
 	if c.roster.sweeps == nil {
 		c.roster.sweeps = make(map[string]*time.Timer)
 	}
@@ -146,20 +146,20 @@ func (c *control) sweepLater(owner string) {
 
 // sweep ends what commands that have ended left behind, jobs in the background
 // for instance.
-func (c *control) sweep(owner string, lease api.Lease) {
+func (c *Control) sweep(owner string, lease api.Lease) {
 	records := c.endedRecords(func(r store.Record) bool { return r.Owner == owner && r.Lease == string(lease) })
 	if len(records) == 0 {
 		return
 	}
 	c.work(func() {
-		if _, err := c.world.endRemains(c.ctx, records, ""); err != nil {
+		if _, err := c.world.EndRemains(c.ctx, records, ""); err != nil {
 			c.log.Warn("end what was left behind", "owner", owner, "error", err)
 		}
 	})
 }
 
 // endedRecords are the records of what has ended and is wanted.
-func (c *control) endedRecords(wanted func(store.Record) bool) (records []store.Record) {
+func (c *Control) endedRecords(wanted func(store.Record) bool) (records []store.Record) {
 	for _, p := range c.procs {
 		if p.state().Ended() && p.rec.Identity != nil && wanted(p.rec) {
 			records = append(records, p.rec)
@@ -170,7 +170,7 @@ func (c *control) endedRecords(wanted func(store.Record) bool) (records []store.
 
 // expire ends what was left behind, at once or when its time is up. What a person
 // has the keyboard of by then is theirs to end.
-func (c *control) expire(p *proc) {
+func (c *Control) expire(p *proc) {
 	id, owner, leftAt := p.rec.ID, p.rec.Owner, p.rec.LeftAt
 	end := func() {
 		if p := c.procs[id]; p != nil && p.rec.LeftAt.Equal(leftAt) && p.rec.Keyboard == "" && !p.state().Ended() {
@@ -196,7 +196,7 @@ func (p *proc) stopReaping() {
 }
 
 // owned lists what a client has started and has not ended, oldest first.
-func (c *control) owned(owner string) []*proc {
+func (c *Control) owned(owner string) []*proc {
 	var all []*proc
 	for _, p := range c.procs {
 		if p.rec.Owner == owner && !p.state().Ended() {
@@ -207,13 +207,13 @@ func (c *control) owned(owner string) []*proc {
 	return all
 }
 
-// awaitOwners gives the clients of everything that was adopted, and others, some
+// AwaitOwners gives the clients of everything that was adopted, and others, some
 // time to come back.
-func (c *control) awaitOwners(others []string) {
+func (c *Control) AwaitOwners(others []string) {
 	c.box.Post(func() { c.awaitOwnersNow(others) })
 }
 
-func (c *control) awaitOwnersNow(others []string) {
+func (c *Control) awaitOwnersNow(others []string) {
 	for _, owner := range others {
 		c.expect(owner, returnGrace)
 	}
@@ -230,7 +230,7 @@ func (c *control) awaitOwnersNow(others []string) {
 }
 
 // disperse stops all clocks.
-func (c *control) disperse() {
+func (c *Control) disperse() {
 	for owner := range c.roster.leaving {
 		c.roster.stay(owner)
 	}
@@ -242,21 +242,21 @@ func (c *control) disperse() {
 	}
 }
 
-// ofAgent reports whether an agent has started what a record is of.
-func ofAgent(r store.Record) bool {
+// OfAgent reports whether an agent has started what a record is of.
+func OfAgent(r store.Record) bool {
 	return r.Owner != "" || strings.HasPrefix(r.Actor, "agent:")
 }
 
-// endIdle ends the sessions of agents that were not used since a time and that
+// EndIdle ends the sessions of agents that were not used since a time and that
 // nobody watches and no person has the keyboard of. One that is looked after goes on, and so does one that its
 // agent has asked to be kept for ever.
-func (c *control) endIdle(since time.Time) {
+func (c *Control) EndIdle(since time.Time) {
 	c.box.Post(func() { c.endIdleNow(since) })
 }
 
-func (c *control) endIdleNow(since time.Time) {
+func (c *Control) endIdleNow(since time.Time) {
 	for _, p := range c.procs {
-		if !p.rec.TTY || !ofAgent(p.rec) || p.rec.Lease == string(api.LeaseForever) ||
+		if !p.rec.TTY || !OfAgent(p.rec) || p.rec.Lease == string(api.LeaseForever) ||
 			p.rec.Restart.Policy != "" || p.state() != api.StateRunning || p.live == nil {
 			continue
 		}

@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 
 // supervised is a record of a process without a terminal.
 func supervised(id string, policy api.Policy) store.Record {
-	r := newRecord(id, api.KindProcess)
+	r := NewRecord(id, api.KindProcess)
 	r.Name, r.Argv = "name-"+id, []string{"serve"}
 	r.Restart.Policy = string(policy)
 	return r
@@ -26,7 +26,7 @@ func supervised(id string, policy api.Policy) store.Record {
 func (r *rig) launch(rec store.Record) api.Process {
 	r.Helper()
 	reply := make(chan outcome, 1)
-	refused, err := ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, hasStarted, reply) })
+	refused, err := Ask(r.Context(), r.c, func() error { return r.c.start(rec, "", false, HasStarted, reply) })
 	if err != nil || refused != nil {
 		r.Fatal(err, refused)
 	}
@@ -405,19 +405,19 @@ func TestEngineRestartInEveryState(t *testing.T) {
 				rec := supervised("a", c.policy)
 				rec.State, rec.Desired, rec.Identity = c.state, c.desired, c.identity
 				rec.StartedAt, rec.NextStart = time.Now(), time.Now().Add(time.Second)
-				s := survey{
-					bootID:  "boot",
-					records: []store.Record{rec},
-					exit:    func(string) (store.Exit, bool) { return store.Exit{}, false },
-					alive:   func(id store.Identity) bool { return c.alive && id == who },
-					orphan:  func(store.Record) (store.Identity, bool) { return store.Identity{}, false },
+				s := Survey{
+					BootID:  "boot",
+					Records: []store.Record{rec},
+					Exit:    func(string) (store.Exit, bool) { return store.Exit{}, false },
+					Alive:   func(id store.Identity) bool { return c.alive && id == who },
+					Orphan:  func(store.Record) (store.Identity, bool) { return store.Identity{}, false },
 				}
 				if c.held != nil {
-					s.children = []keeper.Child{*c.held}
+					s.Children = []keeper.Child{*c.held}
 				}
-				all, _ := s.plan()
+				all, _ := s.Plan()
 				r.c.box.Post(func() {
-					p := r.c.insert(all[0].rec, "")
+					p := r.c.insert(all[0].Rec, "")
 					p.ending = all[0].ending
 					p.view = describe(p)
 					for _, e := range all[0].events {
@@ -467,7 +467,7 @@ func TestAnyOrderOfRequestsAndExitsLeavesOneChildOrNone(t *testing.T) {
 				case 6:
 					keep, reply := random.IntN(2) == 0, make(chan outcome, 1)
 					r.c.box.Post(func() {
-						if err := r.c.apply(r.c.procs["a"], update{keepAlive: &keep}, reply); err != nil {
+						if err := r.c.apply(r.c.procs["a"], Update{KeepAlive: &keep}, reply); err != nil {
 							t.Error(err)
 						}
 					})

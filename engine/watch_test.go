@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/approval"
+	"tandem/engine/service"
+)
+
+// A quietWriter takes an event stream and says when its first event is there.
+type quietWriter struct {
+	*httptest.ResponseRecorder
+	first chan struct{}
+	once  sync.Once
+}
+
+func (w *quietWriter) SetWriteDeadline(time.Time) error { return nil }
+
+func (w *quietWriter) Flush() { w.once.Do(func() { close(w.first) }) }
+
+func TestAnAgentIsHereWhileItWatches(t *testing.T) {
+	withLoop(t, func(r *loop) {
+		rec := record("a")
+		rec.Owner, rec.Lease = "agent1", string(api.LeaseDetached)
+		r.running(rec)
+		h := &host{control: r.c, link: &link{}, layouts: &service.Layouts{}, arbiter: &approval.Arbiter{}}
+		mux := server.NewMux(nil)
+		mux.HandleWatch(h.watch)
+		ctx, cancel := context.WithCancel(r.Context())
+		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)
+		request.Header.Set("Tandem-Owner", "agent1")
+		w := &quietWriter{ResponseRecorder: httptest.NewRecorder(), first: make(chan struct{})}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			mux.ServeHTTP(w, request)
+		}()
+		<-w.first
+		time.Sleep(time.Hour)
+		if p := r.view("a"); p.Owner.Left {
+			r.Error("it counts as gone while it watches")
+		}
+		cancel()
+		<-done
+		time.Sleep(time.Minute)
+		if p := r.view("a"); !p.Owner.Left {
+			r.Error("it counts as here when it watches no more")
+		}
+	})
+}
+
+func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
+	for owner, told := range map[string]bool{"agent1": false, "": true} {
+		withLoop(t, func(r *loop) {
+			path := filepath.Join(r.TempDir(), "policy.toml")
+			if err := os.WriteFile(path, []byte(`default = "ask"`), 0o600); err != nil {
+				r.Fatal(err)
+			}
+			asked := approval.New(path, slog.New(slog.DiscardHandler), func(api.Event) {})
+			go asked.Check(r.Context(), api.PolicyCheckInput{Tool: "exec", Actor: "another", Command: "of another"})
+			synctest.Wait()
+			h := &host{control: r.c, link: &link{}, layouts: &service.Layouts{}, arbiter: asked, problems: []string{"a problem"}}
+			mux := server.NewMux(nil)
+			mux.HandleWatch(h.watch)
+			ctx, cancel := context.WithCancel(r.Context())
+			request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)
+			request.Header.Set("Tandem-Owner", owner)
+			w := &quietWriter{ResponseRecorder: httptest.NewRecorder(), first: make(chan struct{})}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				mux.ServeHTTP(w, request)
+			}()
+			<-w.first
+			time.Sleep(time.Hour)
+			cancel()
+			<-done
+			if got := strings.Contains(w.Body.String(), "of another"); got != told {
+				r.Errorf("%q: it is told: %v", owner, got)
+			}
+			if kept := len(h.problems) > 0; kept == told {
+				r.Errorf("%q: the problems wait: %v", owner, kept)
+			}
+		})
+	}
+}
