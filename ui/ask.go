@@ -126,11 +126,17 @@ func (m *model) askFilter() tea.Cmd {
 	if m.view != viewSessions {
 		return nil
 	}
+	var names []string
+	for _, p := range m.news.Processes {
+		if p.Kind == api.KindSession {
+			names = append(names, widget.Clean(p.Name))
+		}
+	}
 	m.overlay = overlay.NewFilter("Show sessions with", "", m.filter, func(text string) tea.Cmd {
 		m.filter = text
 		m.refreshList()
 		return nil
-	})
+	}).SuggestWords(names)
 	return nil
 }
 

@@ -2,11 +2,13 @@ package files
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"tandem/panes"
+	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
 
@@ -46,10 +48,17 @@ func (f *folder) source() (*Set, int) {
 
 // askFilter asks for words, and shows what matches while they are typed.
 func (f *folder) askFilter() tea.Cmd {
+	var names []string
+	rows := f.list.Rows()
+	for i := range min(rows.Len(), quickRows) {
+		if name := rows.Name(i); !widget.NeedsEscapes(name) && !strings.Contains(name, " ") {
+			names = append(names, name)
+		}
+	}
 	f.env.Ask(overlay.NewFilter("Show files with", "words of the name; !word: without it", f.order.Filter, func(text string) tea.Cmd {
 		f.order.Filter = text
 		return f.rearrange()
-	}))
+	}).SuggestWords(names))
 	return nil
 }
 

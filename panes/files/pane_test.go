@@ -296,3 +296,37 @@ func TestWhatWasAskedForAnotherFolderIsDropped(t *testing.T) {
 	answer().(panes.Result)()
 	later().(panes.Result)()
 }
+
+func TestAPathIsGoneOnWithByTheRightArrow(t *testing.T) {
+	f, e := shownPane("/d")
+	p := f.newPathPrompt("Go to", "/d/o", nil)
+	e.shown = p
+	p.Look()
+	p.list("/d/", []string{"odd/", "other"})
+	p.Type(e, tea.KeyPressMsg{Code: tea.KeyDown})
+	p.Type(e, tea.KeyPressMsg{Code: tea.KeyRight})
+	if got := p.Field.Text(); got != "/d/other" {
+		t.Errorf("the path is %q", got)
+	}
+	p.set("/d/o")
+	p.Look()
+	p.Type(e, tea.KeyPressMsg{Code: tea.KeyLeft})
+	p.Type(e, tea.KeyPressMsg{Code: tea.KeyRight}) // which moves the cursor there
+	if got := p.Field.Text(); got != "/d/o" {
+		t.Errorf("inside the path it becomes %q", got)
+	}
+}
+
+func TestNamesOfTheFolderAreSuggestedToItsFilter(t *testing.T) {
+	f, e := shownPane("/d")
+	f.listed("main.go", "main_test.go", "a b")
+	f.folder.askFilter()
+	p := e.shown.(*overlay.Prompt)
+	for _, r := range "main_" {
+		p.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	p.Type(e, tea.KeyPressMsg{Code: tea.KeyTab})
+	if f.folder.order.Filter != "main_test.go" {
+		t.Errorf("the filter is %q", f.folder.order.Filter)
+	}
+}

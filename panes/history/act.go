@@ -193,7 +193,7 @@ func (p *Pane) askSave() tea.Cmd {
 			return nil
 		}
 		return p.save(p.fullPath(path), ids, false)
-	}))
+	}).SuggestPaths(p.env.Folder(), p.env.Home()))
 	return nil
 }
 
@@ -227,7 +227,7 @@ func (p *Pane) askLoad() tea.Cmd {
 		return panes.Ask(p.env.Context(), p.env, func(ctx context.Context, e panes.Engine) (api.HistoryCount, error) {
 			return e.LoadHistory(ctx, api.HistoryLoadInput{Path: path})
 		}, func(n api.HistoryCount, err error) tea.Cmd { return p.sayFiled("added ", n, " from ", path, err) })
-	}))
+	}).SuggestPaths(p.env.Folder(), p.env.Home()))
 	return nil
 }
 

@@ -25,15 +25,15 @@ func (f *finder) drawQuery(w int, typing bool) (row string, x int) {
 		note += " in " + widget.ClipLeft(widget.ShortPath(f.folder, f.env.Home()), w/3)
 	}
 	room := max(w-widget.Width(note)-5, 8)
-	sign, signInk, ink := "/", look.Key, look.Text
+	ink := look.Key
 	if typing {
-		signInk = look.Title
+		ink = look.Title
 	}
-	text, at := f.field.Draw(room)
+	text, at := f.field.DrawIn(room, look)
 	if f.field.Text() == "" {
-		text, ink = widget.Fit("search", room), look.Faint
+		text = look.Faint.Text(widget.Fit("search", room))
 	}
-	row = " " + signInk.Text(sign) + " " + ink.Text(text)
+	row = " " + ink.Text("/") + " " + text
 	used := 3 + room
 	return row + look.Dim.Text(widget.Pad(widget.Clip(" "+note, w-used), w-used)), 3 + at
 }

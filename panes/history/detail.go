@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 
+	"charm.land/bubbles/v2/viewport"
+
 	"tandem/engine/api"
 	"tandem/panes/widget"
 )
@@ -27,11 +29,18 @@ type Detail struct {
 	total  int
 	output []widget.Line
 	note   string // in place of output
-	up     int    // rows that the output is scrolled up
 
-	page int // rows of output drawn last
-	most int // rows of output there are
-	out  []string
+	view     viewport.Model // of the output
+	rows     []string       // of the output, wrapped and drawn
+	rowsFor  rowsFor
+	scrolled bool // away from the end of the output
+	out      []string
+}
+
+// rowsFor is what the rows of an output depend on.
+type rowsFor struct {
+	w   int
+	ink widget.Ink
 }
 
 // A Output is the end of what a run has printed.
@@ -47,7 +56,7 @@ type Output struct {
 func (d *Detail) Show(row api.HistoryRow) {
 	same := d.shown && row.ID == d.row.ID && row.Runs == d.row.Runs && row.DurationMS == d.row.DurationMS && row.LogEnd == d.row.LogEnd
 	if row.Command.Command != d.row.Command.Command || row.ID != d.row.ID {
-		d.runs, d.total, d.output, d.note, d.up, d.known = nil, 0, nil, "", 0, false
+		d.runs, d.total, d.output, d.note, d.rows, d.scrolled, d.known = nil, 0, nil, "", nil, false, false
 	}
 	d.row, d.shown = row, true
 	if !same {
@@ -76,7 +85,7 @@ func (d *Detail) Take(id int64, runs api.HistorySearchOutput, out Output) bool {
 		return false
 	}
 	d.runs, d.total, d.known = runs.Rows, runs.Total, true
-	d.output, d.note = readOutput(out), out.Note
+	d.output, d.note, d.rows = readOutput(out), out.Note, nil
 	switch {
 	case d.note != "" || len(d.output) > 0:
 	case out.Terminal && strings.Contains(out.Text, fullScreen):
@@ -125,11 +134,13 @@ func (d *Detail) Total(id int64) int {
 
 // Scroll moves the output by rows, negative is up.
 func (d *Detail) Scroll(rows int) {
-	d.up = max(min(d.up-rows, d.most-d.page), 0)
+	d.view.ScrollUp(max(-rows, 0))
+	d.view.ScrollDown(max(rows, 0))
+	d.scrolled = !d.view.AtBottom()
 }
 
 // Page is how many rows of output are seen.
-func (d *Detail) Page() int { return max(d.page-1, 1) }
+func (d *Detail) Page() int { return max(d.view.Height()-1, 1) }
 
 // sideBySide is the width from which a low detail has the output beside the
 // rest.
@@ -377,10 +388,12 @@ func (d *Detail) drawOutput(w, h int, look *widget.Look) []string {
 		return append(rows, make([]string, h)...)
 	}
 	if d.note != "" || len(d.output) == 0 {
+		d.view = viewport.Model{}
 		rows = append(rows, look.Dim.Text(widget.Fit(d.note, w)))
-		d.page, d.most = h, 0
 	} else {
-		rows = d.outputRows(rows, w, h, look)
+		d.wrap(w, h, look)
+		first := d.view.YOffset()
+		rows = append(rows, d.rows[first:min(first+h, len(d.rows))]...)
 	}
 	for len(rows) < h {
 		rows = append(rows, widget.Spaces(w))
@@ -388,36 +401,34 @@ func (d *Detail) drawOutput(w, h int, look *widget.Look) []string {
 	return rows[:h]
 }
 
-// outputRows draws the output, wrapped.
-func (d *Detail) outputRows(rows []string, w, h int, look *widget.Look) []string {
-	type place struct{ line, from, to int }
-	var places []place
-	for i := range d.output {
-		breaks := d.output[i].Wrap(w)
-		for j, from := range breaks {
-			to := from + w
-			if j+1 < len(breaks) {
-				to = breaks[j+1]
+// wrap draws the output, wrapped, and has h rows of it in sight.
+func (d *Detail) wrap(w, h int, look *widget.Look) {
+	if of := (rowsFor{w, look.Faint}); d.rows == nil || d.rowsFor != of {
+		d.rows, d.rowsFor = nil, of
+		for i := range d.output {
+			breaks := append(d.output[i].Wrap(w), d.output[i].Cells+w)
+			for j, from := range breaks[:len(breaks)-1] {
+				draw := widget.LineDrawing{From: from, To: min(breaks[j+1], from+w), Look: look}
+				draw.Draw(&d.output[i], nil)
+				d.rows = append(d.rows, string(draw.Dst)+widget.Spaces(w-draw.Used))
 			}
-			places = append(places, place{i, from, to})
 		}
+		if d.view.Height() == 0 {
+			d.view = viewport.New()
+		}
+		d.view.SetContentLines(d.rows)
 	}
-	d.page, d.most = h, len(places)
-	d.Scroll(0)
-	end := len(places) - d.up
-	for _, p := range places[max(end-h, 0):end] {
-		draw := widget.LineDrawing{From: p.from, To: p.to, Look: look}
-		draw.Draw(&d.output[p.line], nil)
-		rows = append(rows, string(draw.Dst)+widget.Spaces(w-draw.Used))
+	d.view.SetHeight(h)
+	if !d.scrolled {
+		d.view.GotoBottom()
 	}
-	return rows
 }
 
 // Heading is the row above a detail of h rows.
 func (d *Detail) Heading(w, h int, look *widget.Look) string {
 	up := ""
-	if d.up > 0 {
-		up = widget.Itoa(d.up) + " rows up"
+	if n := len(d.rows) - d.view.YOffset() - d.view.Height(); d.scrolled && n > 0 {
+		up = widget.Itoa(n) + " rows up"
 	}
 	left := d.split(w, h)
 	if left == 0 {

@@ -108,6 +108,7 @@ func (f *finder) take(r Request, out api.HistorySearchOutput, err error) tea.Cmd
 	} else if !f.list.Take(r, out) {
 		return nil
 	}
+	f.suggest()
 	if f.picking == nil || !f.list.Settled() && f.list.Err() == nil {
 		return nil
 	}
@@ -154,9 +155,22 @@ func (f *finder) typeKey(k tea.KeyPressMsg) {
 		f.list.Move(-f.list.Page())
 	default:
 		before := f.field.Text()
-		f.field.Type(k)
+		if !f.field.Accepts(k) || !f.field.Accept() {
+			f.field.Type(k)
+		}
 		f.changed(before)
 	}
+}
+
+// suggest suggests those of the commands found that the query begins.
+func (f *finder) suggest() {
+	var lines []string
+	for i := range f.list.rows {
+		if line := f.list.rows[i].Command.Command; widget.Clean(line) == line {
+			lines = append(lines, line)
+		}
+	}
+	f.field.Suggest(lines)
 }
 
 func (f *finder) insert(text string) {
@@ -167,6 +181,7 @@ func (f *finder) insert(text string) {
 
 func (f *finder) changed(before string) {
 	if f.field.Text() != before {
+		f.suggest()
 		f.search(typingDelay)
 	}
 }

@@ -187,3 +187,20 @@ func BenchmarkHistoryQuery(b *testing.B) {
 		p.Draw()
 	}
 }
+
+func TestTheQueryIsGoneOnWithByACommandThatWasFound(t *testing.T) {
+	p, _, answer := shownPane("go test ./...", "go vet")
+	answer()
+	p.press(t, keymap.Filter)
+	for _, r := range "go t" {
+		p.Type(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	answer()
+	if got := strings.Join(p.Draw(), "\n"); !strings.Contains(got, "go test ./...") {
+		t.Errorf("drawn is %q", got)
+	}
+	p.Type(tea.KeyPressMsg{Code: tea.KeyRight})
+	if got := p.input().Query; got != "go test ./..." {
+		t.Errorf("the query is %q", got)
+	}
+}

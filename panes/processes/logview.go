@@ -137,7 +137,7 @@ func (p *Pane) askSave() tea.Cmd {
 				Write: func(ctx context.Context, e panes.Engine, to io.Writer) (int64, error) {
 					return copyLog(ctx, e, selected, stream, to)
 				}})
-		}))
+		}).SuggestPaths(p.env.Folder(), p.env.Home()))
 	return nil
 }
 

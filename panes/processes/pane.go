@@ -286,11 +286,15 @@ func (p *Pane) open() tea.Cmd {
 }
 
 func (p *Pane) askFilter() tea.Cmd {
+	var names []string
+	for _, one := range p.env.News().Processes {
+		names = append(names, widget.Clean(one.Name))
+	}
 	p.env.Ask(overlay.NewFilter("Show processes with", "words of any column; !word: without it", p.table.Filter(),
 		func(text string) tea.Cmd {
 			p.table.SetFilter(text)
 			return nil
-		}))
+		}).SuggestWords(names))
 	return nil
 }
 

@@ -151,3 +151,16 @@ func TestTheBorderFollowsTheMouseUntilItIsReleased(t *testing.T) {
 		t.Errorf("it went from %d to %d", y, got)
 	}
 }
+
+func TestNamesOfProcessesAreSuggestedToTheFilter(t *testing.T) {
+	p, e := shownPane(service("1", "web", nil), service("2", "worker", nil))
+	p.press(t, keymap.Filter)
+	o := e.asked.(*overlay.Prompt)
+	for _, r := range "wo" {
+		o.Type(e, tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	o.Type(e, tea.KeyPressMsg{Code: tea.KeyTab})
+	if p.table.Filter() != "worker" {
+		t.Errorf("the filter is %q", p.table.Filter())
+	}
+}

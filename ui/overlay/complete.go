@@ -16,6 +16,7 @@ type completion struct {
 	field int
 	text  string   // of the field
 	names []string // of its last part, a folder's with a slash behind it
+	lines []string // what the text becomes with each
 	whole string   // the text as far as all of them agree
 }
 
@@ -41,6 +42,9 @@ func (f *StartForm) found(c completion) Answer {
 	return Answer{Of: f, Do: func() tea.Cmd {
 		if c.field == f.at && c.text == f.fields[f.at].Text() {
 			f.matches = c
+			if field, ok := f.fields[f.at].(*widget.Field); ok {
+				field.Suggest(c.lines)
+			}
 		}
 		return nil
 	}}
@@ -61,12 +65,23 @@ func (f *StartForm) complete() bool {
 // may become: only folders, for a field that takes one.
 func completePath(field int, text, home string) completion {
 	c := completion{field: field, text: text, whole: text}
-	folder, part := filepath.Split(text)
-	if folder == "" {
-		return c
+	if folder, part := filepath.Split(text); folder != "" {
+		c.offer(folder, entries(widget.ExpandHome(folder, home), part, field == FieldFolder))
 	}
-	c.offer(folder, entries(widget.ExpandHome(folder, home), part, field == FieldFolder))
 	return c
+}
+
+// pathsFrom are the paths that a text may become, and what all of them begin with.
+func pathsFrom(text, base, home string, onlyFolders bool) (common string, lines []string) {
+	dir, part := filepath.Split(text)
+	folder := widget.ExpandHome(dir, home)
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(base, folder)
+	}
+	for _, name := range entries(folder, part, onlyFolders) {
+		lines = append(lines, dir+name)
+	}
+	return CommonPrefix(lines), lines[:min(len(lines), maxNames)]
 }
 
 // completeCommand looks up what the last word of a command may become: a
@@ -97,9 +112,12 @@ func completeCommand(text, folder, home string) completion {
 // offer takes names that the text may go on with behind a part of it.
 func (c *completion) offer(before string, names []string) {
 	if len(names) > 0 {
-		c.whole = before + commonPrefix(names)
+		c.whole = before + CommonPrefix(names)
 	}
 	c.names = names[:min(len(names), maxNames)]
+	for _, name := range c.names {
+		c.lines = append(c.lines, before+name)
+	}
 }
 
 // entries are the names in a folder with a prefix, sorted, folders with a slash
@@ -141,14 +159,4 @@ func programs(prefix string) (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func commonPrefix(names []string) string {
-	prefix := names[0]
-	for _, name := range names[1:] {
-		for !strings.HasPrefix(name, prefix) {
-			prefix = prefix[:len(prefix)-1]
-		}
-	}
-	return strings.ToValidUTF8(prefix, "")
 }

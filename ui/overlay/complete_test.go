@@ -4,7 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"tandem/keys/keymap"
+	"tandem/panes/widget"
 )
 
 func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
@@ -37,5 +43,116 @@ func TestCommandsAreCompletedWithProgramsAndFiles(t *testing.T) {
 		if got.whole != want.whole || !slices.Equal(got.names, want.names) || got.text != text {
 			t.Errorf("%q: %+v", text, got)
 		}
+	}
+}
+
+// A host has the usual keys and no colours.
+type host struct{ closed bool }
+
+func (h *host) Close()                    { h.closed = true }
+func (h *host) Bindings() keymap.Bindings { return keymap.DefaultBindings() }
+func (h *host) Look() *widget.Look        { return &widget.Look{} }
+func (h *host) Spinner() string           { return "" }
+
+// look runs what a dialog looks up, as the dashboard does.
+func look(cmd tea.Cmd) {
+	if cmd != nil {
+		if a, ok := cmd().(Answer); ok {
+			a.Do()
+		}
+	}
+}
+
+func typed(o Overlay, h Host, text string) {
+	for _, r := range text {
+		look(o.Type(h, tea.KeyPressMsg{Code: r, Text: string(r)}))
+	}
+}
+
+func TestWordsAreSuggestedAndTakenWithTabOrRight(t *testing.T) {
+	words := []string{"web-1", "web-2", "db"}
+	for keys, want := range map[string][]rune{"x web-": {tea.KeyTab}, "x web-1": {tea.KeyTab, tea.KeyTab}, "x web-2": {tea.KeyDown, tea.KeyRight}} {
+		h, got := &host{}, ""
+		p := NewFilter("Show", "", "", func(text string) tea.Cmd { got = text; return nil }).SuggestWords(words)
+		typed(p, h, "x w")
+		rows, _, _, _ := p.Draw(h, 60, 24)
+		if !strings.Contains(rows[0], "x web-1") {
+			t.Errorf("no word is suggested: %q", rows)
+		}
+		for _, code := range want {
+			p.Type(h, tea.KeyPressMsg{Code: code})
+		}
+		if got != keys {
+			t.Errorf("%q follows, not %q", got, keys)
+		}
+	}
+}
+
+func TestEnterTakesWhatWasTypedUnlessAnotherWasChosen(t *testing.T) {
+	for _, choose := range []bool{false, true} {
+		h, got := &host{}, ""
+		p := NewPrompt("Name", "", func(text string) tea.Cmd { got = text; return nil }).SuggestWords([]string{"work", "world"})
+		typed(p, h, "wor")
+		want := "wor"
+		if choose {
+			p.Type(h, tea.KeyPressMsg{Code: tea.KeyDown})
+			want = "world"
+		}
+		p.Do(h, keymap.Accept)
+		if got != want {
+			t.Errorf("%q is taken, not %q", got, want)
+		}
+	}
+}
+
+func TestPathsAreSuggestedWhereAFileIsSaved(t *testing.T) {
+	home := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(home, "logs", "web"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h, p := &host{}, NewPrompt("Save to", "", nil).SuggestPaths(filepath.Join(home, "logs"), home)
+	typed(p, h, "~/l")
+	look(p.Type(h, tea.KeyPressMsg{Code: tea.KeyTab}))
+	if got := p.Field.Text(); got != "~/logs/" {
+		t.Errorf("below home it becomes %q", got)
+	}
+	p.Field.Set("")
+	typed(p, h, "w")
+	look(p.Type(h, tea.KeyPressMsg{Code: tea.KeyRight}))
+	if got := p.Field.Text(); got != "web/" {
+		t.Errorf("below the present folder it becomes %q", got)
+	}
+}
+
+func TestTheFolderOfAFormIsSuggestedAndTabStillMovesOn(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"src-a", "src-b"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, f := &host{}, NewStartForm("~")
+	f.Home = dir
+	f.InShell = func(string) bool { return false }
+	for range FieldFolder {
+		look(f.Do(h, keymap.FormNext))
+	}
+	typed(f, h, "/s")
+	look(f.Do(h, keymap.FormNext)) // as far as they agree
+	if got := f.Input().Folder; got != "~/src-" {
+		t.Errorf("the folder is %q", got)
+	}
+	rows, _, _, y := f.Draw(h, 300, 24)
+	if !strings.Contains(rows[y], "src-a/") {
+		t.Errorf("nothing is suggested: %q", rows[y])
+	}
+	look(f.Type(h, tea.KeyPressMsg{Code: tea.KeyRight}))
+	if got := f.Input().Folder; got != "~/src-a/" {
+		t.Errorf("with the right arrow the folder is %q", got)
+	}
+	look(f.Do(h, keymap.FormNext))
+	typed(f, h, "A=1")
+	if got := f.Input(); got.Folder != "~/src-a/" || got.Env != "A=1" {
+		t.Errorf("tab does not go on: %+v", got)
 	}
 }

@@ -119,7 +119,12 @@ func (f *StartForm) Type(_ Host, k tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
-	f.fields[f.at].Type(k)
+	field, ok := f.fields[f.at].(*widget.Field)
+	switch {
+	case ok && field.Accepts(k) && field.Accept():
+	case k.Code != tea.KeyTab: // which the fields would take for that too
+		f.fields[f.at].Type(k)
+	}
 	return f.lookUp()
 }
 
@@ -188,7 +193,7 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 		if i == f.at {
 			ink = look.Title
 		}
-		lines, at, below := f.drawField(i, width-label)
+		lines, at, below := f.drawField(i, width-label, look)
 		if i == f.at {
 			x, y = label+at, len(rows)+below
 		}
@@ -196,7 +201,7 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 			if n > 0 {
 				name = ""
 			}
-			rows = append(rows, ink.Text(widget.Pad(name, label))+look.Text.Text(line))
+			rows = append(rows, ink.Text(widget.Pad(name, label))+line)
 		}
 	}
 	note, ink := widget.Clip(f.note(h.Bindings()), width), look.Dim
@@ -208,15 +213,23 @@ func (f *StartForm) Draw(h Host, w, height int) (rows []string, width, x, y int)
 }
 
 // drawField gives the rows of a field and the cursor's place in them.
-func (f *StartForm) drawField(i, w int) (rows []string, x, y int) {
+func (f *StartForm) drawField(i, w int, look *widget.Look) (rows []string, x, y int) {
 	switch field := f.fields[i].(type) {
 	case *widget.Area:
-		return field.Draw(w)
+		rows, x, y = field.Draw(w)
+		for i := range rows {
+			rows[i] = look.Text.Text(rows[i])
+		}
+		return rows, x, y
 	case *widget.Field:
-		if i != FieldKeepAlive {
-			row, x := field.Draw(w)
+		if i == f.at && i != FieldKeepAlive {
+			row, x := field.DrawIn(w, look)
 			return []string{row}, x, 0
 		}
+		if i != FieldKeepAlive {
+			row, x := field.Draw(w)
+			return []string{look.Text.Text(row)}, x, 0
+		}
 	}
-	return []string{widget.Pad(map[bool]string{true: "[x] yes", false: "[ ] no"}[f.keepAlive], w)}, 1, 0
+	return []string{look.Text.Text(widget.Pad(map[bool]string{true: "[x] yes", false: "[ ] no"}[f.keepAlive], w))}, 1, 0
 }

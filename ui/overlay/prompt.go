@@ -62,6 +62,40 @@ func (p *Prompt) Look() tea.Cmd {
 	return p.Suggest(p.Field.Text())
 }
 
+// SuggestWords suggests what the last word of a line may become.
+func (p *Prompt) SuggestWords(words []string) *Prompt {
+	p.Suggest = func(text string) tea.Cmd {
+		at := strings.LastIndexByte(text, ' ') + 1
+		var lines []string
+		for _, word := range words {
+			if at < len(text) && strings.HasPrefix(word, text[at:]) && word != text[at:] {
+				lines = append(lines, text[:at]+word)
+			}
+		}
+		p.Offer(CommonPrefix(lines), lines)
+		return nil
+	}
+	return p
+}
+
+// SuggestPaths suggests files and folders of this machine. A path that begins
+// nowhere is in base.
+func (p *Prompt) SuggestPaths(base, home string) *Prompt {
+	p.Suggest = func(text string) tea.Cmd {
+		p.Offer("", nil)
+		return func() tea.Msg {
+			common, lines := pathsFrom(text, base, home, false)
+			return Answer{Of: p, Do: func() tea.Cmd {
+				if p.Field.Text() == text {
+					p.Offer(common, lines)
+				}
+				return nil
+			}}
+		}
+	}
+	return p
+}
+
 func (p *Prompt) Do(h Host, a keymap.Action) tea.Cmd {
 	if a == keymap.Accept && p.chosen {
 		p.Field.Accept()
