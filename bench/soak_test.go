@@ -73,6 +73,10 @@ type soak struct {
 	dashboards, agents, refused, failed atomic.Int64
 }
 
+// soakSession prints a line a second and clears its scrollback now and then: lines
+// that are kept would be memory that grows, and rightly.
+const soakSession = `i=0; while :; do i=$((i+1)); echo "line $i"; [ $((i%300)) = 0 ] && printf '\033[3J'; sleep 1; done`
+
 func startSoak(b *testing.B) *soak {
 	s := &soak{load: load{build(b), map[string]int{}}, b: b}
 	for _, n := range []need{
@@ -86,7 +90,7 @@ func startSoak(b *testing.B) *soak {
 	c := connect(b, s.p)
 	for i := range soakSessions {
 		p := call(b, c, api.SessionStart, api.SessionStartInput{
-			Name: fmt.Sprintf("session-%d", i), Command: []string{"sh", "-c", `i=0; while :; do i=$((i+1)); echo "line $i"; sleep 1; done`},
+			Name: fmt.Sprintf("session-%d", i), Command: []string{"sh", "-c", soakSession},
 		})
 		s.ids[p.ID] = p.PID
 	}
