@@ -92,6 +92,9 @@ func (s *search) enter(folders *[]string, c simple) []part {
 
 // partsOf are the paths that a simple command names when it runs in a folder.
 func (s *search) partsOf(c simple, dir string) []part {
+	if c.tail {
+		return nil // the command around it names the same
+	}
 	var parts []part
 	for _, target := range c.reads {
 		parts = append(parts, s.target(c, target, dir, false)...)

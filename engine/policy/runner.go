@@ -9,13 +9,11 @@ const (
 	arguments how = iota // the arguments behind its options are a command
 	shell                // a script, as a shell does
 	script               // its arguments, joined, are a script
-	words                // like arguments, with NAME=VALUE and -S before it
 	input                // like arguments, with more that it reads
 	executes             // find's -exec
 	sourced              // a file, in the same shell
 	trapped              // its first argument is a script
 	renamed              // NAME=SCRIPT
-	something            // what only it knows
 )
 
 // A runner is a program or builtin that runs other commands. Options are
@@ -26,23 +24,20 @@ type runner struct {
 	grammar grammar // of a shell
 	valued  string  // options that take a value
 	skip    int     // arguments before the command
-	script  string  // options whose value is a script
+	assigns bool    // NAME=VALUE may stand before the command
 	nothing string  // options with which it runs nothing
-	only    string  // options without which it runs nothing
-	shell   string  // options with which it is a shell if no command follows; "*": without any
+	unclear string  // options with which only it knows what it runs
+	shell   string  // options with which it is a shell if no command follows
 }
 
-// runners are all programs that are known to run others. Where reading their
-// options would take more than a line, what they run counts as unknown.
+// runners are those whose arguments are read. There are many more programs that
+// run others, in ways of their own: see unclearRunners.
 var runners = []runner{
 	{name: "sh", how: shell, grammar: posix},
 	{name: "dash", how: shell, grammar: posix},
 	{name: "ash", how: shell, grammar: posix},
-	{name: "posh", how: shell, grammar: posix},
 	{name: "bash", how: shell, grammar: bash},
-	{name: "rbash", how: shell, grammar: bash},
 	{name: "mksh", how: shell, grammar: mksh},
-	{name: "lksh", how: shell, grammar: mksh},
 	{name: "ksh", how: shell, grammar: mksh},
 	{name: "zsh", how: shell, grammar: zsh},
 	{name: "eval", how: script},
@@ -52,66 +47,28 @@ var runners = []runner{
 	{name: "alias", how: renamed},
 	{name: "find", how: executes},
 	{name: "xargs", how: input, valued: "a d E I L n P s arg-file delimiter max-args max-chars max-procs process-slot-var"},
-	{name: "env", how: words, valued: "u C a S unset chdir argv0 split-string"},
-	{name: "sudo", how: words, valued: "u g p C h D R r t T U user group prompt chdir chroot role type host other-user close-from command-timeout",
+	{name: "env", assigns: true, valued: "u C a S unset chdir argv0 split-string", unclear: "S split-string"},
+	{name: "sudo", assigns: true, valued: "u g p C h D R r t T U user group prompt chdir chroot role type host other-user close-from command-timeout",
 		nothing: "l v K V e list validate edit", shell: "s i shell login"},
 	{name: "doas", valued: "u C", shell: "s"},
 	{name: "command", nothing: "v V"},
 	{name: "builtin"},
 	{name: "exec", valued: "a"},
-	{name: "coproc", how: something},
 	{name: "noglob"},
-	{name: "nocorrect"},
-	{name: "busybox"},
-	{name: "toybox"},
 	{name: "nohup"},
 	{name: "setsid"},
-	{name: "repeat", skip: 1},
 	{name: "time", valued: "f o format output"},
 	{name: "nice", valued: "n adjustment"},
-	{name: "ionice", valued: "c n class classdata", nothing: "p P u pid pgid uid"},
-	{name: "taskset", skip: 1, nothing: "p pid"},
 	{name: "timeout", valued: "k s kill-after signal", skip: 1},
-	{name: "stdbuf", valued: "i o e input output error"},
-	{name: "flock", valued: "w E timeout wait conflict-exit-code", skip: 1, script: "c command"},
-	{name: "chroot", valued: "groups userspec", skip: 1, shell: "*"},
-	{name: "fd", how: something, only: "x X exec exec-batch"},
-	{name: "fdfind", how: something, only: "x X exec exec-batch"},
-	{name: "hash", how: something, only: "p"},
-	{name: "enable", how: something, only: "f"},
-	{name: "bind", how: something, only: "x"},
-	{name: "mapfile", how: something, only: "C"},
-	{name: "readarray", how: something, only: "C"},
-	{name: "complete", how: something, only: "C F"},
-	{name: "compgen", how: something, only: "C F"},
-	{name: "fc", how: something},
-	{name: "su", how: something},
-	{name: "runuser", how: something},
-	{name: "pkexec", how: something},
-	{name: "gosu", how: something},
-	{name: "su-exec", how: something},
-	{name: "setpriv", how: something},
-	{name: "unshare", how: something},
-	{name: "nsenter", how: something},
-	{name: "fakeroot", how: something},
-	{name: "systemd-run", how: something},
-	{name: "systemd-inhibit", how: something},
-	{name: "dbus-run-session", how: something},
-	{name: "strace", how: something},
-	{name: "ltrace", how: something},
-	{name: "chrt", how: something},
-	{name: "prlimit", how: something},
-	{name: "unbuffer", how: something},
-	{name: "watch", how: something},
-	{name: "script", how: something},
-	{name: "parallel", how: something},
-	{name: "at", how: something},
-	{name: "batch", how: something},
-	{name: "yash", how: something},
-	{name: "fish", how: something},
-	{name: "csh", how: something},
-	{name: "tcsh", how: something},
-	{name: "nu", how: something},
+}
+
+// unclearRunners run other commands too. Their options are not read: what they run
+// counts as unknown.
+var unclearRunners = []string{
+	"at", "batch", "bind", "busybox", "chroot", "chrt", "compgen", "complete", "coproc", "csh", "dbus-run-session", "enable", "fakeroot",
+	"fc", "fish", "flock", "gosu", "hash", "ionice", "lksh", "ltrace", "mapfile", "nocorrect", "nsenter", "nu", "parallel", "pkexec", "posh",
+	"prlimit", "rbash", "readarray", "repeat", "runuser", "script", "setpriv", "stdbuf", "strace", "su", "su-exec", "systemd-inhibit",
+	"systemd-run", "taskset", "tcsh", "toybox", "unbuffer", "unshare", "watch", "yash",
 }
 
 // runnerOf finds the runner that a program is.
@@ -174,7 +131,7 @@ func (g runner) options(args []word) (options optionList, rest []word, sure bool
 			var some optionList
 			some, args = g.option(args)
 			options = append(options, some...)
-		case g.how == words && strings.Contains(a, "=") && !strings.HasPrefix(a, "/"):
+		case g.assigns && strings.Contains(a, "=") && !strings.HasPrefix(a, "/"):
 			args = args[1:]
 		case skip > 0:
 			skip--
@@ -199,13 +156,12 @@ func surely(words []word) bool {
 // option reads an option with a name, or some of a letter each, the last of
 // which may have a value in the same word or the next.
 func (g runner) option(args []word) (options optionList, rest []word) {
-	valued := g.valued + " " + g.script
 	if name, ok := strings.CutPrefix(args[0].text, "--"); ok {
 		name, value, has := strings.Cut(name, "=")
 		switch {
 		case has:
 			return optionList{{name, word{text: value, known: args[0].known}}}, args[1:]
-		case len(args) > 1 && listed(valued, name):
+		case len(args) > 1 && listed(g.valued, name):
 			return optionList{{name, args[1]}}, args[2:]
 		}
 		return optionList{{name: name}}, args[1:]
@@ -214,7 +170,7 @@ func (g runner) option(args []word) (options optionList, rest []word) {
 	for i := range len(letters) {
 		name, value := letters[i:i+1], letters[i+1:]
 		switch {
-		case !listed(valued, name):
+		case !listed(g.valued, name):
 			options = append(options, option{name: name})
 			continue
 		case value != "":

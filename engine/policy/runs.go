@@ -24,9 +24,28 @@ func (r *reading) take(c simple, depth int) {
 	if len(c.words) == 0 || !c.words[0].known {
 		return
 	}
-	if g, ok := runnerOf(path.Base(c.words[0].text)); ok {
+	program := path.Base(c.words[0].text)
+	if g, ok := runnerOf(program); ok {
 		r.run(c, g, depth)
 	}
+	if slices.Contains(unclearRunners, program) || (program == "fd" || program == "fdfind") && slices.ContainsFunc(c.words[1:], mayExecute) {
+		r.unclearly(c)
+	}
+}
+
+// unclearly takes apart what a program runs whose options are not read: what
+// exactly is not known, and it may begin with any of the arguments.
+func (r *reading) unclearly(c simple) {
+	r.unknown()
+	for i := range c.words[1:] {
+		r.found = append(r.found, simple{words: c.words[1+i:], tail: true, more: c.more, grammar: c.grammar})
+	}
+}
+
+// mayExecute reports whether an argument of fd may be -x, -X or one of their long
+// names.
+func mayExecute(w word) bool {
+	return !w.known && !w.one && w.glob == "" || strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "xX")
 }
 
 // run takes apart what a runner runs.
@@ -49,10 +68,6 @@ func (r *reading) run(c simple, g runner, depth int) {
 		r.alias(c, depth)
 	case executes:
 		r.find(c, depth)
-	case something:
-		if g.only == "" || slices.ContainsFunc(args, g.mayHave) {
-			r.unknown()
-		}
 	default:
 		r.arguments(c, g, depth)
 	}
@@ -61,52 +76,23 @@ func (r *reading) run(c simple, g runner, depth int) {
 // arguments takes apart what is run behind a runner's options.
 func (r *reading) arguments(c simple, g runner, depth int) {
 	options, rest, sure := g.options(c.words[1:])
-	if !sure {
+	if !sure || options.has(g.unclear) {
 		r.unknown()
 	}
 	if options.has(g.nothing) {
 		return
 	}
-	scripts := options.values(g.script)
-	for _, s := range scripts {
-		r.script(s, bash, c.in, depth+1)
-	}
 	inner := simple{words: rest, in: c.in, more: c.more, grammar: c.grammar}
-	switch g.how {
-	case input:
-		r.xargs(inner, options, depth)
-		return
-	case words:
-		split, ok := splitWords(options.values("S split-string"))
-		if !ok {
-			r.unknown()
-		}
-		if len(split) > 0 {
-			inner.words = slices.Concat(c.words[:1], split, rest)
-		}
-	}
 	switch {
+	case g.how == input:
+		r.xargs(inner, options, depth)
 	case len(inner.words) > 0:
 		r.take(inner, depth+1)
 	case c.more:
 		r.unknown()
-	case len(scripts) == 0 && (g.shell == "*" || options.has(g.shell)):
+	case options.has(g.shell):
 		r.input(c.in, bash, depth)
 	}
-}
-
-// mayHave reports whether an argument may be one of the options with which a
-// program runs something.
-func (g runner) mayHave(arg word) bool {
-	if !arg.known {
-		return !arg.one && arg.glob == ""
-	}
-	if name, ok := strings.CutPrefix(arg.text, "--"); ok {
-		name, _, _ = strings.Cut(name, "=")
-		return name != "" && listed(g.only, name)
-	}
-	letters, ok := strings.CutPrefix(arg.text, "-")
-	return ok && slices.ContainsFunc(strings.Split(letters, ""), func(l string) bool { return listed(g.only, l) })
 }
 
 // input takes apart what a shell reads from its standard input.
@@ -253,18 +239,6 @@ func (r *reading) xargs(c simple, options optionList, depth int) {
 		}
 	}
 	r.take(c, depth+1)
-}
-
-// splitWords are those of env's -S; ok is false where it would have quotes,
-// escapes, variables or comments to read.
-func splitWords(texts []word) (words []word, ok bool) {
-	for _, t := range texts {
-		if !t.known || t.filled || strings.ContainsAny(t.text, "\\'\"$#") {
-			return nil, false
-		}
-		words = append(words, literal(strings.Fields(t.text))...)
-	}
-	return words, true
 }
 
 // shellVariables change what the words of a line mean, or run something

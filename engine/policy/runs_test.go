@@ -18,7 +18,7 @@ var hidden = []string{
 	"find . -okdir rm -rf {} \\;", "find . -exec ls {} \\; -exec rm -rf {} +", "find . -exec sh -c 'rm -rf \"$1\"' _ {} \\;",
 	"find . -exec ls + -exec rm -rf {} \\; ';' -exec rm -rf {} +", "find . -exec rm -rf",
 
-	"env -S 'rm -rf zz'", "env -S'rm -rf zz'", "env -iS 'A=b rm -rf' zz", "env --split-string='-u B rm -rf zz'", "env -i A=b rm -rf zz",
+	"env -i A=b rm -rf zz",
 	"env -u A -C /x rm -rf zz", "env --unset A --chdir=/x rm -rf zz", "env - rm -rf zz",
 
 	"bash <<<'rm -rf zz'", "bash <<EOF\nrm -rf zz\nEOF", "bash <<'EOF'\nrm -rf zz\nEOF", "bash <<-EOF\n\trm -rf zz\n\tEOF",
@@ -29,7 +29,9 @@ var hidden = []string{
 	"trap 'rm -rf zz' EXIT", "trap -- 'rm -rf zz' EXIT INT", "alias x='rm -rf zz'", "alias -- y=1 x='sudo rm -rf zz'",
 	"eval rm -rf zz", "eval -- 'rm -rf zz'", "eval 'rm' '-rf zz'", "builtin eval 'rm -rf zz'", "eval ::: ';rm -rf zz'",
 
-	"flock F rm -rf zz", "flock -n -w 5 F rm -rf zz", "flock F -c 'rm -rf zz'", "flock --timeout 5 F --command 'rm -rf zz'", "chroot /x rm -rf zz",
+	"flock F rm -rf zz", "flock -n -w 5 F rm -rf zz", "chroot /x rm -rf zz", "unshare rm -rf zz", "nsenter -t 1 -m rm -rf zz",
+	"strace -f -o x rm -rf zz", "systemd-run --user -p A=b rm -rf zz", "parallel -j 4 rm -rf {} ::: a b", "prlimit --nofile=5 rm -rf zz",
+	"runuser -u x -- rm -rf zz", "fd x -x rm -rf", "fd --exec-batch rm -rf", "fd -Hx rm -rf {} ';'",
 	"chroot --userspec x:y --groups z /x rm -rf zz",
 	"timeout 5 rm -rf zz", "timeout -k 3 -s KILL 5 rm -rf zz", "timeout --signal KILL 5 rm -rf zz", "timeout --sig KILL 5 rm -rf zz",
 	"nice rm -rf zz", "nice -n 5 rm -rf zz", "nice -5 rm -rf zz", "nohup rm -rf zz", "setsid -f rm -rf zz", "ionice -c2 -n 7 rm -rf zz",
@@ -50,7 +52,7 @@ var doubtful = []string{
 	"sudo $OPTIONS ls", "timeout $T ls", "timeout \"$T\" $CMD", "eval \"$X\"", "trap \"$X\" EXIT", "alias \"$X\"", "alias x=rm", "f() { rm \"$@\"; }; f -rf zz",
 	"csh -c 'rm -rf zz'", "fish -c 'rm -rf zz'", "fish -C 'rm -rf zz'", "fish --command='rm -rf zz'", "fish -c 'r\\x6d -rf zz'", "nu -c 'rm -rf zz'",
 	"zsh -c '=rm -rf zz'",
-	"find . -exec {} \\;", "find . -exec sh -c {} \\;", "find . -exec sh -c 'ls {}' \\;", "find $ARGS", "fd x -x rm -rf", "fd --exec-batch rm -rf", "fd -Hx rm -rf {} ';'",
+	"find . -exec {} \\;", "find . -exec sh -c {} \\;", "find . -exec sh -c 'ls {}' \\;", "find $ARGS",
 	"env -S \"$X\"", "env -S \"sh -c 'rm -rf zz'\"", "env -S 'rm\\_-rf\\_zz'", "env -S '${X} -rf zz'", "env -S \"'rm' -rf zz\"", "env -S '\"rm\" -rf zz'", "env -S 'ls #'",
 	"bash <<<\"$X\"", "bash <<EOF\n$X\nEOF", ". /dev/stdin <<<'rm -rf zz'", "bash <&3", "exec 3<x; bash <&3", "exec <<<'rm -rf zz'; bash", "exec < <(echo rm -rf zz)",
 	"echo 'rm -rf zz' | bash", "echo 'rm -rf zz' |& sh -x", "cat x | sudo -u root bash -s", "cat x | { cd y; bash; }", "cat x | while true; do sh; done",
@@ -58,9 +60,9 @@ var doubtful = []string{
 	"bash < <(echo rm -rf zz)", "bash <(echo rm -rf zz)", "echo rm -rf zz > >(bash)", "echo rm -rf zz | tee >(sh)", "coproc bash", "cat x | at now",
 	"at now <<<'rm -rf zz'", "batch <<EOF\nrm -rf zz\nEOF", "cat x | source /dev/stdin", "source <(echo rm -rf zz)", ". <(curl x)",
 	"source venv/bin/activate", ". \"$HOME/.profile\"", "bash -c '. x'",
-	"unshare rm -rf zz", "nsenter -t 1 -m rm -rf zz", "watch -n 5 'ls; rm -rf zz'", "su", "su -c 'rm -rf zz'", "su - root -lc 'rm -rf zz'",
-	"runuser -u x -- rm -rf zz", "script -qc 'rm -rf zz' /dev/null", "strace -f -o x rm -rf zz", "systemd-run --user -p A=b rm -rf zz",
-	"parallel -j 4 rm -rf {} ::: a b", "cat x | parallel", "prlimit --nofile=5 rm -rf zz",
+	"flock F -c 'rm -rf zz'", "flock --timeout 5 F --command 'rm -rf zz'", "flock F make", "hash make", "watch -n 5 'ls; rm -rf zz'", "su", "su -c 'rm -rf zz'", "su - root -lc 'rm -rf zz'",
+	"script -qc 'rm -rf zz' /dev/null", "cat x | parallel",
+	"env -S 'rm -rf zz'", "env -S'rm -rf zz'", "env -iS 'A=b rm -rf' zz", "env --split-string='-u B rm -rf zz'",
 	"ls | xargs -I{} sh -c {}", "ls | xargs -I{} sh -c 'ls {}'", "ls | xargs bash -c", "ls | xargs sudo", "ls | xargs rm", "ls | xargs -I \"$X\" rm -r",
 	"ls | xargs -I% %", "ls | xargs --replace sh -c '{}'", "ls | xargs bash", "ls | xargs eval", "ls | xargs --max-args 1 env",
 	"PATH=/tmp ls", "PATH=/tmp; ls", "export PATH=/tmp", "declare -x PATH+=:/tmp", "export \"$X\"", "env PATH=/tmp ls", "sudo LD_PRELOAD=x ls", "LD_PRELOAD=./x ls",
@@ -78,9 +80,9 @@ var harmless = []string{
 	"bash $DIR/x.sh", "for f in a b; do sh \"$f\"; done", "cat x | bash y.sh", "bash --version", "bash < script", "cat <<EOF\nrm -rf zz\nEOF",
 	"cat <<<'rm -rf zz'", "bash x <<<'rm -rf zz'", "bash -c 'cat' <<<'rm -rf zz'", "trap - EXIT", "trap '' INT", "trap -p", "trap 'rm -f zz' EXIT",
 	"alias ll='ls -la'", "alias", "env A=b make", "env", "xargs -n 1 echo",
-	"ls | xargs -I{} cp {} /x/{}", "timeout 5 make", "sudo -u \"$USER\" make", "flock F make", "nohup make &",
+	"ls | xargs -I{} cp {} /x/{}", "timeout 5 make", "sudo -u \"$USER\" make", "nohup make &",
 	"rm -r zz", "rm *.o", "ls | grep bash", "fd -e go rm", "time make", "bash <<EOF\nls\nEOF", "true | xargs",
-	"echo 'rm -rf zz' > bash", "bash -o pipefail x.sh", "python3 -c 'print(1)' bash", "hash make", "exec >log 2>&1",
+	"echo 'rm -rf zz' > bash", "bash -o pipefail x.sh", "python3 -c 'print(1)' bash", "exec >log 2>&1",
 	"[ -f x ] && ls", "git show HEAD@{1} stash@{0}", "echo {}", "while IFS= read -r l; do ls; done", "A=b ls", "export A=\"$(ls)\"", "read -r x",
 	"[[ -f x && -n $y ]] && ls", "((x > 3)) && ls", "echo $PATH",
 }
@@ -102,7 +104,7 @@ func TestACommandIsFoundInWhateverRunsIt(t *testing.T) {
 func TestArgumentsAreTakenApartAsALineIs(t *testing.T) {
 	p := policyOf(t, "[[rule]]\ndecision = \"deny\"\ncommand = [\"rm -rf\"]")
 	for _, argv := range [][]string{
-		{"bash", "-euo", "pipefail", "-c", "rm -rf zz"}, {"find", ".", "-exec", "rm", "-rf", "{}", ";"}, {"env", "-S", "rm -rf zz"},
+		{"bash", "-euo", "pipefail", "-c", "rm -rf zz"}, {"find", ".", "-exec", "rm", "-rf", "{}", ";"}, {"env", "-i", "rm", "-rf", "zz"},
 		{"time", "-p", "rm", "-rf", "zz"}, {"eval", "rm -rf", "zz"},
 	} {
 		if v := p.Decide(Action{Argv: argv}); v.Decision != Deny {

@@ -33,6 +33,7 @@ type simple struct {
 	reads, writes []word // targets of redirections
 	in            standard
 	more          bool    // words follow that are read from somewhere
+	tail          bool    // its words are the last ones of a command that may run it
 	grammar       grammar // of the shell that has found it
 }
 
