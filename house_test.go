@@ -28,11 +28,9 @@ const (
 var tooLarge = map[string]string{
 	"file engine/supervise/control.go": "to be split",
 	"struct engine/supervise/proc":     "to be split",
-	"struct engine/terminal/Session":   "to be split",
 	"struct ui/model":                  "to be split",
 	"type engine/supervise/Control":    "to be split",
 	"type engine/host":                 "to be split",
-	"type engine/terminal/Session":     "to be split",
 	"type panes/terminal/Terminal":     "to be split",
 	"type ui/model":                    "to be split",
 }

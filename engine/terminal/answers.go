@@ -8,27 +8,12 @@ import (
 	"unicode/utf8"
 
 	"tandem/engine/api"
-	"tandem/engine/api/server"
 	"tandem/engine/picture"
 	"tandem/engine/prompt"
 	"tandem/engine/vt"
 	"tandem/engine/vt/scan"
 	"tandem/keys"
 )
-
-// Facts are what a session shows and no record holds.
-type Facts struct {
-	Cols, Rows int
-	Title      string
-	CWD        string // from OSC 7; "" when the program told none
-	Rang       bool
-	Viewers    int
-	Typist     string
-	Bytes      int64
-	Active     time.Time // when it was used last
-	Interrupt  time.Time // when somebody has interrupted what runs in it last
-	Waiting    prompt.Need
-}
 
 // output serves session.read; ended says that nothing follows.
 func (s *Session) Printed(ctx context.Context, in api.SessionReadInput, ended bool) (api.SessionReadOutput, error) {
@@ -50,7 +35,7 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 	}
 	var shown picture.Screen
 	err = s.onScreen(ctx, func(t Emulator) {
-		s.catchUp()
+		s.screen.catchUp()
 		screen = ScreenOf(t, in.ANSI, min(in.Scrollback, scrollbackMost))
 		if draw != nil {
 			shown = PictureOf(t)
@@ -66,7 +51,7 @@ func (s *Session) Screen(ctx context.Context, in api.SessionScreenInput) (screen
 func (s *Session) Kept() (start, end int64) { return s.log.Start(), s.log.End() }
 
 // Shown is how much of the log the screen shows.
-func (s *Session) Shown() int64 { return s.parsed.Load() }
+func (s *Session) Shown() int64 { return s.screen.shown.Load() }
 
 // LogOpened is closed once the log is open, or cannot be opened.
 func (s *Session) LogOpened() <-chan struct{} { return s.opened }
@@ -74,16 +59,8 @@ func (s *Session) LogOpened() <-chan struct{} { return s.opened }
 // Master is the PTY's; nil when the program had ended before.
 func (s *Session) Master() *os.File { return s.options.Master }
 
-// TypedLast is who typed last; "" if nobody has.
-func (s *Session) TypedLast() string {
-	if actor := s.used.typist.Load(); actor != nil {
-		return *actor
-	}
-	return ""
-}
-
 // NoteUse notes that somebody uses the session now.
-func (s *Session) NoteUse() { s.used.note() }
+func (s *Session) NoteUse() { s.used.Store(time.Now().UnixNano()) }
 
 // Shell is the session's program at its prompt.
 func (s *Session) Shell() *prompt.Shell { return s.shell }
@@ -93,20 +70,20 @@ func (s *Session) Log() prompt.Log { return s.log }
 
 // Size is that of the terminal.
 func (s *Session) Size() (cols, rows int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known.Cols, s.known.Rows
+	f := s.facts.all()
+	return f.Cols, f.Rows
 }
+
+// SetCWD says which folder the program is in, before it tells one.
+func (s *Session) SetCWD(path string) { s.facts.setCWD(path) }
 
 // CWD is the folder that the program has told of last.
 func (s *Session) CWD() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known.CWD
+	return s.facts.all().CWD
 }
 
 // Modes are those that the program has set.
-func (s *Session) Modes() vt.Modes { return *s.modes.Load() }
+func (s *Session) Modes() vt.Modes { return *s.screen.modes.Load() }
 
 // Cursor is that of the screen.
 func (s *Session) Cursor(ctx context.Context) (c vt.Cursor, err error) {
@@ -124,34 +101,15 @@ func (s *Session) Rows(ctx context.Context) (rows []string, err error) {
 func (s *Session) ExitCode() *int { return s.ended.ExitCode }
 
 // KeyModes are the modes that keys are encoded for.
-func (s *Session) KeyModes() keys.Modes { return s.modes.Load().Modes }
+func (s *Session) KeyModes() keys.Modes { return s.screen.modes.Load().Modes }
 
 // Repainted is what draws the screen, and the offset behind what it shows.
 func (s *Session) Repainted(ctx context.Context) (screen []byte, at int64, err error) {
 	err = s.onScreen(ctx, func(t Emulator) {
-		s.catchUp()
-		screen, at = t.AppendRepaint(nil), s.boundary()
+		s.screen.catchUp()
+		screen, at = t.AppendRepaint(nil), s.screen.boundary()
 	})
 	return screen, at, err
-}
-
-// TypeInto types for a caller. A person may have taken the keyboard since the
-// caller was let in.
-func (s *Session) TypeInto(ctx context.Context, p []byte) error {
-	caller := server.CallerOf(ctx)
-	if caller.Agent() && s.locked.Load() {
-		return ErrLocked("type into", s.options.ID)
-	}
-	s.noteInput(actorOf(caller), p)
-	if s.viewers.typedFrom(caller.Name) {
-		s.pace.touch()
-	}
-	return s.input.write(ctx, p)
-}
-
-func ErrLocked(doing, name string) *api.Error {
-	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the person has taken its keyboard", doing, name).
-		WithHint("reading and waiting go on working; ask the person to give the keyboard back, or use another session")
 }
 
 // ReadLog reads up to most bytes as text. A character that is not complete yet

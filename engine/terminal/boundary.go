@@ -15,8 +15,8 @@ const boundaryWindow = 16 << 10
 // output can be cut: a repaint and then everything from there on gives the
 // same as everything. An unfinished sequence has had no effect yet, so it
 // belongs to what follows. Runs on the screen goroutine.
-func (s *Session) boundary() int64 {
-	at := s.parsed.Load()
+func (s *screen) boundary() int64 {
+	at := s.shown.Load()
 	tail := make([]byte, min(boundaryWindow, at-s.log.Start()))
 	n, _ := s.log.ReadAt(tail, at-int64(len(tail)))
 	if n < len(tail) {

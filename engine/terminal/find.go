@@ -80,9 +80,9 @@ func (f *finder) find(ctx context.Context) (api.SessionFindOutput, error) {
 	for err == nil && next < end && ctx.Err() == nil {
 		err = f.session.onScreen(ctx, func(t Emulator) {
 			if f.re == nil {
-				next = f.takeMarks(t, next, min(next+findRows, end))
+				next = f.noteMarks(t, next, min(next+findRows, end))
 			} else {
-				b.take(t, next, end)
+				b.fill(t, next, end)
 				next = b.end
 			}
 		})
@@ -99,7 +99,7 @@ func (f *finder) find(ctx context.Context) (api.SessionFindOutput, error) {
 	return f.answer(ctx)
 }
 
-func (f *finder) takeMarks(t Emulator, from, to int64) (next int64) {
+func (f *finder) noteMarks(t Emulator, from, to int64) (next int64) {
 	for n := from; n < to; n++ {
 		if t.MarkOf(n)&f.mark != 0 {
 			f.note(spot{n, 0}, spot{n, 0})
@@ -161,8 +161,8 @@ type textRow struct {
 	wrapped bool
 }
 
-// take fills a block with whole lines from row n on.
-func (b *textBlock) take(t Emulator, n, end int64) {
+// fill fills a block with whole lines from row n on.
+func (b *textBlock) fill(t Emulator, n, end int64) {
 	b.text, b.rows = b.text[:0], b.rows[:0]
 	most := n + findRows
 	for ; n < end; n++ {
@@ -236,7 +236,7 @@ func (s *Session) Find(ctx context.Context, in api.SessionFindInput) (api.Sessio
 	switch in.Mark {
 	case "":
 		if in.Text == "" {
-			return api.SessionFindOutput{}, api.Errorf(api.CodeInvalid, "search: there is no text to look for")
+			return api.SessionFindOutput{}, api.Errorf(api.CodeInvalid, "search: no text given")
 		}
 		if err := f.lookFor(in.Pattern); err != nil {
 			return api.SessionFindOutput{}, err
@@ -246,7 +246,7 @@ func (s *Session) Find(ctx context.Context, in api.SessionFindInput) (api.Sessio
 	case api.MarkedOutput:
 		f.mark = vt.MarkOutput
 	default:
-		return api.SessionFindOutput{}, api.Errorf(api.CodeInvalid, "search: mark cannot be %q", in.Mark)
+		return api.SessionFindOutput{}, api.Errorf(api.CodeInvalid, "search: unknown mark %q", in.Mark)
 	}
 	return f.find(ctx)
 }

@@ -26,7 +26,7 @@ func BenchmarkFind(b *testing.B) {
 				var block textBlock
 				oldest, _, end := term.Bounds()
 				for next := oldest; next < end; {
-					block.take(term, next, end)
+					block.fill(term, next, end)
 					next = block.end
 					block.matches(f.re, f.literal, f.note)
 				}

@@ -56,7 +56,7 @@ func shown20(t *testing.T, text string) (*Session, *memoryLog) {
 	l := &memoryLog{}
 	s := memorySession(t, l)
 	s.output(l, strings.ReplaceAll(text, "\n", "\r\n"))
-	if err := s.onScreen(t.Context(), func(Emulator) { s.catchUp() }); err != nil {
+	if err := s.onScreen(t.Context(), func(Emulator) { s.screen.catchUp() }); err != nil {
 		t.Fatal(err)
 	}
 	return s, l
@@ -125,7 +125,7 @@ func TestFindGoesThroughALongScrollback(t *testing.T) {
 		}
 	})
 	s.output(l, strings.ReplaceAll(b.String(), "\n", "\r\n"))
-	s.onScreen(t.Context(), func(Emulator) { s.catchUp() })
+	s.onScreen(t.Context(), func(Emulator) { s.screen.catchUp() })
 	out := findIn(t, s, api.SessionFindInput{Pattern: api.Pattern{Text: fmt.Sprintf("row %d", 3*findRows-5)}})
 	if out.Match == nil || out.Match.From.Line != 3*findRows-5 || out.Total != 1 {
 		t.Errorf("found %+v", out)
@@ -155,7 +155,7 @@ func TestPromptsAndOutputsAreFoundAndStayThroughAResize(t *testing.T) {
 		}
 	}
 	check("as printed", 0, 4, 5, 0, 2, 5, -1)
-	s.onScreen(t.Context(), func(Emulator) { s.setScreenSize(40, 5) })
+	s.onScreen(t.Context(), func(Emulator) { s.screen.setSize(40, 5) })
 	check("wider", 0, 3, 4, 0, 1, 4, -1)
 }
 
@@ -194,7 +194,7 @@ func TestMatchesAreWhereTheirTextIs(t *testing.T) {
 		re, _ := api.Pattern{Text: rapid.SampledFrom([]string{"a+", "[a漢] ?b?", "é?.", "ab"}).Draw(rt, "re"), Regexp: true}.Compile()
 		oldest, _, end := term.Bounds()
 		var b textBlock
-		b.take(term, oldest, end)
+		b.fill(term, oldest, end)
 		b.matches(re, nil, func(from, to spot) {
 			first, _ := term.CellAt(from.row, from.offset)
 			_, last := term.CellAt(to.row, to.offset-1)
@@ -216,13 +216,13 @@ func TestViewersPlacesMoveWithTheirText(t *testing.T) {
 	v := newViewer(api.AttachOptions{})
 	s.viewers.add(v)
 	s.viewers.setPlaces(v, []api.Place{{Line: 1, Cell: 3}, {Line: 2}, {Line: 8}})
-	s.onScreen(t.Context(), func(Emulator) { s.setScreenSize(40, 5) })
+	s.onScreen(t.Context(), func(Emulator) { s.screen.setSize(40, 5) })
 	want := []api.Place{{Line: 0, Cell: 23}, {Line: 1}, {Line: 7}}
 	if d := cmp.Diff(want, s.viewers.placesOf(v)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	s.onScreen(t.Context(), func(Emulator) { s.setScreenSize(10, 3) })
-	s.onScreen(t.Context(), func(Emulator) { s.setScreenSize(20, 5) })
+	s.onScreen(t.Context(), func(Emulator) { s.screen.setSize(10, 3) })
+	s.onScreen(t.Context(), func(Emulator) { s.screen.setSize(20, 5) })
 	want = []api.Place{{Line: 1, Cell: 3}, {Line: 2}, {Line: 8}}
 	if d := cmp.Diff(want, s.viewers.placesOf(v)); d != "" {
 		t.Errorf("and back (-want +got)\n%s", d)

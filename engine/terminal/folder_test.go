@@ -41,12 +41,12 @@ func TestAFolderOfAnotherMachineIsNotTakenForOneHere(t *testing.T) {
 }
 
 func TestASessionStaysWhereItIsWhenItsShellTellsFoldersOfAnotherMachine(t *testing.T) {
-	s := &Session{}
 	dir := t.TempDir()
-	s.known.CWD = dir
+	k := newFacts(Options{Touched: func() {}})
+	k.setCWD(dir)
 	for _, e := range []vt.CWDEvent{{Host: "far.example", Path: "/"}, {Path: filepath.Join(dir, "gone")}} {
-		if s.event(e); s.known.CWD != dir {
-			t.Errorf("%+v made it go to %s", e, s.known.CWD)
+		if k.note(e); k.all().CWD != dir {
+			t.Errorf("%+v made it go to %s", e, k.all().CWD)
 		}
 	}
 }

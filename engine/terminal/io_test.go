@@ -91,7 +91,7 @@ func TestAFloodIsShownWholeAndRequestsAreAnsweredMeanwhile(t *testing.T) {
 		_, err := slave.WriteString(want)
 		wrote <- err
 	}()
-	for s.parsed.Load() < int64(len(want)) {
+	for s.Shown() < int64(len(want)) {
 		if err := s.onScreen(t.Context(), func(Emulator) {}); err != nil {
 			t.Fatal(err)
 		}

@@ -18,8 +18,8 @@ const (
 // draws the kernel's worker for PTYs away from the reader's processor, and with
 // the two apart, each 4 KiB wait for both processors to be woken: everything
 // passes at half of the speed or less.
-func (s *Session) linger() {
-	shown := s.parsed.Load()
+func (s *screen) linger() {
+	shown := s.shown.Load()
 	if shown < s.log.End() {
 		return
 	}

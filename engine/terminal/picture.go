@@ -20,7 +20,7 @@ func painter(format string) (func(picture.Screen) ([]byte, error), error) {
 	case "svg":
 		return func(s picture.Screen) ([]byte, error) { return picture.SVG(s), nil }, nil
 	}
-	return nil, api.Errorf(api.CodeInvalid, "draw screen: %q is no format", names.Shown(format)).WithHint("png or svg")
+	return nil, api.Errorf(api.CodeInvalid, "draw screen: unknown format %q", names.Shown(format)).WithHint("use png or svg")
 }
 
 // PictureOf is what a terminal shows now, to be drawn elsewhere.

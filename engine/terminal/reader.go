@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"errors"
 	"os"
 	"time"
@@ -29,51 +30,70 @@ const (
 	hangUpRetry = time.Second
 )
 
-// read is the reader goroutine: it moves output from the PTY to the log until
-// the PTY is empty and its child has ended, or the session is closed.
-func (s *Session) read() {
+// A reader moves output from a PTY to the log, on a goroutine of its own.
+type reader struct {
+	o       *Options
+	ctx     context.Context // of the session
+	master  *os.File
+	log     Log
+	screen  *screen // which follows the log
+	viewers *viewerSet
+	exited  <-chan struct{} // closed when the child has ended
+	stamped time.Time       // when the time of output was told last
+}
+
+func newReader(s *Session) *reader {
+	return &reader{
+		o: &s.options, ctx: s.ctx, master: s.options.Master, log: s.log,
+		screen: s.screen, viewers: &s.viewers, exited: s.exited,
+	}
+}
+
+// run moves output until the PTY is empty and its child has ended, or the session
+// is closed.
+func (r *reader) run() {
 	full := false
-	for s.waitForRoom() && s.childLives() {
-		space, err := s.log.Space(readSpace)
+	for r.waitForRoom() && r.childLives() {
+		space, err := r.log.Space(readSpace)
 		if err != nil {
-			if !s.logFull(err, &full) {
+			if !r.logFull(err, &full) {
 				return
 			}
 			continue
 		}
 		full = false
-		n, err := pty.ReadBurst(s.options.Master, space[:min(len(space), readMostAtOnce)])
-		s.took(n)
-		if err != nil && !s.readAgain(err) {
+		n, err := pty.ReadBurst(r.master, space[:min(len(space), readMostAtOnce)])
+		r.append(n)
+		if err != nil && !r.readAgain(err) {
 			return
 		}
 	}
-	s.readRest()
+	r.readRest()
 }
 
 // readRest reads what an ended child has left in the PTY. Something else may
 // still write to it: then it is read for a while, but not for ever.
-func (s *Session) readRest() {
+func (r *reader) readRest() {
 	endBy := time.Now().Add(endLimit)
 	full := false
-	for s.waitForRoom() {
-		space, err := s.log.Space(readSpace)
+	for r.waitForRoom() {
+		space, err := r.log.Space(readSpace)
 		if err != nil {
-			if !s.logFull(err, &full) {
+			if !r.logFull(err, &full) {
 				return
 			}
 			continue
 		}
-		s.expectEnd()
-		n, err := pty.ReadBurst(s.options.Master, space[:min(len(space), readMostAtOnce)])
+		expectEnd(r.master)
+		n, err := pty.ReadBurst(r.master, space[:min(len(space), readMostAtOnce)])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			n, err = pty.ReadNow(s.options.Master, space)
+			n, err = pty.ReadNow(r.master, space)
 		}
-		s.took(n)
+		r.append(n)
 		if err != nil || n == 0 || time.Now().After(endBy) {
-			if s.ctx.Err() == nil {
-				s.finishLog()
-				s.options.Drained()
+			if r.ctx.Err() == nil {
+				r.finishLog()
+				r.o.Drained()
 			}
 			return
 		}
@@ -82,41 +102,41 @@ func (s *Session) readRest() {
 
 // finishLog leaves nothing in the log's file but the log: its path is told to
 // everybody.
-func (s *Session) finishLog() {
-	if err := s.log.Finish(); err != nil {
-		s.options.Log.Warn("finish log", "id", s.options.ID, "error", err)
+func (r *reader) finishLog() {
+	if err := r.log.Finish(); err != nil {
+		r.o.Log.Warn("finish log", "id", r.o.ID, "error", err)
 	}
 }
 
-// took makes n bytes that were read part of the log.
-func (s *Session) took(n int) {
+// append makes n bytes that were read part of the log.
+func (r *reader) append(n int) {
 	if n > 0 {
-		if now := time.Now(); now.Sub(s.stamped) >= logs.StampGap {
-			s.stamped = now
-			s.options.Stamp(s.log.End())
+		if now := time.Now(); now.Sub(r.stamped) >= logs.StampGap {
+			r.stamped = now
+			r.o.Stamp(r.log.End())
 		}
-		s.log.Commit(n)
-		raise(s.grew)
-		s.viewers.rawChanged()
+		r.log.Commit(n)
+		raise(r.screen.grew)
+		r.viewers.rawChanged()
 	}
 }
 
 // logFull waits for room on the disk; the program waits too.
-func (s *Session) logFull(err error, told *bool) bool {
+func (r *reader) logFull(err error, told *bool) bool {
 	if !*told {
-		s.options.Notice("write log: " + err.Error() + "; the program waits until there is room")
+		r.o.Notice("write log: " + err.Error() + "; the program is paused until there is space")
 	}
 	*told = true
 	select {
 	case <-time.After(logRetry):
 		return true
-	case <-s.ctx.Done():
+	case <-r.ctx.Done():
 		return false
 	}
 }
 
 // readAgain decides after an error while the child lives.
-func (s *Session) readAgain(err error) bool {
+func (r *reader) readAgain(err error) bool {
 	switch {
 	case errors.Is(err, os.ErrClosed):
 		return false
@@ -124,18 +144,18 @@ func (s *Session) readAgain(err error) bool {
 		return true // the child ended just now
 	}
 	select { // nothing has the terminal open
-	case <-s.exited:
+	case <-r.exited:
 		return true
-	case <-s.ctx.Done():
+	case <-r.ctx.Done():
 		return false
 	case <-time.After(hangUpRetry):
 		return true
 	}
 }
 
-func (s *Session) childLives() bool {
+func (r *reader) childLives() bool {
 	select {
-	case <-s.exited:
+	case <-r.exited:
 		return false
 	default:
 		return true
@@ -143,25 +163,16 @@ func (s *Session) childLives() bool {
 }
 
 // waitForRoom holds the reader back while the screen is far behind.
-func (s *Session) waitForRoom() bool {
-	for s.log.End()-s.parsed.Load() > maxLead {
+func (r *reader) waitForRoom() bool {
+	for r.log.End()-r.screen.shown.Load() > maxLead {
 		select {
-		case <-s.room:
-		case <-s.ctx.Done():
+		case <-r.screen.room:
+		case <-r.ctx.Done():
 			return false
 		}
 	}
-	return s.ctx.Err() == nil
+	return r.ctx.Err() == nil
 }
 
 // expectEnd lets a read of an ended child's PTY fail when it stays silent.
-func (s *Session) expectEnd() {
-	if s.options.Master != nil && s.ctx.Err() == nil {
-		s.options.Master.SetReadDeadline(time.Now().Add(endGrace))
-	}
-}
-
-// interruptReader makes a read return.
-func (s *Session) interruptReader() {
-	s.options.Master.SetReadDeadline(time.Unix(1, 0))
-}
+func expectEnd(master *os.File) { master.SetReadDeadline(time.Now().Add(endGrace)) }

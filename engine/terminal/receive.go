@@ -12,11 +12,11 @@ import (
 // screen that wants no mouse.
 const wheelLines = 3
 
-// receive takes a viewer's input until its connection or ctx ends.
-func (s *Session) receive(ctx context.Context, v *viewer, from stream) {
+// receive does what the viewer asks for until its connection or ctx ends.
+func (a attachment) receive(ctx context.Context) {
 	for {
-		in, err := from.Receive()
-		if err != nil || s.accept(ctx, v, in) != nil {
+		in, err := a.to.Receive()
+		if err != nil || a.accept(ctx, in) != nil {
 			return
 		}
 	}
@@ -24,7 +24,8 @@ func (s *Session) receive(ctx context.Context, v *viewer, from stream) {
 
 // accept does what one message asks for. Input that a session does not take,
 // because it has ended or the viewer only reads, is dropped.
-func (s *Session) accept(ctx context.Context, v *viewer, in api.Input) error {
+func (a attachment) accept(ctx context.Context, in api.Input) error {
+	s, v := a.session, a.viewer
 	switch {
 	case in.Resize != nil:
 		s.viewers.setSize(v, *in.Resize)
@@ -36,22 +37,16 @@ func (s *Session) accept(ctx context.Context, v *viewer, in api.Input) error {
 		}
 	case in.Anchors != nil:
 		s.viewers.setPlaces(v, in.Anchors)
-	case s.takesInput(v):
+	case s.keyboard.accepts(v):
 		if asTyped(in) {
 			v.eager.Store(true)
-			s.typedBy(ctx, v)
+			a.typed(ctx)
 		}
-		if p := encode(in, *s.modes.Load()); len(p) > 0 {
-			s.noteInput(v.actor(), p)
-			s.input.write(ctx, p)
+		if p := encode(in, s.Modes()); len(p) > 0 {
+			s.keyboard.typeAs(ctx, v.actor(), p)
 		}
 	}
 	return ctx.Err()
-}
-
-// takesInput reports whether what a viewer types reaches the program.
-func (s *Session) takesInput(v *viewer) bool {
-	return !v.readOnly && !(v.agent && s.locked.Load()) && !(v.outside && !s.open.Load())
 }
 
 // asTyped reports whether input shows that a person works in this viewer.
@@ -60,18 +55,15 @@ func asTyped(in api.Input) bool {
 		(in.Mouse != nil && in.Mouse.Kind == keys.MouseDown)
 }
 
-// typedBy makes v decide the size, and takes the bell as heard.
-func (s *Session) typedBy(ctx context.Context, v *viewer) {
-	news := s.viewers.typed(v)
-	s.mu.Lock()
-	rang := s.known.Rang
-	s.known.Rang = false
-	s.mu.Unlock()
+// typed makes the viewer decide the size, and notes the bell as heard.
+func (a attachment) typed(ctx context.Context) {
+	news := a.session.viewers.typed(a.viewer)
+	rang := a.session.facts.hearBell()
 	if news {
-		s.DecideSize(ctx)
+		a.session.DecideSize(ctx)
 	}
 	if news || rang {
-		s.pace.touch()
+		a.session.facts.touch()
 	}
 }
 

@@ -31,43 +31,21 @@ func NewChunks() *sync.Pool {
 	return &sync.Pool{New: func() any { return new([parseChunk]byte) }}
 }
 
-// prepare opens the log and brings the screen to where the log ends.
-func (s *Session) prepare() error {
-	log, err := s.options.Open()
-	if err == nil {
-		s.log = log
-	}
-	close(s.opened)
-	if err != nil {
-		return err
-	}
-	if log.End() == 0 {
-		return s.replay()
-	}
-	select {
-	case s.options.Replays <- struct{}{}:
-		defer func() { <-s.options.Replays }()
-	case <-s.ctx.Done():
-		return s.ctx.Err()
-	}
-	return s.replay()
-}
-
 // replay shows the tail of the log, from a checkpoint on if there is one, with
 // the sizes that the terminal had. Nothing is answered and nothing announced.
-func (s *Session) replay() error {
-	sizes, err := s.options.Journal.ReadResizes(s.options.ID)
+func (s *screen) replay() error {
+	sizes, err := s.o.Journal.ReadResizes(s.o.ID)
 	if err != nil {
 		return err
 	}
-	checkpoints, err := s.options.Journal.ReadCheckpoints(s.options.ID)
+	checkpoints, err := s.o.Journal.ReadCheckpoints(s.o.ID)
 	if err != nil {
-		s.options.Log.Warn("read checkpoints", "id", s.options.ID, "error", err)
+		s.o.Log.Warn("read checkpoints", "id", s.o.ID, "error", err)
 	}
 	start, end := s.log.Start(), s.log.End()
 	from := chooseCheckpoint(checkpoints, start, end)
 	if from.Cols == 0 {
-		from.Cols, from.Rows = s.options.Cols, s.options.Rows
+		from.Cols, from.Rows = s.o.Cols, s.o.Rows
 		if i := lastSize(sizes, from.Offset); i >= 0 {
 			from.Cols, from.Rows = sizes[i].Cols, sizes[i].Rows
 		}
@@ -76,7 +54,7 @@ func (s *Session) replay() error {
 	s.term.SetReplies(false)
 	s.feeding = from.Offset
 	s.guard("show checkpoint", func() { s.term.Write(from.Repaint) })
-	s.parsed.Store(from.Offset)
+	s.shown.Store(from.Offset)
 	s.saved = from.Offset
 	for _, size := range sizes[lastSize(sizes, from.Offset-1)+1:] {
 		s.replayTo(min(size.Offset, end))
@@ -89,20 +67,20 @@ func (s *Session) replay() error {
 	return s.ctx.Err()
 }
 
-func (s *Session) newTerminal(cols, rows int) Emulator {
-	return s.options.Terminal(vt.Options{Cols: cols, Rows: rows, Reply: s.input.reply, Event: s.event})
+func (s *screen) newTerminal(cols, rows int) Emulator {
+	return s.o.Terminal(vt.Options{Cols: cols, Rows: rows, Reply: s.reply, Event: s.event})
 }
 
 // guard keeps a mistake of the emulator from costing more than one screen: the
 // engine would end, and replay the same output into the same mistake for ever.
-func (s *Session) guard(what string, f func()) (err error) {
+func (s *screen) guard(what string, f func()) (err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
 			return
 		}
-		s.options.Log.Error(what, "id", s.options.ID, "offset", s.parsed.Load(), "panic", p, "stack", string(debug.Stack()))
-		s.options.Notice("the emulator failed; its screen was cleared")
+		s.o.Log.Error(what, "id", s.o.ID, "offset", s.shown.Load(), "panic", p, "stack", string(debug.Stack()))
+		s.o.Notice("the terminal emulator failed; the screen was cleared")
 		cols, rows := s.term.Size()
 		s.term = s.newTerminal(cols, rows)
 		err = api.Errorf(api.CodeInternal, "%s: the emulator failed", what)
@@ -111,7 +89,7 @@ func (s *Session) guard(what string, f func()) (err error) {
 	return nil
 }
 
-func (s *Session) replayTo(end int64) {
+func (s *screen) replayTo(end int64) {
 	for s.ctx.Err() == nil && s.feed(end, parseChunk) {
 	}
 }
@@ -136,65 +114,61 @@ func lastSize(sizes []store.Resize, offset int64) int {
 }
 
 // adoptSize takes the size that the PTY has, should the journal tell another.
-func (s *Session) adoptSize() {
-	if s.options.Master == nil {
+func (s *screen) adoptSize() {
+	if s.o.Master == nil {
 		return
 	}
-	cols, rows, err := pty.Size(s.options.Master)
+	cols, rows, err := pty.Size(s.o.Master)
 	if err != nil || cols == 0 || rows == 0 {
 		return
 	}
 	if c, r := s.term.Size(); c != cols || r != rows {
-		s.setScreenSize(cols, rows)
+		s.setSize(cols, rows)
 	}
 }
 
 // noteReplayed takes over what a replay does not announce.
-func (s *Session) noteReplayed() {
-	s.noteScreen()
-	cols, rows := s.term.Size()
-	s.mu.Lock()
-	s.known.Cols, s.known.Rows = cols, rows
-	s.known.Title = s.term.Title()
-	s.mu.Unlock()
-	s.pace.touch()
+func (s *screen) noteReplayed() {
+	s.publish()
+	s.facts.setTitle(s.term.Title())
+	s.facts.setSize(s.term.Size())
 }
 
 // feed shows at most n bytes of the log before end and reports whether there
 // is more.
-func (s *Session) feed(end int64, n int) bool {
-	at := s.parsed.Load()
+func (s *screen) feed(end int64, n int) bool {
+	at := s.shown.Load()
 	n = int(min(int64(n), end-at))
 	if n <= 0 {
 		return false
 	}
-	buffer := s.options.Chunks.Get().(*[parseChunk]byte)
-	defer s.options.Chunks.Put(buffer)
+	buffer := s.o.Chunks.Get().(*[parseChunk]byte)
+	defer s.o.Chunks.Put(buffer)
 	n, err := s.log.ReadAt(buffer[:n], at)
 	if n == 0 && err != nil && err != io.EOF {
-		s.options.Log.Error("read log", "id", s.options.ID, "offset", at, "error", err)
-		s.parsed.Store(end)
+		s.o.Log.Error("read log", "id", s.o.ID, "offset", at, "error", err)
+		s.shown.Store(end)
 		return false
 	}
 	s.feeding = at + int64(n)
 	s.guard("show output", func() { s.term.Write(buffer[:n]) })
-	s.parsed.Store(at + int64(n))
+	s.shown.Store(at + int64(n))
 	return n > 0 && at+int64(n) < end
 }
 
 // maybeCheckpoint saves the screen once in a while, one save at a time.
-func (s *Session) maybeCheckpoint() {
-	at := s.parsed.Load()
+func (s *screen) maybeCheckpoint() {
+	at := s.shown.Load()
 	if at-s.saved < checkpointGap || !s.saving.CompareAndSwap(false, true) {
 		return
 	}
 	s.saved = at
 	cols, rows := s.term.Size()
 	c := store.Checkpoint{Offset: s.boundary(), Cols: cols, Rows: rows, Repaint: s.shell.AppendState(s.term.AppendRepaint(nil))}
-	s.running.Go(func() {
+	s.saves.Go(func() {
 		defer s.saving.Store(false)
-		if err := s.options.Journal.SaveCheckpoint(s.options.ID, c); err != nil {
-			s.options.Log.Warn("save checkpoint", "id", s.options.ID, "error", err)
+		if err := s.o.Journal.SaveCheckpoint(s.o.ID, c); err != nil {
+			s.o.Log.Warn("save checkpoint", "id", s.o.ID, "error", err)
 		}
 	})
 }

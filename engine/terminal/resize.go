@@ -23,8 +23,8 @@ func (s *Session) Resize(ctx context.Context, cols, rows int) error {
 		if c, r := t.Size(); s.isOver() || c == cols && r == rows {
 			return
 		}
-		s.catchUp()
-		s.setScreenSize(cols, rows)
+		s.screen.catchUp()
+		s.screen.setSize(cols, rows)
 		resizeErr = pty.SetSize(s.options.Master, cols, rows)
 	})
 	if err == nil && resizeErr != nil {
@@ -44,20 +44,17 @@ func (s *Session) isOver() bool {
 
 func ClampSide(n int) int { return min(max(n, 1), MaxSide) }
 
-// setScreenSize gives the screen a size from the present offset on; a replay
-// does the same. Runs on the screen goroutine.
-func (s *Session) setScreenSize(cols, rows int) {
-	at := store.Resize{Offset: s.parsed.Load(), Cols: cols, Rows: rows}
-	if err := s.options.Journal.AppendResize(s.options.ID, at); err != nil {
-		s.options.Log.Warn("write sizes", "id", s.options.ID, "error", err)
+// setSize gives the screen a size from the present offset on; a replay
+// does the same.
+func (s *screen) setSize(cols, rows int) {
+	at := store.Resize{Offset: s.shown.Load(), Cols: cols, Rows: rows}
+	if err := s.o.Journal.AppendResize(s.o.ID, at); err != nil {
+		s.o.Log.Warn("write sizes", "id", s.o.ID, "error", err)
 	}
 	s.viewers.keepPlaces(func(keep []*vt.Place) {
 		s.guard("resize screen", func() { s.term.Resize(cols, rows, keep...) })
 	})
-	s.mu.Lock()
-	s.known.Cols, s.known.Rows = cols, rows
-	s.mu.Unlock()
+	s.facts.setSize(cols, rows)
 	s.viewers.repaint()
 	s.viewers.frameChanged()
-	s.pace.touch()
 }

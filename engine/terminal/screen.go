@@ -1,75 +1,97 @@
 package terminal
 
 import (
-	"strings"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
 
-	"tandem/engine/api"
-	"tandem/engine/styled"
+	"tandem/engine/prompt"
+	"tandem/engine/vt"
 )
 
-// ScreenOf writes out what a terminal shows, after up to scrollback lines of
-// its history.
-func ScreenOf(t Emulator, ansi bool, scrollback int) api.Screen {
-	cols, rows := t.Size()
-	oldest, first, end := t.Bounds()
-	from := max(oldest, first-int64(max(scrollback, 0)))
-	screen := api.Screen{
-		Cols:      cols,
-		Rows:      rows,
-		Lines:     []string{},
-		Cursor:    newCursor(t.Cursor()),
-		Title:     t.Title(),
-		AltScreen: t.Modes().Alt,
+// A screen follows a session's log with an emulator. The screen goroutine runs all of
+// its methods; what is shared with others is atomic or a channel.
+type screen struct {
+	o       *Options
+	ctx     context.Context // of the session
+	log     Log
+	term    Emulator
+	facts   *facts
+	viewers *viewerSet
+	shell   *prompt.Shell
+	reply   func([]byte) // to what the program asks of its terminal
+
+	asks  chan func()
+	grew  chan struct{} // of 1: the log has grown
+	room  chan struct{} // of 1: the screen has caught up a bit
+	shown atomic.Int64  // how much of the log the screen shows
+	modes atomic.Pointer[vt.Modes]
+
+	feeding  int64     // offset behind what the emulator is given now
+	lingered int64     // what the screen showed when it had last caught up
+	flooded  time.Time // when it last had after a burst
+
+	saved  int64       // offset of the last checkpoint
+	saving atomic.Bool // a checkpoint is being written
+	saves  sync.WaitGroup
+}
+
+func newScreen(s *Session) *screen {
+	made := &screen{
+		o: &s.options, ctx: s.ctx, facts: s.facts, viewers: &s.viewers, shell: s.shell, reply: s.keyboard.reply,
+		asks: make(chan func()), grew: make(chan struct{}, 1), room: make(chan struct{}, 1),
 	}
-	for _, l := range t.Lines(from, int(end-from)) {
-		if ansi {
-			screen.Lines = append(screen.Lines, ansiText(l.Line))
-		} else {
-			screen.Lines = append(screen.Lines, plainText(l.Line))
+	made.modes.Store(&vt.Modes{})
+	return made
+}
+
+// parse shows a piece of what the log has grown by.
+func (s *screen) parse() {
+	if s.feed(s.log.End(), parseChunk) {
+		raise(s.grew)
+	}
+	raise(s.room)
+	s.publish()
+	s.viewers.frameChanged()
+	s.maybeCheckpoint()
+}
+
+// catchUp shows everything that the log holds now.
+func (s *screen) catchUp() {
+	end := s.log.End()
+	if s.shown.Load() < end {
+		for s.feed(end, parseChunk) {
 		}
+		raise(s.room)
+		s.publish()
+		s.viewers.frameChanged()
 	}
-	return screen
 }
 
-func plainText(l styled.Line) string {
-	var b strings.Builder
-	for _, r := range l.Runs {
-		b.WriteString(r.Text)
+// publish tells the modes for the goroutines that encode input, and that
+// there is output.
+func (s *screen) publish() {
+	s.shell.Printed()
+	if modes := s.term.Modes(); modes != *s.modes.Load() {
+		s.modes.Store(&modes)
 	}
-	return strings.TrimRight(b.String(), " ")
 }
 
-// ansiText is a line with SGR sequences; each line starts and ends with the
-// default style. Blanks at the end stay where their style can be seen.
-func ansiText(l styled.Line) string {
-	runs := l.Runs
-	for len(runs) > 0 && invisible(runs[len(runs)-1]) {
-		runs = runs[:len(runs)-1]
+// event passes on what the program tells beyond the screen; called from Write.
+func (s *screen) event(e vt.Event) {
+	switch e := e.(type) {
+	case vt.PromptEvent:
+		s.shell.Mark(e, s.spot(s.feeding-int64(e.Behind)))
+	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
+		s.viewers.copied(e.Data)
+	default:
+		s.facts.note(e)
 	}
-	var b strings.Builder
-	var now styled.Style
-	for i, r := range runs {
-		r.Style.Link = ""
-		if r.Style != now {
-			b.WriteString("\x1b[" + string(styled.AppendSGR(nil, r.Style)) + "m")
-			now = r.Style
-		}
-		if i == len(runs)-1 && blank(r.Style) {
-			r.Text = strings.TrimRight(r.Text, " ")
-		}
-		b.WriteString(r.Text)
-	}
-	if now != (styled.Style{}) {
-		b.WriteString("\x1b[0m")
-	}
-	return b.String()
 }
 
-func invisible(r styled.Run) bool {
-	return blank(r.Style) && strings.Trim(r.Text, " ") == ""
-}
-
-// blank reports whether a space in this style cannot be seen.
-func blank(s styled.Style) bool {
-	return s.BG == 0 && s.Underline == 0 && s.Attrs&(styled.Reverse|styled.Strike|styled.Overline) == 0
+// spot is where the program is with its output.
+func (s *screen) spot(offset int64) prompt.Spot {
+	cols, rows := s.term.Size()
+	return prompt.Spot{Offset: offset, Cursor: s.term.Cursor(), Cols: cols, Rows: rows}
 }

@@ -15,7 +15,7 @@ import (
 	"tandem/persist/store"
 )
 
-// A Emulator is what a session needs of vt.Terminal.
+// An Emulator is what a session needs of vt.Terminal.
 type Emulator interface {
 	Write(p []byte) (int, error)
 	Resize(cols, rows int, keep ...*vt.Place)
@@ -76,49 +76,33 @@ type Options struct {
 	Stamp   func(offset int64)   // what the log has from there on is written now; at most once in StampGap
 }
 
-// A Session is one terminal: its log, its screen and its viewers. The reader
-// goroutine moves output from the PTY to the log; the screen goroutine follows
-// the log, owns the emulator and runs what is asked of it.
+// A Session is one terminal: its log, its screen, its keyboard and its viewers.
+// The reader goroutine moves output from the PTY to the log; the screen goroutine
+// follows the log, owns the emulator and runs what is asked of it.
 type Session struct {
-	options Options
-	viewers viewerSet
-	pace    *pacer
+	options  Options
+	facts    *facts
+	viewers  viewerSet
+	screen   *screen
+	keyboard *keyboard
+	shell    *prompt.Shell // its program, at a prompt or not
+	log      Log           // set before opened is closed; nil if it cannot be opened
 
 	opened chan struct{} // closed when the log is open, or cannot be opened
 	ready  chan struct{} // closed when the screen is as the log says
 	failed error         // set before ready is closed
-	log    Log           // set before opened is closed; nil if it cannot be opened
-	term   Emulator      // owned by the screen goroutine
+	exited chan struct{} // closed when the child has ended
+	over   chan struct{} // closed when the end has been announced
+	ended  api.Process   // set before over is closed
+	closed chan struct{} // closed when nothing of the session runs any more
 
-	asks     chan func()
-	grew     chan struct{} // of 1: the log has grown
-	room     chan struct{} // of 1: the screen has caught up a bit
-	locked   atomic.Bool   // a person has the keyboard
-	open     atomic.Bool   // agents may type though it runs outside their sandbox
-	stopped  atomic.Bool   // somebody has asked for its end
-	shell    *prompt.Shell // its program, at a prompt or not
-	used     usage
-	stamped  time.Time    // when the reader last told the time of output
-	feeding  int64        // offset behind what the emulator is given now
-	parsed   atomic.Int64 // how much of the log the screen shows
-	modes    atomic.Pointer[vt.Modes]
-	input    *input
-	saving   atomic.Bool // a checkpoint is being written
-	saved    int64       // offset of the last checkpoint
-	lingered int64       // what the screen showed when it had last caught up
-	flooded  time.Time   // when it last had after a burst
-
-	mu    sync.Mutex
-	known Facts // all but bytes and what viewers knows
+	stopped atomic.Bool  // somebody has asked for its end
+	used    atomic.Int64 // when something was asked of it last, in nanoseconds since 1970
 
 	ctx     context.Context
 	cancel  context.CancelFunc
-	exited  chan struct{} // closed when the child has ended
-	over    chan struct{} // closed when the end has been announced
-	ended   api.Process   // set before over is closed
 	once    struct{ exited, over sync.Once }
-	running sync.WaitGroup // the reader and a checkpoint being saved
-	closed  chan struct{}  // closed when nothing of the session runs any more
+	reading sync.WaitGroup // the reader
 }
 
 // Start starts the goroutines of a session and returns at once. done is
@@ -127,30 +111,26 @@ func Start(o Options, done func()) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
 		options: o,
+		facts:   newFacts(o),
 		opened:  make(chan struct{}),
 		ready:   make(chan struct{}),
-		asks:    make(chan func()),
-		grew:    make(chan struct{}, 1),
-		room:    make(chan struct{}, 1),
 		ctx:     ctx,
 		cancel:  cancel,
 		exited:  make(chan struct{}),
 		over:    make(chan struct{}),
 		closed:  make(chan struct{}),
-		known:   Facts{Cols: o.Cols, Rows: o.Rows},
+	}
+	if o.Ran == nil {
+		s.options.Ran = func(prompt.Command) {}
 	}
 	s.shell = prompt.New(prompt.Options{
 		Terminal: s, Master: o.Master, PID: o.PID, Nonce: o.Nonce, Kind: o.Kind,
 		Exited: s.exited, Over: s.over, Closed: ctx.Done(),
-		Ran: s.ran, Changed: func() { s.pace.touch() },
+		Ran: s.ran, Changed: s.facts.touch,
 	})
-	s.used.note()
-	if o.Ran == nil {
-		s.options.Ran = func(prompt.Command) {}
-	}
-	s.modes.Store(&vt.Modes{})
-	s.pace = newPacer(o.Touched)
-	s.input = newInput(o.Master)
+	s.keyboard = newKeyboard(o.Master, s.shell)
+	s.screen = newScreen(s)
+	s.NoteUse()
 	if o.Master == nil {
 		s.once.exited.Do(func() { close(s.exited) })
 	}
@@ -176,15 +156,15 @@ func (s *Session) run() {
 	}
 	close(s.ready)
 	if s.options.Master != nil {
-		s.running.Go(s.read)
+		s.reading.Go(newReader(s).run)
 	}
 	for {
 		select {
-		case ask := <-s.asks:
+		case ask := <-s.screen.asks:
 			ask()
-		case <-s.grew:
-			s.parse()
-			s.linger()
+		case <-s.screen.grew:
+			s.screen.parse()
+			s.screen.linger()
 		case <-s.over:
 			s.hangUp()
 			s.noteLast()
@@ -196,14 +176,36 @@ func (s *Session) run() {
 	}
 }
 
+// prepare opens the log and brings the screen to where the log ends.
+func (s *Session) prepare() error {
+	log, err := s.options.Open()
+	if err == nil {
+		s.log, s.screen.log = log, log
+	}
+	close(s.opened)
+	if err != nil {
+		return err
+	}
+	if log.End() == 0 {
+		return s.screen.replay()
+	}
+	select {
+	case s.options.Replays <- struct{}{}:
+		defer func() { <-s.options.Replays }()
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
+	return s.screen.replay()
+}
+
 // serveEnded answers what is asked of the screen of a program that has ended.
 func (s *Session) serveEnded() {
 	for {
 		select {
-		case ask := <-s.asks:
+		case ask := <-s.screen.asks:
 			ask()
-		case <-s.grew:
-			s.parse()
+		case <-s.screen.grew:
+			s.screen.parse()
 		case <-s.ctx.Done():
 			return
 		}
@@ -228,7 +230,7 @@ func (s *Session) reportDrainedWithout() {
 // release ends the reader and closes what the session holds.
 func (s *Session) release() {
 	s.cancel()
-	s.pace.stop()
+	s.facts.stop()
 	s.hangUp()
 	if s.log != nil {
 		if err := s.log.Close(); err != nil {
@@ -239,43 +241,12 @@ func (s *Session) release() {
 
 // hangUp closes the PTY master; the keeper may hold another duplicate.
 func (s *Session) hangUp() {
-	s.input.close()
+	s.keyboard.close()
 	if s.options.Master != nil {
 		s.options.Master.Close()
 	}
-	s.running.Wait()
-}
-
-// parse shows a piece of what the log has grown by.
-func (s *Session) parse() {
-	if s.feed(s.log.End(), parseChunk) {
-		raise(s.grew)
-	}
-	raise(s.room)
-	s.noteScreen()
-	s.viewers.frameChanged()
-	s.maybeCheckpoint()
-}
-
-// catchUp shows everything that the log holds now.
-func (s *Session) catchUp() {
-	end := s.log.End()
-	if s.parsed.Load() < end {
-		for s.feed(end, parseChunk) {
-		}
-		raise(s.room)
-		s.noteScreen()
-		s.viewers.frameChanged()
-	}
-}
-
-// noteScreen publishes the modes for the goroutines that encode input, and that
-// there is output.
-func (s *Session) noteScreen() {
-	s.shell.Printed()
-	if modes := s.term.Modes(); modes != *s.modes.Load() {
-		s.modes.Store(&modes)
-	}
+	s.reading.Wait()
+	s.screen.saves.Wait()
 }
 
 // onScreen runs f on the screen goroutine once the screen is ready, and waits
@@ -286,7 +257,7 @@ func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 	}
 	ran := make(chan error, 1)
 	select {
-	case s.asks <- func() { ran <- s.guard("read screen", func() { f(s.term) }) }:
+	case s.screen.asks <- func() { ran <- s.screen.guard("read screen", func() { f(s.screen.term) }) }:
 		return <-ran
 	case <-ctx.Done():
 		return ctx.Err()
@@ -295,6 +266,7 @@ func (s *Session) onScreen(ctx context.Context, f func(t Emulator)) error {
 	}
 }
 
+// IsReady waits until the screen is as the log says.
 func (s *Session) IsReady(ctx context.Context) error {
 	select {
 	case <-s.ready:
@@ -307,56 +279,15 @@ func (s *Session) IsReady(ctx context.Context) error {
 	return nil
 }
 
-// isIn reports whether a folder is the one that is known already; shells tell of
-// theirs with each prompt, and nobody has to look for it again.
-func (s *Session) isIn(folder string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known.CWD == folder
-}
-
-// event takes what the program tells beyond the screen; called from Write.
-func (s *Session) event(e vt.Event) {
-	if cwd, ok := e.(vt.CWDEvent); ok && (s.isIn(cwd.Path) || !isHere(cwd)) {
-		return
-	}
-	s.mu.Lock()
-	before := s.known
-	switch e := e.(type) {
-	case vt.TitleEvent:
-		s.known.Title = e.Title
-	case vt.BellEvent:
-		s.known.Rang = true
-	case vt.CWDEvent:
-		s.known.CWD = e.Path
-	case vt.PromptEvent:
-		s.mu.Unlock()
-		s.shell.Mark(e, s.spot(s.feeding-int64(e.Behind)))
-		return
-	case vt.ClipboardEvent: // a replay has no viewers, so nothing is copied twice
-		s.mu.Unlock()
-		s.viewers.copied(e.Data)
-		return
-	}
-	changed := before != s.known
-	s.mu.Unlock()
-	if changed {
-		s.pace.touch()
-	}
-}
-
+// Facts are what the session shows now.
 func (s *Session) Facts() Facts {
-	s.mu.Lock()
-	f := s.known
-	s.mu.Unlock()
+	f := s.facts.all()
 	f.Viewers, f.Typist = s.viewers.count()
 	f.Active = s.shell.LastActive()
-	if asked := time.Unix(0, s.used.asked.Load()); asked.After(f.Active) {
-		f.Active = asked
+	if used := time.Unix(0, s.used.Load()); used.After(f.Active) {
+		f.Active = used
 	}
-	if at := s.used.interrupt.Load(); at != 0 {
-		f.Interrupt = time.Unix(0, at)
-	}
+	f.Interrupt = s.keyboard.interrupted()
 	f.Waiting = s.shell.Need()
 	select {
 	case <-s.opened:
@@ -368,19 +299,17 @@ func (s *Session) Facts() Facts {
 	return f
 }
 
-func (s *Session) SetCWD(path string) {
-	s.mu.Lock()
-	s.known.CWD = path
-	s.mu.Unlock()
-}
-
+// ChildEnded says that the child has ended; what it left in the PTY is still read.
 func (s *Session) ChildEnded() {
 	s.once.exited.Do(func() {
 		close(s.exited)
-		s.expectEnd()
+		if s.options.Master != nil && s.ctx.Err() == nil {
+			expectEnd(s.options.Master)
+		}
 	})
 }
 
+// Finish says that the session has ended as p tells, once everything is read.
 func (s *Session) Finish(p api.Process) {
 	s.once.over.Do(func() {
 		s.ended = p
@@ -388,20 +317,26 @@ func (s *Session) Finish(p api.Process) {
 	})
 }
 
+// Admit says who may type: locked is that a person has the keyboard, open that
+// agents may although the session runs outside their sandbox.
 func (s *Session) Admit(locked, open bool) {
-	s.locked.Store(locked)
-	s.open.Store(open)
+	s.keyboard.locked.Store(locked)
+	s.keyboard.open.Store(open)
 }
 
+// Stopping says that somebody has asked for the end.
 func (s *Session) Stopping() { s.stopped.Store(true) }
 
+// Close begins to end what the session runs, but not its child. Gone tells when
+// that is done.
 func (s *Session) Close() {
 	s.cancel()
 	if s.options.Master != nil {
-		s.interruptReader()
+		s.options.Master.SetReadDeadline(time.Unix(1, 0)) // the reader returns
 	}
 }
 
+// Gone is closed when nothing of the session runs any more.
 func (s *Session) Gone() <-chan struct{} { return s.closed }
 
 // raise sets a flag that somebody waits for; it never blocks.

@@ -126,7 +126,7 @@ func newMemorySession(t *testing.T, l *memoryLog, change func(*Options)) *Sessio
 // output is what a program writes.
 func (s *Session) output(l *memoryLog, text string) {
 	l.add(text)
-	raise(s.grew)
+	raise(s.screen.grew)
 	s.viewers.rawChanged()
 }
 
@@ -296,7 +296,7 @@ func TestReplayGivesTheSameScreenAndScrollback(t *testing.T) {
 	s := memorySession(t, l)
 	state := func(s *Session) (screen api.Screen) {
 		err := s.onScreen(t.Context(), func(term Emulator) {
-			s.catchUp()
+			s.screen.catchUp()
 			screen = ScreenOf(term, true, 1000)
 		})
 		if err != nil {
@@ -308,12 +308,12 @@ func TestReplayGivesTheSameScreenAndScrollback(t *testing.T) {
 		s.output(l, fmt.Sprintf("\x1b[3%dm%d ä 日本 some text that is longer than a line is\r\n", i%8, i))
 		if i%50_000 == 49_999 {
 			state(s)
-			s.onScreen(t.Context(), func(Emulator) { s.setScreenSize(20+i/50_000, 5+i/50_000) })
+			s.onScreen(t.Context(), func(Emulator) { s.screen.setSize(20+i/50_000, 5+i/50_000) })
 		}
 	}
 	s.output(l, "\x1b[?2004h\x1b]2;the title\x07\x1b[2;2Hend")
 	want := state(s)
-	s.onScreen(t.Context(), func(Emulator) { s.running.Wait() }) // for the checkpoints
+	s.onScreen(t.Context(), func(Emulator) { s.screen.saves.Wait() }) // for the checkpoints
 	if len(l.checkpoints) != 2 {
 		t.Fatalf("%d checkpoints", len(l.checkpoints))
 	}
@@ -321,10 +321,10 @@ func TestReplayGivesTheSameScreenAndScrollback(t *testing.T) {
 	if diff := cmp.Diff(want, state(again)); diff != "" {
 		t.Error(diff)
 	}
-	if again.saved == 0 {
+	if again.screen.saved == 0 {
 		t.Error("the replay did not start at a checkpoint")
 	}
-	if f := again.Facts(); f.Title != "the title" || f.Cols != want.Cols || !again.modes.Load().BracketedPaste {
+	if f := again.Facts(); f.Title != "the title" || f.Cols != want.Cols || !again.Modes().BracketedPaste {
 		t.Errorf("facts %+v", f)
 	}
 }
@@ -336,8 +336,8 @@ func TestReplayAnswersNothing(t *testing.T) {
 	if f := s.Facts(); f.Rang {
 		t.Error("the bell rang again")
 	}
-	if len(s.input.pending) != 0 {
-		t.Errorf("answered %q", s.input.pending)
+	if len(s.keyboard.pending) != 0 {
+		t.Errorf("answered %q", s.keyboard.pending)
 	}
 }
 
@@ -415,12 +415,12 @@ func TestMistakeOfTheEmulatorCostsOneScreenAndNoEngine(t *testing.T) {
 		o.Notice = func(string) {}
 	})
 	l.add("poison after\r\n")
-	s.onScreen(t.Context(), func(Emulator) { s.catchUp() })
+	s.onScreen(t.Context(), func(Emulator) { s.screen.catchUp() })
 	l.add("text")
 	var screen api.Screen
 	err := s.onScreen(t.Context(), func(term Emulator) {
-		s.catchUp()
-		screen = ScreenOf(s.term, false, 0)
+		s.screen.catchUp()
+		screen = ScreenOf(s.screen.term, false, 0)
 	})
 	if err != nil || screen.Lines[0] != "text" || screen.Cols != 20 {
 		t.Errorf("%v, %+v", err, screen)

@@ -1,0 +1,75 @@
+package terminal
+
+import (
+	"strings"
+
+	"tandem/engine/api"
+	"tandem/engine/styled"
+)
+
+// ScreenOf writes out what a terminal shows, after up to scrollback lines of
+// its history.
+func ScreenOf(t Emulator, ansi bool, scrollback int) api.Screen {
+	cols, rows := t.Size()
+	oldest, first, end := t.Bounds()
+	from := max(oldest, first-int64(max(scrollback, 0)))
+	screen := api.Screen{
+		Cols:      cols,
+		Rows:      rows,
+		Lines:     []string{},
+		Cursor:    newCursor(t.Cursor()),
+		Title:     t.Title(),
+		AltScreen: t.Modes().Alt,
+	}
+	for _, l := range t.Lines(from, int(end-from)) {
+		if ansi {
+			screen.Lines = append(screen.Lines, ansiText(l.Line))
+		} else {
+			screen.Lines = append(screen.Lines, plainText(l.Line))
+		}
+	}
+	return screen
+}
+
+func plainText(l styled.Line) string {
+	var b strings.Builder
+	for _, r := range l.Runs {
+		b.WriteString(r.Text)
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// ansiText is a line with SGR sequences; each line starts and ends with the
+// default style. Blanks at the end stay where their style can be seen.
+func ansiText(l styled.Line) string {
+	runs := l.Runs
+	for len(runs) > 0 && invisible(runs[len(runs)-1]) {
+		runs = runs[:len(runs)-1]
+	}
+	var b strings.Builder
+	var now styled.Style
+	for i, r := range runs {
+		r.Style.Link = ""
+		if r.Style != now {
+			b.WriteString("\x1b[" + string(styled.AppendSGR(nil, r.Style)) + "m")
+			now = r.Style
+		}
+		if i == len(runs)-1 && blank(r.Style) {
+			r.Text = strings.TrimRight(r.Text, " ")
+		}
+		b.WriteString(r.Text)
+	}
+	if now != (styled.Style{}) {
+		b.WriteString("\x1b[0m")
+	}
+	return b.String()
+}
+
+func invisible(r styled.Run) bool {
+	return blank(r.Style) && strings.Trim(r.Text, " ") == ""
+}
+
+// blank reports whether a space in this style cannot be seen.
+func blank(s styled.Style) bool {
+	return s.BG == 0 && s.Underline == 0 && s.Attrs&(styled.Reverse|styled.Strike|styled.Overline) == 0
+}

@@ -1,0 +1,121 @@
+package terminal
+
+import (
+	"context"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/vt"
+)
+
+const (
+	// frameGap is the least time between two frames to one viewer.
+	frameGap = 8 * time.Millisecond
+	// syncLimit is how long a program may hold the screen back (mode 2026).
+	syncLimit = 100 * time.Millisecond
+)
+
+// A framer sends frames to one viewer.
+type framer struct {
+	attachment
+	state vt.Diff   // the last diff that was sent, without its lines
+	sent  time.Time // when
+	held  time.Time // since when the program holds the screen back; zero if not
+	owed  bool      // the screen has changed since
+}
+
+// run sends what changed on the screen, at once after a pause or after the
+// viewer typed, else every frameGap. What a viewer is too slow for is skipped.
+func (f *framer) run(ctx context.Context) error {
+	for {
+		if err := f.sendClip(); err != nil {
+			return err
+		}
+		wait, err := f.sendDue(ctx)
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-f.viewer.dirty:
+			f.owed = true
+			if f.viewer.eager.Swap(false) {
+				f.sent = time.Time{}
+			}
+		case <-wait:
+		case r := <-f.viewer.lines:
+			if err := f.sendLines(ctx, r); err != nil {
+				return err
+			}
+		case <-f.session.closed:
+			return api.ErrEnding()
+		case <-f.session.over:
+			if err := f.sendLast(ctx); err != nil {
+				return err
+			}
+			if err := f.sendClip(); err != nil {
+				return err
+			}
+			return f.sendEnd(ctx)
+		}
+	}
+}
+
+// sendDue sends a frame if one is owed and due; if it is owed and not due, wait
+// tells when to look again.
+func (f *framer) sendDue(ctx context.Context) (wait <-chan time.Time, err error) {
+	if !f.owed {
+		return nil, nil
+	}
+	due := f.sent.Add(frameGap)
+	if f.session.Modes().Sync {
+		if f.held.IsZero() {
+			f.held = time.Now()
+		}
+		due = f.held.Add(syncLimit)
+	} else {
+		f.held = time.Time{}
+	}
+	if left := time.Until(due); left > 0 {
+		return time.After(left), nil
+	}
+	f.owed, f.held = false, time.Time{}
+	return nil, f.send(ctx, func(t Emulator) vt.Diff { return t.Diff(f.state.Seq) })
+}
+
+// sendLast sends what the program left on the screen.
+func (f *framer) sendLast(ctx context.Context) error {
+	return f.send(ctx, func(t Emulator) vt.Diff {
+		f.session.screen.catchUp()
+		return t.Diff(f.state.Seq)
+	})
+}
+
+// send sends what a diff holds, if that is anything.
+func (f *framer) send(ctx context.Context, since func(Emulator) vt.Diff) error {
+	var diff vt.Diff
+	if err := f.session.onScreen(ctx, func(t Emulator) { diff = since(t) }); err != nil {
+		return err
+	}
+	news := changed(f.state, diff)
+	frame := newFrame(diff)
+	if diff.Full {
+		frame.Anchors = f.session.viewers.placesOf(f.viewer)
+	}
+	f.state, f.state.Lines = diff, nil
+	if !news {
+		return nil
+	}
+	err := f.to.Send(api.Output{Frame: &frame})
+	f.sent = time.Now()
+	return err
+}
+
+// changed reports whether a viewer that has seen state a would see anything
+// new in b.
+func changed(a, b vt.Diff) bool {
+	return b.Full || len(b.Lines) > 0 || a.Cols != b.Cols || a.Rows != b.Rows ||
+		a.Oldest != b.Oldest || a.First != b.First || a.Cursor != b.Cursor ||
+		a.Modes != b.Modes || a.Title != b.Title || a.Bells != b.Bells
+}

@@ -1,0 +1,98 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/prompt"
+	"tandem/engine/pty"
+)
+
+// PersonActor is who a person's clients are, whatever they are called.
+const PersonActor = "person"
+
+// actorOf is who a caller acts for.
+func actorOf(c server.Caller) string {
+	if c.Agent() {
+		return c.Name
+	}
+	return PersonActor
+}
+
+// A keyboard is what is typed into a session: who may, who did last, and what the
+// PTY has not taken yet.
+type keyboard struct {
+	*input
+	shell  *prompt.Shell
+	locked atomic.Bool // a person has it
+	open   atomic.Bool // agents may type though it runs outside their sandbox
+
+	last        atomic.Pointer[string] // who typed last; nil if nobody has
+	interruptAt atomic.Int64           // when somebody has interrupted what runs last; 0 if nobody has
+}
+
+func newKeyboard(master *os.File, shell *prompt.Shell) *keyboard {
+	return &keyboard{input: newInput(master), shell: shell}
+}
+
+// accepts reports whether what a viewer types reaches the program.
+func (k *keyboard) accepts(v *viewer) bool {
+	return !v.readOnly && !(v.agent && k.locked.Load()) && !(v.outside && !k.open.Load())
+}
+
+// typeAs types p for an actor. It blocks while too much waits for the program.
+func (k *keyboard) typeAs(ctx context.Context, actor string, p []byte) error {
+	if before := k.last.Load(); before == nil || *before != actor {
+		name := actor // so that only a change of it is allocated
+		k.last.Store(&name)
+	}
+	interrupts := bytes.ContainsAny(p, "\x03\x1c") && k.master != nil && pty.SendsSignal(k.master, p)
+	if interrupts {
+		k.interruptAt.Store(time.Now().UnixNano())
+	}
+	k.shell.Typed(p, interrupts)
+	return k.write(ctx, p)
+}
+
+// typist is who typed last; "" if nobody has.
+func (k *keyboard) typist() string {
+	if actor := k.last.Load(); actor != nil {
+		return *actor
+	}
+	return ""
+}
+
+// interrupted is when somebody has interrupted what runs last; zero if nobody has.
+func (k *keyboard) interrupted() time.Time {
+	if at := k.interruptAt.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}
+
+// TypedLast is who typed last; "" if nobody has.
+func (s *Session) TypedLast() string { return s.keyboard.typist() }
+
+// TypeInto types for a caller. A person may have taken the keyboard since the
+// caller was let in.
+func (s *Session) TypeInto(ctx context.Context, p []byte) error {
+	caller := server.CallerOf(ctx)
+	if caller.Agent() && s.keyboard.locked.Load() {
+		return ErrLocked("type into", s.options.ID)
+	}
+	if s.viewers.typedFrom(caller.Name) {
+		s.facts.touch()
+	}
+	return s.keyboard.typeAs(ctx, actorOf(caller), p)
+}
+
+// ErrLocked refuses an agent while a person has the keyboard of a session.
+func ErrLocked(doing, name string) *api.Error {
+	return api.Errorf(api.CodeLocked, "locked_by_user: %s %s: the person has taken the keyboard", doing, name).
+		WithHint("you can still read it and wait for it; ask the person to let agents type again, or use another session")
+}

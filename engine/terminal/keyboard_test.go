@@ -1,0 +1,43 @@
+package terminal
+
+import (
+	"testing"
+
+	"tandem/engine/prompt"
+)
+
+func TestAKeyboardAcceptsWhomItMay(t *testing.T) {
+	k := newKeyboard(nil, prompt.New(prompt.Options{}))
+	person, agent := &viewer{}, &viewer{agent: true}
+	reading, outside := &viewer{readOnly: true}, &viewer{agent: true, outside: true}
+	for _, c := range []struct {
+		locked, open                    bool
+		person, agent, reading, outside bool
+	}{
+		{false, false, true, true, false, false},
+		{false, true, true, true, false, true},
+		{true, true, true, false, false, false},
+	} {
+		k.locked.Store(c.locked)
+		k.open.Store(c.open)
+		if k.accepts(person) != c.person || k.accepts(agent) != c.agent || k.accepts(reading) != c.reading || k.accepts(outside) != c.outside {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestAKeyboardKnowsWhoTypedLast(t *testing.T) {
+	k := newKeyboard(nil, prompt.New(prompt.Options{}))
+	if k.typist() != "" {
+		t.Errorf("%q, before anybody has typed", k.typist())
+	}
+	for _, actor := range []string{PersonActor, "agent:x", PersonActor} {
+		k.typeAs(t.Context(), actor, []byte("a"))
+		if k.typist() != actor {
+			t.Errorf("%q, not %q", k.typist(), actor)
+		}
+	}
+	if !k.interrupted().IsZero() {
+		t.Error("an a has interrupted")
+	}
+}

@@ -1,0 +1,25 @@
+package terminal
+
+import (
+	"tandem/engine/api"
+	"tandem/engine/prompt"
+)
+
+// ran tells of a command that the shell has run.
+func (s *Session) ran(c prompt.Command) {
+	c.Session, c.Actor = s.options.ID, s.options.Actor
+	if actor := s.keyboard.typist(); actor != "" {
+		c.Actor = actor
+	}
+	c.Stopped = c.Stopped || s.stopped.Load()
+	s.options.Ran(c)
+}
+
+// noteLast tells of the command that has ended the shell, when the program has
+// ended and all its output is in the log. It runs on the screen goroutine.
+func (s *Session) noteLast() {
+	if s.options.Master != nil { // else it had ended before, and that was told
+		s.screen.catchUp()
+		s.shell.Ended(s.screen.spot(s.screen.shown.Load()), s.ended.ExitCode, s.ended.State == api.StateStopped)
+	}
+}
