@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -155,13 +156,9 @@ func letterKey(s *sequence) (Key, bool) {
 		k.Code, k.Mods = Up+Code(s.final-'a'), Shift
 		return k, s.count == 0
 	}
-	for i, f := range functions {
-		if f.number == 1 && f.final == s.final {
-			k.Code = Up + Code(i)
-			return k, true
-		}
-	}
-	return Key{}, false
+	var known bool
+	k.Code, known = functionCode(function{1, s.final})
+	return k, known
 }
 
 // tildeMeaning decodes CSI number ; modifiers ~, the start of a paste and
@@ -202,12 +199,7 @@ func tildeCode(n int) (Code, bool) {
 	case kittyKPBegin:
 		return KP5, true
 	}
-	for i, f := range functions {
-		if f.final == '~' && f.number == n {
-			return Up + Code(i), true
-		}
-	}
-	return 0, false
+	return functionCode(function{n, '~'})
 }
 
 // codeKey is the key of a code in the kitty protocol or modifyOtherKeys.
@@ -221,15 +213,10 @@ func codeKey(n int) (Key, bool) {
 		keypad := [...]Code{Left, Right, Up, Down, PageUp, PageDown, Home, End, Insert, Delete, KP5}
 		return Key{Code: keypad[n-kittyKPLeft]}, true
 	}
+	if i := slices.Index(kittyOthers[:], n); i >= 0 {
+		return Key{Code: Menu + Code(i)}, true
+	}
 	switch n {
-	case kittyMenu:
-		return Key{Code: Menu}, true
-	case kittyPrintScreen:
-		return Key{Code: PrintScreen}, true
-	case kittyPause:
-		return Key{Code: Pause}, true
-	case kittyScrollLock:
-		return Key{Code: ScrollLock}, true
 	case 8:
 		return Key{Code: Backspace}, true
 	case '\r', '\t', esc, 0x7f:
@@ -300,12 +287,7 @@ func ss3Code(c byte) (Code, bool) {
 	if i := strings.IndexByte(keypadLetters, c); i >= 0 {
 		return KP0 + Code(i), true
 	}
-	for i, f := range functions {
-		if f.number == 1 && f.final == c {
-			return Up + Code(i), true
-		}
-	}
-	return 0, false
+	return functionCode(function{1, c})
 }
 
 // decodeLinuxConsole decodes ESC [ [ A … E, the console's F1 to F5.

@@ -6,11 +6,7 @@ import "strconv"
 // https://sw.kovidgoyal.net/kitty/keyboard-protocol/#functional-key-definitions
 const (
 	kittyCapsLock      = 57358
-	kittyScrollLock    = 57359
 	kittyNumLock       = 57360
-	kittyPrintScreen   = 57361
-	kittyPause         = 57362
-	kittyMenu          = 57363
 	kittyF13           = 57376
 	kittyKP0           = 57399
 	kittyKPSeparator   = 57416
@@ -19,6 +15,9 @@ const (
 	kittyFirstModifier = 57441
 	kittyLastModifier  = 57454
 )
+
+// kittyOthers are the numbers of the keys from Menu on.
+var kittyOthers = [...]int{57363, 57361, 57362, 57359}
 
 // appendKitty encodes by the kitty keyboard protocol, for the flags in m. A
 // key that types text stays text unless all keys are wanted as escape codes;
@@ -116,15 +115,8 @@ func kittyNumber(c Code) (number int, final byte) {
 	case c >= KP0 && c <= KPSeparator:
 		return kittyKP0 + int(c-KP0), 'u'
 	}
-	switch c {
-	case Menu:
-		return kittyMenu, 'u'
-	case PrintScreen:
-		return kittyPrintScreen, 'u'
-	case Pause:
-		return kittyPause, 'u'
-	case ScrollLock:
-		return kittyScrollLock, 'u'
+	if i := int(c - Menu); i >= 0 && i < len(kittyOthers) {
+		return kittyOthers[i], 'u'
 	}
 	if f, ok := functionOf(c); ok {
 		return f.number, f.final

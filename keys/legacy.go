@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -27,6 +28,12 @@ var functions = [...]function{
 	{15, '~'}, {17, '~'}, {18, '~'}, {19, '~'}, {20, '~'}, {21, '~'}, {23, '~'}, {24, '~'},
 	{25, '~'}, {26, '~'}, {28, '~'}, {29, '~'}, {31, '~'}, {32, '~'}, {33, '~'}, {34, '~'},
 	{42, '~'}, {43, '~'}, {44, '~'}, {45, '~'},
+}
+
+// functionCode is the key of a sequence.
+func functionCode(f function) (Code, bool) {
+	i := slices.Index(functions[:], f)
+	return Up + Code(i), i >= 0
 }
 
 func functionOf(c Code) (function, bool) {

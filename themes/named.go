@@ -8,162 +8,108 @@ import "charm.land/lipgloss/v2"
 
 func catppuccinMocha() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "catppuccin-mocha", Dark: true, Ground: c("#1e1e2e"),
-		Palette: Palette{
-			Text: c("#cdd6f4"), Muted: c("#a6adc8"), Faint: c("#9399b2"), Accent: c("#89b4fa"),
-			Border: c("#45475a"), BorderFocus: c("#89b4fa"),
-			Success: c("#a6e3a1"), Warning: c("#f9e2af"), Danger: c("#f38ba8"), Info: c("#94e2d5"),
-			Selection: c("#45475a"), SelectionText: c("#dde3f8"),
-			Bar: c("#313244"), BarText: c("#cdd6f4"), BarMuted: c("#a6adc8"),
-		},
-		Greys: darkGreys(),
-		Basic: darkBasic(),
-		ANSI: terminalColors("#45475a", "#f38ba8", "#a6e3a1", "#f9e2af", "#89b4fa", "#f5c2e7", "#94e2d5", "#bac2de",
-			"#585b70", "#f38ba8", "#a6e3a1", "#f9e2af", "#89b4fa", "#f5c2e7", "#94e2d5", "#a6adc8"),
-	}
+	return newTheme("catppuccin-mocha", true, c("#1e1e2e"), Palette{
+		Text: c("#cdd6f4"), Muted: c("#a6adc8"), Faint: c("#9399b2"), Accent: c("#89b4fa"),
+		Border: c("#45475a"), BorderFocus: c("#89b4fa"),
+		Success: c("#a6e3a1"), Warning: c("#f9e2af"), Danger: c("#f38ba8"), Info: c("#94e2d5"),
+		Selection: c("#45475a"), SelectionText: c("#dde3f8"),
+		Bar: c("#313244"), BarText: c("#cdd6f4"), BarMuted: c("#a6adc8"),
+	}, "#45475a", "#f38ba8", "#a6e3a1", "#f9e2af", "#89b4fa", "#f5c2e7", "#94e2d5", "#bac2de",
+		"#585b70", "#f38ba8", "#a6e3a1", "#f9e2af", "#89b4fa", "#f5c2e7", "#94e2d5", "#a6adc8")
 }
 
 func catppuccinLatte() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "catppuccin-latte", Dark: false, Ground: c("#eff1f5"),
-		Palette: Palette{
-			Text: c("#4c4f69"), Muted: c("#5c5f77"), Faint: c("#686b80"), Accent: c("#1a58d3"),
-			Border: c("#bcc0cc"), BorderFocus: c("#1a58d3"),
-			Success: c("#2d701e"), Warning: c("#865511"), Danger: c("#c10e34"), Info: c("#116c71"),
-			Selection: c("#ccd0da"), SelectionText: c("#383a4e"),
-			Bar: c("#dce0e8"), BarText: c("#4c4f69"), BarMuted: c("#5c5f77"),
-		},
-		Greys: lightGreys(),
-		Basic: lightBasic(),
-		ANSI: terminalColors("#5c5f77", "#d20f39", "#40a02b", "#df8e1d", "#1e66f5", "#ea76cb", "#179299", "#acb0be",
-			"#6c6f85", "#d20f39", "#40a02b", "#df8e1d", "#1e66f5", "#ea76cb", "#179299", "#bcc0cc"),
-	}
+	return newTheme("catppuccin-latte", false, c("#eff1f5"), Palette{
+		Text: c("#4c4f69"), Muted: c("#5c5f77"), Faint: c("#686b80"), Accent: c("#1a58d3"),
+		Border: c("#bcc0cc"), BorderFocus: c("#1a58d3"),
+		Success: c("#2d701e"), Warning: c("#865511"), Danger: c("#c10e34"), Info: c("#116c71"),
+		Selection: c("#ccd0da"), SelectionText: c("#383a4e"),
+		Bar: c("#dce0e8"), BarText: c("#4c4f69"), BarMuted: c("#5c5f77"),
+	}, "#5c5f77", "#d20f39", "#40a02b", "#df8e1d", "#1e66f5", "#ea76cb", "#179299", "#acb0be",
+		"#6c6f85", "#d20f39", "#40a02b", "#df8e1d", "#1e66f5", "#ea76cb", "#179299", "#bcc0cc")
 }
 
 func gruvboxDark() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "gruvbox-dark", Dark: true, Ground: c("#282828"),
-		Palette: Palette{
-			Text: c("#ebdbb2"), Muted: c("#bdae93"), Faint: c("#a89984"), Accent: c("#8daca0"),
-			Border: c("#504945"), BorderFocus: c("#8daca0"),
-			Success: c("#b8bb26"), Warning: c("#fabd2f"), Danger: c("#fc8071"), Info: c("#8ec07c"),
-			Selection: c("#504945"), SelectionText: c("#fbf1c7"),
-			Bar: c("#3c3836"), BarText: c("#ebdbb2"), BarMuted: c("#bdae93"),
-		},
-		Greys: darkGreys(),
-		Basic: darkBasic(),
-		ANSI: terminalColors("#282828", "#cc241d", "#98971a", "#d79921", "#458588", "#b16286", "#689d6a", "#a89984",
-			"#928374", "#fb4934", "#b8bb26", "#fabd2f", "#83a598", "#d3869b", "#8ec07c", "#ebdbb2"),
-	}
+	return newTheme("gruvbox-dark", true, c("#282828"), Palette{
+		Text: c("#ebdbb2"), Muted: c("#bdae93"), Faint: c("#a89984"), Accent: c("#8daca0"),
+		Border: c("#504945"), BorderFocus: c("#8daca0"),
+		Success: c("#b8bb26"), Warning: c("#fabd2f"), Danger: c("#fc8071"), Info: c("#8ec07c"),
+		Selection: c("#504945"), SelectionText: c("#fbf1c7"),
+		Bar: c("#3c3836"), BarText: c("#ebdbb2"), BarMuted: c("#bdae93"),
+	}, "#282828", "#cc241d", "#98971a", "#d79921", "#458588", "#b16286", "#689d6a", "#a89984",
+		"#928374", "#fb4934", "#b8bb26", "#fabd2f", "#83a598", "#d3869b", "#8ec07c", "#ebdbb2")
 }
 
 func gruvboxLight() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "gruvbox-light", Dark: false, Ground: c("#fbf1c7"),
-		Palette: Palette{
-			Text: c("#3c3836"), Muted: c("#504945"), Faint: c("#665c54"), Accent: c("#076678"),
-			Border: c("#bdae93"), BorderFocus: c("#076678"),
-			Success: c("#6a660c"), Warning: c("#8a5a0f"), Danger: c("#9d0006"), Info: c("#3b6f4f"),
-			Selection: c("#ebdbb2"), SelectionText: c("#282828"),
-			Bar: c("#f2e5bc"), BarText: c("#3c3836"), BarMuted: c("#504945"),
-		},
-		Greys: lightGreys(),
-		Basic: lightBasic(),
-		ANSI: terminalColors("#fbf1c7", "#cc241d", "#98971a", "#d79921", "#458588", "#b16286", "#689d6a", "#7c6f64",
-			"#928374", "#9d0006", "#79740e", "#b57614", "#076678", "#8f3f71", "#427b58", "#3c3836"),
-	}
+	return newTheme("gruvbox-light", false, c("#fbf1c7"), Palette{
+		Text: c("#3c3836"), Muted: c("#504945"), Faint: c("#665c54"), Accent: c("#076678"),
+		Border: c("#bdae93"), BorderFocus: c("#076678"),
+		Success: c("#6a660c"), Warning: c("#8a5a0f"), Danger: c("#9d0006"), Info: c("#3b6f4f"),
+		Selection: c("#ebdbb2"), SelectionText: c("#282828"),
+		Bar: c("#f2e5bc"), BarText: c("#3c3836"), BarMuted: c("#504945"),
+	}, "#fbf1c7", "#cc241d", "#98971a", "#d79921", "#458588", "#b16286", "#689d6a", "#7c6f64",
+		"#928374", "#9d0006", "#79740e", "#b57614", "#076678", "#8f3f71", "#427b58", "#3c3836")
 }
 
 func tokyoNight() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "tokyo-night", Dark: true, Ground: c("#1a1b26"),
-		Palette: Palette{
-			Text: c("#c0caf5"), Muted: c("#a9b1d6"), Faint: c("#9aa5ce"), Accent: c("#7aa2f7"),
-			Border: c("#3b4261"), BorderFocus: c("#7aa2f7"),
-			Success: c("#9ece6a"), Warning: c("#e0af68"), Danger: c("#f7768e"), Info: c("#7dcfff"),
-			Selection: c("#33467c"), SelectionText: c("#dee3fa"),
-			Bar: c("#24283b"), BarText: c("#c0caf5"), BarMuted: c("#a9b1d6"),
-		},
-		Greys: darkGreys(),
-		Basic: darkBasic(),
-		ANSI: terminalColors("#15161e", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#a9b1d6",
-			"#414868", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#c0caf5"),
-	}
+	return newTheme("tokyo-night", true, c("#1a1b26"), Palette{
+		Text: c("#c0caf5"), Muted: c("#a9b1d6"), Faint: c("#9aa5ce"), Accent: c("#7aa2f7"),
+		Border: c("#3b4261"), BorderFocus: c("#7aa2f7"),
+		Success: c("#9ece6a"), Warning: c("#e0af68"), Danger: c("#f7768e"), Info: c("#7dcfff"),
+		Selection: c("#33467c"), SelectionText: c("#dee3fa"),
+		Bar: c("#24283b"), BarText: c("#c0caf5"), BarMuted: c("#a9b1d6"),
+	}, "#15161e", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#a9b1d6",
+		"#414868", "#f7768e", "#9ece6a", "#e0af68", "#7aa2f7", "#bb9af7", "#7dcfff", "#c0caf5")
 }
 
 func nord() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "nord", Dark: true, Ground: c("#2e3440"),
-		Palette: Palette{
-			Text: c("#d8dee9"), Muted: c("#c0c8d6"), Faint: c("#a9b2c3"), Accent: c("#88c0d0"),
-			Border: c("#4c566a"), BorderFocus: c("#88c0d0"),
-			Success: c("#a3be8c"), Warning: c("#ebcb8b"), Danger: c("#daa3a9"), Info: c("#8fbcbb"),
-			Selection: c("#434c5e"), SelectionText: c("#eceff4"),
-			Bar: c("#3b4252"), BarText: c("#d8dee9"), BarMuted: c("#c0c8d6"),
-		},
-		Greys: darkGreys(),
-		Basic: darkBasic(),
-		ANSI: terminalColors("#3b4252", "#bf616a", "#a3be8c", "#ebcb8b", "#81a1c1", "#b48ead", "#88c0d0", "#e5e9f0",
-			"#4c566a", "#bf616a", "#a3be8c", "#ebcb8b", "#81a1c1", "#b48ead", "#8fbcbb", "#eceff4"),
-	}
+	return newTheme("nord", true, c("#2e3440"), Palette{
+		Text: c("#d8dee9"), Muted: c("#c0c8d6"), Faint: c("#a9b2c3"), Accent: c("#88c0d0"),
+		Border: c("#4c566a"), BorderFocus: c("#88c0d0"),
+		Success: c("#a3be8c"), Warning: c("#ebcb8b"), Danger: c("#daa3a9"), Info: c("#8fbcbb"),
+		Selection: c("#434c5e"), SelectionText: c("#eceff4"),
+		Bar: c("#3b4252"), BarText: c("#d8dee9"), BarMuted: c("#c0c8d6"),
+	}, "#3b4252", "#bf616a", "#a3be8c", "#ebcb8b", "#81a1c1", "#b48ead", "#88c0d0", "#e5e9f0",
+		"#4c566a", "#bf616a", "#a3be8c", "#ebcb8b", "#81a1c1", "#b48ead", "#8fbcbb", "#eceff4")
 }
 
 func dracula() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "dracula", Dark: true, Ground: c("#282a36"),
-		Palette: Palette{
-			Text: c("#f8f8f2"), Muted: c("#bfc3d4"), Faint: c("#a4a9c0"), Accent: c("#bd93f9"),
-			Border: c("#44475a"), BorderFocus: c("#bd93f9"),
-			Success: c("#50fa7b"), Warning: c("#f1fa8c"), Danger: c("#ff7a7a"), Info: c("#8be9fd"),
-			Selection: c("#44475a"), SelectionText: c("#f8f8f2"),
-			Bar: c("#343746"), BarText: c("#f8f8f2"), BarMuted: c("#bfc3d4"),
-		},
-		Greys: darkGreys(),
-		Basic: darkBasic(),
-		ANSI: terminalColors("#21222c", "#ff5555", "#50fa7b", "#f1fa8c", "#bd93f9", "#ff79c6", "#8be9fd", "#f8f8f2",
-			"#6272a4", "#ff6e6e", "#69ff94", "#ffffa5", "#d6acff", "#ff92df", "#a4ffff", "#ffffff"),
-	}
+	return newTheme("dracula", true, c("#282a36"), Palette{
+		Text: c("#f8f8f2"), Muted: c("#bfc3d4"), Faint: c("#a4a9c0"), Accent: c("#bd93f9"),
+		Border: c("#44475a"), BorderFocus: c("#bd93f9"),
+		Success: c("#50fa7b"), Warning: c("#f1fa8c"), Danger: c("#ff7a7a"), Info: c("#8be9fd"),
+		Selection: c("#44475a"), SelectionText: c("#f8f8f2"),
+		Bar: c("#343746"), BarText: c("#f8f8f2"), BarMuted: c("#bfc3d4"),
+	}, "#21222c", "#ff5555", "#50fa7b", "#f1fa8c", "#bd93f9", "#ff79c6", "#8be9fd", "#f8f8f2",
+		"#6272a4", "#ff6e6e", "#69ff94", "#ffffa5", "#d6acff", "#ff92df", "#a4ffff", "#ffffff")
 }
 
 func solarizedDark() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "solarized-dark", Dark: true, Ground: c("#002b36"),
-		Palette: Palette{
-			Text: c("#93a1a1"), Muted: c("#93a1a1"), Faint: c("#839496"), Accent: c("#51a2db"),
-			Border: c("#2f535d"), BorderFocus: c("#51a2db"),
-			Success: c("#91a31a"), Warning: c("#bc951a"), Danger: c("#e97c7a"), Info: c("#3faaa2"),
-			Selection: c("#0f4552"), SelectionText: c("#eee8d5"),
-			Bar: c("#073642"), BarText: c("#93a1a1"), BarMuted: c("#93a1a1"),
-		},
-		Greys: darkGreys(),
-		Basic: darkBasic(),
-		ANSI: terminalColors("#073642", "#dc322f", "#859900", "#b58900", "#268bd2", "#d33682", "#2aa198", "#eee8d5",
-			"#002b36", "#cb4b16", "#586e75", "#657b83", "#839496", "#6c71c4", "#93a1a1", "#fdf6e3"),
-	}
+	return newTheme("solarized-dark", true, c("#002b36"), Palette{
+		Text: c("#93a1a1"), Muted: c("#93a1a1"), Faint: c("#839496"), Accent: c("#51a2db"),
+		Border: c("#2f535d"), BorderFocus: c("#51a2db"),
+		Success: c("#91a31a"), Warning: c("#bc951a"), Danger: c("#e97c7a"), Info: c("#3faaa2"),
+		Selection: c("#0f4552"), SelectionText: c("#eee8d5"),
+		Bar: c("#073642"), BarText: c("#93a1a1"), BarMuted: c("#93a1a1"),
+	}, "#073642", "#dc322f", "#859900", "#b58900", "#268bd2", "#d33682", "#2aa198", "#eee8d5",
+		"#002b36", "#cb4b16", "#586e75", "#657b83", "#839496", "#6c71c4", "#93a1a1", "#fdf6e3")
 }
 
 func solarizedLight() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "solarized-light", Dark: false, Ground: c("#fdf6e3"),
-		Palette: Palette{
-			Text: c("#546a70"), Muted: c("#546a70"), Faint: c("#5d7179"), Accent: c("#1d6aa0"),
-			Border: c("#c8c3b0"), BorderFocus: c("#1d6aa0"),
-			Success: c("#5d6b00"), Warning: c("#7f6000"), Danger: c("#c22c29"), Info: c("#1d716a"),
-			Selection: c("#e4dec9"), SelectionText: c("#073642"),
-			Bar: c("#eee8d5"), BarText: c("#53676e"), BarMuted: c("#53676e"),
-		},
-		Greys: lightGreys(),
-		Basic: lightBasic(),
-		ANSI: terminalColors("#073642", "#dc322f", "#859900", "#b58900", "#268bd2", "#d33682", "#2aa198", "#eee8d5",
-			"#002b36", "#cb4b16", "#586e75", "#657b83", "#839496", "#6c71c4", "#93a1a1", "#fdf6e3"),
-	}
+	return newTheme("solarized-light", false, c("#fdf6e3"), Palette{
+		Text: c("#546a70"), Muted: c("#546a70"), Faint: c("#5d7179"), Accent: c("#1d6aa0"),
+		Border: c("#c8c3b0"), BorderFocus: c("#1d6aa0"),
+		Success: c("#5d6b00"), Warning: c("#7f6000"), Danger: c("#c22c29"), Info: c("#1d716a"),
+		Selection: c("#e4dec9"), SelectionText: c("#073642"),
+		Bar: c("#eee8d5"), BarText: c("#53676e"), BarMuted: c("#53676e"),
+	}, "#073642", "#dc322f", "#859900", "#b58900", "#268bd2", "#d33682", "#2aa198", "#eee8d5",
+		"#002b36", "#cb4b16", "#586e75", "#657b83", "#839496", "#6c71c4", "#93a1a1", "#fdf6e3")
 }

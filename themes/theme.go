@@ -101,39 +101,39 @@ func (t Theme) palette(p colorprofile.Profile) Palette {
 // Dark is calm on black and on the dark greys that terminals use.
 func Dark() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "dark", Dark: true, Ground: c("#16181d"),
-		Palette: Palette{
-			Text: c("#dde1e8"), Muted: c("#a9b0bd"), Faint: c("#969daa"), Accent: c("#7cc4ff"),
-			Border: c("#4a5160"), BorderFocus: c("#7cc4ff"),
-			Success: c("#8fd694"), Warning: c("#f0c674"), Danger: c("#ff9b93"), Info: c("#8fd3e0"),
-			Selection: c("#2f4256"), SelectionText: c("#ffffff"),
-			Bar: c("#262b34"), BarText: c("#dde1e8"), BarMuted: c("#a9b0bd"),
-		},
-		Greys: darkGreys(),
-		Basic: darkBasic(),
-		ANSI: terminalColors("#1e2127", "#ff7b72", "#8fd694", "#f0c674", "#7cc4ff", "#d8a6ff", "#8fd3e0", "#dde1e8",
-			"#6b7280", "#ffa198", "#b5e8b8", "#ffe08a", "#a6d8ff", "#e8c8ff", "#b6e6ef", "#ffffff"),
-	}
+	return newTheme("dark", true, c("#16181d"), Palette{
+		Text: c("#dde1e8"), Muted: c("#a9b0bd"), Faint: c("#969daa"), Accent: c("#7cc4ff"),
+		Border: c("#4a5160"), BorderFocus: c("#7cc4ff"),
+		Success: c("#8fd694"), Warning: c("#f0c674"), Danger: c("#ff9b93"), Info: c("#8fd3e0"),
+		Selection: c("#2f4256"), SelectionText: c("#ffffff"),
+		Bar: c("#262b34"), BarText: c("#dde1e8"), BarMuted: c("#a9b0bd"),
+	}, "#1e2127", "#ff7b72", "#8fd694", "#f0c674", "#7cc4ff", "#d8a6ff", "#8fd3e0", "#dde1e8",
+		"#6b7280", "#ffa198", "#b5e8b8", "#ffe08a", "#a6d8ff", "#e8c8ff", "#b6e6ef", "#ffffff")
 }
 
 // Light is calm on white and on paper.
 func Light() Theme {
 	c := lipgloss.Color
-	return Theme{
-		Name: "light", Ground: c("#ffffff"),
-		Palette: Palette{
-			Text: c("#1f2430"), Muted: c("#4b5362"), Faint: c("#5c6472"), Accent: c("#0b57a4"),
-			Border: c("#b5bbc6"), BorderFocus: c("#0b57a4"),
-			Success: c("#1a6b2c"), Warning: c("#7a4f00"), Danger: c("#b0221b"), Info: c("#0a6173"),
-			Selection: c("#d3e5f8"), SelectionText: c("#10151f"),
-			Bar: c("#e6e9ef"), BarText: c("#1f2430"), BarMuted: c("#4b5362"),
-		},
-		Greys: lightGreys(),
-		Basic: lightBasic(),
-		ANSI: terminalColors("#1f2430", "#b0221b", "#1a6b2c", "#7a4f00", "#0b57a4", "#7b2fa0", "#0a6173", "#c9ced8",
-			"#5c6472", "#d1372e", "#2a8540", "#976300", "#2673c4", "#9a4bc0", "#167c92", "#ffffff"),
+	return newTheme("light", false, c("#ffffff"), Palette{
+		Text: c("#1f2430"), Muted: c("#4b5362"), Faint: c("#5c6472"), Accent: c("#0b57a4"),
+		Border: c("#b5bbc6"), BorderFocus: c("#0b57a4"),
+		Success: c("#1a6b2c"), Warning: c("#7a4f00"), Danger: c("#b0221b"), Info: c("#0a6173"),
+		Selection: c("#d3e5f8"), SelectionText: c("#10151f"),
+		Bar: c("#e6e9ef"), BarText: c("#1f2430"), BarMuted: c("#4b5362"),
+	}, "#1f2430", "#b0221b", "#1a6b2c", "#7a4f00", "#0b57a4", "#7b2fa0", "#0a6173", "#c9ced8",
+		"#5c6472", "#d1372e", "#2a8540", "#976300", "#2673c4", "#9a4bc0", "#167c92", "#ffffff")
+}
+
+// newTheme is a theme with the 16 colours of a terminal in ansi.
+func newTheme(name string, dark bool, ground color.Color, palette Palette, ansi ...string) Theme {
+	t := Theme{Name: name, Dark: dark, Ground: ground, Palette: palette, Greys: lightGreys(), Basic: lightBasic()}
+	if dark {
+		t.Greys, t.Basic = darkGreys(), darkBasic()
 	}
+	for i, hex := range ansi {
+		t.ANSI[i] = lipgloss.Color(hex)
+	}
+	return t
 }
 
 // terminal uses the colours that the person has given their terminal.
@@ -171,11 +171,4 @@ func basic(text, muted, faint, accent, success, warning, danger color.Color) Pal
 		Border: faint, BorderFocus: accent,
 		Success: success, Warning: warning, Danger: danger, Info: accent,
 	}
-}
-
-func terminalColors(hex ...string) (colors [16]color.Color) {
-	for i, h := range hex {
-		colors[i] = lipgloss.Color(h)
-	}
-	return colors
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"fmt"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,14 +11,6 @@ import (
 	"tandem/panes/widget"
 	"tandem/ui/overlay"
 )
-
-// pause waits for d, but not longer than ctx.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
 
 // call runs an operation on the engine as a command.
 func (m *model) call(do func(context.Context, panes.Engine) tea.Msg, failed func(error) tea.Msg) tea.Cmd {

@@ -167,7 +167,7 @@ func (u *palette) ask(m *model, delay time.Duration) tea.Cmd {
 	u.asked, u.stale = true, false
 	data := m.news.Info.DataDir
 	return m.call(func(ctx context.Context, e panes.Engine) tea.Msg {
-		pause(ctx, delay)
+		panes.Pause(ctx, delay)
 		out, err := e.SearchHistory(ctx, api.HistorySearchInput{Unique: true, Limit: paletteCommands})
 		msg := paletteMsg{palette: u, commands: out.Rows, err: err}
 		if data != "" {

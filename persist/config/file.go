@@ -99,10 +99,8 @@ func (f *File) Follow(ctx context.Context, tell func(Config, error)) {
 
 // wait returns after some time: false, if ctx ended.
 func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false

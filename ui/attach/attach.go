@@ -306,16 +306,10 @@ func (r *run) reattach(cause error) (*Outcome, error) {
 				r.terminal.note("tandem: the engine is gone, reconnecting")
 			}
 		}
-		r.pause()
-	}
-}
-
-func (r *run) pause() {
-	timer := time.NewTimer(retry)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.ctx.Done():
+		select {
+		case <-time.After(retry):
+		case <-r.ctx.Done():
+		}
 	}
 }
 

@@ -91,12 +91,10 @@ func (l *link) send(p []byte) {
 		if sent {
 			return
 		}
-		timer := time.NewTimer(sendRetry)
 		select {
-		case <-timer.C:
+		case <-time.After(sendRetry):
 		case <-wait:
 		}
-		timer.Stop()
 	}
 }
 

@@ -106,7 +106,7 @@ func (l *Link) Run(ctx context.Context) {
 		if l.stopped() {
 			return
 		}
-		pause(ctx, wait)
+		panes.Pause(ctx, wait)
 		wait = min(2*wait, longWait)
 	}
 }
@@ -230,7 +230,7 @@ func (l *Link) Attach(ctx context.Context, id string, feed *terminal.Feed) {
 		if time.Since(since) > steady {
 			wait = firstWait
 		}
-		pause(ctx, wait)
+		panes.Pause(ctx, wait)
 		wait = min(2*wait, longWait)
 	}
 }
@@ -277,13 +277,6 @@ func (l *Link) refused(err error, feed *terminal.Feed) (done bool) {
 		}
 	}
 	return false
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // Now is the engine at hand, nil while there is none.

@@ -87,8 +87,7 @@ func (p *player) wait(ctx context.Context, left time.Duration, keys <-chan byte)
 	for left > 0 || p.paused {
 		began, speed := time.Now(), p.speed
 		wanted := time.Duration(float64(left) / speed)
-		timer := time.NewTimer(wanted)
-		due := timer.C
+		due := time.After(wanted)
 		if p.paused {
 			due = nil
 		}
@@ -98,10 +97,8 @@ func (p *player) wait(ctx context.Context, left time.Duration, keys <-chan byte)
 			p.late = time.Since(began) - wanted
 			return nil
 		case <-ctx.Done():
-			timer.Stop()
 			return ctx.Err()
 		case key = <-keys:
-			timer.Stop()
 		}
 		if !p.paused {
 			left -= time.Duration(float64(time.Since(began)) * speed)

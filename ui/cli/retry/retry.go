@@ -91,10 +91,8 @@ func (c *Conn) await(ctx context.Context, gone time.Duration) error {
 
 // Pause waits, or says that ctx has ended.
 func Pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
