@@ -67,7 +67,7 @@ func explain(text []byte, err error) error {
 		first := unknown.Errors[0]
 		key := strings.Join(first.Key(), ".")
 		line, column := first.Position()
-		return place{line, column, 1}.mistake(text, "there is no key %q", key)
+		return place{line, column, 1}.mistake(text, "unknown key %q", key)
 	}
 	var wrong *toml.DecodeError
 	if !errors.As(err, &wrong) {
@@ -80,7 +80,7 @@ func explain(text []byte, err error) error {
 	case len(key) > 0 && strings.HasPrefix(says, "cannot "):
 		says = fmt.Sprintf("%s: want %s", strings.Join(key, "."), wanted(key[len(key)-1]))
 	case strings.HasPrefix(says, "expected keyword"), strings.HasSuffix(says, "at start of value"):
-		says = "this is no value: text stands in quotes"
+		says = "not a value; text needs quotes"
 	}
 	return place{line, column, 1}.mistake(text, "%s", says)
 }

@@ -179,7 +179,7 @@ func TestARuleAboutWritingLeavesReadingAlone(t *testing.T) {
 
 func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"defualt = \"allow\"":                                                           `line 1: there is no key "defualt"`,
+		"defualt = \"allow\"":                                                           `line 1: unknown key "defualt"`,
 		"\ndefault = \"maybe\"":                                                         `line 2: default: decision "maybe"`,
 		"default = \"ask\"\nask_timeout = \"soon\"":                                     "line 2: ask_timeout",
 		"[[rule]]\ntool = [\"x\"]":                                                      "line 1: rule 1: decision is missing",
@@ -193,7 +193,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 		"[[rule]]\nwrite = \"yes\"":                                                     "line 2: rule.write: want true or false",
 		"rule = {decision = \"deny\"}":                                                  "line 1: rule: want tables",
 		"rule = 3":                                                                      "line 1: rule: want tables",
-		"default = deny":                                                                "line 1: this is no value: text stands in quotes",
+		"default = deny":                                                                "line 1: not a value; text needs quotes",
 		"[[rule]":                                                                       "line 1: ",
 		"\xff":                                                                          "line 1: ",
 	} {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -110,7 +111,11 @@ func parseDuration(key, text, example string) (time.Duration, error) {
 func (c Config) check(wrong *mistakes) {
 	choice := func(key, value string, from ...string) {
 		if value != "" && !slices.Contains(from, value) {
-			wrong.at(key, "%s = %q: there are %s", key, value, strings.Join(from, ", "))
+			says := "want " + strings.Join(from, ", ")
+			if like := nearest(value, from); like != "" {
+				says = "did you mean " + strconv.Quote(like) + "?"
+			}
+			wrong.at(key, "unknown %s %q; %s", strings.ReplaceAll(key, "_", " "), value, says)
 		}
 	}
 	choice("theme", c.Theme, append([]string{"auto"}, themes.Names()...)...)

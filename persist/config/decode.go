@@ -71,7 +71,7 @@ func (m *mistakes) ofKey(key []string, err error) {
 	var unknown *toml.StrictMissingError
 	if errors.As(err, &unknown) {
 		place, _ := locateKey(m.legible(), key)
-		m.list = append(m.list, mistake{place, fmt.Sprintf("there is no key %q", name) + suggestion(name)})
+		m.list = append(m.list, mistake{place, fmt.Sprintf("unknown key %q", name) + suggestion(name)})
 		return
 	}
 	want := "a table"
@@ -105,7 +105,7 @@ func readable(text []byte, wrong *mistakes) map[string]any {
 		if !open || !next {
 			says := syntaxMistake(broken)
 			if open = line > from; open {
-				says += fmt.Sprintf("; it is in what begins in line %d", from)
+				says += fmt.Sprintf(", in what begins on line %d", from)
 			}
 			wrong.list = append(wrong.list, mistake{span{line, column, 1}, says})
 		}
@@ -122,7 +122,7 @@ func readable(text []byte, wrong *mistakes) map[string]any {
 func syntaxMistake(broken *toml.DecodeError) string {
 	says := strings.TrimPrefix(broken.Error(), "toml: ")
 	if strings.HasPrefix(says, "expected keyword") || strings.HasSuffix(says, "at start of value") {
-		return "this is no value: text stands in quotes"
+		return "not a value; text needs quotes"
 	}
 	return says
 }

@@ -42,7 +42,7 @@ func (c Config) bound(changes map[keymap.Action][]string) (keymap.Bindings, erro
 func (c Config) checkKeys(wrong *mistakes) {
 	changes := c.changes()
 	if _, twice := c.Keys[string(keymap.Prefix)]; twice && c.Prefix != "" {
-		wrong.at("prefix", "prefix: it is in [keys] too; one of them has to go")
+		wrong.at("prefix", "prefix is also in [keys]; keep one of the two")
 		delete(changes, keymap.Prefix)
 	}
 	if !slices.Contains(append(keymap.Presets(), ""), c.Preset) {

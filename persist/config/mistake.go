@@ -107,16 +107,25 @@ func writeExcerpt(b *strings.Builder, lines []string, at span) {
 
 // suggestion names the key that was probably meant.
 func suggestion(name string) string {
-	best, least := "", 3
+	var keys []string
 	for _, s := range settings() {
-		if d := distance(name, s.key); d < least {
-			best, least = s.key, d
+		keys = append(keys, s.key)
+	}
+	if like := nearest(name, keys); like != "" {
+		return "; did you mean " + like + "?"
+	}
+	return ""
+}
+
+// nearest is the word that is almost name; "" if none is.
+func nearest(name string, words []string) (best string) {
+	least := 3
+	for _, w := range words {
+		if d := distance(name, w); d < least {
+			best, least = w, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
+	return best
 }
 
 // distance is the number of letters to add, remove or change to get from a to b.

@@ -24,38 +24,38 @@ type setting struct {
 // settings lists every key, in the order of the file.
 func settings() []setting {
 	return []setting{
-		{"theme", "a name in quotes", `"auto"`, "", "The look: auto follows the terminal's background, which is never painted over: of the\nothers choose one that is made for it. One of\n" + wrapNames(themes.Names())},
-		{"theme_dark", "a name in quotes", `"dark"`, "", "What auto is on a dark background."},
-		{"theme_light", "a name in quotes", `"light"`, "", "What auto is on a light one."},
-		{"mouse", "true or false", `true`, "", "The dashboard takes the mouse; false leaves it to the terminal."},
-		{"clipboard", "true or false", `true`, "", "The program in the focused pane, or with the whole terminal, may put text on your clipboard (OSC 52)."},
-		{"pictures", "a name in quotes", `"auto"`, "", "How files that are pictures are shown: auto asks the terminal; or one of kitty, sixel, blocks (half blocks of text), off."},
-		{"icons", "true or false", `false`, "", "Files have icons before their names; the terminal's font has to be a Nerd Font."},
-		{"tips", "true or false", `true`, "", "Four keys are told in a line of their own until you have started three times."},
+		{"theme", "a name in quotes", `"auto"`, "", "The colours. auto follows your terminal's background. No theme paints over that background,\nso choose one made for it. One of\n" + wrapNames(themes.Names())},
+		{"theme_dark", "a name in quotes", `"dark"`, "", "What auto uses on a dark background."},
+		{"theme_light", "a name in quotes", `"light"`, "", "What auto uses on a light background."},
+		{"mouse", "true or false", `true`, "", "The dashboard handles the mouse; with false, your terminal does."},
+		{"clipboard", "true or false", `true`, "", "The program in the focused pane, or attached to the whole terminal, may copy to your clipboard (OSC 52)."},
+		{"pictures", "a name in quotes", `"auto"`, "", "How pictures in the files view are shown: auto (ask the terminal), kitty, sixel, blocks (half-block characters) or off."},
+		{"icons", "true or false", `false`, "", "Show icons before file names. Your terminal needs a Nerd Font."},
+		{"tips", "true or false", `true`, "", "Show four useful keys on a line of their own the first three times you start the dashboard."},
 
-		{"preset", "a name in quotes", `"tandem"`, "", "Keys for hands that know another program: " + strings.Join(keymap.Presets(), ", ") + "."},
-		{"prefix", "a key in quotes", `"ctrl+b"`, "", "The key before commands; pressed twice it goes to the program."},
+		{"preset", "a name in quotes", `"tandem"`, "", "Keys for people coming from another program: " + strings.Join(keymap.Presets(), ", ") + "."},
+		{"prefix", "a key in quotes", `"ctrl+b"`, "", "The key before commands. Press it twice to send it to the program."},
 		{"direct_keys", "true or false", `true`, "", "alt+1 … alt+4 and alt+arrows work without the prefix."},
-		{"copy_keys", "a name in quotes", `"vi"`, "", "Keys of scroll and copy mode: vi or emacs."},
+		{"copy_keys", "a name in quotes", `"vi"`, "", "Keys in scroll and copy mode: vi or emacs."},
 
-		{"shell", "a list of words", `["zsh", "-l"]`, "$SHELL", "What a new session starts."},
-		{"shell_integration", "true or false", `true`, "", "Shells are made to mark their prompts and commands."},
-		{"emulator", "a name in quotes", `"native"`, "", `The terminal behind each session; "vt10x" is another grid of cells.`},
-		{"scrollback", "a whole number", `10000`, "", "Lines kept of each session's screen."},
-		{"log_limit", "a whole number", `1073741824`, "", "Bytes kept of each session's output."},
-		{"process_log_limit", "a whole number", `67108864`, "", "Bytes kept of the output of each process without a terminal."},
+		{"shell", "a list of words", `["zsh", "-l"]`, "$SHELL", "What a new session runs."},
+		{"shell_integration", "true or false", `true`, "", "Have shells mark their prompts and commands."},
+		{"emulator", "a name in quotes", `"native"`, "", `The terminal emulator of each session; "vt10x" is an alternative grid of cells.`},
+		{"scrollback", "a whole number", `10000`, "", "Lines of scrollback kept for each session."},
+		{"log_limit", "a whole number", `1073741824`, "", "Bytes of output kept for each session."},
+		{"process_log_limit", "a whole number", `67108864`, "", "Bytes of output kept for each process without a terminal."},
 
 		{"history.ignore", "a list of regular expressions", `["^vault ", "hunter2"]`, "nothing", "Commands that match one of these stay out of the history."},
 
-		{"attention.notify", "true or false", `true`, "", "The desktop is notified, through the terminal, while another window has the keyboard."},
-		{"attention.long_command", "a time in quotes, such as \"10s\"", `"10s"`, "", "A command out of sight that took this long is told of when it is done."},
-		{"attention.quiet", "hours in quotes, such as \"22:00-07:00\"", `"22:00-07:00"`, "never", "Hours without notifications of the desktop."},
+		{"attention.notify", "true or false", `true`, "", "Send desktop notifications, through your terminal, while another window has the keyboard."},
+		{"attention.long_command", "a time in quotes, such as \"10s\"", `"10s"`, "", "Tell you when a command out of sight is done that took at least this long."},
+		{"attention.quiet", "hours in quotes, such as \"22:00-07:00\"", `"22:00-07:00"`, "never", "Hours without desktop notifications."},
 
-		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "Confines what agents run without a sandbox of their own."},
-		{"agents.elicit", "true or false", `true`, "", "What an agent has to ask you is also asked in its own program, where that can. Set this\nto false where you do not trust the program: it could answer for you."},
-		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "What a vanished agent left behind is ended after this."},
+		{"agents.sandbox", "a path in quotes", `"~/agents.json"`, "no sandbox", "The sandbox for what agents run without one of their own."},
+		{"agents.elicit", "true or false", `true`, "", "Ask you about agents' requests in the agent's own program too, if it can. Set this to false\nif you do not trust that program: it could answer for you."},
+		{"agents.reap_after", "a time in quotes, such as \"24h\"", `"24h"`, "never", "Stop what a vanished agent left running after this long."},
 
-		{"keys", "a list of keys for each action", "", "", "Other keys for actions; docs/keys.md lists them all. A key may have a scope before it."},
+		{"keys", "a list of keys for each action", "", "", "Your own keys for actions; docs/keys.md lists all of them. A key may have a scope before it."},
 	}
 }
 

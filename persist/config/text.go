@@ -12,8 +12,8 @@ import (
 // default, as a comment.
 func Default() string {
 	var b strings.Builder
-	b.WriteString("# The configuration of Tandem. Each line that is commented out is the default, or an example where\n" +
-		"# it says so. What is changed here counts at once; `tandem config check` looks for mistakes.\n")
+	b.WriteString("# The configuration of Tandem. Each commented-out line is the default, or an example where it says\n" +
+		"# so. Changes apply immediately; `tandem config check` shows mistakes.\n")
 	table := ""
 	for _, s := range settings() {
 		name := inTable(&b, &table, s.key)
@@ -113,39 +113,39 @@ The file is ` + "`$XDG_CONFIG_HOME/tandem/config.toml`, or `~/.config/tandem/con
 
 | command | does |
 |---|---|
-| ` + "`tandem config`" + ` | prints where the file is and what holds now, defaults included |
-| ` + "`tandem config init`" + ` | writes a file with every default in comments; ` + "`--force`" + ` replaces one that is there |
-| ` + "`tandem config check [FILE]`" + ` | points at all mistakes, in the order of lines, each with a caret, and exits with 1 if there is one; without FILE it looks at ` + "`policy.toml`" + ` too |
-| ` + "`tandem config path`" + ` | prints the path alone |
+| ` + "`tandem config`" + ` | prints where the file is and the settings in effect, defaults included |
+| ` + "`tandem config init`" + ` | writes a file with every default in comments; ` + "`--force`" + ` replaces an existing one |
+| ` + "`tandem config check [FILE]`" + ` | shows every mistake with its line and a caret, and exits with 1 if there is one; without FILE it also checks ` + "`policy.toml`" + ` |
+| ` + "`tandem config path`" + ` | prints only the path |
 
-A change counts within two seconds and without a restart: look, keys and mouse in open dashboards, the rest for what is started from
-then on; servers of agents read ` + "`agents.sandbox`" + ` when they start. A file with a mistake changes nothing: what held before
-holds on, and dashboards say what is wrong and in which line.
+Changes apply within two seconds, without a restart: colours, keys and mouse in open dashboards, the rest to whatever starts from
+then on. Servers for agents read ` + "`agents.sandbox`" + ` when they start. If the file has a mistake, Tandem keeps the old settings
+and dashboards show the line.
 
-| key | default | is |
+| key | default | meaning |
 |---|---|---|
 `
 
 const configTail = "\n## Keys of other programs\n" + `
-` + "`preset = \"tmux\"`" + ` leaves every key but ctrl+b to programs and adds, after the prefix, ` + "`$` (rename), `&` (end), `w` (list), `!` (close the\npane, its session goes on), `pgup` (scroll) and `alt+arrows` (resize)" + `. Views are the prefix and 1 … 4.
+` + "`preset = \"tmux\"`" + ` leaves every key but ctrl+b to programs and adds, after the prefix, ` + "`$` (rename), `&` (kill), `w` (list), `!` (close the\npane; its session keeps running), `pgup` (scroll) and `alt+arrows` (resize)" + `. Views are the prefix and 1 … 4.
 
-` + "`preset = \"zellij\"`" + ` has zellij's direct keys and its leader, ctrl+g. Modes are one key after the leader:
+` + "`preset = \"zellij\"`" + ` has zellij's direct keys and its leader, ctrl+g. A mode is one key after the leader:
 
 | zellij | here |
 |---|---|
 | alt+n | a new pane beside this one |
 | alt+h j k l, alt+arrows | focus |
-| alt+f | the pane fills the screen, or goes back |
-| alt+i, alt+o | previous, next session (a session of its own is what a tab is there) |
+| alt+f | zoom the pane |
+| alt+i, alt+o | previous, next session (what is a tab there is a session here) |
 | alt+- , alt+= | resize |
-| ctrl+p n, r, d, x, f, c, p | ctrl+g n, r (beside), d (below), x (end), f (zoom), c (rename), p (next pane) |
+| ctrl+p n, r, d, x, f, c, p | ctrl+g n, r (beside), d (below), x (kill), f (zoom), c (rename), p (next pane) |
 | ctrl+t n | ctrl+g t: a new session |
 | ctrl+s | ctrl+g s: scroll and copy mode |
 | ctrl+o w | ctrl+g w: the list of sessions |
-| ctrl+o d, ctrl+q | ctrl+g q, ctrl+q: leave; everything goes on |
+| ctrl+o d, ctrl+q | ctrl+g q, ctrl+q: detach; everything keeps running |
 | alt+1 … alt+4 | the four views |
 
-Keys in ` + "`[keys]`, `prefix` and `direct_keys = false`" + ` count over a preset.
+Keys in ` + "`[keys]`, `prefix` and `direct_keys = false`" + ` take precedence over a preset.
 `
 
 // withValue is a configuration with another value of a key that is in no table.

@@ -24,13 +24,13 @@ func KeepTheme(name string) (path string, err error) {
 	}
 	before, err := Parse(text)
 	if err != nil {
-		return path, fmt.Errorf("write theme: %s has a mistake already; `tandem config check` shows it", path)
+		return path, fmt.Errorf("write theme: %s has a mistake; `tandem config check` shows it", path)
 	}
 	changed := withValue(string(text), "theme", inTOML(name))
 	after, err := Parse([]byte(changed))
 	before.Theme = name
 	if err != nil || before.Effective() != after.Effective() {
-		return path, fmt.Errorf("write theme: %s is written in a way that only you can change", path)
+		return path, fmt.Errorf("write theme: set it in %s yourself; the file is written in a way that Tandem cannot change", path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return path, fmt.Errorf("write configuration: %w", err)

@@ -19,11 +19,11 @@ func attachCommand(a *app) *cobra.Command {
 	var readOnly bool
 	cmd := &cobra.Command{
 		Use:   "attach ID [--read-only]",
-		Short: "Make this terminal the session; ctrl+b d leaves",
+		Short: "Make this terminal the session; ctrl+b d detaches",
 		Long: "Makes this terminal the session's, until you press ctrl+b and d or the session ends.\n" +
 			"The session keeps running when you detach. Press ctrl+b twice to send it to the session.\nIf this program itself crashes, `reset` repairs the terminal.",
 		Example:           "tandem attach build\ntandem attach --read-only build",
-		Args:              exactly(1, "attach to which session? give an id or a name"),
+		Args:              exactly(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.attach(cmd, args[0], readOnly)
@@ -37,12 +37,12 @@ func (a *app) attach(cmd *cobra.Command, id string, readOnly bool) error {
 	in, isIn := output.Terminal(a.Stdin)
 	out, isOut := output.Terminal(a.Stdout)
 	if !isIn || !isOut {
-		return api.Errorf(api.CodeInvalid, "attach to %s: standard input and output have to be a terminal", id).
+		return api.Errorf(api.CodeInvalid, "attach to %s: standard input and output must be a terminal", id).
 			WithHint("`tandem send` types into a session and `tandem screen` prints it without one")
 	}
 	if t := a.env("TERM"); t == "dumb" || t == "" {
-		return api.Errorf(api.CodeInvalid, "attach to %s: TERM is %q, so this terminal cannot show a session", id, t).
-			WithHint("set TERM to what the terminal is, such as xterm-256color")
+		return api.Errorf(api.CodeInvalid, "attach to %s: TERM is %q, which cannot show a session", id, t).
+			WithHint("set TERM to your terminal's type, such as xterm-256color")
 	}
 	prefix, err := a.Prefix()
 	if err != nil { // a mistake in the configuration keeps nobody from a session
@@ -79,9 +79,9 @@ func (a *app) refuseOwn(ctx context.Context, conn *client.Client, id string, tty
 	if !within && p.ID != a.env(ownSession) {
 		return nil
 	}
-	hint := "attach from another terminal, or open the dashboard there with `tandem`"
+	hint := "attach from another terminal, or run `tandem` there"
 	if !within {
-		hint += "; if this is another one, `env -u " + ownSession + " tandem attach " + output.Visible(id) + "` does it"
+		hint += "; if it is not, run `env -u " + ownSession + " tandem attach " + output.Visible(id) + "`"
 	}
 	return api.Errorf(api.CodeConflict, "attach to %s: this terminal is that session", output.Visible(id)).WithHint(hint)
 }
@@ -94,10 +94,10 @@ func (a *app) attached(id string, outcome attach.Outcome) error {
 	switch outcome.Reason {
 	case attach.Ended:
 		if outcome.Process == nil {
-			a.out.Tell("%s has ended", output.Visible(id))
+			a.out.Tell("%s exited", output.Visible(id))
 			break
 		}
-		a.out.Tell("%s has ended: %s", output.Visible(outcome.Process.Name), output.StateText(*outcome.Process))
+		a.out.Tell("%s: %s", output.Visible(outcome.Process.Name), output.StateText(*outcome.Process))
 	case attach.Detached:
 		a.out.Tell("detached from %s, which keeps running; `tandem attach %s` returns", output.Visible(id), output.Visible(id))
 	case attach.HungUp:

@@ -21,7 +21,7 @@ func TestAttachTellsHowTheSessionEnded(t *testing.T) {
 	if status := Main(t.Context(), o, []string{"attach", "work"}); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	if stderr.String() != "work has ended: exited 3\n" {
+	if stderr.String() != "work: exited 3\n" {
 		t.Errorf("attach says %q", &stderr)
 	}
 	slave.Close()
@@ -31,7 +31,7 @@ func TestAttachTellsHowTheSessionEnded(t *testing.T) {
 func TestAttachRefusesWhatIsNoTerminal(t *testing.T) {
 	r := newRig(t)
 	_, stderr, status := r.run("attach", "work")
-	if status != 1 || !strings.Contains(stderr, "have to be a terminal\nhint: ") {
+	if status != 1 || !strings.Contains(stderr, "must be a terminal\nhint: ") {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 	_, slave := openTerminal(t)

@@ -32,8 +32,8 @@ type Config struct {
 func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the configuration, write one, or look for mistakes in it",
-		Long: "Prints where the configuration is and what holds now, defaults included.\n" +
+		Short: "Show, write or check the configuration",
+		Long: "Prints where the configuration is and the settings in effect, defaults included.\n" +
 			"Changes apply immediately; nothing has to be restarted.",
 		Example: "tandem config\ntandem config init\ntandem config check\n$EDITOR \"$(tandem config path)\"",
 		RunE:    func(*cobra.Command, []string) error { return a.showConfig() },
@@ -70,7 +70,7 @@ func (a *app) showConfig() error {
 	}
 	note := ""
 	if !there {
-		note = " (not there yet; `tandem config init` creates it)"
+		note = " (does not exist yet; `tandem config init` creates it)"
 	}
 	answer := map[string]any{"path": path, "exists": there, "values": values}
 	return a.out.Answer(answer, func() string {
@@ -108,8 +108,8 @@ func mistaken(path string, err error) error {
 func configCheckCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Point at the mistakes in a configuration",
-		Long: "Points at each mistake in the configuration, and at the first in policy.toml beside it, with the line and a caret.\n" +
+		Short: "Show the mistakes in a configuration",
+		Long: "Shows each mistake in the configuration, and the first in policy.toml beside it, with its line and a caret.\n" +
 			"With FILE (- is standard input) it checks that instead. Exits with 1 if there is a mistake.",
 		Example: "tandem config check\ntandem config check new.toml",
 		Args:    atMost(1),
@@ -137,10 +137,10 @@ func (a *app) configFiles() ([]configFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []configFile{{"config", path, "the defaults hold", "what held before does", a.Config.Check}}
+	files := []configFile{{"config", path, "the defaults apply", "the previous settings stay in effect", a.Config.Check}}
 	if a.Config.CheckPolicy != nil && a.Config.Policy != "" {
-		files = append(files, configFile{"policy", a.Config.Policy, "agents may do what you may",
-			"the last good one holds, or else you are asked for everything", a.Config.CheckPolicy})
+		files = append(files, configFile{"policy", a.Config.Policy, "agents may do anything you may",
+			"the last good policy applies, or you are asked about everything", a.Config.CheckPolicy})
 	}
 	return files, nil
 }
@@ -158,14 +158,14 @@ func (a *app) checkConfig() error {
 		text, err := os.ReadFile(f.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			fmt.Fprintf(&says, "%s: there is none; %s\n", output.Visible(f.path), f.none)
+			fmt.Fprintf(&says, "%s: does not exist; %s\n", output.Visible(f.path), f.none)
 			continue
 		case err != nil:
 			wrong = append(wrong, fmt.Errorf("read configuration: %w", err))
 			continue
 		}
 		wrong = append(wrong, mistaken(f.path, f.check(text)))
-		fmt.Fprintf(&says, "%s: no mistake\n", output.Visible(f.path))
+		fmt.Fprintf(&says, "%s: no mistakes\n", output.Visible(f.path))
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (a *app) checkFile(file string) error {
 	if err := check(text); err != nil {
 		return mistaken(path, err)
 	}
-	return a.out.Answer(map[string]any{"path": path, "ok": true}, func() string { return output.Visible(path) + ": no mistake\n" })
+	return a.out.Answer(map[string]any{"path": path, "ok": true}, func() string { return output.Visible(path) + ": no mistakes\n" })
 }
 
 func configInitCommand(a *app) *cobra.Command {
@@ -250,13 +250,13 @@ func (a *app) examineConfig() (findings []doctor.Finding) {
 func (f configFile) examine() doctor.Finding {
 	text, err := os.ReadFile(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: "there is none; " + f.none}
+		return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: "none; " + f.none}
 	}
 	if err == nil {
 		err = f.check(text)
 	}
 	if err != nil {
-		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + heading(err), Fix: "`tandem config check` points at it; until then " + f.until}
+		return doctor.Finding{Check: f.name, Status: doctor.Fail, Detail: f.path + ": " + heading(err), Fix: "run `tandem config check` to see it; until then " + f.until}
 	}
 	return doctor.Finding{Check: f.name, Status: doctor.OK, Detail: f.path}
 }

@@ -21,12 +21,12 @@ func TestDoctorTellsWhatTheSandboxKeepsHere(t *testing.T) {
 		status  int
 	}{
 		{want: "warn  sandbox       none is set for agents"},
-		{profile: "/a/b.json", want: "ok    sandbox       agents are held to /a/b.json"},
+		{profile: "/a/b.json", want: "ok    sandbox       agents are confined by /a/b.json"},
 		{fault: errors.New("read sandbox of agents: no such file"), want: "fail  sandbox       read sandbox of agents", status: 1},
 	} {
 		here.Profile, here.Fault = c.profile, c.fault
 		stdout, _, status := r.run("doctor")
-		for _, want := range []string{c.want, "ok                  Files cannot be read\n", "warn                not here: No signal gets out\n", "→ this kernel has version 4\n"} {
+		for _, want := range []string{c.want, "ok                  Files cannot be read\n", "warn                not available here: No signal gets out\n", "→ this kernel has version 4\n"} {
 			if !strings.Contains(stdout, want) || status != c.status {
 				t.Errorf("status %d, and the doctor has no %q:\n%s", status, want, stdout)
 			}
@@ -96,7 +96,7 @@ func TestDoctorWorksWithoutAnEngineAndStartsNone(t *testing.T) {
 	dir := filepath.Join(shortDir(t), "data")
 	t.Setenv("TANDEM_DATA_DIR", dir)
 	r.options.Reach, r.options.Connect = nil, nil
-	if text := r.succeeds("doctor"); !strings.Contains(text, "not running") || !strings.Contains(text, "will be made") {
+	if text := r.succeeds("doctor"); !strings.Contains(text, "not running") || !strings.Contains(text, "will be created") {
 		t.Errorf("doctor prints %s", text)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

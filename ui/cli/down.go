@@ -112,7 +112,7 @@ func ofProject(path string, list []api.Process, names []string, ended bool) ([]a
 	}
 	for _, name := range names {
 		if !known[name] {
-			return nil, api.Errorf(api.CodeNotFound, "end %s: %s has started nothing of this name", output.Visible(name), output.Visible(path))
+			return nil, api.Errorf(api.CodeNotFound, "stop %s: %s has started nothing with this name", output.Visible(name), output.Visible(path))
 		}
 	}
 	return ours, nil

@@ -19,8 +19,8 @@ import (
 func infoCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "info",
-		Short:   "Tell about the engine: pids, version, paths",
-		Example: "tandem info\nkill -9 $(tandem info --json | jq .engine_pid)   # sessions go on",
+		Short:   "Show the engine's version, pids and paths",
+		Example: "tandem info\nkill -9 $(tandem info --json | jq .engine_pid)   # sessions keep running",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info, err := call(cmd.Context(), a, api.EngineInfo, api.Empty{})
 			if err != nil {
@@ -34,7 +34,7 @@ func infoCommand(a *app) *cobra.Command {
 func infoText(out output.Printer, i api.Info) string {
 	keeper := strconv.Itoa(i.KeeperPID)
 	if i.KeeperPID == 0 {
-		keeper = "being started"
+		keeper = "starting"
 	}
 	var b strings.Builder
 	for _, row := range [][2]string{
@@ -51,12 +51,12 @@ func shutdownCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shutdown [--all] [--yes]",
 		Short: "Stop the engine; sessions keep running unless --all is given",
-		Long: "Stops the engine. Sessions and processes go on, and the next call of tandem finds\nthem. " +
+		Long: "Stops the engine. Sessions and processes keep running, and the next tandem command finds\nthem. " +
 			"--all stops them first, and the keeper that holds them.",
 		Example: "tandem shutdown\ntandem shutdown --all --yes",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.shutdown(cmd, all, yes) },
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "end every session and process, and the keeper")
+	cmd.Flags().BoolVar(&all, "all", false, "stop every session and process, and the keeper")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
@@ -126,16 +126,16 @@ func keeperAnswers() bool {
 
 func running(n int) string {
 	if n == 1 {
-		return "1 session or process that is running"
+		return "1 running session or process"
 	}
-	return fmt.Sprintf("%d sessions and processes that are running", n)
+	return fmt.Sprintf("%d running sessions and processes", n)
 }
 
 // confirm asks on the terminal about what cannot be undone, and fails unless the
 // answer is yes.
 func (a *app) confirm(verb, question string) error {
 	if _, ok := output.Terminal(a.Stdin); !ok {
-		return output.Misused(verb+": no terminal to ask on", "give --yes to do it all the same")
+		return output.Misused(verb+": no terminal to ask on", "give --yes to do it anyway")
 	}
 	fmt.Fprintf(a.Stderr, "%s [y/N] ", question)
 	line, err := bufio.NewReader(a.Stdin).ReadString('\n')

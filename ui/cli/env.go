@@ -26,13 +26,13 @@ func envCommand(a *app) *cobra.Command {
 	cmd.PersistentFlags().BoolVar(&f.reveal, "reveal", false, "show the values of secrets")
 	cmd.AddCommand(
 		&cobra.Command{Use: "set K=V…", Short: "Set variables", Example: "tandem env set PORT=8080",
-			Args:              atLeast(1, "set what? give K=V"),
+			Args:              atLeast(1, "set what? Give K=V."),
 			ValidArgsFunction: cobra.NoFileCompletions, RunE: a.setEnv},
 		&cobra.Command{Use: "unset K…", Short: "Remove variables that were set", Example: "tandem env unset PORT",
-			Args:              atLeast(1, "unset what? give a name"),
+			Args:              atLeast(1, "which variable? Give a name."),
 			ValidArgsFunction: a.completeEnv, RunE: a.unsetEnv},
 		&cobra.Command{Use: "get K", Short: "Print the value of a variable", Example: "tandem env get PORT",
-			Args: exactly(1, "get what? give a name"), ValidArgsFunction: first(a.completeEnv),
+			Args: exactly(1, "which variable? Give a name."), ValidArgsFunction: first(a.completeEnv),
 			RunE: func(cmd *cobra.Command, args []string) error { return a.getEnv(cmd, args[0], f) }},
 		&cobra.Command{Use: "list", Aliases: []string{"ls"}, Short: "List the variables", Example: "tandem env list --json",
 			RunE: list},
@@ -68,7 +68,7 @@ func (a *app) getEnv(cmd *cobra.Command, name string, f envFlags) error {
 		return a.out.Answer(v, nil)
 	}
 	if v.Redacted {
-		return api.Errorf(api.CodeConflict, "get variable %s: its value is hidden, as its name looks like that of a secret", v.Name).
+		return api.Errorf(api.CodeConflict, "get variable %s: its value is hidden because its name looks like that of a secret", v.Name).
 			WithHint("--reveal shows it")
 	}
 	value := v.Value

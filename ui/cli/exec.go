@@ -40,14 +40,14 @@ func execCommand(a *app) *cobra.Command {
 		Use:   verbExec + " [--timeout D] [--kill] [--cwd D] [--env K=V] [--] CMD…",
 		Short: "Run a command and exit with its status",
 		Long: "Runs a command through the engine and prints its output. Its exit status is this\n" +
-			"one's, 128 and the number of a signal if that ended it. After the time-out it goes\n" +
-			"on as a background process, or is ended with --kill, and the exit status is 124.\n" +
+			"one's, 128 and the number of a signal if that ended it. After the timeout it keeps\n" +
+			"running in the background, or is killed with --kill, and the exit status is 124.\n" +
 			"It is 127 if there is no such program, 126 if it cannot be run, and 125 if Tandem\n" +
 			"itself failed: what the message says is then not the command's. ctrl+c ends it too.\n" +
 			"The command's standard input is empty; what it shall read has to come from a file:\nsh -c 'psql < dump.sql'.\n\n" + sandboxHelp,
 		Example: "tandem exec -- make test\ntandem exec --timeout 5m -- sh -c 'make && make install'\n" +
 			"tandem exec -- sh -c 'psql < dump.sql'",
-		Args:              atLeast(1, "run what? give a program and its arguments"),
+		Args:              atLeast(1, "run what? Give a program and its arguments."),
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			in := api.ExecInput{Command: args, Name: f.name, Environ: api.Environ(a.Environ), TimeoutMS: timeout.milliseconds(),
@@ -71,7 +71,7 @@ func execCommand(a *app) *cobra.Command {
 	}
 	f.add(cmd.Flags())
 	cmd.Flags().Var(&timeout, "timeout", "how long it may take")
-	cmd.Flags().BoolVar(&kill, "kill", false, "after the time-out end it and all it started")
+	cmd.Flags().BoolVar(&kill, "kill", false, "after the timeout kill it and everything it started")
 	return cmd
 }
 
@@ -128,7 +128,7 @@ func statusOf(out api.ExecOutput, in api.ExecInput) error {
 		message := fmt.Sprintf("exec: still running after %s as %s %s; see `tandem logs -f %s`",
 			time.Duration(in.TimeoutMS)*time.Millisecond, p.ID, p.Name, p.ID)
 		if in.Kill {
-			message = fmt.Sprintf("exec: not done in time; %s was ended", p.Name)
+			message = fmt.Sprintf("exec: timed out; %s was killed", p.Name)
 		}
 		return &output.ExitError{Status: statusTimedOut, Message: message}
 	}
@@ -172,5 +172,5 @@ func exitOf(p api.Process) error {
 	case p.Error != "":
 		return &output.ExitError{Status: statusOwn, Message: fmt.Sprintf("exec: %s: %s", p.Name, p.Error)}
 	}
-	return &output.ExitError{Status: statusOwn, Message: "exec: nobody saw how it ended"}
+	return &output.ExitError{Status: statusOwn, Message: "exec: its exit status is unknown"}
 }

@@ -23,7 +23,7 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 		{api.Process{ExitCode: code(0)}, 0, ""},
 		{api.Process{ExitCode: code(42)}, 42, ""},
 		{api.Process{ExitSignal: "SIGKILL"}, 137, ""},
-		{api.Process{ExitUnknown: true}, 125, "tandem: exec: nobody saw how it ended\n"},
+		{api.Process{ExitUnknown: true}, 125, "tandem: exec: its exit status is unknown\n"},
 	} {
 		r.execution = api.ExecOutput{Process: c.p, Stdout: "out\x1b\n", Stderr: "err\n"}
 		stdout, stderr, status := r.run("exec", "--", "x")
@@ -41,7 +41,7 @@ func TestExecPassesOutputAndStatusOn(t *testing.T) {
 	if diff := cmp.Diff(want, r.ran[len(r.ran)-1], ofOwnID); diff != "" {
 		t.Error(diff)
 	}
-	if _, stderr, status := r.run("exec", "--timeout", "100ms", "--kill", "x"); status != 124 || !strings.Contains(stderr, "was ended") || !r.ran[len(r.ran)-1].Kill {
+	if _, stderr, status := r.run("exec", "--timeout", "100ms", "--kill", "x"); status != 124 || !strings.Contains(stderr, "was killed") || !r.ran[len(r.ran)-1].Kill {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 	stdout, _, status = r.run("exec", "--json", "x")
@@ -109,7 +109,7 @@ func TestExecLeavesOrEndsWhatTakesTooLong(t *testing.T) {
 		args := []string{"exec", "--timeout", "250ms", "x"}
 		says := "still running after 250ms as abc x"
 		if kill {
-			args, says = slices.Insert(args, 1, "--kill"), "was ended"
+			args, says = slices.Insert(args, 1, "--kill"), "was killed"
 		}
 		stdout, stderr, status := r.run(args...)
 		if status != 124 || !strings.HasSuffix(stdout, "end\n") || !strings.Contains(stderr, says) {

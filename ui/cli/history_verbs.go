@@ -31,7 +31,7 @@ func historyAddCommand(a *app) *cobra.Command {
 		Short:             "Add a command that was run elsewhere",
 		Long:              "Adds a command that was run elsewhere, and prints the number of its row. Several words\nare joined with blanks.",
 		Example:           "tandem history add --exit 0 -- 'make && make install'",
-		Args:              atLeast(1, "add what? give a command"),
+		Args:              atLeast(1, "add what? Give a command."),
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(cwd)
@@ -81,7 +81,7 @@ func historyRemoveCommand(a *app) *cobra.Command {
 				in.IDs = append(in.IDs, id)
 			}
 			if len(in.IDs) == 0 && line == "" {
-				return output.Usagef(cmd, "remove what? give the numbers of rows, or --command")
+				return output.Usagef(cmd, "remove what? Give the numbers of rows, or --command.")
 			}
 			out, err := call(cmd.Context(), a, api.HistoryRemove, in)
 			if err != nil {
@@ -114,7 +114,7 @@ func historyClearCommand(a *app) *cobra.Command {
 		Example: "tandem history clear",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !yes {
-				if err := a.confirm("clear history", "This forgets every command that was run. Go on?"); err != nil {
+				if err := a.confirm("clear history", "This deletes every command from the history. Continue?"); err != nil {
 					return err
 				}
 			}
@@ -136,7 +136,7 @@ func historySaveCommand(a *app) *cobra.Command {
 		Short:   "Write all commands to a text file",
 		Long:    "Writes all commands to a text file, oldest first, one a line.",
 		Example: "tandem history save commands.txt",
-		Args:    exactly(1, "save to where? give a file"),
+		Args:    exactly(1, "which file? Give a path."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {
@@ -160,7 +160,7 @@ func historyLoadCommand(a *app) *cobra.Command {
 		Long: "Adds the commands of a text file, one a line, or of a history of bash, zsh or fish. What a\n" +
 			"file tells the time of is not added twice. After ctrl+c nothing of it is added.",
 		Example: "tandem history load ~/.zsh_history",
-		Args:    exactly(1, "load what? give a file"),
+		Args:    exactly(1, "which file? Give a path."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {

@@ -43,7 +43,7 @@ func logsCommand(a *app) *cobra.Command {
 	var f logFlags
 	cmd := &cobra.Command{
 		Use:   "logs ID [-f] [-n N] [--grep RE [--context N]] [--stream stdout|stderr]",
-		Short: "Print what a process has written",
+		Short: "Print a process's output",
 		Long: "Prints what a process has written, from the oldest line kept. Control characters\n" +
 			"are made visible, unless --raw is given. With -f it goes on until the process has\n" +
 			"ended. With --grep it prints the lines that match, -n of them at the end, and\nexits with 1 if there are none. " +
@@ -79,7 +79,7 @@ func (f *logFlags) check(cmd *cobra.Command) error {
 	case cmd.Flags().Changed("lines") && f.lines < 0:
 		return output.Usagef(cmd, "read -n %d: want 0 or more lines", f.lines)
 	case cmd.Flags().Changed("lines") && cmd.Flags().Changed("since"):
-		return output.Usagef(cmd, "-n and --since both say where to begin; give one of the two")
+		return output.Usagef(cmd, "-n and --since cannot be combined; give one of the two")
 	case f.context < 0:
 		return output.Usagef(cmd, "read --context %d: want 0 or more lines", f.context)
 	case f.times && f.grep != "":

@@ -320,7 +320,7 @@ func TestWaitGoesOnUntilItsTimeIsOver(t *testing.T) {
 		return api.ProcessWaitOutput{Process: api.Process{Name: "web", State: api.StateRunning}}, nil
 	}
 	stdout, stderr, status := r.run("wait", "web", "--timeout", "20ms")
-	if status != 1 || stdout != "" || stderr != "tandem: wait for web: it has not come to that within 20ms\n" {
+	if status != 1 || stdout != "" || stderr != "tandem: wait for web: timed out after 20ms\n" {
 		t.Errorf("status %d, %q, %q", status, stdout, stderr)
 	}
 }

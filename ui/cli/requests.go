@@ -17,10 +17,10 @@ import (
 func requestsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "requests [ID]",
-		Short: "List what agents wait to be allowed",
-		Long: "Lists what agents wait to be allowed, or shows the whole of one request: of a long\n" +
-			"command the list has the beginning, the end and the length. What agents may do\nwithout asking, and what " +
-			"not at all, is in policy.toml beside config.toml.",
+		Short: "List agents' requests",
+		Long: "Lists agents' requests that wait for your answer, or shows one of them in full: of a long\n" +
+			"command the list has the beginning, the end and the length. policy.toml, beside\nconfig.toml, says what " +
+			"agents may do without asking, and what they may not do at all.",
 		Example: "tandem requests\ntandem requests 3f2a\ntandem allow 3f2a\ntandem deny 3f2a --reason \"not on main\"",
 
 		Args:              atMost(1),
@@ -79,7 +79,7 @@ func (a *app) showRequest(list []api.Request, id string) error {
 	case len(list) == 0 || id == "":
 		return api.Errorf(api.CodeNotFound, "show request %s: not open", id).WithHint("`tandem requests` lists those that are")
 	case len(list) > 1:
-		return api.Errorf(api.CodeAmbiguous, "show request %s: several begin so", id)
+		return api.Errorf(api.CodeAmbiguous, "show request %s: several ids begin like this", id)
 	}
 	return a.out.Answer(list[0], func() string { return requestText(list[0], "wants to call") })
 }
@@ -126,7 +126,7 @@ func answerCommand(a *app, allow bool, use, short, example string) *cobra.Comman
 	in := api.RequestAnswerInput{Allow: allow}
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example,
-		Args:              exactly(1, "answer which request? `tandem requests` lists them"),
+		Args:              exactly(1, "which request? `tandem requests` lists them."),
 		ValidArgsFunction: first(a.completeRequest),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.ID = args[0]

@@ -65,7 +65,7 @@ func TestALongCommandIsListedWithItsEndAndShownWhole(t *testing.T) {
 	if got := r.succeeds("deny", "3f2a"); got != "" {
 		t.Errorf("deny prints %q", got)
 	}
-	for args, says := range map[string]string{"requests 3f2": "several begin so", "requests ff": "not open"} {
+	for args, says := range map[string]string{"requests 3f2": "several ids begin like this", "requests ff": "not open"} {
 		if _, stderr, status := r.run(strings.Fields(args)...); status != 1 || !strings.Contains(stderr, says) {
 			t.Errorf("%s: status %d, %q", args, status, stderr)
 		}

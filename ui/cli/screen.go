@@ -22,7 +22,7 @@ func screenCommand(a *app) *cobra.Command {
 		Example: `tandem screen build
 tandem screen build --scrollback 200 | grep error
 tandem screen build --png build.png`,
-		Args:              exactly(1, "the screen of which session? give an id or a name"),
+		Args:              exactly(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSession(whatever),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Scrollback < 0 {
@@ -59,7 +59,7 @@ tandem screen build --png build.png`,
 // drawScreen writes a picture of a session's screen to a file.
 func (a *app) drawScreen(cmd *cobra.Command, in api.SessionScreenInput, format, path string) error {
 	if path == "-" && term.IsTerminal(os.Stdout.Fd()) {
-		return output.Usagef(cmd, "draw to the terminal: a picture is not for reading; give a file")
+		return output.Usagef(cmd, "draw to the terminal: a terminal cannot show this picture; give a file")
 	}
 	in.Picture = format
 	screen, err := call(cmd.Context(), a, api.SessionScreen, in)

@@ -92,7 +92,7 @@ func sendCommand(a *app) *cobra.Command {
 		Long: "Types into a session: the text, with blanks between its words, then the keys of\n--keys, then enter if --enter is given. " +
 			"Key names are those of the help, such as\nctrl+c, up, f5, alt+x, enter, space.",
 		Example:           "tandem send build --enter make test\ntandem send build --keys \"ctrl+c up enter\"\ntandem send build -- --not-a-flag",
-		Args:              atLeast(1, "send to which session? give an id or a name"),
+		Args:              atLeast(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSession(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.SessionWriteInput{ID: args[0], Text: strings.Join(args[1:], " "), Keys: strings.Fields(names)}
@@ -105,7 +105,7 @@ func sendCommand(a *app) *cobra.Command {
 				in.Keys = append(in.Keys, "enter")
 			}
 			if in.Text == "" && len(in.Keys) == 0 {
-				return output.Usagef(cmd, "send what to %s? give text, --keys or --enter", output.Visible(in.ID))
+				return output.Usagef(cmd, "send what to %s? Give text, --keys or --enter.", output.Visible(in.ID))
 			}
 			out, err := call(cmd.Context(), a, api.SessionWrite, in)
 			if err != nil {
@@ -122,10 +122,10 @@ func sendCommand(a *app) *cobra.Command {
 func killCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "kill ID…",
-		Short:             "End sessions and all that runs in them",
-		Long:              "Ends sessions and all that runs in them. Only what somebody has started in a shell and\nthat has left its terminal for good, as daemons do, goes on.",
+		Short:             "Kill sessions and everything that runs in them",
+		Long:              "Kills sessions and everything that runs in them. Only what was started in a shell and has\nleft its terminal for good, as daemons do, keeps running.",
 		Example:           "tandem kill build",
-		Args:              atLeast(1, "kill which session? give an id or a name"),
+		Args:              atLeast(1, "which session? Give an id or name."),
 		ValidArgsFunction: a.completeSessions(isLive),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, 1, byID(api.SessionKill), outcome)
@@ -139,7 +139,7 @@ func removeCommand(a *app) *cobra.Command {
 		Aliases:           []string{"remove"},
 		Short:             "Delete exited sessions and processes with their logs",
 		Example:           "tandem rm build",
-		Args:              atLeast(1, "forget which session or process? give an id or a name"),
+		Args:              atLeast(1, "which session or process? Give an id or name."),
 		ValidArgsFunction: a.completeProcesses(hasEnded),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return each(cmd, a, args, 1, byID(api.ProcessRemove), func(api.Empty) string { return "" })

@@ -32,7 +32,7 @@ func startCommand(a *app) *cobra.Command {
 			"--max-restarts counts restarts without a healthy run of 10 seconds in between\n(of 30 with --keep-alive); alone it means --restart on-failure.\n\n" + sandboxHelp,
 		Example: "tandem start --name web --keep-alive -- python3 -m http.server 0\n" +
 			"tandem start --restart on-failure --max-restarts 5 --ready-port 8080 -- ./server",
-		Args:              atLeast(1, "start what? give a program and its arguments"),
+		Args:              atLeast(1, "start what? Give a program and its arguments."),
 		ValidArgsFunction: completeProgram,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := a.processInput(cmd, f, args)
@@ -53,8 +53,8 @@ func startCommand(a *app) *cobra.Command {
 		},
 	}
 	f.add(cmd.Flags())
-	cmd.Flags().BoolVar(&f.keepAlive, "keep-alive", false, "start it again whenever it ends, and after a reboot")
-	cmd.Flags().StringVar(&f.restart, "restart", "", "`when` to start it again: "+strings.Join(policies(), ", "))
+	cmd.Flags().BoolVar(&f.keepAlive, "keep-alive", false, "restart it whenever it exits, and after a reboot")
+	cmd.Flags().StringVar(&f.restart, "restart", "", "`when` to restart it: "+strings.Join(policies(), ", "))
 	cmd.Flags().Var(&f.maxRestarts, "max-restarts", "give up after this many in a row; default unlimited")
 	cmd.Flags().BoolVar(&f.tty, "tty", false, "give it a terminal, which makes it a session")
 	cmd.Flags().StringVar(&f.readyLog, "ready-log", "", "it is ready when a line of its log matches this regular `expression`")

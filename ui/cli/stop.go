@@ -21,10 +21,10 @@ func stopCommand(a *app) *cobra.Command {
 	var signal string
 	cmd := &cobra.Command{
 		Use:   "stop ID… [--signal S] | stop --all",
-		Short: "End processes and all that they started",
-		Long: "Ends processes and all that they started, and returns when nothing of them is\nleft: " +
+		Short: "Stop processes and everything they started",
+		Long: "Stops processes and everything they started, and returns when nothing of them is\nleft: " +
 			"first with the stop signal (SIGTERM), then, when they take too long, with\nSIGKILL. " +
-			"What was stopped stays so. --all leaves sessions alone.",
+			"They will not be restarted. --all leaves sessions alone.",
 		Example: "tandem stop web\ntandem stop --all\ntandem stop web --signal INT",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
@@ -84,9 +84,9 @@ func restartCommand(a *app) *cobra.Command {
 func signalCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "signal ID SIGNAL",
-		Short:             "Send a signal to a process and all in its group",
+		Short:             "Send a signal to a process and its group",
 		Example:           "tandem signal web HUP\ntandem signal web 10",
-		Args:              exactly(2, "signal which process how? give an id or a name, and a signal such as HUP"),
+		Args:              exactly(2, "which process and signal? Give an id or name, and a signal such as HUP."),
 		ValidArgsFunction: a.completeSignal,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := call(cmd.Context(), a, api.ProcessSignal, api.ProcessSignalInput{ID: args[0], Signal: args[1]})

@@ -55,7 +55,7 @@ func (a *app) waitSession(ctx context.Context, in api.SessionWaitInput, timeout 
 
 // notMet is the failure of a wait that came to nothing.
 func notMet(p api.Process, timeout time.Duration) error {
-	message := fmt.Sprintf("wait for %s: it has not come to that within %v", p.Name, timeout)
+	message := fmt.Sprintf("wait for %s: timed out after %v", p.Name, timeout)
 	if p.State.Ended() {
 		message = fmt.Sprintf("wait for %s: it exited: %s", p.Name, output.StateText(p))
 		if p.Error != "" {

@@ -33,9 +33,9 @@ func examineFolder() (dir string, findings []Finding) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := writable(existing(dir)); err != nil {
-			return dir, []Finding{{check, Fail, fmt.Sprintf("%s cannot be made: %v", dir, err), fix}}
+			return dir, []Finding{{check, Fail, fmt.Sprintf("%s cannot be created: %v", dir, err), fix}}
 		}
-		return dir, []Finding{{check, OK, dir + " will be made", ""}}
+		return dir, []Finding{{check, OK, dir + " will be created", ""}}
 	case err != nil:
 		return dir, []Finding{{check, Fail, err.Error(), fix}}
 	case !info.IsDir():
@@ -56,9 +56,9 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	socket, _ := api.Sockets(dir)
 	client, err := o.Reach(ctx)
 	if errors.Is(err, api.CodeUnavailable) {
-		detail := "not running; the next call starts it"
+		detail := "not running; the next command starts it"
 		if _, err := os.Lstat(socket); err == nil {
-			detail += ", in place of the one that left " + socket
+			detail += "; the one before left " + socket
 		}
 		return []Finding{{"engine", OK, detail, ""}}
 	}
@@ -74,11 +74,11 @@ func (o Options) examineEngine(ctx context.Context, dir string) []Finding {
 	if info.Version != o.Version {
 		engine.Status = Warn
 		engine.Detail += ", but this program is " + o.Version
-		engine.Fix = "the next call of the newer version replaces it; no session ends"
+		engine.Fix = "the next command of the newer version replaces it; sessions keep running"
 	}
 	keeper := Finding{"keeper", OK, fmt.Sprintf("pid %d", info.KeeperPID), ""}
 	if info.KeeperPID == 0 {
-		keeper = Finding{"keeper", Warn, "none; a new one is being started", "look again in a moment, and then at engine.log"}
+		keeper = Finding{"keeper", Warn, "none; a new one is starting", "check again in a moment; if it stays like this, see engine.log"}
 	}
 	return []Finding{engine, keeper}
 }
@@ -92,24 +92,24 @@ func (o Options) examineTerminal() []Finding {
 		profile := colorprofile.Detect(out, o.Environ)
 		f := Finding{"colour", OK, profile.String(), ""}
 		if profile < colorprofile.ANSI256 && o.Env("NO_COLOR") == "" {
-			f.Status, f.Fix = Warn, "set TERM to a name with 256 colours, or COLORTERM=truecolor, if the terminal has them"
+			f.Status, f.Fix = Warn, "if your terminal shows more, set TERM to an entry with 256 colours, or COLORTERM=truecolor"
 		}
 		findings = append(findings, f)
 	}
 	locale := Finding{"locale", OK, "UTF-8", ""}
 	if !themes.UTF8(o.Environ) {
-		locale = Finding{"locale", Warn, "not UTF-8; signs are shown as ASCII", "set LANG to a UTF-8 locale, such as C.UTF-8"}
+		locale = Finding{"locale", Warn, "not UTF-8; symbols are shown as ASCII", "set LANG to a UTF-8 locale, such as C.UTF-8"}
 	}
 	return append(findings, locale)
 }
 
 func (o Options) examineTERM(isTerminal bool) Finding {
-	const fix = "set TERM to what the terminal is, such as xterm-256color"
+	const fix = "set TERM to your terminal's type, such as xterm-256color"
 	switch t := o.Env("TERM"); {
 	case !isTerminal:
 		return Finding{"terminal", Warn, "standard output is not a terminal; the dashboard and attach need one", "run tandem in a terminal"}
 	case t == "" || t == "dumb":
-		return Finding{"terminal", Fail, fmt.Sprintf("TERM is %q, which shows no screen", t), fix}
+		return Finding{"terminal", Fail, fmt.Sprintf("TERM is %q, which cannot show a screen", t), fix}
 	default:
 		return Finding{"terminal", OK, t, ""}
 	}
@@ -118,11 +118,11 @@ func (o Options) examineTERM(isTerminal bool) Finding {
 func examineSize(f *os.File) Finding {
 	cols, rows, err := term.GetSize(f.Fd())
 	if err != nil || cols == 0 || rows == 0 {
-		return Finding{"size", Warn, "the terminal does not tell its size", "try `stty cols 80 rows 24`"}
+		return Finding{"size", Warn, "the terminal does not report its size", "try `stty cols 80 rows 24`"}
 	}
 	detail := fmt.Sprintf("%d×%d", cols, rows)
 	if cols < leastCols || rows < leastRows {
-		return Finding{"size", Warn, detail, fmt.Sprintf("the dashboard wants %d×%d", leastCols, leastRows)}
+		return Finding{"size", Warn, detail, fmt.Sprintf("the dashboard needs %d×%d", leastCols, leastRows)}
 	}
 	return Finding{"size", OK, detail, ""}
 }
@@ -132,7 +132,7 @@ func (o Options) examineShell() Finding {
 	shell := o.Env("SHELL")
 	switch {
 	case shell == "" && executable("/bin/sh"):
-		return Finding{"shell", OK, "/bin/sh, as SHELL is not set", ""}
+		return Finding{"shell", OK, "/bin/sh, because SHELL is not set", ""}
 	case executable(shell):
 		return Finding{"shell", OK, shell, ""}
 	}

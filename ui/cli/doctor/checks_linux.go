@@ -25,8 +25,8 @@ func examinePidfd() Finding {
 	}
 	defer unix.Close(fd)
 	if !tellsExit(fd) {
-		return Finding{check, Warn, "works, but does not tell exit statuses",
-			"with Linux 6.15 the status of a process that outlived its keeper is known"}
+		return Finding{check, Warn, "works, but does not report exit statuses",
+			"from Linux 6.15 on, the exit status of a process that outlived its keeper is known"}
 	}
 	return Finding{check, OK, "works, and reports exit statuses", ""}
 }
@@ -49,7 +49,7 @@ func examinePunch(dir string) Finding {
 	const check = "bounded logs"
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		return Finding{check, Warn, fmt.Sprintf("not known: %v", err), "see the data folder"}
+		return Finding{check, Warn, fmt.Sprintf("unknown: %v", err), "see the data folder"}
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
@@ -59,10 +59,10 @@ func examinePunch(dir string) Finding {
 		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, size/2)
 	}
 	if err != nil {
-		return Finding{check, Warn, fmt.Sprintf("the file system of %s cannot free the head of a file (%v), so logs grow", dir, err),
+		return Finding{check, Warn, fmt.Sprintf("the file system of %s cannot punch holes in files (%v), so logs keep growing", dir, err),
 			"put the data folder on ext4, xfs, btrfs or tmpfs, with TANDEM_DATA_DIR"}
 	}
-	return Finding{check, OK, "the file system can free the head of a file", ""}
+	return Finding{check, OK, "the file system can punch holes in files", ""}
 }
 
 // examineFiles checks how many files may be open; a session needs a few.
@@ -89,10 +89,10 @@ func examineLogin() []Finding {
 	}
 	if u, err := user.Current(); err == nil {
 		if _, err := os.Stat(filepath.Join("/var/lib/systemd/linger", u.Username)); err == nil {
-			return []Finding{{check, OK, "you linger, so sessions keep running after you log out", ""}}
+			return []Finding{{check, OK, "lingering is on, so sessions keep running after you log out", ""}}
 		}
 	}
-	return []Finding{{check, Warn, "the login manager ends everything when you log out (KillUserProcesses)",
+	return []Finding{{check, Warn, "the login manager kills everything when you log out (KillUserProcesses)",
 		"run `loginctl enable-linger`, and start tandem with `systemd-run --user --scope tandem`"}}
 }
 

@@ -88,17 +88,17 @@ func (o Options) examineSandbox() []Finding {
 	var findings []Finding
 	switch {
 	case s.Fault != nil:
-		findings = append(findings, Finding{check, Fail, s.Fault.Error(), "mend it, or agents are not served"})
+		findings = append(findings, Finding{check, Fail, s.Fault.Error(), "fix it; until then agents are not served"})
 	case s.Profile == "":
-		findings = append(findings, Finding{check, Warn, "none is set for agents, so what they run may do what you may",
+		findings = append(findings, Finding{check, Warn, "none is set for agents, so what they run can do anything you can",
 			"set agents.sandbox in config.toml; docs/policy.md shows how"})
 	default:
-		findings = append(findings, Finding{check, OK, "agents are held to " + s.Profile, ""})
+		findings = append(findings, Finding{check, OK, "agents are confined by " + s.Profile, ""})
 	}
 	for _, p := range s.Promises {
 		f := Finding{check, OK, p.Name, ""}
 		if p.Why != "" {
-			f.Status, f.Detail, f.Fix = Warn, "not here: "+p.Name, p.Why
+			f.Status, f.Detail, f.Fix = Warn, "not available here: "+p.Name, p.Why
 		}
 		findings = append(findings, f)
 	}
@@ -168,10 +168,10 @@ func examineRecords(dir string) []Finding {
 			damaged = append(damaged, path)
 		}
 	}
-	f := Finding{"records", OK, fmt.Sprintf("%d, none is damaged", count), ""}
+	f := Finding{"records", OK, fmt.Sprintf("%d, none damaged", count), ""}
 	if len(damaged) > 0 {
 		f.Status, f.Detail = Warn, fmt.Sprintf("%d of %d are damaged; the first: %s", len(damaged), count, damaged[0])
-		f.Fix = "remove the folder of a record that you do not need; the engine sets damaged ones aside when it starts"
+		f.Fix = "delete the folder of a record you do not need; the engine sets damaged ones aside when it starts"
 	}
 	return []Finding{f}
 }

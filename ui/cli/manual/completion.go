@@ -24,7 +24,7 @@ func nameCompletion(out output.Printer, cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		const shells = "bash, zsh, fish or powershell"
 		if len(args) == 0 {
-			return output.Usagef(cmd, "the script of which shell? give %s", shells)
+			return output.Usagef(cmd, "which shell? Give %s.", shells)
 		}
 		return output.Usagef(cmd, "no completion for %s; want %s", output.Visible(args[0]), shells)
 	}
@@ -50,7 +50,7 @@ func nameScript(cmd *cobra.Command) {
 	cmd.Example = load
 	cmd.DisableFlagsInUseLine = true
 	if f := cmd.Flags().Lookup("no-descriptions"); f != nil {
-		f.Usage = "leave out what verbs and flags are for"
+		f.Usage = "leave out descriptions"
 	}
 }
 

@@ -44,7 +44,7 @@ func Help(out output.Printer, cmd *cobra.Command) {
 	if !cmd.HasParent() {
 		section("More")
 		b.WriteString("  tandem VERB --help shows more about a verb.\n" +
-			"  An ID may be shortened as long as no other one begins so; a name does too.\n" +
+			"  An ID may be shortened as long as no other one begins the same way; a name works too.\n" +
 			"  $TANDEM_DATA_DIR is the data folder, by default ~/.local/state/tandem.\n")
 	}
 	fmt.Fprint(out.Stdout, b.String()) // if that fails there is nobody to tell
@@ -68,7 +68,7 @@ func NameExtras(out output.Printer, root *cobra.Command) {
 	root.InitDefaultVersionFlag()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	root.Flags().Lookup("help").Usage = "tell what tandem can do"
+	root.Flags().Lookup("help").Usage = "show this help"
 	root.Flags().Lookup("version").Usage = "print the version"
 	for _, c := range root.Commands() {
 		nameHelp(c)
@@ -84,8 +84,8 @@ func NameExtras(out output.Printer, root *cobra.Command) {
 func nameHelpVerb(out output.Printer, cmd *cobra.Command) {
 	cmd.Use = "help [VERB]"
 	cmd.DisableFlagsInUseLine = true
-	cmd.Short = "Tell about a verb"
-	cmd.Long = "Tells about a verb, as --help behind it does, or about tandem."
+	cmd.Short = "Show help for a verb"
+	cmd.Long = "Shows help for a verb, as --help after it does, or for tandem."
 	cmd.Example = "tandem help start\ntandem help history add"
 	cmd.Run = nil
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return helpVerb(out, cmd, args) }
@@ -104,7 +104,7 @@ func helpVerb(out output.Printer, cmd *cobra.Command, args []string) error {
 // nameHelp says what --help is for, of a verb and the verbs below it.
 func nameHelp(cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
-	cmd.Flags().Lookup("help").Usage = "tell about this verb"
+	cmd.Flags().Lookup("help").Usage = "show this help"
 	for _, c := range cmd.Commands() {
 		nameHelp(c)
 	}

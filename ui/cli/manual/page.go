@@ -44,7 +44,7 @@ func Page(root *cobra.Command, version string) string {
 		}
 	}
 	manTail(&b)
-	b.WriteString(".SH EXIT STATUS\n.TP\n.B 0\nit was done\n.TP\n.B 1\nit failed\n.TP\n.B 2\nit was not understood\n" +
+	b.WriteString(".SH EXIT STATUS\n.TP\n.B 0\nsuccess\n.TP\n.B 1\nfailure\n.TP\n.B 2\nusage error\n" +
 		".PP\n.B tandem exec\nexits as its command does.\n")
 	manExamples(&b, root)
 	return b.String()
