@@ -33,11 +33,15 @@ func (r *reading) take(c simple, depth int) {
 	}
 }
 
+// mostTails is how many arguments of a program are taken for the beginning of what
+// it runs.
+const mostTails = 32
+
 // unclearly takes apart what a program runs whose options are not read: what
 // exactly is not known, and it may begin with any of the arguments.
 func (r *reading) unclearly(c simple) {
 	r.unknown()
-	for i := range c.words[1:] {
+	for i := range min(len(c.words)-1, mostTails) {
 		r.found = append(r.found, simple{words: c.words[1+i:], tail: true, more: c.more, grammar: c.grammar})
 	}
 }
