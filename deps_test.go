@@ -116,15 +116,19 @@ var layers = map[string]layer{
 		"as panes/processes",
 	},
 	"engine": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/sandbox", "engine/search", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "keys", "persist/histdb", "persist/ptylog", "persist/store"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/sandbox", "engine/secrets", "engine/service", "engine/shell", "engine/supervise", "engine/terminal", "engine/vt", "engine/vt10x", "persist/histdb", "persist/ptylog", "persist/store"},
 		"the engine has no screen of its own",
 	},
 	"engine/access": {
 		[]string{"engine/api", "engine/api/server", "engine/proctree", "engine/sandbox", "engine/terminal", "persist/store"},
 		"who may call what is decided before anything serves the call",
 	},
+	"engine/readiness": {
+		[]string{"engine/access", "engine/api", "engine/names", "engine/sandbox", "persist/store"},
+		"whether something answers is found out the same way, whoever waits for it",
+	},
 	"engine/service": {
-		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/names", "engine/proctree", "engine/secrets", "persist/histdb", "persist/store"},
+		[]string{"engine/access", "engine/api", "engine/api/server", "engine/approval", "engine/files", "engine/history", "engine/keeper", "engine/logs", "engine/names", "engine/proctree", "engine/prompt", "engine/readiness", "engine/search", "engine/secrets", "engine/supervise", "engine/terminal", "keys", "persist/histdb", "persist/store"},
 		"a handler says what a call means; what owns sessions, files or the history does it",
 	},
 	"engine/mcp/toolkit": {

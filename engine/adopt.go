@@ -86,7 +86,7 @@ func (h *host) place(ctx context.Context, c *supervise.Control, client keeperCli
 	case master != nil:
 		f.Live = h.adoptSession(f.Rec, child, master)
 	}
-	c.Restore(f, h.logPath(f.Rec))
+	c.Restore(f, h.store.LogPath(f.Rec))
 	return nil
 }
 
@@ -143,7 +143,7 @@ func guessRecord(c keeper.Child) store.Record {
 // the file is longer, by what was set aside for output that never came; opening
 // and closing it cuts that off.
 func (h *host) logSize(r store.Record) int64 {
-	path := h.logPath(r)
+	path := h.store.LogPath(r)
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0

@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"tandem/engine/access"
 	"tandem/engine/api"
+	"tandem/engine/readiness"
 	"tandem/engine/sandbox"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
@@ -40,9 +40,6 @@ type pass struct {
 	url    string // a secret of the process
 	revoke func()
 }
-
-// A dialer makes connections.
-type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // admit gives the URL under which a process can get out. known is the one that
 // it, or its last run, had from an engine before; that stays good if it can.
@@ -107,7 +104,7 @@ func portOf(proxyURL string) int {
 }
 
 // dialer connects as a confined process may, which has been admitted.
-func (g *gate) dialer(id string) dialer {
+func (g *gate) dialer(id string) readiness.Dialer {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		g.mu.Lock()
 		p, ok := g.passes[id]
@@ -137,31 +134,6 @@ func (g *gate) close() {
 	for _, p := range proxies {
 		p.Close()
 	}
-}
-
-// confine writes down how a process is confined, beside what will be its
-// record: by all layers that are not nil, and not at all if none is. Layers that
-// could not be enforced are refused.
-func (h *host) confine(r *store.Record, layers []*api.Sandbox) error {
-	layers = slices.DeleteFunc(slices.Clone(layers), func(s *api.Sandbox) bool { return s == nil })
-	if len(layers) == 0 {
-		return nil
-	}
-	text, parsed, err := access.Encode(layers)
-	if err == nil {
-		err = parsed.Check(h.closed...)
-	}
-	if err == nil {
-		err = checkProbes(r.Ready, parsed)
-	}
-	if err != nil {
-		return api.Errorf(api.CodeInvalid, "%v", err)
-	}
-	if err := h.store.SaveSandbox(r.ID, text, supervise.StartsAtBoot(r.Restart)); err != nil {
-		return api.Errorf(api.CodeUnavailable, "%v", err)
-	}
-	r.Sandboxed = true
-	return nil
 }
 
 // A way is how a record's child is started.
@@ -249,7 +221,7 @@ func (h *host) refused(r store.Record) func(line string) {
 		}
 	}
 	return func(line string) {
-		f, err := os.OpenFile(h.errorLogPath(r), os.O_WRONLY|os.O_APPEND, 0)
+		f, err := os.OpenFile(h.store.ErrorLogPath(r), os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
 			h.log.Warn("write refused connection", "id", r.ID, "error", err)
 			return

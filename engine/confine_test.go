@@ -13,8 +13,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"tandem/engine/access"
 	"tandem/engine/api"
 	"tandem/engine/sandbox"
+	"tandem/engine/service"
 	"tandem/persist/store"
 )
 
@@ -165,38 +167,13 @@ func TestVariablesOfASandboxedProcessDoNothingBeforeItIsConfined(t *testing.T) {
 	}
 }
 
-func TestLayersAreWrittenDownButThoseThatAreNot(t *testing.T) {
-	data, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &host{store: data, o: Options{DataDir: t.TempDir()}}
-	open, closed := &api.Sandbox{}, &api.Sandbox{Network: &api.SandboxNetwork{}}
-	for _, c := range []struct {
-		id     string
-		layers []*api.Sandbox
-		want   int
-	}{{"none", nil, 0}, {"nil", []*api.Sandbox{nil}, 0}, {"one", []*api.Sandbox{open}, 1}, {"both", []*api.Sandbox{open, nil, closed}, 2}} {
-		r := store.Record{ID: c.id}
-		if err := h.confine(&r, c.layers); err != nil || r.Sandboxed != (c.want > 0) {
-			t.Errorf("%s: %+v, %v", c.id, r, err)
-		}
-		if !r.Sandboxed {
-			continue
-		}
-		if got, err := sandbox.LoadLayers(data.SandboxPath(c.id)); err != nil || len(got) != c.want {
-			t.Errorf("%s: %+v, %v", c.id, got, err)
-		}
-	}
-}
-
 // A keeper of an older program cannot confine, and limits belong to a process.
 func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
 	data, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{store: data, o: Options{DataDir: t.TempDir()}}
+	h := &host{store: data, o: Options{DataDir: t.TempDir()}, env: &service.Env{}}
 	for _, c := range []struct {
 		name           string
 		profile        api.Sandbox
@@ -207,8 +184,12 @@ func TestTheLaunchStageConfinesWhatTheKeeperCannot(t *testing.T) {
 		{"older", api.Sandbox{}, false, false},
 		{"limits", api.Sandbox{Limits: &api.SandboxLimits{OpenFiles: 64}}, true, false},
 	} {
-		r := store.Record{ID: c.name, Command: store.Command{Argv: []string{"true"}, Environ: map[string]string{"A": "b"}}}
-		if err := h.confine(&r, []*api.Sandbox{&c.profile}); err != nil {
+		r := store.Record{ID: c.name, Sandboxed: true, Command: store.Command{Argv: []string{"true"}, Environ: map[string]string{"A": "b"}}}
+		text, _, err := access.Encode([]*api.Sandbox{&c.profile})
+		if err == nil {
+			err = data.SaveSandbox(r.ID, text, false)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		w, err := h.launch(r, c.keeperConfines)

@@ -286,29 +286,6 @@ func TestEngineAndKeeperKilledTogetherEndTerminalsHonestly(t *testing.T) {
 	m.shows(p.ID, "ready")
 }
 
-// A replacingKeeper ends the engine before it answers that it has been replaced.
-type replacingKeeper struct {
-	keeperClient
-	end context.CancelFunc
-}
-
-func (k replacingKeeper) Replace(ctx context.Context, _ *os.File) error {
-	k.end()
-	return ctx.Err()
-}
-
-func TestWhoReplacesAnEngineIsAnsweredAlthoughItEnds(t *testing.T) {
-	ctx, end := context.WithCancel(t.Context())
-	defer end()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := replaceBy(ctx, replacingKeeper{end: end}, exe); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestReplacedEngineKeepsItsSessions(t *testing.T) {
 	m := startMachine(t)
 	p := m.start("cat")

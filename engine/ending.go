@@ -5,10 +5,8 @@ import (
 	"errors"
 	"os"
 
-	"tandem/engine/api"
 	"tandem/engine/names"
 	"tandem/engine/proctree"
-	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -61,39 +59,4 @@ func (h *host) EndRemains(ctx context.Context, records []store.Record, signal st
 		err = errors.Join(err, <-failed)
 	}
 	return n, err
-}
-
-// stopRemains is a stop of what has ended: it ends what that has left behind, or
-// is the error that there is nothing to stop.
-func (h *host) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
-	e, err := h.control.Entry(ctx, in.ID)
-	if err != nil {
-		return api.Process{}, err
-	}
-	record := e.Rec
-	if in.TimeoutMS > 0 {
-		record.StopTimeoutMS = in.TimeoutMS
-	}
-	switch n, err := h.EndRemains(ctx, []store.Record{record}, in.Signal); {
-	case err != nil:
-		return api.Process{}, err
-	case n == 0:
-		return api.Process{}, ended
-	}
-	return e.View, nil
-}
-
-// endAllRemains ends what ended processes have left behind.
-func (h *host) endAllRemains(ctx context.Context) error {
-	var records []store.Record
-	err := h.control.Visit(ctx, func(e supervise.Entry) {
-		if e.State.Ended() && e.Rec.Identity != nil {
-			records = append(records, e.Rec)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	_, err = h.EndRemains(ctx, records, "")
-	return err
 }

@@ -85,7 +85,6 @@ func Run(ctx context.Context, o Options) error {
 		replays: make(chan struct{}, replaysAtOnce),
 		chunks:  terminal.NewChunks(),
 		stop:    cancel,
-		meter:   proctree.NewMeter(),
 		logs:    logs.New(log),
 	}
 	h.closed = []string{o.DataDir}

@@ -20,7 +20,6 @@ import (
 	"tandem/engine/history"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
-	"tandem/engine/names"
 	"tandem/engine/proctree"
 	"tandem/engine/prompt"
 	"tandem/engine/service"
@@ -58,8 +57,6 @@ type host struct {
 	guard    *access.Guard
 	closed   []string // folders that agents reach by no means: who writes there decides what agents may do, and what is kept there tells what others did
 	history  *history.History
-	recent   history.Recent
-	meter    *proctree.Meter
 	logs     *logs.Logs
 	now      atomic.Pointer[current]
 	gate     gate
@@ -84,30 +81,12 @@ func (h *host) Save(r store.Record, durable bool) error {
 	}
 	return h.store.Update(r)
 }
-
-// logPath is the file of a process's output, or of the standard output where
-// it is split.
-func (h *host) logPath(r store.Record) string {
-	name := store.LogName
-	if r.SplitLog {
-		name = store.StdoutName
-	}
-	return filepath.Join(h.store.Dir(r.ID), name)
-}
-
-func (h *host) errorLogPath(r store.Record) string {
-	if !r.SplitLog {
-		return h.logPath(r)
-	}
-	return filepath.Join(h.store.Dir(r.ID), store.StderrName)
-}
-
 func (h *host) openLog(r store.Record) (terminal.Log, error) {
 	limit := r.LogLimit
 	if limit == 0 {
 		limit = h.settings().LogLimit
 	}
-	return ptylog.Open(h.logPath(r), ptylog.Options{Limit: limit})
+	return ptylog.Open(h.store.LogPath(r), ptylog.Options{Limit: limit})
 }
 
 // Spawn starts a child once nothing is left of the one before. What has no
@@ -125,7 +104,7 @@ func (h *host) Spawn(ctx context.Context, r store.Record, before supervise.Prede
 	if r.TTY {
 		return h.spawnSession(ctx, r, before.Former)
 	}
-	begin, errorsBegin := logs.FileSize(h.logPath(r)), logs.FileSize(h.errorLogPath(r))
+	begin, errorsBegin := logs.FileSize(h.store.LogPath(r)), logs.FileSize(h.store.ErrorLogPath(r))
 	s, _, err := h.start(ctx, r, before.Former)
 	s.LogStart, s.ErrorLogStart = begin, errorsBegin
 	return s, err
@@ -233,7 +212,7 @@ func (h *host) spec(r store.Record, keeperConfines bool) (spec keeper.Spec, w wa
 	if r.TTY {
 		spec.Cols, spec.Rows = uint16(r.Cols), uint16(r.Rows)
 	} else {
-		spec.Stdout, spec.Stderr, spec.LogLimit = h.logPath(r), h.errorLogPath(r), h.processLogLimit(r)
+		spec.Stdout, spec.Stderr, spec.LogLimit = h.store.LogPath(r), h.store.ErrorLogPath(r), h.processLogLimit(r)
 		spec.Stdin, err = h.makeInput(r)
 	}
 	return spec, w, err
@@ -307,7 +286,7 @@ func (h *host) session(r store.Record, master *os.File, open func() (terminal.Lo
 		Chunks:   h.chunks,
 		Log:      h.log,
 		Ending:   h.control.Context().Done(),
-		Stamp:    func(offset int64) { h.logs.Begin(h.logPath(r), offset) },
+		Stamp:    func(offset int64) { h.logs.Begin(h.store.LogPath(r), offset) },
 		Drained:  func() { h.control.Drained(r.ID) },
 		Touched:  func() { h.control.Touched(r.ID) },
 		Notice: func(text string) {
@@ -420,13 +399,4 @@ func (h *host) exited(c keeper.Child) {
 		end = supervise.EndingFrom(e)
 	}
 	h.control.Exited(c, end)
-}
-
-// cgroupOf is the cgroup that a record's child gets, or "". What somebody starts
-// from a shell may leave that for good, so a shell has none.
-func (h *host) cgroupOf(r store.Record) string {
-	if r.TTY && names.IsPlainShell(r.Argv) {
-		return ""
-	}
-	return proctree.CgroupFor(h.cgroups, r.ID)
 }

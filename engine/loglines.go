@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"context"
-
-	"tandem/engine/api"
 	"tandem/engine/keeper"
 	"tandem/engine/logs"
 	"tandem/engine/supervise"
@@ -12,14 +9,6 @@ import (
 
 // shownLines is how many lines of the log of what failed are shown.
 const shownLines = 20
-
-func (h *host) processLog(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
-	e, err := h.control.Entry(ctx, in.ID)
-	if err != nil {
-		return api.ProcessLogOutput{}, err
-	}
-	return h.logs.Read(ctx, in, e.Source())
-}
 
 // processLogLimit is how much is kept of each log that a process writes itself.
 func (h *host) processLogLimit(r store.Record) int64 {
@@ -35,7 +24,7 @@ func (h *host) logsOf(r store.Record) keeper.Logs {
 	if r.TTY {
 		return keeper.Logs{}
 	}
-	return keeper.Logs{Paths: []string{h.logPath(r), h.errorLogPath(r)}, Limit: h.processLogLimit(r)}
+	return keeper.Logs{Paths: []string{h.store.LogPath(r), h.store.ErrorLogPath(r)}, Limit: h.processLogLimit(r)}
 }
 
 // Bound keeps the logs of a process that writes them itself within their limit
@@ -45,9 +34,9 @@ func (h *host) Bound(r store.Record) (stop func()) {
 	notice := func(text string) {
 		h.control.TellNotice(r.Name + ": " + text)
 	}
-	logs := map[string]int64{h.logPath(r): r.LogStart}
+	logs := map[string]int64{h.store.LogPath(r): r.LogStart}
 	if r.SplitLog {
-		logs[h.errorLogPath(r)] = r.ErrorLogStart
+		logs[h.store.ErrorLogPath(r)] = r.ErrorLogStart
 	}
 	if r.StartedAt.IsZero() { // it was started just now
 		for path, begin := range logs {
@@ -74,9 +63,9 @@ func (h *host) Bound(r store.Record) (stop func()) {
 // LastLines is the end of what a process has written, of split logs rather that
 // of its errors.
 func (h *host) LastLines(r store.Record) []string {
-	source := logs.Source{Path: h.logPath(r)}
+	source := logs.Source{Path: h.store.LogPath(r)}
 	if r.SplitLog {
-		source.ErrPath = h.errorLogPath(r)
+		source.ErrPath = h.store.ErrorLogPath(r)
 	}
 	return logs.LastLines(source, shownLines)
 }

@@ -170,7 +170,7 @@ func (h *host) markedFolders(all *proctree.Snapshot) (children []keeper.Child) {
 // whether it may have been. A first start that has not made its log was not
 // carried out.
 func (h *host) errNotSeen(r store.Record, former store.Identity) error {
-	if _, err := os.Stat(h.logPath(r)); !r.TTY && former.PID == 0 && errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(h.store.LogPath(r)); !r.TTY && former.PID == 0 && errors.Is(err, os.ErrNotExist) {
 		return api.Errorf(api.CodeUnavailable, "start %s: it was not started: the keeper ended", r.Name).WithHint("try again")
 	}
 	return errUnsure(r)

@@ -4,26 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
-	"tandem/engine/access"
 	"tandem/engine/api"
-	"tandem/engine/names"
 	"tandem/engine/supervise"
 	"tandem/persist/store"
-)
-
-const (
-	stdinName = "stdin"
-	// inputMost bounds what one call writes to a standard input.
-	inputMost = 1 << 20
-	// inputPatience is how long a program may take to read some of it.
-	inputPatience = 5 * time.Second
-	// pipeChunk is what one write takes at most, so that patience begins anew
-	// whenever some of it was read.
-	pipeChunk = 32 << 10
 )
 
 // makeInput makes the FIFO that is a process's standard input and gives its
@@ -33,70 +19,11 @@ func (h *host) makeInput(r store.Record) (string, error) {
 	if !r.Stdin {
 		return "", nil
 	}
-	path := filepath.Join(h.store.Dir(r.ID), stdinName)
+	path := h.store.InputPath(r.ID)
 	if err := syscall.Mkfifo(path, 0o600); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}
 	return path, nil
-}
-
-// processWrite writes to the standard input of a process. Of a text that does
-// not fit into the pipe and is not read, the answer says how much was written.
-func (h *host) processWrite(ctx context.Context, in api.ProcessWriteInput) (api.Empty, error) {
-	if len(in.Text) > inputMost {
-		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), inputMost)
-	}
-	e, err := h.control.Entry(ctx, in.ID)
-	if err != nil {
-		return api.Empty{}, err
-	}
-	rec := e.Rec
-	switch {
-	case !rec.Stdin:
-		return api.Empty{}, api.Errorf(api.CodeConflict, "write to %s: it was started without stdin", rec.Name)
-	case e.State.Ended():
-		return api.Empty{}, supervise.ErrEnded(rec)
-	case h.guard.LeavesSandbox(ctx, rec.ID):
-		return api.Empty{}, access.ErrOutside(rec.Name)
-	}
-	return api.Empty{}, writeInput(ctx, filepath.Join(h.store.Dir(rec.ID), stdinName), rec.Name, in.Text)
-}
-
-// writeInput writes text into the FIFO of a process.
-func writeInput(ctx context.Context, path, name, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) {
-		return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)
-	}
-	if err != nil {
-		return api.Errorf(api.CodeUnavailable, "write to %s: %v", name, store.Cause(err))
-	}
-	defer f.Close()
-	stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })
-	defer stop()
-	for done := 0; done < len(text); {
-		if err := f.SetWriteDeadline(time.Now().Add(inputPatience)); err != nil {
-			return api.Errorf(api.CodeInternal, "write to %s: %v", name, store.Cause(err))
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		n, err := f.WriteString(text[done:min(done+pipeChunk, len(text))])
-		done += n
-		switch {
-		case err == nil:
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return api.Errorf(api.CodeConflict, "write to %s: it reads nothing; %d of %d bytes are written", name, done, len(text)).
-				WithHint("write the rest when it reads again")
-		case errors.Is(err, syscall.EPIPE):
-			return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)
-		default:
-			return api.Errorf(api.CodeUnavailable, "write to %s: %v", name, store.Cause(err))
-		}
-	}
-	return nil
 }
 
 // endIdleInputs ends the sessions of agents that have no terminal but a
@@ -125,7 +52,7 @@ func (h *host) usedSince(r store.Record, since time.Time) bool {
 	if r.StartedAt.After(since) {
 		return true
 	}
-	for _, path := range []string{h.logPath(r), h.errorLogPath(r), filepath.Join(h.store.Dir(r.ID), stdinName)} {
+	for _, path := range []string{h.store.LogPath(r), h.store.ErrorLogPath(r), h.store.InputPath(r.ID)} {
 		if info, err := os.Stat(path); err == nil && info.ModTime().After(since) {
 			return true
 		}

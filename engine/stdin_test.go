@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,10 +45,10 @@ func TestWritingToWhatReadsNothingEnds(t *testing.T) {
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, Stdin: true})
 	deaf := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	for in, want := range map[api.ProcessWriteInput]string{
-		{ID: p.ID, Text: strings.Repeat("x", 70_000)}:      "it reads nothing; 65536 of 70000 bytes are written",
-		{ID: p.ID, Text: strings.Repeat("x", inputMost+1)}: "longer than",
-		{ID: deaf.ID, Text: "x"}:                           "it was started without stdin",
-		{ID: "nobody", Text: "x"}:                          "nobody",
+		{ID: p.ID, Text: strings.Repeat("x", 70_000)}:  "it reads nothing; 65536 of 70000 bytes are written",
+		{ID: p.ID, Text: strings.Repeat("x", 1<<20+1)}: "longer than",
+		{ID: deaf.ID, Text: "x"}:                       "it was started without stdin",
+		{ID: "nobody", Text: "x"}:                      "nobody",
 	} {
 		_, err := api.ProcessWrite.Call(t.Context(), m.client, in)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -104,13 +103,13 @@ func TestSessionWithoutATerminalIsUsedWhenItIsWrittenToOrPrints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(h.logPath(rec), nil, 0o600); err != nil {
+	if err := os.WriteFile(h.store.LogPath(rec), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	used := func(input, log, started time.Time) bool {
 		t.Helper()
 		rec.StartedAt = started
-		for path, at := range map[string]time.Time{filepath.Join(data.Dir(rec.ID), stdinName): input, h.logPath(rec): log} {
+		for path, at := range map[string]time.Time{data.InputPath(rec.ID): input, h.store.LogPath(rec): log} {
 			if err := os.Chtimes(path, at, at); err != nil {
 				t.Fatal(err)
 			}

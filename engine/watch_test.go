@@ -17,6 +17,7 @@ import (
 	"tandem/engine/api/server"
 	"tandem/engine/approval"
 	"tandem/engine/service"
+	"tandem/engine/supervise"
 )
 
 // A quietWriter takes an event stream and says when its first event is there.
@@ -30,14 +31,22 @@ func (w *quietWriter) SetWriteDeadline(time.Time) error { return nil }
 
 func (w *quietWriter) Flush() { w.once.Do(func() { close(w.first) }) }
 
+// quietEngine serves events with nothing special to tell.
+func quietEngine(c *supervise.Control, a *approval.Arbiter) *service.Engine {
+	return &service.Engine{
+		Control: c, Layouts: &service.Layouts{}, Arbiter: a,
+		Info: func() api.Info { return api.Info{} }, Unsaved: func() string { return "" },
+	}
+}
+
 func TestAnAgentIsHereWhileItWatches(t *testing.T) {
 	withLoop(t, func(r *loop) {
 		rec := record("a")
 		rec.Owner, rec.Lease = "agent1", string(api.LeaseDetached)
 		r.running(rec)
-		h := &host{control: r.c, link: &link{}, layouts: &service.Layouts{}, arbiter: &approval.Arbiter{}}
+		e := quietEngine(r.c, &approval.Arbiter{})
 		mux := server.NewMux(nil)
-		mux.HandleWatch(h.watch)
+		e.Handle(mux)
 		ctx, cancel := context.WithCancel(r.Context())
 		request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)
 		request.Header.Set("Tandem-Owner", "agent1")
@@ -71,9 +80,10 @@ func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
 			asked := approval.New(path, slog.New(slog.DiscardHandler), func(api.Event) {})
 			go asked.Check(r.Context(), api.PolicyCheckInput{Tool: "exec", Actor: "another", Command: "of another"})
 			synctest.Wait()
-			h := &host{control: r.c, link: &link{}, layouts: &service.Layouts{}, arbiter: asked, problems: []string{"a problem"}}
+			e := quietEngine(r.c, asked)
+			e.Problems = []string{"a problem"}
 			mux := server.NewMux(nil)
-			mux.HandleWatch(h.watch)
+			e.Handle(mux)
 			ctx, cancel := context.WithCancel(r.Context())
 			request := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events.watch", nil)
 			request.Header.Set("Tandem-Owner", owner)
@@ -90,7 +100,7 @@ func TestAnAgentIsNotToldWhatOthersAskThePerson(t *testing.T) {
 			if got := strings.Contains(w.Body.String(), "of another"); got != told {
 				r.Errorf("%q: it is told: %v", owner, got)
 			}
-			if kept := len(h.problems) > 0; kept == told {
+			if kept := len(e.Problems) > 0; kept == told {
 				r.Errorf("%q: the problems wait: %v", owner, kept)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"tandem/engine/approval"
 	"tandem/engine/names"
 	"tandem/engine/secrets"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -23,12 +24,10 @@ const (
 
 // Approvals serves what agents ask to be allowed, and the log of what they did.
 type Approvals struct {
+	Control *supervise.Control
 	Arbiter *approval.Arbiter
 	Audit   *store.Lines
 	Log     *slog.Logger
-
-	Find   func(ctx context.Context, what string) (id, name string, err error) // a session or process
-	Folder func(ctx context.Context, id string) (string, error)                // that a session is in now
 }
 
 // Handle serves the operations on policy, requests and the audit log.
@@ -49,11 +48,11 @@ func (s *Approvals) check(ctx context.Context, in api.PolicyCheckInput) (api.Pol
 	}
 	if in.CWD == "" && in.Session != "" && in.Command != "" {
 		// A session that is not there cannot be typed into either.
-		in.CWD, _ = s.Folder(ctx, in.Session)
+		in.CWD, _ = folderOf(ctx, s.Control, in.Session)
 	}
 	if in.Session != "" { // as the person knows it, and only this one
-		if id, name, err := s.Find(ctx, in.Session); err == nil {
-			in.Session = fmt.Sprintf("%s (%s)", name, id)
+		if e, err := s.Control.Entry(ctx, in.Session); err == nil {
+			in.Session = fmt.Sprintf("%s (%s)", e.Rec.Name, e.Rec.ID)
 		}
 	}
 	return s.Arbiter.Check(ctx, in)

@@ -43,7 +43,7 @@ type Env struct {
 func NewEnv(store envStore, log *slog.Logger) (*Env, error) {
 	env, err := store.LoadEnv()
 	for name, value := range env.Variables {
-		if wrong := CheckEnv(map[string]string{name: value}); wrong != nil {
+		if wrong := checkEnv(map[string]string{name: value}); wrong != nil {
 			delete(env.Variables, name)
 			err = errors.Join(err, fmt.Errorf("load environment: %w", wrong))
 		}
@@ -117,9 +117,9 @@ func (s *Env) changeOf(owner string, f func(variables map[string]string)) error 
 	return nil
 }
 
-// With is what a client asks to set for something that it starts, with what it has
+// with is what a client asks to set for something that it starts, with what it has
 // set for all that it starts.
-func (s *Env) With(ctx context.Context, env map[string]string) map[string]string {
+func (s *Env) with(ctx context.Context, env map[string]string) map[string]string {
 	own := s.of(server.CallerOf(ctx).Owner)
 	if len(own) == 0 {
 		return env
@@ -222,7 +222,7 @@ func (s *Env) set(ctx context.Context, in api.EnvSetInput) (api.Empty, error) {
 	if err := checkVariable(in.Name); err != nil {
 		return api.Empty{}, err
 	}
-	if err := CheckEnv(map[string]string{in.Name: in.Value}); err != nil {
+	if err := checkEnv(map[string]string{in.Name: in.Value}); err != nil {
 		return api.Empty{}, err
 	}
 	s.log.Info("request", "event", "env set", "name", in.Name, "client", in.Client, "by", server.CallerOf(ctx).Name)
@@ -261,8 +261,8 @@ func (s *Env) list(ctx context.Context, in api.EnvListInput) (api.EnvListOutput,
 // MAX_ARG_STRLEN), its end included.
 const wordMost = 128 << 10
 
-// CheckEnv refuses variables that no program can be started with.
-func CheckEnv(env map[string]string) error {
+// checkEnv refuses variables that no program can be started with.
+func checkEnv(env map[string]string) error {
 	for name, value := range env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
 			return api.Errorf(api.CodeInvalid, "environment variable %s: not a name and value that can be set", names.Shown(name))

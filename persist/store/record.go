@@ -25,6 +25,7 @@ const SchemaVersion = 1
 const (
 	recordName = "record.json"
 	exitName   = "exit.json"
+	stdinName  = "stdin"
 
 	// maxJSON bounds what is read of a record: arguments and environment of a
 	// process are at most a few megabytes.

@@ -134,6 +134,26 @@ func (s *Store) processes() string { return filepath.Join(s.dir, processesName) 
 // Dir is the folder of one process. Save makes it.
 func (s *Store) Dir(id string) string { return filepath.Join(s.processes(), id) }
 
+// LogPath is the file of a process's output, or of the standard output where it
+// is split.
+func (s *Store) LogPath(r Record) string {
+	if r.SplitLog {
+		return filepath.Join(s.Dir(r.ID), StdoutName)
+	}
+	return filepath.Join(s.Dir(r.ID), LogName)
+}
+
+// ErrorLogPath is the file of what a process writes to standard error.
+func (s *Store) ErrorLogPath(r Record) string {
+	if r.SplitLog {
+		return filepath.Join(s.Dir(r.ID), StderrName)
+	}
+	return s.LogPath(r)
+}
+
+// InputPath is the FIFO that is the standard input of a process that has one.
+func (s *Store) InputPath(id string) string { return filepath.Join(s.Dir(id), stdinName) }
+
 // file is the path of one file of a process; an id that could lead out of the
 // processes folder is an error.
 func (s *Store) file(id, name string) (string, error) {

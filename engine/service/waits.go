@@ -1,4 +1,4 @@
-package engine
+package service
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"tandem/engine/api"
 	"tandem/engine/logs"
 	"tandem/engine/names"
+	"tandem/engine/readiness"
 	"tandem/engine/search"
 )
 
@@ -21,9 +22,9 @@ type sighting struct {
 	err   error
 }
 
-// processWait looks out for the conditions that are set until one holds, the
+// wait looks out for the conditions that are set until one holds, the
 // process has ended so that none ever will, or the time is over.
-func (h *host) processWait(ctx context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
+func (s *Processes) wait(ctx context.Context, in api.ProcessWaitInput) (api.ProcessWaitOutput, error) {
 	if err := checkWait(in); err != nil {
 		return api.ProcessWaitOutput{}, err
 	}
@@ -33,19 +34,19 @@ func (h *host) processWait(ctx context.Context, in api.ProcessWaitInput) (api.Pr
 	}
 	watch, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	seen, err := h.lookOut(ctx, watch, &in)
+	seen, err := s.lookOut(ctx, watch, &in)
 	if err != nil {
 		return api.ProcessWaitOutput{}, err
 	}
-	s := firstOf(watch, seen, in.Log != "")
-	if s.err != nil {
-		return api.ProcessWaitOutput{}, s.err
+	first := firstOf(watch, seen, in.Log != "")
+	if first.err != nil {
+		return api.ProcessWaitOutput{}, first.err
 	}
 	if ctx.Err() != nil {
 		return api.ProcessWaitOutput{}, ctx.Err()
 	}
-	out := api.ProcessWaitOutput{Met: s.met, Line: s.line}
-	e, err := h.control.Entry(ctx, in.ID)
+	out := api.ProcessWaitOutput{Met: first.met, Line: first.line}
+	e, err := s.Control.Entry(ctx, in.ID)
 	out.Process = e.View
 	return out, err
 }
@@ -89,15 +90,15 @@ func checkWait(in api.ProcessWaitInput) error {
 
 // lookOut starts a goroutine for each condition, which end with watch: that may
 // be over before the process is found. It puts the process's id into in.
-func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
-	e, err := h.control.Entry(ctx, in.ID)
+func (s *Processes) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-chan sighting, error) {
+	e, err := s.Control.Entry(ctx, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	in.ID = e.Rec.ID
 	source := e.Source()
 	seen := make(chan sighting, 4) // one for each goroutine
-	go func() { seen <- h.seeState(watch, *in, e.Runs) }()
+	go func() { seen <- s.seeState(watch, *in, e.Runs) }()
 	if in.Log != "" {
 		pattern, err := logs.Pattern(source.Name, in.Log)
 		if err != nil {
@@ -107,11 +108,11 @@ func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-
 		if err != nil {
 			return nil, err
 		}
-		go func() { seen <- h.seeLine(watch, source, pattern, behind) }()
+		go func() { seen <- s.seeLine(watch, source, pattern, behind) }()
 	}
 	if in.Port != 0 {
 		port := in.Port
-		dial := repeat(func(ctx context.Context) error { return anywhere().port(ctx, port) })
+		dial := readiness.Until(func(ctx context.Context) error { return readiness.Anywhere().Port(ctx, port) })
 		go func() {
 			if dial(watch) == nil {
 				seen <- sighting{met: "port"}
@@ -121,7 +122,7 @@ func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-
 	if in.IdleMS != 0 {
 		d := time.Duration(in.IdleMS) * time.Millisecond
 		go func() {
-			if h.logs.WaitIdle(watch, source, d) == nil {
+			if s.Logs.WaitIdle(watch, source, d) == nil {
 				seen <- sighting{met: "idle"}
 			}
 		}()
@@ -130,8 +131,8 @@ func (h *host) lookOut(ctx, watch context.Context, in *api.ProcessWaitInput) (<-
 }
 
 // seeState waits for the end of a run, or for readiness.
-func (h *host) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) sighting {
-	view, err := h.control.AwaitThat(ctx, in.ID, func(s api.State, now int, ready bool) bool {
+func (s *Processes) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) sighting {
+	view, err := s.Control.AwaitThat(ctx, in.ID, func(s api.State, now int, ready bool) bool {
 		return s.Ended() || in.Exit && (now > runs || s == api.StateBackoff) || in.Ready && ready
 	})
 	switch {
@@ -146,8 +147,9 @@ func (h *host) seeState(ctx context.Context, in api.ProcessWaitInput, runs int) 
 	}
 	return sighting{ended: true}
 }
-func (h *host) seeLine(ctx context.Context, source logs.Source, pattern *search.Pattern, behind []logs.Place) sighting {
-	line, _, err := h.logs.WaitLine(ctx, source, pattern, behind)
+
+func (s *Processes) seeLine(ctx context.Context, source logs.Source, pattern *search.Pattern, behind []logs.Place) sighting {
+	line, _, err := s.Logs.WaitLine(ctx, source, pattern, behind)
 	switch {
 	case err == nil:
 		return sighting{met: "log", line: line}

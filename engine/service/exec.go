@@ -1,4 +1,4 @@
-package engine
+package service
 
 import (
 	"cmp"
@@ -9,7 +9,9 @@ import (
 
 	"tandem/engine/access"
 	"tandem/engine/api"
+	"tandem/engine/api/server"
 	"tandem/engine/logs"
+	"tandem/engine/supervise"
 	"tandem/persist/store"
 )
 
@@ -23,21 +25,31 @@ const (
 // wait for nobody. They count less than the overlay and what a caller sets.
 var plain = map[string]string{"NO_COLOR": "1", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"}
 
+// Commands serves commands that are run and waited for.
+type Commands struct {
+	Control *supervise.Control
+	Starter *Starter
+	Store   *store.Store
+}
+
+// Handle serves the operation.
+func (s *Commands) Handle(m *server.Mux) { server.Handle(m, api.Exec, s.exec) }
+
 // exec runs a command as a process of its own and waits for it. What has not
 // ended in time goes on as a process, unless the caller wants it ended.
-func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
-	in.Env = h.env.With(ctx, in.Env)
-	rec, err := h.execRecord(in)
+func (s *Commands) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, error) {
+	in.Env = s.Starter.Env.with(ctx, in.Env)
+	rec, err := s.record(in)
 	if err == nil {
 		err = own(ctx, &rec, api.LeaseDetached)
 	}
 	if err == nil && in.ID != "" {
-		rec.ID, err = in.ID, h.claim(in.ID)
+		rec.ID, err = in.ID, s.Starter.claim(in.ID)
 	}
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
-	if err := h.confine(&rec, access.Layers(ctx, in.Sandbox)); err != nil {
+	if err := s.Starter.confine(&rec, access.Layers(ctx, in.Sandbox)); err != nil {
 		return api.ExecOutput{}, err
 	}
 	timeout := execTimeout
@@ -46,7 +58,7 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	answer, err := h.enter(ctx, rec, in.Name != "", api.State.Ended)
+	answer, err := s.Starter.enter(ctx, rec, in.Name != "", api.State.Ended)
 	if err != nil {
 		return api.ExecOutput{}, err
 	}
@@ -56,20 +68,20 @@ func (h *host) exec(ctx context.Context, in api.ExecInput) (api.ExecOutput, erro
 		return api.ExecOutput{}, err
 	}
 	if out.TimedOut {
-		if p, err = h.overdue(ctx, rec.ID, in); err != nil {
+		if p, err = s.overdue(ctx, rec.ID, in); err != nil {
 			return api.ExecOutput{}, err
 		}
 	}
 	out.Process = p
 	out.DurationMS = duration(p).Seconds() * 1000
-	return out, h.outputs(rec, in, &out)
+	return out, s.outputs(rec, in, &out)
 }
 
-func (h *host) execRecord(in api.ExecInput) (store.Record, error) {
+func (s *Commands) record(in api.ExecInput) (store.Record, error) {
 	if in.TimeoutMS < 0 || in.MaxOutput < 0 {
 		return store.Record{}, api.Errorf(api.CodeInvalid, "run command: timeout_ms and max_output cannot be negative")
 	}
-	rec, err := h.processRecord(api.ProcessStartInput{
+	rec, err := s.Starter.processRecord(api.ProcessStartInput{
 		Command: in.Command, Name: in.Name, CWD: in.CWD, Env: in.Env, Environ: in.Environ, Actor: in.Actor,
 		SplitLog: true, Transient: true,
 	})
@@ -77,7 +89,7 @@ func (h *host) execRecord(in api.ExecInput) (store.Record, error) {
 		return rec, err
 	}
 	rec.Env = make(map[string]string, len(in.Env)+len(plain))
-	set := h.env.All()
+	set := s.Starter.Env.All()
 	for name, value := range plain {
 		if _, ok := set[name]; !ok {
 			rec.Env[name] = value
@@ -90,19 +102,19 @@ func (h *host) execRecord(in api.ExecInput) (store.Record, error) {
 }
 
 // overdue handles a command that has not ended in time.
-func (h *host) overdue(ctx context.Context, id string, in api.ExecInput) (api.Process, error) {
-	p, err := h.control.Announced(ctx, id)
+func (s *Commands) overdue(ctx context.Context, id string, in api.ExecInput) (api.Process, error) {
+	p, err := s.Control.Announced(ctx, id)
 	switch {
 	case err != nil || p.State.Ended():
 		return p, err
 	case !in.Kill && in.Daemon != nil:
-		return h.control.Keep(ctx, id, in.Daemon.Lines)
+		return s.Control.Keep(ctx, id, in.Daemon.Lines)
 	case !in.Kill:
 		return p, nil
 	}
-	ended, err := h.control.StopProcess(ctx, asked(ctx, id, "end"), "SIGKILL", 0)
+	ended, err := s.Control.StopProcess(ctx, asked(ctx, id, "end"), "SIGKILL", 0)
 	if errors.Is(err, api.CodeEnded) {
-		return h.control.Announced(ctx, id)
+		return s.Control.Announced(ctx, id)
 	}
 	return ended, err
 }
@@ -117,9 +129,9 @@ func duration(p api.Process) time.Duration {
 
 // outputs reads what a command has printed so far. The files are complete when
 // it has ended, because it wrote them itself.
-func (h *host) outputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
+func (s *Commands) outputs(r store.Record, in api.ExecInput, out *api.ExecOutput) error {
 	most := min(cmp.Or(in.MaxOutput, execOutput), execOutputMost)
-	dir := h.store.Dir(r.ID)
+	dir := s.Store.Dir(r.ID)
 	stdout, dropped, err := logs.Tail(filepath.Join(dir, store.StdoutName), most)
 	out.StdoutDropped = dropped
 	stderr, dropped, errStderr := logs.Tail(filepath.Join(dir, store.StderrName), most)

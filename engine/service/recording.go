@@ -1,4 +1,4 @@
-package engine
+package service
 
 import (
 	"context"
@@ -9,25 +9,25 @@ import (
 	"tandem/persist/store"
 )
 
-// sessionRecord serves session.record.
-func (h *host) sessionRecord(ctx context.Context, in api.SessionRecordInput) (out api.SessionRecordOutput, err error) {
+// record serves session.record.
+func (s *Sessions) record(ctx context.Context, in api.SessionRecordInput) (out api.SessionRecordOutput, err error) {
 	if in.Until < 0 {
 		return out, api.Errorf(api.CodeInvalid, "record %s: until cannot be negative", names.Shown(in.ID))
 	}
-	s, view, err := h.control.SessionOf(ctx, in.ID)
+	session, view, err := s.Control.SessionOf(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}
 	if in.Since == nil {
-		if out.Repaint, out.Start, err = s.Repainted(ctx); err != nil {
+		if out.Repaint, out.Start, err = session.Repainted(ctx); err != nil {
 			return out, err
 		}
 		out.NextCursor, out.End, out.State = out.Start, 0, view.State
-		out.Dropped, out.End = s.Kept()
-	} else if err = h.recordLog(ctx, in, view.ID, &out); err != nil {
+		out.Dropped, out.End = session.Kept()
+	} else if err = s.recordLog(ctx, in, view.ID, &out); err != nil {
 		return out, err
 	}
-	resizes, err := h.store.ReadResizes(view.ID)
+	resizes, err := s.Store.ReadResizes(view.ID)
 	if err != nil {
 		return out, err
 	}
@@ -36,7 +36,7 @@ func (h *host) sessionRecord(ctx context.Context, in api.SessionRecordInput) (ou
 }
 
 // recordLog reads a part of the log.
-func (h *host) recordLog(ctx context.Context, in api.SessionRecordInput, id string, out *api.SessionRecordOutput) error {
+func (s *Sessions) recordLog(ctx context.Context, in api.SessionRecordInput, id string, out *api.SessionRecordOutput) error {
 	most := in.Max
 	if in.Until > 0 && *in.Since >= 0 {
 		left := max(in.Until-*in.Since, 0)
@@ -48,7 +48,7 @@ func (h *host) recordLog(ctx context.Context, in api.SessionRecordInput, id stri
 	if most < 0 || in.WaitMS < 0 {
 		return api.Errorf(api.CodeInvalid, "record %s: max and wait_ms cannot be negative", names.Shown(in.ID))
 	}
-	log, err := h.processLog(ctx, api.ProcessLogInput{ID: id, Since: in.Since, Max: most, WaitMS: in.WaitMS, Exact: true, Times: true})
+	log, err := readLog(ctx, s.Control, s.Logs, api.ProcessLogInput{ID: id, Since: in.Since, Max: most, WaitMS: in.WaitMS, Exact: true, Times: true})
 	if err != nil {
 		return err
 	}

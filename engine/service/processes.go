@@ -1,0 +1,283 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"tandem/engine/access"
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/history"
+	"tandem/engine/logs"
+	"tandem/engine/names"
+	"tandem/engine/proctree"
+	"tandem/engine/supervise"
+	"tandem/persist/store"
+)
+
+// Processes serves the operations on processes.
+type Processes struct {
+	Control *supervise.Control
+	Guard   *access.Guard
+	Starter *Starter
+	Store   *store.Store
+	Logs    *logs.Logs
+	History *history.History
+	Meter   *proctree.Meter
+	Table   *proctree.Table
+	DataDir string
+	Log     *slog.Logger
+
+	// EndRemains ends what is left of records whose child has ended, and tells of
+	// how many there was something.
+	EndRemains func(ctx context.Context, records []store.Record, signal string) (int, error)
+}
+
+// Handle serves the operations.
+func (s *Processes) Handle(m *server.Mux) {
+	server.Handle(m, api.ProcessStart, s.start)
+	server.Handle(m, api.ProcessList, s.list)
+	server.Handle(m, api.ProcessGet, s.get)
+	server.Handle(m, api.ProcessStop, s.stop)
+	server.Handle(m, api.ProcessStopAll, s.stopAll)
+	server.Handle(m, api.ProcessRestart, s.restart)
+	server.Handle(m, api.ProcessSignal, s.signal)
+	server.Handle(m, api.ProcessLog, s.log)
+	server.Handle(m, api.ProcessWait, s.wait)
+	server.Handle(m, api.ProcessUpdate, s.update)
+	server.Handle(m, api.ProcessRemove, s.remove)
+	server.Handle(m, api.ProcessWrite, s.write)
+}
+
+func (s *Processes) start(ctx context.Context, in api.ProcessStartInput) (api.Process, error) {
+	in.Env = s.Starter.Env.with(ctx, in.Env)
+	rec, err := s.Starter.processRecord(in)
+	if err == nil {
+		err = own(ctx, &rec, in.Lease)
+	}
+	if err == nil && in.ID != "" {
+		rec.ID, err = in.ID, s.Starter.claim(in.ID)
+	}
+	if err == nil {
+		err = s.Starter.confine(&rec, access.Layers(ctx, in.Sandbox))
+	}
+	if err != nil {
+		return api.Process{}, err
+	}
+	return s.Starter.startRecord(ctx, rec, in.Name != "")
+}
+
+func (s *Processes) list(ctx context.Context, in api.ProcessListInput) (api.ProcessListOutput, error) {
+	if in.Metrics {
+		lookAtNeeds(ctx, s.Control)
+	}
+	all, err := s.Control.Measurables(ctx)
+	if err != nil {
+		return api.ProcessListOutput{}, err
+	}
+	if in.Metrics {
+		s.measure(all)
+	}
+	out := api.ProcessListOutput{Processes: make([]api.Process, len(all))}
+	for i, m := range all {
+		out.Processes[i] = m.View
+	}
+	return out, nil
+}
+
+// measure adds what processes use; those without a child use nothing.
+func (s *Processes) measure(all []supervise.Measurable) {
+	ids := make([]store.Identity, len(all))
+	for i, m := range all {
+		ids[i] = m.Who
+	}
+	strays := func(procs []proctree.Process) map[int]store.Identity { return s.strays(all, procs) }
+	for i, use := range s.Meter.Measure(ids, strays) {
+		all[i].View.Metrics = use
+	}
+}
+
+// strays are the orphans that carry the marks of processes, with the children
+// of those. Like the end of a terminal, its metrics leave alone what has left it
+// for good.
+func (s *Processes) strays(all []supervise.Measurable, procs []proctree.Process) map[int]store.Identity {
+	marked := s.Table.Orphans(procs)
+	strays := make(map[int]store.Identity)
+	for _, m := range all {
+		if m.Who.PID == 0 || m.View.Terminal != nil {
+			continue
+		}
+		for _, pid := range marked[proctree.Mark{ID: m.View.ID, DataDir: s.DataDir}] {
+			strays[pid] = m.Who
+		}
+	}
+	return strays
+}
+
+func (s *Processes) get(ctx context.Context, in api.IDInput) (api.Process, error) {
+	e, err := s.Control.Entry(ctx, in.ID)
+	if err != nil {
+		return api.Process{}, err
+	}
+	one := []supervise.Measurable{supervise.MeasurableOf(e.Rec, e.View)}
+	s.measure(one)
+	return one[0].View, nil
+}
+
+func (s *Processes) stop(ctx context.Context, in api.ProcessStopInput) (api.Process, error) {
+	if in.Signal != "" {
+		if _, err := proctree.ParseSignal(in.Signal); err != nil {
+			return api.Process{}, err
+		}
+	}
+	if in.TimeoutMS < 0 {
+		return api.Process{}, api.Errorf(api.CodeInvalid, "stop process: timeout_ms cannot be negative")
+	}
+	p, err := s.Control.StopProcess(ctx, asked(ctx, in.ID, "end"), in.Signal, in.TimeoutMS)
+	if errors.Is(err, api.CodeEnded) {
+		return s.stopRemains(ctx, in, err)
+	}
+	return p, err
+}
+
+func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (api.ProcessStopAllOutput, error) {
+	out := api.ProcessStopAllOutput{Stopped: []api.Process{}}
+	if in.Signal != "" {
+		if _, err := proctree.ParseSignal(in.Signal); err != nil {
+			return out, err
+		}
+	}
+	s.Log.Info("request", "event", "stop all", "sessions", in.Sessions, "by", server.CallerOf(ctx).Name)
+	var locked error
+	stopped, failed := s.Control.StopSome(ctx, in.Signal, func(p api.Process) bool {
+		if p.Terminal != nil && !in.Sessions {
+			return false
+		}
+		err := access.MayChange(ctx, p, "end")
+		locked = errors.Join(locked, err)
+		return err == nil
+	})
+	out.Stopped = append(out.Stopped, stopped...)
+	failed = errors.Join(locked, failed)
+	switch {
+	case errors.Is(failed, api.CodeLocked):
+		return out, api.Errorf(api.CodeLocked, "%v", failed).WithHint("all others were ended")
+	case failed != nil:
+		return out, api.Errorf(api.CodeConflict, "stop all: %v", failed)
+	}
+	return out, nil
+}
+
+func (s *Processes) restart(ctx context.Context, in api.IDInput) (api.Process, error) {
+	if err := s.mayStartAgain(ctx, &in.ID, true); err != nil {
+		return api.Process{}, err
+	}
+	p, err := s.Control.RestartProcess(ctx, asked(ctx, in.ID, "restart"))
+	if err == nil {
+		s.History.StartedAgain(p)
+	}
+	return p, err
+}
+
+func (s *Processes) signal(ctx context.Context, in api.ProcessSignalInput) (api.Empty, error) {
+	number, err := proctree.ParseSignal(in.Signal)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	if err := s.mayStartAgain(ctx, &in.ID, false); err != nil {
+		return api.Empty{}, err
+	}
+	e, err := s.Control.Entry(ctx, in.ID)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	if e.Child.PID == 0 {
+		return api.Empty{}, api.Errorf(api.CodeEnded, "send signal to %s: it does not run", e.Rec.Name)
+	}
+	if err := access.MayChange(ctx, e.View, "signal"); err != nil {
+		return api.Empty{}, err
+	}
+	s.Log.Info("request", "event", "signal", "id", in.ID, "signal", number, "by", server.CallerOf(ctx).Name)
+	return api.Empty{}, proctree.SignalGroup(e.Child, number)
+}
+
+func (s *Processes) update(ctx context.Context, in api.ProcessUpdateInput) (api.Process, error) {
+	if in.Name != nil {
+		if err := names.Check(*in.Name); err != nil {
+			return api.Process{}, err
+		}
+	}
+	if in.LogLimit != nil && *in.LogLimit < 0 {
+		return api.Process{}, api.Errorf(api.CodeInvalid, "update process: log_limit cannot be negative")
+	}
+	u := supervise.Update{KeepAlive: in.KeepAlive, Name: in.Name, LogLimit: in.LogLimit}
+	if u.LogLimit != nil {
+		most := min(*in.LogLimit, mostLog)
+		u.LogLimit = &most
+	}
+	if in.Restart != nil {
+		restart, err := supervise.RestartOf(false, in.Restart)
+		if err != nil {
+			return api.Process{}, err
+		}
+		u.Restart = &restart
+	}
+	if in.Restart != nil || in.KeepAlive != nil {
+		if err := s.mayStartAgain(ctx, &in.ID, true); err != nil {
+			return api.Process{}, err
+		}
+	}
+	return s.Control.UpdateProcess(ctx, asked(ctx, in.ID, "update"), u)
+}
+
+// mayStartAgain refuses a caller with a sandbox what has something outside it started
+// again. id is completed, so that what was looked at is what is started.
+func (s *Processes) mayStartAgain(ctx context.Context, id *string, asks bool) error {
+	if server.CallerOf(ctx).Bounds.Sandbox == nil {
+		return nil
+	}
+	e, err := s.Control.EntryToStart(ctx, *id)
+	if err != nil {
+		return err
+	}
+	*id = e.Rec.ID
+	return s.Guard.MayStartAgain(ctx, e.Rec, asks)
+}
+
+func (s *Processes) remove(ctx context.Context, in api.IDInput) (api.Empty, error) {
+	_, err := s.Control.RemoveProcess(ctx, asked(ctx, in.ID, "remove"))
+	return api.Empty{}, err
+}
+
+// stopRemains is a stop of what has ended: it ends what that has left behind, or
+// is the error that there is nothing to stop.
+func (s *Processes) stopRemains(ctx context.Context, in api.ProcessStopInput, ended error) (api.Process, error) {
+	e, err := s.Control.Entry(ctx, in.ID)
+	if err != nil {
+		return api.Process{}, err
+	}
+	record := e.Rec
+	if in.TimeoutMS > 0 {
+		record.StopTimeoutMS = in.TimeoutMS
+	}
+	switch n, err := s.EndRemains(ctx, []store.Record{record}, in.Signal); {
+	case err != nil:
+		return api.Process{}, err
+	case n == 0:
+		return api.Process{}, ended
+	}
+	return e.View, nil
+}
+
+func (s *Processes) log(ctx context.Context, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	return readLog(ctx, s.Control, s.Logs, in)
+}
+
+func readLog(ctx context.Context, c *supervise.Control, l *logs.Logs, in api.ProcessLogInput) (api.ProcessLogOutput, error) {
+	e, err := c.Entry(ctx, in.ID)
+	if err != nil {
+		return api.ProcessLogOutput{}, err
+	}
+	return l.Read(ctx, in, e.Source())
+}

@@ -1,0 +1,191 @@
+package service
+
+import (
+	"context"
+
+	"tandem/engine/access"
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/logs"
+	"tandem/engine/names"
+	"tandem/engine/supervise"
+	"tandem/keys"
+	"tandem/persist/store"
+)
+
+// Sessions serves the operations on sessions, and what attaches to one.
+type Sessions struct {
+	Control *supervise.Control
+	Guard   *access.Guard
+	Starter *Starter
+	Store   *store.Store
+	Logs    *logs.Logs
+}
+
+// Handle serves the operations.
+func (s *Sessions) Handle(m *server.Mux) {
+	server.Handle(m, api.SessionStart, s.start)
+	server.Handle(m, api.SessionList, s.list)
+	server.Handle(m, api.SessionGet, s.get)
+	server.Handle(m, api.SessionWrite, s.write)
+	server.Handle(m, api.SessionRead, s.read)
+	server.Handle(m, api.SessionScreen, s.screen)
+	server.Handle(m, api.SessionResize, s.resize)
+	server.Handle(m, api.SessionRename, s.rename)
+	server.Handle(m, api.SessionKill, s.kill)
+	server.Handle(m, api.SessionRecord, s.record)
+	server.Handle(m, api.SessionFind, s.find)
+	server.Handle(m, api.SessionText, s.text)
+	server.Handle(m, api.SessionExec, s.exec)
+	server.Handle(m, api.SessionWait, s.wait)
+	server.Handle(m, api.SessionKeyboard, s.keyboard)
+	m.HandleAttach(s.attach)
+}
+
+func (s *Sessions) start(ctx context.Context, in api.SessionStartInput) (api.Process, error) {
+	in.Env = s.Starter.Env.with(ctx, in.Env)
+	if in.CWDOf != "" {
+		if folder, err := folderOf(ctx, s.Control, in.CWDOf); err == nil {
+			in.CWD = folder
+		}
+	}
+	rec, err := s.Starter.recordOf(api.KindSession, in)
+	if err == nil {
+		err = own(ctx, &rec, in.Lease)
+	}
+	if err == nil && in.ID != "" {
+		rec.ID, err = in.ID, s.Starter.claim(in.ID)
+	}
+	if err == nil {
+		err = s.Starter.confine(&rec, access.Layers(ctx, in.Sandbox))
+	}
+	if err != nil {
+		return api.Process{}, err
+	}
+	return s.Starter.startRecord(ctx, rec, in.Name != "")
+}
+
+func (s *Sessions) list(ctx context.Context, _ api.Empty) (api.SessionListOutput, error) {
+	lookAtNeeds(ctx, s.Control)
+	all, err := supervise.Ask(ctx, s.Control, s.Control.Listed)
+	sessions := []api.Process{}
+	for _, p := range all {
+		if p.Kind == api.KindSession {
+			sessions = append(sessions, p)
+		}
+	}
+	return api.SessionListOutput{Sessions: sessions}, err
+}
+
+func (s *Sessions) get(ctx context.Context, in api.IDInput) (view api.Process, err error) {
+	e, err := s.Control.Entry(ctx, in.ID, api.KindSession)
+	if err == nil && e.Session != nil && e.View.PID != 0 {
+		e.View.Terminal.Waiting = string(e.Session.Shell().LookAtNeed())
+	}
+	return e.View, err
+}
+
+func (s *Sessions) write(ctx context.Context, in api.SessionWriteInput) (api.Empty, error) {
+	typed := make([]keys.Key, len(in.Keys))
+	for i, name := range in.Keys {
+		k, err := keys.Parse(name)
+		if err != nil {
+			return api.Empty{}, api.Errorf(api.CodeInvalid, "type key %s: %v", names.Shown(name), err)
+		}
+		typed[i] = k
+	}
+	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	if err := s.Guard.MayType(ctx, view); err != nil {
+		return api.Empty{}, err
+	}
+	if err := session.IsReady(ctx); err != nil {
+		return api.Empty{}, err
+	}
+	modes := session.KeyModes()
+	p := []byte(in.Text)
+	for _, k := range typed {
+		p = keys.Encode(p, k, modes)
+	}
+	if in.Paste != "" {
+		p = keys.EncodePaste(p, in.Paste, modes)
+	}
+	return api.Empty{}, session.TypeInto(ctx, p)
+}
+
+func (s *Sessions) read(ctx context.Context, in api.SessionReadInput) (api.SessionReadOutput, error) {
+	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	if err != nil {
+		return api.SessionReadOutput{}, err
+	}
+	out, err := session.Printed(ctx, in, view.State.Ended())
+	out.State = view.State
+	return out, err
+}
+
+func (s *Sessions) screen(ctx context.Context, in api.SessionScreenInput) (api.Screen, error) {
+	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	if err != nil {
+		return api.Screen{}, err
+	}
+	screen, err := session.Screen(ctx, in)
+	screen.State = view.State
+	return screen, err
+}
+
+func (s *Sessions) resize(ctx context.Context, in api.SessionResizeInput) (api.Empty, error) {
+	if err := checkSize(in.Cols, in.Rows); err != nil {
+		return api.Empty{}, err
+	}
+	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	if view.State.Ended() {
+		return api.Empty{}, api.Errorf(api.CodeEnded, "resize %s: it has ended", view.Name)
+	}
+	if err := access.MayChange(ctx, view, "resize"); err != nil {
+		return api.Empty{}, err
+	}
+	return api.Empty{}, session.Resize(ctx, in.Cols, in.Rows)
+}
+
+func (s *Sessions) rename(ctx context.Context, in api.SessionRenameInput) (api.Process, error) {
+	if err := names.Check(in.Name); err != nil {
+		return api.Process{}, err
+	}
+	return s.Control.Rename(ctx, asked(ctx, in.ID, "rename", api.KindSession), in.Name)
+}
+
+func (s *Sessions) kill(ctx context.Context, in api.IDInput) (api.Process, error) {
+	return s.Control.StopProcess(ctx, asked(ctx, in.ID, "end", api.KindSession), "", 0)
+}
+
+// attach serves session.attach.
+func (s *Sessions) attach(ctx context.Context, o api.AttachOptions, v *server.Viewer) error {
+	session, view, err := s.Control.SessionOf(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	if o.Raw && view.State.Ended() {
+		return api.Errorf(api.CodeEnded, "attach to %s: it has ended", view.Name).
+			WithHint("tandem screen shows its last screen")
+	}
+	outside := s.Guard.LeavesSandbox(ctx, view.ID)
+	if outside && !o.ReadOnly && !view.State.Ended() && !view.Terminal.Open {
+		return access.ErrOutside(view.Name)
+	}
+	return session.Attach(ctx, o, outside, v)
+}
+
+// asked is what the caller asks to do to a process: doing says that in a word or
+// two.
+func asked(ctx context.Context, id, doing string, kinds ...api.Kind) supervise.Request {
+	caller := server.CallerOf(ctx)
+	return supervise.Request{
+		ID: id, Kinds: kinds, By: caller.Actor(), Client: caller.Name,
+		Allowed: func(view api.Process) error { return access.MayChange(ctx, view, doing) },
+	}
+}

@@ -1,0 +1,84 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"tandem/engine/access"
+	"tandem/engine/api"
+	"tandem/engine/names"
+	"tandem/engine/supervise"
+	"tandem/persist/store"
+)
+
+const (
+	// inputMost bounds what one call writes to a standard input.
+	inputMost = 1 << 20
+	// inputTimeout is how long a program may take to read some of it.
+	inputTimeout = 5 * time.Second
+	// pipeChunk is what one write takes at most, so that the timeout begins anew
+	// whenever some of it was read.
+	pipeChunk = 32 << 10
+)
+
+// write writes to the standard input of a process. Of a text that does
+// not fit into the pipe and is not read, the answer says how much was written.
+func (s *Processes) write(ctx context.Context, in api.ProcessWriteInput) (api.Empty, error) {
+	if len(in.Text) > inputMost {
+		return api.Empty{}, api.Errorf(api.CodeInvalid, "write to %s: the text is longer than %d bytes", names.Shown(in.ID), inputMost)
+	}
+	e, err := s.Control.Entry(ctx, in.ID)
+	if err != nil {
+		return api.Empty{}, err
+	}
+	rec := e.Rec
+	switch {
+	case !rec.Stdin:
+		return api.Empty{}, api.Errorf(api.CodeConflict, "write to %s: it was started without stdin", rec.Name)
+	case e.State.Ended():
+		return api.Empty{}, supervise.ErrEnded(rec)
+	case s.Guard.LeavesSandbox(ctx, rec.ID):
+		return api.Empty{}, access.ErrOutside(rec.Name)
+	}
+	return api.Empty{}, writeInput(ctx, s.Store.InputPath(rec.ID), rec.Name, in.Text)
+}
+
+// writeInput writes text into the FIFO of a process.
+func writeInput(ctx context.Context, path, name, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)
+	}
+	if err != nil {
+		return api.Errorf(api.CodeUnavailable, "write to %s: %v", name, store.Cause(err))
+	}
+	defer f.Close()
+	stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })
+	defer stop()
+	for done := 0; done < len(text); {
+		if err := f.SetWriteDeadline(time.Now().Add(inputTimeout)); err != nil {
+			return api.Errorf(api.CodeInternal, "write to %s: %v", name, store.Cause(err))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		n, err := f.WriteString(text[done:min(done+pipeChunk, len(text))])
+		done += n
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return api.Errorf(api.CodeConflict, "write to %s: it reads nothing; %d of %d bytes are written", name, done, len(text)).
+				WithHint("write the rest when it reads again")
+		case errors.Is(err, syscall.EPIPE):
+			return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)
+		default:
+			return api.Errorf(api.CodeUnavailable, "write to %s: %v", name, store.Cause(err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"tandem/engine/api"
+	"tandem/engine/api/server"
+	"tandem/engine/names"
+	"tandem/engine/prompt"
+	"tandem/engine/readiness"
+	"tandem/engine/supervise"
+	"tandem/engine/terminal"
+)
+
+func (s *Sessions) find(ctx context.Context, in api.SessionFindInput) (api.SessionFindOutput, error) {
+	session, _, err := s.Control.SessionOf(ctx, in.ID)
+	if err != nil {
+		return api.SessionFindOutput{}, err
+	}
+	return session.Find(ctx, in)
+}
+
+// folderOf is the folder in which the program that has a session's terminal
+// is now.
+func folderOf(ctx context.Context, c *supervise.Control, id string) (string, error) {
+	s, view, err := c.SessionOf(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if view.State.Ended() {
+		return "", errors.New("find folder: the session has ended")
+	}
+	return s.Folder(view.PID)
+}
+
+// exec runs a command line in a session's shell.
+func (s *Sessions) exec(ctx context.Context, in api.SessionExecInput) (api.SessionExecOutput, error) {
+	if err := prompt.CheckExec(&in); err != nil {
+		return api.SessionExecOutput{}, err
+	}
+	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	if err == nil {
+		err = s.Guard.MayType(ctx, view)
+	}
+	if err != nil {
+		return api.SessionExecOutput{}, err
+	}
+	return session.Shell().Exec(ctx, in, view.Name)
+}
+
+// wait waits until one of the conditions that are set holds, the session
+// has ended so that none ever will, or the time is over.
+func (s *Sessions) wait(ctx context.Context, in api.SessionWaitInput) (api.SessionWaitOutput, error) {
+	port := readiness.Until(func(ctx context.Context) error { return readiness.Anywhere().Port(ctx, in.Port) })
+	w, err := prompt.NewConditions(in, port)
+	if err != nil {
+		return api.SessionWaitOutput{}, err
+	}
+	session, view, err := s.Control.SessionOf(ctx, in.ID)
+	if err != nil {
+		return api.SessionWaitOutput{}, err
+	}
+	timeout := waitMost
+	if in.TimeoutMS > 0 {
+		timeout = min(timeout, time.Duration(in.TimeoutMS)*time.Millisecond)
+	}
+	watch, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	out, err := session.Shell().Await(watch, w)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return api.SessionWaitOutput{}, err
+	}
+	out.Process, err = s.get(ctx, api.IDInput{ID: view.ID})
+	return out, err
+}
+
+func (s *Sessions) text(ctx context.Context, in api.SessionTextInput) (api.SessionTextOutput, error) {
+	session, _, err := s.Control.SessionOf(ctx, in.ID)
+	if err != nil {
+		return api.SessionTextOutput{}, err
+	}
+	return session.Text(ctx, in)
+}
+
+// lookAtNeeds looks what the sessions wait for that nobody has looked at for a
+// while, those first that have waited longest for it.
+func lookAtNeeds(ctx context.Context, c *supervise.Control) {
+	var all []*prompt.Shell
+	err := c.Visit(ctx, func(e supervise.Entry) {
+		if e.Session != nil && !e.State.Ended() {
+			all = append(all, e.Session.Shell())
+		}
+	})
+	if err != nil {
+		return
+	}
+	prompt.LookAtNeeds(ctx, all)
+}
+
+// keyboard takes a session's keyboard away from agents, or gives it
+// back. The answer comes when that is on disk and announced.
+func (s *Sessions) keyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
+	if in.Take && in.Open {
+		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: take and open exclude each other", names.Shown(in.ID))
+	}
+	caller := server.CallerOf(ctx)
+	holder := ""
+	if in.Take {
+		holder = keyboardName(caller)
+	}
+	return s.Control.SetKeyboard(ctx, supervise.Request{ID: in.ID}, holder, in.Open)
+}
+
+func keyboardName(c server.Caller) string {
+	if names.Check(c.Name) != nil {
+		return terminal.PersonActor
+	}
+	return c.Name
+}
