@@ -45,7 +45,7 @@ func TestWritingToWhatReadsNothingEnds(t *testing.T) {
 	p := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}, Stdin: true})
 	deaf := call(m, api.ProcessStart, api.ProcessStartInput{Command: []string{"sleep", "1000"}})
 	for in, want := range map[api.ProcessWriteInput]string{
-		{ID: p.ID, Text: strings.Repeat("x", 70_000)}:  "it reads nothing; 65536 of 70000 bytes are written",
+		{ID: p.ID, Text: strings.Repeat("x", 70_000)}:  "it is not reading; 65536 of 70000 bytes written",
 		{ID: p.ID, Text: strings.Repeat("x", 1<<20+1)}: "longer than",
 		{ID: deaf.ID, Text: "x"}:                       "it was started without stdin",
 		{ID: "nobody", Text: "x"}:                      "nobody",

@@ -59,7 +59,7 @@ func TestCoreRunsCommands(t *testing.T) {
 		row{"execute-command", run("false"), "Command not executed successfully, exit code: 1", true},
 		row{"execute-command", run("sh", "-c", "kill -9 $$"), "Command not executed successfully, exit code: 137", true},
 		row{"execute-command", run("no-such-program"), "Command not executed successfully: executable not found in PATH", true},
-		row{"execute-command", run(), "Command not executed successfully: start process: no command is given", true},
+		row{"execute-command", run(), "Command not executed successfully: start process: no command given", true},
 		row{"execute-command", object{}, `call execute-command: argument "command" is missing` + "\nhint: it takes: command", true},
 		row{"execute-command", object{"command": nil}, `call execute-command: argument "command" is missing` + "\nhint: it takes: command", true},
 		row{"execute-command", run("cat"), "", false},

@@ -126,23 +126,23 @@ func Check(r *api.Readiness) error {
 		return api.Errorf(api.CodeInvalid, "readiness: "+format, args...)
 	}
 	if r.Log == "" && r.Port == 0 && r.HTTP == "" && len(r.Command) == 0 {
-		return wrong("no condition is given").(*api.Error).WithHint("give a log line, a port, a URL or a command")
+		return wrong("no condition given").(*api.Error).WithHint("give a log line, a port, a URL or a command")
 	}
 	if err := names.CheckPattern("readiness: log", r.Log); err != nil {
 		return err
 	}
 	if r.Port < 0 || r.Port > 65535 {
-		return wrong("port %d: it must be 1 to 65535", r.Port)
+		return wrong("port %d: must be 1 to 65535", r.Port)
 	}
 	if len(r.Command) > 0 && r.Command[0] == "" {
 		return wrong("command: the program's name is empty")
 	}
 	if r.TimeoutMS < 0 {
-		return wrong("timeout_ms %d: it is negative", r.TimeoutMS)
+		return wrong("timeout_ms cannot be negative")
 	}
 	u, err := url.Parse(r.HTTP)
 	if r.HTTP != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
-		return wrong("http %s: it is no http or https URL", names.Shown(r.HTTP))
+		return wrong("http %s: not an http or https URL", names.Shown(r.HTTP))
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (s *Commands) overdue(ctx context.Context, id string, in api.ExecInput) (ap
 	case !in.Kill:
 		return p, nil
 	}
-	ended, err := s.Control.StopProcess(ctx, asked(ctx, id, "end"), "SIGKILL", 0)
+	ended, err := s.Control.StopProcess(ctx, asked(ctx, id, "stop"), "SIGKILL", 0)
 	if errors.Is(err, api.CodeEnded) {
 		return s.Control.Announced(ctx, id)
 	}

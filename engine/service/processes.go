@@ -134,7 +134,7 @@ func (s *Processes) stop(ctx context.Context, in api.ProcessStopInput) (api.Proc
 	if in.TimeoutMS < 0 {
 		return api.Process{}, api.Errorf(api.CodeInvalid, "stop process: timeout_ms cannot be negative")
 	}
-	p, err := s.Control.StopProcess(ctx, asked(ctx, in.ID, "end"), in.Signal, in.TimeoutMS)
+	p, err := s.Control.StopProcess(ctx, asked(ctx, in.ID, "stop"), in.Signal, in.TimeoutMS)
 	if errors.Is(err, api.CodeEnded) {
 		return s.stopRemains(ctx, in, err)
 	}
@@ -154,7 +154,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 		if p.Terminal != nil && !in.Sessions {
 			return false
 		}
-		err := access.MayChange(ctx, p, "end")
+		err := access.MayChange(ctx, p, "stop")
 		locked = errors.Join(locked, err)
 		return err == nil
 	})
@@ -162,7 +162,7 @@ func (s *Processes) stopAll(ctx context.Context, in api.ProcessStopAllInput) (ap
 	failed = errors.Join(locked, failed)
 	switch {
 	case errors.Is(failed, api.CodeLocked):
-		return out, api.Errorf(api.CodeLocked, "%v", failed).WithHint("all others were ended")
+		return out, api.Errorf(api.CodeLocked, "%v", failed).WithHint("all others were stopped")
 	case failed != nil:
 		return out, api.Errorf(api.CodeConflict, "stop all: %v", failed)
 	}
@@ -193,7 +193,7 @@ func (s *Processes) signal(ctx context.Context, in api.ProcessSignalInput) (api.
 		return api.Empty{}, err
 	}
 	if e.Child.PID == 0 {
-		return api.Empty{}, api.Errorf(api.CodeEnded, "send signal to %s: it does not run", e.Rec.Name)
+		return api.Empty{}, api.Errorf(api.CodeEnded, "send signal to %s: it is not running", e.Rec.Name)
 	}
 	if err := access.MayChange(ctx, e.View, "signal"); err != nil {
 		return api.Empty{}, err

@@ -160,7 +160,7 @@ func (s *Sessions) rename(ctx context.Context, in api.SessionRenameInput) (api.P
 }
 
 func (s *Sessions) kill(ctx context.Context, in api.IDInput) (api.Process, error) {
-	return s.Control.StopProcess(ctx, asked(ctx, in.ID, "end", api.KindSession), "", 0)
+	return s.Control.StopProcess(ctx, asked(ctx, in.ID, "stop", api.KindSession), "", 0)
 }
 
 // attach serves session.attach.

@@ -67,7 +67,7 @@ func (s *Starter) recordOf(kind api.Kind, in api.SessionStartInput) (store.Recor
 		r.Actor = in.Actor
 	}
 	if names.Check(r.Actor) != nil {
-		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is no name", kind, names.Shown(r.Actor))
+		return none, api.Errorf(api.CodeInvalid, "start %s: actor %q is not a valid name", kind, names.Shown(r.Actor))
 	}
 	r.Env, r.Environ = in.Env, in.Environ
 	if err := checkEnv(in.Environ); err != nil {
@@ -80,7 +80,7 @@ func (s *Starter) recordOf(kind api.Kind, in api.SessionStartInput) (store.Recor
 func (s *Starter) processRecord(in api.ProcessStartInput) (store.Record, error) {
 	none := store.Record{}
 	if len(in.Command) == 0 && !in.TTY {
-		return none, api.Errorf(api.CodeInvalid, "start process: no command is given")
+		return none, api.Errorf(api.CodeInvalid, "start process: no command given")
 	}
 	kind := api.KindProcess
 	if in.TTY {
@@ -147,7 +147,7 @@ func workingFolder(path string) (string, error) {
 		return "", api.Errorf(api.CodeInvalid, "start in %s: %v", names.Shown(path), store.Cause(err))
 	}
 	if !info.IsDir() {
-		return "", api.Errorf(api.CodeInvalid, "start in %s: it is not a directory", names.Shown(path))
+		return "", api.Errorf(api.CodeInvalid, "start in %s: not a directory", names.Shown(path))
 	}
 	return path, nil
 }
@@ -175,15 +175,15 @@ func own(ctx context.Context, r *store.Record, lease api.Lease) error {
 	switch lease {
 	case "", api.LeaseDetached, api.LeaseSession, api.LeaseForever:
 	default:
-		return api.Errorf(api.CodeInvalid, "lease %s: there is no such lease", names.Shown(string(lease))).
-			WithHint("it is detached, session or forever")
+		return api.Errorf(api.CodeInvalid, "unknown lease %s", names.Shown(string(lease))).
+			WithHint("want detached, session or forever")
 	}
 	caller := server.CallerOf(ctx)
 	if !caller.Agent() {
 		return nil
 	}
 	if names.Check(caller.Owner) != nil && !names.IsID(caller.Owner) {
-		return api.Errorf(api.CodeInvalid, "start: owner %s is no name", names.Shown(caller.Owner))
+		return api.Errorf(api.CodeInvalid, "start: owner %s is not a valid name", names.Shown(caller.Owner))
 	}
 	if lease == "" {
 		lease = api.LeaseDetached
@@ -286,7 +286,7 @@ func setProject(r *store.Record, in *api.ProjectEntry) error {
 	case len(in.File) > mostProjectFile:
 		return wrong("its path is too long")
 	case names.Check(in.Name) != nil:
-		return wrong("the entry has no name that could be shown")
+		return wrong("the entry has no valid name")
 	case len(in.Digest) > mostDigest:
 		return wrong("the digest is too long")
 	}

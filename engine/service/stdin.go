@@ -72,7 +72,7 @@ func writeInput(ctx context.Context, path, name, text string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return api.Errorf(api.CodeConflict, "write to %s: it reads nothing; %d of %d bytes are written", name, done, len(text)).
+			return api.Errorf(api.CodeConflict, "write to %s: it is not reading; %d of %d bytes written", name, done, len(text)).
 				WithHint("write the rest when it reads again")
 		case errors.Is(err, syscall.EPIPE):
 			return api.Errorf(api.CodeEnded, "write to %s: it has closed its standard input", name)

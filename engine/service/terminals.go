@@ -106,7 +106,7 @@ func lookAtNeeds(ctx context.Context, c *supervise.Control) {
 // back. The answer comes when that is on disk and announced.
 func (s *Sessions) keyboard(ctx context.Context, in api.SessionKeyboardInput) (api.Process, error) {
 	if in.Take && in.Open {
-		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: take and open exclude each other", names.Shown(in.ID))
+		return api.Process{}, api.Errorf(api.CodeInvalid, "keyboard of %s: give take or open, not both", names.Shown(in.ID))
 	}
 	caller := server.CallerOf(ctx)
 	holder := ""

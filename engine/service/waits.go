@@ -78,10 +78,10 @@ func firstOf(ctx context.Context, seen <-chan sighting, line bool) sighting {
 func checkWait(in api.ProcessWaitInput) error {
 	switch {
 	case !in.Exit && !in.Ready && in.Log == "" && in.Port == 0 && in.IdleMS == 0:
-		return api.Errorf(api.CodeInvalid, "wait for %s: no condition is given", names.Shown(in.ID)).
+		return api.Errorf(api.CodeInvalid, "wait for %s: no condition given", names.Shown(in.ID)).
 			WithHint("give exit, ready, log, port or idle_ms")
 	case in.Port < 0 || in.Port > 65535:
-		return api.Errorf(api.CodeInvalid, "wait for port %d: it must be 1 to 65535", in.Port)
+		return api.Errorf(api.CodeInvalid, "wait for port %d: must be 1 to 65535", in.Port)
 	case in.IdleMS < 0 || in.TimeoutMS < 0:
 		return api.Errorf(api.CodeInvalid, "wait for %s: idle_ms and timeout_ms cannot be negative", names.Shown(in.ID))
 	}
